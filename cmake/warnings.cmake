@@ -1,0 +1,23 @@
+# One interface target with the warnings every target of ours is compiled with, and the include root.
+add_library(loco_sim_options INTERFACE)
+target_include_directories(loco_sim_options INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_options(loco_sim_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
+  -Woverloaded-virtual -Werror
+  # g++ 12 reports false positives for std containers at -O2 and above
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>)
+
+# loco_sim_library(name SOURCES... ) : a static library of ours, its name prefixed with loco_sim_
+function(loco_sim_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(loco_sim_${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(loco_sim_${name} PUBLIC loco_sim_options ${ARG_DEPENDS})
+endfunction()
+
+# loco_sim_test(name SOURCES... DEPENDS...) : a Catch2 program, one ctest entry
+function(loco_sim_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(test_${name} ${ARG_SOURCES})
+  target_link_libraries(test_${name} PRIVATE loco_sim_catch_main ${ARG_DEPENDS})
+  add_test(NAME ${name} COMMAND test_${name})
+endfunction()

@@ -1,0 +1,132 @@
+// What LOCO needs from below: one-sided operations, local memory under x86-TSO, completions, set-up messages,
+// threads. One Transport object stands for one node; its methods act for the calling thread of that node.
+//
+// LOCO is written once, in blocking style, against this interface: on simulated hardware threads are fibers, on
+// a real network they are threads. Addresses are byte offsets in the node's registered memory. Everything that
+// other nodes or other threads can see goes through here; nothing under loco/ knows a simulator.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace loco {
+
+using NodeId = std::uint32_t;
+using Address = std::uint64_t;
+
+/// Registered memory of some node, as the peers need it: node, first byte, length, key.
+struct Region {
+  NodeId node = 0;
+  Address base = 0;
+  std::uint64_t size = 0;
+  std::uint32_t rkey = 0;
+};
+
+/// Status of a finished operation, with the names of ibv_wc_status.
+enum class Status : std::uint8_t {
+  success, loc_len_err, loc_prot_err, wr_flush_err, rem_inv_req_err, rem_access_err, rem_op_err, retry_exc_err, rnr_retry_exc_err,
+};
+
+struct Completion {
+  std::uint64_t token = 0;  ///< the one given when the operation was posted
+  Status status = Status::success;
+};
+
+/// How to post a one-sided operation.
+struct PostFlags {
+  bool fence = false;        ///< wait for this queue pair's earlier reads and atomics (IBV_SEND_FENCE)
+  std::uint64_t work_id = 0; ///< the `d` of the memory model; 0 is none
+};
+
+/// A word of ordinary process memory shared by a node's threads (not network memory): completion bits, hand-over
+/// flags. Sequentially consistent, invisible to the memory model.
+using Flag = std::uint32_t;
+
+/// A set-up message (what rdma_cm would carry), outside the timed data path.
+struct ControlMessage {
+  NodeId from = 0;
+  std::string body;
+};
+
+/// Which library call the calling thread is in; see model/trace.hpp for the meaning of the fields.
+struct CallInfo {
+  std::string_view library;  ///< "sv", "bal", "rbl", ...
+  std::string_view method;   ///< "bcast", "barrier", ...
+  std::string_view object;   ///< full channel name, or empty
+  std::uint64_t work_id = 0;
+  std::uint64_t argument = 0;
+  std::span<const NodeId> nodes = {};
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  // --- who and where -------------------------------------------------------------------------------------------
+  [[nodiscard]] virtual NodeId my_node() const = 0;
+  [[nodiscard]] virtual std::uint32_t num_nodes() const = 0;
+  /// Index of the calling thread among this node's threads, from 0 in order of spawning.
+  [[nodiscard]] virtual std::uint32_t my_thread() const = 0;
+  /// Starts a thread of this node. A service thread (the completion poller) does not keep the run alive.
+  virtual void spawn(std::string name, std::function<void()> body, bool service = false) = 0;
+  /// Nanoseconds-resolution clock would lose ordering: picoseconds since the run began.
+  [[nodiscard]] virtual std::int64_t now_ps() const = 0;
+  /// Local computation that takes the given time.
+  virtual void compute(std::int64_t ps) = 0;
+
+  // --- local memory, x86-TSO ------------------------------------------------------------------------------------
+  /// Registers `size` bytes of zeroed network memory on this node (aligned to 64 bytes).
+  virtual Region allocate(std::uint64_t size) = 0;
+  /// Load and store of an aligned 8-byte word: atomic; a store goes through the thread's store buffer.
+  virtual std::uint64_t load(Address address) = 0;
+  virtual void store(Address address, std::uint64_t value) = 0;
+  /// Wide accesses: word by word, each word atomic, the whole not. Sizes are multiples of 8, aligned.
+  virtual void load_bytes(Address address, std::span<std::byte> out) = 0;
+  virtual void store_bytes(Address address, std::span<const std::byte> in) = 0;
+  /// Locked compare-and-swap on a local word; returns the old value. Atomic against this node's CPUs (and against
+  /// the NIC only where the device says so).
+  virtual std::uint64_t compare_swap_local(Address address, std::uint64_t expected, std::uint64_t desired) = 0;
+  virtual void memory_fence() = 0;
+  /// One turn of a polling loop: returns when something that this thread looked at since its last pause (loads,
+  /// flags, the completion queue) may have changed. Costs nothing while nothing changes.
+  virtual void pause() = 0;
+
+  // --- process memory shared by a node's threads ------------------------------------------------------------------
+  virtual Flag make_flag(std::uint64_t initial = 0) = 0;
+  virtual std::uint64_t flag_load(Flag flag) = 0;
+  virtual std::uint64_t flag_fetch_or(Flag flag, std::uint64_t bits) = 0;
+  virtual std::uint64_t flag_fetch_and(Flag flag, std::uint64_t bits) = 0;
+
+  // --- one-sided operations: posted on the calling thread's private queue pair for the peer ------------------------
+  // All return at once; `token` comes back through poll(). `local` addresses are on this node.
+  virtual void put(Address local, Region remote, std::uint64_t offset, std::uint64_t size, std::uint64_t token, PostFlags flags) = 0;
+  virtual void get(Address local, Region remote, std::uint64_t offset, std::uint64_t size, std::uint64_t token, PostFlags flags) = 0;
+  /// The old value is written to `local` (8 bytes).
+  virtual void fetch_add(Address local, Region remote, std::uint64_t offset, std::uint64_t add, std::uint64_t token, PostFlags flags) = 0;
+  virtual void compare_swap(Address local, Region remote, std::uint64_t offset, std::uint64_t expected, std::uint64_t desired,
+                            std::uint64_t token, PostFlags flags) = 0;
+
+  /// Takes finished operations of any of this node's threads from the completion queue; at most out.size().
+  virtual std::size_t poll(std::span<Completion> out) = 0;
+
+  // --- set-up ---------------------------------------------------------------------------------------------------
+  virtual void send_control(NodeId to, std::string body) = 0;
+  /// Next set-up message, if one has arrived (pause() waits for one too).
+  virtual std::optional<ControlMessage> receive_control() = 0;
+
+  // --- the trace ------------------------------------------------------------------------------------------------
+  /// Brackets a library call of the calling thread; calls nest. Innermost operations are recorded by the transport.
+  virtual void begin_call(const CallInfo& call) = 0;
+  virtual void end_call(std::uint64_t result) = 0;
+  /// Records that the calling thread now knows its operations with this work id to be complete (the aWT subevent
+  /// of the open `wait` call).
+  virtual void note_waited(std::uint64_t work_id) = 0;
+};
+
+}  // namespace loco
