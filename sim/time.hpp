@@ -66,7 +66,8 @@ struct BitsPerSecond {
 /// Time to send `size` at `rate`, rounded up to a picosecond. A zero rate means an ideal link: no time.
 [[nodiscard]] constexpr Duration transmission_time(Bytes size, BitsPerSecond rate) {
   if (rate.value == 0) return {};
-  const auto bits_ps = static_cast<unsigned __int128>(size.count) * 8U * 1'000'000'000'000U;
+  __extension__ using Wide = unsigned __int128;
+  const auto bits_ps = static_cast<Wide>(size.count) * 8U * 1'000'000'000'000U;
   return {static_cast<std::int64_t>((bits_ps + rate.value - 1) / rate.value)};
 }
 
