@@ -1,0 +1,69 @@
+// The stamp order `to`: which kinds of subevent keep program order (LOCO paper, Fig. 10).
+//
+// A table is a value, so that a tool can flip a cell and ask which tests notice.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "model/trace.hpp"
+
+namespace loco::model {
+
+inline constexpr std::size_t kStamps = 11;
+
+/// One cell of Fig. 10: the earlier subevent (row) before the later one (column).
+enum class Cell : std::uint8_t { no, yes, same_node };
+
+/// Rows and columns in the order of `Stamp`: aCR aCW aCAS aMF aWT aNLR aNRW aNRR aNLW aRF aGF.
+struct StampOrder {
+  std::array<std::array<Cell, kStamps>, kStamps> cells;
+
+  [[nodiscard]] constexpr Cell cell(Stamp earlier, Stamp later) const {
+    return cells[static_cast<std::size_t>(earlier)][static_cast<std::size_t>(later)];
+  }
+  /// Is (earlier, later) in `to`? `same_node`: both are family stamps that name the same remote node.
+  [[nodiscard]] constexpr bool ordered(Stamp earlier, Stamp later, bool same_node) const {
+    const Cell c = cell(earlier, later);
+    return c == Cell::yes || (c == Cell::same_node && same_node);
+  }
+};
+
+/// Does the stamp name a remote node?
+[[nodiscard]] constexpr bool is_family(Stamp s) { return s >= Stamp::aNLR; }
+
+namespace detail {
+constexpr StampOrder parse_order(std::array<std::string_view, kStamps> rows) {
+  StampOrder order{};
+  for (std::size_t r = 0; r < kStamps; ++r)
+    for (std::size_t c = 0; c < kStamps; ++c)
+      order.cells[r][c] = rows[r][c] == 'Y' ? Cell::yes : rows[r][c] == 'n' ? Cell::same_node : Cell::no;
+  return order;
+}
+}  // namespace detail
+
+/// Fig. 10 as printed: Y ordered, . not ordered, n ordered iff both name the same node.
+inline constexpr StampOrder kStampOrder = detail::parse_order({
+    //  1..5 CPU, 6..9 NIC, 10 aRF, 11 aGF
+    "YYYYYYYYYYY",  // A aCR
+    ".YYY.YYYYYY",  // B aCW
+    "YYYYYYYYYYY",  // C aCAS
+    "YYYYYYYYYYY",  // D aMF
+    "YYYYYYYYYYY",  // E aWT
+    ".....nnnnnn",  // F aNLR
+    "......nnn.n",  // G aNRW
+    "........nnn",  // H aNRR
+    "........n.n",  // I aNLW
+    ".....nnnnnn",  // J aRF
+    "YYYYYYYYYYY",  // K aGF
+});
+
+[[nodiscard]] constexpr std::string_view name(Stamp s) {
+  constexpr std::array<std::string_view, kStamps> kNames = {"aCR",  "aCW",  "aCAS", "aMF",  "aWT", "aNLR",
+                                                            "aNRW", "aNRR", "aNLW", "aRF", "aGF"};
+  return kNames[static_cast<std::size_t>(s)];
+}
+
+}  // namespace loco::model
