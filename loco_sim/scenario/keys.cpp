@@ -1,0 +1,185 @@
+#include "loco_sim/scenario/keys.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <optional>
+#include <utility>
+
+#include "loco_sim/scenario/units.hpp"
+
+namespace loco::scenario {
+
+namespace {
+
+constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
+
+std::optional<Quantity> quantity(KeyType type) {
+  switch (type) {
+    case KeyType::duration:
+      return Quantity::duration;
+    case KeyType::size:
+      return Quantity::size;
+    case KeyType::rate:
+      return Quantity::rate;
+    default:
+      return {};
+  }
+}
+
+std::string range_words(const Key& key) {
+  const std::string least = format_number(key.least, key.type);
+  if (key.most != kUnbounded) return fmt::format(" from {} to {}", least, format_number(key.most, key.type));
+  return key.least == 0 ? std::string() : fmt::format(" of at least {}", least);
+}
+
+[[noreturn]] void refuse(const DocumentNode& node, const Key& key, const std::string& hint = {}) {
+  throw InputError(node.place, key.path, expectation(key), node.description(), hint);
+}
+
+std::string checked_choice(const DocumentNode& node, const Key& key) {
+  if (node.kind != DocumentNode::Kind::scalar) refuse(node, key);
+  if (std::find(key.choices.begin(), key.choices.end(), node.text) == key.choices.end()) {
+    refuse(node, key, suggestion(node.text, key.choices));
+  }
+  return node.text;
+}
+
+std::vector<std::string> checked_choices(const DocumentNode& node, const Key& key) {
+  std::vector<std::string> words;
+  if (node.kind == DocumentNode::Kind::scalar) return {checked_choice(node, key)};
+  if (node.kind != DocumentNode::Kind::list) refuse(node, key);
+  for (const DocumentNode& item : node.items) {
+    std::string word = checked_choice(item, key);
+    if (std::find(words.begin(), words.end(), word) != words.end()) {
+      throw InputError(item.place, key.path, "each entry once", fmt::format("{} again", quoted(word)));
+    }
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
+std::optional<std::int64_t> parsed_number(const DocumentNode& node, KeyType type) {
+  if (node.kind != DocumentNode::Kind::scalar || node.quoted) return {};
+  if (type == KeyType::boolean) {
+    if (node.text == "true") return 1;
+    if (node.text == "false") return 0;
+    return {};
+  }
+  if (type == KeyType::integer) return parse_integer(node.text);
+  return parse_quantity(node.text, *quantity(type));
+}
+
+/// Names of the table one level below `section` ("" or with a dot at its end), in table order.
+std::vector<std::string> names_below(std::string_view section, const KeyTable& table) {
+  std::vector<std::string> names;
+  for (const Key& key : table) {
+    if (!std::string_view(key.path).starts_with(section)) continue;
+    std::string name = key.path.substr(section.size());
+    name = name.substr(0, name.find('.'));
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+void read_section(const DocumentNode& map, const std::string& section, const KeyTable& table, Settings& out) {
+  for (const DocumentEntry& entry : map.entries) {
+    const std::string path = section + entry.key;
+    const auto key = std::find_if(table.begin(), table.end(), [&](const Key& k) { return k.path == path; });
+    if (key != table.end()) {
+      if (key->type != KeyType::subtree) out[path] = read_value(entry.value, *key);
+      continue;
+    }
+    const std::string below = path + ".";
+    const bool is_section =
+        std::any_of(table.begin(), table.end(), [&](const Key& k) { return k.path.starts_with(below); });
+    if (!is_section) {
+      const std::vector<std::string> known = names_below(section, table);
+      const std::string parent = section.empty() ? section : section.substr(0, section.size() - 1);
+      throw InputError(entry.key_place, parent, fmt::format("a known key ({})", fmt::join(known, ", ")),
+                       quoted(entry.key), suggestion(entry.key, known));
+    }
+    if (entry.value.kind != DocumentNode::Kind::map && entry.value.kind != DocumentNode::Kind::null) {
+      throw InputError(entry.value.place, path, fmt::format("a map of {}", fmt::join(names_below(below, table), ", ")),
+                       entry.value.description());
+    }
+    read_section(entry.value, below, table, out);
+  }
+}
+
+}  // namespace
+
+std::string format_number(std::int64_t number, KeyType type) {
+  if (const std::optional<Quantity> q = quantity(type)) return format_quantity(number, *q);
+  if (type == KeyType::boolean) return number != 0 ? "true" : "false";
+  return fmt::format("{}", number);
+}
+
+std::string expectation(const Key& key) {
+  switch (key.type) {
+    case KeyType::text:
+      return key.most == kUnbounded ? "text" : fmt::format("text of {} to {} characters", key.least, key.most);
+    case KeyType::integer:
+      return "an integer" + range_words(key);
+    case KeyType::boolean:
+      return "true or false";
+    case KeyType::duration:
+    case KeyType::size:
+    case KeyType::rate:
+      return quantity_words(*quantity(key.type)) + range_words(key);
+    case KeyType::choice:
+      return one_of(key.choices);
+    case KeyType::choices:
+      return fmt::format("a list of {}", fmt::join(key.choices, ", "));
+    case KeyType::subtree:
+      return "a map";
+  }
+  return {};
+}
+
+Value read_value(const DocumentNode& node, const Key& key) {
+  Value value;
+  value.given = true;
+  value.place = node.place;
+  switch (key.type) {
+    case KeyType::subtree:
+      break;
+    case KeyType::choice:
+      value.text = checked_choice(node, key);
+      break;
+    case KeyType::choices:
+      value.words = checked_choices(node, key);
+      break;
+    case KeyType::text: {
+      if (node.kind != DocumentNode::Kind::scalar) refuse(node, key);
+      const auto length = static_cast<std::int64_t>(node.text.size());
+      if (length < key.least || length > key.most) refuse(node, key);
+      value.text = node.text;
+      break;
+    }
+    default: {
+      const std::optional<std::int64_t> number = parsed_number(node, key.type);
+      if (!number || (key.type != KeyType::boolean && (*number < key.least || *number > key.most))) refuse(node, key);
+      value.number = *number;
+    }
+  }
+  return value;
+}
+
+Settings read_settings(const DocumentNode& map, std::string_view prefix, const KeyTable& table) {
+  Settings settings;
+  if (map.kind != DocumentNode::Kind::map && map.kind != DocumentNode::Kind::null) {
+    const std::string section = prefix.empty() ? std::string() : std::string(prefix.substr(0, prefix.size() - 1));
+    throw InputError(map.place, section, fmt::format("a map of {}", fmt::join(names_below(prefix, table), ", ")),
+                     map.description());
+  }
+  read_section(map, std::string(prefix), table, settings);
+  for (const Key& key : table) {
+    if (key.fallback.empty() || settings.contains(key.path)) continue;
+    Value value = read_value(parse_override(key.fallback, key.path), key);
+    value.given = false;
+    settings.emplace(key.path, std::move(value));
+  }
+  return settings;
+}
+
+}  // namespace loco::scenario

@@ -1,0 +1,47 @@
+// Quantities with units: exact conversion, and refusal of everything that is not one.
+#include "loco_sim/scenario/units.hpp"
+
+#include "tests/catch.hpp"
+
+using loco::scenario::format_quantity;
+using loco::scenario::parse_integer;
+using loco::scenario::parse_quantity;
+using loco::scenario::Quantity;
+
+TEST_CASE("times, sizes and rates become base units exactly", "[scenario]") {
+  CHECK(parse_quantity("50ns", Quantity::duration) == 50'000);
+  CHECK(parse_quantity("1.5us", Quantity::duration) == 1'500'000);
+  CHECK(parse_quantity("0.001ns", Quantity::duration) == 1);
+  CHECK(parse_quantity("2 ms", Quantity::duration) == 2'000'000'000);
+  CHECK(parse_quantity("0", Quantity::duration) == 0);
+  CHECK(parse_quantity("4KiB", Quantity::size) == 4096);
+  CHECK(parse_quantity("0.25KiB", Quantity::size) == 256);
+  CHECK(parse_quantity("3kB", Quantity::size) == 3000);
+  CHECK(parse_quantity("64", Quantity::size) == 64);
+  CHECK(parse_quantity("25Gbps", Quantity::rate) == 25'000'000'000);
+  CHECK(parse_quantity("0.1Tbps", Quantity::rate) == 100'000'000'000);
+}
+
+TEST_CASE("what is no quantity is refused", "[scenario]") {
+  const auto* const text =
+      GENERATE("", "ns", "-5ns", "+5ns", "5", "1.ns", ".5ns", "1e3ns", "5nss", "5 furlongs", "0x10ns", "0.0001ns",
+               "99999999999999999999s", "10000000s", "1.0000000000000000001ns", "5ns ");
+  CAPTURE(text);
+  CHECK_FALSE(parse_quantity(text, Quantity::duration));
+}
+
+TEST_CASE("an amount is shown in the largest unit that keeps it whole", "[scenario]") {
+  CHECK(format_quantity(1'500'000, Quantity::duration) == "1500ns");
+  CHECK(format_quantity(2'000'000, Quantity::duration) == "2us");
+  CHECK(format_quantity(0, Quantity::duration) == "0ps");
+  CHECK(format_quantity(4096, Quantity::size) == "4KiB");
+  CHECK(format_quantity(25'000'000'000, Quantity::rate) == "25Gbps");
+}
+
+TEST_CASE("integers are decimal and fit", "[scenario]") {
+  CHECK(parse_integer("-7") == -7);
+  CHECK(parse_integer("9223372036854775807") == 9223372036854775807);
+  const auto* const text = GENERATE("", "7.0", "7 ", "0x7", "9223372036854775808", "seven", "1_000");
+  CAPTURE(text);
+  CHECK_FALSE(parse_integer(text));
+}
