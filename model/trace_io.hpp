@@ -1,0 +1,45 @@
+// Trace files: a versioned compact binary, and a text form of one record a line (docs/trace-format.md).
+//
+// Decoding trusts nothing: every index is checked against the counts of the header, every block carries a
+// checksum, and nothing is allocated that the input is not long enough to fill. A file that is cut short or
+// damaged is refused with the byte offset at which that was seen.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "model/trace.hpp"
+
+namespace loco::model {
+
+inline constexpr std::uint32_t kTraceVersion = 1;
+
+class TraceError : public std::runtime_error {
+ public:
+  TraceError(std::uint64_t offset, const std::string& what);
+  /// Byte offset in the file.
+  [[nodiscard]] std::uint64_t offset() const { return offset_; }
+
+ private:
+  std::uint64_t offset_;
+};
+
+struct DecodeOptions {
+  bool verify_checksums = true;  ///< off only for fuzzing: lets damaged blocks reach the parser
+};
+
+/// The binary form. Encoding and decoding are inverses, and the bytes are a function of the trace alone.
+[[nodiscard]] std::string encode_trace(const Trace& trace);
+[[nodiscard]] Trace decode_trace(std::string_view bytes, const DecodeOptions& options = {});
+
+/// Throws std::system_error when the file cannot be opened, read or written; TraceError when it is damaged.
+void write_trace_file(const std::string& path, const Trace& trace);
+[[nodiscard]] Trace read_trace_file(const std::string& path);
+
+/// The text form: one record a line, for people and for diff.
+void write_trace_text(std::ostream& out, const Trace& trace);
+
+}  // namespace loco::model
