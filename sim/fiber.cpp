@@ -1,0 +1,232 @@
+#include "sim/fiber.hpp"
+
+#include <array>
+#include <boost/context/fiber.hpp>
+#include <boost/context/preallocated.hpp>
+#include <boost/context/protected_fixedsize_stack.hpp>
+#include <cstring>
+#include <cxxabi.h>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define LOCO_SIM_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define LOCO_SIM_ASAN 1
+#endif
+#endif
+#ifdef LOCO_SIM_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace loco::sim {
+namespace {
+
+namespace context = boost::context;
+
+// The exceptions being handled belong to a stack, but the C++ runtime keeps them per OS thread (Itanium C++ ABI,
+// exception handling, 2.2.2 __cxa_eh_globals). Each side of a switch takes its own along.
+class ExceptionState {
+ public:
+  void save() { std::memcpy(bytes_.data(), abi::__cxa_get_globals(), kSize); }
+  void restore() const { std::memcpy(static_cast<void*>(abi::__cxa_get_globals()), bytes_.data(), kSize); }
+
+ private:
+  static constexpr std::size_t kSize = sizeof(void*) + sizeof(unsigned);
+  std::array<unsigned char, kSize> bytes_{};
+};
+
+// What one side of a switch must remember for AddressSanitizer: its fake stack and the bounds of its real one.
+struct StackNote {
+#ifdef LOCO_SIM_ASAN
+  void* fake = nullptr;
+  const void* bottom = nullptr;
+  std::size_t size = 0;
+
+  void leave_to(const StackNote& other) { __sanitizer_start_switch_fiber(&fake, other.bottom, other.size); }
+  void arrive() const { __sanitizer_finish_switch_fiber(fake, nullptr, nullptr); }
+  void arrive_from(StackNote& other) const { __sanitizer_finish_switch_fiber(fake, &other.bottom, &other.size); }
+  // Frees the fake stack of an ended fiber. Done from the other side, by a switch in name only: while the fiber still
+  // runs, its outermost frames live in that fake stack.
+  __attribute__((no_sanitize_address)) void drop_fake(StackNote& here) {
+    __sanitizer_start_switch_fiber(&here.fake, here.bottom, here.size);
+    __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
+    __sanitizer_start_switch_fiber(nullptr, here.bottom, here.size);
+    __sanitizer_finish_switch_fiber(here.fake, nullptr, nullptr);
+  }
+  void set_bounds(const context::stack_context& stack) {
+    bottom = static_cast<const char*>(stack.sp) - stack.size;
+    size = stack.size;
+  }
+#else
+  void leave_to(const StackNote&) {}
+  void arrive() const {}
+  void arrive_from(StackNote&) const {}
+  void drop_fake(StackNote&) {}
+  void set_bounds(const context::stack_context&) {}
+#endif
+};
+
+}  // namespace
+
+// One stack and what runs on it. The context outlives the bodies: it loops, one body after another, until `quit`.
+class FiberPool::Fiber {
+ public:
+  explicit Fiber(std::size_t stack_bytes) {
+    context::protected_fixedsize_stack allocator(stack_bytes);
+    const context::stack_context stack = allocator.allocate();
+    inside_note.set_bounds(stack);
+    inside = context::fiber(std::allocator_arg, context::preallocated(stack.sp, stack.size, stack), allocator,
+                            [this](context::fiber&& from) { return loop(std::move(from)); });
+  }
+  ~Fiber() {
+    quit = true;
+    enter();
+    inside_note.drop_fake(outside_note);
+  }
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+
+  // From outside: runs the fiber until it leaves.
+  void enter() {
+    outside_exceptions.save();
+    inside_exceptions.restore();
+    outside_note.leave_to(inside_note);
+    inside = std::move(inside).resume();
+    outside_note.arrive();
+    inside_exceptions.save();
+    outside_exceptions.restore();
+  }
+
+  // From inside: gives control back to enter().
+  void leave() {
+    inside_note.leave_to(outside_note);
+    outside = std::move(outside).resume();
+    inside_note.arrive_from(outside_note);
+  }
+
+  std::function<void()> body;
+  std::exception_ptr error;
+  std::uint32_t generation = 0;
+  bool started = false;
+  bool done = true;
+  bool cancelled = false;
+  bool quit = false;
+
+ private:
+  context::fiber loop(context::fiber&& from) {
+    outside = std::move(from);
+    inside_note.arrive_from(outside_note);
+    while (!quit) {
+      run_body();
+      done = true;
+      leave();
+    }
+    inside_note.leave_to(outside_note);
+    return std::move(outside);
+  }
+
+  void run_body() {
+    try {
+      const std::function<void()> running = std::exchange(body, nullptr);
+      running();
+    } catch (const FiberCancelled&) {  // NOLINT(bugprone-empty-catch): the end of unwinding
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }
+
+  context::fiber inside;   // where enter() goes
+  context::fiber outside;  // where leave() goes
+  ExceptionState inside_exceptions;
+  ExceptionState outside_exceptions;
+  StackNote inside_note;
+  StackNote outside_note;
+};
+
+FiberPool::FiberPool(Options options) : options_(options) {}
+
+FiberPool::~FiberPool() {
+  // By index: unwinding a fiber may create others, which are unwound in their turn.
+  for (std::uint32_t slot = 0; slot < fibers_.size(); ++slot) {
+    if (fibers_[slot]->done) continue;
+    try {
+      cancel({slot, fibers_[slot]->generation});
+    } catch (...) {  // NOLINT(bugprone-empty-catch): an error while unwinding has nowhere to go
+    }
+  }
+}
+
+FiberId FiberPool::create(std::function<void()> body) {
+  std::uint32_t slot = 0;
+  if (free_.empty()) {
+    slot = static_cast<std::uint32_t>(fibers_.size());
+    fibers_.push_back(std::make_unique<Fiber>(options_.stack_bytes));
+  } else {
+    slot = free_.back();
+    free_.pop_back();
+  }
+  Fiber& fiber = *fibers_[slot];
+  fiber.body = std::move(body);
+  fiber.started = fiber.done = fiber.cancelled = false;
+  ++unfinished_;
+  return {slot, fiber.generation};
+}
+
+FiberPool::Fiber* FiberPool::find(FiberId id) const {
+  if (id.slot >= fibers_.size() || fibers_[id.slot]->generation != id.generation || fibers_[id.slot]->done) {
+    return nullptr;
+  }
+  return fibers_[id.slot].get();
+}
+
+bool FiberPool::finished(FiberId id) const { return find(id) == nullptr; }
+
+FiberId FiberPool::current() const { return {current_, fibers_[current_]->generation}; }
+
+void FiberPool::resume(FiberId id) {
+  if (inside()) throw std::logic_error("FiberPool::resume: called from inside a fiber of the pool");
+  if (find(id) == nullptr) throw std::logic_error("FiberPool::resume: the fiber has ended");
+  run(id.slot);
+}
+
+void FiberPool::run(std::uint32_t slot) {
+  Fiber& fiber = *fibers_[slot];
+  fiber.started = true;
+  current_ = slot;
+  fiber.enter();
+  current_ = kNone;
+  if (!fiber.done) return;
+  ++fiber.generation;
+  free_.push_back(slot);
+  --unfinished_;
+  if (fiber.error) std::rethrow_exception(std::exchange(fiber.error, nullptr));
+}
+
+void FiberPool::suspend() {
+  if (!inside()) throw std::logic_error("FiberPool::suspend: called from outside of the pool's fibers");
+  Fiber& fiber = *fibers_[current_];
+  if (!fiber.cancelled) fiber.leave();
+  // A destructor that suspends while the stack unwinds must not throw a second time: it just goes on.
+  if (fiber.cancelled && std::uncaught_exceptions() == 0) throw FiberCancelled{};
+}
+
+void FiberPool::cancel(FiberId id) {
+  if (inside()) throw std::logic_error("FiberPool::cancel: called from inside a fiber of the pool");
+  Fiber* fiber = find(id);
+  if (fiber == nullptr) return;
+  fiber->cancelled = true;
+  if (fiber->started) {
+    run(id.slot);
+    return;
+  }
+  fiber->body = nullptr;
+  fiber->done = true;
+  ++fiber->generation;
+  free_.push_back(id.slot);
+  --unfinished_;
+}
+
+}  // namespace loco::sim
