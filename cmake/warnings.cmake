@@ -14,10 +14,19 @@ function(loco_sim_library name)
   target_link_libraries(loco_sim_${name} PUBLIC loco_sim_options ${ARG_DEPENDS})
 endfunction()
 
-# loco_sim_test(name SOURCES... DEPENDS...) : a Catch2 program, one ctest entry
+# loco_sim_test(name SOURCES... DEPENDS... [LONG]) : a Catch2 program, one ctest entry, part of target loco_sim_tests.
+# LONG adds a second entry, label "long", that runs the program's test cases tagged [.long].
 function(loco_sim_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "LONG" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})
   target_link_libraries(test_${name} PRIVATE loco_sim_catch_main ${ARG_DEPENDS})
   add_test(NAME ${name} COMMAND test_${name})
+  if(ARG_LONG)
+    add_test(NAME ${name}_long COMMAND test_${name} "[.long]")
+    set_tests_properties(${name}_long PROPERTIES LABELS long)
+  endif()
+  if(NOT TARGET loco_sim_tests)
+    add_custom_target(loco_sim_tests)
+  endif()
+  add_dependencies(loco_sim_tests test_${name})
 endfunction()
