@@ -30,7 +30,15 @@ struct Region {
 
 /// Status of a finished operation, with the names of ibv_wc_status.
 enum class Status : std::uint8_t {
-  success, loc_len_err, loc_prot_err, wr_flush_err, rem_inv_req_err, rem_access_err, rem_op_err, retry_exc_err, rnr_retry_exc_err,
+  success,
+  loc_len_err,
+  loc_prot_err,
+  wr_flush_err,
+  rem_inv_req_err,
+  rem_access_err,
+  rem_op_err,
+  retry_exc_err,
+  rnr_retry_exc_err,
 };
 
 struct Completion {
@@ -38,10 +46,11 @@ struct Completion {
   Status status = Status::success;
 };
 
-/// How to post a one-sided operation.
-struct PostFlags {
-  bool fence = false;        ///< wait for this queue pair's earlier reads and atomics (IBV_SEND_FENCE)
-  std::uint64_t work_id = 0; ///< the `d` of the memory model; 0 is none
+/// How to recognise a one-sided operation: its token comes back with the completion, its work id is the `d` of
+/// the memory model (0 is none).
+struct OperationTag {
+  std::uint64_t token = 0;
+  std::uint64_t work_id = 0;
 };
 
 /// A word of ordinary process memory shared by a node's threads (not network memory): completion bits, hand-over
@@ -56,9 +65,9 @@ struct ControlMessage {
 
 /// Which library call the calling thread is in; see model/trace.hpp for the meaning of the fields.
 struct CallInfo {
-  std::string_view library;  ///< "sv", "bal", "rbl", ...
-  std::string_view method;   ///< "bcast", "barrier", ...
-  std::string_view object;   ///< full channel name, or empty
+  std::string_view library;      ///< "sv", "bal", "rbl", ...
+  std::string_view method;       ///< "bcast", "barrier", ...
+  std::string_view object = {};  ///< full channel name, or empty
   std::uint64_t work_id = 0;
   std::uint64_t argument = 0;
   std::span<const NodeId> nodes = {};
@@ -102,15 +111,22 @@ class Transport {
   virtual std::uint64_t flag_load(Flag flag) = 0;
   virtual std::uint64_t flag_fetch_or(Flag flag, std::uint64_t bits) = 0;
   virtual std::uint64_t flag_fetch_and(Flag flag, std::uint64_t bits) = 0;
+  virtual std::uint64_t flag_fetch_add(Flag flag, std::uint64_t value) = 0;
 
   // --- one-sided operations: posted on the calling thread's private queue pair for the peer ------------------------
-  // All return at once; `token` comes back through poll(). `local` addresses are on this node.
-  virtual void put(Address local, Region remote, std::uint64_t offset, std::uint64_t size, std::uint64_t token, PostFlags flags) = 0;
-  virtual void get(Address local, Region remote, std::uint64_t offset, std::uint64_t size, std::uint64_t token, PostFlags flags) = 0;
+  // All return at once (after waiting for room in the send queue, if it is full); the tag's token comes back
+  // through poll(). `local` addresses are on this node; the remote address is remote.base + offset. A remote node
+  // may be this node (loopback).
+  virtual void put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) = 0;
+  virtual void get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) = 0;
   /// The old value is written to `local` (8 bytes).
-  virtual void fetch_add(Address local, Region remote, std::uint64_t offset, std::uint64_t add, std::uint64_t token, PostFlags flags) = 0;
-  virtual void compare_swap(Address local, Region remote, std::uint64_t offset, std::uint64_t expected, std::uint64_t desired,
-                            std::uint64_t token, PostFlags flags) = 0;
+  virtual void fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add,
+                         OperationTag tag) = 0;
+  virtual void compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
+                            std::uint64_t desired, OperationTag tag) = 0;
+  /// The calling thread's later operations towards `node` begin only after its earlier gets and atomics towards it
+  /// have completed and its earlier puts have been sent. Does not block (the fence flag of the next work request).
+  virtual void remote_fence(NodeId node) = 0;
 
   /// Takes finished operations of any of this node's threads from the completion queue; at most out.size().
   virtual std::size_t poll(std::span<Completion> out) = 0;

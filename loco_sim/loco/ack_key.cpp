@@ -1,0 +1,69 @@
+#include "loco_sim/loco/ack_key.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "loco_sim/loco/call_scope.hpp"
+#include "loco_sim/loco/errors.hpp"
+#include "loco_sim/loco/manager.hpp"
+
+namespace loco {
+
+ack_key::ack_key(manager& mgr)
+    : manager_(mgr), transport_(mgr.transport()), work_id_(mgr.completion_service().next_work_id()) {}
+
+ack_key::~ack_key() {
+  for (const Flag word : words_) manager_.completion_service().release_word(word);
+}
+
+OperationTag ack_key::begin_operation() {
+  for (const Flag word : words_) {
+    const std::uint64_t free = ~transport_.flag_load(word) & ack_word::kInFlight;
+    if (free == 0) continue;
+    const auto bit = static_cast<unsigned>(std::countr_zero(free));
+    transport_.flag_fetch_or(word, std::uint64_t{1} << bit);
+    return {ack_word::token(word, bit), work_id_};
+  }
+  words_.push_back(manager_.completion_service().acquire_word());
+  transport_.flag_fetch_or(words_.back(), 1);
+  return {ack_word::token(words_.back(), 0), work_id_};
+}
+
+bool ack_key::complete() const {
+  return std::ranges::all_of(words_,
+                             [this](Flag word) { return (transport_.flag_load(word) & ack_word::kInFlight) == 0; });
+}
+
+Status ack_key::status() const {
+  for (const Flag word : words_)
+    if (const Status s = ack_word::status(transport_.flag_load(word)); s != Status::success) return s;
+  return Status::success;
+}
+
+void ack_key::note_complete() {
+  if (const Status failed = status(); failed != Status::success)
+    throw operation_error(
+        failed, "node " + std::to_string(transport_.my_node()) + ": operation failed: " + std::string(name(failed)));
+  const call_scope call(transport_, {.library = "rdmawait", .method = "wait", .work_id = work_id_});
+  transport_.note_waited(work_id_);
+}
+
+void ack_key::wait_innermost() {
+  while (!complete()) transport_.pause();
+  note_complete();
+}
+
+void ack_key::wait() {
+  const call_scope call(transport_, {.library = "sv", .method = "wait", .work_id = work_id_});
+  wait_innermost();
+}
+
+bool ack_key::poll() {
+  if (!complete()) return false;
+  const call_scope call(transport_, {.library = "sv", .method = "wait", .work_id = work_id_});
+  note_complete();
+  return true;
+}
+
+}  // namespace loco

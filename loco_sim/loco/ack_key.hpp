@@ -1,0 +1,52 @@
+// Follows operations in flight: the `d` of the memory model (LOCO paper, App. C.1).
+//
+// A lock-free bitset with one bit an operation: posting sets a bit, the polling thread clears it, so that "all
+// complete" is "all words are zero". A key belongs to the thread that posts with it and may be used again and again.
+// A put is complete when its source has been read; that does not say that the remote write has been done: see
+// global_fence(). Failed operations surface here: status() names the first failure, wait() and poll() throw it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "loco_sim/loco/transport.hpp"
+
+namespace loco {
+
+class manager;
+
+class ack_key {
+ public:
+  explicit ack_key(manager& mgr);
+  ack_key(const ack_key&) = delete;
+  ack_key& operator=(const ack_key&) = delete;
+  /// Operations may still be in flight; nobody will learn of their failure.
+  ~ack_key();
+
+  /// Until all operations posted with this key are complete. Throws operation_error if one has failed.
+  void wait();
+  /// Are all operations complete? Throws operation_error if one has failed.
+  bool poll();
+  /// Status of the first failed operation, success if none has failed so far.
+  [[nodiscard]] Status status() const;
+  [[nodiscard]] std::uint64_t work_id() const { return work_id_; }
+
+ private:
+  friend class manager;
+
+  /// Marks one more operation as in flight; the tag to post it with.
+  OperationTag begin_operation();
+  /// wait() as the library rdmawait has it: the innermost call, for libraries built on top.
+  void wait_innermost();
+  [[nodiscard]] bool complete() const;
+  void note_complete();
+
+  manager& manager_;
+  Transport& transport_;
+  std::uint64_t work_id_;
+  std::vector<Flag> words_;
+
+  friend void global_fence(manager& mgr, std::span<const NodeId> nodes);
+};
+
+}  // namespace loco

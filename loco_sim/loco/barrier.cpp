@@ -1,0 +1,82 @@
+#include "loco_sim/loco/barrier.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "loco_sim/loco/call_scope.hpp"
+#include "loco_sim/loco/errors.hpp"
+#include "loco_sim/loco/fence.hpp"
+#include "loco_sim/loco/manager.hpp"
+
+namespace loco {
+
+namespace {
+std::vector<NodeId> all_nodes(std::uint32_t count) {
+  std::vector<NodeId> nodes(count);
+  std::iota(nodes.begin(), nodes.end(), NodeId{0});
+  return nodes;
+}
+
+expect_num peers_of(const barrier_options& options) {
+  return {static_cast<std::uint32_t>(options.participants.size()) - 1};
+}
+
+/// The participating nodes, each as often as it has threads.
+std::vector<NodeId> owners(const barrier_options& options) {
+  std::vector<NodeId> result;
+  for (const NodeId node : options.participants) result.insert(result.end(), options.threads_per_node, node);
+  return result;
+}
+}  // namespace
+
+barrier_options barrier::filled(const manager& mgr, barrier_options options) {
+  if (options.participants.empty()) options.participants = all_nodes(mgr.num_nodes());
+  if (!std::ranges::binary_search(options.participants, mgr.my_node()))
+    throw ownership_error("node " + std::to_string(mgr.my_node()) + " does not take part in the barrier");
+  return options;
+}
+
+barrier::barrier(manager& mgr, std::string_view name, barrier_options options)
+    : channel(mgr, name, expect_num{0}),
+      options_(filled(mgr, std::move(options))),
+      arr_(*this, "sst", owners(options_), peers_of(options_)) {
+  promised_ = options_.fence == barrier_options::Fence::participants ? options_.participants : all_nodes(num_nodes());
+  join();
+}
+
+barrier::seat& barrier::my_seat() {
+  const std::lock_guard lock(mutex_);
+  const auto [found, fresh] = seats_.try_emplace(transport().my_thread());
+  if (!fresh) return found->second;
+  if (seats_.size() > options_.threads_per_node)
+    throw ownership_error("barrier '" + full_name() + "': more than " + std::to_string(options_.threads_per_node) +
+                          " thread(s) of node " + std::to_string(my_node()) + " take part");
+  const auto rank = static_cast<std::size_t>(std::ranges::lower_bound(options_.participants, my_node()) -
+                                             options_.participants.begin());
+  found->second.index = rank * options_.threads_per_node + seats_.size() - 1;
+  return found->second;
+}
+
+void barrier::waiting() {
+  const call_scope call(transport(),
+                        {.library = "bal", .method = "barrier", .object = full_name(), .nodes = promised_});
+  seat& me = my_seat();
+  if (options_.fence != barrier_options::Fence::none)
+    global_fence(mgr(), promised_);  // complete outstanding operations
+  me.count++;                        // increment our counter
+  arr_[me.index].store(me.count);
+  arr_[me.index].push_broadcast();  // and push
+  bool waiting = true;
+  while (waiting) {  // wait for others to match
+    waiting = false;
+    for (auto& i : arr_) {
+      if (i.load() < me.count) {
+        waiting = true;
+        break;
+      }
+    }
+    if (waiting) transport().pause();
+  }
+}
+
+}  // namespace loco

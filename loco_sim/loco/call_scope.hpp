@@ -1,0 +1,22 @@
+// Brackets a library call in the trace: begins at construction, ends at the end of the scope.
+#pragma once
+
+#include "loco_sim/loco/transport.hpp"
+
+namespace loco {
+
+class call_scope {
+ public:
+  call_scope(Transport& transport, const CallInfo& call) : transport_(transport) { transport_.begin_call(call); }
+  call_scope(const call_scope&) = delete;
+  call_scope& operator=(const call_scope&) = delete;
+  ~call_scope() { transport_.end_call(result_); }
+
+  void set_result(std::uint64_t result) { result_ = result; }
+
+ private:
+  Transport& transport_;
+  std::uint64_t result_ = 0;
+};
+
+}  // namespace loco

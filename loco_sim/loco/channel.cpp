@@ -1,0 +1,133 @@
+#include "loco_sim/loco/channel.hpp"
+
+#include <algorithm>
+
+#include "loco_sim/loco/errors.hpp"
+#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/setup.hpp"
+
+namespace loco {
+
+namespace {
+void require_simple(std::string_view name) {
+  if (name.find_first_of("/. \n") != std::string_view::npos)
+    throw setup_error("name '" + std::string(name) + "': '/' and '.' separate the parts of a full name");
+}
+}  // namespace
+
+channel::channel(manager& mgr, std::string_view name, expect_num expected)
+    : manager_(mgr),
+      transport_(mgr.transport()),
+      name_(name),
+      expected_(expected),
+      connected_to_(mgr.transport().num_nodes(), false) {
+  require_simple(name);
+  manager_.setup_service().add(*this);
+}
+
+channel::channel(channel& parent, std::string_view name, expect_num expected)
+    : manager_(parent.manager_),
+      transport_(parent.transport_),
+      name_(parent.name_ + "/" + std::string(name)),
+      expected_(expected),
+      connected_to_(parent.num_nodes(), false) {
+  require_simple(name);
+  manager_.setup_service().add(*this);
+}
+
+channel::~channel() { manager_.setup_service().remove(*this); }
+
+void channel::join() { manager_.setup_service().join(*this); }
+
+void channel::wait_for_ready() { manager_.setup_service().wait_for_ready(*this); }
+
+channel::RegionIndex channel::region_named(std::string_view name, std::uint64_t size) {
+  require_simple(name);
+  const auto found = std::ranges::find(regions_, name, &NamedRegion::name);
+  if (found == regions_.end()) {
+    regions_.push_back(
+        {std::string(name), std::nullopt, false, std::nullopt, size, std::vector<std::optional<Region>>(num_nodes())});
+    return regions_.size() - 1;
+  }
+  if (found->size != size)
+    throw setup_error("region '" + name_ + "." + std::string(name) + "' has two sizes on one node");
+  return static_cast<RegionIndex>(found - regions_.begin());
+}
+
+channel::RegionIndex channel::create_region(std::string_view name, std::uint64_t size) {
+  const RegionIndex index = region_named(name, size);
+  if (regions_[index].local) throw setup_error("region '" + name_ + "." + std::string(name) + "' is created twice");
+  Region region = manager_.memory().allocate(size);
+  region.size = size;
+  regions_[index].local = region;
+  return index;
+}
+
+channel::RegionIndex channel::expect_region(std::string_view name, std::uint64_t size) {
+  const RegionIndex index = region_named(name, size);
+  regions_[index].expected = true;
+  return index;
+}
+
+channel::RegionIndex channel::expect_region(NodeId peer, std::string_view name, std::uint64_t size) {
+  const RegionIndex index = expect_region(name, size);
+  regions_[index].only_from = peer;
+  return index;
+}
+
+channel::RegionIndex channel::symmetric_region(std::string_view name, std::uint64_t size) {
+  create_region(name, size);
+  return expect_region(name, size);
+}
+
+Region channel::local(RegionIndex region) const { return regions_[region].local.value(); }
+
+bool channel::reaches(RegionIndex region, NodeId node) const {
+  return node < num_nodes() && (node == my_node() ? regions_[region].local : regions_[region].remote[node]).has_value();
+}
+
+const Region& channel::remote(RegionIndex region, NodeId node) const {
+  if (!reaches(region, node))
+    throw ownership_error("node " + std::to_string(my_node()) + " has no access to region '" + name_ + "." +
+                          regions_[region].name + "' of node " + std::to_string(node));
+  return *(node == my_node() ? regions_[region].local : regions_[region].remote[node]);
+}
+
+std::vector<region_request> channel::requests_to(NodeId peer) const {
+  std::vector<region_request> requests;
+  for (const auto& r : regions_)
+    if (r.expected && r.only_from.value_or(peer) == peer) requests.push_back({r.name, r.size});
+  return requests;
+}
+
+std::string channel::mismatch(NodeId peer, const std::vector<region_request>& requests) const {
+  for (const auto& wanted : requests) {
+    const auto found = std::ranges::find(regions_, wanted.name, &NamedRegion::name);
+    const bool provided = found != regions_.end() && found->local.has_value();
+    if (provided && found->local->size == wanted.size) continue;
+    const std::string have = provided ? std::to_string(found->local->size) + " bytes" : "no such region";
+    return "channel '" + name_ + "': node " + std::to_string(peer) + " expects region '" + name_ + "." + wanted.name +
+           "' of " + std::to_string(wanted.size) + " bytes, node " + std::to_string(my_node()) + " provides " + have;
+  }
+  return {};
+}
+
+std::vector<region_offer> channel::offers(const std::vector<region_request>& requests) const {
+  std::vector<region_offer> result;
+  for (const auto& wanted : requests)
+    result.push_back({wanted.name, *std::ranges::find(regions_, wanted.name, &NamedRegion::name)->local});
+  return result;
+}
+
+void channel::accept(NodeId peer, const std::vector<region_offer>& offered) {
+  for (const auto& offer : offered) {
+    Region region = offer.region;
+    region.node = peer;
+    const auto found = std::ranges::find(regions_, offer.name, &NamedRegion::name);
+    if (found != regions_.end()) found->remote[peer] = region;
+  }
+  connected_to_[peer] = true;
+  ++connected_;
+}
+
+}  // namespace loco

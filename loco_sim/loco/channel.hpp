@@ -1,0 +1,101 @@
+// A channel endpoint: named, made of network memory regions and sub-channels, joined to the endpoints of the same
+// name on other nodes (LOCO paper, Section 2.2 and App. A).
+//
+// Names: '/' separates a sub-channel from its parent ("bar/sst/ov0"), '.' a memory region from its channel
+// ("bar/sst/ov0.val"). A derived class creates its regions and sub-channels in its constructor, says what it
+// expects of its peers, and calls join() last. Peers need not take part: expect_num says how many must.
+// Endpoints are found by address and therefore neither copied nor moved.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "loco_sim/loco/setup_message.hpp"
+#include "loco_sim/loco/transport.hpp"
+
+namespace loco {
+
+class manager;
+
+/// How many peers must connect before a channel is ready.
+struct expect_num {
+  std::uint32_t peers = 0;
+};
+
+class channel {
+ public:
+  channel(const channel&) = delete;
+  channel& operator=(const channel&) = delete;
+  virtual ~channel();
+
+  [[nodiscard]] const std::string& full_name() const { return name_; }
+  [[nodiscard]] bool ready() const { return connected_ >= expected_.peers; }
+  /// Until enough peers are connected; throws setup_error on a mismatch. Does not wait for sub-channels.
+  void wait_for_ready();
+
+ protected:
+  using RegionIndex = std::size_t;
+  using Callback = std::function<void(NodeId peer)>;
+
+  channel(manager& mgr, std::string_view name, expect_num expected);
+  channel(channel& parent, std::string_view name, expect_num expected);
+
+  [[nodiscard]] manager& mgr() const { return manager_; }
+  [[nodiscard]] Transport& transport() const { return transport_; }
+  [[nodiscard]] NodeId my_node() const { return transport_.my_node(); }
+  [[nodiscard]] std::uint32_t num_nodes() const { return transport_.num_nodes(); }
+
+  /// A local region that peers may ask for.
+  RegionIndex create_region(std::string_view name, std::uint64_t size);
+  /// A region that each peer (or one peer) must provide.
+  RegionIndex expect_region(std::string_view name, std::uint64_t size);
+  RegionIndex expect_region(NodeId peer, std::string_view name, std::uint64_t size);
+  /// Both: one copy on every node, every node may reach every copy.
+  RegionIndex symmetric_region(std::string_view name, std::uint64_t size);
+
+  [[nodiscard]] Region local(RegionIndex region) const;
+  /// Throws ownership_error when the node has not connected that region.
+  [[nodiscard]] const Region& remote(RegionIndex region, NodeId node) const;
+  [[nodiscard]] bool reaches(RegionIndex region, NodeId node) const;
+
+  void on_join(Callback callback) { on_join_ = std::move(callback); }
+  void on_connect(Callback callback) { on_connect_ = std::move(callback); }
+
+  /// Tells the peers that this endpoint exists. Last act of a derived class's constructor.
+  void join();
+
+ private:
+  friend class setup;
+
+  struct NamedRegion {
+    std::string name;
+    std::optional<Region> local;
+    bool expected = false;
+    std::optional<NodeId> only_from;  ///< expected of this peer only
+    std::uint64_t size = 0;
+    std::vector<std::optional<Region>> remote;  ///< by node
+  };
+
+  RegionIndex region_named(std::string_view name, std::uint64_t size);
+  [[nodiscard]] std::vector<region_request> requests_to(NodeId peer) const;
+  /// Empty when this endpoint provides what is asked for, else what is wrong.
+  [[nodiscard]] std::string mismatch(NodeId peer, const std::vector<region_request>& requests) const;
+  [[nodiscard]] std::vector<region_offer> offers(const std::vector<region_request>& requests) const;
+  void accept(NodeId peer, const std::vector<region_offer>& offers);
+
+  manager& manager_;
+  Transport& transport_;
+  std::string name_;
+  expect_num expected_;
+  std::vector<NamedRegion> regions_;
+  std::vector<bool> connected_to_;
+  std::uint32_t connected_ = 0;
+  bool joined_ = false;
+  Callback on_join_;
+  Callback on_connect_;
+};
+
+}  // namespace loco

@@ -1,0 +1,37 @@
+// What LOCO throws. Simulated failures of the network arrive as operation_error; the others are the program's own.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "loco_sim/loco/transport.hpp"
+
+namespace loco {
+
+/// The endpoints of a channel do not fit together, or a name is used twice.
+class setup_error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A one-sided operation finished with an error; what() names the status as verbs does.
+class operation_error : public std::runtime_error {
+ public:
+  operation_error(Status status, const std::string& what) : std::runtime_error(what), status_(status) {}
+  [[nodiscard]] Status status() const { return status_; }
+
+ private:
+  Status status_;
+};
+
+/// A node wrote a variable that another node owns, or used a part of a channel it has no part in.
+class ownership_error : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+/// The verbs name of a status, e.g. "remote access error".
+[[nodiscard]] std::string_view name(Status status);
+
+}  // namespace loco

@@ -1,0 +1,31 @@
+#include "loco_sim/loco/fence.hpp"
+
+#include <vector>
+
+#include "loco_sim/loco/ack_key.hpp"
+#include "loco_sim/loco/call_scope.hpp"
+#include "loco_sim/loco/manager.hpp"
+
+namespace loco {
+
+void global_fence(manager& mgr, std::span<const NodeId> nodes) {
+  const call_scope call(mgr.transport(), {.library = "sv", .method = "gf", .nodes = nodes});
+  ack_key key(mgr);
+  for (const NodeId node : nodes) {
+    if (node == mgr.my_node()) {
+      if (!mgr.used_loopback()) continue;
+      mgr.used_loopback() = false;
+    }
+    mgr.get(mgr.fence_landing(node), mgr.fence_location(node), 0, sizeof(std::uint64_t), &key);
+  }
+  key.wait_innermost();
+  mgr.check();
+}
+
+void global_fence(manager& mgr) {
+  std::vector<NodeId> nodes(mgr.num_nodes());
+  for (NodeId n = 0; n < mgr.num_nodes(); ++n) nodes[n] = n;
+  global_fence(mgr, nodes);
+}
+
+}  // namespace loco

@@ -1,0 +1,112 @@
+#include "loco_sim/loco/manager.hpp"
+
+#include <array>
+#include <string>
+
+#include "loco_sim/loco/ack_key.hpp"
+#include "loco_sim/loco/channel.hpp"
+#include "loco_sim/loco/errors.hpp"
+
+namespace loco {
+
+/// The manager's own channel: a dummy location a node, which global fences read.
+class fence_channel : public channel {
+ public:
+  explicit fence_channel(manager& mgr)
+      : channel(mgr, "loco", expect_num{mgr.num_nodes() - 1}),
+        region_(symmetric_region("fence", sizeof(std::uint64_t))) {
+    join();
+  }
+  [[nodiscard]] const Region& location(NodeId node) const { return remote(region_, node); }
+
+ private:
+  RegionIndex region_;
+};
+
+struct manager::Services {
+  Services(Transport& t, std::uint64_t memory_chunk_bytes)
+      : transport(t), memory(t, memory_chunk_bytes), channels(t), acks(t), stop(t.make_flag()) {}
+
+  /// The polling thread.
+  void serve() {
+    std::array<Completion, 16> batch;
+    while (true) {
+      const std::size_t finished = transport.poll(batch);
+      for (std::size_t i = 0; i < finished; ++i) acks.finish(batch[i]);
+      if (finished != 0) continue;
+      if (const auto message = transport.receive_control()) {
+        channels.handle(*message);
+        continue;
+      }
+      if (transport.flag_load(stop) != 0) return;
+      transport.pause();
+    }
+  }
+
+  Transport& transport;
+  network_memory memory;
+  setup channels;
+  completions acks;
+  Flag stop;
+};
+
+manager::manager(Transport& transport, std::uint64_t memory_chunk_bytes)
+    : transport_(transport), services_(std::make_shared<Services>(transport, memory_chunk_bytes)) {
+  fence_ = std::make_unique<fence_channel>(*this);
+  transport.spawn(
+      "poller", [services = services_] { services->serve(); }, true);
+}
+
+manager::~manager() { transport_.flag_fetch_or(services_->stop, 1); }
+
+network_memory& manager::memory() { return services_->memory; }
+setup& manager::setup_service() { return services_->channels; }
+completions& manager::completion_service() { return services_->acks; }
+
+void manager::wait_for_ready() { services_->channels.wait_for_ready(); }
+
+const Region& manager::fence_location(NodeId node) const { return fence_->location(node); }
+
+manager::PerThread& manager::mine() {
+  const std::lock_guard lock(mutex_);
+  return threads_[transport_.my_thread()];
+}
+
+Address manager::fence_landing(NodeId node) {
+  PerThread& thread = mine();
+  if (thread.landing.size == 0) thread.landing = memory().allocate(num_nodes() * sizeof(std::uint64_t));
+  return thread.landing.base + node * sizeof(std::uint64_t);
+}
+
+bool& manager::used_loopback() { return mine().used_loopback; }
+
+OperationTag manager::tag(const Region& remote, ack_key* key) {
+  if (remote.node == my_node()) used_loopback() = true;
+  return key == nullptr ? OperationTag{} : key->begin_operation();
+}
+
+void manager::put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key) {
+  transport_.put(local, remote, offset, size, tag(remote, key));
+}
+
+void manager::get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key) {
+  transport_.get(local, remote, offset, size, tag(remote, key));
+}
+
+void manager::fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add, ack_key* key) {
+  transport_.fetch_add(local, remote, offset, add, tag(remote, key));
+}
+
+void manager::compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
+                           std::uint64_t desired, ack_key* key) {
+  transport_.compare_swap(local, remote, offset, expected, desired, tag(remote, key));
+}
+
+void manager::check() {
+  const Status failed = services_->acks.unwaited_status();
+  if (failed != Status::success)
+    throw operation_error(failed, "node " + std::to_string(my_node()) +
+                                      ": an operation that nobody waited for failed: " + std::string(name(failed)));
+}
+
+}  // namespace loco

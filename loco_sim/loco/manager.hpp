@@ -1,0 +1,78 @@
+// What one node's channels share: connections to the peers, one completion queue with its polling thread, network
+// memory, set-up (LOCO paper, App. A.2, C).
+//
+// A program constructs one manager a node, then its channels, then calls wait_for_ready(). The polling thread is a
+// service thread: it clears the bits of ack keys as operations complete and answers set-up messages; it ends with the
+// manager. One-sided operations go out on the calling thread's own queue pair for the peer.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+
+#include "loco_sim/loco/completions.hpp"
+#include "loco_sim/loco/network_memory.hpp"
+#include "loco_sim/loco/setup.hpp"
+#include "loco_sim/loco/transport.hpp"
+
+namespace loco {
+
+class ack_key;
+class fence_channel;
+
+class manager {
+ public:
+  explicit manager(Transport& transport, std::uint64_t memory_chunk_bytes = network_memory::kDefaultChunk);
+  manager(const manager&) = delete;
+  manager& operator=(const manager&) = delete;
+  ~manager();
+
+  [[nodiscard]] Transport& transport() const { return transport_; }
+  [[nodiscard]] NodeId my_node() const { return transport_.my_node(); }
+  [[nodiscard]] std::uint32_t num_nodes() const { return transport_.num_nodes(); }
+
+  /// Until every channel of this node is connected. Throws setup_error when endpoints do not fit together.
+  void wait_for_ready();
+
+  // One-sided operations. Without a key nobody is told of the completion; a failure then surfaces at the thread's
+  // next global_fence() or at check().
+  void put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key = nullptr);
+  void get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key = nullptr);
+  void fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add, ack_key* key = nullptr);
+  void compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
+                    std::uint64_t desired, ack_key* key = nullptr);
+
+  /// Throws operation_error if an operation without a key has failed.
+  void check();
+
+  // For channels.
+  [[nodiscard]] network_memory& memory();
+  [[nodiscard]] setup& setup_service();
+  [[nodiscard]] completions& completion_service();
+  /// The location of a node that global fences read.
+  [[nodiscard]] const Region& fence_location(NodeId node) const;
+  /// Where the calling thread's global fence lets the value read from `node` land.
+  [[nodiscard]] Address fence_landing(NodeId node);
+  /// Has the calling thread operated on its own node since the last global fence there?
+  [[nodiscard]] bool& used_loopback();
+
+ private:
+  struct Services;
+  struct PerThread {
+    Region landing;
+    bool used_loopback = false;
+  };
+
+  OperationTag tag(const Region& remote, ack_key* key);
+  PerThread& mine();
+
+  Transport& transport_;
+  std::shared_ptr<Services> services_;  // shared with the polling thread, which may outlive the manager
+  std::mutex mutex_;
+  std::map<std::uint32_t, PerThread> threads_;
+  std::unique_ptr<fence_channel> fence_;
+};
+
+}  // namespace loco

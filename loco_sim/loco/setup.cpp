@@ -1,0 +1,118 @@
+#include "loco_sim/loco/setup.hpp"
+
+#include <algorithm>
+
+#include "loco_sim/loco/channel.hpp"
+#include "loco_sim/loco/errors.hpp"
+
+namespace loco {
+
+namespace {
+bool is_name(std::string_view name) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '/';
+  };
+  return !name.empty() && name.front() != '/' && name.back() != '/' && std::ranges::all_of(name, allowed);
+}
+}  // namespace
+
+void setup::add(channel& endpoint) {
+  if (!is_name(endpoint.full_name()))
+    throw setup_error("channel name '" + endpoint.full_name() + "': expected letters, digits, '_' and '-'");
+  const std::lock_guard lock(mutex_);
+  if (!endpoints_.emplace(endpoint.full_name(), &endpoint).second)
+    throw setup_error("channel name '" + endpoint.full_name() + "' is used twice on node " +
+                      std::to_string(transport_.my_node()));
+}
+
+void setup::remove(const channel& endpoint) {
+  const std::lock_guard lock(mutex_);
+  const auto found = endpoints_.find(endpoint.full_name());
+  if (found != endpoints_.end() && found->second == &endpoint) endpoints_.erase(found);
+}
+
+void setup::join(channel& endpoint) {
+  const std::lock_guard lock(mutex_);
+  endpoint.joined_ = true;
+  for (NodeId peer = 0; peer < transport_.num_nodes(); ++peer)
+    if (peer != transport_.my_node()) send_join(endpoint, peer);
+}
+
+void setup::send_join(channel& endpoint, NodeId to) {
+  send(to, {.kind = setup_message::Kind::join, .channel = endpoint.full_name(), .requests = endpoint.requests_to(to)});
+}
+
+void setup::send(NodeId to, const setup_message& message) { transport_.send_control(to, encode(message)); }
+
+void setup::handle(const ControlMessage& message) {
+  {
+    const std::lock_guard lock(mutex_);
+    try {
+      const setup_message decoded = decode(message.body);
+      switch (decoded.kind) {
+        case setup_message::Kind::join:
+          handle_join(message.from, decoded);
+          break;
+        case setup_message::Kind::connect:
+          handle_connect(message.from, decoded);
+          break;
+        case setup_message::Kind::refuse:
+          if (failure_.empty()) failure_ = decoded.reason;
+          break;
+      }
+    } catch (const std::exception& error) {
+      if (failure_.empty()) failure_ = error.what();
+    }
+  }
+  transport_.flag_fetch_add(changed_, 1);
+}
+
+void setup::handle_join(NodeId from, const setup_message& message) {
+  const auto found = endpoints_.find(message.channel);
+  if (found == endpoints_.end() || !found->second->joined_) return;
+  channel& endpoint = *found->second;
+  if (const std::string problem = endpoint.mismatch(from, message.requests); !problem.empty()) {
+    if (failure_.empty()) failure_ = problem;
+    send(from, {.kind = setup_message::Kind::refuse, .channel = message.channel, .reason = problem});
+    return;
+  }
+  send(from,
+       {.kind = setup_message::Kind::connect, .channel = message.channel, .offers = endpoint.offers(message.requests)});
+  if (!endpoint.connected_to_[from]) send_join(endpoint, from);
+  if (endpoint.on_join_) endpoint.on_join_(from);
+}
+
+void setup::handle_connect(NodeId from, const setup_message& message) {
+  const auto found = endpoints_.find(message.channel);
+  if (found == endpoints_.end() || found->second->connected_to_[from]) return;
+  found->second->accept(from, message.offers);
+  if (found->second->on_connect_) found->second->on_connect_(from);
+}
+
+template <typename Ready>
+void setup::wait_until(Ready ready) {
+  while (true) {
+    transport_.flag_load(changed_);  // looked at before the state, so that no change is missed
+    {
+      const std::lock_guard lock(mutex_);
+      if (!failure_.empty()) throw setup_error(failure_);
+      if (ready()) return;
+    }
+    transport_.pause();
+  }
+}
+
+bool setup::all_ready() {
+  return std::ranges::all_of(endpoints_, [](const auto& named) { return named.second->ready(); });
+}
+
+void setup::wait_for_ready() {
+  wait_until([this] { return all_ready(); });
+}
+
+void setup::wait_for_ready(const channel& endpoint) {
+  wait_until([&endpoint] { return endpoint.ready(); });
+}
+
+}  // namespace loco

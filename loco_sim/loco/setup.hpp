@@ -1,0 +1,57 @@
+// Finds the endpoints of channels by name and joins them (LOCO paper, App. A.2).
+//
+// An endpoint sends each peer a join: its name and the regions it expects of that peer. A peer without an endpoint of
+// that name ignores the join. A peer with one compares the regions and answers with a connect (where the regions
+// are) or, when they do not fit, with a refuse; then both sides hold the error. An endpoint that is joined by a peer
+// which has not answered yet joins it again, because that peer may have come to life after the first join.
+//
+// The manager's service thread calls handle(); program threads construct endpoints and wait. Callbacks run under
+// the lock, on the service thread, and must not wait for anything.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "loco_sim/loco/setup_message.hpp"
+#include "loco_sim/loco/transport.hpp"
+
+namespace loco {
+
+class channel;
+
+class setup {
+ public:
+  explicit setup(Transport& transport) : transport_(transport), changed_(transport.make_flag()) {}
+
+  /// Throws setup_error when this node already has an endpoint of that name, or the name is malformed.
+  void add(channel& endpoint);
+  void remove(const channel& endpoint);
+  /// Sends the join messages of an endpoint to all peers.
+  void join(channel& endpoint);
+
+  /// One message from a peer; errors are kept for wait_for_ready().
+  void handle(const ControlMessage& message);
+
+  /// Until every endpoint of this node is connected as it expects. Throws setup_error on a mismatch.
+  void wait_for_ready();
+  /// The same for one endpoint.
+  void wait_for_ready(const channel& endpoint);
+
+ private:
+  void handle_join(NodeId from, const setup_message& message);
+  void handle_connect(NodeId from, const setup_message& message);
+  void send_join(channel& endpoint, NodeId to);
+  void send(NodeId to, const setup_message& message);
+  bool all_ready();
+  template <typename Ready>
+  void wait_until(Ready ready);
+
+  Transport& transport_;
+  Flag changed_;  ///< counts changes, so that a waiting thread can watch it
+  std::recursive_mutex mutex_;
+  std::map<std::string, channel*, std::less<>> endpoints_;
+  std::string failure_;
+};
+
+}  // namespace loco

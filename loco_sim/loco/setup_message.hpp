@@ -1,0 +1,41 @@
+// The set-up messages of channels (LOCO paper, App. A.2), as text: one line for the kind and the channel, one line a
+// region. They travel outside the timed data path.
+//
+//   join <channel>             connect <channel>                      refuse <channel>
+//   <region> <bytes>           <region> <base> <bytes> <rkey>         <reason, one line>
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "loco_sim/loco/transport.hpp"
+
+namespace loco {
+
+/// A memory region of a channel: "bar/sst/ov0" has region "val", in full "bar/sst/ov0.val".
+struct region_request {
+  std::string name;
+  std::uint64_t size = 0;
+};
+
+struct region_offer {
+  std::string name;
+  Region region;
+};
+
+struct setup_message {
+  enum class Kind : std::uint8_t { join, connect, refuse };
+  Kind kind = Kind::join;
+  std::string channel;
+  std::vector<region_request> requests = {};  ///< join: what the sender expects of the receiver
+  std::vector<region_offer> offers = {};      ///< connect: what the sender lets the receiver access
+  std::string reason = {};                    ///< refuse
+};
+
+[[nodiscard]] std::string encode(const setup_message& message);
+
+/// Throws setup_error when the text is not a set-up message.
+[[nodiscard]] setup_message decode(std::string_view text);
+
+}  // namespace loco

@@ -1,0 +1,71 @@
+#include "loco_sim/loco/shared_bytes.hpp"
+
+#include "loco_sim/loco/call_scope.hpp"
+#include "loco_sim/loco/manager.hpp"
+
+namespace loco {
+
+shared_bytes::shared_bytes(manager& mgr, std::string_view name, std::uint64_t size)
+    : shared_bytes(mgr, name, size, expect_num{mgr.num_nodes() - 1}) {}
+
+shared_bytes::shared_bytes(manager& mgr, std::string_view name, std::uint64_t size, expect_num expected)
+    : channel(mgr, name, expected), size_(size) {
+  create();
+}
+
+shared_bytes::shared_bytes(channel& parent, std::string_view name, std::uint64_t size, expect_num expected)
+    : channel(parent, name, expected), size_(size) {
+  create();
+}
+
+void shared_bytes::create() {
+  region_ = symmetric_region("val", size_);
+  local_ = local(region_);
+  join();
+}
+
+void shared_bytes::load_bytes(std::span<std::byte> out) {
+  const call_scope call(transport(), {.library = "sv", .method = "read", .object = full_name()});
+  transport().load_bytes(local_.base, out);
+}
+
+void shared_bytes::store_bytes(std::span<const std::byte> in) {
+  const call_scope call(transport(), {.library = "sv", .method = "write", .object = full_name()});
+  transport().store_bytes(local_.base, in);
+}
+
+std::uint64_t shared_bytes::load_word() {
+  call_scope call(transport(), {.library = "sv", .method = "read", .object = full_name()});
+  const std::uint64_t value = transport().load(local_.base);
+  call.set_result(value);
+  return value;
+}
+
+void shared_bytes::store_word(std::uint64_t value) {
+  const call_scope call(transport(), {.library = "sv", .method = "write", .object = full_name(), .argument = value});
+  transport().store(local_.base, value);
+}
+
+void shared_bytes::push(std::span<const NodeId> nodes, ack_key* key) {
+  const call_scope call(transport(), {.library = "sv",
+                                      .method = "bcast",
+                                      .object = full_name(),
+                                      .work_id = key == nullptr ? 0 : key->work_id(),
+                                      .nodes = nodes});
+  for (const NodeId node : nodes) mgr().put(local_.base, copy(node), 0, copy(node).size, key);
+}
+
+const std::vector<NodeId>& shared_bytes::peers() {
+  if (peers_.empty())
+    for (NodeId node = 0; node < num_nodes(); ++node)
+      if (node != my_node() && reaches(region_, node)) peers_.push_back(node);
+  return peers_;
+}
+
+void shared_bytes::push_broadcast() { push(peers()); }
+
+void shared_bytes::push_broadcast(ack_key& key) { push(peers(), &key); }
+
+void shared_bytes::pull(NodeId node, ack_key& key) { mgr().get(local_.base, copy(node), 0, copy(node).size, &key); }
+
+}  // namespace loco

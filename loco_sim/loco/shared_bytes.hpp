@@ -1,0 +1,60 @@
+// The part of a shared variable that does not depend on its type: one copy of `size` bytes on every node.
+//
+// load and store touch the local copy; push, pull and push_broadcast move copies between nodes with one-sided
+// operations (LOCO paper, Section 3.4). Sizes up to 8 bytes are a word and never torn; larger ones are moved word by
+// word and a reader may see a mixture of two values. In the trace the calls are those of the library sv; a pull, which
+// the library does not model, is a plain get.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "loco_sim/loco/ack_key.hpp"
+#include "loco_sim/loco/channel.hpp"
+
+namespace loco {
+
+class shared_bytes : public channel {
+ public:
+  shared_bytes(manager& mgr, std::string_view name, std::uint64_t size);
+  shared_bytes(manager& mgr, std::string_view name, std::uint64_t size, expect_num expected);
+  shared_bytes(channel& parent, std::string_view name, std::uint64_t size);
+  shared_bytes(channel& parent, std::string_view name, std::uint64_t size, expect_num expected);
+
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+  /// Address of the local copy.
+  [[nodiscard]] Address address() const { return local_.base; }
+  /// The copy of a node.
+  [[nodiscard]] const Region& copy(NodeId node) const { return remote(region_, node); }
+
+  /// Of the local copy; spans of exactly size() bytes rounded up to words.
+  void load_bytes(std::span<std::byte> out);
+  void store_bytes(std::span<const std::byte> in);
+  /// The first word of the local copy.
+  [[nodiscard]] std::uint64_t load_word();
+  void store_word(std::uint64_t value);
+
+  /// Puts the local copy to the nodes' copies (Bcast). Naming the own node makes a loopback operation.
+  void push(std::span<const NodeId> nodes, ack_key* key = nullptr);
+  void push(NodeId node, ack_key& key) { push(std::span(&node, 1), &key); }
+  void push(NodeId node) { push(std::span(&node, 1)); }
+  /// To every connected node but this one.
+  void push_broadcast();
+  void push_broadcast(ack_key& key);
+  /// Gets a node's copy into the local one.
+  void pull(NodeId node, ack_key& key);
+
+ private:
+  void create();
+  [[nodiscard]] const std::vector<NodeId>& peers();
+
+  std::uint64_t size_;
+  RegionIndex region_ = 0;
+  Region local_;
+  std::vector<NodeId> peers_;  ///< every connected node but this one, once the channel is ready
+};
+
+}  // namespace loco
