@@ -1,0 +1,106 @@
+// A packet on the wire: one InfiniBand transport packet (IBTA volume 1, chapter 9) inside RoCE v2 framing.
+//
+// Packets are plain records that are copied from queue to queue. Payload bytes stay in the buffer pool of the
+// system; a packet names a buffer and the part of it that it carries. Header sizes in bytes are those of the
+// InfiniBand specification, sections 9.2-9.7.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/time.hpp"
+
+namespace loco::fabric {
+
+using NodeId = std::uint32_t;  ///< index of a host; every host has one NIC
+using QpId = std::uint32_t;    ///< index of a queue pair, unique in the whole system
+
+/// Packet sequence number: 24 bits, wraps (IBTA 9.7.1).
+class Psn {
+ public:
+  static constexpr std::uint32_t kMask = 0xffffffU;
+  constexpr Psn() = default;
+  constexpr explicit Psn(std::uint32_t value) : value_(value & kMask) {}
+  [[nodiscard]] constexpr std::uint32_t value() const { return value_; }
+  [[nodiscard]] constexpr Psn operator+(std::uint32_t n) const { return Psn(value_ + n); }
+  /// Signed distance from `from` to this one, in [-2^23, 2^23).
+  [[nodiscard]] constexpr std::int32_t distance(Psn from) const {
+    const std::uint32_t d = (value_ - from.value_) & kMask;
+    return d < (1U << 23U) ? static_cast<std::int32_t>(d) : static_cast<std::int32_t>(d) - (1 << 24);
+  }
+  constexpr bool operator==(const Psn&) const = default;
+
+ private:
+  std::uint32_t value_ = 0;
+};
+
+/// What a packet asks for or answers: the BTH opcode, with first/last kept apart as flags.
+enum class Opcode : std::uint8_t {
+  write,
+  read_request,
+  compare_swap,
+  fetch_add,  // requests
+  ack,
+  nak,
+  read_response,
+  atomic_response,  // responses
+};
+
+[[nodiscard]] constexpr bool is_response(Opcode op) { return op >= Opcode::ack; }
+
+/// AETH syndromes of a NAK (IBTA 9.7.5.2.8).
+enum class NakCode : std::uint8_t { none, invalid_request, remote_access_error, remote_operational_error };
+
+inline constexpr std::uint32_t kNoBuffer = 0xffffffffU;
+
+struct Packet {
+  NodeId source = 0;
+  NodeId destination = 0;
+  QpId source_qp = 0;
+  QpId destination_qp = 0;
+  Opcode opcode = Opcode::write;
+  bool first = true;
+  bool last = true;
+  NakCode nak = NakCode::none;
+  Psn psn;
+  std::uint32_t wqe = 0;             ///< running number of the request in the requester's send queue (its MSN)
+  std::uint32_t rkey = 0;            ///< RETH / AtomicETH
+  std::uint32_t buffer = kNoBuffer;  ///< payload: `length` bytes from `offset` of this buffer
+  std::uint32_t offset = 0;          ///< of this packet in its message
+  std::uint32_t length = 0;          ///< payload bytes in this packet
+  std::uint32_t total = 0;           ///< bytes of the whole message
+  std::uint32_t wire = 0;            ///< bytes on the wire, framing and headers included
+  std::uint64_t address = 0;         ///< RETH / AtomicETH: remote address of the message's first byte
+  std::uint64_t a = 0;               ///< compare value, or the value added; in an atomic response, the old value
+  std::uint64_t b = 0;               ///< swap value
+
+  bool operator==(const Packet&) const = default;
+};
+
+inline constexpr std::uint32_t kRethBytes = 16;
+inline constexpr std::uint32_t kAethBytes = 4;
+inline constexpr std::uint32_t kAtomicEthBytes = 28;
+inline constexpr std::uint32_t kAtomicAckEthBytes = 8;
+
+/// Extension headers that a packet carries besides BTH: RETH on a write's first packet and on a read request, AETH
+/// on an ACK, a NAK and a read response's first and last packet, AtomicETH, AETH + AtomicAckETH.
+[[nodiscard]] constexpr std::uint32_t extension_header_bytes(Opcode op, bool first, bool last) {
+  switch (op) {
+    case Opcode::write:
+      return first ? kRethBytes : 0;
+    case Opcode::read_request:
+      return kRethBytes;
+    case Opcode::compare_swap:
+    case Opcode::fetch_add:
+      return kAtomicEthBytes;
+    case Opcode::ack:
+    case Opcode::nak:
+      return kAethBytes;
+    case Opcode::read_response:
+      return first || last ? kAethBytes : 0;
+    case Opcode::atomic_response:
+      return kAethBytes + kAtomicAckEthBytes;
+  }
+  return 0;
+}
+
+}  // namespace loco::fabric

@@ -1,0 +1,91 @@
+// What a host thread can do in one step: the primitives of a simulated core.
+//
+// A Cpu is handed to the ThreadRunner for the duration of one step and stands for one thread. None of its
+// operations blocks. A step makes some accesses and then says, exactly once, when the thread goes on: after a
+// time, when something it has looked at changes, when its store buffer has drained, or never. For every access
+// to be a scheduling point (random or exhaustive scheduling) a step makes at most one shared access: a load, a
+// store, a compare-and-swap, a post or a poll. Costs are not added automatically: the runner asks for them from
+// profile() and passes them to resume_after().
+// Memory is x86-TSO: loads forward from the thread's own store buffer; compare_swap and fence need it empty.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "nic_model/observer.hpp"
+#include "nic_model/profile.hpp"
+#include "nic_model/verbs.hpp"
+#include "sim/time.hpp"
+
+namespace loco::nic {
+
+class Engine;
+
+enum class PostResult : std::uint8_t { ok, queue_full, bad_request };
+
+class Cpu {
+ public:
+  Cpu(Engine& engine, ThreadId thread) : engine_(engine), thread_(thread) {}
+
+  [[nodiscard]] ThreadId thread() const { return thread_; }
+  [[nodiscard]] NodeId node() const;
+  [[nodiscard]] sim::SimTime now() const;
+  [[nodiscard]] const HardwareProfile& profile() const;
+
+  // --- memory: aligned 8-byte words ------------------------------------------------------------------------------
+  /// Reads a word; adds it to the watch set.
+  [[nodiscard]] std::uint64_t load(Address address, OpId op = 0);
+  /// Puts a store into the store buffer. Precondition: !store_buffer_full().
+  void store(Address address, std::uint64_t value, OpId op = 0);
+  [[nodiscard]] bool store_buffer_empty() const;
+  [[nodiscard]] bool store_buffer_full() const;
+  /// Records an mfence (aMF). Precondition: store_buffer_empty().
+  void fence(OpId op = 0);
+  /// Locked compare-and-swap; returns the old value; adds the word to the watch set. Records aCAS, or aMF and aCR when
+  /// it fails. Precondition: store_buffer_empty().
+  std::uint64_t compare_swap(Address address, std::uint64_t expected, std::uint64_t desired, OpId op = 0);
+
+  // --- verbs -------------------------------------------------------------------------------------------------------
+  /// Posts linked work requests with one doorbell, which enters the store buffer. All or none are taken.
+  /// bad_request: an inline payload that is too long or not of a write. Precondition: !store_buffer_full().
+  PostResult post_send(QpId qp, std::span<const Wqe> wqes);
+  /// Takes completions; adds the completion queue to the watch set. Records nothing: see record().
+  std::size_t poll_cq(CqId cq, std::span<Cqe> out);
+  /// Records an instantaneous subevent without an access: aWT when the thread knows of a completion.
+  SubeventId record(Stamp stamp, OpId op, NodeId peer = 0);
+
+  // --- flags: words of process memory, sequentially consistent, outside the memory model ----------------------------
+  std::uint64_t flag_load(std::uint32_t flag);
+  std::uint64_t flag_fetch_or(std::uint32_t flag, std::uint64_t bits);
+  std::uint64_t flag_fetch_and(std::uint32_t flag, std::uint64_t bits);
+
+  /// Adds a key of the runner's own to the watch set: System::notify(node, key) wakes this thread.
+  void watch(std::uint64_t key);
+
+  // --- what next: exactly one of these per step ---------------------------------------------------------------------
+  /// The next step is due after `time` (a computation, or the cost of this step's accesses). Keeps the watch set.
+  void resume_after(sim::Duration time);
+  void resume_at(sim::SimTime at);
+  /// One turn of a polling loop ends: `turn` is what the accesses since the last step cost. The next step comes when
+  /// something in the watch set has changed since it was looked at, at the instant at which the loop would have
+  /// begun the turn that sees it. Clears the watch set.
+  void pause(sim::Duration turn);
+  /// The next step comes once the store buffer is empty (or has room for one more entry).
+  void resume_when_drained();
+  void resume_when_room();
+  /// The thread has finished (or sleeps until System::wake).
+  void stop();
+
+ private:
+  Engine& engine_;
+  ThreadId thread_;
+};
+
+/// Runs the code of simulated threads: fibers, or an interpreter. Not part of the simulated state.
+class ThreadRunner {
+ public:
+  virtual ~ThreadRunner() = default;
+  virtual void run(Cpu& cpu) = 0;
+};
+
+}  // namespace loco::nic

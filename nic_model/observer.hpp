@@ -1,0 +1,70 @@
+// What a running system tells the outside: typed events, each a plain record.
+//
+// Subevents are the accesses to memory of the LOCO/Mowgli paper (Section 3.1, Fig. 10), one per aligned 8-byte word.
+// A write that takes time (aCW, aNRW, aNLW) is announced twice: begin when the store buffer or the PCIe write queue
+// takes it, finish when memory has it. `seq` counts what the machine did; `at` is simulated time.
+// Observers only look: nothing they do can change a run.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "fabric/packet.hpp"
+#include "nic_model/verbs.hpp"
+#include "sim/time.hpp"
+
+namespace loco::nic {
+
+/// Kinds of subevent, in the order of the LOCO paper's Fig. 10.
+enum class Stamp : std::uint8_t { aCR, aCW, aCAS, aMF, aWT, aNLR, aNRW, aNRR, aNLW, aRF, aGF };
+
+struct Subevent {
+  SubeventId id = 0;  ///< counts from 1 in order of beginning
+  Stamp stamp = Stamp::aCR;
+  bool finished = true;     ///< false: a write that has begun; on_subevent_finish follows
+  bool nic_atomic = false;  ///< part of a remote atomic operation
+  ThreadId thread = 0;      ///< the thread whose call it is, wherever it takes place
+  OpId op = 0;
+  NodeId peer = 0;               ///< remote node of the operation (families of Fig. 10)
+  NodeId home = 0;               ///< node whose memory is accessed
+  Address address = 0;           ///< of the word, a multiple of 8
+  std::uint64_t value = 0;       ///< of the whole word: read, or (to be) written
+  std::uint64_t value_read = 0;  ///< aCAS: what it found
+  SubeventId source = 0;         ///< reads and aCAS: the write it read from
+  SubeventId overwrote = 0;      ///< finished writes and aCAS: the write before it in memory order
+  std::uint64_t seq = 0;
+  sim::SimTime at;
+};
+
+struct SubeventFinish {
+  SubeventId id = 0;
+  SubeventId overwrote = 0;
+  std::uint64_t value = 0;  ///< of the whole word afterwards (differs from the begin's if it wrote a part of it)
+  std::uint64_t seq = 0;
+  sim::SimTime at;
+};
+
+enum class TlpKind : std::uint8_t { memory_write, memory_read, completion, mmio_write };
+
+struct TlpEvent {
+  TlpKind kind = TlpKind::memory_write;
+  NodeId node = 0;
+  QpId qp = 0;
+  Address address = 0;
+  std::uint32_t bytes = 0;
+  sim::SimTime at;
+};
+
+enum class PacketStep : std::uint8_t { sent, received };
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void on_subevent(const Subevent&) {}
+  virtual void on_subevent_finish(const SubeventFinish&) {}
+  virtual void on_packet(PacketStep, const fabric::Packet&, sim::SimTime) {}
+  virtual void on_tlp(const TlpEvent&) {}
+  virtual void on_cqe(NodeId, CqId, const Cqe&, sim::SimTime) {}
+};
+
+}  // namespace loco::nic

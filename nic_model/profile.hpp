@@ -1,0 +1,120 @@
+// A hardware profile: every cost, size and option of the simulated host, PCIe link, NIC and network, and the
+// deliberate faults. A plain value; read from hardware/*.yaml elsewhere. The table in profile_fields.hpp gives each
+// field its YAML key, unit, default and range.
+//
+// The defaults are those of an ideal machine that is exactly as weak as the declarative memory model: costs of zero
+// are not allowed to matter for order, because order comes from queues only (machine page, law 1).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "sim/time.hpp"
+
+namespace loco::nic {
+
+/// Which PCIe posted writes are ordered among themselves, and pushed by a read.
+enum class OrderingDomain : std::uint8_t {
+  qp,   ///< those of one queue pair and role (requester or responder)
+  nic,  ///< all of the NIC's: no relaxed ordering
+};
+
+/// Against whom a remote atomic is atomic (ibv_atomic_cap).
+enum class AtomicCap : std::uint8_t {
+  hca,     ///< against this NIC's atomics: it reads, then writes, memory
+  global,  ///< against the CPU too: the root complex does it in one step
+};
+
+/// Deliberate faults: broken hardware, to prove that the checkers can fail.
+enum class Fault : std::uint8_t {
+  posted_passes_posted,    ///< posted writes of one ordering domain commit in any order
+  read_does_not_flush,     ///< a PCIe read passes posted writes issued before it
+  completion_before_data,  ///< a CQE does not stay behind the data it announces
+  doorbell_before_stores,  ///< a doorbell passes the thread's earlier stores
+  payload_reads_reorder,   ///< payload reads of one queue pair take effect in any order
+  fence_ignored,           ///< the fence flag is not honoured
+  responder_reorders,      ///< requests of one queue pair are executed in any order
+  early_write_completion,  ///< a write completes when its work request starts: before its payload is read
+};
+inline constexpr std::array<std::string_view, 8> kFaultNames = {
+    "posted_passes_posted",  "read_does_not_flush", "completion_before_data", "doorbell_before_stores",
+    "payload_reads_reorder", "fence_ignored",       "responder_reorders",     "early_write_completion"};
+
+/// A set of faults.
+class Faults {
+ public:
+  [[nodiscard]] constexpr bool has(Fault f) const { return ((bits_ >> static_cast<unsigned>(f)) & 1U) != 0; }
+  constexpr Faults& add(Fault f) {
+    bits_ |= 1U << static_cast<unsigned>(f);
+    return *this;
+  }
+  [[nodiscard]] constexpr bool none() const { return bits_ == 0; }
+  constexpr bool operator==(const Faults&) const = default;
+
+ private:
+  std::uint32_t bits_ = 0;
+};
+
+struct HardwareProfile {
+  // --- cpu: what a thread's own instructions cost; the code that runs threads adds them up -------------------------
+  sim::Duration cpu_load;
+  sim::Duration cpu_store;
+  sim::Duration cpu_fence;        ///< mfence once the store buffer is empty
+  sim::Duration cpu_atomic;       ///< locked instruction once the store buffer is empty
+  sim::Duration cpu_post_wqe;     ///< building one work request
+  sim::Duration cpu_doorbell;     ///< once per post: the store to the NIC
+  sim::Duration cpu_poll_empty;   ///< a poll of an empty completion queue
+  sim::Duration cpu_poll_cqe;     ///< taking one CQE
+  sim::Duration cpu_store_drain;  ///< head of the store buffer to memory
+  std::uint32_t cpu_store_buffer_entries = 56;
+
+  // --- pcie --------------------------------------------------------------------------------------------------------
+  sim::BitsPerSecond pcie_rate;        ///< TLP bytes a second, each direction; 0 is infinitely fast
+  sim::Bytes pcie_mps{8};              ///< maximum payload of a memory write TLP; one TLP commits at once
+  sim::Bytes pcie_mrrs{512};           ///< maximum read request
+  sim::Bytes pcie_read_completion{8};  ///< payload of a completion TLP; memory is sampled in these steps
+  sim::Bytes pcie_write_header{24};
+  sim::Bytes pcie_read_header{24};
+  sim::Bytes pcie_completion_header{20};
+  sim::Duration pcie_upstream;      ///< NIC to root complex
+  sim::Duration pcie_downstream;    ///< root complex to NIC: completions, doorbells
+  sim::Duration pcie_read_access;   ///< a read at the root complex until memory is sampled
+  sim::Duration pcie_write_commit;  ///< a write at the root complex until memory has it
+  OrderingDomain pcie_ordering_domain = OrderingDomain::qp;
+
+  // --- nic ---------------------------------------------------------------------------------------------------------
+  sim::Duration nic_wqe_start;      ///< a fetched work request until its first PCIe read or packet
+  sim::Duration nic_transmit;       ///< a packet's data present until its first bit is on the wire
+  sim::Duration nic_receive;        ///< a packet's last bit received until it is acted on
+  sim::Duration nic_packet_gap;     ///< least distance between packets that one NIC sends
+  sim::Duration nic_atomic_modify;  ///< between the read and the write of an atomic
+  sim::Duration nic_cqe;            ///< a work request complete until its CQE is posted
+  sim::Duration nic_loopback;       ///< a packet from a NIC to itself, in place of the network
+  sim::Bytes nic_wqe_bytes{64};
+  sim::Bytes nic_cqe_bytes{64};
+  std::uint32_t nic_wqe_fetch_max = 8;    ///< work requests that one PCIe read fetches
+  std::uint32_t nic_max_rd_atomic = 128;  ///< reads and atomics outstanding per queue pair
+  sim::Bytes nic_inline_max{0};           ///< largest inline payload
+  bool nic_blueflame = false;             ///< a single inline WQE that fits travels in the doorbell write
+  sim::Bytes nic_blueflame_max{256};      ///< WQE bytes that fit
+  AtomicCap nic_atomic_cap = AtomicCap::hca;
+
+  // --- network -----------------------------------------------------------------------------------------------------
+  bool link_ideal = true;  ///< no network at all, whatever the topology: see fabric::Topology::ideal
+  sim::BitsPerSecond link_rate;
+  sim::Duration link_delay;
+  sim::Bytes link_mtu{4096};     ///< payload bytes of a packet
+  sim::Bytes link_overhead{82};  ///< bytes of framing and headers of every packet, extension headers apart
+  sim::Duration switch_latency;
+
+  Faults faults;
+
+  bool operator==(const HardwareProfile&) const = default;
+
+  /// Empty when every field is in range and they fit together, else what is wrong.
+  [[nodiscard]] std::string validate() const;
+};
+
+}  // namespace loco::nic

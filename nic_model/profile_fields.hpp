@@ -1,0 +1,133 @@
+// The fields of a hardware profile as a table: the one source of the YAML keys, units, ranges and descriptions.
+//
+// The loader, `loco-sim list hardware` and the schema are generated from it. Values are int64 in the base unit of
+// the kind: picoseconds, bytes, bits a second, a plain count, 0/1, or the index of an enumerator's name. The default
+// of a field is what a default-constructed HardwareProfile holds: value(HardwareProfile{}, field).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "nic_model/profile.hpp"
+
+namespace loco::nic {
+
+enum class UnitKind : std::uint8_t { duration, size, rate, count, boolean, choice };
+
+using ProfileMember =
+    std::variant<sim::Duration HardwareProfile::*, sim::Bytes HardwareProfile::*, sim::BitsPerSecond HardwareProfile::*,
+                 std::uint32_t HardwareProfile::*, bool HardwareProfile::*, OrderingDomain HardwareProfile::*,
+                 AtomicCap HardwareProfile::*>;
+
+struct ProfileField {
+  std::string_view key;  ///< "group.name": a map of maps in YAML
+  UnitKind unit;
+  ProfileMember member;
+  std::int64_t minimum;
+  std::int64_t maximum;
+  std::string_view description;
+  std::span<const std::string_view> choices = {};  ///< names by index, for UnitKind::choice
+};
+
+inline constexpr std::array<std::string_view, 2> kOrderingDomainNames = {"qp", "nic"};
+inline constexpr std::array<std::string_view, 2> kAtomicCapNames = {"hca", "global"};
+
+namespace detail {
+inline constexpr std::int64_t kMaxCost = 1'000'000'000;       // 1 ms
+inline constexpr std::int64_t kMaxRate = 10'000'000'000'000;  // 10 Tb/s
+using P = HardwareProfile;
+
+constexpr ProfileField cost(std::string_view key, sim::Duration P::*member, std::string_view what) {
+  return {key, UnitKind::duration, member, 0, kMaxCost, what};
+}
+constexpr ProfileField size(std::string_view key, sim::Bytes P::*member, std::int64_t low, std::int64_t high,
+                            std::string_view what) {
+  return {key, UnitKind::size, member, low, high, what};
+}
+constexpr ProfileField rate(std::string_view key, sim::BitsPerSecond P::*member, std::string_view what) {
+  return {key, UnitKind::rate, member, 0, kMaxRate, what};
+}
+constexpr ProfileField count(std::string_view key, std::uint32_t P::*member, std::int64_t low, std::int64_t high,
+                             std::string_view what) {
+  return {key, UnitKind::count, member, low, high, what};
+}
+constexpr ProfileField flag(std::string_view key, bool P::*member, std::string_view what) {
+  return {key, UnitKind::boolean, member, 0, 1, what};
+}
+}  // namespace detail
+
+inline constexpr auto kProfileFields = std::to_array<ProfileField>({
+    detail::cost("cpu.load", &HardwareProfile::cpu_load, "a load"),
+    detail::cost("cpu.store", &HardwareProfile::cpu_store, "a store into the store buffer"),
+    detail::cost("cpu.fence", &HardwareProfile::cpu_fence, "mfence, once the store buffer is empty"),
+    detail::cost("cpu.atomic", &HardwareProfile::cpu_atomic, "a locked instruction, once the store buffer is empty"),
+    detail::cost("cpu.post_wqe", &HardwareProfile::cpu_post_wqe, "building one work request"),
+    detail::cost("cpu.doorbell", &HardwareProfile::cpu_doorbell, "ringing the doorbell, once per post"),
+    detail::cost("cpu.poll_empty", &HardwareProfile::cpu_poll_empty, "polling an empty completion queue"),
+    detail::cost("cpu.poll_cqe", &HardwareProfile::cpu_poll_cqe, "taking one CQE"),
+    detail::cost("cpu.store_drain", &HardwareProfile::cpu_store_drain, "head of the store buffer to memory"),
+    detail::count("cpu.store_buffer_entries", &HardwareProfile::cpu_store_buffer_entries, 1, 1024,
+                  "entries of the store buffer"),
+    detail::rate("pcie.rate", &HardwareProfile::pcie_rate, "TLP bandwidth, each direction; 0 is infinitely fast"),
+    detail::size("pcie.mps", &HardwareProfile::pcie_mps, 8, 4096, "maximum payload of a memory write TLP"),
+    detail::size("pcie.mrrs", &HardwareProfile::pcie_mrrs, 8, 4096, "maximum read request size"),
+    detail::size("pcie.read_completion", &HardwareProfile::pcie_read_completion, 8, 4096,
+                 "payload of a read completion TLP"),
+    detail::size("pcie.write_header", &HardwareProfile::pcie_write_header, 0, 64,
+                 "header and framing of a memory write TLP"),
+    detail::size("pcie.read_header", &HardwareProfile::pcie_read_header, 0, 64,
+                 "header and framing of a memory read TLP"),
+    detail::size("pcie.completion_header", &HardwareProfile::pcie_completion_header, 0, 64,
+                 "header and framing of a completion TLP"),
+    detail::cost("pcie.upstream", &HardwareProfile::pcie_upstream, "NIC to root complex"),
+    detail::cost("pcie.downstream", &HardwareProfile::pcie_downstream, "root complex to NIC"),
+    detail::cost("pcie.read_access", &HardwareProfile::pcie_read_access,
+                 "a read at the root complex until memory is sampled"),
+    detail::cost("pcie.write_commit", &HardwareProfile::pcie_write_commit,
+                 "a write at the root complex until memory has it"),
+    ProfileField{"pcie.ordering_domain", UnitKind::choice, &HardwareProfile::pcie_ordering_domain, 0, 1,
+                 "which posted writes are ordered among themselves", kOrderingDomainNames},
+    detail::cost("nic.wqe_start", &HardwareProfile::nic_wqe_start,
+                 "a fetched work request until its first PCIe read or packet"),
+    detail::cost("nic.transmit", &HardwareProfile::nic_transmit,
+                 "a packet's data present until its first bit is on the wire"),
+    detail::cost("nic.receive", &HardwareProfile::nic_receive, "a packet received until it is acted on"),
+    detail::cost("nic.packet_gap", &HardwareProfile::nic_packet_gap,
+                 "least distance between packets that one NIC sends"),
+    detail::cost("nic.atomic_modify", &HardwareProfile::nic_atomic_modify,
+                 "between the read and the write of an atomic"),
+    detail::cost("nic.cqe", &HardwareProfile::nic_cqe, "a work request complete until its CQE is posted"),
+    detail::cost("nic.loopback", &HardwareProfile::nic_loopback,
+                 "a packet from a NIC to itself, in place of the network"),
+    detail::size("nic.wqe_bytes", &HardwareProfile::nic_wqe_bytes, 16, 1024, "a work request in the send queue"),
+    detail::size("nic.cqe_bytes", &HardwareProfile::nic_cqe_bytes, 16, 128, "a CQE"),
+    detail::count("nic.wqe_fetch_max", &HardwareProfile::nic_wqe_fetch_max, 1, 256,
+                  "work requests that one PCIe read fetches"),
+    detail::count("nic.max_rd_atomic", &HardwareProfile::nic_max_rd_atomic, 1, 128,
+                  "reads and atomics outstanding per queue pair"),
+    detail::size("nic.inline_max", &HardwareProfile::nic_inline_max, 0, 1024, "largest inline payload"),
+    detail::flag("nic.blueflame", &HardwareProfile::nic_blueflame,
+                 "a single inline WQE that fits travels in the doorbell write"),
+    detail::size("nic.blueflame_max", &HardwareProfile::nic_blueflame_max, 0, 4096,
+                 "WQE bytes that fit into a doorbell write"),
+    ProfileField{"nic.atomic_cap", UnitKind::choice, &HardwareProfile::nic_atomic_cap, 0, 1,
+                 "against whom remote atomics are atomic: other NIC atomics (hca) or also the CPU (global)",
+                 kAtomicCapNames},
+    detail::flag("link.ideal", &HardwareProfile::link_ideal,
+                 "no network: packets keep their order per queue pair only"),
+    detail::rate("link.rate", &HardwareProfile::link_rate, "link bandwidth; 0 is infinitely fast"),
+    detail::cost("link.delay", &HardwareProfile::link_delay, "propagation over one link"),
+    detail::size("link.mtu", &HardwareProfile::link_mtu, 64, 16384, "payload bytes of a packet"),
+    detail::size("link.overhead", &HardwareProfile::link_overhead, 0, 256, "framing and headers of every packet"),
+    detail::cost("switch.latency", &HardwareProfile::switch_latency, "first byte in to first byte out of a switch"),
+});
+
+/// A field of a profile in its base unit.
+[[nodiscard]] std::int64_t value(const HardwareProfile& profile, const ProfileField& field);
+/// Sets a field from its base unit. Precondition: minimum <= value <= maximum.
+void set_value(HardwareProfile& profile, const ProfileField& field, std::int64_t value);
+
+}  // namespace loco::nic

@@ -1,0 +1,127 @@
+// The whole simulated machine as one value: hosts, PCIe, NICs, network, and the pending events.
+//
+// Copying a System copies its future: both copies, given runners that do the same, go on identically and compare
+// equal (machine page, law 6). A System holds plain data and indices, no closures and no pointers; what runs the
+// threads and who watches come from outside at every step.
+//
+// Order of use: construct, set up (threads, memory, queue pairs), then step. Set-up takes no simulated time.
+// Set-up calls throw std::invalid_argument on misuse. Not thread-safe; different Systems share nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "fabric/fabric.hpp"
+#include "nic_model/cpu.hpp"
+#include "nic_model/observer.hpp"
+#include "nic_model/profile.hpp"
+#include "nic_model/verbs.hpp"
+#include "sim/event_queue.hpp"
+
+namespace loco::nic {
+
+struct State;
+
+struct SystemConfig {
+  HardwareProfile profile;
+  fabric::Topology topology = fabric::Topology::star;  ///< `profile.link_ideal` overrides it
+  std::uint32_t nodes = 2;
+  bool witness = false;  ///< remember the last writer of every word; needed for subevents' source and overwrote
+};
+
+/// Who runs the threads, and who watches (may be null). Passed to every step.
+struct Context {
+  ThreadRunner& runner;
+  Observer* observer = nullptr;
+};
+
+/// What happened so far, for reports.
+struct Counters {
+  std::uint64_t events = 0;
+  std::uint64_t packets_sent = 0;
+  std::uint64_t wire_bytes_sent = 0;
+  std::uint64_t tlps_up = 0;
+  std::uint64_t tlps_down = 0;
+  std::uint64_t pcie_bytes_up = 0;
+  std::uint64_t pcie_bytes_down = 0;
+  std::uint64_t doorbells = 0;
+  std::uint64_t work_requests = 0;
+  std::uint64_t completions = 0;
+
+  bool operator==(const Counters&) const = default;
+};
+
+class System {
+ public:
+  explicit System(const SystemConfig& config);
+  System(const System& other);
+  System(System&&) noexcept;
+  System& operator=(const System& other);
+  System& operator=(System&&) noexcept;
+  ~System();
+  [[nodiscard]] bool operator==(const System& other) const;
+
+  // --- set-up ------------------------------------------------------------------------------------------------------
+  /// Reserves zeroed memory on a node, 64-byte aligned. Never address 0.
+  Address allocate(NodeId node, std::uint64_t size);
+  /// Lets NICs reach [base, base + size).
+  MemoryRegion register_memory(NodeId node, Address base, std::uint64_t size, std::uint8_t access = kAllAccess);
+  CqId create_cq(NodeId node, std::uint32_t entries);
+  /// A reliable-connection queue pair with a send queue of `entries`. `thread` is whose subevents its work requests
+  /// are.
+  QpId create_qp(NodeId node, CqId send_cq, std::uint32_t entries, ThreadId thread = 0);
+  /// Connects two queue pairs (of two nodes, or of one: loopback).
+  void connect(QpId a, QpId b);
+  /// A thread whose first step is due at `start`.
+  ThreadId create_thread(NodeId node, sim::SimTime start = {});
+  /// A word of process memory; its number on this node.
+  std::uint32_t create_flag(NodeId node, std::uint64_t initial = 0);
+
+  // --- running -----------------------------------------------------------------------------------------------------
+  [[nodiscard]] bool idle() const;
+  /// Takes the earliest event; false when there is none.
+  bool step(Context& context);
+  /// Takes the i-th pending event, 0 <= i < pending_events(): random and exhaustive scheduling.
+  void step(Context& context, std::size_t i);
+  [[nodiscard]] std::size_t pending_events() const;
+  [[nodiscard]] const sim::Event& pending_event(std::size_t i) const;
+  /// The time of the last step. Under other than earliest-first scheduling, it still never runs backwards.
+  [[nodiscard]] sim::SimTime now() const;
+  /// When the earliest event is due. Precondition: !idle().
+  [[nodiscard]] sim::SimTime next_time() const;
+
+  // --- from outside the simulated threads ---------------------------------------------------------------------------
+  /// Wakes every thread of the node that watches this key (Cpu::watch).
+  void notify(NodeId node, std::uint64_t key);
+  /// Makes a stopped thread runnable at `at` (not before now).
+  void wake(ThreadId thread, sim::SimTime at);
+  /// Looks into, or sets, memory without being seen by the machine. Setting makes it the initial value.
+  void read_memory(NodeId node, Address address, std::span<std::byte> out) const;
+  void write_memory(NodeId node, Address address, std::span<const std::byte> in);
+  [[nodiscard]] std::uint64_t word(NodeId node, Address address) const;
+  void set_word(NodeId node, Address address, std::uint64_t value);
+
+  // --- inspection --------------------------------------------------------------------------------------------------
+  [[nodiscard]] const SystemConfig& config() const;
+  [[nodiscard]] const Counters& counters() const;
+  [[nodiscard]] QpState qp_state(QpId qp) const;
+  [[nodiscard]] NodeId qp_node(QpId qp) const;
+  [[nodiscard]] QpId qp_peer(QpId qp) const;
+  [[nodiscard]] std::uint32_t send_queue_room(QpId qp) const;
+  [[nodiscard]] std::size_t cq_size(CqId cq) const;
+  [[nodiscard]] bool cq_overrun(CqId cq) const;
+  [[nodiscard]] bool thread_stopped(ThreadId thread) const;
+  /// Number of subevents that have begun, and the order counter.
+  [[nodiscard]] SubeventId subevents() const;
+  [[nodiscard]] std::uint64_t seq() const;
+  /// A hash of everything that the future depends on, times and counters left out: equal for states that differ
+  /// only in when they were reached. For pruning by the set of states seen.
+  [[nodiscard]] std::uint64_t behaviour_hash() const;
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace loco::nic
