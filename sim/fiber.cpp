@@ -48,13 +48,25 @@ struct StackNote {
   void leave_to(const StackNote& other) { __sanitizer_start_switch_fiber(&fake, other.bottom, other.size); }
   void arrive() const { __sanitizer_finish_switch_fiber(fake, nullptr, nullptr); }
   void arrive_from(StackNote& other) const { __sanitizer_finish_switch_fiber(fake, &other.bottom, &other.size); }
-  // Frees the fake stack of an ended fiber. Done from the other side, by a switch in name only: while the fiber still
-  // runs, its outermost frames live in that fake stack.
-  __attribute__((no_sanitize_address)) void drop_fake(StackNote& here) {
+  // Boost enters a new context once while making it. Making it counts as a switch, in name, so that the outermost
+  // frame of the fiber does not come from the fake stack of its maker, which may die first.
+  template <typename Make>
+  __attribute__((no_sanitize_address)) void make_on(Make make) const {
+    StackNote here;
+    __sanitizer_start_switch_fiber(&here.fake, bottom, size);
+    make();
+    __sanitizer_finish_switch_fiber(nullptr, &here.bottom, &here.size);
+    here.pretend_back();
+  }
+  // Frees the fake stack of an ended fiber: again a switch in name, since while the fiber runs it still uses it.
+  __attribute__((no_sanitize_address)) void drop_fake(StackNote& here) const {
     __sanitizer_start_switch_fiber(&here.fake, here.bottom, here.size);
     __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
-    __sanitizer_start_switch_fiber(nullptr, here.bottom, here.size);
-    __sanitizer_finish_switch_fiber(here.fake, nullptr, nullptr);
+    here.pretend_back();
+  }
+  __attribute__((no_sanitize_address)) void pretend_back() const {
+    __sanitizer_start_switch_fiber(nullptr, bottom, size);
+    __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
   }
   void set_bounds(const context::stack_context& stack) {
     bottom = static_cast<const char*>(stack.sp) - stack.size;
@@ -64,7 +76,11 @@ struct StackNote {
   void leave_to(const StackNote&) {}
   void arrive() const {}
   void arrive_from(StackNote&) const {}
-  void drop_fake(StackNote&) {}
+  template <typename Make>
+  void make_on(Make make) const {
+    make();
+  }
+  void drop_fake(StackNote&) const {}
   void set_bounds(const context::stack_context&) {}
 #endif
 };
@@ -78,8 +94,10 @@ class FiberPool::Fiber {
     context::protected_fixedsize_stack allocator(stack_bytes);
     const context::stack_context stack = allocator.allocate();
     inside_note.set_bounds(stack);
-    inside = context::fiber(std::allocator_arg, context::preallocated(stack.sp, stack.size, stack), allocator,
-                            [this](context::fiber&& from) { return loop(std::move(from)); });
+    inside_note.make_on([&] {
+      inside = context::fiber(std::allocator_arg, context::preallocated(stack.sp, stack.size, stack), allocator,
+                              [this](context::fiber&& from) { return loop(std::move(from)); });
+    });
   }
   ~Fiber() {
     quit = true;
