@@ -1,0 +1,7 @@
+#include "pybind/bindings.hpp"
+
+PYBIND11_MODULE(_core, m) {
+  m.doc() = "The compiled part of loco_sim: import loco_sim instead.";
+  m.attr("__version__") = LOCO_SIM_VERSION;
+  loco::python::bind_trace(m);
+}
