@@ -1,0 +1,397 @@
+// The YAML side of litmus documents. Positions come from yaml-cpp's marks; those inside code from text.hpp.
+#include "model/litmus/parser.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <yaml-cpp/yaml.h>
+
+#include "model/litmus/lexer.hpp"
+#include "model/litmus/statements.hpp"
+#include "model/litmus/text.hpp"
+
+namespace loco::model::litmus {
+namespace {
+
+constexpr int kThreadsMax = 64;
+
+std::string describe(const YAML::Node& n) {
+  if (!n.IsDefined()) return "nothing";
+  if (n.IsScalar()) return quoted(n.Scalar());
+  return n.IsMap() ? "a map" : n.IsSequence() ? "a list" : "nothing";
+}
+
+std::optional<Value> integer(const std::string& s) {
+  Value v = 0;
+  const char* first = s.data() + (s.size() > 1 && s[0] == '+' ? 1 : 0);
+  const auto [stop, error] = std::from_chars(first, s.data() + s.size(), v);
+  if (stop != s.data() + s.size() || error != std::errc{} || v > kValueMax || v < -kValueMax) return std::nullopt;
+  return v;
+}
+
+class DocumentParser {
+ public:
+  DocumentParser(const YAML::Node& document, const SourceText& source, std::string file, const ParseOptions& options)
+      : document_(document), source_(source), file_(std::move(file)), options_(options) {}
+
+  Program run() {
+    program_.file = file_;
+    program_.at = pos(document_);
+    check_keys(document_, {"name", "source", "model", "atomicity", "locations", "barriers", "ringbuffers", "threads",
+                           "final", "outcomes", "outcomes_by_model"});
+    if (const auto n = document_["name"]; n.IsDefined()) program_.name = scalar(n, "a name");
+    if (program_.name.empty()) program_.name = "unnamed";
+    if (const auto n = document_["source"]; n.IsDefined()) program_.source = scalar(n, "text");
+    read_model();
+    if (const auto n = document_["locations"]; n.IsDefined()) read_locations(n);
+    read_threads();
+    if (const auto n = document_["final"]; n.IsDefined()) read_final(n);
+    read_outcomes();
+    return std::move(program_);
+  }
+
+ private:
+  [[noreturn]] void fail(const YAML::Node& n, const std::string& expected, const std::string& hint = "") const {
+    throw ParseError(file_, pos(n), expected, describe(n) + hint);
+  }
+  SourcePos pos(const YAML::Node& n) const {
+    const YAML::Mark m = n.IsDefined() ? n.Mark() : document_.Mark();
+    return {std::max(m.line, 0) + 1, std::max(m.column, 0) + 1};
+  }
+  std::string scalar(const YAML::Node& n, const std::string& expected) const {
+    if (!n.IsScalar()) fail(n, expected);
+    return n.Scalar();
+  }
+  int number(const YAML::Node& n, const std::string& expected, int max) const {
+    const auto v = integer(scalar(n, expected));
+    if (!v || *v < 0 || *v > max) fail(n, expected);
+    return static_cast<int>(*v);
+  }
+  bool boolean(const YAML::Node& n) const {
+    const std::string s = scalar(n, "true or false");
+    if (s != "true" && s != "false") fail(n, "true or false");
+    return s == "true";
+  }
+  void check_keys(const YAML::Node& map, const std::vector<std::string>& known) const {
+    if (!map.IsMap()) fail(map, "a map");
+    std::vector<std::string> seen;
+    for (const auto& entry : map) {
+      const std::string key = scalar(entry.first, "a key");
+      if (std::find(known.begin(), known.end(), key) == known.end()) {
+        std::string list;
+        for (const std::string& k : known) list += (list.empty() ? "" : ", ") + k;
+        fail(entry.first, "one of the keys " + list, suggestion(key, known));
+      }
+      if (std::find(seen.begin(), seen.end(), key) != seen.end()) fail(entry.first, "each key once");
+      seen.push_back(key);
+    }
+  }
+  std::string identifier(const YAML::Node& n, const std::string& expected) const {
+    const std::string s = scalar(n, expected);
+    const bool ok = !s.empty() &&
+                    s.find_first_not_of(
+                        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                        "0123456789_'") == std::string::npos &&
+                    std::string_view("0123456789'").find(s[0]) == std::string_view::npos;
+    if (!ok) fail(n, expected);
+    return s;
+  }
+  template <class Named>
+  void check_new(const YAML::Node& n, const std::string& name, const std::vector<Named>& list) const {
+    for (const Named& other : list)
+      if (other.name == name) fail(n, "a name not used before");
+  }
+
+  void read_model() {
+    if (const auto n = document_["model"]; n.IsDefined()) {
+      program_.model = scalar(n, "a model");
+      check_model(n, program_.model);
+    } else {
+      program_.model = "loco";
+    }
+    effective_ = options_.model.empty() ? program_.model : options_.model;
+    if (is_corerma(effective_) != is_corerma(program_.model))
+      throw ParseError(file_, program_.at, "a document of the same family as model " + effective_,
+                       "model " + program_.model);
+    if (const auto n = document_["atomicity"]; n.IsDefined()) {
+      const std::string s = scalar(n, "atomic or non_atomic");
+      if (s != "atomic" && s != "non_atomic") fail(n, "atomic or non_atomic");
+      atomic_ = s == "atomic";
+    }
+  }
+  void check_model(const YAML::Node& n, const std::string& model) const {
+    const auto& names = model_names();
+    if (std::find(names.begin(), names.end(), model) != names.end()) return;
+    std::string list;
+    for (const std::string& k : names) list += (list.empty() ? "" : ", ") + k;
+    fail(n, "one of the models " + list, suggestion(model, names));
+  }
+
+  void read_locations(const YAML::Node& n) {
+    if (!n.IsMap()) fail(n, "a map of locations");
+    for (const auto& entry : n) {
+      Location l;
+      l.name = identifier(entry.first, "the name of a location");
+      check_new(entry.first, l.name, program_.locations);
+      check_keys(entry.second, {"node", "init", "shared"});
+      const YAML::Node shared = entry.second["shared"];
+      if (shared.IsDefined() && boolean(shared)) l.kind = LocationKind::shared;
+      const YAML::Node node = entry.second["node"];
+      if (l.kind == LocationKind::shared) {
+        if (node.IsDefined()) fail(node, "no home node for a shared location");
+      } else {
+        if (!node.IsDefined()) fail(entry.second, "the key node, or shared: true");
+        l.node = mention(number(node, "a node number", 65'535));
+      }
+      if (const YAML::Node init = entry.second["init"]; init.IsDefined()) {
+        l.init = value(init);
+        if (is_tuple(l.init)) {
+          l.kind = LocationKind::tuple;
+          l.tuple_size = len(program_.tuples[static_cast<std::size_t>(l.init - kFirstTuple)]);
+        } else if (!is_integer(l.init)) {
+          fail(init, "an integer");
+        }
+      }
+      program_.locations.push_back(std::move(l));
+    }
+  }
+
+  int mention(int node) {
+    auto& nodes = program_.nodes;
+    const auto it = std::lower_bound(nodes.begin(), nodes.end(), node);
+    if (it == nodes.end() || *it != node) nodes.insert(it, node);
+    return node;
+  }
+
+  Value value(const YAML::Node& n) {
+    if (n.IsSequence()) {
+      std::vector<Value> elements;
+      for (const auto& e : n) {
+        const auto v = e.IsScalar() ? integer(e.Scalar()) : std::nullopt;
+        if (!v) fail(e, "an integer");
+        elements.push_back(*v);
+      }
+      if (elements.empty()) fail(n, "a tuple with an element");
+      return program_.intern(elements);
+    }
+    const std::string s = scalar(n, "a value");
+    if (s == "true") return kTrue;
+    if (s == "false") return kFalse;
+    if (s == "empty") return kEmpty;
+    if (s == "bottom") return kBottom;
+    if (s == "undefined") return kUndefined;
+    const auto v = integer(s);
+    if (!v) fail(n, "an integer, a list of integers, true, false, empty, bottom or undefined");
+    return *v;
+  }
+
+  int thread_index(const YAML::Node& n) const {
+    const int t = number(n, "the position of a thread, from 0", kThreadsMax);
+    if (t >= len(program_.threads))
+      fail(n, "the position of one of the " + std::to_string(len(program_.threads)) + " threads, from 0");
+    return t;
+  }
+  std::vector<int> thread_list(const YAML::Node& n) const {
+    if (!n.IsSequence()) fail(n, "a list of threads");
+    std::vector<int> list;
+    for (const auto& e : n) list.push_back(thread_index(e));
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    return list;
+  }
+
+  void read_threads() {
+    const YAML::Node threads = document_["threads"];
+    if (!threads.IsDefined() || !threads.IsSequence()) fail(threads, "the key threads, a list");
+    if (threads.size() > static_cast<std::size_t>(kThreadsMax)) fail(threads, "at most 64 threads");
+    std::vector<std::vector<Token>> tokens;
+    std::vector<std::string> codes;
+    for (const auto& t : threads) {
+      check_keys(t, {"node", "code"});
+      if (!t["node"].IsDefined()) fail(t, "the key node");
+      Thread thread;
+      thread.node = mention(number(t["node"], "a node number", 65'535));
+      program_.threads.push_back(std::move(thread));
+      const YAML::Node code = t["code"];
+      codes.push_back(code.IsDefined() && !code.IsNull() ? scalar(code, "statements") : "");
+      tokens.push_back(tokenize(codes.back(), source_.positions(pos(code), codes.back()), file_));
+    }
+    read_objects();
+    find_tuples(program_, tokens, file_);
+    StatementContext context{program_, file_, effective_, atomic_, {}};
+    for (const auto& t : tokens) context.registers.push_back(assigned_registers(program_, t));
+    check_registers(context.registers, tokens);
+    for (int t = 0; t < len(program_.threads); ++t) {
+      parse_statements(context, t, at(codes, t), at(tokens, t));
+      for (const std::string& name : at(context.registers, t)) {
+        const auto& registers = at(program_.threads, t).registers;
+        const auto r =
+            std::find_if(registers.begin(), registers.end(), [&](const Register& x) { return x.name == name; });
+        program_.observables.push_back({name, t, static_cast<int>(r - registers.begin()), kNone, kNone});
+      }
+    }
+    for (const Thread& t : program_.threads)
+      for (const Instruction& i : t.code) {
+        if (i.node != kNone) mention(i.node);
+        for (const int node : i.nodes) mention(node);
+      }
+    check_methods(program_, effective_, file_);
+  }
+
+  /// Outcomes name registers without their thread, so a name belongs to one thread.
+  void check_registers(const std::vector<std::vector<std::string>>& registers,
+                       const std::vector<std::vector<Token>>& tokens) const {
+    for (int t = 1; t < len(registers); ++t)
+      for (const std::string& name : at(registers, t))
+        for (int other = 0; other < t; ++other) {
+          const auto& theirs = at(registers, other);
+          if (std::find(theirs.begin(), theirs.end(), name) == theirs.end()) continue;
+          for (const Token& token : at(tokens, t))
+            if (token.is_word(name))
+              throw ParseError(file_, token.at, "a register that no other thread assigns to",
+                               quoted(name) + ", a register of thread " + std::to_string(other));
+        }
+  }
+
+  void read_objects() {
+    if (const auto n = document_["barriers"]; n.IsDefined()) {
+      if (!n.IsMap()) fail(n, "a map of barriers");
+      for (const auto& entry : n) {
+        Barrier b;
+        b.name = identifier(entry.first, "the name of a barrier");
+        check_new(entry.first, b.name, program_.barriers);
+        if (entry.second.IsMap()) {
+          check_keys(entry.second, {"threads", "transitive"});
+          if (!entry.second["threads"].IsDefined()) fail(entry.second, "the key threads");
+          b.participants = thread_list(entry.second["threads"]);
+          if (const auto t = entry.second["transitive"]; t.IsDefined()) b.transitive = boolean(t);
+        } else {
+          b.participants = thread_list(entry.second);
+        }
+        program_.barriers.push_back(std::move(b));
+      }
+    }
+    if (const auto n = document_["ringbuffers"]; n.IsDefined()) {
+      if (!n.IsMap()) fail(n, "a map of ring buffers");
+      for (const auto& entry : n) {
+        RingBuffer r;
+        r.name = identifier(entry.first, "the name of a ring buffer");
+        check_new(entry.first, r.name, program_.ringbuffers);
+        check_keys(entry.second, {"writer", "readers"});
+        if (!entry.second["writer"].IsDefined()) fail(entry.second, "the key writer");
+        if (!entry.second["readers"].IsDefined()) fail(entry.second, "the key readers");
+        r.writer = thread_index(entry.second["writer"]);
+        r.readers = thread_list(entry.second["readers"]);
+        program_.ringbuffers.push_back(std::move(r));
+      }
+    }
+  }
+
+  void read_final(const YAML::Node& n) {
+    if (!n.IsSequence()) fail(n, "a list of locations");
+    for (const auto& e : n) {
+      const std::string name = scalar(e, "a location");
+      const std::size_t sign = name.find('@');
+      Observable o{name, kNone, kNone, kNone, kNone};
+      std::vector<std::string> names;
+      for (int i = 0; i < len(program_.locations); ++i) {
+        if (!at(program_.locations, i).fresh) names.push_back(at(program_.locations, i).name);
+        if (at(program_.locations, i).name == name.substr(0, sign)) o.location = i;
+      }
+      if (o.location == kNone) fail(e, "a location", suggestion(name.substr(0, sign), names));
+      const Location& l = at(program_.locations, o.location);
+      if (l.kind == LocationKind::shared) {
+        const auto node = sign == std::string::npos ? std::nullopt : integer(name.substr(sign + 1));
+        if (!node || *node < 0 || *node > 65'535) fail(e, "a copy of the shared location, like " + l.name + "@1");
+        o.node = mention(static_cast<int>(*node));
+      } else {
+        if (sign != std::string::npos && integer(name.substr(sign + 1)) != Value{l.node})
+          fail(e, "a location, or the copy of a shared location");
+        o.node = l.node;
+      }
+      for (const Observable& other : program_.observables)
+        if (other.name == name) fail(e, "each location once");
+      program_.observables.push_back(std::move(o));
+    }
+  }
+
+  PartialOutcome partial(const YAML::Node& n) {
+    if (!n.IsMap()) fail(n, "an outcome, a map of registers and final locations");
+    PartialOutcome result;
+    for (const auto& entry : n) {
+      const std::string name = scalar(entry.first, "a register or a location of `final`");
+      std::vector<std::string> names;
+      int index = kNone;
+      for (int i = 0; i < len(program_.observables); ++i) {
+        names.push_back(at(program_.observables, i).name);
+        if (names.back() == name) index = i;
+      }
+      if (index == kNone) fail(entry.first, "a register or a location of `final`", suggestion(name, names));
+      result.emplace_back(index, value(entry.second));
+    }
+    return result;
+  }
+  std::vector<PartialOutcome> partials(const YAML::Node& n) {
+    if (!n.IsSequence()) fail(n, "a list of outcomes");
+    std::vector<PartialOutcome> list;
+    for (const auto& e : n) list.push_back(partial(e));
+    return list;
+  }
+
+  void read_outcomes() {
+    if (const auto n = document_["outcomes"]; n.IsDefined()) {
+      check_keys(n, {"allowed", "forbidden"});
+      if (const auto a = n["allowed"]; a.IsDefined()) program_.allowed = partials(a);
+      if (const auto f = n["forbidden"]; f.IsDefined()) program_.forbidden = partials(f);
+    }
+    if (const auto n = document_["outcomes_by_model"]; n.IsDefined()) {
+      if (!n.IsMap()) fail(n, "a map of models");
+      for (const auto& entry : n) {
+        const std::string model = scalar(entry.first, "a model");
+        check_model(entry.first, model);
+        program_.outcomes_by_model[model] = partials(entry.second);
+      }
+    }
+  }
+
+  YAML::Node document_;
+  const SourceText& source_;
+  std::string file_;
+  const ParseOptions& options_;
+  Program program_;
+  std::string effective_;
+  bool atomic_ = true;
+};
+
+}  // namespace
+
+ParseError::ParseError(const std::string& file, SourcePos pos, const std::string& expected, const std::string& found)
+    : std::runtime_error(file + ":" + std::to_string(pos.line) + ":" + std::to_string(pos.column) + ": expected " +
+                         expected + ", found " + found),
+      pos_(pos) {}
+
+std::vector<Program> parse_text(std::string_view text, const std::string& file, const ParseOptions& options) {
+  const SourceText source(text);
+  std::vector<Program> programs;
+  try {
+    for (const YAML::Node& document : YAML::LoadAll(std::string(text))) {
+      if (!document.IsDefined() || document.IsNull()) continue;
+      programs.push_back(DocumentParser(document, source, file, options).run());
+    }
+  } catch (const YAML::Exception& e) {
+    throw ParseError(file, {std::max(e.mark.line, 0) + 1, std::max(e.mark.column, 0) + 1}, "valid YAML", e.msg);
+  }
+  return programs;
+}
+
+std::vector<Program> parse_file(const std::string& path, const ParseOptions& options) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  if (in) text << in.rdbuf();
+  if (!in) throw ParseError(path, {1, 1}, "a readable file", "none");
+  return parse_text(text.str(), path, options);
+}
+
+}  // namespace loco::model::litmus

@@ -1,0 +1,38 @@
+// Reads litmus documents (docs/litmus-format.md): YAML around a small statement language.
+//
+// A mistake is a ParseError whose what() is one line `file:line:column: what was expected, what was found`.
+// Parsing has no side effects and keeps no state; work is bounded by the length of the text.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/litmus/program.hpp"
+
+namespace loco::model::litmus {
+
+class ParseError : public std::runtime_error {
+ public:
+  ParseError(const std::string& file, SourcePos pos, const std::string& expected, const std::string& found);
+
+  [[nodiscard]] SourcePos pos() const { return pos_; }
+
+ private:
+  SourcePos pos_;
+};
+
+struct ParseOptions {
+  /// Replaces the documents' own `model`. It must be of the same family (coreRMA or not), since the two give
+  /// `get`, `put` and `cas` different meanings.
+  std::string model;
+};
+
+/// Every document of the text. `file` is used in error messages only.
+[[nodiscard]] std::vector<Program> parse_text(std::string_view text, const std::string& file,
+                                              const ParseOptions& options = {});
+/// Every document of the file; an unreadable file is a ParseError at 1:1.
+[[nodiscard]] std::vector<Program> parse_file(const std::string& path, const ParseOptions& options = {});
+
+}  // namespace loco::model::litmus

@@ -1,0 +1,86 @@
+#include "model/litmus/program.hpp"
+
+#include <algorithm>
+
+namespace loco::model::litmus {
+namespace {
+
+Value wrap(std::uint64_t v) {
+  // Two's complement, then kept clear of the special values at the bottom of the range.
+  const auto s = static_cast<Value>(v);
+  return is_integer(s) ? s : 0;
+}
+
+bool is_numeric(Value v) { return is_integer(v) || v == kTrue || v == kFalse; }
+
+}  // namespace
+
+Value apply(ExprOp op, Value lhs, Value rhs) {
+  // empty, bottom, undefined and tuples equal themselves only; true and false compare as 1 and 0.
+  if ((op == ExprOp::eq || op == ExprOp::ne) && (!is_numeric(lhs) || !is_numeric(rhs)))
+    return (lhs == rhs) == (op == ExprOp::eq) ? 1 : 0;
+  const Value a = number(lhs), b = number(rhs);
+  const auto ua = static_cast<std::uint64_t>(a), ub = static_cast<std::uint64_t>(b);
+  switch (op) {
+    case ExprOp::constant:
+    case ExprOp::reg:
+      return lhs;
+    case ExprOp::negate:
+      return wrap(0 - ua);
+    case ExprOp::logical_not:
+      return a == 0 ? 1 : 0;
+    case ExprOp::add:
+      return wrap(ua + ub);
+    case ExprOp::sub:
+      return wrap(ua - ub);
+    case ExprOp::mul:
+      return wrap(ua * ub);
+    case ExprOp::eq:
+      return a == b ? 1 : 0;
+    case ExprOp::ne:
+      return a != b ? 1 : 0;
+    case ExprOp::lt:
+      return a < b ? 1 : 0;
+    case ExprOp::le:
+      return a <= b ? 1 : 0;
+    case ExprOp::gt:
+      return a > b ? 1 : 0;
+    case ExprOp::ge:
+      return a >= b ? 1 : 0;
+    case ExprOp::logical_and:
+      return a != 0 && b != 0 ? 1 : 0;
+    case ExprOp::logical_or:
+      return a != 0 || b != 0 ? 1 : 0;
+  }
+  return 0;
+}
+
+bool matches(const PartialOutcome& partial, const Outcome& outcome) {
+  return std::all_of(partial.begin(), partial.end(), [&](const auto& p) { return at(outcome, p.first) == p.second; });
+}
+
+std::string Program::text(Value v) const {
+  if (is_integer(v)) return std::to_string(v);
+  if (is_tuple(v)) {
+    std::string s = "[";
+    for (const Value e : tuples[static_cast<std::size_t>(v - kFirstTuple)]) s += (s.size() > 1 ? ", " : "") + text(e);
+    return s + "]";
+  }
+  return v == kTrue ? "true" : v == kFalse ? "false" : v == kEmpty ? "empty" : v == kBottom ? "bottom" : "undefined";
+}
+
+std::string Program::text(const Outcome& outcome) const {
+  std::string s;
+  for (int i = 0; i < len(observables); ++i)
+    s += (i > 0 ? " " : "") + litmus::at(observables, i).name + "=" + text(litmus::at(outcome, i));
+  return s;
+}
+
+Value Program::intern(const std::vector<Value>& tuple) {
+  const auto it = std::find(tuples.begin(), tuples.end(), tuple);
+  const auto index = it - tuples.begin();
+  if (it == tuples.end()) tuples.push_back(tuple);
+  return kFirstTuple + static_cast<Value>(index);
+}
+
+}  // namespace loco::model::litmus

@@ -1,0 +1,230 @@
+// A litmus program: the plain value that every engine runs (docs/litmus-format.md).
+//
+// The parser lowers statements to flat instructions, at most one memory access each, with forward and backward
+// jumps for control flow, so that an interpreter needs no more than a program counter and a register file.
+// Expressions read registers only: `x = y` becomes a read into a temporary register and a write.
+//
+// Numbering: threads, locations, barriers, ring buffers, registers (per thread) and work identifiers are indices
+// into the vectors below; kNone (-1) is "absent". Nodes are the numbers of the document. A program owns all it
+// refers to; it is never changed after parsing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/trace.hpp"
+
+namespace loco::model::litmus {
+
+inline constexpr int kNone = -1;
+
+/// Element `i` of a vector, by the signed indices used throughout.
+template <class Vector>
+[[nodiscard]] constexpr auto& at(Vector& v, int i) {
+  return v[static_cast<std::size_t>(i)];
+}
+template <class Vector>
+[[nodiscard]] constexpr int len(const Vector& v) {
+  return static_cast<int>(v.size());
+}
+
+// --- values -------------------------------------------------------------------------------------------------
+
+/// An integer of the program, or one of the special values below; tuples are indices into Program::tuples.
+using Value = std::int64_t;
+inline constexpr Value kValueMax = Value{1} << 61;  ///< integers written in a program lie within +-kValueMax
+inline constexpr Value kSpecial = std::numeric_limits<Value>::min();
+inline constexpr Value kFalse = kSpecial + 1;
+inline constexpr Value kTrue = kSpecial + 2;
+inline constexpr Value kEmpty = kSpecial + 3;      ///< a receive found no message
+inline constexpr Value kBottom = kSpecial + 4;     ///< a tryread found no stable tuple
+inline constexpr Value kUndefined = kSpecial + 5;  ///< coreRMA: the value of a conflicting access
+inline constexpr Value kFirstTuple = kSpecial + 1000;
+inline constexpr Value kLastTuple = kFirstTuple + 1'000'000;
+
+[[nodiscard]] constexpr bool is_tuple(Value v) { return v >= kFirstTuple && v <= kLastTuple; }
+[[nodiscard]] constexpr bool is_integer(Value v) { return v > kLastTuple; }
+/// The number an expression computes with: true is 1; false, empty, bottom, undefined and tuples are 0.
+[[nodiscard]] constexpr Value number(Value v) { return is_integer(v) ? v : v == kTrue ? 1 : 0; }
+
+// --- expressions --------------------------------------------------------------------------------------------
+
+enum class ExprOp : std::uint8_t {
+  constant,
+  reg,
+  negate,
+  logical_not,
+  add,
+  sub,
+  mul,
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  logical_and,
+  logical_or
+};
+
+/// A node of an expression over registers; children are indices into Program::exprs, always smaller than its own.
+struct Expr {
+  ExprOp op = ExprOp::constant;
+  Value constant = 0;
+  int reg = kNone;
+  int lhs = kNone;
+  int rhs = kNone;
+};
+
+/// Value of a binary or unary operator on values already computed (`rhs` is ignored by unary ones).
+[[nodiscard]] Value apply(ExprOp op, Value lhs, Value rhs);
+
+// --- instructions -------------------------------------------------------------------------------------------
+
+/// Line and column in the file, both from 1.
+struct SourcePos {
+  int line = 0;
+  int column = 0;
+};
+
+enum class Op : std::uint8_t {
+  assign,       ///< target = expr
+  read,         ///< target = location                       (aCR)
+  write,        ///< location = expr                         (aCW)
+  cas,          ///< target = cas(location, expr, expr2)     (aCAS, or aMF and aCR)
+  mfence,       ///< (aMF)
+  put,          ///< put(location, source) as work_id: `location` is the remote one  (aNLR, aNRW)
+  get,          ///< get(location, source) as work_id: `source` is the remote one    (aNRR, aNLW)
+  wait,         ///< wait(work_id)                           (aWT)
+  poll,         ///< poll(node)                              (aWT)
+  rfence,       ///< rfence(node)                            (aRF)
+  bcast,        ///< bcast(location, nodes) as work_id       (aNLR, aNRW for each node)
+  gf,           ///< gf(nodes)                               (aGF for each node)
+  barrier,      ///< barrier(object)
+  submit,       ///< target = submit(object, expr)
+  receive,      ///< target = receive(object)
+  tuple_write,  ///< write(location, [..]): expr is the tuple, a constant (aCW)
+  tuple_read,   ///< target = tryread(location)              (aCR, or aWT when it fails)
+  rga,          ///< coreRMA: location = rga(source, operand): `source` is the remote one
+  remote_cas,   ///< coreRMA: location = cas(source, operand, operand2)
+  flush,        ///< coreRMA: flush(node)
+  jump,         ///< continue at `jump`
+  branch_zero,  ///< continue at `jump` when expr is 0, else fall through
+  assertion,    ///< assert(expr)
+};
+
+struct Instruction {
+  Op op = Op::assign;
+  Library library = Library::rdmawait;  ///< whose method it is (memory operations, fences, barriers, ...)
+  bool atomic = true;                   ///< coreRMA: are the accesses of the statement atomic?
+  int target = kNone;                   ///< register of the thread
+  int location = kNone;
+  int source = kNone;
+  int operand = kNone;
+  int operand2 = kNone;
+  int expr = kNone;
+  int expr2 = kNone;
+  int node = kNone;
+  int object = kNone;   ///< index into Program::barriers or Program::ringbuffers
+  int work_id = kNone;  ///< index into Program::work_ids; kNone: no `as d` was written
+  int jump = kNone;
+  std::vector<int> nodes;  ///< sorted, no duplicates
+  SourcePos at;            ///< of the statement it comes from
+  std::string text;        ///< that statement, as written
+};
+
+// --- the program --------------------------------------------------------------------------------------------
+
+enum class LocationKind : std::uint8_t {
+  word,    ///< one word on its home node
+  shared,  ///< an sv variable: one copy on every node
+  tuple,   ///< an msw variable on its home node
+};
+
+struct Location {
+  std::string name;
+  LocationKind kind = LocationKind::word;
+  int node = kNone;    ///< home node; kNone for shared locations
+  Value init = 0;      ///< of every copy
+  bool fresh = false;  ///< made by the parser for `put(remote, constant)`; no outcome mentions it
+  int tuple_size = 0;
+};
+
+struct Register {
+  std::string name;
+  bool temporary = false;  ///< made by the parser; no outcome mentions it
+};
+
+struct Thread {
+  int node = 0;
+  std::vector<Instruction> code;
+  std::vector<Register> registers;  ///< all start at 0
+};
+
+struct Barrier {
+  std::string name;
+  std::vector<int> participants;  ///< threads, sorted
+  bool transitive = false;        ///< fences every node, not only those of the participants
+};
+
+struct RingBuffer {
+  std::string name;
+  int writer = 0;            ///< thread
+  std::vector<int> readers;  ///< threads, sorted
+};
+
+/// What an outcome tells: a register of a thread, or a location's final value (the copy on `node`).
+struct Observable {
+  std::string name;  ///< `a`, `z`, `s@2`
+  int thread = kNone;
+  int reg = kNone;
+  int location = kNone;
+  int node = kNone;
+};
+
+/// One value per element of Program::observables.
+using Outcome = std::vector<Value>;
+/// (observable, value) pairs: matches every outcome that agrees with all of them.
+using PartialOutcome = std::vector<std::pair<int, Value>>;
+
+[[nodiscard]] bool matches(const PartialOutcome& partial, const Outcome& outcome);
+
+struct Program {
+  std::string name;
+  std::string source;  ///< where the test is from; may be empty
+  std::string model;   ///< the model the document asks for; may be empty
+  std::string file;
+  SourcePos at;
+
+  std::vector<int> nodes;  ///< every node that is mentioned, sorted
+  std::vector<Location> locations;
+  std::vector<Barrier> barriers;
+  std::vector<RingBuffer> ringbuffers;
+  std::vector<std::string> work_ids;
+  std::vector<Thread> threads;
+  std::vector<Expr> exprs;
+  std::vector<std::vector<Value>> tuples;
+
+  std::vector<Observable> observables;
+  std::vector<PartialOutcome> allowed;    ///< must be possible under `model`
+  std::vector<PartialOutcome> forbidden;  ///< must be impossible under `model`
+  /// Model name -> every outcome it has.
+  std::map<std::string, std::vector<PartialOutcome>> outcomes_by_model;
+
+  /// `1`, `true`, `empty`, `[1, 2]`, ...
+  [[nodiscard]] std::string text(Value v) const;
+  /// `a=0 b=1`
+  [[nodiscard]] std::string text(const Outcome& outcome) const;
+  /// The index of the tuple as a value, adding it if it is new.
+  Value intern(const std::vector<Value>& tuple);
+};
+
+/// Does the name belong to the coreRMA family (`corerma`, `corerma-verbs`, ...)?
+[[nodiscard]] constexpr bool is_corerma(std::string_view model) { return model.substr(0, 7) == "corerma"; }
+
+}  // namespace loco::model::litmus

@@ -1,0 +1,128 @@
+#include "model/litmus/text.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+
+namespace loco::model::litmus {
+
+SourceText::SourceText(std::string_view text) {
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    std::size_t end = text.find('\n', begin);
+    if (end == std::string_view::npos) end = text.size();
+    std::string_view l = text.substr(begin, end - begin);
+    if (!l.empty() && l.back() == '\r') l.remove_suffix(1);
+    lines_.push_back(l);
+    begin = end + 1;
+  }
+}
+
+std::string_view SourceText::line(int number) const {
+  return number >= 1 && number <= len(lines_) ? at(lines_, number - 1) : std::string_view{};
+}
+
+std::vector<SourcePos> SourceText::positions(SourcePos start, std::string_view decoded) const {
+  const std::string_view l = line(start.line);
+  const auto column = static_cast<std::size_t>(start.column - 1);
+  const char first = column < l.size() ? l[column] : '\0';
+  return first == '|' || first == '>' ? block_positions(start, decoded) : flow_positions(start, decoded);
+}
+
+std::vector<SourcePos> SourceText::block_positions(SourcePos start, std::string_view decoded) const {
+  int number = start.line + 1;
+  std::size_t indent = 0;
+  for (int i = number; i <= len(lines_); ++i) {
+    const std::size_t content = line(i).find_first_not_of(' ');
+    if (content != std::string_view::npos) {
+      indent = content;
+      break;
+    }
+  }
+  std::vector<SourcePos> result;
+  result.reserve(decoded.size() + 1);
+  SourcePos p{number, static_cast<int>(indent) + 1};
+  for (const char c : decoded) {
+    result.push_back(p);
+    if (c == '\n')
+      p = {++number, static_cast<int>(indent) + 1};
+    else
+      ++p.column;
+  }
+  result.push_back(p);
+  return result;
+}
+
+std::vector<SourcePos> SourceText::flow_positions(SourcePos start, std::string_view decoded) const {
+  std::vector<SourcePos> result;
+  result.reserve(decoded.size() + 1);
+  int number = start.line;
+  auto column = static_cast<std::size_t>(start.column - 1);
+  const std::string_view first = line(number);
+  const char quote = column < first.size() && (first[column] == '"' || first[column] == '\'') ? first[column] : '\0';
+  if (quote != '\0') ++column;
+  for (const char c : decoded) {
+    std::string_view l = line(number);
+    // A folded line break: white space up to the end of the line stands for one character.
+    if (c == ' ' || c == '\n') {
+      const std::size_t rest = std::min(l.find_first_not_of(" \t", column), l.size());
+      if (rest == l.size() && number < len(lines_)) {
+        result.push_back({number, static_cast<int>(column) + 1});
+        ++number;
+        l = line(number);
+        column = std::min(l.find_first_not_of(" \t"), l.size());
+        continue;
+      }
+    }
+    result.push_back({number, static_cast<int>(column) + 1});
+    const char raw = column < l.size() ? l[column] : '\0';
+    const char next = column + 1 < l.size() ? l[column + 1] : '\0';
+    const bool escaped = (quote == '"' && raw == '\\') || (quote == '\'' && raw == '\'');
+    column += !escaped ? 1 : next == 'x' ? 4 : next == 'u' ? 6 : next == 'U' ? 10 : 2;
+  }
+  result.push_back({number, static_cast<int>(column) + 1});
+  return result;
+}
+
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({row[j - 1] + 1, above + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& candidates) {
+  if (word.empty() || word.size() > 40) return "";
+  const std::string* best = nullptr;
+  std::size_t best_distance = word.size() <= 2 ? 1 : word.size() / 3 + 1;
+  for (const std::string& c : candidates) {
+    const std::size_t d = edit_distance(word, c);
+    if (d < best_distance || (d == best_distance && best == nullptr)) {
+      best = &c;
+      best_distance = d;
+    }
+  }
+  return best == nullptr ? "" : ", did you mean '" + *best + "'?";
+}
+
+std::string quoted(std::string_view word) {
+  constexpr std::size_t kLongest = 40;
+  std::string s = "'";
+  for (const char c : word.substr(0, kLongest)) s += std::isprint(static_cast<unsigned char>(c)) != 0 ? c : '?';
+  if (word.size() > kLongest) s += "...";
+  return s + "'";
+}
+
+}  // namespace loco::model::litmus
