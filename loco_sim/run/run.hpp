@@ -1,0 +1,74 @@
+// Runs a scenario: builds the simulated machine, lets the workload run on it, checks the trace. The one door for the
+// command line and for Python. Prints nothing, reads and writes no files.
+//
+// A result is a function of the scenario (its seed included): no wall-clock time is in it. Runs share nothing, so
+// several threads may run at once. A run that cannot go on (deadlock, failed operation, too many events) throws
+// RunError; a scenario that is wrong was refused when it was read.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "loco_sim/scenario/scenario.hpp"
+#include "model/check.hpp"
+#include "model/trace.hpp"
+#include "nic_model/system.hpp"
+
+namespace loco {
+
+/// The times that one kind of operation took.
+struct OperationTimes {
+  std::string name;                      ///< what the workload calls it: "barrier", "broadcast", ...
+  std::vector<std::int64_t> samples_ps;  ///< in order of completion
+};
+
+/// Order statistics of some samples, in picoseconds. Percentiles by nearest rank: the smallest sample that is at least
+/// as large as that share of all.
+struct LatencySummary {
+  std::uint64_t count = 0;
+  std::int64_t min_ps = 0;
+  std::int64_t median_ps = 0;
+  std::int64_t p99_ps = 0;
+  std::int64_t max_ps = 0;
+};
+[[nodiscard]] LatencySummary summarise(std::vector<std::int64_t> samples_ps);
+
+struct RunResult {
+  std::vector<OperationTimes> operations;  ///< in the workload's order
+  std::uint64_t operations_done = 0;       ///< all of them together
+  std::int64_t measured_ps = 0;            ///< simulated time from the first operation's start to the last one's end
+  std::int64_t simulated_ps = 0;           ///< simulated time of the whole run, set-up included
+  nic::Counters counters;
+  std::optional<model::Trace> trace;      ///< when the scenario records one or checks
+  std::optional<model::Verdict> verdict;  ///< when the scenario checks
+
+  /// Operations a simulated second; 0 when nothing was measured.
+  [[nodiscard]] double operations_per_second() const;
+  [[nodiscard]] bool consistent() const { return !verdict || verdict->consistent(); }
+};
+
+class RunError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A run was stopped from outside.
+class Interrupted : public RunError {
+ public:
+  using RunError::RunError;
+};
+
+struct RunOptions {
+  /// Asked now and then; true ends the run with Interrupted. May be empty.
+  std::function<bool()> interrupted;
+  /// Keep the trace in the result even when the scenario neither writes nor checks one.
+  bool keep_trace = false;
+};
+
+[[nodiscard]] RunResult run(const scenario::Scenario& scenario, const RunOptions& options = {});
+
+}  // namespace loco

@@ -1,0 +1,158 @@
+#include "loco_sim/scenario/hardware.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "nic_model/profile_fields.hpp"
+
+namespace loco::scenario {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kBasesMax = 8;  // profiles that start from one another
+
+KeyType key_type(nic::UnitKind unit) {
+  switch (unit) {
+    case nic::UnitKind::duration:
+      return KeyType::duration;
+    case nic::UnitKind::size:
+      return KeyType::size;
+    case nic::UnitKind::rate:
+      return KeyType::rate;
+    case nic::UnitKind::count:
+      return KeyType::integer;
+    case nic::UnitKind::boolean:
+      return KeyType::boolean;
+    case nic::UnitKind::choice:
+      return KeyType::choice;
+  }
+  return KeyType::text;
+}
+
+KeyTable with_base(KeyTable fields, const std::string& prefix) {
+  fields.insert(fields.begin(), {.path = prefix + "base", .least = 1, .most = 256, .doc = "the profile to start from"});
+  return fields;
+}
+
+void apply(nic::HardwareProfile& profile, const Settings& settings, const std::string& prefix) {
+  for (const nic::ProfileField& field : nic::kProfileFields) {
+    const auto given = settings.find(prefix + std::string(field.key));
+    if (given == settings.end() || !given->second.given) continue;
+    std::int64_t value = given->second.number;
+    if (field.unit == nic::UnitKind::choice) {
+      value = std::find(field.choices.begin(), field.choices.end(), given->second.text) - field.choices.begin();
+    }
+    nic::set_value(profile, field, value);
+  }
+}
+
+/// Where the profile lies, or nothing.
+std::string find_profile(const std::string& name) {
+  if (name.find('/') != std::string::npos || name.ends_with(".yaml")) return name;
+  for (const std::string& directory : hardware_directories()) {
+    std::error_code ignored;
+    const fs::path candidate = fs::path(directory) / (name + ".yaml");
+    if (fs::is_regular_file(candidate, ignored)) return candidate.string();
+  }
+  return {};
+}
+
+Hardware load(const std::string& name, const Place& place, int depth);
+
+/// `node` is a map with fields, perhaps `base`, perhaps (in a file) name and description.
+Hardware read_map(const DocumentNode& node, const std::string& prefix, KeyTable table, int depth) {
+  Hardware hardware;
+  if (const DocumentNode* base = node.find("base"); node.kind == DocumentNode::Kind::map && base != nullptr) {
+    const Key key{.path = prefix + "base", .least = 1, .most = 256};
+    hardware = load(read_value(*base, key).text, base->place, depth + 1);
+  }
+  for (Key& key : table) key.fallback.clear();
+  const Settings settings = read_settings(node, prefix, table);
+  apply(hardware.profile, settings, prefix);
+  if (const auto name = settings.find("name"); name != settings.end()) hardware.name = name->second.text;
+  if (const auto text = settings.find("description"); text != settings.end()) hardware.description = text->second.text;
+  if (const std::string wrong = hardware.profile.validate(); !wrong.empty()) {
+    throw InputError(node.place, prefix.substr(0, prefix.find('.')), "fields that fit together", wrong);
+  }
+  return hardware;
+}
+
+Hardware load(const std::string& name, const Place& place, int depth) {
+  const std::string path = find_profile(name);
+  if (path.empty()) {
+    const std::vector<std::string> known = hardware_names();
+    throw InputError(place, "hardware", one_of(known), quoted(name), suggestion(name, known));
+  }
+  if (depth > kBasesMax) throw InputError(place, "base", "an end to the chain of bases", quoted(name));
+  KeyTable table = with_base(hardware_keys(""), "");
+  table.insert(table.begin(), {{.path = "name", .least = 1, .most = 64}, {.path = "description", .most = 4096}});
+  Hardware hardware = read_map(load_document(path), "", std::move(table), depth);
+  hardware.name = fs::path(path).stem().string();
+  return hardware;
+}
+
+}  // namespace
+
+std::vector<std::string> hardware_directories() {
+  std::vector<std::string> directories;
+  if (const char* data = std::getenv("LOCO_SIM_DATA"); data != nullptr)
+    directories.push_back(fs::path(data) / "hardware");
+  std::error_code error;
+  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    directories.push_back(executable.parent_path() / "hardware");
+    directories.push_back(executable.parent_path().parent_path() / "share" / "loco-sim" / "hardware");
+  }
+  directories.emplace_back(LOCO_SIM_SOURCE_DIR "/hardware");
+  return directories;
+}
+
+std::vector<std::string> hardware_names() {
+  std::set<std::string> names;
+  for (const std::string& directory : hardware_directories()) {
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+      if (entry.path().extension() == ".yaml") names.insert(entry.path().stem().string());
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+Hardware load_hardware(const std::string& name) { return load(name, {name, 0, 0}, 0); }
+
+Hardware read_hardware(const DocumentNode& node) {
+  if (node.kind == DocumentNode::Kind::scalar) return load(node.text, node.place, 0);
+  Hardware hardware = read_map(node, "hardware.", with_base(hardware_keys("hardware."), "hardware."), 0);
+  if (node.entries.size() > 1 && !hardware.name.empty()) hardware.name += " (changed)";
+  if (hardware.name.empty()) hardware.name = "custom";
+  return hardware;
+}
+
+KeyTable hardware_keys(std::string_view prefix, const nic::HardwareProfile& base) {
+  KeyTable table;
+  for (const nic::ProfileField& field : nic::kProfileFields) {
+    Key key{.path = std::string(prefix) + std::string(field.key),
+            .type = key_type(field.unit),
+            .least = field.minimum,
+            .most = field.maximum,
+            .doc = std::string(field.description)};
+    const std::int64_t value = nic::value(base, field);
+    if (key.type == KeyType::choice) {
+      key.choices.assign(field.choices.begin(), field.choices.end());
+      key.fallback = key.choices.at(static_cast<std::size_t>(value));
+    } else {
+      key.fallback = format_number(value, key.type);
+    }
+    table.push_back(std::move(key));
+  }
+  return table;
+}
+
+}  // namespace loco::scenario

@@ -1,0 +1,39 @@
+// Hardware profiles by name or path: hardware/*.yaml read into nic::HardwareProfile.
+//
+// The keys are those of nic_model/profile_fields.hpp. A profile may say `base: NAME` and change a few fields of
+// another one. Throws InputError.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "loco_sim/scenario/document.hpp"
+#include "loco_sim/scenario/keys.hpp"
+#include "nic_model/profile.hpp"
+
+namespace loco::scenario {
+
+struct Hardware {
+  std::string name;
+  std::string description;
+  nic::HardwareProfile profile;
+};
+
+/// Where profiles are looked for, first hit wins: $LOCO_SIM_DATA/hardware, beside the executable, the installed data
+/// directory, the source tree.
+[[nodiscard]] std::vector<std::string> hardware_directories();
+
+/// Names of all profiles found, sorted.
+[[nodiscard]] std::vector<std::string> hardware_names();
+
+/// The profile of that name, or, when it has a slash or ends in .yaml, of that file.
+[[nodiscard]] Hardware load_hardware(const std::string& name);
+
+/// The value of a scenario's key `hardware`: a name, or a map with `base` and changed fields.
+[[nodiscard]] Hardware read_hardware(const DocumentNode& node);
+
+/// One key for each field of a profile, with `prefix` before its path. Defaults are those of `base`.
+[[nodiscard]] KeyTable hardware_keys(std::string_view prefix, const nic::HardwareProfile& base = {});
+
+}  // namespace loco::scenario

@@ -1,0 +1,72 @@
+// A scenario: one run as data. YAML in, a validated value out: defaults filled, units parsed, every mistake refused
+// with its place before anything happens.
+//
+// The file format is on docs/scenario.md; the table of its keys is scenario_keys(). Throws InputError. Reading is a
+// function of the text, the overrides and the hardware profiles named.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fabric/fabric.hpp"
+#include "loco_sim/scenario/keys.hpp"
+#include "model/trace.hpp"
+#include "nic_model/profile.hpp"
+
+namespace loco::scenario {
+
+/// Which pending event runs next.
+enum class Schedule : std::uint8_t {
+  timed,   ///< the earliest: the only one whose times mean anything
+  random,  ///< any, drawn from the seed: what the hardware's queues allow, whatever the delays
+};
+
+/// `--set key=value`.
+struct Override {
+  std::string key;    ///< dotted
+  std::string value;  ///< YAML
+};
+
+/// One axis of a sweep: a dotted key and the values it takes.
+struct SweepAxis {
+  std::string key;
+  std::vector<std::string> values;  ///< as written
+};
+
+struct Scenario {
+  std::string file;
+  std::string name;
+  std::string description;
+  std::uint64_t seed = 1;
+  std::string hardware_name;
+  nic::HardwareProfile hardware;  ///< `fabric.link` and hardware faults applied
+  fabric::Topology topology = fabric::Topology::star;
+  std::uint32_t nodes = 2;
+  std::string workload;
+  Settings parameters;  ///< of the workload, by their names there
+  Schedule schedule = Schedule::timed;
+  bool trace_subevents = true;
+  std::string trace_path;             ///< empty: no file
+  std::vector<model::Library> check;  ///< ascending, no duplicates
+  std::vector<std::string> faults;    ///< all that are switched on
+  std::vector<std::string> library_faults;
+  std::uint64_t events_max = 0;  ///< a run that needs more has gone astray
+  std::vector<SweepAxis> sweep;
+};
+
+[[nodiscard]] Scenario load_scenario(const std::string& path, const std::vector<Override>& overrides = {});
+[[nodiscard]] Scenario parse_scenario(const std::string& text, const std::string& file,
+                                      const std::vector<Override>& overrides = {});
+
+/// Splits `key=value`; throws InputError when there is no `=`.
+[[nodiscard]] Override parse_set(const std::string& argument);
+
+/// Every key but the parameters of workloads and the fields of hardware profiles.
+[[nodiscard]] const KeyTable& scenario_keys();
+/// The parameters of a workload, as keys below `workload.`; throws std::out_of_range for an unknown kind.
+[[nodiscard]] KeyTable workload_keys(const std::string& kind);
+[[nodiscard]] std::vector<std::string> workload_kinds();
+[[nodiscard]] std::vector<std::string> topology_kinds();
+
+}  // namespace loco::scenario
