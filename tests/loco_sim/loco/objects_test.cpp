@@ -1,0 +1,258 @@
+// ack keys, shared variables, fences and barriers (LOCO paper, Sections 2.2, 3.4, 4; App. C.1) on a sequentially
+// consistent transport with real threads.
+#include <array>
+#include <atomic>
+
+#include "loco_sim/loco/ack_key.hpp"
+#include "loco_sim/loco/barrier.hpp"
+#include "loco_sim/loco/errors.hpp"
+#include "loco_sim/loco/fence.hpp"
+#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/var.hpp"
+#include "loco_sim/loco/var_array.hpp"
+#include "tests/catch.hpp"
+#include "tests/loco_sim/loco/thread_transport.hpp"
+
+using loco::test::contains_text;
+using loco::test::ThreadCluster;
+
+namespace {
+void require(bool condition, const char* what) {
+  if (!condition) throw std::logic_error(what);
+}
+}  // namespace
+
+TEST_CASE("a broadcast reaches every copy") {
+  ThreadCluster cluster(4);
+  cluster.run([](loco::Transport& transport) {
+    loco::manager mgr(transport);
+    loco::owned_var<double> v(mgr, "v", 1);
+    loco::barrier bar(mgr, "bar");
+    mgr.wait_for_ready();
+    if (mgr.my_node() == 1) {
+      v.store(2.5);
+      loco::ack_key key(mgr);
+      v.push_broadcast(key);
+      key.wait();
+      require(key.poll(), "a key that was waited for is complete");
+    }
+    bar.waiting();
+    require(v.load() == 2.5, "every node has the value after the barrier");
+  });
+}
+
+TEST_CASE("only the owner writes an owned variable") {
+  ThreadCluster cluster(2);
+  CHECK_THROWS_WITH(cluster.run([](loco::Transport& transport) {
+    loco::manager mgr(transport);
+    loco::owned_var<int> v(mgr, "v", 0);
+    mgr.wait_for_ready();
+    if (mgr.my_node() == 1) v.store(1);
+  }),
+                    contains_text("'v' is owned by node 0: node 1 may not write"));
+}
+
+TEST_CASE("pull fetches the owner's value, wide values too") {
+  struct wide {
+    std::array<std::uint64_t, 5> words;
+  };
+  ThreadCluster cluster(2);
+  cluster.run([](loco::Transport& transport) {
+    loco::manager mgr(transport);
+    loco::owned_var<wide> v(mgr, "v", 0);
+    loco::barrier bar(mgr, "bar");
+    mgr.wait_for_ready();
+    if (mgr.my_node() == 0) v.store({{1, 2, 3, 4, 5}});
+    bar.waiting();
+    loco::ack_key key(mgr);
+    v.pull(key);
+    key.wait();
+    require(v.load().words == std::array<std::uint64_t, 5>{1, 2, 3, 4, 5}, "the owner's value");
+  });
+}
+
+TEST_CASE("an ack key follows more operations than a word has bits") {
+  // 56 operations fit into one word (completions.hpp); 200 need four.
+  ThreadCluster cluster(2);
+  cluster.run([](loco::Transport& transport) {
+    loco::manager mgr(transport);
+    loco::var<std::uint64_t> v(mgr, "v");
+    loco::barrier bar(mgr, "bar");
+    mgr.wait_for_ready();
+    const loco::NodeId other = 1 - mgr.my_node();
+    loco::ack_key key(mgr);
+    for (std::uint64_t i = 1; i <= 200; ++i) {
+      v.store(i);
+      v.push(other, key);
+    }
+    key.wait();
+    bar.waiting();
+    require(v.load() == 200, "the last push of the other node");
+  });
+}
+
+TEST_CASE("a failed operation surfaces at its key, by status and as an exception") {
+  ThreadCluster cluster(2);
+  cluster.run([](loco::Transport& transport) {
+    loco::manager mgr(transport);
+    loco::var<std::uint64_t> v(mgr, "v");
+    mgr.wait_for_ready();
+    if (mgr.my_node() == 1) return;
+    loco::ack_key good(mgr);
+    loco::ack_key bad(mgr);
+    v.push(1, good);
+    loco::Region wrong = v.copy(1);
+    wrong.rkey += 1000;
+    mgr.put(v.address(), wrong, 0, 8, &bad);
+    try {
+      bad.wait();
+    } catch (const loco::operation_error& error) {
+      require(error.status() == loco::Status::rem_access_err, "the status of verbs");
+      require(std::string(error.what()).find("remote access error") != std::string::npos, "its name");
+      good.wait();
+      require(good.status() == loco::Status::success, "another key is not touched");
+      return;
+    }
+    throw std::logic_error("the failure was not reported");
+  });
+}
+
+TEST_CASE("a failed operation that nobody waits for surfaces at the next global fence") {
+  ThreadCluster cluster(2);
+  CHECK_THROWS_AS(cluster.run([](loco::Transport& transport) {
+    loco::manager mgr(transport);
+    loco::var<std::uint64_t> v(mgr, "v");
+    mgr.wait_for_ready();
+    if (mgr.my_node() == 1) return;
+    loco::Region wrong = v.copy(1);
+    wrong.size = 8;
+    mgr.put(v.address(), wrong, std::uint64_t{1} << 40U, 8);
+    loco::global_fence(mgr);
+  }),
+                  loco::operation_error);
+}
+
+TEST_CASE("remote atomics return the old value") {
+  ThreadCluster cluster(3);
+  std::atomic<std::uint64_t> sum = 0;
+  std::atomic<int> winners = 0;
+  cluster.run([&](loco::Transport& transport) {
+    loco::manager mgr(transport);
+    loco::var<std::uint64_t> counter(mgr, "counter");
+    loco::var<std::uint64_t> lock(mgr, "lock");
+    loco::var<std::uint64_t> old(mgr, "old");
+    loco::barrier bar(mgr, "bar");
+    mgr.wait_for_ready();
+    loco::ack_key key(mgr);
+    for (int i = 0; i < 100; ++i) {
+      mgr.fetch_add(old.address(), counter.copy(0), 0, 1, &key);
+      key.wait();
+      sum += old.load();
+    }
+    mgr.compare_swap(old.address(), lock.copy(2), 0, 0, mgr.my_node() + 1, &key);
+    key.wait();
+    if (old.load() == 0) ++winners;
+    bar.waiting();
+  });
+  CHECK(sum == 300 * 299 / 2);  // 0, 1, ..., 299 in some order
+  CHECK(winners == 1);
+}
+
+TEST_CASE("nobody leaves a barrier before everybody has come") {
+  constexpr int kRounds = 200;
+  for (const std::uint32_t threads : {1U, 3U}) {
+    ThreadCluster cluster(3);
+    std::atomic<int> arrived = 0;
+    std::atomic<int> early = 0;
+    cluster.run([&](loco::Transport& transport) {
+      loco::manager mgr(transport);
+      loco::barrier_options options;
+      options.threads_per_node = threads;
+      loco::barrier bar(mgr, "bar", options);
+      mgr.wait_for_ready();
+      const loco::Flag done = transport.make_flag();
+      const auto rounds = [&] {
+        for (int round = 1; round <= kRounds; ++round) {
+          ++arrived;
+          bar.waiting();
+          if (arrived < round * static_cast<int>(3 * threads)) ++early;
+        }
+        transport.flag_fetch_add(done, 1);
+      };
+      for (std::uint32_t t = 1; t < threads; ++t) transport.spawn("worker", rounds);
+      rounds();
+      while (transport.flag_load(done) != threads) transport.pause();
+    });
+    CHECK(early == 0);
+    CHECK(arrived == kRounds * static_cast<int>(3 * threads));
+  }
+}
+
+TEST_CASE("more threads than seats is an error") {
+  ThreadCluster cluster(1);
+  CHECK_THROWS_AS(cluster.run([](loco::Transport& transport) {
+    loco::manager mgr(transport);
+    loco::barrier bar(mgr, "bar");
+    mgr.wait_for_ready();
+    bar.waiting();
+    const loco::Flag done = transport.make_flag();
+    transport.spawn("second", [&] { bar.waiting(); });
+    while (transport.flag_load(done) == 0) transport.pause();
+  }),
+                  loco::ownership_error);
+}
+
+TEST_CASE("a barrier of some of the nodes leaves the others alone") {
+  ThreadCluster cluster(4);
+  cluster.run([](loco::Transport& transport) {
+    loco::manager mgr(transport);
+    mgr.wait_for_ready();
+    if (mgr.my_node() == 0) return;
+    loco::barrier_options options;
+    options.participants = {1, 2, 3};
+    options.fence = loco::barrier_options::Fence::participants;
+    loco::barrier bar(mgr, "bar", options);
+    mgr.wait_for_ready();
+    for (int i = 0; i < 20; ++i) bar.waiting();
+  });
+}
+
+TEST_CASE("the calls of a barrier are those of Fig. 7 and Fig. 11") {
+  // fence every node, store the own counter, broadcast it to the other nodes (never to oneself), read the counters.
+  ThreadCluster cluster(2);
+  cluster.run([](loco::Transport& transport) {
+    loco::manager mgr(transport);
+    loco::barrier bar(mgr, "bar");
+    mgr.wait_for_ready();
+    bar.waiting();
+  });
+  auto calls = cluster.calls(0);
+  REQUIRE(calls.size() > 7);
+  CHECK(calls[0] == "bal.barrier(bar) 0 1");
+  CHECK(calls[1] == "  sv.gf 0 1");
+  CHECK(calls[2] == "    rdmawait.wait");
+  CHECK(calls[3] == "      aWT");
+  CHECK(calls[4] == "  sv.write(bar/sst/ov0)");
+  CHECK(calls[5] == "  sv.bcast(bar/sst/ov0) 1");
+  CHECK(calls[6] == "  sv.read(bar/sst/ov0)");
+  for (std::size_t i = 7; i < calls.size(); ++i) CHECK(calls[i].starts_with("  sv.read(bar/sst/ov"));
+  CHECK(calls.back() == "  sv.read(bar/sst/ov1)");
+}
+
+TEST_CASE("an array of owned variables has one owner an element") {
+  ThreadCluster cluster(3);
+  cluster.run([](loco::Transport& transport) {
+    loco::manager mgr(transport);
+    const std::array<loco::NodeId, 3> owners = {0, 1, 2};
+    loco::var_array<std::uint32_t> table(mgr, "table", owners);
+    loco::barrier bar(mgr, "bar");
+    mgr.wait_for_ready();
+    require(table[2].full_name() == "table/ov2", "names of elements");
+    table[mgr.my_node()].store(10 + mgr.my_node());
+    table[mgr.my_node()].push_broadcast();
+    bar.waiting();
+    std::uint32_t sum = 0;
+    for (auto& element : table) sum += element.load();
+    require(sum == 33, "10 + 11 + 12");
+  });
+}

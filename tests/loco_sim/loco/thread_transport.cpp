@@ -1,0 +1,247 @@
+#include "tests/loco_sim/loco/thread_transport.hpp"
+
+#include <cstring>
+
+namespace loco::test {
+
+namespace {
+struct Closing {};
+
+struct Self {
+  std::uint32_t thread = 0;
+  std::uint64_t seen = 0;
+  std::size_t depth = 0;
+};
+thread_local Self self;
+}  // namespace
+
+ThreadCluster::ThreadCluster(std::uint32_t nodes) {
+  for (NodeId n = 0; n < nodes; ++n) nodes_.push_back(std::make_unique<ThreadTransport>(*this, n));
+  calls_.resize(std::size_t{nodes} * 100);
+}
+
+ThreadCluster::~ThreadCluster() = default;
+
+void ThreadCluster::changed() {
+  ++version_;
+  waiting_ = 0;
+  wake_.notify_all();
+}
+
+void ThreadCluster::start(ThreadTransport& node, std::string, std::function<void()> body, bool service) {
+  const std::lock_guard lock(mutex_);
+  ++live_;
+  if (!service) ++live_programs_;
+  const std::uint32_t index = node.threads_++;
+  threads_.emplace_back([this, index, service, body = std::move(body)] {
+    self = {index, 0, 0};
+    std::exception_ptr error;
+    try {
+      body();
+    } catch (const Closing&) {
+    } catch (...) {
+      error = std::current_exception();
+    }
+    const std::lock_guard end(mutex_);
+    if (error && !failure_) failure_ = error;
+    --live_;
+    if (!service && --live_programs_ == 0) closing_ = true;
+    if (error) closing_ = true;
+    changed();
+  });
+}
+
+void ThreadCluster::run(const std::function<void(Transport&)>& program) {
+  for (auto& node : nodes_)
+    start(
+        *node, "main", [&program, &node] { program(*node); }, false);
+  for (std::size_t i = 0;; ++i) {
+    std::thread thread;
+    {
+      const std::lock_guard lock(mutex_);
+      if (i == threads_.size()) break;
+      thread = std::move(threads_[i]);
+    }
+    thread.join();  // a thread that starts another one is still running then
+  }
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+std::vector<std::string> ThreadCluster::calls(std::uint32_t thread) const {
+  const std::lock_guard lock(mutex_);
+  return calls_.at(thread);
+}
+
+std::uint32_t ThreadTransport::num_nodes() const { return static_cast<std::uint32_t>(cluster_.nodes_.size()); }
+std::uint32_t ThreadTransport::my_thread() const { return self.thread; }
+
+void ThreadTransport::spawn(std::string name, std::function<void()> body, bool service) {
+  cluster_.start(*this, std::move(name), std::move(body), service);
+}
+
+Region ThreadTransport::allocate(std::uint64_t size) {
+  const std::lock_guard lock(cluster_.mutex_);
+  const Region region{node_, memory_.size() * 8, size, static_cast<std::uint32_t>(regions_.size() + 1)};
+  memory_.resize(memory_.size() + size / 8);
+  regions_.push_back(region);
+  return region;
+}
+
+std::uint64_t ThreadTransport::load(Address address) {
+  const std::lock_guard lock(cluster_.mutex_);
+  return word(address);
+}
+
+void ThreadTransport::store(Address address, std::uint64_t value) {
+  const std::lock_guard lock(cluster_.mutex_);
+  word(address) = value;
+  cluster_.changed();
+}
+
+void ThreadTransport::load_bytes(Address address, std::span<std::byte> out) {
+  for (std::size_t i = 0; i < out.size(); i += 8) {
+    const std::uint64_t value = load(address + i);
+    std::memcpy(out.data() + i, &value, 8);
+  }
+}
+
+void ThreadTransport::store_bytes(Address address, std::span<const std::byte> in) {
+  for (std::size_t i = 0; i < in.size(); i += 8) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, in.data() + i, 8);
+    store(address + i, value);
+  }
+}
+
+std::uint64_t ThreadTransport::compare_swap_local(Address address, std::uint64_t expected, std::uint64_t desired) {
+  const std::lock_guard lock(cluster_.mutex_);
+  const std::uint64_t old = word(address);
+  if (old == expected) word(address) = desired;
+  cluster_.changed();
+  return old;
+}
+
+void ThreadTransport::pause() {
+  std::unique_lock lock(cluster_.mutex_);
+  while (cluster_.version_ == self.seen) {
+    if (cluster_.closing_) throw Closing{};
+    if (++cluster_.waiting_ == cluster_.live_) cluster_.stuck_ = true;
+    if (cluster_.stuck_) {
+      cluster_.wake_.notify_all();
+      throw Stuck();
+    }
+    cluster_.wake_.wait(lock, [this] { return cluster_.version_ != self.seen || cluster_.stuck_; });
+  }
+  self.seen = cluster_.version_;
+}
+
+Flag ThreadTransport::make_flag(std::uint64_t initial) {
+  const std::lock_guard lock(cluster_.mutex_);
+  flags_.push_back(initial);
+  return static_cast<Flag>(flags_.size() - 1);
+}
+
+template <typename Update>
+std::uint64_t ThreadTransport::update_flag(Flag flag, Update update) {
+  const std::lock_guard lock(cluster_.mutex_);
+  const std::uint64_t old = flags_.at(flag);
+  flags_[flag] = update(old);
+  if (flags_[flag] != old) cluster_.changed();
+  return old;
+}
+
+std::uint64_t ThreadTransport::flag_load(Flag flag) {
+  return update_flag(flag, [](std::uint64_t old) { return old; });
+}
+std::uint64_t ThreadTransport::flag_fetch_or(Flag flag, std::uint64_t bits) {
+  return update_flag(flag, [bits](std::uint64_t old) { return old | bits; });
+}
+std::uint64_t ThreadTransport::flag_fetch_and(Flag flag, std::uint64_t bits) {
+  return update_flag(flag, [bits](std::uint64_t old) { return old & bits; });
+}
+std::uint64_t ThreadTransport::flag_fetch_add(Flag flag, std::uint64_t value) {
+  return update_flag(flag, [value](std::uint64_t old) { return old + value; });
+}
+
+template <typename Change>
+void ThreadTransport::operate(const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag,
+                              Change change) {
+  const std::lock_guard lock(cluster_.mutex_);
+  ThreadTransport& peer = *cluster_.nodes_.at(remote.node);
+  Status status = Status::rem_access_err;
+  for (const Region& r : peer.regions_)
+    if (r.rkey == remote.rkey && remote.base + offset >= r.base && remote.base + offset + size <= r.base + r.size)
+      status = Status::success;
+  if (status == Status::success)
+    for (std::uint64_t i = 0; i < size; i += 8) change(peer.word(remote.base + offset + i), i);
+  completions_.push_back({tag.token, status});
+  cluster_.changed();
+}
+
+void ThreadTransport::put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size,
+                          OperationTag tag) {
+  operate(remote, offset, size, tag, [&](std::uint64_t& w, std::uint64_t i) { w = word(local + i); });
+}
+
+void ThreadTransport::get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size,
+                          OperationTag tag) {
+  operate(remote, offset, size, tag, [&](std::uint64_t& w, std::uint64_t i) { word(local + i) = w; });
+}
+
+void ThreadTransport::fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add,
+                                OperationTag tag) {
+  operate(remote, offset, 8, tag, [&](std::uint64_t& w, std::uint64_t) {
+    word(local) = w;
+    w += add;
+  });
+}
+
+void ThreadTransport::compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
+                                   std::uint64_t desired, OperationTag tag) {
+  operate(remote, offset, 8, tag, [&](std::uint64_t& w, std::uint64_t) {
+    word(local) = w;
+    if (w == expected) w = desired;
+  });
+}
+
+std::size_t ThreadTransport::poll(std::span<Completion> out) {
+  const std::lock_guard lock(cluster_.mutex_);
+  std::size_t taken = 0;
+  for (; taken < out.size() && !completions_.empty(); ++taken) {
+    out[taken] = completions_.front();
+    completions_.pop_front();
+  }
+  return taken;
+}
+
+void ThreadTransport::send_control(NodeId to, std::string body) {
+  const std::lock_guard lock(cluster_.mutex_);
+  cluster_.nodes_.at(to)->inbox_.push_back({node_, std::move(body)});
+  cluster_.changed();
+}
+
+std::optional<ControlMessage> ThreadTransport::receive_control() {
+  const std::lock_guard lock(cluster_.mutex_);
+  if (inbox_.empty()) return std::nullopt;
+  ControlMessage message = std::move(inbox_.front());
+  inbox_.pop_front();
+  return message;
+}
+
+void ThreadTransport::note(const std::string& text) {
+  const std::lock_guard lock(cluster_.mutex_);
+  cluster_.calls_.at(node_ * 100 + self.thread).push_back(std::string(2 * self.depth, ' ') + text);
+}
+
+void ThreadTransport::begin_call(const CallInfo& call) {
+  std::string text = std::string(call.library) + "." + std::string(call.method);
+  if (!call.object.empty()) text += "(" + std::string(call.object) + ")";
+  for (const NodeId n : call.nodes) text += " " + std::to_string(n);
+  note(text);
+  ++self.depth;
+}
+
+void ThreadTransport::end_call(std::uint64_t) { --self.depth; }
+void ThreadTransport::note_waited(std::uint64_t) { note("aWT"); }
+
+}  // namespace loco::test
