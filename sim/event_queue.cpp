@@ -1,82 +1,176 @@
 #include "sim/event_queue.hpp"
 
-#include <utility>
+#include <algorithm>
+
+#include "sim/invariant.hpp"
 
 namespace loco::sim {
 
-EventHandle EventQueue::push(const Event& event) {
-  std::uint32_t slot = 0;
-  if (free_.empty()) {
-    slot = static_cast<std::uint32_t>(slots_.size());
-    slots_.emplace_back();
-  } else {
-    slot = free_.back();
-    free_.pop_back();
+std::uint32_t EventQueue::take_slot() {
+  if (first_free_ != kNoSlot) {
+    const std::uint32_t slot = first_free_;
+    first_free_ = slots_[slot].next_free;
+    return slot;
   }
-  slots_[slot].event = event;
-  const std::uint64_t order = (static_cast<std::uint64_t>(event.priority) << 56U) | sequence_++;
-  heap_.push_back({event.at.ps, order, slot});
-  slots_[slot].heap_index = static_cast<std::uint32_t>(heap_.size() - 1);
-  sift_up(heap_.size() - 1);
-  return {slot, slots_[slot].generation};
+  LOCO_INVARIANT(slots_.size() < kSlotMask, last_popped_, "event queue", "more than 2^28 pending events");
+  slots_.emplace_back();
+  if (heap_.empty()) heap_.resize(kRoot);
+  return static_cast<std::uint32_t>(slots_.size() - 1);
+}
+
+Event EventQueue::release(std::uint32_t slot) {
+  Slot& s = slots_[slot];
+  s.order = kFree;
+  ++s.generation;
+  s.next_free = first_free_;
+  first_free_ = slot;
+  --size_;
+  return s.event;
+}
+
+EventHandle EventQueue::push(const Event& event) {
+  LOCO_INVARIANT(event.at >= last_popped_, last_popped_, "event queue", "an event in the past was pushed");
+  if (sequence_ == kSequenceEnd) restart_sequence();
+  const std::uint32_t slot = take_slot();
+  Slot& s = slots_[slot];
+  s.event = event;
+  s.order =
+      static_cast<std::uint64_t>(event.priority) << 56U | static_cast<std::uint64_t>(sequence_++) << kSlotBits | slot;
+  const Key key = static_cast<Key>(static_cast<std::uint64_t>(event.at.ps) ^ (1ULL << 63U)) << 64U | s.order;
+  ++size_;
+  if (hole_) {
+    hole_ = false;
+    sift_down(kRoot, key);
+  } else {
+    heap_.push_back(key);
+    sift_up(heap_.size() - 1, key);
+  }
+  return {slot, s.generation};
+}
+
+bool EventQueue::pending(EventHandle handle) const {
+  return handle.slot < slots_.size() && slots_[handle.slot].generation == handle.generation &&
+         slots_[handle.slot].order != kFree;
 }
 
 bool EventQueue::cancel(EventHandle handle) {
-  if (handle.slot >= slots_.size() || slots_[handle.slot].generation != handle.generation) return false;
-  remove_at(slots_[handle.slot].heap_index);
+  if (!pending(handle)) return false;
+  release(handle.slot);
+  ++cancelled_;
+  // Keeps the heap within twice the pending events, at a constant cost a cancellation.
+  if (cancelled_ > size_ + 64) drop_cancelled();
   return true;
 }
 
-const Event& EventQueue::earliest() const { return slots_[heap_.front().slot].event; }
+const Event& EventQueue::earliest() const {
+  settle();
+  return slots_[slot_of(heap_[kRoot])].event;
+}
 
-Event EventQueue::pop_earliest() { return remove_at(0); }
+Event EventQueue::pop_earliest() {
+  settle();
+  const std::uint32_t slot = slot_of(heap_[kRoot]);
+  hole_ = true;
+  last_popped_ = slots_[slot].event.at;
+  return release(slot);
+}
 
-const Event& EventQueue::pending(std::size_t i) const { return slots_[heap_[i].slot].event; }
+const Event& EventQueue::pending(std::size_t i) const {
+  drop_cancelled();
+  return slots_[slot_of(heap_[kRoot + i])].event;
+}
 
-Event EventQueue::pop(std::size_t i) { return remove_at(i); }
+Event EventQueue::pop(std::size_t i) {
+  drop_cancelled();
+  const std::uint32_t slot = slot_of(heap_[kRoot + i]);
+  remove_key(kRoot + i);
+  return release(slot);
+}
 
-Event EventQueue::remove_at(std::size_t i) {
-  const std::uint32_t slot = heap_[i].slot;
-  const Event event = slots_[slot].event;
-  ++slots_[slot].generation;
-  free_.push_back(slot);
+// Brings a live key to the root.
+void EventQueue::settle() const {
+  if (hole_) fill_hole();
+  while (cancelled_ != 0 && !live(heap_[kRoot])) {
+    --cancelled_;
+    hole_ = true;
+    fill_hole();
+  }
+}
+
+void EventQueue::fill_hole() const {
+  hole_ = false;
+  remove_key(kRoot);
+}
+
+void EventQueue::drop_cancelled() const {
+  if (hole_) fill_hole();
+  if (cancelled_ == 0) return;
+  std::size_t kept = kRoot;
+  for (std::size_t i = kRoot; i < heap_.size(); ++i) {
+    if (live(heap_[i])) heap_[kept++] = heap_[i];
+  }
+  heap_.resize(kept);
+  cancelled_ = 0;
+  // From the parent of the last key back to the root, as Floyd builds a heap.
+  if (kept <= kRoot + 1) return;
+  for (std::size_t i = (kept - 1) / 4 + 2; i >= kRoot; --i) sift_down(i, heap_[i]);
+}
+
+// The sequence has no more numbers: numbers the pending events again, in their order.
+void EventQueue::restart_sequence() {
+  drop_cancelled();
+  std::sort(heap_.begin() + kRoot, heap_.end());  // a sorted array is a heap
+  sequence_ = 0;
+  constexpr Key kSequenceMask = static_cast<Key>(kSequenceEnd - 1) << kSlotBits;
+  for (std::size_t i = kRoot; i < heap_.size(); ++i) {
+    heap_[i] = (heap_[i] & ~kSequenceMask) | static_cast<Key>(sequence_++) << kSlotBits;
+    slots_[slot_of(heap_[i])].order = static_cast<std::uint64_t>(heap_[i]);
+  }
+}
+
+void EventQueue::remove_key(std::size_t i) const {
   const Key last = heap_.back();
   heap_.pop_back();
-  if (i < heap_.size()) {
-    heap_[i] = last;
-    slots_[last.slot].heap_index = static_cast<std::uint32_t>(i);
-    sift_up(i);
-    sift_down(slots_[last.slot].heap_index);
+  if (i == heap_.size()) return;
+  if (i > kRoot && last < heap_[i / 4 + 2]) {
+    sift_up(i, last);
+  } else {
+    sift_down(i, last);
   }
-  return event;
 }
 
-void EventQueue::sift_up(std::size_t i) {
-  const Key key = heap_[i];
-  while (i > 0) {
-    const std::size_t parent = (i - 1) / 2;
-    if (!before(key, heap_[parent])) break;
-    heap_[i] = heap_[parent];
-    slots_[heap_[i].slot].heap_index = static_cast<std::uint32_t>(i);
+void EventQueue::sift_up(std::size_t i, Key key) const {
+  Key* const heap = heap_.data();
+  while (i > kRoot) {
+    const std::size_t parent = i / 4 + 2;
+    if (heap[parent] < key) break;
+    heap[i] = heap[parent];
     i = parent;
   }
-  heap_[i] = key;
-  slots_[key.slot].heap_index = static_cast<std::uint32_t>(i);
+  heap[i] = key;
 }
 
-void EventQueue::sift_down(std::size_t i) {
-  const Key key = heap_[i];
+void EventQueue::sift_down(std::size_t i, Key key) const {
+  Key* const heap = heap_.data();
+  const std::size_t size = heap_.size();
   for (;;) {
-    std::size_t child = 2 * i + 1;
-    if (child >= heap_.size()) break;
-    if (child + 1 < heap_.size() && before(heap_[child + 1], heap_[child])) ++child;
-    if (!before(heap_[child], key)) break;
-    heap_[i] = heap_[child];
-    slots_[heap_[i].slot].heap_index = static_cast<std::uint32_t>(i);
+    std::size_t child = 4 * i - 8;
+    if (child + 4 <= size) {
+      // Two independent comparisons, then one: no branch to guess wrong.
+      const std::size_t left = child + (heap[child + 1] < heap[child] ? 1 : 0);
+      const std::size_t right = child + 2 + (heap[child + 3] < heap[child + 2] ? 1 : 0);
+      child = heap[right] < heap[left] ? right : left;
+    } else {
+      if (child >= size) break;
+      for (std::size_t c = child + 1; c < size; ++c) {
+        if (heap[c] < heap[child]) child = c;
+      }
+    }
+    if (key < heap[child]) break;
+    heap[i] = heap[child];
     i = child;
   }
-  heap_[i] = key;
-  slots_[key.slot].heap_index = static_cast<std::uint32_t>(i);
+  heap[i] = key;
 }
 
 }  // namespace loco::sim

@@ -3,8 +3,16 @@
 // A queue is a value: copying it copies the future of the simulation. It never runs anything itself: a run
 // loop takes an event out (the earliest one, or any pending one) and gives it to the model that owns its kind.
 // Determinism: equal times are ordered by priority (lower first), then by order of insertion.
+//
+// Inside: a 4-ary heap (Johnson, "Priority queues with update and finding minimum spanning trees", 1975) of 16-byte
+// keys, four children to a cache line; events stay where they are. Taking the earliest out leaves a hole at the root
+// that the next push fills: one pass through the heap a simulated event. A cancelled event leaves its key behind, to
+// be dropped when it comes to the top or when such keys outnumber the pending events. Nothing is allocated in steady
+// state. At most 2^28 events may be pending.
+// Threads: none of its own; the const functions may tidy the heap, so two threads may not share a queue even to read.
 #pragma once
 
+#include <boost/align/aligned_allocator.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -16,9 +24,9 @@ namespace loco::sim {
 /// What happens, where, and two words for the model that handles it.
 struct Event {
   SimTime at;
-  std::uint16_t what = 0;      ///< event kind; each component owns a range, see the model's own header
-  std::uint8_t priority = 0;   ///< among equal times, lower runs first
-  std::uint32_t where = 0;     ///< index of the component or slot it concerns
+  std::uint16_t what = 0;     ///< event kind; each component owns a range, see the model's own header
+  std::uint8_t priority = 0;  ///< among equal times, lower runs first
+  std::uint32_t where = 0;    ///< index of the component or slot it concerns
   std::uint64_t a = 0;
   std::uint64_t b = 0;
 
@@ -35,14 +43,17 @@ struct EventHandle {
 
 class EventQueue {
  public:
-  /// Adds an event. `event.at` may not lie before the last earliest-first pop.
+  /// Adds an event. `event.at` may not lie before the last earliest-first pop: BrokenInvariant.
   EventHandle push(const Event& event);
 
-  /// Removes a pending event; false when it has already run or was cancelled.
+  /// Removes a pending event; false when it has already run or was cancelled. Constant time.
   bool cancel(EventHandle handle);
 
-  [[nodiscard]] bool empty() const { return heap_.empty(); }
-  [[nodiscard]] std::size_t size() const { return heap_.size(); }
+  /// True while the event that `handle` names has neither run nor been cancelled.
+  [[nodiscard]] bool pending(EventHandle handle) const;
+
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] std::size_t size() const { return size_; }
 
   /// The next event in (time, priority, sequence) order. Precondition: not empty.
   [[nodiscard]] const Event& earliest() const;
@@ -51,33 +62,52 @@ class EventQueue {
   Event pop_earliest();
 
   /// The i-th pending event, 0 <= i < size(), in an order that is a function of the queue's history only.
+  /// Linear time when events were cancelled since the last call, else constant.
   [[nodiscard]] const Event& pending(std::size_t i) const;
 
   /// Takes out the i-th pending event: the door for random and exhaustive scheduling.
   Event pop(std::size_t i);
 
  private:
-  struct Key {
-    std::int64_t time;
-    std::uint64_t order;  // priority in the top 8 bits, insertion sequence below
-    std::uint32_t slot;
-  };
+  friend struct EventQueueProbe;  // tests: starts the sequence near its end
+
+  // From the top bit down: time (64, sign flipped), priority (8), sequence (28), slot (28).
+  __extension__ using Key = unsigned __int128;
   struct Slot {
     Event event;
-    std::uint32_t heap_index = 0;
+    std::uint64_t order = 0;  // the lower half of its key; kFree while the slot is free
     std::uint32_t generation = 0;
+    std::uint32_t next_free = kNoSlot;
   };
-  static bool before(const Key& l, const Key& r) {
-    return l.time != r.time ? l.time < r.time : l.order < r.order;
-  }
-  void sift_up(std::size_t i);
-  void sift_down(std::size_t i);
-  Event remove_at(std::size_t i);
+  static constexpr unsigned kSlotBits = 28;
+  static constexpr std::uint32_t kSlotMask = (1U << kSlotBits) - 1;
+  static constexpr std::uint32_t kSequenceEnd = 1U << 28U;
+  static constexpr std::uint32_t kNoSlot = 0xffffffffU;
+  static constexpr std::uint64_t kFree = ~std::uint64_t{0};
+  static constexpr std::size_t kRoot = 3;  // heap_[0..2] pad, so that siblings start at a multiple of four keys
 
-  std::vector<Key> heap_;
+  static std::uint32_t slot_of(Key key) { return static_cast<std::uint32_t>(key) & kSlotMask; }
+  [[nodiscard]] bool live(Key key) const { return slots_[slot_of(key)].order == static_cast<std::uint64_t>(key); }
+
+  std::uint32_t take_slot();
+  Event release(std::uint32_t slot);
+  void restart_sequence();
+  // These three only tidy: they change the shape of the heap, never the pending events.
+  void settle() const;
+  void fill_hole() const;
+  void drop_cancelled() const;
+  void remove_key(std::size_t i) const;
+  void sift_up(std::size_t i, Key key) const;
+  void sift_down(std::size_t i, Key key) const;
+
+  mutable std::vector<Key, boost::alignment::aligned_allocator<Key, 64>> heap_;
   std::vector<Slot> slots_;
-  std::vector<std::uint32_t> free_;
-  std::uint64_t sequence_ = 0;
+  std::size_t size_ = 0;               // pending events
+  mutable std::size_t cancelled_ = 0;  // keys in the heap whose events are gone
+  mutable bool hole_ = false;          // the key at the root has been taken
+  std::uint32_t first_free_ = kNoSlot;
+  std::uint32_t sequence_ = 0;
+  SimTime last_popped_ = {std::numeric_limits<std::int64_t>::min()};
 };
 
 }  // namespace loco::sim

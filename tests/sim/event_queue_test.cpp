@@ -1,0 +1,259 @@
+// Shows: events come out in the order of (time, priority, insertion), whatever is pushed, cancelled or picked between.
+// The reference is std::stable_sort over a plain vector. A failure prints its seed; replay it by setting kFirstSeed.
+#include "sim/event_queue.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "sim/invariant.hpp"
+#include "sim/pick.hpp"
+#include "sim/rng.hpp"
+#include "tests/catch.hpp"
+
+namespace loco::sim {
+
+struct EventQueueProbe {
+  static void set_sequence(EventQueue& queue, std::uint32_t value) { queue.sequence_ = value; }
+  static std::uint32_t last_sequence() { return EventQueue::kSequenceEnd - 1; }
+  static std::size_t keys_held(const EventQueue& queue) { return queue.heap_.size(); }
+};
+
+}  // namespace loco::sim
+
+namespace {
+
+using loco::sim::Event;
+using loco::sim::EventHandle;
+using loco::sim::EventQueue;
+using loco::sim::EventQueueProbe;
+using loco::sim::SimTime;
+using loco::sim::Stream;
+
+constexpr std::uint64_t kFirstSeed = 1;
+constexpr std::uint64_t kSeeds = 200;
+
+bool before(const Event& l, const Event& r) { return l.at != r.at ? l.at < r.at : l.priority < r.priority; }
+
+// A queue that is right by construction: in the order of insertion, sorted stably when asked.
+class Reference {
+ public:
+  void push(const Event& event, EventHandle handle) { entries_.push_back({event, handle}); }
+  Event pop_earliest() { return take(earliest()); }
+  Event cancel(std::size_t i) { return take(entries_.begin() + static_cast<std::ptrdiff_t>(i)); }
+  bool erase(const Event& event) {
+    const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.event == event; });
+    if (found == entries_.end()) return false;
+    entries_.erase(found);
+    return true;
+  }
+  [[nodiscard]] EventHandle handle(std::size_t i) const { return entries_[i].handle; }
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+  [[nodiscard]] std::vector<Event> sorted() const {
+    std::vector<Event> events;
+    for (const Entry& e : entries_) events.push_back(e.event);
+    std::stable_sort(events.begin(), events.end(), before);
+    return events;
+  }
+
+ private:
+  struct Entry {
+    Event event;
+    EventHandle handle;
+  };
+  using Iterator = std::vector<Entry>::iterator;
+  Iterator earliest() {
+    return std::min_element(entries_.begin(), entries_.end(),
+                            [](const Entry& l, const Entry& r) { return before(l.event, r.event); });
+  }
+  Event take(Iterator at) {
+    const Event event = at->event;
+    entries_.erase(at);
+    return event;
+  }
+  std::vector<Entry> entries_;
+};
+
+std::vector<Event> drain(EventQueue queue) {
+  std::vector<Event> events;
+  while (!queue.empty()) events.push_back(queue.pop_earliest());
+  return events;
+}
+
+// Few distinct times and priorities, so that ties are common; `a` tells events apart.
+Event random_event(Stream& stream, SimTime from, std::uint64_t name, std::uint64_t spread) {
+  return {.at = {from.ps + static_cast<std::int64_t>(stream.below(spread))},
+          .priority = static_cast<std::uint8_t>(stream.below(3)),
+          .a = name};
+}
+
+}  // namespace
+
+TEST_CASE("Events come out in the order of time, priority and insertion") {
+  for (std::uint64_t seed = kFirstSeed; seed < kFirstSeed + kSeeds; ++seed) {
+    INFO("seed " << seed);
+    Stream stream(seed, "event queue test");
+    EventQueue queue;
+    Reference reference;
+    const std::uint64_t spread = 1ULL << stream.below(40);
+    for (std::uint64_t i = 0; i < 300; ++i) {
+      const Event event = random_event(stream, {}, i, spread);
+      reference.push(event, queue.push(event));
+    }
+    REQUIRE(drain(queue) == reference.sorted());
+  }
+}
+
+TEST_CASE("Order holds through any mix of push, pop, cancel and copy") {
+  for (std::uint64_t seed = kFirstSeed; seed < kFirstSeed + kSeeds; ++seed) {
+    INFO("seed " << seed);
+    Stream stream(seed, "event queue mix");
+    EventQueue queue;
+    Reference reference;
+    SimTime now;
+    const std::uint64_t spread = 1ULL << stream.below(40);
+    const std::uint64_t pushes = 30 + stream.below(40);  // of 100 operations
+    for (std::uint64_t i = 0; i < 1500; ++i) {
+      const std::uint64_t dice = stream.below(100);
+      if (dice < pushes) {
+        const Event event = random_event(stream, now, i, spread);
+        reference.push(event, queue.push(event));
+      } else if (reference.size() != 0 && dice < 90) {
+        REQUIRE(queue.earliest() == reference.sorted().front());
+        const Event event = queue.pop_earliest();
+        REQUIRE(event == reference.pop_earliest());
+        now = event.at;
+      } else if (reference.size() != 0) {
+        const auto victim = static_cast<std::size_t>(stream.below(reference.size()));
+        const EventHandle handle = reference.handle(victim);
+        REQUIRE(queue.pending(handle));
+        REQUIRE(queue.cancel(handle));
+        REQUIRE_FALSE(queue.pending(handle));
+        REQUIRE_FALSE(queue.cancel(handle));
+        reference.cancel(victim);
+      }
+      REQUIRE(queue.size() == reference.size());
+      REQUIRE(queue.empty() == (reference.size() == 0));
+      if (stream.below(100) == 0) REQUIRE(drain(queue) == reference.sorted());
+      if (stream.below(100) == 0) queue = EventQueue(queue);
+    }
+    REQUIRE(drain(queue) == reference.sorted());
+  }
+}
+
+TEST_CASE("Any pending event can be picked, and the rest keeps its order") {
+  for (std::uint64_t seed = kFirstSeed; seed < kFirstSeed + kSeeds; ++seed) {
+    INFO("seed " << seed);
+    Stream stream(seed, "event queue pick");
+    EventQueue queue;
+    Reference reference;
+    for (std::uint64_t i = 0; i < 600; ++i) {
+      if (stream.below(5) < 3 || queue.empty()) {
+        const Event event = random_event(stream, {}, i, 50);
+        reference.push(event, queue.push(event));
+      } else if (stream.below(4) == 0) {
+        const auto victim = static_cast<std::size_t>(stream.below(reference.size()));
+        REQUIRE(queue.cancel(reference.handle(victim)));
+        reference.cancel(victim);
+      } else {
+        const auto i_picked = static_cast<std::size_t>(stream.below(queue.size()));
+        const Event promised = queue.pending(i_picked);
+        const Event picked = queue.pop(i_picked);
+        REQUIRE(picked == promised);
+        REQUIRE(reference.erase(picked));
+      }
+    }
+    // Every pending event is seen once by index.
+    std::vector<Event> indexed;
+    for (std::size_t i = 0; i < queue.size(); ++i) indexed.push_back(queue.pending(i));
+    std::sort(indexed.begin(), indexed.end(), [](const Event& l, const Event& r) { return l.a < r.a; });
+    auto expected = reference.sorted();
+    REQUIRE(drain(queue) == expected);
+    std::sort(expected.begin(), expected.end(), [](const Event& l, const Event& r) { return l.a < r.a; });
+    REQUIRE(indexed == expected);
+  }
+}
+
+TEST_CASE("Copies of a queue have the same future and do not touch each other") {
+  EventQueue queue;
+  Stream stream(5, "event queue copy");
+  std::vector<EventHandle> handles;
+  for (std::uint64_t i = 0; i < 100; ++i) handles.push_back(queue.push(random_event(stream, {}, i, 20)));
+  queue.pop_earliest();
+  queue.cancel(handles[50]);
+  EventQueue copy = queue;
+  const auto future = drain(queue);
+  CHECK(drain(copy) == future);
+  // Same history, same indices: a choice made by index replays on the copy.
+  for (std::size_t i = 0; i < queue.size(); ++i) REQUIRE(queue.pending(i) == copy.pending(i));
+  CHECK(copy.push(random_event(stream, {1000}, 1, 20)) == queue.push(random_event(stream, {1000}, 2, 20)));
+  CHECK(copy.cancel(handles[51]));
+  CHECK(queue.pending(handles[51]));
+  while (!copy.empty()) copy.pop_earliest();
+  CHECK(drain(queue).size() == future.size() + 1);
+}
+
+TEST_CASE("A handle does not fit the event that uses its slot next") {
+  EventQueue queue;
+  const EventHandle first = queue.push({.at = {1}});
+  queue.pop_earliest();
+  const EventHandle second = queue.push({.at = {2}});
+  CHECK_FALSE(first == second);
+  CHECK_FALSE(queue.cancel(first));
+  CHECK_FALSE(queue.cancel(EventHandle{}));
+  CHECK(queue.size() == 1);
+  CHECK(queue.cancel(second));
+  CHECK(queue.empty());
+}
+
+TEST_CASE("Order survives the end of the sequence numbers") {
+  EventQueue queue;
+  EventQueueProbe::set_sequence(queue, EventQueueProbe::last_sequence() - 100);
+  Reference reference;
+  Stream stream(9, "event queue sequence");
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    const Event event = random_event(stream, {}, i, 10);
+    const EventHandle handle = queue.push(event);
+    reference.push(event, handle);
+    if (i == 50) {
+      REQUIRE(queue.cancel(handle));
+      reference.erase(event);
+    }
+    if (i % 3 == 0) REQUIRE(queue.size() == reference.size());
+  }
+  CHECK(queue.cancel(reference.handle(7)));  // handles stay valid
+  reference.cancel(7);
+  CHECK(drain(queue) == reference.sorted());
+}
+
+TEST_CASE("Cancelled events do not pile up") {
+  EventQueue queue;
+  for (int i = 0; i < 10; ++i) queue.push({.at = {i}});
+  for (int i = 0; i < 100'000; ++i) queue.cancel(queue.push({.at = {1'000'000 + i}}));
+  CHECK(queue.size() == 10);
+  CHECK(EventQueueProbe::keys_held(queue) < 200);
+}
+
+TEST_CASE("Times at the ends of the range are in order") {
+  EventQueue queue;
+  queue.push({.at = SimTime::max(), .a = 3});
+  queue.push({.at = {0}, .a = 2});
+  queue.push({.at = {-5}, .a = 1});
+  CHECK(queue.pop_earliest().a == 1);
+  CHECK(queue.pop_earliest().a == 2);
+  CHECK(queue.pop_earliest().a == 3);
+}
+
+TEST_CASE("An event in the past is a broken invariant") {
+  EventQueue queue;
+  queue.push({.at = {100}});
+  queue.pop_earliest();
+  queue.push({.at = {100}});  // the present instant is not the past
+  try {
+    queue.push({.at = {99}});
+    FAIL("accepted");
+  } catch (const loco::sim::BrokenInvariant& broken) {
+    CHECK(broken.at() == SimTime{100});
+    CHECK(broken.component() == "event queue");
+    CHECK_THAT(broken.what(), loco::test::contains_text("100 ps") && loco::test::contains_text("event queue"));
+  }
+}
