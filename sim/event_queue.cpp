@@ -38,12 +38,15 @@ EventHandle EventQueue::push(const Event& event) {
       static_cast<std::uint64_t>(event.priority) << 56U | static_cast<std::uint64_t>(sequence_++) << kSlotBits | slot;
   const Key key = static_cast<Key>(static_cast<std::uint64_t>(event.at.ps) ^ (1ULL << 63U)) << 64U | s.order;
   ++size_;
-  if (hole_) {
+  if (EventWheel::time_of(key) > near_last_) {
+    wheel_.push(key);
+  } else if (hole_) {
     hole_ = false;
     sift_down(kRoot, key);
   } else {
     heap_.push_back(key);
     sift_up(heap_.size() - 1, key);
+    if (heap_.size() - kRoot > split_at_ && !indexed_) split();
   }
   return {slot, s.generation};
 }
@@ -58,7 +61,7 @@ bool EventQueue::cancel(EventHandle handle) {
   release(handle.slot);
   ++cancelled_;
   // Keeps the heap within twice the pending events, at a constant cost a cancellation.
-  if (cancelled_ > size_ + 64) drop_cancelled();
+  if (cancelled_ > size_ + 64) gather();
   return true;
 }
 
@@ -76,12 +79,12 @@ Event EventQueue::pop_earliest() {
 }
 
 const Event& EventQueue::pending(std::size_t i) const {
-  drop_cancelled();
+  index_all();
   return slots_[slot_of(heap_[kRoot + i])].event;
 }
 
 Event EventQueue::pop(std::size_t i) {
-  drop_cancelled();
+  index_all();
   const std::uint32_t slot = slot_of(heap_[kRoot + i]);
   remove_key(kRoot + i);
   return release(slot);
@@ -90,10 +93,11 @@ Event EventQueue::pop(std::size_t i) {
 // Brings a live key to the root.
 void EventQueue::settle() const {
   if (hole_) fill_hole();
+  if (heap_.size() == kRoot) refill();
   while (cancelled_ != 0 && !live(heap_[kRoot])) {
     --cancelled_;
-    hole_ = true;
     fill_hole();
+    if (heap_.size() == kRoot) refill();
   }
 }
 
@@ -102,23 +106,68 @@ void EventQueue::fill_hole() const {
   remove_key(kRoot);
 }
 
-void EventQueue::drop_cancelled() const {
+// The heap is empty: fetches the next keys of the wheel.
+void EventQueue::refill() const {
+  near_last_ = wheel_.pour(heap_);
+  // They are about to be needed, one after the other, from anywhere in memory.
+  for (std::size_t i = kRoot; i < heap_.size(); ++i) __builtin_prefetch(&slots_[slot_of(heap_[i])]);
+  if (wheel_.empty()) near_last_ = kForever;
+  heapify();
+  split_at_ = std::max(kSplit, 2 * (heap_.size() - kRoot));
+}
+
+// The heap has grown beyond what is fast: sends its keys to the wheel, except those too early for it.
+void EventQueue::split() const {
+  const std::uint64_t from = wheel_.start(EventWheel::time_of(heap_[kRoot]));
+  std::size_t kept = kRoot;
+  for (std::size_t i = kRoot; i < heap_.size(); ++i) {
+    const Key key = heap_[i];
+    if (EventWheel::time_of(key) < from) {
+      heap_[kept++] = key;
+    } else {
+      wheel_.push(key);
+    }
+  }
+  heap_.resize(kept);
+  if (kept == kRoot) {
+    refill();
+    return;
+  }
+  near_last_ = from - 1;
+  heapify();
+  split_at_ = std::max(kSplit, 2 * (kept - kRoot));
+}
+
+// Brings all keys into the heap, except those of cancelled events.
+void EventQueue::gather() const {
   if (hole_) fill_hole();
-  if (cancelled_ == 0) return;
+  wheel_.pour_all(heap_);
+  near_last_ = kForever;
   std::size_t kept = kRoot;
   for (std::size_t i = kRoot; i < heap_.size(); ++i) {
     if (live(heap_[i])) heap_[kept++] = heap_[i];
   }
   heap_.resize(kept);
   cancelled_ = 0;
-  // From the parent of the last key back to the root, as Floyd builds a heap.
-  if (kept <= kRoot + 1) return;
-  for (std::size_t i = (kept - 1) / 4 + 2; i >= kRoot; --i) sift_down(i, heap_[i]);
+  heapify();
+}
+
+// Makes every pending event one element of the heap, from now on: picking by index is how this queue is used.
+void EventQueue::index_all() const {
+  if (cancelled_ != 0 || !indexed_) gather();
+  if (hole_) fill_hole();
+  indexed_ = true;
+}
+
+// From the parent of the last key back to the root (Floyd, "Algorithm 245: Treesort 3", CACM 1964).
+void EventQueue::heapify() const {
+  if (heap_.size() <= kRoot + 1) return;
+  for (std::size_t i = (heap_.size() - 1) / 4 + 2; i >= kRoot; --i) sift_down(i, heap_[i]);
 }
 
 // The sequence has no more numbers: numbers the pending events again, in their order.
 void EventQueue::restart_sequence() {
-  drop_cancelled();
+  gather();
   std::sort(heap_.begin() + kRoot, heap_.end());  // a sorted array is a heap
   sequence_ = 0;
   constexpr Key kSequenceMask = static_cast<Key>(kSequenceEnd - 1) << kSlotBits;

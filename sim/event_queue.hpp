@@ -4,19 +4,22 @@
 // loop takes an event out (the earliest one, or any pending one) and gives it to the model that owns its kind.
 // Determinism: equal times are ordered by priority (lower first), then by order of insertion.
 //
-// Inside: a 4-ary heap (Johnson, "Priority queues with update and finding minimum spanning trees", 1975) of 16-byte
-// keys, four children to a cache line; events stay where they are. Taking the earliest out leaves a hole at the root
-// that the next push fills: one pass through the heap a simulated event. A cancelled event leaves its key behind, to
-// be dropped when it comes to the top or when such keys outnumber the pending events. Nothing is allocated in steady
-// state. At most 2^28 events may be pending.
+// Inside: the near future is a 4-ary heap (Johnson, "Priority queues with update and finding minimum spanning trees",
+// 1975) of 16-byte keys, four children to a cache line; the far future is a wheel (event_wheel.hpp) that feeds the heap
+// a few dozen keys at a time, so that a step costs the same with a thousand or a million pending. Events stay where
+// they are. Taking the earliest out leaves a hole at the root that the next push fills: one pass through the heap a
+// simulated event. A cancelled event leaves its key behind, to be dropped when it comes to the top or when such keys
+// outnumber the pending events. Nothing is allocated per event in steady state. At most 2^28 events may be pending.
 // Threads: none of its own; the const functions may tidy the heap, so two threads may not share a queue even to read.
 #pragma once
 
 #include <boost/align/aligned_allocator.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
+#include "sim/event_wheel.hpp"
 #include "sim/time.hpp"
 
 namespace loco::sim {
@@ -62,7 +65,7 @@ class EventQueue {
   Event pop_earliest();
 
   /// The i-th pending event, 0 <= i < size(), in an order that is a function of the queue's history only.
-  /// Linear time when events were cancelled since the last call, else constant.
+  /// Linear time on the first call and when events were cancelled since the last one, else constant.
   [[nodiscard]] const Event& pending(std::size_t i) const;
 
   /// Takes out the i-th pending event: the door for random and exhaustive scheduling.
@@ -72,7 +75,7 @@ class EventQueue {
   friend struct EventQueueProbe;  // tests: starts the sequence near its end
 
   // From the top bit down: time (64, sign flipped), priority (8), sequence (28), slot (28).
-  __extension__ using Key = unsigned __int128;
+  using Key = EventKey;
   struct Slot {
     Event event;
     std::uint64_t order = 0;  // the lower half of its key; kFree while the slot is free
@@ -84,6 +87,8 @@ class EventQueue {
   static constexpr std::uint32_t kSequenceEnd = 1U << 28U;
   static constexpr std::uint32_t kNoSlot = 0xffffffffU;
   static constexpr std::uint64_t kFree = ~std::uint64_t{0};
+  static constexpr std::uint64_t kForever = ~std::uint64_t{0};
+  static constexpr std::size_t kSplit = 256;
   static constexpr std::size_t kRoot = 3;  // heap_[0..2] pad, so that siblings start at a multiple of four keys
 
   static std::uint32_t slot_of(Key key) { return static_cast<std::uint32_t>(key) & kSlotMask; }
@@ -95,16 +100,24 @@ class EventQueue {
   // These three only tidy: they change the shape of the heap, never the pending events.
   void settle() const;
   void fill_hole() const;
-  void drop_cancelled() const;
+  void refill() const;
+  void split() const;
+  void gather() const;
+  void index_all() const;
+  void heapify() const;
   void remove_key(std::size_t i) const;
   void sift_up(std::size_t i, Key key) const;
   void sift_down(std::size_t i, Key key) const;
 
   mutable std::vector<Key, boost::alignment::aligned_allocator<Key, 64>> heap_;
   std::vector<Slot> slots_;
-  std::size_t size_ = 0;               // pending events
-  mutable std::size_t cancelled_ = 0;  // keys in the heap whose events are gone
-  mutable bool hole_ = false;          // the key at the root has been taken
+  std::size_t size_ = 0;                        // pending events
+  mutable std::size_t cancelled_ = 0;           // keys in the heap whose events are gone
+  mutable bool hole_ = false;                   // the key at the root has been taken
+  mutable bool indexed_ = false;                // events are picked by index: all keys stay in the heap
+  mutable std::uint64_t near_last_ = kForever;  // keys up to this time are in the heap, later ones in the wheel
+  mutable std::size_t split_at_ = kSplit;       // a heap of more keys than this is split
+  mutable EventWheel wheel_;
   std::uint32_t first_free_ = kNoSlot;
   std::uint32_t sequence_ = 0;
   SimTime last_popped_ = {std::numeric_limits<std::int64_t>::min()};

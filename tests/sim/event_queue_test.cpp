@@ -3,6 +3,9 @@
 #include "sim/event_queue.hpp"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "sim/invariant.hpp"
@@ -140,6 +143,63 @@ TEST_CASE("Order holds through any mix of push, pop, cancel and copy") {
   }
 }
 
+TEST_CASE("Order holds with many pending events, bursts, ties and timers far ahead") {
+  // Enough events to go through every level of the wheel, with a reference that is ordered by construction.
+  using Ordered = std::tuple<SimTime, std::uint8_t, std::uint64_t>;
+  for (std::uint64_t seed = kFirstSeed; seed < kFirstSeed + 40; ++seed) {
+    INFO("seed " << seed);
+    Stream stream(seed, "event queue big");
+    EventQueue queue;
+    std::set<Ordered> reference;
+    std::vector<std::pair<EventHandle, Ordered>> timers;
+    SimTime now;
+    std::uint64_t name = 0;
+    const auto push = [&](std::uint64_t spread) {
+      const Event event = random_event(stream, now, name++, spread);
+      const EventHandle handle = queue.push(event);
+      reference.emplace(event.at, event.priority, event.a);
+      return std::pair{handle, Ordered{event.at, event.priority, event.a}};
+    };
+    const std::uint64_t width = 1ULL << (1 + stream.below(30));
+    for (int i = 0; i < 20'000; ++i) {
+      const std::uint64_t dice = stream.below(1000);
+      if (dice < 2) {
+        const std::uint64_t burst = 1 + stream.below(1000);
+        const std::uint64_t spread = stream.below(4) == 0 ? 1 : 1ULL << stream.below(45);
+        for (std::uint64_t k = 0; k < burst; ++k) push(spread);
+      } else if (dice < 400) {
+        push(width);
+      } else if (dice < 450) {
+        timers.push_back(push(1ULL << 50U));
+      } else if (dice < 500 && !timers.empty()) {
+        const auto [handle, key] = timers.back();
+        timers.pop_back();
+        REQUIRE(queue.cancel(handle) == (reference.erase(key) == 1));
+      } else if (!reference.empty()) {
+        const Event event = queue.pop_earliest();
+        REQUIRE(Ordered{event.at, event.priority, event.a} == *reference.begin());
+        reference.erase(reference.begin());
+        now = event.at;
+      }
+      REQUIRE(queue.size() == reference.size());
+      if (dice == 999) queue = EventQueue(queue);
+    }
+    EventQueue copy = queue;
+    for (const Ordered& expected : reference) {
+      const Event event = queue.pop_earliest();
+      REQUIRE(Ordered{event.at, event.priority, event.a} == expected);
+    }
+    REQUIRE(queue.empty());
+    // By index the copy still holds the same events.
+    std::set<Ordered> indexed;
+    for (std::size_t i = 0; i < copy.size(); ++i) {
+      const Event& event = copy.pending(i);
+      indexed.emplace(event.at, event.priority, event.a);
+    }
+    REQUIRE(indexed == reference);
+  }
+}
+
 TEST_CASE("Any pending event can be picked, and the rest keeps its order") {
   for (std::uint64_t seed = kFirstSeed; seed < kFirstSeed + kSeeds; ++seed) {
     INFO("seed " << seed);
@@ -223,6 +283,21 @@ TEST_CASE("Order survives the end of the sequence numbers") {
   CHECK(queue.cancel(reference.handle(7)));  // handles stay valid
   reference.cancel(7);
   CHECK(drain(queue) == reference.sorted());
+}
+
+TEST_CASE("Order survives the end of the sequence numbers with many pending") {
+  EventQueue queue;
+  Stream stream(10, "event queue sequence");
+  std::vector<Event> events;
+  const auto push = [&] {
+    events.push_back(random_event(stream, {}, events.size(), 1000));
+    queue.push(events.back());
+  };
+  for (int i = 0; i < 3000; ++i) push();
+  EventQueueProbe::set_sequence(queue, EventQueueProbe::last_sequence() - 1000);
+  for (int i = 0; i < 3000; ++i) push();
+  std::stable_sort(events.begin(), events.end(), before);
+  CHECK(drain(queue) == events);
 }
 
 TEST_CASE("Cancelled events do not pile up") {
