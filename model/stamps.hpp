@@ -61,7 +61,7 @@ inline constexpr StampOrder kStampOrder = detail::parse_order({
 });
 
 [[nodiscard]] constexpr std::string_view name(Stamp s) {
-  constexpr std::array<std::string_view, kStamps> kNames = {"aCR",  "aCW",  "aCAS", "aMF",  "aWT", "aNLR",
+  constexpr std::array<std::string_view, kStamps> kNames = {"aCR",  "aCW",  "aCAS", "aMF", "aWT", "aNLR",
                                                             "aNRW", "aNRR", "aNLW", "aRF", "aGF"};
   return kNames[static_cast<std::size_t>(s)];
 }

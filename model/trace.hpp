@@ -27,17 +27,40 @@ enum class Library : std::uint8_t { rdmawait, sv, bal, rbl, msw, lock, kvstore }
 
 enum class Method : std::uint8_t {
   // rdmawait: the calls that touch the machine. remote_faa and remote_cas are an extension (not in the paper).
-  write, read, cas, mfence, get, put, wait, rfence, remote_faa, remote_cas,
+  write,
+  read,
+  cas,
+  mfence,
+  get,
+  put,
+  wait,
+  rfence,
+  remote_faa,
+  remote_cas,
   // sv
-  sv_write, sv_read, bcast, sv_wait, gf,
+  sv_write,
+  sv_read,
+  bcast,
+  sv_wait,
+  gf,
   // bal
   barrier,
   // rbl
-  submit, receive,
+  submit,
+  receive,
   // msw
-  msw_write, msw_tryread, msw_get, msw_put, msw_wait,
+  msw_write,
+  msw_tryread,
+  msw_get,
+  msw_put,
+  msw_wait,
   // locks and the key-value store
-  acquire, release, kv_lookup, kv_insert, kv_update, kv_delete,
+  acquire,
+  release,
+  kv_lookup,
+  kv_insert,
+  kv_update,
+  kv_delete,
 };
 
 using CallId = std::uint32_t;      ///< index + 1 into Trace::calls; 0 is "none"
@@ -56,11 +79,11 @@ struct Call {
   std::uint32_t thread = 0;
   Library library = Library::rdmawait;
   Method method = Method::read;
-  bool returned = false;      ///< false: still running when the trace ended; `end`, `result` mean nothing then
-  std::uint32_t object = 0;   ///< index into Trace::objects (variable, barrier, ring buffer, ...); 0 is unnamed
-  std::uint32_t node_set = 0; ///< index into Trace::node_sets (targets of a bcast, a gf, a barrier); 0 is empty
-  std::uint64_t work_id = 0;  ///< the `d` of get, put, bcast, wait; 0 is none
-  std::uint64_t argument = 0; ///< value written, message checksum, key, ...: per method, docs/trace-format.md
+  bool returned = false;       ///< false: still running when the trace ended; `end`, `result` mean nothing then
+  std::uint32_t object = 0;    ///< index into Trace::objects (variable, barrier, ring buffer, ...); 0 is unnamed
+  std::uint32_t node_set = 0;  ///< index into Trace::node_sets (targets of a bcast, a gf, a barrier); 0 is empty
+  std::uint64_t work_id = 0;   ///< the `d` of get, put, bcast, wait; 0 is none
+  std::uint64_t argument = 0;  ///< value written, message checksum, key, ...: per method, docs/trace-format.md
   std::uint64_t result = 0;
   Seq begin = 0;
   Seq end = kNever;
@@ -70,24 +93,24 @@ struct Call {
 struct Subevent {
   CallId call = 0;
   Stamp stamp = Stamp::aCR;
-  std::uint16_t peer = 0;      ///< the n of a family stamp: the remote node of the operation
-  std::uint16_t node = 0;      ///< home node of the word accessed
-  std::uint64_t address = 0;   ///< byte address of the word on its home node, a multiple of 8
-  std::uint64_t value = 0;     ///< what was read or written (an aCAS: written)
-  std::uint64_t value_read = 0;   ///< aCAS only: the value it read
-  SubeventId source = 0;       ///< a read (and aCAS): the write it read from
-  SubeventId overwrote = 0;    ///< a write (and aCAS): the write before it in `mo`
-  Seq start = 0;               ///< when it began; for all but aCW, aNLW, aNRW equal to `finish`
-  Seq finish = kNever;         ///< when it took effect in memory
-  std::int64_t start_ps = 0;   ///< the same two instants in simulated picoseconds
+  std::uint16_t peer = 0;        ///< the n of a family stamp: the remote node of the operation
+  std::uint16_t node = 0;        ///< home node of the word accessed
+  std::uint64_t address = 0;     ///< byte address of the word on its home node, a multiple of 8
+  std::uint64_t value = 0;       ///< what was read or written (an aCAS: written)
+  std::uint64_t value_read = 0;  ///< aCAS only: the value it read
+  SubeventId source = 0;         ///< a read (and aCAS): the write it read from
+  SubeventId overwrote = 0;      ///< a write (and aCAS): the write before it in `mo`
+  Seq start = 0;                 ///< when it began; for all but aCW, aNLW, aNRW equal to `finish`
+  Seq finish = kNever;           ///< when it took effect in memory
+  std::int64_t start_ps = 0;     ///< the same two instants in simulated picoseconds
   std::int64_t finish_ps = 0;
 };
 
 /// A named thing that calls act on.
 struct Object {
-  std::string name;                        ///< e.g. "bar/sst/ov0"
-  std::vector<std::uint32_t> participants; ///< barriers: threads that synchronise; else empty
-  bool transitive = false;                 ///< barriers: fences every node, not the participants' only
+  std::string name;                         ///< e.g. "bar/sst/ov0"
+  std::vector<std::uint32_t> participants;  ///< barriers: threads that synchronise; else empty
+  bool transitive = false;                  ///< barriers: fences every node, not the participants' only
 };
 
 struct Trace {
@@ -95,8 +118,8 @@ struct Trace {
   std::uint64_t seed = 0;
   std::uint32_t nodes = 0;
   std::vector<Thread> threads;
-  std::vector<Object> objects = {Object{}};                       ///< [0] is the unnamed object
-  std::vector<std::vector<std::uint32_t>> node_sets = {{}};       ///< [0] is the empty set
+  std::vector<Object> objects = {Object{}};                  ///< [0] is the unnamed object
+  std::vector<std::vector<std::uint32_t>> node_sets = {{}};  ///< [0] is the empty set
   std::vector<Call> calls;
   std::vector<Subevent> subevents;  ///< in order of creation: a call's subevents may be anywhere
 };

@@ -1,0 +1,98 @@
+#include "model/check.hpp"
+
+#include <algorithm>
+
+#include "model/cycle.hpp"
+#include "model/explain.hpp"
+#include "model/level.hpp"
+#include "model/level_run.hpp"
+#include "model/order.hpp"
+#include "model/trace_index.hpp"
+#include "model/witness.hpp"
+
+namespace loco::model {
+namespace {
+
+constexpr LibrarySet kLevels = bit(Library::rdmawait) | bit(Library::sv) | bit(Library::bal);
+
+/// The execution at one level: predicates on the first pass; the graph only when the recorded order is no proof.
+LibraryResult check_level(const TraceIndex& index, Library library, LibrarySet libraries, const CheckOptions& options) {
+  LibraryResult result;
+  result.library = library;
+  Level level(index, libraries);
+  Reports reports(options.max_violations);
+  LevelCounts counts;
+  {
+    Order order(index, false);
+    counts = run_level(level, order, reports);
+    result.by_stamps = order.forward();
+  }
+  if (!result.by_stamps) {
+    Order order(index, true);
+    Reports again(0);
+    run_level(level, order, again);
+    if (auto cycle = find_cycle(order)) reports.violations().push_back(explain_cycle(level, order, std::move(*cycle)));
+  }
+  result.calls = counts.calls;
+  result.subevents = counts.subevents;
+  result.violations = std::move(reports.violations());
+  result.consistent = result.violations.empty();
+  return result;
+}
+
+LibrarySet libraries_used(const Trace& trace) {
+  LibrarySet used = 0;
+  for (const Call& c : trace.calls) used |= bit(c.library);
+  return used;
+}
+
+}  // namespace
+
+Verdict check(const Trace& trace, std::span<const Library> libraries, const CheckOptions& options) {
+  Verdict verdict;
+  verdict.subevents = trace.subevents.size();
+  LibrarySet asked = bit(Library::rdmawait);
+  for (const Library l : libraries) asked |= bit(l);
+
+  const auto refuse = [&](Reports& reports) {
+    for (unsigned l = 0; l <= static_cast<unsigned>(Library::kvstore); ++l) {
+      if ((asked >> l & 1U) == 0) continue;
+      LibraryResult r;
+      r.library = static_cast<Library>(l);
+      r.consistent = false;
+      if (verdict.results.empty()) r.violations = reports.violations();
+      verdict.results.push_back(std::move(r));
+    }
+    return verdict;
+  };
+
+  Reports structure(options.max_violations);
+  check_structure(trace, structure);
+  if (structure.total() > 0) return refuse(structure);
+  const TraceIndex index(trace);
+  Reports witness(options.max_violations);
+  check_witness(index, witness);
+  if (index.broken_mo() != 0) return refuse(witness);
+
+  const LibrarySet used = libraries_used(trace) | bit(Library::rdmawait);
+  LibrarySet level = 0;
+  for (unsigned l = 0; l <= static_cast<unsigned>(Library::kvstore); ++l) {
+    const auto library = static_cast<Library>(l);
+    if ((asked & kLevels & bit(library)) == 0) continue;
+    level |= bit(library);
+    if ((used & bit(library)) == 0 && !verdict.results.empty()) {  // no call of it: the level below is this level
+      verdict.results.push_back(verdict.results.back());
+      verdict.results.back().library = library;
+      continue;
+    }
+    verdict.results.push_back(check_level(index, library, level, options));
+    LibraryResult& r = verdict.results.back();
+    if (library == Library::rdmawait && witness.total() > 0) {
+      r.consistent = false;
+      r.violations.insert(r.violations.begin(), witness.violations().begin(), witness.violations().end());
+    }
+  }
+  return verdict;
+}
+
+}  // namespace loco::model

@@ -1,0 +1,127 @@
+// bal, the barriers (LOCO paper, Section 4): aGF of every participant's node (of every node when transitive) at
+// the entry, aCR at the exit, and so from every entry to every exit of one round.
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "model/library_checker.hpp"
+#include "model/words.hpp"
+
+namespace loco::model {
+namespace {
+
+class BalChecker final : public LibraryChecker {
+ public:
+  explicit BalChecker(const CheckContext& context)
+      : context_(context), barriers_(context.index.trace().objects.size()) {}
+
+  void begin_thread(std::uint32_t /*thread*/) override { ++epoch_; }
+  void subevents(Event& event) override;
+  void visit(Event& event) override;
+  void finish() override;
+
+ private:
+  struct Round {
+    std::uint32_t entered = 0;
+    CallId first = 0;  // some call of the round, for messages
+    Point entries;
+    std::vector<Point> exits;
+  };
+  struct Barrier {
+    std::uint32_t epoch = 0;
+    std::uint32_t calls = 0;  // of the thread being shown
+    bool known = false;
+    std::vector<std::uint32_t> fenced;  // nodes
+    std::vector<Round> rounds;
+  };
+
+  Barrier& barrier(std::uint32_t object);
+
+  CheckContext context_;
+  std::vector<Barrier> barriers_;
+  std::uint32_t epoch_ = 0;
+};
+
+BalChecker::Barrier& BalChecker::barrier(std::uint32_t object) {
+  Barrier& b = barriers_[object];
+  if (!b.known) {
+    b.known = true;
+    const Trace& trace = context_.index.trace();
+    const Object& o = trace.objects[object];
+    if (o.transitive) {
+      for (std::uint32_t n = 0; n < trace.nodes; ++n) b.fenced.push_back(n);
+    } else {
+      for (const std::uint32_t t : o.participants) b.fenced.push_back(trace.threads[t].node);
+      std::sort(b.fenced.begin(), b.fenced.end());
+      b.fenced.erase(std::unique(b.fenced.begin(), b.fenced.end()), b.fenced.end());
+    }
+  }
+  if (b.epoch != epoch_) {
+    b.epoch = epoch_;
+    b.calls = 0;
+  }
+  return b;
+}
+
+void BalChecker::subevents(Event& event) {
+  // Where the implementation waits for its fences and where it last looks at a counter: the hints for aGF and aCR.
+  const TraceIndex& index = context_.index;
+  Seq fenced = event.call->begin;
+  Seq left = event.call->end;
+  for (const CallId call : event.calls)
+    for (const SubeventId id : index.subevents_of(call)) {
+      const Subevent& s = index.subevent(id);
+      if (s.stamp == Stamp::aWT) fenced = s.finish;
+      if (s.stamp == Stamp::aCR) left = s.finish;
+    }
+  const auto synthesise = [&](Stamp stamp, std::uint32_t peer, Seq when) {
+    const Point at = context_.order.synthesise(event.id, stamp, peer, when);
+    event.nodes.push_back({0, stamp, peer, at, at});
+  };
+  for (const std::uint32_t n : barrier(event.call->object).fenced) synthesise(Stamp::aGF, n, fenced);
+  if (event.call->returned) synthesise(Stamp::aCR, 0, left);
+}
+
+void BalChecker::visit(Event& event) {
+  Barrier& b = barrier(event.call->object);
+  const Trace& trace = context_.index.trace();
+  const auto& participants = trace.objects[event.call->object].participants;
+  if (std::find(participants.begin(), participants.end(), event.thread) == participants.end()) {
+    context_.reports.add(Rule::participants, [&] {
+      return thread_text(trace, event.thread) + " calls " + call_text(trace, event.id) + " and is no participant";
+    });
+    return;
+  }
+  if (b.rounds.size() <= b.calls) b.rounds.resize(b.calls + 1);
+  Round& round = b.rounds[b.calls++];
+  ++round.entered;
+  round.first = event.id;
+  for (const Node& node : event.nodes) {
+    if (node.stamp == Stamp::aGF) round.entries = context_.order.join(round.entries, node.finish);
+    if (node.stamp == Stamp::aCR) round.exits.push_back(node.finish);
+  }
+}
+
+void BalChecker::finish() {
+  const Trace& trace = context_.index.trace();
+  for (std::size_t object = 0; object < barriers_.size(); ++object) {
+    const std::size_t expected = trace.objects[object].participants.size();
+    const Barrier& b = barriers_[object];
+    for (std::size_t r = 0; r < b.rounds.size(); ++r) {
+      const Round& round = b.rounds[r];
+      for (const Point& exit : round.exits) context_.order.edge(round.entries, exit, Rule::bal_so);
+      if (!round.exits.empty() && round.entered < expected)
+        context_.reports.add(Rule::barrier_count, [&] {
+          return fmt::format("round {} of {} was left by {} threads, but only {} of {} participants came to it", r + 1,
+                             call_text(trace, round.first), round.exits.size(), round.entered, expected);
+        });
+    }
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<LibraryChecker> make_bal_checker(const CheckContext& context) {
+  return std::make_unique<BalChecker>(context);
+}
+
+}  // namespace loco::model

@@ -1,0 +1,93 @@
+// sv, the shared variables (LOCO paper, Section 3.4). Each node has its own copy of a location, so rf, mo and rb
+// are those of the copies' words; gf is its stamps and nothing more.
+#include "model/library_checker.hpp"
+#include "model/shared_memory.hpp"
+#include "model/words.hpp"
+#include "model/work_ids.hpp"
+
+namespace loco::model {
+namespace {
+
+class SvChecker final : public LibraryChecker {
+ public:
+  explicit SvChecker(const CheckContext& context) : context_(context), memory_(context_, Library::sv) {}
+
+  void begin_thread(std::uint32_t /*thread*/) override {
+    memory_.begin_thread();
+    work_.begin_thread();
+  }
+
+  void subevents(Event& event) override;
+  void visit(Event& event) override;
+
+ private:
+  CheckContext context_;
+  SharedMemory memory_;
+  WorkIds work_;
+};
+
+void SvChecker::subevents(Event& event) {
+  const TraceIndex& index = context_.index;
+  const std::uint32_t visible = visible_stamps(Library::sv, event.call->method);
+  Seq waited = kNever;  // when the last wait of the implementation returned
+  for (const CallId call : event.calls)
+    for (const SubeventId id : index.subevents_of(call)) {
+      const Subevent& s = index.subevent(id);
+      if (s.stamp == Stamp::aWT) waited = s.finish;
+      if ((visible >> static_cast<unsigned>(s.stamp) & 1U) == 0) continue;
+      const Point at = context_.order.finish(id);
+      event.nodes.push_back({id, s.stamp, s.peer, at, at});
+    }
+  if (waited == kNever && event.call->returned) waited = event.call->end;
+  if (waited == kNever) return;
+  const auto synthesise = [&](Stamp stamp, std::uint32_t peer) {
+    const Point at = context_.order.synthesise(event.id, stamp, peer, waited);
+    event.nodes.push_back({0, stamp, peer, at, at});
+  };
+  if (event.call->method == Method::sv_wait) synthesise(Stamp::aWT, 0);
+  if (event.call->method == Method::gf && event.call->returned)
+    for (const std::uint32_t n : index.trace().node_sets[event.call->node_set]) synthesise(Stamp::aGF, n);
+}
+
+void SvChecker::visit(Event& event) {
+  Order& order = context_.order;
+  // iso: within each put of a broadcast, the i-th word read feeds the i-th written.
+  std::size_t read = 0;
+  CallId put = 0;
+  for (std::size_t i = 0; i < event.nodes.size(); ++i) {
+    const Node& node = event.nodes[i];
+    if (node.subevent == 0) continue;
+    const CallId call = context_.index.subevent(node.subevent).call;
+    if (call != put) {
+      put = call;
+      read = i;
+    }
+    if (node.stamp != Stamp::aNRW) continue;
+    while (read < event.nodes.size() && event.nodes[read].stamp != Stamp::aNLR) ++read;
+    if (read < event.nodes.size() && context_.index.subevent(event.nodes[read].subevent).call == put)
+      order.edge(event.nodes[read++].finish, node.finish, Rule::iso);
+  }
+  for (const Node& node : event.nodes) {
+    if (node.subevent == 0 || !is_access(node.stamp)) continue;
+    if (const SubeventId missed = memory_.access(node); missed != 0)
+      context_.reports.add(Rule::own_write, [&] {
+        return subevent_text(context_.index.trace(), node.subevent) + " does not see the thread's own earlier " +
+               access_text(context_.index.trace(), missed);
+      });
+  }
+  if (event.call->method == Method::bcast && event.call->work_id != 0) {
+    WorkIds::Outstanding& out = work_.of(event.call->work_id);
+    for (const Node& node : event.nodes)
+      if (node.stamp == Stamp::aNLR) out.finished = order.join(out.finished, node.finish);
+  }
+  if (event.call->method == Method::sv_wait)
+    for (const Node& node : event.nodes) order.edge(work_.take(event.call->work_id).finished, node.finish, Rule::pf);
+}
+
+}  // namespace
+
+std::unique_ptr<LibraryChecker> make_sv_checker(const CheckContext& context) {
+  return std::make_unique<SvChecker>(context);
+}
+
+}  // namespace loco::model

@@ -1,0 +1,172 @@
+#include "model/cycle.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+
+namespace loco::model {
+namespace {
+
+constexpr std::uint32_t kUnseen = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kMaxSearchSteps = 30'000'000;  // edges looked at, over all searches
+
+/// Edges by source, in one array.
+struct Adjacency {
+  std::vector<std::uint32_t> begin;
+  std::vector<PointId> to;
+  std::vector<Rule> rule;
+};
+
+Adjacency by_source(Order& order) {
+  Adjacency a;
+  a.begin.assign(order.points() + std::size_t{2}, 0);
+  for (const Order::Edge& e : order.edges()) ++a.begin[e.from + std::size_t{2}];
+  for (std::size_t i = 1; i < a.begin.size(); ++i) a.begin[i] += a.begin[i - 1];
+  a.to.resize(order.edges().size());
+  a.rule.resize(order.edges().size());
+  for (std::size_t i = 0; i < order.edges().size(); ++i) {
+    const Order::Edge e = order.edges()[i];
+    const std::uint32_t at = a.begin[e.from + 1]++;
+    a.to[at] = e.to;
+    a.rule[at] = order.rules()[i];
+  }
+  a.begin.pop_back();
+  return a;
+}
+
+/// Marks the points that can be taken away one after the other for want of predecessors (Kahn); the rest holds
+/// every cycle. True when nothing is left.
+bool peel(const Adjacency& a, std::vector<bool>& gone) {
+  const std::size_t n = a.begin.size() - 1;
+  std::vector<std::uint32_t> indegree(n, 0);
+  for (const PointId to : a.to) ++indegree[to];
+  std::vector<PointId> ready;
+  for (PointId p = 0; p < n; ++p)
+    if (indegree[p] == 0) ready.push_back(p);
+  std::size_t left = n;
+  while (!ready.empty()) {
+    const PointId p = ready.back();
+    ready.pop_back();
+    gone[p] = true;
+    --left;
+    for (std::uint32_t e = a.begin[p]; e < a.begin[p + 1]; ++e)
+      if (--indegree[a.to[e]] == 0) ready.push_back(a.to[e]);
+  }
+  return left == 0;
+}
+
+/// Breadth-first searches that share their working memory.
+class Search {
+ public:
+  Search(const Order& order, const Adjacency& graph, const std::vector<bool>& gone)
+      : order_(order),
+        graph_(graph),
+        gone_(gone),
+        distance_(graph.begin.size() - 1, kUnseen),
+        via_(distance_.size()),
+        from_(distance_.size()) {}
+
+  /// Length of the shortest path, at most `limit`; kUnseen when there is none.
+  std::uint32_t run(PointId source, PointId target, std::uint32_t limit) {
+    for (const PointId p : seen_) distance_[p] = kUnseen;
+    seen_.clear();
+    std::deque<std::pair<PointId, std::uint32_t>> queue;
+    reach(source, 0);
+    queue.emplace_back(source, 0);
+    while (!queue.empty()) {
+      const auto [p, d] = queue.front();
+      queue.pop_front();
+      if (p == target) return d;
+      if (d != distance_[p]) continue;
+      for (std::uint32_t e = graph_.begin[p]; e < graph_.begin[p + 1]; ++e) {
+        ++steps_;
+        const PointId to = graph_.to[e];
+        const std::uint32_t cost = weight(to, graph_.rule[e]);
+        if (gone_[to] || d + cost >= std::min(distance_[to], limit)) continue;
+        reach(to, d + cost);
+        via_[to] = e;
+        from_[to] = p;
+        cost == 0 ? queue.emplace_front(to, d) : queue.emplace_back(to, d + cost);
+      }
+    }
+    return kUnseen;
+  }
+
+  /// The path found by the last run.
+  [[nodiscard]] std::vector<CycleEdge> path(PointId source, PointId target) const {
+    std::vector<CycleEdge> out;
+    for (PointId p = target; p != source; p = from_[p]) out.push_back({from_[p], p, graph_.rule[via_[p]]});
+    std::reverse(out.begin(), out.end());
+    return out;
+  }
+
+  /// What an edge counts: program order and mo can be cut short afterwards, a chain is no step.
+  [[nodiscard]] std::uint32_t weight(PointId to, Rule rule) const {
+    const bool free = rule == Rule::ppo || rule == Rule::ippo || rule == Rule::mo || rule == Rule::starts;
+    return free || order_.is_chain(to) ? 0 : 1;
+  }
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
+
+ private:
+  void reach(PointId p, std::uint32_t d) {
+    if (distance_[p] == kUnseen) seen_.push_back(p);
+    distance_[p] = d;
+  }
+
+  const Order& order_;
+  const Adjacency& graph_;
+  const std::vector<bool>& gone_;
+  std::vector<std::uint32_t> distance_;
+  std::vector<std::uint32_t> via_;
+  std::vector<PointId> from_;
+  std::vector<PointId> seen_;
+  std::uint64_t steps_ = 0;
+};
+
+/// Replaces paths through chain points by single edges between what they connect.
+std::vector<CycleEdge> without_chains(const Order& order, std::vector<CycleEdge> cycle) {
+  const auto real =
+      std::find_if(cycle.begin(), cycle.end(), [&](const CycleEdge& e) { return !order.is_chain(e.from); });
+  std::rotate(cycle.begin(), real, cycle.end());
+  std::vector<CycleEdge> out;
+  for (const CycleEdge& e : cycle) {
+    if (!out.empty() && order.is_chain(out.back().to)) {
+      out.back().to = e.to;
+      out.back().rule = e.rule;
+    } else {
+      out.push_back(e);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::vector<CycleEdge>> find_cycle(Order& order) {
+  std::vector<CycleEdge> closing;  // every cycle has one of these
+  for (const std::uint32_t e : order.backward_edges())
+    closing.push_back({order.edges()[e].from, order.edges()[e].to, order.rules()[e]});
+  const Adjacency graph = by_source(order);
+  std::vector<Order::Edge>().swap(order.edges());
+  std::vector<Rule>().swap(order.rules());
+  std::vector<bool> gone(order.points(), false);
+  if (peel(graph, gone)) return std::nullopt;
+
+  Search search(order, graph, gone);
+  std::vector<CycleEdge> best;
+  std::uint32_t best_length = kUnseen;
+  for (const CycleEdge& e : closing) {
+    if (gone[e.from] || gone[e.to]) continue;
+    if (!best.empty() && search.steps() > kMaxSearchSteps) break;
+    const std::uint32_t own = search.weight(e.to, e.rule);
+    if (best_length <= own) continue;
+    const std::uint32_t length = search.run(e.to, e.from, best_length - own);
+    if (length == kUnseen) continue;
+    best_length = length + own;
+    best = search.path(e.to, e.from);
+    best.push_back(e);
+  }
+  return without_chains(order, std::move(best));
+}
+
+}  // namespace loco::model

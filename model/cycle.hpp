@@ -1,0 +1,22 @@
+// The shortest cycle of a materialised order.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "model/order.hpp"
+
+namespace loco::model {
+
+struct CycleEdge {
+  PointId from = 0;
+  PointId to = 0;
+  Rule rule = Rule::ppo;
+};
+
+/// No value: the order is acyclic. Otherwise a cycle with as few edges between threads (rf, rb, so, ...) as any,
+/// where program order and mo along the way count nothing; chain points left out. Exact while the search stays within a
+/// fixed bound, after which the best cycle so far is given. Frees the order's edges.
+[[nodiscard]] std::optional<std::vector<CycleEdge>> find_cycle(Order& order);
+
+}  // namespace loco::model

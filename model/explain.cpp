@@ -1,0 +1,190 @@
+#include "model/explain.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "model/stamps.hpp"
+#include "model/words.hpp"
+
+namespace loco::model {
+namespace {
+
+bool is_program_order(Rule r) { return r == Rule::ppo || r == Rule::ippo || r == Rule::starts; }
+
+/// How far ahead a run of program order is searched for a direct edge.
+constexpr std::size_t kMaxShortcut = 4096;
+
+class Explanation {
+ public:
+  Explanation(const Level& level, const Order& order) : level_(level), order_(order), trace_(level.index().trace()) {}
+
+  Violation run(std::vector<CycleEdge> cycle) {
+    rotate(cycle);
+    cycle = shorten_mo(shorten_program_order(cycle));
+    cycle = without_starts(cycle);
+    Violation v;
+    v.rule = cycle.front().rule;
+    std::string broken;
+    for (const CycleEdge& e : cycle) {
+      v.cycle.push_back(step(e));
+      if (broken.empty() && runs_backward(e)) {
+        v.rule = e.rule;
+        broken = v.cycle.back().edge_text;
+      }
+    }
+    v.message = fmt::format("a cycle of {} subevents", cycle.size());
+    if (!broken.empty()) v.message += "; the run went against " + broken;
+    return v;
+  }
+
+ private:
+  struct Facts {
+    SubeventId subevent = 0;
+    CallId call = 0;  // the event at this level
+    Stamp stamp = Stamp::aCR;
+    std::uint32_t peer = 0;
+    bool start = false;  // S of a write that takes time
+  };
+
+  Facts facts(PointId p) const {
+    Facts f;
+    f.subevent = order_.subevent(p);
+    if (f.subevent == 0) {
+      const Order::Extra& extra = order_.extra(p);
+      f.call = extra.call;
+      f.stamp = extra.stamp;
+      f.peer = extra.peer;
+    } else {
+      const Subevent& s = trace_.subevents[f.subevent - 1];
+      f.call = level_.event_of(s.call);
+      f.stamp = s.stamp;
+      f.peer = s.peer;
+      f.start = order_.is_start(p);
+    }
+    return f;
+  }
+
+  /// Begins the cycle after an edge that is no program order, so that no run of program order wraps around.
+  static void rotate(std::vector<CycleEdge>& cycle) {
+    const auto other = std::find_if(cycle.begin(), cycle.end(),
+                                    [](const CycleEdge& e) { return !is_program_order(e.rule) && e.rule != Rule::mo; });
+    const auto pivot = other != cycle.end() ? other : std::find_if(cycle.begin(), cycle.end(), [](const CycleEdge& e) {
+      return !is_program_order(e.rule);
+    });
+    if (pivot != cycle.end()) std::rotate(cycle.begin(), pivot, cycle.end());
+    // An rb in front swallows the mo that follows it.
+  }
+
+  /// Is there one edge of program order that does what the path from p to q does?
+  bool direct(PointId p, PointId q) const {
+    const Facts a = facts(p), b = facts(q);
+    if (a.subevent != 0 && a.subevent == b.subevent) return a.start && !b.start;
+    if (a.call >= b.call) return false;
+    const bool same_node = is_family(a.stamp) && is_family(b.stamp) && a.peer == b.peer;
+    const bool instants = is_instant(a.stamp) && is_instant(b.stamp);
+    const bool between_finishes = !a.start && !b.start;
+    if (between_finishes && kStampOrder.ordered(a.stamp, b.stamp, same_node)) return true;
+    const bool between_starts = (a.start || is_instant(a.stamp)) && (b.start || is_instant(b.stamp));
+    const bool base =
+        trace_.calls[a.call - 1].library == Library::rdmawait && trace_.calls[b.call - 1].library == Library::rdmawait;
+    return between_starts && base && !instants && issue_ordered(a.stamp, b.stamp, same_node);
+  }
+
+  static bool issue_ordered(Stamp a, Stamp b, bool same_node) {
+    if (kStampOrder.ordered(a, b, same_node)) return true;
+    if (a == Stamp::aCW) return b == Stamp::aCR || b == Stamp::aWT;
+    return (a == Stamp::aNRW || a == Stamp::aNLW) && b == Stamp::aRF && same_node;
+  }
+
+  std::vector<CycleEdge> shorten_program_order(const std::vector<CycleEdge>& cycle) const {
+    std::vector<CycleEdge> out;
+    for (std::size_t i = 0; i < cycle.size();) {
+      if (!is_program_order(cycle[i].rule)) {
+        out.push_back(cycle[i++]);
+        continue;
+      }
+      std::size_t run = i;
+      while (run < cycle.size() && is_program_order(cycle[run].rule)) ++run;
+      std::size_t last = std::min(run, i + kMaxShortcut);
+      while (last > i + 1 && !direct(cycle[i].from, cycle[last - 1].to)) --last;
+      CycleEdge e{cycle[i].from, cycle[last - 1].to, cycle[i].rule};
+      if (last > i + 1) e.rule = Rule::ppo;
+      out.push_back(e);
+      i = last;
+    }
+    return out;
+  }
+
+  static std::vector<CycleEdge> shorten_mo(const std::vector<CycleEdge>& cycle) {
+    std::vector<CycleEdge> out;
+    for (const CycleEdge& e : cycle) {
+      const bool continues =
+          !out.empty() && e.rule == Rule::mo && (out.back().rule == Rule::mo || out.back().rule == Rule::rb);
+      if (continues) {
+        out.back().to = e.to;
+      } else {
+        out.push_back(e);
+      }
+    }
+    return out;
+  }
+
+  /// An edge to a write's start, and on to its finish, reads as one.
+  static std::vector<CycleEdge> without_starts(const std::vector<CycleEdge>& cycle) {
+    std::vector<CycleEdge> out;
+    for (const CycleEdge& e : cycle) {
+      if (e.rule == Rule::starts && !out.empty()) {
+        out.back().to = e.to;
+      } else {
+        out.push_back(e);
+      }
+    }
+    return out;
+  }
+
+  bool runs_backward(const CycleEdge& e) const {
+    const Facts a = facts(e.from), b = facts(e.to);
+    if (a.subevent == 0 || b.subevent == 0 || a.start || b.start) return false;
+    return order_.finish(a.subevent).position >= order_.finish(b.subevent).position;
+  }
+
+  std::string edge_text(const CycleEdge& e, const Facts& a, const Facts& b) const {
+    if (!is_program_order(e.rule)) return std::string(name(e.rule));
+    const bool same_node = is_family(a.stamp) && is_family(b.stamp) && a.peer == b.peer;
+    const char* where = same_node ? ", same node" : "";
+    const bool kept = kStampOrder.ordered(a.stamp, b.stamp, same_node);
+    return fmt::format("{} ({} before {}{})", kept ? "ppo" : "ippo", model::name(a.stamp), model::name(b.stamp), where);
+  }
+
+  Step step(const CycleEdge& e) const {
+    const Facts a = facts(e.from), b = facts(e.to);
+    Step s;
+    s.call = a.call;
+    s.subevent = a.subevent;
+    s.stamp = a.stamp;
+    s.peer = a.peer;
+    const Call& call = trace_.calls[a.call - 1];
+    s.thread = call.thread;
+    s.owner = call.library;
+    s.thread_name = thread_text(trace_, call.thread);
+    s.call_text = call_text(trace_, a.call);
+    s.subevent_text = a.subevent != 0 ? access_text(trace_, a.subevent) : stamp_text(a.stamp, a.peer);
+    if (a.start) s.subevent_text += " (issue)";
+    s.edge_text = edge_text(e, a, b);
+    s.rule = e.rule;
+    if (is_program_order(e.rule)) s.rule = s.edge_text.starts_with("ppo") ? Rule::ppo : Rule::ippo;
+    return s;
+  }
+
+  const Level& level_;
+  const Order& order_;
+  const Trace& trace_;
+};
+
+}  // namespace
+
+Violation explain_cycle(const Level& level, const Order& order, std::vector<CycleEdge> cycle) {
+  return Explanation(level, order).run(std::move(cycle));
+}
+
+}  // namespace loco::model

@@ -1,0 +1,36 @@
+#include "model/level.hpp"
+
+namespace loco::model {
+namespace {
+constexpr SubeventId kNoMore = 0xffffffffU;
+}
+
+Level::Level(const TraceIndex& index, LibrarySet libraries) : index_(&index), libraries_(libraries) {
+  const std::vector<Call>& calls = index.trace().calls;
+  event_.resize(calls.size());
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const CallId above = calls[i].parent == 0 ? 0 : event_[calls[i].parent - 1];
+    const bool in = (libraries & bit(calls[i].library)) != 0;
+    event_[i] = above != 0 ? above : in ? static_cast<CallId>(i + 1) : 0;
+  }
+}
+
+SubeventId Level::next_write(SubeventId id, std::uint32_t word) {
+  SubeventId next = id == 0 ? index_->first_write(word) : index_->next_write(id);
+  if (next == 0 || visible(next)) return next;
+  // A word with hidden writes: find the end of the run of hidden ones, and let each of them point there.
+  if (skip_.empty()) skip_.assign(index_->trace().subevents.size(), 0);
+  const auto step = [&](SubeventId s) {
+    return skip_[s - 1] == kNoMore ? 0 : skip_[s - 1] != 0 ? skip_[s - 1] : index_->next_write(s);
+  };
+  SubeventId end = next;
+  while (end != 0 && !visible(end)) end = step(end);
+  while (next != 0 && next != end && !visible(next)) {
+    const SubeventId after = step(next);
+    skip_[next - 1] = end == 0 ? kNoMore : end;
+    next = after;
+  }
+  return end;
+}
+
+}  // namespace loco::model

@@ -1,0 +1,55 @@
+// Preserved program order (Fig. 10) with a number of edges linear in the number of subevents.
+//
+// The rows of the table fall into six classes of equal rows. For each class (and, for stamps that name a remote
+// node, for each node) a thread keeps one chain point after all its earlier subevents of that class; a subevent
+// takes an edge from the chain of each class that its column lists. The same once more between starts, for
+// rdmawait's events only, with the cells that issue order adds (ippo).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/event.hpp"
+#include "model/order.hpp"
+#include "model/stamps.hpp"
+
+namespace loco::model {
+
+/// Rows of Fig. 10 that are equal share a class.
+enum class RowClass : std::uint8_t { always, cpu_write, nlr_fence, nrw, nrr, nlw };
+inline constexpr std::size_t kRowClasses = 6;
+
+class ProgramOrder {
+ public:
+  ProgramOrder(Order& order, std::uint32_t nodes) : order_(&order), peers_(nodes) {}
+
+  void begin_thread();
+  /// Edges into the event's subevents from the thread's earlier ones. Starts too when `issue` (rdmawait's events).
+  void enter(Event& event, bool issue);
+  /// Makes the event's subevents earlier ones. To be called when the edges into its starts are complete.
+  void leave(const Event& event, bool issue);
+
+ private:
+  using Chains = std::array<Point, kRowClasses>;
+  /// One chain a class, for finishes and for starts; `added` are the event's own subevents while it is left.
+  struct Level {
+    Chains finish, start;
+    Chains added_finish, added_start;
+  };
+  struct Peer {
+    Level level;
+    bool touched = false;
+  };
+
+  Level& peer(std::uint32_t node);
+  void settle(Level& level);
+
+  Order* order_;
+  Level thread_;  // classes whose stamps name no node
+  std::vector<Peer> peers_;
+  std::vector<std::uint32_t> touched_;
+};
+
+}  // namespace loco::model

@@ -1,0 +1,51 @@
+#include "model/shared_memory.hpp"
+
+#include "model/words.hpp"
+
+namespace loco::model {
+
+bool SharedMemory::ours(SubeventId other, SubeventId mine, const char* relation) {
+  const Level& level = context_->level;
+  if (level.visible(other) && level.library_of(other) == library_) return true;
+  const Trace& trace = context_->index.trace();
+  context_->reports.add(Rule::disjoint, [&] {
+    return subevent_text(trace, mine) + " is related by " + relation + " to " + subevent_text(trace, other) +
+           ", which is no access of " + std::string(name(library_));
+  });
+  return false;
+}
+
+void SharedMemory::read(const Node& node, const Subevent& s, std::uint32_t word) {
+  const TraceIndex& index = context_->index;
+  Order& order = context_->order;
+  if (s.source != 0) {
+    if (!ours(s.source, node.subevent, "rf")) return;
+    const Subevent& source = index.subevent(s.source);
+    const bool internal = s.stamp == Stamp::aCR && source.stamp == Stamp::aCW && source.call < s.call &&
+                          index.call(source.call).thread == index.call(s.call).thread;
+    if (!internal) order.edge(order.finish(s.source), node.finish, Rule::rf);
+  }
+  SubeventId overwriter = context_->level.next_write(s.source, word);
+  if (overwriter == node.subevent) overwriter = 0;  // a CAS: what follows it follows by mo
+  if (overwriter != 0) order.edge(node.finish, order.finish(overwriter), Rule::rb);
+}
+
+void SharedMemory::write(const Node& node, std::uint32_t word) {
+  const SubeventId next = context_->level.next_write(node.subevent, word);
+  if (next != 0 && ours(next, node.subevent, "mo"))
+    context_->order.edge(node.finish, context_->order.finish(next), Rule::mo);
+}
+
+SubeventId SharedMemory::access(const Node& node) {
+  const TraceIndex& index = context_->index;
+  const Subevent& s = index.subevent(node.subevent);
+  const std::uint32_t word = index.word(node.subevent);
+  if (is_read(s.stamp)) read(node, s, word);
+  if (is_write(s.stamp)) write(node, word);
+  OwnWrite& own = last_[word];
+  if (s.stamp == Stamp::aCW) own = {epoch_, node.subevent};
+  if (s.stamp != Stamp::aCR || own.epoch != epoch_) return 0;
+  return index.mo_position(own.write) > index.mo_position(s.source) ? own.write : 0;
+}
+
+}  // namespace loco::model

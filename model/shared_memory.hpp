@@ -1,0 +1,42 @@
+// rf, mo and rb of one library's locations, with their sparse edges. Used by every library that has locations.
+//
+// mo: each write to the next one. rb: a read to the write after its source, the rest follows by mo. rf: only
+// rf_e (another thread's write, or a NIC on either side): what a thread reads from its own writes says nothing
+// about memory (x86-TSO's store forwarding).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/library_checker.hpp"
+
+namespace loco::model {
+
+class SharedMemory {
+ public:
+  SharedMemory(const CheckContext& context, Library library)
+      : context_(&context), library_(library), last_(context.index.words()) {}
+
+  void begin_thread() { ++epoch_; }
+
+  /// Edges of one access. Returns the thread's own last CPU write to the word when this CPU read did not see it
+  /// though it should: (read, write) is in rb_i with the write earlier in program order. 0 otherwise.
+  [[nodiscard]] SubeventId access(const Node& node);
+
+ private:
+  struct OwnWrite {
+    std::uint32_t epoch = 0;
+    SubeventId write = 0;
+  };
+
+  void read(const Node& node, const Subevent& s, std::uint32_t word);
+  void write(const Node& node, std::uint32_t word);
+  [[nodiscard]] bool ours(SubeventId other, SubeventId mine, const char* relation);
+
+  const CheckContext* context_;
+  Library library_;
+  std::uint32_t epoch_ = 0;
+  std::vector<OwnWrite> last_;  // by word, of the thread being shown
+};
+
+}  // namespace loco::model

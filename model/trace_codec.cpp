@@ -1,0 +1,46 @@
+#include "model/trace_codec.hpp"
+
+#include <boost/crc.hpp>
+
+#include "model/trace_io.hpp"
+
+namespace loco::model::codec {
+
+std::string_view name(Tag tag) {
+  switch (tag) {
+    case Tag::header:
+      return "header";
+    case Tag::threads:
+      return "threads";
+    case Tag::objects:
+      return "objects";
+    case Tag::node_sets:
+      return "node sets";
+    case Tag::calls:
+      return "calls";
+    case Tag::subevents:
+      return "subevents";
+    case Tag::end:
+      return "end";
+  }
+  return "unknown";
+}
+
+std::uint32_t checksum(std::string_view bytes) {
+  boost::crc_32_type crc;
+  crc.process_bytes(bytes.data(), bytes.size());
+  return crc.checksum();
+}
+
+void Reader::fail(std::uint64_t offset, const char* what, const char* problem) {
+  throw TraceError(offset, std::string(what) + " " + problem);
+}
+
+void Reader::fail_short(const char* what) const { throw TraceError(end_, std::string("ends within ") + what); }
+
+void Reader::fail_range(std::uint64_t offset, const char* what, std::uint64_t value, std::uint64_t max) {
+  throw TraceError(offset,
+                   std::string(what) + " is " + std::to_string(value) + ", expected at most " + std::to_string(max));
+}
+
+}  // namespace loco::model::codec

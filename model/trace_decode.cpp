@@ -1,0 +1,210 @@
+#include <algorithm>
+#include <limits>
+
+#include "model/trace_codec.hpp"
+#include "model/trace_io.hpp"
+
+namespace loco::model {
+namespace {
+
+using codec::Reader;
+using codec::Tag;
+
+constexpr std::uint64_t kMaxU16 = std::numeric_limits<std::uint16_t>::max();
+constexpr std::uint64_t kMaxU32 = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kMaxU64 = std::numeric_limits<std::uint64_t>::max();
+
+/// What the header announced; every index is checked against it.
+struct Counts {
+  std::uint64_t threads = 0, objects = 0, node_sets = 0, calls = 0, subevents = 0;
+};
+
+/// The largest index into a table of n entries; one that must not be empty.
+std::uint64_t last_index(std::uint64_t n, std::uint64_t offset, const char* what) {
+  if (n == 0) Reader::fail(offset, what, "refers to an empty table");
+  return n - 1;
+}
+
+class Decoder {
+ public:
+  Decoder(std::string_view bytes, const DecodeOptions& options)
+      : bytes_(bytes), options_(options), in_(bytes, 0, bytes.size()) {}
+
+  Trace run() {
+    if (in_.raw(codec::kMagic.size(), "the magic number") != codec::kMagic)
+      Reader::fail(0, "the magic number", "is not that of a loco-sim trace");
+    if (const std::uint32_t version = in_.fixed32("the version"); version != kTraceVersion)
+      throw TraceError(codec::kMagic.size(),
+                       "version " + std::to_string(version) + ", expected " + std::to_string(kTraceVersion));
+    expect(Tag::header, [&](Reader& r) { header(r); });
+    expect(Tag::threads, [&](Reader& r) { threads(r); });
+    expect(Tag::objects, [&](Reader& r) { objects(r); });
+    expect(Tag::node_sets, [&](Reader& r) { node_sets(r); });
+    while (trace_.calls.size() < counts_.calls) expect(Tag::calls, [&](Reader& r) { calls(r); });
+    while (trace_.subevents.size() < counts_.subevents) expect(Tag::subevents, [&](Reader& r) { subevents(r); });
+    expect(Tag::end, [](Reader&) {});
+    if (!in_.done()) Reader::fail(in_.offset(), "the file", "goes on after its end block");
+    return std::move(trace_);
+  }
+
+ private:
+  template <class Body>
+  void expect(Tag tag, Body body) {
+    const std::uint64_t at = in_.offset();
+    const std::uint8_t found = in_.byte("a block's tag");
+    if (found != static_cast<std::uint8_t>(tag))
+      throw TraceError(
+          at, "expected the block '" + std::string(codec::name(tag)) + "', found tag " + std::to_string(found));
+    const std::uint64_t size = in_.number("a block's length");
+    const std::uint64_t begin = in_.offset();
+    const std::string_view payload = in_.raw(size, "a block");
+    const std::uint64_t end = in_.offset();
+    const std::uint32_t sum = in_.fixed32("a block's checksum");
+    if (options_.verify_checksums && sum != codec::checksum(payload))
+      throw TraceError(begin, "the block '" + std::string(codec::name(tag)) + "' does not match its checksum");
+    Reader block(bytes_, begin, end);
+    body(block);
+    if (!block.done()) Reader::fail(block.offset(), "the block", "has bytes left over");
+  }
+
+  void header(Reader& r) {
+    trace_.scenario = r.text("the scenario's name");
+    trace_.seed = r.number("the seed");
+    trace_.nodes = static_cast<std::uint32_t>(r.number_up_to(kMaxU16 + 1, "the number of nodes"));
+    counts_.threads = r.number_up_to(kMaxU32, "the number of threads");
+    counts_.objects = r.number_up_to(kMaxU32, "the number of objects");
+    counts_.node_sets = r.number_up_to(kMaxU32, "the number of node sets");
+    counts_.calls = r.number_up_to(kMaxU32 - 1, "the number of calls");
+    counts_.subevents = r.number_up_to(kMaxU32 - 1, "the number of subevents");
+  }
+
+  void threads(Reader& r) {
+    for (std::uint64_t i = 0; i < counts_.threads; ++i) {
+      Thread t;
+      const std::uint64_t at = r.offset();
+      t.node = static_cast<std::uint32_t>(r.number_up_to(last_index(trace_.nodes, at, "a thread"), "a thread's node"));
+      t.name = r.text("a thread's name");
+      trace_.threads.push_back(std::move(t));
+    }
+  }
+
+  std::vector<std::uint32_t> numbers(Reader& r, std::uint64_t limit, const char* what) {
+    const std::uint64_t n = r.count(1, what);
+    std::vector<std::uint32_t> out;
+    out.reserve(n);
+    for (std::uint64_t i = 0; i < n; ++i) {
+      const std::uint64_t at = r.offset();
+      out.push_back(static_cast<std::uint32_t>(r.number_up_to(last_index(limit, at, what), what)));
+    }
+    return out;
+  }
+
+  void objects(Reader& r) {
+    trace_.objects.clear();
+    for (std::uint64_t i = 0; i < counts_.objects; ++i) {
+      Object o;
+      o.name = r.text("an object's name");
+      o.transitive = r.number_up_to(1, "an object's flags") != 0;
+      o.participants = numbers(r, counts_.threads, "a participant");
+      trace_.objects.push_back(std::move(o));
+    }
+  }
+
+  void node_sets(Reader& r) {
+    trace_.node_sets.clear();
+    for (std::uint64_t i = 0; i < counts_.node_sets; ++i)
+      trace_.node_sets.push_back(numbers(r, trace_.nodes, "a node of a set"));
+  }
+
+  /// Number of records of this block, which must be some, and no more than the header announced.
+  std::uint64_t records(Reader& r, std::uint64_t bytes_each, std::uint64_t missing, const char* what) {
+    const std::uint64_t at = r.offset();
+    const std::uint64_t n = r.count(bytes_each, what);
+    if (n == 0) Reader::fail(at, what, "is zero");
+    if (n > missing) Reader::fail(at, what, "is more than the header announced");
+    return n;
+  }
+
+  void calls(Reader& r) {
+    const std::uint64_t n = records(r, 11, counts_.calls - trace_.calls.size(), "the number of calls in a block");
+    Call p{};
+    for (std::uint64_t i = 0; i < n; ++i) {
+      Call c;
+      const std::uint64_t id = trace_.calls.size() + 1;
+      c.method = static_cast<Method>(r.number_up_to(static_cast<std::uint64_t>(Method::kv_delete), "a call's method"));
+      const std::uint64_t kind =
+          r.number_up_to((static_cast<std::uint64_t>(Library::kvstore) << 1) | 1, "a call's library");
+      c.library = static_cast<Library>(kind >> 1);
+      c.returned = (kind & 1) != 0;
+      const std::uint64_t up = r.number_up_to(id - 1, "a call's parent");
+      c.parent = up == 0 ? 0 : static_cast<CallId>(id - up);
+      std::uint64_t at = r.offset();
+      c.thread = static_cast<std::uint32_t>(
+          r.number_up_to(last_index(counts_.threads, at, "a call's thread"), "a call's thread"));
+      at = r.offset();
+      c.object = static_cast<std::uint32_t>(
+          r.number_up_to(last_index(counts_.objects, at, "a call's object"), "a call's object"));
+      at = r.offset();
+      c.node_set = static_cast<std::uint32_t>(
+          r.number_up_to(last_index(counts_.node_sets, at, "a call's node set"), "a call's node set"));
+      c.work_id = r.difference(p.work_id, "a call's work id");
+      c.argument = r.number("a call's argument");
+      c.result = r.number("a call's result");
+      c.begin = r.difference(p.begin, "a call's begin");
+      c.end = r.difference(c.begin, "a call's end");
+      trace_.calls.push_back(c);
+      p = c;
+    }
+  }
+
+  std::uint32_t reference(Reader& r, std::uint64_t id, const char* what) {
+    const std::uint64_t at = r.offset();
+    const std::uint64_t code = r.number(what);
+    if (code == 0) return 0;
+    const std::uint64_t target = id - codec::unzigzag(code - 1);
+    if (target == 0 || target > counts_.subevents) Reader::fail(at, what, "is not a subevent of this trace");
+    return static_cast<std::uint32_t>(target);
+  }
+
+  void subevents(Reader& r) {
+    const std::uint64_t n =
+        records(r, 13, counts_.subevents - trace_.subevents.size(), "the number of subevents in a block");
+    Subevent p{};
+    for (std::uint64_t i = 0; i < n; ++i) {
+      Subevent s;
+      const std::uint64_t id = trace_.subevents.size() + 1;
+      s.stamp = static_cast<Stamp>(r.number_up_to(static_cast<std::uint64_t>(Stamp::aGF), "a subevent's stamp"));
+      const std::uint64_t at = r.offset();
+      s.call = static_cast<CallId>(r.difference_up_to(p.call, counts_.calls, "a subevent's call"));
+      if (s.call == 0) Reader::fail(at, "a subevent's call", "is missing");
+      const std::uint64_t last_node = last_index(trace_.nodes, at, "a subevent's node");
+      s.peer = static_cast<std::uint16_t>(r.number_up_to(last_node, "a subevent's peer"));
+      s.node = static_cast<std::uint16_t>(r.number_up_to(last_node, "a subevent's node"));
+      s.address = r.difference_up_to(p.address, kMaxU64, "a subevent's address");
+      s.value = r.number("a subevent's value");
+      s.value_read = r.number("a subevent's value read");
+      s.source = reference(r, id, "a subevent's source");
+      s.overwrote = reference(r, id, "a subevent's overwritten write");
+      s.start = r.difference(p.start, "a subevent's start");
+      s.finish = r.difference(s.start, "a subevent's finish");
+      s.start_ps =
+          static_cast<std::int64_t>(r.difference(static_cast<std::uint64_t>(p.start_ps), "a subevent's start time"));
+      s.finish_ps =
+          static_cast<std::int64_t>(r.difference(static_cast<std::uint64_t>(s.start_ps), "a subevent's finish time"));
+      trace_.subevents.push_back(s);
+      p = s;
+    }
+  }
+
+  std::string_view bytes_;
+  DecodeOptions options_;
+  Reader in_;
+  Trace trace_;
+  Counts counts_;
+};
+
+}  // namespace
+
+Trace decode_trace(std::string_view bytes, const DecodeOptions& options) { return Decoder(bytes, options).run(); }
+
+}  // namespace loco::model

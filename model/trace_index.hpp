@@ -1,0 +1,78 @@
+// What every level of a trace shares: who called what in which order, which word a subevent touches, and the
+// modification order of each word, read off the recorded `overwrote` links. Linear in the trace.
+//
+// A write that had not finished when the run ended is taken to finish after everything that did: such writes are
+// appended to their word's order by `start`.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/trace.hpp"
+
+namespace loco::model {
+
+[[nodiscard]] constexpr bool is_read(Stamp s) {
+  return s == Stamp::aCR || s == Stamp::aCAS || s == Stamp::aNLR || s == Stamp::aNRR;
+}
+[[nodiscard]] constexpr bool is_write(Stamp s) {
+  return s == Stamp::aCW || s == Stamp::aCAS || s == Stamp::aNLW || s == Stamp::aNRW;
+}
+[[nodiscard]] constexpr bool is_access(Stamp s) { return is_read(s) || is_write(s); }
+/// Starts and finishes at once (the paper's Inst).
+[[nodiscard]] constexpr bool is_instant(Stamp s) { return s != Stamp::aCW && s != Stamp::aNLW && s != Stamp::aNRW; }
+/// What a subevent read or wrote, as the other side of rf sees it.
+[[nodiscard]] constexpr std::uint64_t value_read(const Subevent& s) {
+  return s.stamp == Stamp::aCAS ? s.value_read : s.value;
+}
+
+inline constexpr std::uint32_t kNoWord = 0xffffffffU;
+
+/// Requires a trace whose structure is sound (witness.hpp).
+class TraceIndex {
+ public:
+  explicit TraceIndex(const Trace& trace);
+
+  [[nodiscard]] const Trace& trace() const { return *trace_; }
+  [[nodiscard]] const Subevent& subevent(SubeventId id) const { return trace_->subevents[id - 1]; }
+  [[nodiscard]] const Call& call(CallId id) const { return trace_->calls[id - 1]; }
+
+  /// Calls of a thread in program order; a call precedes those it is made of.
+  [[nodiscard]] std::span<const CallId> calls_of(std::uint32_t thread) const {
+    return std::span(thread_calls_).subspan(thread_begin_[thread], thread_begin_[thread + 1] - thread_begin_[thread]);
+  }
+  /// Subevents of one innermost call, in order of creation.
+  [[nodiscard]] std::span<const SubeventId> subevents_of(CallId call) const {
+    return std::span(call_subevents_).subspan(call_begin_[call - 1], call_begin_[call] - call_begin_[call - 1]);
+  }
+
+  [[nodiscard]] std::uint32_t words() const { return static_cast<std::uint32_t>(first_.size()); }
+  /// Number of the word that a subevent accesses; kNoWord for fences.
+  [[nodiscard]] std::uint32_t word(SubeventId id) const { return word_[id - 1]; }
+  /// mo: first write of a word, the write after one, the position of one (from 1); 0 is none.
+  [[nodiscard]] SubeventId first_write(std::uint32_t word) const { return first_[word]; }
+  [[nodiscard]] SubeventId next_write(SubeventId id) const { return next_[id - 1]; }
+  [[nodiscard]] std::uint32_t mo_position(SubeventId id) const { return id == 0 ? 0 : position_[id - 1]; }
+
+  /// A write whose `overwrote` link breaks the chain of its word; 0 when mo is total. Nothing above may be asked
+  /// about mo when it is not.
+  [[nodiscard]] SubeventId broken_mo() const { return broken_mo_; }
+
+ private:
+  void index_calls();
+  void index_words();
+  void index_mo();
+  void append_unfinished(std::vector<SubeventId>& last);
+
+  const Trace* trace_;
+  std::vector<std::uint32_t> thread_begin_, call_begin_;
+  std::vector<CallId> thread_calls_;
+  std::vector<SubeventId> call_subevents_;
+  std::vector<std::uint32_t> word_;
+  std::vector<SubeventId> first_, next_;
+  std::vector<std::uint32_t> position_;
+  SubeventId broken_mo_ = 0;
+};
+
+}  // namespace loco::model

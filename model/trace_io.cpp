@@ -1,0 +1,49 @@
+#include "model/trace_io.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <ostream>
+#include <span>
+#include <system_error>
+
+#include "model/trace_codec.hpp"
+
+namespace loco::model {
+
+TraceError::TraceError(std::uint64_t offset, const std::string& what)
+    : std::runtime_error("offset " + std::to_string(offset) + ": " + what), offset_(offset) {}
+
+namespace {
+
+[[noreturn]] void throw_errno(const std::string& path) {
+  throw std::system_error(errno != 0 ? errno : EIO, std::generic_category(), path);
+}
+
+}  // namespace
+
+void write_trace_file(const std::string& path, const Trace& trace) {
+  const std::string bytes = encode_trace(trace);
+  errno = 0;
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  if (!out) throw_errno(path);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.flush();
+  if (!out) throw_errno(path);
+}
+
+Trace read_trace_file(const std::string& path) {
+  errno = 0;
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  if (!in) throw_errno(path);
+  const std::streamoff size = in.tellg();
+  if (size < 0) throw_errno(path);
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  in.seekg(0);
+  in.read(bytes.data(), size);
+  if (in.gcount() != size) throw_errno(path);
+  return decode_trace(bytes);
+}
+
+}  // namespace loco::model

@@ -1,0 +1,15 @@
+// Is the recorded witness one at all? Structure first (indices, nesting: everything else relies on it), then the
+// well-formedness conditions on rf, mo and the values (LOCO paper, Appendix G.2), each under its own rule.
+#pragma once
+
+#include "model/library_checker.hpp"
+#include "model/trace_index.hpp"
+
+namespace loco::model {
+
+void check_structure(const Trace& trace, Reports& reports);
+
+/// Requires sound structure.
+void check_witness(const TraceIndex& index, Reports& reports);
+
+}  // namespace loco::model
