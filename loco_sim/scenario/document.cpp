@@ -89,7 +89,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   void refuse_tag(const YAML::Mark& mark, const std::string& tag) const {
     if (!tag.empty() && tag != "?" && tag != "!") {
-      throw InputError(place(mark), "", "a plain value", fmt::format("the YAML tag {}", quoted(tag)));
+      throw InputError(place(mark), "", "a plain value", fmt::format("the YAML tag {}", in_quotes(tag)));
     }
   }
 
@@ -137,7 +137,7 @@ class TreeBuilder : public YAML::EventHandler {
     for (const DocumentEntry& entry : parent.node.entries) {
       if (entry.key != key.text) continue;
       throw InputError(key.place, "", "each key once",
-                       fmt::format("{} again (first in line {}, column {})", quoted(key.text), entry.key_place.line,
+                       fmt::format("{} again (first in line {}, column {})", in_quotes(key.text), entry.key_place.line,
                                    entry.key_place.column));
     }
     parent.entry = DocumentEntry{key.text, key.place, {}};
@@ -180,7 +180,7 @@ std::string DocumentNode::description() const {
     case Kind::null:
       return "nothing";
     case Kind::scalar:
-      return scenario::quoted(text);
+      return scenario::in_quotes(text);
     case Kind::list:
       return "a list";
     case Kind::map:
@@ -244,7 +244,7 @@ void set_at(DocumentNode& root, std::string_view dotted_path, const DocumentNode
     const std::size_t dot = rest.find('.');
     const std::string key(rest.substr(0, dot));
     if (key.empty()) {
-      throw InputError(value.place, "", "a dotted key such as topology.nodes", quoted(dotted_path));
+      throw InputError(value.place, "", "a dotted key such as topology.nodes", in_quotes(dotted_path));
     }
     if (node->kind == DocumentNode::Kind::scalar && node == root.find("hardware")) {
       // `hardware: NAME` is short for `hardware: {base: NAME}`

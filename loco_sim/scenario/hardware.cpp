@@ -88,9 +88,9 @@ Hardware load(const std::string& name, const Place& place, int depth) {
   const std::string path = find_profile(name);
   if (path.empty()) {
     const std::vector<std::string> known = hardware_names();
-    throw InputError(place, "hardware", one_of(known), quoted(name), suggestion(name, known));
+    throw InputError(place, "hardware", one_of(known), in_quotes(name), suggestion(name, known));
   }
-  if (depth > kBasesMax) throw InputError(place, "base", "an end to the chain of bases", quoted(name));
+  if (depth > kBasesMax) throw InputError(place, "base", "an end to the chain of bases", in_quotes(name));
   KeyTable table = with_base(hardware_keys(""), "");
   table.insert(table.begin(), {{.path = "name", .least = 1, .most = 64}, {.path = "description", .most = 4096}});
   Hardware hardware = read_map(load_document(path), "", std::move(table), depth);

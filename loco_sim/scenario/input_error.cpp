@@ -69,7 +69,7 @@ std::string one_of(std::span<const std::string> words) {
   return fmt::format("one of {}", fmt::join(words, ", "));
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text.substr(0, kQuotedLengthMax)) {
     if (c == '"' || c == '\\') {

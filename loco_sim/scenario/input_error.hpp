@@ -48,6 +48,6 @@ class InputError : public std::runtime_error {
 [[nodiscard]] std::string one_of(std::span<const std::string> words);
 
 /// `text` in double quotes on one line: control characters escaped, long texts cut.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string in_quotes(std::string_view text);
 
 }  // namespace loco::scenario

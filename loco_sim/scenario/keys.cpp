@@ -51,7 +51,7 @@ std::vector<std::string> checked_choices(const DocumentNode& node, const Key& ke
   for (const DocumentNode& item : node.items) {
     std::string word = checked_choice(item, key);
     if (std::find(words.begin(), words.end(), word) != words.end()) {
-      throw InputError(item.place, key.path, "each entry once", fmt::format("{} again", quoted(word)));
+      throw InputError(item.place, key.path, "each entry once", fmt::format("{} again", in_quotes(word)));
     }
     words.push_back(std::move(word));
   }
@@ -96,7 +96,7 @@ void read_section(const DocumentNode& map, const std::string& section, const Key
       const std::vector<std::string> known = names_below(section, table);
       const std::string parent = section.empty() ? section : section.substr(0, section.size() - 1);
       throw InputError(entry.key_place, parent, fmt::format("a known key ({})", fmt::join(known, ", ")),
-                       quoted(entry.key), suggestion(entry.key, known));
+                       in_quotes(entry.key), suggestion(entry.key, known));
     }
     if (entry.value.kind != DocumentNode::Kind::map && entry.value.kind != DocumentNode::Kind::null) {
       throw InputError(entry.value.place, path, fmt::format("a map of {}", fmt::join(names_below(below, table), ", ")),

@@ -11,16 +11,12 @@
 
 #include "fabric/fabric.hpp"
 #include "loco_sim/scenario/keys.hpp"
+#include "loco_sim/transport/schedule.hpp"
+#include "model/check.hpp"
 #include "model/trace.hpp"
 #include "nic_model/profile.hpp"
 
 namespace loco::scenario {
-
-/// Which pending event runs next.
-enum class Schedule : std::uint8_t {
-  timed,   ///< the earliest: the only one whose times mean anything
-  random,  ///< any, drawn from the seed: what the hardware's queues allow, whatever the delays
-};
 
 /// `--set key=value`.
 struct Override {
@@ -45,6 +41,7 @@ struct Scenario {
   std::uint32_t nodes = 2;
   std::string workload;
   Settings parameters;  ///< of the workload, by their names there
+  Settings settings;    ///< every key of scenario_keys() and workload_keys() that has a value: the configuration
   Schedule schedule = Schedule::timed;
   bool trace_subevents = true;
   std::string trace_path;             ///< empty: no file
@@ -67,6 +64,10 @@ struct Scenario {
 /// The parameters of a workload, as keys below `workload.`; throws std::out_of_range for an unknown kind.
 [[nodiscard]] KeyTable workload_keys(const std::string& kind);
 [[nodiscard]] std::vector<std::string> workload_kinds();
+[[nodiscard]] std::string workload_description(const std::string& kind);
 [[nodiscard]] std::vector<std::string> topology_kinds();
+/// Hardware's faults, then the libraries'.
+[[nodiscard]] std::vector<std::string> fault_names();
+[[nodiscard]] std::string fault_description(const std::string& name);
 
 }  // namespace loco::scenario

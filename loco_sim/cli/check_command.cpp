@@ -1,0 +1,114 @@
+// loco-sim check, loco-sim trace export.
+#include <algorithm>
+#include <fmt/format.h>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "loco_sim/cli/commands.hpp"
+#include "loco_sim/cli/output.hpp"
+#include "loco_sim/scenario/input_error.hpp"
+#include "model/check.hpp"
+#include "model/stamps.hpp"
+#include "model/trace_io.hpp"
+
+namespace loco::cli {
+
+namespace {
+
+const std::vector<std::string>& all_libraries() {
+  static const std::vector<std::string> names = {"rdmawait", "sv", "bal", "rbl", "msw", "lock", "kvstore"};
+  return names;
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out) throw UsageError(fmt::format("{}:1:1: expected a file that can be written, found none", path));
+}
+
+/// The libraries that have calls in the trace.
+std::vector<std::string> libraries_of(const model::Trace& trace) {
+  std::vector<bool> used(all_libraries().size());
+  for (const model::Call& call : trace.calls) used.at(static_cast<std::size_t>(call.library)) = true;
+  used[0] = true;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    if (used[i]) names.push_back(all_libraries()[i]);
+  }
+  return names;
+}
+
+void write_csv(std::ostream& out, const model::Trace& trace) {
+  out << "subevent,call,thread,stamp,peer,node,address,value,value_read,source,overwrote,start,finish,start_ps,finish_"
+         "ps\n";
+  std::uint64_t id = 0;
+  for (const model::Subevent& s : trace.subevents) {
+    const bool finished = s.finish != model::kNever;
+    const std::string thread = s.call > 0 ? fmt::format("{}", trace.calls[s.call - 1].thread) : "";
+    out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", ++id, s.call, thread, model::name(s.stamp),
+                       s.peer, s.node, s.address, s.value, s.value_read, s.source, s.overwrote, s.start,
+                       finished ? fmt::format("{}", s.finish) : "", s.start_ps,
+                       finished ? fmt::format("{}", s.finish_ps) : "");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> library_names(const std::vector<std::string>& lists) {
+  std::vector<std::string> names;
+  for (const std::string& list : lists) {
+    std::istringstream in(list);
+    for (std::string word; std::getline(in, word, ',');) {
+      word.erase(0, word.find_first_not_of(' '));
+      word.erase(word.find_last_not_of(' ') + 1);
+      if (std::find(all_libraries().begin(), all_libraries().end(), word) == all_libraries().end()) {
+        throw scenario::InputError({"--model " + list, 0, 0}, "", scenario::one_of(all_libraries()),
+                                   scenario::in_quotes(word), scenario::suggestion(word, all_libraries()));
+      }
+      names.push_back(word);
+    }
+  }
+  return names;
+}
+
+int check_command(const CheckArguments& arguments) {
+  std::vector<std::string> names = library_names(arguments.models);
+  const model::Trace trace = model::read_trace_file(arguments.trace);
+  if (names.empty()) names = libraries_of(trace);
+  std::vector<model::Library> libraries;
+  for (const std::string& name : names) {
+    model::Library library{};
+    if (model::parse_library(name, library)) libraries.push_back(library);
+  }
+  std::sort(libraries.begin(), libraries.end());
+  libraries.erase(std::unique(libraries.begin(), libraries.end()), libraries.end());
+  const model::Verdict verdict = model::check(trace, libraries);
+  if (!arguments.dot.empty()) write_file(arguments.dot, verdict.to_dot());
+  if (arguments.json) {
+    print(to_json(verdict));
+  } else {
+    print(verdict.to_text());
+  }
+  return verdict.consistent() ? kDone : kFailed;
+}
+
+int trace_export_command(const ExportArguments& arguments) {
+  const model::Trace trace = model::read_trace_file(arguments.trace);
+  std::ostringstream text;
+  if (arguments.to == "csv") {
+    write_csv(text, trace);
+  } else {
+    model::write_trace_text(text, trace);
+  }
+  if (arguments.out.empty()) {
+    print(text.str());
+  } else {
+    write_file(arguments.out, text.str());
+  }
+  return kDone;
+}
+
+}  // namespace loco::cli

@@ -1,0 +1,68 @@
+// The commands of loco-sim. Each returns its exit code: 0 done and consistent, 1 failed. Bad input is an
+// exception (scenario::InputError, model::TraceError, ...), which main() turns into one line on stderr and 2.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace loco::cli {
+
+inline constexpr int kDone = 0;
+inline constexpr int kFailed = 1;  ///< a check failed, or the run could not go on (deadlock, failed operation)
+inline constexpr int kBadInput = 2;
+
+/// Input that is wrong in a way that no reader further down could tell.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct RunArguments {
+  std::string scenario;
+  std::optional<std::uint64_t> seed;
+  std::vector<std::string> set;  ///< key=value
+  std::string trace;             ///< file, or empty
+  std::optional<std::string> check;
+  bool json = false;
+};
+int run_command(const RunArguments& arguments);
+int validate_command(const RunArguments& arguments);
+
+struct CheckArguments {
+  std::string trace;
+  std::vector<std::string> models;
+  std::string dot;  ///< file, or empty
+  bool json = false;
+};
+int check_command(const CheckArguments& arguments);
+
+struct ListArguments {
+  std::string what;
+  std::string name;  ///< one hardware profile or workload in full, or empty
+  bool json = false;
+};
+int list_command(const ListArguments& arguments);
+
+struct ExportArguments {
+  std::string trace;
+  std::string to;
+  std::string out;  ///< file, or empty for stdout
+};
+int trace_export_command(const ExportArguments& arguments);
+
+struct LitmusArguments {
+  std::vector<std::string> files;
+  std::string model;
+  std::string engine;
+  bool json = false;
+  bool quiet = false;  ///< failures and the last line only
+};
+int litmus_command(const LitmusArguments& arguments);
+
+/// Splits `rdmawait,sv` and refuses what is no library.
+[[nodiscard]] std::vector<std::string> library_names(const std::vector<std::string>& lists);
+
+}  // namespace loco::cli

@@ -1,0 +1,107 @@
+// loco-sim list.
+#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "loco_sim/cli/commands.hpp"
+#include "loco_sim/cli/output.hpp"
+#include "loco_sim/scenario/hardware.hpp"
+#include "loco_sim/scenario/scenario.hpp"
+#include "nic_model/profile_fields.hpp"
+
+namespace loco::cli {
+
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+/// A heading and its rows: as a table, or as an array of objects whose keys are the heading.
+void show(const Rows& rows, bool json) {
+  if (!json) {
+    print(table(rows, false));
+    return;
+  }
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    nlohmann::ordered_json object;
+    for (std::size_t k = 0; k < rows[i].size(); ++k) object[rows[0][k]] = rows[i][k];
+    out.push_back(std::move(object));
+  }
+  print(out);
+}
+
+void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
+  if (std::find(known.begin(), known.end(), name) != known.end()) return;
+  throw scenario::InputError({fmt::format("list {} {}", what, name), 0, 0}, "", scenario::one_of(known),
+                             scenario::in_quotes(name), scenario::suggestion(name, known));
+}
+
+Rows hardware_rows(const std::string& name) {
+  Rows rows;
+  if (name.empty()) {
+    rows.push_back({"hardware", "description"});
+    for (const std::string& known : scenario::hardware_names()) {
+      rows.push_back({known, scenario::load_hardware(known).description});
+    }
+    return rows;
+  }
+  const scenario::Hardware hardware = scenario::load_hardware(name);
+  rows.push_back({"key", "value", "meaning"});
+  for (const scenario::Key& key : scenario::hardware_keys("", hardware.profile)) {
+    rows.push_back({key.path, key.fallback, key.doc});
+  }
+  return rows;
+}
+
+Rows workload_rows(const std::string& name) {
+  Rows rows;
+  if (name.empty()) {
+    rows.push_back({"workload", "description"});
+    for (const std::string& kind : scenario::workload_kinds()) {
+      rows.push_back({kind, scenario::workload_description(kind)});
+    }
+    return rows;
+  }
+  require_known("workloads", name, scenario::workload_kinds());
+  rows.push_back({"key", "default", "expected", "meaning"});
+  for (const scenario::Key& key : scenario::workload_keys(name)) {
+    rows.push_back({key.path, key.fallback, scenario::expectation(key), key.doc});
+  }
+  return rows;
+}
+
+Rows topology_rows() {
+  return {{"topology", "description"},
+          {"back_to_back", "two hosts and a cable"},
+          {"star", "hosts around one cut-through switch"}};
+}
+
+Rows model_rows() {
+  return {{"model", "description"},
+          {"rdmawait", "CPU accesses, put, get, remote atomics, wait, fences: the base of all others"},
+          {"sv", "shared variables: broadcast and global fence"},
+          {"bal", "barriers"},
+          {"rbl", "ring buffers: one writer, many readers"},
+          {"msw", "values of several words that are never read torn"},
+          {"lock", "locks: mutual exclusion, release before acquire"},
+          {"kvstore", "the key-value store: linearisable"}};
+}
+
+Rows fault_rows() {
+  Rows rows = {{"fault", "description"}};
+  for (const std::string& name : scenario::fault_names()) rows.push_back({name, scenario::fault_description(name)});
+  return rows;
+}
+
+}  // namespace
+
+int list_command(const ListArguments& arguments) {
+  if (arguments.what == "hardware") show(hardware_rows(arguments.name), arguments.json);
+  if (arguments.what == "workloads") show(workload_rows(arguments.name), arguments.json);
+  if (arguments.what == "topologies") show(topology_rows(), arguments.json);
+  if (arguments.what == "models") show(model_rows(), arguments.json);
+  if (arguments.what == "faults") show(fault_rows(), arguments.json);
+  return kDone;
+}
+
+}  // namespace loco::cli

@@ -1,0 +1,126 @@
+// loco-sim: the command line. Results on stdout, everything else on stderr.
+// Exit codes: 0 done and consistent, 1 a check failed or the run could not go on, 2 bad input.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <fmt/format.h>
+#include <functional>
+#include <system_error>
+
+#include "loco_sim/cli/commands.hpp"
+#include "loco_sim/scenario/input_error.hpp"
+#include "model/litmus/parser.hpp"
+#include "model/trace_io.hpp"
+
+namespace {
+
+using loco::cli::kBadInput;
+
+struct Arguments {
+  loco::cli::RunArguments run;
+  loco::cli::CheckArguments check;
+  loco::cli::ListArguments list;
+  loco::cli::ExportArguments trace_export;
+  loco::cli::LitmusArguments litmus;
+};
+
+constexpr const char* kJsonHelp = "Print JSON in place of text";
+
+void add_scenario_options(CLI::App& command, loco::cli::RunArguments& a) {
+  command.add_option("scenario", a.scenario, "Scenario file (YAML)")->required();
+  command.add_option("--seed", a.seed, "Seed, in place of the scenario's");
+  command.add_option("--set", a.set, "Overrides one key, e.g. --set topology.nodes=8; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command.add_flag("--json", a.json, kJsonHelp);
+}
+
+void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
+  CLI::App* run = app.add_subcommand("run", "Run a scenario and check it");
+  add_scenario_options(*run, a.run);
+  run->add_option("--trace", a.run.trace, "Write the trace to this file")->type_name("FILE");
+  run->add_option("--check", a.run.check, "Models to check, e.g. rdmawait,sv,bal; \"\" for none")->type_name("MODELS");
+  run->callback([&] { chosen = [&] { return loco::cli::run_command(a.run); }; });
+
+  CLI::App* validate = app.add_subcommand("validate", "Read a scenario and say whether it is valid");
+  add_scenario_options(*validate, a.run);
+  validate->callback([&] { chosen = [&] { return loco::cli::validate_command(a.run); }; });
+
+  CLI::App* check = app.add_subcommand("check", "Check a recorded trace against the memory models");
+  check->add_option("trace", a.check.trace, "Trace file")->required();
+  check->add_option("--model", a.check.models, "Models to check; all that occur in the trace when left out")
+      ->type_name("MODELS")
+      ->allow_extra_args(false);
+  check->add_option("--dot", a.check.dot, "Write the first cycle as Graphviz to this file")->type_name("FILE");
+  check->add_flag("--json", a.check.json, kJsonHelp);
+  check->callback([&] { chosen = [&] { return loco::cli::check_command(a.check); }; });
+
+  CLI::App* list = app.add_subcommand("list", "Show what there is: hardware, topologies, workloads, models, faults");
+  list->add_option("what", a.list.what, "What to list")
+      ->required()
+      ->check(CLI::IsMember({"hardware", "topologies", "workloads", "models", "faults"}));
+  list->add_option("name", a.list.name, "One hardware profile or workload in full");
+  list->add_flag("--json", a.list.json, kJsonHelp);
+  list->callback([&] { chosen = [&] { return loco::cli::list_command(a.list); }; });
+
+  CLI::App* litmus = app.add_subcommand("litmus", "Run litmus tests");
+  litmus->add_option("files", a.litmus.files, "Litmus documents (YAML)")->required();
+  litmus->add_option("--model", a.litmus.model, "Model, in place of the documents' own");
+  litmus->add_option("--engine", a.litmus.engine, "declarative: enumerate the executions of the model")
+      ->default_val("declarative")
+      ->check(CLI::IsMember({"declarative"}));
+  litmus->add_flag("--json", a.litmus.json, kJsonHelp);
+  litmus->add_flag("--quiet", a.litmus.quiet, "Only failures and the last line");
+  litmus->callback([&] { chosen = [&] { return loco::cli::litmus_command(a.litmus); }; });
+
+  CLI::App* trace = app.add_subcommand("trace", "Work on trace files")->require_subcommand(1);
+  CLI::App* trace_export = trace->add_subcommand("export", "Write a trace in another format");
+  trace_export->add_option("trace", a.trace_export.trace, "Trace file")->required();
+  trace_export->add_option("--to", a.trace_export.to, "Format")->required()->check(CLI::IsMember({"text", "csv"}));
+  trace_export->add_option("--out", a.trace_export.out, "File to write; stdout when left out")->type_name("FILE");
+  trace_export->callback([&] { chosen = [&] { return loco::cli::trace_export_command(a.trace_export); }; });
+}
+
+int complain(const std::string& message, int code) {
+  fmt::print(stderr, "{}\n", message);
+  return code;
+}
+
+/// Runs the command and turns every exception into one line and an exit code.
+int guarded(const std::function<int()>& command, const Arguments& a) {
+  try {
+    return command();
+  } catch (const loco::scenario::InputError& error) {
+    return complain(error.what(), kBadInput);
+  } catch (const loco::model::litmus::ParseError& error) {
+    return complain(error.what(), kBadInput);
+  } catch (const loco::model::TraceError& error) {
+    const std::string& file = a.check.trace.empty() ? a.trace_export.trace : a.check.trace;
+    return complain(fmt::format("{}: {}", file, error.what()), kBadInput);
+  } catch (const loco::cli::UsageError& error) {
+    return complain(error.what(), kBadInput);
+  } catch (const std::system_error& error) {
+    return complain(error.what(), kBadInput);
+  } catch (const std::exception& error) {
+    return complain(fmt::format("loco-sim: {}", error.what()), loco::cli::kFailed);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "loco-sim simulates RDMA NICs running the LOCO object library and checks every run against its memory models.",
+      "loco-sim");
+  app.set_version_flag("--version", "loco-sim " LOCO_SIM_VERSION);
+  app.require_subcommand(1);
+  Arguments arguments;
+  std::function<int()> chosen;
+  add_commands(app, arguments, chosen);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kBadInput;
+  }
+  return guarded(chosen, arguments);
+}

@@ -1,0 +1,149 @@
+#include "loco_sim/cli/output.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string_view>
+
+namespace loco::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string scaled(double value, double step, const std::vector<std::string_view>& units) {
+  std::size_t unit = 0;
+  while (value >= step && unit + 1 < units.size()) {
+    value /= step;
+    ++unit;
+  }
+  const int decimals = value >= 100 ? 1 : value >= 10 ? 2 : 3;
+  return fmt::format("{:.{}f} {}", value, decimals, units[unit]);
+}
+
+Json step_json(const model::Step& step) {
+  return {{"thread", step.thread},
+          {"thread_name", step.thread_name},
+          {"library", std::string(model::name(step.owner))},
+          {"call_id", step.call},
+          {"call", step.call_text},
+          {"subevent_id", step.subevent},
+          {"subevent", step.subevent_text},
+          {"rule", std::string(model::name(step.rule))},
+          {"edge", step.edge_text}};
+}
+
+Json counters_json(const nic::Counters& c) {
+  return {{"events", c.events},
+          {"packets_sent", c.packets_sent},
+          {"wire_bytes_sent", c.wire_bytes_sent},
+          {"tlps_up", c.tlps_up},
+          {"tlps_down", c.tlps_down},
+          {"pcie_bytes_up", c.pcie_bytes_up},
+          {"pcie_bytes_down", c.pcie_bytes_down},
+          {"doorbells", c.doorbells},
+          {"work_requests", c.work_requests},
+          {"completions", c.completions}};
+}
+
+std::string_view schedule_name(Schedule schedule) {
+  switch (schedule) {
+    case Schedule::timed:
+      return "timed";
+    case Schedule::random:
+      return "random";
+    case Schedule::adversarial:
+      return "adversarial";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string table(const std::vector<std::vector<std::string>>& rows, bool right_aligned) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string out;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (i > 0) line += "  ";
+      line +=
+          right_aligned && i > 0 ? fmt::format("{:>{}}", row[i], widths[i]) : fmt::format("{:<{}}", row[i], widths[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  return out;
+}
+
+std::string time_text(std::int64_t ps) {
+  if (ps < 1'000) return fmt::format("{} ps", ps);
+  return scaled(static_cast<double>(ps) * 1e-3, 1e3, {"ns", "us", "ms", "s"});
+}
+
+std::string rate_text(double per_second) { return scaled(per_second, 1e3, {"", "k", "M", "G"}); }
+
+Json to_json(const model::Verdict& verdict) {
+  Json libraries = Json::array();
+  for (const model::LibraryResult& result : verdict.results) {
+    Json violations = Json::array();
+    for (const model::Violation& violation : result.violations) {
+      Json cycle = Json::array();
+      for (const model::Step& step : violation.cycle) cycle.push_back(step_json(step));
+      violations.push_back(
+          {{"rule", std::string(model::name(violation.rule))}, {"message", violation.message}, {"cycle", cycle}});
+    }
+    libraries.push_back({{"library", std::string(model::name(result.library))},
+                         {"consistent", result.consistent},
+                         {"calls", result.calls},
+                         {"subevents", result.subevents},
+                         {"violations", violations}});
+  }
+  return {{"consistent", verdict.consistent()}, {"subevents", verdict.subevents}, {"libraries", libraries}};
+}
+
+Json to_json(const scenario::Scenario& scenario, const RunResult& result) {
+  Json operations = Json::array();
+  for (const OperationTimes& operation : result.operations) {
+    const LatencySummary s = summarise(operation.samples_ps);
+    operations.push_back({{"name", operation.name},
+                          {"count", s.count},
+                          {"min_ps", s.min_ps},
+                          {"median_ps", s.median_ps},
+                          {"p99_ps", s.p99_ps},
+                          {"max_ps", s.max_ps}});
+  }
+  Json out = {{"scenario", scenario.name},
+              {"seed", scenario.seed},
+              {"hardware", scenario.hardware_name},
+              {"nodes", scenario.nodes},
+              {"workload", scenario.workload},
+              {"schedule", std::string(schedule_name(scenario.schedule))},
+              {"faults", scenario.faults},
+              {"operations", operations},
+              {"operations_done", result.operations_done},
+              {"operations_per_second", result.operations_per_second()},
+              {"measured_ps", result.measured_ps},
+              {"simulated_ps", result.simulated_ps},
+              {"counters", counters_json(result.counters)}};
+  if (result.verdict) out["check"] = to_json(*result.verdict);
+  return out;
+}
+
+void print(const std::string& text) {
+  const std::string_view newline = !text.empty() && text.back() == '\n' ? "" : "\n";
+  if (std::fputs((text + std::string(newline)).c_str(), stdout) == EOF || std::fflush(stdout) == EOF) {
+    throw std::runtime_error("cannot write to stdout");
+  }
+}
+
+void print(const Json& json) { print(json.dump(2, ' ', false, Json::error_handler_t::replace)); }
+
+}  // namespace loco::cli

@@ -1,0 +1,30 @@
+// How the command line shows things: aligned tables and JSON, on stdout. One place, so that `--json` holds what the
+// table holds.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "loco_sim/run/run.hpp"
+#include "model/check.hpp"
+
+namespace loco::cli {
+
+/// Rows of cells; the first row is the heading. The first column is left-aligned, numbers right-aligned on request.
+[[nodiscard]] std::string table(const std::vector<std::vector<std::string>>& rows, bool right_aligned);
+
+/// `1.234 us`: four significant digits in the unit that suits.
+[[nodiscard]] std::string time_text(std::int64_t ps);
+/// `1.234 M`: a count or rate with a decimal prefix.
+[[nodiscard]] std::string rate_text(double per_second);
+
+[[nodiscard]] nlohmann::ordered_json to_json(const model::Verdict& verdict);
+[[nodiscard]] nlohmann::ordered_json to_json(const scenario::Scenario& scenario, const RunResult& result);
+
+/// Writes text or JSON with a newline at its end; throws std::runtime_error when stdout cannot take it.
+void print(const std::string& text);
+void print(const nlohmann::ordered_json& json);
+
+}  // namespace loco::cli

@@ -1,0 +1,226 @@
+#include "loco_sim/scenario/scenario.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <optional>
+#include <utility>
+
+#include "loco_sim/scenario/hardware.hpp"
+
+namespace loco::scenario {
+
+namespace {
+
+constexpr const char* kDefaultHardware = "cx5-roce-25g";
+constexpr std::int64_t kThreadsMax = 4096;      // of all nodes together
+constexpr std::size_t kSweepValuesMax = 1'000;  // of all axes together
+constexpr std::size_t kSweepRunsMax = 1'000'000;
+
+/// The value of a setting that a check looks at, and where the file says it.
+const Value& at(const Settings& settings, std::string_view key) { return settings.find(key)->second; }
+
+const Value* given(const Settings& settings, std::string_view key) {
+  const auto it = settings.find(key);
+  return it != settings.end() && it->second.given ? &it->second : nullptr;
+}
+
+/// The workload's kind, which decides what keys the rest may have.
+std::string workload_kind(const DocumentNode& root) {
+  const Key key{.path = "workload.kind", .type = KeyType::choice, .choices = workload_kinds()};
+  const DocumentNode* workload = root.find("workload");
+  if (workload == nullptr) throw InputError(root.place, "workload", "a map with the key kind", "nothing");
+  if (workload->kind != DocumentNode::Kind::map) {
+    throw InputError(workload->place, "workload", "a map with the key kind", workload->description());
+  }
+  const DocumentNode* kind = workload->find("kind");
+  if (kind == nullptr) throw InputError(workload->place, "workload", "the key kind", "none");
+  return read_value(*kind, key).text;
+}
+
+/// The tables of scenarios and of the workload as one: mistakes are told in the order of the file.
+KeyTable full_table(const std::string& kind) {
+  KeyTable table = scenario_keys();
+  const auto workload = std::find_if(table.begin(), table.end(), [](const Key& k) { return k.path == "workload"; });
+  KeyTable parameters = workload_keys(kind);
+  parameters.insert(parameters.begin(),
+                    {.path = "workload.kind", .type = KeyType::choice, .choices = workload_kinds()});
+  const auto after = table.erase(workload);
+  table.insert(after, parameters.begin(), parameters.end());
+  for (Key& key : table) {
+    if (key.type == KeyType::subtree) key.fallback.clear();
+  }
+  return table;
+}
+
+void apply_hardware(const DocumentNode& root, const Settings& settings, Scenario& out) {
+  const DocumentNode* node = root.find("hardware");
+  const Hardware hardware = node != nullptr ? read_hardware(*node) : load_hardware(kDefaultHardware);
+  out.hardware = hardware.profile;
+  out.hardware_name = hardware.name;
+  const Value* rate = given(settings, "fabric.link.rate");
+  const Value* delay = given(settings, "fabric.link.delay");
+  if (const Value* link = rate != nullptr ? rate : delay; link != nullptr && out.hardware.link_ideal) {
+    throw InputError(link->place, "fabric.link", "hardware with a network",
+                     fmt::format("{}, which has none (link.ideal)", hardware.name));
+  }
+  if (rate != nullptr) out.hardware.link_rate = {static_cast<std::uint64_t>(rate->number)};
+  if (delay != nullptr) out.hardware.link_delay = {delay->number};
+  for (const std::string& name : out.faults) {
+    const auto fault = std::find(nic::kFaultNames.begin(), nic::kFaultNames.end(), name);
+    if (fault != nic::kFaultNames.end()) {
+      out.hardware.faults.add(static_cast<nic::Fault>(fault - nic::kFaultNames.begin()));
+    } else {
+      out.library_faults.push_back(name);
+    }
+  }
+}
+
+void apply_topology(const Settings& settings, Scenario& out) {
+  const Value& nodes = at(settings, "topology.nodes");
+  const Value& kind = at(settings, "topology.kind");
+  out.nodes = static_cast<std::uint32_t>(nodes.number);
+  out.topology = kind.text == "star" ? fabric::Topology::star : fabric::Topology::back_to_back;
+  if (out.topology == fabric::Topology::back_to_back && out.nodes != 2) {
+    throw InputError(nodes.place, "topology.nodes", "2 for back_to_back", fmt::format("\"{}\"", out.nodes));
+  }
+}
+
+void apply_workload(const Settings& settings, const std::string& kind, Scenario& out) {
+  out.workload = kind;
+  constexpr std::string_view kPrefix = "workload.";
+  for (const auto& [path, value] : settings) {
+    if (path.starts_with(kPrefix) && path != "workload.kind")
+      out.parameters.emplace(path.substr(kPrefix.size()), value);
+  }
+  if (const auto threads = out.parameters.find("threads_per_node"); threads != out.parameters.end()) {
+    if (threads->second.number * out.nodes > kThreadsMax) {
+      throw InputError(threads->second.place, "workload.threads_per_node",
+                       fmt::format("at most {} threads on all nodes together", kThreadsMax),
+                       fmt::format("{} on each of {}", threads->second.number, out.nodes));
+    }
+  }
+}
+
+void apply_checks(const Settings& settings, Scenario& out) {
+  const Value& check = at(settings, "check");
+  for (const std::string& word : check.words) {
+    model::Library library{};
+    if (model::parse_library(word, library)) out.check.push_back(library);
+  }
+  std::sort(out.check.begin(), out.check.end());
+  const Value& level = at(settings, "trace.level");
+  out.trace_subevents = level.text == "subevents";
+  if (const Value* path = given(settings, "trace.path")) out.trace_path = path->text;
+  if (!out.trace_subevents && !out.trace_path.empty()) {
+    throw InputError(level.place, "trace.level", "subevents, since trace.path is given", "\"none\"");
+  }
+  if (!out.trace_subevents && !out.check.empty() && check.given) {
+    throw InputError(level.place, "trace.level", "subevents, since the run is checked", "\"none\"");
+  }
+  if (!out.trace_subevents) out.check.clear();
+}
+
+Schedule schedule(const std::string& word) {
+  if (word == "random") return Schedule::random;
+  return word == "adversarial" ? Schedule::adversarial : Schedule::timed;
+}
+
+/// Everything but the sweep.
+Scenario read_scenario(const DocumentNode& root, const std::string& file) {
+  if (root.kind != DocumentNode::Kind::map) {
+    throw InputError(root.place, "", "a map of keys such as name, topology, workload", root.description());
+  }
+  const std::string kind = workload_kind(root);
+  const Settings settings = read_settings(root, "", full_table(kind));
+  Scenario out;
+  out.file = file;
+  out.settings = settings;
+  const Value* name = given(settings, "name");
+  out.name = name != nullptr ? name->text : std::filesystem::path(file).stem().string();
+  if (const Value* text = given(settings, "description")) out.description = text->text;
+  out.seed = static_cast<std::uint64_t>(at(settings, "seed").number);
+  out.schedule = schedule(at(settings, "schedule").text);
+  out.faults = at(settings, "faults").words;
+  out.events_max = static_cast<std::uint64_t>(at(settings, "limits.events").number);
+  apply_topology(settings, out);
+  apply_hardware(root, settings, out);
+  apply_workload(settings, kind, out);
+  apply_checks(settings, out);
+  return out;
+}
+
+std::string flow_text(const DocumentNode& node) {
+  if (node.kind == DocumentNode::Kind::scalar) return node.quoted ? in_quotes(node.text) : node.text;
+  if (node.kind == DocumentNode::Kind::null) return "null";
+  std::vector<std::string> parts;
+  for (const DocumentNode& item : node.items) parts.push_back(flow_text(item));
+  for (const DocumentEntry& entry : node.entries) parts.push_back(entry.key + ": " + flow_text(entry.value));
+  const bool list = node.kind == DocumentNode::Kind::list;
+  return fmt::format("{}{}{}", list ? "[" : "{", fmt::join(parts, ", "), list ? "]" : "}");
+}
+
+/// Every value of every axis is tried on the scenario, so that a sweep does not fail half-way.
+std::vector<SweepAxis> read_sweep(const DocumentNode& sweep, const DocumentNode& base, const std::string& file) {
+  if (sweep.kind != DocumentNode::Kind::map) {
+    throw InputError(sweep.place, "sweep", "a map from dotted keys to lists of values", sweep.description());
+  }
+  std::vector<SweepAxis> axes;
+  std::size_t values = 0;
+  std::size_t runs = 1;
+  for (const DocumentEntry& entry : sweep.entries) {
+    const std::string path = "sweep." + entry.key;
+    if (entry.value.kind != DocumentNode::Kind::list || entry.value.items.empty()) {
+      throw InputError(entry.value.place, path, "a list of values", entry.value.description());
+    }
+    if (entry.key.starts_with("sweep"))
+      throw InputError(entry.key_place, "sweep", "a key outside of sweep", in_quotes(entry.key));
+    values += entry.value.items.size();
+    runs = runs > kSweepRunsMax ? runs : runs * entry.value.items.size();
+    if (values > kSweepValuesMax || runs > kSweepRunsMax) {
+      throw InputError(entry.key_place, "sweep",
+                       fmt::format("at most {} values and {} runs", kSweepValuesMax, kSweepRunsMax), "more");
+    }
+    SweepAxis axis{entry.key, {}};
+    for (const DocumentNode& item : entry.value.items) {
+      DocumentNode trial = base;
+      set_at(trial, entry.key, item);
+      static_cast<void>(read_scenario(trial, file));
+      axis.values.push_back(flow_text(item));
+    }
+    axes.push_back(std::move(axis));
+  }
+  return axes;
+}
+
+Scenario from_document(DocumentNode root, const std::string& file, const std::vector<Override>& overrides) {
+  for (const Override& o : overrides)
+    set_at(root, o.key, parse_override(o.value, fmt::format("--set {}={}", o.key, o.value)));
+  Scenario out = read_scenario(root, file);
+  if (const DocumentNode* sweep = root.find("sweep"); sweep != nullptr && sweep->kind != DocumentNode::Kind::null) {
+    DocumentNode base = root;
+    std::erase_if(base.entries, [](const DocumentEntry& entry) { return entry.key == "sweep"; });
+    out.sweep = read_sweep(*sweep, base, file);
+  }
+  return out;
+}
+
+}  // namespace
+
+Scenario load_scenario(const std::string& path, const std::vector<Override>& overrides) {
+  return from_document(load_document(path), path, overrides);
+}
+
+Scenario parse_scenario(const std::string& text, const std::string& file, const std::vector<Override>& overrides) {
+  return from_document(parse_document(text, file), file, overrides);
+}
+
+Override parse_set(const std::string& argument) {
+  const std::size_t equals = argument.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw InputError({"--set " + argument, 0, 0}, "", "key=value", in_quotes(argument));
+  }
+  return {argument.substr(0, equals), argument.substr(equals + 1)};
+}
+
+}  // namespace loco::scenario

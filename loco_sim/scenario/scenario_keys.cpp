@@ -1,0 +1,86 @@
+// The table of a scenario's keys. Whoever adds a key adds it here; reading, messages and the reference page follow.
+#include <string>
+#include <vector>
+
+#include "loco_sim/scenario/scenario.hpp"
+
+namespace loco::scenario {
+
+std::vector<std::string> topology_kinds() { return {"back_to_back", "star"}; }
+
+const KeyTable& scenario_keys() {
+  static const KeyTable table = {
+      {.path = "name", .least = 1, .most = 128, .doc = "What reports call the run; the file's name when left out."},
+      {.path = "description", .most = 4096, .doc = "For readers."},
+      {.path = "seed",
+       .type = KeyType::integer,
+       .fallback = "1",
+       .doc = "Everything random in a run is drawn from it: the same scenario and seed give the same bytes."},
+      {.path = "hardware",
+       .type = KeyType::subtree,
+       .fallback = "cx5-roce-25g",
+       .doc = "A hardware profile, by name or path, or a map that starts from one: {base: NAME, nic: {...}}."},
+      {.path = "topology.kind",
+       .type = KeyType::choice,
+       .fallback = "star",
+       .choices = topology_kinds(),
+       .doc = "back_to_back: two hosts and a cable. star: hosts around one switch."},
+      {.path = "topology.nodes", .type = KeyType::integer, .fallback = "2", .least = 2, .most = 1024, .doc = "Hosts."},
+      {.path = "fabric.model",
+       .type = KeyType::choice,
+       .fallback = "packet",
+       .choices = {"packet"},
+       .doc = "packet: every packet is an event."},
+      {.path = "fabric.routing",
+       .type = KeyType::choice,
+       .fallback = "deterministic",
+       .choices = {"deterministic"},
+       .doc = "deterministic: one path for each pair of hosts."},
+      {.path = "fabric.link.rate",
+       .type = KeyType::rate,
+       .least = 1'000'000,
+       .most = 10'000'000'000'000,
+       .doc = "Rate of every link; the hardware's (link.rate) when left out."},
+      {.path = "fabric.link.delay",
+       .type = KeyType::duration,
+       .most = 1'000'000'000,
+       .doc = "Propagation over every link; the hardware's (link.delay) when left out."},
+      {.path = "workload", .type = KeyType::subtree, .doc = "What the hosts do: `kind` and the kind's parameters."},
+      {.path = "schedule",
+       .type = KeyType::choice,
+       .fallback = "timed",
+       .choices = {"timed", "random", "adversarial"},
+       .doc =
+           "Which pending event runs next. timed: the earliest; the only one whose times mean anything. random: any, "
+           "drawn from the seed: whatever the hardware's queues allow. adversarial: components and threads are held "
+           "back for long, at random."},
+      {.path = "faults",
+       .type = KeyType::choices,
+       .fallback = "[]",
+       .choices = fault_names(),
+       .doc = "Deliberate faults, to see the checkers find them."},
+      {.path = "trace.level",
+       .type = KeyType::choice,
+       .fallback = "subevents",
+       .choices = {"none", "subevents"},
+       .doc = "What is recorded. subevents: every library call and every access to memory. none: nothing; needs an "
+              "empty `check`."},
+      {.path = "trace.path", .least = 1, .most = 4096, .doc = "The file to write the trace to; none when left out."},
+      {.path = "check",
+       .type = KeyType::choices,
+       .fallback = "[rdmawait, sv, bal]",
+       .choices = {"rdmawait", "sv", "bal", "rbl", "msw", "lock", "kvstore"},
+       .doc = "The libraries whose memory models the run is checked against; [] for none."},
+      {.path = "limits.events",
+       .type = KeyType::integer,
+       .fallback = "10000000000",
+       .least = 1,
+       .doc = "A run that takes more events is stopped with an error."},
+      {.path = "sweep",
+       .type = KeyType::subtree,
+       .doc = "Dotted keys and the lists of values they take, one run for each combination."},
+  };
+  return table;
+}
+
+}  // namespace loco::scenario
