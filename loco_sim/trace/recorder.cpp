@@ -1,0 +1,139 @@
+#include "loco_sim/trace/recorder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+namespace loco {
+
+namespace {
+
+struct KnownCall {
+  std::string_view library;
+  std::string_view method;
+  model::Library library_id;
+  model::Method method_id;
+};
+
+/// Every library call that LOCO brackets, and what the trace calls it.
+constexpr std::array kKnownCalls = {
+    KnownCall{"sv", "read", model::Library::sv, model::Method::sv_read},
+    KnownCall{"sv", "write", model::Library::sv, model::Method::sv_write},
+    KnownCall{"sv", "bcast", model::Library::sv, model::Method::bcast},
+    KnownCall{"sv", "wait", model::Library::sv, model::Method::sv_wait},
+    KnownCall{"sv", "gf", model::Library::sv, model::Method::gf},
+    KnownCall{"rdmawait", "wait", model::Library::rdmawait, model::Method::wait},
+    KnownCall{"bal", "barrier", model::Library::bal, model::Method::barrier},
+};
+
+const KnownCall& known(const CallInfo& call) {
+  for (const auto& k : kKnownCalls)
+    if (k.library == call.library && k.method == call.method) return k;
+  throw std::invalid_argument("the trace knows no call " + std::string(call.library) + "." + std::string(call.method));
+}
+
+}  // namespace
+
+static_assert(static_cast<int>(nic::Stamp::aGF) == static_cast<int>(model::Stamp::aGF));
+
+void Recorder::add_thread(NodeId node, std::string name) {
+  trace_.threads.push_back({node, std::move(name)});
+  open_.emplace_back();
+}
+
+std::uint32_t Recorder::object(std::string_view name) {
+  if (name.empty()) return 0;
+  const auto found = objects_.find(name);
+  if (found != objects_.end()) return found->second;
+  const auto index = static_cast<std::uint32_t>(trace_.objects.size());
+  trace_.objects.push_back({.name = std::string(name), .participants = {}, .transitive = false});
+  objects_.emplace(name, index);
+  return index;
+}
+
+std::uint32_t Recorder::node_set(std::span<const NodeId> nodes) {
+  if (nodes.empty()) return 0;
+  const std::vector<std::uint32_t> key(nodes.begin(), nodes.end());
+  const auto [found, fresh] = node_sets_.try_emplace(key, static_cast<std::uint32_t>(trace_.node_sets.size()));
+  if (fresh) trace_.node_sets.push_back(key);
+  return found->second;
+}
+
+model::CallId Recorder::begin(std::uint32_t thread, const CallInfo& call, model::Seq seq) {
+  const KnownCall& what = known(call);
+  const std::uint32_t object_index = object(call.object);
+  if (what.method_id == model::Method::barrier) {
+    model::Object& barrier = trace_.objects[object_index];
+    const auto at = std::ranges::lower_bound(barrier.participants, thread);
+    if (at == barrier.participants.end() || *at != thread) barrier.participants.insert(at, thread);
+    barrier.transitive = call.nodes.size() == trace_.nodes;
+  }
+  const model::CallId parent = open_call(thread);
+  trace_.calls.push_back({.parent = parent,
+                          .thread = thread,
+                          .library = what.library_id,
+                          .method = what.method_id,
+                          .object = object_index,
+                          .node_set = node_set(call.nodes),
+                          .work_id = call.work_id,
+                          .argument = call.argument,
+                          .begin = seq});
+  const auto id = static_cast<model::CallId>(trace_.calls.size());
+  open_[thread].push_back(id);
+  return id;
+}
+
+void Recorder::end(std::uint32_t thread, std::uint64_t result, model::Seq seq) {
+  finish(open_[thread].back(), result, seq);
+  open_[thread].pop_back();
+}
+
+model::CallId Recorder::begin_operation(std::uint32_t thread, model::Method method, std::uint64_t argument,
+                                        std::uint64_t work_id, model::Seq seq) {
+  trace_.calls.push_back({.parent = open_call(thread),
+                          .thread = thread,
+                          .library = model::Library::rdmawait,
+                          .method = method,
+                          .work_id = work_id,
+                          .argument = argument,
+                          .begin = seq});
+  return static_cast<model::CallId>(trace_.calls.size());
+}
+
+void Recorder::finish(model::CallId call, std::uint64_t result, model::Seq seq) {
+  model::Call& c = trace_.calls[call - 1];
+  c.returned = true;
+  c.result = result;
+  c.end = seq;
+}
+
+model::CallId Recorder::open_call(std::uint32_t thread) const {
+  return open_[thread].empty() ? 0 : open_[thread].back();
+}
+
+void Recorder::on_subevent(const nic::Subevent& s) {
+  trace_.subevents.push_back({.call = s.op,
+                              .stamp = static_cast<model::Stamp>(s.stamp),
+                              .peer = static_cast<std::uint16_t>(s.peer),
+                              .node = static_cast<std::uint16_t>(s.home),
+                              .address = s.address,
+                              .value = s.value,
+                              .value_read = s.value_read,
+                              .source = s.source,
+                              .overwrote = s.overwrote,
+                              .start = s.seq,
+                              .finish = s.finished ? s.seq : model::kNever,
+                              .start_ps = s.at.ps,
+                              .finish_ps = s.at.ps});
+  if (trace_.subevents.size() != s.id) throw std::logic_error("a subevent was not recorded");
+}
+
+void Recorder::on_subevent_finish(const nic::SubeventFinish& f) {
+  model::Subevent& s = trace_.subevents[f.id - 1];
+  s.overwrote = f.overwrote;
+  s.value = f.value;
+  s.finish = f.seq;
+  s.finish_ps = f.at.ps;
+}
+
+}  // namespace loco

@@ -1,0 +1,56 @@
+// Turns a running system's events and its programs' library calls into a model::Trace.
+//
+// The recorder watches (nic::Observer) and is told about calls: begin and end of library calls, which nest, and the
+// innermost ones, which the transport makes: a load, a put. Subevents name their innermost call by the op id that
+// the call was given. A subevent's number in the machine is its number in the trace. Nothing here can change a run;
+// a run without a recorder does not pay for one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "loco_sim/loco/transport.hpp"
+#include "model/trace.hpp"
+#include "nic_model/observer.hpp"
+
+namespace loco {
+
+class Recorder final : public nic::Observer {
+ public:
+  explicit Recorder(std::uint32_t nodes) { trace_.nodes = nodes; }
+
+  /// Threads in the order of their numbers in the machine.
+  void add_thread(NodeId node, std::string name);
+
+  /// A library call of a thread begins, at order stamp `seq`; calls nest.
+  model::CallId begin(std::uint32_t thread, const CallInfo& call, model::Seq seq);
+  /// The innermost open call of the thread ends.
+  void end(std::uint32_t thread, std::uint64_t result, model::Seq seq);
+
+  /// A call that the machine executes: begins and stays open until finish(). Its id is the op id of its subevents.
+  model::CallId begin_operation(std::uint32_t thread, model::Method method, std::uint64_t argument,
+                                std::uint64_t work_id, model::Seq seq);
+  void finish(model::CallId call, std::uint64_t result, model::Seq seq);
+
+  /// The innermost open call of a thread; 0 for none.
+  [[nodiscard]] model::CallId open_call(std::uint32_t thread) const;
+
+  void on_subevent(const nic::Subevent& subevent) override;
+  void on_subevent_finish(const nic::SubeventFinish& finish) override;
+
+  [[nodiscard]] model::Trace& trace() { return trace_; }
+
+ private:
+  std::uint32_t object(std::string_view name);
+  std::uint32_t node_set(std::span<const NodeId> nodes);
+
+  model::Trace trace_;
+  std::vector<std::vector<model::CallId>> open_;  ///< by thread
+  std::map<std::string, std::uint32_t, std::less<>> objects_;
+  std::map<std::vector<std::uint32_t>, std::uint32_t> node_sets_;
+};
+
+}  // namespace loco

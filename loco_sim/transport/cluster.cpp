@@ -1,0 +1,132 @@
+#include "loco_sim/transport/cluster.hpp"
+
+#include "loco_sim/transport/virtual_transport.hpp"
+
+namespace loco {
+
+namespace {
+nic::SystemConfig system_config(const ClusterConfig& config) {
+  return {.profile = config.profile, .topology = config.topology, .nodes = config.nodes, .witness = config.record};
+}
+
+/// Programs have deep library calls below them; only the pages touched cost anything.
+constexpr std::size_t kStackBytes = 256U << 10U;
+}  // namespace
+
+SimulatedCluster::SimulatedCluster(ClusterConfig config)
+    : config_(std::move(config)),
+      system_(system_config(config_)),
+      scheduler_(config_.schedule, config_.seed),
+      recorder_(config_.record ? std::make_unique<Recorder>(config_.nodes) : nullptr),
+      pool_({.stack_bytes = kStackBytes}) {
+  if (recorder_) recorder_->trace().seed = config_.seed;
+  for (NodeId n = 0; n < config_.nodes; ++n) nodes_.push_back(std::make_unique<VirtualTransport>(*this, n));
+}
+
+SimulatedCluster::~SimulatedCluster() { closing_ = true; }
+
+Transport& SimulatedCluster::node(NodeId node) { return *nodes_.at(node); }
+
+std::uint32_t SimulatedCluster::add_thread(NodeId node, std::string name, std::function<void()> body, bool service) {
+  VirtualTransport& transport = *nodes_.at(node);
+  const nic::ThreadId id = system_.create_thread(node, system_.now());
+  auto thread = std::make_unique<SimThread>();
+  thread->node = node;
+  thread->index = transport.threads_++;
+  thread->name = std::move(name);
+  thread->service = service;
+  thread->body = std::move(body);
+  if (recorder_) recorder_->add_thread(node, thread->name);
+  if (!service) ++unfinished_;
+  threads_.push_back(std::move(thread));
+  threads_[id]->fiber = pool_.create([this, id] { thread_main(id); });
+  return id;
+}
+
+void SimulatedCluster::spawn(NodeId node, std::string name, Program program) {
+  Transport& transport = *nodes_.at(node);
+  add_thread(
+      node, std::move(name), [&transport, program = std::move(program)] { program(transport); }, false);
+}
+
+void SimulatedCluster::spawn_everywhere(const Program& program) {
+  for (NodeId n = 0; n < config_.nodes; ++n) spawn(n, "main", program);
+}
+
+void SimulatedCluster::thread_main(std::uint32_t id) {
+  SimThread& thread = *threads_[id];
+  try {
+    thread.body();
+    if (thread.owed.ps > 0) {  // the last accesses take their time too
+      cpu_->resume_after(thread.owed);
+      suspend();
+    }
+  } catch (const sim::FiberCancelled&) {
+    throw;
+  } catch (...) {
+    if (!failure_) {
+      failure_ = std::current_exception();
+      failed_thread_ = id;
+    }
+  }
+  thread.ended = true;
+  if (!thread.service && --unfinished_ == 0) ended_ = system_.now();
+  cpu_->stop();
+}
+
+void SimulatedCluster::run(nic::Cpu& cpu) {
+  cpu_ = &cpu;
+  current_ = cpu.thread();
+  pool_.resume(threads_[current_]->fiber);
+  cpu_ = nullptr;
+}
+
+SimThread& SimulatedCluster::current() {
+  if (closing_) throw sim::FiberCancelled{};
+  if (cpu_ == nullptr) throw std::logic_error("a transport is used outside of its cluster's run");
+  return *threads_[current_];
+}
+
+void SimulatedCluster::suspend() {
+  SimThread& thread = *threads_[current_];
+  pool_.suspend();
+  thread.owed = {};
+  thread.looks = 0;
+  thread.acted = false;
+}
+
+void SimulatedCluster::run() {
+  nic::Context context{.runner = *this, .observer = recorder_.get()};
+  std::uint64_t events = 0;
+  while (scheduler_.step(system_, context)) {
+    if (failure_) throw_program_error();
+    check_progress(++events);
+  }
+  if (unfinished_ > 0) throw Deadlock("deadlock: nothing is left to happen" + waiting_report());
+}
+
+void SimulatedCluster::check_progress(std::uint64_t events) {
+  constexpr std::uint64_t kAskEvery = 4096;
+  if (events > config_.events_max)
+    throw EventLimit("the run has taken " + std::to_string(config_.events_max) + " events and has not ended" +
+                     waiting_report());
+  if (events % kAskEvery == 0 && config_.interrupted && config_.interrupted()) throw RunInterrupted("interrupted");
+}
+
+void SimulatedCluster::throw_program_error() {
+  const SimThread& thread = *threads_[failed_thread_];
+  try {
+    std::rethrow_exception(failure_);
+  } catch (const std::exception& error) {
+    std::throw_with_nested(ProgramError(thread.node, thread.name, error.what()));
+  } catch (...) {
+    std::throw_with_nested(ProgramError(thread.node, thread.name, "an exception that is not a std::exception"));
+  }
+}
+
+model::Trace SimulatedCluster::take_trace() {
+  if (!recorder_) return {};
+  return std::move(recorder_->trace());
+}
+
+}  // namespace loco

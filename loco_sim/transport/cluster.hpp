@@ -1,0 +1,132 @@
+// A simulated cluster: owns the machine, runs node programs on it, reports what went wrong.
+//
+// Programs are plain blocking code on fibers, against Transport. A run is a function of the configuration (seed
+// included) and the programs. Everything happens on the calling OS thread, inside run().
+// Errors: what a program throws comes out of run() as a ProgramError with the original nested; programs that wait for
+// each other for ever end with Deadlock; too many events with EventLimit.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "loco_sim/loco/transport.hpp"
+#include "loco_sim/trace/recorder.hpp"
+#include "loco_sim/transport/schedule.hpp"
+#include "nic_model/system.hpp"
+#include "sim/fiber.hpp"
+
+namespace loco {
+
+class VirtualTransport;
+struct SimThread;
+
+/// A program threw; the original exception is nested (std::rethrow_if_nested).
+class ProgramError : public std::runtime_error {
+ public:
+  ProgramError(NodeId node, std::string thread, const std::string& what)
+      : std::runtime_error("node " + std::to_string(node) + ", thread " + thread + ": " + what),
+        node_(node),
+        thread_(std::move(thread)) {}
+  [[nodiscard]] NodeId node() const { return node_; }
+  [[nodiscard]] const std::string& thread() const { return thread_; }
+
+ private:
+  NodeId node_;
+  std::string thread_;
+};
+
+/// Nothing is left to happen and some programs have not ended; what() says what each thread waits for.
+class Deadlock : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The run took more events than it was allowed.
+class EventLimit : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// ClusterConfig::interrupted said so.
+class RunInterrupted : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct ClusterConfig {
+  nic::HardwareProfile profile;
+  fabric::Topology topology = fabric::Topology::star;
+  std::uint32_t nodes = 2;
+  std::uint64_t seed = 1;
+  Schedule schedule = Schedule::timed;
+  bool record = false;  ///< keep a trace of calls and subevents
+  std::uint64_t events_max = 1'000'000'000;
+  std::function<bool()> interrupted = {};        ///< asked now and then; may be empty
+  std::uint32_t send_queue_entries = 128;        ///< of each queue pair
+  std::uint32_t completion_entries = 1U << 16U;  ///< of each node's completion queue
+};
+
+class SimulatedCluster final : public nic::ThreadRunner {
+ public:
+  using Program = std::function<void(Transport&)>;
+
+  explicit SimulatedCluster(ClusterConfig config);
+  ~SimulatedCluster() override;
+  SimulatedCluster(const SimulatedCluster&) = delete;
+  SimulatedCluster& operator=(const SimulatedCluster&) = delete;
+
+  /// A program thread of a node, which starts at time 0 (or now, while running). The run ends when all have ended.
+  void spawn(NodeId node, std::string name, Program program);
+  /// The same program on every node, as thread "main".
+  void spawn_everywhere(const Program& program);
+
+  /// Until every program has ended and the machine has come to rest.
+  void run();
+
+  [[nodiscard]] const ClusterConfig& config() const { return config_; }
+  [[nodiscard]] nic::System& system() { return system_; }
+  [[nodiscard]] const nic::System& system() const { return system_; }
+  [[nodiscard]] Transport& node(NodeId node);
+  /// When the last program ended.
+  [[nodiscard]] sim::SimTime ended() const { return ended_; }
+  /// The recorded trace, taken out; empty when nothing was recorded.
+  [[nodiscard]] model::Trace take_trace();
+
+  void run(nic::Cpu& cpu) override;
+
+ private:
+  friend class VirtualTransport;
+
+  std::uint32_t add_thread(NodeId node, std::string name, std::function<void()> body, bool service);
+  void thread_main(std::uint32_t thread);
+  /// The thread whose step is being taken; throws sim::FiberCancelled when the cluster is being destroyed.
+  SimThread& current();
+  /// Ends the current step, after having said when the thread goes on, and returns in the thread's next step.
+  void suspend();
+  void check_progress(std::uint64_t events);
+  /// What each unfinished thread is doing.
+  [[nodiscard]] std::string waiting_report() const;
+  [[noreturn]] void throw_program_error();
+
+  ClusterConfig config_;
+  nic::System system_;
+  Scheduler scheduler_;
+  std::unique_ptr<Recorder> recorder_;
+  std::vector<std::unique_ptr<VirtualTransport>> nodes_;
+  std::vector<std::unique_ptr<SimThread>> threads_;  ///< by number in the machine
+  nic::Cpu* cpu_ = nullptr;                          ///< of the step that is being taken
+  std::uint32_t current_ = 0;
+  std::uint32_t unfinished_ = 0;  ///< program threads
+  std::exception_ptr failure_;
+  std::uint32_t failed_thread_ = 0;
+  sim::SimTime ended_;
+  bool closing_ = false;
+  sim::FiberPool pool_;  // last: its destructor unwinds the programs, which still use the rest
+};
+
+}  // namespace loco

@@ -1,0 +1,35 @@
+// Which pending event of a simulated machine runs next (machine page, "Laws" 1 and "Exploration").
+//
+// timed: the earliest; the only one whose times mean anything. random: any, each as likely. adversarial: every
+// component and thread has a random priority which changes at random points (after Burckhardt et al., "A randomized
+// scheduler with probabilistic guarantees of finding bugs", ASPLOS 2010), so that one of them can be held back for
+// very long, as if its delays were a hundred times the others'. A function of the seed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "nic_model/system.hpp"
+#include "sim/rng.hpp"
+
+namespace loco {
+
+enum class Schedule : std::uint8_t { timed, random, adversarial };
+
+class Scheduler {
+ public:
+  Scheduler(Schedule schedule, std::uint64_t seed) : schedule_(schedule), stream_(seed, "schedule") {}
+
+  /// Takes one event; false when none is pending.
+  bool step(nic::System& system, nic::Context& context);
+
+ private:
+  std::size_t pick_by_priority(const nic::System& system);
+
+  Schedule schedule_;
+  sim::Stream stream_;
+  std::map<std::pair<std::uint16_t, std::uint32_t>, std::uint64_t> priorities_;  ///< by (kind, component)
+};
+
+}  // namespace loco

@@ -1,0 +1,110 @@
+// The one-sided operations of a virtual transport: work requests on queue pairs of the simulated machine.
+#include <array>
+#include <stdexcept>
+
+#include "loco_sim/transport/virtual_transport.hpp"
+
+namespace loco {
+
+namespace {
+constexpr std::uint64_t kSendQueueKey = std::uint64_t{2} << 40U;
+}  // namespace
+
+nic::QpId VirtualTransport::queue_pair(SimThread& thread, NodeId peer) {
+  const auto found = thread.queue_pairs.find(peer);
+  if (found != thread.queue_pairs.end()) return found->second;
+  nic::System& system = cluster_.system_;
+  VirtualTransport& other = *cluster_.nodes_.at(peer);
+  const nic::QpId mine =
+      system.create_qp(node_, completion_queue_, cluster_.config_.send_queue_entries, cluster_.current_);
+  const nic::QpId theirs = system.create_qp(peer, other.completion_queue_, 1);
+  system.connect(mine, theirs);
+  thread.queue_pairs.emplace(peer, mine);
+  return mine;
+}
+
+std::uint32_t VirtualTransport::local_key(Address address) const {
+  const auto after = memory_.upper_bound(address);
+  return after == memory_.begin() ? 0 : std::prev(after)->second.lkey;
+}
+
+void VirtualTransport::post(nic::Wqe wqe, const Region& remote, model::Method method, std::uint64_t argument,
+                            OperationTag tag) {
+  cluster_.current().owed += profile().cpu_post_wqe;  // the work request is built, then the doorbell rung
+  SimThread& thread = act();
+  make_room(thread);
+  const nic::QpId qp = queue_pair(thread, remote.node);
+  while (cluster_.system_.send_queue_room(qp) == 0) {
+    thread.looked.push_back({Look::What::send_queue, remote.node, 0});
+    cpu().watch(kSendQueueKey | qp);
+    cpu().pause(profile().cpu_load);
+    cluster_.suspend();
+    thread.must_turn = true;
+    make_room(thread);
+  }
+  if (bool& fence = thread.fence_next[remote.node]; fence) {
+    fence = false;
+    wqe.fence = true;
+    wqe.fence_op = begin_operation(model::Method::rfence);
+    finish_operation(wqe.fence_op, 0);
+  }
+  wqe.op = begin_operation(method, argument, tag.work_id);
+  wqe.wr_id = tag.token;
+  wqe.lkey = local_key(wqe.local);
+  wqe.rkey = remote.rkey;
+  const nic::PostResult result = cpu().post_send(qp, std::span(&wqe, 1));
+  if (result != nic::PostResult::ok) throw std::logic_error("a work request was refused");
+  finish_operation(wqe.op, 0);
+  thread.owed += profile().cpu_doorbell;
+}
+
+void VirtualTransport::put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size,
+                           OperationTag tag) {
+  post({.opcode = nic::Opcode::rdma_write,
+        .length = static_cast<std::uint32_t>(size),
+        .local = local,
+        .remote = remote.base + offset},
+       remote, model::Method::put, 0, tag);
+}
+
+void VirtualTransport::get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size,
+                           OperationTag tag) {
+  post({.opcode = nic::Opcode::rdma_read,
+        .length = static_cast<std::uint32_t>(size),
+        .local = local,
+        .remote = remote.base + offset},
+       remote, model::Method::get, 0, tag);
+}
+
+void VirtualTransport::fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add,
+                                 OperationTag tag) {
+  post({.opcode = nic::Opcode::fetch_add, .local = local, .remote = remote.base + offset, .compare_add = add}, remote,
+       model::Method::remote_faa, add, tag);
+}
+
+void VirtualTransport::compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
+                                    std::uint64_t desired, OperationTag tag) {
+  post({.opcode = nic::Opcode::compare_swap,
+        .local = local,
+        .remote = remote.base + offset,
+        .compare_add = expected,
+        .swap = desired},
+       remote, model::Method::remote_cas, desired, tag);
+}
+
+void VirtualTransport::remote_fence(NodeId node) { cluster_.current().fence_next[node] = true; }
+
+std::size_t VirtualTransport::poll(std::span<Completion> out) {
+  std::array<nic::Cqe, 16> cqes;
+  SimThread& thread = look(Look::What::completions, 0);
+  const std::size_t taken = cpu().poll_cq(completion_queue_, std::span(cqes).first(std::min(out.size(), cqes.size())));
+  for (std::size_t i = 0; i < taken; ++i) {
+    out[i] = {cqes[i].wr_id, static_cast<Status>(cqes[i].status)};
+    cluster_.system_.notify(node_, kSendQueueKey | cqes[i].qp);
+  }
+  thread.owed += taken == 0 ? profile().cpu_poll_empty : profile().cpu_poll_cqe * static_cast<std::int64_t>(taken);
+  if (taken > 0) thread.acted = true;
+  return taken;
+}
+
+}  // namespace loco

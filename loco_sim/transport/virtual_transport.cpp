@@ -1,0 +1,236 @@
+#include "loco_sim/transport/virtual_transport.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <stdexcept>
+
+namespace loco {
+
+namespace {
+/// Keys of the transport's own in watch sets.
+constexpr std::uint64_t kControlKey = std::uint64_t{1} << 40U;
+
+/// A turn that looks at more than this many things pays in between.
+constexpr std::uint32_t kLooksPerStep = 64;
+/// A report names this many of the things that a thread looked at last.
+constexpr std::size_t kLooksKept = 8;
+}  // namespace
+
+static_assert(static_cast<int>(nic::Status::rnr_retry_exc_err) == static_cast<int>(Status::rnr_retry_exc_err));
+
+VirtualTransport::VirtualTransport(SimulatedCluster& cluster, NodeId node)
+    : cluster_(cluster),
+      node_(node),
+      completion_queue_(cluster.system_.create_cq(node, cluster.config_.completion_entries)) {}
+
+std::uint32_t VirtualTransport::my_thread() const { return cluster_.current().index; }
+
+void VirtualTransport::spawn(std::string name, std::function<void()> body, bool service) {
+  cluster_.add_thread(node_, std::move(name), std::move(body), service);
+}
+
+std::int64_t VirtualTransport::now_ps() const { return (cluster_.system_.now() + cluster_.current().owed).ps; }
+
+void VirtualTransport::compute(std::int64_t ps) {
+  SimThread& thread = cluster_.current();
+  thread.owed += sim::Duration{ps};
+  spend(thread);
+}
+
+// --- steps -----------------------------------------------------------------------------------------------------------
+
+void VirtualTransport::spend(SimThread& thread) {
+  cpu().resume_after(thread.owed);
+  cluster_.suspend();
+}
+
+SimThread& VirtualTransport::look(Look::What what, std::uint64_t where) {
+  SimThread& thread = cluster_.current();
+  const bool together = cluster_.config_.schedule == Schedule::timed && !thread.acted && thread.looks < kLooksPerStep;
+  if ((thread.looks > 0 || thread.acted) && !together) spend(thread);
+  ++thread.looks;
+  if (thread.looked.size() == kLooksKept) thread.looked.erase(thread.looked.begin());
+  thread.looked.push_back({what, where, 0});
+  return thread;
+}
+
+SimThread& VirtualTransport::act() {
+  SimThread& thread = cluster_.current();
+  const bool separate = cluster_.config_.schedule != Schedule::timed;
+  if (thread.owed.ps > 0 || (separate && (thread.looks > 0 || thread.acted))) spend(thread);
+  thread.acted = true;
+  return thread;
+}
+
+void VirtualTransport::pause() {
+  SimThread& thread = cluster_.current();
+  if (thread.must_turn) {
+    thread.must_turn = false;
+    spend(thread);
+  } else {
+    cpu().pause(thread.owed);
+    cluster_.suspend();
+  }
+  thread.looked.clear();
+}
+
+void VirtualTransport::drain(SimThread& thread) {
+  while (!cpu().store_buffer_empty()) {
+    cpu().resume_when_drained();
+    cluster_.suspend();
+  }
+  thread.acted = true;
+}
+
+void VirtualTransport::make_room(SimThread& thread) {
+  while (cpu().store_buffer_full()) {
+    cpu().resume_when_room();
+    cluster_.suspend();
+  }
+  thread.acted = true;
+}
+
+// --- calls -----------------------------------------------------------------------------------------------------------
+
+model::CallId VirtualTransport::begin_operation(model::Method method, std::uint64_t argument, std::uint64_t work_id) {
+  if (!cluster_.recorder_) return 0;
+  return cluster_.recorder_->begin_operation(cluster_.current_, method, argument, work_id, cluster_.system_.seq());
+}
+
+void VirtualTransport::finish_operation(model::CallId call, std::uint64_t result) {
+  if (call != 0) cluster_.recorder_->finish(call, result, cluster_.system_.seq());
+}
+
+void VirtualTransport::begin_call(const CallInfo& call) {
+  SimThread& thread = cluster_.current();
+  thread.calls.push_back(call);
+  if (cluster_.recorder_) cluster_.recorder_->begin(cluster_.current_, call, cluster_.system_.seq());
+}
+
+void VirtualTransport::end_call(std::uint64_t result) {
+  if (cluster_.closing_) return;  // a program is being unwound: nobody will read its trace
+  cluster_.current().calls.pop_back();
+  if (cluster_.recorder_) cluster_.recorder_->end(cluster_.current_, result, cluster_.system_.seq());
+}
+
+void VirtualTransport::note_waited(std::uint64_t) {
+  cluster_.current();
+  if (cluster_.recorder_) cpu().record(nic::Stamp::aWT, cluster_.recorder_->open_call(cluster_.current_));
+}
+
+// --- local memory ----------------------------------------------------------------------------------------------------
+
+Region VirtualTransport::allocate(std::uint64_t size) {
+  const Address base = cluster_.system_.allocate(node_, size);
+  const nic::MemoryRegion region = cluster_.system_.register_memory(node_, base, size);
+  memory_.emplace(base, region);
+  return {node_, base, size, region.rkey};
+}
+
+std::uint64_t VirtualTransport::load(Address address) {
+  SimThread& thread = look(Look::What::word, address);
+  const model::CallId call = begin_operation(model::Method::read);
+  const std::uint64_t value = cpu().load(address, call);
+  finish_operation(call, value);
+  thread.owed += profile().cpu_load;
+  thread.saw(value);
+  return value;
+}
+
+void VirtualTransport::store(Address address, std::uint64_t value) {
+  SimThread& thread = act();
+  make_room(thread);
+  const model::CallId call = begin_operation(model::Method::write, value);
+  cpu().store(address, value, call);
+  finish_operation(call, 0);
+  thread.owed += profile().cpu_store;
+}
+
+void VirtualTransport::load_bytes(Address address, std::span<std::byte> out) {
+  if (out.size() % 8 != 0) throw std::invalid_argument("wide loads are of whole words");
+  for (std::size_t i = 0; i < out.size(); i += 8) {
+    const std::uint64_t value = load(address + i);
+    std::memcpy(out.data() + i, &value, 8);
+  }
+}
+
+void VirtualTransport::store_bytes(Address address, std::span<const std::byte> in) {
+  if (in.size() % 8 != 0) throw std::invalid_argument("wide stores are of whole words");
+  for (std::size_t i = 0; i < in.size(); i += 8) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, in.data() + i, 8);
+    store(address + i, value);
+  }
+}
+
+std::uint64_t VirtualTransport::compare_swap_local(Address address, std::uint64_t expected, std::uint64_t desired) {
+  SimThread& thread = act();
+  drain(thread);
+  const model::CallId call = begin_operation(model::Method::cas, desired);
+  const std::uint64_t old = cpu().compare_swap(address, expected, desired, call);
+  finish_operation(call, old);
+  thread.owed += profile().cpu_atomic;
+  return old;
+}
+
+void VirtualTransport::memory_fence() {
+  SimThread& thread = act();
+  drain(thread);
+  const model::CallId call = begin_operation(model::Method::mfence);
+  cpu().fence(call);
+  finish_operation(call, 0);
+  thread.owed += profile().cpu_fence;
+}
+
+// --- flags -----------------------------------------------------------------------------------------------------------
+
+Flag VirtualTransport::make_flag(std::uint64_t initial) { return cluster_.system_.create_flag(node_, initial); }
+
+std::uint64_t VirtualTransport::flag_load(Flag flag) {
+  SimThread& thread = look(Look::What::flag, flag);
+  const std::uint64_t value = cpu().flag_load(flag);
+  thread.owed += profile().cpu_load;
+  thread.saw(value);
+  return value;
+}
+
+std::uint64_t VirtualTransport::flag_fetch_or(Flag flag, std::uint64_t bits) {
+  SimThread& thread = act();
+  thread.owed += profile().cpu_atomic;
+  return cpu().flag_fetch_or(flag, bits);
+}
+
+std::uint64_t VirtualTransport::flag_fetch_and(Flag flag, std::uint64_t bits) {
+  SimThread& thread = act();
+  thread.owed += profile().cpu_atomic;
+  return cpu().flag_fetch_and(flag, bits);
+}
+
+std::uint64_t VirtualTransport::flag_fetch_add(Flag flag, std::uint64_t value) {
+  SimThread& thread = act();
+  thread.owed += profile().cpu_atomic;
+  // One step of the machine, hence atomic.
+  const std::uint64_t old = cpu().flag_load(flag);
+  cpu().flag_fetch_and(flag, old + value);
+  cpu().flag_fetch_or(flag, old + value);
+  return old;
+}
+
+// --- set-up ----------------------------------------------------------------------------------------------------------
+
+void VirtualTransport::send_control(NodeId to, std::string body) {
+  cluster_.nodes_.at(to)->inbox_.push_back({node_, std::move(body)});
+  cluster_.system_.notify(to, kControlKey);
+}
+
+std::optional<ControlMessage> VirtualTransport::receive_control() {
+  cluster_.current();
+  cpu().watch(kControlKey);
+  if (inbox_.empty()) return std::nullopt;
+  ControlMessage message = std::move(inbox_.front());
+  inbox_.pop_front();
+  return message;
+}
+
+}  // namespace loco

@@ -1,0 +1,123 @@
+// One node's transport on simulated hardware: LOCO's blocking operations as steps of the machine's threads.
+//
+// Each thread has a queue pair for each peer it operates on, made at first use and answered by a passive queue pair
+// over there; all share the node's completion queue. Set-up (memory, queue pairs, messages) takes no simulated time.
+//
+// When accesses happen. Under random schedules each access to something shared is a step of its own. Under the timed
+// schedule a thread that only looks (loads, flags, polls of the completion queue) looks at the beginning of its turn
+// and pays for all the looks at its end, as a polling loop of the hardware model does; anything that changes something
+// happens at its own instant.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "loco_sim/loco/transport.hpp"
+#include "loco_sim/transport/cluster.hpp"
+
+namespace loco {
+
+/// What a thread has looked at since its last pause: for the report of a deadlock.
+struct Look {
+  enum class What : std::uint8_t { word, flag, completions, control, send_queue };
+  What what = What::word;
+  std::uint64_t where = 0;
+  std::uint64_t value = 0;
+};
+
+struct SimThread {
+  NodeId node = 0;
+  std::uint32_t index = 0;  ///< among the node's threads
+  std::string name;
+  bool service = false;
+  bool ended = false;
+  std::function<void()> body;
+  sim::FiberId fiber;
+
+  sim::Duration owed;       ///< cost of this step's accesses, not yet spent
+  std::uint32_t looks = 0;  ///< accesses of this step, all of them looks
+  bool acted = false;       ///< this step has made an access that is not a look
+  bool must_turn = false;   ///< the watch set was lost: the next pause returns at once
+  std::vector<Look> looked;
+  std::vector<CallInfo> calls;  ///< open library calls, outermost first
+  std::map<NodeId, nic::QpId> queue_pairs;
+  std::map<NodeId, bool> fence_next;  ///< peers whose next work request carries the fence flag
+
+  /// The value seen by the latest look.
+  void saw(std::uint64_t value) { looked.back().value = value; }
+};
+
+class VirtualTransport final : public Transport {
+ public:
+  VirtualTransport(SimulatedCluster& cluster, NodeId node);
+
+  [[nodiscard]] NodeId my_node() const override { return node_; }
+  [[nodiscard]] std::uint32_t num_nodes() const override { return cluster_.config().nodes; }
+  [[nodiscard]] std::uint32_t my_thread() const override;
+  void spawn(std::string name, std::function<void()> body, bool service) override;
+  [[nodiscard]] std::int64_t now_ps() const override;
+  void compute(std::int64_t ps) override;
+
+  Region allocate(std::uint64_t size) override;
+  std::uint64_t load(Address address) override;
+  void store(Address address, std::uint64_t value) override;
+  void load_bytes(Address address, std::span<std::byte> out) override;
+  void store_bytes(Address address, std::span<const std::byte> in) override;
+  std::uint64_t compare_swap_local(Address address, std::uint64_t expected, std::uint64_t desired) override;
+  void memory_fence() override;
+  void pause() override;
+
+  Flag make_flag(std::uint64_t initial) override;
+  std::uint64_t flag_load(Flag flag) override;
+  std::uint64_t flag_fetch_or(Flag flag, std::uint64_t bits) override;
+  std::uint64_t flag_fetch_and(Flag flag, std::uint64_t bits) override;
+  std::uint64_t flag_fetch_add(Flag flag, std::uint64_t value) override;
+
+  void put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) override;
+  void get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) override;
+  void fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add,
+                 OperationTag tag) override;
+  void compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
+                    std::uint64_t desired, OperationTag tag) override;
+  void remote_fence(NodeId node) override;
+  std::size_t poll(std::span<Completion> out) override;
+
+  void send_control(NodeId to, std::string body) override;
+  std::optional<ControlMessage> receive_control() override;
+
+  void begin_call(const CallInfo& call) override;
+  void end_call(std::uint64_t result) override;
+  void note_waited(std::uint64_t work_id) override;
+
+ private:
+  friend class SimulatedCluster;
+
+  /// Makes way for an access: ends the step if this access needs one of its own. The thread it is made for.
+  SimThread& look(Look::What what, std::uint64_t where);
+  SimThread& act();
+  void spend(SimThread& thread);
+  nic::Cpu& cpu() { return *cluster_.cpu_; }
+  [[nodiscard]] const nic::HardwareProfile& profile() const { return cluster_.config_.profile; }
+  /// Waits until the store buffer is empty.
+  void drain(SimThread& thread);
+  void make_room(SimThread& thread);
+
+  model::CallId begin_operation(model::Method method, std::uint64_t argument = 0, std::uint64_t work_id = 0);
+  void finish_operation(model::CallId call, std::uint64_t result);
+
+  nic::QpId queue_pair(SimThread& thread, NodeId peer);
+  [[nodiscard]] std::uint32_t local_key(Address address) const;
+  void post(nic::Wqe wqe, const Region& remote, model::Method method, std::uint64_t argument, OperationTag tag);
+
+  SimulatedCluster& cluster_;
+  NodeId node_;
+  nic::CqId completion_queue_;
+  std::uint32_t threads_ = 0;
+  std::map<Address, nic::MemoryRegion> memory_;  ///< registered, by first address
+  std::deque<ControlMessage> inbox_;
+};
+
+}  // namespace loco

@@ -1,0 +1,51 @@
+// The report of a run that cannot go on: for each thread the calls it is in and what it looked at last.
+#include <string>
+
+#include "loco_sim/transport/cluster.hpp"
+#include "loco_sim/transport/virtual_transport.hpp"
+
+namespace loco {
+
+namespace {
+std::string calls_text(const SimThread& thread) {
+  std::string text;
+  for (const CallInfo& call : thread.calls) {
+    if (!text.empty()) text += " > ";
+    text += std::string(call.library) + "." + std::string(call.method);
+    if (!call.object.empty()) text += "(" + std::string(call.object) + ")";
+  }
+  return text.empty() ? "outside of library calls" : "in " + text;
+}
+
+std::string look_text(const Look& look) {
+  switch (look.what) {
+    case Look::What::word:
+      return "word " + std::to_string(look.where) + " (= " + std::to_string(look.value) + ")";
+    case Look::What::flag:
+      return "flag " + std::to_string(look.where) + " (= " + std::to_string(look.value) + ")";
+    case Look::What::completions:
+      return "completions";
+    case Look::What::control:
+      return "set-up messages";
+    case Look::What::send_queue:
+      break;
+  }
+  return "room in the send queue towards node " + std::to_string(look.where);
+}
+}  // namespace
+
+std::string SimulatedCluster::waiting_report() const {
+  std::string report =
+      "; at " + std::to_string(system_.now().ps) + " ps " + std::to_string(unfinished_) + " thread(s) have not ended";
+  for (const auto& thread : threads_) {
+    if (thread->ended || thread->service) continue;
+    report += "\n  node " + std::to_string(thread->node) + ", thread " + thread->name + ": " + calls_text(*thread);
+    report += "; waits for a change of ";
+    if (thread->looked.empty()) report += "nothing";
+    for (std::size_t i = 0; i < thread->looked.size(); ++i)
+      report += (i == 0 ? "" : ", ") + look_text(thread->looked[i]);
+  }
+  return report;
+}
+
+}  // namespace loco

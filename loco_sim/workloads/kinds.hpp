@@ -1,0 +1,45 @@
+// The kinds of workload: parameters and programs of each. workload.cpp has the table.
+#pragma once
+
+#include <array>
+
+#include "loco_sim/loco/barrier.hpp"
+#include "loco_sim/workloads/workload.hpp"
+
+namespace loco::workloads {
+
+inline constexpr ParamSpec kIterations{"iterations", ParamKind::count, 1000, 1, 100'000'000, "measured rounds"};
+inline constexpr ParamSpec kThreadsPerNode{
+    "threads_per_node", ParamKind::count, 1, 1, 256, "threads of each node that take part"};
+inline constexpr ParamSpec kPayload{"size", ParamKind::size, 8,
+                                    8,      1 << 20,         "bytes of the shared value, a multiple of 8"};
+
+inline constexpr std::array<std::string_view, 3> kFenceNames = {"all_nodes", "participants", "none"};
+
+inline constexpr std::array kBarrierParams = {
+    kIterations, kThreadsPerNode,
+    ParamSpec{"fence", ParamKind::choice, 0, 0, 2,
+              "which nodes the barrier fences: all (transitive), the participants' or none (not a correct barrier)",
+              kFenceNames}};
+inline constexpr std::array kBroadcastParams = {kIterations, kPayload};
+inline constexpr std::array kMessageParams = {kIterations, kPayload};
+inline constexpr std::array kMixParams = {kIterations};
+
+/// Named after what they do; patterns.cpp says what each shows.
+inline constexpr std::array<std::string_view, 8> kPatternNames = {
+    "store_put",     "put_get",       "get_read",       "put_put",
+    "put_put_twice", "get_fence_put", "put_wait_store", "barrier_third_node"};
+inline constexpr std::array kPatternParams = {
+    ParamSpec{"iterations", ParamKind::count, 10, 1, 1'000'000, "rounds"},
+    ParamSpec{"pattern", ParamKind::choice, 0, 0, 7, "what the nodes do in a round", kPatternNames}};
+
+void start_barrier(const Setup& setup);
+void start_broadcast(const Setup& setup);
+void start_message_passing(const Setup& setup);
+void start_mix(const Setup& setup);
+void start_pattern(const Setup& setup);
+
+/// The barrier's options under the faults that are switched on.
+[[nodiscard]] barrier_options options_under(const LibraryFaults& faults, barrier_options options = {});
+
+}  // namespace loco::workloads

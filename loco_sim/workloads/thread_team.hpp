@@ -1,0 +1,25 @@
+// Several threads of a node that do the same and end together.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "loco_sim/loco/transport.hpp"
+
+namespace loco::workloads {
+
+/// Runs body(0) on the calling thread and body(1), ..., body(threads - 1) on threads of their own; returns when all
+/// have ended.
+template <typename Body>
+void run_team(Transport& node, std::uint32_t threads, const Body& body) {
+  const Flag ended = node.make_flag();
+  for (std::uint32_t t = 1; t < threads; ++t)
+    node.spawn("worker" + std::to_string(t), [&node, &body, ended, t] {
+      body(t);
+      node.flag_fetch_add(ended, 1);
+    });
+  body(0);
+  while (node.flag_load(ended) + 1 < threads) node.pause();
+}
+
+}  // namespace loco::workloads

@@ -1,0 +1,175 @@
+// Shared variables: broadcast, message passing, and the mix of the quick start.
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <vector>
+
+#include "loco_sim/loco/ack_key.hpp"
+#include "loco_sim/loco/barrier.hpp"
+#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/var.hpp"
+#include "loco_sim/loco/var_array.hpp"
+#include "loco_sim/workloads/kinds.hpp"
+
+namespace loco::workloads {
+
+namespace {
+
+std::vector<NodeId> each_node(const manager& mgr) {
+  std::vector<NodeId> nodes(mgr.num_nodes());
+  std::iota(nodes.begin(), nodes.end(), NodeId{0});
+  return nodes;
+}
+
+/// A value of some words that are all the same, so that a reader sees whether it is torn.
+struct Payload {
+  explicit Payload(std::int64_t bytes) : words(static_cast<std::size_t>(bytes / 8)) {}
+
+  void write(shared_bytes& variable, std::uint64_t value) {
+    std::ranges::fill(words, value);
+    if (words.size() == 1)
+      variable.store_word(value);
+    else
+      variable.store_bytes(std::as_bytes(std::span(words)));
+  }
+  /// The last word, which is the last to be written.
+  std::uint64_t read(shared_bytes& variable) {
+    if (words.size() == 1)
+      words[0] = variable.load_word();
+    else
+      variable.load_bytes(std::as_writable_bytes(std::span(words)));
+    return words.back();
+  }
+  [[nodiscard]] bool whole() const { return std::ranges::count(words, words.back()) == std::ssize(words); }
+
+  std::vector<std::uint64_t> words;
+};
+
+void broadcast_program(Transport& node, const Setup& setup) {
+  manager mgr(node);
+  const std::int64_t size = setup.params.get("size") / 8 * 8;
+  shared_bytes value(mgr, "value", static_cast<std::uint64_t>(size));
+  var_array<std::uint64_t> seen(mgr, "seen", each_node(mgr));
+  mgr.wait_for_ready();
+  Payload payload(size);
+  ack_key key(mgr);
+  const auto torn = setup.results.counters.id("torn_reads");
+  const auto rounds = static_cast<std::uint64_t>(setup.params.get("iterations"));
+  for (std::uint64_t i = 1; i <= rounds; ++i) {
+    if (mgr.my_node() == 0) {
+      const std::int64_t t0 = node.now_ps();
+      payload.write(value, i);
+      value.push_broadcast(key);
+      key.wait();
+      setup.results.add("broadcast", t0, node.now_ps());
+      for (NodeId n = 1; n < mgr.num_nodes(); ++n)
+        while (seen[n].load() < i) node.pause();
+      setup.results.add("broadcast_seen_by_all", t0, node.now_ps());
+    } else {
+      while (payload.read(value) < i) node.pause();
+      if (!payload.whole()) setup.results.counters.add(torn);
+      seen[mgr.my_node()].store(i);
+      seen[mgr.my_node()].push(0);
+    }
+  }
+}
+
+/// Fig. 9a of the paper: data, then a flag, to one node; whoever sees the flag sees the data.
+class message_channel {
+ public:
+  message_channel(manager& mgr, std::int64_t size)
+      : mgr_(mgr),
+        size_(size / 8 * 8),
+        data_(mgr, "data", static_cast<std::uint64_t>(size_)),
+        flag_(mgr, "flag"),
+        reply_(mgr, "reply") {}
+
+  void send(NodeId to, std::uint64_t i) {
+    Payload payload(size_);
+    payload.write(data_, i);
+    data_.push(to);
+    flag_.store(i);
+    flag_.push(to);
+  }
+  void wait_for_reply(std::uint64_t i) {
+    while (reply_.load() < i) mgr_.transport().pause();
+  }
+  /// True when the data belong to the flag.
+  bool receive(NodeId from, std::uint64_t i) {
+    while (flag_.load() < i) mgr_.transport().pause();
+    Payload payload(size_);
+    const bool fresh = payload.read(data_) == i && payload.whole();
+    reply_.store(i);
+    reply_.push(from);
+    return fresh;
+  }
+
+ private:
+  manager& mgr_;
+  std::int64_t size_;
+  shared_bytes data_;
+  var<std::uint64_t> flag_;
+  var<std::uint64_t> reply_;
+};
+
+/// One round: even nodes send to the next node; a last node without a partner rests.
+void exchange(message_channel& channel, Transport& node, const Setup& setup, std::uint64_t i) {
+  const NodeId me = node.my_node();
+  if (me % 2 == 1) {
+    if (!channel.receive(me - 1, i)) setup.results.counters.add(setup.results.counters.id("stale_messages"));
+  } else if (me + 1 < node.num_nodes()) {
+    const std::int64_t t0 = node.now_ps();
+    channel.send(me + 1, i);
+    channel.wait_for_reply(i);
+    setup.results.add("message_round_trip", t0, node.now_ps());
+  }
+}
+
+void message_program(Transport& node, const Setup& setup) {
+  manager mgr(node);
+  message_channel channel(mgr, setup.params.get("size"));
+  mgr.wait_for_ready();
+  const auto rounds = static_cast<std::uint64_t>(setup.params.get("iterations"));
+  for (std::uint64_t i = 1; i <= rounds; ++i) exchange(channel, node, setup, i);
+}
+
+void mix_program(Transport& node, const Setup& setup) {
+  manager mgr(node);
+  var<std::uint64_t> turn(mgr, "turn");
+  message_channel channel(mgr, 8);
+  barrier bar(mgr, "bar", options_under(setup.faults));
+  mgr.wait_for_ready();
+  ack_key key(mgr);
+  bar.waiting();
+  const auto rounds = static_cast<std::uint64_t>(setup.params.get("iterations"));
+  for (std::uint64_t i = 1; i <= rounds; ++i) {
+    if (mgr.my_node() == i % mgr.num_nodes()) {  // the nodes take turns
+      const std::int64_t t0 = node.now_ps();
+      turn.store(i);
+      turn.push_broadcast(key);
+      key.wait();
+      setup.results.add("broadcast", t0, node.now_ps());
+    }
+    exchange(channel, node, setup, i);
+    const std::int64_t t0 = node.now_ps();
+    bar.waiting();
+    setup.results.add("barrier", t0, node.now_ps());
+    if (turn.load() < i) setup.results.counters.add(setup.results.counters.id("stale_broadcasts"));
+  }
+}
+
+}  // namespace
+
+void start_broadcast(const Setup& setup) {
+  setup.cluster.spawn_everywhere([&setup](Transport& node) { broadcast_program(node, setup); });
+}
+
+void start_message_passing(const Setup& setup) {
+  setup.cluster.spawn_everywhere([&setup](Transport& node) { message_program(node, setup); });
+}
+
+void start_mix(const Setup& setup) {
+  setup.cluster.spawn_everywhere([&setup](Transport& node) { mix_program(node, setup); });
+}
+
+}  // namespace loco::workloads

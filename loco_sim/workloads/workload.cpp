@@ -1,0 +1,88 @@
+#include "loco_sim/workloads/workload.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include "loco_sim/workloads/kinds.hpp"
+
+namespace loco::workloads {
+
+namespace {
+constexpr std::array kWorkloads = {
+    Workload{"quickstart", "a broadcast, a message and a barrier, in a loop", kMixParams, 2, 1024, start_mix},
+    Workload{"barrier", "all threads wait at a barrier, again and again", kBarrierParams, 1, 1024, start_barrier},
+    Workload{"broadcast", "node 0 broadcasts a shared variable; every node tells it that the value has come",
+             kBroadcastParams, 2, 1024, start_broadcast},
+    Workload{"message_passing", "each even node puts data, then a flag, to the next node, which reads both",
+             kMessageParams, 2, 1024, start_message_passing},
+    Workload{"pattern", "small communication patterns whose outcome the memory model decides", kPatternParams, 3, 64,
+             start_pattern},
+};
+}  // namespace
+
+std::span<const Workload> all() { return kWorkloads; }
+
+const Workload* find(std::string_view kind) {
+  const auto found = std::ranges::find(kWorkloads, kind, &Workload::kind);
+  return found == kWorkloads.end() ? nullptr : found;
+}
+
+Params::Params(std::span<const ParamSpec> specs) : specs_(specs) {
+  for (const ParamSpec& spec : specs) values_.push_back(spec.fallback);
+}
+
+std::size_t Params::index(std::string_view key) const {
+  const auto found = std::ranges::find(specs_, key, &ParamSpec::key);
+  if (found == specs_.end()) throw std::invalid_argument("unknown parameter '" + std::string(key) + "'");
+  return static_cast<std::size_t>(found - specs_.begin());
+}
+
+void Params::set(std::string_view key, std::int64_t value) {
+  const std::size_t i = index(key);
+  if (value < specs_[i].minimum || value > specs_[i].maximum)
+    throw std::invalid_argument("parameter '" + std::string(key) + "': expected " + std::to_string(specs_[i].minimum) +
+                                " to " + std::to_string(specs_[i].maximum) + ", found " + std::to_string(value));
+  values_[i] = value;
+}
+
+std::int64_t Params::get(std::string_view key) const { return values_[index(key)]; }
+
+void Results::add(std::string_view operation, std::int64_t start_ps, std::int64_t end_ps) {
+  auto found = std::ranges::find(operations, operation, &OperationTimes::name);
+  if (operations_done() == 0) {
+    first_start_ps = start_ps;
+    last_end_ps = end_ps;
+  }
+  first_start_ps = std::min(first_start_ps, start_ps);
+  last_end_ps = std::max(last_end_ps, end_ps);
+  if (found == operations.end())
+    found = operations.insert(operations.end(), {.name = std::string(operation), .samples_ps = {}});
+  found->samples_ps.push_back(end_ps - start_ps);
+}
+
+const OperationTimes* Results::find(std::string_view operation) const {
+  const auto found = std::ranges::find(operations, operation, &OperationTimes::name);
+  return found == operations.end() ? nullptr : &*found;
+}
+
+std::uint64_t Results::operations_done() const {
+  std::uint64_t sum = 0;
+  for (const auto& o : operations) sum += o.samples_ps.size();
+  return sum;
+}
+
+Results run(const Workload& workload, const Params& params, SimulatedCluster& cluster, LibraryFaults faults) {
+  const std::uint32_t nodes = cluster.config().nodes;
+  if (nodes < workload.nodes_min || nodes > workload.nodes_max)
+    throw std::invalid_argument("workload " + std::string(workload.kind) + " needs " +
+                                std::to_string(workload.nodes_min) + " to " + std::to_string(workload.nodes_max) +
+                                " nodes, found " + std::to_string(nodes));
+  Results results;
+  const Setup setup{cluster, params, faults, results};
+  workload.start(setup);
+  cluster.run();
+  return results;
+}
+
+}  // namespace loco::workloads

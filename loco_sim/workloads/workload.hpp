@@ -1,0 +1,96 @@
+// What the hosts of a simulated cluster do: workloads by kind, each with a table of typed parameters.
+//
+// The table is the one source for reading scenarios, for `list workloads`, the schema and the reference page. A
+// workload's programs are plain blocking LOCO code. Results are samples of simulated time, by what was measured.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "loco_sim/transport/cluster.hpp"
+#include "loco_sim/workloads/faults.hpp"
+#include "sim/statistics.hpp"
+
+namespace loco::workloads {
+
+enum class ParamKind : std::uint8_t { count, size, boolean, choice };
+
+/// One parameter. Values are int64 in the base unit: a count, bytes, 0 or 1, the index of a choice.
+struct ParamSpec {
+  std::string_view key;
+  ParamKind kind = ParamKind::count;
+  std::int64_t fallback = 0;
+  std::int64_t minimum = 0;
+  std::int64_t maximum = 0;
+  std::string_view doc;
+  std::span<const std::string_view> choices = {};  ///< names by value, for ParamKind::choice
+};
+
+/// The values of a workload's parameters; starts as the defaults.
+class Params {
+ public:
+  explicit Params(std::span<const ParamSpec> specs);
+  /// Throws std::invalid_argument for an unknown key or a value out of range.
+  void set(std::string_view key, std::int64_t value);
+  /// Throws std::invalid_argument for an unknown key.
+  [[nodiscard]] std::int64_t get(std::string_view key) const;
+  [[nodiscard]] std::uint32_t count(std::string_view key) const { return static_cast<std::uint32_t>(get(key)); }
+
+ private:
+  [[nodiscard]] std::size_t index(std::string_view key) const;
+
+  std::span<const ParamSpec> specs_;
+  std::vector<std::int64_t> values_;
+};
+
+/// The times that one kind of operation took, in order of completion.
+struct OperationTimes {
+  std::string name;
+  std::vector<std::int64_t> samples_ps;
+};
+
+struct Results {
+  std::vector<OperationTimes> operations;
+  sim::Counters counters;
+  std::int64_t first_start_ps = 0;  ///< of all measured operations
+  std::int64_t last_end_ps = 0;
+
+  /// Adds a sample of an operation that ran from `start_ps` to `end_ps`.
+  void add(std::string_view operation, std::int64_t start_ps, std::int64_t end_ps);
+  /// Null when nothing of that name was measured.
+  [[nodiscard]] const OperationTimes* find(std::string_view operation) const;
+  [[nodiscard]] std::uint64_t operations_done() const;
+};
+
+/// What a workload's programs are started with. Outlives the run.
+struct Setup {
+  SimulatedCluster& cluster;
+  const Params& params;
+  LibraryFaults faults;
+  Results& results;
+};
+
+struct Workload {
+  std::string_view kind;
+  std::string_view doc;
+  std::span<const ParamSpec> params;
+  std::uint32_t nodes_min;
+  std::uint32_t nodes_max;
+  /// Spawns the programs; they refer to `setup` while the cluster runs.
+  void (*start)(const Setup& setup);
+};
+
+/// All of them, in the order of their documentation.
+[[nodiscard]] std::span<const Workload> all();
+/// Null when there is no such kind.
+[[nodiscard]] const Workload* find(std::string_view kind);
+
+/// Starts a workload on a fresh cluster and runs it to its end. Throws std::invalid_argument when the cluster has too
+/// few or too many nodes, and what SimulatedCluster::run() throws.
+[[nodiscard]] Results run(const Workload& workload, const Params& params, SimulatedCluster& cluster,
+                          LibraryFaults faults = {});
+
+}  // namespace loco::workloads
