@@ -30,10 +30,10 @@ enum class Topology : std::uint8_t {
 struct Config {
   Topology topology = Topology::star;
   std::uint32_t nodes = 2;
-  sim::BitsPerSecond link_rate;    ///< zero: serialisation takes no time
-  sim::Duration link_delay;        ///< propagation over one link
-  sim::Duration switch_latency;    ///< first byte in to first byte out
-  sim::Duration loopback_latency;  ///< a packet from a NIC to itself: it never reaches the link
+  sim::BitsPerSecond link_rate{};    ///< zero: serialisation takes no time
+  sim::Duration link_delay{};        ///< propagation over one link
+  sim::Duration switch_latency{};    ///< first byte in to first byte out
+  sim::Duration loopback_latency{};  ///< a packet from a NIC to itself: it never reaches the link
 
   bool operator==(const Config&) const = default;
   /// Empty when consistent, else what is wrong.
@@ -47,9 +47,10 @@ class Fabric {
   /// Announces a queue pair, so that the lanes which the topology gives to it exist.
   void add_queue_pair(QpId qp);
 
-  /// Puts a packet on its source's port at `at`, or once the port is free. Returns when the port will have sent
-  /// it: the source should hold back its next packet of the same queue pair until then (round robin among them).
-  sim::SimTime send(sim::EventQueue& events, sim::SimTime at, const Packet& packet);
+  /// Puts a packet on its source's port now, or once the port is free; `latency` is what it needs from the port to
+  /// the link. Returns when the port will have sent it: the source should hold back its next packet of the same
+  /// queue pair until then, so that queue pairs share a port in turns.
+  sim::SimTime send(sim::EventQueue& events, sim::SimTime now, sim::Duration latency, const Packet& packet);
 
   /// Runs one of the fabric's events; the packet when one has reached its destination (its last byte).
   std::optional<Packet> handle(sim::EventQueue& events, sim::SimTime now, const sim::Event& event);
@@ -68,13 +69,13 @@ class Fabric {
 
  private:
   struct Flight {
-    sim::SimTime ready;  // when this lane is done with it, if nothing is in front of it
+    sim::SimTime ready{};  // when this lane is done with it, if nothing is in front of it
     Packet packet;
     bool operator==(const Flight&) const = default;
   };
   struct Lane {
-    sim::Ring<Flight> flights;
-    sim::SimTime free;  // when the transmitter behind this lane has sent everything given to it so far
+    sim::Ring<Flight> flights{};
+    sim::SimTime free{};  // when the transmitter behind this lane has sent everything given to it so far
     bool operator==(const Lane&) const = default;
   };
   [[nodiscard]] std::uint32_t first_lane(const Packet& packet) const;
@@ -83,7 +84,7 @@ class Fabric {
   [[nodiscard]] bool leads_to_switch(std::uint32_t lane) const;
 
   Config config_;
-  std::vector<Lane> lanes_;
+  std::vector<Lane> lanes_{};
   std::uint64_t packets_delivered_ = 0;
   std::uint64_t bytes_delivered_ = 0;
 };

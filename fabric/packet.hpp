@@ -61,7 +61,7 @@ struct Packet {
   bool first = true;
   bool last = true;
   NakCode nak = NakCode::none;
-  Psn psn;
+  Psn psn{};
   std::uint32_t wqe = 0;             ///< running number of the request in the requester's send queue (its MSN)
   std::uint32_t rkey = 0;            ///< RETH / AtomicETH
   std::uint32_t buffer = kNoBuffer;  ///< payload: `length` bytes from `offset` of this buffer

@@ -33,7 +33,7 @@ struct Subevent {
   SubeventId source = 0;         ///< reads and aCAS: the write it read from
   SubeventId overwrote = 0;      ///< finished writes and aCAS: the write before it in memory order
   std::uint64_t seq = 0;
-  sim::SimTime at;
+  sim::SimTime at{};
 };
 
 struct SubeventFinish {
@@ -41,7 +41,7 @@ struct SubeventFinish {
   SubeventId overwrote = 0;
   std::uint64_t value = 0;  ///< of the whole word afterwards (differs from the begin's if it wrote a part of it)
   std::uint64_t seq = 0;
-  sim::SimTime at;
+  sim::SimTime at{};
 };
 
 enum class TlpKind : std::uint8_t { memory_write, memory_read, completion, mmio_write };
@@ -52,7 +52,7 @@ struct TlpEvent {
   QpId qp = 0;
   Address address = 0;
   std::uint32_t bytes = 0;
-  sim::SimTime at;
+  sim::SimTime at{};
 };
 
 enum class PacketStep : std::uint8_t { sent, received };

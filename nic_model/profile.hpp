@@ -59,39 +59,39 @@ class Faults {
 
 struct HardwareProfile {
   // --- cpu: what a thread's own instructions cost; the code that runs threads adds them up -------------------------
-  sim::Duration cpu_load;
-  sim::Duration cpu_store;
-  sim::Duration cpu_fence;        ///< mfence once the store buffer is empty
-  sim::Duration cpu_atomic;       ///< locked instruction once the store buffer is empty
-  sim::Duration cpu_post_wqe;     ///< building one work request
-  sim::Duration cpu_doorbell;     ///< once per post: the store to the NIC
-  sim::Duration cpu_poll_empty;   ///< a poll of an empty completion queue
-  sim::Duration cpu_poll_cqe;     ///< taking one CQE
-  sim::Duration cpu_store_drain;  ///< head of the store buffer to memory
+  sim::Duration cpu_load{};
+  sim::Duration cpu_store{};
+  sim::Duration cpu_fence{};        ///< mfence once the store buffer is empty
+  sim::Duration cpu_atomic{};       ///< locked instruction once the store buffer is empty
+  sim::Duration cpu_post_wqe{};     ///< building one work request
+  sim::Duration cpu_doorbell{};     ///< once per post: the store to the NIC
+  sim::Duration cpu_poll_empty{};   ///< a poll of an empty completion queue
+  sim::Duration cpu_poll_cqe{};     ///< taking one CQE
+  sim::Duration cpu_store_drain{};  ///< head of the store buffer to memory
   std::uint32_t cpu_store_buffer_entries = 56;
 
   // --- pcie --------------------------------------------------------------------------------------------------------
-  sim::BitsPerSecond pcie_rate;        ///< TLP bytes a second, each direction; 0 is infinitely fast
+  sim::BitsPerSecond pcie_rate{};        ///< TLP bytes a second, each direction; 0 is infinitely fast
   sim::Bytes pcie_mps{8};              ///< maximum payload of a memory write TLP; one TLP commits at once
   sim::Bytes pcie_mrrs{512};           ///< maximum read request
   sim::Bytes pcie_read_completion{8};  ///< payload of a completion TLP; memory is sampled in these steps
   sim::Bytes pcie_write_header{24};
   sim::Bytes pcie_read_header{24};
   sim::Bytes pcie_completion_header{20};
-  sim::Duration pcie_upstream;      ///< NIC to root complex
-  sim::Duration pcie_downstream;    ///< root complex to NIC: completions, doorbells
-  sim::Duration pcie_read_access;   ///< a read at the root complex until memory is sampled
-  sim::Duration pcie_write_commit;  ///< a write at the root complex until memory has it
+  sim::Duration pcie_upstream{};      ///< NIC to root complex
+  sim::Duration pcie_downstream{};    ///< root complex to NIC: completions, doorbells
+  sim::Duration pcie_read_access{};   ///< a read at the root complex until memory is sampled
+  sim::Duration pcie_write_commit{};  ///< a write at the root complex until memory has it
   OrderingDomain pcie_ordering_domain = OrderingDomain::qp;
 
   // --- nic ---------------------------------------------------------------------------------------------------------
-  sim::Duration nic_wqe_start;      ///< a fetched work request until its first PCIe read or packet
-  sim::Duration nic_transmit;       ///< a packet's data present until its first bit is on the wire
-  sim::Duration nic_receive;        ///< a packet's last bit received until it is acted on
-  sim::Duration nic_packet_gap;     ///< least distance between packets that one NIC sends
-  sim::Duration nic_atomic_modify;  ///< between the read and the write of an atomic
-  sim::Duration nic_cqe;            ///< a work request complete until its CQE is posted
-  sim::Duration nic_loopback;       ///< a packet from a NIC to itself, in place of the network
+  sim::Duration nic_wqe_start{};      ///< a fetched work request until its first PCIe read or packet
+  sim::Duration nic_transmit{};       ///< a packet's data present until its first bit is on the wire
+  sim::Duration nic_receive{};        ///< a packet's last bit received until it is acted on
+  sim::Duration nic_packet_gap{};     ///< least distance between packets that one NIC sends
+  sim::Duration nic_atomic_modify{};  ///< between the read and the write of an atomic
+  sim::Duration nic_cqe{};            ///< a work request complete until its CQE is posted
+  sim::Duration nic_loopback{};       ///< a packet from a NIC to itself, in place of the network
   sim::Bytes nic_wqe_bytes{64};
   sim::Bytes nic_cqe_bytes{64};
   std::uint32_t nic_wqe_fetch_max = 8;    ///< work requests that one PCIe read fetches
@@ -100,14 +100,16 @@ struct HardwareProfile {
   bool nic_blueflame = false;             ///< a single inline WQE that fits travels in the doorbell write
   sim::Bytes nic_blueflame_max{256};      ///< WQE bytes that fit
   AtomicCap nic_atomic_cap = AtomicCap::hca;
+  sim::Duration nic_ack_timeout{67'108'864'000};  ///< 4.096 us * 2^14: without a response, the request is repeated
+  std::uint32_t nic_retry_count = 7;              ///< repetitions before retry_exc_err
 
   // --- network -----------------------------------------------------------------------------------------------------
   bool link_ideal = true;  ///< no network at all, whatever the topology: see fabric::Topology::ideal
-  sim::BitsPerSecond link_rate;
-  sim::Duration link_delay;
+  sim::BitsPerSecond link_rate{};
+  sim::Duration link_delay{};
   sim::Bytes link_mtu{4096};     ///< payload bytes of a packet
   sim::Bytes link_overhead{82};  ///< bytes of framing and headers of every packet, extension headers apart
-  sim::Duration switch_latency;
+  sim::Duration switch_latency{};
 
   Faults faults;
 

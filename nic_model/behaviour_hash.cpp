@@ -1,0 +1,130 @@
+// System::behaviour_hash: what the future depends on, without when the state was reached.
+#include "nic_model/hash.hpp"
+#include "nic_model/state.hpp"
+
+namespace loco::nic {
+
+namespace {
+
+void add_payload(Hasher& h, const State& s, std::uint32_t buffer, std::uint32_t from, std::uint32_t length) {
+  if (buffer == fabric::kNoBuffer) return;
+  const std::byte* bytes = s.buffers[buffer].data() + from;
+  for (std::uint32_t i = 0; i < length; i += 8) {
+    std::uint64_t word = 0;
+    for (std::uint32_t k = 0; k < 8 && i + k < length; ++k) {
+      word |= static_cast<std::uint64_t>(bytes[i + k]) << (8 * k);
+    }
+    h.add(word);
+  }
+}
+
+void add_packet(Hasher& h, const State& s, const fabric::Packet& p) {
+  h.add_all(p.source_qp, p.opcode, p.first, p.last, p.nak, p.psn.value(), p.wqe, p.rkey, p.offset, p.length, p.total,
+            p.address, p.a, p.b);
+  add_payload(h, s, p.buffer, p.offset, p.length);
+}
+
+void add_wqe(Hasher& h, const Wqe& w) {
+  h.add_all(w.wr_id, w.opcode, w.signaled, w.fence, w.inline_data, w.length, w.lkey, w.rkey, w.local, w.remote,
+            w.compare_add, w.swap);
+}
+
+void add_cqe(Hasher& h, const Cqe& c) { h.add_all(c.wr_id, c.qp, c.opcode, c.status, c.length); }
+
+void add_thread(Hasher& h, const Thread& t) {
+  h.add_all(t.state, t.changed, t.watch_all, t.buffer.size(), t.watched.size());
+  for (std::size_t i = 0; i < t.buffer.size(); ++i) {
+    const StoreEntry& e = t.buffer[i];
+    h.add_all(e.doorbell, e.blueflame, e.address, e.value, e.qp, e.posted);
+  }
+  std::uint64_t watched = 0;  // a set
+  for (const std::uint64_t key : t.watched) watched += mix(key);
+  h.add(watched);
+}
+
+void add_host(Hasher& h, const Host& host) {
+  h.add(host.memory.hash());
+  for (const std::uint64_t flag : host.flags) h.add(flag);
+  h.add_all(host.doorbells.size(), host.atomics.size());
+  for (std::size_t i = 0; i < host.doorbells.size(); ++i) {
+    h.add_all(host.doorbells[i].qp, host.doorbells[i].posted, host.doorbells[i].blueflame);
+  }
+  for (std::size_t i = 0; i < host.atomics.size(); ++i) h.add_all(host.atomics[i].qp, host.atomics[i].response);
+}
+
+void add_domain(Hasher& h, const State& s, const PostedDomain& d) {
+  h.add_all(d.first, d.writes.size(), d.held.size());
+  for (std::size_t i = 0; i < d.writes.size(); ++i) {
+    const PostedWrite& w = d.writes[i];
+    h.add_all(w.is_cqe, w.has_event, w.done, w.ends_atomic, w.length, w.committed, w.cq, w.address, w.value);
+    add_payload(h, s, w.done ? fabric::kNoBuffer : w.buffer, w.offset, w.length);
+    add_cqe(h, w.cqe);
+  }
+  for (std::size_t i = 0; i < d.held.size(); ++i) {
+    h.add_all(d.held[i].kind, d.held[i].where, d.held[i].number, d.held[i].behind);
+  }
+}
+
+void add_requester(Hasher& h, const State& s, const Requester& r) {
+  h.add_all(r.first, r.queue.size(), r.rung, r.fetched, r.started, r.payload_next, r.transmit_next, r.completed,
+            r.outstanding, r.fetching, r.payload_event, r.transmit_event, r.halted, r.next_psn.value());
+  for (std::size_t i = 0; i < r.queue.size(); ++i) {
+    const SendEntry& e = r.queue[i];
+    add_wqe(h, e.wqe);
+    h.add_all(e.status, e.done, e.read_ready, e.psn.value(), e.payload_read, e.sent, e.received);
+    add_payload(h, s, e.buffer, 0, e.payload_read);
+  }
+}
+
+void add_responder(Hasher& h, const State& s, const Responder& r) {
+  h.add_all(r.dead, r.blocked, r.respond_event, r.write_valid, r.expected_psn.value(), r.first, r.responses.size(),
+            r.waiting.size(), r.strays.in_use());
+  for (std::size_t i = 0; i < r.responses.size(); ++i) {
+    const Response& p = r.responses[i];
+    h.add_all(p.opcode, p.nak, p.ready, p.psn.value(), p.wqe, p.length, p.read, p.sent, p.address, p.value,
+              p.compare_add, p.swap, p.request);
+    add_payload(h, s, p.buffer, 0, p.read);
+  }
+  for (std::size_t i = 0; i < r.waiting.size(); ++i) add_packet(h, s, r.waiting[i]);
+}
+
+/// A pending event stands for what it names; the stray request's slot for the packet in it.
+std::uint64_t event_hash(const State& s, const sim::Event& e) {
+  Hasher h;
+  h.add_all(e.what, e.where);
+  if (e.what == kEventStrayRequest) {
+    add_packet(h, s, s.qps[e.where].responder.strays[static_cast<std::uint32_t>(e.a)]);
+  } else {
+    h.add_all(e.a, e.b);
+  }
+  return h.value();
+}
+
+}  // namespace
+
+std::uint64_t System::behaviour_hash() const {
+  const State& s = *state_;
+  Hasher h;
+  for (const Host& host : s.hosts) add_host(h, host);
+  for (const Thread& thread : s.threads) add_thread(h, thread);
+  for (const PostedDomain& domain : s.domains) add_domain(h, s, domain);
+  for (const CompletionQueue& cq : s.cqs) {
+    h.add_all(cq.overrun, cq.cqes.size());
+    for (std::size_t i = 0; i < cq.cqes.size(); ++i) add_cqe(h, cq.cqes[i]);
+  }
+  for (const QueuePair& qp : s.qps) {
+    h.add(static_cast<std::uint64_t>(qp.state));
+    add_requester(h, s, qp.requester);
+    add_responder(h, s, qp.responder);
+  }
+  for (std::size_t lane = 0; lane < s.fabric.lanes(); ++lane) {
+    h.add(s.fabric.lane_size(lane));
+    for (std::size_t i = 0; i < s.fabric.lane_size(lane); ++i) add_packet(h, s, s.fabric.lane_packet(lane, i));
+  }
+  std::uint64_t pending = 0;  // a multiset: the order in the queue's storage is history
+  for (std::size_t i = 0; i < s.events.size(); ++i) pending += event_hash(s, s.events.pending(i));
+  h.add(pending);
+  return h.value();
+}
+
+}  // namespace loco::nic

@@ -1,0 +1,281 @@
+#include "nic_model/cpu.hpp"
+
+#include <stdexcept>
+
+#include "nic_model/engine.hpp"
+#include "nic_model/pcie.hpp"
+
+namespace loco::nic {
+
+namespace {
+constexpr std::size_t kWatchMax = 32;
+
+void add_watch(Thread& thread, std::uint64_t key) {
+  if (thread.watch_all) return;
+  for (const std::uint64_t k : thread.watched) {
+    if (k == key) return;
+  }
+  if (thread.watched.size() == kWatchMax) {
+    thread.watch_all = true;
+  } else {
+    thread.watched.push_back(key);
+  }
+}
+
+struct Seen {
+  std::uint64_t value;
+  SubeventId source;
+};
+
+/// x86-TSO: the thread's newest own store to the word, else memory.
+Seen look(const State& state, const Thread& thread, Address address) {
+  for (std::size_t i = thread.buffer.size(); i-- > 0;) {
+    const StoreEntry& entry = thread.buffer[i];
+    if (!entry.doorbell && entry.address == address) return {entry.value, entry.subevent};
+  }
+  const HostMemory& memory = state.hosts[thread.node].memory;
+  return {memory.word(address), memory.writer(address)};
+}
+
+void check_word(const State& state, NodeId node, Address address) {
+  if (address % 8 != 0 || !state.hosts[node].memory.contains(address, 8)) {
+    throw std::out_of_range("a thread's access is misaligned or outside of its node's memory");
+  }
+}
+
+void push_entry(Engine& engine, ThreadId id, const StoreEntry& entry) {
+  Thread& thread = engine.state.threads[id];
+  if (thread.buffer.size() >= engine.profile().cpu_store_buffer_entries)
+    throw std::logic_error("store buffer overflow");
+  thread.buffer.push_back(entry);
+  if (thread.buffer.size() == 1) engine.schedule(kEventDrain, id, 0, engine.now() + engine.profile().cpu_store_drain);
+}
+
+/// The CPU copies an inline payload while posting: each word is read as by a load.
+std::uint32_t copy_inline(Engine& engine, ThreadId id, const Wqe& wqe, NodeId peer) {
+  const Thread& thread = engine.state.threads[id];
+  const std::uint32_t buffer = engine.new_buffer(wqe.length);
+  std::byte* out = engine.state.buffers[buffer].data();
+  for (Address word = word_of(wqe.local); word < wqe.local + wqe.length; word += 8) {
+    const Seen seen = look(engine.state, thread, word);
+    const auto bytes = std::as_bytes(std::span(&seen.value, 1));
+    for (Address at = word; at < word + 8; ++at) {
+      if (at >= wqe.local && at < wqe.local + wqe.length) out[at - wqe.local] = bytes[at - word];
+    }
+    engine.begin({.stamp = Stamp::aNLR,
+                  .thread = id,
+                  .op = wqe.op,
+                  .peer = peer,
+                  .home = thread.node,
+                  .address = word,
+                  .value = seen.value,
+                  .source = seen.source});
+  }
+  return buffer;
+}
+}  // namespace
+
+NodeId Cpu::node() const { return engine_.state.threads[thread_].node; }
+sim::SimTime Cpu::now() const { return engine_.now(); }
+const HardwareProfile& Cpu::profile() const { return engine_.profile(); }
+
+std::uint64_t Cpu::load(Address address, OpId op) {
+  Thread& thread = engine_.state.threads[thread_];
+  check_word(engine_.state, thread.node, address);
+  add_watch(thread, watch_key(WatchKind::word, address));
+  const Seen seen = look(engine_.state, thread, address);
+  engine_.begin({.stamp = Stamp::aCR,
+                 .thread = thread_,
+                 .op = op,
+                 .home = thread.node,
+                 .address = address,
+                 .value = seen.value,
+                 .source = seen.source});
+  return seen.value;
+}
+
+void Cpu::store(Address address, std::uint64_t value, OpId op) {
+  const NodeId home = node();
+  check_word(engine_.state, home, address);
+  const SubeventId id = engine_.begin({.stamp = Stamp::aCW,
+                                       .finished = false,
+                                       .thread = thread_,
+                                       .op = op,
+                                       .home = home,
+                                       .address = address,
+                                       .value = value});
+  push_entry(engine_, thread_, {.address = address, .value = value, .subevent = id});
+}
+
+bool Cpu::store_buffer_empty() const { return engine_.state.threads[thread_].buffer.empty(); }
+bool Cpu::store_buffer_full() const {
+  return engine_.state.threads[thread_].buffer.size() >= profile().cpu_store_buffer_entries;
+}
+
+void Cpu::fence(OpId op) {
+  if (!store_buffer_empty()) throw std::logic_error("mfence with a store buffer that is not empty");
+  record(Stamp::aMF, op);
+}
+
+std::uint64_t Cpu::compare_swap(Address address, std::uint64_t expected, std::uint64_t desired, OpId op) {
+  if (!store_buffer_empty()) throw std::logic_error("locked instruction with a store buffer that is not empty");
+  Thread& thread = engine_.state.threads[thread_];
+  check_word(engine_.state, thread.node, address);
+  add_watch(thread, watch_key(WatchKind::word, address));
+  HostMemory& memory = engine_.state.hosts[thread.node].memory;
+  const Seen seen = look(engine_.state, thread, address);
+  if (seen.value != expected) {
+    record(Stamp::aMF, op);
+    engine_.begin({.stamp = Stamp::aCR,
+                   .thread = thread_,
+                   .op = op,
+                   .home = thread.node,
+                   .address = address,
+                   .value = seen.value,
+                   .source = seen.source});
+    return seen.value;
+  }
+  memory.set_word(address, desired);
+  engine_.instant_write({.stamp = Stamp::aCAS,
+                         .thread = thread_,
+                         .op = op,
+                         .home = thread.node,
+                         .address = address,
+                         .value = desired,
+                         .value_read = seen.value,
+                         .source = seen.source});
+  engine_.touched_bytes(thread.node, address, 8, thread_);
+  return seen.value;
+}
+
+PostResult Cpu::post_send(QpId id, std::span<const Wqe> wqes) {
+  QueuePair& qp = engine_.state.qps.at(id);
+  if (qp.node != node()) throw std::invalid_argument("a thread posts to a queue pair of another node");
+  Requester& rq = qp.requester;
+  if (qp.state == QpState::reset || wqes.empty()) return PostResult::bad_request;
+  if (rq.queue.size() + wqes.size() > rq.depth) return PostResult::queue_full;
+  for (const Wqe& wqe : wqes) {
+    if (!wqe.inline_data) continue;
+    if (wqe.opcode != Opcode::rdma_write || wqe.length > profile().nic_inline_max.count ||
+        !engine_.state.hosts[qp.node].memory.contains(wqe.local, wqe.length)) {
+      return PostResult::bad_request;
+    }
+  }
+  for (const Wqe& wqe : wqes) {
+    SendEntry& entry = rq.queue.push_back({.wqe = wqe});
+    if (wqe.inline_data && wqe.length > 0) {
+      entry.buffer = copy_inline(engine_, thread_, wqe, qp.peer_node);
+      entry.payload_read = wqe.length;
+    }
+  }
+  // BlueFlame carries a single inline work request: 16-byte control segment, 16-byte address segment, 4-byte count.
+  constexpr std::uint64_t kSegments = 36;
+  const bool blueflame = profile().nic_blueflame && wqes.size() == 1 && wqes[0].inline_data &&
+                         wqes[0].length + kSegments <= profile().nic_blueflame_max.count;
+  constexpr std::uint64_t kDoorbellBytes = 8;
+  const std::uint64_t mmio = blueflame ? (wqes[0].length + kSegments + 63) / 64 * 64 : kDoorbellBytes;
+  const StoreEntry doorbell{.doorbell = true, .blueflame = blueflame, .value = mmio, .qp = id, .posted = rq.posted()};
+  if (engine_.fault(Fault::doorbell_before_stores)) {
+    ring_doorbell(engine_, qp.node, doorbell);
+  } else {
+    push_entry(engine_, thread_, doorbell);
+  }
+  return PostResult::ok;
+}
+
+std::size_t Cpu::poll_cq(CqId id, std::span<Cqe> out) {
+  CompletionQueue& cq = engine_.state.cqs.at(id);
+  if (cq.node != node()) throw std::invalid_argument("a thread polls a completion queue of another node");
+  add_watch(engine_.state.threads[thread_], watch_key(WatchKind::cq, id));
+  std::size_t taken = 0;
+  while (taken < out.size() && !cq.cqes.empty()) {
+    out[taken++] = cq.cqes.front();
+    cq.cqes.pop_front();
+  }
+  return taken;
+}
+
+SubeventId Cpu::record(Stamp stamp, OpId op, NodeId peer) {
+  return engine_.begin({.stamp = stamp, .thread = thread_, .op = op, .peer = peer, .home = node()});
+}
+
+std::uint64_t Cpu::flag_load(std::uint32_t flag) {
+  Thread& thread = engine_.state.threads[thread_];
+  add_watch(thread, watch_key(WatchKind::flag, flag));
+  return engine_.state.hosts[thread.node].flags.at(flag);
+}
+
+std::uint64_t Cpu::flag_fetch_or(std::uint32_t flag, std::uint64_t bits) {
+  const NodeId home = node();
+  std::uint64_t& word = engine_.state.hosts[home].flags.at(flag);
+  const std::uint64_t old = word;
+  word |= bits;
+  if (word != old) engine_.touched(home, watch_key(WatchKind::flag, flag), thread_);
+  return old;
+}
+
+std::uint64_t Cpu::flag_fetch_and(std::uint32_t flag, std::uint64_t bits) {
+  const NodeId home = node();
+  std::uint64_t& word = engine_.state.hosts[home].flags.at(flag);
+  const std::uint64_t old = word;
+  word &= bits;
+  if (word != old) engine_.touched(home, watch_key(WatchKind::flag, flag), thread_);
+  return old;
+}
+
+void Cpu::watch(std::uint64_t key) { add_watch(engine_.state.threads[thread_], watch_key(WatchKind::user, key)); }
+
+void Cpu::resume_after(sim::Duration time) { resume_at(now() + time); }
+
+void Cpu::resume_at(sim::SimTime at) {
+  engine_.state.threads[thread_].state = ThreadState::scheduled;
+  engine_.schedule(kEventThreadStep, thread_, 0, at);
+}
+
+void Cpu::pause(sim::Duration turn) {
+  Thread& thread = engine_.state.threads[thread_];
+  if (thread.changed) {
+    thread.watched.clear();
+    thread.watch_all = false;
+    thread.changed = false;
+    resume_after(turn);
+    return;
+  }
+  thread.state = ThreadState::paused;
+  thread.turn = turn;
+  thread.paused_at = now() + turn;
+}
+
+void Cpu::resume_when_drained() {
+  if (store_buffer_empty()) return resume_after({});
+  engine_.state.threads[thread_].state = ThreadState::draining;
+}
+
+void Cpu::resume_when_room() {
+  if (!store_buffer_full()) return resume_after({});
+  engine_.state.threads[thread_].state = ThreadState::waiting_room;
+}
+
+void Cpu::stop() { engine_.state.threads[thread_].state = ThreadState::stopped; }
+
+void drain(Engine& engine, ThreadId id) {
+  Thread& thread = engine.state.threads[id];
+  const StoreEntry entry = thread.buffer.front();
+  thread.buffer.pop_front();
+  if (!thread.buffer.empty()) engine.schedule(kEventDrain, id, 0, engine.now() + engine.profile().cpu_store_drain);
+  if (entry.doorbell) {
+    ring_doorbell(engine, thread.node, entry);
+  } else {
+    engine.state.hosts[thread.node].memory.set_word(entry.address, entry.value);
+    engine.finish_write(entry.subevent, thread.node, entry.address);
+    engine.touched_bytes(thread.node, entry.address, 8, id);
+  }
+  const bool runnable =
+      (thread.state == ThreadState::draining && thread.buffer.empty()) || thread.state == ThreadState::waiting_room;
+  if (runnable) {
+    thread.state = ThreadState::scheduled;
+    engine.schedule(kEventThreadStep, id, 0, engine.now());
+  }
+}
+
+}  // namespace loco::nic

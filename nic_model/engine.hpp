@@ -1,0 +1,65 @@
+// One step of the machine in the making: the state, who watches, and what every component needs from both.
+//
+// The components (cpu, pcie, requester, responder) are functions on an Engine. Private to nic_model/.
+#pragma once
+
+#include <span>
+
+#include "nic_model/state.hpp"
+
+namespace loco::nic {
+
+class Engine {
+ public:
+  Engine(State& s, Context* c) : state(s), context(c) {}
+
+  State& state;
+  Context* context;  // null while setting up
+
+  [[nodiscard]] const HardwareProfile& profile() const { return state.config.profile; }
+  [[nodiscard]] bool fault(Fault f) const { return state.config.profile.faults.has(f); }
+  [[nodiscard]] sim::SimTime now() const { return state.now; }
+  [[nodiscard]] bool witness() const { return state.config.witness; }
+  [[nodiscard]] Observer* observer() const { return context == nullptr ? nullptr : context->observer; }
+
+  void schedule(EventKind what, std::uint32_t where, std::uint64_t a, sim::SimTime at) {
+    state.events.push({.at = at < state.now ? state.now : at, .what = what, .where = where, .a = a});
+  }
+
+  /// Gives an id and an order stamp to a subevent and announces it. With the witness off: 0, and nothing happens.
+  SubeventId begin(Subevent subevent);
+  /// A write of one word has reached memory: orders it, remembers the writer, announces it.
+  void finish_write(SubeventId id, NodeId home, Address address);
+  /// For instants that write: id becomes the last writer.
+  SubeventId instant_write(Subevent subevent);
+
+  /// Wakes the threads of a node that watch something that has changed.
+  void touched(NodeId node, std::uint64_t key, ThreadId except = kNobody);
+  void touched_bytes(NodeId node, Address address, std::uint64_t size, ThreadId except = kNobody);
+  static constexpr ThreadId kNobody = 0xffffffffU;
+
+  [[nodiscard]] std::uint32_t new_buffer(std::uint32_t size);
+  void hold(std::uint32_t buffer) {
+    if (buffer != fabric::kNoBuffer) ++state.buffers[buffer].references;
+  }
+  void release(std::uint32_t buffer);
+
+  /// Rings for [address, address + size) on a node with this key and these rights?
+  [[nodiscard]] bool allowed(std::uint32_t key, NodeId node, Address address, std::uint64_t size,
+                             std::uint8_t access) const;
+
+ private:
+  void wake(ThreadId id);
+};
+
+/// The address of the word that holds `address`.
+[[nodiscard]] constexpr Address word_of(Address address) { return address & ~Address{7}; }
+/// Words that [address, address + size) touches.
+[[nodiscard]] constexpr std::uint32_t words_of(Address address, std::uint64_t size) {
+  return size == 0 ? 0 : static_cast<std::uint32_t>((word_of(address + size - 1) - word_of(address)) / 8 + 1);
+}
+
+// cpu.cpp
+void drain(Engine& engine, ThreadId thread);
+
+}  // namespace loco::nic

@@ -1,0 +1,63 @@
+// A host's memory: bytes in pages that exist once touched, and the witness, i.e. who wrote each 8-byte word last.
+//
+// A value. Addresses start at 64 (0 is never valid). Little-endian: bytes of a word are those that the word has in
+// the simulating machine's memory.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "nic_model/verbs.hpp"
+
+namespace loco::nic {
+
+class HostMemory {
+ public:
+  explicit HostMemory(bool witness) : witness_on_(witness) {}
+
+  /// Reserves zeroed bytes, 64-byte aligned.
+  Address allocate(std::uint64_t size);
+  [[nodiscard]] bool contains(Address address, std::uint64_t size) const {
+    return address >= kFirst && size <= end_ && address <= end_ - size;
+  }
+
+  /// The aligned word that holds `address`.
+  [[nodiscard]] std::uint64_t word(Address address) const;
+  void set_word(Address address, std::uint64_t value);
+  void read(Address address, std::span<std::byte> out) const;
+  void write(Address address, std::span<const std::byte> in);
+
+  /// Last writer of the word that holds `address`; 0 for the initial value.
+  [[nodiscard]] SubeventId writer(Address address) const;
+  /// Makes `id` the last writer and returns the one before.
+  SubeventId replace_writer(Address address, SubeventId id);
+
+  /// Hash of the contents (the witness left out).
+  [[nodiscard]] std::uint64_t hash() const;
+  bool operator==(const HostMemory&) const = default;
+
+ private:
+  static constexpr Address kFirst = 64;
+  static constexpr std::uint64_t kPageWords = 128;
+  static constexpr std::uint64_t kPageBytes = kPageWords * 8;
+  using Page = std::array<std::uint64_t, kPageWords>;
+  using WriterPage = std::array<SubeventId, kPageWords>;
+
+  [[nodiscard]] std::uint32_t find(Address address) const {  // index of its page, or kNone
+    const std::uint64_t page = address / kPageBytes;
+    return page < table_.size() ? table_[page] : kNone;
+  }
+  std::uint32_t touch(Address address);
+  static constexpr std::uint32_t kNone = 0xffffffffU;
+
+  std::vector<std::uint32_t> table_;
+  std::vector<Page> pages_;
+  std::vector<WriterPage> writers_;  // parallel to pages_ when the witness is on
+  Address end_ = kFirst;
+  bool witness_on_ = false;
+};
+
+}  // namespace loco::nic

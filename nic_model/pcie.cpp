@@ -1,0 +1,234 @@
+#include "nic_model/pcie.hpp"
+
+#include <algorithm>
+
+#include "nic_model/requester.hpp"
+#include "nic_model/responder.hpp"
+
+namespace loco::nic {
+
+namespace {
+/// One direction of the link carries `bytes` now, or once it is free; returns when it is done.
+sim::SimTime upstream(Engine& engine, NodeId node, std::uint64_t bytes, std::uint64_t tlps) {
+  State& s = engine.state;
+  Host& host = s.hosts[node];
+  s.counters.tlps_up += tlps;
+  s.counters.pcie_bytes_up += bytes;
+  host.upstream_free =
+      std::max(host.upstream_free, s.now) + sim::transmission_time({bytes}, engine.profile().pcie_rate);
+  return host.upstream_free;
+}
+
+sim::SimTime downstream(Engine& engine, NodeId node, std::uint64_t bytes) {
+  State& s = engine.state;
+  Host& host = s.hosts[node];
+  ++s.counters.tlps_down;
+  s.counters.pcie_bytes_down += bytes;
+  host.downstream_free =
+      std::max(host.downstream_free, s.now) + sim::transmission_time({bytes}, engine.profile().pcie_rate);
+  return host.downstream_free;
+}
+
+void announce(Engine& engine, TlpKind kind, NodeId node, QpId qp, Address address, std::uint32_t bytes) {
+  if (Observer* o = engine.observer()) {
+    o->on_tlp({.kind = kind, .node = node, .qp = qp, .address = address, .bytes = bytes, .at = engine.now()});
+  }
+}
+
+/// Bytes of the TLP of a write that starts at `address` with `left` bytes to go: TLPs end at multiples of the MPS.
+std::uint32_t write_step(const Engine& engine, Address address, std::uint32_t left) {
+  const std::uint64_t mps = engine.profile().pcie_mps.count;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(left, mps - address % mps));
+}
+
+void schedule_commit(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
+  write.has_event = true;
+  engine.schedule(kEventCommit, domain, number, write.ready);
+}
+
+void enqueue(Engine& engine, std::uint32_t domain, const PostedWrite& write) {
+  PostedDomain& d = engine.state.domains[domain];
+  PostedWrite& queued = d.writes.push_back(write);
+  const bool loose =
+      engine.fault(Fault::posted_passes_posted) || (queued.is_cqe && engine.fault(Fault::completion_before_data));
+  if (loose || d.writes.size() == 1) schedule_commit(engine, domain, d.issued() - 1, queued);
+}
+
+void commit_cqe(Engine& engine, const PostedWrite& write) {
+  CompletionQueue& cq = engine.state.cqs[write.cq];
+  if (cq.cqes.size() == cq.entries) {
+    cq.overrun = true;
+    engine.state.qps[write.cqe.qp].state = QpState::error;
+    return;
+  }
+  cq.cqes.push_back(write.cqe);
+  ++engine.state.counters.completions;
+  if (Observer* o = engine.observer()) o->on_cqe(cq.node, write.cq, write.cqe, engine.now());
+  engine.touched(cq.node, watch_key(WatchKind::cq, write.cq));
+}
+
+void commit_data(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t bytes) {
+  State& s = engine.state;
+  const Address address = write.address + write.committed;
+  HostMemory& memory = s.hosts[node].memory;
+  const std::byte* from = write.buffer == fabric::kNoBuffer ? std::as_bytes(std::span(&write.value, 1)).data()
+                                                            : s.buffers[write.buffer].data() + write.offset;
+  memory.write(address, {from + write.committed, bytes});
+  if (engine.witness()) {
+    for (Address word = word_of(address); word < address + bytes; word += 8) {
+      const auto index = static_cast<SubeventId>((word - word_of(write.address)) / 8);
+      engine.finish_write(write.subevent + index, node, word);
+    }
+  }
+  engine.touched_bytes(node, address, bytes);
+}
+
+void read_may_execute(Engine& engine, const HeldRead& read) {
+  const sim::SimTime due = std::max(read.due, engine.now());
+  switch (read.kind) {
+    case ReadKind::wqe_fetch:
+      return wqe_fetch_may_execute(engine, read.where, read.number, due);
+    case ReadKind::payload:
+      return payload_read_may_execute(engine, read.where, static_cast<std::uint32_t>(read.number), due);
+    case ReadKind::remote_read:
+      return engine.schedule(kEventReadRemote, read.where, read.number, due);
+    case ReadKind::atomic:
+      return engine.schedule(kEventAtomic, read.where, 0, due);
+  }
+}
+}  // namespace
+
+void ring_doorbell(Engine& engine, NodeId node, const StoreEntry& doorbell) {
+  const HardwareProfile& p = engine.profile();
+  const auto payload = static_cast<std::uint32_t>(doorbell.value);
+  const sim::SimTime sent = downstream(engine, node, payload + p.pcie_write_header.count);
+  announce(engine, TlpKind::mmio_write, node, doorbell.qp, 0, payload);
+  sim::Ring<Doorbell>& doorbells = engine.state.hosts[node].doorbells;
+  doorbells.push_back({sent + p.pcie_downstream, doorbell.qp, doorbell.posted, doorbell.blueflame});
+  if (doorbells.size() == 1) engine.schedule(kEventDoorbell, node, 0, doorbells.front().ready);
+}
+
+void post_write(Engine& engine, std::uint32_t domain, PostedWrite write, const WriteOrigin& origin,
+                sim::Duration delay) {
+  const HardwareProfile& p = engine.profile();
+  const NodeId node = engine.state.domains[domain].node;
+  const std::uint32_t tlp = write_step(engine, write.address, write.length);
+  const sim::SimTime sent = upstream(engine, node, tlp + p.pcie_write_header.count, 1);
+  announce(engine, TlpKind::memory_write, node, 0, write.address, tlp);
+  write.ready = sent + delay + p.pcie_upstream + p.pcie_write_commit;
+  write.stamp = origin.stamp;
+  if (engine.witness()) {
+    const HostMemory& memory = engine.state.hosts[node].memory;
+    const std::byte* from = write.buffer == fabric::kNoBuffer
+                                ? std::as_bytes(std::span(&write.value, 1)).data()
+                                : engine.state.buffers[write.buffer].data() + write.offset;
+    for (Address word = word_of(write.address); word < write.address + write.length; word += 8) {
+      std::uint64_t value = memory.word(word);  // the part of the word that is not written stays
+      const auto bytes = std::as_writable_bytes(std::span(&value, 1));
+      const Address low = std::max(word, write.address);
+      const Address high = std::min(word + 8, write.address + write.length);
+      std::copy(from + (low - write.address), from + (high - write.address), bytes.data() + (low - word));
+      const SubeventId id = engine.begin({.stamp = origin.stamp,
+                                          .finished = false,
+                                          .nic_atomic = origin.atomic,
+                                          .thread = origin.thread,
+                                          .op = origin.op,
+                                          .peer = origin.peer,
+                                          .home = node,
+                                          .address = word,
+                                          .value = value});
+      if (word == word_of(write.address)) write.subevent = id;
+    }
+  }
+  enqueue(engine, domain, write);
+}
+
+void post_cqe(Engine& engine, std::uint32_t domain, CqId cq, const Cqe& cqe, sim::Duration delay) {
+  const HardwareProfile& p = engine.profile();
+  const NodeId node = engine.state.domains[domain].node;
+  const sim::SimTime sent = upstream(engine, node, p.nic_cqe_bytes.count + p.pcie_write_header.count, 1);
+  announce(engine, TlpKind::memory_write, node, cqe.qp, 0, static_cast<std::uint32_t>(p.nic_cqe_bytes.count));
+  enqueue(engine, domain,
+          {.is_cqe = true, .cq = cq, .ready = sent + delay + p.pcie_upstream + p.pcie_write_commit, .cqe = cqe});
+}
+
+void commit(Engine& engine, std::uint32_t domain, std::uint64_t number) {
+  PostedDomain& d = engine.state.domains[domain];
+  PostedWrite& write = d.writes[number - d.first];
+  write.has_event = false;
+  if (write.is_cqe) {
+    write.done = true;
+    commit_cqe(engine, write);
+  } else {
+    const std::uint32_t bytes = write_step(engine, write.address + write.committed, write.length - write.committed);
+    commit_data(engine, d.node, write, bytes);
+    write.committed += bytes;
+    if (write.committed < write.length) {
+      const HardwareProfile& p = engine.profile();
+      const std::uint32_t next = write_step(engine, write.address + write.committed, write.length - write.committed);
+      // It was sent right behind the last one: all that separates them is the time that the link needs.
+      write.ready = upstream(engine, d.node, next + p.pcie_write_header.count, 1);
+      announce(engine, TlpKind::memory_write, d.node, 0, write.address + write.committed, next);
+      schedule_commit(engine, domain, number, write);
+      return;
+    }
+    write.done = true;
+    engine.release(write.buffer);
+    if (write.ends_atomic) atomic_unit_free(engine, d.node);
+  }
+  while (!d.writes.empty() && d.writes.front().done) {
+    d.writes.pop_front();
+    ++d.first;
+  }
+  if (!d.writes.empty() && !d.writes.front().has_event) schedule_commit(engine, domain, d.first, d.writes.front());
+  while (!d.held.empty() && d.held.front().behind <= d.first) {
+    const HeldRead read = d.held.front();
+    d.held.pop_front();
+    read_may_execute(engine, read);
+  }
+}
+
+void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std::uint32_t bytes, sim::Duration delay) {
+  const HardwareProfile& p = engine.profile();
+  PostedDomain& d = engine.state.domains[domain];
+  const std::uint64_t requests = std::max<std::uint64_t>(1, (bytes + p.pcie_mrrs.count - 1) / p.pcie_mrrs.count);
+  const sim::SimTime sent = upstream(engine, d.node, requests * p.pcie_read_header.count, requests);
+  announce(engine, TlpKind::memory_read, d.node, 0, 0, bytes);
+  HeldRead held = read;
+  held.behind = engine.fault(Fault::read_does_not_flush) ? 0 : d.issued();
+  held.due = sent + delay + p.pcie_upstream + p.pcie_read_access;
+  // Work requests are not part of the memory model: with a domain a queue pair their fetch is a stream of its own.
+  const bool free_stream = read.kind == ReadKind::wqe_fetch && p.pcie_ordering_domain == OrderingDomain::qp;
+  if (free_stream || held.behind <= d.first) {
+    read_may_execute(engine, held);
+  } else {
+    d.held.push_back(held);
+  }
+}
+
+std::uint32_t read_step(const Engine& engine, Address address, std::uint32_t length, std::uint32_t done) {
+  const std::uint64_t step = engine.profile().pcie_read_completion.count;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(length - done, step - (address + done) % step));
+}
+
+sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free) {
+  const HardwareProfile& p = engine.profile();
+  link_free = downstream(engine, node, bytes + p.pcie_completion_header.count);
+  announce(engine, TlpKind::completion, node, 0, 0, bytes);
+  return link_free + p.pcie_downstream;
+}
+
+void sample(Engine& engine, NodeId node, Address address, std::span<std::byte> out, Subevent like) {
+  const HostMemory& memory = engine.state.hosts[node].memory;
+  memory.read(address, out);
+  if (!engine.witness()) return;
+  like.home = node;
+  for (Address word = word_of(address); word < address + out.size(); word += 8) {
+    like.address = word;
+    like.value = memory.word(word);
+    like.source = memory.writer(word);
+    engine.begin(like);
+  }
+}
+
+}  // namespace loco::nic

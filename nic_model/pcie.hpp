@@ -1,0 +1,46 @@
+// PCIe between a root complex and its NIC: posted writes, reads, doorbells (PCIe base specification, 2.4; machine
+// page, "PCIe").
+//
+// Order: posted writes of one ordering domain commit in the order in which they were posted, TLP by TLP. A read is
+// sampled only after the posted writes that were in its domain when it was issued. Reads are ordered with nothing
+// else; what is read is sampled in address order. Costs: each direction carries one TLP at a time; then the
+// latencies of the profile. Private to nic_model/.
+#pragma once
+
+#include "nic_model/engine.hpp"
+
+namespace loco::nic {
+
+/// Sends a doorbell (or a work request in it) to the NIC.
+void ring_doorbell(Engine& engine, NodeId node, const StoreEntry& doorbell);
+
+/// Whose subevents the words of a posted write are.
+struct WriteOrigin {
+  Stamp stamp = Stamp::aNRW;
+  bool atomic = false;
+  ThreadId thread = 0;
+  OpId op = 0;
+  NodeId peer = 0;
+};
+/// Posts a write of data; takes over one reference to its buffer. `delay`: what the NIC needs before the link.
+void post_write(Engine& engine, std::uint32_t domain, PostedWrite write, const WriteOrigin& origin,
+                sim::Duration delay);
+/// Posts a CQE behind the domain's writes.
+void post_cqe(Engine& engine, std::uint32_t domain, CqId cq, const Cqe& cqe, sim::Duration delay);
+/// kEventCommit: the next TLP of a posted write reaches memory.
+void commit(Engine& engine, std::uint32_t domain, std::uint64_t number);
+
+/// Issues a read of `bytes`; read_may_execute is told when nothing holds it back any more. `due` is when it
+/// is then sampled at the earliest.
+void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std::uint32_t bytes, sim::Duration delay);
+
+/// A step of a read: what a completion TLP of the read of [address, address + length) carries when `done` bytes
+/// of it have been sampled.
+[[nodiscard]] std::uint32_t read_step(const Engine& engine, Address address, std::uint32_t length, std::uint32_t done);
+/// Sends `bytes` of read data to the NIC; returns when they are there. `link_free`: when the next step may begin.
+sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free);
+
+/// Samples memory into a buffer and records one instant a word.
+void sample(Engine& engine, NodeId node, Address address, std::span<std::byte> out, Subevent like);
+
+}  // namespace loco::nic

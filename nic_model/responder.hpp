@@ -1,0 +1,27 @@
+// The responder of a queue pair: requests become memory accesses, answers go back (IBTA volume 1, 9.7.5; machine
+// page, "NIC, responder side").
+//
+// Order per queue pair: requests are taken in PSN order, responses leave in PSN order. A WRITE is acknowledged once
+// posted to PCIe, before memory has it. A READ is behind the queue pair's posted writes and ordered with nothing
+// else: a later READ or WRITE may take effect first. Requests behind an atomic wait until its write is posted. A NIC
+// executes one atomic at a time: read, modify, write committed. Private to nic_model/.
+#pragma once
+
+#include "nic_model/engine.hpp"
+
+namespace loco::nic {
+
+/// A request packet has arrived.
+void request_arrived(Engine& engine, const fabric::Packet& packet);
+/// kEventStrayRequest
+void stray_request(Engine& engine, QpId qp, std::uint32_t slot);
+/// kEventReadRemote
+void read_remote(Engine& engine, QpId qp, std::uint64_t number);
+/// kEventAtomic
+void execute_atomic(Engine& engine, NodeId node);
+/// kEventAtomicDone, and the commit of an atomic's write.
+void atomic_unit_free(Engine& engine, NodeId node);
+/// kEventRespond
+void respond(Engine& engine, QpId qp);
+
+}  // namespace loco::nic

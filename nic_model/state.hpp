@@ -1,0 +1,294 @@
+// The state behind System: plain records and indices, one struct a component. Private to nic_model/.
+//
+// Every guaranteed order is a ring, and only the element that may happen next has a pending event (machine page,
+// law 1). Running numbers (32 or 64 bits, never reused) name elements of rings; a ring's first element has the
+// number kept beside it. All structs are values, compared member by member.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "fabric/fabric.hpp"
+#include "nic_model/memory.hpp"
+#include "nic_model/profile.hpp"
+#include "nic_model/system.hpp"
+#include "nic_model/verbs.hpp"
+#include "sim/event_queue.hpp"
+#include "sim/ring.hpp"
+
+namespace loco::nic {
+
+/// Event kinds of the NIC model: what `where` and `a` mean.
+enum EventKind : std::uint16_t {
+  kEventThreadStep = 0x200,  ///< thread
+  kEventDrain,               ///< thread: the head of its store buffer
+  kEventDoorbell,            ///< node: the oldest doorbell on its way to the NIC
+  kEventFetchWqe,            ///< qp: a PCIe read of `a` work requests has returned
+  kEventReadPayload,         ///< qp, WQE number: next step of the PCIe read of its payload
+  kEventTransmit,            ///< qp: next packet of its send queue
+  kEventReadRemote,          ///< qp, response number: next step of the PCIe read for a READ
+  kEventAtomic,              ///< node: the atomic unit's PCIe read
+  kEventAtomicDone,          ///< node: the atomic unit is free (when no write had to be committed)
+  kEventRespond,             ///< qp: next packet of its responses
+  kEventCommit,              ///< ordering domain, write number: next TLP of a posted write reaches memory
+  kEventStrayRequest,        ///< qp, stray slot: a request that the fault responder_reorders let loose
+  kEventRetryExceeded,       ///< qp, WQE number: no response came
+};
+
+// --- host ----------------------------------------------------------------------------------------------------------
+
+struct StoreEntry {
+  bool doorbell = false;
+  bool blueflame = false;  // the doorbell carries the work request
+  Address address = 0;
+  std::uint64_t value = 0;  // of a store; of a doorbell: the bytes of its TLP
+  SubeventId subevent = 0;
+  QpId qp = 0;
+  std::uint32_t posted = 0;  // of a doorbell: the send queue's producer index
+
+  bool operator==(const StoreEntry&) const = default;
+};
+
+enum class ThreadState : std::uint8_t { running, scheduled, paused, draining, waiting_room, stopped };
+
+/// Keys of watch sets: the kind in the upper bits.
+enum class WatchKind : std::uint8_t { word, cq, flag, user };
+[[nodiscard]] constexpr std::uint64_t watch_key(WatchKind kind, std::uint64_t key) {
+  return (static_cast<std::uint64_t>(kind) << 60U) | key;
+}
+
+struct Thread {
+  NodeId node = 0;
+  ThreadState state = ThreadState::scheduled;
+  bool changed = false;    // something watched has changed since it was looked at
+  bool watch_all = false;  // the watch set has overflowed: every change on the node counts
+  sim::Ring<StoreEntry> buffer{};
+  std::vector<std::uint64_t> watched{};
+  sim::SimTime paused_at{};
+  sim::Duration turn{};
+
+  bool operator==(const Thread&) const = default;
+};
+
+struct Doorbell {
+  sim::SimTime ready{};
+  QpId qp = 0;
+  std::uint32_t posted = 0;
+  bool blueflame = false;
+
+  bool operator==(const Doorbell&) const = default;
+};
+
+struct AtomicRequest {
+  QpId qp = 0;
+  std::uint64_t response = 0;
+
+  bool operator==(const AtomicRequest&) const = default;
+};
+
+struct Host {
+  explicit Host(bool witness) : memory(witness) {}
+  HostMemory memory;
+  std::vector<ThreadId> threads{};
+  std::vector<std::uint64_t> flags{};
+  // its PCIe link and NIC
+  sim::Ring<Doorbell> doorbells{};
+  sim::Ring<AtomicRequest> atomics{};  // the head is being executed
+  sim::SimTime upstream_free{};
+  sim::SimTime downstream_free{};
+  sim::SimTime transmit_free{};  // of the packet pipeline: see nic.packet_gap
+
+  bool operator==(const Host&) const = default;
+};
+
+// --- payload -------------------------------------------------------------------------------------------------------
+
+/// Payload bytes inside NICs and on the wire; counted by those that hold it.
+struct Buffer {
+  std::uint32_t references = 0;
+  std::uint32_t size = 0;
+  std::array<std::byte, 32> small{};
+  std::vector<std::byte> large{};
+
+  [[nodiscard]] std::byte* data() { return size <= small.size() ? small.data() : large.data(); }
+  [[nodiscard]] const std::byte* data() const { return size <= small.size() ? small.data() : large.data(); }
+  bool operator==(const Buffer&) const = default;
+};
+
+// --- PCIe posted writes ----------------------------------------------------------------------------------------------
+
+struct PostedWrite {
+  bool is_cqe = false;
+  bool has_event = false;  // its next step is a pending event
+  bool done = false;
+  bool ends_atomic = false;  // its commit frees the NIC's atomic unit
+  Stamp stamp = Stamp::aNRW;
+  std::uint32_t buffer = fabric::kNoBuffer;  // kNoBuffer: the bytes of `value`
+  std::uint32_t offset = 0;
+  std::uint32_t length = 0;
+  std::uint32_t committed = 0;  // bytes
+  SubeventId subevent = 0;      // of its first word
+  CqId cq = 0;
+  Address address = 0;
+  std::uint64_t value = 0;
+  sim::SimTime ready{};  // when its next TLP is committed, if nothing is in front of it
+  Cqe cqe{};
+
+  bool operator==(const PostedWrite&) const = default;
+};
+
+enum class ReadKind : std::uint8_t { wqe_fetch, payload, remote_read, atomic };
+
+/// A PCIe read that must wait for posted writes in front of it ("reads push writes").
+struct HeldRead {
+  ReadKind kind = ReadKind::payload;
+  std::uint32_t where = 0;
+  std::uint64_t number = 0;
+  std::uint64_t behind = 0;  // all posted writes with smaller numbers
+  sim::SimTime due{};
+
+  bool operator==(const HeldRead&) const = default;
+};
+
+/// An ordering domain: writes that never pass each other, and that reads never pass.
+struct PostedDomain {
+  NodeId node = 0;
+  std::uint64_t first = 0;  // number of writes[0]: all before it are committed
+  sim::Ring<PostedWrite> writes{};
+  sim::Ring<HeldRead> held{};
+
+  [[nodiscard]] std::uint64_t issued() const { return first + writes.size(); }
+  bool operator==(const PostedDomain&) const = default;
+};
+
+// --- NIC -----------------------------------------------------------------------------------------------------------
+
+struct SendEntry {
+  Wqe wqe{};
+  Status status = Status::success;
+  bool done = false;        // its response has come (or an error was found)
+  bool read_ready = false;  // its payload read is not held back any more
+  bool transmit_done = false;
+  fabric::Psn psn{};
+  std::uint32_t buffer = fabric::kNoBuffer;
+  std::uint32_t payload_read = 0;  // bytes
+  std::uint32_t sent = 0;          // bytes
+  std::uint32_t received = 0;      // bytes of a READ's response
+  sim::SimTime ready{};              // payload so far is in the NIC; else, may be sent; while held: due
+
+  bool operator==(const SendEntry&) const = default;
+};
+
+/// The send queue and requester of a queue pair. rung <= posted, fetched <= rung, started <= fetched, ...
+struct Requester {
+  CqId cq = 0;
+  std::uint32_t depth = 0;
+  std::uint32_t domain = 0;
+  std::uint32_t first = 0;  // number of queue[0]
+  sim::Ring<SendEntry> queue{};
+  std::uint32_t rung = 0;
+  std::uint32_t fetched = 0;
+  std::uint32_t started = 0;
+  std::uint32_t payload_next = 0;   // oldest whose payload is not read completely
+  std::uint32_t transmit_next = 0;  // oldest that is not sent completely
+  std::uint32_t completed = 0;
+  std::uint32_t outstanding = 0;  // READs and atomics
+  bool fetching = false;
+  bool payload_event = false;
+  bool transmit_event = false;
+  bool halted = false;  // a local error was found: nothing more starts
+  fabric::Psn next_psn{};
+  sim::SimTime transmit_free{};
+
+  [[nodiscard]] std::uint32_t posted() const { return first + static_cast<std::uint32_t>(queue.size()); }
+  [[nodiscard]] bool holds(std::uint32_t number) const { return number - first < queue.size(); }
+  [[nodiscard]] SendEntry& entry(std::uint32_t number) { return queue[number - first]; }
+  [[nodiscard]] const SendEntry& entry(std::uint32_t number) const { return queue[number - first]; }
+  bool operator==(const Requester&) const = default;
+};
+
+struct Response {
+  fabric::Opcode opcode = fabric::Opcode::ack;
+  fabric::NakCode nak = fabric::NakCode::none;
+  bool ready = false;  // has data to send (an ACK has none to wait for)
+  fabric::Psn psn{};
+  std::uint32_t wqe = 0;  // number of the request in the requester's send queue
+  std::uint32_t buffer = fabric::kNoBuffer;
+  std::uint32_t length = 0;  // of a READ
+  std::uint32_t read = 0;    // bytes
+  std::uint32_t sent = 0;    // bytes
+  Address address = 0;
+  std::uint64_t value = 0;  // an atomic's old value; before that, its operands
+  std::uint64_t compare_add = 0;
+  std::uint64_t swap = 0;
+  fabric::Opcode request = fabric::Opcode::read_request;
+  ThreadId thread = 0;  // whose subevents they are
+  OpId op = 0;
+  sim::SimTime available{};
+
+  bool operator==(const Response&) const = default;
+};
+
+/// The responder of a queue pair.
+struct Responder {
+  std::uint32_t domain = 0;
+  bool dead = false;     // has sent a NAK: requests are dropped
+  bool blocked = false;  // an atomic has not posted its write yet: later requests wait
+  bool respond_event = false;
+  bool write_valid = false;  // of the message being received
+  fabric::Psn expected_psn{};
+  std::uint64_t first = 0;        // number of responses[0]
+  sim::Ring<Response> responses{};  // in PSN order
+  sim::Ring<fabric::Packet> waiting{};
+  sim::Pool<fabric::Packet> strays{};
+  sim::SimTime transmit_free{};
+
+  [[nodiscard]] Response& response(std::uint64_t number) { return responses[number - first]; }
+  [[nodiscard]] bool holds(std::uint64_t number) const { return number - first < responses.size(); }
+  bool operator==(const Responder&) const = default;
+};
+
+struct QueuePair {
+  NodeId node = 0;
+  QpState state = QpState::reset;
+  QpId peer = 0;
+  NodeId peer_node = 0;
+  ThreadId thread = 0;
+  Requester requester;
+  Responder responder;
+
+  bool operator==(const QueuePair&) const = default;
+};
+
+struct CompletionQueue {
+  NodeId node = 0;
+  std::uint32_t entries = 0;
+  bool overrun = false;
+  sim::Ring<Cqe> cqes{};
+
+  bool operator==(const CompletionQueue&) const = default;
+};
+
+struct State {
+  explicit State(const SystemConfig& c);
+
+  SystemConfig config;
+  sim::EventQueue events;
+  fabric::Fabric fabric;
+  std::vector<Host> hosts{};
+  std::vector<Thread> threads{};
+  std::vector<PostedDomain> domains{};
+  std::vector<QueuePair> qps{};
+  std::vector<CompletionQueue> cqs{};
+  std::vector<MemoryRegion> regions{};
+  sim::Pool<Buffer> buffers{};
+  Counters counters;
+  sim::SimTime now{};
+  std::uint64_t seq = 0;
+  SubeventId subevents = 0;
+
+  [[nodiscard]] bool operator==(const State& other) const;
+};
+
+}  // namespace loco::nic

@@ -1,0 +1,281 @@
+#include "nic_model/system.hpp"
+
+#include <fmt/format.h>
+#include <stdexcept>
+
+#include "nic_model/engine.hpp"
+#include "nic_model/pcie.hpp"
+#include "nic_model/requester.hpp"
+#include "nic_model/responder.hpp"
+
+namespace loco::nic {
+
+namespace {
+
+fabric::Config fabric_config(const SystemConfig& c) {
+  const HardwareProfile& p = c.profile;
+  return {.topology = p.link_ideal ? fabric::Topology::ideal : c.topology,
+          .nodes = c.nodes,
+          .link_rate = p.link_rate,
+          .link_delay = p.link_delay,
+          .switch_latency = p.switch_latency,
+          .loopback_latency = p.nic_loopback};
+}
+
+SystemConfig checked(const SystemConfig& config) {
+  if (const std::string error = config.profile.validate(); !error.empty()) throw std::invalid_argument(error);
+  if (const std::string_view error = fabric_config(config).validate(); !error.empty()) {
+    throw std::invalid_argument(std::string(error));
+  }
+  return config;
+}
+
+void check_node(const State& s, NodeId node) {
+  if (node >= s.hosts.size()) throw std::invalid_argument(fmt::format("there is no node {}", node));
+}
+
+std::uint32_t new_domain(State& s, NodeId node) {
+  s.domains.push_back({.node = node});
+  return static_cast<std::uint32_t>(s.domains.size() - 1);
+}
+
+void run_thread(Engine& engine, ThreadId id) {
+  engine.state.threads[id].state = ThreadState::running;
+  Cpu cpu(engine, id);
+  engine.context->runner.run(cpu);
+  if (engine.state.threads[id].state == ThreadState::running) {
+    throw std::logic_error("a thread's step must end with a word on when it goes on");
+  }
+}
+
+void deliver(Engine& engine, const sim::Event& event) {
+  State& s = engine.state;
+  const std::optional<fabric::Packet> packet = s.fabric.handle(s.events, s.now, event);
+  if (!packet) return;
+  if (Observer* o = engine.observer()) o->on_packet(PacketStep::received, *packet, s.now);
+  if (fabric::is_response(packet->opcode)) {
+    response_arrived(engine, *packet);
+  } else {
+    request_arrived(engine, *packet);
+  }
+}
+
+void handle(Engine& engine, const sim::Event& e) {
+  const auto number = static_cast<std::uint32_t>(e.a);
+  switch (e.what) {
+    case fabric::kEventLane:
+      return deliver(engine, e);
+    case kEventThreadStep:
+      return run_thread(engine, e.where);
+    case kEventDrain:
+      return drain(engine, e.where);
+    case kEventDoorbell:
+      return doorbell_arrived(engine, e.where);
+    case kEventFetchWqe:
+      return wqes_fetched(engine, e.where, e.a);
+    case kEventReadPayload:
+      return read_payload(engine, e.where, number);
+    case kEventTransmit:
+      return transmit(engine, e.where);
+    case kEventReadRemote:
+      return read_remote(engine, e.where, e.a);
+    case kEventAtomic:
+      return execute_atomic(engine, e.where);
+    case kEventAtomicDone:
+      return atomic_unit_free(engine, e.where);
+    case kEventRespond:
+      return respond(engine, e.where);
+    case kEventCommit:
+      return commit(engine, e.where, e.a);
+    case kEventStrayRequest:
+      return stray_request(engine, e.where, number);
+    case kEventRetryExceeded:
+      return retry_exceeded(engine, e.where, number);
+    default:
+      throw std::logic_error(fmt::format("an event of unknown kind {}", e.what));
+  }
+}
+
+void run(State& s, Context& context, const sim::Event& event) {
+  if (event.at > s.now) s.now = event.at;
+  ++s.counters.events;
+  Engine engine(s, &context);
+  handle(engine, event);
+}
+
+}  // namespace
+
+State::State(const SystemConfig& c) : config(checked(c)), fabric(fabric_config(c)) {
+  for (NodeId node = 0; node < c.nodes; ++node) {
+    hosts.emplace_back(c.witness);
+    if (c.profile.pcie_ordering_domain == OrderingDomain::nic) new_domain(*this, node);
+  }
+}
+
+bool State::operator==(const State& o) const {
+  if (events.size() != o.events.size()) return false;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (!(events.pending(i) == o.events.pending(i))) return false;
+  }
+  return config.profile == o.config.profile && config.nodes == o.config.nodes && config.witness == o.config.witness &&
+         fabric == o.fabric && hosts == o.hosts && threads == o.threads && domains == o.domains && qps == o.qps &&
+         cqs == o.cqs && regions == o.regions && buffers == o.buffers && counters == o.counters && now == o.now &&
+         seq == o.seq && subevents == o.subevents;
+}
+
+System::System(const SystemConfig& config) : state_(std::make_unique<State>(config)) {}
+System::System(const System& other) : state_(std::make_unique<State>(*other.state_)) {}
+System::System(System&&) noexcept = default;
+System& System::operator=(const System& other) {
+  if (this != &other) *state_ = *other.state_;
+  return *this;
+}
+System& System::operator=(System&&) noexcept = default;
+System::~System() = default;
+bool System::operator==(const System& other) const { return *state_ == *other.state_; }
+
+// --- set-up ----------------------------------------------------------------------------------------------------------
+
+Address System::allocate(NodeId node, std::uint64_t size) {
+  check_node(*state_, node);
+  constexpr std::uint64_t kMost = 1ULL << 40U;
+  if (size == 0 || size > kMost) throw std::invalid_argument(fmt::format("cannot allocate {} bytes", size));
+  return state_->hosts[node].memory.allocate(size);
+}
+
+MemoryRegion System::register_memory(NodeId node, Address base, std::uint64_t size, std::uint8_t access) {
+  check_node(*state_, node);
+  if (!state_->hosts[node].memory.contains(base, size)) {
+    throw std::invalid_argument("a memory region lies outside of the allocated memory");
+  }
+  // As on mlx5: an index and a tag byte. Keys differ between regions, so that a wrong one is noticed.
+  const auto index = static_cast<std::uint32_t>(state_->regions.size());
+  const std::uint32_t key = index << 8U | ((index * 37U + 0x5bU) & 0xffU);
+  state_->regions.push_back({.node = node, .base = base, .size = size, .lkey = key, .rkey = key, .access = access});
+  return state_->regions.back();
+}
+
+CqId System::create_cq(NodeId node, std::uint32_t entries) {
+  check_node(*state_, node);
+  if (entries == 0) throw std::invalid_argument("a completion queue needs at least one entry");
+  state_->cqs.push_back({.node = node, .entries = entries});
+  return static_cast<CqId>(state_->cqs.size() - 1);
+}
+
+QpId System::create_qp(NodeId node, CqId send_cq, std::uint32_t entries, ThreadId thread) {
+  State& s = *state_;
+  check_node(s, node);
+  if (send_cq >= s.cqs.size() || s.cqs[send_cq].node != node) {
+    throw std::invalid_argument("a queue pair needs a completion queue of its node");
+  }
+  if (entries == 0) throw std::invalid_argument("a send queue needs at least one entry");
+  QueuePair& qp = s.qps.emplace_back();
+  qp.node = node;
+  qp.thread = thread;
+  qp.requester.cq = send_cq;
+  qp.requester.depth = entries;
+  const bool per_qp = s.config.profile.pcie_ordering_domain == OrderingDomain::qp;
+  qp.requester.domain = per_qp ? new_domain(s, node) : node;
+  qp.responder.domain = per_qp ? new_domain(s, node) : node;
+  const auto id = static_cast<QpId>(s.qps.size() - 1);
+  s.fabric.add_queue_pair(id);
+  return id;
+}
+
+void System::connect(QpId a, QpId b) {
+  State& s = *state_;
+  if (a == b || a >= s.qps.size() || b >= s.qps.size()) throw std::invalid_argument("connect needs two queue pairs");
+  if (s.qps[a].state != QpState::reset || s.qps[b].state != QpState::reset) {
+    throw std::invalid_argument("a queue pair is connected once");
+  }
+  for (const auto& [mine, other] : {std::pair{a, b}, std::pair{b, a}}) {
+    s.qps[mine].state = QpState::ready;
+    s.qps[mine].peer = other;
+    s.qps[mine].peer_node = s.qps[other].node;
+  }
+}
+
+ThreadId System::create_thread(NodeId node, sim::SimTime start) {
+  State& s = *state_;
+  check_node(s, node);
+  s.threads.emplace_back().node = node;
+  const auto id = static_cast<ThreadId>(s.threads.size() - 1);
+  s.hosts[node].threads.push_back(id);
+  Engine(s, nullptr).schedule(kEventThreadStep, id, 0, start);
+  return id;
+}
+
+std::uint32_t System::create_flag(NodeId node, std::uint64_t initial) {
+  check_node(*state_, node);
+  state_->hosts[node].flags.push_back(initial);
+  return static_cast<std::uint32_t>(state_->hosts[node].flags.size() - 1);
+}
+
+// --- running
+// -----------------------------------------------------------------------------------------------------------
+
+bool System::idle() const { return state_->events.empty(); }
+
+bool System::step(Context& context) {
+  if (state_->events.empty()) return false;
+  run(*state_, context, state_->events.pop_earliest());
+  return true;
+}
+
+void System::step(Context& context, std::size_t i) { run(*state_, context, state_->events.pop(i)); }
+
+std::size_t System::pending_events() const { return state_->events.size(); }
+const sim::Event& System::pending_event(std::size_t i) const { return state_->events.pending(i); }
+sim::SimTime System::now() const { return state_->now; }
+sim::SimTime System::next_time() const { return state_->events.earliest().at; }
+
+void System::notify(NodeId node, std::uint64_t key) {
+  check_node(*state_, node);
+  Engine(*state_, nullptr).touched(node, watch_key(WatchKind::user, key));
+}
+
+void System::wake(ThreadId thread, sim::SimTime at) {
+  Thread& t = state_->threads.at(thread);
+  if (t.state != ThreadState::stopped) return;
+  t.state = ThreadState::scheduled;
+  Engine(*state_, nullptr).schedule(kEventThreadStep, thread, 0, at);
+}
+
+void System::read_memory(NodeId node, Address address, std::span<std::byte> out) const {
+  check_node(*state_, node);
+  state_->hosts[node].memory.read(address, out);
+}
+
+void System::write_memory(NodeId node, Address address, std::span<const std::byte> in) {
+  check_node(*state_, node);
+  if (!state_->hosts[node].memory.contains(address, in.size())) {
+    throw std::invalid_argument("write_memory outside of the allocated memory");
+  }
+  state_->hosts[node].memory.write(address, in);
+}
+
+std::uint64_t System::word(NodeId node, Address address) const { return state_->hosts.at(node).memory.word(address); }
+
+void System::set_word(NodeId node, Address address, std::uint64_t value) {
+  write_memory(node, word_of(address), std::as_bytes(std::span(&value, 1)));
+}
+
+// --- inspection
+// ----------------------------------------------------------------------------------------------------------
+
+const SystemConfig& System::config() const { return state_->config; }
+const Counters& System::counters() const { return state_->counters; }
+QpState System::qp_state(QpId qp) const { return state_->qps.at(qp).state; }
+NodeId System::qp_node(QpId qp) const { return state_->qps.at(qp).node; }
+QpId System::qp_peer(QpId qp) const { return state_->qps.at(qp).peer; }
+std::uint32_t System::send_queue_room(QpId qp) const {
+  const Requester& rq = state_->qps.at(qp).requester;
+  return rq.depth - static_cast<std::uint32_t>(rq.queue.size());
+}
+std::size_t System::cq_size(CqId cq) const { return state_->cqs.at(cq).cqes.size(); }
+bool System::cq_overrun(CqId cq) const { return state_->cqs.at(cq).overrun; }
+bool System::thread_stopped(ThreadId thread) const { return state_->threads.at(thread).state == ThreadState::stopped; }
+SubeventId System::subevents() const { return state_->subevents; }
+std::uint64_t System::seq() const { return state_->seq; }
+
+}  // namespace loco::nic
