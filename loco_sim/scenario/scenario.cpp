@@ -71,7 +71,9 @@ void apply_hardware(const DocumentNode& root, const Settings& settings, Scenario
     if (fault != nic::kFaultNames.end()) {
       out.hardware.faults.add(static_cast<nic::Fault>(fault - nic::kFaultNames.begin()));
     } else {
-      out.library_faults.push_back(name);
+      const auto& names = workloads::kLibraryFaultNames;
+      const auto library_fault = std::find(names.begin(), names.end(), name);
+      out.library_faults.add(static_cast<workloads::LibraryFault>(library_fault - names.begin()));
     }
   }
 }
@@ -87,18 +89,24 @@ void apply_topology(const Settings& settings, Scenario& out) {
 }
 
 void apply_workload(const Settings& settings, const std::string& kind, Scenario& out) {
+  const workloads::Workload& workload = *workloads::find(kind);
   out.workload = kind;
-  constexpr std::string_view kPrefix = "workload.";
-  for (const auto& [path, value] : settings) {
-    if (path.starts_with(kPrefix) && path != "workload.kind")
-      out.parameters.emplace(path.substr(kPrefix.size()), value);
-  }
-  if (const auto threads = out.parameters.find("threads_per_node"); threads != out.parameters.end()) {
-    if (threads->second.number * out.nodes > kThreadsMax) {
-      throw InputError(threads->second.place, "workload.threads_per_node",
+  out.parameters = workloads::Params(workload.params);
+  for (const workloads::ParamSpec& spec : workload.params) {
+    const Value& value = at(settings, "workload." + std::string(spec.key));
+    const auto choice = std::find(spec.choices.begin(), spec.choices.end(), value.text);
+    out.parameters.set(spec.key, spec.choices.empty() ? value.number : choice - spec.choices.begin());
+    if (spec.key == "threads_per_node" && value.number * out.nodes > kThreadsMax) {
+      throw InputError(value.place, "workload.threads_per_node",
                        fmt::format("at most {} threads on all nodes together", kThreadsMax),
-                       fmt::format("{} on each of {}", threads->second.number, out.nodes));
+                       fmt::format("{} on each of {}", value.number, out.nodes));
     }
+  }
+  if (out.nodes < workload.nodes_min || out.nodes > workload.nodes_max) {
+    const Value& nodes = at(settings, "topology.nodes");
+    throw InputError(nodes.given ? nodes.place : Place{out.file, 1, 1}, "topology.nodes",
+                     fmt::format("{} to {} nodes for the workload {}", workload.nodes_min, workload.nodes_max, kind),
+                     fmt::format("\"{}\"", out.nodes));
   }
 }
 

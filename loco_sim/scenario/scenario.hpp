@@ -12,6 +12,7 @@
 #include "fabric/fabric.hpp"
 #include "loco_sim/scenario/keys.hpp"
 #include "loco_sim/transport/schedule.hpp"
+#include "loco_sim/workloads/workload.hpp"
 #include "model/check.hpp"
 #include "model/trace.hpp"
 #include "nic_model/profile.hpp"
@@ -40,14 +41,14 @@ struct Scenario {
   fabric::Topology topology = fabric::Topology::star;
   std::uint32_t nodes = 2;
   std::string workload;
-  Settings parameters;  ///< of the workload, by their names there
+  workloads::Params parameters{{}};  ///< of the workload
   Settings settings;    ///< every key of scenario_keys() and workload_keys() that has a value: the configuration
   Schedule schedule = Schedule::timed;
   bool trace_subevents = true;
   std::string trace_path;             ///< empty: no file
   std::vector<model::Library> check;  ///< ascending, no duplicates
   std::vector<std::string> faults;    ///< all that are switched on
-  std::vector<std::string> library_faults;
+  workloads::LibraryFaults library_faults;
   std::uint64_t events_max = 0;  ///< a run that needs more has gone astray
   std::vector<SweepAxis> sweep;
 };
@@ -68,6 +69,7 @@ struct Scenario {
 [[nodiscard]] std::vector<std::string> topology_kinds();
 /// Hardware's faults, then the libraries'.
 [[nodiscard]] std::vector<std::string> fault_names();
+/// What goes wrong under it; throws std::out_of_range for an unknown name.
 [[nodiscard]] std::string fault_description(const std::string& name);
 
 }  // namespace loco::scenario
