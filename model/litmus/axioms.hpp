@@ -1,0 +1,97 @@
+// A memory model, as data: what a model says about one skeleton, once, before any rf, mo or nfo is chosen.
+//
+// Both papers define consistency by relations built from fixed ones (ppo, iso, pfg, ...) and from the witness (rf,
+// mo, nfo and rb = rf^-1;mo). A model therefore fills in, per execution,
+//   - the fixed part of `so` and of `ib`,
+//   - which pairs of rf, rb and mo enter `so` and which enter `ib`,
+// and consistency is: ib irreflexive, ppo U so acyclic with [Inst];ib inside so (LOCO paper, Definitions 3.6 and
+// G.2). `consistent` below evaluates exactly that on a complete witness; the search (search.hpp) finds witnesses.
+//
+// Libraries are added one by one: consistency for a set of libraries is each one's, on its own events, with the
+// union of their so (Definition 3.6). A library never touches another's events.
+#pragma once
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/litmus/relation.hpp"
+#include "model/litmus/skeleton.hpp"
+
+namespace loco::model::litmus {
+
+/// Section 5.1 and 5.2 of the LOCO paper: so = rf U fb, or so = rf and hb^-1 & fb empty.
+enum class RingRule : std::uint8_t { strong, weak };
+
+struct ModelOptions {
+  StampOrder order = kStampOrder;
+  /// Every barrier fences every node (LOCO paper, Section 4.3), whatever the document says.
+  bool transitive_barriers = false;
+  RingRule ring_rule = RingRule::strong;
+};
+
+struct Axioms {
+  explicit Axioms(int n = 0)
+      : so(n), ib(n), rf(n), rf_so(n), rf_ib(n), rb_so(n), rb_ib(n), rb_never(n), mo(n), nfo(n), never_hb(n) {}
+
+  Relation so;  ///< fixed part
+  Relation ib;  ///< fixed part (ib here is the union whose closure is the paper's ib)
+
+  Relation rf;     ///< pairs (w, r) that rf may hold: same cell, same library
+  Relation rf_so;  ///< pairs of rf that are in so
+  Relation rf_ib;  ///< pairs of rf that are in ib
+  Relation rb_so;
+  Relation rb_ib;
+  Relation rb_never;  ///< pairs that rb must not hold
+  Relation mo;        ///< pairs of writes that mo orders, one way or the other; mo is in so
+  Relation nfo;       ///< pairs (NIC read, NIC write) that nfo orders, either way; nfo is in so and ib
+  Relation never_hb;  ///< pairs that hb must not hold
+
+  /// Subevents that start before they finish: ib speaks of their start, so of their end. (The others with an ib
+  /// are Inst.)
+  Set started;
+  /// Reads whose write the skeleton determines (w, r).
+  std::vector<std::pair<int, int>> known_rf;
+  /// coreRMA: does the value of a read depend on conflicts?
+  bool conflicts = false;
+};
+
+/// A complete candidate: all relations are on subevents, mo is total per cell.
+struct Witness {
+  explicit Witness(int n = 0) : rf(n), mo(n), nfo(n) {}
+  Relation rf, mo, nfo;
+
+  /// rb: r reads from a write that w overwrites, or reads the initial value; never (r, r).
+  [[nodiscard]] Relation rb(const Skeleton& x, const Axioms& a) const;
+};
+
+/// The definition, evaluated: is the witness consistent?
+[[nodiscard]] bool consistent(const Skeleton& x, const Axioms& a, const Witness& witness);
+
+// --- the models: model/litmus/models/ holds one short file each ---
+
+/// Adds a library's axioms. False if no execution of the skeleton is well-formed (a poll with nothing to poll).
+using LibraryAxioms = bool (*)(const Skeleton&, const ModelOptions&, Axioms&);
+
+bool rdmawait(const Skeleton& x, const ModelOptions& options, Axioms& a);
+bool rdmatso(const Skeleton& x, const ModelOptions& options, Axioms& a);
+bool sv(const Skeleton& x, const ModelOptions& options, Axioms& a);
+bool bal(const Skeleton& x, const ModelOptions& options, Axioms& a);
+bool rbl(const Skeleton& x, const ModelOptions& options, Axioms& a);
+bool msw(const Skeleton& x, const ModelOptions& options, Axioms& a);
+bool corerma(const Skeleton& x, const ModelOptions& options, Axioms& a);
+bool corerma_verbs(const Skeleton& x, const ModelOptions& options, Axioms& a);
+bool corerma_unordered(const Skeleton& x, const ModelOptions& options, Axioms& a);
+
+struct Model {
+  std::string_view name;
+  std::vector<LibraryAxioms> libraries;
+};
+
+/// Null for an unknown name.
+[[nodiscard]] const Model* find_model(std::string_view name);
+
+/// All libraries' axioms. False if no execution is well-formed.
+[[nodiscard]] bool build_axioms(const Model& model, const Skeleton& x, const ModelOptions& options, Axioms& a);
+
+}  // namespace loco::model::litmus

@@ -1,0 +1,15 @@
+// What rdmawait, rdmatso and msw share (LOCO paper, Appendix G.2).
+#pragma once
+
+#include "model/litmus/axioms.hpp"
+
+namespace loco::model::litmus {
+
+/// The rdmawait predicate on the events of one library. `pf_ib` and `pf_so` are the library's polls-from pairs:
+/// those that enter ib, and those that enter so.
+void add_rdma(const Skeleton& x, const Set& events, const Relation& pf_ib, const Relation& pf_so, Axioms& a);
+
+/// (write of an operation with a work identifier, aWT of a later wait on it), for writes with the given stamp.
+[[nodiscard]] Relation waited_for(const Skeleton& x, const Set& events, Stamp write);
+
+}  // namespace loco::model::litmus

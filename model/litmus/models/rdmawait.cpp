@@ -1,0 +1,69 @@
+// rdmawait-consistency: LOCO paper, Appendix G.2 and Definition G.2. Hold the page beside it.
+#include "model/litmus/models/rdma.hpp"
+
+namespace loco::model::litmus {
+
+Relation waited_for(const Skeleton& x, const Set& events, Stamp write) {
+  Relation pf(x.n);
+  const Relation later_waits = x.po.from(x.stamp(write) & events).to(x.stamp(Stamp::aWT) & events);
+  later_waits.for_each([&](int w, int t) {
+    const Instruction& operation = x.instruction(x.sub(w).event);
+    const Instruction& wait = x.instruction(x.sub(t).event);
+    if (wait.op == Op::wait && operation.work_id == wait.work_id) pf.add(w, t);
+  });
+  return pf;
+}
+
+void add_rdma(const Skeleton& x, const Set& events, const Relation& pf_ib, const Relation& pf_so, Axioms& a) {
+  const auto stamp = [&](Stamp s) { return x.stamp(s) & events; };
+  const Set aCR = stamp(Stamp::aCR), aCW = stamp(Stamp::aCW), aMF = stamp(Stamp::aMF), aWT = stamp(Stamp::aWT);
+  const Set aNLR = stamp(Stamp::aNLR), aNRW = stamp(Stamp::aNRW), aNRR = stamp(Stamp::aNRR);
+  const Set aNLW = stamp(Stamp::aNLW), aRF = stamp(Stamp::aRF);
+  const Relation po = x.po.from(events).to(events);
+  const Relation ppo = x.ppo.from(events).to(events);
+
+  Relation same_event(x.n), same_node(x.n), same_thread(x.n);
+  events.for_each([&](int i) {
+    events.for_each([&](int j) {
+      if (x.sub(i).thread != x.sub(j).thread) return;
+      same_thread.add(i, j);
+      if (x.sub(i).event == x.sub(j).event) same_event.add(i, j);
+      if (x.sub(i).node == x.sub(j).node) same_node.add(i, j);
+    });
+  });
+
+  // iso: a failing CAS fences before it reads; puts and gets read before they write.
+  const Relation iso = same_event.from(aMF).to(aCR) | same_event.from(aNRR).to(aNLW) | same_event.from(aNLR).to(aNRW);
+  // ippo: ppo, and the order of starting of cells B1, B5, G10, I10.
+  const Relation ippo = ppo | po.from(aCW).to(aCR | aWT) | (po.from(aNRW | aNLW).to(aRF) & same_node);
+
+  const Relation locations = x.same_cell.from(events).to(events);
+  const Relation rf = locations.from(x.writes).to(x.reads);
+  const Relation rb = locations.from(x.reads).to(x.writes);
+  const Relation rfi = (po & rf).from(aCW).to(aCR);
+  const Relation rbi = ((po | po.inverse()) & rb).from(aCR).to(aCW);
+
+  // ib = (ippo U iso U rf U pfg U pfp U nfo U rb_i)+
+  a.ib |= ippo | iso | pf_ib;
+  a.rf_ib |= rf;
+  a.rb_ib |= rbi;
+  // so = iso U rf_e U pfg U nfo U rb U mo U [Inst];ib
+  a.so |= iso | pf_so;
+  a.rf_so |= rf - rfi;
+  a.rb_so |= rb;
+  a.mo |= locations.from(x.writes).to(x.writes);
+  a.nfo |= same_node & (cross(aNLR, aNLW, x.n) | cross(aNRR, aNRW, x.n));
+  a.rf |= rf;
+  a.started |= aCW | aNLW | aNRW;  // Inst is the rest
+}
+
+bool rdmawait(const Skeleton& x, const ModelOptions&, Axioms& a) {
+  const Set& events = x.library(Library::rdmawait);
+  if (events.empty()) return true;
+  const Relation pfg = waited_for(x, events, Stamp::aNLW);
+  const Relation pfp = waited_for(x, events, Stamp::aNRW);
+  add_rdma(x, events, pfg | pfp, pfg, a);
+  return true;
+}
+
+}  // namespace loco::model::litmus

@@ -1,0 +1,58 @@
+// Finds the consistent executions of a program: values and rf first, mo and nfo only where they matter.
+//
+// For each way to join the threads' paths, reads choose their write one after another; each choice adds edges to
+// one graph (order_graph.hpp), and a branch ends as soon as it has a cycle or contradicts a condition of a path.
+// Where all reads are decided, final values of interest are chosen, and only then are mo and nfo oriented: forced
+// pairs first, to a fixpoint; the rest by trial. One orientation is enough: it is existence that counts.
+//
+// An "execution" counted here is thus a reads-from class: paths, rf and the last write of each location in `final`.
+// With `every_witness` mo and nfo are enumerated too, and executions are complete witnesses (rf, mo, nfo).
+//
+// The search is deterministic, allocates little, and never prints.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "model/litmus/axioms.hpp"
+#include "model/litmus/program.hpp"
+#include "model/litmus/skeleton.hpp"
+
+namespace loco::model::litmus {
+
+struct SearchOptions {
+  ModelOptions model;
+  int loop_bound = 4;
+  bool every_witness = false;
+  /// Skip the existence test of executions whose outcome is already known (then executions are not all counted).
+  bool outcomes_only = false;
+  std::uint64_t executions_max = 0;  ///< stop after so many; 0: no limit
+};
+
+/// A consistent execution, handed to a visitor. rf has kInitial for reads of the initial value.
+struct FoundExecution {
+  const Skeleton* skeleton = nullptr;
+  const Axioms* axioms = nullptr;
+  Witness witness;
+  Outcome outcome;
+};
+
+struct SearchResult {
+  std::vector<Outcome> outcomes;  ///< sorted, each once
+  std::uint64_t executions = 0;
+  std::uint64_t skeletons = 0;
+  bool truncated = false;  ///< loops were cut at the bound
+  bool stopped = false;    ///< executions_max was reached, or the visitor said so
+  bool too_large = false;  ///< some path combination has more subevents than the engine takes
+  std::vector<std::pair<int, int>> failed_assertions;  ///< (thread, instruction), sorted, each once
+};
+
+/// Called for each execution found, with a complete witness (mo and nfo filled in); false stops the search.
+using ExecutionVisitor = std::function<bool(const FoundExecution&)>;
+
+/// `wanted`: only executions whose outcome matches. `visit` may be empty.
+[[nodiscard]] SearchResult search(const Program& program, const Model& model, const SearchOptions& options,
+                                  const PartialOutcome& wanted = {}, const ExecutionVisitor& visit = {});
+
+}  // namespace loco::model::litmus

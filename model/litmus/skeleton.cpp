@@ -1,0 +1,87 @@
+#include "model/litmus/skeleton.hpp"
+
+#include <algorithm>
+
+namespace loco::model::litmus {
+
+Cells::Cells(const Program& program) {
+  for (int l = 0; l < len(program.locations); ++l) {
+    const Location& location = at(program.locations, l);
+    first_.push_back(len(location_));
+    const auto add = [&](int node) {
+      location_.push_back(l);
+      node_.push_back(node);
+      init_.push_back(location.init);
+    };
+    if (location.kind == LocationKind::shared) {
+      for (const int node : program.nodes) add(node);
+    } else {
+      add(location.node);
+    }
+  }
+}
+
+int Cells::cell(int location, int node) const {
+  const int first = at(first_, location);
+  const int end = location + 1 < len(first_) ? at(first_, location + 1) : count();
+  if (end - first == 1) return first;
+  for (int c = first; c < end; ++c)
+    if (at(node_, c) == node) return c;
+  return first;
+}
+
+bool Skeleton::build(const Program& p, const Cells& c, const std::vector<const ThreadPath*>& chosen,
+                     const StampOrder& order) {
+  program = &p;
+  cells = &c;
+  paths = chosen;
+  offset.clear();
+  events.clear();
+  n = 0;
+  for (const ThreadPath* path : paths) {
+    offset.push_back(n);
+    if (n + len(path->subevents) > kSubeventsMax) return false;
+    const auto event_offset = static_cast<std::int16_t>(len(events));
+    for (const EventInfo& e : path->events) {
+      events.push_back(e);
+      events.back().first += n;
+    }
+    for (const SubEvent& s : path->subevents) {
+      SubEvent& copy = subevents[static_cast<std::size_t>(n++)];
+      copy = s;
+      copy.event = static_cast<std::int16_t>(copy.event + event_offset);
+    }
+  }
+
+  stamped.fill(Set{});
+  libraries.fill(Set{});
+  reads = writes = Set{};
+  po = Relation(n);
+  ppo = Relation(n);
+  same_cell = Relation(n);
+  for (int i = 0; i < n; ++i) {
+    const SubEvent& s = sub(i);
+    stamped[static_cast<std::size_t>(s.stamp)].insert(i);
+    libraries[static_cast<std::size_t>(s.library)].insert(i);
+    if (s.reads) reads.insert(i);
+    if (s.writes) writes.insert(i);
+    for (int j = i + 1; j < n && sub(j).thread == s.thread; ++j) {
+      if (sub(j).event == s.event) continue;
+      po.add(i, j);
+      if (s.action == Action::none && order.ordered(s.stamp, sub(j).stamp, s.node == sub(j).node)) ppo.add(i, j);
+    }
+    if (s.cell == kNone) continue;
+    for (int j = 0; j < n; ++j)
+      if (sub(j).cell == s.cell) same_cell.add(i, j);
+  }
+  return true;
+}
+
+Set Skeleton::of_event(int event) const {
+  const EventInfo& e = at(events, event);
+  Set s;
+  for (int i = e.first; i < e.first + e.count; ++i) s.insert(i);
+  return s;
+}
+
+}  // namespace loco::model::litmus

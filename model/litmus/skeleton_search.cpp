@@ -1,0 +1,419 @@
+#include "model/litmus/skeleton_search.hpp"
+
+#include <algorithm>
+
+namespace loco::model::litmus {
+
+bool ExecutionSink::known(const Outcome& outcome) const {
+  return std::binary_search(result.outcomes.begin(), result.outcomes.end(), outcome);
+}
+
+bool ExecutionSink::found(const Outcome& outcome) {
+  const auto it = std::lower_bound(result.outcomes.begin(), result.outcomes.end(), outcome);
+  if (it == result.outcomes.end() || *it != outcome) result.outcomes.insert(it, outcome);
+  ++result.executions;
+  if (options.executions_max != 0 && result.executions >= options.executions_max) result.stopped = true;
+  return !result.stopped;
+}
+
+// --- set-up -----------------------------------------------------------------------------------------------------
+
+template <int W>
+bool SkeletonSearch<W>::run() {
+  Graph g;
+  if (!build_graph(g) || !hb_allowed(g)) return true;
+  collect_cells();
+  collect_checks();
+  if (!checks_hold()) return true;
+  outcome_.assign(sink_.program.observables.size(), 0);
+  return choose_source(0, g);
+}
+
+template <int W>
+bool SkeletonSearch<W>::build_graph(Graph& g) {
+  nodes_ = x_.n;
+  for (int i = 0; i < x_.n; ++i)
+    start_[static_cast<std::size_t>(i)] = static_cast<std::int16_t>(a_.started.contains(i) ? nodes_++ : i);
+  g = Graph(nodes_);
+  for (int i = 0; i < x_.n; ++i) {
+    if (start(i) != i) g.set(start(i), i);
+    (x_.ppo.row(i) | a_.so.row(i)).for_each([&](int j) { g.set(i, j); });
+    a_.ib.row(i).for_each([&](int j) { g.set(start(i), start(j)); });
+  }
+  return g.close();
+}
+
+template <int W>
+void SkeletonSearch<W>::collect_cells() {
+  rf_.fill(kUndecided);
+  cells_.clear();
+  order_.clear();
+  std::vector<int> index(static_cast<std::size_t>(x_.cells->count()), kNone);
+  for (int i = 0; i < x_.n; ++i) {
+    const int cell = x_.sub(i).cell;
+    if (cell == kNone) continue;
+    if (at(index, cell) == kNone) {
+      at(index, cell) = len(cells_);
+      cells_.push_back({cell, {}, {}});
+    }
+    CellUse& use = at(cells_, at(index, cell));
+    cell_index_[static_cast<std::size_t>(i)] = static_cast<std::int16_t>(at(index, cell));
+    if (x_.sub(i).writes) use.writes.push_back(i);
+    if (x_.sub(i).reads) use.reads.push_back(i);
+  }
+  for (int i = 0; i < x_.n; ++i) {
+    if (!x_.sub(i).reads) continue;
+    const auto& writes = use_of(i).writes;
+    const bool alone = writes.empty() || (writes.size() == 1 && writes[0] == i);
+    if (alone && !a_.conflicts)
+      rf_[static_cast<std::size_t>(i)] = kInitial;
+    else
+      order_.push_back(i);
+  }
+  for (const auto& [w, r] : a_.known_rf) rf_[static_cast<std::size_t>(r)] = static_cast<std::int16_t>(w);
+}
+
+template <int W>
+void SkeletonSearch<W>::collect_checks() {
+  checks_.clear();
+  finals_.clear();
+  for (int t = 0; t < len(x_.paths); ++t)
+    for (const Condition& c : at(x_.paths, t)->conditions) checks_.push_back({t, c.symbol, false, c.holds ? 1 : 0});
+  for (const auto& [observable, value] : sink_.wanted) {
+    const Observable& o = at(sink_.program.observables, observable);
+    if (o.thread != kNone) checks_.push_back({o.thread, at(at(x_.paths, o.thread)->registers, o.reg), true, value});
+  }
+  for (int i = 0; i < len(sink_.program.observables); ++i)
+    if (at(sink_.program.observables, i).thread == kNone) finals_.push_back(i);
+}
+
+// --- edges ------------------------------------------------------------------------------------------------------
+
+template <int W>
+bool SkeletonSearch<W>::add_rf(Graph& g, int w, int r) const {
+  return (!a_.rf_so.contains(w, r) || g.add(w, r)) && (!a_.rf_ib.contains(w, r) || g.add(start(w), start(r)));
+}
+
+template <int W>
+bool SkeletonSearch<W>::add_rb(Graph& g, int r, int w) const {
+  return !a_.rb_never.contains(r, w) && (!a_.rb_so.contains(r, w) || g.add(r, w)) &&
+         (!a_.rb_ib.contains(r, w) || g.add(start(r), start(w)));
+}
+
+/// mo(w1, w2), and with it rb from the readers of w1 to w2.
+template <int W>
+bool SkeletonSearch<W>::add_mo(Graph& g, int w1, int w2) const {
+  if (!g.add(w1, w2)) return false;
+  for (const int r : use_of(w1).reads)
+    if (source(r) == w1 && r != w2 && !add_rb(g, r, w2)) return false;
+  return true;
+}
+
+template <int W>
+bool SkeletonSearch<W>::mo_possible(const Graph& g, int w1, int w2) const {
+  if (g.reaches(w2, w1)) return false;
+  for (const int r : use_of(w1).reads) {
+    if (source(r) != w1 || r == w2) continue;
+    if (a_.rb_never.contains(r, w2)) return false;
+    if (a_.rb_so.contains(r, w2) && g.reaches(w2, r)) return false;
+    if (a_.rb_ib.contains(r, w2) && g.reaches(start(w2), start(r))) return false;
+  }
+  return true;
+}
+
+/// What the new pair rf(w, r) says at once about mo between w and the other writes of the cell.
+template <int W>
+bool SkeletonSearch<W>::cohere(Graph& g, int w, int r) const {
+  for (const int other : use_of(r).writes) {
+    if (other == w || !a_.mo.contains(w, other)) continue;
+    if (other == r || g.reaches(w, other)) {
+      if (!add_mo(g, w, other)) return false;
+    } else if (g.reaches(other, w) || a_.rb_never.contains(r, other) ||
+               (a_.rb_so.contains(r, other) && g.reaches(other, r)) ||
+               (a_.rb_ib.contains(r, other) && g.reaches(start(other), start(r)))) {
+      if (!add_mo(g, other, w)) return false;
+    }
+  }
+  return true;
+}
+
+template <int W>
+bool SkeletonSearch<W>::hb_allowed(const Graph& g) const {
+  bool allowed = true;
+  a_.never_hb.for_each([&](int a, int b) { allowed = allowed && !g.reaches(a, b); });
+  return allowed;
+}
+
+// --- values -----------------------------------------------------------------------------------------------------
+
+template <int W>
+std::optional<Value> SkeletonSearch<W>::read_value(int read, int depth) const {
+  const int w = source(read);
+  if (w == kUndecided || depth > x_.n) return std::nullopt;  // too deep: a value out of thin air
+  if (w == kConflict) return kUndefined;
+  if (w == kInitial) return x_.cells->init(x_.sub(read).cell);
+  return value_of(x_.sub(w).thread, x_.sub(w).value, depth + 1);
+}
+
+template <int W>
+std::optional<Value> SkeletonSearch<W>::value_of(int thread, int symbol, int depth) const {
+  const Symbol& s = at(at(x_.paths, thread)->symbols, symbol);
+  switch (s.kind) {
+    case Symbol::Kind::constant:
+      return s.constant;
+    case Symbol::Kind::read:
+      return read_value(at(x_.offset, thread) + s.a, depth);
+    case Symbol::Kind::op: {
+      const auto a = value_of(thread, s.a, depth);
+      const auto b = s.b == kNone ? std::optional<Value>(0) : value_of(thread, s.b, depth);
+      if (!a || !b) return std::nullopt;
+      return *a == kUndefined || *b == kUndefined ? kUndefined : apply(s.op, *a, *b);
+    }
+    case Symbol::Kind::select: {
+      const auto a = value_of(thread, s.a, depth);
+      if (!a) return std::nullopt;
+      if (*a == kUndefined) return kUndefined;
+      return value_of(thread, *a != 0 ? s.b : s.c, depth);
+    }
+  }
+  return std::nullopt;
+}
+
+/// False if a check is known to fail.
+template <int W>
+bool SkeletonSearch<W>::checks_hold() const {
+  return std::all_of(checks_.begin(), checks_.end(), [&](const Check& c) {
+    const auto v = value_of(c.thread, c.symbol, 0);
+    if (!v) return true;
+    if (c.equals) return *v == c.value;
+    return *v == kUndefined || (number(*v) != 0) == (c.value != 0);
+  });
+}
+
+// --- the search -------------------------------------------------------------------------------------------------
+
+template <int W>
+bool SkeletonSearch<W>::choose_source(std::size_t k, const Graph& g) {
+  if (k == order_.size()) return all_read(g);
+  const int r = order_[k];
+  auto& choice = rf_[static_cast<std::size_t>(r)];
+  const auto& writes = use_of(r).writes;
+
+  const bool early = std::any_of(writes.begin(), writes.end(),
+                                 [&](int w) { return w != r && a_.rb_so.contains(r, w) && g.reaches(w, r); });
+  if (!early) {
+    Graph next = g;
+    choice = kInitial;
+    const bool possible =
+        std::all_of(writes.begin(), writes.end(), [&](int w) { return w == r || add_rb(next, r, w); });
+    if (possible && (checks_.empty() || checks_hold()) && !choose_source(k + 1, next)) return false;
+  }
+  for (const int w : writes) {
+    if (w == r || !a_.rf.contains(w, r) || g.reaches(r, start(w))) continue;
+    Graph next = g;
+    choice = static_cast<std::int16_t>(w);
+    const bool possible = add_rf(next, w, r) && cohere(next, w, r);
+    if (possible && (checks_.empty() || checks_hold()) && !choose_source(k + 1, next)) return false;
+  }
+  if (a_.conflicts) {
+    choice = kConflict;
+    if (!choose_source(k + 1, g)) return false;
+  }
+  choice = kUndecided;
+  return true;
+}
+
+template <int W>
+bool SkeletonSearch<W>::all_read(const Graph& g) {
+  for (const Check& c : checks_)
+    if (!value_of(c.thread, c.symbol, 0)) return true;
+  for (int i = 0; i < len(outcome_); ++i) {
+    const Observable& o = at(sink_.program.observables, i);
+    if (o.thread == kNone) continue;
+    const auto v = value_of(o.thread, at(at(x_.paths, o.thread)->registers, o.reg), 0);
+    if (!v) return true;
+    at(outcome_, i) = *v;
+  }
+  return choose_last(0, g);
+}
+
+template <int W>
+bool SkeletonSearch<W>::choose_last(std::size_t k, const Graph& g) {
+  if (k == finals_.size()) return complete(g);
+  const Observable& o = at(sink_.program.observables, finals_[k]);
+  const int cell = x_.cells->cell(o.location, o.node);
+  const auto use = std::find_if(cells_.begin(), cells_.end(), [&](const CellUse& u) { return u.cell == cell; });
+  const auto matches_wanted = [&](Value v) {
+    at(outcome_, finals_[k]) = v;
+    return std::all_of(sink_.wanted.begin(), sink_.wanted.end(),
+                       [&](const auto& p) { return p.first != finals_[k] || p.second == v; });
+  };
+  if (use == cells_.end() || use->writes.empty()) return !matches_wanted(x_.cells->init(cell)) || choose_last(k + 1, g);
+  for (const int last : use->writes) {
+    const auto v = value_of(x_.sub(last).thread, x_.sub(last).value, 0);
+    if (!v || !matches_wanted(*v)) continue;
+    Graph next = g;
+    const bool possible = std::all_of(use->writes.begin(), use->writes.end(), [&](int w) {
+      return w == last || !a_.mo.contains(w, last) || add_mo(next, w, last);
+    });
+    if (possible && !choose_last(k + 1, next)) return false;
+  }
+  return true;
+}
+
+/// Values and the last writes are chosen: are there mo and nfo to go with them?
+template <int W>
+bool SkeletonSearch<W>::complete(const Graph& g) {
+  if (sink_.options.outcomes_only && !sink_.visit && sink_.known(outcome_)) return true;
+  const bool every = sink_.options.every_witness || a_.conflicts;
+  pending_.clear();
+  for (const CellUse& use : cells_) {
+    // Writes that nobody reads from can be ordered like any linearisation of the graph: nothing to decide.
+    const bool needed =
+        every || sink_.visit || std::any_of(use.reads.begin(), use.reads.end(), [&](int r) { return source(r) >= 0; });
+    if (!needed) continue;
+    for (std::size_t i = 0; i < use.writes.size(); ++i)
+      for (std::size_t j = i + 1; j < use.writes.size(); ++j)
+        if (a_.mo.contains(use.writes[i], use.writes[j]))
+          pending_.push_back(
+              {static_cast<std::int16_t>(use.writes[i]), static_cast<std::int16_t>(use.writes[j]), false});
+  }
+  a_.nfo.for_each([&](int r, int w) {
+    pending_.push_back({static_cast<std::int16_t>(r), static_cast<std::int16_t>(w), true});
+  });
+  if (every) return orient_all(g, 0);
+  bool exists = false;
+  return orient(g, exists);
+}
+
+/// Orients pending_: forced pairs to a fixpoint, then the first open one by trial. Stops at the first
+/// success.
+template <int W>
+bool SkeletonSearch<W>::orient(Graph g, bool& exists) {
+  std::size_t end = pending_.size();
+  for (bool changed = true; changed;) {
+    changed = false;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < end; ++i) {
+      const Pair p = pending_[i];
+      const bool ab = p.nfo ? !g.reaches(start(p.b), p.a) : mo_possible(g, p.a, p.b);
+      const bool ba = p.nfo ? !g.reaches(p.a, p.b) : mo_possible(g, p.b, p.a);
+      if (!ab && !ba) return true;
+      if (ab && ba) {
+        pending_[kept++] = p;
+        continue;
+      }
+      const bool added =
+          p.nfo ? (ab ? g.add(p.a, start(p.b)) : g.add(p.b, p.a)) : (ab ? add_mo(g, p.a, p.b) : add_mo(g, p.b, p.a));
+      if (!added) return true;
+      changed = true;
+    }
+    end = kept;
+  }
+  if (end == 0) {
+    if (!hb_allowed(g)) return true;
+    exists = true;
+    return accept(g);
+  }
+  const Pair p = pending_.front();
+  const std::vector<Pair> rest(pending_.begin() + 1, pending_.begin() + static_cast<std::ptrdiff_t>(end));
+  for (const bool ab : {true, false}) {
+    Graph next = g;
+    const bool added = p.nfo ? (ab ? next.add(p.a, start(p.b)) : next.add(p.b, p.a))
+                             : (ab ? add_mo(next, p.a, p.b) : add_mo(next, p.b, p.a));
+    if (!added) continue;
+    pending_ = rest;
+    if (!orient(next, exists)) return false;
+    if (exists) return true;
+  }
+  return true;
+}
+
+/// Every orientation of pending_[next..], each a witness of its own.
+template <int W>
+bool SkeletonSearch<W>::orient_all(const Graph& g, std::size_t next) {
+  if (next == pending_.size()) return !hb_allowed(g) || !conflicts_agree(g) || accept(g);
+  const Pair p = pending_[next];
+  for (const bool ab : {true, false}) {
+    Graph h = g;
+    const bool added =
+        p.nfo ? (ab ? h.add(p.a, start(p.b)) : h.add(p.b, p.a)) : (ab ? add_mo(h, p.a, p.b) : add_mo(h, p.b, p.a));
+    if (added && !orient_all(h, next + 1)) return false;
+  }
+  return true;
+}
+
+template <int W>
+bool SkeletonSearch<W>::accept(const Graph& g) {
+  for (int t = 0; t < len(x_.paths); ++t)
+    for (const int i : at(x_.paths, t)->violated) sink_.result.failed_assertions.emplace_back(t, i);
+  if (!sink_.found(outcome_)) {
+    if (sink_.visit) (void)sink_.visit({&x_, &a_, witness(g), outcome_});
+    return false;
+  }
+  if (sink_.visit && !sink_.visit({&x_, &a_, witness(g), outcome_})) {
+    sink_.result.stopped = true;
+    return false;
+  }
+  return true;
+}
+
+/// coreRMA's rules no-C and C: a value is undefined iff the read, or the write it reads, is in a conflict. A
+/// conflict-free read sees a write that hb does not hide from it.
+template <int W>
+bool SkeletonSearch<W>::conflicts_agree(const Graph& g) const {
+  if (!a_.conflicts) return true;
+  const auto conflict = [&](int a, int b) {
+    return a != b && !g.reaches(a, b) && !g.reaches(b, a) && !(x_.sub(a).atomic && x_.sub(b).atomic) &&
+           (x_.sub(a).writes || x_.sub(b).writes);
+  };
+  for (const CellUse& use : cells_) {
+    const auto write_conflict = [&](int w) {
+      return std::any_of(use.writes.begin(), use.writes.end(), [&](int o) { return conflict(w, o); });
+    };
+    for (const int r : use.reads) {
+      const bool own = std::any_of(use.writes.begin(), use.writes.end(), [&](int w) { return conflict(r, w); });
+      const auto visible = [&](int w) {
+        return g.reaches(w, r) && std::none_of(use.writes.begin(), use.writes.end(),
+                                               [&](int o) { return o != r && g.reaches(w, o) && g.reaches(o, r); });
+      };
+      const int w = source(r);
+      if (w == kConflict) {
+        const bool dirty = std::any_of(use.writes.begin(), use.writes.end(),
+                                       [&](int o) { return o != r && visible(o) && write_conflict(o); });
+        if (!own && !dirty) return false;
+      } else {
+        if (own) return false;
+        const bool plain = w < 0 || !(x_.sub(w).atomic && x_.sub(r).atomic);
+        if (w >= 0 && (write_conflict(w) || (plain && !visible(w)))) return false;
+        if (w == kInitial &&
+            std::any_of(use.writes.begin(), use.writes.end(), [&](int o) { return o != r && g.reaches(o, r); }))
+          return false;
+      }
+    }
+  }
+  return true;
+}
+
+template <int W>
+Witness SkeletonSearch<W>::witness(const Graph& g) const {
+  Witness result(x_.n);
+  for (int r = 0; r < x_.n; ++r)
+    if (source(r) >= 0) result.rf.add(source(r), r);
+  a_.mo.for_each([&](int a, int b) {
+    if (a != b && g.reaches(a, b)) result.mo.add(a, b);
+  });
+  a_.nfo.for_each([&](int r, int w) {
+    if (g.reaches(r, start(w)))
+      result.nfo.add(r, w);
+    else
+      result.nfo.add(w, r);
+  });
+  return result;
+}
+
+template class SkeletonSearch<1>;
+template class SkeletonSearch<2>;
+template class SkeletonSearch<4>;
+
+}  // namespace loco::model::litmus

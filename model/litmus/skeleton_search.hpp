@@ -1,0 +1,107 @@
+// The search within one skeleton. See search.hpp for the method.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/litmus/axioms.hpp"
+#include "model/litmus/order_graph.hpp"
+#include "model/litmus/search.hpp"
+
+namespace loco::model::litmus {
+
+/// Collects what the skeletons' searches find.
+struct ExecutionSink {
+  const Program& program;
+  const SearchOptions& options;
+  const PartialOutcome& wanted;
+  const ExecutionVisitor& visit;
+  SearchResult result;
+
+  [[nodiscard]] bool known(const Outcome& outcome) const;
+  /// Counts an execution; false if the search must stop.
+  bool found(const Outcome& outcome);
+};
+
+template <int Words>
+class SkeletonSearch {
+ public:
+  SkeletonSearch(const Skeleton& x, const Axioms& a, ExecutionSink& sink) : x_(x), a_(a), sink_(sink) {}
+
+  /// False if the whole search must stop.
+  bool run();
+
+ private:
+  using Graph = OrderGraph<Words>;
+  static constexpr int kUndecided = -2;
+  static constexpr int kInitial = -1;
+  static constexpr int kConflict = -3;  ///< coreRMA: the read's value is undefined
+
+  struct Pair {  // two writes whose mo, or a NIC read and a NIC write whose nfo, is open
+    std::int16_t a, b;
+    bool nfo;
+  };
+  struct Check {  // a condition on a path, or a value that is wanted
+    int thread, symbol;
+    bool equals;  // to `value`; else: is it other than 0?
+    Value value;  // if not equals: 1 for other than 0, 0 for 0
+  };
+  struct CellUse {
+    int cell;
+    std::vector<int> writes, reads;
+  };
+
+  // --- set-up ---
+  bool build_graph(Graph& g);
+  void collect_cells();
+  void collect_checks();
+
+  // --- edges ---
+  [[nodiscard]] int start(int s) const { return start_[static_cast<std::size_t>(s)]; }
+  [[nodiscard]] int source(int read) const { return rf_[static_cast<std::size_t>(read)]; }
+  bool add_rf(Graph& g, int w, int r) const;
+  bool add_rb(Graph& g, int r, int w) const;
+  bool add_mo(Graph& g, int w1, int w2) const;
+  [[nodiscard]] bool mo_possible(const Graph& g, int w1, int w2) const;
+  bool cohere(Graph& g, int w, int r) const;
+  [[nodiscard]] bool hb_allowed(const Graph& g) const;
+
+  // --- values ---
+  [[nodiscard]] std::optional<Value> value_of(int thread, int symbol, int depth) const;
+  [[nodiscard]] std::optional<Value> read_value(int read, int depth) const;
+  [[nodiscard]] bool checks_hold() const;
+
+  // --- the search ---
+  bool choose_source(std::size_t k, const Graph& g);
+  bool all_read(const Graph& g);
+  bool choose_last(std::size_t k, const Graph& g);
+  bool complete(const Graph& g);
+  bool orient(Graph g, bool& exists);
+  bool orient_all(const Graph& g, std::size_t next);
+  bool accept(const Graph& g);
+  bool conflicts_agree(const Graph& g) const;
+  [[nodiscard]] Witness witness(const Graph& g) const;
+  [[nodiscard]] const CellUse& use_of(int sub) const { return at(cells_, cell_index_[static_cast<std::size_t>(sub)]); }
+
+  const Skeleton& x_;
+  const Axioms& a_;
+  ExecutionSink& sink_;
+  std::array<std::int16_t, kSubeventsMax> start_{};
+  std::array<std::int16_t, kSubeventsMax> rf_{};
+  std::array<std::int16_t, kSubeventsMax> cell_index_{};
+  int nodes_ = 0;
+  std::vector<CellUse> cells_;
+  std::vector<int> order_;  ///< reads to decide
+  std::vector<Check> checks_;
+  std::vector<int> finals_;  ///< observables that are locations with at least one write
+  Outcome outcome_;
+  std::vector<Pair> pending_;
+};
+
+extern template class SkeletonSearch<1>;
+extern template class SkeletonSearch<2>;
+extern template class SkeletonSearch<4>;
+
+}  // namespace loco::model::litmus
