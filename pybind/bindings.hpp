@@ -1,18 +1,38 @@
 // What the parts of the extension module share. Each bind_* function adds one part's names to the module.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <pybind11/pybind11.h>
+#include <vector>
 
+#include "model/check.hpp"
 #include "model/trace.hpp"
 
 namespace loco::python {
 
 namespace py = pybind11;
 
-/// A finished trace: immutable, shared by every Python object that looks into it.
-using TracePtr = std::shared_ptr<const model::Trace>;
+/// A read-only view of bytes that lie in some C++ object, and that object, which lives as long as the view.
+struct Bytes {
+  std::shared_ptr<const void> owner;
+  const void* data = nullptr;
+  std::size_t size = 0;
+};
 
+template <typename T>
+Bytes bytes_of(std::shared_ptr<const void> owner, const std::vector<T>& records) {
+  return {std::move(owner), records.data(), records.size() * sizeof(T)};
+}
+
+/// The fields of loco_sim.Verdict, in their order, as plain tuples.
+py::tuple verdict_tuple(const model::Verdict& verdict);
+
+void bind_bytes(py::module_& m);
+void bind_errors();
 void bind_trace(py::module_& m);
+void bind_check(py::module_& m);
+void bind_scenario(py::module_& m);
+void bind_run(py::module_& m);
 
 }  // namespace loco::python

@@ -3,5 +3,10 @@
 PYBIND11_MODULE(_core, m) {
   m.doc() = "The compiled part of loco_sim: import loco_sim instead.";
   m.attr("__version__") = LOCO_SIM_VERSION;
+  loco::python::bind_errors();
+  loco::python::bind_bytes(m);
   loco::python::bind_trace(m);
+  loco::python::bind_check(m);
+  loco::python::bind_scenario(m);
+  loco::python::bind_run(m);
 }

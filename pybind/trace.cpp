@@ -1,13 +1,18 @@
 // Traces as NumPy sees them: the vectors of calls and subevents through the buffer protocol, without a copy.
 #include <cstddef>
+#include <cstring>
 #include <pybind11/stl.h>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "model/check.hpp"
 #include "model/stamps.hpp"
+#include "model/trace_io.hpp"
 #include "pybind/bindings.hpp"
 
 namespace loco::python {
@@ -50,63 +55,126 @@ std::vector<Field> subevent_fields() {
 static_assert(std::is_trivially_copyable_v<model::Call> && std::is_standard_layout_v<model::Call>);
 static_assert(std::is_trivially_copyable_v<model::Subevent> && std::is_standard_layout_v<model::Subevent>);
 
-/// A read-only view of bytes that lie in a trace, and the trace, which lives as long as the view.
-struct TraceBytes {
-  TracePtr trace;
-  const void* data;
-  std::size_t size;
-};
-
-template <typename T>
-TraceBytes bytes_of(const TracePtr& trace, const std::vector<T>& records) {
-  return {trace, records.data(), records.size() * sizeof(T)};
-}
-
-py::buffer_info buffer_of(TraceBytes& bytes) {
-  static char nothing = 0;  // an empty vector has no address; the buffer protocol wants one
-  void* const data = bytes.data != nullptr ? const_cast<void*>(bytes.data) : &nothing;
-  return {data, 1, py::format_descriptor<std::uint8_t>::format(), 1, {bytes.size}, {py::ssize_t{1}}, true};
-}
-
-std::vector<std::pair<std::uint32_t, std::string>> threads_of(const TracePtr& trace) {
+std::vector<std::pair<std::uint32_t, std::string>> threads_of(const model::Trace& trace) {
   std::vector<std::pair<std::uint32_t, std::string>> out;
-  for (const model::Thread& t : trace->threads) out.emplace_back(t.node, t.name);
+  for (const model::Thread& t : trace.threads) out.emplace_back(t.node, t.name);
   return out;
 }
 
-std::vector<std::tuple<std::string, std::vector<std::uint32_t>, bool>> objects_of(const TracePtr& trace) {
-  std::vector<std::tuple<std::string, std::vector<std::uint32_t>, bool>> out;
-  for (const model::Object& o : trace->objects) out.emplace_back(o.name, o.participants, o.transitive);
+/// Name, participants, transitive.
+using ObjectTuple = std::tuple<std::string, std::vector<std::uint32_t>, bool>;
+
+std::vector<ObjectTuple> objects_of(const model::Trace& trace) {
+  std::vector<ObjectTuple> out;
+  for (const model::Object& o : trace.objects) out.emplace_back(o.name, o.participants, o.transitive);
   return out;
 }
 
-std::vector<std::string> stamp_names() {
-  std::vector<std::string> out;
-  for (std::size_t i = 0; i < model::kStamps; ++i) out.emplace_back(model::name(static_cast<model::Stamp>(i)));
+constexpr std::size_t kLibraries = static_cast<std::size_t>(model::Library::kvstore) + 1;
+constexpr std::size_t kMethods = static_cast<std::size_t>(model::Method::kv_delete) + 1;
+
+/// The names of the values of an enumeration, by value.
+template <typename E>
+py::tuple names(std::size_t count) {
+  py::tuple out(count);
+  for (std::size_t i = 0; i < count; ++i) out[i] = py::str(std::string(model::name(static_cast<E>(i))));
   return out;
+}
+
+/// Refuses a byte that is no value of the enumeration that it is about to become.
+void require_kind(const std::byte* record, std::size_t offset, std::size_t count, const char* what, std::size_t index) {
+  const auto value = std::to_integer<std::size_t>(record[offset]);
+  if (value >= count)
+    throw py::value_error("record " + std::to_string(index) + ": " + what + ": expected a number below " +
+                          std::to_string(count) + ", found " + std::to_string(value));
+}
+
+template <typename T, typename Check>
+std::vector<T> records_from(const py::buffer& bytes, Check check) {
+  const py::buffer_info info = bytes.request();
+  const auto size = static_cast<std::size_t>(info.size * info.itemsize);
+  if (size % sizeof(T) != 0) throw py::value_error("expected whole records");
+  std::vector<T> out(size / sizeof(T));
+  const auto* from = static_cast<const std::byte*>(info.ptr);
+  for (std::size_t i = 0; i < out.size(); ++i) check(from + i * sizeof(T), i);
+  if (!out.empty()) std::memcpy(out.data(), from, size);
+  return out;
+}
+
+std::shared_ptr<model::Trace> make_trace(std::string scenario, std::uint64_t seed, std::uint32_t nodes,
+                                         const std::vector<std::pair<std::uint32_t, std::string>>& threads,
+                                         const std::vector<ObjectTuple>& objects,
+                                         std::vector<std::vector<std::uint32_t>> node_sets, const py::buffer& calls,
+                                         const py::buffer& subevents) {
+  auto trace = std::make_shared<model::Trace>();
+  trace->scenario = std::move(scenario);
+  trace->seed = seed;
+  trace->nodes = nodes;
+  for (const auto& [node, name] : threads) trace->threads.push_back({node, name});
+  trace->objects.clear();
+  for (const auto& [name, participants, transitive] : objects)
+    trace->objects.push_back({name, participants, transitive});
+  trace->node_sets = std::move(node_sets);
+  trace->calls = records_from<model::Call>(calls, [](const std::byte* r, std::size_t i) {
+    require_kind(r, offsetof(model::Call, library), kLibraries, "library", i);
+    require_kind(r, offsetof(model::Call, method), kMethods, "method", i);
+    require_kind(r, offsetof(model::Call, returned), 2, "returned", i);
+  });
+  trace->subevents = records_from<model::Subevent>(subevents, [](const std::byte* r, std::size_t i) {
+    require_kind(r, offsetof(model::Subevent, stamp), model::kStamps, "stamp", i);
+  });
+  return trace;
+}
+
+std::shared_ptr<model::Trace> shared(model::Trace&& trace) { return std::make_shared<model::Trace>(std::move(trace)); }
+
+std::string trace_text(const model::Trace& trace) {
+  std::ostringstream out;
+  model::write_trace_text(out, trace);
+  return out.str();
+}
+
+void bind_trace_files(py::module_& m) {
+  using Released = py::call_guard<py::gil_scoped_release>;
+  m.def("make_trace", &make_trace);
+  m.def("decode_trace", [](const py::bytes& bytes) {
+    const std::string_view view = bytes;
+    const py::gil_scoped_release released;
+    return shared(model::decode_trace(view));
+  });
+  m.def(
+      "read_trace", [](const std::string& path) { return shared(model::read_trace_file(path)); }, Released());
 }
 
 }  // namespace
 
 void bind_trace(py::module_& m) {
-  py::class_<TraceBytes>(m, "TraceBytes", py::buffer_protocol()).def_buffer(&buffer_of);
-  // Immutable from Python: `const` is dropped for pybind11's holder only.
-  py::class_<model::Trace, std::shared_ptr<model::Trace>>(m, "Trace")
+  // Immutable from Python: nothing below changes a trace.
+  using Shared = std::shared_ptr<model::Trace>;
+  py::class_<model::Trace, Shared>(m, "Trace")
       .def_readonly("scenario", &model::Trace::scenario)
       .def_readonly("seed", &model::Trace::seed)
       .def_readonly("nodes", &model::Trace::nodes)
       .def_readonly("node_sets", &model::Trace::node_sets)
-      .def_property_readonly("threads", [](const std::shared_ptr<model::Trace>& t) { return threads_of(t); })
-      .def_property_readonly("objects", [](const std::shared_ptr<model::Trace>& t) { return objects_of(t); })
+      .def_property_readonly("threads", &threads_of)
+      .def_property_readonly("objects", &objects_of)
       .def_property_readonly("call_count", [](const model::Trace& t) { return t.calls.size(); })
       .def_property_readonly("subevent_count", [](const model::Trace& t) { return t.subevents.size(); })
-      .def("call_bytes", [](const std::shared_ptr<model::Trace>& t) { return bytes_of(t, t->calls); })
-      .def("subevent_bytes", [](const std::shared_ptr<model::Trace>& t) { return bytes_of(t, t->subevents); });
+      .def("call_bytes", [](const Shared& t) { return bytes_of(t, t->calls); })
+      .def("subevent_bytes", [](const Shared& t) { return bytes_of(t, t->subevents); })
+      .def("encode", [](const Shared& t) { return py::bytes(model::encode_trace(*t)); })
+      .def("to_text", [](const Shared& t) { return trace_text(*t); })
+      .def(
+          "write", [](const Shared& t, const std::string& path) { model::write_trace_file(path, *t); },
+          py::call_guard<py::gil_scoped_release>());
+  bind_trace_files(m);
   m.attr("CALL_FIELDS") = call_fields();
   m.attr("CALL_SIZE") = sizeof(model::Call);
   m.attr("SUBEVENT_FIELDS") = subevent_fields();
   m.attr("SUBEVENT_SIZE") = sizeof(model::Subevent);
-  m.attr("STAMPS") = py::tuple(py::cast(stamp_names()));
+  m.attr("STAMPS") = names<model::Stamp>(model::kStamps);
+  m.attr("LIBRARIES") = names<model::Library>(kLibraries);
+  m.attr("METHODS") = names<model::Method>(kMethods);
 }
 
 }  // namespace loco::python

@@ -1,5 +1,45 @@
-"""loco-sim: simulated RDMA NICs run LOCO code, timed and checked against declarative memory models."""
+"""loco-sim: simulated RDMA NICs run LOCO code, timed and checked against declarative memory models.
+
+    import loco_sim as ls
+    r = ls.run("scenarios/quickstart.yaml", seed=3, overrides={"topology.nodes": 8})
+    print(r)                            # latency table, throughput, verdict
+    r.latency.percentile(99)            # picoseconds
+    r.trace.subevents                   # NumPy structured array, no copy
+
+Times are picoseconds of simulated time. What goes wrong is a `loco_sim.Error` with the command line's text.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
 
 from ._core import __version__
 
-__all__ = ["__version__"]
+# Where each public name lives: modules are loaded at first use, so that importing the package stays cheap.
+_HOME = {
+    "Error": "errors", "InputError": "errors", "MissingPackageError": "errors", "RunError": "errors",
+    "TraceError": "errors",
+    "Scenario": "scenario", "list_hardware": "scenario", "list_topologies": "scenario", "list_workloads": "scenario",
+    "Latency": "result", "Result": "result", "run": "result", "stop_flag": "result", "validate": "result",
+    "Trace": "trace", "read_trace": "trace", "call_dtype": "trace", "subevent_dtype": "trace",
+    "Verdict": "verdict", "check": "verdict",
+}
+_MODULES = {"errors"}
+
+__all__ = ["__version__", *_HOME]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f".{name}", __name__)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME, *_MODULES})

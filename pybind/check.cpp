@@ -1,0 +1,66 @@
+// Checking traces: the verdict as plain tuples, in the field order of loco_sim/verdict.py.
+#include "model/check.hpp"
+
+#include <pybind11/stl.h>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "model/stamps.hpp"
+#include "pybind/bindings.hpp"
+
+namespace loco::python {
+
+namespace {
+
+std::string text(std::string_view view) { return std::string(view); }
+
+py::tuple step_tuple(const model::Step& s) {
+  return py::make_tuple(s.call, s.subevent, text(name(s.stamp)), s.peer, s.thread, s.thread_name, text(name(s.owner)),
+                        s.call_text, s.subevent_text, text(name(s.rule)), s.edge_text);
+}
+
+py::tuple violation_tuple(const model::Violation& v) {
+  py::list steps;
+  for (const model::Step& s : v.cycle) steps.append(step_tuple(s));
+  return py::make_tuple(text(name(v.rule)), v.message, steps);
+}
+
+std::vector<model::Library> libraries(const std::vector<std::string>& names, const model::Trace& trace) {
+  std::set<model::Library> out;
+  for (const std::string& n : names) {
+    model::Library library{};
+    if (!model::parse_library(n, library))
+      throw py::value_error("model: expected the name of one, found \"" + n + "\"");
+    out.insert(library);
+  }
+  if (names.empty())
+    for (const model::Call& call : trace.calls) out.insert(call.library);
+  return {out.begin(), out.end()};
+}
+
+py::tuple check(const std::shared_ptr<model::Trace>& trace, const std::vector<std::string>& names,
+                std::size_t max_violations, bool tower) {
+  const std::vector<model::Library> wanted = libraries(names, *trace);
+  const auto verdict = [&] {
+    const py::gil_scoped_release released;
+    return model::check(*trace, wanted, {.max_violations = max_violations, .tower = tower});
+  }();
+  return verdict_tuple(verdict);
+}
+
+}  // namespace
+
+py::tuple verdict_tuple(const model::Verdict& verdict) {
+  py::list results;
+  for (const model::LibraryResult& r : verdict.results) {
+    py::list violations;
+    for (const model::Violation& v : r.violations) violations.append(violation_tuple(v));
+    results.append(py::make_tuple(text(name(r.library)), r.consistent, r.calls, r.subevents, violations));
+  }
+  return py::make_tuple(results, verdict.subevents, verdict.to_text(), verdict.to_dot());
+}
+
+void bind_check(py::module_& m) { m.def("check", &check); }
+
+}  // namespace loco::python

@@ -1,0 +1,50 @@
+// C++ exceptions as the classes of loco_sim.errors, with the same text as on the command line.
+#include <system_error>
+
+#include "loco_sim/run/run.hpp"
+#include "loco_sim/scenario/input_error.hpp"
+#include "model/trace_io.hpp"
+#include "pybind/bindings.hpp"
+
+namespace loco::python {
+
+namespace {
+
+py::object errors(const char* name) { return py::module_::import("loco_sim.errors").attr(name); }
+
+void raise(const py::object& error) { PyErr_SetObject(py::type::handle_of(error).ptr(), error.ptr()); }
+
+void raise_input_error(const scenario::InputError& e) {
+  raise(errors("_input_error")(e.what(), py::arg("file") = e.place().file, py::arg("line") = e.place().line,
+                               py::arg("column") = e.place().column, py::arg("key") = e.key(),
+                               py::arg("expected") = e.expected(), py::arg("found") = e.found(),
+                               py::arg("hint") = e.hint()));
+}
+
+/// An OSError of the right subclass: what() of a system_error is "path: message".
+void raise_os_error(const std::system_error& e) {
+  const std::string message = e.code().message();
+  std::string path = e.what();
+  if (path.ends_with(": " + message)) path.resize(path.size() - message.size() - 2);
+  raise(py::reinterpret_borrow<py::object>(PyExc_OSError)(e.code().value(), message, path));
+}
+
+void translate(std::exception_ptr exception) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (const scenario::InputError& e) {
+    raise_input_error(e);
+  } catch (const model::TraceError& e) {
+    raise(errors("_trace_error")(e.what(), e.offset()));
+  } catch (const RunError& e) {
+    raise(errors("RunError")(e.what()));
+  } catch (const std::system_error& e) {
+    raise_os_error(e);
+  }
+}
+
+}  // namespace
+
+void bind_errors() { py::register_exception_translator(&translate); }
+
+}  // namespace loco::python

@@ -1,0 +1,64 @@
+"""What can go wrong, as exceptions. The text of each is what the command line prints."""
+
+from __future__ import annotations
+
+__all__ = ["Error", "InputError", "MissingPackageError", "RunError", "TraceError"]
+
+
+class Error(Exception):
+    """Base of every error that loco_sim raises on purpose."""
+
+
+class InputError(Error, ValueError):
+    """A mistake in a scenario, a hardware profile, an override or a litmus test.
+
+    ``str(error)`` is the line that the command line prints: ``file:line:column: key: expected E, found F``.
+
+    Attributes:
+        file: the file concerned, or the argument (``--set topology.nodes=4``).
+        line: counted from 1; 0 when `file` names no file.
+        column: counted from 1; 0 when `file` names no file.
+        key: dotted path of the key concerned, or "".
+        expected: what would have been right.
+        found: what was there.
+        hint: e.g. ``did you mean "nodes"?``, or "".
+    """
+
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    key: str = ""
+    expected: str = ""
+    found: str = ""
+    hint: str = ""
+
+
+class TraceError(Error, ValueError):
+    """A trace file that is damaged or cut short.
+
+    Attributes:
+        offset: byte offset in the file at which that was seen.
+    """
+
+    offset: int = 0
+
+
+class RunError(Error, RuntimeError):
+    """A run that could not finish: a broken invariant, a deadlock, an operation that failed, too many events."""
+
+
+class MissingPackageError(Error, ImportError):
+    """An optional package is not installed; the text says how to get it."""
+
+
+def _input_error(text: str, **fields: object) -> InputError:
+    error = InputError(text)
+    for name, value in fields.items():
+        setattr(error, name, value)
+    return error
+
+
+def _trace_error(text: str, offset: int) -> TraceError:
+    error = TraceError(text)
+    error.offset = offset
+    return error

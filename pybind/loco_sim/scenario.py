@@ -1,0 +1,223 @@
+"""Scenarios: one run as data."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import os
+import re
+from typing import Any, Mapping
+
+from . import _core
+
+__all__ = ["Scenario", "list_hardware", "list_topologies", "list_workloads"]
+
+Overrides = Mapping[str, Any]
+
+_PLAIN = re.compile(r"[A-Za-z0-9_./+-]+")
+# What does not change a run: left out of the hash.
+_WITHOUT_EFFECT = frozenset({"name", "description", "trace.path"})
+
+
+def yaml_text(value: Any) -> str:
+    """A Python value as YAML on one line. Text that is one plain word stays as it is, so that "50ns" is a time.
+
+    >>> yaml_text({"kind": "star", "nodes": 4, "delays": ["50ns", None, True]})
+    '{"kind": star, "nodes": 4, "delays": [50ns, null, true]}'
+    """
+    if value is None or isinstance(value, (bool, float)):
+        return json.dumps(value)
+    if isinstance(value, str):
+        return value if _PLAIN.fullmatch(value) else json.dumps(value)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(str(k))}: {yaml_text(v)}" for k, v in value.items()) + "}"
+    if hasattr(value, "tolist"):  # a NumPy scalar or array
+        return yaml_text(value.tolist())
+    if isinstance(value, int):
+        return str(int(value))
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return "[" + ", ".join(yaml_text(v) for v in (sorted(value) if isinstance(value, (set, frozenset)) else value)) + "]"
+    if isinstance(value, os.PathLike):
+        return yaml_text(os.fspath(value))
+    raise TypeError(f"expected text, a number, a list or a mapping, found {type(value).__name__}")
+
+
+def _pairs(overrides: Overrides) -> list[tuple[str, str]]:
+    # Text is taken as the command line takes it after `--set key=`: it may be a list such as "[1, 2]".
+    return [(key, value if isinstance(value, str) else yaml_text(value)) for key, value in overrides.items()]
+
+
+class Scenario:
+    """A validated scenario: defaults filled, units parsed. Immutable; pickles.
+
+    Args:
+        source: the path of a YAML file, or the same content as a mapping.
+        overrides: dotted keys and their values, e.g. ``{"topology.nodes": 16, "fabric.link.delay": "1us"}``: what
+            ``--set`` does on the command line. Text is read as YAML.
+        seed: short for ``overrides={"seed": ...}``.
+
+    Raises:
+        InputError: with file, line and column of the mistake.
+    """
+
+    def __init__(self, source: str | os.PathLike[str] | Mapping[str, Any] | Scenario, *,
+                 overrides: Overrides | None = None, seed: int | None = None) -> None:
+        pairs = _pairs(overrides or {})
+        if seed is not None:
+            pairs.append(("seed", str(int(seed))))
+        if isinstance(source, Scenario):
+            self._file, self._text, pairs = source._file, source._text, source._overrides + pairs
+        elif isinstance(source, Mapping):
+            self._file, self._text = "(mapping)", yaml_text(source)
+        else:
+            self._file = os.fspath(source)
+            self._core = _core.load_scenario(self._file, pairs)
+            with open(self._file, encoding="utf-8") as file:  # so that copies do not depend on the file any more
+                self._text = file.read()
+            self._overrides = pairs
+            return
+        self._overrides = pairs
+        self._core = _core.parse_scenario(self._text, self._file, pairs)
+
+    @classmethod
+    def from_yaml(cls, text: str, *, file: str = "(text)", overrides: Overrides | None = None) -> Scenario:
+        """A scenario from YAML text; `file` is what error messages call it."""
+        return _rebuild(file, text, _pairs(overrides or {}))
+
+    def override(self, overrides: Overrides | None = None, /, *, seed: int | None = None) -> Scenario:
+        """A copy with other values at some dotted keys."""
+        return Scenario(self, overrides=overrides, seed=seed)
+
+    @property
+    def file(self) -> str:
+        """Where it was read from."""
+        return self._core.file
+
+    @property
+    def name(self) -> str:
+        return self._core.name
+
+    @property
+    def description(self) -> str:
+        return self._core.description
+
+    @property
+    def seed(self) -> int:
+        return self._core.seed
+
+    @property
+    def nodes(self) -> int:
+        """Number of hosts."""
+        return self._core.nodes
+
+    @property
+    def hardware(self) -> str:
+        """Name of the hardware profile."""
+        return self._core.hardware
+
+    @property
+    def workload(self) -> str:
+        """Kind of the workload."""
+        return self._core.workload
+
+    @property
+    def checks(self) -> list[str]:
+        """The models that a run is checked against."""
+        return self._core.check
+
+    @property
+    def sweep_axes(self) -> dict[str, list[str]]:
+        """The scenario's own `sweep:`: dotted keys and their values as written."""
+        return dict(self._core.sweep)
+
+    def effective(self) -> dict[str, Any]:
+        """The effective configuration: every dotted key with its value, defaults filled, hardware included.
+
+        Times, sizes and rates are texts with a unit ("50ns"); counts are int, switches bool, lists lists of str.
+        """
+        return dict(self._core.effective())
+
+    def config_hash(self) -> str:
+        """16 hexadecimal digits that are equal for two scenarios which run alike.
+
+        A hash of the effective configuration without name, description and trace path.
+        """
+        config = {k: v for k, v in self.effective().items() if k not in _WITHOUT_EFFECT}
+        text = json.dumps(config, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The effective configuration as nested dicts."""
+        root: dict[str, Any] = {}
+        for key, value in self.effective().items():
+            *path, last = key.split(".")
+            place = root
+            for part in path:
+                place = place.setdefault(part, {})
+            place[last] = value
+        return root
+
+    def dump(self) -> str:
+        """The effective configuration as YAML that can be read back."""
+        return "\n".join(_yaml_lines(self.to_dict(), "")) + "\n"
+
+    def __repr__(self) -> str:
+        return (f"Scenario({self.name!r}, workload={self.workload!r}, nodes={self.nodes}, hardware={self.hardware!r}, "
+                f"seed={self.seed})")
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.dump())}</pre>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scenario) and self.effective() == other.effective()
+
+    def __hash__(self) -> int:
+        return hash(self.config_hash())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_rebuild, (self._file, self._text, self._overrides))
+
+
+def _yaml_lines(tree: Mapping[str, Any], indent: str) -> list[str]:
+    lines = []
+    for key, value in tree.items():
+        if isinstance(value, Mapping):
+            lines += [f"{indent}{key}:", *_yaml_lines(value, indent + "  ")]
+        else:
+            lines.append(f"{indent}{key}: {yaml_text(value)}")
+    return lines
+
+
+def _rebuild(file: str, text: str, overrides: list[tuple[str, str]]) -> Scenario:
+    scenario = Scenario.__new__(Scenario)
+    scenario._file, scenario._text, scenario._overrides = file, text, overrides
+    scenario._core = _core.parse_scenario(text, file, overrides)
+    return scenario
+
+
+def list_hardware() -> list[str]:
+    """Names of the hardware profiles.
+
+    >>> "model-weak" in list_hardware()
+    True
+    """
+    return _core.hardware_names()
+
+
+def list_topologies() -> list[str]:
+    """Kinds of topology.
+
+    >>> "star" in list_topologies()
+    True
+    """
+    return _core.topology_kinds()
+
+
+def list_workloads() -> list[str]:
+    """Kinds of workload.
+
+    >>> "barrier" in list_workloads()
+    True
+    """
+    return _core.workload_kinds()

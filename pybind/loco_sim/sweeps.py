@@ -1,0 +1,353 @@
+"""Sweeps: one scenario at many points of its parameters, on any `concurrent.futures.Executor`.
+
+A row of the result is a function of the point alone: neither the number of jobs nor the order in which they finish
+shows in it. Rows are written as they finish, so that an interrupted sweep goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import random
+import sys
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, Sequence, Union
+
+from . import __version__, _core
+from ._optional import need
+from ._rows import RowFile
+from .errors import Error, InputError
+from .scenario import Scenario, yaml_text
+from .units import format_like, parse_quantity
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Choice", "Range", "Uniform", "sweep", "sweep_points", "sweep_rows"]
+
+_WINDOW = 256  # points handed to a foreign executor at one time
+
+
+@dataclass(frozen=True)
+class Range:
+    """`count` values from `low` to `high`, both included; evenly spaced, or with `log` by equal factors.
+
+    >>> list(Range(2, 16, 4, log=True))
+    [2, 4, 8, 16]
+    >>> list(Range("50ns", "1us", 3))
+    ['50ns', '525ns', '1us']
+    """
+
+    low: int | float | str
+    high: int | float | str
+    count: int
+    log: bool = False
+
+    def __iter__(self) -> Iterator[int | float | str]:
+        if self.count < 1:
+            raise ValueError(f"count: expected 1 or more, found {self.count}")
+        for i in range(self.count):
+            yield _between(self.low, self.high, i / (self.count - 1) if self.count > 1 else 0.0, self.log)
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """A random value from `low` to `high`; whole if both are. With `log`, each octave is as likely."""
+
+    low: int | float | str
+    high: int | float | str
+    log: bool = False
+
+    def draw(self, stream: random.Random) -> int | float | str:
+        return _between(self.low, self.high, stream.random(), self.log)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of these values at random, each as likely."""
+
+    values: Sequence[Any]
+
+    def draw(self, stream: random.Random) -> Any:
+        return self.values[int(stream.random() * len(self.values))]
+
+
+Values = Union[Iterable[Any], Range, Uniform, Choice]
+Parameters = Union[Mapping[str, Values], Sequence[Mapping[str, Any]]]
+
+
+def _between(low: int | float | str, high: int | float | str, share: float, log: bool) -> int | float | str:
+    if isinstance(low, str) or isinstance(high, str):
+        (a, kind), (b, other) = parse_quantity(str(low)), parse_quantity(str(high))
+        if kind != other:
+            raise ValueError(f"expected two of a kind, found {low!r} and {high!r}")
+        return format_like(int(_between(a, b, share, log)), kind)
+    if log:
+        if low <= 0 or high <= 0:
+            raise ValueError(f"log: expected positive bounds, found {low} and {high}")
+        value = low * math.exp2(share * math.log2(high / low))
+    else:
+        value = low + (high - low) * share
+    return round(value) if isinstance(low, int) and isinstance(high, int) else value
+
+
+def sweep_points(parameters: Parameters, *, samples: int = 1, sample_seed: int = 1,
+                 seeds: int | Iterable[int] | None = None, first_seed: int = 1) -> list[dict[str, Any]]:
+    """The points of a sweep, in order: dicts from dotted keys to values.
+
+    >>> sweep_points({"topology.nodes": [2, 4], "workload.iterations": [10]})
+    [{'topology.nodes': 2, 'workload.iterations': 10}, {'topology.nodes': 4, 'workload.iterations': 10}]
+    >>> sweep_points([{"seed": 7}])
+    [{'seed': 7}]
+    """
+    if isinstance(parameters, Mapping):
+        fixed = {k: list(v) for k, v in parameters.items() if not isinstance(v, (Uniform, Choice)) and not _single(k, v)}
+        drawn = {k: v for k, v in parameters.items() if isinstance(v, (Uniform, Choice))}
+        # A sampled point takes one draw from every distribution; each is drawn from a stream of its own, so that
+        # adding a parameter, or samples, leaves the other draws alone.
+        draws = [{k: v.draw(random.Random(f"{sample_seed}/{k}/{i}")) for k, v in drawn.items()}
+                 for i in range(samples if drawn else 1)]
+        points = [{**{k: _plain(v) for k, v in zip(fixed, combination)}, **draw}
+                  for combination in itertools.product(*fixed.values()) for draw in draws]
+        points = [{k: p[k] for k in parameters} for p in points]
+    else:
+        points = [{k: _plain(v) for k, v in p.items()} for p in parameters]
+    if seeds is None:
+        return points
+    numbers = list(range(first_seed, first_seed + seeds)) if isinstance(seeds, int) else [int(s) for s in seeds]
+    return [{**p, "seed": s} for p in points for s in numbers]
+
+
+def _single(key: str, value: Any) -> bool:
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise TypeError(f"{key}: expected a list of values, a Range, a Uniform or a Choice, found {value!r}")
+    return False
+
+
+def _plain(value: Any) -> Any:
+    """NumPy scalars as Python numbers: rows are compared and written."""
+    return value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
+
+
+def _run_point(scenario: Scenario, stop: _core.StopFlag | None = None) -> dict[str, Any]:
+    """One run as a row's results. Called in whatever process or thread the executor has."""
+    from .result import run
+
+    try:
+        result = run(scenario, keep_trace=False, stop=stop)
+    except Error as error:
+        return {"error": str(error)}
+    times = result.latency.summary()
+    return {
+        "error": None,
+        "consistent": result.consistent,
+        "operations": result.operations_done,
+        "operations_per_second": result.operations_per_second,
+        "latency_min_ps": times["min_ps"], "latency_median_ps": times["median_ps"],
+        "latency_p99_ps": times["p99_ps"], "latency_max_ps": times["max_ps"],
+        "measured_ps": result.measured_ps, "simulated_ps": result.simulated_ps,
+        **{f"counters.{k}": v for k, v in result.counters.items()},
+        "by_operation": {name: t.summary() for name, t in result.operations.items()},
+    }
+
+
+class _Point:
+    """A point, the scenario that it makes, and what identifies its row."""
+
+    def __init__(self, index: int, base: Scenario, values: Mapping[str, Any]) -> None:
+        self.values = dict(values)
+        self.scenario: Scenario | None = None
+        self.error = ""
+        seed: int | None = self.values.get("seed")
+        config_hash = ""
+        try:
+            self.scenario = base.override(self.values)
+            seed, config_hash = self.scenario.seed, self.scenario.config_hash()
+        except InputError as error:
+            self.input_error = error
+            self.error = str(error)
+        self.head = {"point": index, **{k: v if isinstance(v, (int, float, str)) else yaml_text(v)
+                                        for k, v in self.values.items()},
+                     "seed": seed, "version": __version__, "config_hash": config_hash}
+
+    def row(self, results: Mapping[str, Any]) -> dict[str, Any]:
+        return {**self.head, **results}
+
+
+def sweep_rows(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, parameters: Parameters | None = None, *,
+               overrides: Mapping[str, Any] | None = None, seeds: int | Iterable[int] | None = None, samples: int = 1,
+               sample_seed: int = 1, jobs: int | None = None, executor: Executor | None = None,
+               out: str | os.PathLike[str] | None = None, resume: bool = True,
+               progress: bool | None = None) -> Iterator[dict[str, Any]]:
+    """The rows of a sweep as they finish, those of an earlier, interrupted call first. Arguments: see `sweep`."""
+    base = Scenario(scenario, overrides=overrides)
+    if parameters is None:
+        parameters = base.sweep_axes
+    base = base.override({"sweep": None}) if base.sweep_axes else base
+    points = [_Point(i, base, values) for i, values in enumerate(
+        sweep_points(parameters, samples=samples, sample_seed=sample_seed, seeds=seeds, first_seed=base.seed))]
+    if points and all(p.scenario is None for p in points):
+        raise points[0].input_error
+    file = RowFile(out, [p.head for p in points], resume=resume) if out is not None else None
+    return _rows(points, file, jobs, executor, progress)
+
+
+def _rows(points: list[_Point], file: RowFile | None, jobs: int | None, executor: Executor | None,
+          progress: bool | None) -> Iterator[dict[str, Any]]:
+    done = dict(file.done) if file is not None else {}
+    missing = [p for p in points if p.head["point"] not in done]
+    rows: dict[int, dict[str, Any]] = dict(done)
+    with _Progress(len(points), progress) as bar:
+        try:
+            for row in done.values():
+                bar.advance()
+                yield row
+            for point, results in _results(missing, jobs, executor):
+                row = point.row(results)
+                rows[row["point"]] = row
+                if file is not None:
+                    file.append(row)
+                if row["error"]:
+                    bar.message(f"{ {k: v for k, v in point.values.items()} }: {row['error']}")
+                bar.advance()
+                yield row
+            if file is not None:
+                file.finish([rows[i] for i in sorted(rows)])
+        finally:
+            if file is not None:
+                file.close()
+
+
+def _results(points: list[_Point], jobs: int | None, executor: Executor | None
+             ) -> Iterator[tuple[_Point, dict[str, Any]]]:
+    """(point, results) as they finish."""
+    todo = []
+    for point in points:
+        if point.scenario is None:
+            yield point, {"error": point.error}
+        else:
+            todo.append(point)
+    if executor is not None:
+        yield from _on_executor(todo, executor, None, _WINDOW)
+        return
+    if jobs is None:
+        jobs = len(os.sched_getaffinity(0))
+    if jobs < 1:
+        raise ValueError(f"jobs: expected 1 or more, found {jobs}")
+    if jobs == 1:
+        for point in todo:
+            assert point.scenario is not None
+            yield point, _run_point(point.scenario)
+        return
+    # Threads do: a run releases the interpreter lock and shares nothing with the others.
+    stop = _core.StopFlag()
+    with ThreadPoolExecutor(jobs, thread_name_prefix="loco-sim-sweep") as threads:
+        try:
+            yield from _on_executor(todo, threads, stop, 4 * jobs)
+        finally:
+            stop.set()  # does something only when the sweep was left early
+
+
+def _on_executor(points: list[_Point], executor: Executor, stop: _core.StopFlag | None, window: int
+                 ) -> Iterator[tuple[_Point, dict[str, Any]]]:
+    waiting: dict[Future[dict[str, Any]], _Point] = {}
+    rest = iter(points)
+    try:
+        while True:
+            for point in itertools.islice(rest, window - len(waiting)):
+                arguments = (point.scenario,) if stop is None else (point.scenario, stop)
+                waiting[executor.submit(_run_point, *arguments)] = point
+            if not waiting:
+                return
+            # A timeout lets Ctrl-C through on every platform.
+            finished, _ = wait(list(waiting), timeout=0.05, return_when=FIRST_COMPLETED)
+            for future in sorted(finished, key=lambda f: waiting[f].head["point"]):
+                yield waiting.pop(future), _outcome(future)
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def _outcome(future: Future[dict[str, Any]]) -> dict[str, Any]:
+    try:
+        return future.result()
+    except Exception as error:  # the worker died, ran out of memory, ...: this point's failure, not the sweep's
+        return {"error": f"{type(error).__name__}: {error}", "retry": True}
+
+
+class _Progress:
+    """A bar with the time left on stderr: tqdm's, or a plain counter where tqdm is not installed."""
+
+    def __init__(self, total: int, wanted: bool | None) -> None:
+        self._total, self._count = total, 0
+        self._bar: Any = None
+        self._on = sys.stderr.isatty() if wanted is None else wanted
+
+    def __enter__(self) -> _Progress:
+        if self._on:
+            try:
+                from tqdm import tqdm
+            except ImportError:
+                print("loco_sim: pip install tqdm shows a progress bar with the time left", file=sys.stderr)
+            else:
+                self._bar = tqdm(total=self._total, file=sys.stderr, unit="run")
+        return self
+
+    def advance(self) -> None:
+        self._count += 1
+        if self._bar is not None:
+            self._bar.update()
+        elif self._on:
+            print(f"\r{self._count}/{self._total} runs", end="", file=sys.stderr, flush=True)
+
+    def message(self, text: str) -> None:
+        if self._bar is not None:
+            self._bar.write(text, file=sys.stderr)
+        elif self._on:
+            print(f"\n{text}", file=sys.stderr)
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+        elif self._on:
+            print(file=sys.stderr)
+
+
+def sweep(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, parameters: Parameters | None = None, *,
+          overrides: Mapping[str, Any] | None = None, seeds: int | Iterable[int] | None = None, samples: int = 1,
+          sample_seed: int = 1, jobs: int | None = None, executor: Executor | None = None,
+          out: str | os.PathLike[str] | None = None, resume: bool = True, progress: bool | None = None) -> pd.DataFrame:
+    """Runs a scenario at many points and returns a table, one row a point.
+
+    Args:
+        scenario: a YAML file, the same content as a mapping, or a Scenario.
+        parameters: ``{"topology.nodes": [2, 4, 8], ...}`` is a grid: every combination. Values are a list, a
+            `Range`, or a `Uniform` or `Choice` to draw from. A list of mappings gives the points themselves.
+            None: the scenario's own ``sweep:``.
+        overrides: what all points have in common.
+        seeds: a number of seeds to try at each point (from the scenario's seed on), or the seeds.
+        samples: how many draws to take from `Uniform` and `Choice`, at each combination of the rest.
+        sample_seed: decides the draws.
+        jobs: runs at one time, on threads; by default as many as processors.
+        executor: where to run instead: any `concurrent.futures.Executor` (processes, Dask, MPI, Ray).
+        out: a file that rows are written to as they finish: .csv, or .json / .jsonl for one JSON object a line. When the
+            sweep is complete its rows are in the order of the points.
+        resume: go on with `out` if it is there: only what is missing is run. False starts again.
+        progress: a bar on stderr; by default when that is a terminal.
+
+    Returns:
+        A pandas DataFrame with a column for each parameter, ``seed``, ``error`` (None, or why the point failed),
+        ``consistent``, ``operations``, ``operations_per_second``, ``latency_*_ps``, ``counters.*``, ``by_operation``,
+        ``version`` and ``config_hash``, in the order of the points.
+
+    Raises:
+        InputError: a mistake in the scenario, or one that every point has. One that only some points have, and runs
+            that fail, are reported in their rows and do not stop the rest.
+    """
+    pandas = need("pandas", "sweep(), which returns a table (sweep_rows() does without),")
+    rows = list(sweep_rows(scenario, parameters, overrides=overrides, seeds=seeds, samples=samples,
+                           sample_seed=sample_seed, jobs=jobs, executor=executor, out=out, resume=resume,
+                           progress=progress))
+    return pandas.DataFrame(sorted(rows, key=lambda row: row["point"]))

@@ -1,0 +1,42 @@
+"""Quantities as scenarios write them: 50ns, 4KiB, 25Gbps."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+__all__ = ["format_like", "parse_quantity"]
+
+_DURATION = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
+_SIZE = {"B": 1, "kB": 10**3, "KiB": 2**10, "MB": 10**6, "MiB": 2**20, "GB": 10**9, "GiB": 2**30}
+_RATE = {"bps": 1, "kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9, "Tbps": 10**12}
+_KINDS = {"duration": _DURATION, "size": _SIZE, "rate": _RATE}
+_FORM = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*")
+
+
+def parse_quantity(text: str) -> tuple[int, str]:
+    """The amount in base units (ps, bytes, bit/s), and which of "duration", "size", "rate" it is.
+
+    >>> parse_quantity("1.5us")
+    (1500000, 'duration')
+    """
+    match = _FORM.fullmatch(text)
+    for kind, units in _KINDS.items():
+        if match and match[2] in units:
+            amount = Fraction(match[1]) * units[match[2]]
+            if amount.denominator == 1:
+                return int(amount), kind
+    raise ValueError(f"expected a time, a size or a rate such as 50ns, 4KiB or 25Gbps, found {text!r}")
+
+
+def format_like(amount: int, kind: str) -> str:
+    """An amount in the largest unit that shows it whole.
+
+    >>> format_like(1500000, "duration")
+    '1500ns'
+    """
+    units = sorted(_KINDS[kind].items(), key=lambda u: -u[1])
+    for unit, factor in units:
+        if amount and amount % factor == 0:
+            return f"{amount // factor}{unit}"
+    return f"{amount}{units[-1][0]}"

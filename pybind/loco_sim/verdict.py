@@ -1,0 +1,134 @@
+"""Checking a trace against the declarative models."""
+
+from __future__ import annotations
+
+import html
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Iterable
+
+from . import _core
+
+if TYPE_CHECKING:
+    from .trace import Trace
+
+__all__ = ["LibraryResult", "Step", "Verdict", "Violation", "check"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One subevent on a cycle, and the edge that leaves it for the next (the last leads back to the first)."""
+
+    call: int
+    """id of the call at the level that was checked"""
+    subevent: int
+    """id, or 0 for one that stands for a library call"""
+    stamp: str
+    peer: int
+    thread: int
+    thread_name: str
+    owner: str
+    """library of the call"""
+    call_text: str
+    subevent_text: str
+    rule: str
+    """of the edge"""
+    edge_text: str
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A forbidden cycle, or a predicate that does not hold (then `cycle` is empty)."""
+
+    rule: str
+    message: str
+    cycle: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True)
+class LibraryResult:
+    """The result for one library and all below it."""
+
+    library: str
+    consistent: bool
+    calls: int
+    subevents: int
+    violations: tuple[Violation, ...] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the checkers found. True in a condition when the trace is consistent."""
+
+    results: tuple[LibraryResult, ...]
+    subevents: int
+    text: str
+    """what the command line prints"""
+    dot: str = field(repr=False)
+    """Graphviz: the first cycle; an empty graph when there is none"""
+
+    @property
+    def ok(self) -> bool:
+        """No violation."""
+        return all(r.consistent for r in self.results)
+
+    @property
+    def violations(self) -> tuple[Violation, ...]:
+        """Those of all libraries, in order."""
+        return tuple(v for r in self.results for v in r.violations)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Named as in the command line's --json."""
+        return {"consistent": self.ok, "subevents": self.subevents, "libraries": [
+            {"library": r.library, "consistent": r.consistent, "calls": r.calls, "subevents": r.subevents,
+             "violations": [
+                 {"rule": v.rule, "message": v.message, "cycle": [
+                     {"thread": s.thread, "thread_name": s.thread_name, "library": s.owner, "call_id": s.call,
+                      "call": s.call_text, "subevent_id": s.subevent, "subevent": s.subevent_text, "rule": s.rule,
+                      "edge": s.edge_text} for s in v.cycle]} for v in r.violations]} for r in self.results]}
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        colour = "#1a7f37" if self.ok else "#b42318"
+        return f'<pre style="border-left:4px solid {colour};padding-left:8px">{html.escape(self.text)}</pre>'
+
+
+def check(trace: Trace | str | os.PathLike[str], models: str | Iterable[str] = (), *, max_violations: int = 8,
+          tower: bool = False) -> Verdict:
+    """Checks a trace, or a trace file, against declarative models.
+
+    Args:
+        trace: a Trace or the path of a trace file.
+        models: "rdmawait", "sv", "bal", "rbl", "msw", "lock", "kvstore": one or several; none means every library
+            that the trace uses. rdmawait is always checked, since the others stand on it.
+        max_violations: at most that many broken predicates are listed for each library.
+        tower: also check each library's promises against the level below.
+
+    Returns:
+        A Verdict; ``verdict.ok`` is the answer.
+
+    Raises:
+        ValueError: no such model.
+        TraceError, OSError: the file cannot be read.
+    """
+    from .trace import Trace, read_trace
+
+    if not isinstance(trace, Trace):
+        trace = read_trace(trace)
+    names = [models] if isinstance(models, str) else list(models)
+    return verdict_from(_core.check(trace._core, names, max_violations, tower))
+
+
+def verdict_from(core: tuple[Any, ...]) -> Verdict:
+    results, subevents, text, dot = core
+    return Verdict(
+        tuple(LibraryResult(library, consistent, calls, events,
+                            tuple(Violation(rule, message, tuple(Step(*step) for step in cycle))
+                                  for rule, message, cycle in violations))
+              for library, consistent, calls, events, violations in results),
+        subevents, text, dot)

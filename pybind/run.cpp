@@ -1,0 +1,102 @@
+// Running scenarios with the interpreter lock released.
+#include "loco_sim/run/run.hpp"
+
+#include <pybind11/stl.h>
+#include <string>
+#include <utility>
+
+#include "pybind/bindings.hpp"
+#include "pybind/interruption.hpp"
+
+namespace loco::python {
+
+namespace {
+
+/// A finished run; `trace` has been moved out of `result` to have an owner of its own.
+struct Finished {
+  std::shared_ptr<const RunResult> result;
+  std::shared_ptr<model::Trace> trace;
+};
+
+Finished run(const scenario::Scenario& scenario, bool keep_trace, const StopFlag* stop) {
+  Interruption interruption(stop);
+  RunOptions options;
+  options.interrupted = [&] { return interruption.requested(); };
+  options.keep_trace = keep_trace;
+  Finished finished;
+  try {
+    const py::gil_scoped_release released;
+    auto result = std::make_shared<RunResult>(loco::run(scenario, options));
+    if (result->trace) {
+      finished.trace = std::make_shared<model::Trace>(std::move(*result->trace));
+      result->trace.reset();
+    }
+    finished.result = std::move(result);
+  } catch (const Interrupted&) {
+    interruption.rethrow();
+    throw;
+  }
+  return finished;
+}
+
+/// (name, samples in picoseconds) of each kind of operation.
+py::list operations(const Finished& f) {
+  py::list out;
+  for (const OperationTimes& o : f.result->operations)
+    out.append(py::make_tuple(o.name, bytes_of(f.result, o.samples_ps)));
+  return out;
+}
+
+struct Counter {
+  const char* name;
+  std::uint64_t nic::Counters::*member;
+};
+constexpr Counter kCounters[] = {
+    {"events", &nic::Counters::events},
+    {"packets_sent", &nic::Counters::packets_sent},
+    {"wire_bytes_sent", &nic::Counters::wire_bytes_sent},
+    {"tlps_up", &nic::Counters::tlps_up},
+    {"tlps_down", &nic::Counters::tlps_down},
+    {"pcie_bytes_up", &nic::Counters::pcie_bytes_up},
+    {"pcie_bytes_down", &nic::Counters::pcie_bytes_down},
+    {"doorbells", &nic::Counters::doorbells},
+    {"work_requests", &nic::Counters::work_requests},
+    {"completions", &nic::Counters::completions},
+};
+
+py::tuple counter_names() {
+  py::list out;
+  for (const Counter& c : kCounters) out.append(c.name);
+  return out;
+}
+
+py::dict counters(const Finished& f) {
+  py::dict out;
+  for (const Counter& c : kCounters) out[c.name] = f.result->counters.*c.member;
+  return out;
+}
+
+py::object verdict(const Finished& f) {
+  if (!f.result->verdict) return py::none();
+  return verdict_tuple(*f.result->verdict);
+}
+
+}  // namespace
+
+void bind_run(py::module_& m) {
+  py::class_<StopFlag>(m, "StopFlag").def(py::init<>()).def("set", [](StopFlag& f) { f.set = true; });
+  py::class_<Finished>(m, "Finished")
+      .def_readonly("trace", &Finished::trace)
+      .def_property_readonly("operations", &operations)
+      .def_property_readonly("counters", &counters)
+      .def_property_readonly("verdict", &verdict)
+      .def_property_readonly("operations_done", [](const Finished& f) { return f.result->operations_done; })
+      .def_property_readonly("operations_per_second",
+                             [](const Finished& f) { return f.result->operations_per_second(); })
+      .def_property_readonly("measured_ps", [](const Finished& f) { return f.result->measured_ps; })
+      .def_property_readonly("simulated_ps", [](const Finished& f) { return f.result->simulated_ps; });
+  m.attr("COUNTERS") = counter_names();
+  m.def("run", &run, py::arg("scenario"), py::arg("keep_trace"), py::arg("stop").none(true));
+}
+
+}  // namespace loco::python

@@ -1,0 +1,127 @@
+// Scenarios as Python sees them: an immutable handle on a validated scenario, and its effective configuration.
+#include "loco_sim/scenario/scenario.hpp"
+
+#include <pybind11/stl.h>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "loco_sim/scenario/hardware.hpp"
+#include "nic_model/profile_fields.hpp"
+#include "pybind/bindings.hpp"
+
+namespace loco::python {
+
+namespace {
+
+using scenario::Key;
+using scenario::KeyType;
+using scenario::Scenario;
+using scenario::Value;
+
+using Overrides = std::vector<std::pair<std::string, std::string>>;
+
+std::vector<scenario::Override> overrides_from(const Overrides& pairs) {
+  std::vector<scenario::Override> out;
+  for (const auto& [key, value] : pairs) out.push_back({key, value});
+  return out;
+}
+
+/// A value for Python: numbers with a unit as people write them, choices as a list.
+py::object python_value(const Value& value, const Key& key) {
+  switch (key.type) {
+    case KeyType::integer:
+      return py::int_(value.number);
+    case KeyType::boolean:
+      return py::bool_(value.number != 0);
+    case KeyType::duration:
+    case KeyType::size:
+    case KeyType::rate:
+      return py::str(scenario::format_number(value.number, key.type));
+    case KeyType::choices:
+      return py::cast(value.words);
+    case KeyType::text:
+    case KeyType::choice:
+    case KeyType::subtree:
+      break;
+  }
+  return py::str(value.text);
+}
+
+py::object field_value(const nic::HardwareProfile& profile, const nic::ProfileField& field) {
+  const std::int64_t value = nic::value(profile, field);
+  switch (field.unit) {
+    case nic::UnitKind::duration:
+      return py::str(scenario::format_number(value, KeyType::duration));
+    case nic::UnitKind::size:
+      return py::str(scenario::format_number(value, KeyType::size));
+    case nic::UnitKind::rate:
+      return py::str(scenario::format_number(value, KeyType::rate));
+    case nic::UnitKind::boolean:
+      return py::bool_(value != 0);
+    case nic::UnitKind::choice:
+      return py::str(std::string(field.choices[static_cast<std::size_t>(value)]));
+    case nic::UnitKind::count:
+      break;
+  }
+  return py::int_(value);
+}
+
+/// Every key with its value, defaults filled, in the order of the tables: a list of (dotted key, value).
+py::list effective(const Scenario& s) {
+  py::list out;
+  const auto add = [&](const scenario::KeyTable& table) {
+    for (const Key& key : table) {
+      const auto found = s.settings.find(key.path);
+      if (key.type == KeyType::subtree || found == s.settings.end()) continue;
+      out.append(py::make_tuple(key.path, python_value(found->second, key)));
+    }
+  };
+  add(scenario::scenario_keys());
+  for (const nic::ProfileField& field : nic::kProfileFields)
+    out.append(py::make_tuple("hardware." + std::string(field.key), field_value(s.hardware, field)));
+  out.append(py::make_tuple("workload.kind", s.workload));
+  add(scenario::workload_keys(s.workload));
+  return out;
+}
+
+std::vector<std::string> check_names(const Scenario& s) {
+  std::vector<std::string> out;
+  for (const model::Library library : s.check) out.emplace_back(model::name(library));
+  return out;
+}
+
+std::vector<std::pair<std::string, std::vector<std::string>>> sweep_axes(const Scenario& s) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> out;
+  for (const scenario::SweepAxis& axis : s.sweep) out.emplace_back(axis.key, axis.values);
+  return out;
+}
+
+}  // namespace
+
+void bind_scenario(py::module_& m) {
+  py::class_<Scenario>(m, "Scenario")
+      .def_readonly("file", &Scenario::file)
+      .def_readonly("name", &Scenario::name)
+      .def_readonly("description", &Scenario::description)
+      .def_readonly("seed", &Scenario::seed)
+      .def_readonly("hardware", &Scenario::hardware_name)
+      .def_readonly("nodes", &Scenario::nodes)
+      .def_readonly("workload", &Scenario::workload)
+      .def_readonly("trace_path", &Scenario::trace_path)
+      .def_property_readonly("check", &check_names)
+      .def_property_readonly("sweep", &sweep_axes)
+      .def("effective", &effective);
+  m.def("load_scenario", [](const std::string& path, const Overrides& overrides) {
+    return scenario::load_scenario(path, overrides_from(overrides));
+  });
+  m.def("parse_scenario", [](const std::string& text, const std::string& file, const Overrides& overrides) {
+    return scenario::parse_scenario(text, file, overrides_from(overrides));
+  });
+  m.def("hardware_names", &scenario::hardware_names);
+  m.def("workload_kinds", &scenario::workload_kinds);
+  m.def("topology_kinds", &scenario::topology_kinds);
+}
+
+}  // namespace loco::python
