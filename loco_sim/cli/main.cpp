@@ -9,7 +9,6 @@
 
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/scenario/input_error.hpp"
-#include "model/litmus/parser.hpp"
 #include "model/trace_io.hpp"
 
 namespace {
@@ -63,16 +62,6 @@ void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
   list->add_flag("--json", a.list.json, kJsonHelp);
   list->callback([&] { chosen = [&] { return loco::cli::list_command(a.list); }; });
 
-  CLI::App* litmus = app.add_subcommand("litmus", "Run litmus tests");
-  litmus->add_option("files", a.litmus.files, "Litmus documents (YAML)")->required();
-  litmus->add_option("--model", a.litmus.model, "Model, in place of the documents' own");
-  litmus->add_option("--engine", a.litmus.engine, "declarative: enumerate the executions of the model")
-      ->default_val("declarative")
-      ->check(CLI::IsMember({"declarative"}));
-  litmus->add_flag("--json", a.litmus.json, kJsonHelp);
-  litmus->add_flag("--quiet", a.litmus.quiet, "Only failures and the last line");
-  litmus->callback([&] { chosen = [&] { return loco::cli::litmus_command(a.litmus); }; });
-
   CLI::App* trace = app.add_subcommand("trace", "Work on trace files")->require_subcommand(1);
   CLI::App* trace_export = trace->add_subcommand("export", "Write a trace in another format");
   trace_export->add_option("trace", a.trace_export.trace, "Trace file")->required();
@@ -91,8 +80,6 @@ int guarded(const std::function<int()>& command, const Arguments& a) {
   try {
     return command();
   } catch (const loco::scenario::InputError& error) {
-    return complain(error.what(), kBadInput);
-  } catch (const loco::model::litmus::ParseError& error) {
     return complain(error.what(), kBadInput);
   } catch (const loco::model::TraceError& error) {
     const std::string& file = a.check.trace.empty() ? a.trace_export.trace : a.check.trace;

@@ -17,14 +17,11 @@
 #include "model/check.hpp"
 #include "model/trace.hpp"
 #include "nic_model/system.hpp"
+#include "sim/statistics.hpp"
 
 namespace loco {
 
-/// The times that one kind of operation took.
-struct OperationTimes {
-  std::string name;                      ///< what the workload calls it: "barrier", "broadcast", ...
-  std::vector<std::int64_t> samples_ps;  ///< in order of completion
-};
+using workloads::OperationTimes;
 
 /// Order statistics of some samples, in picoseconds. Percentiles by nearest rank: the smallest sample that is at least
 /// as large as that share of all.
@@ -42,15 +39,17 @@ struct RunResult {
   std::uint64_t operations_done = 0;       ///< all of them together
   std::int64_t measured_ps = 0;            ///< simulated time from the first operation's start to the last one's end
   std::int64_t simulated_ps = 0;           ///< simulated time of the whole run, set-up included
-  nic::Counters counters;
-  std::optional<model::Trace> trace;      ///< when the scenario records one or checks
-  std::optional<model::Verdict> verdict;  ///< when the scenario checks
+  nic::Counters counters;                  ///< of the machine
+  sim::Counters workload_counters;         ///< what the workload itself noticed
+  std::optional<model::Trace> trace;       ///< when the scenario records one or checks
+  std::optional<model::Verdict> verdict;   ///< when the scenario checks
 
   /// Operations a simulated second; 0 when nothing was measured.
   [[nodiscard]] double operations_per_second() const;
   [[nodiscard]] bool consistent() const { return !verdict || verdict->consistent(); }
 };
 
+/// Says what went wrong and how to repeat it (scenario and seed).
 class RunError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -42,7 +42,7 @@ struct Scenario {
   std::uint32_t nodes = 2;
   std::string workload;
   workloads::Params parameters{{}};  ///< of the workload
-  Settings settings;    ///< every key of scenario_keys() and workload_keys() that has a value: the configuration
+  Settings settings;  ///< every key of scenario_keys() and workload_keys() that has a value: the configuration
   Schedule schedule = Schedule::timed;
   bool trace_subevents = true;
   std::string trace_path;             ///< empty: no file

@@ -1,0 +1,79 @@
+#include "loco_sim/run/run.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+#include "loco_sim/transport/cluster.hpp"
+
+namespace loco {
+
+namespace {
+
+ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& options) {
+  ClusterConfig config;
+  config.profile = s.hardware;
+  config.topology = s.topology;
+  config.nodes = s.nodes;
+  config.seed = s.seed;
+  config.schedule = s.schedule;
+  config.record = !s.check.empty() || !s.trace_path.empty() || (options.keep_trace && s.trace_subevents);
+  config.events_max = s.events_max;
+  config.interrupted = options.interrupted;
+  return config;
+}
+
+std::string told(const scenario::Scenario& s, const std::exception& error) {
+  return fmt::format("{} (scenario {}, seed {})", error.what(), s.file, s.seed);
+}
+
+void fill_trace(const scenario::Scenario& s, SimulatedCluster& cluster, RunResult& result) {
+  result.trace = cluster.take_trace();
+  result.trace->scenario = s.name;
+  result.trace->seed = s.seed;
+  if (!s.check.empty()) result.verdict = model::check(*result.trace, s.check);
+}
+
+}  // namespace
+
+LatencySummary summarise(std::vector<std::int64_t> samples_ps) {
+  LatencySummary summary;
+  if (samples_ps.empty()) return summary;
+  std::sort(samples_ps.begin(), samples_ps.end());
+  const std::size_t n = samples_ps.size();
+  const auto percentile = [&](std::size_t percent) { return samples_ps[(n * percent + 99) / 100 - 1]; };
+  summary.count = n;
+  summary.min_ps = samples_ps.front();
+  summary.median_ps = percentile(50);
+  summary.p99_ps = percentile(99);
+  summary.max_ps = samples_ps.back();
+  return summary;
+}
+
+double RunResult::operations_per_second() const {
+  return measured_ps <= 0 ? 0 : static_cast<double>(operations_done) / (static_cast<double>(measured_ps) * 1e-12);
+}
+
+RunResult run(const scenario::Scenario& scenario, const RunOptions& options) {
+  SimulatedCluster cluster(cluster_config(scenario, options));
+  workloads::Results measured;
+  try {
+    measured =
+        workloads::run(*workloads::find(scenario.workload), scenario.parameters, cluster, scenario.library_faults);
+  } catch (const RunInterrupted& error) {
+    throw Interrupted(told(scenario, error));
+  } catch (const std::runtime_error& error) {
+    throw RunError(told(scenario, error));
+  }
+  RunResult result;
+  result.operations = std::move(measured.operations);
+  for (const OperationTimes& operation : result.operations) result.operations_done += operation.samples_ps.size();
+  result.measured_ps = measured.last_end_ps - measured.first_start_ps;
+  result.simulated_ps = cluster.ended().ps;
+  result.counters = cluster.system().counters();
+  result.workload_counters = std::move(measured.counters);
+  if (cluster.config().record) fill_trace(scenario, cluster, result);
+  return result;
+}
+
+}  // namespace loco

@@ -1,0 +1,27 @@
+"""Runs the loco-sim executable: $LOCO_SIM, else the one in build/release."""
+
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+LOCO_SIM = os.environ.get("LOCO_SIM", str(ROOT / "build/release/bin/loco-sim"))
+
+
+@pytest.fixture
+def root():
+    return ROOT
+
+
+@pytest.fixture
+def loco_sim():
+    """loco_sim(*arguments) -> CompletedProcess with text stdout and stderr."""
+
+    def call(*arguments, timeout=60):
+        return subprocess.run(
+            [LOCO_SIM, *map(str, arguments)], capture_output=True, text=True, timeout=timeout, cwd=ROOT, check=False
+        )
+
+    return call

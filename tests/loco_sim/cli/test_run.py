@@ -1,0 +1,130 @@
+"""loco-sim run and validate: what people and scripts rely on."""
+
+import json
+import re
+import time
+
+import pytest
+
+QUICKSTART = "scenarios/quickstart.yaml"
+
+
+def test_quickstart_prints_a_latency_table_throughput_and_a_verdict(loco_sim):
+    done = loco_sim("run", QUICKSTART)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert lines[1].split() == ["operation", "count", "min", "median", "p99", "max"]
+    assert any(line.startswith("throughput: ") for line in lines)
+    assert re.fullmatch(r"consistent: rdmawait, sv, bal \(\d+ subevents\)", lines[-1])
+
+
+def test_same_seed_same_bytes_other_seed_other_bytes(loco_sim):
+    first = loco_sim("run", QUICKSTART, "--json").stdout
+    assert first == loco_sim("run", QUICKSTART, "--json").stdout
+    assert first != loco_sim("run", QUICKSTART, "--json", "--seed", 2).stdout
+
+
+def test_quickstart_takes_less_than_100_ms(loco_sim):
+    def once():
+        start = time.perf_counter()
+        assert loco_sim("run", QUICKSTART).returncode == 0
+        return time.perf_counter() - start
+
+    assert min(once() for _ in range(5)) < 0.1
+
+
+def test_json_holds_what_the_table_holds(loco_sim):
+    result = json.loads(loco_sim("run", QUICKSTART, "--json").stdout)
+    text = loco_sim("run", QUICKSTART).stdout
+    assert result["nodes"] == 4
+    assert result["check"]["consistent"] is True
+    assert f"({result['check']['subevents']} subevents)" in text
+    for operation in result["operations"]:
+        assert operation["min_ps"] <= operation["median_ps"] <= operation["p99_ps"] <= operation["max_ps"]
+        assert re.search(rf"^{operation['name']}\s+{operation['count']}\s", text, re.MULTILINE)
+
+
+def test_more_nodes_take_more_time(loco_sim):
+    def barrier_median(nodes):
+        done = loco_sim("run", "scenarios/barrier.yaml", "--json", "--set", f"topology.nodes={nodes}", "--set",
+                        "workload.iterations=50")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)["operations"][0]["median_ps"]
+
+    assert barrier_median(2) < barrier_median(8)
+
+
+def test_checks_can_be_chosen_and_switched_off(loco_sim):
+    assert "check" not in json.loads(loco_sim("run", QUICKSTART, "--json", "--check", "").stdout)
+    only_base = loco_sim("run", QUICKSTART, "--check", "rdmawait").stdout
+    assert re.search(r"^consistent: rdmawait \(\d+ subevents\)$", only_base, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("workload: {kind: barrier}\ntopolgy: {nodes: 4}\n", r':2:1: expected a known key .*, found "topolgy"; did you mean "topology"\?'),
+        ("workload: {kind: barier}\n", r':1:18: workload.kind: expected one of .*, found "barier"; did you mean "barrier"\?'),
+        ("workload: {kind: barrier, iteratons: 4}\n", r':1:27: workload: .* did you mean "iterations"\?'),
+        ("workload: {kind: barrier}\ntopology: {nodes: 4, nodes: 5}\n", r":2:22: expected each key once"),
+        ("workload: {kind: barrier}\ntopology: {nodes: many}\n", r':2:19: topology.nodes: expected an integer from 2 to 1024, found "many"'),
+        ("workload: {kind: barrier}\ntopology: {nodes: 1000000000}\n", r":2:19: topology.nodes: expected an integer from 2 to 1024"),
+        ("workload: {kind: barrier}\nfabric: {link: {rate: 25Gps}}\n", r':2:23: fabric.link.rate: expected a rate such as 25Gbps .*, found "25Gps"'),
+        ("workload: {kind: barrier}\nhardware: cx5-roce-52g\n", r':2:11: hardware: expected .*; did you mean "cx5-roce-25g"\?'),
+        ("workload: {kind: barrier}\nhardware: {base: cx5-roce-25g, nic: {mtu: 4}}\n", r":2:38: hardware.nic: expected a known key"),
+        ("workload: {kind: barrier}\nfaults: [posted_pass]\n", r':2:10: faults: expected a list of .*, found "posted_pass"'),
+        ("workload: {kind: barrier}\nsweep: {topology.nodes: [2, two]}\n", r':2:29: topology.nodes: expected an integer .*, found "two"'),
+        ("workload: {kind: barrier}\ntrace: {level: none}\ncheck: [sv]\n", r":2:16: trace.level: expected subevents, since the run is checked"),
+        ("workload: {kind: barrier}\ntopology: {kind: back_to_back, nodes: 3}\n", r":2:39: topology.nodes: expected 2 for back_to_back"),
+        ("nodes: 4\n", r":1:1: workload: expected a map with the key kind, found nothing"),
+        ("workload: [\n", r":\d+:\d+: expected well-formed YAML"),
+        ("", r":1:1: expected a map of keys"),
+        ("\x00\xff\n", r":\d+:\d+: expected"),
+    ],
+)
+def test_bad_input_is_told_in_one_line_and_nothing_is_written(loco_sim, tmp_path, text, message):
+    scenario = tmp_path / "s.yaml"
+    scenario.write_bytes(text.encode("latin-1"))
+    for command in ("run", "validate"):
+        options = ["--trace", tmp_path / "t.trace"] if command == "run" else []
+        done = loco_sim(command, scenario, *options)
+        assert done.returncode == 2, done.stdout
+        assert done.stdout == ""
+        assert len(done.stderr.splitlines()) == 1
+        assert re.fullmatch(re.escape(str(scenario)) + message + ".*", done.stderr.splitlines()[0])
+        assert not (tmp_path / "t.trace").exists()
+
+
+def test_overrides_are_validated_like_the_file(loco_sim):
+    done = loco_sim("run", QUICKSTART, "--set", "topology.ndoes=4")
+    assert done.returncode == 2
+    assert done.stderr.startswith('--set topology.ndoes=4: topology: expected a known key (kind, nodes), found "ndoes"; did you mean "nodes"?')
+    assert loco_sim("run", QUICKSTART, "--set", "nonsense").returncode == 2
+    assert loco_sim("run", QUICKSTART, "--seed", "-1").returncode == 2
+    assert loco_sim("run", QUICKSTART, "--check", "sv,tso").returncode == 2
+
+
+def test_a_missing_file_and_unknown_arguments_are_bad_input(loco_sim):
+    assert loco_sim("run", "no-such-file.yaml").returncode == 2
+    assert loco_sim("run").returncode == 2
+    assert loco_sim("jump").returncode == 2
+    assert loco_sim().returncode == 2
+    assert loco_sim("--version").returncode == 0
+    assert loco_sim("--help").returncode == 0
+
+
+def test_a_trace_that_cannot_be_written_is_an_error(loco_sim):
+    done = loco_sim("run", QUICKSTART, "--trace", "/no/such/directory/t.trace")
+    assert done.returncode == 2
+    assert "/no/such/directory/t.trace" in done.stderr
+
+
+def test_hardware_can_be_changed_in_place(loco_sim):
+    slow = loco_sim("run", QUICKSTART, "--json", "--set", "hardware.switch.latency=10us")
+    assert slow.returncode == 0, slow.stderr
+    fast = json.loads(loco_sim("run", QUICKSTART, "--json").stdout)
+    slow = json.loads(slow.stdout)
+    assert slow["hardware"] == fast["hardware"] + " (changed)"
+    for a, b in zip(fast["operations"], slow["operations"], strict=True):
+        assert b["min_ps"] > a["min_ps"]

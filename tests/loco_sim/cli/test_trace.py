@@ -1,0 +1,71 @@
+"""Traces on disk: write, check, export; damaged files are refused."""
+
+import csv
+import io
+import json
+
+import pytest
+
+
+@pytest.fixture
+def trace(loco_sim, tmp_path):
+    path = tmp_path / "t.trace"
+    done = loco_sim("run", "scenarios/quickstart.yaml", "--trace", path)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def test_a_written_trace_gives_the_verdict_of_the_run(loco_sim, trace):
+    ran = json.loads(loco_sim("run", "scenarios/quickstart.yaml", "--json").stdout)["check"]
+    checked = loco_sim("check", trace, "--model", "rdmawait,sv,bal", "--json")
+    assert checked.returncode == 0
+    assert json.loads(checked.stdout) == ran
+    assert loco_sim("check", trace).stdout.startswith("consistent: rdmawait, sv, bal (")
+
+
+def test_the_same_run_writes_the_same_bytes(loco_sim, trace, tmp_path):
+    again = tmp_path / "again.trace"
+    loco_sim("run", "scenarios/quickstart.yaml", "--trace", again)
+    assert again.read_bytes() == trace.read_bytes()
+
+
+def test_csv_has_one_row_a_subevent(loco_sim, trace):
+    subevents = json.loads(loco_sim("check", trace, "--json").stdout)["subevents"]
+    rows = list(csv.DictReader(io.StringIO(loco_sim("trace", "export", trace, "--to", "csv").stdout)))
+    assert len(rows) == subevents
+    assert {row["stamp"] for row in rows} >= {"aCR", "aCW", "aNLR", "aNRW"}
+
+
+def test_text_names_the_calls(loco_sim, trace, tmp_path):
+    out = tmp_path / "t.txt"
+    assert loco_sim("trace", "export", trace, "--to", "text", "--out", out).returncode == 0
+    text = out.read_text()
+    assert "barrier" in text
+    assert "bcast" in text
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "empty", "other"])
+def test_a_damaged_trace_is_refused_with_the_offset(loco_sim, trace, damage):
+    data = bytearray(trace.read_bytes())
+    if damage == "cut":
+        data = data[: len(data) // 2]
+    elif damage == "flip":
+        data[len(data) // 2] ^= 0x40
+    elif damage == "empty":
+        data = bytearray()
+    else:
+        data = bytearray(b"name: not a trace\n")
+    trace.write_bytes(data)
+    for command in (["check", trace], ["trace", "export", trace, "--to", "csv"]):
+        done = loco_sim(*command)
+        assert done.returncode == 2
+        assert len(done.stderr.splitlines()) == 1
+        assert str(trace) in done.stderr
+        assert "offset" in done.stderr
+
+
+def test_an_unknown_model_is_refused(loco_sim, trace):
+    done = loco_sim("check", trace, "--model", "rdmawiat")
+    assert done.returncode == 2
+    assert 'did you mean "rdmawait"?' in done.stderr
+    assert loco_sim("check", "no-such.trace").returncode == 2
