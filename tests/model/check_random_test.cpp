@@ -1,0 +1,59 @@
+// The fast checker against the definitions, on thousands of small random executions.
+//
+// Replay one: LOCO_SIM_SEED=<seed> test_model_check "random executions*"
+#include <cstdlib>
+
+#include "model/check.hpp"
+#include "tests/catch.hpp"
+#include "tests/model/random_trace.hpp"
+#include "tests/model/reference.hpp"
+
+namespace loco::model::test {
+namespace {
+
+constexpr std::array kLibraries = {Library::rdmawait, Library::sv, Library::bal};
+
+struct Tally {
+  int consistent = 0;
+  int inconsistent = 0;
+  int by_graph = 0;
+};
+
+void compare(std::uint64_t seed, std::array<Tally, 3>& tally) {
+  const Trace trace = random_trace(seed);
+  if (!fits_reference(trace)) return;
+  const Verdict verdict = check(trace, kLibraries);
+  REQUIRE(verdict.results.size() == 3);
+  unsigned level = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    level |= 1U << static_cast<unsigned>(kLibraries[i]);
+    const bool expected = reference_consistent(trace, level);
+    if (verdict.results[i].consistent != expected) {
+      INFO("LOCO_SIM_SEED=" << seed << " library " << name(kLibraries[i]) << "\n" << verdict.to_text());
+      REQUIRE(verdict.results[i].consistent == expected);
+    }
+    ++(expected ? tally[i].consistent : tally[i].inconsistent);
+    if (expected && !verdict.results[i].by_stamps) ++tally[i].by_graph;
+    // A cycle must be one: each step's edge leads to a different step, and the first is reached again.
+    for (const Violation& v : verdict.results[i].violations)
+      for (const Step& s : v.cycle) REQUIRE(!s.edge_text.empty());
+  }
+}
+
+TEST_CASE("random executions: the same verdict as the definitions give", "[check]") {
+  std::array<Tally, 3> tally;
+  if (const char* seed = std::getenv("LOCO_SIM_SEED"); seed != nullptr) {
+    compare(std::strtoull(seed, nullptr, 10), tally);
+    return;
+  }
+  for (std::uint64_t seed = 1; seed <= 20000; ++seed) compare(seed, tally);
+  for (const Tally& t : tally) {
+    // The comparison says little unless both verdicts, and both ways to the good one, are common.
+    CHECK(t.consistent > 2000);
+    CHECK(t.inconsistent > 2000);
+    CHECK(t.by_graph > 100);
+  }
+}
+
+}  // namespace
+}  // namespace loco::model::test

@@ -1,0 +1,275 @@
+#include "tests/model/reference.hpp"
+
+#include <algorithm>
+#include <bitset>
+#include <functional>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include "model/stamps.hpp"
+
+namespace loco::model::test {
+namespace {
+
+constexpr std::size_t kMax = 256;
+
+class Relation {
+ public:
+  explicit Relation(std::size_t n) : rows_(n) {}
+  void add(std::size_t a, std::size_t b) { rows_[a].set(b); }
+  [[nodiscard]] bool has(std::size_t a, std::size_t b) const { return rows_[a][b]; }
+  void unite(const Relation& other) {
+    for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i] |= other.rows_[i];
+  }
+  void close() {
+    for (std::size_t k = 0; k < rows_.size(); ++k)
+      for (auto& row : rows_)
+        if (row[k]) row |= rows_[k];
+  }
+  [[nodiscard]] bool irreflexive() const {
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      if (rows_[i][i]) return false;
+    return true;
+  }
+
+ private:
+  std::vector<std::bitset<kMax>> rows_;
+};
+
+struct Sub {
+  CallId event = 0;
+  Library library = Library::rdmawait;
+  std::uint32_t thread = 0;
+  Stamp stamp = Stamp::aCR;
+  std::uint32_t peer = 0;
+  SubeventId id = 0;
+};
+
+bool reads(Stamp s) { return s == Stamp::aCR || s == Stamp::aCAS || s == Stamp::aNLR || s == Stamp::aNRR; }
+bool writes(Stamp s) { return s == Stamp::aCW || s == Stamp::aCAS || s == Stamp::aNLW || s == Stamp::aNRW; }
+bool inst(Stamp s) { return s != Stamp::aCW && s != Stamp::aNLW && s != Stamp::aNRW; }
+
+class Reference {
+ public:
+  Reference(const Trace& trace, unsigned libraries) : t_(trace), libraries_(libraries) {}
+
+  bool consistent() {
+    collect();
+    if (subs_.size() > kMax) throw std::length_error("too many subevents for the reference checker");
+    const std::size_t n = subs_.size();
+    Relation ppo(n), so(n), ib(n);
+    program_order(ppo, ib);
+    if (!memory(so, ib)) return false;
+    completion(so, ib);
+    flushes(so, ib);
+    if (!barriers(so)) return false;
+    ib.close();
+    if (!ib.irreflexive()) return false;
+    for (std::size_t a = 0; a < n; ++a)
+      for (std::size_t b = 0; b < n; ++b)
+        if (ib.has(a, b) && inst(subs_[a].stamp)) so.add(a, b);
+    so.unite(ppo);
+    so.close();
+    return so.irreflexive();
+  }
+
+ private:
+  const Call& call(CallId c) const { return t_.calls[c - 1]; }
+  const Subevent& sub(const Sub& s) const { return t_.subevents[s.id - 1]; }
+
+  CallId event_of(CallId c) const {
+    CallId event = 0;
+    for (; c != 0; c = call(c).parent)
+      if ((libraries_ >> static_cast<unsigned>(call(c).library) & 1U) != 0) event = c;
+    return event;
+  }
+
+  void collect() {
+    for (CallId c = 1; c <= t_.calls.size(); ++c) {
+      if (event_of(c) != c) continue;
+      const Call& k = call(c);
+      const auto add = [&](Stamp stamp, std::uint32_t peer, SubeventId id) {
+        subs_.push_back({c, k.library, k.thread, stamp, peer, id});
+      };
+      bool waited = false;
+      for (SubeventId id = 1; id <= t_.subevents.size(); ++id) {
+        const Subevent& s = t_.subevents[id - 1];
+        if (event_of(s.call) != c) continue;
+        if (s.stamp == Stamp::aWT) waited = true;
+        const bool mine = k.library == Library::rdmawait || (k.method == Method::sv_write && s.stamp == Stamp::aCW) ||
+                          (k.method == Method::sv_read && s.stamp == Stamp::aCR) ||
+                          (k.method == Method::bcast && (s.stamp == Stamp::aNLR || s.stamp == Stamp::aNRW));
+        if (mine) add(s.stamp, s.peer, id);
+      }
+      if (k.method == Method::sv_wait && (waited || k.returned)) add(Stamp::aWT, 0, 0);
+      if (k.method == Method::gf && k.returned)
+        for (const std::uint32_t node : t_.node_sets[k.node_set]) add(Stamp::aGF, node, 0);
+      if (k.method == Method::barrier) {
+        std::set<std::uint32_t> nodes;
+        for (const std::uint32_t p : t_.objects[k.object].participants) nodes.insert(t_.threads[p].node);
+        if (t_.objects[k.object].transitive)
+          for (std::uint32_t node = 0; node < t_.nodes; ++node) nodes.insert(node);
+        for (const std::uint32_t node : nodes) add(Stamp::aGF, node, 0);
+        if (k.returned) add(Stamp::aCR, 0, 0);
+      }
+    }
+  }
+
+  bool po(const Sub& a, const Sub& b) const { return a.thread == b.thread && a.event < b.event; }
+
+  void program_order(Relation& ppo, Relation& ib) const {
+    for (std::size_t a = 0; a < subs_.size(); ++a)
+      for (std::size_t b = 0; b < subs_.size(); ++b) {
+        const Sub &x = subs_[a], &y = subs_[b];
+        if (!po(x, y)) continue;
+        const bool same_node = is_family(x.stamp) && is_family(y.stamp) && x.peer == y.peer;
+        const bool ordered = kStampOrder.ordered(x.stamp, y.stamp, same_node);
+        if (ordered) ppo.add(a, b);
+        if (x.library != Library::rdmawait || y.library != Library::rdmawait) continue;
+        const bool b1_b5 = x.stamp == Stamp::aCW && (y.stamp == Stamp::aCR || y.stamp == Stamp::aWT);
+        const bool g10_i10 =
+            (x.stamp == Stamp::aNRW || x.stamp == Stamp::aNLW) && y.stamp == Stamp::aRF && x.peer == y.peer;
+        if (ordered || b1_b5 || g10_i10) ib.add(a, b);
+      }
+  }
+
+  bool same_word(const Sub& a, const Sub& b) const {
+    return a.library == b.library && sub(a).node == sub(b).node && sub(a).address == sub(b).address;
+  }
+
+  /// mo, from the overwritten links; unfinished writes come last, by start.
+  bool mo(const Sub& a, const Sub& b) const {
+    if (a.id == b.id || !same_word(a, b)) return false;
+    const bool a_done = sub(a).finish != kNever, b_done = sub(b).finish != kNever;
+    if (a_done != b_done) return a_done;
+    if (!a_done) return std::pair(sub(a).start, a.id) < std::pair(sub(b).start, b.id);
+    for (SubeventId w = sub(b).overwrote; w != 0; w = t_.subevents[w - 1].overwrote)
+      if (w == a.id) return true;
+    return false;
+  }
+
+  bool memory(Relation& so, Relation& ib) const {
+    for (std::size_t a = 0; a < subs_.size(); ++a)
+      for (std::size_t b = 0; b < subs_.size(); ++b) {
+        const Sub &x = subs_[a], &y = subs_[b];
+        if (x.id == 0 || y.id == 0) continue;
+        const bool base = x.library == Library::rdmawait && y.library == Library::rdmawait;
+        if (writes(x.stamp) && writes(y.stamp) && mo(x, y)) so.add(a, b);
+        if (writes(x.stamp) && reads(y.stamp) && sub(y).source == x.id) {
+          const bool internal = x.stamp == Stamp::aCW && y.stamp == Stamp::aCR && po(x, y);
+          if (!internal) so.add(a, b);
+          if (base) ib.add(a, b);
+        }
+        if (reads(x.stamp) && writes(y.stamp) && x.id != y.id && same_word(x, y) && reads_before(x, y)) {
+          so.add(a, b);
+          if (x.stamp == Stamp::aCR && y.stamp == Stamp::aCW && x.thread == y.thread) {
+            if (base && (po(x, y) || po(y, x))) ib.add(a, b);
+            if (!base && po(y, x)) return false;  // sv: a thread sees its own writes
+          }
+        }
+      }
+    within_calls(so, ib);
+    return true;
+  }
+
+  bool reads_before(const Sub& r, const Sub& w) const {
+    if (sub(r).source == 0) return true;
+    for (const Sub& source : subs_)
+      if (source.id == sub(r).source) return mo(source, w);
+    return false;
+  }
+
+  /// iso: the k-th read of a base call with the k-th write; fence then read of a failing CAS.
+  void within_calls(Relation& so, Relation& ib) const {
+    std::map<std::pair<CallId, int>, std::size_t> count;  // (base call, kind) -> how many so far
+    std::vector<std::size_t> rank(subs_.size(), 0);
+    for (std::size_t a = 0; a < subs_.size(); ++a)
+      if (subs_[a].id != 0)
+        rank[a] = count[{sub(subs_[a]).call, reads(subs_[a].stamp) ? 0 : static_cast<int>(subs_[a].stamp)}]++;
+    for (std::size_t a = 0; a < subs_.size(); ++a)
+      for (std::size_t b = 0; b < subs_.size(); ++b) {
+        const Sub &x = subs_[a], &y = subs_[b];
+        if (x.id == 0 || y.id == 0 || sub(x).call != sub(y).call) continue;
+        const bool put = x.stamp == Stamp::aNLR && y.stamp == Stamp::aNRW && rank[a] == rank[b];
+        const bool get =
+            x.stamp == Stamp::aNRR && (y.stamp == Stamp::aNLW || y.stamp == Stamp::aNRW) && rank[a] == rank[b];
+        const bool cas = x.stamp == Stamp::aMF && y.stamp == Stamp::aCR;
+        if (!put && !get && !cas) continue;
+        so.add(a, b);
+        if (x.library == Library::rdmawait) ib.add(a, b);
+      }
+  }
+
+  void completion(Relation& so, Relation& ib) const {
+    for (std::size_t a = 0; a < subs_.size(); ++a)
+      for (std::size_t b = 0; b < subs_.size(); ++b) {
+        const Sub &x = subs_[a], &y = subs_[b];
+        if (!po(x, y) || y.stamp != Stamp::aWT || x.library != y.library) continue;
+        const std::uint64_t d = call(x.event).work_id;
+        if (d == 0 || d != call(y.event).work_id) continue;
+        if (x.library == Library::sv) {
+          if (x.stamp == Stamp::aNLR) so.add(a, b);  // pf
+        } else if (x.stamp == Stamp::aNLW) {
+          so.add(a, b);  // pfg
+          ib.add(a, b);
+        } else if (x.stamp == Stamp::aNRW) {
+          ib.add(a, b);  // pfp
+        }
+      }
+  }
+
+  void flushes(Relation& so, Relation& ib) const {
+    for (std::size_t a = 0; a < subs_.size(); ++a)
+      for (std::size_t b = 0; b < subs_.size(); ++b) {
+        const Sub &r = subs_[a], &w = subs_[b];
+        if (r.library != Library::rdmawait || w.library != Library::rdmawait || r.thread != w.thread ||
+            r.peer != w.peer)
+          continue;
+        const bool pair =
+            (r.stamp == Stamp::aNLR && w.stamp == Stamp::aNLW) || (r.stamp == Stamp::aNRR && w.stamp == Stamp::aNRW);
+        if (!pair) continue;
+        const bool flushed = sub(w).finish < sub(r).finish;
+        const std::size_t from = flushed ? b : a, to = flushed ? a : b;
+        so.add(from, to);
+        ib.add(from, to);
+      }
+  }
+
+  bool barriers(Relation& so) {
+    std::map<CallId, std::size_t> round;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> count;  // (thread, barrier)
+    for (CallId c = 1; c <= t_.calls.size(); ++c)
+      if (event_of(c) == c && call(c).method == Method::barrier) {
+        const auto& who = t_.objects[call(c).object].participants;
+        if (std::find(who.begin(), who.end(), call(c).thread) == who.end()) return false;
+        round[c] = ++count[{call(c).thread, call(c).object}];
+      }
+    for (const auto& [c, r] : round)
+      if (call(c).returned)
+        for (const std::uint32_t p : t_.objects[call(c).object].participants) {
+          const auto found = count.find({p, call(c).object});
+          if (found == count.end() || found->second < r) return false;
+        }
+    for (std::size_t a = 0; a < subs_.size(); ++a)
+      for (std::size_t b = 0; b < subs_.size(); ++b) {
+        const Sub &x = subs_[a], &y = subs_[b];
+        if (x.library == Library::bal && y.library == Library::bal && x.stamp == Stamp::aGF && y.stamp == Stamp::aCR &&
+            call(x.event).object == call(y.event).object && round[x.event] == round[y.event])
+          so.add(a, b);
+      }
+    return true;
+  }
+
+  const Trace& t_;
+  unsigned libraries_;
+  std::vector<Sub> subs_;
+};
+
+}  // namespace
+
+bool reference_consistent(const Trace& trace, unsigned libraries) { return Reference(trace, libraries).consistent(); }
+
+bool fits_reference(const Trace& trace) { return trace.subevents.size() + trace.calls.size() * trace.nodes <= kMax; }
+
+}  // namespace loco::model::test
