@@ -1,0 +1,35 @@
+// The machine of profile model-weak shows what the declarative model allows, and nothing else (models page, section 3;
+// machine page, "Which mechanism gives which cell").
+#include <catch2/catch.hpp>
+
+#include "program.hpp"
+
+using namespace loco;
+using test::Outcomes;
+using test::Program;
+
+// Each random program runs on the operational machine exhaustively and on the NIC model under random schedules. To
+// replay one: test_nic_weak_memory "random programs*", with the printed seed as the only one in the loop.
+TEST_CASE("random programs: the NIC model stays within the operational rdmatso machine and covers it") {
+  std::size_t seen = 0;
+  std::size_t possible = 0;
+  std::size_t incomplete = 0;
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    const Program program = test::random_program(seed);
+    const Outcomes all = test::explore_operational(program);
+    const Outcomes sampled = test::sample_hardware(program, nic::HardwareProfile{}, seed, 2000);
+    INFO("seed " << seed << ": " << program.text());
+    for (const test::Outcome& outcome : sampled) {
+      INFO("outcome" << test::text(outcome) << "\nallowed\n" << test::text(all));
+      CHECK(all.count(outcome) == 1);
+    }
+    seen += sampled.size();
+    possible += all.size();
+    if (sampled.size() != all.size()) {
+      ++incomplete;
+      UNSCOPED_INFO("seed " << seed << ": " << sampled.size() << " of " << all.size() << ": " << program.text());
+    }
+  }
+  INFO(seen << " of " << possible << " outcomes, " << incomplete << " programs incomplete");
+  CHECK(seen * 100 >= possible * 97);
+}
