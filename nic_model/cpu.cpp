@@ -225,6 +225,13 @@ std::uint64_t Cpu::flag_fetch_and(std::uint32_t flag, std::uint64_t bits) {
 
 void Cpu::watch(std::uint64_t key) { add_watch(engine_.state.threads[thread_], watch_key(WatchKind::user, key)); }
 
+void Cpu::forget_watched() {
+  Thread& thread = engine_.state.threads[thread_];
+  thread.watched.clear();
+  thread.watch_all = false;
+  thread.changed = false;
+}
+
 void Cpu::resume_after(sim::Duration time) { resume_at(now() + time); }
 
 void Cpu::resume_at(sim::SimTime at) {

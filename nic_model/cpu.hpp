@@ -62,6 +62,9 @@ class Cpu {
   /// Adds a key of the runner's own to the watch set: System::notify(node, key) wakes this thread.
   void watch(std::uint64_t key);
 
+  /// Empties the watch set: what was looked at so far does not matter any more.
+  void forget_watched();
+
   // --- what next: exactly one of these per step ---------------------------------------------------------------------
   /// The next step is due after `time` (a computation, or the cost of this step's accesses). Keeps the watch set.
   void resume_after(sim::Duration time);

@@ -35,12 +35,6 @@ void announce(Engine& engine, TlpKind kind, NodeId node, QpId qp, Address addres
   }
 }
 
-/// Bytes of the TLP of a write that starts at `address` with `left` bytes to go: TLPs end at multiples of the MPS.
-std::uint32_t write_step(const Engine& engine, Address address, std::uint32_t left) {
-  const std::uint64_t mps = engine.profile().pcie_mps.count;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(left, mps - address % mps));
-}
-
 void schedule_commit(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
   write.has_event = true;
   engine.schedule(kEventCommit, domain, number, write.ready);
@@ -97,6 +91,11 @@ void read_may_execute(Engine& engine, const HeldRead& read) {
   }
 }
 }  // namespace
+
+std::uint32_t write_step(const Engine& engine, Address address, std::uint32_t left) {
+  const std::uint64_t mps = engine.profile().pcie_mps.count;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(left, mps - address % mps));
+}
 
 void ring_doorbell(Engine& engine, NodeId node, const StoreEntry& doorbell) {
   const HardwareProfile& p = engine.profile();

@@ -34,6 +34,9 @@ void commit(Engine& engine, std::uint32_t domain, std::uint64_t number);
 /// is then sampled at the earliest.
 void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std::uint32_t bytes, sim::Duration delay);
 
+/// Bytes of the TLP of a write that starts at `address` with `left` bytes to go: TLPs end at multiples of the MPS.
+[[nodiscard]] std::uint32_t write_step(const Engine& engine, Address address, std::uint32_t left);
+
 /// A step of a read: what a completion TLP of the read of [address, address + length) carries when `done` bytes
 /// of it have been sampled.
 [[nodiscard]] std::uint32_t read_step(const Engine& engine, Address address, std::uint32_t length, std::uint32_t done);

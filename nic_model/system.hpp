@@ -15,6 +15,7 @@
 
 #include "fabric/fabric.hpp"
 #include "nic_model/cpu.hpp"
+#include "nic_model/footprint.hpp"
 #include "nic_model/observer.hpp"
 #include "nic_model/profile.hpp"
 #include "nic_model/verbs.hpp"
@@ -87,6 +88,8 @@ class System {
   void step(Context& context, std::size_t i);
   [[nodiscard]] std::size_t pending_events() const;
   [[nodiscard]] const sim::Event& pending_event(std::size_t i) const;
+  /// What the i-th pending event will touch.
+  [[nodiscard]] Footprint footprint(std::size_t i) const;
   /// The time of the last step. Under other than earliest-first scheduling, it still never runs backwards.
   [[nodiscard]] sim::SimTime now() const;
   /// When the earliest event is due. Precondition: !idle().

@@ -1,0 +1,87 @@
+// System::footprint: what a pending event will touch.
+#include "nic_model/footprint.hpp"
+
+#include "nic_model/pcie.hpp"
+
+namespace loco::nic {
+
+namespace {
+using Kind = Footprint::Kind;
+
+Footprint of_drain(const State& s, ThreadId id) {
+  const Thread& thread = s.threads[id];
+  const StoreEntry& entry = thread.buffer.front();
+  if (entry.doorbell) return {.kind = Kind::internal, .thread = id, .node = thread.node};
+  return {.kind = Kind::memory_write, .thread = id, .node = thread.node, .address = entry.address, .bytes = 8};
+}
+
+Footprint of_commit(const Engine& engine, std::uint32_t domain, std::uint64_t number) {
+  const PostedDomain& d = engine.state.domains[domain];
+  const PostedWrite& write = d.writes[number - d.first];
+  if (write.is_cqe) return {.kind = Kind::internal, .node = d.node};
+  const Address address = write.address + write.committed;
+  return {.kind = write.ends_atomic ? Kind::atomic : Kind::memory_write,
+          .node = d.node,
+          .address = address,
+          .bytes = write_step(engine, address, write.length - write.committed)};
+}
+
+Footprint of_payload_read(const Engine& engine, QpId id, std::uint32_t number) {
+  const QueuePair& qp = engine.state.qps[id];
+  if (qp.state == QpState::error || !qp.requester.holds(number)) return {.qp = id, .node = qp.node};
+  const SendEntry& e = qp.requester.entry(number);
+  return {.kind = Kind::memory_read,
+          .qp = id,
+          .node = qp.node,
+          .address = e.wqe.local + e.payload_read,
+          .bytes = read_step(engine, e.wqe.local, e.wqe.length, e.payload_read)};
+}
+
+Footprint of_remote_read(const Engine& engine, QpId id, std::uint64_t number) {
+  const QueuePair& qp = engine.state.qps[id];
+  const Response& r = qp.responder.responses[number - qp.responder.first];
+  return {.kind = Kind::memory_read,
+          .qp = id,
+          .node = qp.node,
+          .address = r.address + r.read,
+          .bytes = read_step(engine, r.address, r.length, r.read)};
+}
+
+Footprint of_delivery(const State& s, std::uint32_t lane) {
+  const fabric::Packet& packet = s.fabric.lane_packet(lane, 0);
+  Footprint f{.qp = packet.destination_qp, .node = packet.destination};
+  if (packet.opcode == fabric::Opcode::read_response) f.kind = Kind::response;
+  if (packet.opcode == fabric::Opcode::atomic_response || packet.opcode == fabric::Opcode::compare_swap ||
+      packet.opcode == fabric::Opcode::fetch_add) {
+    f.kind = Kind::atomic;
+  }
+  return f;
+}
+}  // namespace
+
+Footprint System::footprint(std::size_t i) const {
+  State& s = *state_;  // an Engine is what the helpers take; nothing is changed
+  const Engine engine(s, nullptr);
+  const sim::Event& e = s.events.pending(i);
+  switch (e.what) {
+    case fabric::kEventLane:
+      return of_delivery(s, e.where);
+    case kEventThreadStep:
+      return {.kind = Kind::thread_step, .thread = e.where, .node = s.threads[e.where].node};
+    case kEventDrain:
+      return of_drain(s, e.where);
+    case kEventReadPayload:
+      return of_payload_read(engine, e.where, static_cast<std::uint32_t>(e.a));
+    case kEventReadRemote:
+      return of_remote_read(engine, e.where, e.a);
+    case kEventCommit:
+      return of_commit(engine, e.where, e.a);
+    case kEventAtomic:
+    case kEventAtomicDone:
+      return {.kind = Kind::atomic, .node = e.where};
+    default:
+      return {};
+  }
+}
+
+}  // namespace loco::nic

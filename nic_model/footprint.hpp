@@ -1,0 +1,28 @@
+// What a pending event will touch when it runs: what a search needs to know to leave out orders that make no
+// difference (machine page, "Exploration": independence).
+//
+// A plain description, valid until the next step.
+#pragma once
+
+#include "nic_model/verbs.hpp"
+
+namespace loco::nic {
+
+struct Footprint {
+  enum class Kind : std::uint8_t {
+    thread_step,   ///< runs the code of `thread`: what that touches, its runner knows
+    internal,      ///< moves something on inside one NIC, or delivers a request or an ACK
+    response,      ///< data comes back to queue pair `qp` and is queued for memory
+    memory_read,   ///< samples [address, address + bytes) of `node`
+    memory_write,  ///< makes a write to [address, address + bytes) of `node` visible
+    atomic,        ///< a remote atomic operation moves on
+  };
+  Kind kind = Kind::internal;
+  ThreadId thread = 0;
+  QpId qp = 0;
+  NodeId node = 0;
+  Address address = 0;
+  std::uint32_t bytes = 0;
+};
+
+}  // namespace loco::nic
