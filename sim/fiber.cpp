@@ -18,6 +18,7 @@
 #endif
 #endif
 #ifdef LOCO_SIM_ASAN
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -58,6 +59,8 @@ struct StackNote {
     __sanitizer_finish_switch_fiber(nullptr, &here.bottom, &here.size);
     here.pretend_back();
   }
+  // The outermost frame of a fiber never returns: its red zones outlive the stack, in whatever is mapped there next.
+  void forget_red_zones() const { __asan_unpoison_memory_region(bottom, size); }
   // Frees the fake stack of an ended fiber: again a switch in name, since while the fiber runs it still uses it.
   __attribute__((no_sanitize_address)) void drop_fake(StackNote& here) const {
     __sanitizer_start_switch_fiber(&here.fake, here.bottom, here.size);
@@ -80,6 +83,7 @@ struct StackNote {
   void make_on(Make make) const {
     make();
   }
+  void forget_red_zones() const {}
   void drop_fake(StackNote&) const {}
   void set_bounds(const context::stack_context&) {}
 #endif
@@ -90,19 +94,24 @@ struct StackNote {
 // One stack and what runs on it. The context outlives the bodies: it loops, one body after another, until `quit`.
 class FiberPool::Fiber {
  public:
-  explicit Fiber(std::size_t stack_bytes) {
-    context::protected_fixedsize_stack allocator(stack_bytes);
+  // `slot` shifts the top of the stack by some cache lines: stacks are whole pages, and tops at equal offsets would
+  // compete for the same cache sets.
+  Fiber(std::size_t stack_bytes, std::uint32_t slot) {
+    const std::size_t shift = slot * kShiftStep % kShiftEnd;
+    context::protected_fixedsize_stack allocator(stack_bytes + kShiftEnd);
     const context::stack_context stack = allocator.allocate();
     inside_note.set_bounds(stack);
     inside_note.make_on([&] {
-      inside = context::fiber(std::allocator_arg, context::preallocated(stack.sp, stack.size, stack), allocator,
-                              [this](context::fiber&& from) { return loop(std::move(from)); });
+      inside = context::fiber(std::allocator_arg,
+                              context::preallocated(static_cast<char*>(stack.sp) - shift, stack.size - shift, stack),
+                              allocator, [this](context::fiber&& from) { return loop(std::move(from)); });
     });
   }
   ~Fiber() {
     quit = true;
     enter();
     inside_note.drop_fake(outside_note);
+    inside_note.forget_red_zones();
   }
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
@@ -134,6 +143,9 @@ class FiberPool::Fiber {
   bool quit = false;
 
  private:
+  static constexpr std::size_t kShiftStep = 13 * 64;
+  static constexpr std::size_t kShiftEnd = 4096;
+
   context::fiber loop(context::fiber&& from) {
     outside = std::move(from);
     inside_note.arrive_from(outside_note);
@@ -181,7 +193,7 @@ FiberId FiberPool::create(std::function<void()> body) {
   std::uint32_t slot = 0;
   if (free_.empty()) {
     slot = static_cast<std::uint32_t>(fibers_.size());
-    fibers_.push_back(std::make_unique<Fiber>(options_.stack_bytes));
+    fibers_.push_back(std::make_unique<Fiber>(options_.stack_bytes, slot));
   } else {
     slot = free_.back();
     free_.pop_back();
