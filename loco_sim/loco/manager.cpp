@@ -57,7 +57,12 @@ manager::manager(Transport& transport, std::uint64_t memory_chunk_bytes)
       "poller", [services = services_] { services->serve(); }, true);
 }
 
-manager::~manager() { transport_.flag_fetch_or(services_->stop, 1); }
+manager::~manager() {
+  try {
+    transport_.flag_fetch_or(services_->stop, 1);
+  } catch (...) {  // a transport that is being torn down refuses: then the polling thread ends with it
+  }
+}
 
 network_memory& manager::memory() { return services_->memory; }
 setup& manager::setup_service() { return services_->channels; }
