@@ -160,7 +160,7 @@ class Scheduler {
     std::uint64_t most = 0;
     for (std::size_t i = 0; i < n; ++i) {
       const sim::Event& e = system.pending_event(i);
-      std::uint64_t h = (preference_ ^ (std::uint64_t{e.what} << 32U) ^ e.where) * 0x9e3779b97f4a7c15U;
+      std::uint64_t h = (preference_ ^ (std::uint64_t{e.what} << 32U) ^ e.where ^ (e.a << 48U)) * 0x9e3779b97f4a7c15U;
       h ^= h >> 29U;
       h *= 0xbf58476d1ce4e5b9U;
       h ^= h >> 32U;

@@ -198,12 +198,13 @@ Program random_program(std::uint64_t seed) {
   const auto below = [&random](std::uint64_t n) { return static_cast<int>(random() % n); };
   Program p;
   for (int node = 1; node <= 2; ++node) {
-    p.location("x" + std::to_string(node), node).location("y" + std::to_string(node), node);
+    p.location("x" + std::to_string(node), node, static_cast<std::uint64_t>(2 * node - 1));
+    p.location("y" + std::to_string(node), node, static_cast<std::uint64_t>(2 * node));
     p.observe("x" + std::to_string(node)).observe("y" + std::to_string(node));
   }
   const int threads = 2;
   const int statements = 5 + below(3);
-  std::uint64_t value = 1;
+  std::uint64_t value = 5;  // every value in the program is different, so that outcomes tell much
   for (int t = 0; t < threads; ++t) {
     ThreadCode thread{.node = t == 0 ? 1 : 1 + below(2), .code = {}};
     const int mine = 2 * (thread.node - 1);
