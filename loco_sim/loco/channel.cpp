@@ -20,7 +20,8 @@ channel::channel(manager& mgr, std::string_view name, expect_num expected)
       transport_(mgr.transport()),
       name_(name),
       expected_(expected),
-      connected_to_(mgr.transport().num_nodes(), false) {
+      connected_to_(mgr.transport().num_nodes(), false),
+      answered_(mgr.transport().num_nodes(), false) {
   require_simple(name);
   manager_.setup_service().add(*this);
 }
@@ -30,7 +31,8 @@ channel::channel(channel& parent, std::string_view name, expect_num expected)
       transport_(parent.transport_),
       name_(parent.name_ + "/" + std::string(name)),
       expected_(expected),
-      connected_to_(parent.num_nodes(), false) {
+      connected_to_(parent.num_nodes(), false),
+      answered_(parent.num_nodes(), false) {
   require_simple(name);
   manager_.setup_service().add(*this);
 }

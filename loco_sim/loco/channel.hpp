@@ -32,7 +32,9 @@ class channel {
   virtual ~channel();
 
   [[nodiscard]] const std::string& full_name() const { return name_; }
-  [[nodiscard]] bool ready() const { return connected_ >= expected_.peers; }
+  /// Enough peers are connected, and have been told what they need to be: the program may use the channel, and may
+  /// end without leaving a peer waiting.
+  [[nodiscard]] bool ready() const { return connected_ >= expected_.peers && joined_by_ >= expected_.peers; }
   /// Until enough peers are connected; throws setup_error on a mismatch. Does not wait for sub-channels.
   void wait_for_ready();
 
@@ -91,8 +93,10 @@ class channel {
   std::string name_;
   expect_num expected_;
   std::vector<NamedRegion> regions_;
-  std::vector<bool> connected_to_;
+  std::vector<bool> connected_to_;  ///< by node
+  std::vector<bool> answered_;      ///< by node: its join has been answered
   std::uint32_t connected_ = 0;
+  std::uint32_t joined_by_ = 0;
   bool joined_ = false;
   Callback on_join_;
   Callback on_connect_;

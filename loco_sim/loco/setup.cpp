@@ -80,6 +80,10 @@ void setup::handle_join(NodeId from, const setup_message& message) {
   send(from,
        {.kind = setup_message::Kind::connect, .channel = message.channel, .offers = endpoint.offers(message.requests)});
   if (!endpoint.connected_to_[from]) send_join(endpoint, from);
+  if (!endpoint.answered_[from]) {
+    endpoint.answered_[from] = true;
+    ++endpoint.joined_by_;
+  }
   if (endpoint.on_join_) endpoint.on_join_(from);
 }
 
