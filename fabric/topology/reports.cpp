@@ -70,7 +70,6 @@ std::vector<LinkId> path(const Topology& topology, const Routes& routes, Routing
     links.push_back(topology.out(at, choose(routes, routing, at, flow, hash)));
     at = topology.link(links.back()).to;
   }
-  if (!links.empty() && topology.link(links.back()).to != flow.destination) links.clear();
   return links;
 }
 
@@ -81,7 +80,7 @@ std::uint32_t hop_count(const Topology& topology, const Routes& routes, VertexId
     at = topology.link(topology.out(at, ports.front())).to;
     ++hops;
   }
-  return at == destination ? hops : 0;
+  return hops;
 }
 
 std::uint64_t path_count(const Topology& topology, const Routes& routes, VertexId source, VertexId destination) {

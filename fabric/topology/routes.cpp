@@ -49,7 +49,10 @@ std::size_t Routes::entry(VertexId at, VertexId destination) const {
 
 Routes::PortSet Routes::find(const std::vector<std::uint32_t>& table, VertexId at, VertexId destination) const {
   if (at == destination) return {};
-  if (at < hosts_ && attachment_[at] != kNone) return {injection_[at], 1};
+  if (at < hosts_ && attachment_[at] != kNone) {
+    if (failures_ && find(table, attachment_[at], destination).count == 0) return {};
+    return {injection_[at], 1};
+  }
   if (attachment_[destination] == at) return {delivery_[destination], 1};
   return sets_[table[entry(at, destination)]];
 }
@@ -111,6 +114,7 @@ RoutesBuilder::RoutesBuilder(const Topology& topology, std::vector<bool> failed)
     }
     r_.row_[v] = row++;
   }
+  r_.failures_ = std::find(failed_.begin(), failed_.end(), true) != failed_.end();
   r_.ports_.resize(ports_max);
   std::iota(r_.ports_.begin(), r_.ports_.end(), PortId{0});
 }

@@ -94,6 +94,7 @@ class Routes {
   std::vector<PortId> delivery_;        // per host: the port of its attachment that leads to it
   std::vector<PortId> injection_;       // per host: its own port, when it has an attachment
   // Scheme::table
+  bool failures_ = false;  // some destinations may be out of reach
   std::size_t columns_ = 0;
   std::vector<std::uint32_t> row_;      // per vertex; kNone for a host with an attachment
   std::vector<std::uint32_t> column_;   // per host

@@ -64,7 +64,8 @@ class Topology {
   [[nodiscard]] bool is_host(VertexId v) const { return v < hosts_; }
   [[nodiscard]] VertexId switch_vertex(std::uint32_t index) const { return hosts_ + index; }
 
-  [[nodiscard]] std::span<const Link> links() const { return links_; }
+  [[nodiscard]] std::span<const Link> links() const& { return links_; }
+  std::span<const Link> links() && = delete;  // would outlive the temporary
   [[nodiscard]] const Link& link(LinkId id) const { return links_[id]; }
   /// The outgoing link of each port; the incoming one is its opposite.
   [[nodiscard]] std::span<const LinkId> ports(VertexId v) const {

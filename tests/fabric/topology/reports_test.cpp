@@ -1,0 +1,143 @@
+// Shows: diameters, numbers of paths, bisections and loads of each kind as their closed forms, and which routes may
+// deadlock.
+#include "fabric/topology/reports.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "tests/catch.hpp"
+
+using namespace loco::fabric::topology;
+
+namespace {
+
+std::uint32_t diameter_of(const Parameters& p) {
+  const Topology t = build(p);
+  return diameter(t, Routes(t));
+}
+
+std::uint32_t bisection_of(const Parameters& p) { return bisection_links(build(p)); }
+
+bool cyclic(const Parameters& p, Routing routing) {
+  const Topology t = build(p);
+  return has_cyclic_dependency(t, Routes(t), routing);
+}
+
+double largest(const std::vector<double>& loads) { return *std::max_element(loads.begin(), loads.end()); }
+double sum(const std::vector<double>& loads) { return std::accumulate(loads.begin(), loads.end(), 0.0); }
+
+}  // namespace
+
+TEST_CASE("Diameters in links, the hosts' cables included") {
+  CHECK(diameter_of(BackToBack{}) == 1);
+  CHECK(diameter_of(Star{1}) == 0);
+  CHECK(diameter_of(Star{9}) == 2);
+  CHECK(diameter_of(LeafSpine{1, 2, 4, 0}) == 2);
+  CHECK(diameter_of(LeafSpine{4, 2, 4, 0}) == 4);
+  CHECK(diameter_of(FatTree{4}) == 6);
+  CHECK(diameter_of(FatTree{8}) == 6);
+  CHECK(diameter_of(Dragonfly{9, 4, 2, 2}) == 5);  // local, global, local
+  CHECK(diameter_of(Dragonfly{1, 4, 1, 1}) == 3);
+  for (const std::uint32_t n : {2U, 3U, 4U, 9U, 16U}) CHECK(diameter_of(Ring{n}) == n / 2 + 2);
+  CHECK(diameter_of(Torus{{5, 4, 2}, 1}) == 2 + 2 + 1 + 2);
+}
+
+TEST_CASE("Numbers of shortest paths") {
+  const Topology tree = build(FatTree{8});
+  const Routes tree_routes(tree);
+  CHECK(path_count(tree, tree_routes, 0, 1) == 1);     // one edge switch
+  CHECK(path_count(tree, tree_routes, 0, 4) == 4);     // one pod: k/2
+  CHECK(path_count(tree, tree_routes, 0, 127) == 16);  // two pods: (k/2)^2
+  CHECK(path_count(tree, tree_routes, 5, 5) == 1);
+  const Topology clos = build(LeafSpine{4, 3, 4, 0});
+  CHECK(path_count(clos, Routes(clos), 0, 15) == 3);  // spines
+  // 8 x 8 torus, (0,0) -> (2,3): the binomial coefficient of 5 over 2; -> (4,0): both ways round
+  const Topology torus = build(Torus{{8, 8}, 1});
+  const Routes torus_routes(torus);
+  CHECK(path_count(torus, torus_routes, 0, 2 + 3 * 8) == 10);
+  CHECK(path_count(torus, torus_routes, 0, 4) == 2);
+  // with a*h + 1 groups there is one global link between two of them, hence one minimal path
+  const Topology fly = build(Dragonfly{9, 4, 2, 2});
+  const Routes fly_routes(fly);
+  for (VertexId d = 1; d < fly.hosts(); ++d) CHECK(path_count(fly, fly_routes, 0, d) == 1);
+}
+
+TEST_CASE("Bisections") {
+  CHECK(bisection_of(BackToBack{}) == 1);
+  CHECK(bisection_of(Star{8}) == 4);
+  CHECK(bisection_of(FatTree{4}) == 8);  // half of the hosts: full bisection
+  CHECK(bisection_of(FatTree{8}) == 64);
+  CHECK(bisection_of(LeafSpine{4, 2, 8, 0}) == 4);  // 2 leaves to 2 spines, whichever side a spine is on
+  CHECK(bisection_of(LeafSpine{4, 8, 2, 0}) == 4);  // more spines than hosts need: the hosts' cables
+  CHECK(bisection_of(Ring{8}) == 2);
+  CHECK(bisection_of(Torus{{8, 4}, 4}) == 2 * 4);  // 2N/n across the longest dimension, n = 8, N = 32
+  CHECK(bisection_of(Torus{{4, 8}, 4}) == 2 * 4);
+  CHECK(bisection_of(Torus{{2, 2, 2}, 4}) == 4);  // the cube: N/2
+}
+
+TEST_CASE("Loads of an incast") {
+  const Topology t = build(FatTree{8});
+  const Routes r(t);
+  const auto flows = incast_pattern(t.hosts(), 5);
+  REQUIRE(flows.size() == 127);
+  for (const Routing routing : {Routing::deterministic, Routing::ecmp, Routing::adaptive, Routing::spray}) {
+    const auto loads = link_loads(t, r, routing, flows);
+    CHECK(loads[opposite(t.out(5, 0))] == Approx(127));  // everything comes in over the receiver's cable
+    CHECK(loads[t.out(0, 0)] == Approx(1));
+    // 3 flows of 2 links (same edge switch), 12 of 4 (same pod), 112 of 6
+    CHECK(sum(loads) == Approx(3 * 2 + 12 * 4 + 112 * 6));
+  }
+}
+
+TEST_CASE("Spraying a permutation over a full fat tree loads every link at most once") {
+  const Topology t = build(FatTree{8});
+  const Routes r(t);
+  const auto flows = permutation_pattern(t.hosts(), 11);
+  CHECK(largest(link_loads(t, r, Routing::spray, flows)) <= 1 + 1e-9);
+  CHECK(largest(link_loads(t, r, Routing::ecmp, flows)) > 1);  // flows collide by chance: what spraying is for
+}
+
+TEST_CASE("A shift by half a ring shares both directions evenly") {
+  // 8 flows of 4 links over 16 links between routers: 2 each
+  const Topology t = build(Ring{8});
+  const auto loads = link_loads(t, Routes(t), Routing::deterministic, shift_pattern(8, 4));
+  for (LinkId l = 0; l < t.links().size(); ++l) {
+    const bool access = t.is_host(t.link(l).from) || t.is_host(t.link(l).to);
+    CHECK(loads[l] == (access ? 1 : 2));
+  }
+}
+
+TEST_CASE("Patterns are what they are called") {
+  const auto flows = permutation_pattern(100, 3);
+  std::vector<int> sent(100), received(100);
+  for (const Flow& f : flows) {
+    CHECK(f.source != f.destination);
+    ++sent[f.source];
+    ++received[f.destination];
+  }
+  CHECK(sent == std::vector<int>(100, 1));
+  CHECK(received == sent);
+  CHECK(flows == permutation_pattern(100, 3));
+  CHECK_FALSE(flows == permutation_pattern(100, 4));
+  CHECK(permutation_pattern(1, 1).empty());
+  CHECK(shift_pattern(4, 4).empty());
+}
+
+TEST_CASE("Up-down routes cannot deadlock, circles can") {
+  for (const Routing routing : {Routing::deterministic, Routing::ecmp}) {
+    CHECK_FALSE(cyclic(BackToBack{}, routing));
+    CHECK_FALSE(cyclic(Star{5}, routing));
+    CHECK_FALSE(cyclic(LeafSpine{4, 3, 2, 0}, routing));
+    CHECK_FALSE(cyclic(FatTree{4}, routing));
+    // Dally and Seitz: the ring of k-ary n-cubes is a cycle unless it has a second lane
+    CHECK(cyclic(Ring{5}, routing));
+    CHECK(cyclic(Torus{{4, 4}, 1}, routing));
+    CHECK(cyclic(Dragonfly{9, 4, 2, 2}, routing));
+  }
+  // Paths of one step never wait for each other on a circle of three. Up to three a dimension, dimension order is
+  // that of a mesh without wrap-around waits; taking dimensions in any order is not.
+  CHECK_FALSE(cyclic(Ring{3}, Routing::deterministic));
+  CHECK_FALSE(cyclic(Torus{{3, 3}, 1}, Routing::deterministic));
+  CHECK(cyclic(Torus{{3, 3}, 1}, Routing::adaptive));
+}
