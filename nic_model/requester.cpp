@@ -51,8 +51,15 @@ void schedule_transmit(Engine& engine, QpId id) {
   engine.schedule(kEventTransmit, id, 0, std::max(e.ready, rq.transmit_free));
 }
 
+/// A write that was completed early stays until its ACK: the responder still asks whose it is.
+bool awaits_ack(const Engine& engine, const SendEntry& e) {
+  return engine.fault(Fault::early_write_completion) && e.wqe.opcode == Opcode::rdma_write &&
+         e.status == Status::success && !e.acknowledged;
+}
+
 void free_finished(Engine& engine, Requester& rq) {
-  while (!rq.queue.empty() && rq.first != rq.completed && rq.first != rq.transmit_next) {
+  while (!rq.queue.empty() && rq.first != rq.completed && rq.first != rq.transmit_next &&
+         !awaits_ack(engine, rq.queue.front())) {
     engine.release(rq.queue.front().buffer);
     rq.queue.pop_front();
     ++rq.first;
@@ -301,7 +308,9 @@ void response_arrived(Engine& engine, const fabric::Packet& packet) {
   QueuePair& qp = engine.state.qps[id];
   Requester& rq = qp.requester;
   const HardwareProfile& p = engine.profile();
+  if (rq.holds(packet.wqe)) rq.entry(packet.wqe).acknowledged = true;
   if (qp.state == QpState::error || !rq.holds(packet.wqe) || rq.entry(packet.wqe).done) {
+    free_finished(engine, rq);
     return engine.release(packet.buffer);
   }
   SendEntry& e = rq.entry(packet.wqe);

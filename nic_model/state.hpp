@@ -83,6 +83,7 @@ struct Doorbell {
 struct AtomicRequest {
   QpId qp = 0;
   std::uint64_t response = 0;
+  sim::SimTime ready{};  // the packet is received by then
 
   bool operator==(const AtomicRequest&) const = default;
 };
@@ -170,6 +171,7 @@ struct SendEntry {
   bool done = false;        // its response has come (or an error was found)
   bool read_ready = false;  // its payload read is not held back any more
   bool transmit_done = false;
+  bool acknowledged = false;  // with early_write_completion: its ACK has come, too
   fabric::Psn psn{};
   std::uint32_t buffer = fabric::kNoBuffer;
   std::uint32_t payload_read = 0;  // bytes
@@ -230,6 +232,14 @@ struct Response {
   bool operator==(const Response&) const = default;
 };
 
+/// A request that waits for its turn.
+struct WaitingRequest {
+  fabric::Packet packet{};
+  sim::SimTime ready{};  // it is received by then
+
+  bool operator==(const WaitingRequest&) const = default;
+};
+
 /// The responder of a queue pair.
 struct Responder {
   std::uint32_t domain = 0;
@@ -240,8 +250,8 @@ struct Responder {
   fabric::Psn expected_psn{};
   std::uint64_t first = 0;        // number of responses[0]
   sim::Ring<Response> responses{};  // in PSN order
-  sim::Ring<fabric::Packet> waiting{};
-  sim::Pool<fabric::Packet> strays{};
+  sim::Ring<WaitingRequest> waiting{};
+  sim::Pool<WaitingRequest> strays{};
   sim::SimTime transmit_free{};
 
   [[nodiscard]] Response& response(std::uint64_t number) { return responses[number - first]; }
