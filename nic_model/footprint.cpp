@@ -50,7 +50,12 @@ Footprint of_remote_read(const Engine& engine, QpId id, std::uint64_t number) {
 Footprint of_delivery(const State& s, std::uint32_t lane) {
   const fabric::Packet& packet = s.fabric.lane_packet(lane, 0);
   Footprint f{.qp = packet.destination_qp, .node = packet.destination};
-  if (packet.opcode == fabric::Opcode::read_response) f.kind = Kind::response;
+  if (packet.opcode == fabric::Opcode::read_response) {
+    const Requester& rq = s.qps[packet.destination_qp].requester;
+    f.kind = Kind::response;
+    f.wr_id = rq.holds(packet.wqe) ? rq.entry(packet.wqe).wqe.wr_id : 0;
+    f.requests_waiting = rq.started != rq.posted();
+  }
   if (packet.opcode == fabric::Opcode::atomic_response || packet.opcode == fabric::Opcode::compare_swap ||
       packet.opcode == fabric::Opcode::fetch_add) {
     f.kind = Kind::atomic;

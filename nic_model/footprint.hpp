@@ -23,6 +23,8 @@ struct Footprint {
   NodeId node = 0;
   Address address = 0;
   std::uint32_t bytes = 0;
+  std::uint64_t wr_id = 0;        ///< of a response: the work request that it answers
+  bool requests_waiting = false;  ///< of a response: its queue pair holds work requests that have not started
 };
 
 }  // namespace loco::nic

@@ -1,0 +1,78 @@
+#include "loco_sim/explore/explore.hpp"
+
+#include <boost/unordered_set.hpp>
+#include <set>
+
+namespace loco::explore {
+
+namespace {
+
+class Search {
+ public:
+  Search(const Machine& machine, const ExploreLimits& limits)
+      : machine_(machine), limits_(limits), deadline_(std::chrono::steady_clock::now() + limits.max_time) {}
+
+  ExploreResult run() {
+    std::vector<Configuration> stack;
+    stack.push_back(machine_.initial());
+    while (!stack.empty() && within_limits()) {
+      Configuration c = std::move(stack.back());
+      stack.pop_back();
+      if (!settle(c)) continue;
+      const std::size_t pending = c.system.pending_events();
+      for (std::size_t i = 0; i + 1 < pending; ++i) {
+        stack.push_back(c);
+        machine_.step(stack.back(), i);
+      }
+      stack.push_back(std::move(c));
+      machine_.step(stack.back(), pending - 1);
+    }
+    result_.complete = stack.empty();
+    result_.outcomes.assign(outcomes_.begin(), outcomes_.end());
+    return std::move(result_);
+  }
+
+ private:
+  bool within_limits() const {
+    if (limits_.max_executions != 0 && result_.executions >= limits_.max_executions) return false;
+    return limits_.max_time.count() == 0 || (result_.states & 255U) != 0 ||
+           std::chrono::steady_clock::now() < deadline_;
+  }
+
+  /// Runs what commutes, then looks the state up; false when it is an end or has been seen.
+  bool settle(Configuration& c) {
+    while (limits_.reduce && run_commuting(c)) {
+    }
+    if (!seen_.insert(c.hash()).second) return false;
+    ++result_.states;
+    if (!c.system.idle()) return true;
+    if (machine_.finished(c)) {
+      ++result_.executions;
+      outcomes_.insert(machine_.outcome(c));
+    } else {
+      ++result_.stuck;
+    }
+    return false;
+  }
+  bool run_commuting(Configuration& c) const {
+    for (std::size_t i = 0; i < c.system.pending_events(); ++i) {
+      if (!machine_.commutes(c, i)) continue;
+      machine_.step(c, i);
+      return true;
+    }
+    return false;
+  }
+
+  const Machine& machine_;
+  const ExploreLimits limits_;
+  const std::chrono::steady_clock::time_point deadline_;
+  boost::unordered_set<std::uint64_t> seen_;  // looked up, never iterated
+  std::set<model::litmus::Outcome> outcomes_;
+  ExploreResult result_;
+};
+
+}  // namespace
+
+ExploreResult explore(const Machine& machine, const ExploreLimits& limits) { return Search(machine, limits).run(); }
+
+}  // namespace loco::explore

@@ -1,0 +1,46 @@
+// Every behaviour of a litmus program on the simulated hardware: exhaustive exploration, and random sampling.
+//
+// Both run the hardware model of the timed simulator; what differs is who picks the next pending event (machine page,
+// law 1). Exploration is a depth-first search over copies of the machine, pruned by the set of states seen (64-bit
+// hashes) and by running steps that commute with everything else at once. Sampling runs the program many times
+// under schedules that starve random parts of the machine for random stretches.
+// Results are a function of the arguments; no clock decides anything unless a time limit is given.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "loco_sim/explore/machine.hpp"
+
+namespace loco::explore {
+
+struct ExploreLimits {
+  std::uint64_t max_executions = 0;       ///< runs to the end; 0: no limit
+  std::chrono::milliseconds max_time{0};  ///< 0: no limit
+  bool reduce = true;                     ///< run commuting steps at once; off only to test that nothing is lost
+};
+
+struct ExploreResult {
+  std::vector<model::litmus::Outcome> outcomes;  ///< sorted, each once
+  std::uint64_t executions = 0;                  ///< runs that reached an end not seen before
+  std::uint64_t states = 0;
+  std::uint64_t stuck = 0;  ///< ends in which some thread waits for ever
+  bool complete = true;     ///< false: a limit stopped the search
+};
+
+[[nodiscard]] ExploreResult explore(const Machine& machine, const ExploreLimits& limits = {});
+
+struct SampleResult {
+  struct Seen {
+    model::litmus::Outcome outcome;
+    std::uint64_t times = 0;
+  };
+  std::vector<Seen> outcomes;  ///< sorted by outcome
+  std::uint64_t runs = 0;
+  std::uint64_t stuck = 0;
+};
+
+[[nodiscard]] SampleResult sample(const Machine& machine, std::uint64_t runs, std::uint64_t seed);
+
+}  // namespace loco::explore

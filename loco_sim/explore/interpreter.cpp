@@ -1,0 +1,197 @@
+#include "loco_sim/explore/interpreter.hpp"
+
+#include <array>
+
+namespace loco::explore {
+
+using namespace model::litmus;
+
+namespace {
+constexpr Value kNobody = -1;  // wr_id of an operation whose work id nobody waits for
+
+Value as_value(std::uint64_t word) { return static_cast<Value>(word); }
+std::uint64_t as_word(Value value) { return static_cast<std::uint64_t>(value); }
+}  // namespace
+
+void Interpreter::run(nic::Cpu& cpu) {
+  cpu_ = &cpu;
+  thread_ = static_cast<int>(cpu.thread());
+  state_ = &at(threads_, thread_);
+  switch (advance()) {
+    case Reached::access:
+      break;
+    case Reached::end:
+      return go_on();
+    case Reached::loop:
+      return cpu.pause({});
+  }
+  const Instruction& i = at(at(machine_.program_.threads, thread_).code, state_->pc);
+  if (!access(i)) return;
+  ++state_->pc;
+  go_on();
+}
+
+void Interpreter::go_on() {
+  if (state_->pc == len(at(machine_.program_.threads, thread_).code)) {
+    state_->finished = true;
+    cpu_->forget_watched();
+    return cpu_->stop();
+  }
+  cpu_->resume_after({});
+}
+
+Interpreter::Reached Interpreter::advance() {
+  const auto& code = at(machine_.program_.threads, thread_).code;
+  while (state_->pc < len(code)) {
+    const Instruction& i = at(code, state_->pc);
+    switch (i.op) {
+      case Op::assign:
+        set(i.target, evaluate(i.expr));
+        break;
+      case Op::assertion:
+        break;  // what it says is for the checker of programs
+      case Op::jump:
+      case Op::branch_zero: {
+        if (i.op == Op::branch_zero && number(evaluate(i.expr)) != 0) break;
+        const bool backward = i.jump <= state_->pc;
+        state_->pc = i.jump;
+        if (backward) return Reached::loop;
+        continue;
+      }
+      default:
+        return Reached::access;
+    }
+    ++state_->pc;
+  }
+  return Reached::end;
+}
+
+bool Interpreter::access(const Instruction& i) {
+  switch (i.op) {
+    case Op::read:
+      set(i.target, as_value(cpu_->load(machine_.place(i.location).address)));
+      return true;
+    case Op::write:
+      return store(i);
+    case Op::cas:
+      return compare_swap(i);
+    case Op::mfence:
+      if (!cpu_->store_buffer_empty()) {
+        cpu_->resume_when_drained();
+        return false;
+      }
+      cpu_->fence();
+      return true;
+    case Op::put:
+    case Op::get:
+      return post(i);
+    case Op::rfence:
+      state_->fences |= 1U << static_cast<unsigned>(machine_.node_position(i.node));
+      return true;
+    case Op::wait:
+      return wait(i);
+    case Op::poll:
+      return poll(i);
+    default:
+      throw std::logic_error("a litmus statement that hardware does not run: " + i.text);
+  }
+}
+
+bool Interpreter::store(const Instruction& i) {
+  if (cpu_->store_buffer_full()) {
+    cpu_->resume_when_room();
+    return false;
+  }
+  cpu_->store(machine_.place(i.location).address, as_word(evaluate(i.expr)));
+  return true;
+}
+
+bool Interpreter::compare_swap(const Instruction& i) {
+  if (!cpu_->store_buffer_empty()) {
+    cpu_->resume_when_drained();
+    return false;
+  }
+  set(i.target, as_value(cpu_->compare_swap(machine_.place(i.location).address, as_word(evaluate(i.expr)),
+                                            as_word(evaluate(i.expr2)))));
+  return true;
+}
+
+bool Interpreter::post(const Instruction& i) {
+  if (cpu_->store_buffer_full()) {
+    cpu_->resume_when_room();
+    return false;
+  }
+  const bool put = i.op == Op::put;
+  const Machine::Place& local = machine_.place(put ? i.source : i.location);
+  const Machine::Place& remote = machine_.place(put ? i.location : i.source);
+  const std::uint32_t node_bit = 1U << remote.node;
+  const nic::Wqe wqe{.wr_id = as_word(i.work_id == kNone ? kNobody : i.work_id),
+                     .opcode = put ? nic::Opcode::rdma_write : nic::Opcode::rdma_read,
+                     .fence = (state_->fences & node_bit) != 0,
+                     .length = 8,
+                     .lkey = local.key,
+                     .rkey = remote.key,
+                     .local = local.address,
+                     .remote = remote.address};
+  const nic::QpId qp = at(machine_.qps_, machine_.link(thread_, static_cast<int>(remote.node)));
+  if (cpu_->post_send(qp, {&wqe, 1}) != nic::PostResult::ok) {
+    throw std::logic_error("a litmus thread has more operations in flight than its send queue holds");
+  }
+  state_->fences &= ~node_bit;
+  if (i.work_id != kNone) ++at(state_->in_flight, i.work_id);
+  return true;
+}
+
+bool Interpreter::wait(const Instruction& i) {
+  for (const int node : at(machine_.used_nodes_, thread_)) {
+    std::array<nic::Cqe, 8> cqes;
+    const nic::CqId cq = at(machine_.cqs_, machine_.link(thread_, node));
+    while (const std::size_t n = cpu_->poll_cq(cq, cqes)) {
+      for (std::size_t k = 0; k < n; ++k) complete(cqes[k]);
+    }
+  }
+  if (at(state_->in_flight, i.work_id) != 0) {
+    cpu_->pause({});
+    return false;
+  }
+  cpu_->forget_watched();
+  return true;
+}
+
+bool Interpreter::poll(const Instruction& i) {
+  nic::Cqe cqe;
+  const int link = machine_.link(thread_, machine_.node_position(i.node));
+  if (cpu_->poll_cq(at(machine_.cqs_, link), {&cqe, 1}) == 0) {
+    cpu_->pause({});
+    return false;
+  }
+  complete(cqe);
+  cpu_->forget_watched();
+  return true;
+}
+
+void Interpreter::complete(const nic::Cqe& cqe) {
+  if (cqe.status != nic::Status::success) throw std::logic_error("an operation of a litmus test has failed");
+  if (as_value(cqe.wr_id) != kNobody) --at(state_->in_flight, static_cast<int>(cqe.wr_id));
+}
+
+Value Interpreter::evaluate(int expr) const {
+  const Expr& e = at(machine_.program_.exprs, expr);
+  switch (e.op) {
+    case ExprOp::constant:
+      return e.constant;
+    case ExprOp::reg:
+      return at(state_->registers, e.reg);
+    case ExprOp::negate:
+    case ExprOp::logical_not:
+      return apply(e.op, evaluate(e.lhs), 0);
+    default:
+      return apply(e.op, evaluate(e.lhs), evaluate(e.rhs));
+  }
+}
+
+void Interpreter::set(int reg, Value value) {
+  if (reg != kNone) at(state_->registers, reg) = value;
+}
+
+}  // namespace loco::explore

@@ -1,0 +1,40 @@
+// Runs one step of a litmus thread on a simulated core. Private to loco_sim/explore.
+#pragma once
+
+#include "loco_sim/explore/machine.hpp"
+
+namespace loco::explore {
+
+class Interpreter final : public nic::ThreadRunner {
+ public:
+  Interpreter(const Machine& machine, std::vector<ThreadState>& threads) : machine_(machine), threads_(threads) {}
+  void run(nic::Cpu& cpu) override;
+
+ private:
+  using Instruction = model::litmus::Instruction;
+
+  /// Runs instructions that touch no memory until one that does; false at the end of the code, or after a backward
+  /// jump, which ends a turn of a polling loop.
+  enum class Reached { access, end, loop };
+  Reached advance();
+  /// Carries out the access; false when it has to be tried again later (the cpu has been told when).
+  bool access(const Instruction& i);
+  bool store(const Instruction& i);
+  bool compare_swap(const Instruction& i);
+  bool post(const Instruction& i);
+  bool wait(const Instruction& i);
+  bool poll(const Instruction& i);
+  void complete(const nic::Cqe& cqe);
+  /// After an access: the next step, or the end of the thread.
+  void go_on();
+  [[nodiscard]] model::litmus::Value evaluate(int expr) const;
+  void set(int reg, model::litmus::Value value);
+
+  const Machine& machine_;
+  std::vector<ThreadState>& threads_;
+  nic::Cpu* cpu_ = nullptr;
+  int thread_ = 0;
+  ThreadState* state_ = nullptr;
+};
+
+}  // namespace loco::explore

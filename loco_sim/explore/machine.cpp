@@ -1,0 +1,209 @@
+#include "loco_sim/explore/machine.hpp"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+#include "loco_sim/explore/interpreter.hpp"
+
+namespace loco::explore {
+
+using namespace model::litmus;
+
+namespace {
+
+constexpr std::uint32_t kQueueEntries = 64;
+constexpr int kNodesMax = 32;  // ThreadState::fences has a bit a node
+
+constexpr std::uint64_t mix(std::uint64_t x) {  // finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014)
+  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31U);
+}
+
+nic::SystemConfig config_for(const Program& program, const nic::HardwareProfile& profile) {
+  return {.profile = profile, .nodes = static_cast<std::uint32_t>(std::max<std::size_t>(program.nodes.size(), 1))};
+}
+
+/// Queue pairs share no queue with each other, and nothing is broken.
+bool queues_are_independent(const nic::HardwareProfile& p) {
+  return p.link_ideal && p.pcie_ordering_domain == nic::OrderingDomain::qp && p.faults.none() &&
+         p.nic_max_rd_atomic >= kQueueEntries;
+}
+
+bool remote_operation(const Instruction& i) { return i.op == Op::put || i.op == Op::get; }
+
+}  // namespace
+
+std::uint64_t Configuration::hash() const {
+  std::uint64_t h = system.behaviour_hash();
+  const auto add = [&h](std::uint64_t v) { h = mix(h ^ v) + 0x9e3779b97f4a7c15U; };
+  for (const ThreadState& t : threads) {
+    add(static_cast<std::uint64_t>(t.pc));
+    add(t.fences);
+    for (const Value v : t.registers) add(static_cast<std::uint64_t>(v));
+    for (const std::uint16_t n : t.in_flight) add(n);
+  }
+  return h;
+}
+
+Machine::Machine(const Program& program, const nic::HardwareProfile& profile)
+    : program_(program),
+      sharing_(program),
+      independent_queues_(queues_are_independent(profile)),
+      initial_{nic::System(config_for(program, profile)), {}} {
+  if (len(program_.nodes) > kNodesMax) throw std::invalid_argument("a litmus test on hardware has at most 32 nodes");
+  place_locations(initial_.system);
+  for (const Thread& t : program_.threads) {
+    const nic::ThreadId id = initial_.system.create_thread(static_cast<nic::NodeId>(node_position(t.node)));
+    if (id != initial_.threads.size()) throw std::logic_error("thread numbers do not follow creation");
+    ThreadState state;
+    state.registers.assign(t.registers.size(), 0);
+    state.in_flight.assign(program_.work_ids.size(), 0);
+    initial_.threads.push_back(std::move(state));
+  }
+  connect(initial_.system);
+}
+
+int Machine::node_position(int node) const {
+  return static_cast<int>(std::lower_bound(program_.nodes.begin(), program_.nodes.end(), node) -
+                          program_.nodes.begin());
+}
+
+void Machine::place_locations(nic::System& system) {
+  locations_.resize(program_.nodes.size());
+  for (const Location& l : program_.locations) {
+    if (l.kind != LocationKind::word) throw std::invalid_argument("location " + l.name + " is not a single word");
+    Place p;
+    p.node = static_cast<nic::NodeId>(node_position(l.node));
+    p.address = system.allocate(p.node, 8);
+    p.key = system.register_memory(p.node, p.address, 8).lkey;
+    system.set_word(p.node, p.address, static_cast<std::uint64_t>(l.init));
+    auto& words = locations_[p.node];
+    words.resize(p.address / 8 + 1, kNone);
+    words[p.address / 8] = len(places_);
+    places_.push_back(p);
+  }
+}
+
+void Machine::connect(nic::System& system) {
+  qps_.resize(program_.threads.size() * program_.nodes.size());
+  cqs_.resize(qps_.size());
+  used_nodes_.resize(program_.threads.size());
+  for (int t = 0; t < len(program_.threads); ++t) {
+    std::set<int> nodes;
+    for (const Instruction& i : at(program_.threads, t).code) {
+      if (remote_operation(i)) nodes.insert(static_cast<int>(place(i.op == Op::put ? i.location : i.source).node));
+      if (i.op == Op::poll) nodes.insert(node_position(i.node));
+    }
+    const auto home = static_cast<nic::NodeId>(node_position(at(program_.threads, t).node));
+    for (const int n : nodes) {
+      const auto peer = static_cast<nic::NodeId>(n);
+      const nic::CqId cq = system.create_cq(home, kQueueEntries);
+      const nic::QpId qp = system.create_qp(home, cq, kQueueEntries, static_cast<nic::ThreadId>(t));
+      const nic::QpId passive =
+          system.create_qp(peer, system.create_cq(peer, kQueueEntries), kQueueEntries, static_cast<nic::ThreadId>(t));
+      system.connect(qp, passive);
+      links_.resize(passive + 1, kNone);
+      at(links_, static_cast<int>(qp)) = link(t, n);
+      at(qps_, link(t, n)) = qp;
+      at(cqs_, link(t, n)) = cq;
+      at(used_nodes_, t).push_back(n);
+    }
+  }
+}
+
+int Machine::location_at(nic::NodeId node, nic::Address address) const {
+  const auto& words = locations_[node];
+  return address / 8 < words.size() ? words[address / 8] : kNone;
+}
+
+bool Machine::local_step(const Configuration& c, int thread) const {
+  const ThreadState& t = at(c.threads, thread);
+  const auto& code = at(program_.threads, thread).code;
+  // Instructions without an access come first in a step; what a branch decides is seen by running it, so stop there.
+  int pc = t.pc;
+  while (pc < len(code) && (at(code, pc).op == Op::assign || at(code, pc).op == Op::assertion)) ++pc;
+  if (pc == len(code)) return true;
+  const Instruction& i = at(code, pc);
+  switch (i.op) {
+    case Op::read:
+      return sharing_.cpu_read_commutes(thread, pc);
+    case Op::cas:
+      return false;
+    case Op::jump:
+    case Op::branch_zero:
+      // The branch itself is local. It ends a turn of a loop, or an access follows: then the access decides.
+      return i.jump <= pc && sharing_.loop_commutes(thread, pc);
+    default:
+      return true;  // the store buffer, a queue pair or a completion queue of the thread's own
+  }
+}
+
+bool Machine::response_races(const Configuration& c, const nic::Footprint& f) const {
+  if (f.requests_waiting || at(links_, static_cast<int>(f.qp)) == kNone) return true;
+  const int nodes = len(program_.nodes);
+  const int thread = at(links_, static_cast<int>(f.qp)) / nodes;
+  const int node = at(links_, static_cast<int>(f.qp)) % nodes;
+  const auto& code = at(program_.threads, thread).code;
+  for (int pc = at(c.threads, thread).pc; pc < len(code); ++pc) {
+    const Instruction& i = at(code, pc);
+    if (i.op == Op::wait && static_cast<std::uint64_t>(i.work_id) == f.wr_id) return false;
+    if (i.op == Op::jump || i.op == Op::branch_zero) return true;
+    if (i.op == Op::put && static_cast<int>(place(i.location).node) == node) return true;
+  }
+  return false;
+}
+
+bool Machine::commutes(const Configuration& c, std::size_t i) const {
+  using Kind = nic::Footprint::Kind;
+  const nic::Footprint f = c.system.footprint(i);
+  if (f.kind == Kind::thread_step) return local_step(c, static_cast<int>(f.thread));
+  // With shared queues (one ordering domain for a whole NIC, shared links) the order in which queue pairs reach them
+  // decides, so what is internal to a NIC does not commute any more.
+  if (!independent_queues_) return false;
+  switch (f.kind) {
+    case Kind::internal:
+      return true;
+    case Kind::response:
+      return !response_races(c, f);
+    case Kind::memory_read:
+      return sharing_.nic_reads_commute(location_at(f.node, f.address));
+    case Kind::memory_write:
+      return sharing_.writes_commute(location_at(f.node, f.address));
+    default:
+      return false;
+  }
+}
+
+void Machine::step(Configuration& c, std::size_t i) const {
+  Interpreter interpreter(*this, c.threads);
+  nic::Context context{interpreter};
+  c.system.step(context, i);
+}
+
+void Machine::step_earliest(Configuration& c) const {
+  Interpreter interpreter(*this, c.threads);
+  nic::Context context{interpreter};
+  c.system.step(context);
+}
+
+bool Machine::finished(const Configuration& c) const {
+  return c.system.idle() &&
+         std::all_of(c.threads.begin(), c.threads.end(), [](const ThreadState& t) { return t.finished; });
+}
+
+Outcome Machine::outcome(const Configuration& c) const {
+  Outcome values;
+  for (const Observable& o : program_.observables) {
+    if (o.reg != kNone) {
+      values.push_back(at(at(c.threads, o.thread).registers, o.reg));
+    } else {
+      const Place& p = place(o.location);
+      values.push_back(static_cast<Value>(c.system.word(p.node, p.address)));
+    }
+  }
+  return values;
+}
+
+}  // namespace loco::explore

@@ -1,0 +1,93 @@
+// A litmus program on simulated hardware: how its threads and locations lie on the machine, and an interpreter whose
+// state is a value, so that a program and its machine can be copied between two events.
+//
+// Only programs over rdmawait or rdmatso run here; LOCO's libraries are translated first (model::litmus::implement).
+// Each thread has a queue pair, with its own completion queue, for every node that it operates on; the other end is a
+// passive queue pair of its own, so that the ordering domains of the hardware are the (thread, node) queue pairs of
+// the models. A thread makes one shared access a step.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "loco_sim/explore/sharing.hpp"
+#include "model/litmus/program.hpp"
+#include "nic_model/system.hpp"
+
+namespace loco::explore {
+
+/// A state of the program's threads. Hardware state is the System's.
+struct ThreadState {
+  std::int32_t pc = 0;
+  bool finished = false;
+  std::uint32_t fences = 0;  ///< bit n: a remote fence towards node position n is pending
+  std::vector<model::litmus::Value> registers;
+  std::vector<std::uint16_t> in_flight;  ///< by work id: operations posted and not yet known complete
+
+  bool operator==(const ThreadState&) const = default;
+};
+
+/// A program and a machine in the middle of running it.
+struct Configuration {
+  nic::System system;
+  std::vector<ThreadState> threads;
+
+  [[nodiscard]] std::uint64_t hash() const;
+};
+
+/// Everything about a program on a profile that does not change while it runs.
+class Machine {
+ public:
+  /// Throws std::invalid_argument for a program that uses something else than words, or more than 32 nodes.
+  Machine(const model::litmus::Program& program, const nic::HardwareProfile& profile);
+
+  [[nodiscard]] const model::litmus::Program& program() const { return program_; }
+  /// The configuration before the first step.
+  [[nodiscard]] const Configuration& initial() const { return initial_; }
+  /// Runs the i-th pending event.
+  void step(Configuration& c, std::size_t i) const;
+  /// Runs the earliest pending event.
+  void step_earliest(Configuration& c) const;
+  /// Nothing is pending and every thread has run to its end. A configuration in which nothing is pending and some
+  /// thread has not is stuck: it has no outcome.
+  [[nodiscard]] bool finished(const Configuration& c) const;
+  [[nodiscard]] model::litmus::Outcome outcome(const Configuration& c) const;
+
+  /// May this event run at once, whatever else is pending? True for steps that commute with every other step that can
+  /// come before them: they touch nothing that another event reads or writes. Running them first loses no outcome.
+  [[nodiscard]] bool commutes(const Configuration& c, std::size_t i) const;
+
+ private:
+  friend class Interpreter;
+
+  struct Place {
+    nic::NodeId node = 0;
+    nic::Address address = 0;
+    std::uint32_t key = 0;
+  };
+  void place_locations(nic::System& system);
+  void connect(nic::System& system);
+  [[nodiscard]] int node_position(int node) const;
+  /// The location at this place of a node's memory, or kNone.
+  [[nodiscard]] int location_at(nic::NodeId node, nic::Address address) const;
+  [[nodiscard]] const Place& place(int location) const { return places_[static_cast<std::size_t>(location)]; }
+  [[nodiscard]] int link(int thread, int node) const { return thread * static_cast<int>(program_.nodes.size()) + node; }
+  /// Does the thread's next step touch nothing but the thread itself?
+  [[nodiscard]] bool local_step(const Configuration& c, int thread) const;
+  /// Can the thread issue a payload read on the response's queue pair before it has taken note of the response?
+  [[nodiscard]] bool response_races(const Configuration& c, const nic::Footprint& f) const;
+
+  model::litmus::Program program_;
+  std::vector<Place> places_;                // by location
+  std::vector<std::vector<int>> locations_;  // by node, by word
+  std::vector<nic::QpId> qps_;               // by link(thread, node position)
+  std::vector<nic::CqId> cqs_;
+  std::vector<std::vector<int>> used_nodes_;  // by thread: node positions it operates on
+  std::vector<int> links_;                    // by queue pair: its link(thread, node position), or kNone
+  Sharing sharing_;
+  bool independent_queues_ = false;  // queue pairs share nothing: see commutes()
+  Configuration initial_;
+};
+
+}  // namespace loco::explore
