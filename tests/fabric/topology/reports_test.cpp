@@ -135,6 +135,9 @@ TEST_CASE("Up-down routes cannot deadlock, circles can") {
     CHECK(cyclic(Torus{{4, 4}, 1}, routing));
     CHECK(cyclic(Dragonfly{9, 4, 2, 2}, routing));
   }
+  // A circle of four: 0 -> 2 and 2 -> 0 go forwards, 1 -> 3 and 3 -> 1 backwards, so nobody goes on from 1-2 or 3-0.
+  CHECK_FALSE(cyclic(Ring{4}, Routing::deterministic));
+  CHECK(cyclic(Ring{4}, Routing::adaptive));
   // Paths of one step never wait for each other on a circle of three. Up to three a dimension, dimension order is
   // that of a mesh without wrap-around waits; taking dimensions in any order is not.
   CHECK_FALSE(cyclic(Ring{3}, Routing::deterministic));
