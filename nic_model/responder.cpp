@@ -53,9 +53,13 @@ void name_origin(const Engine& engine, const fabric::Packet& packet, ThreadId& t
   op = source.requester.holds(packet.wqe) ? source.requester.entry(packet.wqe).wqe.op : 0;
 }
 
-void take_write(Engine& engine, QpId id, const fabric::Packet& packet) {
+/// What of the time to receive a packet is still to come.
+sim::Duration still(const Engine& engine, sim::SimTime ready) {
+  return ready > engine.now() ? ready - engine.now() : sim::Duration{};
+}
+
+void take_write(Engine& engine, QpId id, const fabric::Packet& packet, sim::SimTime ready) {
   QueuePair& qp = engine.state.qps[id];
-  const HardwareProfile& p = engine.profile();
   if (packet.length > 0) {
     WriteOrigin origin{.stamp = Stamp::aNRW, .peer = qp.node};
     name_origin(engine, packet, origin.thread, origin.op);
@@ -65,27 +69,22 @@ void take_write(Engine& engine, QpId id, const fabric::Packet& packet) {
                 .offset = packet.offset,
                 .length = packet.length,
                 .address = packet.address + packet.offset},
-               origin, p.nic_receive);
+               origin, still(engine, ready));
   }
   if (!packet.last) return;
   push_response(engine, id,
-                {.opcode = Op::ack,
-                 .ready = true,
-                 .psn = packet.psn,
-                 .wqe = packet.wqe,
-                 .available = engine.now() + p.nic_receive});
+                {.opcode = Op::ack, .ready = true, .psn = packet.psn, .wqe = packet.wqe, .available = ready});
 }
 
 void start_atomic(Engine& engine, NodeId node) {
   const AtomicRequest& request = engine.state.hosts[node].atomics.front();
   issue_read(engine, engine.state.qps[request.qp].responder.domain, {.kind = ReadKind::atomic, .where = node}, 8,
-             engine.profile().nic_receive);
+             still(engine, request.ready));
 }
 
 /// A READ or an atomic: has its response's place in PSN order now, its data later.
-void take_read_or_atomic(Engine& engine, QpId id, const fabric::Packet& packet) {
+void take_read_or_atomic(Engine& engine, QpId id, const fabric::Packet& packet, sim::SimTime ready) {
   QueuePair& qp = engine.state.qps[id];
-  const HardwareProfile& p = engine.profile();
   Response r{.opcode = is_atomic(packet.opcode) ? Op::atomic_response : Op::read_response,
              .psn = packet.psn,
              .wqe = packet.wqe,
@@ -99,24 +98,24 @@ void take_read_or_atomic(Engine& engine, QpId id, const fabric::Packet& packet) 
     qp.responder.blocked = true;
     const std::uint64_t number = push_response(engine, id, r);
     sim::Ring<AtomicRequest>& atomics = engine.state.hosts[qp.node].atomics;
-    atomics.push_back({id, number});
+    atomics.push_back({id, number, ready});
     if (atomics.size() == 1) start_atomic(engine, qp.node);
     return;
   }
   if (r.length == 0) {
     r.ready = true;
-    r.available = engine.now() + p.nic_receive;
+    r.available = ready;
     push_response(engine, id, r);
     return;
   }
   r.buffer = engine.new_buffer(r.length);
   const std::uint64_t number = push_response(engine, id, r);
   issue_read(engine, qp.responder.domain, {.kind = ReadKind::remote_read, .where = id, .number = number}, r.length,
-             p.nic_receive);
+             still(engine, ready));
 }
 
 /// Executes a request, or refuses it.
-void execute(Engine& engine, QpId id, const fabric::Packet& packet) {
+void execute(Engine& engine, QpId id, const fabric::Packet& packet, sim::SimTime ready) {
   QueuePair& qp = engine.state.qps[id];
   Responder& rs = qp.responder;
   const HardwareProfile& p = engine.profile();
@@ -132,17 +131,13 @@ void execute(Engine& engine, QpId id, const fabric::Packet& packet) {
   rs.write_valid = nak == NakCode::none;
   if (nak != NakCode::none) {
     rs.dead = true;
-    push_response(engine, id,
-                  {.opcode = Op::nak,
-                   .nak = nak,
-                   .ready = true,
-                   .psn = packet.psn,
-                   .wqe = packet.wqe,
-                   .available = engine.now() + p.nic_receive});
+    push_response(
+        engine, id,
+        {.opcode = Op::nak, .nak = nak, .ready = true, .psn = packet.psn, .wqe = packet.wqe, .available = ready});
   } else if (packet.opcode == Op::write) {
-    take_write(engine, id, packet);
+    take_write(engine, id, packet, ready);
   } else {
-    take_read_or_atomic(engine, id, packet);
+    take_read_or_atomic(engine, id, packet, ready);
   }
   engine.release(packet.buffer);
 }
@@ -150,9 +145,9 @@ void execute(Engine& engine, QpId id, const fabric::Packet& packet) {
 void execute_waiting(Engine& engine, QpId id) {
   Responder& rs = engine.state.qps[id].responder;
   while (!rs.blocked && !rs.waiting.empty()) {
-    const fabric::Packet packet = rs.waiting.front();
+    const WaitingRequest request = rs.waiting.front();
     rs.waiting.pop_front();
-    execute(engine, id, packet);
+    execute(engine, id, request.packet, request.ready);
   }
 }
 
@@ -170,23 +165,24 @@ void request_arrived(Engine& engine, const fabric::Packet& packet) {
   // Every network of this model keeps the packets of a queue pair in order and loses none.
   if (packet.psn != rs.expected_psn) throw std::logic_error("a packet came out of order");
   rs.expected_psn = packet.psn + psns_of(engine, packet);
+  const sim::SimTime ready = engine.now() + engine.profile().nic_receive;
   if (engine.fault(Fault::responder_reorders)) {
     const std::uint32_t slot = rs.strays.acquire();
-    rs.strays[slot] = packet;
+    rs.strays[slot] = {packet, ready};
     return engine.schedule(kEventStrayRequest, id, slot, engine.now());
   }
   if (rs.blocked || !rs.waiting.empty()) {
-    rs.waiting.push_back(packet);
+    rs.waiting.push_back({packet, ready});
   } else {
-    execute(engine, id, packet);
+    execute(engine, id, packet, ready);
   }
 }
 
 void stray_request(Engine& engine, QpId id, std::uint32_t slot) {
   Responder& rs = engine.state.qps[id].responder;
-  const fabric::Packet packet = rs.strays[slot];
+  const WaitingRequest request = rs.strays[slot];
   rs.strays.release(slot);
-  rs.waiting.push_back(packet);
+  rs.waiting.push_back(request);
   execute_waiting(engine, id);
 }
 

@@ -177,7 +177,7 @@ struct SendEntry {
   std::uint32_t payload_read = 0;  // bytes
   std::uint32_t sent = 0;          // bytes
   std::uint32_t received = 0;      // bytes of a READ's response
-  sim::SimTime ready{};              // payload so far is in the NIC; else, may be sent; while held: due
+  sim::SimTime ready{};            // payload so far is in the NIC; else, may be sent; while held: due
 
   bool operator==(const SendEntry&) const = default;
 };
@@ -248,7 +248,7 @@ struct Responder {
   bool respond_event = false;
   bool write_valid = false;  // of the message being received
   fabric::Psn expected_psn{};
-  std::uint64_t first = 0;        // number of responses[0]
+  std::uint64_t first = 0;          // number of responses[0]
   sim::Ring<Response> responses{};  // in PSN order
   sim::Ring<WaitingRequest> waiting{};
   sim::Pool<WaitingRequest> strays{};
