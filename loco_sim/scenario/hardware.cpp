@@ -88,7 +88,8 @@ Hardware load(const std::string& name, const Place& place, int depth) {
   const std::string path = find_profile(name);
   if (path.empty()) {
     const std::vector<std::string> known = hardware_names();
-    throw InputError(place, "hardware", one_of(known), in_quotes(name), suggestion(name, known));
+    const std::string expected = known.empty() ? "a path: no profile was found" : one_of(known);
+    throw InputError(place, "hardware", expected, in_quotes(name), suggestion(name, known));
   }
   if (depth > kBasesMax) throw InputError(place, "base", "an end to the chain of bases", in_quotes(name));
   KeyTable table = with_base(hardware_keys(""), "");

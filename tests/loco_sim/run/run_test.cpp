@@ -1,0 +1,74 @@
+// Running a scenario: determinism, summaries, errors.
+#include "loco_sim/run/run.hpp"
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "model/trace_io.hpp"
+#include "tests/catch.hpp"
+
+using loco::test::contains_text;
+
+namespace {
+
+loco::scenario::Scenario parse(const std::string& text) { return loco::scenario::parse_scenario(text, "test.yaml"); }
+
+const std::string kMix = "workload: {kind: quickstart, iterations: 3}\ntopology: {nodes: 3}\n";
+
+}  // namespace
+
+TEST_CASE("percentiles are by nearest rank", "[run]") {
+  const loco::LatencySummary s = loco::summarise({50, 10, 40, 20, 30});
+  CHECK(s.count == 5);
+  CHECK(s.min_ps == 10);
+  CHECK(s.median_ps == 30);
+  CHECK(s.p99_ps == 50);
+  CHECK(s.max_ps == 50);
+  std::vector<std::int64_t> hundred;
+  for (std::int64_t i = 1; i <= 200; ++i) hundred.push_back(i);
+  CHECK(loco::summarise(hundred).median_ps == 100);
+  CHECK(loco::summarise(hundred).p99_ps == 198);
+  CHECK(loco::summarise({}).count == 0);
+}
+
+TEST_CASE("a run is a function of scenario and seed", "[run]") {
+  loco::scenario::Scenario scenario = parse(kMix + "schedule: random\nhardware: model-weak\n");
+  const std::string first = loco::model::encode_trace(*loco::run(scenario).trace);
+  CHECK(loco::model::encode_trace(*loco::run(scenario).trace) == first);
+  scenario.seed = 2;
+  CHECK(loco::model::encode_trace(*loco::run(scenario).trace) != first);
+}
+
+TEST_CASE("runs in several threads do not meet", "[run]") {
+  const loco::scenario::Scenario scenario = parse(kMix);
+  const std::string alone = loco::model::encode_trace(*loco::run(scenario).trace);
+  std::vector<std::string> traces(4);
+  {
+    std::vector<std::jthread> threads;
+    for (std::string& trace : traces)
+      threads.emplace_back([&] { trace = loco::model::encode_trace(*loco::run(scenario).trace); });
+  }
+  for (const std::string& trace : traces) CHECK(trace == alone);
+}
+
+TEST_CASE("nothing is recorded when nobody asks, and times do not depend on it", "[run]") {
+  const loco::RunResult bare = loco::run(parse(kMix + "check: []\n"));
+  CHECK_FALSE(bare.trace);
+  CHECK_FALSE(bare.verdict);
+  CHECK(bare.consistent());
+  const loco::RunResult recorded = loco::run(parse(kMix));
+  CHECK(recorded.trace);
+  REQUIRE(recorded.operations.size() == bare.operations.size());
+  for (std::size_t i = 0; i < bare.operations.size(); ++i)
+    CHECK(recorded.operations[i].samples_ps == bare.operations[i].samples_ps);
+  CHECK(loco::run(parse(kMix + "check: []\n"), {.interrupted = {}, .keep_trace = true}).trace);
+}
+
+TEST_CASE("a run that goes on too long, or is stopped, says so", "[run]") {
+  CHECK_THROWS_WITH(loco::run(parse(kMix + "limits: {events: 100}\n")), contains_text("seed 1"));
+  CHECK_THROWS_AS(loco::run(parse(kMix + "limits: {events: 100}\n")), loco::RunError);
+  loco::RunOptions options;
+  options.interrupted = [] { return true; };
+  CHECK_THROWS_AS(loco::run(parse("workload: {kind: barrier, iterations: 100000}\n"), options), loco::Interrupted);
+}
