@@ -69,7 +69,7 @@ class Scenario:
         if isinstance(source, Scenario):
             self._file, self._text, pairs = source._file, source._text, source._overrides + pairs
         elif isinstance(source, Mapping):
-            self._file, self._text = "(mapping)", yaml_text(source)
+            self._file, self._text = "scenario", yaml_text(source)
         else:
             self._file = os.fspath(source)
             self._core = _core.load_scenario(self._file, pairs)

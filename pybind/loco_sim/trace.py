@@ -178,7 +178,7 @@ class Trace:
     def to_pandas(self, what: str = "subevents") -> pd.DataFrame:
         """The subevents (or the calls, with ``what="calls"``) as a table with names in place of numbers.
 
-        The index is the id. Subevents also get the node and name of their thread.
+        The index is the id. Threads are named NODE:NAME; subevents get the thread of their call.
         """
         pandas = need("pandas", "Trace.to_pandas()")
         import numpy
@@ -186,7 +186,7 @@ class Trace:
         if what not in ("subevents", "calls"):
             raise ValueError(f'what: expected "subevents" or "calls", found {what!r}')
         calls = self.calls
-        names = [t.name for t in self.threads]
+        names = [f"{t.node}:{t.name}" for t in self.threads]
         if what == "calls":
             table = pandas.DataFrame({name: calls[name] for name in calls.dtype.names or ()})
             table["library"] = pandas.Categorical.from_codes(calls["library"], _core.LIBRARIES)

@@ -1,0 +1,139 @@
+"""run() and its Result."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import loco_sim as ls
+
+
+def test_result_describes_the_run(barrier):
+    r = ls.run(barrier)
+    # 20 rounds on each of 3 nodes
+    assert r.operations_done == 60
+    assert list(r.operations) == ["barrier"]
+    assert len(r.latency) == 60
+    assert r.simulated_ps >= r.measured_ps > 0
+    assert r.throughput == pytest.approx(60 / (r.measured_ps * 1e-12))
+    assert r.counters["events"] > 0
+    assert set(r.counters) >= {"packets_sent", "wire_bytes_sent", "tlps_up", "doorbells", "completions"}
+    assert r.consistent is True
+    assert r.verdict.ok
+    assert "consistent: rdmawait, sv, bal" in str(r)
+    assert "barrier" in repr(r) and "<table>" in r._repr_html_()
+
+
+def test_latency_percentiles_are_nearest_rank():
+    times = ls.Latency(np.arange(1, 101) * 10)
+    assert [times.percentile(q) for q in (0, 1, 50, 99, 99.5, 100)] == [10, 10, 500, 990, 1000, 1000]
+    assert (times.min, times.median, times.p99, times.max) == (10, 500, 990, 1000)
+    assert times.mean == 505
+    values, share = times.cdf()
+    assert values[49] == 500 and share[49] == 0.5 and share[-1] == 1
+    counts, edges = times.histogram()
+    assert counts.sum() == 100 and len(edges) == len(counts) + 1
+    assert edges[0] <= 10 and edges[-1] >= 1000
+    with pytest.raises(ValueError, match="0 to 100"):
+        times.percentile(101)
+    with pytest.raises(ValueError, match="no operation"):
+        ls.Latency([]).percentile(50)
+    assert ls.Latency([]).summary()["count"] == 0
+
+
+def test_samples_are_not_copied(barrier):
+    r = ls.run(barrier)
+    samples = r.operations["barrier"].samples_ps
+    assert samples.dtype == np.int64 and not samples.flags.writeable and not samples.flags.owndata
+    assert r.latency.samples_ps is samples
+
+
+def test_seed_and_overrides(barrier):
+    r = ls.run(barrier, seed=9, overrides={"topology.nodes": 4, "workload": {"kind": "barrier", "iterations": 5}})
+    assert r.scenario.seed == 9 and r.scenario.nodes == 4
+    assert r.operations_done == 20
+
+
+def test_same_scenario_same_result(barrier):
+    a, b = ls.run(barrier), ls.run(barrier)
+    assert a.to_json() == b.to_json()
+    assert a.trace.encode() == b.trace.encode()
+
+
+def test_random_schedules_differ_by_seed(broken):
+    broken["faults"] = []
+    traces = {ls.run(broken, seed=s).trace.encode() for s in range(1, 6)}
+    assert len(traces) == 5
+
+
+def test_file_and_mapping_agree(barrier, tmp_path):
+    path = tmp_path / "barrier.yaml"
+    path.write_text(ls.Scenario(barrier).dump())
+    assert ls.run(path).to_json() == ls.run(barrier).to_json()
+
+
+def test_no_trace_when_the_scenario_says_so(barrier):
+    r = ls.run({**barrier, "check": [], "trace": {"level": "none"}})
+    assert r.verdict is None and r.consistent is None
+    with pytest.raises(ValueError, match="trace.level"):
+        r.trace
+
+
+def test_trace_can_be_forgotten(barrier):
+    r = ls.run(barrier, keep_trace=False)
+    assert r.verdict.ok
+
+
+def test_fault_is_found(broken):
+    verdicts = [ls.run(broken, seed=s).verdict for s in range(1, 40)]
+    bad = [v for v in verdicts if not v.ok]
+    assert bad, "the fault was never seen"
+    violation = bad[0].violations[0]
+    assert violation.rule and violation.message
+
+
+def test_to_pandas(barrier):
+    pytest.importorskip("pandas")
+    table = ls.run(barrier).to_pandas()
+    assert list(table.columns) == ["operation", "latency_ps"] and len(table) == 60
+    assert set(table["operation"]) == {"barrier"}
+
+
+def test_results_pickle(barrier):
+    r = ls.run(barrier)
+    copy = pickle.loads(pickle.dumps(r))
+    assert copy.to_json() == r.to_json()
+    assert copy.trace.encode() == r.trace.encode()
+
+
+def test_json_is_the_command_lines(barrier, tmp_path):
+    program = os.environ.get("LOCO_SIM")
+    if not program or not os.path.exists(program):
+        pytest.skip("LOCO_SIM does not name the command line")
+    path = tmp_path / "barrier.yaml"
+    path.write_text(ls.Scenario(barrier).dump())
+    printed = subprocess.run([program, "run", str(path), "--json"], check=True, capture_output=True).stdout
+    theirs, ours = json.loads(printed), ls.run(path).to_dict()
+    assert {k: theirs[k] for k in ours} == ours
+
+
+def test_import_is_cheap():
+    code = ("import sys, time; t = time.perf_counter(); import loco_sim; t = time.perf_counter() - t\n"
+            "assert not {'numpy', 'pandas', 'matplotlib'} & set(sys.modules)\n"
+            "print(t)")
+    times = [float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True,
+                                  env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}).stdout)
+             for _ in range(3)]
+    assert min(times) < 0.150
+
+
+def test_every_public_name_exists():
+    for name in ls.__all__:
+        assert getattr(ls, name) is not None
+    assert set(ls.__all__) <= set(dir(ls))
+    with pytest.raises(AttributeError, match="nosuch"):
+        ls.nosuch

@@ -1,0 +1,90 @@
+"""Many runs in one process, in several threads, interrupted."""
+
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import loco_sim as ls
+
+
+def test_a_hundred_runs_in_one_process_agree(barrier):
+    barrier["workload"]["iterations"] = 3
+    first = ls.run(barrier).to_json()
+    assert {ls.run(barrier).to_json() for _ in range(100)} == {first}
+
+
+def test_runs_in_several_threads_agree_with_runs_alone(broken):
+    alone = [ls.run(broken, seed=s).trace.encode() for s in range(1, 9)]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda s: ls.run(broken, seed=s).trace.encode(), list(range(1, 9)) * 2))
+    assert together == alone * 2
+
+
+def test_other_threads_go_on_during_a_run(endless):
+    """The interpreter lock is free while a run works: another thread keeps counting."""
+    stop = ls.stop_flag()
+    started = threading.Event()
+    outcome = []
+
+    def work():
+        started.set()
+        try:
+            ls.run(endless, stop=stop)
+        except ls.RunError as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    started.wait()
+    count = 0
+    until = time.monotonic() + 0.2
+    while time.monotonic() < until:
+        count += 1
+    assert thread.is_alive()
+    stop.set()
+    thread.join(1)
+    assert not thread.is_alive() and len(outcome) == 1
+    assert count > 1000
+
+
+def interrupted_after(endless, delay):
+    """Seconds from the signal until KeyboardInterrupt comes out of run()."""
+    sent = []
+
+    def interrupt():
+        time.sleep(delay)
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            ls.run(endless)
+        return time.monotonic() - sent[0]
+    finally:
+        thread.join()
+
+
+def test_ctrl_c_stops_a_run_within_100_ms(endless):
+    assert min(interrupted_after(endless, 0.1) for _ in range(3)) < 0.100
+
+
+def test_ctrl_c_stops_a_random_run_too(endless):
+    assert min(interrupted_after({**endless, "schedule": "random"}, 0.1) for _ in range(3)) < 0.100
+
+
+def test_runs_work_after_an_interrupt(endless, barrier):
+    interrupted_after(endless, 0.05)
+    assert ls.run(barrier).verdict.ok
+
+
+def test_stop_flag_that_is_set_already(endless):
+    stop = ls.stop_flag()
+    stop.set()
+    with pytest.raises(ls.RunError):
+        ls.run(endless, stop=stop)

@@ -1,0 +1,158 @@
+"""Traces as NumPy arrays, as files, and as something to check."""
+
+import gc
+import pickle
+
+import numpy as np
+import pytest
+
+import loco_sim as ls
+
+
+@pytest.fixture
+def trace(barrier):
+    return ls.run(barrier).trace
+
+
+def test_arrays_are_views_of_the_trace(trace):
+    """By address: two arrays made from the trace lie in the same memory, which is the trace's own."""
+    first = np.frombuffer(trace._core.subevent_bytes(), dtype=np.uint8)
+    second = np.frombuffer(trace._core.subevent_bytes(), dtype=np.uint8)
+    address = trace.subevents.__array_interface__["data"][0]
+    assert first.__array_interface__["data"][0] == second.__array_interface__["data"][0] == address
+    assert not trace.subevents.flags.owndata and not trace.subevents.flags.writeable
+    calls = np.frombuffer(trace._core.call_bytes(), dtype=np.uint8)
+    assert calls.__array_interface__["data"][0] == trace.calls.__array_interface__["data"][0]
+    assert first.nbytes == trace.subevents.nbytes == len(trace) * ls.subevent_dtype().itemsize
+
+
+def test_arrays_keep_the_trace_alive(barrier):
+    subevents = ls.run(barrier).trace.subevents
+    before = subevents.copy()
+    gc.collect()
+    ls.run(barrier)  # would reuse the memory, had it been given back
+    assert (subevents == before).all()
+
+
+def test_fields(trace):
+    events, calls = trace.subevents, trace.calls
+    assert events.shape == (len(trace),)
+    assert events["call"].min() >= 1 and events["call"].max() <= len(calls)
+    assert set(calls["thread"]) <= set(range(len(trace.threads)))
+    assert (events["address"] % 8 == 0).all()
+    assert (events["finish_ps"] >= events["start_ps"]).all()
+    assert (calls["parent"] < np.arange(1, len(calls) + 1)).all(), "a call's parent began before it"
+    assert trace.nodes == 3 and trace.seed == 1 and trace.scenario == "barrier"
+    assert {t.node for t in trace.threads} == {0, 1, 2}
+    assert trace.objects[0].name == "" and trace.node_sets[0] == []
+    assert any(o.participants for o in trace.objects), "the barrier knows its participants"
+
+
+def test_to_pandas(trace):
+    pytest.importorskip("pandas")
+    table = trace.to_pandas()
+    assert len(table) == len(trace) and table.index[0] == 1
+    assert set(table["stamp"]) <= {"aCR", "aCW", "aCAS", "aMF", "aWT", "aNLR", "aNRW", "aNRR", "aNLW", "aRF", "aGF"}
+    assert "0:main" in set(table["thread"])
+    calls = trace.to_pandas("calls")
+    assert (calls["method"] == "barrier").sum() == 3 * (20 + 1)  # the measured rounds, and one to start together
+    assert set(calls["library"]) >= {"rdmawait", "bal"}
+    with pytest.raises(ValueError, match="calls"):
+        trace.to_pandas("events")
+
+
+def test_file_round_trip(trace, tmp_path):
+    path = tmp_path / "t.trace"
+    trace.write(path)
+    again = ls.read_trace(path)
+    assert again.encode() == trace.encode() == path.read_bytes()
+    assert (again.subevents == trace.subevents).all() and (again.calls == trace.calls).all()
+    assert again.threads == trace.threads and again.objects == trace.objects
+    assert ls.check(path).ok and ls.check(str(path), "rdmawait").ok
+    assert repr(again) == repr(trace)
+
+
+def test_pickle(trace):
+    assert pickle.loads(pickle.dumps(trace)).encode() == trace.encode()
+
+
+def test_text_form_has_a_line_for_each_subevent(trace):
+    assert len(trace.to_text().splitlines()) >= len(trace)
+
+
+def test_check_names_what_it_checked(trace):
+    verdict = trace.check("sv")
+    assert [r.library for r in verdict.results] == ["rdmawait", "sv"]
+    assert [r.library for r in trace.check().results][:3] == ["rdmawait", "sv", "bal"]
+    assert verdict and "consistent" in str(verdict) and "consistent" in verdict._repr_html_()
+    assert verdict.to_dict()["consistent"] is True
+    assert verdict.dot.startswith("digraph")
+
+
+def test_a_changed_value_is_noticed(trace):
+    """A read that returns what nobody wrote is no execution of any model."""
+    events = trace.subevents.copy()
+    reads = np.flatnonzero((events["stamp"] == 0) & (events["source"] != 0))
+    events["value"][reads[0]] += 1
+    verdict = trace.replace(subevents=events).check("rdmawait")
+    assert not verdict.ok and not verdict
+    assert verdict.violations[0].rule in ("rf source", "returned value")
+    assert trace.check("rdmawait").ok, "the original is as it was"
+
+
+def store_buffering(a, b):
+    """Two threads: write one's own word, fence if asked, read the other's; a and b are what they read."""
+    events = np.zeros(4, ls.subevent_dtype())
+    calls = np.zeros(4, ls.call_dtype())
+    # (thread, method, stamp, address, value): methods and stamps by number, from the order of the tables
+    rows = [(0, 0, 1, 64, 1), (0, 1, 0, 128, a), (1, 0, 1, 128, 1), (1, 1, 0, 64, b)]
+    for i, (thread, method, stamp, address, value) in enumerate(rows):
+        calls[i] = (0, thread, 0, method, True, 0, 0, 0, value if method == 0 else 0, value if method == 1 else 0, 2 * i,
+                    2 * i + 1)
+        events[i]["call"], events[i]["stamp"], events[i]["address"], events[i]["value"] = i + 1, stamp, address, value
+        events[i]["start"] = events[i]["finish"] = 2 * i
+    events[1]["source"], events[3]["source"] = (3 if a else 0), (1 if b else 0)
+    # stores begin in program order and reach memory last
+    events[0]["finish"], events[2]["finish"] = 100, 101
+    return ls.Trace.from_arrays(threads=[(0, "t"), (0, "u")], calls=calls, subevents=events)
+
+
+def test_from_arrays_shows_store_buffering():
+    """x86-TSO, and so rdmawait, lets both threads read 0 (models: cell B1 of the stamp order is not ordered)."""
+    trace = store_buffering(0, 0)
+    assert trace.check("rdmawait").ok
+    assert trace.nodes == 1 and trace.threads[1] == (0, "u")
+
+
+def test_from_arrays_refuses_kinds_that_do_not_exist():
+    events = np.zeros(1, ls.subevent_dtype())
+    events["stamp"] = 11
+    with pytest.raises(ValueError, match="stamp: expected a number below 11, found 11"):
+        ls.Trace.from_arrays(threads=[(0, "t")], calls=np.zeros(1, ls.call_dtype()), subevents=events)
+
+
+def test_malformed_trace_is_a_verdict_not_a_crash():
+    events = np.zeros(1, ls.subevent_dtype())
+    events["call"] = 99
+    verdict = ls.Trace.from_arrays(threads=[(0, "t")], calls=np.zeros(1, ls.call_dtype()), subevents=events).check()
+    assert not verdict.ok and verdict.violations[0].rule == "structure"
+
+
+def test_empty_trace():
+    empty = ls.Trace.from_arrays(threads=[], calls=np.zeros(0, ls.call_dtype()),
+                                 subevents=np.zeros(0, ls.subevent_dtype()))
+    assert len(empty) == 0 and empty.subevents.shape == (0,) and empty.calls.shape == (0,)
+    assert empty.check().ok
+
+
+def test_a_million_subevents_to_numpy_quickly(trace):
+    import time
+    copies = 1_000_000 // len(trace) + 1
+    big = ls.Trace.from_arrays(threads=trace.threads, objects=trace.objects, node_sets=trace.node_sets,
+                               calls=trace.calls, subevents=np.tile(trace.subevents, copies))
+    start = time.perf_counter()
+    array = big.subevents
+    elapsed = time.perf_counter() - start
+    assert len(array) >= 1_000_000 and elapsed < 0.050
+    assert array.__array_interface__["data"][0] == np.frombuffer(
+        big._core.subevent_bytes(), np.uint8).__array_interface__["data"][0]
