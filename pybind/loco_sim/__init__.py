@@ -22,6 +22,8 @@ _HOME = {
     "TraceError": "errors",
     "Scenario": "scenario", "list_hardware": "scenario", "list_topologies": "scenario", "list_workloads": "scenario",
     "Latency": "result", "Result": "result", "run": "result", "stop_flag": "result", "validate": "result",
+    "Choice": "sweeps", "Range": "sweeps", "Uniform": "sweeps", "sweep": "sweeps", "sweep_points": "sweeps",
+    "sweep_rows": "sweeps",
     "Trace": "trace", "read_trace": "trace", "call_dtype": "trace", "subevent_dtype": "trace",
     "Verdict": "verdict", "check": "verdict",
 }

@@ -61,6 +61,7 @@ class Uniform:
     log: bool = False
 
     def draw(self, stream: random.Random) -> int | float | str:
+        """One value."""
         return _between(self.low, self.high, stream.random(), self.log)
 
 
@@ -71,6 +72,7 @@ class Choice:
     values: Sequence[Any]
 
     def draw(self, stream: random.Random) -> Any:
+        """One value."""
         return self.values[int(stream.random() * len(self.values))]
 
 

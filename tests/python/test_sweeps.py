@@ -1,0 +1,246 @@
+"""Sweeps: points, rows, files, resuming, executors."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+
+import pytest
+
+import loco_sim as ls
+
+GRID = {"topology.nodes": [2, 3], "fabric.link.delay": ["50ns", "1us"]}
+
+
+@pytest.fixture
+def quick(barrier):
+    barrier["workload"]["iterations"] = 5
+    return barrier
+
+
+def rows(*args, **kwargs):
+    return sorted(ls.sweep_rows(*args, progress=False, **kwargs), key=lambda r: r["point"])
+
+
+def test_grid_is_every_combination_in_order():
+    points = ls.sweep_points(GRID)
+    assert [tuple(p.values()) for p in points] == [(2, "50ns"), (2, "1us"), (3, "50ns"), (3, "1us")]
+
+
+def test_list_of_points():
+    points = [{"topology.nodes": 2}, {"topology.nodes": 4, "seed": 3}]
+    assert ls.sweep_points(points) == points
+
+
+def test_ranges():
+    assert list(ls.Range(1, 9, 3)) == [1, 5, 9]
+    assert list(ls.Range(1.0, 2.0, 3)) == [1.0, 1.5, 2.0]
+    assert list(ls.Range("1KiB", "4KiB", 3, log=True)) == ["1KiB", "2KiB", "4KiB"]
+    assert list(ls.Range("10Gbps", "100Gbps", 2)) == ["10Gbps", "100Gbps"]
+    with pytest.raises(ValueError, match="of a kind"):
+        list(ls.Range("1ns", "1KiB", 2))
+    with pytest.raises(ValueError, match="count"):
+        list(ls.Range(1, 2, 0))
+    with pytest.raises(ValueError, match="positive"):
+        list(ls.Range(0, 2, 2, log=True))
+
+
+def test_random_samples_follow_their_seed():
+    parameters = {"topology.nodes": ls.Uniform(2, 64), "fabric.link.delay": ls.Uniform("50ns", "10us", log=True),
+                  "workload.fence": ls.Choice(["all_nodes", "none"])}
+    a = ls.sweep_points(parameters, samples=50, sample_seed=1)
+    assert a == ls.sweep_points(parameters, samples=50, sample_seed=1)
+    assert a != ls.sweep_points(parameters, samples=50, sample_seed=2)
+    assert a[:20] == ls.sweep_points(parameters, samples=20, sample_seed=1), "more samples keep the first ones"
+    assert all(2 <= p["topology.nodes"] <= 64 for p in a) and {p["workload.fence"] for p in a} == {"all_nodes", "none"}
+    only = ls.sweep_points({"topology.nodes": parameters["topology.nodes"]}, samples=50)
+    assert [p["topology.nodes"] for p in only] == [p["topology.nodes"] for p in a], "a stream for each parameter"
+
+
+def test_seeds_are_one_more_axis():
+    assert [p["seed"] for p in ls.sweep_points({"topology.nodes": [2, 3]}, seeds=2, first_seed=7)] == [7, 8, 7, 8]
+    assert [p["seed"] for p in ls.sweep_points({"topology.nodes": [2]}, seeds=[5, 1])] == [5, 1]
+
+
+def test_values_that_are_no_list_are_refused():
+    with pytest.raises(TypeError, match="topology.nodes: expected a list"):
+        ls.sweep_points({"topology.nodes": 4})
+    with pytest.raises(TypeError, match="expected a list"):
+        ls.sweep_points({"fabric.link.delay": "50ns"})
+
+
+def test_rows_say_everything(quick):
+    table = rows(quick, GRID, seeds=2)
+    assert len(table) == 8
+    for row in table:
+        assert row["version"] == ls.__version__ and row["error"] is None and row["consistent"] is True
+        values = {k: row[k] for k in GRID}
+        alone = ls.run(quick, overrides=values, seed=row["seed"])
+        assert row["config_hash"] == alone.scenario.config_hash()
+        assert row["operations"] == alone.operations_done
+        assert row["latency_p99_ps"] == alone.latency.p99
+        assert row["counters.events"] == alone.counters["events"]
+        assert row["by_operation"]["barrier"] == alone.latency.summary()
+    assert len({row["config_hash"] for row in table}) == 8
+
+
+def test_sweep_of_the_scenario_itself(quick):
+    table = rows({**quick, "sweep": {"topology.nodes": [2, 4]}})
+    assert [r["topology.nodes"] for r in table] == ["2", "4"]
+    assert [r["operations"] for r in table] == [10, 20]
+
+
+def test_jobs_do_not_show_in_the_results(quick, tmp_path):
+    for ending in ("csv", "jsonl"):
+        files = [tmp_path / f"{jobs}.{ending}" for jobs in (1, 2, 5)]
+        for jobs, path in zip((1, 2, 5), files):
+            rows(quick, GRID, seeds=3, jobs=jobs, out=path)
+        assert files[0].read_bytes() == files[1].read_bytes() == files[2].read_bytes()
+    with pytest.raises(ValueError, match="jobs"):
+        rows(quick, GRID, jobs=0)
+
+
+def test_pandas_table(quick):
+    pytest.importorskip("pandas")
+    table = ls.sweep(quick, GRID, executor=None, progress=False)
+    assert list(table["topology.nodes"]) == [2, 2, 3, 3] and list(table["point"]) == [0, 1, 2, 3]
+    assert table["consistent"].all()
+
+
+def test_process_pool(quick):
+    with ProcessPoolExecutor(2) as pool:
+        assert rows(quick, GRID, executor=pool) == rows(quick, GRID, jobs=1)
+
+
+def test_thread_pool_of_ones_own(quick):
+    with ThreadPoolExecutor(2) as pool:
+        assert rows(quick, GRID, executor=pool) == rows(quick, GRID, jobs=1)
+
+
+class OddExecutor(Executor):
+    """Runs at once, fails for one task: what a worker that dies looks like."""
+
+    def __init__(self):
+        self.submitted = 0
+
+    def submit(self, task, /, *args, **kwargs):
+        self.submitted += 1
+        future = Future()
+        if self.submitted == 2:
+            future.set_exception(MemoryError("worker died"))
+        else:
+            future.set_result(task(*args, **kwargs))
+        return future
+
+
+def test_lost_worker_is_reported_and_tried_again_on_resume(quick, tmp_path):
+    path = tmp_path / "s.jsonl"
+    first = rows(quick, GRID, executor=OddExecutor(), out=path)
+    assert [r["error"] for r in first] == [None, "MemoryError: worker died", None, None]
+    executor = OddExecutor()
+    second = rows(quick, GRID, executor=executor, out=path)
+    assert executor.submitted == 1 and [r["error"] for r in second] == [None] * 4
+
+
+def test_failing_point_does_not_stop_the_rest(quick, tmp_path):
+    # back_to_back needs two nodes: the points with three are mistakes
+    parameters = {"topology.kind": ["back_to_back"], "topology.nodes": [2, 3], "limits.events": [100, 10**9]}
+    table = rows(quick, parameters, out=tmp_path / "s.csv")
+    assert [bool(r["error"]) for r in table] == [True, False, True, True]
+    assert "events" in table[0]["error"] and "back_to_back" in table[2]["error"]
+
+
+def test_mistake_of_every_point_is_an_error(quick):
+    with pytest.raises(ls.InputError, match="nodse"):
+        rows(quick, {"topology.nodse": [2, 3]})
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_resume_runs_only_what_is_missing(quick, tmp_path, ending):
+    whole, path = tmp_path / f"whole.{ending}", tmp_path / f"part.{ending}"
+    rows(quick, GRID, seeds=2, out=whole)
+    lines = whole.read_bytes().splitlines(keepends=True)
+    head = 1 if ending == "csv" else 0
+    # killed while it wrote the fourth row; rows in the order in which they happened to finish
+    path.write_bytes(b"".join(lines[:head] + [lines[head + 2], lines[head + 5], lines[head]] + [lines[head + 3][:40]]))
+
+    class Counting(ThreadPoolExecutor):
+        submitted = 0
+
+        def submit(self, *args, **kwargs):
+            self.submitted += 1
+            return super().submit(*args, **kwargs)
+
+    with Counting(2) as pool:
+        table = rows(quick, GRID, seeds=2, out=path, executor=pool)
+    assert pool.submitted == 5 and len(table) == 8
+    assert path.read_bytes() == whole.read_bytes()
+    with Counting(2) as pool:
+        rows(quick, GRID, seeds=2, out=path, executor=pool)
+    assert pool.submitted == 0 and path.read_bytes() == whole.read_bytes()
+
+
+def test_file_of_another_sweep_is_not_touched(quick, tmp_path):
+    path = tmp_path / "s.csv"
+    rows(quick, GRID, out=path)
+    before = path.read_bytes()
+    with pytest.raises(ls.Error, match="resume=False"):
+        rows(quick, {"topology.nodes": [2, 4]}, out=path)
+    assert path.read_bytes() == before
+    rows(quick, {"topology.nodes": [2, 4]}, out=path, resume=False)
+    assert len(path.read_text().splitlines()) == 3
+    (tmp_path / "odd.jsonl").write_text("hello\n")
+    with pytest.raises(ls.Error, match="odd.jsonl"):
+        rows(quick, GRID, out=tmp_path / "odd.jsonl")
+    with pytest.raises(ValueError, match=".csv"):
+        rows(quick, GRID, out=tmp_path / "s.txt")
+
+
+def test_csv_reads_back(quick, tmp_path):
+    path = tmp_path / "s.csv"
+    rows(quick, GRID, out=path)
+    with open(path, newline="") as file:
+        table = list(csv.DictReader(file))
+    assert [r["fabric.link.delay"] for r in table] == ["50ns", "1us"] * 2
+    assert json.loads(table[0]["by_operation"])["barrier"]["count"] == 10
+
+
+def test_rows_are_on_disk_as_they_finish(quick, tmp_path):
+    path = tmp_path / "s.jsonl"
+    stream = ls.sweep_rows(quick, GRID, out=path, jobs=1, progress=False)
+    next(stream)
+    assert len(path.read_text().splitlines()) == 1
+    stream.close()
+    assert len(rows(quick, GRID, out=path)) == 4
+
+
+def test_killed_sweep_resumes(quick, tmp_path):
+    """A real kill: the process gets SIGKILL in the middle of a sweep."""
+    path = tmp_path / "s.jsonl"
+    quick["workload"]["iterations"] = 100
+    code = (f"import loco_sim as ls\n"
+            f"list(ls.sweep_rows({quick!r}, {{'topology.nodes': [2, 3]}}, seeds=100, out={str(path)!r}, jobs=2))")
+    process = subprocess.Popen([sys.executable, "-c", code],
+                               env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    while not path.exists() or path.read_bytes().count(b"\n") < 5:
+        time.sleep(0.005)
+        assert process.poll() is None, "it ended before it could be killed"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    done = path.read_bytes().count(b"\n")
+    assert 5 <= done < 200
+    table = rows(quick, {"topology.nodes": [2, 3]}, seeds=100, out=path)
+    assert len(table) == 200
+    whole = tmp_path / "whole.jsonl"
+    rows(quick, {"topology.nodes": [2, 3]}, seeds=100, out=whole)
+    assert path.read_bytes() == whole.read_bytes()
+
+
+def test_progress_goes_to_stderr(quick, capsys):
+    list(ls.sweep_rows(quick, GRID, progress=True))
+    captured = capsys.readouterr()
+    assert captured.out == "" and "4/4" in captured.err
