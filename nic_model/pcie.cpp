@@ -191,7 +191,9 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
   const HardwareProfile& p = engine.profile();
   PostedDomain& d = engine.state.domains[domain];
   const std::uint64_t requests = std::max<std::uint64_t>(1, (bytes + p.pcie_mrrs.count - 1) / p.pcie_mrrs.count);
-  const sim::SimTime sent = upstream(engine, d.node, requests * p.pcie_read_header.count, requests);
+  // The first request is answered while the others follow it on the link.
+  const sim::SimTime sent = upstream(engine, d.node, p.pcie_read_header.count, 1);
+  if (requests > 1) upstream(engine, d.node, (requests - 1) * p.pcie_read_header.count, requests - 1);
   announce(engine, TlpKind::memory_read, d.node, 0, 0, bytes);
   HeldRead held = read;
   held.behind = engine.fault(Fault::read_does_not_flush) ? 0 : d.issued();

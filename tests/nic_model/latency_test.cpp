@@ -1,0 +1,189 @@
+// Latencies are the sums of their stages. Every stage of the profile under test has a cost of its own (distinct
+// primes), so that a stage counted twice or left out shows; sums are written down from the machine page, not from a
+// run.
+#include <catch2/catch.hpp>
+
+#include "rig.hpp"
+
+using namespace loco;
+using namespace loco::test;
+using nic::Stamp;
+
+namespace {
+
+nic::HardwareProfile primes() {
+  nic::HardwareProfile p;
+  p.cpu_store_drain = 2_ns;
+  p.pcie_rate = {64'000'000'000};  // 8 B/ns
+  p.pcie_mps = 256_B;
+  p.pcie_read_completion = 256_B;
+  p.pcie_upstream = 31_ns;
+  p.pcie_downstream = 37_ns;
+  p.pcie_read_access = 41_ns;
+  p.pcie_write_commit = 43_ns;
+  p.pcie_ordering_domain = nic::OrderingDomain::nic;
+  p.nic_wqe_start = 53_ns;
+  p.nic_transmit = 59_ns;
+  p.nic_receive = 61_ns;
+  p.nic_atomic_modify = 67_ns;
+  p.nic_cqe = 71_ns;
+  p.nic_inline_max = 220_B;
+  p.nic_blueflame = true;
+  p.link_ideal = false;
+  p.link_rate = 16_Gbps;  // 2 B/ns
+  p.link_delay = 73_ns;
+  p.link_mtu = 1024_B;
+  p.switch_latency = 79_ns;
+  return p;
+}
+
+/// Time on the PCIe link, and on a network link, in picoseconds.
+std::int64_t tlp(std::int64_t bytes) { return bytes * 125; }
+std::int64_t wire(std::int64_t bytes) { return bytes * 500; }
+constexpr std::int64_t ns(std::int64_t n) { return n * 1000; }
+
+constexpr std::int64_t kUp = ns(31), kDown = ns(37), kAccess = ns(41), kCommit = ns(43), kDrain = ns(2);
+constexpr std::int64_t kStart = ns(53), kTransmit = ns(59), kReceive = ns(61), kModify = ns(67), kCqe = ns(71);
+
+/// A packet's way: NIC, link, and with a switch: cut-through of the first 64 bytes, switch, second link.
+std::int64_t network(std::int64_t bytes, bool star) {
+  return star ? kTransmit + wire(64) + ns(73) + ns(79) + wire(bytes) + ns(73) : kTransmit + wire(bytes) + ns(73);
+}
+/// A PCIe read: request of 24 bytes up, memory, completion of 20 bytes and the data down.
+std::int64_t dma_read(std::int64_t bytes) { return tlp(24) + kUp + kAccess + tlp(bytes + 20) + kDown; }
+/// A PCIe write until memory has it.
+std::int64_t dma_write(std::int64_t bytes) { return tlp(bytes + 24) + kUp + kCommit; }
+/// Store buffer, doorbell of 8 bytes, fetch of a 64-byte WQE, its start.
+std::int64_t until_start() { return kDrain + tlp(8 + 24) + kDown + dma_read(64) + kStart; }
+
+constexpr std::int64_t kWriteHeaders = 82 + 16, kReadHeaders = 82 + 16, kAckBytes = 82 + 4, kAtomicHeaders = 82 + 28;
+constexpr std::uint64_t kAligned = 192;  // memory begins at 64: TLPs split at multiples of 256 bytes
+constexpr std::int64_t kReadResponse = 82 + 4, kAtomicResponse = 82 + 4 + 8;
+
+}  // namespace
+
+TEST_CASE("an 8-byte write takes the sum of its stages") {
+  const bool star = GENERATE(false, true);
+  Rig rig(primes(), star ? fabric::Topology::star : fabric::Topology::back_to_back);
+  rig.post_and_run({rig.write(0, 0)});
+  const std::int64_t read_at = until_start() + tlp(24) + kUp + kAccess;
+  CHECK(rig.recorder.finished(Stamp::aNLR).ps == read_at);
+  const std::int64_t received = until_start() + dma_read(8) + network(kWriteHeaders + 8, star);
+  CHECK(rig.recorder.finished(Stamp::aNRW).ps == received + kReceive + dma_write(8));
+  // The ACK leaves once the write is posted, not once memory has it; the CQE is a write of 64 bytes.
+  CHECK(rig.recorder.cqes.at(0).at.ps ==
+        received + kReceive + network(kAckBytes, star) + kReceive + kCqe + dma_write(64));
+}
+
+TEST_CASE("an inline write by BlueFlame spares both PCIe reads") {
+  const bool star = GENERATE(false, true);
+  Rig rig(primes(), star ? fabric::Topology::star : fabric::Topology::back_to_back);
+  nic::Wqe wqe = rig.write(0, 0);
+  wqe.inline_data = true;
+  rig.post_and_run({wqe});
+  CHECK(rig.recorder.finished(Stamp::aNLR).ps == 0);  // the CPU's copy, when posting
+  const std::int64_t start = kDrain + tlp(64 + 24) + kDown + kStart;
+  CHECK(rig.recorder.finished(Stamp::aNRW).ps == start + network(kWriteHeaders + 8, star) + kReceive + dma_write(8));
+}
+
+TEST_CASE("two linked inline writes are fetched: BlueFlame carries one work request") {
+  Rig rig(primes());
+  nic::Wqe wqe = rig.write(0, 0);
+  wqe.inline_data = true;
+  rig.post_and_run({wqe, wqe}, true);
+  const std::int64_t start = kDrain + tlp(8 + 24) + kDown + dma_read(2 * 64) + kStart;
+  CHECK(rig.recorder.finished(Stamp::aNRW).ps == start + network(kWriteHeaders + 8, false) + kReceive + dma_write(8));
+}
+
+TEST_CASE("an 8-byte read takes the sum of its stages") {
+  const bool star = GENERATE(false, true);
+  Rig rig(primes(), star ? fabric::Topology::star : fabric::Topology::back_to_back);
+  rig.post_and_run({rig.read(0, 0)});
+  const std::int64_t asked = until_start() + network(kReadHeaders, star) + kReceive;
+  CHECK(rig.recorder.finished(Stamp::aNRR).ps == asked + tlp(24) + kUp + kAccess);
+  const std::int64_t answered = asked + dma_read(8) + network(kReadResponse + 8, star) + kReceive;
+  CHECK(rig.recorder.finished(Stamp::aNLW).ps == answered + dma_write(8));
+  // Data and CQE follow each other on the PCIe link.
+  CHECK(rig.recorder.cqes.at(0).at.ps == answered + tlp(8 + 24) + kCqe + dma_write(64));
+}
+
+TEST_CASE("fetch-and-add and compare-and-swap take the sum of their stages") {
+  const bool star = GENERATE(false, true);
+  const bool add = GENERATE(false, true);
+  Rig rig(primes(), star ? fabric::Topology::star : fabric::Topology::back_to_back);
+  rig.post_and_run({add ? rig.fetch_add(0, 0, 5) : rig.compare_swap(0, 0, 0, 5)});
+  const std::int64_t asked = until_start() + network(kAtomicHeaders, star) + kReceive;
+  const std::int64_t modified = asked + dma_read(8) + kModify;
+  CHECK(rig.recorder.finished(Stamp::aNRW).ps == modified + dma_write(8));
+  const std::int64_t answered = modified + network(kAtomicResponse, star) + kReceive;
+  CHECK(rig.recorder.finished(Stamp::aNLW).ps == answered + dma_write(8));
+}
+
+TEST_CASE("atomics follow each other at the service time of the atomic unit") {
+  Rig rig(primes());
+  std::vector<nic::Wqe> wqes;
+  for (std::uint64_t i = 0; i < 16; ++i) wqes.push_back(rig.fetch_add(8 * i, 0, 1));
+  rig.post_and_run(wqes, true);
+  std::vector<std::int64_t> writes;
+  for (const nic::Subevent& s : rig.recorder.subevents) {
+    if (s.stamp != Stamp::aNRW) continue;
+    for (const nic::SubeventFinish& f : rig.recorder.finishes) {
+      if (f.id == s.id) writes.push_back(f.at.ps);
+    }
+  }
+  REQUIRE(writes.size() == 16);
+  // Read, modify, write committed; nothing of it overlaps with the next one's.
+  for (std::size_t i = 1; i < writes.size(); ++i)
+    CHECK(writes[i] - writes[i - 1] == dma_read(8) + kModify + dma_write(8));
+}
+
+TEST_CASE("a 1000-byte write is read in completions of 256 bytes and committed in TLPs of 256") {
+  Rig rig(primes());
+  REQUIRE((rig.local.base + kAligned) % 256 == 0);
+  rig.post_and_run({rig.write(kAligned, kAligned, 1000)});
+  // Completions follow each other on the link: 4 of them, 1000 bytes of data in all.
+  const std::int64_t data_there = until_start() + tlp(24) + kUp + kAccess + tlp(1000 + 4 * 20) + kDown;
+  const std::int64_t received = data_there + network(kWriteHeaders + 1000, false) + kReceive;
+  // The first TLP commits; the three behind it are separated by their time on the link.
+  const std::int64_t last = received + dma_write(256) + 2 * tlp(256 + 24) + tlp(1000 - 768 + 24);
+  sim::SimTime end;
+  for (const nic::SubeventFinish& f : rig.recorder.finishes) end = std::max(end, f.at);
+  CHECK(end.ps == last);
+}
+
+TEST_CASE("packets of a large write follow each other at the rate of the slower link") {
+  Rig rig(primes());
+  rig.post_and_run({rig.write(kAligned, kAligned, 10 * 1024)});
+  REQUIRE(rig.recorder.sent.size() == 11);  // 10 and the ACK
+  // The network is the slower one: the first packet leaves when its kilobyte has been read, the others back to back.
+  const std::int64_t first_there = until_start() + tlp(24) + kUp + kAccess + tlp(1024 + 4 * 20) + kDown;
+  const std::int64_t all_received = first_there + kTransmit + wire(10 * (1024 + 82) + 16) + ns(73) + kReceive;
+  sim::SimTime end;
+  for (const nic::SubeventFinish& f : rig.recorder.finishes) end = std::max(end, f.at);
+  CHECK(end.ps == all_received + dma_write(256) + 3 * tlp(256 + 24));
+}
+
+TEST_CASE("a spinning thread wakes at the instant at which its polling loop would have seen the change") {
+  // The loop's turns begin at 0, 7, 14, ... ns; what it waits for arrives at a time computed above.
+  Rig rig(primes());
+  rig.fill(0, 0, {1, 0, 0, 0, 0, 0, 0, 0});
+  sim::SimTime seen;
+  rig.system.create_thread(1);
+  rig.system.create_thread(0);
+  int turns = 0;
+  rig.scripts.steps.emplace_back([&](nic::Cpu& cpu) {
+    ++turns;
+    if (cpu.load(rig.remote.base) == 0) return cpu.pause(7_ns);
+    seen = cpu.now();
+    cpu.stop();
+  });
+  rig.scripts.steps.emplace_back([&](nic::Cpu& cpu) {
+    const nic::Wqe wqe = rig.write(0, 0);
+    CHECK(cpu.post_send(rig.qp, {&wqe, 1}) == nic::PostResult::ok);
+    cpu.stop();
+  });
+  rig.run();
+  const std::int64_t there = until_start() + dma_read(8) + network(kWriteHeaders + 8, false) + kReceive + dma_write(8);
+  CHECK(seen.ps == (there + ns(7) - 1) / ns(7) * ns(7));
+  CHECK(turns == 2);  // and it costs events only when something changes
+}

@@ -1,0 +1,125 @@
+#include "rig.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <stdexcept>
+#include <yaml-cpp/yaml.h>
+
+#include "nic_model/profile_fields.hpp"
+
+namespace loco::test {
+
+sim::SimTime Recorder::finished(nic::Stamp stamp) const {
+  for (const nic::Subevent& s : subevents) {
+    if (s.stamp != stamp) continue;
+    if (s.finished) return s.at;
+    for (const nic::SubeventFinish& f : finishes) {
+      if (f.id == s.id) return f.at;
+    }
+  }
+  return sim::SimTime::max();
+}
+
+Rig::Rig(const nic::HardwareProfile& profile, fabric::Topology topology, std::uint64_t size, std::uint8_t remote_access)
+    : system({.profile = profile, .topology = topology, .nodes = 2, .witness = true}) {
+  local = system.register_memory(0, system.allocate(0, size), size);
+  remote = system.register_memory(1, system.allocate(1, size), size, remote_access);
+  cq = system.create_cq(0, 1024);
+  qp = system.create_qp(0, cq, 256, 0);
+  passive = system.create_qp(1, system.create_cq(1, 1), 1);
+  system.connect(qp, passive);
+}
+
+nic::Wqe Rig::write(std::uint64_t from, std::uint64_t to, std::uint32_t length) const {
+  return {.opcode = nic::Opcode::rdma_write,
+          .length = length,
+          .lkey = local.lkey,
+          .rkey = remote.rkey,
+          .local = local.base + from,
+          .remote = remote.base + to};
+}
+
+nic::Wqe Rig::read(std::uint64_t into, std::uint64_t from, std::uint32_t length) const {
+  nic::Wqe wqe = write(into, from, length);
+  wqe.opcode = nic::Opcode::rdma_read;
+  return wqe;
+}
+
+nic::Wqe Rig::fetch_add(std::uint64_t into, std::uint64_t at, std::uint64_t add) const {
+  nic::Wqe wqe = write(into, at);
+  wqe.opcode = nic::Opcode::fetch_add;
+  wqe.compare_add = add;
+  return wqe;
+}
+
+nic::Wqe Rig::compare_swap(std::uint64_t into, std::uint64_t at, std::uint64_t expected, std::uint64_t desired) const {
+  nic::Wqe wqe = write(into, at);
+  wqe.opcode = nic::Opcode::compare_swap;
+  wqe.compare_add = expected;
+  wqe.swap = desired;
+  return wqe;
+}
+
+std::vector<nic::Cqe> Rig::post_and_run(const std::vector<nic::Wqe>& wqes, bool linked) {
+  system.create_thread(0, system.now());
+  std::size_t next = 0;
+  scripts.steps.emplace_back([&, linked](nic::Cpu& cpu) {
+    const std::size_t count = linked ? wqes.size() : 1;
+    if (next < wqes.size()) {
+      if (cpu.post_send(qp, {wqes.data() + next, count}) != nic::PostResult::ok) throw std::logic_error("not posted");
+      next += count;
+    }
+    if (next < wqes.size()) return cpu.resume_when_drained();
+    cpu.stop();
+  });
+  recorder.cqes.clear();
+  run();
+  std::vector<nic::Cqe> cqes;
+  for (const Recorder::Completed& c : recorder.cqes) cqes.push_back(c.cqe);
+  return cqes;
+}
+
+void Rig::run() {
+  nic::Context context{scripts, &recorder};
+  while (system.step(context)) {
+  }
+}
+
+void Rig::fill(nic::NodeId node, std::uint64_t offset, const std::vector<std::uint8_t>& content) {
+  system.write_memory(node, (node == 0 ? local : remote).base + offset, std::as_bytes(std::span(content)));
+}
+
+std::vector<std::uint8_t> Rig::bytes(nic::NodeId node, std::uint64_t offset, std::size_t size) const {
+  std::vector<std::uint8_t> out(size);
+  system.read_memory(node, (node == 0 ? local : remote).base + offset, std::as_writable_bytes(std::span(out)));
+  return out;
+}
+
+namespace {
+std::int64_t in_base_unit(const nic::ProfileField& field, const std::string& text) {
+  if (field.unit == nic::UnitKind::boolean) return text == "true" ? 1 : 0;
+  if (field.unit == nic::UnitKind::choice) {
+    return std::find(field.choices.begin(), field.choices.end(), text) - field.choices.begin();
+  }
+  static const std::map<std::string, double> kUnits = {{"", 1},  {"ps", 1},     {"ns", 1e3}, {"us", 1e6},  {"ms", 1e9},
+                                                       {"B", 1}, {"KiB", 1024}, {"bps", 1},  {"Gbps", 1e9}};
+  std::size_t end = 0;
+  const double number = std::stod(text, &end);
+  return std::llround(number * kUnits.at(text.substr(end)));
+}
+}  // namespace
+
+nic::HardwareProfile profile_file(const std::string& name) {
+  const YAML::Node document = YAML::LoadFile(std::string(LOCO_SIM_HARDWARE_DIR) + "/" + name + ".yaml");
+  nic::HardwareProfile profile;
+  for (const nic::ProfileField& field : nic::kProfileFields) {
+    const auto dot = field.key.find('.');
+    const YAML::Node group = document[std::string(field.key.substr(0, dot))];
+    const auto text = group[std::string(field.key.substr(dot + 1))].as<std::string>();
+    nic::set_value(profile, field, in_base_unit(field, text));
+  }
+  return profile;
+}
+
+}  // namespace loco::test
