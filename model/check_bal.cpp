@@ -11,8 +11,7 @@ namespace {
 
 class BalChecker final : public LibraryChecker {
  public:
-  explicit BalChecker(const CheckContext& context)
-      : context_(context), barriers_(context.index.trace().objects.size()) {}
+  explicit BalChecker(const CheckContext& context);
 
   void begin_thread(std::uint32_t /*thread*/) override { ++epoch_; }
   void subevents(Event& event) override;
@@ -38,8 +37,18 @@ class BalChecker final : public LibraryChecker {
 
   CheckContext context_;
   std::vector<Barrier> barriers_;
+  std::vector<std::uint32_t> everywhere_;  // nodes that some operation names: aGF of any other orders nothing more
   std::uint32_t epoch_ = 0;
 };
+
+BalChecker::BalChecker(const CheckContext& context)
+    : context_(context), barriers_(context.index.trace().objects.size()) {
+  const Trace& trace = context.index.trace();
+  std::vector<bool> named(trace.nodes, false);
+  for (const Subevent& s : trace.subevents) named[s.peer] = true;
+  for (std::uint32_t n = 0; n < trace.nodes; ++n)
+    if (named[n]) everywhere_.push_back(n);
+}
 
 BalChecker::Barrier& BalChecker::barrier(std::uint32_t object) {
   Barrier& b = barriers_[object];
@@ -47,13 +56,10 @@ BalChecker::Barrier& BalChecker::barrier(std::uint32_t object) {
     b.known = true;
     const Trace& trace = context_.index.trace();
     const Object& o = trace.objects[object];
-    if (o.transitive) {
-      for (std::uint32_t n = 0; n < trace.nodes; ++n) b.fenced.push_back(n);
-    } else {
-      for (const std::uint32_t t : o.participants) b.fenced.push_back(trace.threads[t].node);
-      std::sort(b.fenced.begin(), b.fenced.end());
-      b.fenced.erase(std::unique(b.fenced.begin(), b.fenced.end()), b.fenced.end());
-    }
+    if (o.transitive) b.fenced = everywhere_;
+    for (const std::uint32_t t : o.participants) b.fenced.push_back(trace.threads[t].node);
+    std::sort(b.fenced.begin(), b.fenced.end());
+    b.fenced.erase(std::unique(b.fenced.begin(), b.fenced.end()), b.fenced.end());
   }
   if (b.epoch != epoch_) {
     b.epoch = epoch_;

@@ -79,7 +79,7 @@ class Explanation {
   bool direct(PointId p, PointId q) const {
     const Facts a = facts(p), b = facts(q);
     if (a.subevent != 0 && a.subevent == b.subevent) return a.start && !b.start;
-    if (a.call >= b.call) return false;
+    if (a.call >= b.call || trace_.calls[a.call - 1].thread != trace_.calls[b.call - 1].thread) return false;
     const bool same_node = is_family(a.stamp) && is_family(b.stamp) && a.peer == b.peer;
     const bool instants = is_instant(a.stamp) && is_instant(b.stamp);
     const bool between_finishes = !a.start && !b.start;
@@ -96,21 +96,21 @@ class Explanation {
     return (a == Stamp::aNRW || a == Stamp::aNLW) && b == Stamp::aRF && same_node;
   }
 
+  /// Within a run of program order and mo, goes as far as one edge of program order leads, again and again.
   std::vector<CycleEdge> shorten_program_order(const std::vector<CycleEdge>& cycle) const {
+    const auto is_free = [](Rule r) { return is_program_order(r) || r == Rule::mo; };
     std::vector<CycleEdge> out;
     for (std::size_t i = 0; i < cycle.size();) {
-      if (!is_program_order(cycle[i].rule)) {
-        out.push_back(cycle[i++]);
-        continue;
-      }
       std::size_t run = i;
-      while (run < cycle.size() && is_program_order(cycle[run].rule)) ++run;
+      while (run < cycle.size() && is_free(cycle[run].rule)) ++run;
       std::size_t last = std::min(run, i + kMaxShortcut);
       while (last > i + 1 && !direct(cycle[i].from, cycle[last - 1].to)) --last;
-      CycleEdge e{cycle[i].from, cycle[last - 1].to, cycle[i].rule};
-      if (last > i + 1) e.rule = Rule::ppo;
-      out.push_back(e);
-      i = last;
+      if (last > i + 1) {
+        out.push_back({cycle[i].from, cycle[last - 1].to, Rule::ppo});
+        i = last;
+      } else {
+        out.push_back(cycle[i++]);
+      }
     }
     return out;
   }
@@ -118,8 +118,8 @@ class Explanation {
   static std::vector<CycleEdge> shorten_mo(const std::vector<CycleEdge>& cycle) {
     std::vector<CycleEdge> out;
     for (const CycleEdge& e : cycle) {
-      const bool continues =
-          !out.empty() && e.rule == Rule::mo && (out.back().rule == Rule::mo || out.back().rule == Rule::rb);
+      const bool continues = !out.empty() && e.rule == Rule::mo && out.back().from != e.to &&
+                             (out.back().rule == Rule::mo || out.back().rule == Rule::rb);
       if (continues) {
         out.back().to = e.to;
       } else {

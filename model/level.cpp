@@ -13,6 +13,15 @@ Level::Level(const TraceIndex& index, LibrarySet libraries) : index_(&index), li
     const bool in = (libraries & bit(calls[i].library)) != 0;
     event_[i] = above != 0 ? above : in ? static_cast<CallId>(i + 1) : 0;
   }
+  const std::vector<Subevent>& subevents = index.trace().subevents;
+  library_.assign(subevents.size(), kHidden);
+  for (std::size_t i = 0; i < subevents.size(); ++i) {
+    const CallId event = event_[subevents[i].call - 1];
+    if (event == 0) continue;
+    const Call& call = calls[event - 1];
+    if ((visible_stamps(call.library, call.method) >> static_cast<unsigned>(subevents[i].stamp) & 1U) != 0)
+      library_[i] = static_cast<std::uint8_t>(call.library);
+  }
 }
 
 SubeventId Level::next_write(SubeventId id, std::uint32_t word) {

@@ -40,25 +40,20 @@ class Level {
   [[nodiscard]] const TraceIndex& index() const { return *index_; }
   /// The event that a call belongs to; 0 when it is transparent.
   [[nodiscard]] CallId event_of(CallId call) const { return event_[call - 1]; }
-  [[nodiscard]] bool visible(SubeventId id) const {
-    const Subevent& s = index_->subevent(id);
-    const CallId event = event_[s.call - 1];
-    if (event == 0) return false;
-    const Call& call = index_->call(event);
-    return (visible_stamps(call.library, call.method) >> static_cast<unsigned>(s.stamp) & 1U) != 0;
-  }
+  [[nodiscard]] bool visible(SubeventId id) const { return library_[id - 1] != kHidden; }
   /// The library to whose execution a subevent belongs; only for visible ones.
-  [[nodiscard]] Library library_of(SubeventId id) const {
-    return index_->call(event_[index_->subevent(id).call - 1]).library;
-  }
+  [[nodiscard]] Library library_of(SubeventId id) const { return static_cast<Library>(library_[id - 1]); }
   /// The next visible write of the word after a write (or, for 0, its first); 0 is none.
   [[nodiscard]] SubeventId next_write(SubeventId id, std::uint32_t word);
 
  private:
+  static constexpr std::uint8_t kHidden = 0xff;
+
   const TraceIndex* index_;
   LibrarySet libraries_;
   std::vector<CallId> event_;
-  std::vector<SubeventId> skip_;  // by subevent: a later write of the word, hidden ones jumped over
+  std::vector<std::uint8_t> library_;  // by subevent
+  std::vector<SubeventId> skip_;       // by subevent: a later write of the word, hidden ones jumped over
 };
 
 }  // namespace loco::model

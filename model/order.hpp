@@ -45,7 +45,7 @@ class Order {
   Order(const TraceIndex& index, bool materialise);
 
   /// F of a recorded subevent.
-  [[nodiscard]] Point finish(SubeventId id) const;
+  [[nodiscard]] Point finish(SubeventId id) const { return {index_->finish_position(id), id - 1, true}; }
   /// S of a recorded write that takes time: unconstrained until edges lead to it.
   [[nodiscard]] Point start(SubeventId id) const {
     return {1, static_cast<PointId>(index_->trace().subevents.size() + id - 1), true};
@@ -111,16 +111,5 @@ class Order {
   std::vector<std::uint32_t> backward_edges_;
   std::vector<Extra> extras_;
 };
-
-inline Point Order::finish(SubeventId id) const {
-  const Subevent& s = index_->subevent(id);
-  std::uint64_t position = 0;
-  if (s.finish == kNever) {
-    position = (std::uint64_t{1} << 63) | (2 * s.start + 1);  // after everything that finished
-  } else {
-    position = 2 * s.finish + (is_instant(s.stamp) ? 0 : 1);
-  }
-  return {position + 2, id - 1, true};
-}
 
 }  // namespace loco::model

@@ -69,17 +69,18 @@ constexpr bool is_chain_by_itself(RowClass c) { return c != RowClass::nrr; }
 
 void ProgramOrder::begin_thread() {
   thread_ = {};
-  for (const std::uint32_t node : touched_) peers_[node] = Peer{};
-  touched_.clear();
+  for (const std::uint32_t node : used_) slot_[node] = 0;
+  used_.clear();
+  peers_.clear();
 }
 
 ProgramOrder::Level& ProgramOrder::peer(std::uint32_t node) {
-  Peer& p = peers_[node];
-  if (!p.touched) {
-    p.touched = true;
-    touched_.push_back(node);
+  if (slot_[node] == 0) {
+    peers_.emplace_back();
+    slot_[node] = static_cast<std::uint32_t>(peers_.size());
+    used_.push_back(node);
   }
-  return p.level;
+  return peers_[slot_[node] - 1];
 }
 
 void ProgramOrder::enter(Event& event, bool issue) {

@@ -23,7 +23,7 @@ inline constexpr std::size_t kRowClasses = 6;
 
 class ProgramOrder {
  public:
-  ProgramOrder(Order& order, std::uint32_t nodes) : order_(&order), peers_(nodes) {}
+  ProgramOrder(Order& order, std::uint32_t nodes) : order_(&order), slot_(nodes, 0) {}
 
   void begin_thread();
   /// Edges into the event's subevents from the thread's earlier ones. Starts too when `issue` (rdmawait's events).
@@ -38,18 +38,14 @@ class ProgramOrder {
     Chains finish, start;
     Chains added_finish, added_start;
   };
-  struct Peer {
-    Level level;
-    bool touched = false;
-  };
-
   Level& peer(std::uint32_t node);
   void settle(Level& level);
 
   Order* order_;
-  Level thread_;  // classes whose stamps name no node
-  std::vector<Peer> peers_;
-  std::vector<std::uint32_t> touched_;
+  Level thread_;                     // classes whose stamps name no node
+  std::vector<Level> peers_;         // of the nodes that this thread has talked to
+  std::vector<std::uint32_t> slot_;  // by node: its index in peers_ + 1, or 0
+  std::vector<std::uint32_t> used_;  // nodes with a slot
 };
 
 }  // namespace loco::model

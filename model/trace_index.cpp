@@ -11,6 +11,7 @@ TraceIndex::TraceIndex(const Trace& trace) : trace_(&trace) {
   index_calls();
   index_words();
   index_mo();
+  index_finishes();
 }
 
 void TraceIndex::index_calls() {
@@ -78,6 +79,16 @@ void TraceIndex::index_mo() {
   for (std::size_t i = 0; i < t.subevents.size(); ++i)
     if (is_write(t.subevents[i].stamp) && t.subevents[i].finish != kNever && position_[i] == 0) return broken(i);
   if (broken_mo_ == 0) append_unfinished(last);
+}
+
+void TraceIndex::index_finishes() {
+  const std::vector<Subevent>& subevents = trace_->subevents;
+  finish_.resize(subevents.size());
+  for (std::size_t i = 0; i < subevents.size(); ++i) {
+    const Subevent& s = subevents[i];
+    finish_[i] = 2 + (s.finish == kNever ? (std::uint64_t{1} << 63) | (2 * s.start + 1)
+                                         : 2 * s.finish + (is_instant(s.stamp) ? 0 : 1));
+  }
 }
 
 void TraceIndex::append_unfinished(std::vector<SubeventId>& last) {

@@ -55,6 +55,10 @@ class TraceIndex {
   [[nodiscard]] SubeventId next_write(SubeventId id) const { return next_[id - 1]; }
   [[nodiscard]] std::uint32_t mo_position(SubeventId id) const { return id == 0 ? 0 : position_[id - 1]; }
 
+  /// Where the recorded run puts a subevent's finish, as a number to compare: instants are even, other writes
+  /// odd, writes that did not finish come after everything. At least 2.
+  [[nodiscard]] std::uint64_t finish_position(SubeventId id) const { return finish_[id - 1]; }
+
   /// A write whose `overwrote` link breaks the chain of its word; 0 when mo is total. Nothing above may be asked
   /// about mo when it is not.
   [[nodiscard]] SubeventId broken_mo() const { return broken_mo_; }
@@ -63,6 +67,7 @@ class TraceIndex {
   void index_calls();
   void index_words();
   void index_mo();
+  void index_finishes();
   void append_unfinished(std::vector<SubeventId>& last);
 
   const Trace* trace_;
@@ -72,6 +77,7 @@ class TraceIndex {
   std::vector<std::uint32_t> word_;
   std::vector<SubeventId> first_, next_;
   std::vector<std::uint32_t> position_;
+  std::vector<std::uint64_t> finish_;
   SubeventId broken_mo_ = 0;
 };
 
