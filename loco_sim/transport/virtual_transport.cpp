@@ -60,6 +60,7 @@ SimThread& VirtualTransport::act() {
   const bool separate = cluster_.config_.schedule != Schedule::timed;
   if (thread.owed.ps > 0 || (separate && (thread.looks > 0 || thread.acted))) spend(thread);
   thread.acted = true;
+  thread.looked.clear();  // what it looked at before is not what it will wait for
   return thread;
 }
 

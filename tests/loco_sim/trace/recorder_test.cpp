@@ -1,0 +1,185 @@
+// What a recorded trace says: calls within calls, subevents of the right calls, a witness that agrees with memory.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "loco_sim/loco/ack_key.hpp"
+#include "loco_sim/loco/barrier.hpp"
+#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/var.hpp"
+#include "loco_sim/transport/cluster.hpp"
+#include "tests/catch.hpp"
+
+using loco::SimulatedCluster;
+using loco::Transport;
+using loco::model::Call;
+using loco::model::Library;
+using loco::model::Method;
+using loco::model::Stamp;
+using loco::model::Trace;
+
+namespace {
+
+Trace record(std::uint32_t nodes, const SimulatedCluster::Program& program,
+             loco::Schedule schedule = loco::Schedule::random, std::uint64_t seed = 1) {
+  loco::ClusterConfig c;
+  c.nodes = nodes;
+  c.schedule = schedule;
+  c.seed = seed;
+  c.record = true;
+  SimulatedCluster cluster(c);
+  cluster.spawn_everywhere(program);
+  cluster.run();
+  return cluster.take_trace();
+}
+
+std::vector<const Call*> calls_of(const Trace& trace, Method method) {
+  std::vector<const Call*> found;
+  for (const Call& c : trace.calls)
+    if (c.method == method) found.push_back(&c);
+  return found;
+}
+
+std::multiset<Stamp> stamps_of(const Trace& trace, const Call* call) {
+  std::multiset<Stamp> stamps;
+  for (const auto& s : trace.subevents)
+    if (&trace.calls[s.call - 1] == call) stamps.insert(s.stamp);
+  return stamps;
+}
+
+void one_barrier(Transport& node) {
+  loco::manager mgr(node);
+  loco::barrier bar(mgr, "bar");
+  mgr.wait_for_ready();
+  bar.waiting();
+}
+
+}  // namespace
+
+TEST_CASE("innermost calls have the stamps of the model, outer ones have none") {
+  // Models page, section 2: Write {aCW}, Read {aCR}, Put {aNLR, aNRW}, Get {aNRR, aNLW}, Wait {aWT}, Mfence {aMF}.
+  const Trace trace = record(2, [](Transport& node) {
+    loco::manager mgr(node);
+    loco::var<std::uint64_t> v(mgr, "v");
+    mgr.wait_for_ready();
+    if (node.my_node() == 1) return;
+    v.store(1);
+    node.memory_fence();
+    loco::ack_key key(mgr);
+    v.push(1, key);
+    v.pull(1, key);
+    key.wait();
+    node.remote_fence(1);
+    mgr.fetch_add(v.address(), v.copy(1), 0, 1, &key);
+    key.wait();
+    (void)v.load();
+    node.compare_swap_local(v.address(), 99, 1);
+    node.compare_swap_local(v.address(), v.load(), 1);
+  });
+  const std::map<Method, std::multiset<Stamp>> expected = {
+      {Method::write, {Stamp::aCW}},
+      {Method::mfence, {Stamp::aMF}},
+      {Method::put, {Stamp::aNLR, Stamp::aNRW}},
+      {Method::get, {Stamp::aNRR, Stamp::aNLW}},
+      {Method::wait, {Stamp::aWT}},
+      {Method::rfence, {Stamp::aRF}},
+      {Method::remote_faa, {Stamp::aNRR, Stamp::aNRW, Stamp::aNLW}},
+      {Method::read, {Stamp::aCR}},
+  };
+  for (const auto& [method, stamps] : expected) {
+    const auto calls = calls_of(trace, method);
+    INFO("method " << static_cast<int>(method));
+    REQUIRE(!calls.empty());
+    for (const Call* call : calls) CHECK(stamps_of(trace, call) == stamps);
+  }
+  const auto cas = calls_of(trace, Method::cas);
+  REQUIRE(cas.size() == 2);
+  CHECK(stamps_of(trace, cas[0]) == std::multiset<Stamp>{Stamp::aMF, Stamp::aCR});  // fails
+  CHECK(stamps_of(trace, cas[1]) == std::multiset<Stamp>{Stamp::aCAS});
+  for (const auto method : {Method::sv_write, Method::sv_read, Method::bcast, Method::sv_wait})
+    for (const Call* call : calls_of(trace, method)) CHECK(stamps_of(trace, call).empty());
+}
+
+TEST_CASE("a barrier is made of a fence, a write, a broadcast and reads") {
+  const Trace trace = record(3, one_barrier);
+  const auto barriers = calls_of(trace, Method::barrier);
+  REQUIRE(barriers.size() == 3);
+  for (const Call* barrier : barriers) {
+    CHECK(barrier->library == Library::bal);
+    CHECK(barrier->parent == 0);
+    CHECK(barrier->returned);
+    std::vector<Method> children;
+    const auto id = static_cast<loco::model::CallId>(barrier - trace.calls.data() + 1);
+    std::uint32_t puts = 0;
+    std::uint32_t gets = 0;
+    for (const Call& c : trace.calls) {
+      if (c.parent == id) children.push_back(c.method);
+      if (c.parent != 0 && trace.calls[c.parent - 1].parent == id) {
+        puts += c.method == Method::put ? 1 : 0;
+        gets += c.method == Method::get ? 1 : 0;
+      }
+      if (c.parent == id) CHECK((c.begin >= barrier->begin && c.end <= barrier->end));
+    }
+    REQUIRE(children.size() >= 3);
+    CHECK(children[0] == Method::gf);
+    CHECK(children[1] == Method::sv_write);
+    CHECK(children[2] == Method::bcast);
+    CHECK(std::all_of(children.begin() + 3, children.end(), [](Method m) { return m == Method::sv_read; }));
+    CHECK(puts == 2);  // to the two other nodes
+    CHECK(gets == 2);
+    const auto& object = trace.objects[barrier->object];
+    CHECK(object.name == "bar");
+    CHECK(object.transitive);
+    CHECK(object.participants.size() == 3);
+    CHECK(trace.node_sets[barrier->node_set] == std::vector<std::uint32_t>{0, 1, 2});
+  }
+}
+
+TEST_CASE("the witness agrees with the values and with the order of writes") {
+  for (const auto schedule : {loco::Schedule::timed, loco::Schedule::random, loco::Schedule::adversarial}) {
+    const Trace trace = record(4, one_barrier, schedule, 11);
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::set<loco::model::SubeventId>> overwritten;
+    for (const auto& s : trace.subevents) {
+      const bool reads = s.stamp == Stamp::aCR || s.stamp == Stamp::aNLR || s.stamp == Stamp::aNRR;
+      if (reads) {
+        const std::uint64_t written = s.source == 0 ? 0 : trace.subevents[s.source - 1].value;
+        CHECK(s.value == written);
+      }
+      const bool writes = s.stamp == Stamp::aCW || s.stamp == Stamp::aNLW || s.stamp == Stamp::aNRW;
+      if (!writes) continue;
+      CHECK(s.finish != loco::model::kNever);  // the machine came to rest
+      CHECK(s.start < s.finish);
+      // No write is overwritten twice, and none before it was written.
+      CHECK(overwritten[{s.node, s.address}].insert(s.overwrote).second);
+      if (s.overwrote != 0) CHECK(trace.subevents[s.overwrote - 1].finish < s.finish);
+    }
+  }
+}
+
+TEST_CASE("threads have their node and name, waits the key's work id") {
+  const Trace trace = record(2, [](Transport& node) {
+    loco::manager mgr(node);
+    loco::var<std::uint64_t> v(mgr, "v");
+    mgr.wait_for_ready();
+    if (node.my_node() == 1) return;
+    loco::ack_key key(mgr);
+    v.push(1, key);
+    key.wait();
+  });
+  CHECK(trace.nodes == 2);
+  REQUIRE(trace.threads.size() == 4);
+  CHECK(trace.threads[0].name == "main");
+  CHECK(trace.threads[1].node == 1);
+  CHECK(std::count_if(trace.threads.begin(), trace.threads.end(), [](const auto& t) { return t.name == "poller"; }) ==
+        2);
+  const auto puts = calls_of(trace, Method::put);
+  const auto waits = calls_of(trace, Method::wait);
+  const auto outer = calls_of(trace, Method::sv_wait);
+  REQUIRE(puts.size() == 1);
+  REQUIRE(waits.size() == 1);
+  REQUIRE(outer.size() == 1);
+  CHECK(puts[0]->work_id != 0);
+  CHECK(waits[0]->work_id == puts[0]->work_id);
+  CHECK(outer[0]->work_id == puts[0]->work_id);
+  CHECK(calls_of(trace, Method::bcast).at(0)->work_id == puts[0]->work_id);
+}

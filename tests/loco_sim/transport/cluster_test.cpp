@@ -1,0 +1,340 @@
+// The simulated cluster: programs run to their end, failures come out with their place, runs are reproducible.
+#include "loco_sim/transport/cluster.hpp"
+
+#include <string>
+#include <vector>
+
+#include "loco_sim/loco/ack_key.hpp"
+#include "loco_sim/loco/barrier.hpp"
+#include "loco_sim/loco/errors.hpp"
+#include "loco_sim/loco/fence.hpp"
+#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/var.hpp"
+#include "model/trace_io.hpp"
+#include "tests/catch.hpp"
+#include "tests/loco_sim/transport/stages.hpp"
+
+using loco::ClusterConfig;
+using loco::Schedule;
+using loco::SimulatedCluster;
+using loco::Transport;
+using loco::test::contains_text;
+
+namespace {
+
+ClusterConfig config(std::uint32_t nodes, Schedule schedule = Schedule::timed, std::uint64_t seed = 1) {
+  ClusterConfig c;
+  c.nodes = nodes;
+  c.schedule = schedule;
+  c.seed = seed;
+  if (schedule == Schedule::timed) c.profile = loco::test::round_profile();
+  return c;
+}
+
+/// Broadcasts and barriers of three nodes, two threads each.
+void busy_program(Transport& node) {
+  loco::manager mgr(node);
+  loco::owned_var<std::uint64_t> v(mgr, "v", 0);
+  loco::barrier_options options;
+  options.threads_per_node = 2;
+  loco::barrier bar(mgr, "bar", options);
+  mgr.wait_for_ready();
+  const loco::Flag ended = node.make_flag();
+  node.spawn("second", [&] {
+    for (int i = 0; i < 3; ++i) bar.waiting();
+    node.flag_fetch_add(ended, 1);
+  });
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    if (mgr.my_node() == 0) {
+      v.store(i);
+      v.push_broadcast();
+    }
+    bar.waiting();
+    if (v.load() < i) throw std::logic_error("stale");
+  }
+  while (node.flag_load(ended) == 0) node.pause();
+}
+
+std::string trace_of(ClusterConfig c) {
+  c.record = true;
+  SimulatedCluster cluster(c);
+  cluster.spawn_everywhere(busy_program);
+  cluster.run();
+  return loco::model::encode_trace(cluster.take_trace());
+}
+
+}  // namespace
+
+TEST_CASE("a run is a function of configuration and seed") {
+  for (const Schedule schedule : {Schedule::timed, Schedule::random, Schedule::adversarial}) {
+    const std::string first = trace_of(config(3, schedule, 7));
+    CHECK(first == trace_of(config(3, schedule, 7)));
+    // The seed is in the trace; the rest of a timed run does not depend on it.
+    if (schedule != Schedule::timed) CHECK(first.size() != trace_of(config(3, schedule, 8)).size());
+  }
+}
+
+TEST_CASE("recording does not change a run") {
+  for (const Schedule schedule : {Schedule::timed, Schedule::random}) {
+    ClusterConfig c = config(3, schedule);
+    SimulatedCluster plain(c);
+    plain.spawn_everywhere(busy_program);
+    plain.run();
+    c.record = true;
+    SimulatedCluster recorded(c);
+    recorded.spawn_everywhere(busy_program);
+    recorded.run();
+    CHECK(plain.ended() == recorded.ended());
+    CHECK(plain.system().counters() == recorded.system().counters());
+    CHECK(plain.take_trace().subevents.empty());
+    CHECK(!recorded.take_trace().subevents.empty());
+  }
+}
+
+TEST_CASE("an exception of a program comes out with its node and thread, the original nested") {
+  bool unwound = false;
+  struct Guard {
+    bool& flag;
+    ~Guard() { flag = true; }
+  };
+  {
+    SimulatedCluster cluster(config(2));
+    cluster.spawn_everywhere([&](Transport& node) {
+      loco::manager mgr(node);
+      loco::owned_var<int> v(mgr, "v", 0);
+      mgr.wait_for_ready();
+      if (node.my_node() == 0) {
+        const Guard guard{unwound};
+        while (v.load() == 0) node.pause();  // never
+      }
+      node.compute(1000);
+      v.store(1);
+    });
+    try {
+      cluster.run();
+      FAIL("no exception");
+    } catch (const loco::ProgramError& error) {
+      CHECK(error.node() == 1);
+      CHECK(error.thread() == "main");
+      CHECK_THAT(error.what(), contains_text("node 1, thread main: variable 'v' is owned by node 0"));
+      CHECK_THROWS_AS(std::rethrow_if_nested(error), loco::ownership_error);
+    }
+    CHECK(!unwound);
+  }
+  CHECK(unwound);  // programs that have not ended are unwound with their cluster
+}
+
+TEST_CASE("a deadlock is reported with what each thread waits for") {
+  SimulatedCluster cluster(config(2));
+  cluster.spawn_everywhere([](Transport& node) {
+    loco::manager mgr(node);
+    loco::barrier bar(mgr, "bar");
+    mgr.wait_for_ready();
+    if (node.my_node() == 0) bar.waiting();
+  });
+  try {
+    cluster.run();
+    FAIL("no exception");
+  } catch (const loco::Deadlock& error) {
+    CHECK_THAT(error.what(), contains_text("1 thread(s) have not ended"));
+    CHECK_THAT(error.what(), contains_text("node 0, thread main: in bal.barrier(bar); waits for a change of word"));
+  }
+}
+
+TEST_CASE("a run that goes on for ever is stopped") {
+  const auto restless = [](Transport& node) {
+    while (true) node.compute(1000);
+  };
+  SECTION("by the limit on events") {
+    ClusterConfig c = config(1);
+    c.events_max = 10'000;
+    SimulatedCluster cluster(c);
+    cluster.spawn_everywhere(restless);
+    CHECK_THROWS_AS(cluster.run(), loco::EventLimit);
+    CHECK(cluster.system().counters().events <= 10'001);
+  }
+  SECTION("from outside") {
+    ClusterConfig c = config(1);
+    int asked = 0;
+    c.interrupted = [&asked] { return ++asked == 3; };
+    SimulatedCluster cluster(c);
+    cluster.spawn_everywhere(restless);
+    CHECK_THROWS_AS(cluster.run(), loco::RunInterrupted);
+  }
+}
+
+TEST_CASE("a transport outside of a run is refused") {
+  SimulatedCluster cluster(config(2));
+  CHECK_THROWS_AS(cluster.node(0).load(64), std::logic_error);
+}
+
+TEST_CASE("waiting costs no events, and wakes within one turn of the polling loop") {
+  ClusterConfig c = config(1);
+  SimulatedCluster cluster(c);
+  loco::Flag flag = 0;
+  std::int64_t set_at = 0;
+  std::int64_t seen_at = 0;
+  constexpr std::int64_t kLong = 1'000'000'000'000;  // a second
+  cluster.spawn(0, "setter", [&](Transport& node) {
+    flag = node.make_flag();
+    node.compute(kLong);
+    set_at = node.now_ps();
+    node.flag_fetch_or(flag, 1);
+  });
+  cluster.spawn(0, "waiter", [&](Transport& node) {
+    node.compute(1000);
+    while (node.flag_load(flag) == 0) node.pause();
+    seen_at = node.now_ps();
+  });
+  cluster.run();
+  CHECK(set_at >= kLong);
+  CHECK(seen_at >= set_at);
+  // One turn is one look (cpu.load); the look that sees the change takes as long again.
+  CHECK(seen_at - set_at <= 2 * c.profile.cpu_load.ps);
+  CHECK(cluster.system().counters().events < 20);
+}
+
+TEST_CASE("a service thread does not keep the run alive") {
+  SimulatedCluster cluster(config(1));
+  bool ended = false;
+  cluster.spawn_everywhere([&](Transport& node) {
+    const loco::Flag never = node.make_flag();
+    node.spawn(
+        "service",
+        [&node, &ended, never] {
+          while (node.flag_load(never) == 0) node.pause();
+          ended = true;
+        },
+        true);
+    node.compute(5000);
+  });
+  cluster.run();
+  CHECK(!ended);
+  CHECK(cluster.ended().ps == 5000);
+}
+
+TEST_CASE("posting more than the send queue holds waits for room") {
+  for (const Schedule schedule : {Schedule::timed, Schedule::random, Schedule::adversarial}) {
+    ClusterConfig c = config(2, schedule, 3);
+    c.send_queue_entries = 4;
+    SimulatedCluster cluster(c);
+    std::uint64_t last = 0;
+    cluster.spawn_everywhere([&](Transport& node) {
+      loco::manager mgr(node);
+      loco::owned_var<std::uint64_t> v(mgr, "v", 0);
+      mgr.wait_for_ready();
+      if (node.my_node() == 0) {
+        for (std::uint64_t i = 1; i <= 100; ++i) {
+          v.store(i);
+          v.push_broadcast();
+        }
+        return;
+      }
+      while (v.load() < 100) node.pause();
+      last = v.load();
+    });
+    cluster.run();
+    CHECK(last == 100);
+    CHECK(cluster.system().counters().work_requests == 100);
+  }
+}
+
+TEST_CASE("a wrong key surfaces as the remote access error, later operations as flushed") {
+  // InfiniBand specification, volume 1, 9.7.4.1 and 10.8.3: the queue pair goes to error, what follows is flushed.
+  SimulatedCluster cluster(config(2));
+  loco::Status first = loco::Status::success;
+  loco::Status second = loco::Status::success;
+  cluster.spawn_everywhere([&](Transport& node) {
+    loco::manager mgr(node);
+    loco::var<std::uint64_t> v(mgr, "v");
+    mgr.wait_for_ready();
+    if (node.my_node() == 1) return;
+    loco::ack_key bad(mgr);
+    loco::ack_key after(mgr);
+    loco::Region wrong = v.copy(1);
+    wrong.rkey += 1;
+    mgr.put(v.address(), wrong, 0, 8, &bad);
+    v.push(1, after);
+    while (bad.status() == loco::Status::success) node.pause();
+    first = bad.status();
+    try {
+      after.wait();
+    } catch (const loco::operation_error& error) {
+      second = error.status();
+    }
+  });
+  cluster.run();
+  CHECK(first == loco::Status::rem_access_err);
+  CHECK(second == loco::Status::wr_flush_err);
+}
+
+TEST_CASE("a global fence covers loopback operations") {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    SimulatedCluster cluster(config(1, Schedule::random, seed));
+    std::uint64_t seen = 0;
+    cluster.spawn_everywhere([&](Transport& node) {
+      loco::manager mgr(node);
+      loco::var<std::uint64_t> from(mgr, "from");
+      loco::var<std::uint64_t> to(mgr, "to");
+      mgr.wait_for_ready();
+      from.store(5);
+      mgr.put(from.address(), to.copy(0), 0, 8);
+      loco::global_fence(mgr);
+      seen = to.load();
+    });
+    cluster.run();
+    CHECK(seen == 5);
+  }
+}
+
+TEST_CASE("store buffering: without a fence both may read 0, with one never") {
+  // LOCO paper, Fig. 8a: x86-TSO within a node.
+  int both_zero = 0;
+  int both_zero_fenced = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    for (const bool fence : {false, true}) {
+      SimulatedCluster cluster(config(1, Schedule::random, seed));
+      loco::Region memory;
+      std::uint64_t read[2] = {9, 9};
+      loco::Flag ready = 0;
+      const auto side = [&](int me) {
+        return [&, me](Transport& node) {
+          if (me == 0) {
+            memory = node.allocate(128);
+            ready = node.make_flag(1);
+          }
+          while (memory.size == 0) node.compute(1);
+          node.store(memory.base + (me == 0 ? 0U : 64U), 1);
+          if (fence) node.memory_fence();
+          read[me] = node.load(memory.base + (me == 0 ? 64U : 0U));
+        };
+      };
+      cluster.spawn(0, "left", side(0));
+      cluster.spawn(0, "right", side(1));
+      cluster.run();
+      (fence ? both_zero_fenced : both_zero) += read[0] == 0 && read[1] == 0 ? 1 : 0;
+    }
+  }
+  CHECK(both_zero > 0);
+  CHECK(both_zero_fenced == 0);
+}
+
+TEST_CASE("a local compare-and-swap is atomic among the node's threads") {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    SimulatedCluster cluster(config(1, Schedule::random, seed));
+    const loco::Region memory = cluster.node(0).allocate(64);
+    const auto increments = [&](Transport& node) {
+      for (int i = 0; i < 5; ++i) {
+        std::uint64_t old = node.load(memory.base);
+        while (true) {
+          const std::uint64_t found = node.compare_swap_local(memory.base, old, old + 1);
+          if (found == old) break;
+          old = found;
+        }
+      }
+    };
+    for (int t = 0; t < 3; ++t) cluster.spawn(0, "t" + std::to_string(t), increments);
+    cluster.run();
+    CHECK(cluster.system().word(0, memory.base) == 15);
+  }
+}

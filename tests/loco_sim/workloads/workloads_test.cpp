@@ -1,0 +1,187 @@
+// Every workload, under every schedule, is consistent; every deliberate fault is found, by the rule that it breaks.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "loco_sim/workloads/workload.hpp"
+#include "model/check.hpp"
+#include "tests/catch.hpp"
+#include "tests/loco_sim/transport/stages.hpp"
+
+using loco::ClusterConfig;
+using loco::Schedule;
+using loco::SimulatedCluster;
+using loco::test::contains_text;
+namespace workloads = loco::workloads;
+namespace model = loco::model;
+
+namespace {
+
+constexpr std::array kLibraries = {model::Library::rdmawait, model::Library::sv, model::Library::bal};
+
+struct Outcome {
+  bool consistent = true;
+  std::string text;
+  std::uint64_t unexpected = 0;
+  std::uint64_t subevents = 0;
+};
+
+struct Job {
+  std::string kind;
+  std::vector<std::pair<std::string, std::int64_t>> params = {};
+  std::uint32_t nodes = 4;
+  Schedule schedule = Schedule::random;
+  std::uint64_t seed = 1;
+  loco::nic::HardwareProfile profile = {};
+  workloads::LibraryFaults library_faults = {};
+};
+
+Outcome run(const Job& job) {
+  const workloads::Workload& workload = *workloads::find(job.kind);
+  workloads::Params params(workload.params);
+  for (const auto& [key, value] : job.params) params.set(key, value);
+  ClusterConfig c;
+  c.nodes = job.nodes;
+  c.schedule = job.schedule;
+  c.seed = job.seed;
+  c.record = true;
+  c.profile = job.profile;
+  SimulatedCluster cluster(c);
+  const workloads::Results results = workloads::run(workload, params, cluster, job.library_faults);
+  const model::Verdict verdict = model::check(cluster.take_trace(), kLibraries);
+  return {verdict.consistent(), verdict.to_text(),
+          results.counters.value("unexpected") + results.counters.value("stale_messages") +
+              results.counters.value("stale_broadcasts"),
+          verdict.subevents};
+}
+
+/// The value of the parameter `pattern` that stands for a name.
+std::int64_t pattern(std::string_view name) {
+  const auto& choices = workloads::find("pattern")->params[1].choices;
+  return std::ranges::find(choices, name) - choices.begin();
+}
+
+}  // namespace
+
+TEST_CASE("workloads are found by kind and check their parameters") {
+  CHECK(workloads::find("barrier") != nullptr);
+  CHECK(workloads::find("barier") == nullptr);
+  workloads::Params params(workloads::find("barrier")->params);
+  CHECK(params.get("iterations") == 1000);
+  params.set("threads_per_node", 3);
+  CHECK(params.count("threads_per_node") == 3);
+  CHECK_THROWS_AS(params.set("threads_per_node", 0), std::invalid_argument);
+  CHECK_THROWS_AS(params.set("thread", 1), std::invalid_argument);
+  for (const auto& workload : workloads::all())
+    for (const auto& spec : workload.params) {
+      CHECK(spec.minimum <= spec.fallback);
+      CHECK(spec.fallback <= spec.maximum);
+      CHECK((spec.kind == workloads::ParamKind::choice) == !spec.choices.empty());
+    }
+  CHECK_THROWS_WITH(run({.kind = "pattern", .nodes = 2}), contains_text("needs 3 to 64 nodes, found 2"));
+}
+
+TEST_CASE("workloads are consistent under every schedule") {
+  const std::vector<Job> jobs = {
+      {.kind = "quickstart", .params = {{"iterations", 3}}, .nodes = 4},
+      {.kind = "quickstart", .params = {{"iterations", 2}}, .nodes = 3},
+      {.kind = "barrier", .params = {{"iterations", 3}}, .nodes = 3},
+      {.kind = "barrier", .params = {{"iterations", 2}, {"threads_per_node", 2}}, .nodes = 2},
+      {.kind = "barrier", .params = {{"iterations", 2}, {"fence", 1}}, .nodes = 3},
+      {.kind = "broadcast", .params = {{"iterations", 3}}, .nodes = 3},
+      {.kind = "broadcast", .params = {{"iterations", 2}, {"size", 40}}, .nodes = 2},
+      {.kind = "message_passing", .params = {{"iterations", 3}, {"size", 24}}, .nodes = 2},
+  };
+  for (const Job& like : jobs)
+    for (const Schedule schedule : {Schedule::random, Schedule::adversarial})
+      for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        Job job = like;
+        job.schedule = schedule;
+        job.seed = seed;
+        const Outcome outcome = run(job);
+        INFO(job.kind << ", seed " << seed << ", schedule " << static_cast<int>(schedule) << "\n" << outcome.text);
+        REQUIRE(outcome.consistent);
+        REQUIRE(outcome.unexpected == 0);
+        REQUIRE(outcome.subevents > 0);
+      }
+}
+
+TEST_CASE("patterns are consistent and have the expected outcomes under every schedule") {
+  for (std::int64_t p = 0; p < 8; ++p)
+    for (const Schedule schedule : {Schedule::random, Schedule::adversarial})
+      for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        const Outcome outcome = run({.kind = "pattern",
+                                     .params = {{"iterations", 3}, {"pattern", p}},
+                                     .nodes = 3,
+                                     .schedule = schedule,
+                                     .seed = seed});
+        INFO("pattern " << p << ", seed " << seed << "\n" << outcome.text);
+        REQUIRE(outcome.consistent);
+        REQUIRE(outcome.unexpected == 0);
+      }
+}
+
+TEST_CASE("timed runs on a realistic profile are consistent") {
+  for (const char* kind : {"quickstart", "barrier", "broadcast", "message_passing", "pattern"}) {
+    const Outcome outcome = run({.kind = kind,
+                                 .params = {{"iterations", 30}},
+                                 .nodes = 5,
+                                 .schedule = Schedule::timed,
+                                 .profile = loco::test::round_profile()});
+    INFO(kind << "\n" << outcome.text);
+    CHECK(outcome.consistent);
+    CHECK(outcome.unexpected == 0);
+  }
+}
+
+namespace {
+
+struct FaultCase {
+  const char* fault;    ///< of the hardware; null: the barrier without its fence
+  const char* pattern;  ///< in which it shows
+  const char* rule;     ///< what the checker must name
+};
+
+/// Each fault takes away one guarantee: the cell of Fig. 10, or the relation, that stands on it.
+constexpr std::array kFaultCases = {
+    FaultCase{"doorbell_before_stores", "store_put", "ppo (aCW before aNLR)"},
+    FaultCase{"read_does_not_flush", "put_get", "ppo (aNRW before aNRR, same node)"},
+    FaultCase{"completion_before_data", "get_read", "pfg"},
+    FaultCase{"posted_passes_posted", "put_put", "ppo (aNRW before aNRW, same node)"},
+    FaultCase{"payload_reads_reorder", "put_put_twice", "ppo (aNLR before aNLR, same node)"},
+    FaultCase{"responder_reorders", "put_get", "ppo (aNRW before aNRR, same node)"},
+    FaultCase{"fence_ignored", "get_fence_put", "aRF"},
+    FaultCase{"early_write_completion", "put_wait_store", "pfp"},
+    FaultCase{nullptr, "barrier_third_node", "bal so"},
+};
+
+Job faulty(const FaultCase& c) {
+  Job job{.kind = "pattern", .params = {{"iterations", 5}, {"pattern", pattern(c.pattern)}}, .nodes = 3};
+  if (c.fault == nullptr) {
+    job.library_faults.add(workloads::LibraryFault::barrier_without_fence);
+    return job;
+  }
+  for (std::size_t i = 0; i < loco::nic::kFaultNames.size(); ++i)
+    if (loco::nic::kFaultNames[i] == c.fault) job.profile.faults.add(static_cast<loco::nic::Fault>(i));
+  REQUIRE(!job.profile.faults.none());
+  return job;
+}
+
+}  // namespace
+
+TEST_CASE("every fault is found within a few hundred random runs, by the rule that it breaks") {
+  for (const FaultCase& c : kFaultCases) {
+    Job job = faulty(c);
+    int found = 0;
+    int named = 0;
+    for (std::uint64_t seed = 1; seed <= 600 && (found < 3 || named == 0); ++seed) {
+      job.seed = seed;
+      const Outcome outcome = run(job);
+      found += outcome.consistent ? 0 : 1;
+      named += !outcome.consistent && outcome.text.find(c.rule) != std::string::npos ? 1 : 0;
+    }
+    INFO((c.fault == nullptr ? "barrier_without_fence" : c.fault) << " in " << c.pattern);
+    CHECK(found > 0);
+    CHECK(named > 0);
+  }
+}
