@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <set>
@@ -110,6 +111,11 @@ std::vector<std::string> hardware_directories() {
   if (!error) {
     directories.push_back(executable.parent_path() / "hardware");
     directories.push_back(executable.parent_path().parent_path() / "share" / "loco-sim" / "hardware");
+  }
+  // a shared library that holds this code, such as a Python extension, has its data beside it
+  Dl_info self{};
+  if (dladdr(reinterpret_cast<const void*>(&hardware_directories), &self) != 0 && self.dli_fname != nullptr) {
+    directories.push_back(fs::path(self.dli_fname).parent_path() / "data" / "hardware");
   }
   directories.emplace_back(LOCO_SIM_SOURCE_DIR "/hardware");
   return directories;
