@@ -210,7 +210,7 @@ DocumentNode parse_document(const std::string& text, const std::string& file) {
   } catch (const YAML::Exception& error) {
     const int line = error.mark.is_null() ? 1 : error.mark.line + 1;
     const int column = error.mark.is_null() ? 1 : error.mark.column + 1;
-    throw InputError({file, line, column}, "", "well-formed YAML", error.msg);
+    throw InputError({file, line, column}, "", "well-formed YAML", printable(error.msg));
   }
 }
 

@@ -36,6 +36,22 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+/// Bytes of the UTF-8 character that `text` begins with; 0 when it is none.
+std::size_t character_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::size_t length = byte(0) < 0x80   ? 1
+                             : byte(0) < 0xc2 ? 0
+                             : byte(0) < 0xe0 ? 2
+                             : byte(0) < 0xf0 ? 3
+                             : byte(0) < 0xf5 ? 4
+                                              : 0;
+  if (length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0U) != 0x80) return 0;
+  }
+  return length;
+}
+
 }  // namespace
 
 std::string Place::text() const { return line > 0 ? fmt::format("{}:{}:{}", file, line, column) : file; }
@@ -69,20 +85,25 @@ std::string one_of(std::span<const std::string> words) {
   return fmt::format("one of {}", fmt::join(words, ", "));
 }
 
-std::string in_quotes(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text.substr(0, kQuotedLengthMax)) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+std::string printable(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = character_length(text.substr(i));
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (length == 0 || byte < 0x20 || byte == 0x7f) {
+      out += fmt::format("\\x{:02x}", byte);
+      ++i;
     } else {
-      out += c;
+      out += text.substr(i, length);
+      i += length;
     }
   }
-  if (text.size() > kQuotedLengthMax) out += "...";
-  return out + "\"";
+  return out;
+}
+
+std::string in_quotes(std::string_view text) {
+  const bool cut = text.size() > kQuotedLengthMax;
+  return fmt::format("\"{}{}\"", printable(text.substr(0, kQuotedLengthMax)), cut ? "..." : "");
 }
 
 }  // namespace loco::scenario

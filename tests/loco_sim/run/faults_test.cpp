@@ -42,8 +42,8 @@ const std::vector<Expected>& expectations() {
       {"fence_ignored", Library::rdmawait, Rule::ppo, "aRF before"},
       // pfp: a put was issued, its source read, before the wait for it ends; it read a store made after the wait.
       {"early_write_completion", Library::rdmawait, Rule::pfp, "pfp"},
-      // Section 4: what precedes a barrier is done when others leave it; a get behind it missed a put before it.
-      {"barrier_without_fence", Library::bal, Rule::bal_so, "bal so"},
+      // Section 4: a barrier's aGF has everything before it done (cells F11 and G11); a put was not.
+      {"barrier_without_fence", Library::bal, Rule::ppo, "before aGF"},
   };
   return all;
 }

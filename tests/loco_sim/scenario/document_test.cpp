@@ -34,6 +34,12 @@ TEST_CASE("text that is not YAML is refused with its place", "[scenario]") {
   CHECK_THROWS_WITH(parse_document("a: !!python/object x\n", "f.yaml"), contains_text("expected a plain value"));
 }
 
+TEST_CASE("messages are one line of UTF-8, whatever the file holds", "[scenario]") {
+  CHECK(printable("a\nb\xff\xc3\xa4\x7f") == "a\\x0ab\\xff\xc3\xa4\\x7f");
+  CHECK(in_quotes(std::string(100, 'a')) == "\"" + std::string(60, 'a') + "...\"");
+  CHECK_THROWS_WITH(parse_document(std::string("\0\xff\n", 3), "f.yaml"), contains_text("f.yaml:1:"));
+}
+
 TEST_CASE("documents that would fill the memory are refused", "[scenario]") {
   std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 9; ++i) {
