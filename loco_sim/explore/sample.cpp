@@ -7,39 +7,43 @@ namespace loco::explore {
 
 namespace {
 
-/// Picks the next pending event so that rare orders become common: the probabilistic concurrency testing of Burckhardt,
-/// Kothari, Musuvathi, Nagarakatte (ASPLOS 2010), with hardware in the place of threads. Each agent (a thread; one kind
-/// of step of one component for one operation) gets a random priority, and the most urgent pending event runs; at
-/// random points the running agent drops behind all others. A run is thus a schedule in which some parts are starved
-/// for long stretches, as under delays of {none, nominal, 100 times nominal}.
+using model::litmus::Outcome;
+using Schedule = std::vector<std::uint32_t>;  // which pending event ran, step by step
+
+/// Picks the next pending event so that rare orders become common.
+///
+/// A run follows the probabilistic concurrency testing of Burckhardt, Kothari, Musuvathi, Nagarakatte (ASPLOS 2010),
+/// with hardware in the place of threads: each agent (a thread; one kind of step of one component for one operation)
+/// gets a random priority, and the most urgent pending event runs; at random points the running agent drops behind
+/// all others. Some parts are thus starved for long stretches, as under delays of {none, nominal, 100 times nominal}.
+/// One run in four picks uniformly instead.
 class Scheduler {
  public:
   Scheduler(const Machine& machine, std::uint64_t seed) : machine_(machine), stream_(seed, "explore/sample") {}
 
-  void begin_run() {
+  /// `prefix`: what the run does first.
+  void begin_run(const Schedule& prefix, std::size_t length) {
     constexpr std::uint64_t kDropEvery[] = {4, 8, 16, 48};  // steps, on average: a litmus run takes some dozens
     drop_every_ = kDropEvery[stream_.below(4)];
+    uniform_ = stream_.below(4) == 0;
     // Three runs in four spend no choice on steps whose order makes no difference; the fourth leaves nothing out.
     reduce_ = stream_.below(4) != 0;
     agents_.clear();
     lowest_ = kMiddle;
+    schedule_.assign(prefix.begin(), prefix.begin() + static_cast<std::ptrdiff_t>(length));
+    replayed_ = 0;
   }
 
   std::size_t pick(const Configuration& c) {
-    const nic::System& system = c.system;
-    std::size_t chosen = 0;
-    std::uint64_t best = 0;
-    for (std::size_t i = 0; i < system.pending_events(); ++i) {
-      if (reduce_ && machine_.commutes(c, i)) return i;
-      const std::size_t agent = find(system.pending_event(i));
-      if (agents_[agent].priority < best) continue;
-      best = agents_[agent].priority;
-      chosen = i;
-      running_ = agent;
-    }
-    if (stream_.below(drop_every_) == 0) agents_[running_].priority = --lowest_;
+    if (replayed_ < schedule_.size()) return schedule_[replayed_++];
+    const std::size_t chosen = choose(c);
+    schedule_.push_back(static_cast<std::uint32_t>(chosen));
+    ++replayed_;
     return chosen;
   }
+
+  [[nodiscard]] const Schedule& schedule() const { return schedule_; }
+  [[nodiscard]] std::uint64_t below(std::uint64_t n) { return stream_.below(n); }
 
  private:
   static constexpr std::uint64_t kMiddle = std::uint64_t{1} << 63U;
@@ -47,6 +51,29 @@ class Scheduler {
     std::uint64_t key;
     std::uint64_t priority;
   };
+
+  std::size_t choose(const Configuration& c) {
+    const nic::System& system = c.system;
+    const std::size_t pending = system.pending_events();
+    if (reduce_) {
+      for (std::size_t i = 0; i < pending; ++i) {
+        if (machine_.commutes(c, i)) return i;
+      }
+    }
+    if (uniform_) return stream_.below(pending);
+    std::size_t chosen = 0;
+    std::size_t running = 0;
+    std::uint64_t best = 0;
+    for (std::size_t i = 0; i < pending; ++i) {
+      const std::size_t agent = find(system.pending_event(i));
+      if (agents_[agent].priority < best) continue;
+      best = agents_[agent].priority;
+      chosen = i;
+      running = agent;
+    }
+    if (stream_.below(drop_every_) == 0) agents_[running].priority = --lowest_;
+    return chosen;
+  }
 
   std::size_t find(const sim::Event& e) {
     const std::uint64_t key = std::uint64_t{e.what} << 48U | std::uint64_t{e.where} << 16U | (e.a & 0xffffU);
@@ -60,31 +87,65 @@ class Scheduler {
   const Machine& machine_;
   sim::Stream stream_;
   bool reduce_ = false;
+  bool uniform_ = false;
   std::vector<Agent> agents_;
-  std::size_t running_ = 0;
   std::uint64_t drop_every_ = 1;
   std::uint64_t lowest_ = kMiddle;
+  Schedule schedule_;
+  std::size_t replayed_ = 0;
+};
+
+/// What was seen, and for each outcome a schedule that led to it.
+class Seen {
+ public:
+  void add(const Outcome& outcome, Scheduler& scheduler) {
+    const auto [at, fresh] = index_.try_emplace(outcome, entries_.size());
+    if (fresh) entries_.emplace_back();
+    Entry& e = entries_[at->second];
+    ++e.times;
+    if (fresh || scheduler.below(2) == 0) e.schedule = scheduler.schedule();
+  }
+  /// A new run, or (half of them) one that leaves an earlier run at a random point: outcomes count alike, however
+  /// rare, so that what is near a rare outcome is looked at as often as what is near a common one.
+  void begin_run(Scheduler& scheduler) const {
+    if (entries_.empty() || scheduler.below(2) == 0) return scheduler.begin_run({}, 0);
+    const Schedule& from = entries_[scheduler.below(entries_.size())].schedule;
+    scheduler.begin_run(from, scheduler.below(from.size() + 1));
+  }
+  [[nodiscard]] std::vector<SampleResult::Seen> result() const {
+    std::vector<SampleResult::Seen> all;
+    for (const auto& [outcome, i] : index_) all.push_back({outcome, entries_[i].times});
+    return all;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t times = 0;
+    Schedule schedule;
+  };
+  std::map<Outcome, std::size_t> index_;
+  std::vector<Entry> entries_;
 };
 
 }  // namespace
 
 SampleResult sample(const Machine& machine, std::uint64_t runs, std::uint64_t seed) {
-  std::map<model::litmus::Outcome, std::uint64_t> seen;
   SampleResult result;
   result.runs = runs;
+  Seen seen;
   Configuration c = machine.initial();
   Scheduler scheduler(machine, seed);
   for (std::uint64_t run = 0; run < runs; ++run) {
     c = machine.initial();
-    scheduler.begin_run();
+    seen.begin_run(scheduler);
     while (!c.system.idle()) machine.step(c, scheduler.pick(c));
     if (machine.finished(c)) {
-      ++seen[machine.outcome(c)];
+      seen.add(machine.outcome(c), scheduler);
     } else {
       ++result.stuck;
     }
   }
-  for (const auto& [outcome, times] : seen) result.outcomes.push_back({outcome, times});
+  result.outcomes = seen.result();
   return result;
 }
 

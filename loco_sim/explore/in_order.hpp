@@ -1,0 +1,26 @@
+// What in-order completion excludes: the declarative model of rdmawait as its implementation over rdmatso shows it.
+//
+// rdmawait lets wait(d) return as soon as the operations with identifier d are complete, in whatever order others of
+// the same queue pair complete. A reliable connection completes its work requests in order, so a completion of d says
+// that all earlier operations of the (thread, node) pair are complete, too. The paper's implementation I_W of rdmawait
+// over rdmatso (LOCO paper, Fig. 24) is the precise form of this: wait(d) becomes as many polls of each node as it
+// takes to reach the last operation with identifier d, and a poll takes the oldest operation (Appendix G.1, pf).
+// Here the polls that stand for one wait are one aWT subevent, which changes nothing: they follow each other in
+// program order, so what one of them is after, the last is after, and what comes after one of them comes after all.
+#pragma once
+
+#include "model/litmus/axioms.hpp"
+#include "model/litmus/program.hpp"
+#include "model/litmus/search.hpp"
+
+namespace loco::explore {
+
+/// rdmawait with completions in order: Definition G.2 with the polls-from relation of I_W.
+[[nodiscard]] const model::litmus::Model& in_order_model();
+
+/// The outcomes of a program over rdmawait or rdmatso when completions are in order. Polls are in order by definition,
+/// so for a program without wait these are the outcomes of its own model.
+[[nodiscard]] model::litmus::SearchResult search_in_order(const model::litmus::Program& program,
+                                                          const model::litmus::SearchOptions& options);
+
+}  // namespace loco::explore
