@@ -1,0 +1,19 @@
+// Random litmus documents, a function of the seed, for comparing engines and oracles.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace loco::model::litmus::test {
+
+struct RandomShape {
+  std::string model = "rdmawait";
+  int nodes_max = 3;
+  int threads_max = 3;
+  int operations_max = 4;  ///< per thread
+  int total_max = 12;      ///< over all threads
+};
+
+[[nodiscard]] std::string random_document(std::uint64_t seed, const RandomShape& shape);
+
+}  // namespace loco::model::litmus::test

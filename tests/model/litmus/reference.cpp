@@ -1,0 +1,694 @@
+#include "tests/model/litmus/reference.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <set>
+
+#include "model/stamps.hpp"
+
+namespace loco::model::litmus::test {
+namespace {
+
+constexpr int kInit = -1;
+
+struct Event {
+  int thread = 0;
+  const Instruction* i = nullptr;
+  Value result = 0;
+};
+
+struct Sub {
+  int event = 0;
+  Stamp stamp = Stamp::aMF;
+  std::string core;  // coreRMA: r w er ew erw flush
+  int node = kNone;  // of a family stamp
+  int cell = kNone;  // location * 1000 + index of the node
+  bool r = false, w = false;
+  Value read = 0, written = 0;
+};
+
+struct Trace {  // of one thread
+  std::vector<Event> events;
+  std::vector<Sub> subs;
+  std::vector<Value> registers;
+};
+
+using Matrix = std::array<std::uint64_t, 64>;
+
+class Reference {
+ public:
+  Reference(const Program& p, std::string model, std::uint64_t limit)
+      : p_(p), model_(std::move(model)), limit_(limit) {}
+
+  ReferenceResult run() {
+    std::set<Value> domain;
+    for (const Location& l : p_.locations) domain.insert(l.init);
+    for (const Expr& e : p_.exprs)
+      if (e.op == ExprOp::constant) domain.insert(e.constant);
+    if (is_corerma(model_)) {  // sums: rga
+      for (int round = 0; round < 3; ++round) {
+        const std::set<Value> old = domain;
+        bool rga = false;
+        for (const Thread& t : p_.threads)
+          for (const Instruction& i : t.code) rga = rga || i.op == Op::rga;
+        if (rga)
+          for (const Value a : old)
+            for (const Value b : old)
+              if (a + b <= 8) domain.insert(a + b);
+      }
+    }
+    domain_.assign(domain.begin(), domain.end());
+    for (int t = 0; t < len(p_.threads); ++t) {
+      traces_.emplace_back();
+      Trace start;
+      start.registers.assign(at(p_.threads, t).registers.size(), 0);
+      unfold(t, 0, start);
+    }
+    choose_thread(0);
+    result_.outcomes.assign(outcomes_.begin(), outcomes_.end());
+    return result_;
+  }
+
+ private:
+  int node_of(int thread) const { return at(p_.threads, thread).node; }
+  int cell(int location, int node) const {
+    const bool shared = at(p_.locations, location).kind == LocationKind::shared;
+    return location * 1000 + (shared ? node : 0);
+  }
+  Value init(int cell) const { return at(p_.locations, cell / 1000).init; }
+  Value eval(const Trace& t, int e) const {
+    const Expr& x = at(p_.exprs, e);
+    if (x.op == ExprOp::constant) return x.constant;
+    if (x.op == ExprOp::reg) return at(t.registers, x.reg);
+    return apply(x.op, eval(t, x.lhs), x.rhs == kNone ? 0 : eval(t, x.rhs));
+  }
+
+  /// What a read of the location may return: its initial value alone if nothing writes it.
+  std::vector<Value> values(int location) const {
+    for (const Thread& t : p_.threads)
+      for (const Instruction& i : t.code)
+        if ((i.location == location && i.op != Op::read && i.op != Op::flush) ||
+            (i.source == location && (i.op == Op::rga || i.op == Op::remote_cas)))
+          return domain_;
+    return {at(p_.locations, location).init};
+  }
+
+  // --- values first ---
+  void unfold(int thread, int pc, const Trace& so_far) {
+    if (++work_ > limit_) result_.gave_up = true;
+    if (result_.gave_up) return;
+    if (pc == len(at(p_.threads, thread).code)) {
+      traces_.back().push_back(so_far);
+      return;
+    }
+    const Instruction& i = at(at(p_.threads, thread).code, pc);
+    const int home = node_of(thread);
+    Trace base = so_far;
+    if (i.op == Op::assign) {
+      at(base.registers, i.target) = eval(base, i.expr);
+      return unfold(thread, pc + 1, base);
+    }
+    base.events.push_back({thread, &i, 0});
+    const int e = len(base.events) - 1;
+    const auto sub = [&](Stamp s, int node) {
+      Sub x;
+      x.event = e;
+      x.stamp = s;
+      x.node = node;
+      return x;
+    };
+    const auto reading = [&](Sub x, int c, Value v) {
+      x.r = true;
+      x.cell = c;
+      x.read = v;
+      return x;
+    };
+    const auto writing = [&](Sub x, int c, Value v) {
+      x.w = true;
+      x.cell = c;
+      x.written = v;
+      return x;
+    };
+    const auto go = [&](const Trace& t) { unfold(thread, pc + 1, t); };
+    if (is_corerma(model_)) return core(thread, pc, base, i);
+    switch (i.op) {
+      case Op::read:
+        for (const Value v : values(i.location)) {
+          Trace t = base;
+          t.subs.push_back(reading(sub(Stamp::aCR, kNone), cell(i.location, home), v));
+          at(t.registers, i.target) = v;
+          go(t);
+        }
+        return;
+      case Op::write:
+        base.subs.push_back(writing(sub(Stamp::aCW, kNone), cell(i.location, home), eval(base, i.expr)));
+        return go(base);
+      case Op::cas:
+        for (const Value v : values(i.location)) {
+          Trace t = base;
+          const Value v1 = eval(base, i.expr), v2 = eval(base, i.expr2);
+          if (v == v1) {
+            t.subs.push_back(
+                writing(reading(sub(Stamp::aCAS, kNone), cell(i.location, home), v), cell(i.location, home), v2));
+          } else {
+            t.subs.push_back(sub(Stamp::aMF, kNone));
+            t.subs.push_back(reading(sub(Stamp::aCR, kNone), cell(i.location, home), v));
+          }
+          at(t.registers, i.target) = v;
+          go(t);
+        }
+        return;
+      case Op::mfence:
+        base.subs.push_back(sub(Stamp::aMF, kNone));
+        return go(base);
+      case Op::wait:
+      case Op::poll:
+        base.subs.push_back(sub(Stamp::aWT, kNone));
+        return go(base);
+      case Op::rfence:
+        base.subs.push_back(sub(Stamp::aRF, i.node));
+        return go(base);
+      case Op::put:
+      case Op::get: {
+        const int n = at(p_.locations, i.op == Op::put ? i.location : i.source).node;
+        for (const Value v : values(i.source)) {
+          Trace t = base;
+          t.subs.push_back(reading(sub(i.op == Op::put ? Stamp::aNLR : Stamp::aNRR, n), cell(i.source, home), v));
+          t.subs.push_back(writing(sub(i.op == Op::put ? Stamp::aNRW : Stamp::aNLW, n), cell(i.location, home), v));
+          go(t);
+        }
+        return;
+      }
+      case Op::gf:
+        for (const int n : i.nodes) base.subs.push_back(sub(Stamp::aGF, n));
+        return go(base);
+      case Op::bcast:
+        return bcast(thread, pc, base, i, 0);
+      case Op::barrier: {
+        const Barrier& b = at(p_.barriers, i.object);
+        std::set<int> nodes(p_.nodes.begin(), p_.nodes.end());
+        if (!b.transitive) {
+          nodes.clear();
+          for (const int t : b.participants) nodes.insert(node_of(t));
+        }
+        for (const int n : nodes) base.subs.push_back(sub(Stamp::aGF, n));
+        base.subs.push_back(sub(Stamp::aCR, kNone));
+        return go(base);
+      }
+      case Op::submit: {
+        Trace f = base;
+        f.events.back().result = kFalse;
+        f.subs.push_back(sub(Stamp::aWT, kNone));
+        at(f.registers, i.target) = kFalse;
+        go(f);
+        base.events.back().result = kTrue;
+        Sub w = sub(Stamp::aCW, kNone);
+        w.written = eval(base, i.expr);
+        base.subs.push_back(w);
+        std::set<int> nodes;
+        for (const int t : at(p_.ringbuffers, i.object).readers)
+          if (node_of(t) != home) nodes.insert(node_of(t));
+        for (const int n : nodes) {
+          w.stamp = Stamp::aNRW;
+          w.node = n;
+          base.subs.push_back(w);
+        }
+        at(base.registers, i.target) = kTrue;
+        return go(base);
+      }
+      case Op::receive: {
+        Trace f = base;
+        f.events.back().result = kEmpty;
+        f.subs.push_back(sub(Stamp::aWT, kNone));
+        at(f.registers, i.target) = kEmpty;
+        go(f);
+        for (const Value v : domain_) {
+          Trace t = base;
+          t.events.back().result = v;
+          Sub r = sub(Stamp::aCR, kNone);
+          r.read = v;
+          t.subs.push_back(r);
+          at(t.registers, i.target) = v;
+          go(t);
+        }
+        return;
+      }
+      default:
+        result_.gave_up = true;
+        return;
+    }
+  }
+
+  void bcast(int thread, int pc, const Trace& so_far, const Instruction& i, int k) {
+    if (k == len(i.nodes)) return unfold(thread, pc + 1, so_far);
+    const int n = at(i.nodes, k), e = len(so_far.events) - 1;
+    for (const Value v : domain_) {
+      Trace t = so_far;
+      Sub r;
+      r.event = e;
+      r.stamp = Stamp::aNLR;
+      r.node = n;
+      r.r = true;
+      r.read = v;
+      r.cell = cell(i.location, node_of(thread));
+      t.subs.push_back(r);
+      Sub w;
+      w.event = e;
+      w.stamp = Stamp::aNRW;
+      w.node = n;
+      w.w = true;
+      w.written = v;
+      w.cell = cell(i.location, n);
+      t.subs.push_back(w);
+      bcast(thread, pc, t, i, k + 1);
+    }
+  }
+
+  void core(int thread, int pc, Trace base, const Instruction& i) {
+    const int e = len(base.events) - 1, home = node_of(thread);
+    const auto sub = [&](const std::string& kind, int dst) {
+      Sub s;
+      s.event = e;
+      s.core = kind;
+      s.node = dst;
+      return s;
+    };
+    const auto rd = [&](Sub s, int location, Value v) {
+      s.r = true;
+      s.cell = cell(location, 0);
+      s.read = v;
+      return s;
+    };
+    const auto wr = [&](Sub s, int location, Value v) {
+      s.w = true;
+      s.cell = cell(location, 0);
+      s.written = v;
+      return s;
+    };
+    const auto go = [&](const Trace& t) { unfold(thread, pc + 1, t); };
+    if (i.op == Op::flush) {
+      base.subs.push_back(sub("flush", i.node));
+      return go(base);
+    }
+    if (i.op == Op::write) {
+      base.subs.push_back(wr(sub("w", home), i.location, eval(base, i.expr)));
+      return go(base);
+    }
+    const int first = i.op == Op::read ? i.location : i.operand != kNone ? i.operand : i.source;
+    for (const Value v : values(first)) {
+      Trace t = base;
+      if (i.op == Op::read) {
+        t.subs.push_back(rd(sub("r", home), i.location, v));
+        at(t.registers, i.target) = v;
+        go(t);
+      } else if (i.op == Op::put || i.op == Op::get) {
+        t.subs.push_back(rd(sub("er", i.op == Op::put ? home : i.node), i.source, v));
+        t.subs.push_back(wr(sub("ew", i.op == Op::put ? i.node : home), i.location, v));
+        go(t);
+      } else if (i.op == Op::rga) {
+        for (const Value old : values(i.source)) {
+          Trace u = t;
+          u.subs.push_back(rd(sub("er", home), i.operand, v));
+          u.subs.push_back(wr(rd(sub("erw", i.node), i.source, old), i.source, v + old));
+          u.subs.push_back(wr(sub("ew", home), i.location, old));
+          go(u);
+        }
+      } else if (i.op == Op::remote_cas) {
+        for (const Value w : values(i.operand2))
+          for (const Value old : values(i.source)) {
+            Trace u = t;
+            u.subs.push_back(rd(sub("er", home), i.operand, v));
+            u.subs.push_back(rd(sub("er", home), i.operand2, w));
+            u.subs.push_back(wr(rd(sub("erw", i.node), i.source, old), i.source, v == old ? w : old));
+            u.subs.push_back(wr(sub("ew", home), i.location, old));
+            go(u);
+          }
+      } else {
+        result_.gave_up = true;
+      }
+    }
+  }
+
+  // --- the product of the threads' traces, then of rf, mo, nfo ---
+  void choose_thread(int t) {
+    if (result_.gave_up) return;
+    if (t == len(traces_)) return join();
+    for (const Trace& trace : at(traces_, t)) {
+      chosen_.push_back(&trace);
+      choose_thread(t + 1);
+      chosen_.pop_back();
+    }
+  }
+
+  void join() {
+    events_.clear();
+    subs_.clear();
+    for (const Trace* t : chosen_) {
+      const int offset = len(events_);
+      for (const Event& e : t->events) events_.push_back(e);
+      for (Sub s : t->subs) {
+        s.event += offset;
+        subs_.push_back(s);
+      }
+    }
+    n_ = len(subs_);
+    if (n_ > 64) {
+      result_.gave_up = true;
+      return;
+    }
+    if (!well_formed_calls()) return;
+    rf_.assign(static_cast<std::size_t>(n_), kInit);
+    choose_rf(0);
+  }
+
+  const Event& ev(int s) const { return at(events_, at(subs_, s).event); }
+  const Sub& sub(int s) const { return at(subs_, s); }
+  bool po(int a, int b) const { return ev(a).thread == ev(b).thread && sub(a).event < sub(b).event; }
+  bool is(int s, Stamp k) const { return sub(s).core.empty() && sub(s).stamp == k; }
+  bool same_library(int a, int b) const { return ev(a).i->library == ev(b).i->library; }
+
+  void choose_rf(int r) {
+    if (++work_ > limit_) result_.gave_up = true;
+    if (result_.gave_up) return;
+    while (r < n_ && !sub(r).r) ++r;
+    if (r == n_) {
+      mo_.clear();
+      std::set<int> cells;
+      for (const Sub& s : subs_)
+        if (s.w && s.cell != kNone) cells.insert(s.cell);
+      cells_.assign(cells.begin(), cells.end());
+      return choose_mo(0);
+    }
+    if (sub(r).read == init(sub(r).cell)) {
+      at(rf_, r) = kInit;
+      choose_rf(r + 1);
+    }
+    for (int w = 0; w < n_; ++w)
+      if (sub(w).w && sub(w).cell == sub(r).cell && sub(w).written == sub(r).read) {
+        at(rf_, r) = w;
+        choose_rf(r + 1);
+      }
+    at(rf_, r) = kInit;
+  }
+
+  void choose_mo(int c) {
+    if (result_.gave_up) return;
+    if (c == len(cells_)) {
+      nfo_pairs_.clear();
+      if (!is_corerma(model_))
+        for (int a = 0; a < n_; ++a)
+          for (int b = 0; b < n_; ++b) {
+            if (ev(a).thread != ev(b).thread || sub(a).node != sub(b).node) continue;
+            if (ev(a).i->library == Library::sv || !same_library(a, b)) continue;
+            if ((is(a, Stamp::aNLR) && is(b, Stamp::aNLW)) || (is(a, Stamp::aNRR) && is(b, Stamp::aNRW)))
+              nfo_pairs_.emplace_back(a, b);
+          }
+      for (std::uint64_t bits = 0; bits < std::uint64_t{1} << nfo_pairs_.size(); ++bits) {
+        if (++work_ > limit_) result_.gave_up = true;
+        if (result_.gave_up) return;
+        check(bits);
+      }
+      return;
+    }
+    std::vector<int> writes;
+    for (int w = 0; w < n_; ++w)
+      if (sub(w).w && sub(w).cell == at(cells_, c)) writes.push_back(w);
+    do {
+      mo_.push_back(writes);
+      choose_mo(c + 1);
+      mo_.pop_back();
+    } while (!result_.gave_up && std::next_permutation(writes.begin(), writes.end()));
+  }
+
+  // --- consistency ---
+  static void put(Matrix& m, int a, int b) { m[static_cast<std::size_t>(a)] |= std::uint64_t{1} << b; }
+  static bool has(const Matrix& m, int a, int b) { return ((m[static_cast<std::size_t>(a)] >> b) & 1) != 0; }
+  Matrix closure(Matrix m) const {
+    for (int k = 0; k < n_; ++k)
+      for (int i = 0; i < n_; ++i)
+        if (has(m, i, k)) m[static_cast<std::size_t>(i)] |= m[static_cast<std::size_t>(k)];
+    return m;
+  }
+  bool reflexive(const Matrix& m) const {
+    for (int i = 0; i < n_; ++i)
+      if (has(m, i, i)) return true;
+    return false;
+  }
+  bool mo(int a, int b) const {
+    for (const auto& order : mo_) {
+      const auto ia = std::find(order.begin(), order.end(), a), ib = std::find(order.begin(), order.end(), b);
+      if (ia != order.end() && ib != order.end()) return ia < ib;
+    }
+    return false;
+  }
+  bool rb(int r, int w) const {
+    return r != w && sub(r).r && sub(w).w && sub(r).cell == sub(w).cell && (at(rf_, r) == kInit || mo(at(rf_, r), w));
+  }
+
+  bool ppo(int a, int b) const {
+    if (!po(a, b)) return false;
+    const Cell c = kStampOrder.cell(sub(a).stamp, sub(b).stamp);
+    return c == Cell::yes || (c == Cell::same_node && sub(a).node == sub(b).node);
+  }
+
+  void check(std::uint64_t nfo_bits) {
+    if (!(is_corerma(model_) ? core_consistent() : loco_consistent(nfo_bits))) return;
+    ++result_.witnesses;
+    Outcome o;
+    for (const Observable& x : p_.observables) {
+      if (x.thread != kNone) {
+        o.push_back(at(at(chosen_, x.thread)->registers, x.reg));
+        continue;
+      }
+      const int c = cell(x.location, x.node);
+      Value v = init(c);
+      for (int k = 0; k < len(cells_); ++k)
+        if (at(cells_, k) == c) v = sub(at(mo_, k).back()).written;
+      o.push_back(v);
+    }
+    outcomes_.insert(o);
+  }
+
+  bool loco_consistent(std::uint64_t nfo_bits) {
+    Matrix hb{};
+    for (int a = 0; a < n_; ++a)
+      for (int b = 0; b < n_; ++b)
+        if (ppo(a, b)) put(hb, a, b);
+    if (!rdma(nfo_bits, hb) || !shared_variables(hb)) return false;
+    barriers(hb);
+    if (!rings(hb)) return false;
+    return !reflexive(closure(hb));
+  }
+
+  /// Appendix G.1 and G.2. Adds so to hb; false if ib is not irreflexive.
+  bool rdma(std::uint64_t nfo_bits, Matrix& hb) {
+    Matrix ib{}, so{};
+    const auto in = [&](int s) { return ev(s).i->library == Library::rdmawait; };
+    for (int a = 0; a < n_; ++a)
+      for (int b = 0; b < n_; ++b) {
+        if (!in(a) || !in(b)) continue;
+        const bool same_node = sub(a).node == sub(b).node;
+        bool i = ppo(a, b), s = false;
+        if (po(a, b) && is(a, Stamp::aCW) && (is(b, Stamp::aCR) || is(b, Stamp::aWT))) i = true;
+        if (po(a, b) && (is(a, Stamp::aNRW) || is(a, Stamp::aNLW)) && is(b, Stamp::aRF) && same_node) i = true;
+        if (sub(a).event == sub(b).event) {  // iso
+          const bool iso = (is(a, Stamp::aMF) && is(b, Stamp::aCR)) || (is(a, Stamp::aNRR) && is(b, Stamp::aNLW)) ||
+                           (is(a, Stamp::aNLR) && is(b, Stamp::aNRW));
+          i = i || iso;
+          s = s || iso;
+        }
+        if (sub(b).r && at(rf_, b) == a) {
+          const bool internal = is(a, Stamp::aCW) && is(b, Stamp::aCR) && po(a, b);
+          i = true;
+          s = s || !internal;
+        }
+        if (po(a, b) && is(b, Stamp::aWT)) {
+          const Instruction& operation = *ev(a).i;
+          const Instruction& w = *ev(b).i;
+          if (w.op == Op::wait && operation.work_id == w.work_id && operation.work_id != kNone) {
+            if (is(a, Stamp::aNLW)) i = s = true;  // pfg
+            if (is(a, Stamp::aNRW)) i = true;      // pfp
+          }
+          if (w.op == Op::poll && polled(b) == a) {
+            i = true;
+            s = s || is(a, Stamp::aNLW);
+          }
+        }
+        if (rb(a, b)) {
+          s = true;
+          if (is(a, Stamp::aCR) && is(b, Stamp::aCW) && (po(a, b) || po(b, a))) i = true;
+        }
+        if (sub(a).w && sub(b).w && mo(a, b)) s = true;
+        if (i) put(ib, a, b);
+        if (s) put(so, a, b);
+      }
+    for (std::size_t k = 0; k < nfo_pairs_.size(); ++k) {
+      auto [a, b] = nfo_pairs_[k];
+      if (((nfo_bits >> k) & 1) != 0) std::swap(a, b);
+      put(ib, a, b);
+      put(so, a, b);
+    }
+    ib = closure(ib);
+    if (reflexive(ib)) return false;
+    for (int a = 0; a < n_; ++a) {
+      hb[static_cast<std::size_t>(a)] |= so[static_cast<std::size_t>(a)];
+      if (in(a) && !is(a, Stamp::aCW) && !is(a, Stamp::aNLW) && !is(a, Stamp::aNRW))
+        hb[static_cast<std::size_t>(a)] |= ib[static_cast<std::size_t>(a)];
+    }
+    return true;
+  }
+
+  /// The NIC write that a poll polls: the oldest towards its node that no earlier poll took.
+  int polled(int poll) const {
+    int earlier_polls = 0;
+    for (int p = 0; p < n_; ++p)
+      if (po(p, poll) && ev(p).i->op == Op::poll && ev(p).i->node == ev(poll).i->node) ++earlier_polls;
+    for (int w = 0; w < n_; ++w)
+      if (po(w, poll) && (is(w, Stamp::aNLW) || is(w, Stamp::aNRW)) && sub(w).node == ev(poll).i->node &&
+          earlier_polls-- == 0)
+        return w;
+    return kNone;
+  }
+
+  /// Definition 3.8.
+  bool shared_variables(Matrix& hb) const {
+    for (int a = 0; a < n_; ++a)
+      for (int b = 0; b < n_; ++b) {
+        if (ev(a).i->library != Library::sv || ev(b).i->library != Library::sv) continue;
+        bool s = sub(a).event == sub(b).event && is(a, Stamp::aNLR) && is(b, Stamp::aNRW) && sub(a).node == sub(b).node;
+        if (sub(b).r && at(rf_, b) == a && !(is(a, Stamp::aCW) && is(b, Stamp::aCR) && po(a, b))) s = true;
+        if (po(a, b) && is(a, Stamp::aNLR) && is(b, Stamp::aWT) && ev(a).i->work_id == ev(b).i->work_id) s = true;
+        if (rb(a, b)) {
+          if (is(a, Stamp::aCR) && is(b, Stamp::aCW) && po(b, a)) return false;
+          s = true;
+        }
+        if (sub(a).w && sub(b).w && mo(a, b)) s = true;
+        if (s) put(hb, a, b);
+      }
+    return true;
+  }
+
+  int ordinal(int s) const {  // o of Definition 4.1
+    int k = 0;
+    for (int e = 0; e < sub(s).event; ++e)
+      if (at(events_, e).thread == ev(s).thread && at(events_, e).i->op == Op::barrier &&
+          at(events_, e).i->object == ev(s).i->object)
+        ++k;
+    return k;
+  }
+  void barriers(Matrix& hb) const {
+    for (int a = 0; a < n_; ++a)
+      for (int b = 0; b < n_; ++b)
+        if (ev(a).i->op == Op::barrier && ev(b).i->op == Op::barrier && ev(a).i->object == ev(b).i->object &&
+            is(a, Stamp::aGF) && is(b, Stamp::aCR) && ordinal(a) == ordinal(b))
+          put(hb, a, b);
+  }
+
+  /// Definitions 5.1 and 5.2: the only rf that skips no message pairs the k-th receive with the k-th submit.
+  bool rings(Matrix& hb) const {
+    for (int f = 0; f < n_; ++f) {
+      const Event& receive = ev(f);
+      if (receive.i->op != Op::receive) continue;
+      const int node = node_of(receive.thread);
+      int before = 0;  // messages that the thread received earlier
+      for (int e = 0; e < sub(f).event; ++e)
+        if (at(events_, e).thread == receive.thread && at(events_, e).i->op == Op::receive &&
+            at(events_, e).i->object == receive.i->object && at(events_, e).result != kEmpty)
+          ++before;
+      int k = 0;
+      bool found = false;
+      for (int w = 0; w < n_; ++w) {
+        const Event& submit = ev(w);
+        if (submit.i->op != Op::submit || submit.i->object != receive.i->object || submit.result != kTrue) continue;
+        if (is(w, Stamp::aCW) ? node_of(submit.thread) != node : sub(w).node != node) continue;
+        if (receive.result == kEmpty) {
+          if (k >= before) put(hb, f, w);
+        } else if (k == before) {
+          if (sub(w).written != receive.result) return false;
+          put(hb, w, f);
+          found = true;
+        }
+        ++k;
+      }
+      if (receive.result != kEmpty && !found) return false;
+    }
+    return true;
+  }
+
+  /// What does not depend on rf, mo, nfo: polls find something, barriers are called equally often.
+  bool well_formed_calls() const {
+    for (int s = 0; s < n_; ++s)
+      if (ev(s).i->op == Op::poll && polled(s) == kNone) return false;
+    for (int z = 0; z < len(p_.barriers); ++z) {
+      std::set<int> counts;
+      for (const int t : at(p_.barriers, z).participants) {
+        int c = 0;
+        for (const Event& e : events_)
+          if (e.thread == t && e.i->op == Op::barrier && e.i->object == z) ++c;
+        counts.insert(c);
+      }
+      if (counts.size() > 1) return false;
+    }
+    return true;
+  }
+
+  /// coreRMA, Fig. 4, all accesses atomic. WS: mo is hb on the writes of a location.
+  bool core_consistent() const {
+    Matrix hb{};
+    const auto kind = [&](int s) { return sub(s).core; };
+    const auto local = [&](int s) { return kind(s) == "r" || kind(s) == "w"; };
+    const auto external = [&](int s) { return kind(s) == "er" || kind(s) == "ew" || kind(s) == "erw"; };
+    const auto remote = [&](int s) {
+      const Op op = ev(s).i->op;
+      return kind(s) == "erw" || (op == Op::put && kind(s) == "ew") || (op == Op::get && kind(s) == "er");
+    };
+    const auto dst = [&](int s) { return ev(s).i->node; };
+    for (int a = 0; a < n_; ++a)
+      for (int b = 0; b < n_; ++b) {
+        bool h = false;
+        if (sub(a).event == sub(b).event && a < b) h = true;  // PG, GA, CAS
+        if (po(a, b)) {
+          if (local(a)) h = true;
+          if (kind(a) == "flush" && local(b)) h = true;
+          if (external(a) && kind(b) == "flush" && dst(a) == dst(b)) h = true;
+          if (kind(a) == "flush" && external(b) && dst(a) == dst(b)) h = true;
+          if (remote(a) && remote(b) && dst(a) == dst(b) && dst(a) != node_of(ev(a).thread)) {
+            const Op oa = ev(a).i->op, ob = ev(b).i->op;
+            if (model_ == "corerma") h = true;
+            if (model_ == "corerma-verbs" && oa == ob && (oa == Op::put || oa == Op::get)) h = true;
+          }
+        }
+        if (sub(b).r && at(rf_, b) == a) h = true;
+        if (rb(a, b)) h = true;
+        if (sub(a).w && sub(b).w && mo(a, b)) h = true;
+        if (h) put(hb, a, b);
+      }
+    return !reflexive(closure(hb));
+  }
+
+  const Program& p_;
+  std::string model_;
+  std::uint64_t limit_;
+  std::uint64_t work_ = 0;
+  std::vector<Value> domain_;
+  std::vector<std::vector<Trace>> traces_;
+  std::vector<const Trace*> chosen_;
+  std::vector<Event> events_;
+  std::vector<Sub> subs_;
+  int n_ = 0;
+  std::vector<int> rf_;
+  std::vector<int> cells_;
+  std::vector<std::vector<int>> mo_;
+  std::vector<std::pair<int, int>> nfo_pairs_;
+  std::set<Outcome> outcomes_;
+  ReferenceResult result_;
+};
+
+}  // namespace
+
+ReferenceResult reference(const Program& program, const std::string& model, std::uint64_t candidates_max) {
+  return Reference(program, model, candidates_max).run();
+}
+
+}  // namespace loco::model::litmus::test
