@@ -48,7 +48,7 @@ sim::SimTime Fabric::send(sim::EventQueue& events, sim::SimTime now, sim::Durati
   const std::uint32_t lane = first_lane(packet);
   if (config_.topology == Topology::ideal || lane < config_.nodes) {
     const sim::Duration through = packet.source == packet.destination ? config_.loopback_latency : config_.link_delay;
-    enter(events, lane, now + latency + through, packet);
+    enter(events, lane, now + latency + through + config_.delivery_latency, packet);
     return now;
   }
   Lane& port = lanes_[lane];
@@ -58,7 +58,8 @@ sim::SimTime Fabric::send(sim::EventQueue& events, sim::SimTime now, sim::Durati
       leads_to_switch(lane)
           ? start + sim::transmission_time(std::min(kCutThroughBytes, sim::Bytes{packet.wire}), config_.link_rate)
           : port.free;
-  enter(events, lane, done + latency + config_.link_delay, packet);
+  const sim::Duration delivery = leads_to_switch(lane) ? sim::Duration{} : config_.delivery_latency;
+  enter(events, lane, done + latency + config_.link_delay + delivery, packet);
   return port.free;
 }
 
@@ -73,7 +74,7 @@ std::optional<Packet> Fabric::handle(sim::EventQueue& events, sim::SimTime now, 
     const std::uint32_t out = 2 * config_.nodes + packet.destination;
     const sim::SimTime start = std::max(now + config_.switch_latency, lanes_[out].free);
     lanes_[out].free = start + sim::transmission_time({packet.wire}, config_.link_rate);
-    enter(events, out, lanes_[out].free + config_.link_delay, packet);
+    enter(events, out, lanes_[out].free + config_.link_delay + config_.delivery_latency, packet);
     return std::nullopt;
   }
   ++packets_delivered_;

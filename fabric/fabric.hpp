@@ -34,6 +34,7 @@ struct Config {
   sim::Duration link_delay{};        ///< propagation over one link
   sim::Duration switch_latency{};    ///< first byte in to first byte out
   sim::Duration loopback_latency{};  ///< a packet from a NIC to itself: it never reaches the link
+  sim::Duration delivery_latency{};  ///< the last byte at the destination until handle() hands the packet over
 
   bool operator==(const Config&) const = default;
   /// Empty when consistent, else what is wrong.
@@ -52,7 +53,7 @@ class Fabric {
   /// queue pair until then, so that queue pairs share a port in turns.
   sim::SimTime send(sim::EventQueue& events, sim::SimTime now, sim::Duration latency, const Packet& packet);
 
-  /// Runs one of the fabric's events; the packet when one has reached its destination (its last byte).
+  /// Runs one of the fabric's events; the packet when one is delivered.
   std::optional<Packet> handle(sim::EventQueue& events, sim::SimTime now, const sim::Event& event);
 
   [[nodiscard]] const Config& config() const { return config_; }

@@ -85,7 +85,7 @@ void add_responder(Hasher& h, const State& s, const Responder& r) {
               p.compare_add, p.swap, p.request);
     add_payload(h, s, p.buffer, 0, p.read);
   }
-  for (std::size_t i = 0; i < r.waiting.size(); ++i) add_packet(h, s, r.waiting[i].packet);
+  for (std::size_t i = 0; i < r.waiting.size(); ++i) add_packet(h, s, r.waiting[i]);
 }
 
 /// A pending event stands for what it names; the stray request's slot for the packet in it.
@@ -93,7 +93,7 @@ std::uint64_t event_hash(const State& s, const sim::Event& e) {
   Hasher h;
   h.add_all(e.what, e.where);
   if (e.what == kEventStrayRequest) {
-    add_packet(h, s, s.qps[e.where].responder.strays[static_cast<std::uint32_t>(e.a)].packet);
+    add_packet(h, s, s.qps[e.where].responder.strays[static_cast<std::uint32_t>(e.a)]);
   } else {
     h.add_all(e.a, e.b);
   }

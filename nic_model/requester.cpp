@@ -307,7 +307,6 @@ void response_arrived(Engine& engine, const fabric::Packet& packet) {
   const QpId id = packet.destination_qp;
   QueuePair& qp = engine.state.qps[id];
   Requester& rq = qp.requester;
-  const HardwareProfile& p = engine.profile();
   if (rq.holds(packet.wqe)) rq.entry(packet.wqe).acknowledged = true;
   if (qp.state == QpState::error || !rq.holds(packet.wqe) || rq.entry(packet.wqe).done) {
     free_finished(engine, rq);
@@ -332,21 +331,21 @@ void response_arrived(Engine& engine, const fabric::Packet& packet) {
                     .offset = packet.offset,
                     .length = packet.length,
                     .address = e.wqe.local + packet.offset},
-                   origin, p.nic_receive);
+                   origin, {});
       }
       e.received += packet.length;
       if (!packet.last) return;
       break;
     case fabric::Opcode::atomic_response:
-      post_write(engine, rq.domain, {.length = 8, .address = e.wqe.local, .value = packet.a}, origin, p.nic_receive);
+      post_write(engine, rq.domain, {.length = 8, .address = e.wqe.local, .value = packet.a}, origin, {});
       break;
     default:
       break;
   }
   e.done = true;
   if (reads_or_atomic(e.wqe.opcode)) --rq.outstanding;
-  complete(engine, id, p.nic_receive);
-  start(engine, id, p.nic_receive);
+  complete(engine, id, {});
+  start(engine, id, {});
 }
 
 void retry_exceeded(Engine& engine, QpId id, std::uint32_t number) {

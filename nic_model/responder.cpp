@@ -53,12 +53,7 @@ void name_origin(const Engine& engine, const fabric::Packet& packet, ThreadId& t
   op = source.requester.holds(packet.wqe) ? source.requester.entry(packet.wqe).wqe.op : 0;
 }
 
-/// What of the time to receive a packet is still to come.
-sim::Duration still(const Engine& engine, sim::SimTime ready) {
-  return ready > engine.now() ? ready - engine.now() : sim::Duration{};
-}
-
-void take_write(Engine& engine, QpId id, const fabric::Packet& packet, sim::SimTime ready) {
+void take_write(Engine& engine, QpId id, const fabric::Packet& packet) {
   QueuePair& qp = engine.state.qps[id];
   if (packet.length > 0) {
     WriteOrigin origin{.stamp = Stamp::aNRW, .peer = qp.node};
@@ -69,21 +64,20 @@ void take_write(Engine& engine, QpId id, const fabric::Packet& packet, sim::SimT
                 .offset = packet.offset,
                 .length = packet.length,
                 .address = packet.address + packet.offset},
-               origin, still(engine, ready));
+               origin, {});
   }
   if (!packet.last) return;
   push_response(engine, id,
-                {.opcode = Op::ack, .ready = true, .psn = packet.psn, .wqe = packet.wqe, .available = ready});
+                {.opcode = Op::ack, .ready = true, .psn = packet.psn, .wqe = packet.wqe, .available = engine.now()});
 }
 
 void start_atomic(Engine& engine, NodeId node) {
   const AtomicRequest& request = engine.state.hosts[node].atomics.front();
-  issue_read(engine, engine.state.qps[request.qp].responder.domain, {.kind = ReadKind::atomic, .where = node}, 8,
-             still(engine, request.ready));
+  issue_read(engine, engine.state.qps[request.qp].responder.domain, {.kind = ReadKind::atomic, .where = node}, 8, {});
 }
 
 /// A READ or an atomic: has its response's place in PSN order now, its data later.
-void take_read_or_atomic(Engine& engine, QpId id, const fabric::Packet& packet, sim::SimTime ready) {
+void take_read_or_atomic(Engine& engine, QpId id, const fabric::Packet& packet) {
   QueuePair& qp = engine.state.qps[id];
   Response r{.opcode = is_atomic(packet.opcode) ? Op::atomic_response : Op::read_response,
              .psn = packet.psn,
@@ -98,24 +92,23 @@ void take_read_or_atomic(Engine& engine, QpId id, const fabric::Packet& packet, 
     qp.responder.blocked = true;
     const std::uint64_t number = push_response(engine, id, r);
     sim::Ring<AtomicRequest>& atomics = engine.state.hosts[qp.node].atomics;
-    atomics.push_back({id, number, ready});
+    atomics.push_back({id, number});
     if (atomics.size() == 1) start_atomic(engine, qp.node);
     return;
   }
   if (r.length == 0) {
     r.ready = true;
-    r.available = ready;
+    r.available = engine.now();
     push_response(engine, id, r);
     return;
   }
   r.buffer = engine.new_buffer(r.length);
   const std::uint64_t number = push_response(engine, id, r);
-  issue_read(engine, qp.responder.domain, {.kind = ReadKind::remote_read, .where = id, .number = number}, r.length,
-             still(engine, ready));
+  issue_read(engine, qp.responder.domain, {.kind = ReadKind::remote_read, .where = id, .number = number}, r.length, {});
 }
 
 /// Executes a request, or refuses it.
-void execute(Engine& engine, QpId id, const fabric::Packet& packet, sim::SimTime ready) {
+void execute(Engine& engine, QpId id, const fabric::Packet& packet) {
   QueuePair& qp = engine.state.qps[id];
   Responder& rs = qp.responder;
   const HardwareProfile& p = engine.profile();
@@ -131,13 +124,17 @@ void execute(Engine& engine, QpId id, const fabric::Packet& packet, sim::SimTime
   rs.write_valid = nak == NakCode::none;
   if (nak != NakCode::none) {
     rs.dead = true;
-    push_response(
-        engine, id,
-        {.opcode = Op::nak, .nak = nak, .ready = true, .psn = packet.psn, .wqe = packet.wqe, .available = ready});
+    push_response(engine, id,
+                  {.opcode = Op::nak,
+                   .nak = nak,
+                   .ready = true,
+                   .psn = packet.psn,
+                   .wqe = packet.wqe,
+                   .available = engine.now()});
   } else if (packet.opcode == Op::write) {
-    take_write(engine, id, packet, ready);
+    take_write(engine, id, packet);
   } else {
-    take_read_or_atomic(engine, id, packet, ready);
+    take_read_or_atomic(engine, id, packet);
   }
   engine.release(packet.buffer);
 }
@@ -145,9 +142,9 @@ void execute(Engine& engine, QpId id, const fabric::Packet& packet, sim::SimTime
 void execute_waiting(Engine& engine, QpId id) {
   Responder& rs = engine.state.qps[id].responder;
   while (!rs.blocked && !rs.waiting.empty()) {
-    const WaitingRequest request = rs.waiting.front();
+    const fabric::Packet packet = rs.waiting.front();
     rs.waiting.pop_front();
-    execute(engine, id, request.packet, request.ready);
+    execute(engine, id, packet);
   }
 }
 
@@ -165,24 +162,23 @@ void request_arrived(Engine& engine, const fabric::Packet& packet) {
   // Every network of this model keeps the packets of a queue pair in order and loses none.
   if (packet.psn != rs.expected_psn) throw std::logic_error("a packet came out of order");
   rs.expected_psn = packet.psn + psns_of(engine, packet);
-  const sim::SimTime ready = engine.now() + engine.profile().nic_receive;
   if (engine.fault(Fault::responder_reorders)) {
     const std::uint32_t slot = rs.strays.acquire();
-    rs.strays[slot] = {packet, ready};
+    rs.strays[slot] = packet;
     return engine.schedule(kEventStrayRequest, id, slot, engine.now());
   }
   if (rs.blocked || !rs.waiting.empty()) {
-    rs.waiting.push_back({packet, ready});
+    rs.waiting.push_back(packet);
   } else {
-    execute(engine, id, packet, ready);
+    execute(engine, id, packet);
   }
 }
 
 void stray_request(Engine& engine, QpId id, std::uint32_t slot) {
   Responder& rs = engine.state.qps[id].responder;
-  const WaitingRequest request = rs.strays[slot];
+  const fabric::Packet packet = rs.strays[slot];
   rs.strays.release(slot);
-  rs.waiting.push_back(request);
+  rs.waiting.push_back(packet);
   execute_waiting(engine, id);
 }
 

@@ -83,7 +83,6 @@ struct Doorbell {
 struct AtomicRequest {
   QpId qp = 0;
   std::uint64_t response = 0;
-  sim::SimTime ready{};  // the packet is received by then
 
   bool operator==(const AtomicRequest&) const = default;
 };
@@ -232,14 +231,6 @@ struct Response {
   bool operator==(const Response&) const = default;
 };
 
-/// A request that waits for its turn.
-struct WaitingRequest {
-  fabric::Packet packet{};
-  sim::SimTime ready{};  // it is received by then
-
-  bool operator==(const WaitingRequest&) const = default;
-};
-
 /// The responder of a queue pair.
 struct Responder {
   std::uint32_t domain = 0;
@@ -250,8 +241,8 @@ struct Responder {
   fabric::Psn expected_psn{};
   std::uint64_t first = 0;          // number of responses[0]
   sim::Ring<Response> responses{};  // in PSN order
-  sim::Ring<WaitingRequest> waiting{};
-  sim::Pool<WaitingRequest> strays{};
+  sim::Ring<fabric::Packet> waiting{};
+  sim::Pool<fabric::Packet> strays{};
   sim::SimTime transmit_free{};
 
   [[nodiscard]] Response& response(std::uint64_t number) { return responses[number - first]; }

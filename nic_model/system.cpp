@@ -19,7 +19,8 @@ fabric::Config fabric_config(const SystemConfig& c) {
           .link_rate = p.link_rate,
           .link_delay = p.link_delay,
           .switch_latency = p.switch_latency,
-          .loopback_latency = p.nic_loopback};
+          .loopback_latency = p.nic_loopback,
+          .delivery_latency = p.nic_receive};
 }
 
 SystemConfig checked(const SystemConfig& config) {
