@@ -46,6 +46,8 @@ struct ListArguments {
 };
 int list_command(const ListArguments& arguments);
 
+int schema_command(bool reference);
+
 struct ExportArguments {
   std::string trace;
   std::string to;

@@ -1,4 +1,4 @@
-// loco-sim list.
+// loco-sim list, loco-sim schema.
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -7,6 +7,7 @@
 #include "loco_sim/cli/output.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/scenario.hpp"
+#include "loco_sim/scenario/schema.hpp"
 #include "nic_model/profile_fields.hpp"
 
 namespace loco::cli {
@@ -101,6 +102,11 @@ int list_command(const ListArguments& arguments) {
   if (arguments.what == "topologies") show(topology_rows(), arguments.json);
   if (arguments.what == "models") show(model_rows(), arguments.json);
   if (arguments.what == "faults") show(fault_rows(), arguments.json);
+  return kDone;
+}
+
+int schema_command(bool reference) {
+  print(reference ? scenario::reference() : scenario::json_schema());
   return kDone;
 }
 

@@ -20,6 +20,7 @@ struct Arguments {
   loco::cli::CheckArguments check;
   loco::cli::ListArguments list;
   loco::cli::ExportArguments trace_export;
+  bool reference = false;
   loco::cli::LitmusArguments litmus;
 };
 
@@ -61,6 +62,10 @@ void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
   list->add_option("name", a.list.name, "One hardware profile or workload in full");
   list->add_flag("--json", a.list.json, kJsonHelp);
   list->callback([&] { chosen = [&] { return loco::cli::list_command(a.list); }; });
+
+  CLI::App* schema = app.add_subcommand("schema", "Print the scenario format as a JSON schema");
+  schema->add_flag("--reference", a.reference, "Print Markdown tables of all keys in its place");
+  schema->callback([&] { chosen = [&] { return loco::cli::schema_command(a.reference); }; });
 
   CLI::App* trace = app.add_subcommand("trace", "Work on trace files")->require_subcommand(1);
   CLI::App* trace_export = trace->add_subcommand("export", "Write a trace in another format");
