@@ -4,6 +4,7 @@
 
 #include "model/cycle.hpp"
 #include "model/explain.hpp"
+#include "model/histories.hpp"
 #include "model/level.hpp"
 #include "model/level_run.hpp"
 #include "model/order.hpp"
@@ -13,7 +14,9 @@
 namespace loco::model {
 namespace {
 
-constexpr LibrarySet kLevels = bit(Library::rdmawait) | bit(Library::sv) | bit(Library::bal);
+/// The libraries that are specified by stamps; the others by the history of their calls.
+constexpr LibrarySet kLevels =
+    bit(Library::rdmawait) | bit(Library::sv) | bit(Library::bal) | bit(Library::rbl) | bit(Library::msw);
 
 /// The execution at one level: predicates on the first pass; the graph only when the recorded order is no proof.
 LibraryResult check_level(const TraceIndex& index, Library library, LibrarySet libraries, const CheckOptions& options) {
@@ -35,6 +38,16 @@ LibraryResult check_level(const TraceIndex& index, Library library, LibrarySet l
   }
   result.calls = counts.calls;
   result.subevents = counts.subevents;
+  result.violations = std::move(reports.violations());
+  result.consistent = result.violations.empty();
+  return result;
+}
+
+LibraryResult check_history(const TraceIndex& index, Library library, const CheckOptions& options) {
+  LibraryResult result;
+  result.library = library;
+  Reports reports(options.max_violations);
+  result.calls = library == Library::lock ? check_locks(index, reports) : check_kvstores(index, reports);
   result.violations = std::move(reports.violations());
   result.consistent = result.violations.empty();
   return result;
@@ -78,7 +91,11 @@ Verdict check(const Trace& trace, std::span<const Library> libraries, const Chec
   LibrarySet level = 0;
   for (unsigned l = 0; l <= static_cast<unsigned>(Library::kvstore); ++l) {
     const auto library = static_cast<Library>(l);
-    if ((asked & kLevels & bit(library)) == 0) continue;
+    if ((asked & bit(library)) == 0) continue;
+    if ((kLevels & bit(library)) == 0) {
+      verdict.results.push_back(check_history(index, library, options));
+      continue;
+    }
     level |= bit(library);
     if ((used & bit(library)) == 0 && !verdict.results.empty()) {  // no call of it: the level below is this level
       verdict.results.push_back(verdict.results.back());

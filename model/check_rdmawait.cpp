@@ -12,8 +12,7 @@ namespace {
 
 class RdmawaitChecker final : public LibraryChecker {
  public:
-  explicit RdmawaitChecker(const CheckContext& context)
-      : context_(context), memory_(context_, Library::rdmawait), flushes_(context_) {}
+  explicit RdmawaitChecker(const CheckContext& context) : context_(context), memory_(context_), flushes_(context_) {}
 
   void begin_thread(std::uint32_t thread) override {
     memory_.begin_thread();

@@ -10,7 +10,7 @@ namespace {
 
 class SvChecker final : public LibraryChecker {
  public:
-  explicit SvChecker(const CheckContext& context) : context_(context), memory_(context_, Library::sv) {}
+  explicit SvChecker(const CheckContext& context) : context_(context), memory_(context_) {}
 
   void begin_thread(std::uint32_t /*thread*/) override {
     memory_.begin_thread();

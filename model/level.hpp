@@ -22,11 +22,16 @@ using LibrarySet = std::uint32_t;  ///< bit i: static_cast<Library>(i)
   if (library == Library::rdmawait) return ~0U;
   switch (method) {
     case Method::sv_write:
+    case Method::msw_write:
       return of(Stamp::aCW);
     case Method::sv_read:
+    case Method::msw_tryread:
       return of(Stamp::aCR);
     case Method::bcast:
+    case Method::msw_put:
       return of(Stamp::aNLR) | of(Stamp::aNRW);
+    case Method::msw_get:
+      return of(Stamp::aNRR) | of(Stamp::aNLW);
     default:
       return 0;
   }

@@ -18,6 +18,10 @@ std::unique_ptr<LibraryChecker> make_checker(Library library, const CheckContext
       return make_sv_checker(context);
     case Library::bal:
       return make_bal_checker(context);
+    case Library::rbl:
+      return make_rbl_checker(context);
+    case Library::msw:
+      return make_msw_checker(context);
     default:
       return nullptr;
   }

@@ -60,5 +60,7 @@ class LibraryChecker {
 [[nodiscard]] std::unique_ptr<LibraryChecker> make_rdmawait_checker(const CheckContext& context);
 [[nodiscard]] std::unique_ptr<LibraryChecker> make_sv_checker(const CheckContext& context);
 [[nodiscard]] std::unique_ptr<LibraryChecker> make_bal_checker(const CheckContext& context);
+[[nodiscard]] std::unique_ptr<LibraryChecker> make_rbl_checker(const CheckContext& context);
+[[nodiscard]] std::unique_ptr<LibraryChecker> make_msw_checker(const CheckContext& context);
 
 }  // namespace loco::model

@@ -12,7 +12,8 @@ PointId Order::new_extra(const Extra& extra) {
 }
 
 Point Order::synthesise(CallId call, Stamp stamp, std::uint32_t peer, Seq when) {
-  Point p{when == kNever ? std::numeric_limits<std::uint64_t>::max() : 2 * when + 2, kNoPoint, true};
+  const std::uint64_t unfinished = (std::uint64_t{1} << 63) | (2 * index_->call(call).begin + 1);
+  Point p{when == kNever ? unfinished : 2 * when + 2, kNoPoint, true};
   if (materialise_) p.id = new_extra({call, stamp, peer});
   return p;
 }

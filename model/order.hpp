@@ -50,7 +50,8 @@ class Order {
   [[nodiscard]] Point start(SubeventId id) const {
     return {1, static_cast<PointId>(index_->trace().subevents.size() + id - 1), true};
   }
-  /// A subevent of a library call that no recorded subevent stands for; `when` is a hint.
+  /// A subevent of a library call that no recorded subevent stands for; `when` is a hint, kNever for
+  /// one that had not happened when the run ended.
   [[nodiscard]] Point synthesise(CallId call, Stamp stamp, std::uint32_t peer, Seq when);
 
   /// The chain point after both (or the only one that exists).

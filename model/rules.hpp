@@ -11,22 +11,21 @@ namespace loco::model {
 
 enum class Rule : std::uint8_t {
   // Relations: each labels an edge of a cycle.
-  ppo,      ///< preserved program order (Fig. 10)
-  ippo,     ///< issue order only: cells B1, B5, G10, I10
-  iso,      ///< parts of one call: reads before it writes, fences before it reads
-  rf,       ///< a write before what reads from it
-  rb,       ///< a read before the writes that follow, in mo, the one it read
-  rb_i,     ///< rb between a CPU read and a CPU write of one thread, in issue order
-  mo,       ///< order in which writes reach one word
-  nfo,      ///< NIC flush order
-  pfg,      ///< a get's write before the wait for it
-  pfp,      ///< a put's write is issued before the wait for it ends
-  pf,       ///< sv: a broadcast has read its value before the wait for it ends
-  bal_so,   ///< entering a barrier before leaving it
-  rbl_rf,   ///< a submit before the receive of its message
-  rbl_fb,   ///< an empty receive before the submits it did not see
-  lock_so,  ///< a release before the next acquisition
-  starts,   ///< a write starts before it finishes
+  ppo,     ///< preserved program order (Fig. 10)
+  ippo,    ///< issue order only: cells B1, B5, G10, I10
+  iso,     ///< parts of one call: reads before it writes, fences before it reads
+  rf,      ///< a write before what reads from it
+  rb,      ///< a read before the writes that follow, in mo, the one it read
+  rb_i,    ///< rb between a CPU read and a CPU write of one thread, in issue order
+  mo,      ///< order in which writes reach one word
+  nfo,     ///< NIC flush order
+  pfg,     ///< a get's write before the wait for it
+  pfp,     ///< a put's write is issued before the wait for it ends
+  pf,      ///< sv: a broadcast has read its value before the wait for it ends
+  bal_so,  ///< entering a barrier before leaving it
+  rbl_rf,  ///< a submit before the receive of its message
+  rbl_fb,  ///< an empty receive before the submits it did not see
+  starts,  ///< a write starts before it finishes
   // Predicates: each is a violation on its own.
   structure,         ///< indices, nesting, kinds: the trace is not an execution at all
   stamps,            ///< a call has a subevent that its method does not have
@@ -38,7 +37,7 @@ enum class Rule : std::uint8_t {
   returned_value,    ///< a call returned, or wrote, another value than its subevent says
   atomicity,         ///< another atomic came between the two halves of a remote atomic
   incomplete,        ///< a wait returned for an operation that has not written
-  disjoint,          ///< two libraries use one location
+  disjoint,          ///< a call reads what another call wrote for its own use
   own_write,         ///< sv: a thread does not see its own write
   participants,      ///< a barrier or ring buffer is used by a thread that does not take part
   barrier_count,     ///< a thread passed a barrier that another participant has not reached

@@ -4,13 +4,11 @@
 
 namespace loco::model {
 
-bool SharedMemory::ours(SubeventId other, SubeventId mine, const char* relation) {
-  const Level& level = context_->level;
-  if (level.visible(other) && level.library_of(other) == library_) return true;
+bool SharedMemory::appears(SubeventId source, SubeventId reader) {
+  if (context_->level.visible(source)) return true;
   const Trace& trace = context_->index.trace();
   context_->reports.add(Rule::disjoint, [&] {
-    return subevent_text(trace, mine) + " is related by " + relation + " to " + subevent_text(trace, other) +
-           ", which is no access of " + std::string(name(library_));
+    return subevent_text(trace, reader) + " reads " + subevent_text(trace, source) + ", which is inside another call";
   });
   return false;
 }
@@ -19,7 +17,7 @@ void SharedMemory::read(const Node& node, const Subevent& s, std::uint32_t word)
   const TraceIndex& index = context_->index;
   Order& order = context_->order;
   if (s.source != 0) {
-    if (!ours(s.source, node.subevent, "rf")) return;
+    if (!appears(s.source, node.subevent)) return;
     const Subevent& source = index.subevent(s.source);
     const bool internal = s.stamp == Stamp::aCR && source.stamp == Stamp::aCW && source.call < s.call &&
                           index.call(source.call).thread == index.call(s.call).thread;
@@ -32,8 +30,7 @@ void SharedMemory::read(const Node& node, const Subevent& s, std::uint32_t word)
 
 void SharedMemory::write(const Node& node, std::uint32_t word) {
   const SubeventId next = context_->level.next_write(node.subevent, word);
-  if (next != 0 && ours(next, node.subevent, "mo"))
-    context_->order.edge(node.finish, context_->order.finish(next), Rule::mo);
+  if (next != 0) context_->order.edge(node.finish, context_->order.finish(next), Rule::mo);
 }
 
 SubeventId SharedMemory::access(const Node& node) {

@@ -1,8 +1,12 @@
-// rf, mo and rb of one library's locations, with their sparse edges. Used by every library that has locations.
+// rf, mo and rb of a library's locations, with their sparse edges. Used by every library that has locations.
 //
 // mo: each write to the next one. rb: a read to the write after its source, the rest follows by mo. rf: only
 // rf_e (another thread's write, or a NIC on either side): what a thread reads from its own writes says nothing
 // about memory (x86-TSO's store forwarding).
+//
+// The paper's libraries have disjoint locations. LOCO also pulls shared variables (a get of rdmawait on a location
+// of sv), so locations may be shared by the libraries of a level: the relations hold between finishes either way.
+// What a level does not allow is to read what a library wrote for itself: `disjoint`.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +18,7 @@ namespace loco::model {
 
 class SharedMemory {
  public:
-  SharedMemory(const CheckContext& context, Library library)
-      : context_(&context), library_(library), last_(context.index.words()) {}
+  explicit SharedMemory(const CheckContext& context) : context_(&context), last_(context.index.words()) {}
 
   void begin_thread() { ++epoch_; }
 
@@ -31,10 +34,10 @@ class SharedMemory {
 
   void read(const Node& node, const Subevent& s, std::uint32_t word);
   void write(const Node& node, std::uint32_t word);
-  [[nodiscard]] bool ours(SubeventId other, SubeventId mine, const char* relation);
+  /// Does the source of a read belong to this level?
+  [[nodiscard]] bool appears(SubeventId source, SubeventId reader);
 
   const CheckContext* context_;
-  Library library_;
   std::uint32_t epoch_ = 0;
   std::vector<OwnWrite> last_;  // by word, of the thread being shown
 };

@@ -1,0 +1,372 @@
+// rbl and msw by their levels, locks and the key-value store by their histories.
+#include <algorithm>
+#include <array>
+#include <random>
+
+#include "model/check.hpp"
+#include "tests/catch.hpp"
+#include "tests/model/trace_builder.hpp"
+
+namespace loco::model::test {
+namespace {
+
+constexpr std::array kAll = {Library::rdmawait, Library::sv,   Library::bal,    Library::rbl,
+                             Library::msw,      Library::lock, Library::kvstore};
+
+void check_only(const Trace& trace, Library library, Rule rule) {
+  const Verdict v = check(trace, kAll);
+  INFO(v.to_text());
+  for (const LibraryResult& r : v.results) {
+    if (r.library < library) CHECK(r.consistent);
+    if (r.library == library) CHECK_FALSE(r.consistent);
+  }
+  CHECK(names_rule(v, library, rule));
+}
+
+void check_consistent(const Trace& trace) {
+  const Verdict v = check(trace, kAll);
+  INFO(v.to_text());
+  REQUIRE(v.consistent());
+}
+
+/// One ring buffer from thread 0 (node 0) to thread 1 (node 1). A submit writes its head and puts it.
+struct Ring {
+  TraceBuilder b{2};
+  Call fields;
+  std::vector<SubeventId> heads;  // aNRW of each submit, not yet in memory
+  Ring() { fields.object = b.object({"ring", {0, 1}, false}); }
+
+  CallId submit(std::uint64_t message, bool deliver) {
+    Call c = fields;
+    c.argument = message;
+    const CallId id = b.open(0, Method::submit, c);
+    b.commit(b.write(0, {0, 0}, heads.size() + 1));
+    const CallId put = b.put(0);
+    (void)b.nlr(put, 1, {0, 0});
+    heads.push_back(b.nrw(put, {1, 0}));
+    if (deliver) b.commit(heads.back());
+    b.close(id, 1);
+    return id;
+  }
+  CallId receive(std::uint64_t result) {
+    const CallId id = b.open(1, Method::receive, fields);
+    (void)b.read(1, {1, 0});
+    b.close(id, result);
+    return id;
+  }
+};
+
+TEST_CASE("rbl: messages arrive once, in order, none skipped", "[check]") {
+  Ring r;
+  (void)r.receive(0);
+  r.submit(11, true);
+  r.submit(22, true);
+  SECTION("in order") {
+    (void)r.receive(11);
+    (void)r.receive(22);
+    (void)r.receive(0);
+    check_consistent(r.b.trace);
+  }
+  SECTION("twice") {
+    (void)r.receive(11);
+    (void)r.receive(11);
+    check_only(r.b.trace, Library::rbl, Rule::message_order);
+  }
+  SECTION("skipped") {
+    (void)r.receive(22);
+    check_only(r.b.trace, Library::rbl, Rule::message_order);
+  }
+  SECTION("never sent") {
+    (void)r.receive(11);
+    (void)r.receive(22);
+    (void)r.receive(33);
+    check_only(r.b.trace, Library::rbl, Rule::message_value);
+  }
+  SECTION("torn") {
+    (void)r.receive(12);
+    check_only(r.b.trace, Library::rbl, Rule::message_value);
+  }
+  SECTION("by a stranger") {
+    const CallId c = r.b.open(0, Method::receive, r.fields);
+    r.b.close(c, 0);
+    check_only(r.b.trace, Library::rbl, Rule::participants);
+  }
+}
+
+// Message passing: what was put before the submit is there after the receive (G7, rf, A1).
+TEST_CASE("rbl rf: a message brings what was written before it", "[check]") {
+  Ring r;
+  r.b.commit(r.b.write(0, {0, 0x100}, 1));
+  const CallId put = r.b.put(0);
+  (void)r.b.nlr(put, 1, {0, 0x100});
+  const SubeventId w = r.b.nrw(put, {1, 0x200});
+  const bool late = GENERATE(false, true);
+  if (!late) r.b.commit(w);
+  const CallId submit = r.submit(11, true);
+  // Below, the head is read from the initial value, so that only the ring buffer's promise is at stake.
+  const CallId receive = r.receive(11);
+  Subevent& head = r.b.trace.subevents.back();
+  REQUIRE(r.b.call(head.call).parent == receive);
+  head.source = 0;
+  head.value = 0;
+  r.b.call(head.call).result = 0;
+  head.start = head.finish = r.b.at(r.heads[0]).finish - 1;
+  r.b.at(r.heads[0]).finish += 2;  // 2 is free: the clock ticks for every call
+  (void)submit;
+  (void)r.b.read(1, {1, 0x200});
+  if (late) {
+    r.b.commit(w);
+    check_only(r.b.trace, Library::rbl, Rule::rbl_rf);
+  } else {
+    check_consistent(r.b.trace);
+  }
+}
+
+// Paper, Appendix E: submit, barrier; barrier, receive: the receive may not be empty.
+TEST_CASE("rbl fb: a barrier between the submit and the receive", "[check]") {
+  Ring r;
+  Call bar;
+  bar.object = r.b.object({"bar", {0, 1}, false});
+  r.submit(11, false);
+  const CallId first = r.b.open(0, Method::barrier, bar), second = r.b.open(1, Method::barrier, bar);
+  r.b.close(first);
+  r.b.close(second);
+  const bool empty = GENERATE(true, false);
+  if (!empty) r.b.commit(r.heads[0]);
+  (void)r.receive(empty ? 0 : 11);
+  if (empty) {
+    r.b.commit(r.heads[0]);
+    REQUIRE(names_rule(check(r.b.trace, kAll), Library::rbl, Rule::rbl_fb));
+  } else {
+    check_consistent(r.b.trace);
+  }
+}
+
+TEST_CASE("msw: a successful read returns a tuple that some write wrote", "[check]") {
+  TraceBuilder b(1);
+  const std::uint32_t reader = b.thread(0);
+  Call tuple;
+  for (const std::uint64_t v : {10U, 20U}) {
+    tuple.argument = v;
+    const CallId c = b.open(0, Method::msw_write, tuple);
+    b.commit(b.write(0, {0, 0}, v));
+    b.commit(b.write(0, {0, 8}, v + 1));
+    b.close(c);
+  }
+  tuple.argument = 0;
+  const auto read = [&](std::uint64_t result) {
+    const CallId c = b.open(reader, Method::msw_tryread, tuple);
+    (void)b.read(reader, {0, 0});
+    (void)b.read(reader, {0, 8});
+    b.close(c, result);
+  };
+  SECTION("whole") {
+    read(20);
+    check_consistent(b.trace);
+  }
+  SECTION("failed") {
+    read(0);
+    check_consistent(b.trace);
+  }
+  SECTION("torn") {
+    read(15);
+    check_only(b.trace, Library::msw, Rule::torn_read);
+  }
+}
+
+// Message passing by tuples: a get that was waited for is seen (pfg), word by word.
+TEST_CASE("msw: a tuple that was waited for is there", "[check]") {
+  TraceBuilder b(2);
+  Call tuple;
+  tuple.argument = 10;
+  const CallId write = b.open(1, Method::msw_write, tuple);
+  b.commit(b.write(1, {1, 0}, 10));
+  b.close(write);
+  tuple.argument = 0;
+  tuple.work_id = 3;
+  const CallId get = b.open(0, Method::msw_get, tuple);
+  const CallId base = b.get(0, 4);
+  (void)b.nrr(base, {1, 0});
+  const SubeventId landed = b.nlw(base, 1, {0, 0x100});
+  b.close(get);
+  const bool early = GENERATE(true, false);
+  if (early) b.commit(landed);
+  const CallId wait = b.open(0, Method::msw_wait, tuple);
+  (void)b.wait(0, 99);  // another base id: only the tuple's promise is in question
+  b.close(wait);
+  const CallId read = b.open(0, Method::msw_tryread, {});
+  (void)b.read(0, {0, 0x100});
+  b.close(read, early ? 10 : 77);
+  if (early) {
+    check_consistent(b.trace);
+  } else {
+    b.commit(landed);
+    check_only(b.trace, Library::msw, Rule::pfg);
+  }
+}
+
+TEST_CASE("msw: a tuple never written is the initial one", "[check]") {
+  TraceBuilder b(1);
+  const CallId c = b.open(0, Method::msw_tryread);
+  (void)b.read(0, {0, 0});
+  b.close(c, 77);
+  check_consistent(b.trace);
+}
+
+TEST_CASE("locks: at most one holder", "[check]") {
+  TraceBuilder b(2);
+  Call lock;
+  lock.object = b.object({"lock", {}, false});
+  lock.argument = 3;
+  const CallId first = b.open(0, Method::acquire, lock);
+  const CallId second = b.open(1, Method::acquire, lock);
+  b.close(first);
+  SECTION("one after the other") {
+    b.close(b.open(0, Method::release, lock));
+    b.close(second);
+    b.close(b.open(1, Method::release, lock));
+    check_consistent(b.trace);
+  }
+  SECTION("the second gets in while the release runs") {
+    const CallId release = b.open(0, Method::release, lock);
+    b.close(second);
+    b.close(release);
+    check_consistent(b.trace);
+  }
+  SECTION("both") {
+    b.close(second);
+    b.close(b.open(0, Method::release, lock));
+    check_only(b.trace, Library::lock, Rule::mutual_exclusion);
+  }
+  SECTION("another lock") {
+    b.call(second).argument = 4;
+    b.close(second);
+    check_consistent(b.trace);
+  }
+  SECTION("released by another") {
+    b.close(b.open(1, Method::release, lock));
+    check_only(b.trace, Library::lock, Rule::mutual_exclusion);
+  }
+}
+
+struct Operation {
+  Method method;
+  std::uint64_t value, result;
+  Seq begin, end;
+  bool returned;
+};
+
+Trace history(const std::vector<Operation>& operations) {
+  Trace t;
+  t.nodes = 1;
+  for (const Operation& o : operations) {
+    t.threads.push_back({0, ""});
+    Call c;
+    c.library = Library::kvstore;
+    c.method = o.method;
+    c.thread = static_cast<std::uint32_t>(t.threads.size() - 1);
+    c.argument = 5;
+    c.work_id = o.value;
+    c.result = o.result;
+    c.begin = o.begin;
+    c.end = o.returned ? o.end : kNever;
+    c.returned = o.returned;
+    t.calls.push_back(c);
+  }
+  return t;
+}
+
+TEST_CASE("kvstore: histories of one key", "[check]") {
+  using M = Method;
+  // method, value, result, begin, end, returned
+  check_consistent(history({{M::kv_insert, 7, 1, 1, 2, true}, {M::kv_lookup, 0, 7, 3, 4, true}}));
+  // Overlapping: the lookup may come before or after.
+  check_consistent(history({{M::kv_insert, 7, 1, 1, 9, true}, {M::kv_lookup, 0, 0, 3, 4, true}}));
+  check_consistent(history({{M::kv_insert, 7, 1, 1, 9, true}, {M::kv_lookup, 0, 7, 3, 4, true}}));
+  // A call that never returned may have taken effect.
+  check_consistent(history({{M::kv_insert, 7, 0, 1, 0, false}, {M::kv_lookup, 0, 7, 3, 4, true}}));
+  // Stale: the insert was over.
+  check_only(history({{M::kv_insert, 7, 1, 1, 2, true}, {M::kv_lookup, 0, 0, 3, 4, true}}), Library::kvstore,
+             Rule::linearisability);
+  // Back in time: 8 was seen before 7 was.
+  check_only(history({{M::kv_insert, 7, 1, 1, 2, true},
+                      {M::kv_update, 8, 1, 3, 20, true},
+                      {M::kv_lookup, 0, 8, 4, 5, true},
+                      {M::kv_lookup, 0, 7, 6, 7, true}}),
+             Library::kvstore, Rule::linearisability);
+  // Two inserts cannot both succeed.
+  check_only(history({{M::kv_insert, 7, 1, 1, 5, true}, {M::kv_insert, 8, 1, 2, 6, true}}), Library::kvstore,
+             Rule::linearisability);
+}
+
+/// Straight from the definition: is there an order of the calls (those that did not return may be left out) that
+/// respects real time and in which each returns what the map says?
+bool linearisable(const std::vector<Operation>& ops, std::vector<bool>& done, std::uint64_t value) {
+  bool left = false;
+  for (std::size_t i = 0; i < ops.size(); ++i) left = left || (!done[i] && ops[i].returned);
+  if (!left) return true;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    if (done[i]) continue;
+    bool first = true;  // no other call ended before this one began
+    for (std::size_t j = 0; j < ops.size(); ++j)
+      first = first && (done[j] || j == i || !ops[j].returned || ops[j].end >= ops[i].begin);
+    if (!first) continue;
+    std::uint64_t after = value, result = 0;
+    if (ops[i].method == Method::kv_lookup) {
+      result = value;
+    } else {
+      const bool fits = (ops[i].method == Method::kv_insert) == (value == 0);
+      result = fits ? 1 : 0;
+      if (fits) after = ops[i].method == Method::kv_delete ? 0 : ops[i].value;
+    }
+    if (ops[i].returned && ops[i].result != result) continue;
+    done[i] = true;
+    if (linearisable(ops, done, after)) return true;
+    done[i] = false;
+  }
+  return false;
+}
+
+TEST_CASE("kvstore: the same verdict as the definition gives, on random histories", "[check]") {
+  int good = 0, bad = 0;
+  for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
+    std::mt19937_64 random(seed);
+    std::vector<Operation> ops;
+    const std::uint64_t n = 2 + random() % 5;
+    for (std::uint64_t i = 0; i < n; ++i) {
+      constexpr std::array kMethods = {Method::kv_lookup, Method::kv_lookup, Method::kv_insert, Method::kv_update,
+                                       Method::kv_delete};
+      Operation o{};
+      o.method = kMethods[random() % kMethods.size()];
+      o.value = 1 + random() % 3;
+      o.result = o.method == Method::kv_lookup ? random() % 3 : random() % 4 == 0 ? 0 : 1;
+      o.begin = 1 + random() % 20;
+      o.end = o.begin + random() % 10;
+      o.returned = random() % 8 != 0;
+      ops.push_back(o);
+    }
+    std::vector<bool> done(ops.size(), false);
+    const bool expected = linearisable(ops, done, 0);
+    const Trace trace = history(ops);
+    const std::array kv = {Library::kvstore};
+    INFO("seed " << seed);
+    REQUIRE(check(trace, kv).consistent() == expected);
+    ++(expected ? good : bad);
+  }
+  CHECK(good > 300);
+  CHECK(bad > 300);
+}
+
+TEST_CASE("kvstore: a long history of one busy key is quick", "[check]") {
+  std::vector<Operation> ops;
+  std::uint64_t value = 0;
+  for (Seq t = 1; t < 20000; t += 4) {  // pairs of overlapping calls, cut by quiet moments
+    ops.push_back({value == 0 ? Method::kv_insert : Method::kv_update, t, 1, t, t + 2, true});
+    ops.push_back({Method::kv_lookup, 0, t % 8 == 1 ? value : t, t + 1, t + 3, true});
+    value = t;
+  }
+  check_consistent(history(ops));
+}
+
+}  // namespace
+}  // namespace loco::model::test
