@@ -18,6 +18,7 @@
 #include "model/litmus/axioms.hpp"
 #include "model/litmus/program.hpp"
 #include "model/litmus/skeleton.hpp"
+#include "model/litmus/values.hpp"
 
 namespace loco::model::litmus {
 
@@ -30,10 +31,11 @@ struct SearchOptions {
   std::uint64_t executions_max = 0;  ///< stop after so many; 0: no limit
 };
 
-/// A consistent execution, handed to a visitor. rf has kInitial for reads of the initial value.
+/// A consistent execution, handed to a visitor.
 struct FoundExecution {
   const Skeleton* skeleton = nullptr;
   const Axioms* axioms = nullptr;
+  Sources sources;
   Witness witness;
   Outcome outcome;
 };
@@ -54,5 +56,11 @@ using ExecutionVisitor = std::function<bool(const FoundExecution&)>;
 /// `wanted`: only executions whose outcome matches. `visit` may be empty.
 [[nodiscard]] SearchResult search(const Program& program, const Model& model, const SearchOptions& options,
                                   const PartialOutcome& wanted = {}, const ExecutionVisitor& visit = {});
+
+/// Calls `visit` for each well-formed way to join the threads' paths, until it returns false. `limits`, if given, is
+/// told about paths that were cut off or left out.
+void for_each_skeleton(const Program& program, const Model& model, const SearchOptions& options,
+                       const std::function<bool(const Skeleton&, const Axioms&)>& visit,
+                       SearchResult* limits = nullptr);
 
 }  // namespace loco::model::litmus

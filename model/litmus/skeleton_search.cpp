@@ -45,7 +45,7 @@ bool SkeletonSearch<W>::build_graph(Graph& g) {
 
 template <int W>
 void SkeletonSearch<W>::collect_cells() {
-  rf_.fill(kUndecided);
+  rf_ = Sources();
   cells_.clear();
   order_.clear();
   std::vector<int> index(static_cast<std::size_t>(x_.cells->count()), kNone);
@@ -66,11 +66,11 @@ void SkeletonSearch<W>::collect_cells() {
     const auto& writes = use_of(i).writes;
     const bool alone = writes.empty() || (writes.size() == 1 && writes[0] == i);
     if (alone && !a_.conflicts)
-      rf_[static_cast<std::size_t>(i)] = kInitial;
+      rf_.set(i, kInitial);
     else
       order_.push_back(i);
   }
-  for (const auto& [w, r] : a_.known_rf) rf_[static_cast<std::size_t>(r)] = static_cast<std::int16_t>(w);
+  for (const auto& [w, r] : a_.known_rf) rf_.set(r, w);
 }
 
 template <int W>
@@ -146,44 +146,11 @@ bool SkeletonSearch<W>::hb_allowed(const Graph& g) const {
 
 // --- values -----------------------------------------------------------------------------------------------------
 
-template <int W>
-std::optional<Value> SkeletonSearch<W>::read_value(int read, int depth) const {
-  const int w = source(read);
-  if (w == kUndecided || depth > x_.n) return std::nullopt;  // too deep: a value out of thin air
-  if (w == kConflict) return kUndefined;
-  if (w == kInitial) return x_.cells->init(x_.sub(read).cell);
-  return value_of(x_.sub(w).thread, x_.sub(w).value, depth + 1);
-}
-
-template <int W>
-std::optional<Value> SkeletonSearch<W>::value_of(int thread, int symbol, int depth) const {
-  const Symbol& s = at(at(x_.paths, thread)->symbols, symbol);
-  switch (s.kind) {
-    case Symbol::Kind::constant:
-      return s.constant;
-    case Symbol::Kind::read:
-      return read_value(at(x_.offset, thread) + s.a, depth);
-    case Symbol::Kind::op: {
-      const auto a = value_of(thread, s.a, depth);
-      const auto b = s.b == kNone ? std::optional<Value>(0) : value_of(thread, s.b, depth);
-      if (!a || !b) return std::nullopt;
-      return *a == kUndefined || *b == kUndefined ? kUndefined : apply(s.op, *a, *b);
-    }
-    case Symbol::Kind::select: {
-      const auto a = value_of(thread, s.a, depth);
-      if (!a) return std::nullopt;
-      if (*a == kUndefined) return kUndefined;
-      return value_of(thread, *a != 0 ? s.b : s.c, depth);
-    }
-  }
-  return std::nullopt;
-}
-
 /// False if a check is known to fail.
 template <int W>
 bool SkeletonSearch<W>::checks_hold() const {
   return std::all_of(checks_.begin(), checks_.end(), [&](const Check& c) {
-    const auto v = value_of(c.thread, c.symbol, 0);
+    const auto v = value(c.thread, c.symbol);
     if (!v) return true;
     if (c.equals) return *v == c.value;
     return *v == kUndefined || (number(*v) != 0) == (c.value != 0);
@@ -196,14 +163,13 @@ template <int W>
 bool SkeletonSearch<W>::choose_source(std::size_t k, const Graph& g) {
   if (k == order_.size()) return all_read(g);
   const int r = order_[k];
-  auto& choice = rf_[static_cast<std::size_t>(r)];
   const auto& writes = use_of(r).writes;
 
   const bool early = std::any_of(writes.begin(), writes.end(),
                                  [&](int w) { return w != r && a_.rb_so.contains(r, w) && g.reaches(w, r); });
   if (!early) {
     Graph next = g;
-    choice = kInitial;
+    rf_.set(r, kInitial);
     const bool possible =
         std::all_of(writes.begin(), writes.end(), [&](int w) { return w == r || add_rb(next, r, w); });
     if (possible && (checks_.empty() || checks_hold()) && !choose_source(k + 1, next)) return false;
@@ -211,26 +177,26 @@ bool SkeletonSearch<W>::choose_source(std::size_t k, const Graph& g) {
   for (const int w : writes) {
     if (w == r || !a_.rf.contains(w, r) || g.reaches(r, start(w))) continue;
     Graph next = g;
-    choice = static_cast<std::int16_t>(w);
+    rf_.set(r, w);
     const bool possible = add_rf(next, w, r) && cohere(next, w, r);
     if (possible && (checks_.empty() || checks_hold()) && !choose_source(k + 1, next)) return false;
   }
   if (a_.conflicts) {
-    choice = kConflict;
+    rf_.set(r, kConflict);
     if (!choose_source(k + 1, g)) return false;
   }
-  choice = kUndecided;
+  rf_.set(r, kUndecided);
   return true;
 }
 
 template <int W>
 bool SkeletonSearch<W>::all_read(const Graph& g) {
   for (const Check& c : checks_)
-    if (!value_of(c.thread, c.symbol, 0)) return true;
+    if (!value(c.thread, c.symbol)) return true;
   for (int i = 0; i < len(outcome_); ++i) {
     const Observable& o = at(sink_.program.observables, i);
     if (o.thread == kNone) continue;
-    const auto v = value_of(o.thread, at(at(x_.paths, o.thread)->registers, o.reg), 0);
+    const auto v = value(o.thread, at(at(x_.paths, o.thread)->registers, o.reg));
     if (!v) return true;
     at(outcome_, i) = *v;
   }
@@ -250,7 +216,7 @@ bool SkeletonSearch<W>::choose_last(std::size_t k, const Graph& g) {
   };
   if (use == cells_.end() || use->writes.empty()) return !matches_wanted(x_.cells->init(cell)) || choose_last(k + 1, g);
   for (const int last : use->writes) {
-    const auto v = value_of(x_.sub(last).thread, x_.sub(last).value, 0);
+    const auto v = value_written(x_, rf_, last);
     if (!v || !matches_wanted(*v)) continue;
     Graph next = g;
     const bool possible = std::all_of(use->writes.begin(), use->writes.end(), [&](int w) {
@@ -348,10 +314,10 @@ bool SkeletonSearch<W>::accept(const Graph& g) {
   for (int t = 0; t < len(x_.paths); ++t)
     for (const int i : at(x_.paths, t)->violated) sink_.result.failed_assertions.emplace_back(t, i);
   if (!sink_.found(outcome_)) {
-    if (sink_.visit) (void)sink_.visit({&x_, &a_, witness(g), outcome_});
+    if (sink_.visit) (void)sink_.visit({&x_, &a_, rf_, witness(g), outcome_});
     return false;
   }
-  if (sink_.visit && !sink_.visit({&x_, &a_, witness(g), outcome_})) {
+  if (sink_.visit && !sink_.visit({&x_, &a_, rf_, witness(g), outcome_})) {
     sink_.result.stopped = true;
     return false;
   }

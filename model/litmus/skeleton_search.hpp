@@ -9,6 +9,7 @@
 #include "model/litmus/axioms.hpp"
 #include "model/litmus/order_graph.hpp"
 #include "model/litmus/search.hpp"
+#include "model/litmus/values.hpp"
 
 namespace loco::model::litmus {
 
@@ -35,10 +36,6 @@ class SkeletonSearch {
 
  private:
   using Graph = OrderGraph<Words>;
-  static constexpr int kUndecided = -2;
-  static constexpr int kInitial = -1;
-  static constexpr int kConflict = -3;  ///< coreRMA: the read's value is undefined
-
   struct Pair {  // two writes whose mo, or a NIC read and a NIC write whose nfo, is open
     std::int16_t a, b;
     bool nfo;
@@ -60,7 +57,7 @@ class SkeletonSearch {
 
   // --- edges ---
   [[nodiscard]] int start(int s) const { return start_[static_cast<std::size_t>(s)]; }
-  [[nodiscard]] int source(int read) const { return rf_[static_cast<std::size_t>(read)]; }
+  [[nodiscard]] int source(int read) const { return rf_[read]; }
   bool add_rf(Graph& g, int w, int r) const;
   bool add_rb(Graph& g, int r, int w) const;
   bool add_mo(Graph& g, int w1, int w2) const;
@@ -69,8 +66,7 @@ class SkeletonSearch {
   [[nodiscard]] bool hb_allowed(const Graph& g) const;
 
   // --- values ---
-  [[nodiscard]] std::optional<Value> value_of(int thread, int symbol, int depth) const;
-  [[nodiscard]] std::optional<Value> read_value(int read, int depth) const;
+  [[nodiscard]] std::optional<Value> value(int thread, int symbol) const { return value_of(x_, rf_, thread, symbol); }
   [[nodiscard]] bool checks_hold() const;
 
   // --- the search ---
@@ -89,7 +85,7 @@ class SkeletonSearch {
   const Axioms& a_;
   ExecutionSink& sink_;
   std::array<std::int16_t, kSubeventsMax> start_{};
-  std::array<std::int16_t, kSubeventsMax> rf_{};
+  Sources rf_;
   std::array<std::int16_t, kSubeventsMax> cell_index_{};
   int nodes_ = 0;
   std::vector<CellUse> cells_;

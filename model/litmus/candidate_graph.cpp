@@ -1,0 +1,173 @@
+#include "model/litmus/candidate_graph.hpp"
+
+#include <algorithm>
+
+namespace loco::model::litmus {
+namespace {
+
+std::string cell_name(Stamp earlier, Stamp later) {
+  return std::string(1, static_cast<char>('A' + static_cast<int>(earlier))) +
+         std::to_string(static_cast<int>(later) + 1);
+}
+
+std::string stamp_name(const SubEvent& s) {
+  static const char* const kActions[] = {"", "r", "w", "er", "ew", "erw", "flush"};
+  if (s.action != Action::none) return kActions[static_cast<std::size_t>(s.action)];
+  std::string n(name(s.stamp));
+  return is_family(s.stamp) ? n + "_" + std::to_string(s.node) : n;
+}
+
+std::string location_name(const Skeleton& x, int cell) {
+  const Location& l = at(x.program->locations, x.cells->location(cell));
+  if (l.fresh) return "a fresh location";
+  return l.kind == LocationKind::shared ? l.name + "@" + std::to_string(x.cells->node(cell)) : l.name;
+}
+
+}  // namespace
+
+std::string describe(const Skeleton& x, const Sources& rf, int sub) {
+  const SubEvent& s = x.sub(sub);
+  std::string text = stamp_name(s);
+  if (s.cell == kNone) return text;
+  text += " " + location_name(x, s.cell);
+  if (s.reads) {
+    const auto v = value_read(x, rf, sub);
+    text += " reads " + (v ? x.program->text(*v) : "?");
+  }
+  if (s.writes) {
+    const auto v = value_written(x, rf, sub);
+    text += (s.reads ? "," : "") + std::string(" writes ") + (v ? x.program->text(*v) : "?");
+  }
+  return text;
+}
+
+CandidateGraph::CandidateGraph(const Skeleton& x, const Axioms& a) : x_(x), a_(a) { add_fixed(); }
+
+void CandidateGraph::add_fixed() {
+  const auto add = [&](int i, int j, bool in_ib) {
+    auto [relation, why] = name_fixed(i, j, in_ib);
+    fixed_.push_back({i, j, in_ib && a_.started.contains(i), in_ib && a_.started.contains(j), relation, why});
+  };
+  for (int i = 0; i < x_.n; ++i) {
+    (x_.ppo.row(i) | a_.so.row(i)).for_each([&](int j) { add(i, j, false); });
+    a_.ib.row(i).for_each([&](int j) {
+      // An edge of ib that says no more than one of ppo or so is told once.
+      const bool known = x_.ppo.contains(i, j) || a_.so.contains(i, j);
+      if (!known || a_.started.contains(i) || a_.started.contains(j)) add(i, j, true);
+    });
+  }
+}
+
+std::pair<std::string, std::string> CandidateGraph::name_fixed(int i, int j, bool in_ib) const {
+  const SubEvent &s = x_.sub(i), &t = x_.sub(j);
+  if (s.action != Action::none) return name_core(i, j);
+  if (x_.ppo.contains(i, j)) return {"ppo", "program order, cell " + cell_name(s.stamp, t.stamp) + " of Fig. 10"};
+  if (s.event == t.event) return {"iso", "within one operation"};
+  if (s.library == Library::bal && t.library == Library::bal)
+    return {"so", "the barrier lets nobody out before everybody is in"};
+  if (s.library == Library::rbl && t.library == Library::rbl)
+    return s.writes || s.stamp == Stamp::aCW || s.stamp == Stamp::aNRW
+               ? std::pair<std::string, std::string>{"rf", "the message is received after it is submitted"}
+               : std::pair<std::string, std::string>{"fb", "an empty receive comes before the message"};
+  if (t.stamp == Stamp::aWT && !(in_ib && s.stamp == Stamp::aCW))
+    return {"pf", s.stamp == Stamp::aNRW ? "the wait sees the put sent" : "the wait sees the operation done"};
+  return {"ippo", "started in program order, cell " + cell_name(s.stamp, t.stamp) + " of Fig. 10"};
+}
+
+std::pair<std::string, std::string> CandidateGraph::name_core(int i, int j) const {
+  const SubEvent &s = x_.sub(i), &t = x_.sub(j);
+  if (s.event == t.event) return {"hb", "within one statement (PG, GA, CAS)"};
+  if (s.action == Action::r || s.action == Action::w) return {"hb", "a local action comes before what follows it (LO)"};
+  if (s.action == Action::flush && (t.action == Action::r || t.action == Action::w))
+    return {"hb", "a local action waits for the flush (F1)"};
+  if (t.action == Action::flush) return {"hb", "the flush waits for the statement (F2)"};
+  if (s.action == Action::flush) return {"hb", "the statement starts after the flush (F3)"};
+  return {"hb", "in-order routing (IR)"};
+}
+
+std::vector<LabelledEdge> CandidateGraph::edges(const Candidate& c) const {
+  std::vector<LabelledEdge> all = fixed_;
+  const auto add = [&](int i, int j, bool so, bool ib, const std::string& relation, const std::string& why) {
+    if (so) all.push_back({i, j, false, false, relation, why});
+    if (ib && (!so || a_.started.contains(i) || a_.started.contains(j)))
+      all.push_back({i, j, a_.started.contains(i), a_.started.contains(j), relation, why});
+  };
+  const auto add_rb = [&](int r, int w, const std::string& why) {
+    if (r == w) return;
+    add(r, w, a_.rb_so.contains(r, w), a_.rb_ib.contains(r, w), "rb", why);
+    if (a_.rb_never.contains(r, w)) {
+      all.push_back({r, w, false, false, "rb", why});
+      all.push_back({w, r, false, false, "po", "a thread sees its own writes"});
+    }
+  };
+  for (int r = 0; r < x_.n; ++r) {
+    const int w = c.rf[r];
+    if (w >= 0 && x_.sub(r).reads) add(w, r, a_.rf_so.contains(w, r), a_.rf_ib.contains(w, r), "rf", "reads its value");
+    if (w == kInitial)
+      for (int other = 0; other < x_.n; ++other)
+        if (a_.rf.contains(other, r)) add_rb(r, other, "reads the initial value, which it overwrites");
+  }
+  for (const auto& [w1, w2] : c.mo) {
+    add(w1, w2, a_.mo.contains(w1, w2), false, "mo", "reaches memory first");
+    for (int r = 0; r < x_.n; ++r)
+      if (c.rf[r] == w1 && x_.sub(r).reads) add_rb(r, w2, "reads a value that it overwrites");
+  }
+  for (const auto& [i, j] : c.nfo)
+    add(i, j, true, true, "nfo",
+        a_.started.contains(j) ? "the NIC reads before this write starts" : "the NIC's read flushes the earlier write");
+  return all;
+}
+
+std::vector<LabelledEdge> CandidateGraph::shortest_cycle(const std::vector<LabelledEdge>& edges) const {
+  // Nodes: finish of i is 2i, its start 2i + 1 (the same node for instantaneous subevents).
+  const int nodes = 2 * x_.n;
+  std::vector<std::vector<int>> out(static_cast<std::size_t>(nodes));
+  const auto source = [](const LabelledEdge& e) { return 2 * e.from + (e.from_start ? 1 : 0); };
+  const auto target = [](const LabelledEdge& e) { return 2 * e.to + (e.to_start ? 1 : 0); };
+  std::vector<LabelledEdge> all = edges;
+  for (int i = 0; i < x_.n; ++i)
+    if (a_.started.contains(i)) all.push_back({i, i, true, false, "", "starts before it finishes"});
+  for (int e = 0; e < len(all); ++e) at(out, source(at(all, e))).push_back(e);
+
+  std::vector<LabelledEdge> best;
+  const auto path = [&](int from, int to) {  // shortest, by breadth-first search
+    std::vector<int> by(static_cast<std::size_t>(nodes), kNone);
+    std::vector<int> queue = {from};
+    for (std::size_t q = 0; q < queue.size(); ++q)
+      for (const int e : at(out, queue[q])) {
+        const int next = target(at(all, e));
+        if (at(by, next) != kNone) continue;
+        at(by, next) = e;
+        if (next == to) {
+          std::vector<LabelledEdge> result;
+          int at_node = to;
+          do {
+            result.push_back(at(all, at(by, at_node)));
+            at_node = source(result.back());
+          } while (at_node != from);
+          std::reverse(result.begin(), result.end());
+          return result;
+        }
+        queue.push_back(next);
+      }
+    return std::vector<LabelledEdge>{};
+  };
+  const auto told = [](const std::vector<LabelledEdge>& cycle) {
+    return std::count_if(cycle.begin(), cycle.end(), [](const LabelledEdge& e) { return !e.relation.empty(); });
+  };
+  for (int n = 0; n < nodes; ++n) {
+    const auto cycle = path(n, n);
+    if (!cycle.empty() && (best.empty() || told(cycle) < told(best))) best = cycle;
+  }
+  if (best.empty()) {
+    a_.never_hb.for_each([&](int w, int f) {
+      if (!best.empty()) return;
+      best = path(2 * w, 2 * f);
+      if (!best.empty())
+        best.push_back({f, w, false, false, "fb", "an empty receive ignores a message that has arrived"});
+    });
+  }
+  return best;
+}
+
+}  // namespace loco::model::litmus

@@ -1,0 +1,277 @@
+// Witnesses of allowed outcomes, and the cycles that forbid the others.
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "model/litmus/candidate_graph.hpp"
+#include "model/litmus/litmus.hpp"
+#include "model/litmus/search.hpp"
+#include "model/litmus/statements.hpp"
+
+namespace loco::model::litmus {
+namespace {
+
+constexpr std::uint64_t kCandidatesMax = 20'000;  ///< of a forbidden outcome
+
+std::string text_of(const Program& program, const PartialOutcome& partial) {
+  std::string s;
+  for (const auto& [observable, value] : partial)
+    s += (s.empty() ? "" : " ") + at(program.observables, observable).name + "=" + program.text(value);
+  return s;
+}
+
+SearchOptions search_options(const Options& options) {
+  SearchOptions s;
+  s.model = options.model_options;
+  s.loop_bound = options.loop_bound;
+  return s;
+}
+
+const Model& model_of(const Program& program, const Options& options) {
+  const std::string& name = options.model.empty() ? program.model : options.model;
+  const Model* model = find_model(name);
+  if (model == nullptr) throw std::invalid_argument("unknown model '" + name + "'");
+  check_methods(program, name, program.file);
+  return *model;
+}
+
+/// The drawing of a candidate: its subevents, program order, and the given edges.
+Explanation draw(const Skeleton& x, const Candidate& c, const std::vector<LabelledEdge>& edges) {
+  Explanation e;
+  for (const Thread& t : x.program->threads) e.thread_nodes.push_back(t.node);
+  for (int s = 0; s < x.n; ++s)
+    e.nodes.push_back({x.sub(s).thread, x.sub(s).event, describe(x, c.rf, s), x.instruction(x.sub(s).event).text});
+  for (int s = 0; s + 1 < x.n; ++s)
+    if (x.sub(s).thread == x.sub(s + 1).thread) e.edges.push_back({s, s + 1, "po", "program order", false});
+  for (const LabelledEdge& l : edges) {
+    const bool again = std::any_of(e.edges.begin(), e.edges.end(), [&](const Explanation::Edge& o) {
+      return o.from == l.from && o.to == l.to && o.relation == l.relation;
+    });
+    if (!again && !l.relation.empty()) e.edges.push_back({l.from, l.to, l.relation, l.why, false});
+  }
+  return e;
+}
+
+/// mo without the pairs that follow from others.
+std::vector<std::pair<int, int>> immediate(const Relation& r) {
+  const Relation direct = r - seq(r, r);
+  std::vector<std::pair<int, int>> pairs;
+  direct.for_each([&](int a, int b) { pairs.emplace_back(a, b); });
+  return pairs;
+}
+
+}  // namespace
+
+std::optional<Explanation> witness(const Program& program, const PartialOutcome& outcome, const Options& options) {
+  std::optional<Explanation> result;
+  (void)search(program, model_of(program, options), search_options(options), outcome, [&](const FoundExecution& f) {
+    Candidate c;
+    c.rf = f.sources;
+    c.mo = immediate(f.witness.mo);
+    f.witness.nfo.for_each([&](int a, int b) { c.nfo.emplace_back(a, b); });
+    const CandidateGraph graph(*f.skeleton, *f.axioms);
+    std::vector<LabelledEdge> shown;
+    for (const LabelledEdge& e : graph.edges(c))
+      if (e.relation != "ppo" && e.relation != "iso" && e.relation != "ippo" && !(e.relation == "hb"))
+        shown.push_back(e);
+    result = draw(*f.skeleton, c, shown);
+    // Forwarded values are in no order between finishes, yet part of the picture.
+    f.witness.rf.for_each([&](int w, int r) {
+      const bool there = std::any_of(result->edges.begin(), result->edges.end(), [&](const Explanation::Edge& e) {
+        return e.from == w && e.to == r && e.relation == "rf";
+      });
+      if (!there) result->edges.push_back({w, r, "rf", "forwarded from the store buffer", false});
+    });
+    result->outcome = f.outcome;
+    result->title = program.name + ": " + program.text(f.outcome) + " is allowed";
+    return false;
+  });
+  return result;
+}
+
+namespace {
+
+/// Walks the candidates of one skeleton that have the wanted values; every branch ends in a cycle.
+class Refutation {
+ public:
+  struct Found {
+    std::vector<LabelledEdge> cycle;
+    Candidate candidate;
+    std::uint64_t candidates = 0;
+  };
+
+  Refutation(const Skeleton& x, const Axioms& a, const PartialOutcome& wanted)
+      : x_(x), a_(a), wanted_(wanted), graph_(x, a) {
+    for (int r = 0; r < x_.n; ++r)
+      if (x_.sub(r).reads) reads_.push_back(r);
+    for (const auto& [w, r] : a_.known_rf) candidate_.rf.set(r, w);
+  }
+
+  /// False if some candidate has no cycle (the outcome is possible) or there are too many.
+  bool run() { return choose_source(0); }
+  [[nodiscard]] const std::vector<Found>& found() const { return found_; }
+
+ private:
+  /// Is a condition of the paths, or a wanted value, known to fail? `all`: must all be known?
+  bool contradicted(bool all) const {
+    const auto off = [&](int thread, int symbol, const std::function<bool(Value)>& good) {
+      const auto v = value_of(x_, candidate_.rf, thread, symbol);
+      return v ? !good(*v) : all;
+    };
+    for (int t = 0; t < len(x_.paths); ++t)
+      for (const Condition& c : at(x_.paths, t)->conditions)
+        if (off(t, c.symbol, [&](Value v) { return v == kUndefined || (number(v) != 0) == c.holds; })) return true;
+    return std::any_of(wanted_.begin(), wanted_.end(), [&](const auto& p) {
+      const Observable& o = at(x_.program->observables, p.first);
+      return o.thread != kNone &&
+             off(o.thread, at(at(x_.paths, o.thread)->registers, o.reg), [&](Value v) { return v == p.second; });
+    });
+  }
+
+  bool choose_source(std::size_t k) {
+    if (contradicted(false)) return true;
+    if (k == reads_.size()) {
+      if (contradicted(true)) return true;
+      return choose_last(0);
+    }
+    const int r = reads_[k];
+    for (int w = kInitial; w < x_.n; ++w) {
+      if (w != kInitial && (w == r || !a_.rf.contains(w, r))) continue;
+      candidate_.rf.set(r, w);
+      if (!choose_source(k + 1)) return false;
+    }
+    candidate_.rf.set(r, kUndecided);
+    return true;
+  }
+
+  bool choose_last(std::size_t k) {
+    while (k < wanted_.size() && at(x_.program->observables, wanted_[k].first).thread != kNone) ++k;
+    if (k == wanted_.size()) return refute();
+    const Observable& o = at(x_.program->observables, wanted_[k].first);
+    const int cell = x_.cells->cell(o.location, o.node);
+    bool written = false;
+    for (int last = 0; last < x_.n; ++last) {
+      if (!x_.sub(last).writes || x_.sub(last).cell != cell) continue;
+      written = true;
+      if (value_written(x_, candidate_.rf, last) != wanted_[k].second) continue;
+      const std::size_t before = candidate_.mo.size();
+      for (int w = 0; w < x_.n; ++w)
+        if (w != last && x_.sub(w).writes && x_.sub(w).cell == cell) candidate_.mo.emplace_back(w, last);
+      if (!choose_last(k + 1)) return false;
+      candidate_.mo.resize(before);
+    }
+    if (!written && x_.cells->init(cell) == wanted_[k].second) return choose_last(k + 1);
+    return true;
+  }
+
+  bool refute() {
+    const std::vector<LabelledEdge> edges = graph_.edges(candidate_);
+    for (Found& f : found_) {  // a cycle seen before, if it is here too
+      const bool here = std::all_of(f.cycle.begin(), f.cycle.end(), [&](const LabelledEdge& e) {
+        return e.relation.empty() || std::find(edges.begin(), edges.end(), e) != edges.end();
+      });
+      if (here) return count(f);
+    }
+    std::vector<LabelledEdge> cycle = graph_.shortest_cycle(edges);
+    if (!cycle.empty()) {
+      found_.push_back({std::move(cycle), candidate_, 0});
+      return count(found_.back());
+    }
+    return decide_next();
+  }
+
+  bool count(Found& f) {
+    ++f.candidates;
+    return ++leaves_ <= kCandidatesMax;
+  }
+
+  /// Both ways for a pair that is still open; pairs with readers first.
+  bool decide_next() {
+    const auto decided = [&](const std::vector<std::pair<int, int>>& pairs, int a, int b) {
+      return std::any_of(pairs.begin(), pairs.end(), [&](const auto& p) {
+        return (p.first == a && p.second == b) || (p.first == b && p.second == a);
+      });
+    };
+    const auto both_ways = [&](std::vector<std::pair<int, int>> Candidate::*list, int a, int b) {
+      for (const auto& [first, second] : {std::pair{a, b}, std::pair{b, a}}) {
+        (candidate_.*list).emplace_back(first, second);
+        if (!refute()) return false;
+        (candidate_.*list).pop_back();
+      }
+      return true;
+    };
+    for (const bool read : {true, false})
+      for (int a = 0; a < x_.n; ++a)
+        for (int b = a + 1; b < x_.n; ++b) {
+          if (!a_.mo.contains(a, b) || decided(candidate_.mo, a, b) || (read && !has_reader(a) && !has_reader(b)))
+            continue;
+          return both_ways(&Candidate::mo, a, b);
+        }
+    for (int r = 0; r < x_.n; ++r)
+      for (int w = 0; w < x_.n; ++w)
+        if (a_.nfo.contains(r, w) && !decided(candidate_.nfo, r, w)) return both_ways(&Candidate::nfo, r, w);
+    return false;  // complete and without a cycle
+  }
+  [[nodiscard]] bool has_reader(int w) const {
+    return std::any_of(reads_.begin(), reads_.end(), [&](int r) { return candidate_.rf[r] == w; });
+  }
+
+  const Skeleton& x_;
+  const Axioms& a_;
+  const PartialOutcome& wanted_;
+  CandidateGraph graph_;
+  std::vector<int> reads_;
+  Candidate candidate_;
+  std::vector<Found> found_;
+  std::uint64_t leaves_ = 0;
+};
+
+void mark_cycle(const std::vector<LabelledEdge>& cycle, Explanation& e) {
+  for (const LabelledEdge& l : cycle) {
+    if (l.relation.empty()) continue;
+    e.cycle.push_back(l.from);
+    for (Explanation::Edge& edge : e.edges)
+      if (edge.from == l.from && edge.to == l.to && edge.relation == l.relation) edge.on_cycle = true;
+  }
+}
+
+}  // namespace
+
+std::vector<Explanation> explain_forbidden(const Program& program, const PartialOutcome& outcome,
+                                           const Options& options) {
+  const Model& model = model_of(program, options);
+  std::vector<Explanation> explanations;
+  std::map<std::string, std::size_t> known;  // by what the cycle says
+  bool possible = false;
+  for_each_skeleton(program, model, search_options(options), [&](const Skeleton& x, const Axioms& a) {
+    Refutation refutation(x, a, outcome);
+    if (!refutation.run()) {
+      possible = true;
+      return false;
+    }
+    for (const Refutation::Found& f : refutation.found()) {
+      std::vector<LabelledEdge> shown;
+      for (const LabelledEdge& e : CandidateGraph(x, a).edges(f.candidate))
+        if (e.relation == "rf" || std::find(f.cycle.begin(), f.cycle.end(), e) != f.cycle.end()) shown.push_back(e);
+      Explanation e = draw(x, f.candidate, shown);
+      mark_cycle(f.cycle, e);
+      e.candidates = f.candidates;
+      e.title = program.name + ": " + text_of(program, outcome) + " is forbidden";
+      std::string key;
+      for (const LabelledEdge& l : f.cycle)
+        key += describe(x, f.candidate.rf, l.from) + l.relation + describe(x, f.candidate.rf, l.to) + ";";
+      const auto [it, is_new] = known.emplace(key, explanations.size());
+      if (is_new)
+        explanations.push_back(std::move(e));
+      else
+        explanations[it->second].candidates += e.candidates;
+    }
+    return true;
+  });
+  if (possible) return {};
+  std::stable_sort(explanations.begin(), explanations.end(),
+                   [](const Explanation& a, const Explanation& b) { return a.candidates > b.candidates; });
+  return explanations;
+}
+
+}  // namespace loco::model::litmus

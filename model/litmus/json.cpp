@@ -1,0 +1,41 @@
+#include <nlohmann/json.hpp>
+
+#include "model/litmus/command.hpp"
+
+namespace loco::model::litmus {
+namespace {
+
+nlohmann::ordered_json value(const Program& p, Value v) {
+  if (is_integer(v)) return v;
+  if (v == kTrue || v == kFalse) return v == kTrue;
+  if (!is_tuple(v)) return p.text(v);
+  nlohmann::ordered_json elements = nlohmann::ordered_json::array();
+  for (const Value e : p.tuples[static_cast<std::size_t>(v - kFirstTuple)]) elements.push_back(e);
+  return elements;
+}
+
+}  // namespace
+
+std::string to_json(const std::vector<const Program*>& programs, const std::vector<Result>& results) {
+  nlohmann::ordered_json array = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const Program& p = *programs[i];
+    const Result& r = results[i];
+    nlohmann::ordered_json outcomes = nlohmann::ordered_json::array();
+    for (const Outcome& o : r.outcomes) {
+      nlohmann::ordered_json entry = nlohmann::ordered_json::object();
+      for (std::size_t k = 0; k < o.size(); ++k) entry[p.observables[k].name] = value(p, o[k]);
+      outcomes.push_back(std::move(entry));
+    }
+    nlohmann::ordered_json j = {{"name", r.name},       {"model", r.model},           {"engine", r.engine},
+                                {"outcomes", outcomes}, {"executions", r.executions}, {"verdict", r.ok ? "ok" : "fail"},
+                                {"missing", r.missing}, {"unexpected", r.unexpected}, {"seconds", r.seconds}};
+    if (!r.counts.empty()) j["counts"] = r.counts;
+    if (!r.notes.empty()) j["notes"] = r.notes;
+    if (!r.complete) j["complete"] = false;
+    array.push_back(std::move(j));
+  }
+  return array.dump(2);
+}
+
+}  // namespace loco::model::litmus

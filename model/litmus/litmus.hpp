@@ -1,0 +1,94 @@
+// Litmus tests: the library behind `loco-sim litmus` (docs/litmus-format.md, docs/models.md).
+//
+// parse_file (parser.hpp) gives programs; enumerate gives a program's exact outcomes under a model, with the verdict
+// on what the document expects; witness and explain_forbidden say why. Pure functions; deterministic.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/litmus/axioms.hpp"
+#include "model/litmus/parser.hpp"
+#include "model/litmus/program.hpp"
+
+namespace loco::model::litmus {
+
+struct Options {
+  std::string model;  ///< empty: the program's own
+  ModelOptions model_options;
+  int loop_bound = 4;                ///< times that control may go back to the head of a loop
+  bool every_witness = false;        ///< count complete witnesses (rf, mo, nfo), not reads-from classes
+  bool outcomes_only = false;        ///< do not count executions whose outcome is known already
+  std::uint64_t executions_max = 0;  ///< stop after so many; 0: no limit
+};
+
+/// What an engine found out about a program, and how that compares with the document's expectations.
+struct Result {
+  std::string name;
+  std::string model;
+  std::string engine;
+  std::vector<Outcome> outcomes;      ///< sorted, each once
+  std::vector<std::uint64_t> counts;  ///< how often each outcome was seen; empty where that has no meaning
+  std::uint64_t executions = 0;
+  bool ok = true;
+  std::vector<std::string> missing;     ///< expected outcomes that are not possible
+  std::vector<std::string> unexpected;  ///< possible outcomes that are not expected, failed assertions
+  std::vector<std::string> notes;       ///< limits that were reached, outcomes excluded and why
+  bool complete = true;                 ///< false: a limit was reached, so there may be more outcomes
+  double seconds = 0;                   ///< wall-clock time, set by the command line only
+};
+
+/// Throws ParseError if the program has statements that the model lacks, std::invalid_argument for an unknown model.
+[[nodiscard]] Result enumerate(const Program& program, const Options& options = {});
+
+/// Compares `outcomes` with the document's expectations for `model`: fills ok, missing, unexpected. `allowed`
+/// outcomes need not all be seen by engines that do not promise completeness.
+void judge(const Program& program, bool exhaustive, Result& result);
+
+/// An execution, ready to be told. Relations are on the subevents of `nodes`, by position.
+struct Explanation {
+  struct Node {
+    int thread = 0;
+    int event = 0;
+    std::string label;      ///< `put(z, x): aNLR x = 0`
+    std::string statement;  ///< as in the document
+  };
+  struct Edge {
+    int from = 0, to = 0;
+    std::string relation;  ///< po, ppo, rf, mo, rb, nfo, so, ...
+    std::string why;       ///< in words
+    bool on_cycle = false;
+  };
+  std::string title;
+  Outcome outcome;
+  std::vector<int> thread_nodes;  ///< home node of each thread
+  std::vector<Node> nodes;
+  std::vector<Edge> edges;
+  std::vector<int> cycle;        ///< nodes of the cycle, in order; empty for a witness
+  std::uint64_t candidates = 0;  ///< of a forbidden outcome: candidates that run into this cycle
+};
+
+/// One consistent execution that shows the outcome; nothing if there is none.
+[[nodiscard]] std::optional<Explanation> witness(const Program& program, const PartialOutcome& outcome,
+                                                 const Options& options = {});
+
+/// Why the outcome is impossible: the cycles that its candidate executions run into, the most frequent first, until
+/// every candidate has one. No explanation means that no candidate has these values at all, or (if `witness` finds
+/// one) that the outcome is possible.
+[[nodiscard]] std::vector<Explanation> explain_forbidden(const Program& program, const PartialOutcome& outcome,
+                                                         const Options& options = {});
+
+/// In words, several lines.
+[[nodiscard]] std::string to_text(const Explanation& explanation);
+/// Graphviz: threads as columns, rf, mo and so in colours, the cycle in bold.
+[[nodiscard]] std::string to_dot(const Explanation& explanation);
+
+/// herd7's layout: `Test NAME Allowed`, `States n`, the states, `Ok`, `Observation NAME Sometimes p n`.
+[[nodiscard]] std::string to_herd_text(const Program& program, const Result& result);
+
+/// `a: 0, b: 1` -> partial outcome, as typed on a command line. Throws std::invalid_argument.
+[[nodiscard]] PartialOutcome parse_outcome(const Program& program, const std::string& text);
+
+}  // namespace loco::model::litmus

@@ -1,0 +1,130 @@
+// Explanations in words and as Graphviz; results in herd7's layout.
+#include <algorithm>
+#include <map>
+
+#include "model/litmus/litmus.hpp"
+
+namespace loco::model::litmus {
+namespace {
+
+std::string thread_name(const Explanation& e, int thread) {
+  return "thread " + std::to_string(thread) + " (node " + std::to_string(at(e.thread_nodes, thread)) + ")";
+}
+
+std::string node_text(const Explanation& e, int node) {
+  const Explanation::Node& n = at(e.nodes, node);
+  return "thread " + std::to_string(n.thread) + " `" + n.statement + "` [" + n.label + "]";
+}
+
+/// The edge of the cycle that leaves its k-th node.
+const Explanation::Edge* cycle_edge(const Explanation& e, std::size_t k) {
+  const int from = e.cycle[k], to = e.cycle[(k + 1) % e.cycle.size()];
+  for (const Explanation::Edge& edge : e.edges)
+    if (edge.on_cycle && edge.from == from && edge.to == to) return &edge;
+  return nullptr;
+}
+
+std::string escape(const std::string& s) {
+  std::string r;
+  for (const char c : s)
+    r += c == '"' || c == '\\' ? std::string("\\") + c : c == '\n' ? std::string("\\n") : std::string(1, c);
+  return r;
+}
+
+std::string colour(const std::string& relation) {
+  static const std::map<std::string, std::string> kColours = {
+      {"rf", "forestgreen"}, {"mo", "darkorange"}, {"rb", "firebrick"}, {"so", "blue"}, {"pf", "blue"},
+      {"nfo", "purple"},     {"fb", "firebrick"},  {"po", "gray50"},    {"hb", "blue"}};
+  const auto it = kColours.find(relation);
+  return it == kColours.end() ? "black" : it->second;
+}
+
+}  // namespace
+
+std::string to_text(const Explanation& e) {
+  std::string s = e.title + "\n";
+  if (!e.cycle.empty()) {
+    s += e.candidates == 1 ? "1 candidate execution has this cycle:\n"
+                           : std::to_string(e.candidates) + " candidate executions have this cycle:\n";
+    for (std::size_t k = 0; k < e.cycle.size(); ++k) {
+      const Explanation::Edge* edge = cycle_edge(e, k);
+      s += "  " + node_text(e, e.cycle[k]) + "\n";
+      if (edge != nullptr) s += "    --" + edge->relation + "--> (" + edge->why + ")\n";
+    }
+    return s + "  " + node_text(e, e.cycle.front()) + "\n";
+  }
+  int thread = kNone;
+  for (const Explanation::Node& n : e.nodes) {
+    if (n.thread != thread) s += "  " + thread_name(e, n.thread) + "\n";
+    thread = n.thread;
+    s += "    " + n.statement + "  [" + n.label + "]\n";
+  }
+  for (const Explanation::Edge& edge : e.edges)
+    if (edge.relation != "po")
+      s += "  " + edge.relation + ": " + node_text(e, edge.from) + " -> " + node_text(e, edge.to) + " (" + edge.why +
+           ")\n";
+  return s;
+}
+
+std::string to_dot(const Explanation& e) {
+  std::string s = "digraph \"" + escape(e.title) + "\" {\n";
+  s += "  label=\"" + escape(e.title) + "\"; labelloc=t; splines=true; newrank=true;\n";
+  s += "  node [shape=box, style=rounded, fontname=\"Helvetica\", fontsize=11];\n";
+  s += "  edge [fontname=\"Helvetica\", fontsize=10];\n";
+  for (int t = 0; t < len(e.thread_nodes); ++t) {
+    s += "  subgraph cluster_" + std::to_string(t) + " {\n    label=\"" + thread_name(e, t) + "\"; color=gray80;\n";
+    for (int n = 0; n < len(e.nodes); ++n) {
+      const Explanation::Node& node = at(e.nodes, n);
+      if (node.thread != t) continue;
+      const bool marked = std::find(e.cycle.begin(), e.cycle.end(), n) != e.cycle.end();
+      s += "    n" + std::to_string(n) + " [label=\"" + escape(node.statement + "\n" + node.label) + "\"" +
+           (marked ? ", penwidth=2" : "") + "];\n";
+    }
+    s += "  }\n";
+  }
+  for (const Explanation::Edge& edge : e.edges) {
+    // Program order lays the threads out as columns; the other edges do not move nodes.
+    const bool po = edge.relation == "po" && !edge.on_cycle;
+    s += "  n" + std::to_string(edge.from) + " -> n" + std::to_string(edge.to) + " [color=" + colour(edge.relation);
+    if (po)
+      s += ", style=dotted, weight=10";
+    else
+      s += ", constraint=false, label=\"" + edge.relation + "\", fontcolor=" + colour(edge.relation);
+    s += std::string(edge.on_cycle ? ", penwidth=2.5" : "") + "];\n";
+  }
+  return s + "}\n";
+}
+
+std::string to_herd_text(const Program& program, const Result& result) {
+  // herd7's question is "can the condition happen?": ours is the allowed outcomes, or the forbidden ones if a
+  // document has no other.
+  const bool by_model = program.outcomes_by_model.count(result.model) > 0;
+  const bool asks_forbidden = program.allowed.empty() && !program.forbidden.empty() && !by_model;
+  std::vector<PartialOutcome> wanted = asks_forbidden ? program.forbidden : program.allowed;
+  if (by_model) wanted = program.outcomes_by_model.at(result.model);
+  std::size_t positive = 0, negative = 0;
+  std::string states;
+  for (std::size_t i = 0; i < result.outcomes.size(); ++i) {
+    const Outcome& o = result.outcomes[i];
+    const bool is_wanted = wanted.empty() || std::any_of(wanted.begin(), wanted.end(),
+                                                         [&](const PartialOutcome& p) { return matches(p, o); });
+    ++(is_wanted ? positive : negative);
+    for (std::size_t k = 0; k < o.size(); ++k)
+      states += (k > 0 ? " " : "") + program.observables[k].name + "=" + program.text(o[k]) + ";";
+    states += i < result.counts.size() ? " (" + std::to_string(result.counts[i]) + ")\n" : "\n";
+  }
+  std::string s = "Test " + program.name + (asks_forbidden ? " Forbidden" : " Allowed") + "\n";
+  s += "States " + std::to_string(result.outcomes.size()) + "\n" + states;
+  s += result.ok ? "Ok\n" : "No\n";
+  for (const std::string& m : result.missing) s += "Missing: " + m + "\n";
+  for (const std::string& u : result.unexpected) s += "Unexpected: " + u + "\n";
+  for (const std::string& n : result.notes) s += "Note: " + n + "\n";
+  s += "Observation " + program.name +
+       (positive == 0   ? " Never "
+        : negative == 0 ? " Always "
+                        : " Sometimes ") +
+       std::to_string(positive) + " " + std::to_string(negative) + "\n";
+  return s;
+}
+
+}  // namespace loco::model::litmus

@@ -1,0 +1,33 @@
+// Values follow from rf: what a read returns and a write writes, given where each read reads from.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "model/litmus/skeleton.hpp"
+
+namespace loco::model::litmus {
+
+/// Where a read reads from: a subevent, or one of these.
+inline constexpr int kInitial = -1;
+inline constexpr int kUndecided = -2;
+inline constexpr int kConflict = -3;  ///< coreRMA: the read's value is undefined
+
+class Sources {
+ public:
+  Sources() { rf_.fill(kUndecided); }
+  [[nodiscard]] int operator[](int read) const { return rf_[static_cast<std::size_t>(read)]; }
+  void set(int read, int source) { rf_[static_cast<std::size_t>(read)] = static_cast<std::int16_t>(source); }
+
+ private:
+  std::array<std::int16_t, kSubeventsMax> rf_;
+};
+
+/// Nothing while it depends on an undecided read, and for values out of thin air.
+[[nodiscard]] std::optional<Value> value_of(const Skeleton& x, const Sources& rf, int thread, int symbol,
+                                            int depth = 0);
+[[nodiscard]] std::optional<Value> value_read(const Skeleton& x, const Sources& rf, int read, int depth = 0);
+[[nodiscard]] std::optional<Value> value_written(const Skeleton& x, const Sources& rf, int write);
+
+}  // namespace loco::model::litmus
