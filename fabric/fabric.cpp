@@ -4,22 +4,26 @@
 
 namespace loco::fabric {
 
-namespace {
-/// A cut-through switch decides on the output port once it has the headers: Ethernet to BTH.
-constexpr sim::Bytes kCutThroughBytes{64};
-}  // namespace
-
 std::string_view Config::validate() const {
   if (nodes < 1 || nodes > 65536) return "a fabric has 1 to 65536 nodes";
   if (topology == Topology::back_to_back && nodes != 2) return "back_to_back connects exactly 2 nodes";
+  if (options.ecn && options.ecn_kmin > options.ecn_kmax) return "ecn.kmin may not be greater than ecn.kmax";
+  if (options.dcqcn.enabled && !options.ecn) return "dcqcn needs ecn: it reacts to marks";
+  if (topology == Topology::ideal && (!changes.empty() || !losses.empty() || options.loss != 0)) {
+    return "an ideal network has no links that could fail";
+  }
   return {};
 }
 
-// Lanes: [0, n) each host's loopback; then for back_to_back and star [n, 2n) the hosts' transmit ports; for a star
-// [2n, 3n) the switch's output ports; for an ideal network from n on two lanes a queue pair, requests and responses.
-Fabric::Fabric(const Config& config) : config_(config) {
-  const std::uint32_t per_node = config.topology == Topology::ideal ? 1 : config.topology == Topology::star ? 3 : 2;
-  lanes_.resize(std::size_t{per_node} * config.nodes);
+// Lanes: [0, n) each host's loopback; then one for each link of the graph; for an ideal network from n on two lanes a
+// queue pair, requests and responses.
+Fabric::Fabric(const Config& config) : config_(config), stream_(config.seed, "fabric") {
+  lanes_.resize(config.nodes);
+  if (config.topology == Topology::ideal) return;
+  network_ = Shared<Network>(make_network(config));
+  routes_ = Shared<topology::Routes>(topology::Routes(network_->graph));
+  lanes_.resize(config.nodes + network_->links.size());
+  buffers_.resize(network_->graph.vertices());
 }
 
 void Fabric::add_queue_pair(QpId qp) {
@@ -27,59 +31,223 @@ void Fabric::add_queue_pair(QpId qp) {
   lanes_.resize(std::max(lanes_.size(), std::size_t{config_.nodes} + 2 * (std::size_t{qp} + 1)));
 }
 
-std::uint32_t Fabric::first_lane(const Packet& packet) const {
-  if (config_.topology == Topology::ideal) {
-    return config_.nodes + 2 * packet.source_qp + (is_response(packet.opcode) ? 1 : 0);
-  }
-  return packet.source == packet.destination ? packet.source : config_.nodes + packet.source;
+void Fabric::start(sim::EventQueue& events) {
+  if (config_.topology == Topology::ideal || network_->changes.empty()) return;
+  events.push({.at = network_->changes.front().at, .what = kEventLink});
 }
 
-bool Fabric::leads_to_switch(std::uint32_t lane) const {
-  return config_.topology == Topology::star && lane >= config_.nodes && lane < 2 * config_.nodes;
-}
-
-void Fabric::enter(sim::EventQueue& events, std::uint32_t lane, sim::SimTime ready, const Packet& packet) {
-  Lane& l = lanes_[lane];
-  l.flights.push_back({ready, packet});
-  if (l.flights.size() == 1) events.push({.at = ready, .what = kEventLane, .where = lane});
-}
+// --- in and out ------------------------------------------------------------------------------------------------------
 
 sim::SimTime Fabric::send(sim::EventQueue& events, sim::SimTime now, sim::Duration latency, const Packet& packet) {
-  const std::uint32_t lane = first_lane(packet);
-  if (config_.topology == Topology::ideal || lane < config_.nodes) {
-    const sim::Duration through = packet.source == packet.destination ? config_.loopback_latency : config_.link_delay;
-    enter(events, lane, now + latency + through + config_.delivery_latency, packet);
+  if (packet.source == packet.destination) {
+    pass(events, packet.source, now + latency + config_.loopback_latency + config_.delivery_latency, packet);
     return now;
   }
-  Lane& port = lanes_[lane];
-  const sim::SimTime start = std::max(now, port.free);
-  port.free = start + sim::transmission_time({packet.wire}, config_.link_rate);
-  const sim::SimTime done =
-      leads_to_switch(lane)
-          ? start + sim::transmission_time(std::min(kCutThroughBytes, sim::Bytes{packet.wire}), config_.link_rate)
-          : port.free;
-  const sim::Duration delivery = leads_to_switch(lane) ? sim::Duration{} : config_.delivery_latency;
-  enter(events, lane, done + latency + config_.link_delay + delivery, packet);
-  return port.free;
+  if (config_.topology == Topology::ideal) {
+    const std::uint32_t lane = config_.nodes + 2 * packet.source_qp + (is_response(packet.opcode) ? 1 : 0);
+    pass(events, lane, now + latency + config_.link_delay + config_.delivery_latency, packet);
+    return now;
+  }
+  Entry entry{.at = now + latency, .bytes = packet.wire, .destination = packet.destination};
+  if (config_.options.routing != Routing::deterministic) {
+    entry.flow = topology::flow_hash(packet.source, packet.destination, packet.source_qp);
+  }
+  entry.packet = packets_.acquire();
+  packets_[entry.packet] = packet;
+  topology::LinkId out = network_->host_link[packet.source];
+  if (out == kNone) out = choose(packet.source, entry, now);
+  if (out == kNone || lane_of(out).down) {
+    lose(entry, out == kNone ? LossReason::no_route : LossReason::link_down, out);
+    return now;
+  }
+  enqueue(events, now, out, entry);
+  return lane_of(out).planned - latency;
+}
+
+/// Onto a lane that is no link: all it does is keep the order.
+void Fabric::pass(sim::EventQueue& events, std::uint32_t lane, sim::SimTime arrival, const Packet& packet) {
+  const std::uint32_t slot = packets_.acquire();
+  packets_[slot] = packet;
+  Lane& l = lanes_[lane];
+  l.entries.push_back({.at = arrival, .packet = slot, .bytes = packet.wire, .destination = packet.destination});
+  ++l.started;
+  arm(events, arrival, lane);
 }
 
 std::optional<Packet> Fabric::handle(sim::EventQueue& events, sim::SimTime now, const sim::Event& event) {
-  Lane& lane = lanes_[event.where];
-  const Packet packet = lane.flights.front().packet;
-  lane.flights.pop_front();
-  if (!lane.flights.empty()) {
-    events.push({.at = std::max(now, lane.flights.front().ready), .what = kEventLane, .where = event.where});
+  const topology::LinkId link = event.where - config_.nodes;
+  switch (event.what) {
+    case kEventLane:
+      return arrive(events, now, event.where);
+    case kEventDepart:
+      lane_of(link).departing = false;
+      advance(events, link, now);
+      if (buffers_[info(link).from].pausing != 0) arm_departure(events, now, link);
+      break;
+    case kEventPause:
+      pause_arrives(events, now, link);
+      break;
+    case kEventLink:
+      change_link(events, now);
+      break;
+    case kEventReroute:
+      reroute();
+      break;
+    default:
+      break;
   }
-  if (leads_to_switch(event.where)) {
-    const std::uint32_t out = 2 * config_.nodes + packet.destination;
-    const sim::SimTime start = std::max(now + config_.switch_latency, lanes_[out].free);
-    lanes_[out].free = start + sim::transmission_time({packet.wire}, config_.link_rate);
-    enter(events, out, lanes_[out].free + config_.link_delay + config_.delivery_latency, packet);
+  return std::nullopt;
+}
+
+Packet Fabric::take(std::uint32_t packet) {
+  packets_.release(packet);
+  return packets_[packet];
+}
+
+void Fabric::lose(const Entry& entry, LossReason reason, topology::LinkId link) {
+  ++packets_lost_[static_cast<std::size_t>(reason)];
+  if (link != kNone) ++lane_of(link).counters.drops;
+  lost_.push_back({take(entry.packet), reason, link});
+}
+
+std::optional<Lost> Fabric::take_lost() {
+  if (lost_.empty()) return std::nullopt;
+  const Lost lost = lost_.front();
+  lost_.pop_front();
+  return lost;
+}
+
+// --- lanes -----------------------------------------------------------------------------------------------------------
+
+/// The head of a lane is due: delivers it, or gives it to the next port.
+std::optional<Packet> Fabric::arrive(sim::EventQueue& events, sim::SimTime now, std::uint32_t index) {
+  Lane& lane = lanes_[index];
+  lane.armed = false;
+  const bool is_link = config_.topology != Topology::ideal && index >= config_.nodes;
+  const topology::LinkId link = index - config_.nodes;
+  if (is_link) advance(events, link, now);
+  if (lane.started == 0 || lane.entries.front().at > now) {  // held up by a pause
+    arm(events, now, index);
     return std::nullopt;
   }
+  const Entry entry = lane.entries.front();
+  lane.entries.pop_front();
+  --lane.started;
+  arm(events, now, index);
+  if (is_link) {
+    const LinkInfo& in = info(link);
+    if (in.loss != 0 && stream_.chance(in.loss, 1'000'000)) {
+      lose(entry, LossReason::link_error, link);
+      return std::nullopt;
+    }
+    if (in.to_switch) {
+      forward(events, now, link, entry);
+      return std::nullopt;
+    }
+  }
   ++packets_delivered_;
-  bytes_delivered_ += packet.wire;
-  return packet;
+  bytes_delivered_ += entry.bytes;
+  return take(entry.packet);
+}
+
+/// A packet has come to a switch.
+void Fabric::forward(sim::EventQueue& events, sim::SimTime now, topology::LinkId in, Entry entry) {
+  const LinkInfo& from = info(in);
+  const topology::LinkId out = choose(from.to, entry, now);
+  if (out == kNone) return lose(entry, LossReason::no_route, kNone);
+  if (lane_of(out).down) return lose(entry, LossReason::link_down, out);
+  const LinkInfo& to = info(out);
+  entry.at = now + config_.switch_latency;
+  if (from.cut_through && from.rate != to.rate) {
+    // Its last byte may not leave before it has come.
+    const std::int64_t behind = from.time(entry.bytes) - from.headers_ps - to.time(entry.bytes);
+    if (behind > 0) entry.at += sim::Duration{behind};
+  }
+  const bool bounded = config_.options.flow_control != FlowControl::unlimited;
+  entry.from = bounded ? in : kNone;
+  advance(events, out, now);
+  if (bounded && !admit(events, now, out, entry)) return lose(entry, LossReason::buffer_full, out);
+  if (config_.options.ecn) mark(out, entry);
+  enqueue(events, now, out, entry);
+  if (bounded) hold(events, now, entry);
+}
+
+void Fabric::enqueue(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, const Entry& entry) {
+  Lane& lane = lane_of(out);
+  const LinkInfo& link = info(out);
+  lane.entries.push_back(entry);
+  lane.queued += entry.bytes;
+  lane.counters.queue_max = std::max(lane.counters.queue_max, lane.queued);
+  lane.planned = std::max(lane.planned, entry.at) + sim::Duration{link.time(entry.bytes)};
+  arm(events, now, config_.nodes + out);
+  if (buffers_[link.from].pausing != 0) arm_departure(events, now, out);
+}
+
+/// Starts what would have started by now.
+void Fabric::advance_queue(sim::EventQueue& events, topology::LinkId id, sim::SimTime now) {
+  Lane& lane = lane_of(id);
+  const LinkInfo& link = info(id);
+  while (lane.started < lane.entries.size() && !lane.paused) {
+    Entry& entry = lane.entries[lane.started];
+    const sim::SimTime start = std::max(entry.at, lane.free);
+    if (start > now) return;
+    const std::int64_t time = link.time(entry.bytes);
+    lane.free = start + sim::Duration{time};
+    const std::int64_t seen = link.cut_through && entry.bytes > kCutThroughBytes ? link.headers_ps : time;
+    entry.at = start + sim::Duration{seen + link.delay_ps};
+    lane.queued -= entry.bytes;
+    ++lane.started;
+    ++lane.counters.packets;
+    lane.counters.bytes += entry.bytes;
+    lane.counters.busy += sim::Duration{time};
+    if (entry.from != kNone) release(events, start, entry);  // last: it may come back here
+  }
+}
+
+/// Sees to it that the arrival of a lane's head is pending.
+void Fabric::arm(sim::EventQueue& events, sim::SimTime now, std::uint32_t index) {
+  Lane& lane = lanes_[index];
+  if (lane.armed || lane.entries.empty()) return;
+  sim::SimTime at = lane.entries.front().at;
+  if (lane.started == 0) {
+    if (lane.paused) return;
+    const LinkInfo& link = info(index - config_.nodes);
+    const std::uint32_t bytes = lane.entries.front().bytes;
+    const std::int64_t seen = link.cut_through && bytes > kCutThroughBytes ? link.headers_ps : link.time(bytes);
+    at = std::max(at, lane.free) + sim::Duration{seen + link.delay_ps};
+  }
+  lane.armed = true;
+  lane.arrival = events.push({.at = std::max(now, at), .what = kEventLane, .where = index});
+}
+
+/// Sees to it that the next departure of a link's port is pending.
+void Fabric::arm_departure(sim::EventQueue& events, sim::SimTime now, topology::LinkId link) {
+  Lane& lane = lane_of(link);
+  if (lane.departing || lane.paused || lane.started == lane.entries.size()) return;
+  lane.departing = true;
+  const sim::SimTime at = std::max({now, lane.entries[lane.started].at, lane.free});
+  events.push({.at = at, .what = kEventDepart, .where = config_.nodes + link});
+}
+
+std::uint64_t Fabric::queued(topology::LinkId link, sim::SimTime now) const {
+  const Lane& lane = lane_of(link);
+  std::uint64_t bytes = lane.queued;
+  sim::SimTime free = lane.free;
+  for (std::size_t i = lane.started; i < lane.entries.size() && !lane.paused; ++i) {
+    const sim::SimTime start = std::max(lane.entries[i].at, free);
+    if (start > now) break;
+    free = start + sim::Duration{info(link).time(lane.entries[i].bytes)};
+    bytes -= lane.entries[i].bytes;
+  }
+  return bytes;
+}
+
+std::vector<topology::LinkId> Fabric::paused_links() const {
+  std::vector<topology::LinkId> paused;
+  for (topology::LinkId link = 0; link < links(); ++link) {
+    if (lane_of(link).paused) paused.push_back(link);
+  }
+  return paused;
 }
 
 }  // namespace loco::fabric

@@ -43,6 +43,7 @@ enum class Opcode : std::uint8_t {
   nak,
   read_response,
   atomic_response,  // responses
+  cnp,              // congestion notification (RoCE v2 annex A17.9.3): travels like a response, belongs to no request
 };
 
 [[nodiscard]] constexpr bool is_response(Opcode op) { return op >= Opcode::ack; }
@@ -61,6 +62,7 @@ struct Packet {
   bool first = true;
   bool last = true;
   NakCode nak = NakCode::none;
+  bool marked = false;  ///< ECN: congestion experienced
   Psn psn{};
   std::uint32_t wqe = 0;             ///< running number of the request in the requester's send queue (its MSN)
   std::uint32_t rkey = 0;            ///< RETH / AtomicETH
@@ -80,6 +82,7 @@ inline constexpr std::uint32_t kRethBytes = 16;
 inline constexpr std::uint32_t kAethBytes = 4;
 inline constexpr std::uint32_t kAtomicEthBytes = 28;
 inline constexpr std::uint32_t kAtomicAckEthBytes = 8;
+inline constexpr std::uint32_t kCnpReservedBytes = 16;
 
 /// Extension headers that a packet carries besides BTH: RETH on a write's first packet and on a read request, AETH
 /// on an ACK, a NAK and a read response's first and last packet, AtomicETH, AETH + AtomicAckETH.
@@ -99,6 +102,8 @@ inline constexpr std::uint32_t kAtomicAckEthBytes = 8;
       return first || last ? kAethBytes : 0;
     case Opcode::atomic_response:
       return kAethBytes + kAtomicAckEthBytes;
+    case Opcode::cnp:
+      return kCnpReservedBytes;
   }
   return 0;
 }

@@ -1,0 +1,154 @@
+// Fabric: switch buffers, drop-tail, ECN marks, PFC.
+//
+// A packet occupies the buffer from its arrival (its headers', if cut through) until it starts to leave. Dynamic
+// thresholds (Choudhury, Hahne, ToN 1998): alpha times what is free of the shared buffer, for each output queue when
+// dropping, for each ingress port when pausing.
+//
+// `used` and `held` may lag behind departures that nobody has looked at; they are never too small, and thresholds
+// worked out from them never too large. So what they let pass, passes; only when they object is the whole switch
+// brought up to date.
+#include <algorithm>
+
+#include "fabric/fabric.hpp"
+
+namespace loco::fabric {
+
+void Fabric::advance_all(sim::EventQueue& events, sim::SimTime now, topology::VertexId at) {
+  for (const topology::LinkId link : network_->graph.ports(at)) advance(events, link, now);
+}
+
+bool Fabric::fits(topology::VertexId at, topology::LinkId out, std::uint32_t bytes) const {
+  const std::uint64_t used = buffers_[at].used;
+  const std::uint64_t size = config_.options.buffer_size.count;
+  if (used + bytes > size) return false;
+  if (config_.options.flow_control == FlowControl::pfc) return true;
+  __extension__ using Wide = unsigned __int128;
+  return Wide{lane_of(out).queued + bytes} * 1000 <= Wide{size - used} * config_.options.buffer_alpha;
+}
+
+bool Fabric::admit(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, const Entry& entry) {
+  const topology::VertexId at = info(out).from;
+  if (fits(at, out, entry.bytes)) return true;
+  advance_all(events, now, at);
+  return fits(at, out, entry.bytes);
+}
+
+/// RED on the length of the queue that the packet finds (Zhu et al., SIGCOMM 2015, figure 5).
+void Fabric::mark(topology::LinkId out, const Entry& entry) {
+  Lane& lane = lane_of(out);
+  const std::uint64_t low = config_.options.ecn_kmin.count;
+  const std::uint64_t high = config_.options.ecn_kmax.count;
+  if (lane.queued <= low) return;
+  if (lane.queued < high) {
+    const std::uint64_t range = (high - low) * 1000;
+    if (!stream_.chance((lane.queued - low) * config_.options.ecn_pmax, range)) return;
+  }
+  packets_[entry.packet].marked = true;
+  ++lane.counters.marks;
+}
+
+// --- PFC -------------------------------------------------------------------------------------------------------------
+
+std::uint64_t Fabric::pause_threshold(topology::VertexId at) const {
+  if (config_.options.pfc_xoff.count != 0) return config_.options.pfc_xoff.count;
+  const std::uint64_t shared = network_->shared[at];
+  const std::uint64_t used = buffers_[at].used;
+  if (used >= shared) return 0;
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::uint64_t>(Wide{shared - used} * config_.options.buffer_alpha / 1000);
+}
+
+/// A packet has been queued: counts it, and pauses the link it came by if that is too much.
+void Fabric::hold(sim::EventQueue& events, sim::SimTime now, const Entry& entry) {
+  Lane& in = lane_of(entry.from);
+  const topology::VertexId at = info(entry.from).to;
+  Buffer& buffer = buffers_[at];
+  buffer.used += entry.bytes;
+  in.held += entry.bytes;
+  if (config_.options.flow_control != FlowControl::pfc || in.pausing || in.held <= pause_threshold(at)) return;
+  advance_all(events, now, at);
+  if (in.held <= pause_threshold(at)) return;
+  in.pausing = true;
+  if (++buffer.pausing == 1) {
+    // From now on resumes depend on departures.
+    for (const topology::LinkId link : network_->graph.ports(at)) arm_departure(events, now, link);
+  }
+  send_pause(events, now, entry.from, true);
+}
+
+/// A packet leaves its switch: resumes the links for which there is room again.
+void Fabric::release(sim::EventQueue& events, sim::SimTime now, const Entry& entry) {
+  const topology::VertexId at = info(entry.from).to;
+  Buffer& buffer = buffers_[at];
+  buffer.used -= entry.bytes;
+  lane_of(entry.from).held -= entry.bytes;
+  if (buffer.pausing == 0) return;
+  const std::uint64_t threshold = pause_threshold(at);
+  const std::uint64_t gap = config_.options.pfc_xon_gap.count;
+  for (const topology::LinkId out : network_->graph.ports(at)) {
+    const topology::LinkId link = topology::opposite(out);
+    Lane& lane = lane_of(link);
+    // An empty ingress port is always resumed: no departure would ever bring it up again.
+    if (!lane.pausing || (lane.held != 0 && lane.held + gap > threshold)) continue;
+    lane.pausing = false;
+    --buffer.pausing;
+    send_pause(events, now, link, false);
+  }
+}
+
+/// Tells the port that feeds `link` to stop or to go on. The frame is sent in front of all queued packets, but not
+/// inside of one.
+void Fabric::send_pause(sim::EventQueue& events, sim::SimTime now, topology::LinkId link, bool stop) {
+  const topology::LinkId carrier = topology::opposite(link);
+  advance(events, carrier, now);
+  Lane& lane = lane_of(carrier);
+  lane.free = std::max(lane.free, now) + sim::Duration{info(carrier).time(kPauseBytes)};
+  lane.pauses.push_back({lane.free + network_->graph.link(carrier).spec.delay, stop});
+  if (stop) ++lane_of(link).counters.pauses;
+  if (lane.pauses.size() > 1) return;
+  lane.control = events.push({.at = lane.pauses.front().at, .what = kEventPause, .where = config_.nodes + carrier});
+}
+
+void Fabric::pause_arrives(sim::EventQueue& events, sim::SimTime now, topology::LinkId carrier) {
+  Lane& lane = lane_of(carrier);
+  const Pause pause = lane.pauses.front();
+  lane.pauses.pop_front();
+  if (!lane.pauses.empty()) {
+    const sim::SimTime at = std::max(now, lane.pauses.front().at);
+    lane.control = events.push({.at = at, .what = kEventPause, .where = config_.nodes + carrier});
+  }
+  const topology::LinkId link = topology::opposite(carrier);
+  advance(events, link, now);
+  if (!pause.stop) return resume(events, now, link);
+  lane_of(link).paused = true;
+  lane_of(link).paused_since = now;
+}
+
+void Fabric::resume(sim::EventQueue& events, sim::SimTime now, topology::LinkId link) {
+  Lane& lane = lane_of(link);
+  if (!lane.paused) return;
+  const LinkInfo& i = info(link);
+  lane.paused = false;
+  lane.counters.paused += now - lane.paused_since;
+  lane.free = std::max(lane.free, now);
+  lane.planned = lane.free + sim::transmission_time({lane.queued}, i.rate);
+  arm(events, now, config_.nodes + link);
+  if (buffers_[i.from].pausing != 0) arm_departure(events, now, link);
+  if (!lane.awaited) return;
+  lane.awaited = false;
+  events.push({.at = now, .what = kEventResumed, .where = i.from});
+}
+
+bool Fabric::paused(NodeId host) const {
+  if (config_.topology == Topology::ideal) return false;
+  const auto ports = network_->graph.ports(host);
+  return std::any_of(ports.begin(), ports.end(), [&](topology::LinkId link) { return lane_of(link).paused; });
+}
+
+void Fabric::await_resume(NodeId host) {
+  for (const topology::LinkId link : network_->graph.ports(host)) {
+    if (lane_of(link).paused) lane_of(link).awaited = true;
+  }
+}
+
+}  // namespace loco::fabric

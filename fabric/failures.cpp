@@ -1,0 +1,67 @@
+// Fabric: links that go down and come back.
+#include <algorithm>
+
+#include "fabric/fabric.hpp"
+
+namespace loco::fabric {
+
+void Fabric::change_link(sim::EventQueue& events, sim::SimTime now) {
+  const std::vector<LinkChange>& changes = network_->changes;
+  const LinkChange change = changes[next_change_++];
+  if (next_change_ < changes.size()) {
+    events.push({.at = std::max(now, changes[next_change_].at), .what = kEventLink});
+  }
+  const topology::LinkId first = 2 * change.cable;
+  if (lane_of(first).down == !change.up) return;
+  for (const topology::LinkId link : {first, first + 1}) {
+    if (!change.up) {
+      go_down(events, now, link);
+      continue;
+    }
+    lane_of(link).down = false;
+    lane_of(link).free = now;
+    lane_of(link).planned = now;
+  }
+  if (!config_.options.reroute) return;
+  events.push({.at = now + config_.options.reroute_delay, .what = kEventReroute});
+}
+
+/// Everything on the link and in the queue for it is lost, pause frames as well: both ends begin afresh.
+void Fabric::go_down(sim::EventQueue& events, sim::SimTime now, topology::LinkId link) {
+  advance(events, link, now);
+  Lane& lane = lane_of(link);
+  lane.down = true;
+  if (lane.pausing) {
+    lane.pausing = false;
+    --buffers_[info(link).to].pausing;
+  }
+  if (lane.armed) events.cancel(lane.arrival);
+  if (!lane.pauses.empty()) events.cancel(lane.control);
+  lane.armed = false;
+  lane.pauses.clear();
+  while (!lane.entries.empty()) {
+    const Entry entry = lane.entries.front();
+    lane.entries.pop_front();
+    lose(entry, LossReason::link_down, link);
+    if (lane.started > 0) {
+      --lane.started;
+      continue;
+    }
+    lane.queued -= entry.bytes;
+    if (entry.from != kNone) release(events, now, entry);
+  }
+  resume(events, now, link);
+}
+
+/// All switches learn at once which links there are.
+void Fabric::reroute() {
+  std::vector<topology::CableId> failed;
+  for (topology::CableId cable = 0; cable < network_->graph.cables(); ++cable) {
+    if (lane_of(2 * cable).down) failed.push_back(cable);
+  }
+  rerouted_ = !failed.empty();
+  routes_ = Shared<topology::Routes>(failed.empty() ? topology::Routes(network_->graph)
+                                                    : topology::Routes::search(network_->graph, failed));
+}
+
+}  // namespace loco::fabric

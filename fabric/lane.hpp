@@ -1,0 +1,75 @@
+// The state of one link direction: the queue of the port that feeds it, what is on the wire, and what the switch at
+// its far end holds of it. Private to fabric/.
+//
+// One ring holds both: the first `started` entries are on the wire, `at` being their arrival; the others wait in the
+// port's queue, `at` being when they are ready to go. Entries start when something looks (Fabric::advance), at the
+// time at which they would have: so one event a hop, the arrival, is enough.
+#pragma once
+
+#include <cstdint>
+
+#include "fabric/packet.hpp"
+#include "sim/event_queue.hpp"
+#include "sim/ring.hpp"
+#include "sim/time.hpp"
+
+namespace loco::fabric {
+
+inline constexpr std::uint32_t kNone = 0xffffffffU;
+
+struct Entry {
+  sim::SimTime at{};
+  std::uint32_t packet = 0;    // in the pool
+  std::uint32_t bytes = 0;     // on the wire
+  std::uint32_t from = kNone;  // link by which it came to the switch where it waits
+  NodeId destination = 0;
+  std::uint64_t flow = 0;  // hash
+
+  bool operator==(const Entry&) const = default;
+};
+
+/// A pause frame on its way.
+struct Pause {
+  sim::SimTime at{};
+  bool stop = false;
+  bool operator==(const Pause&) const = default;
+};
+
+/// What a link has carried and suffered.
+struct LinkCounters {
+  std::uint64_t packets = 0;
+  std::uint64_t bytes = 0;
+  sim::Duration busy{};
+  std::uint64_t queue_max = 0;  ///< bytes that waited for the port
+  std::uint64_t drops = 0;      ///< packets lost at the port or on the wire, whatever the reason
+  std::uint64_t marks = 0;      ///< ECN
+  std::uint64_t pauses = 0;     ///< times the link was told to pause
+  sim::Duration paused{};       ///< for so long, until it was last resumed
+
+  bool operator==(const LinkCounters&) const = default;
+};
+
+struct Lane {
+  sim::Ring<Entry> entries{};
+  std::uint32_t started = 0;
+  bool armed = false;      // an arrival event is pending
+  bool departing = false;  // a departure event is pending
+  bool paused = false;     // by the far end
+  bool down = false;
+  bool pausing = false;      // the far end has sent a pause
+  bool awaited = false;      // the host wants to know when it is resumed
+  sim::SimTime free{};       // when the port has sent what has started
+  std::uint64_t queued = 0;  // bytes that have not started
+  std::uint64_t held = 0;    // bytes in the switch at the far end that came over this link
+  LinkCounters counters{};
+  // Colder.
+  sim::EventHandle arrival{};
+  sim::EventHandle control{};
+  sim::SimTime planned{};  // of a host's port: when it will have sent everything
+  sim::SimTime paused_since{};
+  sim::Ring<Pause> pauses{};  // travelling on this link, for the opposite one
+
+  bool operator==(const Lane&) const = default;
+};
+
+}  // namespace loco::fabric

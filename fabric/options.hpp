@@ -1,0 +1,84 @@
+// What can be chosen about a packet fabric, apart from its shape: routing, switches, buffers, flow and congestion
+// control, failures. Plain values; fields.hpp is the table of keys, defaults, ranges and texts.
+//
+// Sources:
+//   shared buffers  Choudhury, Hahne, "Dynamic queue length thresholds for shared-memory packet switches", ToN 1998
+//   PFC             IEEE 802.1Qbb
+//   ECN and DCQCN   Zhu et al., "Congestion control for large-scale RDMA deployments", SIGCOMM 2015: the defaults are
+//                   those of its figure 14 and section 5, except hyper increase, which it leaves open (10 R_AI here)
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fabric/topology/routes.hpp"
+#include "sim/time.hpp"
+
+namespace loco::fabric {
+
+using topology::Routing;
+
+enum class Switching : std::uint8_t {
+  cut_through,        ///< a packet leaves once its headers are in and the port is free
+  store_and_forward,  ///< once all of it is in
+};
+
+enum class FlowControl : std::uint8_t {
+  unlimited,  ///< buffers never fill
+  pfc,        ///< lossless: a switch pauses links whose packets fill it
+  drop_tail,  ///< lossy: a packet that finds its queue full is dropped
+};
+
+/// DCQCN's reaction point (at the sender) and notification point (at the receiver).
+struct DcqcnOptions {
+  bool enabled = false;
+  std::uint32_t g_inverse = 256;              ///< 1/g, the gain of alpha
+  sim::Duration alpha_timer{55'000'000};      ///< without a CNP for so long, alpha decays
+  sim::Duration rate_timer{55'000'000};       ///< between two timed increases
+  sim::Bytes byte_counter{10'000'000};        ///< sent between two counted increases
+  std::uint32_t fast_recovery = 5;            ///< F: increases before the rate grows beyond the target
+  sim::BitsPerSecond additive{40'000'000};    ///< R_AI
+  sim::BitsPerSecond hyper{400'000'000};      ///< R_HAI
+  sim::BitsPerSecond rate_least{40'000'000};  ///< the rate never falls below
+  sim::Duration cnp_interval{50'000'000};     ///< at most one CNP for a flow in this time
+
+  bool operator==(const DcqcnOptions&) const = default;
+};
+
+struct Options {
+  Routing routing = Routing::deterministic;
+  Switching switching = Switching::cut_through;
+  FlowControl flow_control = FlowControl::unlimited;
+  sim::Bytes buffer_size{12'000'000};  ///< of a switch, shared by its ports
+  std::uint32_t buffer_alpha = 125;    ///< dynamic threshold, thousandths of what is free
+  sim::Bytes pfc_xoff{0};              ///< held for an ingress port until it is paused; 0: the dynamic threshold
+  sim::Bytes pfc_xon_gap{8'400};       ///< so far below the threshold it is resumed
+  sim::Bytes pfc_headroom{0};          ///< kept back for each ingress port; 0: what the link can still deliver
+  bool ecn = false;
+  sim::Bytes ecn_kmin{5'000};
+  sim::Bytes ecn_kmax{200'000};
+  std::uint32_t ecn_pmax = 10;  ///< thousandths
+  DcqcnOptions dcqcn;
+  std::uint32_t loss = 0;  ///< packets in a million that each link loses
+  bool reroute = false;    ///< when a link goes down or up, all routes are computed anew
+  sim::Duration reroute_delay{1'000'000'000};
+
+  bool operator==(const Options&) const = default;
+};
+
+/// A cable goes down (what is on it and queued for it is lost) or comes back.
+struct LinkChange {
+  sim::SimTime at{};
+  topology::CableId cable = 0;
+  bool up = false;
+  bool operator==(const LinkChange&) const = default;
+};
+
+/// A cable whose loss differs from Options::loss.
+struct LinkLoss {
+  topology::CableId cable = 0;
+  std::uint32_t loss = 0;  ///< packets in a million
+  bool operator==(const LinkLoss&) const = default;
+};
+
+}  // namespace loco::fabric

@@ -1,0 +1,50 @@
+// Figures about a packet fabric for people: each link's use, and queue lengths over time. Not for the event path.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fabric/fabric.hpp"
+#include "sim/time.hpp"
+
+namespace loco::fabric {
+
+struct LinkUse {
+  std::string from;  ///< `h0`, `s3`
+  std::string to;
+  LinkCounters counters;
+  double utilisation = 0;  ///< busy time over `elapsed`
+};
+
+/// Every link, in the order of the graph.
+[[nodiscard]] std::vector<LinkUse> link_use(const Fabric& fabric, sim::Duration elapsed);
+
+/// Adds up the counters of all links; queue_max is the greatest.
+[[nodiscard]] LinkCounters totals(const Fabric& fabric);
+
+/// Samples queues at fixed times. It only looks: call until() before each event, with the event's time; a run is the
+/// same with and without it.
+class QueueSeries {
+ public:
+  /// Of these links, every `period` from 0 on. Precondition: period > 0.
+  QueueSeries(std::vector<topology::LinkId> links, sim::Duration period);
+
+  /// Takes the samples that are due before `now`.
+  void until(const Fabric& fabric, sim::SimTime now);
+
+  struct Sample {
+    sim::SimTime at{};
+    std::vector<std::uint64_t> bytes;  ///< by link
+  };
+  [[nodiscard]] const std::vector<Sample>& samples() const { return samples_; }
+  [[nodiscard]] const std::vector<topology::LinkId>& links() const { return links_; }
+
+ private:
+  std::vector<topology::LinkId> links_;
+  sim::Duration period_;
+  sim::SimTime next_{};
+  std::vector<Sample> samples_;
+};
+
+}  // namespace loco::fabric
