@@ -8,7 +8,12 @@ namespace loco::explore {
 namespace {
 
 using model::litmus::Outcome;
-using Schedule = std::vector<std::uint32_t>;  // which pending event ran, step by step
+
+/// What a run did: which pending event ran, step by step, and at which steps there was a choice.
+struct Schedule {
+  std::vector<std::uint32_t> picks;
+  std::vector<std::uint32_t> branches;
+};
 
 /// Picks the next pending event so that rare orders become common.
 ///
@@ -21,23 +26,35 @@ class Scheduler {
  public:
   Scheduler(const Machine& machine, std::uint64_t seed) : machine_(machine), stream_(seed, "explore/sample") {}
 
-  /// `prefix`: what the run does first.
-  void begin_run(const Schedule& prefix, std::size_t length) {
+  void begin_run() {
     constexpr std::uint64_t kDropEvery[] = {4, 8, 16, 48};  // steps, on average: a litmus run takes some dozens
     drop_every_ = kDropEvery[stream_.below(4)];
-    uniform_ = stream_.below(4) == 0;
+    uniform_ = stream_.below(4) != 0;
     // Three runs in four spend no choice on steps whose order makes no difference; the fourth leaves nothing out.
-    reduce_ = stream_.below(4) != 0;
+    reduce_ = stream_.below(16) != 0;
     agents_.clear();
     lowest_ = kMiddle;
-    schedule_.assign(prefix.begin(), prefix.begin() + static_cast<std::ptrdiff_t>(length));
+    schedule_.picks.clear();
+    schedule_.branches.clear();
     replayed_ = 0;
+    leave_ = kNever;
+  }
+  /// As an earlier run until one of its branches, where it takes another way.
+  void begin_run(const Schedule& like) {
+    begin_run();
+    if (like.branches.empty()) return;
+    const std::uint64_t branch = stream_.below(like.branches.size());
+    const auto until = [](const auto& from, std::size_t n) { return from.begin() + static_cast<std::ptrdiff_t>(n); };
+    leave_ = like.branches[branch];
+    not_again_ = like.picks[leave_];
+    schedule_.picks.assign(like.picks.begin(), until(like.picks, leave_));
+    schedule_.branches.assign(like.branches.begin(), until(like.branches, branch));
   }
 
   std::size_t pick(const Configuration& c) {
-    if (replayed_ < schedule_.size()) return schedule_[replayed_++];
+    if (replayed_ < schedule_.picks.size()) return schedule_.picks[replayed_++];
     const std::size_t chosen = choose(c);
-    schedule_.push_back(static_cast<std::uint32_t>(chosen));
+    schedule_.picks.push_back(static_cast<std::uint32_t>(chosen));
     ++replayed_;
     return chosen;
   }
@@ -55,11 +72,14 @@ class Scheduler {
   std::size_t choose(const Configuration& c) {
     const nic::System& system = c.system;
     const std::size_t pending = system.pending_events();
-    if (reduce_) {
+    if (reduce_ && replayed_ != leave_) {
       for (std::size_t i = 0; i < pending; ++i) {
         if (machine_.commutes(c, i)) return i;
       }
     }
+    if (pending == 1) return 0;
+    schedule_.branches.push_back(static_cast<std::uint32_t>(replayed_));
+    if (replayed_ == leave_) return (not_again_ + 1 + stream_.below(pending - 1)) % pending;
     if (uniform_) return stream_.below(pending);
     std::size_t chosen = 0;
     std::size_t running = 0;
@@ -91,8 +111,11 @@ class Scheduler {
   std::vector<Agent> agents_;
   std::uint64_t drop_every_ = 1;
   std::uint64_t lowest_ = kMiddle;
+  static constexpr std::size_t kNever = ~std::size_t{0};
   Schedule schedule_;
-  std::size_t replayed_ = 0;
+  std::size_t replayed_ = 0;     // steps of this run so far
+  std::size_t leave_ = kNever;   // the step at which an earlier run is left
+  std::uint32_t not_again_ = 0;  // what that run did then
 };
 
 /// What was seen, and for each outcome a schedule that led to it.
@@ -105,12 +128,11 @@ class Seen {
     ++e.times;
     if (fresh || scheduler.below(2) == 0) e.schedule = scheduler.schedule();
   }
-  /// A new run, or (half of them) one that leaves an earlier run at a random point: outcomes count alike, however
+  /// A new run, or (seven in eight) one that leaves an earlier run at a random branch: outcomes count alike, however
   /// rare, so that what is near a rare outcome is looked at as often as what is near a common one.
   void begin_run(Scheduler& scheduler) const {
-    if (entries_.empty() || scheduler.below(2) == 0) return scheduler.begin_run({}, 0);
-    const Schedule& from = entries_[scheduler.below(entries_.size())].schedule;
-    scheduler.begin_run(from, scheduler.below(from.size() + 1));
+    if (entries_.empty() || scheduler.below(8) == 0) return scheduler.begin_run();
+    scheduler.begin_run(entries_[scheduler.below(entries_.size())].schedule);
   }
   [[nodiscard]] std::vector<SampleResult::Seen> result() const {
     std::vector<SampleResult::Seen> all;
