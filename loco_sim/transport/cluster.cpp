@@ -1,5 +1,7 @@
 #include "loco_sim/transport/cluster.hpp"
 
+#include <utility>
+
 #include "loco_sim/transport/virtual_transport.hpp"
 
 namespace loco {
@@ -78,7 +80,22 @@ void SimulatedCluster::run(nic::Cpu& cpu) {
   cpu_ = &cpu;
   current_ = cpu.thread();
   pool_.resume(threads_[current_]->fiber);
+  while (outside_ != nullptr) {
+    try {
+      (*std::exchange(outside_, nullptr))();
+    } catch (...) {
+      outside_failure_ = std::current_exception();
+    }
+    pool_.resume(threads_[current_]->fiber);
+  }
   cpu_ = nullptr;
+}
+
+void SimulatedCluster::call_outside(const std::function<void()>& f) {
+  static_cast<void>(current());
+  outside_ = &f;
+  pool_.suspend();
+  if (outside_failure_) std::rethrow_exception(std::exchange(outside_failure_, nullptr));
 }
 
 SimThread& SimulatedCluster::current() {

@@ -94,6 +94,9 @@ class SimulatedCluster final : public nic::ThreadRunner {
   [[nodiscard]] Transport& node(NodeId node);
   /// When the last program ended.
   [[nodiscard]] sim::SimTime ended() const { return ended_; }
+  /// For a program: calls `f` on the stack that run() was called on, and then goes on. No simulated time passes. For
+  /// what does not fit on a fiber's stack, such as an interpreter. What `f` throws comes out here.
+  void call_outside(const std::function<void()>& f);
   /// The recorded trace, taken out; empty when nothing was recorded.
   [[nodiscard]] model::Trace take_trace();
 
@@ -122,6 +125,8 @@ class SimulatedCluster final : public nic::ThreadRunner {
   nic::Cpu* cpu_ = nullptr;                          ///< of the step that is being taken
   std::uint32_t current_ = 0;
   std::uint32_t unfinished_ = 0;  ///< program threads
+  const std::function<void()>* outside_ = nullptr;  ///< what the running program wants called
+  std::exception_ptr outside_failure_;
   std::exception_ptr failure_;
   std::uint32_t failed_thread_ = 0;
   sim::SimTime ended_;
