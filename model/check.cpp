@@ -24,17 +24,14 @@ LibraryResult check_level(const TraceIndex& index, Library library, LibrarySet l
   result.library = library;
   Level level(index, libraries);
   Reports reports(options.max_violations);
-  LevelCounts counts;
-  {
-    Order order(index, false);
-    counts = run_level(level, order, reports);
-    result.by_stamps = order.forward();
-  }
+  Order order(index);
+  const LevelCounts counts = run_level(level, order, reports);
+  result.by_stamps = order.forward();
   if (!result.by_stamps) {
-    Order order(index, true);
+    Order graph = Order::materialised(index, order);
     Reports again(0);
-    run_level(level, order, again);
-    if (auto cycle = find_cycle(order)) reports.violations().push_back(explain_cycle(level, order, std::move(*cycle)));
+    run_level(level, graph, again);
+    if (auto cycle = find_cycle(graph)) reports.violations().push_back(explain_cycle(level, graph, std::move(*cycle)));
   }
   result.calls = counts.calls;
   result.subevents = counts.subevents;

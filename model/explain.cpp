@@ -24,14 +24,15 @@ class Explanation {
     cycle = without_starts(cycle);
     Violation v;
     v.rule = cycle.front().rule;
+    for (const CycleEdge& e : cycle) v.cycle.push_back(step(e));
+    // The edge that the run went against; a start is known less well than a finish.
     std::string broken;
-    for (const CycleEdge& e : cycle) {
-      v.cycle.push_back(step(e));
-      if (broken.empty() && runs_backward(e)) {
-        v.rule = e.rule;
-        broken = v.cycle.back().edge_text;
-      }
-    }
+    for (const bool between_finishes : {true, false})
+      for (std::size_t i = 0; i < cycle.size() && broken.empty(); ++i)
+        if (runs_backward(cycle[i], between_finishes)) {
+          v.rule = v.cycle[i].rule;
+          broken = v.cycle[i].edge_text;
+        }
     v.message = fmt::format("a cycle of {} subevents", cycle.size());
     if (!broken.empty()) v.message += "; the run went against " + broken;
     return v;
@@ -142,10 +143,16 @@ class Explanation {
     return out;
   }
 
-  bool runs_backward(const CycleEdge& e) const {
-    const Facts a = facts(e.from), b = facts(e.to);
-    if (a.subevent == 0 || b.subevent == 0 || a.start || b.start) return false;
-    return order_.finish(a.subevent).position >= order_.finish(b.subevent).position;
+  /// Where the run put a point. S counts as recorded.
+  std::uint64_t position(PointId p) const {
+    const Facts f = facts(p);
+    if (f.subevent == 0) return order_.extra(p).position;
+    return f.start ? 2 * trace_.subevents[f.subevent - 1].start + 2 : level_.index().finish_position(f.subevent);
+  }
+
+  bool runs_backward(const CycleEdge& e, bool between_finishes) const {
+    if (between_finishes && (facts(e.from).start || facts(e.to).start)) return false;
+    return position(e.from) >= position(e.to);
   }
 
   std::string edge_text(const CycleEdge& e, const Facts& a, const Facts& b) const {

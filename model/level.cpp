@@ -1,5 +1,7 @@
 #include "model/level.hpp"
 
+#include "model/flat_map.hpp"
+
 namespace loco::model {
 namespace {
 constexpr SubeventId kNoMore = 0xffffffffU;
@@ -7,10 +9,15 @@ constexpr SubeventId kNoMore = 0xffffffffU;
 
 Level::Level(const TraceIndex& index, LibrarySet libraries) : index_(&index), libraries_(libraries) {
   const std::vector<Call>& calls = index.trace().calls;
+  FlatMap<WordKey, bool> broadcast;  // (work id, thread): a wait is sv's when a broadcast has used its work id
+  for (const Call& c : calls)
+    if (c.method == Method::bcast) broadcast[WordKey{c.work_id, c.thread}] = true;
   event_.resize(calls.size());
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const CallId above = calls[i].parent == 0 ? 0 : event_[calls[i].parent - 1];
-    const bool in = (libraries & bit(calls[i].library)) != 0;
+    bool in = (libraries & bit(calls[i].library)) != 0;
+    if (calls[i].method == Method::sv_wait && broadcast.find(WordKey{calls[i].work_id, calls[i].thread}) == nullptr)
+      in = false;
     event_[i] = above != 0 ? above : in ? static_cast<CallId>(i + 1) : 0;
   }
   const std::vector<Subevent>& subevents = index.trace().subevents;

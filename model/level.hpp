@@ -1,6 +1,9 @@
 // An execution "at a level": for a set of libraries L, the outermost calls whose library is in L. Calls of other
 // libraries are transparent (their children stand for them), and what lies under a call of L is its
 // implementation and does not appear itself (LOCO paper, Section 3.6 and Fig. 1: towers of abstraction).
+//
+// LOCO has one wait for all operations. It is sv's when its work id was used by a broadcast of its thread; else it
+// is transparent, and the base library's wait stands for itself.
 #pragma once
 
 #include <cstdint>

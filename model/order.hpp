@@ -40,9 +40,12 @@ class Order {
     CallId call = 0;  ///< 0: a chain
     Stamp stamp = Stamp::aCR;
     std::uint32_t peer = 0;
+    std::uint64_t position = 0;
   };
 
-  Order(const TraceIndex& index, bool materialise);
+  explicit Order(const TraceIndex& index) : Order(index, false) {}
+  /// The same edges again, this time stored: `counted` has seen them all.
+  [[nodiscard]] static Order materialised(const TraceIndex& index, const Order& counted);
 
   /// F of a recorded subevent.
   [[nodiscard]] Point finish(SubeventId id) const { return {index_->finish_position(id), id - 1, true}; }
@@ -59,18 +62,18 @@ class Order {
   void edge(const Point& from, const Point& to, Rule rule) {
     if (!from.exists || !to.exists) return;
     if (from.position >= to.position) backward();
-    if (materialise_) add(from, to, rule);
+    add(from, to, rule);
   }
   /// An edge to a start, which is as early as its edges allow. All of them must come before any edge from it.
   void edge_to_start(const Point& from, Point& start, Rule rule) {
     if (!from.exists || !start.exists) return;
     start.position = std::max(start.position, from.position | 1);
-    if (materialise_) add(from, start, rule);
+    add(from, start, rule);
   }
   /// S before F of one subevent.
   void starts(const Point& start, const Point& finish) {
     if (start.position > finish.position) backward();
-    if (materialise_) add(start, finish, Rule::starts);
+    add(start, finish, Rule::starts);
   }
 
   /// Has every edge led forward so far?
@@ -98,15 +101,22 @@ class Order {
     if (materialise_) backward_edges_.push_back(static_cast<std::uint32_t>(edges_.size()));
   }
   void add(const Point& from, const Point& to, Rule rule) {
+    ++edge_count_;
+    if (!materialise_) return;
     edges_.push_back({from.id, to.id});
     rules_.push_back(rule);
   }
-  [[nodiscard]] PointId new_extra(const Extra& extra);
+  Order(const TraceIndex& index, bool materialise);
+  [[nodiscard]] PointId new_extra(const Extra& extra) {
+    if (materialise_) extras_.push_back(extra);
+    return points_++;
+  }
 
   const TraceIndex* index_;
   bool materialise_;
   bool forward_ = true;
   PointId points_ = 0;
+  std::size_t edge_count_ = 0;
   std::vector<Edge> edges_;
   std::vector<Rule> rules_;
   std::vector<std::uint32_t> backward_edges_;

@@ -384,6 +384,8 @@ TEST_CASE("bal so: a put before the barrier is seen after it", "[check]") {
   b.commit(w);
   const std::vector<std::string> cycle = {"ppo (aNRW before aGF, same node)", "bal so", "ppo (aCR before aCR)", "rb"};
   check_cycle(b, Library::bal, cycle);
+  REQUIRE(check(b.trace, kAll).results[2].violations[0].message ==
+          "a cycle of 4 subevents; the run went against ppo (aNRW before aGF, same node)");
 }
 
 // LOCO paper, Section 4.3: a barrier of nodes 0 and 1 does not fence node 2; the transitive one does.

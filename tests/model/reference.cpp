@@ -81,8 +81,16 @@ class Reference {
   CallId event_of(CallId c) const {
     CallId event = 0;
     for (; c != 0; c = call(c).parent)
-      if ((libraries_ >> static_cast<unsigned>(call(c).library) & 1U) != 0) event = c;
+      if ((libraries_ >> static_cast<unsigned>(call(c).library) & 1U) != 0 && !base_wait(call(c))) event = c;
     return event;
+  }
+
+  /// A wait of sv for a work id that no broadcast of the thread has used: it belongs to rdmawait.
+  bool base_wait(const Call& c) const {
+    if (c.method != Method::sv_wait) return false;
+    return std::none_of(t_.calls.begin(), t_.calls.end(), [&](const Call& other) {
+      return other.method == Method::bcast && other.thread == c.thread && other.work_id == c.work_id;
+    });
   }
 
   void collect() {
