@@ -9,6 +9,10 @@
 #include "model/check.hpp"
 #include "model/trace.hpp"
 
+namespace loco {
+struct RunResult;
+}
+
 namespace loco::python {
 
 namespace py = pybind11;
@@ -28,11 +32,19 @@ Bytes bytes_of(std::shared_ptr<const void> owner, const std::vector<T>& records)
 /// The fields of loco_sim.Verdict, in their order, as plain tuples.
 py::tuple verdict_tuple(const model::Verdict& verdict);
 
+/// A finished run as Python holds it; `trace` has been moved out of `result` to have an owner of its own.
+struct Finished {
+  std::shared_ptr<const RunResult> result;
+  std::shared_ptr<model::Trace> trace;
+};
+[[nodiscard]] Finished finished_run(std::shared_ptr<RunResult> result);
+
 void bind_bytes(py::module_& m);
 void bind_errors();
 void bind_trace(py::module_& m);
 void bind_check(py::module_& m);
 void bind_scenario(py::module_& m);
 void bind_run(py::module_& m);
+void bind_program(py::module_& m);
 
 }  // namespace loco::python

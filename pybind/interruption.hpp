@@ -18,6 +18,39 @@ struct StopFlag {
   std::atomic<bool> set{false};
 };
 
+/// A Python exception put aside while C++ that knows nothing of it unwinds. All of it with the interpreter lock.
+class RaisedError {
+ public:
+  RaisedError() = default;
+  RaisedError(const RaisedError&) = delete;
+  RaisedError& operator=(const RaisedError&) = delete;
+  ~RaisedError() {
+    Py_XDECREF(type_);
+    Py_XDECREF(value_);
+    Py_XDECREF(traceback_);
+  }
+  /// Takes the error that is set; later ones are dropped.
+  void fetch() {
+    if (type_ == nullptr)
+      PyErr_Fetch(&type_, &value_, &traceback_);
+    else
+      PyErr_Clear();
+  }
+  [[nodiscard]] bool raised() const { return type_ != nullptr; }
+  /// Throws it, if there is one.
+  void rethrow() {
+    if (type_ == nullptr) return;
+    PyErr_Restore(type_, value_, traceback_);
+    type_ = value_ = traceback_ = nullptr;
+    throw py::error_already_set();
+  }
+
+ private:
+  PyObject* type_ = nullptr;
+  PyObject* value_ = nullptr;
+  PyObject* traceback_ = nullptr;
+};
+
 class Interruption {
  public:
   explicit Interruption(const StopFlag* stop = nullptr) : stop_(stop) {}
@@ -28,31 +61,24 @@ class Interruption {
   bool requested() {
     if (stop_ != nullptr && stop_->set.load(std::memory_order_relaxed)) return true;
     const auto now = std::chrono::steady_clock::now();
-    if (now < next_look_) return signal_raised_;
+    if (now < next_look_) return signalled_;
     next_look_ = now + std::chrono::milliseconds(20);
     const py::gil_scoped_acquire locked;
-    if (!signal_raised_ && PyErr_CheckSignals() != 0) {
-      signal_raised_ = true;
-      PyErr_Fetch(&type_, &value_, &traceback_);
+    if (!signalled_ && PyErr_CheckSignals() != 0) {
+      signalled_ = true;
+      error_.fetch();
     }
-    return signal_raised_;
+    return signalled_;
   }
 
   /// Throws what the signal handler raised (KeyboardInterrupt, for Ctrl-C), if it did. With the interpreter lock.
-  void rethrow() {
-    if (!signal_raised_) return;
-    PyErr_Restore(type_, value_, traceback_);
-    type_ = value_ = traceback_ = nullptr;
-    throw py::error_already_set();
-  }
+  void rethrow() { error_.rethrow(); }
 
  private:
   const StopFlag* stop_;
   std::chrono::steady_clock::time_point next_look_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
-  bool signal_raised_ = false;
-  PyObject* type_ = nullptr;  // owned until rethrow() hands them over
-  PyObject* value_ = nullptr;
-  PyObject* traceback_ = nullptr;
+  bool signalled_ = false;
+  RaisedError error_;
 };
 
 }  // namespace loco::python

@@ -9,4 +9,5 @@ PYBIND11_MODULE(_core, m) {
   loco::python::bind_check(m);
   loco::python::bind_scenario(m);
   loco::python::bind_run(m);
+  loco::python::bind_program(m);
 }

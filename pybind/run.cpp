@@ -12,31 +12,18 @@ namespace loco::python {
 
 namespace {
 
-/// A finished run; `trace` has been moved out of `result` to have an owner of its own.
-struct Finished {
-  std::shared_ptr<const RunResult> result;
-  std::shared_ptr<model::Trace> trace;
-};
-
 Finished run(const scenario::Scenario& scenario, bool keep_trace, const StopFlag* stop) {
   Interruption interruption(stop);
   RunOptions options;
   options.interrupted = [&] { return interruption.requested(); };
   options.keep_trace = keep_trace;
-  Finished finished;
   try {
     const py::gil_scoped_release released;
-    auto result = std::make_shared<RunResult>(loco::run(scenario, options));
-    if (result->trace) {
-      finished.trace = std::make_shared<model::Trace>(std::move(*result->trace));
-      result->trace.reset();
-    }
-    finished.result = std::move(result);
+    return finished_run(std::make_shared<RunResult>(loco::run(scenario, options)));
   } catch (const Interrupted&) {
     interruption.rethrow();
     throw;
   }
-  return finished;
 }
 
 /// (name, samples in picoseconds) of each kind of operation.
@@ -82,6 +69,16 @@ py::object verdict(const Finished& f) {
 }
 
 }  // namespace
+
+Finished finished_run(std::shared_ptr<RunResult> result) {
+  Finished finished;
+  if (result->trace) {
+    finished.trace = std::make_shared<model::Trace>(std::move(*result->trace));
+    result->trace.reset();
+  }
+  finished.result = std::move(result);
+  return finished;
+}
 
 void bind_run(py::module_& m) {
   py::class_<StopFlag>(m, "StopFlag").def(py::init<>()).def("set", [](StopFlag& f) { f.set = true; });

@@ -24,6 +24,7 @@ _HOME = {
     "Latency": "result", "Result": "result", "run": "result", "stop_flag": "result", "validate": "result",
     "Choice": "sweeps", "Range": "sweeps", "Uniform": "sweeps", "sweep": "sweeps", "sweep_points": "sweeps",
     "sweep_rows": "sweeps",
+    "Context": "program", "Program": "program", "ProgramResult": "program",
     "Trace": "trace", "read_trace": "trace", "call_dtype": "trace", "subevent_dtype": "trace",
     "Verdict": "verdict", "check": "verdict",
 }

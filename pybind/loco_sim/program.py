@@ -1,0 +1,303 @@
+"""Programs in Python: generator functions as simulated threads.
+
+    import loco_sim as ls
+
+    def sender(ctx):
+        yield ctx.put("z", node=2, value=1)
+        v = yield ctx.get("z", node=2)
+        return v
+
+    r = ls.Program(nodes={1: sender}).run(hardware="cx5-roce-25g")
+    r.returned[1]
+
+Each ``yield`` is one operation of the thread; what it evaluates to is the operation's result. Everything between two
+yields takes no simulated time. Helpers are called with ``yield from``.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Callable, Generator, Mapping, Sequence, Union
+
+from . import _core
+from .result import Result
+from .scenario import Scenario
+from .units import parse_quantity
+
+__all__ = ["Context", "Program", "ProgramResult"]
+
+WORD = 8
+LINE = 64
+_MASK = 2**64 - 1
+
+# The numbers are those of Operation in program_node.hpp.
+(_NOW, _COMPUTE, _LOAD, _STORE, _CAS, _FENCE, _PUT_VALUE, _PUT, _GET_VALUE, _GET, _FETCH_ADD, _COMPARE_SWAP, _WAIT,
+ _REMOTE_FENCE, _WAIT_UNTIL, _BARRIER) = range(16)
+
+_COMPARISONS = {"==": 0, "!=": 1, ">=": 2, "<=": 3}
+
+Operation = tuple[int, ...]
+Node = Callable[["Context"], Generator[Operation, Any, Any]]
+
+
+class _Memory:
+    """Where each variable lies: the same offset on every node, a cache line of its own."""
+
+    def __init__(self, arrays: Mapping[str, int], variables: int) -> None:
+        self.places: dict[str, tuple[int, int]] = {}
+        self._next = 0
+        for name, size in arrays.items():
+            if not isinstance(size, int) or size < WORD or size % WORD:
+                raise ValueError(f"arrays: {name}: expected a size in bytes, a multiple of {WORD}, found {size!r}")
+            self.places[name] = (self._next, size)
+            self._next += -(-size // LINE) * LINE
+        self.bytes = self._next + variables * LINE
+        self._variables = variables
+
+    def place(self, name: str) -> tuple[int, int]:
+        found = self.places.get(name)
+        if found is None:
+            if not isinstance(name, str):
+                raise TypeError(f"expected the name of a variable, found {name!r}")
+            if self._next + LINE > self.bytes:
+                raise ValueError(f"{name}: the program has more than {self._variables} variables: "
+                                 f"Program(variables=...) makes room for more")
+            found = self.places[name] = (self._next, WORD)
+            self._next += LINE
+        return found
+
+    def word(self, name: str, index: int) -> int:
+        offset, size = self.place(name)
+        if not 0 <= index < size // WORD:
+            raise IndexError(f"{name}: expected an index from 0 to {size // WORD - 1}, found {index}")
+        return offset + index * WORD
+
+
+class Context:
+    """What a thread can do: each method makes an operation to ``yield``.
+
+    Variables are named 8-byte words of network memory, unsigned, initially 0, with a copy on every node; arrays (see
+    `Program`) have several words. Local operations touch this node's copy, remote ones the copy on `node`.
+
+    Attributes:
+        node: the node that this thread runs on.
+        nodes: number of nodes.
+        thread: number of the thread among those of its node, from 0.
+    """
+
+    __slots__ = ("_barriers", "_memory", "_samples", "node", "nodes", "thread")
+
+    def __init__(self, node: int, nodes: int, thread: int, memory: _Memory, barriers: Mapping[str, int],
+                 samples: dict[str, list[tuple[int, int]]]) -> None:
+        self.node, self.nodes, self.thread = node, nodes, thread
+        self._memory, self._barriers, self._samples = memory, barriers, samples
+
+    def now(self) -> Operation:
+        """Result: picoseconds since the run began."""
+        return (_NOW,)
+
+    def compute(self, time: int | str) -> Operation:
+        """Work that takes this long: picoseconds, or text such as "2us"."""
+        if isinstance(time, str):
+            amount, kind = parse_quantity(time)
+            if kind != "duration":
+                raise ValueError(f"time: expected a time such as 50ns, found {time!r}")
+            time = amount
+        if time < 0:
+            raise ValueError(f"time: expected 0 or more, found {time}")
+        return (_COMPUTE, time)
+
+    def load(self, name: str, index: int = 0) -> Operation:
+        """Reads a word of this node's copy. Result: its value."""
+        return (_LOAD, self._memory.word(name, index))
+
+    def store(self, name: str, value: int, index: int = 0) -> Operation:
+        """Writes a word of this node's copy, through the store buffer."""
+        return (_STORE, self._memory.word(name, index), value & _MASK)
+
+    def cas(self, name: str, expected: int, desired: int, index: int = 0) -> Operation:
+        """Locked compare-and-swap on this node's copy. Result: the old value."""
+        return (_CAS, self._memory.word(name, index), expected & _MASK, desired & _MASK)
+
+    def fence(self) -> Operation:
+        """mfence: until this thread's stores are in memory."""
+        return (_FENCE,)
+
+    def wait_until(self, name: str, comparison: str, value: int, index: int = 0) -> Operation:
+        """Polls a word of this node's copy until it compares so (==, !=, >=, <=). Result: the value seen."""
+        if comparison not in _COMPARISONS:
+            raise ValueError(f"comparison: expected one of {', '.join(_COMPARISONS)}, found {comparison!r}")
+        return (_WAIT_UNTIL, self._memory.word(name, index), _COMPARISONS[comparison], value & _MASK)
+
+    def put(self, name: str, node: int, value: int | None = None, *, index: int = 0, source: str | None = None,
+            wait: bool = False) -> Operation:
+        """RDMA WRITE to the copy on `node`: of `value` to one word, or of this node's copy of `source` (by default of
+        the same variable, all its words).
+
+        Does not wait for completion unless told to. Result: a handle for `wait`. A put that is complete has read its
+        source; whether the remote memory has the value is another matter.
+        """
+        offset, size = self._memory.place(name)
+        if value is not None:
+            return (_PUT_VALUE, node, self._memory.word(name, index), value & _MASK, wait)
+        start, length = self._memory.place(source) if source is not None else (offset, size)
+        if length != size:
+            raise ValueError(f"source: expected {size} bytes as {name} has, found {length}")
+        return (_PUT, node, offset, size, start, wait)
+
+    def get(self, name: str, node: int, *, index: int = 0, into: str | None = None, wait: bool = True) -> Operation:
+        """RDMA READ of a word of the copy on `node`. Result: its value; with ``wait=False`` a handle, and the value
+        comes from `wait`. With `into`, all of the variable is read into this node's copy of `into`; result: a handle.
+        """
+        if into is None:
+            return (_GET_VALUE, node, self._memory.word(name, index), wait)
+        (offset, size), (start, length) = self._memory.place(name), self._memory.place(into)
+        if length != size:
+            raise ValueError(f"into: expected {size} bytes as {name} has, found {length}")
+        return (_GET, node, offset, size, start, wait)
+
+    def fetch_add(self, name: str, node: int, add: int, *, index: int = 0, wait: bool = True) -> Operation:
+        """Remote atomic fetch-and-add. Result: the old value, or a handle with ``wait=False``."""
+        return (_FETCH_ADD, node, self._memory.word(name, index), add & _MASK, wait)
+
+    def compare_swap(self, name: str, node: int, expected: int, desired: int, *, index: int = 0,
+                     wait: bool = True) -> Operation:
+        """Remote atomic compare-and-swap. Result: the old value, or a handle with ``wait=False``."""
+        return (_COMPARE_SWAP, node, self._memory.word(name, index), expected & _MASK, desired & _MASK, wait)
+
+    def wait(self, handle: int) -> Operation:
+        """Until one of the thread's last 64 remote operations is complete. Result: its value, if it has one."""
+        return (_WAIT, handle)
+
+    def rfence(self, node: int) -> Operation:
+        """Remote fence: later operations towards `node` begin after the earlier ones towards it. Does not wait."""
+        return (_REMOTE_FENCE, node)
+
+    def barrier(self, name: str = "barrier") -> Operation:
+        """LOCO's barrier: until every participant is there, with everything done that they did before."""
+        if name not in self._barriers:
+            raise ValueError(f"barrier: expected one that Program(barriers=...) names, found {name!r}")
+        return (_BARRIER, self._barriers[name])
+
+    def sample(self, name: str, since: int, until: int) -> int:
+        """Not an operation: adds a measured time, from `since` to `until` (picoseconds, from `now`), to the result's
+        ``operations[name]``. Returns it."""
+        self._samples.setdefault(name, []).append((since, until))
+        return until - since
+
+
+class ProgramResult(Result):
+    """A `Result`, and what the threads returned.
+
+    Attributes:
+        returned: by node, what its thread returned; a list for a node with several threads.
+    """
+
+    returned: dict[int, Any]
+
+
+class _ProgramScenario(Scenario):
+    """The surroundings of a program: a scenario whose workload is the program."""
+
+    def effective(self) -> dict[str, Any]:
+        kept = {k: v for k, v in super().effective().items() if not k.startswith("workload.")}
+        return {**kept, "workload.kind": "program"}
+
+    @property
+    def workload(self) -> str:
+        return "program"
+
+
+class Program:
+    """Simulated threads written as generator functions.
+
+    Args:
+        nodes: for each node, by number, a generator function that takes a `Context`, or a list of them: one thread
+            each.
+        arrays: names and sizes in bytes of variables with more than one word.
+        barriers: names of barriers; all threads of the program take part in each, the same number on each node.
+        variables: how many other variables there may be; they come into being when they are first named.
+    """
+
+    def __init__(self, nodes: Mapping[int, Union[Node, Sequence[Node]]], *, arrays: Mapping[str, int] | None = None,
+                 barriers: Sequence[str] = (), variables: int = 1024) -> None:
+        self._nodes: dict[int, list[Node]] = {}
+        for number, functions in sorted(nodes.items()):
+            if not isinstance(number, int) or number < 0:
+                raise ValueError(f"nodes: expected a number of a node, found {number!r}")
+            self._nodes[number] = [functions] if callable(functions) else list(functions)
+        if not self._nodes or not all(self._nodes.values()):
+            raise ValueError("nodes: expected at least one thread on each node that is named")
+        self._arrays = dict(arrays or {})
+        self._barriers = list(barriers)
+        self._variables = variables
+        if self._barriers and len({len(f) for f in self._nodes.values()}) > 1:
+            raise ValueError("barriers: expected the same number of threads on each node that takes part")
+
+    def run(self, hardware: str | os.PathLike[str] | Mapping[str, Any] = "cx5-roce-25g", *, nodes: int | None = None,
+            topology: str | Mapping[str, Any] = "star", seed: int = 1, schedule: str = "timed",
+            check: str | Sequence[str] = ("rdmawait", "sv", "bal"), overrides: Mapping[str, Any] | None = None,
+            stop: _core.StopFlag | None = None) -> ProgramResult:
+        """Runs the program.
+
+        Args:
+            hardware: a profile by name or path, or a mapping such as ``{"base": "cx5-roce-25g", "nic": {...}}``.
+            nodes: number of nodes; by default just enough.
+            topology: a kind, or a mapping as in a scenario.
+            seed, schedule, check: as in a scenario.
+            overrides: dotted keys of the scenario, e.g. ``{"fabric.link.delay": "1us"}``.
+            stop: see `run`.
+
+        Raises:
+            InputError: a mistake in these arguments.
+            RunError: a deadlock, a failed operation that no thread caught, too many events.
+            Exception: what a generator raised comes out unchanged.
+        """
+        place = dict(topology) if isinstance(topology, Mapping) else {"kind": topology}
+        place.setdefault("nodes", nodes if nodes is not None else max(2, max(self._nodes) + 1))
+        # The workload is a placeholder that the loader accepts anywhere; the program takes its place.
+        scenario = _ProgramScenario(
+            {"name": "program", "hardware": hardware, "topology": place, "seed": seed, "schedule": schedule,
+             "check": [check] if isinstance(check, str) else list(check), "workload": {"kind": "barrier"}},
+            overrides=overrides)
+        if max(self._nodes) >= scenario.nodes:
+            raise ValueError(f"nodes: expected more than {max(self._nodes)}, found {scenario.nodes}")
+        memory = _Memory(self._arrays, self._variables)
+        barriers = {name: i for i, name in enumerate(self._barriers)}
+        samples: dict[str, list[tuple[int, int]]] = {}
+        generators = []
+        for number, functions in self._nodes.items():
+            for thread, function in enumerate(functions):
+                generator = function(Context(number, scenario.nodes, thread, memory, barriers, samples))
+                if not isinstance(generator, Generator):
+                    raise TypeError(f"nodes: {number}: expected a generator function, which yields its operations; "
+                                    f"{getattr(function, '__name__', function)!r} returned {generator!r}")
+                generators.append((number, generator))
+        try:
+            finished, returned = _core.run_program(
+                scenario._core, memory.bytes,
+                [(name, list(self._nodes), len(next(iter(self._nodes.values())))) for name in self._barriers],
+                generators, stop)
+        finally:
+            for _, generator in generators:
+                generator.close()
+        return self._result(scenario, finished, returned, samples)
+
+    def _result(self, scenario: Scenario, finished: _core.Finished, returned: list[Any],
+                samples: dict[str, list[tuple[int, int]]]) -> ProgramResult:
+        from .result import Latency
+
+        result = ProgramResult(scenario, finished)
+        values = iter(returned)
+        result.returned = {}
+        for number, functions in self._nodes.items():
+            each = [next(values) for _ in functions]
+            result.returned[number] = each[0] if len(each) == 1 else each
+        if samples:
+            spans = [span for of_name in samples.values() for span in of_name]
+            result.operations = {name: Latency([b - a for a, b in of_name]) for name, of_name in samples.items()}
+            result.operations_done = len(spans)
+            result.measured_ps = max(b for _, b in spans) - min(a for a, _ in spans)
+            if result.measured_ps > 0:
+                result.operations_per_second = len(spans) / (result.measured_ps * 1e-12)
+        return result

@@ -1,0 +1,206 @@
+// Python generators as simulated threads: each value that one yields is an operation, and its result is sent back.
+//
+// Generators run on the stack of the thread that called run(), never on a fiber's, and only there is the interpreter
+// lock taken.
+#include <pybind11/stl.h>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "loco_sim/run/run.hpp"
+#include "loco_sim/transport/cluster.hpp"
+#include "loco_sim/workloads/thread_team.hpp"
+#include "pybind/bindings.hpp"
+#include "pybind/interruption.hpp"
+#include "pybind/program_node.hpp"
+
+namespace loco::python {
+
+namespace {
+
+/// A generator has raised; the exception is in Program::error.
+class GeneratorFailed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct Generator {
+  std::uint32_t node = 0;
+  py::object generator;
+  py::object returned = py::none();
+};
+
+struct Program {
+  SimulatedCluster* cluster = nullptr;
+  std::uint64_t memory_bytes = 0;
+  std::vector<BarrierDeclaration> barriers;
+  std::vector<Generator> generators;
+  std::vector<std::vector<std::size_t>> by_node;  ///< indices into generators
+  RaisedError error;
+};
+
+/// Reads a yielded tuple (operation, arguments...); false, with a Python error set, when it is not one.
+bool parse(PyObject* yielded, Request& out) {
+  if (!PyTuple_CheckExact(yielded) || PyTuple_GET_SIZE(yielded) < 1 || PyTuple_GET_SIZE(yielded) > 6) {
+    PyErr_Format(PyExc_TypeError, "expected an operation such as ctx.load(\"x\"), found %R", yielded);
+    return false;
+  }
+  const auto size = static_cast<std::size_t>(PyTuple_GET_SIZE(yielded));
+  const unsigned long code = PyLong_AsUnsignedLong(PyTuple_GET_ITEM(yielded, 0));
+  if (PyErr_Occurred() != nullptr) return false;
+  if (code >= static_cast<unsigned long>(Operation::count)) {
+    PyErr_Format(PyExc_TypeError, "expected an operation such as ctx.load(\"x\"), found %R", yielded);
+    return false;
+  }
+  out.operation = static_cast<Operation>(code);
+  for (std::size_t i = 1; i < size; ++i) {
+    out.arguments[i - 1] = PyLong_AsUnsignedLongLongMask(PyTuple_GET_ITEM(yielded, static_cast<Py_ssize_t>(i)));
+    if (PyErr_Occurred() != nullptr) return false;
+  }
+  return true;
+}
+
+/// One simulated thread, seen from the generator that drives it.
+class Driver {
+ public:
+  Driver(Program& program, Generator& generator) : program_(program), generator_(generator) {
+    advance_ = [this] { advance(); };
+  }
+
+  void run(ProgramThread& thread) {
+    while (true) {
+      program_.cluster->call_outside(advance_);
+      if (ended_) return;
+      mistake_.clear();
+      try {
+        result_ = thread.perform(request_);
+      } catch (const std::exception& e) {  // the generator may catch it
+        mistake_ = e.what();
+      }
+    }
+  }
+
+ private:
+  /// Lets the generator run to its next operation.
+  void advance() {
+    const py::gil_scoped_acquire locked;
+    PyObject* yielded = nullptr;
+    PySendResult state = mistake_.empty() ? send(&yielded) : throw_in(&yielded);
+    py::object operation = py::reinterpret_steal<py::object>(yielded);
+    if (state == PYGEN_RETURN) {
+      generator_.returned = std::move(operation);
+      ended_ = true;
+      return;
+    }
+    if (state == PYGEN_NEXT && parse(operation.ptr(), request_)) return;
+    program_.error.fetch();
+    throw GeneratorFailed("a Python exception");
+  }
+
+  PySendResult send(PyObject** yielded) {
+    const py::object value =
+        result_ ? py::reinterpret_steal<py::object>(PyLong_FromUnsignedLongLong(*result_)) : py::none();
+    return PyIter_Send(generator_.generator.ptr(), value.ptr(), yielded);
+  }
+
+  PySendResult throw_in(PyObject** yielded) {
+    try {
+      const py::object error = py::module_::import("loco_sim.errors").attr("RunError")(mistake_);
+      *yielded = generator_.generator.attr("throw")(error).release().ptr();
+      return PYGEN_NEXT;
+    } catch (py::error_already_set& e) {
+      if (!e.matches(PyExc_StopIteration)) {
+        e.restore();
+        return PYGEN_ERROR;
+      }
+      *yielded = e.value().attr("value").cast<py::object>().release().ptr();
+      return PYGEN_RETURN;
+    }
+  }
+
+  Program& program_;
+  Generator& generator_;
+  std::function<void()> advance_;
+  Request request_;
+  std::optional<std::uint64_t> result_;
+  std::string mistake_;
+  bool ended_ = false;
+};
+
+void run_node(Program& program, Transport& transport) {
+  ProgramNode node(transport, program.memory_bytes, program.barriers);
+  const std::vector<std::size_t>& mine = program.by_node[transport.my_node()];
+  if (mine.empty()) return;
+  workloads::run_team(transport, static_cast<std::uint32_t>(mine.size()), [&](std::uint32_t t) {
+    ProgramThread thread(node);
+    Driver(program, program.generators[mine[t]]).run(thread);
+  });
+}
+
+ClusterConfig cluster_config(const scenario::Scenario& s, Interruption& interruption) {
+  ClusterConfig config;
+  config.profile = s.hardware;
+  config.topology = s.topology;
+  config.nodes = s.nodes;
+  config.seed = s.seed;
+  config.schedule = s.schedule;
+  config.record = s.trace_subevents;
+  config.events_max = s.events_max;
+  config.interrupted = [&interruption] { return interruption.requested(); };
+  return config;
+}
+
+std::shared_ptr<RunResult> finished(const scenario::Scenario& s, SimulatedCluster& cluster) {
+  auto result = std::make_shared<RunResult>();
+  result->simulated_ps = cluster.ended().ps;
+  result->counters = cluster.system().counters();
+  if (!cluster.config().record) return result;
+  result->trace = cluster.take_trace();
+  result->trace->scenario = s.name;
+  result->trace->seed = s.seed;
+  if (!s.check.empty()) result->verdict = model::check(*result->trace, s.check);
+  return result;
+}
+
+/// generators: (node, generator). Returns the finished run and what each generator returned.
+py::tuple run_program(const scenario::Scenario& s, std::uint64_t memory_bytes,
+                      const std::vector<std::tuple<std::string, std::vector<NodeId>, std::uint32_t>>& barriers,
+                      const std::vector<std::pair<std::uint32_t, py::object>>& generators, const StopFlag* stop) {
+  Interruption interruption(stop);
+  Program program;  // outlives the cluster, whose fibers use it
+  program.memory_bytes = memory_bytes;
+  program.by_node.resize(s.nodes);
+  for (const auto& [name, participants, threads] : barriers) program.barriers.push_back({name, participants, threads});
+  for (const auto& [node, generator] : generators) {
+    program.by_node.at(node).push_back(program.generators.size());
+    program.generators.push_back({node, generator});
+  }
+  SimulatedCluster cluster(cluster_config(s, interruption));
+  program.cluster = &cluster;
+  std::shared_ptr<RunResult> result;
+  try {
+    const py::gil_scoped_release released;
+    cluster.spawn_everywhere([&program](Transport& transport) { run_node(program, transport); });
+    cluster.run();
+    result = finished(s, cluster);
+  } catch (const RunInterrupted& e) {
+    interruption.rethrow();
+    throw Interrupted(e.what());
+  } catch (const std::runtime_error& e) {
+    program.error.rethrow();
+    throw RunError(e.what());
+  }
+  py::list returned;
+  for (const Generator& g : program.generators) returned.append(g.returned);
+  return py::make_tuple(finished_run(std::move(result)), returned);
+}
+
+}  // namespace
+
+void bind_program(py::module_& m) {
+  m.def("run_program", &run_program, py::arg("scenario"), py::arg("memory_bytes"), py::arg("barriers"),
+        py::arg("generators"), py::arg("stop").none(true));
+}
+
+}  // namespace loco::python

@@ -1,0 +1,288 @@
+"""Generator functions as simulated threads."""
+
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import loco_sim as ls
+
+
+def run(program, **kwargs):
+    options = {k: kwargs.pop(k) for k in ("arrays", "barriers", "variables") if k in kwargs}
+    return ls.Program(program, **options).run(**{"hardware": "model-weak", **kwargs})
+
+
+def test_put_and_get():
+    def node(ctx):
+        yield ctx.put("z", node=2, value=1)
+        v = yield ctx.get("z", node=2)
+        return v
+
+    # one queue pair, in order, and a read pushes earlier writes of its queue pair (machine page: "reads push writes")
+    r = ls.Program(nodes={1: node}).run(hardware="cx5-roce-25g", nodes=3)
+    assert r.returned == {1: 1}
+    assert r.verdict.ok and r.simulated_ps > 0 and r.counters["work_requests"] >= 2
+    assert r.scenario.workload == "program"
+
+
+def test_local_memory():
+    def node(ctx):
+        values = [(yield ctx.load("x"))]
+        yield ctx.store("x", 7)
+        values.append((yield ctx.load("x")))
+        values.append((yield ctx.cas("x", 7, 8)))
+        values.append((yield ctx.cas("x", 7, 9)))
+        yield ctx.fence()
+        yield ctx.store("x", -1)
+        values.append((yield ctx.load("x")))
+        return values
+
+    assert run({0: node}).returned[0] == [0, 7, 7, 8, 2**64 - 1]
+
+
+def test_atomics():
+    def node(ctx):
+        a = yield ctx.fetch_add("n", 1, 5)
+        b = yield ctx.fetch_add("n", 1, -2)
+        c = yield ctx.compare_swap("n", 1, 3, 10)
+        d = yield ctx.compare_swap("n", 1, 3, 11)
+        e = yield ctx.get("n", 1)
+        h = yield ctx.fetch_add("n", 1, 1, wait=False)
+        f = yield ctx.wait(h)
+        return [a, b, c, d, e, f]
+
+    assert run({0: node}).returned[0] == [0, 5, 3, 10, 10, 10]
+
+
+def test_arrays_move_whole():
+    def sender(ctx):
+        for i in range(8):
+            yield ctx.store("out", i * i, i)
+        yield ctx.fence()
+        yield ctx.put("in", 1, source="out")
+        yield ctx.put("flag", 1, value=1)
+
+    def receiver(ctx):
+        yield ctx.wait_until("flag", "==", 1)
+        values = []
+        for i in range(8):
+            values.append((yield ctx.load("in", i)))
+        h = yield ctx.get("out", 0, into="copy")
+        last = yield ctx.load("copy", 7)
+        return values, h, last
+
+    r = run({0: sender, 1: receiver}, arrays={"in": 64, "out": 64, "copy": 64})
+    assert r.returned[1] == ([i * i for i in range(8)], 0, 49)
+
+
+def test_barrier_and_several_threads():
+    def thread(ctx):
+        yield ctx.store(f"seen{ctx.thread}", 1)
+        yield ctx.fence()
+        yield ctx.put(f"seen{ctx.thread}", (ctx.node + 1) % ctx.nodes)
+        yield ctx.barrier()
+        return (yield ctx.load("seen0")) + (yield ctx.load("seen1"))
+
+    r = run({0: [thread, thread], 1: [thread, thread]}, barriers=["barrier"], schedule="random")
+    assert r.returned == {0: [2, 2], 1: [2, 2]}
+    assert r.verdict.ok
+
+
+def test_samples_are_the_results_operations():
+    def node(ctx):
+        for _ in range(10):
+            start = yield ctx.now()
+            yield ctx.compute("2us")
+            end = yield ctx.now()
+            ctx.sample("work", start, end)
+
+    r = ls.Program({0: node}).run()
+    assert r.operations["work"].min >= 2_000_000
+    assert r.operations_done == 10 and r.throughput > 0
+
+
+def test_compute_takes_its_time():
+    def node(ctx):
+        a = yield ctx.now()
+        yield ctx.compute(1234)
+        return (yield ctx.now()) - a
+
+    assert run({0: node}).returned[0] == 1234
+
+
+def test_yield_from():
+    def add(ctx, amount):
+        old = yield ctx.fetch_add("n", 1, amount)
+        return old + amount
+
+    def node(ctx):
+        total = 0
+        for amount in (1, 2, 3):
+            total = yield from add(ctx, amount)
+        return total
+
+    assert run({0: node}).returned[0] == 6
+
+
+def test_exception_of_a_generator_comes_out():
+    class Mine(Exception):
+        pass
+
+    closed = []
+
+    def good(ctx):
+        try:
+            while True:
+                yield ctx.wait_until("never", "==", 1)
+        finally:
+            closed.append(True)
+
+    def bad(ctx):
+        yield ctx.compute(5)
+        raise Mine("here")
+
+    with pytest.raises(Mine, match="here") as caught:
+        run({0: good, 1: bad})
+    assert caught.traceback[-1].name == "bad" and closed == [True]
+
+
+@pytest.mark.parametrize("yielded", [5, "load", (99,), (), (2, "x"), None])
+def test_yield_of_something_else(yielded):
+    def node(ctx):
+        yield yielded
+
+    with pytest.raises(TypeError):
+        run({0: node})
+
+
+def test_mistakes_are_raised_where_they_are_made():
+    def node(ctx):
+        with pytest.raises(ValueError, match="comparison"):
+            ctx.wait_until("x", "=", 1)
+        with pytest.raises(IndexError):
+            ctx.load("x", 1)
+        with pytest.raises(ValueError, match="barrier"):
+            ctx.barrier("nosuch")
+        with pytest.raises(ValueError, match="time"):
+            ctx.compute("5KiB")
+        with pytest.raises(TypeError):
+            ctx.load(5)
+        with pytest.raises(ls.RunError, match="0 to 1"):
+            yield ctx.put("x", node=7, value=1)
+        with pytest.raises(ls.RunError, match="last 64"):
+            yield ctx.wait(1000)
+        return (yield ctx.load("x"))
+
+    assert run({0: node}).returned[0] == 0
+
+
+def test_too_many_variables():
+    def node(ctx):
+        for i in range(3):
+            yield ctx.load(f"v{i}")
+
+    with pytest.raises(ValueError, match="more than 2 variables"):
+        run({0: node}, variables=2)
+
+
+def test_many_operations_in_flight():
+    def node(ctx):
+        for i in range(300):
+            yield ctx.put("x", 1, value=i)
+        return (yield ctx.get("x", 1))
+
+    assert run({0: node}).returned[0] == 299
+
+
+def test_deadlock_is_a_run_error():
+    def node(ctx):
+        yield ctx.wait_until("x", "==", 1)
+
+    with pytest.raises(ls.RunError, match="deadlock"):
+        run({0: node})
+
+
+def test_wrong_programs():
+    with pytest.raises(ValueError, match="at least one"):
+        ls.Program({})
+    with pytest.raises(ValueError, match="number of a node"):
+        ls.Program({-1: lambda ctx: None})
+    with pytest.raises(TypeError, match="generator function"):
+        run({0: lambda ctx: 5})
+    with pytest.raises(ValueError, match="expected more than 5"):
+        run({5: lambda ctx: (yield ctx.now())}, nodes=2)
+    with pytest.raises(ValueError, match="multiple of 8"):
+        run({0: lambda ctx: (yield ctx.now())}, arrays={"a": 12})
+    with pytest.raises(ls.InputError, match="nosuch"):
+        run({0: lambda ctx: (yield ctx.now())}, hardware="nosuch")
+
+
+def racing():
+    def node(ctx):
+        yield ctx.store("x", ctx.node + 1)
+        yield ctx.put("x", 1 - ctx.node)
+        yield ctx.compute(10)
+        return (yield ctx.load("x"))
+
+    return {0: node, 1: node}
+
+
+def test_same_seed_same_run_also_in_threads():
+    def trace(seed):
+        return run(racing(), seed=seed, schedule="random").trace.encode()
+
+    alone = [trace(s) for s in range(1, 9)]
+    assert len(set(alone)) > 1
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(trace, range(1, 9))) == alone
+
+
+def test_store_buffering_shows_in_some_run_and_is_allowed():
+    """The paper's Fig. 4 (top) with waits left out: both reads may see 0, under rdmawait."""
+    def node(ctx):
+        yield ctx.put("x", 1 - ctx.node, value=1)
+        return (yield ctx.load("x"))
+
+    seen = set()
+    for seed in range(1, 60):
+        r = run({0: node, 1: node}, seed=seed, schedule="random")
+        assert r.verdict.ok
+        seen.add((r.returned[0], r.returned[1]))
+    assert (0, 0) in seen and len(seen) > 1
+
+
+def test_ctrl_c():
+    def node(ctx):
+        while True:
+            yield ctx.load("x")
+
+    sent = []
+
+    def interrupt():
+        time.sleep(0.1)
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        run({0: node}, check=[], overrides={"trace.level": "none"})
+    assert time.monotonic() - sent[0] < 0.2
+    thread.join()
+
+
+def test_yields_per_second():
+    def node(ctx):
+        for _ in range(100_000):
+            yield ctx.load("x")
+
+    best = 0.0
+    for _ in range(3):
+        start = time.perf_counter()
+        run({0: node}, check=[], overrides={"trace.level": "none"})
+        best = max(best, 100_000 / (time.perf_counter() - start))
+    assert best > 200_000
