@@ -59,6 +59,7 @@ void SimulatedCluster::thread_main(std::uint32_t id) {
   SimThread& thread = *threads_[id];
   try {
     thread.body();
+    if (closing_) throw sim::FiberCancelled{};  // swallowed by a destructor that was waiting
     if (thread.owed.ps > 0) {  // the last accesses take their time too
       cpu_->resume_after(thread.owed);
       suspend();
