@@ -20,7 +20,11 @@ class TreeBuilder : public YAML::EventHandler {
  public:
   explicit TreeBuilder(std::string file) : file_(std::move(file)) {}
 
-  [[nodiscard]] DocumentNode take() { return std::move(root_); }
+  /// The finished tree.
+  [[nodiscard]] DocumentNode take() {
+    if (wrong_key_) throw InputError(wrong_key_->place, "", "a key", wrong_key_->description());
+    return std::move(root_);
+  }
 
   void OnDocumentStart(const YAML::Mark& /*mark*/) override {}
   void OnDocumentEnd() override {}
@@ -97,7 +101,6 @@ class TreeBuilder : public YAML::EventHandler {
     if (stack_.size() >= kDepthMax) {
       throw InputError(node.place, "", fmt::format("at most {} levels", kDepthMax), "a deeper nesting");
     }
-    if (!stack_.empty() && wants_key()) throw InputError(node.place, "", "a key", node.description());
     stack_.push_back({std::move(node), anchor, {}});
   }
 
@@ -105,10 +108,6 @@ class TreeBuilder : public YAML::EventHandler {
     Open done = std::move(stack_.back());
     stack_.pop_back();
     add(std::move(done.node), done.anchor);
-  }
-
-  [[nodiscard]] bool wants_key() const {
-    return stack_.back().node.kind == DocumentNode::Kind::map && !stack_.back().entry;
   }
 
   void add(DocumentNode node, YAML::anchor_t anchor) {
@@ -129,8 +128,10 @@ class TreeBuilder : public YAML::EventHandler {
     }
   }
 
-  static void add_key(Open& parent, const DocumentNode& key) {
-    if (key.kind != DocumentNode::Kind::scalar) throw InputError(key.place, "", "a key", key.description());
+  void add_key(Open& parent, const DocumentNode& key) {
+    if (key.kind != DocumentNode::Kind::scalar && !wrong_key_) {
+      wrong_key_ = key;  // told at the end: where brackets do not match, the parser has a better word for it
+    }
     if (parent.node.entries.size() >= kKeysMax) {
       throw InputError(key.place, "", fmt::format("at most {} keys in a map", kKeysMax), "more");
     }
@@ -148,6 +149,7 @@ class TreeBuilder : public YAML::EventHandler {
   std::vector<Open> stack_;
   std::map<YAML::anchor_t, DocumentNode> anchors_;
   std::size_t nodes_ = 0;
+  std::optional<DocumentNode> wrong_key_;
 };
 
 void replace_places(DocumentNode& node, const Place& place) {

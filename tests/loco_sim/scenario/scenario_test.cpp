@@ -1,0 +1,133 @@
+// Scenarios: defaults, hardware with changes, faults, cross-checks, sweeps.
+#include "loco_sim/scenario/scenario.hpp"
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "loco_sim/scenario/hardware.hpp"
+#include "loco_sim/scenario/schema.hpp"
+#include "nic_model/profile_fields.hpp"
+#include "tests/catch.hpp"
+
+using namespace loco::scenario;
+using loco::model::Library;
+using loco::test::contains_text;
+
+namespace {
+
+Scenario parse(const std::string& text, const std::vector<Override>& overrides = {}) {
+  return parse_scenario(text, "s.yaml", overrides);
+}
+
+const std::string kBarrier = "workload: {kind: barrier}\n";
+
+}  // namespace
+
+TEST_CASE("what is left out has a default", "[scenario]") {
+  const Scenario s = parse(kBarrier);
+  CHECK(s.name == "s");
+  CHECK(s.seed == 1);
+  CHECK(s.nodes == 2);
+  CHECK(s.topology == loco::fabric::Topology::star);
+  CHECK(s.schedule == loco::Schedule::timed);
+  CHECK(s.hardware_name == "cx5-roce-25g");
+  CHECK(s.hardware == load_hardware("cx5-roce-25g").profile);
+  CHECK(s.parameters.get("iterations") == 1000);
+  CHECK(s.check == std::vector<Library>{Library::rdmawait, Library::sv, Library::bal});
+  CHECK(s.trace_path.empty());
+}
+
+TEST_CASE("a profile can be changed in place", "[scenario]") {
+  const Scenario s = parse(kBarrier + "hardware: {base: cx5-roce-25g, nic: {max_rd_atomic: 4}, link: {delay: 1us}}\n");
+  loco::nic::HardwareProfile expected = load_hardware("cx5-roce-25g").profile;
+  expected.nic_max_rd_atomic = 4;
+  expected.link_delay = {1'000'000};
+  CHECK(s.hardware == expected);
+  CHECK(s.hardware_name == "cx5-roce-25g (changed)");
+  const Scenario by_link = parse(kBarrier + "fabric: {link: {delay: 1us, rate: 100Gbps}}\n");
+  CHECK(by_link.hardware.link_delay.ps == 1'000'000);
+  CHECK(by_link.hardware.link_rate.value == 100'000'000'000);
+  CHECK_THROWS_WITH(parse(kBarrier + "hardware: {nic: {max_rd_atomic: 0}}\n"),
+                    contains_text("s.yaml:2:33: hardware.nic.max_rd_atomic: expected an integer from 1 to 128"));
+  CHECK_THROWS_WITH(parse(kBarrier + "hardware: {base: cx5-roce-25g, pcie: {mps: 100B}}\n"),
+                    contains_text("powers of two"));
+}
+
+TEST_CASE("every field of a profile has a key, and every profile reads", "[scenario]") {
+  CHECK(hardware_keys("").size() == loco::nic::kProfileFields.size());
+  for (const std::string& name : hardware_names()) {
+    CAPTURE(name);
+    CHECK(load_hardware(name).name == name);
+    CHECK_FALSE(load_hardware(name).description.empty());
+  }
+}
+
+TEST_CASE("overrides win over the file and are told as what they are", "[scenario]") {
+  const Scenario s =
+      parse(kBarrier + "topology: {nodes: 4}\n",
+            {{"topology.nodes", "8"}, {"hardware.switch.latency", "1us"}, {"check", "[sv]"}, {"seed", "7"}});
+  CHECK(s.nodes == 8);
+  CHECK(s.hardware.switch_latency.ps == 1'000'000);
+  CHECK(s.check == std::vector<Library>{Library::sv});
+  CHECK(s.seed == 7);
+  CHECK_THROWS_WITH(parse(kBarrier, {{"topology.nodes", "many"}}),
+                    "--set topology.nodes=many: topology.nodes: expected an integer from 2 to 1024, found \"many\"");
+  CHECK_THROWS_WITH(parse(kBarrier, {{"topology", "[1"}}),
+                    contains_text("--set topology=[1: expected well-formed YAML"));
+  CHECK(parse_set("a.b=c=d").key == "a.b");
+  CHECK(parse_set("a.b=c=d").value == "c=d");
+  CHECK_THROWS_AS(parse_set("a.b"), InputError);
+}
+
+TEST_CASE("faults go to the hardware or to the library", "[scenario]") {
+  const Scenario s = parse(kBarrier + "faults: [read_does_not_flush, barrier_without_fence]\n");
+  CHECK(s.hardware.faults.has(loco::nic::Fault::read_does_not_flush));
+  CHECK_FALSE(s.hardware.faults.has(loco::nic::Fault::fence_ignored));
+  CHECK(s.library_faults.has(loco::workloads::LibraryFault::barrier_without_fence));
+  CHECK(parse(kBarrier).hardware.faults.none());
+}
+
+TEST_CASE("keys that do not fit together are refused", "[scenario]") {
+  CHECK_THROWS_WITH(parse(kBarrier + "topology: {kind: back_to_back, nodes: 3}\n"),
+                    contains_text("s.yaml:2:39: topology.nodes"));
+  CHECK_THROWS_WITH(parse(kBarrier + "hardware: model-weak\nfabric: {link: {rate: 1Gbps}}\n"),
+                    contains_text("s.yaml:3:23: fabric.link: expected hardware with a network"));
+  CHECK_THROWS_WITH(parse("workload: {kind: pattern}\ntopology: {nodes: 2}\n"),
+                    contains_text("s.yaml:2:19: topology.nodes: expected 3 to"));
+  CHECK_THROWS_WITH(parse("workload: {kind: barrier, threads_per_node: 256}\ntopology: {nodes: 1024}\n"),
+                    contains_text("at most 4096 threads on all nodes together"));
+  CHECK_THROWS_WITH(parse(kBarrier + "trace: {level: none, path: t}\n"), contains_text("since trace.path is given"));
+  CHECK(parse(kBarrier + "trace: {level: none}\n").check.empty());
+}
+
+TEST_CASE("a sweep is validated value by value", "[scenario]") {
+  const Scenario s = parse(kBarrier + "sweep: {topology.nodes: [2, 4], fabric.link.delay: [50ns, 1us]}\n");
+  REQUIRE(s.sweep.size() == 2);
+  CHECK(s.sweep[0].key == "topology.nodes");
+  CHECK(s.sweep[1].values == std::vector<std::string>{"50ns", "1us"});
+  CHECK_THROWS_WITH(parse(kBarrier + "sweep: {topology.nodes: [2, x]}\n"),
+                    contains_text("s.yaml:2:29: topology.nodes: expected"));
+  CHECK_THROWS_WITH(parse(kBarrier + "sweep: {topology.ndoes: [2]}\n"), contains_text("did you mean \"nodes\"?"));
+  CHECK_THROWS_WITH(parse(kBarrier + "sweep: {topology.nodes: 2}\n"),
+                    contains_text("sweep.topology.nodes: expected a list of values"));
+  CHECK_THROWS_WITH(parse(kBarrier + "sweep: {topology.nodes: []}\n"), contains_text("expected a list of values"));
+  std::string many = "[1";
+  for (int i = 2; i < 1002; ++i) many += ", " + std::to_string(i);
+  CHECK_THROWS_WITH(parse(kBarrier + "sweep: {seed: " + many + "]}\n"), contains_text("at most 1000 values"));
+}
+
+TEST_CASE("the schema has every key", "[scenario]") {
+  const auto schema = nlohmann::json::parse(json_schema());
+  for (const Key& key : scenario_keys()) {
+    CAPTURE(key.path);
+    const auto* node = &schema;
+    for (std::size_t begin = 0; begin <= key.path.size();) {
+      const std::size_t end = std::min(key.path.find('.', begin), key.path.size());
+      REQUIRE(node->at("properties").contains(key.path.substr(begin, end - begin)));
+      node = &node->at("properties").at(key.path.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    CHECK(node->at("description") == key.doc);
+  }
+  CHECK(schema.at("properties").at("workload").at("oneOf").size() == workload_kinds().size());
+}
