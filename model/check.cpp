@@ -8,6 +8,7 @@
 #include "model/level.hpp"
 #include "model/level_run.hpp"
 #include "model/order.hpp"
+#include "model/tower.hpp"
 #include "model/trace_index.hpp"
 #include "model/witness.hpp"
 
@@ -31,13 +32,25 @@ LibraryResult check_level(const TraceIndex& index, Library library, LibrarySet l
     Order graph = Order::materialised(index, order);
     Reports again(0);
     run_level(level, graph, again);
-    if (auto cycle = find_cycle(graph)) reports.violations().push_back(explain_cycle(level, graph, std::move(*cycle)));
+    if (auto cycle = find_cycle(graph)) {
+      reports.violations().push_back(explain_cycle(level, graph, std::move(*cycle)));
+      result.consistent = false;
+    }
   }
   result.calls = counts.calls;
   result.subevents = counts.subevents;
+  result.consistent = result.consistent && reports.total() == 0;
   result.violations = std::move(reports.violations());
-  result.consistent = result.violations.empty();
   return result;
+}
+
+/// Adds to a level's result what its library did not keep in the level below.
+void check_promises(const TraceIndex& index, LibrarySet below, const CheckOptions& options, LibraryResult& result) {
+  Level lower(index, below), upper(index, below | bit(result.library));
+  Reports reports(options.max_violations);
+  check_tower(lower, upper, result.library, reports);
+  for (Violation& v : reports.violations()) result.violations.push_back(std::move(v));
+  result.consistent = result.consistent && reports.total() == 0;
 }
 
 LibraryResult check_history(const TraceIndex& index, Library library, const CheckOptions& options) {
@@ -45,8 +58,8 @@ LibraryResult check_history(const TraceIndex& index, Library library, const Chec
   result.library = library;
   Reports reports(options.max_violations);
   result.calls = library == Library::lock ? check_locks(index, reports) : check_kvstores(index, reports);
+  result.consistent = result.consistent && reports.total() == 0;
   result.violations = std::move(reports.violations());
-  result.consistent = result.violations.empty();
   return result;
 }
 
@@ -86,6 +99,7 @@ Verdict check(const Trace& trace, std::span<const Library> libraries, const Chec
 
   const LibrarySet used = libraries_used(trace) | bit(Library::rdmawait);
   LibrarySet level = 0;
+  LibraryResult last;  // of the level so far, promises left out
   for (unsigned l = 0; l <= static_cast<unsigned>(Library::kvstore); ++l) {
     const auto library = static_cast<Library>(l);
     if ((asked & bit(library)) == 0) continue;
@@ -94,17 +108,19 @@ Verdict check(const Trace& trace, std::span<const Library> libraries, const Chec
       continue;
     }
     level |= bit(library);
-    if ((used & bit(library)) == 0 && !verdict.results.empty()) {  // no call of it: the level below is this level
-      verdict.results.push_back(verdict.results.back());
+    if ((used & bit(library)) == 0) {  // no call of it: the level below is this level
+      verdict.results.push_back(last);
       verdict.results.back().library = library;
       continue;
     }
-    verdict.results.push_back(check_level(index, library, level, options));
-    LibraryResult& r = verdict.results.back();
+    last = check_level(index, library, level, options);
     if (library == Library::rdmawait && witness.total() > 0) {
-      r.consistent = false;
-      r.violations.insert(r.violations.begin(), witness.violations().begin(), witness.violations().end());
+      last.consistent = false;
+      last.violations.insert(last.violations.begin(), witness.violations().begin(), witness.violations().end());
     }
+    verdict.results.push_back(last);
+    if (options.tower && library != Library::rdmawait)
+      check_promises(index, level & ~bit(library), options, verdict.results.back());
   }
   return verdict;
 }

@@ -4,56 +4,13 @@
 #include <deque>
 #include <limits>
 
+#include "model/graph.hpp"
+
 namespace loco::model {
 namespace {
 
 constexpr std::uint32_t kUnseen = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kMaxSearchSteps = 30'000'000;  // edges looked at, over all searches
-
-/// Edges by source, in one array.
-struct Adjacency {
-  std::vector<std::uint32_t> begin;
-  std::vector<PointId> to;
-  std::vector<Rule> rule;
-};
-
-Adjacency by_source(Order& order) {
-  Adjacency a;
-  a.begin.assign(order.points() + std::size_t{2}, 0);
-  for (const Order::Edge& e : order.edges()) ++a.begin[e.from + std::size_t{2}];
-  for (std::size_t i = 1; i < a.begin.size(); ++i) a.begin[i] += a.begin[i - 1];
-  a.to.resize(order.edges().size());
-  a.rule.resize(order.edges().size());
-  for (std::size_t i = 0; i < order.edges().size(); ++i) {
-    const Order::Edge e = order.edges()[i];
-    const std::uint32_t at = a.begin[e.from + 1]++;
-    a.to[at] = e.to;
-    a.rule[at] = order.rules()[i];
-  }
-  a.begin.pop_back();
-  return a;
-}
-
-/// Marks the points that can be taken away one after the other for want of predecessors (Kahn); the rest holds
-/// every cycle. True when nothing is left.
-bool peel(const Adjacency& a, std::vector<bool>& gone) {
-  const std::size_t n = a.begin.size() - 1;
-  std::vector<std::uint32_t> indegree(n, 0);
-  for (const PointId to : a.to) ++indegree[to];
-  std::vector<PointId> ready;
-  for (PointId p = 0; p < n; ++p)
-    if (indegree[p] == 0) ready.push_back(p);
-  std::size_t left = n;
-  while (!ready.empty()) {
-    const PointId p = ready.back();
-    ready.pop_back();
-    gone[p] = true;
-    --left;
-    for (std::uint32_t e = a.begin[p]; e < a.begin[p + 1]; ++e)
-      if (--indegree[a.to[e]] == 0) ready.push_back(a.to[e]);
-  }
-  return left == 0;
-}
 
 /// Breadth-first searches that share their working memory.
 class Search {
@@ -147,10 +104,12 @@ std::optional<std::vector<CycleEdge>> find_cycle(Order& order) {
   for (const std::uint32_t e : order.backward_edges())
     closing.push_back({order.edges()[e].from, order.edges()[e].to, order.rules()[e]});
   const Adjacency graph = by_source(order);
-  std::vector<Order::Edge>().swap(order.edges());
-  std::vector<Rule>().swap(order.rules());
-  std::vector<bool> gone(order.points(), false);
-  if (peel(graph, gone)) return std::nullopt;
+  std::vector<bool> gone(order.points(), false);  // on no cycle
+  {
+    const std::vector<PointId> first = topological_order(graph);
+    if (first.size() == order.points()) return std::nullopt;
+    for (const PointId p : first) gone[p] = true;
+  }
 
   Search search(order, graph, gone);
   std::vector<CycleEdge> best;

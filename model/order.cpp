@@ -24,7 +24,8 @@ Point Order::synthesise(CallId call, Stamp stamp, std::uint32_t peer, Seq when) 
 Point Order::join(const Point& a, const Point& b) {
   if (!a.exists) return b;
   if (!b.exists) return a;
-  const Point chain{std::max(a.position, b.position), new_extra({}), true};
+  const Point chain{std::max(a.position, b.position), new_extra({0, Stamp::aCR, 0, std::uint64_t{a.id} << 32 | b.id}),
+                    true};
   add(a, chain, Rule::ppo);
   add(b, chain, Rule::ppo);
   return chain;

@@ -35,12 +35,13 @@ class Order {
     PointId from;
     PointId to;
   };
-  /// A point that no recorded subevent has: a chain, or a subevent synthesised from a library call.
+  /// A point that no recorded subevent has: a chain (the join of two points), or a subevent synthesised from a
+  /// library call.
   struct Extra {
     CallId call = 0;  ///< 0: a chain
     Stamp stamp = Stamp::aCR;
     std::uint32_t peer = 0;
-    std::uint64_t position = 0;
+    std::uint64_t position = 0;  ///< a chain: the ids of the points joined
   };
 
   explicit Order(const TraceIndex& index) : Order(index, false) {}
@@ -90,6 +91,11 @@ class Order {
   /// The recorded subevent of a point; 0 when it has none.
   [[nodiscard]] SubeventId subevent(PointId p) const {
     return p < recorded() ? p + 1 : p < first_extra() ? p - recorded() + 1 : 0;
+  }
+  /// The two points that a chain point joins.
+  [[nodiscard]] std::pair<PointId, PointId> joined(PointId p) const {
+    const std::uint64_t both = extras_[p - first_extra()].position;
+    return {static_cast<PointId>(both >> 32), static_cast<PointId>(both)};
   }
   [[nodiscard]] const Extra& extra(PointId p) const { return extras_[p - first_extra()]; }
 

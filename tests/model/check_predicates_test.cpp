@@ -273,6 +273,16 @@ TEST_CASE("bal: participants and counts", "[check]") {
   }
 }
 
+TEST_CASE("a verdict does not depend on how many violations are kept", "[check]") {
+  Parts p;
+  p.b.at(p.nrw).value = 6;
+  CheckOptions none;
+  none.max_violations = 0;
+  const Verdict v = check(p.b.trace, kAll, none);
+  CHECK_FALSE(v.results[0].consistent);
+  CHECK(v.results[0].violations.empty());
+}
+
 TEST_CASE("the libraries asked for are the levels checked", "[check]") {
   TraceBuilder b(1);
   const CallId c = b.open(0, Method::sv_write);

@@ -1,0 +1,25 @@
+// A materialised order as a graph: edges by source, and Kahn's algorithm.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/order.hpp"
+
+namespace loco::model {
+
+/// Edges of point p: those at [begin[p], begin[p + 1]).
+struct Adjacency {
+  std::vector<std::uint32_t> begin;
+  std::vector<PointId> to;
+  std::vector<Rule> rule;
+};
+
+/// Frees the order's own edges.
+[[nodiscard]] Adjacency by_source(Order& order);
+
+/// The points that can be taken away one after the other for want of predecessors (Kahn), in that order. All of
+/// them when there is no cycle; what is left out holds every cycle.
+[[nodiscard]] std::vector<PointId> topological_order(const Adjacency& graph);
+
+}  // namespace loco::model

@@ -1,0 +1,22 @@
+// Local soundness on a run (LOCO paper, Def. 3.13): what a library call promises holds in the level below.
+//
+// A promise is an edge of the upper level that the library answers for: its own so, and the ppo into and out of
+// the subevents that it synthesises (aGF, aCR, aWT). The concretisation f maps a subevent of the call to one of its
+// implementation: itself where it was recorded; else one of the same stamp and node; else what the proofs in the
+// paper's Appendix H take (a wait for aGF, a read for aWT). Every promise (s1, s2) must have f(s1) before f(s2) in the
+// hb of the level below.
+//
+// Sources of promises lie on chains that ppo orders totally (one a thread, class of rows and node), so
+// reachability is one clock entry a chain, carried through the graph in topological order, sixteen chains a pass.
+#pragma once
+
+#include "model/level.hpp"
+#include "model/library_checker.hpp"
+
+namespace loco::model {
+
+/// `upper` is `lower` with one library more. Reports Rule::promise; nothing when the lower level has a cycle, for
+/// then it promises everything.
+void check_tower(Level& lower, Level& upper, Library library, Reports& reports);
+
+}  // namespace loco::model

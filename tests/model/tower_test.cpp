@@ -1,0 +1,191 @@
+// Local soundness on a run (LOCO paper, Def. 3.13): implementations that keep their library's promises, and the
+// same with a part left out.
+#include <array>
+
+#include "model/check.hpp"
+#include "tests/catch.hpp"
+#include "tests/model/random_trace.hpp"
+#include "tests/model/trace_builder.hpp"
+
+namespace loco::model::test {
+namespace {
+
+constexpr std::array kAll = {Library::rdmawait, Library::sv, Library::bal, Library::rbl};
+constexpr std::array<std::uint16_t, 2> kNodes = {0, 1};
+
+Verdict check_tower(const Trace& trace) {
+  CheckOptions options;
+  options.tower = true;
+  return check(trace, kAll, options);
+}
+
+/// What a barrier of two nodes may leave out.
+struct Shortcuts {
+  bool fence = true;       ///< gf at all
+  bool fence_wait = true;  ///< gf waits for its gets
+  bool spin = true;        ///< looks at the other's counter until it has the new value
+};
+
+class TwoNodeBarrier {
+ public:
+  TwoNodeBarrier() {
+    fields_.object = b.object({"bar", {0, 1}, true});
+    fields_.node_set = b.node_set({0, 1});
+  }
+  TraceBuilder b{2};
+
+  void round(const Shortcuts& s) {
+    std::array<CallId, 2> calls{};
+    for (const std::uint16_t n : kNodes) {
+      calls[n] = b.open(n, Method::barrier, fields_);
+      if (s.fence) fence(n, s.fence_wait);
+      if (!s.spin) look(n);  // too early
+    }
+    for (const std::uint16_t n : kNodes) {
+      const CallId w = b.open(n, Method::sv_write);
+      b.commit(b.write(n, {n, counter(n)}, ++value_));
+      b.close(w);
+      const CallId c = b.open(n, Method::bcast);
+      const auto other = static_cast<std::uint16_t>(1 - n);
+      (void)b.put_now(n, {other, counter(n)}, counter(n));
+      b.close(c);
+    }
+    for (const std::uint16_t n : kNodes) {
+      if (s.spin) look(n);
+      b.close(calls[n]);
+    }
+  }
+
+ private:
+  static std::uint64_t counter(std::uint16_t n) { return 0x100 + 8U * n; }
+
+  void fence(std::uint16_t n, bool wait) {
+    Call set;
+    set.node_set = fields_.node_set;
+    const CallId gf = b.open(n, Method::gf, set);
+    (void)b.get_now(n, 0x200, {static_cast<std::uint16_t>(1 - n), 0x208}, 5);
+    if (wait) (void)b.wait(n, 5);
+    b.close(gf);
+  }
+  void look(std::uint16_t n) {
+    const auto other = static_cast<std::uint16_t>(1 - n);
+    const CallId r = b.open(n, Method::sv_read);
+    (void)b.read(n, {n, counter(other)});
+    b.close(r);
+  }
+
+  Call fields_;
+  std::uint64_t value_ = 0;
+};
+
+void check_broken(const TraceBuilder& b, Library library, const std::string& message) {
+  REQUIRE(check(b.trace, kAll).consistent());  // nobody has seen it
+  const Verdict v = check_tower(b.trace);
+  INFO(v.to_text());
+  for (const LibraryResult& r : v.results) {
+    if (r.library != library) continue;
+    REQUIRE_FALSE(r.consistent);
+    for (const Violation& violation : r.violations) CHECK(violation.rule == Rule::promise);
+    CHECK_THAT(r.violations[0].message, loco::test::contains_text(message));
+  }
+}
+
+TEST_CASE("tower: LOCO's barrier keeps its promises", "[check]") {
+  TwoNodeBarrier t;
+  for (int i = 0; i < 4; ++i) {
+    for (const std::uint16_t n : kNodes) {
+      t.b.commit(t.b.write(n, {n, 0x300}, 7));
+      (void)t.b.put_now(n, {static_cast<std::uint16_t>(1 - n), 0x308}, 0x300);
+    }
+    t.round({});
+    for (const std::uint16_t n : kNodes) (void)t.b.read(n, {n, 0x308});
+  }
+  const Verdict v = check_tower(t.b.trace);
+  INFO(v.to_text());
+  REQUIRE(v.consistent());
+}
+
+TEST_CASE("tower: a barrier without a fence (paper, Appendix D) has nothing to keep aGF", "[check]") {
+  TwoNodeBarrier t;
+  t.round({.fence = false});
+  check_broken(t.b, Library::bal, "has nothing that stands for it below");
+}
+
+TEST_CASE("tower: a global fence that does not wait for its gets does not order what follows", "[check]") {
+  TwoNodeBarrier t;
+  t.round({.fence_wait = false});
+  check_broken(t.b, Library::sv, "has nothing that stands for it below");
+}
+
+TEST_CASE("tower: a barrier that does not spin lets threads go that nobody has met", "[check]") {
+  TwoNodeBarrier t;
+  t.round({.spin = false});
+  check_broken(t.b, Library::bal, "(bal so) does not hold below");
+}
+
+// gf's wait orders what follows; a put before it is ordered only by the get to the same node (G8).
+TEST_CASE("tower: a global fence must touch each node that it fences", "[check]") {
+  TraceBuilder b(3);
+  Call set;
+  set.node_set = b.node_set({1, 2});
+  b.commit(b.write(0, {0, 0x100}, 1));
+  (void)b.put_now(0, {2, 0x108}, 0x100);
+  const CallId gf = b.open(0, Method::gf, set);
+  (void)b.get_now(0, 0x200, {1, 0x208}, 5);
+  const bool both = GENERATE(false, true);
+  if (both) (void)b.get_now(0, 0x200, {2, 0x208}, 5);
+  (void)b.wait(0, 5);
+  b.close(gf);
+  if (both) {
+    REQUIRE(check_tower(b.trace).consistent());
+  } else {
+    check_broken(b, Library::sv, "aGF_2 (ppo) does not hold below");
+  }
+}
+
+// A ring buffer whose reader is told of the message by something else than the head: rf has no path below.
+TEST_CASE("tower: a ring buffer's receive must follow from its submit", "[check]") {
+  TraceBuilder b(2);
+  Call ring;
+  ring.object = b.object({"ring", {0, 1}, false});
+  ring.argument = 11;
+  const CallId submit = b.open(0, Method::submit, ring);
+  const CallId w = b.open(0, Method::sv_write);
+  b.commit(b.write(0, {0, 0}, 1));
+  b.close(w);
+  const CallId c = b.open(0, Method::bcast);
+  (void)b.put_now(0, {1, 0}, 0);
+  b.close(c);
+  b.close(submit, 1);
+  const bool looks = GENERATE(true, false);
+  const CallId receive = b.open(1, Method::receive, ring);
+  const CallId r = b.open(1, Method::sv_read);
+  (void)b.read(1, {1, looks ? 0U : 0x50U});
+  b.close(r);
+  b.close(receive, 11);
+  if (looks) {
+    REQUIRE(check_tower(b.trace).consistent());
+  } else {
+    check_broken(b, Library::rbl, "(rbl rf) does not hold below");
+  }
+}
+
+TEST_CASE("tower: any trace can be asked", "[check]") {
+  int kept = 0, broken = 0;
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    const Trace trace = random_trace(seed);
+    const Verdict plain = check(trace, kAll);
+    const Verdict tower = check_tower(trace);
+    for (std::size_t i = 0; i < plain.results.size(); ++i) {
+      // A level that is inconsistent stays so; rdmawait promises nothing to anybody below.
+      if (!plain.results[i].consistent) REQUIRE_FALSE(tower.results[i].consistent);
+      if (i == 0) REQUIRE(plain.results[i].consistent == tower.results[i].consistent);
+      if (i > 0 && plain.results[i].consistent) ++(tower.results[i].consistent ? kept : broken);
+    }
+  }
+  CHECK(kept > 100);
+  CHECK(broken > 100);
+}
+
+}  // namespace
+}  // namespace loco::model::test
