@@ -4,6 +4,7 @@
 // LOCO is written once, in blocking style, against this interface: on simulated hardware threads are fibers, on
 // a real network they are threads. Addresses are byte offsets in the node's registered memory. Everything that
 // other nodes or other threads can see goes through here; nothing under loco/ knows a simulator.
+// allocate, make_flag, send_control, receive_control, begin_call, end_call and note_waited never block.
 #pragma once
 
 #include <cstddef>
