@@ -58,6 +58,19 @@ void cycle_text(std::string& out, const std::vector<Step>& cycle) {
   }
 }
 
+std::string violations_text(const std::vector<Violation>& violations) {
+  std::string out;
+  for (const Violation& v : violations) {
+    if (v.cycle.empty()) {
+      fmt::format_to(std::back_inserter(out), "  {}: {}\n", name(v.rule), v.message);
+    } else {
+      fmt::format_to(std::back_inserter(out), "  {}\n", v.message);
+      cycle_text(out, v.cycle);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 bool Verdict::consistent() const {
@@ -70,18 +83,14 @@ std::string Verdict::to_text() const {
     if (r.consistent) good += (good.empty() ? "" : ", ") + std::string(name(r.library));
   std::string out;
   if (!good.empty()) out = fmt::format("consistent: {} ({} subevents)\n", good, subevents);
+  std::string previous;  // higher levels often have the violation of the lower one
   for (const LibraryResult& r : results) {
     if (r.consistent) continue;
     fmt::format_to(std::back_inserter(out), "inconsistent: {} ({} calls, {} subevents)\n", name(r.library), r.calls,
                    r.subevents);
-    for (const Violation& v : r.violations) {
-      if (v.cycle.empty()) {
-        fmt::format_to(std::back_inserter(out), "  {}: {}\n", name(v.rule), v.message);
-      } else {
-        fmt::format_to(std::back_inserter(out), "  {}\n", v.message);
-        cycle_text(out, v.cycle);
-      }
-    }
+    const std::string text = violations_text(r.violations);
+    out += text == previous ? "  as above\n" : text;
+    previous = text;
   }
   return out;
 }

@@ -55,7 +55,7 @@ bool has_argument(Method m) {
 
 std::string thread_text(const Trace& trace, std::uint32_t thread) {
   const Thread& t = trace.threads[thread];
-  return t.name.empty() ? fmt::format("thread {} (node {})", thread, t.node) : t.name;
+  return t.name.empty() ? fmt::format("thread {}@{}", thread, t.node) : fmt::format("{}@{}", t.name, t.node);
 }
 
 std::string call_text(const Trace& trace, CallId id) {

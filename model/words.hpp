@@ -8,7 +8,7 @@
 
 namespace loco::model {
 
-/// "node1/worker0", or "thread 3 (node 1)" when it has no name.
+/// The thread and its node: "worker0@1", or "thread 3@1" when it has no name.
 [[nodiscard]] std::string thread_text(const Trace& trace, std::uint32_t thread);
 /// "put(2:0x1040 <- 1:0x80) as 7", "bcast(bar/sst, {1, 2}) as 3", "barrier(bar)".
 [[nodiscard]] std::string call_text(const Trace& trace, CallId call);

@@ -434,7 +434,8 @@ TEST_CASE("a cycle in words and as a graph", "[check]") {
   const Verdict v = check(b.trace, kAll);
   const std::string text = v.to_text();
   REQUIRE_THAT(text, loco::test::contains_text("inconsistent: rdmawait"));
-  REQUIRE_THAT(text, loco::test::contains_text("T0  write(0:0x0, 2): aCW writes 0:0x0 = 2"));
+  REQUIRE_THAT(text, loco::test::contains_text("T0@0  write(0:0x0, 2): aCW writes 0:0x0 = 2"));
+  REQUIRE_THAT(text, loco::test::contains_text("inconsistent: sv (2 calls, 2 subevents)\n  as above\n"));
   REQUIRE_THAT(text, loco::test::contains_text("--ppo (aCW before aCW)-->"));
   const std::string dot = v.to_dot();
   REQUIRE_THAT(dot, loco::test::contains_text("digraph"));
