@@ -75,9 +75,9 @@ void BalChecker::subevents(Event& event) {
   Seq left = event.call->end;
   for (const CallId call : event.calls)
     for (const SubeventId id : index.subevents_of(call)) {
-      const Subevent& s = index.subevent(id);
-      if (s.stamp == Stamp::aWT) fenced = s.finish;
-      if (s.stamp == Stamp::aCR) left = s.finish;
+      const Stamp stamp = index.kind(id).stamp;
+      if (stamp == Stamp::aWT) fenced = index.subevent(id).finish;
+      if (stamp == Stamp::aCR) left = index.subevent(id).finish;
     }
   const auto synthesise = [&](Stamp stamp, std::uint32_t peer, Seq when) {
     const Point at = context_.order.synthesise(event.id, stamp, peer, when);

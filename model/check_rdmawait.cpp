@@ -22,7 +22,7 @@ class RdmawaitChecker final : public LibraryChecker {
 
   void subevents(Event& event) override {
     for (const SubeventId id : context_.index.subevents_of(event.id)) {
-      const Subevent& s = context_.index.subevent(id);
+      const Kind s = context_.index.kind(id);
       const Point finish = context_.order.finish(id);
       event.nodes.push_back({id, s.stamp, s.peer, finish, is_instant(s.stamp) ? finish : context_.order.start(id)});
     }

@@ -32,8 +32,8 @@ void SvChecker::subevents(Event& event) {
   Seq waited = kNever;  // when the last wait of the implementation returned
   for (const CallId call : event.calls)
     for (const SubeventId id : index.subevents_of(call)) {
-      const Subevent& s = index.subevent(id);
-      if (s.stamp == Stamp::aWT) waited = s.finish;
+      const Kind s = index.kind(id);
+      if (s.stamp == Stamp::aWT) waited = index.subevent(id).finish;
       if ((visible >> static_cast<unsigned>(s.stamp) & 1U) == 0) continue;
       const Point at = context_.order.finish(id);
       event.nodes.push_back({id, s.stamp, s.peer, at, at});

@@ -20,14 +20,15 @@ Level::Level(const TraceIndex& index, LibrarySet libraries) : index_(&index), li
       in = false;
     event_[i] = above != 0 ? above : in ? static_cast<CallId>(i + 1) : 0;
   }
-  const std::vector<Subevent>& subevents = index.trace().subevents;
-  library_.assign(subevents.size(), kHidden);
-  for (std::size_t i = 0; i < subevents.size(); ++i) {
-    const CallId event = event_[subevents[i].call - 1];
-    if (event == 0) continue;
-    const Call& call = calls[event - 1];
-    if ((visible_stamps(call.library, call.method) >> static_cast<unsigned>(subevents[i].stamp) & 1U) != 0)
-      library_[i] = static_cast<std::uint8_t>(call.library);
+  library_.assign(index.trace().subevents.size(), kHidden);
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (event_[i] == 0) continue;
+    const Call& event = calls[event_[i] - 1];
+    const std::uint32_t stamps = visible_stamps(event.library, event.method);
+    if (stamps == 0) continue;
+    for (const SubeventId id : index.subevents_of(static_cast<CallId>(i + 1)))
+      if ((stamps >> static_cast<unsigned>(index.kind(id).stamp) & 1U) != 0)
+        library_[id - 1] = static_cast<std::uint8_t>(event.library);
   }
 }
 

@@ -12,11 +12,11 @@ void NicFlushOrder::begin_thread(std::uint32_t thread) {
     const CallId event = context_->level.event_of(call);
     if (event == 0 || index.call(event).library != Library::rdmawait) continue;
     for (const SubeventId id : index.subevents_of(call)) {
-      const Subevent& s = index.subevent(id);
+      const Kind s = index.kind(id);
       if (s.stamp < Stamp::aNLR || s.stamp > Stamp::aNLW) continue;
       const bool remote = s.stamp == Stamp::aNRR || s.stamp == Stamp::aNRW;
       const std::uint32_t pair = 2 * std::uint32_t{s.peer} + (remote ? 1 : 0);
-      Item item{s.finish, id, 0};
+      Item item{index.finish_position(id), id, 0};
       if (!is_instant(s.stamp)) {
         before_write_.push_back({});
         item.write = static_cast<std::uint32_t>(before_write_.size());
@@ -33,12 +33,8 @@ void NicFlushOrder::begin_thread(std::uint32_t thread) {
 }
 
 void NicFlushOrder::walk(std::vector<Item>& items) {
-  // At one instant reads come first: a write that has not finished before the read is not flushed by it.
-  const auto earlier = [](const Item& a, const Item& b) {
-    if (a.when != b.when) return a.when < b.when;
-    if ((a.write == 0) != (b.write == 0)) return a.write == 0;
-    return a.id < b.id;
-  };
+  // A read's position is before that of a write that finishes at the same instant: it is not flushed by it.
+  const auto earlier = [](const Item& a, const Item& b) { return a.when != b.when ? a.when < b.when : a.id < b.id; };
   if (!std::is_sorted(items.begin(), items.end(), earlier)) std::sort(items.begin(), items.end(), earlier);
   Order& order = context_->order;
   Point reads, writes;

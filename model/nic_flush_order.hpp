@@ -25,7 +25,7 @@ class NicFlushOrder {
 
  private:
   struct Item {
-    Seq when = 0;  // a read's time, a write's finish
+    std::uint64_t when = 0;  // position of its finish
     SubeventId id = 0;
     std::uint32_t write = 0;  // number of the write in the thread + 1; 0 for reads
   };

@@ -18,9 +18,11 @@ void SharedMemory::read(const Node& node, const Subevent& s, std::uint32_t word)
   Order& order = context_->order;
   if (s.source != 0) {
     if (!appears(s.source, node.subevent)) return;
-    const Subevent& source = index.subevent(s.source);
-    const bool internal = s.stamp == Stamp::aCR && source.stamp == Stamp::aCW && source.call < s.call &&
-                          index.call(source.call).thread == index.call(s.call).thread;
+    bool internal = false;
+    if (s.stamp == Stamp::aCR && index.kind(s.source).stamp == Stamp::aCW) {
+      const CallId source = index.subevent(s.source).call;
+      internal = source < s.call && index.call(source).thread == index.call(s.call).thread;
+    }
     if (!internal) order.edge(order.finish(s.source), node.finish, Rule::rf);
   }
   SubeventId overwriter = context_->level.next_write(s.source, word);

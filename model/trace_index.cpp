@@ -84,8 +84,10 @@ void TraceIndex::index_mo() {
 void TraceIndex::index_finishes() {
   const std::vector<Subevent>& subevents = trace_->subevents;
   finish_.resize(subevents.size());
+  kinds_.resize(subevents.size());
   for (std::size_t i = 0; i < subevents.size(); ++i) {
     const Subevent& s = subevents[i];
+    kinds_[i] = {s.stamp, s.peer};
     finish_[i] = 2 + (s.finish == kNever ? (std::uint64_t{1} << 63) | (2 * s.start + 1)
                                          : 2 * s.finish + (is_instant(s.stamp) ? 0 : 1));
   }

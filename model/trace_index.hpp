@@ -27,6 +27,12 @@ namespace loco::model {
   return s.stamp == Stamp::aCAS ? s.value_read : s.value;
 }
 
+/// What passes look at most, kept apart from the rest so that it stays in cache.
+struct Kind {
+  Stamp stamp = Stamp::aCR;
+  std::uint16_t peer = 0;
+};
+
 inline constexpr std::uint32_t kNoWord = 0xffffffffU;
 
 /// Requires a trace whose structure is sound (witness.hpp).
@@ -36,6 +42,7 @@ class TraceIndex {
 
   [[nodiscard]] const Trace& trace() const { return *trace_; }
   [[nodiscard]] const Subevent& subevent(SubeventId id) const { return trace_->subevents[id - 1]; }
+  [[nodiscard]] Kind kind(SubeventId id) const { return kinds_[id - 1]; }
   [[nodiscard]] const Call& call(CallId id) const { return trace_->calls[id - 1]; }
 
   /// Calls of a thread in program order; a call precedes those it is made of.
@@ -78,6 +85,7 @@ class TraceIndex {
   std::vector<SubeventId> first_, next_;
   std::vector<std::uint32_t> position_;
   std::vector<std::uint64_t> finish_;
+  std::vector<Kind> kinds_;
   SubeventId broken_mo_ = 0;
 };
 
