@@ -104,7 +104,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string suggestion(std::string_view word, const std::vector<std::string>& candidates) {
-  if (word.empty() || word.size() > 40) return "";
+  if (word.size() < 2 || word.size() > 40) return "";
   const std::string* best = nullptr;
   std::size_t best_distance = word.size() <= 2 ? 1 : word.size() / 3 + 1;
   for (const std::string& c : candidates) {

@@ -1,0 +1,132 @@
+// The command behind `loco-sim litmus`: output formats, verdicts, exit status, other engines.
+#include "model/litmus/command.hpp"
+
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/catch.hpp"
+
+using namespace loco::model::litmus;
+
+namespace {
+
+const char* const kStoreBuffering = R"(name: sb
+model: rdmawait
+locations: {x: {node: 1}, y: {node: 1}}
+threads:
+  - {node: 1, code: "x = 1; a = y"}
+  - {node: 1, code: "y = 1; b = x"}
+outcomes: {allowed: [{a: 0, b: 0}]}
+)";
+
+class File {
+ public:
+  explicit File(const std::string& text) : path_("litmus-XXXXXX") {
+    const int descriptor = mkstemp(path_.data());
+    REQUIRE(descriptor >= 0);
+    close(descriptor);
+    std::ofstream(path_) << text;
+  }
+  ~File() { std::remove(path_.c_str()); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+struct Run {
+  int status;
+  std::string out, err;
+};
+
+Run run(const std::string& document, CommandOptions options = {}, const std::map<std::string, Engine>& engines = {}) {
+  const File file(document);
+  options.files = {file.path()};
+  std::ostringstream out, err;
+  const int status = run_litmus_command(options, engines, out, err);
+  return {status, out.str(), err.str()};
+}
+
+}  // namespace
+
+TEST_CASE("text output follows herd7", "[litmus]") {
+  const Run r = run(kStoreBuffering);
+  CHECK(r.status == 0);
+  CHECK(r.out ==
+        "Test sb Allowed\nStates 4\na=0; b=0;\na=0; b=1;\na=1; b=0;\na=1; b=1;\nOk\nObservation sb Sometimes 1 3\n\n");
+}
+
+TEST_CASE("a wrong expectation fails with status 1 and says what is missing or unexpected", "[litmus]") {
+  std::string document = kStoreBuffering;
+  document.replace(document.find("allowed: [{a: 0, b: 0}]"), 23, "allowed: [{a: 5}], forbidden: [{a: 1, b: 1}]");
+  const Run r = run(document);
+  CHECK(r.status == 1);
+  CHECK_THAT(r.out, loco::test::contains_text("No\nMissing: a=5\nUnexpected: a=1 b=1\n"));
+}
+
+TEST_CASE("JSON has the fields of the format", "[litmus]") {
+  CommandOptions options;
+  options.json = true;
+  const Run r = run(kStoreBuffering, options);
+  const auto j = nlohmann::json::parse(r.out);
+  REQUIRE(j.size() == 1);
+  CHECK(j[0]["name"] == "sb");
+  CHECK(j[0]["model"] == "rdmawait");
+  CHECK(j[0]["engine"] == "declarative");
+  CHECK(j[0]["outcomes"].size() == 4);
+  CHECK(j[0]["outcomes"][0] == nlohmann::json({{"a", 0}, {"b", 0}}));
+  CHECK(j[0]["executions"] == 4);
+  CHECK(j[0]["verdict"] == "ok");
+  CHECK(j[0]["missing"].empty());
+  CHECK(j[0]["unexpected"].empty());
+  CHECK(j[0]["seconds"].is_number());
+}
+
+TEST_CASE("bad input is status 2 and one line with its place", "[litmus]") {
+  const Run r = run("name: x\nthreads:\n  - {node: 1, code: \"a = \"}\n");
+  CHECK(r.status == 2);
+  CHECK_THAT(r.err, loco::test::contains_text(":3:26: expected an expression, found the end of the code"));
+  CommandOptions options;
+  options.engine = "hope";
+  CHECK(run(kStoreBuffering, options).status == 2);
+  options.engine = "declarative";
+  options.model = "corerma";
+  CHECK(run(kStoreBuffering, options).status == 2);
+}
+
+TEST_CASE("engines are compared, and what is not allowed fails", "[litmus]") {
+  bool honest = true;
+  const Engine fake = [&](const Program&, const EngineOptions& o) {
+    Result r;
+    r.outcomes = {{0, 1}};
+    if (!honest) r.outcomes.push_back({7, 7});
+    r.counts.assign(r.outcomes.size(), o.runs);
+    return r;
+  };
+  CommandOptions options;
+  options.engine = "all";
+  options.engine_options.runs = 10;
+  Run r = run(kStoreBuffering, options, {{"sample", fake}});
+  CHECK(r.status == 0);
+  CHECK_THAT(r.out, loco::test::contains_text("a=0 b=1: allowed, sampled 10"));
+  CHECK_THAT(r.out, loco::test::contains_text("a=1 b=1: allowed, not sampled"));
+  CHECK_THAT(r.out, loco::test::contains_text("Coverage sample: 1 of 4 allowed outcomes (25 %)"));
+  honest = false;
+  r = run(kStoreBuffering, options, {{"sample", fake}});
+  CHECK(r.status == 1);
+  CHECK_THAT(r.out, loco::test::contains_text("unexpected (sample): a=7 b=7 (not allowed by rdmawait)"));
+}
+
+TEST_CASE("a failing assertion is reported", "[litmus]") {
+  const Run r =
+      run("name: t\nlocations: {x: {node: 1}}\nthreads:\n  - {node: 1, code: \"x = 1\"}\n"
+          "  - {node: 1, code: \"a = x; assert(a == 1)\"}\n");
+  CHECK(r.status == 1);
+  CHECK_THAT(r.out, loco::test::contains_text("assertion fails: assert(a == 1) (line 5)"));
+}

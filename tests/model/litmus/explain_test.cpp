@@ -1,0 +1,76 @@
+// Witnesses and forbidding cycles.
+#include <algorithm>
+
+#include "model/litmus/litmus.hpp"
+#include "tests/catch.hpp"
+#include "tests/model/litmus/corpus.hpp"
+
+using namespace loco::model::litmus;
+
+namespace {
+
+Program named(const std::string& name) {
+  for (Program& p : test::corpus())
+    if (p.name == name) return std::move(p);
+  FAIL("no document " << name);
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("every allowed outcome of the corpus has a witness, every forbidden one cycles or no candidates",
+          "[litmus]") {
+  for (const Program& p : test::corpus()) {
+    for (const PartialOutcome& o : p.allowed) {
+      INFO(p.file << ": " << p.name);
+      const auto w = witness(p, o);
+      REQUIRE(w.has_value());
+      CHECK(matches(o, w->outcome));
+      CHECK(explain_forbidden(p, o).empty());
+    }
+    for (const PartialOutcome& o : p.forbidden) {
+      INFO(p.file << ": " << p.name);
+      CHECK_FALSE(witness(p, o).has_value());
+      for (const Explanation& e : explain_forbidden(p, o)) {
+        CHECK(e.cycle.size() >= 2);
+        CHECK(e.candidates >= 1);
+        // The cycle is one: an edge leads from each of its nodes to the next.
+        for (std::size_t k = 0; k < e.cycle.size(); ++k) {
+          const int from = e.cycle[k], to = e.cycle[(k + 1) % e.cycle.size()];
+          CHECK(std::any_of(e.edges.begin(), e.edges.end(),
+                            [&](const Explanation::Edge& x) { return x.from == from && x.to == to && x.on_cycle; }));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the cycle of Fig. 23 is the paper's", "[litmus]") {
+  // Appendix E: receive aWT -fb-> submit aNRW -ppo-> barrier aGF_2 -so-> barrier aCR -ppo-> receive aWT.
+  const Program p = named("fig23-ring-buffer-and-barrier");
+  const auto cycles = explain_forbidden(p, parse_outcome(p, "a=true b=empty"));
+  REQUIRE(cycles.size() == 1);
+  CHECK(cycles[0].cycle.size() == 4);
+  const std::string text = to_text(cycles[0]);
+  for (const char* edge : {"--ppo--> (program order, cell G11 of Fig. 10)", "--so-->", "--fb-->",
+                           "--ppo--> (program order, cell A5 of Fig. 10)"})
+    CHECK_THAT(text, loco::test::contains_text(edge));
+}
+
+TEST_CASE("the drawing has threads as columns and relations in colours", "[litmus]") {
+  const Program p = named("fig8b-message-passing");
+  const auto cycles = explain_forbidden(p, parse_outcome(p, "a=1 b=0"));
+  REQUIRE(cycles.size() == 1);
+  const std::string dot = to_dot(cycles[0]);
+  for (const char* part : {"digraph", "subgraph cluster_0", "subgraph cluster_1", "label=\"thread 1 (node 1)\"",
+                           "color=forestgreen", "label=\"rf\"", "color=firebrick", "penwidth=2.5"})
+    CHECK_THAT(dot, loco::test::contains_text(part));
+  CHECK(std::count(dot.begin(), dot.end(), '{') == std::count(dot.begin(), dot.end(), '}'));
+}
+
+TEST_CASE("outcomes typed by hand are checked", "[litmus]") {
+  const Program p = named("fig8b-message-passing");
+  CHECK(parse_outcome(p, "{a: 1, b: 0}") == PartialOutcome{{0, 1}, {1, 0}});
+  CHECK_THROWS_WITH(parse_outcome(p, "q=1"), loco::test::contains_text("found 'q'"));
+  CHECK_THROWS_WITH(parse_outcome(p, "a=x"), loco::test::contains_text("found 'x'"));
+}

@@ -1,0 +1,81 @@
+// Random programs against two independent oracles. LITMUS_SEED=s runs seed s alone, and prints its program.
+#include <cstdlib>
+
+#include "model/litmus/litmus.hpp"
+#include "tests/catch.hpp"
+#include "tests/model/litmus/random_program.hpp"
+#include "tests/model/litmus/reference.hpp"
+
+using namespace loco::model::litmus;
+
+namespace {
+
+std::pair<std::uint64_t, std::uint64_t> seeds(std::uint64_t count) {
+  const char* chosen = std::getenv("LITMUS_SEED");
+  if (chosen == nullptr) return {1, count + 1};
+  const std::uint64_t s = std::strtoull(chosen, nullptr, 10);
+  return {s, s + 1};
+}
+
+/// Compares the exact outcome sets, and the number of complete witnesses (rf, mo, nfo).
+int compare_with_definitions(const std::string& model, int operations, std::uint64_t count, std::uint64_t limit) {
+  test::RandomShape shape;
+  shape.model = model;
+  shape.total_max = operations;
+  int compared = 0;
+  const auto [first, last] = seeds(count);
+  for (std::uint64_t seed = first; seed < last; ++seed) {
+    const std::string document = test::random_document(seed, shape);
+    const Program p = parse_text(document, "random").front();
+    const test::ReferenceResult expected = test::reference(p, model, limit);
+    if (expected.gave_up) continue;
+    ++compared;
+    const Result found = enumerate(p);
+    Options every;
+    every.every_witness = true;
+    INFO("replay: LITMUS_SEED=" << seed << " test_litmus_oracles\n" << document);
+    REQUIRE(found.outcomes == expected.outcomes);
+    REQUIRE(enumerate(p, every).executions == expected.witnesses);
+  }
+  return compared;
+}
+
+}  // namespace
+
+TEST_CASE("rdmawait: the engine agrees with the definitions on random programs", "[oracle]") {
+  CHECK(compare_with_definitions("rdmawait", 5, 1000, 100'000) + compare_with_definitions("rdmawait", 7, 300, 100'000) >
+        0);
+}
+
+TEST_CASE("rdmatso: the engine agrees with the definitions on random programs", "[oracle]") {
+  CHECK(compare_with_definitions("rdmatso", 5, 1000, 100'000) > 0);
+}
+
+TEST_CASE("loco: the engine agrees with the definitions on random programs", "[oracle]") {
+  CHECK(compare_with_definitions("loco", 6, 1500, 100'000) > 0);
+}
+
+TEST_CASE("coreRMA: the engine agrees with the definitions on random programs", "[oracle]") {
+  int compared = 0;
+  for (const char* model : {"corerma", "corerma-verbs", "corerma-unordered"})
+    compared += compare_with_definitions(model, 5, 200, 8'000);
+  CHECK(compared > 0);
+}
+
+TEST_CASE("rdmatso: the engine agrees with the operational machine on random programs", "[oracle]") {
+  test::RandomShape shape;
+  shape.model = "rdmatso";
+  shape.total_max = 8;
+  int compared = 0;
+  const auto [first, last] = seeds(1000);
+  for (std::uint64_t seed = first; seed < last; ++seed) {
+    const std::string document = test::random_document(seed, shape);
+    const Program p = parse_text(document, "random").front();
+    const test::ReferenceResult expected = test::machine(p, 20'000);
+    if (expected.gave_up) continue;
+    ++compared;
+    INFO("replay: LITMUS_SEED=" << seed << " test_litmus_oracles\n" << document);
+    REQUIRE(enumerate(p).outcomes == expected.outcomes);
+  }
+  CHECK(compared > 0);
+}

@@ -1,0 +1,121 @@
+// Litmus documents: what is read, and where mistakes are.
+#include "model/litmus/parser.hpp"
+
+#include "tests/catch.hpp"
+
+using namespace loco::model;
+using namespace loco::model::litmus;
+
+namespace {
+
+Program parse(const std::string& text) { return parse_text(text, "f").front(); }
+
+std::string error(const std::string& text) {
+  try {
+    (void)parse_text(text, "f");
+  } catch (const ParseError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+/// A document with one thread on node 1 of the given code.
+std::string with_code(const std::string& code) {
+  return "name: t\nlocations: {x: {node: 1}, y: {node: 1}, z: {node: 2}, s: {shared: true}}\nthreads:\n"
+         "  - node: 1\n    code: |\n      " +
+         code + "\n";
+}
+
+}  // namespace
+
+TEST_CASE("statements become instructions with one access each", "[litmus]") {
+  const Program p = parse(with_code("x = y; a = x + y; put(z, 7) as d; wait(d); bcast(s, {3, 2, 3}) as d"));
+  const auto& code = p.threads[0].code;
+  REQUIRE(code.size() == 8);
+  CHECK(code[0].op == Op::read);
+  CHECK(code[1].op == Op::write);
+  CHECK(code[1].text == "x = y");
+  CHECK(code[2].op == Op::read);
+  CHECK(code[3].op == Op::read);
+  CHECK(code[4].op == Op::assign);
+  CHECK(code[5].op == Op::put);
+  CHECK(code[5].node == 2);
+  CHECK(p.locations[static_cast<std::size_t>(code[5].source)].fresh);
+  CHECK(p.locations[static_cast<std::size_t>(code[5].source)].init == 7);
+  CHECK(code[6].op == Op::wait);
+  CHECK(code[6].library == Library::sv);  // d is used by a bcast
+  CHECK(code[7].nodes == std::vector<int>{2, 3});
+  CHECK(p.nodes == std::vector<int>{1, 2, 3});
+  REQUIRE(p.observables.size() == 1);
+  CHECK(p.observables[0].name == "a");
+}
+
+TEST_CASE("control flow becomes jumps", "[litmus]") {
+  const Program p =
+      parse(with_code("while (x == 0) {\n        a = 1\n      }\n      if (a) { b = 1 }\n      else { b = 2 }"));
+  const auto& code = p.threads[0].code;
+  REQUIRE(code.size() == 8);
+  CHECK(code[0].op == Op::read);
+  CHECK(code[1].op == Op::branch_zero);
+  CHECK(code[1].jump == 4);
+  CHECK(code[3].op == Op::jump);
+  CHECK(code[3].jump == 0);
+  CHECK(code[4].op == Op::branch_zero);
+  CHECK(code[4].jump == 7);
+  CHECK(code[6].jump == 8);
+}
+
+TEST_CASE("mistakes in code are placed in the file, whatever the scalar's style", "[litmus]") {
+  CHECK(error(with_code("x = 1; y = q")) == "f:6:18: expected a location, or a register of this thread, found 'q'");
+  CHECK(error("name: t\nlocations: {x: {node: 1}}\nthreads:\n  - {node: 1, code: \"x = 1; a = xx\"}\n") ==
+        "f:4:33: expected a location, or a register of this thread, found 'xx', did you mean 'x'?");
+  CHECK(error("threads:\n  - node: 1\n    code: 'a = 1; b = ?'\n") == "f:3:23: expected a statement, found '?'");
+  CHECK(error("threads:\n  - node: 1\n    code: |\n\n      a = 1\n      b = (1\n") ==
+        "f:7:7: expected ')', found the end of the code");
+}
+
+TEST_CASE("mistakes name what was expected and what was found", "[litmus]") {
+  CHECK(error(with_code("a = z")) == "f:6:11: expected a location on node 1, the thread's own, found 'z' on node 2");
+  CHECK(error(with_code("put(q, 1)")) == "f:6:11: expected a location to put to, found 'q'");
+  CHECK(error(with_code("put(s, 1)")) == "f:6:11: expected a location to put to, found 's', a shared location");
+  CHECK(error(with_code("bcast(x, {2})")) ==
+        "f:6:13: expected a shared location, found 'x', a location that holds one word");
+  CHECK(error(with_code("barier(x)")) == "f:6:7: expected a statement, found 'barier', did you mean 'barrier'?");
+  CHECK(error(with_code("x = 99999999999999999999")) ==
+        "f:6:11: expected a decimal integer of at most 2^61, found '99999999999999999999'");
+  CHECK(error(with_code("a = put(z, 1)")) ==
+        "f:6:11: expected cas, submit, receive, tryread or an expression, found 'put', which returns nothing");
+  CHECK(error(with_code("poll(1)")) == "f:6:7: expected a statement of model loco, found 'poll(1)'");
+  CHECK(error("locations: {x: {nod: 1}}\nthreads: []\n") ==
+        "f:1:17: expected one of the keys node, init, shared, found 'nod', did you mean 'node'?");
+  CHECK(error("model: rdmawat\nthreads: []\n") ==
+        "f:1:8: expected one of the models rdmatso, rdmawait, loco, corerma, corerma-verbs, corerma-unordered, found "
+        "'rdmawat', did you mean 'rdmawait'?");
+  CHECK(error("threads: [{node: 1, code: a = 1}, {node: 1, code: a = 2}]\n") ==
+        "f:1:51: expected a register that no other thread assigns to, found 'a', a register of thread 0");
+  CHECK(error("threads: [{node: 1, code: a = 1}]\noutcomes: {allowed: [{b: 1}]}\n") ==
+        "f:2:23: expected a register or a location of `final`, found 'b'");
+  CHECK(error("threads: [{node: 1}]\nbarriers: {z: [0, 1]}\n") ==
+        "f:2:19: expected the position of one of the 1 threads, from 0, found '1'");
+  CHECK_THAT(error("a: ["), loco::test::contains_text("expected valid YAML, found end of sequence flow not found"));
+  CHECK_THROWS_AS(parse_file("/nonexistent/litmus.yaml"), ParseError);
+}
+
+TEST_CASE("nesting and size have limits", "[litmus]") {
+  CHECK_THAT(error(with_code("a = " + std::string(200, '('))),
+             loco::test::contains_text("at most 64 levels of nesting"));
+  CHECK_THAT(error(with_code("a = " + std::string(200, '-') + "1")), loco::test::contains_text("at most 64 levels"));
+}
+
+TEST_CASE("coreRMA documents give get, put and cas their own meaning", "[litmus]") {
+  const std::string document =
+      "model: corerma\nlocations: {X: {node: 1}, Y: {node: 2}}\nthreads:\n  - {node: 1, code: \"X = cas(Y, 0, 1); "
+      "flush(2)\"}\n";
+  const Program p = parse(document);
+  CHECK(p.threads[0].code[0].op == Op::remote_cas);
+  CHECK(p.threads[0].code[0].node == 2);
+  CHECK_THROWS_WITH(parse_text(document, "f", {"rdmawait"}),
+                    loco::test::contains_text("same family as model rdmawait"));
+  CHECK_THAT(error("model: corerma\nlocations: {Y: {node: 2}}\nthreads: [{node: 1, code: u = get(Y)}]\n"),
+             loco::test::contains_text("a location: coreRMA's remote statements do not write registers"));
+}
