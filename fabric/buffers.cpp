@@ -53,9 +53,11 @@ std::uint64_t Fabric::pause_threshold(topology::VertexId at) const {
   if (config_.options.pfc_xoff.count != 0) return config_.options.pfc_xoff.count;
   const std::uint64_t shared = network_->shared[at];
   const std::uint64_t used = buffers_[at].used;
-  if (used >= shared) return 0;
+  const std::uint64_t reserved = config_.options.pfc_reserved.count;
+  if (used >= shared) return reserved;
   __extension__ using Wide = unsigned __int128;
-  return static_cast<std::uint64_t>(Wide{shared - used} * config_.options.buffer_alpha / 1000);
+  const auto dynamic = static_cast<std::uint64_t>(Wide{shared - used} * config_.options.buffer_alpha / 1000);
+  return std::max(reserved, dynamic);
 }
 
 /// A packet has been queued: counts it, and pauses the link it came by if that is too much.

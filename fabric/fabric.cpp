@@ -23,7 +23,7 @@ Fabric::Fabric(const Config& config) : config_(config), stream_(config.seed, "fa
   network_ = Shared<Network>(make_network(config));
   routes_ = Shared<topology::Routes>(topology::Routes(network_->graph));
   lanes_.resize(config.nodes + network_->links.size());
-  buffers_.resize(network_->graph.vertices());
+  buffers_.resize(network_->graph.vertices(), {.used = 0, .pausing = config.eager ? 1U : 0U});
 }
 
 void Fabric::add_queue_pair(QpId qp) {

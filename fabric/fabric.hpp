@@ -62,6 +62,7 @@ struct Config {
   Options options{};
   sim::Bytes packet_max{4'224};  ///< largest packet on the wire: what PFC's headroom is worked out with
   std::uint64_t seed = 1;        ///< root of the random stream
+  bool eager = false;            ///< every departure is an event: slower, the same results; to check that against
   std::vector<LinkChange> changes{};
   std::vector<LinkLoss> losses{};
 

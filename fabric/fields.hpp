@@ -95,6 +95,9 @@ inline constexpr auto kFields = std::to_array<Field>({
                                           "output queue, pfc for each ingress port"),
     detail::field<&Options::pfc_xoff>("pfc.xoff", FieldType::size, 0, detail::kMostBytes,
                                       "bytes held for an ingress port beyond which it is paused; 0: buffer.alpha"),
+    detail::field<&Options::pfc_reserved>("pfc.reserved", FieldType::size, 0, detail::kMostBytes,
+                                          "the dynamic threshold of an ingress port is never less than this, which is "
+                                          "kept for it: so that ports without congestion are not paused"),
     detail::field<&Options::pfc_xon_gap>("pfc.xon_gap", FieldType::size, 0, detail::kMostBytes,
                                          "bytes below the threshold at which an ingress port is resumed"),
     detail::field<&Options::pfc_headroom>("pfc.headroom", FieldType::size, 0, detail::kMostBytes,

@@ -42,20 +42,22 @@ LinkInfo link_info(const topology::Topology& graph, topology::LinkId id, const C
   return info;
 }
 
-/// The part of each switch's buffer that is not headroom.
+/// The part of each switch's buffer that is not kept for single ports.
 std::vector<std::uint64_t> shared_buffers(const Network& network, const Config& c) {
   std::vector<std::uint64_t> kept(network.graph.vertices());
   if (c.options.flow_control == FlowControl::pfc) {
+    const std::uint64_t xoff = c.options.pfc_xoff.count;
+    const std::uint64_t reserved = xoff != 0 ? xoff : c.options.pfc_reserved.count;
     for (const LinkInfo& link : network.links) {
       if (link.rate.value == 0) throw std::invalid_argument("pfc needs links with a rate");
-      if (link.to_switch) kept[link.to] += link.headroom + c.options.pfc_xoff.count;
+      if (link.to_switch) kept[link.to] += link.headroom + reserved;
     }
   }
   const std::uint64_t size = c.options.buffer_size.count;
   for (topology::VertexId v = network.graph.hosts(); v < network.graph.vertices(); ++v) {
     if (kept[v] >= size) {
       throw std::invalid_argument(fmt::format(
-          "pfc needs {} bytes of buffer in {} for the headroom and pfc.xoff of its {} ports; buffer.size is {}",
+          "pfc needs {} bytes of buffer in {} for the headroom and threshold of its {} ports; buffer.size is {}",
           kept[v] + 1, network.graph.name(v), network.graph.ports(v).size(), size));
     }
     kept[v] = size - kept[v];

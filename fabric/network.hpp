@@ -63,7 +63,7 @@ struct Network {
   topology::Topology graph;
   std::vector<LinkInfo> links;
   std::vector<std::uint32_t> host_link;  ///< a host's only outgoing link; kNone when it has several
-  std::vector<std::uint64_t> shared;     ///< per vertex: buffer that is not headroom
+  std::vector<std::uint64_t> shared;     ///< per vertex: buffer that is not kept for single ports
   std::vector<LinkChange> changes;       ///< ascending in time
 
   bool operator==(const Network&) const = default;

@@ -52,6 +52,7 @@ struct Options {
   sim::Bytes buffer_size{12'000'000};  ///< of a switch, shared by its ports
   std::uint32_t buffer_alpha = 125;    ///< dynamic threshold, thousandths of what is free
   sim::Bytes pfc_xoff{0};              ///< held for an ingress port until it is paused; 0: the dynamic threshold
+  sim::Bytes pfc_reserved{8'400};      ///< the dynamic threshold is never less; kept back for each ingress port
   sim::Bytes pfc_xon_gap{8'400};       ///< so far below the threshold it is resumed
   sim::Bytes pfc_headroom{0};          ///< kept back for each ingress port; 0: what the link can still deliver
   bool ecn = false;

@@ -1,0 +1,190 @@
+// Drop-tail thresholds, ECN marks, and DCQCN: the state machine by hand, and what it does to an incast.
+#include <cmath>
+
+#include "fabric/dcqcn.hpp"
+#include "fabric/report.hpp"
+#include "tests/catch.hpp"
+#include "traffic.hpp"
+
+using namespace loco;
+using namespace loco::fabric;
+using namespace loco::sim::literals;
+
+namespace {
+
+/// Two senders to host 0 of a star; the last link's queue grows by a packet a packet time.
+Config lossy() {
+  Config config = fast_network(topology::Star{3});
+  config.options.flow_control = FlowControl::drop_tail;
+  return config;
+}
+
+}  // namespace
+
+TEST_CASE("drop-tail: a queue takes alpha times the free buffer") {
+  Config config = lossy();
+  config.options.buffer_size = sim::Bytes{100'000};
+  config.options.buffer_alpha = GENERATE(250U, 1000U, 4000U);
+  Traffic traffic(config, incast(3, 2, 4'000'000), 0);
+  traffic.run();
+  CHECK(traffic.fabric().packets_lost(LossReason::buffer_full) > 0);
+  // One queue in use: q <= alpha (B - q), so q <= B alpha / (1 + alpha), and it comes within a packet of that. The
+  // packet itself is counted, the free part before it: q + p <= alpha (B - q).
+  const auto alpha = static_cast<double>(config.options.buffer_alpha) / 1000;
+  const double most = (100'000 * alpha + 4194 * alpha) / (1 + alpha);
+  const auto high = static_cast<double>(totals(traffic.fabric()).queue_max);
+  CHECK(high <= std::min(most, 100'000.0));
+  CHECK(high > std::min(most, 100'000.0) - 2 * 4194);
+}
+
+TEST_CASE("what is delivered and what is dropped is what was sent") {
+  Config config = lossy();
+  config.options.buffer_size = sim::Bytes{60'000};
+  Traffic traffic(config, incast(3, 2, 4'000'000), 0);
+  traffic.run();
+  const std::uint64_t packets = 2 * ((4'000'000 + 4095) / 4096);
+  const Fabric& f = traffic.fabric();
+  CHECK(f.packets_delivered() + f.packets_lost(LossReason::buffer_full) == packets);
+  CHECK(f.packets_inside() == 0);
+  CHECK(totals(f).drops == f.packets_lost(LossReason::buffer_full));
+}
+
+TEST_CASE("ECN: no mark up to kmin, every packet from kmax on, in between as often as RED says") {
+  Config config = fast_network(topology::Star{3});
+  config.options.ecn = true;
+  SECTION("never") {
+    config.options.ecn_kmin = config.options.ecn_kmax = sim::Bytes{100'000'000};
+    Traffic traffic(config, incast(3, 2, 2'000'000));
+    traffic.run();
+    CHECK(totals(traffic.fabric()).marks == 0);
+  }
+  SECTION("a step: all that find more than k") {
+    config.options.ecn_kmin = config.options.ecn_kmax = sim::Bytes{100'000};
+    Traffic traffic(config, {{.source = 1, .destination = 0, .bytes = 2'000'000},
+                             {.source = 2, .destination = 0, .bytes = 2'000'000}});
+    traffic.run();
+    // The queue grows by a packet with each pair, until 489 pairs are in, then it falls; each pair's n-th packets find
+    // about n packets of 4178 waiting. Marked: n > 100,000 / 4178 = 23.9 of both, give or take one.
+    const auto marks = static_cast<std::int64_t>(totals(traffic.fabric()).marks);
+    CHECK(std::abs(marks - 2 * (489 - 24)) <= 3);
+    CHECK(traffic.flows()[0].marked + traffic.flows()[1].marked == static_cast<std::uint32_t>(marks));
+  }
+  SECTION("the slope") {
+    // A queue of q is marked with probability pmax (q - kmin) / (kmax - kmin): 0 to pmax while it grows from 0 to
+    // 489 packets = 2.04 MB; over all 978 packets pmax / 2 on average.
+    config.options.ecn_kmin = sim::Bytes{0};
+    config.options.ecn_kmax = sim::Bytes{489 * 4178};
+    config.options.ecn_pmax = 500;
+    double marks = 0;
+    constexpr int kRuns = 40;
+    for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {
+      config.seed = seed;
+      Traffic traffic(config, incast(3, 2, 2'000'000));
+      traffic.run();
+      marks += static_cast<double>(totals(traffic.fabric()).marks);
+    }
+    // 978 * 1/4 = 244.5 a run; the standard deviation of the mean of 40 runs is below sqrt(978 / 4 / 40) = 2.5.
+    CHECK(std::abs(marks / kRuns - 244.5) < 4 * 2.5);
+  }
+}
+
+TEST_CASE("DCQCN by hand") {
+  const DcqcnOptions o;
+  Dcqcn d(100_Gbps);
+  const auto us = [](std::int64_t n) { return sim::SimTime{n * 1'000'000}; };
+  // The first cut: alpha is 1, so the rate halves; alpha stays 1.
+  d.on_cnp(us(0), o);
+  CHECK(d.rate() == 50_Gbps);
+  CHECK(d.target() == 100_Gbps);
+  CHECK(d.alpha() == Dcqcn::kOne);
+  // After 55 us alpha decays by 1/256 (g), and fast recovery goes half of the way back.
+  d.on_timer(us(55), o);
+  CHECK(d.alpha() == Dcqcn::kOne - Dcqcn::kOne / 256);
+  CHECK(d.rate() == 75_Gbps);
+  // 87.5, 93.75, 96.875: four in all before F = 5.
+  d.on_timer(us(4 * 55), o);
+  CHECK(d.rate() == sim::BitsPerSecond{96'875'000'000});
+  CHECK(d.target() == 100_Gbps);
+  // A second cut: the target is the rate that it had.
+  d.on_cnp(us(221), o);
+  CHECK(d.target() == sim::BitsPerSecond{96'875'000'000});
+  const double alpha = std::pow(255.0 / 256.0, 4);
+  CHECK(std::abs(static_cast<double>(d.rate().value) / (96.875e9 * (1 - alpha / 2)) - 1) < 1e-6);
+  CHECK(std::abs(static_cast<double>(d.alpha()) / Dcqcn::kOne / (alpha * 255 / 256 + 1.0 / 256) - 1) < 1e-6);
+  // Five steps by time: the fifth raises the target by R_AI = 40 Mb/s.
+  d.on_timer(us(221 + 5 * 55), o);
+  CHECK(d.target() == sim::BitsPerSecond{96'915'000'000});
+}
+
+TEST_CASE("DCQCN: bytes count as time does; hyper increase needs both; the rate ends at the line's") {
+  DcqcnOptions o;
+  o.rate_timer = sim::Duration{1'000'000'000'000};
+  o.alpha_timer = o.rate_timer;
+  Dcqcn d(100_Gbps);
+  for (int i = 0; i < 8; ++i) d.on_cnp({0}, o);
+  const sim::BitsPerSecond low = d.rate();
+  CHECK(low.value == 100'000'000'000 / 256);
+  for (int i = 0; i < 5; ++i) {
+    CHECK(d.target().value == low.value * 2);
+    d.on_bytes({1}, {10'000'000}, o);
+  }
+  CHECK(d.target().value == low.value * 2 + 40'000'000);
+  // Much later both counters are beyond F: hyper increase, until the line rate is reached and stays.
+  for (int i = 0; i < 20; ++i) d.on_bytes({1}, {10'000'000}, o);
+  const std::uint64_t before = d.target().value;
+  d.on_timer({1'000'000'000'000 * 6}, o);
+  // Six increases by time: the first five additive (min is at most 5), the sixth hyper.
+  CHECK(d.target().value == before + 5 * 40'000'000 + 400'000'000);
+  for (int i = 0; i < 10'000; ++i) d.on_bytes({1'000'000'000'000 * 6}, {10'000'000}, o);
+  CHECK(d.rate() == 100_Gbps);
+}
+
+TEST_CASE("a receiver sends at most one CNP in 50 us") {
+  CnpPacer pacer;
+  CHECK(pacer.due({0}, 50_us));
+  CHECK_FALSE(pacer.due({49'999'999}, 50_us));
+  CHECK(pacer.due({50'000'000}, 50_us));
+}
+
+TEST_CASE("DCQCN keeps an incast's queue short, at hardly any cost, and spares the pauses") {
+  const auto run = [](bool dcqcn) {
+    Config config = fast_network(topology::Star{9});
+    config.options.flow_control = FlowControl::pfc;
+    config.options.ecn = dcqcn;
+    config.options.dcqcn.enabled = dcqcn;
+    Traffic traffic(config, incast(9, 8, 20'000'000));
+    traffic.run();
+    REQUIRE(traffic.all_delivered());
+    return traffic;
+  };
+  const Traffic without = run(false);
+  const Traffic with = run(true);
+  CHECK(totals(without.fabric()).pauses > 0);
+  CHECK(totals(with.fabric()).pauses < totals(without.fabric()).pauses / 4);
+  std::uint32_t cnps = 0;
+  for (const FlowState& f : with.flows()) cnps += f.cnps;
+  CHECK(cnps > 0);
+}
+
+TEST_CASE("queues are sampled over time without changing the run") {
+  Config config = fast_network(topology::Star{3});
+  Traffic plain(config, incast(3, 2, 1'000'000));
+  Traffic watched(config, incast(3, 2, 1'000'000));
+  plain.run();
+  topology::LinkId last = 0;
+  for (topology::LinkId id = 0; id < watched.fabric().links(); ++id) {
+    if (watched.fabric().graph().link(id).to == 0) last = id;
+  }
+  QueueSeries series({last}, 10_us);
+  while (!watched.idle()) {
+    series.until(watched.fabric(), watched.next_time());
+    watched.step();
+  }
+  CHECK(watched == plain);
+  CHECK(watched.hash() == plain.hash());
+  // Both send at the line rate: after t the queue holds what one of them has sent, less what is on the way (1.3 us).
+  const auto& at50 = series.samples().at(5);
+  CHECK(at50.at.ps == 50'000'000);
+  const double expected = (50'000'000 - 64 * 80 - 1'300'000) / 80.0;
+  CHECK(std::abs(static_cast<double>(at50.bytes.at(0)) - expected) < 2.5 * 4194);
+}

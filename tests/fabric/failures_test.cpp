@@ -1,0 +1,157 @@
+// Links that lose packets, go down and come back.
+
+#include "fabric/report.hpp"
+#include "tests/catch.hpp"
+#include "traffic.hpp"
+
+using namespace loco;
+using namespace loco::fabric;
+using namespace loco::sim::literals;
+
+namespace {
+
+constexpr std::int64_t kByte = 80;
+
+topology::CableId cable_between(const topology::Parameters& shape, std::string_view a, std::string_view b) {
+  const topology::Topology g = topology::build(shape);
+  for (topology::CableId c = 0; c < g.cables(); ++c) {
+    if (g.name(g.link(2 * c).from) == a && g.name(g.link(2 * c).to) == b) return c;
+    if (g.name(g.link(2 * c).from) == b && g.name(g.link(2 * c).to) == a) return c;
+  }
+  FAIL("no such cable");
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("random loss: as many as the probability says, on each link") {
+  Config config = fast_network(topology::Star{2});
+  config.options.loss = 10'000;  // 1 %
+  Traffic traffic(config, {{.source = 0, .destination = 1, .bytes = 20'000 * 4096}}, 0);
+  traffic.run();
+  // Two links: 1 - 0.99^2 = 1.99 % of 20,000 = 398; standard deviation 19.75.
+  CHECK(std::abs(static_cast<double>(traffic.fabric().packets_lost(LossReason::link_error)) - 398) < 4 * 19.75);
+  CHECK(traffic.fabric().packets_inside() == 0);
+}
+
+TEST_CASE("loss of one cable only") {
+  const topology::Star shape{3};
+  Config config = fast_network(shape);
+  config.losses = {{.cable = cable_between(shape, "h2", "s0"), .loss = 500'000}};
+  Traffic traffic(
+      config,
+      {{.source = 0, .destination = 1, .bytes = 1'000'000}, {.source = 0, .destination = 2, .bytes = 1'000'000}}, 0);
+  traffic.run();
+  CHECK(traffic.flows()[0].delivered == 1'000'000);
+  CHECK(traffic.flows()[1].delivered < 700'000);
+  CHECK(traffic.flows()[1].delivered > 300'000);
+}
+
+TEST_CASE("a link that goes down loses what is on it, and what comes until it is up again") {
+  const topology::Star shape{2};
+  Config config = fast_network(shape);
+  const topology::CableId cable = cable_between(shape, "h1", "s0");
+  config.changes = {{.at = {200'000'000}, .cable = cable, .up = true},
+                    {.at = {100'000'000}, .cable = cable, .up = false}};
+  Traffic traffic(config, {{.source = 0, .destination = 1, .bytes = 1'000 * 4096}}, 0);
+  traffic.run();
+  const FlowState& flow = traffic.flows()[0];
+  const std::uint64_t lost = traffic.fabric().packets_lost(LossReason::link_down);
+  CHECK(flow.delivered / 4096 + lost == 1'000);
+  // Packet n (from 0) starts on the second link at 64 bytes + 1 us + 300 ns + 16 bytes + n packet times, and is there
+  // a packet time and 1 us later. Lost: those that would arrive after 100 us and that reach the switch (1.3 us and 64
+  // bytes after they were sent, less the switch's 300 ns) before 200 us.
+  std::uint64_t expected = 0;
+  for (std::int64_t n = 0; n < 1'000; ++n) {
+    const std::int64_t sent = n == 0 ? 0 : (16 + n * 4178) * kByte;
+    const std::int64_t at_switch = sent + 64 * kByte + 1'000'000;
+    const std::int64_t there = at_switch + 300'000 + (4178 + 16) * kByte + 1'000'000;
+    if (there > 100'000'000 && at_switch < 200'000'000) ++expected;
+  }
+  CHECK(std::abs(static_cast<std::int64_t>(lost) - static_cast<std::int64_t>(expected)) <= 1);
+  CHECK(flow.last_delivery.ps > 200'000'000);
+  CHECK(traffic.fabric().packets_inside() == 0);
+}
+
+TEST_CASE("with reroute, packets go round a broken link once switches know") {
+  const topology::LeafSpine shape{.leaves = 2, .spines = 2, .hosts_per_leaf = 1};
+  const topology::CableId cable = cable_between(shape, "s0", "s2");
+  const bool reroute = GENERATE(false, true);
+  Config config = fast_network(shape);
+  config.options.reroute = reroute;
+  config.options.reroute_delay = 20_us;
+  config.changes = {{.at = {50'000'000}, .cable = cable, .up = false}};
+  // Deterministic routing takes one of the spines for a destination: try which destination uses s2.
+  Config probe = config;
+  probe.changes.clear();
+  Traffic first(probe, {{.source = 0, .destination = 1, .bytes = 4096}}, 0);
+  first.run();
+  const bool by_s2 = first.fabric().counters(2 * cable).packets + first.fabric().counters(2 * cable + 1).packets > 0;
+  const NodeId from = by_s2 ? 0 : 1;
+  Traffic traffic(config, {{.source = from, .destination = 1 - from, .bytes = 1'000 * 4096}}, 0);
+  traffic.run();
+  const std::uint64_t lost = traffic.fabric().packets_lost(LossReason::link_down);
+  if (reroute) {
+    // 20 us and the flight of a microsecond or two: 60 to 70 packets of 334 ns.
+    CHECK(lost >= 59);
+    CHECK(lost <= 70);
+    CHECK(traffic.flows()[0].delivered == (1'000 - lost) * 4096);
+  } else {
+    CHECK(lost > 800);
+  }
+}
+
+TEST_CASE("adaptive routing and spraying leave a broken link at once, where there is another") {
+  const auto routing = GENERATE(Routing::adaptive, Routing::spray);
+  const topology::LeafSpine shape{.leaves = 2, .spines = 4, .hosts_per_leaf = 1};
+  Config config = fast_network(shape);
+  config.options.routing = routing;
+  config.changes = {{.at = {50'000'000}, .cable = cable_between(shape, "s0", "s2"), .up = false}};
+  Traffic traffic(config, {{.source = 0, .destination = 1, .bytes = 1'000 * 4096}}, 0);
+  traffic.run();
+  // A microsecond of link holds three packets, and one may be leaving.
+  CHECK(traffic.fabric().packets_lost(LossReason::link_down) <= 4);
+}
+
+TEST_CASE("no way left: packets are lost and named") {
+  const topology::Star shape{2};
+  Config config = fast_network(shape);
+  config.options.reroute = true;
+  config.options.reroute_delay = sim::Duration{0};
+  config.changes = {{.at = {0}, .cable = cable_between(shape, "h1", "s0"), .up = false}};
+  Traffic traffic(config, {{.source = 0, .destination = 1, .bytes = 4096, .start = {1'000'000}}}, 0);
+  traffic.run();
+  CHECK(traffic.fabric().packets_lost(LossReason::no_route) == 1);
+}
+
+TEST_CASE("a paused link that goes down and comes back is not paused any more, and counts are right") {
+  const topology::Star shape{4};
+  Config config = fast_network(shape);
+  config.options.flow_control = FlowControl::pfc;
+  config.options.pfc_xoff = sim::Bytes{20'000};
+  const topology::CableId sender = cable_between(shape, "h3", "s0");
+  const topology::CableId receiver = cable_between(shape, "h0", "s0");
+  config.changes = {{.at = {50'000'000}, .cable = sender, .up = false},
+                    {.at = {60'000'000}, .cable = sender, .up = true},
+                    {.at = {70'000'000}, .cable = receiver, .up = false},
+                    {.at = {90'000'000}, .cable = receiver, .up = true}};
+  Traffic traffic(config, incast(4, 3, 2'000'000), 0);
+  traffic.run();
+  const std::uint64_t packets = 3 * ((2'000'000 + 4095) / 4096);
+  CHECK(traffic.fabric().packets_inside() == 0);
+  CHECK(traffic.fabric().paused_links().empty());
+  CHECK(traffic.fabric().packets_delivered() + traffic.fabric().packets_lost(LossReason::link_down) == packets);
+}
+
+TEST_CASE("what cannot be built is refused") {
+  Config config = fast_network(topology::Star{2});
+  config.changes = {{.at = {0}, .cable = 2, .up = false}};
+  CHECK_THROWS_AS(Fabric(config), std::invalid_argument);
+  config.changes.clear();
+  config.nodes = 3;
+  CHECK_THROWS_AS(Fabric(config), std::invalid_argument);
+  config = fast_network(topology::Star{64});
+  config.options.flow_control = FlowControl::pfc;
+  config.options.buffer_size = sim::Bytes{1'000'000};
+  CHECK_THROWS_AS(Fabric(config), std::invalid_argument);
+}
