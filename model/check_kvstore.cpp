@@ -86,10 +86,10 @@ class KeyHistory {
     const auto slot = static_cast<std::size_t>(std::find(slots_.begin(), slots_.end(), s.call) - slots_.begin());
     const std::uint64_t bit = std::uint64_t{1} << slot;
     std::set<Configuration> next, seen;
-    std::vector<Configuration> todo(now_.begin(), now_.end());
-    while (!todo.empty()) {
-      const Configuration c = todo.back();
-      todo.pop_back();
+    std::vector<Configuration> frontier(now_.begin(), now_.end());
+    while (!frontier.empty()) {
+      const Configuration c = frontier.back();
+      frontier.pop_back();
       if ((c.effect & bit) != 0) {
         next.insert({c.value, c.effect & ~bit});
         continue;
@@ -100,7 +100,7 @@ class KeyHistory {
         const std::uint64_t one = std::uint64_t{1} << i;
         std::uint64_t after = 0;
         if (slots_[i] != 0 && (c.effect & one) == 0 && apply(index_.call(slots_[i]), c.value, after))
-          todo.push_back({after, c.effect | one});
+          frontier.push_back({after, c.effect | one});
       }
     }
     slots_[slot] = 0;

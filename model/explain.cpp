@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "model/program_order.hpp"
 #include "model/stamps.hpp"
 #include "model/words.hpp"
 
@@ -89,12 +90,6 @@ class Explanation {
     const bool base =
         trace_.calls[a.call - 1].library == Library::rdmawait && trace_.calls[b.call - 1].library == Library::rdmawait;
     return between_starts && base && !instants && issue_ordered(a.stamp, b.stamp, same_node);
-  }
-
-  static bool issue_ordered(Stamp a, Stamp b, bool same_node) {
-    if (kStampOrder.ordered(a, b, same_node)) return true;
-    if (a == Stamp::aCW) return b == Stamp::aCR || b == Stamp::aWT;
-    return (a == Stamp::aNRW || a == Stamp::aNLW) && b == Stamp::aRF && same_node;
   }
 
   /// Within a run of program order and mo, goes as far as one edge of program order leads, again and again.

@@ -35,13 +35,6 @@ constexpr bool rows_agree() {
 }
 static_assert(rows_agree(), "stamps of one class have equal rows");
 
-/// Issue order: ppo and cells B1, B5, G10, I10 (Appendix G.2, ippo).
-constexpr bool issue_ordered(Stamp earlier, Stamp later) {
-  if (kStampOrder.ordered(earlier, later, true)) return true;
-  if (earlier == Stamp::aCW) return later == Stamp::aCR || later == Stamp::aWT;
-  return (earlier == Stamp::aNRW || earlier == Stamp::aNLW) && later == Stamp::aRF;
-}
-
 using Mask = std::uint8_t;
 struct Masks {
   std::array<Mask, kStamps> finish{};
@@ -56,7 +49,7 @@ constexpr Masks make_masks() {
       if (kStampOrder.ordered(kRepresentative[c], later, true)) m.finish[col] |= static_cast<Mask>(1U << c);
       // Between an instant and an instant the finish edge says it already.
       const bool said = is_instant(kRepresentative[c]) && is_instant(later);
-      if (issue_ordered(kRepresentative[c], later) && !said) m.start[col] |= static_cast<Mask>(1U << c);
+      if (issue_ordered(kRepresentative[c], later, true) && !said) m.start[col] |= static_cast<Mask>(1U << c);
     }
   return m;
 }

@@ -21,6 +21,13 @@ namespace loco::model {
 enum class RowClass : std::uint8_t { always, cpu_write, nlr_fence, nrw, nrr, nlw };
 inline constexpr std::size_t kRowClasses = 6;
 
+/// Issue order: ppo and cells B1, B5, G10, I10 (Appendix G.2, ippo).
+[[nodiscard]] constexpr bool issue_ordered(Stamp earlier, Stamp later, bool same_node) {
+  if (kStampOrder.ordered(earlier, later, same_node)) return true;
+  if (earlier == Stamp::aCW) return later == Stamp::aCR || later == Stamp::aWT;
+  return (earlier == Stamp::aNRW || earlier == Stamp::aNLW) && later == Stamp::aRF && same_node;
+}
+
 class ProgramOrder {
  public:
   ProgramOrder(Order& order, std::uint32_t nodes) : order_(&order), slot_(nodes, 0) {}
