@@ -1,6 +1,7 @@
 #include "loco_sim/explore/in_order.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "model/litmus/models/rdma.hpp"
 
@@ -64,6 +65,19 @@ SearchResult search_in_order(const Program& program, const SearchOptions& option
     return std::any_of(t.code.begin(), t.code.end(), [](const Instruction& i) { return i.op == Op::poll; });
   });
   return search(program, polls ? *find_model("rdmatso") : in_order_model(), options);
+}
+
+std::vector<Outcome> excluded_by_in_order(const Program& program, const std::string& model) {
+  if (model != "rdmawait") return {};
+  SearchOptions options;
+  options.outcomes_only = true;
+  const SearchResult all = search(program, *find_model(model), options);
+  const SearchResult in_order = search_in_order(program, options);
+  if (all.truncated || all.too_large || in_order.too_large) return {};
+  std::vector<Outcome> excluded;
+  std::set_difference(all.outcomes.begin(), all.outcomes.end(), in_order.outcomes.begin(), in_order.outcomes.end(),
+                      std::back_inserter(excluded));
+  return excluded;
 }
 
 }  // namespace loco::explore

@@ -23,4 +23,9 @@ namespace loco::explore {
 [[nodiscard]] model::litmus::SearchResult search_in_order(const model::litmus::Program& program,
                                                           const model::litmus::SearchOptions& options);
 
+/// Outcomes that the model (rdmawait) allows and in-order completion does not; none for other models, and none when
+/// the search for either set was cut short.
+[[nodiscard]] std::vector<model::litmus::Outcome> excluded_by_in_order(const model::litmus::Program& program,
+                                                                       const std::string& model);
+
 }  // namespace loco::explore
