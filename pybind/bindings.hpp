@@ -46,5 +46,6 @@ void bind_check(py::module_& m);
 void bind_scenario(py::module_& m);
 void bind_run(py::module_& m);
 void bind_program(py::module_& m);
+void bind_litmus(py::module_& m);
 
 }  // namespace loco::python

@@ -3,6 +3,7 @@
 
 #include "loco_sim/run/run.hpp"
 #include "loco_sim/scenario/input_error.hpp"
+#include "model/litmus/parser.hpp"
 #include "model/trace_io.hpp"
 #include "pybind/bindings.hpp"
 
@@ -21,6 +22,14 @@ void raise_input_error(const scenario::InputError& e) {
                                py::arg("hint") = e.hint()));
 }
 
+/// Its text is `file:line:column: ...`.
+void raise_litmus_error(const model::litmus::ParseError& e) {
+  const std::string text = e.what();
+  const std::string place = ":" + std::to_string(e.pos().line) + ":" + std::to_string(e.pos().column) + ":";
+  raise(errors("_input_error")(text, py::arg("file") = text.substr(0, text.find(place)), py::arg("line") = e.pos().line,
+                               py::arg("column") = e.pos().column));
+}
+
 /// An OSError of the right subclass: what() of a system_error is "path: message".
 void raise_os_error(const std::system_error& e) {
   const std::string message = e.code().message();
@@ -34,6 +43,8 @@ void translate(std::exception_ptr exception) {
     std::rethrow_exception(exception);
   } catch (const scenario::InputError& e) {
     raise_input_error(e);
+  } catch (const model::litmus::ParseError& e) {
+    raise_litmus_error(e);
   } catch (const model::TraceError& e) {
     raise(errors("_trace_error")(e.what(), e.offset()));
   } catch (const RunError& e) {

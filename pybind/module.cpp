@@ -10,4 +10,5 @@ PYBIND11_MODULE(_core, m) {
   loco::python::bind_scenario(m);
   loco::python::bind_run(m);
   loco::python::bind_program(m);
+  loco::python::bind_litmus(m);
 }

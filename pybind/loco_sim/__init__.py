@@ -25,10 +25,11 @@ _HOME = {
     "Choice": "sweeps", "Range": "sweeps", "Uniform": "sweeps", "sweep": "sweeps", "sweep_points": "sweeps",
     "sweep_rows": "sweeps",
     "Context": "program", "Program": "program", "ProgramResult": "program",
+    "LitmusResult": "litmus_tests", "LitmusResults": "litmus_tests", "litmus": "litmus_tests",
     "Trace": "trace", "read_trace": "trace", "call_dtype": "trace", "subevent_dtype": "trace",
     "Verdict": "verdict", "check": "verdict",
 }
-_MODULES = {"errors"}
+_MODULES = {"errors", "plot"}
 
 __all__ = ["__version__", *_HOME]
 

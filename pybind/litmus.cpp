@@ -1,0 +1,124 @@
+// Litmus tests: programs as opaque handles, results as the JSON of docs/litmus-format.md, explanations as tuples.
+#include "model/litmus/litmus.hpp"
+
+#include <map>
+#include <pybind11/stl.h>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "loco_sim/explore/engines.hpp"
+#include "model/litmus/command.hpp"
+#include "pybind/bindings.hpp"
+
+namespace loco::python {
+
+namespace {
+
+namespace litmus = model::litmus;
+using Released = py::call_guard<py::gil_scoped_release>;
+
+struct Ran {
+  bool ok = true;
+  bool complete = true;
+  std::string json;  ///< an array of one object
+  std::string text;
+};
+
+litmus::Options declarative(const std::string& model) {
+  litmus::Options options;
+  options.model = model;
+  return options;
+}
+
+litmus::Result result_of(const litmus::Program& program, const std::string& engine,
+                         const litmus::EngineOptions& options, int loop_bound) {
+  if (engine == "declarative") {
+    litmus::Options of_model = declarative(options.model);
+    of_model.loop_bound = loop_bound;
+    return litmus::enumerate(program, of_model);
+  }
+  const std::map<std::string, litmus::Engine> engines = explore::engines();
+  const auto found = engines.find(engine);
+  if (found == engines.end()) {
+    std::string known = "declarative";
+    for (const auto& [name, unused] : engines) known += ", " + name;
+    throw std::invalid_argument("engine: expected one of " + known + ", found '" + engine + "'");
+  }
+  litmus::Result result = found->second(program, options);
+  result.name = program.name;
+  result.model = options.model;
+  result.engine = engine;
+  litmus::judge(program, false, result);
+  return result;
+}
+
+Ran run(const litmus::Program& program, const std::string& engine, const std::string& model,
+        const std::string& hardware, std::uint64_t runs, std::uint64_t seed, std::uint64_t max_executions,
+        double max_seconds, int loop_bound) {
+  litmus::EngineOptions options;
+  options.model = model.empty() ? program.model : model;
+  options.hardware = hardware;
+  options.runs = runs;
+  options.seed = seed;
+  options.max_executions = max_executions;
+  options.max_seconds = max_seconds;
+  const litmus::Result result = result_of(program, engine, options, loop_bound);
+  return {result.ok, result.complete, litmus::to_json({&program}, {result}), litmus::to_herd_text(program, result)};
+}
+
+/// (title, nodes (thread, label, statement), edges (from, to, relation, why, on cycle), node of each thread, text, dot)
+py::tuple tuple_of(const litmus::Explanation& e) {
+  py::list nodes;
+  for (const auto& n : e.nodes) nodes.append(py::make_tuple(n.thread, n.label, n.statement));
+  py::list edges;
+  for (const auto& d : e.edges) edges.append(py::make_tuple(d.from, d.to, d.relation, d.why, d.on_cycle));
+  return py::make_tuple(e.title, nodes, edges, e.thread_nodes, litmus::to_text(e), litmus::to_dot(e));
+}
+
+py::object witness(const litmus::Program& program, const std::string& outcome, const std::string& model) {
+  const auto found = [&] {
+    const py::gil_scoped_release released;
+    return litmus::witness(program, litmus::parse_outcome(program, outcome), declarative(model));
+  }();
+  if (!found) return py::none();
+  return tuple_of(*found);
+}
+
+py::list explain(const litmus::Program& program, const std::string& outcome, const std::string& model) {
+  const auto found = [&] {
+    const py::gil_scoped_release released;
+    return litmus::explain_forbidden(program, litmus::parse_outcome(program, outcome), declarative(model));
+  }();
+  py::list out;
+  for (const litmus::Explanation& e : found) out.append(tuple_of(e));
+  return out;
+}
+
+}  // namespace
+
+void bind_litmus(py::module_& m) {
+  py::class_<litmus::Program>(m, "LitmusProgram")
+      .def_readonly("name", &litmus::Program::name)
+      .def_readonly("model", &litmus::Program::model);
+  py::class_<Ran>(m, "LitmusRan")
+      .def_readonly("ok", &Ran::ok)
+      .def_readonly("complete", &Ran::complete)
+      .def_readonly("json", &Ran::json)
+      .def_readonly("text", &Ran::text);
+  m.def(
+      "parse_litmus_file",
+      [](const std::string& path, const std::string& model) { return litmus::parse_file(path, {.model = model}); },
+      Released());
+  m.def(
+      "parse_litmus_text",
+      [](const std::string& text, const std::string& file, const std::string& model) {
+        return litmus::parse_text(text, file, {.model = model});
+      },
+      Released());
+  m.def("run_litmus", &run, Released());
+  m.def("litmus_witness", &witness);
+  m.def("litmus_explain", &explain);
+}
+
+}  // namespace loco::python

@@ -1,0 +1,183 @@
+"""Litmus tests: which outcomes a program may have, under the declarative models and on the simulated hardware."""
+
+from __future__ import annotations
+
+import glob as globbing
+import html
+import json
+import os
+from dataclasses import dataclass, field
+from typing import Any, Iterable, Mapping, Union
+
+from . import _core
+from .errors import InputError
+
+__all__ = ["Explanation", "LitmusResult", "LitmusResults", "litmus"]
+
+Outcome = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """An execution, told: of a possible outcome, or one that an impossible outcome would need and that is forbidden.
+
+    Attributes:
+        title: what it shows.
+        nodes: the subevents: (thread, label, statement).
+        edges: (from, to, relation, why, on the cycle); positions in `nodes`.
+        thread_nodes: the node that each thread runs on.
+        text: the same in words.
+        dot: the same for Graphviz.
+    """
+
+    title: str
+    nodes: tuple[tuple[int, str, str], ...]
+    edges: tuple[tuple[int, int, str, str, bool], ...]
+    thread_nodes: tuple[int, ...]
+    text: str = field(repr=False)
+    dot: str = field(repr=False)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _explanation(core: tuple[Any, ...]) -> Explanation:
+    title, nodes, edges, thread_nodes, text, dot = core
+    return Explanation(title, tuple(nodes), tuple(edges), tuple(thread_nodes), text, dot)
+
+
+@dataclass(frozen=True)
+class LitmusResult:
+    """One test under one engine.
+
+    Attributes:
+        name, model, engine: which.
+        outcomes: the outcomes seen, each once: registers and final locations by name.
+        ok: does that agree with what the test expects?
+        missing: expected outcomes that were not seen.
+        unexpected: outcomes that should not have been.
+        notes: limits that were reached, outcomes that the hardware cannot show and why.
+        executions: how many were found.
+        complete: False when a limit was reached, so that there may be more outcomes.
+        text: herd7's layout.
+    """
+
+    name: str
+    model: str
+    engine: str
+    outcomes: tuple[Outcome, ...]
+    ok: bool
+    missing: tuple[str, ...]
+    unexpected: tuple[str, ...]
+    notes: tuple[str, ...]
+    executions: int
+    complete: bool
+    text: str = field(repr=False)
+    _program: _core.LitmusProgram = field(repr=False, compare=False)
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def witness(self, outcome: Mapping[str, Any] | str) -> Explanation | None:
+        """A consistent execution with this (partial) outcome, e.g. ``{"a": 0, "b": 0}``; None when there is none."""
+        found = _core.litmus_witness(self._program, _outcome_text(outcome), self.model)
+        return None if found is None else _explanation(found)
+
+    def explain(self, outcome: Mapping[str, Any] | str) -> list[Explanation]:
+        """Why the model forbids this (partial) outcome: the cycles that its executions run into."""
+        return [_explanation(e) for e in _core.litmus_explain(self._program, _outcome_text(outcome), self.model)]
+
+
+class LitmusResults(list[LitmusResult]):
+    """The results of several tests, in order. A list; `ok` says whether all are."""
+
+    @property
+    def ok(self) -> bool:
+        """Are all verdicts ok?"""
+        return all(r.ok for r in self)
+
+    def __getitem__(self, key: Any) -> Any:
+        """By position, or by the name of a test."""
+        if isinstance(key, str):
+            for result in self:
+                if result.name == key:
+                    return result
+            raise KeyError(key)
+        return super().__getitem__(key)
+
+    def __str__(self) -> str:
+        return "\n".join(r.text for r in self)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{html.escape(r.name)}</td><td>{html.escape(r.model)}</td><td>{len(r.outcomes)}</td>"
+            f"<td>{'ok' if r.ok else html.escape('; '.join([*r.missing, *r.unexpected]))}</td></tr>" for r in self)
+        return f"<table><tr><th>test</th><th>model</th><th>outcomes</th><th>verdict</th></tr>{rows}</table>"
+
+
+def _outcome_text(outcome: Mapping[str, Any] | str) -> str:
+    if isinstance(outcome, str):
+        return outcome
+    return ", ".join(f"{name}: {json.dumps(value) if not isinstance(value, str) else value}"
+                     for name, value in outcome.items())
+
+
+Tests = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
+
+
+def litmus(tests: Tests, model: str | None = None, engine: str = "declarative", *, hardware: str = "model-weak",
+           runs: int = 2000, seed: int = 1, max_executions: int = 0, max_seconds: float = 0,
+           loop_bound: int = 4) -> LitmusResults:
+    """Runs litmus tests.
+
+    Args:
+        tests: a file, a pattern such as "tests/litmus/*.yaml", several of them, or the text of a document (which
+            has a line break).
+        model: in place of the tests' own: "rdmawait", "rdmatso", "loco", "corerma", ...
+        engine: "declarative" (the model's exact outcomes), "explore" (every schedule of the hardware model) or
+            "sample" (random schedules).
+        hardware: profile for explore and sample.
+        runs, seed: for sample.
+        max_executions, max_seconds: limits for explore; 0 is none.
+        loop_bound: times that control may go back to the head of a loop (declarative).
+
+    Raises:
+        InputError: a mistake in a test, with its place; no such file.
+        ValueError: no such engine or model.
+
+    >>> results = litmus('''
+    ... name: message-passing
+    ... model: rdmawait
+    ... locations: {x: {node: 1}, y: {node: 1}}
+    ... threads:
+    ...   - {node: 1, code: "x = 1; y = 1"}
+    ...   - {node: 1, code: "a = y; b = x"}
+    ... outcomes: {allowed: [{a: 1, b: 1}], forbidden: [{a: 1, b: 0}]}
+    ... ''')
+    >>> results.ok, len(results[0].outcomes)
+    (True, 3)
+    """
+    results = LitmusResults()
+    for program in _programs(tests, model or ""):
+        ran = _core.run_litmus(program, engine, model or "", hardware, runs, seed, max_executions, max_seconds,
+                               loop_bound)
+        found = json.loads(ran.json)[0]
+        results.append(LitmusResult(
+            found["name"], found["model"], found["engine"], tuple(found["outcomes"]), ran.ok,
+            tuple(found["missing"]), tuple(found["unexpected"]), tuple(found.get("notes", ())), found["executions"],
+            ran.complete, ran.text, program))
+    return results
+
+
+def _programs(tests: Tests, model: str) -> list[_core.LitmusProgram]:
+    if isinstance(tests, str) and "\n" in tests:
+        return _core.parse_litmus_text(tests, "(text)", model)
+    programs = []
+    for entry in [tests] if isinstance(tests, (str, os.PathLike)) else tests:
+        pattern = os.fspath(entry)
+        files = sorted(globbing.glob(pattern)) if globbing.has_magic(pattern) else [pattern]
+        if not files:
+            raise InputError(f"{pattern}: expected the name or pattern of litmus files, found nothing of that name")
+        for file in files:
+            programs += _core.parse_litmus_file(file, model)
+    return programs
