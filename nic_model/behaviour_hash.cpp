@@ -45,7 +45,10 @@ void add_thread(Hasher& h, const Thread& t) {
 void add_host(Hasher& h, const Host& host) {
   h.add(host.memory.hash());
   for (const std::uint64_t flag : host.flags) h.add(flag);
-  h.add_all(host.doorbells.size(), host.atomics.size());
+  h.add_all(host.doorbells.size(), host.atomics.size(), host.port_waiters.size());
+  for (std::size_t i = 0; i < host.port_waiters.size(); ++i) {
+    h.add_all(host.port_waiters[i].qp, host.port_waiters[i].responder);
+  }
   for (std::size_t i = 0; i < host.doorbells.size(); ++i) {
     h.add_all(host.doorbells[i].qp, host.doorbells[i].posted, host.doorbells[i].blueflame);
   }

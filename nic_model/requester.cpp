@@ -176,6 +176,15 @@ fabric::Packet request_packet(const QueuePair& qp, QpId id, const SendEntry& e, 
   return packet;
 }
 
+/// When a queue pair may send its next packet, by its rate under congestion control. Only data counts.
+sim::SimTime paced(State& s, const fabric::Packet& packet) {
+  const fabric::DcqcnOptions& options = s.fabric.config().options.dcqcn;
+  if (!options.enabled || packet.length == 0) return s.now;
+  fabric::Dcqcn& rate = s.qps[packet.source_qp].rate;
+  rate.on_bytes(s.now, {packet.wire}, options);
+  return s.now + sim::transmission_time({packet.wire}, rate.rate());
+}
+
 }  // namespace
 
 sim::SimTime send_packet(Engine& engine, fabric::Packet packet) {
@@ -191,7 +200,36 @@ sim::SimTime send_packet(Engine& engine, fabric::Packet packet) {
   const sim::SimTime pipeline = std::max(host.transmit_free, s.now);
   host.transmit_free = pipeline + p.nic_packet_gap;
   const sim::SimTime port = s.fabric.send(s.events, s.now, (pipeline - s.now) + p.nic_transmit, packet);
-  return std::max(port, pipeline);
+  return std::max({port, pipeline, paced(s, packet)});
+}
+
+bool wait_for_port(Engine& engine, QpId id, bool responder) {
+  State& s = engine.state;
+  const NodeId node = s.qps[id].node;
+  if (!s.fabric.paused(node) || s.qps[id].peer_node == node) return false;
+  if (s.hosts[node].port_waiters.empty()) s.fabric.await_resume(node);
+  s.hosts[node].port_waiters.push_back({id, responder});
+  return true;
+}
+
+void port_resumed(Engine& engine, NodeId node) {
+  sim::Ring<PortWaiter>& waiters = engine.state.hosts[node].port_waiters;
+  for (; !waiters.empty(); waiters.pop_front()) {
+    engine.schedule(waiters.front().responder ? kEventRespond : kEventTransmit, waiters.front().qp, 0, engine.now());
+  }
+}
+
+void answer_mark(Engine& engine, const fabric::Packet& packet) {
+  State& s = engine.state;
+  const fabric::DcqcnOptions& options = s.fabric.config().options.dcqcn;
+  if (!options.enabled || !s.qps[packet.destination_qp].cnps.due(s.now, options.cnp_interval)) return;
+  fabric::Packet cnp;
+  cnp.opcode = fabric::Opcode::cnp;
+  cnp.source = packet.destination;
+  cnp.destination = packet.source;
+  cnp.source_qp = packet.destination_qp;
+  cnp.destination_qp = packet.source_qp;
+  send_packet(engine, cnp);
 }
 
 void doorbell_arrived(Engine& engine, NodeId node) {
@@ -267,6 +305,7 @@ void read_payload(Engine& engine, QpId id, std::uint32_t number) {
 void transmit(Engine& engine, QpId id) {
   QueuePair& qp = engine.state.qps[id];
   Requester& rq = qp.requester;
+  if (wait_for_port(engine, id, false)) return;
   rq.transmit_event = false;
   if (qp.state == QpState::error || rq.transmit_next == rq.started) return;
   SendEntry& e = rq.entry(rq.transmit_next);

@@ -28,5 +28,11 @@ void retry_exceeded(Engine& engine, QpId qp, std::uint32_t number);
 
 /// Gives a packet to the network: adds headers, counts, announces. Returns when the NIC can send the next one.
 sim::SimTime send_packet(Engine& engine, fabric::Packet packet);
+/// If the port is paused: has the queue pair wait for it, in turn, and returns true.
+bool wait_for_port(Engine& engine, QpId id, bool responder);
+/// The port of a node is not paused any more.
+void port_resumed(Engine& engine, NodeId node);
+/// Answers a packet that was marked on its way with a CNP, if congestion control is on and one is due.
+void answer_mark(Engine& engine, const fabric::Packet& packet);
 
 }  // namespace loco::nic

@@ -247,6 +247,7 @@ void atomic_unit_free(Engine& engine, NodeId node) {
 void respond(Engine& engine, QpId id) {
   QueuePair& qp = engine.state.qps[id];
   Responder& rs = qp.responder;
+  if (wait_for_port(engine, id, true)) return;
   rs.respond_event = false;
   Response& r = rs.responses.front();
   fabric::Packet packet;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fabric/dcqcn.hpp"
 #include "fabric/fabric.hpp"
 #include "nic_model/memory.hpp"
 #include "nic_model/profile.hpp"
@@ -87,6 +88,14 @@ struct AtomicRequest {
   bool operator==(const AtomicRequest&) const = default;
 };
 
+/// A queue pair with something to send while its NIC's port is paused.
+struct PortWaiter {
+  QpId qp = 0;
+  bool responder = false;
+
+  bool operator==(const PortWaiter&) const = default;
+};
+
 struct Host {
   explicit Host(bool witness) : memory(witness) {}
   HostMemory memory;
@@ -98,6 +107,7 @@ struct Host {
   sim::SimTime upstream_free{};
   sim::SimTime downstream_free{};
   sim::SimTime transmit_free{};  // of the packet pipeline: see nic.packet_gap
+  sim::Ring<PortWaiter> port_waiters{};
 
   bool operator==(const Host&) const = default;
 };
@@ -258,6 +268,8 @@ struct QueuePair {
   ThreadId thread = 0;
   Requester requester;
   Responder responder;
+  fabric::Dcqcn rate{};     // of what it sends, when congestion control is on
+  fabric::CnpPacer cnps{};  // for what it receives
 
   bool operator==(const QueuePair&) const = default;
 };

@@ -14,19 +14,34 @@ namespace {
 
 fabric::Config fabric_config(const SystemConfig& c) {
   const HardwareProfile& p = c.profile;
-  return {.topology = p.link_ideal ? fabric::Topology::ideal : c.topology,
-          .nodes = c.nodes,
-          .link_rate = p.link_rate,
-          .link_delay = p.link_delay,
-          .switch_latency = p.switch_latency,
-          .loopback_latency = p.nic_loopback,
-          .delivery_latency = p.nic_receive};
+  fabric::Config network = c.network;
+  network.topology = p.link_ideal ? fabric::Topology::ideal : c.topology;
+  network.nodes = c.nodes;
+  network.link_rate = p.link_rate;
+  network.link_delay = p.link_delay;
+  network.switch_latency = p.switch_latency;
+  network.loopback_latency = p.nic_loopback;
+  network.delivery_latency = p.nic_receive;
+  network.packet_max = p.link_mtu + p.link_overhead + sim::Bytes{fabric::kAtomicEthBytes};
+  return network;
+}
+
+/// Queue pairs keep what comes in order; they do not repeat what is lost.
+bool needs_retransmission(const fabric::Config& c) {
+  const fabric::Options& o = c.options;
+  const bool in_order = o.routing == fabric::Routing::deterministic || o.routing == fabric::Routing::ecmp;
+  return !in_order || o.flow_control == fabric::FlowControl::drop_tail || o.loss != 0 || !c.losses.empty() ||
+         !c.changes.empty();
 }
 
 SystemConfig checked(const SystemConfig& config) {
   if (const std::string error = config.profile.validate(); !error.empty()) throw std::invalid_argument(error);
   if (const std::string_view error = fabric_config(config).validate(); !error.empty()) {
     throw std::invalid_argument(std::string(error));
+  }
+  if (needs_retransmission(config.network)) {
+    throw std::invalid_argument(
+        "a network that loses or reorders packets needs retransmission, which NICs do not have");
   }
   return config;
 }
@@ -54,7 +69,10 @@ void deliver(Engine& engine, const sim::Event& event) {
   const std::optional<fabric::Packet> packet = s.fabric.handle(s.events, s.now, event);
   if (!packet) return;
   if (Observer* o = engine.observer()) o->on_packet(PacketStep::received, *packet, s.now);
-  if (fabric::is_response(packet->opcode)) {
+  if (packet->marked) answer_mark(engine, *packet);
+  if (packet->opcode == fabric::Opcode::cnp) {
+    s.qps[packet->destination_qp].rate.on_cnp(s.now, s.fabric.config().options.dcqcn);
+  } else if (fabric::is_response(packet->opcode)) {
     response_arrived(engine, *packet);
   } else {
     request_arrived(engine, *packet);
@@ -65,7 +83,13 @@ void handle(Engine& engine, const sim::Event& e) {
   const auto number = static_cast<std::uint32_t>(e.a);
   switch (e.what) {
     case fabric::kEventLane:
+    case fabric::kEventDepart:
+    case fabric::kEventPause:
+    case fabric::kEventLink:
+    case fabric::kEventReroute:
       return deliver(engine, e);
+    case fabric::kEventResumed:
+      return port_resumed(engine, e.where);
     case kEventThreadStep:
       return run_thread(engine, e.where);
     case kEventDrain:
@@ -111,6 +135,7 @@ State::State(const SystemConfig& c) : config(checked(c)), fabric(fabric_config(c
     hosts.emplace_back(c.witness);
     if (c.profile.pcie_ordering_domain == OrderingDomain::nic) new_domain(*this, node);
   }
+  fabric.start(events);
 }
 
 bool State::operator==(const State& o) const {
@@ -180,6 +205,7 @@ QpId System::create_qp(NodeId node, CqId send_cq, std::uint32_t entries, ThreadI
   qp.responder.domain = per_qp ? new_domain(s, node) : node;
   const auto id = static_cast<QpId>(s.qps.size() - 1);
   s.fabric.add_queue_pair(id);
+  qp.rate = fabric::Dcqcn(s.config.profile.link_rate);
   return id;
 }
 

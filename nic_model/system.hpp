@@ -28,6 +28,7 @@ struct State;
 struct SystemConfig {
   HardwareProfile profile;
   fabric::Topology topology = fabric::Topology::star;  ///< `profile.link_ideal` overrides it
+  fabric::Config network{};  ///< shape, options, seed and failures are used; the rest comes from here and the profile
   std::uint32_t nodes = 2;
   bool witness = false;  ///< remember the last writer of every word; needed for subevents' source and overwrote
 };
