@@ -118,8 +118,12 @@ def throughput(rows: pd.DataFrame | Iterable[Mapping[str, Any]], x: str, *, y: s
     if table and x not in table[0]:
         raise KeyError(f"{x}: expected one of {', '.join(table[0])}")
     groups: dict[Any, dict[Any, list[float]]] = {}
+    unit, y_name = 1.0, y.replace("_", " ")
+    if y.endswith("_ps"):
+        unit, unit_name = _unit(_median([row[y] for row in table]) if table else 1)
+        y_name = f"{y_name[:-3]} ({unit_name})"
     for row in table:
-        groups.setdefault(row[group] if group else "", {}).setdefault(row[x], []).append(row[y])
+        groups.setdefault(row[group] if group else "", {}).setdefault(row[x], []).append(row[y] / unit)
     labels = {value: _place(value) for of_group in groups.values() for value in of_group}
     numbers = all(place is not None for place in labels.values())
     places: dict[Any, float] = {v: float(p) if numbers and p is not None else i
@@ -139,7 +143,7 @@ def throughput(rows: pd.DataFrame | Iterable[Mapping[str, Any]], x: str, *, y: s
     ax.set_xticks(list(places.values()), [str(v) for v in places])
     ax.minorticks_off()
     ax.set_xlabel(x)
-    ax.set_ylabel(y.replace("_", " "))
+    ax.set_ylabel(y_name)
     ax.set_ylim(bottom=0)
     ax.grid(True, alpha=0.3)
     if group:

@@ -215,8 +215,12 @@ class Result:
             "operation": pandas.Categorical.from_codes(numpy.repeat(numpy.arange(len(names)), lengths), names),
             "latency_ps": self.latency.samples_ps})
 
-    def to_dict(self) -> dict[str, Any]:
-        """Scalars and summaries, named as in the command line's --json."""
+    def to_dict(self, *, everything: bool = False) -> dict[str, Any]:
+        """Scalars and summaries, named as in the command line's --json.
+
+        With `everything` also ``samples_ps`` (lists of int, by operation), ``config`` (the effective configuration),
+        ``config_hash``, ``version`` and ``command`` (how to do the run again).
+        """
         s = self.scenario
         head = {} if s is None else {"scenario": s.name, "seed": s.seed, "hardware": s.hardware, "nodes": s.nodes,
                                      "workload": s.workload}
@@ -227,7 +231,22 @@ class Result:
             "measured_ps": self.measured_ps, "simulated_ps": self.simulated_ps, "counters": dict(self.counters)}
         if self.verdict is not None:
             out["check"] = self.verdict.to_dict()
+        if everything:
+            from . import __version__
+
+            out["version"] = __version__
+            out["samples_ps"] = {name: times.samples_ps.tolist() for name, times in self.operations.items()}
+            if s is not None:
+                from .reports import command_of
+
+                out.update(config=s.effective(), config_hash=s.config_hash(), command=command_of(s))
         return out
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes ``to_dict(everything=True)`` as JSON: what `report` and others can read again. Not the trace."""
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(self.to_dict(everything=True), file)
+            file.write("\n")
 
     def to_json(self) -> str:
         """`to_dict()` as text."""
@@ -235,7 +254,7 @@ class Result:
 
     def report(self, path: str | os.PathLike[str] | None = None) -> str:
         """One self-contained HTML page about this run; written to `path` if given. Needs matplotlib."""
-        from .report import report
+        from .reports import report
 
         return report(self, path)
 

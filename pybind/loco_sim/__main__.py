@@ -1,0 +1,98 @@
+"""`python3 -m loco_sim`: the commands that need Python: sweep and report.
+
+Exit codes as of loco-sim: 0 done, 1 a point failed or is inconsistent, 2 bad input.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from typing import Any, Sequence
+
+from . import __version__
+from .errors import Error, InputError
+
+
+def _overrides(pairs: Sequence[str]) -> dict[str, str]:
+    out = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise InputError(f"--set {pair}: expected key=value, found {json.dumps(pair)}")
+        out[key] = value
+    return out
+
+
+def _sweep(arguments: argparse.Namespace) -> int:
+    from .sweeps import sweep_rows
+
+    failed = 0
+    rows: list[dict[str, Any]] = []
+    for row in sweep_rows(arguments.scenario, overrides=_overrides(arguments.set), seeds=arguments.seeds,
+                          jobs=arguments.jobs, out=arguments.out, resume=not arguments.restart,
+                          progress=False if arguments.quiet else None):
+        rows.append(row)
+        if row["error"]:
+            print(f"point {row['point']}: {row['error']}", file=sys.stderr)
+        failed += bool(row["error"]) or row.get("consistent") is False
+    if arguments.out is None:
+        for row in sorted(rows, key=lambda r: r["point"]):
+            print(json.dumps(row))
+    return 1 if failed else 0
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    from .reports import report
+    from .result import run
+
+    source: Any = arguments.result
+    if source.endswith((".yaml", ".yml")):
+        source = run(source, seed=arguments.seed, overrides=_overrides(arguments.set))
+    elif arguments.set or arguments.seed is not None:
+        raise InputError(f"{source}: expected a scenario (.yaml) beside --set and --seed, found a result")
+    report(source, arguments.out)
+    return 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command; returns its exit code."""
+    parser = argparse.ArgumentParser(prog="loco-sim", description=__doc__, allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"loco-sim {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    sweep = commands.add_parser("sweep", help="run a scenario at every point of its sweep: key")
+    sweep.add_argument("scenario", help="a YAML file")
+    sweep.add_argument("--jobs", type=int, metavar="N", help="runs at one time (default: as many as processors)")
+    sweep.add_argument("--out", metavar="FILE", help="FILE.csv or FILE.json, one object a line; an interrupted sweep "
+                                                     "goes on there. Without it: to stdout at the end")
+    sweep.add_argument("--seeds", type=int, metavar="N", help="that many seeds at each point")
+    sweep.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a key of the scenario")
+    sweep.add_argument("--restart", action="store_true", help="overwrite --out instead of going on")
+    sweep.add_argument("--quiet", action="store_true", help="no progress bar")
+    sweep.set_defaults(run=_sweep)
+
+    report = commands.add_parser("report", help="one self-contained HTML page about a run")
+    report.add_argument("result", help="a result (run --json, or Result.save), or a scenario to run")
+    report.add_argument("-o", "--out", required=True, metavar="FILE.html")
+    report.add_argument("--seed", type=int, metavar="N", help="of the run, if a scenario is given")
+    report.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a key of the scenario")
+    report.set_defaults(run=_report)
+
+    arguments = parser.parse_args(argv)
+    try:
+        code: int = arguments.run(arguments)
+        return code
+    except (Error, OSError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

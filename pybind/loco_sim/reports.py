@@ -1,0 +1,189 @@
+"""One self-contained HTML page about a run: no script, no network, looks right on a phone and on paper."""
+
+from __future__ import annotations
+
+import html
+import io
+import json
+import os
+import shlex
+from typing import Any, Callable, Mapping
+
+from . import __version__
+from .result import Latency, Result, rate_text, time_text
+from .scenario import Scenario
+
+__all__ = ["report"]
+
+_STYLE = """
+:root { color-scheme: light; }
+* { box-sizing: border-box; }
+body { font: 16px/1.5 system-ui, sans-serif; color: #1b1f24; background: #fff; max-width: 60rem; margin: 0 auto;
+       padding: 1rem; overflow-wrap: anywhere; }
+h1 { font-size: 1.6rem; margin: .5rem 0; } h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; }
+.wide { overflow-x: auto; max-width: 100%; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .25rem .75rem; text-align: right; border-bottom: 1px solid #d8dee4; white-space: nowrap; }
+th:first-child, td:first-child { text-align: left; }
+pre { background: #f6f8fa; padding: .75rem; border-radius: 6px; white-space: pre-wrap; font-size: .85rem; margin: 0; }
+.ok { color: #116329; } .bad { color: #b42318; } .verdict { font-weight: 600; }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 1rem; }
+figure { margin: 0; min-width: 0; } figure svg { width: 100%; height: auto; display: block; }
+figcaption { font-size: .9rem; color: #57606a; }
+footer { margin: 2rem 0 1rem; color: #57606a; font-size: .85rem; }
+@media print { body { max-width: none; } pre { border: 1px solid #d8dee4; } }
+"""
+
+
+def report(result: Result | Mapping[str, Any] | str | os.PathLike[str],
+           path: str | os.PathLike[str] | None = None) -> str:
+    """A page with the scenario, the tables, the plots, the verdict with its cycle drawn, and how to run it again.
+
+    Args:
+        result: a Result; or what `Result.save` or ``loco-sim run --json`` wrote: its content or the file's name. Only
+            a Result has a trace, hence the plots of what happened when.
+        path: where to write the page, if anywhere.
+
+    Returns:
+        The page. The same result gives the same page.
+
+    Raises:
+        MissingPackageError: no matplotlib.
+        ValueError: the file is not a result.
+    """
+    if isinstance(result, (str, os.PathLike)):
+        with open(result, encoding="utf-8") as file:
+            try:
+                result = json.load(file)
+            except ValueError as error:
+                raise ValueError(f"{os.fspath(result)}: expected a result as JSON: {error}") from None  # type: ignore[arg-type]
+    data = result.to_dict(everything=True) if isinstance(result, Result) else result
+    if not isinstance(data, Mapping) or "operations" not in data or "counters" not in data:
+        raise ValueError("expected the JSON of one run, with operations and counters")
+    page = _page(data, result if isinstance(result, Result) else None)
+    if path is not None:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(page)
+    return page
+
+
+def _page(data: Mapping[str, Any], result: Result | None) -> str:
+    title = f"{data.get('scenario', 'run')}, seed {data.get('seed', '?')}"
+    parts = [f"<h1>{html.escape(title)}</h1>", _summary(data), "<h2>Latency</h2>", _latency_table(data)]
+    plots = _plots(data, result)
+    if plots:
+        parts += ["<h2>Pictures</h2>", '<div class="plots">', *plots, "</div>"]
+    parts += ["<h2>Verdict</h2>", *_verdict(data, result), "<h2>Counters</h2>", _counters(data)]
+    if "config" in data:
+        parts += ["<h2>Scenario</h2>", f"<pre>{html.escape(_config_text(data['config']))}</pre>"]
+    if data.get("command"):
+        parts += ["<h2>Run it again</h2>", f"<pre>{html.escape(data['command'])}</pre>"]
+    version = data.get("version", __version__)
+    footer = f"loco-sim {html.escape(str(version))}"
+    if data.get("config_hash"):
+        footer += f", configuration {html.escape(str(data['config_hash']))}"
+    return ("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+            f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head><body>\n"
+            + "\n".join(parts) + f"\n<footer>{footer}</footer>\n</body></html>\n")
+
+
+def _summary(data: Mapping[str, Any]) -> str:
+    facts = [f"{data['workload']} on {data['nodes']} nodes" if "workload" in data else "", str(data.get("hardware", "")),
+             f"{rate_text(data['operations_per_second'])}operations/s",
+             f"{data['operations_done']} operations in {time_text(data['measured_ps'])} of simulated time"]
+    return f"<p>{html.escape('; '.join(f for f in facts if f))}</p>"
+
+
+def _latency_table(data: Mapping[str, Any]) -> str:
+    rows = "".join(
+        f"<tr><td>{html.escape(o['name'])}</td><td>{o['count']}</td>"
+        + "".join(f"<td>{time_text(o[k])}</td>" for k in ("min_ps", "median_ps", "p99_ps", "max_ps")) + "</tr>"
+        for o in data["operations"])
+    return ('<div class="wide"><table><tr><th>operation</th><th>count</th><th>min</th><th>median</th><th>p99</th>'
+            f"<th>max</th></tr>{rows}</table></div>")
+
+
+def _counters(data: Mapping[str, Any]) -> str:
+    rows = "".join(f"<tr><td>{html.escape(k.replace('_', ' '))}</td><td>{v:,}</td></tr>"
+                   for k, v in data["counters"].items())
+    return f'<div class="wide"><table>{rows}</table></div>'
+
+
+def _verdict(data: Mapping[str, Any], result: Result | None) -> list[str]:
+    check = data.get("check")
+    if check is None:
+        return ["<p>Not checked.</p>"]
+    names = ", ".join(r["library"] for r in check["libraries"])
+    if check["consistent"]:
+        return [f'<p class="verdict ok">consistent: {html.escape(names)} ({check["subevents"]:,} subevents)</p>']
+    out = [f'<p class="verdict bad">not consistent with {html.escape(names)}</p>']
+    for library in check["libraries"]:
+        for violation in library["violations"]:
+            steps = "".join(
+                f"<li>{html.escape(s['thread_name'])}: <code>{html.escape(s['call'])}</code>, {html.escape(s['subevent'])}"
+                f"<br>then {html.escape(s['edge'])}</li>" for s in violation["cycle"])
+            out.append(f"<p>{html.escape(library['library'])}, {html.escape(violation['rule'])}: "
+                       f"{html.escape(violation['message'])}</p>" + (f"<ol>{steps}</ol>" if steps else ""))
+    if result is not None and result.verdict is not None:
+        cycles = [v for v in result.verdict.violations if v.cycle]
+        if cycles:
+            from . import plot
+
+            out.append(_figure("The cycle: each arrow must come before the next, and the last leads back to the first",
+                               lambda: plot.execution_graph(cycles[0])))
+    return out
+
+
+def _plots(data: Mapping[str, Any], result: Result | None) -> list[str]:
+    from . import plot
+
+    samples = data.get("samples_ps") or {}
+    times = {name: Latency(values) for name, values in samples.items() if len(values)}
+    out = []
+    if times:
+        out.append(_figure("Latency: share of the operations that took at most so long", lambda: plot.latency_cdf(times)))
+        out.append(_figure("Latency at some percentiles", lambda: plot.latency_percentiles(times)))
+    trace = result._trace if result is not None else None
+    if trace is not None and len(trace):
+        out.append(_figure("Payload that each node sends", lambda: plot.link_utilisation(trace)))
+        out.append(_figure("Remote operations under way", lambda: plot.queue_occupancy(trace)))
+        out.append(_figure("The first remote operations, time going down",
+                           lambda: plot.sequence_chart(trace, limit=40)))
+    return out
+
+
+def _figure(caption: str, draw: Callable[[], Any]) -> str:
+    import re
+
+    from ._optional import need
+
+    # Text as paths needs no font where the page is read; a fixed salt makes the ids, and so the page, reproducible.
+    matplotlib = need("matplotlib", "a report")
+    with matplotlib.rc_context({"svg.fonttype": "path", "svg.hashsalt": caption}):
+        figure = draw().figure
+        out = io.StringIO()
+        figure.savefig(out, format="svg", metadata={"Date": None})
+    svg = out.getvalue()[out.getvalue().index("<svg"):]
+    # Ids are unique in a picture only; several of them share the page.
+    prefix = format(sum(ord(c) * 31 ** (i % 7) for i, c in enumerate(caption)) % 16**6, "06x")
+    svg = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{prefix}-", svg)
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    return (f'<figure role="img" aria-label="{html.escape(caption)}">{svg}'
+            f"<figcaption>{html.escape(caption)}</figcaption></figure>")
+
+
+def _config_text(config: Mapping[str, Any]) -> str:
+    from .scenario import yaml_text
+
+    return "\n".join(f"{key}: {yaml_text(value)}" for key, value in config.items())
+
+
+def command_of(scenario: Scenario) -> str:
+    """The command line that does the same run; for a scenario that is no file, the Python call."""
+    overrides = " ".join(f"--set {shlex.quote(f'{key}={value}')}" for key, value in scenario._overrides)
+    if os.path.exists(scenario.file):
+        return f"loco-sim run {shlex.quote(scenario.file)} {overrides}".strip()
+    if scenario.workload == "program":
+        return "a Python program: loco_sim.Program(...).run(...)"
+    return f"loco-sim run scenario.yaml     # with this configuration in scenario.yaml\n{scenario.dump()}"
