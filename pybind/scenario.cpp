@@ -44,6 +44,7 @@ py::object python_value(const Value& value, const Key& key) {
     case KeyType::text:
     case KeyType::choice:
     case KeyType::subtree:
+    case KeyType::list:
       break;
   }
   return py::str(value.text);

@@ -236,7 +236,7 @@ def sequence_chart(trace: Trace | Result, ax: Axes | None = None, *, start_ps: i
     ax.set_xticks(range(trace.nodes), [f"node {n}" for n in range(trace.nodes)])
     ax.xaxis.tick_top()
     if transfers:
-        margin = 0.03 * span / unit
+        margin = 0.03 * max(span, 1) / unit
         ax.set_ylim(max(t.end for t in transfers) / unit + margin, transfers[0].start / unit - margin)
         ax.legend(loc="lower right")
     ax.set_ylabel(f"simulated time ({unit_name})")

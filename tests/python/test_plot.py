@@ -1,0 +1,157 @@
+"""Pictures show what is in the data: asked of the axes, not of pixels."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import loco_sim as ls
+
+pytest.importorskip("matplotlib")
+
+
+@pytest.fixture
+def result(barrier):
+    return ls.run(barrier)
+
+
+def lines(ax):
+    return [line for line in ax.get_lines() if len(line.get_xdata())]
+
+
+def test_latency_cdf(result):
+    ax = ls.plot.latency_cdf(result)
+    (line,) = lines(ax)
+    x, y = line.get_data()
+    assert y[-1] == 1 and len(x) == 60
+    unit = {"latency (ns)": 1e3, "latency (us)": 1e6}[ax.get_xlabel()]
+    assert x[-1] * unit == pytest.approx(result.latency.max)
+    assert ls.plot.latency_cdf(result, ax) is ax and len(lines(ax)) == 2
+    named = ls.plot.latency_cdf({"a": result, "b": result.latency})
+    assert [t.get_text() for t in named.get_legend().get_texts()] == ["a", "b"]
+    ls.plot.latency_cdf(ls.Latency([]))
+
+
+def test_latency_percentiles(result):
+    ax = ls.plot.latency_percentiles(result, percentiles=(50, 100))
+    (line,) = lines(ax)
+    unit = {"latency (ns)": 1e3, "latency (us)": 1e6}[ax.get_ylabel()]
+    assert [v * unit for v in line.get_ydata()] == pytest.approx([result.latency.median, result.latency.max])
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["p50", "max"]
+    assert ls.plot.latency_percentiles(result, ax) is ax
+
+
+def test_throughput_shows_median_and_spread():
+    rows = [{"n": n, "d": d, "seed": s, "error": None, "operations_per_second": n * 10 + s}
+            for n in (4, 2) for d in ("50ns", "1us") for s in (1, 2, 6)]
+    rows.append({"n": 8, "d": "50ns", "seed": 1, "error": "failed", "operations_per_second": None})
+    ax = ls.plot.throughput(rows, "n", group="d")
+    first, second = lines(ax)
+    assert list(first.get_xdata()) == [2, 4] and list(first.get_ydata()) == [22, 42]
+    assert len(ax.collections) == 2, "a band for each group"
+    low, high = ax.collections[0].get_paths()[0].vertices[:, 1].min(), ax.collections[0].get_paths()[0].vertices[:, 1].max()
+    assert (low, high) == (21, 46)
+    by_delay = ls.plot.throughput(rows, "d")
+    assert list(lines(by_delay)[0].get_xdata()) == [50_000, 1_000_000]
+    assert [t.get_text() for t in by_delay.get_xticklabels()] == ["50ns", "1us"]
+    assert ls.plot.throughput(rows, "n", ax=ax) is ax
+    with pytest.raises(KeyError, match="nosuch"):
+        ls.plot.throughput(rows, "nosuch")
+
+
+def test_throughput_of_a_sweep(barrier):
+    pytest.importorskip("pandas")
+    table = ls.sweep(barrier, {"topology.nodes": [2, 4]}, progress=False)
+    ax = ls.plot.throughput(table, "topology.nodes", y="latency_median_ps")
+    assert ax.get_ylabel().startswith("latency median (")
+    assert list(lines(ax)[0].get_xdata()) == [2, 4]
+
+
+def test_sequence_chart(result):
+    ax = ls.plot.sequence_chart(result, limit=5)
+    arrows = [t for t in ax.texts if hasattr(t, "arrow_patch")]
+    assert len(arrows) == 5
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["node 0", "node 1", "node 2"]
+    bottom, top = ax.get_ylim()
+    assert bottom > top, "time goes down"
+    for arrow in arrows:
+        assert arrow.xy[1] >= arrow.xyann[1], "nothing arrives before it was sent"
+    assert ls.plot.sequence_chart(result.trace, ax) is ax
+
+
+def test_sequence_chart_of_one_put():
+    def node(ctx):
+        yield ctx.put("x", 1, value=1, wait=True)
+
+    r = ls.Program({0: node}).run(nodes=2)
+    start = int(r.trace.subevents["start_ps"][r.trace.subevents["stamp"] == 5].max())
+    ax = ls.plot.sequence_chart(r, start_ps=start)
+    (arrow,) = [t for t in ax.texts if hasattr(t, "arrow_patch")]
+    assert (arrow.xyann[0], arrow.xy[0]) == (0, 1)
+
+
+def test_execution_graph_of_a_witness():
+    result = ls.litmus("""
+name: t
+model: rdmawait
+locations: {x: {node: 2}, y: {node: 1}}
+threads:
+  - {node: 1, code: "put(x, 1) as d; wait(d); a = y"}
+  - {node: 2, code: "put(y, 1) as e; wait(e); b = x"}
+""")[0]
+    witness = result.witness({"a": 0, "b": 0})
+    ax = ls.plot.execution_graph(witness)
+    labels = [t.get_text() for t in ax.texts if t.get_text()]
+    assert labels == [label for _, label, _ in witness.nodes]
+    assert len([t for t in ax.texts if hasattr(t, "arrow_patch")]) == len(witness.edges)
+    assert ls.plot.execution_graph(witness, ax) is ax
+
+
+def test_execution_graph_of_a_cycle(broken):
+    bad = next(r for r in (ls.run(broken, seed=s) for s in range(1, 200))
+               if any(v.cycle for v in r.verdict.violations))
+    violation = next(v for v in bad.verdict.violations if v.cycle)
+    for subject in (bad.verdict, violation):
+        ax = ls.plot.execution_graph(subject)
+        assert len([t for t in ax.texts if hasattr(t, "arrow_patch")]) == len(violation.cycle)
+    with pytest.raises(ValueError, match="no cycle"):
+        ls.plot.execution_graph(ls.run({**broken, "faults": []}).verdict)
+
+
+def test_link_utilisation_adds_up(result):
+    ax = ls.plot.link_utilisation(result, bins=50)
+    events = result.trace.subevents
+    # words that cross the network: written at the other end (aNRW) or read there (aNRR)
+    nodes = np.array([t.node for t in result.trace.threads])
+    home = nodes[result.trace.calls["thread"][events["call"].astype(int) - 1]]
+    words = (np.isin(events["stamp"], [6, 8]) & (events["peer"] != home)).sum()
+    unit = {"simulated time (us)": 1e6, "simulated time (ns)": 1e3}[ax.get_xlabel()]
+    bits = 0.0
+    for line in lines(ax):
+        x, y = line.get_data()
+        bits += y.sum() * (x[1] - x[0]) * unit * 1e-12 * 1e9
+    assert bits == pytest.approx(64 * words, rel=1e-6)
+    share = ls.plot.link_utilisation(result, rate_bps=25e9)
+    assert "%" in share.get_ylabel() and max(line.get_ydata().max() for line in lines(share)) < 100
+    assert ls.plot.link_utilisation(result.trace, ax) is ax
+
+
+def test_queue_occupancy_starts_and_ends_empty(result):
+    ax = ls.plot.queue_occupancy(result)
+    assert len(lines(ax)) == 3
+    for line in lines(ax):
+        y = line.get_ydata()
+        assert y[-1] == 0 and y.min() >= 0 and y.max() >= 1
+    assert ls.plot.queue_occupancy(result.trace, ax) is ax
+
+
+def test_pyplot_is_left_alone(result):
+    ls.plot.latency_cdf(result)
+    if "matplotlib.pyplot" in sys.modules:
+        assert sys.modules["matplotlib.pyplot"].get_fignums() == []
+
+
+def test_without_matplotlib(result, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ls.MissingPackageError, match="pip install matplotlib"):
+        ls.plot.latency_cdf(result)

@@ -1,0 +1,169 @@
+"""The HTML page about a run, and the commands sweep and report."""
+
+import html.parser
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+
+import pytest
+
+import loco_sim as ls
+
+pytest.importorskip("matplotlib")
+
+
+class Page(html.parser.HTMLParser):
+    VOID = {"meta", "br", "path", "use"}
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.ids, self.references, self.text, self.links = [], [], [], "", []
+        self.feed(text)
+        assert self.open == [], "every element is closed"
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in self.VOID:
+            self.open.append(tag)
+        self.note(attributes)
+
+    def handle_startendtag(self, tag, attributes):
+        self.note(attributes)
+
+    def note(self, attributes):
+        for key, value in attributes:
+            if key == "id":
+                self.ids.append(value)
+            if key in ("href", "src", "xlink:href"):
+                self.links.append(value)
+            self.references += re.findall(r"url\(#([^)]+)\)", value or "")
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture
+def result(barrier):
+    return ls.run(barrier)
+
+
+def test_page_is_whole_and_self_contained(result, tmp_path):
+    path = tmp_path / "r.html"
+    text = ls.report(result, path)
+    assert path.read_text() == text
+    page = Page(text)
+    assert len(page.ids) == len(set(page.ids))
+    assert all(link.startswith("#") and link[1:] in page.ids for link in page.links)
+    assert set(page.references) <= set(page.ids)
+    assert "<script" not in text and "@import" not in text
+    for word in ("barrier, seed 1", "median", "consistent: rdmawait, sv, bal", "packets sent", "Run it again",
+                 result.scenario.config_hash(), "topology.nodes: 3"):
+        assert word in page.text
+    assert text.count("<figure") == 5
+
+
+def test_same_result_same_page(barrier):
+    assert ls.report(ls.run(barrier)) == ls.report(ls.run(barrier))
+
+
+def test_violation_is_told_and_drawn(broken):
+    bad = next(r for r in (ls.run(broken, seed=s) for s in range(1, 200))
+               if any(v.cycle for v in r.verdict.violations))
+    text = ls.report(bad)
+    assert "not consistent" in text and "The cycle" in text
+    step = next(v for v in bad.verdict.violations if v.cycle).cycle[0]
+    assert step.call_text.split("(")[0] in Page(text).text
+
+
+def test_saved_result(result, tmp_path):
+    saved = tmp_path / "r.json"
+    result.save(saved)
+    data = json.loads(saved.read_text())
+    assert data["samples_ps"]["barrier"] == result.latency.samples_ps.tolist()
+    assert ls.report(saved) == ls.report(data)
+    assert ls.report(saved).count("<figure") == 2
+    assert result.report(tmp_path / "r.html") == ls.report(result)
+
+
+def test_what_the_command_line_prints_will_do(result):
+    text = ls.report(json.loads(result.to_json()))
+    assert "consistent" in text and "<figure" not in text
+
+
+def test_text_is_escaped(barrier):
+    barrier["name"] = "<b>&name"
+    assert "<b>&name" not in ls.report(ls.run(barrier))
+
+
+def test_not_a_result(tmp_path):
+    (tmp_path / "x.json").write_text("{}")
+    (tmp_path / "y.json").write_text("hello")
+    for name in ("x.json", "y.json"):
+        with pytest.raises(ValueError, match="expected"):
+            ls.report(tmp_path / name)
+
+
+def chromium():
+    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@pytest.mark.skipif(not chromium(), reason="no Chromium")
+@pytest.mark.parametrize("width", [360, 1280])
+def test_nothing_overflows_in_chromium(broken, tmp_path, width):
+    bad = next(r for r in (ls.run(broken, seed=s) for s in range(1, 200)) if not r.verdict.ok)
+    # A probe script writes what it measures into the title, which --dump-dom shows.
+    probe = ("<script>onload = () => { const w = document.documentElement; document.title = 'overflow ' + "
+             "(w.scrollWidth - w.clientWidth) + ' of ' + w.clientWidth; }</script></body>")
+    page = tmp_path / "r.html"
+    page.write_text(ls.report(bad).replace("</body>", probe))
+    frame = tmp_path / "frame.html"  # headless windows have a least width: an iframe has none
+    frame.write_text(f"<title>-</title><iframe id=f src=r.html width={width} height=800 style='border:0'></iframe><script>"
+                     "onload = () => setTimeout(() => document.title = f.contentDocument.title, 500)</script>")
+    base = [chromium(), "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
+            f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=5000"]
+    dom = subprocess.run([*base, "--dump-dom", frame.as_uri()], capture_output=True, text=True, timeout=60).stdout
+    assert f"overflow 0 of {width}" in dom
+    shot = tmp_path / "shot.png"
+    subprocess.run([*base, f"--screenshot={shot}", f"--window-size={width},1000", page.as_uri()], timeout=60,
+                   capture_output=True)
+    assert struct.unpack(">I", shot.read_bytes()[16:20])[0] >= width
+
+
+def command(*arguments):
+    return subprocess.run([sys.executable, "-m", "loco_sim", *map(str, arguments)], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+
+
+def test_sweep_command(barrier, tmp_path):
+    path = tmp_path / "s.yaml"
+    path.write_text(ls.Scenario(barrier).dump() + "sweep: {topology.nodes: [2, 3]}\n")
+    done = command("sweep", path, "--jobs", 2)
+    assert done.returncode == 0 and done.stderr == ""
+    assert [json.loads(line)["topology.nodes"] for line in done.stdout.splitlines()] == ["2", "3"]
+    out = tmp_path / "s.csv"
+    assert command("sweep", path, "--out", out, "--seeds", 2, "--set", "workload.iterations=3").returncode == 0
+    assert len(out.read_text().splitlines()) == 5
+    failing = command("sweep", path, "--set", "limits.events=100")
+    assert failing.returncode == 1 and "point 0:" in failing.stderr
+    wrong = command("sweep", path, "--set", "topology.nodse=3")
+    assert wrong.returncode == 2 and "nodse" in wrong.stderr and "Traceback" not in wrong.stderr
+    assert command("sweep", path, "--set", "topology").returncode == 2
+
+
+def test_report_command(barrier, result, tmp_path):
+    scenario, saved, out = tmp_path / "s.yaml", tmp_path / "r.json", tmp_path / "r.html"
+    scenario.write_text(result.scenario.dump())
+    result.save(saved)
+    assert command("report", saved, "-o", out).returncode == 0 and "<figure" in out.read_text()
+    assert command("report", scenario, "-o", out, "--seed", 3).returncode == 0 and "seed 3" in out.read_text()
+    wrong = command("report", tmp_path / "nothing.json", "-o", out)
+    assert wrong.returncode == 2 and "nothing.json" in wrong.stderr
+    assert command("report", saved, "-o", out, "--seed", 3).returncode == 2
+    assert command("--version").stdout.strip() == f"loco-sim {ls.__version__}"
