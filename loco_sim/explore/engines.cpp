@@ -19,11 +19,23 @@ using model::litmus::Outcome;
 using model::litmus::Program;
 using model::litmus::Result;
 
+bool observes_tuple(const Program& program) {
+  return std::any_of(program.observables.begin(), program.observables.end(), [&](const auto& o) {
+    return o.location != model::litmus::kNone &&
+           at(program.locations, o.location).kind == model::litmus::LocationKind::tuple;
+  });
+}
+
 /// What hardware can run: a program over words. Nothing for those that it cannot, and why.
 std::optional<Machine> machine_for(const Program& program, const EngineOptions& options, Result& result) {
   if (model::litmus::is_corerma(options.model)) {
     result.complete = false;
     result.notes.emplace_back("not run: the statements of coreRMA have no counterpart on this hardware");
+    return std::nullopt;
+  }
+  if (observes_tuple(program)) {
+    result.complete = false;
+    result.notes.emplace_back("not run: in memory, a mixed-size variable has no one final value to tell");
     return std::nullopt;
   }
   return Machine(model::litmus::implement(program), scenario::load_hardware(options.hardware).profile);

@@ -1,0 +1,106 @@
+// The engines as the litmus command sees them: limits are told, exclusions named, comparison fails on what is not
+// allowed.
+#include "loco_sim/explore/engines.hpp"
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "model/litmus/parser.hpp"
+#include "tests/catch.hpp"
+
+using namespace loco;
+using model::litmus::EngineOptions;
+using model::litmus::Result;
+
+namespace {
+
+// Models page, section 3: rdmawait allows a=0, since the put may complete before the get; hardware completes in order.
+constexpr const char* kOvertaking = R"yaml(
+name: put-completes-first
+model: rdmawait
+locations: {x: {node: 1}, w: {node: 2}, z: {node: 2, init: 1}}
+threads: [{node: 1, code: "get(x, z) as e; put(w, 1) as d; wait(d); a = x"}]
+)yaml";
+
+constexpr const char* kTwoThreads = R"yaml(
+name: store-buffering
+model: rdmawait
+locations: {x: {node: 2}, y: {node: 1}}
+threads: [{node: 1, code: "put(x, 1); a = y"}, {node: 2, code: "put(y, 1); b = x"}]
+)yaml";
+
+Result run(const char* engine, const char* document, EngineOptions options = {}) {
+  const auto program = model::litmus::parse_text(document, "test").front();
+  options.model = program.model;
+  return explore::engines().at(engine)(program, options);
+}
+
+}  // namespace
+
+TEST_CASE("what in-order completion excludes is named") {
+  const Result r = run("explore", kOvertaking);
+  REQUIRE(r.outcomes.size() == 1);
+  CHECK(r.outcomes[0] == model::litmus::Outcome{1});
+  REQUIRE(r.notes.size() == 1);
+  CHECK(r.notes[0] == "in-order completion excludes 1 allowed outcome: a=0");
+  CHECK(r.complete);
+}
+
+TEST_CASE("a search that a limit stops says so") {
+  EngineOptions options;
+  options.max_executions = 1;
+  const Result r = run("explore", kTwoThreads, options);
+  CHECK_FALSE(r.complete);
+  REQUIRE(r.notes.size() == 1);
+  CHECK_THAT(r.notes[0], test::contains_text("stopped early by the limit of 1 execution"));
+  CHECK(run("explore", kTwoThreads).complete);
+}
+
+TEST_CASE("sampling counts its runs and repeats with its seed") {
+  EngineOptions options;
+  options.runs = 500;
+  options.seed = 7;
+  const Result r = run("sample", kTwoThreads, options);
+  CHECK(r.executions == 500);
+  std::uint64_t sum = 0;
+  for (const std::uint64_t n : r.counts) sum += n;
+  CHECK(sum == 500);
+  CHECK(r.counts == run("sample", kTwoThreads, options).counts);
+}
+
+TEST_CASE("coreRMA is not run, and the result says so") {
+  const Result r = run("explore", R"yaml(
+name: corerma
+model: corerma
+locations: {X: {node: 1}, Y: {node: 2}}
+threads: [{node: 1, code: "X = get(Y); X = 1; a = X"}, {node: 2, code: ""}]
+)yaml");
+  CHECK_FALSE(r.complete);
+  CHECK(r.outcomes.empty());
+  REQUIRE(r.notes.size() == 1);
+}
+
+TEST_CASE("comparing all engines: what is seen but not allowed fails") {
+  const std::string path = "engines_test_comparison.yaml";
+  std::ofstream(path) << kTwoThreads;
+  model::litmus::CommandOptions options;
+  options.files = {path};
+  options.engine = "all";
+  std::ostringstream out;
+  std::ostringstream err;
+  CHECK(run_litmus_command(options, explore::engines(), out, err) == 0);
+  CHECK_THAT(out.str(), test::contains_text("a=0 b=0: allowed, explored, sampled"));
+  CHECK_THAT(out.str(), test::contains_text("Coverage explore: 4 of 4"));
+
+  auto engines = explore::engines();
+  engines["sample"] = [](const model::litmus::Program&, const EngineOptions&) {
+    Result broken;
+    broken.outcomes = {{5, 5}};
+    return broken;
+  };
+  std::ostringstream again;
+  CHECK(run_litmus_command(options, engines, again, err) == 1);
+  CHECK_THAT(again.str(), test::contains_text("unexpected (sample): a=5 b=5"));
+  std::remove(path.c_str());
+}

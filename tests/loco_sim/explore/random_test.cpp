@@ -1,0 +1,136 @@
+// Exploration against the declarative models, and against itself without reduction, on random programs.
+//
+// To replay a failure: the seed is printed; random_document(seed, shape) is the document.
+#include <algorithm>
+
+#include "loco_sim/explore/explore.hpp"
+#include "loco_sim/explore/in_order.hpp"
+#include "model/litmus/implementations.hpp"
+#include "model/litmus/parser.hpp"
+#include "tests/catch.hpp"
+#include "tests/model/litmus/random_program.hpp"
+
+using namespace loco;
+using model::litmus::Outcome;
+using model::litmus::Program;
+
+namespace {
+
+using Shape = model::litmus::test::RandomShape;
+
+struct Random {
+  std::string document;
+  Program program;
+};
+
+Random random_program(std::uint64_t seed, const Shape& shape) {
+  Random r{model::litmus::test::random_document(seed, shape), {}};
+  r.program = model::litmus::parse_text(r.document, "random").front();
+  return r;
+}
+
+std::vector<Outcome> declarative(const Program& program, const std::string& model) {
+  model::litmus::SearchOptions options;
+  options.outcomes_only = true;
+  return search(program, *model::litmus::find_model(model), options).outcomes;
+}
+
+std::vector<Outcome> in_order(const Program& program) {
+  model::litmus::SearchOptions options;
+  options.outcomes_only = true;
+  return explore::search_in_order(program, options).outcomes;
+}
+
+bool includes(const std::vector<Outcome>& all, const std::vector<Outcome>& some) {
+  return std::includes(all.begin(), all.end(), some.begin(), some.end());
+}
+
+/// Explored = allowed, but for what in-order completion excludes; sampled within. Adds to the counts.
+struct Totals {
+  std::size_t possible = 0;
+  std::size_t sampled = 0;
+};
+void check_exact(std::uint64_t seed, const Shape& shape, std::uint64_t runs, Totals& totals) {
+  const Random r = random_program(seed, shape);
+  INFO("seed " << seed << "\n" << r.document);
+  const explore::Machine machine(r.program, nic::HardwareProfile{});
+  const explore::ExploreResult explored = explore::explore(machine);
+  REQUIRE(explored.complete);
+  const std::vector<Outcome> allowed = declarative(r.program, shape.model);
+  CHECK(includes(allowed, explored.outcomes));
+  CHECK(explored.outcomes == in_order(r.program));
+  // The excluded outcomes are those that are named, no more.
+  std::vector<Outcome> accounted = explore::excluded_by_in_order(r.program, shape.model);
+  accounted.insert(accounted.end(), explored.outcomes.begin(), explored.outcomes.end());
+  std::sort(accounted.begin(), accounted.end());
+  CHECK(accounted == allowed);
+
+  const explore::SampleResult seen = explore::sample(machine, runs, seed);
+  totals.possible += explored.outcomes.size();
+  totals.sampled += seen.outcomes.size();
+  for (const auto& s : seen.outcomes) {
+    INFO(r.program.text(s.outcome));
+    CHECK(std::binary_search(explored.outcomes.begin(), explored.outcomes.end(), s.outcome));
+  }
+}
+
+void check_reduction(std::uint64_t seed, const Shape& shape) {
+  const Random r = random_program(seed, shape);
+  INFO("seed " << seed << "\n" << r.document);
+  const explore::Machine machine(model::litmus::implement(r.program), nic::HardwareProfile{});
+  const explore::ExploreResult full = explore::explore(machine, {.reduce = false});
+  const explore::ExploreResult reduced = explore::explore(machine);
+  CHECK(full.outcomes == reduced.outcomes);
+  CHECK(full.states >= reduced.states);
+  CHECK((full.stuck != 0) == (reduced.stuck != 0));
+}
+
+}  // namespace
+
+TEST_CASE("explored is exactly what the model allows with completions in order; sampling covers it") {
+  for (const char* model : {"rdmatso", "rdmawait"}) {
+    Totals totals;
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) check_exact(seed, {.model = model}, 2000, totals);
+    INFO(model << ": " << totals.sampled << " of " << totals.possible << " outcomes sampled");
+    CHECK(totals.sampled * 100 >= totals.possible * 95);
+  }
+}
+
+TEST_CASE("the same on many more random programs", "[.long]") {
+  for (const char* model : {"rdmatso", "rdmawait"}) {
+    Totals totals;
+    for (std::uint64_t seed = 1000; seed < 3000; ++seed) check_exact(seed, {.model = model}, 2000, totals);
+    INFO(model << ": " << totals.sampled << " of " << totals.possible << " outcomes sampled");
+    CHECK(totals.sampled * 100 >= totals.possible * 95);
+  }
+}
+
+TEST_CASE("reduction loses no outcome") {
+  for (const char* model : {"rdmatso", "rdmawait"}) {
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+      check_reduction(seed, {.model = model, .nodes_max = 2, .threads_max = 2, .operations_max = 3, .total_max = 5});
+    }
+  }
+}
+
+TEST_CASE("reduction loses no outcome of larger programs", "[.long]") {
+  for (const char* model : {"rdmatso", "rdmawait"}) {
+    for (std::uint64_t seed = 1000; seed < 1500; ++seed) {
+      check_reduction(seed, {.model = model, .nodes_max = 2, .threads_max = 3, .operations_max = 3, .total_max = 6});
+    }
+  }
+}
+
+TEST_CASE("libraries: nothing that their specification forbids is explored or sampled") {
+  const Shape shape{.model = "loco", .nodes_max = 2, .threads_max = 2, .operations_max = 3, .total_max = 6};
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const Random r = random_program(seed, shape);
+    INFO("seed " << seed << "\n" << r.document);
+    const std::vector<Outcome> allowed = declarative(r.program, "loco");
+    const explore::Machine machine(model::litmus::implement(r.program), nic::HardwareProfile{});
+    CHECK(includes(allowed, explore::explore(machine, {.max_executions = 2000}).outcomes));
+    for (const auto& s : explore::sample(machine, 200, seed).outcomes) {
+      CHECK(std::binary_search(allowed.begin(), allowed.end(), s.outcome));
+    }
+  }
+}
