@@ -38,7 +38,7 @@ def _sweep(arguments: argparse.Namespace) -> int:
             print(f"point {row['point']}: {row['error']}", file=sys.stderr)
         failed += bool(row["error"]) or row.get("consistent") is False
     if arguments.out is None:
-        for row in sorted(rows, key=lambda r: r["point"]):
+        for row in sorted(rows, key=lambda r: int(r["point"])):
             print(json.dumps(row))
     return 1 if failed else 0
 

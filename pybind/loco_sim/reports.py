@@ -144,8 +144,8 @@ def _plots(data: Mapping[str, Any], result: Result | None) -> list[str]:
     if times:
         out.append(_figure("Latency: share of the operations that took at most so long", lambda: plot.latency_cdf(times)))
         out.append(_figure("Latency at some percentiles", lambda: plot.latency_percentiles(times)))
-    trace = result._trace if result is not None else None
-    if trace is not None and len(trace):
+    if result is not None and result._trace is not None and len(result._trace):
+        trace = result._trace
         out.append(_figure("Payload that each node sends", lambda: plot.link_utilisation(trace)))
         out.append(_figure("Remote operations under way", lambda: plot.queue_occupancy(trace)))
         out.append(_figure("The first remote operations, time going down",

@@ -264,7 +264,7 @@ class Result:
         return f"Result({name}{self.operations_done} operations, {rate_text(self.throughput)}/s, {verdict})"
 
     def __str__(self) -> str:
-        rows = [("operation", "count", "min", "median", "p99", "max")]
+        rows: list[tuple[str, ...]] = [("operation", "count", "min", "median", "p99", "max")]
         for name, times in self.operations.items():
             values = (times.min, times.median, times.p99, times.max) if len(times) else (0, 0, 0, 0)
             rows.append((name, str(len(times)), *(time_text(v) for v in values)))

@@ -63,6 +63,10 @@ class Scenario:
 
     def __init__(self, source: str | os.PathLike[str] | Mapping[str, Any] | Scenario, *,
                  overrides: Overrides | None = None, seed: int | None = None) -> None:
+        self._file: str
+        self._text: str
+        self._overrides: list[tuple[str, str]]
+        self._core: _core.Scenario
         pairs = _pairs(overrides or {})
         if seed is not None:
             pairs.append(("seed", str(int(seed))))

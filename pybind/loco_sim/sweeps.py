@@ -89,7 +89,7 @@ def _between(low: int | float | str, high: int | float | str, share: float, log:
     if log:
         if low <= 0 or high <= 0:
             raise ValueError(f"log: expected positive bounds, found {low} and {high}")
-        value = low * math.exp2(share * math.log2(high / low))
+        value: float = low * 2.0 ** (share * math.log2(high / low))
     else:
         value = low + (high - low) * share
     return round(value) if isinstance(low, int) and isinstance(high, int) else value
@@ -170,7 +170,7 @@ class _Point:
         except InputError as error:
             self.input_error = error
             self.error = str(error)
-        self.head = {"point": index, **{k: v if isinstance(v, (int, float, str)) else yaml_text(v)
+        self.head: dict[str, Any] = {"point": index, **{k: v if isinstance(v, (int, float, str)) else yaml_text(v)
                                         for k, v in self.values.items()},
                      "seed": seed, "version": __version__, "config_hash": config_hash}
 
@@ -259,13 +259,13 @@ def _on_executor(points: list[_Point], executor: Executor, stop: _core.StopFlag 
     try:
         while True:
             for point in itertools.islice(rest, window - len(waiting)):
-                arguments = (point.scenario,) if stop is None else (point.scenario, stop)
+                arguments: tuple[Any, ...] = (point.scenario,) if stop is None else (point.scenario, stop)
                 waiting[executor.submit(_run_point, *arguments)] = point
             if not waiting:
                 return
             # A timeout lets Ctrl-C through on every platform.
             finished, _ = wait(list(waiting), timeout=0.05, return_when=FIRST_COMPLETED)
-            for future in sorted(finished, key=lambda f: waiting[f].head["point"]):
+            for future in sorted(finished, key=lambda f: int(waiting[f].head["point"])):
                 yield waiting.pop(future), _outcome(future)
     finally:
         for future in waiting:
@@ -352,4 +352,5 @@ def sweep(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, param
     rows = list(sweep_rows(scenario, parameters, overrides=overrides, seeds=seeds, samples=samples,
                            sample_seed=sample_seed, jobs=jobs, executor=executor, out=out, resume=resume,
                            progress=progress))
-    return pandas.DataFrame(sorted(rows, key=lambda row: row["point"]))
+    table: pd.DataFrame = pandas.DataFrame(sorted(rows, key=lambda row: int(row["point"])))
+    return table

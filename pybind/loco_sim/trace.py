@@ -97,7 +97,7 @@ class Trace:
         subevent_bytes = numpy.ascontiguousarray(subevents, dtype=subevent_dtype())
         full = [Object(*o) for o in objects]
         count = nodes if nodes is not None else 1 + max((t[0] for t in threads), default=-1)
-        return cls(_core.make_trace(scenario, seed, count, [tuple(t) for t in threads],
+        return cls(_core.make_trace(scenario, seed, count, [(t[0], t[1]) for t in threads],
                                     [(o.name, list(o.participants), o.transitive) for o in full],
                                     [list(s) for s in node_sets],
                                     call_bytes.view(numpy.uint8), subevent_bytes.view(numpy.uint8)))
