@@ -23,9 +23,7 @@ scenario::Scenario load(const RunArguments& arguments) {
 
 std::string headline(const scenario::Scenario& s) {
   return fmt::format("{}: {} on {} nodes, {}, {}, seed {}", s.name, s.workload, s.nodes,
-                     s.hardware.link_ideal                  ? "no network"
-                     : s.topology == fabric::Topology::star ? "star"
-                                                            : "back to back",
+                     s.hardware.link_ideal ? "no network" : fabric::topology::describe(s.network.shape),
                      s.hardware_name, s.seed);
 }
 

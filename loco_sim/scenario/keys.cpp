@@ -86,7 +86,7 @@ void read_section(const DocumentNode& map, const std::string& section, const Key
     const std::string path = section + entry.key;
     const auto key = std::find_if(table.begin(), table.end(), [&](const Key& k) { return k.path == path; });
     if (key != table.end()) {
-      if (key->type != KeyType::subtree) out[path] = read_value(entry.value, *key);
+      if (key->type != KeyType::subtree && key->type != KeyType::list) out[path] = read_value(entry.value, *key);
       continue;
     }
     const std::string below = path + ".";
@@ -132,6 +132,8 @@ std::string expectation(const Key& key) {
       return fmt::format("a list of {}", fmt::join(key.choices, ", "));
     case KeyType::subtree:
       return "a map";
+    case KeyType::list:
+      return "a list";
   }
   return {};
 }
@@ -142,6 +144,7 @@ Value read_value(const DocumentNode& node, const Key& key) {
   value.place = node.place;
   switch (key.type) {
     case KeyType::subtree:
+    case KeyType::list:
       break;
     case KeyType::choice:
       value.text = checked_choice(node, key);

@@ -26,6 +26,7 @@ enum class KeyType {
   choice,    ///< one of Key::choices
   choices,   ///< a list of distinct ones of Key::choices; one may stand without brackets
   subtree,   ///< anything: whoever made the table reads it
+  list,      ///< likewise, a list
 };
 
 struct Key {

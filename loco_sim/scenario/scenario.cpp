@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "loco_sim/scenario/hardware.hpp"
+#include "loco_sim/scenario/network.hpp"
 
 namespace loco::scenario {
 
@@ -78,16 +79,6 @@ void apply_hardware(const DocumentNode& root, const Settings& settings, Scenario
   }
 }
 
-void apply_topology(const Settings& settings, Scenario& out) {
-  const Value& nodes = at(settings, "topology.nodes");
-  const Value& kind = at(settings, "topology.kind");
-  out.nodes = static_cast<std::uint32_t>(nodes.number);
-  out.topology = kind.text == "star" ? fabric::Topology::star : fabric::Topology::back_to_back;
-  if (out.topology == fabric::Topology::back_to_back && out.nodes != 2) {
-    throw InputError(nodes.place, "topology.nodes", "2 for back_to_back", fmt::format("\"{}\"", out.nodes));
-  }
-}
-
 void apply_workload(const Settings& settings, const std::string& kind, Scenario& out) {
   const workloads::Workload& workload = *workloads::find(kind);
   out.workload = kind;
@@ -134,13 +125,40 @@ Schedule schedule(const std::string& word) {
   return word == "adversarial" ? Schedule::adversarial : Schedule::timed;
 }
 
+std::string flow_text(const DocumentNode& node) {
+  if (node.kind == DocumentNode::Kind::scalar) return node.quoted ? in_quotes(node.text) : node.text;
+  if (node.kind == DocumentNode::Kind::null) return "null";
+  std::vector<std::string> parts;
+  for (const DocumentNode& item : node.items) parts.push_back(flow_text(item));
+  for (const DocumentEntry& entry : node.entries) parts.push_back(entry.key + ": " + flow_text(entry.value));
+  const bool list = node.kind == DocumentNode::Kind::list;
+  return fmt::format("{}{}{}", list ? "[" : "{", fmt::join(parts, ", "), list ? "]" : "}");
+}
+
+/// Lists that their readers take from the document are settings, too: as text, on one line.
+void add_lists(const DocumentNode& root, const KeyTable& table, Settings& settings) {
+  for (const Key& key : table) {
+    if (key.type != KeyType::list) continue;
+    const std::size_t dot = key.path.find('.');
+    const DocumentNode* section = root.find(key.path.substr(0, dot));
+    const DocumentNode* node = section == nullptr ? nullptr : section->find(key.path.substr(dot + 1));
+    if (node == nullptr) continue;
+    Value& value = settings[key.path];
+    value.given = true;
+    value.place = node->place;
+    value.text = flow_text(*node);
+  }
+}
+
 /// Everything but the sweep.
 Scenario read_scenario(const DocumentNode& root, const std::string& file) {
   if (root.kind != DocumentNode::Kind::map) {
     throw InputError(root.place, "", "a map of keys such as name, topology, workload", root.description());
   }
   const std::string kind = workload_kind(root);
-  const Settings settings = read_settings(root, "", full_table(kind));
+  const KeyTable table = full_table(kind);
+  Settings settings = read_settings(root, "", table);
+  add_lists(root, table, settings);
   Scenario out;
   out.file = file;
   out.settings = settings;
@@ -151,21 +169,11 @@ Scenario read_scenario(const DocumentNode& root, const std::string& file) {
   out.schedule = schedule(at(settings, "schedule").text);
   out.faults = at(settings, "faults").words;
   out.events_max = static_cast<std::uint64_t>(at(settings, "limits.events").number);
-  apply_topology(settings, out);
   apply_hardware(root, settings, out);
+  apply_network(root, settings, out);
   apply_workload(settings, kind, out);
   apply_checks(settings, out);
   return out;
-}
-
-std::string flow_text(const DocumentNode& node) {
-  if (node.kind == DocumentNode::Kind::scalar) return node.quoted ? in_quotes(node.text) : node.text;
-  if (node.kind == DocumentNode::Kind::null) return "null";
-  std::vector<std::string> parts;
-  for (const DocumentNode& item : node.items) parts.push_back(flow_text(item));
-  for (const DocumentEntry& entry : node.entries) parts.push_back(entry.key + ": " + flow_text(entry.value));
-  const bool list = node.kind == DocumentNode::Kind::list;
-  return fmt::format("{}{}{}", list ? "[" : "{", fmt::join(parts, ", "), list ? "]" : "}");
 }
 
 /// Every value of every axis is tried on the scenario, so that a sweep does not fail half-way.

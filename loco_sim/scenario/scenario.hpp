@@ -39,6 +39,7 @@ struct Scenario {
   std::string hardware_name;
   nic::HardwareProfile hardware;  ///< `fabric.link` and hardware faults applied
   fabric::Topology topology = fabric::Topology::star;
+  fabric::Config network;  ///< shape, options, failures and seed
   std::uint32_t nodes = 2;
   std::string workload;
   workloads::Params parameters{{}};  ///< of the workload

@@ -1,15 +1,46 @@
 // The table of a scenario's keys. Whoever adds a key adds it here; reading, messages and the reference page follow.
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "fabric/topology/kinds.hpp"
+#include "loco_sim/scenario/network.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 
 namespace loco::scenario {
 
-std::vector<std::string> topology_kinds() { return {"back_to_back", "star"}; }
+std::vector<std::string> topology_kinds() {
+  std::vector<std::string> names;
+  for (const auto& kind : fabric::topology::kinds()) names.emplace_back(kind.name);
+  return names;
+}
+
+namespace {
+
+std::string topology_kinds_doc() {
+  std::string doc;
+  for (const auto& kind : fabric::topology::kinds()) {
+    doc += std::string(doc.empty() ? "" : " ") + std::string(kind.name) + ": " + std::string(kind.doc) + ".";
+  }
+  return doc;
+}
+
+/// The table with the keys of the network after those that every topology and every fabric has.
+KeyTable with_network(KeyTable table) {
+  const auto after = [&](std::string_view path, const KeyTable& keys) {
+    const auto at = std::find_if(table.begin(), table.end(), [&](const Key& k) { return k.path == path; });
+    table.insert(at + 1, keys.begin(), keys.end());
+  };
+  after("topology.nodes", topology_parameter_keys());
+  after("fabric.model", fabric_keys());
+  return table;
+}
+
+}  // namespace
 
 const KeyTable& scenario_keys() {
-  static const KeyTable table = {
+  static const KeyTable table = with_network({
       {.path = "name", .least = 1, .most = 128, .doc = "What reports call the run; the file's name when left out."},
       {.path = "description", .most = 4096, .doc = "For readers."},
       {.path = "seed",
@@ -24,18 +55,18 @@ const KeyTable& scenario_keys() {
        .type = KeyType::choice,
        .fallback = "star",
        .choices = topology_kinds(),
-       .doc = "back_to_back: two hosts and a cable. star: hosts around one switch."},
-      {.path = "topology.nodes", .type = KeyType::integer, .fallback = "2", .least = 2, .most = 1024, .doc = "Hosts."},
+       .doc = topology_kinds_doc()},
+      {.path = "topology.nodes",
+       .type = KeyType::integer,
+       .fallback = "2",
+       .least = 2,
+       .most = 1024,
+       .doc = "Hosts, of a star or ring; other kinds say themselves how many there are."},
       {.path = "fabric.model",
        .type = KeyType::choice,
        .fallback = "packet",
        .choices = {"packet"},
        .doc = "packet: every packet is an event."},
-      {.path = "fabric.routing",
-       .type = KeyType::choice,
-       .fallback = "deterministic",
-       .choices = {"deterministic"},
-       .doc = "deterministic: one path for each pair of hosts."},
       {.path = "fabric.link.rate",
        .type = KeyType::rate,
        .least = 1'000'000,
@@ -79,7 +110,7 @@ const KeyTable& scenario_keys() {
       {.path = "sweep",
        .type = KeyType::subtree,
        .doc = "Dotted keys and the lists of values they take, one run for each combination."},
-  };
+  });
   return table;
 }
 

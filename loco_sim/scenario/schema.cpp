@@ -44,6 +44,8 @@ Json type_json(const Key& key) {
     }
     case KeyType::subtree:
       return {{"type", "object"}};
+    case KeyType::list:
+      return {{"type", "array"}};
   }
   return {};
 }

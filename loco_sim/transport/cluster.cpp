@@ -8,7 +8,11 @@ namespace loco {
 
 namespace {
 nic::SystemConfig system_config(const ClusterConfig& config) {
-  return {.profile = config.profile, .topology = config.topology, .nodes = config.nodes, .witness = config.record};
+  return {.profile = config.profile,
+          .topology = config.topology,
+          .network = config.network,
+          .nodes = config.nodes,
+          .witness = config.record};
 }
 
 /// Programs have deep library calls below them; only the pages touched cost anything.
@@ -60,7 +64,7 @@ void SimulatedCluster::thread_main(std::uint32_t id) {
   try {
     thread.body();
     if (closing_) throw sim::FiberCancelled{};  // swallowed by a destructor that was waiting
-    if (thread.owed.ps > 0) {  // the last accesses take their time too
+    if (thread.owed.ps > 0) {                   // the last accesses take their time too
       cpu_->resume_after(thread.owed);
       suspend();
     }

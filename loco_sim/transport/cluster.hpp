@@ -61,6 +61,7 @@ class RunInterrupted : public std::runtime_error {
 struct ClusterConfig {
   nic::HardwareProfile profile;
   fabric::Topology topology = fabric::Topology::star;
+  fabric::Config network{};  ///< shape, options, failures and seed of the fabric
   std::uint32_t nodes = 2;
   std::uint64_t seed = 1;
   Schedule schedule = Schedule::timed;

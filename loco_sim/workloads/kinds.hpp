@@ -33,11 +33,22 @@ inline constexpr std::array kPatternParams = {
     ParamSpec{"iterations", ParamKind::count, 10, 1, 1'000'000, "rounds"},
     ParamSpec{"pattern", ParamKind::choice, 0, 0, 7, "what the nodes do in a round", kPatternNames}};
 
+inline constexpr std::array<std::string_view, 4> kTrafficNames = {"incast", "permutation", "all_to_all", "victim"};
+inline constexpr std::array kTrafficParams = {
+    ParamSpec{"pattern", ParamKind::choice, 0, 0, 3,
+              "who writes to whom: all to node 0, each to another one drawn from the seed, all to all, or the upper "
+              "half to node 0 except the last node, the victim, to node 1",
+              kTrafficNames},
+    ParamSpec{"size", ParamKind::size, 1 << 20, 1, 1 << 30, "bytes of a message"},
+    ParamSpec{"count", ParamKind::count, 1, 1, 1'000'000, "messages from each sender to each of its receivers"},
+    ParamSpec{"outstanding", ParamKind::count, 1, 1, 1024, "messages that a sender has under way at once"}};
+
 void start_barrier(const Setup& setup);
 void start_broadcast(const Setup& setup);
 void start_message_passing(const Setup& setup);
 void start_mix(const Setup& setup);
 void start_pattern(const Setup& setup);
+void start_traffic(const Setup& setup);
 
 /// The barrier's options under the faults that are switched on.
 [[nodiscard]] barrier_options options_under(const LibraryFaults& faults, barrier_options options = {});

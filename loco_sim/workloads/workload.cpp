@@ -18,6 +18,7 @@ constexpr std::array kWorkloads = {
              kMessageParams, 2, 1024, start_message_passing},
     Workload{"pattern", "small communication patterns whose outcome the memory model decides", kPatternParams, 3, 64,
              start_pattern},
+    Workload{"traffic", "RDMA writes that load the network, by pattern", kTrafficParams, 2, 1024, start_traffic},
 };
 }  // namespace
 

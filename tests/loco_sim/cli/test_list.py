@@ -9,7 +9,7 @@ import pytest
     ("what", "some"),
     [
         ("hardware", ["cx5-roce-25g", "model-weak"]),
-        ("topologies", ["back_to_back", "star"]),
+        ("topologies", ["back_to_back", "star", "leaf_spine", "fat_tree", "dragonfly", "torus", "ring", "custom"]),
         ("workloads", ["barrier"]),
         ("models", ["rdmawait", "sv", "bal"]),
         ("faults", ["posted_passes_posted", "barrier_without_fence"]),

@@ -99,7 +99,8 @@ def test_bad_input_is_told_in_one_line_and_nothing_is_written(loco_sim, tmp_path
 def test_overrides_are_validated_like_the_file(loco_sim):
     done = loco_sim("run", QUICKSTART, "--set", "topology.ndoes=4")
     assert done.returncode == 2
-    assert done.stderr.startswith('--set topology.ndoes=4: topology: expected a known key (kind, nodes), found "ndoes"; did you mean "nodes"?')
+    assert done.stderr.startswith("--set topology.ndoes=4: topology: expected a known key (kind, nodes, ")
+    assert 'found "ndoes"; did you mean "nodes"?' in done.stderr
     assert loco_sim("run", QUICKSTART, "--set", "nonsense").returncode == 2
     assert loco_sim("run", QUICKSTART, "--seed", "-1").returncode == 2
     assert loco_sim("run", QUICKSTART, "--check", "sv,tso").returncode == 2

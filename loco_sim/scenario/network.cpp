@@ -1,0 +1,281 @@
+#include "loco_sim/scenario/network.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+#include <utility>
+
+#include "fabric/fields.hpp"
+#include "fabric/topology/kinds.hpp"
+#include "loco_sim/scenario/units.hpp"
+#include "nic_model/system.hpp"
+
+namespace loco::scenario {
+
+namespace {
+
+namespace topology = fabric::topology;
+
+KeyType key_type(fabric::FieldType type) {
+  switch (type) {
+    case fabric::FieldType::duration:
+      return KeyType::duration;
+    case fabric::FieldType::size:
+      return KeyType::size;
+    case fabric::FieldType::rate:
+      return KeyType::rate;
+    case fabric::FieldType::count:
+      return KeyType::integer;
+    case fabric::FieldType::boolean:
+      return KeyType::boolean;
+    case fabric::FieldType::choice:
+      return KeyType::choice;
+  }
+  return KeyType::integer;
+}
+
+std::vector<std::string> words(std::string_view text) {
+  std::vector<std::string> out;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find(' ', from), text.size());
+    out.emplace_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  return out;
+}
+
+Key parameter_key(const topology::Parameter& p, std::string_view kind) {
+  Key key{.path = fmt::format("topology.{}", p.key), .least = p.least, .most = p.most};
+  const std::string fallback = p.fallback.empty() ? std::string() : fmt::format(" ({} when left out)", p.fallback);
+  key.doc = fmt::format("{}: {}{}.", kind, p.doc, fallback);
+  switch (p.type) {
+    case topology::ParameterType::integer:
+      key.type = KeyType::integer;
+      break;
+    case topology::ParameterType::choice:
+      key.type = KeyType::choice;
+      key.choices = words(p.choices);
+      break;
+    case topology::ParameterType::integers:
+    case topology::ParameterType::edges:
+      key.type = KeyType::list;
+      break;
+  }
+  return key;
+}
+
+const DocumentNode* find_below(const DocumentNode& root, std::string_view section, std::string_view key) {
+  const DocumentNode* node = root.find(section);
+  return node != nullptr && node->kind == DocumentNode::Kind::map ? node->find(key) : nullptr;
+}
+
+[[noreturn]] void refuse(const DocumentNode& node, const std::string& path, const std::string& expected) {
+  throw InputError(node.place, path, expected, node.description());
+}
+
+const std::vector<DocumentNode>& list(const DocumentNode& node, const std::string& path, const std::string& of) {
+  if (node.kind != DocumentNode::Kind::list) refuse(node, path, "a list of " + of);
+  return node.items;
+}
+
+topology::VertexId vertex(const DocumentNode& node, const std::string& path, std::uint32_t hosts,
+                          std::uint32_t switches) {
+  const auto v = node.kind == DocumentNode::Kind::scalar ? topology::vertex_of(node.text, hosts, switches)
+                                                         : std::optional<topology::VertexId>();
+  if (!v)
+    refuse(node, path, fmt::format("one of {} hosts (h0, h1, ...) or {} switches (s0, s1, ...)", hosts, switches));
+  return *v;
+}
+
+/// `[h0, s0]` or `[h0, s0, {rate: 10Gbps, delay: 1us}]`.
+topology::Edge edge(const DocumentNode& node, const std::string& path, const topology::Custom& shape) {
+  const std::string expected = "two vertices, such as [h0, s0] or [h0, s0, {rate: 10Gbps, delay: 1us}]";
+  if (node.kind != DocumentNode::Kind::list || node.items.size() < 2 || node.items.size() > 3) {
+    refuse(node, path, expected);
+  }
+  topology::Edge e{vertex(node.items[0], path, shape.hosts, shape.switches),
+                   vertex(node.items[1], path, shape.hosts, shape.switches)};
+  if (node.items.size() == 2) return e;
+  const KeyTable keys = {{.path = path + ".rate", .type = KeyType::rate, .least = 1'000'000},
+                         {.path = path + ".delay", .type = KeyType::duration, .most = topology::kDelayMax.ps}};
+  const Settings s = read_settings(node.items[2], path + ".", keys);
+  if (const auto r = s.find(path + ".rate"); r != s.end()) e.rate = {static_cast<std::uint64_t>(r->second.number)};
+  if (const auto d = s.find(path + ".delay"); d != s.end()) e.delay = sim::Duration{d->second.number};
+  return e;
+}
+
+/// The parameters of the kind that are given; those of other kinds are refused.
+topology::Parameters shape_of(const DocumentNode& root, const Settings& settings, topology::Kind kind) {
+  const topology::KindInfo& info = topology::info(kind);
+  const DocumentNode* section = root.find("topology");
+  std::vector<topology::Setting> given;
+  const DocumentNode* edges = nullptr;
+  for (const DocumentEntry& entry : section != nullptr ? section->entries : std::vector<DocumentEntry>()) {
+    if (entry.key == "kind" || entry.key == "nodes") continue;
+    const auto row = std::find_if(info.parameters.begin(), info.parameters.end(),
+                                  [&](const topology::Parameter& p) { return p.key == entry.key; });
+    if (row == info.parameters.end()) {
+      throw InputError(entry.key_place, "topology", fmt::format("a parameter of {}", info.name), in_quotes(entry.key));
+    }
+    topology::Setting setting{.key = row->key};
+    const std::string path = "topology." + entry.key;
+    if (row->type == topology::ParameterType::edges) {
+      edges = &entry.value;
+      continue;
+    }
+    if (row->type == topology::ParameterType::integers) {
+      for (const DocumentNode& item : list(entry.value, path, "integers")) {
+        const auto number = item.kind == DocumentNode::Kind::scalar ? parse_integer(item.text) : std::nullopt;
+        if (!number) refuse(item, path, "a list of integers");
+        setting.numbers.push_back(*number);
+      }
+    } else {
+      const Value& value = settings.find(path)->second;
+      setting.numbers.push_back(value.number);
+      setting.word = value.text;
+    }
+    given.push_back(std::move(setting));
+  }
+  const Value& nodes = settings.find("topology.nodes")->second;
+  if (kind == topology::Kind::star || (kind == topology::Kind::ring && nodes.given)) {
+    given.push_back({.key = "nodes", .numbers = {nodes.number}});
+  }
+  topology::Parameters parameters = topology::parameters_from(kind, given);
+  if (auto* custom = std::get_if<topology::Custom>(&parameters); custom != nullptr && edges != nullptr) {
+    const std::vector<DocumentNode>& items = list(*edges, "topology.edges", "cables");
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      custom->edges.push_back(edge(items[i], fmt::format("topology.edges[{}]", i), *custom));
+    }
+  }
+  return parameters;
+}
+
+/// A link is named by its two ends.
+topology::CableId cable(const DocumentNode& node, const std::string& path, const topology::Topology& graph) {
+  if (node.kind != DocumentNode::Kind::list || node.items.size() != 2) refuse(node, path, "two vertices: [h0, s0]");
+  const topology::VertexId a = vertex(node.items[0], path, graph.hosts(), graph.switches());
+  const topology::VertexId b = vertex(node.items[1], path, graph.hosts(), graph.switches());
+  for (const topology::LinkId link : graph.ports(a)) {
+    if (graph.link(link).to == b) return topology::cable_of(link);
+  }
+  throw InputError(node.place, path, "a link of the topology",
+                   fmt::format("no link between {} and {}", graph.name(a), graph.name(b)));
+}
+
+/// `fabric.failures`: [{link: [h0, s0], down: 1ms, up: 2ms, loss: 1000}, ...].
+void read_failures(const DocumentNode& node, const topology::Topology& graph, fabric::Config& network) {
+  const std::vector<DocumentNode>& items = list(node, "fabric.failures", "links that fail");
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::string path = fmt::format("fabric.failures[{}]", i);
+    const KeyTable keys = {{.path = path + ".link", .type = KeyType::subtree},
+                           {.path = path + ".down", .type = KeyType::duration},
+                           {.path = path + ".up", .type = KeyType::duration},
+                           {.path = path + ".loss", .type = KeyType::integer, .most = 1'000'000}};
+    const Settings s = read_settings(items[i], path + ".", keys);
+    const DocumentNode* link = items[i].find("link");
+    if (link == nullptr) refuse(items[i], path, "a map with the key link");
+    const topology::CableId id = cable(*link, path + ".link", graph);
+    const auto time = [&](const char* key) { return s.find(path + key); };
+    if (time(".down") != s.end()) network.changes.push_back({{time(".down")->second.number}, id, false});
+    if (time(".up") != s.end()) network.changes.push_back({{time(".up")->second.number}, id, true});
+    if (time(".loss") != s.end()) {
+      network.losses.push_back({id, static_cast<std::uint32_t>(time(".loss")->second.number)});
+    }
+  }
+}
+
+void apply_options(const Settings& settings, fabric::Options& options) {
+  for (const fabric::Field& field : fabric::kFields) {
+    const Value& value = settings.find(fmt::format("fabric.{}", field.key))->second;
+    const auto choice = std::find(field.choices.begin(), field.choices.end(), value.text);
+    field.set(options, field.choices.empty() ? value.number : choice - field.choices.begin());
+  }
+}
+
+/// What shows only once the parts meet: headroom that does not fit into the buffer, and the like.
+void check_fit(const Place& place, const Scenario& scenario) {
+  try {
+    const nic::System probe({.profile = scenario.hardware,
+                             .topology = scenario.topology,
+                             .network = scenario.network,
+                             .nodes = scenario.nodes});
+  } catch (const topology::TopologyError&) {
+    throw;
+  } catch (const std::invalid_argument& error) {
+    throw InputError(place, "fabric", "a network that can be built", error.what());
+  }
+}
+
+}  // namespace
+
+KeyTable topology_parameter_keys() {
+  KeyTable table;
+  std::set<std::string_view> known = {"nodes"};
+  for (const topology::KindInfo& kind : topology::kinds()) {
+    for (const topology::Parameter& p : kind.parameters) {
+      if (known.insert(p.key).second) {
+        table.push_back(parameter_key(p, kind.name));
+        continue;
+      }
+      const auto key = std::find_if(table.begin(), table.end(),
+                                    [&](const Key& k) { return k.path == fmt::format("topology.{}", p.key); });
+      if (key != table.end()) key->doc = fmt::format("{}, {}", kind.name, key->doc);
+    }
+  }
+  return table;
+}
+
+KeyTable fabric_keys() {
+  KeyTable table;
+  const fabric::Options defaults;
+  for (const fabric::Field& field : fabric::kFields) {
+    Key key{.path = fmt::format("fabric.{}", field.key), .type = key_type(field.type)};
+    key.doc = fmt::format("{}.", field.description);
+    if (key.type == KeyType::choice) {
+      key.choices.assign(field.choices.begin(), field.choices.end());
+      key.fallback = key.choices.at(static_cast<std::size_t>(field.get(defaults)));
+    } else {
+      key.fallback = format_number(field.get(defaults), key.type);
+      key.least = field.minimum;
+      key.most = field.maximum;
+    }
+    table.push_back(std::move(key));
+  }
+  table.push_back({.path = "fabric.failures",
+                   .type = KeyType::list,
+                   .doc = "Links that fail: a list of {link: [h0, s0], down: 1ms, up: 2ms, loss: 1000}, loss in "
+                          "packets in a million."});
+  return table;
+}
+
+void apply_network(const DocumentNode& root, const Settings& settings, Scenario& out) {
+  const Value& nodes = settings.find("topology.nodes")->second;
+  const Value& kind_value = settings.find("topology.kind")->second;
+  const topology::Kind kind = topology::kind_of(kind_value.text).value();
+  try {
+    out.network.shape = shape_of(root, settings, kind);
+    const topology::Topology graph = topology::build(out.network.shape);
+    out.nodes = graph.hosts();
+    out.topology = kind == topology::Kind::star           ? fabric::Topology::star
+                   : kind == topology::Kind::back_to_back ? fabric::Topology::back_to_back
+                                                          : fabric::Topology::shaped;
+    if (nodes.number != out.nodes && (nodes.given || kind == topology::Kind::back_to_back)) {
+      throw InputError(nodes.place, "topology.nodes", fmt::format("{} for {}", out.nodes, kind_value.text),
+                       fmt::format("\"{}\"", nodes.number));
+    }
+    apply_options(settings, out.network.options);
+    out.network.seed = out.seed;
+    if (const DocumentNode* failures = find_below(root, "fabric", "failures"); failures != nullptr) {
+      read_failures(*failures, graph, out.network);
+    }
+    const DocumentNode* section = root.find("fabric");
+    check_fit(section != nullptr ? section->place : kind_value.place, out);
+  } catch (const topology::TopologyError& error) {
+    const topology::Problem& problem = error.problem();
+    const auto value = settings.find("topology." + problem.key);
+    throw InputError(value != settings.end() ? value->second.place : kind_value.place,
+                     problem.key.empty() ? "topology" : "topology." + problem.key, problem.expected, problem.found);
+  }
+}
+
+}  // namespace loco::scenario

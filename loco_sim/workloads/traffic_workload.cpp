@@ -1,0 +1,91 @@
+// Load on the network: messages written by RDMA from host to host, without any LOCO object around them. Each sender
+// posts a message, and the next when that one is complete (or several at once); what is measured is a message's time
+// from its post to its completion.
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "fabric/topology/reports.hpp"
+#include "loco_sim/workloads/kinds.hpp"
+
+namespace loco::workloads {
+
+namespace {
+
+enum class Pattern : std::uint8_t { incast, permutation, all_to_all, victim };
+
+struct Plan {
+  std::vector<std::vector<NodeId>> receivers;  // of each node
+  std::vector<Region> memory;                  // of each node: what it sends and what it receives
+};
+
+Plan make_plan(const Setup& setup) {
+  const std::uint32_t nodes = setup.cluster.config().nodes;
+  const auto pattern = static_cast<Pattern>(setup.params.get("pattern"));
+  Plan plan;
+  plan.receivers.resize(nodes);
+  switch (pattern) {
+    case Pattern::incast:
+      for (NodeId n = 1; n < nodes; ++n) plan.receivers[n] = {0};
+      break;
+    case Pattern::permutation:
+      for (const auto& flow : fabric::topology::permutation_pattern(nodes, setup.cluster.config().seed)) {
+        plan.receivers[flow.source] = {flow.destination};
+      }
+      break;
+    case Pattern::all_to_all:
+      for (NodeId n = 0; n < nodes; ++n) {
+        for (NodeId k = 1; k < nodes; ++k) plan.receivers[n].push_back((n + k) % nodes);
+      }
+      break;
+    case Pattern::victim:
+      for (NodeId n = nodes / 2; n + 1 < nodes; ++n) plan.receivers[n] = {0};
+      plan.receivers[nodes - 1] = {1};
+      break;
+  }
+  const auto size = static_cast<std::uint64_t>(setup.params.get("size"));
+  for (NodeId n = 0; n < nodes; ++n) plan.memory.push_back(setup.cluster.node(n).allocate(size));
+  return plan;
+}
+
+void sender(Transport& node, const Setup& setup, const Plan& plan) {
+  const std::vector<NodeId>& receivers = plan.receivers[node.my_node()];
+  const auto size = static_cast<std::uint64_t>(setup.params.get("size"));
+  const auto messages = static_cast<std::uint64_t>(setup.params.get("count")) * receivers.size();
+  const auto window = static_cast<std::uint64_t>(setup.params.get("outstanding"));
+  const bool victim =
+      static_cast<Pattern>(setup.params.get("pattern")) == Pattern::victim && node.my_node() + 1 == node.num_nodes();
+  const Address local = plan.memory[node.my_node()].base;
+  const sim::CounterId bytes = setup.results.counters.id("payload_bytes");
+  std::vector<std::int64_t> posted(messages);
+  std::array<Completion, 16> done;
+  std::uint64_t next = 0;
+  for (std::uint64_t complete = 0; complete < messages;) {
+    for (; next < messages && next - complete < window; ++next) {
+      posted[next] = node.now_ps();
+      node.put(local, plan.memory[receivers[next % receivers.size()]], 0, size, {.token = next, .work_id = next + 1});
+    }
+    const std::size_t n = node.poll(done);
+    if (n == 0) node.pause();
+    for (std::size_t i = 0; i < n; ++i, ++complete) {
+      if (done[i].status != Status::success) {
+        setup.results.counters.add(setup.results.counters.id("failed_messages"));
+        continue;
+      }
+      setup.results.add(victim ? "victim" : "message", posted[done[i].token], node.now_ps());
+      setup.results.counters.add(bytes, size);
+    }
+  }
+}
+
+}  // namespace
+
+void start_traffic(const Setup& setup) {
+  const auto plan = std::make_shared<const Plan>(make_plan(setup));
+  for (NodeId n = 0; n < setup.cluster.config().nodes; ++n) {
+    if (plan->receivers[n].empty()) continue;
+    setup.cluster.spawn(n, "main", [&setup, plan](Transport& node) { sender(node, setup, *plan); });
+  }
+}
+
+}  // namespace loco::workloads
