@@ -40,11 +40,15 @@ Result enumerate(const Program& program, const Options& options) {
   search_options.every_witness = options.every_witness;
   search_options.outcomes_only = options.outcomes_only;
   search_options.executions_max = options.executions_max;
+  search_options.counted_max = options.counted_max;
   SearchResult found = search(program, *model, search_options);
   result.outcomes = std::move(found.outcomes);
   result.executions = found.executions;
   result.complete = !found.stopped && !found.too_large;
   if (found.stopped) result.notes.push_back("stopped after " + std::to_string(found.executions) + " executions");
+  if (found.uncounted && !options.outcomes_only)
+    result.notes.push_back("executions were counted up to " + std::to_string(options.counted_max) +
+                           "; the outcomes are complete");
   if (found.too_large)
     result.notes.push_back("paths with more than " + std::to_string(kSubeventsMax) + " subevents were left out");
   if (found.truncated)

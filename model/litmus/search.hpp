@@ -26,8 +26,9 @@ struct SearchOptions {
   ModelOptions model;
   int loop_bound = 4;
   bool every_witness = false;
-  /// Skip the existence test of executions whose outcome is already known (then executions are not all counted).
+  /// Look no further into branches whose outcome is already known (then executions are not all counted) ...
   bool outcomes_only = false;
+  std::uint64_t counted_max = 0;     ///< ... or not before so many executions; 0: count all
   std::uint64_t executions_max = 0;  ///< stop after so many; 0: no limit
 };
 
@@ -45,6 +46,7 @@ struct SearchResult {
   std::uint64_t executions = 0;
   std::uint64_t skeletons = 0;
   bool truncated = false;  ///< loops were cut at the bound
+  bool uncounted = false;  ///< branches with known outcomes were left out: there are more executions
   bool stopped = false;    ///< executions_max was reached, or the visitor said so
   bool too_large = false;  ///< some path combination has more subevents than the engine takes
   std::vector<std::pair<int, int>> failed_assertions;  ///< (thread, instruction), sorted, each once

@@ -24,6 +24,7 @@ bool SkeletonSearch<W>::run() {
   if (!build_graph(g) || !hb_allowed(g)) return true;
   collect_cells();
   collect_checks();
+  order_reads();
   if (!checks_hold()) return true;
   outcome_.assign(sink_.program.observables.size(), 0);
   return choose_source(0, g);
@@ -71,6 +72,10 @@ void SkeletonSearch<W>::collect_cells() {
       order_.push_back(i);
   }
   for (const auto& [w, r] : a_.known_rf) rf_.set(r, w);
+  nfo_.clear();
+  a_.nfo.for_each([&](int r, int w) {
+    nfo_.push_back({static_cast<std::int16_t>(r), static_cast<std::int16_t>(w), true});
+  });
 }
 
 template <int W>
@@ -85,6 +90,46 @@ void SkeletonSearch<W>::collect_checks() {
   }
   for (int i = 0; i < len(sink_.program.observables); ++i)
     if (at(sink_.program.observables, i).thread == kNone) finals_.push_back(i);
+}
+
+/// Adds the reads that a value depends on, through the writes they may read from.
+template <int W>
+void SkeletonSearch<W>::mark_relevant(int thread, int symbol, Set& relevant) const {
+  const Symbol& s = at(at(x_.paths, thread)->symbols, symbol);
+  if (s.kind == Symbol::Kind::read) {
+    const int r = at(x_.offset, thread) + s.a;
+    if (relevant.contains(r)) return;
+    relevant.insert(r);
+    if (x_.sub(r).cell == kNone) {  // a received message
+      if (source(r) >= 0) mark_relevant(x_.sub(source(r)).thread, x_.sub(source(r)).value, relevant);
+      return;
+    }
+    for (const int w : use_of(r).writes)
+      if (w != r) mark_relevant(x_.sub(w).thread, x_.sub(w).value, relevant);
+    return;
+  }
+  for (const int child : {s.a, s.b, s.c})
+    if (s.kind != Symbol::Kind::constant && child != kNone) mark_relevant(thread, child, relevant);
+}
+
+/// Reads on which the outcome or a condition depends come first: once they are decided, the outcome is, and one
+/// choice for the others is enough where executions need not be counted.
+template <int W>
+void SkeletonSearch<W>::order_reads() {
+  Set relevant;
+  for (const Check& c : checks_) mark_relevant(c.thread, c.symbol, relevant);
+  for (const Observable& o : sink_.program.observables) {
+    if (o.thread != kNone) {
+      mark_relevant(o.thread, at(at(x_.paths, o.thread)->registers, o.reg), relevant);
+      continue;
+    }
+    const int cell = x_.cells->cell(o.location, o.node);
+    for (const CellUse& use : cells_)
+      if (use.cell == cell)
+        for (const int w : use.writes) mark_relevant(x_.sub(w).thread, x_.sub(w).value, relevant);
+  }
+  const auto middle = std::stable_partition(order_.begin(), order_.end(), [&](int r) { return relevant.contains(r); });
+  relevant_ = static_cast<std::size_t>(middle - order_.begin());
 }
 
 // --- edges ------------------------------------------------------------------------------------------------------
@@ -161,7 +206,12 @@ bool SkeletonSearch<W>::checks_hold() const {
 
 template <int W>
 bool SkeletonSearch<W>::choose_source(std::size_t k, const Graph& g) {
-  if (k == order_.size()) return all_read(g);
+  if (k == relevant_ && !outcome_fixed_) return outcome_known(g);
+  if (outcome_fixed_ && only_new_outcomes() && sink_.known(outcome_)) {
+    sink_.result.uncounted = true;
+    return true;
+  }
+  if (k == order_.size()) return complete(g);
   const int r = order_[k];
   const auto& writes = use_of(r).writes;
 
@@ -189,8 +239,9 @@ bool SkeletonSearch<W>::choose_source(std::size_t k, const Graph& g) {
   return true;
 }
 
+/// The reads that matter are decided: what is the outcome?
 template <int W>
-bool SkeletonSearch<W>::all_read(const Graph& g) {
+bool SkeletonSearch<W>::outcome_known(const Graph& g) {
   for (const Check& c : checks_)
     if (!value(c.thread, c.symbol)) return true;
   for (int i = 0; i < len(outcome_); ++i) {
@@ -204,8 +255,20 @@ bool SkeletonSearch<W>::all_read(const Graph& g) {
 }
 
 template <int W>
+bool SkeletonSearch<W>::only_new_outcomes() const {
+  const SearchOptions& o = sink_.options;
+  return (o.outcomes_only || (o.counted_max != 0 && sink_.result.executions >= o.counted_max)) && !o.every_witness &&
+         !sink_.visit;
+}
+
+template <int W>
 bool SkeletonSearch<W>::choose_last(std::size_t k, const Graph& g) {
-  if (k == finals_.size()) return complete(g);
+  if (k == finals_.size()) {
+    outcome_fixed_ = true;
+    const bool on = choose_source(relevant_, g);
+    outcome_fixed_ = false;
+    return on;
+  }
   const Observable& o = at(sink_.program.observables, finals_[k]);
   const int cell = x_.cells->cell(o.location, o.node);
   const auto use = std::find_if(cells_.begin(), cells_.end(), [&](const CellUse& u) { return u.cell == cell; });
@@ -230,7 +293,6 @@ bool SkeletonSearch<W>::choose_last(std::size_t k, const Graph& g) {
 /// Values and the last writes are chosen: are there mo and nfo to go with them?
 template <int W>
 bool SkeletonSearch<W>::complete(const Graph& g) {
-  if (sink_.options.outcomes_only && !sink_.visit && sink_.known(outcome_)) return true;
   const bool every = sink_.options.every_witness || a_.conflicts;
   pending_.clear();
   for (const CellUse& use : cells_) {
@@ -244,10 +306,9 @@ bool SkeletonSearch<W>::complete(const Graph& g) {
           pending_.push_back(
               {static_cast<std::int16_t>(use.writes[i]), static_cast<std::int16_t>(use.writes[j]), false});
   }
-  a_.nfo.for_each([&](int r, int w) {
-    pending_.push_back({static_cast<std::int16_t>(r), static_cast<std::int16_t>(w), true});
-  });
+  pending_.insert(pending_.end(), nfo_.begin(), nfo_.end());
   if (every) return orient_all(g, 0);
+  if (pending_.empty()) return !hb_allowed(g) || accept(g);
   bool exists = false;
   return orient(g, exists);
 }

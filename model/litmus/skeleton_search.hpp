@@ -54,6 +54,8 @@ class SkeletonSearch {
   bool build_graph(Graph& g);
   void collect_cells();
   void collect_checks();
+  void order_reads();
+  void mark_relevant(int thread, int symbol, Set& relevant) const;
 
   // --- edges ---
   [[nodiscard]] int start(int s) const { return start_[static_cast<std::size_t>(s)]; }
@@ -71,7 +73,8 @@ class SkeletonSearch {
 
   // --- the search ---
   bool choose_source(std::size_t k, const Graph& g);
-  bool all_read(const Graph& g);
+  bool outcome_known(const Graph& g);
+  [[nodiscard]] bool only_new_outcomes() const;
   bool choose_last(std::size_t k, const Graph& g);
   bool complete(const Graph& g);
   bool orient(Graph g, bool& exists);
@@ -89,7 +92,10 @@ class SkeletonSearch {
   std::array<std::int16_t, kSubeventsMax> cell_index_{};
   int nodes_ = 0;
   std::vector<CellUse> cells_;
-  std::vector<int> order_;  ///< reads to decide
+  std::vector<int> order_;      ///< reads to decide: first those on which the outcome depends
+  std::size_t relevant_ = 0;    ///< how many those are
+  bool outcome_fixed_ = false;  ///< outcome_ is that of the branch being searched
+  std::vector<Pair> nfo_;
   std::vector<Check> checks_;
   std::vector<int> finals_;  ///< observables that are locations with at least one write
   Outcome outcome_;
