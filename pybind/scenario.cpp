@@ -114,12 +114,19 @@ void bind_scenario(py::module_& m) {
       .def_property_readonly("check", &check_names)
       .def_property_readonly("sweep", &sweep_axes)
       .def("effective", &effective);
-  m.def("load_scenario", [](const std::string& path, const Overrides& overrides) {
-    return scenario::load_scenario(path, overrides_from(overrides));
-  });
-  m.def("parse_scenario", [](const std::string& text, const std::string& file, const Overrides& overrides) {
-    return scenario::parse_scenario(text, file, overrides_from(overrides));
-  });
+  using Released = py::call_guard<py::gil_scoped_release>;
+  m.def(
+      "load_scenario",
+      [](const std::string& path, const Overrides& overrides) {
+        return scenario::load_scenario(path, overrides_from(overrides));
+      },
+      Released());
+  m.def(
+      "parse_scenario",
+      [](const std::string& text, const std::string& file, const Overrides& overrides) {
+        return scenario::parse_scenario(text, file, overrides_from(overrides));
+      },
+      Released());
   m.def("hardware_names", &scenario::hardware_names);
   m.def("workload_kinds", &scenario::workload_kinds);
   m.def("topology_kinds", &scenario::topology_kinds);
