@@ -58,7 +58,14 @@ int trace_export_command(const ExportArguments& arguments);
 struct LitmusArguments {
   std::vector<std::string> files;
   std::string model;
-  std::string engine;
+  std::string engine = "declarative";
+  std::string hardware = "model-weak";
+  std::uint64_t runs = 2000;
+  std::uint64_t seed = 1;
+  double max_seconds = 0;
+  std::string witness;
+  std::string explain;
+  std::string dot;
   bool json = false;
   bool quiet = false;  ///< failures and the last line only
 };

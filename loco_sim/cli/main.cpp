@@ -5,6 +5,7 @@
 #include <exception>
 #include <fmt/format.h>
 #include <functional>
+#include <stdexcept>
 #include <system_error>
 
 #include "loco_sim/cli/commands.hpp"
@@ -35,6 +36,27 @@ void add_scenario_options(CLI::App& command, loco::cli::RunArguments& a) {
   command.add_flag("--json", a.json, kJsonHelp);
 }
 
+void add_litmus(CLI::App& app, loco::cli::LitmusArguments& a, std::function<int()>& chosen) {
+  CLI::App* litmus = app.add_subcommand("litmus", "Run litmus tests");
+  litmus->add_option("files", a.files, "Litmus documents (YAML)")->required();
+  litmus->add_option("--model", a.model, "Model, in place of the documents' own");
+  litmus
+      ->add_option("--engine", a.engine,
+                   "declarative: the model's executions; explore: the hardware under every schedule; sample: under "
+                   "random schedules; all: compare them")
+      ->capture_default_str();
+  litmus->add_option("--runs", a.runs, "Runs of the engine sample")->capture_default_str();
+  litmus->add_option("--seed", a.seed, "Seed of the engine sample")->capture_default_str();
+  litmus->add_option("--hardware", a.hardware, "Hardware profile of explore and sample")->capture_default_str();
+  litmus->add_option("--max-seconds", a.max_seconds, "Time limit a test of the engine explore; 0 is none");
+  litmus->add_option("--witness", a.witness, "Show an execution with this outcome, e.g. \"a=0 b=1\"");
+  litmus->add_option("--explain", a.explain, "Show why this outcome is impossible");
+  litmus->add_option("--dot", a.dot, "Write the drawing of --witness or --explain to this file")->type_name("FILE");
+  litmus->add_flag("--json", a.json, kJsonHelp);
+  litmus->add_flag("--quiet", a.quiet, "Only failures and a summary");
+  litmus->callback([&] { chosen = [&] { return loco::cli::litmus_command(a); }; });
+}
+
 void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
   CLI::App* run = app.add_subcommand("run", "Run a scenario and check it");
   add_scenario_options(*run, a.run);
@@ -62,6 +84,8 @@ void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
   list->add_option("name", a.list.name, "One hardware profile or workload in full");
   list->add_flag("--json", a.list.json, kJsonHelp);
   list->callback([&] { chosen = [&] { return loco::cli::list_command(a.list); }; });
+
+  add_litmus(app, a.litmus, chosen);
 
   CLI::App* schema = app.add_subcommand("schema", "Print the scenario format as a JSON schema");
   schema->add_flag("--reference", a.reference, "Print Markdown tables of all keys in its place");
@@ -91,6 +115,8 @@ int guarded(const std::function<int()>& command, const Arguments& a) {
     return complain(fmt::format("{}: {}", file, error.what()), kBadInput);
   } catch (const loco::cli::UsageError& error) {
     return complain(error.what(), kBadInput);
+  } catch (const std::invalid_argument& error) {
+    return complain(fmt::format("loco-sim: {}", error.what()), kBadInput);
   } catch (const std::system_error& error) {
     return complain(error.what(), kBadInput);
   } catch (const std::exception& error) {

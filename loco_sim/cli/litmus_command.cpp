@@ -1,0 +1,60 @@
+// loco-sim litmus (docs/litmus-format.md): the engines put together. What they do lies in model/litmus and
+// loco_sim/explore.
+#include <fmt/format.h>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "loco_sim/cli/commands.hpp"
+#include "loco_sim/cli/output.hpp"
+#include "loco_sim/explore/engines.hpp"
+#include "model/litmus/command.hpp"
+
+namespace loco::cli {
+
+namespace {
+
+namespace litmus = model::litmus;
+
+litmus::CommandOptions command_options(const LitmusArguments& arguments) {
+  litmus::CommandOptions options;
+  options.files = arguments.files;
+  options.model = arguments.model;
+  options.engine = arguments.engine;
+  options.engine_options.hardware = arguments.hardware;
+  options.engine_options.runs = arguments.runs;
+  options.engine_options.seed = arguments.seed;
+  options.engine_options.max_seconds = arguments.max_seconds;
+  options.json = arguments.json || arguments.quiet;
+  options.witness = arguments.witness;
+  options.explain = arguments.explain;
+  options.dot = arguments.dot;
+  return options;
+}
+
+/// One line for each test that failed, and one for all.
+std::string summary(const std::string& results) {
+  std::string out;
+  std::size_t tests = 0;
+  std::size_t failed = 0;
+  for (const auto& result : nlohmann::json::parse(results)) {
+    ++tests;
+    if (result.at("verdict") == "ok") continue;
+    ++failed;
+    out += fmt::format("{} ({}, {}): missing {}, unexpected {}\n", result.at("name").get<std::string>(),
+                       result.at("model").get<std::string>(), result.at("engine").get<std::string>(),
+                       result.at("missing").dump(), result.at("unexpected").dump());
+  }
+  return out + fmt::format("{} tests, {} ok, {} failed\n", tests, tests - failed, failed);
+}
+
+}  // namespace
+
+int litmus_command(const LitmusArguments& arguments) {
+  std::ostringstream out;
+  const int code = litmus::run_litmus_command(command_options(arguments), explore::engines(), out, std::cerr);
+  if (code != kBadInput) print(arguments.quiet && !arguments.json ? summary(out.str()) : out.str());
+  return code;
+}
+
+}  // namespace loco::cli
