@@ -244,3 +244,10 @@ def test_progress_goes_to_stderr(quick, capsys):
     list(ls.sweep_rows(quick, GRID, progress=True))
     captured = capsys.readouterr()
     assert captured.out == "" and "4/4" in captured.err
+
+
+def test_dask(quick):
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as local:
+        with distributed.Client(local) as client:
+            assert rows(quick, GRID, executor=client.get_executor()) == rows(quick, GRID, jobs=1)
