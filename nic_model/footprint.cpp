@@ -7,11 +7,14 @@ namespace loco::nic {
 
 namespace {
 using Kind = Footprint::Kind;
+using Enters = Footprint::Enters;
 
 Footprint of_drain(const State& s, ThreadId id) {
   const Thread& thread = s.threads[id];
   const StoreEntry& entry = thread.buffer.front();
-  if (entry.doorbell) return {.kind = Kind::internal, .thread = id, .node = thread.node};
+  if (entry.doorbell) {
+    return {.kind = Kind::internal, .enters = Enters::doorbells, .thread = id, .node = thread.node};
+  }
   return {.kind = Kind::memory_write, .thread = id, .node = thread.node, .address = entry.address, .bytes = 8};
 }
 
@@ -30,7 +33,11 @@ Footprint of_payload_read(const Engine& engine, QpId id, std::uint32_t number) {
   const QueuePair& qp = engine.state.qps[id];
   if (qp.state == QpState::error || !qp.requester.holds(number)) return {.qp = id, .node = qp.node};
   const SendEntry& e = qp.requester.entry(number);
+  // A fence may wait for it: then the next work request starts, and may read over PCIe.
+  const Requester& rq = qp.requester;
+  const bool fenced = rq.started != rq.posted() && rq.entry(rq.started).wqe.fence;
   return {.kind = Kind::memory_read,
+          .enters = fenced ? Enters::pcie : Enters::none,
           .qp = id,
           .node = qp.node,
           .address = e.wqe.local + e.payload_read,
@@ -49,7 +56,7 @@ Footprint of_remote_read(const Engine& engine, QpId id, std::uint64_t number) {
 
 Footprint of_delivery(const State& s, std::uint32_t lane) {
   const fabric::Packet& packet = s.fabric.lane_packet(lane, 0);
-  Footprint f{.qp = packet.destination_qp, .node = packet.destination};
+  Footprint f{.enters = Enters::pcie, .qp = packet.destination_qp, .node = packet.destination};
   if (packet.opcode == fabric::Opcode::read_response) {
     const Requester& rq = s.qps[packet.destination_qp].requester;
     f.kind = Kind::response;
@@ -81,6 +88,12 @@ Footprint System::footprint(std::size_t i) const {
       return of_remote_read(engine, e.where, e.a);
     case kEventCommit:
       return of_commit(engine, e.where, e.a);
+    case kEventDoorbell:
+    case kEventFetchWqe:
+      return {.enters = Enters::pcie};
+    case kEventTransmit:
+    case kEventRespond:
+      return {.enters = Enters::link};
     case kEventAtomic:
     case kEventAtomicDone:
       return {.kind = Kind::atomic, .node = e.where};

@@ -17,7 +17,16 @@ struct Footprint {
     memory_write,  ///< makes a write to [address, address + bytes) of `node` visible
     atomic,        ///< a remote atomic operation moves on
   };
+  /// Queues that the event may put something into and that queue pairs may share: then the order in which queue pairs
+  /// come to them can matter.
+  enum class Enters : std::uint8_t {
+    none,
+    doorbells,  ///< of a node; shared always
+    pcie,       ///< posted writes, and reads behind them; shared with the ordering domain `nic`
+    link,       ///< lanes of the network; shared unless `link.ideal`
+  };
   Kind kind = Kind::internal;
+  Enters enters = Enters::none;
   ThreadId thread = 0;
   QpId qp = 0;
   NodeId node = 0;

@@ -25,10 +25,22 @@ nic::SystemConfig config_for(const Program& program, const nic::HardwareProfile&
   return {.profile = profile, .nodes = static_cast<std::uint32_t>(std::max<std::size_t>(program.nodes.size(), 1))};
 }
 
-/// Queue pairs share no queue with each other, and nothing is broken.
-bool queues_are_independent(const nic::HardwareProfile& p) {
-  return p.link_ideal && p.pcie_ordering_domain == nic::OrderingDomain::qp && p.faults.none() &&
-         p.nic_max_rd_atomic >= kQueueEntries;
+/// READs that may be outstanding at once, at most.
+std::uint32_t reads_at_once(const Program& program) {
+  std::uint32_t most = 0;
+  for (const Thread& t : program.threads) {
+    std::uint32_t gets = 0;
+    for (int pc = 0; pc < len(t.code); ++pc) {
+      const Instruction& i = at(t.code, pc);
+      if (i.op == Op::get) ++gets;
+      if ((i.op == Op::jump || i.op == Op::branch_zero) && i.jump <= pc &&
+          std::any_of(t.code.begin() + i.jump, t.code.begin() + pc, [](const auto& k) { return k.op == Op::get; })) {
+        return kQueueEntries;
+      }
+    }
+    most = std::max(most, gets);
+  }
+  return most;
 }
 
 bool remote_operation(const Instruction& i) { return i.op == Op::put || i.op == Op::get; }
@@ -50,7 +62,10 @@ std::uint64_t Configuration::hash() const {
 Machine::Machine(const Program& program, const nic::HardwareProfile& profile)
     : program_(program),
       sharing_(program),
-      independent_queues_(queues_are_independent(profile)),
+      regular_(profile.faults.none() && profile.nic_max_rd_atomic >= reads_at_once(program)),
+      shared_pcie_(profile.pcie_ordering_domain != nic::OrderingDomain::qp),
+      shared_links_(!profile.link_ideal),
+      posting_threads_(program.nodes.size(), 0),
       initial_{nic::System(config_for(program, profile)), {}} {
   if (len(program_.nodes) > kNodesMax) throw std::invalid_argument("a litmus test on hardware has at most 32 nodes");
   place_locations(initial_.system);
@@ -97,6 +112,7 @@ void Machine::connect(nic::System& system) {
       if (i.op == Op::poll) nodes.insert(node_position(i.node));
     }
     const auto home = static_cast<nic::NodeId>(node_position(at(program_.threads, t).node));
+    if (!nodes.empty()) ++posting_threads_[home];
     for (const int n : nodes) {
       const auto peer = static_cast<nic::NodeId>(n);
       const nic::CqId cq = system.create_cq(home, kQueueEntries);
@@ -155,13 +171,27 @@ bool Machine::response_races(const Configuration& c, const nic::Footprint& f) co
   return false;
 }
 
+/// With shared queues the order in which queue pairs reach them decides.
+bool Machine::order_matters(nic::Footprint::Enters queue, nic::NodeId node) const {
+  using Enters = nic::Footprint::Enters;
+  switch (queue) {
+    case Enters::none:
+      return false;
+    case Enters::doorbells:  // behind the doorbells, work requests are fetched: with `qp` a stream of each queue pair
+      return shared_pcie_ && posting_threads_[node] > 1;
+    case Enters::pcie:
+      return shared_pcie_ || shared_links_;
+    case Enters::link:
+      return shared_links_ || shared_pcie_;
+  }
+  return true;
+}
+
 bool Machine::commutes(const Configuration& c, std::size_t i) const {
   using Kind = nic::Footprint::Kind;
   const nic::Footprint f = c.system.footprint(i);
   if (f.kind == Kind::thread_step) return local_step(c, static_cast<int>(f.thread));
-  // With shared queues (one ordering domain for a whole NIC, shared links) the order in which queue pairs reach them
-  // decides, so what is internal to a NIC does not commute any more.
-  if (!independent_queues_) return false;
+  if (!regular_ || order_matters(f.enters, f.node)) return false;
   switch (f.kind) {
     case Kind::internal:
       return true;

@@ -86,7 +86,12 @@ class Machine {
   std::vector<std::vector<int>> used_nodes_;  // by thread: node positions it operates on
   std::vector<int> links_;                    // by queue pair: its link(thread, node position), or kNone
   Sharing sharing_;
-  bool independent_queues_ = false;  // queue pairs share nothing: see commutes()
+  [[nodiscard]] bool order_matters(nic::Footprint::Enters queue, nic::NodeId node) const;
+
+  bool regular_ = false;              // nothing is broken, and no limit delays work requests
+  bool shared_pcie_ = false;          // queue pairs share an ordering domain,
+  bool shared_links_ = false;         // links
+  std::vector<int> posting_threads_;  // and doorbells, by node: threads that post
   Configuration initial_;
 };
 

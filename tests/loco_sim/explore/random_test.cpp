@@ -74,10 +74,10 @@ void check_exact(std::uint64_t seed, const Shape& shape, std::uint64_t runs, Tot
   }
 }
 
-void check_reduction(std::uint64_t seed, const Shape& shape) {
+void check_reduction(std::uint64_t seed, const Shape& shape, const nic::HardwareProfile& profile = {}) {
   const Random r = random_program(seed, shape);
   INFO("seed " << seed << "\n" << r.document);
-  const explore::Machine machine(model::litmus::implement(r.program), nic::HardwareProfile{});
+  const explore::Machine machine(model::litmus::implement(r.program), profile);
   const explore::ExploreResult full = explore::explore(machine, {.reduce = false});
   const explore::ExploreResult reduced = explore::explore(machine);
   CHECK(full.outcomes == reduced.outcomes);
@@ -110,6 +110,18 @@ TEST_CASE("reduction loses no outcome") {
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
       check_reduction(seed, {.model = model, .nodes_max = 2, .threads_max = 2, .operations_max = 3, .total_max = 5});
     }
+  }
+}
+
+TEST_CASE("reduction loses no outcome where queue pairs share queues") {
+  nic::HardwareProfile shared;
+  shared.pcie_ordering_domain = nic::OrderingDomain::nic;
+  nic::HardwareProfile network = shared;
+  network.link_ideal = false;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const Shape shape{.nodes_max = 2, .threads_max = 2, .operations_max = 3, .total_max = 4};
+    check_reduction(seed, shape, shared);
+    check_reduction(seed, shape, network);
   }
 }
 
