@@ -18,8 +18,8 @@ namespace loco::cli {
 namespace {
 
 const std::vector<std::string>& all_libraries() {
-  static const std::vector<std::string> names = {"rdmawait", "sv", "bal", "rbl", "msw", "lock", "kvstore"};
-  return names;
+  static const std::vector<std::string> kNames = {"rdmawait", "sv", "bal", "rbl", "msw", "lock", "kvstore"};
+  return kNames;
 }
 
 void write_file(const std::string& path, const std::string& text) {

@@ -40,7 +40,7 @@ KeyTable with_network(KeyTable table) {
 }  // namespace
 
 const KeyTable& scenario_keys() {
-  static const KeyTable table = with_network({
+  static const KeyTable kTable = with_network({
       {.path = "name", .least = 1, .most = 128, .doc = "What reports call the run; the file's name when left out."},
       {.path = "description", .most = 4096, .doc = "For readers."},
       {.path = "seed",
@@ -111,7 +111,7 @@ const KeyTable& scenario_keys() {
        .type = KeyType::subtree,
        .doc = "Dotted keys and the lists of values they take, one run for each combination."},
   });
-  return table;
+  return kTable;
 }
 
 }  // namespace loco::scenario

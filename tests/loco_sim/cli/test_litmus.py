@@ -1,0 +1,67 @@
+"""loco-sim litmus: the papers' corpus, its formats, bad input."""
+
+import json
+
+
+def test_the_papers_tests_hold(loco_sim, root):
+    done = loco_sim("litmus", *sorted((root / "tests/litmus").glob("*.yaml")), "--json")
+    assert done.returncode == 0, done.stderr
+    results = json.loads(done.stdout)
+    assert len(results) > 50
+    assert {r["verdict"] for r in results} == {"ok"}
+    assert {"name", "model", "engine", "outcomes", "executions", "verdict", "missing", "unexpected", "seconds"} <= set(
+        results[0]
+    )
+
+
+TEST = """\
+name: coherence
+model: rdmawait
+locations: {x: {node: 1}}
+threads:
+  - {node: 1, code: "x = 1"}
+  - {node: 1, code: "a = x; b = x"}
+outcomes:
+  allowed: [{a: 0, b: 1}]
+  forbidden: [{a: 1, b: 0}]
+"""
+
+
+def test_a_wrong_expectation_fails(loco_sim, tmp_path):
+    test = tmp_path / "t.yaml"
+    test.write_text(TEST)
+    done = loco_sim("litmus", test)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Ok" in done.stdout.splitlines()
+    # reads of one location by one thread keep their order (Fig. 10, A1): 1 then 0 is impossible
+    test.write_text(TEST.replace("allowed: [{a: 0, b: 1}]", "allowed: [{a: 1, b: 0}]").replace("forbidden: [{a: 1, b: 0}]", "forbidden: []"))
+    wrong = loco_sim("litmus", test)
+    assert wrong.returncode == 1
+    assert "No" in wrong.stdout.splitlines()
+    quiet = loco_sim("litmus", test, "--quiet")
+    assert quiet.returncode == 1
+    assert quiet.stdout.splitlines()[-1] == "1 tests, 0 ok, 1 failed"
+
+
+def test_hardware_shows_no_more_than_the_model(loco_sim, tmp_path):
+    test = tmp_path / "t.yaml"
+    test.write_text(TEST)
+    allowed = json.loads(loco_sim("litmus", test, "--json").stdout)[0]["outcomes"]
+    for engine in ("explore", "sample"):
+        done = loco_sim("litmus", test, "--json", "--engine", engine)
+        assert done.returncode == 0, done.stderr
+        seen = json.loads(done.stdout)[0]["outcomes"]
+        assert seen
+        assert all(outcome in allowed for outcome in seen)
+
+
+def test_bad_documents_and_arguments(loco_sim, tmp_path):
+    test = tmp_path / "t.yaml"
+    test.write_text(TEST.replace("a = x;", "a = ;"))
+    done = loco_sim("litmus", test)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"{test}:6:")
+    test.write_text(TEST)
+    assert loco_sim("litmus", test, "--engine", "guess").returncode == 2
+    assert loco_sim("litmus", test, "--engine", "sample", "--hardware", "none").returncode == 2
+    assert loco_sim("litmus", "no-such-file.yaml").returncode == 2
