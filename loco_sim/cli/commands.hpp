@@ -62,6 +62,7 @@ struct LitmusArguments {
   std::string hardware = "model-weak";
   std::uint64_t runs = 2000;
   std::uint64_t seed = 1;
+  std::uint64_t max_executions = 0;
   double max_seconds = 0;
   std::string witness;
   std::string explain;

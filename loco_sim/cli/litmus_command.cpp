@@ -24,6 +24,7 @@ litmus::CommandOptions command_options(const LitmusArguments& arguments) {
   options.engine_options.hardware = arguments.hardware;
   options.engine_options.runs = arguments.runs;
   options.engine_options.seed = arguments.seed;
+  options.engine_options.max_executions = arguments.max_executions;
   options.engine_options.max_seconds = arguments.max_seconds;
   options.json = arguments.json || arguments.quiet;
   options.witness = arguments.witness;

@@ -48,6 +48,7 @@ void add_litmus(CLI::App& app, loco::cli::LitmusArguments& a, std::function<int(
   litmus->add_option("--runs", a.runs, "Runs of the engine sample")->capture_default_str();
   litmus->add_option("--seed", a.seed, "Seed of the engine sample")->capture_default_str();
   litmus->add_option("--hardware", a.hardware, "Hardware profile of explore and sample")->capture_default_str();
+  litmus->add_option("--max-executions", a.max_executions, "Executions a test of the engine explore; 0 is no limit");
   litmus->add_option("--max-seconds", a.max_seconds, "Time limit a test of the engine explore; 0 is none");
   litmus->add_option("--witness", a.witness, "Show an execution with this outcome, e.g. \"a=0 b=1\"");
   litmus->add_option("--explain", a.explain, "Show why this outcome is impossible");
