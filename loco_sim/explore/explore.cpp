@@ -18,10 +18,13 @@ class Search {
     while (!stack.empty() && within_limits()) {
       Configuration c = std::move(stack.back());
       stack.pop_back();
-      if (!settle(c)) continue;
+      if (!settle(c)) {
+        spare_.push_back(std::move(c));
+        continue;
+      }
       const std::size_t pending = c.system.pending_events();
       for (std::size_t i = 0; i + 1 < pending; ++i) {
-        stack.push_back(c);
+        stack.push_back(copy(c));
         machine_.step(stack.back(), i);
       }
       stack.push_back(std::move(c));
@@ -33,6 +36,15 @@ class Search {
   }
 
  private:
+  /// Into the storage of a configuration that is done with, if there is one: copying allocates much.
+  Configuration copy(const Configuration& c) {
+    if (spare_.empty()) return c;
+    Configuration result = std::move(spare_.back());
+    spare_.pop_back();
+    result = c;
+    return result;
+  }
+
   bool within_limits() const {
     if (limits_.max_executions != 0 && result_.executions >= limits_.max_executions) return false;
     return limits_.max_time.count() == 0 || (result_.states & 255U) != 0 ||
@@ -68,6 +80,7 @@ class Search {
   const std::chrono::steady_clock::time_point deadline_;
   boost::unordered_set<std::uint64_t> seen_;  // looked up, never iterated
   std::set<model::litmus::Outcome> outcomes_;
+  std::vector<Configuration> spare_;
   ExploreResult result_;
 };
 
