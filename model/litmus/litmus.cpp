@@ -49,9 +49,8 @@ Result enumerate(const Program& program, const Options& options) {
   if (found.uncounted && !options.outcomes_only)
     result.notes.push_back("executions were counted up to " + std::to_string(options.counted_max) +
                            "; the outcomes are complete");
-  if (found.too_large)
-    result.notes.push_back("paths with more than " + std::to_string(kSubeventsMax) + " subevents were left out");
-  if (found.truncated)
+  if (found.too_large) result.notes.push_back("ways through the code were left out: too many, or too large");
+  if (found.cut_loops)
     result.notes.push_back("loops were cut after " + std::to_string(options.loop_bound) + " repetitions");
   judge(program, result.complete, result);
   for (const auto& [thread, instruction] : found.failed_assertions) {

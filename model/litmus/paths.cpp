@@ -24,13 +24,15 @@ class PathBuilder {
     start.back_jumps.assign(self_.code.size(), 0);
     pending_.push_back(std::move(start));
     while (!pending_.empty()) {
-      if (len(result_.paths) >= options_.paths_max) {
-        result_.truncated = true;
+      if (len(result_.paths) >= options_.paths_max || symbols_ > options_.symbols_max) {
+        result_.too_many = true;
         break;
       }
       State s = std::move(pending_.back());
       pending_.pop_back();
-      if (interpret(s)) result_.paths.push_back(std::move(s.path));
+      if (!interpret(s)) continue;
+      symbols_ += len(s.path.symbols);
+      result_.paths.push_back(std::move(s.path));
     }
     // Forks are taken depth first with the second branch first: restore the order of the code.
     std::reverse(result_.paths.begin(), result_.paths.end());
@@ -64,6 +66,7 @@ class PathBuilder {
     s.op = op;
     s.a = a;
     s.b = b;
+    s.weight = 1 + sa.weight + (unary ? 0 : at(p.symbols, b).weight);
     return symbol(p, s);
   }
   int evaluate(ThreadPath& p, int expr) const {
@@ -112,8 +115,9 @@ class PathBuilder {
   /// Runs to the end of the code. False when the path is cut off. Forks push the other branch on pending_.
   bool interpret(State& s) {
     while (s.pc < len(self_.code)) {
-      if (len(s.path.subevents) > kSubeventsMax || len(s.path.symbols) > 4000) {
-        result_.truncated = true;
+      if (len(s.path.subevents) > kSubeventsMax || len(s.path.symbols) > 4000 ||
+          (!s.path.symbols.empty() && s.path.symbols.back().weight > options_.weight_max)) {
+        result_.too_many = true;
         return false;
       }
       const Instruction& i = at(self_.code, s.pc);
@@ -130,7 +134,7 @@ class PathBuilder {
   bool control(State& s, const Instruction& i) {
     if (i.op == Op::jump) {
       if (i.jump <= s.pc && ++at(s.back_jumps, s.pc) > options_.loop_bound) {
-        result_.truncated = true;
+        result_.cut_loops = true;
         return false;
       }
       s.pc = i.jump;
@@ -387,6 +391,7 @@ class PathBuilder {
   const Thread& self_;
   PathOptions options_;
   std::vector<State> pending_;
+  int symbols_ = 0;
   ThreadPaths result_;
 };
 

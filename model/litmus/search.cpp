@@ -22,10 +22,11 @@ void for_each_skeleton(const Program& program, const Model& model, const SearchO
   path_options.loop_bound = options.loop_bound;
   path_options.transitive_barriers = options.model.transitive_barriers;
   std::vector<ThreadPaths> paths;
-  bool truncated = false, too_large = false, runnable = true;
+  bool cut_loops = false, too_large = false, runnable = true;
   for (int t = 0; t < len(program.threads); ++t) {
     paths.push_back(enumerate_paths(program, cells, t, path_options));
-    truncated = truncated || paths.back().truncated;
+    cut_loops = cut_loops || paths.back().cut_loops;
+    too_large = too_large || paths.back().too_many;
     runnable = runnable && !paths.back().paths.empty();
   }
 
@@ -50,7 +51,7 @@ void for_each_skeleton(const Program& program, const Model& model, const SearchO
     }
   }
   if (limits != nullptr) {
-    limits->truncated = truncated;
+    limits->cut_loops = cut_loops;
     limits->too_large = too_large;
   }
 }

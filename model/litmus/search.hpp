@@ -45,10 +45,10 @@ struct SearchResult {
   std::vector<Outcome> outcomes;  ///< sorted, each once
   std::uint64_t executions = 0;
   std::uint64_t skeletons = 0;
-  bool truncated = false;  ///< loops were cut at the bound
+  bool cut_loops = false;  ///< loops were cut at the bound
   bool uncounted = false;  ///< branches with known outcomes were left out: there are more executions
   bool stopped = false;    ///< executions_max was reached, or the visitor said so
-  bool too_large = false;  ///< some path combination has more subevents than the engine takes
+  bool too_large = false;  ///< paths, or ways to join them, were left out for their size or number
   std::vector<std::pair<int, int>> failed_assertions;  ///< (thread, instruction), sorted, each once
 };
 

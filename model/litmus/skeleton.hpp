@@ -41,7 +41,8 @@ struct Symbol {
   Value constant = 0;
   int a = kNone;  ///< read: the subevent (of the path); op, select: symbols
   int b = kNone;
-  int c = kNone;  ///< select: `a` if it is not 0 gives `b`, else `c`
+  int c = kNone;   ///< select: `a` if it is not 0 gives `b`, else `c`
+  int weight = 1;  ///< nodes of the expression written out as a tree: what evaluating it costs
 };
 
 struct Condition {
@@ -89,11 +90,14 @@ struct PathOptions {
   bool transitive_barriers = false;  ///< every barrier is
   int loop_bound = 4;                ///< times that control may go back to the head of a loop
   int paths_max = 20'000;            ///< per thread
+  int symbols_max = 1'000'000;       ///< of all paths of a thread together
+  int weight_max = 500;              ///< of one value
 };
 
 struct ThreadPaths {
   std::vector<ThreadPath> paths;
-  bool truncated = false;  ///< a path was cut at the loop bound, or paths_max was reached
+  bool cut_loops = false;  ///< a path was cut at the loop bound
+  bool too_many = false;   ///< paths were left out at one of the other limits
 };
 
 /// Every way through the thread's code.
