@@ -56,8 +56,8 @@ bool rdmawait_in_order(const Skeleton& x, const ModelOptions&, Axioms& a) {
 }  // namespace
 
 const Model& in_order_model() {
-  static const Model model{"rdmawait-in-order", {rdmawait_in_order}};
-  return model;
+  static const Model kModel{"rdmawait-in-order", {rdmawait_in_order}};
+  return kModel;
 }
 
 SearchResult search_in_order(const Program& program, const SearchOptions& options) {
@@ -73,7 +73,8 @@ std::vector<Outcome> excluded_by_in_order(const Program& program, const std::str
   options.outcomes_only = true;
   const SearchResult all = search(program, *find_model(model), options);
   const SearchResult in_order = search_in_order(program, options);
-  if (all.truncated || all.too_large || in_order.too_large) return {};
+  const auto cut_short = [](const SearchResult& r) { return r.cut_loops || r.stopped || r.too_large; };
+  if (cut_short(all) || cut_short(in_order)) return {};
   std::vector<Outcome> excluded;
   std::set_difference(all.outcomes.begin(), all.outcomes.end(), in_order.outcomes.begin(), in_order.outcomes.end(),
                       std::back_inserter(excluded));
