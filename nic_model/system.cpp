@@ -292,6 +292,7 @@ void System::set_word(NodeId node, Address address, std::uint64_t value) {
 
 const SystemConfig& System::config() const { return state_->config; }
 const Counters& System::counters() const { return state_->counters; }
+const fabric::Fabric& System::network() const { return state_->fabric; }
 QpState System::qp_state(QpId qp) const { return state_->qps.at(qp).state; }
 NodeId System::qp_node(QpId qp) const { return state_->qps.at(qp).node; }
 QpId System::qp_peer(QpId qp) const { return state_->qps.at(qp).peer; }

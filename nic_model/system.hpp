@@ -110,6 +110,8 @@ class System {
   // --- inspection --------------------------------------------------------------------------------------------------
   [[nodiscard]] const SystemConfig& config() const;
   [[nodiscard]] const Counters& counters() const;
+  /// Only to look at: links' counters, queues.
+  [[nodiscard]] const fabric::Fabric& network() const;
   [[nodiscard]] QpState qp_state(QpId qp) const;
   [[nodiscard]] NodeId qp_node(QpId qp) const;
   [[nodiscard]] QpId qp_peer(QpId qp) const;

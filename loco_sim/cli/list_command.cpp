@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "fabric/topology/kinds.hpp"
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
 #include "loco_sim/scenario/hardware.hpp"
@@ -72,9 +73,11 @@ Rows workload_rows(const std::string& name) {
 }
 
 Rows topology_rows() {
-  return {{"topology", "description"},
-          {"back_to_back", "two hosts and a cable"},
-          {"star", "hosts around one cut-through switch"}};
+  Rows rows = {{"topology", "description"}};
+  for (const fabric::topology::KindInfo& kind : fabric::topology::kinds()) {
+    rows.push_back({std::string(kind.name), std::string(kind.doc)});
+  }
+  return rows;
 }
 
 Rows model_rows() {

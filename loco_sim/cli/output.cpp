@@ -36,6 +36,12 @@ Json step_json(const model::Step& step) {
           {"edge", step.edge_text}};
 }
 
+Json counters_json(const sim::Counters& c) {
+  Json out = Json::object();
+  for (const std::string& name : c.names()) out[name] = c.value(name);
+  return out;
+}
+
 Json counters_json(const nic::Counters& c) {
   return {{"events", c.events},
           {"packets_sent", c.packets_sent},
@@ -132,7 +138,8 @@ Json to_json(const scenario::Scenario& scenario, const RunResult& result) {
               {"operations_per_second", result.operations_per_second()},
               {"measured_ps", result.measured_ps},
               {"simulated_ps", result.simulated_ps},
-              {"counters", counters_json(result.counters)}};
+              {"counters", counters_json(result.counters)},
+              {"workload_counters", counters_json(result.workload_counters)}};
   if (result.verdict) out["check"] = to_json(*result.verdict);
   return out;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "fabric/report.hpp"
 #include "loco_sim/transport/cluster.hpp"
 
 namespace loco {
@@ -26,6 +27,20 @@ ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& opti
 
 std::string told(const scenario::Scenario& s, const std::exception& error) {
   return fmt::format("{} (scenario {}, seed {})", error.what(), s.file, s.seed);
+}
+
+/// What the links of the network did, all together.
+void add_network_counters(const fabric::Fabric& network, sim::Counters& counters) {
+  if (network.links() == 0) return;
+  const fabric::LinkCounters sum = fabric::totals(network);
+  const auto add = [&](const char* name, std::uint64_t value) { counters.add(counters.id(name), value); };
+  add("fabric_packets_delivered", network.packets_delivered());
+  add("fabric_bytes_delivered", network.bytes_delivered());
+  add("fabric_packets_lost", sum.drops);
+  add("fabric_marks", sum.marks);
+  add("fabric_pauses", sum.pauses);
+  add("fabric_paused_ps", static_cast<std::uint64_t>(sum.paused.ps));
+  add("fabric_queue_max_bytes", sum.queue_max);
 }
 
 void fill_trace(const scenario::Scenario& s, SimulatedCluster& cluster, RunResult& result) {
@@ -73,6 +88,7 @@ RunResult run(const scenario::Scenario& scenario, const RunOptions& options) {
   result.simulated_ps = cluster.ended().ps;
   result.counters = cluster.system().counters();
   result.workload_counters = std::move(measured.counters);
+  add_network_counters(cluster.system().network(), result.workload_counters);
   if (cluster.config().record) fill_trace(scenario, cluster, result);
   return result;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "fabric/fields.hpp"
@@ -110,7 +111,9 @@ topology::Parameters shape_of(const DocumentNode& root, const Settings& settings
   const DocumentNode* section = root.find("topology");
   std::vector<topology::Setting> given;
   const DocumentNode* edges = nullptr;
-  for (const DocumentEntry& entry : section != nullptr ? section->entries : std::vector<DocumentEntry>()) {
+  const std::span<const DocumentEntry> entries =
+      section == nullptr ? std::span<const DocumentEntry>() : section->entries;
+  for (const DocumentEntry& entry : entries) {
     if (entry.key == "kind" || entry.key == "nodes") continue;
     const auto row = std::find_if(info.parameters.begin(), info.parameters.end(),
                                   [&](const topology::Parameter& p) { return p.key == entry.key; });

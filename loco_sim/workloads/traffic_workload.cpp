@@ -39,7 +39,7 @@ Plan make_plan(const Setup& setup) {
       }
       break;
     case Pattern::victim:
-      for (NodeId n = nodes / 2; n + 1 < nodes; ++n) plan.receivers[n] = {0};
+      for (NodeId n = 2; n + 1 < nodes; ++n) plan.receivers[n] = {0};
       plan.receivers[nodes - 1] = {1};
       break;
   }

@@ -1,0 +1,109 @@
+// The traffic workload over real NICs and the packet fabric: sums of bytes, bounds by the bottleneck, PFC and DCQCN.
+#include "loco_sim/run/run.hpp"
+#include "loco_sim/scenario/input_error.hpp"
+#include "loco_sim/scenario/scenario.hpp"
+#include "tests/catch.hpp"
+
+using namespace loco;
+
+namespace {
+
+RunResult run_text(const std::string& text) {
+  // PCIe is made no bottleneck, so that the network alone decides.
+  const std::string hardware = "hardware: {base: cx5-roce-25g, link: {mtu: 4096}, pcie: {rate: 400Gbps}}\n";
+  return run(scenario::parse_scenario(hardware + "check: []\n" + text, "traffic.yaml"));
+}
+
+std::uint64_t counter(const RunResult& result, const char* name) { return result.workload_counters.value(name); }
+
+const std::string kLink = "link: {rate: 100Gbps, delay: 1us}";
+
+}  // namespace
+
+TEST_CASE("an incast through PFC ends when the receiver's link has carried it all, and little later") {
+  const RunResult result = run_text("topology: {kind: fat_tree, k: 4}\nfabric: {" + kLink +
+                                    ", flow_control: pfc, buffer: {size: 2MB}}\n"
+                                    "workload: {kind: traffic, pattern: incast, size: 1MiB}\n");
+  CHECK(counter(result, "payload_bytes") == 15 * 1'048'576);
+  CHECK(counter(result, "fabric_pauses") > 0);
+  CHECK(counter(result, "fabric_packets_lost") == 0);
+  // 15 messages of 256 packets of 4096 + 82 bytes, RETH once, at 80 ps a byte; then fetches, ways and ACKs: below 20
+  // us.
+  const std::int64_t least = 15 * (256 * 4178 + 16) * 80;
+  CHECK(result.measured_ps > least);
+  CHECK(result.measured_ps < least + 20'000'000);
+}
+
+TEST_CASE("a permutation of neighbours on a star has every link to itself") {
+  const RunResult result = run_text("topology: {kind: star, nodes: 6}\nfabric: {" + kLink +
+                                    "}\nworkload: {kind: traffic, pattern: permutation, size: 1MiB}\n");
+  const std::int64_t alone = (256 * 4178 + 16) * 80;
+  CHECK(result.measured_ps > alone);
+  CHECK(result.measured_ps < alone + 10'000'000);
+  CHECK(counter(result, "fabric_packets_delivered") >= 6 * 256 + 6);
+}
+
+TEST_CASE("PFC blocks a victim at the head of the line") {
+  const auto victim = [](const std::string& flow_control) {
+    const RunResult result =
+        run_text("topology: {kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 4}\nfabric: {" + kLink +
+                 ", flow_control: " + flow_control +
+                 ", pfc: {xoff: 40kB}}\nworkload: {kind: traffic, pattern: victim, size: 1MiB, count: 2}\n");
+    for (const OperationTimes& o : result.operations) {
+      if (o.name == "victim") return o.samples_ps.front();  // while all the others send
+    }
+    FAIL("no victim");
+    return std::int64_t{0};
+  };
+  // Four flows share the uplink: a quarter each. Beyond that: eight links of 1 us there and back, six times through a
+  // switch, and the NICs' and PCIe's few microseconds.
+  const std::int64_t quarter = 4 * (256 * 4178 + 16) * 80;
+  CHECK(victim("unlimited") < quarter + 15'000'000);
+  CHECK(victim("pfc") > quarter * 5 / 4);
+}
+
+TEST_CASE("DCQCN spares the pauses") {
+  const auto pauses = [](const std::string& enabled) {
+    return counter(run_text("topology: {kind: star, nodes: 8}\nfabric: {" + kLink +
+                            ", flow_control: pfc, buffer: {size: 2MB}, ecn: {enabled: true}, dcqcn: {enabled: " +
+                            enabled + "}}\nworkload: {kind: traffic, pattern: incast, size: 1MiB, count: 8}\n"),
+                   "fabric_pauses");
+  };
+  const std::uint64_t without = pauses("false");
+  CHECK(without > 0);
+  CHECK(pauses("true") < without / 4);
+}
+
+TEST_CASE("mistakes in the network are told with their place") {
+  const auto wrong = [](const std::string& text) {
+    try {
+      static_cast<void>(scenario::parse_scenario("workload: {kind: traffic}\n" + text, "s.yaml"));
+    } catch (const scenario::InputError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  CHECK_THAT(wrong("topology: {kind: star, k: 4}\n"),
+             test::contains_text("s.yaml:2:24: topology: expected a parameter of star, found \"k\""));
+  CHECK_THAT(wrong("topology: {kind: fat_tree, k: 5}\n"), test::contains_text("topology.k: expected an even integer"));
+  CHECK_THAT(wrong("topology: {kind: torus, dims: [4, x]}\n"), test::contains_text("s.yaml:2:35: topology.dims"));
+  CHECK_THAT(wrong("topology: {kind: custom, hosts: 2, switches: 1, edges: [[h0, s0], [h1, s7]]}\n"),
+             test::contains_text("topology.edges[1]: expected one of 2 hosts"));
+  CHECK_THAT(wrong("fabric: {failures: [{link: [h0, h1], down: 1ms}]}\n"),
+             test::contains_text("no link between h0 and h1"));
+  CHECK_THAT(wrong("fabric: {flow_control: pfc, buffer: {size: 10kB}}\n"), test::contains_text("s.yaml:2:9: fabric"));
+  CHECK_THAT(wrong("fabric: {routing: shortest}\n"), test::contains_text("fabric.routing: expected one of"));
+}
+
+TEST_CASE("custom graphs, tori and dragonflies carry messages") {
+  const std::string topology =
+      GENERATE("{kind: custom, hosts: 3, switches: 2, edges: [[h0, s0], [h1, s0], [h2, s1], [s0, s1, {rate: 10Gbps}]]}",
+               "{kind: torus, dims: [3, 3]}", "{kind: dragonfly, groups: 3}", "{kind: ring, nodes: 5}");
+  const RunResult result =
+      run_text("topology: " + topology + "\nworkload: {kind: traffic, pattern: all_to_all, size: 8KiB}\n");
+  const std::uint64_t n = topology.find("custom") != std::string::npos  ? 3
+                          : topology.find("torus") != std::string::npos ? 9
+                          : topology.find("ring") != std::string::npos  ? 5
+                                                                        : 24;
+  CHECK(counter(result, "payload_bytes") == n * (n - 1) * 8192);
+}
