@@ -142,6 +142,7 @@ ClusterConfig cluster_config(const scenario::Scenario& s, Interruption& interrup
   ClusterConfig config;
   config.profile = s.hardware;
   config.topology = s.topology;
+  config.network = s.network;
   config.nodes = s.nodes;
   config.seed = s.seed;
   config.schedule = s.schedule;

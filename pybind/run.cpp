@@ -63,6 +63,13 @@ py::dict counters(const Finished& f) {
   return out;
 }
 
+py::dict workload_counters(const Finished& f) {
+  py::dict out;
+  for (const std::string& name : f.result->workload_counters.names())
+    out[py::str(name)] = f.result->workload_counters.value(name);
+  return out;
+}
+
 py::object verdict(const Finished& f) {
   if (!f.result->verdict) return py::none();
   return verdict_tuple(*f.result->verdict);
@@ -86,6 +93,7 @@ void bind_run(py::module_& m) {
       .def_readonly("trace", &Finished::trace)
       .def_property_readonly("operations", &operations)
       .def_property_readonly("counters", &counters)
+      .def_property_readonly("workload_counters", &workload_counters)
       .def_property_readonly("verdict", &verdict)
       .def_property_readonly("operations_done", [](const Finished& f) { return f.result->operations_done; })
       .def_property_readonly("operations_per_second",

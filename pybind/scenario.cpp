@@ -28,6 +28,21 @@ std::vector<scenario::Override> overrides_from(const Overrides& pairs) {
   return out;
 }
 
+/// A document for Python: maps, lists and texts.
+py::object python_tree(const scenario::DocumentNode& node) {
+  using Kind = scenario::DocumentNode::Kind;
+  if (node.kind == Kind::null) return py::none();
+  if (node.kind == Kind::scalar) return py::str(node.text);
+  if (node.kind == Kind::list) {
+    py::list out;
+    for (const scenario::DocumentNode& item : node.items) out.append(python_tree(item));
+    return out;
+  }
+  py::dict out;
+  for (const scenario::DocumentEntry& entry : node.entries) out[py::str(entry.key)] = python_tree(entry.value);
+  return out;
+}
+
 /// A value for Python: numbers with a unit as people write them, choices as a list.
 py::object python_value(const Value& value, const Key& key) {
   switch (key.type) {
@@ -44,8 +59,9 @@ py::object python_value(const Value& value, const Key& key) {
     case KeyType::text:
     case KeyType::choice:
     case KeyType::subtree:
-    case KeyType::list:
       break;
+    case KeyType::list:
+      return python_tree(scenario::parse_override(value.text, key.path));
   }
   return py::str(value.text);
 }
@@ -76,7 +92,9 @@ py::list effective(const Scenario& s) {
     for (const Key& key : table) {
       const auto found = s.settings.find(key.path);
       if (key.type == KeyType::subtree || found == s.settings.end()) continue;
-      out.append(py::make_tuple(key.path, python_value(found->second, key)));
+      // the default is a star's; other topologies say themselves how many hosts they have
+      const bool nodes = key.path == "topology.nodes";
+      out.append(py::make_tuple(key.path, nodes ? py::int_(s.nodes) : python_value(found->second, key)));
     }
   };
   add(scenario::scenario_keys());

@@ -30,6 +30,7 @@ from .sweeps import Uniform as Uniform
 from .sweeps import sweep as sweep
 from .sweeps import sweep_points as sweep_points
 from .sweeps import sweep_rows as sweep_rows
+from .topologies import custom_topology as custom_topology
 from .trace import Trace as Trace
 from .trace import call_dtype as call_dtype
 from .trace import read_trace as read_trace

@@ -139,6 +139,7 @@ class Result:
         scenario: the scenario that was run.
         operations: the times of each kind of operation, by the workload's name for it.
         counters: what the simulated hardware counted (events, packets, bytes, doorbells, ...).
+        workload_counters: what the workload itself noticed.
         operations_done: number of operations measured.
         operations_per_second: operations a simulated second; 0 when none was measured.
         measured_ps: simulated picoseconds from the first operation's start to the last one's end.
@@ -153,6 +154,7 @@ class Result:
         self.operations = {name: Latency(numpy.frombuffer(samples, dtype=numpy.int64))  # type: ignore[call-overload]
                            for name, samples in core.operations}
         self.counters: dict[str, int] = core.counters
+        self.workload_counters: dict[str, int] = core.workload_counters
         self.operations_done: int = core.operations_done
         self.operations_per_second: float = core.operations_per_second
         self.measured_ps: int = core.measured_ps

@@ -1,0 +1,114 @@
+"""Scenarios as values: overrides, the effective configuration, its hash, topologies of one's own."""
+
+import pickle
+
+import pytest
+
+import loco_sim as ls
+
+
+def test_attributes(barrier):
+    s = ls.Scenario(barrier, seed=5)
+    assert (s.name, s.seed, s.nodes, s.workload) == ("barrier", 5, 3, "barrier")
+    assert s.checks == ["rdmawait", "sv", "bal"] and s.hardware == "custom" and s.description == ""
+    assert s.sweep_axes == {} and "barrier" in repr(s) and "<pre>" in s._repr_html_()
+
+
+def test_effective_configuration_has_every_default(barrier):
+    config = ls.Scenario(barrier).effective()
+    assert config["topology.nodes"] == 3 and config["schedule"] == "timed"
+    assert config["hardware.link.rate"] == "25Gbps" and config["hardware.link.ideal"] is False
+    assert config["hardware.pcie.mps"].endswith("B")
+    assert config["workload.iterations"] == 20 and config["check"] == ["rdmawait", "sv", "bal"]
+
+
+def test_dump_reads_back_as_the_same(barrier):
+    for overrides in ({}, {"schedule": "random", "faults": "[read_does_not_flush]"}, {"fabric.link.delay": "1us"},
+                      {"topology": {"kind": "ring", "nodes": 4}}):
+        s = ls.Scenario({**barrier, "name": "a: 'b' # c"}, overrides=overrides)
+        again = ls.Scenario.from_yaml(s.dump())
+        assert again.effective() == s.effective() and again.config_hash() == s.config_hash() and again == s
+
+
+def test_hash_tells_runs_apart_and_nothing_else(barrier):
+    s = ls.Scenario(barrier)
+    same = [{"name": "x"}, {"description": "y"}, {"trace.path": "z"}, {"topology.nodes": 3}]
+    assert {s.override(o).config_hash() for o in same} == {s.config_hash()}
+    other = [{"seed": 2}, {"topology.nodes": 4}, {"fabric.link.delay": "1us"}, {"hardware.nic.max_rd_atomic": 1},
+             {"schedule": "random"}, {"workload.iterations": 21}, {"check": []}, {"faults": ["fence_ignored"]}]
+    assert len({s.override(o).config_hash() for o in other} | {s.config_hash()}) == len(other) + 1
+    assert len({s, s.override({"name": "x", "topology.nodes": 3})}) <= 2
+
+
+def test_override_leaves_the_original(barrier):
+    s = ls.Scenario(barrier)
+    t = s.override({"topology.nodes": 5}).override(seed=7)
+    assert (s.nodes, s.seed, t.nodes, t.seed) == (3, 1, 5, 7)
+    assert ls.Scenario(t).nodes == 5
+
+
+def test_later_overrides_win(barrier):
+    s = ls.Scenario(barrier, overrides={"topology.nodes": 5})
+    assert s.override({"topology": {"kind": "star", "nodes": 6}}).nodes == 6
+    assert s.override({"topology": {"kind": "star", "nodes": 6}}).override({"topology.nodes": 2}).nodes == 2
+
+
+def test_pickle_does_not_need_the_file(barrier, tmp_path):
+    path = tmp_path / "s.yaml"
+    path.write_text(ls.Scenario(barrier).dump())
+    s = ls.Scenario(path, overrides={"topology.nodes": 4})
+    data = pickle.dumps(s)
+    path.unlink()
+    copy = pickle.loads(data)
+    assert copy == s and copy.file == str(path) and copy.override(seed=2).nodes == 4
+
+
+def test_numpy_values_in_overrides(barrier):
+    numpy = pytest.importorskip("numpy")
+    s = ls.Scenario(barrier, overrides={"topology.nodes": numpy.int64(4), "workload.iterations": numpy.array(7)})
+    assert s.nodes == 4 and s.effective()["workload.iterations"] == 7
+
+
+def test_validate(barrier):
+    assert ls.validate(barrier, overrides={"topology.nodes": 8}).nodes == 8
+    with pytest.raises(ls.InputError):
+        ls.validate({**barrier, "nosuch": 1})
+
+
+def test_lists():
+    assert {"cx5-roce-25g", "model-weak"} <= set(ls.list_hardware())
+    assert {"star", "back_to_back"} <= set(ls.list_topologies())
+    assert {"barrier", "quickstart"} <= set(ls.list_workloads())
+
+
+CABLES = [("a", "left"), ("b", "left"), ("left", "right", {"delay": "10us"}), ("right", "c")]
+
+
+def test_custom_topology_from_cables(barrier):
+    barrier["topology"] = ls.custom_topology(CABLES)
+    far = ls.run(barrier)
+    assert far.scenario.nodes == 3 and far.verdict.ok
+    near = ls.run({**barrier, "topology": ls.custom_topology([c[:2] for c in CABLES])})
+    # a barrier's fence and its count cross the long cable there and back: at least 20 us more
+    assert far.latency.min > near.latency.min + 20_000_000
+    again = ls.Scenario.from_yaml(far.scenario.dump())
+    assert again.config_hash() == far.scenario.config_hash() != near.scenario.config_hash()
+
+
+def test_custom_topology_from_networkx(barrier):
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.Graph()
+    for a, b, *options in CABLES:
+        graph.add_edge(a, b, **(options[0] if options else {}), colour="red")
+    assert ls.custom_topology(graph) == {**ls.custom_topology(CABLES),
+                                         "edges": ls.custom_topology(graph)["edges"]}
+    assert ls.run({**barrier, "topology": ls.custom_topology(graph)}).verdict.ok
+
+
+def test_custom_topology_mistakes():
+    with pytest.raises(ValueError, match="nowhere"):
+        ls.custom_topology(CABLES, hosts=["a", "nowhere"])
+    with pytest.raises(ValueError, match="two or more"):
+        ls.custom_topology(CABLES, hosts=["a"])
+    with pytest.raises(ValueError, match="cable"):
+        ls.custom_topology([("a",)])
