@@ -72,6 +72,9 @@ struct LitmusArguments {
 };
 int litmus_command(const LitmusArguments& arguments);
 
+/// sweep and report: becomes the Python package's program; returns only by throwing.
+int python_command(const std::string& command, const std::vector<std::string>& arguments);
+
 /// Splits `rdmawait,sv` and refuses what is no library.
 [[nodiscard]] std::vector<std::string> library_names(const std::vector<std::string>& lists);
 

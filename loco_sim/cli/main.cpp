@@ -58,6 +58,19 @@ void add_litmus(CLI::App& app, loco::cli::LitmusArguments& a, std::function<int(
   litmus->callback([&] { chosen = [&] { return loco::cli::litmus_command(a); }; });
 }
 
+/// Commands of the Python package, which reads their arguments itself.
+void add_python_commands(CLI::App& app, std::function<int()>& chosen) {
+  const auto add = [&](const char* name, const char* text) {
+    CLI::App* command = app.add_subcommand(name, text)->allow_extras()->prefix_command();
+    command->set_help_flag();
+    command->callback([&chosen, command] {
+      chosen = [command] { return loco::cli::python_command(command->get_name(), command->remaining()); };
+    });
+  };
+  add("sweep", "Run a scenario at every point of its sweep (needs the Python package)");
+  add("report", "Write one HTML page about a run (needs the Python package)");
+}
+
 void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
   CLI::App* run = app.add_subcommand("run", "Run a scenario and check it");
   add_scenario_options(*run, a.run);
@@ -87,6 +100,7 @@ void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
   list->callback([&] { chosen = [&] { return loco::cli::list_command(a.list); }; });
 
   add_litmus(app, a.litmus, chosen);
+  add_python_commands(app, chosen);
 
   CLI::App* schema = app.add_subcommand("schema", "Print the scenario format as a JSON schema");
   schema->add_flag("--reference", a.reference, "Print Markdown tables of all keys in its place");

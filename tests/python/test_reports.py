@@ -168,3 +168,23 @@ def test_report_command(barrier, result, tmp_path):
     assert wrong.returncode == 2 and "nothing.json" in wrong.stderr
     assert command("report", saved, "-o", out, "--seed", 3).returncode == 2
     assert command("--version").stdout.strip() == f"loco-sim {ls.__version__}"
+
+
+def test_command_line_hands_on_to_python(barrier, tmp_path):
+    program = os.environ.get("LOCO_SIM")
+    if not program or not os.path.exists(program):
+        pytest.skip("LOCO_SIM does not name the command line")
+    path, out = tmp_path / "s.yaml", tmp_path / "r.html"
+    path.write_text(ls.Scenario(barrier).dump() + "sweep: {topology.nodes: [2, 3]}\n")
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+
+    def call(*arguments):
+        return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, env=environment)
+
+    done = call("sweep", "--jobs", 2, path, "--set", "workload.iterations=3")
+    assert done.returncode == 0, done.stderr
+    assert [json.loads(line)["operations"] for line in done.stdout.splitlines()] == [6, 9]
+    assert call("report", path, "-o", out, "--set", "workload.iterations=3").returncode == 0 and out.exists()
+    assert "--jobs" in call("sweep", "--help").stdout
+    wrong = call("sweep", path, "--set", "topology.nodse=3")
+    assert wrong.returncode == 2 and "nodse" in wrong.stderr
