@@ -132,34 +132,34 @@ class PathBuilder {
   }
 
   bool control(State& s, const Instruction& i) {
-    if (i.op == Op::jump) {
-      if (i.jump <= s.pc && ++at(s.back_jumps, s.pc) > options_.loop_bound) {
-        result_.cut_loops = true;
-        return false;
-      }
-      s.pc = i.jump;
-      return true;
-    }
+    if (i.op == Op::jump) return go_to(s, i.jump);
     const int condition = evaluate(s.path, i.expr);
     const int instruction = s.pc;
     ++s.pc;
     const Symbol c = at(s.path.symbols, condition);
+    // What the other value of the condition leads to; false when the path is cut off.
     const auto go = [&](State& to, bool nonzero) {
-      if (nonzero) return;
-      if (i.op == Op::branch_zero)
-        to.pc = i.jump;
-      else
-        to.path.violated.push_back(instruction);
-    };
-    if (c.kind == Symbol::Kind::constant) {
-      go(s, number(c.constant) != 0);
+      if (nonzero) return true;
+      if (i.op == Op::branch_zero) return go_to(to, i.jump, instruction);
+      to.path.violated.push_back(instruction);
       return true;
-    }
+    };
+    if (c.kind == Symbol::Kind::constant) return go(s, number(c.constant) != 0);
     State zero = s;
     zero.path.conditions.push_back({condition, false});
-    go(zero, false);
-    pending_.push_back(std::move(zero));
+    if (go(zero, false)) pending_.push_back(std::move(zero));
     s.path.conditions.push_back({condition, true});
+    return true;
+  }
+
+  /// Jumps from the instruction at `from` (the current one by default); back only as often as loops may repeat.
+  bool go_to(State& s, int target, int from = kNone) {
+    if (from == kNone) from = s.pc;
+    if (target <= from && ++at(s.back_jumps, from) > options_.loop_bound) {
+      result_.cut_loops = true;
+      return false;
+    }
+    s.pc = target;
     return true;
   }
 
@@ -195,13 +195,15 @@ class PathBuilder {
         add_fence(p, Stamp::aMF, i.library);
         break;
       case Op::put: {
-        const int v = add_read(p, make(p, Stamp::aNLR, i.library, i.node), cell(i.source));
-        add_write(p, make(p, Stamp::aNRW, i.library, i.node), cell(i.location), v);
+        const int n = at(program_.locations, i.location).node;
+        const int v = add_read(p, make(p, Stamp::aNLR, i.library, n), cell(i.source));
+        add_write(p, make(p, Stamp::aNRW, i.library, n), cell(i.location), v);
         break;
       }
       case Op::get: {
-        const int v = add_read(p, make(p, Stamp::aNRR, i.library, i.node), cell(i.source));
-        add_write(p, make(p, Stamp::aNLW, i.library, i.node), cell(i.location), v);
+        const int n = at(program_.locations, i.source).node;
+        const int v = add_read(p, make(p, Stamp::aNRR, i.library, n), cell(i.source));
+        add_write(p, make(p, Stamp::aNLW, i.library, n), cell(i.location), v);
         break;
       }
       case Op::wait:

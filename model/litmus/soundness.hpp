@@ -1,0 +1,42 @@
+// Bounded soundness of LOCO's library implementations (LOCO paper, Definition 3.10): for every client program up to
+// a bound, the outcomes of the implementation over rdmawait are among those of the specification.
+//
+// Clients are enumerated by size, so the first counterexample is a smallest one. Deterministic.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "model/litmus/axioms.hpp"
+#include "model/litmus/implementations.hpp"
+
+namespace loco::model::litmus {
+
+struct SoundnessOptions {
+  std::string library;      ///< sv, bal, rbl or msw
+  int threads = 2;          ///< at most, one a node (msw: all on one node)
+  int calls = 3;            ///< of one thread, at most
+  bool transitive = false;  ///< bal: clients use the transitive barrier
+  Implementation implementation;
+  ModelOptions model_options;
+  int loop_bound = 1;             ///< repetitions of an implementation's waiting loops
+  std::uint64_t clients_max = 0;  ///< stop after so many; 0: no limit
+};
+
+struct SoundnessResult {
+  bool sound = true;
+  bool complete = true;               ///< false: clients_max was reached, or an implementation had too many executions
+  std::uint64_t clients = 0;          ///< programs compared
+  std::string counterexample;         ///< a smallest client with an outcome that the specification lacks, as a document
+  std::vector<std::string> outcomes;  ///< those outcomes
+};
+
+/// Called now and then with the number of clients compared; false stops the search.
+using SoundnessProgress = std::function<bool(std::uint64_t)>;
+
+/// Throws std::invalid_argument for an unknown library or bounds below 1.
+[[nodiscard]] SoundnessResult check_soundness(const SoundnessOptions& options, const SoundnessProgress& progress = {});
+
+}  // namespace loco::model::litmus
