@@ -55,7 +55,7 @@ sim::SimTime Fabric::send(sim::EventQueue& events, sim::SimTime now, sim::Durati
   entry.packet = packets_.acquire();
   packets_[entry.packet] = packet;
   topology::LinkId out = network_->host_link[packet.source];
-  if (out == kNone) out = choose(packet.source, entry, now);
+  if (out == kNone) out = choose(events, now, packet.source, entry);
   if (out == kNone || lane_of(out).down) {
     lose(entry, out == kNone ? LossReason::no_route : LossReason::link_down, out);
     return now;
@@ -153,7 +153,7 @@ std::optional<Packet> Fabric::arrive(sim::EventQueue& events, sim::SimTime now, 
 /// A packet has come to a switch.
 void Fabric::forward(sim::EventQueue& events, sim::SimTime now, topology::LinkId in, Entry entry) {
   const LinkInfo& from = info(in);
-  const topology::LinkId out = choose(from.to, entry, now);
+  const topology::LinkId out = choose(events, now, from.to, entry);
   if (out == kNone) return lose(entry, LossReason::no_route, kNone);
   if (lane_of(out).down) return lose(entry, LossReason::link_down, out);
   const LinkInfo& to = info(out);

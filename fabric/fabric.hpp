@@ -10,8 +10,8 @@
 // links do departures become events, because the moment of a resume depends on them.
 //
 // Delays: serialisation at the link rate, one packet at a time; propagation; the latency of each switch. Times in
-// picoseconds. The fabric is a value; the graph and its routes are shared by all copies. Random choices (spray, loss,
-// marks) are drawn from one stream, named `fabric`.
+// picoseconds. The fabric is a value; the graph and its routes are shared by all copies. Random choices (spray, ties of
+// adaptive routing, loss, marks) are drawn from one stream, named `fabric`.
 #pragma once
 
 #include <array>
@@ -163,9 +163,10 @@ class Fabric {
   Packet take(std::uint32_t packet);
   void lose(const Entry& entry, LossReason reason, topology::LinkId link);
   // routing.cpp
-  [[nodiscard]] topology::LinkId choose(topology::VertexId at, const Entry& entry, sim::SimTime now);
-  [[nodiscard]] topology::LinkId least_loaded(topology::VertexId at, std::span<const topology::PortId> ports,
-                                              const Entry& entry, sim::SimTime now) const;
+  [[nodiscard]] topology::LinkId choose(sim::EventQueue& events, sim::SimTime now, topology::VertexId at,
+                                        const Entry& entry);
+  [[nodiscard]] topology::LinkId least_loaded(sim::EventQueue& events, sim::SimTime now, topology::VertexId at,
+                                              std::span<const topology::PortId> ports);
   // buffers.cpp
   [[nodiscard]] bool admit(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, const Entry& entry);
   [[nodiscard]] bool fits(topology::VertexId at, topology::LinkId out, std::uint32_t bytes) const;

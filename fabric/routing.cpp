@@ -6,7 +6,7 @@
 
 namespace loco::fabric {
 
-topology::LinkId Fabric::choose(topology::VertexId at, const Entry& entry, sim::SimTime now) {
+topology::LinkId Fabric::choose(sim::EventQueue& events, sim::SimTime now, topology::VertexId at, const Entry& entry) {
   const topology::Topology& graph = network_->graph;
   const topology::Routes& routes = *routes_;
   const Routing routing = config_.options.routing;
@@ -18,7 +18,7 @@ topology::LinkId Fabric::choose(topology::VertexId at, const Entry& entry, sim::
   const std::span<const topology::PortId> ports = routes.candidates(at, entry.destination);
   if (ports.empty()) return kNone;
   if (ports.size() == 1) return graph.out(at, ports.front());
-  if (routing == Routing::adaptive) return least_loaded(at, ports, entry, now);
+  if (routing == Routing::adaptive) return least_loaded(events, now, at, ports);
   // A switch knows which of its own links are down.
   std::size_t up = 0;
   for (const topology::PortId port : ports) up += lane_of(graph.out(at, port)).down ? 0U : 1U;
@@ -31,24 +31,23 @@ topology::LinkId Fabric::choose(topology::VertexId at, const Entry& entry, sim::
   return kNone;
 }
 
-/// The port that would send a further packet first. Among equals, the flow's own (as ecmp would choose), then the
-/// next ones round: so that idle ports are not all sought in the same order.
-topology::LinkId Fabric::least_loaded(topology::VertexId at, std::span<const topology::PortId> ports,
-                                      const Entry& entry, sim::SimTime now) const {
+/// The port with the fewest bytes waiting; among equals one at random. The packet that is being sent does not count: if
+/// it did, then under full load each flow would find the port that it used last free first, and never leave that path,
+/// however long the queues are further on.
+topology::LinkId Fabric::least_loaded(sim::EventQueue& events, sim::SimTime now, topology::VertexId at,
+                                      std::span<const topology::PortId> ports) {
   const topology::Topology& graph = network_->graph;
-  constexpr std::int64_t kPaused = std::numeric_limits<std::int64_t>::max() / 4;
-  const topology::PortId own = routes_->ecmp(at, entry.destination, entry.flow);
-  std::size_t i = 0;
-  while (ports[i] != own) ++i;
-  topology::LinkId best = graph.out(at, own);
-  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  constexpr std::uint64_t kPaused = std::uint64_t{1} << 62U;
+  std::size_t i = stream_.below(ports.size());
+  topology::LinkId best = graph.out(at, ports[i]);
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
   for (std::size_t n = 0; n < ports.size(); ++n) {
     const topology::LinkId link = graph.out(at, ports[i]);
     i = i + 1 == ports.size() ? 0 : i + 1;
     const Lane& lane = lane_of(link);
     if (lane.down) continue;
-    const std::int64_t load = lane.paused ? kPaused + static_cast<std::int64_t>(lane.queued)
-                                          : std::max<std::int64_t>(0, (lane.planned - now).ps);
+    advance(events, link, now);
+    const std::uint64_t load = lane.queued + (lane.paused ? kPaused : 0);
     if (load < least) {
       least = load;
       best = link;
