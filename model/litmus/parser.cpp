@@ -1,4 +1,4 @@
-// The YAML side of litmus documents. Positions come from yaml-cpp's marks; those inside code from text.hpp.
+// The YAML side of litmus documents. Positions inside code come from text.hpp.
 #include "model/litmus/parser.hpp"
 
 #include <algorithm>
@@ -6,21 +6,21 @@
 #include <fstream>
 #include <optional>
 #include <sstream>
-#include <yaml-cpp/yaml.h>
 
 #include "model/litmus/lexer.hpp"
 #include "model/litmus/statements.hpp"
 #include "model/litmus/text.hpp"
+#include "model/litmus/yaml_tree.hpp"
 
 namespace loco::model::litmus {
 namespace {
 
 constexpr int kThreadsMax = 64;
 
-std::string describe(const YAML::Node& n) {
-  if (!n.IsDefined()) return "nothing";
-  if (n.IsScalar()) return quoted(n.Scalar());
-  return n.IsMap() ? "a map" : n.IsSequence() ? "a list" : "nothing";
+std::string describe(const YamlNode& n) {
+  if (!n.defined()) return "nothing";
+  if (n.scalar()) return quoted(n.text());
+  return n.map() ? "a map" : n.list() ? "a list" : "nothing";
 }
 
 std::optional<Value> integer(const std::string& s) {
@@ -33,7 +33,7 @@ std::optional<Value> integer(const std::string& s) {
 
 class DocumentParser {
  public:
-  DocumentParser(const YAML::Node& document, const SourceText& source, std::string file, const ParseOptions& options)
+  DocumentParser(const YamlNode& document, const SourceText& source, std::string file, const ParseOptions& options)
       : document_(document), source_(source), file_(std::move(file)), options_(options) {}
 
   Program run() {
@@ -41,54 +41,52 @@ class DocumentParser {
     program_.at = pos(document_);
     check_keys(document_, {"name", "source", "model", "atomicity", "locations", "barriers", "ringbuffers", "threads",
                            "final", "outcomes", "outcomes_by_model"});
-    if (const auto n = document_["name"]; n.IsDefined()) program_.name = scalar(n, "a name");
+    if (const auto n = document_["name"]; n.defined()) program_.name = scalar(n, "a name");
     if (program_.name.empty()) program_.name = "unnamed";
-    if (const auto n = document_["source"]; n.IsDefined()) program_.source = scalar(n, "text");
+    if (const auto n = document_["source"]; n.defined()) program_.source = scalar(n, "text");
     read_model();
-    if (const auto n = document_["locations"]; n.IsDefined()) read_locations(n);
+    if (const auto n = document_["locations"]; n.defined()) read_locations(n);
     read_threads();
-    if (const auto n = document_["final"]; n.IsDefined()) read_final(n);
+    if (const auto n = document_["final"]; n.defined()) read_final(n);
     read_outcomes();
     return std::move(program_);
   }
 
  private:
-  [[noreturn]] void fail(const YAML::Node& n, const std::string& expected, const std::string& hint = "") const {
+  [[noreturn]] void fail(const YamlNode& n, const std::string& expected, const std::string& hint = "") const {
     throw ParseError(file_, pos(n), expected, describe(n) + hint);
   }
-  SourcePos pos(const YAML::Node& n) const {
-    const YAML::Mark m = n.IsDefined() ? n.Mark() : document_.Mark();
-    return {std::max(m.line, 0) + 1, std::max(m.column, 0) + 1};
+  SourcePos pos(const YamlNode& n) const { return n.defined() ? n.at() : document_.at(); }
+  std::string scalar(const YamlNode& n, const std::string& expected) const {
+    if (!n.scalar()) fail(n, expected);
+    return n.text();
   }
-  std::string scalar(const YAML::Node& n, const std::string& expected) const {
-    if (!n.IsScalar()) fail(n, expected);
-    return n.Scalar();
-  }
-  int number(const YAML::Node& n, const std::string& expected, int max) const {
+  int number(const YamlNode& n, const std::string& expected, int max) const {
     const auto v = integer(scalar(n, expected));
     if (!v || *v < 0 || *v > max) fail(n, expected);
     return static_cast<int>(*v);
   }
-  bool boolean(const YAML::Node& n) const {
+  bool boolean(const YamlNode& n) const {
     const std::string s = scalar(n, "true or false");
     if (s != "true" && s != "false") fail(n, "true or false");
     return s == "true";
   }
-  void check_keys(const YAML::Node& map, const std::vector<std::string>& known) const {
-    if (!map.IsMap()) fail(map, "a map");
+  void check_keys(const YamlNode& map, const std::vector<std::string>& known) const {
+    if (!map.map()) fail(map, "a map");
     std::vector<std::string> seen;
-    for (const auto& entry : map) {
-      const std::string key = scalar(entry.first, "a key");
+    for (const auto& [first, second] : map.entries()) {
+      const YamlNode entry(first);
+      const std::string key = scalar(entry, "a key");
       if (std::find(known.begin(), known.end(), key) == known.end()) {
         std::string list;
         for (const std::string& k : known) list += (list.empty() ? "" : ", ") + k;
-        fail(entry.first, "one of the keys " + list, suggestion(key, known));
+        fail(entry, "one of the keys " + list, suggestion(key, known));
       }
-      if (std::find(seen.begin(), seen.end(), key) != seen.end()) fail(entry.first, "each key once");
+      if (std::find(seen.begin(), seen.end(), key) != seen.end()) fail(entry, "each key once");
       seen.push_back(key);
     }
   }
-  std::string identifier(const YAML::Node& n, const std::string& expected) const {
+  std::string identifier(const YamlNode& n, const std::string& expected) const {
     const std::string s = scalar(n, expected);
     const bool ok = !s.empty() &&
                     s.find_first_not_of(
@@ -99,13 +97,13 @@ class DocumentParser {
     return s;
   }
   template <class Named>
-  void check_new(const YAML::Node& n, const std::string& name, const std::vector<Named>& list) const {
+  void check_new(const YamlNode& n, const std::string& name, const std::vector<Named>& list) const {
     for (const Named& other : list)
       if (other.name == name) fail(n, "a name not used before");
   }
 
   void read_model() {
-    if (const auto n = document_["model"]; n.IsDefined()) {
+    if (const auto n = document_["model"]; n.defined()) {
       program_.model = scalar(n, "a model");
       check_model(n, program_.model);
     } else {
@@ -115,13 +113,13 @@ class DocumentParser {
     if (is_corerma(effective_) != is_corerma(program_.model))
       throw ParseError(file_, program_.at, "a document of the same family as model " + effective_,
                        "model " + program_.model);
-    if (const auto n = document_["atomicity"]; n.IsDefined()) {
+    if (const auto n = document_["atomicity"]; n.defined()) {
       const std::string s = scalar(n, "atomic or non_atomic");
       if (s != "atomic" && s != "non_atomic") fail(n, "atomic or non_atomic");
       atomic_ = s == "atomic";
     }
   }
-  void check_model(const YAML::Node& n, const std::string& model) const {
+  void check_model(const YamlNode& n, const std::string& model) const {
     const auto& names = model_names();
     if (std::find(names.begin(), names.end(), model) != names.end()) return;
     std::string list;
@@ -129,23 +127,24 @@ class DocumentParser {
     fail(n, "one of the models " + list, suggestion(model, names));
   }
 
-  void read_locations(const YAML::Node& n) {
-    if (!n.IsMap()) fail(n, "a map of locations");
-    for (const auto& entry : n) {
+  void read_locations(const YamlNode& n) {
+    if (!n.map()) fail(n, "a map of locations");
+    for (const auto& [key, item] : n.entries()) {
+      const std::pair<YamlNode, YamlNode> entry(key, item);
       Location l;
       l.name = identifier(entry.first, "the name of a location");
       check_new(entry.first, l.name, program_.locations);
       check_keys(entry.second, {"node", "init", "shared"});
-      const YAML::Node shared = entry.second["shared"];
-      if (shared.IsDefined() && boolean(shared)) l.kind = LocationKind::shared;
-      const YAML::Node node = entry.second["node"];
+      const YamlNode shared = entry.second["shared"];
+      if (shared.defined() && boolean(shared)) l.kind = LocationKind::shared;
+      const YamlNode node = entry.second["node"];
       if (l.kind == LocationKind::shared) {
-        if (node.IsDefined()) fail(node, "no home node for a shared location");
+        if (node.defined()) fail(node, "no home node for a shared location");
       } else {
-        if (!node.IsDefined()) fail(entry.second, "the key node, or shared: true");
+        if (!node.defined()) fail(entry.second, "the key node, or shared: true");
         l.node = mention(number(node, "a node number", 65'535));
       }
-      if (const YAML::Node init = entry.second["init"]; init.IsDefined()) {
+      if (const YamlNode init = entry.second["init"]; init.defined()) {
         l.init = value(init);
         if (is_tuple(l.init)) {
           l.kind = LocationKind::tuple;
@@ -165,11 +164,12 @@ class DocumentParser {
     return node;
   }
 
-  Value value(const YAML::Node& n) {
-    if (n.IsSequence()) {
+  Value value(const YamlNode& n) {
+    if (n.list()) {
       std::vector<Value> elements;
-      for (const auto& e : n) {
-        const auto v = e.IsScalar() ? integer(e.Scalar()) : std::nullopt;
+      for (const YamlValue* item : n.items()) {
+        const YamlNode e(item);
+        const auto v = e.scalar() ? integer(e.text()) : std::nullopt;
         if (!v) fail(e, "an integer");
         elements.push_back(*v);
       }
@@ -187,35 +187,36 @@ class DocumentParser {
     return *v;
   }
 
-  int thread_index(const YAML::Node& n) const {
+  int thread_index(const YamlNode& n) const {
     const int t = number(n, "the position of a thread, from 0", kThreadsMax);
     if (t >= len(program_.threads))
       fail(n, "the position of one of the " + std::to_string(len(program_.threads)) + " threads, from 0");
     return t;
   }
-  std::vector<int> thread_list(const YAML::Node& n) const {
-    if (!n.IsSequence()) fail(n, "a list of threads");
+  std::vector<int> thread_list(const YamlNode& n) const {
+    if (!n.list()) fail(n, "a list of threads");
     std::vector<int> list;
-    for (const auto& e : n) list.push_back(thread_index(e));
+    for (const YamlValue* e : n.items()) list.push_back(thread_index(YamlNode(e)));
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());
     return list;
   }
 
   void read_threads() {
-    const YAML::Node threads = document_["threads"];
-    if (!threads.IsDefined() || !threads.IsSequence()) fail(threads, "the key threads, a list");
-    if (threads.size() > static_cast<std::size_t>(kThreadsMax)) fail(threads, "at most 64 threads");
+    const YamlNode threads = document_["threads"];
+    if (!threads.defined() || !threads.list()) fail(threads, "the key threads, a list");
+    if (threads.items().size() > static_cast<std::size_t>(kThreadsMax)) fail(threads, "at most 64 threads");
     std::vector<std::vector<Token>> tokens;
     std::vector<std::string> codes;
-    for (const auto& t : threads) {
+    for (const YamlValue* item : threads.items()) {
+      const YamlNode t(item);
       check_keys(t, {"node", "code"});
-      if (!t["node"].IsDefined()) fail(t, "the key node");
+      if (!t["node"].defined()) fail(t, "the key node");
       Thread thread;
       thread.node = mention(number(t["node"], "a node number", 65'535));
       program_.threads.push_back(std::move(thread));
-      const YAML::Node code = t["code"];
-      codes.push_back(code.IsDefined() && !code.IsNull() ? scalar(code, "statements") : "");
+      const YamlNode code = t["code"];
+      codes.push_back(code.defined() && !code.null() ? scalar(code, "statements") : "");
       tokens.push_back(tokenize(codes.back(), source_.positions(pos(code), codes.back()), file_));
     }
     read_objects();
@@ -256,32 +257,34 @@ class DocumentParser {
   }
 
   void read_objects() {
-    if (const auto n = document_["barriers"]; n.IsDefined()) {
-      if (!n.IsMap()) fail(n, "a map of barriers");
-      for (const auto& entry : n) {
+    if (const auto n = document_["barriers"]; n.defined()) {
+      if (!n.map()) fail(n, "a map of barriers");
+      for (const auto& [key, item] : n.entries()) {
+        const std::pair<YamlNode, YamlNode> entry(key, item);
         Barrier b;
         b.name = identifier(entry.first, "the name of a barrier");
         check_new(entry.first, b.name, program_.barriers);
-        if (entry.second.IsMap()) {
+        if (entry.second.map()) {
           check_keys(entry.second, {"threads", "transitive"});
-          if (!entry.second["threads"].IsDefined()) fail(entry.second, "the key threads");
+          if (!entry.second["threads"].defined()) fail(entry.second, "the key threads");
           b.participants = thread_list(entry.second["threads"]);
-          if (const auto t = entry.second["transitive"]; t.IsDefined()) b.transitive = boolean(t);
+          if (const auto t = entry.second["transitive"]; t.defined()) b.transitive = boolean(t);
         } else {
           b.participants = thread_list(entry.second);
         }
         program_.barriers.push_back(std::move(b));
       }
     }
-    if (const auto n = document_["ringbuffers"]; n.IsDefined()) {
-      if (!n.IsMap()) fail(n, "a map of ring buffers");
-      for (const auto& entry : n) {
+    if (const auto n = document_["ringbuffers"]; n.defined()) {
+      if (!n.map()) fail(n, "a map of ring buffers");
+      for (const auto& [key, item] : n.entries()) {
+        const std::pair<YamlNode, YamlNode> entry(key, item);
         RingBuffer r;
         r.name = identifier(entry.first, "the name of a ring buffer");
         check_new(entry.first, r.name, program_.ringbuffers);
         check_keys(entry.second, {"writer", "readers"});
-        if (!entry.second["writer"].IsDefined()) fail(entry.second, "the key writer");
-        if (!entry.second["readers"].IsDefined()) fail(entry.second, "the key readers");
+        if (!entry.second["writer"].defined()) fail(entry.second, "the key writer");
+        if (!entry.second["readers"].defined()) fail(entry.second, "the key readers");
         r.writer = thread_index(entry.second["writer"]);
         r.readers = thread_list(entry.second["readers"]);
         program_.ringbuffers.push_back(std::move(r));
@@ -289,9 +292,10 @@ class DocumentParser {
     }
   }
 
-  void read_final(const YAML::Node& n) {
-    if (!n.IsSequence()) fail(n, "a list of locations");
-    for (const auto& e : n) {
+  void read_final(const YamlNode& n) {
+    if (!n.list()) fail(n, "a list of locations");
+    for (const YamlValue* item : n.items()) {
+      const YamlNode e(item);
       const std::string name = scalar(e, "a location");
       const std::size_t sign = name.find('@');
       Observable o{name, kNone, kNone, kNone, kNone};
@@ -317,10 +321,11 @@ class DocumentParser {
     }
   }
 
-  PartialOutcome partial(const YAML::Node& n) {
-    if (!n.IsMap()) fail(n, "an outcome, a map of registers and final locations");
+  PartialOutcome partial(const YamlNode& n) {
+    if (!n.map()) fail(n, "an outcome, a map of registers and final locations");
     PartialOutcome result;
-    for (const auto& entry : n) {
+    for (const auto& [key, item] : n.entries()) {
+      const std::pair<YamlNode, YamlNode> entry(key, item);
       const std::string name = scalar(entry.first, "a register or a location of `final`");
       std::vector<std::string> names;
       int index = kNone;
@@ -333,22 +338,23 @@ class DocumentParser {
     }
     return result;
   }
-  std::vector<PartialOutcome> partials(const YAML::Node& n) {
-    if (!n.IsSequence()) fail(n, "a list of outcomes");
+  std::vector<PartialOutcome> partials(const YamlNode& n) {
+    if (!n.list()) fail(n, "a list of outcomes");
     std::vector<PartialOutcome> list;
-    for (const auto& e : n) list.push_back(partial(e));
+    for (const YamlValue* e : n.items()) list.push_back(partial(YamlNode(e)));
     return list;
   }
 
   void read_outcomes() {
-    if (const auto n = document_["outcomes"]; n.IsDefined()) {
+    if (const auto n = document_["outcomes"]; n.defined()) {
       check_keys(n, {"allowed", "forbidden"});
-      if (const auto a = n["allowed"]; a.IsDefined()) program_.allowed = partials(a);
-      if (const auto f = n["forbidden"]; f.IsDefined()) program_.forbidden = partials(f);
+      if (const auto a = n["allowed"]; a.defined()) program_.allowed = partials(a);
+      if (const auto f = n["forbidden"]; f.defined()) program_.forbidden = partials(f);
     }
-    if (const auto n = document_["outcomes_by_model"]; n.IsDefined()) {
-      if (!n.IsMap()) fail(n, "a map of models");
-      for (const auto& entry : n) {
+    if (const auto n = document_["outcomes_by_model"]; n.defined()) {
+      if (!n.map()) fail(n, "a map of models");
+      for (const auto& [key, item] : n.entries()) {
+        const std::pair<YamlNode, YamlNode> entry(key, item);
         const std::string model = scalar(entry.first, "a model");
         check_model(entry.first, model);
         program_.outcomes_by_model[model] = partials(entry.second);
@@ -356,7 +362,7 @@ class DocumentParser {
     }
   }
 
-  YAML::Node document_;
+  YamlNode document_;
   const SourceText& source_;
   std::string file_;
   const ParseOptions& options_;
@@ -374,15 +380,11 @@ ParseError::ParseError(const std::string& file, SourcePos pos, const std::string
 
 std::vector<Program> parse_text(std::string_view text, const std::string& file, const ParseOptions& options) {
   const SourceText source(text);
+  const YamlDocuments yaml = read_yaml(text, file);
   std::vector<Program> programs;
-  try {
-    for (const YAML::Node& document : YAML::LoadAll(std::string(text))) {
-      if (!document.IsDefined() || document.IsNull()) continue;
+  for (const YamlNode& document : yaml.documents)
+    if (document.defined() && !document.null())
       programs.push_back(DocumentParser(document, source, file, options).run());
-    }
-  } catch (const YAML::Exception& e) {
-    throw ParseError(file, {std::max(e.mark.line, 0) + 1, std::max(e.mark.column, 0) + 1}, "valid YAML", e.msg);
-  }
   return programs;
 }
 
