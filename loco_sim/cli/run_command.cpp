@@ -22,9 +22,10 @@ scenario::Scenario load(const RunArguments& arguments) {
 }
 
 std::string headline(const scenario::Scenario& s) {
-  return fmt::format("{}: {} on {} nodes, {}, {}, seed {}", s.name, s.workload, s.nodes,
+  return fmt::format("{}: {} on {} nodes, {}, {}, seed {}{}", s.name, s.workload, s.nodes,
                      s.hardware.link_ideal ? "no network" : fabric::topology::describe(s.network.shape),
-                     s.hardware_name, s.seed);
+                     s.hardware_name, s.seed,
+                     s.schedule == Schedule::timed ? "" : ", events in random order: times mean nothing");
 }
 
 std::string latency_table(const RunResult& result) {
