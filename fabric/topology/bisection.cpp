@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/push_relabel_max_flow.hpp>
+#include <boost/graph/edmonds_karp_max_flow.hpp>
 
 #include "fabric/topology/reports.hpp"
 
@@ -41,7 +41,7 @@ std::uint32_t cut_links(const Topology& topology, const std::vector<bool>& side)
     if (side.at(h)) connect(network, source, h, all, 0);
     if (!side.at(h)) connect(network, h, sink, all, 0);
   }
-  return static_cast<std::uint32_t>(boost::push_relabel_max_flow(network, source, sink));
+  return static_cast<std::uint32_t>(boost::edmonds_karp_max_flow(network, source, sink));
 }
 
 std::uint32_t bisection_links(const Topology& topology) {
