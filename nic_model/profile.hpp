@@ -71,7 +71,7 @@ struct HardwareProfile {
   std::uint32_t cpu_store_buffer_entries = 56;
 
   // --- pcie --------------------------------------------------------------------------------------------------------
-  sim::BitsPerSecond pcie_rate{};        ///< TLP bytes a second, each direction; 0 is infinitely fast
+  sim::BitsPerSecond pcie_rate{};      ///< TLP bytes a second, each direction; 0 is infinitely fast
   sim::Bytes pcie_mps{8};              ///< maximum payload of a memory write TLP; one TLP commits at once
   sim::Bytes pcie_mrrs{512};           ///< maximum read request
   sim::Bytes pcie_read_completion{8};  ///< payload of a completion TLP; memory is sampled in these steps

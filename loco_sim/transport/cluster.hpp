@@ -125,7 +125,7 @@ class SimulatedCluster final : public nic::ThreadRunner {
   std::vector<std::unique_ptr<SimThread>> threads_;  ///< by number in the machine
   nic::Cpu* cpu_ = nullptr;                          ///< of the step that is being taken
   std::uint32_t current_ = 0;
-  std::uint32_t unfinished_ = 0;  ///< program threads
+  std::uint32_t unfinished_ = 0;                    ///< program threads
   const std::function<void()>* outside_ = nullptr;  ///< what the running program wants called
   std::exception_ptr outside_failure_;
   std::exception_ptr failure_;
