@@ -1,6 +1,8 @@
 """Scenarios that the tests share: as mappings, so that no test depends on a file that is tuned for something else."""
 
 import copy
+import faulthandler
+import signal
 
 import pytest
 
@@ -15,6 +17,16 @@ HARDWARE = {
 
 BARRIER = {"name": "barrier", "hardware": HARDWARE, "topology": {"kind": "star", "nodes": 3},
            "workload": {"kind": "barrier", "iterations": 20}}
+
+
+@pytest.fixture(autouse=True)
+def bounded_and_interruptible():
+    """No test hangs, and Ctrl-C means KeyboardInterrupt: a shell starts background jobs with SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    faulthandler.dump_traceback_later(240, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
