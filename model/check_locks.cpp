@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <tuple>
 
 #include "model/histories.hpp"
@@ -8,15 +9,20 @@
 namespace loco::model {
 namespace {
 
+/// At one instant, what was held before is let go, then one thread acquires, and may let go at once.
+enum class Turn : std::uint8_t { released, acquired, released_at_once };
+
 struct Moment {
   std::uint32_t object = 0;
   std::uint64_t lock = 0;
   Seq when = 0;
-  bool acquired = false;  // at one instant, releases come first
+  Turn turn = Turn::released;
   CallId call = 0;
 
-  [[nodiscard]] auto key() const { return std::tie(object, lock, when, acquired, call); }
+  [[nodiscard]] auto key() const { return std::tie(object, lock, when, turn, call); }
 };
+
+using Held = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>;  // thread, object, lock
 
 }  // namespace
 
@@ -24,12 +30,20 @@ std::uint64_t check_locks(const TraceIndex& index, Reports& reports) {
   const Trace& trace = index.trace();
   std::vector<Moment> steps;
   std::uint64_t calls = 0;
+  std::map<Held, Seq> since;  // when a thread got a lock
   for (CallId id = 1; id <= trace.calls.size(); ++id) {
     const Call& c = trace.calls[id - 1];
     if (c.library != Library::lock) continue;
     ++calls;
-    if (c.method == Method::release) steps.push_back({c.object, c.argument, c.begin, false, id});
-    if (c.method == Method::acquire && c.returned) steps.push_back({c.object, c.argument, c.end, true, id});
+    const Held held = {c.thread, c.object, c.argument};
+    if (c.method == Method::acquire && c.returned) {
+      steps.push_back({c.object, c.argument, c.end, Turn::acquired, id});
+      since[held] = c.end;
+    }
+    if (c.method != Method::release) continue;
+    const auto got = since.find(held);
+    const bool at_once = got != since.end() && got->second == c.begin;
+    steps.push_back({c.object, c.argument, c.begin, at_once ? Turn::released_at_once : Turn::released, id});
   }
   std::sort(steps.begin(), steps.end(), [](const Moment& a, const Moment& b) { return a.key() < b.key(); });
   CallId holder = 0;  // the acquire that holds the lock of the step before
@@ -37,7 +51,7 @@ std::uint64_t check_locks(const TraceIndex& index, Reports& reports) {
     const Moment& s = steps[i];
     if (i == 0 || steps[i - 1].object != s.object || steps[i - 1].lock != s.lock) holder = 0;
     const auto thread = [&](CallId c) { return thread_text(trace, index.call(c).thread); };
-    if (s.acquired) {
+    if (s.turn == Turn::acquired) {
       if (holder != 0)
         reports.add(Rule::mutual_exclusion, [&] {
           return fmt::format("{}: {} returned at {} while {} held the lock since {}", thread(s.call),

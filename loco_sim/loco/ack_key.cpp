@@ -11,10 +11,10 @@
 namespace loco {
 
 ack_key::ack_key(manager& mgr)
-    : manager_(mgr), transport_(mgr.transport()), work_id_(mgr.completion_service().next_work_id()) {}
+    : transport_(mgr.transport()), completions_(mgr.completion_service()), work_id_(completions_->next_work_id()) {}
 
 ack_key::~ack_key() {
-  for (const Flag word : words_) manager_.completion_service().release_word(word);
+  for (const Flag word : words_) completions_->release_word(word);
 }
 
 OperationTag ack_key::begin_operation() {
@@ -25,7 +25,7 @@ OperationTag ack_key::begin_operation() {
     transport_.flag_fetch_or(word, std::uint64_t{1} << bit);
     return {ack_word::token(word, bit), work_id_};
   }
-  words_.push_back(manager_.completion_service().acquire_word());
+  words_.push_back(completions_->acquire_word());
   transport_.flag_fetch_or(words_.back(), 1);
   return {ack_word::token(words_.back(), 0), work_id_};
 }

@@ -7,12 +7,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "loco_sim/loco/transport.hpp"
 
 namespace loco {
 
+class completions;
 class manager;
 
 class ack_key {
@@ -41,8 +44,8 @@ class ack_key {
   [[nodiscard]] bool complete() const;
   void note_complete();
 
-  manager& manager_;
   Transport& transport_;
+  std::shared_ptr<completions> completions_;  // shared with the manager, which may be gone when a run is broken off
   std::uint64_t work_id_;
   std::vector<Flag> words_;
 

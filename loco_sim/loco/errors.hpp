@@ -31,6 +31,12 @@ class ownership_error : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
+/// A message does not fit into the object that should carry it.
+class size_error : public std::length_error {
+ public:
+  using std::length_error::length_error;
+};
+
 /// The verbs name of a status, e.g. "remote access error".
 [[nodiscard]] std::string_view name(Status status);
 

@@ -12,6 +12,7 @@ void global_fence(manager& mgr, std::span<const NodeId> nodes) {
   const call_scope call(mgr.transport(), {.library = "sv", .method = "gf", .nodes = nodes});
   ack_key key(mgr);
   for (const NodeId node : nodes) {
+    mgr.note_placed(node);
     if (node == mgr.my_node()) {
       if (!mgr.used_loopback()) continue;
       mgr.used_loopback() = false;
@@ -26,6 +27,14 @@ void global_fence(manager& mgr) {
   std::vector<NodeId> nodes(mgr.num_nodes());
   for (NodeId n = 0; n < mgr.num_nodes(); ++n) nodes[n] = n;
   global_fence(mgr, nodes);
+}
+
+void global_fence(manager& mgr, NodeId node) { global_fence(mgr, std::span(&node, 1)); }
+
+void write_fence(manager& mgr, std::optional<NodeId> except) {
+  std::vector<NodeId> nodes = mgr.unplaced();
+  if (except) std::erase(nodes, *except);
+  if (!nodes.empty()) global_fence(mgr, nodes);
 }
 
 }  // namespace loco

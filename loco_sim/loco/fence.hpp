@@ -5,6 +5,7 @@
 // its queue pair before it, so its answer says that they are in memory.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "loco_sim/loco/transport.hpp"
@@ -18,5 +19,12 @@ void global_fence(manager& mgr, std::span<const NodeId> nodes);
 /// Towards every node. The own node is read only if this thread has operated on it by loopback: otherwise there is
 /// nothing to wait for.
 void global_fence(manager& mgr);
+
+/// Towards one node.
+void global_fence(manager& mgr, NodeId node);
+
+/// Towards the nodes that do not yet have all that this thread has written to them, except `except`: for objects that
+/// must not be let go before, such as locks (Section 6.2). Nothing happens when there are none.
+void write_fence(manager& mgr, std::optional<NodeId> except = {});
 
 }  // namespace loco

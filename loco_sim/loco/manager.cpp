@@ -66,7 +66,7 @@ manager::~manager() {
 
 network_memory& manager::memory() { return services_->memory; }
 setup& manager::setup_service() { return services_->channels; }
-completions& manager::completion_service() { return services_->acks; }
+std::shared_ptr<completions> manager::completion_service() { return {services_, &services_->acks}; }
 
 void manager::wait_for_ready() { services_->channels.wait_for_ready(); }
 
@@ -85,26 +85,44 @@ Address manager::fence_landing(NodeId node) {
 
 bool& manager::used_loopback() { return mine().used_loopback; }
 
-OperationTag manager::tag(const Region& remote, ack_key* key) {
-  if (remote.node == my_node()) used_loopback() = true;
+std::vector<NodeId> manager::unplaced() {
+  const std::vector<bool>& marks = mine().unplaced;
+  std::vector<NodeId> nodes;
+  for (NodeId n = 0; n < marks.size(); ++n)
+    if (marks[n]) nodes.push_back(n);
+  return nodes;
+}
+
+void manager::note_placed(NodeId node) {
+  std::vector<bool>& marks = mine().unplaced;
+  if (node < marks.size()) marks[node] = false;
+}
+
+OperationTag manager::tag(const Region& remote, Effect effect, ack_key* key) {
+  PerThread& thread = mine();
+  if (remote.node == my_node()) thread.used_loopback = true;
+  if (effect == Effect::writes) {
+    thread.unplaced.resize(num_nodes());
+    thread.unplaced[remote.node] = true;
+  }
   return key == nullptr ? OperationTag{} : key->begin_operation();
 }
 
 void manager::put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key) {
-  transport_.put(local, remote, offset, size, tag(remote, key));
+  transport_.put(local, remote, offset, size, tag(remote, Effect::writes, key));
 }
 
 void manager::get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key) {
-  transport_.get(local, remote, offset, size, tag(remote, key));
+  transport_.get(local, remote, offset, size, tag(remote, Effect::reads, key));
 }
 
 void manager::fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add, ack_key* key) {
-  transport_.fetch_add(local, remote, offset, add, tag(remote, key));
+  transport_.fetch_add(local, remote, offset, add, tag(remote, Effect::writes, key));
 }
 
 void manager::compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
                            std::uint64_t desired, ack_key* key) {
-  transport_.compare_swap(local, remote, offset, expected, desired, tag(remote, key));
+  transport_.compare_swap(local, remote, offset, expected, desired, tag(remote, Effect::writes, key));
 }
 
 void manager::check() {

@@ -9,10 +9,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <span>
+#include <vector>
 
 #include "loco_sim/loco/completions.hpp"
+#include "loco_sim/loco/mem_ref.hpp"
 #include "loco_sim/loco/network_memory.hpp"
 #include "loco_sim/loco/setup.hpp"
 #include "loco_sim/loco/transport.hpp"
@@ -50,22 +51,31 @@ class manager {
   // For channels.
   [[nodiscard]] network_memory& memory();
   [[nodiscard]] setup& setup_service();
-  [[nodiscard]] completions& completion_service();
+  [[nodiscard]] std::shared_ptr<completions> completion_service();
+  /// The calling thread's pool of temporary blocks.
+  [[nodiscard]] std::shared_ptr<block_pool> blocks() { return mine().blocks; }
   /// The location of a node that global fences read.
   [[nodiscard]] const Region& fence_location(NodeId node) const;
   /// Where the calling thread's global fence lets the value read from `node` land.
   [[nodiscard]] Address fence_landing(NodeId node);
   /// Has the calling thread operated on its own node since the last global fence there?
   [[nodiscard]] bool& used_loopback();
+  /// Nodes that the calling thread has put to, or operated on with atomics, since its last global fence there: those
+  /// whose memory may not have its writes yet. Ascending.
+  [[nodiscard]] std::vector<NodeId> unplaced();
+  void note_placed(NodeId node);
 
  private:
   struct Services;
   struct PerThread {
     Region landing;
     bool used_loopback = false;
+    std::vector<bool> unplaced;  ///< by node
+    std::shared_ptr<block_pool> blocks = std::make_shared<block_pool>();
   };
+  enum class Effect : bool { reads, writes };  ///< on the remote node
 
-  OperationTag tag(const Region& remote, ack_key* key);
+  OperationTag tag(const Region& remote, Effect effect, ack_key* key);
   PerThread& mine();
 
   Transport& transport_;

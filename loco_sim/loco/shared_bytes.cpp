@@ -24,15 +24,19 @@ void shared_bytes::create() {
   join();
 }
 
-void shared_bytes::load_bytes(std::span<std::byte> out) {
+void shared_bytes::load_part(std::uint64_t offset, std::span<std::byte> out) {
   const call_scope call(transport(), {.library = "sv", .method = "read", .object = full_name()});
-  transport().load_bytes(local_.base, out);
+  transport().load_bytes(local_.base + offset, out);
 }
 
-void shared_bytes::store_bytes(std::span<const std::byte> in) {
+void shared_bytes::store_part(std::uint64_t offset, std::span<const std::byte> in) {
   const call_scope call(transport(), {.library = "sv", .method = "write", .object = full_name()});
-  transport().store_bytes(local_.base, in);
+  transport().store_bytes(local_.base + offset, in);
 }
+
+void shared_bytes::load_bytes(std::span<std::byte> out) { load_part(0, out); }
+
+void shared_bytes::store_bytes(std::span<const std::byte> in) { store_part(0, in); }
 
 std::uint64_t shared_bytes::load_word() {
   call_scope call(transport(), {.library = "sv", .method = "read", .object = full_name()});
@@ -46,13 +50,15 @@ void shared_bytes::store_word(std::uint64_t value) {
   transport().store(local_.base, value);
 }
 
-void shared_bytes::push(std::span<const NodeId> nodes, ack_key* key) {
+void shared_bytes::push(std::span<const NodeId> nodes, ack_key* key) { push_part(0, local_.size, nodes, key); }
+
+void shared_bytes::push_part(std::uint64_t offset, std::uint64_t bytes, std::span<const NodeId> nodes, ack_key* key) {
   const call_scope call(transport(), {.library = "sv",
                                       .method = "bcast",
                                       .object = full_name(),
                                       .work_id = key == nullptr ? 0 : key->work_id(),
                                       .nodes = nodes});
-  for (const NodeId node : nodes) mgr().put(local_.base, copy(node), 0, copy(node).size, key);
+  for (const NodeId node : nodes) mgr().put(local_.base + offset, copy(node), offset, bytes, key);
 }
 
 const std::vector<NodeId>& shared_bytes::peers() {

@@ -33,28 +33,34 @@ class shared_bytes : public channel {
   /// Of the local copy; spans of exactly size() bytes rounded up to words.
   void load_bytes(std::span<std::byte> out);
   void store_bytes(std::span<const std::byte> in);
+  /// A part of the local copy, from byte `offset` on; whole words.
+  void load_part(std::uint64_t offset, std::span<std::byte> out);
+  void store_part(std::uint64_t offset, std::span<const std::byte> in);
   /// The first word of the local copy.
   [[nodiscard]] std::uint64_t load_word();
   void store_word(std::uint64_t value);
 
   /// Puts the local copy to the nodes' copies (Bcast). Naming the own node makes a loopback operation.
   void push(std::span<const NodeId> nodes, ack_key* key = nullptr);
+  /// The same with `bytes` bytes from `offset` on.
+  void push_part(std::uint64_t offset, std::uint64_t bytes, std::span<const NodeId> nodes, ack_key* key = nullptr);
   void push(NodeId node, ack_key& key) { push(std::span(&node, 1), &key); }
   void push(NodeId node) { push(std::span(&node, 1)); }
   /// To every connected node but this one.
   void push_broadcast();
   void push_broadcast(ack_key& key);
+  /// Every connected node but this one, once the channel is ready.
+  [[nodiscard]] const std::vector<NodeId>& peers();
   /// Gets a node's copy into the local one.
   void pull(NodeId node, ack_key& key);
 
  private:
   void create();
-  [[nodiscard]] const std::vector<NodeId>& peers();
 
   std::uint64_t size_;
   RegionIndex region_ = 0;
   Region local_;
-  std::vector<NodeId> peers_;  ///< every connected node but this one, once the channel is ready
+  std::vector<NodeId> peers_;
 };
 
 }  // namespace loco

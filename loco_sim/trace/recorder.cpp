@@ -24,6 +24,19 @@ constexpr std::array kKnownCalls = {
     KnownCall{"sv", "gf", model::Library::sv, model::Method::gf},
     KnownCall{"rdmawait", "wait", model::Library::rdmawait, model::Method::wait},
     KnownCall{"bal", "barrier", model::Library::bal, model::Method::barrier},
+    KnownCall{"rbl", "submit", model::Library::rbl, model::Method::submit},
+    KnownCall{"rbl", "receive", model::Library::rbl, model::Method::receive},
+    KnownCall{"msw", "write", model::Library::msw, model::Method::msw_write},
+    KnownCall{"msw", "tryread", model::Library::msw, model::Method::msw_tryread},
+    KnownCall{"msw", "get", model::Library::msw, model::Method::msw_get},
+    KnownCall{"msw", "put", model::Library::msw, model::Method::msw_put},
+    KnownCall{"msw", "wait", model::Library::msw, model::Method::msw_wait},
+    KnownCall{"lock", "acquire", model::Library::lock, model::Method::acquire},
+    KnownCall{"lock", "release", model::Library::lock, model::Method::release},
+    KnownCall{"kvstore", "lookup", model::Library::kvstore, model::Method::kv_lookup},
+    KnownCall{"kvstore", "insert", model::Library::kvstore, model::Method::kv_insert},
+    KnownCall{"kvstore", "update", model::Library::kvstore, model::Method::kv_update},
+    KnownCall{"kvstore", "delete", model::Library::kvstore, model::Method::kv_delete},
 };
 
 const KnownCall& known(const CallInfo& call) {

@@ -13,6 +13,10 @@ bool Scheduler::step(nic::System& system, nic::Context& context) {
 std::size_t Scheduler::pick_by_priority(const nic::System& system) {
   // About one event in 16 gives its component a new priority: over a run, every component is in front and behind.
   constexpr std::uint64_t kChangeEvery = 16;
+  // A priority near the bottom would hold its component back for ever where others never rest, as when a thread asks
+  // over the network again and again: now and then all are drawn anew.
+  constexpr std::uint64_t kRenewEvery = 4096;
+  if (++picks_ % kRenewEvery == 0) priorities_.clear();
   std::size_t best = 0;
   std::uint64_t* best_priority = nullptr;
   for (std::size_t i = 0; i < system.pending_events(); ++i) {

@@ -29,6 +29,7 @@ class Scheduler {
 
   Schedule schedule_;
   sim::Stream stream_;
+  std::uint64_t picks_ = 0;
   std::map<std::pair<std::uint16_t, std::uint32_t>, std::uint64_t> priorities_;  ///< by (kind, component)
 };
 

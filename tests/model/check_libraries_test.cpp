@@ -238,6 +238,14 @@ TEST_CASE("locks: at most one holder", "[check]") {
     b.close(b.open(0, Method::release, lock));
     check_only(b.trace, Library::lock, Rule::mutual_exclusion);
   }
+  SECTION("released at the instant at which it was acquired: nothing happened in between") {
+    b.close(b.open(0, Method::release, lock));
+    b.close(second);
+    const CallId release = b.open(1, Method::release, lock);
+    b.close(release);
+    b.call(release).begin = b.call(second).end;
+    check_consistent(b.trace);
+  }
   SECTION("another lock") {
     b.call(second).argument = 4;
     b.close(second);

@@ -52,9 +52,16 @@ void ThreadCluster::start(ThreadTransport& node, std::string, std::function<void
 }
 
 void ThreadCluster::run(const std::function<void(Transport&)>& program) {
+  const auto count_myself = [this](std::uint32_t difference) {
+    const std::lock_guard lock(mutex_);
+    live_ += difference;
+    changed();
+  };
+  count_myself(1);  // while the others are being started, those that run already are not all there is
   for (auto& node : nodes_)
     start(
         *node, "main", [&program, &node] { program(*node); }, false);
+  count_myself(static_cast<std::uint32_t>(-1));
   for (std::size_t i = 0;; ++i) {
     std::thread thread;
     {

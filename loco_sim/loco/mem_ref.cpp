@@ -1,0 +1,31 @@
+#include "loco_sim/loco/mem_ref.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "loco_sim/loco/manager.hpp"
+
+namespace loco {
+
+Region block_pool::take(network_memory& memory, std::uint64_t bytes) {
+  const std::uint64_t size = std::bit_ceil(std::max(bytes, kSmallest));
+  std::vector<Region>& free = free_[size];
+  if (free.empty()) return memory.allocate(size);
+  const Region block = free.back();
+  free.pop_back();
+  return block;
+}
+
+mem_ref::mem_ref(manager& mgr, std::uint64_t bytes)
+    : transport_(mgr.transport()), pool_(mgr.blocks()), block_(pool_->take(mgr.memory(), bytes)), size_(bytes) {}
+
+mem_ref::~mem_ref() {
+  if (pool_) pool_->give_back(block_);
+}
+
+std::uint64_t mem_ref::load(std::uint64_t offset) { return transport_.load(block_.base + offset); }
+void mem_ref::store(std::uint64_t value, std::uint64_t offset) { transport_.store(block_.base + offset, value); }
+void mem_ref::load_bytes(std::span<std::byte> out) { transport_.load_bytes(block_.base, out); }
+void mem_ref::store_bytes(std::span<const std::byte> in) { transport_.store_bytes(block_.base, in); }
+
+}  // namespace loco

@@ -1,0 +1,63 @@
+// Temporary network memory: inputs and outputs of one-sided operations (LOCO paper, App. C.2).
+//
+// A mem_ref is a block of registered memory that a thread borrows: an operation reads it or writes it in place,
+// nothing is copied on the way. Blocks come from a pool of the calling thread, sizes are rounded up to a power of two
+// (64 bytes and more), and a block that is given back serves the next mem_ref of that size class. New memory
+// starts at zero; a block used before keeps what it held.
+// Ownership: a mem_ref belongs to the thread that made it and goes back to its pool. Operations on it must be complete
+// before that: wait for their ack_key first. Units: bytes; accesses are of whole, aligned 8-byte words.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "loco_sim/loco/transport.hpp"
+
+namespace loco {
+
+class manager;
+class network_memory;
+
+/// The blocks of one thread that are free, by size.
+class block_pool {
+ public:
+  static constexpr std::uint64_t kSmallest = 64;
+
+  /// A block of at least `bytes` bytes; its length is the least power of two that will do.
+  Region take(network_memory& memory, std::uint64_t bytes);
+  void give_back(const Region& block) { free_[block.size].push_back(block); }
+
+ private:
+  std::map<std::uint64_t, std::vector<Region>> free_;
+};
+
+class mem_ref {
+ public:
+  mem_ref(manager& mgr, std::uint64_t bytes);
+  mem_ref(mem_ref&& other) noexcept = default;
+  mem_ref& operator=(mem_ref&& other) = delete;
+  mem_ref(const mem_ref&) = delete;
+  mem_ref& operator=(const mem_ref&) = delete;
+  ~mem_ref();
+
+  [[nodiscard]] Address address() const { return block_.base; }
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+
+  /// The word at a byte offset.
+  [[nodiscard]] std::uint64_t load(std::uint64_t offset = 0);
+  void store(std::uint64_t value, std::uint64_t offset = 0);
+  void load_bytes(std::span<std::byte> out);
+  void store_bytes(std::span<const std::byte> in);
+
+ private:
+  Transport& transport_;
+  std::shared_ptr<block_pool> pool_;  // shared with the manager, which may be gone when a run is broken off
+  Region block_;
+  std::uint64_t size_;
+};
+
+}  // namespace loco

@@ -1,0 +1,132 @@
+#include "loco_sim/loco/mutex.hpp"
+
+#include <string>
+
+#include "loco_sim/loco/ack_key.hpp"
+#include "loco_sim/loco/call_scope.hpp"
+#include "loco_sim/loco/errors.hpp"
+#include "loco_sim/loco/fence.hpp"
+#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/mem_ref.hpp"
+
+namespace loco {
+
+namespace {
+constexpr std::uint64_t kWord = 8;
+}
+
+mutex_array::mutex_array(manager& mgr, std::string_view name, std::uint64_t count, mutex_options options)
+    : mutex_array(mgr, name, std::nullopt, count, options) {}
+
+mutex_array::mutex_array(channel& parent, std::string_view name, std::uint64_t count, mutex_options options)
+    : mutex_array(parent, name, std::nullopt, count, options) {}
+
+mutex_array::mutex_array(manager& mgr, std::string_view name, std::optional<NodeId> home, std::uint64_t count,
+                         mutex_options options)
+    : channel(mgr, name, expect_num{mgr.num_nodes() - 1}), home_(home), count_(count), options_(options) {
+  create();
+}
+
+mutex_array::mutex_array(channel& parent, std::string_view name, std::optional<NodeId> home, std::uint64_t count,
+                         mutex_options options)
+    : channel(parent, name, expect_num{transport().num_nodes() - 1}), home_(home), count_(count), options_(options) {
+  create();
+}
+
+void mutex_array::create() {
+  if (count_ == 0) throw setup_error("'" + full_name() + "': an array of no locks");
+  const std::uint64_t nodes = home_ ? 1 : num_nodes();
+  const std::uint64_t bytes = (count_ + nodes - 1) / nodes * 2 * kWord;
+  if (!home_)
+    words_ = symmetric_region("words", bytes);
+  else if (*home_ == my_node())
+    words_ = create_region("words", bytes);
+  else
+    words_ = expect_region(*home_, "words", bytes);
+  releases_ = create_region("releases", count_ * kWord);
+  join();
+}
+
+NodeId mutex_array::home(std::uint64_t k) const { return home_ ? *home_ : static_cast<NodeId>(k % num_nodes()); }
+
+mutex_array::place mutex_array::place_of(std::uint64_t k) const {
+  const std::uint64_t slot = home_ ? k : k / num_nodes();
+  return {remote(words_, home(k)), slot * 2 * kWord, slot * 2 * kWord + kWord};
+}
+
+mutex_array::local_lock& mutex_array::mine(std::uint64_t k) {
+  if (k >= count_)
+    throw ownership_error("'" + full_name() + "' has " + std::to_string(count_) + " locks, no lock " +
+                          std::to_string(k));
+  const std::lock_guard guard(mutex_);
+  const auto found = locks_.find(k);
+  if (found != locks_.end()) return found->second;
+  return locks_.emplace(k, local_lock{.next = transport().make_flag(), .serving = transport().make_flag()})
+      .first->second;
+}
+
+void mutex_array::lock(std::uint64_t k) {
+  const call_scope call(transport(), {.library = "lock", .method = "acquire", .object = full_name(), .argument = k});
+  local_lock& lock = mine(k);
+  const std::uint64_t turn = transport().flag_fetch_add(lock.next, 1);
+  while (transport().flag_load(lock.serving) != turn) transport().pause();
+  lock.turn = turn;
+  if (!lock.handed_over) take_ticket(k, lock);
+  lock.holder = transport().my_thread() + 1;
+}
+
+void mutex_array::take_ticket(std::uint64_t k, local_lock& lock) {
+  const place at = place_of(k);
+  mem_ref ticket(mgr(), kWord);
+  ack_key key(mgr());
+  mgr().fetch_add(ticket.address(), at.region, at.next, 1, &key);
+  key.wait();
+  lock.ticket = ticket.load();
+  wait_for_turn(k, lock.ticket);
+}
+
+void mutex_array::wait_for_turn(std::uint64_t k, std::uint64_t ticket) {
+  const place at = place_of(k);
+  mem_ref serving(mgr(), kWord);
+  ack_key key(mgr());
+  while (true) {
+    const std::int64_t asked = transport().now_ps();
+    mgr().get(serving.address(), at.region, at.serving, kWord, &key);
+    key.wait();
+    const std::uint64_t before_me = ticket - serving.load();
+    if (before_me == 0) return;
+    const std::int64_t round_trip = transport().now_ps() - asked;
+    if (before_me > 1) transport().compute(static_cast<std::int64_t>(before_me - 1) * round_trip);
+  }
+}
+
+void mutex_array::unlock(std::uint64_t k) {
+  const call_scope call(transport(), {.library = "lock", .method = "release", .object = full_name(), .argument = k});
+  local_lock& lock = mine(k);
+  if (lock.holder != transport().my_thread() + 1)
+    throw ownership_error("lock " + std::to_string(k) + " of '" + full_name() + "' is not held by thread " +
+                          std::to_string(transport().my_thread()) + " of node " + std::to_string(my_node()));
+  lock.holder = 0;
+  const bool wanted_here = transport().flag_load(lock.next) > lock.turn + 1;
+  lock.handed_over = wanted_here && lock.hand_overs < options_.hand_overs_max;
+  if (lock.handed_over) {
+    ++lock.hand_overs;
+    if (options_.fence) write_fence(mgr());
+    transport().memory_fence();  // the next thread will not look into this one's store buffer
+  } else {
+    lock.hand_overs = 0;
+    if (options_.fence) write_fence(mgr(), home(k));
+    serve_next(k, lock.ticket);
+  }
+  transport().flag_fetch_add(lock.serving, 1);
+}
+
+/// The source of the put is not in use any more: nobody gets the lock again before the put of its last release is done.
+void mutex_array::serve_next(std::uint64_t k, std::uint64_t ticket) {
+  const place at = place_of(k);
+  const Address source = local(releases_).base + k * kWord;
+  transport().store(source, ticket + 1);
+  mgr().put(source, at.region, at.serving, kWord);
+}
+
+}  // namespace loco

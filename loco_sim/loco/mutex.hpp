@@ -1,0 +1,98 @@
+// Mutual exclusion between the threads of all nodes: fair ticket locks on remote atomics (LOCO paper, Section 6.2,
+// Apps. B.1, C.2, I).
+//
+// A lock has two words on its home node, which NICs alone access: the next ticket to be given out, drawn with a remote
+// fetch-and-add, and the ticket that is being served, which waiters read. Threads of one node queue up locally,
+// first come, first served; a thread that lets go hands the lock to the next one of its node, at most
+// `hand_overs_max` times in a row while other nodes may be waiting (a cohort lock: Dice, Marathe and Shavit, PPoPP
+// 2012), else to the next ticket. A waiter that is k-th in line asks again after k - 1 round trips (proportional
+// backoff: Mellor-Crummey and Scott, TOCS 1991).
+//
+// What the holder wrote, locally or on any node, is in memory before the next holder goes on: unlock() fences the nodes
+// that do not have it yet. Writes to the home node need none: the release follows them on the same queue pair.
+// Errors: ownership_error for unlocking a lock that the thread does not hold; operation_error from the network.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string_view>
+
+#include "loco_sim/loco/channel.hpp"
+
+namespace loco {
+
+struct mutex_options {
+  std::uint32_t hand_overs_max = 16;  ///< in a row, between threads of one node
+  /// False: letting go does not fence. For experiments: the bug that Section 6.2 tells of.
+  bool fence = true;
+};
+
+/// Locks 0, 1, ..., count - 1, striped over the nodes: lock k lives on node k % nodes.
+class mutex_array : public channel {
+ public:
+  mutex_array(manager& mgr, std::string_view name, std::uint64_t count, mutex_options options = {});
+  mutex_array(channel& parent, std::string_view name, std::uint64_t count, mutex_options options = {});
+
+  [[nodiscard]] std::uint64_t size() const { return count_; }
+  void lock(std::uint64_t k);
+  void unlock(std::uint64_t k);
+
+ protected:
+  mutex_array(manager& mgr, std::string_view name, std::optional<NodeId> home, std::uint64_t count,
+              mutex_options options);
+  mutex_array(channel& parent, std::string_view name, std::optional<NodeId> home, std::uint64_t count,
+              mutex_options options);
+
+ private:
+  /// What the threads of this node know of a lock. The plain members belong to whoever holds the lock locally.
+  struct local_lock {
+    Flag next;     ///< local ticket to be given out
+    Flag serving;  ///< local ticket whose turn it is
+    std::uint64_t turn = 0;
+    std::uint64_t ticket = 0;
+    std::uint32_t holder = 0;  ///< thread + 1; 0 is none
+    std::uint32_t hand_overs = 0;
+    bool handed_over = false;  ///< the node has the lock already
+  };
+  struct place {
+    const Region& region;
+    std::uint64_t next;  ///< offsets of the two words
+    std::uint64_t serving;
+  };
+
+  void create();
+  [[nodiscard]] NodeId home(std::uint64_t k) const;
+  [[nodiscard]] place place_of(std::uint64_t k) const;
+  [[nodiscard]] local_lock& mine(std::uint64_t k);
+  void take_ticket(std::uint64_t k, local_lock& lock);
+  void wait_for_turn(std::uint64_t k, std::uint64_t ticket);
+  void serve_next(std::uint64_t k, std::uint64_t ticket);
+
+  std::optional<NodeId> home_;  ///< of all locks; else striped
+  std::uint64_t count_;
+  mutex_options options_;
+  RegionIndex words_ = 0;     ///< on the home nodes
+  RegionIndex releases_ = 0;  ///< here: what a release puts, a word a lock
+  std::mutex mutex_;
+  std::map<std::uint64_t, local_lock> locks_;  ///< by lock; made at first use
+};
+
+/// One lock, for std::lock_guard.
+class mutex : private mutex_array {
+ public:
+  mutex(manager& mgr, std::string_view name, NodeId home = 0, mutex_options options = {})
+      : mutex_array(mgr, name, home, 1, options) {}
+  mutex(channel& parent, std::string_view name, NodeId home = 0, mutex_options options = {})
+      : mutex_array(parent, name, home, 1, options) {}
+
+  using channel::full_name;
+  using channel::ready;
+  using channel::wait_for_ready;
+
+  void lock() { mutex_array::lock(0); }
+  void unlock() { mutex_array::unlock(0); }
+};
+
+}  // namespace loco

@@ -1,0 +1,193 @@
+#include "loco_sim/loco/ring_buffer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "loco_sim/loco/call_scope.hpp"
+#include "loco_sim/loco/checksum.hpp"
+#include "loco_sim/loco/errors.hpp"
+#include "loco_sim/loco/manager.hpp"
+
+namespace loco {
+
+namespace {
+constexpr std::uint64_t cells_of(std::uint64_t bytes) { return (bytes + 7) / 8; }
+}  // namespace
+
+ring_options ring_buffer::filled(const Transport& transport, NodeId writer, ring_options options) {
+  if (options.bytes % kCell != 0 || options.bytes < 2 * kCell)
+    throw setup_error("a ring buffer of " + std::to_string(options.bytes) +
+                      " bytes: expected a multiple of 8, at least 16");
+  if (options.readers.empty())
+    for (NodeId node = 0; node < transport.num_nodes(); ++node)
+      if (node != writer) options.readers.push_back(node);
+  const NodeId me = transport.my_node();
+  if (me != writer && !std::ranges::binary_search(options.readers, me))
+    throw ownership_error("node " + std::to_string(me) + " neither writes nor reads the ring buffer");
+  return options;
+}
+
+std::uint32_t ring_buffer::peers() const {
+  const auto readers = static_cast<std::uint32_t>(options_.readers.size());
+  return std::ranges::binary_search(options_.readers, writer_) ? readers - 1 : readers;
+}
+
+std::vector<NodeId> ring_buffer::tail_owners() const {
+  std::vector<NodeId> owners;
+  for (const NodeId node : options_.readers) owners.insert(owners.end(), options_.threads_per_node, node);
+  return owners;
+}
+
+ring_buffer::ring_buffer(manager& mgr, std::string_view name, NodeId writer, ring_options options)
+    : channel(mgr, name, expect_num{0}),
+      writer_(writer),
+      options_(filled(transport(), writer, std::move(options))),
+      cells_count_(options_.bytes / kCell),
+      cells_(*this, "cells", options_.bytes, expect_num{peers()}),
+      head_(*this, "head", writer, expect_num{peers()}),
+      tails_(*this, "tails", tail_owners(), expect_num{peers()}),
+      previous_head_(mgr) {
+  join();
+}
+
+ring_buffer::ring_buffer(channel& parent, std::string_view name, NodeId writer, ring_options options)
+    : channel(parent, name, expect_num{0}),
+      writer_(writer),
+      options_(filled(transport(), writer, std::move(options))),
+      cells_count_(options_.bytes / kCell),
+      cells_(*this, "cells", options_.bytes, expect_num{peers()}),
+      head_(*this, "head", writer, expect_num{peers()}),
+      tails_(*this, "tails", tail_owners(), expect_num{peers()}),
+      previous_head_(mgr()) {
+  join();
+}
+
+// --- writer ----------------------------------------------------------------------------------------------------------
+
+void ring_buffer::require_sender(std::uint64_t bytes) const {
+  if (my_node() != writer_)
+    throw ownership_error("ring buffer '" + full_name() + "' is written by node " + std::to_string(writer_) +
+                          ": node " + std::to_string(my_node()) + " may not send");
+  if (bytes > capacity())
+    throw size_error("ring buffer '" + full_name() + "': a message of " + std::to_string(bytes) +
+                     " bytes never fits, the longest is " + std::to_string(capacity()));
+}
+
+void ring_buffer::look_at_tails() {
+  least_tail_ = sent_;
+  for (auto& tail : tails_) least_tail_ = std::min(least_tail_, tail.load());
+}
+
+bool ring_buffer::received_by_all(std::uint64_t position) {
+  require_sender(0);
+  if (least_tail_ >= position) return true;
+  // To the specification this is a Submit that fails, as any may: it looks at the tails and sends nothing.
+  const call_scope call(transport(), {.library = "rbl", .method = "submit", .object = full_name()});
+  look_at_tails();
+  return least_tail_ >= position;
+}
+
+/// Tails only grow, so what was seen of them last time may be enough.
+bool ring_buffer::room_for(std::uint64_t cells) {
+  if (sent_ - least_tail_ + cells > cells_count_) look_at_tails();
+  return sent_ - least_tail_ + cells <= cells_count_;
+}
+
+void ring_buffer::write_cells(std::uint64_t position, std::span<const std::uint64_t> words) {
+  const std::uint64_t first = position % cells_count_;
+  const std::uint64_t until_end = std::min<std::uint64_t>(words.size(), cells_count_ - first);
+  const auto put = [this](std::uint64_t cell, std::span<const std::uint64_t> part) {
+    if (part.empty()) return;
+    cells_.store_part(cell * kCell, std::as_bytes(part));
+    cells_.push_part(cell * kCell, part.size_bytes(), cells_.peers());
+  };
+  put(first, words.first(until_end));
+  put(0, words.subspan(until_end));
+}
+
+bool ring_buffer::try_send(std::span<const std::byte> text) {
+  require_sender(text.size());
+  call_scope call(transport(),
+                  {.library = "rbl", .method = "submit", .object = full_name(), .argument = checksum(text)});
+  words_.assign(1 + cells_of(text.size()), 0);
+  words_[0] = text.size();
+  if (!text.empty()) std::memcpy(words_.data() + 1, text.data(), text.size());
+  if (!room_for(words_.size())) return false;
+  write_cells(sent_, words_);
+  if (options_.wait_for_previous_head) previous_head_.wait();  // so that it is not this head that is pushed
+  sent_ += words_.size();
+  head_.store(sent_);
+  head_.push_broadcast(previous_head_);
+  call.set_result(1);
+  return true;
+}
+
+void ring_buffer::send(std::span<const std::byte> text) {
+  while (!try_send(text)) transport().pause();
+}
+
+// --- readers ---------------------------------------------------------------------------------------------------------
+
+ring_buffer::seat& ring_buffer::my_seat() {
+  const std::lock_guard lock(mutex_);
+  const auto [found, fresh] = seats_.try_emplace(transport().my_thread());
+  if (!fresh) return found->second;
+  const auto node = std::ranges::lower_bound(options_.readers, my_node());
+  const bool reads = node != options_.readers.end() && *node == my_node();
+  if (!reads || seats_.size() > options_.threads_per_node) {
+    seats_.erase(found);
+    throw ownership_error("ring buffer '" + full_name() + "': node " + std::to_string(my_node()) + " has " +
+                          std::to_string(reads ? options_.threads_per_node : 0) +
+                          " reading thread(s): another one may not receive");
+  }
+  const auto rank = static_cast<std::size_t>(node - options_.readers.begin());
+  found->second.index = rank * options_.threads_per_node + seats_.size() - 1;
+  return found->second;
+}
+
+void ring_buffer::read_cells(std::uint64_t position, std::span<std::byte> out) {
+  const std::uint64_t first = position % cells_count_ * kCell;
+  const std::uint64_t until_end = std::min<std::uint64_t>(out.size(), options_.bytes - first);
+  if (until_end != 0) cells_.load_part(first, out.first(until_end));
+  if (until_end < out.size()) cells_.load_part(0, out.subspan(until_end));
+}
+
+bool ring_buffer::try_receive(const apply& look) {
+  seat& me = my_seat();
+  call_scope call(transport(), {.library = "rbl", .method = "receive", .object = full_name()});
+  const std::uint64_t head = head_.load();
+  if (head <= me.tail) return false;
+  std::uint64_t bytes = 0;
+  read_cells(me.tail, std::as_writable_bytes(std::span(&bytes, 1)));
+  // Never more than has been published, which only a broken ring can claim.
+  bytes = std::min(bytes, std::min(head - me.tail - 1, cells_count_ - 1) * kCell);
+  me.text.resize(cells_of(bytes) * kCell);
+  read_cells(me.tail + 1, me.text);
+  const auto text = std::span<const std::byte>(me.text).first(bytes);
+  look(text);
+  me.tail += 1 + cells_of(bytes);
+  owned_var<std::uint64_t>& tail = tails_[me.index];
+  tail.store(me.tail);
+  if (my_node() != writer_) tail.push(writer_);
+  call.set_result(checksum(text));
+  return true;
+}
+
+std::optional<ring_buffer::message> ring_buffer::try_receive() {
+  std::optional<message> result;
+  try_receive([&result](std::span<const std::byte> text) { result.emplace(text.begin(), text.end()); });
+  return result;
+}
+
+void ring_buffer::receive(const apply& look) {
+  while (!try_receive(look)) transport().pause();
+}
+
+ring_buffer::message ring_buffer::receive() {
+  message result;
+  receive([&result](std::span<const std::byte> text) { result.assign(text.begin(), text.end()); });
+  return result;
+}
+
+}  // namespace loco

@@ -1,0 +1,109 @@
+// The ring buffer: one writer, many readers, first in first out, messages of any size (LOCO paper, Section 5, Fig. 14).
+//
+// Every participating node has a copy of the cells and of the head, the place that is written next. Each reading
+// thread has a tail, the place that it reads next, which it pushes to the writer: its acknowledgement. A message is a
+// cell for its length in bytes, then its words; positions count cells from the beginning of time. Every reading
+// thread receives every message once, in order.
+//
+// The writer is the one thread that sends. Readers are threads of the reading nodes (the writer's may be one of
+// them), each with a tail of its own; a thread takes a seat at its first receive.
+// Errors: size_error for a message that can never fit; ownership_error for a node or thread that may not do that.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "loco_sim/loco/channel.hpp"
+#include "loco_sim/loco/shared_bytes.hpp"
+#include "loco_sim/loco/var.hpp"
+#include "loco_sim/loco/var_array.hpp"
+
+namespace loco {
+
+struct ring_options {
+  std::uint64_t bytes = 4096;  ///< of cells: a multiple of 8, at least 16
+  /// Nodes that read, in ascending order; empty means all but the writer's.
+  std::vector<NodeId> readers = {};
+  std::uint32_t threads_per_node = 1;  ///< reading threads on each of them
+  /// False: a send does not wait until the NIC has read the previous head (Section 5.2 says why it must). Then readers
+  /// may see a head before the message. For experiments.
+  bool wait_for_previous_head = true;
+};
+
+class ring_buffer : public channel {
+ public:
+  using message = std::vector<std::byte>;
+  /// Looks at a message before its cells are given back, hence before the writer learns that it was received. May not
+  /// call LOCO.
+  using apply = std::function<void(std::span<const std::byte>)>;
+
+  ring_buffer(manager& mgr, std::string_view name, NodeId writer, ring_options options = {});
+  ring_buffer(channel& parent, std::string_view name, NodeId writer, ring_options options = {});
+
+  /// The longest message, in bytes.
+  [[nodiscard]] std::uint64_t capacity() const { return (cells_count_ - 1) * kCell; }
+
+  // --- writer --------------------------------------------------------------------------------------------------
+  /// False when there is no room now. The message may be reused at once.
+  bool try_send(std::span<const std::byte> text);
+  /// Until there is room.
+  void send(std::span<const std::byte> text);
+  /// Has every reader received all that was sent up to a position, by default all of it?
+  [[nodiscard]] bool received_by_all(std::uint64_t position);
+  [[nodiscard]] bool received_by_all() { return received_by_all(sent_); }
+  /// The position behind the latest message.
+  [[nodiscard]] std::uint64_t sent() const { return sent_; }
+
+  // --- readers -------------------------------------------------------------------------------------------------
+  /// The next message; nothing when it has not come yet.
+  [[nodiscard]] std::optional<message> try_receive();
+  /// The same without a copy; false when it has not come yet.
+  bool try_receive(const apply& look);
+  /// Until it comes.
+  [[nodiscard]] message receive();
+  void receive(const apply& look);
+  /// The position behind the latest message that the calling thread has received.
+  [[nodiscard]] std::uint64_t received() { return my_seat().tail; }
+
+ private:
+  static constexpr std::uint64_t kCell = 8;  ///< bytes
+
+  struct seat {
+    std::size_t index = 0;   ///< of the thread's tail
+    std::uint64_t tail = 0;  ///< the thread's own knowledge of it
+    message text = {};       ///< what it is receiving
+  };
+
+  [[nodiscard]] static ring_options filled(const Transport& transport, NodeId writer, ring_options options);
+  [[nodiscard]] std::uint32_t peers() const;
+  [[nodiscard]] std::vector<NodeId> tail_owners() const;
+  [[nodiscard]] seat& my_seat();
+  void require_sender(std::uint64_t bytes) const;
+  [[nodiscard]] bool room_for(std::uint64_t cells);
+  void look_at_tails();
+  void write_cells(std::uint64_t position, std::span<const std::uint64_t> words);
+  void read_cells(std::uint64_t position, std::span<std::byte> out);
+
+  NodeId writer_;
+  ring_options options_;
+  std::uint64_t cells_count_;  ///< S of the paper
+  shared_bytes cells_;
+  owned_var<std::uint64_t> head_;
+  var_array<std::uint64_t> tails_;
+
+  ack_key previous_head_;             ///< d of the paper
+  std::uint64_t sent_ = 0;            ///< the writer's own knowledge of the head
+  std::uint64_t least_tail_ = 0;      ///< of all readers, when the writer looked last
+  std::vector<std::uint64_t> words_;  ///< of the message being sent
+  std::mutex mutex_;
+  std::map<std::uint32_t, seat> seats_;  ///< by thread
+};
+
+}  // namespace loco

@@ -1,0 +1,59 @@
+// Runs one LOCO program on both transports: threads in this process, and the simulated machine that is as weak as the
+// memory model (profile defaults), under schedules drawn from seeds, with the checkers on.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include "loco_sim/transport/cluster.hpp"
+#include "model/check.hpp"
+#include "tests/catch.hpp"
+#include "tests/loco_sim/loco/thread_transport.hpp"
+
+namespace loco::test {
+
+using Program = std::function<void(Transport&)>;
+
+inline constexpr std::array kAllLibraries = {model::Library::rdmawait, model::Library::sv,  model::Library::bal,
+                                             model::Library::rbl,      model::Library::msw, model::Library::lock};
+
+inline void require(bool condition, const char* what) {
+  if (!condition) throw std::logic_error(what);
+}
+
+inline void on_threads(std::uint32_t nodes, const Program& program) {
+  ThreadCluster cluster(nodes);
+  cluster.run(program);
+}
+
+/// The verdict on one simulated run. What a program throws comes out.
+inline model::Verdict on_simulator(std::uint32_t nodes, const Program& program, Schedule schedule, std::uint64_t seed,
+                                   bool tower = false) {
+  ClusterConfig config;
+  config.nodes = nodes;
+  config.schedule = schedule;
+  config.seed = seed;
+  config.record = true;
+  config.events_max = 2'000'000;
+  SimulatedCluster cluster(config);
+  cluster.spawn_everywhere(program);
+  cluster.run();
+  return model::check(cluster.take_trace(), kAllLibraries, {.tower = tower});
+}
+
+/// Many simulated runs, random and adversarial by turns: each must end, and be consistent at every level. Every tenth
+/// one is checked against the tower, too.
+inline void on_many_schedules(std::uint32_t nodes, const Program& program, std::uint64_t seeds) {
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    const Schedule schedule = seed % 2 == 0 ? Schedule::random : Schedule::adversarial;
+    const model::Verdict verdict = on_simulator(nodes, program, schedule, seed, seed % 10 == 0);
+    INFO("seed " << seed << "\n" << verdict.to_text());
+    REQUIRE(verdict.consistent());
+  }
+}
+
+}  // namespace loco::test
