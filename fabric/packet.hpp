@@ -38,7 +38,9 @@ enum class Opcode : std::uint8_t {
   write,
   read_request,
   compare_swap,
-  fetch_add,  // requests
+  fetch_add,
+  send,
+  datagram,  // requests; a datagram is the SEND of an unreliable datagram
   ack,
   nak,
   read_response,
@@ -49,7 +51,14 @@ enum class Opcode : std::uint8_t {
 [[nodiscard]] constexpr bool is_response(Opcode op) { return op >= Opcode::ack; }
 
 /// AETH syndromes of a NAK (IBTA 9.7.5.2.8).
-enum class NakCode : std::uint8_t { none, invalid_request, remote_access_error, remote_operational_error };
+enum class NakCode : std::uint8_t {
+  none,
+  invalid_request,
+  remote_access_error,
+  remote_operational_error,
+  psn_sequence_error,  ///< the packet's PSN is the one that is expected
+  receiver_not_ready,  ///< RNR NAK (9.7.5.2.8 and table 45): `a` is how long to wait, in picoseconds
+};
 
 inline constexpr std::uint32_t kNoBuffer = 0xffffffffU;
 
@@ -62,7 +71,9 @@ struct Packet {
   bool first = true;
   bool last = true;
   NakCode nak = NakCode::none;
-  bool marked = false;  ///< ECN: congestion experienced
+  bool marked = false;       ///< ECN: congestion experienced
+  bool immediate = false;    ///< carries immediate data
+  bool ack_request = false;  ///< BTH: the requester wants an ACK for this packet
   Psn psn{};
   std::uint32_t wqe = 0;             ///< running number of the request in the requester's send queue (its MSN)
   std::uint32_t rkey = 0;            ///< RETH / AtomicETH
@@ -72,8 +83,8 @@ struct Packet {
   std::uint32_t total = 0;           ///< bytes of the whole message
   std::uint32_t wire = 0;            ///< bytes on the wire, framing and headers included
   std::uint64_t address = 0;         ///< RETH / AtomicETH: remote address of the message's first byte
-  std::uint64_t a = 0;               ///< compare value, or the value added; in an atomic response, the old value
-  std::uint64_t b = 0;               ///< swap value
+  std::uint64_t a = 0;               ///< compare value, or the value added; an atomic's old value; immediate data
+  std::uint64_t b = 0;               ///< swap value; a datagram's Q_Key
 
   bool operator==(const Packet&) const = default;
 };
@@ -83,13 +94,21 @@ inline constexpr std::uint32_t kAethBytes = 4;
 inline constexpr std::uint32_t kAtomicEthBytes = 28;
 inline constexpr std::uint32_t kAtomicAckEthBytes = 8;
 inline constexpr std::uint32_t kCnpReservedBytes = 16;
+inline constexpr std::uint32_t kDethBytes = 8;
+inline constexpr std::uint32_t kImmediateBytes = 4;
 
 /// Extension headers that a packet carries besides BTH: RETH on a write's first packet and on a read request, AETH
-/// on an ACK, a NAK and a read response's first and last packet, AtomicETH, AETH + AtomicAckETH.
-[[nodiscard]] constexpr std::uint32_t extension_header_bytes(Opcode op, bool first, bool last) {
+/// on an ACK, a NAK and a read response's first and last packet, AtomicETH, AETH + AtomicAckETH, DETH on a datagram,
+/// ImmDt where there is immediate data.
+[[nodiscard]] constexpr std::uint32_t extension_header_bytes(Opcode op, bool first, bool last, bool immediate = false) {
+  const std::uint32_t imm = immediate ? kImmediateBytes : 0;
   switch (op) {
     case Opcode::write:
-      return first ? kRethBytes : 0;
+      return (first ? kRethBytes : 0) + imm;
+    case Opcode::send:
+      return imm;
+    case Opcode::datagram:
+      return kDethBytes + imm;
     case Opcode::read_request:
       return kRethBytes;
     case Opcode::compare_swap:

@@ -19,23 +19,32 @@ void add_payload(Hasher& h, const State& s, std::uint32_t buffer, std::uint32_t 
 }
 
 void add_packet(Hasher& h, const State& s, const fabric::Packet& p) {
-  h.add_all(p.source_qp, p.opcode, p.first, p.last, p.nak, p.psn.value(), p.wqe, p.rkey, p.offset, p.length, p.total,
-            p.address, p.a, p.b);
+  h.add_all(p.source_qp, p.opcode, p.first, p.last, p.nak, p.immediate, p.ack_request, p.psn.value(), p.wqe, p.rkey,
+            p.offset, p.length, p.total, p.address, p.a, p.b);
   add_payload(h, s, p.buffer, p.offset, p.length);
 }
 
 void add_wqe(Hasher& h, const Wqe& w) {
   h.add_all(w.wr_id, w.opcode, w.signaled, w.fence, w.inline_data, w.length, w.lkey, w.rkey, w.local, w.remote,
-            w.compare_add, w.swap);
+            w.compare_add, w.swap, w.with_imm, w.imm, w.remote_qp, w.remote_qkey);
 }
 
-void add_cqe(Hasher& h, const Cqe& c) { h.add_all(c.wr_id, c.qp, c.opcode, c.status, c.length); }
+void add_cqe(Hasher& h, const Cqe& c) {
+  h.add_all(c.wr_id, c.qp, c.opcode, c.status, c.length, c.with_imm, c.imm, c.source_qp);
+}
+
+void add_receive(Hasher& h, const RecvWqe& w) { h.add_all(w.wr_id, w.address, w.length, w.lkey); }
+
+void add_receive_queue(Hasher& h, const ReceiveQueue& q) {
+  h.add_all(q.limit, q.limit_reached, q.visible, q.entries.size());
+  for (std::size_t i = 0; i < q.entries.size(); ++i) add_receive(h, q.entries[i]);
+}
 
 void add_thread(Hasher& h, const Thread& t) {
   h.add_all(t.state, t.changed, t.watch_all, t.buffer.size(), t.watched.size());
   for (std::size_t i = 0; i < t.buffer.size(); ++i) {
     const StoreEntry& e = t.buffer[i];
-    h.add_all(e.doorbell, e.blueflame, e.address, e.value, e.qp, e.posted);
+    h.add_all(e.doorbell, e.blueflame, e.receive, e.address, e.value, e.qp, e.posted);
   }
   std::uint64_t watched = 0;  // a set
   for (const std::uint64_t key : t.watched) watched += mix(key);
@@ -70,7 +79,8 @@ void add_domain(Hasher& h, const State& s, const PostedDomain& d) {
 
 void add_requester(Hasher& h, const State& s, const Requester& r) {
   h.add_all(r.first, r.queue.size(), r.rung, r.fetched, r.started, r.payload_next, r.transmit_next, r.completed,
-            r.outstanding, r.fetching, r.payload_event, r.transmit_event, r.halted, r.next_psn.value());
+            r.outstanding, r.fetching, r.payload_event, r.transmit_event, r.halted, r.next_psn.value(),
+            r.fetch_cancelled, r.rnr_wait, r.recovering, r.timer_pending, r.retries, r.rnr_retries, r.una.value());
   for (std::size_t i = 0; i < r.queue.size(); ++i) {
     const SendEntry& e = r.queue[i];
     add_wqe(h, e.wqe);
@@ -80,15 +90,21 @@ void add_requester(Hasher& h, const State& s, const Requester& r) {
 }
 
 void add_responder(Hasher& h, const State& s, const Responder& r) {
-  h.add_all(r.dead, r.blocked, r.respond_event, r.write_valid, r.expected_psn.value(), r.first, r.responses.size(),
-            r.waiting.size(), r.strays.in_use());
+  h.add_all(r.blocked, r.respond_event, r.write_valid, r.nak_sent, r.receiving, r.in_message, r.received,
+            r.expected_psn.value(), r.done_psn.value(), r.first, r.responses.size(), r.waiting.size(), r.replays.size(),
+            r.strays.in_use());
+  if (r.receiving) add_receive(h, r.receive);
+  for (std::size_t i = 0; i < r.replays.size(); ++i) h.add_all(r.replays[i].psn.value(), r.replays[i].value);
   for (std::size_t i = 0; i < r.responses.size(); ++i) {
     const Response& p = r.responses[i];
     h.add_all(p.opcode, p.nak, p.ready, p.psn.value(), p.wqe, p.length, p.read, p.sent, p.address, p.value,
               p.compare_add, p.swap, p.request);
     add_payload(h, s, p.buffer, 0, p.read);
   }
-  for (std::size_t i = 0; i < r.waiting.size(); ++i) add_packet(h, s, r.waiting[i]);
+  for (std::size_t i = 0; i < r.waiting.size(); ++i) {
+    h.add(static_cast<std::uint64_t>(r.waiting[i].fate));
+    add_packet(h, s, r.waiting[i].packet);
+  }
 }
 
 /// A pending event stands for what it names; the stray request's slot for the packet in it.
@@ -115,6 +131,7 @@ std::uint64_t System::behaviour_hash() const {
     h.add_all(cq.overrun, cq.cqes.size());
     for (std::size_t i = 0; i < cq.cqes.size(); ++i) add_cqe(h, cq.cqes[i]);
   }
+  for (const ReceiveQueue& queue : s.receive_queues) add_receive_queue(h, queue);
   for (const QueuePair& qp : s.qps) {
     h.add(static_cast<std::uint64_t>(qp.state));
     add_requester(h, s, qp.requester);

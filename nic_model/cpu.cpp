@@ -1,9 +1,12 @@
 #include "nic_model/cpu.hpp"
 
 #include <stdexcept>
+#include <utility>
 
 #include "nic_model/engine.hpp"
 #include "nic_model/pcie.hpp"
+#include "nic_model/queue_pair.hpp"
+#include "nic_model/receive_queue.hpp"
 
 namespace loco::nic {
 
@@ -152,11 +155,13 @@ PostResult Cpu::post_send(QpId id, std::span<const Wqe> wqes) {
   QueuePair& qp = engine_.state.qps.at(id);
   if (qp.node != node()) throw std::invalid_argument("a thread posts to a queue pair of another node");
   Requester& rq = qp.requester;
-  if (qp.state == QpState::reset || wqes.empty()) return PostResult::bad_request;
+  if (!takes_sends(qp.state) || wqes.empty()) return PostResult::bad_request;
   if (rq.queue.size() + wqes.size() > rq.depth) return PostResult::queue_full;
   for (const Wqe& wqe : wqes) {
+    if (!has_operation(qp.type, wqe.opcode)) return PostResult::bad_request;
+    if (qp.type == QpType::ud && wqe.remote_qp >= engine_.state.qps.size()) return PostResult::bad_request;
     if (!wqe.inline_data) continue;
-    if (wqe.opcode != Opcode::rdma_write || wqe.length > profile().nic_inline_max.count ||
+    if (reads_or_atomic(wqe.opcode) || wqe.length > profile().nic_inline_max.count ||
         !engine_.state.hosts[qp.node].memory.contains(wqe.local, wqe.length)) {
       return PostResult::bad_request;
     }
@@ -164,7 +169,8 @@ PostResult Cpu::post_send(QpId id, std::span<const Wqe> wqes) {
   for (const Wqe& wqe : wqes) {
     SendEntry& entry = rq.queue.push_back({.wqe = wqe});
     if (wqe.inline_data && wqe.length > 0) {
-      entry.buffer = copy_inline(engine_, thread_, wqe, qp.peer_node);
+      const NodeId peer = qp.type == QpType::ud ? engine_.state.qps[wqe.remote_qp].node : qp.peer_node;
+      entry.buffer = copy_inline(engine_, thread_, wqe, peer);
       entry.payload_read = wqe.length;
     }
   }
@@ -181,6 +187,29 @@ PostResult Cpu::post_send(QpId id, std::span<const Wqe> wqes) {
     push_entry(engine_, thread_, doorbell);
   }
   return PostResult::ok;
+}
+
+PostResult Cpu::post_recv(QpId id, std::span<const RecvWqe> wqes) {
+  const QueuePair& qp = engine_.state.qps.at(id);
+  if (qp.state == QpState::reset || qp.responder.queue == kNone) return PostResult::bad_request;
+  return post_srq_recv(qp.responder.queue, wqes);
+}
+
+PostResult Cpu::post_srq_recv(SrqId id, std::span<const RecvWqe> wqes) {
+  ReceiveQueue& queue = engine_.state.receive_queues.at(id);
+  if (queue.node != node()) throw std::invalid_argument("a thread posts to a receive queue of another node");
+  if (wqes.empty()) return PostResult::bad_request;
+  if (queue.entries.size() + wqes.size() > queue.depth) return PostResult::queue_full;
+  for (const RecvWqe& wqe : wqes) queue.entries.push_back(wqe);
+  push_entry(engine_, thread_,
+             {.doorbell = true, .receive = true, .value = id, .posted = static_cast<std::uint32_t>(wqes.size())});
+  return PostResult::ok;
+}
+
+bool Cpu::srq_limit_reached(SrqId id) {
+  ReceiveQueue& queue = engine_.state.receive_queues.at(id);
+  add_watch(engine_.state.threads[thread_], watch_key(WatchKind::srq, id));
+  return std::exchange(queue.limit_reached, false);
 }
 
 std::size_t Cpu::poll_cq(CqId id, std::span<Cqe> out) {
@@ -270,7 +299,9 @@ void drain(Engine& engine, ThreadId id) {
   const StoreEntry entry = thread.buffer.front();
   thread.buffer.pop_front();
   if (!thread.buffer.empty()) engine.schedule(kEventDrain, id, 0, engine.now() + engine.profile().cpu_store_drain);
-  if (entry.doorbell) {
+  if (entry.receive) {
+    receives_posted(engine, static_cast<std::uint32_t>(entry.value), entry.posted);
+  } else if (entry.doorbell) {
     ring_doorbell(engine, thread.node, entry);
   } else {
     engine.state.hosts[thread.node].memory.set_word(entry.address, entry.value);

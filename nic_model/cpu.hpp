@@ -47,8 +47,15 @@ class Cpu {
 
   // --- verbs -------------------------------------------------------------------------------------------------------
   /// Posts linked work requests with one doorbell, which enters the store buffer. All or none are taken.
-  /// bad_request: an inline payload that is too long or not of a write. Precondition: !store_buffer_full().
+  /// bad_request: an inline payload that is too long or of a READ or atomic; an operation that the transport does not
+  /// have; a queue pair that is not yet ready to send. Precondition: !store_buffer_full().
   PostResult post_send(QpId qp, std::span<const Wqe> wqes);
+  /// Posts receive work requests. As with stores, what the NIC sees of it (the doorbell record in memory) leaves the
+  /// store buffer behind earlier stores. All or none are taken. Precondition: !store_buffer_full().
+  PostResult post_recv(QpId qp, std::span<const RecvWqe> wqes);
+  PostResult post_srq_recv(SrqId srq, std::span<const RecvWqe> wqes);
+  /// Has a shared receive queue fallen below its limit since it was armed? Takes the event; adds it to the watch set.
+  [[nodiscard]] bool srq_limit_reached(SrqId srq);
   /// Takes completions; adds the completion queue to the watch set. Records nothing: see record().
   std::size_t poll_cq(CqId cq, std::span<Cqe> out);
   /// Records an instantaneous subevent without an access: aWT when the thread knows of a completion.

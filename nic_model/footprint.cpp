@@ -12,6 +12,7 @@ using Enters = Footprint::Enters;
 Footprint of_drain(const State& s, ThreadId id) {
   const Thread& thread = s.threads[id];
   const StoreEntry& entry = thread.buffer.front();
+  if (entry.receive) return {.kind = Kind::internal, .thread = id, .node = thread.node};
   if (entry.doorbell) {
     return {.kind = Kind::internal, .enters = Enters::doorbells, .thread = id, .node = thread.node};
   }
@@ -31,7 +32,7 @@ Footprint of_commit(const Engine& engine, std::uint32_t domain, std::uint64_t nu
 
 Footprint of_payload_read(const Engine& engine, QpId id, std::uint32_t number) {
   const QueuePair& qp = engine.state.qps[id];
-  if (qp.state == QpState::error || !qp.requester.holds(number)) return {.qp = id, .node = qp.node};
+  if (!qp.requester.holds(number)) return {.qp = id, .node = qp.node};
   const SendEntry& e = qp.requester.entry(number);
   // A fence may wait for it: then the next work request starts, and may read over PCIe.
   const Requester& rq = qp.requester;
@@ -93,6 +94,8 @@ Footprint System::footprint(std::size_t i) const {
       return {.enters = Enters::pcie};
     case kEventTransmit:
     case kEventRespond:
+    case kEventTimeout:
+    case kEventRnrTimer:
       return {.enters = Enters::link};
     case kEventAtomic:
     case kEventAtomicDone:

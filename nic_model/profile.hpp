@@ -27,6 +27,13 @@ enum class AtomicCap : std::uint8_t {
   global,  ///< against the CPU too: the root complex does it in one step
 };
 
+/// When packets of one queue pair are placed in memory.
+enum class Placement : std::uint8_t {
+  in_order,      ///< in PSN order: what comes early is dropped and asked for again
+  out_of_order,  ///< as they come, SENDs, READs and atomics behind all earlier messages (as mlx5 does)
+  unordered,     ///< as they come, READs too (as Amazon's SRD does)
+};
+
 /// Deliberate faults: broken hardware, to prove that the checkers can fail.
 enum class Fault : std::uint8_t {
   posted_passes_posted,    ///< posted writes of one ordering domain commit in any order
@@ -102,6 +109,10 @@ struct HardwareProfile {
   AtomicCap nic_atomic_cap = AtomicCap::hca;
   sim::Duration nic_ack_timeout{67'108'864'000};  ///< 4.096 us * 2^14: without a response, the request is repeated
   std::uint32_t nic_retry_count = 7;              ///< repetitions before retry_exc_err
+  sim::Duration nic_rnr_timer{640'000'000};       ///< what an RNR NAK tells the requester to wait
+  std::uint32_t nic_rnr_retry = 7;                ///< repetitions before rnr_retry_exc_err; 7: for ever
+  std::uint32_t nic_ack_coalescing = 0;           ///< packets of a message for each ACK; 0: one ACK a message
+  Placement nic_placement = Placement::in_order;
 
   // --- network -----------------------------------------------------------------------------------------------------
   bool link_ideal = true;  ///< no network at all, whatever the topology: see fabric::Topology::ideal

@@ -20,7 +20,7 @@ enum class UnitKind : std::uint8_t { duration, size, rate, count, boolean, choic
 using ProfileMember =
     std::variant<sim::Duration HardwareProfile::*, sim::Bytes HardwareProfile::*, sim::BitsPerSecond HardwareProfile::*,
                  std::uint32_t HardwareProfile::*, bool HardwareProfile::*, OrderingDomain HardwareProfile::*,
-                 AtomicCap HardwareProfile::*>;
+                 AtomicCap HardwareProfile::*, Placement HardwareProfile::*>;
 
 struct ProfileField {
   std::string_view key;  ///< "group.name": a map of maps in YAML
@@ -33,6 +33,7 @@ struct ProfileField {
 };
 
 inline constexpr std::array<std::string_view, 2> kOrderingDomainNames = {"qp", "nic"};
+inline constexpr std::array<std::string_view, 3> kPlacementNames = {"in_order", "out_of_order", "unordered"};
 inline constexpr std::array<std::string_view, 2> kAtomicCapNames = {"hca", "global"};
 
 namespace detail {
@@ -119,6 +120,15 @@ inline constexpr auto kProfileFields = std::to_array<ProfileField>({
     ProfileField{"nic.ack_timeout", UnitKind::duration, &HardwareProfile::nic_ack_timeout, 0, 9'000'000'000'000'000,
                  "a request without a response until it is repeated"},
     detail::count("nic.retry_count", &HardwareProfile::nic_retry_count, 0, 7, "repetitions before retry_exc_err"),
+    detail::cost("nic.rnr_timer", &HardwareProfile::nic_rnr_timer,
+                 "what a receiver without a receive request tells the sender to wait"),
+    detail::count("nic.rnr_retry", &HardwareProfile::nic_rnr_retry, 0, 7,
+                  "repetitions before rnr_retry_exc_err; 7: for ever"),
+    detail::count("nic.ack_coalescing", &HardwareProfile::nic_ack_coalescing, 0, 65536,
+                  "packets of a message for each ACK, its last one apart; 0: one ACK a message"),
+    ProfileField{"nic.placement", UnitKind::choice, &HardwareProfile::nic_placement, 0, 2,
+                 "when packets of one queue pair are placed: in order, as they come, or READs too as they come",
+                 kPlacementNames},
     detail::flag("link.ideal", &HardwareProfile::link_ideal,
                  "no network: packets keep their order per queue pair only"),
     detail::rate("link.rate", &HardwareProfile::link_rate, "link bandwidth; 0 is infinitely fast"),

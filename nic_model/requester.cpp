@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "nic_model/acknowledge.hpp"
 #include "nic_model/pcie.hpp"
+#include "nic_model/port.hpp"
+#include "nic_model/queue_pair.hpp"
 
 namespace loco::nic {
 
@@ -10,19 +13,18 @@ namespace {
 
 constexpr std::uint32_t kMaxMessage = 1U << 31U;
 
-bool reads_or_atomic(Opcode op) { return op != Opcode::rdma_write; }
+bool sends_payload(Opcode op) { return op == Opcode::rdma_write || op == Opcode::send; }
 
 bool needs_payload_read(const SendEntry& e) {
-  return e.wqe.opcode == Opcode::rdma_write && e.status == Status::success && e.payload_read < e.wqe.length;
+  return sends_payload(e.wqe.opcode) && e.status == Status::success && e.payload_read < e.wqe.length;
 }
 
 /// What the requester itself finds wrong with a work request when it starts it.
 Status local_check(const Engine& engine, const QueuePair& qp, const Wqe& wqe) {
-  if (wqe.length > kMaxMessage) return Status::loc_len_err;
-  const bool atomic = wqe.opcode == Opcode::compare_swap || wqe.opcode == Opcode::fetch_add;
-  if (atomic && wqe.length != 8) return Status::loc_len_err;
+  const std::uint64_t most = qp.type == QpType::ud ? engine.profile().link_mtu.count : kMaxMessage;
+  if (wqe.length > most || (is_atomic(wqe.opcode) && wqe.length != 8)) return Status::loc_len_err;
   if (wqe.inline_data || wqe.length == 0) return Status::success;
-  const std::uint8_t access = wqe.opcode == Opcode::rdma_write ? 0 : kLocalWrite;
+  const std::uint8_t access = sends_payload(wqe.opcode) ? 0 : kLocalWrite;
   return engine.allowed(wqe.lkey, qp.node, wqe.local, wqe.length, access) ? Status::success : Status::loc_prot_err;
 }
 
@@ -41,14 +43,12 @@ std::uint32_t next_segment(const Engine& engine, const SendEntry& e) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(e.wqe.length - e.sent, engine.profile().link_mtu.count));
 }
 
-void schedule_transmit(Engine& engine, QpId id) {
-  Requester& rq = engine.state.qps[id].requester;
-  if (rq.transmit_event || rq.transmit_next == rq.started) return;
+/// Is the next packet of the oldest unsent work request there?
+bool may_transmit(const Engine& engine, const Requester& rq) {
+  if (rq.rnr_wait || rq.transmit_next == rq.started) return false;
   const SendEntry& e = rq.entry(rq.transmit_next);
-  if (e.status != Status::success) return;
-  if (e.wqe.opcode == Opcode::rdma_write && e.payload_read < e.sent + next_segment(engine, e)) return;
-  rq.transmit_event = true;
-  engine.schedule(kEventTransmit, id, 0, std::max(e.ready, rq.transmit_free));
+  if (e.status != Status::success) return false;
+  return !sends_payload(e.wqe.opcode) || e.payload_read >= e.sent + next_segment(engine, e);
 }
 
 /// A write that was completed early stays until its ACK: the responder still asks whose it is.
@@ -56,6 +56,8 @@ bool awaits_ack(const Engine& engine, const SendEntry& e) {
   return engine.fault(Fault::early_write_completion) && e.wqe.opcode == Opcode::rdma_write &&
          e.status == Status::success && !e.acknowledged;
 }
+
+}  // namespace
 
 void free_finished(Engine& engine, Requester& rq) {
   while (!rq.queue.empty() && rq.first != rq.completed && rq.first != rq.transmit_next &&
@@ -66,6 +68,7 @@ void free_finished(Engine& engine, Requester& rq) {
   }
 }
 
+namespace {
 void write_cqe(Engine& engine, QpId id, const Wqe& wqe, Status status, sim::Duration delay) {
   const Requester& rq = engine.state.qps[id].requester;
   post_cqe(engine, rq.domain, rq.cq,
@@ -73,8 +76,16 @@ void write_cqe(Engine& engine, QpId id, const Wqe& wqe, Status status, sim::Dura
            delay + engine.profile().nic_cqe);
 }
 
-/// The queue pair is in error: everything that the NIC knows of is flushed, in order.
-void flush(Engine& engine, QpId id) {
+}  // namespace
+
+void schedule_transmit(Engine& engine, QpId id) {
+  Requester& rq = engine.state.qps[id].requester;
+  if (rq.transmit_event || !may_transmit(engine, rq)) return;
+  rq.transmit_event = true;
+  engine.schedule(kEventTransmit, id, 0, std::max(rq.entry(rq.transmit_next).ready, rq.transmit_free));
+}
+
+void flush_sends(Engine& engine, QpId id) {
   Requester& rq = engine.state.qps[id].requester;
   while (rq.completed != rq.rung) {
     write_cqe(engine, id, rq.entry(rq.completed).wqe, Status::wr_flush_err, {});
@@ -82,12 +93,12 @@ void flush(Engine& engine, QpId id) {
   }
   rq.fetched = rq.started = rq.payload_next = rq.transmit_next = rq.rung;
   rq.outstanding = 0;
+  rq.fetch_cancelled = rq.fetching;
+  rq.una = rq.next_psn;
+  stop_timer(engine, id);
   free_finished(engine, rq);
 }
 
-void start(Engine& engine, QpId id, sim::Duration delay);
-
-/// Completes what is done, in order. `delay` is what lies between the event being handled and its effect.
 void complete(Engine& engine, QpId id, sim::Duration delay) {
   QueuePair& qp = engine.state.qps[id];
   Requester& rq = qp.requester;
@@ -96,27 +107,32 @@ void complete(Engine& engine, QpId id, sim::Duration delay) {
     if (e.wqe.signaled || e.status != Status::success) write_cqe(engine, id, e.wqe, e.status, delay);
     const bool failed = e.status != Status::success;
     ++rq.completed;
-    if (failed) {
-      qp.state = QpState::error;
-      return flush(engine, id);
-    }
+    if (failed) return send_failed(engine, id);
   }
   free_finished(engine, rq);
 }
 
+namespace {
 bool fence_holds(const Requester& rq) {
   return rq.outstanding != 0 || rq.payload_next != rq.started || rq.transmit_next != rq.started;
 }
 
-/// Starts work requests, in order, until one has to wait.
+/// PSNs that a work request takes: a READ's are those of its responses.
+std::uint32_t packets_of(const Engine& engine, const Wqe& wqe) {
+  if (is_atomic(wqe.opcode)) return 1;
+  const std::uint64_t mtu = engine.profile().link_mtu.count;
+  return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (wqe.length + mtu - 1) / mtu));
+}
+}  // namespace
+
 void start(Engine& engine, QpId id, sim::Duration delay) {
   QueuePair& qp = engine.state.qps[id];
   Requester& rq = qp.requester;
   const HardwareProfile& p = engine.profile();
-  while (qp.state == QpState::ready && !rq.halted && rq.started != rq.fetched) {
+  while (qp.state == QpState::rts && !rq.halted && rq.started != rq.fetched) {
     SendEntry& e = rq.entry(rq.started);
     if (e.wqe.fence && fence_holds(rq) && !engine.fault(Fault::fence_ignored)) return;
-    if (reads_or_atomic(e.wqe.opcode) && rq.outstanding >= p.nic_max_rd_atomic) return;
+    if (reads_or_atomic(e.wqe.opcode) && rq.outstanding >= qp.attributes.max_rd_atomic) return;
     if (e.wqe.fence && e.wqe.fence_op != 0) {
       engine.begin(
           {.stamp = Stamp::aRF, .thread = qp.thread, .op = e.wqe.fence_op, .peer = qp.peer_node, .home = qp.node});
@@ -128,12 +144,9 @@ void start(Engine& engine, QpId id, sim::Duration delay) {
       e.done = rq.halted = true;
       return complete(engine, id, delay);
     }
-    const std::uint64_t mtu = p.link_mtu.count;
-    const std::uint64_t packets = reads_or_atomic(e.wqe.opcode) && e.wqe.opcode != Opcode::rdma_read
-                                      ? 1
-                                      : std::max<std::uint64_t>(1, (e.wqe.length + mtu - 1) / mtu);
+    e.packets = packets_of(engine, e.wqe);
     e.psn = rq.next_psn;
-    rq.next_psn = rq.next_psn + static_cast<std::uint32_t>(packets);
+    rq.next_psn = rq.next_psn + e.packets;
     ++engine.state.counters.work_requests;
     if (reads_or_atomic(e.wqe.opcode)) ++rq.outstanding;
     if (needs_payload_read(e)) {
@@ -141,6 +154,7 @@ void start(Engine& engine, QpId id, sim::Duration delay) {
       issue_read(engine, rq.domain, {.kind = ReadKind::payload, .where = id, .number = number}, e.wqe.length,
                  delay + p.nic_wqe_start);
     }
+    start_timer(engine, id);
     schedule_payload(engine, id);  // steps over a work request without payload
     schedule_transmit(engine, id);
     if (engine.fault(Fault::early_write_completion) && e.wqe.opcode == Opcode::rdma_write) {
@@ -150,6 +164,7 @@ void start(Engine& engine, QpId id, sim::Duration delay) {
   }
 }
 
+namespace {
 void fetch(Engine& engine, QpId id) {
   Requester& rq = engine.state.qps[id].requester;
   if (rq.fetching || rq.fetched == rq.rung) return;
@@ -160,77 +175,57 @@ void fetch(Engine& engine, QpId id) {
              count * static_cast<std::uint32_t>(p.nic_wqe_bytes.count), {});
 }
 
-fabric::Packet request_packet(const QueuePair& qp, QpId id, const SendEntry& e, std::uint32_t number) {
+fabric::Packet request_packet(const Engine& engine, QpId id, const SendEntry& e, std::uint32_t number) {
+  const QueuePair& qp = engine.state.qps[id];
   fabric::Packet packet;
   packet.source = qp.node;
-  packet.destination = qp.peer_node;
   packet.source_qp = id;
-  packet.destination_qp = qp.peer;
-  packet.psn = e.psn;
+  packet.destination_qp = qp.type == QpType::ud ? e.wqe.remote_qp : qp.peer;
+  packet.destination = engine.state.qps[packet.destination_qp].node;
   packet.wqe = number;
-  packet.rkey = e.wqe.rkey;
+  packet.rkey = qp.type == QpType::ud ? e.wqe.remote_qkey : e.wqe.rkey;
   packet.total = e.wqe.length;
   packet.address = e.wqe.remote;
-  packet.a = e.wqe.compare_add;
-  packet.b = e.wqe.swap;
   return packet;
 }
 
-/// When a queue pair may send its next packet, by its rate under congestion control. Only data counts.
-sim::SimTime paced(State& s, const fabric::Packet& packet) {
-  const fabric::DcqcnOptions& options = s.fabric.config().options.dcqcn;
-  if (!options.enabled || packet.length == 0) return s.now;
-  fabric::Dcqcn& rate = s.qps[packet.source_qp].rate;
-  rate.on_bytes(s.now, {packet.wire}, options);
-  return s.now + sim::transmission_time({packet.wire}, rate.rate());
-}
-
-}  // namespace
-
-sim::SimTime send_packet(Engine& engine, fabric::Packet packet) {
-  State& s = engine.state;
+/// The next packet of a WRITE or SEND.
+void add_payload(const Engine& engine, const QueuePair& qp, SendEntry& e, fabric::Packet& packet) {
   const HardwareProfile& p = engine.profile();
-  packet.wire = static_cast<std::uint32_t>(p.link_overhead.count) + packet.length +
-                fabric::extension_header_bytes(packet.opcode, packet.first, packet.last);
-  ++s.counters.packets_sent;
-  s.counters.wire_bytes_sent += packet.wire;
-  engine.hold(packet.buffer);
-  if (Observer* o = engine.observer()) o->on_packet(PacketStep::sent, packet, s.now);
-  Host& host = s.hosts[packet.source];
-  const sim::SimTime pipeline = std::max(host.transmit_free, s.now);
-  host.transmit_free = pipeline + p.nic_packet_gap;
-  const sim::SimTime port = s.fabric.send(s.events, s.now, (pipeline - s.now) + p.nic_transmit, packet);
-  return std::max({port, pipeline, paced(s, packet)});
+  const auto index = static_cast<std::uint32_t>(e.sent / p.link_mtu.count);
+  packet.opcode = e.wqe.opcode == Opcode::rdma_write ? fabric::Opcode::write
+                  : qp.type == QpType::ud            ? fabric::Opcode::datagram
+                                                     : fabric::Opcode::send;
+  packet.psn = e.psn + index;
+  packet.offset = e.sent;
+  packet.length = next_segment(engine, e);
+  packet.first = e.sent == 0;
+  packet.last = e.sent + packet.length == e.wqe.length;
+  packet.buffer = packet.length == 0 ? fabric::kNoBuffer : e.buffer;
+  packet.immediate = e.wqe.with_imm && packet.last;
+  packet.a = e.wqe.imm;
+  // An unreliable queue pair forgets the work request once it is sent: the packet names the call, for the trace.
+  if (qp.type != QpType::rc) packet.b = e.wqe.op;
+  const bool every = p.nic_ack_coalescing != 0 && (index + 1) % p.nic_ack_coalescing == 0;
+  packet.ack_request = qp.type == QpType::rc && (packet.last || every);
+  e.sent += packet.length;
 }
 
-bool wait_for_port(Engine& engine, QpId id, bool responder) {
-  State& s = engine.state;
-  const NodeId node = s.qps[id].node;
-  if (!s.fabric.paused(node) || s.qps[id].peer_node == node) return false;
-  if (s.hosts[node].port_waiters.empty()) s.fabric.await_resume(node);
-  s.hosts[node].port_waiters.push_back({id, responder});
-  return true;
-}
-
-void port_resumed(Engine& engine, NodeId node) {
-  sim::Ring<PortWaiter>& waiters = engine.state.hosts[node].port_waiters;
-  for (; !waiters.empty(); waiters.pop_front()) {
-    engine.schedule(waiters.front().responder ? kEventRespond : kEventTransmit, waiters.front().qp, 0, engine.now());
+/// A READ request asks for what has not come yet; an atomic is always whole.
+void add_request(const Engine& engine, const SendEntry& e, fabric::Packet& packet) {
+  packet.psn = e.psn;
+  if (e.wqe.opcode == Opcode::rdma_read) {
+    packet.opcode = fabric::Opcode::read_request;
+    packet.psn = e.psn + static_cast<std::uint32_t>(e.received / engine.profile().link_mtu.count);
+    packet.address += e.received;
+    packet.total -= e.received;
+    return;
   }
+  packet.opcode = e.wqe.opcode == Opcode::compare_swap ? fabric::Opcode::compare_swap : fabric::Opcode::fetch_add;
+  packet.a = e.wqe.compare_add;
+  packet.b = e.wqe.swap;
 }
-
-void answer_mark(Engine& engine, const fabric::Packet& packet) {
-  State& s = engine.state;
-  const fabric::DcqcnOptions& options = s.fabric.config().options.dcqcn;
-  if (!options.enabled || !s.qps[packet.destination_qp].cnps.due(s.now, options.cnp_interval)) return;
-  fabric::Packet cnp;
-  cnp.opcode = fabric::Opcode::cnp;
-  cnp.source = packet.destination;
-  cnp.destination = packet.source;
-  cnp.source_qp = packet.destination_qp;
-  cnp.destination_qp = packet.source_qp;
-  send_packet(engine, cnp);
-}
+}  // namespace
 
 void doorbell_arrived(Engine& engine, NodeId node) {
   State& s = engine.state;
@@ -244,7 +239,7 @@ void doorbell_arrived(Engine& engine, NodeId node) {
   const bool carries_next = doorbell.blueflame && rq.fetched == rq.rung && doorbell.posted == rq.rung + 1;
   // Threads that share a queue pair may ring out of order; producer indices only grow.
   if (static_cast<std::int32_t>(doorbell.posted - rq.rung) > 0) rq.rung = doorbell.posted;
-  if (qp.state == QpState::error) return flush(engine, doorbell.qp);
+  if (flushes_sends(qp.state)) return flush_sends(engine, doorbell.qp);
   if (carries_next) {
     rq.fetched = rq.rung;
     return start(engine, doorbell.qp, {});
@@ -263,8 +258,9 @@ void wqes_fetched(Engine& engine, QpId id, std::uint64_t count) {
   QueuePair& qp = engine.state.qps[id];
   Requester& rq = qp.requester;
   rq.fetching = false;
-  if (qp.state == QpState::error) return;
-  rq.fetched += static_cast<std::uint32_t>(count);
+  if (!rq.fetch_cancelled) rq.fetched += static_cast<std::uint32_t>(count);
+  rq.fetch_cancelled = false;
+  if (flushes_sends(qp.state)) return;
   start(engine, id, {});
   fetch(engine, id);
 }
@@ -283,7 +279,7 @@ void read_payload(Engine& engine, QpId id, std::uint32_t number) {
   QueuePair& qp = engine.state.qps[id];
   Requester& rq = qp.requester;
   if (!engine.fault(Fault::payload_reads_reorder)) rq.payload_event = false;
-  if (qp.state == QpState::error || !rq.holds(number)) return;
+  if (!rq.holds(number)) return;
   SendEntry& e = rq.entry(number);
   const std::uint32_t bytes = read_step(engine, e.wqe.local, e.wqe.length, e.payload_read);
   std::byte* into = engine.state.buffers[e.buffer].data() + e.payload_read;
@@ -307,93 +303,27 @@ void transmit(Engine& engine, QpId id) {
   Requester& rq = qp.requester;
   if (wait_for_port(engine, id, false)) return;
   rq.transmit_event = false;
-  if (qp.state == QpState::error || rq.transmit_next == rq.started) return;
+  if (!may_transmit(engine, rq)) return;
   SendEntry& e = rq.entry(rq.transmit_next);
-  fabric::Packet packet = request_packet(qp, id, e, rq.transmit_next);
-  switch (e.wqe.opcode) {
-    case Opcode::rdma_write: {
-      packet.opcode = fabric::Opcode::write;
-      packet.offset = e.sent;
-      packet.length = next_segment(engine, e);
-      packet.first = e.sent == 0;
-      packet.last = e.sent + packet.length == e.wqe.length;
-      packet.buffer = packet.length == 0 ? fabric::kNoBuffer : e.buffer;
-      packet.psn = e.psn + static_cast<std::uint32_t>(e.sent / engine.profile().link_mtu.count);
-      e.sent += packet.length;
-      break;
-    }
-    case Opcode::rdma_read:
-      packet.opcode = fabric::Opcode::read_request;
-      break;
-    case Opcode::compare_swap:
-      packet.opcode = fabric::Opcode::compare_swap;
-      break;
-    case Opcode::fetch_add:
-      packet.opcode = fabric::Opcode::fetch_add;
-      break;
+  fabric::Packet packet = request_packet(engine, id, e, rq.transmit_next);
+  if (sends_payload(e.wqe.opcode)) {
+    add_payload(engine, qp, e, packet);
+  } else {
+    add_request(engine, e, packet);
   }
   rq.transmit_free = send_packet(engine, packet);
+  start_timer(engine, id);
   if (packet.last) {
     e.transmit_done = true;
     ++rq.transmit_next;
+    if (qp.type != QpType::rc) {  // nobody answers: sent is done
+      e.done = true;
+      complete(engine, id, {});
+    }
     free_finished(engine, rq);
     start(engine, id, {});  // a fence may have waited for this packet
   }
   schedule_transmit(engine, id);
-}
-
-void response_arrived(Engine& engine, const fabric::Packet& packet) {
-  const QpId id = packet.destination_qp;
-  QueuePair& qp = engine.state.qps[id];
-  Requester& rq = qp.requester;
-  if (rq.holds(packet.wqe)) rq.entry(packet.wqe).acknowledged = true;
-  if (qp.state == QpState::error || !rq.holds(packet.wqe) || rq.entry(packet.wqe).done) {
-    free_finished(engine, rq);
-    return engine.release(packet.buffer);
-  }
-  SendEntry& e = rq.entry(packet.wqe);
-  const WriteOrigin origin{.stamp = Stamp::aNLW,
-                           .atomic = packet.opcode == fabric::Opcode::atomic_response,
-                           .thread = qp.thread,
-                           .op = e.wqe.op,
-                           .peer = qp.peer_node};
-  switch (packet.opcode) {
-    case fabric::Opcode::nak:
-      e.status = packet.nak == fabric::NakCode::invalid_request       ? Status::rem_inv_req_err
-                 : packet.nak == fabric::NakCode::remote_access_error ? Status::rem_access_err
-                                                                      : Status::rem_op_err;
-      break;
-    case fabric::Opcode::read_response:
-      if (packet.length > 0) {
-        post_write(engine, rq.domain,
-                   {.buffer = packet.buffer,
-                    .offset = packet.offset,
-                    .length = packet.length,
-                    .address = e.wqe.local + packet.offset},
-                   origin, {});
-      }
-      e.received += packet.length;
-      if (!packet.last) return;
-      break;
-    case fabric::Opcode::atomic_response:
-      post_write(engine, rq.domain, {.length = 8, .address = e.wqe.local, .value = packet.a}, origin, {});
-      break;
-    default:
-      break;
-  }
-  e.done = true;
-  if (reads_or_atomic(e.wqe.opcode)) --rq.outstanding;
-  complete(engine, id, {});
-  start(engine, id, {});
-}
-
-void retry_exceeded(Engine& engine, QpId id, std::uint32_t number) {
-  QueuePair& qp = engine.state.qps[id];
-  Requester& rq = qp.requester;
-  if (qp.state == QpState::error || !rq.holds(number) || rq.entry(number).done) return;
-  rq.entry(number).status = Status::retry_exc_err;
-  rq.entry(number).done = true;
-  complete(engine, id, {});
 }
 
 }  // namespace loco::nic

@@ -21,18 +21,16 @@ void payload_read_may_execute(Engine& engine, QpId qp, std::uint32_t number, sim
 void read_payload(Engine& engine, QpId qp, std::uint32_t number);
 /// kEventTransmit
 void transmit(Engine& engine, QpId qp);
-/// A response packet has arrived.
-void response_arrived(Engine& engine, const fabric::Packet& packet);
-/// kEventRetryExceeded
-void retry_exceeded(Engine& engine, QpId qp, std::uint32_t number);
 
-/// Gives a packet to the network: adds headers, counts, announces. Returns when the NIC can send the next one.
-sim::SimTime send_packet(Engine& engine, fabric::Packet packet);
-/// If the port is paused: has the queue pair wait for it, in turn, and returns true.
-bool wait_for_port(Engine& engine, QpId id, bool responder);
-/// The port of a node is not paused any more.
-void port_resumed(Engine& engine, NodeId node);
-/// Answers a packet that was marked on its way with a CNP, if congestion control is on and one is due.
-void answer_mark(Engine& engine, const fabric::Packet& packet);
-
+// What requester.cpp and acknowledge.cpp need of each other.
+/// Starts work requests, in order, until one has to wait. `delay`: between the event being handled and its effect.
+void start(Engine& engine, QpId qp, sim::Duration delay);
+/// Completes what is done, in order.
+void complete(Engine& engine, QpId qp, sim::Duration delay);
+/// Sees to it that the next packet is sent, if it can be.
+void schedule_transmit(Engine& engine, QpId qp);
+/// Gives back the places of finished work requests.
+void free_finished(Engine& engine, Requester& requester);
+/// The queue pair can send nothing more: everything that the NIC knows of is flushed, in order.
+void flush_sends(Engine& engine, QpId qp);
 }  // namespace loco::nic

@@ -1,16 +1,20 @@
 #include "nic_model/responder.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
+#include "nic_model/acknowledge.hpp"
 #include "nic_model/pcie.hpp"
-#include "nic_model/requester.hpp"
+#include "nic_model/port.hpp"
+#include "nic_model/queue_pair.hpp"
+#include "nic_model/receive_queue.hpp"
+#include "nic_model/unreliable.hpp"
 
 namespace loco::nic {
 
 namespace {
 
 using fabric::NakCode;
+using fabric::Psn;
 using Op = fabric::Opcode;
 
 bool is_atomic(Op op) { return op == Op::compare_swap || op == Op::fetch_add; }
@@ -34,7 +38,9 @@ std::uint64_t push_response(Engine& engine, QpId id, const Response& response) {
   return rs.first + rs.responses.size() - 1;
 }
 
+/// May the memory that a request names be accessed?
 NakCode check(const Engine& engine, const QueuePair& qp, const fabric::Packet& packet) {
+  if (packet.opcode == Op::send) return NakCode::none;
   std::uint8_t access = kRemoteWrite;
   if (packet.opcode == Op::read_request) access = kRemoteRead;
   if (is_atomic(packet.opcode)) {
@@ -53,22 +59,44 @@ void name_origin(const Engine& engine, const fabric::Packet& packet, ThreadId& t
   op = source.requester.holds(packet.wqe) ? source.requester.entry(packet.wqe).wqe.op : 0;
 }
 
-void take_write(Engine& engine, QpId id, const fabric::Packet& packet) {
-  QueuePair& qp = engine.state.qps[id];
-  if (packet.length > 0) {
-    WriteOrigin origin{.stamp = Stamp::aNRW, .peer = qp.node};
-    name_origin(engine, packet, origin.thread, origin.op);
-    engine.hold(packet.buffer);
-    post_write(engine, qp.responder.domain,
-               {.buffer = packet.buffer,
-                .offset = packet.offset,
-                .length = packet.length,
-                .address = packet.address + packet.offset},
-               origin, {});
-  }
-  if (!packet.last) return;
+WriteOrigin origin_of(const Engine& engine, QpId id, const fabric::Packet& packet) {
+  WriteOrigin origin{.stamp = Stamp::aNRW, .peer = engine.state.qps[id].node};
+  name_origin(engine, packet, origin.thread, origin.op);
+  return origin;
+}
+
+void acknowledge(Engine& engine, QpId id, const fabric::Packet& packet, Psn psn) {
+  if (!packet.ack_request) return;
   push_response(engine, id,
-                {.opcode = Op::ack, .ready = true, .psn = packet.psn, .wqe = packet.wqe, .available = engine.now()});
+                {.opcode = Op::ack, .ready = true, .psn = psn, .wqe = packet.wqe, .available = engine.now()});
+}
+
+void refuse(Engine& engine, QpId id, const fabric::Packet& packet, NakCode nak, std::uint64_t value = 0) {
+  push_response(engine, id,
+                {.opcode = Op::nak,
+                 .nak = nak,
+                 .ready = true,
+                 .psn = packet.psn,
+                 .wqe = packet.wqe,
+                 .value = value,
+                 .available = engine.now()});
+}
+
+NakCode take_write(Engine& engine, QpId id, const fabric::Packet& packet) {
+  place_write(engine, id, packet, origin_of(engine, id, packet));
+  if (packet.immediate) complete_immediate(engine, id, packet);
+  return NakCode::none;
+}
+
+NakCode take_send(Engine& engine, QpId id, const fabric::Packet& packet) {
+  switch (place_send(engine, id, packet, origin_of(engine, id, packet), {})) {
+    case Status::success:
+      return NakCode::none;
+    case Status::loc_len_err:
+      return NakCode::invalid_request;
+    default:
+      return NakCode::remote_operational_error;
+  }
 }
 
 void start_atomic(Engine& engine, NodeId node) {
@@ -107,34 +135,83 @@ void take_read_or_atomic(Engine& engine, QpId id, const fabric::Packet& packet) 
   issue_read(engine, qp.responder.domain, {.kind = ReadKind::remote_read, .where = id, .number = number}, r.length, {});
 }
 
-/// Executes a request, or refuses it.
-void execute(Engine& engine, QpId id, const fabric::Packet& packet) {
+std::uint32_t psns_of(const Engine& engine, const fabric::Packet& packet) {
+  if (packet.opcode != Op::read_request) return 1;
+  const std::uint64_t mtu = engine.profile().link_mtu.count;
+  return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (packet.total + mtu - 1) / mtu));
+}
+
+/// Without a receive work request: nothing from this packet on is taken, until it comes again.
+void not_ready(Engine& engine, QpId id, const fabric::Packet& packet) {
   QueuePair& qp = engine.state.qps[id];
   Responder& rs = qp.responder;
-  const HardwareProfile& p = engine.profile();
-  if (rs.dead || qp.state == QpState::error) {
-    // Nobody answers. The requester repeats the request in vain and gives up.
-    if (packet.last) {
-      engine.schedule(kEventRetryExceeded, packet.source_qp, packet.wqe,
-                      engine.now() + p.nic_ack_timeout * (std::int64_t{p.nic_retry_count} + 1));
-    }
-    return engine.release(packet.buffer);
+  for (std::size_t i = 0; i < rs.waiting.size(); ++i) {
+    Arrival& later = rs.waiting[i];
+    if (later.fate != Fate::fresh) continue;
+    engine.release(later.packet.buffer);
+    later.fate = Fate::dropped;
   }
-  const NakCode nak = packet.first || !rs.write_valid ? check(engine, qp, packet) : NakCode::none;
+  rs.expected_psn = packet.psn;
+  rs.nak_sent = true;
+  ++engine.state.counters.rnr_naks;
+  refuse(engine, id, packet, NakCode::receiver_not_ready, static_cast<std::uint64_t>(qp.attributes.min_rnr_timer.ps));
+}
+
+/// Executes a request, or refuses it.
+void execute_fresh(Engine& engine, QpId id, const fabric::Packet& packet) {
+  QueuePair& qp = engine.state.qps[id];
+  Responder& rs = qp.responder;
+  const bool needs_receive = packet.opcode == Op::send ? packet.first : packet.immediate;
+  NakCode nak = packet.first || !rs.write_valid ? check(engine, qp, packet) : NakCode::none;
   rs.write_valid = nak == NakCode::none;
+  if (nak == NakCode::none && needs_receive && !can_receive(engine, id)) return not_ready(engine, id, packet);
+  rs.done_psn = packet.psn + psns_of(engine, packet);
+  if (nak == NakCode::none && packet.opcode == Op::write) nak = take_write(engine, id, packet);
+  if (nak == NakCode::none && packet.opcode == Op::send) nak = take_send(engine, id, packet);
   if (nak != NakCode::none) {
-    rs.dead = true;
-    push_response(engine, id,
-                  {.opcode = Op::nak,
-                   .nak = nak,
-                   .ready = true,
-                   .psn = packet.psn,
-                   .wqe = packet.wqe,
-                   .available = engine.now()});
-  } else if (packet.opcode == Op::write) {
-    take_write(engine, id, packet);
+    refuse(engine, id, packet, nak);
+    return to_error(engine, id);
+  }
+  if (packet.opcode == Op::read_request || is_atomic(packet.opcode)) return take_read_or_atomic(engine, id, packet);
+  acknowledge(engine, id, packet, packet.psn);
+}
+
+/// A request that has been executed comes again: its answer was lost, or is late (IBTA volume 1, 9.7.5.1.2).
+void execute_again(Engine& engine, QpId id, const fabric::Packet& packet) {
+  QueuePair& qp = engine.state.qps[id];
+  Responder& rs = qp.responder;
+  if (packet.opcode == Op::read_request) {
+    if (check(engine, qp, packet) == NakCode::none) take_read_or_atomic(engine, id, packet);
+  } else if (is_atomic(packet.opcode)) {
+    for (std::size_t i = 0; i < rs.replays.size(); ++i) {
+      if (rs.replays[i].psn != packet.psn) continue;
+      push_response(engine, id,
+                    {.opcode = Op::atomic_response,
+                     .ready = true,
+                     .psn = packet.psn,
+                     .wqe = packet.wqe,
+                     .value = rs.replays[i].value,
+                     .available = engine.now()});
+      break;
+    }
   } else {
-    take_read_or_atomic(engine, id, packet);
+    acknowledge(engine, id, packet, rs.done_psn + Psn::kMask);  // the last one executed: it may be a later one
+  }
+}
+
+void execute(Engine& engine, QpId id, const Arrival& arrival) {
+  const QueuePair& qp = engine.state.qps[id];
+  fabric::Packet packet = arrival.packet;
+  if (arrival.fate == Fate::dropped) return;
+  if (!takes_requests(qp.state)) {
+    no_answer(engine, packet);
+  } else if (arrival.fate == Fate::fresh) {
+    execute_fresh(engine, id, packet);
+  } else if (arrival.fate == Fate::duplicate) {
+    execute_again(engine, id, packet);
+  } else if (qp.responder.nak_sent) {  // and the missing packet has not come while this one was waiting
+    packet.psn = qp.responder.expected_psn;
+    refuse(engine, id, packet, NakCode::psn_sequence_error);
   }
   engine.release(packet.buffer);
 }
@@ -142,35 +219,53 @@ void execute(Engine& engine, QpId id, const fabric::Packet& packet) {
 void execute_waiting(Engine& engine, QpId id) {
   Responder& rs = engine.state.qps[id].responder;
   while (!rs.blocked && !rs.waiting.empty()) {
-    const fabric::Packet packet = rs.waiting.front();
+    const Arrival arrival = rs.waiting.front();
     rs.waiting.pop_front();
-    execute(engine, id, packet);
+    execute(engine, id, arrival);
   }
 }
 
-std::uint32_t psns_of(const Engine& engine, const fabric::Packet& packet) {
-  if (packet.opcode != Op::read_request) return 1;
-  const std::uint64_t mtu = engine.profile().link_mtu.count;
-  return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (packet.total + mtu - 1) / mtu));
+/// What its PSN says about a request packet that has just come.
+Fate classify(Engine& engine, QpId id, const fabric::Packet& packet) {
+  Responder& rs = engine.state.qps[id].responder;
+  const std::int32_t ahead = packet.psn.distance(rs.expected_psn);
+  if (ahead < 0) return Fate::duplicate;
+  if (ahead == 0) {
+    rs.expected_psn = packet.psn + psns_of(engine, packet);
+    rs.nak_sent = false;
+    return Fate::fresh;
+  }
+  if (rs.nak_sent) return Fate::dropped;
+  rs.nak_sent = true;
+  return Fate::gap;
 }
 
 }  // namespace
 
 void request_arrived(Engine& engine, const fabric::Packet& packet) {
   const QpId id = packet.destination_qp;
-  Responder& rs = engine.state.qps[id].responder;
-  // Every network of this model keeps the packets of a queue pair in order and loses none.
-  if (packet.psn != rs.expected_psn) throw std::logic_error("a packet came out of order");
-  rs.expected_psn = packet.psn + psns_of(engine, packet);
+  QueuePair& qp = engine.state.qps[id];
+  Responder& rs = qp.responder;
+  if (qp.type != QpType::rc || packet.opcode == Op::datagram) return unreliable_arrived(engine, packet);
+  if (!takes_requests(qp.state)) {
+    no_answer(engine, packet);
+    return engine.release(packet.buffer);
+  }
+  Arrival arrival{packet, classify(engine, id, packet)};
+  if (arrival.fate == Fate::gap || arrival.fate == Fate::dropped) {
+    engine.release(packet.buffer);
+    arrival.packet.buffer = fabric::kNoBuffer;
+    if (arrival.fate == Fate::dropped) return;
+  }
   if (engine.fault(Fault::responder_reorders)) {
     const std::uint32_t slot = rs.strays.acquire();
     rs.strays[slot] = packet;
     return engine.schedule(kEventStrayRequest, id, slot, engine.now());
   }
   if (rs.blocked || !rs.waiting.empty()) {
-    rs.waiting.push_back(packet);
+    rs.waiting.push_back(arrival);
   } else {
-    execute(engine, id, packet);
+    execute(engine, id, arrival);
   }
 }
 
@@ -178,7 +273,7 @@ void stray_request(Engine& engine, QpId id, std::uint32_t slot) {
   Responder& rs = engine.state.qps[id].responder;
   const fabric::Packet packet = rs.strays[slot];
   rs.strays.release(slot);
-  rs.waiting.push_back(packet);
+  rs.waiting.push_back({packet, Fate::fresh});
   execute_waiting(engine, id);
 }
 
@@ -208,6 +303,10 @@ void execute_atomic(Engine& engine, NodeId node) {
          {.stamp = Stamp::aNRR, .nic_atomic = true, .thread = r.thread, .op = r.op, .peer = node});
   sim::SimTime link_free;
   r.value = old;
+  if (s.lossy) {  // its answer may be lost
+    if (rs.replays.size() == s.qps[request.qp].attributes.max_rd_atomic) rs.replays.pop_front();
+    rs.replays.push_back({r.psn, old});
+  }
   r.ready = true;
   r.available = return_data(engine, node, 8, link_free) + p.nic_atomic_modify;
   const sim::Duration modify = r.available - engine.now();

@@ -35,6 +35,8 @@ enum EventKind : std::uint16_t {
   kEventCommit,              ///< ordering domain, write number: next TLP of a posted write reaches memory
   kEventStrayRequest,        ///< qp, stray slot: a request that the fault responder_reorders let loose
   kEventRetryExceeded,       ///< qp, WQE number: no response came
+  kEventTimeout,             ///< qp: its transport timer
+  kEventRnrTimer,            ///< qp: the receiver may be ready now
 };
 
 // --- host ----------------------------------------------------------------------------------------------------------
@@ -42,11 +44,12 @@ enum EventKind : std::uint16_t {
 struct StoreEntry {
   bool doorbell = false;
   bool blueflame = false;  // the doorbell carries the work request
+  bool receive = false;    // a doorbell record in memory: of receive queue `value`
   Address address = 0;
   std::uint64_t value = 0;  // of a store; of a doorbell: the bytes of its TLP
   SubeventId subevent = 0;
   QpId qp = 0;
-  std::uint32_t posted = 0;  // of a doorbell: the send queue's producer index
+  std::uint32_t posted = 0;  // of a doorbell: the send queue's producer index; of a doorbell record: new entries
 
   bool operator==(const StoreEntry&) const = default;
 };
@@ -54,7 +57,7 @@ struct StoreEntry {
 enum class ThreadState : std::uint8_t { running, scheduled, paused, draining, waiting_room, stopped };
 
 /// Keys of watch sets: the kind in the upper bits.
-enum class WatchKind : std::uint8_t { word, cq, flag, user };
+enum class WatchKind : std::uint8_t { word, cq, flag, user, srq };
 [[nodiscard]] constexpr std::uint64_t watch_key(WatchKind kind, std::uint64_t key) {
   return (static_cast<std::uint64_t>(kind) << 60U) | key;
 }
@@ -182,6 +185,7 @@ struct SendEntry {
   bool transmit_done = false;
   bool acknowledged = false;  // with early_write_completion: its ACK has come, too
   fabric::Psn psn{};
+  std::uint32_t packets = 0;  // PSNs that it takes
   std::uint32_t buffer = fabric::kNoBuffer;
   std::uint32_t payload_read = 0;  // bytes
   std::uint32_t sent = 0;          // bytes
@@ -208,9 +212,18 @@ struct Requester {
   bool fetching = false;
   bool payload_event = false;
   bool transmit_event = false;
-  bool halted = false;  // a local error was found: nothing more starts
+  bool halted = false;            // a local error was found: nothing more starts
+  bool fetch_cancelled = false;   // what is being fetched is not wanted any more
+  bool rnr_wait = false;          // the receiver was not ready: nothing is sent until the RNR timer fires
+  bool recovering = false;        // has gone back, and nothing has been acknowledged since
+  bool timer_pending = false;     // a kEventTimeout is
+  std::uint32_t retries = 0;      // left until retry_exc_err
+  std::uint32_t rnr_retries = 0;  // left until rnr_retry_exc_err
   fabric::Psn next_psn{};
+  fabric::Psn una{};  // oldest that is not acknowledged
   sim::SimTime transmit_free{};
+  sim::SimTime deadline{};  // of the transport timer
+  sim::EventHandle timer{};
 
   [[nodiscard]] std::uint32_t posted() const { return first + static_cast<std::uint32_t>(queue.size()); }
   [[nodiscard]] bool holds(std::uint32_t number) const { return number - first < queue.size(); }
@@ -241,17 +254,48 @@ struct Response {
   bool operator==(const Response&) const = default;
 };
 
+/// What is to be done about a request packet, by its PSN.
+enum class Fate : std::uint8_t {
+  fresh,      // the next one: execute it
+  duplicate,  // executed before: answer again
+  gap,        // something before it is missing: say so (its payload is gone)
+  dropped,    // nothing
+};
+
+struct Arrival {
+  fabric::Packet packet{};
+  Fate fate = Fate::fresh;
+
+  bool operator==(const Arrival&) const = default;
+};
+
+/// The result of an atomic, for a request that comes again (IBTA volume 1, 9.4.5).
+struct Replay {
+  fabric::Psn psn{};
+  std::uint64_t value = 0;
+
+  bool operator==(const Replay&) const = default;
+};
+
 /// The responder of a queue pair.
 struct Responder {
   std::uint32_t domain = 0;
-  bool dead = false;     // has sent a NAK: requests are dropped
-  bool blocked = false;  // an atomic has not posted its write yet: later requests wait
+  CqId cq = 0;
+  std::uint32_t queue = kNone;  // receive queue, its own or shared
+  bool blocked = false;         // an atomic has not posted its write yet: later requests wait
   bool respond_event = false;
   bool write_valid = false;  // of the message being received
+  bool nak_sent = false;     // for what is expected: nothing more is said until it comes
+  bool receiving = false;    // `receive` has been taken from the queue
+  bool in_message = false;   // UC: its earlier packets have all come
+  std::uint32_t received = 0;
+  RecvWqe receive{};
   fabric::Psn expected_psn{};
+  fabric::Psn done_psn{};           // first that has not been executed
   std::uint64_t first = 0;          // number of responses[0]
   sim::Ring<Response> responses{};  // in PSN order
-  sim::Ring<fabric::Packet> waiting{};
+  sim::Ring<Arrival> waiting{};
+  sim::Ring<Replay> replays{};  // oldest first, at most max_rd_atomic; only where packets can be lost
   sim::Pool<fabric::Packet> strays{};
   sim::SimTime transmit_free{};
 
@@ -262,16 +306,31 @@ struct Responder {
 
 struct QueuePair {
   NodeId node = 0;
+  QpType type = QpType::rc;
   QpState state = QpState::reset;
-  QpId peer = 0;
-  NodeId peer_node = 0;
+  QpId peer = kNone;
+  NodeId peer_node = kNone;
   ThreadId thread = 0;
+  QpAttributes attributes{};
   Requester requester;
   Responder responder;
   fabric::Dcqcn rate{};     // of what it sends, when congestion control is on
   fabric::CnpPacer cnps{};  // for what it receives
 
   bool operator==(const QueuePair&) const = default;
+};
+
+/// Receive work requests of one queue pair, or shared by many.
+struct ReceiveQueue {
+  NodeId node = 0;
+  std::uint32_t depth = 0;
+  QpId owner = kNone;  // kNone: shared
+  std::uint32_t limit = 0;
+  bool limit_reached = false;
+  std::uint32_t visible = 0;  // of `entries`, those that the NIC knows of
+  sim::Ring<RecvWqe> entries{};
+
+  bool operator==(const ReceiveQueue&) const = default;
 };
 
 struct CompletionQueue {
@@ -287,6 +346,7 @@ struct State {
   explicit State(const SystemConfig& c);
 
   SystemConfig config;
+  bool lossy = false;  // packets can be lost or come out of order: transport timers run
   sim::EventQueue events;
   fabric::Fabric fabric;
   std::vector<Host> hosts{};
@@ -294,6 +354,7 @@ struct State {
   std::vector<PostedDomain> domains{};
   std::vector<QueuePair> qps{};
   std::vector<CompletionQueue> cqs{};
+  std::vector<ReceiveQueue> receive_queues{};
   std::vector<MemoryRegion> regions{};
   sim::Pool<Buffer> buffers{};
   Counters counters;

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 #include <stdexcept>
 
+#include "nic_model/acknowledge.hpp"
 #include "nic_model/engine.hpp"
 #include "nic_model/pcie.hpp"
+#include "nic_model/port.hpp"
+#include "nic_model/queue_pair.hpp"
+#include "nic_model/receive_queue.hpp"
 #include "nic_model/requester.hpp"
 #include "nic_model/responder.hpp"
 
@@ -26,12 +30,12 @@ fabric::Config fabric_config(const SystemConfig& c) {
   return network;
 }
 
-/// Queue pairs keep what comes in order; they do not repeat what is lost.
-bool needs_retransmission(const fabric::Config& c) {
-  const fabric::Options& o = c.options;
+/// Can packets be lost, or come in another order than they were sent in?
+bool is_lossy(const SystemConfig& c) {
+  const fabric::Options& o = c.network.options;
   const bool in_order = o.routing == fabric::Routing::deterministic || o.routing == fabric::Routing::ecmp;
-  return !in_order || o.flow_control == fabric::FlowControl::drop_tail || o.loss != 0 || !c.losses.empty() ||
-         !c.changes.empty();
+  return !in_order || o.flow_control == fabric::FlowControl::drop_tail || o.loss != 0 || !c.network.losses.empty() ||
+         !c.network.changes.empty();
 }
 
 SystemConfig checked(const SystemConfig& config) {
@@ -39,9 +43,10 @@ SystemConfig checked(const SystemConfig& config) {
   if (const std::string_view error = fabric_config(config).validate(); !error.empty()) {
     throw std::invalid_argument(std::string(error));
   }
-  if (needs_retransmission(config.network)) {
+  const Faults& faults = config.profile.faults;
+  if (is_lossy(config) && (faults.has(Fault::responder_reorders) || faults.has(Fault::early_write_completion))) {
     throw std::invalid_argument(
-        "a network that loses or reorders packets needs retransmission, which NICs do not have");
+        "the faults responder_reorders and early_write_completion need a network that neither loses nor reorders");
   }
   return config;
 }
@@ -53,6 +58,15 @@ void check_node(const State& s, NodeId node) {
 std::uint32_t new_domain(State& s, NodeId node) {
   s.domains.push_back({.node = node});
   return static_cast<std::uint32_t>(s.domains.size() - 1);
+}
+
+QpAttributes default_attributes(const HardwareProfile& p, QpId peer) {
+  return {.dest_qp = peer,
+          .max_rd_atomic = p.nic_max_rd_atomic,
+          .timeout = p.nic_ack_timeout,
+          .retry_count = p.nic_retry_count,
+          .rnr_retry = p.nic_rnr_retry,
+          .min_rnr_timer = p.nic_rnr_timer};
 }
 
 void run_thread(Engine& engine, ThreadId id) {
@@ -67,6 +81,7 @@ void run_thread(Engine& engine, ThreadId id) {
 void deliver(Engine& engine, const sim::Event& event) {
   State& s = engine.state;
   const std::optional<fabric::Packet> packet = s.fabric.handle(s.events, s.now, event);
+  if (s.lossy) release_lost(engine);
   if (!packet) return;
   if (Observer* o = engine.observer()) o->on_packet(PacketStep::received, *packet, s.now);
   if (packet->marked) answer_mark(engine, *packet);
@@ -116,6 +131,10 @@ void handle(Engine& engine, const sim::Event& e) {
       return stray_request(engine, e.where, number);
     case kEventRetryExceeded:
       return retry_exceeded(engine, e.where, number);
+    case kEventTimeout:
+      return timed_out(engine, e.where);
+    case kEventRnrTimer:
+      return rnr_timer_expired(engine, e.where);
     default:
       throw std::logic_error(fmt::format("an event of unknown kind {}", e.what));
   }
@@ -130,7 +149,7 @@ void run(State& s, Context& context, const sim::Event& event) {
 
 }  // namespace
 
-State::State(const SystemConfig& c) : config(checked(c)), fabric(fabric_config(c)) {
+State::State(const SystemConfig& c) : config(checked(c)), lossy(is_lossy(c)), fabric(fabric_config(c)) {
   for (NodeId node = 0; node < c.nodes; ++node) {
     hosts.emplace_back(c.witness);
     if (c.profile.pcie_ordering_domain == OrderingDomain::nic) new_domain(*this, node);
@@ -145,8 +164,8 @@ bool State::operator==(const State& o) const {
   }
   return config.profile == o.config.profile && config.nodes == o.config.nodes && config.witness == o.config.witness &&
          fabric == o.fabric && hosts == o.hosts && threads == o.threads && domains == o.domains && qps == o.qps &&
-         cqs == o.cqs && regions == o.regions && buffers == o.buffers && counters == o.counters && now == o.now &&
-         seq == o.seq && subevents == o.subevents;
+         cqs == o.cqs && receive_queues == o.receive_queues && regions == o.regions && buffers == o.buffers &&
+         counters == o.counters && now == o.now && seq == o.seq && subevents == o.subevents;
 }
 
 System::System(const SystemConfig& config) : state_(std::make_unique<State>(config)) {}
@@ -189,21 +208,39 @@ CqId System::create_cq(NodeId node, std::uint32_t entries) {
 }
 
 QpId System::create_qp(NodeId node, CqId send_cq, std::uint32_t entries, ThreadId thread) {
+  return create_qp(node, {.send_cq = send_cq, .send_entries = entries, .thread = thread});
+}
+
+QpId System::create_qp(NodeId node, const QpConfig& c) {
   State& s = *state_;
   check_node(s, node);
-  if (send_cq >= s.cqs.size() || s.cqs[send_cq].node != node) {
-    throw std::invalid_argument("a queue pair needs a completion queue of its node");
+  const CqId recv_cq = c.recv_cq == kNone ? c.send_cq : c.recv_cq;
+  for (const CqId cq : {c.send_cq, recv_cq}) {
+    if (cq >= s.cqs.size() || s.cqs[cq].node != node) {
+      throw std::invalid_argument("a queue pair needs a completion queue of its node");
+    }
   }
-  if (entries == 0) throw std::invalid_argument("a send queue needs at least one entry");
+  if (c.send_entries == 0) throw std::invalid_argument("a send queue needs at least one entry");
+  if (c.srq != kNone && (c.srq >= s.receive_queues.size() || s.receive_queues[c.srq].owner != kNone ||
+                         s.receive_queues[c.srq].node != node)) {
+    throw std::invalid_argument("a queue pair needs a shared receive queue of its node");
+  }
+  const auto id = static_cast<QpId>(s.qps.size());
   QueuePair& qp = s.qps.emplace_back();
   qp.node = node;
-  qp.thread = thread;
-  qp.requester.cq = send_cq;
-  qp.requester.depth = entries;
+  qp.type = c.type;
+  qp.thread = c.thread;
+  qp.requester.cq = c.send_cq;
+  qp.requester.depth = c.send_entries;
+  qp.responder.cq = recv_cq;
+  qp.responder.queue = c.srq;
+  if (c.srq == kNone && c.recv_entries > 0) {
+    qp.responder.queue = static_cast<std::uint32_t>(s.receive_queues.size());
+    s.receive_queues.push_back({.node = node, .depth = c.recv_entries, .owner = id});
+  }
   const bool per_qp = s.config.profile.pcie_ordering_domain == OrderingDomain::qp;
   qp.requester.domain = per_qp ? new_domain(s, node) : node;
   qp.responder.domain = per_qp ? new_domain(s, node) : node;
-  const auto id = static_cast<QpId>(s.qps.size() - 1);
   s.fabric.add_queue_pair(id);
   qp.rate = fabric::Dcqcn(s.config.profile.link_rate);
   return id;
@@ -215,11 +252,57 @@ void System::connect(QpId a, QpId b) {
   if (s.qps[a].state != QpState::reset || s.qps[b].state != QpState::reset) {
     throw std::invalid_argument("a queue pair is connected once");
   }
-  for (const auto& [mine, other] : {std::pair{a, b}, std::pair{b, a}}) {
-    s.qps[mine].state = QpState::ready;
-    s.qps[mine].peer = other;
-    s.qps[mine].peer_node = s.qps[other].node;
+  if (s.qps[a].type != s.qps[b].type || s.qps[a].type == QpType::ud) {
+    throw std::invalid_argument("connect needs two queue pairs of the same connected type");
   }
+  for (const auto& [mine, other] : {std::pair{a, b}, std::pair{b, a}}) {
+    const QpAttributes attributes = default_attributes(s.config.profile, other);
+    for (const QpState to : {QpState::init, QpState::rtr, QpState::rts}) modify_qp(mine, to, attributes);
+  }
+}
+
+void System::activate(QpId qp, std::uint32_t qkey) {
+  State& s = *state_;
+  if (qp >= s.qps.size() || s.qps[qp].type != QpType::ud || s.qps[qp].state != QpState::reset) {
+    throw std::invalid_argument("activate needs an unreliable datagram queue pair in RESET");
+  }
+  QpAttributes attributes = default_attributes(s.config.profile, kNone);
+  attributes.qkey = qkey;
+  for (const QpState to : {QpState::init, QpState::rtr, QpState::rts}) modify_qp(qp, to, attributes);
+}
+
+ModifyResult System::modify_qp(QpId qp, QpState to, const QpAttributes& attributes) {
+  if (qp >= state_->qps.size()) throw std::invalid_argument(fmt::format("there is no queue pair {}", qp));
+  Engine engine(*state_, nullptr);
+  return modify(engine, qp, to, attributes);
+}
+
+SrqId System::create_srq(NodeId node, std::uint32_t entries) {
+  check_node(*state_, node);
+  if (entries == 0) throw std::invalid_argument("a receive queue needs at least one entry");
+  state_->receive_queues.push_back({.node = node, .depth = entries});
+  return static_cast<SrqId>(state_->receive_queues.size() - 1);
+}
+
+void System::set_srq_limit(SrqId srq, std::uint32_t limit) {
+  ReceiveQueue& queue = state_->receive_queues.at(srq);
+  if (queue.owner != kNone) throw std::invalid_argument("only a shared receive queue has a limit");
+  queue.limit = limit;
+}
+
+bool System::post_recv(QpId qp, const RecvWqe& wqe) {
+  const QueuePair& q = state_->qps.at(qp);
+  if (q.responder.queue == kNone || q.state == QpState::reset) return false;
+  return post_srq_recv(q.responder.queue, wqe);
+}
+
+bool System::post_srq_recv(SrqId srq, const RecvWqe& wqe) {
+  ReceiveQueue& queue = state_->receive_queues.at(srq);
+  if (queue.entries.size() == queue.depth) return false;
+  queue.entries.push_back(wqe);
+  Engine engine(*state_, nullptr);
+  receives_posted(engine, srq, 1);
+  return true;
 }
 
 ThreadId System::create_thread(NodeId node, sim::SimTime start) {
@@ -299,6 +382,12 @@ QpId System::qp_peer(QpId qp) const { return state_->qps.at(qp).peer; }
 std::uint32_t System::send_queue_room(QpId qp) const {
   const Requester& rq = state_->qps.at(qp).requester;
   return rq.depth - static_cast<std::uint32_t>(rq.queue.size());
+}
+std::uint32_t System::recv_queue_room(QpId qp) const {
+  const std::uint32_t index = state_->qps.at(qp).responder.queue;
+  if (index == kNone) return 0;
+  const ReceiveQueue& queue = state_->receive_queues[index];
+  return queue.depth - static_cast<std::uint32_t>(queue.entries.size());
 }
 std::size_t System::cq_size(CqId cq) const { return state_->cqs.at(cq).cqes.size(); }
 bool System::cq_overrun(CqId cq) const { return state_->cqs.at(cq).overrun; }

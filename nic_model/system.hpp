@@ -51,6 +51,10 @@ struct Counters {
   std::uint64_t doorbells = 0;
   std::uint64_t work_requests = 0;
   std::uint64_t completions = 0;
+  std::uint64_t packets_lost = 0;     ///< by the network
+  std::uint64_t retransmissions = 0;  ///< times a requester went back
+  std::uint64_t timeouts = 0;
+  std::uint64_t rnr_naks = 0;
 
   bool operator==(const Counters&) const = default;
 };
@@ -74,8 +78,22 @@ class System {
   /// A reliable-connection queue pair with a send queue of `entries`. `thread` is whose subevents its work requests
   /// are.
   QpId create_qp(NodeId node, CqId send_cq, std::uint32_t entries, ThreadId thread = 0);
-  /// Connects two queue pairs (of two nodes, or of one: loopback).
+  QpId create_qp(NodeId node, const QpConfig& config);
+  /// Connects two queue pairs (of two nodes, or of one: loopback) and brings both from RESET to RTS, with the
+  /// profile's timeouts and retry counts.
   void connect(QpId a, QpId b);
+  /// Brings a UD queue pair from RESET to RTS.
+  void activate(QpId qp, std::uint32_t qkey = 0);
+  /// As ibv_modify_qp: what the specification's state diagram does not allow is refused (verbs.hpp, ModifyResult).
+  /// Attributes are taken where the new state asks for them. May also be called while the machine runs.
+  ModifyResult modify_qp(QpId qp, QpState to, const QpAttributes& attributes = {});
+  /// A receive queue that queue pairs of a node can share.
+  SrqId create_srq(NodeId node, std::uint32_t entries);
+  /// Arms the limit: when fewer receives are left, Cpu::srq_limit_reached says so, once. 0 disarms.
+  void set_srq_limit(SrqId srq, std::uint32_t limit);
+  /// Receives that are there from the start. False when the queue is full.
+  bool post_recv(QpId qp, const RecvWqe& wqe);
+  bool post_srq_recv(SrqId srq, const RecvWqe& wqe);
   /// A thread whose first step is due at `start`.
   ThreadId create_thread(NodeId node, sim::SimTime start = {});
   /// A word of process memory; its number on this node.
@@ -116,6 +134,8 @@ class System {
   [[nodiscard]] NodeId qp_node(QpId qp) const;
   [[nodiscard]] QpId qp_peer(QpId qp) const;
   [[nodiscard]] std::uint32_t send_queue_room(QpId qp) const;
+  /// Room in the queue pair's receive queue, shared or not.
+  [[nodiscard]] std::uint32_t recv_queue_room(QpId qp) const;
   [[nodiscard]] std::size_t cq_size(CqId cq) const;
   [[nodiscard]] bool cq_overrun(CqId cq) const;
   [[nodiscard]] bool thread_stopped(ThreadId thread) const;

@@ -16,12 +16,19 @@ namespace loco::nic {
 using fabric::NodeId;
 using fabric::QpId;
 using CqId = std::uint32_t;
+using SrqId = std::uint32_t;       ///< shared receive queue
 using ThreadId = std::uint32_t;    ///< unique in the whole system
 using Address = std::uint64_t;     ///< byte address in a host's memory
 using OpId = std::uint32_t;        ///< names a call in the trace; 0 is none
 using SubeventId = std::uint32_t;  ///< names a subevent in the trace; 0 is the initial value of memory
 
-enum class Opcode : std::uint8_t { rdma_write, rdma_read, compare_swap, fetch_add };
+inline constexpr std::uint32_t kNone = 0xffffffffU;  ///< no queue, no queue pair
+
+/// Of work requests; the last two are of receive completions only.
+enum class Opcode : std::uint8_t { rdma_write, rdma_read, compare_swap, fetch_add, send, recv, recv_rdma_with_imm };
+
+[[nodiscard]] constexpr bool is_atomic(Opcode op) { return op == Opcode::compare_swap || op == Opcode::fetch_add; }
+[[nodiscard]] constexpr bool reads_or_atomic(Opcode op) { return op == Opcode::rdma_read || is_atomic(op); }
 
 /// Completion status, named as ibv_wc_status.
 enum class Status : std::uint8_t {
@@ -60,7 +67,8 @@ struct Wqe {
   Opcode opcode = Opcode::rdma_write;
   bool signaled = true;
   bool fence = false;        ///< wait for this queue pair's earlier reads and atomics
-  bool inline_data = false;  ///< the CPU copies the payload when posting (writes only)
+  bool inline_data = false;  ///< the CPU copies the payload when posting (writes and sends)
+  bool with_imm = false;     ///< writes and sends: `imm` arrives with the message, and a receive is consumed
   std::uint32_t length = 8;  ///< bytes; 8 for atomics
   std::uint32_t lkey = 0;
   std::uint32_t rkey = 0;
@@ -68,10 +76,23 @@ struct Wqe {
   Address remote = 0;
   std::uint64_t compare_add = 0;  ///< expected value, or the value to add
   std::uint64_t swap = 0;
-  OpId op = 0;        ///< the call that its subevents belong to
-  OpId fence_op = 0;  ///< with `fence`: the remote fence call that wants an aRF subevent; 0 for none
+  std::uint32_t imm = 0;
+  std::uint32_t remote_qkey = 0;  ///< UD: what the receiver must hold
+  QpId remote_qp = kNone;         ///< UD: the address handle; its node follows from it
+  OpId op = 0;                    ///< the call that its subevents belong to
+  OpId fence_op = 0;              ///< with `fence`: the remote fence call that wants an aRF subevent; 0 for none
 
   bool operator==(const Wqe&) const = default;
+};
+
+/// A receive work request, with one scatter element.
+struct RecvWqe {
+  std::uint64_t wr_id = 0;
+  Address address = 0;
+  std::uint32_t length = 0;
+  std::uint32_t lkey = 0;
+
+  bool operator==(const RecvWqe&) const = default;
 };
 
 struct Cqe {
@@ -79,11 +100,58 @@ struct Cqe {
   QpId qp = 0;
   Opcode opcode = Opcode::rdma_write;
   Status status = Status::success;
-  std::uint32_t length = 0;
+  bool with_imm = false;
+  std::uint32_t length = 0;  ///< of a receive: bytes received, with the 40 bytes of the GRH in front on UD
+  std::uint32_t imm = 0;
+  QpId source_qp = kNone;  ///< of a receive on UD
 
   bool operator==(const Cqe&) const = default;
 };
 
-enum class QpState : std::uint8_t { reset, ready, error };
+enum class QpType : std::uint8_t {
+  rc,  ///< reliable connection
+  uc,  ///< unreliable connection: no ACKs; WRITE and SEND only
+  ud,  ///< unreliable datagram: SENDs of one packet to any UD queue pair
+};
+
+/// IBTA volume 1, 10.3.1.
+enum class QpState : std::uint8_t { reset, init, rtr, rts, sqd, sqe, error };
+
+/// What modify_qp sets. Durations instead of the codes of the specification: timeout_of_code() and friends.
+struct QpAttributes {
+  QpId dest_qp = kNone;             ///< RC, UC: at RTR
+  std::uint32_t rq_psn = 0;         ///< at RTR: the first PSN that is expected
+  std::uint32_t sq_psn = 0;         ///< at RTS: the first PSN that is sent
+  std::uint32_t max_rd_atomic = 0;  ///< at RTS; 0: the profile's, which is also the most
+  sim::Duration timeout{};          ///< at RTS; 0: never
+  std::uint32_t retry_count = 7;    ///< at RTS
+  std::uint32_t rnr_retry = 7;      ///< at RTS; 7: for ever
+  sim::Duration min_rnr_timer{};    ///< at RTR: what its RNR NAKs tell the peer to wait
+  std::uint32_t qkey = 0;           ///< UD: at INIT
+
+  bool operator==(const QpAttributes&) const = default;
+};
+
+/// IBTA volume 1, 9.7.6.1.3: local ACK timeout 4.096 us * 2^code; code 0 is never.
+[[nodiscard]] constexpr sim::Duration timeout_of_code(std::uint32_t code) {
+  return sim::Duration{code == 0 ? 0 : std::int64_t{4'096'000} << code};
+}
+
+enum class ModifyResult : std::uint8_t {
+  ok,
+  invalid_transition,  ///< the state diagram has no such arrow (IBTA volume 1, figure 125)
+  invalid_attribute,   ///< RTR of a connection needs a peer of the same type, RTS 1 to the profile's max_rd_atomic
+};
+
+/// What a queue pair is made of. Queues named kNone are not there: nothing can be received without a receive queue.
+struct QpConfig {
+  QpType type = QpType::rc;
+  CqId send_cq = 0;
+  CqId recv_cq = kNone;  ///< kNone: the send queue's
+  std::uint32_t send_entries = 1;
+  std::uint32_t recv_entries = 0;
+  SrqId srq = kNone;    ///< instead of a receive queue of its own
+  ThreadId thread = 0;  ///< whose subevents its work requests are
+};
 
 }  // namespace loco::nic

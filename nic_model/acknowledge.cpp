@@ -1,0 +1,273 @@
+#include "nic_model/acknowledge.hpp"
+
+#include <algorithm>
+
+#include "nic_model/pcie.hpp"
+#include "nic_model/requester.hpp"
+
+namespace loco::nic {
+
+namespace {
+
+using fabric::NakCode;
+using fabric::Psn;
+using Op = fabric::Opcode;
+
+constexpr std::uint32_t kForEver = 7;  // of rnr_retry
+
+/// The PSN of what is missing of a READ or atomic.
+Psn missing(const Engine& engine, const SendEntry& e) {
+  return e.psn + static_cast<std::uint32_t>(e.received / engine.profile().link_mtu.count);
+}
+
+void progress(Requester& rq, const QpAttributes& attributes, Psn una) {
+  if (una == rq.una) return;
+  rq.una = una;
+  rq.retries = attributes.retry_count;
+  rq.rnr_retries = attributes.rnr_retry;
+  rq.recovering = false;
+}
+
+struct Oldest {
+  std::uint32_t number = 0;  // of the oldest work request that is not done
+  bool implied_nak = false;  // it is a READ or an atomic whose response should have come before
+};
+
+/// Everything before `end` has reached the responder.
+Oldest acknowledge(Engine& engine, QpId id, Psn end) {
+  QueuePair& qp = engine.state.qps[id];
+  Requester& rq = qp.requester;
+  std::uint32_t number = rq.completed;
+  for (; number != rq.started; ++number) {
+    SendEntry& e = rq.entry(number);
+    if (e.done && e.status == Status::success) continue;
+    if (reads_or_atomic(e.wqe.opcode)) {
+      const Psn first = missing(engine, e);
+      const bool implied_nak = end.distance(first) > 0;
+      progress(rq, qp.attributes, implied_nak ? first : end);
+      return {number, implied_nak};
+    }
+    if (end.distance(e.psn + e.packets) < 0) break;
+    e.done = true;
+  }
+  progress(rq, qp.attributes, end);
+  if (rq.transmit_next == number && number != rq.started) {  // has gone back: what has come is not sent again
+    SendEntry& e = rq.entry(number);
+    const std::int32_t packets = end.distance(e.psn);
+    if (packets > 0) {
+      const std::uint64_t bytes = engine.profile().link_mtu.count * static_cast<std::uint32_t>(packets);
+      e.sent = std::max(e.sent, static_cast<std::uint32_t>(bytes));
+    }
+  }
+  return {number, false};
+}
+
+/// Having gone back, the requester does not send again what has been answered meanwhile.
+void skip_answered(Requester& rq) {
+  while (rq.transmit_next != rq.started && rq.entry(rq.transmit_next).done) ++rq.transmit_next;
+}
+
+void fail(Engine& engine, QpId id, std::uint32_t number, Status status) {
+  Requester& rq = engine.state.qps[id].requester;
+  if (number == rq.started) return;
+  SendEntry& e = rq.entry(number);
+  e.status = status;
+  e.done = true;
+  complete(engine, id, {});
+}
+
+/// Has everything from the oldest PSN that is not acknowledged sent again.
+void go_back(Engine& engine, QpId id, std::uint32_t oldest) {
+  Requester& rq = engine.state.qps[id].requester;
+  if (oldest == rq.started) return;
+  const std::uint32_t until = rq.transmit_next;
+  for (std::uint32_t number = oldest; number != rq.started; ++number) {
+    SendEntry& e = rq.entry(number);
+    e.sent = 0;
+    e.transmit_done = false;
+    if (number == until) break;
+  }
+  SendEntry& e = rq.entry(oldest);
+  const std::int32_t acknowledged = rq.una.distance(e.psn);
+  if (!reads_or_atomic(e.wqe.opcode) && acknowledged > 0) {
+    e.sent = static_cast<std::uint32_t>(engine.profile().link_mtu.count * static_cast<std::uint32_t>(acknowledged));
+  }
+  rq.transmit_next = oldest;
+  ++engine.state.counters.retransmissions;
+  schedule_transmit(engine, id);
+}
+
+/// Goes back, if the retries allow it.
+void retry(Engine& engine, QpId id, std::uint32_t oldest) {
+  Requester& rq = engine.state.qps[id].requester;
+  if (rq.retries == 0) return fail(engine, id, oldest, Status::retry_exc_err);
+  --rq.retries;
+  rq.recovering = true;
+  go_back(engine, id, oldest);
+  start_timer(engine, id);
+}
+
+void receiver_not_ready(Engine& engine, QpId id, std::uint32_t oldest, sim::Duration wait) {
+  QueuePair& qp = engine.state.qps[id];
+  Requester& rq = qp.requester;
+  if (rq.rnr_wait) return;
+  if (rq.rnr_retries == 0) return fail(engine, id, oldest, Status::rnr_retry_exc_err);
+  if (rq.rnr_retries != kForEver) --rq.rnr_retries;
+  rq.rnr_wait = true;
+  go_back(engine, id, oldest);
+  engine.schedule(kEventRnrTimer, id, 0, engine.now() + wait);
+}
+
+void refused(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet& nak) {
+  switch (nak.nak) {
+    case NakCode::psn_sequence_error:
+      return retry(engine, id, oldest);
+    case NakCode::receiver_not_ready:
+      return receiver_not_ready(engine, id, oldest, sim::Duration{static_cast<std::int64_t>(nak.a)});
+    case NakCode::invalid_request:
+      return fail(engine, id, oldest, Status::rem_inv_req_err);
+    case NakCode::remote_access_error:
+      return fail(engine, id, oldest, Status::rem_access_err);
+    case NakCode::none:
+    case NakCode::remote_operational_error:
+      return fail(engine, id, oldest, Status::rem_op_err);
+  }
+}
+
+/// The data of a READ or atomic goes to memory; true when it is complete. Takes over the packet's payload.
+bool take_data(Engine& engine, QpId id, SendEntry& e, const fabric::Packet& packet) {
+  const QueuePair& qp = engine.state.qps[id];
+  const WriteOrigin origin{.stamp = Stamp::aNLW,
+                           .atomic = packet.opcode == Op::atomic_response,
+                           .thread = qp.thread,
+                           .op = e.wqe.op,
+                           .peer = qp.peer_node};
+  if (packet.opcode == Op::atomic_response) {
+    post_write(engine, qp.requester.domain, {.length = 8, .address = e.wqe.local, .value = packet.a}, origin, {});
+    return true;
+  }
+  if (packet.length > 0) {
+    post_write(engine, qp.requester.domain,
+               {.buffer = packet.buffer,
+                .offset = packet.offset,
+                .length = packet.length,
+                .address = e.wqe.local + e.received},
+               origin, {});
+  }
+  e.received += packet.length;
+  return packet.last;
+}
+
+/// A fault has executed requests, or completed them, out of order: each answer is taken for its own work request.
+void unordered_response(Engine& engine, QpId id, const fabric::Packet& packet) {
+  Requester& rq = engine.state.qps[id].requester;
+  if (rq.holds(packet.wqe)) rq.entry(packet.wqe).acknowledged = true;
+  if (!rq.holds(packet.wqe) || rq.entry(packet.wqe).done) {
+    free_finished(engine, rq);
+    return engine.release(packet.buffer);
+  }
+  if (packet.opcode == Op::nak) return refused(engine, id, packet.wqe, packet);
+  SendEntry& e = rq.entry(packet.wqe);
+  if (packet.opcode != Op::ack && !take_data(engine, id, e, packet)) return;
+  e.done = true;
+  if (reads_or_atomic(e.wqe.opcode)) --rq.outstanding;
+  complete(engine, id, {});
+  start(engine, id, {});
+}
+
+bool answers(const SendEntry& e, const fabric::Packet& packet) {
+  return packet.opcode == Op::read_response ? e.wqe.opcode == Opcode::rdma_read : is_atomic(e.wqe.opcode);
+}
+
+}  // namespace
+
+void response_arrived(Engine& engine, const fabric::Packet& packet) {
+  const QpId id = packet.destination_qp;
+  QueuePair& qp = engine.state.qps[id];
+  Requester& rq = qp.requester;
+  if (engine.fault(Fault::responder_reorders) || engine.fault(Fault::early_write_completion)) {
+    return unordered_response(engine, id, packet);
+  }
+  if (packet.psn.distance(rq.una) < 0 || packet.psn.distance(rq.next_psn) >= 0) {
+    return engine.release(packet.buffer);  // says nothing new
+  }
+  const bool has_data = packet.opcode == Op::read_response || packet.opcode == Op::atomic_response;
+  const Oldest oldest = acknowledge(engine, id, packet.opcode == Op::ack ? packet.psn + 1 : packet.psn);
+  start_timer(engine, id);
+  if (oldest.implied_nak) {
+    engine.release(packet.buffer);
+    if (!rq.recovering) retry(engine, id, oldest.number);
+  } else if (packet.opcode == Op::nak) {
+    refused(engine, id, oldest.number, packet);
+  } else if (has_data) {
+    if (oldest.number == rq.started || !answers(rq.entry(oldest.number), packet)) return engine.release(packet.buffer);
+    SendEntry& e = rq.entry(oldest.number);
+    progress(rq, qp.attributes, packet.psn + 1);
+    if (take_data(engine, id, e, packet)) {
+      e.done = true;
+      --rq.outstanding;
+    }
+  }
+  skip_answered(rq);
+  complete(engine, id, {});
+  if (rq.completed == rq.started) stop_timer(engine, id);
+  start(engine, id, {});
+  schedule_transmit(engine, id);
+}
+
+// --- timers ----------------------------------------------------------------------------------------------------------
+
+void start_timer(Engine& engine, QpId id) {
+  if (!engine.state.lossy) return;
+  QueuePair& qp = engine.state.qps[id];
+  Requester& rq = qp.requester;
+  if (qp.type != QpType::rc || qp.attributes.timeout.ps == 0) return;
+  rq.deadline = engine.now() + qp.attributes.timeout;
+  if (rq.timer_pending) return;
+  rq.timer_pending = true;
+  rq.timer = engine.state.events.push({.at = rq.deadline, .what = kEventTimeout, .where = id});
+}
+
+void stop_timer(Engine& engine, QpId id) {
+  Requester& rq = engine.state.qps[id].requester;
+  if (!rq.timer_pending) return;
+  engine.state.events.cancel(rq.timer);
+  rq.timer_pending = false;
+}
+
+void timed_out(Engine& engine, QpId id) {
+  Requester& rq = engine.state.qps[id].requester;
+  rq.timer_pending = false;
+  if (rq.completed == rq.started) return;
+  if (engine.now() < rq.deadline) {  // there was an answer meanwhile
+    rq.timer_pending = true;
+    rq.timer = engine.state.events.push({.at = rq.deadline, .what = kEventTimeout, .where = id});
+    return;
+  }
+  if (rq.rnr_wait || rq.transmit_next == rq.completed) return start_timer(engine, id);  // nothing is on its way
+  ++engine.state.counters.timeouts;
+  retry(engine, id, rq.completed);
+}
+
+void rnr_timer_expired(Engine& engine, QpId id) {
+  Requester& rq = engine.state.qps[id].requester;
+  rq.rnr_wait = false;
+  start_timer(engine, id);
+  schedule_transmit(engine, id);
+}
+
+void no_answer(Engine& engine, const fabric::Packet& packet) {
+  if (engine.state.lossy || !packet.last) return;
+  const QpAttributes& a = engine.state.qps[packet.source_qp].attributes;
+  if (a.timeout.ps == 0) return;
+  engine.schedule(kEventRetryExceeded, packet.source_qp, packet.wqe,
+                  engine.now() + a.timeout * (std::int64_t{a.retry_count} + 1));
+}
+
+void retry_exceeded(Engine& engine, QpId id, std::uint32_t number) {
+  Requester& rq = engine.state.qps[id].requester;
+  if (!rq.holds(number) || rq.entry(number).done || number - rq.completed >= rq.started - rq.completed) return;
+  fail(engine, id, number, Status::retry_exc_err);
+}
+
+}  // namespace loco::nic

@@ -1,0 +1,72 @@
+#include "nic_model/port.hpp"
+
+#include <algorithm>
+
+namespace loco::nic {
+
+namespace {
+/// When a queue pair may send its next packet, by its rate under congestion control. Only data counts.
+sim::SimTime paced(State& s, const fabric::Packet& packet) {
+  const fabric::DcqcnOptions& options = s.fabric.config().options.dcqcn;
+  if (!options.enabled || packet.length == 0) return s.now;
+  fabric::Dcqcn& rate = s.qps[packet.source_qp].rate;
+  rate.on_bytes(s.now, {packet.wire}, options);
+  return s.now + sim::transmission_time({packet.wire}, rate.rate());
+}
+}  // namespace
+
+sim::SimTime send_packet(Engine& engine, fabric::Packet packet) {
+  State& s = engine.state;
+  const HardwareProfile& p = engine.profile();
+  packet.wire = static_cast<std::uint32_t>(p.link_overhead.count) + packet.length +
+                fabric::extension_header_bytes(packet.opcode, packet.first || p.nic_placement != Placement::in_order,
+                                               packet.last, packet.immediate);
+  ++s.counters.packets_sent;
+  s.counters.wire_bytes_sent += packet.wire;
+  engine.hold(packet.buffer);
+  if (Observer* o = engine.observer()) o->on_packet(PacketStep::sent, packet, s.now);
+  Host& host = s.hosts[packet.source];
+  const sim::SimTime pipeline = std::max(host.transmit_free, s.now);
+  host.transmit_free = pipeline + p.nic_packet_gap;
+  const sim::SimTime port = s.fabric.send(s.events, s.now, (pipeline - s.now) + p.nic_transmit, packet);
+  if (s.lossy) release_lost(engine);
+  return std::max({port, pipeline, paced(s, packet)});
+}
+
+void release_lost(Engine& engine) {
+  while (const std::optional<fabric::Lost> lost = engine.state.fabric.take_lost()) {
+    ++engine.state.counters.packets_lost;
+    engine.release(lost->packet.buffer);
+  }
+}
+
+bool wait_for_port(Engine& engine, QpId id, bool responder) {
+  State& s = engine.state;
+  const NodeId node = s.qps[id].node;
+  if (!s.fabric.paused(node) || s.qps[id].peer_node == node) return false;
+  if (s.hosts[node].port_waiters.empty()) s.fabric.await_resume(node);
+  s.hosts[node].port_waiters.push_back({id, responder});
+  return true;
+}
+
+void port_resumed(Engine& engine, NodeId node) {
+  sim::Ring<PortWaiter>& waiters = engine.state.hosts[node].port_waiters;
+  for (; !waiters.empty(); waiters.pop_front()) {
+    engine.schedule(waiters.front().responder ? kEventRespond : kEventTransmit, waiters.front().qp, 0, engine.now());
+  }
+}
+
+void answer_mark(Engine& engine, const fabric::Packet& packet) {
+  State& s = engine.state;
+  const fabric::DcqcnOptions& options = s.fabric.config().options.dcqcn;
+  if (!options.enabled || !s.qps[packet.destination_qp].cnps.due(s.now, options.cnp_interval)) return;
+  fabric::Packet cnp;
+  cnp.opcode = fabric::Opcode::cnp;
+  cnp.source = packet.destination;
+  cnp.destination = packet.source;
+  cnp.source_qp = packet.destination_qp;
+  cnp.destination_qp = packet.source_qp;
+  send_packet(engine, cnp);
+}
+
+}  // namespace loco::nic

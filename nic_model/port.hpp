@@ -1,0 +1,22 @@
+// A NIC's port: what it sends, and when it may (machine page, "Fabric"; RoCE v2 annex A17.9 for CNPs).
+//
+// Order: packets go to the network in the order of the calls. A paused port keeps a queue of the queue pairs that want
+// to send. Private to nic_model/.
+#pragma once
+
+#include "nic_model/engine.hpp"
+
+namespace loco::nic {
+
+/// Gives a packet to the network: adds headers, counts, announces. Returns when the NIC can send the next one.
+sim::SimTime send_packet(Engine& engine, fabric::Packet packet);
+/// If the port is paused: has the queue pair wait for it, in turn, and returns true.
+bool wait_for_port(Engine& engine, QpId id, bool responder);
+/// The port of a node is not paused any more.
+void port_resumed(Engine& engine, NodeId node);
+/// Answers a packet that was marked on its way with a CNP, if congestion control is on and one is due.
+void answer_mark(Engine& engine, const fabric::Packet& packet);
+/// Gives back what the network has lost. Call after everything that may lose packets.
+void release_lost(Engine& engine);
+
+}  // namespace loco::nic

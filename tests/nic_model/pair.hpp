@@ -1,0 +1,59 @@
+// Two hosts, two queue pairs that can both send and receive, threads written as functions: for tests of transports.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <catch2/catch.hpp>
+#include <functional>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "rig.hpp"
+
+namespace loco::test {
+
+struct PairOptions {
+  nic::QpType type = nic::QpType::rc;
+  std::uint32_t recv_entries = 64;
+  fabric::Topology topology = fabric::Topology::back_to_back;
+  fabric::Config network = {};
+  std::uint64_t size = 1 << 17;
+  bool connected = true;
+};
+
+struct Pair {
+  explicit Pair(const nic::HardwareProfile& profile, const PairOptions& options = {});
+
+  nic::System system;
+  std::array<nic::MemoryRegion, 2> region{};
+  std::array<nic::CqId, 2> cq{};
+  std::array<nic::QpId, 2> qp{};
+  Scripts scripts;
+  Recorder recorder;
+
+  [[nodiscard]] nic::Wqe write(std::uint64_t from, std::uint64_t to, std::uint32_t length = 8) const;
+  [[nodiscard]] nic::Wqe read(std::uint64_t into, std::uint64_t from, std::uint32_t length = 8) const;
+  [[nodiscard]] nic::Wqe fetch_add(std::uint64_t into, std::uint64_t at, std::uint64_t add) const;
+  [[nodiscard]] nic::Wqe send(std::uint64_t from, std::uint32_t length) const;
+  /// A receive at node 1, there from the start.
+  bool receive(std::uint64_t wr_id, std::uint64_t into, std::uint32_t length);
+
+  /// Adds a thread.
+  void script(nic::NodeId node, std::function<void(nic::Cpu&)> step, sim::SimTime start = {});
+  /// A new thread of node 0 posts these, linked, on the pair's queue pair or on another one.
+  void post(const std::vector<nic::Wqe>& wqes, nic::QpId on = nic::kNone);
+  void run();
+  /// Any pending event may be next.
+  void run_random(std::uint64_t seed);
+
+  /// CQEs that a node's completion queue got, in order; their statuses.
+  [[nodiscard]] std::vector<nic::Cqe> completions(nic::NodeId node) const;
+  [[nodiscard]] std::vector<nic::Status> statuses(nic::NodeId node) const;
+
+  /// Fills a node's memory with random bytes, and returns them.
+  std::vector<std::uint8_t> fill(nic::NodeId node, std::uint64_t offset, std::size_t size, std::uint32_t seed);
+  [[nodiscard]] std::vector<std::uint8_t> bytes(nic::NodeId node, std::uint64_t offset, std::size_t size) const;
+};
+
+}  // namespace loco::test
