@@ -39,13 +39,11 @@ void Fabric::start(sim::EventQueue& events) {
 // --- in and out ------------------------------------------------------------------------------------------------------
 
 sim::SimTime Fabric::send(sim::EventQueue& events, sim::SimTime now, sim::Duration latency, const Packet& packet) {
-  if (packet.source == packet.destination) {
-    pass(events, packet.source, now + latency + config_.loopback_latency + config_.delivery_latency, packet);
-    return now;
-  }
-  if (config_.topology == Topology::ideal) {
-    const std::uint32_t lane = config_.nodes + 2 * packet.source_qp + (is_response(packet.opcode) ? 1 : 0);
-    pass(events, lane, now + latency + config_.link_delay + config_.delivery_latency, packet);
+  const bool loopback = packet.source == packet.destination;
+  if (loopback || config_.topology == Topology::ideal) {
+    const std::uint32_t own_lane = config_.nodes + 2 * packet.source_qp + (is_response(packet.opcode) ? 1 : 0);
+    pass(events, config_.topology == Topology::ideal ? own_lane : packet.source,
+         now + latency + (loopback ? config_.loopback_latency : config_.link_delay) + config_.delivery_latency, packet);
     return now;
   }
   Entry entry{.at = now + latency, .bytes = packet.wire, .destination = packet.destination};

@@ -14,7 +14,7 @@ Footprint of_drain(const State& s, ThreadId id) {
   const StoreEntry& entry = thread.buffer.front();
   if (entry.receive) return {.kind = Kind::internal, .thread = id, .node = thread.node};
   if (entry.doorbell) {
-    return {.kind = Kind::internal, .enters = Enters::doorbells, .thread = id, .node = thread.node};
+    return {.kind = Kind::internal, .enters = Enters::eager, .thread = id, .node = thread.node};
   }
   return {.kind = Kind::memory_write, .thread = id, .node = thread.node, .address = entry.address, .bytes = 8};
 }
@@ -38,7 +38,7 @@ Footprint of_payload_read(const Engine& engine, QpId id, std::uint32_t number) {
   const Requester& rq = qp.requester;
   const bool fenced = rq.started != rq.posted() && rq.entry(rq.started).wqe.fence;
   return {.kind = Kind::memory_read,
-          .enters = fenced ? Enters::pcie : Enters::none,
+          .enters = fenced ? Enters::eager : Enters::none,
           .qp = id,
           .node = qp.node,
           .address = e.wqe.local + e.payload_read,
@@ -57,16 +57,33 @@ Footprint of_remote_read(const Engine& engine, QpId id, std::uint64_t number) {
 
 Footprint of_delivery(const State& s, std::uint32_t lane) {
   const fabric::Packet& packet = s.fabric.lane_packet(lane, 0);
-  Footprint f{.enters = Enters::pcie, .qp = packet.destination_qp, .node = packet.destination};
-  if (packet.opcode == fabric::Opcode::read_response) {
-    const Requester& rq = s.qps[packet.destination_qp].requester;
-    f.kind = Kind::response;
-    f.wr_id = rq.holds(packet.wqe) ? rq.entry(packet.wqe).wqe.wr_id : 0;
-    f.requests_waiting = rq.started != rq.posted();
-  }
-  if (packet.opcode == fabric::Opcode::atomic_response || packet.opcode == fabric::Opcode::compare_swap ||
-      packet.opcode == fabric::Opcode::fetch_add) {
-    f.kind = Kind::atomic;
+  Footprint f{.enters = Enters::eager, .on_link = true, .qp = packet.destination_qp, .node = packet.destination};
+  switch (packet.opcode) {
+    case fabric::Opcode::write:
+      f.kind = Kind::request;
+      f.enters = Enters::posted;
+      f.address = packet.address + packet.offset;
+      f.bytes = packet.length;
+      break;
+    case fabric::Opcode::read_response: {
+      const Requester& rq = s.qps[packet.destination_qp].requester;
+      const Wqe wqe = rq.holds(packet.wqe) ? rq.entry(packet.wqe).wqe : Wqe{};
+      f.kind = Kind::response;
+      f.enters = Enters::posted;
+      f.address = wqe.local + packet.offset;
+      f.bytes = packet.length;
+      f.wr_id = wqe.wr_id;
+      f.requests_waiting = rq.started != rq.posted();
+      break;
+    }
+    case fabric::Opcode::atomic_response:
+    case fabric::Opcode::compare_swap:
+    case fabric::Opcode::fetch_add:
+      f.kind = Kind::atomic;
+      f.enters = Enters::posted;
+      break;
+    default:
+      break;
   }
   return f;
 }
@@ -91,7 +108,7 @@ Footprint System::footprint(std::size_t i) const {
       return of_commit(engine, e.where, e.a);
     case kEventDoorbell:
     case kEventFetchWqe:
-      return {.enters = Enters::pcie};
+      return {.enters = Enters::eager};
     case kEventTransmit:
     case kEventRespond:
     case kEventTimeout:

@@ -11,22 +11,24 @@ namespace loco::nic {
 struct Footprint {
   enum class Kind : std::uint8_t {
     thread_step,   ///< runs the code of `thread`: what that touches, its runner knows
-    internal,      ///< moves something on inside one NIC, or delivers a request or an ACK
-    response,      ///< data comes back to queue pair `qp` and is queued for memory
+    internal,      ///< moves something on inside one NIC, or delivers a READ request or an ACK
+    request,       ///< data comes to `node` and is queued for memory, at [address, address + bytes)
+    response,      ///< data comes back to queue pair `qp` and is queued for memory, as above
     memory_read,   ///< samples [address, address + bytes) of `node`
     memory_write,  ///< makes a write to [address, address + bytes) of `node` visible
     atomic,        ///< a remote atomic operation moves on
   };
-  /// Queues that the event may put something into and that queue pairs may share: then the order in which queue pairs
-  /// come to them can matter.
+  /// What the event may put into queues that queue pairs share: then the order in which queue pairs come to them can
+  /// matter.
   enum class Enters : std::uint8_t {
     none,
-    doorbells,  ///< of a node; shared always
-    pcie,       ///< posted writes, and reads behind them; shared with the ordering domain `nic`
-    link,       ///< lanes of the network; shared unless `link.ideal`
+    eager,   ///< PCIe reads and completion entries: they wait for posted writes, no access to memory waits for them
+    posted,  ///< data to be written over PCIe; shared with the ordering domain `nic`
+    link,    ///< packets into lanes of the network; shared unless `link.ideal`
   };
   Kind kind = Kind::internal;
   Enters enters = Enters::none;
+  bool on_link = false;  ///< the head of a lane of the network arrives
   ThreadId thread = 0;
   QpId qp = 0;
   NodeId node = 0;

@@ -72,6 +72,20 @@ struct LitmusArguments {
 };
 int litmus_command(const LitmusArguments& arguments);
 
+struct SoundnessArguments {
+  std::string library;
+  std::string bug;  ///< barrier_without_fence, guards_forward, or empty
+  int threads = 2;
+  int calls = 3;
+  int ring_cells = 8;
+  bool guards = false;      ///< msw: guards in place of a hash
+  bool transitive = false;  ///< bal: the barrier that LOCO ships
+  std::uint64_t max_clients = 0;
+  double max_seconds = 0;
+  bool json = false;
+};
+int soundness_command(const SoundnessArguments& arguments);
+
 /// sweep and report: becomes the Python package's program; returns only by throwing.
 int python_command(const std::string& command, const std::vector<std::string>& arguments);
 

@@ -23,6 +23,7 @@ struct Arguments {
   loco::cli::ExportArguments trace_export;
   bool reference = false;
   loco::cli::LitmusArguments litmus;
+  loco::cli::SoundnessArguments soundness;
 };
 
 constexpr const char* kJsonHelp = "Print JSON in place of text";
@@ -56,6 +57,31 @@ void add_litmus(CLI::App& app, loco::cli::LitmusArguments& a, std::function<int(
   litmus->add_flag("--json", a.json, kJsonHelp);
   litmus->add_flag("--quiet", a.quiet, "Only failures and a summary");
   litmus->callback([&] { chosen = [&] { return loco::cli::litmus_command(a); }; });
+}
+
+void add_soundness(CLI::App& app, loco::cli::SoundnessArguments& a, std::function<int()>& chosen) {
+  CLI::App* soundness =
+      app.add_subcommand("soundness", "Compare a library's implementation with its specification on all small clients");
+  soundness->add_option("--library", a.library, "sv, bal, rbl or msw")
+      ->required()
+      ->check(CLI::IsMember({"sv", "bal", "rbl", "msw"}));
+  soundness->add_option("--threads", a.threads, "Threads of a client, at most")
+      ->check(CLI::Range(1, 8))
+      ->capture_default_str();
+  soundness->add_option("--calls", a.calls, "Calls of each thread, at most")
+      ->check(CLI::Range(1, 16))
+      ->capture_default_str();
+  soundness->add_option("--bug", a.bug, "A historic mistake: barrier_without_fence (bal) or guards_forward (msw)")
+      ->check(CLI::IsMember({"barrier_without_fence", "guards_forward"}));
+  soundness->add_flag("--transitive", a.transitive, "bal: the barrier that fences towards all nodes");
+  soundness->add_flag("--guards", a.guards, "msw: guards on both sides of the data in place of a hash");
+  soundness->add_option("--ring-cells", a.ring_cells, "rbl: cells of a buffer; a message takes two")
+      ->check(CLI::Range(2, 64))
+      ->capture_default_str();
+  soundness->add_option("--max-clients", a.max_clients, "Stop after so many clients; 0 is no limit");
+  soundness->add_option("--max-seconds", a.max_seconds, "Stop after so many seconds; 0 is no limit");
+  soundness->add_flag("--json", a.json, kJsonHelp);
+  soundness->callback([&] { chosen = [&] { return loco::cli::soundness_command(a); }; });
 }
 
 /// Commands of the Python package, which reads their arguments itself.
@@ -100,6 +126,7 @@ void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
   list->callback([&] { chosen = [&] { return loco::cli::list_command(a.list); }; });
 
   add_litmus(app, a.litmus, chosen);
+  add_soundness(app, a.soundness, chosen);
   add_python_commands(app, chosen);
 
   CLI::App* schema = app.add_subcommand("schema", "Print the scenario format as a JSON schema");

@@ -43,6 +43,19 @@ std::uint32_t reads_at_once(const Program& program) {
   return most;
 }
 
+/// Links are queues that packets of different queue pairs share. Without fences nothing but its arrival depends on when
+/// a packet was sent, so it may as well be sent when it arrives: then no packet is ever behind another.
+bool links_order_nothing(const Program& program, const nic::HardwareProfile& profile) {
+  return profile.faults.none() && std::none_of(program.threads.begin(), program.threads.end(), [](const Thread& t) {
+           return std::any_of(t.code.begin(), t.code.end(), [](const Instruction& i) { return i.op == Op::rfence; });
+         });
+}
+
+nic::HardwareProfile on_network(const Program& program, nic::HardwareProfile profile, Network network) {
+  if (network == Network::simplest && links_order_nothing(program, profile)) profile.link_ideal = true;
+  return profile;
+}
+
 bool remote_operation(const Instruction& i) { return i.op == Op::put || i.op == Op::get; }
 
 }  // namespace
@@ -59,14 +72,13 @@ std::uint64_t Configuration::hash() const {
   return h;
 }
 
-Machine::Machine(const Program& program, const nic::HardwareProfile& profile)
+Machine::Machine(const Program& program, const nic::HardwareProfile& profile, Network network)
     : program_(program),
       sharing_(program),
       regular_(profile.faults.none() && profile.nic_max_rd_atomic >= reads_at_once(program)),
       shared_pcie_(profile.pcie_ordering_domain != nic::OrderingDomain::qp),
-      shared_links_(!profile.link_ideal),
-      posting_threads_(program.nodes.size(), 0),
-      initial_{nic::System(config_for(program, profile)), {}} {
+      shared_links_(!on_network(program, profile, network).link_ideal),
+      initial_{nic::System(config_for(program, on_network(program, profile, network))), {}} {
   if (len(program_.nodes) > kNodesMax) throw std::invalid_argument("a litmus test on hardware has at most 32 nodes");
   place_locations(initial_.system);
   for (const Thread& t : program_.threads) {
@@ -112,7 +124,6 @@ void Machine::connect(nic::System& system) {
       if (i.op == Op::poll) nodes.insert(node_position(i.node));
     }
     const auto home = static_cast<nic::NodeId>(node_position(at(program_.threads, t).node));
-    if (!nodes.empty()) ++posting_threads_[home];
     for (const int n : nodes) {
       const auto peer = static_cast<nic::NodeId>(n);
       const nic::CqId cq = system.create_cq(home, kQueueEntries);
@@ -171,32 +182,21 @@ bool Machine::response_races(const Configuration& c, const nic::Footprint& f) co
   return false;
 }
 
-/// With shared queues the order in which queue pairs reach them decides.
-bool Machine::order_matters(nic::Footprint::Enters queue, nic::NodeId node) const {
-  using Enters = nic::Footprint::Enters;
-  switch (queue) {
-    case Enters::none:
-      return false;
-    case Enters::doorbells:  // behind the doorbells, work requests are fetched: with `qp` a stream of each queue pair
-      return shared_pcie_ && posting_threads_[node] > 1;
-    case Enters::pcie:
-      return shared_pcie_ || shared_links_;
-    case Enters::link:
-      return shared_links_ || shared_pcie_;
-  }
-  return true;
-}
-
 bool Machine::commutes(const Configuration& c, std::size_t i) const {
   using Kind = nic::Footprint::Kind;
+  using Enters = nic::Footprint::Enters;
   const nic::Footprint f = c.system.footprint(i);
   if (f.kind == Kind::thread_step) return local_step(c, static_cast<int>(f.thread));
-  if (!regular_ || order_matters(f.enters, f.node)) return false;
+  if (!regular_) return false;
+  if (shared_links_ && (f.enters == Enters::link || f.on_link)) return false;
   switch (f.kind) {
     case Kind::internal:
       return true;
+    case Kind::request:
+      // In a domain of its own it is behind the earlier requests of its queue pair, and only they are in front of it.
+      return !shared_pcie_ || sharing_.writes_commute(location_at(f.node, f.address));
     case Kind::response:
-      return !response_races(c, f);
+      return sharing_.writes_commute(location_at(f.node, f.address)) || (!shared_pcie_ && !response_races(c, f));
     case Kind::memory_read:
       return sharing_.nic_reads_commute(location_at(f.node, f.address));
     case Kind::memory_write:

@@ -36,11 +36,18 @@ struct Configuration {
   [[nodiscard]] std::uint64_t hash() const;
 };
 
+/// Which network a program runs on.
+enum class Network : std::uint8_t {
+  simplest,   ///< without links where that shows exactly the same outcomes (docs/exploring.md): far fewer schedules
+  of_profile  ///< as the profile has it
+};
+
 /// Everything about a program on a profile that does not change while it runs.
 class Machine {
  public:
   /// Throws std::invalid_argument for a program that uses something else than words, or more than 32 nodes.
-  Machine(const model::litmus::Program& program, const nic::HardwareProfile& profile);
+  Machine(const model::litmus::Program& program, const nic::HardwareProfile& profile,
+          Network network = Network::simplest);
 
   [[nodiscard]] const model::litmus::Program& program() const { return program_; }
   /// The configuration before the first step.
@@ -54,8 +61,9 @@ class Machine {
   [[nodiscard]] bool finished(const Configuration& c) const;
   [[nodiscard]] model::litmus::Outcome outcome(const Configuration& c) const;
 
-  /// May this event run at once, whatever else is pending? True for steps that commute with every other step that can
-  /// come before them: they touch nothing that another event reads or writes. Running them first loses no outcome.
+  /// May this event run at once, whatever else is pending? True if whatever can happen when it runs later can also
+  /// happen when it runs now: it touches nothing that another event reads or writes, or being early only allows more
+  /// (docs/exploring.md). Running it first loses no outcome.
   [[nodiscard]] bool commutes(const Configuration& c, std::size_t i) const;
 
  private:
@@ -86,12 +94,9 @@ class Machine {
   std::vector<std::vector<int>> used_nodes_;  // by thread: node positions it operates on
   std::vector<int> links_;                    // by queue pair: its link(thread, node position), or kNone
   Sharing sharing_;
-  [[nodiscard]] bool order_matters(nic::Footprint::Enters queue, nic::NodeId node) const;
-
-  bool regular_ = false;              // nothing is broken, and no limit delays work requests
-  bool shared_pcie_ = false;          // queue pairs share an ordering domain,
-  bool shared_links_ = false;         // links
-  std::vector<int> posting_threads_;  // and doorbells, by node: threads that post
+  bool regular_ = false;       // nothing is broken, and no limit delays work requests
+  bool shared_pcie_ = false;   // queue pairs share an ordering domain,
+  bool shared_links_ = false;  // links
   Configuration initial_;
 };
 

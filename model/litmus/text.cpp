@@ -22,6 +22,11 @@ std::string_view SourceText::line(int number) const {
   return number >= 1 && number <= len(lines_) ? at(lines_, number - 1) : std::string_view{};
 }
 
+std::string_view SourceText::from(SourcePos at) const {
+  const std::string_view l = line(at.line);
+  return l.substr(std::min(static_cast<std::size_t>(at.column - 1), l.size()));
+}
+
 std::vector<SourcePos> SourceText::positions(SourcePos start, std::string_view decoded) const {
   const std::string_view l = line(start.line);
   const auto column = static_cast<std::size_t>(start.column - 1);

@@ -18,6 +18,9 @@ class SourceText {
   /// first character), plus one past the end.
   [[nodiscard]] std::vector<SourcePos> positions(SourcePos start, std::string_view decoded) const;
 
+  /// What stands there, up to the end of the line.
+  [[nodiscard]] std::string_view from(SourcePos at) const;
+
  private:
   [[nodiscard]] std::string_view line(int number) const;  ///< from 1; empty outside the file
   [[nodiscard]] std::vector<SourcePos> block_positions(SourcePos start, std::string_view decoded) const;

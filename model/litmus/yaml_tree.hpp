@@ -1,5 +1,5 @@
-// A YAML document as a tree of values with places, built from yaml-cpp's parsing events: its own nodes cost more than
-// all the rest of reading a litmus test, and its LoadAll never ends on some texts that are no YAML.
+// A YAML document as a tree of values with places, built from libyaml's parsing events. Not yaml-cpp, which reads
+// scenarios: its scanner alone cost more than all the rest of reading and enumerating a litmus test.
 #pragma once
 
 #include <deque>
@@ -48,7 +48,7 @@ struct YamlDocuments {
   std::deque<YamlValue> values;  ///< what the nodes refer to
 };
 
-/// Throws ParseError, naming `file`, for what is no YAML, aliases of unfinished values and too deep nesting.
+/// Throws ParseError, naming `file`, for what is no YAML, aliases of unknown or unfinished values and too deep nesting.
 [[nodiscard]] YamlDocuments read_yaml(std::string_view text, const std::string& file);
 
 }  // namespace loco::model::litmus

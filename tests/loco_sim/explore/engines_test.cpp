@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "model/litmus/litmus.hpp"
 #include "model/litmus/parser.hpp"
 #include "tests/catch.hpp"
 
@@ -79,6 +80,29 @@ threads: [{node: 1, code: "X = get(Y); X = 1; a = X"}, {node: 2, code: ""}]
   CHECK_FALSE(r.complete);
   CHECK(r.outcomes.empty());
   REQUIRE(r.notes.size() == 1);
+}
+
+// What a queue pair receives may wait while another one's packets pass, within a node as between nodes: the data of the
+// get (x = 1) can still be on its way when the puts to y have been seen, and the put's payload read comes first (w =
+// 0).
+TEST_CASE("within a node, too, queue pairs do not wait for each other") {
+  const auto program = model::litmus::parse_text(R"yaml(
+name: loopback
+model: rdmawait
+locations: {x: {node: 1}, z: {node: 1, init: 1}, y: {node: 1}, w: {node: 1}, l: {node: 1}}
+threads:
+  - {node: 1, code: "get(x, z) as d; a = y; put(w, x)"}
+  - {node: 1, code: "l = 1; put(y, l)"}
+  - {node: 1, code: "b = x; put(y, 2)"}
+final: [w, x, y]
+)yaml",
+                                                 "test")
+                           .front();
+  EngineOptions options;
+  options.model = "rdmawait";
+  model::litmus::Options all;
+  all.outcomes_only = true;
+  CHECK(explore::engines().at("explore")(program, options).outcomes == enumerate(program, all).outcomes);
 }
 
 TEST_CASE("comparing all engines: what is seen but not allowed fails") {

@@ -78,7 +78,8 @@ void check_reduction(std::uint64_t seed, const Shape& shape, const nic::Hardware
   const Random r = random_program(seed, shape);
   INFO("seed " << seed << "\n" << r.document);
   const explore::Machine machine(model::litmus::implement(r.program), profile);
-  const explore::ExploreResult full = explore::explore(machine, {.reduce = false});
+  const explore::Machine plain(model::litmus::implement(r.program), profile, explore::Network::of_profile);
+  const explore::ExploreResult full = explore::explore(plain, {.reduce = false});
   const explore::ExploreResult reduced = explore::explore(machine);
   CHECK(full.outcomes == reduced.outcomes);
   CHECK(full.states >= reduced.states);

@@ -1,0 +1,57 @@
+"""loco-sim soundness: the libraries hold, the mistakes of the LOCO paper's Appendix D are found with a small client."""
+
+import json
+
+import pytest
+
+
+@pytest.mark.parametrize("library", ["sv", "bal", "rbl", "msw"])
+def test_libraries_as_they_are_are_sound(loco_sim, library):
+    done = loco_sim("soundness", "--library", library, "--threads", 2, "--calls", 2, "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads(done.stdout)
+    assert result["sound"] and result["complete"]
+    assert result["clients"] > 30
+    assert result["outcomes"] == []
+
+
+def test_a_barrier_without_a_fence_is_found(loco_sim):
+    done = loco_sim("soundness", "--library", "bal", "--bug", "barrier_without_fence")
+    assert done.returncode == 1
+    assert "unsound" in done.stdout
+    # Appendix D: a put to oneself, the barrier, a read that misses it; the other thread only takes part.
+    assert "barrier(z); r0 = x" in done.stdout
+    assert "forbidden, but shown: r0=0" in done.stdout
+
+
+def test_guards_read_in_the_direction_of_writing_are_found(loco_sim):
+    done = loco_sim("soundness", "--library", "msw", "--bug", "guards_forward", "--json")
+    assert done.returncode == 1
+    result = json.loads(done.stdout)
+    assert not result["sound"]
+    assert "write(m, [1, 1])" in result["counterexample"]
+    assert result["outcomes"] == ["r0=[0, 1]", "r0=[1, 0]"]
+    assert loco_sim("soundness", "--library", "msw", "--guards", "--calls", 2).returncode == 0
+
+
+def test_a_counterexample_is_a_litmus_test(loco_sim, tmp_path):
+    done = loco_sim("soundness", "--library", "bal", "--bug", "barrier_without_fence", "--json")
+    document = tmp_path / "client.yaml"
+    document.write_text(json.loads(done.stdout)["counterexample"])
+    again = loco_sim("litmus", document, "--engine", "all")
+    assert again.returncode == 0, again.stdout + again.stderr
+
+
+def test_a_limit_is_told(loco_sim):
+    done = loco_sim("soundness", "--library", "sv", "--max-clients", 10)
+    assert done.returncode == 0
+    assert "stopped early" in done.stdout
+
+
+def test_bad_arguments(loco_sim):
+    assert loco_sim("soundness").returncode == 2
+    assert loco_sim("soundness", "--library", "lock").returncode == 2
+    assert loco_sim("soundness", "--library", "sv", "--threads", 0).returncode == 2
+    wrong = loco_sim("soundness", "--library", "sv", "--bug", "guards_forward")
+    assert wrong.returncode == 2
+    assert "expected --library msw" in wrong.stderr
