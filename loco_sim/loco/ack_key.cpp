@@ -55,13 +55,13 @@ void ack_key::wait_innermost() {
 }
 
 void ack_key::wait() {
-  const call_scope call(transport_, {.library = "sv", .method = "wait", .work_id = work_id_});
+  const call_scope call(transport_, {.library = library_, .method = "wait", .work_id = work_id_});
   wait_innermost();
 }
 
 bool ack_key::poll() {
   if (!complete()) return false;
-  const call_scope call(transport_, {.library = "sv", .method = "wait", .work_id = work_id_});
+  const call_scope call(transport_, {.library = library_, .method = "wait", .work_id = work_id_});
   note_complete();
   return true;
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "loco_sim/loco/transport.hpp"
@@ -33,6 +34,8 @@ class ack_key {
   /// Status of the first failed operation, success if none has failed so far.
   [[nodiscard]] Status status() const;
   [[nodiscard]] std::uint64_t work_id() const { return work_id_; }
+  /// The key follows operations of mixed-size variables: its waits are theirs in the trace.
+  void note_mixed_size() { library_ = "msw"; }
 
  private:
   friend class manager;
@@ -47,6 +50,7 @@ class ack_key {
   Transport& transport_;
   std::shared_ptr<completions> completions_;  // shared with the manager, which may be gone when a run is broken off
   std::uint64_t work_id_;
+  std::string_view library_ = "sv";  ///< whose wait this is
   std::vector<Flag> words_;
 
   friend void global_fence(manager& mgr, std::span<const NodeId> nodes);

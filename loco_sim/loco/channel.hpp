@@ -32,6 +32,8 @@ class channel {
   virtual ~channel();
 
   [[nodiscard]] const std::string& full_name() const { return name_; }
+  [[nodiscard]] NodeId my_node() const { return transport_.my_node(); }
+  [[nodiscard]] std::uint32_t num_nodes() const { return transport_.num_nodes(); }
   /// Enough peers are connected, and have been told what they need to be: the program may use the channel, and may
   /// end without leaving a peer waiting.
   [[nodiscard]] bool ready() const { return connected_ >= expected_.peers && joined_by_ >= expected_.peers; }
@@ -47,8 +49,6 @@ class channel {
 
   [[nodiscard]] manager& mgr() const { return manager_; }
   [[nodiscard]] Transport& transport() const { return transport_; }
-  [[nodiscard]] NodeId my_node() const { return transport_.my_node(); }
-  [[nodiscard]] std::uint32_t num_nodes() const { return transport_.num_nodes(); }
 
   /// A local region that peers may ask for.
   RegionIndex create_region(std::string_view name, std::uint64_t size);

@@ -29,7 +29,7 @@ mutex_array::mutex_array(manager& mgr, std::string_view name, std::optional<Node
 
 mutex_array::mutex_array(channel& parent, std::string_view name, std::optional<NodeId> home, std::uint64_t count,
                          mutex_options options)
-    : channel(parent, name, expect_num{transport().num_nodes() - 1}), home_(home), count_(count), options_(options) {
+    : channel(parent, name, expect_num{parent.num_nodes() - 1}), home_(home), count_(count), options_(options) {
   create();
 }
 

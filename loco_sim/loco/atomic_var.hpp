@@ -1,0 +1,82 @@
+// An integer on one node that all threads of all nodes change with remote atomics (LOCO paper, Section 6.2, App. I:
+// what ticket locks and trackers stand on).
+//
+// All accesses go through the NIC of the home node, from that node by loopback: a remote atomic is atomic with other
+// remote atomics and, on most devices, not with the CPU (atomic capability `hca`). Even a plain put is not: a store is
+// therefore a compare-and-swap that is tried until it succeeds. Calls wait for their result, those with an ack_key
+// do not. An atomic that is complete has taken effect towards later atomics; for others to find it with plain reads
+// it has to be fenced like a put.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+
+#include "loco_sim/loco/ack_key.hpp"
+#include "loco_sim/loco/channel.hpp"
+#include "loco_sim/loco/mem_ref.hpp"
+
+namespace loco {
+
+/// The part that does not depend on the type.
+class atomic_word : public channel {
+ public:
+  atomic_word(manager& mgr, std::string_view name, NodeId home, std::uint64_t initial);
+  atomic_word(channel& parent, std::string_view name, NodeId home, std::uint64_t initial);
+
+  [[nodiscard]] NodeId home() const { return home_; }
+
+  [[nodiscard]] std::uint64_t load();
+  std::uint64_t fetch_add(std::uint64_t add);
+  /// Returns the old value: it has been replaced iff it is `expected`.
+  std::uint64_t compare_swap(std::uint64_t expected, std::uint64_t desired);
+  std::uint64_t exchange(std::uint64_t desired);
+
+  // The value from before comes to `old`, once `key` is complete.
+  void load(const mem_ref& old, ack_key& key);
+  void fetch_add(const mem_ref& old, std::uint64_t add, ack_key& key);
+  void compare_swap(const mem_ref& old, std::uint64_t expected, std::uint64_t desired, ack_key& key);
+
+ private:
+  void create(std::uint64_t initial);
+  template <typename Post>
+  std::uint64_t wait_for(Post post);
+
+  NodeId home_;
+  RegionIndex word_ = 0;
+};
+
+template <std::integral T>
+class atomic_var : private atomic_word {
+ public:
+  /// All nodes must give the same initial value and home.
+  atomic_var(manager& mgr, std::string_view name, NodeId home = 0, T initial = 0)
+      : atomic_word(mgr, name, home, word(initial)) {}
+  atomic_var(channel& parent, std::string_view name, NodeId home = 0, T initial = 0)
+      : atomic_word(parent, name, home, word(initial)) {}
+
+  using atomic_word::home;
+  using channel::full_name;
+  using channel::ready;
+  using channel::wait_for_ready;
+
+  [[nodiscard]] T load() { return static_cast<T>(atomic_word::load()); }
+  void store(T value) { exchange(value); }
+  /// These return the value from before.
+  T fetch_add(T add) { return static_cast<T>(atomic_word::fetch_add(word(add))); }
+  T exchange(T value) { return static_cast<T>(atomic_word::exchange(word(value))); }
+  /// True when the value was `expected`; else `expected` becomes what it was.
+  bool compare_exchange(T& expected, T desired) {
+    const T old = static_cast<T>(compare_swap(word(expected), word(desired)));
+    const bool done = old == expected;
+    expected = old;
+    return done;
+  }
+  void fetch_add(const mem_ref& old, T add, ack_key& key) { atomic_word::fetch_add(old, word(add), key); }
+
+ private:
+  static constexpr std::uint64_t word(T value) { return static_cast<std::uint64_t>(value); }
+  static_assert(sizeof(T) == sizeof(std::uint64_t), "remote atomics are of 8 bytes");
+};
+
+}  // namespace loco

@@ -1,0 +1,144 @@
+#include "loco_sim/loco/mixed_size.hpp"
+
+#include "loco_sim/loco/call_scope.hpp"
+#include "loco_sim/loco/checksum.hpp"
+#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/var.hpp"
+
+namespace loco {
+
+namespace {
+constexpr std::uint64_t kWord = 8;
+constexpr std::uint64_t kLeading = 0;
+constexpr std::uint64_t kValue = 1;  // behind the checksum, or the leading guard
+}  // namespace
+
+mixed_words::mixed_words(manager& mgr, std::string_view name, std::uint64_t words)
+    : channel(mgr, name, expect_num{mgr.num_nodes() - 1}) {
+  create(words);
+}
+
+mixed_words::mixed_words(channel& parent, std::string_view name, std::uint64_t words)
+    : channel(parent, name, expect_num{parent.num_nodes() - 1}) {
+  create(words);
+}
+
+void mixed_words::create(std::uint64_t words) {
+  region_ = symmetric_region("val", words * kWord);
+  local_ = local(region_);
+  join();
+}
+
+std::vector<NodeId> mixed_words::peers() const {
+  std::vector<NodeId> nodes;
+  for (NodeId node = 0; node < num_nodes(); ++node)
+    if (node != my_node() && reaches(region_, node)) nodes.push_back(node);
+  return nodes;
+}
+
+void mixed_words::store_words(std::uint64_t first, std::span<const std::uint64_t> words) {
+  transport().store_bytes(at(first), std::as_bytes(words));
+}
+
+void mixed_words::load_words(std::uint64_t first, std::span<std::uint64_t> words) {
+  transport().load_bytes(at(first), std::as_writable_bytes(words));
+}
+
+// --- with a checksum -------------------------------------------------------------------------------------------------
+
+hashed_words::hashed_words(manager& mgr, std::string_view name, std::uint64_t words)
+    : mixed_words(mgr, name, words + 1), words_(words) {}
+
+hashed_words::hashed_words(channel& parent, std::string_view name, std::uint64_t words)
+    : mixed_words(parent, name, words + 1), words_(words) {}
+
+void hashed_words::store(std::span<const std::uint64_t> value) {
+  const std::uint64_t hash = checksum(value);
+  const call_scope call(transport(), {.library = "msw", .method = "write", .object = full_name(), .argument = hash});
+  transport().store(at(kLeading), hash);
+  store_words(kValue, value);
+}
+
+bool hashed_words::try_load(std::span<std::uint64_t> value) {
+  call_scope call(transport(), {.library = "msw", .method = "tryread", .object = full_name()});
+  const std::uint64_t hash = transport().load(at(kLeading));
+  load_words(kValue, value);
+  if (hash != checksum(value)) return false;
+  call.set_result(hash);
+  return true;
+}
+
+void hashed_words::push(NodeId node, ack_key& key) {
+  key.note_mixed_size();
+  const call_scope call(transport(),
+                        {.library = "msw", .method = "put", .object = full_name(), .work_id = key.work_id()});
+  mgr().put(at(kLeading), copy(node), 0, (words_ + 1) * kWord, &key);
+}
+
+void hashed_words::push_broadcast(ack_key& key) {
+  for (const NodeId node : peers()) push(node, key);
+}
+
+void hashed_words::pull(NodeId node, ack_key& key) {
+  key.note_mixed_size();
+  const call_scope call(transport(),
+                        {.library = "msw", .method = "get", .object = full_name(), .work_id = key.work_id()});
+  mgr().get(at(kLeading), copy(node), 0, (words_ + 1) * kWord, &key);
+}
+
+// --- with guards -----------------------------------------------------------------------------------------------------
+
+guarded_words::guarded_words(manager& mgr, std::string_view name, NodeId owner, std::uint64_t words,
+                             guard_options options)
+    : mixed_words(mgr, name, words + 2), owner_(owner), words_(words), options_(options), pushes_(mgr) {
+  pushes_.note_mixed_size();
+}
+
+guarded_words::guarded_words(channel& parent, std::string_view name, NodeId owner, std::uint64_t words,
+                             guard_options options)
+    : mixed_words(parent, name, words + 2), owner_(owner), words_(words), options_(options), pushes_(mgr()) {
+  pushes_.note_mixed_size();
+}
+
+void guarded_words::store(std::span<const std::uint64_t> value) {
+  require_owner(*this, owner_, my_node());
+  pushes_.wait();  // or a NIC would read this value between the guards of the last one
+  const call_scope call(transport(),
+                        {.library = "msw", .method = "write", .object = full_name(), .argument = checksum(value)});
+  ++fresh_;
+  transport().store(at(kLeading), fresh_);
+  store_words(kValue, value);
+  transport().store(at(trailing()), fresh_);
+}
+
+std::uint64_t guarded_words::load_guard(std::uint64_t word) { return transport().load(at(word)); }
+
+bool guarded_words::try_load(std::span<std::uint64_t> value) {
+  call_scope call(transport(), {.library = "msw", .method = "tryread", .object = full_name()});
+  const std::uint64_t first = load_guard(options_.read_forward ? kLeading : trailing());
+  load_words(kValue, value);
+  const std::uint64_t last = load_guard(options_.read_forward ? trailing() : kLeading);
+  if (first != last) return false;
+  call.set_result(checksum(value));
+  return true;
+}
+
+/// Three puts, since the words of one are in no order: whoever sees the trailing guard has the rest.
+void guarded_words::push(NodeId node) {
+  require_owner(*this, owner_, my_node());
+  const call_scope call(transport(),
+                        {.library = "msw", .method = "put", .object = full_name(), .work_id = pushes_.work_id()});
+  const auto put = [&](std::uint64_t first, std::uint64_t words) {
+    mgr().put(at(first), copy(node), first * kWord, words * kWord, &pushes_);
+  };
+  put(kLeading, 1);
+  put(kValue, words_);
+  put(trailing(), 1);
+}
+
+void guarded_words::push_broadcast() {
+  require_owner(*this, owner_, my_node());
+  for (const NodeId node : peers()) push(node);
+}
+
+}  // namespace loco

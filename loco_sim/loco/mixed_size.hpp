@@ -1,0 +1,161 @@
+// Variables wider than a word whose readers get a whole value or none (LOCO paper, Appendices D and H.6.1).
+//
+// What is wider than a word travels word by word, so a reader may find a mixture of two values. hashed_var puts a
+// checksum in front of the value: any node may write its copy, push it and pull others'. guarded_var puts it between
+// two guards, which a write sets to a fresh number, the leading one before the value, the trailing one after it; a
+// reader goes the other way, trailing guard first, and has a whole value when both guards agree. It is cheaper to
+// read than a checksum, has one owner, and is pushed only: the words of a get come in no order.
+// try_load returns nothing when the value is torn, as the specification's TryRead returns bottom. In the trace these
+// are the calls of the library msw.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "loco_sim/loco/ack_key.hpp"
+#include "loco_sim/loco/channel.hpp"
+
+namespace loco {
+
+/// Some words on every node, and what both kinds do with them.
+class mixed_words : public channel {
+ protected:
+  mixed_words(manager& mgr, std::string_view name, std::uint64_t words);
+  mixed_words(channel& parent, std::string_view name, std::uint64_t words);
+
+  [[nodiscard]] Address at(std::uint64_t word) const { return local_.base + word * 8; }
+  [[nodiscard]] const Region& copy(NodeId node) const { return remote(region_, node); }
+  [[nodiscard]] std::vector<NodeId> peers() const;
+  /// Writes or reads words from `first` on, in ascending order.
+  void store_words(std::uint64_t first, std::span<const std::uint64_t> words);
+  void load_words(std::uint64_t first, std::span<std::uint64_t> words);
+
+ private:
+  void create(std::uint64_t words);
+
+  RegionIndex region_ = 0;
+  Region local_;
+};
+
+/// A value behind its checksum; Fig. 25.
+class hashed_words : public mixed_words {
+ public:
+  hashed_words(manager& mgr, std::string_view name, std::uint64_t words);
+  hashed_words(channel& parent, std::string_view name, std::uint64_t words);
+
+  void store(std::span<const std::uint64_t> value);
+  /// False, and nonsense in `value`, when the local copy is torn or was never written.
+  [[nodiscard]] bool try_load(std::span<std::uint64_t> value);
+  void push(NodeId node, ack_key& key);
+  void push_broadcast(ack_key& key);
+  /// Gets a node's copy into the local one.
+  void pull(NodeId node, ack_key& key);
+
+ private:
+  std::uint64_t words_;
+};
+
+struct guard_options {
+  /// True: a read goes from the leading to the trailing guard, the second bug of App. D. For experiments.
+  bool read_forward = false;
+};
+
+/// A value between two guards. One thread of the owner writes.
+class guarded_words : public mixed_words {
+ public:
+  guarded_words(manager& mgr, std::string_view name, NodeId owner, std::uint64_t words, guard_options options = {});
+  guarded_words(channel& parent, std::string_view name, NodeId owner, std::uint64_t words, guard_options options = {});
+
+  [[nodiscard]] NodeId owner() const { return owner_; }
+  /// Owner only. Waits until what is being pushed has been read.
+  void store(std::span<const std::uint64_t> value);
+  /// False, and nonsense in `value`, when the local copy is torn.
+  [[nodiscard]] bool try_load(std::span<std::uint64_t> value);
+  /// Owner only.
+  void push(NodeId node);
+  void push_broadcast();
+
+ private:
+  [[nodiscard]] std::uint64_t trailing() const { return words_ + 1; }
+  [[nodiscard]] std::uint64_t load_guard(std::uint64_t word);
+
+  NodeId owner_;
+  std::uint64_t words_;
+  guard_options options_;
+  std::uint64_t fresh_ = 0;  ///< the guards of the latest write
+  ack_key pushes_;
+};
+
+/// Values of a type as words.
+template <typename T>
+struct as_words {
+  static_assert(std::is_trivially_copyable_v<T>);
+  using array = std::array<std::uint64_t, (sizeof(T) + 7) / 8>;
+
+  static array from(const T& value) {
+    array words{};
+    std::memcpy(words.data(), &value, sizeof(T));
+    return words;
+  }
+  static T to(const array& words) {
+    T value;
+    std::memcpy(&value, words.data(), sizeof(T));
+    return value;
+  }
+};
+
+template <typename T>
+class hashed_var : private hashed_words {
+  using words = typename as_words<T>::array;
+
+ public:
+  hashed_var(manager& mgr, std::string_view name) : hashed_words(mgr, name, words{}.size()) {}
+  hashed_var(channel& parent, std::string_view name) : hashed_words(parent, name, words{}.size()) {}
+
+  using channel::full_name;
+  using channel::ready;
+  using channel::wait_for_ready;
+  using hashed_words::pull;
+  using hashed_words::push;
+  using hashed_words::push_broadcast;
+
+  void store(const T& value) { hashed_words::store(as_words<T>::from(value)); }
+  /// Nothing when the local copy is torn or was never written.
+  [[nodiscard]] std::optional<T> try_load() {
+    words value;
+    return hashed_words::try_load(value) ? std::optional(as_words<T>::to(value)) : std::nullopt;
+  }
+};
+
+template <typename T>
+class guarded_var : private guarded_words {
+  using words = typename as_words<T>::array;
+
+ public:
+  guarded_var(manager& mgr, std::string_view name, NodeId owner, guard_options options = {})
+      : guarded_words(mgr, name, owner, words{}.size(), options) {}
+  guarded_var(channel& parent, std::string_view name, NodeId owner, guard_options options = {})
+      : guarded_words(parent, name, owner, words{}.size(), options) {}
+
+  using channel::full_name;
+  using channel::ready;
+  using channel::wait_for_ready;
+  using guarded_words::owner;
+  using guarded_words::push;
+  using guarded_words::push_broadcast;
+
+  void store(const T& value) { guarded_words::store(as_words<T>::from(value)); }
+  /// Nothing when the local copy is torn.
+  [[nodiscard]] std::optional<T> try_load() {
+    words value;
+    return guarded_words::try_load(value) ? std::optional(as_words<T>::to(value)) : std::nullopt;
+  }
+};
+
+}  // namespace loco

@@ -1,0 +1,103 @@
+#include "loco_sim/loco/shared_queue.hpp"
+
+#include "loco_sim/loco/errors.hpp"
+#include "loco_sim/loco/manager.hpp"
+
+namespace loco {
+
+namespace {
+constexpr std::uint64_t kWord = 8;
+}
+
+queue_of_words::queue_of_words(manager& mgr, std::string_view name, NodeId home, std::uint64_t capacity,
+                               std::uint64_t words)
+    : channel(mgr, name, expect_num{mgr.num_nodes() - 1}),
+      home_(home),
+      capacity_(capacity),
+      words_(words),
+      pushed_(*this, "pushed", home, 0),
+      popped_(*this, "popped", home, 0) {
+  create();
+}
+
+queue_of_words::queue_of_words(channel& parent, std::string_view name, NodeId home, std::uint64_t capacity,
+                               std::uint64_t words)
+    : channel(parent, name, expect_num{parent.num_nodes() - 1}),
+      home_(home),
+      capacity_(capacity),
+      words_(words),
+      pushed_(*this, "pushed", home, 0),
+      popped_(*this, "popped", home, 0) {
+  create();
+}
+
+void queue_of_words::create() {
+  if (capacity_ == 0) throw setup_error("queue '" + full_name() + "' has room for no element");
+  const std::uint64_t bytes = capacity_ * (words_ + 1) * kWord;
+  slots_ = home_ == my_node() ? create_region("slots", bytes) : expect_region(home_, "slots", bytes);
+  join();
+}
+
+std::uint64_t queue_of_words::state_of(std::uint64_t ticket) {
+  mem_ref state(mgr(), kWord);
+  ack_key key(mgr());
+  mgr().get(state.address(), remote(slots_, home_), slot(ticket), kWord, &key);
+  key.wait();
+  return state.load();
+}
+
+std::optional<std::uint64_t> queue_of_words::try_ticket(atomic_word& counter, Turn turn) {
+  while (true) {
+    const std::uint64_t next = counter.load();
+    const std::uint64_t state = state_of(next);
+    const std::uint64_t good = state_for(next, turn);
+    if (state < good) return std::nullopt;  // the slot is not ready for this turn
+    if (state == good && counter.compare_swap(next, next + 1) == next) return next;
+  }  // another thread has taken this ticket
+}
+
+std::uint64_t queue_of_words::ticket(atomic_word& counter, Turn turn) {
+  const std::uint64_t mine = counter.fetch_add(1);
+  while (state_of(mine) != state_for(mine, turn)) {
+  }
+  return mine;
+}
+
+void queue_of_words::fill(std::uint64_t ticket, std::span<const std::uint64_t> element) {
+  mem_ref source(mgr(), (words_ + 1) * kWord);
+  source.store(state_for(ticket, Turn::pop));
+  for (std::uint64_t i = 0; i < words_; ++i) source.store(element[i], (i + 1) * kWord);
+  ack_key key(mgr());
+  mgr().put(source.address() + kWord, remote(slots_, home_), slot(ticket) + kWord, words_ * kWord, &key);
+  mgr().put(source.address(), remote(slots_, home_), slot(ticket), kWord, &key);
+  key.wait();
+}
+
+void queue_of_words::take(std::uint64_t ticket, std::span<std::uint64_t> element) {
+  mem_ref landing(mgr(), (words_ + 1) * kWord);
+  ack_key key(mgr());
+  mgr().get(landing.address() + kWord, remote(slots_, home_), slot(ticket) + kWord, words_ * kWord, &key);
+  key.wait();
+  for (std::uint64_t i = 0; i < words_; ++i) element[i] = landing.load((i + 1) * kWord);
+  landing.store(state_for(ticket + capacity_, Turn::push));
+  mgr().put(landing.address(), remote(slots_, home_), slot(ticket), kWord, &key);
+  key.wait();
+}
+
+void queue_of_words::push(std::span<const std::uint64_t> element) { fill(ticket(pushed_, Turn::push), element); }
+
+bool queue_of_words::try_push(std::span<const std::uint64_t> element) {
+  const auto good = try_ticket(pushed_, Turn::push);
+  if (good) fill(*good, element);
+  return good.has_value();
+}
+
+void queue_of_words::pop(std::span<std::uint64_t> element) { take(ticket(popped_, Turn::pop), element); }
+
+bool queue_of_words::try_pop(std::span<std::uint64_t> element) {
+  const auto good = try_ticket(popped_, Turn::pop);
+  if (good) take(*good, element);
+  return good.has_value();
+}
+
+}  // namespace loco

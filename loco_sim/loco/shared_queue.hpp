@@ -1,0 +1,91 @@
+// A first-in-first-out queue of fixed-size elements that all threads of all nodes push to and pop from.
+//
+// The LOCO paper names queues among its channel types (App. A) and leaves the algorithm open. This one is the bounded
+// queue with tickets (D. Vyukov, "Bounded MPMC queue"; the idea is that of Gottlieb, Lubachevsky and Rudolph, TOPLAS
+// 1983) on remote atomics. The home node has two counters, how many elements have been pushed and popped, and a ring of
+// slots, each a state word and the element. A push takes ticket t: it goes to slot t mod capacity in lap t / capacity.
+// The state says whose turn it is: 2 lap while that lap's push may fill the slot, 2 lap + 1 while its pop may take it
+// out. An element is put before its state: on one queue pair, so whoever sees the state sees the element.
+//
+// push and pop draw tickets, so they are fair, and wait by asking the home node again and again; try_push and try_pop
+// draw a ticket only when it is good. All accesses are the NIC's, on the home node too (see atomic_var).
+// Elements are pushed in some total order; each is popped once, in that order.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "loco_sim/loco/atomic_var.hpp"
+#include "loco_sim/loco/channel.hpp"
+#include "loco_sim/loco/mixed_size.hpp"
+
+namespace loco {
+
+/// The part that does not depend on the type.
+class queue_of_words : public channel {
+ public:
+  queue_of_words(manager& mgr, std::string_view name, NodeId home, std::uint64_t capacity, std::uint64_t words);
+  queue_of_words(channel& parent, std::string_view name, NodeId home, std::uint64_t capacity, std::uint64_t words);
+
+  void push(std::span<const std::uint64_t> element);
+  [[nodiscard]] bool try_push(std::span<const std::uint64_t> element);
+  void pop(std::span<std::uint64_t> element);
+  [[nodiscard]] bool try_pop(std::span<std::uint64_t> element);
+
+ private:
+  enum class Turn : std::uint8_t { push, pop };
+
+  void create();
+  [[nodiscard]] std::uint64_t slot(std::uint64_t ticket) const { return ticket % capacity_ * (words_ + 1) * 8; }
+  [[nodiscard]] std::uint64_t state_for(std::uint64_t ticket, Turn turn) const {
+    return 2 * (ticket / capacity_) + (turn == Turn::pop ? 1 : 0);
+  }
+  [[nodiscard]] std::uint64_t state_of(std::uint64_t ticket);
+  /// A good ticket, or nothing when there is none now.
+  std::optional<std::uint64_t> try_ticket(atomic_word& counter, Turn turn);
+  std::uint64_t ticket(atomic_word& counter, Turn turn);
+  void fill(std::uint64_t ticket, std::span<const std::uint64_t> element);
+  void take(std::uint64_t ticket, std::span<std::uint64_t> element);
+
+  NodeId home_;
+  std::uint64_t capacity_;
+  std::uint64_t words_;  ///< of an element
+  RegionIndex slots_ = 0;
+  atomic_word pushed_;
+  atomic_word popped_;
+};
+
+template <typename T>
+class shared_queue : private queue_of_words {
+  using words = typename as_words<T>::array;
+
+ public:
+  shared_queue(manager& mgr, std::string_view name, std::uint64_t capacity, NodeId home = 0)
+      : queue_of_words(mgr, name, home, capacity, words{}.size()) {}
+  shared_queue(channel& parent, std::string_view name, std::uint64_t capacity, NodeId home = 0)
+      : queue_of_words(parent, name, home, capacity, words{}.size()) {}
+
+  using channel::full_name;
+  using channel::ready;
+  using channel::wait_for_ready;
+
+  /// Until there is room.
+  void push(const T& element) { queue_of_words::push(as_words<T>::from(element)); }
+  /// False when the queue is full.
+  [[nodiscard]] bool try_push(const T& element) { return queue_of_words::try_push(as_words<T>::from(element)); }
+  /// Until there is an element.
+  [[nodiscard]] T pop() {
+    words element;
+    queue_of_words::pop(element);
+    return as_words<T>::to(element);
+  }
+  /// Nothing when the queue is empty.
+  [[nodiscard]] std::optional<T> try_pop() {
+    words element;
+    return queue_of_words::try_pop(element) ? std::optional(as_words<T>::to(element)) : std::nullopt;
+  }
+};
+
+}  // namespace loco

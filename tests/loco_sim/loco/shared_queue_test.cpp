@@ -1,0 +1,259 @@
+// atomic_var and what stands on it, the shared queue; temporary buffers and fences.
+#include "loco_sim/loco/shared_queue.hpp"
+
+#include <array>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "loco_sim/loco/atomic_var.hpp"
+#include "loco_sim/loco/barrier.hpp"
+#include "loco_sim/loco/errors.hpp"
+#include "loco_sim/loco/fence.hpp"
+#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/mem_ref.hpp"
+#include "loco_sim/loco/mixed_size.hpp"
+#include "loco_sim/loco/mutex.hpp"
+#include "loco_sim/loco/ring_buffer.hpp"
+#include "loco_sim/loco/var.hpp"
+#include "loco_sim/workloads/thread_team.hpp"
+#include "tests/loco_sim/loco/both.hpp"
+
+using namespace loco::test;  // NOLINT: a test
+
+namespace {
+
+void add_everywhere(loco::Transport& node) {
+  loco::manager mgr(node);
+  loco::atomic_var<std::int64_t> sum(mgr, "sum", 1, -5);
+  loco::atomic_var<std::uint64_t> top(mgr, "top");
+  loco::barrier bar(mgr, "bar");
+  mgr.wait_for_ready();
+  for (int i = 0; i < 3; ++i) sum.fetch_add(node.my_node() == 0 ? -1 : 2);
+  std::uint64_t expected = top.load();
+  while (expected < node.my_node() && !top.compare_exchange(expected, node.my_node())) {
+  }
+  bar.waiting();
+  const std::int64_t others = node.num_nodes() - 1;
+  require(sum.load() == -5 - 3 + 6 * others, "no addition is lost, on the home node neither");
+  require(top.load() == node.num_nodes() - 1, "the greatest of all");
+  bar.waiting();
+  if (node.my_node() == 0) {
+    sum.store(40);
+    require(sum.exchange(7) == 40, "what was there before");
+  }
+}
+
+struct Element {
+  std::uint64_t producer;
+  std::uint64_t number;
+  std::uint64_t again;  ///< producer + number, to see a torn one
+};
+
+/// Every node pushes `count` elements and pops as many; `seen` collects what each popped.
+struct Traffic {
+  std::uint64_t count = 4;
+  std::uint64_t capacity = 3;
+  bool blocking = true;
+  std::vector<std::vector<Element>>* seen = nullptr;
+
+  void operator()(loco::Transport& node) const {
+    loco::manager mgr(node);
+    loco::shared_queue<Element> queue(mgr, "queue", capacity);
+    mgr.wait_for_ready();
+    std::vector<Element>& mine = (*seen).at(node.my_node());
+    loco::workloads::run_team(node, 2, [&](std::uint32_t thread) {
+      for (std::uint64_t i = 0; i < count; ++i) {
+        if (thread == 0)
+          push(queue, {node.my_node(), i, node.my_node() + i});
+        else
+          mine.push_back(pop(queue));
+      }
+    });
+  }
+
+  void push(loco::shared_queue<Element>& queue, const Element& e) const {
+    if (blocking) return queue.push(e);
+    while (!queue.try_push(e)) {
+    }
+  }
+  [[nodiscard]] Element pop(loco::shared_queue<Element>& queue) const {
+    if (blocking) return queue.pop();
+    while (true)
+      if (const auto e = queue.try_pop()) return *e;
+  }
+};
+
+/// All elements once; whoever pops two of one producer pops them in order.
+void check_traffic(const std::vector<std::vector<Element>>& seen, std::uint64_t count) {
+  std::map<std::pair<std::uint64_t, std::uint64_t>, int> times;
+  for (const auto& popped : seen) {
+    std::map<std::uint64_t, std::uint64_t> next;
+    for (const Element& e : popped) {
+      REQUIRE(e.again == e.producer + e.number);
+      REQUIRE(e.number >= next[e.producer]);
+      next[e.producer] = e.number + 1;
+      ++times[{e.producer, e.number}];
+    }
+  }
+  REQUIRE(times.size() == seen.size() * count);
+  for (const auto& [element, n] : times) REQUIRE(n == 1);
+}
+
+void traffic_on_schedules(std::uint32_t nodes, bool blocking, std::uint64_t seeds) {
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    std::vector<std::vector<Element>> seen(nodes);
+    const auto schedule = seed % 2 == 0 ? loco::Schedule::random : loco::Schedule::adversarial;
+    const auto verdict = on_simulator(nodes, Traffic{.blocking = blocking, .seen = &seen}, schedule, seed);
+    INFO("seed " << seed << "\n" << verdict.to_text());
+    REQUIRE(verdict.consistent());
+    check_traffic(seen, 4);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("atomic variables lose nothing") {
+  on_threads(4, add_everywhere);
+  on_many_schedules(3, add_everywhere, 60);
+}
+
+TEST_CASE("a shared queue hands every element to one thread, in order") {
+  for (const bool blocking : {false, true}) {
+    std::vector<std::vector<Element>> seen(3);
+    on_threads(3, Traffic{.count = 300, .blocking = blocking, .seen = &seen});
+    check_traffic(seen, 300);
+    traffic_on_schedules(2, blocking, 40);
+    traffic_on_schedules(3, blocking, 20);
+  }
+}
+
+TEST_CASE("a shared queue hands every element to one thread, under 10,000 schedules", "[.long]") {
+  traffic_on_schedules(2, true, 5000);
+  traffic_on_schedules(2, false, 5000);
+}
+
+TEST_CASE("a shared queue is full, and empty") {
+  const auto program = [](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::shared_queue<int> queue(mgr, "queue", 2, 1);
+    mgr.wait_for_ready();
+    if (node.my_node() == 1) return;
+    require(!queue.try_pop(), "nothing in it");
+    require(queue.try_push(1) && queue.try_push(2), "room for two");
+    require(!queue.try_push(3), "not for three");
+    require(queue.try_pop() == 1 && queue.try_push(3) && queue.pop() == 2 && queue.try_pop() == 3, "in order");
+    require(!queue.try_pop(), "nothing in it again");
+  };
+  on_threads(2, program);
+  on_many_schedules(2, program, 20);
+}
+
+namespace {
+/// Each kind of object as a part of another channel.
+class everything : public loco::channel {
+ public:
+  explicit everything(loco::manager& mgr)
+      : channel(mgr, "all", loco::expect_num{mgr.num_nodes() - 1}),
+        ring(*this, "ring", 0),
+        lock(*this, "lock"),
+        locks(*this, "locks", 7),
+        sum(*this, "sum", 1, 3),
+        queue(*this, "queue", 2),
+        hashed(*this, "hashed"),
+        guarded(*this, "guarded", 0) {
+    join();
+  }
+
+  loco::ring_buffer ring;
+  loco::mutex lock;
+  loco::mutex_array locks;
+  loco::atomic_var<std::uint64_t> sum;
+  loco::shared_queue<std::uint64_t> queue;
+  loco::hashed_var<Element> hashed;
+  loco::guarded_var<Element> guarded;
+};
+}  // namespace
+
+TEST_CASE("every object can be a part of another channel") {
+  on_threads(2, [](loco::Transport& node) {
+    loco::manager mgr(node);
+    everything all(mgr);
+    mgr.wait_for_ready();
+    require(all.queue.full_name() == "all/queue", "names of sub-channels");
+    if (node.my_node() == 0) all.ring.send({});
+    if (node.my_node() == 1) require(all.ring.receive().empty(), "the message");
+    const std::lock_guard guard(all.lock);
+    all.locks.lock(6);
+    if (all.sum.fetch_add(1) == 3) all.queue.push(8);
+    all.locks.unlock(6);
+  });
+}
+
+TEST_CASE("temporary buffers come from a thread's pool and go back to it") {
+  on_threads(1, [](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::Address first = 0;
+    {
+      loco::mem_ref small(mgr, 8);
+      loco::mem_ref other(mgr, 64);
+      loco::mem_ref large(mgr, 1000);
+      first = small.address();
+      require(other.address() >= first + 64 || other.address() + 64 <= first, "blocks do not overlap");
+      require(large.size() == 1000, "the size that was asked for");
+      large.store(9, 992);
+      require(large.load(992) == 9, "all of it is memory");
+      loco::mem_ref moved = std::move(small);
+      require(moved.address() == first, "moving keeps the block");
+    }
+    loco::mem_ref again(mgr, 16);
+    loco::mem_ref another(mgr, 16);
+    require(again.address() == first || another.address() == first, "a block serves again");
+    loco::workloads::run_team(node, 2, [&](std::uint32_t thread) {
+      if (thread == 0) return;
+      loco::mem_ref mine(mgr, 16);
+      require(mine.address() != again.address() && mine.address() != another.address(), "a pool a thread");
+    });
+  });
+}
+
+TEST_CASE("a put and a get go from and to temporary buffers of any size without a copy") {
+  const auto program = [](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::shared_bytes there(mgr, "there", 200);
+    mgr.wait_for_ready();
+    if (node.my_node() == 1) return;
+    loco::mem_ref out(mgr, 200);
+    loco::mem_ref in(mgr, 200);
+    for (std::uint64_t i = 0; i < 200; i += 8) out.store(i + 1, i);
+    loco::ack_key key(mgr);
+    mgr.put(out.address(), there.copy(1), 0, 200, &key);
+    mgr.get(in.address(), there.copy(1), 0, 200, &key);
+    key.wait();
+    for (std::uint64_t i = 0; i < 200; i += 8) require(in.load(i) == i + 1, "what was put is got");
+  };
+  on_threads(2, program);
+  on_many_schedules(2, program, 20);
+}
+
+TEST_CASE("a write fence covers the nodes that were written to, and those only") {
+  on_threads(3, [](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::var<std::uint64_t> v(mgr, "v");
+    mgr.wait_for_ready();
+    if (node.my_node() != 0) return;
+    using Nodes = std::vector<loco::NodeId>;
+    require(mgr.unplaced().empty(), "nothing written yet");
+    loco::ack_key key(mgr);
+    v.pull(1, key);
+    key.wait();
+    require(mgr.unplaced().empty(), "a get writes nothing there");
+    v.push(2);
+    v.push(1);
+    require(mgr.unplaced() == Nodes{1, 2}, "two nodes");
+    loco::write_fence(mgr, 1);
+    require(mgr.unplaced() == Nodes{1}, "all but the one");
+    loco::global_fence(mgr, 1);
+    require(mgr.unplaced().empty(), "one node");
+  });
+}
