@@ -134,6 +134,29 @@ void refused(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet
   }
 }
 
+/// The answer of a later execution of a READ counts, for these bytes: the trace names that one.
+void name_execution(Engine& engine, const QueuePair& qp, const SendEntry& e, std::uint64_t execution,
+                    std::uint32_t offset, std::uint32_t length) {
+  const ReadTrack& track = engine.state.tracks[e.track];
+  const Address from = e.wqe.remote + offset;
+  for (Address word = word_of(from); word < from + length; word += 8) {
+    const std::size_t index = (word - word_of(e.wqe.remote)) / 8;
+    const Sample& sample = track.again[execution - 1][index];
+    if (track.sampled[index] == 0 || sample.seq == 0) continue;
+    engine.repeat({.id = track.sampled[index],
+                   .stamp = Stamp::aNRR,
+                   .thread = qp.thread,
+                   .op = e.wqe.op,
+                   .peer = qp.peer_node,
+                   .home = qp.peer_node,
+                   .address = word,
+                   .value = sample.value,
+                   .source = sample.source,
+                   .seq = sample.seq,
+                   .at = sample.at});
+  }
+}
+
 /// The data of a READ or atomic goes to memory; true when it is complete. Takes over the packet's payload.
 bool take_data(Engine& engine, QpId id, SendEntry& e, const fabric::Packet& packet) {
   const QueuePair& qp = engine.state.qps[id];
@@ -147,6 +170,7 @@ bool take_data(Engine& engine, QpId id, SendEntry& e, const fabric::Packet& pack
     return true;
   }
   if (packet.length > 0) {
+    if (e.track != kNone && packet.b > 0) name_execution(engine, qp, e, packet.b, e.received, packet.length);
     post_write(engine, qp.requester.domain,
                {.buffer = packet.buffer,
                 .offset = packet.offset,

@@ -14,6 +14,10 @@ SubeventId Engine::begin(Subevent subevent) {
   return subevent.id;
 }
 
+void Engine::repeat(const Subevent& subevent) {
+  if (Observer* o = observer()) o->on_subevent_repeated(subevent);
+}
+
 void Engine::finish_write(SubeventId id, NodeId home, Address address) {
   if (!witness()) return;
   HostMemory& memory = state.hosts[home].memory;

@@ -28,6 +28,8 @@ class Engine {
 
   /// Gives an id and an order stamp to a subevent and announces it. With the witness off: 0, and nothing happens.
   SubeventId begin(Subevent subevent);
+  /// Announces that a subevent has been replaced by one with the same id and its own order stamp.
+  void repeat(const Subevent& subevent);
   /// A write of one word has reached memory: orders it, remembers the writer, announces it.
   void finish_write(SubeventId id, NodeId home, Address address);
   /// For instants that write: id becomes the last writer.

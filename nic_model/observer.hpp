@@ -62,6 +62,8 @@ class Observer {
   virtual ~Observer() = default;
   virtual void on_subevent(const Subevent&) {}
   virtual void on_subevent_finish(const SubeventFinish&) {}
+  /// A READ was executed again because its response was lost: this replaces the aNRR with the same id.
+  virtual void on_subevent_repeated(const Subevent&) {}
   virtual void on_packet(PacketStep, const fabric::Packet&, sim::SimTime) {}
   virtual void on_tlp(const TlpEvent&) {}
   virtual void on_cqe(NodeId, CqId, const Cqe&, sim::SimTime) {}

@@ -59,10 +59,18 @@ bool awaits_ack(const Engine& engine, const SendEntry& e) {
 
 }  // namespace
 
+void release_entry(Engine& engine, SendEntry& e) {
+  engine.release(e.buffer);
+  if (e.track == kNone) return;
+  engine.state.tracks[e.track] = {};
+  engine.state.tracks.release(e.track);
+  e.track = kNone;
+}
+
 void free_finished(Engine& engine, Requester& rq) {
   while (!rq.queue.empty() && rq.first != rq.completed && rq.first != rq.transmit_next &&
          !awaits_ack(engine, rq.queue.front())) {
-    engine.release(rq.queue.front().buffer);
+    release_entry(engine, rq.queue.front());
     rq.queue.pop_front();
     ++rq.first;
   }
@@ -149,6 +157,10 @@ void start(Engine& engine, QpId id, sim::Duration delay) {
     rq.next_psn = rq.next_psn + e.packets;
     ++engine.state.counters.work_requests;
     if (reads_or_atomic(e.wqe.opcode)) ++rq.outstanding;
+    if (e.wqe.opcode == Opcode::rdma_read && engine.state.lossy) {
+      e.track = engine.state.tracks.acquire();
+      engine.state.tracks[e.track].sampled.assign(engine.witness() ? words_of(e.wqe.remote, e.wqe.length) : 0, 0);
+    }
     if (needs_payload_read(e)) {
       e.buffer = engine.new_buffer(e.wqe.length);
       issue_read(engine, rq.domain, {.kind = ReadKind::payload, .where = id, .number = number}, e.wqe.length,

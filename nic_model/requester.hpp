@@ -29,6 +29,8 @@ void start(Engine& engine, QpId qp, sim::Duration delay);
 void complete(Engine& engine, QpId qp, sim::Duration delay);
 /// Sees to it that the next packet is sent, if it can be.
 void schedule_transmit(Engine& engine, QpId qp);
+/// Gives back what a work request holds.
+void release_entry(Engine& engine, SendEntry& entry);
 /// Gives back the places of finished work requests.
 void free_finished(Engine& engine, Requester& requester);
 /// The queue pair can send nothing more: everything that the NIC knows of is flushed, in order.

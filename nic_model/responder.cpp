@@ -99,6 +99,16 @@ NakCode take_send(Engine& engine, QpId id, const fabric::Packet& packet) {
   }
 }
 
+/// How often the work request of a READ has been executed before: for the trace, as name_origin().
+std::uint32_t count_execution(Engine& engine, const fabric::Packet& packet) {
+  State& s = engine.state;
+  const Requester& source = s.qps[packet.source_qp].requester;
+  if (!engine.witness() || !source.holds(packet.wqe) || source.entry(packet.wqe).track == kNone) return 0;
+  ReadTrack& track = s.tracks[source.entry(packet.wqe).track];
+  if (track.executions > 0) track.again.emplace_back(track.sampled.size());
+  return track.executions++;
+}
+
 void start_atomic(Engine& engine, NodeId node) {
   const AtomicRequest& request = engine.state.hosts[node].atomics.front();
   issue_read(engine, engine.state.qps[request.qp].responder.domain, {.kind = ReadKind::atomic, .where = node}, 8, {});
@@ -131,6 +141,7 @@ void take_read_or_atomic(Engine& engine, QpId id, const fabric::Packet& packet) 
     return;
   }
   r.buffer = engine.new_buffer(r.length);
+  r.execution = count_execution(engine, packet);
   const std::uint64_t number = push_response(engine, id, r);
   issue_read(engine, qp.responder.domain, {.kind = ReadKind::remote_read, .where = id, .number = number}, r.length, {});
 }
@@ -240,6 +251,35 @@ Fate classify(Engine& engine, QpId id, const fabric::Packet& packet) {
   return Fate::gap;
 }
 
+/// As sample(), where a READ may be executed more than once. The first time its words are announced; later ones are
+/// kept until it is known whose answer counts. A READ that nobody waits for any more leaves no trace.
+void sample_tracked(Engine& engine, const QueuePair& qp, const Response& r, std::span<std::byte> out) {
+  State& s = engine.state;
+  const Address address = r.address + r.read;
+  const HostMemory& memory = s.hosts[qp.node].memory;
+  memory.read(address, out);
+  const Requester& source = s.qps[qp.peer].requester;
+  if (!source.holds(r.wqe) || source.entry(r.wqe).track == kNone) return;
+  const Wqe& wqe = source.entry(r.wqe).wqe;
+  ReadTrack& track = s.tracks[source.entry(r.wqe).track];
+  for (Address word = word_of(address); word < address + out.size(); word += 8) {
+    const std::size_t index = (word - word_of(wqe.remote)) / 8;
+    SubeventId& id = track.sampled[index];
+    if (r.execution > 0 && id != 0) {
+      track.again[r.execution - 1][index] = {memory.word(word), memory.writer(word), s.seq++, engine.now()};
+    } else {
+      id = engine.begin({.stamp = Stamp::aNRR,
+                         .thread = r.thread,
+                         .op = r.op,
+                         .peer = qp.node,
+                         .home = qp.node,
+                         .address = word,
+                         .value = memory.word(word),
+                         .source = memory.writer(word)});
+    }
+  }
+}
+
 }  // namespace
 
 void request_arrived(Engine& engine, const fabric::Packet& packet) {
@@ -282,8 +322,12 @@ void read_remote(Engine& engine, QpId id, std::uint64_t number) {
   Response& r = qp.responder.response(number);
   const std::uint32_t bytes = read_step(engine, r.address, r.length, r.read);
   std::byte* into = engine.state.buffers[r.buffer].data() + r.read;
-  sample(engine, qp.node, r.address + r.read, {into, bytes},
-         {.stamp = Stamp::aNRR, .thread = r.thread, .op = r.op, .peer = qp.node});
+  if (engine.state.lossy && engine.witness()) {
+    sample_tracked(engine, qp, r, {into, bytes});
+  } else {
+    sample(engine, qp.node, r.address + r.read, {into, bytes},
+           {.stamp = Stamp::aNRR, .thread = r.thread, .op = r.op, .peer = qp.node});
+  }
   r.read += bytes;
   r.ready = true;
   sim::SimTime link_free;
@@ -368,6 +412,7 @@ void respond(Engine& engine, QpId id) {
     packet.last = r.sent + packet.length == r.length;
     packet.buffer = packet.length == 0 ? fabric::kNoBuffer : r.buffer;
     packet.psn = r.psn + static_cast<std::uint32_t>(r.sent / mtu);
+    packet.b = r.execution;
     r.sent += packet.length;
   }
   rs.transmit_free = send_packet(engine, packet);

@@ -190,9 +190,31 @@ struct SendEntry {
   std::uint32_t payload_read = 0;  // bytes
   std::uint32_t sent = 0;          // bytes
   std::uint32_t received = 0;      // bytes of a READ's response
+  std::uint32_t track = kNone;     // of a READ, in State::tracks, where packets can be lost
   sim::SimTime ready{};            // payload so far is in the NIC; else, may be sent; while held: due
 
   bool operator==(const SendEntry&) const = default;
+};
+
+/// A word as a repeated READ has found it.
+struct Sample {
+  std::uint64_t value = 0;
+  SubeventId source = 0;
+  std::uint64_t seq = 0;
+  sim::SimTime at{};
+
+  bool operator==(const Sample&) const = default;
+};
+
+/// What must be known of a READ that may be executed again. With the witness, the trace names one aNRR a word: that of
+/// the execution whose answer is taken in the end.
+struct ReadTrack {
+  std::vector<SubeventId> sampled{};         // the aNRR of each word, once there is one
+  std::vector<std::vector<Sample>> again{};  // by execution, from the second on, then by word
+  std::uint32_t executions = 0;
+  std::vector<std::uint64_t> placed{};  // out of order: one bit a packet of the response
+
+  bool operator==(const ReadTrack&) const = default;
 };
 
 /// The send queue and requester of a queue pair. rung <= posted, fetched <= rung, started <= fetched, ...
@@ -243,7 +265,8 @@ struct Response {
   std::uint32_t read = 0;    // bytes
   std::uint32_t sent = 0;    // bytes
   Address address = 0;
-  std::uint64_t value = 0;  // an atomic's old value; before that, its operands
+  std::uint32_t execution = 0;  // of a READ: how often it had been executed before
+  std::uint64_t value = 0;      // an atomic's old value; before that, its operands
   std::uint64_t compare_add = 0;
   std::uint64_t swap = 0;
   fabric::Opcode request = fabric::Opcode::read_request;
@@ -357,6 +380,7 @@ struct State {
   std::vector<ReceiveQueue> receive_queues{};
   std::vector<MemoryRegion> regions{};
   sim::Pool<Buffer> buffers{};
+  sim::Pool<ReadTrack> tracks{};
   Counters counters;
   sim::SimTime now{};
   std::uint64_t seq = 0;

@@ -141,6 +141,14 @@ void Recorder::on_subevent(const nic::Subevent& s) {
   if (trace_.subevents.size() != s.id) throw std::logic_error("a subevent was not recorded");
 }
 
+void Recorder::on_subevent_repeated(const nic::Subevent& s) {
+  model::Subevent& before = trace_.subevents[s.id - 1];
+  before.value = s.value;
+  before.source = s.source;
+  before.start = before.finish = s.seq;
+  before.start_ps = before.finish_ps = s.at.ps;
+}
+
 void Recorder::on_subevent_finish(const nic::SubeventFinish& f) {
   model::Subevent& s = trace_.subevents[f.id - 1];
   s.overwrote = f.overwrote;

@@ -40,6 +40,7 @@ class Recorder final : public nic::Observer {
 
   void on_subevent(const nic::Subevent& subevent) override;
   void on_subevent_finish(const nic::SubeventFinish& finish) override;
+  void on_subevent_repeated(const nic::Subevent& subevent) override;
 
   [[nodiscard]] model::Trace& trace() { return trace_; }
 

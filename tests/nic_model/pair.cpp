@@ -2,6 +2,20 @@
 
 namespace loco::test {
 
+PairOptions unequal_paths(fabric::Routing routing, std::uint64_t seed) {
+  fabric::topology::Custom graph{.hosts = 2, .switches = 6, .edges = {{0, 2}, {1, 3}}};
+  for (std::uint32_t middle = 4; middle < 8; ++middle) {
+    graph.edges.push_back({2, middle});
+    graph.edges.push_back({middle, 3, {}, 1_us * (middle - 4) + 50_ns});
+  }
+  PairOptions options;
+  options.topology = fabric::Topology::shaped;
+  options.network.shape = graph;
+  options.network.options.routing = routing;
+  options.network.seed = seed;
+  return options;
+}
+
 Pair::Pair(const nic::HardwareProfile& profile, const PairOptions& o)
     : system({.profile = profile, .topology = o.topology, .network = o.network, .nodes = 2, .witness = true}) {
   for (nic::NodeId node = 0; node < 2; ++node) {
@@ -63,9 +77,13 @@ void Pair::post(const std::vector<nic::Wqe>& wqes, nic::QpId on) {
   });
 }
 
-void Pair::run() {
+bool Pair::step() {
   nic::Context context{scripts, &recorder};
-  while (system.step(context)) {
+  return system.step(context);
+}
+
+void Pair::run() {
+  while (step()) {
   }
 }
 

@@ -22,6 +22,9 @@ struct PairOptions {
   bool connected = true;
 };
 
+/// Four paths between the two hosts, whose delays differ by microseconds: packets overtake each other.
+[[nodiscard]] PairOptions unequal_paths(fabric::Routing routing, std::uint64_t seed);
+
 struct Pair {
   explicit Pair(const nic::HardwareProfile& profile, const PairOptions& options = {});
 
@@ -44,6 +47,7 @@ struct Pair {
   /// A new thread of node 0 posts these, linked, on the pair's queue pair or on another one.
   void post(const std::vector<nic::Wqe>& wqes, nic::QpId on = nic::kNone);
   void run();
+  bool step();
   /// Any pending event may be next.
   void run_random(std::uint64_t seed);
 
