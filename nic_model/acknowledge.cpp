@@ -21,7 +21,7 @@ Psn missing(const Engine& engine, const SendEntry& e) {
 }
 
 void progress(Requester& rq, const QpAttributes& attributes, Psn una) {
-  if (una == rq.una) return;
+  if (una.distance(rq.una) <= 0) return;
   rq.una = una;
   rq.retries = attributes.retry_count;
   rq.rnr_retries = attributes.rnr_retry;
@@ -32,6 +32,31 @@ struct Oldest {
   std::uint32_t number = 0;  // of the oldest work request that is not done
   bool implied_nak = false;  // it is a READ or an atomic whose response should have come before
 };
+
+/// As acknowledge(), where answers overtake each other: READs and atomics without an answer are passed over. Where
+/// READs are unordered, too, their answers say nothing of earlier requests.
+Oldest acknowledge_loosely(Engine& engine, QpId id, Psn end) {
+  QueuePair& qp = engine.state.qps[id];
+  Requester& rq = qp.requester;
+  bool open = false;
+  std::uint32_t oldest = 0;
+  std::uint32_t number = rq.completed;
+  for (; number != rq.started; ++number) {
+    SendEntry& e = rq.entry(number);
+    if (e.done) continue;
+    const bool covered = end.distance(e.psn + e.packets) >= 0;
+    if (reads_or_atomic(e.wqe.opcode)) {
+      if (!open) oldest = number;
+      open = true;
+    } else if (covered) {
+      e.done = true;
+    }
+    if (!covered) break;
+  }
+  if (!open) oldest = number;
+  progress(rq, qp.attributes, open ? rq.entry(oldest).psn : end);
+  return {oldest, false};
+}
 
 /// Everything before `end` has reached the responder.
 Oldest acknowledge(Engine& engine, QpId id, Psn end) {
@@ -157,8 +182,9 @@ void name_execution(Engine& engine, const QueuePair& qp, const SendEntry& e, std
   }
 }
 
-/// The data of a READ or atomic goes to memory; true when it is complete. Takes over the packet's payload.
-bool take_data(Engine& engine, QpId id, SendEntry& e, const fabric::Packet& packet) {
+/// The data of a READ, from `offset` on, or of an atomic goes to memory; true when it is complete. Takes over the
+/// packet's payload.
+bool take_data(Engine& engine, QpId id, SendEntry& e, const fabric::Packet& packet, std::uint32_t offset) {
   const QueuePair& qp = engine.state.qps[id];
   const WriteOrigin origin{.stamp = Stamp::aNLW,
                            .atomic = packet.opcode == Op::atomic_response,
@@ -170,16 +196,14 @@ bool take_data(Engine& engine, QpId id, SendEntry& e, const fabric::Packet& pack
     return true;
   }
   if (packet.length > 0) {
-    if (e.track != kNone && packet.b > 0) name_execution(engine, qp, e, packet.b, e.received, packet.length);
-    post_write(engine, qp.requester.domain,
-               {.buffer = packet.buffer,
-                .offset = packet.offset,
-                .length = packet.length,
-                .address = e.wqe.local + e.received},
-               origin, {});
+    if (e.track != kNone && packet.b > 0) name_execution(engine, qp, e, packet.b, offset, packet.length);
+    post_write(
+        engine, qp.requester.domain,
+        {.buffer = packet.buffer, .offset = packet.offset, .length = packet.length, .address = e.wqe.local + offset},
+        origin, {});
   }
   e.received += packet.length;
-  return packet.last;
+  return e.received == e.wqe.length;
 }
 
 /// A fault has executed requests, or completed them, out of order: each answer is taken for its own work request.
@@ -192,7 +216,7 @@ void unordered_response(Engine& engine, QpId id, const fabric::Packet& packet) {
   }
   if (packet.opcode == Op::nak) return refused(engine, id, packet.wqe, packet);
   SendEntry& e = rq.entry(packet.wqe);
-  if (packet.opcode != Op::ack && !take_data(engine, id, e, packet)) return;
+  if (packet.opcode != Op::ack && !take_data(engine, id, e, packet, e.received)) return;
   e.done = true;
   if (reads_or_atomic(e.wqe.opcode)) --rq.outstanding;
   complete(engine, id, {});
@@ -201,6 +225,32 @@ void unordered_response(Engine& engine, QpId id, const fabric::Packet& packet) {
 
 bool answers(const SendEntry& e, const fabric::Packet& packet) {
   return packet.opcode == Op::read_response ? e.wqe.opcode == Opcode::rdma_read : is_atomic(e.wqe.opcode);
+}
+
+/// An answer that others may have overtaken: it is taken for the READ or atomic that has its PSN, once.
+void take_loosely(Engine& engine, QpId id, const fabric::Packet& packet) {
+  Requester& rq = engine.state.qps[id].requester;
+  for (std::uint32_t number = rq.completed; number != rq.started; ++number) {
+    SendEntry& e = rq.entry(number);
+    const std::int32_t index = packet.psn.distance(e.psn);
+    if (index < 0) break;
+    if (static_cast<std::uint32_t>(index) >= e.packets) continue;
+    if (e.done || !answers(e, packet)) break;
+    if (e.track != kNone) {
+      std::vector<std::uint64_t>& placed = engine.state.tracks[e.track].placed;
+      placed.resize((e.packets + 63) / 64);
+      std::uint64_t& word = placed[static_cast<std::uint32_t>(index) / 64];
+      const std::uint64_t bit = std::uint64_t{1} << (static_cast<std::uint32_t>(index) % 64);
+      if ((word & bit) != 0) break;
+      word |= bit;
+    }
+    const auto offset = static_cast<std::uint32_t>(engine.profile().link_mtu.count * static_cast<std::uint32_t>(index));
+    if (!take_data(engine, id, e, packet, offset)) return;
+    e.done = true;
+    --rq.outstanding;
+    return;
+  }
+  engine.release(packet.buffer);
 }
 
 }  // namespace
@@ -216,18 +266,23 @@ void response_arrived(Engine& engine, const fabric::Packet& packet) {
     return engine.release(packet.buffer);  // says nothing new
   }
   const bool has_data = packet.opcode == Op::read_response || packet.opcode == Op::atomic_response;
-  const Oldest oldest = acknowledge(engine, id, packet.opcode == Op::ack ? packet.psn + 1 : packet.psn);
+  const bool loose = engine.state.loose;
+  const bool alone = packet.opcode == Op::read_response && engine.profile().nic_placement == Placement::unordered;
+  const Psn end = packet.opcode == Op::ack ? packet.psn + 1 : alone ? rq.una : packet.psn;
+  const Oldest oldest = loose ? acknowledge_loosely(engine, id, end) : acknowledge(engine, id, end);
   start_timer(engine, id);
   if (oldest.implied_nak) {
     engine.release(packet.buffer);
     if (!rq.recovering) retry(engine, id, oldest.number);
   } else if (packet.opcode == Op::nak) {
     refused(engine, id, oldest.number, packet);
+  } else if (has_data && loose) {
+    take_loosely(engine, id, packet);
   } else if (has_data) {
     if (oldest.number == rq.started || !answers(rq.entry(oldest.number), packet)) return engine.release(packet.buffer);
     SendEntry& e = rq.entry(oldest.number);
     progress(rq, qp.attributes, packet.psn + 1);
-    if (take_data(engine, id, e, packet)) {
+    if (take_data(engine, id, e, packet, e.received)) {
       e.done = true;
       --rq.outstanding;
     }

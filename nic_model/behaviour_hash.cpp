@@ -89,18 +89,29 @@ void add_requester(Hasher& h, const State& s, const Requester& r) {
   }
 }
 
+void add_response(Hasher& h, const State& s, const Response& p) {
+  h.add_all(p.opcode, p.nak, p.ready, p.psn.value(), p.wqe, p.length, p.read, p.sent, p.address, p.value, p.compare_add,
+            p.swap, p.request);
+  add_payload(h, s, p.buffer, 0, p.read);
+}
+
+void add_early(Hasher& h, const State& s, const Responder& r) {
+  h.add(r.early.size());
+  for (std::size_t i = 0; i < r.early.size(); ++i) {
+    const Early& e = r.early[i];
+    h.add_all(e.present, e.executed);
+    if (e.present) add_packet(h, s, e.packet);
+  }
+}
+
 void add_responder(Hasher& h, const State& s, const Responder& r) {
   h.add_all(r.blocked, r.respond_event, r.write_valid, r.nak_sent, r.receiving, r.in_message, r.received,
             r.expected_psn.value(), r.done_psn.value(), r.first, r.responses.size(), r.waiting.size(), r.replays.size(),
             r.strays.in_use());
   if (r.receiving) add_receive(h, r.receive);
   for (std::size_t i = 0; i < r.replays.size(); ++i) h.add_all(r.replays[i].psn.value(), r.replays[i].value);
-  for (std::size_t i = 0; i < r.responses.size(); ++i) {
-    const Response& p = r.responses[i];
-    h.add_all(p.opcode, p.nak, p.ready, p.psn.value(), p.wqe, p.length, p.read, p.sent, p.address, p.value,
-              p.compare_add, p.swap, p.request);
-    add_payload(h, s, p.buffer, 0, p.read);
-  }
+  for (std::size_t i = 0; i < r.responses.size(); ++i) add_response(h, s, r.responses[i]);
+  add_early(h, s, r);
   for (std::size_t i = 0; i < r.waiting.size(); ++i) {
     h.add(static_cast<std::uint64_t>(r.waiting[i].fate));
     add_packet(h, s, r.waiting[i].packet);

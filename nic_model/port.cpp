@@ -18,9 +18,11 @@ sim::SimTime paced(State& s, const fabric::Packet& packet) {
 sim::SimTime send_packet(Engine& engine, fabric::Packet packet) {
   State& s = engine.state;
   const HardwareProfile& p = engine.profile();
-  packet.wire = static_cast<std::uint32_t>(p.link_overhead.count) + packet.length +
-                fabric::extension_header_bytes(packet.opcode, packet.first || p.nic_placement != Placement::in_order,
-                                               packet.last, packet.immediate);
+  // What may be placed before what precedes it must say where: out of order, every packet of a WRITE has a RETH.
+  const bool says_where = p.nic_placement != Placement::in_order && packet.opcode == fabric::Opcode::write;
+  packet.wire =
+      static_cast<std::uint32_t>(p.link_overhead.count) + packet.length +
+      fabric::extension_header_bytes(packet.opcode, packet.first || says_where, packet.last, packet.immediate);
   ++s.counters.packets_sent;
   s.counters.wire_bytes_sent += packet.wire;
   engine.hold(packet.buffer);

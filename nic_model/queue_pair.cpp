@@ -44,6 +44,7 @@ void reset(Engine& engine, QpId id) {
   rq.halted = rq.rnr_wait = rq.recovering = false;
   Responder& rs = qp.responder;
   for (; !rs.waiting.empty(); rs.waiting.pop_front()) engine.release(rs.waiting.front().packet.buffer);
+  for (; !rs.early.empty(); rs.early.pop_front()) engine.release(rs.early.front().packet.buffer);
   rs.replays.clear();
   rs.nak_sent = rs.receiving = rs.in_message = rs.write_valid = false;
   if (rs.queue == kNone || s.receive_queues[rs.queue].owner != id) return;

@@ -157,7 +157,7 @@ void start(Engine& engine, QpId id, sim::Duration delay) {
     rq.next_psn = rq.next_psn + e.packets;
     ++engine.state.counters.work_requests;
     if (reads_or_atomic(e.wqe.opcode)) ++rq.outstanding;
-    if (e.wqe.opcode == Opcode::rdma_read && engine.state.lossy) {
+    if (e.wqe.opcode == Opcode::rdma_read && (engine.state.lossy || engine.state.loose)) {
       e.track = engine.state.tracks.acquire();
       engine.state.tracks[e.track].sampled.assign(engine.witness() ? words_of(e.wqe.remote, e.wqe.length) : 0, 0);
     }
@@ -228,6 +228,7 @@ void add_request(const Engine& engine, const SendEntry& e, fabric::Packet& packe
   packet.psn = e.psn;
   if (e.wqe.opcode == Opcode::rdma_read) {
     packet.opcode = fabric::Opcode::read_request;
+    if (engine.state.loose) return;  // what has come need not be its beginning
     packet.psn = e.psn + static_cast<std::uint32_t>(e.received / engine.profile().link_mtu.count);
     packet.address += e.received;
     packet.total -= e.received;

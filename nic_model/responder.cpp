@@ -17,6 +17,9 @@ using fabric::NakCode;
 using fabric::Psn;
 using Op = fabric::Opcode;
 
+/// PSNs from the expected one on for which something is kept, out of order. What is beyond is asked for again.
+constexpr std::int32_t kReorderWindow = 1 << 14;
+
 bool is_atomic(Op op) { return op == Op::compare_swap || op == Op::fetch_add; }
 
 void schedule_respond(Engine& engine, QpId id) {
@@ -82,8 +85,8 @@ void refuse(Engine& engine, QpId id, const fabric::Packet& packet, NakCode nak, 
                  .available = engine.now()});
 }
 
-NakCode take_write(Engine& engine, QpId id, const fabric::Packet& packet) {
-  place_write(engine, id, packet, origin_of(engine, id, packet));
+NakCode take_write(Engine& engine, QpId id, const fabric::Packet& packet, bool executed) {
+  if (!executed) place_write(engine, id, packet, origin_of(engine, id, packet));
   if (packet.immediate) complete_immediate(engine, id, packet);
   return NakCode::none;
 }
@@ -114,9 +117,7 @@ void start_atomic(Engine& engine, NodeId node) {
   issue_read(engine, engine.state.qps[request.qp].responder.domain, {.kind = ReadKind::atomic, .where = node}, 8, {});
 }
 
-/// A READ or an atomic: has its response's place in PSN order now, its data later.
-void take_read_or_atomic(Engine& engine, QpId id, const fabric::Packet& packet) {
-  QueuePair& qp = engine.state.qps[id];
+Response response_to(Engine& engine, const fabric::Packet& packet) {
   Response r{.opcode = is_atomic(packet.opcode) ? Op::atomic_response : Op::read_response,
              .psn = packet.psn,
              .wqe = packet.wqe,
@@ -126,14 +127,22 @@ void take_read_or_atomic(Engine& engine, QpId id, const fabric::Packet& packet) 
              .swap = packet.b,
              .request = packet.opcode};
   name_origin(engine, packet, r.thread, r.op);
-  if (is_atomic(packet.opcode)) {
-    qp.responder.blocked = true;
-    const std::uint64_t number = push_response(engine, id, r);
-    sim::Ring<AtomicRequest>& atomics = engine.state.hosts[qp.node].atomics;
-    atomics.push_back({id, number});
-    if (atomics.size() == 1) start_atomic(engine, qp.node);
-    return;
-  }
+  return r;
+}
+
+void take_atomic(Engine& engine, QpId id, const fabric::Packet& packet) {
+  QueuePair& qp = engine.state.qps[id];
+  qp.responder.blocked = true;
+  const std::uint64_t number = push_response(engine, id, response_to(engine, packet));
+  sim::Ring<AtomicRequest>& atomics = engine.state.hosts[qp.node].atomics;
+  atomics.push_back({id, number});
+  if (atomics.size() == 1) start_atomic(engine, qp.node);
+}
+
+/// A READ: has its response's place now, its data later.
+void take_read(Engine& engine, QpId id, const fabric::Packet& packet) {
+  Responder& rs = engine.state.qps[id].responder;
+  Response r = response_to(engine, packet);
   if (r.length == 0) {
     r.ready = true;
     r.available = engine.now();
@@ -143,7 +152,7 @@ void take_read_or_atomic(Engine& engine, QpId id, const fabric::Packet& packet) 
   r.buffer = engine.new_buffer(r.length);
   r.execution = count_execution(engine, packet);
   const std::uint64_t number = push_response(engine, id, r);
-  issue_read(engine, qp.responder.domain, {.kind = ReadKind::remote_read, .where = id, .number = number}, r.length, {});
+  issue_read(engine, rs.domain, {.kind = ReadKind::remote_read, .where = id, .number = number}, r.length, {});
 }
 
 std::uint32_t psns_of(const Engine& engine, const fabric::Packet& packet) {
@@ -168,8 +177,8 @@ void not_ready(Engine& engine, QpId id, const fabric::Packet& packet) {
   refuse(engine, id, packet, NakCode::receiver_not_ready, static_cast<std::uint64_t>(qp.attributes.min_rnr_timer.ps));
 }
 
-/// Executes a request, or refuses it.
-void execute_fresh(Engine& engine, QpId id, const fabric::Packet& packet) {
+/// Executes a request, or refuses it. `executed`: out of order, the memory that it names has been accessed already.
+void execute_fresh(Engine& engine, QpId id, const fabric::Packet& packet, bool executed) {
   QueuePair& qp = engine.state.qps[id];
   Responder& rs = qp.responder;
   const bool needs_receive = packet.opcode == Op::send ? packet.first : packet.immediate;
@@ -177,13 +186,17 @@ void execute_fresh(Engine& engine, QpId id, const fabric::Packet& packet) {
   rs.write_valid = nak == NakCode::none;
   if (nak == NakCode::none && needs_receive && !can_receive(engine, id)) return not_ready(engine, id, packet);
   rs.done_psn = packet.psn + psns_of(engine, packet);
-  if (nak == NakCode::none && packet.opcode == Op::write) nak = take_write(engine, id, packet);
+  if (nak == NakCode::none && packet.opcode == Op::write) nak = take_write(engine, id, packet, executed);
   if (nak == NakCode::none && packet.opcode == Op::send) nak = take_send(engine, id, packet);
   if (nak != NakCode::none) {
     refuse(engine, id, packet, nak);
     return to_error(engine, id);
   }
-  if (packet.opcode == Op::read_request || is_atomic(packet.opcode)) return take_read_or_atomic(engine, id, packet);
+  if (packet.opcode == Op::read_request) {
+    if (!executed) take_read(engine, id, packet);
+    return;
+  }
+  if (is_atomic(packet.opcode)) return take_atomic(engine, id, packet);
   acknowledge(engine, id, packet, packet.psn);
 }
 
@@ -192,7 +205,7 @@ void execute_again(Engine& engine, QpId id, const fabric::Packet& packet) {
   QueuePair& qp = engine.state.qps[id];
   Responder& rs = qp.responder;
   if (packet.opcode == Op::read_request) {
-    if (check(engine, qp, packet) == NakCode::none) take_read_or_atomic(engine, id, packet);
+    if (check(engine, qp, packet) == NakCode::none) take_read(engine, id, packet);
   } else if (is_atomic(packet.opcode)) {
     for (std::size_t i = 0; i < rs.replays.size(); ++i) {
       if (rs.replays[i].psn != packet.psn) continue;
@@ -217,7 +230,7 @@ void execute(Engine& engine, QpId id, const Arrival& arrival) {
   if (!takes_requests(qp.state)) {
     no_answer(engine, packet);
   } else if (arrival.fate == Fate::fresh) {
-    execute_fresh(engine, id, packet);
+    execute_fresh(engine, id, packet, false);
   } else if (arrival.fate == Fate::duplicate) {
     execute_again(engine, id, packet);
   } else if (qp.responder.nak_sent) {  // and the missing packet has not come while this one was waiting
@@ -227,6 +240,51 @@ void execute(Engine& engine, QpId id, const Arrival& arrival) {
   engine.release(packet.buffer);
 }
 
+/// Out of order: what has come and is next.
+void execute_in_turn(Engine& engine, QpId id) {
+  QueuePair& qp = engine.state.qps[id];
+  Responder& rs = qp.responder;
+  while (!rs.blocked && !rs.early.empty() && rs.early.front().present && takes_requests(qp.state)) {
+    const Early early = rs.early.front();
+    const fabric::Packet& packet = early.packet;
+    const bool needs_receive = packet.opcode == Op::send ? packet.first : packet.immediate;
+    if (needs_receive && !can_receive(engine, id)) {
+      rs.early.front().present = false;  // it will come again
+      not_ready(engine, id, packet);
+      return engine.release(packet.buffer);
+    }
+    const std::uint32_t psns = psns_of(engine, packet);
+    rs.expected_psn = packet.psn + psns;
+    for (std::uint32_t i = 0; i < psns && !rs.early.empty(); ++i) rs.early.pop_front();
+    execute_fresh(engine, id, packet, early.executed);
+    engine.release(packet.buffer);
+  }
+}
+
+/// Out of order: a WRITE is placed as soon as it comes; where READs are unordered, they are executed.
+void take_out_of_order(Engine& engine, QpId id, const fabric::Packet& packet) {
+  QueuePair& qp = engine.state.qps[id];
+  Responder& rs = qp.responder;
+  const std::int32_t ahead = packet.psn.distance(rs.expected_psn);
+  if (ahead < 0) return execute(engine, id, {packet, Fate::duplicate});
+  if (ahead >= kReorderWindow) return engine.release(packet.buffer);
+  const auto index = static_cast<std::size_t>(ahead);
+  while (rs.early.size() <= index) rs.early.push_back({});
+  Early& early = rs.early[index];
+  if (early.present) return engine.release(packet.buffer);
+  early.present = true;
+  early.packet = packet;
+  const bool reads_now = packet.opcode == Op::read_request && engine.profile().nic_placement == Placement::unordered;
+  if ((packet.opcode == Op::write || reads_now) && check(engine, qp, packet) == NakCode::none) {
+    if (!early.executed && reads_now) take_read(engine, id, packet);
+    if (!early.executed && !reads_now) place_write(engine, id, packet, origin_of(engine, id, packet));
+    early.executed = true;
+    early.packet.buffer = fabric::kNoBuffer;
+    engine.release(packet.buffer);
+  }
+  execute_in_turn(engine, id);
+}
+
 void execute_waiting(Engine& engine, QpId id) {
   Responder& rs = engine.state.qps[id].responder;
   while (!rs.blocked && !rs.waiting.empty()) {
@@ -234,6 +292,7 @@ void execute_waiting(Engine& engine, QpId id) {
     rs.waiting.pop_front();
     execute(engine, id, arrival);
   }
+  execute_in_turn(engine, id);
 }
 
 /// What its PSN says about a request packet that has just come.
@@ -280,6 +339,14 @@ void sample_tracked(Engine& engine, const QueuePair& qp, const Response& r, std:
   }
 }
 
+/// Lets a packet loose: it is taken at some time.
+void stray(Engine& engine, QpId id, const fabric::Packet& packet) {
+  Responder& rs = engine.state.qps[id].responder;
+  const std::uint32_t slot = rs.strays.acquire();
+  rs.strays[slot] = packet;
+  engine.schedule(kEventStrayRequest, id, slot, engine.now());
+}
+
 }  // namespace
 
 void request_arrived(Engine& engine, const fabric::Packet& packet) {
@@ -291,17 +358,17 @@ void request_arrived(Engine& engine, const fabric::Packet& packet) {
     no_answer(engine, packet);
     return engine.release(packet.buffer);
   }
+  if (engine.profile().nic_placement != Placement::in_order) {
+    if (!engine.profile().link_ideal) return take_out_of_order(engine, id, packet);
+    return stray(engine, id, packet);  // no network: no path is faster than another, any packet may come next
+  }
   Arrival arrival{packet, classify(engine, id, packet)};
   if (arrival.fate == Fate::gap || arrival.fate == Fate::dropped) {
     engine.release(packet.buffer);
     arrival.packet.buffer = fabric::kNoBuffer;
     if (arrival.fate == Fate::dropped) return;
   }
-  if (engine.fault(Fault::responder_reorders)) {
-    const std::uint32_t slot = rs.strays.acquire();
-    rs.strays[slot] = packet;
-    return engine.schedule(kEventStrayRequest, id, slot, engine.now());
-  }
+  if (engine.fault(Fault::responder_reorders)) return stray(engine, id, packet);
   if (rs.blocked || !rs.waiting.empty()) {
     rs.waiting.push_back(arrival);
   } else {
@@ -313,6 +380,7 @@ void stray_request(Engine& engine, QpId id, std::uint32_t slot) {
   Responder& rs = engine.state.qps[id].responder;
   const fabric::Packet packet = rs.strays[slot];
   rs.strays.release(slot);
+  if (engine.profile().nic_placement != Placement::in_order) return take_out_of_order(engine, id, packet);
   rs.waiting.push_back({packet, Fate::fresh});
   execute_waiting(engine, id);
 }
@@ -322,7 +390,7 @@ void read_remote(Engine& engine, QpId id, std::uint64_t number) {
   Response& r = qp.responder.response(number);
   const std::uint32_t bytes = read_step(engine, r.address, r.length, r.read);
   std::byte* into = engine.state.buffers[r.buffer].data() + r.read;
-  if (engine.state.lossy && engine.witness()) {
+  if ((engine.state.lossy || engine.state.loose) && engine.witness()) {
     sample_tracked(engine, qp, r, {into, bytes});
   } else {
     sample(engine, qp.node, r.address + r.read, {into, bytes},

@@ -292,6 +292,16 @@ struct Arrival {
   bool operator==(const Arrival&) const = default;
 };
 
+/// Out of order: what has come for one PSN, from the expected one on. A READ takes several, the first of them stands
+/// for it.
+struct Early {
+  bool present = false;   // its packet has come
+  bool executed = false;  // a WRITE: memory has been given its payload; a READ: it is being answered
+  fabric::Packet packet{};
+
+  bool operator==(const Early&) const = default;
+};
+
 /// The result of an atomic, for a request that comes again (IBTA volume 1, 9.4.5).
 struct Replay {
   fabric::Psn psn{};
@@ -319,6 +329,7 @@ struct Responder {
   sim::Ring<Response> responses{};  // in PSN order
   sim::Ring<Arrival> waiting{};
   sim::Ring<Replay> replays{};  // oldest first, at most max_rd_atomic; only where packets can be lost
+  sim::Ring<Early> early{};
   sim::Pool<fabric::Packet> strays{};
   sim::SimTime transmit_free{};
 
@@ -370,6 +381,7 @@ struct State {
 
   SystemConfig config;
   bool lossy = false;  // packets can be lost or come out of order: transport timers run
+  bool loose = false;  // answers, too, can come in another order, and are taken as they come (nic.placement)
   sim::EventQueue events;
   fabric::Fabric fabric;
   std::vector<Host> hosts{};

@@ -150,6 +150,8 @@ void run(State& s, Context& context, const sim::Event& event) {
 }  // namespace
 
 State::State(const SystemConfig& c) : config(checked(c)), lossy(is_lossy(c)), fabric(fabric_config(c)) {
+  const Placement placement = c.profile.nic_placement;
+  loose = placement == Placement::unordered || (placement == Placement::out_of_order && lossy);
   for (NodeId node = 0; node < c.nodes; ++node) {
     hosts.emplace_back(c.witness);
     if (c.profile.pcie_ordering_domain == OrderingDomain::nic) new_domain(*this, node);

@@ -54,7 +54,7 @@ TEST_CASE("a WRITE with immediate data goes where it says and uses up a receive 
   CHECK(received[0].opcode == Opcode::recv_rdma_with_imm);
   CHECK(received[0].length == 3000);
   CHECK(received[0].imm == 42);
-  CHECK(pair.bytes(1, 4096, 3000) == content);
+  CHECK((pair.bytes(1, 4096, 3000) == content));
 }
 
 TEST_CASE("who sees a receive's completion sees its data") {
@@ -121,9 +121,9 @@ TEST_CASE("a receiver that is not ready is asked again after the time it names")
       late);
   pair.run();
   CHECK(pair.statuses(0) == std::vector<Status>(3, Status::success));
-  CHECK(pair.bytes(1, 0, 5000) == content);
-  CHECK(pair.bytes(1, 16384, 5000) == content);  // behind the SEND, and repeated with it
-  CHECK(pair.system.counters().rnr_naks == 4);   // at 0, 0.64, 1.28 and 1.92 ms
+  CHECK((pair.bytes(1, 0, 5000) == content));
+  CHECK((pair.bytes(1, 16384, 5000) == content));  // behind the SEND, and repeated with it
+  CHECK(pair.system.counters().rnr_naks == 4);     // at 0, 0.64, 1.28 and 1.92 ms
   REQUIRE(pair.completions(1).size() == 1);
   const sim::SimTime at = pair.recorder.cqes.back().at;
   CHECK(at > sim::SimTime{} + 640_us * 4);
