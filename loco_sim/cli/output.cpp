@@ -140,6 +140,7 @@ Json to_json(const scenario::Scenario& scenario, const RunResult& result) {
               {"simulated_ps", result.simulated_ps},
               {"counters", counters_json(result.counters)},
               {"workload_counters", counters_json(result.workload_counters)}};
+  if (!result.broken.empty()) out["broken"] = result.broken;
   if (result.verdict) out["check"] = to_json(*result.verdict);
   return out;
 }

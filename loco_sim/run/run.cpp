@@ -87,6 +87,7 @@ RunResult run(const scenario::Scenario& scenario, const RunOptions& options) {
   result.measured_ps = measured.last_end_ps - measured.first_start_ps;
   result.simulated_ps = cluster.ended().ps;
   result.counters = cluster.system().counters();
+  result.broken = measured.broken();
   result.workload_counters = std::move(measured.counters);
   add_network_counters(cluster.system().network(), result.workload_counters);
   if (cluster.config().record) fill_trace(scenario, cluster, result);

@@ -41,12 +41,13 @@ struct RunResult {
   std::int64_t simulated_ps = 0;           ///< simulated time of the whole run, set-up included
   nic::Counters counters;                  ///< of the machine
   sim::Counters workload_counters;         ///< what the workload itself noticed
+  std::vector<std::string> broken;         ///< what the workload itself found wrong: "lost_updates: 3"
   std::optional<model::Trace> trace;       ///< when the scenario records one or checks
   std::optional<model::Verdict> verdict;   ///< when the scenario checks
 
   /// Operations a simulated second; 0 when nothing was measured.
   [[nodiscard]] double operations_per_second() const;
-  [[nodiscard]] bool consistent() const { return !verdict || verdict->consistent(); }
+  [[nodiscard]] bool consistent() const { return broken.empty() && (!verdict || verdict->consistent()); }
 };
 
 /// Says what went wrong and how to repeat it (scenario and seed).

@@ -25,6 +25,11 @@ constexpr std::array kFaultDocs = {
     FaultDoc{"responder_reorders", "requests of one queue pair are executed in any order"},
     FaultDoc{"early_write_completion", "a write completes before its payload has been read"},
     FaultDoc{"barrier_without_fence", "barriers do not fence: the first bug of the LOCO paper's Appendix D"},
+    FaultDoc{
+        "guards_read_forward",
+        "guards of mixed-size variables are read in the order in which they are written: the second bug of Appendix D"},
+    FaultDoc{"ring_without_wait",
+             "a ring buffer overwrites its head before the NIC has read it for the message before"},
 };
 
 }  // namespace

@@ -10,8 +10,13 @@ namespace loco::workloads {
 enum class LibraryFault : std::uint8_t {
   /// Barriers do not fence: the first bug of the LOCO paper's Appendix D.
   barrier_without_fence,
+  /// Guards are read from the leading to the trailing one: the second bug of Appendix D.
+  guards_read_forward,
+  /// A ring buffer does not wait until its previous head has been read (Section 5.2 says why it must).
+  ring_without_wait,
 };
-inline constexpr std::array<std::string_view, 1> kLibraryFaultNames = {"barrier_without_fence"};
+inline constexpr std::array<std::string_view, 3> kLibraryFaultNames = {"barrier_without_fence", "guards_read_forward",
+                                                                       "ring_without_wait"};
 
 /// A set of faults.
 class LibraryFaults {

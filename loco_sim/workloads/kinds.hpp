@@ -4,6 +4,7 @@
 #include <array>
 
 #include "loco_sim/loco/barrier.hpp"
+#include "loco_sim/loco/ring_buffer.hpp"
 #include "loco_sim/workloads/workload.hpp"
 
 namespace loco::workloads {
@@ -21,7 +22,39 @@ inline constexpr std::array kBarrierParams = {
     ParamSpec{"fence", ParamKind::choice, 0, 0, 2,
               "which nodes the barrier fences: all (transitive), the participants' or none (not a correct barrier)",
               kFenceNames}};
-inline constexpr std::array kBroadcastParams = {kIterations, kPayload};
+inline constexpr std::array<std::string_view, 2> kCarrierNames = {"variables", "ring_buffer"};
+inline constexpr std::array kBroadcastParams = {
+    kIterations, kPayload,
+    ParamSpec{"over", ParamKind::choice, 0, 0, 1,
+              "what carries the value: as many variables as may be outstanding, in "
+              "turn, or a ring buffer",
+              kCarrierNames},
+    ParamSpec{"outstanding", ParamKind::count, 1, 1, 4096, "broadcasts that not every node has confirmed yet, at most"},
+    ParamSpec{"ring", ParamKind::size, 64 << 10, 16, 1 << 30, "bytes of the ring buffer, a multiple of 8"}};
+
+inline constexpr std::array<std::string_view, 2> kMixedSizeNames = {"checksum", "guards"};
+inline constexpr std::array kMixedSizeParams = {
+    kIterations, ParamSpec{"size", ParamKind::size, 64, 16, 1 << 20, "bytes of the value, a multiple of 8"},
+    ParamSpec{"with", ParamKind::choice, 0, 0, 1, "how readers tell a whole value from a torn one", kMixedSizeNames}};
+
+inline constexpr ParamSpec kHandOvers{
+    "hand_overs", ParamKind::count,
+    16,           0,
+    1'000'000,    "times in a row that a lock may go to another thread of the same node"};
+inline constexpr ParamSpec kReleaseFence{
+    "fence", ParamKind::boolean,
+    1,       0,
+    1,       "what was written under a lock is in memory before it is released; off: broken"};
+inline constexpr std::array kLockParams = {kIterations, kThreadsPerNode, kHandOvers, kReleaseFence};
+inline constexpr std::array kTransactionParams = {
+    kIterations,
+    kThreadsPerNode,
+    kHandOvers,
+    kReleaseFence,
+    ParamSpec{"accounts", ParamKind::count, 10'000, 2, 100'000'000,
+              "account balances, striped over the nodes; each is read once at the end"},
+    ParamSpec{"locks", ParamKind::count, 341, 1, 1'000'000,
+              "locks, striped over the nodes; account a is under lock a modulo locks"}};
 inline constexpr std::array kMessageParams = {kIterations, kPayload};
 inline constexpr std::array kMixParams = {kIterations};
 
@@ -46,12 +79,16 @@ inline constexpr std::array kTrafficParams = {
 
 void start_barrier(const Setup& setup);
 void start_broadcast(const Setup& setup);
+void start_lock(const Setup& setup);
 void start_message_passing(const Setup& setup);
 void start_mix(const Setup& setup);
+void start_mixed_size(const Setup& setup);
 void start_pattern(const Setup& setup);
 void start_traffic(const Setup& setup);
+void start_transactions(const Setup& setup);
 
-/// The barrier's options under the faults that are switched on.
+/// An object's options under the faults that are switched on.
 [[nodiscard]] barrier_options options_under(const LibraryFaults& faults, barrier_options options = {});
+[[nodiscard]] ring_options options_under(const LibraryFaults& faults, ring_options options);
 
 }  // namespace loco::workloads

@@ -174,11 +174,10 @@ void pattern_program(Transport& node, const Setup& setup) {
   mgr.wait_for_ready();
   ack_key key(mgr);
   const Pattern& pattern = kPatterns.at(static_cast<std::size_t>(setup.params.get("pattern")));
-  const auto unexpected = setup.results.counters.id("unexpected");
   const auto rounds = static_cast<std::uint64_t>(setup.params.get("iterations"));
   for (std::uint64_t i = 1; i <= rounds; ++i) {
     const std::int64_t t0 = node.now_ps();
-    if (!pattern.round({mgr, x, y, z, bar, key, i})) setup.results.counters.add(unexpected);
+    setup.results.promise("unexpected", pattern.round({mgr, x, y, z, bar, key, i}) ? 0 : 1);
     if (pattern.barrier) bar.waiting();
     if (mgr.my_node() == 0) setup.results.add("round", t0, node.now_ps());
   }

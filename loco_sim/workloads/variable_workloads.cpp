@@ -1,78 +1,14 @@
-// Shared variables: broadcast, message passing, and the mix of the quick start.
-#include <algorithm>
-#include <array>
-#include <numeric>
-#include <vector>
-
+// Shared variables: message passing, and the mix of the quick start.
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/var.hpp"
-#include "loco_sim/loco/var_array.hpp"
 #include "loco_sim/workloads/kinds.hpp"
+#include "loco_sim/workloads/payload.hpp"
 
 namespace loco::workloads {
 
 namespace {
-
-std::vector<NodeId> each_node(const manager& mgr) {
-  std::vector<NodeId> nodes(mgr.num_nodes());
-  std::iota(nodes.begin(), nodes.end(), NodeId{0});
-  return nodes;
-}
-
-/// A value of some words that are all the same, so that a reader sees whether it is torn.
-struct Payload {
-  explicit Payload(std::int64_t bytes) : words(static_cast<std::size_t>(bytes / 8)) {}
-
-  void write(shared_bytes& variable, std::uint64_t value) {
-    std::ranges::fill(words, value);
-    if (words.size() == 1)
-      variable.store_word(value);
-    else
-      variable.store_bytes(std::as_bytes(std::span(words)));
-  }
-  /// The last word, which is the last to be written.
-  std::uint64_t read(shared_bytes& variable) {
-    if (words.size() == 1)
-      words[0] = variable.load_word();
-    else
-      variable.load_bytes(std::as_writable_bytes(std::span(words)));
-    return words.back();
-  }
-  [[nodiscard]] bool whole() const { return std::ranges::count(words, words.back()) == std::ssize(words); }
-
-  std::vector<std::uint64_t> words;
-};
-
-void broadcast_program(Transport& node, const Setup& setup) {
-  manager mgr(node);
-  const std::int64_t size = setup.params.get("size") / 8 * 8;
-  shared_bytes value(mgr, "value", static_cast<std::uint64_t>(size));
-  var_array<std::uint64_t> seen(mgr, "seen", each_node(mgr));
-  mgr.wait_for_ready();
-  Payload payload(size);
-  ack_key key(mgr);
-  const auto torn = setup.results.counters.id("torn_reads");
-  const auto rounds = static_cast<std::uint64_t>(setup.params.get("iterations"));
-  for (std::uint64_t i = 1; i <= rounds; ++i) {
-    if (mgr.my_node() == 0) {
-      const std::int64_t t0 = node.now_ps();
-      payload.write(value, i);
-      value.push_broadcast(key);
-      key.wait();
-      setup.results.add("broadcast", t0, node.now_ps());
-      for (NodeId n = 1; n < mgr.num_nodes(); ++n)
-        while (seen[n].load() < i) node.pause();
-      setup.results.add("broadcast_seen_by_all", t0, node.now_ps());
-    } else {
-      while (payload.read(value) < i) node.pause();
-      if (!payload.whole()) setup.results.counters.add(torn);
-      seen[mgr.my_node()].store(i);
-      seen[mgr.my_node()].push(0);
-    }
-  }
-}
 
 /// Fig. 9a of the paper: data, then a flag, to one node; whoever sees the flag sees the data.
 class message_channel {
@@ -116,7 +52,7 @@ class message_channel {
 void exchange(message_channel& channel, Transport& node, const Setup& setup, std::uint64_t i) {
   const NodeId me = node.my_node();
   if (me % 2 == 1) {
-    if (!channel.receive(me - 1, i)) setup.results.counters.add(setup.results.counters.id("stale_messages"));
+    setup.results.promise("stale_messages", channel.receive(me - 1, i) ? 0 : 1);
   } else if (me + 1 < node.num_nodes()) {
     const std::int64_t t0 = node.now_ps();
     channel.send(me + 1, i);
@@ -154,15 +90,11 @@ void mix_program(Transport& node, const Setup& setup) {
     const std::int64_t t0 = node.now_ps();
     bar.waiting();
     setup.results.add("barrier", t0, node.now_ps());
-    if (turn.load() < i) setup.results.counters.add(setup.results.counters.id("stale_broadcasts"));
+    setup.results.promise("stale_broadcasts", turn.load() < i ? 1 : 0);
   }
 }
 
 }  // namespace
-
-void start_broadcast(const Setup& setup) {
-  setup.cluster.spawn_everywhere([&setup](Transport& node) { broadcast_program(node, setup); });
-}
 
 void start_message_passing(const Setup& setup) {
   setup.cluster.spawn_everywhere([&setup](Transport& node) { message_program(node, setup); });

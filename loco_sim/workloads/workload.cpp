@@ -12,10 +12,16 @@ namespace {
 constexpr std::array kWorkloads = {
     Workload{"quickstart", "a broadcast, a message and a barrier, in a loop", kMixParams, 2, 1024, start_mix},
     Workload{"barrier", "all threads wait at a barrier, again and again", kBarrierParams, 1, 1024, start_barrier},
-    Workload{"broadcast", "node 0 broadcasts a shared variable; every node tells it that the value has come",
+    Workload{"broadcast",
+             "node 0 broadcasts over shared variables or a ring buffer; every node tells it that the value has come",
              kBroadcastParams, 2, 1024, start_broadcast},
     Workload{"message_passing", "each even node puts data, then a flag, to the next node, which reads both",
              kMessageParams, 2, 1024, start_message_passing},
+    Workload{"mixed_size", "node 0 writes and pushes a value wider than a word, all others try to read it",
+             kMixedSizeParams, 2, 1024, start_mixed_size},
+    Workload{"lock", "all threads add to one counter under one lock", kLockParams, 1, 1024, start_lock},
+    Workload{"transactions", "all threads transfer money between accounts, each time under two locks",
+             kTransactionParams, 1, 1024, start_transactions},
     Workload{"pattern", "small communication patterns whose outcome the memory model decides", kPatternParams, 3, 64,
              start_pattern},
     Workload{"traffic", "RDMA writes that load the network, by pattern", kTrafficParams, 2, 1024, start_traffic},
@@ -60,6 +66,19 @@ void Results::add(std::string_view operation, std::int64_t start_ps, std::int64_
   if (found == operations.end())
     found = operations.insert(operations.end(), {.name = std::string(operation), .samples_ps = {}});
   found->samples_ps.push_back(end_ps - start_ps);
+}
+
+void Results::promise(std::string_view counter, std::uint64_t broken) {
+  if (std::ranges::find(promises, counter) == promises.end()) promises.emplace_back(counter);
+  counters.add(counters.id(std::string(counter)), broken);
+}
+
+std::vector<std::string> Results::broken() const {
+  std::vector<std::string> result;
+  for (const std::string& name : promises)
+    if (const std::uint64_t times = counters.value(name); times != 0)
+      result.push_back(name + ": " + std::to_string(times));
+  return result;
 }
 
 const OperationTimes* Results::find(std::string_view operation) const {

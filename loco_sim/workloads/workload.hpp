@@ -55,11 +55,16 @@ struct OperationTimes {
 struct Results {
   std::vector<OperationTimes> operations;
   sim::Counters counters;
-  std::int64_t first_start_ps = 0;  ///< of all measured operations
+  std::vector<std::string> promises;  ///< names of the counters that must be 0: what the workload checks itself
+  std::int64_t first_start_ps = 0;    ///< of all measured operations
   std::int64_t last_end_ps = 0;
 
   /// Adds a sample of an operation that ran from `start_ps` to `end_ps`.
   void add(std::string_view operation, std::int64_t start_ps, std::int64_t end_ps);
+  /// Adds to a counter of things that may not happen; adding 0 says that they were looked for.
+  void promise(std::string_view counter, std::uint64_t broken);
+  /// "lost_updates: 3" for each promise that was not kept.
+  [[nodiscard]] std::vector<std::string> broken() const;
   /// Null when nothing of that name was measured.
   [[nodiscard]] const OperationTimes* find(std::string_view operation) const;
   [[nodiscard]] std::uint64_t operations_done() const;

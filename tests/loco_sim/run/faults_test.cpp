@@ -21,8 +21,8 @@ namespace {
 struct Expected {
   std::string fault;
   Library library;   ///< the lowest level that is inconsistent
-  Rule rule;         ///< the broken rule: an edge of the cycle
-  std::string edge;  ///< in the words of that edge: the cell of Fig. 10, where there is one
+  Rule rule;         ///< the broken rule: an edge of the cycle, or a predicate
+  std::string edge;  ///< in the words of that edge: the cell of Fig. 10, where there is one; empty for a predicate
 };
 
 const std::vector<Expected>& expectations() {
@@ -44,6 +44,10 @@ const std::vector<Expected>& expectations() {
       {"early_write_completion", Library::rdmawait, Rule::pfp, "pfp"},
       // Section 4: a barrier's aGF has everything before it done (cells F11 and G11); a put was not.
       {"barrier_without_fence", Library::bal, Rule::ppo, "before aGF"},
+      // Section 5.2: the head of the first message was pushed with the second one's value, before the second message.
+      {"ring_without_wait", Library::rbl, Rule::message_value, ""},
+      // App. D: a tuple that nobody wrote was returned.
+      {"guards_read_forward", Library::msw, Rule::torn_read, ""},
   };
   return all;
 }
@@ -56,7 +60,7 @@ std::uint64_t first_bad_seed(const std::string& fault, std::uint64_t seeds) {
   loco::scenario::Scenario scenario = loco::scenario::load_scenario(path_of(fault), clean);
   for (scenario.seed = 1; scenario.seed <= seeds; ++scenario.seed) {
     const loco::RunResult result = loco::run(scenario);
-    if (!result.consistent() || result.workload_counters.value("unexpected") != 0) return scenario.seed;
+    if (!result.consistent()) return scenario.seed;
   }
   return 0;
 }
@@ -76,6 +80,10 @@ TEST_CASE("a fault is caught, and by the rule that it breaks", "[faults]") {
                                 [](const auto& r) { return !r.consistent; });
   REQUIRE(bad != result.verdict->results.end());
   CHECK(bad->library == expected.library);
+  if (expected.edge.empty()) {
+    CHECK(std::ranges::any_of(bad->violations, [&](const auto& v) { return v.rule == expected.rule; }));
+    return;
+  }
   REQUIRE(bad->violations.size() == 1);
   CHECK(std::ranges::any_of(bad->violations[0].cycle, [&](const loco::model::Step& step) {
     return step.rule == expected.rule && step.edge_text.find(expected.edge) != std::string::npos;

@@ -1,0 +1,161 @@
+// Contended synchronisation (LOCO paper, App. B.1 and Fig. 19): one lock, and transfers between accounts under two.
+#include <cstdlib>
+#include <mutex>
+#include <string>
+
+#include "loco_sim/loco/ack_key.hpp"
+#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/mem_ref.hpp"
+#include "loco_sim/loco/mutex.hpp"
+#include "loco_sim/loco/var.hpp"
+#include "loco_sim/workloads/kinds.hpp"
+#include "loco_sim/workloads/payload.hpp"
+#include "loco_sim/workloads/thread_team.hpp"
+#include "sim/rng.hpp"
+
+namespace loco::workloads {
+
+namespace {
+
+mutex_options mutex_options_of(const Setup& setup) {
+  return {.hand_overs_max = setup.params.count("hand_overs"), .fence = setup.params.get("fence") != 0};
+}
+
+/// A read-modify-write of a counter under the lock. The counter is on another node than the lock, where there is one:
+/// to see the last increment then takes the fence before the release.
+void lock_program(Transport& node, const Setup& setup) {
+  const std::uint32_t threads = setup.params.count("threads_per_node");
+  const std::int64_t iterations = setup.params.get("iterations");
+  const NodeId home = node.num_nodes() - 1;
+  manager mgr(node);
+  mutex lock(mgr, "lock", 0, mutex_options_of(setup));
+  var<std::uint64_t> counter(mgr, "counter");
+  barrier bar(mgr, "bar", {.threads_per_node = threads});
+  mgr.wait_for_ready();
+  run_team(node, threads, [&](std::uint32_t) {
+    mem_ref value(mgr, 8);
+    ack_key key(mgr);
+    for (std::int64_t i = 0; i < iterations; ++i) {
+      const std::int64_t t0 = node.now_ps();
+      {
+        const std::lock_guard guard(lock);
+        setup.results.add("acquire", t0, node.now_ps());
+        mgr.get(value.address(), counter.copy(home), 0, 8, &key);
+        key.wait();
+        value.store(value.load() + 1);
+        mgr.put(value.address(), counter.copy(home), 0, 8, &key);
+        key.wait();
+      }
+      setup.results.add("critical_section", t0, node.now_ps());
+    }
+    bar.waiting();
+  });
+  if (node.my_node() != home) return;
+  const std::uint64_t expected = std::uint64_t{node.num_nodes()} * threads * static_cast<std::uint64_t>(iterations);
+  setup.results.promise("lost_updates", expected - counter.load());
+}
+
+/// Balances, striped over the nodes; all start at 0, and overdrafts are allowed, so that they always add up to 0.
+class accounts : public channel {
+ public:
+  accounts(manager& mgr, std::uint64_t count)
+      : channel(mgr, "accounts", expect_num{mgr.num_nodes() - 1}),
+        here_((count + num_nodes() - 1) / num_nodes()),
+        balances_(symmetric_region("balances", here_ * 8)) {
+    join();
+  }
+  void get(std::uint64_t account, const mem_ref& to, ack_key& key) {
+    mgr().get(to.address(), remote(balances_, node_of(account)), offset(account), 8, &key);
+  }
+  void put(std::uint64_t account, const mem_ref& from, ack_key& key) {
+    mgr().put(from.address(), remote(balances_, node_of(account)), offset(account), 8, &key);
+  }
+  /// Of the accounts on this node.
+  [[nodiscard]] std::uint64_t sum() {
+    std::uint64_t total = 0;
+    for (std::uint64_t i = 0; i < here_; ++i) total += transport().load(local(balances_).base + i * 8);
+    return total;
+  }
+
+ private:
+  [[nodiscard]] NodeId node_of(std::uint64_t account) const { return static_cast<NodeId>(account % num_nodes()); }
+  [[nodiscard]] std::uint64_t offset(std::uint64_t account) const { return account / num_nodes() * 8; }
+
+  std::uint64_t here_;
+  RegionIndex balances_;
+};
+
+/// What a thread needs for its transfers.
+struct Teller {
+  Teller(manager& mgr, accounts& all, mutex_array& mutexes)
+      : book(all), locks(mutexes), from_balance(mgr, 8), to_balance(mgr, 8), key(mgr) {}
+
+  /// The locks are taken in ascending order: no two tellers wait for each other.
+  void transfer(std::uint64_t from, std::uint64_t to, std::uint64_t amount) {
+    const auto [first, second] = std::minmax({from % locks.size(), to % locks.size()});
+    locks.lock(first);
+    if (second != first) locks.lock(second);
+    book.get(from, from_balance, key);
+    book.get(to, to_balance, key);
+    key.wait();
+    from_balance.store(from_balance.load() - amount);
+    to_balance.store(to_balance.load() + amount);
+    book.put(from, from_balance, key);
+    book.put(to, to_balance, key);
+    key.wait();
+    if (second != first) locks.unlock(second);
+    locks.unlock(first);
+  }
+
+  accounts& book;
+  mutex_array& locks;
+  mem_ref from_balance;
+  mem_ref to_balance;
+  ack_key key;
+};
+
+void transaction_program(Transport& node, const Setup& setup) {
+  const std::uint32_t threads = setup.params.count("threads_per_node");
+  const std::int64_t iterations = setup.params.get("iterations");
+  const auto count = static_cast<std::uint64_t>(setup.params.get("accounts"));
+  manager mgr(node);
+  mutex_array locks(mgr, "locks", static_cast<std::uint64_t>(setup.params.get("locks")), mutex_options_of(setup));
+  accounts book(mgr, count);
+  var_array<std::uint64_t> sums(mgr, "sums", each_node(node.num_nodes()));
+  barrier bar(mgr, "bar", {.threads_per_node = threads});
+  mgr.wait_for_ready();
+  run_team(node, threads, [&](std::uint32_t thread) {
+    sim::Stream stream(setup.cluster.config().seed,
+                       "transactions/" + std::to_string(node.my_node()) + "/" + std::to_string(thread));
+    Teller teller(mgr, book, locks);
+    for (std::int64_t i = 0; i < iterations; ++i) {
+      const std::uint64_t from = stream.below(count);
+      const std::uint64_t to = (from + 1 + stream.below(count - 1)) % count;
+      const std::int64_t t0 = node.now_ps();
+      teller.transfer(from, to, 1 + stream.below(100));
+      setup.results.add("transfer", t0, node.now_ps());
+    }
+    bar.waiting();  // all is in memory behind it
+    if (thread == 0) {
+      sums[node.my_node()].store(book.sum());
+      sums[node.my_node()].push_broadcast();
+    }
+    bar.waiting();
+  });
+  if (node.my_node() != 0) return;
+  std::uint64_t total = 0;
+  for (auto& sum : sums) total += sum.load();
+  setup.results.promise("money_missing", static_cast<std::uint64_t>(std::llabs(static_cast<long long>(total))));
+}
+
+}  // namespace
+
+void start_lock(const Setup& setup) {
+  setup.cluster.spawn_everywhere([&setup](Transport& node) { lock_program(node, setup); });
+}
+
+void start_transactions(const Setup& setup) {
+  setup.cluster.spawn_everywhere([&setup](Transport& node) { transaction_program(node, setup); });
+}
+
+}  // namespace loco::workloads
