@@ -71,3 +71,12 @@ def test_golden_trace(loco_sim, root, tmp_path):
     trace = tmp_path / "t.trace"
     assert loco_sim("run", *GOLDEN["message_passing.txt"], "--trace", trace).returncode == 0
     compare(root / "tests/golden/message_passing.trace.txt", loco_sim("trace", "export", trace, "--to", "text").stdout)
+
+
+def test_the_code_on_writing_a_channel_is_that_of_the_example(root):
+    page = (root / "docs/write-a-channel.md").read_text()
+    code = (root / "examples/counter.hpp").read_text() + (root / "examples/counter.cpp").read_text()
+    blocks = re.findall(r"```cpp\n(.*?)```", page, flags=re.DOTALL)
+    assert len(blocks) >= 5
+    for block in blocks:
+        assert block in code, block

@@ -1,0 +1,43 @@
+// A counter that all nodes add to: the channel of docs/write-a-channel.md.
+//
+// Every node has a word for each node's count, its own the true one. add() raises the own count and puts it to the
+// others; value() adds up what has arrived here. Counts only grow, so value() never goes back. One thread a node adds.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "loco_sim/loco/channel.hpp"
+#include "loco_sim/loco/fence.hpp"
+#include "loco_sim/loco/manager.hpp"
+
+class counter : public loco::channel {
+ public:
+  counter(loco::manager& mgr, std::string_view name)
+      : channel(mgr, name, loco::expect_num{mgr.num_nodes() - 1}),
+        counts_(symmetric_region("counts", mgr.num_nodes() * kWord)) {
+    join();
+  }
+
+  /// Adds to the counter. Others see it when it arrives.
+  void add(std::uint64_t n) {
+    const loco::Address mine = local(counts_).base + my_node() * kWord;
+    transport().store(mine, transport().load(mine) + n);
+    for (loco::NodeId node = 0; node < num_nodes(); ++node)
+      if (node != my_node()) mgr().put(mine, remote(counts_, node), my_node() * kWord, kWord);
+  }
+
+  /// All that this thread has added is on every node when this returns.
+  void flush() { loco::write_fence(mgr()); }
+
+  /// The sum of what has arrived here.
+  [[nodiscard]] std::uint64_t value() {
+    std::uint64_t sum = 0;
+    for (loco::NodeId node = 0; node < num_nodes(); ++node) sum += transport().load(local(counts_).base + node * kWord);
+    return sum;
+  }
+
+ private:
+  static constexpr std::uint64_t kWord = 8;
+  RegionIndex counts_;
+};
