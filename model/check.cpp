@@ -32,7 +32,7 @@ LibraryResult check_level(const TraceIndex& index, Library library, LibrarySet l
     Order graph = Order::materialised(index, order);
     Reports again(0);
     run_level(level, graph, again);
-    if (auto cycle = find_cycle(graph)) {
+    if (auto cycle = find_cycle(graph, index.poller())) {
       reports.violations().push_back(explain_cycle(level, graph, std::move(*cycle)));
       result.consistent = false;
     }
@@ -90,9 +90,10 @@ Verdict check(const Trace& trace, std::span<const Library> libraries, const Chec
   };
 
   Reports structure(options.max_violations);
-  check_structure(trace, structure);
+  const Poll poll(options.poll);
+  check_structure(trace, poll, structure);
   if (structure.total() > 0) return refuse(structure);
-  const TraceIndex index(trace);
+  const TraceIndex index(trace, poll);
   Reports witness(options.max_violations);
   check_witness(index, witness);
   if (index.broken_mo() != 0) return refuse(witness);

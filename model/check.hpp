@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,6 +54,9 @@ struct LibraryResult {
 struct CheckOptions {
   std::size_t max_violations = 8;  ///< predicates reported a library; a cycle is always one
   bool tower = false;              ///< also check each library's promises against the level below (Def. 3.13)
+  /// Called every few thousand steps (well under a millisecond). To end the check early it throws; the exception comes
+  /// out of `check`.
+  std::function<void()> poll{};
 };
 
 struct Verdict {

@@ -45,7 +45,7 @@ BalChecker::BalChecker(const CheckContext& context)
     : context_(context), barriers_(context.index.trace().objects.size()) {
   const Trace& trace = context.index.trace();
   std::vector<bool> named(trace.nodes, false);
-  for (const Subevent& s : trace.subevents) named[s.peer] = true;
+  for (SubeventId id = 1; id <= trace.subevents.size(); ++id) named[context.index.kind(id).peer] = true;
   for (std::uint32_t n = 0; n < trace.nodes; ++n)
     if (named[n]) everywhere_.push_back(n);
 }

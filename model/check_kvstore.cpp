@@ -88,6 +88,7 @@ class KeyHistory {
     std::set<Configuration> next, seen;
     std::vector<Configuration> frontier(now_.begin(), now_.end());
     while (!frontier.empty()) {
+      index_.poll();
       const Configuration c = frontier.back();
       frontier.pop_back();
       if ((c.effect & bit) != 0) {

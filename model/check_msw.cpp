@@ -14,8 +14,9 @@ namespace {
 class MswChecker final : public LibraryChecker {
  public:
   explicit MswChecker(const CheckContext& context) : context_(context), memory_(context_) {
-    for (const Call& c : context.index.trace().calls)
-      if (c.method == Method::msw_write) written_[NumberKey{c.argument}] = true;
+    for (CallId id = 1; id <= context.index.trace().calls.size(); ++id)
+      if (context.index.kind_of_call(id).method == Method::msw_write)
+        written_[NumberKey{context.index.call(id).argument}] = true;
   }
 
   void begin_thread(std::uint32_t /*thread*/) override {

@@ -15,8 +15,9 @@ constexpr std::uint64_t kMaxSearchSteps = 30'000'000;  // edges looked at, over 
 /// Breadth-first searches that share their working memory.
 class Search {
  public:
-  Search(const Order& order, const Adjacency& graph, const std::vector<bool>& gone)
-      : order_(order),
+  Search(const Order& order, const Adjacency& graph, const std::vector<bool>& gone, const Poll& poll)
+      : poll_(poll),
+        order_(order),
         graph_(graph),
         gone_(gone),
         distance_(graph.begin.size() - 1, kUnseen),
@@ -31,6 +32,7 @@ class Search {
     reach(source, 0);
     queue.emplace_back(source, 0);
     while (!queue.empty()) {
+      poll_();
       const auto [p, d] = queue.front();
       queue.pop_front();
       if (p == target) return d;
@@ -70,6 +72,7 @@ class Search {
     distance_[p] = d;
   }
 
+  const Poll& poll_;
   const Order& order_;
   const Adjacency& graph_;
   const std::vector<bool>& gone_;
@@ -99,19 +102,19 @@ std::vector<CycleEdge> without_chains(const Order& order, std::vector<CycleEdge>
 
 }  // namespace
 
-std::optional<std::vector<CycleEdge>> find_cycle(Order& order) {
+std::optional<std::vector<CycleEdge>> find_cycle(Order& order, const Poll& poll) {
   std::vector<CycleEdge> closing;  // every cycle has one of these
   for (const std::uint32_t e : order.backward_edges())
     closing.push_back({order.edges()[e].from, order.edges()[e].to, order.rules()[e]});
-  const Adjacency graph = by_source(order);
+  const Adjacency graph = by_source(order, poll);
   std::vector<bool> gone(order.points(), false);  // on no cycle
   {
-    const std::vector<PointId> first = topological_order(graph);
+    const std::vector<PointId> first = topological_order(graph, poll);
     if (first.size() == order.points()) return std::nullopt;
     for (const PointId p : first) gone[p] = true;
   }
 
-  Search search(order, graph, gone);
+  Search search(order, graph, gone, poll);
   std::vector<CycleEdge> best;
   std::uint32_t best_length = kUnseen;
   for (const CycleEdge& e : closing) {

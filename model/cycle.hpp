@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/order.hpp"
+#include "model/poll.hpp"
 
 namespace loco::model {
 
@@ -17,6 +18,6 @@ struct CycleEdge {
 /// No value: the order is acyclic. Otherwise a cycle with as few edges between threads (rf, rb, so, ...) as any,
 /// where program order and mo along the way count nothing; chain points left out. Exact while the search stays within a
 /// fixed bound, after which the best cycle so far is given. Frees the order's edges.
-[[nodiscard]] std::optional<std::vector<CycleEdge>> find_cycle(Order& order);
+[[nodiscard]] std::optional<std::vector<CycleEdge>> find_cycle(Order& order, const Poll& poll);
 
 }  // namespace loco::model

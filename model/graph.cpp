@@ -2,7 +2,7 @@
 
 namespace loco::model {
 
-Adjacency by_source(Order& order) {
+Adjacency by_source(Order& order, const Poll& poll) {
   Adjacency a;
   a.begin.assign(order.points() + std::size_t{2}, 0);
   for (const Order::Edge& e : order.edges()) ++a.begin[e.from + std::size_t{2}];
@@ -10,6 +10,7 @@ Adjacency by_source(Order& order) {
   a.to.resize(order.edges().size());
   a.rule.resize(order.edges().size());
   for (std::size_t i = 0; i < order.edges().size(); ++i) {
+    poll();
     const Order::Edge e = order.edges()[i];
     const std::uint32_t at = a.begin[e.from + std::size_t{1}]++;
     a.to[at] = e.to;
@@ -21,7 +22,7 @@ Adjacency by_source(Order& order) {
   return a;
 }
 
-std::vector<PointId> topological_order(const Adjacency& graph) {
+std::vector<PointId> topological_order(const Adjacency& graph, const Poll& poll) {
   const std::size_t n = graph.begin.size() - 1;
   std::vector<std::uint32_t> indegree(n, 0);
   for (const PointId to : graph.to) ++indegree[to];
@@ -29,9 +30,11 @@ std::vector<PointId> topological_order(const Adjacency& graph) {
   order.reserve(n);
   for (PointId p = 0; p < n; ++p)
     if (indegree[p] == 0) order.push_back(p);
-  for (std::size_t i = 0; i < order.size(); ++i)
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    poll();
     for (std::uint32_t e = graph.begin[order[i]]; e < graph.begin[order[i] + std::size_t{1}]; ++e)
       if (--indegree[graph.to[e]] == 0) order.push_back(graph.to[e]);
+  }
   return order;
 }
 

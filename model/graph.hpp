@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/order.hpp"
+#include "model/poll.hpp"
 
 namespace loco::model {
 
@@ -16,10 +17,10 @@ struct Adjacency {
 };
 
 /// Frees the order's own edges.
-[[nodiscard]] Adjacency by_source(Order& order);
+[[nodiscard]] Adjacency by_source(Order& order, const Poll& poll);
 
 /// The points that can be taken away one after the other for want of predecessors (Kahn), in that order. All of
 /// them when there is no cycle; what is left out holds every cycle.
-[[nodiscard]] std::vector<PointId> topological_order(const Adjacency& graph);
+[[nodiscard]] std::vector<PointId> topological_order(const Adjacency& graph, const Poll& poll);
 
 }  // namespace loco::model

@@ -1,29 +1,25 @@
 #include "model/level.hpp"
 
-#include "model/flat_map.hpp"
-
 namespace loco::model {
 namespace {
 constexpr SubeventId kNoMore = 0xffffffffU;
 }
 
 Level::Level(const TraceIndex& index, LibrarySet libraries) : index_(&index), libraries_(libraries) {
-  const std::vector<Call>& calls = index.trace().calls;
-  FlatMap<WordKey, bool> broadcast;  // (work id, thread): a wait is sv's when a broadcast has used its work id
-  for (const Call& c : calls)
-    if (c.method == Method::bcast) broadcast[WordKey{c.work_id, c.thread}] = true;
-  event_.resize(calls.size());
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    const CallId above = calls[i].parent == 0 ? 0 : event_[calls[i].parent - 1];
-    bool in = (libraries & bit(calls[i].library)) != 0;
-    if (calls[i].method == Method::sv_wait && broadcast.find(WordKey{calls[i].work_id, calls[i].thread}) == nullptr)
-      in = false;
+  const std::size_t calls = index.trace().calls.size();
+  event_.resize(calls);
+  for (std::size_t i = 0; i < calls; ++i) {
+    index.poll();
+    const CallKind c = index.kind_of_call(static_cast<CallId>(i + 1));
+    const CallId above = c.parent == 0 ? 0 : event_[c.parent - 1];
+    const bool in = (libraries & bit(c.library)) != 0 && (c.method != Method::sv_wait || c.own_wait);
     event_[i] = above != 0 ? above : in ? static_cast<CallId>(i + 1) : 0;
   }
   library_.assign(index.trace().subevents.size(), kHidden);
-  for (std::size_t i = 0; i < calls.size(); ++i) {
+  for (std::size_t i = 0; i < calls; ++i) {
+    index.poll();
     if (event_[i] == 0) continue;
-    const Call& event = calls[event_[i] - 1];
+    const CallKind event = index.kind_of_call(event_[i]);
     const std::uint32_t stamps = visible_stamps(event.library, event.method);
     if (stamps == 0) continue;
     for (const SubeventId id : index.subevents_of(static_cast<CallId>(i + 1)))

@@ -61,6 +61,7 @@ class LevelRun {
   }
 
   void visit(CallId id, std::uint32_t t, std::span<const CallId> calls) {
+    context_.index.poll();
     event_.id = id;
     event_.thread = t;
     event_.call = &context_.index.call(id);

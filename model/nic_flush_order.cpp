@@ -10,7 +10,8 @@ void NicFlushOrder::begin_thread(std::uint32_t thread) {
   next_ = 0;
   for (const CallId call : index.calls_of(thread)) {
     const CallId event = context_->level.event_of(call);
-    if (event == 0 || index.call(event).library != Library::rdmawait) continue;
+    if (event == 0 || index.kind_of_call(event).library != Library::rdmawait) continue;
+    index.poll();
     for (const SubeventId id : index.subevents_of(call)) {
       const Kind s = index.kind(id);
       if (s.stamp < Stamp::aNLR || s.stamp > Stamp::aNLW) continue;

@@ -69,11 +69,12 @@ const char* subevent_problem(const Trace& t, const Subevent& s) {
 
 }  // namespace
 
-void check_structure(const Trace& t, Reports& r) {
+void check_structure(const Trace& t, const Poll& poll, Reports& r) {
   check_tables(t, r);
   if (r.total() > 0) return;
   std::vector<CallId> open(t.threads.size(), 0);
   for (std::size_t i = 0; i < t.calls.size(); ++i) {
+    poll();
     const char* problem = call_problem(t, i, open);
     if (problem == nullptr) {
       open[t.calls[i].thread] = static_cast<CallId>(i + 1);
@@ -83,11 +84,13 @@ void check_structure(const Trace& t, Reports& r) {
     }
   }
   if (r.total() > 0) return;
-  for (std::size_t i = 0; i < t.subevents.size(); ++i)
+  for (std::size_t i = 0; i < t.subevents.size(); ++i) {
+    poll();
     if (const char* problem = subevent_problem(t, t.subevents[i]); problem != nullptr) {
       r.add(Rule::structure, [&] { return fmt::format("subevent {} {}", i + 1, problem); });
       if (!r.wanted()) return;
     }
+  }
 }
 
 }  // namespace loco::model

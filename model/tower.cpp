@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "model/graph.hpp"
@@ -16,7 +17,8 @@ namespace loco::model {
 namespace {
 
 constexpr std::size_t kLanes = 16;         // chains a pass
-constexpr std::size_t kMaxExpansion = 64;  // members of a chain looked at: the earlier ones precede these by ppo
+constexpr std::size_t kMaxExpansion = 64;  // members of a chain of ppo looked at: the earlier ones precede these
+constexpr std::uint32_t kNoThread = 0xffffffffU;
 
 using Clock = std::array<CallId, kLanes>;
 
@@ -39,13 +41,21 @@ class Tower {
 
   void run() {
     collect_implementations();
-    for (std::size_t i = 0; i < upper_order_.edges().size(); ++i)
+    for (std::size_t i = 0; i < upper_order_.edges().size(); ++i) {
+      index_.poll();
       promises_of(upper_order_.edges()[i], upper_order_.rules()[i]);
-    const Adjacency graph = by_source(lower_order_);
-    const std::vector<PointId> order = topological_order(graph);
+    }
+    const Adjacency graph = by_source(lower_order_, index_.poller());
+    const std::vector<PointId> order = topological_order(graph, index_.poller());
     if (order.size() != lower_order_.points()) return;
-    number_chains();
-    for (std::size_t first = 0; first < chains_.size(); first += kLanes) pass(graph, order, first);
+    name_threads();
+    // Most promises are kept within a thread. Threads do not meet there, so their chains share lanes.
+    keep(graph, order, true);
+    keep(graph, order, false);
+    for (const Promise& p : promises_)
+      reports_.add(Rule::promise, [&] {
+        return fmt::format("{} before {} ({}) does not hold below", text(p.upper_from), text(p.upper_to), name(p.rule));
+      });
   }
 
  private:
@@ -75,9 +85,10 @@ class Tower {
 
   /// For each call of the library, the points of the level below that it is made of, in program order.
   void collect_implementations() {
+    std::vector<std::pair<CallId, PointId>> found;  // (call of the library, part)
     const auto consider = [&](PointId p, CallId call) {
       const CallId e = upper_.event_of(call);
-      if (e != 0 && index_.call(e).library == library_) parts_[e].push_back(p);
+      if (e != 0 && index_.kind_of_call(e).library == library_) found.emplace_back(e, p);
     };
     for (SubeventId id = 1; id <= index_.trace().subevents.size(); ++id)
       if (lower_.visible(id)) consider(id - 1, index_.subevent(id).call);
@@ -86,30 +97,46 @@ class Tower {
       if (!lower_order_.is_chain(p)) {
         const Order::Extra& e = lower_order_.extra(p);
         consider(p, e.call);
-        same_[{e.call, e.stamp, e.peer}] = p;
+        same_.emplace_back(std::tuple(e.call, e.stamp, e.peer), p);
       }
-    for (auto& [call, parts] : parts_)
-      std::stable_sort(parts.begin(), parts.end(),
-                       [&](PointId a, PointId b) { return facts(lower_order_, a).call < facts(lower_order_, b).call; });
+    std::stable_sort(same_.begin(), same_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    parts_begin_.assign(index_.trace().calls.size() + 2, 0);
+    for (const auto& [call, p] : found) ++parts_begin_[call + std::size_t{1}];
+    for (std::size_t i = 1; i < parts_begin_.size(); ++i) parts_begin_[i] += parts_begin_[i - 1];
+    parts_.resize(found.size());
+    std::vector<std::uint32_t> at(parts_begin_.begin(), parts_begin_.end() - 1);
+    for (const auto& [call, p] : found) parts_[at[call]++] = p;
+    const auto in_program_order = [&](PointId a, PointId b) {
+      return facts(lower_order_, a).call < facts(lower_order_, b).call;
+    };
+    for (CallId call = 1; call <= index_.trace().calls.size(); ++call) {
+      index_.poll();
+      const std::span<PointId> parts = parts_of(call);
+      if (parts.size() > 1) std::stable_sort(parts.begin(), parts.end(), in_program_order);
+    }
+  }
+  std::span<PointId> parts_of(CallId call) {
+    return std::span(parts_).subspan(parts_begin_[call], parts_begin_[call + std::size_t{1}] - parts_begin_[call]);
   }
 
   /// f; kNoPoint when nothing of the implementation can stand for the subevent.
-  PointId concrete(PointId upper) const {
+  PointId concrete(PointId upper) {
     if (upper_order_.subevent(upper) != 0) return upper;
     const Facts promised = facts(upper_order_, upper);
     if (index_.call(promised.call).library != library_) {  // another library's: the same in the level below
-      const auto found = same_.find({promised.call, promised.stamp, promised.peer});
-      return found == same_.end() ? kNoPoint : found->second;
+      const auto key = std::tuple(promised.call, promised.stamp, promised.peer);
+      const auto found = std::lower_bound(same_.begin(), same_.end(), key,
+                                          [](const auto& entry, const auto& wanted) { return entry.first < wanted; });
+      return found == same_.end() || found->first != key ? kNoPoint : found->second;
     }
-    const auto parts = parts_.find(promised.call);
-    if (parts == parts_.end()) return kNoPoint;
+    const std::span<const PointId> parts = parts_of(promised.call);
     PointId best = kNoPoint;
-    for (const PointId p : parts->second) {
+    for (const PointId p : parts) {
       const Facts f = facts(lower_order_, p);
       if (f.stamp == promised.stamp && (!is_family(f.stamp) || f.peer == promised.peer)) best = p;
     }
     const Stamp instead = promised.stamp == Stamp::aGF ? Stamp::aWT : Stamp::aCR;
-    for (const PointId p : parts->second)
+    for (const PointId p : parts)
       if (best == kNoPoint && facts(lower_order_, p).stamp == instead) {
         best = p;
         if (promised.stamp == Stamp::aWT) break;  // an empty receive is over when it first looked
@@ -127,17 +154,43 @@ class Tower {
     const bool so = rule == Rule::bal_so || rule == Rule::rbl_rf || rule == Rule::rbl_fb || rule == Rule::pf;
     if ((!so && rule != Rule::ppo) || upper_order_.is_chain(edge.to)) return;
     if (so && index_.call(event(edge.to)).library != library_) return;
-    std::vector<PointId> open = {edge.from};
-    for (std::size_t i = 0; i < open.size() && i < kMaxExpansion; ++i) {
-      const PointId from = open[i];
+    const PointId to = concrete(edge.to);
+    if (so && upper_order_.is_chain(edge.from)) {  // a barrier's round: one chain before all its exits
+      if (edge.from != expanded_) expand(edge.from);
+      for (const auto& [below, above] : sources_) add({above, edge.to, below, to, rule});
+      return;
+    }
+    open_.assign(1, edge.from);
+    for (std::size_t i = 0; i < open_.size() && i < kMaxExpansion; ++i) {
+      const PointId from = open_[i];
       if (upper_order_.is_chain(from)) {
         const auto [a, b] = upper_order_.joined(from);
-        open.push_back(b);
-        open.push_back(a);
+        open_.push_back(b);
+        open_.push_back(a);
       } else if (so || answers_for(from) || answers_for(edge.to)) {
-        add({from, edge.to, concrete(from), concrete(edge.to), rule});
+        add({from, edge.to, concrete(from), to, rule});
       }
     }
+  }
+
+  /// All members of a chain, one for each point that stands for some of them below.
+  void expand(PointId chain) {
+    expanded_ = chain;
+    sources_.clear();
+    open_.assign(1, chain);
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+      const PointId p = open_[i];
+      if (upper_order_.is_chain(p)) {
+        const auto [a, b] = upper_order_.joined(p);
+        open_.push_back(a);
+        open_.push_back(b);
+      } else {
+        sources_.emplace_back(concrete(p), p);
+      }
+    }
+    std::sort(sources_.begin(), sources_.end());
+    const auto same_below = [](const auto& a, const auto& b) { return a.first == b.first; };
+    sources_.erase(std::unique(sources_.begin(), sources_.end(), same_below), sources_.end());
   }
 
   void add(const Promise& p) {
@@ -157,38 +210,71 @@ class Tower {
                        stamp_text(f.stamp, f.peer));
   }
 
+  /// (thread, class of rows, node); within threads, the thread does not count.
   using Chain = std::tuple<std::uint32_t, Stamp, std::uint32_t>;
-  Chain chain(PointId lower) const {
+  Chain chain(PointId lower, bool within_threads) const {
     const Facts f = facts(lower_order_, lower);
     const bool family = is_family(f.stamp) && f.stamp != Stamp::aGF;
     const bool always = !family && f.stamp != Stamp::aCW;
-    return {index_.call(f.call).thread, always ? Stamp::aCR : f.stamp, family ? f.peer : 0};
+    return {within_threads ? 0 : index_.call(f.call).thread, always ? Stamp::aCR : f.stamp, family ? f.peer : 0};
   }
 
-  void number_chains() {
-    for (const Promise& p : promises_) chains_.try_emplace(chain(p.from), 0);
+  /// The thread that each point of the level below belongs to; none for chains that join several.
+  void name_threads() {
+    const std::size_t recorded = index_.trace().subevents.size();
+    thread_.assign(lower_order_.points(), kNoThread);
+    for (PointId p = 0; p < lower_order_.points(); ++p) {
+      if (p < 2 * recorded) {
+        thread_[p] = p < recorded ? index_.call(index_.subevent(p + 1).call).thread : thread_[p - recorded];
+      } else if (lower_order_.is_chain(p)) {
+        const auto [a, b] = lower_order_.joined(p);
+        thread_[p] = thread_[a] == thread_[b] ? thread_[a] : kNoThread;
+      } else {
+        thread_[p] = index_.call(lower_order_.extra(p).call).thread;
+      }
+    }
+  }
+
+  /// Strikes out the promises that are kept, by paths of one thread's points or by any.
+  void keep(const Adjacency& graph, const std::vector<PointId>& order, bool within_threads) {
+    std::map<Chain, std::size_t> chains;
+    for (const Promise& p : promises_) chains.try_emplace(chain(p.from, within_threads), 0);
     std::size_t n = 0;
-    for (auto& [key, number] : chains_) number = n++;
+    for (auto& [key, number] : chains) number = n++;
+    std::vector<std::size_t> lanes;  // by promise
+    for (const Promise& p : promises_) lanes.push_back(chains.at(chain(p.from, within_threads)));
+    std::vector<bool> kept(promises_.size(), false);
+    for (std::size_t first = 0; first < n; first += kLanes) pass(graph, order, first, within_threads, lanes, kept);
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < promises_.size(); ++i)
+      if (!kept[i]) promises_[left++] = promises_[i];
+    promises_.resize(left);
   }
 
-  void pass(const Adjacency& graph, const std::vector<PointId>& order, std::size_t first) {
-    std::vector<Clock> clocks(lower_order_.points());
-    const auto lane = [&](const Promise& p) { return chains_.at(chain(p.from)) - first; };
-    for (const Promise& p : promises_)
-      if (lane(p) < kLanes) {
-        CallId& mine = clocks[p.from][lane(p)];
-        mine = std::max(mine, facts(lower_order_, p.from).call);
-      }
-    for (const PointId p : order)
+  void pass(const Adjacency& graph, const std::vector<PointId>& order, std::size_t first, bool within_threads,
+            const std::vector<std::size_t>& lanes, std::vector<bool>& kept) {
+    std::vector<Clock>& clocks = clocks_;
+    clocks.assign(lower_order_.points(), {});
+    for (std::size_t i = 0; i < promises_.size(); ++i) {
+      const Promise& p = promises_[i];
+      if (lanes[i] - first >= kLanes) continue;
+      CallId& mine = clocks[p.from][lanes[i] - first];
+      mine = std::max(mine, facts(lower_order_, p.from).call);
+    }
+    for (const PointId p : order) {
+      index_.poll();
+      if (within_threads && thread_[p] == kNoThread) continue;
+      const Clock& from = clocks[p];
       for (std::uint32_t e = graph.begin[p]; e < graph.begin[p + std::size_t{1}]; ++e) {
+        if (within_threads && thread_[graph.to[e]] != thread_[p]) continue;
         Clock& to = clocks[graph.to[e]];
-        for (std::size_t i = 0; i < kLanes; ++i) to[i] = std::max(to[i], clocks[p][i]);
+        for (std::size_t i = 0; i < kLanes; ++i) to[i] = std::max(to[i], from[i]);
       }
-    for (const Promise& p : promises_) {
-      if (lane(p) >= kLanes || clocks[p.to][lane(p)] >= facts(lower_order_, p.from).call) continue;
-      reports_.add(Rule::promise, [&] {
-        return fmt::format("{} before {} ({}) does not hold below", text(p.upper_from), text(p.upper_to), name(p.rule));
-      });
+    }
+    for (std::size_t i = 0; i < promises_.size(); ++i) {
+      const Promise& p = promises_[i];
+      if (lanes[i] - first >= kLanes || (within_threads && thread_[p.from] != thread_[p.to])) continue;
+      if (clocks[p.to][lanes[i] - first] >= facts(lower_order_, p.from).call) kept[i] = true;
     }
   }
 
@@ -198,11 +284,16 @@ class Tower {
   Library library_;
   Reports& reports_;
   Order lower_order_, upper_order_;
-  std::map<CallId, std::vector<PointId>> parts_;
-  std::map<std::tuple<CallId, Stamp, std::uint32_t>, PointId> same_;
+  std::vector<std::uint32_t> parts_begin_;  // by call
+  std::vector<PointId> parts_;
+  std::vector<std::pair<std::tuple<CallId, Stamp, std::uint32_t>, PointId>> same_;  // synthesised below; sorted
+  std::vector<std::uint32_t> thread_;                                               // by point below
   std::vector<Promise> promises_;
-  std::map<Chain, std::size_t> chains_;
-  std::set<CallId> missing_;  // calls without something to stand for a promised subevent
+  std::vector<Clock> clocks_;
+  std::vector<PointId> open_;
+  PointId expanded_ = kNoPoint;                       // the chain whose members these are:
+  std::vector<std::pair<PointId, PointId>> sources_;  // (below, above)
+  std::set<CallId> missing_;                          // calls without something to stand for a promised subevent
 };
 
 }  // namespace

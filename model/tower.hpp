@@ -7,7 +7,8 @@
 // hb of the level below.
 //
 // Sources of promises lie on chains that ppo orders totally (one a thread, class of rows and node), so
-// reachability is one clock entry a chain, carried through the graph in topological order, sixteen chains a pass.
+// reachability is one clock entry a chain, carried through the graph in topological order, sixteen chains a pass. What
+// holds by a thread's own points alone, nearly everything, is found first, with all threads in one pass.
 #pragma once
 
 #include "model/level.hpp"

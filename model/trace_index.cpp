@@ -7,7 +7,7 @@
 
 namespace loco::model {
 
-TraceIndex::TraceIndex(const Trace& trace) : trace_(&trace) {
+TraceIndex::TraceIndex(const Trace& trace, const Poll& poll) : trace_(&trace), poll_(&poll) {
   index_calls();
   index_words();
   index_mo();
@@ -17,7 +17,16 @@ TraceIndex::TraceIndex(const Trace& trace) : trace_(&trace) {
 void TraceIndex::index_calls() {
   const Trace& t = *trace_;
   thread_begin_.assign(t.threads.size() + 1, 0);
-  for (const Call& c : t.calls) ++thread_begin_[c.thread + 1];
+  FlatMap<WordKey, bool> broadcast;  // (work id, thread)
+  for (const Call& c : t.calls) {
+    poll();
+    ++thread_begin_[c.thread + 1];
+    if (c.method == Method::bcast) broadcast[WordKey{c.work_id, c.thread}] = true;
+  }
+  call_kinds_.reserve(t.calls.size());
+  for (const Call& c : t.calls)
+    call_kinds_.push_back({c.parent, c.library, c.method,
+                           c.method == Method::sv_wait && broadcast.find(WordKey{c.work_id, c.thread}) != nullptr});
   for (std::size_t i = 1; i < thread_begin_.size(); ++i) thread_begin_[i] += thread_begin_[i - 1];
   thread_calls_.resize(t.calls.size());
   std::vector<std::uint32_t> at(thread_begin_.begin(), thread_begin_.end() - 1);
@@ -38,6 +47,7 @@ void TraceIndex::index_words() {
   FlatMap<WordKey, std::uint32_t> numbers;  // word number + 1
   std::uint32_t words = 0;
   for (std::size_t i = 0; i < t.subevents.size(); ++i) {
+    poll();
     const Subevent& s = t.subevents[i];
     if (!is_access(s.stamp)) continue;
     std::uint32_t& number = numbers[WordKey{s.address, s.node}];
@@ -55,6 +65,7 @@ void TraceIndex::index_mo() {
     if (broken_mo_ == 0) broken_mo_ = static_cast<SubeventId>(i + 1);
   };
   for (std::size_t i = 0; i < t.subevents.size(); ++i) {
+    poll();
     const Subevent& s = t.subevents[i];
     if (!is_write(s.stamp) || s.finish == kNever) continue;
     SubeventId& after = s.overwrote == 0 ? first_[word_[i]] : next_[s.overwrote - 1];
@@ -86,6 +97,7 @@ void TraceIndex::index_finishes() {
   finish_.resize(subevents.size());
   kinds_.resize(subevents.size());
   for (std::size_t i = 0; i < subevents.size(); ++i) {
+    poll();
     const Subevent& s = subevents[i];
     kinds_[i] = {s.stamp, s.peer};
     finish_[i] = 2 + (s.finish == kNever ? (std::uint64_t{1} << 63) | (2 * s.start + 1)

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "model/poll.hpp"
 #include "model/trace.hpp"
 
 namespace loco::model {
@@ -33,16 +34,28 @@ struct Kind {
   std::uint16_t peer = 0;
 };
 
+struct CallKind {
+  CallId parent = 0;
+  Library library = Library::rdmawait;
+  Method method = Method::read;
+  bool own_wait = false;  ///< sv_wait: a broadcast of its thread has used its work id
+};
+
 inline constexpr std::uint32_t kNoWord = 0xffffffffU;
 
 /// Requires a trace whose structure is sound (witness.hpp).
 class TraceIndex {
  public:
-  explicit TraceIndex(const Trace& trace);
+  /// `poll` outlives the index.
+  TraceIndex(const Trace& trace, const Poll& poll);
 
   [[nodiscard]] const Trace& trace() const { return *trace_; }
   [[nodiscard]] const Subevent& subevent(SubeventId id) const { return trace_->subevents[id - 1]; }
   [[nodiscard]] Kind kind(SubeventId id) const { return kinds_[id - 1]; }
+  [[nodiscard]] CallKind kind_of_call(CallId id) const { return call_kinds_[id - 1]; }
+  /// To be called in every loop over the trace.
+  void poll() const { (*poll_)(); }
+  [[nodiscard]] const Poll& poller() const { return *poll_; }
   [[nodiscard]] const Call& call(CallId id) const { return trace_->calls[id - 1]; }
 
   /// Calls of a thread in program order; a call precedes those it is made of.
@@ -78,6 +91,8 @@ class TraceIndex {
   void append_unfinished(std::vector<SubeventId>& last);
 
   const Trace* trace_;
+  const Poll* poll_;
+  std::vector<CallKind> call_kinds_;
   std::vector<std::uint32_t> thread_begin_, call_begin_;
   std::vector<CallId> thread_calls_;
   std::vector<SubeventId> call_subevents_;

@@ -58,6 +58,7 @@ class Witness {
   }
 
   void subevent(SubeventId id) {
+    index_.poll();
     const Subevent& s = index_.subevent(id);
     const Call& c = index_.call(s.call);
     if ((allowed_stamps(c.method) & of(s.stamp)) == 0)

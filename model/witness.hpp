@@ -7,7 +7,7 @@
 
 namespace loco::model {
 
-void check_structure(const Trace& trace, Reports& reports);
+void check_structure(const Trace& trace, const Poll& poll, Reports& reports);
 
 /// Requires sound structure.
 void check_witness(const TraceIndex& index, Reports& reports);

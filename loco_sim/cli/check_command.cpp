@@ -85,7 +85,7 @@ int check_command(const CheckArguments& arguments) {
   }
   std::sort(libraries.begin(), libraries.end());
   libraries.erase(std::unique(libraries.begin(), libraries.end()), libraries.end());
-  const model::Verdict verdict = model::check(trace, libraries);
+  const model::Verdict verdict = model::check(trace, libraries, {.tower = arguments.tower});
   if (!arguments.dot.empty()) write_file(arguments.dot, verdict.to_dot());
   if (arguments.json) {
     print(to_json(verdict));

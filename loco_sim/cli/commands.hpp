@@ -34,7 +34,8 @@ int validate_command(const RunArguments& arguments);
 struct CheckArguments {
   std::string trace;
   std::vector<std::string> models;
-  std::string dot;  ///< file, or empty
+  std::string dot;     ///< file, or empty
+  bool tower = false;  ///< also what each library call promises
   bool json = false;
 };
 int check_command(const CheckArguments& arguments);

@@ -113,6 +113,8 @@ void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
   check->add_option("--model", a.check.models, "Models to check; all that occur in the trace when left out")
       ->type_name("MODELS")
       ->allow_extra_args(false);
+  check->add_flag("--tower", a.check.tower,
+                  "Also check that what a library call promises holds between the calls that it is made of");
   check->add_option("--dot", a.check.dot, "Write the first cycle as Graphviz to this file")->type_name("FILE");
   check->add_flag("--json", a.check.json, kJsonHelp);
   check->callback([&] { chosen = [&] { return loco::cli::check_command(a.check); }; });

@@ -7,6 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/model/random_trace.hpp"
 #include "tests/model/reference.hpp"
+#include "tests/model/trace_builder.hpp"
 
 namespace loco::model::test {
 namespace {
@@ -53,6 +54,23 @@ TEST_CASE("random executions: the same verdict as the definitions give", "[check
     CHECK(t.inconsistent > 2000);
     CHECK(t.by_graph > 100);
   }
+}
+
+TEST_CASE("a check looks up often, and ends when it is told to", "[check]") {
+  // One thread that writes and reads a word again and again: some 40,000 subevents.
+  TraceBuilder b(1);
+  for (std::uint64_t i = 1; i <= 20'000; ++i) {
+    b.commit(b.write(0, {0, 0x100}, i));
+    (void)b.read(0, {0, 0x100});
+  }
+  int looks = 0;
+  CheckOptions options;
+  options.poll = [&] { ++looks; };
+  CHECK(check(b.trace, kLibraries, options).consistent());
+  CHECK(looks > 40);  // 40,000 subevents are gone through more than four times
+  struct Stop {};
+  options.poll = [] { throw Stop(); };
+  CHECK_THROWS_AS(check(b.trace, kLibraries, options), Stop);
 }
 
 }  // namespace

@@ -23,6 +23,19 @@ def test_a_written_trace_gives_the_verdict_of_the_run(loco_sim, trace):
     assert loco_sim("check", trace).stdout.startswith("consistent: rdmawait, sv, bal (")
 
 
+def test_the_tower_is_checked_on_request(loco_sim, trace, root, tmp_path):
+    done = loco_sim("check", trace, "--tower")
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.startswith("consistent: rdmawait, sv, bal (")
+    # A barrier that notifies without fencing (LOCO paper, Appendix D) does not keep the promise of its aGF.
+    broken = tmp_path / "broken.trace"
+    scenario = root / "scenarios/faults/barrier_without_fence.yaml"
+    assert loco_sim("run", scenario, "--trace", broken).returncode == 1
+    told = loco_sim("check", broken, "--tower")
+    assert told.returncode == 1
+    assert "promise: " in told.stdout
+
+
 def test_the_same_run_writes_the_same_bytes(loco_sim, trace, tmp_path):
     again = tmp_path / "again.trace"
     loco_sim("run", "scenarios/quickstart.yaml", "--trace", again)
