@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "nic_model/requester.hpp"
-#include "nic_model/responder.hpp"
+#include "nic_model/responses.hpp"
 
 namespace loco::nic {
 

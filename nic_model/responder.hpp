@@ -16,13 +16,7 @@ namespace loco::nic {
 void request_arrived(Engine& engine, const fabric::Packet& packet);
 /// kEventStrayRequest
 void stray_request(Engine& engine, QpId qp, std::uint32_t slot);
-/// kEventReadRemote
-void read_remote(Engine& engine, QpId qp, std::uint64_t number);
-/// kEventAtomic
-void execute_atomic(Engine& engine, NodeId node);
-/// kEventAtomicDone, and the commit of an atomic's write.
-void atomic_unit_free(Engine& engine, NodeId node);
-/// kEventRespond
-void respond(Engine& engine, QpId qp);
+/// Executes what has been waiting for an atomic.
+void execute_waiting(Engine& engine, QpId qp);
 
 }  // namespace loco::nic

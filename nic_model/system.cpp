@@ -11,6 +11,7 @@
 #include "nic_model/receive_queue.hpp"
 #include "nic_model/requester.hpp"
 #include "nic_model/responder.hpp"
+#include "nic_model/responses.hpp"
 
 namespace loco::nic {
 

@@ -1,0 +1,232 @@
+#include "nic_model/responses.hpp"
+
+#include <algorithm>
+
+#include "nic_model/pcie.hpp"
+#include "nic_model/port.hpp"
+#include "nic_model/responder.hpp"
+
+namespace loco::nic {
+
+namespace {
+
+using Op = fabric::Opcode;
+
+bool is_atomic(Op op) { return op == Op::compare_swap || op == Op::fetch_add; }
+
+void schedule_respond(Engine& engine, QpId id) {
+  Responder& rs = engine.state.qps[id].responder;
+  if (rs.respond_event || rs.responses.empty() || !rs.responses.front().ready) return;
+  const Response& r = rs.responses.front();
+  if (r.opcode == Op::read_response) {
+    const std::uint64_t segment = std::min<std::uint64_t>(r.length - r.sent, engine.profile().link_mtu.count);
+    if (r.read < r.sent + segment) return;
+  }
+  rs.respond_event = true;
+  engine.schedule(kEventRespond, id, 0, std::max(r.available, rs.transmit_free));
+}
+
+/// How often the work request of a READ has been executed before: for the trace, as name_origin().
+std::uint32_t count_execution(Engine& engine, const fabric::Packet& packet) {
+  State& s = engine.state;
+  const Requester& source = s.qps[packet.source_qp].requester;
+  if (!engine.witness() || !source.holds(packet.wqe) || source.entry(packet.wqe).track == kNone) return 0;
+  ReadTrack& track = s.tracks[source.entry(packet.wqe).track];
+  if (track.executions > 0) track.again.emplace_back(track.sampled.size());
+  return track.executions++;
+}
+
+void start_atomic(Engine& engine, NodeId node) {
+  const AtomicRequest& request = engine.state.hosts[node].atomics.front();
+  issue_read(engine, engine.state.qps[request.qp].responder.domain, {.kind = ReadKind::atomic, .where = node}, 8, {});
+}
+
+Response response_to(Engine& engine, const fabric::Packet& packet) {
+  Response r{.opcode = is_atomic(packet.opcode) ? Op::atomic_response : Op::read_response,
+             .psn = packet.psn,
+             .wqe = packet.wqe,
+             .length = packet.total,
+             .address = packet.address,
+             .compare_add = packet.a,
+             .swap = packet.b,
+             .request = packet.opcode};
+  name_origin(engine, packet, r.thread, r.op);
+  return r;
+}
+
+/// As sample(), where a READ may be executed more than once. The first time its words are announced; later ones are
+/// kept until it is known whose answer counts. A READ that nobody waits for any more leaves no trace.
+void sample_tracked(Engine& engine, const QueuePair& qp, const Response& r, std::span<std::byte> out) {
+  State& s = engine.state;
+  const Address address = r.address + r.read;
+  const HostMemory& memory = s.hosts[qp.node].memory;
+  memory.read(address, out);
+  const Requester& source = s.qps[qp.peer].requester;
+  if (!source.holds(r.wqe) || source.entry(r.wqe).track == kNone) return;
+  const Wqe& wqe = source.entry(r.wqe).wqe;
+  ReadTrack& track = s.tracks[source.entry(r.wqe).track];
+  for (Address word = word_of(address); word < address + out.size(); word += 8) {
+    const std::size_t index = (word - word_of(wqe.remote)) / 8;
+    SubeventId& id = track.sampled[index];
+    if (r.execution > 0 && id != 0) {
+      track.again[r.execution - 1][index] = {memory.word(word), memory.writer(word), s.seq++, engine.now()};
+    } else {
+      id = engine.begin({.stamp = Stamp::aNRR,
+                         .thread = r.thread,
+                         .op = r.op,
+                         .peer = qp.node,
+                         .home = qp.node,
+                         .address = word,
+                         .value = memory.word(word),
+                         .source = memory.writer(word)});
+    }
+  }
+}
+
+}  // namespace
+
+std::uint64_t push_response(Engine& engine, QpId id, const Response& response) {
+  Responder& rs = engine.state.qps[id].responder;
+  rs.responses.push_back(response);
+  schedule_respond(engine, id);
+  return rs.first + rs.responses.size() - 1;
+}
+
+void name_origin(const Engine& engine, const fabric::Packet& packet, ThreadId& thread, OpId& op) {
+  const QueuePair& source = engine.state.qps[packet.source_qp];
+  thread = source.thread;
+  op = source.requester.holds(packet.wqe) ? source.requester.entry(packet.wqe).wqe.op : 0;
+}
+
+void take_atomic(Engine& engine, QpId id, const fabric::Packet& packet) {
+  QueuePair& qp = engine.state.qps[id];
+  qp.responder.blocked = true;
+  const std::uint64_t number = push_response(engine, id, response_to(engine, packet));
+  sim::Ring<AtomicRequest>& atomics = engine.state.hosts[qp.node].atomics;
+  atomics.push_back({id, number});
+  if (atomics.size() == 1) start_atomic(engine, qp.node);
+}
+
+void take_read(Engine& engine, QpId id, const fabric::Packet& packet) {
+  Responder& rs = engine.state.qps[id].responder;
+  Response r = response_to(engine, packet);
+  if (r.length == 0) {
+    r.ready = true;
+    r.available = engine.now();
+    push_response(engine, id, r);
+    return;
+  }
+  r.buffer = engine.new_buffer(r.length);
+  r.execution = count_execution(engine, packet);
+  const std::uint64_t number = push_response(engine, id, r);
+  issue_read(engine, rs.domain, {.kind = ReadKind::remote_read, .where = id, .number = number}, r.length, {});
+}
+
+void read_remote(Engine& engine, QpId id, std::uint64_t number) {
+  QueuePair& qp = engine.state.qps[id];
+  Response& r = qp.responder.response(number);
+  const std::uint32_t bytes = read_step(engine, r.address, r.length, r.read);
+  std::byte* into = engine.state.buffers[r.buffer].data() + r.read;
+  if ((engine.state.lossy || engine.state.loose) && engine.witness()) {
+    sample_tracked(engine, qp, r, {into, bytes});
+  } else {
+    sample(engine, qp.node, r.address + r.read, {into, bytes},
+           {.stamp = Stamp::aNRR, .thread = r.thread, .op = r.op, .peer = qp.node});
+  }
+  r.read += bytes;
+  r.ready = true;
+  sim::SimTime link_free;
+  r.available = return_data(engine, qp.node, bytes, link_free);
+  if (r.read < r.length) engine.schedule(kEventReadRemote, id, number, link_free);
+  schedule_respond(engine, id);
+}
+
+void execute_atomic(Engine& engine, NodeId node) {
+  State& s = engine.state;
+  const AtomicRequest request = s.hosts[node].atomics.front();
+  const HardwareProfile& p = engine.profile();
+  Responder& rs = s.qps[request.qp].responder;
+  Response& r = rs.response(request.response);
+  std::uint64_t old = 0;
+  sample(engine, node, r.address, std::as_writable_bytes(std::span(&old, 1)),
+         {.stamp = Stamp::aNRR, .nic_atomic = true, .thread = r.thread, .op = r.op, .peer = node});
+  sim::SimTime link_free;
+  r.value = old;
+  if (s.lossy) {  // its answer may be lost
+    if (rs.replays.size() == s.qps[request.qp].attributes.max_rd_atomic) rs.replays.pop_front();
+    rs.replays.push_back({r.psn, old});
+  }
+  r.ready = true;
+  r.available = return_data(engine, node, 8, link_free) + p.nic_atomic_modify;
+  const sim::Duration modify = r.available - engine.now();
+  const bool writes = r.request == Op::fetch_add || old == r.compare_add;
+  const std::uint64_t value = r.request == Op::fetch_add ? old + r.compare_add : r.swap;
+  const WriteOrigin origin{.stamp = Stamp::aNRW, .atomic = true, .thread = r.thread, .op = r.op, .peer = node};
+  const Address address = r.address;
+  if (writes && p.nic_atomic_cap == AtomicCap::global) {
+    s.hosts[node].memory.set_word(address, value);
+    engine.instant_write({.stamp = Stamp::aNRW,
+                          .nic_atomic = true,
+                          .thread = origin.thread,
+                          .op = origin.op,
+                          .peer = node,
+                          .home = node,
+                          .address = address,
+                          .value = value});
+    engine.touched_bytes(node, address, 8);
+  } else if (writes) {
+    post_write(engine, rs.domain, {.ends_atomic = true, .length = 8, .address = address, .value = value}, origin,
+               modify);
+  }
+  if (!writes || p.nic_atomic_cap == AtomicCap::global) {
+    engine.schedule(kEventAtomicDone, node, 0, engine.now() + modify);
+  }
+  rs.blocked = false;
+  schedule_respond(engine, request.qp);
+  execute_waiting(engine, request.qp);
+}
+
+void atomic_unit_free(Engine& engine, NodeId node) {
+  sim::Ring<AtomicRequest>& atomics = engine.state.hosts[node].atomics;
+  atomics.pop_front();
+  if (!atomics.empty()) start_atomic(engine, node);
+}
+
+void respond(Engine& engine, QpId id) {
+  QueuePair& qp = engine.state.qps[id];
+  Responder& rs = qp.responder;
+  if (wait_for_port(engine, id, true)) return;
+  rs.respond_event = false;
+  Response& r = rs.responses.front();
+  fabric::Packet packet;
+  packet.source = qp.node;
+  packet.destination = qp.peer_node;
+  packet.source_qp = id;
+  packet.destination_qp = qp.peer;
+  packet.opcode = r.opcode;
+  packet.nak = r.nak;
+  packet.psn = r.psn;
+  packet.wqe = r.wqe;
+  packet.a = r.value;
+  if (r.opcode == Op::read_response) {
+    const std::uint64_t mtu = engine.profile().link_mtu.count;
+    packet.offset = r.sent;
+    packet.total = r.length;
+    packet.length = static_cast<std::uint32_t>(std::min<std::uint64_t>(r.length - r.sent, mtu));
+    packet.first = r.sent == 0;
+    packet.last = r.sent + packet.length == r.length;
+    packet.buffer = packet.length == 0 ? fabric::kNoBuffer : r.buffer;
+    packet.psn = r.psn + static_cast<std::uint32_t>(r.sent / mtu);
+    packet.b = r.execution;
+    r.sent += packet.length;
+  }
+  rs.transmit_free = send_packet(engine, packet);
+  if (packet.last) {
+    engine.release(r.buffer);
+    rs.responses.pop_front();
+    ++rs.first;
+  }
+  schedule_respond(engine, id);
+}
+
+}  // namespace loco::nic
