@@ -96,14 +96,14 @@ class guarded_words : public mixed_words {
 template <typename T>
 struct as_words {
   static_assert(std::is_trivially_copyable_v<T>);
-  using array = std::array<std::uint64_t, (sizeof(T) + 7) / 8>;
+  using Words = std::array<std::uint64_t, (sizeof(T) + 7) / 8>;
 
-  static array from(const T& value) {
-    array words{};
+  static Words from(const T& value) {
+    Words words{};
     std::memcpy(words.data(), &value, sizeof(T));
     return words;
   }
-  static T to(const array& words) {
+  static T to(const Words& words) {
     T value;
     std::memcpy(&value, words.data(), sizeof(T));
     return value;
@@ -112,11 +112,11 @@ struct as_words {
 
 template <typename T>
 class hashed_var : private hashed_words {
-  using words = typename as_words<T>::array;
+  using Words = typename as_words<T>::Words;
 
  public:
-  hashed_var(manager& mgr, std::string_view name) : hashed_words(mgr, name, words{}.size()) {}
-  hashed_var(channel& parent, std::string_view name) : hashed_words(parent, name, words{}.size()) {}
+  hashed_var(manager& mgr, std::string_view name) : hashed_words(mgr, name, Words{}.size()) {}
+  hashed_var(channel& parent, std::string_view name) : hashed_words(parent, name, Words{}.size()) {}
 
   using channel::full_name;
   using channel::ready;
@@ -128,20 +128,20 @@ class hashed_var : private hashed_words {
   void store(const T& value) { hashed_words::store(as_words<T>::from(value)); }
   /// Nothing when the local copy is torn or was never written.
   [[nodiscard]] std::optional<T> try_load() {
-    words value;
+    Words value;
     return hashed_words::try_load(value) ? std::optional(as_words<T>::to(value)) : std::nullopt;
   }
 };
 
 template <typename T>
 class guarded_var : private guarded_words {
-  using words = typename as_words<T>::array;
+  using Words = typename as_words<T>::Words;
 
  public:
   guarded_var(manager& mgr, std::string_view name, NodeId owner, guard_options options = {})
-      : guarded_words(mgr, name, owner, words{}.size(), options) {}
+      : guarded_words(mgr, name, owner, Words{}.size(), options) {}
   guarded_var(channel& parent, std::string_view name, NodeId owner, guard_options options = {})
-      : guarded_words(parent, name, owner, words{}.size(), options) {}
+      : guarded_words(parent, name, owner, Words{}.size(), options) {}
 
   using channel::full_name;
   using channel::ready;
@@ -153,7 +153,7 @@ class guarded_var : private guarded_words {
   void store(const T& value) { guarded_words::store(as_words<T>::from(value)); }
   /// Nothing when the local copy is torn.
   [[nodiscard]] std::optional<T> try_load() {
-    words value;
+    Words value;
     return guarded_words::try_load(value) ? std::optional(as_words<T>::to(value)) : std::nullopt;
   }
 };

@@ -77,23 +77,16 @@ void mutex_array::lock(std::uint64_t k) {
 
 void mutex_array::take_ticket(std::uint64_t k, local_lock& lock) {
   const place at = place_of(k);
-  mem_ref ticket(mgr(), kWord);
+  mem_ref answer(mgr(), kWord);
   ack_key key(mgr());
-  mgr().fetch_add(ticket.address(), at.region, at.next, 1, &key);
+  mgr().fetch_add(answer.address(), at.region, at.next, 1, &key);
   key.wait();
-  lock.ticket = ticket.load();
-  wait_for_turn(k, lock.ticket);
-}
-
-void mutex_array::wait_for_turn(std::uint64_t k, std::uint64_t ticket) {
-  const place at = place_of(k);
-  mem_ref serving(mgr(), kWord);
-  ack_key key(mgr());
+  lock.ticket = answer.load();
   while (true) {
     const std::int64_t asked = transport().now_ps();
-    mgr().get(serving.address(), at.region, at.serving, kWord, &key);
+    mgr().get(answer.address(), at.region, at.serving, kWord, &key);
     key.wait();
-    const std::uint64_t before_me = ticket - serving.load();
+    const std::uint64_t before_me = lock.ticket - answer.load();
     if (before_me == 0) return;
     const std::int64_t round_trip = transport().now_ps() - asked;
     if (before_me > 1) transport().compute(static_cast<std::int64_t>(before_me - 1) * round_trip);

@@ -66,8 +66,8 @@ class mutex_array : public channel {
   [[nodiscard]] NodeId home(std::uint64_t k) const;
   [[nodiscard]] place place_of(std::uint64_t k) const;
   [[nodiscard]] local_lock& mine(std::uint64_t k);
+  /// Draws the node's ticket and waits until it is served.
   void take_ticket(std::uint64_t k, local_lock& lock);
-  void wait_for_turn(std::uint64_t k, std::uint64_t ticket);
   void serve_next(std::uint64_t k, std::uint64_t ticket);
 
   std::optional<NodeId> home_;  ///< of all locks; else striped

@@ -153,7 +153,7 @@ void ring_buffer::read_cells(std::uint64_t position, std::span<std::byte> out) {
   if (until_end < out.size()) cells_.load_part(0, out.subspan(until_end));
 }
 
-bool ring_buffer::try_receive(const apply& look) {
+bool ring_buffer::try_receive(const Apply& look) {
   seat& me = my_seat();
   call_scope call(transport(), {.library = "rbl", .method = "receive", .object = full_name()});
   const std::uint64_t head = head_.load();
@@ -174,18 +174,18 @@ bool ring_buffer::try_receive(const apply& look) {
   return true;
 }
 
-std::optional<ring_buffer::message> ring_buffer::try_receive() {
-  std::optional<message> result;
+std::optional<ring_buffer::Message> ring_buffer::try_receive() {
+  std::optional<Message> result;
   try_receive([&result](std::span<const std::byte> text) { result.emplace(text.begin(), text.end()); });
   return result;
 }
 
-void ring_buffer::receive(const apply& look) {
+void ring_buffer::receive(const Apply& look) {
   while (!try_receive(look)) transport().pause();
 }
 
-ring_buffer::message ring_buffer::receive() {
-  message result;
+ring_buffer::Message ring_buffer::receive() {
+  Message result;
   receive([&result](std::span<const std::byte> text) { result.assign(text.begin(), text.end()); });
   return result;
 }

@@ -39,10 +39,10 @@ struct ring_options {
 
 class ring_buffer : public channel {
  public:
-  using message = std::vector<std::byte>;
+  using Message = std::vector<std::byte>;
   /// Looks at a message before its cells are given back, hence before the writer learns that it was received. May not
   /// call LOCO.
-  using apply = std::function<void(std::span<const std::byte>)>;
+  using Apply = std::function<void(std::span<const std::byte>)>;
 
   ring_buffer(manager& mgr, std::string_view name, NodeId writer, ring_options options = {});
   ring_buffer(channel& parent, std::string_view name, NodeId writer, ring_options options = {});
@@ -63,12 +63,12 @@ class ring_buffer : public channel {
 
   // --- readers -------------------------------------------------------------------------------------------------
   /// The next message; nothing when it has not come yet.
-  [[nodiscard]] std::optional<message> try_receive();
+  [[nodiscard]] std::optional<Message> try_receive();
   /// The same without a copy; false when it has not come yet.
-  bool try_receive(const apply& look);
+  bool try_receive(const Apply& look);
   /// Until it comes.
-  [[nodiscard]] message receive();
-  void receive(const apply& look);
+  [[nodiscard]] Message receive();
+  void receive(const Apply& look);
   /// The position behind the latest message that the calling thread has received.
   [[nodiscard]] std::uint64_t received() { return my_seat().tail; }
 
@@ -78,7 +78,7 @@ class ring_buffer : public channel {
   struct seat {
     std::size_t index = 0;   ///< of the thread's tail
     std::uint64_t tail = 0;  ///< the thread's own knowledge of it
-    message text = {};       ///< what it is receiving
+    Message text = {};       ///< what it is receiving
   };
 
   [[nodiscard]] static ring_options filled(const Transport& transport, NodeId writer, ring_options options);

@@ -59,13 +59,13 @@ class queue_of_words : public channel {
 
 template <typename T>
 class shared_queue : private queue_of_words {
-  using words = typename as_words<T>::array;
+  using Words = typename as_words<T>::Words;
 
  public:
   shared_queue(manager& mgr, std::string_view name, std::uint64_t capacity, NodeId home = 0)
-      : queue_of_words(mgr, name, home, capacity, words{}.size()) {}
+      : queue_of_words(mgr, name, home, capacity, Words{}.size()) {}
   shared_queue(channel& parent, std::string_view name, std::uint64_t capacity, NodeId home = 0)
-      : queue_of_words(parent, name, home, capacity, words{}.size()) {}
+      : queue_of_words(parent, name, home, capacity, Words{}.size()) {}
 
   using channel::full_name;
   using channel::ready;
@@ -77,13 +77,13 @@ class shared_queue : private queue_of_words {
   [[nodiscard]] bool try_push(const T& element) { return queue_of_words::try_push(as_words<T>::from(element)); }
   /// Until there is an element.
   [[nodiscard]] T pop() {
-    words element;
+    Words element;
     queue_of_words::pop(element);
     return as_words<T>::to(element);
   }
   /// Nothing when the queue is empty.
   [[nodiscard]] std::optional<T> try_pop() {
-    words element;
+    Words element;
     return queue_of_words::try_pop(element) ? std::optional(as_words<T>::to(element)) : std::nullopt;
   }
 };

@@ -15,8 +15,8 @@ using namespace loco::test;  // NOLINT: a test
 namespace {
 
 /// Message i of a stream: its number, then as many more bytes as i says, all the same.
-loco::ring_buffer::message text_of(std::uint64_t i, std::uint64_t longest) {
-  loco::ring_buffer::message text(8 + i * 7 % (longest - 7), static_cast<std::byte>(i));
+loco::ring_buffer::Message text_of(std::uint64_t i, std::uint64_t longest) {
+  loco::ring_buffer::Message text(8 + i * 7 % (longest - 7), static_cast<std::byte>(i));
   std::memcpy(text.data(), &i, 8);
   return text;
 }
@@ -104,7 +104,7 @@ TEST_CASE("an empty message and the longest one fit") {
     loco::ring_buffer ring(mgr, "ring", 0, {.bytes = 64});
     mgr.wait_for_ready();
     require(ring.capacity() == 56, "all cells but the one for the length");
-    const loco::ring_buffer::message longest(56, std::byte{7});
+    const loco::ring_buffer::Message longest(56, std::byte{7});
     if (node.my_node() == 0) {
       ring.send({});
       ring.send(longest);
@@ -127,7 +127,7 @@ loco::test::Program use_ring(loco::ring_options options, std::function<void(loco
 }  // namespace
 
 TEST_CASE("wrong uses of a ring buffer say what is wrong") {
-  const loco::ring_buffer::message longer(25, std::byte{1});
+  const loco::ring_buffer::Message longer(25, std::byte{1});
   CHECK_THROWS_WITH(on_threads(2, use_ring({.bytes = 32},
                                            [&](auto& ring, auto me) {
                                              if (me == 0) ring.send(longer);

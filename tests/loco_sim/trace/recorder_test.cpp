@@ -5,7 +5,11 @@
 
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/barrier.hpp"
+#include "loco_sim/loco/checksum.hpp"
 #include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/mixed_size.hpp"
+#include "loco_sim/loco/mutex.hpp"
+#include "loco_sim/loco/ring_buffer.hpp"
 #include "loco_sim/loco/var.hpp"
 #include "loco_sim/transport/cluster.hpp"
 #include "tests/catch.hpp"
@@ -182,4 +186,62 @@ TEST_CASE("threads have their node and name, waits the key's work id") {
   CHECK(waits[0]->work_id == puts[0]->work_id);
   CHECK(outer[0]->work_id == puts[0]->work_id);
   CHECK(calls_of(trace, Method::bcast).at(0)->work_id == puts[0]->work_id);
+}
+
+TEST_CASE("ring buffers, mixed-size variables and locks are bracketed as the checkers want them") {
+  // docs/trace-format.md, "What a call's fields mean".
+  const std::uint64_t word = 77;
+  const auto text = std::as_bytes(std::span(&word, 1));
+  const Trace trace = record(2, [&](Transport& node) {
+    loco::manager mgr(node);
+    loco::ring_buffer ring(mgr, "ring", 0, {.bytes = 16});
+    loco::hashed_var<std::uint64_t> value(mgr, "value");
+    loco::mutex_array locks(mgr, "locks", 4);
+    mgr.wait_for_ready();
+    if (node.my_node() == 1) {
+      (void)ring.receive();
+      return;
+    }
+    ring.send(text);  // the ring is full: the next one waits for the reader
+    while (!ring.received_by_all()) node.pause();
+    (void)value.try_load();
+    value.store(5);
+    (void)value.try_load();
+    loco::ack_key key(mgr);
+    value.push(1, key);
+    value.pull(1, key);
+    key.wait();
+    locks.lock(3);
+    locks.unlock(3);
+  });
+  const auto only = [&](Method method) {
+    const auto calls = calls_of(trace, method);
+    REQUIRE(calls.size() == 1);
+    return *calls[0];
+  };
+  const auto submits = calls_of(trace, Method::submit);
+  REQUIRE(!submits.empty());
+  CHECK(submits[0]->argument == loco::checksum(text));
+  CHECK(submits[0]->result == 1);
+  for (std::size_t i = 1; i < submits.size(); ++i) CHECK(submits[i]->result == 0);  // looks at the tails
+  const auto receives = calls_of(trace, Method::receive);
+  REQUIRE(!receives.empty());
+  for (const Call* receive : receives)
+    CHECK(receive->result == (receive == receives.back() ? loco::checksum(text) : 0));
+
+  const std::uint64_t five = 5;
+  const std::uint64_t hash = loco::checksum(std::span(&five, 1));
+  CHECK(only(Method::msw_write).argument == hash);
+  const auto reads = calls_of(trace, Method::msw_tryread);
+  REQUIRE(reads.size() == 2);
+  CHECK(reads[0]->result == 0);
+  CHECK(reads[1]->result == hash);
+  const std::uint64_t d = only(Method::msw_put).work_id;
+  CHECK(d != 0);
+  CHECK(only(Method::msw_get).work_id == d);
+  CHECK(only(Method::msw_wait).work_id == d);
+
+  CHECK(only(Method::acquire).argument == 3);
+  CHECK(only(Method::release).argument == 3);
+  CHECK(trace.objects[only(Method::acquire).object].name == "locks");
 }
