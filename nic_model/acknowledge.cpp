@@ -296,8 +296,7 @@ void response_arrived(Engine& engine, const fabric::Packet& packet) {
 
 // --- timers ----------------------------------------------------------------------------------------------------------
 
-void start_timer(Engine& engine, QpId id) {
-  if (!engine.state.lossy) return;
+void start_running_timer(Engine& engine, QpId id) {
   QueuePair& qp = engine.state.qps[id];
   Requester& rq = qp.requester;
   if (qp.type != QpType::rc || qp.attributes.timeout.ps == 0) return;

@@ -17,7 +17,10 @@ namespace loco::nic {
 /// A response packet has arrived.
 void response_arrived(Engine& engine, const fabric::Packet& packet);
 /// Starts the transport timer anew; stops it.
-void start_timer(Engine& engine, QpId qp);
+void start_running_timer(Engine& engine, QpId qp);
+inline void start_timer(Engine& engine, QpId qp) {
+  if (engine.state.lossy) start_running_timer(engine, qp);
+}
 void stop_timer(Engine& engine, QpId qp);
 /// kEventTimeout
 void timed_out(Engine& engine, QpId qp);

@@ -259,17 +259,23 @@ void request_arrived(Engine& engine, const fabric::Packet& packet) {
     if (!engine.profile().link_ideal) return take_out_of_order(engine, id, packet);
     return stray(engine, id, packet);  // no network: no path is faster than another, any packet may come next
   }
-  Arrival arrival{packet, classify(engine, id, packet)};
-  if (arrival.fate == Fate::gap || arrival.fate == Fate::dropped) {
+  const Fate fate = classify(engine, id, packet);
+  if (engine.fault(Fault::responder_reorders)) return stray(engine, id, packet);
+  const bool at_once = !rs.blocked && rs.waiting.empty();
+  if (fate == Fate::fresh && at_once) {
+    execute_fresh(engine, id, packet, false);
+    return engine.release(packet.buffer);
+  }
+  Arrival arrival{packet, fate};
+  if (fate == Fate::gap || fate == Fate::dropped) {
     engine.release(packet.buffer);
     arrival.packet.buffer = fabric::kNoBuffer;
-    if (arrival.fate == Fate::dropped) return;
+    if (fate == Fate::dropped) return;
   }
-  if (engine.fault(Fault::responder_reorders)) return stray(engine, id, packet);
-  if (rs.blocked || !rs.waiting.empty()) {
-    rs.waiting.push_back(arrival);
-  } else {
+  if (at_once) {
     execute(engine, id, arrival);
+  } else {
+    rs.waiting.push_back(arrival);
   }
 }
 

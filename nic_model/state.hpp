@@ -261,12 +261,12 @@ struct Response {
   fabric::Psn psn{};
   std::uint32_t wqe = 0;  // number of the request in the requester's send queue
   std::uint32_t buffer = fabric::kNoBuffer;
-  std::uint32_t length = 0;  // of a READ
-  std::uint32_t read = 0;    // bytes
-  std::uint32_t sent = 0;    // bytes
-  Address address = 0;
+  std::uint32_t length = 0;     // of a READ
+  std::uint32_t read = 0;       // bytes
+  std::uint32_t sent = 0;       // bytes
   std::uint32_t execution = 0;  // of a READ: how often it had been executed before
-  std::uint64_t value = 0;      // an atomic's old value; before that, its operands
+  Address address = 0;
+  std::uint64_t value = 0;  // an atomic's old value; before that, its operands
   std::uint64_t compare_add = 0;
   std::uint64_t swap = 0;
   fabric::Opcode request = fabric::Opcode::read_request;

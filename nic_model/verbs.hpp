@@ -72,11 +72,11 @@ struct Wqe {
   std::uint32_t length = 8;  ///< bytes; 8 for atomics
   std::uint32_t lkey = 0;
   std::uint32_t rkey = 0;
+  std::uint32_t imm = 0;
   Address local = 0;
   Address remote = 0;
   std::uint64_t compare_add = 0;  ///< expected value, or the value to add
   std::uint64_t swap = 0;
-  std::uint32_t imm = 0;
   std::uint32_t remote_qkey = 0;  ///< UD: what the receiver must hold
   QpId remote_qp = kNone;         ///< UD: the address handle; its node follows from it
   OpId op = 0;                    ///< the call that its subevents belong to

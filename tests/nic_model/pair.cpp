@@ -71,7 +71,7 @@ void Pair::script(nic::NodeId node, std::function<void(nic::Cpu&)> step, sim::Si
 }
 
 void Pair::post(const std::vector<nic::Wqe>& wqes, nic::QpId on) {
-  script(0, [this, wqes, to = on == nic::kNone ? qp[0] : on](nic::Cpu& cpu) {
+  script(0, [wqes, to = on == nic::kNone ? qp[0] : on](nic::Cpu& cpu) {
     if (cpu.post_send(to, wqes) != nic::PostResult::ok) throw std::logic_error("not posted");
     cpu.stop();
   });
