@@ -12,7 +12,7 @@ namespace {
 /// At one instant, what was held before is let go, then one thread acquires, and may let go at once.
 enum class Turn : std::uint8_t { released, acquired, released_at_once };
 
-struct Moment {
+struct HandOver {
   std::uint32_t object = 0;
   std::uint64_t lock = 0;
   Seq when = 0;
@@ -28,7 +28,7 @@ using Held = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>;  // thread
 
 std::uint64_t check_locks(const TraceIndex& index, Reports& reports) {
   const Trace& trace = index.trace();
-  std::vector<Moment> steps;
+  std::vector<HandOver> steps;
   std::uint64_t calls = 0;
   std::map<Held, Seq> since;  // when a thread got a lock
   for (CallId id = 1; id <= trace.calls.size(); ++id) {
@@ -45,10 +45,10 @@ std::uint64_t check_locks(const TraceIndex& index, Reports& reports) {
     const bool at_once = got != since.end() && got->second == c.begin;
     steps.push_back({c.object, c.argument, c.begin, at_once ? Turn::released_at_once : Turn::released, id});
   }
-  std::sort(steps.begin(), steps.end(), [](const Moment& a, const Moment& b) { return a.key() < b.key(); });
+  std::sort(steps.begin(), steps.end(), [](const HandOver& a, const HandOver& b) { return a.key() < b.key(); });
   CallId holder = 0;  // the acquire that holds the lock of the step before
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const Moment& s = steps[i];
+    const HandOver& s = steps[i];
     if (i == 0 || steps[i - 1].object != s.object || steps[i - 1].lock != s.lock) holder = 0;
     const auto thread = [&](CallId c) { return thread_text(trace, index.call(c).thread); };
     if (s.turn == Turn::acquired) {

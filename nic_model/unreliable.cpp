@@ -17,7 +17,7 @@ void place(Engine& engine, QpId id, const fabric::Packet& packet, Address addres
 }
 
 /// The requester has forgotten the work request: the packet says whose it is.
-WriteOrigin origin_of(const Engine& engine, QpId id, const fabric::Packet& packet) {
+WriteOrigin unreliable_origin(const Engine& engine, QpId id, const fabric::Packet& packet) {
   return {.stamp = Stamp::aNRW,
           .thread = engine.state.qps[packet.source_qp].thread,
           .op = static_cast<OpId>(packet.b),
@@ -39,7 +39,7 @@ void connected(Engine& engine, QpId id, const fabric::Packet& packet) {
                          !engine.allowed(packet.rkey, qp.node, packet.address, packet.total, kRemoteWrite);
     if (refused) rs.in_message = false;
     if (refused) return;
-    place_write(engine, id, packet, origin_of(engine, id, packet));
+    place_write(engine, id, packet, unreliable_origin(engine, id, packet));
     if (packet.immediate && can_receive(engine, id)) complete_immediate(engine, id, packet);
     return;
   }
@@ -47,14 +47,15 @@ void connected(Engine& engine, QpId id, const fabric::Packet& packet) {
     rs.in_message = false;
     return;
   }
-  if (place_send(engine, id, packet, origin_of(engine, id, packet), {}) != Status::success) to_error(engine, id);
+  if (place_send(engine, id, packet, unreliable_origin(engine, id, packet), {}) != Status::success)
+    to_error(engine, id);
 }
 
 void datagram(Engine& engine, QpId id, const fabric::Packet& packet) {
   const QueuePair& qp = engine.state.qps[id];
   if (packet.rkey != qp.attributes.qkey || !can_receive(engine, id)) return;
   const Cqe like{.source_qp = packet.source_qp};
-  if (place_send(engine, id, packet, origin_of(engine, id, packet), like, kGrhBytes) != Status::success) {
+  if (place_send(engine, id, packet, unreliable_origin(engine, id, packet), like, kGrhBytes) != Status::success) {
     to_error(engine, id);
   }
 }

@@ -4,10 +4,6 @@
 
 namespace loco {
 
-namespace {
-constexpr std::uint64_t kWord = 8;
-}
-
 atomic_word::atomic_word(manager& mgr, std::string_view name, NodeId home, std::uint64_t initial)
     : channel(mgr, name, expect_num{mgr.num_nodes() - 1}), home_(home) {
   create(initial);

@@ -8,7 +8,6 @@
 namespace loco {
 
 namespace {
-constexpr std::uint64_t kWord = 8;
 constexpr std::uint64_t kLeading = 0;
 constexpr std::uint64_t kValue = 1;  // behind the checksum, or the leading guard
 }  // namespace

@@ -11,10 +11,6 @@
 
 namespace loco {
 
-namespace {
-constexpr std::uint64_t kWord = 8;
-}
-
 mutex_array::mutex_array(manager& mgr, std::string_view name, std::uint64_t count, mutex_options options)
     : mutex_array(mgr, name, std::nullopt, count, options) {}
 

@@ -5,7 +5,6 @@
 namespace loco {
 
 namespace {
-constexpr std::uint64_t kWord = 8;
 constexpr std::uint64_t kCacheLine = 64;
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }

@@ -5,10 +5,6 @@
 
 namespace loco {
 
-namespace {
-constexpr std::uint64_t kWord = 8;
-}
-
 queue_of_words::queue_of_words(manager& mgr, std::string_view name, NodeId home, std::uint64_t capacity,
                                std::uint64_t words)
     : channel(mgr, name, expect_num{mgr.num_nodes() - 1}),

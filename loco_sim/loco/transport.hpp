@@ -21,6 +21,9 @@ namespace loco {
 using NodeId = std::uint32_t;
 using Address = std::uint64_t;
 
+/// Bytes of a word: what a load, a store or a remote atomic takes at once.
+inline constexpr std::uint64_t kWord = 8;
+
 /// Registered memory of some node, as the peers need it: node, first byte, length, key.
 struct Region {
   NodeId node = 0;

@@ -12,7 +12,7 @@ namespace loco::workloads {
 
 namespace {
 
-enum class Pattern : std::uint8_t { incast, permutation, all_to_all, victim };
+enum class Flow : std::uint8_t { incast, permutation, all_to_all, victim };
 
 struct Plan {
   std::vector<std::vector<NodeId>> receivers;  // of each node
@@ -21,24 +21,24 @@ struct Plan {
 
 Plan make_plan(const Setup& setup) {
   const std::uint32_t nodes = setup.cluster.config().nodes;
-  const auto pattern = static_cast<Pattern>(setup.params.get("pattern"));
+  const auto pattern = static_cast<Flow>(setup.params.get("pattern"));
   Plan plan;
   plan.receivers.resize(nodes);
   switch (pattern) {
-    case Pattern::incast:
+    case Flow::incast:
       for (NodeId n = 1; n < nodes; ++n) plan.receivers[n] = {0};
       break;
-    case Pattern::permutation:
+    case Flow::permutation:
       for (const auto& flow : fabric::topology::permutation_pattern(nodes, setup.cluster.config().seed)) {
         plan.receivers[flow.source] = {flow.destination};
       }
       break;
-    case Pattern::all_to_all:
+    case Flow::all_to_all:
       for (NodeId n = 0; n < nodes; ++n) {
         for (NodeId k = 1; k < nodes; ++k) plan.receivers[n].push_back((n + k) % nodes);
       }
       break;
-    case Pattern::victim:
+    case Flow::victim:
       for (NodeId n = 2; n + 1 < nodes; ++n) plan.receivers[n] = {0};
       plan.receivers[nodes - 1] = {1};
       break;
@@ -54,7 +54,7 @@ void sender(Transport& node, const Setup& setup, const Plan& plan) {
   const auto messages = static_cast<std::uint64_t>(setup.params.get("count")) * receivers.size();
   const auto window = static_cast<std::uint64_t>(setup.params.get("outstanding"));
   const bool victim =
-      static_cast<Pattern>(setup.params.get("pattern")) == Pattern::victim && node.my_node() + 1 == node.num_nodes();
+      static_cast<Flow>(setup.params.get("pattern")) == Flow::victim && node.my_node() + 1 == node.num_nodes();
   const Address local = plan.memory[node.my_node()].base;
   const sim::CounterId bytes = setup.results.counters.id("payload_bytes");
   std::vector<std::int64_t> posted(messages);

@@ -10,7 +10,7 @@
 namespace loco::model::litmus {
 namespace {
 
-std::string text_of(const Program& program, const PartialOutcome& partial) {
+std::string condition_text(const Program& program, const PartialOutcome& partial) {
   std::string s;
   for (const auto& [observable, value] : partial)
     s += (s.empty() ? "" : " ") + at(program.observables, observable).name + "=" + program.text(value);
@@ -68,14 +68,14 @@ void judge(const Program& program, bool exhaustive, Result& result) {
   };
   if (same_expectations(program.model, result.model)) {
     for (const PartialOutcome& p : program.allowed)
-      if (exhaustive && !possible(p)) result.missing.push_back(text_of(program, p));
+      if (exhaustive && !possible(p)) result.missing.push_back(condition_text(program, p));
     for (const PartialOutcome& p : program.forbidden)
-      if (possible(p)) result.unexpected.push_back(text_of(program, p));
+      if (possible(p)) result.unexpected.push_back(condition_text(program, p));
   }
   for (const auto& [model, outcomes] : program.outcomes_by_model) {
     if (!same_expectations(model, result.model)) continue;
     for (const PartialOutcome& p : outcomes)
-      if (exhaustive && !possible(p)) result.missing.push_back(text_of(program, p));
+      if (exhaustive && !possible(p)) result.missing.push_back(condition_text(program, p));
     for (const Outcome& o : result.outcomes)
       if (std::none_of(outcomes.begin(), outcomes.end(), [&](const PartialOutcome& p) { return matches(p, o); }))
         result.unexpected.push_back(program.text(o));

@@ -10,8 +10,6 @@ using namespace loco::sim::literals;
 
 namespace {
 
-constexpr std::int64_t kByte = 80;
-
 topology::CableId cable_between(const topology::Parameters& shape, std::string_view a, std::string_view b) {
   const topology::Topology g = topology::build(shape);
   for (topology::CableId c = 0; c < g.cables(); ++c) {

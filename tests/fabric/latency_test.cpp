@@ -11,7 +11,6 @@ using namespace loco::sim::literals;
 
 namespace {
 
-constexpr std::int64_t kByte = 80;  // ps at 100 Gb/s
 constexpr std::int64_t kDelay = 1'000'000;
 constexpr std::int64_t kSwitch = 300'000;
 

@@ -10,8 +10,6 @@ using namespace loco::sim::literals;
 
 namespace {
 
-constexpr std::int64_t kByte = 80;
-
 Config pfc_network(const topology::Parameters& shape) {
   Config config = fast_network(shape);
   config.options.flow_control = FlowControl::pfc;

@@ -10,11 +10,11 @@
 namespace loco::model::test {
 namespace {
 
-constexpr std::array kAll = {Library::rdmawait, Library::sv,   Library::bal,    Library::rbl,
-                             Library::msw,      Library::lock, Library::kvstore};
+constexpr std::array kEveryLibrary = {Library::rdmawait, Library::sv,   Library::bal,    Library::rbl,
+                                      Library::msw,      Library::lock, Library::kvstore};
 
 void check_only(const Trace& trace, Library library, Rule rule) {
-  const Verdict v = check(trace, kAll);
+  const Verdict v = check(trace, kEveryLibrary);
   INFO(v.to_text());
   for (const LibraryResult& r : v.results) {
     if (r.library < library) CHECK(r.consistent);
@@ -24,7 +24,7 @@ void check_only(const Trace& trace, Library library, Rule rule) {
 }
 
 void check_consistent(const Trace& trace) {
-  const Verdict v = check(trace, kAll);
+  const Verdict v = check(trace, kEveryLibrary);
   INFO(v.to_text());
   REQUIRE(v.consistent());
 }
@@ -136,7 +136,7 @@ TEST_CASE("rbl fb: a barrier between the submit and the receive", "[check]") {
   (void)r.receive(empty ? 0 : 11);
   if (empty) {
     r.b.commit(r.heads[0]);
-    REQUIRE(names_rule(check(r.b.trace, kAll), Library::rbl, Rule::rbl_fb));
+    REQUIRE(names_rule(check(r.b.trace, kEveryLibrary), Library::rbl, Rule::rbl_fb));
   } else {
     check_consistent(r.b.trace);
   }

@@ -13,7 +13,7 @@ using loco::test::Stages;
 
 namespace {
 
-loco::ClusterConfig config(std::uint32_t nodes) {
+loco::ClusterConfig round_machine(std::uint32_t nodes) {
   loco::ClusterConfig c;
   c.nodes = nodes;
   c.profile = loco::test::round_profile();
@@ -37,7 +37,7 @@ struct Single {
 };
 
 Single run_single(bool put) {
-  SimulatedCluster cluster(config(2));
+  SimulatedCluster cluster(round_machine(2));
   Single times;
   cluster.spawn_everywhere([&](Transport& node) {
     loco::manager mgr(node);
@@ -86,7 +86,7 @@ TEST_CASE("an unloaded put and get take the sum of their stages") {
 TEST_CASE("a barrier's time a round is the sum of its stages to within 5 %") {
   constexpr std::int64_t kRounds = 1000;
   for (const std::uint32_t nodes : {2U, 4U, 8U, 16U}) {
-    SimulatedCluster cluster(config(nodes));
+    SimulatedCluster cluster(round_machine(nodes));
     std::int64_t start = 0;
     std::int64_t end = 0;
     cluster.spawn_everywhere([&](Transport& node) {
