@@ -12,7 +12,7 @@ namespace {
 
 using Op = fabric::Opcode;
 
-bool is_atomic(Op op) { return op == Op::compare_swap || op == Op::fetch_add; }
+bool answers_atomic(Op op) { return op == Op::compare_swap || op == Op::fetch_add; }
 
 void schedule_respond(Engine& engine, QpId id) {
   Responder& rs = engine.state.qps[id].responder;
@@ -42,7 +42,7 @@ void start_atomic(Engine& engine, NodeId node) {
 }
 
 Response response_to(Engine& engine, const fabric::Packet& packet) {
-  Response r{.opcode = is_atomic(packet.opcode) ? Op::atomic_response : Op::read_response,
+  Response r{.opcode = answers_atomic(packet.opcode) ? Op::atomic_response : Op::read_response,
              .psn = packet.psn,
              .wqe = packet.wqe,
              .length = packet.total,
