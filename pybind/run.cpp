@@ -94,6 +94,7 @@ void bind_run(py::module_& m) {
       .def_property_readonly("operations", &operations)
       .def_property_readonly("counters", &counters)
       .def_property_readonly("workload_counters", &workload_counters)
+      .def_property_readonly("broken", [](const Finished& f) { return f.result->broken; })
       .def_property_readonly("verdict", &verdict)
       .def_property_readonly("operations_done", [](const Finished& f) { return f.result->operations_done; })
       .def_property_readonly("operations_per_second",

@@ -4,13 +4,15 @@
 
 namespace loco {
 
-atomic_word::atomic_word(manager& mgr, std::string_view name, NodeId home, std::uint64_t initial)
-    : channel(mgr, name, expect_num{mgr.num_nodes() - 1}), home_(home) {
+atomic_word::atomic_word(manager& mgr, std::string_view name, NodeId home, std::uint64_t initial,
+                         std::optional<expect_num> expected)
+    : channel(mgr, name, or_all(expected, mgr.num_nodes())), home_(home) {
   create(initial);
 }
 
-atomic_word::atomic_word(channel& parent, std::string_view name, NodeId home, std::uint64_t initial)
-    : channel(parent, name, expect_num{parent.num_nodes() - 1}), home_(home) {
+atomic_word::atomic_word(channel& parent, std::string_view name, NodeId home, std::uint64_t initial,
+                         std::optional<expect_num> expected)
+    : channel(parent, name, or_all(expected, parent.num_nodes())), home_(home) {
   create(initial);
 }
 

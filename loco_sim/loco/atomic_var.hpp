@@ -10,6 +10,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "loco_sim/loco/ack_key.hpp"
@@ -21,8 +22,10 @@ namespace loco {
 /// The part that does not depend on the type.
 class atomic_word : public channel {
  public:
-  atomic_word(manager& mgr, std::string_view name, NodeId home, std::uint64_t initial);
-  atomic_word(channel& parent, std::string_view name, NodeId home, std::uint64_t initial);
+  atomic_word(manager& mgr, std::string_view name, NodeId home, std::uint64_t initial,
+              std::optional<expect_num> expected = {});
+  atomic_word(channel& parent, std::string_view name, NodeId home, std::uint64_t initial,
+              std::optional<expect_num> expected = {});
 
   [[nodiscard]] NodeId home() const { return home_; }
 
@@ -49,11 +52,13 @@ class atomic_word : public channel {
 template <std::integral T>
 class atomic_var : private atomic_word {
  public:
-  /// All nodes must give the same initial value and home.
-  atomic_var(manager& mgr, std::string_view name, NodeId home = 0, T initial = 0)
-      : atomic_word(mgr, name, home, word(initial)) {}
-  atomic_var(channel& parent, std::string_view name, NodeId home = 0, T initial = 0)
-      : atomic_word(parent, name, home, word(initial)) {}
+  /// All nodes must give the same initial value and home. Nodes may stay away: then say how many others take part.
+  atomic_var(manager& mgr, std::string_view name, NodeId home = 0, T initial = 0,
+             std::optional<expect_num> expected = {})
+      : atomic_word(mgr, name, home, word(initial), expected) {}
+  atomic_var(channel& parent, std::string_view name, NodeId home = 0, T initial = 0,
+             std::optional<expect_num> expected = {})
+      : atomic_word(parent, name, home, word(initial), expected) {}
 
   using atomic_word::home;
   using channel::full_name;

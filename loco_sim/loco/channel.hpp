@@ -25,6 +25,11 @@ struct expect_num {
   std::uint32_t peers = 0;
 };
 
+/// What an object of `nodes` nodes waits for: as many peers as the program says, or all.
+[[nodiscard]] inline expect_num or_all(std::optional<expect_num> expected, std::uint32_t nodes) {
+  return expected.value_or(expect_num{nodes - 1});
+}
+
 class channel {
  public:
   channel(const channel&) = delete;

@@ -12,13 +12,14 @@ constexpr std::uint64_t kLeading = 0;
 constexpr std::uint64_t kValue = 1;  // behind the checksum, or the leading guard
 }  // namespace
 
-mixed_words::mixed_words(manager& mgr, std::string_view name, std::uint64_t words)
-    : channel(mgr, name, expect_num{mgr.num_nodes() - 1}) {
+mixed_words::mixed_words(manager& mgr, std::string_view name, std::uint64_t words, std::optional<expect_num> expected)
+    : channel(mgr, name, or_all(expected, mgr.num_nodes())) {
   create(words);
 }
 
-mixed_words::mixed_words(channel& parent, std::string_view name, std::uint64_t words)
-    : channel(parent, name, expect_num{parent.num_nodes() - 1}) {
+mixed_words::mixed_words(channel& parent, std::string_view name, std::uint64_t words,
+                         std::optional<expect_num> expected)
+    : channel(parent, name, or_all(expected, parent.num_nodes())) {
   create(words);
 }
 
@@ -45,11 +46,12 @@ void mixed_words::load_words(std::uint64_t first, std::span<std::uint64_t> words
 
 // --- with a checksum -------------------------------------------------------------------------------------------------
 
-hashed_words::hashed_words(manager& mgr, std::string_view name, std::uint64_t words)
-    : mixed_words(mgr, name, words + 1), words_(words) {}
+hashed_words::hashed_words(manager& mgr, std::string_view name, std::uint64_t words, std::optional<expect_num> expected)
+    : mixed_words(mgr, name, words + 1, expected), words_(words) {}
 
-hashed_words::hashed_words(channel& parent, std::string_view name, std::uint64_t words)
-    : mixed_words(parent, name, words + 1), words_(words) {}
+hashed_words::hashed_words(channel& parent, std::string_view name, std::uint64_t words,
+                           std::optional<expect_num> expected)
+    : mixed_words(parent, name, words + 1, expected), words_(words) {}
 
 void hashed_words::store(std::span<const std::uint64_t> value) {
   const std::uint64_t hash = checksum(value);
@@ -89,13 +91,17 @@ void hashed_words::pull(NodeId node, ack_key& key) {
 
 guarded_words::guarded_words(manager& mgr, std::string_view name, NodeId owner, std::uint64_t words,
                              guard_options options)
-    : mixed_words(mgr, name, words + 2), owner_(owner), words_(words), options_(options), pushes_(mgr) {
+    : mixed_words(mgr, name, words + 2, options.peers), owner_(owner), words_(words), options_(options), pushes_(mgr) {
   pushes_.note_mixed_size();
 }
 
 guarded_words::guarded_words(channel& parent, std::string_view name, NodeId owner, std::uint64_t words,
                              guard_options options)
-    : mixed_words(parent, name, words + 2), owner_(owner), words_(words), options_(options), pushes_(mgr()) {
+    : mixed_words(parent, name, words + 2, options.peers),
+      owner_(owner),
+      words_(words),
+      options_(options),
+      pushes_(mgr()) {
   pushes_.note_mixed_size();
 }
 

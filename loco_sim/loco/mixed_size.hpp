@@ -26,8 +26,8 @@ namespace loco {
 /// Some words on every node, and what both kinds do with them.
 class mixed_words : public channel {
  protected:
-  mixed_words(manager& mgr, std::string_view name, std::uint64_t words);
-  mixed_words(channel& parent, std::string_view name, std::uint64_t words);
+  mixed_words(manager& mgr, std::string_view name, std::uint64_t words, std::optional<expect_num> expected);
+  mixed_words(channel& parent, std::string_view name, std::uint64_t words, std::optional<expect_num> expected);
 
   [[nodiscard]] Address at(std::uint64_t word) const { return local_.base + word * 8; }
   [[nodiscard]] const Region& copy(NodeId node) const { return remote(region_, node); }
@@ -46,8 +46,8 @@ class mixed_words : public channel {
 /// A value behind its checksum; Fig. 25.
 class hashed_words : public mixed_words {
  public:
-  hashed_words(manager& mgr, std::string_view name, std::uint64_t words);
-  hashed_words(channel& parent, std::string_view name, std::uint64_t words);
+  hashed_words(manager& mgr, std::string_view name, std::uint64_t words, std::optional<expect_num> expected = {});
+  hashed_words(channel& parent, std::string_view name, std::uint64_t words, std::optional<expect_num> expected = {});
 
   void store(std::span<const std::uint64_t> value);
   /// False, and nonsense in `value`, when the local copy is torn or was never written.
@@ -64,6 +64,7 @@ class hashed_words : public mixed_words {
 struct guard_options {
   /// True: a read goes from the leading to the trailing guard, the second bug of App. D. For experiments.
   bool read_forward = false;
+  std::optional<expect_num> peers = {};  ///< how many other nodes take part; empty means all
 };
 
 /// A value between two guards. One thread of the owner writes.
@@ -115,8 +116,10 @@ class hashed_var : private hashed_words {
   using Words = typename as_words<T>::Words;
 
  public:
-  hashed_var(manager& mgr, std::string_view name) : hashed_words(mgr, name, Words{}.size()) {}
-  hashed_var(channel& parent, std::string_view name) : hashed_words(parent, name, Words{}.size()) {}
+  hashed_var(manager& mgr, std::string_view name, std::optional<expect_num> expected = {})
+      : hashed_words(mgr, name, Words{}.size(), expected) {}
+  hashed_var(channel& parent, std::string_view name, std::optional<expect_num> expected = {})
+      : hashed_words(parent, name, Words{}.size(), expected) {}
 
   using channel::full_name;
   using channel::ready;

@@ -19,13 +19,13 @@ mutex_array::mutex_array(channel& parent, std::string_view name, std::uint64_t c
 
 mutex_array::mutex_array(manager& mgr, std::string_view name, std::optional<NodeId> home, std::uint64_t count,
                          mutex_options options)
-    : channel(mgr, name, expect_num{mgr.num_nodes() - 1}), home_(home), count_(count), options_(options) {
+    : channel(mgr, name, or_all(options.peers, mgr.num_nodes())), home_(home), count_(count), options_(options) {
   create();
 }
 
 mutex_array::mutex_array(channel& parent, std::string_view name, std::optional<NodeId> home, std::uint64_t count,
                          mutex_options options)
-    : channel(parent, name, expect_num{parent.num_nodes() - 1}), home_(home), count_(count), options_(options) {
+    : channel(parent, name, or_all(options.peers, parent.num_nodes())), home_(home), count_(count), options_(options) {
   create();
 }
 

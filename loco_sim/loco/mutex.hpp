@@ -27,6 +27,7 @@ struct mutex_options {
   std::uint32_t hand_overs_max = 16;  ///< in a row, between threads of one node
   /// False: letting go does not fence. For experiments: the bug that Section 6.2 tells of.
   bool fence = true;
+  std::optional<expect_num> peers = {};  ///< how many other nodes take part; empty means all, as an array needs
 };
 
 /// Locks 0, 1, ..., count - 1, striped over the nodes: lock k lives on node k % nodes.

@@ -26,8 +26,10 @@ namespace loco {
 /// The part that does not depend on the type.
 class queue_of_words : public channel {
  public:
-  queue_of_words(manager& mgr, std::string_view name, NodeId home, std::uint64_t capacity, std::uint64_t words);
-  queue_of_words(channel& parent, std::string_view name, NodeId home, std::uint64_t capacity, std::uint64_t words);
+  queue_of_words(manager& mgr, std::string_view name, NodeId home, std::uint64_t capacity, std::uint64_t words,
+                 std::optional<expect_num> expected = {});
+  queue_of_words(channel& parent, std::string_view name, NodeId home, std::uint64_t capacity, std::uint64_t words,
+                 std::optional<expect_num> expected = {});
 
   void push(std::span<const std::uint64_t> element);
   [[nodiscard]] bool try_push(std::span<const std::uint64_t> element);
@@ -62,10 +64,12 @@ class shared_queue : private queue_of_words {
   using Words = typename as_words<T>::Words;
 
  public:
-  shared_queue(manager& mgr, std::string_view name, std::uint64_t capacity, NodeId home = 0)
-      : queue_of_words(mgr, name, home, capacity, Words{}.size()) {}
-  shared_queue(channel& parent, std::string_view name, std::uint64_t capacity, NodeId home = 0)
-      : queue_of_words(parent, name, home, capacity, Words{}.size()) {}
+  shared_queue(manager& mgr, std::string_view name, std::uint64_t capacity, NodeId home = 0,
+               std::optional<expect_num> expected = {})
+      : queue_of_words(mgr, name, home, capacity, Words{}.size(), expected) {}
+  shared_queue(channel& parent, std::string_view name, std::uint64_t capacity, NodeId home = 0,
+               std::optional<expect_num> expected = {})
+      : queue_of_words(parent, name, home, capacity, Words{}.size(), expected) {}
 
   using channel::full_name;
   using channel::ready;

@@ -140,6 +140,7 @@ class Result:
         operations: the times of each kind of operation, by the workload's name for it.
         counters: what the simulated hardware counted (events, packets, bytes, doorbells, ...).
         workload_counters: what the workload itself noticed.
+        broken: what the workload itself found wrong, e.g. ``["lost_updates: 3"]``.
         operations_done: number of operations measured.
         operations_per_second: operations a simulated second; 0 when none was measured.
         measured_ps: simulated picoseconds from the first operation's start to the last one's end.
@@ -155,6 +156,7 @@ class Result:
                            for name, samples in core.operations}
         self.counters: dict[str, int] = core.counters
         self.workload_counters: dict[str, int] = core.workload_counters
+        self.broken: list[str] = core.broken
         self.operations_done: int = core.operations_done
         self.operations_per_second: float = core.operations_per_second
         self.measured_ps: int = core.measured_ps
@@ -188,7 +190,9 @@ class Result:
 
     @property
     def consistent(self) -> bool | None:
-        """Did every check pass? None when there was none."""
+        """Did every check pass, those of the workload itself included? None when the scenario asks for none."""
+        if self.broken:
+            return False
         return None if self.verdict is None else self.verdict.ok
 
     @property
@@ -231,6 +235,8 @@ class Result:
             "operations": [{"name": name, **times.summary()} for name, times in self.operations.items()],
             "operations_done": self.operations_done, "operations_per_second": self.operations_per_second,
             "measured_ps": self.measured_ps, "simulated_ps": self.simulated_ps, "counters": dict(self.counters)}
+        if self.broken:
+            out["broken"] = list(self.broken)
         if self.verdict is not None:
             out["check"] = self.verdict.to_dict()
         if everything:

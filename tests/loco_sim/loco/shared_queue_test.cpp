@@ -190,6 +190,41 @@ TEST_CASE("every object can be a part of another channel") {
   });
 }
 
+TEST_CASE("nodes may stay away from an object") {
+  const auto program = [](loco::Transport& node) {
+    loco::manager mgr(node);
+    if (node.my_node() == 1) return mgr.wait_for_ready();
+    const loco::expect_num one{1};
+    loco::ring_buffer ring(mgr, "ring", 0, {.readers = {2}});
+    loco::mutex lock(mgr, "lock", 2, {.peers = one});
+    loco::atomic_var<std::uint64_t> sum(mgr, "sum", 2, 3, one);
+    loco::shared_queue<std::uint64_t> queue(mgr, "queue", 2, 0, one);
+    loco::hashed_var<Element> hashed(mgr, "hashed", one);
+    loco::guarded_var<Element> guarded(mgr, "guarded", 0, {.peers = one});
+    mgr.wait_for_ready();
+    {
+      const std::lock_guard guard(lock);
+      sum.fetch_add(2);
+    }
+    if (node.my_node() == 0) {
+      loco::ack_key key(mgr);
+      hashed.store({1, 2, 3});
+      hashed.push_broadcast(key);
+      key.wait();
+      guarded.store({4, 5, 9});
+      guarded.push_broadcast();
+      queue.push(6);
+      ring.send({});
+    } else {
+      require(ring.receive().empty(), "the message");
+      require(queue.pop() == 6, "the element");
+      require(hashed.try_load()->again == 3 && guarded.try_load()->again == 9, "came before the message");
+    }
+  };
+  on_threads(3, program);
+  on_many_schedules(3, program, 40);
+}
+
 TEST_CASE("temporary buffers come from a thread's pool and go back to it") {
   on_threads(1, [](loco::Transport& node) {
     loco::manager mgr(node);
