@@ -3,7 +3,7 @@
 // timed: the earliest; the only one whose times mean anything. random: any, each as likely. adversarial: every
 // component and thread has a random priority which changes at random points (after Burckhardt et al., "A randomized
 // scheduler with probabilistic guarantees of finding bugs", ASPLOS 2010), so that one of them can be held back for
-// very long, as if its delays were a hundred times the others'. A function of the seed.
+// very long, as if its delays were a hundred times the others', but not for ever. A function of the seed.
 #pragma once
 
 #include <cstdint>
