@@ -12,6 +12,7 @@ using model::litmus::Outcome;
 /// What a run did: which pending event ran, step by step, and at which steps there was a choice.
 struct Schedule {
   std::vector<std::uint32_t> picks;
+  std::vector<std::uint64_t> agents;  // by step
   std::vector<std::uint32_t> branches;
 };
 
@@ -21,7 +22,9 @@ struct Schedule {
 /// with hardware in the place of threads: each agent (a thread; one kind of step of one component for one operation)
 /// gets a random priority, and the most urgent pending event runs; at random points the running agent drops behind
 /// all others. Some parts are thus starved for long stretches, as under delays of {none, nominal, 100 times nominal}.
-/// One run in four picks uniformly instead.
+/// Three runs in four pick uniformly instead. Of the runs that leave an earlier one, three in four hold back what ran
+/// there until nothing else can, and two of these let everything else go on as it did: one step that comes very late is
+/// what the rarest outcomes need.
 class Scheduler {
  public:
   Scheduler(const Machine& machine, std::uint64_t seed) : machine_(machine), stream_(seed, "explore/sample") {}
@@ -30,16 +33,20 @@ class Scheduler {
     constexpr std::uint64_t kDropEvery[] = {4, 8, 16, 48};  // steps, on average: a litmus run takes some dozens
     drop_every_ = kDropEvery[stream_.below(4)];
     uniform_ = stream_.below(4) != 0;
-    // Three runs in four spend no choice on steps whose order makes no difference; the fourth leaves nothing out.
+    // Most runs spend no choice on steps whose order makes no difference; one in sixteen leaves nothing out.
     reduce_ = stream_.below(16) != 0;
     agents_.clear();
     lowest_ = kMiddle;
     schedule_.picks.clear();
+    schedule_.agents.clear();
     schedule_.branches.clear();
+    guide_ = nullptr;
     replayed_ = 0;
     leave_ = kNever;
+    holds_ = false;
+    held_ = kNobody;
   }
-  /// As an earlier run until one of its branches, where it takes another way.
+  /// As an earlier run until one of its branches, where it takes another way. `like` outlives the run.
   void begin_run(const Schedule& like) {
     begin_run();
     if (like.branches.empty()) return;
@@ -47,7 +54,11 @@ class Scheduler {
     const auto until = [](const auto& from, std::size_t n) { return from.begin() + static_cast<std::ptrdiff_t>(n); };
     leave_ = like.branches[branch];
     not_again_ = like.picks[leave_];
+    holds_ = stream_.below(4) != 0;
+    if (holds_ && stream_.below(3) != 0) guide_ = &like;
+    guided_ = leave_ + 1;
     schedule_.picks.assign(like.picks.begin(), until(like.picks, leave_));
+    schedule_.agents.assign(like.agents.begin(), until(like.agents, leave_));
     schedule_.branches.assign(like.branches.begin(), until(like.branches, branch));
   }
 
@@ -55,6 +66,7 @@ class Scheduler {
     if (replayed_ < schedule_.picks.size()) return schedule_.picks[replayed_++];
     const std::size_t chosen = choose(c);
     schedule_.picks.push_back(static_cast<std::uint32_t>(chosen));
+    schedule_.agents.push_back(key(c.system.pending_event(chosen)));
     ++replayed_;
     return chosen;
   }
@@ -72,6 +84,7 @@ class Scheduler {
   std::size_t choose(const Configuration& c) {
     const nic::System& system = c.system;
     const std::size_t pending = system.pending_events();
+    if (replayed_ == leave_ && holds_) held_ = key(system.pending_event(not_again_));
     if (reduce_ && replayed_ != leave_) {
       for (std::size_t i = 0; i < pending; ++i) {
         if (machine_.commutes(c, i)) return i;
@@ -79,14 +92,17 @@ class Scheduler {
     }
     if (pending == 1) return 0;
     schedule_.branches.push_back(static_cast<std::uint32_t>(replayed_));
+    if (guide_ != nullptr) {
+      if (const std::size_t i = next_of_guide(system); i != kNever) return i;
+    }
     if (replayed_ == leave_) return (not_again_ + 1 + stream_.below(pending - 1)) % pending;
-    if (uniform_) return stream_.below(pending);
+    if (uniform_) return any_but_held(system);
     std::size_t chosen = 0;
     std::size_t running = 0;
     std::uint64_t best = 0;
     for (std::size_t i = 0; i < pending; ++i) {
       const std::size_t agent = find(system.pending_event(i));
-      if (agents_[agent].priority < best) continue;
+      if (agents_[agent].priority < best || agents_[agent].key == held_) continue;
       best = agents_[agent].priority;
       chosen = i;
       running = agent;
@@ -95,12 +111,45 @@ class Scheduler {
     return chosen;
   }
 
-  std::size_t find(const sim::Event& e) {
-    const std::uint64_t key = std::uint64_t{e.what} << 48U | std::uint64_t{e.where} << 16U | (e.a & 0xffffU);
-    for (std::size_t i = 0; i < agents_.size(); ++i) {
-      if (agents_[i].key == key) return i;
+  /// What ran next in the run that is followed, of what can run now and is not held back.
+  std::size_t next_of_guide(const nic::System& system) {
+    const std::size_t pending = system.pending_events();
+    for (; guided_ < guide_->agents.size(); ++guided_) {
+      const std::uint64_t wanted = guide_->agents[guided_];
+      if (wanted == held_) continue;
+      for (std::size_t i = 0; i < pending; ++i) {
+        if (key(system.pending_event(i)) != wanted) continue;
+        ++guided_;
+        return i;
+      }
     }
-    agents_.push_back({key, kMiddle | stream_()});
+    return kNever;
+  }
+
+  /// Uniformly among what is not held back, if there is any such event.
+  std::size_t any_but_held(const nic::System& system) {
+    const std::size_t pending = system.pending_events();
+    const std::size_t first = stream_.below(pending);
+    if (held_ == kNobody || key(system.pending_event(first)) != held_) return first;
+    std::size_t others = 0;
+    for (std::size_t i = 0; i < pending; ++i) others += key(system.pending_event(i)) != held_ ? 1U : 0U;
+    if (others == 0) return first;
+    std::size_t n = stream_.below(others);
+    for (std::size_t i = 0; i < pending; ++i) {
+      if (key(system.pending_event(i)) != held_ && n-- == 0) return i;
+    }
+    return first;
+  }
+
+  static std::uint64_t key(const sim::Event& e) {
+    return std::uint64_t{e.what} << 48U | std::uint64_t{e.where} << 16U | (e.a & 0xffffU);
+  }
+  std::size_t find(const sim::Event& e) {
+    const std::uint64_t wanted = key(e);
+    for (std::size_t i = 0; i < agents_.size(); ++i) {
+      if (agents_[i].key == wanted) return i;
+    }
+    agents_.push_back({wanted, kMiddle | stream_()});
     return agents_.size() - 1;
   }
 
@@ -116,6 +165,11 @@ class Scheduler {
   std::size_t replayed_ = 0;     // steps of this run so far
   std::size_t leave_ = kNever;   // the step at which an earlier run is left
   std::uint32_t not_again_ = 0;  // what that run did then
+  static constexpr std::uint64_t kNobody = ~std::uint64_t{0};
+  const Schedule* guide_ = nullptr;  // the run whose order is kept,
+  std::size_t guided_ = 0;           // from this step on
+  bool holds_ = false;               // that is held back from then on
+  std::uint64_t held_ = kNobody;     // its agent
 };
 
 /// What was seen, and for each outcome a schedule that led to it.
