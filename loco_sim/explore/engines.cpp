@@ -19,11 +19,24 @@ using model::litmus::Outcome;
 using model::litmus::Program;
 using model::litmus::Result;
 
-bool observes_tuple(const Program& program) {
-  return std::any_of(program.observables.begin(), program.observables.end(), [&](const auto& o) {
-    return o.location != model::litmus::kNone &&
-           at(program.locations, o.location).kind == model::litmus::LocationKind::tuple;
-  });
+std::string plural(std::uint64_t n, std::string_view thing) {
+  return fmt::format("{} {}{}", n, thing, n == 1 ? "" : "s");
+}
+
+/// Did a mixed-size variable of `final` end up torn? Every read of it would fail, and the model says nothing of that.
+bool torn(const Program& program, const Outcome& outcome) {
+  for (std::size_t i = 0; i < outcome.size(); ++i) {
+    const auto& o = program.observables[i];
+    if (o.location != model::litmus::kNone && outcome[i] == model::litmus::kBottom) return true;
+  }
+  return false;
+}
+
+void name_torn(std::size_t outcomes, Result& result) {
+  if (outcomes == 0) return;
+  result.notes.push_back(
+      fmt::format("left out {} in which a final mixed-size value is torn in memory: its readers would go on trying",
+                  plural(outcomes, "outcome")));
 }
 
 /// What hardware can run: a program over words. Nothing for those that it cannot, and why.
@@ -33,11 +46,6 @@ std::optional<Machine> machine_for(const Program& program, const EngineOptions& 
     result.notes.emplace_back("not run: the statements of coreRMA have no counterpart on this hardware");
     return std::nullopt;
   }
-  if (observes_tuple(program)) {
-    result.complete = false;
-    result.notes.emplace_back("not run: in memory, a mixed-size variable has no one final value to tell");
-    return std::nullopt;
-  }
   return Machine(model::litmus::implement(program), scenario::load_hardware(options.hardware).profile);
 }
 
@@ -45,10 +53,6 @@ std::string list(const Program& program, const std::vector<Outcome>& outcomes) {
   std::string text;
   for (const Outcome& o : outcomes) text += (text.empty() ? "" : "; ") + program.text(o);
   return text;
-}
-
-std::string plural(std::uint64_t n, std::string_view thing) {
-  return fmt::format("{} {}{}", n, thing, n == 1 ? "" : "s");
 }
 
 /// Names the outcomes that the model allows and in-order completion does not.
@@ -71,7 +75,9 @@ Result explore_engine(const Program& program, const EngineOptions& options) {
   if (!machine) return result;
   const ExploreResult found =
       explore(*machine, {.max_executions = options.max_executions, .max_time = time_limit(options.max_seconds)});
-  result.outcomes = found.outcomes;
+  for (const Outcome& o : found.outcomes)
+    if (!torn(program, o)) result.outcomes.push_back(o);
+  name_torn(found.outcomes.size() - result.outcomes.size(), result);
   result.executions = found.executions;
   result.complete = found.complete;
   if (!found.complete) {
@@ -94,9 +100,11 @@ Result sample_engine(const Program& program, const EngineOptions& options) {
   if (!machine) return result;
   const SampleResult seen = sample(*machine, options.runs, options.seed);
   for (const SampleResult::Seen& s : seen.outcomes) {
+    if (torn(program, s.outcome)) continue;
     result.outcomes.push_back(s.outcome);
     result.counts.push_back(s.times);
   }
+  name_torn(seen.outcomes.size() - result.outcomes.size(), result);
   result.executions = seen.runs;
   if (seen.stuck != 0) {
     result.notes.push_back(fmt::format("{} ended with a thread that waits for ever", plural(seen.stuck, "run")));

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "loco_sim/explore/interpreter.hpp"
+#include "model/litmus/implementations.hpp"
 
 namespace loco::explore {
 
@@ -225,12 +226,19 @@ bool Machine::finished(const Configuration& c) const {
 
 Outcome Machine::outcome(const Configuration& c) const {
   Outcome values;
+  const auto word = [&](int location) {
+    const Place& p = place(location);
+    return static_cast<Value>(c.system.word(p.node, p.address));
+  };
   for (const Observable& o : program_.observables) {
     if (o.reg != kNone) {
       values.push_back(at(at(c.threads, o.thread).registers, o.reg));
+    } else if (o.cells.empty()) {
+      values.push_back(word(o.location));
     } else {
-      const Place& p = place(o.location);
-      values.push_back(static_cast<Value>(c.system.word(p.node, p.address)));
+      std::vector<Value> cells;
+      for (const int cell : o.cells) cells.push_back(word(cell));
+      values.push_back(whole_tuple(program_, cells));
     }
   }
   return values;

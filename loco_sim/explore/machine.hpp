@@ -59,6 +59,7 @@ class Machine {
   /// Nothing is pending and every thread has run to its end. A configuration in which nothing is pending and some
   /// thread has not is stuck: it has no outcome.
   [[nodiscard]] bool finished(const Configuration& c) const;
+  /// A mixed-size variable of `final` that is torn in memory counts as kBottom.
   [[nodiscard]] model::litmus::Outcome outcome(const Configuration& c) const;
 
   /// May this event run at once, whatever else is pending? True if whatever can happen when it runs later can also

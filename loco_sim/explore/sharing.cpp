@@ -41,6 +41,7 @@ bool is_waiting_load(const Program& p, const Thread& t, int pc) {
 Sharing::Sharing(const Program& program) : locations_(program.locations.size()) {
   for (const Observable& o : program.observables) {
     if (o.location != kNone) at(locations_, o.location).observed = true;
+    for (const int cell : o.cells) at(locations_, cell).observed = true;
   }
   for (int t = 0; t < len(program.threads); ++t) {
     const auto& code = at(program.threads, t).code;

@@ -10,6 +10,12 @@ namespace {
 /// Radix of the hash of a tuple: injective for elements of a smaller absolute value.
 constexpr Value kHashRadix = 1'000'003;
 
+Value hash(const std::vector<Value>& elements) {
+  Value h = 0;
+  for (const Value v : elements) h = h * kHashRadix + v;
+  return h;
+}
+
 /// Where the parts of the source program's locations and objects live in the translated one.
 struct Layout {
   /// Word locations of a location: index 0 for a word; by node for a shared one; cells in order for a tuple.
@@ -36,8 +42,10 @@ class Translator {
     for (int t = 0; t < len(source_.threads); ++t) translate_thread(t);
     for (Observable& o : out_.observables) {
       if (o.location == kNone) continue;
-      const bool shared = at(source_.locations, o.location).kind == LocationKind::shared;
-      o.location = at(at(layout_.words, o.location), shared ? position(o.node) : 0);
+      const LocationKind kind = at(source_.locations, o.location).kind;
+      const std::vector<int>& words = at(layout_.words, o.location);
+      if (kind == LocationKind::tuple && how_.mixed_size == MixedSize::hash) o.cells = words;
+      o.location = at(words, kind == LocationKind::shared ? position(o.node) : 0);
     }
   }
 
@@ -90,11 +98,6 @@ class Translator {
       cells.push_back(add_word(l.name + "." + std::to_string(i), l.node, at(init, i), true));
     if (guards) cells.push_back(add_word(l.name + ".trail", l.node, 0, true));
     return cells;
-  }
-  static Value hash(const std::vector<Value>& elements) {
-    Value h = 0;
-    for (const Value v : elements) h = h * kHashRadix + v;
-    return h;
   }
 
   void lay_out_objects() {
@@ -453,6 +456,13 @@ bool is_library_call(const Program& p, const Instruction& i) {
 }
 
 }  // namespace
+
+Value whole_tuple(const Program& implemented, const std::vector<Value>& cells) {
+  const std::vector<Value> elements(cells.begin() + 1, cells.end());
+  const auto known = std::find(implemented.tuples.begin(), implemented.tuples.end(), elements);
+  if (cells.front() != hash(elements) || known == implemented.tuples.end()) return kBottom;
+  return kFirstTuple + (known - implemented.tuples.begin());
+}
 
 Program implement(const Program& program, const Implementation& how) {
   const bool any = std::any_of(program.threads.begin(), program.threads.end(), [&](const Thread& t) {

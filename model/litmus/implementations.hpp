@@ -27,4 +27,8 @@ struct Implementation {
 /// A program that has none comes back unchanged.
 [[nodiscard]] Program implement(const Program& program, const Implementation& how = {});
 
+/// The tuple that the cells of a mixed-size variable (hash, elements) hold in an implemented program; kBottom when
+/// they are torn, so that no read of them would succeed.
+[[nodiscard]] Value whole_tuple(const Program& implemented, const std::vector<Value>& cells);
+
 }  // namespace loco::model::litmus

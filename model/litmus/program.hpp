@@ -185,6 +185,7 @@ struct Observable {
   int reg = kNone;
   int location = kNone;
   int node = kNone;
+  std::vector<int> cells{};  ///< of an implemented mixed-size variable: the locations of its hash and its elements
 };
 
 /// One value per element of Program::observables.

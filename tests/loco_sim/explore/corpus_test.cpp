@@ -25,7 +25,8 @@ bool has(const std::vector<Outcome>& outcomes, const Outcome& o) {
   return std::binary_search(outcomes.begin(), outcomes.end(), o);
 }
 
-/// All but coreRMA's and those that ask for the final value of a mixed-size variable; of one file, or of all of them.
+/// All but coreRMA's, and but those that ask for the final value of a mixed-size variable (engines_test.cpp has one):
+/// in memory it may be torn. Of one file, or of all of them.
 std::vector<Program> runnable(const std::string& file = {}) {
   std::vector<Program> programs;
   for (Program& p : model::litmus::test::corpus()) {
