@@ -175,20 +175,23 @@ void Interpreter::complete(const nic::Cqe& cqe) {
   if (as_value(cqe.wr_id) != kNobody) --at(state_->in_flight, static_cast<int>(cqe.wr_id));
 }
 
-Value Interpreter::evaluate(int expr) const {
-  const Expr& e = at(machine_.program_.exprs, expr);
+Value evaluate(const Program& program, const std::vector<Value>& registers, int expr) {
+  const Expr& e = at(program.exprs, expr);
+  const auto value = [&](int part) { return evaluate(program, registers, part); };
   switch (e.op) {
     case ExprOp::constant:
       return e.constant;
     case ExprOp::reg:
-      return at(state_->registers, e.reg);
+      return at(registers, e.reg);
     case ExprOp::negate:
     case ExprOp::logical_not:
-      return apply(e.op, evaluate(e.lhs), 0);
+      return apply(e.op, value(e.lhs), 0);
     default:
-      return apply(e.op, evaluate(e.lhs), evaluate(e.rhs));
+      return apply(e.op, value(e.lhs), value(e.rhs));
   }
 }
+
+Value Interpreter::evaluate(int expr) const { return explore::evaluate(machine_.program_, state_->registers, expr); }
 
 void Interpreter::set(int reg, Value value) {
   if (reg != kNone) at(state_->registers, reg) = value;

@@ -5,6 +5,10 @@
 
 namespace loco::explore {
 
+/// The value of an expression of the program.
+[[nodiscard]] model::litmus::Value evaluate(const model::litmus::Program& program,
+                                            const std::vector<model::litmus::Value>& registers, int expr);
+
 class Interpreter final : public nic::ThreadRunner {
  public:
   Interpreter(const Machine& machine, std::vector<ThreadState>& threads) : machine_(machine), threads_(threads) {}

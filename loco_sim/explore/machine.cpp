@@ -149,9 +149,15 @@ int Machine::location_at(nic::NodeId node, nic::Address address) const {
 bool Machine::local_step(const Configuration& c, int thread) const {
   const ThreadState& t = at(c.threads, thread);
   const auto& code = at(program_.threads, thread).code;
-  // Instructions without an access come first in a step; what a branch decides is seen by running it, so stop there.
+  // Instructions without an access come first in a step. Where a branch goes is known while no register has changed.
   int pc = t.pc;
-  while (pc < len(code) && (at(code, pc).op == Op::assign || at(code, pc).op == Op::assertion)) ++pc;
+  bool registers_known = true;
+  for (; pc < len(code); ++pc) {
+    const Instruction& i = at(code, pc);
+    if (i.op == Op::branch_zero && registers_known && number(evaluate(program_, t.registers, i.expr)) != 0) continue;
+    if (i.op != Op::assign && i.op != Op::assertion) break;
+    registers_known = registers_known && i.op != Op::assign;
+  }
   if (pc == len(code)) return true;
   const Instruction& i = at(code, pc);
   switch (i.op) {
@@ -161,8 +167,8 @@ bool Machine::local_step(const Configuration& c, int thread) const {
       return false;
     case Op::jump:
     case Op::branch_zero:
-      // The branch itself is local. It ends a turn of a loop, or an access follows: then the access decides.
-      return i.jump <= pc && sharing_.loop_commutes(thread, pc);
+      // Backward, it ends a turn of a loop. Forward, an access follows that would have to be looked at.
+      return registers_known && i.jump <= pc && sharing_.loop_commutes(thread, pc);
     default:
       return true;  // the store buffer, a queue pair or a completion queue of the thread's own
   }

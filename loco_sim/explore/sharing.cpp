@@ -36,6 +36,24 @@ bool is_waiting_load(const Program& p, const Thread& t, int pc) {
   return true;
 }
 
+/// Locations that never hold anything but one value: nothing writes them but copies of such locations with this value.
+std::vector<char> constant_locations(const Program& p) {
+  std::vector<char> constant(p.locations.size(), 1);
+  const auto init = [&](int l) { return at(p.locations, l).init; };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Thread& t : p.threads)
+      for (const Instruction& i : t.code) {
+        const bool copies = i.op == Op::put || i.op == Op::get;
+        if (!copies && i.op != Op::write && i.op != Op::cas) continue;
+        if (copies && at(constant, i.source) != 0 && init(i.source) == init(i.location)) continue;
+        changed = changed || at(constant, i.location) != 0;
+        at(constant, i.location) = 0;
+      }
+  }
+  return constant;
+}
+
 }  // namespace
 
 Sharing::Sharing(const Program& program) : locations_(program.locations.size()) {
@@ -49,16 +67,19 @@ Sharing::Sharing(const Program& program) : locations_(program.locations.size()) 
     waits_on_.emplace_back(code.size(), kNone);
     for (int pc = 0; pc < len(code); ++pc) collect(program, t, pc);
   }
-  for (Location& l : locations_) {
+  const std::vector<char> constant = constant_locations(program);
+  for (int i = 0; i < len(locations_); ++i) {
+    Location& l = at(locations_, i);
+    const bool one_value = at(constant, i) != 0;
     const bool once = l.writes.size() == 1 && !l.writes.front().repeated;
     const bool in_order = handed_on_in_order(l);
-    l.nic_reads_commute = l.writes.empty() || in_order;
-    l.writes_commute = in_order || only_waited_for(l) || (l.reads.empty() && (!l.observed || once));
+    l.nic_reads_commute = one_value || in_order;
+    l.writes_commute = one_value || in_order || only_waited_for(l) || (l.reads.empty() && (!l.observed || once));
     for (const Access& r : l.reads) {
       if (r.kind != Kind::load && r.kind != Kind::waiting_load) continue;
       const bool own = std::all_of(l.writes.begin(), l.writes.end(),
                                    [&](const Access& w) { return w.thread == r.thread && w.kind == Kind::store; });
-      if (own || in_order || only_waited_for(l)) at(at(commuting_reads_, r.thread), r.pc) = 1;
+      if (one_value || own || in_order || only_waited_for(l)) at(at(commuting_reads_, r.thread), r.pc) = 1;
     }
   }
 }

@@ -2,7 +2,8 @@
 //
 // An access commutes with every access that another part of the machine can still make if no such access conflicts
 // with it (same location, one of them a write). The program's text tells, once and for all:
-//   - nothing writes the location: all its reads commute;
+//   - the location always holds one value: nothing writes it, or only copies of others that hold this value (what a
+//     global fence reads): its reads and writes commute;
 //   - only the thread itself writes it, by stores: the thread's own loads see its newest store wherever that is;
 //   - one store writes it, and it is read only by the same thread's loads and by the payload reads of puts that the
 //     thread posts after the store: their doorbells queue behind it in the store buffer, so no order is left open;
