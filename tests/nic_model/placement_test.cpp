@@ -183,3 +183,28 @@ TEST_CASE("each WRITE is placed once although packets are repeated") {
     CHECK(std::set<nic::Address>(placed.begin(), placed.end()).size() == placed.size());
   }
 }
+
+TEST_CASE("a WRITE whose receiver was not ready is placed once, although its last packet comes again") {
+  nic::HardwareProfile profile = profile_file("cx5-roce-25g");
+  profile.nic_placement = Placement::out_of_order;
+  Pair pair(profile);
+  pair.fill(0, 0, 3'000, 1);
+  nic::Wqe wqe = pair.write(0, 0, 3'000);
+  wqe.with_imm = true;
+  pair.post({wqe});
+  pair.script(
+      1,
+      [&](nic::Cpu& cpu) {
+        const nic::RecvWqe receive{.wr_id = 4};
+        CHECK(cpu.post_recv(pair.qp[1], {&receive, 1}) == nic::PostResult::ok);
+        cpu.stop();
+      },
+      sim::SimTime{} + 100_us);
+  pair.run();
+  CHECK(pair.statuses(0) == std::vector{Status::success});
+  CHECK(pair.statuses(1) == std::vector{Status::success});
+  CHECK(pair.system.counters().rnr_naks == 1);
+  std::size_t placed = 0;
+  for (const nic::Subevent& s : pair.recorder.subevents) placed += s.stamp == Stamp::aNRW ? 1U : 0U;
+  CHECK(placed == 3'000 / 8);
+}
