@@ -44,10 +44,15 @@ std::uint32_t reads_at_once(const Program& program) {
   return most;
 }
 
+/// Sound hardware that takes a queue pair's packets in order: what a footprint says then tells which events commute.
+bool regular(const nic::HardwareProfile& profile) {
+  return profile.faults.none() && profile.nic_placement == nic::Placement::in_order;
+}
+
 /// Links are queues that packets of different queue pairs share. Without fences nothing but its arrival depends on when
 /// a packet was sent, so it may as well be sent when it arrives: then no packet is ever behind another.
 bool links_order_nothing(const Program& program, const nic::HardwareProfile& profile) {
-  return profile.faults.none() && std::none_of(program.threads.begin(), program.threads.end(), [](const Thread& t) {
+  return regular(profile) && std::none_of(program.threads.begin(), program.threads.end(), [](const Thread& t) {
            return std::any_of(t.code.begin(), t.code.end(), [](const Instruction& i) { return i.op == Op::rfence; });
          });
 }
@@ -76,7 +81,7 @@ std::uint64_t Configuration::hash() const {
 Machine::Machine(const Program& program, const nic::HardwareProfile& profile, Network network)
     : program_(program),
       sharing_(program),
-      regular_(profile.faults.none() && profile.nic_max_rd_atomic >= reads_at_once(program)),
+      regular_(regular(profile) && profile.nic_max_rd_atomic >= reads_at_once(program)),
       shared_pcie_(profile.pcie_ordering_domain != nic::OrderingDomain::qp),
       shared_links_(!on_network(program, profile, network).link_ideal),
       initial_{nic::System(config_for(program, on_network(program, profile, network))), {}} {
