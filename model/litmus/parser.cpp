@@ -379,6 +379,8 @@ ParseError::ParseError(const std::string& file, SourcePos pos, const std::string
       pos_(pos) {}
 
 std::vector<Program> parse_text(std::string_view text, const std::string& file, const ParseOptions& options) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) text.remove_prefix(kByteOrderMark.size());
   const SourceText source(text);
   const YamlDocuments yaml = read_yaml(text, file);
   std::vector<Program> programs;

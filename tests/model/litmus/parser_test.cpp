@@ -101,6 +101,7 @@ TEST_CASE("mistakes name what was expected and what was found", "[litmus]") {
   CHECK(error("a: b: c\n") == "f:1:5: expected valid YAML, found mapping values are not allowed in this context");
   CHECK(error("a: [1, }\n") == "f:1:8: expected node content, found '}'");
   CHECK(error("a: 1\nb: \xff\n") == "f:2:4: expected valid YAML, found invalid leading UTF-8 octet");
+  CHECK(parse("\xef\xbb\xbfname: marked\nthreads: []\n").name == "marked");
   CHECK(error("a: *b\n") == "f:1:4: expected an alias of a finished value, found an alias of nothing");
   CHECK(error("a: &b [*b]\n") ==
         "f:1:8: expected an alias of a finished value, found an alias inside the value that it names");
