@@ -227,17 +227,20 @@ void Fabric::arm_departure(sim::EventQueue& events, sim::SimTime now, topology::
   events.push({.at = at, .what = kEventDepart, .where = config_.nodes + link});
 }
 
-std::uint64_t Fabric::queued(topology::LinkId link, sim::SimTime now) const {
+Fabric::Look Fabric::look(topology::LinkId link, sim::SimTime now) const {
   const Lane& lane = lane_of(link);
-  std::uint64_t bytes = lane.queued;
+  Look out{.queued = lane.queued, .busy = lane.counters.busy};
   sim::SimTime free = lane.free;
   for (std::size_t i = lane.started; i < lane.entries.size() && !lane.paused; ++i) {
     const sim::SimTime start = std::max(lane.entries[i].at, free);
     if (start > now) break;
-    free = start + sim::Duration{info(link).time(lane.entries[i].bytes)};
-    bytes -= lane.entries[i].bytes;
+    const sim::Duration time{info(link).time(lane.entries[i].bytes)};
+    free = start + time;
+    out.busy += time;
+    out.queued -= lane.entries[i].bytes;
   }
-  return bytes;
+  if (free > now) out.busy = out.busy - (free - now);  // the packet that is being sent
+  return out;
 }
 
 std::vector<topology::LinkId> Fabric::paused_links() const {

@@ -130,7 +130,13 @@ class Fabric {
   [[nodiscard]] std::size_t links() const { return network_ ? network_->links.size() : 0; }
   [[nodiscard]] const LinkCounters& counters(topology::LinkId link) const { return lane_of(link).counters; }
   /// Bytes that wait for the link's port at `now`, which may not lie before the last event.
-  [[nodiscard]] std::uint64_t queued(topology::LinkId link, sim::SimTime now) const;
+  [[nodiscard]] std::uint64_t queued(topology::LinkId link, sim::SimTime now) const { return look(link, now).queued; }
+  struct Look {
+    std::uint64_t queued = 0;  ///< bytes that wait for the port
+    sim::Duration busy{};      ///< for so long the port has been sending, up to this instant
+  };
+  /// A link at `now`, which may not lie before the last event.
+  [[nodiscard]] Look look(topology::LinkId link, sim::SimTime now) const;
   /// Links that are paused now. When nothing else is pending, they wait for each other: a deadlock.
   [[nodiscard]] std::vector<topology::LinkId> paused_links() const;
 

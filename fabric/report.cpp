@@ -43,4 +43,33 @@ void QueueSeries::until(const Fabric& fabric, sim::SimTime now) {
   }
 }
 
+LinkSeries::LinkSeries(sim::Duration interval) : interval_(interval) {}
+
+void LinkSeries::until(const Fabric& fabric, sim::SimTime now) {
+  links_ = fabric.links();
+  for (; next_ < now; next_ += interval_) {
+    if (samples_ == kSamplesMax) thin();
+    for (topology::LinkId link = 0; link < links_; ++link) {
+      const Fabric::Look look = fabric.look(link, next_);
+      busy_ps_.push_back(look.busy.ps);
+      queued_bytes_.push_back(look.queued);
+    }
+    ++samples_;
+  }
+}
+
+void LinkSeries::thin() {
+  for (std::size_t i = 0; 2 * i < samples_; ++i) {
+    std::copy_n(busy_ps_.begin() + static_cast<std::ptrdiff_t>(2 * i * links_), links_,
+                busy_ps_.begin() + static_cast<std::ptrdiff_t>(i * links_));
+    std::copy_n(queued_bytes_.begin() + static_cast<std::ptrdiff_t>(2 * i * links_), links_,
+                queued_bytes_.begin() + static_cast<std::ptrdiff_t>(i * links_));
+  }
+  samples_ = (samples_ + 1) / 2;
+  busy_ps_.resize(samples_ * links_);
+  queued_bytes_.resize(samples_ * links_);
+  interval_ = interval_ + interval_;
+  next_ = sim::SimTime{static_cast<std::int64_t>(samples_) * interval_.ps};
+}
+
 }  // namespace loco::fabric

@@ -47,4 +47,35 @@ class QueueSeries {
   std::vector<Sample> samples_;
 };
 
+/// How busy every link was and what waited for it, at regular times; only looks, like QueueSeries. Bounded: when there
+/// are more than `kSamplesMax` samples, every second one is dropped and the interval doubled.
+class LinkSeries {
+ public:
+  static constexpr std::size_t kSamplesMax = 16'384;
+
+  /// Precondition: interval > 0.
+  explicit LinkSeries(sim::Duration interval);
+
+  /// Takes the samples that are due up to `now`, the time of the next event.
+  void until(const Fabric& fabric, sim::SimTime now);
+
+  /// Between samples; sample i is at i intervals.
+  [[nodiscard]] sim::Duration interval() const { return interval_; }
+  [[nodiscard]] std::size_t links() const { return links_; }
+  /// Sample by sample, a value for each link in the order of the graph: picoseconds for which it has been sending since
+  /// the run began, and bytes that wait for its port.
+  [[nodiscard]] const std::vector<std::int64_t>& busy_ps() const { return busy_ps_; }
+  [[nodiscard]] const std::vector<std::uint64_t>& queued_bytes() const { return queued_bytes_; }
+
+ private:
+  void thin();
+
+  sim::Duration interval_;
+  sim::SimTime next_{};
+  std::size_t links_ = 0;
+  std::size_t samples_ = 0;
+  std::vector<std::int64_t> busy_ps_;
+  std::vector<std::uint64_t> queued_bytes_;
+};
+
 }  // namespace loco::fabric

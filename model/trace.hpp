@@ -87,6 +87,8 @@ struct Call {
   std::uint64_t result = 0;
   Seq begin = 0;
   Seq end = kNever;
+  std::int64_t begin_ps = 0;  ///< the same two instants by the clock of the calling thread, in simulated picoseconds
+  std::int64_t end_ps = 0;
 };
 
 /// One access or fence of an innermost call.
@@ -106,6 +108,42 @@ struct Subevent {
   std::int64_t finish_ps = 0;
 };
 
+/// What a packet asks for or answers, in the numbering of trace files.
+enum class PacketKind : std::uint8_t {
+  write,
+  read_request,
+  compare_swap,
+  fetch_add,
+  send,
+  datagram,
+  ack,
+  nak,
+  read_response,
+  atomic_response,
+  cnp,
+};
+
+/// What the machine did between two accesses to memory. For pictures of a run: no checker looks at it.
+struct Activity {
+  enum class Kind : std::uint8_t {
+    packet,      ///< from when the NIC hands it to its port until the other NIC has it
+    tlp_write,   ///< posted, from the NIC to memory
+    tlp_read,    ///< the NIC's request
+    completion,  ///< of such a request
+    doorbell,    ///< a CPU's store to the NIC
+    cqe,         ///< a completion queue entry is in memory
+  };
+  Kind kind = Kind::packet;
+  std::uint8_t opcode = 0;     ///< packets: a PacketKind
+  std::uint16_t node = 0;      ///< where it begins
+  std::uint16_t peer = 0;      ///< packets: where it ends; else `node`
+  std::uint32_t qp = 0;        ///< of the sender
+  std::uint32_t number = 0;    ///< packets: the packet sequence number
+  std::uint32_t bytes = 0;     ///< packets: on the wire; TLPs: of their data
+  std::int64_t start_ps = 0;   ///< simulated picoseconds
+  std::int64_t finish_ps = 0;  ///< packets: -1 when it never arrived; else equal to `start_ps`
+};
+
 /// A named thing that calls act on.
 struct Object {
   std::string name;                         ///< e.g. "bar/sst/ov0"
@@ -121,7 +159,8 @@ struct Trace {
   std::vector<Object> objects = {Object{}};                  ///< [0] is the unnamed object
   std::vector<std::vector<std::uint32_t>> node_sets = {{}};  ///< [0] is the empty set
   std::vector<Call> calls;
-  std::vector<Subevent> subevents;  ///< in order of creation: a call's subevents may be anywhere
+  std::vector<Subevent> subevents;   ///< in order of creation: a call's subevents may be anywhere
+  std::vector<Activity> activities;  ///< in order of their start; empty unless asked for
 };
 
 }  // namespace loco::model

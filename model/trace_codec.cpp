@@ -20,6 +20,8 @@ std::string_view name(Tag tag) {
       return "calls";
     case Tag::subevents:
       return "subevents";
+    case Tag::activities:
+      return "activities";
     case Tag::end:
       return "end";
   }

@@ -16,7 +16,7 @@ constexpr std::uint64_t kMaxU64 = std::numeric_limits<std::uint64_t>::max();
 
 /// What the header announced; every index is checked against it.
 struct Counts {
-  std::uint64_t threads = 0, objects = 0, node_sets = 0, calls = 0, subevents = 0;
+  std::uint64_t threads = 0, objects = 0, node_sets = 0, calls = 0, subevents = 0, activities = 0;
 };
 
 /// The largest index into a table of n entries; one that must not be empty.
@@ -33,15 +33,18 @@ class Decoder {
   Trace run() {
     if (in_.raw(codec::kMagic.size(), "the magic number") != codec::kMagic)
       Reader::fail(0, "the magic number", "is not that of a loco-sim trace");
-    if (const std::uint32_t version = in_.fixed32("the version"); version != kTraceVersion)
-      throw TraceError(codec::kMagic.size(),
-                       "version " + std::to_string(version) + ", expected " + std::to_string(kTraceVersion));
+    version_ = in_.fixed32("the version");
+    if (version_ < kTraceVersionOldest || version_ > kTraceVersion)
+      throw TraceError(codec::kMagic.size(), "version " + std::to_string(version_) + ", expected " +
+                                                 std::to_string(kTraceVersionOldest) + " to " +
+                                                 std::to_string(kTraceVersion));
     expect(Tag::header, [&](Reader& r) { header(r); });
     expect(Tag::threads, [&](Reader& r) { threads(r); });
     expect(Tag::objects, [&](Reader& r) { objects(r); });
     expect(Tag::node_sets, [&](Reader& r) { node_sets(r); });
     while (trace_.calls.size() < counts_.calls) expect(Tag::calls, [&](Reader& r) { calls(r); });
     while (trace_.subevents.size() < counts_.subevents) expect(Tag::subevents, [&](Reader& r) { subevents(r); });
+    while (trace_.activities.size() < counts_.activities) expect(Tag::activities, [&](Reader& r) { activities(r); });
     expect(Tag::end, [](Reader&) {});
     if (!in_.done()) Reader::fail(in_.offset(), "the file", "goes on after its end block");
     return std::move(trace_);
@@ -76,6 +79,7 @@ class Decoder {
     counts_.node_sets = r.number_up_to(kMaxU32, "the number of node sets");
     counts_.calls = r.number_up_to(kMaxU32 - 1, "the number of calls");
     counts_.subevents = r.number_up_to(kMaxU32 - 1, "the number of subevents");
+    if (version_ >= 2) counts_.activities = r.number_up_to(kMaxU32 - 1, "the number of activities");
   }
 
   void threads(Reader& r) {
@@ -152,8 +156,38 @@ class Decoder {
       c.result = r.number("a call's result");
       c.begin = r.difference(p.begin, "a call's begin");
       c.end = r.difference(c.begin, "a call's end");
+      if (version_ >= 2) {
+        c.begin_ps = time(r, p.begin_ps, "a call's begin time");
+        c.end_ps = time(r, c.begin_ps, "a call's end time");
+      }
       trace_.calls.push_back(c);
       p = c;
+    }
+  }
+
+  static std::int64_t time(Reader& r, std::int64_t prediction, const char* what) {
+    return static_cast<std::int64_t>(r.difference(static_cast<std::uint64_t>(prediction), what));
+  }
+
+  void activities(Reader& r) {
+    const std::uint64_t n =
+        records(r, 9, counts_.activities - trace_.activities.size(), "the number of activities in a block");
+    Activity p{};
+    for (std::uint64_t i = 0; i < n; ++i) {
+      Activity a;
+      a.kind = static_cast<Activity::Kind>(
+          r.number_up_to(static_cast<std::uint64_t>(Activity::Kind::cqe), "an activity's kind"));
+      a.opcode = r.byte("an activity's opcode");
+      const std::uint64_t last_node = last_index(trace_.nodes, r.offset(), "an activity's node");
+      a.node = static_cast<std::uint16_t>(r.number_up_to(last_node, "an activity's node"));
+      a.peer = static_cast<std::uint16_t>(r.number_up_to(last_node, "an activity's peer"));
+      a.qp = static_cast<std::uint32_t>(r.number_up_to(kMaxU32, "an activity's queue pair"));
+      a.number = static_cast<std::uint32_t>(r.number_up_to(kMaxU32, "an activity's number"));
+      a.bytes = static_cast<std::uint32_t>(r.number_up_to(kMaxU32, "an activity's bytes"));
+      a.start_ps = time(r, p.start_ps, "an activity's start time");
+      a.finish_ps = time(r, a.start_ps, "an activity's finish time");
+      trace_.activities.push_back(a);
+      p = a;
     }
   }
 
@@ -187,10 +221,8 @@ class Decoder {
       s.overwrote = reference(r, id, "a subevent's overwritten write");
       s.start = r.difference(p.start, "a subevent's start");
       s.finish = r.difference(s.start, "a subevent's finish");
-      s.start_ps =
-          static_cast<std::int64_t>(r.difference(static_cast<std::uint64_t>(p.start_ps), "a subevent's start time"));
-      s.finish_ps =
-          static_cast<std::int64_t>(r.difference(static_cast<std::uint64_t>(s.start_ps), "a subevent's finish time"));
+      s.start_ps = time(r, p.start_ps, "a subevent's start time");
+      s.finish_ps = time(r, s.start_ps, "a subevent's finish time");
       trace_.subevents.push_back(s);
       p = s;
     }
@@ -199,6 +231,7 @@ class Decoder {
   std::string_view bytes_;
   DecodeOptions options_;
   Reader in_;
+  std::uint32_t version_ = 0;
   Trace trace_;
   Counts counts_;
 };

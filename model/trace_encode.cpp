@@ -19,6 +19,7 @@ std::string header(const Trace& t) {
   w.number(t.node_sets.size());
   w.number(t.calls.size());
   w.number(t.subevents.size());
+  w.number(t.activities.size());
   return std::move(w.bytes());
 }
 
@@ -64,6 +65,8 @@ void call(Writer& w, const Call& c, const Call& previous, CallId id) {
   w.number(c.result);
   w.difference(c.begin, previous.begin);
   w.difference(c.end, c.begin);
+  w.difference(static_cast<std::uint64_t>(c.begin_ps), static_cast<std::uint64_t>(previous.begin_ps));
+  w.difference(static_cast<std::uint64_t>(c.end_ps), static_cast<std::uint64_t>(c.begin_ps));
 }
 
 void subevent(Writer& w, const Subevent& s, const Subevent& previous, SubeventId id) {
@@ -80,6 +83,18 @@ void subevent(Writer& w, const Subevent& s, const Subevent& previous, SubeventId
   w.difference(s.finish, s.start);
   w.difference(static_cast<std::uint64_t>(s.start_ps), static_cast<std::uint64_t>(previous.start_ps));
   w.difference(static_cast<std::uint64_t>(s.finish_ps), static_cast<std::uint64_t>(s.start_ps));
+}
+
+void activity(Writer& w, const Activity& a, const Activity& previous, std::uint32_t) {
+  w.byte(static_cast<std::uint8_t>(a.kind));
+  w.byte(a.opcode);
+  w.number(a.node);
+  w.number(a.peer);
+  w.number(a.qp);
+  w.number(a.number);
+  w.number(a.bytes);
+  w.difference(static_cast<std::uint64_t>(a.start_ps), static_cast<std::uint64_t>(previous.start_ps));
+  w.difference(static_cast<std::uint64_t>(a.finish_ps), static_cast<std::uint64_t>(a.start_ps));
 }
 
 /// Blocks of at most kBlockRecords records; each block starts its predictions afresh.
@@ -110,6 +125,7 @@ std::string encode_trace(const Trace& trace) {
   out.block(Tag::node_sets, node_sets(trace));
   blocks(out, Tag::calls, trace.calls, call);
   blocks(out, Tag::subevents, trace.subevents, subevent);
+  blocks(out, Tag::activities, trace.activities, activity);
   out.block(Tag::end, "");
   return std::move(out.bytes());
 }

@@ -15,7 +15,8 @@
 
 namespace loco::model {
 
-inline constexpr std::uint32_t kTraceVersion = 1;
+inline constexpr std::uint32_t kTraceVersion = 2;        ///< what is written
+inline constexpr std::uint32_t kTraceVersionOldest = 1;  ///< what can still be read: no times of calls, no activities
 
 class TraceError : public std::runtime_error {
  public:
@@ -38,6 +39,9 @@ struct DecodeOptions {
 /// Throws std::system_error when the file cannot be opened, read or written; TraceError when it is damaged.
 void write_trace_file(const std::string& path, const Trace& trace);
 [[nodiscard]] Trace read_trace_file(const std::string& path);
+
+/// `packet`, `tlp_write`, ...
+[[nodiscard]] std::string_view name(Activity::Kind kind);
 
 /// The text form: one record a line, for people and for diff.
 void write_trace_text(std::ostream& out, const Trace& trace);

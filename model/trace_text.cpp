@@ -28,9 +28,9 @@ std::string time(Seq s) { return s == kNever ? "never" : std::to_string(s); }
 std::string call_line(const Call& c, std::size_t id) {
   return fmt::format(
       "call {} parent={} thread={} {}.{} returned={} object={} node_set={} work_id={} argument={} result={} begin={} "
-      "end={}\n",
+      "end={} begin_ps={} end_ps={}\n",
       id, c.parent, c.thread, name(c.library), name(c.method), c.returned ? 1 : 0, c.object, c.node_set, c.work_id,
-      c.argument, c.result, time(c.begin), time(c.end));
+      c.argument, c.result, time(c.begin), time(c.end), c.begin_ps, c.end_ps);
 }
 
 std::string subevent_line(const Subevent& s, std::size_t id) {
@@ -42,7 +42,30 @@ std::string subevent_line(const Subevent& s, std::size_t id) {
       time(s.finish), s.start_ps, s.finish_ps);
 }
 
+std::string activity_line(const Activity& a, std::size_t id) {
+  return fmt::format("activity {} {} opcode={} node={} peer={} qp={} number={} bytes={} start_ps={} finish_ps={}\n", id,
+                     name(a.kind), a.opcode, a.node, a.peer, a.qp, a.number, a.bytes, a.start_ps, a.finish_ps);
+}
+
 }  // namespace
+
+std::string_view name(Activity::Kind kind) {
+  switch (kind) {
+    case Activity::Kind::packet:
+      return "packet";
+    case Activity::Kind::tlp_write:
+      return "tlp_write";
+    case Activity::Kind::tlp_read:
+      return "tlp_read";
+    case Activity::Kind::completion:
+      return "completion";
+    case Activity::Kind::doorbell:
+      return "doorbell";
+    case Activity::Kind::cqe:
+      return "cqe";
+  }
+  return "";
+}
 
 void write_trace_text(std::ostream& out, const Trace& t) {
   out << fmt::format("trace version={} scenario={} seed={} nodes={}\n", kTraceVersion, quoted(t.scenario), t.seed,
@@ -56,6 +79,7 @@ void write_trace_text(std::ostream& out, const Trace& t) {
     out << fmt::format("node_set {} {{{}}}\n", i, fmt::join(t.node_sets[i], ","));
   for (std::size_t i = 0; i < t.calls.size(); ++i) out << call_line(t.calls[i], i + 1);
   for (std::size_t i = 0; i < t.subevents.size(); ++i) out << subevent_line(t.subevents[i], i + 1);
+  for (std::size_t i = 0; i < t.activities.size(); ++i) out << activity_line(t.activities[i], i + 1);
 }
 
 }  // namespace loco::model

@@ -8,6 +8,7 @@
 
 #include "model/stamps.hpp"
 #include "pybind/bindings.hpp"
+#include "pybind/interruption.hpp"
 
 namespace loco::python {
 
@@ -42,10 +43,19 @@ std::vector<model::Library> libraries(const std::vector<std::string>& names, con
 py::tuple check(const std::shared_ptr<model::Trace>& trace, const std::vector<std::string>& names,
                 std::size_t max_violations, bool tower) {
   const std::vector<model::Library> wanted = libraries(names, *trace);
-  const auto verdict = [&] {
+  struct Stopped {};
+  Interruption interruption;
+  const auto poll = [&] {
+    if (interruption.requested()) throw Stopped{};
+  };
+  model::Verdict verdict;
+  try {
     const py::gil_scoped_release released;
-    return model::check(*trace, wanted, {.max_violations = max_violations, .tower = tower});
-  }();
+    verdict = model::check(*trace, wanted, {.max_violations = max_violations, .tower = tower, .poll = poll});
+  } catch (const Stopped&) {
+    interruption.rethrow();
+    throw;
+  }
   return verdict_tuple(verdict);
 }
 

@@ -48,7 +48,7 @@ void translate(std::exception_ptr exception) {
   } catch (const model::TraceError& e) {
     raise(errors("_trace_error")(e.what(), e.offset()));
   } catch (const RunError& e) {
-    raise(errors("RunError")(e.what()));
+    raise(errors("_run_error")(e.what(), e.trace()));
   } catch (const std::system_error& e) {
     raise_os_error(e);
   }

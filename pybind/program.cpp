@@ -147,6 +147,8 @@ ClusterConfig cluster_config(const scenario::Scenario& s, Interruption& interrup
   config.seed = s.seed;
   config.schedule = s.schedule;
   config.record = s.trace_subevents;
+  config.record_activities = s.trace_activities;
+  config.series_interval = s.series_interval;
   config.events_max = s.events_max;
   config.interrupted = [&interruption] { return interruption.requested(); };
   return config;
@@ -156,6 +158,7 @@ std::shared_ptr<RunResult> finished(const scenario::Scenario& s, SimulatedCluste
   auto result = std::make_shared<RunResult>();
   result->simulated_ps = cluster.ended().ps;
   result->counters = cluster.system().counters();
+  fill_series(cluster, *result);
   if (!cluster.config().record) return result;
   result->trace = cluster.take_trace();
   result->trace->scenario = s.name;

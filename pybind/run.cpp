@@ -26,11 +26,11 @@ Finished run(const scenario::Scenario& scenario, bool keep_trace, const StopFlag
   }
 }
 
-/// (name, samples in picoseconds) of each kind of operation.
+/// (name, samples in picoseconds, when they ended) of each kind of operation.
 py::list operations(const Finished& f) {
   py::list out;
   for (const OperationTimes& o : f.result->operations)
-    out.append(py::make_tuple(o.name, bytes_of(f.result, o.samples_ps)));
+    out.append(py::make_tuple(o.name, bytes_of(f.result, o.samples_ps), bytes_of(f.result, o.ends_ps)));
   return out;
 }
 
@@ -70,6 +70,14 @@ py::dict workload_counters(const Finished& f) {
   return out;
 }
 
+/// None, or (interval in picoseconds, names of links, busy picoseconds, queued bytes).
+py::object series(const Finished& f) {
+  if (!f.result->series) return py::none();
+  const fabric::LinkSeries& s = *f.result->series;
+  return py::make_tuple(s.interval().ps, f.result->links, bytes_of(f.result, s.busy_ps()),
+                        bytes_of(f.result, s.queued_bytes()));
+}
+
 py::object verdict(const Finished& f) {
   if (!f.result->verdict) return py::none();
   return verdict_tuple(*f.result->verdict);
@@ -95,6 +103,7 @@ void bind_run(py::module_& m) {
       .def_property_readonly("counters", &counters)
       .def_property_readonly("workload_counters", &workload_counters)
       .def_property_readonly("broken", [](const Finished& f) { return f.result->broken; })
+      .def_property_readonly("series", &series)
       .def_property_readonly("verdict", &verdict)
       .def_property_readonly("operations_done", [](const Finished& f) { return f.result->operations_done; })
       .def_property_readonly("operations_per_second",

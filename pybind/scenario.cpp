@@ -111,9 +111,12 @@ std::vector<std::string> check_names(const Scenario& s) {
   return out;
 }
 
-std::vector<std::pair<std::string, std::vector<std::string>>> sweep_axes(const Scenario& s) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> out;
-  for (const scenario::SweepAxis& axis : s.sweep) out.emplace_back(axis.key, axis.values);
+/// (key, values, kind, log) of each axis.
+py::list sweep_axes(const Scenario& s) {
+  constexpr const char* kKinds[] = {"list", "uniform", "choice"};
+  py::list out;
+  for (const scenario::SweepAxis& axis : s.sweep.axes)
+    out.append(py::make_tuple(axis.key, axis.values, kKinds[static_cast<std::size_t>(axis.kind)], axis.log));
   return out;
 }
 
@@ -131,6 +134,8 @@ void bind_scenario(py::module_& m) {
       .def_readonly("trace_path", &Scenario::trace_path)
       .def_property_readonly("check", &check_names)
       .def_property_readonly("sweep", &sweep_axes)
+      .def_property_readonly("samples", [](const Scenario& s) { return s.sweep.samples; })
+      .def_property_readonly("sample_seed", [](const Scenario& s) { return s.sweep.sample_seed; })
       .def("effective", &effective);
   using Released = py::call_guard<py::gil_scoped_release>;
   m.def(

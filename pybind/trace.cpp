@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "loco_sim/trace/graph.hpp"
+#include "loco_sim/trace/timeline.hpp"
 #include "model/check.hpp"
 #include "model/stamps.hpp"
 #include "model/trace_io.hpp"
@@ -38,7 +40,8 @@ std::vector<Field> call_fields() {
   return {LOCO_SIM_FIELD(C, parent),   LOCO_SIM_FIELD(C, thread),   LOCO_SIM_FIELD(C, library),
           LOCO_SIM_FIELD(C, method),   LOCO_SIM_FIELD(C, returned), LOCO_SIM_FIELD(C, object),
           LOCO_SIM_FIELD(C, node_set), LOCO_SIM_FIELD(C, work_id),  LOCO_SIM_FIELD(C, argument),
-          LOCO_SIM_FIELD(C, result),   LOCO_SIM_FIELD(C, begin),    LOCO_SIM_FIELD(C, end)};
+          LOCO_SIM_FIELD(C, result),   LOCO_SIM_FIELD(C, begin),    LOCO_SIM_FIELD(C, end),
+          LOCO_SIM_FIELD(C, begin_ps), LOCO_SIM_FIELD(C, end_ps)};
 }
 
 std::vector<Field> subevent_fields() {
@@ -50,9 +53,17 @@ std::vector<Field> subevent_fields() {
           LOCO_SIM_FIELD(S, finish_ps)};
 }
 
+std::vector<Field> activity_fields() {
+  using A = model::Activity;
+  return {LOCO_SIM_FIELD(A, kind),  LOCO_SIM_FIELD(A, opcode),   LOCO_SIM_FIELD(A, node),
+          LOCO_SIM_FIELD(A, peer),  LOCO_SIM_FIELD(A, qp),       LOCO_SIM_FIELD(A, number),
+          LOCO_SIM_FIELD(A, bytes), LOCO_SIM_FIELD(A, start_ps), LOCO_SIM_FIELD(A, finish_ps)};
+}
+
 #undef LOCO_SIM_FIELD
 
 static_assert(std::is_trivially_copyable_v<model::Call> && std::is_standard_layout_v<model::Call>);
+static_assert(std::is_trivially_copyable_v<model::Activity> && std::is_standard_layout_v<model::Activity>);
 static_assert(std::is_trivially_copyable_v<model::Subevent> && std::is_standard_layout_v<model::Subevent>);
 
 std::vector<std::pair<std::uint32_t, std::string>> threads_of(const model::Trace& trace) {
@@ -78,6 +89,14 @@ template <typename E>
 py::tuple names(std::size_t count) {
   py::tuple out(count);
   for (std::size_t i = 0; i < count; ++i) out[i] = py::str(std::string(model::name(static_cast<E>(i))));
+  return out;
+}
+
+py::tuple activity_names() {
+  constexpr std::size_t kKinds = static_cast<std::size_t>(model::Activity::Kind::cqe) + 1;
+  py::tuple out(kKinds);
+  for (std::size_t i = 0; i < kKinds; ++i)
+    out[i] = py::str(std::string(model::name(static_cast<model::Activity::Kind>(i))));
   return out;
 }
 
@@ -162,6 +181,19 @@ void bind_trace(py::module_& m) {
       .def_property_readonly("subevent_count", [](const model::Trace& t) { return t.subevents.size(); })
       .def("call_bytes", [](const Shared& t) { return bytes_of(t, t->calls); })
       .def("subevent_bytes", [](const Shared& t) { return bytes_of(t, t->subevents); })
+      .def("activity_bytes", [](const Shared& t) { return bytes_of(t, t->activities); })
+      .def("timeline",
+           [](const Shared& t) {
+             std::ostringstream out;
+             write_timeline(out, *t);
+             return out.str();
+           })
+      .def("graph",
+           [](const Shared& t, std::size_t limit) {
+             std::ostringstream out;
+             write_graph(out, *t, limit);
+             return out.str();
+           })
       .def("encode", [](const Shared& t) { return py::bytes(model::encode_trace(*t)); })
       .def("to_text", [](const Shared& t) { return trace_text(*t); })
       .def(
@@ -172,6 +204,9 @@ void bind_trace(py::module_& m) {
   m.attr("CALL_SIZE") = sizeof(model::Call);
   m.attr("SUBEVENT_FIELDS") = subevent_fields();
   m.attr("SUBEVENT_SIZE") = sizeof(model::Subevent);
+  m.attr("ACTIVITY_FIELDS") = activity_fields();
+  m.attr("ACTIVITY_SIZE") = sizeof(model::Activity);
+  m.attr("ACTIVITIES") = activity_names();
   m.attr("STAMPS") = names<model::Stamp>(model::kStamps);
   m.attr("LIBRARIES") = names<model::Library>(kLibraries);
   m.attr("METHODS") = names<model::Method>(kMethods);

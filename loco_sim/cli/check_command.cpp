@@ -9,6 +9,8 @@
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
 #include "loco_sim/scenario/input_error.hpp"
+#include "loco_sim/trace/graph.hpp"
+#include "loco_sim/trace/timeline.hpp"
 #include "model/check.hpp"
 #include "model/stamps.hpp"
 #include "model/trace_io.hpp"
@@ -55,6 +57,21 @@ void write_csv(std::ostream& out, const model::Trace& trace) {
   }
 }
 
+void write_as(std::ostream& text, const model::Trace& trace, const ExportArguments& arguments) {
+  if (arguments.to == "csv") {
+    write_csv(text, trace);
+  } else if (arguments.to == "perfetto") {
+    write_timeline(text, trace);
+  } else if (arguments.to == "dot") {
+    if (const std::size_t all = write_graph(text, trace, arguments.limit); all > arguments.limit) {
+      fmt::print(stderr, "{}: the first {} of {} accesses; --limit N draws more\n", arguments.trace, arguments.limit,
+                 all);
+    }
+  } else {
+    model::write_trace_text(text, trace);
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> library_names(const std::vector<std::string>& lists) {
@@ -87,10 +104,12 @@ int check_command(const CheckArguments& arguments) {
   libraries.erase(std::unique(libraries.begin(), libraries.end()), libraries.end());
   const model::Verdict verdict = model::check(trace, libraries, {.tower = arguments.tower});
   if (!arguments.dot.empty()) write_file(arguments.dot, verdict.to_dot());
-  if (arguments.json) {
-    print(to_json(verdict));
-  } else {
-    print(verdict.to_text());
+  if (!arguments.quiet || !verdict.consistent()) {
+    if (arguments.json) {
+      print(to_json(verdict));
+    } else {
+      print(painted(verdict.to_text()));
+    }
   }
   return verdict.consistent() ? kDone : kFailed;
 }
@@ -98,10 +117,10 @@ int check_command(const CheckArguments& arguments) {
 int trace_export_command(const ExportArguments& arguments) {
   const model::Trace trace = model::read_trace_file(arguments.trace);
   std::ostringstream text;
-  if (arguments.to == "csv") {
-    write_csv(text, trace);
-  } else {
-    model::write_trace_text(text, trace);
+  try {
+    write_as(text, trace, arguments);
+  } catch (const ExportError& error) {
+    throw UsageError(fmt::format("{}: {}", arguments.trace, error.what()));
   }
   if (arguments.out.empty()) {
     print(text.str());

@@ -27,6 +27,8 @@ struct RunArguments {
   std::string trace;             ///< file, or empty
   std::optional<std::string> check;
   bool json = false;
+  bool quiet = false;    ///< nothing on stdout unless something is wrong
+  bool verbose = false;  ///< run: counters, and on stderr the time that it took
 };
 int run_command(const RunArguments& arguments);
 int validate_command(const RunArguments& arguments);
@@ -37,6 +39,7 @@ struct CheckArguments {
   std::string dot;     ///< file, or empty
   bool tower = false;  ///< also what each library call promises
   bool json = false;
+  bool quiet = false;
 };
 int check_command(const CheckArguments& arguments);
 
@@ -52,7 +55,8 @@ int schema_command(bool reference);
 struct ExportArguments {
   std::string trace;
   std::string to;
-  std::string out;  ///< file, or empty for stdout
+  std::string out;          ///< file, or empty for stdout
+  std::size_t limit = 200;  ///< of drawings: subevents
 };
 int trace_export_command(const ExportArguments& arguments);
 

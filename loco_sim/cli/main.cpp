@@ -9,6 +9,8 @@
 #include <system_error>
 
 #include "loco_sim/cli/commands.hpp"
+#include "loco_sim/cli/help.hpp"
+#include "loco_sim/cli/output.hpp"
 #include "loco_sim/scenario/input_error.hpp"
 #include "model/trace_io.hpp"
 
@@ -22,6 +24,7 @@ struct Arguments {
   loco::cli::ListArguments list;
   loco::cli::ExportArguments trace_export;
   bool reference = false;
+  std::string shell;
   loco::cli::LitmusArguments litmus;
   loco::cli::SoundnessArguments soundness;
 };
@@ -35,6 +38,7 @@ void add_scenario_options(CLI::App& command, loco::cli::RunArguments& a) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command.add_flag("--json", a.json, kJsonHelp);
+  command.add_flag("-q,--quiet", a.quiet, "Say nothing when all is well");
 }
 
 void add_litmus(CLI::App& app, loco::cli::LitmusArguments& a, std::function<int()>& chosen) {
@@ -102,6 +106,7 @@ void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
   add_scenario_options(*run, a.run);
   run->add_option("--trace", a.run.trace, "Write the trace to this file")->type_name("FILE");
   run->add_option("--check", a.run.check, "Models to check, e.g. rdmawait,sv,bal; \"\" for none")->type_name("MODELS");
+  run->add_flag("-v,--verbose", a.run.verbose, "What the machine counted, too; on stderr, how long it took");
   run->callback([&] { chosen = [&] { return loco::cli::run_command(a.run); }; });
 
   CLI::App* validate = app.add_subcommand("validate", "Read a scenario and say whether it is valid");
@@ -117,6 +122,7 @@ void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
                   "Also check that what a library call promises holds between the calls that it is made of");
   check->add_option("--dot", a.check.dot, "Write the first cycle as Graphviz to this file")->type_name("FILE");
   check->add_flag("--json", a.check.json, kJsonHelp);
+  check->add_flag("-q,--quiet", a.check.quiet, "Say nothing when all is well");
   check->callback([&] { chosen = [&] { return loco::cli::check_command(a.check); }; });
 
   CLI::App* list = app.add_subcommand("list", "Show what there is: hardware, topologies, workloads, models, faults");
@@ -138,7 +144,11 @@ void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
   CLI::App* trace = app.add_subcommand("trace", "Work on trace files")->require_subcommand(1);
   CLI::App* trace_export = trace->add_subcommand("export", "Write a trace in another format");
   trace_export->add_option("trace", a.trace_export.trace, "Trace file")->required();
-  trace_export->add_option("--to", a.trace_export.to, "Format")->required()->check(CLI::IsMember({"text", "csv"}));
+  trace_export->add_option("--to", a.trace_export.to, "Format")
+      ->required()
+      ->check(CLI::IsMember({"perfetto", "dot", "csv", "text"}));
+  trace_export->add_option("--limit", a.trace_export.limit, "Of dot: draw so many accesses at most")
+      ->capture_default_str();
   trace_export->add_option("--out", a.trace_export.out, "File to write; stdout when left out")->type_name("FILE");
   trace_export->callback([&] { chosen = [&] { return loco::cli::trace_export_command(a.trace_export); }; });
 }
@@ -146,6 +156,26 @@ void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
 int complain(const std::string& message, int code) {
   fmt::print(stderr, "{}\n", message);
   return code;
+}
+
+/// Commands about the command line itself.
+void add_help(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
+  CLI::App* completion = app.add_subcommand("completion", "Print the completion script of a shell");
+  completion->add_option("shell", a.shell, "Which shell")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  completion->callback([&] {
+    chosen = [&] {
+      loco::cli::print(loco::cli::completion(app, a.shell));
+      return loco::cli::kDone;
+    };
+  });
+  CLI::App* man = app.add_subcommand("man", "Print the manual page (roff)");
+  man->callback([&] {
+    chosen = [&] {
+      loco::cli::print(loco::cli::man_page(app));
+      return loco::cli::kDone;
+    };
+  });
+  loco::cli::add_examples(app);
 }
 
 /// Runs the command and turns every exception into one line and an exit code.
@@ -174,11 +204,12 @@ int main(int argc, char** argv) {
   CLI::App app(
       "loco-sim simulates RDMA NICs running the LOCO object library and checks every run against its memory models.",
       "loco-sim");
-  app.set_version_flag("--version", "loco-sim " LOCO_SIM_VERSION);
+  app.set_version_flag("--version", loco::cli::version_text(), "Print the version and how it was built");
   app.require_subcommand(1);
   Arguments arguments;
   std::function<int()> chosen;
   add_commands(app, arguments, chosen);
+  add_help(app, arguments, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
+#include <unistd.h>
 
 namespace loco::cli {
 
@@ -67,7 +69,29 @@ std::string_view schedule_name(Schedule schedule) {
   return "";
 }
 
+/// https://no-color.org: any value but an empty one.
+bool colours() {
+  const char* no_colour = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  return isatty(STDOUT_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0') &&
+         (terminal == nullptr || std::string_view(terminal) != "dumb");
+}
+
 }  // namespace
+
+std::string painted(const std::string& verdict) {
+  if (!colours()) return verdict;
+  std::string out;
+  for (std::size_t at = 0; at < verdict.size();) {
+    const std::size_t end = std::min(verdict.find('\n', at), verdict.size() - 1) + 1;
+    const std::string_view line = std::string_view(verdict).substr(at, end - at);
+    const std::string_view word = line.substr(0, line.find(':'));
+    const char* colour = word == "consistent" ? "\x1b[32m" : word == "inconsistent" ? "\x1b[1;31m" : nullptr;
+    out += colour == nullptr ? std::string(line) : fmt::format("{}{}\x1b[0m{}", colour, word, line.substr(word.size()));
+    at = end;
+  }
+  return out;
+}
 
 std::string table(const std::vector<std::vector<std::string>>& rows, bool right_aligned) {
   std::vector<std::size_t> widths;
@@ -142,6 +166,12 @@ Json to_json(const scenario::Scenario& scenario, const RunResult& result) {
               {"workload_counters", counters_json(result.workload_counters)}};
   if (!result.broken.empty()) out["broken"] = result.broken;
   if (result.verdict) out["check"] = to_json(*result.verdict);
+  return out;
+}
+
+Json counters_json(const RunResult& result) {
+  Json out = counters_json(result.counters);
+  out.update(counters_json(result.workload_counters));
   return out;
 }
 

@@ -20,8 +20,14 @@ namespace loco::cli {
 /// `1.234 M`: a count or rate with a decimal prefix.
 [[nodiscard]] std::string rate_text(double per_second);
 
+/// A verdict's text with its first words in colour, if stdout is a terminal and NO_COLOR is not set.
+[[nodiscard]] std::string painted(const std::string& verdict);
+
 [[nodiscard]] nlohmann::ordered_json to_json(const model::Verdict& verdict);
 [[nodiscard]] nlohmann::ordered_json to_json(const scenario::Scenario& scenario, const RunResult& result);
+
+/// What the machine and the workload counted, by name.
+[[nodiscard]] nlohmann::ordered_json counters_json(const RunResult& result);
 
 /// Writes text or JSON with a newline at its end; throws std::runtime_error when stdout cannot take it.
 void print(const std::string& text);

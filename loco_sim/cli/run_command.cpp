@@ -1,4 +1,5 @@
 // loco-sim run, loco-sim validate.
+#include <chrono>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -43,28 +44,53 @@ std::string report(const scenario::Scenario& scenario, const RunResult& result) 
   out += fmt::format("throughput: {} operations/s ({} operations in {} of simulated time)\n",
                      rate_text(result.operations_per_second()), result.operations_done, time_text(result.measured_ps));
   for (const std::string& broken : result.broken) out += fmt::format("the workload found: {}\n", broken);
-  if (result.verdict) out += result.verdict->to_text();
+  if (result.verdict) out += painted(result.verdict->to_text());
   return out;
+}
+
+std::string counters(const RunResult& result) {
+  std::vector<std::vector<std::string>> rows = {{"counter", "value"}};
+  const nlohmann::ordered_json machine = counters_json(result);
+  for (const auto& [name, value] : machine.items()) rows.push_back({name, value.dump()});
+  return table(rows, true);
+}
+
+/// Runs it; when the run could not go on, its trace is written all the same and the verdict on it printed.
+RunResult run_or_keep_trace(const scenario::Scenario& scenario) {
+  try {
+    return run(scenario);
+  } catch (const RunError& error) {
+    if (error.trace() && !scenario.trace_path.empty()) model::write_trace_file(scenario.trace_path, *error.trace());
+    if (error.verdict() && !error.verdict()->consistent()) print(painted(error.verdict()->to_text()));
+    throw;
+  }
 }
 
 }  // namespace
 
 int run_command(const RunArguments& arguments) {
   const scenario::Scenario scenario = load(arguments);
-  const RunResult result = run(scenario);
+  const auto start = std::chrono::steady_clock::now();
+  const RunResult result = run_or_keep_trace(scenario);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   if (!scenario.trace_path.empty()) model::write_trace_file(scenario.trace_path, result.trace.value());
+  if (arguments.quiet && result.consistent()) return kDone;
   if (arguments.json) {
     print(to_json(scenario, result));
   } else {
-    print(report(scenario, result));
+    print(report(scenario, result) + (arguments.verbose ? counters(result) : ""));
+  }
+  if (arguments.verbose) {
+    fmt::print(stderr, "{} events in {:.3f} s of real time ({} events/s), checks included\n", result.counters.events,
+               took.count(), rate_text(static_cast<double>(result.counters.events) / took.count()));
   }
   return result.consistent() ? kDone : kFailed;
 }
 
 int validate_command(const RunArguments& arguments) {
   const scenario::Scenario scenario = load(arguments);
-  std::size_t runs = 1;
-  for (const scenario::SweepAxis& axis : scenario.sweep) runs *= axis.values.size();
+  if (arguments.quiet) return kDone;
+  const std::size_t runs = scenario.sweep.runs();
   if (arguments.json) {
     print(nlohmann::ordered_json{{"valid", true},
                                  {"scenario", scenario.name},

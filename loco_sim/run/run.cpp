@@ -20,6 +20,8 @@ ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& opti
   config.seed = s.seed;
   config.schedule = s.schedule;
   config.record = !s.check.empty() || !s.trace_path.empty() || (options.keep_trace && s.trace_subevents);
+  config.record_activities = s.trace_activities;
+  config.series_interval = s.series_interval;
   config.events_max = s.events_max;
   config.interrupted = options.interrupted;
   return config;
@@ -43,14 +45,29 @@ void add_network_counters(const fabric::Fabric& network, sim::Counters& counters
   add("fabric_queue_max_bytes", sum.queue_max);
 }
 
-void fill_trace(const scenario::Scenario& s, SimulatedCluster& cluster, RunResult& result) {
+void fill_trace(const scenario::Scenario& s, const RunOptions& options, SimulatedCluster& cluster, RunResult& result) {
   result.trace = cluster.take_trace();
   result.trace->scenario = s.name;
   result.trace->seed = s.seed;
-  if (!s.check.empty()) result.verdict = model::check(*result.trace, s.check);
+  if (s.check.empty()) return;
+  model::CheckOptions check;
+  if (options.interrupted) {
+    check.poll = [&] {
+      if (options.interrupted()) throw Interrupted(fmt::format("interrupted (scenario {}, seed {})", s.file, s.seed));
+    };
+  }
+  result.verdict = model::check(*result.trace, s.check, check);
 }
 
 }  // namespace
+
+void fill_series(const SimulatedCluster& cluster, RunResult& result) {
+  if (!cluster.series()) return;
+  result.series = cluster.series();
+  for (const fabric::LinkUse& link : fabric::link_use(cluster.system().network(), {})) {
+    result.links.push_back(fmt::format("{}-{}", link.from, link.to));
+  }
+}
 
 LatencySummary summarise(std::vector<std::int64_t> samples_ps) {
   LatencySummary summary;
@@ -79,7 +96,11 @@ RunResult run(const scenario::Scenario& scenario, const RunOptions& options) {
   } catch (const RunInterrupted& error) {
     throw Interrupted(told(scenario, error));
   } catch (const std::runtime_error& error) {
-    throw RunError(told(scenario, error));
+    if (!cluster.config().record) throw RunError(told(scenario, error));
+    RunResult so_far;
+    fill_trace(scenario, options, cluster, so_far);
+    throw RunError(told(scenario, error), std::make_shared<model::Trace>(std::move(*so_far.trace)),
+                   std::move(so_far.verdict));
   }
   RunResult result;
   result.operations = std::move(measured.operations);
@@ -90,7 +111,8 @@ RunResult run(const scenario::Scenario& scenario, const RunOptions& options) {
   result.broken = measured.broken();
   result.workload_counters = std::move(measured.counters);
   add_network_counters(cluster.system().network(), result.workload_counters);
-  if (cluster.config().record) fill_trace(scenario, cluster, result);
+  fill_series(cluster, result);
+  if (cluster.config().record) fill_trace(scenario, options, cluster, result);
   return result;
 }
 

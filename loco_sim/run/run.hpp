@@ -8,11 +8,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "fabric/report.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 #include "model/check.hpp"
 #include "model/trace.hpp"
@@ -35,25 +38,39 @@ struct LatencySummary {
 [[nodiscard]] LatencySummary summarise(std::vector<std::int64_t> samples_ps);
 
 struct RunResult {
-  std::vector<OperationTimes> operations;  ///< in the workload's order
-  std::uint64_t operations_done = 0;       ///< all of them together
-  std::int64_t measured_ps = 0;            ///< simulated time from the first operation's start to the last one's end
-  std::int64_t simulated_ps = 0;           ///< simulated time of the whole run, set-up included
-  nic::Counters counters;                  ///< of the machine
-  sim::Counters workload_counters;         ///< what the workload itself noticed
-  std::vector<std::string> broken;         ///< what the workload itself found wrong: "lost_updates: 3"
-  std::optional<model::Trace> trace;       ///< when the scenario records one or checks
-  std::optional<model::Verdict> verdict;   ///< when the scenario checks
+  std::vector<OperationTimes> operations;    ///< in the workload's order
+  std::uint64_t operations_done = 0;         ///< all of them together
+  std::int64_t measured_ps = 0;              ///< simulated time from the first operation's start to the last one's end
+  std::int64_t simulated_ps = 0;             ///< simulated time of the whole run, set-up included
+  nic::Counters counters;                    ///< of the machine
+  sim::Counters workload_counters;           ///< what the workload itself noticed
+  std::vector<std::string> broken;           ///< what the workload itself found wrong: "lost_updates: 3"
+  std::optional<fabric::LinkSeries> series;  ///< when the scenario has series.interval
+  std::vector<std::string> links;            ///< of the series: `h0-s0`, in the order of the graph
+  std::optional<model::Trace> trace;         ///< when the scenario records one or checks
+  std::optional<model::Verdict> verdict;     ///< when the scenario checks
 
   /// Operations a simulated second; 0 when nothing was measured.
   [[nodiscard]] double operations_per_second() const;
   [[nodiscard]] bool consistent() const { return broken.empty() && (!verdict || verdict->consistent()); }
 };
 
-/// Says what went wrong and how to repeat it (scenario and seed).
+/// Says what went wrong and how to repeat it (scenario and seed). What was recorded until then is not lost: calls that
+/// were under way are in the trace as calls that have not returned.
 class RunError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+  RunError(const std::string& what, std::shared_ptr<model::Trace> trace, std::optional<model::Verdict> verdict)
+      : std::runtime_error(what), trace_(std::move(trace)), verdict_(std::move(verdict)) {}
+
+  /// Null when the run recorded none.
+  [[nodiscard]] const std::shared_ptr<model::Trace>& trace() const { return trace_; }
+  /// Of that trace, when the scenario checks.
+  [[nodiscard]] const std::optional<model::Verdict>& verdict() const { return verdict_; }
+
+ private:
+  std::shared_ptr<model::Trace> trace_;
+  std::optional<model::Verdict> verdict_;
 };
 
 /// A run was stopped from outside.
@@ -68,6 +85,9 @@ struct RunOptions {
   /// Keep the trace in the result even when the scenario neither writes nor checks one.
   bool keep_trace = false;
 };
+
+/// Copies what the links did over time into a result, if the cluster looked.
+void fill_series(const SimulatedCluster& cluster, RunResult& result);
 
 [[nodiscard]] RunResult run(const scenario::Scenario& scenario, const RunOptions& options = {});
 

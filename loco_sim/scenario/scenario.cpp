@@ -14,9 +14,7 @@ namespace loco::scenario {
 namespace {
 
 constexpr const char* kDefaultHardware = "cx5-roce-25g";
-constexpr std::int64_t kThreadsMax = 4096;      // of all nodes together
-constexpr std::size_t kSweepValuesMax = 1'000;  // of all axes together
-constexpr std::size_t kSweepRunsMax = 1'000'000;
+constexpr std::int64_t kThreadsMax = 4096;  // of all nodes together
 
 /// The value of a setting that a check looks at, and where the file says it.
 const Value& at(const Settings& settings, std::string_view key) { return settings.find(key)->second; }
@@ -109,7 +107,8 @@ void apply_checks(const Settings& settings, Scenario& out) {
   }
   std::sort(out.check.begin(), out.check.end());
   const Value& level = at(settings, "trace.level");
-  out.trace_subevents = level.text == "subevents";
+  out.trace_subevents = level.text != "none";
+  out.trace_activities = level.text == "packets";
   if (const Value* path = given(settings, "trace.path")) out.trace_path = path->text;
   if (!out.trace_subevents && !out.trace_path.empty()) {
     throw InputError(level.place, "trace.level", "subevents, since trace.path is given", "\"none\"");
@@ -123,16 +122,6 @@ void apply_checks(const Settings& settings, Scenario& out) {
 Schedule schedule(const std::string& word) {
   if (word == "random") return Schedule::random;
   return word == "adversarial" ? Schedule::adversarial : Schedule::timed;
-}
-
-std::string flow_text(const DocumentNode& node) {
-  if (node.kind == DocumentNode::Kind::scalar) return node.quoted ? in_quotes(node.text) : node.text;
-  if (node.kind == DocumentNode::Kind::null) return "null";
-  std::vector<std::string> parts;
-  for (const DocumentNode& item : node.items) parts.push_back(flow_text(item));
-  for (const DocumentEntry& entry : node.entries) parts.push_back(entry.key + ": " + flow_text(entry.value));
-  const bool list = node.kind == DocumentNode::Kind::list;
-  return fmt::format("{}{}{}", list ? "[" : "{", fmt::join(parts, ", "), list ? "]" : "}");
 }
 
 /// Lists that their readers take from the document are settings, too: as text, on one line.
@@ -173,40 +162,8 @@ Scenario read_scenario(const DocumentNode& root, const std::string& file) {
   apply_network(root, settings, out);
   apply_workload(settings, kind, out);
   apply_checks(settings, out);
+  if (const Value* interval = given(settings, "series.interval")) out.series_interval = {interval->number};
   return out;
-}
-
-/// Every value of every axis is tried on the scenario, so that a sweep does not fail half-way.
-std::vector<SweepAxis> read_sweep(const DocumentNode& sweep, const DocumentNode& base, const std::string& file) {
-  if (sweep.kind != DocumentNode::Kind::map) {
-    throw InputError(sweep.place, "sweep", "a map from dotted keys to lists of values", sweep.description());
-  }
-  std::vector<SweepAxis> axes;
-  std::size_t values = 0;
-  std::size_t runs = 1;
-  for (const DocumentEntry& entry : sweep.entries) {
-    const std::string path = "sweep." + entry.key;
-    if (entry.value.kind != DocumentNode::Kind::list || entry.value.items.empty()) {
-      throw InputError(entry.value.place, path, "a list of values", entry.value.description());
-    }
-    if (entry.key.starts_with("sweep"))
-      throw InputError(entry.key_place, "sweep", "a key outside of sweep", in_quotes(entry.key));
-    values += entry.value.items.size();
-    runs = runs > kSweepRunsMax ? runs : runs * entry.value.items.size();
-    if (values > kSweepValuesMax || runs > kSweepRunsMax) {
-      throw InputError(entry.key_place, "sweep",
-                       fmt::format("at most {} values and {} runs", kSweepValuesMax, kSweepRunsMax), "more");
-    }
-    SweepAxis axis{entry.key, {}};
-    for (const DocumentNode& item : entry.value.items) {
-      DocumentNode trial = base;
-      set_at(trial, entry.key, item);
-      static_cast<void>(read_scenario(trial, file));
-      axis.values.push_back(flow_text(item));
-    }
-    axes.push_back(std::move(axis));
-  }
-  return axes;
 }
 
 Scenario from_document(DocumentNode root, const std::string& file, const std::vector<Override>& overrides) {
@@ -216,7 +173,11 @@ Scenario from_document(DocumentNode root, const std::string& file, const std::ve
   if (const DocumentNode* sweep = root.find("sweep"); sweep != nullptr && sweep->kind != DocumentNode::Kind::null) {
     DocumentNode base = root;
     std::erase_if(base.entries, [](const DocumentEntry& entry) { return entry.key == "sweep"; });
-    out.sweep = read_sweep(*sweep, base, file);
+    out.sweep = read_sweep(*sweep, [&](const std::string& key, const DocumentNode& value) {
+      DocumentNode trial = base;
+      set_at(trial, key, value);
+      static_cast<void>(read_scenario(trial, file));
+    });
   }
   return out;
 }

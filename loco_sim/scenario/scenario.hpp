@@ -11,6 +11,7 @@
 
 #include "fabric/fabric.hpp"
 #include "loco_sim/scenario/keys.hpp"
+#include "loco_sim/scenario/sweep.hpp"
 #include "loco_sim/transport/schedule.hpp"
 #include "loco_sim/workloads/workload.hpp"
 #include "model/check.hpp"
@@ -23,12 +24,6 @@ namespace loco::scenario {
 struct Override {
   std::string key;    ///< dotted
   std::string value;  ///< YAML
-};
-
-/// One axis of a sweep: a dotted key and the values it takes.
-struct SweepAxis {
-  std::string key;
-  std::vector<std::string> values;  ///< as written
 };
 
 struct Scenario {
@@ -46,12 +41,14 @@ struct Scenario {
   Settings settings;  ///< every key of scenario_keys() and workload_keys() that has a value: the configuration
   Schedule schedule = Schedule::timed;
   bool trace_subevents = true;
+  bool trace_activities = false;      ///< packets, TLPs, ...
+  sim::Duration series_interval{};    ///< zero: none
   std::string trace_path;             ///< empty: no file
   std::vector<model::Library> check;  ///< ascending, no duplicates
   std::vector<std::string> faults;    ///< all that are switched on
   workloads::LibraryFaults library_faults;
   std::uint64_t events_max = 0;  ///< a run that needs more has gone astray
-  std::vector<SweepAxis> sweep;
+  Sweep sweep;
 };
 
 [[nodiscard]] Scenario load_scenario(const std::string& path, const std::vector<Override>& overrides = {});

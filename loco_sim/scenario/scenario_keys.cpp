@@ -93,10 +93,16 @@ const KeyTable& scenario_keys() {
       {.path = "trace.level",
        .type = KeyType::choice,
        .fallback = "subevents",
-       .choices = {"none", "subevents"},
-       .doc = "What is recorded. subevents: every library call and every access to memory. none: nothing; needs an "
-              "empty `check`."},
+       .choices = {"none", "subevents", "packets"},
+       .doc =
+           "What is recorded. subevents: every library call and every access to memory. packets: also packets, TLPs, "
+           "doorbells and completions, for pictures. none: nothing; needs an empty `check`."},
       {.path = "trace.path", .least = 1, .most = 4096, .doc = "The file to write the trace to; none when left out."},
+      {.path = "series.interval",
+       .type = KeyType::duration,
+       .least = 1'000,
+       .most = 1'000'000'000'000,
+       .doc = "Links are looked at so often: how busy, how much waits; not at all when left out. Never changes a run."},
       {.path = "check",
        .type = KeyType::choices,
        .fallback = "[rdmawait, sv, bal]",
@@ -109,7 +115,7 @@ const KeyTable& scenario_keys() {
        .doc = "A run that takes more events is stopped with an error."},
       {.path = "sweep",
        .type = KeyType::subtree,
-       .doc = "Dotted keys and the lists of values they take, one run for each combination."},
+       .doc = "Dotted keys and the values they take (lists, ranges, random draws), one run for each combination."},
   });
   return kTable;
 }

@@ -16,7 +16,11 @@ using Json = nlohmann::ordered_json;
 Json quantity_json(const char* units, bool bare) {
   const std::string number = "[0-9]+(\\.[0-9]+)?";
   const std::string optional = bare ? "?" : "";
-  return {{"type", {"string", "integer"}}, {"pattern", fmt::format("^(0|{} ?({}){})$", number, units, optional)}};
+  Json json = {{"type", {"string", "integer"}},
+               {"pattern", fmt::format("^(0|{} ?({}){})$", number, units, optional)},
+               {"minimum", 0}};
+  if (!bare) json["maximum"] = 0;  // without a unit nothing but 0
+  return json;
 }
 
 Json type_json(const Key& key) {
@@ -102,6 +106,35 @@ Json hardware_json(const std::string& doc) {
           {"anyOf", Json::array({{{"type", "string"}, {"examples", hardware_names()}}, changed})}};
 }
 
+/// `{form: [...]}` with so many numbers.
+Json form_json(const char* form, std::size_t items, const char* doc) {
+  Json list = {{"type", "array"}, {"minItems", items}, {"description", doc}};
+  if (items > 1) {
+    list["maxItems"] = items;
+    list["items"] = {{"type", {"integer", "string"}}};
+  }
+  return {{"type", "object"}, {"additionalProperties", false}, {"required", {form}}, {"properties", {{form, list}}}};
+}
+
+Json sweep_json(const std::string& doc) {
+  const Json axis = Json::array({{{"type", "array"}, {"minItems", 1}},
+                                 form_json("range", 3, "[FROM, TO, STEP], both ends included."),
+                                 form_json("log_range", 3, "[FROM, TO, COUNT]: by equal factors."),
+                                 form_json("uniform", 2, "[FROM, TO]: drawn at random."),
+                                 form_json("log_uniform", 2, "[FROM, TO]: drawn at random, each octave as likely."),
+                                 form_json("choice", 1, "One of these at random.")});
+  const Json samples = {{"type", "integer"},
+                        {"minimum", 1},
+                        {"maximum", kSweepRunsMax},
+                        {"default", 1},
+                        {"description", "Draws from the random axes, at each combination of the others."}};
+  const Json seed = {{"type", "integer"}, {"minimum", 0}, {"default", 1}, {"description", "Decides the random draws."}};
+  return {{"description", doc},
+          {"type", "object"},
+          {"properties", {{"samples", samples}, {"sample_seed", seed}}},
+          {"additionalProperties", {{"anyOf", axis}}}};
+}
+
 std::string cell(const std::string& text) { return text.empty() ? "" : "`" + text + "`"; }
 
 std::string rows(const KeyTable& table) {
@@ -123,8 +156,7 @@ std::string json_schema() {
     if (key.path == "workload") properties["workload"] = workload_json(key.doc);
     if (key.path == "hardware") properties["hardware"] = hardware_json(key.doc);
     if (key.path == "sweep") {
-      properties["sweep"] = {
-          {"description", key.doc}, {"type", "object"}, {"additionalProperties", {{"type", "array"}, {"minItems", 1}}}};
+      properties["sweep"] = sweep_json(key.doc);
     }
   }
   schema["required"] = {"workload"};

@@ -48,6 +48,9 @@ const KnownCall& known(const CallInfo& call) {
 }  // namespace
 
 static_assert(static_cast<int>(nic::Stamp::aGF) == static_cast<int>(model::Stamp::aGF));
+static_assert(static_cast<int>(fabric::Opcode::send) == static_cast<int>(model::PacketKind::send));
+static_assert(static_cast<int>(fabric::Opcode::ack) == static_cast<int>(model::PacketKind::ack));
+static_assert(static_cast<int>(fabric::Opcode::cnp) == static_cast<int>(model::PacketKind::cnp));
 
 void Recorder::add_thread(NodeId node, std::string name) {
   trace_.threads.push_back({node, std::move(name)});
@@ -72,7 +75,7 @@ std::uint32_t Recorder::node_set(std::span<const NodeId> nodes) {
   return found->second;
 }
 
-model::CallId Recorder::begin(std::uint32_t thread, const CallInfo& call, model::Seq seq) {
+model::CallId Recorder::begin(std::uint32_t thread, const CallInfo& call, model::Seq seq, std::int64_t ps) {
   const KnownCall& what = known(call);
   const std::uint32_t object_index = object(call.object);
   if (what.method_id == model::Method::barrier) {
@@ -90,34 +93,37 @@ model::CallId Recorder::begin(std::uint32_t thread, const CallInfo& call, model:
                           .node_set = node_set(call.nodes),
                           .work_id = call.work_id,
                           .argument = call.argument,
-                          .begin = seq});
+                          .begin = seq,
+                          .begin_ps = ps});
   const auto id = static_cast<model::CallId>(trace_.calls.size());
   open_[thread].push_back(id);
   return id;
 }
 
-void Recorder::end(std::uint32_t thread, std::uint64_t result, model::Seq seq) {
-  finish(open_[thread].back(), result, seq);
+void Recorder::end(std::uint32_t thread, std::uint64_t result, model::Seq seq, std::int64_t ps) {
+  finish(open_[thread].back(), result, seq, ps);
   open_[thread].pop_back();
 }
 
 model::CallId Recorder::begin_operation(std::uint32_t thread, model::Method method, std::uint64_t argument,
-                                        std::uint64_t work_id, model::Seq seq) {
+                                        std::uint64_t work_id, model::Seq seq, std::int64_t ps) {
   trace_.calls.push_back({.parent = open_call(thread),
                           .thread = thread,
                           .library = model::Library::rdmawait,
                           .method = method,
                           .work_id = work_id,
                           .argument = argument,
-                          .begin = seq});
+                          .begin = seq,
+                          .begin_ps = ps});
   return static_cast<model::CallId>(trace_.calls.size());
 }
 
-void Recorder::finish(model::CallId call, std::uint64_t result, model::Seq seq) {
+void Recorder::finish(model::CallId call, std::uint64_t result, model::Seq seq, std::int64_t ps) {
   model::Call& c = trace_.calls[call - 1];
   c.returned = true;
   c.result = result;
   c.end = seq;
+  c.end_ps = ps;
 }
 
 model::CallId Recorder::open_call(std::uint32_t thread) const {
@@ -155,6 +161,52 @@ void Recorder::on_subevent_finish(const nic::SubeventFinish& f) {
   s.value = f.value;
   s.finish = f.seq;
   s.finish_ps = f.at.ps;
+}
+
+void Recorder::on_packet(nic::PacketStep step, const fabric::Packet& packet, sim::SimTime at) {
+  if (!with_activities_) return;
+  const auto key =
+      std::tuple(packet.source_qp, packet.destination_qp, packet.psn.value(), fabric::is_response(packet.opcode));
+  if (step == nic::PacketStep::sent) {
+    under_way_[key] = trace_.activities.size();  // what is sent again takes the place of what was lost
+    trace_.activities.push_back({.kind = model::Activity::Kind::packet,
+                                 .opcode = static_cast<std::uint8_t>(packet.opcode),
+                                 .node = static_cast<std::uint16_t>(packet.source),
+                                 .peer = static_cast<std::uint16_t>(packet.destination),
+                                 .qp = packet.source_qp,
+                                 .number = packet.psn.value(),
+                                 .bytes = packet.wire,
+                                 .start_ps = at.ps,
+                                 .finish_ps = -1});
+    return;
+  }
+  const auto found = under_way_.find(key);
+  if (found == under_way_.end()) return;  // an earlier copy of a packet that was sent again
+  trace_.activities[found->second].finish_ps = at.ps;
+  under_way_.erase(found);
+}
+
+void Recorder::on_tlp(const nic::TlpEvent& tlp) {
+  if (!with_activities_) return;
+  constexpr std::array kKinds = {model::Activity::Kind::tlp_write, model::Activity::Kind::tlp_read,
+                                 model::Activity::Kind::completion, model::Activity::Kind::doorbell};
+  trace_.activities.push_back({.kind = kKinds.at(static_cast<std::size_t>(tlp.kind)),
+                               .node = static_cast<std::uint16_t>(tlp.node),
+                               .peer = static_cast<std::uint16_t>(tlp.node),
+                               .qp = tlp.qp,
+                               .bytes = tlp.bytes,
+                               .start_ps = tlp.at.ps,
+                               .finish_ps = tlp.at.ps});
+}
+
+void Recorder::on_cqe(NodeId node, nic::CqId, const nic::Cqe& cqe, sim::SimTime at) {
+  if (!with_activities_) return;
+  trace_.activities.push_back({.kind = model::Activity::Kind::cqe,
+                               .node = static_cast<std::uint16_t>(node),
+                               .peer = static_cast<std::uint16_t>(node),
+                               .qp = cqe.qp,
+                               .start_ps = at.ps,
+                               .finish_ps = at.ps});
 }
 
 }  // namespace loco

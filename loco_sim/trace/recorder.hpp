@@ -10,6 +10,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "loco_sim/loco/transport.hpp"
@@ -20,20 +21,23 @@ namespace loco {
 
 class Recorder final : public nic::Observer {
  public:
-  explicit Recorder(std::uint32_t nodes) { trace_.nodes = nodes; }
+  /// `activities`: also what happens between accesses to memory (packets, TLPs, doorbells, CQEs).
+  explicit Recorder(std::uint32_t nodes, bool activities = false) : with_activities_(activities) {
+    trace_.nodes = nodes;
+  }
 
   /// Threads in the order of their numbers in the machine.
   void add_thread(NodeId node, std::string name);
 
-  /// A library call of a thread begins, at order stamp `seq`; calls nest.
-  model::CallId begin(std::uint32_t thread, const CallInfo& call, model::Seq seq);
+  /// A library call of a thread begins, at order stamp `seq` and `ps` picoseconds by the thread's clock; calls nest.
+  model::CallId begin(std::uint32_t thread, const CallInfo& call, model::Seq seq, std::int64_t ps = 0);
   /// The innermost open call of the thread ends.
-  void end(std::uint32_t thread, std::uint64_t result, model::Seq seq);
+  void end(std::uint32_t thread, std::uint64_t result, model::Seq seq, std::int64_t ps = 0);
 
   /// A call that the machine executes: begins and stays open until finish(). Its id is the op id of its subevents.
   model::CallId begin_operation(std::uint32_t thread, model::Method method, std::uint64_t argument,
-                                std::uint64_t work_id, model::Seq seq);
-  void finish(model::CallId call, std::uint64_t result, model::Seq seq);
+                                std::uint64_t work_id, model::Seq seq, std::int64_t ps = 0);
+  void finish(model::CallId call, std::uint64_t result, model::Seq seq, std::int64_t ps = 0);
 
   /// The innermost open call of a thread; 0 for none.
   [[nodiscard]] model::CallId open_call(std::uint32_t thread) const;
@@ -41,6 +45,9 @@ class Recorder final : public nic::Observer {
   void on_subevent(const nic::Subevent& subevent) override;
   void on_subevent_finish(const nic::SubeventFinish& finish) override;
   void on_subevent_repeated(const nic::Subevent& subevent) override;
+  void on_packet(nic::PacketStep step, const fabric::Packet& packet, sim::SimTime at) override;
+  void on_tlp(const nic::TlpEvent& tlp) override;
+  void on_cqe(NodeId node, nic::CqId cq, const nic::Cqe& cqe, sim::SimTime at) override;
 
   [[nodiscard]] model::Trace& trace() { return trace_; }
 
@@ -48,7 +55,10 @@ class Recorder final : public nic::Observer {
   std::uint32_t object(std::string_view name);
   std::uint32_t node_set(std::span<const NodeId> nodes);
 
+  bool with_activities_;
   model::Trace trace_;
+  /// Packets under way: what tells them apart, and their place among the activities.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, bool>, std::size_t> under_way_;
   std::vector<std::vector<model::CallId>> open_;  ///< by thread
   std::map<std::string, std::uint32_t, std::less<>> objects_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> node_sets_;

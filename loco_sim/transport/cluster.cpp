@@ -23,9 +23,12 @@ SimulatedCluster::SimulatedCluster(ClusterConfig config)
     : config_(std::move(config)),
       system_(system_config(config_)),
       scheduler_(config_.schedule, config_.seed),
-      recorder_(config_.record ? std::make_unique<Recorder>(config_.nodes) : nullptr),
+      recorder_(config_.record ? std::make_unique<Recorder>(config_.nodes, config_.record_activities) : nullptr),
       pool_({.stack_bytes = kStackBytes}) {
   if (recorder_) recorder_->trace().seed = config_.seed;
+  if (config_.series_interval.ps > 0 && config_.schedule == Schedule::timed) {
+    series_.emplace(config_.series_interval);
+  }
   for (NodeId n = 0; n < config_.nodes; ++n) nodes_.push_back(std::make_unique<VirtualTransport>(*this, n));
 }
 
@@ -120,7 +123,9 @@ void SimulatedCluster::suspend() {
 void SimulatedCluster::run() {
   nic::Context context{.runner = *this, .observer = recorder_.get()};
   std::uint64_t events = 0;
-  while (scheduler_.step(system_, context)) {
+  while (true) {
+    if (series_ && !system_.idle()) series_->until(system_.network(), system_.next_time());
+    if (!scheduler_.step(system_, context)) break;
     if (failure_) throw_program_error();
     check_progress(++events);
   }

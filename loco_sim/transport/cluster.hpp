@@ -10,10 +10,12 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "fabric/report.hpp"
 #include "loco_sim/loco/transport.hpp"
 #include "loco_sim/trace/recorder.hpp"
 #include "loco_sim/transport/schedule.hpp"
@@ -65,7 +67,9 @@ struct ClusterConfig {
   std::uint32_t nodes = 2;
   std::uint64_t seed = 1;
   Schedule schedule = Schedule::timed;
-  bool record = false;  ///< keep a trace of calls and subevents
+  bool record = false;              ///< keep a trace of calls and subevents
+  bool record_activities = false;   ///< and of packets, TLPs, doorbells, CQEs
+  sim::Duration series_interval{};  ///< look at the links so often; zero: not at all. Schedule::timed only
   std::uint64_t events_max = 1'000'000'000;
   std::function<bool()> interrupted = {};        ///< asked now and then; may be empty
   std::uint32_t send_queue_entries = 128;        ///< of each queue pair
@@ -98,6 +102,8 @@ class SimulatedCluster final : public nic::ThreadRunner {
   /// For a program: calls `f` on the stack that run() was called on, and then goes on. No simulated time passes. For
   /// what does not fit on a fiber's stack, such as an interpreter. What `f` throws comes out here.
   void call_outside(const std::function<void()>& f);
+  /// What the links did over time; empty when it was not asked for.
+  [[nodiscard]] const std::optional<fabric::LinkSeries>& series() const { return series_; }
   /// The recorded trace, taken out; empty when nothing was recorded.
   [[nodiscard]] model::Trace take_trace();
 
@@ -121,6 +127,7 @@ class SimulatedCluster final : public nic::ThreadRunner {
   nic::System system_;
   Scheduler scheduler_;
   std::unique_ptr<Recorder> recorder_;
+  std::optional<fabric::LinkSeries> series_;
   std::vector<std::unique_ptr<VirtualTransport>> nodes_;
   std::vector<std::unique_ptr<SimThread>> threads_;  ///< by number in the machine
   nic::Cpu* cpu_ = nullptr;                          ///< of the step that is being taken

@@ -96,23 +96,24 @@ void VirtualTransport::make_room(SimThread& thread) {
 
 model::CallId VirtualTransport::begin_operation(model::Method method, std::uint64_t argument, std::uint64_t work_id) {
   if (!cluster_.recorder_) return 0;
-  return cluster_.recorder_->begin_operation(cluster_.current_, method, argument, work_id, cluster_.system_.seq());
+  return cluster_.recorder_->begin_operation(cluster_.current_, method, argument, work_id, cluster_.system_.seq(),
+                                             now_ps());
 }
 
 void VirtualTransport::finish_operation(model::CallId call, std::uint64_t result) {
-  if (call != 0) cluster_.recorder_->finish(call, result, cluster_.system_.seq());
+  if (call != 0) cluster_.recorder_->finish(call, result, cluster_.system_.seq(), now_ps());
 }
 
 void VirtualTransport::begin_call(const CallInfo& call) {
   SimThread& thread = cluster_.current();
   thread.calls.push_back(call);
-  if (cluster_.recorder_) cluster_.recorder_->begin(cluster_.current_, call, cluster_.system_.seq());
+  if (cluster_.recorder_) cluster_.recorder_->begin(cluster_.current_, call, cluster_.system_.seq(), now_ps());
 }
 
 void VirtualTransport::end_call(std::uint64_t result) {
   if (cluster_.closing_) return;  // a program is being unwound: nobody will read its trace
   cluster_.current().calls.pop_back();
-  if (cluster_.recorder_) cluster_.recorder_->end(cluster_.current_, result, cluster_.system_.seq());
+  if (cluster_.recorder_) cluster_.recorder_->end(cluster_.current_, result, cluster_.system_.seq(), now_ps());
 }
 
 void VirtualTransport::note_waited(std::uint64_t) {

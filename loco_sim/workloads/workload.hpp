@@ -50,6 +50,7 @@ class Params {
 struct OperationTimes {
   std::string name;
   std::vector<std::int64_t> samples_ps;
+  std::vector<std::int64_t> ends_ps;  ///< when each of them ended, since the run began
 };
 
 struct Results {

@@ -17,6 +17,7 @@ from .program import ProgramResult as ProgramResult
 from .reports import report as report
 from .result import Latency as Latency
 from .result import Result as Result
+from .result import Series as Series
 from .result import run as run
 from .result import stop_flag as stop_flag
 from .result import validate as validate

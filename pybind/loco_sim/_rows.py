@@ -63,7 +63,7 @@ class RowFile:
     def _columns(self) -> list[str]:
         from .result import COUNTERS
 
-        return [*self._head, *_RESULTS, *(f"counters.{c}" for c in COUNTERS), "by_operation", "retry"]
+        return [*self._head, *_RESULTS, *(f"counters.{c}" for c in COUNTERS), "workload_counters", "by_operation", "retry"]
 
     def _line(self, row: Mapping[str, Any]) -> str:
         if not self._csv:

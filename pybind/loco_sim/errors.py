@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import _core
+    from .trace import Trace
+
 __all__ = ["Error", "InputError", "MissingPackageError", "RunError", "TraceError"]
 
 
@@ -44,7 +50,14 @@ class TraceError(Error, ValueError):
 
 
 class RunError(Error, RuntimeError):
-    """A run that could not finish: a broken invariant, a deadlock, an operation that failed, too many events."""
+    """A run that could not finish: a broken invariant, a deadlock, an operation that failed, too many events.
+
+    Attributes:
+        trace: what had been recorded until then, to look at and to check, or None. Calls that were under way have not
+            returned in it.
+    """
+
+    trace: Trace | None = None
 
 
 class MissingPackageError(Error, ImportError):
@@ -55,6 +68,15 @@ def _input_error(text: str, **fields: object) -> InputError:
     error = InputError(text)
     for name, value in fields.items():
         setattr(error, name, value)
+    return error
+
+
+def _run_error(text: str, trace: _core.Trace | None) -> RunError:
+    error = RunError(text)
+    if trace is not None:
+        from .trace import Trace
+
+        error.trace = Trace(trace)
     return error
 
 

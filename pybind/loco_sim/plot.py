@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence, Union
 
 from ._optional import need
 from .litmus_tests import Explanation
-from .result import Latency, Result
+from .result import Latency, Result, Series
 from .trace import Trace
 from .verdict import Verdict, Violation
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["execution_graph", "latency_cdf", "latency_percentiles", "link_utilisation", "queue_occupancy",
-           "sequence_chart", "throughput"]
+           "sequence_chart", "throughput", "throughput_over_time"]
 
 Times = Union[Result, Latency, Mapping[str, Union[Result, Latency]]]
 
@@ -317,15 +317,74 @@ def _binned(starts: np.ndarray[Any, Any], ends: np.ndarray[Any, Any], weights: n
     return total
 
 
-def link_utilisation(trace: Trace | Result, ax: Axes | None = None, *, rate_bps: float | None = None,
-                     bins: int = 100) -> Axes:
-    """Payload that each node sends to others over time, in Gb/s; with `rate_bps`, as a share of that rate.
+def _chosen(series: Series, links: Sequence[str] | None, weight: np.ndarray[Any, Any]) -> list[int]:
+    """Indices of the links named, else of the eight that weigh most."""
+    if links is not None:
+        unknown = [name for name in links if name not in series.links]
+        if unknown:
+            raise KeyError(f"{unknown[0]}: expected one of {', '.join(series.links)}")
+        return [series.links.index(name) for name in links]
+    heavy = sorted(range(len(series.links)), key=lambda i: (-weight[i], i))[:8]
+    return sorted(i for i in heavy if weight[i] > 0)
 
-    From the trace: the words of a remote operation count as sent, evenly, between the read at one end and the arrival
-    at the other. Headers, ACKs and requests are not in a trace, so this is a lower bound of the load of the link.
+
+def _series_of(subject: Trace | Result | Series) -> Series | None:
+    return subject if isinstance(subject, Series) else subject.series if isinstance(subject, Result) else None
+
+
+def _over_time(ax: Axes, end_ps: float) -> float:
+    unit, unit_name = _unit(end_ps)
+    ax.set_xlabel(f"simulated time ({unit_name})")
+    ax.set_ylim(bottom=0)
+    ax.grid(True, alpha=0.3)
+    return unit
+
+
+def throughput_over_time(result: Result, ax: Axes | None = None, *, bucket: int | str | None = None) -> Axes:
+    """Operations a second that ended in each bucket of time, a line for each kind of operation.
+
+    Args:
+        bucket: its length, in picoseconds or as text such as "10us"; by default a hundredth of the run.
+    """
+    ax = _axes(ax, "throughput_over_time")
+    bucket = bucket or max(1, result.simulated_ps // 100)
+    unit = _over_time(ax, result.simulated_ps)
+    for i, name in enumerate(result.operations):
+        starts, rates = result.throughput_series(bucket, name)
+        ax.step(starts / unit, rates / 1e6, where="post", label=name, color=_COLOURS[i % len(_COLOURS)])
+    ax.set_ylabel("million operations/s")
+    if result.operations:
+        ax.legend()
+    return ax
+
+
+def link_utilisation(subject: Trace | Result | Series, ax: Axes | None = None, *, links: Sequence[str] | None = None,
+                     rate_bps: float | None = None, bins: int = 100) -> Axes:
+    """How busy the links are over time.
+
+    With a `Series` (or a Result that has one: ``series: {interval: 1us}`` in the scenario): for which share of each
+    interval a link was sending, headers, ACKs and all; of the eight busiest links unless `links` names some.
+
+    Else from the trace: payload that each node sends to others, in Gb/s, or with `rate_bps` as a share of that rate. The
+    words of a remote operation count as sent, evenly, between the read at one end and the arrival at the other.
+    Headers, ACKs and requests are not in it, so this is a lower bound of the load of the link.
     """
     import numpy
 
+    series = _series_of(subject)
+    if series is not None:
+        ax = _axes(ax, "link_utilisation")
+        shares = series.utilisation
+        times = series.times_ps[:-1]
+        unit = _over_time(ax, max(1, float(series.times_ps[-1])) if len(series.times_ps) else 1)
+        for i in _chosen(series, links, shares.sum(axis=0)):
+            ax.step(times / unit, 100 * shares[:, i], where="post", label=series.links[i])
+        ax.set_ylabel("link busy (%)")
+        if ax.get_lines():
+            ax.legend()
+        return ax
+    assert not isinstance(subject, Series)
+    trace = subject
     trace = trace.trace if isinstance(trace, Result) else trace
     ax = _axes(ax, "link_utilisation")
     transfers = [t for t in _transfers(trace) if t.local != t.peer]
@@ -350,13 +409,31 @@ def link_utilisation(trace: Trace | Result, ax: Axes | None = None, *, rate_bps:
     return ax
 
 
-def queue_occupancy(trace: Trace | Result, ax: Axes | None = None) -> Axes:
-    """Remote operations of each node that are under way over time: from the first read of their data to the last write.
+def queue_occupancy(subject: Trace | Result | Series, ax: Axes | None = None, *, links: Sequence[str] | None = None
+                    ) -> Axes:
+    """What waits, over time.
 
-    From the trace; a work request that waits in its send queue before that is not counted.
+    With a `Series` (or a Result that has one): bytes that wait for the ports of links; of the eight longest queues unless
+    `links` names some.
+
+    Else from the trace: remote operations of each node that are under way, from the first read of their data to the
+    last write. A work request that waits in its send queue before that is not counted.
     """
     import numpy
 
+    series = _series_of(subject)
+    if series is not None:
+        ax = _axes(ax, "queue_occupancy")
+        queued = series.queued_bytes / 1e3
+        unit = _over_time(ax, max(1, float(series.times_ps[-1])) if len(series.times_ps) else 1)
+        for i in _chosen(series, links, queued.max(axis=0) if len(queued) else numpy.zeros(0)):
+            ax.step(series.times_ps / unit, queued[:, i], where="post", label=series.links[i])
+        ax.set_ylabel("waiting for the port (kB)")
+        if ax.get_lines():
+            ax.legend()
+        return ax
+    assert not isinstance(subject, Series)
+    trace = subject
     trace = trace.trace if isinstance(trace, Result) else trace
     ax = _axes(ax, "queue_occupancy")
     transfers = _transfers(trace)

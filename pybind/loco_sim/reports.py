@@ -144,6 +144,13 @@ def _plots(data: Mapping[str, Any], result: Result | None) -> list[str]:
     if times:
         out.append(_figure("Latency: share of the operations that took at most so long", lambda: plot.latency_cdf(times)))
         out.append(_figure("Latency at some percentiles", lambda: plot.latency_percentiles(times)))
+    if result is not None and result.series is not None and len(result.series.times_ps) > 1:
+        series = result.series
+        out.append(_figure("Share of the time for which links were sending", lambda: plot.link_utilisation(series)))
+        out.append(_figure("What waited for links", lambda: plot.queue_occupancy(series)))
+    if result is not None and times:
+        run = result
+        out.append(_figure("Throughput over time", lambda: plot.throughput_over_time(run)))
     if result is not None and result._trace is not None and len(result._trace):
         trace = result._trace
         out.append(_figure("Payload that each node sends", lambda: plot.link_utilisation(trace)))

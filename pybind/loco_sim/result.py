@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .trace import Trace
     from .verdict import Verdict
 
-__all__ = ["Latency", "Result", "run", "stop_flag", "validate"]
+__all__ = ["Latency", "Result", "Series", "run", "stop_flag", "validate"]
 
 COUNTERS = _core.COUNTERS
 """Names of `Result.counters`."""
@@ -34,16 +34,28 @@ class Latency:
     (2000, 1000, 3000, 3)
     """
 
-    def __init__(self, samples_ps: npt.ArrayLike) -> None:
+    def __init__(self, samples_ps: npt.ArrayLike, ends_ps: npt.ArrayLike | None = None) -> None:
         import numpy
 
         self._samples = numpy.asarray(samples_ps, dtype=numpy.int64)
+        self._ends = None if ends_ps is None else numpy.asarray(ends_ps, dtype=numpy.int64)
         self._sorted: np.ndarray[Any, Any] | None = None
 
     @property
     def samples_ps(self) -> np.ndarray[Any, Any]:
         """Picoseconds, shape (n,), int64, in order of completion. Of a run: read-only, no copy."""
         return self._samples
+
+    @property
+    def ends_ps(self) -> np.ndarray[Any, Any]:
+        """When each operation ended, in picoseconds since the run began: shape (n,), int64, the order of `samples_ps`.
+
+        Raises:
+            ValueError: not known: these samples are of no run.
+        """
+        if self._ends is None:
+            raise ValueError("it is not known when these operations ended")
+        return self._ends
 
     @property
     def sorted_ps(self) -> np.ndarray[Any, Any]:
@@ -132,6 +144,52 @@ class Latency:
                 f"p99 {time_text(self.p99)}, max {time_text(self.max)})")
 
 
+class Series:
+    """The links of the network over time, looked at in regular intervals: ``series: {interval: 1us}`` in a scenario.
+
+    Attributes:
+        interval_ps: picoseconds from one look to the next. Long runs have every second look dropped, and the interval
+            doubled, until there are at most 16,384.
+        links: names, e.g. "h0-s0": from host 0 to switch 0.
+    """
+
+    def __init__(self, interval_ps: int, links: list[str], busy: Any, queued: Any, end_ps: int) -> None:
+        import numpy
+
+        self.interval_ps, self.links = interval_ps, links
+        shape = (-1, len(links)) if links else (0, 0)
+        looks = end_ps // interval_ps + 1  # timers may run on when the programs have ended
+        self._busy = numpy.frombuffer(busy, dtype=numpy.int64).reshape(shape)[:looks]
+        self._queued = numpy.frombuffer(queued, dtype=numpy.uint64).reshape(shape)[:looks]
+
+    @property
+    def times_ps(self) -> np.ndarray[Any, Any]:
+        """When it was looked: shape (n,), picoseconds since the run began."""
+        import numpy
+
+        return numpy.arange(len(self._busy), dtype=numpy.int64) * self.interval_ps
+
+    @property
+    def queued_bytes(self) -> np.ndarray[Any, Any]:
+        """What waited for each link's port at that moment: shape (n, links), bytes. Read-only, no copy."""
+        return self._queued
+
+    @property
+    def busy_ps(self) -> np.ndarray[Any, Any]:
+        """For how long each link had been sending by then: shape (n, links), picoseconds. Read-only, no copy."""
+        return self._busy
+
+    @property
+    def utilisation(self) -> np.ndarray[Any, Any]:
+        """The share of each interval for which a link was sending: shape (n - 1, links), 0 to 1."""
+        import numpy
+
+        return numpy.diff(self._busy, axis=0) / self.interval_ps
+
+    def __repr__(self) -> str:
+        return f"Series({len(self._busy)} looks, one every {time_text(self.interval_ps)}, {len(self.links)} links)"
+
+
 class Result:
     """What a run did: times, counters, trace, verdict. Pickles.
 
@@ -146,14 +204,17 @@ class Result:
         measured_ps: simulated picoseconds from the first operation's start to the last one's end.
         simulated_ps: simulated picoseconds of the whole run, set-up included.
         verdict: what the checkers said, or None when the scenario asks for no check.
+        series: the links over time, or None when the scenario has no ``series.interval``.
     """
 
     def __init__(self, scenario: Scenario | None, core: _core.Finished) -> None:
         import numpy
 
         self.scenario = scenario
-        self.operations = {name: Latency(numpy.frombuffer(samples, dtype=numpy.int64))  # type: ignore[call-overload]
-                           for name, samples in core.operations}
+        self.operations = {name: Latency(numpy.frombuffer(samples, dtype=numpy.int64),  # type: ignore[call-overload]
+                                         numpy.frombuffer(ends, dtype=numpy.int64))  # type: ignore[call-overload]
+                           for name, samples, ends in core.operations}
+        self.series: Series | None = None if core.series is None else Series(*core.series, core.simulated_ps)
         self.counters: dict[str, int] = core.counters
         self.workload_counters: dict[str, int] = core.workload_counters
         self.broken: list[str] = core.broken
@@ -187,6 +248,24 @@ class Result:
     def throughput(self) -> float:
         """Operations a simulated second."""
         return self.operations_per_second
+
+    def throughput_series(self, bucket: int | str, operation: str | None = None
+                          ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """(start of each bucket in picoseconds, operations a second that ended in it), from the run's begin on.
+
+        Args:
+            bucket: its length: picoseconds, or a text such as "10us".
+            operation: only this kind.
+        """
+        import numpy
+
+        from .units import duration_ps
+
+        length = duration_ps(bucket)  # a ValueError when it is none
+        kinds = self.operations.values() if operation is None else [self.operations[operation]]
+        ends = numpy.concatenate([numpy.empty(0, numpy.int64), *(o.ends_ps for o in kinds)])
+        counts = numpy.bincount(ends // length) if len(ends) else numpy.zeros(0, int)
+        return numpy.arange(len(counts), dtype=numpy.int64) * length, counts / (length * 1e-12)
 
     @property
     def consistent(self) -> bool | None:
@@ -281,6 +360,7 @@ class Result:
                  for row in rows]
         lines.append(f"throughput: {rate_text(self.throughput)}operations/s ({self.operations_done} operations in "
                      f"{time_text(self.measured_ps)} of simulated time)")
+        lines += [f"the workload found: {what}" for what in self.broken]
         if self.verdict is not None:
             lines.append(self.verdict.text.rstrip("\n"))
         return "\n".join(lines)

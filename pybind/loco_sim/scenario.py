@@ -7,9 +7,12 @@ import html
 import json
 import os
 import re
-from typing import Any, Mapping
+from typing import TYPE_CHECKING, Any, Mapping
 
 from . import _core
+
+if TYPE_CHECKING:
+    from .sweeps import Choice, Uniform
 
 __all__ = ["Scenario", "list_hardware", "list_topologies", "list_workloads"]
 
@@ -131,9 +134,21 @@ class Scenario:
         return self._core.check
 
     @property
-    def sweep_axes(self) -> dict[str, list[str]]:
-        """The scenario's own `sweep:`: dotted keys and their values as written."""
-        return dict(self._core.sweep)
+    def sweep_axes(self) -> dict[str, list[str] | Uniform | Choice]:
+        """The scenario's own `sweep:`: dotted keys and their values as written, ranges written out, or what they are
+        drawn from."""
+        from .sweeps import Choice, Uniform
+
+        out: dict[str, list[str] | Uniform | Choice] = {}
+        for key, values, kind, log in self._core.sweep:
+            out[key] = (Uniform(values[0], values[1], log=log) if kind == "uniform" else Choice(values) if kind == "choice"
+                        else values)
+        return out
+
+    @property
+    def sweep_samples(self) -> tuple[int, int]:
+        """The `samples` and `sample_seed` of the scenario's own `sweep:`."""
+        return self._core.samples, self._core.sample_seed
 
     def effective(self) -> dict[str, Any]:
         """The effective configuration: every dotted key with its value, defaults filled, hardware included.

@@ -80,9 +80,16 @@ Values = Union[Iterable[Any], Range, Uniform, Choice]
 Parameters = Union[Mapping[str, Values], Sequence[Mapping[str, Any]]]
 
 
+def _number(value: int | float | str) -> int | float | str:
+    """Text that is a whole number, as in YAML, as that number."""
+    return int(value) if isinstance(value, str) and value.strip().isdecimal() else value
+
+
 def _between(low: int | float | str, high: int | float | str, share: float, log: bool) -> int | float | str:
+    low, high = _number(low), _number(high)
     if isinstance(low, str) or isinstance(high, str):
-        (a, kind), (b, other) = parse_quantity(str(low)), parse_quantity(str(high))
+        (b, other) = parse_quantity(str(high))
+        (a, kind) = (0, other) if low == 0 else parse_quantity(str(low))
         if kind != other:
             raise ValueError(f"expected two of a kind, found {low!r} and {high!r}")
         return format_like(int(_between(a, b, share, log)), kind)
@@ -151,6 +158,7 @@ def _run_point(scenario: Scenario, stop: _core.StopFlag | None = None) -> dict[s
         "latency_p99_ps": times["p99_ps"], "latency_max_ps": times["max_ps"],
         "measured_ps": result.measured_ps, "simulated_ps": result.simulated_ps,
         **{f"counters.{k}": v for k, v in result.counters.items()},
+        "workload_counters": result.workload_counters,
         "by_operation": {name: t.summary() for name, t in result.operations.items()},
     }
 
@@ -179,12 +187,14 @@ class _Point:
 
 
 def sweep_rows(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, parameters: Parameters | None = None, *,
-               overrides: Mapping[str, Any] | None = None, seeds: int | Iterable[int] | None = None, samples: int = 1,
-               sample_seed: int = 1, jobs: int | None = None, executor: Executor | None = None,
+               overrides: Mapping[str, Any] | None = None, seeds: int | Iterable[int] | None = None, samples: int | None = None,
+               sample_seed: int | None = None, jobs: int | None = None, executor: Executor | None = None,
                out: str | os.PathLike[str] | None = None, resume: bool = True,
                progress: bool | None = None) -> Iterator[dict[str, Any]]:
     """The rows of a sweep as they finish, those of an earlier, interrupted call first. Arguments: see `sweep`."""
     base = Scenario(scenario, overrides=overrides)
+    own_samples, own_seed = base.sweep_samples if parameters is None else (1, 1)
+    samples, sample_seed = samples or own_samples, own_seed if sample_seed is None else sample_seed
     if parameters is None:
         parameters = base.sweep_axes
     base = base.override({"sweep": None}) if base.sweep_axes else base
@@ -318,8 +328,8 @@ class _Progress:
 
 
 def sweep(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, parameters: Parameters | None = None, *,
-          overrides: Mapping[str, Any] | None = None, seeds: int | Iterable[int] | None = None, samples: int = 1,
-          sample_seed: int = 1, jobs: int | None = None, executor: Executor | None = None,
+          overrides: Mapping[str, Any] | None = None, seeds: int | Iterable[int] | None = None, samples: int | None = None,
+          sample_seed: int | None = None, jobs: int | None = None, executor: Executor | None = None,
           out: str | os.PathLike[str] | None = None, resume: bool = True, progress: bool | None = None) -> pd.DataFrame:
     """Runs a scenario at many points and returns a table, one row a point.
 
@@ -330,8 +340,9 @@ def sweep(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, param
             None: the scenario's own ``sweep:``.
         overrides: what all points have in common.
         seeds: a number of seeds to try at each point (from the scenario's seed on), or the seeds.
-        samples: how many draws to take from `Uniform` and `Choice`, at each combination of the rest.
-        sample_seed: decides the draws.
+        samples: how many draws to take from `Uniform` and `Choice`, at each combination of the rest; by default the
+            scenario's ``sweep.samples`` with its own sweep, else 1.
+        sample_seed: decides the draws; by default as with `samples`.
         jobs: runs at one time, on threads; by default as many as processors.
         executor: where to run instead: any `concurrent.futures.Executor` (processes, Dask, MPI, Ray).
         out: a file that rows are written to as they finish: .csv, or .json / .jsonl for one JSON object a line. When the
@@ -341,8 +352,8 @@ def sweep(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, param
 
     Returns:
         A pandas DataFrame with a column for each parameter, ``seed``, ``error`` (None, or why the point failed),
-        ``consistent``, ``operations``, ``operations_per_second``, ``latency_*_ps``, ``counters.*``, ``by_operation``,
-        ``version`` and ``config_hash``, in the order of the points.
+        ``consistent``, ``operations``, ``operations_per_second``, ``latency_*_ps``, ``counters.*``, ``workload_counters``
+        (what the workload and the network counted), ``by_operation``, ``version`` and ``config_hash``, in the order of the points.
 
     Raises:
         InputError: a mistake in the scenario, or one that every point has. One that only some points have, and runs

@@ -15,10 +15,14 @@ if TYPE_CHECKING:
 
     from .verdict import Verdict
 
-__all__ = ["Object", "Thread", "Trace", "call_dtype", "read_trace", "subevent_dtype"]
+__all__ = ["ACTIVITIES", "Object", "Thread", "Trace", "call_dtype", "read_trace", "subevent_dtype"]
 
 NEVER = 2**64 - 1
 """The stamp of an end that had not come when the run ended."""
+
+
+ACTIVITIES = _core.ACTIVITIES
+"""Kinds of `Trace.activities`."""
 
 
 class Thread(NamedTuple):
@@ -141,7 +145,8 @@ class Trace:
         """The calls of library methods: a structured array of shape (n,), read-only, no copy.
 
         Call i has the id i + 1. Fields: parent (call id, 0: the program's own), thread, library, method, returned,
-        object, node_set, work_id, argument, result, begin, end (order stamps).
+        object, node_set, work_id, argument, result, begin, end (order stamps), begin_ps, end_ps (picoseconds by the
+        clock of the calling thread).
         """
         if self._calls is None:
             import numpy
@@ -163,6 +168,35 @@ class Trace:
             self._subevents = numpy.frombuffer(self._core.subevent_bytes(),  # type: ignore[call-overload]
                                                dtype=subevent_dtype())
         return self._subevents
+
+    @property
+    def activities(self) -> np.ndarray[Any, Any]:
+        """Packets, TLPs, doorbells and completions, if the scenario says ``trace: {level: packets}``: a structured array
+        of shape (n,), read-only, no copy.
+
+        Fields: kind (index of `ACTIVITIES`), opcode (of packets), node, peer, qp, number (a packet's sequence number),
+        bytes, start_ps, finish_ps (-1: a packet that never arrived). Replaced traces have none.
+        """
+        import numpy
+
+        dtype = _dtype(_core.ACTIVITY_FIELDS, _core.ACTIVITY_SIZE)
+        return numpy.frombuffer(self._core.activity_bytes(), dtype=dtype)  # type: ignore[call-overload, no-any-return]
+
+    def to_perfetto(self) -> str:
+        """The run as a timeline for https://ui.perfetto.dev or chrome://tracing (JSON): what ``loco-sim trace export
+        --to perfetto`` writes.
+
+        Raises:
+            ValueError: a trace file of an older version, which has no times of calls.
+        """
+        try:
+            return self._core.timeline()
+        except RuntimeError as error:
+            raise ValueError(str(error)) from None
+
+    def to_dot(self, limit: int = 200) -> str:
+        """The first `limit` accesses as an execution graph for Graphviz."""
+        return self._core.graph(limit)
 
     def __len__(self) -> int:
         """Number of subevents."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-__all__ = ["format_like", "parse_quantity"]
+__all__ = ["duration_ps", "format_like", "parse_quantity"]
 
 _DURATION = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
 _SIZE = {"B": 1, "kB": 10**3, "KiB": 2**10, "MB": 10**6, "MiB": 2**20, "GB": 10**9, "GiB": 2**30}
@@ -27,6 +27,21 @@ def parse_quantity(text: str) -> tuple[int, str]:
             if amount.denominator == 1:
                 return int(amount), kind
     raise ValueError(f"expected a time, a size or a rate such as 50ns, 4KiB or 25Gbps, found {text!r}")
+
+
+def duration_ps(value: int | str) -> int:
+    """Picoseconds, given as such or as a text with a unit; more than 0.
+
+    >>> duration_ps("2us")
+    2000000
+    """
+    try:
+        amount, kind = (value, "duration") if isinstance(value, int) else parse_quantity(value)
+    except ValueError:
+        amount, kind = 0, ""
+    if kind != "duration" or amount < 1:
+        raise ValueError(f"expected a time such as 10us, found {value!r}")
+    return amount
 
 
 def format_like(amount: int, kind: str) -> str:

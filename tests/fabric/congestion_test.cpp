@@ -176,8 +176,12 @@ TEST_CASE("queues are sampled over time without changing the run") {
     if (watched.fabric().graph().link(id).to == 0) last = id;
   }
   QueueSeries series({last}, 10_us);
+  LinkSeries links(10_us);
+  LinkSeries thinned(1_ns);  // more than fit: every second sample is dropped, again and again
   while (!watched.idle()) {
     series.until(watched.fabric(), watched.next_time());
+    links.until(watched.fabric(), watched.next_time());
+    thinned.until(watched.fabric(), watched.next_time());
     watched.step();
   }
   CHECK(watched == plain);
@@ -187,4 +191,14 @@ TEST_CASE("queues are sampled over time without changing the run") {
   CHECK(at50.at.ps == 50'000'000);
   const double expected = (50'000'000 - 64 * 80 - 1'300'000) / 80.0;
   CHECK(std::abs(static_cast<double>(at50.bytes.at(0)) - expected) < 2.5 * 4194);
+  CHECK(links.queued_bytes()[5 * links.links() + last] == at50.bytes[0]);
+  // From 1.3 us on the link never pauses: it has been busy for all of the time but that.
+  const std::int64_t busy = links.busy_ps()[5 * links.links() + last];
+  CHECK(busy > 50'000'000 - 1'400'000);
+  CHECK(busy <= 50'000'000);
+  CHECK(thinned.busy_ps().size() <= LinkSeries::kSamplesMax * thinned.links());
+  REQUIRE(50'000'000 % thinned.interval().ps == 0);
+  const auto same = static_cast<std::size_t>(50'000'000 / thinned.interval().ps);
+  CHECK(thinned.busy_ps()[same * thinned.links() + last] == busy);
+  CHECK(thinned.queued_bytes()[same * thinned.links() + last] == at50.bytes[0]);
 }

@@ -29,6 +29,10 @@ Trace full_trace() {
   t.subevents[0].finish_ps = 0x7fffffffffffffff;
   t.calls[0].argument = 0xffffffffffffffffU;
   t.calls[0].end = kNever;
+  t.calls[0].begin_ps = -7;
+  t.calls[0].end_ps = 0x7fffffffffffffff;
+  t.activities.push_back({.kind = Activity::Kind::cqe, .qp = 0xffffffffU, .bytes = 12, .start_ps = 5, .finish_ps = -1});
+  t.activities.push_back({.opcode = 255, .number = 0xffffffffU, .start_ps = -9, .finish_ps = 77});
   return t;
 }
 
@@ -102,7 +106,7 @@ TEST_CASE("trace files: what is wrong is said", "[trace_io]") {
   CHECK(problem("not a trace at all") == "offset 0: the magic number is not that of a loco-sim trace");
   std::string other_version = bytes;
   other_version[8] = 9;
-  CHECK(problem(other_version) == "offset 8: version 9, expected 1");
+  CHECK(problem(other_version) == "offset 8: version 9, expected 1 to 2");
   CHECK_THAT(problem(bytes + "x"), loco::test::contains_text("goes on after its end block"));
   std::string flipped = bytes;
   flipped[20] = static_cast<char>(flipped[20] ^ 1);
@@ -110,19 +114,20 @@ TEST_CASE("trace files: what is wrong is said", "[trace_io]") {
 }
 
 /// Bytes of a trace with one subevent that refers to `source`.
-std::string with_source(std::uint64_t code) {
+std::string with_source(std::uint64_t code, std::uint32_t version = kTraceVersion) {
   codec::Writer header, threads, objects, sets, calls, subevents, out;
   header.text("");
   // seed; then how many nodes, threads, objects, node sets, calls and subevents
   for (const std::uint64_t n : {0U, 1U, 1U, 1U, 1U, 1U, 1U}) header.number(n);
+  if (version >= 2) header.number(0);  // activities
   threads.number(0);
   threads.text("");
   objects.text("");
   objects.byte(0);
   objects.number(0);
   sets.number(0);
-  calls.number(1);  // records in the block; then the call's eleven fields
-  for (int i = 0; i < 11; ++i) calls.number(0);
+  calls.number(1);  // records in the block; then the call's eleven fields, and two times
+  for (int i = 0; i < (version >= 2 ? 13 : 11); ++i) calls.number(0);
   subevents.number(1);                              // records in the block
   subevents.number(0);                              // stamp
   subevents.number(codec::zigzag(1));               // call 1
@@ -130,7 +135,7 @@ std::string with_source(std::uint64_t code) {
   subevents.number(code);                           // source
   for (int i = 0; i < 5; ++i) subevents.number(0);  // overwrote, start, finish, times
   out.raw(codec::kMagic);
-  out.fixed32(kTraceVersion);
+  out.fixed32(version);
   out.block(codec::Tag::header, header.bytes());
   out.block(codec::Tag::threads, threads.bytes());
   out.block(codec::Tag::objects, objects.bytes());
@@ -143,6 +148,7 @@ std::string with_source(std::uint64_t code) {
 
 TEST_CASE("trace files: indices out of range are refused though the checksum fits", "[trace_io]") {
   REQUIRE(decode_trace(with_source(0)).subevents.size() == 1);
+  REQUIRE(decode_trace(with_source(0, 1)).calls.size() == 1);  // what version 1 wrote can still be read
   REQUIRE(decode_trace(with_source(codec::zigzag(0) + 1)).subevents[0].source == 1);
   for (const std::uint64_t code : {codec::zigzag(1) + 1, codec::zigzag(0 - std::uint64_t{1}) + 1, ~std::uint64_t{0}})
     REQUIRE_THROWS_AS(decode_trace(with_source(code)), TraceError);
@@ -165,12 +171,12 @@ TEST_CASE("trace files: the text form has one record a line", "[trace_io]") {
   s.value = 7;
   t.subevents.push_back(s);
   REQUIRE(text(t) ==
-          "trace version=1 scenario=\"a\\x22b\" seed=0 nodes=2\n"
+          "trace version=2 scenario=\"a\\x22b\" seed=0 nodes=2\n"
           "thread 0 node=1 name=\"worker\"\n"
           "object 0 name=\"\" transitive=0 participants={}\n"
           "node_set 0 {}\n"
           "call 1 parent=0 thread=0 rdmawait.write returned=0 object=0 node_set=0 work_id=0 argument=7 result=0 "
-          "begin=1 end=never\n"
+          "begin=1 end=never begin_ps=0 end_ps=0\n"
           "subevent 1 call=1 aCW peer=0 node=0 address=0x40 value=7 value_read=0 source=0 overwrote=0 start=0 "
           "finish=never start_ps=0 finish_ps=0\n");
 }

@@ -20,11 +20,11 @@ def workplace(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("page", ["python.md", "sweeps.md", "plots.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/sweeps.md", "docs/plots.md"])
 def test_page(page, workplace):
     pytest.importorskip("pandas")
     pytest.importorskip("matplotlib")
-    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / page).read_text(), re.DOTALL | re.MULTILINE)
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.DOTALL | re.MULTILINE)
     assert blocks
     # a file, so that what it defines can be sent to other processes
     script = workplace / "page.py"

@@ -96,3 +96,14 @@ def test_missing_package_says_how_to_get_it(barrier, monkeypatch):
         result.to_pandas()
     with pytest.raises(ImportError, match="apt install python3-pandas"):
         result.trace.to_pandas()
+
+
+def test_a_run_that_cannot_go_on_keeps_its_trace(barrier):
+    with pytest.raises(ls.RunError, match="3000 events") as caught:
+        ls.run(barrier, overrides={"limits.events": 3000})
+    trace = caught.value.trace
+    assert len(trace) > 0 and not trace.calls["returned"].all()
+    assert trace.check("rdmawait").ok
+    with pytest.raises(ls.RunError) as caught:
+        ls.run(barrier, overrides={"limits.events": 3000, "check": [], "trace.level": "none"})
+    assert caught.value.trace is None

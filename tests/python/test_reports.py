@@ -66,7 +66,7 @@ def test_page_is_whole_and_self_contained(result, tmp_path):
     for word in ("barrier, seed 1", "median", "consistent: rdmawait, sv, bal", "packets sent", "Run it again",
                  result.scenario.config_hash(), "topology.nodes: 3"):
         assert word in page.text
-    assert text.count("<figure") == 5
+    assert text.count("<figure") == 6
 
 
 def test_same_result_same_page(barrier):

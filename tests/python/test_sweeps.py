@@ -94,6 +94,20 @@ def test_sweep_of_the_scenario_itself(quick):
     assert [r["operations"] for r in table] == [10, 20]
 
 
+def test_ranges_and_random_samples_of_the_scenario_itself(quick):
+    """YAML's forms: ranges written out, random axes drawn as `sweep_points` draws them."""
+    axes = {"samples": 3, "sample_seed": 9, "topology.nodes": {"range": [2, 4, 1]},
+            "fabric.link.delay": {"log_uniform": ["50ns", "10us"]}, "seed": {"uniform": [1, 1000]}}
+    table = rows({**quick, "sweep": axes})
+    assert [r["topology.nodes"] for r in table] == ["2", "2", "2", "3", "3", "3", "4", "4", "4"]
+    points = ls.sweep_points({"topology.nodes": ["2", "3", "4"], "fabric.link.delay": ls.Uniform("50ns", "10us", log=True),
+                              "seed": ls.Uniform(1, 1000)}, samples=3, sample_seed=9)
+    assert [r["fabric.link.delay"] for r in table] == [p["fabric.link.delay"] for p in points]
+    assert [r["seed"] for r in table] == [p["seed"] for p in points] and len({r["seed"] for r in table}) == 3
+    assert len(rows({**quick, "sweep": axes}, samples=2)) == 6, "an argument wins over the file"
+    assert all(r["error"] is None for r in table)
+
+
 def test_jobs_do_not_show_in_the_results(quick, tmp_path):
     for ending in ("csv", "jsonl"):
         files = [tmp_path / f"{jobs}.{ending}" for jobs in (1, 2, 5)]

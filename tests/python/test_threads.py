@@ -51,8 +51,8 @@ def test_other_threads_go_on_during_a_run(endless):
     assert count > 1000
 
 
-def interrupted_after(endless, delay):
-    """Seconds from the signal until KeyboardInterrupt comes out of run()."""
+def interrupted_after(endless, delay, call=ls.run):
+    """Seconds from the signal until KeyboardInterrupt comes out of run(), or of another call."""
     sent = []
 
     def interrupt():
@@ -64,7 +64,7 @@ def interrupted_after(endless, delay):
     thread.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            ls.run(endless)
+            call(endless)
         return time.monotonic() - sent[0]
     finally:
         thread.join()
@@ -76,6 +76,17 @@ def test_ctrl_c_stops_a_run_within_100_ms(endless):
 
 def test_ctrl_c_stops_a_random_run_too(endless):
     assert min(interrupted_after({**endless, "schedule": "random"}, 0.1) for _ in range(3)) < 0.100
+
+
+def test_ctrl_c_stops_a_check(barrier):
+    """A check that takes far longer than the wait: the same big trace again and again."""
+    trace = ls.run(barrier, overrides={"workload.iterations": 500, "topology.nodes": 8, "check": []}).trace
+
+    def check_for_long(_):
+        while True:
+            trace.check("rdmawait", "sv", "bal")
+
+    assert min(interrupted_after(None, 0.1, check_for_long) for _ in range(3)) < 0.100
 
 
 def test_runs_work_after_an_interrupt(endless, barrier):

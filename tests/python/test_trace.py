@@ -108,7 +108,7 @@ def store_buffering(a, b):
     rows = [(0, 0, 1, 64, 1), (0, 1, 0, 128, a), (1, 0, 1, 128, 1), (1, 1, 0, 64, b)]
     for i, (thread, method, stamp, address, value) in enumerate(rows):
         calls[i] = (0, thread, 0, method, True, 0, 0, 0, value if method == 0 else 0, value if method == 1 else 0, 2 * i,
-                    2 * i + 1)
+                    2 * i + 1, 0, 0)
         events[i]["call"], events[i]["stamp"], events[i]["address"], events[i]["value"] = i + 1, stamp, address, value
         events[i]["start"] = events[i]["finish"] = 2 * i
     events[1]["source"], events[3]["source"] = (3 if a else 0), (1 if b else 0)

@@ -10,9 +10,15 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 LOCO_SIM = os.environ.get("LOCO_SIM", str(ROOT / "build/release/bin/loco-sim"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def root():
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def program():
+    """Path of the executable."""
+    return LOCO_SIM
 
 
 @pytest.fixture

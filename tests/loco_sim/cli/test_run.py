@@ -55,6 +55,16 @@ def test_more_nodes_take_more_time(loco_sim):
     assert barrier_median(2) < barrier_median(8)
 
 
+def test_the_trace_of_a_run_that_cannot_go_on_is_kept(loco_sim, tmp_path):
+    trace = tmp_path / "t.trace"
+    done = loco_sim("run", QUICKSTART, "--set", "limits.events=3000", "--trace", trace)
+    assert done.returncode == 1
+    assert "has taken 3000 events" in done.stderr
+    assert loco_sim("check", trace).returncode == 0
+    assert "returned=0" in loco_sim("trace", "export", trace, "--to", "text").stdout, "calls that were under way"
+    assert loco_sim("trace", "export", trace, "--to", "perfetto").returncode == 0
+
+
 def test_checks_can_be_chosen_and_switched_off(loco_sim):
     assert "check" not in json.loads(loco_sim("run", QUICKSTART, "--json", "--check", "").stdout)
     only_base = loco_sim("run", QUICKSTART, "--check", "rdmawait").stdout

@@ -102,9 +102,9 @@ TEST_CASE("keys that do not fit together are refused", "[scenario]") {
 
 TEST_CASE("a sweep is validated value by value", "[scenario]") {
   const Scenario s = parse(kBarrier + "sweep: {topology.nodes: [2, 4], fabric.link.delay: [50ns, 1us]}\n");
-  REQUIRE(s.sweep.size() == 2);
-  CHECK(s.sweep[0].key == "topology.nodes");
-  CHECK(s.sweep[1].values == std::vector<std::string>{"50ns", "1us"});
+  REQUIRE(s.sweep.axes.size() == 2);
+  CHECK(s.sweep.axes[0].key == "topology.nodes");
+  CHECK(s.sweep.axes[1].values == std::vector<std::string>{"50ns", "1us"});
   CHECK_THROWS_WITH(parse(kBarrier + "sweep: {topology.nodes: [2, x]}\n"),
                     contains_text("s.yaml:2:29: topology.nodes: expected"));
   CHECK_THROWS_WITH(parse(kBarrier + "sweep: {topology.ndoes: [2]}\n"), contains_text("did you mean \"nodes\"?"));
@@ -114,6 +114,54 @@ TEST_CASE("a sweep is validated value by value", "[scenario]") {
   std::string many = "[1";
   for (int i = 2; i < 1002; ++i) many += ", " + std::to_string(i);
   CHECK_THROWS_WITH(parse(kBarrier + "sweep: {seed: " + many + "]}\n"), contains_text("at most 1000 values"));
+}
+
+TEST_CASE("sweeps: ranges are written out, random axes are left to be drawn", "[scenario]") {
+  const Scenario s = parse(kBarrier +
+                           "sweep:\n  samples: 10\n  sample_seed: 7\n  topology.nodes: {range: [2, 9, 3]}\n"
+                           "  fabric.link.delay: {log_range: [50ns, 50us, 4]}\n"
+                           "  workload.iterations: {uniform: [5, 10]}\n"
+                           "  fabric.link.rate: {choice: [25Gbps, 100Gbps]}\n");
+  REQUIRE(s.sweep.axes.size() == 4);
+  // 2, 2 + 3, 2 + 6; the next, 11, lies beyond 9
+  CHECK(s.sweep.axes[0].values == std::vector<std::string>{"2", "5", "8"});
+  // factors of 10
+  CHECK(s.sweep.axes[1].values == std::vector<std::string>{"50ns", "500ns", "5us", "50us"});
+  CHECK(s.sweep.axes[2].kind == SweepAxis::Kind::uniform);
+  CHECK(s.sweep.axes[2].values == std::vector<std::string>{"5", "10"});
+  CHECK(s.sweep.axes[3].kind == SweepAxis::Kind::choice);
+  CHECK(s.sweep.samples == 10);
+  CHECK(s.sweep.sample_seed == 7);
+  CHECK(s.sweep.runs() == 3 * 4 * 10);
+  CHECK(parse(kBarrier + "sweep: {fabric.link.delay: {range: [0, 1us, 500ns]}}\n").sweep.axes[0].values.size() == 3);
+  // by equal factors, but whole nodes, each once: 2, 2.52, 3.17, 4
+  CHECK(parse(kBarrier + "sweep: {topology.nodes: {log_range: [2, 4, 4]}}\n").sweep.axes[0].values ==
+        std::vector<std::string>{"2", "3", "4"});
+}
+
+TEST_CASE("sweeps: what is wrong with a range", "[scenario]") {
+  const auto wrong = [](const std::string& axis, const std::string& message) {
+    CAPTURE(axis);
+    CHECK_THROWS_WITH(parse(kBarrier + "sweep: {topology.nodes: " + axis + "}\n"), contains_text(message));
+  };
+  wrong("{range: [2, 8]}", "sweep.topology.nodes.range: expected [FROM, TO, STEP]");
+  wrong("{range: [2, 8, 0]}", "expected a positive step");
+  wrong("{range: [2, 8, 1us]}", "expected a positive step of the same kind");
+  wrong("{range: [8, 2, 1]}", "expected what is no less than \"8\"");
+  wrong("{range: [2, 8us, 1]}", "expected what is no less than");
+  wrong("{range: [2, 9000000000000000000, 1]}", "at most 1000 values");
+  wrong("{range: [2, 4096, 1024]}", "topology.nodes: expected an integer from 2 to 1024");
+  wrong("{log_range: [0, 8, 3]}", "expected more than 0");
+  wrong("{log_range: [2, 8, 1]}", "2 or more");
+  wrong("{uniform: [2, x]}", "expected a whole number");
+  wrong("{uniform: [1, 4]}", "topology.nodes: expected an integer from 2 to 1024");
+  wrong("{choice: []}", "expected a list of values");
+  wrong("{rnage: [2, 8, 1]}", "did you mean \"range\"?");
+  CHECK_THROWS_WITH(parse(kBarrier + "sweep: {samples: 0}\n"),
+                    contains_text("sweep.samples: expected an integer from 1"));
+  CHECK_THROWS_WITH(
+      parse(kBarrier + "sweep: {samples: 1000000, topology.nodes: {range: [2, 3, 1]}, seed: {uniform: [1, 9]}}\n"),
+      contains_text("at most 1000 values and 1000000 runs"));
 }
 
 TEST_CASE("the schema has every key", "[scenario]") {

@@ -1,0 +1,147 @@
+#include "loco_sim/cli/help.hpp"
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <fmt/format.h>
+
+#include "loco_sim/cli/tree.hpp"
+#include "model/trace_io.hpp"
+
+namespace loco::cli {
+
+namespace {
+
+struct Example {
+  std::string_view command;  ///< path; empty: the program itself
+  std::string_view line;     ///< after `loco-sim `
+  std::string_view meaning;
+};
+
+constexpr std::array kExamples = {
+    Example{"", "run scenarios/quickstart.yaml", "run a scenario: latencies, throughput, verdict"},
+    Example{"", "list workloads", "what can be run"},
+    Example{"", "run --help", "everything about one command"},
+    Example{"run", "run scenarios/barrier.yaml --set topology.nodes=16 --set fabric.link.delay=1us",
+            "the same on more nodes, with longer cables"},
+    Example{"run", "run scenarios/quickstart.yaml --seed 7 --json", "another seed; for scripts"},
+    Example{"run", "run scenarios/quickstart.yaml --trace q.trace --check rdmawait,sv",
+            "keep the trace; check it against two models"},
+    Example{"run", "run scenarios/quickstart.yaml --set trace.level=packets --trace q.trace",
+            "a trace with packets and TLPs, to look at: loco-sim trace export"},
+    Example{"validate", "validate scenarios/barrier.yaml --set topology.nodes=1000", "would it run?"},
+    Example{"check", "check q.trace", "against all models that occur in it"},
+    Example{"check", "check q.trace --model bal --dot cycle.dot", "one model; the cycle as a drawing, if there is one"},
+    Example{"litmus", "litmus tests/litmus/loco-paper.yaml", "what the models allow"},
+    Example{"litmus", "litmus tests/litmus/loco-paper.yaml --engine all --quiet",
+            "the models, the hardware under every schedule and at random: do they agree?"},
+    Example{"soundness", "soundness --library bal --calls 2 --bug barrier_without_fence",
+            "the smallest program that tells a barrier without its fence from the real one"},
+    Example{"list", "list hardware", "all profiles"},
+    Example{"list", "list workloads barrier", "the parameters of one workload"},
+    Example{"trace export", "trace export q.trace --to perfetto --out q.json",
+            "then open q.json in https://ui.perfetto.dev"},
+    Example{"trace export", "trace export q.trace --to dot --limit 40 | dot -Tsvg > q.svg",
+            "the first 40 accesses as a graph"},
+    Example{"trace export", "trace export q.trace --to csv --out q.csv", "a row for each access"},
+    Example{"schema", "schema > scenario.schema.json", "for editors that complete and check YAML"},
+    Example{"completion", "completion bash > ~/.local/share/bash-completion/completions/loco-sim", "for bash"},
+    Example{"completion", "completion zsh > ~/.zfunc/_loco-sim", "for zsh, with ~/.zfunc in $fpath"},
+    Example{"completion", "completion fish > ~/.config/fish/completions/loco-sim.fish", "for fish"},
+    Example{"man", "man | man -l -", "read it"},
+};
+
+std::string examples_of(std::string_view command) {
+  std::string out;
+  for (const Example& e : kExamples) {
+    if (e.command == command) out += fmt::format("  loco-sim {}\n      {}\n", e.line, e.meaning);
+  }
+  return out.empty() ? out : "Examples:\n" + out;
+}
+
+void add_examples(CLI::App& app, const std::string& path) {
+  std::string footer = examples_of(path);
+  if (path.empty())
+    footer += "Results go to stdout, all else to stderr. Exit codes: 0 consistent, 1 failed, 2 bad input.\n";
+  if (!footer.empty()) app.footer(footer);
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    add_examples(*command, path.empty() ? command->get_name() : path + " " + command->get_name());
+  }
+}
+
+std::string roff(std::string_view text) {
+  std::string out = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
+  for (const char c : text) {
+    if (c == '\\') {
+      out += "\\e";
+    } else if (c == '-') {
+      out += "\\-";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string roff_options(const CommandInfo& command) {
+  std::string out;
+  for (const OptionInfo& option : command.options) {
+    out += ".TP\n";
+    if (option.names.empty()) {
+      out += fmt::format("\\fI{}\\fR", roff(option.name));
+    } else {
+      for (std::size_t i = 0; i < option.names.size(); ++i) {
+        out += fmt::format("{}\\fB{}\\fR", i == 0 ? "" : ", ", roff(option.names[i]));
+      }
+      if (!option.value.empty()) out += fmt::format(" \\fI{}\\fR", roff(option.value));
+    }
+    out += "\n" + roff(option.description);
+    if (!option.choices.empty()) out += roff(fmt::format(": {}", fmt::join(option.choices, ", ")));
+    out += ".\n";
+  }
+  return out;
+}
+
+std::string roff_command(const CommandInfo& command) {
+  std::string out = fmt::format(".SS loco\\-sim {}\n{}.\n", roff(command.path), roff(command.description));
+  out += roff_options(command);
+  bool first = true;
+  for (const Example& e : kExamples) {
+    if (e.command != command.path) continue;
+    out += fmt::format("{}.TP\n\\fBloco\\-sim {}\\fR\n{}.\n", first ? ".P\nExamples:\n" : "", roff(e.line),
+                       roff(e.meaning));
+    first = false;
+  }
+  for (const CommandInfo& below : command.commands) out += roff_command(below);
+  return out;
+}
+
+}  // namespace
+
+void add_examples(CLI::App& app) { add_examples(app, ""); }
+
+std::string man_page(const CLI::App& app) {
+  const CommandInfo tree = describe(app);
+  std::string out = ".TH LOCO\\-SIM 1 \"\" \"loco\\-sim " LOCO_SIM_VERSION "\" \"User Commands\"\n";
+  out += ".SH NAME\nloco\\-sim \\- simulate RDMA NICs and check what programs see against memory models\n";
+  out += ".SH SYNOPSIS\n\\fBloco\\-sim\\fR \\fICOMMAND\\fR [\\fIARGUMENT\\fR...]\n";
+  out += fmt::format(".SH DESCRIPTION\n{}\n", roff(tree.description));
+  out += ".SH OPTIONS\n" + roff_options(tree) + ".SH COMMANDS\n";
+  for (const CommandInfo& command : tree.commands) out += roff_command(command);
+  out +=
+      ".SH EXIT STATUS\n.TP\n0\nDone, and consistent with the models checked.\n"
+      ".TP\n1\nA check failed, or the run could not go on: deadlock, a failed operation, too many events.\n"
+      ".TP\n2\nBad input: one line on stderr with the place, what was expected and what was found.\n";
+  out +=
+      ".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nNo colours, whatever stdout is. There are none unless it is a "
+      "terminal.\n"
+      ".TP\n\\fBPYTHONPATH\\fR\nWhere \\fBsweep\\fR and \\fBreport\\fR look for the Python package.\n";
+  return out;
+}
+
+std::string version_text() {
+  return fmt::format("loco-sim " LOCO_SIM_VERSION "\ncompiler: " LOCO_SIM_COMPILER "\nbuild: " LOCO_SIM_BUILD_TYPE
+                     "\nsystem: " LOCO_SIM_SYSTEM "\ntrace format: {}",
+                     model::kTraceVersion);
+}
+
+}  // namespace loco::cli

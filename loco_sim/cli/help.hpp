@@ -1,0 +1,25 @@
+// What teaches the command line, all made from the one tree of commands and options: examples below --help, the man
+// page, completions for shells.
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace loco::cli {
+
+/// Puts examples below the help of every command that has some.
+void add_examples(CLI::App& app);
+
+/// The manual page in roff (man 7): section 1.
+[[nodiscard]] std::string man_page(const CLI::App& app);
+
+/// The completion script of a shell: bash, zsh or fish.
+[[nodiscard]] std::string completion(const CLI::App& app, const std::string& shell);
+
+/// Version, and on further lines what it was built with.
+[[nodiscard]] std::string version_text();
+
+}  // namespace loco::cli

@@ -1,0 +1,31 @@
+// The tree of commands as plain data: what the man page and the completions are written from.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace loco::cli {
+
+struct OptionInfo {
+  std::vector<std::string> names;  ///< with their dashes, the long one first; empty: positional
+  std::string name;                ///< of a positional
+  std::string description;
+  std::string value;                 ///< what its value is called; empty: a flag
+  std::vector<std::string> choices;  ///< all values that it may have; empty: anything
+};
+
+struct CommandInfo {
+  std::string path;  ///< `trace export`; empty: the program itself
+  std::string name;  ///< `export`
+  std::string description;
+  std::vector<OptionInfo> options;
+  std::vector<CommandInfo> commands;
+};
+
+[[nodiscard]] CommandInfo describe(const CLI::App& app);
+
+}  // namespace loco::cli

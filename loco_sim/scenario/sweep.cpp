@@ -1,0 +1,197 @@
+#include "loco_sim/scenario/sweep.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+#include <optional>
+
+#include "loco_sim/scenario/keys.hpp"
+#include "loco_sim/scenario/units.hpp"
+
+namespace loco::scenario {
+
+namespace {
+
+constexpr const char* kForms =
+    "a list of values, {range: [FROM, TO, STEP]}, {log_range: [FROM, TO, COUNT]}, {uniform: [FROM, TO]}, "
+    "{log_uniform: [FROM, TO]} or {choice: [VALUE, ...]}";
+
+/// A number with or without a unit, and how to write another of its kind.
+struct Amount {
+  std::int64_t number = 0;
+  KeyType type = KeyType::integer;
+};
+
+std::optional<Amount> amount_of(const DocumentNode& node) {
+  if (node.kind != DocumentNode::Kind::scalar || node.quoted) return {};
+  if (const auto plain = parse_integer(node.text)) return Amount{*plain, KeyType::integer};
+  if (const auto time = parse_quantity(node.text, Quantity::duration)) return Amount{*time, KeyType::duration};
+  if (const auto rate = parse_quantity(node.text, Quantity::rate)) return Amount{*rate, KeyType::rate};
+  if (const auto size = parse_quantity(node.text, Quantity::size)) return Amount{*size, KeyType::size};
+  return {};
+}
+
+Amount required_amount(const DocumentNode& node, const std::string& path) {
+  const std::optional<Amount> amount = amount_of(node);
+  if (!amount) throw InputError(node.place, path, "a whole number, a time, a size or a rate", node.description());
+  return *amount;
+}
+
+/// FROM and TO of any range: two of a kind, the first not above the second. A bare 0 is of every kind.
+std::pair<Amount, Amount> bounds(const DocumentNode& list, const std::string& path, std::size_t count,
+                                 const char* form) {
+  if (list.kind != DocumentNode::Kind::list || list.items.size() != count) {
+    throw InputError(list.place, path, form, list.description());
+  }
+  Amount from = required_amount(list.items[0], path);
+  Amount to = required_amount(list.items[1], path);
+  if (from.number == 0 && from.type == KeyType::integer) from.type = to.type;
+  if (from.type != to.type || from.number > to.number) {
+    throw InputError(list.items[1].place, path, fmt::format("what is no less than {}", in_quotes(list.items[0].text)),
+                     list.items[1].description());
+  }
+  return {from, to};
+}
+
+DocumentNode number_node(std::int64_t number, KeyType type, const Place& place) {
+  DocumentNode node;
+  node.kind = DocumentNode::Kind::scalar;
+  node.place = place;
+  node.text = format_number(number, type);
+  return node;
+}
+
+[[noreturn]] void too_many(const DocumentNode& at, const std::string& path) {
+  throw InputError(at.place, path, fmt::format("at most {} values and {} runs", kSweepValuesMax, kSweepRunsMax),
+                   "more");
+}
+
+std::vector<DocumentNode> range(const DocumentNode& list, const std::string& path) {
+  const auto [from, to] = bounds(list, path, 3, "[FROM, TO, STEP], both ends included");
+  const Amount step = required_amount(list.items[2], path);
+  if (step.type != to.type || step.number < 1) {
+    throw InputError(list.items[2].place, path, "a positive step of the same kind", list.items[2].description());
+  }
+  if ((to.number - from.number) / step.number >= static_cast<std::int64_t>(kSweepValuesMax)) too_many(list, path);
+  std::vector<DocumentNode> values;
+  for (std::int64_t value = from.number;; value += step.number) {
+    values.push_back(number_node(value, to.type, list.place));
+    if (to.number - value < step.number) return values;
+  }
+}
+
+/// COUNT values by equal factors, rounded to whole base units, each once.
+std::vector<DocumentNode> log_range(const DocumentNode& list, const std::string& path) {
+  const auto [from, to] = bounds(list, path, 3, "[FROM, TO, COUNT], both ends included");
+  const Amount count = required_amount(list.items[2], path);
+  if (count.type != KeyType::integer || count.number < 2) {
+    throw InputError(list.items[2].place, path, "how many values, 2 or more", list.items[2].description());
+  }
+  if (from.number < 1) throw InputError(list.items[0].place, path, "more than 0", list.items[0].description());
+  if (count.number > static_cast<std::int64_t>(kSweepValuesMax)) too_many(list, path);
+  std::vector<std::int64_t> numbers;
+  const double octaves = std::log2(static_cast<double>(to.number) / static_cast<double>(from.number));
+  for (std::int64_t i = 0; i < count.number; ++i) {
+    const double share = static_cast<double>(i) / static_cast<double>(count.number - 1);
+    numbers.push_back(std::llround(static_cast<double>(from.number) * std::exp2(octaves * share)));
+  }
+  numbers.back() = to.number;  // beyond 2^53 the calculation above is not exact
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  std::vector<DocumentNode> values;
+  for (const std::int64_t number : numbers) values.push_back(number_node(number, to.type, list.place));
+  return values;
+}
+
+struct AxisValues {
+  SweepAxis::Kind kind = SweepAxis::Kind::list;
+  bool log = false;
+  std::vector<DocumentNode> values;
+};
+
+AxisValues axis_values(const DocumentNode& node, const std::string& path) {
+  using Kind = SweepAxis::Kind;
+  if (node.kind == DocumentNode::Kind::list && !node.items.empty()) return {Kind::list, false, node.items};
+  if (node.kind != DocumentNode::Kind::map || node.entries.size() != 1) {
+    throw InputError(node.place, path, kForms, node.description());
+  }
+  const auto& [form, form_place, list] = node.entries.front();
+  const std::string below = path + "." + form;
+  if (form == "range") return {Kind::list, false, range(list, below)};
+  if (form == "log_range") return {Kind::list, false, log_range(list, below)};
+  if (form == "uniform" || form == "log_uniform") {
+    const Amount from = bounds(list, below, 2, "[FROM, TO], both ends included").first;
+    if (form == "log_uniform" && from.number < 1) {
+      throw InputError(list.items[0].place, below, "more than 0", list.items[0].description());
+    }
+    return {Kind::uniform, form == "log_uniform", list.items};
+  }
+  if (form == "choice") {
+    if (list.kind == DocumentNode::Kind::list && !list.items.empty()) return {Kind::choice, false, list.items};
+    throw InputError(list.place, below, "a list of values", list.description());
+  }
+  const std::vector<std::string> forms = {"range", "log_range", "uniform", "log_uniform", "choice"};
+  throw InputError(form_place, path, kForms, in_quotes(form), suggestion(form, forms));
+}
+
+}  // namespace
+
+std::size_t Sweep::runs() const {
+  std::size_t runs = 1;
+  bool random = false;
+  for (const SweepAxis& axis : axes) {
+    if (axis.kind == SweepAxis::Kind::list) {
+      runs *= axis.values.size();
+    } else {
+      random = true;
+    }
+  }
+  return random ? runs * samples : runs;
+}
+
+std::string flow_text(const DocumentNode& node) {
+  if (node.kind == DocumentNode::Kind::scalar) return node.quoted ? in_quotes(node.text) : node.text;
+  if (node.kind == DocumentNode::Kind::null) return "null";
+  std::vector<std::string> parts;
+  for (const DocumentNode& item : node.items) parts.push_back(flow_text(item));
+  for (const DocumentEntry& entry : node.entries) parts.push_back(entry.key + ": " + flow_text(entry.value));
+  const bool list = node.kind == DocumentNode::Kind::list;
+  return fmt::format("{}{}{}", list ? "[" : "{", fmt::join(parts, ", "), list ? "]" : "}");
+}
+
+Sweep read_sweep(const DocumentNode& sweep, const SweepTrial& trial) {
+  if (sweep.kind != DocumentNode::Kind::map) {
+    throw InputError(sweep.place, "sweep", "a map from dotted keys to lists of values", sweep.description());
+  }
+  const auto count = [](const DocumentEntry& entry, std::int64_t least, std::int64_t most) {
+    const Key key{.path = "sweep." + entry.key, .type = KeyType::integer, .least = least, .most = most};
+    return static_cast<std::uint64_t>(read_value(entry.value, key).number);
+  };
+  Sweep out;
+  std::size_t values = 0;
+  for (const DocumentEntry& entry : sweep.entries) {
+    if (entry.key == "samples") {
+      out.samples = count(entry, 1, kSweepRunsMax);
+      if (out.runs() > kSweepRunsMax) too_many(entry.value, "sweep");
+      continue;
+    }
+    if (entry.key == "sample_seed") {
+      out.sample_seed = count(entry, 0, std::numeric_limits<std::int64_t>::max());
+      continue;
+    }
+    if (entry.key.starts_with("sweep"))
+      throw InputError(entry.key_place, "sweep", "a key outside of sweep", in_quotes(entry.key));
+    const AxisValues axis = axis_values(entry.value, "sweep." + entry.key);
+    out.axes.push_back({entry.key, {}, axis.kind, axis.log});
+    for (const DocumentNode& value : axis.values) out.axes.back().values.push_back(flow_text(value));
+    values += axis.values.size();
+    if (values > kSweepValuesMax || out.runs() > kSweepRunsMax) {
+      throw InputError(entry.key_place, "sweep",
+                       fmt::format("at most {} values and {} runs", kSweepValuesMax, kSweepRunsMax), "more");
+    }
+    for (const DocumentNode& value : axis.values) trial(entry.key, value);
+  }
+  return out;
+}
+
+}  // namespace loco::scenario

@@ -1,0 +1,292 @@
+"""Runs the gallery and writes docs/gallery.md with a picture a question: ./dev gallery [NAME...].
+
+An answer is a sentence with numbers from the rows of the scenario's sweep, so that it changes when the simulator does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import sys
+from dataclasses import dataclass
+from typing import Any, Callable, Mapping, Sequence
+
+import loco_sim as ls
+from loco_sim.result import rate_text, time_text
+from loco_sim.units import parse_quantity
+
+HERE = pathlib.Path(__file__).resolve().parent
+PAGE = HERE.parents[1] / "docs" / "gallery.md"
+PICTURES = PAGE.parent / "gallery"
+
+Row = Mapping[str, Any]
+Rows = Sequence[Row]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A scenario of this folder, and how to look at its sweep."""
+
+    name: str
+    x: str
+    """The swept key that goes along the x axis and down the table."""
+    group: str | None
+    """The swept key that has a line and a column for each value."""
+    y: str
+    """What is looked at: a name for the axis."""
+    value: Callable[[Row], float]
+    """It, from a row; the median is taken over seeds."""
+    text: Callable[[float], str]
+    answer: Callable[[Callable[..., float], Rows], str]
+    """The sentence; the first argument gives the value at (x, group)."""
+    log_y: bool = False
+
+
+def median_of(operation: str | None = None) -> Callable[[Row], float]:
+    """The median latency, in picoseconds."""
+    if operation is None:
+        return lambda row: float(row["latency_median_ps"])
+    return lambda row: float(row["by_operation"][operation]["median_ps"])
+
+
+def counted(name: str) -> Callable[[Row], float]:
+    return lambda row: float(row["workload_counters"][name])
+
+
+def goodput(row: Row) -> float:
+    """Payload that arrived, in bits per second."""
+    return 8e12 * float(row["workload_counters"]["payload_bytes"]) / float(row["measured_ps"])
+
+
+def picoseconds(value: float) -> str:
+    return time_text(round(value))
+
+
+def bit_rate(value: float) -> str:
+    return f"{value / 1e9:.2f} Gb/s"
+
+
+def size(value: float) -> str:
+    return f"{value / 1e3:.0f} kB"
+
+
+def barrier_per_us(at: Callable[..., float], rows: Rows) -> str:
+    slope = (at("4050ns") - at("50ns")) / 4e6
+    return (f"A barrier of eight nodes takes {picoseconds(at('50ns'))} with short cables and {slope:.1f} us more for each "
+            f"microsecond on every cable: so many times one after the other is a cable passed.")
+
+
+def fence_cost(at: Callable[..., float], rows: Rows) -> str:
+    cost = {n: at(n, "all_nodes") - at(n, "none") for n in ("2", "8", "32")}
+    share = cost["32"] / at("32", "all_nodes")
+    return (f"On 2 nodes the fence takes {picoseconds(cost['2'])}, on 8 {picoseconds(cost['8'])}, on 32 "
+            f"{picoseconds(cost['32'])}: there {100 * share:.0f} % of the barrier.")
+
+
+def routing_difference(at: Callable[..., float], rows: Rows) -> str:
+    def carried(routing: str, placement: str = "in_order") -> str:
+        return bit_rate(at(routing, placement))
+
+    return (f"Of the 400 Gb/s that sixteen hosts could send, routes by destination carry {carried('deterministic')} and by flow hash "
+            f"{carried('ecmp')} (median of three permutations): flows share links while others idle. Routes chosen packet by "
+            f"packet use the whole network, but let packets overtake each other. NICs that place in order take that for losses: "
+            f"{carried('adaptive')} with adaptive routing, {carried('spray')} when packets are sprayed. NICs that place packets as "
+            f"they come get {carried('adaptive', 'out_of_order')} and {carried('spray', 'out_of_order')}.")
+
+
+def victim_waits(at: Callable[..., float], rows: Rows) -> str:
+    return (f"Yes: the victim's messages take {picoseconds(at('unlimited'))} when buffers have no limit and "
+            f"{picoseconds(at('pfc'))}, {at('pfc') / at('unlimited'):.1f} times as long, when PFC pauses the uplink that it "
+            f"shares.")
+
+
+def dcqcn_effect(at: Callable[..., float], rows: Rows) -> str:
+    off, on = rows[0]["workload_counters"], rows[1]["workload_counters"]
+    return (f"The longest queue falls from {size(at('false'))} to {size(at('true'))} and PFC pauses {on['fabric_pauses']} times in place of "
+            f"{off['fabric_pauses']}; goodput goes from {bit_rate(goodput(rows[0]))} to {bit_rate(goodput(rows[1]))}.")
+
+
+def window_depth(at: Callable[..., float], rows: Rows) -> str:
+    full = max(at(r["workload.outstanding"]) for r in rows)
+    enough = next(r["workload.outstanding"] for r in rows if at(r["workload.outstanding"]) > 0.95 * full)
+    return (f"{enough}: one message at a time gets {bit_rate(at('1'))}, {enough} get {bit_rate(at(enough))}, and more hardly "
+            f"more ({bit_rate(full)}).")
+
+
+def size_for_half(at: Callable[..., float], rows: Rows) -> str:
+    def half(window: str) -> str:
+        sizes = [r["workload.size"] for r in rows if r["workload.outstanding"] == window]
+        return next((s for s in sizes if at(s, window) > 12.5e9), "none of these")
+
+    return f"Half of the 25 Gb/s is reached with {half('1')} one after the other, and with {half('16')} sixteen at a time."
+
+
+def switching_cost(at: Callable[..., float], rows: Rows) -> str:
+    def extra(size_text: str) -> float:
+        return at(size_text, "store_and_forward") - at(size_text, "cut_through")
+
+    return (f"{picoseconds(extra('64B'))} for 64 B and {picoseconds(extra('64KiB'))} for 64 KiB: one packet's time on the "
+            f"wire for each of three switches, paid once, since packets follow each other.")
+
+
+def rate_effect(at: Callable[..., float], rows: Rows) -> str:
+    saved = at("25Gbps") - at("400Gbps")
+    return (f"Hardly: {picoseconds(at('25Gbps'))} at 25 Gb/s, {picoseconds(at('400Gbps'))} at sixteen times the rate. "
+            f"{100 * saved / at('25Gbps'):.0f} % of the barrier is time on the wire; the rest does not depend on it.")
+
+
+def loss_effect(at: Callable[..., float], rows: Rows) -> str:
+    share = {loss: 100 * at(loss) / at("0") for loss in ("100", "1000", "10000")}
+    return (f"On 2 km of cable, one packet lost in 10,000 leaves {share['100']:.0f} % of the throughput, one in 1,000 "
+            f"{share['1000']:.0f} %; at one in 100, {share['10000']:.0f} %.")
+
+
+def buffer_needed(at: Callable[..., float], rows: Rows) -> str:
+    enough = next((r["fabric.buffer.size"] for r in rows if at(r["fabric.buffer.size"]) == 0), None)
+    worst = rows[0]["fabric.buffer.size"]
+    needed = f"{enough} are enough that nobody is paused" if enough else "Not even the largest of these is enough"
+    return f"{needed}; with {worst} links are paused {at(worst):.0f} times. All seven messages together are 1.8 MB."
+
+
+ENTRIES = [
+    Entry("cable_delay", "fabric.link.delay", None, "barrier, median", median_of(), picoseconds, barrier_per_us),
+    Entry("barrier_fence", "topology.nodes", "workload.fence", "barrier, median", median_of(), picoseconds, fence_cost),
+    Entry("send_window", "workload.outstanding", None, "payload", goodput, bit_rate, window_depth),
+    Entry("message_size", "workload.size", "workload.outstanding", "payload", goodput, bit_rate, size_for_half),
+    Entry("link_rate", "fabric.link.rate", None, "barrier, median", median_of(), picoseconds, rate_effect),
+    Entry("switching", "workload.size", "fabric.switching", "message, median", median_of(), picoseconds, switching_cost,
+          log_y=True),
+    Entry("permutation_routing", "fabric.routing", "hardware.nic.placement", "payload of all hosts", goodput, bit_rate, routing_difference),
+    Entry("head_of_line", "fabric.flow_control", None, "the victim's message, median", median_of("victim"), picoseconds,
+          victim_waits),
+    Entry("incast_dcqcn", "fabric.dcqcn.enabled", None, "longest queue", counted("fabric_queue_max_bytes"), size,
+          dcqcn_effect),
+    Entry("switch_buffer", "fabric.buffer.size", None, "pauses", counted("fabric_pauses"), lambda v: f"{v:.0f}",
+          buffer_needed),
+    Entry("packet_loss", "fabric.loss", None, "payload", goodput, bit_rate, loss_effect),
+]
+
+
+def values_of(entry: Entry, rows: Rows) -> Callable[..., float]:
+    """at(x, group): the median over the rows of that point."""
+    def at(x: str, group: str | None = None) -> float:
+        found = sorted(entry.value(r) for r in rows
+                       if r[entry.x] == x and (entry.group is None or r[entry.group] == group))
+        return found[len(found) // 2]
+
+    return at
+
+
+def distinct(rows: Rows, key: str) -> list[str]:
+    return list(dict.fromkeys(row[key] for row in rows))
+
+
+def table(entry: Entry, rows: Rows, at: Callable[..., float]) -> str:
+    groups: list[str | None] = [None] if entry.group is None else list(distinct(rows, entry.group))
+    head = [f"`{entry.x}`", *([entry.y] if entry.group is None else [f"`{entry.group}: {g}`" for g in groups])]
+    lines = [head, ["---"] * len(head)]
+    lines += [[x, *(entry.text(at(x, g)) for g in groups)] for x in distinct(rows, entry.x)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def place(text: str) -> float | None:
+    """Where a value of the x axis lies, if it is a number."""
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        return float(parse_quantity(text)[0])
+    except ValueError:
+        return None
+
+
+def picture(entry: Entry, rows: Rows, at: Callable[..., float]) -> None:
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    xs = distinct(rows, entry.x)
+    places = [place(x) for x in xs]
+    figure = Figure(figsize=(5, 3), layout="constrained")
+    ax = figure.add_subplot()
+    numbers = all(p is not None for p in places) and len(xs) > 2
+    scale = 1e3 if entry.text is size else 1e9 if entry.text is bit_rate else 1e6 if entry.text is picoseconds else 1
+    unit = {1e3: "kB", 1e9: "Gb/s", 1e6: "us", 1: ""}[scale]
+    for group in [None] if entry.group is None else distinct(rows, entry.group):
+        ys = [at(x, group) / scale for x in xs]
+        if numbers:
+            ax.plot(places, ys, marker="o", label=group)
+        else:
+            groups = [None] if entry.group is None else distinct(rows, entry.group)
+            width = 0.7 / len(groups)
+            shift = (groups.index(group) - (len(groups) - 1) / 2) * width
+            ax.bar([i + shift for i in range(len(xs))], ys, width=width, label=group)
+            ax.set_xticks(range(len(xs)), xs)
+    if numbers and min(p or 0 for p in places) > 0 and max(p or 0 for p in places) > 20 * min(p or 0 for p in places):
+        ax.set_xscale("log")
+    if numbers:
+        ax.set_xticks(places, xs)
+        ax.minorticks_off()
+        if entry.x == "fabric.loss":
+            ax.set_xscale("symlog", linthresh=1)
+            ax.set_xticks(places, xs)
+    if entry.log_y:
+        ax.set_yscale("log")
+    else:
+        ax.set_ylim(bottom=0)
+    ax.set_xlabel(entry.x)
+    ax.set_ylabel(f"{entry.y} ({unit})" if unit else entry.y)
+    if entry.group:
+        ax.legend(title=entry.group)
+    ax.grid(True, alpha=0.3)
+    with matplotlib.rc_context({"svg.hashsalt": entry.name, "svg.fonttype": "none"}):
+        PICTURES.mkdir(exist_ok=True)
+        figure.savefig(PICTURES / f"{entry.name}.svg", format="svg", metadata={"Date": None})
+
+
+def section(entry: Entry, *, draw: bool, jobs: int | None) -> str:
+    """Runs one scenario's sweep; its part of the page."""
+    scenario = ls.Scenario(HERE / f"{entry.name}.yaml")
+    rows = sorted(ls.sweep_rows(scenario, jobs=jobs, progress=False), key=lambda row: int(row["point"]))
+    failed = [row for row in rows if row["error"] or row["consistent"] is False]
+    if failed:
+        raise SystemExit(f"{entry.name}: {failed[0]['error'] or 'inconsistent'}")
+    at = values_of(entry, rows)
+    if draw:
+        picture(entry, rows, at)
+    return "\n".join([f"## {scenario.description}", "", entry.answer(at, rows), "",
+                      f"![{entry.y} against {entry.x}](gallery/{entry.name}.svg)", "", table(entry, rows, at), "",
+                      f"`loco-sim sweep scenarios/gallery/{entry.name}.yaml`", ""])
+
+
+HEAD = """# Gallery
+
+Questions that people ask, each with an answer from a scenario in `scenarios/gallery`. Written by `./dev gallery`: the sentences, too, are made
+from the results, for the hardware profile of the scenario and for no other machine.
+
+"""
+
+
+def page(entries: Sequence[Entry] = ENTRIES, *, draw: bool = False, jobs: int | None = None) -> str:
+    """The whole page."""
+    return HEAD + "\n".join(section(entry, draw=draw, jobs=jobs) for entry in entries)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only print these, and write nothing")
+    names = parser.parse_args().names
+    known = {entry.name: entry for entry in ENTRIES}
+    for name in names:
+        if name not in known:
+            parser.error(f"{name}: expected one of {', '.join(known)}")
+    if names:
+        print(page([known[name] for name in names]))
+    else:
+        PAGE.write_text(page(draw=True), encoding="utf-8")
+        print(f"wrote {PAGE}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
