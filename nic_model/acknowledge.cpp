@@ -192,7 +192,8 @@ bool take_data(Engine& engine, QpId id, SendEntry& e, const fabric::Packet& pack
                            .op = e.wqe.op,
                            .peer = qp.peer_node};
   if (packet.opcode == Op::atomic_response) {
-    post_write(engine, qp.requester.domain, {.length = 8, .address = e.wqe.local, .value = packet.a}, origin, {});
+    post_write(engine, qp.requester.domain, {.length = 8, .address = e.wqe.local, .value = packet.a}, origin, {},
+               e.wqe.lkey);
     return true;
   }
   if (packet.length > 0) {
@@ -200,7 +201,7 @@ bool take_data(Engine& engine, QpId id, SendEntry& e, const fabric::Packet& pack
     post_write(
         engine, qp.requester.domain,
         {.buffer = packet.buffer, .offset = packet.offset, .length = packet.length, .address = e.wqe.local + offset},
-        origin, {});
+        origin, engine.buffer_time(packet.length), e.wqe.lkey);
   }
   e.received += packet.length;
   return e.received == e.wqe.length;

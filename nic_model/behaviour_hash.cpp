@@ -61,6 +61,8 @@ void add_host(Hasher& h, const Host& host) {
   for (std::size_t i = 0; i < host.doorbells.size(); ++i) {
     h.add_all(host.doorbells[i].qp, host.doorbells[i].posted, host.doorbells[i].blueflame);
   }
+  h.add_all(host.units_busy, host.unit_waiters.size(), host.probes.in_use());
+  for (std::size_t i = 0; i < host.unit_waiters.size(); ++i) h.add(host.unit_waiters[i]);
   for (std::size_t i = 0; i < host.atomics.size(); ++i) h.add_all(host.atomics[i].qp, host.atomics[i].response);
 }
 
@@ -68,7 +70,7 @@ void add_domain(Hasher& h, const State& s, const PostedDomain& d) {
   h.add_all(d.first, d.writes.size(), d.held.size());
   for (std::size_t i = 0; i < d.writes.size(); ++i) {
     const PostedWrite& w = d.writes[i];
-    h.add_all(w.is_cqe, w.has_event, w.done, w.ends_atomic, w.length, w.committed, w.cq, w.address, w.value);
+    h.add_all(w.is_cqe, w.has_event, w.done, w.ends_atomic, w.relaxed, w.length, w.committed, w.cq, w.address, w.value);
     add_payload(h, s, w.done ? fabric::kNoBuffer : w.buffer, w.offset, w.length);
     add_cqe(h, w.cqe);
   }
@@ -91,7 +93,7 @@ void add_requester(Hasher& h, const State& s, const Requester& r) {
 
 void add_response(Hasher& h, const State& s, const Response& p) {
   h.add_all(p.opcode, p.nak, p.ready, p.psn.value(), p.wqe, p.length, p.read, p.sent, p.address, p.value, p.compare_add,
-            p.swap, p.request);
+            p.swap, p.request, p.may_execute);
   add_payload(h, s, p.buffer, 0, p.read);
 }
 
@@ -116,6 +118,8 @@ void add_responder(Hasher& h, const State& s, const Responder& r) {
     h.add(static_cast<std::uint64_t>(r.waiting[i].fate));
     add_packet(h, s, r.waiting[i].packet);
   }
+  h.add(r.read_stream.size());
+  for (std::size_t i = 0; i < r.read_stream.size(); ++i) h.add(r.read_stream[i]);
 }
 
 /// A pending event stands for what it names; the stray request's slot for the packet in it.
@@ -147,6 +151,8 @@ std::uint64_t System::behaviour_hash() const {
     h.add(static_cast<std::uint64_t>(qp.state));
     add_requester(h, s, qp.requester);
     add_responder(h, s, qp.responder);
+    h.add_all(qp.unit, qp.stalled.size());
+    for (std::size_t i = 0; i < qp.stalled.size(); ++i) add_packet(h, s, qp.stalled[i].packet);
   }
   for (std::size_t lane = 0; lane < s.fabric.lanes(); ++lane) {
     h.add(s.fabric.lane_size(lane));

@@ -1,5 +1,6 @@
 #include "nic_model/cpu.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -46,12 +47,20 @@ void check_word(const State& state, NodeId node, Address address) {
   }
 }
 
+/// The head of the store buffer leaves; stores to the NIC have their distance.
+void schedule_drain(Engine& engine, ThreadId id) {
+  const Thread& thread = engine.state.threads[id];
+  sim::SimTime at = engine.now() + engine.profile().cpu_store_drain;
+  if (thread.buffer.front().doorbell && !thread.buffer.front().receive) at = std::max(at, thread.mmio_free);
+  engine.schedule(kEventDrain, id, 0, at);
+}
+
 void push_entry(Engine& engine, ThreadId id, const StoreEntry& entry) {
   Thread& thread = engine.state.threads[id];
   if (thread.buffer.size() >= engine.profile().cpu_store_buffer_entries)
     throw std::logic_error("store buffer overflow");
   thread.buffer.push_back(entry);
-  if (thread.buffer.size() == 1) engine.schedule(kEventDrain, id, 0, engine.now() + engine.profile().cpu_store_drain);
+  if (thread.buffer.size() == 1) schedule_drain(engine, id);
 }
 
 /// The CPU copies an inline payload while posting: each word is read as by a load.
@@ -174,12 +183,13 @@ PostResult Cpu::post_send(QpId id, std::span<const Wqe> wqes) {
       entry.payload_read = wqe.length;
     }
   }
-  // BlueFlame carries a single inline work request: 16-byte control segment, 16-byte address segment, 4-byte count.
-  constexpr std::uint64_t kSegments = 36;
+  // BlueFlame carries a single inline work request: 16-byte control segment, a WRITE's 16-byte address segment, 4-byte
+  // count, payload.
+  const std::uint64_t segments = wqes[0].opcode == Opcode::rdma_write ? 36 : 20;
   const bool blueflame = profile().nic_blueflame && wqes.size() == 1 && wqes[0].inline_data &&
-                         wqes[0].length + kSegments <= profile().nic_blueflame_max.count;
+                         wqes[0].length + segments <= profile().nic_blueflame_max.count;
   constexpr std::uint64_t kDoorbellBytes = 8;
-  const std::uint64_t mmio = blueflame ? (wqes[0].length + kSegments + 63) / 64 * 64 : kDoorbellBytes;
+  const std::uint64_t mmio = blueflame ? (wqes[0].length + segments + 63) / 64 * 64 : kDoorbellBytes;
   const StoreEntry doorbell{.doorbell = true, .blueflame = blueflame, .value = mmio, .qp = id, .posted = rq.posted()};
   if (engine_.fault(Fault::doorbell_before_stores)) {
     ring_doorbell(engine_, qp.node, doorbell);
@@ -298,7 +308,12 @@ void drain(Engine& engine, ThreadId id) {
   Thread& thread = engine.state.threads[id];
   const StoreEntry entry = thread.buffer.front();
   thread.buffer.pop_front();
-  if (!thread.buffer.empty()) engine.schedule(kEventDrain, id, 0, engine.now() + engine.profile().cpu_store_drain);
+  if (entry.doorbell && !entry.receive) {
+    constexpr std::uint64_t kBurst = 64;
+    const auto bursts = static_cast<std::int64_t>((entry.value + kBurst - 1) / kBurst);
+    thread.mmio_free = engine.now() + engine.profile().cpu_mmio_gap * bursts;
+  }
+  if (!thread.buffer.empty()) schedule_drain(engine, id);
   if (entry.receive) {
     receives_posted(engine, static_cast<std::uint32_t>(entry.value), entry.posted);
   } else if (entry.doorbell) {

@@ -49,6 +49,15 @@ class Engine {
   /// Rings for [address, address + size) on a node with this key and these rights?
   [[nodiscard]] bool allowed(std::uint32_t key, NodeId node, Address address, std::uint64_t size,
                              std::uint8_t access) const;
+  /// A packet's payload passes the packet buffer of a NIC.
+  [[nodiscard]] sim::Duration buffer_time(std::uint32_t bytes) const {
+    return sim::transmission_time({bytes}, profile().nic_buffer_rate);
+  }
+  /// The region of a key, or null.
+  [[nodiscard]] const MemoryRegion* region(std::uint32_t key) const {
+    const std::uint32_t index = key >> 8U;
+    return index < state.regions.size() && state.regions[index].rkey == key ? &state.regions[index] : nullptr;
+  }
 
  private:
   void wake(ThreadId id);

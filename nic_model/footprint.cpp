@@ -55,9 +55,8 @@ Footprint of_remote_read(const Engine& engine, QpId id, std::uint64_t number) {
           .bytes = read_step(engine, r.address, r.length, r.read)};
 }
 
-Footprint of_delivery(const State& s, std::uint32_t lane) {
-  const fabric::Packet& packet = s.fabric.lane_packet(lane, 0);
-  Footprint f{.enters = Enters::eager, .on_link = true, .qp = packet.destination_qp, .node = packet.destination};
+Footprint of_packet(const State& s, const fabric::Packet& packet, bool on_link) {
+  Footprint f{.enters = Enters::eager, .on_link = on_link, .qp = packet.destination_qp, .node = packet.destination};
   switch (packet.opcode) {
     case fabric::Opcode::write:
       f.kind = Kind::request;
@@ -95,7 +94,9 @@ Footprint System::footprint(std::size_t i) const {
   const sim::Event& e = s.events.pending(i);
   switch (e.what) {
     case fabric::kEventLane:
-      return of_delivery(s, e.where);
+      return of_packet(s, s.fabric.lane_packet(e.where, 0), true);
+    case kEventArrival:
+      return of_packet(s, s.qps[e.where].stalled.front().packet, false);
     case kEventThreadStep:
       return {.kind = Kind::thread_step, .thread = e.where, .node = s.threads[e.where].node};
     case kEventDrain:
@@ -108,6 +109,7 @@ Footprint System::footprint(std::size_t i) const {
       return of_commit(engine, e.where, e.a);
     case kEventDoorbell:
     case kEventFetchWqe:
+    case kEventUnitFree:
       return {.enters = Enters::eager};
     case kEventTransmit:
     case kEventRespond:

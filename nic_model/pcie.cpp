@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nic_model/read_order.hpp"
 #include "nic_model/requester.hpp"
 #include "nic_model/responses.hpp"
 
@@ -29,6 +30,46 @@ sim::SimTime downstream(Engine& engine, NodeId node, std::uint64_t bytes) {
   return host.downstream_free;
 }
 
+bool on_device(const Engine& engine, std::uint32_t key) {
+  const MemoryRegion* region = engine.region(key);
+  return region != nullptr && region->kind.device;
+}
+
+/// What an access to memory costs besides the profile's latency: cache, NUMA, IOMMU. May be negative: a warm line.
+sim::Duration memory_penalty(Engine& engine, NodeId node, std::uint32_t key, Address address, std::uint64_t bytes) {
+  const HardwareProfile& p = engine.profile();
+  sim::Duration penalty{};
+  if (p.pcie_remote_numa) penalty += p.pcie_numa_penalty;
+  const MemoryRegion* region = engine.region(key);
+  const std::uint64_t size = region == nullptr ? 1 : region->size;  // queues are small
+  if (size <= p.pcie_cpu_cache.count) penalty = penalty - p.pcie_warm_saving;
+  if (region == nullptr) return penalty;
+  if (p.pcie_iommu) {
+    constexpr Address kPage = 4096;
+    bool held = true;
+    for (Address page = address / kPage; page <= (address + std::max<std::uint64_t>(bytes, 1) - 1) / kPage; ++page) {
+      held &= engine.state.hosts[node].translated.touch(page);
+    }
+    if (!held) penalty += p.pcie_iommu_penalty;
+  }
+  return penalty;
+}
+
+/// What reads have to wait for tags and credits.
+sim::Duration read_flow_control(Engine& engine, NodeId node, std::uint64_t requests, std::uint64_t bytes) {
+  const HardwareProfile& p = engine.profile();
+  Host& host = engine.state.hosts[node];
+  const sim::SimTime now = engine.now();
+  const sim::Duration round_trip = p.pcie_upstream + p.pcie_read_access + p.pcie_downstream;
+  // A tag is in use until its data is there: on a busy link, until the data of all the others is.
+  const sim::Duration on_link =
+      sim::transmission_time({bytes + requests * p.pcie_completion_header.count}, p.pcie_rate);
+  const sim::Duration all_tags{on_link.ps * std::int64_t{p.pcie_tags} / static_cast<std::int64_t>(requests)};
+  return std::max({host.tags.admit(now, requests, p.pcie_tags, std::max(round_trip, all_tags)),
+                   host.nonposted_credits.admit(now, requests, p.pcie_nonposted_credits, round_trip),
+                   host.completion_credits.admit(now, bytes, p.pcie_completion_credits.count, round_trip)});
+}
+
 void announce(Engine& engine, TlpKind kind, NodeId node, QpId qp, Address address, std::uint32_t bytes) {
   if (Observer* o = engine.observer()) {
     o->on_tlp({.kind = kind, .node = node, .qp = qp, .address = address, .bytes = bytes, .at = engine.now()});
@@ -43,8 +84,8 @@ void schedule_commit(Engine& engine, std::uint32_t domain, std::uint64_t number,
 void enqueue(Engine& engine, std::uint32_t domain, const PostedWrite& write) {
   PostedDomain& d = engine.state.domains[domain];
   PostedWrite& queued = d.writes.push_back(write);
-  const bool loose =
-      engine.fault(Fault::posted_passes_posted) || (queued.is_cqe && engine.fault(Fault::completion_before_data));
+  const bool loose = queued.relaxed || engine.fault(Fault::posted_passes_posted) ||
+                     (queued.is_cqe && engine.fault(Fault::completion_before_data));
   if (loose || d.writes.size() == 1) schedule_commit(engine, domain, d.issued() - 1, queued);
 }
 
@@ -85,7 +126,9 @@ void read_may_execute(Engine& engine, const HeldRead& read) {
     case ReadKind::payload:
       return payload_read_may_execute(engine, read.where, static_cast<std::uint32_t>(read.number), due);
     case ReadKind::remote_read:
-      return engine.schedule(kEventReadRemote, read.where, read.number, due);
+      return remote_read_may_execute(engine, read.where, read.number, due);
+    case ReadKind::probe:
+      return engine.schedule(kEventProbe, read.where, read.number, due);
     case ReadKind::atomic:
       return engine.schedule(kEventAtomic, read.where, 0, due);
   }
@@ -103,18 +146,32 @@ void ring_doorbell(Engine& engine, NodeId node, const StoreEntry& doorbell) {
   const sim::SimTime sent = downstream(engine, node, payload + p.pcie_write_header.count);
   announce(engine, TlpKind::mmio_write, node, doorbell.qp, 0, payload);
   sim::Ring<Doorbell>& doorbells = engine.state.hosts[node].doorbells;
-  doorbells.push_back({sent + p.pcie_downstream, doorbell.qp, doorbell.posted, doorbell.blueflame});
+  // A work request of several bursts is there when the last of them is.
+  constexpr std::uint64_t kBurst = 64;
+  const auto bursts = static_cast<std::int64_t>((doorbell.value + kBurst - 1) / kBurst);
+  const sim::Duration behind = p.cpu_mmio_gap * (bursts - 1);
+  doorbells.push_back({sent + behind + p.pcie_downstream, doorbell.qp, doorbell.posted, doorbell.blueflame});
   if (doorbells.size() == 1) engine.schedule(kEventDoorbell, node, 0, doorbells.front().ready);
 }
 
-void post_write(Engine& engine, std::uint32_t domain, PostedWrite write, const WriteOrigin& origin,
-                sim::Duration delay) {
+void post_write(Engine& engine, std::uint32_t domain, PostedWrite write, const WriteOrigin& origin, sim::Duration delay,
+                std::uint32_t key) {
   const HardwareProfile& p = engine.profile();
   const NodeId node = engine.state.domains[domain].node;
-  const std::uint32_t tlp = write_step(engine, write.address, write.length);
-  const sim::SimTime sent = upstream(engine, node, tlp + p.pcie_write_header.count, 1);
-  announce(engine, TlpKind::memory_write, node, 0, write.address, tlp);
-  write.ready = sent + delay + p.pcie_upstream + p.pcie_write_commit;
+  const MemoryRegion* region = engine.region(key);
+  write.device = region != nullptr && region->kind.device;
+  write.relaxed = region != nullptr && region->kind.relaxed_ordering;
+  if (write.device) {
+    write.ready = engine.now() + delay + p.nic_device_access;
+  } else {
+    const std::uint32_t tlp = write_step(engine, write.address, write.length);
+    const sim::SimTime sent = upstream(engine, node, tlp + p.pcie_write_header.count, 1);
+    announce(engine, TlpKind::memory_write, node, 0, write.address, tlp);
+    const sim::Duration taken = p.pcie_upstream + p.pcie_write_commit;
+    const sim::Duration credits = engine.state.hosts[node].posted_credits.admit(
+        engine.now(), write.length, p.pcie_posted_credits.count, taken + p.pcie_downstream);
+    write.ready = sent + delay + credits + taken + memory_penalty(engine, node, key, write.address, write.length);
+  }
   write.stamp = origin.stamp;
   if (engine.witness()) {
     const HostMemory& memory = engine.state.hosts[node].memory;
@@ -147,8 +204,8 @@ void post_cqe(Engine& engine, std::uint32_t domain, CqId cq, const Cqe& cqe, sim
   const NodeId node = engine.state.domains[domain].node;
   const sim::SimTime sent = upstream(engine, node, p.nic_cqe_bytes.count + p.pcie_write_header.count, 1);
   announce(engine, TlpKind::memory_write, node, cqe.qp, 0, static_cast<std::uint32_t>(p.nic_cqe_bytes.count));
-  enqueue(engine, domain,
-          {.is_cqe = true, .cq = cq, .ready = sent + delay + p.pcie_upstream + p.pcie_write_commit, .cqe = cqe});
+  const sim::Duration taken = p.pcie_upstream + p.pcie_write_commit + memory_penalty(engine, node, kNoKey, 0, 0);
+  enqueue(engine, domain, {.is_cqe = true, .cq = cq, .ready = sent + delay + taken, .cqe = cqe});
 }
 
 void commit(Engine& engine, std::uint32_t domain, std::uint64_t number) {
@@ -166,6 +223,7 @@ void commit(Engine& engine, std::uint32_t domain, std::uint64_t number) {
       const HardwareProfile& p = engine.profile();
       const std::uint32_t next = write_step(engine, write.address + write.committed, write.length - write.committed);
       // It was sent right behind the last one: all that separates them is the time that the link needs.
+      if (write.device) return schedule_commit(engine, domain, number, write);
       write.ready = upstream(engine, d.node, next + p.pcie_write_header.count, 1);
       announce(engine, TlpKind::memory_write, d.node, 0, write.address + write.committed, next);
       schedule_commit(engine, domain, number, write);
@@ -174,6 +232,7 @@ void commit(Engine& engine, std::uint32_t domain, std::uint64_t number) {
     write.done = true;
     engine.release(write.buffer);
     if (write.ends_atomic) atomic_unit_free(engine, d.node);
+    if (write.probe) ++engine.state.hosts[d.node].probes_done;
   }
   while (!d.writes.empty() && d.writes.front().done) {
     d.writes.pop_front();
@@ -187,17 +246,23 @@ void commit(Engine& engine, std::uint32_t domain, std::uint64_t number) {
   }
 }
 
-void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std::uint32_t bytes, sim::Duration delay) {
+void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std::uint32_t bytes, sim::Duration delay,
+                const ReadTarget& target) {
   const HardwareProfile& p = engine.profile();
   PostedDomain& d = engine.state.domains[domain];
-  const std::uint64_t requests = std::max<std::uint64_t>(1, (bytes + p.pcie_mrrs.count - 1) / p.pcie_mrrs.count);
-  // The first request is answered while the others follow it on the link.
-  const sim::SimTime sent = upstream(engine, d.node, p.pcie_read_header.count, 1);
-  if (requests > 1) upstream(engine, d.node, (requests - 1) * p.pcie_read_header.count, requests - 1);
-  announce(engine, TlpKind::memory_read, d.node, 0, 0, bytes);
   HeldRead held = read;
   held.behind = engine.fault(Fault::read_does_not_flush) ? 0 : d.issued();
-  held.due = sent + delay + p.pcie_upstream + p.pcie_read_access;
+  if (on_device(engine, target.key)) {
+    held.due = engine.now() + delay + p.nic_device_access;
+  } else {
+    const std::uint64_t requests = std::max<std::uint64_t>(1, (bytes + p.pcie_mrrs.count - 1) / p.pcie_mrrs.count);
+    // The first request is answered while the others follow it on the link.
+    const sim::SimTime sent = upstream(engine, d.node, p.pcie_read_header.count, 1);
+    if (requests > 1) upstream(engine, d.node, (requests - 1) * p.pcie_read_header.count, requests - 1);
+    announce(engine, TlpKind::memory_read, d.node, 0, 0, bytes);
+    held.due = sent + delay + read_flow_control(engine, d.node, requests, bytes) + p.pcie_upstream +
+               p.pcie_read_access + memory_penalty(engine, d.node, target.key, target.address, bytes);
+  }
   // Work requests are not part of the memory model: with a domain a queue pair their fetch is a stream of its own.
   const bool free_stream = read.kind == ReadKind::wqe_fetch && p.pcie_ordering_domain == OrderingDomain::qp;
   if (free_stream || held.behind <= d.first) {
@@ -212,11 +277,41 @@ std::uint32_t read_step(const Engine& engine, Address address, std::uint32_t len
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(length - done, step - (address + done) % step));
 }
 
-sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free) {
+sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free, std::uint32_t key) {
   const HardwareProfile& p = engine.profile();
+  if (on_device(engine, key)) return link_free = engine.now();
   link_free = downstream(engine, node, bytes + p.pcie_completion_header.count);
   announce(engine, TlpKind::completion, node, 0, 0, bytes);
-  return link_free + p.pcie_downstream;
+  const sim::SimTime there = link_free + p.pcie_downstream;
+  if (p.pcie_tags > 0) {
+    // A long read has a window of its tags' requests under way: it goes on when the oldest one's data is there.
+    const auto round_trip = static_cast<std::uint64_t>((p.pcie_upstream + p.pcie_read_access + p.pcie_downstream).ps);
+    const auto pace = static_cast<std::int64_t>(bytes * round_trip / (p.pcie_tags * p.pcie_mrrs.count));
+    link_free = std::max(link_free, engine.now() + sim::Duration{pace});
+  }
+  return there;
+}
+
+sim::Duration context_read(Engine& engine, NodeId node) {
+  const HardwareProfile& p = engine.profile();
+  Host& host = engine.state.hosts[node];
+  const sim::Duration round_trip = p.pcie_upstream + p.pcie_read_access + p.pcie_downstream;
+  const sim::Duration wait = host.context_fetches.admit(engine.now(), 1, p.nic_context_fetches, round_trip);
+  const sim::SimTime asked = upstream(engine, node, p.pcie_read_header.count, 1);
+  const sim::SimTime answered = downstream(engine, node, p.nic_context_bytes.count + p.pcie_completion_header.count);
+  return wait + round_trip + (asked - engine.now()) + (answered - engine.now());
+}
+
+void probe_step(Engine& engine, NodeId node, std::uint32_t index) {
+  Probe& probe = engine.state.hosts[node].probes[index];
+  const std::uint32_t bytes = read_step(engine, probe.address, probe.length, probe.read);
+  probe.read += bytes;
+  sim::SimTime link_free;
+  const sim::SimTime there = return_data(engine, node, bytes, link_free);
+  if (probe.read < probe.length) return engine.schedule(kEventProbe, node, index, link_free);
+  const sim::Duration copied = sim::transmission_time({probe.length}, engine.profile().nic_buffer_rate);
+  engine.schedule(kEventProbeDone, node, 0, there + copied);
+  engine.state.hosts[node].probes.release(index);
 }
 
 void sample(Engine& engine, NodeId node, Address address, std::span<std::byte> out, Subevent like) {

@@ -3,8 +3,9 @@
 //
 // Order: posted writes of one ordering domain commit in the order in which they were posted, TLP by TLP. A read is
 // sampled only after the posted writes that were in its domain when it was issued. Reads are ordered with nothing
-// else; what is read is sampled in address order. Costs: each direction carries one TLP at a time; then the
-// latencies of the profile. Private to nic_model/.
+// else; what is read is sampled in address order. Costs: each direction carries one TLP at a time; tags and credits
+// bound what is under way; then the latencies of the profile, by kind of memory. All of these delay, none of them
+// orders. Private to nic_model/.
 #pragma once
 
 #include "nic_model/engine.hpp"
@@ -22,17 +23,25 @@ struct WriteOrigin {
   OpId op = 0;
   NodeId peer = 0;
 };
-/// Posts a write of data; takes over one reference to its buffer. `delay`: what the NIC needs before the link.
-void post_write(Engine& engine, std::uint32_t domain, PostedWrite write, const WriteOrigin& origin,
-                sim::Duration delay);
+inline constexpr std::uint32_t kNoKey = 0xffffffffU;  ///< memory without a region: queues
+/// Posts a write of data; takes over one reference to its buffer. `delay`: what the NIC needs before the link. `key`:
+/// of the region, which decides on costs and relaxed ordering.
+void post_write(Engine& engine, std::uint32_t domain, PostedWrite write, const WriteOrigin& origin, sim::Duration delay,
+                std::uint32_t key);
 /// Posts a CQE behind the domain's writes.
 void post_cqe(Engine& engine, std::uint32_t domain, CqId cq, const Cqe& cqe, sim::Duration delay);
 /// kEventCommit: the next TLP of a posted write reaches memory.
 void commit(Engine& engine, std::uint32_t domain, std::uint64_t number);
 
+/// Where a read goes: the region decides on costs.
+struct ReadTarget {
+  std::uint32_t key = kNoKey;
+  Address address = 0;
+};
 /// Issues a read of `bytes`; read_may_execute is told when nothing holds it back any more. `due` is when it
 /// is then sampled at the earliest.
-void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std::uint32_t bytes, sim::Duration delay);
+void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std::uint32_t bytes, sim::Duration delay,
+                const ReadTarget& target = {});
 
 /// Bytes of the TLP of a write that starts at `address` with `left` bytes to go: TLPs end at multiples of the MPS.
 [[nodiscard]] std::uint32_t write_step(const Engine& engine, Address address, std::uint32_t left);
@@ -41,7 +50,12 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
 /// of it have been sampled.
 [[nodiscard]] std::uint32_t read_step(const Engine& engine, Address address, std::uint32_t length, std::uint32_t done);
 /// Sends `bytes` of read data to the NIC; returns when they are there. `link_free`: when the next step may begin.
-sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free);
+sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free,
+                         std::uint32_t key = kNoKey);
+/// Reads a context that the NIC does not hold: how long it takes. Not part of the memory model, hence no event.
+sim::Duration context_read(Engine& engine, NodeId node);
+/// kEventProbe: next step of a bare DMA read.
+void probe_step(Engine& engine, NodeId node, std::uint32_t probe);
 
 /// Samples memory into a buffer and records one instant a word.
 void sample(Engine& engine, NodeId node, Address address, std::span<std::byte> out, Subevent like);

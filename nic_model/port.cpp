@@ -30,7 +30,8 @@ sim::SimTime send_packet(Engine& engine, fabric::Packet packet) {
   Host& host = s.hosts[packet.source];
   const sim::SimTime pipeline = std::max(host.transmit_free, s.now);
   host.transmit_free = pipeline + p.nic_packet_gap;
-  const sim::SimTime port = s.fabric.send(s.events, s.now, (pipeline - s.now) + p.nic_transmit, packet);
+  const sim::Duration buffered = engine.buffer_time(packet.length);
+  const sim::SimTime port = s.fabric.send(s.events, s.now, (pipeline - s.now) + p.nic_transmit + buffered, packet);
   if (s.lossy) release_lost(engine);
   return std::max({port, pipeline, paced(s, packet)});
 }

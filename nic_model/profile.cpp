@@ -1,11 +1,28 @@
 #include "nic_model/profile.hpp"
 
+#include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <type_traits>
 
 #include "nic_model/profile_fields.hpp"
 
 namespace loco::nic {
+
+namespace {
+/// TLP bandwidth of a link after flow control and skips, in bits a second. Widths that pcie-bench gives (Neugebauer et
+/// al., SIGCOMM 2018) are theirs; the others scale with line rate and encoding: 8b/10b up to generation 2, then
+/// 128b/130b, FLITs in generation 6.
+std::uint64_t tlp_bandwidth(std::uint32_t generation, std::uint32_t lanes) {
+  if (generation == 3 && lanes == 8) return 57'880'000'000;
+  constexpr std::array<std::uint64_t, 7> kMegabitsPerLane = {0, 2'000, 4'000, 7'877, 15'754, 31'508, 61'686};
+  // gen3 x16 and gen4 x8: 113.7, gen4 x16: 227.4 of 126.03 and 252.06 Gb/s
+  constexpr std::uint64_t kUsable = 113'700, kOf = 126'032;
+  const std::uint64_t megabits = kMegabitsPerLane.at(generation) * lanes;
+  const std::uint64_t usable = (megabits * kUsable + kOf / 2) / kOf;
+  return usable * 1'000'000;
+}
+}  // namespace
 
 std::int64_t value(const HardwareProfile& profile, const ProfileField& field) {
   return std::visit(
@@ -41,6 +58,11 @@ void set_value(HardwareProfile& profile, const ProfileField& field, std::int64_t
         }
       },
       field.member);
+  const std::uint64_t by_width = tlp_bandwidth(profile.pcie_generation, profile.pcie_lanes);
+  if (field.key == "pcie.rate" && profile.pcie_rate.value != by_width) profile.pcie_generation = 0;
+  if ((field.key == "pcie.generation" || field.key == "pcie.lanes") && profile.pcie_generation != 0) {
+    profile.pcie_rate = {tlp_bandwidth(profile.pcie_generation, profile.pcie_lanes)};
+  }
 }
 
 std::string HardwareProfile::validate() const {
@@ -56,6 +78,10 @@ std::string HardwareProfile::validate() const {
   }
   if (pcie_read_completion > pcie_mrrs) return "pcie.read_completion must not exceed pcie.mrrs";
   if (link_mtu.count % 8 != 0) return "link.mtu must be a multiple of 8";
+  if (pcie_warm_saving > std::min(pcie_read_access, pcie_write_commit)) {
+    return "pcie.warm_saving must not exceed pcie.read_access and pcie.write_commit";
+  }
+  if ((pcie_lanes & (pcie_lanes - 1)) != 0) return "pcie.lanes must be 1, 2, 4, 8 or 16";
   if (nic_blueflame && nic_inline_max.count == 0) return "nic.blueflame needs nic.inline_max above 0";
   return {};
 }

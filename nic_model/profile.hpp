@@ -34,6 +34,15 @@ enum class Placement : std::uint8_t {
   unordered,     ///< as they come, READs too (as Amazon's SRD does)
 };
 
+/// What keeps the PCIe reads of one queue pair's READs in order. All but `unordered` are what-ifs: PCIe has no such
+/// order (Efficient Remote Memory Ordering, ASPLOS 2026, compares them).
+enum class ReadOrdering : std::uint8_t {
+  unordered,       ///< nothing: PCIe reads may pass PCIe reads
+  nic_serialised,  ///< the NIC issues the next read when the data of the last one is there
+  root_complex,    ///< the root complex executes the reads of a stream one after the other
+  speculative,     ///< the root complex executes them in any order and repeats those that a write has overtaken
+};
+
 /// Deliberate faults: broken hardware, to prove that the checkers can fail.
 enum class Fault : std::uint8_t {
   posted_passes_posted,    ///< posted writes of one ordering domain commit in any order
@@ -75,9 +84,13 @@ struct HardwareProfile {
   sim::Duration cpu_poll_empty{};   ///< a poll of an empty completion queue
   sim::Duration cpu_poll_cqe{};     ///< taking one CQE
   sim::Duration cpu_store_drain{};  ///< head of the store buffer to memory
+  sim::Duration cpu_mmio_gap{};     ///< between 64-byte bursts of stores to the NIC
   std::uint32_t cpu_store_buffer_entries = 56;
+  sim::BitsPerSecond cpu_copy_rate{};  ///< copying memory, where a message library copies; 0 is free
 
   // --- pcie --------------------------------------------------------------------------------------------------------
+  std::uint32_t pcie_generation = 0;  ///< with the lanes, gives the rate; 0: the rate is set on its own
+  std::uint32_t pcie_lanes = 16;
   sim::BitsPerSecond pcie_rate{};      ///< TLP bytes a second, each direction; 0 is infinitely fast
   sim::Bytes pcie_mps{8};              ///< maximum payload of a memory write TLP; one TLP commits at once
   sim::Bytes pcie_mrrs{512};           ///< maximum read request
@@ -90,6 +103,18 @@ struct HardwareProfile {
   sim::Duration pcie_read_access{};   ///< a read at the root complex until memory is sampled
   sim::Duration pcie_write_commit{};  ///< a write at the root complex until memory has it
   OrderingDomain pcie_ordering_domain = OrderingDomain::qp;
+  ReadOrdering pcie_read_ordering = ReadOrdering::unordered;
+  std::uint32_t pcie_tags = 0;               ///< read requests under way at once; 0 is no limit
+  std::uint32_t pcie_nonposted_credits = 0;  ///< read requests that the root complex takes at once; 0 is no limit
+  sim::Bytes pcie_posted_credits{0};         ///< bytes of writes that the root complex takes at once; 0 is no limit
+  sim::Bytes pcie_completion_credits{0};     ///< bytes of read data that the NIC takes at once; 0 is no limit
+  sim::Bytes pcie_cpu_cache{0};              ///< regions of at most this size lie in the CPU's cache
+  sim::Duration pcie_warm_saving{};          ///< what an access to such a region is faster by
+  bool pcie_remote_numa = false;             ///< memory is at another socket than the NIC
+  sim::Duration pcie_numa_penalty{};
+  bool pcie_iommu = false;             ///< addresses are translated by an IOMMU
+  sim::Bytes pcie_iommu_window{};      ///< what its translation buffer covers, in pages of 4 KiB
+  sim::Duration pcie_iommu_penalty{};  ///< of an access to a page outside of it
 
   // --- nic ---------------------------------------------------------------------------------------------------------
   sim::Duration nic_wqe_start{};      ///< a fetched work request until its first PCIe read or packet
@@ -107,6 +132,16 @@ struct HardwareProfile {
   bool nic_blueflame = false;             ///< a single inline WQE that fits travels in the doorbell write
   sim::Bytes nic_blueflame_max{256};      ///< WQE bytes that fit
   AtomicCap nic_atomic_cap = AtomicCap::hca;
+  std::uint32_t nic_units = 0;                    ///< processing units that start work requests; 0 is no limit
+  sim::Duration nic_unit_time{};                  ///< a unit is busy with a work request
+  std::uint32_t nic_context_entries = 0;          ///< queue pair contexts that the NIC holds; 0: all
+  std::uint32_t nic_read_state_entries = 0;       ///< outstanding READs and atomics whose state it holds; 0: all
+  std::uint32_t nic_translation_entries = 0;      ///< memory translations that it holds; 0: all
+  sim::Bytes nic_translation_page{4096};          ///< covered by one of them
+  sim::Bytes nic_context_bytes{256};              ///< read over PCIe for what it does not hold
+  std::uint32_t nic_context_fetches = 0;          ///< such reads under way at once; 0 is no limit
+  sim::BitsPerSecond nic_buffer_rate{};           ///< of a packet through the NIC's packet buffer; 0 is no delay
+  sim::Duration nic_device_access{};              ///< memory on the NIC
   sim::Duration nic_ack_timeout{67'108'864'000};  ///< 4.096 us * 2^14: without a response, the request is repeated
   std::uint32_t nic_retry_count = 7;              ///< repetitions before retry_exc_err
   sim::Duration nic_rnr_timer{640'000'000};       ///< what an RNR NAK tells the requester to wait

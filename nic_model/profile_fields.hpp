@@ -20,7 +20,7 @@ enum class UnitKind : std::uint8_t { duration, size, rate, count, boolean, choic
 using ProfileMember =
     std::variant<sim::Duration HardwareProfile::*, sim::Bytes HardwareProfile::*, sim::BitsPerSecond HardwareProfile::*,
                  std::uint32_t HardwareProfile::*, bool HardwareProfile::*, OrderingDomain HardwareProfile::*,
-                 AtomicCap HardwareProfile::*, Placement HardwareProfile::*>;
+                 ReadOrdering HardwareProfile::*, AtomicCap HardwareProfile::*, Placement HardwareProfile::*>;
 
 struct ProfileField {
   std::string_view key;  ///< "group.name": a map of maps in YAML
@@ -34,6 +34,8 @@ struct ProfileField {
 
 inline constexpr std::array<std::string_view, 2> kOrderingDomainNames = {"qp", "nic"};
 inline constexpr std::array<std::string_view, 3> kPlacementNames = {"in_order", "out_of_order", "unordered"};
+inline constexpr std::array<std::string_view, 4> kReadOrderingNames = {"unordered", "nic_serialised", "root_complex",
+                                                                       "speculative"};
 inline constexpr std::array<std::string_view, 2> kAtomicCapNames = {"hca", "global"};
 
 namespace detail {
@@ -72,7 +74,14 @@ inline constexpr auto kProfileFields = std::to_array<ProfileField>({
     detail::cost("cpu.store_drain", &HardwareProfile::cpu_store_drain, "head of the store buffer to memory"),
     detail::count("cpu.store_buffer_entries", &HardwareProfile::cpu_store_buffer_entries, 1, 1024,
                   "entries of the store buffer"),
-    detail::rate("pcie.rate", &HardwareProfile::pcie_rate, "TLP bandwidth, each direction; 0 is infinitely fast"),
+    detail::cost("cpu.mmio_gap", &HardwareProfile::cpu_mmio_gap, "between 64-byte bursts of stores to the NIC"),
+    detail::rate("cpu.copy_rate", &HardwareProfile::cpu_copy_rate,
+                 "copying memory, where a message library copies; 0 is free"),
+    detail::count("pcie.generation", &HardwareProfile::pcie_generation, 0, 6,
+                  "with pcie.lanes, gives the TLP bandwidth; 0: pcie.rate does"),
+    detail::count("pcie.lanes", &HardwareProfile::pcie_lanes, 1, 16, "width of the link"),
+    detail::rate("pcie.rate", &HardwareProfile::pcie_rate,
+                 "TLP bandwidth, each direction, in place of generation and lanes; 0 is infinitely fast"),
     detail::size("pcie.mps", &HardwareProfile::pcie_mps, 8, 4096, "maximum payload of a memory write TLP"),
     detail::size("pcie.mrrs", &HardwareProfile::pcie_mrrs, 8, 4096, "maximum read request size"),
     detail::size("pcie.read_completion", &HardwareProfile::pcie_read_completion, 8, 4096,
@@ -91,6 +100,27 @@ inline constexpr auto kProfileFields = std::to_array<ProfileField>({
                  "a write at the root complex until memory has it"),
     ProfileField{"pcie.ordering_domain", UnitKind::choice, &HardwareProfile::pcie_ordering_domain, 0, 1,
                  "which posted writes are ordered among themselves", kOrderingDomainNames},
+    ProfileField{"pcie.read_ordering", UnitKind::choice, &HardwareProfile::pcie_read_ordering, 0, 3,
+                 "what keeps the PCIe reads of a queue pair's READs in order (PCIe itself does not)",
+                 kReadOrderingNames},
+    detail::count("pcie.tags", &HardwareProfile::pcie_tags, 0, 65536, "read requests under way at once; 0: no limit"),
+    detail::count("pcie.nonposted_credits", &HardwareProfile::pcie_nonposted_credits, 0, 65536,
+                  "read requests that the root complex takes at once; 0: no limit"),
+    detail::size("pcie.posted_credits", &HardwareProfile::pcie_posted_credits, 0, 1 << 24,
+                 "bytes of writes that the root complex takes at once; 0: no limit"),
+    detail::size("pcie.completion_credits", &HardwareProfile::pcie_completion_credits, 0, 1 << 24,
+                 "bytes of read data that the NIC takes at once; 0: no limit, as the PCIe specification asks for"),
+    detail::size("pcie.cpu_cache", &HardwareProfile::pcie_cpu_cache, 0, 1LL << 40,
+                 "memory regions of at most this size, and queues, lie in the CPU's cache"),
+    detail::cost("pcie.warm_saving", &HardwareProfile::pcie_warm_saving,
+                 "what an access to a region in the CPU's cache is faster by"),
+    detail::flag("pcie.remote_numa", &HardwareProfile::pcie_remote_numa, "memory is at another socket than the NIC"),
+    detail::cost("pcie.numa_penalty", &HardwareProfile::pcie_numa_penalty, "an access to another socket's memory"),
+    detail::flag("pcie.iommu", &HardwareProfile::pcie_iommu, "an IOMMU translates the NIC's addresses"),
+    detail::size("pcie.iommu_window", &HardwareProfile::pcie_iommu_window, 0, 1LL << 40,
+                 "memory that the IOMMU's translation buffer covers, in pages of 4 KiB"),
+    detail::cost("pcie.iommu_penalty", &HardwareProfile::pcie_iommu_penalty,
+                 "an access to a page that it does not hold"),
     detail::cost("nic.wqe_start", &HardwareProfile::nic_wqe_start,
                  "a fetched work request until its first PCIe read or packet"),
     detail::cost("nic.transmit", &HardwareProfile::nic_transmit,
@@ -117,6 +147,24 @@ inline constexpr auto kProfileFields = std::to_array<ProfileField>({
     ProfileField{"nic.atomic_cap", UnitKind::choice, &HardwareProfile::nic_atomic_cap, 0, 1,
                  "against whom remote atomics are atomic: other NIC atomics (hca) or also the CPU (global)",
                  kAtomicCapNames},
+    detail::count("nic.units", &HardwareProfile::nic_units, 0, 4096,
+                  "processing units that start work requests, shared by the queue pairs; 0: no limit"),
+    detail::cost("nic.unit_time", &HardwareProfile::nic_unit_time, "a processing unit is busy with a work request"),
+    detail::count("nic.context_entries", &HardwareProfile::nic_context_entries, 0, 1 << 20,
+                  "queue pair contexts that the NIC holds; 0: all"),
+    detail::count("nic.read_state_entries", &HardwareProfile::nic_read_state_entries, 0, 1 << 20,
+                  "outstanding reads and atomics whose state the NIC holds; 0: all"),
+    detail::count("nic.translation_entries", &HardwareProfile::nic_translation_entries, 0, 1 << 20,
+                  "memory translations that the NIC holds; 0: all"),
+    detail::size("nic.translation_page", &HardwareProfile::nic_translation_page, 4096, 1 << 30,
+                 "memory that one translation covers"),
+    detail::size("nic.context_bytes", &HardwareProfile::nic_context_bytes, 8, 4096,
+                 "read over PCIe for a context, state or translation that the NIC does not hold"),
+    detail::count("nic.context_fetches", &HardwareProfile::nic_context_fetches, 0, 4096,
+                  "such reads under way at once; 0: no limit"),
+    detail::rate("nic.buffer_rate", &HardwareProfile::nic_buffer_rate,
+                 "of a packet through the NIC's packet buffer; 0: no delay"),
+    detail::cost("nic.device_access", &HardwareProfile::nic_device_access, "an access to memory on the NIC"),
     ProfileField{"nic.ack_timeout", UnitKind::duration, &HardwareProfile::nic_ack_timeout, 0, 9'000'000'000'000'000,
                  "a request without a response until it is repeated"},
     detail::count("nic.retry_count", &HardwareProfile::nic_retry_count, 0, 7, "repetitions before retry_exc_err"),

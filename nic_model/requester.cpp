@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "nic_model/acknowledge.hpp"
+#include "nic_model/context.hpp"
 #include "nic_model/pcie.hpp"
 #include "nic_model/port.hpp"
 #include "nic_model/queue_pair.hpp"
@@ -141,12 +142,14 @@ void start(Engine& engine, QpId id, sim::Duration delay) {
     SendEntry& e = rq.entry(rq.started);
     if (e.wqe.fence && fence_holds(rq) && !engine.fault(Fault::fence_ignored)) return;
     if (reads_or_atomic(e.wqe.opcode) && rq.outstanding >= qp.attributes.max_rd_atomic) return;
+    sim::Duration stall{};
+    if (!take_unit(engine, id, e.wqe, rq.started, stall)) return;
     if (e.wqe.fence && e.wqe.fence_op != 0) {
       engine.begin(
           {.stamp = Stamp::aRF, .thread = qp.thread, .op = e.wqe.fence_op, .peer = qp.peer_node, .home = qp.node});
     }
     const std::uint32_t number = rq.started++;
-    e.ready = engine.now() + delay + p.nic_wqe_start;
+    e.ready = engine.now() + delay + stall + p.nic_wqe_start;
     e.status = local_check(engine, qp, e.wqe);
     if (e.status != Status::success) {
       e.done = rq.halted = true;
@@ -164,7 +167,7 @@ void start(Engine& engine, QpId id, sim::Duration delay) {
     if (needs_payload_read(e)) {
       e.buffer = engine.new_buffer(e.wqe.length);
       issue_read(engine, rq.domain, {.kind = ReadKind::payload, .where = id, .number = number}, e.wqe.length,
-                 delay + p.nic_wqe_start);
+                 delay + stall + p.nic_wqe_start, {e.wqe.lkey, e.wqe.local});
     }
     start_timer(engine, id);
     schedule_payload(engine, id);  // steps over a work request without payload
@@ -300,7 +303,7 @@ void read_payload(Engine& engine, QpId id, std::uint32_t number) {
          {.stamp = Stamp::aNLR, .thread = qp.thread, .op = e.wqe.op, .peer = qp.peer_node});
   e.payload_read += bytes;
   sim::SimTime link_free;
-  e.ready = return_data(engine, qp.node, bytes, link_free);
+  e.ready = return_data(engine, qp.node, bytes, link_free, e.wqe.lkey);
   if (needs_payload_read(e)) {
     rq.payload_event = !engine.fault(Fault::payload_reads_reorder);
     engine.schedule(kEventReadPayload, id, number, link_free);

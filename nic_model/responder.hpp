@@ -5,7 +5,8 @@
 // again and not executed again, READs apart; what comes too early is dropped and asked for, once. A WRITE is
 // acknowledged once posted to PCIe, before memory has it. A READ is behind the queue pair's posted writes and ordered
 // with nothing else: a later READ or WRITE may take effect first. Requests behind an atomic wait until its write is
-// posted. A NIC executes one atomic at a time: read, modify, write committed. Private to nic_model/.
+// posted. A NIC executes one atomic at a time: read, modify, write; the next one's read is behind that write. Private
+// to nic_model/.
 #pragma once
 
 #include "nic_model/engine.hpp"

@@ -4,6 +4,7 @@
 
 #include "nic_model/pcie.hpp"
 #include "nic_model/port.hpp"
+#include "nic_model/read_order.hpp"
 #include "nic_model/responder.hpp"
 
 namespace loco::nic {
@@ -13,6 +14,8 @@ namespace {
 using Op = fabric::Opcode;
 
 bool answers_atomic(Op op) { return op == Op::compare_swap || op == Op::fetch_add; }
+
+}  // namespace
 
 void schedule_respond(Engine& engine, QpId id) {
   Responder& rs = engine.state.qps[id].responder;
@@ -26,6 +29,8 @@ void schedule_respond(Engine& engine, QpId id) {
   engine.schedule(kEventRespond, id, 0, std::max(r.available, rs.transmit_free));
 }
 
+namespace {
+
 /// How often the work request of a READ has been executed before: for the trace, as name_origin().
 std::uint32_t count_execution(Engine& engine, const fabric::Packet& packet) {
   State& s = engine.state;
@@ -38,7 +43,9 @@ std::uint32_t count_execution(Engine& engine, const fabric::Packet& packet) {
 
 void start_atomic(Engine& engine, NodeId node) {
   const AtomicRequest& request = engine.state.hosts[node].atomics.front();
-  issue_read(engine, engine.state.qps[request.qp].responder.domain, {.kind = ReadKind::atomic, .where = node}, 8, {});
+  const Responder& rs = engine.state.qps[request.qp].responder;
+  const Response& r = rs.responses[request.response - rs.first];
+  issue_read(engine, rs.domain, {.kind = ReadKind::atomic, .where = node}, 8, {}, {r.rkey, r.address});
 }
 
 Response response_to(Engine& engine, const fabric::Packet& packet) {
@@ -49,7 +56,8 @@ Response response_to(Engine& engine, const fabric::Packet& packet) {
              .address = packet.address,
              .compare_add = packet.a,
              .swap = packet.b,
-             .request = packet.opcode};
+             .request = packet.opcode,
+             .rkey = packet.rkey};
   name_origin(engine, packet, r.thread, r.op);
   return r;
 }
@@ -108,7 +116,6 @@ void take_atomic(Engine& engine, QpId id, const fabric::Packet& packet) {
 }
 
 void take_read(Engine& engine, QpId id, const fabric::Packet& packet) {
-  Responder& rs = engine.state.qps[id].responder;
   Response r = response_to(engine, packet);
   if (r.length == 0) {
     r.ready = true;
@@ -119,10 +126,10 @@ void take_read(Engine& engine, QpId id, const fabric::Packet& packet) {
   r.buffer = engine.new_buffer(r.length);
   r.execution = count_execution(engine, packet);
   const std::uint64_t number = push_response(engine, id, r);
-  issue_read(engine, rs.domain, {.kind = ReadKind::remote_read, .where = id, .number = number}, r.length, {});
+  issue_remote_read(engine, id, number);
 }
 
-void read_remote(Engine& engine, QpId id, std::uint64_t number) {
+std::uint32_t sample_next(Engine& engine, QpId id, std::uint64_t number) {
   QueuePair& qp = engine.state.qps[id];
   Response& r = qp.responder.response(number);
   const std::uint32_t bytes = read_step(engine, r.address, r.length, r.read);
@@ -134,10 +141,22 @@ void read_remote(Engine& engine, QpId id, std::uint64_t number) {
            {.stamp = Stamp::aNRR, .thread = r.thread, .op = r.op, .peer = qp.node});
   }
   r.read += bytes;
+  return bytes;
+}
+
+void read_remote(Engine& engine, QpId id, std::uint64_t number) {
+  if (engine.profile().pcie_read_ordering == ReadOrdering::speculative) return read_speculatively(engine, id, number);
+  const std::uint32_t bytes = sample_next(engine, id, number);
+  QueuePair& qp = engine.state.qps[id];
+  Response& r = qp.responder.response(number);
   r.ready = true;
   sim::SimTime link_free;
-  r.available = return_data(engine, qp.node, bytes, link_free);
-  if (r.read < r.length) engine.schedule(kEventReadRemote, id, number, link_free);
+  r.available = return_data(engine, qp.node, bytes, link_free, r.rkey);
+  if (r.read < r.length) {
+    engine.schedule(kEventReadRemote, id, number, link_free);
+  } else {
+    remote_read_done(engine, id, number);
+  }
   schedule_respond(engine, id);
 }
 
@@ -157,12 +176,14 @@ void execute_atomic(Engine& engine, NodeId node) {
     rs.replays.push_back({r.psn, old});
   }
   r.ready = true;
-  r.available = return_data(engine, node, 8, link_free) + p.nic_atomic_modify;
+  r.available = return_data(engine, node, 8, link_free, r.rkey) + p.nic_atomic_modify;
   const sim::Duration modify = r.available - engine.now();
   const bool writes = r.request == Op::fetch_add || old == r.compare_add;
   const std::uint64_t value = r.request == Op::fetch_add ? old + r.compare_add : r.swap;
   const WriteOrigin origin{.stamp = Stamp::aNRW, .atomic = true, .thread = r.thread, .op = r.op, .peer = node};
   const Address address = r.address;
+  // The next atomic's read pushes this one's write if they are in one ordering domain; else it waits for the commit.
+  const bool until_committed = p.nic_atomic_cap == AtomicCap::hca && p.pcie_ordering_domain == OrderingDomain::qp;
   if (writes && p.nic_atomic_cap == AtomicCap::global) {
     s.hosts[node].memory.set_word(address, value);
     engine.instant_write({.stamp = Stamp::aNRW,
@@ -175,10 +196,10 @@ void execute_atomic(Engine& engine, NodeId node) {
                           .value = value});
     engine.touched_bytes(node, address, 8);
   } else if (writes) {
-    post_write(engine, rs.domain, {.ends_atomic = true, .length = 8, .address = address, .value = value}, origin,
-               modify);
+    post_write(engine, rs.domain, {.ends_atomic = until_committed, .length = 8, .address = address, .value = value},
+               origin, modify, r.rkey);
   }
-  if (!writes || p.nic_atomic_cap == AtomicCap::global) {
+  if (!writes || !until_committed) {
     engine.schedule(kEventAtomicDone, node, 0, engine.now() + modify);
   }
   rs.blocked = false;

@@ -2,8 +2,8 @@
 // and 9.7.5; machine page, "NIC, responder side").
 //
 // Order per queue pair: answers leave in the order in which they are pushed. A READ's PCIe read is behind the queue
-// pair's posted writes and ordered with nothing else; a NIC executes one atomic at a time: read, modify, write
-// committed. Private to nic_model/.
+// pair's posted writes and ordered with nothing else; a NIC executes one atomic at a time: read, modify, write;
+// the next one's read is behind that write. Private to nic_model/.
 #pragma once
 
 #include "nic_model/engine.hpp"
@@ -19,6 +19,10 @@ void take_read(Engine& engine, QpId qp, const fabric::Packet& packet);
 /// An atomic: likewise; the queue pair's later requests wait (Responder::blocked).
 void take_atomic(Engine& engine, QpId qp, const fabric::Packet& packet);
 
+/// The oldest answer may have something to send.
+void schedule_respond(Engine& engine, QpId qp);
+/// Samples the next step of a READ, as accesses of the memory model; returns its bytes.
+std::uint32_t sample_next(Engine& engine, QpId qp, std::uint64_t number);
 /// kEventReadRemote
 void read_remote(Engine& engine, QpId qp, std::uint64_t number);
 /// kEventAtomic

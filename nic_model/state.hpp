@@ -11,10 +11,12 @@
 
 #include "fabric/dcqcn.hpp"
 #include "fabric/fabric.hpp"
+#include "nic_model/key_cache.hpp"
 #include "nic_model/memory.hpp"
 #include "nic_model/profile.hpp"
 #include "nic_model/system.hpp"
 #include "nic_model/verbs.hpp"
+#include "nic_model/window.hpp"
 #include "sim/event_queue.hpp"
 #include "sim/ring.hpp"
 
@@ -37,6 +39,10 @@ enum EventKind : std::uint16_t {
   kEventRetryExceeded,       ///< qp, WQE number: no response came
   kEventTimeout,             ///< qp: its transport timer
   kEventRnrTimer,            ///< qp: the receiver may be ready now
+  kEventUnitFree = 0x240,    ///< qp: the processing unit that works for it is free
+  kEventArrival,             ///< qp: the oldest packet that waits for the queue pair's context
+  kEventProbe,               ///< node, probe: next step of a bare DMA read
+  kEventProbeDone,           ///< node: the data of a bare DMA read is in the device
 };
 
 // --- host ----------------------------------------------------------------------------------------------------------
@@ -71,6 +77,7 @@ struct Thread {
   std::vector<std::uint64_t> watched{};
   sim::SimTime paused_at{};
   sim::Duration turn{};
+  sim::SimTime mmio_free{};  // its next store to the NIC
 
   bool operator==(const Thread&) const = default;
 };
@@ -99,8 +106,17 @@ struct PortWaiter {
   bool operator==(const PortWaiter&) const = default;
 };
 
+/// A bare DMA read of the device: System::dma_read.
+struct Probe {
+  Address address = 0;
+  std::uint32_t length = 0;
+  std::uint32_t read = 0;
+
+  bool operator==(const Probe&) const = default;
+};
+
 struct Host {
-  explicit Host(bool witness) : memory(witness) {}
+  Host(bool witness, const HardwareProfile& profile);
   HostMemory memory;
   std::vector<ThreadId> threads{};
   std::vector<std::uint64_t> flags{};
@@ -111,6 +127,20 @@ struct Host {
   sim::SimTime downstream_free{};
   sim::SimTime transmit_free{};  // of the packet pipeline: see nic.packet_gap
   sim::Ring<PortWaiter> port_waiters{};
+  Window tags{};
+  Window nonposted_credits{};
+  Window posted_credits{};
+  Window completion_credits{};
+  KeyCache translated{};  // pages in the IOMMU's buffer
+  // contexts in the NIC: see context.hpp
+  KeyCache contexts{};
+  KeyCache translations{};
+  KeyCache read_states{};
+  Window context_fetches{};
+  std::uint32_t units_busy = 0;
+  sim::Ring<QpId> unit_waiters{};
+  sim::Pool<Probe> probes{};
+  std::uint64_t probes_done = 0;
 
   bool operator==(const Host&) const = default;
 };
@@ -136,6 +166,9 @@ struct PostedWrite {
   bool has_event = false;  // its next step is a pending event
   bool done = false;
   bool ends_atomic = false;  // its commit frees the NIC's atomic unit
+  bool device = false;       // to memory on the NIC
+  bool relaxed = false;      // relaxed ordering: may pass the writes in front of it
+  bool probe = false;        // System::dma_write
   Stamp stamp = Stamp::aNRW;
   std::uint32_t buffer = fabric::kNoBuffer;  // kNoBuffer: the bytes of `value`
   std::uint32_t offset = 0;
@@ -151,7 +184,7 @@ struct PostedWrite {
   bool operator==(const PostedWrite&) const = default;
 };
 
-enum class ReadKind : std::uint8_t { wqe_fetch, payload, remote_read, atomic };
+enum class ReadKind : std::uint8_t { wqe_fetch, payload, remote_read, atomic, probe };
 
 /// A PCIe read that must wait for posted writes in front of it ("reads push writes").
 struct HeldRead {
@@ -272,6 +305,8 @@ struct Response {
   fabric::Opcode request = fabric::Opcode::read_request;
   ThreadId thread = 0;  // whose subevents they are
   OpId op = 0;
+  std::uint32_t rkey = 0;
+  bool may_execute = false;  // of a READ in an ordered stream: see read_order.cpp
   sim::SimTime available{};
 
   bool operator==(const Response&) const = default;
@@ -331,6 +366,7 @@ struct Responder {
   sim::Ring<Replay> replays{};  // oldest first, at most max_rd_atomic; only where packets can be lost
   sim::Ring<Early> early{};
   sim::Pool<fabric::Packet> strays{};
+  sim::Ring<std::uint64_t> read_stream{};  // numbers of READs that have not taken effect, when these are ordered
   sim::SimTime transmit_free{};
 
   [[nodiscard]] Response& response(std::uint64_t number) { return responses[number - first]; }
@@ -338,9 +374,21 @@ struct Responder {
   bool operator==(const Responder&) const = default;
 };
 
+/// Does a queue pair have a processing unit? See context.hpp.
+enum class UnitState : std::uint8_t { none, waiting, granted, busy };
+
+/// A packet that waits for its queue pair's context.
+struct StalledPacket {
+  sim::SimTime ready{};
+  fabric::Packet packet{};
+
+  bool operator==(const StalledPacket&) const = default;
+};
+
 struct QueuePair {
   NodeId node = 0;
   QpType type = QpType::rc;
+  UnitState unit = UnitState::none;
   QpState state = QpState::reset;
   QpId peer = kNone;
   NodeId peer_node = kNone;
@@ -350,6 +398,7 @@ struct QueuePair {
   Responder responder;
   fabric::Dcqcn rate{};     // of what it sends, when congestion control is on
   fabric::CnpPacer cnps{};  // for what it receives
+  sim::Ring<StalledPacket> stalled{};
 
   bool operator==(const QueuePair&) const = default;
 };

@@ -1,9 +1,11 @@
 #include "nic_model/system.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <stdexcept>
 
 #include "nic_model/acknowledge.hpp"
+#include "nic_model/context.hpp"
 #include "nic_model/engine.hpp"
 #include "nic_model/pcie.hpp"
 #include "nic_model/port.hpp"
@@ -79,6 +81,14 @@ void run_thread(Engine& engine, ThreadId id) {
   }
 }
 
+void take_packet(Engine& engine, const fabric::Packet& packet) {
+  if (fabric::is_response(packet.opcode)) {
+    response_arrived(engine, packet);
+  } else {
+    request_arrived(engine, packet);
+  }
+}
+
 void deliver(Engine& engine, const sim::Event& event) {
   State& s = engine.state;
   const std::optional<fabric::Packet> packet = s.fabric.handle(s.events, s.now, event);
@@ -88,10 +98,8 @@ void deliver(Engine& engine, const sim::Event& event) {
   if (packet->marked) answer_mark(engine, *packet);
   if (packet->opcode == fabric::Opcode::cnp) {
     s.qps[packet->destination_qp].rate.on_cnp(s.now, s.fabric.config().options.dcqcn);
-  } else if (fabric::is_response(packet->opcode)) {
-    response_arrived(engine, *packet);
-  } else {
-    request_arrived(engine, *packet);
+  } else if (!hold_arrival(engine, *packet)) {
+    take_packet(engine, *packet);
   }
 }
 
@@ -136,6 +144,15 @@ void handle(Engine& engine, const sim::Event& e) {
       return timed_out(engine, e.where);
     case kEventRnrTimer:
       return rnr_timer_expired(engine, e.where);
+    case kEventUnitFree:
+      return unit_free(engine, e.where);
+    case kEventArrival:
+      return take_packet(engine, next_arrival(engine, e.where));
+    case kEventProbe:
+      return probe_step(engine, e.where, number);
+    case kEventProbeDone:
+      ++engine.state.hosts[e.where].probes_done;
+      return;
     default:
       throw std::logic_error(fmt::format("an event of unknown kind {}", e.what));
   }
@@ -150,11 +167,19 @@ void run(State& s, Context& context, const sim::Event& event) {
 
 }  // namespace
 
+Host::Host(bool witness, const HardwareProfile& p) : memory(witness) {
+  constexpr std::uint32_t kWays = 4, kPage = 4096;
+  translated = KeyCache(p.pcie_iommu ? static_cast<std::uint32_t>(p.pcie_iommu_window.count / kPage) : 0, kWays);
+  contexts = KeyCache(p.nic_context_entries, kWays);
+  translations = KeyCache(p.nic_translation_entries, kWays);
+  read_states = KeyCache(p.nic_read_state_entries, 1);
+}
+
 State::State(const SystemConfig& c) : config(checked(c)), lossy(is_lossy(c)), fabric(fabric_config(c)) {
   const Placement placement = c.profile.nic_placement;
   loose = placement == Placement::unordered || (placement == Placement::out_of_order && lossy);
   for (NodeId node = 0; node < c.nodes; ++node) {
-    hosts.emplace_back(c.witness);
+    hosts.emplace_back(c.witness, c.profile);
     if (c.profile.pcie_ordering_domain == OrderingDomain::nic) new_domain(*this, node);
   }
   fabric.start(events);
@@ -191,7 +216,8 @@ Address System::allocate(NodeId node, std::uint64_t size) {
   return state_->hosts[node].memory.allocate(size);
 }
 
-MemoryRegion System::register_memory(NodeId node, Address base, std::uint64_t size, std::uint8_t access) {
+MemoryRegion System::register_memory(NodeId node, Address base, std::uint64_t size, std::uint8_t access,
+                                     RegionKind kind) {
   check_node(*state_, node);
   if (!state_->hosts[node].memory.contains(base, size)) {
     throw std::invalid_argument("a memory region lies outside of the allocated memory");
@@ -199,7 +225,8 @@ MemoryRegion System::register_memory(NodeId node, Address base, std::uint64_t si
   // As on mlx5: an index and a tag byte. Keys differ between regions, so that a wrong one is noticed.
   const auto index = static_cast<std::uint32_t>(state_->regions.size());
   const std::uint32_t key = index << 8U | ((index * 37U + 0x5bU) & 0xffU);
-  state_->regions.push_back({.node = node, .base = base, .size = size, .lkey = key, .rkey = key, .access = access});
+  state_->regions.push_back(
+      {.node = node, .base = base, .size = size, .lkey = key, .rkey = key, .access = access, .kind = kind});
   return state_->regions.back();
 }
 
@@ -323,6 +350,38 @@ std::uint32_t System::create_flag(NodeId node, std::uint64_t initial) {
   state_->hosts[node].flags.push_back(initial);
   return static_cast<std::uint32_t>(state_->hosts[node].flags.size() - 1);
 }
+
+namespace {
+/// The domain of bare DMA: the NIC's.
+std::uint32_t probe_domain(const State& s, NodeId node) {
+  check_node(s, node);
+  if (s.config.profile.pcie_ordering_domain != OrderingDomain::nic) {
+    throw std::invalid_argument("bare DMA needs pcie.ordering_domain: nic");
+  }
+  return node;
+}
+}  // namespace
+
+void System::dma_read(NodeId node, const MemoryRegion& region, Address address, std::uint32_t bytes) {
+  const std::uint32_t domain = probe_domain(*state_, node);
+  Engine engine(*state_, nullptr);
+  sim::Pool<Probe>& probes = state_->hosts[node].probes;
+  const std::uint32_t probe = probes.acquire();
+  probes[probe] = {.address = address, .length = bytes};
+  issue_read(engine, domain, {.kind = ReadKind::probe, .where = node, .number = probe}, bytes,
+             state_->config.profile.nic_wqe_start, {region.rkey, address});
+}
+
+void System::dma_write(NodeId node, const MemoryRegion& region, Address address, std::uint32_t bytes) {
+  const std::uint32_t domain = probe_domain(*state_, node);
+  Engine engine(*state_, nullptr);
+  const std::uint32_t buffer = engine.new_buffer(bytes);
+  std::fill_n(state_->buffers[buffer].data(), bytes, std::byte{});
+  post_write(engine, domain, {.probe = true, .buffer = buffer, .length = bytes, .address = address}, {},
+             state_->config.profile.nic_wqe_start, region.rkey);
+}
+
+std::uint64_t System::dma_done(NodeId node) const { return state_->hosts.at(node).probes_done; }
 
 // --- running
 // -----------------------------------------------------------------------------------------------------------

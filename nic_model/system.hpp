@@ -55,6 +55,8 @@ struct Counters {
   std::uint64_t retransmissions = 0;  ///< times a requester went back
   std::uint64_t timeouts = 0;
   std::uint64_t rnr_naks = 0;
+  std::uint64_t cache_misses = 0;    ///< of NICs' caches of contexts, translations and read states
+  std::uint64_t reads_squashed = 0;  ///< with pcie.read_ordering: speculative
 
   bool operator==(const Counters&) const = default;
 };
@@ -73,7 +75,8 @@ class System {
   /// Reserves zeroed memory on a node, 64-byte aligned. Never address 0.
   Address allocate(NodeId node, std::uint64_t size);
   /// Lets NICs reach [base, base + size).
-  MemoryRegion register_memory(NodeId node, Address base, std::uint64_t size, std::uint8_t access = kAllAccess);
+  MemoryRegion register_memory(NodeId node, Address base, std::uint64_t size, std::uint8_t access = kAllAccess,
+                               RegionKind kind = {});
   CqId create_cq(NodeId node, std::uint32_t entries);
   /// A reliable-connection queue pair with a send queue of `entries`. `thread` is whose subevents its work requests
   /// are.
@@ -124,6 +127,13 @@ class System {
   void write_memory(NodeId node, Address address, std::span<const std::byte> in);
   [[nodiscard]] std::uint64_t word(NodeId node, Address address) const;
   void set_word(NodeId node, Address address, std::uint64_t value);
+
+  // --- bare DMA: what a PCIe benchmark's device does, without queue pairs and network -------------------------------
+  // Needs pcie.ordering_domain: nic. The bytes go nowhere (reads), are zero (writes). Times: a read is done when its
+  // data is in the device, a write when memory has it.
+  void dma_read(NodeId node, const MemoryRegion& region, Address address, std::uint32_t bytes);
+  void dma_write(NodeId node, const MemoryRegion& region, Address address, std::uint32_t bytes);
+  [[nodiscard]] std::uint64_t dma_done(NodeId node) const;
 
   // --- inspection --------------------------------------------------------------------------------------------------
   [[nodiscard]] const SystemConfig& config() const;

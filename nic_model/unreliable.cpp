@@ -8,12 +8,13 @@ namespace loco::nic {
 namespace {
 using Op = fabric::Opcode;
 
-void place(Engine& engine, QpId id, const fabric::Packet& packet, Address address, const WriteOrigin& origin) {
+void place(Engine& engine, QpId id, const fabric::Packet& packet, Address address, std::uint32_t key,
+           const WriteOrigin& origin) {
   if (packet.length == 0) return;
   engine.hold(packet.buffer);
   post_write(engine, engine.state.qps[id].responder.domain,
              {.buffer = packet.buffer, .offset = packet.offset, .length = packet.length, .address = address}, origin,
-             {});
+             engine.buffer_time(packet.length), key);
 }
 
 /// The requester has forgotten the work request: the packet says whose it is.
@@ -62,7 +63,7 @@ void datagram(Engine& engine, QpId id, const fabric::Packet& packet) {
 }  // namespace
 
 void place_write(Engine& engine, QpId id, const fabric::Packet& packet, const WriteOrigin& origin) {
-  place(engine, id, packet, packet.address + packet.offset, origin);
+  place(engine, id, packet, packet.address + packet.offset, packet.rkey, origin);
 }
 
 void complete_immediate(Engine& engine, QpId id, const fabric::Packet& packet) {
@@ -88,7 +89,7 @@ Status place_send(Engine& engine, QpId id, const fabric::Packet& packet, const W
     complete_receive(engine, id, like, status);
     return status;
   }
-  place(engine, id, packet, rs.receive.address + rs.received, origin);
+  place(engine, id, packet, rs.receive.address + rs.received, rs.receive.lkey, origin);
   rs.received += packet.length;
   if (!packet.last) return status;
   like.length = rs.received;

@@ -50,6 +50,15 @@ inline constexpr std::array<std::string_view, 9> kStatusNames = {
 /// Rights of a memory region; local read is always granted.
 enum Access : std::uint8_t { kLocalWrite = 1, kRemoteWrite = 2, kRemoteRead = 4, kRemoteAtomic = 8, kAllAccess = 15 };
 
+/// What kind of memory a region is, and how NICs may access it.
+struct RegionKind {
+  bool device = false;            ///< memory on the NIC (ibv_alloc_dm): reached without PCIe; its CPU's own accesses
+                                  ///< have no costs of their own
+  bool relaxed_ordering = false;  ///< PCIe writes to it may pass earlier ones (IBV_ACCESS_RELAXED_ORDERING)
+
+  bool operator==(const RegionKind&) const = default;
+};
+
 struct MemoryRegion {
   NodeId node = 0;
   Address base = 0;
@@ -57,6 +66,7 @@ struct MemoryRegion {
   std::uint32_t lkey = 0;  ///< lkey and rkey are the same number, as on mlx5
   std::uint32_t rkey = 0;
   std::uint8_t access = kAllAccess;
+  RegionKind kind{};
 
   bool operator==(const MemoryRegion&) const = default;
 };

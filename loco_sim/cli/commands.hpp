@@ -91,6 +91,34 @@ struct SoundnessArguments {
 };
 int soundness_command(const SoundnessArguments& arguments);
 
+struct PerfArguments {
+  std::string test;
+  std::string size;  ///< empty: the test's default
+  bool all = false;  ///< all sizes
+  std::uint32_t iterations = 0;
+  std::uint32_t queue_pairs = 1;
+  std::uint32_t threads = 1;
+  std::uint32_t depth = 128;
+  std::uint32_t post_list = 1;
+  std::optional<std::uint32_t> inline_max;
+  std::string mtu;  ///< empty: the profile's
+  std::string hardware = "cx5-roce-25g";
+  std::string topology = "back_to_back";
+  std::string region;
+  bool device_memory = false;
+  bool copy = false;
+  bool gbits = false;
+  bool json = false;
+  std::uint64_t seed = 1;
+};
+int perf_command(const PerfArguments& arguments);
+
+struct PerfValidateArguments {
+  std::string rows;  ///< file; empty: the one that comes with the simulator
+  std::string page;  ///< file to write; empty: stdout
+};
+int perf_validate_command(const PerfValidateArguments& arguments);
+
 /// sweep and report: becomes the Python package's program; returns only by throwing.
 int python_command(const std::string& command, const std::vector<std::string>& arguments);
 

@@ -11,6 +11,7 @@
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/help.hpp"
 #include "loco_sim/cli/output.hpp"
+#include "loco_sim/perf/perf.hpp"
 #include "loco_sim/scenario/input_error.hpp"
 #include "model/trace_io.hpp"
 
@@ -27,6 +28,8 @@ struct Arguments {
   std::string shell;
   loco::cli::LitmusArguments litmus;
   loco::cli::SoundnessArguments soundness;
+  loco::cli::PerfArguments perf;
+  loco::cli::PerfValidateArguments perf_validate;
 };
 
 constexpr const char* kJsonHelp = "Print JSON in place of text";
@@ -88,6 +91,44 @@ void add_soundness(CLI::App& app, loco::cli::SoundnessArguments& a, std::functio
   soundness->callback([&] { chosen = [&] { return loco::cli::soundness_command(a); }; });
 }
 
+void add_perf(CLI::App& app, Arguments& arguments, std::function<int()>& chosen) {
+  loco::cli::PerfArguments& a = arguments.perf;
+  CLI::App* perf = app.add_subcommand("perf", "Measure verbs between two hosts as perftest does, or bare DMA");
+  perf->require_subcommand(1);
+  for (const std::string_view test : loco::perf::kTestNames) {
+    const std::string name(test);
+    CLI::App* command = perf->add_subcommand(name, "as ib_" + name);
+    if (name.rfind("dma_", 0) == 0) command->description("bare DMA, as pcie-bench");
+    command->add_option("-s,--size", a.size, "Bytes of a message");
+    command->add_flag("-a,--all", a.all, "All sizes from 2 to 2^23");
+    command->add_option("-n,--iters", a.iterations, "Messages of each queue pair")->check(CLI::PositiveNumber);
+    command->add_option("-q,--qp", a.queue_pairs, "Queue pairs in all")->capture_default_str();
+    command->add_option("--threads", a.threads, "Threads that share them out")->capture_default_str();
+    command->add_option("-t,--tx-depth", a.depth, "Messages of a queue pair under way")->capture_default_str();
+    command->add_option("-l,--post_list", a.post_list, "Work requests a doorbell")->capture_default_str();
+    command->add_option("-I,--inline", a.inline_max, "Largest inline message (default 220 write_lat, 236 send_lat)");
+    command->add_option("-m,--mtu", a.mtu, "MTU, in place of the profile's");
+    command->add_option("--hardware", a.hardware, "Hardware profile: a name or a file")->capture_default_str();
+    command->add_option("--topology", a.topology, "back_to_back or star")
+        ->check(CLI::IsMember({"back_to_back", "star"}))
+        ->capture_default_str();
+    command->add_option("--region", a.region, "Spread messages over this much remote memory");
+    command->add_flag("--device-memory", a.device_memory, "The remote memory is on its NIC");
+    command->add_flag("--copy", a.copy, "Both sides copy each message, as MPI does");
+    command->add_flag("--report_gbits", a.gbits, "Bandwidth in Gb/s");
+    command->add_option("--seed", a.seed, "Seed of the places in --region")->capture_default_str();
+    command->add_flag("--json", a.json, kJsonHelp);
+    command->callback([&a, &chosen, name] {
+      a.test = name;
+      chosen = [&a] { return loco::cli::perf_command(a); };
+    });
+  }
+  CLI::App* validate = perf->add_subcommand("validate", "Compare with the published measurements");
+  validate->add_option("--rows", arguments.perf_validate.rows, "Rows (YAML), in place of the simulator's own");
+  validate->add_option("--page", arguments.perf_validate.page, "Write the page to this file")->type_name("FILE");
+  validate->callback([&] { chosen = [&] { return loco::cli::perf_validate_command(arguments.perf_validate); }; });
+}
+
 /// Commands of the Python package, which reads their arguments itself.
 void add_python_commands(CLI::App& app, std::function<int()>& chosen) {
   const auto add = [&](const char* name, const char* text) {
@@ -135,6 +176,7 @@ void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
 
   add_litmus(app, a.litmus, chosen);
   add_soundness(app, a.soundness, chosen);
+  add_perf(app, a, chosen);
   add_python_commands(app, chosen);
 
   CLI::App* schema = app.add_subcommand("schema", "Print the scenario format as a JSON schema");

@@ -77,6 +77,18 @@ inline constexpr std::array kTrafficParams = {
     ParamSpec{"count", ParamKind::count, 1, 1, 1'000'000, "messages from each sender to each of its receivers"},
     ParamSpec{"outstanding", ParamKind::count, 1, 1, 1024, "messages that a sender has under way at once"}};
 
+inline constexpr std::array<std::string_view, 2> kLookupReadNames = {"pipelined", "waited"};
+inline constexpr std::array kLookupParams = {
+    ParamSpec{"iterations", ParamKind::count, 1000, 1, 100'000'000, "lookups of each client"},
+    ParamSpec{"size", ParamKind::size, 1024, 8, 1 << 20, "bytes of a value, a multiple of 8"},
+    ParamSpec{"objects", ParamKind::count, 16, 1, 1'000'000, "objects that node 0 owns"},
+    ParamSpec{"outstanding", ParamKind::count, 4, 1, 1024, "lookups that a client has under way at once"},
+    ParamSpec{"reads", ParamKind::choice, 0, 0, 1,
+              "how a lookup keeps its three READs in order: not at all, or by waiting for each answer",
+              kLookupReadNames},
+    ParamSpec{"update_pause_ns", ParamKind::count, 500, 0, 1'000'000'000,
+              "nanoseconds between two updates of the owner"}};
+
 void start_barrier(const Setup& setup);
 void start_broadcast(const Setup& setup);
 void start_lock(const Setup& setup);
@@ -86,6 +98,7 @@ void start_mixed_size(const Setup& setup);
 void start_pattern(const Setup& setup);
 void start_traffic(const Setup& setup);
 void start_transactions(const Setup& setup);
+void start_lookup(const Setup& setup);
 
 /// An object's options under the faults that are switched on.
 [[nodiscard]] barrier_options options_under(const LibraryFaults& faults, barrier_options options = {});

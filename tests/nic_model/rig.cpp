@@ -102,8 +102,9 @@ std::int64_t in_base_unit(const nic::ProfileField& field, const std::string& tex
   if (field.unit == nic::UnitKind::choice) {
     return std::find(field.choices.begin(), field.choices.end(), text) - field.choices.begin();
   }
-  static const std::map<std::string, double> kUnits = {{"", 1},  {"ps", 1},     {"ns", 1e3}, {"us", 1e6},  {"ms", 1e9},
-                                                       {"B", 1}, {"KiB", 1024}, {"bps", 1},  {"Gbps", 1e9}};
+  static const std::map<std::string, double> kUnits = {{"", 1},     {"ps", 1},    {"ns", 1e3},   {"us", 1e6},
+                                                       {"ms", 1e9}, {"B", 1},     {"KiB", 1024}, {"MiB", 1024 * 1024},
+                                                       {"bps", 1},  {"Gbps", 1e9}};
   std::size_t end = 0;
   const double number = std::stod(text, &end);
   return std::llround(number * kUnits.at(text.substr(end)));
@@ -113,11 +114,17 @@ std::int64_t in_base_unit(const nic::ProfileField& field, const std::string& tex
 nic::HardwareProfile profile_file(const std::string& name) {
   const YAML::Node document = YAML::LoadFile(std::string(LOCO_SIM_HARDWARE_DIR) + "/" + name + ".yaml");
   nic::HardwareProfile profile;
+  if (document["base"]) profile = profile_file(document["base"].as<std::string>());
   for (const nic::ProfileField& field : nic::kProfileFields) {
     const auto dot = field.key.find('.');
     const YAML::Node group = document[std::string(field.key.substr(0, dot))];
-    const auto text = group[std::string(field.key.substr(dot + 1))].as<std::string>();
-    nic::set_value(profile, field, in_base_unit(field, text));
+    const YAML::Node value = group ? group[std::string(field.key.substr(dot + 1))] : YAML::Node();
+    const bool by_width = field.key == "pcie.rate" && profile.pcie_generation != 0;
+    if (!value.IsDefined() || value.IsNull()) {
+      if (document["base"] || by_width) continue;
+      throw std::invalid_argument(name + ".yaml does not set " + std::string(field.key));
+    }
+    nic::set_value(profile, field, in_base_unit(field, value.as<std::string>()));
   }
   return profile;
 }

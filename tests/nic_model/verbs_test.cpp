@@ -291,7 +291,7 @@ TEST_CASE("limits: send queue, inline size, completion queue") {
   rig.scripts.steps.emplace_back([&](nic::Cpu& cpu) {
     const std::vector<nic::Wqe> five(5, rig.write(0, 0));
     CHECK(cpu.post_send(qp, five) == nic::PostResult::queue_full);
-    nic::Wqe big = rig.write(0, 0, 221);
+    nic::Wqe big = rig.write(0, 0, 237);
     big.inline_data = true;
     CHECK(cpu.post_send(qp, {&big, 1}) == nic::PostResult::bad_request);
     nic::Wqe not_a_write = rig.read(0, 0);

@@ -1,0 +1,140 @@
+// loco-sim perf: perftest's tests and columns; loco-sim perf validate: the published measurements.
+#include <algorithm>
+#include <fmt/format.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "loco_sim/cli/commands.hpp"
+#include "loco_sim/cli/output.hpp"
+#include "loco_sim/perf/validation.hpp"
+#include "loco_sim/scenario/hardware.hpp"
+#include "loco_sim/scenario/input_error.hpp"
+#include "loco_sim/scenario/units.hpp"
+
+namespace loco::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+constexpr double kMebi = 1024.0 * 1024.0;
+
+std::uint64_t bytes(const std::string& option, const std::string& text, std::int64_t least) {
+  const auto value = scenario::parse_quantity(text, scenario::Quantity::size);
+  if (value && *value >= least) return static_cast<std::uint64_t>(*value);
+  throw scenario::InputError({"perf " + option, 0, 0}, "", scenario::quantity_words(scenario::Quantity::size),
+                             scenario::in_quotes(text));
+}
+
+perf::Options options(const PerfArguments& a) {
+  perf::Options o;
+  const auto test = std::find(perf::kTestNames.begin(), perf::kTestNames.end(), a.test);
+  o.test = static_cast<perf::Test>(test - perf::kTestNames.begin());
+  o.profile = scenario::load_hardware(a.hardware).profile;
+  if (!a.mtu.empty()) o.profile.link_mtu = {bytes("--mtu", a.mtu, 64)};
+  o.topology = a.topology == "star" ? fabric::Topology::star : fabric::Topology::back_to_back;
+  o.size = a.size.empty() ? perf::default_size(o.test) : bytes("--size", a.size, 1);
+  o.iterations = a.iterations;
+  o.queue_pairs = a.queue_pairs;
+  o.threads = a.threads;
+  o.depth = a.depth;
+  o.post_list = a.post_list;
+  o.inline_max = a.inline_max;
+  o.region = a.region.empty() ? 0 : bytes("--region", a.region, 1);
+  o.device_memory = a.device_memory;
+  o.copy = a.copy;
+  o.seed = a.seed;
+  return o;
+}
+
+ordered_json to_json(const perf::Result& r, bool is_bandwidth) {
+  ordered_json out{{"bytes", r.size}, {"iterations", r.iterations}};
+  if (is_bandwidth) {
+    out.update({{"bw_peak_mib_s", r.peak / kMebi},
+                {"bw_average_mib_s", r.average / kMebi},
+                {"bw_average_gbps", r.average * 8e-9},
+                {"msg_rate_mpps", r.rate * 1e-6}});
+  } else {
+    out.update({{"t_min_us", r.t_min},
+                {"t_max_us", r.t_max},
+                {"t_typical_us", r.t_typical},
+                {"t_avg_us", r.t_avg},
+                {"t_stdev_us", r.t_stdev},
+                {"t_99_us", r.t_99},
+                {"t_999_us", r.t_999}});
+  }
+  out["cache_misses"] = r.cache_misses;
+  return out;
+}
+
+std::string heading(bool is_bandwidth, bool gbits) {
+  if (is_bandwidth) {
+    const char* unit = gbits ? "Gb/sec" : "MiB/sec";
+    return fmt::format(" {:<10} {:<14} {:<18} {:<21} {}\n", "#bytes", "#iterations", fmt::format("BW peak[{}]", unit),
+                       fmt::format("BW average[{}]", unit), "MsgRate[Mpps]");
+  }
+  return " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   "
+         "99% percentile[usec]   99.9% percentile[usec]\n";
+}
+
+std::string line(const perf::Result& r, bool is_bandwidth, bool gbits) {
+  if (is_bandwidth) {
+    const double scale = gbits ? 8e-9 : 1 / kMebi;
+    return fmt::format(" {:<10} {:<14} {:<18.2f} {:<21.2f} {:.6f}\n", r.size, r.iterations, r.peak * scale,
+                       r.average * scale, r.rate * 1e-6);
+  }
+  return fmt::format(" {:<7} {:<14} {:<14.2f} {:<12.2f} {:<16.2f} {:<14.2f} {:<15.2f} {:<22.2f} {:.2f}\n", r.size,
+                     r.iterations, r.t_min, r.t_max, r.t_typical, r.t_avg, r.t_stdev, r.t_99, r.t_999);
+}
+
+}  // namespace
+
+int perf_command(const PerfArguments& a) {
+  perf::Options o = options(a);
+  const bool is_bandwidth = perf::is_bandwidth(o.test);
+  const std::vector<std::uint64_t> sizes = a.all ? perf::all_sizes(o.test) : std::vector{o.size};
+  ordered_json results = ordered_json::array();
+  std::string text = heading(is_bandwidth, a.gbits);
+  for (const std::uint64_t size : sizes) {
+    o.size = size;
+    const perf::Result result = perf::run(o);
+    if (a.json) {
+      results.push_back(to_json(result, is_bandwidth));
+    } else {
+      text += line(result, is_bandwidth, a.gbits);
+    }
+  }
+  if (!a.json) {
+    print(text);
+    return kDone;
+  }
+  print(ordered_json{{"test", a.test},
+                     {"hardware", a.hardware},
+                     {"topology", a.topology},
+                     {"queue_pairs", o.queue_pairs},
+                     {"threads", o.threads},
+                     {"seed", o.seed},
+                     {"results", std::move(results)}});
+  return kDone;
+}
+
+int perf_validate_command(const PerfValidateArguments& a) {
+  const std::vector<perf::Group> groups = perf::load_measured(a.rows.empty() ? perf::measured_path() : a.rows);
+  std::vector<perf::Outcome> outcomes;
+  for (const perf::Group& group : groups) {
+    for (const perf::Row& row : group.rows) outcomes.push_back({&row, perf::simulate(row)});
+  }
+  const std::string page = perf::validation_page(groups, outcomes);
+  if (a.page.empty()) {
+    print(page);
+    return kDone;
+  }
+  std::ofstream file(a.page);
+  file << page;
+  if (!file.flush()) throw UsageError(fmt::format("{}: cannot be written", a.page));
+  const perf::Summary s = perf::summarise(perf::measured(groups, outcomes));
+  print(fmt::format("{}: {} of {} measured rows within 15 %, mean absolute error {:.1f} %, largest {:.1f} %", a.page,
+                    s.within_15, s.rows, 100 * s.mean_absolute_error, 100 * s.worst));
+  return kDone;
+}
+
+}  // namespace loco::cli

@@ -1,0 +1,219 @@
+// Bandwidth and message-rate tests: threads keep the queue pairs of host 0 full.
+#include <algorithm>
+#include <stdexcept>
+
+#include "loco_sim/perf/bench.hpp"
+#include "nic_model/hash.hpp"
+#include "sim/ring.hpp"
+
+namespace loco::perf {
+
+namespace {
+
+constexpr std::uint64_t kLine = 64;
+constexpr std::uint32_t kSignalEvery = 100;         // perftest's cq_mod
+constexpr std::uint64_t kMemoryMax = 64ULL << 20U;  // beyond, queue pairs share places
+
+std::uint64_t slot_size(const Options& o) { return (o.size + kLine - 1) / kLine * kLine; }
+std::uint64_t slots(const Options& o) { return std::clamp<std::uint64_t>(kMemoryMax / slot_size(o), 1, o.queue_pairs); }
+
+/// What the threads of a run share.
+struct Progress {
+  sim::SimTime first_post = sim::SimTime::max();
+  sim::SimTime last_completion;
+  std::vector<std::pair<sim::SimTime, std::uint64_t>> completed;  ///< instants, messages so far
+  std::uint64_t messages = 0;
+};
+
+/// A thread that posts to its queue pairs in turn and polls when all of them are full, as perftest does.
+class Poster {
+ public:
+  Poster(const Options& options, nic::CqId cq, Progress& progress)
+      : options_(options), cq_(cq), progress_(progress), signal_every_(std::min(kSignalEvery, options.depth)) {}
+
+  void add(nic::QpId qp, const nic::Wqe& wqe, const nic::MemoryRegion& target) {
+    flows_.push_back({.qp = qp, .wqe = wqe, .target = target});
+    flow_of_.resize(std::max<std::size_t>(flow_of_.size(), std::size_t{qp} + 1));
+    flow_of_[qp] = static_cast<std::uint32_t>(flows_.size() - 1);
+    with_room_.push_back(flow_of_[qp]);
+  }
+
+  void step(nic::Cpu& cpu) {
+    const nic::HardwareProfile& p = cpu.profile();
+    if (cpu.store_buffer_full()) return cpu.resume_when_room();
+    if (!with_room_.empty()) {
+      const std::uint32_t index = with_room_.front();
+      with_room_.pop_front();
+      return cpu.resume_after(post(cpu, index));
+    }
+    if (done_ == flows_.size()) return cpu.stop();
+    std::array<nic::Cqe, 16> cqes;
+    const std::size_t count = cpu.poll_cq(cq_, cqes);
+    if (count == 0) return cpu.pause(p.cpu_poll_empty);
+    for (std::size_t i = 0; i < count; ++i) take(cpu.now(), cqes[i]);
+    cpu.resume_after(p.cpu_poll_cqe * static_cast<std::int64_t>(count));
+  }
+
+ private:
+  struct Flow {
+    nic::QpId qp = 0;
+    nic::Wqe wqe{};
+    nic::MemoryRegion target{};
+    std::uint32_t posted = 0;
+    std::uint32_t completed = 0;
+    bool listed = true;  ///< in with_room_
+  };
+
+  [[nodiscard]] bool has_room(const Flow& f) const {
+    return f.posted < options_.iterations && f.posted - f.completed + options_.post_list <= options_.depth;
+  }
+
+  sim::Duration post(nic::Cpu& cpu, std::uint32_t index) {
+    Flow& f = flows_[index];
+    list_.clear();
+    while (list_.size() < options_.post_list && f.posted < options_.iterations) {
+      ++f.posted;
+      f.wqe.signaled = f.posted % signal_every_ == 0 || f.posted == options_.iterations;
+      f.wqe.wr_id = f.posted;
+      if (options_.region > 0) f.wqe.remote = f.target.base + place(f);
+      list_.push_back(f.wqe);
+    }
+    if (cpu.post_send(f.qp, list_) != nic::PostResult::ok) throw std::runtime_error("a post was refused");
+    progress_.first_post = std::min(progress_.first_post, cpu.now());
+    f.listed = has_room(f);
+    if (f.listed) with_room_.push_back(index);
+    const nic::HardwareProfile& p = cpu.profile();
+    return p.cpu_post_wqe * static_cast<std::int64_t>(list_.size()) + p.cpu_doorbell;
+  }
+
+  /// A place in the region, drawn from the seed.
+  [[nodiscard]] std::uint64_t place(const Flow& f) const {
+    const std::uint64_t places = options_.region / slot_size(options_);
+    return nic::mix(options_.seed << 48U ^ std::uint64_t{f.qp} << 24U ^ f.posted) % places * slot_size(options_);
+  }
+
+  void take(sim::SimTime now, const nic::Cqe& cqe) {
+    expect_success(cqe);
+    const std::uint32_t index = flow_of_.at(cqe.qp);
+    Flow& f = flows_[index];
+    const auto upto = static_cast<std::uint32_t>(cqe.wr_id);
+    progress_.messages += upto - f.completed;
+    f.completed = upto;
+    progress_.last_completion = std::max(progress_.last_completion, now);
+    progress_.completed.emplace_back(now, progress_.messages);
+    if (f.completed == options_.iterations) ++done_;
+    if (!f.listed && has_room(f)) {
+      f.listed = true;
+      with_room_.push_back(index);
+    }
+  }
+
+  const Options& options_;
+  nic::CqId cq_;
+  Progress& progress_;
+  std::uint32_t signal_every_;
+  std::vector<Flow> flows_;
+  std::vector<std::uint32_t> flow_of_;
+  sim::Ring<std::uint32_t> with_room_;
+  std::vector<nic::Wqe> list_;
+  std::size_t done_ = 0;
+};
+
+/// The receiver of send_bw: takes completions and puts receives in their place.
+class Receiver {
+ public:
+  Receiver(const Options& options, nic::CqId cq) : options_(options), cq_(cq) {}
+
+  void add(nic::System& system, nic::QpId qp, const nic::RecvWqe& receive) {
+    for (std::uint32_t i = 0; i < options_.depth; ++i) system.post_recv(qp, receive);
+    receives_.resize(std::max<std::size_t>(receives_.size(), std::size_t{qp} + 1));
+    receives_[qp] = receive;
+    left_ += options_.iterations;
+  }
+
+  void step(nic::Cpu& cpu) {
+    if (cpu.store_buffer_full()) return cpu.resume_when_room();
+    if (left_ == 0) return cpu.stop();
+    std::array<nic::Cqe, 1> cqe;
+    if (cpu.poll_cq(cq_, cqe) == 0) return cpu.pause(cpu.profile().cpu_poll_empty);
+    expect_success(cqe[0]);
+    --left_;
+    (void)cpu.post_recv(cqe[0].qp, {&receives_.at(cqe[0].qp), 1});
+    cpu.resume_after(cpu.profile().cpu_poll_cqe);
+  }
+
+ private:
+  const Options& options_;
+  nic::CqId cq_;
+  std::vector<nic::RecvWqe> receives_;
+  std::uint64_t left_ = 0;
+};
+
+/// The best tenth of a run: messages a second between two completions that far apart.
+double peak_rate(const Progress& progress) {
+  const std::uint64_t window = std::max<std::uint64_t>(progress.messages / 10, 1);
+  double best = 0;
+  std::size_t from = 0;
+  for (const auto& [at, count] : progress.completed) {
+    while (count - progress.completed[from].second >= window) {
+      const sim::Duration taken = at - progress.completed[from].first;
+      if (taken.ps > 0) {
+        best = std::max(best, static_cast<double>(count - progress.completed[from].second) / taken.seconds());
+      }
+      ++from;
+    }
+  }
+  return best;
+}
+
+Result summary(Bench& bench, const Progress& progress) {
+  const Options& o = bench.options();
+  Result result{.size = o.size, .iterations = progress.messages};
+  result.rate = static_cast<double>(progress.messages) / (progress.last_completion - progress.first_post).seconds();
+  result.average = result.rate * static_cast<double>(o.size);
+  result.peak = std::max(peak_rate(progress) * static_cast<double>(o.size), result.average);
+  result.cache_misses = bench.system().counters().cache_misses;
+  return result;
+}
+
+}  // namespace
+
+Result bandwidth(const Options& options) {
+  Bench bench(options);
+  const std::uint64_t places = slots(options) * slot_size(options);
+  const nic::MemoryRegion local = bench.memory(0, places);
+  const nic::MemoryRegion remote = bench.memory(1, std::max(options.region, places), {.device = options.device_memory});
+  const bool sends = options.test == Test::send_bw;
+  Progress progress;
+  std::vector<Poster> posters;
+  std::vector<Receiver> receivers;
+  posters.reserve(options.threads);
+  receivers.reserve(options.threads);
+  for (std::uint32_t t = 0; t < options.threads; ++t) {
+    const std::uint32_t share = options.queue_pairs / options.threads + (t < options.queue_pairs % options.threads);
+    const nic::CqId send_cq = bench.system().create_cq(0, share * (options.depth + 1));
+    const nic::CqId recv_cq = bench.system().create_cq(1, share * (options.depth + 1));
+    Poster& poster = posters.emplace_back(bench.options(), send_cq, progress);
+    Receiver& receiver = receivers.emplace_back(bench.options(), recv_cq);
+    for (std::uint32_t i = 0; i < share; ++i) {
+      const auto ends = bench.connect(options.depth, send_cq, recv_cq);
+      const std::uint64_t offset = (ends[0].qp / 2) % slots(options) * slot_size(options);
+      nic::Wqe wqe = message(options);
+      wqe.lkey = local.lkey;
+      wqe.rkey = remote.rkey;
+      wqe.local = local.base + offset;
+      wqe.remote = remote.base + offset;
+      poster.add(ends[0].qp, wqe, remote);
+      if (sends) {
+        receiver.add(bench.system(), ends[1].qp,
+                     {.address = remote.base + offset, .length = wqe.length, .lkey = remote.lkey});
+      }
+    }
+    bench.thread(0, [&poster](nic::Cpu& cpu) { poster.step(cpu); });
+    if (sends) bench.thread(1, [&receiver](nic::Cpu& cpu) { receiver.step(cpu); });
+  }
+  bench.run();
+  return summary(bench, progress);
+}
+
+}  // namespace loco::perf

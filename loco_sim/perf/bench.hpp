@@ -1,0 +1,63 @@
+// What the tests of perf.hpp share: two hosts, memory, queue pairs; steps of simulated threads. Private to perf/.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "loco_sim/perf/perf.hpp"
+#include "nic_model/system.hpp"
+
+namespace loco::perf {
+
+/// One side of a queue pair.
+struct Endpoint {
+  nic::QpId qp = 0;
+  nic::CqId send_cq = 0;
+  nic::CqId recv_cq = 0;
+};
+
+/// Two hosts; simulated threads are functions that take one step at a time.
+class Bench final : public nic::ThreadRunner {
+ public:
+  using Step = std::function<void(nic::Cpu&)>;
+
+  explicit Bench(const Options& options);
+
+  [[nodiscard]] const Options& options() const { return options_; }
+  [[nodiscard]] nic::System& system() { return system_; }
+  /// Registers memory on a node.
+  nic::MemoryRegion memory(nic::NodeId node, std::uint64_t size, nic::RegionKind kind = {});
+  /// A connected pair: [0] on node 0, [1] on node 1, with completion queues of their own unless they are given.
+  std::array<Endpoint, 2> connect(std::uint32_t depth, nic::CqId node0_send_cq, nic::CqId node1_recv_cq);
+  /// Threads are numbered from 0 in the order of these calls.
+  void thread(nic::NodeId node, Step step);
+  /// Until nothing is left to happen. Throws std::runtime_error when a work request failed.
+  void run();
+
+  void run(nic::Cpu& cpu) override { steps_.at(cpu.thread())(cpu); }
+
+ private:
+  Options options_;
+  nic::System system_;
+  std::vector<Step> steps_;
+};
+
+/// The work request of a test's message, without addresses.
+[[nodiscard]] nic::Wqe message(const Options& options);
+/// Throws std::runtime_error unless it is a success.
+void expect_success(const nic::Cqe& cqe);
+/// What copying one message costs where `copy` is on.
+[[nodiscard]] sim::Duration copy_time(const Options& options);
+
+/// Samples, in picoseconds, into the columns of a latency test.
+void summarise(std::vector<std::int64_t> samples_ps, Result& result);
+
+[[nodiscard]] Result one_sided_ping_pong(const Options& options);
+[[nodiscard]] Result send_ping_pong(const Options& options);
+[[nodiscard]] Result round_trips(const Options& options);
+[[nodiscard]] Result bandwidth(const Options& options);
+[[nodiscard]] Result dma_latency(const Options& options);
+[[nodiscard]] Result dma_bandwidth(const Options& options);
+
+}  // namespace loco::perf

@@ -1,0 +1,183 @@
+#include "loco_sim/perf/perf.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <stdexcept>
+
+#include "loco_sim/perf/bench.hpp"
+
+namespace loco::perf {
+
+namespace {
+
+constexpr std::uint64_t kSizeMax = 1ULL << 30U;
+
+nic::SystemConfig machine(const Options& o) { return {.profile = o.profile, .topology = o.topology, .nodes = 2}; }
+
+void require(bool holds, std::string_view what) {
+  if (!holds) throw std::invalid_argument(std::string(what));
+}
+
+Options checked(const Options& given) {
+  Options o = given;
+  if (is_atomic(o.test)) o.size = 8;
+  require(o.size >= 1 && o.size <= kSizeMax, "a message has 1 to 2^30 bytes");
+  require(o.threads >= 1 && o.queue_pairs >= o.threads, "each thread needs a queue pair of its own: -q is too small");
+  require(o.depth >= 1 && o.post_list >= 1 && o.post_list <= o.depth, "--post_list must not exceed the depth");
+  require(is_bandwidth(o.test) || (o.queue_pairs == 1 && o.threads == 1), "latency tests have one queue pair");
+  require(o.region == 0 || o.region >= o.size, "the region is smaller than a message");
+  if (o.iterations == 0) o.iterations = default_iterations(o.test, o.size);
+  if (!o.inline_max) o.inline_max = default_inline(o.test, o.profile);
+  require(*o.inline_max <= o.profile.nic_inline_max.count,
+          fmt::format("the NIC takes {} bytes inline", o.profile.nic_inline_max.count));
+  return o;
+}
+
+}  // namespace
+
+std::uint32_t default_iterations(Test test, std::uint64_t size) {
+  constexpr std::uint64_t kBytesMax = 256ULL << 20U;
+  const std::uint64_t most = test == Test::write_bw ? 5000 : 1000;
+  const std::uint64_t least = 16;
+  return static_cast<std::uint32_t>(std::clamp(kBytesMax / std::max<std::uint64_t>(size, 1), least, most));
+}
+
+std::uint32_t default_inline(Test test, const nic::HardwareProfile& profile) {
+  std::uint64_t limit = 0;
+  if (test == Test::write_lat) limit = 220;
+  if (test == Test::send_lat) limit = 236;
+  return static_cast<std::uint32_t>(std::min(limit, profile.nic_inline_max.count));
+}
+
+std::uint64_t default_size(Test test) {
+  if (is_atomic(test)) return 8;
+  return is_bandwidth(test) ? 65536 : (is_dma(test) ? 64 : 2);
+}
+
+std::vector<std::uint64_t> all_sizes(Test test) {
+  if (is_atomic(test)) return {8};
+  std::vector<std::uint64_t> sizes;
+  for (std::uint64_t size = 2; size <= 8U << 20U; size *= 2) sizes.push_back(size);
+  return sizes;
+}
+
+Result run(const Options& given) {
+  const Options o = checked(given);
+  switch (o.test) {
+    case Test::write_lat:
+      return one_sided_ping_pong(o);
+    case Test::send_lat:
+      return send_ping_pong(o);
+    case Test::read_lat:
+    case Test::atomic_lat:
+      return round_trips(o);
+    case Test::write_bw:
+    case Test::read_bw:
+    case Test::send_bw:
+    case Test::atomic_bw:
+      return bandwidth(o);
+    case Test::dma_read_lat:
+    case Test::dma_write_read_lat:
+      return dma_latency(o);
+    case Test::dma_read_bw:
+    case Test::dma_write_bw:
+      return dma_bandwidth(o);
+  }
+  throw std::logic_error("a test without a name");
+}
+
+Bench::Bench(const Options& options) : options_(options), system_(machine(options)) {}
+
+nic::MemoryRegion Bench::memory(nic::NodeId node, std::uint64_t size, nic::RegionKind kind) {
+  // On a page boundary, as perftest's buffers: what is split at multiples of the MPS is split there.
+  constexpr std::uint64_t kPage = 4096;
+  const nic::Address base = (system_.allocate(node, size + kPage) + kPage - 1) / kPage * kPage;
+  return system_.register_memory(node, base, size, nic::kAllAccess, kind);
+}
+
+std::array<Endpoint, 2> Bench::connect(std::uint32_t depth, nic::CqId node0_send_cq, nic::CqId node1_recv_cq) {
+  const auto entries = [&](nic::NodeId node, nic::CqId send_cq, nic::CqId recv_cq) {
+    const nic::QpId qp =
+        system_.create_qp(node, {.send_cq = send_cq, .recv_cq = recv_cq, .send_entries = depth, .recv_entries = depth});
+    return Endpoint{.qp = qp, .send_cq = send_cq, .recv_cq = recv_cq};
+  };
+  const std::array<Endpoint, 2> ends = {
+      entries(0, node0_send_cq, system_.create_cq(0, depth + 1)),
+      entries(1, system_.create_cq(1, depth + 1), node1_recv_cq),
+  };
+  system_.connect(ends[0].qp, ends[1].qp);
+  return ends;
+}
+
+void Bench::thread(nic::NodeId node, Step step) {
+  steps_.push_back(std::move(step));
+  system_.create_thread(node);
+}
+
+void Bench::run() {
+  nic::Context context{*this};
+  while (system_.step(context)) {
+  }
+}
+
+nic::Wqe message(const Options& o) {
+  nic::Wqe wqe;
+  wqe.length = static_cast<std::uint32_t>(o.size);
+  wqe.compare_add = 1;
+  switch (o.test) {
+    case Test::read_lat:
+    case Test::read_bw:
+      wqe.opcode = nic::Opcode::rdma_read;
+      break;
+    case Test::atomic_lat:
+    case Test::atomic_bw:
+      wqe.opcode = nic::Opcode::fetch_add;
+      break;
+    case Test::send_lat:
+    case Test::send_bw:
+      wqe.opcode = nic::Opcode::send;
+      break;
+    default:
+      wqe.opcode = nic::Opcode::rdma_write;
+  }
+  const bool can_inline = wqe.opcode == nic::Opcode::rdma_write || wqe.opcode == nic::Opcode::send;
+  wqe.inline_data = can_inline && o.size <= o.inline_max.value_or(0);
+  return wqe;
+}
+
+void expect_success(const nic::Cqe& cqe) {
+  if (cqe.status != nic::Status::success) {
+    throw std::runtime_error(fmt::format("a work request failed: {}", nic::name(cqe.status)));
+  }
+}
+
+sim::Duration copy_time(const Options& o) {
+  return o.copy ? sim::transmission_time({o.size}, o.profile.cpu_copy_rate) : sim::Duration{};
+}
+
+void summarise(std::vector<std::int64_t> samples, Result& result) {
+  if (samples.empty()) return;
+  std::sort(samples.begin(), samples.end());
+  constexpr double kMicrosecond = 1e6;
+  const auto rank = [&](double share) {
+    const double count = static_cast<double>(samples.size());
+    const auto index = static_cast<std::size_t>(std::ceil(share * count)) - 1;
+    return static_cast<double>(samples.at(index)) / kMicrosecond;
+  };
+  double sum = 0, squares = 0;
+  for (const std::int64_t s : samples) sum += static_cast<double>(s) / kMicrosecond;
+  result.t_avg = sum / static_cast<double>(samples.size());
+  for (const std::int64_t s : samples) {
+    const double off = static_cast<double>(s) / kMicrosecond - result.t_avg;
+    squares += off * off;
+  }
+  result.t_stdev = std::sqrt(squares / static_cast<double>(samples.size()));
+  result.t_min = static_cast<double>(samples.front()) / kMicrosecond;
+  result.t_max = static_cast<double>(samples.back()) / kMicrosecond;
+  result.t_typical = rank(0.5);
+  result.t_99 = rank(0.99);
+  result.t_999 = rank(0.999);
+}
+
+}  // namespace loco::perf

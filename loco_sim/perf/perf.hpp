@@ -1,0 +1,94 @@
+// perftest for the simulator: latency and bandwidth of verbs between two hosts, measured as perftest
+// (github.com/linux-rdma/perftest) measures them, and of bare DMA, as pcie-bench does.
+//
+// write_lat and send_lat are half a round trip: of a ping-pong in which each side waits for the last byte in its memory
+// (write) or for a receive completion (send). read_lat and atomic_lat are full round trips, completion polled. Costs of
+// the CPU are part of all of them. The *_bw tests keep `depth` messages of each queue pair under way and signal
+// every 100th. dma_* tests have neither CPU nor network: a device reads and writes the memory of its host.
+// A result is a function of the options. Runs share nothing. Throws std::invalid_argument when options do not fit.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "fabric/fabric.hpp"
+#include "nic_model/profile.hpp"
+
+namespace loco::perf {
+
+enum class Test : std::uint8_t {
+  write_lat,
+  read_lat,
+  send_lat,
+  atomic_lat,
+  write_bw,
+  read_bw,
+  send_bw,
+  atomic_bw,
+  dma_read_lat,
+  dma_write_read_lat,  ///< a write, and a read behind it
+  dma_read_bw,
+  dma_write_bw,
+};
+inline constexpr std::array<std::string_view, 12> kTestNames = {
+    "write_lat", "read_lat",  "send_lat",     "atomic_lat",         "write_bw",    "read_bw",
+    "send_bw",   "atomic_bw", "dma_read_lat", "dma_write_read_lat", "dma_read_bw", "dma_write_bw"};
+[[nodiscard]] constexpr std::string_view name(Test test) { return kTestNames.at(static_cast<std::size_t>(test)); }
+
+[[nodiscard]] constexpr bool is_bandwidth(Test t) {
+  return (t >= Test::write_bw && t <= Test::atomic_bw) || t >= Test::dma_read_bw;
+}
+[[nodiscard]] constexpr bool is_dma(Test t) { return t >= Test::dma_read_lat; }
+[[nodiscard]] constexpr bool is_atomic(Test t) { return t == Test::atomic_lat || t == Test::atomic_bw; }
+
+struct Options {
+  Test test = Test::write_lat;
+  nic::HardwareProfile profile{};
+  fabric::Topology topology = fabric::Topology::back_to_back;
+  std::uint64_t size = 2;                        ///< bytes of a message; 8 for atomics
+  std::uint32_t iterations = 0;                  ///< messages of each queue pair; 0: default_iterations()
+  std::uint32_t queue_pairs = 1;                 ///< in all
+  std::uint32_t threads = 1;                     ///< each with its share of the queue pairs
+  std::uint32_t depth = 128;                     ///< messages of a queue pair under way, bandwidth tests
+  std::uint32_t post_list = 1;                   ///< work requests linked behind one doorbell
+  std::optional<std::uint32_t> inline_max = {};  ///< largest inline message; unset: default_inline()
+  std::uint64_t region = 0;                      ///< remote memory over which messages are spread; 0: one place each
+  bool device_memory = false;                    ///< the remote memory is on its NIC
+  bool copy = false;                             ///< both sides copy each message, as MPI does with short ones
+  std::uint64_t seed = 1;                        ///< of the places in `region`
+};
+
+/// perftest's: 1000, but 5000 for the bandwidth of writes; fewer for messages above 64 KiB: 256 MiB in all.
+[[nodiscard]] std::uint32_t default_iterations(Test test, std::uint64_t size);
+/// perftest's limits on mlx5: 220 for the latency of writes, 236 of sends, else 0; at most what the NIC takes.
+[[nodiscard]] std::uint32_t default_inline(Test test, const nic::HardwareProfile& profile);
+/// perftest's default message size: 2 for latency, 65536 for bandwidth, 8 for atomics.
+[[nodiscard]] std::uint64_t default_size(Test test);
+
+struct Result {
+  std::uint64_t size = 0;
+  std::uint64_t iterations = 0;  ///< messages in all
+  // latency tests: microseconds
+  double t_min = 0;
+  double t_max = 0;
+  double t_typical = 0;  ///< the median
+  double t_avg = 0;
+  double t_stdev = 0;
+  double t_99 = 0;
+  double t_999 = 0;
+  // bandwidth tests: bytes and messages a second of simulated time
+  double peak = 0;  ///< best tenth of the run
+  double average = 0;
+  double rate = 0;
+  std::uint64_t cache_misses = 0;  ///< of both NICs
+};
+
+[[nodiscard]] Result run(const Options& options);
+
+/// perftest's -a: 2, 4, ... 8388608 bytes; for atomics 8.
+[[nodiscard]] std::vector<std::uint64_t> all_sizes(Test test);
+
+}  // namespace loco::perf

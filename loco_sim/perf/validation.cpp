@@ -1,0 +1,228 @@
+#include "loco_sim/perf/validation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+#include <system_error>
+#include <utility>
+
+#include "loco_sim/scenario/document.hpp"
+#include "loco_sim/scenario/hardware.hpp"
+#include "loco_sim/scenario/keys.hpp"
+
+namespace loco::perf {
+
+namespace {
+
+using scenario::DocumentNode;
+using scenario::InputError;
+using scenario::Key;
+using scenario::KeyType;
+using scenario::Settings;
+
+constexpr std::array<std::pair<std::string_view, Metric>, 4> kMetrics = {
+    {{"us", Metric::latency_us}, {"gbps", Metric::gbps}, {"mib_s", Metric::mib_per_second}, {"mops", Metric::mops}}};
+
+scenario::KeyTable row_keys() {
+  const std::vector<std::string> tests(kTestNames.begin(), kTestNames.end());
+  constexpr std::int64_t kMany = 1 << 30;
+  const Options defaults;
+  return {
+      {.path = "what", .least = 1, .most = 80},
+      {.path = "test", .type = KeyType::choice, .choices = tests},
+      {.path = "hardware", .type = KeyType::subtree},
+      {.path = "topology", .type = KeyType::choice, .fallback = "back_to_back", .choices = {"back_to_back", "star"}},
+      {.path = "size", .type = KeyType::size, .least = 1, .most = kMany},
+      {.path = "iterations", .type = KeyType::integer, .fallback = "0", .most = kMany},
+      {.path = "queue_pairs", .type = KeyType::integer, .fallback = "1", .least = 1, .most = 65536},
+      {.path = "threads", .type = KeyType::integer, .fallback = "1", .least = 1, .most = 4096},
+      {.path = "depth", .type = KeyType::integer, .fallback = "128", .least = 1, .most = 65536},
+      {.path = "post_list", .type = KeyType::integer, .fallback = "1", .least = 1, .most = 65536},
+      {.path = "inline", .type = KeyType::integer, .most = 4096},
+      {.path = "region", .type = KeyType::size, .fallback = "0", .most = 1LL << 40},
+      {.path = "device_memory", .type = KeyType::boolean, .fallback = "false"},
+      {.path = "copy", .type = KeyType::boolean, .fallback = "false"},
+      {.path = "quick", .type = KeyType::boolean, .fallback = "false"},
+      {.path = "us", .least = 1, .most = 20},
+      {.path = "gbps", .least = 1, .most = 20},
+      {.path = "mib_s", .least = 1, .most = 20},
+      {.path = "mops", .least = 1, .most = 20},
+  };
+}
+
+const DocumentNode& required(const DocumentNode& map, std::string_view key) {
+  const DocumentNode* node = map.find(key);
+  if (node == nullptr) throw InputError(map.place, "", fmt::format("the key {}", key), map.description());
+  return *node;
+}
+
+double number(const scenario::Value& value, std::string_view key) {
+  double number = 0;
+  const std::string& text = value.text;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || !(number > 0)) {
+    throw InputError(value.place, std::string(key), "a number above 0", fmt::format("\"{}\"", text));
+  }
+  return number;
+}
+
+Row read_row(const DocumentNode& node, const DocumentNode& hardware) {
+  const Settings s = read_settings(node, "", row_keys());
+  Row row;
+  (void)required(node, "what");
+  (void)required(node, "test");
+  row.what = s.at("what").text;
+  const DocumentNode* own = node.find("hardware");
+  const scenario::Hardware machine = scenario::read_hardware(own != nullptr ? *own : hardware);
+  row.hardware = machine.name;
+  Options& o = row.options;
+  o.profile = machine.profile;
+  const auto test = std::find(kTestNames.begin(), kTestNames.end(), s.at("test").text);
+  o.test = static_cast<Test>(test - kTestNames.begin());
+  o.topology = s.at("topology").text == "star" ? fabric::Topology::star : fabric::Topology::back_to_back;
+  const auto count = [&](const char* key) { return static_cast<std::uint32_t>(s.at(key).number); };
+  o.size = s.contains("size") ? static_cast<std::uint64_t>(s.at("size").number) : default_size(o.test);
+  o.iterations = count("iterations");
+  o.queue_pairs = count("queue_pairs");
+  o.threads = count("threads");
+  o.depth = count("depth");
+  o.post_list = count("post_list");
+  if (s.contains("inline")) o.inline_max = count("inline");
+  o.region = static_cast<std::uint64_t>(s.at("region").number);
+  o.device_memory = s.at("device_memory").number != 0;
+  o.copy = s.at("copy").number != 0;
+  row.quick = s.at("quick").number != 0;
+  for (const auto& [key, metric] : kMetrics) {
+    if (const auto found = s.find(key); found != s.end()) {
+      row.metric = metric;
+      row.published = number(found->second, key);
+      return row;
+    }
+  }
+  throw InputError(node.place, "", "one of us, gbps, mib_s, mops", "none of them");
+}
+
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+std::string measured_path() {
+  for (const std::string& directory : scenario::hardware_directories()) {
+    const std::filesystem::path path = std::filesystem::path(directory) / "measured" / "rows.yaml";
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(path, ignored)) return path.string();
+  }
+  return "hardware/measured/rows.yaml";
+}
+
+std::vector<Group> load_measured(const std::string& path) {
+  const DocumentNode document = scenario::load_document(path);
+  const scenario::KeyTable group_keys = {
+      {.path = "title", .least = 1, .most = 120},
+      {.path = "source", .least = 1, .most = 400},
+      {.path = "note", .fallback = "", .most = 4096},
+      {.path = "hardware", .type = KeyType::subtree},
+      {.path = "model", .type = KeyType::boolean, .fallback = "false"},
+      {.path = "rows", .type = KeyType::list},
+  };
+  std::vector<Group> groups;
+  for (const DocumentNode& node : document.items) {
+    const Settings s = read_settings(node, "", group_keys);
+    Group group;
+    for (const char* key : {"title", "source", "hardware", "rows"}) (void)required(node, key);
+    group.title = s.at("title").text;
+    group.source = s.at("source").text;
+    group.model = s.at("model").number != 0;
+    if (const auto note = s.find("note"); note != s.end()) group.note = one_line(note->second.text);
+    for (const DocumentNode& row : required(node, "rows").items) {
+      group.rows.push_back(read_row(row, required(node, "hardware")));
+    }
+    groups.push_back(std::move(group));
+  }
+  if (groups.empty()) throw InputError(document.place, "", "a list of groups of rows", document.description());
+  return groups;
+}
+
+double simulate(const Row& row) {
+  const Result result = run(row.options);
+  constexpr double kMebi = 1024.0 * 1024.0;
+  switch (row.metric) {
+    case Metric::latency_us:
+      return result.t_typical;
+    case Metric::gbps:
+      return result.average * 8e-9;
+    case Metric::mib_per_second:
+      return result.average / kMebi;
+    case Metric::mops:
+      return result.rate * 1e-6;
+  }
+  return 0;
+}
+
+Summary summarise(const std::vector<Outcome>& outcomes) {
+  Summary s{.rows = outcomes.size()};
+  for (const Outcome& o : outcomes) {
+    const double error = std::abs(o.error());
+    if (error <= 0.15) ++s.within_15;
+    s.mean_absolute_error += error / static_cast<double>(outcomes.size());
+    s.worst = std::max(s.worst, error);
+  }
+  return s;
+}
+
+std::vector<Outcome> measured(const std::vector<Group>& groups, const std::vector<Outcome>& outcomes) {
+  std::vector<Outcome> of_measurements;
+  std::size_t next = 0;
+  for (const Group& group : groups) {
+    for (std::size_t i = 0; i < group.rows.size(); ++i, ++next) {
+      if (!group.model) of_measurements.push_back(outcomes.at(next));
+    }
+  }
+  return of_measurements;
+}
+
+std::string figure(double value, Metric metric) {
+  switch (metric) {
+    case Metric::latency_us:
+      return fmt::format("{:.3g} us", value);
+    case Metric::gbps:
+      return fmt::format("{:.2f} Gb/s", value);
+    case Metric::mib_per_second:
+      return fmt::format("{:.0f} MiB/s", value);
+    case Metric::mops:
+      return fmt::format("{:.4g} Mop/s", value);
+  }
+  return {};
+}
+
+std::string validation_page(const std::vector<Group>& groups, const std::vector<Outcome>& outcomes) {
+  const Summary s = summarise(measured(groups, outcomes));
+  std::string page = fmt::format(
+      "# Validation\n\n"
+      "Published measurements, and what the simulator gives for the same test: written by `./dev validate` from\n"
+      "`hardware/measured/rows.yaml`. Each row runs as perftest (or pcie-bench) would, with the profile's CPU, PCIe,\n"
+      "NIC and network; nothing is scaled afterwards.\n\n"
+      "**{} of {} measured rows lie within 15 %; the mean absolute error is {:.1f} %, the largest {:.1f} %.**\n",
+      s.within_15, s.rows, 100 * s.mean_absolute_error, 100 * s.worst);
+  std::size_t next = 0;
+  for (const Group& group : groups) {
+    page += fmt::format("\n## {}\n\nSource: {}\n\n", group.title, one_line(group.source));
+    page += "| measurement | profile | published | simulated | error |\n|---|---|---|---|---|\n";
+    for (const Row& row : group.rows) {
+      const Outcome& o = outcomes.at(next++);
+      page += fmt::format("| {} | {} | {} | {} | {:+.1f} % |\n", row.what, row.hardware,
+                          figure(row.published, row.metric), figure(o.simulated, row.metric), 100 * o.error());
+    }
+    if (!group.note.empty()) page += fmt::format("\n{}\n", group.note);
+  }
+  return page;
+}
+
+}  // namespace loco::perf

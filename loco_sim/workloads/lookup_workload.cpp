@@ -1,0 +1,146 @@
+// One-sided lookups of objects that their owner keeps rewriting, as key-value stores on RDMA make them: what the order
+// of the READs of one queue pair is worth (pcie.read_ordering; Efficient Remote Memory Ordering, ASPLOS 2026).
+//
+// An object is a version and a value. Node 0 owns the objects and rewrites them: version odd, value, version even. A
+// lookup READs version, value and version again, and starts over unless both versions are the same and even. That is
+// right only if the three READs take effect in order: by waiting for each answer, or because the hardware keeps them in
+// order. `torn` counts lookups that were taken for good and were not.
+#include <array>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "loco_sim/workloads/kinds.hpp"
+
+namespace loco::workloads {
+
+namespace {
+
+constexpr std::uint64_t kLine = 64;
+constexpr std::uint64_t kWord = 8;
+constexpr std::uint32_t kReads = 3;  // version, value, version
+
+struct Shared {
+  Region objects{};
+  std::uint32_t clients_left = 0;
+};
+
+std::uint64_t value_size(const Setup& setup) { return static_cast<std::uint64_t>(setup.params.get("size")); }
+std::uint64_t object_size(const Setup& setup) { return kLine + (value_size(setup) + kLine - 1) / kLine * kLine; }
+
+/// Rewrites the objects in turn until no client is left.
+void owner(Transport& node, const Setup& setup, const Shared& shared) {
+  const std::uint64_t objects = setup.params.count("objects");
+  const std::int64_t pause_ps = setup.params.get("update_pause_ns") * 1000;
+  std::vector<std::uint64_t> value(value_size(setup) / kWord);
+  for (std::uint64_t update = 0; shared.clients_left > 0; ++update) {
+    const Address object = shared.objects.base + update % objects * object_size(setup);
+    const std::uint64_t version = update / objects * 2;
+    node.store(object, version + 1);
+    value.assign(value.size(), version + 2);
+    node.store_bytes(object + kLine, std::as_bytes(std::span(value)));
+    node.store(object, version + 2);
+    node.compute(pause_ps);
+  }
+}
+
+/// One lookup under way.
+struct Slot {
+  Region buffer{};  // version, value, version again
+  std::uint64_t object = 0;
+  std::uint32_t answers = 0;
+  std::int64_t start_ps = 0;
+  bool idle = true;
+};
+
+class Client {
+ public:
+  Client(Transport& node, const Setup& setup, const Shared& shared)
+      : node_(node),
+        setup_(setup),
+        shared_(shared),
+        waited_(setup.params.get("reads") != 0),
+        slots_(setup.params.count("outstanding")) {
+    for (Slot& slot : slots_) slot.buffer = node.allocate(2 * kLine + object_size(setup));
+  }
+
+  void run() {
+    const std::uint32_t lookups = setup_.params.count("iterations");
+    std::uint32_t started = 0;
+    std::array<Completion, 16> done;
+    while (finished_ < lookups) {
+      for (std::size_t i = 0; i < slots_.size() && started < lookups; ++i) {
+        if (!slots_[i].idle) continue;
+        slots_[i].idle = false;
+        slots_[i].start_ps = node_.now_ps();
+        slots_[i].object = (node_.my_node() + started++) % setup_.params.count("objects");
+        begin(i);
+      }
+      const std::size_t n = node_.poll(done);
+      if (n == 0) node_.pause();
+      for (std::size_t k = 0; k < n; ++k) answered(done[k].token);
+    }
+  }
+
+ private:
+  void begin(std::size_t i) {
+    slots_[i].answers = 0;
+    for (std::uint32_t k = 0; k < (waited_ ? 1 : kReads); ++k) read(i, k);
+  }
+
+  void read(std::size_t i, std::uint32_t which) {
+    const Slot& slot = slots_[i];
+    const bool value = which == 1;
+    const std::uint64_t at = slot.object * object_size(setup_) + (value ? kLine : 0);
+    const Address into = slot.buffer.base + (which == 0 ? 0 : (value ? kLine : object_size(setup_)));
+    node_.get(into, shared_.objects, at, value ? value_size(setup_) : kWord, {.token = i, .work_id = ++posted_});
+  }
+
+  void answered(std::size_t i) {
+    Slot& slot = slots_[i];
+    if (++slot.answers < kReads) {
+      if (waited_) read(i, slot.answers);
+      return;
+    }
+    const std::uint64_t version = node_.load(slot.buffer.base);
+    const std::uint64_t again = node_.load(slot.buffer.base + object_size(setup_));
+    if (version != again || version % 2 != 0) {
+      setup_.results.counters.add(retries_);
+      return begin(i);
+    }
+    // The owner writes, and a READ reads, in ascending order: a torn value differs in its first or last word.
+    const Address value = slot.buffer.base + kLine;
+    const bool torn = node_.load(value) != version || node_.load(value + value_size(setup_) - kWord) != version;
+    if (torn) setup_.results.counters.add(torn_);
+    setup_.results.add("lookup", slot.start_ps, node_.now_ps());
+    slot.idle = true;
+    ++finished_;
+  }
+
+  Transport& node_;
+  const Setup& setup_;
+  const Shared& shared_;
+  bool waited_;
+  std::vector<Slot> slots_;
+  std::uint32_t finished_ = 0;
+  std::uint64_t posted_ = 0;
+  sim::CounterId retries_ = setup_.results.counters.id("retries");
+  sim::CounterId torn_ = setup_.results.counters.id("torn");
+};
+
+}  // namespace
+
+void start_lookup(const Setup& setup) {
+  const auto shared = std::make_shared<Shared>();
+  shared->objects = setup.cluster.node(0).allocate(setup.params.count("objects") * object_size(setup));
+  shared->clients_left = setup.cluster.config().nodes - 1;
+  setup.cluster.spawn(0, "owner", [&setup, shared](Transport& node) { owner(node, setup, *shared); });
+  for (NodeId n = 1; n < setup.cluster.config().nodes; ++n) {
+    setup.cluster.spawn(n, "client", [&setup, shared](Transport& node) {
+      Client(node, setup, *shared).run();
+      --shared->clients_left;
+    });
+  }
+}
+
+}  // namespace loco::workloads

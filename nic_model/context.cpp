@@ -1,0 +1,103 @@
+#include "nic_model/context.hpp"
+
+#include "nic_model/pcie.hpp"
+#include "nic_model/requester.hpp"
+
+namespace loco::nic {
+
+namespace {
+
+/// One key of a cache; a miss reads its content over PCIe.
+sim::Duration look_up(Engine& engine, NodeId node, KeyCache& cache, std::uint64_t key) {
+  if (cache.touch(key)) return {};
+  ++engine.state.counters.cache_misses;
+  return context_read(engine, node);
+}
+
+std::uint64_t translation_key(const Engine& engine, std::uint32_t region, Address address) {
+  return std::uint64_t{region} << 40U | address / engine.profile().nic_translation_page.count;
+}
+
+sim::Duration stall_of(Engine& engine, const fabric::Packet& packet) {
+  const NodeId node = packet.destination;
+  Host& host = engine.state.hosts[node];
+  // Data that comes back goes where another part of the context says.
+  const bool data = packet.opcode == fabric::Opcode::read_response || packet.opcode == fabric::Opcode::atomic_response;
+  const std::uint64_t context = std::uint64_t{packet.destination_qp} | (data ? std::uint64_t{1} << 32U : 0);
+  sim::Duration stall = look_up(engine, node, host.contexts, context);
+  if (!fabric::is_response(packet.opcode) && packet.total > 0 && packet.opcode != fabric::Opcode::send &&
+      packet.opcode != fabric::Opcode::datagram) {
+    const std::uint64_t key = translation_key(engine, packet.rkey, packet.address + packet.offset);
+    stall += look_up(engine, node, host.translations, key);
+  }
+  return stall;
+}
+
+}  // namespace
+
+bool take_unit(Engine& engine, QpId id, const Wqe& wqe, std::uint32_t number, sim::Duration& stall) {
+  const HardwareProfile& p = engine.profile();
+  QueuePair& qp = engine.state.qps[id];
+  Host& host = engine.state.hosts[qp.node];
+  if (p.nic_units > 0) {
+    if (qp.unit == UnitState::waiting || qp.unit == UnitState::busy) return false;
+    if (qp.unit == UnitState::none) {
+      if (host.units_busy == p.nic_units) {
+        qp.unit = UnitState::waiting;
+        host.unit_waiters.push_back(id);
+        return false;
+      }
+      ++host.units_busy;
+    }
+    qp.unit = UnitState::busy;
+  }
+  stall = look_up(engine, qp.node, host.contexts, id);
+  if (!wqe.inline_data && wqe.length > 0) {
+    stall += look_up(engine, qp.node, host.translations, translation_key(engine, wqe.lkey, wqe.local));
+  }
+  if (reads_or_atomic(wqe.opcode)) {
+    // One slot for each that may be outstanding, held until the response is there.
+    stall += look_up(engine, qp.node, host.read_states, std::uint64_t{id} << 16U | number % p.nic_max_rd_atomic);
+  }
+  if (p.nic_units > 0) engine.schedule(kEventUnitFree, id, 0, engine.now() + stall + p.nic_unit_time);
+  return true;
+}
+
+void unit_free(Engine& engine, QpId id) {
+  State& s = engine.state;
+  Host& host = s.hosts[s.qps[id].node];
+  s.qps[id].unit = UnitState::none;
+  --host.units_busy;
+  while (!host.unit_waiters.empty() && host.units_busy < engine.profile().nic_units) {
+    const QpId next = host.unit_waiters.front();
+    host.unit_waiters.pop_front();
+    s.qps[next].unit = UnitState::granted;
+    ++host.units_busy;
+    start(engine, next, {});
+    if (s.qps[next].unit != UnitState::granted) continue;
+    s.qps[next].unit = UnitState::none;  // it cannot start anything any more
+    --host.units_busy;
+  }
+  start(engine, id, {});
+}
+
+bool hold_arrival(Engine& engine, const fabric::Packet& packet) {
+  const HardwareProfile& p = engine.profile();
+  if (p.nic_context_entries == 0 && p.nic_translation_entries == 0) return false;
+  const sim::Duration stall = stall_of(engine, packet);
+  sim::Ring<StalledPacket>& stalled = engine.state.qps[packet.destination_qp].stalled;
+  if (stall == sim::Duration{} && stalled.empty()) return false;
+  stalled.push_back({.ready = engine.now() + stall, .packet = packet});
+  if (stalled.size() == 1) engine.schedule(kEventArrival, packet.destination_qp, 0, stalled.front().ready);
+  return true;
+}
+
+fabric::Packet next_arrival(Engine& engine, QpId qp) {
+  sim::Ring<StalledPacket>& stalled = engine.state.qps[qp].stalled;
+  const fabric::Packet packet = stalled.front().packet;
+  stalled.pop_front();
+  if (!stalled.empty()) engine.schedule(kEventArrival, qp, 0, stalled.front().ready);
+  return packet;
+}
+
+}  // namespace loco::nic

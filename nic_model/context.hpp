@@ -1,0 +1,25 @@
+// What a NIC needs before it can work for a queue pair: a processing unit, and the queue pair's context, the memory
+// translation and the state of outstanding reads in its caches (machine page, "NIC, requester side").
+//
+// Units are a pool: a queue pair with work waits in a ring, a unit takes one work request of the queue pair at the
+// head and is busy for nic.unit_time; a queue pair has one unit at most, and goes to the ring's end for its next work
+// request (round robin). A cache miss costs a PCIe read, of which a bounded number is under way at once; a packet
+// whose context is missing waits, and later packets of its queue pair behind it. Private to nic_model/.
+#pragma once
+
+#include "nic_model/engine.hpp"
+
+namespace loco::nic {
+
+/// Asks for a processing unit for the next work request of a queue pair, and for what the caches must hold. False: it
+/// has to wait; start() is called when a unit is there. True: `stall` is what the missing contexts cost.
+bool take_unit(Engine& engine, QpId qp, const Wqe& wqe, std::uint32_t number, sim::Duration& stall);
+/// kEventUnitFree: the unit that worked for this queue pair.
+void unit_free(Engine& engine, QpId qp);
+
+/// True: the packet waits for contexts, or behind packets of its queue pair that do.
+bool hold_arrival(Engine& engine, const fabric::Packet& packet);
+/// kEventArrival: the oldest waiting packet of the queue pair.
+fabric::Packet next_arrival(Engine& engine, QpId qp);
+
+}  // namespace loco::nic

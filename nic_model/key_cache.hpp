@@ -1,0 +1,46 @@
+// A set-associative cache of keys with least-recently-used replacement, as a value: queue pair contexts, memory
+// translations, the IOMMU's buffer.
+//
+// Remembers keys only: what is cached does not matter to the model, whether it is does. Without entries it holds
+// everything. Deterministic: a key's set is a fixed hash of it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "nic_model/hash.hpp"
+
+namespace loco::nic {
+
+class KeyCache {
+ public:
+  KeyCache() = default;
+  /// Precondition: ways > 0. `entries` is rounded down to whole sets, but to one at least.
+  KeyCache(std::uint32_t entries, std::uint32_t ways)
+      : ways_(std::min(ways, entries)), lines_(entries == 0 ? 0 : entries / ways_ * ways_, kNone) {}
+
+  /// True when the key was there. Makes it the newest of its set.
+  bool touch(std::uint64_t key) {
+    if (lines_.empty()) return true;
+    const std::uint64_t sets = lines_.size() / ways_;
+    const auto set = lines_.begin() + static_cast<std::ptrdiff_t>(mix(key) % sets * ways_);
+    const auto end = set + static_cast<std::ptrdiff_t>(ways_);
+    auto found = std::find(set, end, key);
+    const bool hit = found != end;
+    if (!hit) found = end - 1;
+    std::move_backward(set, found, found + 1);
+    *set = key;
+    return hit;
+  }
+
+  bool operator==(const KeyCache&) const = default;
+
+ private:
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+
+  std::uint32_t ways_ = 1;
+  std::vector<std::uint64_t> lines_;  // set by set, newest first
+};
+
+}  // namespace loco::nic

@@ -1,0 +1,165 @@
+// perf's tests against closed forms, written from the machine's stages: latencies to the picosecond, bandwidths by the
+// bytes on the slower link, steps where inline limit, MPS and MTU are.
+#include "loco_sim/perf/perf.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "loco_sim/scenario/hardware.hpp"
+
+using namespace loco;
+using namespace loco::sim::literals;
+using perf::Test;
+
+namespace {
+
+/// Distinct costs, no caches, polling that costs nothing.
+nic::HardwareProfile stages() {
+  nic::HardwareProfile p;
+  p.cpu_store = 3_ns;
+  p.cpu_post_wqe = 41_ns;
+  p.cpu_doorbell = 11_ns;
+  p.cpu_poll_cqe = 19_ns;
+  p.cpu_store_drain = 2_ns;
+  p.pcie_rate = {64'000'000'000};  // 8 B/ns
+  p.pcie_mps = 256_B;
+  p.pcie_read_completion = 256_B;
+  p.pcie_upstream = 31_ns;
+  p.pcie_downstream = 37_ns;
+  p.pcie_read_access = 47_ns;
+  p.pcie_write_commit = 43_ns;
+  p.pcie_ordering_domain = nic::OrderingDomain::nic;
+  p.nic_wqe_start = 53_ns;
+  p.nic_transmit = 59_ns;
+  p.nic_receive = 61_ns;
+  p.nic_atomic_modify = 67_ns;
+  p.nic_cqe = 71_ns;
+  p.nic_max_rd_atomic = 16;
+  p.nic_inline_max = 220_B;
+  p.nic_blueflame = true;
+  p.link_ideal = false;
+  p.link_rate = 16_Gbps;  // 2 B/ns
+  p.link_delay = 73_ns;
+  p.link_mtu = 1024_B;
+  return p;
+}
+
+constexpr double ns(std::int64_t n) { return static_cast<double>(n); }
+constexpr double tlp(std::int64_t bytes) { return static_cast<double>(bytes) / 8; }
+constexpr double network(std::int64_t bytes) { return ns(59) + static_cast<double>(bytes) / 2 + ns(73) + ns(61); }
+constexpr double dma_read(std::int64_t bytes) { return tlp(24) + ns(31) + ns(47) + tlp(bytes + 20) + ns(37); }
+constexpr double dma_write(std::int64_t bytes) { return tlp(bytes + 24) + ns(31) + ns(43); }
+/// From the end of building a work request until it starts: store buffer, doorbell, fetch.
+constexpr double launch() { return ns(2) + tlp(8 + 24) + ns(37) + dma_read(64) + ns(53); }
+
+perf::Result run(Test test, std::uint64_t size, std::optional<std::uint32_t> inline_max = {}) {
+  return perf::run({.test = test, .profile = stages(), .size = size, .iterations = 50, .inline_max = inline_max});
+}
+
+}  // namespace
+
+TEST_CASE("write latency is half a round trip, inline and not") {
+  const double inline_way = ns(3 + 41 + 2) + tlp(64 + 24) + ns(37 + 53) + network(82 + 16 + 8) + dma_write(8);
+  CHECK(run(Test::write_lat, 8).t_typical * 1000 == Approx(inline_way).margin(0.001));
+  const double fetched = ns(3 + 41) + launch() + dma_read(8) + network(82 + 16 + 8) + dma_write(8);
+  CHECK(run(Test::write_lat, 8, 0).t_typical * 1000 == Approx(fetched).margin(0.001));
+}
+
+TEST_CASE("send latency is half a round trip, until the receive completion is taken") {
+  // No RETH; the CQE is behind the data: on the link, then its own way.
+  const double way = ns(41 + 2) + tlp(64 + 24) + ns(37 + 53) + network(82 + 8) + tlp(8 + 24) + ns(71) + dma_write(64);
+  CHECK(run(Test::send_lat, 8).t_typical * 1000 == Approx(way + ns(19)).margin(0.001));
+}
+
+TEST_CASE("read and atomic latency is a whole round trip, until the completion is taken") {
+  const double read = ns(41) + launch() + network(82 + 16) + dma_read(8) + network(82 + 4 + 8) + tlp(8 + 24) + ns(71) +
+                      dma_write(64) + ns(19);
+  CHECK(run(Test::read_lat, 8).t_typical * 1000 == Approx(read).margin(0.001));
+  const double atomic = read - network(82 + 16) + network(82 + 28) + ns(67) - network(82 + 4 + 8) + network(82 + 12);
+  CHECK(run(Test::atomic_lat, 8).t_typical * 1000 == Approx(atomic).margin(0.001));
+}
+
+TEST_CASE("an unloaded run has no jitter: all columns say the same") {
+  const perf::Result r = run(Test::read_lat, 64);
+  CHECK(r.iterations == 50);
+  CHECK(r.t_min == Approx(r.t_max));
+  CHECK(r.t_typical == Approx(r.t_avg));
+  CHECK(r.t_stdev == Approx(0).margin(1e-9));
+}
+
+TEST_CASE("the step at the inline limit is the two PCIe reads less the work request in the doorbell") {
+  const double step = (run(Test::write_lat, 221).t_typical - run(Test::write_lat, 220).t_typical) * 1000;
+  const double one_byte_more = 1.0 / 2 + 1.0 / 8;  // on the wire and in the write
+  CHECK(step == Approx(tlp(8 + 24) - tlp(256 + 24) + dma_read(64) + dma_read(221) + one_byte_more).margin(0.01));
+}
+
+TEST_CASE("write bandwidth is what packets leave of the link, with a step at the MTU") {
+  for (const std::uint64_t size : {512U, 1024U, 1025U, 2048U, 65536U}) {
+    INFO(size);
+    const perf::Result r = perf::run({.test = Test::write_bw, .profile = stages(), .size = size, .iterations = 2000});
+    const double packets = std::ceil(static_cast<double>(size) / 1024);
+    const double wire = static_cast<double>(size) + 82 * packets + 16;
+    CHECK(r.average * 8e-9 == Approx(16 * static_cast<double>(size) / wire).epsilon(0.02));
+  }
+}
+
+TEST_CASE("DMA bandwidth follows the PCIe model, with steps at the MPS") {
+  const bool reads = GENERATE(false, true);
+  for (const std::uint64_t size : {64U, 128U, 255U, 256U, 257U, 512U, 513U, 1024U, 1500U, 4096U}) {
+    INFO(size);
+    const perf::Result r = perf::run({.test = reads ? Test::dma_read_bw : Test::dma_write_bw,
+                                      .profile = scenario::load_hardware("pcie-bench").profile,
+                                      .size = size,
+                                      .iterations = 12000});
+    const double tlps = std::ceil(static_cast<double>(size) / 256);
+    const double wire = static_cast<double>(size) + (reads ? 20 : 24) * tlps;
+    CHECK(r.average * 8e-9 == Approx(57.88 * static_cast<double>(size) / wire).epsilon(0.015));
+  }
+}
+
+TEST_CASE("PCIe tags bound what bare DMA reads can have under way") {
+  nic::HardwareProfile p = stages();
+  p.pcie_tags = 4;
+  const perf::Result r = perf::run({.test = Test::dma_read_bw, .profile = p, .size = 64, .iterations = 2000});
+  CHECK(r.rate * 1e-9 == Approx(4.0 / (31 + 47 + 37)).epsilon(0.02));  // reads a nanosecond
+  p.pcie_tags = 0;
+  p.pcie_posted_credits = 512_B;
+  const perf::Result w = perf::run({.test = Test::dma_write_bw, .profile = p, .size = 128, .iterations = 2000});
+  CHECK(w.average * 1e-9 == Approx(512.0 / (31 + 43 + 37)).epsilon(0.02));
+}
+
+TEST_CASE("messages spread over a region, device memory, several threads and linked work requests run") {
+  const nic::HardwareProfile p = scenario::load_hardware("cx6-ib-hdr").profile;
+  const auto rate = [&](perf::Options o) {
+    o.profile = p;
+    o.iterations = 200;
+    return perf::run(o).rate;
+  };
+  const double host = rate({.test = Test::atomic_bw, .queue_pairs = 4, .threads = 2, .region = 1 << 20});
+  const double device = rate({.test = Test::atomic_bw, .queue_pairs = 4, .device_memory = true});
+  CHECK(device > 3 * host);
+  const double one = rate({.test = Test::write_bw, .size = 16, .queue_pairs = 4, .inline_max = 16});
+  const double linked = rate({.test = Test::write_bw, .size = 16, .queue_pairs = 4, .post_list = 8, .inline_max = 16});
+  CHECK(linked > 1.2 * one);
+  CHECK(rate({.test = Test::send_bw, .size = 16, .queue_pairs = 2, .threads = 2}) > 1e6);
+}
+
+TEST_CASE("a run is a function of its options") {
+  perf::Options o{.test = Test::atomic_bw, .profile = scenario::load_hardware("cx3-ib-fdr").profile, .iterations = 300};
+  o.region = 1 << 24;
+  const perf::Result a = perf::run(o), b = perf::run(o);
+  CHECK(a.rate == b.rate);
+  CHECK(a.cache_misses == b.cache_misses);
+}
+
+TEST_CASE("options that do not fit are refused") {
+  const auto refused = [](perf::Options o) {
+    o.profile = stages();
+    CHECK_THROWS_AS(perf::run(o), std::invalid_argument);
+  };
+  refused({.test = Test::write_lat, .size = 0});
+  refused({.test = Test::write_lat, .queue_pairs = 2});
+  refused({.test = Test::write_bw, .queue_pairs = 2, .threads = 3});
+  refused({.test = Test::write_bw, .depth = 4, .post_list = 5});
+  refused({.test = Test::write_lat, .inline_max = 221});
+}
