@@ -1,6 +1,7 @@
 // What the tests of perf.hpp share: two hosts, memory, queue pairs; steps of simulated threads. Private to perf/.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -9,6 +10,8 @@
 #include "nic_model/system.hpp"
 
 namespace loco::perf {
+
+inline constexpr std::uint64_t kPage = 4096;  ///< buffers begin at one
 
 /// One side of a queue pair.
 struct Endpoint {

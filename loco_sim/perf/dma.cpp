@@ -7,8 +7,6 @@ namespace loco::perf {
 
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
-
 /// Runs until `count` DMAs of node 0 are done.
 void wait_for(nic::System& system, nic::Context& context, std::uint64_t count) {
   while (system.dma_done(0) < count && system.step(context)) {

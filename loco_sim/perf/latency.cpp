@@ -1,4 +1,6 @@
 // Latency tests: ping-pongs and round trips between one thread on each host.
+#include <algorithm>
+
 #include "loco_sim/perf/bench.hpp"
 
 namespace loco::perf {
@@ -6,7 +8,6 @@ namespace loco::perf {
 namespace {
 
 constexpr std::uint64_t kWord = 8;
-constexpr std::uint64_t kPage = 4096;
 
 std::uint64_t rounded(std::uint64_t size) { return (size + kWord - 1) / kWord * kWord; }
 

@@ -91,7 +91,6 @@ Bench::Bench(const Options& options) : options_(options), system_(machine(option
 
 nic::MemoryRegion Bench::memory(nic::NodeId node, std::uint64_t size, nic::RegionKind kind) {
   // On a page boundary, as perftest's buffers: what is split at multiples of the MPS is split there.
-  constexpr std::uint64_t kPage = 4096;
   const nic::Address base = (system_.allocate(node, size + kPage) + kPage - 1) / kPage * kPage;
   return system_.register_memory(node, base, size, nic::kAllAccess, kind);
 }
