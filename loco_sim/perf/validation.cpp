@@ -29,7 +29,6 @@ constexpr std::array<std::pair<std::string_view, Metric>, 4> kMetrics = {
 scenario::KeyTable row_keys() {
   const std::vector<std::string> tests(kTestNames.begin(), kTestNames.end());
   constexpr std::int64_t kMany = 1 << 30;
-  const Options defaults;
   return {
       {.path = "what", .least = 1, .most = 80},
       {.path = "test", .type = KeyType::choice, .choices = tests},
