@@ -7,15 +7,18 @@ namespace loco {
 
 class call_scope {
  public:
-  call_scope(Transport& transport, const CallInfo& call) : transport_(transport) { transport_.begin_call(call); }
+  call_scope(Transport& transport, const CallInfo& call) : transport_(transport), lane_(call.lane) {
+    transport_.begin_call(call);
+  }
   call_scope(const call_scope&) = delete;
   call_scope& operator=(const call_scope&) = delete;
-  ~call_scope() { transport_.end_call(result_); }
+  ~call_scope() { transport_.end_call(result_, lane_); }
 
   void set_result(std::uint64_t result) { result_ = result; }
 
  private:
   Transport& transport_;
+  std::uint32_t lane_;
   std::uint64_t result_ = 0;
 };
 

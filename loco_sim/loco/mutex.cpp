@@ -89,25 +89,41 @@ void mutex_array::take_ticket(std::uint64_t k, local_lock& lock) {
   }
 }
 
-void mutex_array::unlock(std::uint64_t k) {
-  const call_scope call(transport(), {.library = "lock", .method = "release", .object = full_name(), .argument = k});
-  local_lock& lock = mine(k);
+void mutex_array::require_held(std::uint64_t k, const local_lock& lock) const {
   if (lock.holder != transport().my_thread() + 1)
     throw ownership_error("lock " + std::to_string(k) + " of '" + full_name() + "' is not held by thread " +
                           std::to_string(transport().my_thread()) + " of node " + std::to_string(my_node()));
+}
+
+void mutex_array::let_go(std::uint64_t k, local_lock& lock, bool fence) {
   lock.holder = 0;
   const bool wanted_here = transport().flag_load(lock.next) > lock.turn + 1;
   lock.handed_over = wanted_here && lock.hand_overs < options_.hand_overs_max;
   if (lock.handed_over) {
     ++lock.hand_overs;
-    if (options_.fence) write_fence(mgr());
+    if (fence) write_fence(mgr());
     transport().memory_fence();  // the next thread will not look into this one's store buffer
   } else {
     lock.hand_overs = 0;
-    if (options_.fence) write_fence(mgr(), home(k));
+    if (fence) write_fence(mgr(), home(k));
     serve_next(k, lock.ticket);
   }
   transport().flag_fetch_add(lock.serving, 1);
+}
+
+void mutex_array::unlock(std::uint64_t k) {
+  const call_scope call(transport(), {.library = "lock", .method = "release", .object = full_name(), .argument = k});
+  local_lock& lock = mine(k);
+  require_held(k, lock);
+  let_go(k, lock, options_.fence);
+}
+
+void mutex_array::release(std::uint64_t k, std::uint32_t lane) {
+  const call_scope call(transport(),
+                        {.library = "lock", .method = "release", .object = full_name(), .argument = k, .lane = lane});
+  local_lock& lock = mine(k);
+  require_held(k, lock);
+  let_go(k, lock, false);
 }
 
 /// The source of the put is not in use any more: nobody gets the lock again before the put of its last release is done.
@@ -116,6 +132,47 @@ void mutex_array::serve_next(std::uint64_t k, std::uint64_t ticket) {
   const Address source = local(releases_).base + k * kWord;
   transport().store(source, ticket + 1);
   mgr().put(source, at.region, at.serving, kWord);
+}
+
+// --- acquisition -----------------------------------------------------------------------------------------------------
+
+acquisition::acquisition(mutex_array& locks) : locks_(locks), answer_(locks.mgr(), kWord), key_(locks.mgr()) {}
+
+void acquisition::start(std::uint64_t k, std::uint32_t lane) {
+  lock_ = k;
+  lane_ = lane;
+  Transport& transport = locks_.transport();
+  transport.begin_call(
+      {.library = "lock", .method = "acquire", .object = locks_.full_name(), .argument = k, .lane = lane});
+  turn_ = transport.flag_fetch_add(locks_.mine(k).next, 1);
+  step_ = Step::queue;
+}
+
+bool acquisition::poll() {
+  mutex_array::local_lock& lock = locks_.mine(lock_);
+  const mutex_array::place at = locks_.place_of(lock_);
+  if (step_ == Step::queue) {
+    if (locks_.transport().flag_load(lock.serving) != turn_) return false;
+    lock.turn = turn_;
+    if (lock.handed_over) return got(lock);
+    locks_.mgr().fetch_add(answer_.address(), at.region, at.next, 1, &key_);
+    step_ = Step::ticket;
+  }
+  while (step_ != Step::held) {
+    if (!key_.poll()) return false;
+    if (step_ == Step::ticket) lock.ticket = answer_.load();
+    if (step_ == Step::serving && lock.ticket == answer_.load()) return got(lock);
+    locks_.mgr().get(answer_.address(), at.region, at.serving, kWord, &key_);
+    step_ = Step::serving;
+  }
+  return true;
+}
+
+bool acquisition::got(mutex_array::local_lock& lock) {
+  step_ = Step::held;
+  lock.holder = locks_.transport().my_thread() + 1;
+  locks_.transport().end_call(0, lane_);
+  return true;
 }
 
 }  // namespace loco

@@ -19,7 +19,9 @@
 #include <optional>
 #include <string_view>
 
+#include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/channel.hpp"
+#include "loco_sim/loco/mem_ref.hpp"
 
 namespace loco {
 
@@ -30,6 +32,8 @@ struct mutex_options {
   std::optional<expect_num> peers = {};  ///< how many other nodes take part; empty means all, as an array needs
 };
 
+class acquisition;
+
 /// Locks 0, 1, ..., count - 1, striped over the nodes: lock k lives on node k % nodes.
 class mutex_array : public channel {
  public:
@@ -39,6 +43,8 @@ class mutex_array : public channel {
   [[nodiscard]] std::uint64_t size() const { return count_; }
   void lock(std::uint64_t k);
   void unlock(std::uint64_t k);
+  /// Lets go of a lock without fences and without waiting: what was written under it must be in memory.
+  void release(std::uint64_t k, std::uint32_t lane);
 
  protected:
   mutex_array(manager& mgr, std::string_view name, std::optional<NodeId> home, std::uint64_t count,
@@ -47,6 +53,8 @@ class mutex_array : public channel {
               mutex_options options);
 
  private:
+  friend class acquisition;
+
   /// What the threads of this node know of a lock. The plain members belong to whoever holds the lock locally.
   struct local_lock {
     Flag next;     ///< local ticket to be given out
@@ -69,6 +77,10 @@ class mutex_array : public channel {
   [[nodiscard]] local_lock& mine(std::uint64_t k);
   /// Draws the node's ticket and waits until it is served.
   void take_ticket(std::uint64_t k, local_lock& lock);
+  /// Hands over to this node's next thread, if there is one and it may; else to the next ticket. Fences what has to be
+  /// fenced for that, if asked to.
+  void let_go(std::uint64_t k, local_lock& lock, bool fence);
+  void require_held(std::uint64_t k, const local_lock& lock) const;
   void serve_next(std::uint64_t k, std::uint64_t ticket);
 
   std::optional<NodeId> home_;  ///< of all locks; else striped
@@ -78,6 +90,29 @@ class mutex_array : public channel {
   RegionIndex releases_ = 0;  ///< here: what a release puts, a word a lock
   std::mutex mutex_;
   std::map<std::uint64_t, local_lock> locks_;  ///< by lock; made at first use
+};
+
+/// A lock on its way to one of a thread's several tasks: poll() never waits. One lock at a time; it may be used again.
+class acquisition {
+ public:
+  explicit acquisition(mutex_array& locks);
+  /// Joins the queue for lock k. The trace's calls are in the given lane.
+  void start(std::uint64_t k, std::uint32_t lane);
+  /// Is the lock held? Then mutex_array::release lets go of it.
+  [[nodiscard]] bool poll();
+
+ private:
+  bool got(mutex_array::local_lock& lock);
+
+  enum class Step : std::uint8_t { queue, ticket, serving, held };
+
+  mutex_array& locks_;
+  std::uint64_t lock_ = 0;
+  std::uint32_t lane_ = 0;
+  std::uint64_t turn_ = 0;
+  Step step_ = Step::held;
+  mem_ref answer_;
+  ack_key key_;
 };
 
 /// One lock, for std::lock_guard.

@@ -75,6 +75,9 @@ struct CallInfo {
   std::uint64_t work_id = 0;
   std::uint64_t argument = 0;
   std::span<const NodeId> nodes = {};
+  /// A thread whose library calls overlap gives each a lane of its own; calls nest within a lane. Innermost operations
+  /// are in lane 0.
+  std::uint32_t lane = 0;
 };
 
 class Transport {
@@ -143,7 +146,8 @@ class Transport {
   // --- the trace ------------------------------------------------------------------------------------------------
   /// Brackets a library call of the calling thread; calls nest. Innermost operations are recorded by the transport.
   virtual void begin_call(const CallInfo& call) = 0;
-  virtual void end_call(std::uint64_t result) = 0;
+  /// Of the innermost open call of the lane.
+  virtual void end_call(std::uint64_t result, std::uint32_t lane) = 0;
   /// Records that the calling thread now knows its operations with this work id to be complete (the aWT subevent
   /// of the open `wait` call).
   virtual void note_waited(std::uint64_t work_id) = 0;

@@ -53,8 +53,21 @@ static_assert(static_cast<int>(fabric::Opcode::ack) == static_cast<int>(model::P
 static_assert(static_cast<int>(fabric::Opcode::cnp) == static_cast<int>(model::PacketKind::cnp));
 
 void Recorder::add_thread(NodeId node, std::string name) {
+  threads_.push_back(static_cast<std::uint32_t>(trace_.threads.size()));
   trace_.threads.push_back({node, std::move(name)});
   open_.emplace_back();
+}
+
+std::uint32_t Recorder::lane(std::uint32_t thread, std::uint32_t lane) {
+  const std::uint32_t own = threads_[thread];
+  if (lane == 0) return own;
+  const auto [found, fresh] = lanes_.try_emplace({thread, lane}, static_cast<std::uint32_t>(trace_.threads.size()));
+  if (fresh) {
+    const model::Thread of = trace_.threads[own];
+    trace_.threads.push_back({of.node, of.name + ", lane " + std::to_string(lane)});
+    open_.emplace_back();
+  }
+  return found->second;
 }
 
 std::uint32_t Recorder::object(std::string_view name) {
@@ -75,8 +88,9 @@ std::uint32_t Recorder::node_set(std::span<const NodeId> nodes) {
   return found->second;
 }
 
-model::CallId Recorder::begin(std::uint32_t thread, const CallInfo& call, model::Seq seq, std::int64_t ps) {
+model::CallId Recorder::begin(std::uint32_t machine_thread, const CallInfo& call, model::Seq seq, std::int64_t ps) {
   const KnownCall& what = known(call);
+  const std::uint32_t thread = lane(machine_thread, call.lane);
   const std::uint32_t object_index = object(call.object);
   if (what.method_id == model::Method::barrier) {
     model::Object& barrier = trace_.objects[object_index];
@@ -84,7 +98,7 @@ model::CallId Recorder::begin(std::uint32_t thread, const CallInfo& call, model:
     if (at == barrier.participants.end() || *at != thread) barrier.participants.insert(at, thread);
     barrier.transitive = call.nodes.size() == trace_.nodes;
   }
-  const model::CallId parent = open_call(thread);
+  const model::CallId parent = open_[thread].empty() ? 0 : open_[thread].back();
   trace_.calls.push_back({.parent = parent,
                           .thread = thread,
                           .library = what.library_id,
@@ -100,15 +114,16 @@ model::CallId Recorder::begin(std::uint32_t thread, const CallInfo& call, model:
   return id;
 }
 
-void Recorder::end(std::uint32_t thread, std::uint64_t result, model::Seq seq, std::int64_t ps) {
-  finish(open_[thread].back(), result, seq, ps);
-  open_[thread].pop_back();
+void Recorder::end(std::uint32_t thread, std::uint32_t in_lane, std::uint64_t result, model::Seq seq, std::int64_t ps) {
+  std::vector<model::CallId>& open = open_[lane(thread, in_lane)];
+  finish(open.back(), result, seq, ps);
+  open.pop_back();
 }
 
 model::CallId Recorder::begin_operation(std::uint32_t thread, model::Method method, std::uint64_t argument,
                                         std::uint64_t work_id, model::Seq seq, std::int64_t ps) {
   trace_.calls.push_back({.parent = open_call(thread),
-                          .thread = thread,
+                          .thread = threads_[thread],
                           .library = model::Library::rdmawait,
                           .method = method,
                           .work_id = work_id,
@@ -127,7 +142,8 @@ void Recorder::finish(model::CallId call, std::uint64_t result, model::Seq seq, 
 }
 
 model::CallId Recorder::open_call(std::uint32_t thread) const {
-  return open_[thread].empty() ? 0 : open_[thread].back();
+  const std::vector<model::CallId>& open = open_[threads_[thread]];
+  return open.empty() ? 0 : open.back();
 }
 
 void Recorder::on_subevent(const nic::Subevent& s) {

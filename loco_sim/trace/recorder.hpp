@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "loco_sim/loco/transport.hpp"
@@ -26,13 +27,14 @@ class Recorder final : public nic::Observer {
     trace_.nodes = nodes;
   }
 
-  /// Threads in the order of their numbers in the machine.
+  /// Threads in the order of their numbers in the machine, which are the numbers that the other functions take.
   void add_thread(NodeId node, std::string name);
 
-  /// A library call of a thread begins, at order stamp `seq` and `ps` picoseconds by the thread's clock; calls nest.
+  /// A library call of a thread begins, at order stamp `seq` and `ps` picoseconds by the thread's clock; calls nest
+  /// within their lane. Other lanes than 0 become threads of their own in the trace, which make library calls only.
   model::CallId begin(std::uint32_t thread, const CallInfo& call, model::Seq seq, std::int64_t ps = 0);
-  /// The innermost open call of the thread ends.
-  void end(std::uint32_t thread, std::uint64_t result, model::Seq seq, std::int64_t ps = 0);
+  /// The innermost open call of the lane ends.
+  void end(std::uint32_t thread, std::uint32_t lane, std::uint64_t result, model::Seq seq, std::int64_t ps = 0);
 
   /// A call that the machine executes: begins and stays open until finish(). Its id is the op id of its subevents.
   model::CallId begin_operation(std::uint32_t thread, model::Method method, std::uint64_t argument,
@@ -52,6 +54,8 @@ class Recorder final : public nic::Observer {
   [[nodiscard]] model::Trace& trace() { return trace_; }
 
  private:
+  /// The trace's number of a thread's lane.
+  std::uint32_t lane(std::uint32_t thread, std::uint32_t lane);
   std::uint32_t object(std::string_view name);
   std::uint32_t node_set(std::span<const NodeId> nodes);
 
@@ -59,7 +63,9 @@ class Recorder final : public nic::Observer {
   model::Trace trace_;
   /// Packets under way: what tells them apart, and their place among the activities.
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, bool>, std::size_t> under_way_;
-  std::vector<std::vector<model::CallId>> open_;  ///< by thread
+  std::vector<std::uint32_t> threads_;  ///< the trace's number of each thread of the machine
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> lanes_;
+  std::vector<std::vector<model::CallId>> open_;  ///< by thread of the trace
   std::map<std::string, std::uint32_t, std::less<>> objects_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> node_sets_;
 };

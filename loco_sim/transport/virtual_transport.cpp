@@ -106,14 +106,14 @@ void VirtualTransport::finish_operation(model::CallId call, std::uint64_t result
 
 void VirtualTransport::begin_call(const CallInfo& call) {
   SimThread& thread = cluster_.current();
-  thread.calls.push_back(call);
+  if (call.lane == 0) thread.calls.push_back(call);
   if (cluster_.recorder_) cluster_.recorder_->begin(cluster_.current_, call, cluster_.system_.seq(), now_ps());
 }
 
-void VirtualTransport::end_call(std::uint64_t result) {
+void VirtualTransport::end_call(std::uint64_t result, std::uint32_t lane) {
   if (cluster_.closing_) return;  // a program is being unwound: nobody will read its trace
-  cluster_.current().calls.pop_back();
-  if (cluster_.recorder_) cluster_.recorder_->end(cluster_.current_, result, cluster_.system_.seq(), now_ps());
+  if (lane == 0) cluster_.current().calls.pop_back();
+  if (cluster_.recorder_) cluster_.recorder_->end(cluster_.current_, lane, result, cluster_.system_.seq(), now_ps());
 }
 
 void VirtualTransport::note_waited(std::uint64_t) {

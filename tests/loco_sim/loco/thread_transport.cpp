@@ -248,7 +248,7 @@ void ThreadTransport::begin_call(const CallInfo& call) {
   ++self.depth;
 }
 
-void ThreadTransport::end_call(std::uint64_t) { --self.depth; }
+void ThreadTransport::end_call(std::uint64_t, std::uint32_t) { --self.depth; }
 void ThreadTransport::note_waited(std::uint64_t) { note("aWT"); }
 
 }  // namespace loco::test

@@ -97,7 +97,7 @@ class ThreadTransport final : public Transport {
   std::optional<ControlMessage> receive_control() override;
 
   void begin_call(const CallInfo& call) override;
-  void end_call(std::uint64_t result) override;
+  void end_call(std::uint64_t result, std::uint32_t lane) override;
   void note_waited(std::uint64_t work_id) override;
 
  private:

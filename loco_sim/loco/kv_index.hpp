@@ -1,0 +1,42 @@
+// A node's index of a key-value store: where each key's value is (LOCO paper, Section 6.2).
+//
+// Process memory of the node under its reader-writer lock, a word of flags: the writer's bit, and how many readers are
+// inside. Readers that find a writer step back, so a writer waits for the readers that were before it only. Searches
+// and changes of the table itself take no simulated time; taking the lock does.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+#include "loco_sim/loco/transport.hpp"
+
+namespace loco {
+
+/// Where a value is, and of which generation of the slot it is.
+struct kv_location {
+  NodeId node = 0;
+  std::uint64_t slot = 0;
+  std::uint64_t counter = 0;
+};
+
+class kv_index {
+ public:
+  explicit kv_index(Transport& transport) : transport_(transport), lock_(transport.make_flag()) {}
+
+  [[nodiscard]] std::optional<kv_location> find(std::uint64_t key);
+  void insert(std::uint64_t key, const kv_location& where);
+  void erase(std::uint64_t key);
+  /// An insert before anybody else uses the index: takes no lock.
+  void load(std::uint64_t key, const kv_location& where) { table_.insert_or_assign(key, where); }
+
+ private:
+  template <typename Change>
+  void write(Change change);
+
+  Transport& transport_;
+  Flag lock_;
+  std::unordered_map<std::uint64_t, kv_location> table_;  // searched by key only, never walked through
+};
+
+}  // namespace loco

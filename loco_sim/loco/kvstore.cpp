@@ -1,0 +1,304 @@
+#include "loco_sim/loco/kvstore.hpp"
+
+#include <array>
+#include <stdexcept>
+#include <string>
+
+#include "loco_sim/loco/call_scope.hpp"
+#include "loco_sim/loco/checksum.hpp"
+#include "loco_sim/loco/errors.hpp"
+#include "loco_sim/loco/manager.hpp"
+
+namespace loco {
+
+namespace {
+/// A slot's words.
+enum SlotWord : std::uint64_t { kSlotState = 0, kSlotValue = 1, kSlotSum = 2 };
+/// Of an operation's block.
+constexpr std::uint64_t kLanding = 4 * kWord;
+constexpr std::uint64_t kBlockBytes = 5 * kWord;
+
+constexpr std::uint64_t state_of(std::uint64_t counter, bool valid) { return counter << 1U | (valid ? 1 : 0); }
+constexpr std::uint64_t sum_of(std::uint64_t counter, std::uint64_t value) {
+  return checksum(std::array<std::uint64_t, 2>{counter, value});
+}
+constexpr std::uint64_t hash(std::uint64_t key) { return checksum(std::array<std::uint64_t, 1>{key}); }
+}  // namespace
+
+kvstore::kvstore(manager& mgr, std::string_view name, kv_options options)
+    : channel(mgr, name, expect_num{mgr.num_nodes() - 1}),
+      options_(options),
+      index_(transport()),
+      locks_(*this, "locks", options.locks, mutex_options{.hand_overs_max = options.hand_overs_max}),
+      tracker_(*this, "tracker", options.ring_bytes, index_, [this](const kv_change& change) { note(change); }) {
+  create();
+}
+
+kvstore::kvstore(channel& parent, std::string_view name, kv_options options)
+    : channel(parent, name, expect_num{parent.num_nodes() - 1}),
+      options_(options),
+      index_(transport()),
+      locks_(*this, "locks", options.locks, mutex_options{.hand_overs_max = options.hand_overs_max}),
+      tracker_(*this, "tracker", options.ring_bytes, index_, [this](const kv_change& change) { note(change); }) {
+  create();
+}
+
+kvstore::~kvstore() = default;
+
+void kvstore::create() {
+  if (options_.slots_per_node == 0) throw setup_error("key-value store '" + full_name() + "' has no slots");
+  slots_ = symmetric_region("slots", options_.slots_per_node * kSlotBytes);
+  counters_.assign(options_.slots_per_node, 0);
+  for (std::uint64_t slot = options_.slots_per_node; slot-- > 0;) free_.push_back(slot);
+  join();
+}
+
+Address kvstore::slot_address(std::uint64_t slot) const { return local(slots_).base + slot_offset(slot); }
+
+std::uint64_t kvstore::take_slot() {
+  const std::lock_guard lock(mutex_);
+  if (free_.empty())
+    throw size_error("key-value store '" + full_name() + "': node " + std::to_string(my_node()) +
+                     " has no free slot of " + std::to_string(options_.slots_per_node));
+  const std::uint64_t slot = free_.back();
+  free_.pop_back();
+  ++counters_[slot];
+  return slot;
+}
+
+void kvstore::fill_slot(const kv_location& where, std::uint64_t value, bool valid) {
+  const Address slot = slot_address(where.slot);
+  transport().store(slot + kSlotState * kWord, state_of(where.counter, valid));
+  transport().store(slot + kSlotValue * kWord, value);
+  transport().store(slot + kSlotSum * kWord, sum_of(where.counter, value));
+}
+
+/// What has been erased is free again, here; readers with an old index find another counter in it then.
+void kvstore::note(const kv_change& change) {
+  if (change.kind != kv_change::Kind::erased || change.where.node != my_node()) return;
+  const std::lock_guard lock(mutex_);
+  free_.push_back(change.where.slot);
+}
+
+void kvstore::load(std::uint64_t count, const std::function<Entry(std::uint64_t)>& entry) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto [key, value] = entry(i);
+    kv_location where{static_cast<NodeId>(i % num_nodes()), i / num_nodes(), 1};
+    if (where.slot >= options_.slots_per_node)
+      throw size_error("key-value store '" + full_name() + "': " + std::to_string(count) + " entries in " +
+                       std::to_string(options_.slots_per_node * num_nodes()) + " slots");
+    index_.load(key, where);
+    if (where.node != my_node()) continue;
+    call_scope call(
+        transport(),
+        {.library = "kvstore", .method = "insert", .object = full_name(), .work_id = value, .argument = key});
+    take_slot();  // hands them out in ascending order
+    fill_slot(where, value, true);
+    call.set_result(1);
+  }
+  transport().memory_fence();
+}
+
+kv_operation& kvstore::mine() {
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<kv_operation>& operation = waiting_[transport().my_thread()];
+  if (!operation) operation = std::make_unique<kv_operation>(*this);
+  return *operation;
+}
+
+namespace {
+std::uint64_t wait_for(Transport& transport, kv_operation& operation, kv_operation::Kind kind, std::uint64_t key,
+                       std::uint64_t value = 0) {
+  operation.start(kind, key, value);
+  while (!operation.poll()) transport.pause();
+  return operation.result();
+}
+}  // namespace
+
+std::optional<std::uint64_t> kvstore::lookup(std::uint64_t key) {
+  const std::uint64_t value = wait_for(transport(), mine(), kv_operation::Kind::lookup, key);
+  return value == 0 ? std::nullopt : std::optional(value);
+}
+bool kvstore::insert(std::uint64_t key, std::uint64_t value) {
+  return wait_for(transport(), mine(), kv_operation::Kind::insert, key, value) != 0;
+}
+bool kvstore::update(std::uint64_t key, std::uint64_t value) {
+  return wait_for(transport(), mine(), kv_operation::Kind::update, key, value) != 0;
+}
+bool kvstore::erase(std::uint64_t key) { return wait_for(transport(), mine(), kv_operation::Kind::erase, key) != 0; }
+
+// --- one operation ---------------------------------------------------------------------------------------------------
+
+kv_operation::kv_operation(kvstore& store, std::uint32_t lane)
+    : store_(store),
+      transport_(store.transport()),
+      lane_(lane),
+      acquisition_(store.locks_),
+      ack_(store.mgr()),
+      block_(store.mgr(), kBlockBytes),
+      announced_(store.transport().make_flag()) {}
+
+void kv_operation::start(Kind kind, std::uint64_t key, std::uint64_t value) {
+  const bool writes = kind == Kind::insert || kind == Kind::update;
+  if (writes && value == 0) throw std::invalid_argument("key-value store: the value 0 stands for none");
+  constexpr std::array<std::string_view, 4> kMethods = {"lookup", "insert", "update", "delete"};
+  transport_.begin_call({.library = "kvstore",
+                         .method = kMethods.at(static_cast<std::size_t>(kind)),
+                         .object = store_.full_name(),
+                         .work_id = value,
+                         .argument = key,
+                         .lane = lane_});
+  kind_ = kind;
+  for_key_ = key;
+  value_ = value;
+  if (kind == Kind::lookup) {
+    step_ = Step::search;
+  } else {
+    acquisition_.start(hash(key) % store_.locks_.size(), lane_);
+    step_ = Step::lock;
+  }
+}
+
+bool kv_operation::poll() {
+  // Until it has looked at what it waits for now, so that the thread may pause.
+  Step before = Step::idle;
+  do {
+    before = step_;
+    advance();
+  } while (step_ == Step::search || (step_ != before && step_ != Step::idle));
+  return finished();
+}
+
+void kv_operation::advance() {
+  switch (step_) {
+    case Step::idle:
+      break;
+    case Step::search:
+      search();
+      break;
+    case Step::read:
+      if (ack_.poll())
+        look_at(block_.load(kSlotState * kWord), block_.load(kSlotValue * kWord), block_.load(kSlotSum * kWord));
+      break;
+    case Step::lock:
+      if (acquisition_.poll()) change();
+      break;
+    case Step::place:
+      if (ack_.poll()) placed();
+      break;
+    case Step::announce:
+      if (transport_.flag_load(announced_) != 0) announced();
+      break;
+  }
+}
+
+void kv_operation::search() {
+  const auto found = store_.index_.find(for_key_);
+  if (!found) return finish(0);
+  where_ = *found;
+  if (is_mine()) {
+    const Address slot = store_.slot_address(where_.slot);
+    const std::uint64_t state = transport_.load(slot + kSlotState * kWord);
+    const std::uint64_t value = transport_.load(slot + kSlotValue * kWord);
+    return look_at(state, value, transport_.load(slot + kSlotSum * kWord));
+  }
+  store_.mgr().get(block_.address(), store_.remote(store_.slots_, where_.node), kvstore::slot_offset(where_.slot),
+                   3 * kWord, &ack_);
+  step_ = Step::read;
+}
+
+void kv_operation::look_at(std::uint64_t state, std::uint64_t value, std::uint64_t sum) {
+  if (sum != sum_of(state >> 1U, value)) {  // torn: again, from the index on
+    ++store_.torn_reads_;
+    step_ = Step::search;
+    return;
+  }
+  finish(state == state_of(where_.counter, true) ? value : 0);
+}
+
+/// The lock is held: the index says whether the key is there.
+void kv_operation::change() {
+  const auto found = store_.index_.find(for_key_);
+  if (found.has_value() == (kind_ == Kind::insert)) return unlock_and_finish(0);
+  if (kind_ == Kind::insert) return begin_insert();
+  where_ = *found;
+  if (kind_ == Kind::update) return begin_update();
+  begin_erase();
+}
+
+void kv_operation::begin_insert() {
+  where_ = {store_.my_node(), store_.take_slot(), 0};
+  where_.counter = store_.counters_[where_.slot];
+  store_.fill_slot(where_, value_, false);
+  transport_.memory_fence();
+  store_.tracker_.announce({kv_change::Kind::inserted, for_key_, where_}, announced_);
+  step_ = Step::announce;
+}
+
+void kv_operation::begin_update() {
+  if (is_mine()) {
+    store_.fill_slot(where_, value_, true);
+    transport_.memory_fence();
+    return unlock_and_finish(1);
+  }
+  block_.store(value_, kSlotValue * kWord);
+  block_.store(sum_of(where_.counter, value_), kSlotSum * kWord);
+  put_and_fence(kSlotValue, 2, store_.options_.fence);
+}
+
+void kv_operation::begin_erase() {
+  if (is_mine()) {
+    transport_.store(store_.slot_address(where_.slot) + kSlotState * kWord, state_of(where_.counter, false));
+    transport_.memory_fence();
+    return placed();
+  }
+  block_.store(state_of(where_.counter, false), kSlotState * kWord);
+  put_and_fence(kSlotState, 1, true);
+}
+
+/// The fence's read pushes the put before it; both are of this thread's queue pair for that node.
+void kv_operation::put_and_fence(std::uint64_t first, std::uint64_t words, bool fence) {
+  manager& mgr = store_.mgr();
+  mgr.put(block_.address() + first * kWord, store_.remote(store_.slots_, where_.node),
+          kvstore::slot_offset(where_.slot) + first * kWord, words * kWord, &ack_);
+  if (fence) mgr.get(block_.address() + kLanding, mgr.fence_location(where_.node), 0, kWord, &ack_);
+  step_ = Step::place;
+}
+
+void kv_operation::placed() {
+  if (kind_ == Kind::update) return unlock_and_finish(1);
+  store_.tracker_.announce({kv_change::Kind::erased, for_key_, where_}, announced_);
+  step_ = Step::announce;
+}
+
+void kv_operation::announced() {
+  transport_.flag_fetch_and(announced_, 0);
+  if (kind_ == Kind::insert) {
+    transport_.store(store_.slot_address(where_.slot) + kSlotState * kWord, state_of(where_.counter, true));
+    transport_.memory_fence();
+  }
+  unlock_and_finish(1);
+}
+
+void kv_operation::unlock_and_finish(std::uint64_t result) {
+  store_.locks_.release(hash(for_key_) % store_.locks_.size(), lane_);
+  finish(result);
+}
+
+void kv_operation::finish(std::uint64_t result) {
+  result_ = result;
+  step_ = Step::idle;
+  transport_.end_call(result, lane_);
+}
+
+kv_window::kv_window(kvstore& store, std::uint32_t size) {
+  for (std::uint32_t i = 0; i < size; ++i) operations_.push_back(std::make_unique<kv_operation>(store, i + 1));
+}
+
+kv_operation* kv_window::idle() {
+  for (const auto& operation : operations_)
+    if (operation->finished()) return operation.get();
+  return nullptr;
+}
+
+}  // namespace loco

@@ -1,0 +1,173 @@
+// A distributed key-value store: lookups take no lock, changes take one of an array of locks (LOCO paper, Section 6.2,
+// Fig. 15, App. I).
+//
+// Values are in slots, on the node that inserted them; every node has an index of all keys. A slot is a word with its
+// valid bit and its counter, which every insert into it raises, the value, and a checksum over value and counter: it
+// tells a torn read also when the slot has been given to another key meanwhile. App. I, in short:
+//   lookup  index, then one read of the slot: torn, again; another counter or not valid, there is no such key
+//   update  lock; put value and checksum, fence; unlock
+//   insert  lock; fill a free slot of this node, not valid; tell all indices, wait for them; valid; unlock
+//   erase   lock; not valid, fence; tell all indices, wait for them; unlock
+// An insert or update takes effect when the slot is written, an erase when it is invalid: linearisable. Slots of the
+// own node are accessed by the CPU, others through the NIC. Where the paper leaves it open: the tracker thread of a
+// node (kv_tracker) sends the announcements for all its threads, because a ring buffer has one writer.
+//
+// A thread may have many operations under way: the paper's window. Each kv_operation is one at a time, and poll() never
+// waits for the network; lookup(), insert(), update(), erase() wait for theirs. Keys are any 64-bit numbers, hashed by
+// the finaliser of MurmurHash3 (checksum.hpp) to their lock; values are 64-bit numbers but 0, which stands for "none".
+// Ends: all nodes must have finished with the store before the first one destroys it (a barrier).
+// Errors: std::invalid_argument for the value 0; size_error when a node has no free slot; operation_error.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "loco_sim/loco/ack_key.hpp"
+#include "loco_sim/loco/channel.hpp"
+#include "loco_sim/loco/kv_index.hpp"
+#include "loco_sim/loco/kv_tracker.hpp"
+#include "loco_sim/loco/mem_ref.hpp"
+#include "loco_sim/loco/mutex.hpp"
+
+namespace loco {
+
+struct kv_options {
+  std::uint64_t slots_per_node = 1024;
+  std::uint64_t locks = 256;          ///< striped over the nodes
+  std::uint64_t ring_bytes = 4096;    ///< of each node's tracker; an announcement takes 48
+  std::uint32_t hand_overs_max = 16;  ///< see mutex_options
+  /// False: an update does not wait until its write is in memory. For experiments: the bug that Section 6.2 tells of.
+  bool fence = true;
+};
+
+class kv_operation;
+
+class kvstore : public channel {
+ public:
+  using Entry = std::pair<std::uint64_t, std::uint64_t>;  ///< key, value
+
+  kvstore(manager& mgr, std::string_view name, kv_options options = {});
+  kvstore(channel& parent, std::string_view name, kv_options options = {});
+  ~kvstore() override;
+
+  [[nodiscard]] std::optional<std::uint64_t> lookup(std::uint64_t key);
+  /// False when the key is there already.
+  bool insert(std::uint64_t key, std::uint64_t value);
+  /// False when there is no such key.
+  bool update(std::uint64_t key, std::uint64_t value);
+  bool erase(std::uint64_t key);
+
+  /// Fills an empty store: all nodes call it with the same entries, once, before anything else, and wait for each other
+  /// behind it (a barrier). Entry i goes to node i modulo nodes.
+  void load(std::uint64_t count, const std::function<Entry(std::uint64_t)>& entry);
+
+  /// Reads of this node that found a torn value and were made again.
+  [[nodiscard]] std::uint64_t torn_reads() const { return torn_reads_; }
+
+ private:
+  friend class kv_operation;
+
+  void create();
+  [[nodiscard]] Address slot_address(std::uint64_t slot) const;
+  [[nodiscard]] static std::uint64_t slot_offset(std::uint64_t slot) { return slot * kSlotBytes; }
+  std::uint64_t take_slot();
+  /// Writes an own slot, in the order in which it may be seen.
+  void fill_slot(const kv_location& where, std::uint64_t value, bool valid);
+  void note(const kv_change& change);
+  kv_operation& mine();
+
+  static constexpr std::uint64_t kSlotBytes = 32;  ///< three words; a slot never straddles a cache line
+
+  kv_options options_;
+  RegionIndex slots_ = 0;
+  kv_index index_;
+  mutex_array locks_;
+  std::mutex mutex_;
+  std::vector<std::uint64_t> counters_;                             ///< by own slot: of its latest entry
+  std::vector<std::uint64_t> free_;                                 ///< own slots
+  std::map<std::uint32_t, std::unique_ptr<kv_operation>> waiting_;  ///< by thread: of the calls that wait
+  std::atomic<std::uint64_t> torn_reads_ = 0;
+  kv_tracker tracker_;  // last: its thread uses the others
+};
+
+/// One operation at a time, of the thread that made it. A thread with several gives each a lane of its own, not 0.
+class kv_operation {
+ public:
+  enum class Kind : std::uint8_t { lookup, insert, update, erase };
+
+  explicit kv_operation(kvstore& store, std::uint32_t lane = 0);
+
+  /// Begins an operation. Precondition: the last one is finished.
+  void start(Kind kind, std::uint64_t key, std::uint64_t value = 0);
+  /// Goes on as far as it can. Is it finished?
+  bool poll();
+  [[nodiscard]] bool finished() const { return step_ == Step::idle; }
+
+  [[nodiscard]] Kind kind() const { return kind_; }
+  [[nodiscard]] std::uint64_t key() const { return for_key_; }
+  /// Of the finished operation: a lookup's value, 0 for none; else whether it was done, 1 or 0.
+  [[nodiscard]] std::uint64_t result() const { return result_; }
+
+ private:
+  enum class Step : std::uint8_t { idle, search, read, lock, place, announce };
+
+  [[nodiscard]] bool is_mine() const { return where_.node == store_.my_node(); }
+  void advance();
+  void search();
+  void look_at(std::uint64_t state, std::uint64_t value, std::uint64_t sum);
+  void change();
+  void begin_insert();
+  void begin_update();
+  void begin_erase();
+  void put_and_fence(std::uint64_t first, std::uint64_t words, bool fence);
+  void placed();
+  void announced();
+  void unlock_and_finish(std::uint64_t result);
+  void finish(std::uint64_t result);
+
+  kvstore& store_;
+  Transport& transport_;
+  std::uint32_t lane_;
+  acquisition acquisition_;
+  ack_key ack_;
+  mem_ref block_;  ///< a slot's words, then where the fence's read lands
+  Flag announced_;
+  Step step_ = Step::idle;
+  Kind kind_ = Kind::lookup;
+  std::uint64_t for_key_ = 0;
+  std::uint64_t value_ = 0;
+  std::uint64_t result_ = 0;
+  kv_location where_;
+};
+
+/// A thread's operations under way, at most `size` of them.
+class kv_window {
+ public:
+  kv_window(kvstore& store, std::uint32_t size);
+
+  /// An operation that may be started; null when all are under way.
+  [[nodiscard]] kv_operation* idle();
+  /// Lets all go on, and calls finished(i, operation) for each one that ends.
+  template <typename Finished>
+  void poll(Finished finished) {
+    for (std::size_t i = 0; i < operations_.size(); ++i) {
+      kv_operation& operation = *operations_[i];
+      if (!operation.finished() && operation.poll()) finished(i, operation);
+    }
+  }
+  [[nodiscard]] std::size_t size() const { return operations_.size(); }
+  [[nodiscard]] kv_operation& operator[](std::size_t i) { return *operations_[i]; }
+
+ private:
+  std::vector<std::unique_ptr<kv_operation>> operations_;
+};
+
+}  // namespace loco
