@@ -144,33 +144,34 @@ void acquisition::start(std::uint64_t k, std::uint32_t lane) {
   Transport& transport = locks_.transport();
   transport.begin_call(
       {.library = "lock", .method = "acquire", .object = locks_.full_name(), .argument = k, .lane = lane});
-  turn_ = transport.flag_fetch_add(locks_.mine(k).next, 1);
+  local_ = &locks_.mine(k);
+  turn_ = transport.flag_fetch_add(local_->next, 1);
   step_ = Step::queue;
 }
 
 bool acquisition::poll() {
-  mutex_array::local_lock& lock = locks_.mine(lock_);
+  mutex_array::local_lock& lock = *local_;
   const mutex_array::place at = locks_.place_of(lock_);
   if (step_ == Step::queue) {
     if (locks_.transport().flag_load(lock.serving) != turn_) return false;
     lock.turn = turn_;
-    if (lock.handed_over) return got(lock);
+    if (lock.handed_over) return got();
     locks_.mgr().fetch_add(answer_.address(), at.region, at.next, 1, &key_);
     step_ = Step::ticket;
   }
   while (step_ != Step::held) {
     if (!key_.poll()) return false;
     if (step_ == Step::ticket) lock.ticket = answer_.load();
-    if (step_ == Step::serving && lock.ticket == answer_.load()) return got(lock);
+    if (step_ == Step::serving && lock.ticket == answer_.load()) return got();
     locks_.mgr().get(answer_.address(), at.region, at.serving, kWord, &key_);
     step_ = Step::serving;
   }
   return true;
 }
 
-bool acquisition::got(mutex_array::local_lock& lock) {
+bool acquisition::got() {
   step_ = Step::held;
-  lock.holder = locks_.transport().my_thread() + 1;
+  local_->holder = locks_.transport().my_thread() + 1;
   locks_.transport().end_call(0, lane_);
   return true;
 }

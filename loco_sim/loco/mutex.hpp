@@ -102,13 +102,14 @@ class acquisition {
   [[nodiscard]] bool poll();
 
  private:
-  bool got(mutex_array::local_lock& lock);
+  bool got();
 
   enum class Step : std::uint8_t { queue, ticket, serving, held };
 
   mutex_array& locks_;
   std::uint64_t lock_ = 0;
   std::uint32_t lane_ = 0;
+  mutex_array::local_lock* local_ = nullptr;  ///< a map's node: it stays where it is
   std::uint64_t turn_ = 0;
   Step step_ = Step::held;
   mem_ref answer_;

@@ -55,6 +55,23 @@ inline constexpr std::array kTransactionParams = {
               "account balances, striped over the nodes; each is read once at the end"},
     ParamSpec{"locks", ParamKind::count, 341, 1, 1'000'000,
               "locks, striped over the nodes; account a is under lock a modulo locks"}};
+inline constexpr std::array<std::string_view, 3> kMixNames = {"read", "mixed", "write"};
+inline constexpr std::array<std::string_view, 2> kKeysNames = {"uniform", "zipfian"};
+inline constexpr std::array kKvstoreParams = {
+    ParamSpec{"iterations", ParamKind::count, 1000, 1, 100'000'000, "operations of each thread"},
+    kThreadsPerNode,
+    ParamSpec{"window", ParamKind::count, 3, 1, 4096, "operations that a thread has under way at once"},
+    ParamSpec{"mix", ParamKind::choice, 1, 0, 2, "lookups only, half lookups and half updates, or updates only",
+              kMixNames},
+    ParamSpec{"keys", ParamKind::choice, 0, 0, 1,
+              "how keys are drawn: each as likely, or as YCSB's Zipfian generator does, with theta 0.99", kKeysNames},
+    ParamSpec{"key_space", ParamKind::size, 64 << 10, 16, std::int64_t{1} << 34,
+              "bytes of all keys and values, 16 for each; 80 % are there from the start and drawn from"},
+    ParamSpec{"locks", ParamKind::count, 1024, 1, 1'000'000,
+              "locks, striped over the nodes; a key's is found by its hash"},
+    kHandOvers,
+    ParamSpec{"fence", ParamKind::boolean, 1, 0, 1,
+              "an update is in memory before its lock is released; off: not linearisable"}};
 inline constexpr std::array kMessageParams = {kIterations, kPayload};
 inline constexpr std::array kMixParams = {kIterations};
 
@@ -91,6 +108,7 @@ inline constexpr std::array kLookupParams = {
 
 void start_barrier(const Setup& setup);
 void start_broadcast(const Setup& setup);
+void start_kvstore(const Setup& setup);
 void start_lock(const Setup& setup);
 void start_message_passing(const Setup& setup);
 void start_mix(const Setup& setup);

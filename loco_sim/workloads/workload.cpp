@@ -22,6 +22,8 @@ constexpr std::array kWorkloads = {
     Workload{"lock", "all threads add to one counter under one lock", kLockParams, 1, 1024, start_lock},
     Workload{"transactions", "all threads transfer money between accounts, each time under two locks",
              kTransactionParams, 1, 1024, start_transactions},
+    Workload{"kvstore", "lookups and updates of a distributed key-value store, several under way in each thread",
+             kKvstoreParams, 1, 1024, start_kvstore},
     Workload{"pattern", "small communication patterns whose outcome the memory model decides", kPatternParams, 3, 64,
              start_pattern},
     Workload{"traffic", "RDMA writes that load the network, by pattern", kTrafficParams, 2, 1024, start_traffic},

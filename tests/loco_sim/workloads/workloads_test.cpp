@@ -18,7 +18,8 @@ namespace model = loco::model;
 namespace {
 
 constexpr std::array kLibraries = {model::Library::rdmawait, model::Library::sv,  model::Library::bal,
-                                   model::Library::rbl,      model::Library::msw, model::Library::lock};
+                                   model::Library::rbl,      model::Library::msw, model::Library::lock,
+                                   model::Library::kvstore};
 
 struct Outcome {
   bool consistent = true;
@@ -98,6 +99,9 @@ TEST_CASE("workloads are consistent under every schedule") {
       {.kind = "transactions",
        .params = {{"iterations", 2}, {"threads_per_node", 2}, {"accounts", 5}, {"locks", 3}},
        .nodes = 2},
+      {.kind = "kvstore",
+       .params = {{"iterations", 5}, {"threads_per_node", 2}, {"locks", 3}, {"key_space", 80}},
+       .nodes = 3},
   };
   for (const Job& like : jobs)
     for (const Schedule schedule : {Schedule::random, Schedule::adversarial})
@@ -130,8 +134,8 @@ TEST_CASE("patterns are consistent and have the expected outcomes under every sc
 }
 
 TEST_CASE("timed runs on a realistic profile are consistent") {
-  for (const char* kind :
-       {"quickstart", "barrier", "broadcast", "message_passing", "pattern", "mixed_size", "lock", "transactions"}) {
+  for (const char* kind : {"quickstart", "barrier", "broadcast", "message_passing", "pattern", "mixed_size", "lock",
+                           "transactions", "kvstore"}) {
     const Outcome outcome = run({.kind = kind,
                                  .params = {{"iterations", 30}},
                                  .nodes = 5,

@@ -1,0 +1,50 @@
+// Which item of n is asked for, when some are asked for much more often than others: item of rank r with probability
+// proportional to 1 / (r + 1)^0.99, as YCSB draws it.
+//
+// The generator is that of Gray et al., "Quickly generating billion-record synthetic databases" (SIGMOD 1994), which
+// YCSB uses (Cooper et al., "Benchmarking cloud serving systems with YCSB", SoCC 2010); like YCSB's scrambled one it
+// spreads the ranks over the items by FNV-1a, so that popular items are no neighbours. Not exact: ranks above 1 come
+// from a closed formula. Doubles, as a choice of the programs, not of the machine.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "sim/rng.hpp"
+
+namespace loco::workloads {
+
+class Zipfian {
+ public:
+  static constexpr double kTheta = 0.99;
+
+  explicit Zipfian(std::uint64_t items) : items_(items) {
+    for (std::uint64_t i = 1; i <= items; ++i) zeta_ += std::pow(static_cast<double>(i), -kTheta);
+    const double zeta_of_two = 1 + std::pow(2.0, -kTheta);
+    eta_ = (1 - std::pow(2.0 / static_cast<double>(items), 1 - kTheta)) / (1 - zeta_of_two / zeta_);
+  }
+
+  [[nodiscard]] std::uint64_t rank(sim::Stream& stream) const {
+    const double u = static_cast<double>(stream() >> 11U) * 0x1.0p-53;
+    const double uz = u * zeta_;
+    if (uz < 1 || items_ == 1) return 0;
+    if (uz < 1 + std::pow(0.5, kTheta)) return 1;
+    const double r = static_cast<double>(items_) * std::pow(eta_ * u - eta_ + 1, 1 / (1 - kTheta));
+    return r < static_cast<double>(items_) ? static_cast<std::uint64_t>(r) : items_ - 1;
+  }
+  /// The item, in [0, items).
+  [[nodiscard]] std::uint64_t item(sim::Stream& stream) const { return scrambled(rank(stream)) % items_; }
+
+ private:
+  static std::uint64_t scrambled(std::uint64_t rank) {
+    std::uint64_t hash = 0xcbf29ce484222325U;
+    for (unsigned shift = 0; shift < 64; shift += 8) hash = (hash ^ (rank >> shift & 0xffU)) * 0x100000001b3U;
+    return hash;
+  }
+
+  std::uint64_t items_;
+  double zeta_ = 0;
+  double eta_ = 0;
+};
+
+}  // namespace loco::workloads
