@@ -26,8 +26,8 @@ std::uint64_t key_of(std::uint64_t i) {
 std::uint64_t value_of(std::uint64_t i, std::uint64_t serial) { return serial << kIndexBits | (i + 1); }
 bool belongs(std::uint64_t value, std::uint64_t i) { return (value & 0xffffffffU) == i + 1; }
 
-struct Plan {
-  explicit Plan(const Params& params, std::uint32_t nodes)
+struct KvPlan {
+  explicit KvPlan(const Params& params, std::uint32_t nodes)
       : slots(static_cast<std::uint64_t>(params.get("key_space")) / kEntryBytes),
         entries(std::max<std::uint64_t>(slots * 8 / 10, 1)),
         threads(params.count("threads_per_node")),
@@ -51,9 +51,9 @@ struct Plan {
 };
 
 /// One thread's operations.
-class Client {
+class KvClient {
  public:
-  Client(Transport& node, kvstore& store, const Plan& plan, const Setup& setup, std::uint32_t thread)
+  KvClient(Transport& node, kvstore& store, const KvPlan& plan, const Setup& setup, std::uint32_t thread)
       : node_(node),
         plan_(plan),
         setup_(setup),
@@ -73,7 +73,7 @@ class Client {
   }
 
  private:
-  struct UnderWay {
+  struct KvUnderWay {
     std::uint64_t entry = 0;
     std::int64_t since_ps = 0;
   };
@@ -92,7 +92,7 @@ class Client {
 
   void end(std::size_t lane, const kv_operation& operation) {
     ++ended_;
-    const UnderWay& u = under_way_[lane];
+    const KvUnderWay& u = under_way_[lane];
     const bool lookup = operation.kind() == kv_operation::Kind::lookup;
     setup_.results.add(lookup ? "lookup" : "update", u.since_ps, node_.now_ps());
     const bool good = lookup ? belongs(operation.result(), u.entry) : operation.result() == 1;
@@ -100,24 +100,24 @@ class Client {
   }
 
   Transport& node_;
-  const Plan& plan_;
+  const KvPlan& plan_;
   const Setup& setup_;
   std::uint64_t number_;  ///< among all threads
   sim::Stream stream_;
   kv_window window_;
-  std::vector<UnderWay> under_way_;
+  std::vector<KvUnderWay> under_way_;
   std::uint64_t started_ = 0;
   std::uint64_t ended_ = 0;
 };
 
-void program(Transport& node, const Setup& setup, const Plan& plan) {
+void kvstore_program(Transport& node, const Setup& setup, const KvPlan& plan) {
   manager mgr(node);
   kvstore store(mgr, "store", plan.options);
   barrier bar(mgr, "bar", {.threads_per_node = plan.threads});
   mgr.wait_for_ready();
   store.load(plan.entries, [](std::uint64_t i) { return kvstore::Entry(key_of(i), value_of(i, 0)); });
   run_team(node, plan.threads, [&](std::uint32_t thread) {
-    Client client(node, store, plan, setup, thread);
+    KvClient client(node, store, plan, setup, thread);
     bar.waiting();
     client.run();
     bar.waiting();
@@ -129,8 +129,8 @@ void program(Transport& node, const Setup& setup, const Plan& plan) {
 }  // namespace
 
 void start_kvstore(const Setup& setup) {
-  const auto plan = std::make_shared<const Plan>(setup.params, setup.cluster.config().nodes);
-  setup.cluster.spawn_everywhere([&setup, plan](Transport& node) { program(node, setup, *plan); });
+  const auto plan = std::make_shared<const KvPlan>(setup.params, setup.cluster.config().nodes);
+  setup.cluster.spawn_everywhere([&setup, plan](Transport& node) { kvstore_program(node, setup, *plan); });
 }
 
 }  // namespace loco::workloads

@@ -1,5 +1,6 @@
 // What a recorded trace says: calls within calls, subevents of the right calls, a witness that agrees with memory.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -12,6 +13,7 @@
 #include "loco_sim/loco/ring_buffer.hpp"
 #include "loco_sim/loco/var.hpp"
 #include "loco_sim/transport/cluster.hpp"
+#include "model/check.hpp"
 #include "tests/catch.hpp"
 
 using loco::SimulatedCluster;
@@ -49,6 +51,14 @@ std::multiset<Stamp> stamps_of(const Trace& trace, const Call* call) {
   for (const auto& s : trace.subevents)
     if (&trace.calls[s.call - 1] == call) stamps.insert(s.stamp);
   return stamps;
+}
+
+/// Two lookups under way in one thread; the first one to begin ends last.
+void overlapping_calls(Transport& node) {
+  for (const std::uint32_t lane : {1U, 2U})
+    node.begin_call({.library = "kvstore", .method = "lookup", .object = "store", .argument = lane, .lane = lane});
+  node.memory_fence();
+  for (const std::uint32_t lane : {2U, 1U}) node.end_call(0, lane);
 }
 
 void one_barrier(Transport& node) {
@@ -244,4 +254,21 @@ TEST_CASE("ring buffers, mixed-size variables and locks are bracketed as the che
   CHECK(only(Method::acquire).argument == 3);
   CHECK(only(Method::release).argument == 3);
   CHECK(trace.objects[only(Method::acquire).object].name == "locks");
+}
+
+TEST_CASE("calls that overlap are in lanes: threads of their own, beside the thread that makes the operations") {
+  const Trace trace = record(2, overlapping_calls);
+  const auto lookups = calls_of(trace, Method::kv_lookup);
+  REQUIRE(lookups.size() == 4);
+  for (const Call* lookup : lookups) {
+    const auto& lane = trace.threads[lookup->thread];
+    CHECK(lane.name == "main, lane " + std::to_string(lookup->argument));
+    CHECK(lookup->parent == 0);
+    CHECK(lookup->returned);
+  }
+  for (const Call* fence : calls_of(trace, Method::mfence)) {
+    CHECK(trace.threads[fence->thread].name == "main");
+    CHECK(fence->parent == 0);
+  }
+  CHECK(loco::model::check(trace, std::array{Library::rdmawait, Library::kvstore}).consistent());
 }
