@@ -72,6 +72,11 @@ inline constexpr std::array kKvstoreParams = {
     kHandOvers,
     ParamSpec{"fence", ParamKind::boolean, 1, 0, 1,
               "an update is in memory before its lock is released; off: not linearisable"}};
+inline constexpr std::array kDcdcParams = {
+    ParamSpec{"period_us", ParamKind::count, 40, 1, 10'000, "microseconds between two turns of the controller"},
+    ParamSpec{"converter_period_us", ParamKind::count, 10, 1, 10'000, "microseconds between two turns of a converter"},
+    ParamSpec{"duration_us", ParamKind::count, 20'000, 100, 10'000'000,
+              "microseconds of the whole; the last fifth is looked at"}};
 inline constexpr std::array kMessageParams = {kIterations, kPayload};
 inline constexpr std::array kMixParams = {kIterations};
 
@@ -108,6 +113,7 @@ inline constexpr std::array kLookupParams = {
 
 void start_barrier(const Setup& setup);
 void start_broadcast(const Setup& setup);
+void start_dcdc(const Setup& setup);
 void start_kvstore(const Setup& setup);
 void start_lock(const Setup& setup);
 void start_message_passing(const Setup& setup);

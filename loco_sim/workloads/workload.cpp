@@ -24,6 +24,8 @@ constexpr std::array kWorkloads = {
              kTransactionParams, 1, 1024, start_transactions},
     Workload{"kvstore", "lookups and updates of a distributed key-value store, several under way in each thread",
              kKvstoreParams, 1, 1024, start_kvstore},
+    Workload{"dcdc", "node 0 controls the voltage of converters, the other nodes, in a loop over the network",
+             kDcdcParams, 2, 256, start_dcdc},
     Workload{"pattern", "small communication patterns whose outcome the memory model decides", kPatternParams, 3, 64,
              start_pattern},
     Workload{"traffic", "RDMA writes that load the network, by pattern", kTrafficParams, 2, 1024, start_traffic},

@@ -99,6 +99,7 @@ TEST_CASE("workloads are consistent under every schedule") {
       {.kind = "transactions",
        .params = {{"iterations", 2}, {"threads_per_node", 2}, {"accounts", 5}, {"locks", 3}},
        .nodes = 2},
+      {.kind = "dcdc", .params = {{"duration_us", 100}}, .nodes = 3},
       {.kind = "kvstore",
        .params = {{"iterations", 5}, {"threads_per_node", 2}, {"locks", 3}, {"key_space", 80}},
        .nodes = 3},

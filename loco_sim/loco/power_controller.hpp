@@ -1,0 +1,64 @@
+// The shared state of a distributed DC/DC converter system (LOCO paper, App. B.2): a controller and some converters.
+//
+// Two arrays of owned variables: the duty cycle of each converter, written by the controller, and its output voltage,
+// written by the converter. Each write is pushed to the one node that reads it. Newest value wins: nobody waits, so a
+// control loop runs at the period that its node chooses. Node 0 is the controller, node i + 1 is converter i.
+// Units: duty cycles in [0, 1], volts. Errors: ownership_error for writing what another node owns.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/var_array.hpp"
+
+namespace loco {
+
+class power_controller : public channel {
+ public:
+  static constexpr NodeId kController = 0;
+
+  power_controller(manager& mgr, std::string_view name)
+      : channel(mgr, name, expect_num{mgr.num_nodes() - 1}),
+        duties_(*this, "duty", owners(mgr, true), expect_num{mgr.num_nodes() - 1}),
+        voltages_(*this, "voltage", owners(mgr, false), expect_num{mgr.num_nodes() - 1}) {
+    join();
+  }
+
+  [[nodiscard]] std::uint32_t converters() const { return num_nodes() - 1; }
+
+  // --- converter ------------------------------------------------------------------------------------------------
+  /// The newest duty cycle that has come.
+  [[nodiscard]] double duty(std::uint32_t converter) { return duties_[converter].load(); }
+  void report(std::uint32_t converter, double volts) {
+    voltages_[converter].store(volts);
+    voltages_[converter].push(kController);
+  }
+
+  // --- controller -----------------------------------------------------------------------------------------------
+  /// The newest voltage that has come.
+  [[nodiscard]] double voltage(std::uint32_t converter) { return voltages_[converter].load(); }
+  void regulate(std::uint32_t converter, double duty) {
+    duties_[converter].store(duty);
+    duties_[converter].push(converter + 1);
+  }
+  /// Of the whole system, as the controller sees it: the sum of all converters'.
+  [[nodiscard]] double output() {
+    double sum = 0;
+    for (auto& v : voltages_) sum += v.load();
+    return sum;
+  }
+
+ private:
+  static std::vector<NodeId> owners(const manager& mgr, bool controller) {
+    std::vector<NodeId> nodes;
+    for (NodeId n = 1; n < mgr.num_nodes(); ++n) nodes.push_back(controller ? kController : n);
+    return nodes;
+  }
+
+  var_array<double> duties_;
+  var_array<double> voltages_;
+};
+
+}  // namespace loco

@@ -1,0 +1,104 @@
+// What the LOCO paper's evaluation found, on small sizes and simulated ConnectX-5 (docs/evaluation.md has the figures).
+// The paper's findings are asserted, not this simulator's numbers.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "loco_sim/scenario/hardware.hpp"
+#include "loco_sim/workloads/workload.hpp"
+#include "tests/catch.hpp"
+
+namespace workloads = loco::workloads;
+
+namespace {
+
+using Settings = std::vector<std::pair<std::string, std::int64_t>>;
+
+workloads::Results run(const std::string& kind, std::uint32_t nodes, const Settings& settings) {
+  static const auto profile = loco::scenario::load_hardware("cx5-roce-25g").profile;
+  const workloads::Workload& workload = *workloads::find(kind);
+  workloads::Params params(workload.params);
+  for (const auto& [key, value] : settings) params.set(key, value);
+  loco::ClusterConfig config;
+  config.profile = profile;
+  config.nodes = nodes;
+  loco::SimulatedCluster cluster(config);
+  return workloads::run(workload, params, cluster);
+}
+
+double per_second(const workloads::Results& results) {
+  CHECK(results.broken().empty());
+  return static_cast<double>(results.operations_done()) * 1e12 /
+         static_cast<double>(results.last_end_ps - results.first_start_ps);
+}
+
+enum Mix : std::int64_t { kRead, kMixed, kWrite };
+
+double kvstore(Mix mix, std::int64_t window, bool fence = true, bool zipfian = false) {
+  return per_second(run("kvstore", 4,
+                        {{"mix", mix},
+                         {"window", window},
+                         {"fence", fence ? 1 : 0},
+                         {"keys", zipfian ? 1 : 0},
+                         {"threads_per_node", 2},
+                         {"iterations", 1000}}));
+}
+
+}  // namespace
+
+TEST_CASE("Fig. 16: the cost of the barrier's fence grows with the nodes") {
+  const auto median = [](std::uint32_t nodes, std::int64_t fence) {
+    auto samples = run("barrier", nodes, {{"iterations", 100}, {"fence", fence}}).find("barrier")->samples_ps;
+    std::ranges::nth_element(samples, samples.begin() + std::ssize(samples) / 2);
+    return samples[samples.size() / 2];
+  };
+  std::int64_t before = 0;
+  for (const std::uint32_t nodes : {2U, 4U, 8U, 16U}) {
+    const std::int64_t cost = median(nodes, 0) - median(nodes, 2);  // all nodes against none
+    CHECK(cost > before);
+    before = cost;
+  }
+}
+
+TEST_CASE("Fig. 17: a window of 128 is well above one of 3") {
+  for (const Mix mix : {kRead, kMixed, kWrite})
+    for (const bool zipfian : {false, true}) {
+      INFO("mix " << mix << ", Zipfian " << zipfian);
+      // On popular keys writers wait for each other's locks, whatever the window.
+      CHECK(kvstore(mix, 128, true, zipfian) > (zipfian && mix != kRead ? 1.0 : 2.0) * kvstore(mix, 3, true, zipfian));
+    }
+}
+
+TEST_CASE("Fig. 17: reads are faster than the mix, the mix than writes") {
+  CHECK(kvstore(kRead, 3) > kvstore(kMixed, 3));
+  CHECK(kvstore(kMixed, 3) > kvstore(kWrite, 3));
+}
+
+TEST_CASE("Section 6.2: the fence costs writes some of their throughput, reads nothing") {
+  // The paper measures 15 %.
+  CHECK(kvstore(kRead, 3, true) == kvstore(kRead, 3, false));
+  const double share = 1 - kvstore(kWrite, 3, true) / kvstore(kWrite, 3, false);
+  INFO(100 * share << " %");
+  CHECK(share > 0.02);
+  CHECK(share < 0.25);
+}
+
+TEST_CASE("Fig. 21: the converters settle with loop periods of 40 us and below, and oscillate above") {
+  const auto swing = [](std::int64_t period_us) {
+    const auto results = run("dcdc", 5, {{"period_us", period_us}, {"duration_us", 30'000}});
+    const auto value = [&](const char* name) { return static_cast<double>(results.counters.value(name)); };
+    return std::pair((value("output_max_mv") - value("output_min_mv")) / value("target_mv"),
+                     value("output_max_mv") / value("target_mv"));
+  };
+  for (const std::int64_t period : {10, 20, 30, 40}) {
+    INFO(period << " us");
+    CHECK(swing(period).first < 0.001);
+    CHECK(swing(period).second == Approx(1).epsilon(0.001));
+  }
+  for (const std::int64_t period : {50, 60, 80}) {
+    INFO(period << " us");
+    CHECK(swing(period).first > 0.005);
+    CHECK(swing(period).second > 1.1);
+  }
+}
