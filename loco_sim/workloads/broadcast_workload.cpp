@@ -1,12 +1,14 @@
 // One node tells all others, again and again (LOCO paper, Section 6.1 and Fig. 16): over shared variables or over a
 // ring buffer, with some broadcasts outstanding. An outstanding broadcast is one that not every node has confirmed.
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <memory>
 
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/ring_buffer.hpp"
+#include "loco_sim/workloads/baselines.hpp"
 #include "loco_sim/workloads/kinds.hpp"
 #include "loco_sim/workloads/payload.hpp"
 
@@ -54,6 +56,40 @@ class over_variables {
   std::deque<shared_bytes> values_;  // a deque never moves what it holds
   var_array<std::uint64_t> seen_;
   ack_key key_;
+};
+
+/// Messages of one size down a tree; each node tells node 0 how many it has seen.
+class over_tree {
+ public:
+  over_tree(manager& mgr, const Setup& setup)
+      : mgr_(mgr),
+        results_(setup.results),
+        payload_(setup.params.get("size")),
+        tree_(mgr, "tree", payload_.words.size(), setup.params.count("outstanding")),
+        seen_(mgr, "seen", each_node(mgr.num_nodes())) {}
+
+  void send(std::uint64_t i) {
+    payload_.fill(i);
+    tree_.send(i, payload_.words);
+  }
+  bool seen_by_all(std::uint64_t i) {
+    for (NodeId n = 1; n < mgr_.num_nodes(); ++n)
+      if (seen_[n].load() < i) return false;
+    return true;
+  }
+  void receive(std::uint64_t i) {
+    tree_.receive(i, payload_.words);
+    results_.promise("wrong_messages", payload_.words.front() == i && payload_.whole() ? 0 : 1);
+    seen_[mgr_.my_node()].store(i);
+    seen_[mgr_.my_node()].push(0);
+  }
+
+ private:
+  manager& mgr_;
+  Results& results_;
+  Payload payload_;
+  message_tree tree_;
+  var_array<std::uint64_t> seen_;
 };
 
 /// Messages of one size in a ring buffer.
@@ -131,10 +167,10 @@ ring_options options_under(const LibraryFaults& faults, ring_options options) {
 }
 
 void start_broadcast(const Setup& setup) {
-  const bool ring = setup.params.get("over") == 1;
-  setup.cluster.spawn_everywhere([&setup, ring](Transport& node) {
-    ring ? broadcast_program<over_ring>(node, setup) : broadcast_program<over_variables>(node, setup);
-  });
+  constexpr std::array kPrograms = {broadcast_program<over_variables>, broadcast_program<over_ring>,
+                                    broadcast_program<over_tree>};
+  const auto program = kPrograms.at(static_cast<std::size_t>(setup.params.get("over")));
+  setup.cluster.spawn_everywhere([&setup, program](Transport& node) { program(node, setup); });
 }
 
 }  // namespace loco::workloads

@@ -17,18 +17,24 @@ inline constexpr ParamSpec kPayload{"size", ParamKind::size, 8,
 
 inline constexpr std::array<std::string_view, 3> kFenceNames = {"all_nodes", "participants", "none"};
 
+inline constexpr std::array<std::string_view, 3> kBarrierAlgorithmNames = {"loco", "dissemination",
+                                                                           "recursive_doubling"};
 inline constexpr std::array kBarrierParams = {
     kIterations, kThreadsPerNode,
     ParamSpec{"fence", ParamKind::choice, 0, 0, 2,
               "which nodes the barrier fences: all (transitive), the participants' or none (not a correct barrier)",
-              kFenceNames}};
-inline constexpr std::array<std::string_view, 2> kCarrierNames = {"variables", "ring_buffer"};
+              kFenceNames},
+    ParamSpec{"algorithm", ParamKind::choice, 0, 0, 2,
+              "LOCO's barrier, or one over messages as MPI libraries have them, which never fences",
+              kBarrierAlgorithmNames}};
+inline constexpr std::array<std::string_view, 3> kCarrierNames = {"variables", "ring_buffer", "tree"};
 inline constexpr std::array kBroadcastParams = {
     kIterations, kPayload,
-    ParamSpec{"over", ParamKind::choice, 0, 0, 1,
-              "what carries the value: as many variables as may be outstanding, in "
-              "turn, or a ring buffer",
-              kCarrierNames},
+    ParamSpec{
+        "over", ParamKind::choice, 0, 0, 2,
+        "what carries the value: as many variables as may be outstanding, in turn, a ring buffer, or messages down a "
+        "binomial tree as in MPI libraries",
+        kCarrierNames},
     ParamSpec{"outstanding", ParamKind::count, 1, 1, 4096, "broadcasts that not every node has confirmed yet, at most"},
     ParamSpec{"ring", ParamKind::size, 64 << 10, 16, 1 << 30, "bytes of the ring buffer, a multiple of 8"}};
 
