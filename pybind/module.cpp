@@ -11,4 +11,5 @@ PYBIND11_MODULE(_core, m) {
   loco::python::bind_run(m);
   loco::python::bind_program(m);
   loco::python::bind_litmus(m);
+  loco::python::bind_perf(m);
 }

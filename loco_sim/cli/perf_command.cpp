@@ -46,23 +46,11 @@ perf::Options options(const PerfArguments& a) {
   return o;
 }
 
-ordered_json to_json(const perf::Result& r, bool is_bandwidth) {
-  ordered_json out{{"bytes", r.size}, {"iterations", r.iterations}};
-  if (is_bandwidth) {
-    out.update({{"bw_peak_mib_s", r.peak / kMebi},
-                {"bw_average_mib_s", r.average / kMebi},
-                {"bw_average_gbps", r.average * 8e-9},
-                {"msg_rate_mpps", r.rate * 1e-6}});
-  } else {
-    out.update({{"t_min_us", r.t_min},
-                {"t_max_us", r.t_max},
-                {"t_typical_us", r.t_typical},
-                {"t_avg_us", r.t_avg},
-                {"t_stdev_us", r.t_stdev},
-                {"t_99_us", r.t_99},
-                {"t_999_us", r.t_999}});
+ordered_json to_json(perf::Test test, const perf::Result& result) {
+  ordered_json out = ordered_json::object();
+  for (const perf::Column& column : perf::columns(test, result)) {
+    std::visit([&](auto value) { out[std::string(column.name)] = value; }, column.value);
   }
-  out["cache_misses"] = r.cache_misses;
   return out;
 }
 
@@ -98,7 +86,7 @@ int perf_command(const PerfArguments& a) {
     o.size = size;
     const perf::Result result = perf::run(o);
     if (a.json) {
-      results.push_back(to_json(result, is_bandwidth));
+      results.push_back(to_json(o.test, result));
     } else {
       text += line(result, is_bandwidth, a.gbits);
     }

@@ -87,6 +87,27 @@ Result run(const Options& given) {
   throw std::logic_error("a test without a name");
 }
 
+std::vector<Column> columns(Test test, const Result& r) {
+  constexpr double kMebi = 1024.0 * 1024.0;
+  std::vector<Column> out{{"bytes", r.size}, {"iterations", r.iterations}};
+  if (is_bandwidth(test)) {
+    out.insert(out.end(), {{"bw_peak_mib_s", r.peak / kMebi},
+                           {"bw_average_mib_s", r.average / kMebi},
+                           {"bw_average_gbps", r.average * 8e-9},
+                           {"msg_rate_mpps", r.rate * 1e-6}});
+  } else {
+    out.insert(out.end(), {{"t_min_us", r.t_min},
+                           {"t_max_us", r.t_max},
+                           {"t_typical_us", r.t_typical},
+                           {"t_avg_us", r.t_avg},
+                           {"t_stdev_us", r.t_stdev},
+                           {"t_99_us", r.t_99},
+                           {"t_999_us", r.t_999}});
+  }
+  out.push_back({"cache_misses", r.cache_misses});
+  return out;
+}
+
 Bench::Bench(const Options& options) : options_(options), system_(machine(options)) {}
 
 nic::MemoryRegion Bench::memory(nic::NodeId node, std::uint64_t size, nic::RegionKind kind) {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "fabric/fabric.hpp"
@@ -87,6 +88,14 @@ struct Result {
 };
 
 [[nodiscard]] Result run(const Options& options);
+
+/// A figure of a result, by a name that ends in its unit.
+struct Column {
+  std::string_view name;
+  std::variant<std::uint64_t, double> value;
+};
+/// What JSON and Python show of a result, in this order: figures of latency or of bandwidth, whichever was measured.
+[[nodiscard]] std::vector<Column> columns(Test test, const Result& result);
 
 /// perftest's -a: 2, 4, ... 8388608 bytes; for atomics 8.
 [[nodiscard]] std::vector<std::uint64_t> all_sizes(Test test);

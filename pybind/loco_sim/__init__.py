@@ -26,6 +26,7 @@ _HOME = {
     "sweep_rows": "sweeps",
     "Context": "program", "Program": "program", "ProgramResult": "program",
     "LitmusResult": "litmus_tests", "LitmusResults": "litmus_tests", "litmus": "litmus_tests",
+    "perf": "perftest",
     "custom_topology": "topologies", "report": "reports",
     "Trace": "trace", "read_trace": "trace", "call_dtype": "trace", "subevent_dtype": "trace",
     "Verdict": "verdict", "check": "verdict",

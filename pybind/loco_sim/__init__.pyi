@@ -11,6 +11,7 @@ from .errors import TraceError as TraceError
 from .litmus_tests import LitmusResult as LitmusResult
 from .litmus_tests import LitmusResults as LitmusResults
 from .litmus_tests import litmus as litmus
+from .perftest import perf as perf
 from .program import Context as Context
 from .program import Program as Program
 from .program import ProgramResult as ProgramResult

@@ -12,6 +12,7 @@ CALL_SIZE: int
 COUNTERS: tuple[str, ...]
 LIBRARIES: tuple[str, ...]
 METHODS: tuple[str, ...]
+PERF_TESTS: tuple[str, ...]
 STAMPS: tuple[str, ...]
 SUBEVENT_FIELDS: list[tuple[str, str, int]]
 SUBEVENT_SIZE: int
@@ -151,3 +152,8 @@ def run_litmus(program: LitmusProgram, engine: str, model: str, hardware: str, r
                max_executions: int, max_seconds: float, loop_bound: int) -> LitmusRan: ...
 def litmus_witness(program: LitmusProgram, outcome: str, model: str) -> _Explanation | None: ...
 def litmus_explain(program: LitmusProgram, outcome: str, model: str) -> list[_Explanation]: ...
+
+def run_perf(test: str, hardware: str, star: bool, size: int | None, iterations: int, queue_pairs: int, threads: int,
+             depth: int, post_list: int, inline_max: int | None, region: int, device_memory: bool, copy: bool,
+             seed: int) -> dict[str, int | float]: ...
+def perf_sizes(test: str) -> list[int]: ...

@@ -1,0 +1,65 @@
+// perftest's measurements (loco_sim/perf), with the interpreter lock released.
+#include "loco_sim/perf/perf.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <pybind11/stl.h>
+#include <string>
+
+#include "loco_sim/scenario/hardware.hpp"
+#include "loco_sim/scenario/input_error.hpp"
+#include "pybind/bindings.hpp"
+
+namespace loco::python {
+
+namespace {
+
+perf::Test test_named(const std::string& name) {
+  const auto found = std::find(perf::kTestNames.begin(), perf::kTestNames.end(), name);
+  if (found == perf::kTestNames.end()) throw py::value_error("test: no such test: " + name);
+  return static_cast<perf::Test>(found - perf::kTestNames.begin());
+}
+
+/// `hardware`: YAML, a profile's name or a map that starts from one. Unset size and inline_max are perftest's.
+py::dict run_perf(const std::string& test, const std::string& hardware, bool star, std::optional<std::uint64_t> size,
+                  std::uint32_t iterations, std::uint32_t queue_pairs, std::uint32_t threads, std::uint32_t depth,
+                  std::uint32_t post_list, std::optional<std::uint32_t> inline_max, std::uint64_t region,
+                  bool device_memory, bool copy, std::uint64_t seed) {
+  perf::Options o;
+  o.test = test_named(test);
+  o.profile = scenario::read_hardware(scenario::parse_override(hardware, "hardware")).profile;
+  o.topology = star ? fabric::Topology::star : fabric::Topology::back_to_back;
+  o.size = size.value_or(perf::default_size(o.test));
+  o.iterations = iterations;
+  o.queue_pairs = queue_pairs;
+  o.threads = threads;
+  o.depth = depth;
+  o.post_list = post_list;
+  o.inline_max = inline_max;
+  o.region = region;
+  o.device_memory = device_memory;
+  o.copy = copy;
+  o.seed = seed;
+  perf::Result result;
+  {
+    const py::gil_scoped_release released;
+    result = perf::run(o);
+  }
+  py::dict row;
+  for (const perf::Column& column : perf::columns(o.test, result)) {
+    row[py::str(column.name.data(), column.name.size())] = py::cast(column.value);
+  }
+  return row;
+}
+
+}  // namespace
+
+void bind_perf(py::module_& m) {
+  py::tuple names(perf::kTestNames.size());
+  for (std::size_t i = 0; i < perf::kTestNames.size(); ++i) names[i] = py::str(std::string(perf::kTestNames.at(i)));
+  m.attr("PERF_TESTS") = names;
+  m.def("run_perf", &run_perf);
+  m.def("perf_sizes", [](const std::string& test) { return perf::all_sizes(test_named(test)); });
+}
+
+}  // namespace loco::python
