@@ -148,7 +148,7 @@ class kv_operation {
   kv_location where_;
 };
 
-/// A thread's operations under way, at most `size` of them.
+/// A thread's operations under way, at most `size` of them, in lanes 1 to size: one window at a time in a thread.
 class kv_window {
  public:
   kv_window(kvstore& store, std::uint32_t size);
