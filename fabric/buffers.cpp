@@ -142,7 +142,7 @@ void Fabric::resume(sim::EventQueue& events, sim::SimTime now, topology::LinkId 
 }
 
 bool Fabric::paused(NodeId host) const {
-  if (config_.topology == Topology::ideal) return false;
+  if (!network_) return false;
   const auto ports = network_->graph.ports(host);
   return std::any_of(ports.begin(), ports.end(), [&](topology::LinkId link) { return lane_of(link).paused; });
 }

@@ -9,6 +9,20 @@ std::string_view Config::validate() const {
   if (topology == Topology::back_to_back && nodes != 2) return "back_to_back connects exactly 2 nodes";
   if (options.ecn && options.ecn_kmin > options.ecn_kmax) return "ecn.kmin may not be greater than ecn.kmax";
   if (options.dcqcn.enabled && !options.ecn) return "dcqcn needs ecn: it reacts to marks";
+  if (flow.enabled) {
+    if (topology == Topology::ideal) return "the flow model needs hardware with a network";
+    const bool one_path = options.routing == Routing::deterministic || options.routing == Routing::ecmp;
+    if (!one_path) return "the flow model routes by destination or by ecmp: adaptive and spray choose for each packet";
+    if (options.flow_control != FlowControl::unlimited) return "the flow model has no buffers: flow_control must be unlimited";
+    if (options.ecn || options.dcqcn.enabled) return "the flow model has no queues that could be marked";
+    if (!changes.empty() || !losses.empty() || options.loss != 0) return "the flow model loses nothing: no loss, no failures";
+    for (const CrossFlow& cross : flow.cross_traffic) {
+      if (cross.from >= nodes || cross.to >= nodes) return "cross traffic of a host that is not there";
+      if (cross.from == cross.to) return "cross traffic from a host to itself";
+    }
+  } else if (!flow.cross_traffic.empty() || !flow.platform.empty()) {
+    return "platforms and cross traffic need the flow model";
+  }
   if (topology == Topology::ideal && (!changes.empty() || !losses.empty() || options.loss != 0)) {
     return "an ideal network has no links that could fail";
   }
@@ -19,6 +33,10 @@ std::string_view Config::validate() const {
 // queue pair, requests and responses.
 Fabric::Fabric(const Config& config) : config_(config), stream_(config.seed, "fabric") {
   lanes_.resize(config.nodes);
+  if (config.flow.enabled) {
+    if (config.flow.platform.empty()) static_cast<void>(make_network(config));  // only to find what is wrong with it
+    return;
+  }
   if (config.topology == Topology::ideal) return;
   network_ = Shared<Network>(make_network(config));
   routes_ = Shared<topology::Routes>(topology::Routes(network_->graph));
@@ -27,12 +45,13 @@ Fabric::Fabric(const Config& config) : config_(config), stream_(config.seed, "fa
 }
 
 void Fabric::add_queue_pair(QpId qp) {
-  if (config_.topology != Topology::ideal) return;
+  if (config_.topology != Topology::ideal && !config_.flow.enabled) return;
   lanes_.resize(std::max(lanes_.size(), std::size_t{config_.nodes} + 2 * (std::size_t{qp} + 1)));
+  if (config_.flow.enabled) flows_.resize(lanes_.size());
 }
 
 void Fabric::start(sim::EventQueue& events) {
-  if (config_.topology == Topology::ideal || network_->changes.empty()) return;
+  if (!network_ || network_->changes.empty()) return;
   events.push({.at = network_->changes.front().at, .what = kEventLink});
 }
 
@@ -41,9 +60,12 @@ void Fabric::start(sim::EventQueue& events) {
 sim::SimTime Fabric::send(sim::EventQueue& events, sim::SimTime now, sim::Duration latency, const Packet& packet) {
   const bool loopback = packet.source == packet.destination;
   if (loopback || config_.topology == Topology::ideal) {
-    const std::uint32_t own_lane = config_.nodes + 2 * packet.source_qp + (is_response(packet.opcode) ? 1 : 0);
-    pass(events, config_.topology == Topology::ideal ? own_lane : packet.source,
+    pass(events, config_.topology == Topology::ideal ? own_lane(packet) : packet.source,
          now + latency + (loopback ? config_.loopback_latency : config_.link_delay) + config_.delivery_latency, packet);
+    return now;
+  }
+  if (config_.flow.enabled) {
+    send_flow(events, now + latency, packet);
     return now;
   }
   Entry entry{.at = now + latency, .bytes = packet.wire, .destination = packet.destination};
@@ -121,7 +143,7 @@ std::optional<Lost> Fabric::take_lost() {
 std::optional<Packet> Fabric::arrive(sim::EventQueue& events, sim::SimTime now, std::uint32_t index) {
   Lane& lane = lanes_[index];
   lane.armed = false;
-  const bool is_link = config_.topology != Topology::ideal && index >= config_.nodes;
+  const bool is_link = network_ && index >= config_.nodes;
   const topology::LinkId link = index - config_.nodes;
   if (is_link) advance(events, link, now);
   if (lane.started == 0 || lane.entries.front().at > now) {  // held up by a pause
@@ -206,6 +228,7 @@ void Fabric::advance_queue(sim::EventQueue& events, topology::LinkId id, sim::Si
 void Fabric::arm(sim::EventQueue& events, sim::SimTime now, std::uint32_t index) {
   Lane& lane = lanes_[index];
   if (lane.armed || lane.entries.empty()) return;
+  if (!flows_.empty() && lane.entries.front().packet == flows_[index].open) return;  // not sent yet
   sim::SimTime at = lane.entries.front().at;
   if (lane.started == 0) {
     if (lane.paused) return;

@@ -65,6 +65,7 @@ struct Config {
   bool eager = false;            ///< every departure is an event: slower, the same results; to check that against
   std::vector<LinkChange> changes{};
   std::vector<LinkLoss> losses{};
+  FlowOptions flow{};
 
   bool operator==(const Config&) const = default;
   /// Empty when consistent, else what is wrong. The constructor finds what depends on the graph.
@@ -82,6 +83,16 @@ struct Lost {
   bool operator==(const Lost&) const = default;
 };
 
+/// Flow model: a message whose flow is to start.
+struct FlowStart {
+  sim::SimTime at{};
+  std::uint32_t lane = 0;
+  NodeId source = 0;
+  NodeId destination = 0;
+  std::uint64_t bytes = 0;  ///< on the wire
+  bool operator==(const FlowStart&) const = default;
+};
+
 class Fabric {
  public:
   /// Throws std::invalid_argument (topology::TopologyError for a bad shape).
@@ -97,6 +108,16 @@ class Fabric {
   /// the port. Returns when the NIC may give the port its next packet without making it wait: the source should hold
   /// back its next packet of the same queue pair until then, so that queue pairs share a port in turns.
   sim::SimTime send(sim::EventQueue& events, sim::SimTime now, sim::Duration latency, const Packet& packet);
+
+  // --- the flow model; only with Config::flow ------------------------------------------------------------------------
+  // A packet is a message. Each queue pair and direction is a lane of which one flow at a time is under way; whoever
+  // owns the network takes the flows that are to start and tells when they have left their source.
+  /// The message's first packet could leave now: its flow starts, the message itself is sent later, when all of it is
+  /// there. What is sent next on the lane is taken for it. Does nothing when that is announced already.
+  void announce(sim::SimTime now, sim::Duration latency, const Packet& packet);
+  std::optional<FlowStart> take_start();
+  /// The lane's flow has left its source; its last byte arrives, and is handed over, `latency` later.
+  void flow_ended(sim::EventQueue& events, std::uint32_t lane, sim::SimTime now, sim::Duration latency);
 
   /// Is the port of this host paused? Then its NIC should not send, but ask to be told by a kEventResumed.
   [[nodiscard]] bool paused(NodeId host) const;
@@ -154,6 +175,19 @@ class Fabric {
   [[nodiscard]] const Lane& lane_of(topology::LinkId link) const { return lanes_[config_.nodes + link]; }
   [[nodiscard]] const LinkInfo& info(topology::LinkId link) const { return network_->links[link]; }
 
+  // flows.cpp
+  struct FlowLane {
+    sim::Ring<Entry> waiting{};  // the first one's flow is under way; `at`: ready to leave
+    std::uint32_t open = kNone;  // the packet of the message that is announced but not sent
+    sim::Duration latency{};     // of the last flow that ended
+    bool operator==(const FlowLane&) const = default;
+  };
+  void send_flow(sim::EventQueue& events, sim::SimTime at, const Packet& packet);
+  void append_flow(sim::SimTime at, std::uint32_t lane, std::uint32_t slot);
+  void start_flow(std::uint32_t lane, sim::SimTime at);
+  [[nodiscard]] std::uint32_t own_lane(const Packet& packet) const {
+    return config_.nodes + 2 * packet.source_qp + (is_response(packet.opcode) ? 1 : 0);
+  }
   // fabric.cpp: packets from port to port
   void pass(sim::EventQueue& events, std::uint32_t lane, sim::SimTime arrival, const Packet& packet);
   std::optional<Packet> arrive(sim::EventQueue& events, sim::SimTime now, std::uint32_t lane);
@@ -198,6 +232,8 @@ class Fabric {
   sim::Pool<Packet> packets_{};
   sim::Stream stream_;
   std::size_t next_change_ = 0;
+  std::vector<FlowLane> flows_{};  // of each lane
+  sim::Ring<FlowStart> starts_{};
   sim::Ring<Lost> lost_{};
   std::uint64_t packets_delivered_ = 0;
   std::uint64_t bytes_delivered_ = 0;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "fabric/topology/routes.hpp"
@@ -65,6 +66,26 @@ struct Options {
   sim::Duration reroute_delay{1'000'000'000};
 
   bool operator==(const Options&) const = default;
+};
+
+/// Background traffic of the flow model: it takes its share of links and is seen by nobody.
+struct CrossFlow {
+  std::uint32_t from = 0;  ///< hosts
+  std::uint32_t to = 0;
+  sim::BitsPerSecond rate{};  ///< at most; 0: what its links give
+  sim::Bytes size{};          ///< on the wire; 0: it never ends
+  sim::SimTime start{};
+  bool operator==(const CrossFlow&) const = default;
+};
+
+/// The flow model (flow/flow_network.hpp): messages instead of packets.
+struct FlowOptions {
+  bool enabled = false;
+  sim::Bytes mtu{4'096};   ///< payload of the packets that a message would be
+  sim::Bytes overhead{};   ///< headers and framing of each
+  std::string platform{};  ///< a SimGrid platform file; empty: the configuration's shape
+  std::vector<CrossFlow> cross_traffic{};
+  bool operator==(const FlowOptions&) const = default;
 };
 
 /// A cable goes down (what is on it and queued for it is lost) or comes back.

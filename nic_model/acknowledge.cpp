@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "nic_model/pcie.hpp"
+#include "nic_model/port.hpp"
 #include "nic_model/requester.hpp"
 
 namespace loco::nic {
@@ -200,8 +201,12 @@ bool take_data(Engine& engine, QpId id, SendEntry& e, const fabric::Packet& pack
     if (e.track != kNone && packet.b > 0) name_execution(engine, qp, e, packet.b, offset, packet.length);
     post_write(
         engine, qp.requester.domain,
-        {.buffer = packet.buffer, .offset = packet.offset, .length = packet.length, .address = e.wqe.local + offset},
-        origin, engine.buffer_time(packet.length), e.wqe.lkey);
+        {.buffer = packet.buffer,
+         .offset = packet.offset,
+         .length = packet.length,
+         .ahead = crossed_ahead(engine, packet),
+         .address = e.wqe.local + offset},
+        origin, engine.buffer_time(packet.length - crossed_ahead(engine, packet)), e.wqe.lkey);
   }
   e.received += packet.length;
   return e.received == e.wqe.length;

@@ -169,7 +169,7 @@ void post_write(Engine& engine, std::uint32_t domain, PostedWrite write, const W
     announce(engine, TlpKind::memory_write, node, 0, write.address, tlp);
     const sim::Duration taken = p.pcie_upstream + p.pcie_write_commit;
     const sim::Duration credits = engine.state.hosts[node].posted_credits.admit(
-        engine.now(), write.length, p.pcie_posted_credits.count, taken + p.pcie_downstream);
+        engine.now(), write.length - write.ahead, p.pcie_posted_credits.count, taken + p.pcie_downstream);
     write.ready = sent + delay + credits + taken + memory_penalty(engine, node, key, write.address, write.length);
   }
   write.stamp = origin.stamp;
@@ -224,7 +224,10 @@ void commit(Engine& engine, std::uint32_t domain, std::uint64_t number) {
       const std::uint32_t next = write_step(engine, write.address + write.committed, write.length - write.committed);
       // It was sent right behind the last one: all that separates them is the time that the link needs.
       if (write.device) return schedule_commit(engine, domain, number, write);
-      write.ready = upstream(engine, d.node, next + p.pcie_write_header.count, 1);
+      const bool crossed = write.committed + next <= write.ahead;
+      const sim::SimTime sent = upstream(engine, d.node, crossed ? 0 : next + p.pcie_write_header.count, 1);
+      if (crossed) engine.state.counters.pcie_bytes_up += next + p.pcie_write_header.count;
+      write.ready = crossed ? engine.now() : sent;
       announce(engine, TlpKind::memory_write, d.node, 0, write.address + write.committed, next);
       schedule_commit(engine, domain, number, write);
       return;

@@ -13,7 +13,35 @@ sim::SimTime paced(State& s, const fabric::Packet& packet) {
   rate.on_bytes(s.now, {packet.wire}, options);
   return s.now + sim::transmission_time({packet.wire}, rate.rate());
 }
+
+/// With the flow model a packet is a message, and stands for so many packets.
+std::uint32_t packets_in(const State& s, const fabric::Packet& packet) {
+  const fabric::FlowOptions& flow = s.fabric.config().flow;
+  if (!flow.enabled || packet.length == 0) return 1;
+  return static_cast<std::uint32_t>((packet.length + flow.mtu.count - 1) / flow.mtu.count);
+}
 }  // namespace
+
+void announce_message(Engine& engine, fabric::Packet packet) {
+  State& s = engine.state;
+  const HardwareProfile& p = engine.profile();
+  packet.wire = packets_in(s, packet) * static_cast<std::uint32_t>(p.link_overhead.count) + packet.length +
+                fabric::extension_header_bytes(packet.opcode, true, true, packet.immediate);
+  const sim::SimTime pipeline = std::max(s.hosts[packet.source].transmit_free, s.now);
+  s.fabric.announce(s.now, (pipeline - s.now) + p.nic_transmit, packet);
+}
+
+std::uint32_t crossed_ahead(const Engine& engine, const fabric::Packet& packet) {
+  const fabric::Config& network = engine.state.fabric.config();
+  if (!network.flow.enabled || packet.source == packet.destination) return 0;
+  if (packet.length <= network.flow.mtu.count) return 0;
+  const std::uint64_t pcie = engine.profile().pcie_rate.value;
+  const std::uint64_t link = network.link_rate.value;
+  const auto most = static_cast<std::uint32_t>(packet.length - network.flow.mtu.count);
+  if (link == 0 || pcie >= link) return link == 0 ? 0 : most;
+  __extension__ using Wide = unsigned __int128;
+  return std::min(most, static_cast<std::uint32_t>(static_cast<Wide>(packet.length) * pcie / link));
+}
 
 sim::SimTime send_packet(Engine& engine, fabric::Packet packet) {
   State& s = engine.state;
@@ -21,7 +49,7 @@ sim::SimTime send_packet(Engine& engine, fabric::Packet packet) {
   // What may be placed before what precedes it must say where: out of order, every packet of a WRITE has a RETH.
   const bool says_where = p.nic_placement != Placement::in_order && packet.opcode == fabric::Opcode::write;
   packet.wire =
-      static_cast<std::uint32_t>(p.link_overhead.count) + packet.length +
+      packets_in(s, packet) * static_cast<std::uint32_t>(p.link_overhead.count) + packet.length +
       fabric::extension_header_bytes(packet.opcode, packet.first || says_where, packet.last, packet.immediate);
   ++s.counters.packets_sent;
   s.counters.wire_bytes_sent += packet.wire;

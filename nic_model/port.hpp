@@ -14,6 +14,10 @@ sim::SimTime send_packet(Engine& engine, fabric::Packet packet);
 bool wait_for_port(Engine& engine, QpId id, bool responder);
 /// The port of a node is not paused any more.
 void port_resumed(Engine& engine, NodeId node);
+/// Flow model: of this message the first packet could leave now (Fabric::announce).
+void announce_message(Engine& engine, fabric::Packet packet);
+/// Flow model: how much of a message that has just come can have crossed PCIe already, were it alone on its way.
+std::uint32_t crossed_ahead(const Engine& engine, const fabric::Packet& packet);
 /// Answers a packet that was marked on its way with a CNP, if congestion control is on and one is due.
 void answer_mark(Engine& engine, const fabric::Packet& packet);
 /// Gives back what the network has lost. Call after everything that may lose packets.

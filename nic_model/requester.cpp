@@ -22,7 +22,9 @@ bool needs_payload_read(const SendEntry& e) {
 
 /// What the requester itself finds wrong with a work request when it starts it.
 Status local_check(const Engine& engine, const QueuePair& qp, const Wqe& wqe) {
-  const std::uint64_t most = qp.type == QpType::ud ? engine.profile().link_mtu.count : kMaxMessage;
+  const fabric::FlowOptions& flow = engine.state.fabric.config().flow;
+  const std::uint64_t mtu = flow.enabled ? flow.mtu.count : engine.profile().link_mtu.count;
+  const std::uint64_t most = qp.type == QpType::ud ? mtu : kMaxMessage;
   if (wqe.length > most || (is_atomic(wqe.opcode) && wqe.length != 8)) return Status::loc_len_err;
   if (wqe.inline_data || wqe.length == 0) return Status::success;
   const std::uint8_t access = sends_payload(wqe.opcode) ? 0 : kLocalWrite;
@@ -87,9 +89,30 @@ void write_cqe(Engine& engine, QpId id, const Wqe& wqe, Status status, sim::Dura
 
 }  // namespace
 
+namespace {
+/// Flow model: a message may begin to flow when the first packet of it has been read.
+void announce_oldest(Engine& engine, QpId id) {
+  const fabric::FlowOptions& flow = engine.state.fabric.config().flow;
+  const QueuePair& qp = engine.state.qps[id];
+  const Requester& rq = qp.requester;
+  if (!flow.enabled || rq.rnr_wait || rq.transmit_next == rq.started || qp.type == QpType::ud) return;
+  const SendEntry& e = rq.entry(rq.transmit_next);
+  if (e.status != Status::success || !sends_payload(e.wqe.opcode) || e.payload_read < flow.mtu.count) return;
+  fabric::Packet packet;
+  packet.source = qp.node;
+  packet.destination = qp.peer_node;
+  packet.source_qp = id;
+  packet.opcode = e.wqe.opcode == Opcode::rdma_write ? fabric::Opcode::write : fabric::Opcode::send;
+  packet.length = e.wqe.length;
+  packet.immediate = e.wqe.with_imm;
+  announce_message(engine, packet);
+}
+}  // namespace
+
 void schedule_transmit(Engine& engine, QpId id) {
   Requester& rq = engine.state.qps[id].requester;
-  if (rq.transmit_event || !may_transmit(engine, rq)) return;
+  if (rq.transmit_event) return;
+  if (!may_transmit(engine, rq)) return announce_oldest(engine, id);
   rq.transmit_event = true;
   engine.schedule(kEventTransmit, id, 0, std::max(rq.entry(rq.transmit_next).ready, rq.transmit_free));
 }

@@ -15,6 +15,20 @@ using Op = fabric::Opcode;
 
 bool answers_atomic(Op op) { return op == Op::compare_swap || op == Op::fetch_add; }
 
+/// Flow model: a READ's answer may begin to flow when the first packet of it has been read.
+void announce_response(Engine& engine, QpId id) {
+  const fabric::FlowOptions& flow = engine.state.fabric.config().flow;
+  const QueuePair& qp = engine.state.qps[id];
+  const Response& r = qp.responder.responses.front();
+  if (!flow.enabled || r.read < flow.mtu.count) return;
+  fabric::Packet packet;
+  packet.source = qp.node;
+  packet.destination = qp.peer_node;
+  packet.source_qp = id;
+  packet.opcode = r.opcode;
+  packet.length = r.length;
+  announce_message(engine, packet);
+}
 }  // namespace
 
 void schedule_respond(Engine& engine, QpId id) {
@@ -23,7 +37,7 @@ void schedule_respond(Engine& engine, QpId id) {
   const Response& r = rs.responses.front();
   if (r.opcode == Op::read_response) {
     const std::uint64_t segment = std::min<std::uint64_t>(r.length - r.sent, engine.profile().link_mtu.count);
-    if (r.read < r.sent + segment) return;
+    if (r.read < r.sent + segment) return announce_response(engine, id);
   }
   rs.respond_event = true;
   engine.schedule(kEventRespond, id, 0, std::max(r.available, rs.transmit_free));

@@ -174,6 +174,7 @@ struct PostedWrite {
   std::uint32_t offset = 0;
   std::uint32_t length = 0;
   std::uint32_t committed = 0;  // bytes
+  std::uint32_t ahead = 0;      // flow model: bytes that crossed PCIe while the rest of the message was on its way
   SubeventId subevent = 0;      // of its first word
   CqId cq = 0;
   Address address = 0;

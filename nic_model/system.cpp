@@ -29,6 +29,8 @@ fabric::Config fabric_config(const SystemConfig& c) {
   network.switch_latency = p.switch_latency;
   network.loopback_latency = p.nic_loopback;
   network.delivery_latency = p.nic_receive;
+  network.flow.mtu = p.link_mtu;
+  network.flow.overhead = p.link_overhead;
   network.packet_max = p.link_mtu + p.link_overhead + sim::Bytes{fabric::kAtomicEthBytes};
   return network;
 }
@@ -175,7 +177,16 @@ Host::Host(bool witness, const HardwareProfile& p) : memory(witness) {
   read_states = KeyCache(p.nic_read_state_entries, 1);
 }
 
+namespace {
+/// The flow model's network is not in the state: a copy would have a past and no future.
+const State& copyable(const State& s) {
+  if (s.config.network.flow.enabled) throw std::logic_error("a System whose network is the flow model cannot be copied");
+  return s;
+}
+}  // namespace
+
 State::State(const SystemConfig& c) : config(checked(c)), lossy(is_lossy(c)), fabric(fabric_config(c)) {
+  if (c.network.flow.enabled) config.profile.link_mtu = {std::uint64_t{1} << 31U};  // a packet is a message
   const Placement placement = c.profile.nic_placement;
   loose = placement == Placement::unordered || (placement == Placement::out_of_order && lossy);
   for (NodeId node = 0; node < c.nodes; ++node) {
@@ -197,15 +208,21 @@ bool State::operator==(const State& o) const {
 }
 
 System::System(const SystemConfig& config) : state_(std::make_unique<State>(config)) {}
-System::System(const System& other) : state_(std::make_unique<State>(*other.state_)) {}
+System::System(const System& other) : state_(std::make_unique<State>(copyable(*other.state_))) {}
 System::System(System&&) noexcept = default;
 System& System::operator=(const System& other) {
-  if (this != &other) *state_ = *other.state_;
+  if (this != &other) *state_ = copyable(*other.state_);
   return *this;
 }
 System& System::operator=(System&&) noexcept = default;
 System::~System() = default;
 bool System::operator==(const System& other) const { return *state_ == *other.state_; }
+
+std::optional<fabric::FlowStart> System::take_start() { return state_->fabric.take_start(); }
+
+void System::flow_ended(std::uint32_t lane, sim::SimTime now, sim::Duration latency) {
+  state_->fabric.flow_ended(state_->events, lane, now, latency);
+}
 
 // --- set-up ----------------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "fabric/fabric.hpp"
@@ -64,6 +65,7 @@ struct Counters {
 class System {
  public:
   explicit System(const SystemConfig& config);
+  /// Throws std::logic_error when the network is the flow model, which is not part of the state.
   System(const System& other);
   System(System&&) noexcept;
   System& operator=(const System& other);
@@ -116,6 +118,10 @@ class System {
   [[nodiscard]] sim::SimTime now() const;
   /// When the earliest event is due. Precondition: !idle().
   [[nodiscard]] sim::SimTime next_time() const;
+
+  // --- the flow model (fabric/flow/flow_network.hpp): for whoever owns the network ------------------------------------
+  std::optional<fabric::FlowStart> take_start();
+  void flow_ended(std::uint32_t lane, sim::SimTime now, sim::Duration latency);
 
   // --- from outside the simulated threads ---------------------------------------------------------------------------
   /// Wakes every thread of the node that watches this key (Cpu::watch).

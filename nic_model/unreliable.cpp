@@ -1,5 +1,6 @@
 #include "nic_model/unreliable.hpp"
 
+#include "nic_model/port.hpp"
 #include "nic_model/queue_pair.hpp"
 #include "nic_model/receive_queue.hpp"
 
@@ -13,8 +14,12 @@ void place(Engine& engine, QpId id, const fabric::Packet& packet, Address addres
   if (packet.length == 0) return;
   engine.hold(packet.buffer);
   post_write(engine, engine.state.qps[id].responder.domain,
-             {.buffer = packet.buffer, .offset = packet.offset, .length = packet.length, .address = address}, origin,
-             engine.buffer_time(packet.length), key);
+             {.buffer = packet.buffer,
+              .offset = packet.offset,
+              .length = packet.length,
+              .ahead = crossed_ahead(engine, packet),
+              .address = address},
+             origin, engine.buffer_time(packet.length - crossed_ahead(engine, packet)), key);
 }
 
 /// The requester has forgotten the work request: the packet says whose it is.

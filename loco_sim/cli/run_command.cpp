@@ -22,9 +22,16 @@ scenario::Scenario load(const RunArguments& arguments) {
   return scenario::load_scenario(arguments.scenario, overrides);
 }
 
+std::string network_text(const scenario::Scenario& s) {
+  if (s.hardware.link_ideal) return "no network";
+  const fabric::FlowOptions& flow = s.network.flow;
+  const std::string shape = flow.platform.empty() ? fabric::topology::describe(s.network.shape) : flow.platform;
+  return flow.enabled ? shape + " as flows" : shape;
+}
+
 std::string headline(const scenario::Scenario& s) {
   return fmt::format("{}: {} on {} nodes, {}, {}, seed {}{}", s.name, s.workload, s.nodes,
-                     s.hardware.link_ideal ? "no network" : fabric::topology::describe(s.network.shape),
+                     network_text(s),
                      s.hardware_name, s.seed,
                      s.schedule == Schedule::timed ? "" : ", events in random order: times mean nothing");
 }

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "fabric/flow/child.hpp"
 #include "fabric/report.hpp"
+#include "loco_sim/run/result_bytes.hpp"
 #include "loco_sim/transport/cluster.hpp"
 
 namespace loco {
@@ -45,10 +47,7 @@ void add_network_counters(const fabric::Fabric& network, sim::Counters& counters
   add("fabric_queue_max_bytes", sum.queue_max);
 }
 
-void fill_trace(const scenario::Scenario& s, const RunOptions& options, SimulatedCluster& cluster, RunResult& result) {
-  result.trace = cluster.take_trace();
-  result.trace->scenario = s.name;
-  result.trace->seed = s.seed;
+void check_trace(const scenario::Scenario& s, const RunOptions& options, RunResult& result) {
   if (s.check.empty()) return;
   model::CheckOptions check;
   if (options.interrupted) {
@@ -57,6 +56,13 @@ void fill_trace(const scenario::Scenario& s, const RunOptions& options, Simulate
     };
   }
   result.verdict = model::check(*result.trace, s.check, check);
+}
+
+void fill_trace(const scenario::Scenario& s, const RunOptions& options, SimulatedCluster& cluster, RunResult& result) {
+  result.trace = cluster.take_trace();
+  result.trace->scenario = s.name;
+  result.trace->seed = s.seed;
+  check_trace(s, options, result);
 }
 
 }  // namespace
@@ -87,7 +93,8 @@ double RunResult::operations_per_second() const {
   return measured_ps <= 0 ? 0 : static_cast<double>(operations_done) / (static_cast<double>(measured_ps) * 1e-12);
 }
 
-RunResult run(const scenario::Scenario& scenario, const RunOptions& options) {
+namespace {
+RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options) {
   SimulatedCluster cluster(cluster_config(scenario, options));
   workloads::Results measured;
   try {
@@ -114,6 +121,52 @@ RunResult run(const scenario::Scenario& scenario, const RunOptions& options) {
   fill_series(cluster, result);
   if (cluster.config().record) fill_trace(scenario, options, cluster, result);
   return result;
+}
+
+/// The answer's first byte says what it is.
+constexpr char kResult = 'r';
+constexpr char kFailure = 'f';
+
+/// SimGrid runs once in a process: each run on the flow model has one of its own, and the result comes back whole. It is
+/// checked here.
+RunResult run_in_own_process(const scenario::Scenario& scenario, const RunOptions& options) {
+  const auto work = [&]() -> std::string {
+    scenario::Scenario unchecked = scenario;
+    const bool records = !scenario.check.empty() || !scenario.trace_path.empty();
+    unchecked.check.clear();
+    const RunOptions inside{.interrupted = {}, .keep_trace = options.keep_trace || records};
+    try {
+      return kResult + to_bytes(run_here(unchecked, inside));
+    } catch (const RunError& error) {
+      RunResult failed;
+      failed.broken.emplace_back(error.what());
+      if (error.trace()) failed.trace = *error.trace();
+      return kFailure + to_bytes(failed);
+    } catch (const std::exception& error) {
+      RunResult failed;
+      failed.broken.emplace_back(error.what());
+      return kFailure + to_bytes(failed);
+    }
+  };
+  std::string answer;
+  try {
+    if (!fabric::run_in_child(work, options.interrupted, answer)) {
+      throw Interrupted(told(scenario, RunError("interrupted")));
+    }
+  } catch (const fabric::ChildError& error) {
+    throw RunError(told(scenario, error));
+  }
+  RunResult result = result_from_bytes(std::string_view(answer).substr(1));
+  if (result.trace) check_trace(scenario, options, result);
+  if (answer.front() == kResult) return result;
+  if (!result.trace) throw RunError(result.broken.front());
+  throw RunError(result.broken.front(), std::make_shared<model::Trace>(std::move(*result.trace)),
+                 std::move(result.verdict));
+}
+}  // namespace
+
+RunResult run(const scenario::Scenario& scenario, const RunOptions& options) {
+  return scenario.network.flow.enabled ? run_in_own_process(scenario, options) : run_here(scenario, options);
 }
 
 }  // namespace loco

@@ -1,12 +1,14 @@
 #include "loco_sim/scenario/network.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <set>
 #include <span>
 #include <utility>
 
 #include "fabric/fields.hpp"
+#include "fabric/flow/flow_network.hpp"
 #include "fabric/topology/kinds.hpp"
 #include "loco_sim/scenario/units.hpp"
 #include "nic_model/system.hpp"
@@ -248,21 +250,111 @@ KeyTable fabric_keys() {
                    .type = KeyType::list,
                    .doc = "Links that fail: a list of {link: [h0, s0], down: 1ms, up: 2ms, loss: 1000}, loss in "
                           "packets in a million."});
+  table.push_back({.path = "fabric.cross_traffic",
+                   .type = KeyType::list,
+                   .doc = "Background traffic for `fabric.model: flow`: a list of {from: h0, to: h1, rate: 10Gbps, size: "
+                          "1GB, start: 1ms}; without a rate all that links give, without a size for ever."});
   return table;
 }
+
+namespace {
+
+NodeId host(const Settings& s, const std::string& path, const Scenario& out) {
+  const auto value = s.find(path);
+  const auto v = topology::vertex_of(value->second.text, out.nodes, 0);
+  if (!v) {
+    throw InputError(value->second.place, path, fmt::format("one of {} hosts: h0 to h{}", out.nodes, out.nodes - 1),
+                     in_quotes(value->second.text));
+  }
+  return *v;
+}
+
+/// `fabric.cross_traffic`: [{from: h0, to: h1, rate: 10Gbps, size: 1GB, start: 1ms}, ...].
+void read_cross_traffic(const DocumentNode& node, Scenario& out) {
+  const std::vector<DocumentNode>& items = list(node, "fabric.cross_traffic", "flows");
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::string path = fmt::format("fabric.cross_traffic[{}]", i);
+    const KeyTable keys = {{.path = path + ".from", .least = 2, .most = 16},
+                           {.path = path + ".to", .least = 2, .most = 16},
+                           {.path = path + ".rate", .type = KeyType::rate, .least = 1'000, .most = 10'000'000'000'000},
+                           {.path = path + ".size", .type = KeyType::size, .least = 1, .most = std::int64_t{1} << 60U},
+                           {.path = path + ".start", .type = KeyType::duration}};
+    const Settings s = read_settings(items[i], path + ".", keys);
+    if (s.find(path + ".from") == s.end() || s.find(path + ".to") == s.end()) {
+      refuse(items[i], path, "a map with the keys from and to");
+    }
+    fabric::CrossFlow flow{.from = host(s, path + ".from", out), .to = host(s, path + ".to", out)};
+    if (flow.from == flow.to) refuse(items[i], path, "two different hosts");
+    const auto number = [&](const char* key) {
+      const auto value = s.find(path + key);
+      return value == s.end() ? std::int64_t{0} : value->second.number;
+    };
+    flow.rate = {static_cast<std::uint64_t>(number(".rate"))};
+    flow.size = {static_cast<std::uint64_t>(number(".size"))};
+    flow.start = {number(".start")};
+    out.network.flow.cross_traffic.push_back(flow);
+  }
+}
+
+/// A platform file in place of a topology. Its hosts are counted by SimGrid.
+void apply_platform(const Value& platform, const DocumentNode& root, Scenario& out) {
+  for (const auto& [section, key] : {std::pair{"topology", "kind"}, std::pair{"fabric", "link"}}) {
+    if (const DocumentNode* node = find_below(root, section, key); node != nullptr) {
+      throw InputError(node->place, fmt::format("{}.{}", section, key), "nothing: the platform file says it",
+                       node->description());
+    }
+  }
+  const std::filesystem::path beside = std::filesystem::path(out.file).parent_path() / platform.text;
+  const std::string path = std::filesystem::exists(beside) ? beside.string() : platform.text;
+  try {
+    const std::size_t hosts = fabric::platform_hosts(path).size();
+    if (hosts < 2 || hosts > 1024) {
+      throw InputError(platform.place, "platform", "a platform of 2 to 1024 hosts", fmt::format("one of {}", hosts));
+    }
+    out.nodes = static_cast<std::uint32_t>(hosts);
+  } catch (const fabric::FlowError& error) {
+    throw InputError(platform.place, "platform", "a SimGrid platform file", error.what());
+  }
+  out.network.flow.platform = path;
+  out.network.shape = topology::Star{out.nodes};
+  out.topology = fabric::Topology::star;
+}
+
+/// `fabric.model: flow`, and what goes with it only.
+void apply_flow_model(const Settings& settings, const DocumentNode& root, Scenario& out) {
+  const Value& model = settings.find("fabric.model")->second;
+  const auto platform = settings.find("platform");
+  const bool has_platform = platform != settings.end() && platform->second.given;
+  out.network.flow.enabled = model.text == "flow";
+  if (!out.network.flow.enabled) {
+    if (has_platform) throw InputError(platform->second.place, "platform", "fabric.model: flow with it", "packet");
+    return;
+  }
+  if (!fabric::has_flow_model()) {
+    throw InputError(model.place, "fabric.model", fmt::format("packet ({})", fabric::kNoFlowModel), "\"flow\"");
+  }
+  if (out.schedule != Schedule::timed) {
+    throw InputError(model.place, "fabric.model", "packet, since events run in random order (schedule)", "\"flow\"");
+  }
+  if (has_platform) apply_platform(platform->second, root, out);
+}
+
+}  // namespace
 
 void apply_network(const DocumentNode& root, const Settings& settings, Scenario& out) {
   const Value& nodes = settings.find("topology.nodes")->second;
   const Value& kind_value = settings.find("topology.kind")->second;
   const topology::Kind kind = topology::kind_of(kind_value.text).value();
   try {
-    out.network.shape = shape_of(root, settings, kind);
+    apply_flow_model(settings, root, out);
+    const bool from_file = !out.network.flow.platform.empty();
+    if (!from_file) out.network.shape = shape_of(root, settings, kind);
     const topology::Topology graph = topology::build(out.network.shape);
     out.nodes = graph.hosts();
-    out.topology = kind == topology::Kind::star           ? fabric::Topology::star
+    if (!from_file) out.topology = kind == topology::Kind::star           ? fabric::Topology::star
                    : kind == topology::Kind::back_to_back ? fabric::Topology::back_to_back
                                                           : fabric::Topology::shaped;
-    if (nodes.number != out.nodes && (nodes.given || kind == topology::Kind::back_to_back)) {
+    if (nodes.number != out.nodes && (nodes.given || (!from_file && kind == topology::Kind::back_to_back))) {
       throw InputError(nodes.place, "topology.nodes", fmt::format("{} for {}", out.nodes, kind_value.text),
                        fmt::format("\"{}\"", nodes.number));
     }
@@ -270,6 +362,9 @@ void apply_network(const DocumentNode& root, const Settings& settings, Scenario&
     out.network.seed = out.seed;
     if (const DocumentNode* failures = find_below(root, "fabric", "failures"); failures != nullptr) {
       read_failures(*failures, graph, out.network);
+    }
+    if (const DocumentNode* cross = find_below(root, "fabric", "cross_traffic"); cross != nullptr) {
+      read_cross_traffic(*cross, out);
     }
     const DocumentNode* section = root.find("fabric");
     check_fit(section != nullptr ? section->place : kind_value.place, out);

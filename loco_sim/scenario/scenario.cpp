@@ -163,6 +163,10 @@ Scenario read_scenario(const DocumentNode& root, const std::string& file) {
   apply_workload(settings, kind, out);
   apply_checks(settings, out);
   if (const Value* interval = given(settings, "series.interval")) out.series_interval = {interval->number};
+  if (out.series_interval.ps > 0 && out.network.flow.enabled) {
+    throw InputError(at(settings, "series.interval").place, "series.interval",
+                     "fabric.model: packet with it: flows have no queues to look at", "flow");
+  }
   return out;
 }
 

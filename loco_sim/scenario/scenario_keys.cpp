@@ -51,6 +51,11 @@ const KeyTable& scenario_keys() {
        .type = KeyType::subtree,
        .fallback = "cx5-roce-25g",
        .doc = "A hardware profile, by name or path, or a map that starts from one: {base: NAME, nic: {...}}."},
+      {.path = "platform",
+       .least = 1,
+       .most = 4096,
+       .doc = "A SimGrid platform file in place of `topology`, for `fabric.model: flow`: its hosts, in their order, are "
+              "the nodes. Looked for beside the scenario, then in the working directory."},
       {.path = "topology.kind",
        .type = KeyType::choice,
        .fallback = "star",
@@ -65,8 +70,9 @@ const KeyTable& scenario_keys() {
       {.path = "fabric.model",
        .type = KeyType::choice,
        .fallback = "packet",
-       .choices = {"packet"},
-       .doc = "packet: every packet is an event."},
+       .choices = {"packet", "flow"},
+       .doc = "packet: every packet is an event. flow: every message is a flow that shares links with others max-min "
+              "fairly (SimGrid); no losses, no queues. See docs/flow-model.md."},
       {.path = "fabric.link.rate",
        .type = KeyType::rate,
        .least = 1'000'000,

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "loco_sim/transport/flow_driver.hpp"
 #include "loco_sim/transport/virtual_transport.hpp"
 
 namespace loco {
@@ -123,11 +124,18 @@ void SimulatedCluster::suspend() {
 void SimulatedCluster::run() {
   nic::Context context{.runner = *this, .observer = recorder_.get()};
   std::uint64_t events = 0;
-  while (true) {
+  const auto step = [&] {
     if (series_ && !system_.idle()) series_->until(system_.network(), system_.next_time());
-    if (!scheduler_.step(system_, context)) break;
+    if (!scheduler_.step(system_, context)) return false;
     if (failure_) throw_program_error();
     check_progress(++events);
+    return true;
+  };
+  if (config_.network.flow.enabled) {
+    run_on_flows(system_, step);
+  } else {
+    while (step()) {
+    }
   }
   if (unfinished_ > 0) throw Deadlock("deadlock: nothing is left to happen" + waiting_report());
 }

@@ -1,0 +1,23 @@
+// SimGrid platforms: from a file, or from a topology. Private to fabric/flow/, and the only other place that sees SimGrid.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fabric/fabric.hpp"
+
+namespace simgrid::s4u {
+class Engine;
+}
+
+namespace loco::fabric {
+
+/// What a message's last byte needs beyond the message's time on the slowest link of its route.
+using LatencyOf = std::function<sim::Duration(NodeId from, NodeId to)>;
+
+/// Hosts in the order of nodes; every link direction by itself; the routes that the packet model takes, where it takes
+/// one for each pair of hosts: deterministic, or ecmp by pair. Throws FlowError.
+LatencyOf build_platform(simgrid::s4u::Engine& engine, const std::vector<std::string>& names, const Config& config);
+
+}  // namespace loco::fabric

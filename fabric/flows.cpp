@@ -1,0 +1,78 @@
+// Fabric: messages as flows. Who shares what with whom is not known here, only the order in each lane.
+#include <algorithm>
+#include <utility>
+
+#include "fabric/fabric.hpp"
+
+namespace loco::fabric {
+
+void Fabric::announce(sim::SimTime now, sim::Duration latency, const Packet& packet) {
+  if (packet.source == packet.destination) return;
+  FlowLane& flow = flows_[own_lane(packet)];
+  if (flow.open != kNone) return;
+  flow.open = packets_.acquire();
+  packets_[flow.open] = packet;
+  append_flow(now + latency, own_lane(packet), flow.open);
+}
+
+void Fabric::append_flow(sim::SimTime at, std::uint32_t lane, std::uint32_t slot) {
+  FlowLane& flow = flows_[lane];
+  const Packet& packet = packets_[slot];
+  flow.waiting.push_back({.at = at, .packet = slot, .bytes = packet.wire, .destination = packet.destination});
+  if (flow.waiting.size() == 1) start_flow(lane, at);
+}
+
+void Fabric::start_flow(std::uint32_t lane, sim::SimTime at) {
+  const Entry& entry = flows_[lane].waiting.front();
+  const Packet& packet = packets_[entry.packet];
+  starts_.push_back({std::max(at, entry.at), lane, packet.source, packet.destination, entry.bytes});
+}
+
+/// An announced message is complete: its last packet still has to follow, even when the rest has gone.
+void Fabric::send_flow(sim::EventQueue& events, sim::SimTime at, const Packet& packet) {
+  const std::uint32_t index = own_lane(packet);
+  FlowLane& flow = flows_[index];
+  if (flow.open == kNone) {
+    const std::uint32_t slot = packets_.acquire();
+    packets_[slot] = packet;
+    return append_flow(at, index, slot);
+  }
+  const std::uint32_t slot = std::exchange(flow.open, kNone);
+  packets_[slot] = packet;
+  const auto tail = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      packet.wire, (config_.flow.mtu + config_.flow.overhead).count));
+  const sim::SimTime left = at + sim::transmission_time({tail}, config_.link_rate);
+  if (!flow.waiting.empty()) {
+    Entry& last = flow.waiting[flow.waiting.size() - 1];
+    if (last.packet == slot) {
+      last.at = left;
+      return;
+    }
+  }
+  Lane& lane = lanes_[index];
+  Entry& last = lane.entries[lane.entries.size() - 1];
+  last.at = std::max(last.at, left + flow.latency);
+  arm(events, at, index);
+}
+
+std::optional<FlowStart> Fabric::take_start() {
+  if (starts_.empty()) return std::nullopt;
+  const FlowStart flow = starts_.front();
+  starts_.pop_front();
+  return flow;
+}
+
+void Fabric::flow_ended(sim::EventQueue& events, std::uint32_t index, sim::SimTime now, sim::Duration latency) {
+  FlowLane& flow = flows_[index];
+  Entry entry = flow.waiting.front();
+  flow.waiting.pop_front();
+  flow.latency = latency;
+  entry.at = std::max(now, entry.at) + latency;
+  Lane& lane = lanes_[index];
+  lane.entries.push_back(entry);
+  ++lane.started;
+  arm(events, now, index);
+  if (!flow.waiting.empty()) start_flow(index, now);
+}
+
+}  // namespace loco::fabric

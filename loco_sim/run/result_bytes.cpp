@@ -1,0 +1,115 @@
+#include "loco_sim/run/result_bytes.hpp"
+
+#include <cstring>
+#include <stdexcept>
+#include <type_traits>
+
+#include "model/trace_io.hpp"
+
+namespace loco {
+
+namespace {
+
+class Writer {
+ public:
+  void number(std::uint64_t n) { raw(&n, sizeof n); }
+  void signed_number(std::int64_t n) { raw(&n, sizeof n); }
+  void text(std::string_view s) {
+    number(s.size());
+    raw(s.data(), s.size());
+  }
+  void raw(const void* from, std::size_t bytes) { out_.append(static_cast<const char*>(from), bytes); }
+  [[nodiscard]] std::string take() { return std::move(out_); }
+
+ private:
+  std::string out_;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : left_(bytes) {}
+  std::uint64_t number() {
+    std::uint64_t n = 0;
+    raw(&n, sizeof n);
+    return n;
+  }
+  std::int64_t signed_number() {
+    std::int64_t n = 0;
+    raw(&n, sizeof n);
+    return n;
+  }
+  std::string_view text() {
+    const std::uint64_t size = number();
+    need(size);
+    const std::string_view s = left_.substr(0, size);
+    left_.remove_prefix(size);
+    return s;
+  }
+  void raw(void* into, std::size_t bytes) {
+    need(bytes);
+    if (bytes != 0) std::memcpy(into, left_.data(), bytes);
+    left_.remove_prefix(bytes);
+  }
+  void need(std::uint64_t bytes) const {
+    if (bytes > left_.size()) throw std::logic_error("the bytes of a result are cut short");
+  }
+  [[nodiscard]] bool done() const { return left_.empty(); }
+
+ private:
+  std::string_view left_;
+};
+
+static_assert(std::is_trivially_copyable_v<nic::Counters>);
+
+}  // namespace
+
+std::string to_bytes(const RunResult& result) {
+  Writer out;
+  out.number(result.operations.size());
+  for (const OperationTimes& operation : result.operations) {
+    out.text(operation.name);
+    out.number(operation.samples_ps.size());
+    out.raw(operation.samples_ps.data(), operation.samples_ps.size() * sizeof(std::int64_t));
+  }
+  out.number(result.operations_done);
+  out.signed_number(result.measured_ps);
+  out.signed_number(result.simulated_ps);
+  out.raw(&result.counters, sizeof result.counters);
+  out.number(result.workload_counters.names().size());
+  for (const std::string& name : result.workload_counters.names()) {
+    out.text(name);
+    out.number(result.workload_counters.value(name));
+  }
+  out.number(result.broken.size());
+  for (const std::string& broken : result.broken) out.text(broken);
+  out.number(result.trace ? 1 : 0);
+  if (result.trace) out.text(model::encode_trace(*result.trace));
+  return out.take();
+}
+
+RunResult result_from_bytes(std::string_view bytes) {
+  Reader in(bytes);
+  RunResult result;
+  for (std::uint64_t left = in.number(); left != 0; --left) {
+    OperationTimes& operation = result.operations.emplace_back();
+    operation.name = in.text();
+    const std::uint64_t samples = in.number();
+    in.need(samples * sizeof(std::int64_t));
+    operation.samples_ps.resize(samples);
+    in.raw(operation.samples_ps.data(), samples * sizeof(std::int64_t));
+  }
+  result.operations_done = in.number();
+  result.measured_ps = in.signed_number();
+  result.simulated_ps = in.signed_number();
+  in.raw(&result.counters, sizeof result.counters);
+  for (std::uint64_t left = in.number(); left != 0; --left) {
+    const sim::CounterId id = result.workload_counters.id(in.text());
+    result.workload_counters.add(id, in.number());
+  }
+  for (std::uint64_t left = in.number(); left != 0; --left) result.broken.emplace_back(in.text());
+  if (in.number() != 0) result.trace = model::decode_trace(in.text());
+  if (!in.done()) throw std::logic_error("the bytes of a result are followed by others");
+  return result;
+}
+
+}  // namespace loco
