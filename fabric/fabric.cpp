@@ -13,9 +13,11 @@ std::string_view Config::validate() const {
     if (topology == Topology::ideal) return "the flow model needs hardware with a network";
     const bool one_path = options.routing == Routing::deterministic || options.routing == Routing::ecmp;
     if (!one_path) return "the flow model routes by destination or by ecmp: adaptive and spray choose for each packet";
-    if (options.flow_control != FlowControl::unlimited) return "the flow model has no buffers: flow_control must be unlimited";
+    if (options.flow_control != FlowControl::unlimited)
+      return "the flow model has no buffers: flow_control must be unlimited";
     if (options.ecn || options.dcqcn.enabled) return "the flow model has no queues that could be marked";
-    if (!changes.empty() || !losses.empty() || options.loss != 0) return "the flow model loses nothing: no loss, no failures";
+    if (!changes.empty() || !losses.empty() || options.loss != 0)
+      return "the flow model loses nothing: no loss, no failures";
     for (const CrossFlow& cross : flow.cross_traffic) {
       if (cross.from >= nodes || cross.to >= nodes) return "cross traffic of a host that is not there";
       if (cross.from == cross.to) return "cross traffic from a host to itself";

@@ -39,9 +39,10 @@ void Fabric::send_flow(sim::EventQueue& events, sim::SimTime at, const Packet& p
   }
   const std::uint32_t slot = std::exchange(flow.open, kNone);
   packets_[slot] = packet;
-  const auto tail = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-      packet.wire, (config_.flow.mtu + config_.flow.overhead).count));
-  const sim::SimTime left = at + sim::transmission_time({tail}, config_.link_rate);
+  const std::uint64_t mtu = config_.flow.mtu.count;
+  const std::uint64_t rest = packet.length == 0 ? 0 : (packet.length - 1) % mtu + 1;
+  const sim::Bytes tail{rest + config_.flow.overhead.count};
+  const sim::SimTime left = at + sim::transmission_time(tail, config_.link_rate);
   if (!flow.waiting.empty()) {
     Entry& last = flow.waiting[flow.waiting.size() - 1];
     if (last.packet == slot) {

@@ -199,14 +199,13 @@ bool take_data(Engine& engine, QpId id, SendEntry& e, const fabric::Packet& pack
   }
   if (packet.length > 0) {
     if (e.track != kNone && packet.b > 0) name_execution(engine, qp, e, packet.b, offset, packet.length);
-    post_write(
-        engine, qp.requester.domain,
-        {.buffer = packet.buffer,
-         .offset = packet.offset,
-         .length = packet.length,
-         .ahead = crossed_ahead(engine, packet),
-         .address = e.wqe.local + offset},
-        origin, engine.buffer_time(packet.length - crossed_ahead(engine, packet)), e.wqe.lkey);
+    post_write(engine, qp.requester.domain,
+               {.buffer = packet.buffer,
+                .offset = packet.offset,
+                .length = packet.length,
+                .ahead = crossed_ahead(engine, packet),
+                .address = e.wqe.local + offset},
+               origin, engine.buffer_time(packet.length - crossed_ahead(engine, packet)), e.wqe.lkey);
   }
   e.received += packet.length;
   return e.received == e.wqe.length;

@@ -20,6 +20,13 @@ std::uint32_t packets_in(const State& s, const fabric::Packet& packet) {
   if (!flow.enabled || packet.length == 0) return 1;
   return static_cast<std::uint32_t>((packet.length + flow.mtu.count - 1) / flow.mtu.count);
 }
+
+/// What must be in the NIC's packet buffer before anything leaves.
+std::uint32_t first_part(const State& s, const fabric::Packet& packet) {
+  const fabric::FlowOptions& flow = s.fabric.config().flow;
+  return flow.enabled ? static_cast<std::uint32_t>(std::min<std::uint64_t>(packet.length, flow.mtu.count))
+                      : packet.length;
+}
 }  // namespace
 
 void announce_message(Engine& engine, fabric::Packet packet) {
@@ -28,7 +35,8 @@ void announce_message(Engine& engine, fabric::Packet packet) {
   packet.wire = packets_in(s, packet) * static_cast<std::uint32_t>(p.link_overhead.count) + packet.length +
                 fabric::extension_header_bytes(packet.opcode, true, true, packet.immediate);
   const sim::SimTime pipeline = std::max(s.hosts[packet.source].transmit_free, s.now);
-  s.fabric.announce(s.now, (pipeline - s.now) + p.nic_transmit, packet);
+  const sim::Duration buffered = engine.buffer_time(first_part(s, packet));
+  s.fabric.announce(s.now, (pipeline - s.now) + p.nic_transmit + buffered, packet);
 }
 
 std::uint32_t crossed_ahead(const Engine& engine, const fabric::Packet& packet) {
@@ -58,7 +66,7 @@ sim::SimTime send_packet(Engine& engine, fabric::Packet packet) {
   Host& host = s.hosts[packet.source];
   const sim::SimTime pipeline = std::max(host.transmit_free, s.now);
   host.transmit_free = pipeline + p.nic_packet_gap;
-  const sim::Duration buffered = engine.buffer_time(packet.length);
+  const sim::Duration buffered = engine.buffer_time(first_part(s, packet));
   const sim::SimTime port = s.fabric.send(s.events, s.now, (pipeline - s.now) + p.nic_transmit + buffered, packet);
   if (s.lossy) release_lost(engine);
   return std::max({port, pipeline, paced(s, packet)});

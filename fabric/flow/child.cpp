@@ -61,11 +61,8 @@ bool take(int file, std::string& into) {
   return n != 0;
 }
 
-std::string last_line(std::string_view text) {
-  while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
-  const std::size_t start = text.rfind('\n');
-  return std::string(start == std::string_view::npos ? text : text.substr(start + 1));
-}
+/// The first thing said is the reason; what follows are stacks.
+std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
 int wait_for(pid_t child) {
   int status = 0;
@@ -107,7 +104,7 @@ bool run_in_child(const std::function<std::string()>& work, const std::function<
     throw ChildError(fmt::format("the process of the run ended {}{}{}",
                                  WIFSIGNALED(status) ? fmt::format("by signal {}", WTERMSIG(status))
                                                      : fmt::format("with status {}", WEXITSTATUS(status)),
-                                 said.empty() ? "" : ": ", last_line(said)));
+                                 said.empty() ? "" : ": ", first_line(said)));
   }
   answer = bytes.substr(sizeof size);
   return true;

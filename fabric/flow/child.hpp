@@ -7,7 +7,7 @@
 
 namespace loco::fabric {
 
-/// The process ended without an answer; what() has its last words.
+/// The process ended without an answer; what() has what it said first.
 class ChildError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

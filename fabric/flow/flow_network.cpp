@@ -6,8 +6,11 @@
 #include <fmt/format.h>
 #include <map>
 #include <simgrid/kernel/Timer.hpp>
+#include <simgrid/kernel/resource/Action.hpp>
+#include <simgrid/kernel/resource/Model.hpp>
 #include <simgrid/s4u.hpp>
 #include <simgrid/version.h>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -90,9 +93,7 @@ class FlowNetwork::Engine {
   };
 
   /// SimGrid's time, in ours; never backwards.
-  void look_at_clock() {
-    now_ = std::max(now_, sim::SimTime{std::llround(s4u::Engine::get_clock() * 1e12)});
-  }
+  void look_at_clock() { now_ = std::max(now_, sim::SimTime{std::llround(s4u::Engine::get_clock() * 1e12)}); }
 
   /// Sees to it that pump() is called at `at` at the latest.
   void wake(sim::SimTime at) {
@@ -157,7 +158,7 @@ class FlowNetwork::Engine {
     s4u::Host* to = hosts_.at(flow.destination);
     s4u::CommPtr comm = s4u::Comm::sendto_init(from, to);
     comm->set_payload_size(flow.bytes);
-    const sim::Duration latency = latency_between(flow.source, flow.destination);
+    const sim::Duration latency = latency_of(flow);
     const s4u::Activity* key = comm.get();
     running_[key] = {comm, flow.lane, latency};
     comm->start();
@@ -167,28 +168,39 @@ class FlowNetwork::Engine {
     s4u::CommPtr comm = s4u::Comm::sendto_init(hosts_[flow.from], hosts_[flow.to]);
     constexpr std::uint64_t kForEver = std::uint64_t{1} << 60U;
     comm->set_payload_size(flow.size.count != 0 ? flow.size.count : kForEver);
-    if (flow.rate.value != 0) comm->set_rate(static_cast<double>(flow.rate.value) / 8);
     cross_.push_back(comm);
     comm->start();
+    if (flow.rate.value != 0) limit(*comm, static_cast<double>(flow.rate.value) / 8);
   }
 
-  sim::Duration latency_between(NodeId from, NodeId to) {
-    const auto [entry, fresh] = latencies_.try_emplace({from, to});
-    if (!fresh) return entry->second;
-    return entry->second = latency_of_(from, to) + config_.delivery_latency;
+  /// Comm::set_rate() is not for communications without mailboxes (3.32 ignores it): the action below has the bound.
+  void limit(const s4u::Comm& comm, double bytes_per_second) {
+    for (simgrid::kernel::resource::Model* model : engine_->get_all_models()) {
+      for (simgrid::kernel::resource::Action& action : *model->get_started_action_set()) {
+        if (action.get_activity() == comm.get_impl()) action.set_bound(bytes_per_second);
+      }
+    }
+  }
+
+  sim::Duration latency_of(const FlowStart& flow) {
+    const std::uint64_t full = (config_.flow.mtu + config_.flow.overhead).count;
+    const auto packet = static_cast<std::uint32_t>(std::min(flow.bytes, full));
+    const auto [entry, fresh] = latencies_.try_emplace({flow.source, flow.destination, packet});
+    if (fresh) entry->second = latency_of_(flow.source, flow.destination, packet) + config_.delivery_latency;
+    return entry->second;
   }
 
   Config config_;
   std::unique_ptr<s4u::Engine> engine_;
   std::vector<std::string> names_;
   std::vector<s4u::Host*> hosts_;
-  std::map<std::pair<NodeId, NodeId>, sim::Duration> latencies_;
+  std::map<std::tuple<NodeId, NodeId, std::uint32_t>, sim::Duration> latencies_;
   LatencyOf latency_of_;
   FlowClient* client_ = nullptr;
   sim::SimTime now_{};
   Timer* timer_ = nullptr;
   sim::SimTime timer_at_{};
-  std::multimap<sim::SimTime, FlowStart> starts_;  // equal times: in the order in which they were told
+  std::multimap<sim::SimTime, FlowStart> starts_;              // equal times: in the order in which they were told
   std::unordered_map<const s4u::Activity*, Running> running_;  // only for finding: never walked through
   std::vector<std::pair<std::uint32_t, sim::Duration>> ended_;
   std::vector<s4u::CommPtr> finished_comms_;

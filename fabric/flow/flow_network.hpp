@@ -2,9 +2,9 @@
 // network model has it (Casanova, Giersch, Legrand, Quinson, Suter, "Versatile, scalable, and accurate simulation of
 // distributed applications and platforms", JPDC 2014). docs/flow-model.md says what it leaves out.
 //
-// What of it is a value lies in fabric::Fabric: flows in lanes, one of a lane at a time. This class owns SimGrid and the
-// clock: it takes flows that are to start, tells of those that have ended, and lets the client run its events at the
-// right moments between them.
+// What of it is a value lies in fabric::Fabric: flows in lanes, one of a lane at a time. This class owns SimGrid and
+// the clock: it takes flows that are to start, tells of those that have ended, and lets the client run its events at
+// the right moments between them.
 //
 // SimGrid has one platform and one clock for the life of a process: one FlowNetwork a process, ever. Whoever wants
 // several runs gives each a process of its own (child.hpp). Times in picoseconds; SimGrid's are doubles

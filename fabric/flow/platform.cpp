@@ -1,5 +1,6 @@
 #include "fabric/flow/platform.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <exception>
 #include <filesystem>
@@ -30,8 +31,7 @@ std::vector<topology::LinkId> path(const Network& network, const topology::Route
   const std::uint64_t flow = topology::flow_hash(from, to, 0);
   std::vector<topology::LinkId> links;
   for (topology::VertexId at = from; at != to; at = network.links[links.back()].to) {
-    const topology::PortId port =
-        routing == Routing::ecmp ? routes.ecmp(at, to, flow) : routes.deterministic(at, to);
+    const topology::PortId port = routing == Routing::ecmp ? routes.ecmp(at, to, flow) : routes.deterministic(at, to);
     links.push_back(network.graph.out(at, port));
   }
   return links;
@@ -39,14 +39,14 @@ std::vector<topology::LinkId> path(const Network& network, const topology::Route
 
 /// What the last byte needs beyond the message's time on the slowest link: propagation, switches, and how far each hop
 /// lets the message come before it passes it on (docs/fabric.md, "A hop"; store and forward: one packet).
-std::int64_t latency_ps(const Network& network, const std::vector<topology::LinkId>& links, const Config& config) {
-  const auto packet = static_cast<std::uint32_t>((config.flow.mtu + config.flow.overhead).count);
+std::int64_t latency_ps(const Network& network, const std::vector<topology::LinkId>& links, std::uint32_t packet,
+                        const Config& config) {
   std::int64_t sum = 0;
   for (const topology::LinkId id : links) {
     const LinkInfo& link = network.links[id];
     sum += network.graph.link(id).spec.delay.ps;
     if (!link.to_switch) continue;
-    sum += config.switch_latency.ps + (link.cut_through ? link.headers_ps : link.time(packet));
+    sum += config.switch_latency.ps + link.time(link.cut_through ? std::min(packet, kCutThroughBytes) : packet);
   }
   return sum;
 }
@@ -77,9 +77,9 @@ LatencyOf build_from_shape(const Config& config) {
     }
   }
   zone->seal();
-  return [shape, config](NodeId from, NodeId to) {
+  return [shape, config](NodeId from, NodeId to, std::uint32_t packet) {
     const auto route = path(shape->network, shape->routes, config.options.routing, from, to);
-    return sim::Duration{latency_ps(shape->network, route, config)};
+    return sim::Duration{latency_ps(shape->network, route, packet, config)};
   };
 }
 
@@ -101,7 +101,7 @@ LatencyOf build_platform(s4u::Engine& engine, const std::vector<std::string>& na
       throw FlowError(fmt::format("there is no platform file {}", config.flow.platform));
     }
     engine.load_platform(config.flow.platform);
-    return [&names](NodeId from, NodeId to) { return route_latency(names[from], names[to]); };
+    return [&names](NodeId from, NodeId to, std::uint32_t /*packet*/) { return route_latency(names[from], names[to]); };
   } catch (const FlowError&) {
     throw;
   } catch (const std::exception& error) {

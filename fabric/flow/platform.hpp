@@ -1,4 +1,5 @@
-// SimGrid platforms: from a file, or from a topology. Private to fabric/flow/, and the only other place that sees SimGrid.
+// SimGrid platforms: from a file, or from a topology. Private to fabric/flow/, and the only other place that sees
+// SimGrid.
 #pragma once
 
 #include <functional>
@@ -13,8 +14,9 @@ class Engine;
 
 namespace loco::fabric {
 
-/// What a message's last byte needs beyond the message's time on the slowest link of its route.
-using LatencyOf = std::function<sim::Duration(NodeId from, NodeId to)>;
+/// What the last byte of a message needs beyond the message's time on the slowest link of its route. `packet`: bytes on
+/// the wire of its largest packet.
+using LatencyOf = std::function<sim::Duration(NodeId from, NodeId to, std::uint32_t packet)>;
 
 /// Hosts in the order of nodes; every link direction by itself; the routes that the packet model takes, where it takes
 /// one for each pair of hosts: deterministic, or ecmp by pair. Throws FlowError.

@@ -30,8 +30,7 @@ std::string network_text(const scenario::Scenario& s) {
 }
 
 std::string headline(const scenario::Scenario& s) {
-  return fmt::format("{}: {} on {} nodes, {}, {}, seed {}{}", s.name, s.workload, s.nodes,
-                     network_text(s),
+  return fmt::format("{}: {} on {} nodes, {}, {}, seed {}{}", s.name, s.workload, s.nodes, network_text(s),
                      s.hardware_name, s.seed,
                      s.schedule == Schedule::timed ? "" : ", events in random order: times mean nothing");
 }

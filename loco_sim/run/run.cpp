@@ -127,8 +127,8 @@ RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options
 constexpr char kResult = 'r';
 constexpr char kFailure = 'f';
 
-/// SimGrid runs once in a process: each run on the flow model has one of its own, and the result comes back whole. It is
-/// checked here.
+/// SimGrid runs once in a process: each run on the flow model has one of its own, and the result comes back whole. It
+/// is checked here.
 RunResult run_in_own_process(const scenario::Scenario& scenario, const RunOptions& options) {
   const auto work = [&]() -> std::string {
     scenario::Scenario unchecked = scenario;

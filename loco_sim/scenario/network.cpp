@@ -252,8 +252,9 @@ KeyTable fabric_keys() {
                           "packets in a million."});
   table.push_back({.path = "fabric.cross_traffic",
                    .type = KeyType::list,
-                   .doc = "Background traffic for `fabric.model: flow`: a list of {from: h0, to: h1, rate: 10Gbps, size: "
-                          "1GB, start: 1ms}; without a rate all that links give, without a size for ever."});
+                   .doc =
+                       "Background traffic for `fabric.model: flow`: a list of {from: h0, to: h1, rate: 10Gbps, size: "
+                       "1GB, start: 1ms}; without a rate all that links give, without a size for ever."});
   return table;
 }
 
@@ -351,9 +352,10 @@ void apply_network(const DocumentNode& root, const Settings& settings, Scenario&
     if (!from_file) out.network.shape = shape_of(root, settings, kind);
     const topology::Topology graph = topology::build(out.network.shape);
     out.nodes = graph.hosts();
-    if (!from_file) out.topology = kind == topology::Kind::star           ? fabric::Topology::star
-                   : kind == topology::Kind::back_to_back ? fabric::Topology::back_to_back
-                                                          : fabric::Topology::shaped;
+    if (!from_file)
+      out.topology = kind == topology::Kind::star           ? fabric::Topology::star
+                     : kind == topology::Kind::back_to_back ? fabric::Topology::back_to_back
+                                                            : fabric::Topology::shaped;
     if (nodes.number != out.nodes && (nodes.given || (!from_file && kind == topology::Kind::back_to_back))) {
       throw InputError(nodes.place, "topology.nodes", fmt::format("{} for {}", out.nodes, kind_value.text),
                        fmt::format("\"{}\"", nodes.number));

@@ -54,8 +54,9 @@ const KeyTable& scenario_keys() {
       {.path = "platform",
        .least = 1,
        .most = 4096,
-       .doc = "A SimGrid platform file in place of `topology`, for `fabric.model: flow`: its hosts, in their order, are "
-              "the nodes. Looked for beside the scenario, then in the working directory."},
+       .doc =
+           "A SimGrid platform file in place of `topology`, for `fabric.model: flow`: its hosts, in their order, are "
+           "the nodes. Looked for beside the scenario, then in the working directory."},
       {.path = "topology.kind",
        .type = KeyType::choice,
        .fallback = "star",

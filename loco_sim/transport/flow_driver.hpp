@@ -1,4 +1,5 @@
-// A simulated cluster as the flow model sees it: its events, the messages that leave, and those whose bytes are through.
+// A simulated cluster as the flow model sees it: its events, the messages that leave, and those whose bytes are
+// through.
 #pragma once
 
 #include <functional>

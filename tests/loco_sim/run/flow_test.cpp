@@ -1,0 +1,223 @@
+// The flow model through whole NICs: times against the packet model and against sums, background traffic, platform
+// files, what comes back from the process of a run, what is refused.
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+#include "fabric/flow/flow_network.hpp"
+#include "loco_sim/run/run.hpp"
+#include "loco_sim/scenario/input_error.hpp"
+#include "loco_sim/scenario/scenario.hpp"
+#include "nic_model/system.hpp"
+#include "tests/catch.hpp"
+
+using namespace loco;
+
+namespace {
+
+const std::string kFlowHardware = "hardware: {base: cx5-roce-25g, link: {mtu: 4096}}\n";
+
+RunResult run_flow_text(const std::string& text) {
+  return run(scenario::parse_scenario(kFlowHardware + text, "flow.yaml"));
+}
+
+std::string fabric_text(const std::string& model, const std::string& topology, const std::string& workload,
+                        const std::string& more = "") {
+  return "check: []\ntopology: " + topology + "\nfabric: {model: " + model + ", link: {rate: 25Gbps, delay: 500ns}" +
+         more + "}\nworkload: {kind: traffic, " + workload + "}\n";
+}
+
+double flow_time(const std::string& text) { return static_cast<double>(run_flow_text(text).measured_ps); }
+
+/// 1 MiB as packets of 4096 + 82 bytes, RETH once, at 25 Gb/s: 320 ps a byte.
+constexpr double kMessageTime = (256 * 4178 + 16) * 320.0;
+/// What NICs, PCIe and a few links take around it: below 10 us.
+constexpr double kOverheads = 10e6;
+
+std::string flow_refusal(const std::string& text) {
+  try {
+    static_cast<void>(scenario::parse_scenario(kFlowHardware + text, "flow.yaml"));
+  } catch (const scenario::InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// A platform file that is gone at the end.
+class PlatformFile {
+ public:
+  explicit PlatformFile(const std::string& zone)
+      : path_(std::filesystem::temp_directory_path() / ("loco-platform-" + std::to_string(getpid()) + ".xml")) {
+    std::ofstream(path_) << "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+                         << "<platform version=\"4.1\">\n"
+                         << zone << "\n</platform>\n";
+  }
+  ~PlatformFile() { std::filesystem::remove(path_); }
+  PlatformFile(const PlatformFile&) = delete;
+  PlatformFile& operator=(const PlatformFile&) = delete;
+  [[nodiscard]] std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+bool no_flow_model() {
+  if (fabric::has_flow_model()) return false;
+  CHECK(flow_refusal(fabric_text("flow", "{kind: star}", "size: 64")).find(fabric::kNoFlowModel) != std::string::npos);
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("a lone message takes on flows what it takes as packets, within 2 percent") {
+  if (no_flow_model()) return;
+  for (const char* topology : {"{kind: back_to_back}", "{kind: star, nodes: 2}", "{kind: ring, nodes: 2}",
+                               "{kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 1}"}) {
+    for (const char* size : {"8", "4096", "4104", "10000", "65536", "1048576"}) {
+      CAPTURE(topology, size);
+      const std::string workload = std::string("pattern: incast, size: ") + size;
+      const double packets = flow_time(fabric_text("packet", topology, workload));
+      const double flows = flow_time(fabric_text("flow", topology, workload));
+      CHECK(flows > 0.98 * packets);
+      CHECK(flows < 1.02 * packets);
+    }
+  }
+  const double large = flow_time(fabric_text("flow", "{kind: star, nodes: 2}", "pattern: incast, size: 1MiB"));
+  CHECK(large > kMessageTime);
+  CHECK(large < kMessageTime + kOverheads);
+}
+
+TEST_CASE("store and forward: each switch waits for a packet, not for the message") {
+  if (no_flow_model()) return;
+  const auto time = [](const char* model) {
+    return flow_time(fabric_text(model, "{kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 1}",
+                                 "pattern: incast, size: 64KiB", ", switching: store_and_forward"));
+  };
+  CHECK(time("flow") > 0.98 * time("packet"));
+  CHECK(time("flow") < 1.02 * time("packet"));
+}
+
+TEST_CASE("two messages to one host share its link: twice the time, as with packets within 5 percent") {
+  if (no_flow_model()) return;
+  const auto time = [](const char* model) {
+    return flow_time(fabric_text(model, "{kind: star, nodes: 3}", "pattern: incast, size: 1MiB"));
+  };
+  const double flows = time("flow");
+  CHECK(flows > 2 * kMessageTime);
+  CHECK(flows < 2 * kMessageTime + kOverheads);
+  CHECK(flows > 0.95 * time("packet"));
+  CHECK(flows < 1.05 * time("packet"));
+}
+
+TEST_CASE("messages of one queue pair follow each other without a gap and stay in order") {
+  if (no_flow_model()) return;
+  const auto time = [](const char* model) {
+    return flow_time(
+        fabric_text(model, "{kind: star, nodes: 2}", "pattern: incast, size: 64KiB, count: 16, outstanding: 4"));
+  };
+  CHECK(time("flow") > 0.98 * time("packet"));
+  CHECK(time("flow") < 1.02 * time("packet"));
+}
+
+TEST_CASE("background traffic takes its share: all that is left of a link, or at most its rate") {
+  if (no_flow_model()) return;
+  const auto time = [](const std::string& cross) {
+    return flow_time(fabric_text("flow", "{kind: star, nodes: 3}", "pattern: permutation, size: 1MiB",
+                                 ", cross_traffic: [" + cross + "]"));
+  };
+  // Of 25 Gb/s, 5 are gone: 25 / 20 of the time. Without a rate, half is gone.
+  const double fifth = time("{from: h2, to: h1, rate: 5Gbps}");
+  CHECK(fifth > kMessageTime * 25 / 20);
+  CHECK(fifth < kMessageTime * 25 / 20 + kOverheads);
+  const double half = time("{from: h2, to: h1}");
+  CHECK(half > 2 * kMessageTime);
+  CHECK(half < 2 * kMessageTime + kOverheads);
+  // 125,000 bytes in the way, at the half rate that they leave us, cost their own time once.
+  const double burst = time("{from: h2, to: h1, size: 125kB, start: 100us}");
+  CHECK(burst > kMessageTime + 125'000 * 320.0);
+  CHECK(burst < kMessageTime + 125'000 * 320.0 + kOverheads);
+}
+
+TEST_CASE("LOCO on flows: consistent, the same bytes each time, many runs in one process") {
+  if (no_flow_model()) return;
+  const std::string text =
+      "topology: {kind: star, nodes: 4}\nfabric: {model: flow}\nworkload: {kind: quickstart}\ncheck: [rdmawait, sv, "
+      "bal]\n";
+  const RunResult first = run_flow_text(text);
+  const RunResult second = run_flow_text(text);
+  REQUIRE(first.verdict);
+  CHECK(first.verdict->consistent());
+  CHECK(first.trace->subevents.size() > 1000);
+  CHECK(first.measured_ps == second.measured_ps);
+  CHECK(first.counters == second.counters);
+  CHECK(first.operations_done == second.operations_done);
+  REQUIRE(first.operations.size() == second.operations.size());
+  for (std::size_t i = 0; i < first.operations.size(); ++i) {
+    CHECK(first.operations[i].name == second.operations[i].name);
+    CHECK(first.operations[i].samples_ps == second.operations[i].samples_ps);
+  }
+}
+
+TEST_CASE("a SimGrid platform with a cluster zone is a network of its hosts") {
+  if (no_flow_model()) return;
+  const PlatformFile file(
+      "<cluster id=\"c\" prefix=\"n-\" suffix=\"\" radical=\"0-11\" speed=\"1Gf\" bw=\"25Gbps\" lat=\"500ns\" "
+      "sharing_policy=\"SPLITDUPLEX\"/>");
+  const std::vector<std::string> hosts = fabric::platform_hosts(file.path());
+  REQUIRE(hosts.size() == 12);
+  CHECK(hosts[2] == "n-2");  // in the file's order, not in that of names
+  CHECK(hosts[11] == "n-11");
+  // Neighbours have every link to themselves; two links of 500 ns.
+  const double time =
+      flow_time("check: []\nplatform: " + file.path() +
+                "\nfabric: {model: flow}\nworkload: {kind: traffic, pattern: permutation, size: 1MiB}\n");
+  CHECK(time > kMessageTime + 1e6);
+  CHECK(time < kMessageTime + kOverheads);
+}
+
+TEST_CASE("a failed run says so through its process, and keeps its trace") {
+  if (no_flow_model()) return;
+  const std::string text =
+      "topology: {kind: star, nodes: 4}\nfabric: {model: flow}\nworkload: {kind: quickstart}\nlimits: {events: 3000}\n";
+  try {
+    static_cast<void>(run_flow_text(text));
+    FAIL("3,000 events are not enough");
+  } catch (const RunError& error) {
+    CHECK(std::string(error.what()).find("3000 events") != std::string::npos);
+    REQUIRE(error.trace());
+    CHECK_FALSE(error.trace()->subevents.empty());
+  }
+  const scenario::Scenario s = scenario::parse_scenario(
+      kFlowHardware + fabric_text("flow", "{kind: star, nodes: 2}", "size: 1MiB, count: 100000"), "flow.yaml");
+  CHECK_THROWS_AS(run(s, {.interrupted = [] { return true; }}), Interrupted);
+}
+
+TEST_CASE("what flows cannot show is refused") {
+  if (no_flow_model()) return;
+  const auto refused = [](const std::string& more) {
+    return flow_refusal(fabric_text("flow", "{kind: star}", "size: 64", more));
+  };
+  CHECK(refused("").empty());
+  CHECK(refused(", routing: adaptive").find("adaptive and spray") != std::string::npos);
+  CHECK(refused(", flow_control: pfc").find("no buffers") != std::string::npos);
+  CHECK(refused(", ecn: {enabled: true}").find("no queues") != std::string::npos);
+  CHECK(refused(", loss: 10").find("loses nothing") != std::string::npos);
+  CHECK(refused(", cross_traffic: [{from: h0, to: h9}]").find("h0 to h1") != std::string::npos);
+  CHECK(flow_refusal(fabric_text("packet", "{kind: star}", "size: 64", ", cross_traffic: [{from: h0, to: h1}]"))
+            .find("flow model") != std::string::npos);
+  CHECK(flow_refusal("schedule: random\n" + fabric_text("flow", "{kind: star}", "size: 64")).find("schedule") !=
+        std::string::npos);
+  CHECK(flow_refusal("platform: nowhere.xml\nfabric: {model: flow}\nworkload: {kind: traffic}\n")
+            .find("no platform file") != std::string::npos);
+}
+
+TEST_CASE("a machine on flows is no value: it refuses to be copied") {
+  const scenario::Scenario s = scenario::parse_scenario(
+      kFlowHardware + fabric_text("packet", "{kind: star, nodes: 2}", "size: 64"), "flow.yaml");
+  nic::SystemConfig config{.profile = s.hardware, .topology = s.topology, .network = s.network, .nodes = s.nodes};
+  const nic::System packets(config);
+  CHECK_NOTHROW(nic::System(packets));
+  config.network.flow.enabled = true;
+  const nic::System flows(config);
+  CHECK_THROWS_AS(nic::System(flows), std::logic_error);
+}
