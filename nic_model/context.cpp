@@ -1,6 +1,9 @@
 #include "nic_model/context.hpp"
 
+#include <algorithm>
+
 #include "nic_model/pcie.hpp"
+#include "nic_model/port.hpp"
 #include "nic_model/requester.hpp"
 
 namespace loco::nic {
@@ -84,7 +87,9 @@ void unit_free(Engine& engine, QpId id) {
 bool hold_arrival(Engine& engine, const fabric::Packet& packet) {
   const HardwareProfile& p = engine.profile();
   if (p.nic_context_entries == 0 && p.nic_translation_entries == 0) return false;
-  const sim::Duration stall = stall_of(engine, packet);
+  const sim::Duration looked_up = stall_of(engine, packet);
+  // The first packet asks; what comes behind it is not held up once the answer is there.
+  const sim::Duration stall{std::max<std::int64_t>(0, looked_up.ps - known_for(engine, packet).ps)};
   sim::Ring<StalledPacket>& stalled = engine.state.qps[packet.destination_qp].stalled;
   if (stall == sim::Duration{} && stalled.empty()) return false;
   stalled.push_back({.ready = engine.now() + stall, .packet = packet});

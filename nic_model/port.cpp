@@ -39,6 +39,13 @@ void announce_message(Engine& engine, fabric::Packet packet) {
   s.fabric.announce(s.now, (pipeline - s.now) + p.nic_transmit + buffered, packet);
 }
 
+sim::Duration known_for(const Engine& engine, const fabric::Packet& packet) {
+  const fabric::Config& network = engine.state.fabric.config();
+  const std::uint64_t first = (network.flow.mtu + network.flow.overhead).count;
+  if (!network.flow.enabled || packet.source == packet.destination || packet.wire <= first) return {};
+  return sim::transmission_time({packet.wire - first}, network.link_rate);
+}
+
 std::uint32_t crossed_ahead(const Engine& engine, const fabric::Packet& packet) {
   const fabric::Config& network = engine.state.fabric.config();
   if (!network.flow.enabled || packet.source == packet.destination) return 0;
