@@ -17,6 +17,8 @@ def test_there_are_scenarios():
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_scenario(loco_sim, scenario):
     valid = loco_sim("validate", scenario)
+    if "no SimGrid" in valid.stderr:
+        pytest.skip("a build without the flow model")
     assert valid.returncode == 0, valid.stderr
     done = loco_sim("run", scenario, "--json")
     assert done.stderr == ""
