@@ -163,7 +163,7 @@ std::shared_ptr<RunResult> finished(const scenario::Scenario& s, SimulatedCluste
   result->trace = cluster.take_trace();
   result->trace->scenario = s.name;
   result->trace->seed = s.seed;
-  if (!s.check.empty()) result->verdict = model::check(*result->trace, s.check);
+  if (!s.check.empty()) result->verdict = model::check(*result->trace, s.check, {.tower = s.check_tower});
   return result;
 }
 

@@ -88,7 +88,8 @@ Rows model_rows() {
           {"rbl", "ring buffers: one writer, many readers"},
           {"msw", "values of several words that are never read torn"},
           {"lock", "locks: mutual exclusion, release before acquire"},
-          {"kvstore", "the key-value store: linearisable"}};
+          {"kvstore", "the key-value store: linearisable"},
+          {"tower", "beside others: what each of them promises, against the level below"}};
 }
 
 Rows fault_rows() {

@@ -78,8 +78,10 @@ void add_soundness(CLI::App& app, loco::cli::SoundnessArguments& a, std::functio
   soundness->add_option("--calls", a.calls, "Calls of each thread, at most")
       ->check(CLI::Range(1, 16))
       ->capture_default_str();
-  soundness->add_option("--bug", a.bug, "A historic mistake: barrier_without_fence (bal) or guards_forward (msw)")
-      ->check(CLI::IsMember({"barrier_without_fence", "guards_forward"}));
+  soundness
+      ->add_option("--bug", a.bug,
+                   "A mistake to find: barrier_without_fence (bal), guards_forward (msw), fence_without_wait (sv)")
+      ->check(CLI::IsMember({"barrier_without_fence", "guards_forward", "fence_without_wait"}));
   soundness->add_flag("--transitive", a.transitive, "bal: the barrier that fences towards all nodes");
   soundness->add_flag("--guards", a.guards, "msw: guards on both sides of the data in place of a hash");
   soundness->add_option("--ring-cells", a.ring_cells, "rbl: cells of a buffer; a message takes two")

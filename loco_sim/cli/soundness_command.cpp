@@ -32,6 +32,9 @@ litmus::SoundnessOptions soundness_options(const SoundnessArguments& a) {
   if (a.bug == "barrier_without_fence") {
     only_in("bal");
     o.implementation.barrier_without_fence = true;
+  } else if (a.bug == "fence_without_wait") {
+    only_in("sv");
+    o.implementation.fence_without_wait = true;
   } else if (a.bug == "guards_forward") {
     only_in("msw");
     o.implementation.mixed_size = litmus::MixedSize::guards_forward;

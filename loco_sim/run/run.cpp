@@ -49,7 +49,7 @@ void add_network_counters(const fabric::Fabric& network, sim::Counters& counters
 
 void check_trace(const scenario::Scenario& s, const RunOptions& options, RunResult& result) {
   if (s.check.empty()) return;
-  model::CheckOptions check;
+  model::CheckOptions check{.tower = s.check_tower};
   if (options.interrupted) {
     check.poll = [&] {
       if (options.interrupted()) throw Interrupted(fmt::format("interrupted (scenario {}, seed {})", s.file, s.seed));

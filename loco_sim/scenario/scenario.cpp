@@ -104,7 +104,10 @@ void apply_checks(const Settings& settings, Scenario& out) {
   for (const std::string& word : check.words) {
     model::Library library{};
     if (model::parse_library(word, library)) out.check.push_back(library);
+    if (word == "tower") out.check_tower = true;
   }
+  if (out.check_tower && out.check.empty())
+    throw InputError(check.place, "check", "at least one library for the tower to stand on", "only \"tower\"");
   std::sort(out.check.begin(), out.check.end());
   const Value& level = at(settings, "trace.level");
   out.trace_subevents = level.text != "none";

@@ -45,6 +45,7 @@ struct Scenario {
   sim::Duration series_interval{};    ///< zero: none
   std::string trace_path;             ///< empty: no file
   std::vector<model::Library> check;  ///< ascending, no duplicates
+  bool check_tower = false;           ///< also what each library promises against the level below
   std::vector<std::string> faults;    ///< all that are switched on
   workloads::LibraryFaults library_faults;
   std::uint64_t events_max = 0;  ///< a run that needs more has gone astray

@@ -113,8 +113,9 @@ const KeyTable& scenario_keys() {
       {.path = "check",
        .type = KeyType::choices,
        .fallback = "[rdmawait, sv, bal]",
-       .choices = {"rdmawait", "sv", "bal", "rbl", "msw", "lock", "kvstore"},
-       .doc = "The libraries whose memory models the run is checked against; [] for none."},
+       .choices = {"rdmawait", "sv", "bal", "rbl", "msw", "lock", "kvstore", "tower"},
+       .doc = "The libraries whose memory models the run is checked against; [] for none. tower: also whether what "
+              "each of them promises is kept by the level below (`loco-sim check --tower`)."},
       {.path = "limits.events",
        .type = KeyType::integer,
        .fallback = "10000000000",

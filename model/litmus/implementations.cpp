@@ -216,7 +216,7 @@ class Translator {
     out_.work_ids.push_back("$fence" + std::to_string(len(out_.work_ids)));
     const int id = len(out_.work_ids) - 1;
     for (const int n : targets) get(at(layout_.fence, my_position()), at(layout_.fence, position(n)), id);
-    wait(id);
+    if (!how_.fence_without_wait) wait(id);
   }
   [[nodiscard]] int my_node() const { return at(source_.threads, thread_).node; }
   [[nodiscard]] int my_position() const { return position(my_node()); }
@@ -338,21 +338,32 @@ class Translator {
       const int c = how_.mixed_size == MixedSize::guards ? len(cells) - 1 - k : k;
       at(seen, c) = read(at(cells, c));
     }
-    int whole = kNone;
-    if (how_.mixed_size == MixedSize::hash) {
-      int h = constant(0);
-      for (int k = 0; k < elements; ++k)
-        h = binary(ExprOp::add, binary(ExprOp::mul, h, constant(kHashRadix)), value_of(at(seen, k + 1)));
-      whole = binary(ExprOp::eq, h, value_of(seen.front()));
-    } else {
-      whole = binary(ExprOp::eq, value_of(seen.front()), value_of(seen.back()));
-    }
+    const std::vector<int> data(seen.begin() + 1, seen.begin() + 1 + elements);
+    if (how_.mixed_size == MixedSize::hash) return name_by_hash(i.target, seen.front(), data);
+    const int whole = binary(ExprOp::eq, value_of(seen.front()), value_of(seen.back()));
     const int torn = unless(whole);
-    name_tuple(i.target, std::vector<int>(seen.begin() + 1, seen.begin() + 1 + elements), {});
+    name_tuple(i.target, data, {});
     const int done = jump();
     land(torn);
     assign(i.target, constant(kBottom));
     land(done);
+  }
+  /// target = the tuple that has this hash if the registers hold it, else bottom. A hash cell never holds the hash of
+  /// anything but a tuple of the program, and the hash is injective: the same as to compute that of the registers.
+  void name_by_hash(int target, int hashed, const std::vector<int>& registers) {
+    std::vector<int> exits, torn;
+    for (const auto& tuple : source_.tuples) {
+      if (tuple.size() != registers.size()) continue;
+      const int skip = unless(binary(ExprOp::eq, value_of(hashed), constant(hash(tuple))));
+      for (int k = 0; k < len(registers); ++k)
+        torn.push_back(unless(binary(ExprOp::eq, value_of(at(registers, k)), constant(at(tuple, k)))));
+      assign(target, constant(out_.intern(tuple)));
+      exits.push_back(jump());
+      land(skip);
+    }
+    for (const int t : torn) land(t);
+    assign(target, constant(kBottom));
+    for (const int e : exits) land(e);
   }
   /// target = the tuple with the values of the registers: a decision tree over the values that elements can have.
   void name_tuple(int target, const std::vector<int>& registers, std::vector<Value> prefix) {

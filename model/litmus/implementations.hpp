@@ -19,6 +19,7 @@ enum class MixedSize : std::uint8_t {
 
 struct Implementation {
   bool barrier_without_fence = false;  ///< the first bug of App. D: notify without a global fence
+  bool fence_without_wait = false;     ///< a global fence that does not wait for what it has read
   MixedSize mixed_size = MixedSize::hash;
   int ring_cells = 8;  ///< S of Fig. 14; a message takes two cells (its length and its value)
 };

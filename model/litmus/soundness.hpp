@@ -1,7 +1,8 @@
 // Bounded soundness of LOCO's library implementations (LOCO paper, Definition 3.10): for every client program up to
 // a bound, the outcomes of the implementation over rdmawait are among those of the specification.
 //
-// Clients are enumerated by size, so the first counterexample is a smallest one. Deterministic.
+// Clients are enumerated by size, so the first counterexample is a smallest one. Those that another client covers are
+// left out (clients.hpp). Deterministic.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,7 @@ struct SoundnessOptions {
   ModelOptions model_options;
   int loop_bound = 1;             ///< repetitions of an implementation's waiting loops
   std::uint64_t clients_max = 0;  ///< stop after so many; 0: no limit
+  bool every_client = false;      ///< also those that another one covers (clients.hpp): to test that rule
 };
 
 struct SoundnessResult {
