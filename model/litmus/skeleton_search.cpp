@@ -25,7 +25,8 @@ bool SkeletonSearch<W>::run() {
   collect_cells();
   collect_checks();
   order_reads();
-  if (!checks_hold()) return true;
+  find_reads_of_checks();
+  if (!checks_hold(0)) return true;
   outcome_.assign(sink_.program.observables.size(), 0);
   return choose_source(0, g);
 }
@@ -191,10 +192,29 @@ bool SkeletonSearch<W>::hb_allowed(const Graph& g) const {
 
 // --- values -----------------------------------------------------------------------------------------------------
 
-/// False if a check is known to fail.
 template <int W>
-bool SkeletonSearch<W>::checks_hold() const {
+void SkeletonSearch<W>::find_reads_of_checks() {
+  if (checks_.empty()) return;
+  std::array<std::size_t, kSubeventsMax> decided{};  // by read: so many reads are decided when it is
+  for (std::size_t k = 0; k < order_.size(); ++k) decided[static_cast<std::size_t>(order_[k])] = k + 1;
+  const auto latest = [&](const auto& self, int thread, int symbol) -> std::size_t {
+    const Symbol& s = at(at(x_.paths, thread)->symbols, symbol);
+    if (s.kind == Symbol::Kind::constant) return 0;
+    if (s.kind == Symbol::Kind::read) return decided[static_cast<std::size_t>(at(x_.offset, thread) + s.a)];
+    if (s.kind == Symbol::Kind::select) return self(self, thread, s.a);
+    std::size_t all = 0;
+    for (const int child : {s.a, s.b})
+      if (child != kNone) all = std::max(all, self(self, thread, child));
+    return all;
+  };
+  for (Check& c : checks_) c.reads = latest(latest, c.thread, c.symbol);
+}
+
+/// False if a check is known to fail, with the first reads of order_ decided.
+template <int W>
+bool SkeletonSearch<W>::checks_hold(std::size_t decided) const {
   return std::all_of(checks_.begin(), checks_.end(), [&](const Check& c) {
+    if (c.reads > decided) return true;
     const auto v = value(c.thread, c.symbol);
     if (!v) return true;
     if (c.equals) return *v == c.value;
@@ -222,14 +242,14 @@ bool SkeletonSearch<W>::choose_source(std::size_t k, const Graph& g) {
     rf_.set(r, kInitial);
     const bool possible =
         std::all_of(writes.begin(), writes.end(), [&](int w) { return w == r || add_rb(next, r, w); });
-    if (possible && (checks_.empty() || checks_hold()) && !choose_source(k + 1, next)) return false;
+    if (possible && (checks_.empty() || checks_hold(k + 1)) && !choose_source(k + 1, next)) return false;
   }
   for (const int w : writes) {
     if (w == r || !a_.rf.contains(w, r) || g.reaches(r, start(w))) continue;
     Graph next = g;
     rf_.set(r, w);
     const bool possible = add_rf(next, w, r) && cohere(next, w, r);
-    if (possible && (checks_.empty() || checks_hold()) && !choose_source(k + 1, next)) return false;
+    if (possible && (checks_.empty() || checks_hold(k + 1)) && !choose_source(k + 1, next)) return false;
   }
   if (a_.conflicts) {
     rf_.set(r, kConflict);

@@ -42,8 +42,9 @@ class SkeletonSearch {
   };
   struct Check {  // a condition on a path, or a value that is wanted
     int thread, symbol;
-    bool equals;  // to `value`; else: is it other than 0?
-    Value value;  // if not equals: 1 for other than 0, 0 for 0
+    bool equals;            // to `value`; else: is it other than 0?
+    Value value;            // if not equals: 1 for other than 0, 0 for 0
+    std::size_t reads = 0;  // its value is unknown until so many reads of order_ are decided, perhaps longer
   };
   struct CellUse {
     int cell;
@@ -69,7 +70,8 @@ class SkeletonSearch {
 
   // --- values ---
   [[nodiscard]] std::optional<Value> value(int thread, int symbol) const { return value_of(x_, rf_, thread, symbol); }
-  [[nodiscard]] bool checks_hold() const;
+  void find_reads_of_checks();
+  [[nodiscard]] bool checks_hold(std::size_t decided) const;
 
   // --- the search ---
   bool choose_source(std::size_t k, const Graph& g);

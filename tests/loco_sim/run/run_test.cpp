@@ -65,6 +65,20 @@ TEST_CASE("nothing is recorded when nobody asks, and times do not depend on it",
   CHECK(loco::run(parse(kMix + "check: []\n"), {.interrupted = {}, .keep_trace = true}).trace);
 }
 
+TEST_CASE("the tower is checked where a scenario asks for it", "[run]") {
+  // A barrier that notifies without fencing (LOCO paper, Appendix D) breaks the promise of its aGF.
+  const std::string broken =
+      "hardware: model-weak\ntopology: {nodes: 3}\nschedule: adversarial\nfaults: [barrier_without_fence]\n"
+      "workload: {kind: pattern, pattern: barrier_third_node, iterations: 300}\n";
+  const auto promises = [&](const char* check) {
+    const loco::RunResult r = loco::run(parse(broken + check));
+    return r.verdict->to_text().find("promise: ") != std::string::npos;
+  };
+  CHECK(promises("check: [rdmawait, sv, bal, tower]\n"));
+  CHECK_FALSE(promises("check: [rdmawait, sv, bal]\n"));
+  CHECK(loco::run(parse(kMix + "check: [rdmawait, sv, bal, tower]\n")).consistent());
+}
+
 TEST_CASE("a run that goes on too long, or is stopped, says so", "[run]") {
   CHECK_THROWS_WITH(loco::run(parse(kMix + "limits: {events: 100}\n")), contains_text("seed 1"));
   CHECK_THROWS_AS(loco::run(parse(kMix + "limits: {events: 100}\n")), loco::RunError);

@@ -70,6 +70,12 @@ TEST_CASE("overrides win over the file and are told as what they are", "[scenari
   CHECK(s.hardware.switch_latency.ps == 1'000'000);
   CHECK(s.check == std::vector<Library>{Library::sv});
   CHECK(s.seed == 7);
+  CHECK_FALSE(s.check_tower);
+  CHECK(parse(kBarrier + "check: [sv, tower]\n").check_tower);
+  CHECK(parse(kBarrier + "check: [sv, tower]\n").check == std::vector<Library>{Library::sv});
+  CHECK_THROWS_WITH(
+      parse(kBarrier + "check: [tower]\n"),
+      loco::test::contains_text("expected at least one library for the tower to stand on, found only \"tower\""));
   CHECK_THROWS_WITH(parse(kBarrier, {{"topology.nodes", "many"}}),
                     "--set topology.nodes=many: topology.nodes: expected an integer from 2 to 1024, found \"many\"");
   CHECK_THROWS_WITH(parse(kBarrier, {{"topology", "[1"}}),
