@@ -10,11 +10,25 @@ namespace loco::nic {
 
 namespace {
 
-/// One key of a cache; a miss reads its content over PCIe.
-sim::Duration look_up(Engine& engine, NodeId node, KeyCache& cache, std::uint64_t key) {
-  if (cache.touch(key)) return {};
+sim::Duration cost_of(Engine& engine, NodeId node, bool hit) {
+  if (hit) return {};
   ++engine.state.counters.cache_misses;
   return context_read(engine, node);
+}
+
+/// One key of a cache; a miss reads its content over PCIe.
+sim::Duration look_up(Engine& engine, NodeId node, KeyCache& cache, std::uint64_t key) {
+  return cost_of(engine, node, cache.touch(key));
+}
+
+/// The state of the READ or atomic with this number: one slot for each that may be outstanding, held until the
+/// response is there. Slots have a bank each and sets two ways, so that neither one queue pair nor two displace their
+/// own.
+sim::Duration look_up_read_state(Engine& engine, NodeId node, QpId qp, std::uint32_t number) {
+  const std::uint32_t slots = engine.profile().nic_max_rd_atomic;
+  const std::uint32_t slot = number % slots;
+  return cost_of(engine, node,
+                 engine.state.hosts[node].read_states.touch(std::uint64_t{qp} << 16U | slot, slot, slots));
 }
 
 std::uint64_t translation_key(const Engine& engine, std::uint32_t region, Address address) {
@@ -58,10 +72,7 @@ bool take_unit(Engine& engine, QpId id, const Wqe& wqe, std::uint32_t number, si
   if (!wqe.inline_data && wqe.length > 0) {
     stall += look_up(engine, qp.node, host.translations, translation_key(engine, wqe.lkey, wqe.local));
   }
-  if (reads_or_atomic(wqe.opcode)) {
-    // One slot for each that may be outstanding, held until the response is there.
-    stall += look_up(engine, qp.node, host.read_states, std::uint64_t{id} << 16U | number % p.nic_max_rd_atomic);
-  }
+  if (reads_or_atomic(wqe.opcode)) stall += look_up_read_state(engine, qp.node, id, number);
   if (p.nic_units > 0) engine.schedule(kEventUnitFree, id, 0, engine.now() + stall + p.nic_unit_time);
   return true;
 }

@@ -21,10 +21,15 @@ class KeyCache {
       : ways_(std::min(ways, entries)), lines_(entries == 0 ? 0 : entries / ways_ * ways_, kNone) {}
 
   /// True when the key was there. Makes it the newest of its set.
-  bool touch(std::uint64_t key) {
+  bool touch(std::uint64_t key) { return touch(key, 0, 1); }
+  /// The same, with the sets in `banks` parts of the same size: keys of different banks never share a set, as long as
+  /// there are as many sets as banks. Precondition: bank < banks.
+  bool touch(std::uint64_t key, std::uint64_t bank, std::uint64_t banks) {
     if (lines_.empty()) return true;
     const std::uint64_t sets = lines_.size() / ways_;
-    const auto set = lines_.begin() + static_cast<std::ptrdiff_t>(mix(key) % sets * ways_);
+    const std::uint64_t in_bank = std::max<std::uint64_t>(1, sets / banks);
+    const std::uint64_t index = (bank * in_bank + mix(key) % in_bank) % sets;
+    const auto set = lines_.begin() + static_cast<std::ptrdiff_t>(index * ways_);
     const auto end = set + static_cast<std::ptrdiff_t>(ways_);
     auto found = std::find(set, end, key);
     const bool hit = found != end;

@@ -174,7 +174,7 @@ Host::Host(bool witness, const HardwareProfile& p) : memory(witness) {
   translated = KeyCache(p.pcie_iommu ? static_cast<std::uint32_t>(p.pcie_iommu_window.count / kPage) : 0, kWays);
   contexts = KeyCache(p.nic_context_entries, kWays);
   translations = KeyCache(p.nic_translation_entries, kWays);
-  read_states = KeyCache(p.nic_read_state_entries, 1);
+  read_states = KeyCache(p.nic_read_state_entries, 2);  // see context.cpp
 }
 
 namespace {
