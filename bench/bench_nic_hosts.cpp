@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint32_t kHosts = 128;
 constexpr std::uint32_t kMessage = 65'536;
-constexpr std::uint32_t kOutstanding = 16;
+constexpr std::uint32_t kOutstanding = 4;  // 256 KiB: more than a path holds
 constexpr std::uint64_t kRegistered = 1U << 20U;
 
 double cpu_seconds() {

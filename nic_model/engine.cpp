@@ -93,6 +93,15 @@ void Engine::release(std::uint32_t buffer) {
   if (--state.buffers[buffer].references == 0) state.buffers.release(buffer);
 }
 
+void Engine::prefetch(NodeId node, Address address, std::uint32_t buffer, std::uint32_t offset,
+                      std::uint32_t bytes) const {
+  constexpr std::uint32_t kLine = 64;
+  if (bytes < kLine || buffer == fabric::kNoBuffer) return;
+  state.hosts[node].memory.prefetch(address, bytes);
+  const std::byte* data = state.buffers[buffer].data() + offset;
+  for (std::uint32_t at = 0; at < bytes; at += kLine) __builtin_prefetch(data + at);
+}
+
 bool Engine::allowed(std::uint32_t key, NodeId node, Address address, std::uint64_t size, std::uint8_t access) const {
   const std::uint32_t index = key >> 8U;
   if (index >= state.regions.size()) return false;

@@ -46,6 +46,10 @@ class Engine {
   }
   void release(std::uint32_t buffer);
 
+  /// Payload that the step of a DMA being scheduled will copy: with many hosts it is in no cache any more by the time
+  /// it is needed, and the steps between now and then are enough to fetch it.
+  void prefetch(NodeId node, Address address, std::uint32_t buffer, std::uint32_t offset, std::uint32_t bytes) const;
+
   /// Rings for [address, address + size) on a node with this key and these rights?
   [[nodiscard]] bool allowed(std::uint32_t key, NodeId node, Address address, std::uint64_t size,
                              std::uint8_t access) const;

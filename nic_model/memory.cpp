@@ -56,6 +56,14 @@ void HostMemory::write(Address address, std::span<const std::byte> in) {
   }
 }
 
+void HostMemory::prefetch(Address address, std::uint64_t size) const {
+  constexpr Address kLine = 64;
+  for (Address at = address / kLine * kLine; at < address + size; at += kLine) {
+    const std::uint32_t page = find(at);
+    if (page != kNone) __builtin_prefetch(&pages_[page][at % kPageBytes / 8]);
+  }
+}
+
 SubeventId HostMemory::writer(Address address) const {
   const std::uint32_t page = find(address);
   return page == kNone || !witness_on_ ? 0 : writers_[page][address % kPageBytes / 8];

@@ -30,6 +30,9 @@ class HostMemory {
   void read(Address address, std::span<std::byte> out) const;
   void write(Address address, std::span<const std::byte> in);
 
+  /// Has the simulating machine's cache fetch what will be read or written soon. Changes nothing.
+  void prefetch(Address address, std::uint64_t size) const;
+
   /// Last writer of the word that holds `address`; 0 for the initial value.
   [[nodiscard]] SubeventId writer(Address address) const;
   /// Makes `id` the last writer and returns the one before.

@@ -78,6 +78,11 @@ void announce(Engine& engine, TlpKind kind, NodeId node, QpId qp, Address addres
 
 void schedule_commit(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
   write.has_event = true;
+  if (!write.is_cqe) {
+    const std::uint32_t bytes = write_step(engine, write.address + write.committed, write.length - write.committed);
+    engine.prefetch(engine.state.domains[domain].node, write.address + write.committed, write.buffer,
+                    write.offset + write.committed, bytes);
+  }
   engine.schedule(kEventCommit, domain, number, write.ready);
 }
 

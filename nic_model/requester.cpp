@@ -31,6 +31,13 @@ Status local_check(const Engine& engine, const QueuePair& qp, const Wqe& wqe) {
   return engine.allowed(wqe.lkey, qp.node, wqe.local, wqe.length, access) ? Status::success : Status::loc_prot_err;
 }
 
+/// The next step of a payload's PCIe read.
+void schedule_read(Engine& engine, QpId id, std::uint32_t number, const SendEntry& e, sim::SimTime at) {
+  const std::uint32_t bytes = read_step(engine, e.wqe.local, e.wqe.length, e.payload_read);
+  engine.prefetch(engine.state.qps[id].node, e.wqe.local + e.payload_read, e.buffer, e.payload_read, bytes);
+  engine.schedule(kEventReadPayload, id, number, at);
+}
+
 void schedule_payload(Engine& engine, QpId id) {
   Requester& rq = engine.state.qps[id].requester;
   while (rq.payload_next != rq.started && !needs_payload_read(rq.entry(rq.payload_next))) ++rq.payload_next;
@@ -38,7 +45,7 @@ void schedule_payload(Engine& engine, QpId id) {
   const SendEntry& e = rq.entry(rq.payload_next);
   if (!e.read_ready) return;
   rq.payload_event = true;
-  engine.schedule(kEventReadPayload, id, rq.payload_next, e.ready);
+  schedule_read(engine, id, rq.payload_next, e, e.ready);
 }
 
 /// Bytes of the next packet of a write.
@@ -329,7 +336,7 @@ void read_payload(Engine& engine, QpId id, std::uint32_t number) {
   e.ready = return_data(engine, qp.node, bytes, link_free, e.wqe.lkey);
   if (needs_payload_read(e)) {
     rq.payload_event = !engine.fault(Fault::payload_reads_reorder);
-    engine.schedule(kEventReadPayload, id, number, link_free);
+    schedule_read(engine, id, number, e, link_free);
   } else {
     schedule_payload(engine, id);
     start(engine, id, {});  // a fence may have waited for this read
