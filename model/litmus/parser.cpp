@@ -19,7 +19,7 @@ constexpr int kThreadsMax = 64;
 
 std::string describe(const YamlNode& n) {
   if (!n.defined()) return "nothing";
-  if (n.scalar()) return quoted(n.text());
+  if (n.scalar()) return litmus::quoted(n.text());
   return n.map() ? "a map" : n.list() ? "a list" : "nothing";
 }
 
@@ -252,7 +252,7 @@ class DocumentParser {
           for (const Token& token : at(tokens, t))
             if (token.is_word(name))
               throw ParseError(file_, token.at, "a register that no other thread assigns to",
-                               quoted(name) + ", a register of thread " + std::to_string(other));
+                               litmus::quoted(name) + ", a register of thread " + std::to_string(other));
         }
   }
 

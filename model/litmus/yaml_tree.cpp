@@ -63,7 +63,7 @@ class Events {
  private:
   [[nodiscard]] std::string found(SourcePos at) const {
     const std::string_view rest = SourceText(text_).from(at);
-    return rest.empty() ? "the end of the line" : quoted(rest);
+    return rest.empty() ? "the end of the line" : litmus::quoted(rest);
   }
   [[nodiscard]] SourcePos place_of(std::size_t offset) const {
     const std::string_view before = text_.substr(0, offset);
