@@ -17,3 +17,13 @@ namespace loco::test {
 inline auto contains_text(const std::string& text) { return Catch::Matchers::Contains(text); }
 }  // namespace loco::test
 #endif
+
+namespace loco::test {
+/// Long loops take one case in so many: sanitizers make everything some ten times slower, and the plain run has them
+/// all.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr unsigned kShare = 10;
+#else
+inline constexpr unsigned kShare = 1;
+#endif
+}  // namespace loco::test

@@ -91,7 +91,8 @@ void check_reduction(std::uint64_t seed, const Shape& shape, const nic::Hardware
 TEST_CASE("explored is exactly what the model allows with completions in order; sampling covers it") {
   for (const char* model : {"rdmatso", "rdmawait"}) {
     Totals totals;
-    for (std::uint64_t seed = 1; seed <= 200; ++seed) check_exact(seed, {.model = model}, 2000, totals);
+    for (std::uint64_t seed = 1; seed <= 200 / loco::test::kShare; ++seed)
+      check_exact(seed, {.model = model}, 2000, totals);
     INFO(model << ": " << totals.sampled << " of " << totals.possible << " outcomes sampled");
     CHECK(totals.sampled * 100 >= totals.possible * 95);
   }
@@ -108,7 +109,7 @@ TEST_CASE("the same on many more random programs", "[.long]") {
 
 TEST_CASE("reduction loses no outcome") {
   for (const char* model : {"rdmatso", "rdmawait"}) {
-    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 100 / loco::test::kShare; ++seed) {
       check_reduction(seed, {.model = model, .nodes_max = 2, .threads_max = 2, .operations_max = 3, .total_max = 5});
     }
   }

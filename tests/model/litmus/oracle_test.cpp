@@ -10,16 +10,9 @@ using namespace loco::model::litmus;
 
 namespace {
 
-// Under sanitizers, which make everything some ten times slower, one program in ten: the plain run compares them all.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t kShare = 10;
-#else
-constexpr std::uint64_t kShare = 1;
-#endif
-
 std::pair<std::uint64_t, std::uint64_t> seeds(std::uint64_t count) {
   const char* chosen = std::getenv("LITMUS_SEED");
-  if (chosen == nullptr) return {1, count / kShare + 1};
+  if (chosen == nullptr) return {1, count / loco::test::kShare + 1};
   const std::uint64_t s = std::strtoull(chosen, nullptr, 10);
   return {s, s + 1};
 }
