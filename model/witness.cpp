@@ -1,6 +1,8 @@
 #include "model/witness.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <vector>
 
 #include "model/stamps.hpp"
 #include "model/words.hpp"
@@ -107,15 +109,28 @@ class Witness {
     }
   }
 
-  /// The i-th word written is the i-th word read; a fetch-and-add writes the sum.
+  /// The call's subevents of a kind by address: packets may be placed, and answers come, in another order.
+  static void by_address(const TraceIndex& index, std::span<const SubeventId> parts, Stamp stamp,
+                         std::vector<SubeventId>& ids) {
+    ids.clear();
+    for (const SubeventId id : parts)
+      if (index.subevent(id).stamp == stamp) ids.push_back(id);
+    const auto before = [&index](SubeventId a, SubeventId b) {
+      return index.subevent(a).address < index.subevent(b).address;
+    };
+    if (!std::is_sorted(ids.begin(), ids.end(), before)) std::stable_sort(ids.begin(), ids.end(), before);
+  }
+
+  /// By address, the i-th word written is the i-th word read; a fetch-and-add writes the sum.
   void copied(const Call& c, std::span<const SubeventId> parts, Stamp read, Stamp written) {
-    std::size_t r = 0;
-    for (const SubeventId id : parts) {
+    by_address(index_, parts, written, writes_);
+    if (writes_.empty()) return;
+    by_address(index_, parts, read, reads_);
+    for (std::size_t i = 0; i < writes_.size(); ++i) {
+      const SubeventId id = writes_[i];
       const Subevent& w = index_.subevent(id);
-      if (w.stamp != written) continue;
-      while (r < parts.size() && index_.subevent(parts[r]).stamp != read) ++r;
-      if (r == parts.size()) return report(Rule::copied_value, id, "writes what the call has not read");
-      const Subevent& from = index_.subevent(parts[r++]);
+      if (i >= reads_.size()) return report(Rule::copied_value, id, "writes what the call has not read");
+      const Subevent& from = index_.subevent(reads_[i]);
       if (from.peer != w.peer) report(Rule::respects_nodes, id, "and its read are for different nodes");
       std::uint64_t value = from.value;
       if (written == Stamp::aNRW && c.method == Method::remote_faa) value += c.argument;
@@ -144,6 +159,7 @@ class Witness {
   const TraceIndex& index_;
   const Trace& trace_;
   Reports& reports_;
+  std::vector<SubeventId> reads_, writes_;  // of the call at hand
 };
 
 }  // namespace

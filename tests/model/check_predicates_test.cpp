@@ -115,6 +115,21 @@ TEST_CASE("well-formedness: each rule is caught by name", "[check]") {
     std::swap(b.at(low).value, b.at(high).value);
     check_rule(b.trace, Library::rdmawait, Rule::copied_value);
   }
+  SECTION(
+      "copied value: the words of a wide put placed in another order, which is no mistake until they are exchanged") {
+    b.commit(b.write(0, {0, 0x108}, 9));
+    const CallId wide = b.put(0);
+    (void)b.nlr(wide, 1, {0, 0x100});
+    (void)b.nlr(wide, 1, {0, 0x108});
+    const SubeventId high = b.nrw(wide, {1, 16});
+    const SubeventId low = b.nrw(wide, {1, 8});
+    b.at(low).value = 5;
+    b.commit(high);
+    b.commit(low);
+    CHECK(check(b.trace, kCore).consistent());
+    std::swap(b.at(low).value, b.at(high).value);
+    check_rule(b.trace, Library::rdmawait, Rule::copied_value);
+  }
   SECTION("returned value: of a read") {
     b.call(b.at(p.read).call).result = 6;
     check_rule(b.trace, Library::rdmawait, Rule::returned_value);
