@@ -15,12 +15,17 @@ function(loco_sim_library name)
 endfunction()
 
 # loco_sim_test(name SOURCES... DEPENDS... [LONG]) : a Catch2 program, one ctest entry, part of target loco_sim_tests.
-# LONG adds a second entry, label "long", that runs the program's test cases tagged [.long].
+# LONG adds a second entry, label "long", that runs the program's test cases tagged [.long]. FIGURES is for programs that
+# compare figures, label "figures": what they run is sanitized by others.
 function(loco_sim_test name)
-  cmake_parse_arguments(ARG "LONG" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "LONG;FIGURES" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})
   target_link_libraries(test_${name} PRIVATE loco_sim_catch_main ${ARG_DEPENDS})
+  target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)  # it is the libraries that take the time
   add_test(NAME ${name} COMMAND test_${name})
+  if(ARG_FIGURES)
+    set_tests_properties(${name} PROPERTIES LABELS figures)
+  endif()
   if(ARG_LONG)
     add_test(NAME ${name}_long COMMAND test_${name} "[.long]")
     set_tests_properties(${name}_long PROPERTIES LABELS long)
