@@ -114,7 +114,7 @@ ClientAlphabet rbl_clients(int threads) {
 
 /// A hash tells a torn value, whoever tore it. Guards tell it if one thread writes, and no NIC copies meanwhile.
 ClientAlphabet msw_clients(int threads, bool guards) {
-  constexpr int m = 0, k = 1;
+  const int m = 0, k = 1;  // the locations, by their names in the clients
   ClientAlphabet a;
   a.head = "locations: {m: {node: 1, init: [0, 0]}, k: {node: 1, init: [0, 0]}}\n";
   a.round = a.alike = !guards;
