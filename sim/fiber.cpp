@@ -100,38 +100,38 @@ class FiberPool::Fiber {
     const std::size_t shift = slot * kShiftStep % kShiftEnd;
     context::protected_fixedsize_stack allocator(stack_bytes + kShiftEnd);
     const context::stack_context stack = allocator.allocate();
-    inside_note.set_bounds(stack);
-    inside_note.make_on([&] {
-      inside = context::fiber(std::allocator_arg,
-                              context::preallocated(static_cast<char*>(stack.sp) - shift, stack.size - shift, stack),
-                              allocator, [this](context::fiber&& from) { return loop(std::move(from)); });
+    inside_note_.set_bounds(stack);
+    inside_note_.make_on([&] {
+      inside_ = context::fiber(std::allocator_arg,
+                               context::preallocated(static_cast<char*>(stack.sp) - shift, stack.size - shift, stack),
+                               allocator, [this](context::fiber&& from) { return loop(std::move(from)); });
     });
   }
   ~Fiber() {
     quit = true;
     enter();
-    inside_note.drop_fake(outside_note);
-    inside_note.forget_red_zones();
+    inside_note_.drop_fake(outside_note_);
+    inside_note_.forget_red_zones();
   }
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
   // From outside: runs the fiber until it leaves.
   void enter() {
-    outside_exceptions.save();
-    inside_exceptions.restore();
-    outside_note.leave_to(inside_note);
-    inside = std::move(inside).resume();
-    outside_note.arrive();
-    inside_exceptions.save();
-    outside_exceptions.restore();
+    outside_exceptions_.save();
+    inside_exceptions_.restore();
+    outside_note_.leave_to(inside_note_);
+    inside_ = std::move(inside_).resume();
+    outside_note_.arrive();
+    inside_exceptions_.save();
+    outside_exceptions_.restore();
   }
 
   // From inside: gives control back to enter().
   void leave() {
-    inside_note.leave_to(outside_note);
-    outside = std::move(outside).resume();
-    inside_note.arrive_from(outside_note);
+    inside_note_.leave_to(outside_note_);
+    outside_ = std::move(outside_).resume();
+    inside_note_.arrive_from(outside_note_);
   }
 
   std::function<void()> body;
@@ -147,15 +147,15 @@ class FiberPool::Fiber {
   static constexpr std::size_t kShiftEnd = 4096;
 
   context::fiber loop(context::fiber&& from) {
-    outside = std::move(from);
-    inside_note.arrive_from(outside_note);
+    outside_ = std::move(from);
+    inside_note_.arrive_from(outside_note_);
     while (!quit) {
       run_body();
       done = true;
       leave();
     }
-    inside_note.leave_to(outside_note);
-    return std::move(outside);
+    inside_note_.leave_to(outside_note_);
+    return std::move(outside_);
   }
 
   void run_body() {
@@ -168,12 +168,12 @@ class FiberPool::Fiber {
     }
   }
 
-  context::fiber inside;   // where enter() goes
-  context::fiber outside;  // where leave() goes
-  ExceptionState inside_exceptions;
-  ExceptionState outside_exceptions;
-  StackNote inside_note;
-  StackNote outside_note;
+  context::fiber inside_;   // where enter() goes
+  context::fiber outside_;  // where leave() goes
+  ExceptionState inside_exceptions_;
+  ExceptionState outside_exceptions_;
+  StackNote inside_note_;
+  StackNote outside_note_;
 };
 
 FiberPool::FiberPool(Options options) : options_(options) {}
