@@ -48,6 +48,9 @@ enum class Opcode : std::uint8_t {
   cnp,              // congestion notification (RoCE v2 annex A17.9.3): travels like a response, belongs to no request
 };
 
+/// Is it the request of a remote atomic?
+[[nodiscard]] constexpr bool is_atomic(Opcode op) { return op == Opcode::compare_swap || op == Opcode::fetch_add; }
+
 [[nodiscard]] constexpr bool is_response(Opcode op) { return op >= Opcode::ack; }
 
 /// AETH syndromes of a NAK (IBTA 9.7.5.2.8).

@@ -21,8 +21,6 @@ using Op = fabric::Opcode;
 /// PSNs from the expected one on for which something is kept, out of order. What is beyond is asked for again.
 constexpr std::int32_t kReorderWindow = 1 << 14;
 
-bool is_atomic(Op op) { return op == Op::compare_swap || op == Op::fetch_add; }
-
 /// May the memory that a request names be accessed?
 NakCode check(const Engine& engine, const QueuePair& qp, const fabric::Packet& packet) {
   if (packet.opcode == Op::send) return NakCode::none;

@@ -13,8 +13,6 @@ namespace {
 
 using Op = fabric::Opcode;
 
-bool answers_atomic(Op op) { return op == Op::compare_swap || op == Op::fetch_add; }
-
 /// Flow model: a READ's answer may begin to flow when the first packet of it has been read.
 void announce_response(Engine& engine, QpId id) {
   const fabric::FlowOptions& flow = engine.state.fabric.config().flow;
@@ -63,7 +61,7 @@ void start_atomic(Engine& engine, NodeId node) {
 }
 
 Response response_to(Engine& engine, const fabric::Packet& packet) {
-  Response r{.opcode = answers_atomic(packet.opcode) ? Op::atomic_response : Op::read_response,
+  Response r{.opcode = is_atomic(packet.opcode) ? Op::atomic_response : Op::read_response,
              .psn = packet.psn,
              .wqe = packet.wqe,
              .length = packet.total,
