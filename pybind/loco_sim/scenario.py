@@ -103,14 +103,17 @@ class Scenario:
 
     @property
     def name(self) -> str:
+        """The scenario's `name:`, or that of its file."""
         return self._core.name
 
     @property
     def description(self) -> str:
+        """The scenario's `description:`, or ""."""
         return self._core.description
 
     @property
     def seed(self) -> int:
+        """What all of a run's random draws derive from."""
         return self._core.seed
 
     @property

@@ -115,14 +115,17 @@ class Trace:
 
     @property
     def scenario(self) -> str:
+        """The name of the scenario that was run."""
         return self._core.scenario
 
     @property
     def seed(self) -> int:
+        """The seed of the run."""
         return self._core.seed
 
     @property
     def nodes(self) -> int:
+        """Number of hosts."""
         return self._core.nodes
 
     @property

@@ -20,6 +20,12 @@ def test_input_error_has_its_place(tmp_path):
     assert isinstance(e, ls.Error) and isinstance(e, ValueError)
 
 
+def test_input_error_says_what_was_expected():
+    with pytest.raises(ls.InputError) as caught:
+        ls.Scenario({"topology": {"nodes": "many"}, "workload": {"kind": "barrier"}})
+    assert caught.value.key == "topology.nodes" and "integer" in caught.value.expected and caught.value.found == '"many"'
+
+
 @pytest.mark.parametrize("text", [
     "workload: {kind: barrier}\nseed: 1\nseed: 2\n",
     "workload: {kind: barier}\n",
