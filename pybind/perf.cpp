@@ -9,6 +9,7 @@
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/input_error.hpp"
 #include "pybind/bindings.hpp"
+#include "pybind/interruption.hpp"
 
 namespace loco::python {
 
@@ -40,10 +41,15 @@ py::dict run_perf(const std::string& test, const std::string& hardware, bool sta
   o.device_memory = device_memory;
   o.copy = copy;
   o.seed = seed;
+  Interruption interruption;
+  o.interrupted = [&] { return interruption.requested(); };
   perf::Result result;
-  {
+  try {
     const py::gil_scoped_release released;
     result = perf::run(o);
+  } catch (const perf::Interrupted&) {
+    interruption.rethrow();
+    throw;
   }
   py::dict row;
   for (const perf::Column& column : perf::columns(o.test, result)) {

@@ -35,7 +35,10 @@ class Bench final : public nic::ThreadRunner {
   std::array<Endpoint, 2> connect(std::uint32_t depth, nic::CqId node0_send_cq, nic::CqId node1_recv_cq);
   /// Threads are numbered from 0 in the order of these calls.
   void thread(nic::NodeId node, Step step);
-  /// Until nothing is left to happen. Throws std::runtime_error when a work request failed.
+  /// The next event; false when nothing is left to happen. Throws std::runtime_error when a work request failed,
+  /// Interrupted when Options::interrupted says so.
+  bool step();
+  /// Until nothing is left to happen.
   void run();
 
   void run(nic::Cpu& cpu) override { steps_.at(cpu.thread())(cpu); }
@@ -43,6 +46,8 @@ class Bench final : public nic::ThreadRunner {
  private:
   Options options_;
   nic::System system_;
+  nic::Context context_{*this};
+  std::uint64_t events_ = 0;
   std::vector<Step> steps_;
 };
 

@@ -8,8 +8,8 @@ namespace loco::perf {
 namespace {
 
 /// Runs until `count` DMAs of node 0 are done.
-void wait_for(nic::System& system, nic::Context& context, std::uint64_t count) {
-  while (system.dma_done(0) < count && system.step(context)) {
+void wait_for(Bench& bench, std::uint64_t count) {
+  while (bench.system().dma_done(0) < count && bench.step()) {
   }
 }
 
@@ -31,7 +31,6 @@ struct Walk {
 Result dma_latency(const Options& o) {
   Bench bench(o);
   nic::System& system = bench.system();
-  nic::Context context{bench};
   Walk walk{.region = bench.memory(0, std::max(o.region, (o.size + kPage - 1) / kPage * kPage)), .size = o.size};
   const auto bytes = static_cast<std::uint32_t>(o.size);
   std::vector<std::int64_t> samples;
@@ -44,7 +43,7 @@ Result dma_latency(const Options& o) {
       ++done;
     }
     system.dma_read(0, walk.region, address, bytes);
-    wait_for(system, context, ++done);
+    wait_for(bench, ++done);
     samples.push_back((system.now() - start).ps);
   }
   Result result{.size = o.size, .iterations = o.iterations};
@@ -55,12 +54,11 @@ Result dma_latency(const Options& o) {
 Result dma_bandwidth(const Options& o) {
   Bench bench(o);
   nic::System& system = bench.system();
-  nic::Context context{bench};
   Walk walk{.region = bench.memory(0, std::max(o.region, (o.size + kPage - 1) / kPage * kPage)), .size = o.size};
   const auto bytes = static_cast<std::uint32_t>(o.size);
   const sim::SimTime start = system.now();
   for (std::uint32_t i = 0; i < o.iterations; ++i) {
-    if (i >= o.depth) wait_for(system, context, i - o.depth + 1);
+    if (i >= o.depth) wait_for(bench, i - o.depth + 1);
     const nic::Address address = walk();
     if (o.test == Test::dma_read_bw) {
       system.dma_read(0, walk.region, address, bytes);
@@ -68,7 +66,7 @@ Result dma_bandwidth(const Options& o) {
       system.dma_write(0, walk.region, address, bytes);
     }
   }
-  wait_for(system, context, o.iterations);
+  wait_for(bench, o.iterations);
   Result result{.size = o.size, .iterations = o.iterations};
   result.rate = static_cast<double>(o.iterations) / (system.now() - start).seconds();
   result.average = result.peak = result.rate * static_cast<double>(o.size);

@@ -135,9 +135,14 @@ void Bench::thread(nic::NodeId node, Step step) {
   system_.create_thread(node);
 }
 
+bool Bench::step() {
+  constexpr std::uint64_t kAskEvery = 4096;
+  if (++events_ % kAskEvery == 0 && options_.interrupted && options_.interrupted()) throw Interrupted();
+  return system_.step(context_);
+}
+
 void Bench::run() {
-  nic::Context context{*this};
-  while (system_.step(context)) {
+  while (step()) {
   }
 }
 

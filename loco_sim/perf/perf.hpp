@@ -10,7 +10,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -60,6 +62,7 @@ struct Options {
   bool device_memory = false;                    ///< the remote memory is on its NIC
   bool copy = false;                             ///< both sides copy each message, as MPI does with short ones
   std::uint64_t seed = 1;                        ///< of the places in `region`
+  std::function<bool()> interrupted = {};        ///< asked now and then; true ends the run with Interrupted
 };
 
 /// perftest's: 1000, but 5000 for the bandwidth of writes; fewer for messages above 64 KiB: 256 MiB in all.
@@ -68,6 +71,12 @@ struct Options {
 [[nodiscard]] std::uint32_t default_inline(Test test, const nic::HardwareProfile& profile);
 /// perftest's default message size: 2 for latency, 65536 for bandwidth, 8 for atomics.
 [[nodiscard]] std::uint64_t default_size(Test test);
+
+/// Options::interrupted said so.
+class Interrupted : public std::runtime_error {
+ public:
+  Interrupted() : std::runtime_error("interrupted") {}
+};
 
 struct Result {
   std::uint64_t size = 0;

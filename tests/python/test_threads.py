@@ -89,6 +89,14 @@ def test_ctrl_c_stops_a_check(barrier):
     assert min(interrupted_after(None, 0.1, check_for_long) for _ in range(3)) < 0.100
 
 
+@pytest.mark.parametrize("test", ["write_lat", "read_bw", "dma_read_bw"])
+def test_ctrl_c_stops_a_measurement(test):
+    def measure_for_long(_):
+        ls.perf(test, size=64, iterations=100_000_000)
+
+    assert min(interrupted_after(None, 0.1, measure_for_long) for _ in range(3)) < 0.100
+
+
 def test_runs_work_after_an_interrupt(endless, barrier):
     interrupted_after(endless, 0.05)
     assert ls.run(barrier).verdict.ok
