@@ -1,0 +1,115 @@
+"""Message-sequence charts, and execution graphs of the memory models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..litmus_tests import Explanation
+from ..result import Result
+from ..trace import Trace
+from ..verdict import Verdict, Violation
+from ._canvas import COLOURS, axes_for, unit_for
+from ._transfers import transfers_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_RELATIONS = {"rf": "#009e73", "rb": "#d55e00", "mo": "#0072b2", "nfo": "#e69f00", "ppo": "#555555", "so": "#cc79a7"}
+
+
+def sequence_chart(trace: Trace | Result, ax: Axes | None = None, *, start_ps: int = 0, limit: int = 60) -> Axes:
+    """Message-sequence chart: a line for each node, time going down, an arrow for each remote operation from where the
+    data was read to where it was written.
+
+    Args:
+        start_ps: leave out what began earlier.
+        limit: draw at most that many operations.
+    """
+    trace = trace.trace if isinstance(trace, Result) else trace
+    transfers = sorted((t for t in transfers_of(trace) if t.start >= start_ps), key=lambda t: t.start)[:limit]
+    ax = axes_for(ax, "sequence_chart", figsize=(1.6 + 1.5 * trace.nodes, 2 + 0.12 * len(transfers)))
+    span = max((t.end for t in transfers), default=1) - (transfers[0].start if transfers else 0)
+    unit, unit_name = unit_for(span or 1)
+    for node in range(trace.nodes):
+        ax.axvline(node, color="#bbbbbb", linewidth=1, zorder=0)
+    for t in transfers:
+        source, target = (t.local, t.peer) if t.kind == "put" else (t.peer, t.local)
+        colour = COLOURS[0] if t.kind == "put" else COLOURS[1]
+        bend = 0.25 if source == target else 0
+        ax.annotate("", xy=(target, t.end / unit), xytext=(source, t.start / unit),
+                    arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 1, "shrinkA": 0, "shrinkB": 0,
+                                "connectionstyle": f"arc3,rad={bend}"})
+        ax.plot([source, target], [t.start / unit, t.end / unit], ".", color=colour, markersize=4)
+    for kind, colour in (("put", COLOURS[0]), ("get", COLOURS[1])):
+        if any(t.kind == kind for t in transfers):
+            ax.plot([], [], color=colour, label=kind)
+    ax.set_xlim(-0.5, trace.nodes - 0.5)
+    ax.set_xticks(range(trace.nodes), [f"node {n}" for n in range(trace.nodes)])
+    ax.xaxis.tick_top()
+    if transfers:
+        margin = 0.03 * max(span, 1) / unit
+        ax.set_ylim(max(t.end for t in transfers) / unit + margin, transfers[0].start / unit - margin)
+        ax.legend(loc="lower right")
+    ax.set_ylabel(f"simulated time ({unit_name})")
+    return ax
+
+
+def _graph_of(subject: Explanation | Verdict | Violation) -> tuple[str, list[tuple[int, str]], list[tuple[int, int, str, bool]]]:
+    """Title; nodes (column, label); edges (from, to, relation, bold)."""
+    if isinstance(subject, Explanation):
+        return (subject.title, [(thread, label) for thread, label, _ in subject.nodes],
+                [(a, b, relation, bold) for a, b, relation, _, bold in subject.edges])
+    if isinstance(subject, Verdict):
+        with_cycle = [v for v in subject.violations if v.cycle]
+        if not with_cycle:
+            raise ValueError("this verdict has no cycle to draw")
+        subject = with_cycle[0]
+    steps = subject.cycle
+    return (subject.message, [(s.thread, f"{s.call_text}\n{s.subevent_text}") for s in steps],
+            [(i, (i + 1) % len(steps), s.rule, True) for i, s in enumerate(steps)])
+
+
+def execution_graph(subject: Explanation | Verdict | Violation, ax: Axes | None = None) -> Axes:
+    """An execution as a graph: a column for each thread, program order downwards, relations as coloured arrows.
+
+    Args:
+        subject: an `Explanation` of a litmus test (``result.witness(...)``), or the cycle of a `Verdict` or `Violation`.
+    """
+    title, nodes, edges = _graph_of(subject)
+    columns = {thread: i for i, thread in enumerate(sorted({thread for thread, _ in nodes}))}
+    depth = dict.fromkeys(columns, 0)
+    places = []
+    for thread, _ in nodes:
+        places.append((columns[thread], -depth[thread]))
+        depth[thread] += 1
+    ax = axes_for(ax, "execution_graph", figsize=(2.6 * max(2, len(columns)), 1.2 + 0.75 * max(depth.values(), default=1)))
+    seen: set[str] = set()
+    pairs: dict[tuple[int, int], int] = {}
+    for a, b, relation, bold in edges:
+        colour = _RELATIONS.get(relation.split()[0].split("_")[0], "#7a5195")
+        repeated = pairs.get((a, b), 0)
+        pairs[a, b] = repeated + 1
+        same_column = places[a][0] == places[b][0]
+        adjacent = same_column and places[a][1] - places[b][1] == 1
+        bend = (0.0 if adjacent else 0.35 if same_column else 0.12) + 0.15 * repeated
+        ax.annotate("", xy=places[b], xytext=places[a],
+                    arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 2 if bold else 1,
+                                "alpha": 1 if bold else 0.6, "shrinkA": 16, "shrinkB": 16,
+                                "connectionstyle": f"arc3,rad={bend}"})
+        if relation not in seen:
+            seen.add(relation)
+            ax.plot([], [], color=colour, label=relation)
+    for (x, y), (_, label) in zip(places, nodes):
+        ax.text(x, y, label, ha="center", va="center", fontsize=7, family="monospace", wrap=True,
+                bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": "#999999"})
+    ax.set_xlim(-0.6, len(columns) - 0.4)
+    ax.set_ylim(-max(depth.values(), default=1) + 0.4, 0.6)
+    ax.set_xticks(range(len(columns)), [f"thread {t}" for t in columns])
+    ax.xaxis.tick_top()
+    ax.set_yticks([])
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    ax.set_xlabel(title, fontsize=8)
+    if seen:
+        ax.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
+    return ax

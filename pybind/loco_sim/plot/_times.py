@@ -1,0 +1,138 @@
+"""How long operations took, and how many a second there were."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence, Union
+
+from ..result import Latency, Result
+from ._canvas import COLOURS, axes_for, unit_for
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+Times = Union[Result, Latency, Mapping[str, Union[Result, Latency]]]
+
+
+def _named(times: Times) -> dict[str, Latency]:
+    if isinstance(times, Result):
+        return dict(times.operations)
+    if isinstance(times, Latency):
+        return {"": times}
+    return {name: t.latency if isinstance(t, Result) else t for name, t in times.items()}
+
+
+def latency_cdf(times: Times, ax: Axes | None = None, *, log: bool | None = None) -> Axes:
+    """Share of the operations that took at most a time.
+
+    Args:
+        times: a Result (one line a kind of operation), a Latency, or several of either by name.
+        log: logarithmic time axis; by default when the times differ by more than a factor of ten.
+    """
+    ax = axes_for(ax, "latency_cdf")
+    named = {name: t for name, t in _named(times).items() if len(t)}
+    unit, unit_name = unit_for(max((t.median for t in named.values()), default=1))
+    for i, (name, t) in enumerate(named.items()):
+        values, share = t.cdf()
+        ax.step(values / unit, share, where="post", label=name or None, color=COLOURS[i % len(COLOURS)])
+    if log is None:
+        log = any(t.max > 10 * max(t.min, 1) for t in named.values())
+    if log and all(t.min > 0 for t in named.values()):
+        ax.set_xscale("log")
+    ax.set_xlabel(f"latency ({unit_name})")
+    ax.set_ylabel("share of operations")
+    ax.set_ylim(0, 1.02)
+    ax.grid(True, alpha=0.3)
+    if any(named):
+        ax.legend()
+    return ax
+
+
+def latency_percentiles(times: Times, ax: Axes | None = None, *,
+                        percentiles: Sequence[float] = (50, 90, 99, 99.9, 100)) -> Axes:
+    """Latency at some percentiles, a line for each kind of operation or name."""
+    ax = axes_for(ax, "latency_percentiles")
+    named = {name: t for name, t in _named(times).items() if len(t)}
+    unit, unit_name = unit_for(max((t.median for t in named.values()), default=1))
+    places = range(len(percentiles))
+    for i, (name, t) in enumerate(named.items()):
+        ax.plot(places, [t.percentile(q) / unit for q in percentiles], marker="o", label=name or None,
+                color=COLOURS[i % len(COLOURS)])
+    ax.set_xticks(list(places), [f"p{q:g}" if q < 100 else "max" for q in percentiles])
+    ax.set_ylabel(f"latency ({unit_name})")
+    ax.set_ylim(bottom=0)
+    ax.grid(True, alpha=0.3)
+    if any(named):
+        ax.legend()
+    return ax
+
+
+def throughput(rows: pd.DataFrame | Iterable[Mapping[str, Any]], x: str, *, y: str = "operations_per_second",
+               group: str | None = None, ax: Axes | None = None) -> Axes:
+    """A sweep's figure of merit against one of its parameters: the median over the other rows (seeds) as a line, their
+    range as a band.
+
+    Args:
+        rows: what `sweep` returned, or rows of `sweep_rows`.
+        x: the swept parameter, e.g. "topology.nodes". Quantities with units ("50ns") are placed to scale.
+        y: any column of numbers, e.g. "latency_p99_ps".
+        group: another swept parameter: a line for each of its values.
+    """
+    ax = axes_for(ax, "throughput")
+    table = list(rows.to_dict("records")) if hasattr(rows, "to_dict") else list(rows)
+    table = [row for row in table if not isinstance(row.get("error"), str)]
+    if table and x not in table[0]:
+        raise KeyError(f"{x}: expected one of {', '.join(table[0])}")
+    groups: dict[Any, dict[Any, list[float]]] = {}
+    unit, y_name = 1.0, y.replace("_", " ")
+    if y.endswith("_ps"):
+        unit, unit_name = unit_for(_median([row[y] for row in table]) if table else 1)
+        y_name = f"{y_name[:-3]} ({unit_name})"
+    for row in table:
+        groups.setdefault(row[group] if group else "", {}).setdefault(row[x], []).append(row[y] / unit)
+    labels = {value: _place(value) for of_group in groups.values() for value in of_group}
+    numbers = all(place is not None for place in labels.values())
+    places: dict[Any, float] = {v: float(p) if numbers and p is not None else i
+                                for i, (v, p) in enumerate(labels.items())}
+    for i, (name, of_group) in enumerate(groups.items()):
+        values = sorted(of_group, key=places.__getitem__)
+        colour = COLOURS[i % len(COLOURS)]
+        xs = [places[v] for v in values]
+        ax.plot(xs, [_median(of_group[v]) for v in values], marker="o", color=colour,
+                label=f"{group} = {name}" if group else None)
+        if any(len(of_group[v]) > 1 for v in values):
+            ax.fill_between(xs, [min(of_group[v]) for v in values], [max(of_group[v]) for v in values], color=colour,
+                            alpha=0.2, linewidth=0)
+    spread = sorted(places.values())
+    if len(spread) > 2 and spread[0] > 0 and spread[-1] / spread[0] >= 20:
+        ax.set_xscale("log")
+    ax.set_xticks(list(places.values()), [str(v) for v in places])
+    ax.minorticks_off()
+    ax.set_xlabel(x)
+    ax.set_ylabel(y_name)
+    ax.set_ylim(bottom=0)
+    ax.grid(True, alpha=0.3)
+    if group:
+        ax.legend()
+    return ax
+
+
+def _place(value: Any) -> float | None:
+    from ..units import parse_quantity
+
+    if isinstance(value, (int, float)):
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        pass
+    try:
+        return parse_quantity(value)[0]
+    except ValueError:
+        return None
+
+
+def _median(values: list[float]) -> float:
+    ordered = sorted(values)
+    n = len(ordered)
+    return ordered[n // 2] if n % 2 else (ordered[n // 2 - 1] + ordered[n // 2]) / 2
