@@ -58,13 +58,22 @@ void Recorder::add_thread(NodeId node, std::string name) {
   open_.emplace_back();
 }
 
+namespace {
+constexpr std::uint32_t kMessageLanes = std::uint32_t{1} << 31U;
+
+std::string lane_name(std::uint32_t lane) {
+  return lane < kMessageLanes ? ", lane " + std::to_string(lane)
+                              : ", messages of qp " + std::to_string(lane - kMessageLanes);
+}
+}  // namespace
+
 std::uint32_t Recorder::lane(std::uint32_t thread, std::uint32_t lane) {
   const std::uint32_t own = threads_[thread];
   if (lane == 0) return own;
   const auto [found, fresh] = lanes_.try_emplace({thread, lane}, static_cast<std::uint32_t>(trace_.threads.size()));
   if (fresh) {
     const model::Thread of = trace_.threads[own];
-    trace_.threads.push_back({of.node, of.name + ", lane " + std::to_string(lane)});
+    trace_.threads.push_back({of.node, of.name + lane_name(lane)});
     open_.emplace_back();
   }
   return found->second;
@@ -128,6 +137,15 @@ model::CallId Recorder::begin_operation(std::uint32_t thread, model::Method meth
                           .method = method,
                           .work_id = work_id,
                           .argument = argument,
+                          .begin = seq,
+                          .begin_ps = ps});
+  return static_cast<model::CallId>(trace_.calls.size());
+}
+
+model::CallId Recorder::begin_message(std::uint32_t thread, std::uint32_t queue_pair, model::Seq seq, std::int64_t ps) {
+  trace_.calls.push_back({.thread = lane(thread, kMessageLanes | queue_pair),
+                          .library = model::Library::rdmawait,
+                          .method = model::Method::put,
                           .begin = seq,
                           .begin_ps = ps});
   return static_cast<model::CallId>(trace_.calls.size());

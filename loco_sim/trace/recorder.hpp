@@ -39,6 +39,9 @@ class Recorder final : public nic::Observer {
   /// A call that the machine executes: begins and stays open until finish(). Its id is the op id of its subevents.
   model::CallId begin_operation(std::uint32_t thread, model::Method method, std::uint64_t argument,
                                 std::uint64_t work_id, model::Seq seq, std::int64_t ps = 0);
+  /// A message, which is a put to the models. Each queue pair of a thread's messages gets a lane: they are ordered with
+  /// each other, not with the thread's one-sided operations.
+  model::CallId begin_message(std::uint32_t thread, std::uint32_t queue_pair, model::Seq seq, std::int64_t ps = 0);
   void finish(model::CallId call, std::uint64_t result, model::Seq seq, std::int64_t ps = 0);
 
   /// The innermost open call of a thread; 0 for none.

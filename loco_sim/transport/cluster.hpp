@@ -111,6 +111,8 @@ class SimulatedCluster final : public nic::ThreadRunner {
 
  private:
   friend class VirtualTransport;
+  friend class MessagePort;
+  friend class MessageNetwork;
 
   std::uint32_t add_thread(NodeId node, std::string name, std::function<void()> body, bool service);
   void thread_main(std::uint32_t thread);

@@ -94,6 +94,8 @@ class VirtualTransport final : public Transport {
 
  private:
   friend class SimulatedCluster;
+  friend class MessagePort;
+  friend class MessageNetwork;
 
   /// Makes way for an access: ends the step if this access needs one of its own. The thread it is made for.
   SimThread& look(Look::What what, std::uint64_t where);

@@ -1,9 +1,10 @@
 // The paper's barrier benchmark (LOCO paper, Fig. 18b and Section 6.1).
+#include <memory>
 #include <optional>
 
 #include "loco_sim/loco/manager.hpp"
-#include "loco_sim/workloads/baselines.hpp"
 #include "loco_sim/workloads/kinds.hpp"
+#include "loco_sim/workloads/message_rank.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 
 namespace loco::workloads {
@@ -14,22 +15,29 @@ barrier_options options_under(const LibraryFaults& faults, barrier_options optio
 }
 
 namespace {
-void barrier_program(Transport& node, const Setup& setup) {
+
+void barrier_program(Transport& node, const Setup& setup, MessageNetwork* network) {
   const std::uint32_t threads = setup.params.count("threads_per_node");
   const std::int64_t iterations = setup.params.get("iterations");
   manager mgr(node);
   barrier bar(mgr, "bar",
               options_under(setup.faults, {.fence = static_cast<barrier_options::Fence>(setup.params.get("fence")),
                                            .threads_per_node = threads}));
-  std::optional<message_barrier> messages;
-  if (const std::int64_t algorithm = setup.params.get("algorithm"); algorithm != 0)
-    messages.emplace(mgr, "messages", threads, static_cast<BarrierAlgorithm>(algorithm - 1));
+  std::optional<message_boxes> boxes;
+  if (network != nullptr) boxes.emplace(node, threads, 0);
   mgr.wait_for_ready();
   run_team(node, threads, [&](std::uint32_t thread) {
+    std::optional<message_rank> rank;
+    std::optional<message_barrier> messages;
+    if (network != nullptr) {
+      rank.emplace(node, *network, *boxes, thread);
+      messages.emplace(*rank, node.num_nodes() * threads,
+                       static_cast<BarrierAlgorithm>(setup.params.get("algorithm") - 1));
+    }
     bar.waiting();  // all start the measured rounds together
     for (std::int64_t i = 0; i < iterations; ++i) {
       const std::int64_t t0 = node.now_ps();
-      messages ? messages->waiting(thread) : bar.waiting();
+      messages ? messages->waiting() : bar.waiting();
       setup.results.add("barrier", t0, node.now_ps());
     }
     if (messages) bar.waiting();  // nobody leaves before the last message has come
@@ -38,7 +46,12 @@ void barrier_program(Transport& node, const Setup& setup) {
 }  // namespace
 
 void start_barrier(const Setup& setup) {
-  setup.cluster.spawn_everywhere([&setup](Transport& node) { barrier_program(node, setup); });
+  std::shared_ptr<MessageNetwork> network;
+  if (setup.params.get("algorithm") != 0)
+    network = std::make_shared<MessageNetwork>(
+        setup.cluster, MessageOptions{.ports_per_node = setup.params.count("threads_per_node"), .words_max = 1});
+  setup.cluster.spawn_everywhere(
+      [&setup, network](Transport& node) { barrier_program(node, setup, network.get()); });
 }
 
 }  // namespace loco::workloads

@@ -8,8 +8,8 @@
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/ring_buffer.hpp"
-#include "loco_sim/workloads/baselines.hpp"
 #include "loco_sim/workloads/kinds.hpp"
+#include "loco_sim/workloads/message_rank.hpp"
 #include "loco_sim/workloads/payload.hpp"
 
 namespace loco::workloads {
@@ -19,7 +19,7 @@ namespace {
 /// `outstanding` shared variables in turn; each node tells node 0 how many it has seen.
 class over_variables {
  public:
-  over_variables(manager& mgr, const Setup& setup)
+  over_variables(manager& mgr, const Setup& setup, MessageNetwork*)
       : mgr_(mgr),
         torn_(setup.results.counters.id("torn_reads")),
         counters_(setup.results.counters),
@@ -58,44 +58,69 @@ class over_variables {
   ack_key key_;
 };
 
-/// Messages of one size down a tree; each node tells node 0 how many it has seen.
+/// As a program over MPI does it: broadcasts that do not block, and a message from each rank to rank 0 when it has one.
+/// Rank 0 has a receive posted for each of those messages. All look through all of their requests, as MPI_Testsome
+/// does.
 class over_tree {
  public:
-  over_tree(manager& mgr, const Setup& setup)
-      : mgr_(mgr),
-        results_(setup.results),
+  over_tree(manager& mgr, const Setup& setup, MessageNetwork* network)
+      : setup_(setup),
         payload_(setup.params.get("size")),
-        tree_(mgr, "tree", payload_.words.size(), setup.params.count("outstanding")),
-        seen_(mgr, "seen", each_node(mgr.num_nodes())) {}
+        nodes_(mgr.num_nodes()),
+        boxes_(mgr.transport(), 1, static_cast<std::uint32_t>(payload_.words.size())),
+        rank_(mgr.transport(), *network, boxes_, 0),
+        broadcast_(rank_, nodes_) {}
 
   void send(std::uint64_t i) {
     payload_.fill(i);
-    tree_.send(i, payload_.words);
+    broadcast_.send(i, payload_.words);
+    Seen& seen = seen_.emplace_back(nodes_ - 1);
+    for (Rank r = 1; r < nodes_; ++r) rank_.post_receive(r, i | kSeen, seen[r - 1]);
   }
-  bool seen_by_all(std::uint64_t i) {
-    for (NodeId n = 1; n < mgr_.num_nodes(); ++n)
-      if (seen_[n].load() < i) return false;
+  /// Asked in the order of the numbers, again and again until it is so.
+  bool seen_by_all(std::uint64_t) {
+    rank_.progress();
+    rank_.look_at(seen_.size() * (nodes_ - 1));
+    if (!std::ranges::all_of(seen_.front(), &message_rank::Request::done)) return false;
+    seen_.pop_front();
     return true;
   }
   void receive(std::uint64_t i) {
-    tree_.receive(i, payload_.words);
-    results_.promise("wrong_messages", payload_.words.front() == i && payload_.whole() ? 0 : 1);
-    seen_[mgr_.my_node()].store(i);
-    seen_[mgr_.my_node()].push(0);
+    const auto rounds = static_cast<std::uint64_t>(setup_.params.get("iterations"));
+    const auto outstanding = static_cast<std::uint64_t>(setup_.params.get("outstanding"));
+    auto& under_way = broadcast_.under_way();
+    while (under_way.size() < outstanding && expected_ < rounds) broadcast_.expect(++expected_);
+    while (true) {
+      const bool happened = broadcast_.progress();
+      rank_.look_at(under_way.size());
+      if (under_way.front().passed_on) break;
+      if (!happened) setup_.cluster.node(rank_.rank()).pause();
+    }
+    const auto& words = under_way.front().request.words;
+    payload_.fill(i);
+    setup_.results.promise("wrong_messages", words == payload_.words ? 0 : 1);
+    rank_.send(0, i | kSeen, {});
+    under_way.pop_front();
   }
 
  private:
-  manager& mgr_;
-  Results& results_;
+  using Seen = std::vector<message_rank::Request>;
+  static constexpr Tag kSeen = Tag{1} << 63U;
+
+  const Setup& setup_;
   Payload payload_;
-  message_tree tree_;
-  var_array<std::uint64_t> seen_;
+  std::uint32_t nodes_;
+  message_boxes boxes_;
+  message_rank rank_;
+  message_broadcast broadcast_;
+  std::deque<Seen> seen_;        ///< of rank 0: of each broadcast that is outstanding
+  std::uint64_t expected_ = 0;  ///< of the others: number of the latest broadcast that may come
 };
 
 /// Messages of one size in a ring buffer.
 class over_ring {
  public:
-  over_ring(manager& mgr, const Setup& setup)
+  over_ring(manager& mgr, const Setup& setup, MessageNetwork*)
       : results_(setup.results),
         payload_(setup.params.get("size")),
         ring_(mgr, "ring", 0,
@@ -150,9 +175,9 @@ void send_all(Carrier& carrier, Transport& node, const Setup& setup) {
 }
 
 template <typename Carrier>
-void broadcast_program(Transport& node, const Setup& setup) {
+void broadcast_program(Transport& node, const Setup& setup, MessageNetwork* network) {
   manager mgr(node);
-  Carrier carrier(mgr, setup);
+  Carrier carrier(mgr, setup, network);
   mgr.wait_for_ready();
   if (node.my_node() == 0) return send_all(carrier, node, setup);
   const auto rounds = static_cast<std::uint64_t>(setup.params.get("iterations"));
@@ -170,7 +195,16 @@ void start_broadcast(const Setup& setup) {
   constexpr std::array kPrograms = {broadcast_program<over_variables>, broadcast_program<over_ring>,
                                     broadcast_program<over_tree>};
   const auto program = kPrograms.at(static_cast<std::size_t>(setup.params.get("over")));
-  setup.cluster.spawn_everywhere([&setup, program](Transport& node) { program(node, setup); });
+  std::shared_ptr<MessageNetwork> network;
+  if (program == &broadcast_program<over_tree>) {
+    // Broadcasts and what says that they have come: never more at once than there are receives.
+    const std::uint32_t receives = setup.params.count("outstanding") * setup.cluster.config().nodes;
+    const auto words = static_cast<std::uint32_t>(setup.params.get("size") / 8);
+    network = std::make_shared<MessageNetwork>(setup.cluster,
+                                               MessageOptions{.words_max = words + 1, .receives = receives});
+  }
+  setup.cluster.spawn_everywhere(
+      [&setup, network, program](Transport& node) { program(node, setup, network.get()); });
 }
 
 }  // namespace loco::workloads

@@ -1,0 +1,131 @@
+// Messages between threads over SEND and RECV: what message-passing libraries and remote procedure calls are made of.
+// LOCO does not use them; they are for what it is compared with (docs/loco.md, Baselines).
+//
+// A port belongs to one thread. It has completion queues of its own, a shared receive queue with buffers that are
+// posted from the start and again as soon as they have been read, and a reliable connection to each port it talks to,
+// made at first use. Messages are eager: the words are copied into the work request where the NIC takes them inline,
+// else into a buffer of the port, and arrive in the next buffer of the receiver. Messages between two ports arrive in
+// order. Inline sends ask for a completion now and then only, as verbs programs do.
+//
+// Costs: cpu.store for each word that is written, cpu.load for each that is read, cpu.post_wqe and cpu.doorbell for a
+// send, cpu.poll_cqe for each completion; posting a receive is two stores, and one more for all that are posted
+// together (16 bytes of work request; the doorbell record, in host memory). To the memory models a SEND is a put to
+// where it arrives: it has a WRITE's order (IBTA volume 1, 9.5).
+// Units: messages are words of 8 bytes. Errors: std::invalid_argument for a message that is too long, operation_error
+// when the hardware gives up. Between nodes or, through the NIC, within one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "loco_sim/loco/transport.hpp"
+#include "loco_sim/transport/cluster.hpp"
+
+namespace loco {
+
+class VirtualTransport;
+class MessageNetwork;
+
+/// A port's number in its network: node times ports_per_node, plus its number on the node.
+using PortId = std::uint32_t;
+
+struct MessageOptions {
+  std::uint32_t ports_per_node = 1;
+  std::uint32_t words_max = 8;   ///< of a message
+  std::uint32_t receives = 128;  ///< buffers of a port; without one left its senders are told to try again later (RNR)
+};
+
+class MessagePort {
+ public:
+  MessagePort(MessageNetwork& network, PortId id);
+
+  [[nodiscard]] PortId id() const { return id_; }
+  /// The calling thread is the port's from now on. Before anybody sends to it.
+  void open();
+  /// For the calling thread: it looks at this many words of its process's own memory (cpu.load each).
+  void charge_looks(std::size_t count);
+  /// Waits only for room: the words may be reused at once.
+  void send(PortId to, std::span<const std::uint64_t> words);
+  /// Takes what has come, and calls handler(PortId from, std::span<const std::uint64_t> words) for each message, which
+  /// may send. False when nothing had come; then the thread may pause.
+  template <typename Handler>
+  bool poll(const Handler& handler) {
+    std::array<Arrival, kPollMax> arrivals;
+    const std::size_t count = take(arrivals);
+    for (const Arrival& a : std::span(arrivals).first(count)) {
+      read(a);
+      handler(a.from, std::span<const std::uint64_t>(words_).first(a.words));
+    }
+    if (count > 0) give_back(std::span(arrivals).first(count));
+    return count > 0;
+  }
+
+ private:
+  friend class MessageNetwork;
+
+  static constexpr std::size_t kPollMax = 16;
+  static constexpr std::uint32_t kSends = 128;       ///< of each send queue, and buffers for what is not inline
+  static constexpr std::uint32_t kSignalEvery = 32;  ///< inline sends of a queue pair
+
+  struct Arrival {
+    PortId from = 0;
+    std::uint32_t buffer = 0;
+    std::uint32_t words = 0;
+  };
+  struct Connection {
+    nic::QpId qp = 0;
+    std::uint32_t unsignaled = 0;  ///< since the last send that asked for a completion
+  };
+
+  std::size_t take(std::span<Arrival> out);
+  void read(const Arrival& arrival);
+  void give_back(std::span<const Arrival> arrivals);
+  /// Takes completions of sends; pauses when there are none.
+  void reap();
+  [[nodiscard]] Address receive_buffer(std::uint32_t i) const { return receives_.base + i * buffer_bytes_; }
+  [[nodiscard]] Address send_buffer(std::uint32_t i) const { return sends_.base + i * buffer_bytes_; }
+
+  MessageNetwork& network_;
+  VirtualTransport& transport_;
+  PortId id_;
+  std::uint64_t buffer_bytes_;
+  nic::CqId send_cq_;
+  nic::CqId recv_cq_;
+  nic::SrqId receive_queue_;
+  Region receives_;
+  Region sends_;                     ///< kSends buffers, and one for inline sends
+  std::vector<std::uint32_t> free_;  ///< send buffers
+  bool open_ = false;
+  nic::ThreadId thread_ = 0;
+  std::map<PortId, Connection> connections_;
+  std::map<nic::QpId, PortId> peers_;
+  std::vector<std::uint64_t> words_;  ///< of the message that is being looked at
+};
+
+/// Every node's ports. Made before the run, lives as long as the programs.
+class MessageNetwork {
+ public:
+  MessageNetwork(SimulatedCluster& cluster, MessageOptions options);
+
+  [[nodiscard]] const MessageOptions& options() const { return options_; }
+  [[nodiscard]] MessagePort& port(PortId id) { return *ports_.at(id); }
+  [[nodiscard]] MessagePort& port(NodeId node, std::uint32_t number) {
+    return port(node * options_.ports_per_node + number);
+  }
+  [[nodiscard]] NodeId node_of(PortId id) const { return id / options_.ports_per_node; }
+
+ private:
+  friend class MessagePort;
+
+  MessagePort::Connection& connection(MessagePort& from, PortId to);
+
+  SimulatedCluster& cluster_;
+  MessageOptions options_;
+  std::vector<std::unique_ptr<MessagePort>> ports_;
+};
+
+}  // namespace loco
