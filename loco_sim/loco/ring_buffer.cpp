@@ -19,6 +19,7 @@ ring_options ring_buffer::filled(const Transport& transport, NodeId writer, ring
   if (options.bytes % kCell != 0 || options.bytes < 2 * kCell)
     throw setup_error("a ring buffer of " + std::to_string(options.bytes) +
                       " bytes: expected a multiple of 8, at least 16");
+  if (options.heads == 0) throw setup_error("a ring buffer without a head: expected at least 1");
   if (options.readers.empty())
     for (NodeId node = 0; node < transport.num_nodes(); ++node)
       if (node != writer) options.readers.push_back(node);
@@ -39,16 +40,20 @@ std::vector<NodeId> ring_buffer::tail_owners() const {
   return owners;
 }
 
+void ring_buffer::start() {
+  for (std::uint32_t i = 0; i < options_.heads; ++i) under_way_.emplace_back(mgr());
+  join();
+}
+
 ring_buffer::ring_buffer(manager& mgr, std::string_view name, NodeId writer, ring_options options)
     : channel(mgr, name, expect_num{0}),
       writer_(writer),
       options_(filled(transport(), writer, std::move(options))),
       cells_count_(options_.bytes / kCell),
       cells_(*this, "cells", options_.bytes, expect_num{peers()}),
-      head_(*this, "head", writer, expect_num{peers()}),
-      tails_(*this, "tails", tail_owners(), expect_num{peers()}),
-      previous_head_(mgr) {
-  join();
+      heads_(*this, "heads", std::vector<NodeId>(options_.heads, writer), expect_num{peers()}),
+      tails_(*this, "tails", tail_owners(), expect_num{peers()}) {
+  start();
 }
 
 ring_buffer::ring_buffer(channel& parent, std::string_view name, NodeId writer, ring_options options)
@@ -57,10 +62,9 @@ ring_buffer::ring_buffer(channel& parent, std::string_view name, NodeId writer, 
       options_(filled(transport(), writer, std::move(options))),
       cells_count_(options_.bytes / kCell),
       cells_(*this, "cells", options_.bytes, expect_num{peers()}),
-      head_(*this, "head", writer, expect_num{peers()}),
-      tails_(*this, "tails", tail_owners(), expect_num{peers()}),
-      previous_head_(mgr()) {
-  join();
+      heads_(*this, "heads", std::vector<NodeId>(options_.heads, writer), expect_num{peers()}),
+      tails_(*this, "tails", tail_owners(), expect_num{peers()}) {
+  start();
 }
 
 // --- writer ----------------------------------------------------------------------------------------------------------
@@ -115,10 +119,11 @@ bool ring_buffer::try_send(std::span<const std::byte> text) {
   if (!text.empty()) std::memcpy(words_.data() + 1, text.data(), text.size());
   if (!room_for(words_.size())) return false;
   write_cells(sent_, words_);
-  if (options_.wait_for_previous_head) previous_head_.wait();  // so that it is not this head that is pushed
+  const std::size_t turn = messages_++ % options_.heads;
+  if (options_.wait_for_previous_head) under_way_[turn].wait();  // so that it is not this head that is pushed
   sent_ += words_.size();
-  head_.store(sent_);
-  head_.push_broadcast(previous_head_);
+  heads_[turn].store(sent_);
+  heads_[turn].push_broadcast(under_way_[turn]);
   call.set_result(1);
   return true;
 }
@@ -156,7 +161,8 @@ void ring_buffer::read_cells(std::uint64_t position, std::span<std::byte> out) {
 bool ring_buffer::try_receive(const Apply& look) {
   seat& me = my_seat();
   call_scope call(transport(), {.library = "rbl", .method = "receive", .object = full_name()});
-  const std::uint64_t head = head_.load();
+  // It may announce a later message than the next one: messages arrive in order.
+  const std::uint64_t head = heads_[me.count % options_.heads].load();
   if (head <= me.tail) return false;
   std::uint64_t bytes = 0;
   read_cells(me.tail, std::as_writable_bytes(std::span(&bytes, 1)));
@@ -167,6 +173,7 @@ bool ring_buffer::try_receive(const Apply& look) {
   const auto text = std::span<const std::byte>(me.text).first(bytes);
   look(text);
   me.tail += 1 + cells_of(bytes);
+  ++me.count;
   owned_var<std::uint64_t>& tail = tails_[me.index];
   tail.store(me.tail);
   if (my_node() != writer_) tail.push(writer_);

@@ -5,6 +5,10 @@
 // cell for its length in bytes, then its words; positions count cells from the beginning of time. Every reading
 // thread receives every message once, in order.
 //
+// Section 5.2: before a send changes the head, it waits until the NIC has sent the previous one, so one message a round
+// trip. Here there may be several heads that take turns: message number i is announced in head i modulo `heads`, and a
+// send waits for the message before the last one in the same head only. With one head it is the paper's ring buffer.
+//
 // The writer is the one thread that sends. Readers are threads of the reading nodes (the writer's may be one of
 // them), each with a tail of its own; a thread takes a seat at its first receive.
 // Errors: size_error for a message that can never fit; ownership_error for a node or thread that may not do that.
@@ -12,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -32,6 +37,7 @@ struct ring_options {
   /// Nodes that read, in ascending order; empty means all but the writer's.
   std::vector<NodeId> readers = {};
   std::uint32_t threads_per_node = 1;  ///< reading threads on each of them
+  std::uint32_t heads = 1;             ///< messages that may be on their way at once
   /// False: a send does not wait until the NIC has read the previous head (Section 5.2 says why it must). Then readers
   /// may see a head before the message. For experiments.
   bool wait_for_previous_head = true;
@@ -76,14 +82,16 @@ class ring_buffer : public channel {
   static constexpr std::uint64_t kCell = 8;  ///< bytes
 
   struct seat {
-    std::size_t index = 0;   ///< of the thread's tail
-    std::uint64_t tail = 0;  ///< the thread's own knowledge of it
-    Message text = {};       ///< what it is receiving
+    std::size_t index = 0;    ///< of the thread's tail
+    std::uint64_t tail = 0;   ///< the thread's own knowledge of it
+    std::uint64_t count = 0;  ///< of messages received
+    Message text = {};        ///< what it is receiving
   };
 
   [[nodiscard]] static ring_options filled(const Transport& transport, NodeId writer, ring_options options);
   [[nodiscard]] std::uint32_t peers() const;
   [[nodiscard]] std::vector<NodeId> tail_owners() const;
+  void start();
   [[nodiscard]] seat& my_seat();
   void require_sender(std::uint64_t bytes) const;
   [[nodiscard]] bool room_for(std::uint64_t cells);
@@ -95,11 +103,12 @@ class ring_buffer : public channel {
   ring_options options_;
   std::uint64_t cells_count_;  ///< S of the paper
   shared_bytes cells_;
-  owned_var<std::uint64_t> head_;
+  var_array<std::uint64_t> heads_;
   var_array<std::uint64_t> tails_;
 
-  ack_key previous_head_;             ///< d of the paper
+  std::deque<ack_key> under_way_;     ///< by head: d of the paper; a deque does not move what it holds
   std::uint64_t sent_ = 0;            ///< the writer's own knowledge of the head
+  std::uint64_t messages_ = 0;        ///< sent
   std::uint64_t least_tail_ = 0;      ///< of all readers, when the writer looked last
   std::vector<std::uint64_t> words_;  ///< of the message being sent
   std::mutex mutex_;

@@ -42,8 +42,10 @@ void MessagePort::open() {
   open_ = true;
 }
 
+void MessagePort::charge(std::int64_t ps) { network_.cluster_.current().owed += sim::Duration{ps}; }
+
 void MessagePort::charge_looks(std::size_t count) {
-  network_.cluster_.current().owed += transport_.profile().cpu_load * static_cast<std::int64_t>(count);
+  charge((transport_.profile().cpu_load * static_cast<std::int64_t>(count)).ps);
 }
 
 void MessagePort::send(PortId to, std::span<const std::uint64_t> words) {
@@ -52,7 +54,7 @@ void MessagePort::send(PortId to, std::span<const std::uint64_t> words) {
     throw std::invalid_argument("a message of " + std::to_string(bytes) + " bytes: expected at most " +
                                 std::to_string(buffer_bytes_));
   nic::System& system = network_.cluster_.system_;
-  const bool inlined = bytes <= transport_.profile().nic_inline_max.count;
+  const bool inlined = network_.options().inlined && bytes <= transport_.profile().nic_inline_max.count;
   while (!inlined && free_.empty()) reap();
   const std::uint32_t buffer = inlined ? kSends : free_.back();
   if (!inlined) free_.pop_back();

@@ -36,6 +36,7 @@ using PortId = std::uint32_t;
 struct MessageOptions {
   std::uint32_t ports_per_node = 1;
   std::uint32_t words_max = 8;   ///< of a message
+  bool inlined = true;           ///< what fits rides in the work request
   std::uint32_t receives = 128;  ///< buffers of a port; without one left its senders are told to try again later (RNR)
 };
 
@@ -46,7 +47,8 @@ class MessagePort {
   [[nodiscard]] PortId id() const { return id_; }
   /// The calling thread is the port's from now on. Before anybody sends to it.
   void open();
-  /// For the calling thread: it looks at this many words of its process's own memory (cpu.load each).
+  /// For the calling thread: it computes for a while, or looks at words of its process's own memory (cpu.load each).
+  void charge(std::int64_t ps);
   void charge_looks(std::size_t count);
   /// Waits only for room: the words may be reused at once.
   void send(PortId to, std::span<const std::uint64_t> words);

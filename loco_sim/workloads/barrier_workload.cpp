@@ -30,7 +30,7 @@ void barrier_program(Transport& node, const Setup& setup, MessageNetwork* networ
     std::optional<message_rank> rank;
     std::optional<message_barrier> messages;
     if (network != nullptr) {
-      rank.emplace(node, *network, *boxes, thread);
+      rank.emplace(node, *network, *boxes, thread, setup.params.get("library_ns") * 1000);
       messages.emplace(*rank, node.num_nodes() * threads,
                        static_cast<BarrierAlgorithm>(setup.params.get("algorithm") - 1));
     }
@@ -48,10 +48,11 @@ void barrier_program(Transport& node, const Setup& setup, MessageNetwork* networ
 void start_barrier(const Setup& setup) {
   std::shared_ptr<MessageNetwork> network;
   if (setup.params.get("algorithm") != 0)
-    network = std::make_shared<MessageNetwork>(
-        setup.cluster, MessageOptions{.ports_per_node = setup.params.count("threads_per_node"), .words_max = 1});
-  setup.cluster.spawn_everywhere(
-      [&setup, network](Transport& node) { barrier_program(node, setup, network.get()); });
+    network = std::make_shared<MessageNetwork>(setup.cluster,
+                                               MessageOptions{.ports_per_node = setup.params.count("threads_per_node"),
+                                                              .words_max = 1,
+                                                              .inlined = setup.params.get("inline") != 0});
+  setup.cluster.spawn_everywhere([&setup, network](Transport& node) { barrier_program(node, setup, network.get()); });
 }
 
 }  // namespace loco::workloads

@@ -68,7 +68,7 @@ class over_tree {
         payload_(setup.params.get("size")),
         nodes_(mgr.num_nodes()),
         boxes_(mgr.transport(), 1, static_cast<std::uint32_t>(payload_.words.size())),
-        rank_(mgr.transport(), *network, boxes_, 0),
+        rank_(mgr.transport(), *network, boxes_, 0, setup.params.get("library_ns") * 1000),
         broadcast_(rank_, nodes_) {}
 
   void send(std::uint64_t i) {
@@ -113,7 +113,7 @@ class over_tree {
   message_boxes boxes_;
   message_rank rank_;
   message_broadcast broadcast_;
-  std::deque<Seen> seen_;        ///< of rank 0: of each broadcast that is outstanding
+  std::deque<Seen> seen_;       ///< of rank 0: of each broadcast that is outstanding
   std::uint64_t expected_ = 0;  ///< of the others: number of the latest broadcast that may come
 };
 
@@ -125,7 +125,8 @@ class over_ring {
         payload_(setup.params.get("size")),
         ring_(mgr, "ring", 0,
               options_under(setup.faults,
-                            ring_options{.bytes = static_cast<std::uint64_t>(setup.params.get("ring")) / 8 * 8})) {}
+                            ring_options{.bytes = static_cast<std::uint64_t>(setup.params.get("ring")) / 8 * 8,
+                                         .heads = setup.params.count("heads")})) {}
 
   void send(std::uint64_t i) {
     payload_.fill(i);
@@ -200,11 +201,11 @@ void start_broadcast(const Setup& setup) {
     // Broadcasts and what says that they have come: never more at once than there are receives.
     const std::uint32_t receives = setup.params.count("outstanding") * setup.cluster.config().nodes;
     const auto words = static_cast<std::uint32_t>(setup.params.get("size") / 8);
-    network = std::make_shared<MessageNetwork>(setup.cluster,
-                                               MessageOptions{.words_max = words + 1, .receives = receives});
+    network = std::make_shared<MessageNetwork>(
+        setup.cluster,
+        MessageOptions{.words_max = words + 1, .inlined = setup.params.get("inline") != 0, .receives = receives});
   }
-  setup.cluster.spawn_everywhere(
-      [&setup, network, program](Transport& node) { program(node, setup, network.get()); });
+  setup.cluster.spawn_everywhere([&setup, network, program](Transport& node) { program(node, setup, network.get()); });
 }
 
 }  // namespace loco::workloads

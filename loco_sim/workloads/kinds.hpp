@@ -15,28 +15,52 @@ inline constexpr ParamSpec kThreadsPerNode{
 inline constexpr ParamSpec kPayload{"size", ParamKind::size, 8,
                                     8,      1 << 20,         "bytes of the shared value, a multiple of 8"};
 
+/// Of what goes over messages, as in MPI libraries: message_rank.hpp says what it models.
+inline constexpr ParamSpec kInline{"inline",
+                                   ParamKind::boolean,
+                                   1,
+                                   0,
+                                   1,
+                                   "messages ride in the work request where they fit, as MPI libraries do it; off: the "
+                                   "NIC reads them from memory, as LOCO's puts"};
+inline constexpr ParamSpec kReceivedNs{"library_ns",
+                                       ParamKind::count,
+                                       225,
+                                       0,
+                                       1'000'000,
+                                       "nanoseconds that a message-passing library takes for a received message, "
+                                       "besides what the simulated hardware takes"};
+
 inline constexpr std::array<std::string_view, 3> kFenceNames = {"all_nodes", "participants", "none"};
 
 inline constexpr std::array<std::string_view, 3> kBarrierAlgorithmNames = {"loco", "dissemination",
                                                                            "recursive_doubling"};
 inline constexpr std::array kBarrierParams = {
-    kIterations, kThreadsPerNode,
+    kIterations,
+    kThreadsPerNode,
     ParamSpec{"fence", ParamKind::choice, 0, 0, 2,
               "which nodes the barrier fences: all (transitive), the participants' or none (not a correct barrier)",
               kFenceNames},
     ParamSpec{"algorithm", ParamKind::choice, 0, 0, 2,
               "LOCO's barrier, or one over messages as MPI libraries have them, which never fences",
-              kBarrierAlgorithmNames}};
+              kBarrierAlgorithmNames},
+    kInline,
+    kReceivedNs};
 inline constexpr std::array<std::string_view, 3> kCarrierNames = {"variables", "ring_buffer", "tree"};
 inline constexpr std::array kBroadcastParams = {
-    kIterations, kPayload,
+    kIterations,
+    kPayload,
     ParamSpec{
         "over", ParamKind::choice, 0, 0, 2,
         "what carries the value: as many variables as may be outstanding, in turn, a ring buffer, or messages down a "
         "binomial tree as in MPI libraries",
         kCarrierNames},
     ParamSpec{"outstanding", ParamKind::count, 1, 1, 4096, "broadcasts that not every node has confirmed yet, at most"},
-    ParamSpec{"ring", ParamKind::size, 64 << 10, 16, 1 << 30, "bytes of the ring buffer, a multiple of 8"}};
+    ParamSpec{"ring", ParamKind::size, 64 << 10, 16, 1 << 30, "bytes of the ring buffer, a multiple of 8"},
+    ParamSpec{"heads", ParamKind::count, 1, 1, 4096,
+              "messages that the ring buffer has on their way at once; 1: as the paper has it"},
+    kInline,
+    kReceivedNs};
 
 inline constexpr std::array<std::string_view, 2> kMixedSizeNames = {"checksum", "guards"};
 inline constexpr std::array kMixedSizeParams = {

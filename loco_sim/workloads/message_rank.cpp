@@ -13,10 +13,7 @@ constexpr std::size_t kLooksPerMatch = 2;
 // --- ranks of one node -----------------------------------------------------------------------------------------------
 
 message_boxes::message_boxes(Transport& node, std::uint32_t ranks_per_node, std::uint32_t words_max)
-    : node_(node),
-      ranks_(ranks_per_node),
-      words_max_(words_max),
-      boxes_(std::size_t{ranks_per_node} * ranks_per_node) {
+    : node_(node), ranks_(ranks_per_node), words_max_(words_max), boxes_(std::size_t{ranks_per_node} * ranks_per_node) {
   memory_ = node.allocate(boxes_.size() * (1 + kCells * cell_words()) * kWord);
 }
 
@@ -52,8 +49,13 @@ std::optional<Tag> message_boxes::receive(std::uint32_t from, std::uint32_t to, 
 
 // --- a rank ----------------------------------------------------------------------------------------------------------
 
-message_rank::message_rank(Transport& node, MessageNetwork& network, message_boxes& boxes, std::uint32_t thread)
-    : node_(node), port_(network.port(node.my_node(), thread)), boxes_(boxes), thread_(thread) {
+message_rank::message_rank(Transport& node, MessageNetwork& network, message_boxes& boxes, std::uint32_t thread,
+                           std::int64_t received_ps)
+    : node_(node),
+      port_(network.port(node.my_node(), thread)),
+      boxes_(boxes),
+      thread_(thread),
+      received_ps_(received_ps) {
   port_.open();
 }
 
@@ -78,6 +80,7 @@ void message_rank::post_receive(Rank from, Tag tag, Request& request) {
 
 void message_rank::arrived(Rank from, Tag tag, std::span<const std::uint64_t> words) {
   port_.charge_looks(kLooksPerMatch);
+  port_.charge(received_ps_);
   const auto found = expected_.find({from, tag});
   if (found == expected_.end()) {
     unexpected_.emplace(Key{from, tag}, std::vector(words.begin(), words.end()));
@@ -89,9 +92,8 @@ void message_rank::arrived(Rank from, Tag tag, std::span<const std::uint64_t> wo
 }
 
 bool message_rank::progress() {
-  bool come = port_.poll([this](PortId from, std::span<const std::uint64_t> words) {
-    arrived(from, words.front(), words.subspan(1));
-  });
+  bool come = port_.poll(
+      [this](PortId from, std::span<const std::uint64_t> words) { arrived(from, words.front(), words.subspan(1)); });
   for (std::uint32_t from = 0; from < boxes_.ranks(); ++from) {
     if (from == thread_) continue;
     const std::optional<Tag> tag = boxes_.receive(from, thread_, words_);

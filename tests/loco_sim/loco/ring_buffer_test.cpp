@@ -50,12 +50,16 @@ struct Stream {
 const Stream kOneReader{};
 const Stream kThreeReaders{.messages = 12, .ring = {.bytes = 40}, .writer = 1};
 const Stream kThreadsAndWriter{.messages = 10, .ring = {.bytes = 48, .readers = {0, 1, 2}, .threads_per_node = 2}};
+const Stream kHeadsInTurn{.messages = 16, .ring = {.bytes = 48, .heads = 3}};
+const Stream kHeadsAndThreads{.messages = 10,
+                              .ring = {.bytes = 64, .readers = {0, 1, 2}, .threads_per_node = 2, .heads = 2}};
 
 }  // namespace
 
 TEST_CASE("a ring buffer delivers every message to every reader, on threads") {
   on_threads(2, Stream{.messages = 2000});
   on_threads(4, Stream{.messages = 500, .ring = {.bytes = 40}, .writer = 1});
+  on_threads(3, Stream{.messages = 500, .ring = {.bytes = 128, .heads = 4}});
   on_threads(3, Stream{.messages = 300, .ring = {.bytes = 48, .readers = {0, 1, 2}, .threads_per_node = 2}});
 }
 
@@ -63,12 +67,15 @@ TEST_CASE("a ring buffer delivers every message to every reader, under any sched
   on_many_schedules(2, kOneReader, 100);
   on_many_schedules(4, kThreeReaders, 60);
   on_many_schedules(3, kThreadsAndWriter, 60);
+  on_many_schedules(3, kHeadsInTurn, 60);
+  on_many_schedules(3, kHeadsAndThreads, 60);
 }
 
 TEST_CASE("a ring buffer delivers every message to every reader, under 10,000 schedules", "[.long]") {
   on_many_schedules(2, kOneReader, 5000);
   on_many_schedules(4, kThreeReaders, 2500);
   on_many_schedules(3, kThreadsAndWriter, 2500);
+  on_many_schedules(3, kHeadsInTurn, 2500);
 }
 
 TEST_CASE("a ring is full until its readers have received") {
