@@ -75,7 +75,17 @@ inline constexpr ParamSpec kReleaseFence{
     "fence", ParamKind::boolean,
     1,       0,
     1,       "what was written under a lock is in memory before it is released; off: broken"};
-inline constexpr std::array kLockParams = {kIterations, kThreadsPerNode, kHandOvers, kReleaseFence};
+inline constexpr std::array<std::string_view, 2> kLockAlgorithmNames = {"loco", "mpi_window"};
+inline constexpr ParamSpec kLockAlgorithm{
+    "algorithm",
+    ParamKind::choice,
+    0,
+    0,
+    1,
+    "LOCO's locks, or those of MPI windows over remote atomics, which are where the data is; these know no hand-overs "
+    "and no fence",
+    kLockAlgorithmNames};
+inline constexpr std::array kLockParams = {kIterations, kThreadsPerNode, kHandOvers, kReleaseFence, kLockAlgorithm};
 inline constexpr std::array kTransactionParams = {
     kIterations,
     kThreadsPerNode,
@@ -84,9 +94,11 @@ inline constexpr std::array kTransactionParams = {
     ParamSpec{"accounts", ParamKind::count, 10'000, 2, 100'000'000,
               "account balances, striped over the nodes; each is read once at the end"},
     ParamSpec{"locks", ParamKind::count, 341, 1, 1'000'000,
-              "locks, striped over the nodes; account a is under lock a modulo locks"}};
+              "locks, striped over the nodes; account a is under lock a modulo locks"},
+    kLockAlgorithm};
 inline constexpr std::array<std::string_view, 3> kMixNames = {"read", "mixed", "write"};
 inline constexpr std::array<std::string_view, 2> kKeysNames = {"uniform", "zipfian"};
+inline constexpr std::array<std::string_view, 2> kStoreNames = {"loco", "rpc"};
 inline constexpr std::array kKvstoreParams = {
     ParamSpec{"iterations", ParamKind::count, 1000, 1, 100'000'000, "operations of each thread"},
     kThreadsPerNode,
@@ -101,7 +113,12 @@ inline constexpr std::array kKvstoreParams = {
               "locks, striped over the nodes; a key's is found by its hash"},
     kHandOvers,
     ParamSpec{"fence", ParamKind::boolean, 1, 0, 1,
-              "an update is in memory before its lock is released; off: not linearisable"}};
+              "an update is in memory before its lock is released; off: not linearisable"},
+    ParamSpec{"store", ParamKind::choice, 0, 0, 1,
+              "LOCO's store, or one of server threads that clients send requests to, as many as clients; it knows no "
+              "locks and no fence",
+              kStoreNames},
+    kInline};
 inline constexpr std::array kDcdcParams = {
     ParamSpec{"period_us", ParamKind::count, 40, 1, 10'000, "microseconds between two turns of the controller"},
     ParamSpec{"converter_period_us", ParamKind::count, 10, 1, 10'000, "microseconds between two turns of a converter"},

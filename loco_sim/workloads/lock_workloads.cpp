@@ -11,6 +11,7 @@
 #include "loco_sim/workloads/kinds.hpp"
 #include "loco_sim/workloads/payload.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
+#include "loco_sim/workloads/window_locks.hpp"
 #include "sim/rng.hpp"
 
 namespace loco::workloads {
@@ -21,14 +22,25 @@ mutex_options mutex_options_of(const Setup& setup) {
   return {.hand_overs_max = setup.params.count("hand_overs"), .fence = setup.params.get("fence") != 0};
 }
 
-/// A read-modify-write of a counter under the lock. The counter is on another node than the lock, where there is one:
-/// to see the last increment then takes the fence before the release.
-void lock_program(Transport& node, const Setup& setup) {
+enum LockAlgorithm : std::int64_t { kLocoLock, kMpiWindow };
+
+/// A window's lock as a mutex.
+class window_lock {
+ public:
+  window_lock(manager& mgr, std::string_view name) : locks_(mgr, name, 1) {}
+  void lock() { locks_.lock(0); }
+  void unlock() { locks_.unlock(0); }
+
+ private:
+  window_locks locks_;
+};
+
+/// A read-modify-write of a counter on node `home` under the lock, which is on node 0.
+template <typename Lock>
+void count_under_lock(const Setup& setup, manager& mgr, Lock& lock, NodeId home) {
+  Transport& node = mgr.transport();
   const std::uint32_t threads = setup.params.count("threads_per_node");
   const std::int64_t iterations = setup.params.get("iterations");
-  const NodeId home = node.num_nodes() - 1;
-  manager mgr(node);
-  mutex lock(mgr, "lock", 0, mutex_options_of(setup));
   var<std::uint64_t> counter(mgr, "counter");
   barrier bar(mgr, "bar", {.threads_per_node = threads});
   mgr.wait_for_ready();
@@ -55,12 +67,27 @@ void lock_program(Transport& node, const Setup& setup) {
   setup.results.promise("lost_updates", expected - counter.load());
 }
 
+void lock_program(Transport& node, const Setup& setup) {
+  manager mgr(node);
+  if (setup.params.get("algorithm") == kMpiWindow) {
+    window_lock lock(mgr, "lock");
+    return count_under_lock(setup, mgr, lock, 0);
+  }
+  // The counter is on another node than the lock, where there is one: to see the last increment then takes the fence
+  // before the release.
+  mutex lock(mgr, "lock", 0, mutex_options_of(setup));
+  count_under_lock(setup, mgr, lock, node.num_nodes() - 1);
+}
+
 /// Balances, striped over the nodes; all start at 0, and overdrafts are allowed, so that they always add up to 0.
 class accounts : public channel {
  public:
-  accounts(manager& mgr, std::uint64_t count)
+  /// Account a is on the node of lock a modulo `stripe`, which is that number modulo nodes.
+  accounts(manager& mgr, std::uint64_t count, std::uint64_t stripe)
       : channel(mgr, "accounts", expect_num{mgr.num_nodes() - 1}),
-        here_((count + num_nodes() - 1) / num_nodes()),
+        stripe_(stripe),
+        of_stripe_((stripe + num_nodes() - 1) / num_nodes()),
+        here_((count + stripe - 1) / stripe * of_stripe_),
         balances_(symmetric_region("balances", here_ * 8)) {
     join();
   }
@@ -78,16 +105,23 @@ class accounts : public channel {
   }
 
  private:
-  [[nodiscard]] NodeId node_of(std::uint64_t account) const { return static_cast<NodeId>(account % num_nodes()); }
-  [[nodiscard]] std::uint64_t offset(std::uint64_t account) const { return account / num_nodes() * 8; }
+  [[nodiscard]] NodeId node_of(std::uint64_t account) const {
+    return static_cast<NodeId>(account % stripe_ % num_nodes());
+  }
+  [[nodiscard]] std::uint64_t offset(std::uint64_t account) const {
+    return (account / stripe_ * of_stripe_ + account % stripe_ / num_nodes()) * 8;
+  }
 
+  std::uint64_t stripe_;
+  std::uint64_t of_stripe_;  ///< accounts of a stripe that a node has
   std::uint64_t here_;
   RegionIndex balances_;
 };
 
 /// What a thread needs for its transfers.
+template <typename Locks>
 struct Teller {
-  Teller(manager& mgr, accounts& all, mutex_array& mutexes)
+  Teller(manager& mgr, accounts& all, Locks& mutexes)
       : book(all), locks(mutexes), from_balance(mgr, 8), to_balance(mgr, 8), key(mgr) {}
 
   /// The locks are taken in ascending order: no two tellers wait for each other.
@@ -108,26 +142,26 @@ struct Teller {
   }
 
   accounts& book;
-  mutex_array& locks;
+  Locks& locks;
   mem_ref from_balance;
   mem_ref to_balance;
   ack_key key;
 };
 
-void transaction_program(Transport& node, const Setup& setup) {
+template <typename Locks>
+void transfer_under_locks(const Setup& setup, manager& mgr, Locks& locks, std::uint64_t stripe) {
+  Transport& node = mgr.transport();
   const std::uint32_t threads = setup.params.count("threads_per_node");
   const std::int64_t iterations = setup.params.get("iterations");
   const auto count = static_cast<std::uint64_t>(setup.params.get("accounts"));
-  manager mgr(node);
-  mutex_array locks(mgr, "locks", static_cast<std::uint64_t>(setup.params.get("locks")), mutex_options_of(setup));
-  accounts book(mgr, count);
+  accounts book(mgr, count, stripe);
   var_array<std::uint64_t> sums(mgr, "sums", each_node(node.num_nodes()));
   barrier bar(mgr, "bar", {.threads_per_node = threads});
   mgr.wait_for_ready();
   run_team(node, threads, [&](std::uint32_t thread) {
     sim::Stream stream(setup.cluster.config().seed,
                        "transactions/" + std::to_string(node.my_node()) + "/" + std::to_string(thread));
-    Teller teller(mgr, book, locks);
+    Teller<Locks> teller(mgr, book, locks);
     for (std::int64_t i = 0; i < iterations; ++i) {
       const std::uint64_t from = stream.below(count);
       const std::uint64_t to = (from + 1 + stream.below(count - 1)) % count;
@@ -146,6 +180,17 @@ void transaction_program(Transport& node, const Setup& setup) {
   std::uint64_t total = 0;
   for (auto& sum : sums) total += sum.load();
   setup.results.promise("money_missing", static_cast<std::uint64_t>(std::llabs(static_cast<long long>(total))));
+}
+
+void transaction_program(Transport& node, const Setup& setup) {
+  const auto count = static_cast<std::uint64_t>(setup.params.get("locks"));
+  manager mgr(node);
+  if (setup.params.get("algorithm") == kMpiWindow) {
+    window_locks locks(mgr, "locks", count);
+    return transfer_under_locks(setup, mgr, locks, count);  // accounts are where their locks are
+  }
+  mutex_array locks(mgr, "locks", count, mutex_options_of(setup));
+  transfer_under_locks(setup, mgr, locks, node.num_nodes());
 }
 
 }  // namespace

@@ -102,6 +102,23 @@ struct Stages {
     return Duration{(p.cpu_poll_empty + p.cpu_load).ps / 2} + p.cpu_poll_cqe;
   }
 
+  /// A message of one word that is not inline, from its doorbell until its receive CQE is visible, right behind the
+  /// data.
+  [[nodiscard]] Duration message_arrived() const {
+    return launch() + read_request() + read_data(kWord) + packet({}, kWord) + pcie(p.pcie_write_header + kWord) +
+           p.nic_cqe + write(p.nic_cqe_bytes);
+  }
+  /// A round of a barrier over messages, in which every rank sends one and waits for one, from one send to the next.
+  [[nodiscard]] Duration message_round(Duration library) const {
+    // Store the word, build the work request, ring.
+    const Duration send = p.cpu_store + p.cpu_post_wqe;
+    // On average half of an empty poll too late; take the CQE, read the word, find the request (two looks), the
+    // library's own work, post the receive again (two stores and the doorbell record).
+    const Duration receive =
+        Duration{p.cpu_poll_empty.ps / 2} + p.cpu_poll_cqe + p.cpu_load * 3 + library + p.cpu_store * 3;
+    return send + message_arrived() + receive;
+  }
+
   /// One thread's barrier among n nodes that all come at once, from one return to the next: docs/barrier-latency.md.
   [[nodiscard]] Duration barrier(std::int64_t n) const {
     // The fence: mark each get in the ack key (one atomic; the first also recycles the key's word: one more, and a

@@ -117,6 +117,17 @@ TEST_CASE("Section 6.2: the fence costs writes some of their throughput, reads n
   }
 }
 
+TEST_CASE("Fig. 19: under a single lock MPI's windows have an advantage") {
+  // Appendix B.1: "a consistent advantage". Lock and data are on one node there, so that a release needs no fence.
+  for (const std::uint32_t nodes : {2U, 4U, 8U}) {
+    INFO(nodes << " nodes");
+    const auto sections = [nodes](std::int64_t algorithm) {
+      return per_second(run("lock", nodes, {{"iterations", 100}, {"algorithm", algorithm}}));
+    };
+    CHECK(sections(1) > 1.1 * sections(0));
+  }
+}
+
 TEST_CASE("Fig. 21: the converters settle with loop periods of 40 us and below, and oscillate above") {
   const auto swing = [](std::int64_t period_us) {
     const auto results = run("dcdc", 5, {{"period_us", period_us}, {"duration_us", 30'000}});

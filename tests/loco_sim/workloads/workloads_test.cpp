@@ -106,6 +106,14 @@ TEST_CASE("workloads are consistent under every schedule") {
       {.kind = "kvstore",
        .params = {{"iterations", 5}, {"threads_per_node", 2}, {"locks", 3}, {"key_space", 80}},
        .nodes = 3},
+      {.kind = "broadcast", .params = {{"iterations", 6}, {"outstanding", 4}, {"over", 1}, {"heads", 3}}, .nodes = 3},
+      {.kind = "lock", .params = {{"iterations", 2}, {"threads_per_node", 2}, {"algorithm", 1}}, .nodes = 3},
+      {.kind = "transactions",
+       .params = {{"iterations", 2}, {"threads_per_node", 2}, {"accounts", 5}, {"locks", 3}, {"algorithm", 1}},
+       .nodes = 2},
+      {.kind = "kvstore",
+       .params = {{"iterations", 6}, {"threads_per_node", 2}, {"key_space", 80}, {"store", 1}},
+       .nodes = 3},
   };
   for (const Job& like : jobs)
     for (const Schedule schedule : {Schedule::random, Schedule::adversarial})
@@ -135,6 +143,33 @@ TEST_CASE("patterns are consistent and have the expected outcomes under every sc
         REQUIRE(outcome.consistent);
         REQUIRE(outcome.unexpected == 0);
       }
+}
+
+TEST_CASE("what LOCO is compared with is consistent on real hardware, inline or not") {
+  // Locks hold one holder at a time, the store is linearisable, no message is lost: the same rules as for LOCO's.
+  const std::vector<Job> jobs = {
+      {.kind = "barrier", .params = {{"iterations", 20}, {"algorithm", 2}, {"threads_per_node", 3}}, .nodes = 3},
+      {.kind = "broadcast",
+       .params = {{"iterations", 200}, {"outstanding", 64}, {"over", 2}, {"size", 64}},
+       .nodes = 6},
+      {.kind = "lock", .params = {{"iterations", 20}, {"threads_per_node", 2}, {"algorithm", 1}}, .nodes = 4},
+      {.kind = "transactions",
+       .params = {{"iterations", 20}, {"threads_per_node", 2}, {"accounts", 10}, {"locks", 7}, {"algorithm", 1}},
+       .nodes = 4},
+      {.kind = "kvstore",
+       .params = {{"iterations", 300}, {"threads_per_node", 2}, {"key_space", 160}, {"store", 1}, {"window", 2}},
+       .nodes = 3},
+  };
+  for (Job job : jobs)
+    for (const std::int64_t inline_max : {0, 236}) {
+      job.schedule = Schedule::timed;
+      job.profile = loco::test::round_profile();
+      job.profile.nic_inline_max = {static_cast<std::uint64_t>(inline_max)};
+      const Outcome outcome = run(job);
+      INFO(job.kind << ", inline up to " << inline_max << "\n" << outcome.text);
+      CHECK(outcome.consistent);
+      CHECK(outcome.unexpected == 0);
+    }
 }
 
 TEST_CASE("timed runs on a realistic profile are consistent") {

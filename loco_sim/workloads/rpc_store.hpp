@@ -1,0 +1,89 @@
+// A key-value store over remote procedure calls, to compare LOCO's with: what a store without one-sided access does.
+//
+// As in HERD (Kalia, Kaminsky and Andersen, "Using RDMA efficiently for key-value services", SIGCOMM 2014) and MICA's
+// exclusive mode: keys are split among server threads by their hash, and each key is served by one thread, which needs
+// no lock. A request is a SEND to the server's node, the answer a SEND back, both inline where the NIC takes them;
+// they are on reliable connections, where HERD writes its requests over UC and answers over UD. A client may have many
+// requests under way. Requests to the own node take the same way. A server looks twice into its table for a request
+// (bucket and entry, cpu.load each); requests that it takes with one poll are answered one by one.
+// Linearisable: requests to a key take effect in the order in which its server takes them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "loco_sim/loco/kvstore.hpp"
+#include "loco_sim/transport/message_port.hpp"
+
+namespace loco::workloads {
+
+/// Words of a request: lane and kind, key, value; of an answer: lane, result.
+inline constexpr std::uint32_t kRpcWords = 3;
+
+/// A node's ports: its clients, then its servers.
+struct RpcLayout {
+  std::uint32_t nodes = 1;
+  std::uint32_t clients = 1;  ///< of each node
+  std::uint32_t servers = 1;
+
+  [[nodiscard]] PortId client(NodeId node, std::uint32_t i) const { return node * (clients + servers) + i; }
+  [[nodiscard]] PortId server(NodeId node, std::uint32_t i) const { return client(node, clients + i); }
+  /// Who serves a key.
+  [[nodiscard]] PortId server_of(std::uint64_t key) const;
+};
+
+class rpc_server {
+ public:
+  /// The calling thread is server number `number` of its node.
+  rpc_server(Transport& node, MessageNetwork& network, const RpcLayout& layout, std::uint32_t number);
+
+  /// Before anything else: takes what is its own of `count` entries.
+  void load(std::uint64_t count, const std::function<kvstore::Entry(std::uint64_t)>& entry);
+  /// For ever.
+  [[noreturn]] void serve();
+
+ private:
+  [[nodiscard]] std::uint64_t result_of(kv_operation::Kind kind, std::uint64_t key, std::uint64_t value);
+
+  Transport& node_;
+  RpcLayout layout_;
+  MessagePort& port_;
+  std::unordered_map<std::uint64_t, std::uint64_t> table_;  // never walked through
+};
+
+/// A client's requests under way, at most `size`; in the trace request i is in lane i + 1.
+class rpc_window {
+ public:
+  /// The calling thread is client number `number` of its node.
+  rpc_window(Transport& node, MessageNetwork& network, const RpcLayout& layout, std::uint32_t number,
+             std::uint32_t size);
+
+  [[nodiscard]] std::size_t size() const { return lanes_.size(); }
+  [[nodiscard]] bool finished(std::size_t i) const { return !lanes_[i].under_way; }
+  void start(std::size_t i, kv_operation::Kind kind, std::uint64_t key, std::uint64_t value);
+  /// Calls ended(i, kind, result) for each request that has been answered.
+  template <typename Ended>
+  void poll(const Ended& ended) {
+    port_.poll([this, &ended](PortId, std::span<const std::uint64_t> answer) {
+      const std::size_t i = answer[0];
+      finish(i, answer[1]);
+      ended(i, lanes_[i].kind, answer[1]);
+    });
+  }
+
+ private:
+  struct Lane {
+    bool under_way = false;
+    kv_operation::Kind kind = kv_operation::Kind::lookup;
+  };
+  void finish(std::size_t i, std::uint64_t result);
+
+  Transport& node_;
+  RpcLayout layout_;
+  MessagePort& port_;
+  std::vector<Lane> lanes_;
+};
+
+}  // namespace loco::workloads

@@ -1,0 +1,64 @@
+// Exclusive locks as MPI libraries have them over RDMA, to compare LOCO's with (LOCO paper, App. B.1 and Fig. 19).
+//
+// MPI_Win_lock(MPI_LOCK_EXCLUSIVE) of Open MPI (osc/rdma, osc/ucx): a remote compare-and-swap of the target's lock word
+// from "unlocked" to "exclusive", at once again until it succeeds, without pause and without fairness. MPI_Win_unlock
+// completes what the epoch has done at the target (the caller waits for its operations), then takes the bit away with a
+// remote add. The data that a lock protects is on the lock's node, in the same window: the add follows the writes on
+// one queue pair, and a remote atomic pushes writes before it, so that no fence is needed. That is unlike LOCO, where
+// lock and data may be apart.
+// Left out: shared locks; that each window is a registration of its own (LOCO paper: 341 of them strain the NIC's
+// caches), since the NIC model's cache of translations knows pages only.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "loco_sim/loco/ack_key.hpp"
+#include "loco_sim/loco/call_scope.hpp"
+#include "loco_sim/loco/channel.hpp"
+#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/mem_ref.hpp"
+
+namespace loco::workloads {
+
+class window_locks : public channel {
+ public:
+  /// Lock k is on node k modulo nodes.
+  window_locks(manager& mgr, std::string_view name, std::uint64_t count)
+      : channel(mgr, name, expect_num{mgr.num_nodes() - 1}),
+        count_(count),
+        words_(symmetric_region("words", (count + num_nodes() - 1) / num_nodes() * kWord)) {
+    join();
+  }
+
+  [[nodiscard]] std::uint64_t size() const { return count_; }
+
+  void lock(std::uint64_t k) {
+    const call_scope call(transport(), {.library = "lock", .method = "acquire", .object = full_name(), .argument = k});
+    mem_ref old(mgr(), kWord);
+    ack_key key(mgr());
+    do {
+      mgr().compare_swap(old.address(), remote(words_, home(k)), offset(k), 0, kExclusive, &key);
+      key.wait();
+    } while (old.load() != 0);
+  }
+  /// The caller's operations under the lock are complete.
+  void unlock(std::uint64_t k) {
+    const call_scope call(transport(), {.library = "lock", .method = "release", .object = full_name(), .argument = k});
+    mem_ref old(mgr(), kWord);
+    ack_key key(mgr());
+    mgr().fetch_add(old.address(), remote(words_, home(k)), offset(k), 0 - kExclusive, &key);
+    key.wait();
+  }
+
+ private:
+  static constexpr std::uint64_t kExclusive = std::uint64_t{1} << 32U;
+
+  [[nodiscard]] NodeId home(std::uint64_t k) const { return static_cast<NodeId>(k % num_nodes()); }
+  [[nodiscard]] std::uint64_t offset(std::uint64_t k) const { return k / num_nodes() * kWord; }
+
+  std::uint64_t count_;
+  RegionIndex words_;
+};
+
+}  // namespace loco::workloads
