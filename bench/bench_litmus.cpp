@@ -1,5 +1,5 @@
 // The declarative litmus engine on one core: tests a second over the corpus, executions a second on families that
-// scale (store buffering and message passing, the families of GenMC's own figures).
+// scale (store buffering and message passing, the families of GenMC's own figures), and what symmetries are worth.
 //
 //   bench_litmus                       tests/litmus is the corpus; items_per_second are tests, or executions
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/litmus/litmus.hpp"
+#include "model/litmus/search.hpp"
 
 namespace {
 
@@ -125,6 +126,24 @@ BENCHMARK(message_passing_family)->DenseRange(2, 6);
 
 void put_ring_family(benchmark::State& state) { executions(state, put_ring(static_cast<int>(state.range(0)))); }
 BENCHMARK(put_ring_family)->DenseRange(4, 12, 2);
+
+/// n threads that read a location and write one more: a symmetric program. Argument 1: are symmetries used?
+void counter_family(benchmark::State& state) {
+  std::string document = locations(1);
+  for (int i = 0; i < state.range(0); ++i) {
+    const std::string r = "r" + std::to_string(i);
+    document += "  - {node: 1, code: \"" + r + " = x0; x0 = " + r + " + 1\"}\n";
+  }
+  const litmus::Program p = litmus::parse_text(document + "final: [x0]\n", "family").front();
+  litmus::SearchOptions options;
+  if (state.range(1) == 0) options.symmetry_after = litmus::kNoSymmetry;
+  std::int64_t found = 0;
+  for (auto _ : state)
+    found += static_cast<std::int64_t>(litmus::search(p, *litmus::find_model(p.model), options).executions);
+  state.SetItemsProcessed(found);
+  state.counters["executions"] = static_cast<double>(found) / static_cast<double>(state.iterations());
+}
+BENCHMARK(counter_family)->ArgsProduct({{3, 4, 5, 6}, {0, 1}});
 
 }  // namespace
 

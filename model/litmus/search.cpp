@@ -7,15 +7,68 @@
 namespace loco::model::litmus {
 namespace {
 
-template <int Words>
-bool run(const Skeleton& x, const Axioms& a, ExecutionSink& sink) {
-  return SkeletonSearch<Words>(x, a, sink).run();
-}
+/// The ways to join the threads' paths: one path a thread, by number. Of each orbit under the symmetries the least.
+class Joins {
+ public:
+  Joins(const std::vector<ThreadPaths>& paths, const Symmetry& symmetry)
+      : paths_(paths), symmetry_(symmetry), choice_(paths.size(), 0) {
+    out_.order = symmetry.order();
+  }
 
-}  // namespace
+  /// Goes on to the next one; false if there is none.
+  bool next() {
+    std::size_t digit = paths_.size() - 1;
+    for (;;) {
+      if (started_ && !increment(digit)) return false;
+      started_ = true;
+      digit = last_of_lead();
+      if (digit == paths_.size()) return true;
+    }
+  }
+  [[nodiscard]] const ThreadPath* path(std::size_t thread) const { return &paths_[thread].paths[choice_[thread]]; }
+  /// Of the present one.
+  [[nodiscard]] const SkeletonSymmetry& symmetry() const { return out_; }
 
-void for_each_skeleton(const Program& program, const Model& model, const SearchOptions& options,
-                       const std::function<bool(const Skeleton&, const Axioms&)>& visit, SearchResult* limits) {
+ private:
+  /// The next choice, the last thread's fastest, that differs in thread `digit` or before.
+  bool increment(std::size_t digit) {
+    std::fill(choice_.begin() + static_cast<std::ptrdiff_t>(digit) + 1, choice_.end(), 0);
+    for (std::size_t t = digit + 1; t-- > 0;) {
+      if (++choice_[t] < paths_[t].paths.size()) return true;
+      choice_[t] = 0;
+    }
+    return false;
+  }
+
+  /// Is the choice the least of its orbit? If so, the number of threads; if not, the last thread that makes it so.
+  std::size_t last_of_lead() {
+    out_.stabiliser.clear();
+    for (const Automorphism& a : symmetry_.elements()) {
+      // Threads that go to `image` have its choice in the image of the choice.
+      std::size_t last = 0;
+      bool equal = true;
+      for (std::size_t image = 0; equal && image < choice_.size(); ++image) {
+        const auto thread = static_cast<std::size_t>(at(a.origins, static_cast<int>(image)));
+        last = std::max({last, thread, image});
+        if (choice_[thread] < choice_[image]) return last;
+        equal = choice_[thread] == choice_[image];
+      }
+      if (equal) out_.stabiliser.push_back(&a);
+    }
+    return choice_.size();
+  }
+
+  const std::vector<ThreadPaths>& paths_;
+  const Symmetry& symmetry_;
+  std::vector<std::size_t> choice_;
+  SkeletonSymmetry out_;
+  bool started_ = false;
+};
+
+using SymmetricVisit = std::function<bool(const Skeleton&, const Axioms&, const SkeletonSymmetry&)>;
+
+void visit_skeletons(const Program& program, const Model& model, const SearchOptions& options, const Symmetry& symmetry,
+                     const SymmetricVisit& visit, SearchResult* limits) {
   const Cells cells(program);
   PathOptions path_options;
   path_options.core_rma = is_corerma(model.name);
@@ -30,25 +83,15 @@ void for_each_skeleton(const Program& program, const Model& model, const SearchO
     runnable = runnable && !paths.back().paths.empty();
   }
 
-  std::vector<std::size_t> choice(paths.size(), 0);
   std::vector<const ThreadPath*> chosen(paths.size());
   Skeleton x;
   Axioms a;
-  for (bool more = runnable; more;) {
-    for (std::size_t t = 0; t < paths.size(); ++t) chosen[t] = &paths[t].paths[choice[t]];
+  for (Joins joins(paths, symmetry); runnable && joins.next();) {
+    for (std::size_t t = 0; t < paths.size(); ++t) chosen[t] = joins.path(t);
     if (!x.build(program, cells, chosen, options.model.order))
       too_large = true;
-    else if (build_axioms(model, x, options.model, a) && !visit(x, a))
+    else if (build_axioms(model, x, options.model, a) && !visit(x, a, joins.symmetry()))
       break;
-    // The next combination of paths, the last thread's fastest.
-    more = false;
-    for (std::size_t t = paths.size(); t-- > 0;) {
-      if (++choice[t] < paths[t].paths.size()) {
-        more = true;
-        break;
-      }
-      choice[t] = 0;
-    }
   }
   if (limits != nullptr) {
     limits->cut_loops = cut_loops;
@@ -56,17 +99,55 @@ void for_each_skeleton(const Program& program, const Model& model, const SearchO
   }
 }
 
+template <int Words>
+bool run(const Skeleton& x, const Axioms& a, const SkeletonSymmetry& symmetry, ExecutionSink& sink) {
+  return SkeletonSearch<Words>(x, a, symmetry, sink).run();
+}
+
+void search_all(const Model& model, const Symmetry& symmetry, ExecutionSink& sink) {
+  const auto visit = [&](const Skeleton& x, const Axioms& a, const SkeletonSymmetry& s) {
+    if (!sink.step()) return false;
+    sink.result.skeletons += s.order / (s.stabiliser.size() + 1);
+    const int nodes = x.n + a.started.count();
+    return nodes <= 64 ? run<1>(x, a, s, sink) : nodes <= 128 ? run<2>(x, a, s, sink) : run<4>(x, a, s, sink);
+  };
+  visit_skeletons(sink.program, model, sink.options, symmetry, visit, &sink.result);
+}
+
+}  // namespace
+
+void for_each_skeleton(const Program& program, const Model& model, const SearchOptions& options,
+                       const std::function<bool(const Skeleton&, const Axioms&)>& visit, SearchResult* limits) {
+  visit_skeletons(
+      program, model, options, Symmetry(),
+      [&](const Skeleton& x, const Axioms& a, const SkeletonSymmetry&) { return visit(x, a); }, limits);
+}
+
 SearchResult search(const Program& program, const Model& model, const SearchOptions& options,
                     const PartialOutcome& wanted, const ExecutionVisitor& visit) {
+  const bool single = !wanted.empty() || visit || options.executions_max != 0;
+  Symmetry symmetry;
   ExecutionSink sink{program, options, wanted, visit, {}};
-  for_each_skeleton(
-      program, model, options,
-      [&](const Skeleton& x, const Axioms& a) {
-        ++sink.result.skeletons;
-        const int nodes = x.n + a.started.count();
-        return nodes <= 64 ? run<1>(x, a, sink) : nodes <= 128 ? run<2>(x, a, sink) : run<4>(x, a, sink);
-      },
-      &sink.result);
+  const std::function<bool()> ask = [&] {
+    // Every outcome has to be written down, symmetries or not: they pay where there is more to do than that.
+    sink.ask_at *= 2;
+    if (sink.steps < 6 * sink.result.outcomes.size()) return true;
+    sink.ask_at = 0;
+    symmetry = Symmetry(program);
+    return symmetry.order() == 1;
+  };
+  if (!single) {
+    sink.ask = &ask;
+    sink.ask_at = options.symmetry_after;
+  }
+  if (single || options.symmetry_after != 0 || ask()) search_all(model, Symmetry(), sink);
+  if (symmetry.order() > 1) {  // anew, one of each orbit
+    sink.result = {};
+    sink.ask_at = 0;
+    search_all(model, symmetry, sink);
+    symmetry.close(sink.result.outcomes);
+    symmetry.close(sink.result.failed_assertions);
+  }
   auto& failed = sink.result.failed_assertions;
   std::sort(failed.begin(), failed.end());
   failed.erase(std::unique(failed.begin(), failed.end()), failed.end());

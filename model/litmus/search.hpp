@@ -8,6 +8,9 @@
 // An "execution" counted here is thus a reads-from class: paths, rf and the last write of each location in `final`.
 // With `every_witness` mo and nfo are enumerated too, and executions are complete witnesses (rf, mo, nfo).
 //
+// A program with symmetries (symmetry.hpp) is searched once for each orbit, of paths and of executions: outcomes and
+// counts are those of all executions, all the same. Small programs are not asked for theirs.
+//
 // The search is deterministic, allocates little, and never prints.
 #pragma once
 
@@ -30,7 +33,11 @@ struct SearchOptions {
   bool outcomes_only = false;
   std::uint64_t counted_max = 0;     ///< ... or not before so many executions; 0: count all
   std::uint64_t executions_max = 0;  ///< stop after so many; 0: no limit
+  /// Look for symmetries after so many steps (0: at once), and start anew if there are any; later where nearly every
+  /// step finds a new outcome. Not where a visitor, an outcome or `executions_max` asks for single executions.
+  std::uint64_t symmetry_after = 1'000;
 };
+inline constexpr std::uint64_t kNoSymmetry = ~std::uint64_t{0};
 
 /// A consistent execution, handed to a visitor.
 struct FoundExecution {

@@ -2,16 +2,18 @@
 
 #include <algorithm>
 
+#include "model/litmus/conflicts.hpp"
+
 namespace loco::model::litmus {
 
 bool ExecutionSink::known(const Outcome& outcome) const {
   return std::binary_search(result.outcomes.begin(), result.outcomes.end(), outcome);
 }
 
-bool ExecutionSink::found(const Outcome& outcome) {
+bool ExecutionSink::found(const Outcome& outcome, std::uint64_t orbit) {
   const auto it = std::lower_bound(result.outcomes.begin(), result.outcomes.end(), outcome);
   if (it == result.outcomes.end() || *it != outcome) result.outcomes.insert(it, outcome);
-  ++result.executions;
+  result.executions += orbit;
   if (options.executions_max != 0 && result.executions >= options.executions_max) result.stopped = true;
   return !result.stopped;
 }
@@ -23,10 +25,12 @@ bool SkeletonSearch<W>::run() {
   Graph g;
   if (!build_graph(g) || !hb_allowed(g)) return true;
   collect_cells();
-  collect_checks();
+  checks_.collect(x_, sink_.wanted);
+  collect_finals();
   order_reads();
-  find_reads_of_checks();
+  checks_.find_reads(x_, order_);
   if (!checks_hold(0)) return true;
+  if (!symmetry_.stabiliser.empty()) follow_leaders();
   outcome_.assign(sink_.program.observables.size(), 0);
   return choose_source(0, g);
 }
@@ -80,17 +84,18 @@ void SkeletonSearch<W>::collect_cells() {
 }
 
 template <int W>
-void SkeletonSearch<W>::collect_checks() {
-  checks_.clear();
+void SkeletonSearch<W>::collect_finals() {
   finals_.clear();
-  for (int t = 0; t < len(x_.paths); ++t)
-    for (const Condition& c : at(x_.paths, t)->conditions) checks_.push_back({t, c.symbol, false, c.holds ? 1 : 0});
-  for (const auto& [observable, value] : sink_.wanted) {
-    const Observable& o = at(sink_.program.observables, observable);
-    if (o.thread != kNone) checks_.push_back({o.thread, at(at(x_.paths, o.thread)->registers, o.reg), true, value});
-  }
   for (int i = 0; i < len(sink_.program.observables); ++i)
     if (at(sink_.program.observables, i).thread == kNone) finals_.push_back(i);
+}
+
+template <int W>
+void SkeletonSearch<W>::follow_leaders() {
+  std::vector<Leader::Variable> variables(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(relevant_));
+  for (const int o : finals_) variables.push_back(kSubeventsMax + o);
+  variables.insert(variables.end(), order_.begin() + static_cast<std::ptrdiff_t>(relevant_), order_.end());
+  leader_ = Leader(x_, symmetry_.stabiliser, variables);
 }
 
 /// Adds the reads that a value depends on, through the writes they may read from.
@@ -118,7 +123,7 @@ void SkeletonSearch<W>::mark_relevant(int thread, int symbol, Set& relevant) con
 template <int W>
 void SkeletonSearch<W>::order_reads() {
   Set relevant;
-  for (const Check& c : checks_) mark_relevant(c.thread, c.symbol, relevant);
+  checks_.for_each([&](int thread, int symbol) { mark_relevant(thread, symbol, relevant); });
   for (const Observable& o : sink_.program.observables) {
     if (o.thread != kNone) {
       mark_relevant(o.thread, at(at(x_.paths, o.thread)->registers, o.reg), relevant);
@@ -190,42 +195,11 @@ bool SkeletonSearch<W>::hb_allowed(const Graph& g) const {
   return allowed;
 }
 
-// --- values -----------------------------------------------------------------------------------------------------
-
-template <int W>
-void SkeletonSearch<W>::find_reads_of_checks() {
-  if (checks_.empty()) return;
-  std::array<std::size_t, kSubeventsMax> decided{};  // by read: so many reads are decided when it is
-  for (std::size_t k = 0; k < order_.size(); ++k) decided[static_cast<std::size_t>(order_[k])] = k + 1;
-  const auto latest = [&](const auto& self, int thread, int symbol) -> std::size_t {
-    const Symbol& s = at(at(x_.paths, thread)->symbols, symbol);
-    if (s.kind == Symbol::Kind::constant) return 0;
-    if (s.kind == Symbol::Kind::read) return decided[static_cast<std::size_t>(at(x_.offset, thread) + s.a)];
-    if (s.kind == Symbol::Kind::select) return self(self, thread, s.a);
-    std::size_t all = 0;
-    for (const int child : {s.a, s.b})
-      if (child != kNone) all = std::max(all, self(self, thread, child));
-    return all;
-  };
-  for (Check& c : checks_) c.reads = latest(latest, c.thread, c.symbol);
-}
-
-/// False if a check is known to fail, with the first reads of order_ decided.
-template <int W>
-bool SkeletonSearch<W>::checks_hold(std::size_t decided) const {
-  return std::all_of(checks_.begin(), checks_.end(), [&](const Check& c) {
-    if (c.reads > decided) return true;
-    const auto v = value(c.thread, c.symbol);
-    if (!v) return true;
-    if (c.equals) return *v == c.value;
-    return *v == kUndefined || (number(*v) != 0) == (c.value != 0);
-  });
-}
-
 // --- the search -------------------------------------------------------------------------------------------------
 
 template <int W>
 bool SkeletonSearch<W>::choose_source(std::size_t k, const Graph& g) {
+  if (!sink_.step()) return false;
   if (k == relevant_ && !outcome_fixed_) return outcome_known(g);
   if (outcome_fixed_ && only_new_outcomes() && sink_.known(outcome_)) {
     sink_.result.uncounted = true;
@@ -242,18 +216,18 @@ bool SkeletonSearch<W>::choose_source(std::size_t k, const Graph& g) {
     rf_.set(r, kInitial);
     const bool possible =
         std::all_of(writes.begin(), writes.end(), [&](int w) { return w == r || add_rb(next, r, w); });
-    if (possible && (checks_.empty() || checks_hold(k + 1)) && !choose_source(k + 1, next)) return false;
+    if (possible && checks_hold(k + 1) && leads_with_read(k, kInitial) && !choose_source(k + 1, next)) return false;
   }
   for (const int w : writes) {
     if (w == r || !a_.rf.contains(w, r) || g.reaches(r, start(w))) continue;
     Graph next = g;
     rf_.set(r, w);
     const bool possible = add_rf(next, w, r) && cohere(next, w, r);
-    if (possible && (checks_.empty() || checks_hold(k + 1)) && !choose_source(k + 1, next)) return false;
+    if (possible && checks_hold(k + 1) && leads_with_read(k, w) && !choose_source(k + 1, next)) return false;
   }
   if (a_.conflicts) {
     rf_.set(r, kConflict);
-    if (!choose_source(k + 1, g)) return false;
+    if (leads_with_read(k, kConflict) && !choose_source(k + 1, g)) return false;
   }
   rf_.set(r, kUndecided);
   return true;
@@ -262,8 +236,7 @@ bool SkeletonSearch<W>::choose_source(std::size_t k, const Graph& g) {
 /// The reads that matter are decided: what is the outcome?
 template <int W>
 bool SkeletonSearch<W>::outcome_known(const Graph& g) {
-  for (const Check& c : checks_)
-    if (!value(c.thread, c.symbol)) return true;
+  if (!checks_.known(x_, rf_)) return true;
   for (int i = 0; i < len(outcome_); ++i) {
     const Observable& o = at(sink_.program.observables, i);
     if (o.thread == kNone) continue;
@@ -297,7 +270,9 @@ bool SkeletonSearch<W>::choose_last(std::size_t k, const Graph& g) {
     return std::all_of(sink_.wanted.begin(), sink_.wanted.end(),
                        [&](const auto& p) { return p.first != finals_[k] || p.second == v; });
   };
-  if (use == cells_.end() || use->writes.empty()) return !matches_wanted(x_.cells->init(cell)) || choose_last(k + 1, g);
+  if (use == cells_.end() || use->writes.empty()) {
+    return !matches_wanted(x_.cells->init(cell)) || !leads_with_last(k, kInitial) || choose_last(k + 1, g);
+  }
   for (const int last : use->writes) {
     const auto v = value_written(x_, rf_, last);
     if (!v || !matches_wanted(*v)) continue;
@@ -305,7 +280,7 @@ bool SkeletonSearch<W>::choose_last(std::size_t k, const Graph& g) {
     const bool possible = std::all_of(use->writes.begin(), use->writes.end(), [&](int w) {
       return w == last || !a_.mo.contains(w, last) || add_mo(next, w, last);
     });
-    if (possible && !choose_last(k + 1, next)) return false;
+    if (possible && leads_with_last(k, last) && !choose_last(k + 1, next)) return false;
   }
   return true;
 }
@@ -379,7 +354,7 @@ bool SkeletonSearch<W>::orient(Graph g, bool& exists) {
 /// Every orientation of pending_[next..], each a witness of its own.
 template <int W>
 bool SkeletonSearch<W>::orient_all(const Graph& g, std::size_t next) {
-  if (next == pending_.size()) return !hb_allowed(g) || !conflicts_agree(g) || accept(g);
+  if (next == pending_.size()) return !hb_allowed(g) || !values_agree(g) || accept(g);
   const Pair p = pending_[next];
   for (const bool ab : {true, false}) {
     Graph h = g;
@@ -394,7 +369,7 @@ template <int W>
 bool SkeletonSearch<W>::accept(const Graph& g) {
   for (int t = 0; t < len(x_.paths); ++t)
     for (const int i : at(x_.paths, t)->violated) sink_.result.failed_assertions.emplace_back(t, i);
-  if (!sink_.found(outcome_)) {
+  if (!sink_.found(outcome_, symmetry_.order / leader_.stabiliser())) {
     if (sink_.visit) (void)sink_.visit({&x_, &a_, rf_, witness(g), outcome_});
     return false;
   }
@@ -405,41 +380,12 @@ bool SkeletonSearch<W>::accept(const Graph& g) {
   return true;
 }
 
-/// coreRMA's rules no-C and C: a value is undefined iff the read, or the write it reads, is in a conflict. A
-/// conflict-free read sees a write that hb does not hide from it.
 template <int W>
-bool SkeletonSearch<W>::conflicts_agree(const Graph& g) const {
-  if (!a_.conflicts) return true;
-  const auto conflict = [&](int a, int b) {
-    return a != b && !g.reaches(a, b) && !g.reaches(b, a) && !(x_.sub(a).atomic && x_.sub(b).atomic) &&
-           (x_.sub(a).writes || x_.sub(b).writes);
-  };
-  for (const CellUse& use : cells_) {
-    const auto write_conflict = [&](int w) {
-      return std::any_of(use.writes.begin(), use.writes.end(), [&](int o) { return conflict(w, o); });
-    };
-    for (const int r : use.reads) {
-      const bool own = std::any_of(use.writes.begin(), use.writes.end(), [&](int w) { return conflict(r, w); });
-      const auto visible = [&](int w) {
-        return g.reaches(w, r) && std::none_of(use.writes.begin(), use.writes.end(),
-                                               [&](int o) { return o != r && g.reaches(w, o) && g.reaches(o, r); });
-      };
-      const int w = source(r);
-      if (w == kConflict) {
-        const bool dirty = std::any_of(use.writes.begin(), use.writes.end(),
-                                       [&](int o) { return o != r && visible(o) && write_conflict(o); });
-        if (!own && !dirty) return false;
-      } else {
-        if (own) return false;
-        const bool plain = w < 0 || !(x_.sub(w).atomic && x_.sub(r).atomic);
-        if (w >= 0 && (write_conflict(w) || (plain && !visible(w)))) return false;
-        if (w == kInitial &&
-            std::any_of(use.writes.begin(), use.writes.end(), [&](int o) { return o != r && g.reaches(o, r); }))
-          return false;
-      }
-    }
-  }
-  return true;
+bool SkeletonSearch<W>::values_agree(const Graph& g) const {
+  const auto hb = [&](int a, int b) { return g.reaches(a, b); };
+  return !a_.conflicts || std::all_of(cells_.begin(), cells_.end(), [&](const CellUse& use) {
+    return conflicts_agree(x_, rf_, use.writes, use.reads, hb);
+  });
 }
 
 template <int W>

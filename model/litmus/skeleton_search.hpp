@@ -3,10 +3,13 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include "model/litmus/axioms.hpp"
+#include "model/litmus/checks.hpp"
+#include "model/litmus/leader.hpp"
 #include "model/litmus/order_graph.hpp"
 #include "model/litmus/search.hpp"
 #include "model/litmus/values.hpp"
@@ -20,16 +23,28 @@ struct ExecutionSink {
   const PartialOutcome& wanted;
   const ExecutionVisitor& visit;
   SearchResult result;
+  std::uint64_t steps = 0;                ///< skeletons and choices of a source
+  std::uint64_t ask_at = 0;               ///< at so many steps ...
+  const std::function<bool()>* ask = {};  ///< ... it is asked whether to go on
 
   [[nodiscard]] bool known(const Outcome& outcome) const;
-  /// Counts an execution; false if the search must stop.
-  bool found(const Outcome& outcome);
+  /// Counts an execution that stands for `orbit` of them; false if the search must stop.
+  bool found(const Outcome& outcome, std::uint64_t orbit);
+  /// False if the search must stop.
+  bool step() { return ++steps != ask_at || (*ask)(); }
+};
+
+/// The symmetries of a skeleton, within a group of symmetries of the program.
+struct SkeletonSymmetry {
+  std::vector<const Automorphism*> stabiliser;  ///< those that map its paths to themselves, all but the identity
+  std::uint64_t order = 1;                      ///< of the whole group
 };
 
 template <int Words>
 class SkeletonSearch {
  public:
-  SkeletonSearch(const Skeleton& x, const Axioms& a, ExecutionSink& sink) : x_(x), a_(a), sink_(sink) {}
+  SkeletonSearch(const Skeleton& x, const Axioms& a, const SkeletonSymmetry& symmetry, ExecutionSink& sink)
+      : x_(x), a_(a), symmetry_(symmetry), sink_(sink) {}
 
   /// False if the whole search must stop.
   bool run();
@@ -40,12 +55,6 @@ class SkeletonSearch {
     std::int16_t a, b;
     bool nfo;
   };
-  struct Check {  // a condition on a path, or a value that is wanted
-    int thread, symbol;
-    bool equals;            // to `value`; else: is it other than 0?
-    Value value;            // if not equals: 1 for other than 0, 0 for 0
-    std::size_t reads = 0;  // its value is unknown until so many reads of order_ are decided, perhaps longer
-  };
   struct CellUse {
     int cell;
     std::vector<int> writes, reads;
@@ -54,8 +63,9 @@ class SkeletonSearch {
   // --- set-up ---
   bool build_graph(Graph& g);
   void collect_cells();
-  void collect_checks();
+  void collect_finals();
   void order_reads();
+  void follow_leaders();
   void mark_relevant(int thread, int symbol, Set& relevant) const;
 
   // --- edges ---
@@ -70,8 +80,16 @@ class SkeletonSearch {
 
   // --- values ---
   [[nodiscard]] std::optional<Value> value(int thread, int symbol) const { return value_of(x_, rf_, thread, symbol); }
-  void find_reads_of_checks();
-  [[nodiscard]] bool checks_hold(std::size_t decided) const;
+  [[nodiscard]] bool checks_hold(std::size_t decided) const {
+    return checks_.empty() || checks_.hold(x_, rf_, decided);
+  }
+
+  // --- symmetry ---
+  /// The k-th read, or the k-th final location, is decided. False if this is not the least of its orbit.
+  bool leads_with_read(std::size_t k, int value) {
+    return leader_.trivial() || leader_.decide(k < relevant_ ? k : k + finals_.size(), value);
+  }
+  bool leads_with_last(std::size_t k, int value) { return leader_.trivial() || leader_.decide(relevant_ + k, value); }
 
   // --- the search ---
   bool choose_source(std::size_t k, const Graph& g);
@@ -82,12 +100,13 @@ class SkeletonSearch {
   bool orient(Graph g, bool& exists);
   bool orient_all(const Graph& g, std::size_t next);
   bool accept(const Graph& g);
-  bool conflicts_agree(const Graph& g) const;
+  [[nodiscard]] bool values_agree(const Graph& g) const;
   [[nodiscard]] Witness witness(const Graph& g) const;
   [[nodiscard]] const CellUse& use_of(int sub) const { return at(cells_, cell_index_[static_cast<std::size_t>(sub)]); }
 
   const Skeleton& x_;
   const Axioms& a_;
+  const SkeletonSymmetry& symmetry_;
   ExecutionSink& sink_;
   std::array<std::int16_t, kSubeventsMax> start_{};
   Sources rf_;
@@ -98,7 +117,8 @@ class SkeletonSearch {
   std::size_t relevant_ = 0;    ///< how many those are
   bool outcome_fixed_ = false;  ///< outcome_ is that of the branch being searched
   std::vector<Pair> nfo_;
-  std::vector<Check> checks_;
+  Checks checks_;
+  Leader leader_;
   std::vector<int> finals_;  ///< observables that are locations with at least one write
   Outcome outcome_;
   std::vector<Pair> pending_;
