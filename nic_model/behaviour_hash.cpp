@@ -138,30 +138,41 @@ std::uint64_t event_hash(const State& s, const sim::Event& e) {
 
 std::uint64_t System::behaviour_hash() const {
   const State& s = *state_;
-  Hasher h;
-  for (const Host& host : s.hosts) add_host(h, host);
-  for (const Thread& thread : s.threads) add_thread(h, thread);
-  for (const PostedDomain& domain : s.domains) add_domain(h, s, domain);
+  Hasher all;
+  // A hash a part, then one of these: the processor computes those of several parts at a time.
+  const auto add = [&all](const auto& part) {
+    Hasher h;
+    part(h);
+    all.add(h.value());
+  };
+  for (const Host& host : s.hosts) add([&](Hasher& h) { add_host(h, host); });
+  for (const Thread& thread : s.threads) add([&](Hasher& h) { add_thread(h, thread); });
+  for (const PostedDomain& domain : s.domains) add([&](Hasher& h) { add_domain(h, s, domain); });
   for (const CompletionQueue& cq : s.cqs) {
-    h.add_all(cq.overrun, cq.cqes.size());
-    for (std::size_t i = 0; i < cq.cqes.size(); ++i) add_cqe(h, cq.cqes[i]);
+    add([&](Hasher& h) {
+      h.add_all(cq.overrun, cq.cqes.size());
+      for (std::size_t i = 0; i < cq.cqes.size(); ++i) add_cqe(h, cq.cqes[i]);
+    });
   }
-  for (const ReceiveQueue& queue : s.receive_queues) add_receive_queue(h, queue);
+  for (const ReceiveQueue& queue : s.receive_queues) add([&](Hasher& h) { add_receive_queue(h, queue); });
   for (const QueuePair& qp : s.qps) {
-    h.add(static_cast<std::uint64_t>(qp.state));
-    add_requester(h, s, qp.requester);
-    add_responder(h, s, qp.responder);
-    h.add_all(qp.unit, qp.stalled.size());
-    for (std::size_t i = 0; i < qp.stalled.size(); ++i) add_packet(h, s, qp.stalled[i].packet);
+    add([&](Hasher& h) { add_requester(h, s, qp.requester); });
+    add([&](Hasher& h) {
+      h.add_all(qp.state, qp.unit, qp.stalled.size());
+      add_responder(h, s, qp.responder);
+      for (std::size_t i = 0; i < qp.stalled.size(); ++i) add_packet(h, s, qp.stalled[i].packet);
+    });
   }
   for (std::size_t lane = 0; lane < s.fabric.lanes(); ++lane) {
-    h.add(s.fabric.lane_size(lane));
-    for (std::size_t i = 0; i < s.fabric.lane_size(lane); ++i) add_packet(h, s, s.fabric.lane_packet(lane, i));
+    add([&](Hasher& h) {
+      h.add(s.fabric.lane_size(lane));
+      for (std::size_t i = 0; i < s.fabric.lane_size(lane); ++i) add_packet(h, s, s.fabric.lane_packet(lane, i));
+    });
   }
   std::uint64_t pending = 0;  // a multiset: the order in the queue's storage is history
   for (std::size_t i = 0; i < s.events.size(); ++i) pending += event_hash(s, s.events.pending(i));
-  h.add(pending);
-  return h.value();
+  all.add(pending);
+  return all.value();
 }
 
 }  // namespace loco::nic

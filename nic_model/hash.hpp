@@ -13,15 +13,19 @@ namespace loco::nic {
   return x ^ (x >> 31U);
 }
 
-/// A sequence of words.
+/// A sequence of words. Each step is a bijection of the state, as the finaliser at the end: sequences that differ in
+/// one word never meet.
 class Hasher {
  public:
-  void add(std::uint64_t word) { state_ = mix(state_ ^ word); }
+  void add(std::uint64_t word) {
+    state_ = (state_ ^ word) * 0xbf58476d1ce4e5b9U;
+    state_ ^= state_ >> 32U;
+  }
   template <class... Words>
   void add_all(Words... words) {
     (add(static_cast<std::uint64_t>(words)), ...);
   }
-  [[nodiscard]] std::uint64_t value() const { return state_; }
+  [[nodiscard]] std::uint64_t value() const { return mix(state_); }
 
  private:
   std::uint64_t state_ = 0;

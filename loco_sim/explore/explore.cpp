@@ -53,8 +53,7 @@ class Search {
 
   /// Runs what commutes, then looks the state up; false when it is an end or has been seen.
   bool settle(Configuration& c) {
-    while (limits_.reduce && run_commuting(c)) {
-    }
+    if (limits_.reduce) machine_.settle(c);
     if (!seen_.insert(c.hash()).second) return false;
     ++result_.states;
     if (!c.system.idle()) return true;
@@ -63,14 +62,6 @@ class Search {
       outcomes_.insert(machine_.outcome(c));
     } else {
       ++result_.stuck;
-    }
-    return false;
-  }
-  bool run_commuting(Configuration& c) const {
-    for (std::size_t i = 0; i < c.system.pending_events(); ++i) {
-      if (!machine_.commutes(c, i)) continue;
-      machine_.step(c, i);
-      return true;
     }
     return false;
   }

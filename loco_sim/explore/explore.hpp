@@ -3,7 +3,7 @@
 // Both run the hardware model of the timed simulator; what differs is who picks the next pending event (machine page,
 // law 1). Exploration is a depth-first search over copies of the machine, pruned by the set of states seen (64-bit
 // hashes) and by running steps that commute with everything else at once. Sampling runs the program many times
-// under schedules that starve random parts of the machine for random stretches.
+// under adversarial delays: drawn at random, or such that the run goes where something may be new.
 // Results are a function of the arguments; no clock decides anything unless a time limit is given.
 #pragma once
 
@@ -41,6 +41,7 @@ struct SampleResult {
   std::uint64_t stuck = 0;
 };
 
+/// A function of its arguments. An outcome is seen when a run has shown it, from the program's start to its end.
 [[nodiscard]] SampleResult sample(const Machine& machine, std::uint64_t runs, std::uint64_t seed);
 
 }  // namespace loco::explore

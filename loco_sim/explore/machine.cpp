@@ -218,6 +218,22 @@ bool Machine::commutes(const Configuration& c, std::size_t i) const {
   }
 }
 
+void Machine::settle(Configuration& c) const {
+  // Hardware that is alone is no choice either. A thread that is may be in a loop: what it does each turn is a state.
+  const auto no_choice = [&](std::size_t i) {
+    return commutes(c, i) ||
+           (c.system.pending_events() == 1 && c.system.footprint(i).kind != nic::Footprint::Kind::thread_step);
+  };
+  for (std::size_t i = 0; i < c.system.pending_events();) {
+    if (no_choice(i)) {
+      step(c, i);
+      i = 0;
+    } else {
+      ++i;
+    }
+  }
+}
+
 void Machine::step(Configuration& c, std::size_t i) const {
   Interpreter interpreter(*this, c.threads);
   nic::Context context{interpreter};

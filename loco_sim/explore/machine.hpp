@@ -66,6 +66,8 @@ class Machine {
   /// happen when it runs now: it touches nothing that another event reads or writes, or being early only allows more
   /// (docs/exploring.md). Running it first loses no outcome.
   [[nodiscard]] bool commutes(const Configuration& c, std::size_t i) const;
+  /// Runs all that commutes, and what follows from it: what is pending then is a choice, or nothing is.
+  void settle(Configuration& c) const;
 
  private:
   friend class Interpreter;

@@ -1,0 +1,109 @@
+#include "loco_sim/explore/seek.hpp"
+
+namespace loco::explore {
+
+void Seeker::run(Configuration& c) {
+  ++runs_;
+  length_ = 0;
+  machine_.settle(c);
+  std::uint32_t at = map_.find(c);
+  while (!c.system.idle()) {
+    const bool known = at != StateMap::kUnknown;
+    if (!known || map_.state(at).last_visit == runs_) {  // off the map, or in a circle
+      machine_.step(c, stream_.below(c.system.pending_events()));
+      machine_.settle(c);
+      if (known) at = map_.find(c);
+      continue;
+    }
+    map_.visit(at, runs_);
+    push(at, c);
+    const std::size_t i = pick(c, at);
+    const std::uint32_t choice = map_.choice_of(at, c.system.pending_event(i));
+    machine_.step(c, i);
+    machine_.settle(c);
+    at = map_.find(c);
+    if (at == StateMap::kUnknown || choice == StateMap::kUnknown) continue;
+    if (map_.state(at).last_visit == runs_) {
+      map_.close_choice(choice);
+    } else {
+      map_.connect(choice, at);
+    }
+  }
+  look_ahead();
+}
+
+/// Of the open choices one whose state has had the fewest visits.
+std::size_t Seeker::pick(const Configuration& c, std::uint32_t state) {
+  const std::size_t pending = c.system.pending_events();
+  std::size_t best = pending;
+  std::uint64_t least = ~std::uint64_t{0};
+  for (std::size_t i = 0; i < pending; ++i) {
+    const std::uint32_t number = map_.choice_of(state, c.system.pending_event(i));
+    if (number == StateMap::kUnknown) continue;
+    const StateMap::Choice& choice = map_.choice(number);
+    if (choice.closed) continue;
+    const std::uint64_t visits = choice.to == StateMap::kUnknown ? 0 : map_.state(choice.to).visits;
+    const std::uint64_t rank = visits << 32U | stream_() >> 32U;
+    if (rank >= least) continue;
+    least = rank;
+    best = i;
+  }
+  return best != pending ? best : stream_.below(pending);
+}
+
+void Seeker::push(std::uint32_t state, const Configuration& c) {
+  if (length_ == path_.size()) {
+    path_.push_back({state, c});
+  } else {
+    path_[length_].state = state;
+    path_[length_].configuration = c;
+  }
+  ++length_;
+}
+
+bool Seeker::on_path(std::uint32_t state) const {
+  for (std::size_t i = 0; i < length_; ++i) {
+    if (path_[i].state == state) return true;
+  }
+  return false;
+}
+
+std::size_t Seeker::untried(const Place& place) const {
+  const nic::System& system = place.configuration.system;
+  const std::size_t pending = system.pending_events();
+  if (map_.closed(place.state) || map_.expanded(place.state)) return pending;
+  for (std::size_t i = 0; i < pending; ++i) {
+    const std::uint32_t number = map_.choice_of(place.state, system.pending_event(i));
+    if (number == StateMap::kUnknown) continue;
+    const StateMap::Choice& choice = map_.choice(number);
+    if (!choice.closed && choice.to == StateMap::kUnknown) return i;
+  }
+  return pending;
+}
+
+void Seeker::look_ahead() {
+  std::uint64_t left = kAhead;
+  while (length_ > 0 && left > 0) {
+    const Place& place = path_[length_ - 1];
+    const std::size_t i = untried(place);
+    if (i == place.configuration.system.pending_events()) {
+      --length_;
+      continue;
+    }
+    --left;
+    const std::uint32_t choice = map_.choice_of(place.state, place.configuration.system.pending_event(i));
+    next_ = place.configuration;
+    machine_.step(next_, i);
+    machine_.settle(next_);
+    const std::uint32_t to = map_.find(next_);
+    if (to == StateMap::kUnknown) return;  // the map is full
+    if (on_path(to)) {
+      map_.close_choice(choice);
+      continue;
+    }
+    map_.connect(choice, to);
+    if (!map_.closed(to) && !map_.expanded(to)) push(to, next_);
+  }
+}
+
+}  // namespace loco::explore

@@ -1,0 +1,101 @@
+#include "loco_sim/explore/state_map.hpp"
+
+#include "nic_model/hash.hpp"
+
+namespace loco::explore {
+
+namespace {
+std::uint64_t name(const sim::Event& e) {
+  nic::Hasher h;
+  h.add_all(e.what, e.where, e.a, e.b);
+  return h.value();
+}
+}  // namespace
+
+std::uint32_t StateMap::find(const Configuration& c) {
+  const std::uint64_t hash = c.hash();
+  if (const auto at = index_.find(hash); at != index_.end()) return at->second;
+  if (states_.size() == kStatesMax) return kUnknown;
+  const auto number = static_cast<std::uint32_t>(states_.size());
+  index_.emplace(hash, number);
+  const auto pending = static_cast<std::uint32_t>(c.system.pending_events());
+  states_.push_back({.first = static_cast<std::uint32_t>(choices_.size())});
+  for (std::uint32_t i = 0; i < pending; ++i) add_choice(number, c.system.pending_event(i));
+  if (pending == 0) {
+    Ends& ends = machine_.finished(c) ? ends_[machine_.outcome(c)] : stuck_;
+    ends.states.push_back(number);
+    states_.back().open = ends.shown ? 0 : 1;
+  }
+  return number;
+}
+
+void StateMap::add_choice(std::uint32_t state, const sim::Event& event) {
+  const bool twin = choice_of(state, event) != kUnknown;  // two events that do the same are one choice
+  choices_.push_back({.event = name(event), .from = state, .closed = twin});
+  State& s = states_[state];
+  ++s.choices;
+  if (twin) {
+    ++s.tried;
+  } else {
+    ++s.open;
+  }
+}
+
+void StateMap::visit(std::uint32_t state, std::uint32_t run) {
+  ++states_[state].visits;
+  states_[state].last_visit = run;
+}
+
+std::uint32_t StateMap::choice_of(std::uint32_t state, const sim::Event& event) const {
+  const State& s = states_[state];
+  const std::uint64_t wanted = name(event);
+  for (std::uint32_t i = s.first; i < s.first + s.choices; ++i) {
+    if (choices_[i].event == wanted) return i;
+  }
+  return kUnknown;
+}
+
+void StateMap::connect(std::uint32_t choice, std::uint32_t to) {
+  Choice& c = choices_[choice];
+  if (c.to != kUnknown || c.closed) return;
+  c.to = to;
+  ++states_[c.from].tried;
+  c.next_into = states_[to].into;
+  states_[to].into = choice;
+  if (closed(to)) close_choice(choice);
+}
+
+void StateMap::close_choice(std::uint32_t choice) {
+  Choice& c = choices_[choice];
+  if (c.closed) return;
+  c.closed = true;
+  if (--states_[c.from].open == 0) close(c.from);
+}
+
+/// Closes what leads to a state without open choices, and so on.
+void StateMap::close(std::uint32_t state) {
+  to_close_.assign(1, state);
+  while (!to_close_.empty()) {
+    const std::uint32_t s = to_close_.back();
+    to_close_.pop_back();
+    for (std::uint32_t i = states_[s].into; i != kUnknown; i = choices_[i].next_into) {
+      if (choices_[i].closed) continue;
+      choices_[i].closed = true;
+      if (--states_[choices_[i].from].open == 0) to_close_.push_back(choices_[i].from);
+    }
+  }
+}
+
+void StateMap::show(const model::litmus::Outcome& outcome) { show(ends_[outcome]); }
+void StateMap::show_stuck() { show(stuck_); }
+
+void StateMap::show(Ends& ends) {
+  if (ends.shown) return;
+  ends.shown = true;
+  for (const std::uint32_t s : ends.states) {
+    states_[s].open = 0;
+    close(s);
+  }
+}
+
+}  // namespace loco::explore

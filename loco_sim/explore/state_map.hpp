@@ -1,0 +1,82 @@
+// What sampling knows of a program's machine: states that runs or look-ahead have met, where their choices lead, and
+// which parts have nothing new to offer.
+//
+// A state is known by its hash, a choice by the event that runs. An end is closed once a run has shown its outcome, a
+// choice once it leads to a closed state, a state once all its choices are closed: where something is open, something
+// may be new. The map stops growing at a bound; what it does not hold counts as unknown. Its contents are a function of
+// the calls made; nothing is iterated in the order of hashes.
+#pragma once
+
+#include <boost/unordered_map.hpp>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "loco_sim/explore/machine.hpp"
+
+namespace loco::explore {
+
+class StateMap {
+ public:
+  static constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
+  static constexpr std::size_t kStatesMax = std::size_t{1} << 20U;  // some 150 MB with their choices
+
+  struct Choice {
+    std::uint64_t event = 0;             // names it
+    std::uint32_t from = 0;              // the state that has it
+    std::uint32_t to = kUnknown;         // the state that it leads to,
+    std::uint32_t next_into = kUnknown;  // among the choices that lead there
+    bool closed = false;
+  };
+  struct State {
+    std::uint32_t first = 0;        // of its choices
+    std::uint32_t choices = 0;      // none: an end
+    std::uint32_t open = 0;         // choices that are not closed; 1 for an open end
+    std::uint32_t into = kUnknown;  // first of the choices that lead here
+    std::uint32_t visits = 0;       // runs that came through
+    std::uint32_t last_visit = 0;   // by number of run
+    std::uint32_t tried = 0;        // choices of which it is known where they lead
+  };
+
+  explicit StateMap(const Machine& machine) : machine_(machine) {}
+
+  /// The state of a settled configuration (Machine::settle); kUnknown when the map is full.
+  std::uint32_t find(const Configuration& c);
+  [[nodiscard]] const State& state(std::uint32_t i) const { return states_[i]; }
+  [[nodiscard]] const Choice& choice(std::uint32_t i) const { return choices_[i]; }
+  [[nodiscard]] bool closed(std::uint32_t state) const { return states_[state].open == 0; }
+  /// It is known where all its choices lead. An end has none.
+  [[nodiscard]] bool expanded(std::uint32_t state) const { return states_[state].tried == states_[state].choices; }
+  /// The choice of `state` that is this pending event; kUnknown when it was not pending as the state was met first.
+  [[nodiscard]] std::uint32_t choice_of(std::uint32_t state, const sim::Event& event) const;
+
+  /// A run comes through.
+  void visit(std::uint32_t state, std::uint32_t run);
+  /// The choice leads there.
+  void connect(std::uint32_t choice, std::uint32_t to);
+  /// The choice leads back to where this run came from.
+  void close_choice(std::uint32_t choice);
+  /// A run has shown this outcome.
+  void show(const model::litmus::Outcome& outcome);
+  /// A run has ended with a thread that waits for ever.
+  void show_stuck();
+
+ private:
+  struct Ends {
+    bool shown = false;
+    std::vector<std::uint32_t> states;
+  };
+  void add_choice(std::uint32_t state, const sim::Event& event);
+  void show(Ends& ends);
+  void close(std::uint32_t state);
+
+  const Machine& machine_;
+  boost::unordered_map<std::uint64_t, std::uint32_t> index_;  // looked up, never iterated
+  std::vector<State> states_;
+  std::vector<Choice> choices_;
+  std::map<model::litmus::Outcome, Ends> ends_;
+  Ends stuck_;
+  std::vector<std::uint32_t> to_close_;
+};
+
+}  // namespace loco::explore
