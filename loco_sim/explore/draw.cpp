@@ -10,7 +10,7 @@ void DrawnSchedule::run(Configuration& c) {
   reduce_ = stream_.below(16) != 0;
   agents_.clear();
   lowest_ = kMiddle;
-  while (!c.system.idle()) machine_.step(c, pick(c));
+  for (std::uint64_t steps = 0; !c.system.idle() && steps < kStepsMax; ++steps) machine_.step(c, pick(c));
 }
 
 std::size_t DrawnSchedule::pick(const Configuration& c) {

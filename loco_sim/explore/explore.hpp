@@ -38,7 +38,7 @@ struct SampleResult {
   };
   std::vector<Seen> outcomes;  ///< sorted by outcome
   std::uint64_t runs = 0;
-  std::uint64_t stuck = 0;
+  std::uint64_t stuck = 0;  ///< runs that ended with a thread that waits for ever, or were given up
 };
 
 /// A function of its arguments. An outcome is seen when a run has shown it, from the program's start to its end.

@@ -24,6 +24,8 @@ void Interpreter::run(nic::Cpu& cpu) {
       return go_on();
     case Reached::loop:
       return cpu.pause({});
+    case Reached::turn:
+      return cpu.resume_after({});
   }
   const Instruction& i = at(at(machine_.program_.threads, thread_).code, state_->pc);
   if (!access(i)) return;
@@ -53,9 +55,9 @@ Interpreter::Reached Interpreter::advance() {
       case Op::jump:
       case Op::branch_zero: {
         if (i.op == Op::branch_zero && number(evaluate(i.expr)) != 0) break;
-        const bool backward = i.jump <= state_->pc;
+        const int from = state_->pc;
         state_->pc = i.jump;
-        if (backward) return Reached::loop;
+        if (i.jump <= from && stays_in_loop(from)) return repeats_itself(from) ? Reached::loop : Reached::turn;
         continue;
       }
       default:
@@ -64,6 +66,31 @@ Interpreter::Reached Interpreter::advance() {
     ++state_->pc;
   }
   return Reached::end;
+}
+
+bool Interpreter::stays_in_loop(int end) const {
+  const auto& code = at(machine_.program_.threads, thread_).code;
+  int pc = state_->pc;
+  while (pc <= end) {
+    const Instruction& i = at(code, pc);
+    if (i.op == Op::jump || (i.op == Op::branch_zero && number(evaluate(i.expr)) == 0)) {
+      if (i.jump <= pc) return true;
+      pc = i.jump;
+    } else if (i.op == Op::branch_zero || i.op == Op::assertion) {
+      ++pc;
+    } else {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Interpreter::repeats_itself(int end) const {
+  const auto& code = at(machine_.program_.threads, thread_).code;
+  for (int pc = state_->pc; pc <= end; ++pc) {
+    if (at(code, pc).op == Op::assign) return false;
+  }
+  return true;
 }
 
 bool Interpreter::access(const Instruction& i) {

@@ -17,10 +17,14 @@ class Interpreter final : public nic::ThreadRunner {
  private:
   using Instruction = model::litmus::Instruction;
 
-  /// Runs instructions that touch no memory until one that does; false at the end of the code, or after a backward
-  /// jump, which ends a turn of a polling loop.
-  enum class Reached { access, end, loop };
+  /// Runs instructions that touch no memory until one that does, the end of the code, or the end of a loop's turn after
+  /// which the loop goes on: `loop` if the next turn does the same unless memory changes, else `turn`.
+  enum class Reached { access, end, loop, turn };
   Reached advance();
+  /// At the start of a loop whose backward jump is at `end`: does its condition lead to another turn?
+  [[nodiscard]] bool stays_in_loop(int end) const;
+  /// Of the same loop: do its registers depend on what it reads only?
+  [[nodiscard]] bool repeats_itself(int end) const;
   /// Carries out the access; false when it has to be tried again later (the cpu has been told when).
   bool access(const Instruction& i);
   bool store(const Instruction& i);

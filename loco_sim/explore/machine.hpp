@@ -17,6 +17,9 @@
 
 namespace loco::explore {
 
+/// A sampled run that takes more steps than this is given up: some thread goes on for ever.
+constexpr std::uint64_t kStepsMax = 100'000;
+
 /// A state of the program's threads. Hardware state is the System's.
 struct ThreadState {
   std::int32_t pc = 0;

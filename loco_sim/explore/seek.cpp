@@ -7,7 +7,7 @@ void Seeker::run(Configuration& c) {
   length_ = 0;
   machine_.settle(c);
   std::uint32_t at = map_.find(c);
-  while (!c.system.idle()) {
+  for (std::uint64_t steps = 0; !c.system.idle() && steps < kStepsMax; ++steps) {
     const bool known = at != StateMap::kUnknown;
     if (!known || map_.state(at).last_visit == runs_) {  // off the map, or in a circle
       machine_.step(c, stream_.below(c.system.pending_events()));
@@ -16,7 +16,7 @@ void Seeker::run(Configuration& c) {
       continue;
     }
     map_.visit(at, runs_);
-    push(at, c);
+    if (length_ < kPathMax) push(at, c);
     const std::size_t i = pick(c, at);
     const std::uint32_t choice = map_.choice_of(at, c.system.pending_event(i));
     machine_.step(c, i);

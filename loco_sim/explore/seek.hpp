@@ -34,8 +34,9 @@ class Seeker {
     std::uint32_t state = 0;
     Configuration configuration;
   };
-  static constexpr std::uint32_t kStart = 0;   // the first state of the map
-  static constexpr std::uint64_t kAhead = 96;  // choices tried on copies after a run
+  static constexpr std::uint32_t kStart = 0;     // the first state of the map
+  static constexpr std::size_t kPathMax = 1024;  // a litmus run has some dozens of choices
+  static constexpr std::uint64_t kAhead = 96;    // choices tried on copies after a run
 
   [[nodiscard]] std::size_t pick(const Configuration& c, std::uint32_t state);
   /// A choice at the place that has not been tried: the number of its pending event; or how many are pending.

@@ -105,6 +105,43 @@ final: [w, x, y]
   CHECK(explore::engines().at("explore")(program, options).outcomes == enumerate(program, all).outcomes);
 }
 
+// The value that ends a loop may be read in its last turn; a loop may count its turns. Waiting for x = 1 gives a=1.
+TEST_CASE("loops with their condition at the top end") {
+  const char* const loops[] = {"a = 0; while (a == 0) { a = x }", "a = 0; while (a == 0) { y = 1; a = x }",
+                               "while (x == 0) { y = 1 }; a = x", "n = 0; a = 0; while (n < 3) { n = n + 1; a = 1 }"};
+  for (const char* const loop : loops) {
+    INFO(loop);
+    const std::string document = std::string("name: loop\nmodel: rdmawait\nlocations: {x: {node: 1}, y: {node: 1}}\n") +
+                                 "threads: [{node: 1, code: \"" + loop + "\"}, {node: 1, code: \"x = 1\"}]\n";
+    for (const char* engine : {"explore", "sample"}) {
+      const Result r = run(engine, document.c_str());
+      REQUIRE(r.outcomes.size() == 1);
+      CHECK(r.outcomes.front().back() == 1);
+      CHECK(r.notes.empty());
+    }
+  }
+}
+
+TEST_CASE("a program that never ends: sampling gives its runs up and says so, exploration keeps to its limits") {
+  constexpr const char* kCounter = R"yaml(
+name: counter
+model: rdmawait
+locations: {x: {node: 1}}
+threads: [{node: 1, code: "n = 0; while (n >= 0) { n = n + 1; a = x }"}]
+)yaml";
+  EngineOptions options;
+  options.runs = 2;
+  options.max_seconds = 0.05;
+  const Result sampled = run("sample", kCounter, options);
+  CHECK(sampled.outcomes.empty());
+  REQUIRE(sampled.notes.size() == 1);
+  CHECK_THAT(sampled.notes[0], test::contains_text("2 runs ended with a thread that waits for ever"));
+  const Result explored = run("explore", kCounter, options);
+  CHECK_FALSE(explored.complete);
+  REQUIRE(explored.notes.size() == 1);
+  CHECK_THAT(explored.notes[0], test::contains_text("stopped early by the limit of 0.05 s"));
+}
+
 // Two writers of one tuple: mo makes one of them last. In memory their words may mix; that is named, not counted.
 TEST_CASE("the final value of a mixed-size variable is a whole tuple, or its being torn is named") {
   constexpr const char* kWriters = R"yaml(
