@@ -1,6 +1,8 @@
 #include "model/check.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "model/cycle.hpp"
 #include "model/explain.hpp"
@@ -20,7 +22,9 @@ constexpr LibrarySet kLevels =
     bit(Library::rdmawait) | bit(Library::sv) | bit(Library::bal) | bit(Library::rbl) | bit(Library::msw);
 
 /// The execution at one level: predicates on the first pass; the graph only when the recorded order is no proof.
-LibraryResult check_level(const TraceIndex& index, Library library, LibrarySet libraries, const CheckOptions& options) {
+/// `storey`, if given, becomes that of the level.
+LibraryResult check_level(const TraceIndex& index, Library library, LibrarySet libraries, const CheckOptions& options,
+                          std::unique_ptr<Storey>* storey) {
   LibraryResult result;
   result.library = library;
   Level level(index, libraries);
@@ -41,14 +45,14 @@ LibraryResult check_level(const TraceIndex& index, Library library, LibrarySet l
   result.subevents = counts.subevents;
   result.consistent = result.consistent && reports.total() == 0;
   result.violations = std::move(reports.violations());
+  if (storey != nullptr) *storey = std::make_unique<Storey>(std::move(level), order);
   return result;
 }
 
 /// Adds to a level's result what its library did not keep in the level below.
-void check_promises(const TraceIndex& index, LibrarySet below, const CheckOptions& options, LibraryResult& result) {
-  Level lower(index, below), upper(index, below | bit(result.library));
+void check_promises(Storey& below, Storey& level, const CheckOptions& options, LibraryResult& result) {
   Reports reports(options.max_violations);
-  check_tower(lower, upper, result.library, reports);
+  check_tower(below, level, result.library, reports);
   for (Violation& v : reports.violations()) result.violations.push_back(std::move(v));
   result.consistent = result.consistent && reports.total() == 0;
 }
@@ -100,7 +104,8 @@ Verdict check(const Trace& trace, std::span<const Library> libraries, const Chec
 
   const LibrarySet used = libraries_used(trace) | bit(Library::rdmawait);
   LibrarySet level = 0;
-  LibraryResult last;  // of the level so far, promises left out
+  LibraryResult last;              // of the level so far, promises left out
+  std::unique_ptr<Storey> storey;  // of the level so far, when promises are asked for
   for (unsigned l = 0; l <= static_cast<unsigned>(Library::kvstore); ++l) {
     const auto library = static_cast<Library>(l);
     if ((asked & bit(library)) == 0) continue;
@@ -114,14 +119,14 @@ Verdict check(const Trace& trace, std::span<const Library> libraries, const Chec
       verdict.results.back().library = library;
       continue;
     }
-    last = check_level(index, library, level, options);
+    const std::unique_ptr<Storey> below = std::exchange(storey, nullptr);
+    last = check_level(index, library, level, options, options.tower ? &storey : nullptr);
     if (library == Library::rdmawait && witness.total() > 0) {
       last.consistent = false;
       last.violations.insert(last.violations.begin(), witness.violations().begin(), witness.violations().end());
     }
     verdict.results.push_back(last);
-    if (options.tower && library != Library::rdmawait)
-      check_promises(index, level & ~bit(library), options, verdict.results.back());
+    if (below) check_promises(*below, *storey, options, verdict.results.back());
   }
   return verdict;
 }

@@ -16,11 +16,9 @@
 namespace loco::model {
 namespace {
 
-constexpr std::size_t kLanes = 16;         // chains a pass
+constexpr std::size_t kMaxLanes = 16;      // chains a pass
 constexpr std::size_t kMaxExpansion = 64;  // members of a chain of ppo looked at: the earlier ones precede these
 constexpr std::uint32_t kNoThread = 0xffffffffU;
-
-using Clock = std::array<CallId, kLanes>;
 
 struct Promise {
   PointId upper_from, upper_to;  // as promised
@@ -30,25 +28,26 @@ struct Promise {
 
 class Tower {
  public:
-  Tower(Level& lower, Level& upper, Library library, Reports& reports)
-      : index_(lower.index()),
-        lower_(lower),
-        upper_(upper),
+  Tower(Storey& lower, Storey& upper, Library library, Reports& reports)
+      : index_(lower.level.index()),
+        lower_(lower.level),
+        upper_(upper.level),
         library_(library),
         reports_(reports),
-        lower_order_(build(lower)),
-        upper_order_(build(upper)) {}
+        lower_order_(lower.order),
+        upper_order_(upper.order) {}
 
   void run() {
+    name_points();
     collect_implementations();
     for (std::size_t i = 0; i < upper_order_.edges().size(); ++i) {
       index_.poll();
       promises_of(upper_order_.edges()[i], upper_order_.rules()[i]);
     }
+    if (promises_.empty()) return;
     const Adjacency graph = by_source(lower_order_, index_.poller());
     const std::vector<PointId> order = topological_order(graph, index_.poller());
     if (order.size() != lower_order_.points()) return;
-    name_threads();
     // Most promises are kept within a thread. Threads do not meet there, so their chains share lanes.
     keep(graph, order, true);
     keep(graph, order, false);
@@ -59,29 +58,40 @@ class Tower {
   }
 
  private:
-  static Order build(Level& level) {
-    Reports none(0);
-    Order counted(level.index());
-    run_level(level, counted, none);
-    Order order = Order::materialised(level.index(), counted);
-    run_level(level, order, none);
-    return order;
-  }
-
   struct Facts {
     CallId call = 0;  // a base call, or the call that a synthesised subevent belongs to
     Stamp stamp = Stamp::aCR;
-    std::uint32_t peer = 0;
+    std::uint16_t peer = 0;
   };
-  Facts facts(const Order& order, PointId p) const {
-    if (const SubeventId id = order.subevent(p); id != 0) {
-      const Subevent& s = index_.subevent(id);
-      return {s.call, s.stamp, s.peer};
+  static Facts synthesised(const Order::Extra& e) { return {e.call, e.stamp, static_cast<std::uint16_t>(e.peer)}; }
+  /// Of a point below, close together: they are looked up for every promise.
+  void name_points() {
+    const std::size_t recorded = index_.trace().subevents.size();
+    facts_.resize(lower_order_.points());
+    thread_.assign(lower_order_.points(), kNoThread);
+    for (PointId p = 0; p < lower_order_.points(); ++p) {
+      if (p < recorded) {
+        const Kind kind = index_.kind(p + 1);
+        facts_[p] = {index_.subevent(p + 1).call, kind.stamp, kind.peer};
+      } else if (p < 2 * recorded) {
+        facts_[p] = facts_[p - recorded];
+      } else if (lower_order_.is_chain(p)) {  // of one thread, or of several
+        const auto [a, b] = lower_order_.joined(p);
+        thread_[p] = thread_[a] == thread_[b] ? thread_[a] : kNoThread;
+        continue;
+      } else {
+        facts_[p] = synthesised(lower_order_.extra(p));
+      }
+      thread_[p] = index_.call(facts_[p].call).thread;
     }
-    const Order::Extra& e = order.extra(p);
-    return {e.call, e.stamp, e.peer};
   }
-  CallId event(PointId upper) const { return upper_.event_of(facts(upper_order_, upper).call); }
+  const Facts& below(PointId lower) const { return facts_[lower]; }
+  Facts above(PointId upper) const {
+    return upper < index_.trace().subevents.size() || upper_order_.is_start(upper)
+               ? facts_[upper]
+               : synthesised(upper_order_.extra(upper));
+  }
+  CallId event(PointId upper) const { return upper_.event_of(above(upper).call); }
 
   /// For each call of the library, the points of the level below that it is made of, in program order.
   void collect_implementations() {
@@ -106,9 +116,7 @@ class Tower {
     parts_.resize(found.size());
     std::vector<std::uint32_t> at(parts_begin_.begin(), parts_begin_.end() - 1);
     for (const auto& [call, p] : found) parts_[at[call]++] = p;
-    const auto in_program_order = [&](PointId a, PointId b) {
-      return facts(lower_order_, a).call < facts(lower_order_, b).call;
-    };
+    const auto in_program_order = [&](PointId a, PointId b) { return below(a).call < below(b).call; };
     for (CallId call = 1; call <= index_.trace().calls.size(); ++call) {
       index_.poll();
       const std::span<PointId> parts = parts_of(call);
@@ -122,7 +130,7 @@ class Tower {
   /// f; kNoPoint when nothing of the implementation can stand for the subevent.
   PointId concrete(PointId upper) {
     if (upper_order_.subevent(upper) != 0) return upper;
-    const Facts promised = facts(upper_order_, upper);
+    const Facts promised = above(upper);
     if (index_.call(promised.call).library != library_) {  // another library's: the same in the level below
       const auto key = std::tuple(promised.call, promised.stamp, promised.peer);
       const auto found = std::lower_bound(same_.begin(), same_.end(), key,
@@ -132,12 +140,12 @@ class Tower {
     const std::span<const PointId> parts = parts_of(promised.call);
     PointId best = kNoPoint;
     for (const PointId p : parts) {
-      const Facts f = facts(lower_order_, p);
+      const Facts f = below(p);
       if (f.stamp == promised.stamp && (!is_family(f.stamp) || f.peer == promised.peer)) best = p;
     }
     const Stamp instead = promised.stamp == Stamp::aGF ? Stamp::aWT : Stamp::aCR;
     for (const PointId p : parts)
-      if (best == kNoPoint && facts(lower_order_, p).stamp == instead) {
+      if (best == kNoPoint && below(p).stamp == instead) {
         best = p;
         if (promised.stamp == Stamp::aWT) break;  // an empty receive is over when it first looked
       }
@@ -157,10 +165,11 @@ class Tower {
     const PointId to = concrete(edge.to);
     if (so && upper_order_.is_chain(edge.from)) {  // a barrier's round: one chain before all its exits
       if (edge.from != expanded_) expand(edge.from);
-      for (const auto& [below, above] : sources_) add({above, edge.to, below, to, rule});
+      for (const auto& [implemented, promised] : sources_) add({promised, edge.to, implemented, to, rule});
       return;
     }
     open_.assign(1, edge.from);
+    PointId later = kNoPoint;  // promised before `to`, and what precedes it need not be
     for (std::size_t i = 0; i < open_.size() && i < kMaxExpansion; ++i) {
       const PointId from = open_[i];
       if (upper_order_.is_chain(from)) {
@@ -168,7 +177,10 @@ class Tower {
         open_.push_back(b);
         open_.push_back(a);
       } else if (so || answers_for(from) || answers_for(edge.to)) {
-        add({from, edge.to, concrete(from), to, rule});
+        const PointId implemented = concrete(from);
+        if (implemented != kNoPoint && later != kNoPoint && is_program_order(implemented, later)) continue;
+        add({from, edge.to, implemented, to, rule});
+        later = implemented;
       }
     }
   }
@@ -198,83 +210,89 @@ class Tower {
       const PointId missing = p.from == kNoPoint ? p.upper_from : p.upper_to;
       if (!missing_.insert(event(missing)).second) return;  // one report a call
       reports_.add(Rule::promise, [&] { return text(missing) + " has nothing that stands for it below"; });
-    } else if (p.from != p.to) {
+    } else if (p.from != p.to && !is_program_order(p.from, p.to)) {
       promises_.push_back(p);
     }
   }
 
+  /// Is (from, to) in the ppo of the level below?
+  bool is_program_order(PointId from, PointId to) const {
+    if (lower_order_.is_start(from) || lower_order_.is_start(to)) return false;
+    const Facts a = below(from), b = below(to);
+    return a.call < b.call && thread_[from] == thread_[to] && lower_.event_of(a.call) != lower_.event_of(b.call) &&
+           kStampOrder.ordered(a.stamp, b.stamp, a.peer == b.peer);
+  }
+
   std::string text(PointId upper) const {
-    const Facts f = facts(upper_order_, upper);
+    const Facts f = above(upper);
     const CallId e = event(upper);
     return fmt::format("{}: {}: {}", thread_text(index_.trace(), index_.call(e).thread), call_text(index_.trace(), e),
                        stamp_text(f.stamp, f.peer));
   }
 
-  /// (thread, class of rows, node); within threads, the thread does not count.
-  using Chain = std::tuple<std::uint32_t, Stamp, std::uint32_t>;
-  Chain chain(PointId lower, bool within_threads) const {
-    const Facts f = facts(lower_order_, lower);
+  /// A number for (thread, class of rows, node); within threads, the thread does not count.
+  std::size_t chain(PointId lower, bool within_threads) const {
+    const Facts f = below(lower);
     const bool family = is_family(f.stamp) && f.stamp != Stamp::aGF;
     const bool always = !family && f.stamp != Stamp::aCW;
-    return {within_threads ? 0 : index_.call(f.call).thread, always ? Stamp::aCR : f.stamp, family ? f.peer : 0};
-  }
-
-  /// The thread that each point of the level below belongs to; none for chains that join several.
-  void name_threads() {
-    const std::size_t recorded = index_.trace().subevents.size();
-    thread_.assign(lower_order_.points(), kNoThread);
-    for (PointId p = 0; p < lower_order_.points(); ++p) {
-      if (p < 2 * recorded) {
-        thread_[p] = p < recorded ? index_.call(index_.subevent(p + 1).call).thread : thread_[p - recorded];
-      } else if (lower_order_.is_chain(p)) {
-        const auto [a, b] = lower_order_.joined(p);
-        thread_[p] = thread_[a] == thread_[b] ? thread_[a] : kNoThread;
-      } else {
-        thread_[p] = index_.call(lower_order_.extra(p).call).thread;
-      }
-    }
+    const std::size_t thread = within_threads ? 0 : thread_[lower];
+    const auto row = static_cast<std::size_t>(always ? Stamp::aCR : f.stamp);
+    return (thread * kStamps + row) * (std::size_t{index_.trace().nodes} + 1) + (family ? f.peer : 0);
   }
 
   /// Strikes out the promises that are kept, by paths of one thread's points or by any.
   void keep(const Adjacency& graph, const std::vector<PointId>& order, bool within_threads) {
-    std::map<Chain, std::size_t> chains;
-    for (const Promise& p : promises_) chains.try_emplace(chain(p.from, within_threads), 0);
-    std::size_t n = 0;
-    for (auto& [key, number] : chains) number = n++;
-    std::vector<std::size_t> lanes;  // by promise
-    for (const Promise& p : promises_) lanes.push_back(chains.at(chain(p.from, within_threads)));
+    constexpr std::uint32_t kNoLane = 0xffffffffU;
+    std::vector<std::uint32_t> numbers;  // of the chains, as they come
+    std::vector<std::uint32_t> lanes;    // by promise
+    std::uint32_t n = 0;
+    for (const Promise& p : promises_) {
+      std::uint32_t& lane = lanes.emplace_back(kNoLane);
+      if (within_threads && thread_[p.from] != thread_[p.to]) continue;
+      const std::size_t c = chain(p.from, within_threads);
+      if (c >= numbers.size()) numbers.resize(c + 1, kNoLane);
+      if (numbers[c] == kNoLane) numbers[c] = n++;
+      lane = numbers[c];
+    }
     std::vector<bool> kept(promises_.size(), false);
-    for (std::size_t first = 0; first < n; first += kLanes) pass(graph, order, first, within_threads, lanes, kept);
+    for (std::uint32_t first = 0; first < n; first += kMaxLanes) {
+      if (n - first <= 4)
+        pass<4>(graph, order, first, within_threads, lanes, kept);
+      else if (n - first <= 8)
+        pass<8>(graph, order, first, within_threads, lanes, kept);
+      else
+        pass<kMaxLanes>(graph, order, first, within_threads, lanes, kept);
+    }
     std::size_t left = 0;
     for (std::size_t i = 0; i < promises_.size(); ++i)
       if (!kept[i]) promises_[left++] = promises_[i];
     promises_.resize(left);
   }
 
-  void pass(const Adjacency& graph, const std::vector<PointId>& order, std::size_t first, bool within_threads,
-            const std::vector<std::size_t>& lanes, std::vector<bool>& kept) {
-    std::vector<Clock>& clocks = clocks_;
-    clocks.assign(lower_order_.points(), {});
+  template <std::size_t Lanes>
+  void pass(const Adjacency& graph, const std::vector<PointId>& order, std::uint32_t first, bool within_threads,
+            const std::vector<std::uint32_t>& lanes, std::vector<bool>& kept) {
+    clocks_.assign(lower_order_.points() * Lanes, 0);
+    const auto clock = [&](PointId p) { return clocks_.data() + std::size_t{p} * Lanes; };
     for (std::size_t i = 0; i < promises_.size(); ++i) {
       const Promise& p = promises_[i];
-      if (lanes[i] - first >= kLanes) continue;
-      CallId& mine = clocks[p.from][lanes[i] - first];
-      mine = std::max(mine, facts(lower_order_, p.from).call);
+      if (lanes[i] - first >= Lanes) continue;
+      CallId& mine = clock(p.from)[lanes[i] - first];
+      mine = std::max(mine, below(p.from).call);
     }
     for (const PointId p : order) {
       index_.poll();
       if (within_threads && thread_[p] == kNoThread) continue;
-      const Clock& from = clocks[p];
+      const CallId* from = clock(p);
       for (std::uint32_t e = graph.begin[p]; e < graph.begin[p + std::size_t{1}]; ++e) {
         if (within_threads && thread_[graph.to[e]] != thread_[p]) continue;
-        Clock& to = clocks[graph.to[e]];
-        for (std::size_t i = 0; i < kLanes; ++i) to[i] = std::max(to[i], from[i]);
+        CallId* to = clock(graph.to[e]);
+        for (std::size_t i = 0; i < Lanes; ++i) to[i] = std::max(to[i], from[i]);
       }
     }
     for (std::size_t i = 0; i < promises_.size(); ++i) {
       const Promise& p = promises_[i];
-      if (lanes[i] - first >= kLanes || (within_threads && thread_[p.from] != thread_[p.to])) continue;
-      if (clocks[p.to][lanes[i] - first] >= facts(lower_order_, p.from).call) kept[i] = true;
+      if (lanes[i] - first < Lanes && clock(p.to)[lanes[i] - first] >= below(p.from).call) kept[i] = true;
     }
   }
 
@@ -283,13 +301,15 @@ class Tower {
   const Level& upper_;
   Library library_;
   Reports& reports_;
-  Order lower_order_, upper_order_;
+  Order& lower_order_;
+  Order& upper_order_;
   std::vector<std::uint32_t> parts_begin_;  // by call
   std::vector<PointId> parts_;
   std::vector<std::pair<std::tuple<CallId, Stamp, std::uint32_t>, PointId>> same_;  // synthesised below; sorted
+  std::vector<Facts> facts_;                                                        // by point below; chains have none
   std::vector<std::uint32_t> thread_;                                               // by point below
   std::vector<Promise> promises_;
-  std::vector<Clock> clocks_;
+  std::vector<CallId> clocks_;  // of a pass: by point, its lanes
   std::vector<PointId> open_;
   PointId expanded_ = kNoPoint;                       // the chain whose members these are:
   std::vector<std::pair<PointId, PointId>> sources_;  // (below, above)
@@ -298,7 +318,13 @@ class Tower {
 
 }  // namespace
 
-void check_tower(Level& lower, Level& upper, Library library, Reports& reports) {
+Storey::Storey(Level of, const Order& counted)
+    : level(std::move(of)), order(Order::materialised(level.index(), counted)) {
+  Reports none(0);
+  run_level(level, order, none);
+}
+
+void check_tower(Storey& lower, Storey& upper, Library library, Reports& reports) {
   Tower(lower, upper, library, reports).run();
 }
 

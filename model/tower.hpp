@@ -6,18 +6,29 @@
 // paper's Appendix H take (a wait for aGF, a read for aWT). Every promise (s1, s2) must have f(s1) before f(s2) in the
 // hb of the level below.
 //
-// Sources of promises lie on chains that ppo orders totally (one a thread, class of rows and node), so
+// Most promises are pairs of the lower level's own ppo: Fig. 10 says so of their stamps. For the others, sources of
+// promises lie on chains that ppo orders totally (one a thread, class of rows and node), so
 // reachability is one clock entry a chain, carried through the graph in topological order, sixteen chains a pass. What
 // holds by a thread's own points alone, nearly everything, is found first, with all threads in one pass.
 #pragma once
 
 #include "model/level.hpp"
 #include "model/library_checker.hpp"
+#include "model/order.hpp"
 
 namespace loco::model {
 
-/// `upper` is `lower` with one library more. Reports Rule::promise; nothing when the lower level has a cycle, for
-/// then it promises everything.
-void check_tower(Level& lower, Level& upper, Library library, Reports& reports);
+/// A storey: a level with all its edges, materialised.
+struct Storey {
+  Level level;
+  Order order;
+
+  /// `counted` has seen all edges of the level.
+  Storey(Level of, const Order& counted);
+};
+
+/// `upper` is `lower` with one library more; the lower one's edges are used up. Reports Rule::promise; nothing when the
+/// lower level has a cycle, for then it promises everything.
+void check_tower(Storey& lower, Storey& upper, Library library, Reports& reports);
 
 }  // namespace loco::model
