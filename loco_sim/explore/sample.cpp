@@ -7,7 +7,7 @@
 namespace loco::explore {
 
 namespace {
-constexpr std::uint64_t kDrawEvery = 4;  // while something may be new; all other runs seek it
+constexpr std::uint64_t kDrawEvery = 16;  // while something may be new; all other runs seek it
 }
 
 SampleResult sample(const Machine& machine, std::uint64_t runs, std::uint64_t seed) {

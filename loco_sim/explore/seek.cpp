@@ -16,7 +16,7 @@ void Seeker::run(Configuration& c) {
       continue;
     }
     map_.visit(at, runs_);
-    if (length_ < kPathMax) push(at, c);
+    push(at, c);
     const std::size_t i = pick(c, at);
     const std::uint32_t choice = map_.choice_of(at, c.system.pending_event(i));
     machine_.step(c, i);
@@ -32,18 +32,22 @@ void Seeker::run(Configuration& c) {
   look_ahead();
 }
 
-/// Of the open choices one whose state has had the fewest visits.
+/// Of the choices that are known to lead to something new, else of the open ones, one whose state has had the fewest
+/// visits.
 std::size_t Seeker::pick(const Configuration& c, std::uint32_t state) {
   const std::size_t pending = c.system.pending_events();
   std::size_t best = pending;
+  constexpr std::uint64_t kLast = std::uint64_t{1} << 63U;
   std::uint64_t least = ~std::uint64_t{0};
   for (std::size_t i = 0; i < pending; ++i) {
     const std::uint32_t number = map_.choice_of(state, c.system.pending_event(i));
     if (number == StateMap::kUnknown) continue;
     const StateMap::Choice& choice = map_.choice(number);
     if (choice.closed) continue;
-    const std::uint64_t visits = choice.to == StateMap::kUnknown ? 0 : map_.state(choice.to).visits;
-    const std::uint64_t rank = visits << 32U | stream_() >> 32U;
+    const bool known = choice.to != StateMap::kUnknown;
+    const std::uint64_t visits = known ? map_.state(choice.to).visits : 0;
+    const bool fresh = known && map_.fresh(choice.to);
+    const std::uint64_t rank = (fresh ? 0 : kLast) | visits << 32U | stream_() >> 32U;
     if (rank >= least) continue;
     least = rank;
     best = i;
@@ -52,6 +56,7 @@ std::size_t Seeker::pick(const Configuration& c, std::uint32_t state) {
 }
 
 void Seeker::push(std::uint32_t state, const Configuration& c) {
+  if (length_ == kPathMax) return;
   if (length_ == path_.size()) {
     path_.push_back({state, c});
   } else {
@@ -82,21 +87,23 @@ std::size_t Seeker::untried(const Place& place) const {
 }
 
 void Seeker::look_ahead() {
-  std::uint64_t left = kAhead;
-  while (length_ > 0 && left > 0) {
+  left_ += kAhead;
+  while (length_ > 0 && left_ > 0) {
     const Place& place = path_[length_ - 1];
     const std::size_t i = untried(place);
     if (i == place.configuration.system.pending_events()) {
       --length_;
       continue;
     }
-    --left;
+    --left_;
     const std::uint32_t choice = map_.choice_of(place.state, place.configuration.system.pending_event(i));
     next_ = place.configuration;
     machine_.step(next_, i);
     machine_.settle(next_);
+    const std::size_t known = map_.outcomes();
     const std::uint32_t to = map_.find(next_);
     if (to == StateMap::kUnknown) return;  // the map is full
+    if (map_.outcomes() != known) left_ += kFound;
     if (on_path(to)) {
       map_.close_choice(choice);
       continue;

@@ -1,9 +1,10 @@
 // Runs that go where something may be new.
 //
-// A run keeps to choices behind which something may be new, by a map of the states met so far, and of these takes one
-// that leads to a state few runs came through. After it, it looks ahead: on copies of the machine it tries a bounded
-// number of choices that the run passed by, the last ones first, and what comes after them. So later runs know which
-// parts repeat what is known, and the way to outcomes that are far from what is common.
+// By a map of the states met so far, a run takes the way to an outcome that no run has shown, if one is known; else
+// choices behind which something may be new, those first whose states few runs came through. After it, it looks ahead:
+// on copies of the machine it tries a bounded number of choices that the run passed by, the last ones first, and what
+// comes after them; the more it finds, the more it may try. So later runs know which parts repeat what is known, and
+// the way to outcomes that are far from what is common.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,9 @@ class Seeker {
   };
   static constexpr std::uint32_t kStart = 0;     // the first state of the map
   static constexpr std::size_t kPathMax = 1024;  // a litmus run has some dozens of choices
-  static constexpr std::uint64_t kAhead = 96;    // choices tried on copies after a run
+  // Choices that may be tried on copies: for each run, and for each outcome found.
+  static constexpr std::uint64_t kAhead = 96;
+  static constexpr std::uint64_t kFound = 600;
 
   [[nodiscard]] std::size_t pick(const Configuration& c, std::uint32_t state);
   /// A choice at the place that has not been tried: the number of its pending event; or how many are pending.
@@ -51,6 +54,7 @@ class Seeker {
   std::vector<Place> path_;  // of the run, and of look-ahead on from there; keeps the storage of what it held
   std::size_t length_ = 0;   // of path_, in use
   Configuration next_;
+  std::uint64_t left_ = 0;  // choices that look-ahead may still try
   std::uint32_t runs_ = 0;
 };
 

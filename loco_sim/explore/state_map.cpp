@@ -25,6 +25,7 @@ std::uint32_t StateMap::find(const Configuration& c) {
     Ends& ends = machine_.finished(c) ? ends_[machine_.outcome(c)] : stuck_;
     ends.states.push_back(number);
     states_.back().open = ends.shown ? 0 : 1;
+    states_.back().fresh = states_.back().open;
   }
   return number;
 }
@@ -62,7 +63,8 @@ void StateMap::connect(std::uint32_t choice, std::uint32_t to) {
   ++states_[c.from].tried;
   c.next_into = states_[to].into;
   states_[to].into = choice;
-  if (closed(to)) close_choice(choice);
+  if (closed(to)) return close_choice(choice);
+  if (fresh(to) && ++states_[c.from].fresh == 1) refresh(c.from);
 }
 
 void StateMap::close_choice(std::uint32_t choice) {
@@ -72,16 +74,40 @@ void StateMap::close_choice(std::uint32_t choice) {
   if (--states_[c.from].open == 0) close(c.from);
 }
 
+/// A way to something new has become known from the state: so it has from all that leads there.
+void StateMap::refresh(std::uint32_t state) {
+  work_.assign(1, state);
+  while (!work_.empty()) {
+    const std::uint32_t s = work_.back();
+    work_.pop_back();
+    for (std::uint32_t i = states_[s].into; i != kUnknown; i = choices_[i].next_into) {
+      if (!choices_[i].closed && ++states_[choices_[i].from].fresh == 1) work_.push_back(choices_[i].from);
+    }
+  }
+}
+
+/// The last known way from the state to something new is gone.
+void StateMap::wither(std::uint32_t state) {
+  work_.assign(1, state);
+  while (!work_.empty()) {
+    const std::uint32_t s = work_.back();
+    work_.pop_back();
+    for (std::uint32_t i = states_[s].into; i != kUnknown; i = choices_[i].next_into) {
+      if (!choices_[i].closed && --states_[choices_[i].from].fresh == 0) work_.push_back(choices_[i].from);
+    }
+  }
+}
+
 /// Closes what leads to a state without open choices, and so on.
 void StateMap::close(std::uint32_t state) {
-  to_close_.assign(1, state);
-  while (!to_close_.empty()) {
-    const std::uint32_t s = to_close_.back();
-    to_close_.pop_back();
+  work_.assign(1, state);
+  while (!work_.empty()) {
+    const std::uint32_t s = work_.back();
+    work_.pop_back();
     for (std::uint32_t i = states_[s].into; i != kUnknown; i = choices_[i].next_into) {
       if (choices_[i].closed) continue;
       choices_[i].closed = true;
-      if (--states_[choices_[i].from].open == 0) to_close_.push_back(choices_[i].from);
+      if (--states_[choices_[i].from].open == 0) work_.push_back(choices_[i].from);
     }
   }
 }
@@ -93,6 +119,8 @@ void StateMap::show(Ends& ends) {
   if (ends.shown) return;
   ends.shown = true;
   for (const std::uint32_t s : ends.states) {
+    states_[s].fresh = 0;
+    wither(s);
     states_[s].open = 0;
     close(s);
   }

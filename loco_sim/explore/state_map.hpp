@@ -35,6 +35,7 @@ class StateMap {
     std::uint32_t into = kUnknown;  // first of the choices that lead here
     std::uint32_t visits = 0;       // runs that came through
     std::uint32_t last_visit = 0;   // by number of run
+    std::uint32_t fresh = 0;        // open choices that are known to lead to an outcome not shown; 1 for such an end
     std::uint32_t tried = 0;        // choices of which it is known where they lead
   };
 
@@ -42,9 +43,13 @@ class StateMap {
 
   /// The state of a settled configuration (Machine::settle); kUnknown when the map is full.
   std::uint32_t find(const Configuration& c);
+  /// Outcomes shown, or found by looking ahead.
+  [[nodiscard]] std::size_t outcomes() const { return ends_.size(); }
   [[nodiscard]] const State& state(std::uint32_t i) const { return states_[i]; }
   [[nodiscard]] const Choice& choice(std::uint32_t i) const { return choices_[i]; }
   [[nodiscard]] bool closed(std::uint32_t state) const { return states_[state].open == 0; }
+  /// A way from here to an outcome that no run has shown is known.
+  [[nodiscard]] bool fresh(std::uint32_t state) const { return states_[state].fresh != 0; }
   /// It is known where all its choices lead. An end has none.
   [[nodiscard]] bool expanded(std::uint32_t state) const { return states_[state].tried == states_[state].choices; }
   /// The choice of `state` that is this pending event; kUnknown when it was not pending as the state was met first.
@@ -69,6 +74,8 @@ class StateMap {
   void add_choice(std::uint32_t state, const sim::Event& event);
   void show(Ends& ends);
   void close(std::uint32_t state);
+  void refresh(std::uint32_t state);
+  void wither(std::uint32_t state);
 
   const Machine& machine_;
   boost::unordered_map<std::uint64_t, std::uint32_t> index_;  // looked up, never iterated
@@ -76,7 +83,7 @@ class StateMap {
   std::vector<Choice> choices_;
   std::map<model::litmus::Outcome, Ends> ends_;
   Ends stuck_;
-  std::vector<std::uint32_t> to_close_;
+  std::vector<std::uint32_t> work_;  // of the walks up the map
 };
 
 }  // namespace loco::explore
