@@ -105,12 +105,12 @@ std::vector<LabelledEdge> CandidateGraph::edges(const Candidate& c) const {
     if (w >= 0 && x_.sub(r).reads) add(w, r, a_.rf_so.contains(w, r), a_.rf_ib.contains(w, r), "rf", "reads its value");
     if (w == kInitial)
       for (int other = 0; other < x_.n; ++other)
-        if (a_.rf.contains(other, r)) add_rb(r, other, "reads the initial value, which it overwrites");
+        if (a_.rf.contains(other, r)) add_rb(r, other, "reads the initial value, which the next one overwrites");
   }
   for (const auto& [w1, w2] : c.mo) {
     add(w1, w2, a_.mo.contains(w1, w2), false, "mo", "reaches memory first");
     for (int r = 0; r < x_.n; ++r)
-      if (c.rf[r] == w1 && x_.sub(r).reads) add_rb(r, w2, "reads a value that it overwrites");
+      if (c.rf[r] == w1 && x_.sub(r).reads) add_rb(r, w2, "reads a value that the next one overwrites");
   }
   for (const auto& [i, j] : c.nfo)
     add(i, j, true, true, "nfo",

@@ -8,10 +8,12 @@ namespace loco::model::litmus {
 void Checks::collect(const Skeleton& x, const PartialOutcome& wanted) {
   checks_.clear();
   for (int t = 0; t < len(x.paths); ++t)
-    for (const Condition& c : at(x.paths, t)->conditions) checks_.push_back({t, c.symbol, false, c.holds ? 1 : 0});
+    for (const Condition& c : at(x.paths, t)->conditions)
+      checks_.push_back({t, c.symbol, false, c.holds ? 1 : 0, 0, kUnknown});
   for (const auto& [observable, value] : wanted) {
     const Observable& o = at(x.program->observables, observable);
-    if (o.thread != kNone) checks_.push_back({o.thread, at(at(x.paths, o.thread)->registers, o.reg), true, value});
+    if (o.thread != kNone)
+      checks_.push_back({o.thread, at(at(x.paths, o.thread)->registers, o.reg), true, value, 0, kUnknown});
   }
 }
 
@@ -32,14 +34,18 @@ void Checks::find_reads(const Skeleton& x, const std::vector<int>& order) {
   for (Check& c : checks_) c.reads = latest(latest, c.thread, c.symbol);
 }
 
-bool Checks::hold(const Skeleton& x, const Sources& rf, std::size_t decided) const {
-  return std::all_of(checks_.begin(), checks_.end(), [&](const Check& c) {
-    if (c.reads > decided) return true;
+bool Checks::hold(const Skeleton& x, const Sources& rf, std::size_t decided) {
+  for (Check& c : checks_) {
+    if (c.held < decided) continue;
+    c.held = kUnknown;
+    if (c.reads > decided) continue;
     const auto v = value_of(x, rf, c.thread, c.symbol);
-    if (!v) return true;
-    if (c.equals) return *v == c.value;
-    return *v == kUndefined || (number(*v) != 0) == (c.value != 0);
-  });
+    if (!v) continue;
+    const bool holds = c.equals ? *v == c.value : *v == kUndefined || (number(*v) != 0) == (c.value != 0);
+    if (!holds) return false;
+    c.held = decided;
+  }
+  return true;
 }
 
 bool Checks::known(const Skeleton& x, const Sources& rf) const {

@@ -17,8 +17,9 @@ class Checks {
   void find_reads(const Skeleton& x, const std::vector<int>& order);
 
   [[nodiscard]] bool empty() const { return checks_.empty(); }
-  /// False if a check is known to fail, with the sources of the first `decided` reads decided.
-  [[nodiscard]] bool hold(const Skeleton& x, const Sources& rf, std::size_t decided) const;
+  /// False if a check is known to fail, with the sources of the first `decided` reads decided. To be called after each
+  /// decision: what is known to hold is not looked at again while the reads that it was known from stay as they are.
+  [[nodiscard]] bool hold(const Skeleton& x, const Sources& rf, std::size_t decided);
   /// Are all their values known?
   [[nodiscard]] bool known(const Skeleton& x, const Sources& rf) const;
   /// Calls f(thread, symbol) for each value that is checked.
@@ -33,7 +34,9 @@ class Checks {
     bool equals;            // to `value`; else: is it other than 0?
     Value value;            // if not equals: 1 for other than 0, 0 for 0
     std::size_t reads = 0;  // its value is unknown until so many reads are decided, perhaps longer
+    std::size_t held = 0;   // since so many reads are decided it is known to hold; kUnknown: it is not
   };
+  static constexpr std::size_t kUnknown = ~std::size_t{0};
   std::vector<Check> checks_;
 };
 

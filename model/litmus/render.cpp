@@ -68,7 +68,9 @@ std::string to_text(const Explanation& e) {
 
 std::string to_dot(const Explanation& e) {
   std::string s = "digraph \"" + escape(e.title) + "\" {\n";
-  s += "  label=\"" + escape(e.title) + "\"; labelloc=t; splines=true; newrank=true;\n";
+  s += "  label=\"" + escape(e.title) +
+       "\"; labelloc=t; splines=true; newrank=true;"
+       " fontname=\"Helvetica\";\n";
   s += "  node [shape=box, style=rounded, fontname=\"Helvetica\", fontsize=11];\n";
   s += "  edge [fontname=\"Helvetica\", fontsize=10];\n";
   for (int t = 0; t < len(e.thread_nodes); ++t) {
@@ -84,10 +86,14 @@ std::string to_dot(const Explanation& e) {
   }
   for (const Explanation::Edge& edge : e.edges) {
     // Program order lays the threads out as columns; the other edges do not move nodes.
+    // Where the cycle goes along it, program order is not drawn.
     const bool po = edge.relation == "po" && !edge.on_cycle;
+    const bool covered = po && std::any_of(e.edges.begin(), e.edges.end(), [&](const Explanation::Edge& other) {
+                           return other.on_cycle && other.from == edge.from && other.to == edge.to;
+                         });
     s += "  n" + std::to_string(edge.from) + " -> n" + std::to_string(edge.to) + " [color=" + colour(edge.relation);
     if (po)
-      s += ", style=dotted, weight=10";
+      s += std::string(", style=") + (covered ? "invis" : "dotted") + ", arrowsize=0.6, weight=10";
     else
       s += ", constraint=false, label=\"" + edge.relation + "\", fontcolor=" + colour(edge.relation);
     s += std::string(edge.on_cycle ? ", penwidth=2.5" : "") + "];\n";

@@ -227,7 +227,7 @@ bool SkeletonSearch<W>::choose_source(std::size_t k, const Graph& g) {
   }
   if (a_.conflicts) {
     rf_.set(r, kConflict);
-    if (leads_with_read(k, kConflict) && !choose_source(k + 1, g)) return false;
+    if (checks_hold(k + 1) && leads_with_read(k, kConflict) && !choose_source(k + 1, g)) return false;
   }
   rf_.set(r, kUndecided);
   return true;

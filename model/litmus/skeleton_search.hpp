@@ -80,7 +80,7 @@ class SkeletonSearch {
 
   // --- values ---
   [[nodiscard]] std::optional<Value> value(int thread, int symbol) const { return value_of(x_, rf_, thread, symbol); }
-  [[nodiscard]] bool checks_hold(std::size_t decided) const {
+  [[nodiscard]] bool checks_hold(std::size_t decided) {
     return checks_.empty() || checks_.hold(x_, rf_, decided);
   }
 
