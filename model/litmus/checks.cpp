@@ -48,9 +48,8 @@ bool Checks::hold(const Skeleton& x, const Sources& rf, std::size_t decided) {
   return true;
 }
 
-bool Checks::known(const Skeleton& x, const Sources& rf) const {
-  return std::all_of(checks_.begin(), checks_.end(),
-                     [&](const Check& c) { return value_of(x, rf, c.thread, c.symbol).has_value(); });
+bool Checks::known() const {
+  return std::all_of(checks_.begin(), checks_.end(), [](const Check& c) { return c.held != kUnknown; });
 }
 
 }  // namespace loco::model::litmus

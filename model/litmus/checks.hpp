@@ -20,8 +20,8 @@ class Checks {
   /// False if a check is known to fail, with the sources of the first `decided` reads decided. To be called after each
   /// decision: what is known to hold is not looked at again while the reads that it was known from stay as they are.
   [[nodiscard]] bool hold(const Skeleton& x, const Sources& rf, std::size_t decided);
-  /// Are all their values known?
-  [[nodiscard]] bool known(const Skeleton& x, const Sources& rf) const;
+  /// Were all values known when hold() was last called?
+  [[nodiscard]] bool known() const;
   /// Calls f(thread, symbol) for each value that is checked.
   template <class F>
   void for_each(F f) const {

@@ -211,19 +211,20 @@ bool SkeletonSearch<W>::choose_source(std::size_t k, const Graph& g) {
 
   const bool early = std::any_of(writes.begin(), writes.end(),
                                  [&](int w) { return w != r && a_.rb_so.contains(r, w) && g.reaches(w, r); });
-  if (!early) {
+  rf_.set(r, kInitial);
+  if (!early && checks_hold(k + 1)) {  // values first: they cost less than edges
     Graph next = g;
-    rf_.set(r, kInitial);
     const bool possible =
         std::all_of(writes.begin(), writes.end(), [&](int w) { return w == r || add_rb(next, r, w); });
-    if (possible && checks_hold(k + 1) && leads_with_read(k, kInitial) && !choose_source(k + 1, next)) return false;
+    if (possible && leads_with_read(k, kInitial) && !choose_source(k + 1, next)) return false;
   }
   for (const int w : writes) {
     if (w == r || !a_.rf.contains(w, r) || g.reaches(r, start(w))) continue;
-    Graph next = g;
     rf_.set(r, w);
+    if (!checks_hold(k + 1)) continue;
+    Graph next = g;
     const bool possible = add_rf(next, w, r) && cohere(next, w, r);
-    if (possible && checks_hold(k + 1) && leads_with_read(k, w) && !choose_source(k + 1, next)) return false;
+    if (possible && leads_with_read(k, w) && !choose_source(k + 1, next)) return false;
   }
   if (a_.conflicts) {
     rf_.set(r, kConflict);
@@ -236,7 +237,7 @@ bool SkeletonSearch<W>::choose_source(std::size_t k, const Graph& g) {
 /// The reads that matter are decided: what is the outcome?
 template <int W>
 bool SkeletonSearch<W>::outcome_known(const Graph& g) {
-  if (!checks_.known(x_, rf_)) return true;
+  if (!checks_.known()) return true;
   for (int i = 0; i < len(outcome_); ++i) {
     const Observable& o = at(sink_.program.observables, i);
     if (o.thread == kNone) continue;
