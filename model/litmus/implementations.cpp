@@ -4,41 +4,17 @@
 #include <set>
 #include <utility>
 
+#include "model/litmus/assembler.hpp"
+#include "model/litmus/layout.hpp"
+
 namespace loco::model::litmus {
 namespace {
 
-/// Radix of the hash of a tuple: injective for elements of a smaller absolute value.
-constexpr Value kHashRadix = 1'000'003;
-
-Value hash(const std::vector<Value>& elements) {
-  Value h = 0;
-  for (const Value v : elements) h = h * kHashRadix + v;
-  return h;
-}
-
-/// Where the parts of the source program's locations and objects live in the translated one.
-struct Layout {
-  /// Word locations of a location: index 0 for a word; by node for a shared one; cells in order for a tuple.
-  std::vector<std::vector<int>> words;
-  std::vector<int> node_index;             // document node -> position in Program::nodes
-  std::vector<int> fence;                  // by node position: the dummy that a global fence reads
-  std::vector<std::vector<int>> counters;  // by barrier: participant x node -> word
-  struct Ring {
-    std::vector<int> cells;  // cell x node
-    std::vector<int> head;   // by node
-    std::vector<int> tails;  // reader x node
-    int work_id = kNone;
-    int submits = 0;  // calls in the program
-  };
-  std::vector<Ring> rings;
-};
-
-class Translator {
+class Translator : private Assembler {
  public:
-  Translator(const Program& program, const Implementation& how) : source_(program), how_(how), out_(program) {
+  Translator(const Program& program, const Implementation& how) : Assembler(program), source_(program), how_(how) {
     out_.locations.clear();
-    lay_out_locations();
-    lay_out_objects();
+    layout_ = lay_out(source_, how_, out_);
     for (int t = 0; t < len(source_.threads); ++t) translate_thread(t);
     for (Observable& o : out_.observables) {
       if (o.location == kNone) continue;
@@ -52,162 +28,12 @@ class Translator {
   Program take() { return std::move(out_); }
 
  private:
-  // --- data --------------------------------------------------------------------------------------------------------
   [[nodiscard]] int nodes() const { return len(source_.nodes); }
   [[nodiscard]] int position(int node) const {
     return static_cast<int>(std::lower_bound(source_.nodes.begin(), source_.nodes.end(), node) - source_.nodes.begin());
   }
-  int add_word(std::string name, int node, Value init, bool fresh) {
-    Location l;
-    l.name = std::move(name);
-    l.node = node;
-    l.init = init;
-    l.fresh = fresh;
-    out_.locations.push_back(std::move(l));
-    return len(out_.locations) - 1;
-  }
-  /// One word on every node.
-  std::vector<int> replicate(const std::string& name, Value init = 0, bool fresh = true) {
-    std::vector<int> words;
-    for (const int node : source_.nodes)
-      words.push_back(add_word(name + "@" + std::to_string(node), node, init, fresh));
-    return words;
-  }
 
-  void lay_out_locations() {
-    for (const Location& l : source_.locations) {
-      switch (l.kind) {
-        case LocationKind::word:
-          layout_.words.push_back({add_word(l.name, l.node, l.init, l.fresh)});
-          break;
-        case LocationKind::shared:
-          layout_.words.push_back(replicate(l.name, l.init, l.fresh));
-          break;
-        case LocationKind::tuple:
-          layout_.words.push_back(tuple_cells(l));
-          break;
-      }
-    }
-  }
-  /// hash, data...; or leading guard, data..., trailing guard.
-  std::vector<int> tuple_cells(const Location& l) {
-    const std::vector<Value> init = at(source_.tuples, static_cast<int>(l.init - kFirstTuple));
-    const bool guards = how_.mixed_size != MixedSize::hash;
-    std::vector<int> cells = {add_word(l.name + (guards ? ".lead" : ".hash"), l.node, guards ? 0 : hash(init), true)};
-    for (int i = 0; i < l.tuple_size; ++i)
-      cells.push_back(add_word(l.name + "." + std::to_string(i), l.node, at(init, i), true));
-    if (guards) cells.push_back(add_word(l.name + ".trail", l.node, 0, true));
-    return cells;
-  }
-
-  void lay_out_objects() {
-    for (const Thread& t : source_.threads)
-      for (const Instruction& i : t.code) {
-        if (i.op == Op::gf || i.op == Op::barrier) needs_fence_ = true;
-      }
-    if (needs_fence_) layout_.fence = replicate("$fence");
-    for (const Barrier& b : source_.barriers) {
-      std::vector<int> words;
-      for (const int t : b.participants) {
-        const auto copies = replicate("$" + b.name + "." + std::to_string(t));
-        words.insert(words.end(), copies.begin(), copies.end());
-      }
-      layout_.counters.push_back(std::move(words));
-    }
-    for (int q = 0; q < len(source_.ringbuffers); ++q) {
-      const RingBuffer& r = at(source_.ringbuffers, q);
-      Layout::Ring ring;
-      for (int c = 0; c < how_.ring_cells; ++c) append(ring.cells, replicate("$" + r.name + "." + std::to_string(c)));
-      ring.head = replicate("$" + r.name + ".head");
-      for (const int t : r.readers) append(ring.tails, replicate("$" + r.name + ".tail" + std::to_string(t)));
-      out_.work_ids.push_back("$" + r.name);
-      ring.work_id = len(out_.work_ids) - 1;
-      for (const Instruction& i : at(source_.threads, r.writer).code)
-        if (i.op == Op::submit && i.object == q) ++ring.submits;
-      layout_.rings.push_back(std::move(ring));
-    }
-  }
-  static void append(std::vector<int>& to, const std::vector<int>& from) {
-    to.insert(to.end(), from.begin(), from.end());
-  }
-
-  // --- expressions ---------------------------------------------------------------------------------------------------
-  int add(Expr e) {
-    out_.exprs.push_back(e);
-    return len(out_.exprs) - 1;
-  }
-  int constant(Value v) { return add({ExprOp::constant, v, kNone, kNone, kNone}); }
-  int value_of(int reg) { return add({ExprOp::reg, 0, reg, kNone, kNone}); }
-  int binary(ExprOp op, int lhs, int rhs) { return add({op, 0, kNone, lhs, rhs}); }
-
-  // --- emission ------------------------------------------------------------------------------------------------------
-  int temporary() {
-    Thread& t = at(out_.threads, thread_);
-    t.registers.push_back({"$" + std::to_string(len(t.registers)), true});
-    return len(t.registers) - 1;
-  }
-  Instruction& emit(Op op) {
-    Instruction i;
-    i.op = op;
-    i.at = from_->at;
-    i.text = from_->text;
-    auto& code = at(out_.threads, thread_).code;
-    code.push_back(std::move(i));
-    return code.back();
-  }
-  [[nodiscard]] int here() const { return len(at(out_.threads, thread_).code); }
-  int read(int word, int target = kNone) {
-    if (target == kNone) target = temporary();
-    Instruction& i = emit(Op::read);
-    i.location = word;
-    i.target = target;
-    return target;
-  }
-  void write(int word, int expr) {
-    Instruction& i = emit(Op::write);
-    i.location = word;
-    i.expr = expr;
-  }
-  void put(int remote, int local, int work_id) {
-    Instruction& i = emit(Op::put);
-    i.location = remote;
-    i.source = local;
-    i.work_id = work_id;
-  }
-  void get(int local, int remote, int work_id) {
-    Instruction& i = emit(Op::get);
-    i.location = local;
-    i.source = remote;
-    i.work_id = work_id;
-  }
-  void wait(int work_id) { emit(Op::wait).work_id = work_id; }
-  void assign(int target, int expr) {
-    if (target == kNone) return;
-    Instruction& i = emit(Op::assign);
-    i.target = target;
-    i.expr = expr;
-  }
-  /// Emits a jump whose target is set by land(). Returns its index.
-  int jump() {
-    emit(Op::jump);
-    return here() - 1;
-  }
-  int unless(int expr) {
-    emit(Op::branch_zero).expr = expr;
-    return here() - 1;
-  }
-  void land(int jump_index) { at(at(out_.threads, thread_).code, jump_index).jump = here(); }
-  /// Reads the word again and again until expr(value) holds.
-  template <class Condition>
-  void read_until(int word, Condition condition) {
-    const int again = here();
-    const int value = read(word);
-    emit(Op::branch_zero).expr = condition(value);
-    at(at(out_.threads, thread_).code, here() - 1).jump = again;
-  }
-
-  // --- sv: I_SV
-  // --------------------------------------------------------------------------------------------------------
+  // --- sv: I_SV -----------------------------------------------------------------------------------------------------
   /// Bcast: a put to each node; `words` holds the copies by node position.
   void broadcast(const int* words, const std::vector<int>& targets, int work_id) {
     for (const int n : targets) put(words[position(n)], words[my_position()], work_id);
@@ -230,8 +56,7 @@ class Translator {
     return {nodes.begin(), nodes.end()};
   }
 
-  // --- bal: Fig. 11
-  // ------------------------------------------------------------------------------------------------------
+  // --- bal: Fig. 11 -------------------------------------------------------------------------------------------------
   void barrier(const Instruction& i) {
     const Barrier& b = at(source_.barriers, i.object);
     const std::vector<int>& counters = at(layout_.counters, i.object);
@@ -249,8 +74,7 @@ class Translator {
     }
   }
 
-  // --- rbl: Fig. 14, messages of one value
-  // -------------------------------------------------------------------------------
+  // --- rbl: Fig. 14, messages of one value --------------------------------------------------------------------------
   static constexpr int kMessageCells = 2;
 
   const int* cell(const Layout::Ring& ring, int index) const {
@@ -318,15 +142,14 @@ class Translator {
     land(done);
   }
 
-  // --- msw: Fig. 25 and App. D
-  // -------------------------------------------------------------------------------------------
+  // --- msw: Fig. 25 and App. D --------------------------------------------------------------------------------------
   void tuple_write(const Instruction& i) {
     const std::vector<Value> elements =
         at(source_.tuples, static_cast<int>(at(source_.exprs, i.expr).constant - kFirstTuple));
     const std::vector<int>& cells = at(layout_.words, i.location);
     const bool guards = how_.mixed_size != MixedSize::hash;
     const Value stamp = ++guard_;  // fresh: no other write of the program has it
-    write(cells.front(), constant(guards ? stamp : hash(elements)));
+    write(cells.front(), constant(guards ? stamp : tuple_hash(elements)));
     for (int k = 0; k < len(elements); ++k) write(at(cells, k + 1), constant(at(elements, k)));
     if (guards) write(cells.back(), constant(stamp));
   }
@@ -354,7 +177,7 @@ class Translator {
     std::vector<int> exits, torn;
     for (const auto& tuple : source_.tuples) {
       if (tuple.size() != registers.size()) continue;
-      const int skip = unless(binary(ExprOp::eq, value_of(hashed), constant(hash(tuple))));
+      const int skip = unless(binary(ExprOp::eq, value_of(hashed), constant(tuple_hash(tuple))));
       for (int k = 0; k < len(registers); ++k)
         torn.push_back(unless(binary(ExprOp::eq, value_of(at(registers, k)), constant(at(tuple, k)))));
       assign(target, constant(out_.intern(tuple)));
@@ -449,11 +272,7 @@ class Translator {
 
   const Program& source_;
   const Implementation& how_;
-  Program out_;
   Layout layout_;
-  bool needs_fence_ = false;
-  int thread_ = 0;
-  const Instruction* from_ = nullptr;
   Value guard_ = 0;
 };
 
@@ -471,7 +290,7 @@ bool is_library_call(const Program& p, const Instruction& i) {
 Value whole_tuple(const Program& implemented, const std::vector<Value>& cells) {
   const std::vector<Value> elements(cells.begin() + 1, cells.end());
   const auto known = std::find(implemented.tuples.begin(), implemented.tuples.end(), elements);
-  if (cells.front() != hash(elements) || known == implemented.tuples.end()) return kBottom;
+  if (cells.front() != tuple_hash(elements) || known == implemented.tuples.end()) return kBottom;
   return kFirstTuple + (known - implemented.tuples.begin());
 }
 
