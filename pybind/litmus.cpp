@@ -10,6 +10,7 @@
 #include "loco_sim/explore/engines.hpp"
 #include "model/litmus/command.hpp"
 #include "pybind/bindings.hpp"
+#include "pybind/interruption.hpp"
 
 namespace loco::python {
 
@@ -36,6 +37,7 @@ litmus::Result result_of(const litmus::Program& program, const std::string& engi
   if (engine == "declarative") {
     litmus::Options of_model = declarative(options.model);
     of_model.loop_bound = loop_bound;
+    of_model.poll = options.poll;
     return litmus::enumerate(program, of_model);
   }
   const std::map<std::string, litmus::Engine> engines = explore::engines();
@@ -63,7 +65,19 @@ Ran run(const litmus::Program& program, const std::string& engine, const std::st
   options.seed = seed;
   options.max_executions = max_executions;
   options.max_seconds = max_seconds;
-  const litmus::Result result = result_of(program, engine, options, loop_bound);
+  struct Stopped {};
+  Interruption interruption;
+  options.poll = [&] {
+    if (interruption.requested()) throw Stopped{};
+  };
+  litmus::Result result;
+  try {
+    const py::gil_scoped_release released;
+    result = result_of(program, engine, options, loop_bound);
+  } catch (const Stopped&) {
+    interruption.rethrow();
+    throw;
+  }
   return {result.ok, result.complete, litmus::to_json({&program}, {result}), litmus::to_herd_text(program, result)};
 }
 
@@ -116,7 +130,7 @@ void bind_litmus(py::module_& m) {
         return litmus::parse_text(text, file, {.model = model});
       },
       Released());
-  m.def("run_litmus", &run, Released());
+  m.def("run_litmus", &run);
   m.def("litmus_witness", &witness);
   m.def("litmus_explain", &explain);
 }

@@ -57,7 +57,7 @@ std::string list(const Program& program, const std::vector<Outcome>& outcomes) {
 
 /// Names the outcomes that the model allows and in-order completion does not.
 void name_excluded(const Program& program, const EngineOptions& options, Result& result) {
-  const std::vector<Outcome> excluded = excluded_by_in_order(program, options.model);
+  const std::vector<Outcome> excluded = excluded_by_in_order(program, options.model, options.poll);
   if (excluded.empty()) return;
   result.notes.push_back(fmt::format("in-order completion excludes {}: {}", plural(excluded.size(), "allowed outcome"),
                                      list(program, excluded)));
@@ -73,8 +73,9 @@ Result explore_engine(const Program& program, const EngineOptions& options) {
   Result result;
   const auto machine = machine_for(program, options, result);
   if (!machine) return result;
-  const ExploreResult found =
-      explore(*machine, {.max_executions = options.max_executions, .max_time = time_limit(options.max_seconds)});
+  const ExploreResult found = explore(
+      *machine,
+      {.max_executions = options.max_executions, .max_time = time_limit(options.max_seconds), .poll = options.poll});
   for (const Outcome& o : found.outcomes)
     if (!torn(program, o)) result.outcomes.push_back(o);
   name_torn(found.outcomes.size() - result.outcomes.size(), result);
@@ -98,7 +99,7 @@ Result sample_engine(const Program& program, const EngineOptions& options) {
   Result result;
   const auto machine = machine_for(program, options, result);
   if (!machine) return result;
-  const SampleResult seen = sample(*machine, options.runs, options.seed);
+  const SampleResult seen = sample(*machine, options.runs, options.seed, options.poll);
   for (const SampleResult::Seen& s : seen.outcomes) {
     if (torn(program, s.outcome)) continue;
     result.outcomes.push_back(s.outcome);

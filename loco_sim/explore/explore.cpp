@@ -47,8 +47,9 @@ class Search {
 
   bool within_limits() const {
     if (limits_.max_executions != 0 && result_.executions >= limits_.max_executions) return false;
-    return limits_.max_time.count() == 0 || (result_.states & 255U) != 0 ||
-           std::chrono::steady_clock::now() < deadline_;
+    if ((result_.states & 255U) != 0) return true;
+    if (limits_.poll) limits_.poll();
+    return limits_.max_time.count() == 0 || std::chrono::steady_clock::now() < deadline_;
   }
 
   /// Runs what commutes, then looks the state up; false when it is an end or has been seen.

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "loco_sim/explore/machine.hpp"
@@ -18,6 +19,7 @@ namespace loco::explore {
 struct ExploreLimits {
   std::uint64_t max_executions = 0;       ///< runs to the end; 0: no limit
   std::chrono::milliseconds max_time{0};  ///< 0: no limit
+  std::function<void()> poll = {};        ///< called now and then; what it throws ends the search
   bool reduce = true;                     ///< run commuting steps at once; off only to test that nothing is lost
 };
 
@@ -42,6 +44,7 @@ struct SampleResult {
 };
 
 /// A function of its arguments. An outcome is seen when a run has shown it, from the program's start to its end.
-[[nodiscard]] SampleResult sample(const Machine& machine, std::uint64_t runs, std::uint64_t seed);
+[[nodiscard]] SampleResult sample(const Machine& machine, std::uint64_t runs, std::uint64_t seed,
+                                  const std::function<void()>& poll = {});
 
 }  // namespace loco::explore

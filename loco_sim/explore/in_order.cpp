@@ -67,10 +67,12 @@ SearchResult search_in_order(const Program& program, const SearchOptions& option
   return search(program, polls ? *find_model("rdmatso") : in_order_model(), options);
 }
 
-std::vector<Outcome> excluded_by_in_order(const Program& program, const std::string& model) {
+std::vector<Outcome> excluded_by_in_order(const Program& program, const std::string& model,
+                                          const std::function<void()>& poll) {
   if (model != "rdmawait") return {};
   SearchOptions options;
   options.outcomes_only = true;
+  options.poll = poll;
   const SearchResult all = search(program, *find_model(model), options);
   const SearchResult in_order = search_in_order(program, options);
   const auto cut_short = [](const SearchResult& r) { return r.cut_loops || r.stopped || r.too_large; };

@@ -26,6 +26,7 @@ namespace loco::explore {
 /// Outcomes that the model (rdmawait) allows and in-order completion does not; none for other models, and none when
 /// the search for either set was cut short.
 [[nodiscard]] std::vector<model::litmus::Outcome> excluded_by_in_order(const model::litmus::Program& program,
-                                                                       const std::string& model);
+                                                                       const std::string& model,
+                                                                       const std::function<void()>& poll = {});
 
 }  // namespace loco::explore

@@ -8,9 +8,10 @@ namespace loco::explore {
 
 namespace {
 constexpr std::uint64_t kDrawEvery = 16;  // while something may be new; all other runs seek it
-}
+constexpr std::uint64_t kPollEvery = 16;
+}  // namespace
 
-SampleResult sample(const Machine& machine, std::uint64_t runs, std::uint64_t seed) {
+SampleResult sample(const Machine& machine, std::uint64_t runs, std::uint64_t seed, const std::function<void()>& poll) {
   SampleResult result;
   result.runs = runs;
   std::map<model::litmus::Outcome, std::uint64_t> seen;
@@ -18,6 +19,7 @@ SampleResult sample(const Machine& machine, std::uint64_t runs, std::uint64_t se
   Seeker seeker(machine, seed);
   Configuration c = machine.initial();
   for (std::uint64_t run = 0; run < runs; ++run) {
+    if (poll && run % kPollEvery == 0) poll();
     c = machine.initial();
     if (run % kDrawEvery == 0 || seeker.done()) {
       draw.run(c);

@@ -22,6 +22,7 @@ struct EngineOptions {
   std::uint64_t seed = 1;            ///< sample
   std::uint64_t max_executions = 0;  ///< explore; 0: no limit
   double max_seconds = 0;            ///< explore; 0: no limit
+  std::function<void()> poll = {};   ///< called now and then; what it throws ends the work
 };
 
 /// Runs a program and reports outcomes (sorted, with the program's observables), executions, counts, notes and

@@ -41,6 +41,7 @@ Result enumerate(const Program& program, const Options& options) {
   search_options.outcomes_only = options.outcomes_only;
   search_options.executions_max = options.executions_max;
   search_options.counted_max = options.counted_max;
+  search_options.poll = options.poll;
   SearchResult found = search(program, *model, search_options);
   result.outcomes = std::move(found.outcomes);
   result.executions = found.executions;

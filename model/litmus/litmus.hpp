@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct Options {
   bool outcomes_only = false;           ///< do not count executions whose outcome is known already
   std::uint64_t counted_max = 200'000;  ///< count so many executions, then look for new outcomes only; 0: all
   std::uint64_t executions_max = 0;     ///< stop after so many; 0: no limit
+  std::function<void()> poll = {};      ///< called now and then; what it throws ends the search
 };
 
 /// What an engine found out about a program, and how that compares with the document's expectations.

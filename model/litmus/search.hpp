@@ -36,6 +36,7 @@ struct SearchOptions {
   /// Look for symmetries after so many steps (0: at once), and start anew if there are any; later where nearly every
   /// step finds a new outcome. Not where a visitor, an outcome or `executions_max` asks for single executions.
   std::uint64_t symmetry_after = 1'000;
+  std::function<void()> poll = {};  ///< called now and then; what it throws ends the search
 };
 inline constexpr std::uint64_t kNoSymmetry = ~std::uint64_t{0};
 

@@ -31,7 +31,11 @@ struct ExecutionSink {
   /// Counts an execution that stands for `orbit` of them; false if the search must stop.
   bool found(const Outcome& outcome, std::uint64_t orbit);
   /// False if the search must stop.
-  bool step() { return ++steps != ask_at || (*ask)(); }
+  bool step() {
+    constexpr std::uint64_t kPollEvery = 4096;
+    if (++steps % kPollEvery == 0 && options.poll) options.poll();
+    return steps != ask_at || (*ask)();
+  }
 };
 
 /// The symmetries of a skeleton, within a group of symmetries of the program.

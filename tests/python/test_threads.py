@@ -97,6 +97,19 @@ def test_ctrl_c_stops_a_measurement(test):
     assert min(interrupted_after(None, 0.1, measure_for_long) for _ in range(3)) < 0.100
 
 
+@pytest.mark.parametrize("engine", ["declarative", "explore", "sample"])
+def test_ctrl_c_stops_litmus_engines(engine):
+    """Three threads whose writes, atomics and reads all race: far more executions than there is time for."""
+    code = "; ".join(f"a{{t}}{i} = cas(x, 0, 1); put(y, x) as d{{t}}{i}; b{{t}}{i} = x" for i in range(4))
+    text = "name: big\nmodel: rdmawait\nlocations: {x: {node: 1}, y: {node: 2}}\nthreads:\n" + "".join(
+        f'  - {{node: 1, code: "{code.format(t=t)}"}}\n' for t in range(3))
+
+    def for_long(_):
+        ls.litmus(text, engine=engine, runs=10**9)
+
+    assert min(interrupted_after(None, 0.1, for_long) for _ in range(3)) < 0.100
+
+
 def test_runs_work_after_an_interrupt(endless, barrier):
     interrupted_after(endless, 0.05)
     assert ls.run(barrier).verdict.ok
