@@ -16,9 +16,13 @@ constexpr std::size_t kWatchMax = 32;
 
 void add_watch(Thread& thread, std::uint64_t key) {
   if (thread.watch_all) return;
-  for (const std::uint64_t k : thread.watched) {
-    if (k == key) return;
+  const std::uint64_t bit = watch_bit(key);
+  if ((thread.watch_bits & bit) != 0) {
+    for (const std::uint64_t k : thread.watched) {
+      if (k == key) return;
+    }
   }
+  thread.watch_bits |= bit;
   if (thread.watched.size() == kWatchMax) {
     thread.watch_all = true;
   } else {
@@ -222,6 +226,8 @@ bool Cpu::srq_limit_reached(SrqId id) {
   return std::exchange(queue.limit_reached, false);
 }
 
+bool Cpu::cq_empty(CqId id) const { return engine_.state.cqs.at(id).cqes.empty(); }
+
 std::size_t Cpu::poll_cq(CqId id, std::span<Cqe> out) {
   CompletionQueue& cq = engine_.state.cqs.at(id);
   if (cq.node != node()) throw std::invalid_argument("a thread polls a completion queue of another node");
@@ -262,11 +268,21 @@ std::uint64_t Cpu::flag_fetch_and(std::uint32_t flag, std::uint64_t bits) {
   return old;
 }
 
+std::uint64_t Cpu::flag_fetch_add(std::uint32_t flag, std::uint64_t value) {
+  const NodeId home = node();
+  std::uint64_t& word = engine_.state.hosts[home].flags.at(flag);
+  const std::uint64_t old = word;
+  word += value;
+  if (word != old) engine_.touched(home, watch_key(WatchKind::flag, flag), thread_);
+  return old;
+}
+
 void Cpu::watch(std::uint64_t key) { add_watch(engine_.state.threads[thread_], watch_key(WatchKind::user, key)); }
 
 void Cpu::forget_watched() {
   Thread& thread = engine_.state.threads[thread_];
   thread.watched.clear();
+  thread.watch_bits = 0;
   thread.watch_all = false;
   thread.changed = false;
 }
@@ -278,18 +294,23 @@ void Cpu::resume_at(sim::SimTime at) {
   engine_.schedule(kEventThreadStep, thread_, 0, at);
 }
 
-void Cpu::pause(sim::Duration turn) {
+bool Cpu::noticed() const { return engine_.state.threads[thread_].changed; }
+
+void Cpu::pause(sim::Duration turn) { pause_from({}, turn); }
+
+void Cpu::pause_from(sim::Duration ahead, sim::Duration turn) {
   Thread& thread = engine_.state.threads[thread_];
   if (thread.changed) {
     thread.watched.clear();
+    thread.watch_bits = 0;
     thread.watch_all = false;
     thread.changed = false;
-    resume_after(turn);
+    resume_after(ahead + turn);
     return;
   }
   thread.state = ThreadState::paused;
   thread.turn = turn;
-  thread.paused_at = now() + turn;
+  thread.paused_at = now() + (ahead.ps > 0 ? ahead : turn);
 }
 
 void Cpu::resume_when_drained() {

@@ -58,6 +58,8 @@ class Cpu {
   [[nodiscard]] bool srq_limit_reached(SrqId srq);
   /// Takes completions; adds the completion queue to the watch set. Records nothing: see record().
   std::size_t poll_cq(CqId cq, std::span<Cqe> out);
+  /// Would poll_cq find nothing?
+  [[nodiscard]] bool cq_empty(CqId cq) const;
   /// Records an instantaneous subevent without an access: aWT when the thread knows of a completion.
   SubeventId record(Stamp stamp, OpId op, NodeId peer = 0);
 
@@ -65,6 +67,7 @@ class Cpu {
   std::uint64_t flag_load(std::uint32_t flag);
   std::uint64_t flag_fetch_or(std::uint32_t flag, std::uint64_t bits);
   std::uint64_t flag_fetch_and(std::uint32_t flag, std::uint64_t bits);
+  std::uint64_t flag_fetch_add(std::uint32_t flag, std::uint64_t value);
 
   /// Adds a key of the runner's own to the watch set: System::notify(node, key) wakes this thread.
   void watch(std::uint64_t key);
@@ -80,6 +83,11 @@ class Cpu {
   /// something in the watch set has changed since it was looked at, at the instant at which the loop would have
   /// begun the turn that sees it. Clears the watch set.
   void pause(sim::Duration turn);
+  /// The same for a turn that begins only after `ahead`: its accesses have been made now and have found nothing. What
+  /// changes until then is seen by that turn.
+  void pause_from(sim::Duration ahead, sim::Duration turn);
+  /// Has something in the watch set changed already?
+  [[nodiscard]] bool noticed() const;
   /// The next step comes once the store buffer is empty (or has room for one more entry).
   void resume_when_drained();
   void resume_when_room();

@@ -40,6 +40,7 @@ SubeventId Engine::instant_write(Subevent subevent) {
 namespace {
 bool watches(const Thread& thread, std::uint64_t low, std::uint64_t high) {
   if (thread.watch_all) return true;
+  if (low == high && (thread.watch_bits & watch_bit(low)) == 0) return false;
   for (const std::uint64_t key : thread.watched) {
     if (key >= low && key <= high) return true;
   }
@@ -75,6 +76,7 @@ void Engine::wake(ThreadId id) {
   }
   thread.state = ThreadState::scheduled;
   thread.watched.clear();
+  thread.watch_bits = 0;
   thread.watch_all = false;
   schedule(kEventThreadStep, id, 0, at < thread.paused_at ? thread.paused_at : at);
 }

@@ -68,6 +68,11 @@ enum class WatchKind : std::uint8_t { word, cq, flag, user, srq };
   return (static_cast<std::uint64_t>(kind) << 60U) | key;
 }
 
+/// The bit of a key, or of the keys of memory next to each other.
+[[nodiscard]] constexpr std::uint64_t watch_bit(std::uint64_t key) {
+  return std::uint64_t{1} << ((key ^ key >> 6U ^ key >> 57U) & 63U);
+}
+
 struct Thread {
   NodeId node = 0;
   ThreadState state = ThreadState::scheduled;
@@ -75,6 +80,7 @@ struct Thread {
   bool watch_all = false;  // the watch set has overflowed: every change on the node counts
   sim::Ring<StoreEntry> buffer{};
   std::vector<std::uint64_t> watched{};
+  std::uint64_t watch_bits = 0;  // a bit for each key of it, by a hash: most changes concern nobody
   sim::SimTime paused_at{};
   sim::Duration turn{};
   sim::SimTime mmio_free{};  // its next store to the NIC

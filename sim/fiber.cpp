@@ -31,8 +31,8 @@ namespace context = boost::context;
 // exception handling, 2.2.2 __cxa_eh_globals). Each side of a switch takes its own along.
 class ExceptionState {
  public:
-  void save() { std::memcpy(bytes_.data(), abi::__cxa_get_globals(), kSize); }
-  void restore() const { std::memcpy(static_cast<void*>(abi::__cxa_get_globals()), bytes_.data(), kSize); }
+  void save(const void* globals) { std::memcpy(bytes_.data(), globals, kSize); }
+  void restore(void* globals) const { std::memcpy(globals, bytes_.data(), kSize); }
 
  private:
   static constexpr std::size_t kSize = sizeof(void*) + sizeof(unsigned);
@@ -118,13 +118,14 @@ class FiberPool::Fiber {
 
   // From outside: runs the fiber until it leaves.
   void enter() {
-    outside_exceptions_.save();
-    inside_exceptions_.restore();
+    void* const globals = abi::__cxa_get_globals();  // of this OS thread, before the switch and after it
+    outside_exceptions_.save(globals);
+    inside_exceptions_.restore(globals);
     outside_note_.leave_to(inside_note_);
     inside_ = std::move(inside_).resume();
     outside_note_.arrive();
-    inside_exceptions_.save();
-    outside_exceptions_.restore();
+    inside_exceptions_.save(globals);
+    outside_exceptions_.restore(globals);
   }
 
   // From inside: gives control back to enter().

@@ -66,6 +66,9 @@ struct BitsPerSecond {
 /// Time to send `size` at `rate`, rounded up to a picosecond. A zero rate means an ideal link: no time.
 [[nodiscard]] constexpr Duration transmission_time(Bytes size, BitsPerSecond rate) {
   if (rate.value == 0) return {};
+  constexpr std::uint64_t kPsBits = std::uint64_t{8} * 1'000'000'000'000U;
+  if (size.count <= (std::uint64_t{1} << 20U) && rate.value < (std::uint64_t{1} << 62U))  // packets: no wide division
+    return {static_cast<std::int64_t>((size.count * kPsBits + rate.value - 1) / rate.value)};
   __extension__ using Wide = unsigned __int128;
   const auto bits_ps = static_cast<Wide>(size.count) * 8U * 1'000'000'000'000U;
   return {static_cast<std::int64_t>((bits_ps + rate.value - 1) / rate.value)};

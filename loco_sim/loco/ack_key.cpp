@@ -22,17 +22,17 @@ OperationTag ack_key::begin_operation() {
     const std::uint64_t free = ~transport_.flag_load(word) & ack_word::kInFlight;
     if (free == 0) continue;
     const auto bit = static_cast<unsigned>(std::countr_zero(free));
-    transport_.flag_fetch_or(word, std::uint64_t{1} << bit);
+    transport_.flag_add_early(word, std::uint64_t{1} << bit);
     return {ack_word::token(word, bit), work_id_};
   }
   words_.push_back(completions_->acquire_word());
-  transport_.flag_fetch_or(words_.back(), 1);
+  transport_.flag_add_early(words_.back(), 1);
   return {ack_word::token(words_.back(), 0), work_id_};
 }
 
 bool ack_key::complete() const {
   return std::ranges::all_of(words_,
-                             [this](Flag word) { return (transport_.flag_load(word) & ack_word::kInFlight) == 0; });
+                             [this](Flag word) { return (transport_.flag_peek(word) & ack_word::kInFlight) == 0; });
 }
 
 Status ack_key::status() const {

@@ -14,7 +14,7 @@ std::optional<kv_location> kv_index::find(std::uint64_t key) {
   }
   const auto found = table_.find(key);
   const auto result = found == table_.end() ? std::nullopt : std::optional(found->second);
-  transport_.flag_fetch_add(lock_, kMinusOne);
+  transport_.flag_add_early(lock_, kMinusOne);
   return result;
 }
 

@@ -187,7 +187,7 @@ void kv_operation::advance() {
       if (ack_.poll()) placed();
       break;
     case Step::announce:
-      if (transport_.flag_load(announced_) != 0) announced();
+      if (transport_.flag_peek(announced_) != 0) announced();
       break;
   }
 }

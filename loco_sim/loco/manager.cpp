@@ -38,7 +38,7 @@ struct manager::Services {
         channels.handle(*message);
         continue;
       }
-      if (transport.flag_load(stop) != 0) return;
+      if (transport.flag_peek(stop) != 0) return;
       transport.pause();
     }
   }

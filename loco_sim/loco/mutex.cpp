@@ -40,6 +40,7 @@ void mutex_array::create() {
   else
     words_ = expect_region(*home_, "words", bytes);
   releases_ = create_region("releases", count_ * kWord);
+  locks_ = std::vector<std::atomic<local_lock*>>(count_);
   join();
 }
 
@@ -54,18 +55,19 @@ mutex_array::local_lock& mutex_array::mine(std::uint64_t k) {
   if (k >= count_)
     throw ownership_error("'" + full_name() + "' has " + std::to_string(count_) + " locks, no lock " +
                           std::to_string(k));
+  if (local_lock* const lock = locks_[k].load(std::memory_order_acquire)) return *lock;
   const std::lock_guard guard(mutex_);
-  const auto found = locks_.find(k);
-  if (found != locks_.end()) return found->second;
-  return locks_.emplace(k, local_lock{.next = transport().make_flag(), .serving = transport().make_flag()})
-      .first->second;
+  if (local_lock* const lock = locks_[k].load(std::memory_order_relaxed)) return *lock;
+  made_.push_back({.next = transport().make_flag(), .serving = transport().make_flag()});
+  locks_[k].store(&made_.back(), std::memory_order_release);
+  return made_.back();
 }
 
 void mutex_array::lock(std::uint64_t k) {
   const call_scope call(transport(), {.library = "lock", .method = "acquire", .object = full_name(), .argument = k});
   local_lock& lock = mine(k);
   const std::uint64_t turn = transport().flag_fetch_add(lock.next, 1);
-  while (transport().flag_load(lock.serving) != turn) transport().pause();
+  while (transport().flag_peek(lock.serving) != turn) transport().pause();
   lock.turn = turn;
   if (!lock.handed_over) take_ticket(k, lock);
   lock.holder = transport().my_thread() + 1;
@@ -153,7 +155,7 @@ bool acquisition::poll() {
   mutex_array::local_lock& lock = *local_;
   const mutex_array::place at = locks_.place_of(lock_);
   if (step_ == Step::queue) {
-    if (locks_.transport().flag_load(lock.serving) != turn_) return false;
+    if (locks_.transport().flag_peek(lock.serving) != turn_) return false;
     lock.turn = turn_;
     if (lock.handed_over) return got();
     locks_.mgr().fetch_add(answer_.address(), at.region, at.next, 1, &key_);

@@ -13,11 +13,13 @@
 // Errors: ownership_error for unlocking a lock that the thread does not hold; operation_error from the network.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <map>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/channel.hpp"
@@ -89,7 +91,8 @@ class mutex_array : public channel {
   RegionIndex words_ = 0;     ///< on the home nodes
   RegionIndex releases_ = 0;  ///< here: what a release puts, a word a lock
   std::mutex mutex_;
-  std::map<std::uint64_t, local_lock> locks_;  ///< by lock; made at first use
+  std::vector<std::atomic<local_lock*>> locks_;  ///< by lock; null until first used
+  std::deque<local_lock> made_;                  ///< a deque never moves what it holds
 };
 
 /// A lock on its way to one of a thread's several tasks: poll() never waits. One lock at a time; it may be used again.
@@ -109,7 +112,7 @@ class acquisition {
   mutex_array& locks_;
   std::uint64_t lock_ = 0;
   std::uint32_t lane_ = 0;
-  mutex_array::local_lock* local_ = nullptr;  ///< a map's node: it stays where it is
+  mutex_array::local_lock* local_ = nullptr;  ///< stays where it is
   std::uint64_t turn_ = 0;
   Step step_ = Step::held;
   mem_ref answer_;

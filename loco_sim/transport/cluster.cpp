@@ -67,9 +67,9 @@ void SimulatedCluster::thread_main(std::uint32_t id) {
   SimThread& thread = *threads_[id];
   try {
     thread.body();
-    if (closing_) throw sim::FiberCancelled{};  // swallowed by a destructor that was waiting
-    if (thread.owed.ps > 0) {                   // the last accesses take their time too
-      cpu_->resume_after(thread.owed);
+    if (closing_) throw sim::FiberCancelled{};   // swallowed by a destructor that was waiting
+    if (thread.ahead.ps + thread.owed.ps > 0) {  // the last accesses take their time too
+      cpu_->resume_after(thread.ahead + thread.owed);
       suspend();
     }
   } catch (const sim::FiberCancelled&) {
@@ -116,6 +116,7 @@ SimThread& SimulatedCluster::current() {
 void SimulatedCluster::suspend() {
   SimThread& thread = *threads_[current_];
   pool_.suspend();
+  thread.ahead = {};
   thread.owed = {};
   thread.looks = 0;
   thread.acted = false;

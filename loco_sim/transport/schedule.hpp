@@ -7,8 +7,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <utility>
+#include <vector>
 
 #include "nic_model/system.hpp"
 #include "sim/rng.hpp"
@@ -30,7 +29,14 @@ class Scheduler {
   Schedule schedule_;
   sim::Stream stream_;
   std::uint64_t picks_ = 0;
-  std::map<std::pair<std::uint16_t, std::uint32_t>, std::uint64_t> priorities_;  ///< by (kind, component)
+  struct Priority {
+    std::uint64_t value = 0;
+    std::uint64_t drawn_in = 0;  ///< the round in which it was drawn; it counts in that one only
+  };
+  Priority& priority_of(const sim::Event& event);
+
+  std::uint64_t round_ = 1;
+  std::vector<std::vector<Priority>> priorities_;  ///< by kind and component
 };
 
 }  // namespace loco

@@ -11,15 +11,15 @@ constexpr std::uint64_t kSendQueueKey = std::uint64_t{2} << 40U;
 }  // namespace
 
 nic::QpId VirtualTransport::queue_pair(SimThread& thread, NodeId peer) {
-  const auto found = thread.queue_pairs.find(peer);
-  if (found != thread.queue_pairs.end()) return found->second;
+  if (thread.queue_pairs.empty()) thread.queue_pairs.assign(num_nodes(), nic::kNone);
+  if (thread.queue_pairs[peer] != nic::kNone) return thread.queue_pairs[peer];
   nic::System& system = cluster_.system_;
   VirtualTransport& other = *cluster_.nodes_.at(peer);
   const nic::QpId mine =
       system.create_qp(node_, completion_queue_, cluster_.config_.send_queue_entries, cluster_.current_);
   const nic::QpId theirs = system.create_qp(peer, other.completion_queue_, 1);
   system.connect(mine, theirs);
-  thread.queue_pairs.emplace(peer, mine);
+  thread.queue_pairs[peer] = mine;
   return mine;
 }
 
@@ -35,15 +35,15 @@ void VirtualTransport::post(nic::Wqe wqe, const Region& remote, model::Method me
   make_room(thread);
   const nic::QpId qp = queue_pair(thread, remote.node);
   while (cluster_.system_.send_queue_room(qp) == 0) {
-    thread.looked.push_back({Look::What::send_queue, remote.node, 0});
+    thread.note({Look::What::send_queue, remote.node, 0});
     cpu().watch(kSendQueueKey | qp);
     cpu().pause(profile().cpu_load);
     cluster_.suspend();
     thread.must_turn = true;
     make_room(thread);
   }
-  if (bool& fence = thread.fence_next[remote.node]; fence) {
-    fence = false;
+  if (!thread.fence_next.empty() && thread.fence_next[remote.node] != 0) {
+    thread.fence_next[remote.node] = 0;
     wqe.fence = true;
     wqe.fence_op = begin_operation(model::Method::rfence);
     finish_operation(wqe.fence_op, 0);
@@ -92,11 +92,16 @@ void VirtualTransport::compare_swap(Address local, const Region& remote, std::ui
        remote, model::Method::remote_cas, desired, tag);
 }
 
-void VirtualTransport::remote_fence(NodeId node) { cluster_.current().fence_next[node] = true; }
+void VirtualTransport::remote_fence(NodeId node) {
+  std::vector<std::uint8_t>& next = cluster_.current().fence_next;
+  if (next.empty()) next.assign(num_nodes(), 0);
+  next.at(node) = 1;
+}
 
 std::size_t VirtualTransport::poll(std::span<Completion> out) {
   std::array<nic::Cqe, 16> cqes;
-  SimThread& thread = look(Look::What::completions, 0);
+  const bool empty = cpu().cq_empty(completion_queue_);
+  SimThread& thread = empty ? look_ahead(Look::What::completions, 0) : look(Look::What::completions, 0);
   const std::size_t taken = cpu().poll_cq(completion_queue_, std::span(cqes).first(std::min(out.size(), cqes.size())));
   for (std::size_t i = 0; i < taken; ++i) {
     out[i] = {cqes[i].wr_id, static_cast<Status>(cqes[i].status)};

@@ -13,8 +13,6 @@ constexpr std::uint64_t kControlKey = std::uint64_t{1} << 40U;
 
 /// A turn that looks at more than this many things pays in between.
 constexpr std::uint32_t kLooksPerStep = 64;
-/// A report names this many of the things that a thread looked at last.
-constexpr std::size_t kLooksKept = 8;
 }  // namespace
 
 static_assert(static_cast<int>(nic::Status::rnr_retry_exc_err) == static_cast<int>(Status::rnr_retry_exc_err));
@@ -30,7 +28,10 @@ void VirtualTransport::spawn(std::string name, std::function<void()> body, bool 
   cluster_.add_thread(node_, std::move(name), std::move(body), service);
 }
 
-std::int64_t VirtualTransport::now_ps() const { return (cluster_.system_.now() + cluster_.current().owed).ps; }
+std::int64_t VirtualTransport::now_ps() const {
+  const SimThread& thread = cluster_.current();
+  return (cluster_.system_.now() + thread.ahead + thread.owed).ps;
+}
 
 void VirtualTransport::compute(std::int64_t ps) {
   SimThread& thread = cluster_.current();
@@ -41,26 +42,50 @@ void VirtualTransport::compute(std::int64_t ps) {
 // --- steps -----------------------------------------------------------------------------------------------------------
 
 void VirtualTransport::spend(SimThread& thread) {
-  cpu().resume_after(thread.owed);
+  cpu().resume_after(thread.ahead + thread.owed);
   cluster_.suspend();
+}
+
+void VirtualTransport::catch_up(SimThread& thread) {
+  const sim::Duration owed = thread.owed;
+  const std::uint32_t looks = thread.looks;
+  cpu().resume_after(thread.ahead);
+  cluster_.suspend();
+  thread.owed = owed;
+  thread.looks = looks;
 }
 
 SimThread& VirtualTransport::look(Look::What what, std::uint64_t where) {
   SimThread& thread = cluster_.current();
+  if (thread.ahead.ps > 0) catch_up(thread);
   const bool together = cluster_.config_.schedule == Schedule::timed && !thread.acted && thread.looks < kLooksPerStep;
   if ((thread.looks > 0 || thread.acted) && !together) spend(thread);
   ++thread.looks;
-  if (thread.looked.size() == kLooksKept) thread.looked.erase(thread.looked.begin());
-  thread.looked.push_back({what, where, 0});
+  thread.note({what, where, 0});
+  return thread;
+}
+
+SimThread& VirtualTransport::look_ahead(Look::What what, std::uint64_t where) {
+  SimThread& thread = cluster_.current();
+  if (cluster_.config_.schedule != Schedule::timed || thread.looks >= kLooksPerStep) return look(what, where);
+  if (thread.acted && thread.ahead.ps == 0) {
+    // What has changed already would be looked for again at once.
+    if (thread.owed.ps == 0 || cpu().noticed()) return look(what, where);
+    thread.ahead = thread.owed;
+    thread.owed = {};
+    thread.looks = 0;
+  }
+  ++thread.looks;
+  thread.note({what, where, 0});
   return thread;
 }
 
 SimThread& VirtualTransport::act() {
   SimThread& thread = cluster_.current();
   const bool separate = cluster_.config_.schedule != Schedule::timed;
-  if (thread.owed.ps > 0 || (separate && (thread.looks > 0 || thread.acted))) spend(thread);
+  if (thread.ahead.ps + thread.owed.ps > 0 || (separate && (thread.looks > 0 || thread.acted))) spend(thread);
   thread.acted = true;
-  thread.looked.clear();  // what it looked at before is not what it will wait for
+  thread.looked_count = 0;  // what it looked at before is not what it will wait for
   return thread;
 }
 
@@ -70,10 +95,10 @@ void VirtualTransport::pause() {
     thread.must_turn = false;
     spend(thread);
   } else {
-    cpu().pause(thread.owed);
+    cpu().pause_from(thread.ahead, thread.owed);
     cluster_.suspend();
   }
-  thread.looked.clear();
+  thread.looked_count = 0;
 }
 
 void VirtualTransport::drain(SimThread& thread) {
@@ -189,8 +214,11 @@ void VirtualTransport::memory_fence() {
 
 Flag VirtualTransport::make_flag(std::uint64_t initial) { return cluster_.system_.create_flag(node_, initial); }
 
-std::uint64_t VirtualTransport::flag_load(Flag flag) {
-  SimThread& thread = look(Look::What::flag, flag);
+std::uint64_t VirtualTransport::flag_load(Flag flag) { return flag_value(look(Look::What::flag, flag), flag); }
+
+std::uint64_t VirtualTransport::flag_peek(Flag flag) { return flag_value(look_ahead(Look::What::flag, flag), flag); }
+
+std::uint64_t VirtualTransport::flag_value(SimThread& thread, Flag flag) {
   const std::uint64_t value = cpu().flag_load(flag);
   thread.owed += profile().cpu_load;
   thread.saw(value);
@@ -212,11 +240,16 @@ std::uint64_t VirtualTransport::flag_fetch_and(Flag flag, std::uint64_t bits) {
 std::uint64_t VirtualTransport::flag_fetch_add(Flag flag, std::uint64_t value) {
   SimThread& thread = act();
   thread.owed += profile().cpu_atomic;
-  // One step of the machine, hence atomic.
-  const std::uint64_t old = cpu().flag_load(flag);
-  cpu().flag_fetch_and(flag, old + value);
-  cpu().flag_fetch_or(flag, old + value);
-  return old;
+  return cpu().flag_fetch_add(flag, value);
+}
+
+void VirtualTransport::flag_add_early(Flag flag, std::uint64_t value) {
+  if (cluster_.config_.schedule != Schedule::timed) {
+    flag_fetch_add(flag, value);
+    return;
+  }
+  cluster_.current().owed += profile().cpu_atomic;
+  cpu().flag_fetch_add(flag, value);
 }
 
 // --- set-up ----------------------------------------------------------------------------------------------------------

@@ -6,9 +6,12 @@
 // When accesses happen. Under random schedules each access to something shared is a step of its own. Under the timed
 // schedule a thread that only looks (loads, flags, polls of the completion queue) looks at the beginning of its turn
 // and pays for all the looks at its end, as a polling loop of the hardware model does; anything that changes something
-// happens at its own instant.
+// happens at its own instant. A loop that has changed something goes on to peek at flags and at its completion queue,
+// and mostly finds nothing: these looks are made in the step of the change. When they lead to a pause, the thread is
+// woken as if they had been made when they were due; a completion queue with something in it waits for that instant.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <map>
 #include <optional>
@@ -28,6 +31,9 @@ struct Look {
   std::uint64_t value = 0;
 };
 
+/// A report names this many of the things that a thread looked at last.
+inline constexpr std::uint32_t kLooksKept = 8;
+
 struct SimThread {
   NodeId node = 0;
   std::uint32_t index = 0;  ///< among the node's threads
@@ -37,17 +43,20 @@ struct SimThread {
   std::function<void()> body;
   sim::FiberId fiber;
 
-  sim::Duration owed;       ///< cost of this step's accesses, not yet spent
-  std::uint32_t looks = 0;  ///< accesses of this step, all of them looks
-  bool acted = false;       ///< this step has made an access that is not a look
-  bool must_turn = false;   ///< the watch set was lost: the next pause returns at once
-  std::vector<Look> looked;
-  std::vector<CallInfo> calls;  ///< open library calls, outermost first
-  std::map<NodeId, nic::QpId> queue_pairs;
-  std::map<NodeId, bool> fence_next;  ///< peers whose next work request carries the fence flag
+  sim::Duration ahead;                   ///< from this step until the instant at which its looks count: see look_ahead
+  sim::Duration owed;                    ///< cost of this step's accesses, not yet spent
+  std::uint32_t looks = 0;               ///< accesses of this step, all of them looks
+  bool acted = false;                    ///< this step has made an access that is not a look
+  bool must_turn = false;                ///< the watch set was lost: the next pause returns at once
+  std::array<Look, kLooksKept> looked;   ///< a ring of the latest looks
+  std::uint32_t looked_count = 0;        ///< since the last pause or action
+  std::vector<CallInfo> calls;           ///< open library calls, outermost first
+  std::vector<nic::QpId> queue_pairs;    ///< by peer; nic::kNone when there is none yet
+  std::vector<std::uint8_t> fence_next;  ///< by peer: its next work request carries the fence flag
 
+  void note(const Look& look) { looked.at(looked_count++ % kLooksKept) = look; }
   /// The value seen by the latest look.
-  void saw(std::uint64_t value) { looked.back().value = value; }
+  void saw(std::uint64_t value) { looked.at((looked_count - 1) % kLooksKept).value = value; }
 };
 
 class VirtualTransport final : public Transport {
@@ -72,9 +81,11 @@ class VirtualTransport final : public Transport {
 
   Flag make_flag(std::uint64_t initial) override;
   std::uint64_t flag_load(Flag flag) override;
+  std::uint64_t flag_peek(Flag flag) override;
   std::uint64_t flag_fetch_or(Flag flag, std::uint64_t bits) override;
   std::uint64_t flag_fetch_and(Flag flag, std::uint64_t bits) override;
   std::uint64_t flag_fetch_add(Flag flag, std::uint64_t value) override;
+  void flag_add_early(Flag flag, std::uint64_t value) override;
 
   void put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) override;
   void get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) override;
@@ -99,8 +110,13 @@ class VirtualTransport final : public Transport {
 
   /// Makes way for an access: ends the step if this access needs one of its own. The thread it is made for.
   SimThread& look(Look::What what, std::uint64_t where);
+  /// The same for what may be looked at before its instant.
+  SimThread& look_ahead(Look::What what, std::uint64_t where);
+  /// Ends the step and lets the instant come for which the thread has looked ahead; what it owes stays.
+  void catch_up(SimThread& thread);
   SimThread& act();
   void spend(SimThread& thread);
+  std::uint64_t flag_value(SimThread& thread, Flag flag);
   nic::Cpu& cpu() { return *cluster_.cpu_; }
   [[nodiscard]] const nic::HardwareProfile& profile() const { return cluster_.config_.profile; }
   /// Waits until the store buffer is empty.

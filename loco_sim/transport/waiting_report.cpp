@@ -1,4 +1,5 @@
 // The report of a run that cannot go on: for each thread the calls it is in and what it looked at last.
+#include <algorithm>
 #include <string>
 
 #include "loco_sim/transport/cluster.hpp"
@@ -41,9 +42,10 @@ std::string SimulatedCluster::waiting_report() const {
     if (thread->ended || thread->service) continue;
     report += "\n  node " + std::to_string(thread->node) + ", thread " + thread->name + ": " + calls_text(*thread);
     report += "; waits for a change of ";
-    if (thread->looked.empty()) report += "nothing";
-    for (std::size_t i = 0; i < thread->looked.size(); ++i)
-      report += (i == 0 ? "" : ", ") + look_text(thread->looked[i]);
+    if (thread->looked_count == 0) report += "nothing";
+    const std::uint32_t kept = std::min(thread->looked_count, kLooksKept);
+    for (std::uint32_t i = thread->looked_count - kept; i < thread->looked_count; ++i)
+      report += (i + kept == thread->looked_count ? "" : ", ") + look_text(thread->looked.at(i % kLooksKept));
   }
   return report;
 }
