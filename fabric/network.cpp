@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <stdexcept>
 
+#include "fabric/disconnect.hpp"
 #include "fabric/fabric.hpp"
 
 namespace loco::fabric {
@@ -97,6 +98,15 @@ Network make_network(const Config& config) {
   }
   network.shared = shared_buffers(network, config);
   return network;
+}
+
+void disconnect(Config& network, NodeId host, sim::SimTime at) {
+  if (network.topology == Topology::ideal) throw std::invalid_argument("a network without cables cannot lose a host");
+  const topology::Topology graph = topology::build(shape_of(network), {network.link_rate, network.link_delay});
+  if (host >= graph.hosts()) throw std::invalid_argument(fmt::format("there is no host {} to disconnect", host));
+  for (const topology::LinkId link : graph.ports(host)) {
+    network.changes.push_back({.at = at, .cable = topology::cable_of(link), .up = false});
+  }
 }
 
 }  // namespace loco::fabric

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <string>
 
 #include "loco_sim/loco/call_scope.hpp"
 #include "loco_sim/loco/errors.hpp"
@@ -13,8 +12,11 @@ namespace loco {
 ack_key::ack_key(manager& mgr)
     : transport_(mgr.transport()), completions_(mgr.completion_service()), work_id_(completions_->next_work_id()) {}
 
-ack_key::~ack_key() {
+ack_key::~ack_key() { forget(); }
+
+void ack_key::forget() {
   for (const Flag word : words_) completions_->release_word(word);
+  words_.clear();
 }
 
 OperationTag ack_key::begin_operation() {
@@ -42,9 +44,8 @@ Status ack_key::status() const {
 }
 
 void ack_key::note_complete() {
-  if (const Status failed = status(); failed != Status::success)
-    throw operation_error(
-        failed, "node " + std::to_string(transport_.my_node()) + ": operation failed: " + std::string(name(failed)));
+  for (const Flag word : words_)
+    if (ack_word::status(transport_.flag_load(word)) != Status::success) completions_->throw_failure(word);
   const call_scope call(transport_, {.library = "rdmawait", .method = "wait", .work_id = work_id_});
   transport_.note_waited(work_id_);
 }

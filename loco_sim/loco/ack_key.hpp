@@ -31,6 +31,8 @@ class ack_key {
   void wait();
   /// Are all operations complete? Throws operation_error if one has failed.
   bool poll();
+  /// Takes no notice of what it followed until now, failures included: it may be used for other operations.
+  void forget();
   /// Status of the first failed operation, success if none has failed so far.
   [[nodiscard]] Status status() const;
   [[nodiscard]] std::uint64_t work_id() const { return work_id_; }

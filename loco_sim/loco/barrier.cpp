@@ -75,7 +75,7 @@ void barrier::waiting() {
         break;
       }
     }
-    if (waiting) transport().pause();
+    if (waiting) mgr().pause_for(full_name(), options_.participants);
   }
 }
 

@@ -38,7 +38,8 @@ class barrier : public channel {
  public:
   barrier(manager& mgr, std::string_view name, barrier_options options = {});
 
-  /// Throws ownership_error when more threads call than have seats.
+  /// Throws ownership_error when more threads call than have seats, operation_error when a participant does not answer:
+  /// then the barrier is of no use any more.
   void waiting();
 
  private:

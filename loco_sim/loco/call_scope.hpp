@@ -1,5 +1,8 @@
-// Brackets a library call in the trace: begins at construction, ends at the end of the scope.
+// Brackets a library call in the trace: begins at construction, ends at the end of the scope. A call that an exception
+// ends has not returned.
 #pragma once
+
+#include <exception>
 
 #include "loco_sim/loco/transport.hpp"
 
@@ -12,13 +15,19 @@ class call_scope {
   }
   call_scope(const call_scope&) = delete;
   call_scope& operator=(const call_scope&) = delete;
-  ~call_scope() { transport_.end_call(result_, lane_); }
+  ~call_scope() {
+    if (std::uncaught_exceptions() > exceptions_)
+      transport_.abandon_call(lane_);
+    else
+      transport_.end_call(result_, lane_);
+  }
 
   void set_result(std::uint64_t result) { result_ = result; }
 
  private:
   Transport& transport_;
   std::uint32_t lane_;
+  int exceptions_ = std::uncaught_exceptions();
   std::uint64_t result_ = 0;
 };
 

@@ -1,6 +1,8 @@
 #include "loco_sim/loco/completions.hpp"
 
 #include <array>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "loco_sim/loco/errors.hpp"
@@ -20,6 +22,11 @@ std::string_view name(Status status) {
       "RNR retry counter exceeded",
   };
   return kNames.at(static_cast<std::size_t>(status));
+}
+
+std::string_view name(Operation operation) {
+  constexpr std::array<std::string_view, 4> kNames = {"put", "get", "fetch-and-add", "compare-and-swap"};
+  return kNames.at(static_cast<std::size_t>(operation));
 }
 
 Flag completions::acquire_word() {
@@ -47,18 +54,44 @@ void completions::release_word(Flag word) {
 
 void completions::finish(const Completion& completion) {
   if (completion.token == 0) {
-    if (completion.status != Status::success) record(unwaited_, completion.status);
+    if (completion.status != Status::success) record(unwaited_, completion);
     return;
   }
   const auto word = static_cast<Flag>((completion.token >> 6U) - 1);
   const std::uint64_t bit = std::uint64_t{1} << (completion.token & 63U);
-  if (completion.status != Status::success) record(word, completion.status);
+  if (completion.status != Status::success) record(word, completion);
   transport_.flag_fetch_and(word, ~bit);
 }
 
-void completions::record(Flag word, Status status) {
+void completions::record(Flag word, const Completion& completion) {
+  const bool silent = completion.status == Status::retry_exc_err || completion.status == Status::rnr_retry_exc_err;
+  if (silent && !failed_[completion.peer].exchange(true)) {
+    any_failed_ = true;
+    transport_.wake_all();
+  }
   if (ack_word::status(transport_.flag_load(word)) != Status::success) return;
-  transport_.flag_fetch_or(word, static_cast<std::uint64_t>(status) << ack_word::kOperations);
+  {
+    const std::lock_guard lock(mutex_);
+    failures_.insert_or_assign(word, completion);
+  }
+  transport_.flag_fetch_or(word, static_cast<std::uint64_t>(completion.status) << ack_word::kOperations);
+}
+
+operation_error completions::error_of(Flag word, const char* which) {
+  const std::lock_guard lock(mutex_);
+  const Completion& failed = failures_.at(word);
+  return {failed.status,
+          "node " + std::to_string(transport_.my_node()) + ": " + which + std::string(name(failed.operation)) +
+              " to node " + std::to_string(failed.peer) + " failed: " + std::string(name(failed.status)),
+          failed.peer};
+}
+
+void completions::throw_failure(Flag word) { throw error_of(word, ""); }
+
+void completions::check() {
+  if (ack_word::status(transport_.flag_load(unwaited_)) == Status::success) return;
+  transport_.flag_fetch_and(unwaited_, ack_word::kInFlight);
+  throw error_of(unwaited_, "an operation that nobody waited for, a ");
 }
 
 std::uint64_t completions::next_work_id() {

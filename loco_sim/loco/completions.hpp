@@ -6,11 +6,14 @@
 // waits for the other. A completion token names the word and the bit, so that the polling thread needs no table.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <mutex>
-#include <optional>
+#include <vector>
 
+#include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/transport.hpp"
 
 namespace loco {
@@ -26,7 +29,8 @@ inline constexpr std::uint64_t kInFlight = (std::uint64_t{1} << kOperations) - 1
 
 class completions {
  public:
-  explicit completions(Transport& transport) : transport_(transport), unwaited_(transport.make_flag()) {}
+  explicit completions(Transport& transport)
+      : transport_(transport), unwaited_(transport.make_flag()), failed_(transport.num_nodes()) {}
 
   /// An idle ack word: recycled if an abandoned one has become idle, new otherwise.
   Flag acquire_word();
@@ -36,17 +40,27 @@ class completions {
   /// The polling thread's work for one completion.
   void finish(const Completion& completion);
 
-  /// Status of the first failed operation that nobody waited for; success if none.
-  [[nodiscard]] Status unwaited_status() { return ack_word::status(transport_.flag_load(unwaited_)); }
+  /// Throws operation_error for the first failed operation that nobody waited for; the next one is then the first.
+  void check();
+  /// Throws operation_error for the failed operation of an ack word.
+  [[noreturn]] void throw_failure(Flag word);
+
+  /// Has an operation towards this node failed because it does not answer? It stays so.
+  [[nodiscard]] bool failed(NodeId node) const { return failed_[node].load(std::memory_order_acquire); }
+  [[nodiscard]] bool any_failed() const { return any_failed_.load(std::memory_order_acquire); }
 
   /// A fresh work id, never 0.
   std::uint64_t next_work_id();
 
  private:
-  void record(Flag word, Status status);
+  void record(Flag word, const Completion& completion);
+  [[nodiscard]] operation_error error_of(Flag word, const char* which);
 
   Transport& transport_;
   Flag unwaited_;
+  std::vector<std::atomic<bool>> failed_;  ///< by node
+  std::atomic<bool> any_failed_ = false;
+  std::map<Flag, Completion> failures_;  ///< the first one of each word that has any
   std::mutex mutex_;
   std::deque<Flag> released_;
   std::uint64_t work_ids_ = 0;

@@ -1,6 +1,7 @@
 // What LOCO throws. Simulated failures of the network arrive as operation_error; the others are the program's own.
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -15,14 +16,18 @@ class setup_error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A one-sided operation finished with an error; what() names the status as verbs does.
+/// A one-sided operation finished with an error, or the peer that a call waits for does not answer; what() names the
+/// operation, the peer, and the status as verbs does.
 class operation_error : public std::runtime_error {
  public:
-  operation_error(Status status, const std::string& what) : std::runtime_error(what), status_(status) {}
+  operation_error(Status status, const std::string& what, NodeId peer)
+      : std::runtime_error(what), status_(status), peer_(peer) {}
   [[nodiscard]] Status status() const { return status_; }
+  [[nodiscard]] NodeId peer() const { return peer_; }
 
  private:
   Status status_;
+  NodeId peer_;
 };
 
 /// A node wrote a variable that another node owns, or used a part of a channel it has no part in.
@@ -39,5 +44,6 @@ class size_error : public std::length_error {
 
 /// The verbs name of a status, e.g. "remote access error".
 [[nodiscard]] std::string_view name(Status status);
+[[nodiscard]] std::string_view name(Operation operation);
 
 }  // namespace loco

@@ -34,7 +34,8 @@ kv_tracker::kv_tracker(channel& parent, std::string_view name, std::uint64_t rin
       stopped_(transport().make_flag()) {
   if (num_nodes() > 1)
     for (NodeId writer = 0; writer < num_nodes(); ++writer)
-      rings_.emplace_back(*this, "ring" + std::to_string(writer), writer, ring_options{.bytes = ring_bytes});
+      rings_.emplace_back(*this, "ring" + std::to_string(writer), writer,
+                          ring_options{.bytes = ring_bytes, .leave_out_failed = true});
   join();
   transport().spawn(
       "tracker", [this] { serve(); }, true);

@@ -2,7 +2,7 @@
 //
 // Each node has a ring buffer that it alone writes, the others read. A thread of its own, a service thread, sends what
 // the node's other threads ask it to, applies what the others' rings bring to the local index, and thereby
-// acknowledges it; a change is announced when every node has acknowledged it.
+// acknowledges it; a change is announced when every node that answers has acknowledged it.
 // Threads: announce() and announced() may be called by any; a ticket is for the thread that drew it.
 #pragma once
 

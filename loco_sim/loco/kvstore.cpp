@@ -162,11 +162,30 @@ void kv_operation::start(Kind kind, std::uint64_t key, std::uint64_t value) {
 bool kv_operation::poll() {
   // Until it has looked at what it waits for now, so that the thread may pause.
   Step before = Step::idle;
-  do {
-    before = step_;
-    advance();
-  } while (step_ == Step::search || (step_ != before && step_ != Step::idle));
+  try {
+    do {
+      before = step_;
+      advance();
+    } while (step_ == Step::search || (step_ != before && step_ != Step::idle));
+  } catch (const std::exception&) {
+    give_up();
+    throw;
+  }
   return finished();
+}
+
+/// A node that an operation needs does not answer, or there is no free slot. A lock that is held already is let go of:
+/// what has been put has arrived, or never will.
+void kv_operation::give_up() {
+  step_ = Step::idle;
+  ack_.forget();
+  if (locked_) unlock();
+  transport_.abandon_call(lane_);
+}
+
+void kv_operation::unlock() {
+  locked_ = false;
+  store_.locks_.release(hash(for_key_) % store_.locks_.size(), lane_);
 }
 
 void kv_operation::advance() {
@@ -181,7 +200,8 @@ void kv_operation::advance() {
         look_at(block_.load(kSlotState * kWord), block_.load(kSlotValue * kWord), block_.load(kSlotSum * kWord));
       break;
     case Step::lock:
-      if (acquisition_.poll()) change();
+      locked_ = acquisition_.poll();
+      if (locked_) change();
       break;
     case Step::place:
       if (ack_.poll()) placed();
@@ -281,7 +301,7 @@ void kv_operation::announced() {
 }
 
 void kv_operation::unlock_and_finish(std::uint64_t result) {
-  store_.locks_.release(hash(for_key_) % store_.locks_.size(), lane_);
+  unlock();
   finish(result);
 }
 

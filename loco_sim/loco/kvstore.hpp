@@ -16,7 +16,10 @@
 // waits for the network; lookup(), insert(), update(), erase() wait for theirs. Keys are any 64-bit numbers, hashed by
 // the finaliser of MurmurHash3 (checksum.hpp) to their lock; values are 64-bit numbers but 0, which stands for "none".
 // Ends: all nodes must have finished with the store before the first one destroys it (a barrier).
-// Errors: std::invalid_argument for the value 0; size_error when a node has no free slot; operation_error.
+// Errors: std::invalid_argument for the value 0; size_error when a node has no free slot; operation_error when the node
+// that has the slot or the lock does not answer: the operation lets go of its lock and is finished, and nobody knows
+// whether it was done. Nodes that do not answer need not acknowledge what is announced: the others go on, with all that
+// is not in slots or under locks of these.
 #pragma once
 
 #include <atomic>
@@ -107,7 +110,7 @@ class kv_operation {
 
   /// Begins an operation. Precondition: the last one is finished.
   void start(Kind kind, std::uint64_t key, std::uint64_t value = 0);
-  /// Goes on as far as it can. Is it finished?
+  /// Goes on as far as it can. Is it finished? It is, too, when this throws operation_error.
   bool poll();
   [[nodiscard]] bool finished() const { return step_ == Step::idle; }
 
@@ -121,6 +124,7 @@ class kv_operation {
 
   [[nodiscard]] bool is_mine() const { return where_.node == store_.my_node(); }
   void advance();
+  void give_up();
   void search();
   void look_at(std::uint64_t state, std::uint64_t value, std::uint64_t sum);
   void change();
@@ -130,6 +134,7 @@ class kv_operation {
   void put_and_fence(std::uint64_t first, std::uint64_t words, bool fence);
   void placed();
   void announced();
+  void unlock();
   void unlock_and_finish(std::uint64_t result);
   void finish(std::uint64_t result);
 
@@ -140,6 +145,7 @@ class kv_operation {
   ack_key ack_;
   mem_ref block_;  ///< a slot's words, then where the fence's read lands
   Flag announced_;
+  bool locked_ = false;
   Step step_ = Step::idle;
   Kind kind_ = Kind::lookup;
   std::uint64_t for_key_ = 0;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/channel.hpp"
@@ -43,6 +44,24 @@ struct manager::Services {
     }
   }
 
+  /// The keep-alive thread: reads a location of every peer again and again. Whoever does not answer is known as failed
+  /// once the queue pair has given up.
+  void ask_peers(const std::vector<Region>& locations) {
+    const Region landing = memory.allocate(locations.size() * kWord);
+    std::vector<Flag> asked;
+    for (std::size_t i = 0; i < locations.size(); ++i) asked.push_back(acks.acquire_word());
+    while (transport.flag_load(stop) == 0) {
+      for (NodeId node = 0; node < locations.size(); ++node) {
+        if (node == transport.my_node() || acks.failed(node)) continue;
+        if ((transport.flag_load(asked[node]) & ack_word::kInFlight) != 0) continue;
+        transport.flag_add_early(asked[node], 1);
+        transport.get(landing.base + node * kWord, locations[node], 0, kWord,
+                      {.token = ack_word::token(asked[node], 0), .work_id = 0});
+      }
+      transport.compute(transport.keep_alive_ps());
+    }
+  }
+
   Transport& transport;
   network_memory memory;
   setup channels;
@@ -68,7 +87,14 @@ network_memory& manager::memory() { return services_->memory; }
 setup& manager::setup_service() { return services_->channels; }
 std::shared_ptr<completions> manager::completion_service() { return {services_, &services_->acks}; }
 
-void manager::wait_for_ready() { services_->channels.wait_for_ready(); }
+void manager::wait_for_ready() {
+  services_->channels.wait_for_ready();
+  if (transport_.keep_alive_ps() == 0 || std::exchange(asks_, true)) return;
+  std::vector<Region> locations;
+  for (NodeId node = 0; node < num_nodes(); ++node) locations.push_back(fence_location(node));
+  transport_.spawn(
+      "keep-alive", [services = services_, locations = std::move(locations)] { services->ask_peers(locations); }, true);
+}
 
 const Region& manager::fence_location(NodeId node) const { return fence_->location(node); }
 
@@ -125,11 +151,20 @@ void manager::compare_swap(Address local, const Region& remote, std::uint64_t of
   transport_.compare_swap(local, remote, offset, expected, desired, tag(remote, Effect::writes, key));
 }
 
-void manager::check() {
-  const Status failed = services_->acks.unwaited_status();
-  if (failed != Status::success)
-    throw operation_error(failed, "node " + std::to_string(my_node()) +
-                                      ": an operation that nobody waited for failed: " + std::string(name(failed)));
+void manager::check() { services_->acks.check(); }
+
+bool manager::failed(NodeId node) const { return services_->acks.failed(node); }
+bool manager::any_failed() const { return services_->acks.any_failed(); }
+
+void manager::pause_for(std::string_view object, std::span<const NodeId> nodes) {
+  if (any_failed())
+    for (const NodeId node : nodes)
+      if (failed(node))
+        throw operation_error(Status::retry_exc_err,
+                              "node " + std::to_string(my_node()) + ": '" + std::string(object) + "' waits for node " +
+                                  std::to_string(node) + ", which does not answer",
+                              node);
+  transport_.pause();
 }
 
 }  // namespace loco

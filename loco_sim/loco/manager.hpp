@@ -4,12 +4,16 @@
 // A program constructs one manager a node, then its channels, then calls wait_for_ready(). The polling thread is a
 // service thread: it clears the bits of ack keys as operations complete and answers set-up messages; it ends with the
 // manager. One-sided operations go out on the calling thread's own queue pair for the peer.
+//
+// A peer that stops is noticed by an operation towards it that its queue pair has repeated in vain; from then on it is
+// known as failed. Where the transport asks for it, a keep-alive thread sees to it that there is such an operation.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "loco_sim/loco/completions.hpp"
@@ -45,8 +49,15 @@ class manager {
   void compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
                     std::uint64_t desired, ack_key* key = nullptr);
 
-  /// Throws operation_error if an operation without a key has failed.
+  /// Throws operation_error if an operation without a key has failed; tells of each failure once.
   void check();
+
+  /// Has an operation towards this node failed because it does not answer?
+  [[nodiscard]] bool failed(NodeId node) const;
+  [[nodiscard]] bool any_failed() const;
+  /// One turn of waiting for something that others do: a pause, or operation_error when one of `nodes` does not answer.
+  /// Without an operation of its own under way towards a node, this node learns of that from its keep-alive thread.
+  void pause_for(std::string_view object, std::span<const NodeId> nodes);
 
   // For channels.
   [[nodiscard]] network_memory& memory();
@@ -83,6 +94,7 @@ class manager {
   std::mutex mutex_;
   std::map<std::uint32_t, PerThread> threads_;
   std::unique_ptr<fence_channel> fence_;
+  bool asks_ = false;  ///< the keep-alive thread has been started
 };
 
 }  // namespace loco

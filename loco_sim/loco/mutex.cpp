@@ -69,8 +69,35 @@ void mutex_array::lock(std::uint64_t k) {
   const std::uint64_t turn = transport().flag_fetch_add(lock.next, 1);
   while (transport().flag_peek(lock.serving) != turn) transport().pause();
   lock.turn = turn;
-  if (!lock.handed_over) take_ticket(k, lock);
+  if (!lock.handed_over) {
+    try {
+      take_ticket(k, lock);
+    } catch (const operation_error&) {
+      give_up(lock);
+      throw;
+    }
+  }
   lock.holder = transport().my_thread() + 1;
+}
+
+void mutex_array::require_progress(std::uint64_t k, std::uint64_t serving, patience& state) {
+  if (!mgr().any_failed()) return;
+  const std::int64_t now = transport().now_ps();
+  if (serving != state.serving) state = {serving, now};
+  if (now - state.since_ps < options_.patience_ps) return;
+  for (NodeId node = 0; node < num_nodes(); ++node)
+    if (mgr().failed(node))
+      throw operation_error(Status::retry_exc_err,
+                            "node " + std::to_string(my_node()) + ": lock " + std::to_string(k) + " of '" +
+                                full_name() + "' does not come free; node " + std::to_string(node) +
+                                ", which does not answer, may have it",
+                            node);
+}
+
+void mutex_array::give_up(local_lock& lock) {
+  lock.hand_overs = 0;
+  lock.handed_over = false;
+  transport().flag_fetch_add(lock.serving, 1);
 }
 
 void mutex_array::take_ticket(std::uint64_t k, local_lock& lock) {
@@ -80,12 +107,14 @@ void mutex_array::take_ticket(std::uint64_t k, local_lock& lock) {
   mgr().fetch_add(answer.address(), at.region, at.next, 1, &key);
   key.wait();
   lock.ticket = answer.load();
+  patience waited;
   while (true) {
     const std::int64_t asked = transport().now_ps();
     mgr().get(answer.address(), at.region, at.serving, kWord, &key);
     key.wait();
     const std::uint64_t before_me = lock.ticket - answer.load();
     if (before_me == 0) return;
+    require_progress(k, answer.load(), waited);
     const std::int64_t round_trip = transport().now_ps() - asked;
     if (before_me > 1) transport().compute(static_cast<std::int64_t>(before_me - 1) * round_trip);
   }
@@ -101,16 +130,21 @@ void mutex_array::let_go(std::uint64_t k, local_lock& lock, bool fence) {
   lock.holder = 0;
   const bool wanted_here = transport().flag_load(lock.next) > lock.turn + 1;
   lock.handed_over = wanted_here && lock.hand_overs < options_.hand_overs_max;
+  std::optional<operation_error> failure;  // what was written to the nodes that answer is there all the same
+  try {
+    if (fence) write_fence(mgr(), lock.handed_over ? std::nullopt : std::optional(home(k)));
+  } catch (const operation_error& error) {
+    failure = error;
+  }
   if (lock.handed_over) {
     ++lock.hand_overs;
-    if (fence) write_fence(mgr());
     transport().memory_fence();  // the next thread will not look into this one's store buffer
   } else {
     lock.hand_overs = 0;
-    if (fence) write_fence(mgr(), home(k));
     serve_next(k, lock.ticket);
   }
   transport().flag_fetch_add(lock.serving, 1);
+  if (failure) throw operation_error(*failure);
 }
 
 void mutex_array::unlock(std::uint64_t k) {
@@ -148,10 +182,23 @@ void acquisition::start(std::uint64_t k, std::uint32_t lane) {
       {.library = "lock", .method = "acquire", .object = locks_.full_name(), .argument = k, .lane = lane});
   local_ = &locks_.mine(k);
   turn_ = transport.flag_fetch_add(local_->next, 1);
+  patience_ = {};
   step_ = Step::queue;
 }
 
 bool acquisition::poll() {
+  try {
+    return advance();
+  } catch (const operation_error&) {
+    key_.forget();
+    step_ = Step::held;
+    locks_.give_up(*local_);
+    locks_.transport().abandon_call(lane_);
+    throw;
+  }
+}
+
+bool acquisition::advance() {
   mutex_array::local_lock& lock = *local_;
   const mutex_array::place at = locks_.place_of(lock_);
   if (step_ == Step::queue) {
@@ -164,7 +211,11 @@ bool acquisition::poll() {
   while (step_ != Step::held) {
     if (!key_.poll()) return false;
     if (step_ == Step::ticket) lock.ticket = answer_.load();
-    if (step_ == Step::serving && lock.ticket == answer_.load()) return got();
+    if (step_ == Step::serving) {
+      const std::uint64_t serving = answer_.load();
+      if (lock.ticket == serving) return got();
+      locks_.require_progress(lock_, serving, patience_);
+    }
     locks_.mgr().get(answer_.address(), at.region, at.serving, kWord, &key_);
     step_ = Step::serving;
   }

@@ -10,7 +10,9 @@
 //
 // What the holder wrote, locally or on any node, is in memory before the next holder goes on: unlock() fences the nodes
 // that do not have it yet. Writes to the home node need none: the release follows them on the same queue pair.
-// Errors: ownership_error for unlocking a lock that the thread does not hold; operation_error from the network.
+// Errors: ownership_error for unlocking a lock that the thread does not hold; operation_error when the home does not
+// answer, or when a node that does not answer may have taken the lock with it. The thread then does not hold it, the
+// node's other threads may try. unlock() lets go also when it throws because a node to be fenced does not answer.
 #pragma once
 
 #include <atomic>
@@ -32,6 +34,8 @@ struct mutex_options {
   /// False: letting go does not fence. For experiments: the bug that Section 6.2 tells of.
   bool fence = true;
   std::optional<expect_num> peers = {};  ///< how many other nodes take part; empty means all, as an array needs
+  /// Once a node does not answer, whoever sees nobody get the lock for so long takes it that this node had it.
+  std::int64_t patience_ps = 1'000'000'000;
 };
 
 class acquisition;
@@ -77,6 +81,15 @@ class mutex_array : public channel {
   [[nodiscard]] NodeId home(std::uint64_t k) const;
   [[nodiscard]] place place_of(std::uint64_t k) const;
   [[nodiscard]] local_lock& mine(std::uint64_t k);
+  /// How a wait for one's ticket goes on.
+  struct patience {
+    std::uint64_t serving = ~std::uint64_t{0};
+    std::int64_t since_ps = 0;
+  };
+  /// Throws operation_error when a node that does not answer may hold lock k.
+  void require_progress(std::uint64_t k, std::uint64_t serving, patience& state);
+  /// The node's turn at a lock ends without the lock.
+  void give_up(local_lock& lock);
   /// Draws the node's ticket and waits until it is served.
   void take_ticket(std::uint64_t k, local_lock& lock);
   /// Hands over to this node's next thread, if there is one and it may; else to the next ticket. Fences what has to be
@@ -101,11 +114,12 @@ class acquisition {
   explicit acquisition(mutex_array& locks);
   /// Joins the queue for lock k. The trace's calls are in the given lane.
   void start(std::uint64_t k, std::uint32_t lane);
-  /// Is the lock held? Then mutex_array::release lets go of it.
+  /// Is the lock held? Then mutex_array::release lets go of it. What it throws ends the attempt.
   [[nodiscard]] bool poll();
 
  private:
   bool got();
+  bool advance();
 
   enum class Step : std::uint8_t { queue, ticket, serving, held };
 
@@ -114,6 +128,7 @@ class acquisition {
   std::uint32_t lane_ = 0;
   mutex_array::local_lock* local_ = nullptr;  ///< stays where it is
   std::uint64_t turn_ = 0;
+  mutex_array::patience patience_;
   Step step_ = Step::held;
   mem_ref answer_;
   ack_key key_;

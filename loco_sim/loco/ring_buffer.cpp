@@ -80,7 +80,8 @@ void ring_buffer::require_sender(std::uint64_t bytes) const {
 
 void ring_buffer::look_at_tails() {
   least_tail_ = sent_;
-  for (auto& tail : tails_) least_tail_ = std::min(least_tail_, tail.load());
+  for (auto& tail : tails_)
+    if (!options_.leave_out_failed || !mgr().failed(tail.owner())) least_tail_ = std::min(least_tail_, tail.load());
 }
 
 bool ring_buffer::received_by_all(std::uint64_t position) {
@@ -98,13 +99,31 @@ bool ring_buffer::room_for(std::uint64_t cells) {
   return sent_ - least_tail_ + cells <= cells_count_;
 }
 
+std::span<const NodeId> ring_buffer::receivers() {
+  const std::vector<NodeId>& all = cells_.peers();
+  if (!options_.leave_out_failed || !mgr().any_failed()) return all;
+  answering_.clear();
+  for (const NodeId node : all)
+    if (!mgr().failed(node)) answering_.push_back(node);
+  return answering_;
+}
+
+void ring_buffer::wait_for_head(ack_key& under_way) {
+  try {
+    under_way.wait();
+  } catch (const operation_error& error) {
+    if (!options_.leave_out_failed || !mgr().failed(error.peer())) throw;
+    under_way.forget();
+  }
+}
+
 void ring_buffer::write_cells(std::uint64_t position, std::span<const std::uint64_t> words) {
   const std::uint64_t first = position % cells_count_;
   const std::uint64_t until_end = std::min<std::uint64_t>(words.size(), cells_count_ - first);
   const auto put = [this](std::uint64_t cell, std::span<const std::uint64_t> part) {
     if (part.empty()) return;
     cells_.store_part(cell * kCell, std::as_bytes(part));
-    cells_.push_part(cell * kCell, part.size_bytes(), cells_.peers());
+    cells_.push_part(cell * kCell, part.size_bytes(), receivers());
   };
   put(first, words.first(until_end));
   put(0, words.subspan(until_end));
@@ -120,16 +139,16 @@ bool ring_buffer::try_send(std::span<const std::byte> text) {
   if (!room_for(words_.size())) return false;
   write_cells(sent_, words_);
   const std::size_t turn = messages_++ % options_.heads;
-  if (options_.wait_for_previous_head) under_way_[turn].wait();  // so that it is not this head that is pushed
+  if (options_.wait_for_previous_head) wait_for_head(under_way_[turn]);  // so that it is not this head that is pushed
   sent_ += words_.size();
   heads_[turn].store(sent_);
-  heads_[turn].push_broadcast(under_way_[turn]);
+  heads_[turn].push(receivers(), &under_way_[turn]);
   call.set_result(1);
   return true;
 }
 
 void ring_buffer::send(std::span<const std::byte> text) {
-  while (!try_send(text)) transport().pause();
+  while (!try_send(text)) mgr().pause_for(full_name(), options_.readers);
 }
 
 // --- readers ---------------------------------------------------------------------------------------------------------
@@ -176,7 +195,7 @@ bool ring_buffer::try_receive(const Apply& look) {
   ++me.count;
   owned_var<std::uint64_t>& tail = tails_[me.index];
   tail.store(me.tail);
-  if (my_node() != writer_) tail.push(writer_);
+  if (my_node() != writer_ && !mgr().failed(writer_)) tail.push(writer_);
   call.set_result(checksum(text));
   return true;
 }
@@ -188,7 +207,7 @@ std::optional<ring_buffer::Message> ring_buffer::try_receive() {
 }
 
 void ring_buffer::receive(const Apply& look) {
-  while (!try_receive(look)) transport().pause();
+  while (!try_receive(look)) mgr().pause_for(full_name(), std::span(&writer_, 1));
 }
 
 ring_buffer::Message ring_buffer::receive() {

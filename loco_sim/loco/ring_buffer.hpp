@@ -11,7 +11,8 @@
 //
 // The writer is the one thread that sends. Readers are threads of the reading nodes (the writer's may be one of
 // them), each with a tail of its own; a thread takes a seat at its first receive.
-// Errors: size_error for a message that can never fit; ownership_error for a node or thread that may not do that.
+// Errors: size_error for a message that can never fit; ownership_error for a node or thread that may not do that;
+// operation_error for a peer that does not answer: from receive() when it is the writer, from send() when it reads.
 #pragma once
 
 #include <cstddef>
@@ -41,6 +42,8 @@ struct ring_options {
   /// False: a send does not wait until the NIC has read the previous head (Section 5.2 says why it must). Then readers
   /// may see a head before the message. For experiments.
   bool wait_for_previous_head = true;
+  /// Readers that do not answer are left out. Otherwise what needs them throws operation_error.
+  bool leave_out_failed = false;
 };
 
 class ring_buffer : public channel {
@@ -96,6 +99,9 @@ class ring_buffer : public channel {
   void require_sender(std::uint64_t bytes) const;
   [[nodiscard]] bool room_for(std::uint64_t cells);
   void look_at_tails();
+  /// The peers that are sent to.
+  [[nodiscard]] std::span<const NodeId> receivers();
+  void wait_for_head(ack_key& under_way);
   void write_cells(std::uint64_t position, std::span<const std::uint64_t> words);
   void read_cells(std::uint64_t position, std::span<std::byte> out);
 
@@ -111,6 +117,7 @@ class ring_buffer : public channel {
   std::uint64_t messages_ = 0;        ///< sent
   std::uint64_t least_tail_ = 0;      ///< of all readers, when the writer looked last
   std::vector<std::uint64_t> words_;  ///< of the message being sent
+  std::vector<NodeId> answering_;     ///< of the peers, once some have failed
   std::mutex mutex_;
   std::map<std::uint32_t, seat> seats_;  ///< by thread
 };

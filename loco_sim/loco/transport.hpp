@@ -45,9 +45,13 @@ enum class Status : std::uint8_t {
   rnr_retry_exc_err,
 };
 
+enum class Operation : std::uint8_t { put, get, fetch_add, compare_swap };
+
 struct Completion {
   std::uint64_t token = 0;  ///< the one given when the operation was posted
   Status status = Status::success;
+  NodeId peer = 0;
+  Operation operation = Operation::put;
 };
 
 /// How to recognise a one-sided operation: its token comes back with the completion, its work id is the `d` of
@@ -112,6 +116,10 @@ class Transport {
   /// One turn of a polling loop: returns when something that this thread looked at since its last pause (loads,
   /// flags, the completion queue) may have changed. Costs nothing while nothing changes.
   virtual void pause() = 0;
+  /// All threads of this node that pause take a turn: something has happened that they did not look at.
+  virtual void wake_all() = 0;
+  /// How often this node should ask its peers whether they are still there; 0: never.
+  [[nodiscard]] virtual std::int64_t keep_alive_ps() const = 0;
 
   // --- process memory shared by a node's threads ------------------------------------------------------------------
   virtual Flag make_flag(std::uint64_t initial = 0) = 0;
@@ -153,6 +161,8 @@ class Transport {
   virtual void begin_call(const CallInfo& call) = 0;
   /// Of the innermost open call of the lane.
   virtual void end_call(std::uint64_t result, std::uint32_t lane) = 0;
+  /// The same for a call that fails: nobody knows what it has done.
+  virtual void abandon_call(std::uint32_t lane) = 0;
   /// Records that the calling thread now knows its operations with this work id to be complete (the aWT subevent
   /// of the open `wait` call).
   virtual void note_waited(std::uint64_t work_id) = 0;

@@ -80,6 +80,10 @@ class owned_var : private var<T> {
     require_mine();
     var<T>::push(node);
   }
+  void push(std::span<const NodeId> nodes, ack_key* key) {
+    require_mine();
+    var<T>::push(nodes, key);
+  }
   void push_broadcast() {
     require_mine();
     var<T>::push_broadcast();

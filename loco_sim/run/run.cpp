@@ -19,6 +19,7 @@ ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& opti
   config.topology = s.topology;
   config.network = s.network;
   config.nodes = s.nodes;
+  config.stops = s.stops;
   config.seed = s.seed;
   config.schedule = s.schedule;
   config.record = !s.check.empty() || !s.trace_path.empty() || (options.keep_trace && s.trace_subevents);

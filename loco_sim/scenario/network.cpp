@@ -167,11 +167,32 @@ topology::CableId cable(const DocumentNode& node, const std::string& path, const
                    fmt::format("no link between {} and {}", graph.name(a), graph.name(b)));
 }
 
-/// `fabric.failures`: [{link: [h0, s0], down: 1ms, up: 2ms, loss: 1000}, ...].
-void read_failures(const DocumentNode& node, const topology::Topology& graph, fabric::Config& network) {
-  const std::vector<DocumentNode>& items = list(node, "fabric.failures", "links that fail");
+/// `{host: h2, stops: 50us}`.
+NodeStop host_stop(const DocumentNode& item, const std::string& path, const topology::Topology& graph) {
+  const KeyTable keys = {{.path = path + ".host", .type = KeyType::text},
+                         {.path = path + ".stops", .type = KeyType::duration}};
+  const Settings s = read_settings(item, path + ".", keys);
+  const auto at = s.find(path + ".stops");
+  if (at == s.end()) refuse(item, path, "a map with the keys host and stops");
+  const DocumentNode& host = *item.find("host");
+  const topology::VertexId v = vertex(host, path + ".host", graph.hosts(), graph.switches());
+  if (!graph.is_host(v)) refuse(host, path + ".host", "a host");
+  return {v, {at->second.number}};
+}
+
+/// `fabric.failures`: [{link: [h0, s0], down: 1ms, up: 2ms, loss: 1000}, {host: h2, stops: 50us}, ...].
+void read_failures(const DocumentNode& node, const topology::Topology& graph, Scenario& out) {
+  fabric::Config& network = out.network;
+  const std::vector<DocumentNode>& items = list(node, "fabric.failures", "links and hosts that fail");
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::string path = fmt::format("fabric.failures[{}]", i);
+    if (items[i].kind == DocumentNode::Kind::map && items[i].find("host") != nullptr) {
+      if (out.schedule != Schedule::timed || out.hardware.link_ideal || out.network.flow.enabled)
+        refuse(items[i], path,
+               "schedule: timed, fabric.model: packet and hardware with a network, so that hosts can stop");
+      out.stops.push_back(host_stop(items[i], path, graph));
+      continue;
+    }
     const KeyTable keys = {{.path = path + ".link", .type = KeyType::subtree},
                            {.path = path + ".down", .type = KeyType::duration},
                            {.path = path + ".up", .type = KeyType::duration},
@@ -248,8 +269,9 @@ KeyTable fabric_keys() {
   }
   table.push_back({.path = "fabric.failures",
                    .type = KeyType::list,
-                   .doc = "Links that fail: a list of {link: [h0, s0], down: 1ms, up: 2ms, loss: 1000}, loss in "
-                          "packets in a million."});
+                   .doc =
+                       "What fails: a list of {link: [h0, s0], down: 1ms, up: 2ms, loss: 1000}, loss in packets in a "
+                       "million, and {host: h2, stops: 50us}, a node whose threads and NIC do nothing from then on."});
   table.push_back({.path = "fabric.cross_traffic",
                    .type = KeyType::list,
                    .doc =
@@ -363,7 +385,7 @@ void apply_network(const DocumentNode& root, const Settings& settings, Scenario&
     apply_options(settings, out.network.options);
     out.network.seed = out.seed;
     if (const DocumentNode* failures = find_below(root, "fabric", "failures"); failures != nullptr) {
-      read_failures(*failures, graph, out.network);
+      read_failures(*failures, graph, out);
     }
     if (const DocumentNode* cross = find_below(root, "fabric", "cross_traffic"); cross != nullptr) {
       read_cross_traffic(*cross, out);

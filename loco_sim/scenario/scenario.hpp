@@ -12,7 +12,7 @@
 #include "fabric/fabric.hpp"
 #include "loco_sim/scenario/keys.hpp"
 #include "loco_sim/scenario/sweep.hpp"
-#include "loco_sim/transport/schedule.hpp"
+#include "loco_sim/transport/cluster.hpp"
 #include "loco_sim/workloads/workload.hpp"
 #include "model/check.hpp"
 #include "model/trace.hpp"
@@ -36,6 +36,7 @@ struct Scenario {
   fabric::Topology topology = fabric::Topology::star;
   fabric::Config network;  ///< shape, options, failures and seed
   std::uint32_t nodes = 2;
+  std::vector<NodeStop> stops;  ///< hosts that stop
   std::string workload;
   workloads::Params parameters{{}};  ///< of the workload
   Settings settings;  ///< every key of scenario_keys() and workload_keys() that has a value: the configuration

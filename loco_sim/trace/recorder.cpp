@@ -129,6 +129,8 @@ void Recorder::end(std::uint32_t thread, std::uint32_t in_lane, std::uint64_t re
   open.pop_back();
 }
 
+void Recorder::abandon(std::uint32_t thread, std::uint32_t in_lane) { open_[lane(thread, in_lane)].pop_back(); }
+
 model::CallId Recorder::begin_operation(std::uint32_t thread, model::Method method, std::uint64_t argument,
                                         std::uint64_t work_id, model::Seq seq, std::int64_t ps) {
   trace_.calls.push_back({.parent = open_call(thread),

@@ -1,17 +1,30 @@
 #include "loco_sim/transport/cluster.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "fabric/disconnect.hpp"
 #include "loco_sim/transport/flow_driver.hpp"
 #include "loco_sim/transport/virtual_transport.hpp"
 
 namespace loco {
 
 namespace {
+ClusterConfig checked(ClusterConfig config) {
+  if (!config.stops.empty() && config.schedule != Schedule::timed)
+    throw std::invalid_argument("nodes stop at a time, which only the timed schedule has");
+  std::ranges::stable_sort(config.stops, {}, &NodeStop::at);
+  return config;
+}
+
 nic::SystemConfig system_config(const ClusterConfig& config) {
+  fabric::Config network = config.network;
+  network.nodes = config.nodes;
+  network.topology = config.profile.link_ideal ? fabric::Topology::ideal : config.topology;
+  for (const NodeStop& stop : config.stops) fabric::disconnect(network, stop.node, stop.at);
   return {.profile = config.profile,
           .topology = config.topology,
-          .network = config.network,
+          .network = network,
           .nodes = config.nodes,
           .witness = config.record};
 }
@@ -21,7 +34,7 @@ constexpr std::size_t kStackBytes = 256U << 10U;
 }  // namespace
 
 SimulatedCluster::SimulatedCluster(ClusterConfig config)
-    : config_(std::move(config)),
+    : config_(checked(std::move(config))),
       system_(system_config(config_)),
       scheduler_(config_.schedule, config_.seed),
       recorder_(config_.record ? std::make_unique<Recorder>(config_.nodes, config_.record_activities) : nullptr),
@@ -88,6 +101,11 @@ void SimulatedCluster::thread_main(std::uint32_t id) {
 void SimulatedCluster::run(nic::Cpu& cpu) {
   cpu_ = &cpu;
   current_ = cpu.thread();
+  if (threads_[current_]->halted) {
+    cpu.stop();
+    cpu_ = nullptr;
+    return;
+  }
   pool_.resume(threads_[current_]->fiber);
   while (outside_ != nullptr) {
     try {
@@ -127,6 +145,7 @@ void SimulatedCluster::run() {
   std::uint64_t events = 0;
   const auto step = [&] {
     if (series_ && !system_.idle()) series_->until(system_.network(), system_.next_time());
+    if (stopped_ < config_.stops.size()) stop_nodes();
     if (!scheduler_.step(system_, context)) return false;
     if (failure_) throw_program_error();
     check_progress(++events);
@@ -139,6 +158,19 @@ void SimulatedCluster::run() {
     }
   }
   if (unfinished_ > 0) throw Deadlock("deadlock: nothing is left to happen" + waiting_report());
+}
+
+void SimulatedCluster::stop_nodes() {
+  if (system_.idle()) return;
+  for (; stopped_ < config_.stops.size() && config_.stops[stopped_].at <= system_.next_time(); ++stopped_) {
+    for (const auto& thread : threads_) {
+      if (thread->node != config_.stops[stopped_].node || thread->halted) continue;
+      thread->halted = true;
+      if (thread->ended || thread->service) continue;
+      thread->ended = true;
+      if (--unfinished_ == 0) ended_ = system_.now();
+    }
+  }
 }
 
 void SimulatedCluster::check_progress(std::uint64_t events) {

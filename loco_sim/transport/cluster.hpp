@@ -3,7 +3,7 @@
 // Programs are plain blocking code on fibers, against Transport. A run is a function of the configuration (seed
 // included) and the programs. Everything happens on the calling OS thread, inside run().
 // Errors: what a program throws comes out of run() as a ProgramError with the original nested; programs that wait for
-// each other for ever end with Deadlock; too many events with EventLimit.
+// each other for ever end with Deadlock; too many events with EventLimit. Programs of nodes that stop need not end.
 #pragma once
 
 #include <cstdint>
@@ -60,6 +60,12 @@ class RunInterrupted : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A node that stops: its threads take no more steps, and nothing comes from its NIC or reaches it.
+struct NodeStop {
+  NodeId node = 0;
+  sim::SimTime at;
+};
+
 struct ClusterConfig {
   nic::HardwareProfile profile;
   fabric::Topology topology = fabric::Topology::star;
@@ -71,6 +77,8 @@ struct ClusterConfig {
   bool record_activities = false;   ///< and of packets, TLPs, doorbells, CQEs
   sim::Duration series_interval{};  ///< look at the links so often; zero: not at all. Schedule::timed only
   std::uint64_t events_max = 1'000'000'000;
+  std::vector<NodeStop> stops = {};              ///< Schedule::timed only
+  sim::Duration keep_alive{100'000'000};         ///< with stops: how often the nodes ask each other
   std::function<bool()> interrupted = {};        ///< asked now and then; may be empty
   std::uint32_t send_queue_entries = 128;        ///< of each queue pair
   std::uint32_t completion_entries = 1U << 16U;  ///< of each node's completion queue
@@ -121,6 +129,8 @@ class SimulatedCluster final : public nic::ThreadRunner {
   /// Ends the current step, after having said when the thread goes on, and returns in the thread's next step.
   void suspend();
   void check_progress(std::uint64_t events);
+  /// Stops the nodes whose time has come.
+  void stop_nodes();
   /// What each unfinished thread is doing.
   [[nodiscard]] std::string waiting_report() const;
   [[noreturn]] void throw_program_error();
@@ -135,6 +145,7 @@ class SimulatedCluster final : public nic::ThreadRunner {
   nic::Cpu* cpu_ = nullptr;                          ///< of the step that is being taken
   std::uint32_t current_ = 0;
   std::uint32_t unfinished_ = 0;                    ///< program threads
+  std::size_t stopped_ = 0;                         ///< of config_.stops, in order of time
   const std::function<void()>* outside_ = nullptr;  ///< what the running program wants called
   std::exception_ptr outside_failure_;
   std::exception_ptr failure_;

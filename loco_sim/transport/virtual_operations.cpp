@@ -8,6 +8,19 @@ namespace loco {
 
 namespace {
 constexpr std::uint64_t kSendQueueKey = std::uint64_t{2} << 40U;
+
+Operation operation_of(nic::Opcode opcode) {
+  switch (opcode) {
+    case nic::Opcode::rdma_read:
+      return Operation::get;
+    case nic::Opcode::fetch_add:
+      return Operation::fetch_add;
+    case nic::Opcode::compare_swap:
+      return Operation::compare_swap;
+    default:
+      return Operation::put;
+  }
+}
 }  // namespace
 
 nic::QpId VirtualTransport::queue_pair(SimThread& thread, NodeId peer) {
@@ -104,7 +117,8 @@ std::size_t VirtualTransport::poll(std::span<Completion> out) {
   SimThread& thread = empty ? look_ahead(Look::What::completions, 0) : look(Look::What::completions, 0);
   const std::size_t taken = cpu().poll_cq(completion_queue_, std::span(cqes).first(std::min(out.size(), cqes.size())));
   for (std::size_t i = 0; i < taken; ++i) {
-    out[i] = {cqes[i].wr_id, static_cast<Status>(cqes[i].status)};
+    const NodeId peer = cluster_.system_.qp_node(cluster_.system_.qp_peer(cqes[i].qp));
+    out[i] = {cqes[i].wr_id, static_cast<Status>(cqes[i].status), peer, operation_of(cqes[i].opcode)};
     cluster_.system_.notify(node_, kSendQueueKey | cqes[i].qp);
   }
   thread.owed += taken == 0 ? profile().cpu_poll_empty : profile().cpu_poll_cqe * static_cast<std::int64_t>(taken);

@@ -10,6 +10,7 @@ namespace loco {
 namespace {
 /// Keys of the transport's own in watch sets.
 constexpr std::uint64_t kControlKey = std::uint64_t{1} << 40U;
+constexpr std::uint64_t kWakeKey = std::uint64_t{3} << 40U;
 
 /// A turn that looks at more than this many things pays in between.
 constexpr std::uint32_t kLooksPerStep = 64;
@@ -95,10 +96,17 @@ void VirtualTransport::pause() {
     thread.must_turn = false;
     spend(thread);
   } else {
+    cpu().watch(kWakeKey);
     cpu().pause_from(thread.ahead, thread.owed);
     cluster_.suspend();
   }
   thread.looked_count = 0;
+}
+
+void VirtualTransport::wake_all() { cluster_.system_.notify(node_, kWakeKey); }
+
+std::int64_t VirtualTransport::keep_alive_ps() const {
+  return cluster_.config_.stops.empty() ? 0 : cluster_.config_.keep_alive.ps;
 }
 
 void VirtualTransport::drain(SimThread& thread) {
@@ -139,6 +147,12 @@ void VirtualTransport::end_call(std::uint64_t result, std::uint32_t lane) {
   if (cluster_.closing_) return;  // a program is being unwound: nobody will read its trace
   if (lane == 0) cluster_.current().calls.pop_back();
   if (cluster_.recorder_) cluster_.recorder_->end(cluster_.current_, lane, result, cluster_.system_.seq(), now_ps());
+}
+
+void VirtualTransport::abandon_call(std::uint32_t lane) {
+  if (cluster_.closing_) return;
+  if (lane == 0) cluster_.current().calls.pop_back();
+  if (cluster_.recorder_) cluster_.recorder_->abandon(cluster_.current_, lane);
 }
 
 void VirtualTransport::note_waited(std::uint64_t) {

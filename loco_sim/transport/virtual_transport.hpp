@@ -40,6 +40,7 @@ struct SimThread {
   std::string name;
   bool service = false;
   bool ended = false;
+  bool halted = false;  ///< its node has stopped
   std::function<void()> body;
   sim::FiberId fiber;
 
@@ -78,6 +79,8 @@ class VirtualTransport final : public Transport {
   std::uint64_t compare_swap_local(Address address, std::uint64_t expected, std::uint64_t desired) override;
   void memory_fence() override;
   void pause() override;
+  void wake_all() override;
+  [[nodiscard]] std::int64_t keep_alive_ps() const override;
 
   Flag make_flag(std::uint64_t initial) override;
   std::uint64_t flag_load(Flag flag) override;
@@ -101,6 +104,7 @@ class VirtualTransport final : public Transport {
 
   void begin_call(const CallInfo& call) override;
   void end_call(std::uint64_t result, std::uint32_t lane) override;
+  void abandon_call(std::uint32_t lane) override;
   void note_waited(std::uint64_t work_id) override;
 
  private:

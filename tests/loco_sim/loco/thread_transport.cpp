@@ -142,6 +142,11 @@ void ThreadTransport::pause() {
   self.seen = cluster_.version_;
 }
 
+void ThreadTransport::wake_all() {
+  const std::lock_guard lock(cluster_.mutex_);
+  cluster_.changed();
+}
+
 Flag ThreadTransport::make_flag(std::uint64_t initial) {
   const std::lock_guard lock(cluster_.mutex_);
   flags_.push_back(initial);
@@ -171,8 +176,8 @@ std::uint64_t ThreadTransport::flag_fetch_add(Flag flag, std::uint64_t value) {
 }
 
 template <typename Change>
-void ThreadTransport::operate(const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag,
-                              Change change) {
+void ThreadTransport::operate(Operation operation, const Region& remote, std::uint64_t offset, std::uint64_t size,
+                              OperationTag tag, Change change) {
   const std::lock_guard lock(cluster_.mutex_);
   ThreadTransport& peer = *cluster_.nodes_.at(remote.node);
   Status status = Status::rem_access_err;
@@ -181,23 +186,23 @@ void ThreadTransport::operate(const Region& remote, std::uint64_t offset, std::u
       status = Status::success;
   if (status == Status::success)
     for (std::uint64_t i = 0; i < size; i += 8) change(peer.word(remote.base + offset + i), i);
-  completions_.push_back({tag.token, status});
+  completions_.push_back({tag.token, status, remote.node, operation});
   cluster_.changed();
 }
 
 void ThreadTransport::put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size,
                           OperationTag tag) {
-  operate(remote, offset, size, tag, [&](std::uint64_t& w, std::uint64_t i) { w = word(local + i); });
+  operate(Operation::put, remote, offset, size, tag, [&](std::uint64_t& w, std::uint64_t i) { w = word(local + i); });
 }
 
 void ThreadTransport::get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size,
                           OperationTag tag) {
-  operate(remote, offset, size, tag, [&](std::uint64_t& w, std::uint64_t i) { word(local + i) = w; });
+  operate(Operation::get, remote, offset, size, tag, [&](std::uint64_t& w, std::uint64_t i) { word(local + i) = w; });
 }
 
 void ThreadTransport::fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add,
                                 OperationTag tag) {
-  operate(remote, offset, 8, tag, [&](std::uint64_t& w, std::uint64_t) {
+  operate(Operation::fetch_add, remote, offset, 8, tag, [&](std::uint64_t& w, std::uint64_t) {
     word(local) = w;
     w += add;
   });
@@ -205,7 +210,7 @@ void ThreadTransport::fetch_add(Address local, const Region& remote, std::uint64
 
 void ThreadTransport::compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
                                    std::uint64_t desired, OperationTag tag) {
-  operate(remote, offset, 8, tag, [&](std::uint64_t& w, std::uint64_t) {
+  operate(Operation::compare_swap, remote, offset, 8, tag, [&](std::uint64_t& w, std::uint64_t) {
     word(local) = w;
     if (w == expected) w = desired;
   });

@@ -77,6 +77,8 @@ class ThreadTransport final : public Transport {
   std::uint64_t compare_swap_local(Address address, std::uint64_t expected, std::uint64_t desired) override;
   void memory_fence() override {}
   void pause() override;
+  void wake_all() override;
+  [[nodiscard]] std::int64_t keep_alive_ps() const override { return 0; }
 
   Flag make_flag(std::uint64_t initial) override;
   std::uint64_t flag_load(Flag flag) override;
@@ -100,6 +102,7 @@ class ThreadTransport final : public Transport {
 
   void begin_call(const CallInfo& call) override;
   void end_call(std::uint64_t result, std::uint32_t lane) override;
+  void abandon_call(std::uint32_t lane) override { end_call(0, lane); }
   void note_waited(std::uint64_t work_id) override;
 
  private:
@@ -107,7 +110,8 @@ class ThreadTransport final : public Transport {
 
   std::uint64_t& word(Address address) { return memory_.at(address / 8); }
   template <typename Change>
-  void operate(const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag, Change change);
+  void operate(Operation operation, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag,
+               Change change);
   template <typename Update>
   std::uint64_t update_flag(Flag flag, Update update);
   void note(const std::string& text);

@@ -1,0 +1,12 @@
+// A host whose cables all fail: how a node that stops looks from the network.
+#pragma once
+
+#include "fabric/fabric.hpp"
+
+namespace loco::fabric {
+
+/// Adds to `network` that all cables of a host fail at a time, for good. Its topology and nodes must be set. Throws
+/// std::invalid_argument when there is no such host, or the network has no cables.
+void disconnect(Config& network, NodeId host, sim::SimTime at);
+
+}  // namespace loco::fabric
