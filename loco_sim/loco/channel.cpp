@@ -4,6 +4,7 @@
 
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/network_memory.hpp"
 #include "loco_sim/loco/setup.hpp"
 
 namespace loco {
@@ -56,10 +57,11 @@ channel::RegionIndex channel::region_named(std::string_view name, std::uint64_t 
   return static_cast<RegionIndex>(found - regions_.begin());
 }
 
-channel::RegionIndex channel::create_region(std::string_view name, std::uint64_t size) {
+channel::RegionIndex channel::create_region(std::string_view name, std::uint64_t size, Where where) {
   const RegionIndex index = region_named(name, size);
   if (regions_[index].local) throw setup_error("region '" + name_ + "." + std::string(name) + "' is created twice");
-  Region region = manager_.memory().allocate(size);
+  network_memory& memory = manager_.memory();
+  Region region = where == Where::device ? memory.allocate_on_device(size) : memory.allocate(size);
   region.size = size;
   regions_[index].local = region;
   return index;
@@ -77,8 +79,8 @@ channel::RegionIndex channel::expect_region(NodeId peer, std::string_view name, 
   return index;
 }
 
-channel::RegionIndex channel::symmetric_region(std::string_view name, std::uint64_t size) {
-  create_region(name, size);
+channel::RegionIndex channel::symmetric_region(std::string_view name, std::uint64_t size, Where where) {
+  create_region(name, size, where);
   return expect_region(name, size);
 }
 

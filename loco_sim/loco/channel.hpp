@@ -55,13 +55,14 @@ class channel {
   [[nodiscard]] manager& mgr() const { return manager_; }
   [[nodiscard]] Transport& transport() const { return transport_; }
 
-  /// A local region that peers may ask for.
-  RegionIndex create_region(std::string_view name, std::uint64_t size);
+  enum class Where : std::uint8_t { host, device };
+  /// A local region that peers may ask for; on the device, for NICs alone.
+  RegionIndex create_region(std::string_view name, std::uint64_t size, Where where = Where::host);
   /// A region that each peer (or one peer) must provide.
   RegionIndex expect_region(std::string_view name, std::uint64_t size);
   RegionIndex expect_region(NodeId peer, std::string_view name, std::uint64_t size);
   /// Both: one copy on every node, every node may reach every copy.
-  RegionIndex symmetric_region(std::string_view name, std::uint64_t size);
+  RegionIndex symmetric_region(std::string_view name, std::uint64_t size, Where where = Where::host);
 
   [[nodiscard]] Region local(RegionIndex region) const;
   /// Throws ownership_error when the node has not connected that region.

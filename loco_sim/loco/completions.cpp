@@ -1,9 +1,9 @@
 #include "loco_sim/loco/completions.hpp"
 
 #include <array>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "loco_sim/loco/errors.hpp"
 
@@ -88,7 +88,16 @@ operation_error completions::error_of(Flag word, const char* which) {
 
 void completions::throw_failure(Flag word) { throw error_of(word, ""); }
 
+void completions::tell_later(const operation_error& error) {
+  const std::lock_guard lock(mutex_);
+  if (!to_tell_) to_tell_ = error;
+}
+
 void completions::check() {
+  if (any_failed()) {
+    std::unique_lock lock(mutex_);
+    if (const auto error = std::exchange(to_tell_, std::nullopt)) throw operation_error(*error);
+  }
   if (ack_word::status(transport_.flag_load(unwaited_)) == Status::success) return;
   transport_.flag_fetch_and(unwaited_, ack_word::kInFlight);
   throw error_of(unwaited_, "an operation that nobody waited for, a ");

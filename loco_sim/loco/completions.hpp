@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "loco_sim/loco/errors.hpp"
@@ -42,6 +43,8 @@ class completions {
 
   /// Throws operation_error for the first failed operation that nobody waited for; the next one is then the first.
   void check();
+  /// The next check() throws it.
+  void tell_later(const operation_error& error);
   /// Throws operation_error for the failed operation of an ack word.
   [[noreturn]] void throw_failure(Flag word);
 
@@ -60,6 +63,7 @@ class completions {
   Flag unwaited_;
   std::vector<std::atomic<bool>> failed_;  ///< by node
   std::atomic<bool> any_failed_ = false;
+  std::optional<operation_error> to_tell_;
   std::map<Flag, Completion> failures_;  ///< the first one of each word that has any
   std::mutex mutex_;
   std::deque<Flag> released_;

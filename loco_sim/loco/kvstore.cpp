@@ -29,7 +29,8 @@ kvstore::kvstore(manager& mgr, std::string_view name, kv_options options)
     : channel(mgr, name, expect_num{mgr.num_nodes() - 1}),
       options_(options),
       index_(transport()),
-      locks_(*this, "locks", options.locks, mutex_options{.hand_overs_max = options.hand_overs_max}),
+      locks_(*this, "locks", options.locks,
+             mutex_options{.hand_overs_max = options.hand_overs_max, .device_memory = options.device_locks}),
       tracker_(*this, "tracker", options.ring_bytes, index_, [this](const kv_change& change) { note(change); }) {
   create();
 }
@@ -38,7 +39,8 @@ kvstore::kvstore(channel& parent, std::string_view name, kv_options options)
     : channel(parent, name, expect_num{parent.num_nodes() - 1}),
       options_(options),
       index_(transport()),
-      locks_(*this, "locks", options.locks, mutex_options{.hand_overs_max = options.hand_overs_max}),
+      locks_(*this, "locks", options.locks,
+             mutex_options{.hand_overs_max = options.hand_overs_max, .device_memory = options.device_locks}),
       tracker_(*this, "tracker", options.ring_bytes, index_, [this](const kv_change& change) { note(change); }) {
   create();
 }

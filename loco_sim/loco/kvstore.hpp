@@ -47,6 +47,7 @@ struct kv_options {
   std::uint64_t locks = 256;          ///< striped over the nodes
   std::uint64_t ring_bytes = 4096;    ///< of each node's tracker; an announcement takes 48
   std::uint32_t hand_overs_max = 16;  ///< see mutex_options
+  bool device_locks = false;          ///< see mutex_options::device_memory
   /// False: an update does not wait until its write is in memory. For experiments: the bug that Section 6.2 tells of.
   bool fence = true;
 };

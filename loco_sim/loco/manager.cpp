@@ -152,6 +152,7 @@ void manager::compare_swap(Address local, const Region& remote, std::uint64_t of
 }
 
 void manager::check() { services_->acks.check(); }
+void manager::tell_later(const operation_error& error) { services_->acks.tell_later(error); }
 
 bool manager::failed(NodeId node) const { return services_->acks.failed(node); }
 bool manager::any_failed() const { return services_->acks.any_failed(); }

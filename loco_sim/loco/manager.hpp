@@ -26,6 +26,7 @@ namespace loco {
 
 class ack_key;
 class fence_channel;
+class operation_error;
 
 class manager {
  public:
@@ -51,6 +52,8 @@ class manager {
 
   /// Throws operation_error if an operation without a key has failed; tells of each failure once.
   void check();
+  /// For calls that may not throw: the next check() throws it.
+  void tell_later(const operation_error& error);
 
   /// Has an operation towards this node failed because it does not answer?
   [[nodiscard]] bool failed(NodeId node) const;

@@ -1,5 +1,6 @@
 #include "loco_sim/loco/mutex.hpp"
 
+#include <exception>
 #include <string>
 
 #include "loco_sim/loco/ack_key.hpp"
@@ -33,10 +34,11 @@ void mutex_array::create() {
   if (count_ == 0) throw setup_error("'" + full_name() + "': an array of no locks");
   const std::uint64_t nodes = home_ ? 1 : num_nodes();
   const std::uint64_t bytes = (count_ + nodes - 1) / nodes * 2 * kWord;
+  const Where where = options_.device_memory ? Where::device : Where::host;
   if (!home_)
-    words_ = symmetric_region("words", bytes);
+    words_ = symmetric_region("words", bytes, where);
   else if (*home_ == my_node())
-    words_ = create_region("words", bytes);
+    words_ = create_region("words", bytes, where);
   else
     words_ = expect_region(*home_, "words", bytes);
   releases_ = create_region("releases", count_ * kWord);
@@ -130,11 +132,10 @@ void mutex_array::let_go(std::uint64_t k, local_lock& lock, bool fence) {
   lock.holder = 0;
   const bool wanted_here = transport().flag_load(lock.next) > lock.turn + 1;
   lock.handed_over = wanted_here && lock.hand_overs < options_.hand_overs_max;
-  std::optional<operation_error> failure;  // what was written to the nodes that answer is there all the same
-  try {
+  try {  // what was written to the nodes that answer is there even if others do not
     if (fence) write_fence(mgr(), lock.handed_over ? std::nullopt : std::optional(home(k)));
   } catch (const operation_error& error) {
-    failure = error;
+    mgr().tell_later(error);
   }
   if (lock.handed_over) {
     ++lock.hand_overs;
@@ -144,7 +145,6 @@ void mutex_array::let_go(std::uint64_t k, local_lock& lock, bool fence) {
     serve_next(k, lock.ticket);
   }
   transport().flag_fetch_add(lock.serving, 1);
-  if (failure) throw operation_error(*failure);
 }
 
 void mutex_array::unlock(std::uint64_t k) {
@@ -152,6 +152,14 @@ void mutex_array::unlock(std::uint64_t k) {
   local_lock& lock = mine(k);
   require_held(k, lock);
   let_go(k, lock, options_.fence);
+}
+
+void mutex::unlock() {
+  try {
+    mutex_array::unlock(0);
+  } catch (...) {  // from the destructor of a guard: the exception that ends its scope says more
+    if (std::uncaught_exceptions() == 0) throw;
+  }
 }
 
 void mutex_array::release(std::uint64_t k, std::uint32_t lane) {

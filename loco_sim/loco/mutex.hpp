@@ -12,7 +12,7 @@
 // that do not have it yet. Writes to the home node need none: the release follows them on the same queue pair.
 // Errors: ownership_error for unlocking a lock that the thread does not hold; operation_error when the home does not
 // answer, or when a node that does not answer may have taken the lock with it. The thread then does not hold it, the
-// node's other threads may try. unlock() lets go also when it throws because a node to be fenced does not answer.
+// node's other threads may try. unlock() lets go also when a node to be fenced does not answer; manager::check() tells.
 #pragma once
 
 #include <atomic>
@@ -33,6 +33,7 @@ struct mutex_options {
   std::uint32_t hand_overs_max = 16;  ///< in a row, between threads of one node
   /// False: letting go does not fence. For experiments: the bug that Section 6.2 tells of.
   bool fence = true;
+  bool device_memory = false;            ///< the words are on the NIC of the home, not in its host's memory
   std::optional<expect_num> peers = {};  ///< how many other nodes take part; empty means all, as an array needs
   /// Once a node does not answer, whoever sees nobody get the lock for so long takes it that this node had it.
   std::int64_t patience_ps = 1'000'000'000;
@@ -147,7 +148,7 @@ class mutex : private mutex_array {
   using channel::wait_for_ready;
 
   void lock() { mutex_array::lock(0); }
-  void unlock() { mutex_array::unlock(0); }
+  void unlock();
 };
 
 }  // namespace loco

@@ -23,4 +23,8 @@ Region network_memory::allocate(std::uint64_t size) {
   return {chunk_.node, chunk_.base + start, rounded, chunk_.rkey};
 }
 
+Region network_memory::allocate_on_device(std::uint64_t size) {
+  return transport_.allocate_on_device(std::max(round_up(size, kWord), kWord));
+}
+
 }  // namespace loco

@@ -14,14 +14,16 @@ namespace loco {
 
 class network_memory {
  public:
-  /// The paper's chunk is a 1 GB huge page; simulated nodes ask for less at a time.
-  static constexpr std::uint64_t kDefaultChunk = std::uint64_t{2} << 20U;
+  /// The paper's chunk, a huge page. What is not touched takes no memory of the simulating machine.
+  static constexpr std::uint64_t kDefaultChunk = std::uint64_t{1} << 30U;
 
   explicit network_memory(Transport& transport, std::uint64_t chunk_bytes = kDefaultChunk)
       : transport_(transport), chunk_bytes_(chunk_bytes) {}
 
   /// A zeroed sub-range of registered memory; `size` is rounded up to a multiple of 8.
   Region allocate(std::uint64_t size);
+  /// The same on the NIC, which has little: a registration of its own.
+  Region allocate_on_device(std::uint64_t size);
 
  private:
   Transport& transport_;

@@ -4,7 +4,8 @@
 // LOCO is written once, in blocking style, against this interface: on simulated hardware threads are fibers, on
 // a real network they are threads. Addresses are byte offsets in the node's registered memory. Everything that
 // other nodes or other threads can see goes through here; nothing under loco/ knows a simulator.
-// allocate, make_flag, send_control, receive_control, begin_call, end_call and note_waited never block.
+// allocate, allocate_on_device, make_flag, send_control, receive_control, begin_call, end_call and note_waited never
+// block.
 #pragma once
 
 #include <cstddef>
@@ -103,6 +104,8 @@ class Transport {
   // --- local memory, x86-TSO ------------------------------------------------------------------------------------
   /// Registers `size` bytes of zeroed network memory on this node (aligned to 64 bytes).
   virtual Region allocate(std::uint64_t size) = 0;
+  /// The same in the NIC's memory: for NICs alone, CPUs do not access it.
+  virtual Region allocate_on_device(std::uint64_t size) = 0;
   /// Load and store of an aligned 8-byte word: atomic; a store goes through the thread's store buffer.
   virtual std::uint64_t load(Address address) = 0;
   virtual void store(Address address, std::uint64_t value) = 0;

@@ -39,9 +39,6 @@ class Recorder final : public nic::Observer {
   /// The innermost open call of the lane will never return.
   void abandon(std::uint32_t thread, std::uint32_t lane);
 
-  /// The innermost open call of the lane will never return.
-  void abandon(std::uint32_t thread, std::uint32_t lane);
-
   /// A call that the machine executes: begins and stays open until finish(). Its id is the op id of its subevents.
   model::CallId begin_operation(std::uint32_t thread, model::Method method, std::uint64_t argument,
                                 std::uint64_t work_id, model::Seq seq, std::int64_t ps = 0);

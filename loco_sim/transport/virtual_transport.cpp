@@ -162,9 +162,12 @@ void VirtualTransport::note_waited(std::uint64_t) {
 
 // --- local memory ----------------------------------------------------------------------------------------------------
 
-Region VirtualTransport::allocate(std::uint64_t size) {
+Region VirtualTransport::allocate(std::uint64_t size) { return registered(size, {}); }
+Region VirtualTransport::allocate_on_device(std::uint64_t size) { return registered(size, {.device = true}); }
+
+Region VirtualTransport::registered(std::uint64_t size, nic::RegionKind kind) {
   const Address base = cluster_.system_.allocate(node_, size);
-  const nic::MemoryRegion region = cluster_.system_.register_memory(node_, base, size);
+  const nic::MemoryRegion region = cluster_.system_.register_memory(node_, base, size, nic::kAllAccess, kind);
   memory_.emplace(base, region);
   return {node_, base, size, region.rkey};
 }

@@ -72,6 +72,7 @@ class VirtualTransport final : public Transport {
   void compute(std::int64_t ps) override;
 
   Region allocate(std::uint64_t size) override;
+  Region allocate_on_device(std::uint64_t size) override;
   std::uint64_t load(Address address) override;
   void store(Address address, std::uint64_t value) override;
   void load_bytes(Address address, std::span<std::byte> out) override;
@@ -126,6 +127,8 @@ class VirtualTransport final : public Transport {
   /// Waits until the store buffer is empty.
   void drain(SimThread& thread);
   void make_room(SimThread& thread);
+
+  Region registered(std::uint64_t size, nic::RegionKind kind);
 
   model::CallId begin_operation(model::Method method, std::uint64_t argument = 0, std::uint64_t work_id = 0);
   void finish_operation(model::CallId call, std::uint64_t result);

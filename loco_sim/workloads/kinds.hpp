@@ -112,6 +112,7 @@ inline constexpr std::array kKvstoreParams = {
     ParamSpec{"locks", ParamKind::count, 1024, 1, 1'000'000,
               "locks, striped over the nodes; a key's is found by its hash"},
     kHandOvers,
+    ParamSpec{"device_locks", ParamKind::boolean, 0, 0, 1, "the words of the locks are in the memory of the NICs"},
     ParamSpec{"fence", ParamKind::boolean, 1, 0, 1,
               "an update is in memory before its lock is released; off: not linearisable"},
     ParamSpec{"store", ParamKind::choice, 0, 0, 1,

@@ -38,6 +38,7 @@ struct KvPlan {
         options{.slots_per_node = (slots + nodes - 1) / nodes,
                 .locks = static_cast<std::uint64_t>(params.get("locks")),
                 .hand_overs_max = params.count("hand_overs"),
+                .device_locks = params.get("device_locks") != 0,
                 .fence = params.get("fence") != 0} {}
 
   std::uint64_t slots;

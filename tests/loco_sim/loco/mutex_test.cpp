@@ -65,6 +65,25 @@ TEST_CASE("a counter under a mutex is exact, under any schedule") {
   on_many_schedules(2, Counting{.rounds = 2, .threads = 3, .options = {.hand_overs_max = 0}}, 40);
 }
 
+TEST_CASE("a lock may be in the memory of the NIC, where it is sooner reached") {
+  on_threads(2, Counting{.rounds = 50, .options = {.device_memory = true}});
+  on_many_schedules(2, Counting{.options = {.device_memory = true}}, 20);
+  // An acquire is an atomic and a get, on the home node each a PCIe read of the word; the atomic's write goes there,
+  // too.
+  const auto took = [](bool device) {
+    loco::ClusterConfig config;
+    config.profile = round_profile();
+    config.nodes = 2;
+    loco::SimulatedCluster cluster(config);
+    cluster.spawn_everywhere(Counting{.rounds = 1, .options = {.device_memory = device}});
+    cluster.run();
+    return cluster.ended().ps;
+  };
+  const Stages stages{round_profile()};
+  const auto read = stages.read_request() + stages.read_data(Stages::kWord);
+  CHECK(took(true) <= took(false) - 2 * read.ps);
+}
+
 TEST_CASE("a counter under a mutex is exact, under 10,000 schedules", "[.long]") {
   on_many_schedules(2, Counting{}, 4000);
   on_many_schedules(4, Counting{.rounds = 2}, 2000);

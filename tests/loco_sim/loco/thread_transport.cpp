@@ -1,6 +1,10 @@
 #include "tests/loco_sim/loco/thread_transport.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <new>
+#include <stdexcept>
 
 namespace loco::test {
 
@@ -88,10 +92,21 @@ void ThreadTransport::spawn(std::string name, std::function<void()> body, bool s
 
 Region ThreadTransport::allocate(std::uint64_t size) {
   const std::lock_guard lock(cluster_.mutex_);
-  const Region region{node_, memory_.size() * 8, size, static_cast<std::uint32_t>(regions_.size() + 1)};
-  memory_.resize(memory_.size() + size / 8);
+  constexpr Address kFirst = 64;  // address 0 is never handed out
+  const Address base = regions_.empty() ? kFirst : regions_.back().base + regions_.back().size;
+  const Region region{node_, base, size, static_cast<std::uint32_t>(regions_.size() + 1)};
+  memory_.emplace_back(static_cast<std::uint64_t*>(std::calloc(size / 8, 8)));
+  if (memory_.back() == nullptr) throw std::bad_alloc();
   regions_.push_back(region);
   return region;
+}
+
+std::uint64_t& ThreadTransport::word(Address address) {
+  const auto after = std::ranges::upper_bound(regions_, address, {}, &Region::base);
+  if (after == regions_.begin()) throw std::out_of_range("no such address");
+  const Region& region = *std::prev(after);
+  if (address - region.base >= region.size) throw std::out_of_range("no such address");
+  return memory_.at(region.rkey - 1)[(address - region.base) / 8];
 }
 
 std::uint64_t ThreadTransport::load(Address address) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdlib>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -70,6 +71,7 @@ class ThreadTransport final : public Transport {
   void compute(std::int64_t) override { std::this_thread::yield(); }
 
   Region allocate(std::uint64_t size) override;
+  Region allocate_on_device(std::uint64_t size) override { return allocate(size); }
   std::uint64_t load(Address address) override;
   void store(Address address, std::uint64_t value) override;
   void load_bytes(Address address, std::span<std::byte> out) override;
@@ -108,7 +110,7 @@ class ThreadTransport final : public Transport {
  private:
   friend class ThreadCluster;
 
-  std::uint64_t& word(Address address) { return memory_.at(address / 8); }
+  std::uint64_t& word(Address address);
   template <typename Change>
   void operate(Operation operation, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag,
                Change change);
@@ -119,8 +121,12 @@ class ThreadTransport final : public Transport {
   ThreadCluster& cluster_;
   NodeId node_;
   std::uint32_t threads_ = 0;
-  std::vector<std::uint64_t> memory_ = std::vector<std::uint64_t>(8);  ///< address 0 is never handed out
-  std::vector<Region> regions_;
+  struct Free {
+    void operator()(void* p) const { std::free(p); }
+  };
+  /// Of each region; from calloc, which takes no memory for what is never touched.
+  std::vector<std::unique_ptr<std::uint64_t[], Free>> memory_;
+  std::vector<Region> regions_;  ///< by address
   std::deque<std::uint64_t> flags_;
   std::deque<Completion> completions_;
   std::deque<ControlMessage> inbox_;
