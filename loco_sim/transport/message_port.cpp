@@ -10,10 +10,11 @@
 namespace loco {
 
 namespace {
-void require_success(const nic::Cqe& cqe, PortId port) {
+void require_success(const nic::System& system, const nic::Cqe& cqe, PortId port) {
   if (cqe.status == nic::Status::success) return;
   throw operation_error(static_cast<Status>(cqe.status),
-                        "port " + std::to_string(port) + ": message failed: " + std::string(nic::name(cqe.status)));
+                        "port " + std::to_string(port) + ": message failed: " + std::string(nic::name(cqe.status)),
+                        system.qp_node(system.qp_peer(cqe.qp)));
 }
 }  // namespace
 
@@ -89,7 +90,7 @@ void MessagePort::reap() {
   SimThread& thread = transport_.look(Look::What::completions, send_cq_);
   const std::size_t taken = transport_.cpu().poll_cq(send_cq_, cqes);
   for (const nic::Cqe& cqe : std::span(cqes).first(taken)) {
-    require_success(cqe, id_);
+    require_success(transport_.cluster_.system(), cqe, id_);
     if (cqe.wr_id < kSends) free_.push_back(static_cast<std::uint32_t>(cqe.wr_id));
   }
   const nic::HardwareProfile& p = transport_.profile();
@@ -103,7 +104,7 @@ std::size_t MessagePort::take(std::span<Arrival> out) {
   SimThread& thread = transport_.look(Look::What::completions, recv_cq_);
   const std::size_t taken = transport_.cpu().poll_cq(recv_cq_, std::span(cqes).first(out.size()));
   for (std::size_t i = 0; i < taken; ++i) {
-    require_success(cqes[i], id_);
+    require_success(transport_.cluster_.system(), cqes[i], id_);
     out[i] = {.from = peers_.at(cqes[i].qp),
               .buffer = static_cast<std::uint32_t>(cqes[i].wr_id),
               .words = cqes[i].length / static_cast<std::uint32_t>(kWord)};
