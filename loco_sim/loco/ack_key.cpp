@@ -12,11 +12,14 @@ namespace loco {
 ack_key::ack_key(manager& mgr)
     : transport_(mgr.transport()), completions_(mgr.completion_service()), work_id_(completions_->next_work_id()) {}
 
-ack_key::~ack_key() { forget(); }
+ack_key::~ack_key() {
+  for (const Flag word : words_) completions_->release_word(word);
+}
 
 void ack_key::forget() {
   for (const Flag word : words_) completions_->release_word(word);
   words_.clear();
+  work_id_ = completions_->next_work_id();
 }
 
 OperationTag ack_key::begin_operation() {

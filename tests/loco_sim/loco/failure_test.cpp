@@ -190,7 +190,8 @@ TEST_CASE("a ring buffer whose writer or reader stops is an error on the other s
     loco::manager mgr(node);
     loco::ring_buffer from_dead(mgr, "from_dead", kDead);
     loco::ring_buffer to_all(mgr, "to_all", 0, {.bytes = 64});
-    loco::ring_buffer to_one(mgr, "to_one", 0, {.bytes = 64, .readers = {1}});
+    std::optional<loco::ring_buffer> to_one;
+    if (node.my_node() != kDead) to_one.emplace(mgr, "to_one", 0, loco::ring_options{.bytes = 64, .readers = {1}});
     mgr.wait_for_ready();
     const std::array<std::uint64_t, 2> text = {1, 2};
     if (node.my_node() == kDead) {
@@ -202,7 +203,7 @@ TEST_CASE("a ring buffer whose writer or reader stops is an error on the other s
       // All that node 0 has sent to it alone, in order, whatever becomes of the others.
       for (std::uint64_t i = 0; i < 20; ++i) {
         std::uint64_t word = 0;
-        to_one.receive([&](std::span<const std::byte> bytes) { std::memcpy(&word, bytes.data(), sizeof word); });
+        to_one->receive([&](std::span<const std::byte> bytes) { std::memcpy(&word, bytes.data(), sizeof word); });
         require(word == i, "messages come in order");
         ++received;
       }
@@ -212,7 +213,7 @@ TEST_CASE("a ring buffer whose writer or reader stops is an error on the other s
     sending = error_of([&] {
                 for (int i = 0; i < 100; ++i) to_all.send(std::as_bytes(std::span(text)));
               }).what();
-    for (std::uint64_t i = 0; i < 20; ++i) to_one.send(std::as_bytes(std::span(&i, 1)));
+    for (std::uint64_t i = 0; i < 20; ++i) to_one->send(std::as_bytes(std::span(&i, 1)));
   });
   CHECK(receiving == "node 0: 'from_dead' waits for node 2, which does not answer");
   REQUIRE(sending.has_value());
