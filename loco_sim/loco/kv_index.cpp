@@ -8,7 +8,7 @@ constexpr std::uint64_t kMinusOne = ~std::uint64_t{0};
 }  // namespace
 
 std::optional<kv_location> kv_index::find(std::uint64_t key) {
-  while ((transport_.flag_fetch_add(lock_, 1) & kWriter) != 0) {
+  while ((transport_.flag_add_early(lock_, 1) & kWriter) != 0) {
     transport_.flag_fetch_add(lock_, kMinusOne);
     while ((transport_.flag_load(lock_) & kWriter) != 0) transport_.pause();
   }

@@ -189,7 +189,7 @@ void acquisition::start(std::uint64_t k, std::uint32_t lane) {
   transport.begin_call(
       {.library = "lock", .method = "acquire", .object = locks_.full_name(), .argument = k, .lane = lane});
   local_ = &locks_.mine(k);
-  turn_ = transport.flag_fetch_add(local_->next, 1);
+  turn_ = transport.flag_add_early(local_->next, 1);
   patience_ = {};
   step_ = Step::queue;
 }

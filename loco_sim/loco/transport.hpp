@@ -133,8 +133,8 @@ class Transport {
   virtual std::uint64_t flag_fetch_and(Flag flag, std::uint64_t bits) = 0;
   virtual std::uint64_t flag_fetch_add(Flag flag, std::uint64_t value) = 0;
   /// The same where the instant does not matter: it may take effect together with the calling thread's access before
-  /// it. For bits that nobody looks at before the thread's next access, and for letting go of what others may read.
-  virtual void flag_add_early(Flag flag, std::uint64_t value) = 0;
+  /// it. For bits that nobody looks at before the thread's next access, and for joining a queue or a group of readers.
+  virtual std::uint64_t flag_add_early(Flag flag, std::uint64_t value) = 0;
 
   // --- one-sided operations: posted on the calling thread's private queue pair for the peer ------------------------
   // All return at once (after waiting for room in the send queue, if it is full); the tag's token comes back

@@ -260,13 +260,10 @@ std::uint64_t VirtualTransport::flag_fetch_add(Flag flag, std::uint64_t value) {
   return cpu().flag_fetch_add(flag, value);
 }
 
-void VirtualTransport::flag_add_early(Flag flag, std::uint64_t value) {
-  if (cluster_.config_.schedule != Schedule::timed) {
-    flag_fetch_add(flag, value);
-    return;
-  }
+std::uint64_t VirtualTransport::flag_add_early(Flag flag, std::uint64_t value) {
+  if (cluster_.config_.schedule != Schedule::timed) return flag_fetch_add(flag, value);
   cluster_.current().owed += profile().cpu_atomic;
-  cpu().flag_fetch_add(flag, value);
+  return cpu().flag_fetch_add(flag, value);
 }
 
 // --- set-up ----------------------------------------------------------------------------------------------------------
