@@ -30,6 +30,7 @@ void setup::remove(const channel& endpoint) {
   const std::lock_guard lock(mutex_);
   const auto found = endpoints_.find(endpoint.full_name());
   if (found != endpoints_.end() && found->second == &endpoint) endpoints_.erase(found);
+  if (not_ready_ == &endpoint) not_ready_ = nullptr;
 }
 
 void setup::join(channel& endpoint) {
@@ -107,8 +108,12 @@ void setup::wait_until(Ready ready) {
   }
 }
 
+/// Asked after each of the many messages: mostly the endpoint that was not ready last time still is not.
 bool setup::all_ready() {
-  return std::ranges::all_of(endpoints_, [](const auto& named) { return named.second->ready(); });
+  if (not_ready_ != nullptr && !not_ready_->ready()) return false;
+  const auto found = std::ranges::find_if(endpoints_, [](const auto& named) { return !named.second->ready(); });
+  not_ready_ = found == endpoints_.end() ? nullptr : found->second;
+  return not_ready_ == nullptr;
 }
 
 void setup::wait_for_ready() {

@@ -51,6 +51,7 @@ class setup {
   Flag changed_;  ///< counts changes, so that a waiting thread can watch it
   std::recursive_mutex mutex_;
   std::map<std::string, channel*, std::less<>> endpoints_;
+  const channel* not_ready_ = nullptr;  ///< when somebody looked last
   std::string failure_;
 };
 

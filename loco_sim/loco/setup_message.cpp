@@ -1,6 +1,8 @@
 #include "loco_sim/loco/setup_message.hpp"
 
-#include <sstream>
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
 
 #include "loco_sim/loco/errors.hpp"
 
@@ -19,46 +21,71 @@ std::string_view word(setup_message::Kind kind) {
   return "refuse";
 }
 
-setup_message::Kind kind_of(const std::string& text) {
+setup_message::Kind kind_of(std::string_view text) {
   for (const auto kind : {setup_message::Kind::join, setup_message::Kind::connect, setup_message::Kind::refuse})
     if (text == word(kind)) return kind;
-  throw setup_error("set-up message of unknown kind '" + text + "'");
+  throw setup_error("set-up message of unknown kind '" + std::string(text) + "'");
+}
+
+/// Takes what is in front of the next `end` off a text.
+std::string_view take_until(std::string_view& text, char end) {
+  const std::size_t at = std::min(text.find(end), text.size());
+  const std::string_view taken = text.substr(0, at);
+  text.remove_prefix(std::min(at + 1, text.size()));
+  return taken;
+}
+
+template <typename Number>
+bool take_number(std::string_view& text, Number& number) {
+  const std::string_view digits = take_until(text, ' ');
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return error == std::errc() && end == digits.data() + digits.size();
+}
+
+void append(std::string& out, std::initializer_list<std::uint64_t> numbers) {
+  for (const std::uint64_t number : numbers) {
+    out += ' ';
+    out += std::to_string(number);
+  }
+  out += '\n';
 }
 }  // namespace
 
+// By hand: nodes times nodes times channels of them, when many nodes start.
 std::string encode(const setup_message& message) {
-  std::ostringstream out;
-  out << word(message.kind) << ' ' << message.channel << '\n';
-  for (const auto& r : message.requests) out << r.name << ' ' << r.size << '\n';
-  for (const auto& o : message.offers)
-    out << o.name << ' ' << o.region.base << ' ' << o.region.size << ' ' << o.region.rkey << '\n';
-  if (message.kind == setup_message::Kind::refuse) out << message.reason << '\n';
-  return out.str();
+  std::string out;
+  out.append(word(message.kind)).append(" ").append(message.channel).append("\n");
+  for (const auto& r : message.requests) append(out.append(r.name), {r.size});
+  for (const auto& o : message.offers) append(out.append(o.name), {o.region.base, o.region.size, o.region.rkey});
+  if (message.kind == setup_message::Kind::refuse) out.append(message.reason).append("\n");
+  return out;
 }
 
 setup_message decode(std::string_view text) {
-  std::istringstream in{std::string(text)};
   setup_message message;
-  std::string kind;
-  in >> kind >> message.channel;
-  message.kind = kind_of(kind);
-  in.ignore();
-  for (std::string line; std::getline(in, line);) {
+  std::string_view head = take_until(text, '\n');
+  message.kind = kind_of(take_until(head, ' '));
+  message.channel = head;
+  while (!text.empty()) {
+    const std::string_view line = take_until(text, '\n');
     if (message.kind == setup_message::Kind::refuse) {
       message.reason = line;
       break;
     }
-    std::istringstream fields(line);
+    std::string_view fields = line;
+    const std::string name(take_until(fields, ' '));
+    bool good = !name.empty();
     if (message.kind == setup_message::Kind::join) {
-      region_request request;
-      fields >> request.name >> request.size;
+      region_request request{.name = name, .size = 0};
+      good = good && take_number(fields, request.size);
       message.requests.push_back(request);
     } else {
-      region_offer offer;
-      fields >> offer.name >> offer.region.base >> offer.region.size >> offer.region.rkey;
+      region_offer offer{.name = name, .region = {}};
+      good = good && take_number(fields, offer.region.base) && take_number(fields, offer.region.size) &&
+             take_number(fields, offer.region.rkey);
       message.offers.push_back(offer);
     }
-    if (fields.fail()) throw setup_error("set-up message with a bad region line '" + line + "'");
+    if (!good) throw setup_error("set-up message with a bad region line '" + std::string(line) + "'");
   }
   return message;
 }
