@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <optional>
 
 #include "loco_sim/explore/explore.hpp"
 #include "loco_sim/explore/in_order.hpp"
+#include "loco_sim/explore/ruled_out.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "model/litmus/implementations.hpp"
 
@@ -63,6 +65,32 @@ void name_excluded(const Program& program, const EngineOptions& options, Result&
                                      list(program, excluded)));
 }
 
+constexpr const char* kReference = "model-weak";
+
+/// Names what the profile rules out of what model-weak shows, and by which mechanism. `shown`: all that it shows.
+void name_ruled_out(const Program& program, const EngineOptions& options, const std::vector<Outcome>& shown,
+                    const ExploreLimits& limits, Result& result) {
+  if (options.hardware == kReference) return;
+  const auto reference = scenario::load_hardware(kReference).profile;
+  const auto all = mechanisms(reference, scenario::load_hardware(options.hardware).profile);
+  const RuledOutResult found = ruled_out(model::litmus::implement(program), shown, reference, all, limits);
+  if (!found.complete) {
+    result.notes.push_back(fmt::format("not compared with {}: a limit stopped the search there", kReference));
+    return;
+  }
+  std::string text;
+  std::size_t outcomes = 0;
+  for (const RuledOut& r : found.ruled_out) {
+    if (torn(program, r.outcome)) continue;
+    ++outcomes;
+    text += fmt::format("{}{} (by {})", text.empty() ? "" : "; ", program.text(r.outcome),
+                        r.by.empty() ? "several mechanisms together" : fmt::format("{}", fmt::join(r.by, " or ")));
+  }
+  if (outcomes == 0) return;
+  result.notes.push_back(fmt::format("{} rules out {} that {} shows: {}", options.hardware, plural(outcomes, "outcome"),
+                                     kReference, text));
+}
+
 std::chrono::milliseconds time_limit(double seconds) {
   constexpr double kMost = 1e12;
   const double ms = std::clamp(seconds * 1000, 0.0, kMost);
@@ -73,9 +101,9 @@ Result explore_engine(const Program& program, const EngineOptions& options) {
   Result result;
   const auto machine = machine_for(program, options, result);
   if (!machine) return result;
-  const ExploreResult found = explore(
-      *machine,
-      {.max_executions = options.max_executions, .max_time = time_limit(options.max_seconds), .poll = options.poll});
+  const ExploreLimits limits{
+      .max_executions = options.max_executions, .max_time = time_limit(options.max_seconds), .poll = options.poll};
+  const ExploreResult found = explore(*machine, limits);
   for (const Outcome& o : found.outcomes)
     if (!torn(program, o)) result.outcomes.push_back(o);
   name_torn(found.outcomes.size() - result.outcomes.size(), result);
@@ -92,6 +120,7 @@ Result explore_engine(const Program& program, const EngineOptions& options) {
     result.notes.push_back(fmt::format("{} in which a thread waits for ever", plural(found.stuck, "final state")));
   }
   name_excluded(program, options, result);
+  if (found.complete) name_ruled_out(program, options, found.outcomes, limits, result);
   return result;
 }
 

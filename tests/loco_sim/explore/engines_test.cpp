@@ -48,6 +48,25 @@ TEST_CASE("what in-order completion excludes is named") {
   CHECK(r.complete);
 }
 
+// Fig. 4 (top) of the LOCO paper: a and b are read after the own put is acknowledged. Where posted writes of all queue
+// pairs keep one order, the acknowledgement's CQE is behind the other's put if that came first (machine page, PCIe).
+TEST_CASE("what a real profile rules out is named, with the mechanism") {
+  constexpr const char* kWaits = R"yaml(
+name: fig4-top
+model: rdmawait
+locations: {x: {node: 2}, y: {node: 1}}
+threads:
+  - {node: 1, code: "put(x, 1) as d; wait(d); a = y"}
+  - {node: 2, code: "put(y, 1) as e; wait(e); b = x"}
+)yaml";
+  EngineOptions options;
+  options.hardware = "cx5-roce-25g";
+  const Result r = run("explore", kWaits, options);
+  REQUIRE(r.notes.size() == 1);
+  CHECK(r.notes[0] == "cx5-roce-25g rules out 1 outcome that model-weak shows: a=0 b=0 (by pcie.ordering_domain)");
+  CHECK(run("explore", kWaits).notes.empty());
+}
+
 TEST_CASE("a search that a limit stops says so") {
   EngineOptions options;
   options.max_executions = 1;

@@ -1,0 +1,59 @@
+#include "loco_sim/explore/ruled_out.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "nic_model/profile_fields.hpp"
+
+namespace loco::explore {
+
+using model::litmus::Outcome;
+
+std::vector<Mechanism> mechanisms(const nic::HardwareProfile& reference, const nic::HardwareProfile& real) {
+  // Costs and rates only move the clock, which exploration does not look at: one group for all of them.
+  std::vector<Mechanism> all;
+  Mechanism costs{"costs and rates", reference};
+  Mechanism sizes{"TLP and packet sizes", reference};
+  for (const nic::ProfileField& f : nic::kProfileFields) {
+    const std::int64_t v = value(real, f);
+    if (v == value(reference, f)) continue;
+    if (f.unit == nic::UnitKind::duration || f.unit == nic::UnitKind::rate) {
+      set_value(costs.profile, f, v);
+    } else if (f.unit == nic::UnitKind::size) {
+      set_value(sizes.profile, f, v);
+    } else {
+      all.push_back({std::string(f.key), reference});
+      set_value(all.back().profile, f, v);
+      if (f.key == "nic.blueflame") all.back().profile.nic_inline_max = real.nic_inline_max;
+    }
+  }
+  all.push_back(costs);
+  all.push_back(sizes);
+  return all;
+}
+
+RuledOutResult ruled_out(const model::litmus::Program& program, const std::vector<Outcome>& shown,
+                         const nic::HardwareProfile& reference, const std::vector<Mechanism>& mechanisms,
+                         const ExploreLimits& limits) {
+  const auto run = [&](const nic::HardwareProfile& p) { return explore(Machine(program, p), limits); };
+  const auto has = [](const std::vector<Outcome>& all, const Outcome& o) {
+    return std::binary_search(all.begin(), all.end(), o);
+  };
+  RuledOutResult result;
+  const ExploreResult weak = run(reference);
+  result.possible = weak.outcomes;
+  result.complete = weak.complete;
+  if (!weak.complete) return result;
+  for (const Outcome& o : weak.outcomes)
+    if (!has(shown, o)) result.ruled_out.push_back({o, {}});
+  if (result.ruled_out.empty()) return result;
+  for (const Mechanism& m : mechanisms) {
+    const ExploreResult with = run(m.profile);
+    if (!with.complete) continue;
+    for (RuledOut& r : result.ruled_out)
+      if (!has(with.outcomes, r.outcome)) r.by.push_back(m.name);
+  }
+  return result;
+}
+
+}  // namespace loco::explore
