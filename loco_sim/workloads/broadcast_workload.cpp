@@ -4,6 +4,9 @@
 #include <array>
 #include <deque>
 #include <memory>
+#include <numeric>
+#include <span>
+#include <vector>
 
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/manager.hpp"
@@ -42,7 +45,8 @@ class over_variables {
     return true;
   }
   void receive(std::uint64_t i) {
-    while (payload_.read(values_[i % values_.size()]) < i) mgr_.transport().pause();
+    constexpr NodeId kSender = 0;
+    while (payload_.read(values_[i % values_.size()]) < i) mgr_.pause_for("value", std::span(&kSender, 1));
     if (!payload_.whole()) counters_.add(torn_);
     seen_[mgr_.my_node()].store(i);
     seen_[mgr_.my_node()].push(0);
@@ -153,7 +157,10 @@ class over_ring {
 
 /// Sends as soon as fewer than `outstanding` broadcasts wait to be confirmed.
 template <typename Carrier>
-void send_all(Carrier& carrier, Transport& node, const Setup& setup) {
+void send_all(Carrier& carrier, manager& mgr, const Setup& setup) {
+  Transport& node = mgr.transport();
+  std::vector<NodeId> receivers(mgr.num_nodes() - 1);
+  std::iota(receivers.begin(), receivers.end(), NodeId{1});
   const auto rounds = static_cast<std::uint64_t>(setup.params.get("iterations"));
   const auto outstanding = static_cast<std::uint64_t>(setup.params.get("outstanding"));
   std::deque<std::int64_t> begun;  // of those that are outstanding
@@ -171,7 +178,7 @@ void send_all(Carrier& carrier, Transport& node, const Setup& setup) {
       begun.pop_front();
       progress = true;
     }
-    if (!progress) node.pause();
+    if (!progress) mgr.pause_for("broadcast", receivers);
   }
 }
 
@@ -180,7 +187,7 @@ void broadcast_program(Transport& node, const Setup& setup, MessageNetwork* netw
   manager mgr(node);
   Carrier carrier(mgr, setup, network);
   mgr.wait_for_ready();
-  if (node.my_node() == 0) return send_all(carrier, node, setup);
+  if (node.my_node() == 0) return send_all(carrier, mgr, setup);
   const auto rounds = static_cast<std::uint64_t>(setup.params.get("iterations"));
   for (std::uint64_t i = 1; i <= rounds; ++i) carrier.receive(i);
 }

@@ -1,4 +1,6 @@
 // Shared variables: message passing, and the mix of the quick start.
+#include <span>
+
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/manager.hpp"
@@ -27,12 +29,12 @@ class message_channel {
     flag_.store(i);
     flag_.push(to);
   }
-  void wait_for_reply(std::uint64_t i) {
-    while (reply_.load() < i) mgr_.transport().pause();
+  void wait_for_reply(NodeId from, std::uint64_t i) {
+    while (reply_.load() < i) mgr_.pause_for(reply_.full_name(), std::span(&from, 1));
   }
   /// True when the data belong to the flag.
   bool receive(NodeId from, std::uint64_t i) {
-    while (flag_.load() < i) mgr_.transport().pause();
+    while (flag_.load() < i) mgr_.pause_for(flag_.full_name(), std::span(&from, 1));
     Payload payload(size_);
     const bool fresh = payload.read(data_) == i && payload.whole();
     reply_.store(i);
@@ -56,7 +58,7 @@ void exchange(message_channel& channel, Transport& node, const Setup& setup, std
   } else if (me + 1 < node.num_nodes()) {
     const std::int64_t t0 = node.now_ps();
     channel.send(me + 1, i);
-    channel.wait_for_reply(i);
+    channel.wait_for_reply(me + 1, i);
     setup.results.add("message_round_trip", t0, node.now_ps());
   }
 }

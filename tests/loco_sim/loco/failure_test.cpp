@@ -402,3 +402,22 @@ check: []
   CHECK_THROWS_WITH(refused("h3", "h4"), contains_text("one of 4 hosts"));
   CHECK_THROWS_WITH(refused("check: []", "schedule: random"), contains_text("so that hosts can stop"));
 }
+
+TEST_CASE("a workload that needs a host which stops ends with an error that names it") {
+  for (const std::string workload :
+       {"{kind: quickstart}", "{kind: barrier}", "{kind: lock}", "{kind: transactions}", "{kind: message_passing}",
+        "{kind: broadcast, over: variables, outstanding: 4}", "{kind: broadcast, over: ring_buffer, outstanding: 4}",
+        "{kind: kvstore, threads_per_node: 2}", "{kind: dcdc}"}) {
+    const std::string text =
+        "hardware: {base: cx5-roce-25g, nic: {ack_timeout: 20us, retry_count: 2}}\n"
+        "topology: {kind: star, nodes: 4}\n"
+        "fabric: {failures: [{host: h1, stops: 60us}]}\n"
+        "limits: {events: 3000000}\n"
+        "check: []\nworkload: " +
+        workload + "\n";
+    INFO(workload);
+    CHECK_THROWS_WITH(
+        loco::run(loco::scenario::parse_scenario(text, "stops.yaml")),
+        contains_text("node 1") && (contains_text("does not answer") || contains_text(" to node 1 failed")));
+  }
+}
