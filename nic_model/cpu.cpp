@@ -172,6 +172,7 @@ PostResult Cpu::post_send(QpId id, std::span<const Wqe> wqes) {
   if (rq.queue.size() + wqes.size() > rq.depth) return PostResult::queue_full;
   for (const Wqe& wqe : wqes) {
     if (!has_operation(qp.type, wqe.opcode)) return PostResult::bad_request;
+    if (is_atomic(wqe.opcode) && profile().nic_atomic_cap == AtomicCap::none) return PostResult::bad_request;
     if (qp.type == QpType::ud && wqe.remote_qp >= engine_.state.qps.size()) return PostResult::bad_request;
     if (!wqe.inline_data) continue;
     if (reads_or_atomic(wqe.opcode) || wqe.length > profile().nic_inline_max.count ||

@@ -23,6 +23,7 @@ enum class OrderingDomain : std::uint8_t {
 
 /// Against whom a remote atomic is atomic (ibv_atomic_cap).
 enum class AtomicCap : std::uint8_t {
+  none,    ///< the NIC has no atomics: posting one is refused
   hca,     ///< against this NIC's atomics: it reads, then writes, memory
   global,  ///< against the CPU too: the root complex does it in one step
 };

@@ -36,7 +36,7 @@ inline constexpr std::array<std::string_view, 2> kOrderingDomainNames = {"qp", "
 inline constexpr std::array<std::string_view, 3> kPlacementNames = {"in_order", "out_of_order", "unordered"};
 inline constexpr std::array<std::string_view, 4> kReadOrderingNames = {"unordered", "nic_serialised", "root_complex",
                                                                        "speculative"};
-inline constexpr std::array<std::string_view, 2> kAtomicCapNames = {"hca", "global"};
+inline constexpr std::array<std::string_view, 3> kAtomicCapNames = {"none", "hca", "global"};
 
 namespace detail {
 inline constexpr std::int64_t kMaxCost = 1'000'000'000;       // 1 ms
@@ -144,9 +144,10 @@ inline constexpr auto kProfileFields = std::to_array<ProfileField>({
                  "a single inline WQE that fits travels in the doorbell write"),
     detail::size("nic.blueflame_max", &HardwareProfile::nic_blueflame_max, 0, 4096,
                  "WQE bytes that fit into a doorbell write"),
-    ProfileField{"nic.atomic_cap", UnitKind::choice, &HardwareProfile::nic_atomic_cap, 0, 1,
-                 "against whom remote atomics are atomic: other NIC atomics (hca) or also the CPU (global)",
-                 kAtomicCapNames},
+    ProfileField{
+        "nic.atomic_cap", UnitKind::choice, &HardwareProfile::nic_atomic_cap, 0, 2,
+        "remote atomics: the NIC has none, or they are atomic among each other (hca), or with the CPU too (global)",
+        kAtomicCapNames},
     detail::count("nic.units", &HardwareProfile::nic_units, 0, 4096,
                   "processing units that start work requests, shared by the queue pairs; 0: no limit"),
     detail::cost("nic.unit_time", &HardwareProfile::nic_unit_time, "a processing unit is busy with a work request"),

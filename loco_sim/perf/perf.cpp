@@ -22,6 +22,8 @@ void require(bool holds, std::string_view what) {
 Options checked(const Options& given) {
   Options o = given;
   if (is_atomic(o.test)) o.size = 8;
+  require(!is_atomic(o.test) || o.profile.nic_atomic_cap != nic::AtomicCap::none,
+          "this NIC has no atomics (nic.atomic_cap: none)");
   require(o.size >= 1 && o.size <= kSizeMax, "a message has 1 to 2^30 bytes");
   require(o.threads >= 1 && o.queue_pairs >= o.threads, "each thread needs a queue pair of its own: -q is too small");
   require(o.depth >= 1 && o.post_list >= 1 && o.post_list <= o.depth, "--post_list must not exceed the depth");

@@ -164,6 +164,12 @@ Scenario read_scenario(const DocumentNode& root, const std::string& file) {
   apply_hardware(root, settings, out);
   apply_network(root, settings, out);
   apply_workload(settings, kind, out);
+  if (workloads::find(kind)->atomics && out.hardware.nic_atomic_cap == nic::AtomicCap::none) {
+    const DocumentNode* hardware = root.find("hardware");
+    throw InputError(hardware != nullptr ? hardware->place : root.place, "hardware",
+                     fmt::format("a NIC with remote atomics for the workload {}", kind),
+                     fmt::format("{}, which has none (nic.atomic_cap)", out.hardware_name));
+  }
   apply_checks(settings, out);
   if (const Value* interval = given(settings, "series.interval")) out.series_interval = {interval->number};
   if (out.series_interval.ps > 0 && out.network.flow.enabled) {

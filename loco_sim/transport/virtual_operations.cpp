@@ -43,6 +43,9 @@ std::uint32_t VirtualTransport::local_key(Address address) const {
 
 void VirtualTransport::post(nic::Wqe wqe, const Region& remote, model::Method method, std::uint64_t argument,
                             OperationTag tag) {
+  if (nic::is_atomic(wqe.opcode) && profile().nic_atomic_cap == nic::AtomicCap::none) {
+    throw std::runtime_error("a remote atomic was refused: this NIC has none (nic.atomic_cap)");
+  }
   cluster_.current().owed += profile().cpu_post_wqe;  // the work request is built, then the doorbell rung
   SimThread& thread = act();
   make_room(thread);

@@ -87,6 +87,7 @@ struct Workload {
   std::uint32_t nodes_max;
   /// Spawns the programs; they refer to `setup` while the cluster runs.
   void (*start)(const Setup& setup);
+  bool atomics = false;  ///< needs a NIC with remote atomics
 };
 
 /// All of them, in the order of their documentation.

@@ -113,6 +113,27 @@ TEST_CASE("atomics of several queue pairs to one word lose no update") {
   }
 }
 
+TEST_CASE("a NIC without atomics refuses them when they are posted, and takes everything else") {
+  nic::HardwareProfile profile = profile_file("cx5-roce-25g");
+  profile.nic_atomic_cap = nic::AtomicCap::none;
+  Rig rig(profile);
+  const nic::ThreadId thread = rig.system.create_thread(0);
+  CHECK(thread == 0);
+  rig.scripts.steps.emplace_back([&](nic::Cpu& cpu) {
+    for (const nic::Wqe& wqe : {rig.fetch_add(0, 0, 1), rig.compare_swap(0, 0, 0, 1)}) {
+      CHECK(cpu.post_send(rig.qp, {&wqe, 1}) == nic::PostResult::bad_request);
+    }
+    const std::array linked{rig.write(0, 8), rig.fetch_add(0, 0, 1)};
+    CHECK(cpu.post_send(rig.qp, linked) == nic::PostResult::bad_request);  // all or none
+    const nic::Wqe write = rig.write(0, 8);
+    CHECK(cpu.post_send(rig.qp, {&write, 1}) == nic::PostResult::ok);
+    cpu.stop();
+  });
+  rig.run();
+  CHECK(rig.recorder.cqes.size() == 1);
+  CHECK(rig.system.word(1, rig.remote.base) == 0);
+}
+
 TEST_CASE("what the responder refuses comes back as the status that verbs name, and flushes the rest in order") {
   struct Case {
     std::string what;

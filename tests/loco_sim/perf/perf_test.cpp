@@ -162,4 +162,7 @@ TEST_CASE("options that do not fit are refused") {
   refused({.test = Test::write_bw, .queue_pairs = 2, .threads = 3});
   refused({.test = Test::write_bw, .depth = 4, .post_list = 5});
   refused({.test = Test::write_lat, .inline_max = 221});
+  nic::HardwareProfile none = stages();
+  none.nic_atomic_cap = nic::AtomicCap::none;
+  CHECK_THROWS_AS(perf::run({.test = Test::atomic_lat, .profile = none}), std::invalid_argument);
 }

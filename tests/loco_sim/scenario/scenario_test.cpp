@@ -53,6 +53,14 @@ TEST_CASE("a profile can be changed in place", "[scenario]") {
                     contains_text("powers of two"));
 }
 
+TEST_CASE("a workload that needs remote atomics needs a NIC that has them", "[scenario]") {
+  CHECK_THROWS_WITH(parse("hardware: efa-srd-like\nworkload: {kind: lock}\n"),
+                    "s.yaml:1:11: hardware: expected a NIC with remote atomics for the workload lock, found "
+                    "efa-srd-like, which has none (nic.atomic_cap)");
+  CHECK(parse("hardware: efa-srd-like\n" + kBarrier).hardware.nic_atomic_cap == loco::nic::AtomicCap::none);
+  CHECK_NOTHROW(parse("hardware: {base: efa-srd-like, nic: {atomic_cap: hca}}\nworkload: {kind: lock}\n"));
+}
+
 TEST_CASE("every field of a profile has a key, and every profile reads", "[scenario]") {
   CHECK(hardware_keys("").size() == loco::nic::kProfileFields.size());
   for (const std::string& name : hardware_names()) {

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# A run is a function of (scenario, seed): not of the compiler, nor of its optimisation. Builds loco-sim with g++ and
+# clang++ at -O0 and -O3, runs scenarios with each, and compares traces and results byte for byte.
+#   tests/same_trace.sh [LOCO_SIM]...      programs that are there already take part, too
+# Compilers: $CXX_GNU (g++) and $CXX_CLANG (clang++-14 or clang++). Builds in build/same/.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+readonly root
+readonly builds=$root/build/same
+gnu=${CXX_GNU:-g++}
+clang=${CXX_CLANG:-$(command -v clang++-14 || command -v clang++ || true)}
+[[ -n $clang ]] || { echo "same_trace.sh: there is no clang++" >&2; exit 2; }
+
+# build NAME COMPILER LEVEL : a program, its path in programs[]
+programs=("$@")
+build() {
+  local dir=$builds/$1 launcher=()
+  command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  cmake -S "$root" -B "$dir" -G Ninja "${launcher[@]}" -DCMAKE_CXX_COMPILER="$2" -DCMAKE_BUILD_TYPE=Same \
+    "-DCMAKE_CXX_FLAGS_SAME=$3" -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=6 >"$builds/$1.log" 2>&1 &&
+    ninja -C "$dir" loco-sim >>"$builds/$1.log" 2>&1 || { cat "$builds/$1.log"; return 1; }
+  programs+=("$dir/bin/loco-sim")
+}
+
+# One run a line: a name, the scenario, further arguments of `loco-sim run`.
+runs() {
+  cat <<'END_OF_RUNS'
+quickstart            scenarios/quickstart.yaml
+quickstart, seed 7    scenarios/quickstart.yaml --seed 7
+packets and TLPs      scenarios/quickstart.yaml --set trace.level=packets
+random schedule       scenarios/quickstart.yaml --set schedule=random
+adversarial schedule  scenarios/quickstart.yaml --set schedule=adversarial
+loss, link down       scenarios/fabric/link_failure.yaml --set fabric.loss=10000 --set workload.count=1 --set trace.level=packets
+weak machine, random  scenarios/loco/lock.yaml --set hardware=model-weak --set schedule=random --set workload.iterations=20
+paths, any order      scenarios/quickstart.yaml --set hardware=efa-srd-like --set fabric.routing=spray --set topology.kind=leaf_spine --set topology.nodes=16
+DCQCN                 scenarios/fabric/incast_dcqcn.yaml --set workload.size=64KiB --set trace.level=packets
+key-value store       scenarios/loco/kvstore.yaml --set workload.iterations=60 --set workload.keys=zipfian
+key-value, random     scenarios/loco/kvstore.yaml --set workload.iterations=20 --set schedule=random
+END_OF_RUNS
+}
+
+mkdir -p "$builds"
+build gnu-O3 "$gnu" "-O3"
+build gnu-O0 "$gnu" "-O0"
+build clang-O3 "$clang" "-O3"
+build clang-O0 "$clang" "-O0"
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+status=0
+compared=0
+while IFS= read -r line; do
+  name=${line:0:22}
+  read -r -a arguments <<<"${line:22}"
+  first=""
+  for i in "${!programs[@]}"; do
+    trace=$scratch/$i.trace
+    (cd "$root" && timeout 300 "${programs[i]}" run "${arguments[@]}" --json --trace "$trace" >"$scratch/$i.json") || {
+      echo "$name: ${programs[i]} failed: ${arguments[*]}"
+      exit 1
+    }
+    hash=$(sha256sum <"$trace")
+    : "${first:=$hash}"
+    if [[ $hash != "$first" ]] || ! cmp -s "$scratch/0.trace" "$trace" || ! cmp -s "$scratch/0.json" "$scratch/$i.json"; then
+      echo "DIFFERENT: $name: ${programs[i]} and ${programs[0]}: ${arguments[*]}"
+      status=1
+    fi
+  done
+  printf '%s %s  %s bytes\n' "$name" "${first:0:16}" "$(stat -c %s "$scratch/0.trace")"
+  compared=$((compared + 1))
+done < <(runs)
+echo "$compared scenarios, ${#programs[@]} programs: $( ((status == 0)) && echo same traces || echo DIFFERENT TRACES)"
+exit "$status"
