@@ -55,19 +55,33 @@ sim::Duration memory_penalty(Engine& engine, NodeId node, std::uint32_t key, Add
   return penalty;
 }
 
-/// What reads have to wait for tags and credits.
-sim::Duration read_flow_control(Engine& engine, NodeId node, std::uint64_t requests, std::uint64_t bytes) {
+/// What `bytes` of read data wait for tags and credits, of which they take `room`: bytes, in requests of the MRRS.
+sim::Duration read_flow_control(Engine& engine, NodeId node, std::uint64_t room, std::uint64_t bytes) {
   const HardwareProfile& p = engine.profile();
   Host& host = engine.state.hosts[node];
   const sim::SimTime now = engine.now();
   const sim::Duration round_trip = p.pcie_upstream + p.pcie_read_access + p.pcie_downstream;
+  const std::uint64_t tags = p.pcie_tags * p.pcie_mrrs.count;
+  const std::uint64_t credits = p.pcie_nonposted_credits * p.pcie_mrrs.count;
   // A tag is in use until its data is there: on a busy link, until the data of all the others is.
+  const std::uint64_t completions = (bytes + p.pcie_read_completion.count - 1) / p.pcie_read_completion.count;
   const sim::Duration on_link =
-      sim::transmission_time({bytes + requests * p.pcie_completion_header.count}, p.pcie_rate);
-  const sim::Duration all_tags{on_link.ps * std::int64_t{p.pcie_tags} / static_cast<std::int64_t>(requests)};
-  return std::max({host.tags.admit(now, requests, p.pcie_tags, std::max(round_trip, all_tags)),
-                   host.nonposted_credits.admit(now, requests, p.pcie_nonposted_credits, round_trip),
+      sim::transmission_time({bytes + completions * p.pcie_completion_header.count}, p.pcie_rate);
+  const sim::Duration all_tags{on_link.ps * static_cast<std::int64_t>(tags) / static_cast<std::int64_t>(room)};
+  return std::max({host.tags.admit(now, room, tags, std::max(round_trip, all_tags)),
+                   host.nonposted_credits.admit(now, room, credits, round_trip),
                    host.completion_credits.admit(now, bytes, p.pcie_completion_credits.count, round_trip)});
+}
+
+/// How long `bytes` of read data take when no more is under way than tags and credits allow.
+sim::Duration read_pace(const HardwareProfile& p, std::uint64_t bytes) {
+  const auto round_trip = static_cast<std::uint64_t>((p.pcie_upstream + p.pcie_read_access + p.pcie_downstream).ps);
+  std::uint64_t pace = 0;
+  for (const std::uint64_t under_way : {p.pcie_tags * p.pcie_mrrs.count, p.pcie_nonposted_credits * p.pcie_mrrs.count,
+                                        p.pcie_completion_credits.count}) {
+    if (under_way > 0) pace = std::max(pace, bytes * round_trip / under_way);
+  }
+  return {static_cast<std::int64_t>(pace)};
 }
 
 void announce(Engine& engine, TlpKind kind, NodeId node, QpId qp, Address address, std::uint32_t bytes) {
@@ -264,12 +278,18 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
     held.due = engine.now() + delay + p.nic_device_access;
   } else {
     const std::uint64_t requests = std::max<std::uint64_t>(1, (bytes + p.pcie_mrrs.count - 1) / p.pcie_mrrs.count);
-    // The first request is answered while the others follow it on the link.
+    // The first request is answered while the others follow it on the link. A long read takes turns with others: here
+    // it waits for its first packet's tags and credits, for the rest as it goes on (return_data).
+    const std::uint64_t first = std::min<std::uint64_t>(bytes, p.link_mtu.count);
+    const std::uint64_t first_requests =
+        std::max<std::uint64_t>(1, (first + p.pcie_mrrs.count - 1) / p.pcie_mrrs.count);
+    const std::uint64_t room = first_requests * p.pcie_mrrs.count;
+    const sim::Duration wait = std::max(target.behind, read_flow_control(engine, d.node, room, first));
     const sim::SimTime sent = upstream(engine, d.node, p.pcie_read_header.count, 1);
     if (requests > 1) upstream(engine, d.node, (requests - 1) * p.pcie_read_header.count, requests - 1);
     announce(engine, TlpKind::memory_read, d.node, 0, 0, bytes);
-    held.due = sent + delay + read_flow_control(engine, d.node, requests, bytes) + p.pcie_upstream +
-               p.pcie_read_access + memory_penalty(engine, d.node, target.key, target.address, bytes);
+    held.due = std::max(sent, engine.now() + wait) + delay + p.pcie_upstream + p.pcie_read_access +
+               memory_penalty(engine, d.node, target.key, target.address, bytes);
   }
   // Work requests are not part of the memory model: with a domain a queue pair their fetch is a stream of its own.
   const bool free_stream = read.kind == ReadKind::wqe_fetch && p.pcie_ordering_domain == OrderingDomain::qp;
@@ -285,19 +305,25 @@ std::uint32_t read_step(const Engine& engine, Address address, std::uint32_t len
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(length - done, step - (address + done) % step));
 }
 
-sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free, std::uint32_t key) {
+sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free, std::uint32_t key,
+                         std::uint32_t done) {
   const HardwareProfile& p = engine.profile();
   if (on_device(engine, key)) return link_free = engine.now();
   link_free = downstream(engine, node, bytes + p.pcie_completion_header.count);
   announce(engine, TlpKind::completion, node, 0, 0, bytes);
   const sim::SimTime there = link_free + p.pcie_downstream;
-  if (p.pcie_tags > 0) {
-    // A long read has a window of its tags' requests under way: it goes on when the oldest one's data is there.
-    const auto round_trip = static_cast<std::uint64_t>((p.pcie_upstream + p.pcie_read_access + p.pcie_downstream).ps);
-    const auto pace = static_cast<std::int64_t>(bytes * round_trip / (p.pcie_tags * p.pcie_mrrs.count));
-    link_free = std::max(link_free, engine.now() + sim::Duration{pace});
+  if (done > p.link_mtu.count) {
+    link_free = std::max(link_free, engine.now() + read_flow_control(engine, node, bytes, bytes));
   }
   return there;
+}
+
+sim::Duration data_time(const Engine& engine, std::uint32_t key, std::uint32_t bytes) {
+  if (on_device(engine, key)) return {};
+  const HardwareProfile& p = engine.profile();
+  const std::uint64_t completions = (bytes + p.pcie_read_completion.count - 1) / p.pcie_read_completion.count;
+  return std::max(sim::transmission_time({bytes + completions * p.pcie_completion_header.count}, p.pcie_rate),
+                  read_pace(p, bytes));
 }
 
 sim::Duration context_read(Engine& engine, NodeId node) {
@@ -315,7 +341,7 @@ void probe_step(Engine& engine, NodeId node, std::uint32_t index) {
   const std::uint32_t bytes = read_step(engine, probe.address, probe.length, probe.read);
   probe.read += bytes;
   sim::SimTime link_free;
-  const sim::SimTime there = return_data(engine, node, bytes, link_free);
+  const sim::SimTime there = return_data(engine, node, bytes, link_free, kNoKey, probe.read);
   if (probe.read < probe.length) return engine.schedule(kEventProbe, node, index, link_free);
   const sim::Duration copied = sim::transmission_time({probe.length}, engine.profile().nic_buffer_rate);
   engine.schedule(kEventProbeDone, node, 0, there + copied);

@@ -104,6 +104,8 @@ struct HardwareProfile {
   sim::Duration pcie_read_access{};   ///< a read at the root complex until memory is sampled
   sim::Duration pcie_write_commit{};  ///< a write at the root complex until memory has it
   OrderingDomain pcie_ordering_domain = OrderingDomain::qp;
+  std::uint32_t pcie_functions = 1;  ///< that a NIC's queue pairs are spread over in turn, each a requester ID
+  bool pcie_id_ordering = false;     ///< ID-based ordering: requests of one function pass writes of the others
   ReadOrdering pcie_read_ordering = ReadOrdering::unordered;
   std::uint32_t pcie_tags = 0;               ///< read requests under way at once; 0 is no limit
   std::uint32_t pcie_nonposted_credits = 0;  ///< read requests that the root complex takes at once; 0 is no limit
@@ -162,6 +164,10 @@ struct HardwareProfile {
 
   bool operator==(const HardwareProfile&) const = default;
 
+  /// Has a NIC more than one order of posted writes?
+  [[nodiscard]] bool splits_writes() const {
+    return pcie_ordering_domain == OrderingDomain::qp || (pcie_id_ordering && pcie_functions > 1);
+  }
   /// Empty when every field is in range and they fit together, else what is wrong.
   [[nodiscard]] std::string validate() const;
 };

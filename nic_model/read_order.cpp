@@ -10,11 +10,11 @@ namespace loco::nic {
 
 namespace {
 
-void issue(Engine& engine, QpId id, std::uint64_t number, sim::Duration delay) {
+void issue(Engine& engine, QpId id, std::uint64_t number, sim::Duration delay, sim::Duration behind = {}) {
   Responder& rs = engine.state.qps[id].responder;
   const Response& r = rs.response(number);
   issue_read(engine, rs.domain, {.kind = ReadKind::remote_read, .where = id, .number = number}, r.length, delay,
-             {r.rkey, r.address});
+             {r.rkey, r.address, behind});
 }
 
 /// Does memory still hold what was read?
@@ -60,7 +60,12 @@ void issue_remote_read(Engine& engine, QpId id, std::uint64_t number) {
   sim::Ring<std::uint64_t>& stream = engine.state.qps[id].responder.read_stream;
   if (ordering != ReadOrdering::unordered) stream.push_back(number);
   if (ordering == ReadOrdering::nic_serialised && stream.size() > 1) return;
-  issue(engine, id, number, {});
+  // The NIC asks for one READ's data after the other's: they do not share the link, as their answers leave in order.
+  Responder& rs = engine.state.qps[id].responder;
+  const Response& r = rs.response(number);
+  const sim::SimTime begin = std::max(rs.reads_until, engine.now());
+  rs.reads_until = begin + data_time(engine, r.rkey, r.length);
+  issue(engine, id, number, {}, begin - engine.now());
 }
 
 void remote_read_may_execute(Engine& engine, QpId id, std::uint64_t number, sim::SimTime due) {

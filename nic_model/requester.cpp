@@ -333,7 +333,7 @@ void read_payload(Engine& engine, QpId id, std::uint32_t number) {
          {.stamp = Stamp::aNLR, .thread = qp.thread, .op = e.wqe.op, .peer = qp.peer_node});
   e.payload_read += bytes;
   sim::SimTime link_free;
-  e.ready = return_data(engine, qp.node, bytes, link_free, e.wqe.lkey);
+  e.ready = return_data(engine, qp.node, bytes, link_free, e.wqe.lkey, e.payload_read);
   if (needs_payload_read(e)) {
     rq.payload_event = !engine.fault(Fault::payload_reads_reorder);
     schedule_read(engine, id, number, e, link_free);

@@ -163,7 +163,7 @@ void read_remote(Engine& engine, QpId id, std::uint64_t number) {
   Response& r = qp.responder.response(number);
   r.ready = true;
   sim::SimTime link_free;
-  r.available = return_data(engine, qp.node, bytes, link_free, r.rkey);
+  r.available = return_data(engine, qp.node, bytes, link_free, r.rkey, r.read);
   if (r.read < r.length) {
     engine.schedule(kEventReadRemote, id, number, link_free);
   } else {
@@ -195,7 +195,7 @@ void execute_atomic(Engine& engine, NodeId node) {
   const WriteOrigin origin{.stamp = Stamp::aNRW, .atomic = true, .thread = r.thread, .op = r.op, .peer = node};
   const Address address = r.address;
   // The next atomic's read pushes this one's write if they are in one ordering domain; else it waits for the commit.
-  const bool until_committed = p.nic_atomic_cap == AtomicCap::hca && p.pcie_ordering_domain == OrderingDomain::qp;
+  const bool until_committed = p.nic_atomic_cap == AtomicCap::hca && p.splits_writes();
   if (writes && p.nic_atomic_cap == AtomicCap::global) {
     s.hosts[node].memory.set_word(address, value);
     engine.instant_write({.stamp = Stamp::aNRW,

@@ -145,6 +145,7 @@ struct Host {
   Window context_fetches{};
   std::uint32_t units_busy = 0;
   sim::Ring<QpId> unit_waiters{};
+  std::uint32_t queue_pairs = 0;
   sim::Pool<Probe> probes{};
   std::uint64_t probes_done = 0;
 
@@ -373,6 +374,7 @@ struct Responder {
   sim::Ring<Replay> replays{};  // oldest first, at most max_rd_atomic; only where packets can be lost
   sim::Ring<Early> early{};
   sim::Pool<fabric::Packet> strays{};
+  sim::SimTime reads_until{};              // when the data of all READs so far could have crossed PCIe
   sim::Ring<std::uint64_t> read_stream{};  // numbers of READs that have not taken effect, when these are ordered
   sim::SimTime transmit_free{};
 

@@ -65,6 +65,13 @@ std::uint32_t new_domain(State& s, NodeId node) {
   return static_cast<std::uint32_t>(s.domains.size() - 1);
 }
 
+/// The order of posted writes that a function of a NIC is in: the NIC's, or with ID-based ordering its own.
+std::uint32_t domain_of(const State& s, NodeId node, std::uint32_t function) {
+  if (function == 0 || !s.config.profile.splits_writes()) return node;
+  const auto nodes = static_cast<std::uint32_t>(s.hosts.size());
+  return nodes + node * (s.config.profile.pcie_functions - 1) + function - 1;
+}
+
 QpAttributes default_attributes(const HardwareProfile& p, QpId peer) {
   return {.dest_qp = peer,
           .max_rd_atomic = p.nic_max_rd_atomic,
@@ -192,7 +199,12 @@ State::State(const SystemConfig& c) : config(checked(c)), lossy(is_lossy(c)), fa
   loose = placement == Placement::unordered || (placement == Placement::out_of_order && lossy);
   for (NodeId node = 0; node < c.nodes; ++node) {
     hosts.emplace_back(c.witness, c.profile);
-    if (c.profile.pcie_ordering_domain == OrderingDomain::nic) new_domain(*this, node);
+    if (c.profile.pcie_ordering_domain == OrderingDomain::nic) domains.push_back({.node = node});
+  }
+  if (c.profile.pcie_ordering_domain == OrderingDomain::nic && c.profile.splits_writes()) {
+    for (NodeId node = 0; node < c.nodes; ++node) {
+      for (std::uint32_t other = 1; other < c.profile.pcie_functions; ++other) domains.push_back({.node = node});
+    }
   }
   fabric.start(events);
 }
@@ -287,8 +299,9 @@ QpId System::create_qp(NodeId node, const QpConfig& c) {
     s.receive_queues.push_back({.node = node, .depth = c.recv_entries, .owner = id});
   }
   const bool per_qp = s.config.profile.pcie_ordering_domain == OrderingDomain::qp;
-  qp.requester.domain = per_qp ? new_domain(s, node) : node;
-  qp.responder.domain = per_qp ? new_domain(s, node) : node;
+  const std::uint32_t function = s.hosts[node].queue_pairs++ % s.config.profile.pcie_functions;
+  qp.requester.domain = per_qp ? new_domain(s, node) : domain_of(s, node, function);
+  qp.responder.domain = per_qp ? new_domain(s, node) : domain_of(s, node, function);
   s.fabric.add_queue_pair(id);
   qp.rate = fabric::Dcqcn(s.config.profile.link_rate);
   return id;

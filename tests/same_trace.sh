@@ -37,6 +37,12 @@ paths, any order      scenarios/quickstart.yaml --set hardware=efa-srd-like --se
 DCQCN                 scenarios/fabric/incast_dcqcn.yaml --set workload.size=64KiB --set trace.level=packets
 key-value store       scenarios/loco/kvstore.yaml --set workload.iterations=60 --set workload.keys=zipfian
 key-value, random     scenarios/loco/kvstore.yaml --set workload.iterations=20 --set schedule=random
+transactions          scenarios/quickstart.yaml --set workload={"kind":transactions,"iterations":20}
+broadcast, ring       scenarios/loco/broadcast_ring.yaml --set workload.iterations=20
+torn values           scenarios/loco/mixed_size_guards.yaml --set workload.iterations=20
+controller            scenarios/loco/dcdc.yaml --set workload.duration_us=1000
+lookups               scenarios/lookup.yaml --set workload.iterations=50
+patterns              scenarios/quickstart.yaml --set workload={"kind":pattern,"pattern":put_put_twice}
 END_OF_RUNS
 }
 

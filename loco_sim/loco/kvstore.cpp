@@ -198,8 +198,11 @@ void kv_operation::advance() {
       search();
       break;
     case Step::read:
-      if (ack_.poll())
-        look_at(block_.load(kSlotState * kWord), block_.load(kSlotValue * kWord), block_.load(kSlotSum * kWord));
+      if (ack_.poll()) {
+        const std::uint64_t state = block_.load(kSlotState * kWord);  // one by one: arguments have no order
+        const std::uint64_t value = block_.load(kSlotValue * kWord);
+        look_at(state, value, block_.load(kSlotSum * kWord));
+      }
       break;
     case Step::lock:
       locked_ = acquisition_.poll();

@@ -116,7 +116,9 @@ bool put_put_twice(const Round& r) {
     });
   }
   r.bar.waiting();
-  return r.mgr.my_node() != 1 || r.x.load() <= r.y.load();
+  if (r.mgr.my_node() != 1) return true;
+  const std::uint64_t x = r.x.load();
+  return x <= r.y.load();
 }
 
 /// H10 and J7: a put stays behind a get that is fenced from it. y := get(z@1); rfence(1); put(z@1, x).

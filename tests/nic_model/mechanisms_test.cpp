@@ -65,12 +65,7 @@ int reversed_reads(const nic::HardwareProfile& profile, int runs) {
       if (step++ == 0) return cpu.resume_after(1_ns);
       cpu.stop();
     });
-    nic::Context context{rig.scripts, nullptr};
-    std::uint64_t random = static_cast<std::uint64_t>(run) + 1;
-    while (!rig.system.idle()) {
-      random = random * 6364136223846793005U + 1442695040888963407U;
-      rig.system.step(context, (random >> 33U) % rig.system.pending_events());
-    }
+    rig.run_random(static_cast<std::uint64_t>(run));
     if (rig.system.word(0, rig.local.base + 8) == 1 && rig.system.word(0, rig.local.base) == 0) ++reversed;
   }
   return reversed;
@@ -202,14 +197,9 @@ TEST_CASE("a write to a region with relaxed ordering may pass an earlier write, 
       CHECK(cpu.post_send(rig.qp, writes) == nic::PostResult::ok);
       cpu.stop();
     });
-    nic::Context context{rig.scripts, nullptr};
-    std::uint64_t random = static_cast<std::uint64_t>(run) + 1;
     bool early = false;
-    while (!rig.system.idle()) {
-      random = random * 6364136223846793005U + 1442695040888963407U;
-      rig.system.step(context, (random >> 33U) % rig.system.pending_events());
-      early |= rig.system.word(1, second.base) == 1 && rig.system.word(1, rig.remote.base) == 0;
-    }
+    rig.run_random(static_cast<std::uint64_t>(run), nullptr,
+                   [&] { early |= rig.system.word(1, second.base) == 1 && rig.system.word(1, rig.remote.base) == 0; });
     CHECK(rig.system.word(1, second.base) == 1);
     passed += early;
   }
@@ -243,12 +233,7 @@ TEST_CASE("a speculative read that a write has overtaken is repeated") {
       cpu.store(rig.remote.base + 8, 1);
       cpu.stop();
     });
-    nic::Context context{rig.scripts, nullptr};
-    std::uint64_t random = static_cast<std::uint64_t>(run) + 1;
-    while (!rig.system.idle()) {
-      random = random * 6364136223846793005U + 1442695040888963407U;
-      rig.system.step(context, (random >> 33U) % rig.system.pending_events());
-    }
+    rig.run_random(static_cast<std::uint64_t>(run));
     squashed += rig.system.counters().reads_squashed;
   }
   CHECK(squashed > 0);

@@ -86,6 +86,16 @@ void Rig::run() {
   }
 }
 
+void Rig::run_random(std::uint64_t seed, nic::Observer* observer, const std::function<void()>& look) {
+  nic::Context context{scripts, observer};
+  std::uint64_t random = seed + 1;
+  while (!system.idle()) {
+    random = random * 6364136223846793005U + 1442695040888963407U;
+    system.step(context, (random >> 33U) % system.pending_events());
+    if (look) look();
+  }
+}
+
 void Rig::fill(nic::NodeId node, std::uint64_t offset, const std::vector<std::uint8_t>& content) {
   system.write_memory(node, (node == 0 ? local : remote).base + offset, std::as_bytes(std::span(content)));
 }

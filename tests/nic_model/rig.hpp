@@ -62,6 +62,8 @@ struct Rig {
   std::vector<nic::Cqe> post_and_run(const std::vector<nic::Wqe>& wqes, bool linked = false);
   /// Runs until nothing is pending.
   void run();
+  /// Any pending event may be next; `look` is called after each.
+  void run_random(std::uint64_t seed, nic::Observer* observer = nullptr, const std::function<void()>& look = {});
 
   void fill(nic::NodeId node, std::uint64_t offset, const std::vector<std::uint8_t>& bytes);
   [[nodiscard]] std::vector<std::uint8_t> bytes(nic::NodeId node, std::uint64_t offset, std::size_t size) const;

@@ -128,6 +128,29 @@ TEST_CASE("PCIe tags bound what bare DMA reads can have under way") {
   CHECK(w.average * 1e-9 == Approx(512.0 / (31 + 43 + 37)).epsilon(0.02));
 }
 
+TEST_CASE(
+    "large messages get what PCIe leaves, whatever the tags, unless these are too few: then all queue pairs together") {
+  nic::HardwareProfile p = scenario::load_hardware("cx3-ib-fdr").profile;
+  const auto gbps = [&](Test test, std::uint64_t size, std::uint32_t queue_pairs) {
+    const auto messages = static_cast<std::uint32_t>((48ULL << 20U) / size / queue_pairs);
+    const perf::Options o{.test = test, .profile = p, .size = size, .iterations = messages, .queue_pairs = queue_pairs};
+    return perf::run(o).average * 8e-9;
+  };
+  // gen3 x8: completions of 256 B with 20 of header at the sender of data, writes of 256 B with 24 at the receiver
+  for (const std::uint32_t tags : {0U, 32U}) {
+    p.pcie_tags = tags;
+    CHECK(gbps(Test::read_bw, 1 << 20, 1) == Approx(57.88 * 256 / 280).epsilon(0.01));
+    CHECK(gbps(Test::read_bw, 1 << 16, 1) == Approx(57.88 * 256 / 280).epsilon(0.01));
+  }
+  p.pcie_tags = 2;
+  const auto round_trip = static_cast<double>((p.pcie_upstream + p.pcie_read_access + p.pcie_downstream).ps);
+  for (const Test test : {Test::read_bw, Test::write_bw}) {
+    for (const std::uint32_t queue_pairs : {1U, 4U}) {
+      CHECK(gbps(test, 1 << 16, queue_pairs) == Approx(2 * 512 * 8e3 / round_trip).epsilon(0.02));
+    }
+  }
+}
+
 TEST_CASE("messages spread over a region, device memory, several threads and linked work requests run") {
   const nic::HardwareProfile p = scenario::load_hardware("cx6-ib-hdr").profile;
   const auto rate = [&](perf::Options o) {
