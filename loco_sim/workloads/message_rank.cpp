@@ -152,7 +152,7 @@ void message_barrier::waiting() {
 
 // --- broadcasts ------------------------------------------------------------------------------------------------------
 
-message_broadcast::message_broadcast(message_rank& rank, std::uint32_t ranks) : rank_(rank), ranks_(ranks) {
+message_broadcast::message_broadcast(message_rank& rank, std::uint32_t ranks) : rank_(rank) {
   constexpr std::uint32_t kLinearUpTo = 4;  // libNBC's choice
   const Rank me = rank.rank();
   if (ranks <= kLinearUpTo) {

@@ -143,7 +143,6 @@ class message_broadcast {
   void pass_on(Tag i, std::span<const std::uint64_t> words);
 
   message_rank& rank_;
-  std::uint32_t ranks_;
   Rank parent_ = 0;
   std::vector<Rank> children_;
   std::deque<UnderWay> under_way_;
