@@ -5,7 +5,7 @@
 // Between nodes they are SENDs into receive buffers that are posted in advance (loco_sim/transport/message_port.hpp);
 // between ranks of a node they go through boxes in shared memory, one for each pair, as in Open MPI's sm transport.
 // What the library itself computes for a received message (progress, callbacks, requests) is one number, received_ps:
-// MPICH and UCX take 225 ns for it on a ConnectX-4 (Zambre et al., "Breaking Band: A Breakdown of High-performance
+// MPICH and UCX take 225 ns for it on ThunderX2 servers (Zambre et al., "Breaking Band: A Breakdown of High-performance
 // Communication", 2020), and 27 ns for a send, which are left out, as are datatypes, communicators and rendezvous.
 // Nothing fences: like MPI's barrier they synchronise threads, not memory.
 //   dissemination        Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988
