@@ -106,7 +106,7 @@ guarded_words::guarded_words(channel& parent, std::string_view name, NodeId owne
 }
 
 void guarded_words::store(std::span<const std::uint64_t> value) {
-  require_owner(*this, owner_, my_node());
+  require_owner(full_name(), owner_, my_node());
   pushes_.wait();  // or a NIC would read this value between the guards of the last one
   const call_scope call(transport(),
                         {.library = "msw", .method = "write", .object = full_name(), .argument = checksum(value)});
@@ -130,7 +130,7 @@ bool guarded_words::try_load(std::span<std::uint64_t> value) {
 
 /// Three puts, since the words of one are in no order: whoever sees the trailing guard has the rest.
 void guarded_words::push(NodeId node) {
-  require_owner(*this, owner_, my_node());
+  require_owner(full_name(), owner_, my_node());
   const call_scope call(transport(),
                         {.library = "msw", .method = "put", .object = full_name(), .work_id = pushes_.work_id()});
   const auto put = [&](std::uint64_t first, std::uint64_t words) {
@@ -142,7 +142,7 @@ void guarded_words::push(NodeId node) {
 }
 
 void guarded_words::push_broadcast() {
-  require_owner(*this, owner_, my_node());
+  require_owner(full_name(), owner_, my_node());
   for (const NodeId node : peers()) push(node);
 }
 

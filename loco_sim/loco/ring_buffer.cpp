@@ -193,7 +193,7 @@ bool ring_buffer::try_receive(const Apply& look) {
   look(text);
   me.tail += 1 + cells_of(bytes);
   ++me.count;
-  owned_var<std::uint64_t>& tail = tails_[me.index];
+  auto& tail = tails_[me.index];
   tail.store(me.tail);
   if (my_node() != writer_ && !mgr().failed(writer_)) tail.push(writer_);
   call.set_result(checksum(text));

@@ -24,41 +24,58 @@ void shared_bytes::create() {
   join();
 }
 
-void shared_bytes::load_part(std::uint64_t offset, std::span<std::byte> out) {
-  const call_scope call(transport(), {.library = "sv", .method = "read", .object = full_name()});
-  transport().load_bytes(local_.base + offset, out);
+void shared_bytes::load_bytes(const part& of, std::span<std::byte> out) {
+  const call_scope call(transport(), {.library = "sv", .method = "read", .object = of.name});
+  transport().load_bytes(local_.base + of.offset, out);
 }
 
-void shared_bytes::store_part(std::uint64_t offset, std::span<const std::byte> in) {
-  const call_scope call(transport(), {.library = "sv", .method = "write", .object = full_name()});
-  transport().store_bytes(local_.base + offset, in);
+void shared_bytes::store_bytes(const part& of, std::span<const std::byte> in) {
+  const call_scope call(transport(), {.library = "sv", .method = "write", .object = of.name});
+  transport().store_bytes(local_.base + of.offset, in);
 }
 
-void shared_bytes::load_bytes(std::span<std::byte> out) { load_part(0, out); }
-
-void shared_bytes::store_bytes(std::span<const std::byte> in) { store_part(0, in); }
-
-std::uint64_t shared_bytes::load_word() {
-  call_scope call(transport(), {.library = "sv", .method = "read", .object = full_name()});
-  const std::uint64_t value = transport().load(local_.base);
+std::uint64_t shared_bytes::load_word(const part& of) {
+  call_scope call(transport(), {.library = "sv", .method = "read", .object = of.name});
+  const std::uint64_t value = transport().load(local_.base + of.offset);
   call.set_result(value);
   return value;
 }
 
-void shared_bytes::store_word(std::uint64_t value) {
-  const call_scope call(transport(), {.library = "sv", .method = "write", .object = full_name(), .argument = value});
-  transport().store(local_.base, value);
+void shared_bytes::store_word(const part& of, std::uint64_t value) {
+  const call_scope call(transport(), {.library = "sv", .method = "write", .object = of.name, .argument = value});
+  transport().store(local_.base + of.offset, value);
 }
 
-void shared_bytes::push(std::span<const NodeId> nodes, ack_key* key) { push_part(0, local_.size, nodes, key); }
-
-void shared_bytes::push_part(std::uint64_t offset, std::uint64_t bytes, std::span<const NodeId> nodes, ack_key* key) {
+void shared_bytes::push(const part& of, std::span<const NodeId> nodes, ack_key* key) {
   const call_scope call(transport(), {.library = "sv",
                                       .method = "bcast",
-                                      .object = full_name(),
+                                      .object = of.name,
                                       .work_id = key == nullptr ? 0 : key->work_id(),
                                       .nodes = nodes});
-  for (const NodeId node : nodes) mgr().put(local_.base + offset, copy(node), offset, bytes, key);
+  for (const NodeId node : nodes) mgr().put(local_.base + of.offset, copy(node), of.offset, of.bytes, key);
+}
+
+void shared_bytes::pull(const part& of, NodeId node, ack_key& key) {
+  mgr().get(local_.base + of.offset, copy(node), of.offset, of.bytes, &key);
+}
+
+void shared_bytes::load_part(std::uint64_t offset, std::span<std::byte> out) {
+  load_bytes({full_name(), offset, out.size()}, out);
+}
+
+void shared_bytes::store_part(std::uint64_t offset, std::span<const std::byte> in) {
+  store_bytes({full_name(), offset, in.size()}, in);
+}
+
+void shared_bytes::load_bytes(std::span<std::byte> out) { load_bytes(whole(), out); }
+void shared_bytes::store_bytes(std::span<const std::byte> in) { store_bytes(whole(), in); }
+std::uint64_t shared_bytes::load_word() { return load_word(whole()); }
+void shared_bytes::store_word(std::uint64_t value) { store_word(whole(), value); }
+
+void shared_bytes::push(std::span<const NodeId> nodes, ack_key* key) { push(whole(), nodes, key); }
+
+void shared_bytes::push_part(std::uint64_t offset, std::uint64_t bytes, std::span<const NodeId> nodes, ack_key* key) {
+  push({full_name(), offset, bytes}, nodes, key);
 }
 
 const std::vector<NodeId>& shared_bytes::peers() {
@@ -72,6 +89,6 @@ void shared_bytes::push_broadcast() { push(peers()); }
 
 void shared_bytes::push_broadcast(ack_key& key) { push(peers(), &key); }
 
-void shared_bytes::pull(NodeId node, ack_key& key) { mgr().get(local_.base, copy(node), 0, copy(node).size, &key); }
+void shared_bytes::pull(NodeId node, ack_key& key) { pull(whole(), node, key); }
 
 }  // namespace loco

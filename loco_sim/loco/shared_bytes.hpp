@@ -30,6 +30,19 @@ class shared_bytes : public channel {
   /// The copy of a node.
   [[nodiscard]] const Region& copy(NodeId node) const { return remote(region_, node); }
 
+  /// Some of the words, under a name of its own: an element of an array.
+  struct part {
+    std::string_view name;
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+  };
+  void load_bytes(const part& of, std::span<std::byte> out);
+  void store_bytes(const part& of, std::span<const std::byte> in);
+  [[nodiscard]] std::uint64_t load_word(const part& of);
+  void store_word(const part& of, std::uint64_t value);
+  void push(const part& of, std::span<const NodeId> nodes, ack_key* key);
+  void pull(const part& of, NodeId node, ack_key& key);
+
   /// Of the local copy; spans of exactly size() bytes rounded up to words.
   void load_bytes(std::span<std::byte> out);
   void store_bytes(std::span<const std::byte> in);
@@ -56,6 +69,7 @@ class shared_bytes : public channel {
 
  private:
   void create();
+  [[nodiscard]] part whole() const { return {full_name(), 0, local_.size}; }
 
   std::uint64_t size_;
   RegionIndex region_ = 0;

@@ -4,9 +4,9 @@
 
 namespace loco {
 
-void require_owner(const channel& variable, NodeId owner, NodeId node) {
+void require_owner(std::string_view variable, NodeId owner, NodeId node) {
   if (owner != node)
-    throw ownership_error("variable '" + variable.full_name() + "' is owned by node " + std::to_string(owner) +
+    throw ownership_error("variable '" + std::string(variable) + "' is owned by node " + std::to_string(owner) +
                           ": node " + std::to_string(node) + " may not write or push it");
 }
 

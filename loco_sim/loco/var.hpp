@@ -12,42 +12,63 @@
 
 namespace loco {
 
+/// A value as the words that memory holds.
 template <typename T>
-class var : public shared_bytes {
+struct value_words {
   static_assert(std::is_trivially_copyable_v<T>);
   static constexpr std::size_t kWords = (sizeof(T) + 7) / 8;
+  static constexpr bool kAtomic = kWords == 1;
+  using words = std::array<std::uint64_t, kWords>;
+
+  [[nodiscard]] static words of(const T& value) {
+    words result{};
+    std::memcpy(result.data(), &value, sizeof(T));
+    return result;
+  }
+  [[nodiscard]] static T value(const words& held) {
+    T result;
+    std::memcpy(&result, held.data(), sizeof(T));
+    return result;
+  }
+  /// The value of a part of a shared variable.
+  [[nodiscard]] static T load(shared_bytes& from, const shared_bytes::part& of) {
+    words held{};
+    if constexpr (kAtomic)
+      held[0] = from.load_word(of);
+    else
+      from.load_bytes(of, std::as_writable_bytes(std::span(held)));
+    return value(held);
+  }
+  static void store(shared_bytes& to, const shared_bytes::part& of, const T& value) {
+    const words held = value_words::of(value);
+    if constexpr (kAtomic)
+      to.store_word(of, held[0]);
+    else
+      to.store_bytes(of, std::as_bytes(std::span(held)));
+  }
+};
+
+template <typename T>
+class var : public shared_bytes {
+  static constexpr std::size_t kWords = value_words<T>::kWords;
 
  public:
-  static constexpr bool kAtomic = kWords == 1;
+  static constexpr bool kAtomic = value_words<T>::kAtomic;
 
   var(manager& mgr, std::string_view name) : shared_bytes(mgr, name, kWords * 8) {}
   var(manager& mgr, std::string_view name, expect_num expected) : shared_bytes(mgr, name, kWords * 8, expected) {}
   var(channel& parent, std::string_view name, expect_num expected) : shared_bytes(parent, name, kWords * 8, expected) {}
 
   /// The local copy.
-  [[nodiscard]] T load() {
-    std::array<std::uint64_t, kWords> words{};
-    if constexpr (kAtomic)
-      words[0] = load_word();
-    else
-      load_bytes(std::as_writable_bytes(std::span(words)));
-    T value;
-    std::memcpy(&value, words.data(), sizeof(T));
-    return value;
-  }
+  [[nodiscard]] T load() { return value_words<T>::load(*this, all()); }
+  void store(const T& value) { value_words<T>::store(*this, all(), value); }
 
-  void store(const T& value) {
-    std::array<std::uint64_t, kWords> words{};
-    std::memcpy(words.data(), &value, sizeof(T));
-    if constexpr (kAtomic)
-      store_word(words[0]);
-    else
-      store_bytes(std::as_bytes(std::span(words)));
-  }
+ private:
+  [[nodiscard]] part all() const { return {full_name(), 0, size()}; }
 };
 
 /// Throws ownership_error unless `node` owns the variable.
-void require_owner(const channel& variable, NodeId owner, NodeId node);
+void require_owner(std::string_view variable, NodeId owner, NodeId node);
 
 template <typename T>
 class owned_var : private var<T> {
@@ -98,7 +119,7 @@ class owned_var : private var<T> {
   }
 
  private:
-  void require_mine() const { require_owner(*this, owner_, this->my_node()); }
+  void require_mine() const { require_owner(full_name(), owner_, this->my_node()); }
 
   NodeId owner_;
 };
