@@ -98,9 +98,9 @@ void add_response(Hasher& h, const State& s, const Response& p) {
 }
 
 void add_early(Hasher& h, const State& s, const Responder& r) {
-  h.add(r.early.size());
-  for (std::size_t i = 0; i < r.early.size(); ++i) {
-    const Early& e = r.early[i];
+  h.add(r.disorder->early.size());
+  for (std::size_t i = 0; i < r.disorder->early.size(); ++i) {
+    const Early& e = r.disorder->early[i];
     h.add_all(e.present, e.executed);
     if (e.present) add_packet(h, s, e.packet);
   }
@@ -108,18 +108,19 @@ void add_early(Hasher& h, const State& s, const Responder& r) {
 
 void add_responder(Hasher& h, const State& s, const Responder& r) {
   h.add_all(r.blocked, r.respond_event, r.write_valid, r.nak_sent, r.receiving, r.in_message, r.received,
-            r.expected_psn.value(), r.done_psn.value(), r.first, r.responses.size(), r.waiting.size(), r.replays.size(),
-            r.strays.in_use());
+            r.expected_psn.value(), r.done_psn.value(), r.first, r.responses.size(), r.disorder->waiting.size(),
+            r.disorder->replays.size(), r.disorder->strays.in_use());
   if (r.receiving) add_receive(h, r.receive);
-  for (std::size_t i = 0; i < r.replays.size(); ++i) h.add_all(r.replays[i].psn.value(), r.replays[i].value);
+  for (std::size_t i = 0; i < r.disorder->replays.size(); ++i)
+    h.add_all(r.disorder->replays[i].psn.value(), r.disorder->replays[i].value);
   for (std::size_t i = 0; i < r.responses.size(); ++i) add_response(h, s, r.responses[i]);
   add_early(h, s, r);
-  for (std::size_t i = 0; i < r.waiting.size(); ++i) {
-    h.add(static_cast<std::uint64_t>(r.waiting[i].fate));
-    add_packet(h, s, r.waiting[i].packet);
+  for (std::size_t i = 0; i < r.disorder->waiting.size(); ++i) {
+    h.add(static_cast<std::uint64_t>(r.disorder->waiting[i].fate));
+    add_packet(h, s, r.disorder->waiting[i].packet);
   }
-  h.add(r.read_stream.size());
-  for (std::size_t i = 0; i < r.read_stream.size(); ++i) h.add(r.read_stream[i]);
+  h.add(r.disorder->read_stream.size());
+  for (std::size_t i = 0; i < r.disorder->read_stream.size(); ++i) h.add(r.disorder->read_stream[i]);
 }
 
 /// A pending event stands for what it names; the stray request's slot for the packet in it.
@@ -127,7 +128,7 @@ std::uint64_t event_hash(const State& s, const sim::Event& e) {
   Hasher h;
   h.add_all(e.what, e.where);
   if (e.what == kEventStrayRequest) {
-    add_packet(h, s, s.qps[e.where].responder.strays[static_cast<std::uint32_t>(e.a)]);
+    add_packet(h, s, s.qps[e.where].responder.disorder->strays[static_cast<std::uint32_t>(e.a)]);
   } else {
     h.add_all(e.a, e.b);
   }
@@ -158,9 +159,9 @@ std::uint64_t System::behaviour_hash() const {
   for (const QueuePair& qp : s.qps) {
     add([&](Hasher& h) { add_requester(h, s, qp.requester); });
     add([&](Hasher& h) {
-      h.add_all(qp.state, qp.unit, qp.stalled.size());
+      h.add_all(qp.state, qp.unit);
       add_responder(h, s, qp.responder);
-      for (std::size_t i = 0; i < qp.stalled.size(); ++i) add_packet(h, s, qp.stalled[i].packet);
+      for (std::uint32_t i = qp.stalled_first; i != kNone; i = s.stalled[i].next) add_packet(h, s, s.stalled[i].packet);
     });
   }
   for (std::size_t lane = 0; lane < s.fabric.lanes(); ++lane) {

@@ -101,19 +101,26 @@ bool hold_arrival(Engine& engine, const fabric::Packet& packet) {
   const sim::Duration looked_up = stall_of(engine, packet);
   // The first packet asks; what comes behind it is not held up once the answer is there.
   const sim::Duration stall{std::max<std::int64_t>(0, looked_up.ps - known_for(engine, packet).ps)};
-  sim::Ring<StalledPacket>& stalled = engine.state.qps[packet.destination_qp].stalled;
-  if (stall == sim::Duration{} && stalled.empty()) return false;
-  stalled.push_back({.ready = engine.now() + stall, .packet = packet});
-  if (stalled.size() == 1) engine.schedule(kEventArrival, packet.destination_qp, 0, stalled.front().ready);
+  State& s = engine.state;
+  QueuePair& qp = s.qps[packet.destination_qp];
+  const bool first = qp.stalled_first == kNone;
+  if (stall == sim::Duration{} && first) return false;
+  const std::uint32_t slot = s.stalled.acquire();
+  s.stalled[slot] = {.ready = engine.now() + stall, .packet = packet};
+  (first ? qp.stalled_first : s.stalled[qp.stalled_last].next) = slot;
+  qp.stalled_last = slot;
+  if (first) engine.schedule(kEventArrival, packet.destination_qp, 0, s.stalled[slot].ready);
   return true;
 }
 
-fabric::Packet next_arrival(Engine& engine, QpId qp) {
-  sim::Ring<StalledPacket>& stalled = engine.state.qps[qp].stalled;
-  const fabric::Packet packet = stalled.front().packet;
-  stalled.pop_front();
-  if (!stalled.empty()) engine.schedule(kEventArrival, qp, 0, stalled.front().ready);
-  return packet;
+fabric::Packet next_arrival(Engine& engine, QpId id) {
+  State& s = engine.state;
+  QueuePair& qp = s.qps[id];
+  const StalledPacket taken = s.stalled[qp.stalled_first];
+  s.stalled.release(qp.stalled_first);
+  qp.stalled_first = taken.next;
+  if (taken.next != kNone) engine.schedule(kEventArrival, id, 0, s.stalled[taken.next].ready);
+  return taken.packet;
 }
 
 }  // namespace loco::nic

@@ -96,7 +96,7 @@ Footprint System::footprint(std::size_t i) const {
     case fabric::kEventLane:
       return of_packet(s, s.fabric.lane_packet(e.where, 0), true);
     case kEventArrival:
-      return of_packet(s, s.qps[e.where].stalled.front().packet, false);
+      return of_packet(s, s.stalled[s.qps[e.where].stalled_first].packet, false);
     case kEventThreadStep:
       return {.kind = Kind::thread_step, .thread = e.where, .node = s.threads[e.where].node};
     case kEventDrain:

@@ -18,18 +18,22 @@ class KeyCache {
   KeyCache() = default;
   /// Precondition: ways > 0. `entries` is rounded down to whole sets, but to one at least.
   KeyCache(std::uint32_t entries, std::uint32_t ways)
-      : ways_(std::min(ways, entries)), lines_(entries == 0 ? 0 : entries / ways_ * ways_, kNone) {}
+      : ways_(std::min(ways, entries)), sets_(entries == 0 ? 0 : entries / ways_, 0) {}
 
   /// True when the key was there. Makes it the newest of its set.
   bool touch(std::uint64_t key) { return touch(key, 0, 1); }
   /// The same, with the sets in `banks` parts of the same size: keys of different banks never share a set, as long as
   /// there are as many sets as banks. Precondition: bank < banks.
   bool touch(std::uint64_t key, std::uint64_t bank, std::uint64_t banks) {
-    if (lines_.empty()) return true;
-    const std::uint64_t sets = lines_.size() / ways_;
+    if (sets_.empty()) return true;
+    const std::uint64_t sets = sets_.size();
     const std::uint64_t in_bank = std::max<std::uint64_t>(1, sets / banks);
     const std::uint64_t index = (bank * in_bank + mix(key) % in_bank) % sets;
-    const auto set = lines_.begin() + static_cast<std::ptrdiff_t>(index * ways_);
+    if (sets_[index] == 0) {
+      lines_.resize(lines_.size() + ways_, kNone);
+      sets_[index] = static_cast<std::uint32_t>(lines_.size() / ways_);
+    }
+    const auto set = lines_.begin() + static_cast<std::ptrdiff_t>((sets_[index] - 1) * std::size_t{ways_});
     const auto end = set + static_cast<std::ptrdiff_t>(ways_);
     auto found = std::find(set, end, key);
     const bool hit = found != end;
@@ -39,13 +43,25 @@ class KeyCache {
     return hit;
   }
 
-  bool operator==(const KeyCache&) const = default;
+  bool operator==(const KeyCache& other) const {
+    if (ways_ != other.ways_ || sets_.size() != other.sets_.size()) return false;
+    for (std::size_t i = 0; i < sets_.size(); ++i) {
+      if ((sets_[i] == 0) != (other.sets_[i] == 0)) return false;
+      if (sets_[i] != 0 && !std::equal(line(i), line(i) + ways_, other.line(i))) return false;
+    }
+    return true;
+  }
 
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
+  [[nodiscard]] const std::uint64_t* line(std::size_t set) const {
+    return lines_.data() + (sets_[set] - 1) * std::size_t{ways_};
+  }
+
   std::uint32_t ways_ = 1;
-  std::vector<std::uint64_t> lines_;  // set by set, newest first
+  std::vector<std::uint32_t> sets_;   // where in lines_ a set is, counted from 1; 0: never used
+  std::vector<std::uint64_t> lines_;  // a used set after the other, newest key first
 };
 
 }  // namespace loco::nic

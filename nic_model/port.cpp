@@ -9,7 +9,7 @@ namespace {
 sim::SimTime paced(State& s, const fabric::Packet& packet) {
   const fabric::DcqcnOptions& options = s.fabric.config().options.dcqcn;
   if (!options.enabled || packet.length == 0) return s.now;
-  fabric::Dcqcn& rate = s.qps[packet.source_qp].rate;
+  fabric::Dcqcn& rate = s.qps[packet.source_qp].rate.edit();
   rate.on_bytes(s.now, {packet.wire}, options);
   return s.now + sim::transmission_time({packet.wire}, rate.rate());
 }

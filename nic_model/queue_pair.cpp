@@ -43,9 +43,12 @@ void reset(Engine& engine, QpId id) {
   rq.fetch_cancelled = rq.fetching;
   rq.halted = rq.rnr_wait = rq.recovering = false;
   Responder& rs = qp.responder;
-  for (; !rs.waiting.empty(); rs.waiting.pop_front()) engine.release(rs.waiting.front().packet.buffer);
-  for (; !rs.early.empty(); rs.early.pop_front()) engine.release(rs.early.front().packet.buffer);
-  rs.replays.clear();
+  if (!(*rs.disorder == Disorder{})) {
+    Disorder& held = rs.disorder.edit();
+    for (; !held.waiting.empty(); held.waiting.pop_front()) engine.release(held.waiting.front().packet.buffer);
+    for (; !held.early.empty(); held.early.pop_front()) engine.release(held.early.front().packet.buffer);
+    held.replays.clear();
+  }
   rs.nak_sent = rs.receiving = rs.in_message = rs.write_valid = false;
   if (rs.queue == kNone || s.receive_queues[rs.queue].owner != id) return;
   s.receive_queues[rs.queue].entries.clear();

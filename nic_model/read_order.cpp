@@ -33,7 +33,7 @@ bool unchanged(const Engine& engine, NodeId node, const Response& r) {
 /// Lets the oldest READs of a stream take effect, as far as they have been executed.
 void retire(Engine& engine, QpId id) {
   QueuePair& qp = engine.state.qps[id];
-  sim::Ring<std::uint64_t>& stream = qp.responder.read_stream;
+  sim::Ring<std::uint64_t>& stream = qp.responder.disorder.edit().read_stream;
   while (!stream.empty()) {
     Response& r = qp.responder.response(stream.front());
     if (r.read < r.length) return;
@@ -57,9 +57,11 @@ void retire(Engine& engine, QpId id) {
 
 void issue_remote_read(Engine& engine, QpId id, std::uint64_t number) {
   const ReadOrdering ordering = engine.profile().pcie_read_ordering;
-  sim::Ring<std::uint64_t>& stream = engine.state.qps[id].responder.read_stream;
-  if (ordering != ReadOrdering::unordered) stream.push_back(number);
-  if (ordering == ReadOrdering::nic_serialised && stream.size() > 1) return;
+  if (ordering != ReadOrdering::unordered) {
+    sim::Ring<std::uint64_t>& stream = engine.state.qps[id].responder.disorder.edit().read_stream;
+    stream.push_back(number);
+    if (ordering == ReadOrdering::nic_serialised && stream.size() > 1) return;
+  }
   // The NIC asks for one READ's data after the other's: they do not share the link, as their answers leave in order.
   Responder& rs = engine.state.qps[id].responder;
   const Response& r = rs.response(number);
@@ -74,7 +76,7 @@ void remote_read_may_execute(Engine& engine, QpId id, std::uint64_t number, sim:
     Response& r = rs.response(number);
     r.may_execute = true;
     r.available = due;
-    if (rs.read_stream.front() != number) return;
+    if (rs.disorder->read_stream.front() != number) return;
   }
   engine.schedule(kEventReadRemote, id, number, due);
 }
@@ -94,9 +96,9 @@ void remote_read_done(Engine& engine, QpId id, std::uint64_t number) {
   if (ordering == ReadOrdering::unordered) return;
   Responder& rs = engine.state.qps[id].responder;
   const sim::SimTime there = rs.response(number).available;
-  rs.read_stream.pop_front();
-  if (rs.read_stream.empty()) return;
-  const std::uint64_t next = rs.read_stream.front();
+  rs.disorder.edit().read_stream.pop_front();
+  if (rs.disorder->read_stream.empty()) return;
+  const std::uint64_t next = rs.disorder->read_stream.front();
   if (ordering == ReadOrdering::nic_serialised) return issue(engine, id, next, there - engine.now());
   const Response& r = rs.response(next);
   if (!r.may_execute) return;

@@ -85,8 +85,8 @@ std::uint32_t psns_of(const Engine& engine, const fabric::Packet& packet) {
 void not_ready(Engine& engine, QpId id, const fabric::Packet& packet) {
   QueuePair& qp = engine.state.qps[id];
   Responder& rs = qp.responder;
-  for (std::size_t i = 0; i < rs.waiting.size(); ++i) {
-    Arrival& later = rs.waiting[i];
+  for (std::size_t i = 0; i < rs.disorder->waiting.size(); ++i) {
+    Arrival& later = rs.disorder.edit().waiting[i];
     if (later.fate != Fate::fresh) continue;
     engine.release(later.packet.buffer);
     later.fate = Fate::dropped;
@@ -127,14 +127,14 @@ void execute_again(Engine& engine, QpId id, const fabric::Packet& packet) {
   if (packet.opcode == Op::read_request) {
     if (check(engine, qp, packet) == NakCode::none) take_read(engine, id, packet);
   } else if (is_atomic(packet.opcode)) {
-    for (std::size_t i = 0; i < rs.replays.size(); ++i) {
-      if (rs.replays[i].psn != packet.psn) continue;
+    for (std::size_t i = 0; i < rs.disorder->replays.size(); ++i) {
+      if (rs.disorder->replays[i].psn != packet.psn) continue;
       push_response(engine, id,
                     {.opcode = Op::atomic_response,
                      .ready = true,
                      .psn = packet.psn,
                      .wqe = packet.wqe,
-                     .value = rs.replays[i].value,
+                     .value = rs.disorder->replays[i].value,
                      .available = engine.now()});
       break;
     }
@@ -164,18 +164,18 @@ void execute(Engine& engine, QpId id, const Arrival& arrival) {
 void execute_in_turn(Engine& engine, QpId id) {
   QueuePair& qp = engine.state.qps[id];
   Responder& rs = qp.responder;
-  while (!rs.blocked && !rs.early.empty() && rs.early.front().present && takes_requests(qp.state)) {
-    const Early early = rs.early.front();
+  while (!rs.blocked && !rs.disorder->early.empty() && rs.disorder->early.front().present && takes_requests(qp.state)) {
+    const Early early = rs.disorder->early.front();
     const fabric::Packet& packet = early.packet;
     const bool needs_receive = packet.opcode == Op::send ? packet.first : packet.immediate;
     if (needs_receive && !can_receive(engine, id)) {
-      rs.early.front().present = false;  // it will come again
+      rs.disorder.edit().early.front().present = false;  // it will come again
       not_ready(engine, id, packet);
       return engine.release(packet.buffer);
     }
     const std::uint32_t psns = psns_of(engine, packet);
     rs.expected_psn = packet.psn + psns;
-    for (std::uint32_t i = 0; i < psns && !rs.early.empty(); ++i) rs.early.pop_front();
+    for (std::uint32_t i = 0; i < psns && !rs.disorder->early.empty(); ++i) rs.disorder.edit().early.pop_front();
     execute_fresh(engine, id, packet, early.executed);
     engine.release(packet.buffer);
   }
@@ -189,8 +189,9 @@ void take_out_of_order(Engine& engine, QpId id, const fabric::Packet& packet) {
   if (ahead < 0) return execute(engine, id, {packet, Fate::duplicate});
   if (ahead >= kReorderWindow) return engine.release(packet.buffer);
   const auto index = static_cast<std::size_t>(ahead);
-  while (rs.early.size() <= index) rs.early.push_back({});
-  Early& early = rs.early[index];
+  sim::Ring<Early>& all = rs.disorder.edit().early;
+  while (all.size() <= index) all.push_back({});
+  Early& early = all[index];
   if (early.present) return engine.release(packet.buffer);
   early.present = true;
   early.packet = packet;
@@ -209,9 +210,9 @@ void take_out_of_order(Engine& engine, QpId id, const fabric::Packet& packet) {
 
 void execute_waiting(Engine& engine, QpId id) {
   Responder& rs = engine.state.qps[id].responder;
-  while (!rs.blocked && !rs.waiting.empty()) {
-    const Arrival arrival = rs.waiting.front();
-    rs.waiting.pop_front();
+  while (!rs.blocked && !rs.disorder->waiting.empty()) {
+    const Arrival arrival = rs.disorder->waiting.front();
+    rs.disorder.edit().waiting.pop_front();
     execute(engine, id, arrival);
   }
   execute_in_turn(engine, id);
@@ -237,8 +238,8 @@ Fate classify(Engine& engine, QpId id, const fabric::Packet& packet) {
 /// Lets a packet loose: it is taken at some time.
 void stray(Engine& engine, QpId id, const fabric::Packet& packet) {
   Responder& rs = engine.state.qps[id].responder;
-  const std::uint32_t slot = rs.strays.acquire();
-  rs.strays[slot] = packet;
+  const std::uint32_t slot = rs.disorder.edit().strays.acquire();
+  rs.disorder.edit().strays[slot] = packet;
   engine.schedule(kEventStrayRequest, id, slot, engine.now());
 }
 
@@ -259,7 +260,7 @@ void request_arrived(Engine& engine, const fabric::Packet& packet) {
   }
   const Fate fate = classify(engine, id, packet);
   if (engine.fault(Fault::responder_reorders)) return stray(engine, id, packet);
-  const bool at_once = !rs.blocked && rs.waiting.empty();
+  const bool at_once = !rs.blocked && rs.disorder->waiting.empty();
   if (fate == Fate::fresh && at_once) {
     execute_fresh(engine, id, packet, false);
     return engine.release(packet.buffer);
@@ -273,16 +274,16 @@ void request_arrived(Engine& engine, const fabric::Packet& packet) {
   if (at_once) {
     execute(engine, id, arrival);
   } else {
-    rs.waiting.push_back(arrival);
+    rs.disorder.edit().waiting.push_back(arrival);
   }
 }
 
 void stray_request(Engine& engine, QpId id, std::uint32_t slot) {
   Responder& rs = engine.state.qps[id].responder;
-  const fabric::Packet packet = rs.strays[slot];
-  rs.strays.release(slot);
+  const fabric::Packet packet = rs.disorder->strays[slot];
+  rs.disorder.edit().strays.release(slot);
   if (engine.profile().nic_placement != Placement::in_order) return take_out_of_order(engine, id, packet);
-  rs.waiting.push_back({packet, Fate::fresh});
+  rs.disorder.edit().waiting.push_back({packet, Fate::fresh});
   execute_waiting(engine, id);
 }
 

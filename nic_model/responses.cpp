@@ -184,8 +184,9 @@ void execute_atomic(Engine& engine, NodeId node) {
   sim::SimTime link_free;
   r.value = old;
   if (s.lossy) {  // its answer may be lost
-    if (rs.replays.size() == s.qps[request.qp].attributes.max_rd_atomic) rs.replays.pop_front();
-    rs.replays.push_back({r.psn, old});
+    sim::Ring<Replay>& replays = rs.disorder.edit().replays;
+    if (replays.size() == s.qps[request.qp].attributes.max_rd_atomic) replays.pop_front();
+    replays.push_back({r.psn, old});
   }
   r.ready = true;
   r.available = return_data(engine, node, 8, link_free, r.rkey) + p.nic_atomic_modify;

@@ -18,6 +18,7 @@
 #include "nic_model/verbs.hpp"
 #include "nic_model/window.hpp"
 #include "sim/event_queue.hpp"
+#include "sim/lazy.hpp"
 #include "sim/ring.hpp"
 
 namespace loco::nic {
@@ -353,6 +354,17 @@ struct Replay {
   bool operator==(const Replay&) const = default;
 };
 
+/// What a responder needs when packets are lost, wait or overtake each other, and for atomics that may come again.
+struct Disorder {
+  sim::Ring<Arrival> waiting{};
+  sim::Ring<Replay> replays{};  // oldest first, at most max_rd_atomic; only where packets can be lost
+  sim::Ring<Early> early{};
+  sim::Pool<fabric::Packet> strays{};
+  sim::Ring<std::uint64_t> read_stream{};  // numbers of READs that have not taken effect, when these are ordered
+
+  bool operator==(const Disorder&) const = default;
+};
+
 /// The responder of a queue pair.
 struct Responder {
   std::uint32_t domain = 0;
@@ -370,12 +382,8 @@ struct Responder {
   fabric::Psn done_psn{};           // first that has not been executed
   std::uint64_t first = 0;          // number of responses[0]
   sim::Ring<Response> responses{};  // in PSN order
-  sim::Ring<Arrival> waiting{};
-  sim::Ring<Replay> replays{};  // oldest first, at most max_rd_atomic; only where packets can be lost
-  sim::Ring<Early> early{};
-  sim::Pool<fabric::Packet> strays{};
-  sim::SimTime reads_until{};              // when the data of all READs so far could have crossed PCIe
-  sim::Ring<std::uint64_t> read_stream{};  // numbers of READs that have not taken effect, when these are ordered
+  sim::Lazy<Disorder> disorder{};
+  sim::SimTime reads_until{};  // when the data of all READs so far could have crossed PCIe
   sim::SimTime transmit_free{};
 
   [[nodiscard]] Response& response(std::uint64_t number) { return responses[number - first]; }
@@ -390,6 +398,7 @@ enum class UnitState : std::uint8_t { none, waiting, granted, busy };
 struct StalledPacket {
   sim::SimTime ready{};
   fabric::Packet packet{};
+  std::uint32_t next = kNone;  // behind it, in State::stalled
 
   bool operator==(const StalledPacket&) const = default;
 };
@@ -405,9 +414,10 @@ struct QueuePair {
   QpAttributes attributes{};
   Requester requester;
   Responder responder;
-  fabric::Dcqcn rate{};     // of what it sends, when congestion control is on
-  fabric::CnpPacer cnps{};  // for what it receives
-  sim::Ring<StalledPacket> stalled{};
+  sim::Lazy<fabric::Dcqcn> rate{};      // of what it sends, when congestion control is on
+  fabric::CnpPacer cnps{};              // for what it receives
+  std::uint32_t stalled_first = kNone;  // packets that wait for its context, in State::stalled
+  std::uint32_t stalled_last = kNone;
 
   bool operator==(const QueuePair&) const = default;
 };
@@ -451,6 +461,7 @@ struct State {
   std::vector<MemoryRegion> regions{};
   sim::Pool<Buffer> buffers{};
   sim::Pool<ReadTrack> tracks{};
+  sim::Pool<StalledPacket> stalled{};  // lists: a queue each for many queue pairs, few of them in use
   Counters counters;
   sim::SimTime now{};
   std::uint64_t seq = 0;

@@ -106,7 +106,7 @@ void deliver(Engine& engine, const sim::Event& event) {
   if (Observer* o = engine.observer()) o->on_packet(PacketStep::received, *packet, s.now);
   if (packet->marked) answer_mark(engine, *packet);
   if (packet->opcode == fabric::Opcode::cnp) {
-    s.qps[packet->destination_qp].rate.on_cnp(s.now, s.fabric.config().options.dcqcn);
+    s.qps[packet->destination_qp].rate.edit().on_cnp(s.now, s.fabric.config().options.dcqcn);
   } else if (!hold_arrival(engine, *packet)) {
     take_packet(engine, *packet);
   }
@@ -217,7 +217,7 @@ bool State::operator==(const State& o) const {
   return config.profile == o.config.profile && config.nodes == o.config.nodes && config.witness == o.config.witness &&
          fabric == o.fabric && hosts == o.hosts && threads == o.threads && domains == o.domains && qps == o.qps &&
          cqs == o.cqs && receive_queues == o.receive_queues && regions == o.regions && buffers == o.buffers &&
-         counters == o.counters && now == o.now && seq == o.seq && subevents == o.subevents;
+         stalled == o.stalled && counters == o.counters && now == o.now && seq == o.seq && subevents == o.subevents;
 }
 
 System::System(const SystemConfig& config) : state_(std::make_unique<State>(config)) {}
@@ -303,7 +303,7 @@ QpId System::create_qp(NodeId node, const QpConfig& c) {
   qp.requester.domain = per_qp ? new_domain(s, node) : domain_of(s, node, function);
   qp.responder.domain = per_qp ? new_domain(s, node) : domain_of(s, node, function);
   s.fabric.add_queue_pair(id);
-  qp.rate = fabric::Dcqcn(s.config.profile.link_rate);
+  if (s.fabric.config().options.dcqcn.enabled) qp.rate.edit() = fabric::Dcqcn(s.config.profile.link_rate);
   return id;
 }
 

@@ -4,36 +4,60 @@
 // by what they hold. Not thread-safe; indices, never pointers, name the elements.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
 namespace loco::sim {
 
-/// First-in first-out queue on a circular buffer that doubles when full. Element 0 is the oldest.
+/// First-in first-out queue on a circular buffer that doubles when full. Element 0 is the oldest. An empty one that was
+/// never used holds no storage, one that holds a single element at a time has room for one: there are millions.
 template <class T>
 class Ring {
  public:
+  Ring() = default;
+  Ring(const Ring& other) { *this = other; }
+  Ring(Ring&& other) noexcept { *this = std::move(other); }
+  Ring& operator=(const Ring& other) {
+    if (this == &other) return *this;
+    clear();
+    if (capacity_ < other.size_) {
+      items_ = std::make_unique<T[]>(other.capacity_);
+      capacity_ = other.capacity_;
+    }
+    for (std::uint32_t i = 0; i < other.size_; ++i) items_[i] = other[i];
+    size_ = other.size_;
+    return *this;
+  }
+  Ring& operator=(Ring&& other) noexcept {
+    items_ = std::move(other.items_);
+    capacity_ = std::exchange(other.capacity_, 0);
+    head_ = std::exchange(other.head_, 0);
+    size_ = std::exchange(other.size_, 0);
+    return *this;
+  }
+  ~Ring() = default;
+
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] T& operator[](std::size_t i) { return items_[(head_ + i) & (items_.size() - 1)]; }
-  [[nodiscard]] const T& operator[](std::size_t i) const { return items_[(head_ + i) & (items_.size() - 1)]; }
+  [[nodiscard]] T& operator[](std::size_t i) { return items_[(head_ + i) & (capacity_ - 1U)]; }
+  [[nodiscard]] const T& operator[](std::size_t i) const { return items_[(head_ + i) & (capacity_ - 1U)]; }
   [[nodiscard]] T& front() { return (*this)[0]; }
   [[nodiscard]] const T& front() const { return (*this)[0]; }
-  [[nodiscard]] T& back() { return (*this)[size_ - 1]; }
-  [[nodiscard]] const T& back() const { return (*this)[size_ - 1]; }
+  [[nodiscard]] T& back() { return (*this)[size_ - 1U]; }
+  [[nodiscard]] const T& back() const { return (*this)[size_ - 1U]; }
 
   T& push_back(const T& item) {
-    if (size_ == items_.size()) grow();
-    T& place = items_[(head_ + size_) & (items_.size() - 1)];
+    if (size_ == capacity_) grow();
+    T& place = (*this)[size_];
     place = item;
     ++size_;
     return place;
   }
   void pop_front() {
-    head_ = (head_ + 1) & (items_.size() - 1);
+    head_ = (head_ + 1) & (capacity_ - 1);
     --size_;
   }
   void clear() { head_ = size_ = 0; }
@@ -48,15 +72,18 @@ class Ring {
 
  private:
   void grow() {
-    std::vector<T> larger(items_.empty() ? 4 : items_.size() * 2);
+    const std::uint32_t more = capacity_ == 0 ? 1 : capacity_ * 2;
+    auto larger = std::make_unique<T[]>(more);
     for (std::size_t i = 0; i < size_; ++i) larger[i] = std::move((*this)[i]);
     items_ = std::move(larger);
+    capacity_ = more;
     head_ = 0;
   }
 
-  std::vector<T> items_;  // the size is zero or a power of two
-  std::size_t head_ = 0;
-  std::size_t size_ = 0;
+  std::unique_ptr<T[]> items_;
+  std::uint32_t capacity_ = 0;  // zero or a power of two
+  std::uint32_t head_ = 0;
+  std::uint32_t size_ = 0;
 };
 
 /// Slots named by index; a freed slot is the next to be used again.
