@@ -3,11 +3,23 @@
 //   bench_loco --benchmark_min_time=2
 //
 // items_per_second is operations a second of CPU time, set-up included.
+//
+//   bench_loco --benchmark_filter=rounds/1024
+//
+// rounds: wall time of setting up a barrier, of its first round, in which the queue pairs are made, and of a later one,
+// each from the first call to the last return; how much the process has grown at most, a node. One size a process: the
+// largest size of a process never goes down again.
+#include <array>
 #include <benchmark/benchmark.h>
+#include <chrono>
 #include <cstdint>
 #include <string>
+#include <sys/resource.h>
 
+#include "loco_sim/loco/barrier.hpp"
+#include "loco_sim/loco/manager.hpp"
 #include "loco_sim/run/run.hpp"
+#include "loco_sim/transport/cluster.hpp"
 
 namespace {
 
@@ -33,6 +45,50 @@ void barrier(benchmark::State& state) {
                  "}\nworkload: {kind: barrier, iterations: 10}\ncheck: []\n");
 }
 
+double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+double largest_kb() {
+  rusage use{};
+  getrusage(RUSAGE_SELF, &use);
+  return static_cast<double>(use.ru_maxrss);
+}
+
+/// When the first node has called, and the last has returned.
+struct Span {
+  double begin = 0;
+  double end = 0;
+};
+
+void rounds(benchmark::State& state, loco::barrier_options::Fence fence) {
+  const auto nodes = static_cast<std::uint32_t>(state.range(0));
+  const loco::scenario::Scenario s =
+      loco::scenario::parse_scenario("hardware: cx5-roce-25g\ntopology: {kind: star, nodes: " + std::to_string(nodes) +
+                                         "}\nworkload: {kind: barrier}\ncheck: []\n",
+                                     "bench_loco");
+  for (auto _ : state) {
+    const double before_kb = largest_kb();
+    const double start = seconds();
+    loco::SimulatedCluster cluster(
+        {.profile = s.hardware, .topology = s.topology, .network = s.network, .nodes = nodes});
+    std::array<Span, 2> spans;
+    cluster.spawn_everywhere([&](loco::Transport& node) {
+      loco::manager mgr(node);
+      loco::barrier bar(mgr, "bar", {.fence = fence});
+      mgr.wait_for_ready();
+      for (Span& span : spans) {
+        if (span.begin == 0) span.begin = seconds();
+        bar.waiting();
+        span.end = seconds();
+      }
+    });
+    cluster.run();
+    state.counters["setup_s"] = spans[0].begin - start;
+    state.counters["first_round_s"] = spans[0].end - spans[0].begin;
+    state.counters["round_s"] = spans[1].end - spans[1].begin;
+    state.counters["kB_a_node"] = (largest_kb() - before_kb) * 1.024 / nodes;
+  }
+}
+
 }  // namespace
 
 BENCHMARK_CAPTURE(kvstore, read, "read", "[]")->Arg(3)->Arg(128)->Unit(benchmark::kMillisecond);
@@ -42,5 +98,19 @@ BENCHMARK_CAPTURE(kvstore, mixed_checked, "mixed", "[rdmawait, sv, bal, rbl, loc
     ->Arg(3)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(barrier)->Arg(8)->Arg(32)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(rounds, fence, loco::barrier_options::Fence::all_nodes)
+    ->Arg(64)
+    ->Arg(256)
+    ->Arg(1024)
+    ->Iterations(1)
+    ->UseRealTime()
+    ->Unit(benchmark::kSecond);
+BENCHMARK_CAPTURE(rounds, no_fence, loco::barrier_options::Fence::none)
+    ->Arg(64)
+    ->Arg(256)
+    ->Arg(1024)
+    ->Iterations(1)
+    ->UseRealTime()
+    ->Unit(benchmark::kSecond);
 
 BENCHMARK_MAIN();

@@ -9,7 +9,7 @@ namespace {
 sim::SimTime paced(State& s, const fabric::Packet& packet) {
   const fabric::DcqcnOptions& options = s.fabric.config().options.dcqcn;
   if (!options.enabled || packet.length == 0) return s.now;
-  fabric::Dcqcn& rate = s.qps[packet.source_qp].rate.edit();
+  fabric::Dcqcn& rate = s.qps[packet.source_qp].congestion.edit().rate;
   rate.on_bytes(s.now, {packet.wire}, options);
   return s.now + sim::transmission_time({packet.wire}, rate.rate());
 }
@@ -105,7 +105,7 @@ void port_resumed(Engine& engine, NodeId node) {
 void answer_mark(Engine& engine, const fabric::Packet& packet) {
   State& s = engine.state;
   const fabric::DcqcnOptions& options = s.fabric.config().options.dcqcn;
-  if (!options.enabled || !s.qps[packet.destination_qp].cnps.due(s.now, options.cnp_interval)) return;
+  if (!options.enabled || !s.qps[packet.destination_qp].congestion.edit().cnps.due(s.now, options.cnp_interval)) return;
   fabric::Packet cnp;
   cnp.opcode = fabric::Opcode::cnp;
   cnp.source = packet.destination;

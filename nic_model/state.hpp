@@ -403,6 +403,14 @@ struct StalledPacket {
   bool operator==(const StalledPacket&) const = default;
 };
 
+/// Of a queue pair, when it is on.
+struct CongestionControl {
+  fabric::Dcqcn rate{};     // of what it sends
+  fabric::CnpPacer cnps{};  // for what it receives
+
+  bool operator==(const CongestionControl&) const = default;
+};
+
 struct QueuePair {
   NodeId node = 0;
   QpType type = QpType::rc;
@@ -414,8 +422,7 @@ struct QueuePair {
   QpAttributes attributes{};
   Requester requester;
   Responder responder;
-  sim::Lazy<fabric::Dcqcn> rate{};      // of what it sends, when congestion control is on
-  fabric::CnpPacer cnps{};              // for what it receives
+  sim::Lazy<CongestionControl> congestion{};
   std::uint32_t stalled_first = kNone;  // packets that wait for its context, in State::stalled
   std::uint32_t stalled_last = kNone;
 

@@ -106,7 +106,7 @@ void deliver(Engine& engine, const sim::Event& event) {
   if (Observer* o = engine.observer()) o->on_packet(PacketStep::received, *packet, s.now);
   if (packet->marked) answer_mark(engine, *packet);
   if (packet->opcode == fabric::Opcode::cnp) {
-    s.qps[packet->destination_qp].rate.edit().on_cnp(s.now, s.fabric.config().options.dcqcn);
+    s.qps[packet->destination_qp].congestion.edit().rate.on_cnp(s.now, s.fabric.config().options.dcqcn);
   } else if (!hold_arrival(engine, *packet)) {
     take_packet(engine, *packet);
   }
@@ -303,7 +303,7 @@ QpId System::create_qp(NodeId node, const QpConfig& c) {
   qp.requester.domain = per_qp ? new_domain(s, node) : domain_of(s, node, function);
   qp.responder.domain = per_qp ? new_domain(s, node) : domain_of(s, node, function);
   s.fabric.add_queue_pair(id);
-  if (s.fabric.config().options.dcqcn.enabled) qp.rate.edit() = fabric::Dcqcn(s.config.profile.link_rate);
+  if (s.fabric.config().options.dcqcn.enabled) qp.congestion.edit().rate = fabric::Dcqcn(s.config.profile.link_rate);
   return id;
 }
 
