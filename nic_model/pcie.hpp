@@ -50,8 +50,9 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
 /// A step of a read: what a completion TLP of the read of [address, address + length) carries when `done` bytes
 /// of it have been sampled.
 [[nodiscard]] std::uint32_t read_step(const Engine& engine, Address address, std::uint32_t length, std::uint32_t done);
-/// Sends `bytes` of read data to the NIC; returns when they are there. `link_free`: when the next step may begin. `done`:
-/// bytes of the read so far, these included; beyond its first packet each step takes tags and credits of its own.
+/// Sends `bytes` of read data to the NIC; returns when they are there. `link_free`: when the next step may begin.
+/// `done`: bytes of the read so far, these included; beyond its first packet each step takes tags and credits of its
+/// own.
 sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free,
                          std::uint32_t key = kNoKey, std::uint32_t done = 0);
 /// How long the data of a read takes on a link of its own, or as fast as tags allow.

@@ -84,9 +84,7 @@ class SkeletonSearch {
 
   // --- values ---
   [[nodiscard]] std::optional<Value> value(int thread, int symbol) const { return value_of(x_, rf_, thread, symbol); }
-  [[nodiscard]] bool checks_hold(std::size_t decided) {
-    return checks_.empty() || checks_.hold(x_, rf_, decided);
-  }
+  [[nodiscard]] bool checks_hold(std::size_t decided) { return checks_.empty() || checks_.hold(x_, rf_, decided); }
 
   // --- symmetry ---
   /// The k-th read, or the k-th final location, is decided. False if this is not the least of its orbit.
