@@ -21,7 +21,7 @@ _HOME = {
     "Error": "errors", "InputError": "errors", "MissingPackageError": "errors", "RunError": "errors",
     "TraceError": "errors",
     "Scenario": "scenario", "list_hardware": "scenario", "list_topologies": "scenario", "list_workloads": "scenario",
-    "Latency": "result", "Result": "result", "Series": "result", "run": "result", "stop_flag": "result", "validate": "result",
+    "Latency": "measured", "Series": "measured", "Result": "result", "run": "result", "stop_flag": "result", "validate": "result",
     "Choice": "sweeps", "Range": "sweeps", "Uniform": "sweeps", "sweep": "sweeps", "sweep_points": "sweeps",
     "sweep_rows": "sweeps",
     "Context": "program", "Program": "program", "ProgramResult": "program",

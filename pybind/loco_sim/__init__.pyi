@@ -11,14 +11,14 @@ from .errors import TraceError as TraceError
 from .litmus_tests import LitmusResult as LitmusResult
 from .litmus_tests import LitmusResults as LitmusResults
 from .litmus_tests import litmus as litmus
+from .measured import Latency as Latency
+from .measured import Series as Series
 from .perftest import perf as perf
 from .program import Context as Context
 from .program import Program as Program
 from .program import ProgramResult as ProgramResult
 from .reports import report as report
-from .result import Latency as Latency
 from .result import Result as Result
-from .result import Series as Series
 from .result import run as run
 from .result import stop_flag as stop_flag
 from .result import validate as validate

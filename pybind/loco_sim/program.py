@@ -285,7 +285,7 @@ class Program:
 
     def _result(self, scenario: Scenario, finished: _core.Finished, returned: list[Any],
                 samples: dict[str, list[tuple[int, int]]]) -> ProgramResult:
-        from .result import Latency
+        from .measured import Latency
 
         result = ProgramResult(scenario, finished)
         values = iter(returned)

@@ -10,7 +10,8 @@ import shlex
 from typing import Any, Callable, Mapping
 
 from . import __version__
-from .result import Latency, Result, rate_text, time_text
+from .measured import Latency, rate_text, time_text
+from .result import Result
 from .scenario import Scenario
 
 __all__ = ["report"]

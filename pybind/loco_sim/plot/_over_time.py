@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Sequence
 
-from ..result import Result, Series
+from ..measured import Series
+from ..result import Result
 from ..trace import Trace
 from ._canvas import COLOURS, axes_for, unit_for
 from ._transfers import transfers_of

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence, Union
 
-from ..result import Latency, Result
+from ..measured import Latency
+from ..result import Result
 from ._canvas import COLOURS, axes_for, unit_for
 
 if TYPE_CHECKING:
