@@ -21,16 +21,27 @@ perf::Test test_named(const std::string& name) {
   return static_cast<perf::Test>(found - perf::kTestNames.begin());
 }
 
+nic::QpType connection_named(const std::string& name) {
+  return name == "UC" ? nic::QpType::uc : name == "UD" ? nic::QpType::ud : nic::QpType::rc;
+}
+
+std::vector<std::uint64_t> sizes(const std::string& test, const std::string& connection, const std::string& hardware) {
+  const nic::HardwareProfile profile = scenario::read_hardware(scenario::parse_override(hardware, "hardware")).profile;
+  return perf::all_sizes(test_named(test), perf::longest(connection_named(connection), profile));
+}
+
 /// `hardware`: YAML, a profile's name or a map that starts from one. Unset size and inline_max are perftest's.
-py::dict run_perf(const std::string& test, const std::string& hardware, bool star, std::optional<std::uint64_t> size,
-                  std::uint32_t iterations, std::uint32_t queue_pairs, std::uint32_t threads, std::uint32_t depth,
-                  std::uint32_t post_list, std::optional<std::uint32_t> inline_max, std::uint64_t region,
-                  bool device_memory, bool copy, std::uint64_t seed) {
+py::dict run_perf(const std::string& test, const std::string& connection, const std::string& hardware, bool star,
+                  std::optional<std::uint64_t> size, std::uint32_t iterations, std::uint32_t queue_pairs,
+                  std::uint32_t threads, std::uint32_t depth, std::uint32_t post_list,
+                  std::optional<std::uint32_t> inline_max, std::uint64_t region, bool device_memory, bool copy,
+                  std::uint64_t seed) {
   perf::Options o;
   o.test = test_named(test);
   o.profile = scenario::read_hardware(scenario::parse_override(hardware, "hardware")).profile;
   o.topology = star ? fabric::Topology::star : fabric::Topology::back_to_back;
-  o.size = size.value_or(perf::default_size(o.test));
+  o.connection = connection_named(connection);
+  o.size = size.value_or(perf::default_size(o.test, perf::longest(o.connection, o.profile)));
   o.iterations = iterations;
   o.queue_pairs = queue_pairs;
   o.threads = threads;
@@ -65,7 +76,7 @@ void bind_perf(py::module_& m) {
   for (std::size_t i = 0; i < perf::kTestNames.size(); ++i) names[i] = py::str(std::string(perf::kTestNames.at(i)));
   m.attr("PERF_TESTS") = names;
   m.def("run_perf", &run_perf);
-  m.def("perf_sizes", [](const std::string& test) { return perf::all_sizes(test_named(test)); });
+  m.def("perf_sizes", &sizes);
 }
 
 }  // namespace loco::python

@@ -93,6 +93,7 @@ int soundness_command(const SoundnessArguments& arguments);
 
 struct PerfArguments {
   std::string test;
+  std::string connection = "RC";
   std::string size;  ///< empty: the test's default
   bool all = false;  ///< all sizes
   std::uint32_t iterations = 0;

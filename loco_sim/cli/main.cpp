@@ -101,6 +101,9 @@ void add_perf(CLI::App& app, Arguments& arguments, std::function<int()>& chosen)
     const std::string name(test);
     CLI::App* command = perf->add_subcommand(name, "as ib_" + name);
     if (name.rfind("dma_", 0) == 0) command->description("bare DMA, as pcie-bench");
+    command->add_option("-c,--connection", a.connection, "RC, UC (writes and sends) or UD (sends up to the MTU)")
+        ->check(CLI::IsMember({"RC", "UC", "UD"}))
+        ->capture_default_str();
     command->add_option("-s,--size", a.size, "Bytes of a message");
     command->add_flag("-a,--all", a.all, "All sizes from 2 to 2^23");
     command->add_option("-n,--iters", a.iterations, "Messages of each queue pair")->check(CLI::PositiveNumber);

@@ -32,7 +32,9 @@ perf::Options options(const PerfArguments& a) {
   o.profile = scenario::load_hardware(a.hardware).profile;
   if (!a.mtu.empty()) o.profile.link_mtu = {bytes("--mtu", a.mtu, 64)};
   o.topology = a.topology == "star" ? fabric::Topology::star : fabric::Topology::back_to_back;
-  o.size = a.size.empty() ? perf::default_size(o.test) : bytes("--size", a.size, 1);
+  o.connection = a.connection == "UC" ? nic::QpType::uc : a.connection == "UD" ? nic::QpType::ud : nic::QpType::rc;
+  o.size =
+      a.size.empty() ? perf::default_size(o.test, perf::longest(o.connection, o.profile)) : bytes("--size", a.size, 1);
   o.iterations = a.iterations;
   o.queue_pairs = a.queue_pairs;
   o.threads = a.threads;
@@ -79,7 +81,8 @@ std::string line(const perf::Result& r, bool is_bandwidth, bool gbits) {
 int perf_command(const PerfArguments& a) {
   perf::Options o = options(a);
   const bool is_bandwidth = perf::is_bandwidth(o.test);
-  const std::vector<std::uint64_t> sizes = a.all ? perf::all_sizes(o.test) : std::vector{o.size};
+  const std::vector<std::uint64_t> sizes =
+      a.all ? perf::all_sizes(o.test, perf::longest(o.connection, o.profile)) : std::vector{o.size};
   ordered_json results = ordered_json::array();
   std::string text = heading(is_bandwidth, a.gbits);
   for (const std::uint64_t size : sizes) {
@@ -96,6 +99,7 @@ int perf_command(const PerfArguments& a) {
     return kDone;
   }
   print(ordered_json{{"test", a.test},
+                     {"connection", a.connection},
                      {"hardware", a.hardware},
                      {"topology", a.topology},
                      {"queue_pairs", o.queue_pairs},

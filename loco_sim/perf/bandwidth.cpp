@@ -14,7 +14,7 @@ constexpr std::uint64_t kLine = 64;
 constexpr std::uint32_t kSignalEvery = 100;         // perftest's cq_mod
 constexpr std::uint64_t kMemoryMax = 64ULL << 20U;  // beyond, queue pairs share places
 
-std::uint64_t slot_size(const Options& o) { return (o.size + kLine - 1) / kLine * kLine; }
+std::uint64_t slot_size(const Options& o) { return (received_bytes(o) + kLine - 1) / kLine * kLine; }
 std::uint64_t slots(const Options& o) { return std::clamp<std::uint64_t>(kMemoryMax / slot_size(o), 1, o.queue_pairs); }
 
 /// What the threads of a run share.
@@ -119,7 +119,7 @@ class Poster {
   std::size_t done_ = 0;
 };
 
-/// The receiver of send_bw: takes completions and puts receives in their place.
+/// The receiver of send_bw: takes completions and puts receives in their place. Waits for ever for lost messages.
 class Receiver {
  public:
   Receiver(const Options& options, nic::CqId cq) : options_(options), cq_(cq) {}
@@ -198,7 +198,7 @@ Result bandwidth(const Options& options) {
     for (std::uint32_t i = 0; i < share; ++i) {
       const auto ends = bench.connect(options.depth, send_cq, recv_cq);
       const std::uint64_t offset = (ends[0].qp / 2) % slots(options) * slot_size(options);
-      nic::Wqe wqe = message(options);
+      nic::Wqe wqe = message(options, ends[0].peer);
       wqe.lkey = local.lkey;
       wqe.rkey = remote.rkey;
       wqe.local = local.base + offset;
@@ -206,7 +206,9 @@ Result bandwidth(const Options& options) {
       poster.add(ends[0].qp, wqe, remote);
       if (sends) {
         receiver.add(bench.system(), ends[1].qp,
-                     {.address = remote.base + offset, .length = wqe.length, .lkey = remote.lkey});
+                     {.address = remote.base + offset,
+                      .length = static_cast<std::uint32_t>(received_bytes(options)),
+                      .lkey = remote.lkey});
       }
     }
     bench.thread(0, [&poster](nic::Cpu& cpu) { poster.step(cpu); });

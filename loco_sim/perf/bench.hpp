@@ -16,6 +16,7 @@ inline constexpr std::uint64_t kPage = 4096;  ///< buffers begin at one
 /// One side of a queue pair.
 struct Endpoint {
   nic::QpId qp = 0;
+  nic::QpId peer = 0;  ///< the other side's queue pair
   nic::CqId send_cq = 0;
   nic::CqId recv_cq = 0;
 };
@@ -51,8 +52,10 @@ class Bench final : public nic::ThreadRunner {
   std::vector<Step> steps_;
 };
 
-/// The work request of a test's message, without addresses.
-[[nodiscard]] nic::Wqe message(const Options& options);
+/// The work request of a test's message to a queue pair, without addresses in memory.
+[[nodiscard]] nic::Wqe message(const Options& options, nic::QpId peer);
+/// What a receive must have room for.
+[[nodiscard]] std::uint64_t received_bytes(const Options& options);
 /// Throws std::runtime_error unless it is a success.
 void expect_success(const nic::Cqe& cqe);
 /// What copying one message costs where `copy` is on.

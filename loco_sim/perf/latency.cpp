@@ -26,14 +26,14 @@ Result latency(Bench& bench, const std::vector<sim::SimTime>& posts, std::int64_
 class WriteSide {
  public:
   struct Place {
-    nic::QpId qp = 0;
+    Endpoint end{};
     nic::MemoryRegion mine{};
     nic::MemoryRegion theirs{};
     bool first = false;  ///< posts before it waits
   };
   WriteSide(const Options& options, const Place& place, std::vector<sim::SimTime>* posts)
       : options_(options), place_(place), posts_(posts), waiting_(!place.first) {
-    wqe_ = message(options);
+    wqe_ = message(options, place.end.peer);
     wqe_.signaled = false;
     wqe_.lkey = place.mine.lkey;
     wqe_.rkey = place.theirs.rkey;
@@ -63,7 +63,7 @@ class WriteSide {
       if (posts_ != nullptr) posts_->push_back(cpu.now());
       return cpu.resume_after(p.cpu_store + p.cpu_post_wqe + copy_time(options_));
     }
-    if (cpu.post_send(place_.qp, {&wqe_, 1}) != nic::PostResult::ok) return cpu.resume_after(p.cpu_doorbell);
+    if (cpu.post_send(place_.end.qp, {&wqe_, 1}) != nic::PostResult::ok) return cpu.resume_after(p.cpu_doorbell);
     stored_ = false;
     waiting_ = true;
     if (!place_.first && round_ == options_.iterations) return cpu.stop();
@@ -88,12 +88,12 @@ class SendSide {
   SendSide(const Options& options, const Endpoint& end, const nic::MemoryRegion& mine, bool first,
            std::vector<sim::SimTime>* posts)
       : options_(options), end_(end), posts_(posts), waiting_(!first), first_(first) {
-    wqe_ = message(options);
+    wqe_ = message(options, end.peer);
     wqe_.signaled = false;
     wqe_.lkey = mine.lkey;
     wqe_.local = mine.base;
     receive_ = {.address = mine.base + rounded(options.size),
-                .length = static_cast<std::uint32_t>(options.size),
+                .length = static_cast<std::uint32_t>(received_bytes(options)),
                 .lkey = mine.lkey};
   }
   [[nodiscard]] const nic::RecvWqe& receive() const { return receive_; }
@@ -154,8 +154,8 @@ Result one_sided_ping_pong(const Options& options) {
   const nic::MemoryRegion remote = bench.memory(1, 2 * half);
   const auto ends = connect_one(bench);
   std::vector<sim::SimTime> posts;
-  WriteSide ping(options, {.qp = ends[0].qp, .mine = local, .theirs = remote, .first = true}, &posts);
-  WriteSide pong(options, {.qp = ends[1].qp, .mine = remote, .theirs = local, .first = false}, nullptr);
+  WriteSide ping(options, {.end = ends[0], .mine = local, .theirs = remote, .first = true}, &posts);
+  WriteSide pong(options, {.end = ends[1], .mine = remote, .theirs = local, .first = false}, nullptr);
   bench.thread(0, [&](nic::Cpu& cpu) { ping.step(cpu); });
   bench.thread(1, [&](nic::Cpu& cpu) { pong.step(cpu); });
   bench.run();
@@ -164,8 +164,9 @@ Result one_sided_ping_pong(const Options& options) {
 
 Result send_ping_pong(const Options& options) {
   Bench bench(options);
-  const nic::MemoryRegion local = bench.memory(0, 2 * rounded(options.size));
-  const nic::MemoryRegion remote = bench.memory(1, 2 * rounded(options.size));
+  const std::uint64_t bytes = rounded(options.size) + rounded(received_bytes(options));
+  const nic::MemoryRegion local = bench.memory(0, bytes);
+  const nic::MemoryRegion remote = bench.memory(1, bytes);
   const auto ends = connect_one(bench);
   std::vector<sim::SimTime> posts;
   SendSide ping(options, ends[0], local, true, &posts);
@@ -187,7 +188,7 @@ Result round_trips(const Options& options) {
   const nic::MemoryRegion remote =
       bench.memory(1, std::max(options.region, rounded(options.size)), {.device = options.device_memory});
   const auto ends = connect_one(bench);
-  nic::Wqe wqe = message(options);
+  nic::Wqe wqe = message(options, ends[0].peer);
   wqe.lkey = local.lkey;
   wqe.rkey = remote.rkey;
   wqe.local = local.base;

@@ -12,6 +12,7 @@ namespace loco::perf {
 namespace {
 
 constexpr std::uint64_t kSizeMax = 1ULL << 30U;
+constexpr std::uint32_t kQkey = 0x11111111;  // perftest's
 
 nic::SystemConfig machine(const Options& o) { return {.profile = o.profile, .topology = o.topology, .nodes = 2}; }
 
@@ -19,8 +20,19 @@ void require(bool holds, std::string_view what) {
   if (!holds) throw std::invalid_argument(std::string(what));
 }
 
+void require_connection(const Options& o) {
+  if (o.connection == nic::QpType::rc) return;
+  const bool sends = o.test == Test::send_lat || o.test == Test::send_bw;
+  const bool writes = o.test == Test::write_lat || o.test == Test::write_bw;
+  require(sends || writes, "UC and UD have no READs, atomics or bare DMA");
+  require(sends || o.connection == nic::QpType::uc, "UD has SENDs only");
+  const std::uint64_t most = longest(o.connection, o.profile);
+  require(o.connection == nic::QpType::uc || o.size <= most, fmt::format("a datagram has at most {} bytes", most));
+}
+
 Options checked(const Options& given) {
   Options o = given;
+  require_connection(o);
   if (is_atomic(o.test)) o.size = 8;
   require(!is_atomic(o.test) || o.profile.nic_atomic_cap != nic::AtomicCap::none,
           "this NIC has no atomics (nic.atomic_cap: none)");
@@ -52,15 +64,20 @@ std::uint32_t default_inline(Test test, const nic::HardwareProfile& profile) {
   return static_cast<std::uint32_t>(std::min(limit, profile.nic_inline_max.count));
 }
 
-std::uint64_t default_size(Test test) {
-  if (is_atomic(test)) return 8;
-  return is_bandwidth(test) ? 65536 : (is_dma(test) ? 64 : 2);
+std::uint64_t longest(nic::QpType connection, const nic::HardwareProfile& profile) {
+  constexpr std::uint64_t kLongest = 8U << 20U;
+  return connection == nic::QpType::ud ? static_cast<std::uint64_t>(profile.link_mtu.count) : kLongest;
 }
 
-std::vector<std::uint64_t> all_sizes(Test test) {
+std::uint64_t default_size(Test test, std::uint64_t most) {
+  if (is_atomic(test)) return 8;
+  return std::min<std::uint64_t>(most, is_bandwidth(test) ? 65536 : (is_dma(test) ? 64 : 2));
+}
+
+std::vector<std::uint64_t> all_sizes(Test test, std::uint64_t most) {
   if (is_atomic(test)) return {8};
   std::vector<std::uint64_t> sizes;
-  for (std::uint64_t size = 2; size <= 8U << 20U; size *= 2) sizes.push_back(size);
+  for (std::uint64_t size = 2; size <= most; size *= 2) sizes.push_back(size);
   return sizes;
 }
 
@@ -120,15 +137,24 @@ nic::MemoryRegion Bench::memory(nic::NodeId node, std::uint64_t size, nic::Regio
 
 std::array<Endpoint, 2> Bench::connect(std::uint32_t depth, nic::CqId node0_send_cq, nic::CqId node1_recv_cq) {
   const auto entries = [&](nic::NodeId node, nic::CqId send_cq, nic::CqId recv_cq) {
-    const nic::QpId qp =
-        system_.create_qp(node, {.send_cq = send_cq, .recv_cq = recv_cq, .send_entries = depth, .recv_entries = depth});
+    const nic::QpId qp = system_.create_qp(node, {.type = options_.connection,
+                                                  .send_cq = send_cq,
+                                                  .recv_cq = recv_cq,
+                                                  .send_entries = depth,
+                                                  .recv_entries = depth});
     return Endpoint{.qp = qp, .send_cq = send_cq, .recv_cq = recv_cq};
   };
-  const std::array<Endpoint, 2> ends = {
+  std::array<Endpoint, 2> ends = {
       entries(0, node0_send_cq, system_.create_cq(0, depth + 1)),
       entries(1, system_.create_cq(1, depth + 1), node1_recv_cq),
   };
-  system_.connect(ends[0].qp, ends[1].qp);
+  ends[0].peer = ends[1].qp;
+  ends[1].peer = ends[0].qp;
+  if (options_.connection != nic::QpType::ud) {
+    system_.connect(ends[0].qp, ends[1].qp);
+  } else {
+    for (const Endpoint& end : ends) system_.activate(end.qp, kQkey);
+  }
   return ends;
 }
 
@@ -148,8 +174,17 @@ void Bench::run() {
   }
 }
 
-nic::Wqe message(const Options& o) {
+std::uint64_t received_bytes(const Options& o) {
+  constexpr std::uint64_t kGrh = 40;  // in front of a datagram (IBTA volume 1, 11.4.1.2)
+  return o.size + (o.connection == nic::QpType::ud ? kGrh : 0);
+}
+
+nic::Wqe message(const Options& o, nic::QpId peer) {
   nic::Wqe wqe;
+  if (o.connection == nic::QpType::ud) {
+    wqe.remote_qp = peer;
+    wqe.remote_qkey = kQkey;
+  }
   wqe.length = static_cast<std::uint32_t>(o.size);
   wqe.compare_add = 1;
   switch (o.test) {

@@ -19,6 +19,7 @@
 
 #include "fabric/fabric.hpp"
 #include "nic_model/profile.hpp"
+#include "nic_model/verbs.hpp"
 
 namespace loco::perf {
 
@@ -51,6 +52,9 @@ struct Options {
   Test test = Test::write_lat;
   nic::HardwareProfile profile{};
   fabric::Topology topology = fabric::Topology::back_to_back;
+  /// RC; UC has WRITE and SEND, UD SENDs of at most the MTU. What is not reliable waits for no receiver: messages that
+  /// find no receive are lost, and the figures are those of the sender, as perftest's are.
+  nic::QpType connection = nic::QpType::rc;
   std::uint64_t size = 2;                        ///< bytes of a message; 8 for atomics
   std::uint32_t iterations = 0;                  ///< messages of each queue pair; 0: default_iterations()
   std::uint32_t queue_pairs = 1;                 ///< in all
@@ -69,8 +73,10 @@ struct Options {
 [[nodiscard]] std::uint32_t default_iterations(Test test, std::uint64_t size);
 /// perftest's limits on mlx5: 220 for the latency of writes, 236 of sends, else 0; at most what the NIC takes.
 [[nodiscard]] std::uint32_t default_inline(Test test, const nic::HardwareProfile& profile);
-/// perftest's default message size: 2 for latency, 65536 for bandwidth, 8 for atomics.
-[[nodiscard]] std::uint64_t default_size(Test test);
+/// The longest message of perftest's -a: 2^23 bytes; on UD the MTU.
+[[nodiscard]] std::uint64_t longest(nic::QpType connection, const nic::HardwareProfile& profile);
+/// perftest's default message size: 2 for latency, 65536 for bandwidth, 8 for atomics; `most` at most.
+[[nodiscard]] std::uint64_t default_size(Test test, std::uint64_t most);
 
 /// Options::interrupted said so.
 class Interrupted : public std::runtime_error {
@@ -106,7 +112,7 @@ struct Column {
 /// What JSON and Python show of a result, in this order: figures of latency or of bandwidth, whichever was measured.
 [[nodiscard]] std::vector<Column> columns(Test test, const Result& result);
 
-/// perftest's -a: 2, 4, ... 8388608 bytes; for atomics 8.
-[[nodiscard]] std::vector<std::uint64_t> all_sizes(Test test);
+/// perftest's -a: 2, 4, ... `most` bytes; for atomics 8.
+[[nodiscard]] std::vector<std::uint64_t> all_sizes(Test test, std::uint64_t most);
 
 }  // namespace loco::perf

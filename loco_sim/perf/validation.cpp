@@ -83,7 +83,8 @@ Row read_row(const DocumentNode& node, const DocumentNode& hardware) {
   o.test = static_cast<Test>(test - kTestNames.begin());
   o.topology = s.at("topology").text == "star" ? fabric::Topology::star : fabric::Topology::back_to_back;
   const auto count = [&](const char* key) { return static_cast<std::uint32_t>(s.at(key).number); };
-  o.size = s.contains("size") ? static_cast<std::uint64_t>(s.at("size").number) : default_size(o.test);
+  o.size = s.contains("size") ? static_cast<std::uint64_t>(s.at("size").number)
+                              : default_size(o.test, longest(o.connection, o.profile));
   o.iterations = count("iterations");
   o.queue_pairs = count("queue_pairs");
   o.threads = count("threads");

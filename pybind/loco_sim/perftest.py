@@ -12,11 +12,12 @@ from .units import parse_quantity
 
 __all__ = ["perf"]
 
+_CONNECTIONS = ("RC", "UC", "UD")
 _TOPOLOGIES = ("back_to_back", "star")
 _COUNT_MAX = 2**32 - 1
 
 
-def perf(test: str, *, size: int | str | Sequence[int | str] | None = None,
+def perf(test: str, *, connection: str = "RC", size: int | str | Sequence[int | str] | None = None,
          hardware: str | os.PathLike[str] | Mapping[str, Any] = "cx5-roce-25g", topology: str = "back_to_back",
          iterations: int | None = None, queue_pairs: int = 1, threads: int = 1, depth: int = 128, post_list: int = 1,
          inline_max: int | None = None, region: int | str | None = None, device_memory: bool = False,
@@ -26,6 +27,8 @@ def perf(test: str, *, size: int | str | Sequence[int | str] | None = None,
     Args:
         test: "write_lat", "read_lat", "send_lat", "atomic_lat", "write_bw", "read_bw", "send_bw", "atomic_bw"; bare
             DMA: "dma_read_lat", "dma_write_read_lat", "dma_read_bw", "dma_write_bw".
+        connection: "RC"; "UC", which has writes and sends; or "UD", sends up to the MTU. Without reliability messages that
+            find no receive are lost, and the figures are the sender's.
         size: bytes of a message, or text such as "4KiB", or several; "all" is 2, 4, ... 8388608 bytes. Perftest's when
             left out: 2 for latency, 65536 for bandwidth. Atomics always have 8.
         hardware: a profile's name or file, or a mapping that starts from one:
@@ -57,6 +60,7 @@ def perf(test: str, *, size: int | str | Sequence[int | str] | None = None,
     True
     """
     _one_of("test", test, _core.PERF_TESTS)
+    _one_of("connection", connection, _CONNECTIONS)
     _one_of("topology", topology, _TOPOLOGIES)
     counts = {"iterations": 1 if iterations is None else iterations, "queue_pairs": queue_pairs, "threads": threads,
               "depth": depth, "post_list": post_list}
@@ -69,13 +73,13 @@ def perf(test: str, *, size: int | str | Sequence[int | str] | None = None,
         raise _wrong("seed", "an integer from 0 to 2^64 - 1", seed)
     sizes: list[int | None] = [None]
     if isinstance(size, str) and size == "all":
-        sizes = list(_core.perf_sizes(test))
+        sizes = list(_core.perf_sizes(test, connection, yaml_text(hardware)))
     elif isinstance(size, (int, str)):
         sizes = [_bytes("size", size)]
     elif size is not None:
         sizes = [_bytes("size", s) for s in size]
     try:
-        return [_core.run_perf(test, yaml_text(hardware), topology == "star", s, iterations or 0, queue_pairs, threads,
+        return [_core.run_perf(test, connection, yaml_text(hardware), topology == "star", s, iterations or 0, queue_pairs, threads,
                                depth, post_list, inline_max, 0 if region is None else _bytes("region", region),
                                device_memory, copy, seed) for s in sizes]
     except InputError:

@@ -65,7 +65,14 @@ def test_hardware_as_a_mapping():
     assert read("5us") - read("1us") == pytest.approx(2 * (5 - 1)), "a READ crosses the cable there and back"
 
 
+def test_connections():
+    assert [row["bytes"] for row in ls.perf("send_lat", connection="UD", size="all", iterations=1)] == [2**i for i in range(1, 11)]
+    assert ls.perf("write_lat", connection="UC", iterations=10) == ls.perf("write_lat", iterations=10)
+
+
 @pytest.mark.parametrize("arguments, text", [
+    ({"connection": "XRC"}, "perf: connection: expected one of RC, UC, UD, found 'XRC'"),
+    ({"connection": "UD"}, "perf write_lat: UD has SENDs only"),
     ({"test": "writ_lat"}, "perf: test: expected one of write_lat, "),
     ({"topology": "ring"}, "perf: topology: expected one of back_to_back, star, found 'ring'"),
     ({"size": "4us"}, "perf: size: expected a size of at least 1 byte, such as 64 or 4KiB, found '4us'"),

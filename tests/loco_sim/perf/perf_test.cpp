@@ -79,6 +79,21 @@ TEST_CASE("read and atomic latency is a whole round trip, until the completion i
   CHECK(run(Test::atomic_lat, 8).t_typical * 1000 == Approx(atomic).margin(0.001));
 }
 
+TEST_CASE("without reliability a message takes as long; a datagram has 8 bytes of DETH more") {
+  const auto over = [](nic::QpType connection, Test test) {
+    return perf::run(
+        {.test = test, .profile = stages(), .connection = connection, .size = 8, .iterations = 50, .inline_max = {}});
+  };
+  for (const Test test : {Test::write_lat, Test::send_lat})
+    CHECK(over(nic::QpType::uc, test).t_typical == run(test, 8).t_typical);
+  // The 40 bytes of a GRH in front of what is received are left as they are (docs/queue-pairs.md): no TLP carries them.
+  const double datagram =
+      ns(41 + 2) + tlp(64 + 24) + ns(37 + 53) + network(82 + 8 + 8) + tlp(8 + 24) + ns(71) + dma_write(64) + ns(19);
+  CHECK(over(nic::QpType::ud, Test::send_lat).t_typical * 1000 == Approx(datagram).margin(0.001));
+  // Nobody answers, so nothing but the sender's CPU and the link bound it.
+  CHECK(over(nic::QpType::ud, Test::send_bw).rate >= over(nic::QpType::rc, Test::send_bw).rate);
+}
+
 TEST_CASE("an unloaded run has no jitter: all columns say the same") {
   const perf::Result r = run(Test::read_lat, 64);
   CHECK(r.iterations == 50);
@@ -185,6 +200,10 @@ TEST_CASE("options that do not fit are refused") {
   refused({.test = Test::write_bw, .queue_pairs = 2, .threads = 3});
   refused({.test = Test::write_bw, .depth = 4, .post_list = 5});
   refused({.test = Test::write_lat, .inline_max = 221});
+  refused({.test = Test::read_lat, .connection = nic::QpType::uc});
+  refused({.test = Test::dma_read_bw, .connection = nic::QpType::uc});
+  refused({.test = Test::write_lat, .connection = nic::QpType::ud});
+  refused({.test = Test::send_lat, .connection = nic::QpType::ud, .size = 1025});
   nic::HardwareProfile none = stages();
   none.nic_atomic_cap = nic::AtomicCap::none;
   CHECK_THROWS_AS(perf::run({.test = Test::atomic_lat, .profile = none}), std::invalid_argument);
