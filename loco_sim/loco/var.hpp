@@ -18,21 +18,21 @@ struct value_words {
   static_assert(std::is_trivially_copyable_v<T>);
   static constexpr std::size_t kWords = (sizeof(T) + 7) / 8;
   static constexpr bool kAtomic = kWords == 1;
-  using words = std::array<std::uint64_t, kWords>;
+  using Words = std::array<std::uint64_t, kWords>;
 
-  [[nodiscard]] static words of(const T& value) {
-    words result{};
+  [[nodiscard]] static Words of(const T& value) {
+    Words result{};
     std::memcpy(result.data(), &value, sizeof(T));
     return result;
   }
-  [[nodiscard]] static T value(const words& held) {
+  [[nodiscard]] static T value(const Words& held) {
     T result;
     std::memcpy(&result, held.data(), sizeof(T));
     return result;
   }
   /// The value of a part of a shared variable.
   [[nodiscard]] static T load(shared_bytes& from, const shared_bytes::part& of) {
-    words held{};
+    Words held{};
     if constexpr (kAtomic)
       held[0] = from.load_word(of);
     else
@@ -40,7 +40,7 @@ struct value_words {
     return value(held);
   }
   static void store(shared_bytes& to, const shared_bytes::part& of, const T& value) {
-    const words held = value_words::of(value);
+    const Words held = value_words::of(value);
     if constexpr (kAtomic)
       to.store_word(of, held[0]);
     else

@@ -64,7 +64,7 @@ class array_element {
 template <typename T>
 class var_array : private shared_bytes {
  public:
-  using element = array_element<T>;
+  using Element = array_element<T>;
 
   /// One element for each entry of `owners`.
   var_array(channel& parent, std::string_view name, std::span<const NodeId> owners, expect_num expected)
@@ -81,7 +81,7 @@ class var_array : private shared_bytes {
   using shared_bytes::wait_for_ready;
 
   [[nodiscard]] std::size_t size() const { return elements_.size(); }
-  [[nodiscard]] element& operator[](std::size_t i) { return elements_.at(i); }
+  [[nodiscard]] Element& operator[](std::size_t i) { return elements_.at(i); }
   [[nodiscard]] auto begin() { return elements_.begin(); }
   [[nodiscard]] auto end() { return elements_.end(); }
 
@@ -98,7 +98,7 @@ class var_array : private shared_bytes {
     }
   }
 
-  std::deque<element> elements_;  // a deque never moves what it holds
+  std::deque<Element> elements_;  // a deque never moves what it holds
 };
 
 }  // namespace loco
