@@ -89,6 +89,10 @@ void rounds(benchmark::State& state, loco::barrier_options::Fence fence) {
   }
 }
 
+void many_nodes(benchmark::internal::Benchmark* rounds) {
+  rounds->Arg(64)->Arg(256)->Arg(1024)->Iterations(1)->UseRealTime()->Unit(benchmark::kSecond);
+}
+
 }  // namespace
 
 BENCHMARK_CAPTURE(kvstore, read, "read", "[]")->Arg(3)->Arg(128)->Unit(benchmark::kMillisecond);
@@ -98,19 +102,7 @@ BENCHMARK_CAPTURE(kvstore, mixed_checked, "mixed", "[rdmawait, sv, bal, rbl, loc
     ->Arg(3)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(barrier)->Arg(8)->Arg(32)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(rounds, fence, loco::barrier_options::Fence::all_nodes)
-    ->Arg(64)
-    ->Arg(256)
-    ->Arg(1024)
-    ->Iterations(1)
-    ->UseRealTime()
-    ->Unit(benchmark::kSecond);
-BENCHMARK_CAPTURE(rounds, no_fence, loco::barrier_options::Fence::none)
-    ->Arg(64)
-    ->Arg(256)
-    ->Arg(1024)
-    ->Iterations(1)
-    ->UseRealTime()
-    ->Unit(benchmark::kSecond);
+BENCHMARK_CAPTURE(rounds, fence, loco::barrier_options::Fence::all_nodes)->Apply(many_nodes);
+BENCHMARK_CAPTURE(rounds, no_fence, loco::barrier_options::Fence::none)->Apply(many_nodes);
 
 BENCHMARK_MAIN();

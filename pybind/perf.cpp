@@ -1,10 +1,11 @@
 // perftest's measurements (loco_sim/perf), with the interpreter lock released.
 #include "loco_sim/perf/perf.hpp"
 
-#include <algorithm>
+#include <array>
 #include <optional>
 #include <pybind11/stl.h>
 #include <string>
+#include <string_view>
 
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/input_error.hpp"
@@ -15,19 +16,16 @@ namespace loco::python {
 
 namespace {
 
-perf::Test test_named(const std::string& name) {
-  const auto found = std::find(perf::kTestNames.begin(), perf::kTestNames.end(), name);
-  if (found == perf::kTestNames.end()) throw py::value_error("test: no such test: " + name);
-  return static_cast<perf::Test>(found - perf::kTestNames.begin());
-}
-
-nic::QpType connection_named(const std::string& name) {
-  return name == "UC" ? nic::QpType::uc : name == "UD" ? nic::QpType::ud : nic::QpType::rc;
+template <std::size_t N>
+py::tuple tuple_of(const std::array<std::string_view, N>& names) {
+  py::tuple out(N);
+  for (std::size_t i = 0; i < N; ++i) out[i] = py::str(std::string(names.at(i)));
+  return out;
 }
 
 std::vector<std::uint64_t> sizes(const std::string& test, const std::string& connection, const std::string& hardware) {
   const nic::HardwareProfile profile = scenario::read_hardware(scenario::parse_override(hardware, "hardware")).profile;
-  return perf::all_sizes(test_named(test), perf::longest(connection_named(connection), profile));
+  return perf::all_sizes(perf::test_named(test), perf::longest(perf::connection_named(connection), profile));
 }
 
 /// `hardware`: YAML, a profile's name or a map that starts from one. Unset size and inline_max are perftest's.
@@ -37,10 +35,10 @@ py::dict run_perf(const std::string& test, const std::string& connection, const 
                   std::optional<std::uint32_t> inline_max, std::uint64_t region, bool device_memory, bool copy,
                   std::uint64_t seed) {
   perf::Options o;
-  o.test = test_named(test);
+  o.test = perf::test_named(test);
   o.profile = scenario::read_hardware(scenario::parse_override(hardware, "hardware")).profile;
   o.topology = star ? fabric::Topology::star : fabric::Topology::back_to_back;
-  o.connection = connection_named(connection);
+  o.connection = perf::connection_named(connection);
   o.size = size.value_or(perf::default_size(o.test, perf::longest(o.connection, o.profile)));
   o.iterations = iterations;
   o.queue_pairs = queue_pairs;
@@ -72,9 +70,8 @@ py::dict run_perf(const std::string& test, const std::string& connection, const 
 }  // namespace
 
 void bind_perf(py::module_& m) {
-  py::tuple names(perf::kTestNames.size());
-  for (std::size_t i = 0; i < perf::kTestNames.size(); ++i) names[i] = py::str(std::string(perf::kTestNames.at(i)));
-  m.attr("PERF_TESTS") = names;
+  m.attr("PERF_TESTS") = tuple_of(perf::kTestNames);
+  m.attr("PERF_CONNECTIONS") = tuple_of(perf::kConnectionNames);
   m.def("run_perf", &run_perf);
   m.def("perf_sizes", &sizes);
 }

@@ -102,7 +102,8 @@ void add_perf(CLI::App& app, Arguments& arguments, std::function<int()>& chosen)
     CLI::App* command = perf->add_subcommand(name, "as ib_" + name);
     if (name.rfind("dma_", 0) == 0) command->description("bare DMA, as pcie-bench");
     command->add_option("-c,--connection", a.connection, "RC, UC (writes and sends) or UD (sends up to the MTU)")
-        ->check(CLI::IsMember({"RC", "UC", "UD"}))
+        ->check(CLI::IsMember(
+            std::vector<std::string>(loco::perf::kConnectionNames.begin(), loco::perf::kConnectionNames.end())))
         ->capture_default_str();
     command->add_option("-s,--size", a.size, "Bytes of a message");
     command->add_flag("-a,--all", a.all, "All sizes from 2 to 2^23");

@@ -1,5 +1,4 @@
 // loco-sim perf: perftest's tests and columns; loco-sim perf validate: the published measurements.
-#include <algorithm>
 #include <fmt/format.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -27,12 +26,11 @@ std::uint64_t bytes(const std::string& option, const std::string& text, std::int
 
 perf::Options options(const PerfArguments& a) {
   perf::Options o;
-  const auto test = std::find(perf::kTestNames.begin(), perf::kTestNames.end(), a.test);
-  o.test = static_cast<perf::Test>(test - perf::kTestNames.begin());
+  o.test = perf::test_named(a.test);
   o.profile = scenario::load_hardware(a.hardware).profile;
   if (!a.mtu.empty()) o.profile.link_mtu = {bytes("--mtu", a.mtu, 64)};
   o.topology = a.topology == "star" ? fabric::Topology::star : fabric::Topology::back_to_back;
-  o.connection = a.connection == "UC" ? nic::QpType::uc : a.connection == "UD" ? nic::QpType::ud : nic::QpType::rc;
+  o.connection = perf::connection_named(a.connection);
   o.size =
       a.size.empty() ? perf::default_size(o.test, perf::longest(o.connection, o.profile)) : bytes("--size", a.size, 1);
   o.iterations = a.iterations;

@@ -79,8 +79,7 @@ Row read_row(const DocumentNode& node, const DocumentNode& hardware) {
   row.hardware = machine.name;
   Options& o = row.options;
   o.profile = machine.profile;
-  const auto test = std::find(kTestNames.begin(), kTestNames.end(), s.at("test").text);
-  o.test = static_cast<Test>(test - kTestNames.begin());
+  o.test = test_named(s.at("test").text);
   o.topology = s.at("topology").text == "star" ? fabric::Topology::star : fabric::Topology::back_to_back;
   const auto count = [&](const char* key) { return static_cast<std::uint32_t>(s.at(key).number); };
   o.size = s.contains("size") ? static_cast<std::uint64_t>(s.at("size").number)

@@ -13,6 +13,7 @@ COUNTERS: tuple[str, ...]
 LIBRARIES: tuple[str, ...]
 METHODS: tuple[str, ...]
 PERF_TESTS: tuple[str, ...]
+PERF_CONNECTIONS: tuple[str, ...]
 STAMPS: tuple[str, ...]
 SUBEVENT_FIELDS: list[tuple[str, str, int]]
 SUBEVENT_SIZE: int

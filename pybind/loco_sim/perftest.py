@@ -12,7 +12,6 @@ from .units import parse_quantity
 
 __all__ = ["perf"]
 
-_CONNECTIONS = ("RC", "UC", "UD")
 _TOPOLOGIES = ("back_to_back", "star")
 _COUNT_MAX = 2**32 - 1
 
@@ -60,7 +59,7 @@ def perf(test: str, *, connection: str = "RC", size: int | str | Sequence[int | 
     True
     """
     _one_of("test", test, _core.PERF_TESTS)
-    _one_of("connection", connection, _CONNECTIONS)
+    _one_of("connection", connection, _core.PERF_CONNECTIONS)
     _one_of("topology", topology, _TOPOLOGIES)
     counts = {"iterations": 1 if iterations is None else iterations, "queue_pairs": queue_pairs, "threads": threads,
               "depth": depth, "post_list": post_list}
