@@ -83,17 +83,12 @@ void mutex_array::lock(std::uint64_t k) {
 }
 
 void mutex_array::require_progress(std::uint64_t k, std::uint64_t serving, patience& state) {
-  if (!mgr().any_failed()) return;
-  const std::int64_t now = transport().now_ps();
-  if (serving != state.serving) state = {serving, now};
-  if (now - state.since_ps < options_.patience_ps) return;
-  for (NodeId node = 0; node < num_nodes(); ++node)
-    if (mgr().failed(node))
-      throw operation_error(Status::retry_exc_err,
-                            "node " + std::to_string(my_node()) + ": lock " + std::to_string(k) + " of '" +
-                                full_name() + "' does not come free; node " + std::to_string(node) +
-                                ", which does not answer, may have it",
-                            node);
+  if (const auto lost = state.lost_with(mgr(), serving, options_.patience_ps))
+    throw operation_error(Status::retry_exc_err,
+                          "node " + std::to_string(my_node()) + ": lock " + std::to_string(k) + " of '" + full_name() +
+                              "' does not come free; node " + std::to_string(*lost) +
+                              ", which does not answer, may have it",
+                          *lost);
 }
 
 void mutex_array::give_up(local_lock& lock) {

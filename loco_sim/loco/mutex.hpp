@@ -26,6 +26,7 @@
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/channel.hpp"
 #include "loco_sim/loco/mem_ref.hpp"
+#include "loco_sim/loco/patience.hpp"
 
 namespace loco {
 
@@ -82,11 +83,6 @@ class mutex_array : public channel {
   [[nodiscard]] NodeId home(std::uint64_t k) const;
   [[nodiscard]] place place_of(std::uint64_t k) const;
   [[nodiscard]] local_lock& mine(std::uint64_t k);
-  /// How a wait for one's ticket goes on.
-  struct patience {
-    std::uint64_t serving = ~std::uint64_t{0};
-    std::int64_t since_ps = 0;
-  };
   /// Throws operation_error when a node that does not answer may hold lock k.
   void require_progress(std::uint64_t k, std::uint64_t serving, patience& state);
   /// The node's turn at a lock ends without the lock.
@@ -129,7 +125,7 @@ class acquisition {
   std::uint32_t lane_ = 0;
   mutex_array::local_lock* local_ = nullptr;  ///< stays where it is
   std::uint64_t turn_ = 0;
-  mutex_array::patience patience_;
+  patience patience_;
   Step step_ = Step::held;
   mem_ref answer_;
   ack_key key_;

@@ -1,7 +1,10 @@
 #include "loco_sim/loco/shared_queue.hpp"
 
+#include <string>
+
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/patience.hpp"
 
 namespace loco {
 
@@ -54,9 +57,17 @@ std::optional<std::uint64_t> queue_of_words::try_ticket(atomic_word& counter, Tu
 
 std::uint64_t queue_of_words::ticket(atomic_word& counter, Turn turn) {
   const std::uint64_t mine = counter.fetch_add(1);
-  while (state_of(mine) != state_for(mine, turn)) {
+  patience waited;
+  while (true) {
+    const std::uint64_t state = state_of(mine);
+    if (state == state_for(mine, turn)) return mine;
+    if (const auto lost = waited.lost_with(mgr(), state, kPatiencePs))
+      throw operation_error(Status::retry_exc_err,
+                            "node " + std::to_string(my_node()) + ": queue '" + full_name() + "': the turn to " +
+                                (turn == Turn::push ? "push" : "pop") + " does not come; node " +
+                                std::to_string(*lost) + ", which does not answer, may have had the one before",
+                            *lost);
   }
-  return mine;
 }
 
 void queue_of_words::fill(std::uint64_t ticket, std::span<const std::uint64_t> element) {

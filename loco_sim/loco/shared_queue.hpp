@@ -10,6 +10,11 @@
 // push and pop draw tickets, so they are fair, and wait by asking the home node again and again; try_push and try_pop
 // draw a ticket only when it is good. All accesses are the NIC's, on the home node too (see atomic_var).
 // Elements are pushed in some total order; each is popped once, in that order.
+//
+// A node that stops with a ticket leaves its slot as it is: what waits for that slot ends with operation_error, and its
+// own ticket is lost, too. try_push and try_pop find the queue full or empty then; while they wait nobody loses
+// anything. Errors: operation_error when the home does not answer, or when a node that does not answer may have had the
+// turn.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +43,8 @@ class queue_of_words : public channel {
 
  private:
   enum class Turn : std::uint8_t { push, pop };
+  /// Once a node does not answer, whoever sees its slot stay as it is for so long gives up.
+  static constexpr std::int64_t kPatiencePs = 1'000'000'000;
 
   void create();
   [[nodiscard]] std::uint64_t slot(std::uint64_t ticket) const { return ticket % capacity_ * (words_ + 1) * 8; }

@@ -1,5 +1,4 @@
-// A node stops: what the others notice, and that what they share without it stays whole. The hardware repeats a request
-// 3 times, 20 us apart; nodes ask each other every 100 us (ClusterConfig::keep_alive).
+// A node stops: what the others notice, and that what they share without it stays whole.
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -11,80 +10,17 @@
 
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/barrier.hpp"
-#include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/kvstore.hpp"
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/mutex.hpp"
 #include "loco_sim/loco/ring_buffer.hpp"
 #include "loco_sim/loco/var.hpp"
 #include "loco_sim/run/run.hpp"
-#include "tests/loco_sim/loco/both.hpp"
-#include "tests/loco_sim/transport/stages.hpp"
+#include "tests/loco_sim/loco/failing.hpp"
 
-using namespace loco::test;  // NOLINT: a test
-using namespace loco::sim::literals;
+using namespace loco::test;           // NOLINT: a test
+using namespace loco::test::failing;  // NOLINT: a test
 
 namespace model = loco::model;
-
-namespace {
-
-constexpr loco::NodeId kDead = 2;
-constexpr std::int64_t kStop = 200'000'000;              // ps
-constexpr std::int64_t kAfter = 2 * kStop;               // when a survivor looks
-constexpr std::int64_t kNoticed = (3 + 1) * 20'000'000;  // the first attempt and 3 repetitions
-constexpr std::int64_t kRoundTrip = 10'000'000;          // more than any operation takes on this idle machine
-
-loco::nic::HardwareProfile impatient() {
-  loco::nic::HardwareProfile p = round_profile();
-  p.nic_ack_timeout = 20_us;
-  p.nic_retry_count = 3;
-  return p;
-}
-
-/// Node 2 of three stops; the trace of what happened.
-model::Trace run(const Program& program) {
-  loco::ClusterConfig config;
-  config.profile = impatient();
-  config.nodes = 3;
-  config.record = true;
-  config.stops = {{kDead, {kStop}}};
-  config.events_max = 20'000'000;
-  loco::SimulatedCluster cluster(config);
-  cluster.spawn_everywhere(program);
-  cluster.run();
-  return cluster.take_trace();
-}
-
-void require_consistent(const model::Trace& trace, std::vector<model::Library> libraries) {
-  const model::Verdict verdict = model::check(trace, libraries, {});
-  INFO(verdict.to_text());
-  CHECK(verdict.consistent());
-}
-
-/// The error that `f` ends with; fails the test when it does not.
-template <typename F>
-loco::operation_error error_of(const F& f) {
-  try {
-    f();
-  } catch (const loco::operation_error& error) {
-    return error;
-  }
-  throw std::logic_error("a call that needs the node that stopped has returned");
-}
-
-/// A barrier of the nodes that go on.
-loco::barrier_options survivors() {
-  return {.fence = loco::barrier_options::Fence::participants, .participants = {0, 1}};
-}
-
-void wait_until(loco::Transport& node, std::int64_t ps) {
-  if (node.now_ps() < ps) node.compute(ps - node.now_ps());
-}
-
-/// On the node that stops: it would end much later.
-void live(loco::Transport& node) { wait_until(node, 100 * kStop); }
-
-}  // namespace
 
 TEST_CASE("an operation towards a node that stopped fails within the retries, and says what it was and where to") {
   std::optional<std::string> what;
@@ -260,129 +196,6 @@ TEST_CASE("a lock that a stopped node holds is an error for those who wait, and 
   CHECK_THAT(what[1], contains_text("lock 0 of 'held' does not come free"));
   CHECK(counted == 20);
   require_consistent(trace, {model::Library::rdmawait, model::Library::sv, model::Library::lock});
-}
-
-namespace {
-
-constexpr std::uint64_t kKeys = 60;
-
-/// What became of a survivor's operations.
-struct Outcome {
-  std::uint64_t done = 0;
-  std::uint64_t failed = 0;
-};
-
-/// Updates keys of its own, before node 2 stops and after; a failed update may or may not have been done.
-Outcome update_all(loco::Transport& node, loco::kvstore& store, std::vector<std::optional<std::uint64_t>>& known) {
-  Outcome outcome;
-  for (std::uint64_t round = 1; round <= 40; ++round) {
-    for (std::uint64_t key = node.my_node(); key < kKeys; key += 2) {
-      const std::uint64_t value = (round << 32U) + key + 1;
-      try {
-        require(store.update(key, value), "a loaded key is updated");
-        known[key] = value;
-        ++outcome.done;
-      } catch (const loco::operation_error& error) {
-        require(error.peer() == kDead, "only the node that stopped fails");
-        known[key].reset();
-        ++outcome.failed;
-      }
-    }
-    if (round == 20) wait_until(node, kAfter);
-  }
-  return outcome;
-}
-
-/// Looks up all keys; those on the node that stopped are an error.
-void look_at_all(loco::kvstore& store, const std::vector<std::optional<std::uint64_t>>& known, std::uint64_t mine) {
-  for (std::uint64_t key = 0; key < kKeys; ++key) {
-    const bool there = key % 3 != kDead;  // entry i is on node i modulo nodes
-    try {
-      const std::optional<std::uint64_t> value = store.lookup(key);
-      require(there && value.has_value(), "a survivor's key is found");
-      require((*value & 0xffffffffU) == key + 1, "with a value of its own");
-      if (key % 2 == mine && known[key]) require(value == known[key], "the one that was written last");
-    } catch (const loco::operation_error& error) {
-      require(!there && error.peer() == kDead, "a key on a node that answers is not lost");
-    }
-  }
-}
-
-}  // namespace
-
-TEST_CASE("a key-value store goes on without a node that stopped") {
-  std::array<Outcome, 2> outcomes;
-  const model::Trace trace = run([&](loco::Transport& node) {
-    loco::manager mgr(node);
-    loco::kvstore store(mgr, "store", {.slots_per_node = 64, .locks = 30});
-    loco::barrier everybody(mgr, "everybody");
-    std::optional<loco::barrier> rest;
-    if (node.my_node() != kDead) rest.emplace(mgr, "rest", survivors());
-    mgr.wait_for_ready();
-    store.load(kKeys, [](std::uint64_t i) { return std::pair(i, i + 1); });
-    everybody.waiting();
-    if (node.my_node() == kDead) {
-      // Other values than the survivors', whose rounds are 1 to 40: linearisability is decided by them.
-      for (std::uint64_t i = 0;; ++i) static_cast<void>(store.update(i % kKeys, ((i + 1000) << 32U) + i % kKeys + 1));
-    }
-    std::vector<std::optional<std::uint64_t>> known(kKeys);
-    Outcome& outcome = outcomes.at(node.my_node());
-    // Node 2 writes all keys until it stops: only afterwards what a survivor has written stays.
-    outcome = update_all(node, store, known);
-    rest->waiting();
-    look_at_all(store, known, node.my_node());
-    rest->waiting();
-    // New keys come and go among the survivors; the store needs nobody's acknowledgement but theirs. Of any three keys
-    // in a row not all can have their lock on node 2.
-    std::vector<std::uint64_t> inserted;
-    for (std::uint64_t key = 1000 + 100 * node.my_node(); key < 1030 + 100 * node.my_node(); ++key) {
-      try {
-        if (store.insert(key, key)) inserted.push_back(key);
-      } catch (const loco::operation_error&) {
-        require(!store.lookup(key), "an insert without its lock has done nothing");
-      }
-    }
-    require(!inserted.empty(), "some inserts succeed");
-    rest->waiting();
-    for (std::uint64_t key = 1000; key < 1030; ++key)
-      for (const std::uint64_t k : {key, key + 100})
-        if (const auto value = store.lookup(k)) require(*value == k, "what was inserted is found on both nodes");
-    for (const std::uint64_t key : inserted) {
-      require(store.lookup(key) == key, "what was inserted is found");
-      require(store.erase(key), "and erased");
-      require(!store.lookup(key), "and gone");
-    }
-    rest->waiting();
-  });
-  for (const Outcome& outcome : outcomes) {
-    CHECK(outcome.done > 0);
-    CHECK(outcome.failed > 0);
-  }
-  require_consistent(trace,
-                     {model::Library::rdmawait, model::Library::rbl, model::Library::lock, model::Library::kvstore});
-}
-
-TEST_CASE("a kvstore call that finds no free slot lets go of its lock") {
-  on_threads(2, [](loco::Transport& node) {
-    loco::manager mgr(node);
-    loco::kvstore store(mgr, "store", {.slots_per_node = 1, .locks = 1});
-    loco::barrier bar(mgr, "bar");
-    mgr.wait_for_ready();
-    if (node.my_node() == 0) {
-      require(store.insert(1, 1), "the first key has room");
-      bool thrown = false;
-      try {
-        store.insert(2, 1);
-      } catch (const loco::size_error&) {
-        thrown = true;
-      }
-      require(thrown, "the second one has not");
-      require(store.update(1, 2), "the one lock is free again");
-    }
-    bar.waiting();
-    require(store.update(1, 3), "for other nodes, too");
-    bar.waiting();
-  });
 }
 
 TEST_CASE("a scenario in which a host stops ends with what the others noticed") {
