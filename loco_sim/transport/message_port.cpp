@@ -49,6 +49,10 @@ void MessagePort::charge_looks(std::size_t count) {
   charge((transport_.profile().cpu_load * static_cast<std::int64_t>(count)).ps);
 }
 
+void MessagePort::charge_swaps(std::size_t count) {
+  charge((transport_.profile().cpu_atomic * static_cast<std::int64_t>(count)).ps);
+}
+
 void MessagePort::send(PortId to, std::span<const std::uint64_t> words) {
   const std::uint64_t bytes = words.size_bytes();
   if (bytes > buffer_bytes_)

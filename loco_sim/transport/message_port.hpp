@@ -50,6 +50,8 @@ class MessagePort {
   /// For the calling thread: it computes for a while, or looks at words of its process's own memory (cpu.load each).
   void charge(std::int64_t ps);
   void charge_looks(std::size_t count);
+  /// Or changes them by compare-and-swap (cpu.atomic each).
+  void charge_swaps(std::size_t count);
   /// Waits only for room: the words may be reused at once.
   void send(PortId to, std::span<const std::uint64_t> words);
   /// Takes what has come, and calls handler(PortId from, std::span<const std::uint64_t> words) for each message, which

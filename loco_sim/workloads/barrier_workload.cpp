@@ -4,7 +4,7 @@
 
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/workloads/kinds.hpp"
-#include "loco_sim/workloads/message_rank.hpp"
+#include "loco_sim/workloads/message_collectives.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 
 namespace loco::workloads {
@@ -12,6 +12,10 @@ namespace loco::workloads {
 barrier_options options_under(const LibraryFaults& faults, barrier_options options) {
   if (faults.has(LibraryFault::barrier_without_fence)) options.fence = barrier_options::Fence::none;
   return options;
+}
+
+message_rank::Costs library_costs(const Params& params) {
+  return {.sent_ps = params.get("library_send_ns") * 1000, .received_ps = params.get("library_ns") * 1000};
 }
 
 namespace {
@@ -30,7 +34,7 @@ void barrier_program(Transport& node, const Setup& setup, MessageNetwork* networ
     std::optional<message_rank> rank;
     std::optional<message_barrier> messages;
     if (network != nullptr) {
-      rank.emplace(node, *network, *boxes, thread, setup.params.get("library_ns") * 1000);
+      rank.emplace(node, *network, *boxes, thread, library_costs(setup.params));
       messages.emplace(*rank, node.num_nodes() * threads,
                        static_cast<BarrierAlgorithm>(setup.params.get("algorithm") - 1));
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -12,7 +13,7 @@
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/ring_buffer.hpp"
 #include "loco_sim/workloads/kinds.hpp"
-#include "loco_sim/workloads/message_rank.hpp"
+#include "loco_sim/workloads/message_collectives.hpp"
 #include "loco_sim/workloads/payload.hpp"
 
 namespace loco::workloads {
@@ -63,43 +64,55 @@ class over_variables {
 };
 
 /// As a program over MPI does it: broadcasts that do not block, and a message from each rank to rank 0 when it has one.
-/// Rank 0 has a receive posted for each of those messages. All look through all of their requests, as MPI_Testsome
-/// does.
+/// Rank 0 has a receive posted for each of those messages, and waits for any of them, or takes some. The others wait
+/// for the broadcasts one after the other.
 class over_tree {
  public:
   over_tree(manager& mgr, const Setup& setup, MessageNetwork* network)
       : setup_(setup),
         payload_(setup.params.get("size")),
-        nodes_(mgr.num_nodes()),
+        others_(mgr.num_nodes() - 1),
         boxes_(mgr.transport(), 1, static_cast<std::uint32_t>(payload_.words.size())),
-        rank_(mgr.transport(), *network, boxes_, 0, setup.params.get("library_ns") * 1000),
-        broadcast_(rank_, nodes_) {}
+        rank_(mgr.transport(), *network, boxes_, 0, library_costs(setup.params)),
+        broadcast_(rank_, mgr.num_nodes()),
+        waits_for_any_(setup.params.get("wait") == 0) {
+    if (rank_.rank() != 0) return;
+    slots_.resize(setup.params.count("outstanding"));
+    requests_.resize(slots_.size() * others_);
+    for (std::size_t slot = slots_.size(); slot-- > 0;) free_.push_back(slot);
+  }
 
   void send(std::uint64_t i) {
     payload_.fill(i);
     broadcast_.send(i, payload_.words);
-    Seen& seen = seen_.emplace_back(nodes_ - 1);
-    for (Rank r = 1; r < nodes_; ++r) rank_.post_receive(r, i | kSeen, seen[r - 1]);
+    const std::size_t slot = free_.back();
+    free_.pop_back();
+    slots_[slot] = {.number = i, .missing = others_, .seen = std::vector<message_rank::Request>(others_)};
+    for (std::uint32_t k = 0; k < others_; ++k) {
+      rank_.post_receive(k + 1, i | kSeen, slots_[slot].seen[k]);
+      requests_[slot * others_ + k] = &slots_[slot].seen[k];
+    }
   }
-  /// Asked in the order of the numbers, again and again until it is so.
-  bool seen_by_all(std::uint64_t) {
-    rank_.progress();
-    rank_.look_at(seen_.size() * (nodes_ - 1));
-    if (!std::ranges::all_of(seen_.front(), &message_rank::Request::done)) return false;
-    seen_.pop_front();
-    return true;
+  /// Waits, or looks once. Calls completed(i) for each broadcast that all have now.
+  template <typename Completed>
+  void take_completed(const Completed& completed) {
+    const auto take = [&](std::size_t request) {
+      requests_[request] = nullptr;
+      Slot& slot = slots_[request / others_];
+      if (--slot.missing != 0) return;
+      free_.push_back(request / others_);
+      completed(slot.number);
+    };
+    if (waits_for_any_) return take(rank_.wait_any(requests_));
+    for (const std::size_t request : rank_.test_some(requests_)) take(request);
   }
   void receive(std::uint64_t i) {
     const auto rounds = static_cast<std::uint64_t>(setup_.params.get("iterations"));
     const auto outstanding = static_cast<std::uint64_t>(setup_.params.get("outstanding"));
     auto& under_way = broadcast_.under_way();
     while (under_way.size() < outstanding && expected_ < rounds) broadcast_.expect(++expected_);
-    while (true) {
-      const bool happened = broadcast_.progress();
-      rank_.look_at(under_way.size());
-      if (under_way.front().passed_on) break;
-      if (!happened) setup_.cluster.node(rank_.rank()).pause();
-    }
+    while (!under_way.front().passed_on)
+      if (!broadcast_.progress()) setup_.cluster.node(rank_.rank()).pause();
     const auto& words = under_way.front().request.words;
     payload_.fill(i);
     setup_.results.promise("wrong_messages", words == payload_.words ? 0 : 1);
@@ -108,17 +121,26 @@ class over_tree {
   }
 
  private:
-  using Seen = std::vector<message_rank::Request>;
   static constexpr Tag kSeen = Tag{1} << 63U;
+
+  /// A broadcast that is outstanding.
+  struct Slot {
+    std::uint64_t number = 0;
+    std::uint32_t missing = 0;                     ///< ranks that have not said that they have it
+    std::vector<message_rank::Request> seen = {};  ///< by rank
+  };
 
   const Setup& setup_;
   Payload payload_;
-  std::uint32_t nodes_;
+  std::uint32_t others_;  ///< ranks besides rank 0
   message_boxes boxes_;
   message_rank rank_;
   message_broadcast broadcast_;
-  std::deque<Seen> seen_;       ///< of rank 0: of each broadcast that is outstanding
-  std::uint64_t expected_ = 0;  ///< of the others: number of the latest broadcast that may come
+  bool waits_for_any_;
+  std::vector<Slot> slots_;                       ///< of rank 0
+  std::vector<message_rank::Request*> requests_;  ///< of rank 0: a slot's, by rank; null: taken
+  std::vector<std::size_t> free_;                 ///< slots
+  std::uint64_t expected_ = 0;                    ///< of the others: number of the latest broadcast that may come
 };
 
 /// Messages of one size in a ring buffer.
@@ -155,7 +177,7 @@ class over_ring {
   ring_buffer ring_;
 };
 
-/// Sends as soon as fewer than `outstanding` broadcasts wait to be confirmed.
+/// Sends `outstanding` broadcasts, then another one whenever one is confirmed (Section 6.1).
 template <typename Carrier>
 void send_all(Carrier& carrier, manager& mgr, const Setup& setup) {
   Transport& node = mgr.transport();
@@ -163,22 +185,28 @@ void send_all(Carrier& carrier, manager& mgr, const Setup& setup) {
   std::iota(receivers.begin(), receivers.end(), NodeId{1});
   const auto rounds = static_cast<std::uint64_t>(setup.params.get("iterations"));
   const auto outstanding = static_cast<std::uint64_t>(setup.params.get("outstanding"));
-  std::deque<std::int64_t> begun;  // of those that are outstanding
+  std::map<std::uint64_t, std::int64_t> begun;  // of those that are outstanding, by number
   std::uint64_t confirmed = 0;
+  const auto completed = [&](std::uint64_t i) {
+    ++confirmed;
+    const auto at = begun.find(i);
+    setup.results.add("broadcast_seen_by_all", at->second, node.now_ps());
+    begun.erase(at);
+  };
   for (std::uint64_t sent = 0; confirmed < rounds;) {
-    if (sent < rounds && begun.size() < outstanding) {
-      begun.push_back(node.now_ps());
-      carrier.send(++sent);
-      setup.results.add("broadcast", begun.back(), node.now_ps());
+    while (sent < rounds && begun.size() < outstanding) {
+      const std::int64_t begin = node.now_ps();
+      begun.emplace(++sent, begin);
+      carrier.send(sent);
+      setup.results.add("broadcast", begin, node.now_ps());
     }
-    bool progress = sent < rounds && begun.size() < outstanding;
-    while (!begun.empty() && carrier.seen_by_all(confirmed + 1)) {
-      ++confirmed;
-      setup.results.add("broadcast_seen_by_all", begun.front(), node.now_ps());
-      begun.pop_front();
-      progress = true;
+    if constexpr (requires { carrier.take_completed(completed); }) {
+      carrier.take_completed(completed);
+    } else {  // they are confirmed in order
+      const std::uint64_t before = confirmed;
+      while (!begun.empty() && carrier.seen_by_all(confirmed + 1)) completed(confirmed + 1);
+      if (confirmed == before) mgr.pause_for("broadcast", receivers);
     }
-    if (!progress) mgr.pause_for("broadcast", receivers);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/ring_buffer.hpp"
+#include "loco_sim/workloads/message_rank.hpp"
 #include "loco_sim/workloads/workload.hpp"
 
 namespace loco::workloads {
@@ -31,21 +32,28 @@ inline constexpr ParamSpec kReceivedNs{"library_ns",
                                        "nanoseconds that a message-passing library takes for a received message, "
                                        "besides what the simulated hardware takes"};
 
+inline constexpr ParamSpec kSentNs{
+    "library_send_ns", ParamKind::count, 27, 0, 1'000'000, "the same for a message that is sent"};
+/// Open MPI, as message_rank.hpp and message_collectives.hpp have it.
+inline constexpr std::array<std::string_view, 2> kWaitNames = {"waitany", "testsome"};
+
 inline constexpr std::array<std::string_view, 3> kFenceNames = {"all_nodes", "participants", "none"};
 
-inline constexpr std::array<std::string_view, 3> kBarrierAlgorithmNames = {"loco", "dissemination",
-                                                                           "recursive_doubling"};
+inline constexpr std::array<std::string_view, 6> kBarrierAlgorithmNames = {
+    "loco", "dissemination", "recursive_doubling", "linear", "tree", "open_mpi"};
 inline constexpr std::array kBarrierParams = {
     kIterations,
     kThreadsPerNode,
     ParamSpec{"fence", ParamKind::choice, 0, 0, 2,
               "which nodes the barrier fences: all (transitive), the participants' or none (not a correct barrier)",
               kFenceNames},
-    ParamSpec{"algorithm", ParamKind::choice, 0, 0, 2,
-              "LOCO's barrier, or one over messages as MPI libraries have them, which never fences",
+    ParamSpec{"algorithm", ParamKind::choice, 0, 0, 5,
+              "LOCO's barrier, or one over messages as MPI libraries have them, which never fences; open_mpi: the one "
+              "that Open MPI 5 takes for so many ranks",
               kBarrierAlgorithmNames},
     kInline,
-    kReceivedNs};
+    kReceivedNs,
+    kSentNs};
 inline constexpr std::array<std::string_view, 3> kCarrierNames = {"variables", "ring_buffer", "tree"};
 inline constexpr std::array kBroadcastParams = {
     kIterations,
@@ -59,8 +67,13 @@ inline constexpr std::array kBroadcastParams = {
     ParamSpec{"ring", ParamKind::size, 64 << 10, 16, 1 << 30, "bytes of the ring buffer, a multiple of 8"},
     ParamSpec{"heads", ParamKind::count, 1, 1, 4096,
               "messages that the ring buffer has on their way at once; 1: as the paper has it"},
+    ParamSpec{"wait", ParamKind::choice, 0, 0, 1,
+              "over a tree: how node 0 learns that others have a broadcast, one at a time (MPI_Waitany) or all that "
+              "have come (MPI_Testsome)",
+              kWaitNames},
     kInline,
-    kReceivedNs};
+    kReceivedNs,
+    kSentNs};
 
 inline constexpr std::array<std::string_view, 2> kMixedSizeNames = {"checksum", "guards"};
 inline constexpr std::array kMixedSizeParams = {
@@ -175,5 +188,7 @@ void start_lookup(const Setup& setup);
 /// An object's options under the faults that are switched on.
 [[nodiscard]] barrier_options options_under(const LibraryFaults& faults, barrier_options options = {});
 [[nodiscard]] ring_options options_under(const LibraryFaults& faults, ring_options options);
+/// library_send_ns and library_ns.
+[[nodiscard]] message_rank::Costs library_costs(const Params& params);
 
 }  // namespace loco::workloads

@@ -1,7 +1,6 @@
 #include "loco_sim/workloads/message_rank.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace loco::workloads {
 
@@ -50,16 +49,13 @@ std::optional<Tag> message_boxes::receive(std::uint32_t from, std::uint32_t to, 
 // --- a rank ----------------------------------------------------------------------------------------------------------
 
 message_rank::message_rank(Transport& node, MessageNetwork& network, message_boxes& boxes, std::uint32_t thread,
-                           std::int64_t received_ps)
-    : node_(node),
-      port_(network.port(node.my_node(), thread)),
-      boxes_(boxes),
-      thread_(thread),
-      received_ps_(received_ps) {
+                           Costs costs)
+    : node_(node), port_(network.port(node.my_node(), thread)), boxes_(boxes), thread_(thread), costs_(costs) {
   port_.open();
 }
 
 void message_rank::send(Rank to, Tag tag, std::span<const std::uint64_t> words) {
+  port_.charge(costs_.sent_ps);
   if (to / boxes_.ranks() == node_.my_node()) return boxes_.send(thread_, to % boxes_.ranks(), tag, words);
   words_.assign(1, tag);
   words_.insert(words_.end(), words.begin(), words.end());
@@ -80,7 +76,7 @@ void message_rank::post_receive(Rank from, Tag tag, Request& request) {
 
 void message_rank::arrived(Rank from, Tag tag, std::span<const std::uint64_t> words) {
   port_.charge_looks(kLooksPerMatch);
-  port_.charge(received_ps_);
+  port_.charge(costs_.received_ps);
   const auto found = expected_.find({from, tag});
   if (found == expected_.end()) {
     unexpected_.emplace(Key{from, tag}, std::vector(words.begin(), words.end()));
@@ -110,80 +106,37 @@ void message_rank::receive(Rank from, Tag tag, Request& request) {
     if (!progress()) node_.pause();
 }
 
-// --- barriers --------------------------------------------------------------------------------------------------------
-
-namespace {
-/// Rounds of a barrier, in its tags: one for each power of two, and two for ranks beyond the greatest one.
-constexpr unsigned kRoundBits = 6;
-constexpr std::uint32_t kBefore = 62;
-constexpr std::uint32_t kAfter = 63;
-}  // namespace
-
-void message_barrier::tell(Rank rank, std::uint32_t round) { rank_.send(rank, count_ << kRoundBits | round, {}); }
-void message_barrier::hear(Rank rank, std::uint32_t round) {
-  rank_.receive(rank, count_ << kRoundBits | round, request_);
+std::size_t message_rank::wait_any(std::span<Request* const> requests) {
+  const auto is_done = [](const Request* request) { return request != nullptr && request->done; };
+  const auto first_done = [&] {
+    return static_cast<std::size_t>(std::ranges::find_if(requests, is_done) - requests.begin());
+  };
+  // One pass over a part of them.
+  const auto pass = [&](std::size_t count) {
+    const auto idle = static_cast<std::size_t>(std::ranges::count(requests.first(count), nullptr));
+    port_.charge_looks(idle);
+    port_.charge_swaps(count - idle);
+  };
+  std::size_t found = first_done();
+  const std::size_t marked = std::min(found + 1, requests.size());
+  pass(marked);
+  while (found == requests.size()) {
+    if (progress())
+      found = first_done();
+    else
+      node_.pause();
+  }
+  pass(marked);
+  return found;
 }
 
-void message_barrier::waiting() {
-  const Rank me = rank_.rank();
-  ++count_;
-  if (algorithm_ == BarrierAlgorithm::dissemination) {
-    for (std::uint32_t k = 0; (1U << k) < ranks_; ++k) {
-      tell((me + (1U << k)) % ranks_, k);
-      hear((me + ranks_ - (1U << k)) % ranks_, k);
-    }
-    return;
-  }
-  // Ranks beyond the greatest power of two let another one stand for them.
-  const std::uint32_t full = std::bit_floor(ranks_);
-  if (me >= full) {
-    tell(me - full, kBefore);
-    hear(me - full, kAfter);
-    return;
-  }
-  const bool stands = me + full < ranks_;
-  if (stands) hear(me + full, kBefore);
-  for (std::uint32_t k = 0; (1U << k) < full; ++k) {
-    tell(me ^ (1U << k), k);
-    hear(me ^ (1U << k), k);
-  }
-  if (stands) tell(me + full, kAfter);
-}
-
-// --- broadcasts ------------------------------------------------------------------------------------------------------
-
-message_broadcast::message_broadcast(message_rank& rank, std::uint32_t ranks) : rank_(rank) {
-  constexpr std::uint32_t kLinearUpTo = 4;  // libNBC's choice
-  const Rank me = rank.rank();
-  if (ranks <= kLinearUpTo) {
-    for (Rank r = 1; me == 0 && r < ranks; ++r) children_.push_back(r);
-    return;
-  }
-  if (me != 0) parent_ = me - std::bit_floor(me);
-  for (std::uint32_t step = me == 0 ? 1 : 2 * std::bit_floor(me); me + step < ranks; step *= 2)
-    children_.push_back(me + step);
-}
-
-void message_broadcast::pass_on(Tag i, std::span<const std::uint64_t> words) {
-  for (const Rank child : children_) rank_.send(child, i, words);
-}
-
-void message_broadcast::send(Tag i, std::span<const std::uint64_t> words) { pass_on(i, words); }
-
-void message_broadcast::expect(Tag i) {
-  under_way_.push_back({.number = i});
-  rank_.post_receive(parent_, i, under_way_.back().request);  // a deque does not move what it holds
-}
-
-bool message_broadcast::progress() {
-  bool happened = rank_.progress();
-  rank_.look_at(under_way_.size());
-  for (UnderWay& u : under_way_) {
-    if (u.passed_on || !u.request.done) continue;
-    u.passed_on = happened = true;
-    pass_on(u.number, u.request.words);
-  }
-  return happened;
+std::vector<std::size_t> message_rank::test_some(std::span<Request* const> requests) {
+  std::vector<std::size_t> found;
+  port_.charge_looks(requests.size());
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    if (requests[i] != nullptr && requests[i]->done) found.push_back(i);
+  if (found.empty() && !progress()) node_.pause();
+  return found;
 }
 
 }  // namespace loco::workloads

@@ -1,19 +1,17 @@
 // What MPI libraries do, over SEND and RECV on the same hardware, to compare LOCO's objects with (LOCO paper, Section
-// 6.1): ranks that send each other messages, barriers among them, and broadcasts that do not block.
+// 6.1): ranks that send each other messages. message_collectives.hpp has what they do together.
 //
 // A rank is a thread. Messages are eager and matched by sender and tag, in a hash table as UCX does: two looks each.
 // Between nodes they are SENDs into receive buffers that are posted in advance (loco_sim/transport/message_port.hpp);
 // between ranks of a node they go through boxes in shared memory, one for each pair, as in Open MPI's sm transport.
-// What the library itself computes for a received message (progress, callbacks, requests) is one number, received_ps:
-// MPICH and UCX take 225 ns for it on ThunderX2 servers (Zambre et al., "Breaking Band: A Breakdown of High-performance
-// Communication", 2020), and 27 ns for a send, which are left out, as are datatypes, communicators and rendezvous.
-// Nothing fences: like MPI's barrier they synchronise threads, not memory.
-//   dissemination        Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988
-//   recursive doubling   Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in
-//                        MPICH", 2005. Open MPI takes it for a power of two ranks, dissemination else (coll/tuned).
-//   broadcast            binomial tree with the rounds of libNBC (Hoefler, Lumsdaine and Rehm, "Implementation and
-//                        performance analysis of non-blocking collective operations for MPI", SC 2007), which is Open
-//                        MPI's MPI_Ibcast: up to four ranks the root sends to all
+// What the library itself computes (requests, progress, callbacks) is two numbers, one for a message that is sent and
+// one for a message that has come: MPICH and UCX take 27 ns and 225 ns on ThunderX2 servers (Zambre et al., "Breaking
+// Band: A Breakdown of High-performance Communication", 2020). Datatypes, communicators and rendezvous are left out.
+//
+// What a wait for one of several requests costs is counted after Open MPI 5 (ompi/request/req_wait.c, req_test.c).
+// MPI_Waitany leaves its mark in each request with a compare-and-swap, up to the first that is complete, and takes the
+// marks off again with as many: it costs what is waited for, for each completion. MPI_Testsome looks at each request
+// once and takes all that are complete.
 #pragma once
 
 #include <cstdint>
@@ -70,9 +68,14 @@ class message_rank {
     std::vector<std::uint64_t> words = {};
   };
 
+  /// What the library computes besides what the simulated hardware takes, for each message.
+  struct Costs {
+    std::int64_t sent_ps = 0;
+    std::int64_t received_ps = 0;
+  };
+
   /// The calling thread is number `thread` of its node.
-  message_rank(Transport& node, MessageNetwork& network, message_boxes& boxes, std::uint32_t thread,
-               std::int64_t received_ps = 0);
+  message_rank(Transport& node, MessageNetwork& network, message_boxes& boxes, std::uint32_t thread, Costs costs);
 
   [[nodiscard]] Rank rank() const { return port_.id(); }
   /// The words may be reused at once.
@@ -82,8 +85,12 @@ class message_rank {
   bool progress();
   /// Until it comes.
   void receive(Rank from, Tag tag, Request& request);
-  /// The program looks at this many requests.
-  void look_at(std::size_t requests) { port_.charge_looks(requests); }
+  /// MPI_Waitany: until one of the requests is done; which. Null stands for MPI_REQUEST_NULL; one is not.
+  std::size_t wait_any(std::span<Request* const> requests);
+  /// MPI_Testsome: those that are done, after one look at what has come if there is none yet.
+  std::vector<std::size_t> test_some(std::span<Request* const> requests);
+  /// The library looks at words of its own.
+  void look_at(std::size_t words) { port_.charge_looks(words); }
 
  private:
   using Key = std::pair<Rank, Tag>;
@@ -93,59 +100,10 @@ class message_rank {
   MessagePort& port_;
   message_boxes& boxes_;
   std::uint32_t thread_;
-  std::int64_t received_ps_;
+  Costs costs_;
   std::multimap<Key, Request*> expected_;
   std::multimap<Key, std::vector<std::uint64_t>> unexpected_;
   std::vector<std::uint64_t> words_;
-};
-
-enum class BarrierAlgorithm : std::uint8_t { dissemination, recursive_doubling };
-
-class message_barrier {
- public:
-  message_barrier(message_rank& rank, std::uint32_t ranks, BarrierAlgorithm algorithm)
-      : rank_(rank), ranks_(ranks), algorithm_(algorithm) {}
-
-  void waiting();
-
- private:
-  void tell(Rank rank, std::uint32_t round);
-  void hear(Rank rank, std::uint32_t round);
-
-  message_rank& rank_;
-  std::uint32_t ranks_;
-  BarrierAlgorithm algorithm_;
-  std::uint64_t count_ = 0;
-  message_rank::Request request_;
-};
-
-/// Broadcasts from rank 0, any number of them under way. Progress is made in progress() only, which looks at each of
-/// them, as libNBC does.
-class message_broadcast {
- public:
-  message_broadcast(message_rank& rank, std::uint32_t ranks);
-
-  /// Rank 0: sends message number i. It is done when it is on its way.
-  void send(Tag i, std::span<const std::uint64_t> words);
-  /// The others, in the order of the numbers: message number i may come.
-  void expect(Tag i);
-  /// False when nothing has happened.
-  bool progress();
-  /// Messages under way, oldest first: number, and words once `request.done` and passed on.
-  struct UnderWay {
-    Tag number = 0;
-    bool passed_on = false;
-    message_rank::Request request = {};
-  };
-  [[nodiscard]] std::deque<UnderWay>& under_way() { return under_way_; }
-
- private:
-  void pass_on(Tag i, std::span<const std::uint64_t> words);
-
-  message_rank& rank_;
-  Rank parent_ = 0;
-  std::vector<Rank> children_;
-  std::deque<UnderWay> under_way_;
 };
 
 }  // namespace loco::workloads

@@ -79,9 +79,9 @@ FIGURES = [
     Figure("fig16_barrier", "topology.nodes", ("workload.algorithm", "workload.fence", "workload.threads_per_node"),
            "median, us", microseconds, lambda row: not over_messages(row) or row["workload.fence"] == "none",
            panels=("workload.threads_per_node",), quick=FEW),
-    Figure("fig16_broadcast", "workload.outstanding", ("workload.over", "workload.heads", "topology.nodes"),
+    Figure("fig16_broadcast", "workload.outstanding", ("workload.over", "workload.heads", "workload.wait", "topology.nodes"),
            "million broadcasts/s", broadcasts,
-           lambda row: row["workload.over"] == "ring_buffer" or int(row["workload.heads"]) == 1,
+           lambda row: row["workload.wait"] == "waitany" if row["workload.over"] == "ring_buffer" else int(row["workload.heads"]) == 1,
            x_label="outstanding broadcasts", panels=("topology.nodes",), log_x=True, quick=FEW),
     Figure("fig17_kvstore", "topology.nodes", KV_SERIES, "million operations/s", millions,
            panels=("workload.mix", "workload.keys"), quick=FEW_KEYS),
@@ -99,13 +99,19 @@ FIGURES = [
 
 
 NAMES = {"workload.over": {"ring_buffer": "ring buffer", "tree": "MPI_Ibcast"},
-         "workload.algorithm": {"recursive_doubling": "recursive doubling", "mpi_window": "MPI window", "loco": "LOCO"},
+         "workload.algorithm": {"recursive_doubling": "recursive doubling", "mpi_window": "MPI window", "loco": "LOCO", "open_mpi": "Open MPI"},
+         "workload.wait": {"waitany": "MPI_Waitany", "testsome": "MPI_Testsome"},
+         "workload.heads": {"1": "one head", "8": "eight heads"},
          "workload.fence": {"all_nodes": "fence", "none": "no fence"}}
 """What the page calls values of the swept keys."""
 
+MEANINGLESS = {"ring_buffer": "workload.wait", "tree": "workload.heads"}
+"""By carrier of a broadcast: the swept key that it does not know."""
+
 
 def column(row: Row, figure: Figure, keys: Sequence[str]) -> str:
-    return " ".join(NAMES.get(key, {}).get(row[key], str(row[key])) for key in keys) or figure.y
+    known = [key for key in keys if key != MEANINGLESS.get(row.get("workload.over", ""))]
+    return " ".join(NAMES.get(key, {}).get(str(row[key]), str(row[key])) for key in known) or figure.y
 
 
 def cells(figure: Figure, rows: Sequence[Row], keys: Sequence[str]) -> tuple[list[str], list[str], dict[tuple[str, str], float]]:
@@ -194,7 +200,8 @@ def replaced(page: str, name: str, text: str) -> str:
 
 def rows_of(figure: Figure, quick: bool) -> list[Row]:
     scenario = ls.Scenario(HERE / f"{figure.name}.yaml")
-    axes = {key: sorted({0: values[0], -1: values[-1]}.values(), key=values.index) for key, values in scenario.sweep_axes.items()}
+    axes = {key: sorted({0: values[0], -1: values[-1]}.values(), key=values.index) for key, values in scenario.sweep_axes.items()
+            if key not in figure.quick}
     found = ls.sweep_rows(scenario, axes, overrides=figure.quick, progress=False) if quick else ls.sweep_rows(scenario)
     rows = sorted(found, key=lambda r: int(r["point"]))
     failed = [row for row in rows if row["error"]]

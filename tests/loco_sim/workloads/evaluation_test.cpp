@@ -47,35 +47,55 @@ double kvstore(Mix mix, std::int64_t window, bool fence = true, bool zipfian = f
 
 }  // namespace
 
-TEST_CASE("Fig. 16: LOCO's barrier without its fence is no slower than those over messages") {
-  // Between two nodes both are one message. MPI's rides in its work request, which saves two DMA reads: more than the
-  // rest of the library costs here. So two nodes are compared like with like.
-  for (const std::uint32_t nodes : {2U, 3U, 4U, 5U, 8U})
-    for (const std::int64_t algorithm : {1, 2}) {
-      INFO(nodes << " nodes, algorithm " << algorithm);
-      const double messages = per_second(
-          run("barrier", nodes, {{"iterations", 200}, {"algorithm", algorithm}, {"inline", nodes == 2 ? 0 : 1}}));
-      CHECK(per_second(run("barrier", nodes, {{"iterations", 200}, {"fence", 2}})) > messages);
+TEST_CASE("Fig. 16: LOCO's barrier without its fence is no slower than Open MPI's") {
+  enum Algorithm : std::int64_t { kLoco = 0, kOpenMpi = 5 };
+  for (const std::uint32_t nodes : {2U, 3U, 4U, 6U, 8U})
+    for (const std::int64_t threads : {1, 4, 16}) {
+      INFO(nodes << " nodes, " << threads << " threads each");
+      const auto barriers = [&](Algorithm algorithm, bool inlined) {
+        return per_second(run("barrier", nodes,
+                              {{"iterations", 60},
+                               {"threads_per_node", threads},
+                               {"fence", 2},
+                               {"algorithm", algorithm},
+                               {"inline", inlined ? 1 : 0}}));
+      };
+      const double loco = barriers(kLoco, true);
+      // Between two threads on two nodes both are one message. MPI's rides in its work request, which saves two DMA
+      // reads, a little more than what the library costs: there it is like with like that is compared.
+      const bool alone = nodes == 2 && threads == 1;
+      CHECK(loco > barriers(kOpenMpi, !alone));
+      if (alone) CHECK(loco > 0.9 * barriers(kOpenMpi, true));
     }
 }
 
-TEST_CASE("Fig. 16: the ring buffer gets ahead of broadcasts over messages as more of them are outstanding") {
-  // With one head the ring buffer sends one message a round trip, as Section 5.2 describes it: then it does not.
+TEST_CASE("Fig. 16: the ring buffer gets ahead of MPI_Ibcast as more broadcasts are outstanding") {
   enum Over : std::int64_t { kRing = 1, kTree = 2 };
-  const auto broadcasts = [](std::uint32_t nodes, Over over, std::int64_t outstanding, std::int64_t heads) {
+  const auto broadcasts = [](std::uint32_t nodes, Over over, std::int64_t outstanding, std::int64_t heads = 1) {
     return per_second(
         run("broadcast", nodes,
             {{"iterations", 300}, {"size", 64}, {"over", over}, {"outstanding", outstanding}, {"heads", heads}}));
   };
   for (const std::uint32_t nodes : {2U, 4U, 8U}) {
     INFO(nodes << " nodes");
+    // MPI's falls, since each MPI_Waitany goes through all requests; the ring buffer keeps its rate.
+    const double few = broadcasts(nodes, kTree, nodes == 2 ? 8 : 4);
+    CHECK(broadcasts(nodes, kTree, 32) < 0.8 * few);
+    CHECK(broadcasts(nodes, kTree, 128) < 0.5 * few);
+    CHECK(broadcasts(nodes, kRing, 128) > 0.99 * broadcasts(nodes, kRing, 8));
+    // As Section 5.2 has it, with one message on its way at a time. Two nodes have one request a broadcast, so that it
+    // takes more of them.
+    for (const std::int64_t outstanding : {64, 128})
+      if (nodes > 2) CHECK(broadcasts(nodes, kRing, outstanding) > broadcasts(nodes, kTree, outstanding));
+    // With several messages on their way it is ahead sooner.
     for (const std::int64_t outstanding : {8, 32, 128})
-      CHECK(broadcasts(nodes, kRing, outstanding, 8) > 1.2 * broadcasts(nodes, kTree, outstanding, 8));
-    CHECK(broadcasts(nodes, kRing, 32, 8) > broadcasts(nodes, kRing, 2, 8));
-    // MPI's falls: all requests are looked through for each that ends.
-    if (nodes == 2) CHECK(broadcasts(nodes, kTree, 256, 1) < 0.8 * broadcasts(nodes, kTree, 16, 1));
-    CHECK(broadcasts(nodes, kRing, 32, 1) < broadcasts(nodes, kTree, 32, 1));
+      CHECK(broadcasts(nodes, kRing, outstanding, 8) > broadcasts(nodes, kTree, outstanding));
+    CHECK(broadcasts(nodes, kRing, 32, 8) > 1.5 * broadcasts(nodes, kRing, 2, 8));
   }
+  const auto two = [](Over over) {
+    return per_second(run("broadcast", 2, {{"iterations", 1500}, {"size", 64}, {"over", over}, {"outstanding", 512}}));
+  };
+  CHECK(two(kRing) > two(kTree));
 }
 
 TEST_CASE("Fig. 16: the cost of the barrier's fence grows with the nodes") {
