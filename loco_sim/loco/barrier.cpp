@@ -7,6 +7,7 @@
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/fence.hpp"
 #include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/node_list.hpp"
 
 namespace loco {
 
@@ -29,16 +30,19 @@ std::vector<NodeId> owners(const barrier_options& options) {
 }
 }  // namespace
 
-barrier_options barrier::filled(const manager& mgr, barrier_options options) {
-  if (options.participants.empty()) options.participants = all_nodes(mgr.num_nodes());
-  if (!std::ranges::binary_search(options.participants, mgr.my_node()))
-    throw ownership_error("node " + std::to_string(mgr.my_node()) + " does not take part in the barrier");
+barrier_options barrier::filled(barrier_options options) const {
+  options.participants =
+      options.participants.empty() ? all_nodes(num_nodes()) : ascending(std::move(options.participants));
+  for (const NodeId node : options.participants) require_node(node, "a participant");
+  if (!std::ranges::binary_search(options.participants, my_node()))
+    throw ownership_error("barrier '" + full_name() + "': node " + std::to_string(my_node()) +
+                          " is not declared as a participant, " + text_of(options.participants));
   return options;
 }
 
 barrier::barrier(manager& mgr, std::string_view name, barrier_options options)
     : channel(mgr, name, expect_num{0}),
-      options_(filled(mgr, std::move(options))),
+      options_(filled(std::move(options))),
       arr_(*this, "sst", owners(options_), peers_of(options_)) {
   promised_ = options_.fence == barrier_options::Fence::participants ? options_.participants : all_nodes(num_nodes());
   join();

@@ -30,7 +30,7 @@ struct barrier_options {
   };
   Fence fence = Fence::all_nodes;
   std::uint32_t threads_per_node = 1;
-  /// Nodes that take part, in ascending order; empty means all.
+  /// Nodes that take part; empty means all.
   std::vector<NodeId> participants = {};
 };
 
@@ -48,7 +48,7 @@ class barrier : public channel {
     std::size_t index = 0;  ///< of the thread's counter in arr_
   };
 
-  [[nodiscard]] static barrier_options filled(const manager& mgr, barrier_options options);
+  [[nodiscard]] barrier_options filled(barrier_options options) const;
   [[nodiscard]] seat& my_seat();
 
   barrier_options options_;

@@ -44,6 +44,20 @@ void channel::join() { manager_.setup_service().join(*this); }
 
 void channel::wait_for_ready() { manager_.setup_service().wait_for_ready(*this); }
 
+std::string channel::missing() const {
+  std::string nodes;
+  for (NodeId node = 0; node < num_nodes(); ++node)
+    if (node != my_node() && !(connected_to_[node] && answered_[node]))
+      nodes += (nodes.empty() ? "" : ", ") + std::to_string(node);
+  return "'" + name_ + "' has " + std::to_string(expected_.peers) + " peer(s); not joined by node(s) " + nodes;
+}
+
+void channel::require_node(NodeId node, std::string_view role) const {
+  if (node >= num_nodes())
+    throw setup_error("'" + name_ + "': node " + std::to_string(node) + " is " + std::string(role) + ", there are " +
+                      std::to_string(num_nodes()) + " nodes");
+}
+
 channel::RegionIndex channel::region_named(std::string_view name, std::uint64_t size) {
   require_simple(name);
   const auto found = std::ranges::find(regions_, name, &NamedRegion::name);
@@ -74,6 +88,7 @@ channel::RegionIndex channel::expect_region(std::string_view name, std::uint64_t
 }
 
 channel::RegionIndex channel::expect_region(NodeId peer, std::string_view name, std::uint64_t size) {
+  require_node(peer, "to provide region '" + std::string(name) + "'");
   const RegionIndex index = expect_region(name, size);
   regions_[index].only_from = peer;
   return index;

@@ -42,6 +42,8 @@ class channel {
   /// Enough peers are connected, and have been told what they need to be: the program may use the channel, and may
   /// end without leaving a peer waiting.
   [[nodiscard]] bool ready() const { return connected_ >= expected_.peers && joined_by_ >= expected_.peers; }
+  /// What it takes until it is ready: "'bar' has 2 peer(s); not joined by node(s) 1, 2".
+  [[nodiscard]] std::string missing() const;
   /// Until enough peers are connected; throws setup_error on a mismatch. Does not wait for sub-channels.
   void wait_for_ready();
 
@@ -61,6 +63,8 @@ class channel {
   /// A region that each peer (or one peer) must provide.
   RegionIndex expect_region(std::string_view name, std::uint64_t size);
   RegionIndex expect_region(NodeId peer, std::string_view name, std::uint64_t size);
+  /// Throws setup_error when there is no such node: "'ring': node 7 is its writer, there are 3 nodes".
+  void require_node(NodeId node, std::string_view role) const;
   /// Both: one copy on every node, every node may reach every copy.
   RegionIndex symmetric_region(std::string_view name, std::uint64_t size, Where where = Where::host);
 

@@ -92,6 +92,7 @@ void hashed_words::pull(NodeId node, ack_key& key) {
 guarded_words::guarded_words(manager& mgr, std::string_view name, NodeId owner, std::uint64_t words,
                              guard_options options)
     : mixed_words(mgr, name, words + 2, options.peers), owner_(owner), words_(words), options_(options), pushes_(mgr) {
+  require_node(owner, "the owner");
   pushes_.note_mixed_size();
 }
 
@@ -102,6 +103,7 @@ guarded_words::guarded_words(channel& parent, std::string_view name, NodeId owne
       words_(words),
       options_(options),
       pushes_(mgr()) {
+  require_node(owner, "the owner");
   pushes_.note_mixed_size();
 }
 

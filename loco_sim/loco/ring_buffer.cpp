@@ -8,6 +8,7 @@
 #include "loco_sim/loco/checksum.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/node_list.hpp"
 
 namespace loco {
 
@@ -15,17 +16,20 @@ namespace {
 constexpr std::uint64_t cells_of(std::uint64_t bytes) { return (bytes + 7) / 8; }
 }  // namespace
 
-ring_options ring_buffer::filled(const Transport& transport, NodeId writer, ring_options options) {
+ring_options ring_buffer::filled(ring_options options) const {
+  const std::string ring = "ring buffer '" + full_name() + "'";
   if (options.bytes % kCell != 0 || options.bytes < 2 * kCell)
-    throw setup_error("a ring buffer of " + std::to_string(options.bytes) +
-                      " bytes: expected a multiple of 8, at least 16");
-  if (options.heads == 0) throw setup_error("a ring buffer without a head: expected at least 1");
+    throw setup_error(ring + " of " + std::to_string(options.bytes) + " bytes: expected a multiple of 8, at least 16");
+  if (options.heads == 0) throw setup_error(ring + " without a head: expected at least 1");
+  require_node(writer_, "the writer");
   if (options.readers.empty())
-    for (NodeId node = 0; node < transport.num_nodes(); ++node)
-      if (node != writer) options.readers.push_back(node);
-  const NodeId me = transport.my_node();
-  if (me != writer && !std::ranges::binary_search(options.readers, me))
-    throw ownership_error("node " + std::to_string(me) + " neither writes nor reads the ring buffer");
+    for (NodeId node = 0; node < num_nodes(); ++node)
+      if (node != writer_) options.readers.push_back(node);
+  options.readers = ascending(std::move(options.readers));
+  for (const NodeId node : options.readers) require_node(node, "a reader");
+  if (my_node() != writer_ && !std::ranges::binary_search(options.readers, my_node()))
+    throw ownership_error(ring + ": node " + std::to_string(my_node()) + " is neither its writer, node " +
+                          std::to_string(writer_) + ", nor declared as a reader, " + text_of(options.readers));
   return options;
 }
 
@@ -48,7 +52,7 @@ void ring_buffer::start() {
 ring_buffer::ring_buffer(manager& mgr, std::string_view name, NodeId writer, ring_options options)
     : channel(mgr, name, expect_num{0}),
       writer_(writer),
-      options_(filled(transport(), writer, std::move(options))),
+      options_(filled(std::move(options))),
       cells_count_(options_.bytes / kCell),
       cells_(*this, "cells", options_.bytes, expect_num{peers()}),
       heads_(*this, "heads", std::vector<NodeId>(options_.heads, writer), expect_num{peers()}),
@@ -59,7 +63,7 @@ ring_buffer::ring_buffer(manager& mgr, std::string_view name, NodeId writer, rin
 ring_buffer::ring_buffer(channel& parent, std::string_view name, NodeId writer, ring_options options)
     : channel(parent, name, expect_num{0}),
       writer_(writer),
-      options_(filled(transport(), writer, std::move(options))),
+      options_(filled(std::move(options))),
       cells_count_(options_.bytes / kCell),
       cells_(*this, "cells", options_.bytes, expect_num{peers()}),
       heads_(*this, "heads", std::vector<NodeId>(options_.heads, writer), expect_num{peers()}),
@@ -161,8 +165,11 @@ ring_buffer::seat& ring_buffer::my_seat() {
   const bool reads = node != options_.readers.end() && *node == my_node();
   if (!reads || seats_.size() > options_.threads_per_node) {
     seats_.erase(found);
+    if (!reads)
+      throw ownership_error("ring buffer '" + full_name() + "': node " + std::to_string(my_node()) +
+                            " is not declared as a reader, " + text_of(options_.readers));
     throw ownership_error("ring buffer '" + full_name() + "': node " + std::to_string(my_node()) + " has " +
-                          std::to_string(reads ? options_.threads_per_node : 0) +
+                          std::to_string(options_.threads_per_node) +
                           " reading thread(s): another one may not receive");
   }
   const auto rank = static_cast<std::size_t>(node - options_.readers.begin());

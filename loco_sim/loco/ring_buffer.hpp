@@ -35,7 +35,7 @@ namespace loco {
 
 struct ring_options {
   std::uint64_t bytes = 4096;  ///< of cells: a multiple of 8, at least 16
-  /// Nodes that read, in ascending order; empty means all but the writer's.
+  /// Nodes that read; empty means all but the writer's.
   std::vector<NodeId> readers = {};
   std::uint32_t threads_per_node = 1;  ///< reading threads on each of them
   std::uint32_t heads = 1;             ///< messages that may be on their way at once
@@ -91,7 +91,7 @@ class ring_buffer : public channel {
     Message text = {};        ///< what it is receiving
   };
 
-  [[nodiscard]] static ring_options filled(const Transport& transport, NodeId writer, ring_options options);
+  [[nodiscard]] ring_options filled(ring_options options) const;
   [[nodiscard]] std::uint32_t peers() const;
   [[nodiscard]] std::vector<NodeId> tail_owners() const;
   void start();

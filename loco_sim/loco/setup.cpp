@@ -96,7 +96,12 @@ void setup::handle_connect(NodeId from, const setup_message& message) {
 }
 
 template <typename Ready>
-void setup::wait_until(Ready ready) {
+void setup::wait_until(Ready ready, const std::function<const channel*()>& missing) {
+  struct Note {
+    Transport& transport;
+    ~Note() { transport.set_waits_for({}); }
+  } const note{transport_};
+  transport_.set_waits_for([&missing] { return missing() == nullptr ? "channels are ready" : missing()->missing(); });
   while (true) {
     transport_.flag_load(changed_);  // looked at before the state, so that no change is missed
     {
@@ -117,11 +122,11 @@ bool setup::all_ready() {
 }
 
 void setup::wait_for_ready() {
-  wait_until([this] { return all_ready(); });
+  wait_until([this] { return all_ready(); }, [this] { return not_ready_; });
 }
 
 void setup::wait_for_ready(const channel& endpoint) {
-  wait_until([&endpoint] { return endpoint.ready(); });
+  wait_until([&endpoint] { return endpoint.ready(); }, [&endpoint] { return &endpoint; });
 }
 
 }  // namespace loco

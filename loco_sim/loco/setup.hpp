@@ -9,6 +9,7 @@
 // the lock, on the service thread, and must not wait for anything.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -45,7 +46,7 @@ class setup {
   void send(NodeId to, const setup_message& message);
   bool all_ready();
   template <typename Ready>
-  void wait_until(Ready ready);
+  void wait_until(Ready ready, const std::function<const channel*()>& missing);
 
   Transport& transport_;
   Flag changed_;  ///< counts changes, so that a waiting thread can watch it

@@ -119,6 +119,9 @@ class Transport {
   /// One turn of a polling loop: returns when something that this thread looked at since its last pause (loads,
   /// flags, the completion queue) may have changed. Costs nothing while nothing changes.
   virtual void pause() = 0;
+  /// What the calling thread waits for until it says otherwise, for a report of a run that cannot go on. Empty: as it
+  /// looks.
+  virtual void set_waits_for(std::function<std::string()> /*what*/) {}
   /// All threads of this node that pause take a turn: something has happened that they did not look at.
   virtual void wake_all() = 0;
   /// How often this node should ask its peers whether they are still there; 0: never.

@@ -73,9 +73,13 @@ void require_owner(std::string_view variable, NodeId owner, NodeId node);
 template <typename T>
 class owned_var : private var<T> {
  public:
-  owned_var(manager& mgr, std::string_view name, NodeId owner) : var<T>(mgr, name), owner_(owner) {}
+  owned_var(manager& mgr, std::string_view name, NodeId owner) : var<T>(mgr, name), owner_(owner) {
+    this->require_node(owner, "the owner");
+  }
   owned_var(channel& parent, std::string_view name, NodeId owner, expect_num expected)
-      : var<T>(parent, name, expected), owner_(owner) {}
+      : var<T>(parent, name, expected), owner_(owner) {
+    this->require_node(owner, "the owner");
+  }
 
   using var<T>::kAtomic;
   using var<T>::full_name;

@@ -92,6 +92,7 @@ class var_array : private shared_bytes {
 
   void create(std::span<const NodeId> owners) {
     for (const NodeId owner : owners) {
+      require_node(owner, "an owner");
       const std::size_t i = elements_.size();
       elements_.emplace_back(static_cast<shared_bytes&>(*this), full_name() + "/ov" + std::to_string(i), i * kStride,
                              owner);

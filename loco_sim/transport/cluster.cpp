@@ -93,6 +93,7 @@ void SimulatedCluster::thread_main(std::uint32_t id) {
       failed_thread_ = id;
     }
   }
+  if (closing_) return;  // it had failed, too, when the run ended with another one's failure
   thread.ended = true;
   if (!thread.service && --unfinished_ == 0) ended_ = system_.now();
   cpu_->stop();
@@ -134,6 +135,7 @@ SimThread& SimulatedCluster::current() {
 void SimulatedCluster::suspend() {
   SimThread& thread = *threads_[current_];
   pool_.suspend();
+  if (closing_) throw sim::FiberCancelled{};  // in a destructor of a program that has failed, the pool only goes on
   thread.ahead = {};
   thread.owed = {};
   thread.looks = 0;

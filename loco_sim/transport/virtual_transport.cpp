@@ -137,6 +137,10 @@ void VirtualTransport::finish_operation(model::CallId call, std::uint64_t result
   if (call != 0) cluster_.recorder_->finish(call, result, cluster_.system_.seq(), now_ps());
 }
 
+void VirtualTransport::set_waits_for(std::function<std::string()> what) {
+  if (!cluster_.closing_) cluster_.current().waits_for = std::move(what);
+}
+
 void VirtualTransport::begin_call(const CallInfo& call) {
   SimThread& thread = cluster_.current();
   if (call.lane == 0) thread.calls.push_back(call);

@@ -44,16 +44,17 @@ struct SimThread {
   std::function<void()> body;
   sim::FiberId fiber;
 
-  sim::Duration ahead;                   ///< from this step until the instant at which its looks count: see look_ahead
-  sim::Duration owed;                    ///< cost of this step's accesses, not yet spent
-  std::uint32_t looks = 0;               ///< accesses of this step, all of them looks
-  bool acted = false;                    ///< this step has made an access that is not a look
-  bool must_turn = false;                ///< the watch set was lost: the next pause returns at once
-  std::array<Look, kLooksKept> looked;   ///< a ring of the latest looks
-  std::uint32_t looked_count = 0;        ///< since the last pause or action
-  std::vector<CallInfo> calls;           ///< open library calls, outermost first
-  std::vector<nic::QpId> queue_pairs;    ///< by peer; nic::kNone when there is none yet
-  std::vector<std::uint8_t> fence_next;  ///< by peer: its next work request carries the fence flag
+  sim::Duration ahead;                  ///< from this step until the instant at which its looks count: see look_ahead
+  sim::Duration owed;                   ///< cost of this step's accesses, not yet spent
+  std::uint32_t looks = 0;              ///< accesses of this step, all of them looks
+  bool acted = false;                   ///< this step has made an access that is not a look
+  bool must_turn = false;               ///< the watch set was lost: the next pause returns at once
+  std::array<Look, kLooksKept> looked;  ///< a ring of the latest looks
+  std::uint32_t looked_count = 0;       ///< since the last pause or action
+  std::vector<CallInfo> calls;          ///< open library calls, outermost first
+  std::function<std::string()> waits_for;  ///< says more than what it looked at; mostly empty
+  std::vector<nic::QpId> queue_pairs;      ///< by peer; nic::kNone when there is none yet
+  std::vector<std::uint8_t> fence_next;    ///< by peer: its next work request carries the fence flag
 
   void note(const Look& look) { looked.at(looked_count++ % kLooksKept) = look; }
   /// The value seen by the latest look.
@@ -81,6 +82,7 @@ class VirtualTransport final : public Transport {
   void memory_fence() override;
   void pause() override;
   void wake_all() override;
+  void set_waits_for(std::function<std::string()> what) override;
   [[nodiscard]] std::int64_t keep_alive_ps() const override;
 
   Flag make_flag(std::uint64_t initial) override;

@@ -41,6 +41,10 @@ std::string SimulatedCluster::waiting_report() const {
   for (const auto& thread : threads_) {
     if (thread->ended || thread->service) continue;
     report += "\n  node " + std::to_string(thread->node) + ", thread " + thread->name + ": " + calls_text(*thread);
+    if (thread->waits_for) {
+      report += "; waits until " + thread->waits_for();
+      continue;
+    }
     report += "; waits for a change of ";
     if (thread->looked_count == 0) report += "nothing";
     const std::uint32_t kept = std::min(thread->looked_count, kLooksKept);

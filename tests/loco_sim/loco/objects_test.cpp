@@ -8,6 +8,7 @@
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/fence.hpp"
 #include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/mutex.hpp"
 #include "loco_sim/loco/var.hpp"
 #include "loco_sim/loco/var_array.hpp"
 #include "tests/catch.hpp"
@@ -50,6 +51,33 @@ TEST_CASE("only the owner writes an owned variable") {
     if (mgr.my_node() == 1) v.store(1);
   }),
                     contains_text("'v' is owned by node 0: node 1 may not write"));
+}
+
+TEST_CASE("nodes that do not exist, or do not take part, are named") {
+  const auto fails = [](const std::function<void(loco::manager&)>& make) {
+    ThreadCluster cluster(2);
+    std::string text;
+    cluster.run([&](loco::Transport& transport) {
+      loco::manager mgr(transport);
+      try {
+        make(mgr);
+      } catch (const std::exception& error) {
+        if (mgr.my_node() == 1) text = error.what();
+      }
+    });
+    return text;
+  };
+  CHECK(fails([](auto& mgr) { loco::owned_var<int>(mgr, "v", 5); }) == "'v': node 5 is the owner, there are 2 nodes");
+  const std::array<loco::NodeId, 2> owners = {0, 3};
+  CHECK(fails([&](auto& mgr) { loco::var_array<int>(mgr, "a", owners); }) ==
+        "'a': node 3 is an owner, there are 2 nodes");
+  CHECK(fails([](auto& mgr) {
+          loco::barrier(mgr, "b", {.participants = {0, 2}});
+        }) == "'b': node 2 is a participant, there are 2 nodes");
+  CHECK(fails([](auto& mgr) { loco::barrier(mgr, "b", {.participants = {0}}); }) ==
+        "barrier 'b': node 1 is not declared as a participant, as are node(s) 0");
+  CHECK(fails([](auto& mgr) { loco::mutex(mgr, "m", 9); }) ==
+        "'m': node 9 is to provide region 'words', there are 2 nodes");
 }
 
 TEST_CASE("pull fetches the owner's value, wide values too") {

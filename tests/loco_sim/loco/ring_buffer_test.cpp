@@ -133,6 +133,15 @@ loco::test::Program use_ring(loco::ring_options options, std::function<void(loco
 }
 }  // namespace
 
+TEST_CASE("readers are declared in any order") {
+  on_threads(3, use_ring({.readers = {2, 1, 2}}, [](loco::ring_buffer& ring, loco::NodeId me) {
+               if (me == 0)
+                 ring.send({});
+               else
+                 require(ring.receive().empty(), "the message");
+             }));
+}
+
 TEST_CASE("wrong uses of a ring buffer say what is wrong") {
   const loco::ring_buffer::Message longer(25, std::byte{1});
   CHECK_THROWS_WITH(on_threads(2, use_ring({.bytes = 32},
@@ -149,10 +158,24 @@ TEST_CASE("wrong uses of a ring buffer say what is wrong") {
                                            [](auto& ring, auto me) {
                                              if (me == 0) (void)ring.try_receive();
                                            })),
-                    contains_text("node 0 has 0 reading thread(s): another one may not receive"));
-  CHECK_THROWS_WITH(on_threads(2, use_ring({.bytes = 12}, [](auto&, auto) {})), contains_text("a ring buffer of 12"));
-  CHECK_THROWS_WITH(on_threads(3, use_ring({.readers = {1}}, [](auto&, auto) {})),
-                    contains_text("node 2 neither writes nor reads"));
+                    contains_text("'ring': node 0 is not declared as a reader, as are node(s) 1"));
+  CHECK_THROWS_WITH(on_threads(2,
+                               [](loco::Transport& node) {
+                                 loco::manager mgr(node);
+                                 loco::ring_buffer ring(mgr, "ring", 0);
+                                 mgr.wait_for_ready();
+                                 if (node.my_node() == 0) return;
+                                 (void)ring.try_receive();
+                                 loco::workloads::run_team(node, 2, [&](std::uint32_t) { (void)ring.try_receive(); });
+                               }),
+                    contains_text("node 1 has 1 reading thread(s): another one may not receive"));
+  CHECK_THROWS_WITH(on_threads(2, use_ring({.bytes = 12}, [](auto&, auto) {})),
+                    contains_text("ring buffer 'ring' of 12 bytes"));
+  CHECK_THROWS_WITH(
+      on_threads(3, use_ring({.readers = {1}}, [](auto&, auto) {})),
+      contains_text("'ring': node 2 is neither its writer, node 0, nor declared as a reader, as are node(s) 1"));
+  CHECK_THROWS_WITH(on_threads(2, use_ring({.readers = {1, 4}}, [](auto&, auto) {})),
+                    contains_text("'ring': node 4 is a reader, there are 2 nodes"));
   CHECK_THROWS_WITH(on_threads(2,
                                [](loco::Transport& node) {
                                  loco::manager mgr(node);

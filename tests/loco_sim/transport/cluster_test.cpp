@@ -124,6 +124,34 @@ TEST_CASE("an exception of a program comes out with its node and thread, the ori
   CHECK(unwound);  // programs that have not ended are unwound with their cluster
 }
 
+TEST_CASE("programs of several nodes that fail at once are one error, and end") {
+  // While the first one's error comes out, the others' stacks are half unwound: their managers are telling their
+  // polling threads to stop.
+  loco::ClusterConfig config;
+  config.nodes = 4;
+  config.profile = loco::test::round_profile();
+  loco::SimulatedCluster cluster(config);
+  cluster.spawn_everywhere([](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::owned_var<int> v(mgr, "v", 0);
+    mgr.wait_for_ready();
+    if (node.my_node() != 0) v.store(1);
+  });
+  CHECK_THROWS_WITH(cluster.run(), contains_text("variable 'v' is owned by node 0: node "));
+}
+
+TEST_CASE("who waits for a peer that never comes is told which channel and which nodes") {
+  SimulatedCluster cluster(config(3));
+  cluster.spawn_everywhere([](Transport& node) {
+    loco::manager mgr(node);
+    if (node.my_node() == 2) return mgr.wait_for_ready();
+    loco::var<int> v(mgr, "lonely");
+    mgr.wait_for_ready();
+  });
+  CHECK_THROWS_WITH(cluster.run(), contains_text("node 0, thread main: outside of library calls; waits until 'lonely' "
+                                                 "has 2 peer(s); not joined by node(s) 2\n"));
+}
+
 TEST_CASE("a deadlock is reported with what each thread waits for") {
   SimulatedCluster cluster(config(2));
   cluster.spawn_everywhere([](Transport& node) {
