@@ -1,5 +1,6 @@
 // Four simulated nodes: node 0 broadcasts a value, all meet at a barrier, all read it. Then the run is checked.
 #include <array>
+#include <exception>
 #include <fmt/core.h>
 
 #include "loco_sim/loco/barrier.hpp"
@@ -9,7 +10,7 @@
 #include "loco_sim/transport/cluster.hpp"
 #include "model/check.hpp"
 
-int main() {
+int main() try {
   loco::ClusterConfig config;
   config.profile = loco::scenario::load_hardware("cx5-roce-25g").profile;
   config.nodes = 4;
@@ -33,4 +34,7 @@ int main() {
   using loco::model::Library;
   const std::array libraries = {Library::rdmawait, Library::sv, Library::bal};
   fmt::print("{}\n", loco::model::check(cluster.take_trace(), libraries).to_text());
+} catch (const std::exception& error) {
+  fmt::print(stderr, "{}\n", error.what());
+  return 1;
 }

@@ -2,6 +2,7 @@
 #include "examples/counter.hpp"
 
 #include <array>
+#include <exception>
 #include <fmt/core.h>
 
 #include "loco_sim/loco/barrier.hpp"
@@ -20,7 +21,7 @@ void program(loco::Transport& node) {
   fmt::print("node {} counts {}\n", mgr.my_node(), visitors.value());
 }
 
-int main() {
+int main() try {
   loco::ClusterConfig config;
   config.profile = loco::scenario::load_hardware("cx5-roce-25g").profile;
   config.nodes = 4;
@@ -33,4 +34,7 @@ int main() {
   using loco::model::Library;
   const std::array libraries = {Library::rdmawait, Library::sv, Library::bal};
   fmt::print("{}\n", loco::model::check(cluster.take_trace(), libraries).to_text());
+} catch (const std::exception& error) {
+  fmt::print(stderr, "{}\n", error.what());
+  return 1;
 }

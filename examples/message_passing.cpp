@@ -1,6 +1,7 @@
 // Message passing: node 0 writes a message, then a flag behind it; node 1 waits for the flag and reads the message.
 // Both go to one node by one thread, so they arrive in order (LOCO paper, Fig. 9a). Then the run is checked.
 #include <array>
+#include <exception>
 #include <fmt/core.h>
 
 #include "loco_sim/loco/manager.hpp"
@@ -9,7 +10,7 @@
 #include "loco_sim/transport/cluster.hpp"
 #include "model/check.hpp"
 
-int main() {
+int main() try {
   loco::ClusterConfig config;
   config.profile = loco::scenario::load_hardware("cx5-roce-25g").profile;
   config.record = true;
@@ -34,4 +35,7 @@ int main() {
   using loco::model::Library;
   const std::array libraries = {Library::rdmawait, Library::sv};
   fmt::print("{}\n", loco::model::check(cluster.take_trace(), libraries).to_text());
+} catch (const std::exception& error) {
+  fmt::print(stderr, "{}\n", error.what());
+  return 1;
 }

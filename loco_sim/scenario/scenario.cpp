@@ -91,6 +91,13 @@ void apply_workload(const Settings& settings, const std::string& kind, Scenario&
                        fmt::format("{} on each of {}", value.number, out.nodes));
     }
   }
+  if (workload.misfit != nullptr) {
+    if (const auto misfit = workload.misfit(out.parameters)) {
+      const Value& value = at(settings, "workload." + std::string(misfit->key));
+      throw InputError(value.given ? value.place : Place{out.file, 1, 1}, "workload." + std::string(misfit->key),
+                       misfit->expected, fmt::format("{}", out.parameters.get(misfit->key)));
+    }
+  }
   if (out.nodes < workload.nodes_min || out.nodes > workload.nodes_max) {
     const Value& nodes = at(settings, "topology.nodes");
     throw InputError(nodes.given ? nodes.place : Place{out.file, 1, 1}, "topology.nodes",
@@ -164,7 +171,8 @@ Scenario read_scenario(const DocumentNode& root, const std::string& file) {
   apply_hardware(root, settings, out);
   apply_network(root, settings, out);
   apply_workload(settings, kind, out);
-  if (workloads::find(kind)->atomics && out.hardware.nic_atomic_cap == nic::AtomicCap::none) {
+  const auto atomics = workloads::find(kind)->atomics;
+  if (atomics != nullptr && atomics(out.parameters) && out.hardware.nic_atomic_cap == nic::AtomicCap::none) {
     const DocumentNode* hardware = root.find("hardware");
     throw InputError(hardware != nullptr ? hardware->place : root.place, "hardware",
                      fmt::format("a NIC with remote atomics for the workload {}", kind),

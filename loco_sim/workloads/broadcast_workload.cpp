@@ -227,6 +227,15 @@ ring_options options_under(const LibraryFaults& faults, ring_options options) {
   return options;
 }
 
+std::optional<Misfit> broadcast_misfit(const Params& params) {
+  const std::int64_t cells = params.get("size") / 8 + 1;  // with the one for the length
+  if (kCarrierNames.at(static_cast<std::size_t>(params.get("over"))) != "ring_buffer" ||
+      params.get("ring") / 8 >= cells)
+    return std::nullopt;
+  return Misfit{"ring", "at least " + std::to_string(8 * cells) + " bytes, for a message of " +
+                            std::to_string(params.get("size"))};
+}
+
 void start_broadcast(const Setup& setup) {
   constexpr std::array kPrograms = {broadcast_program<over_variables>, broadcast_program<over_ring>,
                                     broadcast_program<over_tree>};

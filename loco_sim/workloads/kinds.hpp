@@ -188,6 +188,10 @@ void start_lookup(const Setup& setup);
 /// An object's options under the faults that are switched on.
 [[nodiscard]] barrier_options options_under(const LibraryFaults& faults, barrier_options options = {});
 [[nodiscard]] ring_options options_under(const LibraryFaults& faults, ring_options options);
+/// A ring that holds no message.
+[[nodiscard]] std::optional<Misfit> broadcast_misfit(const Params& params);
+/// LOCO's store has locks, the one over messages none.
+[[nodiscard]] bool kvstore_locks(const Params& params);
 /// library_send_ns and library_ns.
 [[nodiscard]] message_rank::Costs library_costs(const Params& params);
 

@@ -81,6 +81,8 @@ void rpc_program(Transport& node, const Setup& setup, const KvPlan& plan, Messag
 
 }  // namespace
 
+bool kvstore_locks(const Params& params) { return params.get("store") == kLocoStore; }
+
 void start_kvstore(const Setup& setup) {
   const std::uint32_t nodes = setup.cluster.config().nodes;
   const auto plan = std::make_shared<const KvPlan>(setup.params, nodes);

@@ -9,21 +9,23 @@
 namespace loco::workloads {
 
 namespace {
+bool always(const Params& /*params*/) { return true; }
+
 constexpr std::array kWorkloads = {
     Workload{"quickstart", "a broadcast, a message and a barrier, in a loop", kMixParams, 2, 1024, start_mix},
     Workload{"barrier", "all threads wait at a barrier, again and again", kBarrierParams, 1, 1024, start_barrier},
     Workload{"broadcast",
              "node 0 broadcasts over shared variables or a ring buffer; every node tells it that the value has come",
-             kBroadcastParams, 2, 1024, start_broadcast},
+             kBroadcastParams, 2, 1024, start_broadcast, nullptr, broadcast_misfit},
     Workload{"message_passing", "each even node puts data, then a flag, to the next node, which reads both",
              kMessageParams, 2, 1024, start_message_passing},
     Workload{"mixed_size", "node 0 writes and pushes a value wider than a word, all others try to read it",
              kMixedSizeParams, 2, 1024, start_mixed_size},
-    Workload{"lock", "all threads add to one counter under one lock", kLockParams, 1, 1024, start_lock, true},
+    Workload{"lock", "all threads add to one counter under one lock", kLockParams, 1, 1024, start_lock, always},
     Workload{"transactions", "all threads transfer money between accounts, each time under two locks",
-             kTransactionParams, 1, 1024, start_transactions, true},
+             kTransactionParams, 1, 1024, start_transactions, always},
     Workload{"kvstore", "lookups and updates of a distributed key-value store, several under way in each thread",
-             kKvstoreParams, 1, 1024, start_kvstore, true},
+             kKvstoreParams, 1, 1024, start_kvstore, kvstore_locks},
     Workload{"dcdc", "node 0 controls the voltage of converters, the other nodes, in a loop over the network",
              kDcdcParams, 2, 256, start_dcdc},
     Workload{"pattern", "small communication patterns whose outcome the memory model decides", kPatternParams, 3, 64,

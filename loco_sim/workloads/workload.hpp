@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -79,6 +80,12 @@ struct Setup {
   Results& results;
 };
 
+/// A parameter that does not go with the others.
+struct Misfit {
+  std::string_view key;
+  std::string expected;  ///< in place of its value
+};
+
 struct Workload {
   std::string_view kind;
   std::string_view doc;
@@ -87,7 +94,10 @@ struct Workload {
   std::uint32_t nodes_max;
   /// Spawns the programs; they refer to `setup` while the cluster runs.
   void (*start)(const Setup& setup);
-  bool atomics = false;  ///< needs a NIC with remote atomics
+  /// Does it need a NIC with remote atomics? Null: never.
+  bool (*atomics)(const Params&) = nullptr;
+  /// What is wrong with parameters that are good each for itself. Null: nothing.
+  std::optional<Misfit> (*misfit)(const Params&) = nullptr;
 };
 
 /// All of them, in the order of their documentation.

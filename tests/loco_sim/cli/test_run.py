@@ -65,6 +65,27 @@ def test_the_trace_of_a_run_that_cannot_go_on_is_kept(loco_sim, tmp_path):
     assert loco_sim("trace", "export", trace, "--to", "perfetto").returncode == 0
 
 
+def test_a_store_without_atomics_runs_over_messages(loco_sim):
+    done = loco_sim("run", "scenarios/loco/kvstore.yaml", "--set", "hardware={base: cx5-roce-25g, nic: {atomic_cap: none}}",
+                    "--set", "workload.store=rpc", "--set", "workload.iterations=20")
+    assert done.returncode == 0 and "consistent" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("scenario", "settings", "code", "message"),
+    [
+        ("loco/broadcast_ring.yaml", ["workload.ring=64B", "workload.size=1KiB"], 2,
+         r"--set workload.ring=64B: workload.ring: expected at least 1032 bytes, for a message of 1024, found 64"),
+        ("barrier.yaml", ["fabric.failures=[{host: h1, stops: 50us}]"], 1,
+         r"loco-sim: node 0, thread main: .*node 1.* \(scenario scenarios/barrier.yaml, seed 1\)"),
+    ],
+)
+def test_what_ends_a_program_is_one_line(loco_sim, scenario, settings, code, message):
+    done = loco_sim("run", f"scenarios/{scenario}", *(word for s in settings for word in ("--set", s)))
+    assert done.returncode == code
+    assert done.stdout == "" and re.fullmatch(message + "\n", done.stderr), done.stderr
+
+
 def test_checks_can_be_chosen_and_switched_off(loco_sim):
     assert "check" not in json.loads(loco_sim("run", QUICKSTART, "--json", "--check", "").stdout)
     only_base = loco_sim("run", QUICKSTART, "--check", "rdmawait").stdout

@@ -1,9 +1,15 @@
 // Set-up of channels (LOCO paper, App. A.2): names, regions, joining, mismatches, nodes that stay away.
+#include <algorithm>
+#include <memory>
 #include <set>
+#include <string>
+#include <vector>
 
+#include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/network_memory.hpp"
 #include "loco_sim/loco/setup_message.hpp"
 #include "loco_sim/loco/var.hpp"
 #include "tests/catch.hpp"
@@ -71,6 +77,76 @@ TEST_CASE("every endpoint is joined by and connected to every other one") {
     mgr.wait_for_ready();
     bar.waiting();
     if (p.joined != others) throw std::logic_error("not joined by all");
+  });
+}
+
+namespace {
+/// Counts for each peer that has joined, in a sub-channel that is made when it does (LOCO paper, App. A.2).
+class per_participant : public loco::channel {
+ public:
+  explicit per_participant(loco::manager& mgr)
+      : channel(mgr, "meeting", loco::expect_num{mgr.num_nodes() - 1}), counters(mgr.num_nodes()) {
+    on_join([this](loco::NodeId peer) { meet(peer); });
+    join();
+  }
+
+  std::vector<std::unique_ptr<loco::var<std::uint64_t>>> counters;  ///< by peer
+
+ private:
+  /// Both of a pair make a variable of the same name.
+  void meet(loco::NodeId peer) {
+    if (counters[peer] != nullptr) return;
+    const std::string name =
+        "pair" + std::to_string(std::min(peer, my_node())) + "_" + std::to_string(std::max(peer, my_node()));
+    counters[peer] = std::make_unique<loco::var<std::uint64_t>>(*this, name, loco::expect_num{1});
+  }
+};
+}  // namespace
+
+TEST_CASE("a callback makes a sub-channel for each participant") {
+  ThreadCluster cluster(3);
+  cluster.run([](loco::Transport& transport) {
+    loco::manager mgr(transport);
+    per_participant meeting(mgr);
+    loco::barrier bar(mgr, "bar");
+    mgr.wait_for_ready();
+    loco::ack_key key(mgr);
+    for (loco::NodeId peer = 0; peer < 3; ++peer) {
+      if (peer == mgr.my_node()) continue;
+      meeting.counters[peer]->wait_for_ready();
+      meeting.counters[peer]->store(10 * mgr.my_node() + peer + 1);
+    }
+    bar.waiting();
+    for (loco::NodeId peer = mgr.my_node() + 1; peer < 3; ++peer) {
+      meeting.counters[peer]->pull(peer, key);
+      key.wait();
+      if (meeting.counters[peer]->load() != 10 * peer + mgr.my_node() + 1) throw std::logic_error("the peer's value");
+    }
+    bar.waiting();
+  });
+}
+
+TEST_CASE("regions are parts of a few large registrations") {
+  ThreadCluster cluster(1);
+  cluster.run([](loco::Transport& transport) {
+    const auto require = [](bool condition, const char* what) {
+      if (!condition) throw std::logic_error(what);
+    };
+    static_assert(loco::network_memory::kDefaultChunk == 1U << 30U);
+    loco::network_memory memory(transport, 4096);
+    const loco::Region a = memory.allocate(8);
+    const loco::Region b = memory.allocate(100);
+    const loco::Region c = memory.allocate(3000);
+    require(a.rkey == b.rkey && b.rkey == c.rkey, "one registration");
+    require(b.base % 64 == 0 && c.base % 64 == 0, "a region of a line or more starts on a line");
+    require(a.base + 8 <= b.base && b.base + 104 <= c.base && c.base + 3000 <= a.base + 4096, "one behind the other");
+    const loco::Region d = memory.allocate(2000);
+    require(d.rkey != a.rkey, "what does not fit any more is in a new one");
+    require(memory.allocate(64).rkey == d.rkey, "and so is what comes next");
+    const loco::Region large = memory.allocate(10000);
+    require(large.rkey != d.rkey, "what fits into none has one of its own");
+    const loco::Region device = memory.allocate_on_device(8);
+    require(device.rkey != large.rkey, "memory on the NIC is registered by itself");
   });
 }
 

@@ -14,6 +14,7 @@
 #include "loco_sim/loco/mem_ref.hpp"
 #include "loco_sim/loco/mixed_size.hpp"
 #include "loco_sim/loco/mutex.hpp"
+#include "loco_sim/loco/power_controller.hpp"
 #include "loco_sim/loco/ring_buffer.hpp"
 #include "loco_sim/loco/var.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
@@ -291,4 +292,79 @@ TEST_CASE("a write fence covers the nodes that were written to, and those only")
     loco::global_fence(mgr, 1);
     require(mgr.unplaced().empty(), "one node");
   });
+}
+
+namespace {
+/// Node 0 pushes a value to node 1, fences `fenced`, then tells node 2, which gets the value from node 1. How many of
+/// the runs found an old one?
+int stale_values(std::vector<loco::NodeId> fenced, std::uint64_t seeds) {
+  int stale = 0;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    std::uint64_t seen = 0;
+    const auto verdict = on_simulator(
+        3,
+        [&](loco::Transport& node) {
+          loco::manager mgr(node);
+          loco::var<std::uint64_t> value(mgr, "value");
+          loco::var<std::uint64_t> told(mgr, "told");
+          mgr.wait_for_ready();
+          if (node.my_node() == 0) {
+            value.store(7);
+            value.push(1);
+            loco::global_fence(mgr, fenced);
+            told.store(1);
+            told.push(2);
+          }
+          if (node.my_node() != 2) return;
+          while (told.load() == 0) node.pause();
+          loco::ack_key key(mgr);
+          value.pull(1, key);
+          key.wait();
+          seen = value.load();
+        },
+        loco::Schedule::adversarial, seed);
+    REQUIRE(verdict.consistent());
+    stale += seen == 7 ? 0 : 1;
+  }
+  return stale;
+}
+}  // namespace
+
+TEST_CASE("a global fence covers the peers that it names, one, some or all, and no other ones") {
+  constexpr std::uint64_t kSeeds = 150;
+  CHECK(stale_values({1}, kSeeds) == 0);
+  CHECK(stale_values({0, 1}, kSeeds) == 0);
+  CHECK(stale_values({0, 1, 2}, kSeeds) == 0);
+  CHECK(stale_values({2}, kSeeds) > 0);
+  CHECK(stale_values({}, kSeeds) > 0);
+}
+
+TEST_CASE("a power controller carries each converter's newest duty cycle and voltage, and says who may write") {
+  const auto program = [](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::power_controller power(mgr, "power");
+    loco::barrier bar(mgr, "bar");
+    mgr.wait_for_ready();
+    require(power.converters() == 2, "all nodes but the controller");
+    for (int turn = 1; turn <= 3; ++turn) {
+      if (node.my_node() == 0)
+        for (std::uint32_t c = 0; c < 2; ++c) power.regulate(c, 0.25 * turn + c);
+      else
+        power.report(node.my_node() - 1, 100.0 * turn + node.my_node());
+    }
+    bar.waiting();
+    if (node.my_node() == 0)
+      require(power.voltage(0) == 301 && power.voltage(1) == 302 && power.output() == 603, "the newest voltages");
+    else
+      require(power.duty(node.my_node() - 1) == 0.75 + node.my_node() - 1, "the newest duty cycle");
+  };
+  on_threads(3, program);
+  on_many_schedules(3, program, 20);
+  const auto wrong = [](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::power_controller power(mgr, "power");
+    mgr.wait_for_ready();
+    if (node.my_node() == 1) power.regulate(0, 1);
+  };
+  CHECK_THROWS_WITH(on_threads(2, wrong), contains_text("'power/duty/ov0' is owned by node 0: node 1 may not write"));
 }

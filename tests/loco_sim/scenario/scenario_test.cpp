@@ -59,6 +59,18 @@ TEST_CASE("a workload that needs remote atomics needs a NIC that has them", "[sc
                     "efa-srd-like, which has none (nic.atomic_cap)");
   CHECK(parse("hardware: efa-srd-like\n" + kBarrier).hardware.nic_atomic_cap == loco::nic::AtomicCap::none);
   CHECK_NOTHROW(parse("hardware: {base: efa-srd-like, nic: {atomic_cap: hca}}\nworkload: {kind: lock}\n"));
+  const std::string without = "hardware: {base: cx5-roce-25g, nic: {atomic_cap: none}}\n";
+  CHECK_THROWS_WITH(parse(without + "workload: {kind: kvstore}\n"),
+                    contains_text("expected a NIC with remote atomics"));
+  CHECK_NOTHROW(parse(without + "workload: {kind: kvstore, store: rpc}\n"));
+}
+
+TEST_CASE("parameters that do not go together are told with their place", "[scenario]") {
+  const std::string ring = "workload: {kind: broadcast, over: ring_buffer, size: 1KiB, ring: ";
+  CHECK_THROWS_WITH(parse(ring + "64B}\n"),
+                    "s.yaml:1:66: workload.ring: expected at least 1032 bytes, for a message of 1024, found 64");
+  CHECK_NOTHROW(parse(ring + "1032B}\n"));
+  CHECK_NOTHROW(parse("workload: {kind: broadcast, over: tree, size: 1KiB, ring: 64B}\n"));
 }
 
 TEST_CASE("every field of a profile has a key, and every profile reads", "[scenario]") {
