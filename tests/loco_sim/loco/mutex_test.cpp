@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <vector>
 
 #include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/errors.hpp"
@@ -151,6 +152,37 @@ TEST_CASE("waiting nodes are served in the order of their tickets") {
   cluster.spawn_everywhere(program);
   cluster.run();
   CHECK(order == std::array<std::uint32_t, 4>{0, 1, 2, 3});
+}
+
+TEST_CASE("a lock goes to a waiting thread of the same node first, as often as it may") {
+  // Node 1 holds the lock while node 0 queues up for it, then two more threads of node 1.
+  const auto order = [](std::uint32_t hand_overs) {
+    std::vector<std::uint32_t> holders;
+    loco::ClusterConfig config;
+    config.profile = round_profile();
+    loco::SimulatedCluster cluster(config);
+    cluster.spawn_everywhere([&](loco::Transport& node) {
+      loco::manager mgr(node);
+      loco::mutex lock(mgr, "lock", 0, {.hand_overs_max = hand_overs});
+      loco::barrier bar(mgr, "bar");
+      mgr.wait_for_ready();
+      constexpr std::int64_t kMicrosecond = 1'000'000;  // picoseconds
+      if (node.my_node() == 1) lock.lock();
+      bar.waiting();
+      loco::workloads::run_team(node, node.my_node() == 0 ? 1 : 3, [&](std::uint32_t thread) {
+        const bool holds = node.my_node() == 1 && thread == 0;
+        node.compute(kMicrosecond * (holds ? 20 : 5 * (node.my_node() + thread)));
+        if (!holds) lock.lock();
+        holders.push_back(node.my_node());
+        lock.unlock();
+      });
+    });
+    cluster.run();
+    return holders;
+  };
+  CHECK(order(16) == std::vector<std::uint32_t>{1, 1, 1, 0});
+  CHECK(order(1) == std::vector<std::uint32_t>{1, 1, 0, 1});
+  CHECK(order(0) == std::vector<std::uint32_t>{1, 0, 1, 1});
 }
 
 TEST_CASE("unlocking what one does not hold is an error") {

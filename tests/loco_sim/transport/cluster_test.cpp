@@ -10,6 +10,7 @@
 #include "loco_sim/loco/fence.hpp"
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/var.hpp"
+#include "loco_sim/workloads/thread_team.hpp"
 #include "model/trace_io.hpp"
 #include "tests/catch.hpp"
 #include "tests/loco_sim/transport/stages.hpp"
@@ -239,6 +240,29 @@ TEST_CASE("a service thread does not keep the run alive") {
   cluster.run();
   CHECK(!ended);
   CHECK(cluster.ended().ps == 5000);
+}
+
+TEST_CASE("each thread has a queue pair of its own for each peer, made when it is used") {
+  const auto queue_pairs = [](std::uint32_t threads) {
+    SimulatedCluster cluster(config(3));
+    cluster.spawn_everywhere([threads](Transport& node) {
+      loco::manager mgr(node);
+      loco::var<std::uint64_t> v(mgr, "v");
+      mgr.wait_for_ready();
+      if (node.my_node() != 0) return;
+      loco::workloads::run_team(node, threads, [&](std::uint32_t) {
+        for (int i = 0; i < 3; ++i) {
+          loco::ack_key key(mgr);
+          v.push_broadcast(key);
+          key.wait();
+        }
+      });
+    });
+    cluster.run();
+    return cluster.system().create_qp(0, cluster.system().create_cq(0, 1), 1);  // they are numbered from 0
+  };
+  CHECK(queue_pairs(1) == 2 * 2);  // two peers, two ends
+  CHECK(queue_pairs(3) == 3 * 2 * 2);
 }
 
 TEST_CASE("posting more than the send queue holds waits for room") {

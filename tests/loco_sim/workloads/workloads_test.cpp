@@ -1,9 +1,12 @@
 // Every workload, under every schedule, is consistent; every deliberate fault is found, by the rule that it breaks.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <set>
 #include <string>
 
 #include "loco_sim/workloads/workload.hpp"
+#include "loco_sim/workloads/zipfian.hpp"
 #include "model/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/loco_sim/transport/stages.hpp"
@@ -80,6 +83,36 @@ TEST_CASE("workloads are found by kind and check their parameters") {
       CHECK((spec.kind == workloads::ParamKind::choice) == !spec.choices.empty());
     }
   CHECK_THROWS_WITH(run({.kind = "pattern", .nodes = 2}), contains_text("needs 3 to 64 nodes, found 2"));
+}
+
+TEST_CASE("Zipfian keys are as popular as 1 / rank^0.99") {
+  constexpr std::uint64_t kItems = 1000;
+  constexpr std::uint64_t kDraws = 200'000;
+  const workloads::Zipfian zipfian(kItems);
+  loco::sim::Stream stream(7, "zipfian");
+  std::vector<double> share(kItems);
+  for (std::uint64_t i = 0; i < kDraws; ++i) share.at(zipfian.rank(stream)) += 1.0 / kDraws;
+  double zeta = 0;
+  for (std::uint64_t r = 1; r <= kItems; ++r) zeta += std::pow(static_cast<double>(r), -0.99);
+  const auto expected = [&](double rank) { return std::pow(rank, -0.99) / zeta; };
+  CHECK(share[0] == Approx(expected(1)).epsilon(0.03));
+  CHECK(share[1] == Approx(expected(2)).epsilon(0.04));
+  // The others come from a closed formula, which is not exact: by tens.
+  for (const std::size_t first : {10U, 100U, 500U}) {
+    double here = 0;
+    double there = 0;
+    for (std::size_t r = first; r < 2 * first; ++r) {
+      here += share[r];
+      there += expected(static_cast<double>(r) + 1);
+    }
+    INFO("ranks " << first << " to " << 2 * first - 1);
+    CHECK(here == Approx(there).epsilon(0.1));
+  }
+  // Popular items are no neighbours, and each rank is an item.
+  std::set<std::uint64_t> items;
+  for (int i = 0; i < 20'000; ++i) items.insert(zipfian.item(stream));
+  CHECK(items.size() > kItems / 3);
+  CHECK(*items.rbegin() < kItems);
 }
 
 TEST_CASE("workloads are consistent under every schedule") {
