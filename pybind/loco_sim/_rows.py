@@ -55,7 +55,8 @@ class RowFile:
             if not self._csv:
                 return [(i + 1, json.loads(line)) for i, line in enumerate(text.splitlines())]
             reader = csv.DictReader(io.StringIO(text))
-            return [(reader.line_num, {k: _cell_value(v) for k, v in row.items() if k is not None}) for row in reader]
+            return [(reader.line_num, {k: v or None if k in _TEXTS else _cell_value(v) for k, v in row.items() if k is not None})
+                    for row in reader]
         except (ValueError, csv.Error) as error:
             raise Error(f"{self._path}: expected the rows of a sweep, found something else ({error}): give another "
                         f"file, or resume=False to overwrite this one") from None
@@ -90,6 +91,10 @@ class RowFile:
 
     def close(self) -> None:
         self._file.close()
+
+
+_TEXTS = {"version", "config_hash", "error"}
+"""Columns of a CSV file that are no JSON, whatever they look like: 1596726e34279042 is a hash, not infinity."""
 
 
 def _key(head: Mapping[str, Any]) -> str:

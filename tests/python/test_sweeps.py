@@ -198,6 +198,14 @@ def test_resume_runs_only_what_is_missing(quick, tmp_path, ending):
     assert pool.submitted == 0 and path.read_bytes() == whole.read_bytes()
 
 
+def test_a_hash_that_looks_like_a_number_stays_one(quick, tmp_path, monkeypatch):
+    monkeypatch.setattr(ls.Scenario, "config_hash", lambda self: "1596726e34279042")
+    path = tmp_path / "s.csv"
+    first = rows(quick, {"topology.nodes": [2, 3]}, out=path)
+    assert [row["config_hash"] for row in first] == ["1596726e34279042"] * 2
+    assert rows(quick, {"topology.nodes": [2, 3]}, out=path) == first
+
+
 def test_file_of_another_sweep_is_not_touched(quick, tmp_path):
     path = tmp_path / "s.csv"
     rows(quick, GRID, out=path)
