@@ -6,6 +6,9 @@
 
 #include <array>
 #include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "loco_sim/loco/shared_bytes.hpp"
@@ -70,62 +73,78 @@ class var : public shared_bytes {
 /// Throws ownership_error unless `node` owns the variable.
 void require_owner(std::string_view variable, NodeId owner, NodeId node);
 
+/// A part of shared bytes that one node writes: all of them for owned_var, an element of an array for var_array.
 template <typename T>
-class owned_var : private var<T> {
+class owned_part {
  public:
-  owned_var(manager& mgr, std::string_view name, NodeId owner) : var<T>(mgr, name), owner_(owner) {
-    this->require_node(owner, "the owner");
-  }
-  owned_var(channel& parent, std::string_view name, NodeId owner, expect_num expected)
-      : var<T>(parent, name, expected), owner_(owner) {
-    this->require_node(owner, "the owner");
-  }
+  static constexpr bool kAtomic = value_words<T>::kAtomic;
 
-  using var<T>::kAtomic;
-  using var<T>::full_name;
-  using var<T>::ready;
-  using var<T>::wait_for_ready;
-  using var<T>::load;
-  using var<T>::address;
-  using var<T>::copy;
+  owned_part(shared_bytes& bytes, std::string name, std::uint64_t offset, NodeId owner)
+      : bytes_(bytes), name_(std::move(name)), offset_(offset), owner_(owner) {}
 
+  [[nodiscard]] const std::string& full_name() const { return name_; }
   [[nodiscard]] NodeId owner() const { return owner_; }
+  /// Of the local copy.
+  [[nodiscard]] Address address() const { return bytes_.address() + offset_; }
+  /// The local copy.
+  [[nodiscard]] T load() { return value_words<T>::load(bytes_, self()); }
 
   /// Owner only.
   void store(const T& value) {
     require_mine();
-    var<T>::store(value);
+    value_words<T>::store(bytes_, self(), value);
   }
-  /// Owner only: puts the value to one node's copy, or to all.
-  void push(NodeId node, ack_key& key) {
-    require_mine();
-    var<T>::push(node, key);
-  }
-  void push(NodeId node) {
-    require_mine();
-    var<T>::push(node);
-  }
+  /// Owner only: puts the value to one node's copy, to those of some, or to all.
+  void push(NodeId node, ack_key& key) { push(std::span(&node, 1), &key); }
+  void push(NodeId node) { push(std::span(&node, 1), nullptr); }
   void push(std::span<const NodeId> nodes, ack_key* key) {
     require_mine();
-    var<T>::push(nodes, key);
+    bytes_.push(self(), nodes, key);
   }
-  void push_broadcast() {
-    require_mine();
-    var<T>::push_broadcast();
-  }
-  void push_broadcast(ack_key& key) {
-    require_mine();
-    var<T>::push_broadcast(key);
-  }
+  void push_broadcast() { push(bytes_.peers(), nullptr); }
+  void push_broadcast(ack_key& key) { push(bytes_.peers(), &key); }
   /// Gets the owner's value into the local copy; nothing to do for the owner.
   void pull(ack_key& key) {
-    if (this->my_node() != owner_) var<T>::pull(owner_, key);
+    if (bytes_.my_node() != owner_) bytes_.pull(self(), owner_, key);
   }
 
  private:
-  void require_mine() const { require_owner(full_name(), owner_, this->my_node()); }
+  [[nodiscard]] shared_bytes::part self() const { return {name_, offset_, value_words<T>::kWords * kWord}; }
+  void require_mine() const { require_owner(name_, owner_, bytes_.my_node()); }
 
+  shared_bytes& bytes_;
+  std::string name_;
+  std::uint64_t offset_;
   NodeId owner_;
+};
+
+template <typename T>
+class owned_var : private shared_bytes, public owned_part<T> {
+  using Part = owned_part<T>;
+
+ public:
+  owned_var(manager& mgr, std::string_view name, NodeId owner)
+      : shared_bytes(mgr, name, kBytes), Part(static_cast<shared_bytes&>(*this), std::string(name), 0, owner) {
+    require_node(owner, "the owner");
+  }
+  owned_var(channel& parent, std::string_view name, NodeId owner, expect_num expected)
+      : shared_bytes(parent, name, kBytes, expected),
+        Part(static_cast<shared_bytes&>(*this), shared_bytes::full_name(), 0, owner) {
+    require_node(owner, "the owner");
+  }
+
+  using shared_bytes::copy;
+  using shared_bytes::ready;
+  using shared_bytes::wait_for_ready;
+
+  using Part::address;
+  using Part::full_name;
+  using Part::pull;
+  using Part::push;
+  using Part::push_broadcast;
+
+ private:
+  static constexpr std::uint64_t kBytes = value_words<T>::kWords * kWord;
 };
 
 }  // namespace loco

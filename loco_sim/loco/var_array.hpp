@@ -16,55 +16,10 @@
 
 namespace loco {
 
-/// An element of an array: what owned_var offers.
-template <typename T>
-class array_element {
- public:
-  static constexpr bool kAtomic = value_words<T>::kAtomic;
-
-  array_element(shared_bytes& array, std::string name, std::uint64_t offset, NodeId owner)
-      : array_(array), name_(std::move(name)), offset_(offset), owner_(owner) {}
-
-  [[nodiscard]] const std::string& full_name() const { return name_; }
-  [[nodiscard]] NodeId owner() const { return owner_; }
-  /// Of the local copy.
-  [[nodiscard]] Address address() const { return array_.address() + offset_; }
-  /// The local copy.
-  [[nodiscard]] T load() { return value_words<T>::load(array_, self()); }
-
-  /// Owner only.
-  void store(const T& value) {
-    require_mine();
-    value_words<T>::store(array_, self(), value);
-  }
-  /// Owner only: puts the value to one node's copy, to those of some, or to all.
-  void push(NodeId node, ack_key& key) { push(std::span(&node, 1), &key); }
-  void push(NodeId node) { push(std::span(&node, 1), nullptr); }
-  void push(std::span<const NodeId> nodes, ack_key* key) {
-    require_mine();
-    array_.push(self(), nodes, key);
-  }
-  void push_broadcast() { push(array_.peers(), nullptr); }
-  void push_broadcast(ack_key& key) { push(array_.peers(), &key); }
-  /// Gets the owner's value into the local copy; nothing to do for the owner.
-  void pull(ack_key& key) {
-    if (array_.my_node() != owner_) array_.pull(self(), owner_, key);
-  }
-
- private:
-  [[nodiscard]] shared_bytes::part self() const { return {name_, offset_, value_words<T>::kWords * kWord}; }
-  void require_mine() const { require_owner(name_, owner_, array_.my_node()); }
-
-  shared_bytes& array_;
-  std::string name_;
-  std::uint64_t offset_;
-  NodeId owner_;
-};
-
 template <typename T>
 class var_array : private shared_bytes {
  public:
-  using Element = array_element<T>;
+  using Element = owned_part<T>;
 
   /// One element for each entry of `owners`.
   var_array(channel& parent, std::string_view name, std::span<const NodeId> owners, expect_num expected)

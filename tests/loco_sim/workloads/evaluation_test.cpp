@@ -135,6 +135,18 @@ TEST_CASE("Section 6.2: the fence costs writes some of their throughput, reads n
     CHECK(share > 0.02);
     CHECK(share < 0.25);
   }
+  // About as much where a thread does not wait for latency and does not share its NIC.
+  for (const std::uint32_t nodes : {2U, 4U, 8U}) {
+    const auto writes = [nodes](bool fence) {
+      return per_second(run(
+          "kvstore", nodes,
+          {{"mix", kWrite}, {"window", 128}, {"fence", fence ? 1 : 0}, {"iterations", 1000}, {"key_space", 1 << 20}}));
+    };
+    const double share = 1 - writes(true) / writes(false);
+    INFO(nodes << " nodes: " << 100 * share << " %");
+    CHECK(share > 0.09);
+    CHECK(share < 0.2);
+  }
 }
 
 TEST_CASE("Fig. 19: under a single lock MPI's windows have an advantage") {
