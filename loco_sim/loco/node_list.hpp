@@ -12,8 +12,7 @@ namespace loco {
 /// In ascending order, each once.
 [[nodiscard]] inline std::vector<NodeId> ascending(std::vector<NodeId> nodes) {
   std::ranges::sort(nodes);
-  const auto twice = std::ranges::unique(nodes);
-  nodes.erase(twice.begin(), twice.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   return nodes;
 }
 

@@ -193,7 +193,8 @@ void send_all(Carrier& carrier, manager& mgr, const Setup& setup) {
     setup.results.add("broadcast_seen_by_all", at->second, node.now_ps());
     begun.erase(at);
   };
-  for (std::uint64_t sent = 0; confirmed < rounds;) {
+  std::uint64_t sent = 0;
+  while (confirmed < rounds) {
     while (sent < rounds && begun.size() < outstanding) {
       const std::int64_t begin = node.now_ps();
       begun.emplace(++sent, begin);
