@@ -54,9 +54,14 @@ void check_word(const State& state, NodeId node, Address address) {
 /// The head of the store buffer leaves; stores to the NIC have their distance.
 void schedule_drain(Engine& engine, ThreadId id) {
   const Thread& thread = engine.state.threads[id];
-  sim::SimTime at = engine.now() + engine.profile().cpu_store_drain;
+  sim::SimTime at = std::max(engine.now(), thread.buffer.front().issued) + engine.profile().cpu_store_drain;
   if (thread.buffer.front().doorbell && !thread.buffer.front().receive) at = std::max(at, thread.mmio_free);
   engine.schedule(kEventDrain, id, 0, at);
+}
+
+/// For a thread ahead of the clock: when it makes its access. Else nothing, so that states compare without times.
+sim::SimTime issued(const Engine& engine, sim::Duration ahead) {
+  return ahead.ps > 0 ? engine.now() + ahead : sim::SimTime{};
 }
 
 void push_entry(Engine& engine, ThreadId id, const StoreEntry& entry) {
@@ -110,7 +115,7 @@ std::uint64_t Cpu::load(Address address, OpId op) {
   return seen.value;
 }
 
-void Cpu::store(Address address, std::uint64_t value, OpId op) {
+void Cpu::store(Address address, std::uint64_t value, OpId op, sim::Duration ahead) {
   const NodeId home = node();
   check_word(engine_.state, home, address);
   const SubeventId id = engine_.begin({.stamp = Stamp::aCW,
@@ -119,8 +124,9 @@ void Cpu::store(Address address, std::uint64_t value, OpId op) {
                                        .op = op,
                                        .home = home,
                                        .address = address,
-                                       .value = value});
-  push_entry(engine_, thread_, {.address = address, .value = value, .subevent = id});
+                                       .value = value,
+                                       .at = issued(engine_, ahead)});
+  push_entry(engine_, thread_, {.address = address, .value = value, .subevent = id, .issued = issued(engine_, ahead)});
 }
 
 bool Cpu::store_buffer_empty() const { return engine_.state.threads[thread_].buffer.empty(); }
@@ -164,7 +170,7 @@ std::uint64_t Cpu::compare_swap(Address address, std::uint64_t expected, std::ui
   return seen.value;
 }
 
-PostResult Cpu::post_send(QpId id, std::span<const Wqe> wqes) {
+PostResult Cpu::post_send(QpId id, std::span<const Wqe> wqes, sim::Duration ahead) {
   QueuePair& qp = engine_.state.qps.at(id);
   if (qp.node != node()) throw std::invalid_argument("a thread posts to a queue pair of another node");
   Requester& rq = qp.requester;
@@ -195,7 +201,12 @@ PostResult Cpu::post_send(QpId id, std::span<const Wqe> wqes) {
                          wqes[0].length + segments <= profile().nic_blueflame_max.count;
   constexpr std::uint64_t kDoorbellBytes = 8;
   const std::uint64_t mmio = blueflame ? (wqes[0].length + segments + 63) / 64 * 64 : kDoorbellBytes;
-  const StoreEntry doorbell{.doorbell = true, .blueflame = blueflame, .value = mmio, .qp = id, .posted = rq.posted()};
+  const StoreEntry doorbell{.doorbell = true,
+                            .blueflame = blueflame,
+                            .value = mmio,
+                            .qp = id,
+                            .posted = rq.posted(),
+                            .issued = issued(engine_, ahead)};
   if (engine_.fault(Fault::doorbell_before_stores)) {
     ring_doorbell(engine_, qp.node, doorbell);
   } else {
@@ -299,18 +310,22 @@ bool Cpu::noticed() const { return engine_.state.threads[thread_].changed; }
 
 void Cpu::pause(sim::Duration turn) { pause_from({}, turn); }
 
-void Cpu::pause_from(sim::Duration ahead, sim::Duration turn) {
+sim::Duration Cpu::taken() const { return engine_.state.threads[thread_].take; }
+
+void Cpu::pause_from(sim::Duration ahead, sim::Duration turn, sim::Duration take) {
   Thread& thread = engine_.state.threads[thread_];
   if (thread.changed) {
     thread.watched.clear();
     thread.watch_bits = 0;
     thread.watch_all = false;
     thread.changed = false;
+    thread.take = {};
     resume_after(ahead + turn);
     return;
   }
   thread.state = ThreadState::paused;
   thread.turn = turn;
+  thread.take = take;
   thread.paused_at = now() + (ahead.ps > 0 ? ahead : turn);
 }
 

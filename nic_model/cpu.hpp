@@ -35,8 +35,10 @@ class Cpu {
   // --- memory: aligned 8-byte words ------------------------------------------------------------------------------
   /// Reads a word; adds it to the watch set.
   [[nodiscard]] std::uint64_t load(Address address, OpId op = 0);
-  /// Puts a store into the store buffer. Precondition: !store_buffer_full().
-  void store(Address address, std::uint64_t value, OpId op = 0);
+  /// Puts a store into the store buffer. Precondition: !store_buffer_full(). A thread may store before its time:
+  /// `ahead` from now is when the store is made. Nobody else can tell, because it leaves the store buffer no earlier
+  /// than if it had been made then.
+  void store(Address address, std::uint64_t value, OpId op = 0, sim::Duration ahead = {});
   [[nodiscard]] bool store_buffer_empty() const;
   [[nodiscard]] bool store_buffer_full() const;
   /// Records an mfence (aMF). Precondition: store_buffer_empty().
@@ -49,8 +51,8 @@ class Cpu {
   /// Posts linked work requests with one doorbell, which enters the store buffer. All or none are taken.
   /// bad_request: an inline payload that is too long or of a READ or atomic; an operation that the transport or the
   /// NIC (nic.atomic_cap) does not have; a queue pair that is not yet ready to send. Precondition:
-  /// !store_buffer_full().
-  PostResult post_send(QpId qp, std::span<const Wqe> wqes);
+  /// !store_buffer_full(). `ahead`: as for a store; not with an inline payload.
+  PostResult post_send(QpId qp, std::span<const Wqe> wqes, sim::Duration ahead = {});
   /// Posts receive work requests. As with stores, what the NIC sees of it (the doorbell record in memory) leaves the
   /// store buffer behind earlier stores. All or none are taken. Precondition: !store_buffer_full().
   PostResult post_recv(QpId qp, std::span<const RecvWqe> wqes);
@@ -85,8 +87,11 @@ class Cpu {
   /// begun the turn that sees it. Clears the watch set.
   void pause(sim::Duration turn);
   /// The same for a turn that begins only after `ahead`: its accesses have been made now and have found nothing. What
-  /// changes until then is seen by that turn.
-  void pause_from(sim::Duration ahead, sim::Duration turn);
+  /// changes until then is seen by that turn. A step that comes because of a completion queue comes `take` after the
+  /// turn that sees it has begun: when that turn has taken an entry.
+  void pause_from(sim::Duration ahead, sim::Duration turn, sim::Duration take = {});
+  /// After a pause: how long this turn has taken already.
+  [[nodiscard]] sim::Duration taken() const;
   /// Has something in the watch set changed already?
   [[nodiscard]] bool noticed() const;
   /// The next step comes once the store buffer is empty (or has room for one more entry).

@@ -9,7 +9,7 @@ SubeventId Engine::begin(Subevent subevent) {
   if (state.subevents == 0xffffffffU) throw std::length_error("a run records at most 2^32 - 1 subevents");
   subevent.id = ++state.subevents;
   subevent.seq = state.seq++;
-  subevent.at = state.now;
+  if (subevent.at < state.now) subevent.at = state.now;
   if (Observer* o = observer()) o->on_subevent(subevent);
   return subevent.id;
 }
@@ -49,8 +49,9 @@ bool watches(const Thread& thread, std::uint64_t low, std::uint64_t high) {
 }  // namespace
 
 void Engine::touched(NodeId node, std::uint64_t key, ThreadId except) {
+  const bool is_completion = kind_of(key) == WatchKind::cq;
   for (const ThreadId id : state.hosts[node].threads) {
-    if (id != except && watches(state.threads[id], key, key)) wake(id);
+    if (id != except && watches(state.threads[id], key, key)) wake(id, is_completion);
   }
 }
 
@@ -58,11 +59,11 @@ void Engine::touched_bytes(NodeId node, Address address, std::uint64_t size, Thr
   const std::uint64_t low = watch_key(WatchKind::word, word_of(address));
   const std::uint64_t high = watch_key(WatchKind::word, word_of(address + size - 1));
   for (const ThreadId id : state.hosts[node].threads) {
-    if (id != except && watches(state.threads[id], low, high)) wake(id);
+    if (id != except && watches(state.threads[id], low, high)) wake(id, false);
   }
 }
 
-void Engine::wake(ThreadId id) {
+void Engine::wake(ThreadId id, bool completion) {
   Thread& thread = state.threads[id];
   if (thread.state != ThreadState::paused) {
     thread.changed = true;
@@ -78,7 +79,8 @@ void Engine::wake(ThreadId id) {
   thread.watched.clear();
   thread.watch_bits = 0;
   thread.watch_all = false;
-  schedule(kEventThreadStep, id, 0, at < thread.paused_at ? thread.paused_at : at);
+  if (!completion) thread.take = {};
+  schedule(kEventThreadStep, id, 0, (at < thread.paused_at ? thread.paused_at : at) + thread.take);
 }
 
 std::uint32_t Engine::new_buffer(std::uint32_t size) {

@@ -26,7 +26,8 @@ class Engine {
     state.events.push({.at = at < state.now ? state.now : at, .what = what, .where = where, .a = a});
   }
 
-  /// Gives an id and an order stamp to a subevent and announces it. With the witness off: 0, and nothing happens.
+  /// Gives an id and an order stamp to a subevent and announces it, as of now or of the later instant that it names.
+  /// With the witness off: 0, and nothing happens.
   SubeventId begin(Subevent subevent);
   /// Announces that a subevent has been replaced by one with the same id and its own order stamp.
   void repeat(const Subevent& subevent);
@@ -64,7 +65,7 @@ class Engine {
   }
 
  private:
-  void wake(ThreadId id);
+  void wake(ThreadId id, bool completion);
 };
 
 /// The address of the word that holds `address`.

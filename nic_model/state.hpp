@@ -57,6 +57,7 @@ struct StoreEntry {
   SubeventId subevent = 0;
   QpId qp = 0;
   std::uint32_t posted = 0;  // of a doorbell: the send queue's producer index; of a doorbell record: new entries
+  sim::SimTime issued{};     // when that is later than its place in the queue says: by a thread ahead of the clock
 
   bool operator==(const StoreEntry&) const = default;
 };
@@ -68,6 +69,8 @@ enum class WatchKind : std::uint8_t { word, cq, flag, user, srq };
 [[nodiscard]] constexpr std::uint64_t watch_key(WatchKind kind, std::uint64_t key) {
   return (static_cast<std::uint64_t>(kind) << 60U) | key;
 }
+
+[[nodiscard]] constexpr WatchKind kind_of(std::uint64_t watch_key) { return static_cast<WatchKind>(watch_key >> 60U); }
 
 /// The bit of a key, or of the keys of memory next to each other.
 [[nodiscard]] constexpr std::uint64_t watch_bit(std::uint64_t key) {
@@ -84,6 +87,7 @@ struct Thread {
   std::uint64_t watch_bits = 0;  // a bit for each key of it, by a hash: most changes concern nobody
   sim::SimTime paused_at{};
   sim::Duration turn{};
+  sim::Duration take{};      // of a polling loop that finds an entry in its completion queue: until it has taken it
   sim::SimTime mmio_free{};  // its next store to the NIC
 
   bool operator==(const Thread&) const = default;

@@ -24,7 +24,7 @@ void ack_key::forget() {
 
 OperationTag ack_key::begin_operation() {
   for (const Flag word : words_) {
-    const std::uint64_t free = ~transport_.flag_load(word) & ack_word::kInFlight;
+    const std::uint64_t free = ~transport_.flag_peek(word) & ack_word::kInFlight;  // what is free stays so
     if (free == 0) continue;
     const auto bit = static_cast<unsigned>(std::countr_zero(free));
     transport_.flag_add_early(word, std::uint64_t{1} << bit);
@@ -48,7 +48,7 @@ Status ack_key::status() const {
 
 void ack_key::note_complete() {
   for (const Flag word : words_)
-    if (ack_word::status(transport_.flag_load(word)) != Status::success) completions_->throw_failure(word);
+    if (ack_word::status(transport_.flag_peek(word)) != Status::success) completions_->throw_failure(word);
   const call_scope call(transport_, {.library = "rdmawait", .method = "wait", .work_id = work_id_});
   transport_.note_waited(work_id_);
 }

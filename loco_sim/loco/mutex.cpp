@@ -139,7 +139,10 @@ void mutex_array::let_go(std::uint64_t k, local_lock& lock, bool fence) {
     lock.hand_overs = 0;
     serve_next(k, lock.ticket);
   }
-  transport().flag_fetch_add(lock.serving, 1);
+  if (wanted_here)
+    transport().flag_fetch_add(lock.serving, 1);
+  else
+    transport().flag_add_early(lock.serving, 1);  // nobody waits for it
 }
 
 void mutex_array::unlock(std::uint64_t k) {

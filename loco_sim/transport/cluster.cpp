@@ -140,6 +140,7 @@ void SimulatedCluster::suspend() {
   thread.owed = {};
   thread.looks = 0;
   thread.acted = false;
+  thread.polling = {};
 }
 
 void SimulatedCluster::run() {

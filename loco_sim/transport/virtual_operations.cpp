@@ -36,6 +36,10 @@ nic::QpId VirtualTransport::queue_pair(SimThread& thread, NodeId peer) {
   return mine;
 }
 
+bool VirtualTransport::is_connected(const SimThread& thread, NodeId peer) {
+  return !thread.queue_pairs.empty() && thread.queue_pairs[peer] != nic::kNone;
+}
+
 std::uint32_t VirtualTransport::local_key(Address address) const {
   const auto after = memory_.upper_bound(address);
   return after == memory_.begin() ? 0 : std::prev(after)->second.lkey;
@@ -47,9 +51,13 @@ void VirtualTransport::post(nic::Wqe wqe, const Region& remote, model::Method me
     throw std::runtime_error("a remote atomic was refused: this NIC has none (nic.atomic_cap)");
   }
   cluster_.current().owed += profile().cpu_post_wqe;  // the work request is built, then the doorbell rung
-  SimThread& thread = act();
+  SimThread& thread = is_connected(cluster_.current(), remote.node) ? act_ahead() : act();
   make_room(thread);
   const nic::QpId qp = queue_pair(thread, remote.node);
+  if (thread.ahead.ps > 0 && cluster_.system_.send_queue_room(qp) == 0) {
+    spend(thread);
+    thread.acted = true;
+  }
   while (cluster_.system_.send_queue_room(qp) == 0) {
     thread.note({Look::What::send_queue, remote.node, 0});
     cpu().watch(kSendQueueKey | qp);
@@ -68,7 +76,7 @@ void VirtualTransport::post(nic::Wqe wqe, const Region& remote, model::Method me
   wqe.wr_id = tag.token;
   wqe.lkey = local_key(wqe.local);
   wqe.rkey = remote.rkey;
-  const nic::PostResult result = cpu().post_send(qp, std::span(&wqe, 1));
+  const nic::PostResult result = cpu().post_send(qp, std::span(&wqe, 1), thread.ahead);
   if (result != nic::PostResult::ok) throw std::logic_error("a work request was refused");
   finish_operation(wqe.op, 0);
   thread.owed += profile().cpu_doorbell;
@@ -117,15 +125,22 @@ void VirtualTransport::remote_fence(NodeId node) {
 std::size_t VirtualTransport::poll(std::span<Completion> out) {
   std::array<nic::Cqe, 16> cqes;
   const bool empty = cpu().cq_empty(completion_queue_);
-  SimThread& thread = empty ? look_ahead(Look::What::completions, 0) : look(Look::What::completions, 0);
-  const std::size_t taken = cpu().poll_cq(completion_queue_, std::span(cqes).first(std::min(out.size(), cqes.size())));
+  const bool timed = cluster_.config_.schedule == Schedule::timed;
+  SimThread& thread = empty ? look_ahead(Look::What::completions, 0) : look_after_poll();
+  thread.polled = true;
+  const std::size_t most = timed ? 1 : cqes.size();
+  const std::size_t taken = cpu().poll_cq(completion_queue_, std::span(cqes).first(std::min(out.size(), most)));
   for (std::size_t i = 0; i < taken; ++i) {
     const NodeId peer = cluster_.system_.qp_node(cluster_.system_.qp_peer(cqes[i].qp));
     out[i] = {cqes[i].wr_id, static_cast<Status>(cqes[i].status), peer, operation_of(cqes[i].opcode)};
     cluster_.system_.notify(node_, kSendQueueKey | cqes[i].qp);
   }
-  thread.owed += taken == 0 ? profile().cpu_poll_empty : profile().cpu_poll_cqe * static_cast<std::int64_t>(taken);
-  if (taken > 0) thread.acted = true;
+  if (taken == 0) {
+    thread.owed += profile().cpu_poll_empty;
+  } else if (!timed) {
+    thread.owed += profile().cpu_poll_cqe * static_cast<std::int64_t>(taken);
+    thread.acted = true;
+  }
   return taken;
 }
 

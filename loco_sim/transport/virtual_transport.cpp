@@ -47,6 +47,12 @@ void VirtualTransport::spend(SimThread& thread) {
   cluster_.suspend();
 }
 
+void VirtualTransport::run_ahead(SimThread& thread) {
+  thread.ahead += thread.owed;
+  thread.owed = {};
+  thread.looks = 0;
+}
+
 void VirtualTransport::catch_up(SimThread& thread) {
   const sim::Duration owed = thread.owed;
   const std::uint32_t looks = thread.looks;
@@ -58,9 +64,11 @@ void VirtualTransport::catch_up(SimThread& thread) {
 
 SimThread& VirtualTransport::look(Look::What what, std::uint64_t where) {
   SimThread& thread = cluster_.current();
-  if (thread.ahead.ps > 0) catch_up(thread);
   const bool together = cluster_.config_.schedule == Schedule::timed && !thread.acted && thread.looks < kLooksPerStep;
-  if ((thread.looks > 0 || thread.acted) && !together) spend(thread);
+  if ((thread.looks > 0 || thread.acted) && !together)
+    spend(thread);
+  else if (thread.ahead.ps > 0)
+    catch_up(thread);
   ++thread.looks;
   thread.note({what, where, 0});
   return thread;
@@ -69,15 +77,25 @@ SimThread& VirtualTransport::look(Look::What what, std::uint64_t where) {
 SimThread& VirtualTransport::look_ahead(Look::What what, std::uint64_t where) {
   SimThread& thread = cluster_.current();
   if (cluster_.config_.schedule != Schedule::timed || thread.looks >= kLooksPerStep) return look(what, where);
-  if (thread.acted && thread.ahead.ps == 0) {
+  if (thread.acted) {
     // What has changed already would be looked for again at once.
     if (thread.owed.ps == 0 || cpu().noticed()) return look(what, where);
-    thread.ahead = thread.owed;
-    thread.owed = {};
-    thread.looks = 0;
+    run_ahead(thread);
+    thread.acted = false;
   }
   ++thread.looks;
   thread.note({what, where, 0});
+  return thread;
+}
+
+SimThread& VirtualTransport::look_after_poll() {
+  if (cluster_.config_.schedule != Schedule::timed) return look(Look::What::completions, 0);
+  SimThread& thread = cluster_.current();
+  thread.owed += profile().cpu_poll_cqe - thread.polling;
+  thread.polling = {};
+  if ((thread.ahead + thread.owed).ps > 0) spend(thread);
+  ++thread.looks;
+  thread.note({Look::What::completions, 0, 0});
   return thread;
 }
 
@@ -90,16 +108,33 @@ SimThread& VirtualTransport::act() {
   return thread;
 }
 
+SimThread& VirtualTransport::act_ahead() {
+  // A doorbell that does not wait for the store buffer is seen at once.
+  if (cluster_.config_.schedule != Schedule::timed || profile().faults.has(nic::Fault::doorbell_before_stores) ||
+      cpu().store_buffer_full()) {
+    return act();
+  }
+  SimThread& thread = cluster_.current();
+  run_ahead(thread);
+  thread.acted = true;
+  thread.looked_count = 0;
+  return thread;
+}
+
 void VirtualTransport::pause() {
   SimThread& thread = cluster_.current();
+  if (thread.acted && thread.ahead.ps > 0) spend(thread);
   if (thread.must_turn) {
     thread.must_turn = false;
     spend(thread);
   } else {
     cpu().watch(kWakeKey);
-    cpu().pause_from(thread.ahead, thread.owed);
+    const bool takes = thread.polled && cluster_.config_.schedule == Schedule::timed;
+    cpu().pause_from(thread.ahead, thread.owed, takes ? profile().cpu_poll_cqe : sim::Duration{});
     cluster_.suspend();
+    thread.polling = cpu().taken();
   }
+  thread.polled = false;
   thread.looked_count = 0;
 }
 
@@ -187,10 +222,10 @@ std::uint64_t VirtualTransport::load(Address address) {
 }
 
 void VirtualTransport::store(Address address, std::uint64_t value) {
-  SimThread& thread = act();
+  SimThread& thread = act_ahead();
   make_room(thread);
   const model::CallId call = begin_operation(model::Method::write, value);
-  cpu().store(address, value, call);
+  cpu().store(address, value, call, thread.ahead);
   finish_operation(call, 0);
   thread.owed += profile().cpu_store;
 }

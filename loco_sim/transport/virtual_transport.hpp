@@ -4,11 +4,16 @@
 // over there; all share the node's completion queue. Set-up (memory, queue pairs, messages) takes no simulated time.
 //
 // When accesses happen. Under random schedules each access to something shared is a step of its own. Under the timed
-// schedule a thread that only looks (loads, flags, polls of the completion queue) looks at the beginning of its turn
-// and pays for all the looks at its end, as a polling loop of the hardware model does; anything that changes something
-// happens at its own instant. A loop that has changed something goes on to peek at flags and at its completion queue,
-// and mostly finds nothing: these looks are made in the step of the change. When they lead to a pause, the thread is
-// woken as if they had been made when they were due; a completion queue with something in it waits for that instant.
+// schedule a step has as many as have the same effect at its instant as at theirs:
+// - A thread that only looks (loads, flags, polls that find nothing) looks at the beginning of its turn and pays at its
+//   end, as a polling loop of the hardware model does.
+// - A poll that finds something takes one entry, at the end of the poll: what follows from it needs no step of its own.
+// - Stores and work requests are of the thread alone until they leave its store buffer: the thread makes them ahead of
+//   the clock, the store buffer keeps them until they are due.
+// - Whatever else changes something happens at its own instant.
+// - A loop that has changed something goes on to peek at flags and at its completion queue, and mostly finds nothing:
+//   these looks are made in the step of the change. When they lead to a pause, the thread is woken as if they had been
+//   made when they were due; a completion queue with something in it waits for that instant.
 #pragma once
 
 #include <array>
@@ -44,14 +49,17 @@ struct SimThread {
   std::function<void()> body;
   sim::FiberId fiber;
 
-  sim::Duration ahead;                  ///< from this step until the instant at which its looks count: see look_ahead
-  sim::Duration owed;                   ///< cost of this step's accesses, not yet spent
-  std::uint32_t looks = 0;              ///< accesses of this step, all of them looks
-  bool acted = false;                   ///< this step has made an access that is not a look
-  bool must_turn = false;               ///< the watch set was lost: the next pause returns at once
-  std::array<Look, kLooksKept> looked;  ///< a ring of the latest looks
-  std::uint32_t looked_count = 0;       ///< since the last pause or action
-  std::vector<CallInfo> calls;          ///< open library calls, outermost first
+  // Its own time is that of the step, and `ahead`, and `owed`.
+  sim::Duration ahead;                     ///< from this step until the instant of its latest access, or turn of looks
+  sim::Duration owed;                      ///< cost of that access, or of these looks, not yet spent
+  std::uint32_t looks = 0;                 ///< since that instant
+  bool acted = false;                      ///< its latest access is not a look
+  bool polled = false;                     ///< it has looked at the completion queue since its last pause
+  sim::Duration polling;                   ///< of this step's poll: spent before the step
+  bool must_turn = false;                  ///< the watch set was lost: the next pause returns at once
+  std::array<Look, kLooksKept> looked;     ///< a ring of the latest looks
+  std::uint32_t looked_count = 0;          ///< since the last pause or action
+  std::vector<CallInfo> calls;             ///< open library calls, outermost first
   std::function<std::string()> waits_for;  ///< says more than what it looked at; mostly empty
   std::vector<nic::QpId> queue_pairs;      ///< by peer; nic::kNone when there is none yet
   std::vector<std::uint8_t> fence_next;    ///< by peer: its next work request carries the fence flag
@@ -119,9 +127,15 @@ class VirtualTransport final : public Transport {
   SimThread& look(Look::What what, std::uint64_t where);
   /// The same for what may be looked at before its instant.
   SimThread& look_ahead(Look::What what, std::uint64_t where);
+  /// The same for a poll of a completion queue that has something in it: lets the time of the poll pass first.
+  SimThread& look_after_poll();
   /// Ends the step and lets the instant come for which the thread has looked ahead; what it owes stays.
   void catch_up(SimThread& thread);
+  /// The thread goes on at the instant until which its accesses have taken; the step does not end.
+  static void run_ahead(SimThread& thread);
   SimThread& act();
+  /// The same for a store or a work request, which enters the store buffer `ahead` of its time.
+  SimThread& act_ahead();
   void spend(SimThread& thread);
   std::uint64_t flag_value(SimThread& thread, Flag flag);
   nic::Cpu& cpu() { return *cluster_.cpu_; }
@@ -136,6 +150,8 @@ class VirtualTransport final : public Transport {
   void finish_operation(model::CallId call, std::uint64_t result);
 
   nic::QpId queue_pair(SimThread& thread, NodeId peer);
+  /// Queue pairs are made at their instant, so that they get their numbers in the order of time.
+  [[nodiscard]] static bool is_connected(const SimThread& thread, NodeId peer);
   [[nodiscard]] std::uint32_t local_key(Address address) const;
   void post(nic::Wqe wqe, const Region& remote, model::Method method, std::uint64_t argument, OperationTag tag);
 
