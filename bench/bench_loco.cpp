@@ -6,9 +6,10 @@
 //
 //   bench_loco --benchmark_filter=rounds/1024
 //
-// rounds: wall time of setting up a barrier, of its first round, in which the queue pairs are made, and of a later one,
-// each from the first call to the last return; how much the process has grown at most, a node. One size a process: the
-// largest size of a process never goes down again.
+// rounds: wall time of setting up a barrier, of its first round, in which the queue pairs are made, and of the fastest
+// of four later ones, each from the first call to the last return; how much the process has grown at most, a node. One
+// size a process: the largest size of a process never goes down again.
+#include <algorithm>
 #include <array>
 #include <benchmark/benchmark.h>
 #include <chrono>
@@ -70,7 +71,7 @@ void rounds(benchmark::State& state, loco::barrier_options::Fence fence) {
     const double start = seconds();
     loco::SimulatedCluster cluster(
         {.profile = s.hardware, .topology = s.topology, .network = s.network, .nodes = nodes});
-    std::array<Span, 2> spans;
+    std::array<Span, 5> spans;
     cluster.spawn_everywhere([&](loco::Transport& node) {
       loco::manager mgr(node);
       loco::barrier bar(mgr, "bar", {.fence = fence});
@@ -84,7 +85,9 @@ void rounds(benchmark::State& state, loco::barrier_options::Fence fence) {
     cluster.run();
     state.counters["setup_s"] = spans[0].begin - start;
     state.counters["first_round_s"] = spans[0].end - spans[0].begin;
-    state.counters["round_s"] = spans[1].end - spans[1].begin;
+    double fastest = spans[1].end - spans[1].begin;
+    for (std::size_t i = 2; i < spans.size(); ++i) fastest = std::min(fastest, spans[i].end - spans[i].begin);
+    state.counters["round_s"] = fastest;
     state.counters["kB_a_node"] = (largest_kb() - before_kb) * 1.024 / nodes;
   }
 }

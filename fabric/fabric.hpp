@@ -138,6 +138,14 @@ class Fabric {
   }
   [[nodiscard]] std::size_t packets_inside() const { return packets_.in_use(); }
 
+  // Have the simulating machine's cache fetch a lane, its head, and what the arrival of that will touch: one after the
+  // other, since each is found through the one before. They change nothing. (prefetch.cpp)
+  void prefetch_lane(std::uint32_t lane) const;
+  void prefetch_entry(std::uint32_t lane) const;
+  void prefetch_packet(std::uint32_t lane) const;
+  /// The packet at the head of the lane, if its arrival delivers it.
+  [[nodiscard]] const Packet* arriving(std::uint32_t lane) const;
+
   /// Packets on their way, for state hashing and progress checks: lane by lane, oldest first.
   [[nodiscard]] std::size_t lanes() const { return lanes_.size(); }
   [[nodiscard]] std::size_t lane_size(std::size_t lane) const { return lanes_[lane].entries.size(); }

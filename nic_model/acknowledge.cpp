@@ -14,18 +14,18 @@ using fabric::NakCode;
 using fabric::Psn;
 using Op = fabric::Opcode;
 
-constexpr std::uint32_t kForEver = 7;  // of rnr_retry
+constexpr std::uint8_t kForEver = 7;  // of rnr_retry
 
 /// The PSN of what is missing of a READ or atomic.
 Psn missing(const Engine& engine, const SendEntry& e) {
   return e.psn + static_cast<std::uint32_t>(e.received / engine.profile().link_mtu.count);
 }
 
-void progress(Requester& rq, const QpAttributes& attributes, Psn una) {
+void progress(Requester& rq, const QpSettings& settings, Psn una) {
   if (una.distance(rq.una) <= 0) return;
   rq.una = una;
-  rq.retries = attributes.retry_count;
-  rq.rnr_retries = attributes.rnr_retry;
+  rq.retries = settings.retry_count;
+  rq.rnr_retries = settings.rnr_retry;
   rq.recovering = false;
 }
 
@@ -55,7 +55,7 @@ Oldest acknowledge_loosely(Engine& engine, QpId id, Psn end) {
     if (!covered) break;
   }
   if (!open) oldest = number;
-  progress(rq, qp.attributes, open ? rq.entry(oldest).psn : end);
+  progress(rq, qp.settings, open ? rq.entry(oldest).psn : end);
   return {oldest, false};
 }
 
@@ -70,13 +70,13 @@ Oldest acknowledge(Engine& engine, QpId id, Psn end) {
     if (reads_or_atomic(e.wqe.opcode)) {
       const Psn first = missing(engine, e);
       const bool implied_nak = end.distance(first) > 0;
-      progress(rq, qp.attributes, implied_nak ? first : end);
+      progress(rq, qp.settings, implied_nak ? first : end);
       return {number, implied_nak};
     }
     if (end.distance(e.psn + e.packets) < 0) break;
     e.done = true;
   }
-  progress(rq, qp.attributes, end);
+  progress(rq, qp.settings, end);
   if (rq.transmit_next == number && number != rq.started) {  // has gone back: what has come is not sent again
     SendEntry& e = rq.entry(number);
     const std::int32_t packets = end.distance(e.psn);
@@ -286,7 +286,7 @@ void response_arrived(Engine& engine, const fabric::Packet& packet) {
   } else if (has_data) {
     if (oldest.number == rq.started || !answers(rq.entry(oldest.number), packet)) return engine.release(packet.buffer);
     SendEntry& e = rq.entry(oldest.number);
-    progress(rq, qp.attributes, packet.psn + 1);
+    progress(rq, qp.settings, packet.psn + 1);
     if (take_data(engine, id, e, packet, e.received)) {
       e.done = true;
       --rq.outstanding;
@@ -304,8 +304,8 @@ void response_arrived(Engine& engine, const fabric::Packet& packet) {
 void start_running_timer(Engine& engine, QpId id) {
   QueuePair& qp = engine.state.qps[id];
   Requester& rq = qp.requester;
-  if (qp.type != QpType::rc || qp.attributes.timeout.ps == 0) return;
-  rq.deadline = engine.now() + qp.attributes.timeout;
+  if (qp.type != QpType::rc || qp.settings.timeout.ps == 0) return;
+  rq.deadline = engine.now() + qp.settings.timeout;
   if (rq.timer_pending) return;
   rq.timer_pending = true;
   rq.timer = engine.state.events.push({.at = rq.deadline, .what = kEventTimeout, .where = id});
@@ -341,7 +341,7 @@ void rnr_timer_expired(Engine& engine, QpId id) {
 
 void no_answer(Engine& engine, const fabric::Packet& packet) {
   if (engine.state.lossy || !packet.last) return;
-  const QpAttributes& a = engine.state.qps[packet.source_qp].attributes;
+  const QpSettings& a = engine.state.qps[packet.source_qp].settings;
   if (a.timeout.ps == 0) return;
   engine.schedule(kEventRetryExceeded, packet.source_qp, packet.wqe,
                   engine.now() + a.timeout * (std::int64_t{a.retry_count} + 1));

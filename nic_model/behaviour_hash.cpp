@@ -110,7 +110,7 @@ void add_responder(Hasher& h, const State& s, const Responder& r) {
   h.add_all(r.blocked, r.respond_event, r.write_valid, r.nak_sent, r.receiving, r.in_message, r.received,
             r.expected_psn.value(), r.done_psn.value(), r.first, r.responses.size(), r.disorder->waiting.size(),
             r.disorder->replays.size(), r.disorder->strays.in_use());
-  if (r.receiving) add_receive(h, r.receive);
+  if (r.receiving) add_receive(h, *r.receive);
   for (std::size_t i = 0; i < r.disorder->replays.size(); ++i)
     h.add_all(r.disorder->replays[i].psn.value(), r.disorder->replays[i].value);
   for (std::size_t i = 0; i < r.responses.size(); ++i) add_response(h, s, r.responses[i]);

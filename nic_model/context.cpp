@@ -17,7 +17,8 @@ sim::Duration cost_of(Engine& engine, NodeId node, bool hit) {
 }
 
 /// One key of a cache; a miss reads its content over PCIe.
-sim::Duration look_up(Engine& engine, NodeId node, KeyCache& cache, std::uint64_t key) {
+template <class Key>
+sim::Duration look_up(Engine& engine, NodeId node, KeyCache<Key>& cache, Key key) {
   return cost_of(engine, node, cache.touch(key));
 }
 
@@ -27,9 +28,11 @@ sim::Duration look_up(Engine& engine, NodeId node, KeyCache& cache, std::uint64_
 sim::Duration look_up_read_state(Engine& engine, NodeId node, QpId qp, std::uint32_t number) {
   const std::uint32_t slots = engine.profile().nic_max_rd_atomic;
   const std::uint32_t slot = number % slots;
-  return cost_of(engine, node,
-                 engine.state.hosts[node].read_states.touch(std::uint64_t{qp} << 16U | slot, slot, slots));
+  return cost_of(engine, node, engine.state.hosts[node].read_states.touch(qp * slots + slot, slot, slots));
 }
+
+/// Of a queue pair's context, or of the part of it that says where the data of answers goes.
+std::uint32_t context_key(QpId qp, bool data) { return qp << 1U | (data ? 1U : 0U); }
 
 std::uint64_t translation_key(const Engine& engine, std::uint32_t region, Address address) {
   return std::uint64_t{region} << 40U | address / engine.profile().nic_translation_page.count;
@@ -40,7 +43,7 @@ sim::Duration stall_of(Engine& engine, const fabric::Packet& packet) {
   Host& host = engine.state.hosts[node];
   // Data that comes back goes where another part of the context says.
   const bool data = packet.opcode == fabric::Opcode::read_response || packet.opcode == fabric::Opcode::atomic_response;
-  const std::uint64_t context = std::uint64_t{packet.destination_qp} | (data ? std::uint64_t{1} << 32U : 0);
+  const std::uint32_t context = context_key(packet.destination_qp, data);
   sim::Duration stall = look_up(engine, node, host.contexts, context);
   if (!fabric::is_response(packet.opcode) && packet.total > 0 && packet.opcode != fabric::Opcode::send &&
       packet.opcode != fabric::Opcode::datagram) {
@@ -68,7 +71,7 @@ bool take_unit(Engine& engine, QpId id, const Wqe& wqe, std::uint32_t number, si
     }
     qp.unit = UnitState::busy;
   }
-  stall = look_up(engine, qp.node, host.contexts, id);
+  stall = look_up(engine, qp.node, host.contexts, context_key(id, false));
   if (!wqe.inline_data && wqe.length > 0) {
     stall += look_up(engine, qp.node, host.translations, translation_key(engine, wqe.lkey, wqe.local));
   }

@@ -110,6 +110,8 @@ class ThreadRunner {
  public:
   virtual ~ThreadRunner() = default;
   virtual void run(Cpu& cpu) = 0;
+  /// The thread's next step is near: what it will touch may be fetched into the simulating machine's cache.
+  virtual void prefetch(ThreadId) {}
 };
 
 }  // namespace loco::nic

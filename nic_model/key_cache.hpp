@@ -13,6 +13,8 @@
 
 namespace loco::nic {
 
+/// Key: unsigned; its greatest value is not used as a key.
+template <class Key>
 class KeyCache {
  public:
   KeyCache() = default;
@@ -21,10 +23,10 @@ class KeyCache {
       : ways_(std::min(ways, entries)), sets_(entries == 0 ? 0 : entries / ways_, 0) {}
 
   /// True when the key was there. Makes it the newest of its set.
-  bool touch(std::uint64_t key) { return touch(key, 0, 1); }
+  bool touch(Key key) { return touch(key, 0, 1); }
   /// The same, with the sets in `banks` parts of the same size: keys of different banks never share a set, as long as
   /// there are as many sets as banks. Precondition: bank < banks.
-  bool touch(std::uint64_t key, std::uint64_t bank, std::uint64_t banks) {
+  bool touch(Key key, std::uint64_t bank, std::uint64_t banks) {
     if (sets_.empty()) return true;
     const std::uint64_t sets = sets_.size();
     const std::uint64_t in_bank = std::max<std::uint64_t>(1, sets / banks);
@@ -53,15 +55,13 @@ class KeyCache {
   }
 
  private:
-  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  static constexpr Key kNone = static_cast<Key>(~Key{0});
 
-  [[nodiscard]] const std::uint64_t* line(std::size_t set) const {
-    return lines_.data() + (sets_[set] - 1) * std::size_t{ways_};
-  }
+  [[nodiscard]] const Key* line(std::size_t set) const { return lines_.data() + (sets_[set] - 1) * std::size_t{ways_}; }
 
   std::uint32_t ways_ = 1;
-  std::vector<std::uint32_t> sets_;   // where in lines_ a set is, counted from 1; 0: never used
-  std::vector<std::uint64_t> lines_;  // a used set after the other, newest key first
+  std::vector<std::uint32_t> sets_;  // where in lines_ a set is, counted from 1; 0: never used
+  std::vector<Key> lines_;           // a used set after the other, newest key first
 };
 
 }  // namespace loco::nic

@@ -58,27 +58,24 @@ void reset(Engine& engine, QpId id) {
 bool set_attributes(Engine& engine, QpId id, QpState from, QpState to, const QpAttributes& a) {
   State& s = engine.state;
   QueuePair& qp = s.qps[id];
-  if (to == QpState::init) qp.attributes.qkey = a.qkey;
+  if (to == QpState::init) qp.qkey = a.qkey;
   if (to == QpState::rtr) {
     if (qp.type != QpType::ud) {
       if (a.dest_qp >= s.qps.size() || a.dest_qp == id || s.qps[a.dest_qp].type != qp.type) return false;
       qp.peer = a.dest_qp;
       qp.peer_node = s.qps[a.dest_qp].node;
     }
-    qp.attributes.dest_qp = a.dest_qp;
-    qp.attributes.rq_psn = a.rq_psn;
-    qp.attributes.min_rnr_timer = a.min_rnr_timer;
+    qp.settings.min_rnr_timer = a.min_rnr_timer;
     qp.responder.expected_psn = qp.responder.done_psn = fabric::Psn(a.rq_psn);
   }
   if (to == QpState::rts && from == QpState::rtr) {
     const std::uint32_t most = engine.profile().nic_max_rd_atomic;
     if (a.max_rd_atomic > most || a.retry_count > 7 || a.rnr_retry > 7) return false;
     Requester& rq = qp.requester;
-    qp.attributes.max_rd_atomic = a.max_rd_atomic == 0 ? most : a.max_rd_atomic;
-    qp.attributes.timeout = a.timeout;
-    qp.attributes.sq_psn = a.sq_psn;
-    rq.retries = qp.attributes.retry_count = a.retry_count;
-    rq.rnr_retries = qp.attributes.rnr_retry = a.rnr_retry;
+    qp.settings.max_rd_atomic = a.max_rd_atomic == 0 ? most : a.max_rd_atomic;
+    qp.settings.timeout = a.timeout;
+    rq.retries = qp.settings.retry_count = static_cast<std::uint8_t>(a.retry_count);
+    rq.rnr_retries = qp.settings.rnr_retry = static_cast<std::uint8_t>(a.rnr_retry);
     rq.next_psn = rq.una = fabric::Psn(a.sq_psn);
   }
   return true;

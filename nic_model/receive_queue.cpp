@@ -20,7 +20,7 @@ void take_receive(Engine& engine, QpId id) {
   rs.received = 0;
   if (rs.receiving) return;  // left over from a message that was given up
   ReceiveQueue& q = engine.state.receive_queues[rs.queue];
-  rs.receive = q.entries.front();
+  rs.receive.edit() = q.entries.front();
   rs.receiving = true;
   q.entries.pop_front();
   if (--q.visible >= q.limit || q.limit == 0) return;
@@ -31,7 +31,7 @@ void take_receive(Engine& engine, QpId id) {
 
 Status check_receive(const Engine& engine, QpId id, std::uint64_t length) {
   const QueuePair& qp = engine.state.qps[id];
-  const RecvWqe& receive = qp.responder.receive;
+  const RecvWqe& receive = *qp.responder.receive;
   if (length > receive.length) return Status::loc_len_err;
   if (length == 0) return Status::success;
   return engine.allowed(receive.lkey, qp.node, receive.address, length, kLocalWrite) ? Status::success
@@ -40,7 +40,7 @@ Status check_receive(const Engine& engine, QpId id, std::uint64_t length) {
 
 void complete_receive(Engine& engine, QpId id, Cqe like, Status status) {
   Responder& rs = engine.state.qps[id].responder;
-  like.wr_id = rs.receive.wr_id;
+  like.wr_id = rs.receive->wr_id;
   like.qp = id;
   like.status = status;
   rs.receiving = false;

@@ -171,7 +171,7 @@ void start(Engine& engine, QpId id, sim::Duration delay) {
   while (qp.state == QpState::rts && !rq.halted && rq.started != rq.fetched) {
     SendEntry& e = rq.entry(rq.started);
     if (e.wqe.fence && fence_holds(rq) && !engine.fault(Fault::fence_ignored)) return;
-    if (reads_or_atomic(e.wqe.opcode) && rq.outstanding >= qp.attributes.max_rd_atomic) return;
+    if (reads_or_atomic(e.wqe.opcode) && rq.outstanding >= qp.settings.max_rd_atomic) return;
     sim::Duration stall{};
     if (!take_unit(engine, id, e.wqe, rq.started, stall)) return;
     if (e.wqe.fence && e.wqe.fence_op != 0) {
@@ -226,7 +226,7 @@ fabric::Packet request_packet(const Engine& engine, QpId id, const SendEntry& e,
   packet.source = qp.node;
   packet.source_qp = id;
   packet.destination_qp = qp.type == QpType::ud ? e.wqe.remote_qp : qp.peer;
-  packet.destination = engine.state.qps[packet.destination_qp].node;
+  packet.destination = qp.type == QpType::ud ? engine.state.qps[packet.destination_qp].node : qp.peer_node;
   packet.wqe = number;
   packet.rkey = qp.type == QpType::ud ? e.wqe.remote_qkey : e.wqe.rkey;
   packet.total = e.wqe.length;

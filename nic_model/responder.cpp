@@ -94,7 +94,7 @@ void not_ready(Engine& engine, QpId id, const fabric::Packet& packet) {
   rs.expected_psn = packet.psn;
   rs.nak_sent = true;
   ++engine.state.counters.rnr_naks;
-  refuse(engine, id, packet, NakCode::receiver_not_ready, static_cast<std::uint64_t>(qp.attributes.min_rnr_timer.ps));
+  refuse(engine, id, packet, NakCode::receiver_not_ready, static_cast<std::uint64_t>(qp.settings.min_rnr_timer.ps));
 }
 
 /// Executes a request, or refuses it. `executed`: out of order, the memory that it names has been accessed already.

@@ -113,6 +113,8 @@ std::uint64_t push_response(Engine& engine, QpId id, const Response& response) {
 }
 
 void name_origin(const Engine& engine, const fabric::Packet& packet, ThreadId& thread, OpId& op) {
+  thread = op = 0;
+  if (!engine.witness()) return;  // nobody will read it
   const QueuePair& source = engine.state.qps[packet.source_qp];
   thread = source.thread;
   op = source.requester.holds(packet.wqe) ? source.requester.entry(packet.wqe).wqe.op : 0;
@@ -185,7 +187,7 @@ void execute_atomic(Engine& engine, NodeId node) {
   r.value = old;
   if (s.lossy) {  // its answer may be lost
     sim::Ring<Replay>& replays = rs.disorder.edit().replays;
-    if (replays.size() == s.qps[request.qp].attributes.max_rd_atomic) replays.pop_front();
+    if (replays.size() == s.qps[request.qp].settings.max_rd_atomic) replays.pop_front();
     replays.push_back({r.psn, old});
   }
   r.ready = true;

@@ -20,6 +20,7 @@
 #include "sim/event_queue.hpp"
 #include "sim/lazy.hpp"
 #include "sim/ring.hpp"
+#include "sim/sparse_ring.hpp"
 
 namespace loco::nic {
 
@@ -142,11 +143,11 @@ struct Host {
   Window nonposted_credits{};
   Window posted_credits{};
   Window completion_credits{};
-  KeyCache translated{};  // pages in the IOMMU's buffer
+  KeyCache<std::uint64_t> translated{};  // pages in the IOMMU's buffer
   // contexts in the NIC: see context.hpp
-  KeyCache contexts{};
-  KeyCache translations{};
-  KeyCache read_states{};
+  KeyCache<std::uint32_t> contexts{};
+  KeyCache<std::uint64_t> translations{};
+  KeyCache<std::uint32_t> read_states{};
   Window context_fetches{};
   std::uint32_t units_busy = 0;
   sim::Ring<QpId> unit_waiters{};
@@ -269,7 +270,7 @@ struct Requester {
   std::uint32_t depth = 0;
   std::uint32_t domain = 0;
   std::uint32_t first = 0;  // number of queue[0]
-  sim::Ring<SendEntry> queue{};
+  sim::SparseRing<SendEntry> queue{};
   std::uint32_t rung = 0;
   std::uint32_t fetched = 0;
   std::uint32_t started = 0;
@@ -280,13 +281,13 @@ struct Requester {
   bool fetching = false;
   bool payload_event = false;
   bool transmit_event = false;
-  bool halted = false;            // a local error was found: nothing more starts
-  bool fetch_cancelled = false;   // what is being fetched is not wanted any more
-  bool rnr_wait = false;          // the receiver was not ready: nothing is sent until the RNR timer fires
-  bool recovering = false;        // has gone back, and nothing has been acknowledged since
-  bool timer_pending = false;     // a kEventTimeout is
-  std::uint32_t retries = 0;      // left until retry_exc_err
-  std::uint32_t rnr_retries = 0;  // left until rnr_retry_exc_err
+  bool halted = false;           // a local error was found: nothing more starts
+  bool fetch_cancelled = false;  // what is being fetched is not wanted any more
+  bool rnr_wait = false;         // the receiver was not ready: nothing is sent until the RNR timer fires
+  bool recovering = false;       // has gone back, and nothing has been acknowledged since
+  bool timer_pending = false;    // a kEventTimeout is
+  std::uint8_t retries = 0;      // left until retry_exc_err
+  std::uint8_t rnr_retries = 0;  // left until rnr_retry_exc_err
   fabric::Psn next_psn{};
   fabric::Psn una{};  // oldest that is not acknowledged
   sim::SimTime transmit_free{};
@@ -381,11 +382,11 @@ struct Responder {
   bool receiving = false;    // `receive` has been taken from the queue
   bool in_message = false;   // UC: its earlier packets have all come
   std::uint32_t received = 0;
-  RecvWqe receive{};
   fabric::Psn expected_psn{};
-  fabric::Psn done_psn{};           // first that has not been executed
-  std::uint64_t first = 0;          // number of responses[0]
-  sim::Ring<Response> responses{};  // in PSN order
+  fabric::Psn done_psn{};                 // first that has not been executed
+  std::uint64_t first = 0;                // number of responses[0]
+  sim::SparseRing<Response> responses{};  // in PSN order
+  sim::Lazy<RecvWqe> receive{};           // what the message being received goes to
   sim::Lazy<Disorder> disorder{};
   sim::SimTime reads_until{};  // when the data of all READs so far could have crossed PCIe
   sim::SimTime transmit_free{};
@@ -415,23 +416,38 @@ struct CongestionControl {
   bool operator==(const CongestionControl&) const = default;
 };
 
-struct QueuePair {
+/// Of QpAttributes, what is needed all the time.
+struct QpSettings {
+  sim::Duration timeout{};
+  sim::Duration min_rnr_timer{};
+  std::uint32_t max_rd_atomic = 0;
+  std::uint8_t retry_count = 7;
+  std::uint8_t rnr_retry = 7;
+
+  bool operator==(const QpSettings&) const = default;
+};
+
+/// There can be millions, and in a large network each is in no cache when its next event comes: a few lines of memory.
+struct alignas(64) QueuePair {
   NodeId node = 0;
-  QpType type = QpType::rc;
-  UnitState unit = UnitState::none;
-  QpState state = QpState::reset;
   QpId peer = kNone;
   NodeId peer_node = kNone;
   ThreadId thread = 0;
-  QpAttributes attributes{};
-  Requester requester;
-  Responder responder;
-  sim::Lazy<CongestionControl> congestion{};
+  QpType type = QpType::rc;
+  UnitState unit = UnitState::none;
+  QpState state = QpState::reset;
+  std::uint32_t qkey = 0;               // UD
   std::uint32_t stalled_first = kNone;  // packets that wait for its context, in State::stalled
   std::uint32_t stalled_last = kNone;
+  QpSettings settings{};
+  sim::Lazy<CongestionControl> congestion{};
+  Requester requester;
+  Responder responder;
 
   bool operator==(const QueuePair&) const = default;
 };
+
+static_assert(sizeof(QueuePair) <= 256);
 
 /// Receive work requests of one queue pair, or shared by many.
 struct ReceiveQueue {

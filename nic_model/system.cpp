@@ -7,6 +7,7 @@
 #include "nic_model/acknowledge.hpp"
 #include "nic_model/context.hpp"
 #include "nic_model/engine.hpp"
+#include "nic_model/fetch_ahead.hpp"
 #include "nic_model/pcie.hpp"
 #include "nic_model/port.hpp"
 #include "nic_model/queue_pair.hpp"
@@ -178,10 +179,11 @@ void run(State& s, Context& context, const sim::Event& event) {
 
 Host::Host(bool witness, const HardwareProfile& p) : memory(witness) {
   constexpr std::uint32_t kWays = 4, kPage = 4096;
-  translated = KeyCache(p.pcie_iommu ? static_cast<std::uint32_t>(p.pcie_iommu_window.count / kPage) : 0, kWays);
-  contexts = KeyCache(p.nic_context_entries, kWays);
-  translations = KeyCache(p.nic_translation_entries, kWays);
-  read_states = KeyCache(p.nic_read_state_entries, 2);  // see context.cpp
+  translated =
+      KeyCache<std::uint64_t>(p.pcie_iommu ? static_cast<std::uint32_t>(p.pcie_iommu_window.count / kPage) : 0, kWays);
+  contexts = KeyCache<std::uint32_t>(p.nic_context_entries, kWays);
+  translations = KeyCache<std::uint64_t>(p.nic_translation_entries, kWays);
+  read_states = KeyCache<std::uint32_t>(p.nic_read_state_entries, 2);  // see context.cpp
 }
 
 namespace {
@@ -307,6 +309,8 @@ QpId System::create_qp(NodeId node, const QpConfig& c) {
   return id;
 }
 
+void System::set_qp_thread(QpId qp, ThreadId thread) { state_->qps.at(qp).thread = thread; }
+
 void System::connect(QpId a, QpId b) {
   State& s = *state_;
   if (a == b || a >= s.qps.size() || b >= s.qps.size()) throw std::invalid_argument("connect needs two queue pairs");
@@ -421,7 +425,9 @@ bool System::idle() const { return state_->events.empty(); }
 
 bool System::step(Context& context) {
   if (state_->events.empty()) return false;
-  run(*state_, context, state_->events.pop_earliest());
+  const sim::Event event = state_->events.pop_earliest();
+  if (state_->events.take_batch_note()) fetch_ahead(*state_, context.runner);
+  run(*state_, context, event);
   return true;
 }
 
@@ -472,6 +478,7 @@ const fabric::Fabric& System::network() const { return state_->fabric; }
 QpState System::qp_state(QpId qp) const { return state_->qps.at(qp).state; }
 NodeId System::qp_node(QpId qp) const { return state_->qps.at(qp).node; }
 QpId System::qp_peer(QpId qp) const { return state_->qps.at(qp).peer; }
+NodeId System::qp_peer_node(QpId qp) const { return state_->qps.at(qp).peer_node; }
 std::uint32_t System::send_queue_room(QpId qp) const {
   const Requester& rq = state_->qps.at(qp).requester;
   return rq.depth - static_cast<std::uint32_t>(rq.queue.size());

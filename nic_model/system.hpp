@@ -84,6 +84,8 @@ class System {
   /// are.
   QpId create_qp(NodeId node, CqId send_cq, std::uint32_t entries, ThreadId thread = 0);
   QpId create_qp(NodeId node, const QpConfig& config);
+  /// Whose subevents its work requests are, from now on.
+  void set_qp_thread(QpId qp, ThreadId thread);
   /// Connects two queue pairs (of two nodes, or of one: loopback) and brings both from RESET to RTS, with the
   /// profile's timeouts and retry counts.
   void connect(QpId a, QpId b);
@@ -150,6 +152,7 @@ class System {
   [[nodiscard]] QpState qp_state(QpId qp) const;
   [[nodiscard]] NodeId qp_node(QpId qp) const;
   [[nodiscard]] QpId qp_peer(QpId qp) const;
+  [[nodiscard]] NodeId qp_peer_node(QpId qp) const;
   [[nodiscard]] std::uint32_t send_queue_room(QpId qp) const;
   /// Room in the queue pair's receive queue, shared or not.
   [[nodiscard]] std::uint32_t recv_queue_room(QpId qp) const;

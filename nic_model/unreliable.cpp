@@ -59,7 +59,7 @@ void connected(Engine& engine, QpId id, const fabric::Packet& packet) {
 
 void datagram(Engine& engine, QpId id, const fabric::Packet& packet) {
   const QueuePair& qp = engine.state.qps[id];
-  if (packet.rkey != qp.attributes.qkey || !can_receive(engine, id)) return;
+  if (packet.rkey != qp.qkey || !can_receive(engine, id)) return;
   const Cqe like{.source_qp = packet.source_qp};
   if (place_send(engine, id, packet, unreliable_origin(engine, id, packet), like, kGrhBytes) != Status::success) {
     to_error(engine, id);
@@ -94,7 +94,7 @@ Status place_send(Engine& engine, QpId id, const fabric::Packet& packet, const W
     complete_receive(engine, id, like, status);
     return status;
   }
-  place(engine, id, packet, rs.receive.address + rs.received, rs.receive.lkey, origin);
+  place(engine, id, packet, rs.receive->address + rs.received, rs.receive->lkey, origin);
   rs.received += packet.length;
   if (!packet.last) return status;
   like.length = rs.received;

@@ -112,6 +112,7 @@ void EventQueue::refill() const {
   // They are about to be needed, one after the other, from anywhere in memory.
   for (std::size_t i = kRoot; i < heap_.size(); ++i) __builtin_prefetch(&slots_[slot_of(heap_[i])]);
   if (wheel_.empty()) near_last_ = kForever;
+  batch_ = true;
   heapify();
   split_at_ = std::max(kSplit, 2 * (heap_.size() - kRoot));
 }

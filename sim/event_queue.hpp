@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "sim/event_wheel.hpp"
@@ -63,6 +64,14 @@ class EventQueue {
 
   /// Takes out the next event in (time, priority, sequence) order. Precondition: not empty.
   Event pop_earliest();
+
+  /// With very many events pending, they are brought near in batches. True once after a batch has come.
+  bool take_batch_note() { return std::exchange(batch_, false); }
+  /// f(event) for each event that is near, in no order: to fetch ahead what they will touch.
+  template <class F>
+  void for_each_near(F f) const {
+    for (std::size_t i = kRoot + (hole_ ? 1 : 0); i < heap_.size(); ++i) f(slots_[slot_of(heap_[i])].event);
+  }
 
   /// The i-th pending event, 0 <= i < size(), in an order that is a function of the queue's history only.
   /// Linear time on the first call and when events were cancelled since the last one, else constant.
@@ -113,6 +122,7 @@ class EventQueue {
   std::vector<Slot> slots_;
   std::size_t size_ = 0;                        // pending events
   mutable std::size_t cancelled_ = 0;           // keys in the heap whose events are gone
+  mutable bool batch_ = false;                  // see take_batch_note()
   mutable bool hole_ = false;                   // the key at the root has been taken
   mutable bool indexed_ = false;                // events are picked by index: all keys stay in the heap
   mutable std::uint64_t near_last_ = kForever;  // keys up to this time are in the heap, later ones in the wheel

@@ -51,6 +51,9 @@ class FiberPool {
   /// Gives control back to resume(). Called from inside a fiber of this pool, else std::logic_error.
   void suspend();
 
+  /// Has the processor's cache fetch what resuming the fiber will touch first. Changes nothing.
+  void prefetch(FiberId id) const;
+
   /// True once the body has returned, thrown or been unwound.
   [[nodiscard]] bool finished(FiberId id) const;
 
@@ -74,6 +77,7 @@ class FiberPool {
 
   Options options_;
   std::vector<std::unique_ptr<Fiber>> fibers_;  // by slot; the address must survive create() inside a fiber
+  std::vector<const std::byte*> tops_;          // by slot: where its stack was when it was left
   std::vector<std::uint32_t> free_;
   std::uint32_t current_ = kNone;
   std::size_t unfinished_ = 0;

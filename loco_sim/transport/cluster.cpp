@@ -55,14 +55,15 @@ std::uint32_t SimulatedCluster::add_thread(NodeId node, std::string name, std::f
   const nic::ThreadId id = system_.create_thread(node, system_.now());
   auto thread = std::make_unique<SimThread>();
   thread->node = node;
-  thread->index = transport.threads_++;
+  thread->index = static_cast<std::uint32_t>(transport.threads_.size());
+  transport.add_thread(id);
   thread->name = std::move(name);
   thread->service = service;
   thread->body = std::move(body);
   if (recorder_) recorder_->add_thread(node, thread->name);
   if (!service) ++unfinished_;
   threads_.push_back(std::move(thread));
-  threads_[id]->fiber = pool_.create([this, id] { thread_main(id); });
+  fibers_.push_back(pool_.create([this, id] { thread_main(id); }));
   return id;
 }
 
@@ -107,16 +108,23 @@ void SimulatedCluster::run(nic::Cpu& cpu) {
     cpu_ = nullptr;
     return;
   }
-  pool_.resume(threads_[current_]->fiber);
+  pool_.resume(fibers_[current_]);
   while (outside_ != nullptr) {
     try {
       (*std::exchange(outside_, nullptr))();
     } catch (...) {
       outside_failure_ = std::current_exception();
     }
-    pool_.resume(threads_[current_]->fiber);
+    pool_.resume(fibers_[current_]);
   }
   cpu_ = nullptr;
+}
+
+void SimulatedCluster::prefetch(nic::ThreadId thread) {
+  constexpr std::size_t kLine = 64;
+  const auto* at = reinterpret_cast<const std::byte*>(threads_[thread].get());
+  for (std::size_t line = 0; line < sizeof(SimThread); line += kLine) __builtin_prefetch(at + line);
+  pool_.prefetch(fibers_[thread]);
 }
 
 void SimulatedCluster::call_outside(const std::function<void()>& f) {

@@ -116,6 +116,7 @@ class SimulatedCluster final : public nic::ThreadRunner {
   [[nodiscard]] model::Trace take_trace();
 
   void run(nic::Cpu& cpu) override;
+  void prefetch(nic::ThreadId thread) override;
 
  private:
   friend class VirtualTransport;
@@ -142,6 +143,7 @@ class SimulatedCluster final : public nic::ThreadRunner {
   std::optional<fabric::LinkSeries> series_;
   std::vector<std::unique_ptr<VirtualTransport>> nodes_;
   std::vector<std::unique_ptr<SimThread>> threads_;  ///< by number in the machine
+  std::vector<sim::FiberId> fibers_;                 ///< of the threads
   nic::Cpu* cpu_ = nullptr;                          ///< of the step that is being taken
   std::uint32_t current_ = 0;
   std::uint32_t unfinished_ = 0;                    ///< program threads

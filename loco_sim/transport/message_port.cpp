@@ -14,7 +14,7 @@ void require_success(const nic::System& system, const nic::Cqe& cqe, PortId port
   if (cqe.status == nic::Status::success) return;
   throw operation_error(static_cast<Status>(cqe.status),
                         "port " + std::to_string(port) + ": message failed: " + std::string(nic::name(cqe.status)),
-                        system.qp_node(system.qp_peer(cqe.qp)));
+                        system.qp_peer_node(cqe.qp));
 }
 }  // namespace
 

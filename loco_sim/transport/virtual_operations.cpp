@@ -24,20 +24,41 @@ Operation operation_of(nic::Opcode opcode) {
 }  // namespace
 
 nic::QpId VirtualTransport::queue_pair(SimThread& thread, NodeId peer) {
-  if (thread.queue_pairs.empty()) thread.queue_pairs.assign(num_nodes(), nic::kNone);
-  if (thread.queue_pairs[peer] != nic::kNone) return thread.queue_pairs[peer];
-  nic::System& system = cluster_.system_;
+  nic::QpId& mine = end_of(thread.index, peer);
+  if (mine != nic::kNone) return mine;
+  mine = create_end();
   VirtualTransport& other = *cluster_.nodes_.at(peer);
-  const nic::QpId mine =
-      system.create_qp(node_, completion_queue_, cluster_.config_.send_queue_entries, cluster_.current_);
-  const nic::QpId theirs = system.create_qp(peer, other.completion_queue_, 1);
-  system.connect(mine, theirs);
-  thread.queue_pairs[peer] = mine;
+  const nic::QpId theirs = other.create_end();
+  cluster_.system_.connect(mine, theirs);
+  cluster_.system_.set_qp_thread(mine, cluster_.current_);
+  if (peer == node_) return mine;
+  // The other end belongs to the peer's thread with this index, which may not be there yet.
+  other.end_of(thread.index, node_) = theirs;
+  if (thread.index < other.threads_.size()) cluster_.system_.set_qp_thread(theirs, other.threads_[thread.index]);
   return mine;
 }
 
-bool VirtualTransport::is_connected(const SimThread& thread, NodeId peer) {
-  return !thread.queue_pairs.empty() && thread.queue_pairs[peer] != nic::kNone;
+bool VirtualTransport::is_connected(const SimThread& thread, NodeId peer) const {
+  return thread.index < ends_.size() && !ends_[thread.index].empty() && ends_[thread.index][peer] != nic::kNone;
+}
+
+nic::QpId& VirtualTransport::end_of(std::uint32_t thread, NodeId peer) {
+  if (thread >= ends_.size()) ends_.resize(thread + 1);
+  if (ends_[thread].empty()) ends_[thread].assign(num_nodes(), nic::kNone);
+  return ends_[thread][peer];
+}
+
+nic::QpId VirtualTransport::create_end() {
+  return cluster_.system_.create_qp(node_, completion_queue_, cluster_.config_.send_queue_entries);
+}
+
+void VirtualTransport::add_thread(nic::ThreadId id) {
+  const std::size_t index = threads_.size();
+  threads_.push_back(id);
+  if (index >= ends_.size()) return;
+  for (const nic::QpId qp : ends_[index]) {
+    if (qp != nic::kNone) cluster_.system_.set_qp_thread(qp, id);
+  }
 }
 
 std::uint32_t VirtualTransport::local_key(Address address) const {
@@ -131,7 +152,7 @@ std::size_t VirtualTransport::poll(std::span<Completion> out) {
   const std::size_t most = timed ? 1 : cqes.size();
   const std::size_t taken = cpu().poll_cq(completion_queue_, std::span(cqes).first(std::min(out.size(), most)));
   for (std::size_t i = 0; i < taken; ++i) {
-    const NodeId peer = cluster_.system_.qp_node(cluster_.system_.qp_peer(cqes[i].qp));
+    const NodeId peer = cluster_.system_.qp_peer_node(cqes[i].qp);
     out[i] = {cqes[i].wr_id, static_cast<Status>(cqes[i].status), peer, operation_of(cqes[i].opcode)};
     cluster_.system_.notify(node_, kSendQueueKey | cqes[i].qp);
   }

@@ -1,7 +1,8 @@
 // One node's transport on simulated hardware: LOCO's blocking operations as steps of the machine's threads.
 //
-// Each thread has a queue pair for each peer it operates on, made at first use and answered by a passive queue pair
-// over there; all share the node's completion queue. Set-up (memory, queue pairs, messages) takes no simulated time.
+// Each thread has a queue pair for each peer it operates on, made at first use: it connects threads of the same index,
+// and both use their end. All share the node's completion queue. Set-up (memory, queue pairs, messages) takes no
+// simulated time.
 //
 // When accesses happen. Under random schedules each access to something shared is a step of its own. Under the timed
 // schedule a step has as many as have the same effect at its instant as at theirs:
@@ -47,7 +48,6 @@ struct SimThread {
   bool ended = false;
   bool halted = false;  ///< its node has stopped
   std::function<void()> body;
-  sim::FiberId fiber;
 
   // Its own time is that of the step, and `ahead`, and `owed`.
   sim::Duration ahead;                     ///< from this step until the instant of its latest access, or turn of looks
@@ -61,7 +61,6 @@ struct SimThread {
   std::uint32_t looked_count = 0;          ///< since the last pause or action
   std::vector<CallInfo> calls;             ///< open library calls, outermost first
   std::function<std::string()> waits_for;  ///< says more than what it looked at; mostly empty
-  std::vector<nic::QpId> queue_pairs;      ///< by peer; nic::kNone when there is none yet
   std::vector<std::uint8_t> fence_next;    ///< by peer: its next work request carries the fence flag
 
   void note(const Look& look) { looked.at(looked_count++ % kLooksKept) = look; }
@@ -149,16 +148,22 @@ class VirtualTransport final : public Transport {
   model::CallId begin_operation(model::Method method, std::uint64_t argument = 0, std::uint64_t work_id = 0);
   void finish_operation(model::CallId call, std::uint64_t result);
 
+  /// The queue pair of a thread for a peer: it connects threads of the same index.
   nic::QpId queue_pair(SimThread& thread, NodeId peer);
   /// Queue pairs are made at their instant, so that they get their numbers in the order of time.
-  [[nodiscard]] static bool is_connected(const SimThread& thread, NodeId peer);
+  [[nodiscard]] bool is_connected(const SimThread& thread, NodeId peer) const;
+  nic::QpId& end_of(std::uint32_t thread, NodeId peer);
+  nic::QpId create_end();
+  /// A thread of this node has been created.
+  void add_thread(nic::ThreadId id);
   [[nodiscard]] std::uint32_t local_key(Address address) const;
   void post(nic::Wqe wqe, const Region& remote, model::Method method, std::uint64_t argument, OperationTag tag);
 
   SimulatedCluster& cluster_;
   NodeId node_;
   nic::CqId completion_queue_;
-  std::uint32_t threads_ = 0;
+  std::vector<nic::ThreadId> threads_;           ///< of this node, by index
+  std::vector<std::vector<nic::QpId>> ends_;     ///< by thread index and peer; nic::kNone: not connected
   std::map<Address, nic::MemoryRegion> memory_;  ///< registered, by first address
   std::deque<ControlMessage> inbox_;
 };

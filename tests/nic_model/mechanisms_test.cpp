@@ -76,7 +76,7 @@ int reversed_reads(const nic::HardwareProfile& profile, int runs) {
 TEST_CASE("a bank a slot and two ways: the read states of two queue pairs never displace each other") {
   constexpr std::uint64_t kSlots = 16, kPairs = 100;
   for (std::uint64_t a = 0; a < kPairs; ++a) {
-    nic::KeyCache cache(32, 2);  // 16 sets: one a slot, the tightest that can hold both
+    nic::KeyCache<std::uint64_t> cache(32, 2);  // 16 sets: one a slot, the tightest that can hold both
     for (int turn = 0; turn < 3; ++turn) {
       for (const std::uint64_t qp : {a, a + 1}) {
         for (std::uint64_t slot = 0; slot < kSlots; ++slot) {
@@ -88,13 +88,13 @@ TEST_CASE("a bank a slot and two ways: the read states of two queue pairs never 
 }
 
 TEST_CASE("a cache forgets the key of a set that was used longest ago") {
-  nic::KeyCache cache(4, 4);  // one set
+  nic::KeyCache<std::uint64_t> cache(4, 4);  // one set
   for (const std::uint64_t key : {1U, 2U, 3U, 4U}) CHECK_FALSE(cache.touch(key));
   CHECK(cache.touch(1));
   CHECK_FALSE(cache.touch(5));  // in place of 2
   CHECK(cache.touch(1));
   CHECK_FALSE(cache.touch(2));
-  CHECK(nic::KeyCache().touch(7));  // without entries: everything is held
+  CHECK(nic::KeyCache<std::uint64_t>().touch(7));  // without entries: everything is held
 }
 
 TEST_CASE("a window lets its capacity pass at once, and then one unit as another one leaves") {

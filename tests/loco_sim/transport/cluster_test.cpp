@@ -242,14 +242,14 @@ TEST_CASE("a service thread does not keep the run alive") {
   CHECK(cluster.ended().ps == 5000);
 }
 
-TEST_CASE("each thread has a queue pair of its own for each peer, made when it is used") {
-  const auto queue_pairs = [](std::uint32_t threads) {
+TEST_CASE("each thread has a queue pair of its own for each peer, made when it is used, and both ends use it") {
+  const auto queue_pairs = [](std::uint32_t threads, bool everyone) {
     SimulatedCluster cluster(config(3));
-    cluster.spawn_everywhere([threads](Transport& node) {
+    cluster.spawn_everywhere([=](Transport& node) {
       loco::manager mgr(node);
       loco::var<std::uint64_t> v(mgr, "v");
       mgr.wait_for_ready();
-      if (node.my_node() != 0) return;
+      if (!everyone && node.my_node() != 0) return;
       loco::workloads::run_team(node, threads, [&](std::uint32_t) {
         for (int i = 0; i < 3; ++i) {
           loco::ack_key key(mgr);
@@ -261,8 +261,10 @@ TEST_CASE("each thread has a queue pair of its own for each peer, made when it i
     cluster.run();
     return cluster.system().create_qp(0, cluster.system().create_cq(0, 1), 1);  // they are numbered from 0
   };
-  CHECK(queue_pairs(1) == 2 * 2);  // two peers, two ends
-  CHECK(queue_pairs(3) == 3 * 2 * 2);
+  CHECK(queue_pairs(1, false) == 2 * 2);  // two peers, two ends
+  CHECK(queue_pairs(3, false) == 3 * 2 * 2);
+  CHECK(queue_pairs(1, true) == 3 * 2);  // three pairs of nodes, two ends
+  CHECK(queue_pairs(3, true) == 3 * 3 * 2);
 }
 
 TEST_CASE("posting more than the send queue holds waits for room") {
