@@ -6,26 +6,11 @@
 
 namespace loco::sim {
 
-std::uint32_t EventQueue::take_slot() {
-  if (first_free_ != kNoSlot) {
-    const std::uint32_t slot = first_free_;
-    first_free_ = slots_[slot].next_free;
-    return slot;
-  }
+std::uint32_t EventQueue::new_slot() {
   LOCO_INVARIANT(slots_.size() < kSlotMask, last_popped_, "event queue", "more than 2^28 pending events");
   slots_.emplace_back();
   if (heap_.empty()) heap_.resize(kRoot);
   return static_cast<std::uint32_t>(slots_.size() - 1);
-}
-
-Event EventQueue::release(std::uint32_t slot) {
-  Slot& s = slots_[slot];
-  s.order = kFree;
-  ++s.generation;
-  s.next_free = first_free_;
-  first_free_ = slot;
-  --size_;
-  return s.event;
 }
 
 EventHandle EventQueue::push(const Event& event) {
@@ -90,8 +75,8 @@ Event EventQueue::pop(std::size_t i) {
   return release(slot);
 }
 
-// Brings a live key to the root.
-void EventQueue::settle() const {
+// The root has gone, or may be that of a cancelled event.
+void EventQueue::settle_root() const {
   if (hole_) fill_hole();
   if (heap_.size() == kRoot) refill();
   while (cancelled_ != 0 && !live(heap_[kRoot])) {

@@ -103,11 +103,29 @@ class EventQueue {
   static std::uint32_t slot_of(Key key) { return static_cast<std::uint32_t>(key) & kSlotMask; }
   [[nodiscard]] bool live(Key key) const { return slots_[slot_of(key)].order == static_cast<std::uint64_t>(key); }
 
-  std::uint32_t take_slot();
-  Event release(std::uint32_t slot);
+  std::uint32_t take_slot() {
+    const std::uint32_t slot = first_free_;
+    if (slot == kNoSlot) return new_slot();
+    first_free_ = slots_[slot].next_free;
+    return slot;
+  }
+  std::uint32_t new_slot();
+  Event release(std::uint32_t slot) {
+    Slot& s = slots_[slot];
+    s.order = kFree;
+    ++s.generation;
+    s.next_free = first_free_;
+    first_free_ = slot;
+    --size_;
+    return s.event;
+  }
   void restart_sequence();
   // These three only tidy: they change the shape of the heap, never the pending events.
-  void settle() const;
+  /// Brings a live key to the root.
+  void settle() const {
+    if (hole_ || cancelled_ != 0 || heap_.size() == kRoot) settle_root();
+  }
+  void settle_root() const;
   void fill_hole() const;
   void refill() const;
   void split() const;

@@ -154,12 +154,13 @@ void SimulatedCluster::suspend() {
 void SimulatedCluster::run() {
   nic::Context context{.runner = *this, .observer = recorder_.get()};
   std::uint64_t events = 0;
+  std::uint64_t check_at = check_progress(events);
+  const bool things_happen_between = series_ || !config_.stops.empty();
   const auto step = [&] {
-    if (series_ && !system_.idle()) series_->until(system_.network(), system_.next_time());
-    if (stopped_ < config_.stops.size()) stop_nodes();
+    if (things_happen_between) before_step();
     if (!scheduler_.step(system_, context)) return false;
     if (failure_) throw_program_error();
-    check_progress(++events);
+    if (++events == check_at) check_at = check_progress(events);
     return true;
   };
   if (config_.network.flow.enabled) {
@@ -184,12 +185,18 @@ void SimulatedCluster::stop_nodes() {
   }
 }
 
-void SimulatedCluster::check_progress(std::uint64_t events) {
+void SimulatedCluster::before_step() {
+  if (series_ && !system_.idle()) series_->until(system_.network(), system_.next_time());
+  if (stopped_ < config_.stops.size()) stop_nodes();
+}
+
+std::uint64_t SimulatedCluster::check_progress(std::uint64_t events) {
   constexpr std::uint64_t kAskEvery = 4096;
   if (events > config_.events_max)
     throw EventLimit("the run has taken " + std::to_string(config_.events_max) + " events and has not ended" +
                      waiting_report());
-  if (events % kAskEvery == 0 && config_.interrupted && config_.interrupted()) throw RunInterrupted("interrupted");
+  if (events != 0 && config_.interrupted && config_.interrupted()) throw RunInterrupted("interrupted");
+  return std::min(events + kAskEvery, std::max(config_.events_max, events) + 1);
 }
 
 void SimulatedCluster::throw_program_error() {

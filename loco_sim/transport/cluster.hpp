@@ -129,7 +129,9 @@ class SimulatedCluster final : public nic::ThreadRunner {
   SimThread& current();
   /// Ends the current step, after having said when the thread goes on, and returns in the thread's next step.
   void suspend();
-  void check_progress(std::uint64_t events);
+  void before_step();
+  /// Throws when the run should end now; after how many events to ask again.
+  std::uint64_t check_progress(std::uint64_t events);
   /// Stops the nodes whose time has come.
   void stop_nodes();
   /// What each unfinished thread is doing.

@@ -2,8 +2,7 @@
 
 namespace loco {
 
-bool Scheduler::step(nic::System& system, nic::Context& context) {
-  if (schedule_ == Schedule::timed) return system.step(context);
+bool Scheduler::step_any(nic::System& system, nic::Context& context) {
   const std::size_t pending = system.pending_events();
   if (pending == 0) return false;
   system.step(context, schedule_ == Schedule::random ? stream_.below(pending) : pick_by_priority(system));

@@ -21,9 +21,12 @@ class Scheduler {
   Scheduler(Schedule schedule, std::uint64_t seed) : schedule_(schedule), stream_(seed, "schedule") {}
 
   /// Takes one event; false when none is pending.
-  bool step(nic::System& system, nic::Context& context);
+  bool step(nic::System& system, nic::Context& context) {
+    return schedule_ == Schedule::timed ? system.step(context) : step_any(system, context);
+  }
 
  private:
+  bool step_any(nic::System& system, nic::Context& context);
   std::size_t pick_by_priority(const nic::System& system);
 
   Schedule schedule_;

@@ -83,7 +83,9 @@ void VirtualTransport::post(nic::Wqe wqe, const Region& remote, model::Method me
     thread.note({Look::What::send_queue, remote.node, 0});
     cpu().watch(kSendQueueKey | qp);
     cpu().pause(profile().cpu_load);
+    ++waiting_for_room_;
     cluster_.suspend();
+    --waiting_for_room_;
     thread.must_turn = true;
     make_room(thread);
   }
@@ -154,7 +156,7 @@ std::size_t VirtualTransport::poll(std::span<Completion> out) {
   for (std::size_t i = 0; i < taken; ++i) {
     const NodeId peer = cluster_.system_.qp_peer_node(cqes[i].qp);
     out[i] = {cqes[i].wr_id, static_cast<Status>(cqes[i].status), peer, operation_of(cqes[i].opcode)};
-    cluster_.system_.notify(node_, kSendQueueKey | cqes[i].qp);
+    if (waiting_for_room_ > 0) cluster_.system_.notify(node_, kSendQueueKey | cqes[i].qp);
   }
   if (taken == 0) {
     thread.owed += profile().cpu_poll_empty;

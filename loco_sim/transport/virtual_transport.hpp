@@ -166,6 +166,7 @@ class VirtualTransport final : public Transport {
   std::vector<std::vector<nic::QpId>> ends_;     ///< by thread index and peer; nic::kNone: not connected
   std::map<Address, nic::MemoryRegion> memory_;  ///< registered, by first address
   std::deque<ControlMessage> inbox_;
+  std::uint32_t waiting_for_room_ = 0;  ///< threads with a full send queue
 };
 
 }  // namespace loco
