@@ -153,8 +153,7 @@ class Fabric {
     return packets_[lanes_[lane].entries[i].packet];
   }
 
-  // --- links, by number of the graph; none with Topology::ideal
-  // -------------------------------------------------------
+  // --- links, by number of the graph; none with Topology::ideal -----------------------------------------------------
   [[nodiscard]] const topology::Topology& graph() const { return network_->graph; }
   [[nodiscard]] std::size_t links() const { return network_ ? network_->links.size() : 0; }
   [[nodiscard]] const LinkCounters& counters(topology::LinkId link) const { return lane_of(link).counters; }

@@ -121,8 +121,7 @@ class System {
   /// When the earliest event is due. Precondition: !idle().
   [[nodiscard]] sim::SimTime next_time() const;
 
-  // --- the flow model (fabric/flow/flow_network.hpp): for whoever owns the network
-  // ------------------------------------
+  // --- the flow model (fabric/flow/flow_network.hpp): for whoever owns the network ----------------------------------
   std::optional<fabric::FlowStart> take_start();
   void flow_ended(std::uint32_t lane, sim::SimTime now, sim::Duration latency);
 

@@ -85,8 +85,7 @@ std::size_t Routes::memory_bytes() const {
          bytes(coordinates_);
 }
 
-// --- Building from a shape
-// ---------------------------------------------------------------------------------------------
+// --- Building from a shape ------------------------------------------------------------------------------------------
 
 RoutesBuilder::RoutesBuilder(const Topology& topology, std::vector<bool> failed)
     : topology_(topology), failed_(std::move(failed)) {

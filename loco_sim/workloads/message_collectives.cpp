@@ -6,8 +6,7 @@
 
 namespace loco::workloads {
 
-// --- barriers
-// ----------------------------------------------------------------------------------------------------------
+// --- barriers -------------------------------------------------------------------------------------------------------
 
 namespace {
 /// Rounds of a barrier, in its tags: one for each power of two, on the way up and on the way down, and two for ranks

@@ -1,0 +1,187 @@
+// System: building the machine.
+#include <fmt/format.h>
+#include <stdexcept>
+#include <utility>
+
+#include "nic_model/engine.hpp"
+#include "nic_model/queue_pair.hpp"
+#include "nic_model/receive_queue.hpp"
+#include "nic_model/system.hpp"
+
+namespace loco::nic {
+
+void check_node(const State& s, NodeId node) {
+  if (node >= s.hosts.size()) throw std::invalid_argument(fmt::format("there is no node {}", node));
+}
+
+namespace {
+
+std::uint32_t new_domain(State& s, NodeId node) {
+  s.domains.push_back({.node = node});
+  return static_cast<std::uint32_t>(s.domains.size() - 1);
+}
+
+/// The order of posted writes that a function of a NIC is in: the NIC's, or with ID-based ordering its own.
+std::uint32_t domain_of(const State& s, NodeId node, std::uint32_t function) {
+  if (function == 0 || !s.config.profile.splits_writes()) return node;
+  const auto nodes = static_cast<std::uint32_t>(s.hosts.size());
+  return nodes + node * (s.config.profile.pcie_functions - 1) + function - 1;
+}
+
+QpAttributes default_attributes(const HardwareProfile& p, QpId peer) {
+  return {.dest_qp = peer,
+          .max_rd_atomic = p.nic_max_rd_atomic,
+          .timeout = p.nic_ack_timeout,
+          .retry_count = p.nic_retry_count,
+          .rnr_retry = p.nic_rnr_retry,
+          .min_rnr_timer = p.nic_rnr_timer};
+}
+
+}  // namespace
+
+Address System::allocate(NodeId node, std::uint64_t size) {
+  check_node(*state_, node);
+  constexpr std::uint64_t kMost = 1ULL << 40U;
+  if (size == 0 || size > kMost) throw std::invalid_argument(fmt::format("cannot allocate {} bytes", size));
+  return state_->hosts[node].memory.allocate(size);
+}
+
+MemoryRegion System::register_memory(NodeId node, Address base, std::uint64_t size, std::uint8_t access,
+                                     RegionKind kind) {
+  check_node(*state_, node);
+  if (!state_->hosts[node].memory.contains(base, size)) {
+    throw std::invalid_argument("a memory region lies outside of the allocated memory");
+  }
+  // As on mlx5: an index and a tag byte. Keys differ between regions, so that a wrong one is noticed.
+  const auto index = static_cast<std::uint32_t>(state_->regions.size());
+  const std::uint32_t key = index << 8U | ((index * 37U + 0x5bU) & 0xffU);
+  state_->regions.push_back(
+      {.node = node, .base = base, .size = size, .lkey = key, .rkey = key, .access = access, .kind = kind});
+  return state_->regions.back();
+}
+
+CqId System::create_cq(NodeId node, std::uint32_t entries) {
+  check_node(*state_, node);
+  if (entries == 0) throw std::invalid_argument("a completion queue needs at least one entry");
+  state_->cqs.push_back({.node = node, .entries = entries});
+  return static_cast<CqId>(state_->cqs.size() - 1);
+}
+
+QpId System::create_qp(NodeId node, CqId send_cq, std::uint32_t entries, ThreadId thread) {
+  return create_qp(node, {.send_cq = send_cq, .send_entries = entries, .thread = thread});
+}
+
+QpId System::create_qp(NodeId node, const QpConfig& c) {
+  State& s = *state_;
+  check_node(s, node);
+  const CqId recv_cq = c.recv_cq == kNone ? c.send_cq : c.recv_cq;
+  for (const CqId cq : {c.send_cq, recv_cq}) {
+    if (cq >= s.cqs.size() || s.cqs[cq].node != node) {
+      throw std::invalid_argument("a queue pair needs a completion queue of its node");
+    }
+  }
+  if (c.send_entries == 0) throw std::invalid_argument("a send queue needs at least one entry");
+  if (c.srq != kNone && (c.srq >= s.receive_queues.size() || s.receive_queues[c.srq].owner != kNone ||
+                         s.receive_queues[c.srq].node != node)) {
+    throw std::invalid_argument("a queue pair needs a shared receive queue of its node");
+  }
+  const auto id = static_cast<QpId>(s.qps.size());
+  QueuePair& qp = s.qps.emplace_back();
+  qp.node = node;
+  qp.type = c.type;
+  qp.thread = c.thread;
+  qp.requester.cq = c.send_cq;
+  qp.requester.depth = c.send_entries;
+  qp.responder.cq = recv_cq;
+  qp.responder.queue = c.srq;
+  if (c.srq == kNone && c.recv_entries > 0) {
+    qp.responder.queue = static_cast<std::uint32_t>(s.receive_queues.size());
+    s.receive_queues.push_back({.node = node, .depth = c.recv_entries, .owner = id});
+  }
+  const bool per_qp = s.config.profile.pcie_ordering_domain == OrderingDomain::qp;
+  const std::uint32_t function = s.hosts[node].queue_pairs++ % s.config.profile.pcie_functions;
+  qp.requester.domain = per_qp ? new_domain(s, node) : domain_of(s, node, function);
+  qp.responder.domain = per_qp ? new_domain(s, node) : domain_of(s, node, function);
+  s.fabric.add_queue_pair(id);
+  if (s.fabric.config().options.dcqcn.enabled) qp.congestion.edit().rate = fabric::Dcqcn(s.config.profile.link_rate);
+  return id;
+}
+
+void System::set_qp_thread(QpId qp, ThreadId thread) { state_->qps.at(qp).thread = thread; }
+
+void System::connect(QpId a, QpId b) {
+  State& s = *state_;
+  if (a == b || a >= s.qps.size() || b >= s.qps.size()) throw std::invalid_argument("connect needs two queue pairs");
+  if (s.qps[a].state != QpState::reset || s.qps[b].state != QpState::reset) {
+    throw std::invalid_argument("a queue pair is connected once");
+  }
+  if (s.qps[a].type != s.qps[b].type || s.qps[a].type == QpType::ud) {
+    throw std::invalid_argument("connect needs two queue pairs of the same connected type");
+  }
+  for (const auto& [mine, other] : {std::pair{a, b}, std::pair{b, a}}) {
+    const QpAttributes attributes = default_attributes(s.config.profile, other);
+    for (const QpState to : {QpState::init, QpState::rtr, QpState::rts}) modify_qp(mine, to, attributes);
+  }
+}
+
+void System::activate(QpId qp, std::uint32_t qkey) {
+  State& s = *state_;
+  if (qp >= s.qps.size() || s.qps[qp].type != QpType::ud || s.qps[qp].state != QpState::reset) {
+    throw std::invalid_argument("activate needs an unreliable datagram queue pair in RESET");
+  }
+  QpAttributes attributes = default_attributes(s.config.profile, kNone);
+  attributes.qkey = qkey;
+  for (const QpState to : {QpState::init, QpState::rtr, QpState::rts}) modify_qp(qp, to, attributes);
+}
+
+ModifyResult System::modify_qp(QpId qp, QpState to, const QpAttributes& attributes) {
+  if (qp >= state_->qps.size()) throw std::invalid_argument(fmt::format("there is no queue pair {}", qp));
+  Engine engine(*state_, nullptr);
+  return modify(engine, qp, to, attributes);
+}
+
+SrqId System::create_srq(NodeId node, std::uint32_t entries) {
+  check_node(*state_, node);
+  if (entries == 0) throw std::invalid_argument("a receive queue needs at least one entry");
+  state_->receive_queues.push_back({.node = node, .depth = entries});
+  return static_cast<SrqId>(state_->receive_queues.size() - 1);
+}
+
+void System::set_srq_limit(SrqId srq, std::uint32_t limit) {
+  ReceiveQueue& queue = state_->receive_queues.at(srq);
+  if (queue.owner != kNone) throw std::invalid_argument("only a shared receive queue has a limit");
+  queue.limit = limit;
+}
+
+bool System::post_recv(QpId qp, const RecvWqe& wqe) {
+  const QueuePair& q = state_->qps.at(qp);
+  if (q.responder.queue == kNone || q.state == QpState::reset) return false;
+  return post_srq_recv(q.responder.queue, wqe);
+}
+
+bool System::post_srq_recv(SrqId srq, const RecvWqe& wqe) {
+  ReceiveQueue& queue = state_->receive_queues.at(srq);
+  if (queue.entries.size() == queue.depth) return false;
+  queue.entries.push_back(wqe);
+  Engine engine(*state_, nullptr);
+  receives_posted(engine, srq, 1);
+  return true;
+}
+
+ThreadId System::create_thread(NodeId node, sim::SimTime start) {
+  State& s = *state_;
+  check_node(s, node);
+  s.threads.emplace_back().node = node;
+  const auto id = static_cast<ThreadId>(s.threads.size() - 1);
+  s.hosts[node].threads.push_back(id);
+  Engine(s, nullptr).schedule(kEventThreadStep, id, 0, start);
+  return id;
+}
+
+std::uint32_t System::create_flag(NodeId node, std::uint64_t initial) {
+  check_node(*state_, node);
+  state_->hosts[node].flags.push_back(initial);
+  return static_cast<std::uint32_t>(state_->hosts[node].flags.size() - 1);
+}
+
+}  // namespace loco::nic
