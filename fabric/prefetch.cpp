@@ -1,14 +1,12 @@
 // Fabric: what the arrival at the end of a lane will touch, fetched into the simulating machine's cache.
-#include <cstddef>
+#include "sim/prefetch.hpp"
 
 #include "fabric/fabric.hpp"
 
 namespace loco::fabric {
 
 void Fabric::prefetch_lane(std::uint32_t lane) const {
-  constexpr std::size_t kLine = 64;
-  const auto* at = reinterpret_cast<const std::byte*>(&lanes_[lane]);
-  for (std::size_t line = 0; line < sizeof(Lane); line += kLine) __builtin_prefetch(at + line);
+  sim::prefetch(&lanes_[lane], sizeof(Lane));
   if (network_ && lane >= config_.nodes) __builtin_prefetch(&info(lane - config_.nodes));
 }
 

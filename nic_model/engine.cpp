@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "sim/prefetch.hpp"
+
 namespace loco::nic {
 
 SubeventId Engine::begin(Subevent subevent) {
@@ -102,8 +104,7 @@ void Engine::prefetch(NodeId node, Address address, std::uint32_t buffer, std::u
   constexpr std::uint32_t kLine = 64;
   if (bytes < kLine || buffer == fabric::kNoBuffer) return;
   state.hosts[node].memory.prefetch(address, bytes);
-  const std::byte* data = state.buffers[buffer].data() + offset;
-  for (std::uint32_t at = 0; at < bytes; at += kLine) __builtin_prefetch(data + at);
+  sim::prefetch(state.buffers[buffer].data() + offset, bytes);
 }
 
 bool Engine::allowed(std::uint32_t key, NodeId node, Address address, std::uint64_t size, std::uint8_t access) const {

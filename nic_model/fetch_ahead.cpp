@@ -1,16 +1,14 @@
 #include "nic_model/fetch_ahead.hpp"
 
-#include <cstddef>
+#include "sim/prefetch.hpp"
 
 namespace loco::nic {
 
 namespace {
 
 template <class T>
-void fetch(const T& object, std::size_t bytes = sizeof(T)) {
-  constexpr std::size_t kLine = 64;
-  const auto* at = reinterpret_cast<const std::byte*>(&object);
-  for (std::size_t offset = 0; offset < bytes; offset += kLine) __builtin_prefetch(at + offset);
+void fetch(const T& object) {
+  sim::prefetch(&object, sizeof(T));
 }
 
 /// What the event names.

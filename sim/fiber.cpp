@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "sim/prefetch.hpp"
+
 #if defined(__SANITIZE_ADDRESS__)
 #define LOCO_SIM_ASAN 1
 #elif defined(__has_feature)
@@ -216,12 +218,11 @@ FiberPool::Fiber* FiberPool::find(FiberId id) const {
 
 void FiberPool::prefetch(FiberId id) const {
   // The registers that the switch has saved lie below the last frame, the callers' frames above it.
-  constexpr std::ptrdiff_t kLine = 64, kBelow = 3 * kLine, kAbove = 8 * kLine;
+  constexpr std::size_t kBelow = 192, kAbove = 512;
   const std::byte* const top = tops_[id.slot];
   if (top == nullptr) return;
-  for (std::ptrdiff_t at = -kBelow; at < kAbove; at += kLine) __builtin_prefetch(top + at);
-  const auto* fiber = reinterpret_cast<const std::byte*>(fibers_[id.slot].get());
-  for (std::size_t at = 0; at < sizeof(Fiber); at += kLine) __builtin_prefetch(fiber + at);
+  sim::prefetch(top - kBelow, kBelow + kAbove);
+  sim::prefetch(fibers_[id.slot].get(), sizeof(Fiber));
 }
 
 bool FiberPool::finished(FiberId id) const { return find(id) == nullptr; }

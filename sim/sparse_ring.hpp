@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/prefetch.hpp"
+
 namespace loco::sim {
 
 template <class T>
@@ -65,10 +67,7 @@ class SparseRing {
   }
   /// Has the simulating machine's cache fetch the oldest element. Changes nothing.
   void prefetch() const {
-    if (block_ == nullptr) return;
-    constexpr std::size_t kLine = 64;
-    const auto* bytes = reinterpret_cast<const std::byte*>(block_);
-    for (std::size_t at = 0; at < kHeader + sizeof(T); at += kLine) __builtin_prefetch(bytes + at);
+    if (block_ != nullptr) sim::prefetch(block_, kHeader + sizeof(T));
   }
 
   bool operator==(const SparseRing& other) const {

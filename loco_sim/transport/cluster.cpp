@@ -6,6 +6,7 @@
 #include "fabric/disconnect.hpp"
 #include "loco_sim/transport/flow_driver.hpp"
 #include "loco_sim/transport/virtual_transport.hpp"
+#include "sim/prefetch.hpp"
 
 namespace loco {
 
@@ -121,9 +122,7 @@ void SimulatedCluster::run(nic::Cpu& cpu) {
 }
 
 void SimulatedCluster::prefetch(nic::ThreadId thread) {
-  constexpr std::size_t kLine = 64;
-  const auto* at = reinterpret_cast<const std::byte*>(threads_[thread].get());
-  for (std::size_t line = 0; line < sizeof(SimThread); line += kLine) __builtin_prefetch(at + line);
+  sim::prefetch(threads_[thread].get(), sizeof(SimThread));
   pool_.prefetch(fibers_[thread]);
 }
 
