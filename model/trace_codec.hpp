@@ -2,6 +2,8 @@
 // Internal to trace_io; the layout is docs/trace-format.md.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -26,10 +28,17 @@ inline constexpr std::uint64_t kBlockRecords = 4096;
 
 class Writer {
  public:
-  void byte(std::uint8_t value) { bytes_.push_back(static_cast<char>(value)); }
+  void byte(std::uint8_t value) {
+    char* const to = room(1);
+    *to = static_cast<char>(value);
+    ++size_;
+  }
   void number(std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7) byte(static_cast<std::uint8_t>(value | 0x80));
-    byte(static_cast<std::uint8_t>(value));
+    char* const begin = room(kLongest);
+    char* to = begin;
+    for (; value >= 0x80; value >>= 7) *to++ = static_cast<char>(value | 0x80);
+    *to++ = static_cast<char>(value);
+    size_ += static_cast<std::size_t>(to - begin);
   }
   /// The difference to a prediction, small when the prediction is close; wraps, so any pair of values works.
   void difference(std::uint64_t value, std::uint64_t prediction) { number(zigzag(value - prediction)); }
@@ -38,19 +47,33 @@ class Writer {
   }
   void text(std::string_view value) {
     number(value.size());
-    bytes_.append(value);
+    raw(value);
   }
-  void raw(std::string_view value) { bytes_.append(value); }
+  void raw(std::string_view value) {
+    std::copy(value.begin(), value.end(), room(value.size()));
+    size_ += value.size();
+  }
   void block(Tag tag, std::string_view payload) {
     byte(static_cast<std::uint8_t>(tag));
     number(payload.size());
     raw(payload);
     fixed32(checksum(payload));
   }
-  [[nodiscard]] std::string& bytes() { return bytes_; }
+  [[nodiscard]] std::string_view bytes() const { return {bytes_.data(), size_}; }
+  /// Forgets what was written, and keeps the room for it.
+  void clear() { size_ = 0; }
 
  private:
+  static constexpr std::size_t kLongest = 10;  // bytes of a number
+
+  /// Where the next bytes go: there is room for so many.
+  char* room(std::size_t bytes) {
+    if (bytes_.size() - size_ < bytes) bytes_.resize(2 * bytes_.size() + bytes);
+    return bytes_.data() + size_;
+  }
+
   std::string bytes_;
+  std::size_t size_ = 0;
 };
 
 /// Reads from `bytes[begin, end)`; every failure is a TraceError with the offset in `bytes`.

@@ -1,4 +1,8 @@
 #include <algorithm>
+#include <future>
+#include <span>
+#include <thread>
+#include <vector>
 
 #include "model/trace_codec.hpp"
 #include "model/trace_io.hpp"
@@ -9,8 +13,7 @@ namespace {
 using codec::Tag;
 using codec::Writer;
 
-std::string header(const Trace& t) {
-  Writer w;
+void header(Writer& w, const Trace& t) {
   w.text(t.scenario);
   w.number(t.seed);
   w.number(t.nodes);
@@ -20,16 +23,13 @@ std::string header(const Trace& t) {
   w.number(t.calls.size());
   w.number(t.subevents.size());
   w.number(t.activities.size());
-  return std::move(w.bytes());
 }
 
-std::string threads(const Trace& t) {
-  Writer w;
+void threads(Writer& w, const Trace& t) {
   for (const Thread& thread : t.threads) {
     w.number(thread.node);
     w.text(thread.name);
   }
-  return std::move(w.bytes());
 }
 
 void numbers(Writer& w, const std::vector<std::uint32_t>& values) {
@@ -37,20 +37,16 @@ void numbers(Writer& w, const std::vector<std::uint32_t>& values) {
   for (const std::uint32_t v : values) w.number(v);
 }
 
-std::string objects(const Trace& t) {
-  Writer w;
+void objects(Writer& w, const Trace& t) {
   for (const Object& object : t.objects) {
     w.text(object.name);
     w.byte(object.transitive ? 1 : 0);
     numbers(w, object.participants);
   }
-  return std::move(w.bytes());
 }
 
-std::string node_sets(const Trace& t) {
-  Writer w;
+void node_sets(Writer& w, const Trace& t) {
   for (const auto& set : t.node_sets) numbers(w, set);
-  return std::move(w.bytes());
 }
 
 void call(Writer& w, const Call& c, const Call& previous, CallId id) {
@@ -97,37 +93,104 @@ void activity(Writer& w, const Activity& a, const Activity& previous, std::uint3
   w.difference(static_cast<std::uint64_t>(a.finish_ps), static_cast<std::uint64_t>(a.start_ps));
 }
 
-/// Blocks of at most kBlockRecords records; each block starts its predictions afresh.
+/// A block of at most kBlockRecords records, which starts its predictions afresh.
 template <class Record, class Put>
-void blocks(Writer& out, Tag tag, const std::vector<Record>& records, Put put) {
-  for (std::size_t first = 0; first < records.size(); first += codec::kBlockRecords) {
-    const std::size_t last = std::min<std::size_t>(records.size(), first + codec::kBlockRecords);
-    Writer w;
-    w.number(last - first);
-    Record previous{};
-    for (std::size_t i = first; i < last; ++i) {
-      put(w, records[i], previous, static_cast<std::uint32_t>(i + 1));
-      previous = records[i];
-    }
-    out.block(tag, w.bytes());
+void records(Writer& w, const std::vector<Record>& all, std::size_t first, Put put) {
+  const std::size_t last = std::min<std::size_t>(all.size(), first + codec::kBlockRecords);
+  w.number(last - first);
+  Record previous{};
+  for (std::size_t i = first; i < last; ++i) {
+    put(w, all[i], previous, static_cast<std::uint32_t>(i + 1));
+    previous = all[i];
   }
 }
 
+struct Block {
+  Tag tag;
+  std::size_t first = 0;  // record
+};
+
+std::vector<Block> blocks_of(const Trace& t) {
+  std::vector<Block> blocks = {{Tag::header}, {Tag::threads}, {Tag::objects}, {Tag::node_sets}};
+  const auto add = [&blocks](Tag tag, std::size_t count) {
+    for (std::size_t first = 0; first < count; first += codec::kBlockRecords) blocks.push_back({tag, first});
+  };
+  add(Tag::calls, t.calls.size());
+  add(Tag::subevents, t.subevents.size());
+  add(Tag::activities, t.activities.size());
+  blocks.push_back({Tag::end});
+  return blocks;
+}
+
+void payload(Writer& w, const Trace& t, const Block& block) {
+  switch (block.tag) {
+    case Tag::header:
+      return header(w, t);
+    case Tag::threads:
+      return threads(w, t);
+    case Tag::objects:
+      return objects(w, t);
+    case Tag::node_sets:
+      return node_sets(w, t);
+    case Tag::calls:
+      return records(w, t.calls, block.first, call);
+    case Tag::subevents:
+      return records(w, t.subevents, block.first, subevent);
+    case Tag::activities:
+      return records(w, t.activities, block.first, activity);
+    case Tag::end:
+      return;
+  }
+}
+
+/// Some blocks that follow each other, as they are in the file.
+class Batch {
+ public:
+  void encode(const Trace& t, std::span<const Block> blocks) {
+    out_.clear();
+    for (const Block& block : blocks) {
+      payload_.clear();
+      payload(payload_, t, block);
+      out_.block(block.tag, payload_.bytes());
+    }
+  }
+  [[nodiscard]] std::string_view bytes() const { return out_.bytes(); }
+
+ private:
+  Writer payload_;
+  Writer out_;
+};
+
 }  // namespace
 
+void encode_trace(const Trace& trace, const TraceSink& sink) {
+  Writer start;
+  start.raw(codec::kMagic);
+  start.fixed32(kTraceVersion);
+  sink(start.bytes());
+  // Blocks know nothing of each other: each processor encodes some of them.
+  constexpr std::size_t kBatch = 16;
+  const std::vector<Block> blocks = blocks_of(trace);
+  std::vector<Batch> batches(std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 8));
+  for (std::size_t at = 0; at < blocks.size(); at += batches.size() * kBatch) {
+    std::vector<std::future<void>> others;
+    const auto encode = [&, at](std::size_t i) {
+      const std::size_t first = std::min(blocks.size(), at + i * kBatch);
+      batches[i].encode(trace, std::span(blocks).subspan(first, std::min(kBatch, blocks.size() - first)));
+    };
+    const bool many = blocks.size() - at > kBatch;
+    for (std::size_t i = 1; many && i < batches.size(); ++i)
+      others.push_back(std::async(std::launch::async, encode, i));
+    encode(0);
+    for (std::future<void>& other : others) other.get();
+    for (std::size_t i = 0; i < 1 + others.size(); ++i) sink(batches[i].bytes());
+  }
+}
+
 std::string encode_trace(const Trace& trace) {
-  Writer out;
-  out.raw(codec::kMagic);
-  out.fixed32(kTraceVersion);
-  out.block(Tag::header, header(trace));
-  out.block(Tag::threads, threads(trace));
-  out.block(Tag::objects, objects(trace));
-  out.block(Tag::node_sets, node_sets(trace));
-  blocks(out, Tag::calls, trace.calls, call);
-  blocks(out, Tag::subevents, trace.subevents, subevent);
-  blocks(out, Tag::activities, trace.activities, activity);
-  out.block(Tag::end, "");
-  return std::move(out.bytes());
+  std::string bytes;
+  encode_trace(trace, [&bytes](std::string_view part) { bytes.append(part); });
+  return bytes;
 }
 
 }  // namespace loco::model

@@ -24,11 +24,11 @@ namespace {
 }  // namespace
 
 void write_trace_file(const std::string& path, const Trace& trace) {
-  const std::string bytes = encode_trace(trace);
   errno = 0;
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   if (!out) throw_errno(path);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  encode_trace(trace,
+               [&out](std::string_view part) { out.write(part.data(), static_cast<std::streamsize>(part.size())); });
   out.flush();
   if (!out) throw_errno(path);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <stdexcept>
 #include <string>
@@ -34,6 +35,9 @@ struct DecodeOptions {
 
 /// The binary form. Encoding and decoding are inverses, and the bytes are a function of the trace alone.
 [[nodiscard]] std::string encode_trace(const Trace& trace);
+/// The same, part by part, in order. Long traces are encoded by several threads; the sink is called by this one.
+using TraceSink = std::function<void(std::string_view)>;
+void encode_trace(const Trace& trace, const TraceSink& sink);
 [[nodiscard]] Trace decode_trace(std::string_view bytes, const DecodeOptions& options = {});
 
 /// Throws std::system_error when the file cannot be opened, read or written; TraceError when it is damaged.

@@ -143,7 +143,7 @@ std::string with_source(std::uint64_t code, std::uint32_t version = kTraceVersio
   out.block(codec::Tag::calls, calls.bytes());
   out.block(codec::Tag::subevents, subevents.bytes());
   out.block(codec::Tag::end, "");
-  return out.bytes();
+  return std::string(out.bytes());
 }
 
 TEST_CASE("trace files: indices out of range are refused though the checksum fits", "[trace_io]") {
