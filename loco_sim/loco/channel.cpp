@@ -119,8 +119,8 @@ std::vector<region_request> channel::requests_to(NodeId peer) const {
   return requests;
 }
 
-std::string channel::mismatch(NodeId peer, const std::vector<region_request>& requests) const {
-  for (const auto& wanted : requests) {
+std::string channel::mismatch(NodeId peer, const setup_message& join) const {
+  for (const auto& wanted : join.requests) {
     const auto found = std::ranges::find(regions_, wanted.name, &NamedRegion::name);
     const bool provided = found != regions_.end() && found->local.has_value();
     if (provided && found->local->size == wanted.size) continue;
@@ -128,6 +128,9 @@ std::string channel::mismatch(NodeId peer, const std::vector<region_request>& re
     return "channel '" + name_ + "': node " + std::to_string(peer) + " expects region '" + name_ + "." + wanted.name +
            "' of " + std::to_string(wanted.size) + " bytes, node " + std::to_string(my_node()) + " provides " + have;
   }
+  if (join.terms != terms_)
+    return "channel '" + name_ + "': node " + std::to_string(peer) + " says '" + join.terms + "', node " +
+           std::to_string(my_node()) + " '" + terms_ + "'";
   return {};
 }
 

@@ -73,6 +73,8 @@ class channel {
   [[nodiscard]] const Region& remote(RegionIndex region, NodeId node) const;
   [[nodiscard]] bool reaches(RegionIndex region, NodeId node) const;
 
+  /// What this endpoint and those that join it must say alike besides the regions, in words: "owned by node 2".
+  void set_terms(std::string terms) { terms_ = std::move(terms); }
   void on_join(Callback callback) { on_join_ = std::move(callback); }
   void on_connect(Callback callback) { on_connect_ = std::move(callback); }
 
@@ -94,7 +96,7 @@ class channel {
   RegionIndex region_named(std::string_view name, std::uint64_t size);
   [[nodiscard]] std::vector<region_request> requests_to(NodeId peer) const;
   /// Empty when this endpoint provides what is asked for, else what is wrong.
-  [[nodiscard]] std::string mismatch(NodeId peer, const std::vector<region_request>& requests) const;
+  [[nodiscard]] std::string mismatch(NodeId peer, const setup_message& join) const;
   [[nodiscard]] std::vector<region_offer> offers(const std::vector<region_request>& requests) const;
   void accept(NodeId peer, const std::vector<region_offer>& offers);
 
@@ -102,6 +104,7 @@ class channel {
   Transport& transport_;
   std::string name_;
   expect_num expected_;
+  std::string terms_;
   std::vector<NamedRegion> regions_;
   std::vector<bool> connected_to_;  ///< by node
   std::vector<bool> answered_;      ///< by node: its join has been answered

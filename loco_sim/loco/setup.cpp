@@ -41,7 +41,10 @@ void setup::join(channel& endpoint) {
 }
 
 void setup::send_join(channel& endpoint, NodeId to) {
-  send(to, {.kind = setup_message::Kind::join, .channel = endpoint.full_name(), .requests = endpoint.requests_to(to)});
+  send(to, {.kind = setup_message::Kind::join,
+            .channel = endpoint.full_name(),
+            .requests = endpoint.requests_to(to),
+            .terms = endpoint.terms_});
 }
 
 void setup::send(NodeId to, const setup_message& message) { transport_.send_control(to, encode(message)); }
@@ -49,6 +52,7 @@ void setup::send(NodeId to, const setup_message& message) { transport_.send_cont
 void setup::handle(const ControlMessage& message) {
   {
     const std::lock_guard lock(mutex_);
+    news_ = false;
     try {
       const setup_message decoded = decode(message.body);
       switch (decoded.kind) {
@@ -59,22 +63,28 @@ void setup::handle(const ControlMessage& message) {
           handle_connect(message.from, decoded);
           break;
         case setup_message::Kind::refuse:
-          if (failure_.empty()) failure_ = decoded.reason;
+          fail(decoded.reason);
           break;
       }
     } catch (const std::exception& error) {
-      if (failure_.empty()) failure_ = error.what();
+      fail(error.what());
     }
+    if (!news_) return;
   }
   transport_.flag_fetch_add(changed_, 1);
+}
+
+void setup::fail(const std::string& reason) {
+  if (failure_.empty()) failure_ = reason;
+  news_ = true;
 }
 
 void setup::handle_join(NodeId from, const setup_message& message) {
   const auto found = endpoints_.find(message.channel);
   if (found == endpoints_.end() || !found->second->joined_) return;
   channel& endpoint = *found->second;
-  if (const std::string problem = endpoint.mismatch(from, message.requests); !problem.empty()) {
-    if (failure_.empty()) failure_ = problem;
+  if (const std::string problem = endpoint.mismatch(from, message); !problem.empty()) {
+    fail(problem);
     send(from, {.kind = setup_message::Kind::refuse, .channel = message.channel, .reason = problem});
     return;
   }
@@ -84,15 +94,24 @@ void setup::handle_join(NodeId from, const setup_message& message) {
   if (!endpoint.answered_[from]) {
     endpoint.answered_[from] = true;
     ++endpoint.joined_by_;
+    news_ = endpoint.ready();
   }
-  if (endpoint.on_join_) endpoint.on_join_(from);
+  if (endpoint.on_join_) {
+    endpoint.on_join_(from);
+    news_ = true;
+  }
 }
 
 void setup::handle_connect(NodeId from, const setup_message& message) {
   const auto found = endpoints_.find(message.channel);
   if (found == endpoints_.end() || found->second->connected_to_[from]) return;
-  found->second->accept(from, message.offers);
-  if (found->second->on_connect_) found->second->on_connect_(from);
+  channel& endpoint = *found->second;
+  endpoint.accept(from, message.offers);
+  news_ = endpoint.ready();
+  if (endpoint.on_connect_) {
+    endpoint.on_connect_(from);
+    news_ = true;
+  }
 }
 
 template <typename Ready>

@@ -1,9 +1,10 @@
 // Finds the endpoints of channels by name and joins them (LOCO paper, App. A.2).
 //
-// An endpoint sends each peer a join: its name and the regions it expects of that peer. A peer without an endpoint of
-// that name ignores the join. A peer with one compares the regions and answers with a connect (where the regions
-// are) or, when they do not fit, with a refuse; then both sides hold the error. An endpoint that is joined by a peer
-// which has not answered yet joins it again, because that peer may have come to life after the first join.
+// An endpoint sends each peer a join: its name, its terms (what both must say alike, such as who owns a variable) and
+// the regions it expects of that peer. A peer without an endpoint of that name ignores the join. A peer with one
+// compares terms and regions and answers with a connect (where the regions are) or, when they do not fit, with a
+// refuse; then both sides hold the error. An endpoint that is joined by a peer which has not answered yet joins it
+// again, because that peer may have come to life after the first join.
 //
 // The manager's service thread calls handle(); program threads construct endpoints and wait. Callbacks run under
 // the lock, on the service thread, and must not wait for anything.
@@ -42,6 +43,7 @@ class setup {
  private:
   void handle_join(NodeId from, const setup_message& message);
   void handle_connect(NodeId from, const setup_message& message);
+  void fail(const std::string& reason);
   void send_join(channel& endpoint, NodeId to);
   void send(NodeId to, const setup_message& message);
   bool all_ready();
@@ -49,11 +51,12 @@ class setup {
   void wait_until(Ready ready, const std::function<const channel*()>& missing);
 
   Transport& transport_;
-  Flag changed_;  ///< counts changes, so that a waiting thread can watch it
+  Flag changed_;  ///< counts what a waiting thread may wait for, so that it can watch
   std::recursive_mutex mutex_;
   std::map<std::string, channel*, std::less<>> endpoints_;
   const channel* not_ready_ = nullptr;  ///< when somebody looked last
   std::string failure_;
+  bool news_ = false;  ///< the message being handled has made an endpoint ready, called back, or failed
 };
 
 }  // namespace loco

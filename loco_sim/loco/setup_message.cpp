@@ -54,7 +54,9 @@ void append(std::string& out, std::initializer_list<std::uint64_t> numbers) {
 // By hand: nodes times nodes times channels of them, when many nodes start.
 std::string encode(const setup_message& message) {
   std::string out;
-  out.append(word(message.kind)).append(" ").append(message.channel).append("\n");
+  out.append(word(message.kind)).append(" ").append(message.channel);
+  if (!message.terms.empty()) out.append(" ").append(message.terms);
+  out.append("\n");
   for (const auto& r : message.requests) append(out.append(r.name), {r.size});
   for (const auto& o : message.offers) append(out.append(o.name), {o.region.base, o.region.size, o.region.rkey});
   if (message.kind == setup_message::Kind::refuse) out.append(message.reason).append("\n");
@@ -65,7 +67,8 @@ setup_message decode(std::string_view text) {
   setup_message message;
   std::string_view head = take_until(text, '\n');
   message.kind = kind_of(take_until(head, ' '));
-  message.channel = head;
+  message.channel = take_until(head, ' ');
+  message.terms = head;
   while (!text.empty()) {
     const std::string_view line = take_until(text, '\n');
     if (message.kind == setup_message::Kind::refuse) {

@@ -1,7 +1,7 @@
 // The set-up messages of channels (LOCO paper, App. A.2), as text: one line for the kind and the channel, one line a
 // region. They travel outside the timed data path.
 //
-//   join <channel>             connect <channel>                      refuse <channel>
+//   join <channel> [<terms>]   connect <channel>                      refuse <channel>
 //   <region> <bytes>           <region> <base> <bytes> <rkey>         <reason, one line>
 #pragma once
 
@@ -31,6 +31,7 @@ struct setup_message {
   std::vector<region_request> requests = {};  ///< join: what the sender expects of the receiver
   std::vector<region_offer> offers = {};      ///< connect: what the sender lets the receiver access
   std::string reason = {};                    ///< refuse
+  std::string terms = {};                     ///< join: what both sides must say alike, for people; may be empty
 };
 
 [[nodiscard]] std::string encode(const setup_message& message);

@@ -5,20 +5,23 @@
 
 namespace loco {
 
-shared_bytes::shared_bytes(manager& mgr, std::string_view name, std::uint64_t size)
-    : shared_bytes(mgr, name, size, expect_num{mgr.num_nodes() - 1}) {}
+shared_bytes::shared_bytes(manager& mgr, std::string_view name, std::uint64_t size, std::string terms)
+    : shared_bytes(mgr, name, size, expect_num{mgr.num_nodes() - 1}, std::move(terms)) {}
 
-shared_bytes::shared_bytes(manager& mgr, std::string_view name, std::uint64_t size, expect_num expected)
+shared_bytes::shared_bytes(manager& mgr, std::string_view name, std::uint64_t size, expect_num expected,
+                           std::string terms)
     : channel(mgr, name, expected), size_(size) {
-  create();
+  create(std::move(terms));
 }
 
-shared_bytes::shared_bytes(channel& parent, std::string_view name, std::uint64_t size, expect_num expected)
+shared_bytes::shared_bytes(channel& parent, std::string_view name, std::uint64_t size, expect_num expected,
+                           std::string terms)
     : channel(parent, name, expected), size_(size) {
-  create();
+  create(std::move(terms));
 }
 
-void shared_bytes::create() {
+void shared_bytes::create(std::string terms) {
+  set_terms(std::move(terms));
   region_ = symmetric_region("val", size_);
   local_ = local(region_);
   join();

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,10 +20,10 @@ namespace loco {
 
 class shared_bytes : public channel {
  public:
-  shared_bytes(manager& mgr, std::string_view name, std::uint64_t size);
-  shared_bytes(manager& mgr, std::string_view name, std::uint64_t size, expect_num expected);
-  shared_bytes(channel& parent, std::string_view name, std::uint64_t size);
-  shared_bytes(channel& parent, std::string_view name, std::uint64_t size, expect_num expected);
+  /// `terms`: what all nodes must say alike about it, such as who owns it (channel::set_terms).
+  shared_bytes(manager& mgr, std::string_view name, std::uint64_t size, std::string terms = {});
+  shared_bytes(manager& mgr, std::string_view name, std::uint64_t size, expect_num expected, std::string terms = {});
+  shared_bytes(channel& parent, std::string_view name, std::uint64_t size, expect_num expected, std::string terms = {});
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
   /// Address of the local copy.
@@ -68,7 +69,7 @@ class shared_bytes : public channel {
   void pull(NodeId node, ack_key& key);
 
  private:
-  void create();
+  void create(std::string terms);
   [[nodiscard]] part whole() const { return {full_name(), 0, local_.size}; }
 
   std::uint64_t size_;

@@ -73,6 +73,9 @@ class var : public shared_bytes {
 /// Throws ownership_error unless `node` owns the variable.
 void require_owner(std::string_view variable, NodeId owner, NodeId node);
 
+/// The terms of variables with owners: "owned by node 2", "owned by nodes 0, 1"; with very many, a checksum of them.
+[[nodiscard]] std::string owners_text(std::span<const NodeId> owners);
+
 /// A part of shared bytes that one node writes: all of them for owned_var, an element of an array for var_array.
 template <typename T>
 class owned_part {
@@ -124,11 +127,12 @@ class owned_var : private shared_bytes, public owned_part<T> {
 
  public:
   owned_var(manager& mgr, std::string_view name, NodeId owner)
-      : shared_bytes(mgr, name, kBytes), Part(static_cast<shared_bytes&>(*this), std::string(name), 0, owner) {
+      : shared_bytes(mgr, name, kBytes, owners_text(std::span(&owner, 1))),
+        Part(static_cast<shared_bytes&>(*this), std::string(name), 0, owner) {
     require_node(owner, "the owner");
   }
   owned_var(channel& parent, std::string_view name, NodeId owner, expect_num expected)
-      : shared_bytes(parent, name, kBytes, expected),
+      : shared_bytes(parent, name, kBytes, expected, owners_text(std::span(&owner, 1))),
         Part(static_cast<shared_bytes&>(*this), shared_bytes::full_name(), 0, owner) {
     require_node(owner, "the owner");
   }

@@ -2,8 +2,8 @@
 // Section 2.2 and Fig. 18). Element k is named as the sub-channel "ov<k>".
 //
 // All elements are in one region a node, exchanged once for each pair of nodes: as channels of their own, n elements
-// of n nodes would take n^3 set-up messages. The size of the region is compared, so that two nodes whose arrays have
-// different lengths are told so. Elements of a cache line or more start on a cache line.
+// of n nodes would take n^3 set-up messages. The size of the region and the owners are compared, so that two nodes
+// whose arrays have different lengths or owners are told so. Elements of a cache line or more start on a cache line.
 #pragma once
 
 #include <deque>
@@ -23,11 +23,11 @@ class var_array : private shared_bytes {
 
   /// One element for each entry of `owners`.
   var_array(channel& parent, std::string_view name, std::span<const NodeId> owners, expect_num expected)
-      : shared_bytes(parent, name, owners.size() * kStride, expected) {
+      : shared_bytes(parent, name, owners.size() * kStride, expected, owners_text(owners)) {
     create(owners);
   }
   var_array(manager& mgr, std::string_view name, std::span<const NodeId> owners)
-      : shared_bytes(mgr, name, owners.size() * kStride) {
+      : shared_bytes(mgr, name, owners.size() * kStride, owners_text(owners)) {
     create(owners);
   }
 

@@ -313,9 +313,10 @@ void VirtualTransport::send_control(NodeId to, std::string body) {
 }
 
 std::optional<ControlMessage> VirtualTransport::receive_control() {
-  cluster_.current();
+  SimThread& thread = cluster_.current();
   cpu().watch(kControlKey);
   if (inbox_.empty()) return std::nullopt;
+  run_ahead(thread);  // a turn that finds a message is not one of those that the thread waits in
   ControlMessage message = std::move(inbox_.front());
   inbox_.pop_front();
   return message;

@@ -40,13 +40,15 @@ class probe : public loco::channel {
 }  // namespace
 
 TEST_CASE("set-up messages survive encoding") {
-  loco::setup_message join{loco::setup_message::Kind::join, "bar/sst/ov0", {{"val", 8}, {"other", 64}}, {}, {}};
+  loco::setup_message join{
+      loco::setup_message::Kind::join, "bar/sst/ov0", {{"val", 8}, {"other", 64}}, {}, {}, "owned by node 2"};
   const auto back = loco::decode(loco::encode(join));
   CHECK(back.kind == join.kind);
   CHECK(back.channel == "bar/sst/ov0");
   REQUIRE(back.requests.size() == 2);
   CHECK(back.requests[1].name == "other");
   CHECK(back.requests[1].size == 64);
+  CHECK(back.terms == "owned by node 2");
 
   loco::setup_message connect{loco::setup_message::Kind::connect, "q", {}, {{"val", {0, 4096, 16, 7}}}, {}};
   const auto offer = loco::decode(loco::encode(connect)).offers.at(0);

@@ -53,6 +53,43 @@ TEST_CASE("only the owner writes an owned variable") {
                     contains_text("'v' is owned by node 0: node 1 may not write"));
 }
 
+TEST_CASE("nodes that disagree about the owners of a variable are told so, both of them") {
+  const auto both_say = [](const std::function<void(loco::manager&)>& make, const auto& expected) {
+    ThreadCluster cluster(2);
+    std::array<std::string, 2> text;
+    cluster.run([&](loco::Transport& transport) {
+      loco::manager mgr(transport);
+      try {
+        make(mgr);
+      } catch (const loco::setup_error& error) {
+        text[mgr.my_node()] = error.what();
+      }
+    });
+    for (const std::string& said : text) CHECK_THAT(said, expected);
+  };
+  both_say(
+      [](auto& mgr) {
+        loco::owned_var<int> v(mgr, "v", mgr.my_node());
+        mgr.wait_for_ready();
+      },
+      contains_text("channel 'v': node") && contains_text("'owned by node 0'") && contains_text("'owned by node 1'"));
+  both_say(
+      [](auto& mgr) {
+        const std::array<loco::NodeId, 2> owners = {0, mgr.my_node()};
+        loco::var_array<int> a(mgr, "a", owners);
+        mgr.wait_for_ready();
+      },
+      contains_text("'owned by nodes 0, 0'") && contains_text("'owned by nodes 0, 1'"));
+  both_say(
+      [](auto& mgr) {
+        std::vector<loco::NodeId> owners(100, 0);
+        owners.back() = mgr.my_node();
+        loco::var_array<int> a(mgr, "a", owners);
+        mgr.wait_for_ready();
+      },
+      contains_text("owned by 100 nodes with checksum"));
+}
+
 TEST_CASE("nodes that do not exist, or do not take part, are named") {
   const auto fails = [](const std::function<void(loco::manager&)>& make) {
     ThreadCluster cluster(2);
