@@ -41,6 +41,7 @@ void MessagePort::open() {
   static_cast<void>(network_.cluster_.current());
   thread_ = network_.cluster_.current_;
   open_ = true;
+  for (const auto& [peer, connection] : connections_) network_.cluster_.system_.set_qp_thread(connection.qp, thread_);
 }
 
 void MessagePort::charge(std::int64_t ps) { network_.cluster_.current().owed += sim::Duration{ps}; }
@@ -149,8 +150,7 @@ MessagePort::Connection& MessageNetwork::connection(MessagePort& from, PortId to
   const auto found = from.connections_.find(to);
   if (found != from.connections_.end()) return found->second;
   MessagePort& peer = port(to);
-  if (!from.open_ || !peer.open_)
-    throw std::logic_error("port " + std::to_string(peer.open_ ? from.id_ : to) + " is not open");
+  if (!from.open_) throw std::logic_error("port " + std::to_string(from.id_) + " is not open");
   const auto create = [this](MessagePort& port) {
     return cluster_.system_.create_qp(port.transport_.node_, {.send_cq = port.send_cq_,
                                                               .recv_cq = port.recv_cq_,

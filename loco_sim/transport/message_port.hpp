@@ -45,7 +45,7 @@ class MessagePort {
   MessagePort(MessageNetwork& network, PortId id);
 
   [[nodiscard]] PortId id() const { return id_; }
-  /// The calling thread is the port's from now on. Before anybody sends to it.
+  /// The calling thread is the port's from now on. Messages to the port may have come before.
   void open();
   /// For the calling thread: it computes for a while, or looks at words of its process's own memory (cpu.load each).
   void charge(std::int64_t ps);
