@@ -8,7 +8,7 @@
 namespace loco::model {
 namespace {
 
-constexpr std::size_t kLibraries = static_cast<std::size_t>(Library::kvstore) + 1;
+constexpr std::size_t kCheckers = static_cast<std::size_t>(Library::kvstore) + 1;
 
 std::unique_ptr<LibraryChecker> make_checker(Library library, const CheckContext& context) {
   switch (library) {
@@ -31,7 +31,7 @@ class LevelRun {
  public:
   LevelRun(Level& level, Order& order, Reports& reports)
       : context_{level.index(), level, order, reports}, program_order_(order, level.index().trace().nodes) {
-    for (std::size_t l = 0; l < kLibraries; ++l)
+    for (std::size_t l = 0; l < kCheckers; ++l)
       if ((level.libraries() >> l & 1U) != 0) checkers_[l] = make_checker(static_cast<Library>(l), context_);
   }
 
@@ -79,7 +79,7 @@ class LevelRun {
 
   CheckContext context_;
   ProgramOrder program_order_;
-  std::array<std::unique_ptr<LibraryChecker>, kLibraries> checkers_;
+  std::array<std::unique_ptr<LibraryChecker>, kCheckers> checkers_;
   Event event_;
   LevelCounts counts_;
 };

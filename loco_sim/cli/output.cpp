@@ -38,13 +38,13 @@ Json step_json(const model::Step& step) {
           {"edge", step.edge_text}};
 }
 
-Json counters_json(const sim::Counters& c) {
+Json counted(const sim::Counters& c) {
   Json out = Json::object();
   for (const std::string& name : c.names()) out[name] = c.value(name);
   return out;
 }
 
-Json counters_json(const nic::Counters& c) {
+Json counted(const nic::Counters& c) {
   return {{"events", c.events},
           {"packets_sent", c.packets_sent},
           {"wire_bytes_sent", c.wire_bytes_sent},
@@ -162,16 +162,16 @@ Json to_json(const scenario::Scenario& scenario, const RunResult& result) {
               {"operations_per_second", result.operations_per_second()},
               {"measured_ps", result.measured_ps},
               {"simulated_ps", result.simulated_ps},
-              {"counters", counters_json(result.counters)},
-              {"workload_counters", counters_json(result.workload_counters)}};
+              {"counters", counted(result.counters)},
+              {"workload_counters", counted(result.workload_counters)}};
   if (!result.broken.empty()) out["broken"] = result.broken;
   if (result.verdict) out["check"] = to_json(*result.verdict);
   return out;
 }
 
 Json counters_json(const RunResult& result) {
-  Json out = counters_json(result.counters);
-  out.update(counters_json(result.workload_counters));
+  Json out = counted(result.counters);
+  out.update(counted(result.workload_counters));
   return out;
 }
 

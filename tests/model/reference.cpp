@@ -46,8 +46,8 @@ struct Sub {
   SubeventId id = 0;
 };
 
-bool is_read(Stamp s) { return s == Stamp::aCR || s == Stamp::aCAS || s == Stamp::aNLR || s == Stamp::aNRR; }
-bool is_write(Stamp s) { return s == Stamp::aCW || s == Stamp::aCAS || s == Stamp::aNLW || s == Stamp::aNRW; }
+bool reads_memory(Stamp s) { return s == Stamp::aCR || s == Stamp::aCAS || s == Stamp::aNLR || s == Stamp::aNRR; }
+bool writes_memory(Stamp s) { return s == Stamp::aCW || s == Stamp::aCAS || s == Stamp::aNLW || s == Stamp::aNRW; }
 bool inst(Stamp s) { return s != Stamp::aCW && s != Stamp::aNLW && s != Stamp::aNRW; }
 
 class Reference {
@@ -163,13 +163,13 @@ class Reference {
         const Sub &x = subs_[a], &y = subs_[b];
         if (x.id == 0 || y.id == 0) continue;
         const bool base = x.library == Library::rdmawait && y.library == Library::rdmawait;
-        if (is_write(x.stamp) && is_write(y.stamp) && mo(x, y)) so.add(a, b);
-        if (is_write(x.stamp) && is_read(y.stamp) && sub(y).source == x.id) {
+        if (writes_memory(x.stamp) && writes_memory(y.stamp) && mo(x, y)) so.add(a, b);
+        if (writes_memory(x.stamp) && reads_memory(y.stamp) && sub(y).source == x.id) {
           const bool internal = x.stamp == Stamp::aCW && y.stamp == Stamp::aCR && po(x, y);
           if (!internal) so.add(a, b);
           if (base) ib.add(a, b);
         }
-        if (is_read(x.stamp) && is_write(y.stamp) && x.id != y.id && same_word(x, y) && reads_before(x, y)) {
+        if (reads_memory(x.stamp) && writes_memory(y.stamp) && x.id != y.id && same_word(x, y) && reads_before(x, y)) {
           so.add(a, b);
           if (x.stamp == Stamp::aCR && y.stamp == Stamp::aCW && x.thread == y.thread) {
             if (base && (po(x, y) || po(y, x))) ib.add(a, b);
@@ -194,7 +194,7 @@ class Reference {
     std::vector<std::size_t> rank(subs_.size(), 0);
     for (std::size_t a = 0; a < subs_.size(); ++a)
       if (subs_[a].id != 0)
-        rank[a] = count[{sub(subs_[a]).call, is_read(subs_[a].stamp) ? 0 : static_cast<int>(subs_[a].stamp)}]++;
+        rank[a] = count[{sub(subs_[a]).call, reads_memory(subs_[a].stamp) ? 0 : static_cast<int>(subs_[a].stamp)}]++;
     for (std::size_t a = 0; a < subs_.size(); ++a)
       for (std::size_t b = 0; b < subs_.size(); ++b) {
         const Sub &x = subs_[a], &y = subs_[b];
