@@ -18,7 +18,8 @@ build() {
   local dir=$builds/$1 launcher=()
   command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   cmake -S "$root" -B "$dir" -G Ninja "${launcher[@]}" -DCMAKE_CXX_COMPILER="$2" -DCMAKE_BUILD_TYPE=Same \
-    "-DCMAKE_CXX_FLAGS_SAME=$3" -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=6 >"$builds/$1.log" 2>&1 &&
+    "-DCMAKE_CXX_FLAGS_SAME=$3" -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=6 \
+    -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >"$builds/$1.log" 2>&1 &&
     ninja -C "$dir" loco-sim >>"$builds/$1.log" 2>&1 || { cat "$builds/$1.log"; return 1; }
   programs+=("$dir/bin/loco-sim")
 }
