@@ -93,7 +93,7 @@ void rounds(benchmark::State& state, loco::barrier_options::Fence fence) {
 }
 
 void many_nodes(benchmark::internal::Benchmark* rounds) {
-  rounds->Arg(64)->Arg(256)->Arg(1024)->Iterations(1)->UseRealTime()->Unit(benchmark::kSecond);
+  rounds->Arg(64)->Arg(256)->Arg(512)->Arg(1024)->Iterations(1)->UseRealTime()->Unit(benchmark::kSecond);
 }
 
 }  // namespace

@@ -38,6 +38,11 @@ void setup::join(channel& endpoint) {
   endpoint.joined_ = true;
   for (NodeId peer = 0; peer < transport_.num_nodes(); ++peer)
     if (peer != transport_.my_node()) send_join(endpoint, peer);
+  const auto early = early_.extract(endpoint.full_name());
+  if (early.empty()) return;
+  news_ = false;
+  for (const auto& [from, message] : early.mapped()) answer(endpoint, from, message);
+  if (news_) transport_.flag_fetch_add(changed_, 1);
 }
 
 void setup::send_join(channel& endpoint, NodeId to) {
@@ -81,8 +86,13 @@ void setup::fail(const std::string& reason) {
 
 void setup::handle_join(NodeId from, const setup_message& message) {
   const auto found = endpoints_.find(message.channel);
-  if (found == endpoints_.end() || !found->second->joined_) return;
-  channel& endpoint = *found->second;
+  if (found != endpoints_.end() && found->second->joined_)
+    answer(*found->second, from, message);
+  else
+    early_[message.channel].insert_or_assign(from, message);
+}
+
+void setup::answer(channel& endpoint, NodeId from, const setup_message& message) {
   if (const std::string problem = endpoint.mismatch(from, message); !problem.empty()) {
     fail(problem);
     send(from, {.kind = setup_message::Kind::refuse, .channel = message.channel, .reason = problem});
@@ -90,11 +100,10 @@ void setup::handle_join(NodeId from, const setup_message& message) {
   }
   send(from,
        {.kind = setup_message::Kind::connect, .channel = message.channel, .offers = endpoint.offers(message.requests)});
-  if (!endpoint.connected_to_[from]) send_join(endpoint, from);
   if (!endpoint.answered_[from]) {
     endpoint.answered_[from] = true;
     ++endpoint.joined_by_;
-    news_ = endpoint.ready();
+    if (endpoint.ready()) news_ = true;
   }
   if (endpoint.on_join_) {
     endpoint.on_join_(from);

@@ -1,13 +1,12 @@
 // Finds the endpoints of channels by name and joins them (LOCO paper, App. A.2).
 //
 // An endpoint sends each peer a join: its name, its terms (what both must say alike, such as who owns a variable) and
-// the regions it expects of that peer. A peer without an endpoint of that name ignores the join. A peer with one
-// compares terms and regions and answers with a connect (where the regions are) or, when they do not fit, with a
-// refuse; then both sides hold the error. An endpoint that is joined by a peer which has not answered yet joins it
-// again, because that peer may have come to life after the first join.
+// the regions it expects of that peer. A peer without an endpoint of that name keeps the join until it has one. A peer
+// with one compares terms and regions and answers with a connect (where the regions are) or, when they do not fit,
+// with a refuse; then both sides hold the error.
 //
 // The manager's service thread calls handle(); program threads construct endpoints and wait. Callbacks run under
-// the lock, on the service thread, and must not wait for anything.
+// the lock, on the service thread or within the endpoint's join(), and must not wait for anything.
 #pragma once
 
 #include <functional>
@@ -42,6 +41,7 @@ class setup {
 
  private:
   void handle_join(NodeId from, const setup_message& message);
+  void answer(channel& endpoint, NodeId from, const setup_message& join);
   void handle_connect(NodeId from, const setup_message& message);
   void fail(const std::string& reason);
   void send_join(channel& endpoint, NodeId to);
@@ -54,7 +54,8 @@ class setup {
   Flag changed_;  ///< counts what a waiting thread may wait for, so that it can watch
   std::recursive_mutex mutex_;
   std::map<std::string, channel*, std::less<>> endpoints_;
-  const channel* not_ready_ = nullptr;  ///< when somebody looked last
+  std::map<std::string, std::map<NodeId, setup_message>> early_;  ///< joins without an endpoint here yet
+  const channel* not_ready_ = nullptr;                            ///< when somebody looked last
   std::string failure_;
   bool news_ = false;  ///< the message being handled has made an endpoint ready, called back, or failed
 };

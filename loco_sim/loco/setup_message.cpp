@@ -60,6 +60,7 @@ std::string encode(const setup_message& message) {
   for (const auto& r : message.requests) append(out.append(r.name), {r.size});
   for (const auto& o : message.offers) append(out.append(o.name), {o.region.base, o.region.size, o.region.rkey});
   if (message.kind == setup_message::Kind::refuse) out.append(message.reason).append("\n");
+  out.shrink_to_fit();  // many of them may wait to be read
   return out;
 }
 

@@ -17,7 +17,7 @@ std::string owners_text(std::span<const NodeId> owners) {
   if (owners.size() > kListed) {
     checksum_of_words sum;
     for (const NodeId owner : owners) sum.add(owner);
-    return "owned by " + std::to_string(owners.size()) + " nodes with checksum " + std::to_string(sum.value());
+    return "owned by " + std::to_string(owners.size()) + " nodes, checksum " + std::to_string(sum.value() % 1'000'000);
   }
   std::string text;
   for (const NodeId owner : owners) text += (text.empty() ? "owned by nodes " : ", ") + std::to_string(owner);

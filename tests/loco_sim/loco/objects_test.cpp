@@ -87,7 +87,7 @@ TEST_CASE("nodes that disagree about the owners of a variable are told so, both 
         loco::var_array<int> a(mgr, "a", owners);
         mgr.wait_for_ready();
       },
-      contains_text("owned by 100 nodes with checksum"));
+      contains_text("owned by 100 nodes, checksum"));
 }
 
 TEST_CASE("nodes that do not exist, or do not take part, are named") {
