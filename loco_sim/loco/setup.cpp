@@ -34,15 +34,17 @@ void setup::remove(const channel& endpoint) {
 }
 
 void setup::join(channel& endpoint) {
-  const std::lock_guard lock(mutex_);
-  endpoint.joined_ = true;
-  for (NodeId peer = 0; peer < transport_.num_nodes(); ++peer)
-    if (peer != transport_.my_node()) send_join(endpoint, peer);
-  const auto early = early_.extract(endpoint.full_name());
-  if (early.empty()) return;
-  news_ = false;
-  for (const auto& [from, message] : early.mapped()) answer(endpoint, from, message);
-  if (news_) transport_.flag_fetch_add(changed_, 1);
+  {
+    const std::lock_guard lock(mutex_);
+    endpoint.joined_ = true;
+    for (NodeId peer = 0; peer < transport_.num_nodes(); ++peer)
+      if (peer != transport_.my_node()) send_join(endpoint, peer);
+    news_ = false;
+    if (const auto early = early_.extract(endpoint.full_name()); !early.empty())
+      for (const auto& [from, message] : early.mapped()) answer(endpoint, from, message);
+    if (!news_) return;
+  }
+  transport_.flag_fetch_add(changed_, 1);
 }
 
 void setup::send_join(channel& endpoint, NodeId to) {
