@@ -5,6 +5,7 @@
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/network_memory.hpp"
+#include "loco_sim/loco/node_list.hpp"
 #include "loco_sim/loco/setup.hpp"
 
 namespace loco {
@@ -45,11 +46,10 @@ void channel::join() { manager_.setup_service().join(*this); }
 void channel::wait_for_ready() { manager_.setup_service().wait_for_ready(*this); }
 
 std::string channel::missing() const {
-  std::string nodes;
+  std::vector<NodeId> nodes;
   for (NodeId node = 0; node < num_nodes(); ++node)
-    if (node != my_node() && !(connected_to_[node] && answered_[node]))
-      nodes += (nodes.empty() ? "" : ", ") + std::to_string(node);
-  return "'" + name_ + "' has " + std::to_string(expected_.peers) + " peer(s); not joined by node(s) " + nodes;
+    if (node != my_node() && !(connected_to_[node] && answered_[node])) nodes.push_back(node);
+  return "'" + name_ + "' has " + std::to_string(expected_.peers) + " peer(s); not joined by node(s) " + list_of(nodes);
 }
 
 void channel::require_node(NodeId node, std::string_view role) const {

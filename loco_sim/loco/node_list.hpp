@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,16 @@ namespace loco {
   return nodes;
 }
 
-/// "as are nodes 1, 4"
-[[nodiscard]] inline std::string text_of(const std::vector<NodeId>& nodes) {
+/// "1, 4"
+[[nodiscard]] inline std::string list_of(std::span<const NodeId> nodes) {
   std::string text;
-  for (const NodeId node : nodes) text += (text.empty() ? "as are node(s) " : ", ") + std::to_string(node);
+  for (const NodeId node : nodes) text += (text.empty() ? "" : ", ") + std::to_string(node);
   return text;
+}
+
+/// "as are node(s) 1, 4"
+[[nodiscard]] inline std::string text_of(const std::vector<NodeId>& nodes) {
+  return nodes.empty() ? std::string() : "as are node(s) " + list_of(nodes);
 }
 
 }  // namespace loco

@@ -33,18 +33,25 @@ void setup::remove(const channel& endpoint) {
   if (not_ready_ == &endpoint) not_ready_ = nullptr;
 }
 
-void setup::join(channel& endpoint) {
+template <typename Work>
+void setup::work_and_tell(Work work) {
   {
     const std::lock_guard lock(mutex_);
-    endpoint.joined_ = true;
-    for (NodeId peer = 0; peer < transport_.num_nodes(); ++peer)
-      if (peer != transport_.my_node()) send_join(endpoint, peer);
     news_ = false;
-    if (const auto early = early_.extract(endpoint.full_name()); !early.empty())
-      for (const auto& [from, message] : early.mapped()) answer(endpoint, from, message);
+    work();
     if (!news_) return;
   }
   transport_.flag_fetch_add(changed_, 1);
+}
+
+void setup::join(channel& endpoint) {
+  work_and_tell([&] {
+    endpoint.joined_ = true;
+    for (NodeId peer = 0; peer < transport_.num_nodes(); ++peer)
+      if (peer != transport_.my_node()) send_join(endpoint, peer);
+    if (const auto early = early_.extract(endpoint.full_name()); !early.empty())
+      for (const auto& [from, message] : early.mapped()) answer(endpoint, from, message);
+  });
 }
 
 void setup::send_join(channel& endpoint, NodeId to) {
@@ -57,9 +64,7 @@ void setup::send_join(channel& endpoint, NodeId to) {
 void setup::send(NodeId to, const setup_message& message) { transport_.send_control(to, encode(message)); }
 
 void setup::handle(const ControlMessage& message) {
-  {
-    const std::lock_guard lock(mutex_);
-    news_ = false;
+  work_and_tell([&] {
     try {
       const setup_message decoded = decode(message.body);
       switch (decoded.kind) {
@@ -76,9 +81,7 @@ void setup::handle(const ControlMessage& message) {
     } catch (const std::exception& error) {
       fail(error.what());
     }
-    if (!news_) return;
-  }
-  transport_.flag_fetch_add(changed_, 1);
+  });
 }
 
 void setup::fail(const std::string& reason) {

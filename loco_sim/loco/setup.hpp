@@ -44,6 +44,9 @@ class setup {
   void answer(channel& endpoint, NodeId from, const setup_message& join);
   void handle_connect(NodeId from, const setup_message& message);
   void fail(const std::string& reason);
+  /// Under the lock; then lets waiting threads look again when there is news.
+  template <typename Work>
+  void work_and_tell(Work work);
   void send_join(channel& endpoint, NodeId to);
   void send(NodeId to, const setup_message& message);
   bool all_ready();

@@ -2,6 +2,7 @@
 
 #include "loco_sim/loco/checksum.hpp"
 #include "loco_sim/loco/errors.hpp"
+#include "loco_sim/loco/node_list.hpp"
 
 namespace loco {
 
@@ -19,9 +20,7 @@ std::string owners_text(std::span<const NodeId> owners) {
     for (const NodeId owner : owners) sum.add(owner);
     return "owned by " + std::to_string(owners.size()) + " nodes, checksum " + std::to_string(sum.value() % 1'000'000);
   }
-  std::string text;
-  for (const NodeId owner : owners) text += (text.empty() ? "owned by nodes " : ", ") + std::to_string(owner);
-  return text;
+  return "owned by nodes " + list_of(owners);
 }
 
 }  // namespace loco
