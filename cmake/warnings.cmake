@@ -33,9 +33,10 @@ endfunction()
 
 # loco_sim_test(name SOURCES... DEPENDS... [LONG]) : a Catch2 program, one ctest entry, part of target loco_sim_tests.
 # LONG adds a second entry, label "long", that runs the program's test cases tagged [.long]. FIGURES is for programs that
-# compare figures, label "figures": what they run is sanitized by others.
+# compare figures, label "figures": what they run is sanitized by others; THREADS for those with threads of the system, label
+# "threads", for the thread sanitizer.
 function(loco_sim_test name)
-  cmake_parse_arguments(ARG "LONG;FIGURES" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "LONG;FIGURES;THREADS" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})
   target_link_libraries(test_${name} PRIVATE loco_sim_catch_main ${ARG_DEPENDS})
   loco_sim_test_options(test_${name})
@@ -43,6 +44,8 @@ function(loco_sim_test name)
   add_test(NAME ${name} COMMAND test_${name})
   if(ARG_FIGURES)
     set_tests_properties(${name} PROPERTIES LABELS figures)
+  elseif(ARG_THREADS)
+    set_tests_properties(${name} PROPERTIES LABELS threads)
   endif()
   if(ARG_LONG)
     add_test(NAME ${name}_long COMMAND test_${name} "[.long]")

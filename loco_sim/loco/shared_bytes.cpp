@@ -82,9 +82,10 @@ void shared_bytes::push_part(std::uint64_t offset, std::uint64_t bytes, std::spa
 }
 
 const std::vector<NodeId>& shared_bytes::peers() {
-  if (peers_.empty())
+  std::call_once(peers_known_, [this] {  // threads of a node may come here together
     for (NodeId node = 0; node < num_nodes(); ++node)
       if (node != my_node() && reaches(region_, node)) peers_.push_back(node);
+  });
   return peers_;
 }
 

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,7 +64,7 @@ class shared_bytes : public channel {
   /// To every connected node but this one.
   void push_broadcast();
   void push_broadcast(ack_key& key);
-  /// Every connected node but this one, once the channel is ready.
+  /// Every node but this one that is connected at the first call, which comes once the channel is ready.
   [[nodiscard]] const std::vector<NodeId>& peers();
   /// Gets a node's copy into the local one.
   void pull(NodeId node, ack_key& key);
@@ -75,6 +76,7 @@ class shared_bytes : public channel {
   std::uint64_t size_;
   RegionIndex region_ = 0;
   Region local_;
+  std::once_flag peers_known_;
   std::vector<NodeId> peers_;
 };
 

@@ -2,6 +2,9 @@
 // consistent transport with real threads.
 #include <array>
 #include <atomic>
+#include <barrier>
+#include <deque>
+#include <string>
 
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/barrier.hpp"
@@ -11,6 +14,7 @@
 #include "loco_sim/loco/mutex.hpp"
 #include "loco_sim/loco/var.hpp"
 #include "loco_sim/loco/var_array.hpp"
+#include "loco_sim/workloads/thread_team.hpp"
 #include "tests/catch.hpp"
 #include "tests/loco_sim/loco/thread_transport.hpp"
 
@@ -40,6 +44,29 @@ TEST_CASE("a broadcast reaches every copy") {
     bar.waiting();
     require(v.load() == 2.5, "every node has the value after the barrier");
   });
+}
+
+TEST_CASE("threads of a node may broadcast a variable for the first time together") {
+  constexpr std::uint32_t kThreads = 4;
+  constexpr int kVariables = 100;
+  ThreadCluster cluster(4);
+  cluster.run([&](loco::Transport& transport) {
+    loco::manager mgr(transport);
+    std::deque<loco::owned_var<std::uint64_t>> variables;
+    for (int i = 0; i < kVariables; ++i) variables.emplace_back(mgr, "v" + std::to_string(i), 0);
+    mgr.wait_for_ready();
+    if (mgr.my_node() != 0) return;
+    std::barrier together(kThreads);
+    loco::workloads::run_team(transport, kThreads, [&](std::uint32_t) {
+      for (auto& v : variables) {
+        together.arrive_and_wait();
+        v.push_broadcast();
+      }
+    });
+  });
+  for (const std::uint32_t thread : {0U, 2U, 3U, 4U})  // 1 is the polling thread
+    for (int i = 0; i < kVariables; ++i)
+      CHECK(cluster.calls(thread).at(static_cast<std::size_t>(i)) == "sv.bcast(v" + std::to_string(i) + ") 1 2 3");
 }
 
 TEST_CASE("only the owner writes an owned variable") {
