@@ -98,7 +98,7 @@ class Transport {
   virtual void spawn(std::string name, std::function<void()> body, bool service = false) = 0;
   /// Nanoseconds-resolution clock would lose ordering: picoseconds since the run began.
   [[nodiscard]] virtual std::int64_t now_ps() const = 0;
-  /// Local computation that takes the given time.
+  /// Local computation that takes the given time; under a schedule without a clock, 1 ms at most.
   virtual void compute(std::int64_t ps) = 0;
 
   // --- local memory, x86-TSO ------------------------------------------------------------------------------------

@@ -47,7 +47,18 @@ SimulatedCluster::SimulatedCluster(ClusterConfig config)
   for (NodeId n = 0; n < config_.nodes; ++n) nodes_.push_back(std::make_unique<VirtualTransport>(*this, n));
 }
 
-SimulatedCluster::~SimulatedCluster() { closing_ = true; }
+SimulatedCluster::~SimulatedCluster() {
+  closing_ = true;
+  // Last come, first to go: a thread uses what those that started it hold on their stacks.
+  while (!fibers_.empty()) {
+    const sim::FiberId last = fibers_.back();
+    fibers_.pop_back();
+    try {
+      pool_.cancel(last);
+    } catch (...) {  // NOLINT(bugprone-empty-catch): an error while unwinding has nowhere to go
+    }
+  }
+}
 
 Transport& SimulatedCluster::node(NodeId node) { return *nodes_.at(node); }
 

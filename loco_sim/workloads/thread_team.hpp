@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <string>
 
 #include "loco_sim/loco/transport.hpp"
@@ -9,7 +10,7 @@
 namespace loco::workloads {
 
 /// Runs body(0) on the calling thread and body(1), ..., body(threads - 1) on threads of their own; returns when all
-/// have ended.
+/// have ended. An error of one of them ends the program; the caller's stack, which the others use, is there until then.
 template <typename Body>
 void run_team(Transport& node, std::uint32_t threads, const Body& body) {
   const Flag ended = node.make_flag();
@@ -18,7 +19,12 @@ void run_team(Transport& node, std::uint32_t threads, const Body& body) {
       body(t);
       node.flag_fetch_add(ended, 1);
     });
-  body(0);
+  try {
+    body(0);
+  } catch (const std::exception&) {
+    node.spawn("main", [error = std::current_exception()] { std::rethrow_exception(error); });
+    while (true) node.pause();
+  }
   while (node.flag_load(ended) + 1 < threads) node.pause();
 }
 

@@ -1,6 +1,8 @@
 // The simulated cluster: programs run to their end, failures come out with their place, runs are reproducible.
 #include "loco_sim/transport/cluster.hpp"
 
+#include <mutex>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/fence.hpp"
 #include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/mutex.hpp"
 #include "loco_sim/loco/var.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 #include "model/trace_io.hpp"
@@ -240,6 +243,90 @@ TEST_CASE("a service thread does not keep the run alive") {
   cluster.run();
   CHECK(!ended);
   CHECK(cluster.ended().ps == 5000);
+}
+
+TEST_CASE("waits in proportion to measured times do not outgrow each other where times mean nothing") {
+  // Two nodes that each wait for twice as long as the other's wait seems to take: 2^100 ps otherwise.
+  for (const Schedule schedule : {Schedule::random, Schedule::adversarial}) {
+    SimulatedCluster cluster(config(2, schedule, 5));
+    cluster.spawn_everywhere([](Transport& node) {
+      std::int64_t wait = 1000;
+      for (int i = 0; i < 100; ++i) {
+        const std::int64_t before = node.now_ps();
+        node.compute(wait);
+        wait = 2 * (node.now_ps() - before);
+      }
+    });
+    cluster.run();
+    CHECK(cluster.ended().ps <= 200 * std::int64_t{1'000'000'000});
+  }
+}
+
+TEST_CASE("what the threads of a team share is there until the last of them has gone") {
+  struct Shared {
+    Transport& node;
+    bool& gone;
+    ~Shared() {
+      gone = true;
+      try {
+        node.compute(1000);  // lets others run, as destructors of channels do
+      } catch (...) {
+      }
+    }
+  };
+  struct User {
+    const bool& gone;
+    bool& late;
+    ~User() { late = late || gone; }
+  };
+  for (const Schedule schedule : {Schedule::timed, Schedule::random, Schedule::adversarial}) {
+    bool gone = false;
+    bool late = false;
+    {
+      SimulatedCluster cluster(config(1, schedule, 3));
+      cluster.spawn_everywhere([&](Transport& node) {
+        const Shared shared{node, gone};
+        loco::workloads::run_team(node, 3, [&](std::uint32_t thread) {
+          const User user{gone, late};
+          if (thread == 0) throw std::runtime_error("no more");
+          while (true) {
+            late = late || gone;
+            node.compute(100);
+          }
+        });
+      });
+      CHECK_THROWS_WITH(cluster.run(), contains_text("no more"));
+      CHECK(!gone);
+    }
+    CHECK(gone);
+    CHECK(!late);
+  }
+}
+
+TEST_CASE("a program that ends with an error while another thread lets go of a lock ends with that error") {
+  // At each instant of taking and releasing it: what cancels a thread may not leave the destructor of a guard.
+  for (std::int64_t ns = 0; ns < 20'000; ns += 100) {
+    SimulatedCluster cluster(config(2));
+    cluster.spawn_everywhere([ns](Transport& node) {
+      loco::manager mgr(node);
+      loco::mutex lock(mgr, "lock");
+      loco::var<std::uint64_t> v(mgr, "v");
+      mgr.wait_for_ready();
+      if (node.my_node() == 0) return;
+      loco::workloads::run_team(node, 2, [&](std::uint32_t thread) {
+        if (thread == 1) {
+          node.compute(ns * 1000);
+          throw std::runtime_error("no more");
+        }
+        while (true) {
+          const std::lock_guard guard(lock);
+          v.store(1);
+          v.push(1);  // through the NIC, to itself: the release waits for it
+        }
+      });
+    });
+    CHECK_THROWS_WITH(cluster.run(), contains_text("no more"));
+  }
 }
 
 TEST_CASE("each thread has a queue pair of its own for each peer, made when it is used, and both ends use it") {
