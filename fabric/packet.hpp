@@ -87,7 +87,8 @@ struct Packet {
   std::uint32_t wire = 0;            ///< bytes on the wire, framing and headers included
   std::uint64_t address = 0;         ///< RETH / AtomicETH: remote address of the message's first byte
   std::uint64_t a = 0;               ///< compare value, or the value added; an atomic's old value; immediate data
-  std::uint64_t b = 0;               ///< swap value; a datagram's Q_Key
+  std::uint64_t b = 0;               ///< swap value; which execution of a READ answers
+  std::uint32_t call = 0;            ///< not on the wire: the call that a request belongs to, for the trace
 
   bool operator==(const Packet&) const = default;
 };

@@ -160,14 +160,15 @@ void refused(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet
   }
 }
 
-/// The answer of a later execution of a READ counts, for these bytes: the trace names that one.
+/// The answer of this execution of a READ counts, for these bytes: the trace names it where another one was first.
 void name_execution(Engine& engine, const QueuePair& qp, const SendEntry& e, std::uint64_t execution,
                     std::uint32_t offset, std::uint32_t length) {
   const ReadTrack& track = engine.state.tracks[e.track];
+  if (execution >= track.again.size()) return;  // without the witness
   const Address from = e.wqe.remote + offset;
   for (Address word = word_of(from); word < from + length; word += 8) {
     const std::size_t index = (word - word_of(e.wqe.remote)) / 8;
-    const Sample& sample = track.again[execution - 1][index];
+    const Sample& sample = track.again[execution][index];
     if (track.sampled[index] == 0 || sample.seq == 0) continue;
     engine.repeat({.id = track.sampled[index],
                    .stamp = Stamp::aNRR,
@@ -198,7 +199,7 @@ bool take_data(Engine& engine, QpId id, SendEntry& e, const fabric::Packet& pack
     return true;
   }
   if (packet.length > 0) {
-    if (e.track != kNone && packet.b > 0) name_execution(engine, qp, e, packet.b, offset, packet.length);
+    if (e.track != kNone) name_execution(engine, qp, e, packet.b, offset, packet.length);
     post_write(engine, qp.requester.domain,
                {.buffer = packet.buffer,
                 .offset = packet.offset,

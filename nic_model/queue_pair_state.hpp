@@ -47,9 +47,8 @@ struct Sample {
 /// the execution whose answer is taken in the end.
 struct ReadTrack {
   std::vector<SubeventId> sampled{};         // the aNRR of each word, once there is one
-  std::vector<std::vector<Sample>> again{};  // by execution, from the second on, then by word
-  std::uint32_t executions = 0;
-  std::vector<std::uint64_t> placed{};  // out of order: one bit a packet of the response
+  std::vector<std::vector<Sample>> again{};  // by execution, then by word: where another one was first
+  std::vector<std::uint64_t> placed{};       // out of order: one bit a packet of the response
 
   bool operator==(const ReadTrack&) const = default;
 };

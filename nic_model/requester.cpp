@@ -228,6 +228,7 @@ fabric::Packet request_packet(const Engine& engine, QpId id, const SendEntry& e,
   packet.destination_qp = qp.type == QpType::ud ? e.wqe.remote_qp : qp.peer;
   packet.destination = qp.type == QpType::ud ? engine.state.qps[packet.destination_qp].node : qp.peer_node;
   packet.wqe = number;
+  packet.call = e.wqe.op;  // the requester may have forgotten the work request when it is executed
   packet.rkey = qp.type == QpType::ud ? e.wqe.remote_qkey : e.wqe.rkey;
   packet.total = e.wqe.length;
   packet.address = e.wqe.remote;
@@ -249,8 +250,6 @@ void add_payload(const Engine& engine, const QueuePair& qp, SendEntry& e, fabric
   packet.buffer = packet.length == 0 ? fabric::kNoBuffer : e.buffer;
   packet.immediate = e.wqe.with_imm && packet.last;
   packet.a = e.wqe.imm;
-  // An unreliable queue pair forgets the work request once it is sent: the packet names the call, for the trace.
-  if (qp.type != QpType::rc) packet.b = e.wqe.op;
   const bool every = p.nic_ack_coalescing != 0 && (index + 1) % p.nic_ack_coalescing == 0;
   packet.ack_request = qp.type == QpType::rc && (packet.last || every);
   e.sent += packet.length;

@@ -49,8 +49,8 @@ std::uint32_t count_execution(Engine& engine, const fabric::Packet& packet) {
   const Requester& source = s.qps[packet.source_qp].requester;
   if (!engine.witness() || !source.holds(packet.wqe) || source.entry(packet.wqe).track == kNone) return 0;
   ReadTrack& track = s.tracks[source.entry(packet.wqe).track];
-  if (track.executions > 0) track.again.emplace_back(track.sampled.size());
-  return track.executions++;
+  track.again.emplace_back(track.sampled.size());
+  return static_cast<std::uint32_t>(track.again.size() - 1);
 }
 
 void start_atomic(Engine& engine, NodeId node) {
@@ -74,8 +74,9 @@ Response response_to(Engine& engine, const fabric::Packet& packet) {
   return r;
 }
 
-/// As sample(), where a READ may be executed more than once. The first time its words are announced; later ones are
-/// kept until it is known whose answer counts. A READ that nobody waits for any more leaves no trace.
+/// As sample(), where a READ may be executed more than once, by executions that may overtake each other. The first time
+/// its words are announced; later ones are kept until it is known whose answer counts. A READ that nobody waits for any
+/// more leaves no trace.
 void sample_tracked(Engine& engine, const QueuePair& qp, const Response& r, std::span<std::byte> out) {
   State& s = engine.state;
   const Address address = r.address + r.read;
@@ -88,8 +89,8 @@ void sample_tracked(Engine& engine, const QueuePair& qp, const Response& r, std:
   for (Address word = word_of(address); word < address + out.size(); word += 8) {
     const std::size_t index = (word - word_of(wqe.remote)) / 8;
     SubeventId& id = track.sampled[index];
-    if (r.execution > 0 && id != 0) {
-      track.again[r.execution - 1][index] = {memory.word(word), memory.writer(word), s.seq++, engine.now()};
+    if (id != 0) {
+      track.again[r.execution][index] = {memory.word(word), memory.writer(word), s.seq++, engine.now()};
     } else {
       id = engine.begin({.stamp = Stamp::aNRR,
                          .thread = r.thread,
@@ -115,9 +116,8 @@ std::uint64_t push_response(Engine& engine, QpId id, const Response& response) {
 void name_origin(const Engine& engine, const fabric::Packet& packet, ThreadId& thread, OpId& op) {
   thread = op = 0;
   if (!engine.witness()) return;  // nobody will read it
-  const QueuePair& source = engine.state.qps[packet.source_qp];
-  thread = source.thread;
-  op = source.requester.holds(packet.wqe) ? source.requester.entry(packet.wqe).wqe.op : 0;
+  thread = engine.state.qps[packet.source_qp].thread;
+  op = packet.call;
 }
 
 void take_atomic(Engine& engine, QpId id, const fabric::Packet& packet) {

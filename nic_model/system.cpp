@@ -36,6 +36,7 @@ fabric::Config fabric_config(const SystemConfig& c) {
 
 /// Can packets be lost, or come in another order than they were sent in?
 bool is_lossy(const SystemConfig& c) {
+  if (c.profile.link_ideal) return false;
   const fabric::Options& o = c.network.options;
   const bool in_order = o.routing == fabric::Routing::deterministic || o.routing == fabric::Routing::ecmp;
   return !in_order || o.flow_control == fabric::FlowControl::drop_tail || o.loss != 0 || !c.network.losses.empty() ||

@@ -22,11 +22,10 @@ void place(Engine& engine, QpId id, const fabric::Packet& packet, Address addres
              origin, engine.buffer_time(packet.length - crossed_ahead(engine, packet)), key);
 }
 
-/// The requester has forgotten the work request: the packet says whose it is.
 WriteOrigin unreliable_origin(const Engine& engine, QpId id, const fabric::Packet& packet) {
   return {.stamp = Stamp::aNRW,
           .thread = engine.state.qps[packet.source_qp].thread,
-          .op = static_cast<OpId>(packet.b),
+          .op = packet.call,
           .peer = engine.state.qps[id].node};
 }
 

@@ -128,6 +128,45 @@ TEST_CASE("a repeated atomic is answered from the replay cache: it is executed o
   CHECK(repeated > 20);
 }
 
+TEST_CASE("a READ that is executed twice leaves one sample a word, whichever execution comes first") {
+  // Any pending event may be next, a timeout too: the request comes again before it has been executed once.
+  std::uint64_t repeated = 0;
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    Pair pair(fast_timeout(), lossy(10));
+    pair.post({pair.read(64, 0, 16)});
+    pair.run_random(seed);
+    if (pair.statuses(0) != std::vector{Status::success}) continue;  // out of retries
+    repeated += pair.system.counters().retransmissions;
+    const auto samples = std::ranges::count(pair.recorder.subevents, nic::Stamp::aNRR, &nic::Subevent::stamp);
+    const auto writes = std::ranges::count(pair.recorder.subevents, nic::Stamp::aNLW, &nic::Subevent::stamp);
+    INFO("seed " << seed);
+    CHECK(samples == 2);
+    CHECK(writes == 2);
+  }
+  CHECK(repeated > 20);
+}
+
+TEST_CASE("a request that is executed after its requester has given up is still its call's") {
+  nic::HardwareProfile profile = fast_timeout();
+  profile.nic_retry_count = 0;
+  std::uint64_t late = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Pair pair(profile, lossy(10));
+    std::vector<nic::Wqe> wqes = {pair.write(0, 0, 16), pair.fetch_add(64, 64, 1)};
+    for (std::size_t i = 0; i < wqes.size(); ++i) wqes[i].op = static_cast<nic::OpId>(7 + i);
+    pair.post(wqes);
+    pair.run_random(seed);
+    const bool failed = pair.statuses(0).front() != Status::success;
+    const nic::Address counter = pair.region[1].base + 64;
+    for (const nic::Subevent& s : pair.recorder.subevents) {
+      INFO("seed " << seed << " subevent " << s.id);
+      if (s.home == 1) CHECK(s.op == (s.address == counter ? 8U : 7U));
+      if (s.home == 1 && failed) ++late;
+    }
+  }
+  CHECK(late > 0);
+}
+
 TEST_CASE("messages are received once and in order although packets and answers are lost") {
   std::uint64_t lost = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
