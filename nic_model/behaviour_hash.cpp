@@ -151,7 +151,7 @@ std::uint64_t System::behaviour_hash() const {
   for (const PostedDomain& domain : s.domains) add([&](Hasher& h) { add_domain(h, s, domain); });
   for (const CompletionQueue& cq : s.cqs) {
     add([&](Hasher& h) {
-      h.add_all(cq.overrun, cq.cqes.size());
+      h.add_all(cq.overrun, cq.failed, cq.cqes.size());
       for (std::size_t i = 0; i < cq.cqes.size(); ++i) add_cqe(h, cq.cqes[i]);
     });
   }

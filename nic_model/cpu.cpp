@@ -240,6 +240,11 @@ bool Cpu::srq_limit_reached(SrqId id) {
 
 bool Cpu::cq_empty(CqId id) const { return engine_.state.cqs.at(id).cqes.empty(); }
 
+bool Cpu::cq_failed(CqId id) {
+  add_watch(engine_.state.threads[thread_], watch_key(WatchKind::cq, id));
+  return engine_.state.cqs.at(id).failed;
+}
+
 std::size_t Cpu::poll_cq(CqId id, std::span<Cqe> out) {
   CompletionQueue& cq = engine_.state.cqs.at(id);
   if (cq.node != node()) throw std::invalid_argument("a thread polls a completion queue of another node");

@@ -63,6 +63,8 @@ class Cpu {
   std::size_t poll_cq(CqId cq, std::span<Cqe> out);
   /// Would poll_cq find nothing?
   [[nodiscard]] bool cq_empty(CqId cq) const;
+  /// Has a completion with an error ever been written to it? Adds the completion queue to the watch set.
+  [[nodiscard]] bool cq_failed(CqId cq);
   /// Records an instantaneous subevent without an access: aWT when the thread knows of a completion.
   SubeventId record(Stamp stamp, OpId op, NodeId peer = 0);
 

@@ -116,6 +116,7 @@ void commit_cqe(Engine& engine, const PostedWrite& write) {
     return;
   }
   cq.cqes.push_back(write.cqe);
+  cq.failed = cq.failed || write.cqe.status != Status::success;
   ++engine.state.counters.completions;
   if (Observer* o = engine.observer()) o->on_cqe(cq.node, write.cq, write.cqe, engine.now());
   engine.touched(cq.node, watch_key(WatchKind::cq, write.cq));

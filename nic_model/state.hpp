@@ -242,6 +242,7 @@ struct CompletionQueue {
   NodeId node = 0;
   std::uint32_t entries = 0;
   bool overrun = false;
+  bool failed = false;  // a completion with an error has been written
   sim::Ring<Cqe> cqes{};
 
   bool operator==(const CompletionQueue&) const = default;

@@ -10,11 +10,14 @@
 namespace loco {
 
 namespace {
-void require_success(const nic::System& system, const nic::Cqe& cqe, PortId port) {
+void require_success(const nic::System& system, const nic::Cqe& cqe) {
   if (cqe.status == nic::Status::success) return;
-  throw operation_error(static_cast<Status>(cqe.status),
-                        "port " + std::to_string(port) + ": message failed: " + std::string(nic::name(cqe.status)),
-                        system.qp_peer_node(cqe.qp));
+  const auto status = static_cast<Status>(cqe.status);
+  const NodeId peer = system.qp_peer_node(cqe.qp);
+  throw operation_error(status,
+                        "node " + std::to_string(system.qp_node(cqe.qp)) + ": a message to node " +
+                            std::to_string(peer) + " failed: " + std::string(name(status)),
+                        peer);
 }
 }  // namespace
 
@@ -95,7 +98,7 @@ void MessagePort::reap() {
   SimThread& thread = transport_.look(Look::What::completions, send_cq_);
   const std::size_t taken = transport_.cpu().poll_cq(send_cq_, cqes);
   for (const nic::Cqe& cqe : std::span(cqes).first(taken)) {
-    require_success(transport_.cluster_.system(), cqe, id_);
+    require_success(transport_.cluster_.system(), cqe);
     if (cqe.wr_id < kSends) free_.push_back(static_cast<std::uint32_t>(cqe.wr_id));
   }
   const nic::HardwareProfile& p = transport_.profile();
@@ -109,11 +112,14 @@ std::size_t MessagePort::take(std::span<Arrival> out) {
   SimThread& thread = transport_.look(Look::What::completions, recv_cq_);
   const std::size_t taken = transport_.cpu().poll_cq(recv_cq_, std::span(cqes).first(out.size()));
   for (std::size_t i = 0; i < taken; ++i) {
-    require_success(transport_.cluster_.system(), cqes[i], id_);
+    require_success(transport_.cluster_.system(), cqes[i]);
     out[i] = {.from = peers_.at(cqes[i].qp),
               .buffer = static_cast<std::uint32_t>(cqes[i].wr_id),
               .words = cqes[i].length / static_cast<std::uint32_t>(kWord)};
   }
+  // A peer that has stopped will send nothing: what was sent to it tells. Libraries have one completion queue for both,
+  // so that it costs nothing to see that.
+  while (taken == 0 && transport_.cpu().cq_failed(send_cq_)) reap();
   const nic::HardwareProfile& p = transport_.profile();
   thread.owed += taken == 0 ? p.cpu_poll_empty : p.cpu_poll_cqe * static_cast<std::int64_t>(taken);
   if (taken > 0) thread.acted = true;
