@@ -59,7 +59,10 @@ std::vector<std::string> checked_choices(const DocumentNode& node, const Key& ke
 }
 
 std::optional<std::int64_t> parsed_number(const DocumentNode& node, KeyType type) {
-  if (node.kind != DocumentNode::Kind::scalar || node.quoted) return {};
+  if (node.kind != DocumentNode::Kind::scalar) return {};
+  // A number in quotes is text, a quantity is text anyhow: JSON has its units in quotes.
+  const bool is_plain = type == KeyType::boolean || type == KeyType::integer;
+  if (node.quoted && (is_plain || parse_integer(node.text))) return {};
   if (type == KeyType::boolean) {
     if (node.text == "true") return 1;
     if (node.text == "false") return 0;

@@ -24,8 +24,11 @@ struct Amount {
 };
 
 std::optional<Amount> amount_of(const DocumentNode& node) {
-  if (node.kind != DocumentNode::Kind::scalar || node.quoted) return {};
-  if (const auto plain = parse_integer(node.text)) return Amount{*plain, KeyType::integer};
+  if (node.kind != DocumentNode::Kind::scalar) return {};
+  if (const auto plain = parse_integer(node.text)) {
+    if (node.quoted) return {};
+    return Amount{*plain, KeyType::integer};
+  }
   if (const auto time = parse_quantity(node.text, Quantity::duration)) return Amount{*time, KeyType::duration};
   if (const auto rate = parse_quantity(node.text, Quantity::rate)) return Amount{*rate, KeyType::rate};
   if (const auto size = parse_quantity(node.text, Quantity::size)) return Amount{*size, KeyType::size};

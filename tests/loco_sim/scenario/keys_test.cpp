@@ -42,6 +42,14 @@ TEST_CASE("values are read and defaults filled in", "[scenario]") {
   CHECK(read("").at("topology.nodes").number == 2);
 }
 
+TEST_CASE("JSON is YAML: quantities may be in quotes, numbers may not", "[scenario]") {
+  const Settings s = read(R"({"topology": {"nodes": 8}, "fabric": {"link": {"delay": "1us", "rate": "10Gbps"}}})");
+  CHECK(s.at("fabric.link.delay").number == 1'000'000);
+  CHECK(s.at("fabric.link.rate").number == 10'000'000'000);
+  CHECK_THROWS(read(R"({"fabric": {"link": {"delay": "0"}}})"));
+  CHECK_THROWS(read(R"({"strict": "true"})"));
+}
+
 TEST_CASE("each mistake is told where it is", "[scenario]") {
   struct Mistake {
     std::string text;
