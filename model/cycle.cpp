@@ -15,16 +15,16 @@ constexpr std::uint64_t kMaxSearchSteps = 30'000'000;  // edges looked at, over 
 /// Breadth-first searches that share their working memory.
 class Search {
  public:
-  Search(const Order& order, const Adjacency& graph, const std::vector<bool>& gone, const Poll& poll)
+  Search(const Order& order, const Adjacency& graph, const std::vector<std::uint32_t>& component, const Poll& poll)
       : poll_(poll),
         order_(order),
         graph_(graph),
-        gone_(gone),
+        component_(component),
         distance_(graph.begin.size() - 1, kUnseen),
         via_(distance_.size()),
         from_(distance_.size()) {}
 
-  /// Length of the shortest path, at most `limit`; kUnseen when there is none.
+  /// Length of the shortest path within the component of both, less than `limit`; kUnseen when there is none.
   std::uint32_t run(PointId source, PointId target, std::uint32_t limit) {
     for (const PointId p : seen_) distance_[p] = kUnseen;
     seen_.clear();
@@ -41,7 +41,7 @@ class Search {
         ++steps_;
         const PointId to = graph_.to[e];
         const std::uint32_t cost = weight(to, graph_.rule[e]);
-        if (gone_[to] || d + cost >= std::min(distance_[to], limit)) continue;
+        if (component_[to] != component_[source] || d + cost >= std::min(distance_[to], limit)) continue;
         reach(to, d + cost);
         via_[to] = e;
         from_[to] = p;
@@ -75,7 +75,7 @@ class Search {
   const Poll& poll_;
   const Order& order_;
   const Adjacency& graph_;
-  const std::vector<bool>& gone_;
+  const std::vector<std::uint32_t>& component_;
   std::vector<std::uint32_t> distance_;
   std::vector<std::uint32_t> via_;
   std::vector<PointId> from_;
@@ -107,18 +107,13 @@ std::optional<std::vector<CycleEdge>> find_cycle(Order& order, const Poll& poll)
   for (const std::uint32_t e : order.backward_edges())
     closing.push_back({order.edges()[e].from, order.edges()[e].to, order.rules()[e]});
   const Adjacency graph = by_source(order, poll);
-  std::vector<bool> gone(order.points(), false);  // on no cycle
-  {
-    const std::vector<PointId> first = topological_order(graph, poll);
-    if (first.size() == order.points()) return std::nullopt;
-    for (const PointId p : first) gone[p] = true;
-  }
-
-  Search search(order, graph, gone, poll);
+  if (topological_order(graph, poll).size() == order.points()) return std::nullopt;
+  const std::vector<std::uint32_t> component = strong_components(graph, poll);
+  Search search(order, graph, component, poll);
   std::vector<CycleEdge> best;
   std::uint32_t best_length = kUnseen;
   for (const CycleEdge& e : closing) {
-    if (gone[e.from] || gone[e.to]) continue;
+    if (component[e.from] != component[e.to]) continue;  // on no cycle
     if (!best.empty() && search.steps() > kMaxSearchSteps) break;
     const std::uint32_t own = search.weight(e.to, e.rule);
     if (best_length <= own) continue;

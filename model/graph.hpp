@@ -1,4 +1,4 @@
-// A materialised order as a graph: edges by source, and Kahn's algorithm.
+// A materialised order as a graph: edges by source, Kahn's and Tarjan's algorithms.
 #pragma once
 
 #include <cstdint>
@@ -22,5 +22,9 @@ struct Adjacency {
 /// The points that can be taken away one after the other for want of predecessors (Kahn), in that order. All of
 /// them when there is no cycle; what is left out holds every cycle.
 [[nodiscard]] std::vector<PointId> topological_order(const Adjacency& graph, const Poll& poll);
+
+/// For each point a number that it shares with those that lie on a cycle with it, and with no others (Tarjan,
+/// "Depth-first search and linear graph algorithms", 1972).
+[[nodiscard]] std::vector<std::uint32_t> strong_components(const Adjacency& graph, const Poll& poll);
 
 }  // namespace loco::model

@@ -1,6 +1,7 @@
 #include "loco_sim/scenario/sweep.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
@@ -152,8 +153,20 @@ std::size_t Sweep::runs() const {
   return random ? runs * samples : runs;
 }
 
+namespace {
+/// Is a quoted scalar something else without its quotes?
+bool needs_quotes(const std::string& text) {
+  const auto harmless = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.' || c == '/';
+  };
+  return text.empty() || text == "true" || text == "false" || text == "null" || parse_integer(text) ||
+         !std::ranges::all_of(text, harmless);
+}
+}  // namespace
+
 std::string flow_text(const DocumentNode& node) {
-  if (node.kind == DocumentNode::Kind::scalar) return node.quoted ? in_quotes(node.text) : node.text;
+  if (node.kind == DocumentNode::Kind::scalar)
+    return node.quoted && needs_quotes(node.text) ? in_quotes(node.text) : node.text;
   if (node.kind == DocumentNode::Kind::null) return "null";
   std::vector<std::string> parts;
   for (const DocumentNode& item : node.items) parts.push_back(flow_text(item));
