@@ -1,5 +1,7 @@
 // Values wider than a word (LOCO paper, Apps. D and H.6.1): node 0 writes and pushes one again and again, all others
 // try to read it. Readers refuse torn values and never return one.
+#include <array>
+
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/mixed_size.hpp"
 #include "loco_sim/workloads/kinds.hpp"
@@ -11,7 +13,9 @@ namespace {
 
 /// Until the last value has come. What is returned torn counts as its oldest word.
 template <typename Variable>
-void read_until_last(Transport& node, const Setup& setup, Variable& variable, Payload& payload) {
+void read_until_last(const Setup& setup, manager& mgr, Variable& variable, Payload& payload) {
+  constexpr std::array kWriter = {NodeId{0}};
+  const Transport& node = mgr.transport();
   const auto rounds = static_cast<std::uint64_t>(setup.params.get("iterations"));
   sim::Counters& counters = setup.results.counters;
   for (std::uint64_t newest = 0; newest < rounds;) {
@@ -23,7 +27,7 @@ void read_until_last(Transport& node, const Setup& setup, Variable& variable, Pa
     } else {
       counters.add(counters.id("refused_reads"));
     }
-    if (newest < rounds) node.pause();
+    if (newest < rounds) mgr.pause_for("value", kWriter);
   }
 }
 
@@ -31,7 +35,7 @@ template <typename Variable, typename Push>
 void run_variable(Transport& node, const Setup& setup, manager& mgr, Variable& variable, const Push& push) {
   mgr.wait_for_ready();
   Payload payload(setup.params.get("size"));
-  if (node.my_node() != 0) return read_until_last(node, setup, variable, payload);
+  if (node.my_node() != 0) return read_until_last(setup, mgr, variable, payload);
   const auto rounds = static_cast<std::uint64_t>(setup.params.get("iterations"));
   for (std::uint64_t i = 1; i <= rounds; ++i) {
     const std::int64_t t0 = node.now_ps();

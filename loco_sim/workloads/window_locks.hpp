@@ -11,11 +11,13 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/call_scope.hpp"
 #include "loco_sim/loco/channel.hpp"
+#include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/mem_ref.hpp"
 
@@ -40,7 +42,9 @@ class window_locks : public channel {
     do {
       mgr().compare_swap(old.address(), remote(words_, home(k)), offset(k), 0, kExclusive, &key);
       key.wait();
-    } while (old.load() != 0);
+      if (old.load() == 0) return;
+      if (mgr().any_failed()) require_all_answer();
+    } while (true);
   }
   /// The caller's operations under the lock are complete.
   void unlock(std::uint64_t k) {
@@ -54,6 +58,16 @@ class window_locks : public channel {
  private:
   static constexpr std::uint64_t kExclusive = std::uint64_t{1} << 32U;
 
+  /// A window does not say who has a lock.
+  void require_all_answer() const {
+    for (NodeId node = 0; node < num_nodes(); ++node)
+      if (mgr().failed(node))
+        throw operation_error(Status::retry_exc_err,
+                              "node " + std::to_string(my_node()) + ": '" + full_name() +
+                                  "' does not come free; node " + std::to_string(node) +
+                                  ", which does not answer, may have it",
+                              node);
+  }
   [[nodiscard]] NodeId home(std::uint64_t k) const { return static_cast<NodeId>(k % num_nodes()); }
   [[nodiscard]] std::uint64_t offset(std::uint64_t k) const { return k / num_nodes() * kWord; }
 

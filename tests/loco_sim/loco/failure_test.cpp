@@ -222,9 +222,10 @@ TEST_CASE("a workload that needs a host which stops ends with an error that name
        {"{kind: quickstart}", "{kind: barrier}", "{kind: lock}", "{kind: transactions}", "{kind: message_passing}",
         "{kind: broadcast, over: variables, outstanding: 4}", "{kind: broadcast, over: ring_buffer, outstanding: 4}",
         "{kind: kvstore, threads_per_node: 2}", "{kind: dcdc}", "{kind: kvstore, store: rpc}",
-        "{kind: broadcast, over: tree}", "{kind: lock, algorithm: mpi_window}",
-        "{kind: barrier, algorithm: dissemination}", "{kind: barrier, algorithm: recursive_doubling}",
-        "{kind: barrier, algorithm: linear}", "{kind: barrier, algorithm: tree, inline: false}"}) {
+        "{kind: broadcast, over: tree}", "{kind: transactions, locks: 1, algorithm: mpi_window, threads_per_node: 2}",
+        "{kind: lock, algorithm: mpi_window}", "{kind: barrier, algorithm: dissemination}",
+        "{kind: barrier, algorithm: recursive_doubling}", "{kind: barrier, algorithm: linear}",
+        "{kind: barrier, algorithm: tree, inline: false}"}) {
     const std::string text =
         "hardware: {base: cx5-roce-25g, nic: {ack_timeout: 20us, retry_count: 2}}\n"
         "topology: {kind: star, nodes: 4}\n"
