@@ -20,6 +20,7 @@
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/mem_ref.hpp"
+#include "loco_sim/loco/patience.hpp"
 
 namespace loco::workloads {
 
@@ -43,7 +44,7 @@ class window_locks : public channel {
       mgr().compare_swap(old.address(), remote(words_, home(k)), offset(k), 0, kExclusive, &key);
       key.wait();
       if (old.load() == 0) return;
-      if (mgr().any_failed()) require_all_answer();
+      require_all_answer();
     } while (true);
   }
   /// The caller's operations under the lock are complete.
@@ -58,15 +59,13 @@ class window_locks : public channel {
  private:
   static constexpr std::uint64_t kExclusive = std::uint64_t{1} << 32U;
 
-  /// A window does not say who has a lock.
+  /// A window does not say who has a lock: any node that does not answer may.
   void require_all_answer() const {
-    for (NodeId node = 0; node < num_nodes(); ++node)
-      if (mgr().failed(node))
-        throw operation_error(Status::retry_exc_err,
-                              "node " + std::to_string(my_node()) + ": '" + full_name() +
-                                  "' does not come free; node " + std::to_string(node) +
-                                  ", which does not answer, may have it",
-                              node);
+    if (const auto lost = patience().lost_with(mgr(), 0, 0))
+      throw operation_error(Status::retry_exc_err,
+                            "node " + std::to_string(my_node()) + ": '" + full_name() + "' does not come free; node " +
+                                std::to_string(*lost) + ", which does not answer, may have it",
+                            *lost);
   }
   [[nodiscard]] NodeId home(std::uint64_t k) const { return static_cast<NodeId>(k % num_nodes()); }
   [[nodiscard]] std::uint64_t offset(std::uint64_t k) const { return k / num_nodes() * kWord; }

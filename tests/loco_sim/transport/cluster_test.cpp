@@ -1,8 +1,6 @@
-// The simulated cluster: programs run to their end, failures come out with their place, runs are reproducible.
+// The simulated cluster: programs run to their end, runs are reproducible.
 #include "loco_sim/transport/cluster.hpp"
 
-#include <mutex>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -11,29 +9,19 @@
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/fence.hpp"
 #include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/mutex.hpp"
 #include "loco_sim/loco/var.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 #include "model/trace_io.hpp"
 #include "tests/catch.hpp"
-#include "tests/loco_sim/transport/stages.hpp"
+#include "tests/loco_sim/transport/small_cluster.hpp"
 
 using loco::ClusterConfig;
 using loco::Schedule;
 using loco::SimulatedCluster;
 using loco::Transport;
-using loco::test::contains_text;
+using loco::test::config;
 
 namespace {
-
-ClusterConfig config(std::uint32_t nodes, Schedule schedule = Schedule::timed, std::uint64_t seed = 1) {
-  ClusterConfig c;
-  c.nodes = nodes;
-  c.schedule = schedule;
-  c.seed = seed;
-  if (schedule == Schedule::timed) c.profile = loco::test::round_profile();
-  return c;
-}
 
 /// Broadcasts and barriers of three nodes, two threads each.
 void busy_program(Transport& node) {
@@ -95,111 +83,6 @@ TEST_CASE("recording does not change a run") {
   }
 }
 
-TEST_CASE("an exception of a program comes out with its node and thread, the original nested") {
-  bool unwound = false;
-  struct Guard {
-    bool* flag;
-    ~Guard() {
-      if (flag != nullptr) *flag = true;
-    }
-  };
-  {
-    SimulatedCluster cluster(config(2));
-    cluster.spawn_everywhere([&](Transport& node) {
-      const Guard guard{node.my_node() == 0 ? &unwound : nullptr};
-      loco::manager mgr(node);
-      loco::owned_var<int> v(mgr, "v", 0);
-      mgr.wait_for_ready();
-      while (node.my_node() == 0 && v.load() == 0) node.pause();  // never anything else
-      node.compute(1000);
-      v.store(1);
-    });
-    try {
-      cluster.run();
-      FAIL("no exception");
-    } catch (const loco::ProgramError& error) {
-      CHECK(error.node() == 1);
-      CHECK(error.thread() == "main");
-      CHECK_THAT(error.what(), contains_text("node 1, thread main: variable 'v' is owned by node 0"));
-      CHECK_THROWS_AS(std::rethrow_if_nested(error), loco::ownership_error);
-    }
-    CHECK(!unwound);
-  }
-  CHECK(unwound);  // programs that have not ended are unwound with their cluster
-}
-
-TEST_CASE("programs of several nodes that fail at once are one error, and end") {
-  // While the first one's error comes out, the others' stacks are half unwound: their managers are telling their
-  // polling threads to stop.
-  loco::ClusterConfig config;
-  config.nodes = 4;
-  config.profile = loco::test::round_profile();
-  loco::SimulatedCluster cluster(config);
-  cluster.spawn_everywhere([](loco::Transport& node) {
-    loco::manager mgr(node);
-    loco::owned_var<int> v(mgr, "v", 0);
-    mgr.wait_for_ready();
-    if (node.my_node() != 0) v.store(1);
-  });
-  CHECK_THROWS_WITH(cluster.run(), contains_text("variable 'v' is owned by node 0: node "));
-}
-
-TEST_CASE("who waits for a peer that never comes is told which channel and which nodes") {
-  SimulatedCluster cluster(config(3));
-  cluster.spawn_everywhere([](Transport& node) {
-    loco::manager mgr(node);
-    if (node.my_node() == 2) return mgr.wait_for_ready();
-    loco::var<int> v(mgr, "lonely");
-    mgr.wait_for_ready();
-  });
-  CHECK_THROWS_WITH(cluster.run(), contains_text("node 0, thread main: outside of library calls; waits until 'lonely' "
-                                                 "has 2 peer(s); not joined by node(s) 2\n"));
-}
-
-TEST_CASE("a deadlock is reported with what each thread waits for") {
-  SimulatedCluster cluster(config(2));
-  cluster.spawn_everywhere([](Transport& node) {
-    loco::manager mgr(node);
-    loco::barrier bar(mgr, "bar");
-    mgr.wait_for_ready();
-    if (node.my_node() == 0) bar.waiting();
-  });
-  try {
-    cluster.run();
-    FAIL("no exception");
-  } catch (const loco::Deadlock& error) {
-    CHECK_THAT(error.what(), contains_text("1 thread(s) have not ended"));
-    CHECK_THAT(error.what(), contains_text("node 0, thread main: in bal.barrier(bar); waits for a change of word"));
-  }
-}
-
-TEST_CASE("a run that goes on for ever is stopped") {
-  const auto restless = [](Transport& node) {
-    while (true) node.compute(1000);
-  };
-  SECTION("by the limit on events") {
-    ClusterConfig c = config(1);
-    c.events_max = 10'000;
-    SimulatedCluster cluster(c);
-    cluster.spawn_everywhere(restless);
-    CHECK_THROWS_AS(cluster.run(), loco::EventLimit);
-    CHECK(cluster.system().counters().events <= 10'001);
-  }
-  SECTION("from outside") {
-    ClusterConfig c = config(1);
-    int asked = 0;
-    c.interrupted = [&asked] { return ++asked == 3; };
-    SimulatedCluster cluster(c);
-    cluster.spawn_everywhere(restless);
-    CHECK_THROWS_AS(cluster.run(), loco::RunInterrupted);
-  }
-}
-
-TEST_CASE("a transport outside of a run is refused") {
-  SimulatedCluster cluster(config(2));
-  CHECK_THROWS_AS(cluster.node(0).load(64), std::logic_error);
-}
-
 TEST_CASE("waiting costs no events, and wakes within one turn of the polling loop") {
   ClusterConfig c = config(1);
   SimulatedCluster cluster(c);
@@ -259,73 +142,6 @@ TEST_CASE("waits in proportion to measured times do not outgrow each other where
     });
     cluster.run();
     CHECK(cluster.ended().ps <= 200 * std::int64_t{1'000'000'000});
-  }
-}
-
-TEST_CASE("what the threads of a team share is there until the last of them has gone") {
-  struct Shared {
-    Transport& node;
-    bool& gone;
-    ~Shared() {
-      gone = true;
-      try {
-        node.compute(1000);  // lets others run, as destructors of channels do
-      } catch (...) {
-      }
-    }
-  };
-  struct User {
-    const bool& gone;
-    bool& late;
-    ~User() { late = late || gone; }
-  };
-  for (const Schedule schedule : {Schedule::timed, Schedule::random, Schedule::adversarial}) {
-    bool gone = false;
-    bool late = false;
-    {
-      SimulatedCluster cluster(config(1, schedule, 3));
-      cluster.spawn_everywhere([&](Transport& node) {
-        const Shared shared{node, gone};
-        loco::workloads::run_team(node, 3, [&](std::uint32_t thread) {
-          const User user{gone, late};
-          if (thread == 0) throw std::runtime_error("no more");
-          while (true) {
-            late = late || gone;
-            node.compute(100);
-          }
-        });
-      });
-      CHECK_THROWS_WITH(cluster.run(), contains_text("no more"));
-      CHECK(!gone);
-    }
-    CHECK(gone);
-    CHECK(!late);
-  }
-}
-
-TEST_CASE("a program that ends with an error while another thread lets go of a lock ends with that error") {
-  // At each instant of taking and releasing it: what cancels a thread may not leave the destructor of a guard.
-  for (std::int64_t ns = 0; ns < 20'000; ns += 100) {
-    SimulatedCluster cluster(config(2));
-    cluster.spawn_everywhere([ns](Transport& node) {
-      loco::manager mgr(node);
-      loco::mutex lock(mgr, "lock");
-      loco::var<std::uint64_t> v(mgr, "v");
-      mgr.wait_for_ready();
-      if (node.my_node() == 0) return;
-      loco::workloads::run_team(node, 2, [&](std::uint32_t thread) {
-        if (thread == 1) {
-          node.compute(ns * 1000);
-          throw std::runtime_error("no more");
-        }
-        while (true) {
-          const std::lock_guard guard(lock);
-          v.store(1);
-          v.push(1);  // through the NIC, to itself: the release waits for it
-        }
-      });
-    });
-    CHECK_THROWS_WITH(cluster.run(), contains_text("no more"));
   }
 }
 
