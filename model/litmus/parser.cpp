@@ -11,6 +11,7 @@
 #include "model/litmus/statements.hpp"
 #include "model/litmus/text.hpp"
 #include "model/litmus/yaml_tree.hpp"
+#include "model/yaml/yaml_events.hpp"
 
 namespace loco::model::litmus {
 namespace {
@@ -379,8 +380,7 @@ ParseError::ParseError(const std::string& file, SourcePos pos, const std::string
       pos_(pos) {}
 
 std::vector<Program> parse_text(std::string_view text, const std::string& file, const ParseOptions& options) {
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) text.remove_prefix(kByteOrderMark.size());
+  text = yaml::without_byte_order_mark(text);
   const SourceText source(text);
   const YamlDocuments yaml = read_yaml(text, file);
   std::vector<Program> programs;

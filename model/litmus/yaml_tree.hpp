@@ -1,5 +1,4 @@
-// A YAML document as a tree of values with places, built from libyaml's parsing events. Not yaml-cpp, which reads
-// scenarios: its scanner alone cost more than all the rest of reading and enumerating a litmus test.
+// YAML documents as trees of values with places.
 #pragma once
 
 #include <deque>

@@ -97,12 +97,17 @@ TEST_CASE("mistakes name what was expected and what was found", "[litmus]") {
         "f:2:23: expected a register or a location of `final`, found 'b'");
   CHECK(error("threads: [{node: 1}]\nbarriers: {z: [0, 1]}\n") ==
         "f:2:19: expected the position of one of the 1 threads, from 0, found '1'");
-  CHECK(error("a: [") == "f:2:1: expected node content, found the end of the line");
+  CHECK(error("a: [") == "f:1:5: expected a value, found the end of the line");
   CHECK(error("a: b: c\n") == "f:1:5: expected valid YAML, found mapping values are not allowed in this context");
-  CHECK(error("a: [1, }\n") == "f:1:8: expected node content, found '}'");
+  CHECK(error("a: [1, }\n") == "f:1:8: expected a value, found '}'");
   CHECK(error("a: 1\nb: \xff\n") == "f:2:4: expected valid YAML, found invalid leading UTF-8 octet");
   CHECK(parse("\xef\xbb\xbfname: marked\nthreads: []\n").name == "marked");
   CHECK(error("a: *b\n") == "f:1:4: expected an alias of a finished value, found an alias of nothing");
+  CHECK(error("a: 1\nb\nc: 1\n") == "f:2:1: expected a key and ':', found 'b'");
+  CHECK(error("threads: [{node: 1, \xc3\xa9: 2}]\n").substr(0, 6) == "f:1:21");
+  CHECK(error("threads: [{code: \"a = '\xc3\xa9'\", node: -}]\n").substr(0, 6) == "f:1:36");
+  CHECK(error("a: [&b 1, &b [*b]]\n") ==
+        "f:1:15: expected an alias of a finished value, found an alias inside the value that it names");
   CHECK(error("a: &b [*b]\n") ==
         "f:1:8: expected an alias of a finished value, found an alias inside the value that it names");
   CHECK_THROWS_AS(parse_file("/nonexistent/litmus.yaml"), ParseError);
