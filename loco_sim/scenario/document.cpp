@@ -1,82 +1,90 @@
 #include "loco_sim/scenario/document.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fstream>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <utility>
-#include <yaml-cpp/eventhandler.h>
-#include <yaml-cpp/exceptions.h>
-#include <yaml-cpp/mark.h>
-#include <yaml-cpp/parser.h>
+
+#include "model/yaml/yaml_events.hpp"
 
 namespace loco::scenario {
 
 namespace {
 
-/// Builds the tree from the parser's events: yaml-cpp's own nodes hide duplicate keys and who wrote quotes.
-class TreeBuilder : public YAML::EventHandler {
+namespace yaml = model::yaml;
+
+Place place_in(const std::string& file, const yaml::Mark& mark) { return {file, mark.line, mark.column}; }
+
+/// Builds the tree of one document from its events.
+class TreeBuilder {
  public:
   explicit TreeBuilder(std::string file) : file_(std::move(file)) {}
 
+  void take(const yaml::Event& event) {
+    refuse_tag(event);
+    switch (event.kind) {
+      case yaml::Event::Kind::alias:
+        add_alias(event);
+        break;
+      case yaml::Event::Kind::scalar:
+        add_scalar(event);
+        break;
+      case yaml::Event::Kind::list_start:
+        open(make(DocumentNode::Kind::list, event), event);
+        break;
+      case yaml::Event::Kind::map_start:
+        open(make(DocumentNode::Kind::map, event), event);
+        break;
+      case yaml::Event::Kind::list_end:
+      case yaml::Event::Kind::map_end:
+        close();
+        break;
+      default:
+        break;
+    }
+  }
+
   /// The finished tree.
-  [[nodiscard]] DocumentNode take() {
+  [[nodiscard]] DocumentNode finish() {
     if (wrong_key_) throw InputError(wrong_key_->place, "", "a key", wrong_key_->description());
     return std::move(root_);
   }
 
-  void OnDocumentStart(const YAML::Mark& /*mark*/) override {}
-  void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    add(make(DocumentNode::Kind::null, mark), anchor);
-  }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    const auto known = anchors_.find(anchor);
-    if (known == anchors_.end()) {
-      throw InputError(place(mark), "", "an alias of a finished value", "an alias inside the value that it names");
-    }
-    DocumentNode copy = known->second;
-    count(copy);
-    add(std::move(copy), 0);
-  }
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                const std::string& value) override {
-    refuse_tag(mark, tag);
-    DocumentNode node = make(DocumentNode::Kind::scalar, mark);
-    node.text = value;
-    node.quoted = tag == "!";
-    if (!node.quoted && (value.empty() || value == "~" || value == "null")) node.kind = DocumentNode::Kind::null;
-    add(std::move(node), anchor);
-  }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                       YAML::EmitterStyle::value /*style*/) override {
-    refuse_tag(mark, tag);
-    open(make(DocumentNode::Kind::list, mark), anchor);
-  }
-  void OnSequenceEnd() override { close(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                  YAML::EmitterStyle::value /*style*/) override {
-    refuse_tag(mark, tag);
-    open(make(DocumentNode::Kind::map, mark), anchor);
-  }
-  void OnMapEnd() override { close(); }
-
  private:
   struct Open {
     DocumentNode node;
-    YAML::anchor_t anchor = 0;
+    std::string anchor;
     std::optional<DocumentEntry> entry;  // maps: the key whose value comes next
   };
 
-  [[nodiscard]] Place place(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
-
-  DocumentNode make(DocumentNode::Kind kind, const YAML::Mark& mark) {
+  DocumentNode make(DocumentNode::Kind kind, const yaml::Event& event) {
     DocumentNode node;
     node.kind = kind;
-    node.place = place(mark);
+    node.place = place_in(file_, event.at);
     count_one(node.place);
     return node;
+  }
+
+  void add_scalar(const yaml::Event& event) {
+    DocumentNode node = make(event.null() ? DocumentNode::Kind::null : DocumentNode::Kind::scalar, event);
+    if (!event.null()) node.text = event.text;
+    node.quoted = !event.plain;
+    add(std::move(node), std::string(event.anchor));
+  }
+
+  void add_alias(const yaml::Event& event) {
+    const std::string name(event.anchor);
+    const auto known = anchors_.find(name);
+    if (known == anchors_.end()) {
+      const bool inside = std::any_of(stack_.begin(), stack_.end(), [&](const Open& o) { return o.anchor == name; });
+      throw InputError(place_in(file_, event.at), "", "an alias of a finished value",
+                       inside ? "an alias inside the value that it names" : "an alias of nothing");
+    }
+    DocumentNode copy = known->second;
+    count(copy);
+    add(std::move(copy), "");
   }
 
   void count_one(const Place& where) {
@@ -91,17 +99,18 @@ class TreeBuilder : public YAML::EventHandler {
     for (const DocumentEntry& entry : node.entries) count(entry.value);
   }
 
-  void refuse_tag(const YAML::Mark& mark, const std::string& tag) const {
-    if (!tag.empty() && tag != "?" && tag != "!") {
-      throw InputError(place(mark), "", "a plain value", fmt::format("the YAML tag {}", in_quotes(tag)));
-    }
+  void refuse_tag(const yaml::Event& event) const {
+    if (event.tag.empty() || event.tag == "!") return;
+    throw InputError(place_in(file_, event.at), "", "a plain value",
+                     fmt::format("the YAML tag {}", in_quotes(event.tag)));
   }
 
-  void open(DocumentNode node, YAML::anchor_t anchor) {
+  void open(DocumentNode node, const yaml::Event& event) {
     if (stack_.size() >= kDepthMax) {
       throw InputError(node.place, "", fmt::format("at most {} levels", kDepthMax), "a deeper nesting");
     }
-    stack_.push_back({std::move(node), anchor, {}});
+    stack_.push_back({std::move(node), std::string(event.anchor), {}});
+    anchors_.erase(stack_.back().anchor);  // from here on the name means this value, which is not finished
   }
 
   void close() {
@@ -110,8 +119,8 @@ class TreeBuilder : public YAML::EventHandler {
     add(std::move(done.node), done.anchor);
   }
 
-  void add(DocumentNode node, YAML::anchor_t anchor) {
-    if (anchor != 0) anchors_.insert_or_assign(anchor, node);
+  void add(DocumentNode node, const std::string& anchor) {
+    if (!anchor.empty()) anchors_.insert_or_assign(anchor, node);
     if (stack_.empty()) {
       root_ = std::move(node);
       return;
@@ -147,10 +156,36 @@ class TreeBuilder : public YAML::EventHandler {
   std::string file_;
   DocumentNode root_;
   std::vector<Open> stack_;
-  std::map<YAML::anchor_t, DocumentNode> anchors_;
+  std::map<std::string, DocumentNode> anchors_;
   std::size_t nodes_ = 0;
   std::optional<DocumentNode> wrong_key_;
 };
+
+/// The error that a user reads.
+InputError not_yaml(const yaml::Problem& problem, const std::string& file) {
+  const std::string found = problem.found.empty() ? "the end of the line" : in_quotes(problem.found);
+  return {
+      place_in(file, problem.at), "", "well-formed YAML",
+      problem.expected.empty() ? printable(problem.found) : fmt::format("{} in place of {}", found, problem.expected),
+      problem.context.empty() ? ""
+                              : fmt::format("{} that began in line {}, column {}", problem.context, problem.began.line,
+                                            problem.began.column)};
+}
+
+DocumentNode read_events(yaml::Events& events, const std::string& file) {
+  TreeBuilder tree(file);
+  const yaml::Event* event = &events.next();
+  if (event->kind == yaml::Event::Kind::stream_end) {
+    DocumentNode empty;
+    empty.place = {file, 1, 1};
+    return empty;
+  }
+  for (; event->kind != yaml::Event::Kind::document_end; event = &events.next()) tree.take(*event);
+  if (events.next().kind != yaml::Event::Kind::stream_end) {
+    throw InputError(place_in(file, events.next().at), "", "one YAML document", "a second one");
+  }
+  return tree.finish();
+}
 
 void replace_places(DocumentNode& node, const Place& place) {
   node.place = place;
@@ -196,23 +231,10 @@ DocumentNode parse_document(const std::string& text, const std::string& file) {
     throw InputError({file, 1, 1}, "", fmt::format("at most {} bytes", kFileBytesMax), fmt::format("{}", text.size()));
   }
   try {
-    std::istringstream in(text);
-    YAML::Parser parser(in);
-    TreeBuilder tree(file);
-    if (!parser.HandleNextDocument(tree)) {
-      DocumentNode empty;
-      empty.place = {file, 1, 1};
-      return empty;
-    }
-    TreeBuilder more(file);
-    if (parser.HandleNextDocument(more)) {
-      throw InputError(more.take().place, "", "one YAML document", "a second one");
-    }
-    return tree.take();
-  } catch (const YAML::Exception& error) {
-    const int line = error.mark.is_null() ? 1 : error.mark.line + 1;
-    const int column = error.mark.is_null() ? 1 : error.mark.column + 1;
-    throw InputError({file, line, column}, "", "well-formed YAML", printable(error.msg));
+    yaml::Events events(yaml::without_byte_order_mark(text));
+    return read_events(events, file);
+  } catch (const yaml::Problem& problem) {
+    throw not_yaml(problem, file);
   }
 }
 

@@ -1,7 +1,7 @@
 // A YAML document as a tree that knows where each value was written, and whether a key occurs twice.
 //
 // Bounds: files of at most kFileBytesMax, kNodesMax nodes after aliases are expanded, kDepthMax levels. Throws
-// InputError. Order of keys is the order in the file. No yaml-cpp type appears here.
+// InputError. Order of keys is the order in the file. Columns count bytes.
 #pragma once
 
 #include <cstddef>

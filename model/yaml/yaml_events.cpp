@@ -120,6 +120,9 @@ Problem Events::problem() {
   // at the end of the text libyaml believes in one more line
   const std::size_t where = offset(parser_.problem_mark);
   Problem p{where == text_.size() ? place_of(where) : place(parser_.problem_mark), "", "", "", {}};
+  if (where < text_.size() && text_[where] == '\t' && what == "found character that cannot start any token") {
+    what = "found a tab character where an indentation space is expected";
+  }
   if (remove(what, "did not find expected ") || remove(what, "could not find expected ")) {
     p.expected = in_words(what);
     p.found = rest_of_line(where);

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 #include <stdexcept>
-#include <yaml-cpp/yaml.h>
 
+#include "loco_sim/scenario/document.hpp"
 #include "nic_model/profile_fields.hpp"
 
 namespace loco::test {
@@ -122,19 +122,21 @@ std::int64_t in_base_unit(const nic::ProfileField& field, const std::string& tex
 }  // namespace
 
 nic::HardwareProfile profile_file(const std::string& name) {
-  const YAML::Node document = YAML::LoadFile(std::string(LOCO_SIM_HARDWARE_DIR) + "/" + name + ".yaml");
+  using scenario::DocumentNode;
+  const DocumentNode document = scenario::load_document(std::string(LOCO_SIM_HARDWARE_DIR) + "/" + name + ".yaml");
+  const DocumentNode* base = document.find("base");
   nic::HardwareProfile profile;
-  if (document["base"]) profile = profile_file(document["base"].as<std::string>());
+  if (base != nullptr) profile = profile_file(base->text);
   for (const nic::ProfileField& field : nic::kProfileFields) {
     const auto dot = field.key.find('.');
-    const YAML::Node group = document[std::string(field.key.substr(0, dot))];
-    const YAML::Node value = group ? group[std::string(field.key.substr(dot + 1))] : YAML::Node();
+    const DocumentNode* group = document.find(field.key.substr(0, dot));
+    const DocumentNode* value = group == nullptr ? nullptr : group->find(field.key.substr(dot + 1));
     const bool by_width = field.key == "pcie.rate" && profile.pcie_generation != 0;
-    if (!value.IsDefined() || value.IsNull()) {
-      if (document["base"] || by_width) continue;
+    if (value == nullptr || value->kind == DocumentNode::Kind::null) {
+      if (base != nullptr || by_width) continue;
       throw std::invalid_argument(name + ".yaml does not set " + std::string(field.key));
     }
-    nic::set_value(profile, field, in_base_unit(field, value.as<std::string>()));
+    nic::set_value(profile, field, in_base_unit(field, value->text));
   }
   return profile;
 }

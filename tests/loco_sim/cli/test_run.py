@@ -110,6 +110,13 @@ def test_checks_can_be_chosen_and_switched_off(loco_sim):
         ("workload: {kind: barrier}\ntopology: {kind: back_to_back, nodes: 3}\n", r":2:39: topology.nodes: expected 2 for back_to_back"),
         ("nodes: 4\n", r":1:1: workload: expected a map with the key kind, found nothing"),
         ("workload: [\n", r":\d+:\d+: expected well-formed YAML"),
+        ("workload: {kind: 'barrier\nseed: 1\n", r":3:1: expected well-formed YAML, found .*; while scanning a quoted scalar that began in line 1, column 18"),
+        ("workload: {kind: barrier}\nname: b: c\n", r":2:8: expected well-formed YAML"),
+        ("workload: {kind: barrier}\nname: @b\n", r":2:7: expected well-formed YAML"),
+        ("workload: {kind: barrier}\n\tname: b\n", r":2:1: expected well-formed YAML"),
+        ("workload: {kind: barrier}\nname: *b\n", r":2:7: expected an alias of a finished value"),
+        ("workload: {kind: barrier}\nseed: !!int 1\n", r":2:7: expected a plain value"),
+        ("workload: {kind: barrier}\n---\nseed: 1\n", r":3:1: expected one YAML document"),
         ("", r":1:1: .*expected a map "),
         ("\x00\xff\n", r":\d+:\d+: expected"),
     ],
@@ -125,6 +132,25 @@ def test_bad_input_is_told_in_one_line_and_nothing_is_written(loco_sim, tmp_path
         assert len(done.stderr.splitlines()) == 1
         assert re.fullmatch(re.escape(str(scenario)) + message + ".*", done.stderr.splitlines()[0])
         assert not (tmp_path / "t.trace").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"name":"n","seed":7,"workload":{"kind":"barrier","iterations":2},"topology":{"nodes":2}}',
+        b'{\n\t"name": "n",\n\t"seed": 7,\n\t"workload": {"kind": "barrier", "iterations": 2},\n\t"topology": {"nodes": 2}\n}\n',
+        b"\xef\xbb\xbfname: n\r\nseed: 7\r\nworkload:\r\n  kind: barrier\r\n  iterations: 2\r\ntopology: {nodes: 2}\r\n",
+        b"%YAML 1.2\n---\nname: 'n'\nseed: 7\nworkload: {kind: barrier, iterations: &n 2}\ntopology: {nodes: *n}\n...\n",
+    ],
+    ids=["compact JSON", "JSON with tabs", "byte-order mark and CRLF", "directive and aliases"],
+)
+def test_a_scenario_may_be_written_in_many_ways(loco_sim, tmp_path, text):
+    scenario = tmp_path / "s.yaml"
+    scenario.write_bytes(text)
+    done = loco_sim("validate", scenario)
+    assert done.stderr == ""
+    assert "valid: n: barrier on 2 nodes, " in done.stdout
+    assert "seed 7" in done.stdout
 
 
 def test_overrides_are_validated_like_the_file(loco_sim):
