@@ -15,6 +15,8 @@ namespace {
 
 namespace yaml = model::yaml;
 
+constexpr std::size_t kPieceBytes = std::size_t{1} << 14U;  // of a file, read at once: most are smaller
+
 Place place_in(const std::string& file, const yaml::Mark& mark) { return {file, mark.line, mark.column}; }
 
 /// Builds the tree of one document from its events.
@@ -241,10 +243,11 @@ DocumentNode parse_document(const std::string& text, const std::string& file) {
 DocumentNode load_document(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::string text;
-  if (in) {
-    text.resize(kFileBytesMax + 1);
-    in.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(in.gcount()));
+  while (in && text.size() <= kFileBytesMax) {
+    const std::size_t size = text.size();
+    text.resize(std::min(size + kPieceBytes, kFileBytesMax + 1));
+    in.read(text.data() + size, static_cast<std::streamsize>(text.size() - size));
+    text.resize(size + static_cast<std::size_t>(in.gcount()));
   }
   if (!in && !in.eof()) throw InputError({path, 1, 1}, "", "a readable file", "none");
   return parse_document(text, path);
