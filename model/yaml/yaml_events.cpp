@@ -103,6 +103,7 @@ void Events::describe_value(Event::Kind kind, const yaml_char_t* anchor, const y
 /// libyaml drops the tag "!" of plain scalars, which makes text of them (YAML 1.2, 6.8.2). But their places are where
 /// tag or anchor stand, and no plain scalar begins like these.
 bool Events::tagged_as_text() {
+  if (raw_.start_mark.index == raw_.end_mark.index) return false;  // no value, written nowhere
   constexpr std::string_view kBlanks = " \t\r\n";
   std::size_t at = offset(raw_.start_mark);
   if (at < text_.size() && text_[at] == '&') at = text_.find_first_not_of(kBlanks, text_.find_first_of(kBlanks, at));

@@ -95,6 +95,7 @@ TEST_CASE("text in quotes and blocks is text", "[scenario]") {
   // the tag "!" makes text of what would be something else; an anchor may stand before or behind it
   CHECK(tree("[! 1, &a ! 2, ! &b 3, ! '4', ! null, &c 5, *a, *b, *c]") ==
         "['1', '2', '3', '4', 'null', 5, '2', '3', 5]");
+  CHECK(tree("? a\n! b: 1\n") == "{a: -, b: 1}");
   CHECK(tree("a: !\nb: ! [1]\n") == "{a: '', b: [1]}");
 }
 
