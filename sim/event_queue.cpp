@@ -6,56 +6,79 @@
 
 namespace loco::sim {
 
-std::uint32_t EventQueue::new_slot() {
-  LOCO_INVARIANT(slots_.size() < kSlotMask, last_popped_, "event queue", "more than 2^28 pending events");
+[[gnu::noinline]] std::uint32_t EventQueue::new_slot() {
+  LOCO_INVARIANT(slots_.size() + 1 < (1U << kSlotBits), last_popped_, "event queue", "more than 2^28 pending events");
   slots_.emplace_back();
   if (heap_.empty()) heap_.resize(kRoot);
   return static_cast<std::uint32_t>(slots_.size() - 1);
 }
 
-EventHandle EventQueue::push(const Event& event) {
-  LOCO_INVARIANT(event.at >= last_popped_, last_popped_, "event queue", "an event in the past was pushed");
-  if (sequence_ == kSequenceEnd) restart_sequence();
+EventHandle EventQueue::push(SimTime at, std::uint16_t what, std::uint8_t priority, std::uint32_t where,
+                             std::uint64_t a, std::uint64_t b) {
+  LOCO_INVARIANT(at >= last_popped_, last_popped_, "event queue", "an event in the past was pushed");
+  if (sequence_ == kSequenceEnd) [[unlikely]] {
+    restart_sequence();
+  }
   const std::uint32_t slot = take_slot();
-  Slot& s = slots_[slot];
-  s.event = event;
-  s.order =
-      static_cast<std::uint64_t>(event.priority) << 56U | static_cast<std::uint64_t>(sequence_++) << kSlotBits | slot;
-  const Key key = static_cast<Key>(static_cast<std::uint64_t>(event.at.ps) ^ (1ULL << 63U)) << 64U | s.order;
+  EventSlot& s = slots_[slot];
+  s.event = {.at = at, .what = what, .priority = priority, .where = where, .a = a, .b = b};
+  s.order = static_cast<std::uint64_t>(priority) << 56U | static_cast<std::uint64_t>(sequence_++) << kSlotBits | slot;
+  const EventHandle handle{slot, s.generation};
   ++size_;
-  if (EventWheel::time_of(key) > near_last_) {
-    wheel_.push(key);
-  } else if (hole_) {
+  if (calendar_.running()) [[likely]] {
+    calendar_.push(slots_.data(), slot);
+  } else {
+    push_to_heap(s.key());
+  }
+  return handle;
+}
+
+[[gnu::noinline]] void EventQueue::push_to_heap(Key key) {
+  if (hole_) {
     hole_ = false;
     sift_down(kRoot, key);
   } else {
     heap_.push_back(key);
     sift_up(heap_.size() - 1, key);
-    if (heap_.size() - kRoot > split_at_ && !indexed_) split();
   }
-  return {slot, s.generation};
 }
 
 bool EventQueue::pending(EventHandle handle) const {
   return handle.slot < slots_.size() && slots_[handle.slot].generation == handle.generation &&
-         slots_[handle.slot].order != kFree;
+         slots_[handle.slot].order != EventSlot::kFree;
 }
 
 bool EventQueue::cancel(EventHandle handle) {
   if (!pending(handle)) return false;
-  release(handle.slot);
-  ++cancelled_;
-  // Keeps the heap within twice the pending events, at a constant cost a cancellation.
-  if (cancelled_ > size_ + 64) gather();
+  // What is left behind stays within twice the pending events, at a constant cost a cancellation.
+  if (calendar_.running()) {
+    calendar_.cancel(slots_.data(), handle.slot);
+    release(handle.slot);
+    if (calendar_.stale() > size_ + 64) calendar_.compact(slots_.data());
+  } else {
+    release(handle.slot);
+    if (++cancelled_ > size_ + 64) gather();
+  }
   return true;
 }
 
 const Event& EventQueue::earliest() const {
+  if (calendar_.running()) return slots_[calendar_.earliest(slots_.data())].event;
   settle();
   return slots_[slot_of(heap_[kRoot])].event;
 }
 
 Event EventQueue::pop_earliest() {
+  if (!calendar_.running()) [[unlikely]] {
+    if (indexed_ || heap_.size() <= kRoot + kFew) return pop_from_heap();
+    start_calendar();
+  }
+  const std::uint32_t slot = calendar_.take(slots_.data());
+  last_popped_ = slots_[slot].event.at;
+  return release(slot);
+}
+
+[[gnu::noinline]] Event EventQueue::pop_from_heap() {
   settle();
   const std::uint32_t slot = slot_of(heap_[kRoot]);
   hole_ = true;
@@ -78,11 +101,9 @@ Event EventQueue::pop(std::size_t i) {
 // The root has gone, or may be that of a cancelled event.
 void EventQueue::settle_root() const {
   if (hole_) fill_hole();
-  if (heap_.size() == kRoot) refill();
   while (cancelled_ != 0 && !live(heap_[kRoot])) {
     --cancelled_;
-    fill_hole();
-    if (heap_.size() == kRoot) refill();
+    remove_key(kRoot);
   }
 }
 
@@ -91,49 +112,19 @@ void EventQueue::fill_hole() const {
   remove_key(kRoot);
 }
 
-// The heap is empty: fetches the next keys of the wheel.
-void EventQueue::refill() const {
-  near_last_ = wheel_.pour(heap_);
-  // They are about to be needed, one after the other, from anywhere in memory.
-  for (std::size_t i = kRoot; i < heap_.size(); ++i) __builtin_prefetch(&slots_[slot_of(heap_[i])]);
-  if (wheel_.empty()) near_last_ = kForever;
-  batch_ = true;
-  heapify();
-  split_at_ = std::max(kSplit, 2 * (heap_.size() - kRoot));
-}
-
-// The heap has grown beyond what is fast: sends its keys to the wheel, except those too early for it.
-void EventQueue::split() const {
-  const std::uint64_t from = wheel_.start(EventWheel::time_of(heap_[kRoot]));
-  std::size_t kept = kRoot;
-  for (std::size_t i = kRoot; i < heap_.size(); ++i) {
-    const Key key = heap_[i];
-    if (EventWheel::time_of(key) < from) {
-      heap_[kept++] = key;
-    } else {
-      wheel_.push(key);
-    }
-  }
-  heap_.resize(kept);
-  if (kept == kRoot) {
-    refill();
-    return;
-  }
-  near_last_ = from - 1;
-  heapify();
-  split_at_ = std::max(kSplit, 2 * (kept - kRoot));
+void EventQueue::start_calendar() {
+  gather();
+  calendar_.start(slots_.data(), heap_.data() + kRoot, heap_.data() + heap_.size());
+  heap_.resize(kRoot);
 }
 
 // Brings all keys into the heap, except those of cancelled events.
 void EventQueue::gather() const {
   if (hole_) fill_hole();
-  wheel_.pour_all(heap_);
-  near_last_ = kForever;
-  std::size_t kept = kRoot;
-  for (std::size_t i = kRoot; i < heap_.size(); ++i) {
-    if (live(heap_[i])) heap_[kept++] = heap_[i];
-  }
-  heap_.resize(kept);
+  if (heap_.empty()) heap_.resize(kRoot);
+  if (calendar_.running()) calendar_.pour_all(slots_.data(), heap_);
+  const auto gone = [this](Key key) { return !live(key); };
+  heap_.erase(std::remove_if(heap_.begin() + kRoot, heap_.end(), gone), heap_.end());
   cancelled_ = 0;
   heapify();
 }

@@ -1,15 +1,12 @@
 #include "sim/event_wheel.hpp"
 
 #include <bit>
-#include <utility>
 
 namespace loco::sim {
 
-std::uint64_t EventWheel::start(std::uint64_t time) {
+void EventWheel::start(std::uint64_t time) {
   buckets_.resize(kLevels * kDigits);
-  // Inside the bucket poured last, the levels below it are empty and the digits above agree: any base will do there.
-  if (empty() || time > base_) base_ = time;
-  return base_;
+  base_ = time;
 }
 
 void EventWheel::push(EventKey key) {
@@ -21,24 +18,24 @@ void EventWheel::push(EventKey key) {
   occupied_levels_ |= 1U << level;
 }
 
-// The bucket with the earliest keys, cut down to size, already unmarked.
-std::vector<EventKey>& EventWheel::next_bucket() {
-  for (;;) {
-    const auto level = static_cast<unsigned>(std::countr_zero(occupied_levels_));
-    const auto digit = static_cast<unsigned>(std::countr_zero(occupied_[level]));
-    occupied_[level] &= occupied_[level] - 1;
-    if (occupied_[level] == 0) occupied_levels_ &= ~(1U << level);
-    const unsigned shift = level * kDigitBits;
-    const std::uint64_t below = (1ULL << shift) - 1;                   // the digits below this level
-    const std::uint64_t within = below << kDigitBits | (kDigits - 1);  // and this level's
-    base_ = (base_ & ~within) | static_cast<std::uint64_t>(digit) << shift;
-    last_ = base_ | below;
-    std::vector<EventKey>& bucket = buckets_[level * kDigits + digit];
-    if (level == 0 || bucket.size() <= kPour) return bucket;
-    // All of it goes to lower levels, whose buckets are empty: never back to where it is read from.
-    for (const EventKey key : bucket) push(key);
-    clear(bucket);
-  }
+// Sends the keys of the earliest bucket to lower levels. Precondition: the bucket is not of the lowest.
+void EventWheel::cut() {
+  std::vector<EventKey>& bucket = enter_first();
+  // The levels below are empty: no key goes back to where it is read from.
+  for (const EventKey key : bucket) push(key);
+  clear(bucket);
+}
+
+// The bucket with the earliest keys, already unmarked; the base moves to its begin.
+std::vector<EventKey>& EventWheel::enter_first() {
+  const unsigned level = lowest_level();
+  const auto digit = static_cast<unsigned>(std::countr_zero(occupied_[level]));
+  occupied_[level] &= occupied_[level] - 1;
+  if (occupied_[level] == 0) occupied_levels_ &= ~(1U << level);
+  const unsigned shift = level * kDigitBits;
+  const std::uint64_t within = below(level) << kDigitBits | (kDigits - 1);  // the digits of this level and below
+  base_ = (base_ & ~within) | static_cast<std::uint64_t>(digit) << shift;
+  return buckets_[level * kDigits + digit];
 }
 
 // Keeps what small buckets have allocated; a big one would keep its peak for ever, once for each digit.

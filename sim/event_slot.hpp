@@ -1,0 +1,47 @@
+// One pending event as the queue keeps it, and the key by which events are ordered.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/time.hpp"
+
+namespace loco::sim {
+
+/// What happens, where, and two words for the model that handles it.
+struct Event {
+  SimTime at;
+  std::uint16_t what = 0;     ///< event kind; each component owns a range, see the model's own header
+  std::uint8_t priority = 0;  ///< among equal times, lower runs first
+  std::uint32_t where = 0;    ///< index of the component or slot it concerns
+  std::uint64_t a = 0;
+  std::uint64_t b = 0;
+
+  bool operator==(const Event&) const = default;
+};
+
+/// Orders events. From the top bit down: time (64, sign flipped), priority (8), sequence (28), slot (28).
+__extension__ using EventKey = unsigned __int128;
+
+inline constexpr unsigned kSlotBits = 28;
+
+[[nodiscard]] inline std::uint64_t time_of(EventKey key) { return static_cast<std::uint64_t>(key >> 64U); }
+[[nodiscard]] inline std::uint32_t slot_of(EventKey key) {
+  return static_cast<std::uint32_t>(key) & ((1U << kSlotBits) - 1);
+}
+
+/// Where an event stays while it is pending.
+struct EventSlot {
+  static constexpr std::uint64_t kFree = ~std::uint64_t{0};
+
+  Event event;
+  std::uint64_t order = 0;  ///< the lower half of its key; kFree while the slot is free
+  std::uint32_t generation = 0;
+  std::uint32_t next = 0;  ///< the next free slot, or the next event of a list
+
+  [[nodiscard]] std::uint64_t time() const { return static_cast<std::uint64_t>(event.at.ps) ^ (1ULL << 63U); }
+  [[nodiscard]] EventKey key() const { return static_cast<EventKey>(time()) << 64U | order; }
+  /// False when the event of this key has run or was cancelled.
+  [[nodiscard]] bool holds(EventKey key) const { return order == static_cast<std::uint64_t>(key); }
+};
+
+}  // namespace loco::sim
