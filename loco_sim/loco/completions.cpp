@@ -77,16 +77,19 @@ void completions::record(Flag word, const Completion& completion) {
   transport_.flag_fetch_or(word, static_cast<std::uint64_t>(completion.status) << ack_word::kOperations);
 }
 
-operation_error completions::error_of(Flag word, const char* which) {
-  const std::lock_guard lock(mutex_);
-  const Completion& failed = failures_.at(word);
+operation_error error_of(NodeId node, const Completion& failed, std::string_view which) {
   return {failed.status,
-          "node " + std::to_string(transport_.my_node()) + ": " + which + std::string(name(failed.operation)) +
+          "node " + std::to_string(node) + ": " + std::string(which) + std::string(name(failed.operation)) +
               " to node " + std::to_string(failed.peer) + " failed: " + std::string(name(failed.status)),
           failed.peer};
 }
 
-void completions::throw_failure(Flag word) { throw error_of(word, ""); }
+operation_error completions::failure_of(Flag word, std::string_view which) {
+  const std::lock_guard lock(mutex_);
+  return error_of(transport_.my_node(), failures_.at(word), which);
+}
+
+void completions::throw_failure(Flag word) { throw failure_of(word, ""); }
 
 void completions::tell_later(const operation_error& error) {
   const std::lock_guard lock(mutex_);
@@ -100,7 +103,7 @@ void completions::check() {
   }
   if (ack_word::status(transport_.flag_load(unwaited_)) == Status::success) return;
   transport_.flag_fetch_and(unwaited_, ack_word::kInFlight);
-  throw error_of(unwaited_, "an operation that nobody waited for, a ");
+  throw failure_of(unwaited_, "an operation that nobody waited for, a ");
 }
 
 std::uint64_t completions::next_work_id() {

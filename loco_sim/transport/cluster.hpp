@@ -105,6 +105,8 @@ class SimulatedCluster final : public nic::ThreadRunner {
   [[nodiscard]] nic::System& system() { return system_; }
   [[nodiscard]] const nic::System& system() const { return system_; }
   [[nodiscard]] Transport& node(NodeId node);
+  /// Programs that have not ended, those of stopped nodes left out.
+  [[nodiscard]] std::size_t unfinished() const { return unfinished_; }
   /// When the last program ended.
   [[nodiscard]] sim::SimTime ended() const { return ended_; }
   /// For a program: calls `f` on the stack that run() was called on, and then goes on. No simulated time passes. For

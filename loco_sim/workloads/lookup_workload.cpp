@@ -6,10 +6,10 @@
 // right only if the three READs take effect in order: by waiting for each answer, or because the hardware keeps them in
 // order. `torn` counts lookups that were taken for good and were not.
 #include <array>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "loco_sim/loco/errors.hpp"
 #include "loco_sim/workloads/kinds.hpp"
 
 namespace loco::workloads {
@@ -20,22 +20,17 @@ constexpr std::uint64_t kLine = 64;
 constexpr std::uint64_t kWord = 8;
 constexpr std::uint32_t kReads = 3;  // version, value, version
 
-struct Shared {
-  Region objects{};
-  std::uint32_t clients_left = 0;
-};
-
 std::uint64_t value_size(const Setup& setup) { return static_cast<std::uint64_t>(setup.params.get("size")); }
 std::uint64_t object_size(const Setup& setup) { return kLine + (value_size(setup) + kLine - 1) / kLine * kLine; }
 
-/// Rewrites the objects in turn until no client is left.
-void owner(Transport& node, const Setup& setup, const Shared& shared) {
-  const std::uint64_t objects = setup.params.count("objects");
+/// Rewrites the objects in turn until no client is left: they have ended, or their nodes have stopped.
+void owner(Transport& node, const Setup& setup, const Region& objects) {
+  const std::uint64_t count = setup.params.count("objects");
   const std::int64_t pause_ps = setup.params.get("update_pause_ns") * 1000;
   std::vector<std::uint64_t> value(value_size(setup) / kWord);
-  for (std::uint64_t update = 0; shared.clients_left > 0; ++update) {
-    const Address object = shared.objects.base + update % objects * object_size(setup);
-    const std::uint64_t version = update / objects * 2;
+  for (std::uint64_t update = 0; setup.cluster.unfinished() > 1; ++update) {
+    const Address object = objects.base + update % count * object_size(setup);
+    const std::uint64_t version = update / count * 2;
     node.store(object, version + 1);
     value.assign(value.size(), version + 2);
     node.store_bytes(object + kLine, std::as_bytes(std::span(value)));
@@ -55,10 +50,10 @@ struct Slot {
 
 class Client {
  public:
-  Client(Transport& node, const Setup& setup, const Shared& shared)
+  Client(Transport& node, const Setup& setup, const Region& objects)
       : node_(node),
         setup_(setup),
-        shared_(shared),
+        objects_(objects),
         waited_(setup.params.get("reads") != 0),
         slots_(setup.params.count("outstanding")) {
     for (Slot& slot : slots_) slot.buffer = node.allocate(2 * kLine + object_size(setup));
@@ -78,7 +73,10 @@ class Client {
       }
       const std::size_t n = node_.poll(done);
       if (n == 0) node_.pause();
-      for (std::size_t k = 0; k < n; ++k) answered(done[k].token);
+      for (std::size_t k = 0; k < n; ++k) {
+        if (done[k].status != Status::success) throw error_of(node_.my_node(), done[k]);
+        answered(done[k].token);
+      }
     }
   }
 
@@ -93,7 +91,7 @@ class Client {
     const bool value = which == 1;
     const std::uint64_t at = slot.object * object_size(setup_) + (value ? kLine : 0);
     const Address into = slot.buffer.base + (which == 0 ? 0 : (value ? kLine : object_size(setup_)));
-    node_.get(into, shared_.objects, at, value ? value_size(setup_) : kWord, {.token = i, .work_id = ++posted_});
+    node_.get(into, objects_, at, value ? value_size(setup_) : kWord, {.token = i, .work_id = ++posted_});
   }
 
   void answered(std::size_t i) {
@@ -119,7 +117,7 @@ class Client {
 
   Transport& node_;
   const Setup& setup_;
-  const Shared& shared_;
+  Region objects_;
   bool waited_;
   std::vector<Slot> slots_;
   std::uint32_t finished_ = 0;
@@ -131,15 +129,10 @@ class Client {
 }  // namespace
 
 void start_lookup(const Setup& setup) {
-  const auto shared = std::make_shared<Shared>();
-  shared->objects = setup.cluster.node(0).allocate(setup.params.count("objects") * object_size(setup));
-  shared->clients_left = setup.cluster.config().nodes - 1;
-  setup.cluster.spawn(0, "owner", [&setup, shared](Transport& node) { owner(node, setup, *shared); });
+  const Region objects = setup.cluster.node(0).allocate(setup.params.count("objects") * object_size(setup));
+  setup.cluster.spawn(0, "owner", [&setup, objects](Transport& node) { owner(node, setup, objects); });
   for (NodeId n = 1; n < setup.cluster.config().nodes; ++n) {
-    setup.cluster.spawn(n, "client", [&setup, shared](Transport& node) {
-      Client(node, setup, *shared).run();
-      --shared->clients_left;
-    });
+    setup.cluster.spawn(n, "client", [&setup, objects](Transport& node) { Client(node, setup, objects).run(); });
   }
 }
 

@@ -239,3 +239,22 @@ TEST_CASE("a workload that needs a host which stops ends with an error that name
         contains_text("node 1") && (contains_text("does not answer") || contains_text(" to node 1 failed")));
   }
 }
+
+TEST_CASE("lookups fail when the owner stops, and end when only a client does") {
+  const auto run = [](const std::string& host) {
+    return loco::run(
+        loco::scenario::parse_scenario("hardware: {base: cx5-roce-25g, nic: {ack_timeout: 20us, retry_count: 2}}\n"
+                                       "topology: {kind: star, nodes: 3}\n"
+                                       "fabric: {failures: [{host: " +
+                                           host +
+                                           ", stops: 60us}]}\n"
+                                           "limits: {events: 3000000}\n"
+                                           "check: []\n"
+                                           "workload: {kind: lookup, objects: 64, iterations: 1000}\n",
+                                       "stops.yaml"));
+  };
+  CHECK_THROWS_WITH(run("h0"), contains_text("get to node 0 failed"));
+  const std::uint64_t done = run("h1").operations_done;
+  CHECK(done >= 1000);  // node 2's; node 1 had time for some
+  CHECK(done < 2000);
+}
