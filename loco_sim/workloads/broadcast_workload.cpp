@@ -69,7 +69,8 @@ class over_variables {
 class over_tree {
  public:
   over_tree(manager& mgr, const Setup& setup, MessageNetwork* network)
-      : setup_(setup),
+      : mgr_(mgr),
+        setup_(setup),
         payload_(setup.params.get("size")),
         others_(mgr.num_nodes() - 1),
         boxes_(mgr.transport(), 1, static_cast<std::uint32_t>(payload_.words.size())),
@@ -111,8 +112,9 @@ class over_tree {
     const auto outstanding = static_cast<std::uint64_t>(setup_.params.get("outstanding"));
     auto& under_way = broadcast_.under_way();
     while (under_way.size() < outstanding && expected_ < rounds) broadcast_.expect(++expected_);
+    const std::array parent{NodeId{broadcast_.parent()}};  // one that has stopped sends nothing
     while (!under_way.front().passed_on)
-      if (!broadcast_.progress()) setup_.cluster.node(rank_.rank()).pause();
+      if (!broadcast_.progress()) mgr_.pause_for("broadcast", parent);
     const auto& words = under_way.front().request.words;
     payload_.fill(i);
     setup_.results.promise("wrong_messages", words == payload_.words ? 0 : 1);
@@ -130,6 +132,7 @@ class over_tree {
     std::vector<message_rank::Request> seen = {};  ///< by rank
   };
 
+  manager& mgr_;
   const Setup& setup_;
   Payload payload_;
   std::uint32_t others_;  ///< ranks besides rank 0

@@ -70,6 +70,8 @@ class message_broadcast {
     message_rank::Request request = {};
   };
   [[nodiscard]] std::deque<UnderWay>& under_way() { return under_way_; }
+  /// Whom messages come from, for others than rank 0.
+  [[nodiscard]] Rank parent() const { return parent_; }
 
  private:
   void pass_on(Tag i, std::span<const std::uint64_t> words);

@@ -240,6 +240,25 @@ TEST_CASE("a workload that needs a host which stops ends with an error that name
   }
 }
 
+TEST_CASE("a broadcast over messages whose root stops ends with an error that names it") {
+  // It has come to rest: nobody sends it anything that could fail.
+  for (const char* stops : {"60us", "100us", "218815ns"}) {
+    const std::string text =
+        "hardware: {base: cx5-roce-25g, nic: {ack_timeout: 20us, retry_count: 2}}\n"
+        "topology: {kind: star, nodes: 5}\n"
+        "fabric: {failures: [{host: h0, stops: " +
+        std::string(stops) +
+        "}]}\n"
+        "limits: {events: 3000000}\n"
+        "check: []\n"
+        "workload: {kind: broadcast, over: tree, outstanding: 4}\n";
+    INFO(stops);
+    CHECK_THROWS_WITH(
+        loco::run(loco::scenario::parse_scenario(text, "stops.yaml")),
+        contains_text("node 0") && (contains_text("does not answer") || contains_text(" to node 0 failed")));
+  }
+}
+
 TEST_CASE("lookups fail when the owner stops, and end when only a client does") {
   const auto run = [](const std::string& host) {
     return loco::run(
