@@ -23,13 +23,15 @@
 
 namespace loco::fabric {
 
-/// Is this program built with SimGrid?
+/// Is SimGrid's module there? Nothing is loaded yet: that takes longer than a small run.
 [[nodiscard]] bool has_flow_model();
 /// What to do when it is not: one line.
 inline constexpr const char* kNoFlowModel =
     "this build has no SimGrid: install libsimgrid-dev and pkg-config, then configure and build again";
+/// The module's file.
+inline constexpr const char* kFlowModule = "libloco_sim_flow.so";
 
-/// A platform that cannot be read, hosts without a route, a second network in one process.
+/// A platform that cannot be read, hosts without a route, a second network in one process, no SimGrid.
 class FlowError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -54,6 +56,14 @@ class FlowClient {
 
 class FlowNetwork {
  public:
+  /// What the module has to offer.
+  class Engine {
+   public:
+    virtual ~Engine() = default;
+    [[nodiscard]] virtual const std::vector<std::string>& hosts() const = 0;
+    virtual void run(FlowClient& client) = 0;
+  };
+
   /// Builds the platform: from the configuration's file, else from its shape. Throws FlowError.
   explicit FlowNetwork(const Config& config);
   ~FlowNetwork();
@@ -67,7 +77,6 @@ class FlowNetwork {
   void run(FlowClient& client);
 
  private:
-  class Engine;
   std::unique_ptr<Engine> engine_;
 };
 

@@ -56,3 +56,14 @@ def test_the_command(installed, tmp_path):
     assert {p.stem for p in (ROOT / "hardware").glob("*.yaml")} <= set(re.findall(r"[\w.-]+", names))
     assert list((installed / "share/man").rglob("loco-sim.1*")), "a manual page where man looks for it"
     run(installed, "loco-sim", "run", str(ROOT / "scenarios/quickstart.yaml"), cwd=tmp_path)
+
+
+def test_the_flow_model_comes_with_the_command_and_with_the_package(installed, tmp_path):
+    modules = sorted(path.parent.name for path in installed.rglob("libloco_sim_flow.so"))
+    if not modules:
+        pytest.skip("a build without SimGrid")
+    assert modules == ["loco-sim", "loco_sim"]
+    scenario = str(ROOT / "scenarios/fabric/flow.yaml")
+    assert "as flows" in run(installed, "loco-sim", "run", scenario, cwd=tmp_path).stdout
+    code = f"import loco_sim; print(loco_sim.run({scenario!r}))"
+    assert "message" in run(installed, "python", "-c", code, cwd=tmp_path).stdout
