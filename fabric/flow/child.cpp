@@ -4,8 +4,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <fmt/format.h>
+#include <iostream>
 #include <poll.h>
 #include <string_view>
 #include <sys/wait.h>
@@ -77,6 +79,8 @@ bool run_in_child(const std::function<std::string()>& work, const std::function<
                   std::string& answer) {
   Pipe results;
   Pipe words;
+  std::cout.flush();  // what is not written yet would be written by both
+  std::fflush(nullptr);
   const pid_t child = fork();
   if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
   if (child == 0) be_child(work, results, words);
