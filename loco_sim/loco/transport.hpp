@@ -94,8 +94,9 @@ class Transport {
   [[nodiscard]] virtual std::uint32_t num_nodes() const = 0;
   /// Index of the calling thread among this node's threads, from 0 in order of spawning.
   [[nodiscard]] virtual std::uint32_t my_thread() const = 0;
-  /// Starts a thread of this node. A service thread (the completion poller) does not keep the run alive. What it uses of
-  /// the caller's stack must be there until it has ended, also when the caller fails: workloads::run_team sees to that.
+  /// Starts a thread of this node. A service thread (the completion poller) does not keep the run alive. What it uses
+  /// of the caller's stack must be there until it has ended, also when the caller fails: workloads::run_team sees to
+  /// that.
   virtual void spawn(std::string name, std::function<void()> body, bool service = false) = 0;
   /// Nanoseconds-resolution clock would lose ordering: picoseconds since the run began.
   [[nodiscard]] virtual std::int64_t now_ps() const = 0;
