@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fstream>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -26,26 +25,39 @@ class TreeBuilder {
 
   void take(const yaml::Event& event) {
     refuse_tag(event);
-    switch (event.kind) {
-      case yaml::Event::Kind::alias:
-        add_alias(event);
-        break;
-      case yaml::Event::Kind::scalar:
-        add_scalar(event);
-        break;
-      case yaml::Event::Kind::list_start:
-        open(make(DocumentNode::Kind::list, event), event);
-        break;
-      case yaml::Event::Kind::map_start:
-        open(make(DocumentNode::Kind::map, event), event);
-        break;
-      case yaml::Event::Kind::list_end:
-      case yaml::Event::Kind::map_end:
-        close();
-        break;
-      default:
-        break;
+    yaml::hand_to(*this, event);
+  }
+
+  void alias(const yaml::Event& event) {
+    const std::string name(event.anchor);
+    const DocumentNode* known = anchors_.find(name);
+    if (known == nullptr) throw InputError(place_in(file_, event.at), "", anchors_.kExpected, anchors_.found(name));
+    DocumentNode copy = *known;
+    count(copy);
+    add(std::move(copy), "");
+  }
+
+  void scalar(const yaml::Event& event) {
+    DocumentNode node = make(event.null() ? DocumentNode::Kind::null : DocumentNode::Kind::scalar, event);
+    if (!event.null()) node.text = event.text;
+    node.quoted = !event.plain;
+    add(std::move(node), std::string(event.anchor));
+  }
+
+  void open(const yaml::Event& event) {
+    const bool map = event.kind == yaml::Event::Kind::map_start;
+    DocumentNode node = make(map ? DocumentNode::Kind::map : DocumentNode::Kind::list, event);
+    if (stack_.size() >= kDepthMax) {
+      throw InputError(node.place, "", fmt::format("at most {} levels", kDepthMax), "a deeper nesting");
     }
+    stack_.push_back({std::move(node), std::string(event.anchor), {}});
+    anchors_.begin(stack_.back().anchor);
+  }
+
+  void close() {
+    Open done = std::move(stack_.back());
+    stack_.pop_back();
+    add(std::move(done.node), done.anchor);
   }
 
   /// The finished tree.
@@ -69,26 +81,6 @@ class TreeBuilder {
     return node;
   }
 
-  void add_scalar(const yaml::Event& event) {
-    DocumentNode node = make(event.null() ? DocumentNode::Kind::null : DocumentNode::Kind::scalar, event);
-    if (!event.null()) node.text = event.text;
-    node.quoted = !event.plain;
-    add(std::move(node), std::string(event.anchor));
-  }
-
-  void add_alias(const yaml::Event& event) {
-    const std::string name(event.anchor);
-    const auto known = anchors_.find(name);
-    if (known == anchors_.end()) {
-      const bool inside = std::any_of(stack_.begin(), stack_.end(), [&](const Open& o) { return o.anchor == name; });
-      throw InputError(place_in(file_, event.at), "", "an alias of a finished value",
-                       inside ? "an alias inside the value that it names" : "an alias of nothing");
-    }
-    DocumentNode copy = known->second;
-    count(copy);
-    add(std::move(copy), "");
-  }
-
   void count_one(const Place& where) {
     if (++nodes_ > kNodesMax) {
       throw InputError(where, "", fmt::format("at most {} values", kNodesMax), "more");
@@ -107,22 +99,8 @@ class TreeBuilder {
                      fmt::format("the YAML tag {}", in_quotes(event.tag)));
   }
 
-  void open(DocumentNode node, const yaml::Event& event) {
-    if (stack_.size() >= kDepthMax) {
-      throw InputError(node.place, "", fmt::format("at most {} levels", kDepthMax), "a deeper nesting");
-    }
-    stack_.push_back({std::move(node), std::string(event.anchor), {}});
-    anchors_.erase(stack_.back().anchor);  // from here on the name means this value, which is not finished
-  }
-
-  void close() {
-    Open done = std::move(stack_.back());
-    stack_.pop_back();
-    add(std::move(done.node), done.anchor);
-  }
-
   void add(DocumentNode node, const std::string& anchor) {
-    if (!anchor.empty()) anchors_.insert_or_assign(anchor, node);
+    anchors_.finish(anchor, node);
     if (stack_.empty()) {
       root_ = std::move(node);
       return;
@@ -158,7 +136,7 @@ class TreeBuilder {
   std::string file_;
   DocumentNode root_;
   std::vector<Open> stack_;
-  std::map<std::string, DocumentNode> anchors_;
+  yaml::Anchors<DocumentNode> anchors_;
   std::size_t nodes_ = 0;
   std::optional<DocumentNode> wrong_key_;
 };

@@ -1,7 +1,5 @@
 #include "model/litmus/yaml_tree.hpp"
 
-#include <algorithm>
-#include <map>
 #include <utility>
 
 #include "model/litmus/parser.hpp"
@@ -26,30 +24,33 @@ class Builder {
   Builder(const std::string& file, YamlDocuments& result) : file_(file), result_(result) {}
 
   void take(const yaml::Event& e) {
-    switch (e.kind) {
-      case yaml::Event::Kind::document_end:
-        anchors_.clear();
-        result_.documents.emplace_back(std::exchange(root_, nullptr));
-        break;
-      case yaml::Event::Kind::alias:
-        alias(e);
-        break;
-      case yaml::Event::Kind::scalar:
-        scalar(e);
-        break;
-      case yaml::Event::Kind::list_start:
-        open(make(YamlValue::Kind::list, e), e);
-        break;
-      case yaml::Event::Kind::map_start:
-        open(make(YamlValue::Kind::map, e), e);
-        break;
-      case yaml::Event::Kind::list_end:
-      case yaml::Event::Kind::map_end:
-        close();
-        break;
-      default:
-        break;
-    }
+    yaml::hand_to(*this, e);
+    if (e.kind != yaml::Event::Kind::document_end) return;
+    anchors_.clear();
+    result_.documents.emplace_back(std::exchange(root_, nullptr));
+  }
+
+  void alias(const yaml::Event& e) {
+    const std::string name(e.anchor);
+    const YamlValue* const* known = anchors_.find(name);
+    if (known == nullptr) throw ParseError(file_, place(e.at), anchors_.kExpected, anchors_.found(name));
+    add(*known, "");
+  }
+  void scalar(const yaml::Event& e) {
+    YamlValue* v = make(e.null() ? YamlValue::Kind::null : YamlValue::Kind::scalar, e);
+    v->text = e.text;
+    add(v, std::string(e.anchor));
+  }
+  void open(const yaml::Event& e) {
+    YamlValue* v = make(e.kind == yaml::Event::Kind::map_start ? YamlValue::Kind::map : YamlValue::Kind::list, e);
+    if (open_.size() >= kDepthMax) throw ParseError(file_, v->at, "at most 50 levels of nesting", "more");
+    open_.push_back({v, std::string(e.anchor), nullptr});
+    anchors_.begin(open_.back().anchor);
+  }
+  void close() {
+    const Open done = std::move(open_.back());
+    open_.pop_back();
+    add(done.value, done.anchor);
   }
 
  private:
@@ -59,37 +60,14 @@ class Builder {
     const YamlValue* key;  // maps: whose value comes next
   };
 
-  void alias(const yaml::Event& e) {
-    const std::string name(e.anchor);
-    const auto known = anchors_.find(name);
-    if (known != anchors_.end()) return add(known->second, "");
-    const bool inside = std::any_of(open_.begin(), open_.end(), [&](const Open& o) { return o.anchor == name; });
-    throw ParseError(file_, place(e.at), "an alias of a finished value",
-                     inside ? "an alias inside the value that it names" : "an alias of nothing");
-  }
-  void scalar(const yaml::Event& e) {
-    YamlValue* v = make(e.null() ? YamlValue::Kind::null : YamlValue::Kind::scalar, e);
-    v->text = e.text;
-    add(v, std::string(e.anchor));
-  }
   YamlValue* make(YamlValue::Kind kind, const yaml::Event& e) {
     YamlValue& v = result_.values.emplace_back();
     v.kind = kind;
     v.at = place(e.at);
     return &v;
   }
-  void open(YamlValue* v, const yaml::Event& e) {
-    if (open_.size() >= kDepthMax) throw ParseError(file_, v->at, "at most 50 levels of nesting", "more");
-    open_.push_back({v, std::string(e.anchor), nullptr});
-    anchors_.erase(open_.back().anchor);  // from here on the name means this value, which is not finished
-  }
-  void close() {
-    const Open done = std::move(open_.back());
-    open_.pop_back();
-    add(done.value, done.anchor);
-  }
   void add(const YamlValue* v, const std::string& anchor) {
-    if (!anchor.empty()) anchors_[anchor] = v;
+    anchors_.finish(anchor, v);
     if (open_.empty()) {
       root_ = v;
       return;
@@ -106,7 +84,7 @@ class Builder {
   const std::string& file_;
   YamlDocuments& result_;
   std::vector<Open> open_;
-  std::map<std::string, const YamlValue*> anchors_;
+  yaml::Anchors<const YamlValue*> anchors_;
   const YamlValue* root_ = nullptr;
 };
 

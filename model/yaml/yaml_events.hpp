@@ -1,11 +1,12 @@
 // The parsing events of a YAML text, pulled from libyaml one by one: what the readers of scenarios and of litmus tests
 // build their trees from.
 //
-// Nothing recurses, whatever the nesting: a reader that wants a bound counts the starts. Anchors are names only, since
-// what an alias may mean is the reader's business.
+// Nothing recurses, whatever the nesting: a reader that wants a bound counts the starts.
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <yaml.h>
@@ -40,6 +41,55 @@ struct Event {
   /// A plain scalar that stands for no value.
   [[nodiscard]] bool null() const;
 };
+
+/// What the anchors of a document name.
+template <typename Value>
+class Anchors {
+ public:
+  static constexpr const char* kExpected = "an alias of a finished value";
+
+  /// From here on the name means a value that is not finished. No name is the empty one, here and below.
+  void begin(const std::string& name) {
+    if (!name.empty()) values_[name].reset();
+  }
+  void finish(const std::string& name, const Value& value) {
+    if (!name.empty()) values_.insert_or_assign(name, value);
+  }
+  void clear() { values_.clear(); }
+  /// The finished value; nullptr when there is none: then found() says what there is in place of kExpected.
+  [[nodiscard]] const Value* find(const std::string& name) const {
+    const auto known = values_.find(name);
+    return known != values_.end() && known->second ? &*known->second : nullptr;
+  }
+  [[nodiscard]] std::string found(const std::string& name) const {
+    return values_.contains(name) ? "an alias inside the value that it names" : "an alias of nothing";
+  }
+
+ private:
+  std::map<std::string, std::optional<Value>> values_;
+};
+
+/// Calls what an event within a document stands for: alias(event), scalar(event), open(event) for the start of a list
+/// or a map, close().
+template <typename Builder>
+void hand_to(Builder& builder, const Event& event) {
+  switch (event.kind) {
+    case Event::Kind::alias:
+      return builder.alias(event);
+    case Event::Kind::scalar:
+      return builder.scalar(event);
+    case Event::Kind::list_start:
+    case Event::Kind::map_start:
+      return builder.open(event);
+    case Event::Kind::list_end:
+    case Event::Kind::map_end:
+      return builder.close();
+    case Event::Kind::document_start:
+    case Event::Kind::document_end:
+    case Event::Kind::stream_end:
+      return;
+  }
+}
 
 /// The text without the byte-order mark that it may begin with.
 [[nodiscard]] std::string_view without_byte_order_mark(std::string_view text);
