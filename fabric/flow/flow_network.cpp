@@ -5,6 +5,8 @@
 #include <optional>
 #include <system_error>
 
+#include "sim/own_folders.hpp"
+
 namespace loco::fabric {
 
 namespace {
@@ -13,22 +15,19 @@ namespace fs = std::filesystem;
 
 using MakeEngine = FlowNetwork::Engine*(const Config&);
 
-/// Beside the program, where it is installed to, beside the shared library that holds this code (such as a Python
-/// extension), where it was built.
+/// Beside the program, where it is installed to, beside a Python extension, where it was built.
 std::optional<fs::path> module_path() {
   std::vector<fs::path> places;
-  std::error_code error;
-  if (const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path(); !error) {
-    places.push_back(program / kFlowModule);
-    places.push_back(program.parent_path() / "lib" / "loco-sim" / kFlowModule);
+  const auto [program, code] = sim::own_folders();
+  if (program) {
+    places.push_back(*program / kFlowModule);
+    places.push_back(program->parent_path() / "lib" / "loco-sim" / kFlowModule);
   }
-  Dl_info self{};
-  if (dladdr(reinterpret_cast<const void*>(&has_flow_model), &self) != 0 && self.dli_fname != nullptr) {
-    places.push_back(fs::path(self.dli_fname).parent_path() / kFlowModule);
-  }
+  if (code) places.push_back(*code / kFlowModule);
 #ifdef LOCO_SIM_FLOW_MODULE
   places.emplace_back(LOCO_SIM_FLOW_MODULE);
 #endif
+  std::error_code error;
   for (const fs::path& place : places)
     if (fs::exists(place, error)) return place;
   return std::nullopt;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <set>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "nic_model/profile_fields.hpp"
+#include "sim/own_folders.hpp"
 
 namespace loco::scenario {
 
@@ -106,17 +106,12 @@ std::vector<std::string> hardware_directories() {
   std::vector<std::string> directories;
   if (const char* data = std::getenv("LOCO_SIM_DATA"); data != nullptr)
     directories.push_back(fs::path(data) / "hardware");
-  std::error_code error;
-  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    directories.push_back(executable.parent_path() / "hardware");
-    directories.push_back(executable.parent_path().parent_path() / "share" / "loco-sim" / "hardware");
+  const auto [program, code] = sim::own_folders();
+  if (program) {
+    directories.push_back(*program / "hardware");
+    directories.push_back(program->parent_path() / "share" / "loco-sim" / "hardware");
   }
-  // a shared library that holds this code, such as a Python extension, has its data beside it
-  Dl_info self{};
-  if (dladdr(reinterpret_cast<const void*>(&hardware_directories), &self) != 0 && self.dli_fname != nullptr) {
-    directories.push_back(fs::path(self.dli_fname).parent_path() / "data" / "hardware");
-  }
+  if (code) directories.push_back(*code / "data" / "hardware");
   directories.emplace_back(LOCO_SIM_SOURCE_DIR "/hardware");
   return directories;
 }
