@@ -7,9 +7,7 @@ namespace loco::sim {
 void EventCalendar::start(EventSlot* slots, const EventKey* begin, const EventKey* end) {
   running_ = true;
   tails_.resize(kBuckets);
-  std::uint64_t earliest = time_of(*begin);
-  for (const EventKey* key = begin; key != end; ++key) earliest = std::min(earliest, time_of(*key));
-  wheel_.start(earliest);
+  wheel_.start(time_of(*std::min_element(begin, end)));
   for (const EventKey* key = begin; key != end; ++key) wheel_.push(*key);
   pour(slots);
 }
@@ -83,13 +81,12 @@ void EventCalendar::pour(EventSlot* slots) {
   taken_ = 0;
   walked_ = 0;
   batch_ = true;
-  poured_.clear();
-  first_ = wheel_.pour(level_, poured_);
-  while (poured_.size() > kCrowd && level_ > kFinest) {
-    --level_;
-    for (const EventKey key : poured_) wheel_.push(key);
+  while (true) {
     poured_.clear();
     first_ = wheel_.pour(level_, poured_);
+    if (poured_.size() <= kCrowd || level_ == kFinest) break;
+    --level_;
+    for (const EventKey key : poured_) wheel_.push(key);
   }
   last_ = first_ | EventWheel::below(level_);
   shift_ = (level_ - kFinest) * EventWheel::kDigitBits;

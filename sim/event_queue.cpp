@@ -112,7 +112,7 @@ void EventQueue::fill_hole() const {
   remove_key(kRoot);
 }
 
-void EventQueue::start_calendar() {
+void EventQueue::start_calendar() const {
   gather();
   calendar_.start(slots_.data(), heap_.data() + kRoot, heap_.data() + heap_.size());
   heap_.resize(kRoot);

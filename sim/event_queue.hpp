@@ -111,7 +111,7 @@ class EventQueue {
   }
   void settle_root() const;
   void fill_hole() const;
-  void start_calendar();
+  void start_calendar() const;
   void gather() const;
   void index_all() const;
   void heapify() const;

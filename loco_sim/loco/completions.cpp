@@ -77,16 +77,17 @@ void completions::record(Flag word, const Completion& completion) {
   transport_.flag_fetch_or(word, static_cast<std::uint64_t>(completion.status) << ack_word::kOperations);
 }
 
-operation_error error_of(NodeId node, const Completion& failed, std::string_view which) {
-  return {failed.status,
-          "node " + std::to_string(node) + ": " + std::string(which) + std::string(name(failed.operation)) +
-              " to node " + std::to_string(failed.peer) + " failed: " + std::string(name(failed.status)),
-          failed.peer};
+operation_error failure(NodeId node, std::string_view what, NodeId peer, Status status) {
+  return {status,
+          "node " + std::to_string(node) + ": " + std::string(what) + " to node " + std::to_string(peer) +
+              " failed: " + std::string(name(status)),
+          peer};
 }
 
-operation_error completions::failure_of(Flag word, std::string_view which) {
+operation_error completions::failure_of(Flag word, const std::string& which) {
   const std::lock_guard lock(mutex_);
-  return error_of(transport_.my_node(), failures_.at(word), which);
+  const Completion& failed = failures_.at(word);
+  return failure(transport_.my_node(), which + std::string(name(failed.operation)), failed.peer, failed.status);
 }
 
 void completions::throw_failure(Flag word) { throw failure_of(word, ""); }

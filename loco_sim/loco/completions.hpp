@@ -57,7 +57,7 @@ class completions {
 
  private:
   void record(Flag word, const Completion& completion);
-  [[nodiscard]] operation_error failure_of(Flag word, std::string_view which);
+  [[nodiscard]] operation_error failure_of(Flag word, const std::string& which);
 
   Transport& transport_;
   Flag unwaited_;

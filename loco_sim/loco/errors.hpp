@@ -45,7 +45,7 @@ class size_error : public std::length_error {
 /// The verbs name of a status, e.g. "remote access error".
 [[nodiscard]] std::string_view name(Status status);
 [[nodiscard]] std::string_view name(Operation operation);
-/// What a failed operation of `node` is told as: "node 1: WHICHput to node 2 failed: STATUS".
-[[nodiscard]] operation_error error_of(NodeId node, const Completion& failed, std::string_view which = "");
+/// "node 1: WHAT to node 2 failed: STATUS".
+[[nodiscard]] operation_error failure(NodeId node, std::string_view what, NodeId peer, Status status);
 
 }  // namespace loco

@@ -12,12 +12,7 @@ namespace loco {
 namespace {
 void require_success(const nic::System& system, const nic::Cqe& cqe) {
   if (cqe.status == nic::Status::success) return;
-  const auto status = static_cast<Status>(cqe.status);
-  const NodeId peer = system.qp_peer_node(cqe.qp);
-  throw operation_error(status,
-                        "node " + std::to_string(system.qp_node(cqe.qp)) + ": a message to node " +
-                            std::to_string(peer) + " failed: " + std::string(name(status)),
-                        peer);
+  throw failure(system.qp_node(cqe.qp), "a message", system.qp_peer_node(cqe.qp), static_cast<Status>(cqe.status));
 }
 }  // namespace
 

@@ -73,9 +73,9 @@ class Client {
       }
       const std::size_t n = node_.poll(done);
       if (n == 0) node_.pause();
-      for (std::size_t k = 0; k < n; ++k) {
-        if (done[k].status != Status::success) throw error_of(node_.my_node(), done[k]);
-        answered(done[k].token);
+      for (const Completion& c : std::span(done).first(n)) {
+        if (c.status != Status::success) throw failure(node_.my_node(), name(c.operation), c.peer, c.status);
+        answered(c.token);
       }
     }
   }
