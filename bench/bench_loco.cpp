@@ -92,6 +92,15 @@ void rounds(benchmark::State& state, loco::barrier_options::Fence fence) {
   }
 }
 
+/// A key-value store of many nodes, 20 operations of each: how long it takes altogether, and how much the process
+/// grows.
+void kvstore_of_many(benchmark::State& state) {
+  const double before_kb = largest_kb();
+  run(state, "hardware: cx5-roce-25g\ntopology: {kind: star, nodes: " + std::to_string(state.range(0)) +
+                 "}\nworkload: {kind: kvstore, iterations: 20}\ncheck: []\n");
+  state.counters["kB_a_node"] = (largest_kb() - before_kb) * 1.024 / static_cast<double>(state.range(0));
+}
+
 void many_nodes(benchmark::internal::Benchmark* rounds) {
   rounds->Arg(64)->Arg(256)->Arg(512)->Arg(1024)->Iterations(1)->UseRealTime()->Unit(benchmark::kSecond);
 }
@@ -104,6 +113,7 @@ BENCHMARK_CAPTURE(kvstore, write, "write", "[]")->Arg(3)->Arg(128)->Unit(benchma
 BENCHMARK_CAPTURE(kvstore, mixed_checked, "mixed", "[rdmawait, sv, bal, rbl, lock, kvstore]")
     ->Arg(3)
     ->Unit(benchmark::kMillisecond);
+BENCHMARK(kvstore_of_many)->Arg(32)->Arg(128)->Arg(256)->Iterations(1)->Unit(benchmark::kSecond);
 BENCHMARK(barrier)->Arg(8)->Arg(32)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(rounds, fence, loco::barrier_options::Fence::all_nodes)->Apply(many_nodes);
 BENCHMARK_CAPTURE(rounds, no_fence, loco::barrier_options::Fence::none)->Apply(many_nodes);

@@ -48,7 +48,7 @@ void channel::wait_for_ready() { manager_.setup_service().wait_for_ready(*this);
 std::string channel::missing() const {
   std::vector<NodeId> nodes;
   for (NodeId node = 0; node < num_nodes(); ++node)
-    if (node != my_node() && !(connected_to_[node] && answered_[node])) nodes.push_back(node);
+    if (joins(node) && !(connected_to_[node] && answered_[node])) nodes.push_back(node);
   return "'" + name_ + "' has " + std::to_string(expected_.peers) + " peer(s); not joined by node(s) " + list_of(nodes);
 }
 
@@ -62,8 +62,8 @@ channel::RegionIndex channel::region_named(std::string_view name, std::uint64_t 
   require_simple(name);
   const auto found = std::ranges::find(regions_, name, &NamedRegion::name);
   if (found == regions_.end()) {
-    regions_.push_back(
-        {std::string(name), std::nullopt, false, std::nullopt, size, std::vector<std::optional<Region>>(num_nodes())});
+    std::vector<std::optional<Region>> unknown(expected_.only ? 1 : num_nodes());
+    regions_.push_back({std::string(name), std::nullopt, false, std::nullopt, size, std::move(unknown)});
     return regions_.size() - 1;
   }
   if (found->size != size)
@@ -101,15 +101,21 @@ channel::RegionIndex channel::symmetric_region(std::string_view name, std::uint6
 
 Region channel::local(RegionIndex region) const { return regions_[region].local.value(); }
 
-bool channel::reaches(RegionIndex region, NodeId node) const {
-  return node < num_nodes() && (node == my_node() ? regions_[region].local : regions_[region].remote[node]).has_value();
+const std::optional<Region>& channel::copy_of(const NamedRegion& region, NodeId node) const {
+  static const std::optional<Region> none;
+  if (node == my_node()) return region.local;
+  if (!joins(node)) return none;
+  return expected_.only ? region.remote.front() : region.remote[node];
 }
 
+bool channel::reaches(RegionIndex region, NodeId node) const { return copy_of(regions_[region], node).has_value(); }
+
 const Region& channel::remote(RegionIndex region, NodeId node) const {
-  if (!reaches(region, node))
+  const std::optional<Region>& copy = copy_of(regions_[region], node);
+  if (!copy)
     throw ownership_error("node " + std::to_string(my_node()) + " has no access to region '" + name_ + "." +
                           regions_[region].name + "' of node " + std::to_string(node));
-  return *(node == my_node() ? regions_[region].local : regions_[region].remote[node]);
+  return *copy;
 }
 
 std::vector<region_request> channel::requests_to(NodeId peer) const {
@@ -146,7 +152,7 @@ void channel::accept(NodeId peer, const std::vector<region_offer>& offered) {
     Region region = offer.region;
     region.node = peer;
     const auto found = std::ranges::find(regions_, offer.name, &NamedRegion::name);
-    if (found != regions_.end()) found->remote[peer] = region;
+    if (found != regions_.end()) found->remote[expected_.only ? 0 : peer] = region;
   }
   connected_to_[peer] = true;
   ++connected_;

@@ -23,6 +23,9 @@ class manager;
 /// How many peers must connect before a channel is ready.
 struct expect_num {
   std::uint32_t peers = 0;
+  /// The one node that the endpoint is joined with, such as the writer for a reader of a ring; else it is joined with
+  /// every node that has an endpoint of the name.
+  std::optional<NodeId> only = std::nullopt;
 };
 
 /// What an object of `nodes` nodes waits for: as many peers as the program says, or all.
@@ -90,9 +93,15 @@ class channel {
     bool expected = false;
     std::optional<NodeId> only_from;  ///< expected of this peer only
     std::uint64_t size = 0;
-    std::vector<std::optional<Region>> remote;  ///< by node
+    std::vector<std::optional<Region>> remote;  ///< by node, or that of the only one
   };
 
+  /// Is this endpoint joined with that node's?
+  [[nodiscard]] bool joins(NodeId node) const {
+    return expected_.only ? node == *expected_.only : node != my_node() && node < num_nodes();
+  }
+  /// A node's copy, once it is known.
+  [[nodiscard]] const std::optional<Region>& copy_of(const NamedRegion& region, NodeId node) const;
   RegionIndex region_named(std::string_view name, std::uint64_t size);
   [[nodiscard]] std::vector<region_request> requests_to(NodeId peer) const;
   /// Empty when this endpoint provides what is asked for, else what is wrong.

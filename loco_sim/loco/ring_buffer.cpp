@@ -14,6 +14,11 @@ namespace loco {
 
 namespace {
 constexpr std::uint64_t cells_of(std::uint64_t bytes) { return (bytes + 7) / 8; }
+
+/// Readers have nothing to say to each other: of n rings on n nodes, n^2 pairs are joined, not n^3.
+expect_num joined(NodeId me, NodeId writer, std::uint32_t readers) {
+  return me == writer ? expect_num{readers} : expect_num{std::min(readers, 1U), writer};
+}
 }  // namespace
 
 ring_options ring_buffer::filled(ring_options options) const {
@@ -33,9 +38,9 @@ ring_options ring_buffer::filled(ring_options options) const {
   return options;
 }
 
-std::uint32_t ring_buffer::peers() const {
+expect_num ring_buffer::peers() const {
   const auto readers = static_cast<std::uint32_t>(options_.readers.size());
-  return std::ranges::binary_search(options_.readers, writer_) ? readers - 1 : readers;
+  return joined(my_node(), writer_, std::ranges::binary_search(options_.readers, writer_) ? readers - 1 : readers);
 }
 
 std::vector<NodeId> ring_buffer::tail_owners() const {
@@ -45,29 +50,36 @@ std::vector<NodeId> ring_buffer::tail_owners() const {
 }
 
 void ring_buffer::start() {
-  for (std::uint32_t i = 0; i < options_.heads; ++i) under_way_.emplace_back(mgr());
+  const auto me = std::ranges::lower_bound(options_.readers, my_node());
+  if (me != options_.readers.end() && *me == my_node())
+    first_tail_ = static_cast<std::size_t>(me - options_.readers.begin()) * options_.threads_per_node;
+  if (my_node() == writer_) {
+    for (std::uint32_t i = 0; i < options_.heads; ++i) under_way_.push_back(std::make_unique<ack_key>(mgr()));
+  } else {
+    options_.readers = std::vector<NodeId>();
+  }
   join();
 }
 
 ring_buffer::ring_buffer(manager& mgr, std::string_view name, NodeId writer, ring_options options)
-    : channel(mgr, name, expect_num{0}),
+    : channel(mgr, name, joined(mgr.my_node(), writer, 0)),
       writer_(writer),
       options_(filled(std::move(options))),
       cells_count_(options_.bytes / kCell),
-      cells_(*this, "cells", options_.bytes, expect_num{peers()}),
-      heads_(*this, "heads", std::vector<NodeId>(options_.heads, writer), expect_num{peers()}),
-      tails_(*this, "tails", tail_owners(), expect_num{peers()}) {
+      cells_(*this, "cells", options_.bytes, peers()),
+      heads_(*this, "heads", std::vector<NodeId>(options_.heads, writer), peers()),
+      tails_(*this, "tails", tail_owners(), peers(), my_node() == writer ? array_use::all : array_use::own) {
   start();
 }
 
 ring_buffer::ring_buffer(channel& parent, std::string_view name, NodeId writer, ring_options options)
-    : channel(parent, name, expect_num{0}),
+    : channel(parent, name, joined(parent.my_node(), writer, 0)),
       writer_(writer),
       options_(filled(std::move(options))),
       cells_count_(options_.bytes / kCell),
-      cells_(*this, "cells", options_.bytes, expect_num{peers()}),
-      heads_(*this, "heads", std::vector<NodeId>(options_.heads, writer), expect_num{peers()}),
-      tails_(*this, "tails", tail_owners(), expect_num{peers()}) {
+      cells_(*this, "cells", options_.bytes, peers()),
+      heads_(*this, "heads", std::vector<NodeId>(options_.heads, writer), peers()),
+      tails_(*this, "tails", tail_owners(), peers(), my_node() == writer ? array_use::all : array_use::own) {
   start();
 }
 
@@ -143,10 +155,10 @@ bool ring_buffer::try_send(std::span<const std::byte> text) {
   if (!room_for(words_.size())) return false;
   write_cells(sent_, words_);
   const std::size_t turn = messages_++ % options_.heads;
-  if (options_.wait_for_previous_head) wait_for_head(under_way_[turn]);  // so that it is not this head that is pushed
+  if (options_.wait_for_previous_head) wait_for_head(*under_way_[turn]);  // so that it is not this head that is pushed
   sent_ += words_.size();
   heads_[turn].store(sent_);
-  heads_[turn].push(receivers(), &under_way_[turn]);
+  heads_[turn].push(receivers(), under_way_[turn].get());
   call.set_result(1);
   return true;
 }
@@ -161,19 +173,16 @@ ring_buffer::seat& ring_buffer::my_seat() {
   const std::lock_guard lock(mutex_);
   const auto [found, fresh] = seats_.try_emplace(transport().my_thread());
   if (!fresh) return found->second;
-  const auto node = std::ranges::lower_bound(options_.readers, my_node());
-  const bool reads = node != options_.readers.end() && *node == my_node();
-  if (!reads || seats_.size() > options_.threads_per_node) {
+  if (!first_tail_ || seats_.size() > options_.threads_per_node) {
     seats_.erase(found);
-    if (!reads)
+    if (!first_tail_)
       throw ownership_error("ring buffer '" + full_name() + "': node " + std::to_string(my_node()) +
                             " is not declared as a reader, " + text_of(options_.readers));
     throw ownership_error("ring buffer '" + full_name() + "': node " + std::to_string(my_node()) + " has " +
                           std::to_string(options_.threads_per_node) +
                           " reading thread(s): another one may not receive");
   }
-  const auto rank = static_cast<std::size_t>(node - options_.readers.begin());
-  found->second.index = rank * options_.threads_per_node + seats_.size() - 1;
+  found->second.index = *first_tail_ + seats_.size() - 1;
   return found->second;
 }
 

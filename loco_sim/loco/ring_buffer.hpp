@@ -17,9 +17,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -92,7 +92,7 @@ class ring_buffer : public channel {
   };
 
   [[nodiscard]] ring_options filled(ring_options options) const;
-  [[nodiscard]] std::uint32_t peers() const;
+  [[nodiscard]] expect_num peers() const;
   [[nodiscard]] std::vector<NodeId> tail_owners() const;
   void start();
   [[nodiscard]] seat& my_seat();
@@ -106,18 +106,19 @@ class ring_buffer : public channel {
   void read_cells(std::uint64_t position, std::span<std::byte> out);
 
   NodeId writer_;
-  ring_options options_;
-  std::uint64_t cells_count_;  ///< S of the paper
+  ring_options options_;                   ///< with the readers' names where the writer is: others need them no more
+  std::optional<std::size_t> first_tail_;  ///< of this node's threads, if it reads
+  std::uint64_t cells_count_;              ///< S of the paper
   shared_bytes cells_;
   var_array<std::uint64_t> heads_;
   var_array<std::uint64_t> tails_;
 
-  std::deque<ack_key> under_way_;     ///< by head: d of the paper; a deque does not move what it holds
-  std::uint64_t sent_ = 0;            ///< the writer's own knowledge of the head
-  std::uint64_t messages_ = 0;        ///< sent
-  std::uint64_t least_tail_ = 0;      ///< of all readers, when the writer looked last
-  std::vector<std::uint64_t> words_;  ///< of the message being sent
-  std::vector<NodeId> answering_;     ///< of the peers, once some have failed
+  std::vector<std::unique_ptr<ack_key>> under_way_;  ///< by head: d of the paper
+  std::uint64_t sent_ = 0;                           ///< the writer's own knowledge of the head
+  std::uint64_t messages_ = 0;                       ///< sent
+  std::uint64_t least_tail_ = 0;                     ///< of all readers, when the writer looked last
+  std::vector<std::uint64_t> words_;                 ///< of the message being sent
+  std::vector<NodeId> answering_;                    ///< of the peers, once some have failed
   std::mutex mutex_;
   std::map<std::uint32_t, seat> seats_;  ///< by thread
 };

@@ -48,7 +48,7 @@ void setup::join(channel& endpoint) {
   work_and_tell([&] {
     endpoint.joined_ = true;
     for (NodeId peer = 0; peer < transport_.num_nodes(); ++peer)
-      if (peer != transport_.my_node()) send_join(endpoint, peer);
+      if (endpoint.joins(peer)) send_join(endpoint, peer);
     if (const auto early = early_.extract(endpoint.full_name()); !early.empty())
       for (const auto& [from, message] : early.mapped()) answer(endpoint, from, message);
   });
@@ -105,7 +105,7 @@ void setup::answer(channel& endpoint, NodeId from, const setup_message& message)
   }
   send(from,
        {.kind = setup_message::Kind::connect, .channel = message.channel, .offers = endpoint.offers(message.requests)});
-  if (!endpoint.answered_[from]) {
+  if (endpoint.joins(from) && !endpoint.answered_[from]) {
     endpoint.answered_[from] = true;
     ++endpoint.joined_by_;
     if (endpoint.ready()) news_ = true;
@@ -118,7 +118,7 @@ void setup::answer(channel& endpoint, NodeId from, const setup_message& message)
 
 void setup::handle_connect(NodeId from, const setup_message& message) {
   const auto found = endpoints_.find(message.channel);
-  if (found == endpoints_.end() || found->second->connected_to_[from]) return;
+  if (found == endpoints_.end() || !found->second->joins(from) || found->second->connected_to_[from]) return;
   channel& endpoint = *found->second;
   endpoint.accept(from, message.offers);
   news_ = endpoint.ready();

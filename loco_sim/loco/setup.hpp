@@ -1,9 +1,9 @@
 // Finds the endpoints of channels by name and joins them (LOCO paper, App. A.2).
 //
-// An endpoint sends each peer a join: its name, its terms (what both must say alike, such as who owns a variable) and
-// the regions it expects of that peer. A peer without an endpoint of that name keeps the join until it has one. A peer
-// with one compares terms and regions and answers with a connect (where the regions are) or, when they do not fit,
-// with a refuse; then both sides hold the error.
+// An endpoint sends each peer (or the only one it is joined with: expect_num) a join: its name, its terms (what both
+// must say alike, such as who owns a variable) and the regions it expects of that peer. A peer without an endpoint of
+// that name keeps the join until it has one. A peer with one compares terms and regions and answers with a connect
+// (where the regions are) or, when they do not fit, with a refuse; then both sides hold the error.
 //
 // The manager's service thread calls handle(); program threads construct endpoints and wait. Callbacks run under
 // the lock, on the service thread or within the endpoint's join(), and must not wait for anything.
@@ -28,7 +28,7 @@ class setup {
   /// Throws setup_error when this node already has an endpoint of that name, or the name is malformed.
   void add(channel& endpoint);
   void remove(const channel& endpoint);
-  /// Sends the join messages of an endpoint to all peers.
+  /// Sends the join messages of an endpoint to the peers that it is joined with.
   void join(channel& endpoint);
 
   /// One message from a peer; errors are kept for wait_for_ready().

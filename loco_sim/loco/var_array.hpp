@@ -6,15 +6,20 @@
 // whose arrays have different lengths or owners are told so. Elements of a cache line or more start on a cache line.
 #pragma once
 
-#include <deque>
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/var.hpp"
 
 namespace loco {
+
+/// What a node does with an array: it looks at all elements, or at its own alone. Then it has no others, which makes
+/// n arrays of n elements on n nodes take n^2 places, not n^3.
+enum class array_use : std::uint8_t { all, own };
 
 template <typename T>
 class var_array : private shared_bytes {
@@ -22,8 +27,9 @@ class var_array : private shared_bytes {
   using Element = owned_part<T>;
 
   /// One element for each entry of `owners`.
-  var_array(channel& parent, std::string_view name, std::span<const NodeId> owners, expect_num expected)
-      : shared_bytes(parent, name, owners.size() * kStride, expected, owners_text(owners)) {
+  var_array(channel& parent, std::string_view name, std::span<const NodeId> owners, expect_num expected,
+            array_use use = array_use::all)
+      : shared_bytes(parent, name, owners.size() * kStride, expected, owners_text(owners)), use_(use) {
     create(owners);
   }
   var_array(manager& mgr, std::string_view name, std::span<const NodeId> owners)
@@ -35,8 +41,13 @@ class var_array : private shared_bytes {
   using shared_bytes::ready;
   using shared_bytes::wait_for_ready;
 
+  /// Of the elements that this node has, which iteration visits.
   [[nodiscard]] std::size_t size() const { return elements_.size(); }
-  [[nodiscard]] Element& operator[](std::size_t i) { return elements_.at(i); }
+  /// Element i of the whole array. Throws std::out_of_range when this node does not have it.
+  [[nodiscard]] Element& operator[](std::size_t i) {
+    if (use_ == array_use::own) i = static_cast<std::size_t>(std::ranges::find(own_, i) - own_.begin());
+    return elements_.at(i);
+  }
   [[nodiscard]] auto begin() { return elements_.begin(); }
   [[nodiscard]] auto end() { return elements_.end(); }
 
@@ -46,15 +57,20 @@ class var_array : private shared_bytes {
   static constexpr std::uint64_t kStride = kBytes < kLine ? kBytes : (kBytes + kLine - 1) / kLine * kLine;
 
   void create(std::span<const NodeId> owners) {
-    for (const NodeId owner : owners) {
-      require_node(owner, "an owner");
-      const std::size_t i = elements_.size();
+    const bool own = use_ == array_use::own;
+    elements_.reserve(own ? static_cast<std::size_t>(std::ranges::count(owners, my_node())) : owners.size());
+    for (std::size_t i = 0; i < owners.size(); ++i) {
+      require_node(owners[i], "an owner");
+      if (own && owners[i] != my_node()) continue;
+      if (own) own_.push_back(i);
       elements_.emplace_back(static_cast<shared_bytes&>(*this), full_name() + "/ov" + std::to_string(i), i * kStride,
-                             owner);
+                             owners[i]);
     }
   }
 
-  std::deque<Element> elements_;  // a deque never moves what it holds
+  array_use use_ = array_use::all;
+  std::vector<std::size_t> own_;  // which ones elements_ has, when these are not all
+  std::vector<Element> elements_;
 };
 
 }  // namespace loco

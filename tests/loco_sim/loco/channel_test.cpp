@@ -82,6 +82,29 @@ TEST_CASE("every endpoint is joined by and connected to every other one") {
   });
 }
 
+TEST_CASE("an endpoint with one partner is joined with that one alone") {
+  ThreadCluster cluster(4);
+  cluster.run([](loco::Transport& transport) {
+    loco::manager mgr(transport);
+    const bool centre = mgr.my_node() == 2;
+    probe p(mgr, "p", 16, centre ? loco::expect_num{3} : loco::expect_num{1, 2});
+    loco::barrier bar(mgr, "bar");
+    mgr.wait_for_ready();
+    bar.waiting();
+    const std::set<loco::NodeId> others = centre ? std::set<loco::NodeId>{0, 1, 3} : std::set<loco::NodeId>{2};
+    if (p.connected != others || p.joined != others) throw std::logic_error("joined with others than it should be");
+    for (const auto n : others)
+      if (p.region_of(n).size != 16 || p.region_of(n).node != n) throw std::logic_error("wrong region");
+    if (centre) return;
+    try {
+      (void)p.region_of((mgr.my_node() + 1) % 2);
+    } catch (const loco::ownership_error&) {
+      return;
+    }
+    throw std::logic_error("another one's region is out of reach");
+  });
+}
+
 namespace {
 /// Counts for each peer that has joined, in a sub-channel that is made when it does (LOCO paper, App. A.2).
 class per_participant : public loco::channel {

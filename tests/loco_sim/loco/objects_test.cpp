@@ -348,3 +348,39 @@ TEST_CASE("an array of owned variables has one owner an element") {
     require(sum == 33, "10 + 11 + 12");
   });
 }
+
+TEST_CASE("a node may have its own elements of an array alone") {
+  struct table : loco::channel {
+    table(loco::manager& mgr, std::span<const loco::NodeId> owners, loco::array_use use)
+        : channel(mgr, "t", {}), of(*this, "of", owners, loco::expect_num{mgr.num_nodes() - 1}, use) {
+      join();
+    }
+    loco::var_array<std::uint64_t> of;
+  };
+  ThreadCluster cluster(2);
+  cluster.run([](loco::Transport& transport) {
+    loco::manager mgr(transport);
+    const std::array<loco::NodeId, 5> owners = {0, 1, 0, 1, 1};
+    const bool sees_all = mgr.my_node() == 0;
+    table t(mgr, owners, sees_all ? loco::array_use::all : loco::array_use::own);
+    loco::barrier bar(mgr, "bar");
+    mgr.wait_for_ready();
+    require(t.of.size() == (sees_all ? 5 : 3), "how many elements the node has");
+    for (const std::size_t i : {1U, 3U, 4U}) {
+      require(t.of[i].full_name() == "t/of/ov" + std::to_string(i), "the name is that of the whole array");
+      if (sees_all) continue;
+      t.of[i].store(10 * i);
+      t.of[i].push_broadcast();
+    }
+    bool missing = false;
+    try {
+      (void)t.of[2];
+    } catch (const std::out_of_range&) {
+      missing = true;
+    }
+    require(missing != sees_all, "another node's element");
+    bar.waiting();
+    for (const std::size_t i : {1U, 3U, 4U})
+      if (sees_all) require(t.of[i].load() == 10 * i, "it is where the other node put it");
+  });
+}

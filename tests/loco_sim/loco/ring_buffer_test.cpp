@@ -2,9 +2,12 @@
 // sizes and wherever the ring's end falls.
 #include "loco_sim/loco/ring_buffer.hpp"
 
+#include <array>
 #include <cstring>
+#include <deque>
 #include <string>
 
+#include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
@@ -183,6 +186,41 @@ TEST_CASE("wrong uses of a ring buffer say what is wrong") {
                                  mgr.wait_for_ready();
                                }),
                     contains_text("'ring/cells.val' of"));
+}
+
+TEST_CASE("nodes that disagree about who writes are told so, all of them") {
+  std::array<std::string, 3> text;
+  on_threads(3, [&](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::ring_buffer ring(mgr, "ring", (node.my_node() + 1) % 3);  // nobody takes itself for the writer
+    try {
+      mgr.wait_for_ready();
+    } catch (const loco::setup_error& error) {
+      text[node.my_node()] = error.what();
+    }
+  });
+  for (const std::string& said : text)
+    CHECK_THAT(said, contains_text("'ring/heads'") && contains_text("owned by node"));
+}
+
+TEST_CASE("rings of many nodes are joined by pairs of a writer and a reader") {
+  // Each of the 4 channels of a ring (itself, cells, heads, tails) takes a join and a connect in each direction: 16
+  // messages a ring and reader. Were readers joined with readers, it would be 8 n a ring and reader.
+  const auto messages = [](std::uint32_t nodes, bool with_rings) {
+    ThreadCluster cluster(nodes);
+    cluster.run([&](loco::Transport& node) {
+      loco::manager mgr(node);
+      std::deque<loco::ring_buffer> rings;
+      for (loco::NodeId writer = 0; with_rings && writer < nodes; ++writer)
+        rings.emplace_back(mgr, "ring" + std::to_string(writer), writer);
+      loco::barrier bar(mgr, "bar");
+      mgr.wait_for_ready();
+      bar.waiting();  // nobody leaves before all have been answered
+    });
+    return cluster.control_messages();
+  };
+  for (const std::uint32_t nodes : {2U, 5U, 9U})
+    CHECK(messages(nodes, true) - messages(nodes, false) == 16 * nodes * (nodes - 1));
 }
 
 TEST_CASE("without waiting for the previous head a reader sees a head before its message, and the check finds it") {

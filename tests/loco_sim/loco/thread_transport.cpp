@@ -244,6 +244,7 @@ std::size_t ThreadTransport::poll(std::span<Completion> out) {
 void ThreadTransport::send_control(NodeId to, std::string body) {
   const std::lock_guard lock(cluster_.mutex_);
   cluster_.nodes_.at(to)->inbox_.push_back({node_, std::move(body)});
+  ++cluster_.control_messages_;
   cluster_.changed();
 }
 

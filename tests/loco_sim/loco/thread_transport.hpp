@@ -39,6 +39,9 @@ class ThreadCluster {
   /// In order for each thread; `thread` as node * 100 + thread.
   [[nodiscard]] std::vector<std::string> calls(std::uint32_t thread) const;
 
+  /// Messages that nodes have sent each other to set up their channels.
+  [[nodiscard]] std::uint64_t control_messages() const { return control_messages_; }
+
  private:
   friend class ThreadTransport;
 
@@ -51,6 +54,7 @@ class ThreadCluster {
   std::uint32_t live_ = 0;
   std::uint32_t live_programs_ = 0;
   std::uint32_t waiting_ = 0;  ///< threads that wait for version_ to move on
+  std::uint64_t control_messages_ = 0;
   bool stuck_ = false;
   bool closing_ = false;
   std::exception_ptr failure_;
