@@ -41,13 +41,13 @@ void add_receive_queue(Hasher& h, const ReceiveQueue& q) {
 }
 
 void add_thread(Hasher& h, const Thread& t) {
-  h.add_all(t.state, t.changed, t.watch_all, t.buffer.size(), t.watched.size());
+  h.add_all(t.state, t.changed, t.watched.everything(), t.buffer.size(), t.watched.keys().size());
   for (std::size_t i = 0; i < t.buffer.size(); ++i) {
     const StoreEntry& e = t.buffer[i];
     h.add_all(e.doorbell, e.blueflame, e.receive, e.address, e.value, e.qp, e.posted);
   }
   std::uint64_t watched = 0;  // a set
-  for (const std::uint64_t key : t.watched) watched += mix(key);
+  for (const std::uint64_t key : t.watched.keys()) watched += mix(key);
   h.add(watched);
 }
 

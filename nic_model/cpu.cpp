@@ -12,24 +12,6 @@
 namespace loco::nic {
 
 namespace {
-constexpr std::size_t kWatchMax = 32;
-
-void add_watch(Thread& thread, std::uint64_t key) {
-  if (thread.watch_all) return;
-  const std::uint64_t bit = watch_bit(key);
-  if ((thread.watch_bits & bit) != 0) {
-    for (const std::uint64_t k : thread.watched) {
-      if (k == key) return;
-    }
-  }
-  thread.watch_bits |= bit;
-  if (thread.watched.size() == kWatchMax) {
-    thread.watch_all = true;
-  } else {
-    thread.watched.push_back(key);
-  }
-}
-
 struct Seen {
   std::uint64_t value;
   SubeventId source;
@@ -103,7 +85,7 @@ const HardwareProfile& Cpu::profile() const { return engine_.profile(); }
 std::uint64_t Cpu::load(Address address, OpId op) {
   Thread& thread = engine_.state.threads[thread_];
   check_word(engine_.state, thread.node, address);
-  add_watch(thread, watch_key(WatchKind::word, address));
+  thread.watched.add(watch_key(WatchKind::word, address));
   const Seen seen = look(engine_.state, thread, address);
   engine_.begin({.stamp = Stamp::aCR,
                  .thread = thread_,
@@ -143,7 +125,7 @@ std::uint64_t Cpu::compare_swap(Address address, std::uint64_t expected, std::ui
   if (!store_buffer_empty()) throw std::logic_error("locked instruction with a store buffer that is not empty");
   Thread& thread = engine_.state.threads[thread_];
   check_word(engine_.state, thread.node, address);
-  add_watch(thread, watch_key(WatchKind::word, address));
+  thread.watched.add(watch_key(WatchKind::word, address));
   HostMemory& memory = engine_.state.hosts[thread.node].memory;
   const Seen seen = look(engine_.state, thread, address);
   if (seen.value != expected) {
@@ -234,21 +216,21 @@ PostResult Cpu::post_srq_recv(SrqId id, std::span<const RecvWqe> wqes) {
 
 bool Cpu::srq_limit_reached(SrqId id) {
   ReceiveQueue& queue = engine_.state.receive_queues.at(id);
-  add_watch(engine_.state.threads[thread_], watch_key(WatchKind::srq, id));
+  engine_.state.threads[thread_].watched.add(watch_key(WatchKind::srq, id));
   return std::exchange(queue.limit_reached, false);
 }
 
 bool Cpu::cq_empty(CqId id) const { return engine_.state.cqs.at(id).cqes.empty(); }
 
 bool Cpu::cq_failed(CqId id) {
-  add_watch(engine_.state.threads[thread_], watch_key(WatchKind::cq, id));
+  engine_.state.threads[thread_].watched.add(watch_key(WatchKind::cq, id));
   return engine_.state.cqs.at(id).failed;
 }
 
 std::size_t Cpu::poll_cq(CqId id, std::span<Cqe> out) {
   CompletionQueue& cq = engine_.state.cqs.at(id);
   if (cq.node != node()) throw std::invalid_argument("a thread polls a completion queue of another node");
-  add_watch(engine_.state.threads[thread_], watch_key(WatchKind::cq, id));
+  engine_.state.threads[thread_].watched.add(watch_key(WatchKind::cq, id));
   std::size_t taken = 0;
   while (taken < out.size() && !cq.cqes.empty()) {
     out[taken++] = cq.cqes.front();
@@ -263,7 +245,7 @@ SubeventId Cpu::record(Stamp stamp, OpId op, NodeId peer) {
 
 std::uint64_t Cpu::flag_load(std::uint32_t flag) {
   Thread& thread = engine_.state.threads[thread_];
-  add_watch(thread, watch_key(WatchKind::flag, flag));
+  thread.watched.add(watch_key(WatchKind::flag, flag));
   return engine_.state.hosts[thread.node].flags.at(flag);
 }
 
@@ -294,13 +276,11 @@ std::uint64_t Cpu::flag_fetch_add(std::uint32_t flag, std::uint64_t value) {
   return old;
 }
 
-void Cpu::watch(std::uint64_t key) { add_watch(engine_.state.threads[thread_], watch_key(WatchKind::user, key)); }
+void Cpu::watch(std::uint64_t key) { engine_.state.threads[thread_].watched.add(watch_key(WatchKind::user, key)); }
 
 void Cpu::forget_watched() {
   Thread& thread = engine_.state.threads[thread_];
   thread.watched.clear();
-  thread.watch_bits = 0;
-  thread.watch_all = false;
   thread.changed = false;
 }
 
@@ -321,8 +301,6 @@ void Cpu::pause_from(sim::Duration ahead, sim::Duration turn, sim::Duration take
   Thread& thread = engine_.state.threads[thread_];
   if (thread.changed) {
     thread.watched.clear();
-    thread.watch_bits = 0;
-    thread.watch_all = false;
     thread.changed = false;
     thread.take = {};
     resume_after(ahead + turn);

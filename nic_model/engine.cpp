@@ -39,21 +39,10 @@ SubeventId Engine::instant_write(Subevent subevent) {
   return id;
 }
 
-namespace {
-bool watches(const Thread& thread, std::uint64_t low, std::uint64_t high) {
-  if (thread.watch_all) return true;
-  if (low == high && (thread.watch_bits & watch_bit(low)) == 0) return false;
-  for (const std::uint64_t key : thread.watched) {
-    if (key >= low && key <= high) return true;
-  }
-  return false;
-}
-}  // namespace
-
 void Engine::touched(NodeId node, std::uint64_t key, ThreadId except) {
   const bool is_completion = kind_of(key) == WatchKind::cq;
   for (const ThreadId id : state.hosts[node].threads) {
-    if (id != except && watches(state.threads[id], key, key)) wake(id, is_completion);
+    if (id != except && state.threads[id].watched.touched_by(key)) wake(id, is_completion);
   }
 }
 
@@ -61,7 +50,7 @@ void Engine::touched_bytes(NodeId node, Address address, std::uint64_t size, Thr
   const std::uint64_t low = watch_key(WatchKind::word, word_of(address));
   const std::uint64_t high = watch_key(WatchKind::word, word_of(address + size - 1));
   for (const ThreadId id : state.hosts[node].threads) {
-    if (id != except && watches(state.threads[id], low, high)) wake(id, false);
+    if (id != except && state.threads[id].watched.touched_by_words(low, high)) wake(id, false);
   }
 }
 
@@ -79,8 +68,6 @@ void Engine::wake(ThreadId id, bool completion) {
   }
   thread.state = ThreadState::scheduled;
   thread.watched.clear();
-  thread.watch_bits = 0;
-  thread.watch_all = false;
   if (!completion) thread.take = {};
   schedule(kEventThreadStep, id, 0, (at < thread.paused_at ? thread.paused_at : at) + thread.take);
 }

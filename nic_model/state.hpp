@@ -17,6 +17,7 @@
 #include "nic_model/queue_pair_state.hpp"
 #include "nic_model/system.hpp"
 #include "nic_model/verbs.hpp"
+#include "nic_model/watch_set.hpp"
 #include "nic_model/window.hpp"
 #include "sim/event_queue.hpp"
 #include "sim/lazy.hpp"
@@ -66,27 +67,12 @@ struct StoreEntry {
 
 enum class ThreadState : std::uint8_t { running, scheduled, paused, draining, waiting_room, stopped };
 
-/// Keys of watch sets: the kind in the upper bits.
-enum class WatchKind : std::uint8_t { word, cq, flag, user, srq };
-[[nodiscard]] constexpr std::uint64_t watch_key(WatchKind kind, std::uint64_t key) {
-  return (static_cast<std::uint64_t>(kind) << 60U) | key;
-}
-
-[[nodiscard]] constexpr WatchKind kind_of(std::uint64_t watch_key) { return static_cast<WatchKind>(watch_key >> 60U); }
-
-/// The bit of a key, or of the keys of memory next to each other.
-[[nodiscard]] constexpr std::uint64_t watch_bit(std::uint64_t key) {
-  return std::uint64_t{1} << ((key ^ key >> 6U ^ key >> 57U) & 63U);
-}
-
 struct Thread {
   NodeId node = 0;
   ThreadState state = ThreadState::scheduled;
-  bool changed = false;    // something watched has changed since it was looked at
-  bool watch_all = false;  // the watch set has overflowed: every change on the node counts
+  bool changed = false;  // something watched has changed since it was looked at
   sim::Ring<StoreEntry> buffer{};
-  std::vector<std::uint64_t> watched{};
-  std::uint64_t watch_bits = 0;  // a bit for each key of it, by a hash: most changes concern nobody
+  WatchSet watched{};
   sim::SimTime paused_at{};
   sim::Duration turn{};
   sim::Duration take{};      // of a polling loop that finds an entry in its completion queue: until it has taken it
