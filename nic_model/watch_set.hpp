@@ -34,8 +34,8 @@ class WatchSet {
   }
 
   void clear() {
-    if (keys_.size() > kFew) std::ranges::fill(table_, kNone);
     keys_.clear();
+    mask_ = 0;
     bits_ = 0;
     everything_ = false;
   }
@@ -74,9 +74,8 @@ class WatchSet {
 
   /// Where a key is in the table, or would be: linear probing from a multiplicative hash (Knuth, TAOCP 3, 6.4).
   [[nodiscard]] std::size_t place(std::uint64_t key) const {
-    const std::size_t mask = table_.size() - 1;
-    std::size_t i = static_cast<std::size_t>(key * 0x9e3779b97f4a7c15U >> 32U) & mask;
-    while (table_[i] != kNone && table_[i] != key) i = (i + 1) & mask;
+    std::size_t i = static_cast<std::size_t>(key * 0x9e3779b97f4a7c15U >> 32U) & mask_;
+    while (table_[i] != kNone && table_[i] != key) i = (i + 1) & mask_;
     return i;
   }
 
@@ -90,17 +89,21 @@ class WatchSet {
     bits_ |= bit(key);
     keys_.push_back(key);
     entry = key;
-    if (2 * keys_.size() > table_.size()) fill_table();
+    if (2 * keys_.size() > mask_ + 1) fill_table();
   }
 
-  /// Puts all keys into a table that is at most half full.
+  /// Puts all keys into a table of twice the size, which it fills to a quarter.
   [[gnu::noinline]] void fill_table() {
-    if (2 * keys_.size() > table_.size()) table_.assign(std::max<std::size_t>(4 * kFew, 2 * table_.size()), kNone);
+    const std::size_t size = mask_ == 0 ? 4 * kFew : 2 * (mask_ + 1);
+    if (table_.size() < size) table_.resize(size);
+    std::fill_n(table_.begin(), size, kNone);
+    mask_ = size - 1;
     for (const std::uint64_t key : keys_) table_[place(key)] = key;
   }
 
   std::vector<std::uint64_t> keys_;
-  std::vector<std::uint64_t> table_;  // with more than kFew keys; else nothing is in it
+  std::vector<std::uint64_t> table_;  // with more than kFew keys, the first mask_ + 1 entries of it
+  std::size_t mask_ = 0;
   std::uint64_t bits_ = 0;
   bool everything_ = false;
 };

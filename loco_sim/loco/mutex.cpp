@@ -207,11 +207,11 @@ bool acquisition::poll() {
 
 bool acquisition::advance() {
   mutex_array::local_lock& lock = *local_;
-  const mutex_array::place at = locks_.place_of(lock_);
   if (step_ == Step::queue) {
     if (locks_.transport().flag_peek(lock.serving) != turn_) return false;
     lock.turn = turn_;
     if (lock.handed_over) return got();
+    const mutex_array::place at = locks_.place_of(lock_);
     locks_.mgr().fetch_add(answer_.address(), at.region, at.next, 1, &key_);
     step_ = Step::ticket;
   }
@@ -223,6 +223,7 @@ bool acquisition::advance() {
       if (lock.ticket == serving) return got();
       locks_.require_progress(lock_, serving, patience_);
     }
+    const mutex_array::place at = locks_.place_of(lock_);
     locks_.mgr().get(answer_.address(), at.region, at.serving, kWord, &key_);
     step_ = Step::serving;
   }

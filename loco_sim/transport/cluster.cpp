@@ -115,7 +115,8 @@ void SimulatedCluster::thread_main(std::uint32_t id) {
 void SimulatedCluster::run(nic::Cpu& cpu) {
   cpu_ = &cpu;
   current_ = cpu.thread();
-  if (threads_[current_]->halted) {
+  running_ = threads_[current_].get();
+  if (running_->halted) {
     cpu.stop();
     cpu_ = nullptr;
     return;
@@ -144,14 +145,13 @@ void SimulatedCluster::call_outside(const std::function<void()>& f) {
   if (outside_failure_) std::rethrow_exception(std::exchange(outside_failure_, nullptr));
 }
 
-SimThread& SimulatedCluster::current() {
+void SimulatedCluster::refuse() const {
   if (closing_) throw sim::FiberCancelled{};
-  if (cpu_ == nullptr) throw std::logic_error("a transport is used outside of its cluster's run");
-  return *threads_[current_];
+  throw std::logic_error("a transport is used outside of its cluster's run");
 }
 
 void SimulatedCluster::suspend() {
-  SimThread& thread = *threads_[current_];
+  SimThread& thread = *running_;
   pool_.suspend();
   if (closing_) throw sim::FiberCancelled{};  // in a destructor of a program that has failed, the pool only goes on
   thread.ahead = {};

@@ -128,7 +128,13 @@ class SimulatedCluster final : public nic::ThreadRunner {
   std::uint32_t add_thread(NodeId node, std::string name, std::function<void()> body, bool service);
   void thread_main(std::uint32_t thread);
   /// The thread whose step is being taken; throws sim::FiberCancelled when the cluster is being destroyed.
-  SimThread& current();
+  SimThread& current() {
+    if (closing_ || cpu_ == nullptr) [[unlikely]] {
+      refuse();
+    }
+    return *running_;
+  }
+  [[noreturn]] void refuse() const;
   /// Ends the current step, after having said when the thread goes on, and returns in the thread's next step.
   void suspend();
   void before_step();
@@ -149,10 +155,11 @@ class SimulatedCluster final : public nic::ThreadRunner {
   std::vector<std::unique_ptr<SimThread>> threads_;  ///< by number in the machine
   std::vector<sim::FiberId> fibers_;                 ///< of the threads
   nic::Cpu* cpu_ = nullptr;                          ///< of the step that is being taken
-  std::uint32_t current_ = 0;
-  std::uint32_t unfinished_ = 0;                    ///< program threads
-  std::size_t stopped_ = 0;                         ///< of config_.stops, in order of time
-  const std::function<void()>* outside_ = nullptr;  ///< what the running program wants called
+  std::uint32_t current_ = 0;                        ///< the thread whose step it is
+  SimThread* running_ = nullptr;                     ///< that thread
+  std::uint32_t unfinished_ = 0;                     ///< program threads
+  std::size_t stopped_ = 0;                          ///< of config_.stops, in order of time
+  const std::function<void()>* outside_ = nullptr;   ///< what the running program wants called
   std::exception_ptr outside_failure_;
   std::exception_ptr failure_;
   std::uint32_t failed_thread_ = 0;
