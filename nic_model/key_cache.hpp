@@ -23,26 +23,14 @@ class KeyCache {
       : ways_(std::min(ways, entries)), sets_(entries == 0 ? 0 : entries / ways_, 0) {}
 
   /// True when the key was there. Makes it the newest of its set.
-  bool touch(Key key) { return touch(key, 0, 1); }
+  bool touch(Key key) { return sets_.empty() || touch_in(mix(key) % sets_.size(), key); }
   /// The same, with the sets in `banks` parts of the same size: keys of different banks never share a set, as long as
   /// there are as many sets as banks. Precondition: bank < banks.
   bool touch(Key key, std::uint64_t bank, std::uint64_t banks) {
     if (sets_.empty()) return true;
     const std::uint64_t sets = sets_.size();
     const std::uint64_t in_bank = std::max<std::uint64_t>(1, sets / banks);
-    const std::uint64_t index = (bank * in_bank + mix(key) % in_bank) % sets;
-    if (sets_[index] == 0) {
-      lines_.resize(lines_.size() + ways_, kNone);
-      sets_[index] = static_cast<std::uint32_t>(lines_.size() / ways_);
-    }
-    const auto set = lines_.begin() + static_cast<std::ptrdiff_t>((sets_[index] - 1) * std::size_t{ways_});
-    const auto end = set + static_cast<std::ptrdiff_t>(ways_);
-    auto found = std::find(set, end, key);
-    const bool hit = found != end;
-    if (!hit) found = end - 1;
-    std::move_backward(set, found, found + 1);
-    *set = key;
-    return hit;
+    return touch_in((bank * in_bank + mix(key) % in_bank) % sets, key);
   }
 
   bool operator==(const KeyCache& other) const {
@@ -57,6 +45,21 @@ class KeyCache {
  private:
   static constexpr Key kNone = static_cast<Key>(~Key{0});
 
+  bool touch_in(std::size_t index, Key key) {
+    if (sets_[index] == 0) {
+      lines_.resize(lines_.size() + ways_, kNone);
+      sets_[index] = static_cast<std::uint32_t>(lines_.size() / ways_);
+    }
+    Key* const set = lines_.data() + (sets_[index] - 1) * std::size_t{ways_};
+    if (*set == key) return true;
+    Key* const end = set + ways_;
+    Key* found = std::find(set, end, key);
+    const bool hit = found != end;
+    if (!hit) found = end - 1;
+    std::move_backward(set, found, found + 1);
+    *set = key;
+    return hit;
+  }
   [[nodiscard]] const Key* line(std::size_t set) const { return lines_.data() + (sets_[set] - 1) * std::size_t{ways_}; }
 
   std::uint32_t ways_ = 1;
