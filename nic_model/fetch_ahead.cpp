@@ -1,5 +1,7 @@
 #include "nic_model/fetch_ahead.hpp"
 
+#include <array>
+
 #include "sim/prefetch.hpp"
 
 namespace loco::nic {
@@ -89,10 +91,15 @@ void fetch_fourth(const State& s, const sim::Event& e) {
 }  // namespace
 
 void fetch_ahead(const State& state, ThreadRunner& runner) {
-  state.events.for_each_near([&](const sim::Event& e) { fetch_first(state, runner, e); });
-  state.events.for_each_near([&](const sim::Event& e) { fetch_second(state, e); });
-  state.events.for_each_near([&](const sim::Event& e) { fetch_third(state, e); });
-  state.events.for_each_near([&](const sim::Event& e) { fetch_fourth(state, e); });
+  std::array<const sim::Event*, 2048> events;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled up to `end`
+  auto end = events.begin();
+  state.events.for_each_near([&](const sim::Event& e) {
+    fetch_first(state, runner, e);
+    if (end != events.end()) *end++ = &e;
+  });
+  for (auto e = events.begin(); e != end; ++e) fetch_second(state, **e);
+  for (auto e = events.begin(); e != end; ++e) fetch_third(state, **e);
+  for (auto e = events.begin(); e != end; ++e) fetch_fourth(state, **e);
 }
 
 }  // namespace loco::nic

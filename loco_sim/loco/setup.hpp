@@ -13,6 +13,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "loco_sim/loco/setup_message.hpp"
 #include "loco_sim/loco/transport.hpp"
@@ -56,7 +57,7 @@ class setup {
   Transport& transport_;
   Flag changed_;  ///< counts what a waiting thread may wait for, so that it can watch
   std::recursive_mutex mutex_;
-  std::map<std::string, channel*, std::less<>> endpoints_;
+  std::map<std::string_view, channel*> endpoints_;                ///< by the names that they hold
   std::map<std::string, std::map<NodeId, setup_message>> early_;  ///< joins without an endpoint here yet
   const channel* not_ready_ = nullptr;                            ///< when somebody looked last
   std::string failure_;
