@@ -102,9 +102,9 @@ channel::RegionIndex channel::symmetric_region(std::string_view name, std::uint6
 Region channel::local(RegionIndex region) const { return regions_[region].local.value(); }
 
 const std::optional<Region>& channel::copy_of(const NamedRegion& region, NodeId node) const {
-  static const std::optional<Region> none;
+  static const std::optional<Region> kNone;
   if (node == my_node()) return region.local;
-  if (!joins(node)) return none;
+  if (!joins(node)) return kNone;
   return expected_.only ? region.remote.front() : region.remote[node];
 }
 

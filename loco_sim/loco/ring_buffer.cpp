@@ -68,7 +68,7 @@ ring_buffer::ring_buffer(manager& mgr, std::string_view name, NodeId writer, rin
       cells_count_(options_.bytes / kCell),
       cells_(*this, "cells", options_.bytes, peers()),
       heads_(*this, "heads", std::vector<NodeId>(options_.heads, writer), peers()),
-      tails_(*this, "tails", tail_owners(), peers(), my_node() == writer ? array_use::all : array_use::own) {
+      tails_(*this, "tails", tail_owners(), peers(), my_node() == writer ? ArrayUse::all : ArrayUse::own) {
   start();
 }
 
@@ -79,7 +79,7 @@ ring_buffer::ring_buffer(channel& parent, std::string_view name, NodeId writer, 
       cells_count_(options_.bytes / kCell),
       cells_(*this, "cells", options_.bytes, peers()),
       heads_(*this, "heads", std::vector<NodeId>(options_.heads, writer), peers()),
-      tails_(*this, "tails", tail_owners(), peers(), my_node() == writer ? array_use::all : array_use::own) {
+      tails_(*this, "tails", tail_owners(), peers(), my_node() == writer ? ArrayUse::all : ArrayUse::own) {
   start();
 }
 

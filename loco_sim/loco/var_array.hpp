@@ -19,7 +19,7 @@ namespace loco {
 
 /// What a node does with an array: it looks at all elements, or at its own alone. Then it has no others, which makes
 /// n arrays of n elements on n nodes take n^2 places, not n^3.
-enum class array_use : std::uint8_t { all, own };
+enum class ArrayUse : std::uint8_t { all, own };
 
 template <typename T>
 class var_array : private shared_bytes {
@@ -28,7 +28,7 @@ class var_array : private shared_bytes {
 
   /// One element for each entry of `owners`.
   var_array(channel& parent, std::string_view name, std::span<const NodeId> owners, expect_num expected,
-            array_use use = array_use::all)
+            ArrayUse use = ArrayUse::all)
       : shared_bytes(parent, name, owners.size() * kStride, expected, owners_text(owners)), use_(use) {
     create(owners);
   }
@@ -45,7 +45,7 @@ class var_array : private shared_bytes {
   [[nodiscard]] std::size_t size() const { return elements_.size(); }
   /// Element i of the whole array. Throws std::out_of_range when this node does not have it.
   [[nodiscard]] Element& operator[](std::size_t i) {
-    if (use_ == array_use::own) i = static_cast<std::size_t>(std::ranges::find(own_, i) - own_.begin());
+    if (use_ == ArrayUse::own) i = static_cast<std::size_t>(std::ranges::find(own_, i) - own_.begin());
     return elements_.at(i);
   }
   [[nodiscard]] auto begin() { return elements_.begin(); }
@@ -57,7 +57,7 @@ class var_array : private shared_bytes {
   static constexpr std::uint64_t kStride = kBytes < kLine ? kBytes : (kBytes + kLine - 1) / kLine * kLine;
 
   void create(std::span<const NodeId> owners) {
-    const bool own = use_ == array_use::own;
+    const bool own = use_ == ArrayUse::own;
     elements_.reserve(own ? static_cast<std::size_t>(std::ranges::count(owners, my_node())) : owners.size());
     for (std::size_t i = 0; i < owners.size(); ++i) {
       require_node(owners[i], "an owner");
@@ -68,7 +68,7 @@ class var_array : private shared_bytes {
     }
   }
 
-  array_use use_ = array_use::all;
+  ArrayUse use_ = ArrayUse::all;
   std::vector<std::size_t> own_;  // which ones elements_ has, when these are not all
   std::vector<Element> elements_;
 };

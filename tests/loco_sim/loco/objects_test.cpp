@@ -351,7 +351,7 @@ TEST_CASE("an array of owned variables has one owner an element") {
 
 TEST_CASE("a node may have its own elements of an array alone") {
   struct table : loco::channel {
-    table(loco::manager& mgr, std::span<const loco::NodeId> owners, loco::array_use use)
+    table(loco::manager& mgr, std::span<const loco::NodeId> owners, loco::ArrayUse use)
         : channel(mgr, "t", {}), of(*this, "of", owners, loco::expect_num{mgr.num_nodes() - 1}, use) {
       join();
     }
@@ -362,7 +362,7 @@ TEST_CASE("a node may have its own elements of an array alone") {
     loco::manager mgr(transport);
     const std::array<loco::NodeId, 5> owners = {0, 1, 0, 1, 1};
     const bool sees_all = mgr.my_node() == 0;
-    table t(mgr, owners, sees_all ? loco::array_use::all : loco::array_use::own);
+    table t(mgr, owners, sees_all ? loco::ArrayUse::all : loco::ArrayUse::own);
     loco::barrier bar(mgr, "bar");
     mgr.wait_for_ready();
     require(t.of.size() == (sees_all ? 5 : 3), "how many elements the node has");
