@@ -54,6 +54,11 @@ double largest_kb() {
   return static_cast<double>(use.ru_maxrss);
 }
 
+/// How much the process has grown at most since then, a node.
+double grown_kb_a_node(double before_kb, std::int64_t nodes) {
+  return (largest_kb() - before_kb) * 1.024 / static_cast<double>(nodes);
+}
+
 /// When the first node has called, and the last has returned.
 struct Span {
   double begin = 0;
@@ -88,7 +93,7 @@ void rounds(benchmark::State& state, loco::barrier_options::Fence fence) {
     double fastest = spans[1].end - spans[1].begin;
     for (std::size_t i = 2; i < spans.size(); ++i) fastest = std::min(fastest, spans[i].end - spans[i].begin);
     state.counters["round_s"] = fastest;
-    state.counters["kB_a_node"] = (largest_kb() - before_kb) * 1.024 / nodes;
+    state.counters["kB_a_node"] = grown_kb_a_node(before_kb, nodes);
   }
 }
 
@@ -98,7 +103,7 @@ void kvstore_of_many(benchmark::State& state) {
   const double before_kb = largest_kb();
   run(state, "hardware: cx5-roce-25g\ntopology: {kind: star, nodes: " + std::to_string(state.range(0)) +
                  "}\nworkload: {kind: kvstore, iterations: 20}\ncheck: []\n");
-  state.counters["kB_a_node"] = (largest_kb() - before_kb) * 1.024 / static_cast<double>(state.range(0));
+  state.counters["kB_a_node"] = grown_kb_a_node(before_kb, state.range(0));
 }
 
 void many_nodes(benchmark::internal::Benchmark* rounds) {

@@ -91,7 +91,8 @@ void fetch_fourth(const State& s, const sim::Event& e) {
 }  // namespace
 
 void fetch_ahead(const State& state, ThreadRunner& runner) {
-  std::array<const sim::Event*, 2048> events;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled up to `end`
+  constexpr std::size_t kListed = 2048;           // as many as a window of the calendar begins with, but for the finest
+  std::array<const sim::Event*, kListed> events;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled up to `end`
   auto end = events.begin();
   state.events.for_each_near([&](const sim::Event& e) {
     fetch_first(state, runner, e);

@@ -1,7 +1,7 @@
 // What a waiting thread has looked at: the words, completion queues and flags whose change it wants to see.
 //
 // Most changes concern nobody, and most threads look at a few things: a bit for each key by a hash says no at once, and
-// a few keys are searched one after the other. More of them are also in a hash table with open addressing. A thread
+// a few keys are searched one after the other. More of them are also in a hash table, which keeps its storage. A thread
 // that looks at more than kMax things before it waits watches everything on its node. Private to nic_model/.
 #pragma once
 
@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "nic_model/hash.hpp"
 
 namespace loco::nic {
 
@@ -27,7 +29,7 @@ class WatchSet {
 
   void add(std::uint64_t key) {
     if (keys_.size() > kFew) return add_to_many(key);
-    if ((bits_ & bit(key)) != 0 && contains(key)) return;
+    if (contains(key)) return;
     bits_ |= bit(key);
     keys_.push_back(key);
     if (keys_.size() > kFew) fill_table();
@@ -72,9 +74,9 @@ class WatchSet {
     return keys_.size() <= kFew ? std::ranges::find(keys_, key) != keys_.end() : table_[place(key)] == key;
   }
 
-  /// Where a key is in the table, or would be: linear probing from a multiplicative hash (Knuth, TAOCP 3, 6.4).
+  /// Where a key is in the table, or would be: linear probing (Knuth, TAOCP 3, 6.4).
   [[nodiscard]] std::size_t place(std::uint64_t key) const {
-    std::size_t i = static_cast<std::size_t>(key * 0x9e3779b97f4a7c15U >> 32U) & mask_;
+    std::size_t i = mix(key) & mask_;
     while (table_[i] != kNone && table_[i] != key) i = (i + 1) & mask_;
     return i;
   }

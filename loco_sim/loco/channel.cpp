@@ -104,8 +104,7 @@ Region channel::local(RegionIndex region) const { return regions_[region].local.
 const std::optional<Region>& channel::copy_of(const NamedRegion& region, NodeId node) const {
   static const std::optional<Region> kNone;
   if (node == my_node()) return region.local;
-  if (!joins(node)) return kNone;
-  return expected_.only ? region.remote.front() : region.remote[node];
+  return joins(node) ? region.remote[place_of(node)] : kNone;
 }
 
 bool channel::reaches(RegionIndex region, NodeId node) const { return copy_of(regions_[region], node).has_value(); }
@@ -152,7 +151,7 @@ void channel::accept(NodeId peer, const std::vector<region_offer>& offered) {
     Region region = offer.region;
     region.node = peer;
     const auto found = std::ranges::find(regions_, offer.name, &NamedRegion::name);
-    if (found != regions_.end()) found->remote[expected_.only ? 0 : peer] = region;
+    if (found != regions_.end()) found->remote[place_of(peer)] = region;
   }
   connected_to_[peer] = true;
   ++connected_;

@@ -98,8 +98,10 @@ class channel {
 
   /// Is this endpoint joined with that node's?
   [[nodiscard]] bool joins(NodeId node) const {
-    return expected_.only ? node == *expected_.only : node != my_node() && node < num_nodes();
+    return node != my_node() && node < num_nodes() && expected_.only.value_or(node) == node;
   }
+  /// Where NamedRegion::remote has the copy of a node that this endpoint is joined with.
+  [[nodiscard]] std::size_t place_of(NodeId node) const { return expected_.only ? 0 : node; }
   /// A node's copy, once it is known.
   [[nodiscard]] const std::optional<Region>& copy_of(const NamedRegion& region, NodeId node) const;
   RegionIndex region_named(std::string_view name, std::uint64_t size);

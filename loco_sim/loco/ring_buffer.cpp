@@ -15,10 +15,9 @@ namespace loco {
 namespace {
 constexpr std::uint64_t cells_of(std::uint64_t bytes) { return (bytes + 7) / 8; }
 
-/// Readers have nothing to say to each other: of n rings on n nodes, n^2 pairs are joined, not n^3.
-expect_num joined(NodeId me, NodeId writer, std::uint32_t readers) {
-  return me == writer ? expect_num{readers} : expect_num{std::min(readers, 1U), writer};
-}
+/// The only node that a node is joined with. Readers have nothing to say to each other: of n rings on n nodes, n^2
+/// pairs are joined, not n^3.
+std::optional<NodeId> partner(NodeId me, NodeId writer) { return me == writer ? std::nullopt : std::optional(writer); }
 }  // namespace
 
 ring_options ring_buffer::filled(ring_options options) const {
@@ -39,8 +38,9 @@ ring_options ring_buffer::filled(ring_options options) const {
 }
 
 expect_num ring_buffer::peers() const {
+  if (my_node() != writer_) return {1, partner(my_node(), writer_)};
   const auto readers = static_cast<std::uint32_t>(options_.readers.size());
-  return joined(my_node(), writer_, std::ranges::binary_search(options_.readers, writer_) ? readers - 1 : readers);
+  return {std::ranges::binary_search(options_.readers, writer_) ? readers - 1 : readers};
 }
 
 std::vector<NodeId> ring_buffer::tail_owners() const {
@@ -62,7 +62,7 @@ void ring_buffer::start() {
 }
 
 ring_buffer::ring_buffer(manager& mgr, std::string_view name, NodeId writer, ring_options options)
-    : channel(mgr, name, joined(mgr.my_node(), writer, 0)),
+    : channel(mgr, name, expect_num{0, partner(mgr.my_node(), writer)}),
       writer_(writer),
       options_(filled(std::move(options))),
       cells_count_(options_.bytes / kCell),
@@ -73,7 +73,7 @@ ring_buffer::ring_buffer(manager& mgr, std::string_view name, NodeId writer, rin
 }
 
 ring_buffer::ring_buffer(channel& parent, std::string_view name, NodeId writer, ring_options options)
-    : channel(parent, name, joined(parent.my_node(), writer, 0)),
+    : channel(parent, name, expect_num{0, partner(parent.my_node(), writer)}),
       writer_(writer),
       options_(filled(std::move(options))),
       cells_count_(options_.bytes / kCell),
