@@ -105,7 +105,7 @@ inline constexpr std::array kTransactionParams = {
     kHandOvers,
     kReleaseFence,
     ParamSpec{"accounts", ParamKind::count, 10'000, 2, 100'000'000,
-              "account balances, striped over the nodes; each is read once at the end"},
+              "account balances, striped over the nodes; those of a transfer are read at the end"},
     ParamSpec{"locks", ParamKind::count, 341, 1, 1'000'000,
               "locks, striped over the nodes; account a is under lock a modulo locks"},
     kLockAlgorithm};

@@ -224,6 +224,19 @@ TEST_CASE("what LOCO is compared with is consistent on real hardware, inline or 
     }
 }
 
+TEST_CASE("a hundred million accounts are as many as the paper has, and take no more than the transfers") {
+  for (const std::int64_t algorithm : {0, 1}) {
+    const Outcome outcome = run({.kind = "transactions",
+                                 .params = {{"iterations", 20}, {"accounts", 100'000'000}, {"algorithm", algorithm}},
+                                 .nodes = 3,
+                                 .schedule = Schedule::timed,
+                                 .profile = loco::test::round_profile()});
+    INFO(outcome.text);
+    CHECK(outcome.consistent);
+    CHECK(outcome.unexpected == 0);
+  }
+}
+
 TEST_CASE("timed runs on a realistic profile are consistent") {
   for (const char* kind : {"quickstart", "barrier", "broadcast", "message_passing", "pattern", "mixed_size", "lock",
                            "transactions", "kvstore"}) {
