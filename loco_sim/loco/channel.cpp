@@ -41,7 +41,18 @@ channel::channel(channel& parent, std::string_view name, expect_num expected)
 
 channel::~channel() { manager_.setup_service().remove(*this); }
 
-void channel::join() { manager_.setup_service().join(*this); }
+void channel::join() {
+  require_peers();
+  manager_.setup_service().join(*this);
+}
+
+void channel::require_peers() const {
+  if (expected_.only) require_node(*expected_.only, "the only one that it is joined with");
+  const std::uint32_t most = !expected_.only ? num_nodes() - 1 : *expected_.only == my_node() ? 0 : 1;
+  if (expected_.peers > most)
+    throw setup_error("'" + name_ + "' expects " + std::to_string(expected_.peers) + " peer(s) and can have " +
+                      std::to_string(most) + " on node " + std::to_string(my_node()));
+}
 
 void channel::wait_for_ready() { manager_.setup_service().wait_for_ready(*this); }
 

@@ -96,6 +96,8 @@ class channel {
     std::vector<std::optional<Region>> remote;  ///< by node, or that of the only one
   };
 
+  /// Throws setup_error when the endpoint expects more peers than it can have.
+  void require_peers() const;
   /// Is this endpoint joined with that node's?
   [[nodiscard]] bool joins(NodeId node) const {
     return node != my_node() && node < num_nodes() && expected_.only.value_or(node) == node;
