@@ -26,22 +26,41 @@ inline constexpr std::uint64_t kBlockRecords = 4096;
 /// CRC-32 (IEEE 802.3) of a block's payload.
 [[nodiscard]] std::uint32_t checksum(std::string_view bytes);
 
-class Writer {
+/// Where bytes go for which there is room.
+class Cursor {
  public:
-  void byte(std::uint8_t value) {
-    char* const to = room(1);
-    *to = static_cast<char>(value);
-    ++size_;
-  }
+  static constexpr std::size_t kLongest = 10;  ///< bytes of a number
+
+  explicit Cursor(char* to) : to_(to) {}
+  void byte(std::uint8_t value) { *to_++ = static_cast<char>(value); }
   void number(std::uint64_t value) {
-    char* const begin = room(kLongest);
-    char* to = begin;
-    for (; value >= 0x80; value >>= 7) *to++ = static_cast<char>(value | 0x80);
-    *to++ = static_cast<char>(value);
-    size_ += static_cast<std::size_t>(to - begin);
+    for (; value >= 0x80; value >>= 7) *to_++ = static_cast<char>(value | 0x80);
+    *to_++ = static_cast<char>(value);
   }
   /// The difference to a prediction, small when the prediction is close; wraps, so any pair of values works.
   void difference(std::uint64_t value, std::uint64_t prediction) { number(zigzag(value - prediction)); }
+  [[nodiscard]] const char* end() const { return to_; }
+
+ private:
+  char* to_;
+};
+
+class Writer {
+ public:
+  void byte(std::uint8_t value) {
+    fields(1, [value](Cursor& to) { to.byte(value); });
+  }
+  void number(std::uint64_t value) {
+    fields(1, [value](Cursor& to) { to.number(value); });
+  }
+  /// put(cursor) writes at most so many bytes and numbers: makes room for all of them at once.
+  template <typename Put>
+  void fields(std::size_t most, Put put) {
+    char* const begin = room(most * Cursor::kLongest);
+    Cursor to(begin);
+    put(to);
+    size_ += static_cast<std::size_t>(to.end() - begin);
+  }
   void fixed32(std::uint32_t value) {
     for (int i = 0; i < 4; ++i) byte(static_cast<std::uint8_t>(value >> (8 * i)));
   }
@@ -64,8 +83,6 @@ class Writer {
   void clear() { size_ = 0; }
 
  private:
-  static constexpr std::size_t kLongest = 10;  // bytes of a number
-
   /// Where the next bytes go: there is room for so many.
   char* room(std::size_t bytes) {
     if (bytes_.size() - size_ < bytes) bytes_.resize(2 * bytes_.size() + bytes);

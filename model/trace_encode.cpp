@@ -10,6 +10,7 @@
 namespace loco::model {
 namespace {
 
+using codec::Cursor;
 using codec::Tag;
 using codec::Writer;
 
@@ -49,7 +50,7 @@ void node_sets(Writer& w, const Trace& t) {
   for (const auto& set : t.node_sets) numbers(w, set);
 }
 
-void call(Writer& w, const Call& c, const Call& previous, CallId id) {
+void call(Cursor& w, const Call& c, const Call& previous, CallId id) {
   w.byte(static_cast<std::uint8_t>(c.method));
   w.byte(static_cast<std::uint8_t>((static_cast<unsigned>(c.library) << 1) | (c.returned ? 1U : 0U)));
   w.number(c.parent == 0 ? 0 : id - c.parent);
@@ -65,7 +66,7 @@ void call(Writer& w, const Call& c, const Call& previous, CallId id) {
   w.difference(static_cast<std::uint64_t>(c.end_ps), static_cast<std::uint64_t>(c.begin_ps));
 }
 
-void subevent(Writer& w, const Subevent& s, const Subevent& previous, SubeventId id) {
+void subevent(Cursor& w, const Subevent& s, const Subevent& previous, SubeventId id) {
   w.byte(static_cast<std::uint8_t>(s.stamp));
   w.difference(s.call, previous.call);
   w.number(s.peer);
@@ -81,7 +82,7 @@ void subevent(Writer& w, const Subevent& s, const Subevent& previous, SubeventId
   w.difference(static_cast<std::uint64_t>(s.finish_ps), static_cast<std::uint64_t>(s.start_ps));
 }
 
-void activity(Writer& w, const Activity& a, const Activity& previous, std::uint32_t) {
+void activity(Cursor& w, const Activity& a, const Activity& previous, std::uint32_t) {
   w.byte(static_cast<std::uint8_t>(a.kind));
   w.byte(a.opcode);
   w.number(a.node);
@@ -97,11 +98,13 @@ void activity(Writer& w, const Activity& a, const Activity& previous, std::uint3
 template <class Record, class Put>
 void records(Writer& w, const std::vector<Record>& all, std::size_t first, Put put) {
   const std::size_t last = std::min<std::size_t>(all.size(), first + codec::kBlockRecords);
+  constexpr std::size_t kFieldsMost = 16;
   w.number(last - first);
-  Record previous{};
+  const Record none{};
+  const Record* previous = &none;
   for (std::size_t i = first; i < last; ++i) {
-    put(w, all[i], previous, static_cast<std::uint32_t>(i + 1));
-    previous = all[i];
+    w.fields(kFieldsMost, [&](Cursor& to) { put(to, all[i], *previous, static_cast<std::uint32_t>(i + 1)); });
+    previous = &all[i];
   }
 }
 
