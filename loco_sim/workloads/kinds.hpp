@@ -170,7 +170,8 @@ inline constexpr std::array kLookupParams = {
               "how a lookup keeps its three READs in order: not at all, or by waiting for each answer",
               kLookupReadNames},
     ParamSpec{"update_pause_ns", ParamKind::count, 500, 0, 1'000'000'000,
-              "nanoseconds between two updates of the owner"}};
+              "nanoseconds between two updates of the owner, which under other schedules than timed waits now and then "
+              "for a lookup to succeed"}};
 
 void start_barrier(const Setup& setup);
 void start_broadcast(const Setup& setup);

@@ -5,8 +5,12 @@
 // lookup READs version, value and version again, and starts over unless both versions are the same and even. That is
 // right only if the three READs take effect in order: by waiting for each answer, or because the hardware keeps them in
 // order. `torn` counts lookups that were taken for good and were not.
+#include <algorithm>
 #include <array>
+#include <memory>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "loco_sim/loco/errors.hpp"
@@ -23,8 +27,21 @@ constexpr std::uint32_t kReads = 3;  // version, value, version
 std::uint64_t value_size(const Setup& setup) { return static_cast<std::uint64_t>(setup.params.get("size")); }
 std::uint64_t object_size(const Setup& setup) { return kLine + (value_size(setup) + kLine - 1) / kLine * kLine; }
 
+/// How many attempts to look something up have failed since the latest one that has not, of all clients. Kept beside
+/// the simulated machine, which it costs nothing.
+struct Luck {
+  std::uint64_t under_way;  ///< attempts that there can be at once
+  bool timed;
+  std::uint64_t failed = 0;
+
+  /// Where times mean nothing, the owner can be too fast for everybody: it waits for a lookup to succeed.
+  [[nodiscard]] bool owner_waits() const { return !timed && failed > 4 * under_way; }
+  /// Where they do, it is too fast for ever.
+  [[nodiscard]] bool hopeless() const { return timed && failed > std::max<std::uint64_t>(1000, 100 * under_way); }
+};
+
 /// Rewrites the objects in turn until no client is left: they have ended, or their nodes have stopped.
-void owner(Transport& node, const Setup& setup, const Region& objects) {
+void owner(Transport& node, const Setup& setup, const Region& objects, const Luck& luck) {
   const std::uint64_t count = setup.params.count("objects");
   const std::int64_t pause_ps = setup.params.get("update_pause_ns") * 1000;
   std::vector<std::uint64_t> value(value_size(setup) / kWord);
@@ -35,7 +52,9 @@ void owner(Transport& node, const Setup& setup, const Region& objects) {
     value.assign(value.size(), version + 2);
     node.store_bytes(object + kLine, std::as_bytes(std::span(value)));
     node.store(object, version + 2);
-    node.compute(pause_ps);
+    do {
+      node.compute(pause_ps);
+    } while (luck.owner_waits() && setup.cluster.unfinished() > 1);
   }
 }
 
@@ -50,10 +69,11 @@ struct Slot {
 
 class Client {
  public:
-  Client(Transport& node, const Setup& setup, const Region& objects)
+  Client(Transport& node, const Setup& setup, const Region& objects, Luck& luck)
       : node_(node),
         setup_(setup),
         objects_(objects),
+        luck_(luck),
         waited_(setup.params.get("reads") != 0),
         slots_(setup.params.count("outstanding")) {
     for (Slot& slot : slots_) slot.buffer = node.allocate(2 * kLine + object_size(setup));
@@ -104,8 +124,15 @@ class Client {
     const std::uint64_t again = node_.load(slot.buffer.base + object_size(setup_));
     if (version != again || version % 2 != 0) {
       setup_.results.counters.add(retries_);
+      ++luck_.failed;
+      if (luck_.hopeless())
+        throw std::runtime_error(
+            std::to_string(luck_.failed) +
+            " lookups in a row have met an update: the owner rewrites objects faster than three READs "
+            "take (workload.update_pause_ns, workload.objects)");
       return begin(i);
     }
+    luck_.failed = 0;
     // The owner writes, and a READ reads, in ascending order: a torn value differs in its first or last word.
     const Address value = slot.buffer.base + kLine;
     const bool torn = node_.load(value) != version || node_.load(value + value_size(setup_) - kWord) != version;
@@ -118,6 +145,7 @@ class Client {
   Transport& node_;
   const Setup& setup_;
   Region objects_;
+  Luck& luck_;
   bool waited_;
   std::vector<Slot> slots_;
   std::uint32_t finished_ = 0;
@@ -130,9 +158,13 @@ class Client {
 
 void start_lookup(const Setup& setup) {
   const Region objects = setup.cluster.node(0).allocate(setup.params.count("objects") * object_size(setup));
-  setup.cluster.spawn(0, "owner", [&setup, objects](Transport& node) { owner(node, setup, objects); });
-  for (NodeId n = 1; n < setup.cluster.config().nodes; ++n) {
-    setup.cluster.spawn(n, "client", [&setup, objects](Transport& node) { Client(node, setup, objects).run(); });
+  const ClusterConfig& config = setup.cluster.config();
+  const std::uint64_t under_way = std::uint64_t{config.nodes - 1} * setup.params.count("outstanding");
+  const auto luck = std::make_shared<Luck>(Luck{under_way, config.schedule == Schedule::timed});
+  setup.cluster.spawn(0, "owner", [&setup, objects, luck](Transport& node) { owner(node, setup, objects, *luck); });
+  for (NodeId n = 1; n < config.nodes; ++n) {
+    setup.cluster.spawn(n, "client",
+                        [&setup, objects, luck](Transport& node) { Client(node, setup, objects, *luck).run(); });
   }
 }
 

@@ -237,6 +237,33 @@ TEST_CASE("a hundred million accounts are as many as the paper has, and take no 
   }
 }
 
+TEST_CASE("lookups of what is always being rewritten end, where times mean nothing") {
+  for (const Schedule schedule : {Schedule::random, Schedule::adversarial})
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      const Outcome outcome =
+          run({.kind = "lookup",
+               .params = {{"iterations", 5}, {"size", 8}, {"objects", 2}, {"outstanding", 4}, {"reads", 1}},
+               .nodes = 7,
+               .schedule = schedule,
+               .seed = seed});
+      INFO("seed " << seed << "\n" << outcome.text);
+      CHECK(outcome.consistent);
+      CHECK(outcome.unexpected == 0);
+    }
+}
+
+TEST_CASE("lookups that can never succeed are told so") {
+  // Three READs that wait for each other take more than a microsecond; the one object is rewritten every 100 ns.
+  Job job{
+      .kind = "lookup",
+      .params =
+          {{"iterations", 1}, {"objects", 1}, {"reads", 1}, {"outstanding", 1}, {"size", 8}, {"update_pause_ns", 100}},
+      .nodes = 2,
+      .schedule = Schedule::timed,
+      .profile = loco::test::round_profile()};
+  CHECK_THROWS_WITH(run(job), contains_text("1001 lookups in a row have met an update"));
+}
+
 TEST_CASE("timed runs on a realistic profile are consistent") {
   for (const char* kind : {"quickstart", "barrier", "broadcast", "message_passing", "pattern", "mixed_size", "lock",
                            "transactions", "kvstore"}) {
