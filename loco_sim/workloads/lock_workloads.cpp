@@ -108,8 +108,7 @@ class accounts : public channel {
   [[nodiscard]] std::uint64_t sum() {
     std::vector<std::uint64_t>& here = named_[my_node()];
     std::ranges::sort(here);
-    const auto repeated = std::ranges::unique(here);
-    here.erase(repeated.begin(), repeated.end());
+    here.erase(std::unique(here.begin(), here.end()), here.end());
     std::uint64_t total = 0;
     for (const std::uint64_t at : here) total += transport().load(local(balances_).base + at);
     return total;
