@@ -197,18 +197,18 @@ TEST_CASE("a channel connects although one endpoint is constructed long after th
 }
 
 TEST_CASE("an endpoint that expects more peers than it can have is told so") {
-  const std::vector<std::pair<loco::expect_num, std::string>> wrong = {
+  const std::vector<std::pair<loco::expect_num, std::string>> cases = {
       {{3}, "'p' expects 3 peer(s) and can have 2 on node 1"},
       {{2, 0}, "'p' expects 2 peer(s) and can have 1 on node 1"},
       {{1, 1}, "'p' expects 1 peer(s) and can have 0 on node 1"},
       {{1, 3}, "'p': node 3 is the only one that it is joined with, there are 3 nodes"}};
-  for (const auto& [expected, message] : wrong) {
+  for (const auto& wrong : cases) {
     ThreadCluster cluster(3);
     CHECK_THROWS_WITH(cluster.run([&](loco::Transport& transport) {
       loco::manager mgr(transport);
-      if (mgr.my_node() == 1) probe(mgr, "p", 16, expected);
+      if (mgr.my_node() == 1) probe(mgr, "p", 16, wrong.first);
     }),
-                      contains_text(message));
+                      contains_text(wrong.second));
   }
 }
 
