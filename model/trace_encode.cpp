@@ -98,7 +98,7 @@ void activity(Cursor& w, const Activity& a, const Activity& previous, std::uint3
 template <class Record, class Put>
 void records(Writer& w, const std::vector<Record>& all, std::size_t first, Put put) {
   const std::size_t last = std::min<std::size_t>(all.size(), first + codec::kBlockRecords);
-  constexpr std::size_t kFieldsMost = 16;
+  constexpr std::size_t kFieldsMost = 16;  // of any record
   w.number(last - first);
   const Record none{};
   const Record* previous = &none;
