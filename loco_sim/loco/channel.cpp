@@ -47,8 +47,11 @@ void channel::join() {
 }
 
 void channel::require_peers() const {
-  if (expected_.only) require_node(*expected_.only, "the only one that it is joined with");
-  const std::uint32_t most = !expected_.only ? num_nodes() - 1 : *expected_.only == my_node() ? 0 : 1;
+  std::uint32_t most = num_nodes() - 1;
+  if (expected_.only) {
+    require_node(*expected_.only, "the only one that it is joined with");
+    most = joins(*expected_.only) ? 1 : 0;
+  }
   if (expected_.peers > most)
     throw setup_error("'" + name_ + "' expects " + std::to_string(expected_.peers) + " peer(s) and can have " +
                       std::to_string(most) + " on node " + std::to_string(my_node()));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -82,7 +83,7 @@ void lock_program(Transport& node, const Setup& setup) {
 
 /// By node, where the balances are that a transfer has named. Kept beside the simulated machine, which it costs
 /// nothing.
-using Named = std::vector<std::vector<std::uint64_t>>;
+using Named = std::vector<std::set<std::uint64_t>>;
 
 /// Balances, striped over the nodes; all start at 0, and overdrafts are allowed, so that they always add up to 0. Those
 /// that no transfer has named still are 0: a hundred million of them take neither memory nor time.
@@ -101,16 +102,13 @@ class accounts : public channel {
     mgr().get(to.address(), remote(balances_, node_of(account)), offset(account), 8, &key);
   }
   void put(std::uint64_t account, const mem_ref& from, ack_key& key) {
-    named_[node_of(account)].push_back(offset(account));
+    named_[node_of(account)].insert(offset(account));
     mgr().put(from.address(), remote(balances_, node_of(account)), offset(account), 8, &key);
   }
   /// Of the accounts on this node that have been put. Money that went anywhere else is missing in one of these.
   [[nodiscard]] std::uint64_t sum() {
-    std::vector<std::uint64_t>& here = named_[my_node()];
-    std::ranges::sort(here);
-    here.erase(std::unique(here.begin(), here.end()), here.end());
     std::uint64_t total = 0;
-    for (const std::uint64_t at : here) total += transport().load(local(balances_).base + at);
+    for (const std::uint64_t at : named_[my_node()]) total += transport().load(local(balances_).base + at);
     return total;
   }
 
