@@ -27,7 +27,7 @@ endfunction()
 
 # loco_sim_test_options(target) : how tests are compiled, all of them alike
 function(loco_sim_test_options target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)  # it is the libraries that take the time
+  target_compile_options(${target} PRIVATE -O0)  # it is the libraries that take the time
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)  # as the compiler likes, in programs and libraries
 endfunction()
 
