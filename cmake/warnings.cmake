@@ -34,14 +34,19 @@ endfunction()
 # loco_sim_test(name SOURCES... DEPENDS... [LONG]) : a Catch2 program, one ctest entry, part of target loco_sim_tests.
 # LONG adds a second entry, label "long", that runs the program's test cases tagged [.long]. FIGURES is for programs that
 # compare figures, label "figures": what they run is sanitized by others; THREADS for those with threads of the system, label
-# "threads", for the thread sanitizer.
+# "threads", for the thread sanitizer. Test cases tagged [search] look through many seeds for an outcome: they are not sanitized,
+# others run the same code.
+set(loco_sim_selected_tests "")
+if(CMAKE_BUILD_TYPE STREQUAL "Sanitize")
+  set(loco_sim_selected_tests "~[search]~[.]")  # hidden ones stay hidden
+endif()
 function(loco_sim_test name)
   cmake_parse_arguments(ARG "LONG;FIGURES;THREADS" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})
   target_link_libraries(test_${name} PRIVATE loco_sim_catch_main ${ARG_DEPENDS})
   loco_sim_test_options(test_${name})
   target_precompile_headers(test_${name} REUSE_FROM loco_sim_test_headers)
-  add_test(NAME ${name} COMMAND test_${name})
+  add_test(NAME ${name} COMMAND test_${name} ${loco_sim_selected_tests})
   if(ARG_FIGURES)
     set_tests_properties(${name} PROPERTIES LABELS figures)
   elseif(ARG_THREADS)

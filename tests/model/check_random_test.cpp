@@ -47,12 +47,12 @@ TEST_CASE("random executions: the same verdict as the definitions give", "[check
     compare(std::strtoull(seed, nullptr, 10), tally);
     return;
   }
-  for (std::uint64_t seed = 1; seed <= 20000; ++seed) compare(seed, tally);
+  for (std::uint64_t seed = 1; seed <= 20000 / loco::test::kShare; ++seed) compare(seed, tally);
   for (const Tally& t : tally) {
     // The comparison says little unless both verdicts, and both ways to the good one, are common.
-    CHECK(t.consistent > 2000);
-    CHECK(t.inconsistent > 2000);
-    CHECK(t.by_graph > 100);
+    CHECK(t.consistent > 2000 / int(loco::test::kShare));
+    CHECK(t.inconsistent > 2000 / int(loco::test::kShare));
+    CHECK(t.by_graph > 100 / int(loco::test::kShare));
   }
 }
 

@@ -168,7 +168,7 @@ TEST_CASE("the real profile, too, shows no forbidden outcome under any schedule"
   }
 }
 
-TEST_CASE("each fault shows an outcome that sound hardware never shows") {
+TEST_CASE("each fault shows an outcome that sound hardware never shows", "[search]") {
   std::set<nic::Fault> tested;
   for (const Broken& b : broken()) {
     tested.insert(b.fault);

@@ -334,7 +334,7 @@ TEST_CASE("every fault is found within a few hundred runs in random order, by th
   }
 }
 
-TEST_CASE("the checks of every workload find doorbells that overtake stores") {
+TEST_CASE("the checks of every workload find doorbells that overtake stores", "[search]") {
   const std::vector<Job> jobs = {
       {.kind = "quickstart", .params = {{"iterations", 5}}},
       {.kind = "barrier", .params = {{"iterations", 5}}},
@@ -369,7 +369,7 @@ TEST_CASE("the checks of every workload find doorbells that overtake stores") {
   }
 }
 
-TEST_CASE("locks that do not fence lose updates and money, and the workloads notice") {
+TEST_CASE("locks that do not fence lose updates and money, and the workloads notice", "[search]") {
   // LOCO paper, Section 6.2: what was written under a lock may still be on its way when the next holder reads.
   for (const char* kind : {"lock", "transactions"}) {
     bool noticed = false;

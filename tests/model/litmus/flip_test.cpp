@@ -39,7 +39,7 @@ const std::map<std::string, std::string>& unnoticeable() {
 
 }  // namespace
 
-TEST_CASE("every cell of the stamp order that can be noticed is noticed by a test", "[litmus]") {
+TEST_CASE("every cell of the stamp order that can be noticed is noticed by a test", "[litmus][search]") {
   int noticed = 0;
   for (const test::Flip& f : test::flip_all(test::corpus())) {
     const bool expected = f.to == Cell::yes || unnoticeable().count(f.cell) == 0;

@@ -71,7 +71,7 @@ TEST_CASE("rdmatso: the engine agrees with the operational machine on random pro
   for (std::uint64_t seed = first; seed < last; ++seed) {
     const std::string document = test::random_document(seed, shape);
     const Program p = parse_text(document, "random").front();
-    const test::ReferenceResult expected = test::machine(p, 20'000);
+    const test::ReferenceResult expected = test::machine(p, 20'000 / loco::test::kShare);
     if (expected.gave_up) continue;
     ++compared;
     INFO("replay: LITMUS_SEED=" << seed << " test_litmus_oracles\n" << document);
