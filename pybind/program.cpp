@@ -146,6 +146,7 @@ ClusterConfig cluster_config(const scenario::Scenario& s, Interruption& interrup
   config.nodes = s.nodes;
   config.seed = s.seed;
   config.schedule = s.schedule;
+  config.stops = s.stops;
   config.record = s.trace_subevents;
   config.record_activities = s.trace_activities;
   config.series_interval = s.series_interval;

@@ -53,7 +53,9 @@ void add_litmus(CLI::App& app, loco::cli::LitmusArguments& a, std::function<int(
                    "declarative: the model's executions; explore: the hardware under every schedule; sample: under "
                    "random schedules; all: compare them")
       ->capture_default_str();
-  litmus->add_option("--runs", a.runs, "Runs of the engine sample")->capture_default_str();
+  litmus->add_option("--runs", a.runs, "Runs of the engine sample")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40U))
+      ->capture_default_str();
   litmus->add_option("--seed", a.seed, "Seed of the engine sample")->capture_default_str();
   litmus->add_option("--hardware", a.hardware, "Hardware profile of explore and sample")->capture_default_str();
   litmus->add_option("--max-executions", a.max_executions, "Executions a test of the engine explore; 0 is no limit");

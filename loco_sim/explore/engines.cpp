@@ -97,13 +97,20 @@ std::chrono::milliseconds time_limit(double seconds) {
   return std::chrono::milliseconds(seconds > 0 ? std::max<std::int64_t>(1, static_cast<std::int64_t>(ms)) : 0);
 }
 
+/// Further turns of loops that post operations: their states are new ones each time.
+constexpr std::uint16_t kLoopBound = 2;
+
 Result explore_engine(const Program& program, const EngineOptions& options) {
   Result result;
-  const auto machine = machine_for(program, options, result);
+  auto machine = machine_for(program, options, result);
   if (!machine) return result;
   const ExploreLimits limits{
       .max_executions = options.max_executions, .max_time = time_limit(options.max_seconds), .poll = options.poll};
+  machine->bound_loops(kLoopBound);
   const ExploreResult found = explore(*machine, limits);
+  if (found.cut != 0) {
+    result.notes.push_back(fmt::format("loops with remote operations were cut after {} repetitions", kLoopBound));
+  }
   for (const Outcome& o : found.outcomes)
     if (!torn(program, o)) result.outcomes.push_back(o);
   name_torn(found.outcomes.size() - result.outcomes.size(), result);

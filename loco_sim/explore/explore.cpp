@@ -1,5 +1,6 @@
 #include "loco_sim/explore/explore.hpp"
 
+#include <algorithm>
 #include <boost/unordered_set.hpp>
 #include <set>
 
@@ -61,6 +62,8 @@ class Search {
     if (machine_.finished(c)) {
       ++result_.executions;
       outcomes_.insert(machine_.outcome(c));
+    } else if (std::ranges::any_of(c.threads, &ThreadState::cut)) {
+      ++result_.cut;
     } else {
       ++result_.stuck;
     }

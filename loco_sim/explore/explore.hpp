@@ -28,6 +28,7 @@ struct ExploreResult {
   std::uint64_t executions = 0;                  ///< runs that reached an end not seen before
   std::uint64_t states = 0;
   std::uint64_t stuck = 0;  ///< ends in which some thread waits for ever
+  std::uint64_t cut = 0;    ///< ends in which a thread would have gone on with a loop
   bool complete = true;     ///< false: a limit stopped the search
 };
 

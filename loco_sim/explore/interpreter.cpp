@@ -1,6 +1,7 @@
 #include "loco_sim/explore/interpreter.hpp"
 
 #include <array>
+#include <utility>
 
 namespace loco::explore {
 
@@ -26,6 +27,10 @@ void Interpreter::run(nic::Cpu& cpu) {
       return cpu.pause({});
     case Reached::turn:
       return cpu.resume_after({});
+    case Reached::cut:
+      state_->cut = true;
+      cpu.forget_watched();
+      return cpu.stop();
   }
   const Instruction& i = at(at(machine_.program_.threads, thread_).code, state_->pc);
   if (!access(i)) return;
@@ -57,8 +62,9 @@ Interpreter::Reached Interpreter::advance() {
         if (i.op == Op::branch_zero && number(evaluate(i.expr)) != 0) break;
         const int from = state_->pc;
         state_->pc = i.jump;
-        if (i.jump <= from && stays_in_loop(from)) return repeats_itself(from) ? Reached::loop : Reached::turn;
-        continue;
+        if (i.jump > from || !stays_in_loop(from)) continue;
+        if (repeats_itself(from)) return Reached::loop;
+        return cut(from) ? Reached::cut : Reached::turn;
       }
       default:
         return Reached::access;
@@ -85,12 +91,43 @@ bool Interpreter::stays_in_loop(int end) const {
   return false;
 }
 
-bool Interpreter::repeats_itself(int end) const {
+bool Interpreter::repeats_itself(int end) {
+  if (std::exchange(state_->swapped, false)) return false;
   const auto& code = at(machine_.program_.threads, thread_).code;
   for (int pc = state_->pc; pc <= end; ++pc) {
-    if (at(code, pc).op == Op::assign) return false;
+    switch (at(code, pc).op) {
+      case Op::read:
+      case Op::cas:
+      case Op::mfence:
+      case Op::rfence:
+      case Op::jump:
+      case Op::branch_zero:
+      case Op::assertion:
+        break;
+      default:
+        return false;
+    }
   }
   return true;
+}
+
+bool Interpreter::cut(int end) {
+  if (machine_.loop_bound_ == 0) return false;
+  const auto& code = at(machine_.program_.threads, thread_).code;
+  for (int pc = state_->pc; pc <= end; ++pc) {
+    const Op op = at(code, pc).op;
+    if (op == Op::put || op == Op::get || op == Op::wait || op == Op::poll)
+      return ++state_->turns > machine_.loop_bound_;
+  }
+  return false;
+}
+
+bool Interpreter::in_loop() const {
+  const auto& code = at(machine_.program_.threads, thread_).code;
+  for (int pc = state_->pc; pc < len(code); ++pc)
+    if (const Instruction& i = at(code, pc); (i.op == Op::jump || i.op == Op::branch_zero) && i.jump <= state_->pc)
+      return true;
+  return false;
 }
 
 bool Interpreter::access(const Instruction& i) {
@@ -138,8 +175,11 @@ bool Interpreter::compare_swap(const Instruction& i) {
     cpu_->resume_when_drained();
     return false;
   }
-  set(i.target, as_value(cpu_->compare_swap(machine_.place(i.location).address, as_word(evaluate(i.expr)),
-                                            as_word(evaluate(i.expr2)))));
+  const std::uint64_t expected = as_word(evaluate(i.expr));
+  const std::uint64_t old =
+      cpu_->compare_swap(machine_.place(i.location).address, expected, as_word(evaluate(i.expr2)));
+  state_->swapped = state_->swapped || (old == expected && in_loop());
+  set(i.target, as_value(old));
   return true;
 }
 

@@ -18,13 +18,18 @@ class Interpreter final : public nic::ThreadRunner {
   using Instruction = model::litmus::Instruction;
 
   /// Runs instructions that touch no memory until one that does, the end of the code, or the end of a loop's turn after
-  /// which the loop goes on: `loop` if the next turn does the same unless memory changes, else `turn`.
-  enum class Reached { access, end, loop, turn };
+  /// which the loop goes on: `loop` if the next turn does the same unless memory changes, else `turn`, or `cut`.
+  enum class Reached { access, end, loop, turn, cut };
   Reached advance();
   /// At the start of a loop whose backward jump is at `end`: does its condition lead to another turn?
   [[nodiscard]] bool stays_in_loop(int end) const;
-  /// Of the same loop: do its registers depend on what it reads only?
-  [[nodiscard]] bool repeats_itself(int end) const;
+  /// Of the same loop: has this turn changed nothing, so that the next one does the same until memory changes? Only of
+  /// loops that read, or try to swap; others post, store, compute or take completions.
+  [[nodiscard]] bool repeats_itself(int end);
+  /// After a turn of a loop that changed something: has it had as many as it may?
+  [[nodiscard]] bool cut(int end);
+  /// Is the current instruction part of a loop?
+  [[nodiscard]] bool in_loop() const;
   /// Carries out the access; false when it has to be tried again later (the cpu has been told when).
   bool access(const Instruction& i);
   bool store(const Instruction& i);

@@ -75,8 +75,9 @@ std::uint64_t Configuration::hash() const {
   std::uint64_t h = system.behaviour_hash();
   const auto add = [&h](std::uint64_t v) { h = mix(h ^ v) + 0x9e3779b97f4a7c15U; };
   for (const ThreadState& t : threads) {
-    add(static_cast<std::uint64_t>(t.pc));
+    add(static_cast<std::uint64_t>(t.pc) << 1U | (t.swapped ? 1 : 0));
     add(t.fences);
+    add(t.turns);
     for (const Value v : t.registers) add(static_cast<std::uint64_t>(v));
     for (const std::uint16_t n : t.in_flight) add(n);
   }

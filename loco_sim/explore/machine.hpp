@@ -24,6 +24,9 @@ constexpr std::uint64_t kStepsMax = 100'000;
 struct ThreadState {
   std::int32_t pc = 0;
   bool finished = false;
+  bool swapped = false;      ///< in this turn of a loop a compare-and-swap has changed memory
+  bool cut = false;          ///< it would have gone on with a loop: Machine::bound_loops
+  std::uint16_t turns = 0;   ///< of loops with remote operations, when they are bounded
   std::uint32_t fences = 0;  ///< bit n: a remote fence towards node position n is pending
   std::vector<model::litmus::Value> registers;
   std::vector<std::uint16_t> in_flight;  ///< by work id: operations posted and not yet known complete
@@ -52,6 +55,9 @@ class Machine {
   Machine(const model::litmus::Program& program, const nic::HardwareProfile& profile,
           Network network = Network::simplest);
 
+  /// Threads end, cut, after so many further turns of loops that post operations or wait for them: each turn is a new
+  /// state, so that exploring would not come to an end. 0: never, as for sampling.
+  void bound_loops(std::uint16_t turns) { loop_bound_ = turns; }
   [[nodiscard]] const model::litmus::Program& program() const { return program_; }
   /// The configuration before the first step.
   [[nodiscard]] const Configuration& initial() const { return initial_; }
@@ -103,6 +109,7 @@ class Machine {
   bool regular_ = false;       // nothing is broken, and no limit delays work requests
   bool shared_pcie_ = false;   // queue pairs share an ordering domain,
   bool shared_links_ = false;  // links
+  std::uint16_t loop_bound_ = 0;
   Configuration initial_;
 };
 

@@ -17,6 +17,7 @@ atomic_word::atomic_word(channel& parent, std::string_view name, NodeId home, st
 }
 
 void atomic_word::create(std::uint64_t initial) {
+  set_terms(home_text(home_) + ", initially " + std::to_string(initial));
   word_ = home_ == my_node() ? create_region("word", kWord) : expect_region(home_, "word", kWord);
   if (home_ == my_node() && initial != 0) {
     transport().store(local(word_).base, initial);

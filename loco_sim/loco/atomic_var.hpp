@@ -77,7 +77,12 @@ class atomic_var : private atomic_word {
     expected = old;
     return done;
   }
+  // The value from before comes to `old`, once `key` is complete.
+  void load(const mem_ref& old, ack_key& key) { atomic_word::load(old, key); }
   void fetch_add(const mem_ref& old, T add, ack_key& key) { atomic_word::fetch_add(old, word(add), key); }
+  void compare_exchange(const mem_ref& old, T expected, T desired, ack_key& key) {
+    compare_swap(old, word(expected), word(desired), key);
+  }
 
  private:
   static constexpr std::uint64_t word(T value) { return static_cast<std::uint64_t>(value); }

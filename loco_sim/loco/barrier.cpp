@@ -44,6 +44,17 @@ barrier::barrier(manager& mgr, std::string_view name, barrier_options options)
     : channel(mgr, name, expect_num{0}),
       options_(filled(std::move(options))),
       arr_(*this, "sst", owners(options_), peers_of(options_)) {
+  start();
+}
+
+barrier::barrier(channel& parent, std::string_view name, barrier_options options)
+    : channel(parent, name, expect_num{0}),
+      options_(filled(std::move(options))),
+      arr_(*this, "sst", owners(options_), peers_of(options_)) {
+  start();
+}
+
+void barrier::start() {
   promised_ = options_.fence == barrier_options::Fence::participants ? options_.participants : all_nodes(num_nodes());
   join();
 }
@@ -52,9 +63,11 @@ barrier::seat& barrier::my_seat() {
   const std::lock_guard lock(mutex_);
   const auto [found, fresh] = seats_.try_emplace(transport().my_thread());
   if (!fresh) return found->second;
-  if (seats_.size() > options_.threads_per_node)
+  if (seats_.size() > options_.threads_per_node) {
+    seats_.erase(found);
     throw ownership_error("barrier '" + full_name() + "': more than " + std::to_string(options_.threads_per_node) +
                           " thread(s) of node " + std::to_string(my_node()) + " take part");
+  }
   const auto rank = static_cast<std::size_t>(std::ranges::lower_bound(options_.participants, my_node()) -
                                              options_.participants.begin());
   found->second.index = rank * options_.threads_per_node + seats_.size() - 1;
@@ -62,9 +75,9 @@ barrier::seat& barrier::my_seat() {
 }
 
 void barrier::waiting() {
+  seat& me = my_seat();  // whoever has none makes no call
   const call_scope call(transport(),
                         {.library = "bal", .method = "barrier", .object = full_name(), .nodes = promised_});
-  seat& me = my_seat();
   if (options_.fence != barrier_options::Fence::none)
     global_fence(mgr(), promised_);  // complete outstanding operations
   me.count++;                        // increment our counter

@@ -37,6 +37,7 @@ struct barrier_options {
 class barrier : public channel {
  public:
   barrier(manager& mgr, std::string_view name, barrier_options options = {});
+  barrier(channel& parent, std::string_view name, barrier_options options = {});
 
   /// Throws ownership_error when more threads call than have seats, operation_error when a participant does not answer:
   /// then the barrier is of no use any more.
@@ -49,6 +50,7 @@ class barrier : public channel {
   };
 
   [[nodiscard]] barrier_options filled(barrier_options options) const;
+  void start();
   [[nodiscard]] seat& my_seat();
 
   barrier_options options_;

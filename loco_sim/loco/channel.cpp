@@ -57,6 +57,8 @@ void channel::require_peers() const {
                       std::to_string(most) + " on node " + std::to_string(my_node()));
 }
 
+bool channel::ready() const { return manager_.setup_service().ready(*this); }
+
 void channel::wait_for_ready() { manager_.setup_service().wait_for_ready(*this); }
 
 std::string channel::missing() const {

@@ -33,6 +33,9 @@ struct expect_num {
   return expected.value_or(expect_num{nodes - 1});
 }
 
+/// The terms of objects whose state is on one node: "home is node 2".
+[[nodiscard]] inline std::string home_text(NodeId home) { return "home is node " + std::to_string(home); }
+
 class channel {
  public:
   channel(const channel&) = delete;
@@ -44,10 +47,11 @@ class channel {
   [[nodiscard]] std::uint32_t num_nodes() const { return transport_.num_nodes(); }
   /// Enough peers are connected, and have been told what they need to be: the program may use the channel, and may
   /// end without leaving a peer waiting.
-  [[nodiscard]] bool ready() const { return connected_ >= expected_.peers && joined_by_ >= expected_.peers; }
+  /// So are its sub-channels.
+  [[nodiscard]] bool ready() const;
   /// What it takes until it is ready: "'bar' has 2 peer(s); not joined by node(s) 1, 2".
   [[nodiscard]] std::string missing() const;
-  /// Until enough peers are connected; throws setup_error on a mismatch. Does not wait for sub-channels.
+  /// Until it is ready; throws setup_error on a mismatch.
   void wait_for_ready();
 
  protected:
@@ -96,6 +100,8 @@ class channel {
     std::vector<std::optional<Region>> remote;  ///< by node, or that of the only one
   };
 
+  /// Ready, sub-channels apart.
+  [[nodiscard]] bool connected() const { return connected_ >= expected_.peers && joined_by_ >= expected_.peers; }
   /// Throws setup_error when the endpoint expects more peers than it can have.
   void require_peers() const;
   /// Is this endpoint joined with that node's?

@@ -4,6 +4,7 @@
 
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/call_scope.hpp"
+#include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
 
 namespace loco {
@@ -13,13 +14,17 @@ void global_fence(manager& mgr, std::span<const NodeId> nodes) {
   ack_key key(mgr);
   for (const NodeId node : nodes) {
     mgr.note_placed(node);
-    if (node == mgr.my_node()) {
-      if (!mgr.used_loopback()) continue;
-      mgr.used_loopback() = false;
-    }
+    const bool own = node == mgr.my_node();
+    if (own && !mgr.used_loopback()) continue;
     mgr.get(mgr.fence_landing(node), mgr.fence_location(node), 0, sizeof(std::uint64_t), &key);
+    if (own) mgr.used_loopback() = false;  // the fence's own read leaves nothing to wait for
   }
-  key.wait_innermost();
+  try {
+    key.wait_innermost();
+  } catch (const operation_error&) {
+    mgr.check();  // an operation that failed first is why the reads behind it did
+    throw;
+  }
   mgr.check();
 }
 

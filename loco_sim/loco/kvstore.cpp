@@ -85,6 +85,9 @@ void kvstore::note(const kv_change& change) {
 void kvstore::load(std::uint64_t count, const std::function<Entry(std::uint64_t)>& entry) {
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto [key, value] = entry(i);
+    if (value == 0) throw std::invalid_argument("'" + full_name() + "': 0 is no value, it says that a key is absent");
+    if (index_.find(key))
+      throw std::invalid_argument("'" + full_name() + "': key " + std::to_string(key) + " is loaded twice");
     kv_location where{static_cast<NodeId>(i % num_nodes()), i / num_nodes(), 1};
     if (where.slot >= options_.slots_per_node)
       throw size_error("key-value store '" + full_name() + "': " + std::to_string(count) + " entries in " +

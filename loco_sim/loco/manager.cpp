@@ -124,6 +124,15 @@ void manager::note_placed(NodeId node) {
   if (node < marks.size()) marks[node] = false;
 }
 
+void manager::require_inside(std::string_view what, const Region& remote, std::uint64_t offset,
+                             std::uint64_t size) const {
+  const std::uint64_t whole = (remote.size + kWord - 1) / kWord * kWord;
+  if (size % kWord == 0 && offset % kWord == 0 && offset <= whole && size <= whole - offset) return;
+  throw size_error("node " + std::to_string(my_node()) + ": " + std::string(what) + " of " + std::to_string(size) +
+                   " bytes at offset " + std::to_string(offset) + " of a region of " + std::to_string(remote.size) +
+                   " bytes on node " + std::to_string(remote.node) + ": expected whole words inside of it");
+}
+
 OperationTag manager::tag(const Region& remote, Effect effect, ack_key* key) {
   PerThread& thread = mine();
   if (remote.node == my_node()) thread.used_loopback = true;
@@ -135,10 +144,12 @@ OperationTag manager::tag(const Region& remote, Effect effect, ack_key* key) {
 }
 
 void manager::put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key) {
+  require_inside("a put", remote, offset, size);
   transport_.put(local, remote, offset, size, tag(remote, Effect::writes, key));
 }
 
 void manager::get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key) {
+  require_inside("a get", remote, offset, size);
   transport_.get(local, remote, offset, size, tag(remote, Effect::reads, key));
 }
 

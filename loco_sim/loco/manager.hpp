@@ -42,8 +42,8 @@ class manager {
   /// Until every channel of this node is connected. Throws setup_error when endpoints do not fit together.
   void wait_for_ready();
 
-  // One-sided operations. Without a key nobody is told of the completion; a failure then surfaces at the thread's
-  // next global_fence() or at check().
+  // One-sided operations on whole words inside of a region, else size_error. Without a key nobody is told of the
+  // completion; a failure then surfaces at the thread's next global_fence() or at check().
   void put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key = nullptr);
   void get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key = nullptr);
   void fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add, ack_key* key = nullptr);
@@ -89,6 +89,7 @@ class manager {
   };
   enum class Effect : bool { reads, writes };  ///< on the remote node
 
+  void require_inside(std::string_view what, const Region& remote, std::uint64_t offset, std::uint64_t size) const;
   OperationTag tag(const Region& remote, Effect effect, ack_key* key);
   PerThread& mine();
 

@@ -12,18 +12,20 @@ constexpr std::uint64_t kLeading = 0;
 constexpr std::uint64_t kValue = 1;  // behind the checksum, or the leading guard
 }  // namespace
 
-mixed_words::mixed_words(manager& mgr, std::string_view name, std::uint64_t words, std::optional<expect_num> expected)
+mixed_words::mixed_words(manager& mgr, std::string_view name, std::uint64_t words, std::optional<expect_num> expected,
+                         std::string terms)
     : channel(mgr, name, or_all(expected, mgr.num_nodes())) {
-  create(words);
+  create(words, std::move(terms));
 }
 
 mixed_words::mixed_words(channel& parent, std::string_view name, std::uint64_t words,
-                         std::optional<expect_num> expected)
+                         std::optional<expect_num> expected, std::string terms)
     : channel(parent, name, or_all(expected, parent.num_nodes())) {
-  create(words);
+  create(words, std::move(terms));
 }
 
-void mixed_words::create(std::uint64_t words) {
+void mixed_words::create(std::uint64_t words, std::string terms) {
+  set_terms(std::move(terms));
   region_ = symmetric_region("val", words * kWord);
   local_ = local(region_);
   join();
@@ -91,14 +93,18 @@ void hashed_words::pull(NodeId node, ack_key& key) {
 
 guarded_words::guarded_words(manager& mgr, std::string_view name, NodeId owner, std::uint64_t words,
                              guard_options options)
-    : mixed_words(mgr, name, words + 2, options.peers), owner_(owner), words_(words), options_(options), pushes_(mgr) {
+    : mixed_words(mgr, name, words + 2, options.peers, owners_text(std::span(&owner, 1))),
+      owner_(owner),
+      words_(words),
+      options_(options),
+      pushes_(mgr) {
   require_node(owner, "the owner");
   pushes_.note_mixed_size();
 }
 
 guarded_words::guarded_words(channel& parent, std::string_view name, NodeId owner, std::uint64_t words,
                              guard_options options)
-    : mixed_words(parent, name, words + 2, options.peers),
+    : mixed_words(parent, name, words + 2, options.peers, owners_text(std::span(&owner, 1))),
       owner_(owner),
       words_(words),
       options_(options),

@@ -26,8 +26,10 @@ namespace loco {
 /// Some words on every node, and what both kinds do with them.
 class mixed_words : public channel {
  protected:
-  mixed_words(manager& mgr, std::string_view name, std::uint64_t words, std::optional<expect_num> expected);
-  mixed_words(channel& parent, std::string_view name, std::uint64_t words, std::optional<expect_num> expected);
+  mixed_words(manager& mgr, std::string_view name, std::uint64_t words, std::optional<expect_num> expected,
+              std::string terms = {});
+  mixed_words(channel& parent, std::string_view name, std::uint64_t words, std::optional<expect_num> expected,
+              std::string terms = {});
 
   [[nodiscard]] Address at(std::uint64_t word) const { return local_.base + word * 8; }
   [[nodiscard]] const Region& copy(NodeId node) const { return remote(region_, node); }
@@ -37,7 +39,7 @@ class mixed_words : public channel {
   void load_words(std::uint64_t first, std::span<std::uint64_t> words);
 
  private:
-  void create(std::uint64_t words);
+  void create(std::uint64_t words, std::string terms);
 
   RegionIndex region_ = 0;
   Region local_;

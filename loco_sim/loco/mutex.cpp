@@ -43,6 +43,7 @@ void mutex_array::create() {
     words_ = expect_region(*home_, "words", bytes);
   releases_ = create_region("releases", count_ * kWord);
   locks_ = std::vector<std::atomic<local_lock*>>(count_);
+  set_terms(std::to_string(count_) + " lock(s), " + (home_ ? home_text(*home_) : "striped over the nodes"));
   join();
 }
 
@@ -66,8 +67,8 @@ mutex_array::local_lock& mutex_array::mine(std::uint64_t k) {
 }
 
 void mutex_array::lock(std::uint64_t k) {
-  const call_scope call(transport(), {.library = "lock", .method = "acquire", .object = full_name(), .argument = k});
   local_lock& lock = mine(k);
+  const call_scope call(transport(), {.library = "lock", .method = "acquire", .object = full_name(), .argument = k});
   const std::uint64_t turn = transport().flag_fetch_add(lock.next, 1);
   while (transport().flag_peek(lock.serving) != turn) transport().pause();
   lock.turn = turn;
@@ -146,9 +147,9 @@ void mutex_array::let_go(std::uint64_t k, local_lock& lock, bool fence) {
 }
 
 void mutex_array::unlock(std::uint64_t k) {
-  const call_scope call(transport(), {.library = "lock", .method = "release", .object = full_name(), .argument = k});
   local_lock& lock = mine(k);
-  require_held(k, lock);
+  require_held(k, lock);  // whoever does not hold it makes no call
+  const call_scope call(transport(), {.library = "lock", .method = "release", .object = full_name(), .argument = k});
   let_go(k, lock, options_.fence);
 }
 
@@ -162,10 +163,10 @@ void mutex::unlock() {
 }
 
 void mutex_array::release(std::uint64_t k, std::uint32_t lane) {
-  const call_scope call(transport(),
-                        {.library = "lock", .method = "release", .object = full_name(), .argument = k, .lane = lane});
   local_lock& lock = mine(k);
   require_held(k, lock);
+  const call_scope call(transport(),
+                        {.library = "lock", .method = "release", .object = full_name(), .argument = k, .lane = lane});
   let_go(k, lock, false);
 }
 

@@ -25,6 +25,12 @@ class power_controller : public channel {
         voltages_(*this, "voltage", owners(mgr, false), expect_num{mgr.num_nodes() - 1}) {
     join();
   }
+  power_controller(channel& parent, std::string_view name)
+      : channel(parent, name, expect_num{parent.num_nodes() - 1}),
+        duties_(*this, "duty", owners(mgr(), true), expect_num{num_nodes() - 1}),
+        voltages_(*this, "voltage", owners(mgr(), false), expect_num{num_nodes() - 1}) {
+    join();
+  }
 
   [[nodiscard]] std::uint32_t converters() const { return num_nodes() - 1; }
 

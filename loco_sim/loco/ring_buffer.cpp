@@ -85,10 +85,15 @@ ring_buffer::ring_buffer(channel& parent, std::string_view name, NodeId writer, 
 
 // --- writer ----------------------------------------------------------------------------------------------------------
 
-void ring_buffer::require_sender(std::uint64_t bytes) const {
+void ring_buffer::require_sender(std::uint64_t bytes) {
   if (my_node() != writer_)
     throw ownership_error("ring buffer '" + full_name() + "' is written by node " + std::to_string(writer_) +
                           ": node " + std::to_string(my_node()) + " may not send");
+  const std::uint32_t me = transport().my_thread();
+  std::uint32_t sender = kNobody;
+  if (!sender_.compare_exchange_strong(sender, me) && sender != me)
+    throw ownership_error("ring buffer '" + full_name() + "': thread " + std::to_string(sender) + " of node " +
+                          std::to_string(writer_) + " sends: thread " + std::to_string(me) + " may not");
   if (bytes > capacity())
     throw size_error("ring buffer '" + full_name() + "': a message of " + std::to_string(bytes) +
                      " bytes never fits, the longest is " + std::to_string(capacity()));
@@ -102,7 +107,7 @@ void ring_buffer::look_at_tails() {
 
 bool ring_buffer::received_by_all(std::uint64_t position) {
   require_sender(0);
-  if (least_tail_ >= position) return true;
+  if (least_tail_ >= position || tails_.size() == 0) return true;
   // To the specification this is a Submit that fails, as any may: it looks at the tails and sends nothing.
   const call_scope call(transport(), {.library = "rbl", .method = "submit", .object = full_name()});
   look_at_tails();

@@ -15,6 +15,7 @@
 // operation_error for a peer that does not answer: from receive() when it is the writer, from send() when it reads.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -83,6 +84,7 @@ class ring_buffer : public channel {
 
  private:
   static constexpr std::uint64_t kCell = 8;  ///< bytes
+  static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 
   struct seat {
     std::size_t index = 0;    ///< of the thread's tail
@@ -96,7 +98,7 @@ class ring_buffer : public channel {
   [[nodiscard]] std::vector<NodeId> tail_owners() const;
   void start();
   [[nodiscard]] seat& my_seat();
-  void require_sender(std::uint64_t bytes) const;
+  void require_sender(std::uint64_t bytes);
   [[nodiscard]] bool room_for(std::uint64_t cells);
   void look_at_tails();
   /// The peers that are sent to.
@@ -106,6 +108,7 @@ class ring_buffer : public channel {
   void read_cells(std::uint64_t position, std::span<std::byte> out);
 
   NodeId writer_;
+  std::atomic<std::uint32_t> sender_ = kNobody;  ///< the thread that has sent first
   ring_options options_;                   ///< with the readers' names where the writer is: others need them no more
   std::optional<std::size_t> first_tail_;  ///< of this node's threads, if it reads
   std::uint64_t cells_count_;              ///< S of the paper

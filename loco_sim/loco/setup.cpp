@@ -108,7 +108,7 @@ void setup::answer(channel& endpoint, NodeId from, const setup_message& message)
   if (endpoint.joins(from) && !endpoint.answered_[from]) {
     endpoint.answered_[from] = true;
     ++endpoint.joined_by_;
-    if (endpoint.ready()) news_ = true;
+    if (endpoint.connected()) news_ = true;
   }
   if (endpoint.on_join_) {
     endpoint.on_join_(from);
@@ -121,7 +121,7 @@ void setup::handle_connect(NodeId from, const setup_message& message) {
   if (found == endpoints_.end() || !found->second->joins(from) || found->second->connected_to_[from]) return;
   channel& endpoint = *found->second;
   endpoint.accept(from, message.offers);
-  news_ = endpoint.ready();
+  news_ = endpoint.connected();
   if (endpoint.on_connect_) {
     endpoint.on_connect_(from);
     news_ = true;
@@ -148,8 +148,8 @@ void setup::wait_until(Ready ready, const std::function<const channel*()>& missi
 
 /// Asked after each of the many messages: mostly the endpoint that was not ready last time still is not.
 bool setup::all_ready() {
-  if (not_ready_ != nullptr && !not_ready_->ready()) return false;
-  const auto found = std::ranges::find_if(endpoints_, [](const auto& named) { return !named.second->ready(); });
+  if (not_ready_ != nullptr && !not_ready_->connected()) return false;
+  const auto found = std::ranges::find_if(endpoints_, [](const auto& named) { return !named.second->connected(); });
   not_ready_ = found == endpoints_.end() ? nullptr : found->second;
   return not_ready_ == nullptr;
 }
@@ -158,8 +158,21 @@ void setup::wait_for_ready() {
   wait_until([this] { return all_ready(); }, [this] { return not_ready_; });
 }
 
+const channel* setup::unready_part(const channel& endpoint) const {
+  if (!endpoint.connected()) return &endpoint;
+  const std::string below = endpoint.full_name() + "/";
+  for (auto at = endpoints_.lower_bound(below); at != endpoints_.end() && at->first.starts_with(below); ++at)
+    if (!at->second->connected()) return at->second;
+  return nullptr;
+}
+
+bool setup::ready(const channel& endpoint) const {
+  const std::lock_guard lock(mutex_);
+  return unready_part(endpoint) == nullptr;
+}
+
 void setup::wait_for_ready(const channel& endpoint) {
-  wait_until([&endpoint] { return endpoint.ready(); }, [&endpoint] { return &endpoint; });
+  wait_until([&] { return unready_part(endpoint) == nullptr; }, [&] { return unready_part(endpoint); });
 }
 
 }  // namespace loco

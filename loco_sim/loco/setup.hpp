@@ -37,8 +37,9 @@ class setup {
 
   /// Until every endpoint of this node is connected as it expects. Throws setup_error on a mismatch.
   void wait_for_ready();
-  /// The same for one endpoint.
+  /// The same for one endpoint and its sub-channels.
   void wait_for_ready(const channel& endpoint);
+  [[nodiscard]] bool ready(const channel& endpoint) const;
 
  private:
   void handle_join(NodeId from, const setup_message& message);
@@ -51,12 +52,14 @@ class setup {
   void send_join(channel& endpoint, NodeId to);
   void send(NodeId to, const setup_message& message);
   bool all_ready();
+  /// The endpoint or the first of its sub-channels that is not connected as it expects; none: null.
+  [[nodiscard]] const channel* unready_part(const channel& endpoint) const;
   template <typename Ready>
   void wait_until(Ready ready, const std::function<const channel*()>& missing);
 
   Transport& transport_;
   Flag changed_;  ///< counts what a waiting thread may wait for, so that it can watch
-  std::recursive_mutex mutex_;
+  mutable std::recursive_mutex mutex_;
   std::map<std::string_view, channel*> endpoints_;                ///< by the names that they hold
   std::map<std::string, std::map<NodeId, setup_message>> early_;  ///< joins without an endpoint here yet
   const channel* not_ready_ = nullptr;                            ///< when somebody looked last

@@ -33,6 +33,7 @@ queue_of_words::queue_of_words(channel& parent, std::string_view name, NodeId ho
 void queue_of_words::create() {
   if (capacity_ == 0) throw setup_error("queue '" + full_name() + "' has room for no element");
   const std::uint64_t bytes = capacity_ * (words_ + 1) * kWord;
+  set_terms(home_text(home_) + ", room for " + std::to_string(capacity_));
   slots_ = home_ == my_node() ? create_region("slots", bytes) : expect_region(home_, "slots", bytes);
   join();
 }

@@ -68,8 +68,8 @@ std::string find_profile(const std::string& name) {
 Hardware load(const std::string& name, const Place& place, int depth);
 
 /// `node` is a map with fields, perhaps `base`, perhaps (in a file) name and description.
-Hardware read_map(const DocumentNode& node, const std::string& prefix, KeyTable table, int depth) {
-  Hardware hardware;
+Hardware read_map(const DocumentNode& node, const std::string& prefix, KeyTable table, int depth,
+                  Hardware hardware = {}) {
   if (const DocumentNode* base = node.find("base"); node.kind == DocumentNode::Kind::map && base != nullptr) {
     const Key key{.path = prefix + "base", .least = 1, .most = 256};
     hardware = load(read_value(*base, key).text, base->place, depth + 1);
@@ -131,8 +131,10 @@ Hardware load_hardware(const std::string& name) { return load(name, {name, 0, 0}
 
 Hardware read_hardware(const DocumentNode& node) {
   if (node.kind == DocumentNode::Kind::scalar) return load(node.text, node.place, 0);
-  Hardware hardware = read_map(node, "hardware.", with_base(hardware_keys("hardware."), "hardware."), 0);
-  if (node.entries.size() > 1 && !hardware.name.empty()) hardware.name += " (changed)";
+  Hardware hardware = read_map(node, "hardware.", with_base(hardware_keys("hardware."), "hardware."), 0,
+                               load(kDefaultHardware, node.place, 0));
+  if ((node.entries.size() > 1 || node.find("base") == nullptr) && !hardware.name.empty())
+    hardware.name += " (changed)";
   if (hardware.name.empty()) hardware.name = "custom";
   return hardware;
 }

@@ -14,6 +14,9 @@
 
 namespace loco::scenario {
 
+/// What a scenario runs on that names none, and what a map without a `base` starts from.
+inline constexpr const char* kDefaultHardware = "cx5-roce-25g";
+
 struct Hardware {
   std::string name;
   std::string description;

@@ -13,7 +13,6 @@ namespace loco::scenario {
 
 namespace {
 
-constexpr const char* kDefaultHardware = "cx5-roce-25g";
 constexpr std::int64_t kThreadsMax = 4096;  // of all nodes together
 
 /// The value of a setting that a check looks at, and where the file says it.
@@ -84,6 +83,9 @@ void apply_workload(const Settings& settings, const std::string& kind, Scenario&
   for (const workloads::ParamSpec& spec : workload.params) {
     const Value& value = at(settings, "workload." + std::string(spec.key));
     const auto choice = std::find(spec.choices.begin(), spec.choices.end(), value.text);
+    if (value.number % spec.multiple_of != 0)
+      throw InputError(value.place, "workload." + std::string(spec.key),
+                       fmt::format("a multiple of {}", spec.multiple_of), fmt::format("{}", value.number));
     out.parameters.set(spec.key, spec.choices.empty() ? value.number : choice - spec.choices.begin());
     if (spec.key == "threads_per_node" && value.number * out.nodes > kThreadsMax) {
       throw InputError(value.place, "workload.threads_per_node",

@@ -93,8 +93,10 @@ void run_controller(Transport& node, const Setup& setup, power_controller& power
     counters.add(counters.id(name), static_cast<std::uint64_t>(std::llround(volts * 1000)));
   };
   count("target_mv", kTargetVolts * power.converters());
-  count("output_min_mv", least);
-  count("output_max_mv", most);
+  if (least <= most) {  // else no turn was in the last fifth
+    count("output_min_mv", least);
+    count("output_max_mv", most);
+  }
   count("output_peak_mv", peak);
 }
 

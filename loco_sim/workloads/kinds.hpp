@@ -13,8 +13,8 @@ namespace loco::workloads {
 inline constexpr ParamSpec kIterations{"iterations", ParamKind::count, 1000, 1, 100'000'000, "measured rounds"};
 inline constexpr ParamSpec kThreadsPerNode{
     "threads_per_node", ParamKind::count, 1, 1, 256, "threads of each node that take part"};
-inline constexpr ParamSpec kPayload{"size", ParamKind::size, 8,
-                                    8,      1 << 20,         "bytes of the shared value, a multiple of 8"};
+inline constexpr ParamSpec kPayload{
+    "size", ParamKind::size, 8, 8, 1 << 20, "bytes of the shared value, a multiple of 8", {}, 8};
 
 /// Of what goes over messages, as in MPI libraries: message_rank.hpp says what it models.
 inline constexpr ParamSpec kInline{"inline",
@@ -64,7 +64,7 @@ inline constexpr std::array kBroadcastParams = {
         "binomial tree as in MPI libraries",
         kCarrierNames},
     ParamSpec{"outstanding", ParamKind::count, 1, 1, 4096, "broadcasts that not every node has confirmed yet, at most"},
-    ParamSpec{"ring", ParamKind::size, 64 << 10, 16, 1 << 30, "bytes of the ring buffer, a multiple of 8"},
+    ParamSpec{"ring", ParamKind::size, 64 << 10, 16, 1 << 30, "bytes of the ring buffer, a multiple of 8", {}, 8},
     ParamSpec{"heads", ParamKind::count, 1, 1, 4096,
               "messages that the ring buffer has on their way at once; 1: as the paper has it"},
     ParamSpec{"wait", ParamKind::choice, 0, 0, 1,
@@ -77,7 +77,7 @@ inline constexpr std::array kBroadcastParams = {
 
 inline constexpr std::array<std::string_view, 2> kMixedSizeNames = {"checksum", "guards"};
 inline constexpr std::array kMixedSizeParams = {
-    kIterations, ParamSpec{"size", ParamKind::size, 64, 16, 1 << 20, "bytes of the value, a multiple of 8"},
+    kIterations, ParamSpec{"size", ParamKind::size, 64, 16, 1 << 20, "bytes of the value, a multiple of 8", {}, 8},
     ParamSpec{"with", ParamKind::choice, 0, 0, 1, "how readers tell a whole value from a torn one", kMixedSizeNames}};
 
 inline constexpr ParamSpec kHandOvers{
@@ -163,7 +163,7 @@ inline constexpr std::array kTrafficParams = {
 inline constexpr std::array<std::string_view, 2> kLookupReadNames = {"pipelined", "waited"};
 inline constexpr std::array kLookupParams = {
     ParamSpec{"iterations", ParamKind::count, 1000, 1, 100'000'000, "lookups of each client"},
-    ParamSpec{"size", ParamKind::size, 1024, 8, 1 << 20, "bytes of a value, a multiple of 8"},
+    ParamSpec{"size", ParamKind::size, 1024, 8, 1 << 20, "bytes of a value, a multiple of 8", {}, 8},
     ParamSpec{"objects", ParamKind::count, 16, 1, 1'000'000, "objects that node 0 owns"},
     ParamSpec{"outstanding", ParamKind::count, 4, 1, 1024, "lookups that a client has under way at once"},
     ParamSpec{"reads", ParamKind::choice, 0, 0, 1,

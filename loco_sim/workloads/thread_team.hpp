@@ -6,6 +6,7 @@
 #include <string>
 
 #include "loco_sim/loco/transport.hpp"
+#include "sim/fiber.hpp"
 
 namespace loco::workloads {
 
@@ -21,7 +22,9 @@ void run_team(Transport& node, std::uint32_t threads, const Body& body) {
     });
   try {
     body(0);
-  } catch (const std::exception&) {
+  } catch (const sim::FiberCancelled&) {
+    throw;
+  } catch (...) {
     node.spawn("main", [error = std::current_exception()] { std::rethrow_exception(error); });
     while (true) node.pause();
   }

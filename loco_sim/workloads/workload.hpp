@@ -28,6 +28,7 @@ struct ParamSpec {
   std::int64_t maximum = 0;
   std::string_view doc;
   std::span<const std::string_view> choices = {};  ///< names by value, for ParamKind::choice
+  std::int64_t multiple_of = 1;
 };
 
 /// The values of a workload's parameters; starts as the defaults.

@@ -395,7 +395,9 @@ std::vector<Program> parse_file(const std::string& path, const ParseOptions& opt
   std::ostringstream text;
   if (in) text << in.rdbuf();
   if (!in) throw ParseError(path, {1, 1}, "a readable file", "none");
-  return parse_text(text.str(), path, options);
+  std::vector<Program> programs = parse_text(text.str(), path, options);
+  if (programs.empty()) throw ParseError(path, {1, 1}, "a litmus test", "nothing");
+  return programs;
 }
 
 }  // namespace loco::model::litmus

@@ -88,7 +88,7 @@ class PathBuilder {
     s.library = library;
     s.thread = static_cast<std::int16_t>(thread_);
     s.event = static_cast<std::int16_t>(len(p.events) - 1);
-    s.node = static_cast<std::int16_t>(node);
+    s.node = node;
     return s;
   }
   static int add(ThreadPath& p, const SubEvent& s) {
@@ -102,12 +102,12 @@ class PathBuilder {
   /// A read of a cell; returns the symbol of its value.
   int add_read(ThreadPath& p, SubEvent s, int cell) const {
     s.reads = true;
-    s.cell = static_cast<std::int16_t>(cell);
+    s.cell = cell;
     return read_of(p, add(p, s));
   }
   void add_write(ThreadPath& p, SubEvent s, int cell, int value) const {
     s.writes = true;
-    s.cell = static_cast<std::int16_t>(cell);
+    s.cell = cell;
     s.value = static_cast<std::int16_t>(value);
     add(p, s);
   }
@@ -291,7 +291,7 @@ class PathBuilder {
     for (const int n : nodes) {
       if (n == self_.node) continue;
       w.stamp = Stamp::aNRW;
-      w.node = static_cast<std::int16_t>(n);
+      w.node = n;
       add(p, w);
     }
     at(p.registers, i.target) = constant(p, kTrue);

@@ -29,8 +29,8 @@ struct SubEvent {
   bool atomic = true;   ///< coreRMA
   std::int16_t thread = 0;
   std::int16_t event = 0;      ///< index into the path's (then the skeleton's) events
-  std::int16_t node = 0;       ///< the n of a family stamp; coreRMA: the process on whose memory it acts
-  std::int16_t cell = kNone;   ///< the copy of a location it accesses
+  std::int32_t node = 0;       ///< the n of a family stamp; coreRMA: the process on whose memory it acts
+  std::int32_t cell = kNone;   ///< the copy of a location it accesses
   std::int16_t value = kNone;  ///< writes: what is written, an index into the path's symbols
 };
 

@@ -125,6 +125,10 @@ def sweep_points(parameters: Parameters, *, samples: int = 1, sample_seed: int =
         points = [{k: _plain(v) for k, v in p.items()} for p in parameters]
     if seeds is None:
         return points
+    if any("seed" in p for p in points):
+        raise ValueError("seed: a parameter of the sweep already, seeds must not be given, too")
+    if isinstance(seeds, int) and seeds < 1:
+        raise ValueError(f"seeds: expected 1 or more, found {seeds}")
     numbers = list(range(first_seed, first_seed + seeds)) if isinstance(seeds, int) else [int(s) for s in seeds]
     return [{**p, "seed": s} for p in points for s in numbers]
 

@@ -26,9 +26,11 @@ bool core_rules(const Skeleton& x, Routing routing, Axioms& a) {
   const auto src = [&](int i) { return at(x.program->threads, x.sub(i).thread).node; };
 
   for (int i = 0; i < x.n; ++i) {
-    // PG, GA, CAS: within a statement, er before erw before ew.
+    // PG, GA, CAS: within a statement, er before erw before ew. The two operands of a CAS are read in any order: Fig. 4
+    // has po between them, and hb from each of them to erw.
     if (is_external(i)) {
-      for (int j = i + 1; j < x.n && x.sub(j).event == x.sub(i).event; ++j) a.so.add(i, j);
+      for (int j = i + 1; j < x.n && x.sub(j).event == x.sub(i).event; ++j)
+        if (action(j) != Action::er) a.so.add(i, j);
     }
     x.po.row(i).for_each([&](int j) {
       if (is_local(i)) a.so.add(i, j);                                                       // LO

@@ -217,7 +217,7 @@ TEST_CASE("a failed operation that nobody waits for surfaces at the next global 
     mgr.wait_for_ready();
     if (mgr.my_node() == 1) return;
     loco::Region wrong = v.copy(1);
-    wrong.size = 8;
+    wrong.size = std::uint64_t{1} << 41U;  // so that it is the NIC that finds out
     mgr.put(v.address(), wrong, std::uint64_t{1} << 40U, 8);
     loco::global_fence(mgr);
   }),

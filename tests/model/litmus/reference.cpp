@@ -352,7 +352,7 @@ class Reference {
     for (int a = 0; a < n_; ++a)
       for (int b = 0; b < n_; ++b) {
         bool h = false;
-        if (sub(a).event == sub(b).event && a < b) h = true;  // PG, GA, CAS
+        if (sub(a).event == sub(b).event && a < b && kind(b) != "er") h = true;  // PG, GA, CAS: Fig. 4
         if (po(a, b)) {
           if (local(a)) h = true;
           if (kind(a) == "flush" && local(b)) h = true;
