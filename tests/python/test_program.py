@@ -286,3 +286,21 @@ def test_yields_per_second():
         run({0: node}, check=[], overrides={"trace.level": "none"})
         best = max(best, 100_000 / (time.perf_counter() - start))
     assert best > 200_000
+
+
+def test_a_host_that_stops():
+    def survivor(ctx):
+        try:
+            yield ctx.put("z", node=1, value=1, wait=True)
+        except ls.RunError as error:
+            return str(error)
+
+    def dies(ctx):
+        while True:
+            yield ctx.load("z")
+
+    r = ls.Program({0: survivor, 1: dies}).run(
+        hardware={"base": "cx5-roce-25g", "nic": {"ack_timeout": "20us", "retry_count": 2}},
+        overrides={"fabric.failures": [{"host": "h1", "stops": "1ns"}]})
+    assert r.returned == {0: "node 0: put to node 1 failed: transport retry counter exceeded", 1: None}
+    assert r.simulated_ps >= 3 * 20_000_000  # the first attempt and two repetitions, 20 us each

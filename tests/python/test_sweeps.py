@@ -273,3 +273,10 @@ def test_dask(quick):
     with distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as local:
         with distributed.Client(local) as client:
             assert rows(quick, GRID, executor=client.get_executor()) == rows(quick, GRID, jobs=1)
+
+
+def test_seeds_are_given_once():
+    for seeds, match in ((2, "a parameter of the sweep already"), (0, "expected 1 or more"), (-3, "expected 1 or more")):
+        parameters = {"seed": [10, 20]} if seeds == 2 else {"topology.nodes": [2]}
+        with pytest.raises(ValueError, match=match):
+            ls.sweep({"workload": {"kind": "barrier", "iterations": 1}}, parameters, seeds=seeds)

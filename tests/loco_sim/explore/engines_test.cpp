@@ -206,3 +206,28 @@ TEST_CASE("comparing all engines: what is seen but not allowed fails") {
   CHECK_THAT(again.str(), test::contains_text("unexpected (sample): a=5 b=5"));
   std::remove(path.c_str());
 }
+
+TEST_CASE("loops whose turns change memory, post or swap go on: no thread of theirs waits for ever") {
+  // One thread sees its own stores (rdmawait: rb_i and rf_i are in ib), so x goes 0, 1, 2, 3. A flag that is fetched is
+  // fetched again until it is set; and a swap that succeeds is one more reason to look again.
+  const std::array<std::pair<const char*, const char*>, 3> loops = {
+      {{"locations: {x: {node: 1}}\nthreads: [{node: 1, code: \"while (x < 3) { x = x + 1 }; a = x\"}]\n", "a=3"},
+       {"locations: {f: {node: 2}, l: {node: 1}}\nthreads:\n"
+        "  - {node: 1, code: \"while (l == 0) { get(l, f) as d; wait(d) }; a = l\"}\n"
+        "  - {node: 2, code: \"f = 1\"}\n",
+        "a=1"},
+       {"locations: {x: {node: 1}}\nthreads: [{node: 1, code: \"b = 0; while (b == 0) { b = cas(x, 0, 1) }; a = x\"}]\n", "a=1"}}};
+  for (const auto& [code, expected] : loops) {
+    const std::string document = "name: loop\nmodel: rdmawait\n" + std::string(code);
+    INFO(document);
+    const auto program = model::litmus::parse_text(document, "test").front();
+    for (const char* engine : {"explore", "sample"}) {
+      EngineOptions options;
+      options.runs = 200;
+      const Result result = run(engine, document.c_str(), options);
+      REQUIRE(result.outcomes.size() == 1);
+      CHECK_THAT(program.text(result.outcomes.front()), loco::test::contains_text(expected));
+      for (const std::string& note : result.notes) CHECK_THAT(note, !loco::test::contains_text("waits for ever"));
+    }
+  }
+}

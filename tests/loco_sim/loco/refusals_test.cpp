@@ -1,0 +1,248 @@
+// Shows: what LOCO refuses it says, on both nodes where two disagree, and a refused call leaves nothing behind: neither
+// in the object nor in the trace. Fences read the own node only where there is something to wait for.
+#include <array>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "loco_sim/loco/atomic_var.hpp"
+#include "loco_sim/loco/barrier.hpp"
+#include "loco_sim/loco/errors.hpp"
+#include "loco_sim/loco/fence.hpp"
+#include "loco_sim/loco/kvstore.hpp"
+#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/mixed_size.hpp"
+#include "loco_sim/loco/mutex.hpp"
+#include "loco_sim/loco/ring_buffer.hpp"
+#include "loco_sim/loco/shared_queue.hpp"
+#include "loco_sim/loco/var.hpp"
+#include "loco_sim/workloads/thread_team.hpp"
+#include "tests/catch.hpp"
+#include "tests/loco_sim/loco/both.hpp"
+
+using loco::manager;
+using loco::NodeId;
+using loco::test::contains_text;
+using loco::test::on_simulator;
+using loco::test::require;
+
+namespace {
+
+/// What each of two nodes is told about an object that node n makes as make(mgr, n).
+template <typename Make>
+std::array<std::string, 2> told(Make make) {
+  loco::test::ThreadCluster cluster(2);
+  std::array<std::string, 2> text;
+  cluster.run([&](loco::Transport& transport) {
+    manager mgr(transport);
+    try {
+      const auto object = make(mgr, mgr.my_node());
+      mgr.wait_for_ready();
+    } catch (const loco::setup_error& error) {
+      text[mgr.my_node()] = error.what();
+    }
+  });
+  return text;
+}
+
+template <typename Error>
+bool refused(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error&) {
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("nodes that disagree about a home, an owner or a number are told so, both of them") {
+  using std::make_unique;
+  const auto guarded =
+      told([](manager& mgr, NodeId n) { return make_unique<loco::guarded_var<std::array<long, 3>>>(mgr, "g", n); });
+  const auto atomic =
+      told([](manager& mgr, NodeId n) { return make_unique<loco::atomic_var<std::uint64_t>>(mgr, "a", n); });
+  const auto initial =
+      told([](manager& mgr, NodeId n) { return make_unique<loco::atomic_var<std::uint64_t>>(mgr, "a", 0, n); });
+  const auto lock = told([](manager& mgr, NodeId n) { return make_unique<loco::mutex>(mgr, "m", n); });
+  const auto count = told([](manager& mgr, NodeId n) { return make_unique<loco::mutex_array>(mgr, "l", 3 + n); });
+  const auto queue =
+      told([](manager& mgr, NodeId n) { return make_unique<loco::shared_queue<std::uint64_t>>(mgr, "q", 4, n); });
+  for (const NodeId n : {0U, 1U}) {
+    CHECK_THAT(guarded[n], contains_text("'owned by node 0'") && contains_text("'owned by node 1'"));
+    CHECK_THAT(atomic[n], contains_text("home is node 0") && contains_text("home is node 1"));
+    CHECK_THAT(initial[n], contains_text("initially 0") && contains_text("initially 1"));
+    CHECK_THAT(lock[n], contains_text("home is node 0") && contains_text("home is node 1"));
+    CHECK_THAT(count[n], contains_text("3 lock(s)") && contains_text("4 lock(s)"));
+    CHECK_THAT(queue[n], contains_text("home is node 0") && contains_text("home is node 1"));
+  }
+}
+
+TEST_CASE("calls that are refused are refused each time, and the checkers do not count them") {
+  const auto program = [](loco::Transport& node) {
+    manager mgr(node);
+    loco::barrier bar(mgr, "bar");
+    loco::mutex_array locks(mgr, "locks", 2);
+    loco::ring_buffer ring(mgr, "ring", 0);
+    mgr.wait_for_ready();
+    bar.waiting();
+    if (node.my_node() == 0) ring.send({});
+    const loco::Flag done = node.make_flag();
+    node.spawn("intruder", [&] {
+      for (int i = 0; i < 2; ++i) {
+        require(refused<loco::ownership_error>([&] { bar.waiting(); }), "a thread without a seat may not wait");
+        require(refused<loco::ownership_error>([&] { locks.unlock(1); }), "nor unlock what it does not hold");
+        require(refused<loco::ownership_error>([&] { locks.unlock(7); }), "nor what does not exist");
+        if (node.my_node() == 0)
+          require(refused<loco::ownership_error>([&] { ring.send({}); }), "the first thread that sends is the writer");
+      }
+      node.flag_fetch_add(done, 1);
+    });
+    while (node.flag_load(done) == 0) node.pause();
+    if (node.my_node() == 1) require(ring.receive().empty(), "one message");
+    bar.waiting();
+  };
+  loco::test::on_threads(2, program);
+  loco::test::on_many_schedules(2, program, 20);
+}
+
+TEST_CASE("a ring without readers has been received by all, and no call says so") {
+  const auto verdict = on_simulator(
+      1,
+      [](loco::Transport& node) {
+        manager mgr(node);
+        loco::ring_buffer ring(mgr, "ring", 0);
+        mgr.wait_for_ready();
+        ring.send({});
+        require(ring.received_by_all(), "nobody reads");
+      },
+      loco::Schedule::timed, 1, true);
+  CHECK(verdict.consistent());
+}
+
+TEST_CASE("an object is ready when all that it is made of is, and a push before that is told") {
+  const auto program = [](loco::Transport& node) {
+    manager mgr(node);
+    loco::barrier bar(mgr, "bar");
+    loco::ring_buffer ring(mgr, "ring", 0);
+    loco::var<std::uint64_t> v(mgr, "v");
+    if (!v.ready()) require(refused<loco::setup_error>([&] { v.push_broadcast(); }) || v.ready(), "not ready");
+    ring.wait_for_ready();
+    require(ring.ready(), "waited for");
+    bar.wait_for_ready();
+    mgr.wait_for_ready();
+    if (node.my_node() == 0) ring.send({});
+    if (node.my_node() != 0) static_cast<void>(ring.receive());
+    v.store(1);
+    v.push_broadcast();
+    loco::global_fence(mgr);
+    bar.waiting();
+    require(v.load() == 1, "pushed");
+  };
+  loco::test::on_threads(3, program);
+  loco::test::on_many_schedules(3, program, 20);
+}
+
+TEST_CASE("barriers may be sub-channels") {
+  struct pair : loco::channel {
+    pair(manager& mgr, std::string_view name) : channel(mgr, name, loco::expect_num{1}), bar(*this, "bar") { join(); }
+    loco::barrier bar;
+  };
+  loco::test::on_threads(2, [](loco::Transport& node) {
+    manager mgr(node);
+    pair both(mgr, "pair");
+    mgr.wait_for_ready();
+    require(both.bar.full_name() == "pair/bar", "named after its parent");
+    for (int i = 0; i < 10; ++i) both.bar.waiting();
+  });
+}
+
+TEST_CASE("a fence reads the own node only after operations on it") {
+  const auto program = [](loco::Transport& node) {
+    manager mgr(node);
+    loco::var<std::uint64_t> v(mgr, "v");
+    mgr.wait_for_ready();
+    require(!mgr.used_loopback(), "nothing yet");
+    v.push(node.my_node());
+    require(mgr.used_loopback(), "a put to the own node");
+    loco::global_fence(mgr);
+    require(!mgr.used_loopback(), "fenced: the fence's own read does not count");
+  };
+  static_cast<void>(on_simulator(2, program, loco::Schedule::timed, 1));
+}
+
+TEST_CASE("puts and gets are of whole words inside of their region, and sizes of others are rounded up") {
+  const auto program = [](loco::Transport& node) {
+    manager mgr(node);
+    loco::var<std::uint64_t> v(mgr, "v");
+    loco::shared_bytes five(mgr, "five", 5);
+    mgr.wait_for_ready();
+    const NodeId other = 1 - node.my_node();
+    const loco::Region there = v.copy(other);
+    require(refused<loco::size_error>([&] { mgr.put(v.address(), there, 0, 16); }), "beyond its end");
+    require(refused<loco::size_error>([&] { mgr.put(v.address(), there, 0, 5); }), "part of a word");
+    require(refused<loco::size_error>([&] { mgr.get(v.address(), there, 4, 8); }), "unaligned");
+    five.push(other);
+    loco::global_fence(mgr);
+  };
+  loco::test::on_threads(2, program);
+  CHECK(on_simulator(2, program, loco::Schedule::timed, 1).consistent());
+}
+
+TEST_CASE("a failed put is told by the fence, not the reads that fail behind it") {
+  loco::ClusterConfig config;
+  config.nodes = 2;
+  loco::SimulatedCluster cluster(config);
+  std::string text;
+  cluster.spawn_everywhere([&](loco::Transport& node) {
+    manager mgr(node);
+    loco::var<std::uint64_t> v(mgr, "v");
+    mgr.wait_for_ready();
+    if (node.my_node() == 1) return;
+    loco::Region wrong = v.copy(1);
+    wrong.size = std::uint64_t{1} << 41U;  // so that it is the NIC that finds out
+    mgr.put(v.address(), wrong, std::uint64_t{1} << 40U, 8);
+    try {
+      loco::global_fence(mgr);
+    } catch (const loco::operation_error& error) {
+      text = error.what();
+    }
+  });
+  cluster.run();
+  CHECK_THAT(text, contains_text("put") && contains_text("remote access error"));
+}
+
+TEST_CASE("a key-value store loads no value 0, and no key twice") {
+  const auto loads = [](std::uint64_t second_key, std::uint64_t value) {
+    loco::test::ThreadCluster cluster(1);
+    cluster.run([&](loco::Transport& node) {
+      manager mgr(node);
+      loco::kvstore store(mgr, "kv");
+      mgr.wait_for_ready();
+      store.load(2, [&](std::uint64_t i) { return loco::kvstore::Entry{i == 0 ? 7 : second_key, value}; });
+    });
+  };
+  CHECK_NOTHROW(loads(8, 5));
+  CHECK_THROWS_AS(loads(8, 0), std::invalid_argument);
+  CHECK_THROWS_AS(loads(7, 5), std::invalid_argument);
+}
+
+TEST_CASE("a program of several threads that throws what is no std::exception is told as such") {
+  loco::ClusterConfig config;
+  config.nodes = 1;
+  loco::SimulatedCluster cluster(config);
+  cluster.spawn_everywhere([](loco::Transport& node) {
+    manager mgr(node);
+    loco::mutex lock(mgr, "lock");
+    mgr.wait_for_ready();
+    loco::workloads::run_team(node, 4, [&](std::uint32_t t) {
+      for (int i = 0; i < 20; ++i) {
+        const std::lock_guard guard(lock);
+        if (t == 0 && i == 3) throw 42;
+      }
+    });
+  });
+  CHECK_THROWS_WITH(cluster.run(), contains_text("an exception that is not a std::exception"));
+}
