@@ -27,8 +27,8 @@ class kv_index {
   [[nodiscard]] std::optional<kv_location> find(std::uint64_t key);
   void insert(std::uint64_t key, const kv_location& where);
   void erase(std::uint64_t key);
-  /// An insert before anybody else uses the index: takes no lock.
-  void load(std::uint64_t key, const kv_location& where) { table_.insert_or_assign(key, where); }
+  /// An insert before anybody else uses the index: takes no lock. False when the key is there already.
+  bool load(std::uint64_t key, const kv_location& where) { return table_.emplace(key, where).second; }
 
  private:
   template <typename Change>

@@ -86,13 +86,12 @@ void kvstore::load(std::uint64_t count, const std::function<Entry(std::uint64_t)
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto [key, value] = entry(i);
     if (value == 0) throw std::invalid_argument("'" + full_name() + "': 0 is no value, it says that a key is absent");
-    if (index_.find(key))
-      throw std::invalid_argument("'" + full_name() + "': key " + std::to_string(key) + " is loaded twice");
-    kv_location where{static_cast<NodeId>(i % num_nodes()), i / num_nodes(), 1};
+    const kv_location where{static_cast<NodeId>(i % num_nodes()), i / num_nodes(), 1};
     if (where.slot >= options_.slots_per_node)
       throw size_error("key-value store '" + full_name() + "': " + std::to_string(count) + " entries in " +
                        std::to_string(options_.slots_per_node * num_nodes()) + " slots");
-    index_.load(key, where);
+    if (!index_.load(key, where))
+      throw std::invalid_argument("'" + full_name() + "': key " + std::to_string(key) + " is loaded twice");
     if (where.node != my_node()) continue;
     call_scope call(
         transport(),

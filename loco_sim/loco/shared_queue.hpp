@@ -8,8 +8,8 @@
 // out. An element is put before its state: on one queue pair, so whoever sees the state sees the element.
 //
 // push and pop draw tickets, so they are fair, and wait by asking the home node again and again; try_push and try_pop
-// draw a ticket only when it is good: while the oldest push is not finished, nothing can be popped, and while the oldest
-// pop is not, nothing be pushed where it was. All accesses are the NIC's, on the home node too (see atomic_var).
+// draw a ticket only when it is good: while the oldest push is not finished, nothing can be popped, and while the
+// oldest pop is not, nothing be pushed where it was. All accesses are the NIC's, on the home node too (see atomic_var).
 // Elements are pushed in some total order; each is popped once, in that order.
 //
 // A node that stops with a ticket leaves its slot as it is: what waits for that slot ends with operation_error, and its

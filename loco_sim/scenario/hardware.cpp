@@ -131,11 +131,11 @@ Hardware load_hardware(const std::string& name) { return load(name, {name, 0, 0}
 
 Hardware read_hardware(const DocumentNode& node) {
   if (node.kind == DocumentNode::Kind::scalar) return load(node.text, node.place, 0);
+  const bool based = node.kind == DocumentNode::Kind::map && node.find("base") != nullptr;
   Hardware hardware = read_map(node, "hardware.", with_base(hardware_keys("hardware."), "hardware."), 0,
-                               load(kDefaultHardware, node.place, 0));
-  if ((node.entries.size() > 1 || node.find("base") == nullptr) && !hardware.name.empty())
-    hardware.name += " (changed)";
-  if (hardware.name.empty()) hardware.name = "custom";
+                               based ? Hardware{} : load(kDefaultHardware, node.place, 0));
+  if (based && node.entries.size() > 1) hardware.name += " (changed)";
+  if (!based && !node.entries.empty()) hardware.name = "custom";  // it may say everything anew, as what dump() wrote
   return hardware;
 }
 

@@ -216,7 +216,9 @@ TEST_CASE("loops whose turns change memory, post or swap go on: no thread of the
         "  - {node: 1, code: \"while (l == 0) { get(l, f) as d; wait(d) }; a = l\"}\n"
         "  - {node: 2, code: \"f = 1\"}\n",
         "a=1"},
-       {"locations: {x: {node: 1}}\nthreads: [{node: 1, code: \"b = 0; while (b == 0) { b = cas(x, 0, 1) }; a = x\"}]\n", "a=1"}}};
+       {"locations: {x: {node: 1}}\nthreads: [{node: 1, code: \"b = 0; while (b == 0) { b = cas(x, 0, 1) }; a = "
+        "x\"}]\n",
+        "a=1"}}};
   for (const auto& [code, expected] : loops) {
     const std::string document = "name: loop\nmodel: rdmawait\n" + std::string(code);
     INFO(document);
