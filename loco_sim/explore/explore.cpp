@@ -62,7 +62,7 @@ class Search {
     if (machine_.finished(c)) {
       ++result_.executions;
       outcomes_.insert(machine_.outcome(c));
-    } else if (std::ranges::any_of(c.threads, &ThreadState::cut)) {
+    } else if (std::ranges::any_of(c.threads, [this](const ThreadState& t) { return machine_.cut(t); })) {
       ++result_.cut;
     } else {
       ++result_.stuck;

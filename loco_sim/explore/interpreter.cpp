@@ -28,18 +28,17 @@ void Interpreter::run(nic::Cpu& cpu) {
     case Reached::turn:
       return cpu.resume_after({});
     case Reached::cut:
-      state_->cut = true;
       cpu.forget_watched();
       return cpu.stop();
   }
-  const Instruction& i = at(at(machine_.program_.threads, thread_).code, state_->pc);
+  const Instruction& i = at(code(), state_->pc);
   if (!access(i)) return;
   ++state_->pc;
   go_on();
 }
 
 void Interpreter::go_on() {
-  if (state_->pc == len(at(machine_.program_.threads, thread_).code)) {
+  if (state_->pc == len(code())) {
     state_->finished = true;
     cpu_->forget_watched();
     return cpu_->stop();
@@ -48,9 +47,8 @@ void Interpreter::go_on() {
 }
 
 Interpreter::Reached Interpreter::advance() {
-  const auto& code = at(machine_.program_.threads, thread_).code;
-  while (state_->pc < len(code)) {
-    const Instruction& i = at(code, state_->pc);
+  while (state_->pc < len(code())) {
+    const Instruction& i = at(code(), state_->pc);
     switch (i.op) {
       case Op::assign:
         set(i.target, evaluate(i.expr));
@@ -64,7 +62,8 @@ Interpreter::Reached Interpreter::advance() {
         state_->pc = i.jump;
         if (i.jump > from || !stays_in_loop(from)) continue;
         if (repeats_itself(from)) return Reached::loop;
-        return cut(from) ? Reached::cut : Reached::turn;
+        count_turn(from);
+        return machine_.cut(*state_) ? Reached::cut : Reached::turn;
       }
       default:
         return Reached::access;
@@ -75,10 +74,9 @@ Interpreter::Reached Interpreter::advance() {
 }
 
 bool Interpreter::stays_in_loop(int end) const {
-  const auto& code = at(machine_.program_.threads, thread_).code;
   int pc = state_->pc;
   while (pc <= end) {
-    const Instruction& i = at(code, pc);
+    const Instruction& i = at(code(), pc);
     if (i.op == Op::jump || (i.op == Op::branch_zero && number(evaluate(i.expr)) == 0)) {
       if (i.jump <= pc) return true;
       pc = i.jump;
@@ -93,9 +91,8 @@ bool Interpreter::stays_in_loop(int end) const {
 
 bool Interpreter::repeats_itself(int end) {
   if (std::exchange(state_->swapped, false)) return false;
-  const auto& code = at(machine_.program_.threads, thread_).code;
   for (int pc = state_->pc; pc <= end; ++pc) {
-    switch (at(code, pc).op) {
+    switch (at(code(), pc).op) {
       case Op::read:
       case Op::cas:
       case Op::mfence:
@@ -111,21 +108,19 @@ bool Interpreter::repeats_itself(int end) {
   return true;
 }
 
-bool Interpreter::cut(int end) {
-  if (machine_.loop_bound_ == 0) return false;
-  const auto& code = at(machine_.program_.threads, thread_).code;
+void Interpreter::count_turn(int end) {
+  if (machine_.loop_bound_ == 0) return;
   for (int pc = state_->pc; pc <= end; ++pc) {
-    const Op op = at(code, pc).op;
-    if (op == Op::put || op == Op::get || op == Op::wait || op == Op::poll)
-      return ++state_->turns > machine_.loop_bound_;
+    const Op op = at(code(), pc).op;
+    if (op != Op::put && op != Op::get && op != Op::wait && op != Op::poll) continue;
+    ++state_->turns;
+    return;
   }
-  return false;
 }
 
 bool Interpreter::in_loop() const {
-  const auto& code = at(machine_.program_.threads, thread_).code;
-  for (int pc = state_->pc; pc < len(code); ++pc)
-    if (const Instruction& i = at(code, pc); (i.op == Op::jump || i.op == Op::branch_zero) && i.jump <= state_->pc)
+  for (int pc = state_->pc; pc < len(code()); ++pc)
+    if (const Instruction& i = at(code(), pc); (i.op == Op::jump || i.op == Op::branch_zero) && i.jump <= state_->pc)
       return true;
   return false;
 }

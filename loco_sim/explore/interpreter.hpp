@@ -17,6 +17,11 @@ class Interpreter final : public nic::ThreadRunner {
  private:
   using Instruction = model::litmus::Instruction;
 
+  /// The thread's.
+  [[nodiscard]] const std::vector<Instruction>& code() const {
+    return machine_.program_.threads[static_cast<std::size_t>(thread_)].code;
+  }
+
   /// Runs instructions that touch no memory until one that does, the end of the code, or the end of a loop's turn after
   /// which the loop goes on: `loop` if the next turn does the same unless memory changes, else `turn`, or `cut`.
   enum class Reached { access, end, loop, turn, cut };
@@ -26,8 +31,8 @@ class Interpreter final : public nic::ThreadRunner {
   /// Of the same loop: has this turn changed nothing, so that the next one does the same until memory changes? Only of
   /// loops that read, or try to swap; others post, store, compute or take completions.
   [[nodiscard]] bool repeats_itself(int end);
-  /// After a turn of a loop that changed something: has it had as many as it may?
-  [[nodiscard]] bool cut(int end);
+  /// After a turn of a loop that changed something: counts it where turns are bounded.
+  void count_turn(int end);
   /// Is the current instruction part of a loop?
   [[nodiscard]] bool in_loop() const;
   /// Carries out the access; false when it has to be tried again later (the cpu has been told when).

@@ -25,7 +25,6 @@ struct ThreadState {
   std::int32_t pc = 0;
   bool finished = false;
   bool swapped = false;      ///< in this turn of a loop a compare-and-swap has changed memory
-  bool cut = false;          ///< it would have gone on with a loop: Machine::bound_loops
   std::uint16_t turns = 0;   ///< of loops with remote operations, when they are bounded
   std::uint32_t fences = 0;  ///< bit n: a remote fence towards node position n is pending
   std::vector<model::litmus::Value> registers;
@@ -58,6 +57,7 @@ class Machine {
   /// Threads end, cut, after so many further turns of loops that post operations or wait for them: each turn is a new
   /// state, so that exploring would not come to an end. 0: never, as for sampling.
   void bound_loops(std::uint16_t turns) { loop_bound_ = turns; }
+  [[nodiscard]] bool cut(const ThreadState& t) const { return loop_bound_ != 0 && t.turns > loop_bound_; }
   [[nodiscard]] const model::litmus::Program& program() const { return program_; }
   /// The configuration before the first step.
   [[nodiscard]] const Configuration& initial() const { return initial_; }

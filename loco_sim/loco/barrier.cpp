@@ -61,17 +61,14 @@ void barrier::start() {
 
 barrier::seat& barrier::my_seat() {
   const std::lock_guard lock(mutex_);
-  const auto [found, fresh] = seats_.try_emplace(transport().my_thread());
-  if (!fresh) return found->second;
-  if (seats_.size() > options_.threads_per_node) {
-    seats_.erase(found);
+  const std::uint32_t me = transport().my_thread();
+  if (const auto found = seats_.find(me); found != seats_.end()) return found->second;
+  if (seats_.size() == options_.threads_per_node)
     throw ownership_error("barrier '" + full_name() + "': more than " + std::to_string(options_.threads_per_node) +
                           " thread(s) of node " + std::to_string(my_node()) + " take part");
-  }
   const auto rank = static_cast<std::size_t>(std::ranges::lower_bound(options_.participants, my_node()) -
                                              options_.participants.begin());
-  found->second.index = rank * options_.threads_per_node + seats_.size() - 1;
-  return found->second;
+  return seats_.emplace(me, seat{.index = rank * options_.threads_per_node + seats_.size()}).first->second;
 }
 
 void barrier::waiting() {

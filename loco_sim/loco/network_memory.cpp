@@ -6,8 +6,6 @@ namespace loco {
 
 namespace {
 constexpr std::uint64_t kCacheLine = 64;
-
-constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 }  // namespace
 
 Region network_memory::allocate(std::uint64_t size) {

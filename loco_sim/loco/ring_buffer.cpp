@@ -176,19 +176,16 @@ void ring_buffer::send(std::span<const std::byte> text) {
 
 ring_buffer::seat& ring_buffer::my_seat() {
   const std::lock_guard lock(mutex_);
-  const auto [found, fresh] = seats_.try_emplace(transport().my_thread());
-  if (!fresh) return found->second;
-  if (!first_tail_ || seats_.size() > options_.threads_per_node) {
-    seats_.erase(found);
-    if (!first_tail_)
-      throw ownership_error("ring buffer '" + full_name() + "': node " + std::to_string(my_node()) +
-                            " is not declared as a reader, " + text_of(options_.readers));
+  const std::uint32_t me = transport().my_thread();
+  if (const auto found = seats_.find(me); found != seats_.end()) return found->second;
+  if (!first_tail_)
+    throw ownership_error("ring buffer '" + full_name() + "': node " + std::to_string(my_node()) +
+                          " is not declared as a reader, " + text_of(options_.readers));
+  if (seats_.size() == options_.threads_per_node)
     throw ownership_error("ring buffer '" + full_name() + "': node " + std::to_string(my_node()) + " has " +
                           std::to_string(options_.threads_per_node) +
                           " reading thread(s): another one may not receive");
-  }
-  found->second.index = *first_tail_ + seats_.size() - 1;
-  return found->second;
+  return seats_.emplace(me, seat{.index = *first_tail_ + seats_.size()}).first->second;
 }
 
 void ring_buffer::read_cells(std::uint64_t position, std::span<std::byte> out) {

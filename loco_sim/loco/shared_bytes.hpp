@@ -71,7 +71,7 @@ class shared_bytes : public channel {
 
  private:
   void create(std::string terms);
-  [[nodiscard]] part whole() const { return {full_name(), 0, (local_.size + kWord - 1) / kWord * kWord}; }
+  [[nodiscard]] part whole() const { return {full_name(), 0, round_up(local_.size, kWord)}; }
 
   std::uint64_t size_;
   RegionIndex region_ = 0;

@@ -24,6 +24,10 @@ using Address = std::uint64_t;
 
 /// Bytes of a word: what a load, a store or a remote atomic takes at once.
 inline constexpr std::uint64_t kWord = 8;
+/// A number of bytes, rounded up to a multiple of `unit`.
+[[nodiscard]] constexpr std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
 
 /// Registered memory of some node, as the peers need it: node, first byte, length, key.
 struct Region {

@@ -153,9 +153,8 @@ class over_ring {
       : results_(setup.results),
         payload_(setup.params.get("size")),
         ring_(mgr, "ring", 0,
-              options_under(setup.faults,
-                            ring_options{.bytes = static_cast<std::uint64_t>(setup.params.get("ring")) / 8 * 8,
-                                         .heads = setup.params.count("heads")})) {}
+              options_under(setup.faults, ring_options{.bytes = static_cast<std::uint64_t>(setup.params.get("ring")),
+                                                       .heads = setup.params.count("heads")})) {}
 
   void send(std::uint64_t i) {
     payload_.fill(i);

@@ -25,7 +25,7 @@ constexpr std::uint64_t kWord = 8;
 constexpr std::uint32_t kReads = 3;  // version, value, version
 
 std::uint64_t value_size(const Setup& setup) { return static_cast<std::uint64_t>(setup.params.get("size")); }
-std::uint64_t object_size(const Setup& setup) { return kLine + (value_size(setup) + kLine - 1) / kLine * kLine; }
+std::uint64_t object_size(const Setup& setup) { return kLine + round_up(value_size(setup), kLine); }
 
 /// How many attempts to look something up have failed since the latest one that has not, of all clients. Kept beside
 /// the simulated machine, which it costs nothing.

@@ -17,7 +17,7 @@ class message_channel {
  public:
   message_channel(manager& mgr, std::int64_t size)
       : mgr_(mgr),
-        size_(size / 8 * 8),
+        size_(size),
         data_(mgr, "data", static_cast<std::uint64_t>(size_)),
         flag_(mgr, "flag"),
         reply_(mgr, "reply") {}

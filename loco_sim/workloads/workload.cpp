@@ -58,6 +58,9 @@ void Params::set(std::string_view key, std::int64_t value) {
   if (value < specs_[i].minimum || value > specs_[i].maximum)
     throw std::invalid_argument("parameter '" + std::string(key) + "': expected " + std::to_string(specs_[i].minimum) +
                                 " to " + std::to_string(specs_[i].maximum) + ", found " + std::to_string(value));
+  if (value % specs_[i].multiple_of != 0)
+    throw std::invalid_argument("parameter '" + std::string(key) + "': expected a multiple of " +
+                                std::to_string(specs_[i].multiple_of) + ", found " + std::to_string(value));
   values_[i] = value;
 }
 

@@ -35,7 +35,7 @@ struct ParamSpec {
 class Params {
  public:
   explicit Params(std::span<const ParamSpec> specs);
-  /// Throws std::invalid_argument for an unknown key or a value out of range.
+  /// Throws std::invalid_argument for an unknown key, a value out of range or no multiple of what it should be.
   void set(std::string_view key, std::int64_t value);
   /// Throws std::invalid_argument for an unknown key.
   [[nodiscard]] std::int64_t get(std::string_view key) const;
