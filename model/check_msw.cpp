@@ -1,10 +1,17 @@
 // msw, mixed-size writes (LOCO paper, Appendix H.6 and D): a successful read returns a tuple that some write wrote.
 //
-// Tuples are compared by the checksums that the calls recorded. The relations are those of the words that a tuple
-// is made of, between the finishes of its calls; reads that failed are ignored, as the specification says.
+// A tuple is its words, by address, and the checksum that the call recorded: a read has to have both from one
+// write (puts and gets carry tuples from variable to variable), or find words that are all 0, as before any write. The
+// relations are those of the words that a tuple is made of, between the finishes of its calls; reads that failed are
+// ignored, as the specification says.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "model/flat_map.hpp"
 #include "model/library_checker.hpp"
 #include "model/shared_memory.hpp"
+#include "model/stamps.hpp"
 #include "model/words.hpp"
 #include "model/work_ids.hpp"
 
@@ -13,11 +20,7 @@ namespace {
 
 class MswChecker final : public LibraryChecker {
  public:
-  explicit MswChecker(const CheckContext& context) : context_(context), memory_(context_) {
-    for (CallId id = 1; id <= context.index.trace().calls.size(); ++id)
-      if (context.index.kind_of_call(id).method == Method::msw_write)
-        written_[NumberKey{context.index.call(id).argument}] = true;
-  }
+  explicit MswChecker(const CheckContext& context) : context_(context), memory_(context_) {}
 
   void begin_thread(std::uint32_t /*thread*/) override {
     memory_.begin_thread();
@@ -43,11 +46,9 @@ class MswChecker final : public LibraryChecker {
 
   void visit(Event& event) override {
     Order& order = context_.order;
-    bool initial = true;  // every word read was never written
     for (const Node& node : event.nodes) {
       if (node.subevent == 0) continue;
       (void)memory_.access(node);
-      initial = initial && context_.index.subevent(node.subevent).source == 0;
       if (node.stamp == Stamp::aNLW && event.call->work_id != 0) {
         WorkIds::Outstanding& out = work_.of(event.call->work_id);
         out.finished = order.join(out.finished, node.finish);
@@ -55,19 +56,56 @@ class MswChecker final : public LibraryChecker {
     }
     if (event.call->method == Method::msw_wait)
       for (const Node& node : event.nodes) order.edge(work_.take(event.call->work_id).finished, node.finish, Rule::pfg);
-    const bool read = event.call->method == Method::msw_tryread && event.call->returned && event.call->result != 0;
-    if (read && !initial && written_.find(NumberKey{event.call->result}) == nullptr)
-      context_.reports.add(Rule::torn_read, [&] {
-        return thread_text(context_.index.trace(), event.thread) + ": " + call_text(context_.index.trace(), event.id) +
-               " returned a tuple that nobody wrote";
-      });
+    if (event.call->method == Method::msw_write) written_[tuple(event, event.call->argument)] = true;
+    if (event.call->method == Method::msw_tryread && event.call->returned && event.call->result != 0) note_read(event);
+  }
+
+  void finish() override {
+    for (const auto& [id, tuple] : reads_)
+      if (written_.find(tuple) == nullptr)
+        context_.reports.add(Rule::torn_read, [&] {
+          const Trace& trace = context_.index.trace();
+          return thread_text(trace, trace.calls[id - 1].thread) + ": " + call_text(trace, id) +
+                 " returned a tuple that nobody wrote";
+        });
   }
 
  private:
+  struct Tuple {
+    std::uint64_t checksum = 0;
+    std::uint64_t words = 0;  // of their values, one after the other
+    friend bool operator==(const Tuple&, const Tuple&) = default;
+    [[nodiscard]] std::uint64_t hash() const { return mix(checksum ^ mix(words)); }
+  };
+
+  /// The words that the call wrote, or read, by address: guards are read in the other direction.
+  Tuple tuple(const Event& event, std::uint64_t checksum) {
+    const bool writes = event.call->method == Method::msw_write;
+    words_.clear();
+    for (const Node& node : event.nodes) {
+      if (node.subevent == 0 || !(writes ? is_write(node.stamp) : is_read(node.stamp))) continue;
+      const Subevent& s = context_.index.subevent(node.subevent);
+      words_.emplace_back(s.address, s.value);
+    }
+    std::ranges::sort(words_);
+    Tuple found{checksum, 0};
+    for (const auto& [address, value] : words_) found.words = mix(found.words ^ value);
+    return found;
+  }
+
+  /// The writes may be those of threads yet to come.
+  void note_read(const Event& event) {
+    const Tuple read = tuple(event, event.call->result);
+    const bool initial = std::ranges::all_of(words_, [](const auto& word) { return word.second == 0; });
+    if (!initial) reads_.emplace_back(event.id, read);
+  }
+
   CheckContext context_;
   SharedMemory memory_;
   WorkIds work_;
-  FlatMap<NumberKey, bool> written_;  // checksums of the tuples written
+  FlatMap<Tuple, bool> written_;
+  std::vector<std::pair<CallId, Tuple>> reads_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> words_;  // address and value, of the call in question
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 // sv, the shared variables (LOCO paper, Section 3.4). Each node has its own copy of a location, so rf, mo and rb
 // are those of the copies' words; gf is its stamps and nothing more.
+#include <fmt/format.h>
+
 #include "model/library_checker.hpp"
 #include "model/shared_memory.hpp"
 #include "model/words.hpp"
@@ -21,10 +23,26 @@ class SvChecker final : public LibraryChecker {
   void visit(Event& event) override;
 
  private:
+  void check_value(const Event& event) const;
+
   CheckContext context_;
   SharedMemory memory_;
   WorkIds work_;
 };
+
+/// Of a read or write of one word: is what the call returned, or was to write, what the word held? 0: not recorded.
+void SvChecker::check_value(const Event& event) const {
+  const bool reads = event.call->method == Method::sv_read;
+  if (!reads && event.call->method != Method::sv_write) return;
+  const std::uint64_t said = reads ? event.call->result : event.call->argument;
+  if (said == 0 || event.nodes.size() != 1) return;
+  const SubeventId id = event.nodes.front().subevent;
+  if (context_.index.subevent(id).value == said) return;
+  context_.reports.add(Rule::returned_value, [&] {
+    return fmt::format("{}, but the call {} {}", subevent_text(context_.index.trace(), id),
+                       reads ? "returned" : "was to write", said);
+  });
+}
 
 void SvChecker::subevents(Event& event) {
   const TraceIndex& index = context_.index;
@@ -75,6 +93,7 @@ void SvChecker::visit(Event& event) {
                access_text(context_.index.trace(), missed);
       });
   }
+  check_value(event);
   if (event.call->method == Method::bcast && event.call->work_id != 0) {
     WorkIds::Outstanding& out = work_.of(event.call->work_id);
     for (const Node& node : event.nodes)

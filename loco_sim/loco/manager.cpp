@@ -70,13 +70,22 @@ struct manager::Services {
 };
 
 manager::manager(Transport& transport, std::uint64_t memory_chunk_bytes)
-    : transport_(transport), services_(std::make_shared<Services>(transport, memory_chunk_bytes)) {
+    : transport_(only_one_on(transport)), services_(std::make_shared<Services>(transport, memory_chunk_bytes)) {
   fence_ = std::make_unique<fence_channel>(*this);
   transport.spawn(
       "poller", [services = services_] { services->serve(); }, true);
 }
 
+/// Two would take each other's set-up messages and completions.
+Transport& manager::only_one_on(Transport& transport) {
+  if (std::exchange(transport.has_manager_, true))
+    throw setup_error("node " + std::to_string(transport.my_node()) +
+                      " has a manager already: all channels and threads of a node use the same one");
+  return transport;
+}
+
 manager::~manager() {
+  transport_.has_manager_ = false;
   try {
     transport_.flag_fetch_or(services_->stop, 1);
   } catch (...) {  // a transport that is being torn down refuses: then the polling thread ends with it
@@ -176,6 +185,13 @@ void manager::pause_for(std::string_view object, std::span<const NodeId> nodes) 
                               "node " + std::to_string(my_node()) + ": '" + std::string(object) + "' waits for node " +
                                   std::to_string(node) + ", which does not answer",
                               node);
+  struct Waiting {
+    Waiting(Transport& t, std::string_view object) : transport(t) {
+      transport.set_waits_for([object] { return "'" + std::string(object) + "' lets it go on"; });
+    }
+    ~Waiting() { transport.set_waits_for({}); }
+    Transport& transport;
+  } const waiting(transport_, object);
   transport_.pause();
 }
 

@@ -89,6 +89,7 @@ class manager {
   };
   enum class Effect : bool { reads, writes };  ///< on the remote node
 
+  static Transport& only_one_on(Transport& transport);
   void require_inside(std::string_view what, const Region& remote, std::uint64_t offset, std::uint64_t size) const;
   OperationTag tag(const Region& remote, Effect effect, ack_key* key);
   PerThread& mine();

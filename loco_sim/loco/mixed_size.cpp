@@ -2,6 +2,7 @@
 
 #include "loco_sim/loco/call_scope.hpp"
 #include "loco_sim/loco/checksum.hpp"
+#include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/var.hpp"
 
@@ -32,6 +33,7 @@ void mixed_words::create(std::uint64_t words, std::string terms) {
 }
 
 std::vector<NodeId> mixed_words::peers() const {
+  if (!ready()) throw setup_error("'" + full_name() + "' is pushed to all before it is ready (wait_for_ready)");
   std::vector<NodeId> nodes;
   for (NodeId node = 0; node < num_nodes(); ++node)
     if (node != my_node() && reaches(region_, node)) nodes.push_back(node);

@@ -89,6 +89,8 @@ struct CallInfo {
   std::uint32_t lane = 0;
 };
 
+class manager;
+
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -178,6 +180,10 @@ class Transport {
   /// Records that the calling thread now knows its operations with this work id to be complete (the aWT subevent
   /// of the open `wait` call).
   virtual void note_waited(std::uint64_t work_id) = 0;
+
+ private:
+  friend class manager;
+  bool has_manager_ = false;
 };
 
 }  // namespace loco

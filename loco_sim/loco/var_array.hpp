@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,8 +46,10 @@ class var_array : private shared_bytes {
   [[nodiscard]] std::size_t size() const { return elements_.size(); }
   /// Element i of the whole array. Throws std::out_of_range when this node does not have it.
   [[nodiscard]] Element& operator[](std::size_t i) {
-    if (use_ == ArrayUse::own) i = static_cast<std::size_t>(std::ranges::find(own_, i) - own_.begin());
-    return elements_.at(i);
+    const std::size_t at =
+        use_ == ArrayUse::all ? i : static_cast<std::size_t>(std::ranges::find(own_, i) - own_.begin());
+    if (at >= elements_.size()) refuse(i);
+    return elements_[at];
   }
   [[nodiscard]] auto begin() { return elements_.begin(); }
   [[nodiscard]] auto end() { return elements_.end(); }
@@ -55,6 +58,11 @@ class var_array : private shared_bytes {
   static constexpr std::uint64_t kLine = 64;
   static constexpr std::uint64_t kBytes = value_words<T>::kWords * kWord;
   static constexpr std::uint64_t kStride = kBytes < kLine ? kBytes : (kBytes + kLine - 1) / kLine * kLine;
+
+  [[noreturn]] void refuse(std::size_t i) const {
+    throw std::out_of_range("'" + full_name() + "': node " + std::to_string(my_node()) + " has no element " +
+                            std::to_string(i) + ", but " + std::to_string(elements_.size()));
+  }
 
   void create(std::span<const NodeId> owners) {
     const bool own = use_ == ArrayUse::own;

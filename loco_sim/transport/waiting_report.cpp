@@ -41,7 +41,7 @@ std::string SimulatedCluster::waiting_report() const {
   for (const auto& thread : threads_) {
     if (thread->ended || thread->service) continue;
     report += "\n  node " + std::to_string(thread->node) + ", thread " + thread->name + ": " + calls_text(*thread);
-    if (thread->waits_for) {
+    if (thread->waits_for && thread->calls.empty()) {
       report += "; waits until " + thread->waits_for();
       continue;
     }

@@ -152,7 +152,7 @@ class Command {
       if (cycles.empty()) {
         const bool possible = witness(p, wanted, o).has_value();
         out_ << p.name << ": " << options_.explain
-             << (possible ? " is possible\n" : " is impossible: no execution reads these values\n");
+             << (possible ? " is possible" : " is impossible: " + why_no_candidate(p, o)) << '\n';
         ok_ = ok_ && !possible;
       }
     }

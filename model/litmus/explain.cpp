@@ -274,4 +274,17 @@ std::vector<Explanation> explain_forbidden(const Program& program, const Partial
   return explanations;
 }
 
+std::string why_no_candidate(const Program& program, const Options& options) {
+  SearchResult limits;
+  for_each_skeleton(
+      program, model_of(program, options), search_options(options), [](const Skeleton&, const Axioms&) { return true; },
+      &limits);
+  std::string why = "no execution reads these values";
+  if (limits.ill_formed)
+    why +=
+        ", or none that goes on to its end: all threads of a barrier pass it equally often, "
+        "and polls and receives have something to take";
+  return why;
+}
+
 }  // namespace loco::model::litmus

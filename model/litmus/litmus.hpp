@@ -83,6 +83,9 @@ struct Explanation {
 [[nodiscard]] std::vector<Explanation> explain_forbidden(const Program& program, const PartialOutcome& outcome,
                                                          const Options& options = {});
 
+/// What to say of an impossible outcome that explain_forbidden has no cycle for.
+[[nodiscard]] std::string why_no_candidate(const Program& program, const Options& options = {});
+
 /// In words, several lines.
 [[nodiscard]] std::string to_text(const Explanation& explanation);
 /// Graphviz: threads as columns, rf, mo and so in colours, the cycle in bold.

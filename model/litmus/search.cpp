@@ -75,7 +75,7 @@ void visit_skeletons(const Program& program, const Model& model, const SearchOpt
   path_options.loop_bound = options.loop_bound;
   path_options.transitive_barriers = options.model.transitive_barriers;
   std::vector<ThreadPaths> paths;
-  bool cut_loops = false, too_large = false, runnable = true;
+  bool cut_loops = false, too_large = false, ill_formed = false, runnable = true;
   for (int t = 0; t < len(program.threads); ++t) {
     paths.push_back(enumerate_paths(program, cells, t, path_options));
     cut_loops = cut_loops || paths.back().cut_loops;
@@ -90,12 +90,15 @@ void visit_skeletons(const Program& program, const Model& model, const SearchOpt
     for (std::size_t t = 0; t < paths.size(); ++t) chosen[t] = joins.path(t);
     if (!x.build(program, cells, chosen, options.model.order))
       too_large = true;
-    else if (build_axioms(model, x, options.model, a) && !visit(x, a, joins.symmetry()))
+    else if (!build_axioms(model, x, options.model, a))
+      ill_formed = true;
+    else if (!visit(x, a, joins.symmetry()))
       break;
   }
   if (limits != nullptr) {
     limits->cut_loops = cut_loops;
     limits->too_large = too_large;
+    limits->ill_formed = ill_formed;
   }
 }
 

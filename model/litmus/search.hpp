@@ -53,10 +53,11 @@ struct SearchResult {
   std::vector<Outcome> outcomes;  ///< sorted, each once
   std::uint64_t executions = 0;
   std::uint64_t skeletons = 0;
-  bool cut_loops = false;  ///< loops were cut at the bound
-  bool uncounted = false;  ///< branches with known outcomes were left out: there are more executions
-  bool stopped = false;    ///< executions_max was reached, or the visitor said so
-  bool too_large = false;  ///< paths, or ways to join them, were left out for their size or number
+  bool cut_loops = false;   ///< loops were cut at the bound
+  bool uncounted = false;   ///< branches with known outcomes were left out: there are more executions
+  bool stopped = false;     ///< executions_max was reached, or the visitor said so
+  bool too_large = false;   ///< paths, or ways to join them, were left out for their size or number
+  bool ill_formed = false;  ///< ways to join paths were left out: barriers not passed equally often, nothing to poll
   std::vector<std::pair<int, int>> failed_assertions;  ///< (thread, instruction), sorted, each once
 };
 
@@ -68,7 +69,7 @@ using ExecutionVisitor = std::function<bool(const FoundExecution&)>;
                                   const PartialOutcome& wanted = {}, const ExecutionVisitor& visit = {});
 
 /// Calls `visit` for each well-formed way to join the threads' paths, until it returns false. `limits`, if given, is
-/// told about paths that were cut off or left out.
+/// told about paths that were cut off or left out (and no more).
 void for_each_skeleton(const Program& program, const Model& model, const SearchOptions& options,
                        const std::function<bool(const Skeleton&, const Axioms&)>& visit,
                        SearchResult* limits = nullptr);

@@ -170,6 +170,39 @@ TEST_CASE("msw: a successful read returns a tuple that some write wrote", "[chec
     read(15);
     check_only(b.trace, Library::msw, Rule::torn_read);
   }
+  SECTION("another write's") {  // the words are those of 20
+    read(10);
+    check_only(b.trace, Library::msw, Rule::torn_read);
+  }
+}
+
+// A mixture of two writes whose words happen to be a third one's is what that one wrote: tuples are values.
+TEST_CASE("msw: a tuple is the words of one write", "[check]") {
+  TraceBuilder b(1);
+  const std::uint32_t reader = b.thread(0);
+  const auto write = [&](std::uint64_t checksum, std::uint64_t low, std::uint64_t high) {
+    Call tuple;
+    tuple.argument = checksum;
+    const CallId c = b.open(0, Method::msw_write, tuple);
+    const SubeventId first = b.write(0, {0, 0}, low), second = b.write(0, {0, 8}, high);
+    b.commit(first);
+    b.close(c);
+    return second;
+  };
+  const bool third = GENERATE(true, false);
+  if (third) b.commit(write(30, 2, 11));
+  b.commit(write(10, 1, 11));
+  const SubeventId high = write(20, 2, 12);
+  const CallId read = b.open(reader, Method::msw_tryread);
+  (void)b.read(reader, {0, 8});  // in no particular order
+  (void)b.read(reader, {0, 0});
+  b.close(read, third ? 30 : 20);
+  b.commit(high);
+  if (third) {
+    check_consistent(b.trace);
+  } else {
+    check_only(b.trace, Library::msw, Rule::torn_read);
+  }
 }
 
 // Message passing by tuples: a get that was waited for is seen (pfg), word by word.
@@ -201,6 +234,19 @@ TEST_CASE("msw: a tuple that was waited for is there", "[check]") {
     b.commit(landed);
     check_only(b.trace, Library::msw, Rule::pfg);
   }
+}
+
+TEST_CASE("msw: a tuple never written, but put, is the initial one", "[check]") {
+  TraceBuilder b(2);
+  const CallId put = b.open(0, Method::msw_put);
+  const CallId base = b.put(0);
+  (void)b.nlr(base, 1, {0, 0});
+  b.commit(b.nrw(base, {1, 0}));
+  b.close(put);
+  const CallId read = b.open(1, Method::msw_tryread);
+  (void)b.read(1, {1, 0});
+  b.close(read, 77);
+  check_consistent(b.trace);
 }
 
 TEST_CASE("msw: a tuple never written is the initial one", "[check]") {

@@ -246,6 +246,25 @@ TEST_CASE("disjoint: no call reads what another wrote for its own use", "[check]
   }
 }
 
+TEST_CASE("returned value: of a shared variable", "[check]") {
+  TraceBuilder b(1);
+  const bool writes = GENERATE(true, false), right = GENERATE(true, false);
+  const std::uint64_t said = right ? 5 : 6;
+  Call fields;
+  fields.argument = writes ? said : 0;
+  const CallId c = b.open(0, Method::sv_write, fields);
+  b.commit(b.write(0, {0, 0}, 5));
+  b.close(c);
+  const CallId r = b.open(0, Method::sv_read);
+  (void)b.read(0, {0, 0});
+  b.close(r, writes ? 0 : said);
+  if (right) {
+    CHECK(check(b.trace, kCore).consistent());
+  } else {
+    check_rule(b.trace, Library::sv, Rule::returned_value);
+  }
+}
+
 TEST_CASE("own write: a thread sees its own writes to a shared variable", "[check]") {
   TraceBuilder b(1);
   const CallId c = b.open(0, Method::sv_write);

@@ -14,6 +14,7 @@
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/mixed_size.hpp"
 #include "loco_sim/loco/mutex.hpp"
+#include "loco_sim/loco/power_controller.hpp"
 #include "loco_sim/loco/ring_buffer.hpp"
 #include "loco_sim/loco/shared_queue.hpp"
 #include "loco_sim/loco/var.hpp"
@@ -239,4 +240,70 @@ TEST_CASE("a program of several threads that throws what is no std::exception is
     });
   });
   CHECK_THROWS_WITH(cluster.run(), contains_text("an exception that is not a std::exception"));
+}
+
+TEST_CASE("a node has one manager at a time") {
+  const auto program = [](loco::Transport& node) {
+    { const manager first(node); }
+    manager mgr(node);
+    std::string text;
+    try {
+      const manager second(node);
+    } catch (const loco::setup_error& error) {
+      text = error.what();
+    }
+    require(text.find("has a manager already") != std::string::npos, text.c_str());
+    mgr.wait_for_ready();
+  };
+  loco::test::on_threads(1, program);
+  on_simulator(1, program, loco::Schedule::timed, 1);
+}
+
+TEST_CASE("an element that an array does not have is named") {
+  loco::test::on_threads(2, [](loco::Transport& node) {
+    manager mgr(node);
+    loco::power_controller power(mgr, "dcdc");
+    mgr.wait_for_ready();
+    std::string text;
+    try {
+      power.regulate(1, 0.5);
+    } catch (const std::out_of_range& error) {
+      text = error.what();
+    }
+    require(text.find("'dcdc/duty': node") == 0 && text.find("has no element 1, but 1") != std::string::npos,
+            text.c_str());
+  });
+}
+
+TEST_CASE("a mixed-size variable is pushed to all only when all are there") {
+  const auto program = [](loco::Transport& node) {
+    manager mgr(node);
+    loco::ack_key key(mgr);
+    if (mgr.my_node() == 0) {
+      loco::hashed_var<std::array<std::uint64_t, 3>> hashed(mgr, "h");
+      require(refused<loco::setup_error>([&] { hashed.push_broadcast(key); }), "before it is ready");
+      mgr.wait_for_ready();
+      hashed.push_broadcast(key);
+      key.wait();
+    } else {
+      loco::hashed_var<std::array<std::uint64_t, 3>> hashed(mgr, "h");
+      mgr.wait_for_ready();
+    }
+  };
+  loco::test::on_threads(2, program);
+  CHECK(on_simulator(2, program, loco::Schedule::timed, 1).consistent());
+}
+
+TEST_CASE("a guarded variable that nobody has written is whole, also where its owner has pushed it") {
+  const auto program = [](loco::Transport& node) {
+    manager mgr(node);
+    loco::guarded_var<std::array<std::uint64_t, 3>> guarded(mgr, "g", 0);
+    loco::barrier done(mgr, "done");
+    mgr.wait_for_ready();
+    if (mgr.my_node() == 0) guarded.push_broadcast();
+    done.waiting();
+    require(guarded.try_load() == std::array<std::uint64_t, 3>{}, "zeros");
+  };
+  loco::test::on_threads(2, program);
+  CHECK(on_simulator(2, program, loco::Schedule::timed, 1).consistent());
 }

@@ -7,6 +7,7 @@
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/mutex.hpp"
+#include "loco_sim/loco/ring_buffer.hpp"
 #include "loco_sim/loco/var.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 #include "tests/catch.hpp"
@@ -95,6 +96,17 @@ TEST_CASE("a deadlock is reported with what each thread waits for") {
     CHECK_THAT(error.what(), contains_text("1 thread(s) have not ended"));
     CHECK_THAT(error.what(), contains_text("node 0, thread main: in bal.barrier(bar); waits for a change of word"));
   }
+}
+
+TEST_CASE("a deadlock names the ring buffer that a thread receives from") {
+  SimulatedCluster cluster(config(2));
+  cluster.spawn_everywhere([](Transport& node) {
+    loco::manager mgr(node);
+    loco::ring_buffer ring(mgr, "news", 0);
+    mgr.wait_for_ready();
+    if (node.my_node() == 1) (void)ring.receive();
+  });
+  CHECK_THROWS_WITH(cluster.run(), contains_text("node 1, thread main: outside of library calls; waits until 'news' "));
 }
 
 TEST_CASE("a run that goes on for ever is stopped") {

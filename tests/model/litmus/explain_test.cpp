@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "model/litmus/litmus.hpp"
+#include "model/litmus/parser.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/litmus/corpus.hpp"
 
@@ -55,6 +56,25 @@ TEST_CASE("the cycle of Fig. 23 is the paper's", "[litmus]") {
   for (const char* edge : {"--ppo--> (program order, cell G11 of Fig. 10)", "--so-->", "--fb-->",
                            "--ppo--> (program order, cell A5 of Fig. 10)"})
     CHECK_THAT(text, loco::test::contains_text(edge));
+}
+
+TEST_CASE("an outcome without candidates: values that nobody has, or a barrier that not all pass", "[litmus]") {
+  const Program p = parse_text(R"--(
+name: left-alone
+model: loco
+locations: {x: {node: 1}}
+barriers: {z: [0, 1]}
+threads:
+  - {node: 1, code: "a = x; if (a == 0) { barrier(z) }"}
+  - {node: 1, code: "x = 1; barrier(z)"}
+)--",
+                               "left-alone.yaml")
+                        .front();
+  CHECK(explain_forbidden(p, parse_outcome(p, "a=1")).empty());
+  CHECK_THAT(why_no_candidate(p), loco::test::contains_text("all threads of a barrier pass it equally often"));
+  const Program q = named("fig8b-message-passing");
+  CHECK(explain_forbidden(q, parse_outcome(q, "a=7")).empty());
+  CHECK(why_no_candidate(q) == "no execution reads these values");
 }
 
 TEST_CASE("the drawing has threads as columns and relations in colours", "[litmus]") {
