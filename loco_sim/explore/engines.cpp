@@ -114,6 +114,7 @@ Result explore_engine(const Program& program, const EngineOptions& options) {
   for (const Outcome& o : found.outcomes)
     if (!torn(program, o)) result.outcomes.push_back(o);
   name_torn(found.outcomes.size() - result.outcomes.size(), result);
+  result.unexpected.assign(found.failed_assertions.begin(), found.failed_assertions.end());
   result.executions = found.executions;
   result.complete = found.complete;
   if (!found.complete) {
@@ -142,6 +143,7 @@ Result sample_engine(const Program& program, const EngineOptions& options) {
     result.counts.push_back(s.times);
   }
   name_torn(seen.outcomes.size() - result.outcomes.size(), result);
+  result.unexpected.assign(seen.failed_assertions.begin(), seen.failed_assertions.end());
   result.executions = seen.runs;
   if (seen.stuck != 0) {
     result.notes.push_back(fmt::format("{} ended with a thread that waits for ever", plural(seen.stuck, "run")));

@@ -62,6 +62,7 @@ class Search {
     if (machine_.finished(c)) {
       ++result_.executions;
       outcomes_.insert(machine_.outcome(c));
+      machine_.name_failed_assertions(c, result_.failed_assertions);
     } else if (std::ranges::any_of(c.threads, [this](const ThreadState& t) { return machine_.cut(t); })) {
       ++result_.cut;
     } else {

@@ -10,6 +10,8 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "loco_sim/explore/machine.hpp"
@@ -25,6 +27,7 @@ struct ExploreLimits {
 
 struct ExploreResult {
   std::vector<model::litmus::Outcome> outcomes;  ///< sorted, each once
+  std::set<std::string> failed_assertions;       ///< of runs that reached an end, in words
   std::uint64_t executions = 0;                  ///< runs that reached an end not seen before
   std::uint64_t states = 0;
   std::uint64_t stuck = 0;  ///< ends in which some thread waits for ever
@@ -39,7 +42,8 @@ struct SampleResult {
     model::litmus::Outcome outcome;
     std::uint64_t times = 0;
   };
-  std::vector<Seen> outcomes;  ///< sorted by outcome
+  std::vector<Seen> outcomes;               ///< sorted by outcome
+  std::set<std::string> failed_assertions;  ///< of runs that reached an end, in words
   std::uint64_t runs = 0;
   std::uint64_t stuck = 0;  ///< runs that ended with a thread that waits for ever, or were given up
 };

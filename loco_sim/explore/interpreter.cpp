@@ -1,5 +1,6 @@
 #include "loco_sim/explore/interpreter.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -54,7 +55,8 @@ Interpreter::Reached Interpreter::advance() {
         set(i.target, evaluate(i.expr));
         break;
       case Op::assertion:
-        break;  // what it says is for the checker of programs
+        if (number(evaluate(i.expr)) == 0) note_violated();
+        break;
       case Op::jump:
       case Op::branch_zero: {
         if (i.op == Op::branch_zero && number(evaluate(i.expr)) != 0) break;
@@ -71,6 +73,12 @@ Interpreter::Reached Interpreter::advance() {
     ++state_->pc;
   }
   return Reached::end;
+}
+
+void Interpreter::note_violated() {
+  auto& violated = state_->violated;
+  const auto place = std::ranges::lower_bound(violated, state_->pc);
+  if (place == violated.end() || *place != state_->pc) violated.insert(place, state_->pc);
 }
 
 bool Interpreter::stays_in_loop(int end) const {

@@ -31,6 +31,8 @@ class Interpreter final : public nic::ThreadRunner {
   /// Of the same loop: has this turn changed nothing, so that the next one does the same until memory changes? Only of
   /// loops that read, or try to swap; others post, store, compute or take completions.
   [[nodiscard]] bool repeats_itself(int end);
+  /// The assertion at the current instruction fails.
+  void note_violated();
   /// After a turn of a loop that changed something: counts it where turns are bounded.
   void count_turn(int end);
   /// Is the current instruction part of a loop?

@@ -6,6 +6,7 @@
 
 #include "loco_sim/explore/interpreter.hpp"
 #include "model/litmus/implementations.hpp"
+#include "model/litmus/litmus.hpp"
 
 namespace loco::explore {
 
@@ -80,6 +81,7 @@ std::uint64_t Configuration::hash() const {
     add(t.turns);
     for (const Value v : t.registers) add(static_cast<std::uint64_t>(v));
     for (const std::uint16_t n : t.in_flight) add(n);
+    for (const std::int32_t pc : t.violated) add(static_cast<std::uint64_t>(pc) + 1);
   }
   return h;
 }
@@ -255,6 +257,12 @@ void Machine::step_earliest(Configuration& c) const {
 bool Machine::finished(const Configuration& c) const {
   return c.system.idle() &&
          std::all_of(c.threads.begin(), c.threads.end(), [](const ThreadState& t) { return t.finished; });
+}
+
+void Machine::name_failed_assertions(const Configuration& c, std::set<std::string>& failed) const {
+  for (std::size_t t = 0; t < c.threads.size(); ++t)
+    for (const std::int32_t pc : c.threads[t].violated)
+      failed.insert(model::litmus::assertion_text(program_, static_cast<int>(t), pc));
 }
 
 Outcome Machine::outcome(const Configuration& c) const {

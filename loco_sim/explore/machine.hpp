@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct ThreadState {
   std::uint32_t fences = 0;  ///< bit n: a remote fence towards node position n is pending
   std::vector<model::litmus::Value> registers;
   std::vector<std::uint16_t> in_flight;  ///< by work id: operations posted and not yet known complete
+  std::vector<std::int32_t> violated;    ///< instructions whose assertion has failed, ascending
 
   bool operator==(const ThreadState&) const = default;
 };
@@ -70,6 +72,8 @@ class Machine {
   [[nodiscard]] bool finished(const Configuration& c) const;
   /// A mixed-size variable of `final` that is torn in memory counts as kBottom.
   [[nodiscard]] model::litmus::Outcome outcome(const Configuration& c) const;
+  /// Adds the assertions that have failed, in the words of a result.
+  void name_failed_assertions(const Configuration& c, std::set<std::string>& failed) const;
 
   /// May this event run at once, whatever else is pending? True if whatever can happen when it runs later can also
   /// happen when it runs now: it touches nothing that another event reads or writes, or being early only allows more

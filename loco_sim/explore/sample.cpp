@@ -29,6 +29,7 @@ SampleResult sample(const Machine& machine, std::uint64_t runs, std::uint64_t se
     if (machine.finished(c)) {
       const model::litmus::Outcome outcome = machine.outcome(c);
       ++seen[outcome];
+      machine.name_failed_assertions(c, result.failed_assertions);
       seeker.show(outcome);
     } else {
       ++result.stuck;

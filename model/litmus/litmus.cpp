@@ -55,11 +55,15 @@ Result enumerate(const Program& program, const Options& options) {
     result.notes.push_back("loops were cut after " + std::to_string(options.loop_bound) + " repetitions");
   judge(program, result.complete, result);
   for (const auto& [thread, instruction] : found.failed_assertions) {
-    const Instruction& i = at(at(program.threads, thread).code, instruction);
     result.ok = false;
-    result.unexpected.push_back("assertion fails: " + i.text + " (line " + std::to_string(i.at.line) + ")");
+    result.unexpected.push_back(assertion_text(program, thread, instruction));
   }
   return result;
+}
+
+std::string assertion_text(const Program& program, int thread, int instruction) {
+  const Instruction& i = at(at(program.threads, thread).code, instruction);
+  return "assertion fails: " + i.text + " (line " + std::to_string(i.at.line) + ")";
 }
 
 void judge(const Program& program, bool exhaustive, Result& result) {

@@ -50,6 +50,9 @@ struct Result {
 /// outcomes need not all be seen by engines that do not promise completeness.
 void judge(const Program& program, bool exhaustive, Result& result);
 
+/// What a result says of an assertion that fails.
+[[nodiscard]] std::string assertion_text(const Program& program, int thread, int instruction);
+
 /// An execution, ready to be told. Relations are on the subevents of `nodes`, by position.
 struct Explanation {
   struct Node {

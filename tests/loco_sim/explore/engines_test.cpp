@@ -125,6 +125,31 @@ final: [w, x, y]
 }
 
 // The value that ends a loop may be read in its last turn; a loop may count its turns. Waiting for x = 1 gives a=1.
+TEST_CASE("assertions are looked at in all runs that come to an end, on hardware too") {
+  // Message passing: the flag may be there, and then so is what was put before it (puts to a node keep their order).
+  const auto document = [](const std::string& reader) {
+    return "name: mp\nmodel: rdmawait\nlocations: {x: {node: 2}, f: {node: 2}, one: {node: 1, init: 1}}\nthreads:\n"
+           "  - {node: 1, code: \"put(x, one) as d; put(f, one) as e\"}\n  - {node: 2, code: \"" +
+           reader + "\"}\n";
+  };
+  const std::string may_fail = document("a = f; assert(a == 0)");
+  const std::string holds = document("a = f; if (a == 1) { b = x; assert(b == 1) }");
+  const std::string never_ends = document("a = f; assert(a == 0); while (a == 1) { a = f }");
+  const std::vector<std::string> failure = {"assertion fails: assert(a == 0) (line 6)"};
+  for (const char* engine : {"explore", "sample"}) {
+    INFO(engine);
+    CHECK(run(engine, may_fail.c_str()).unexpected == failure);
+    CHECK(run(engine, holds.c_str()).unexpected.empty());
+    CHECK(run(engine, never_ends.c_str()).unexpected.empty());
+  }
+  const auto declarative = [](const std::string& text) {
+    return model::litmus::enumerate(model::litmus::parse_text(text, "mp").front()).unexpected;
+  };
+  CHECK(declarative(may_fail) == failure);
+  CHECK(declarative(holds).empty());
+  CHECK(declarative(never_ends).empty());
+}
+
 TEST_CASE("loops with their condition at the top end") {
   const char* const loops[] = {"a = 0; while (a == 0) { a = x }", "a = 0; while (a == 0) { y = 1; a = x }",
                                "while (x == 0) { y = 1 }; a = x", "n = 0; a = 0; while (n < 3) { n = n + 1; a = 1 }"};
