@@ -59,7 +59,8 @@ bool links_order_nothing(const Program& program, const nic::HardwareProfile& pro
 }
 
 nic::HardwareProfile as_searched(const Program& program, nic::HardwareProfile profile, Network network) {
-  if (network == Network::simplest && links_order_nothing(program, profile)) profile.link_ideal = true;
+  const bool many_paths = profile.nic_placement != nic::Placement::in_order;  // what such NICs are made for
+  if (network == Network::simplest && (many_paths || links_order_nothing(program, profile))) profile.link_ideal = true;
   // What a NIC's caches hold decides when something happens, never in which order; copying them would take most of the
   // time.
   profile.nic_context_entries = 0;

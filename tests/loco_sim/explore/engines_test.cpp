@@ -2,6 +2,7 @@
 // allowed.
 #include "loco_sim/explore/engines.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -125,6 +126,23 @@ final: [w, x, y]
 }
 
 // The value that ends a loop may be read in its last turn; a loop may count its turns. Waiting for x = 1 gives a=1.
+TEST_CASE("NICs that place packets as they come let a later put overtake, all others do not") {
+  constexpr const char* kMessagePassing = R"yaml(
+name: message-passing
+model: rdmawait
+locations: {x: {node: 2}, f: {node: 2}}
+threads: [{node: 1, code: "put(x, 1); put(f, 1)"}, {node: 2, code: "a = f; b = x"}]
+)yaml";
+  const model::litmus::Outcome overtaken = {1, 0};
+  for (const char* engine : {"explore", "sample"})
+    for (const auto& [hardware, overtakes] :
+         {std::pair{"model-weak", false}, {"cx5-roce-25g", false}, {"aries-like", true}, {"efa-srd-like", true}}) {
+      INFO(engine << " on " << hardware);
+      const auto outcomes = run(engine, kMessagePassing, {.model = {}, .hardware = hardware}).outcomes;
+      CHECK((std::ranges::find(outcomes, overtaken) != outcomes.end()) == overtakes);
+    }
+}
+
 TEST_CASE("assertions are looked at in all runs that come to an end, on hardware too") {
   // Message passing: the flag may be there, and then so is what was put before it (puts to a node keep their order).
   const auto document = [](const std::string& reader) {
