@@ -318,8 +318,24 @@ void kv_operation::finish(std::uint64_t result) {
   transport_.end_call(result, lane_);
 }
 
-kv_window::kv_window(kvstore& store, std::uint32_t size) {
+kv_window::kv_window(kvstore& store, std::uint32_t size) : transport_(store.transport()) {
   for (std::uint32_t i = 0; i < size; ++i) operations_.push_back(std::make_unique<kv_operation>(store, i + 1));
+}
+
+kv_window::~kv_window() {
+  try {
+    for (bool busy = true; busy;) {
+      busy = false;
+      for (const auto& operation : operations_) {
+        try {
+          busy |= !operation->finished() && !operation->poll();
+        } catch (const operation_error&) {  // then it is finished, too
+        }
+      }
+      if (busy) transport_.pause();
+    }
+  } catch (...) {  // a transport that is being torn down refuses
+  }
 }
 
 kv_operation* kv_window::idle() {

@@ -78,6 +78,7 @@ class kvstore : public channel {
 
  private:
   friend class kv_operation;
+  friend class kv_window;
 
   void create();
   [[nodiscard]] Address slot_address(std::uint64_t slot) const;
@@ -159,6 +160,10 @@ class kv_operation {
 class kv_window {
  public:
   kv_window(kvstore& store, std::uint32_t size);
+  kv_window(const kv_window&) = delete;
+  kv_window& operator=(const kv_window&) = delete;
+  /// Waits for what is under way, which may hold locks.
+  ~kv_window();
 
   /// An operation that may be started; null when all are under way.
   [[nodiscard]] kv_operation* idle();
@@ -174,6 +179,7 @@ class kv_window {
   [[nodiscard]] kv_operation& operator[](std::size_t i) { return *operations_[i]; }
 
  private:
+  Transport& transport_;
   std::vector<std::unique_ptr<kv_operation>> operations_;
 };
 

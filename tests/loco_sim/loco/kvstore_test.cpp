@@ -239,3 +239,22 @@ TEST_CASE("wrong use of a key-value store is an error that says so") {
   CHECK_THROWS_WITH(on_threads(1, with([](loco::kvstore&) {}, {.slots_per_node = 0})),
                     contains_text("'store' has no slots"));
 }
+
+TEST_CASE("a window that goes out of scope waits for its operations: they leave no lock behind") {
+  const auto program = [](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::kvstore store(mgr, "store", {.slots_per_node = 4, .locks = 1});
+    loco::barrier bar(mgr, "bar");
+    mgr.wait_for_ready();
+    store.load(4, [](std::uint64_t i) { return std::pair(i, i + 1); });
+    bar.waiting();
+    if (node.my_node() == 0) {
+      loco::kv_window window(store, 2);
+      for (std::uint64_t key : {0U, 1U}) window.idle()->start(loco::kv_operation::Kind::update, key, 10 + key);
+    }
+    bar.waiting();
+    if (node.my_node() == 1) loco::test::require(store.update(0, 20) && store.lookup(1) == 11, "both are updated");
+  };
+  loco::test::on_threads(2, program);
+  CHECK(loco::test::on_simulator(2, program, loco::Schedule::timed, 1).consistent());
+}
