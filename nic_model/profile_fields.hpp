@@ -168,10 +168,11 @@ inline constexpr auto kProfileFields = std::to_array<ProfileField>({
     detail::count("nic.context_fetches", &HardwareProfile::nic_context_fetches, 0, 4096,
                   "such reads under way at once; 0: no limit"),
     detail::rate("nic.buffer_rate", &HardwareProfile::nic_buffer_rate,
-                 "of a packet through the NIC's packet buffer; 0: no delay"),
+                 "delay of each packet in each NIC: its payload at this rate, as through a packet buffer. Packets do "
+                 "not wait for one another: bandwidth stays as it is; 0: no delay"),
     detail::cost("nic.device_access", &HardwareProfile::nic_device_access, "an access to memory on the NIC"),
     ProfileField{"nic.ack_timeout", UnitKind::duration, &HardwareProfile::nic_ack_timeout, 0, 9'000'000'000'000'000,
-                 "a request without a response until it is repeated"},
+                 "a request without a response until it is repeated: any time; real NICs have 4.096 us * 2^n only"},
     detail::count("nic.retry_count", &HardwareProfile::nic_retry_count, 0, 7, "repetitions before retry_exc_err"),
     detail::cost("nic.rnr_timer", &HardwareProfile::nic_rnr_timer,
                  "what a receiver without a receive request tells the sender to wait"),

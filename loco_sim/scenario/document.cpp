@@ -1,11 +1,13 @@
 #include "loco_sim/scenario/document.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <fmt/format.h>
 #include <fstream>
 #include <optional>
 #include <utility>
 
+#include "loco_sim/scenario/units.hpp"
 #include "model/yaml/yaml_events.hpp"
 
 namespace loco::scenario {
@@ -167,6 +169,22 @@ DocumentNode read_events(yaml::Events& events, const std::string& file) {
   return tree.finish();
 }
 
+/// A YAML scalar in double quotes.
+std::string double_quoted(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) escaped += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  return fmt::format("\"{}\"", printable(escaped));
+}
+
+/// Is a quoted scalar something else without its quotes?
+bool needs_quotes(const std::string& text) {
+  const auto harmless = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.' || c == '/';
+  };
+  return text.empty() || text == "true" || text == "false" || text == "null" || parse_integer(text) ||
+         !std::ranges::all_of(text, harmless);
+}
+
 void replace_places(DocumentNode& node, const Place& place) {
   node.place = place;
   for (DocumentNode& item : node.items) replace_places(item, place);
@@ -177,6 +195,17 @@ void replace_places(DocumentNode& node, const Place& place) {
 }
 
 }  // namespace
+
+std::string flow_text(const DocumentNode& node) {
+  if (node.kind == DocumentNode::Kind::scalar)
+    return node.quoted && needs_quotes(node.text) ? double_quoted(node.text) : node.text;
+  if (node.kind == DocumentNode::Kind::null) return "null";
+  std::vector<std::string> parts;
+  for (const DocumentNode& item : node.items) parts.push_back(flow_text(item));
+  for (const DocumentEntry& entry : node.entries) parts.push_back(entry.key + ": " + flow_text(entry.value));
+  const bool list = node.kind == DocumentNode::Kind::list;
+  return fmt::format("{}{}{}", list ? "[" : "{", fmt::join(parts, ", "), list ? "]" : "}");
+}
 
 const DocumentNode* DocumentNode::find(std::string_view key) const {
   for (const DocumentEntry& entry : entries) {
@@ -199,9 +228,8 @@ std::string DocumentNode::description() const {
     case Kind::scalar:
       return scenario::in_quotes(text);
     case Kind::list:
-      return "a list";
     case Kind::map:
-      return "a map";
+      return shortened(flow_text(*this));
   }
   return {};
 }

@@ -33,7 +33,7 @@ struct DocumentNode {
   /// The value of a key of a map, or nullptr.
   [[nodiscard]] const DocumentNode* find(std::string_view key) const;
   [[nodiscard]] DocumentNode* find(std::string_view key);
-  /// What an error message says was found: `"text"`, `a list`, `a map`, `nothing`.
+  /// What an error message says was found: `"text"`, `[a, b]`, `{a: 1}`, `nothing`; cut when it is long.
   [[nodiscard]] std::string description() const;
 };
 
@@ -42,6 +42,9 @@ struct DocumentEntry {
   Place key_place;
   DocumentNode value;
 };
+
+/// A node on one line, as in a YAML flow collection.
+[[nodiscard]] std::string flow_text(const DocumentNode& node);
 
 /// Parses one document. `file` is what messages call the text.
 [[nodiscard]] DocumentNode parse_document(const std::string& text, const std::string& file);

@@ -101,9 +101,10 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-std::string in_quotes(std::string_view text) {
-  const bool cut = text.size() > kQuotedLengthMax;
-  return fmt::format("\"{}{}\"", printable(text.substr(0, kQuotedLengthMax)), cut ? "..." : "");
+std::string shortened(std::string_view text) {
+  return printable(text.substr(0, kQuotedLengthMax)) + (text.size() > kQuotedLengthMax ? "..." : "");
 }
+
+std::string in_quotes(std::string_view text) { return fmt::format("\"{}\"", shortened(text)); }
 
 }  // namespace loco::scenario

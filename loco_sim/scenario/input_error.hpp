@@ -50,7 +50,10 @@ class InputError : public std::runtime_error {
 /// `text` on one line, in UTF-8: control characters and bytes that are no UTF-8 escaped as \xNN.
 [[nodiscard]] std::string printable(std::string_view text);
 
-/// The same in double quotes; long texts are cut.
+/// The same, cut where it is long.
+[[nodiscard]] std::string shortened(std::string_view text);
+
+/// The same in double quotes.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
 }  // namespace loco::scenario

@@ -29,6 +29,7 @@ std::optional<Quantity> quantity(KeyType type) {
 std::string range_words(const Key& key) {
   const std::string least = format_number(key.least, key.type);
   if (key.most != kUnbounded) return fmt::format(" from {} to {}", least, format_number(key.most, key.type));
+  if (key.type == KeyType::integer) return fmt::format(" from {} to 2^63 - 1", least);
   return key.least == 0 ? std::string() : fmt::format(" of at least {}", least);
 }
 
@@ -183,6 +184,7 @@ Settings read_settings(const DocumentNode& map, std::string_view prefix, const K
     if (key.fallback.empty() || settings.contains(key.path)) continue;
     Value value = read_value(parse_override(key.fallback, key.path), key);
     value.given = false;
+    value.place = map.place;  // what is wrong with a default is that the map does not say otherwise
     settings.emplace(key.path, std::move(value));
   }
   return settings;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <set>
 #include <span>
 #include <utility>
@@ -10,6 +11,8 @@
 #include "fabric/fields.hpp"
 #include "fabric/flow/flow_network.hpp"
 #include "fabric/topology/kinds.hpp"
+#include "loco_sim/scenario/failures.hpp"
+#include "loco_sim/scenario/network_parts.hpp"
 #include "loco_sim/scenario/units.hpp"
 #include "nic_model/system.hpp"
 
@@ -47,10 +50,30 @@ std::vector<std::string> words(std::string_view text) {
   return out;
 }
 
-Key parameter_key(const topology::Parameter& p, std::string_view kind) {
-  Key key{.path = fmt::format("topology.{}", p.key), .least = p.least, .most = p.most};
-  const std::string fallback = p.fallback.empty() ? std::string() : fmt::format(" ({} when left out)", p.fallback);
-  key.doc = fmt::format("{}: {}{}.", kind, p.doc, fallback);
+/// Whose parameter it is, what it means, and what it is when left out, which may differ from kind to kind.
+std::string parameter_doc(std::string_view key) {
+  std::vector<std::string> kinds;
+  std::vector<std::string> defaults;
+  std::set<std::string_view> different;
+  std::string_view doc;
+  for (const topology::KindInfo& kind : topology::kinds()) {
+    for (const topology::Parameter& p : kind.parameters) {
+      if (p.key != key) continue;
+      doc = p.doc;
+      kinds.emplace_back(kind.name);
+      if (p.fallback.empty()) continue;
+      different.insert(p.fallback);
+      defaults.push_back(fmt::format("{} of a {}", p.fallback, kind.name));
+    }
+  }
+  const std::string fallback =
+      different.size() == 1 ? std::string(*different.begin()) : fmt::format("{}", fmt::join(defaults, ", "));
+  return fmt::format("{}: {}{}.", fmt::join(kinds, ", "), doc,
+                     different.empty() ? "" : fmt::format(" ({} when left out)", fallback));
+}
+
+Key parameter_key(const topology::Parameter& p) {
+  Key key{.path = fmt::format("topology.{}", p.key), .least = p.least, .most = p.most, .doc = parameter_doc(p.key)};
   switch (p.type) {
     case topology::ParameterType::integer:
       key.type = KeyType::integer;
@@ -70,24 +93,6 @@ Key parameter_key(const topology::Parameter& p, std::string_view kind) {
 const DocumentNode* find_below(const DocumentNode& root, std::string_view section, std::string_view key) {
   const DocumentNode* node = root.find(section);
   return node != nullptr && node->kind == DocumentNode::Kind::map ? node->find(key) : nullptr;
-}
-
-[[noreturn]] void refuse(const DocumentNode& node, const std::string& path, const std::string& expected) {
-  throw InputError(node.place, path, expected, node.description());
-}
-
-const std::vector<DocumentNode>& list(const DocumentNode& node, const std::string& path, const std::string& of) {
-  if (node.kind != DocumentNode::Kind::list) refuse(node, path, "a list of " + of);
-  return node.items;
-}
-
-topology::VertexId vertex(const DocumentNode& node, const std::string& path, std::uint32_t hosts,
-                          std::uint32_t switches) {
-  const auto v = node.kind == DocumentNode::Kind::scalar ? topology::vertex_of(node.text, hosts, switches)
-                                                         : std::optional<topology::VertexId>();
-  if (!v)
-    refuse(node, path, fmt::format("one of {} hosts (h0, h1, ...) or {} switches (s0, s1, ...)", hosts, switches));
-  return *v;
 }
 
 /// `[h0, s0]` or `[h0, s0, {rate: 10Gbps, delay: 1us}]`.
@@ -155,61 +160,6 @@ topology::Parameters shape_of(const DocumentNode& root, const Settings& settings
   return parameters;
 }
 
-/// A link is named by its two ends.
-topology::CableId cable(const DocumentNode& node, const std::string& path, const topology::Topology& graph) {
-  if (node.kind != DocumentNode::Kind::list || node.items.size() != 2) refuse(node, path, "two vertices: [h0, s0]");
-  const topology::VertexId a = vertex(node.items[0], path, graph.hosts(), graph.switches());
-  const topology::VertexId b = vertex(node.items[1], path, graph.hosts(), graph.switches());
-  for (const topology::LinkId link : graph.ports(a)) {
-    if (graph.link(link).to == b) return topology::cable_of(link);
-  }
-  throw InputError(node.place, path, "a link of the topology",
-                   fmt::format("no link between {} and {}", graph.name(a), graph.name(b)));
-}
-
-/// `{host: h2, stops: 50us}`.
-NodeStop host_stop(const DocumentNode& item, const std::string& path, const topology::Topology& graph) {
-  const KeyTable keys = {{.path = path + ".host", .type = KeyType::text},
-                         {.path = path + ".stops", .type = KeyType::duration}};
-  const Settings s = read_settings(item, path + ".", keys);
-  const auto at = s.find(path + ".stops");
-  if (at == s.end()) refuse(item, path, "a map with the keys host and stops");
-  const DocumentNode& host = *item.find("host");
-  const topology::VertexId v = vertex(host, path + ".host", graph.hosts(), graph.switches());
-  if (!graph.is_host(v)) refuse(host, path + ".host", "a host");
-  return {v, {at->second.number}};
-}
-
-/// `fabric.failures`: [{link: [h0, s0], down: 1ms, up: 2ms, loss: 1000}, {host: h2, stops: 50us}, ...].
-void read_failures(const DocumentNode& node, const topology::Topology& graph, Scenario& out) {
-  fabric::Config& network = out.network;
-  const std::vector<DocumentNode>& items = list(node, "fabric.failures", "links and hosts that fail");
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    const std::string path = fmt::format("fabric.failures[{}]", i);
-    if (items[i].kind == DocumentNode::Kind::map && items[i].find("host") != nullptr) {
-      if (out.schedule != Schedule::timed || out.hardware.link_ideal || out.network.flow.enabled)
-        refuse(items[i], path,
-               "schedule: timed, fabric.model: packet and hardware with a network, so that hosts can stop");
-      out.stops.push_back(host_stop(items[i], path, graph));
-      continue;
-    }
-    const KeyTable keys = {{.path = path + ".link", .type = KeyType::subtree},
-                           {.path = path + ".down", .type = KeyType::duration},
-                           {.path = path + ".up", .type = KeyType::duration},
-                           {.path = path + ".loss", .type = KeyType::integer, .most = 1'000'000}};
-    const Settings s = read_settings(items[i], path + ".", keys);
-    const DocumentNode* link = items[i].find("link");
-    if (link == nullptr) refuse(items[i], path, "a map with the key link");
-    const topology::CableId id = cable(*link, path + ".link", graph);
-    const auto time = [&](const char* key) { return s.find(path + key); };
-    if (time(".down") != s.end()) network.changes.push_back({{time(".down")->second.number}, id, false});
-    if (time(".up") != s.end()) network.changes.push_back({{time(".up")->second.number}, id, true});
-    if (time(".loss") != s.end()) {
-      network.losses.push_back({id, static_cast<std::uint32_t>(time(".loss")->second.number)});
-    }
-  }
-}
-
 void apply_options(const Settings& settings, fabric::Options& options) {
   for (const fabric::Field& field : fabric::kFields) {
     const Value& value = settings.find(fmt::format("fabric.{}", field.key))->second;
@@ -239,13 +189,7 @@ KeyTable topology_parameter_keys() {
   std::set<std::string_view> known = {"nodes"};
   for (const topology::KindInfo& kind : topology::kinds()) {
     for (const topology::Parameter& p : kind.parameters) {
-      if (known.insert(p.key).second) {
-        table.push_back(parameter_key(p, kind.name));
-        continue;
-      }
-      const auto key = std::find_if(table.begin(), table.end(),
-                                    [&](const Key& k) { return k.path == fmt::format("topology.{}", p.key); });
-      if (key != table.end()) key->doc = fmt::format("{}, {}", kind.name, key->doc);
+      if (known.insert(p.key).second) table.push_back(parameter_key(p));
     }
   }
   return table;
@@ -269,9 +213,9 @@ KeyTable fabric_keys() {
   }
   table.push_back({.path = "fabric.failures",
                    .type = KeyType::list,
-                   .doc =
-                       "What fails: a list of {link: [h0, s0], down: 1ms, up: 2ms, loss: 1000}, loss in packets in a "
-                       "million, and {host: h2, stops: 50us}, a node whose threads and NIC do nothing from then on."});
+                   .doc = "What fails: a list of {link: [h0, s0], down: 1ms, up: 2ms, loss: 1000}, up later than down, "
+                          "loss in packets in a million, and {host: h2, stops: 50us}, a node whose threads and NIC do "
+                          "nothing from then on."});
   table.push_back({.path = "fabric.cross_traffic",
                    .type = KeyType::list,
                    .doc =

@@ -78,6 +78,12 @@ void apply_hardware(const DocumentNode& root, const Settings& settings, Scenario
 
 void apply_workload(const Settings& settings, const std::string& kind, Scenario& out) {
   const workloads::Workload& workload = *workloads::find(kind);
+  if (out.nodes < workload.nodes_min || out.nodes > workload.nodes_max) {
+    const Value& nodes = at(settings, "topology.nodes");
+    throw InputError(nodes.given ? nodes.place : at(settings, "topology.kind").place, "topology.nodes",
+                     fmt::format("{} to {} nodes for the workload {}", workload.nodes_min, workload.nodes_max, kind),
+                     fmt::format("{}", out.nodes));
+  }
   out.workload = kind;
   out.parameters = workloads::Params(workload.params);
   for (const workloads::ParamSpec& spec : workload.params) {
@@ -96,15 +102,9 @@ void apply_workload(const Settings& settings, const std::string& kind, Scenario&
   if (workload.misfit != nullptr) {
     if (const auto misfit = workload.misfit(out.parameters)) {
       const Value& value = at(settings, "workload." + std::string(misfit->key));
-      throw InputError(value.given ? value.place : Place{out.file, 1, 1}, "workload." + std::string(misfit->key),
-                       misfit->expected, fmt::format("{}", out.parameters.get(misfit->key)));
+      throw InputError(value.place, "workload." + std::string(misfit->key), misfit->expected,
+                       fmt::format("{}", out.parameters.get(misfit->key)));
     }
-  }
-  if (out.nodes < workload.nodes_min || out.nodes > workload.nodes_max) {
-    const Value& nodes = at(settings, "topology.nodes");
-    throw InputError(nodes.given ? nodes.place : Place{out.file, 1, 1}, "topology.nodes",
-                     fmt::format("{} to {} nodes for the workload {}", workload.nodes_min, workload.nodes_max, kind),
-                     fmt::format("\"{}\"", out.nodes));
   }
 }
 

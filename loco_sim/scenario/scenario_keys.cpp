@@ -67,7 +67,9 @@ const KeyTable& scenario_keys() {
        .fallback = "2",
        .least = 2,
        .most = 1024,
-       .doc = "Hosts, of a star or ring; other kinds say themselves how many there are."},
+       .doc =
+           "star, ring: hosts (2 of a star, 4 of a ring when left out). Other kinds say by keys of their own how many "
+           "there are."},
       {.path = "fabric.model",
        .type = KeyType::choice,
        .fallback = "packet",
@@ -103,8 +105,12 @@ const KeyTable& scenario_keys() {
        .choices = {"none", "subevents", "packets"},
        .doc =
            "What is recorded. subevents: every library call and every access to memory. packets: also packets, TLPs, "
-           "doorbells and completions, for pictures. none: nothing; needs an empty `check`."},
-      {.path = "trace.path", .least = 1, .most = 4096, .doc = "The file to write the trace to; none when left out."},
+           "doorbells and completions, for pictures. none: nothing, and the default of `check` is [] then; another "
+           "`check` or a `trace.path` beside it is refused."},
+      {.path = "trace.path",
+       .least = 1,
+       .most = 4096,
+       .doc = "The file that `loco-sim run` writes the trace to; none when left out. Python's `run()` writes no file."},
       {.path = "series.interval",
        .type = KeyType::duration,
        .least = 1'000,
@@ -123,7 +129,8 @@ const KeyTable& scenario_keys() {
        .doc = "A run that takes more events is stopped with an error."},
       {.path = "sweep",
        .type = KeyType::subtree,
-       .doc = "Dotted keys and the values they take (lists, ranges, random draws), one run for each combination."},
+       .doc = "Dotted keys and the values they take (lists, ranges, random draws), one run for each combination; see "
+              "docs/sweeps.md."},
   });
   return kTable;
 }

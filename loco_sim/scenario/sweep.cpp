@@ -1,7 +1,6 @@
 #include "loco_sim/scenario/sweep.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
@@ -51,8 +50,14 @@ std::pair<Amount, Amount> bounds(const DocumentNode& list, const std::string& pa
   Amount from = required_amount(list.items[0], path);
   Amount to = required_amount(list.items[1], path);
   if (from.number == 0 && from.type == KeyType::integer) from.type = to.type;
-  if (from.type != to.type || from.number > to.number) {
-    throw InputError(list.items[1].place, path, fmt::format("what is no less than {}", in_quotes(list.items[0].text)),
+  const std::string first = in_quotes(list.items[0].text);
+  if (from.type != to.type) {
+    throw InputError(list.items[1].place, path,
+                     fmt::format("the same kind of quantity, with a unit or without, as {}", first),
+                     list.items[1].description());
+  }
+  if (from.number > to.number) {
+    throw InputError(list.items[1].place, path, fmt::format("what is no less than {}", first),
                      list.items[1].description());
   }
   return {from, to};
@@ -151,28 +156,6 @@ std::size_t Sweep::runs() const {
     }
   }
   return random ? runs * samples : runs;
-}
-
-namespace {
-/// Is a quoted scalar something else without its quotes?
-bool needs_quotes(const std::string& text) {
-  const auto harmless = [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.' || c == '/';
-  };
-  return text.empty() || text == "true" || text == "false" || text == "null" || parse_integer(text) ||
-         !std::ranges::all_of(text, harmless);
-}
-}  // namespace
-
-std::string flow_text(const DocumentNode& node) {
-  if (node.kind == DocumentNode::Kind::scalar)
-    return node.quoted && needs_quotes(node.text) ? in_quotes(node.text) : node.text;
-  if (node.kind == DocumentNode::Kind::null) return "null";
-  std::vector<std::string> parts;
-  for (const DocumentNode& item : node.items) parts.push_back(flow_text(item));
-  for (const DocumentEntry& entry : node.entries) parts.push_back(entry.key + ": " + flow_text(entry.value));
-  const bool list = node.kind == DocumentNode::Kind::list;
-  return fmt::format("{}{}{}", list ? "[" : "{", fmt::join(parts, ", "), list ? "]" : "}");
 }
 
 Sweep read_sweep(const DocumentNode& sweep, const SweepTrial& trial) {

@@ -45,7 +45,4 @@ using SweepTrial = std::function<void(const std::string& key, const DocumentNode
 
 [[nodiscard]] Sweep read_sweep(const DocumentNode& sweep, const SweepTrial& trial);
 
-/// A node on one line, as in a YAML flow collection.
-[[nodiscard]] std::string flow_text(const DocumentNode& node);
-
 }  // namespace loco::scenario

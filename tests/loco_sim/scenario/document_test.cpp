@@ -135,7 +135,7 @@ TEST_CASE("text that is not YAML is refused with its place", "[scenario]") {
   CHECK(error("a: 'x'\n\tb: 2\n") == "f:2:1" + expected + "a tab character where an indentation space is expected");
   CHECK(error("a: b: c\n") == "f:1:5" + expected + "mapping values are not allowed in this context");
   CHECK(error("a: 1\n---\nb: 2\n") == "f:3:1: expected one YAML document, found a second one");
-  CHECK(error("? [a]\n: 1\n") == "f:1:3: expected a key, found a list");
+  CHECK(error("? [a]\n: 1\n") == "f:1:3: expected a key, found [a]");
   CHECK(error("~: 1\n") == "f:1:1: expected a key, found nothing");
   CHECK(error("a: !!int 1\n") == "f:1:4: expected a plain value, found the YAML tag \"tag:yaml.org,2002:int\"");
   CHECK(error("a: !b [1]\n") == "f:1:4: expected a plain value, found the YAML tag \"!b\"");

@@ -83,11 +83,11 @@ TEST_CASE("each mistake is told where it is", "[scenario]") {
       Mistake{"check: [sv, vs]\n",
               "f.yaml:1:13: check: expected a list of rdmawait, sv, bal, found \"vs\"; did you mean \"sv\"?"},
       Mistake{"check: [sv, sv]\n", "f.yaml:1:13: check: expected each entry once, found \"sv\" again"},
-      Mistake{"check: {sv: 1}\n", "f.yaml:1:8: check: expected a list of rdmawait, sv, bal, found a map"},
-      Mistake{"name: [a]\n", "f.yaml:1:7: name: expected text of 1 to 8 characters, found a list"},
+      Mistake{"check: {sv: 1}\n", "f.yaml:1:8: check: expected a list of rdmawait, sv, bal, found {sv: 1}"},
+      Mistake{"name: [a]\n", "f.yaml:1:7: name: expected text of 1 to 8 characters, found [a]"},
       Mistake{"name: much-too-long\n", "f.yaml:1:7: name: expected text of 1 to 8 characters, found \"much-too-long\""},
       Mistake{"strict: yes\n", "f.yaml:1:9: strict: expected true or false, found \"yes\""},
-      Mistake{"[a, b]\n", "f.yaml:1:1: expected a map of name, topology, fabric, check, strict, found a list"});
+      Mistake{"[a, b]\n", "f.yaml:1:1: expected a map of name, topology, fabric, check, strict, found [a, b]"});
   CHECK_THROWS_WITH(read(m.text), m.message);
 }
 

@@ -126,6 +126,39 @@ TEST_CASE("keys that do not fit together are refused", "[scenario]") {
   CHECK(parse(kBarrier + "trace: {level: none}\n").check.empty());
 }
 
+TEST_CASE("links go down before they come back, each time", "[scenario]") {
+  const auto wrong = [](const std::string& failures, const std::string& message) {
+    CAPTURE(failures);
+    CHECK_THROWS_WITH(parse(kBarrier + "fabric: {failures: [" + failures + "]}\n"), Catch::Equals(message));
+  };
+  wrong("{link: [h0, s0], down: 2ms, up: 1ms}",
+        "s.yaml:2:53: fabric.failures[0].up: expected a time after the link went down, found 1ms");
+  wrong("{link: [h0, s0], up: 1ms}",
+        "s.yaml:2:42: fabric.failures[0].up: expected a time after the link went down, found 1ms");
+  wrong("{link: [h0, s0], down: 1ms, up: 3ms}, {link: [s0, h0], down: 2ms, up: 4ms}",
+        "s.yaml:2:82: fabric.failures[1].down: expected a time at which the link is up again, found 2ms");
+  wrong("{link: [h0, s0], down: 1ms, up: 1ms}",
+        "s.yaml:2:53: fabric.failures[0].up: expected a time of its own for each change of a link, found 1ms again");
+  wrong(
+      "{link: [h0, s0]}",
+      "s.yaml:2:21: fabric.failures[0]: expected a map with the key link and one of down, up, loss, found {link: [h0, "
+      "s0]}");
+  wrong("{host: h0}", "s.yaml:2:21: fabric.failures[0]: expected a map with the keys host and stops, found {host: h0}");
+  CHECK(parse(kBarrier +
+              "fabric: {failures: [{link: [h1, s0], down: 3ms}, {link: [h0, s0], down: 1ms, up: 2ms}, {link: "
+              "[h0, s0], down: 3ms}]}\n")
+            .network.changes.size() == 4);
+}
+
+TEST_CASE("a default that does not fit is told where the file could say otherwise", "[scenario]") {
+  CHECK_THROWS_WITH(parse("workload: {kind: broadcast, over: ring_buffer, size: 1MiB}\n"),
+                    contains_text("s.yaml:1:1: workload.ring: expected at least"));
+  CHECK_THROWS_WITH(
+      parse(kBarrier + "topology: {kind: fat_tree, k: 64}\n"),
+      Catch::Equals("s.yaml:2:18: topology.nodes: expected 1 to 1024 nodes for the workload barrier, found "
+                    "65536"));
+}
+
 TEST_CASE("a sweep is validated value by value", "[scenario]") {
   const Scenario s = parse(kBarrier + "sweep: {topology.nodes: [2, 4], fabric.link.delay: [50ns, 1us]}\n");
   REQUIRE(s.sweep.axes.size() == 2);
@@ -178,7 +211,8 @@ TEST_CASE("sweeps: what is wrong with a range", "[scenario]") {
   wrong("{range: [2, 8, 0]}", "expected a positive step");
   wrong("{range: [2, 8, 1us]}", "expected a positive step of the same kind");
   wrong("{range: [8, 2, 1]}", "expected what is no less than \"8\"");
-  wrong("{range: [2, 8us, 1]}", "expected what is no less than");
+  wrong("{range: [2, 8us, 1]}", "expected the same kind of quantity, with a unit or without, as \"2\", found \"8us\"");
+  wrong("{uniform: [1, 2], choice: [1]}", "or {choice: [VALUE, ...]}, found {uniform: [1, 2], choice: [1]}");
   wrong("{range: [2, 9000000000000000000, 1]}", "at most 1000 values");
   wrong("{range: [2, 4096, 1024]}", "topology.nodes: expected an integer from 2 to 1024");
   wrong("{log_range: [0, 8, 3]}", "expected more than 0");

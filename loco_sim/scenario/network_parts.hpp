@@ -1,0 +1,24 @@
+// What the readers of `topology` and `fabric` share: lists and vertices in a document.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fabric/topology/topology.hpp"
+#include "loco_sim/scenario/document.hpp"
+
+namespace loco::scenario {
+
+/// Throws an InputError that shows what is there in place of what was expected.
+[[noreturn]] void refuse(const DocumentNode& node, const std::string& path, const std::string& expected);
+
+/// The items of a list; what is none is refused as no list `of` these.
+[[nodiscard]] const std::vector<DocumentNode>& list(const DocumentNode& node, const std::string& path,
+                                                    const std::string& of);
+
+/// A vertex by its name: `h0`, `s3`.
+[[nodiscard]] fabric::topology::VertexId vertex(const DocumentNode& node, const std::string& path, std::uint32_t hosts,
+                                                std::uint32_t switches);
+
+}  // namespace loco::scenario
