@@ -1,6 +1,7 @@
 #include "loco_sim/transport/cluster.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "fabric/disconnect.hpp"
@@ -47,7 +48,9 @@ SimulatedCluster::SimulatedCluster(ClusterConfig config)
   for (NodeId n = 0; n < config_.nodes; ++n) nodes_.push_back(std::make_unique<VirtualTransport>(*this, n));
 }
 
-SimulatedCluster::~SimulatedCluster() {
+SimulatedCluster::~SimulatedCluster() { unwind(); }
+
+void SimulatedCluster::unwind() {
   closing_ = true;
   // Last come, first to go: a thread uses what those that started it hold on their stacks.
   while (!fibers_.empty()) {
@@ -179,7 +182,11 @@ void SimulatedCluster::run() {
     while (step()) {
     }
   }
-  if (unfinished_ > 0) throw Deadlock("deadlock: nothing is left to happen" + waiting_report());
+  if (unfinished_ == 0) return;
+  const std::string waiting = waiting_report();
+  unwind();
+  if (failure_) throw_program_error();  // it was on its way, and what it destroyed waited for the others
+  throw Deadlock("deadlock: nothing is left to happen" + waiting);
 }
 
 void SimulatedCluster::stop_nodes() {
@@ -213,6 +220,8 @@ void SimulatedCluster::throw_program_error() {
   const SimThread& thread = *threads_[failed_thread_];
   try {
     std::rethrow_exception(failure_);
+  } catch (const std::bad_alloc&) {
+    std::throw_with_nested(ProgramError(thread.node, thread.name, "out of memory"));
   } catch (const std::exception& error) {
     std::throw_with_nested(ProgramError(thread.node, thread.name, error.what()));
   } catch (...) {

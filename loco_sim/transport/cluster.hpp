@@ -127,6 +127,8 @@ class SimulatedCluster final : public nic::ThreadRunner {
 
   std::uint32_t add_thread(NodeId node, std::string name, std::function<void()> body, bool service);
   void thread_main(std::uint32_t thread);
+  /// Ends all programs where they are. Nothing of it gets into the trace.
+  void unwind();
   /// The thread whose step is being taken; throws sim::FiberCancelled when the cluster is being destroyed.
   SimThread& current() {
     if (closing_ || cpu_ == nullptr) [[unlikely]] {

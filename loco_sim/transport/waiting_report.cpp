@@ -45,8 +45,11 @@ std::string SimulatedCluster::waiting_report() const {
       report += "; waits until " + thread->waits_for();
       continue;
     }
+    if (thread->looked_count == 0) {
+      report += "; has looked at nothing since it last did something";
+      continue;
+    }
     report += "; waits for a change of ";
-    if (thread->looked_count == 0) report += "nothing";
     const std::uint32_t kept = std::min(thread->looked_count, kLooksKept);
     for (std::uint32_t i = thread->looked_count - kept; i < thread->looked_count; ++i)
       report += (i + kept == thread->looked_count ? "" : ", ") + look_text(thread->looked.at(i % kLooksKept));

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import time
 
 import pytest
@@ -63,6 +64,30 @@ def test_the_trace_of_a_run_that_cannot_go_on_is_kept(loco_sim, tmp_path):
     assert loco_sim("check", trace).returncode == 0
     assert "returned=0" in loco_sim("trace", "export", trace, "--to", "text").stdout, "calls that were under way"
     assert loco_sim("trace", "export", trace, "--to", "perfetto").returncode == 0
+
+
+@pytest.mark.parametrize(("failure", "failed"), [("{link: [h0, s0], down: 0us}", 6), ("{link: [h1, s0], down: 0us}", 3),
+                                               ("{host: h0, stops: 1ns}", 6)])
+def test_messages_that_fail_are_not_overlooked(loco_sim, tmp_path, failure, failed):
+    scenario = tmp_path / "traffic.yaml"
+    scenario.write_text("topology: {nodes: 3}\nworkload: {kind: traffic, size: 4KiB, count: 3}\n"
+                        f"fabric: {{failures: [{failure}]}}\ncheck: []\ntrace: {{level: none}}\n")
+    text = loco_sim("run", scenario, "--quiet")
+    assert text.returncode == 1 and text.stderr == ""
+    assert f"the workload found: failed_messages: {failed}\n" in text.stdout
+    result = json.loads(loco_sim("run", scenario, "--json").stdout)
+    assert result["broken"] == [f"failed_messages: {failed}"]
+    assert result["operations_done"] == 6 - failed
+
+
+def test_memory_that_is_not_there_is_told_as_such(program, root, tmp_path):
+    scenario = tmp_path / "kv.yaml"
+    scenario.write_text("workload: {kind: kvstore, key_space: 16GiB}\n")
+    done = subprocess.run(["bash", "-c", 'ulimit -v 600000; exec "$@"', "-", program, "run", scenario], cwd=root,
+                          capture_output=True, text=True, timeout=60)
+    if "AddressSanitizer" in done.stderr:
+        pytest.skip("needs the address space")
+    assert done.returncode == 1 and "out of memory" in done.stderr and "deadlock" not in done.stderr
 
 
 def test_a_store_without_atomics_runs_over_messages(loco_sim):

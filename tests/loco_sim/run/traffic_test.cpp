@@ -74,6 +74,17 @@ TEST_CASE("DCQCN spares the pauses") {
   CHECK(pauses("true") < without / 4);
 }
 
+TEST_CASE("messages that fail are counted, and break what the workload promises") {
+  const std::string traffic = "topology: {nodes: 3}\nworkload: {kind: traffic, size: 4KiB, count: 3}\n";
+  const RunResult good = run_text(traffic);
+  CHECK(good.consistent());
+  CHECK(counter(good, "failed_messages") == 0);
+  const RunResult some = run_text(traffic + "fabric: {failures: [{link: [h1, s0], down: 0us}]}\n");
+  CHECK(some.operations_done == 3);
+  CHECK(some.broken == std::vector<std::string>{"failed_messages: 3"});
+  CHECK(!some.consistent());
+}
+
 TEST_CASE("mistakes in the network are told with their place") {
   const auto wrong = [](const std::string& text) {
     try {

@@ -109,6 +109,25 @@ TEST_CASE("a deadlock names the ring buffer that a thread receives from") {
   CHECK_THROWS_WITH(cluster.run(), contains_text("node 1, thread main: outside of library calls; waits until 'news' "));
 }
 
+TEST_CASE("an error is told also where what it destroys waits for the others for ever") {
+  struct Waits {
+    Transport& node;
+    explicit Waits(Transport& n) : node(n) {}
+    ~Waits() {
+      try {
+        while (true) node.pause();
+      } catch (...) {  // NOLINT(bugprone-empty-catch): the cluster ends
+      }
+    }
+  };
+  SimulatedCluster cluster(config(2));
+  cluster.spawn_everywhere([](Transport& node) {
+    const Waits waits(node);
+    throw std::bad_alloc();
+  });
+  CHECK_THROWS_WITH(cluster.run(), contains_text("thread main: out of memory"));
+}
+
 TEST_CASE("a run that goes on for ever is stopped") {
   const auto restless = [](Transport& node) {
     while (true) node.compute(1000);
@@ -118,7 +137,8 @@ TEST_CASE("a run that goes on for ever is stopped") {
     c.events_max = 10'000;
     SimulatedCluster cluster(c);
     cluster.spawn_everywhere(restless);
-    CHECK_THROWS_AS(cluster.run(), loco::EventLimit);
+    CHECK_THROWS_WITH(cluster.run(), contains_text("has not ended") &&
+                                         contains_text("thread main: outside of library calls; has looked at nothing"));
     CHECK(cluster.system().counters().events <= 10'001);
   }
   SECTION("from outside") {
