@@ -93,6 +93,7 @@ std::vector<std::string> library_names(const std::vector<std::string>& lists) {
 
 int check_command(const CheckArguments& arguments) {
   std::vector<std::string> names = library_names(arguments.models);
+  require_folder_of(arguments.dot);
   const model::Trace trace = model::read_trace_file(arguments.trace);
   if (names.empty()) names = libraries_of(trace);
   std::vector<model::Library> libraries;
@@ -115,6 +116,7 @@ int check_command(const CheckArguments& arguments) {
 }
 
 int trace_export_command(const ExportArguments& arguments) {
+  require_folder_of(arguments.out);
   const model::Trace trace = model::read_trace_file(arguments.trace);
   std::ostringstream text;
   try {

@@ -45,7 +45,7 @@ int check_command(const CheckArguments& arguments);
 
 struct ListArguments {
   std::string what;
-  std::string name;  ///< one hardware profile or workload in full, or empty
+  std::string name;  ///< the one to show in full, or empty
   bool json = false;
 };
 int list_command(const ListArguments& arguments);

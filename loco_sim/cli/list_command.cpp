@@ -72,10 +72,28 @@ Rows workload_rows(const std::string& name) {
   return rows;
 }
 
-Rows topology_rows() {
+/// The rows of a table with a name and a description each; or the heading and the one row that is asked for.
+Rows chosen(const std::string& what, Rows rows, const std::string& name) {
+  if (name.empty()) return rows;
+  std::vector<std::string> known;
+  for (std::size_t i = 1; i < rows.size(); ++i) known.push_back(rows[i][0]);
+  require_known(what, name, known);
+  const auto at = std::find_if(rows.begin() + 1, rows.end(), [&](const auto& row) { return row[0] == name; });
+  return {rows[0], *at};
+}
+
+Rows topology_rows(const std::string& name) {
   Rows rows = {{"topology", "description"}};
   for (const fabric::topology::KindInfo& kind : fabric::topology::kinds()) {
     rows.push_back({std::string(kind.name), std::string(kind.doc)});
+  }
+  if (name.empty()) return rows;
+  const Rows kind = chosen("topologies", rows, name);
+  rows = {{"key", "default", "expected", "meaning"}, {"topology.kind", "", name, kind[1][1]}};
+  for (const fabric::topology::Parameter& p : fabric::topology::info(*fabric::topology::kind_of(name)).parameters) {
+    const std::string path = fmt::format("topology.{}", p.key);
+    const auto key = std::ranges::find(scenario::scenario_keys(), path, &scenario::Key::path);
+    rows.push_back({path, std::string(p.fallback), scenario::expectation(*key), std::string(p.doc)});
   }
   return rows;
 }
@@ -103,9 +121,9 @@ Rows fault_rows() {
 int list_command(const ListArguments& arguments) {
   if (arguments.what == "hardware") show(hardware_rows(arguments.name), arguments.json);
   if (arguments.what == "workloads") show(workload_rows(arguments.name), arguments.json);
-  if (arguments.what == "topologies") show(topology_rows(), arguments.json);
-  if (arguments.what == "models") show(model_rows(), arguments.json);
-  if (arguments.what == "faults") show(fault_rows(), arguments.json);
+  if (arguments.what == "topologies") show(topology_rows(arguments.name), arguments.json);
+  if (arguments.what == "models") show(chosen("models", model_rows(), arguments.name), arguments.json);
+  if (arguments.what == "faults") show(chosen("faults", fault_rows(), arguments.name), arguments.json);
   return kDone;
 }
 

@@ -5,19 +5,27 @@
 #include <exception>
 #include <fmt/format.h>
 #include <functional>
+#include <limits>
+#include <new>
 #include <stdexcept>
 #include <system_error>
 
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/help.hpp"
 #include "loco_sim/cli/output.hpp"
+#include "loco_sim/cli/usage.hpp"
 #include "loco_sim/perf/perf.hpp"
 #include "loco_sim/scenario/input_error.hpp"
+#include "model/litmus/statements.hpp"
 #include "model/trace_io.hpp"
 
 namespace {
 
+using loco::cli::add_number;
 using loco::cli::kBadInput;
+using loco::cli::one_of_words;
+
+constexpr std::uint64_t kSeedMax = std::numeric_limits<std::int64_t>::max();  // a scenario's
 
 struct Arguments {
   loco::cli::RunArguments run;
@@ -36,7 +44,7 @@ constexpr const char* kJsonHelp = "Print JSON in place of text";
 
 void add_scenario_options(CLI::App& command, loco::cli::RunArguments& a) {
   command.add_option("scenario", a.scenario, "Scenario file (YAML)")->required();
-  command.add_option("--seed", a.seed, "Seed, in place of the scenario's");
+  command.add_option("--seed", a.seed, "Seed, in place of the scenario's")->check(loco::cli::whole_number(0, kSeedMax));
   command.add_option("--set", a.set, "Overrides one key, e.g. --set topology.nodes=8; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
@@ -47,19 +55,20 @@ void add_scenario_options(CLI::App& command, loco::cli::RunArguments& a) {
 void add_litmus(CLI::App& app, loco::cli::LitmusArguments& a, std::function<int()>& chosen) {
   CLI::App* litmus = app.add_subcommand("litmus", "Run litmus tests");
   litmus->add_option("files", a.files, "Litmus documents (YAML)")->required();
-  litmus->add_option("--model", a.model, "Model, in place of the documents' own");
+  litmus->add_option("--model", a.model, "Model, in place of the documents' own")
+      ->check(one_of_words(loco::model::litmus::model_names()));
   litmus
       ->add_option("--engine", a.engine,
                    "declarative: the model's executions; explore: the hardware under every schedule; sample: under "
                    "random schedules; all: compare them")
+      ->check(one_of_words({"declarative", "explore", "sample", "all"}))
       ->capture_default_str();
-  litmus->add_option("--runs", a.runs, "Runs of the engine sample")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40U))
-      ->capture_default_str();
-  litmus->add_option("--seed", a.seed, "Seed of the engine sample")->capture_default_str();
+  add_number(*litmus, "--runs", a.runs, "Runs of the engine sample", 1, std::uint64_t{1} << 40U)->capture_default_str();
+  add_number(*litmus, "--seed", a.seed, "Seed of the engine sample")->capture_default_str();
   litmus->add_option("--hardware", a.hardware, "Hardware profile of explore and sample")->capture_default_str();
-  litmus->add_option("--max-executions", a.max_executions, "Executions a test of the engine explore; 0 is no limit");
-  litmus->add_option("--max-seconds", a.max_seconds, "Time limit a test of the engine explore; 0 is none");
+  add_number(*litmus, "--max-executions", a.max_executions, "Executions a test of the engine explore; 0 is no limit");
+  litmus->add_option("--max-seconds", a.max_seconds, "Time limit a test of the engine explore; 0 is none")
+      ->check(loco::cli::seconds());
   litmus->add_option("--witness", a.witness, "Show an execution with this outcome, e.g. \"a=0 b=1\"");
   litmus->add_option("--explain", a.explain, "Show why this outcome is impossible");
   litmus->add_option("--dot", a.dot, "Write the drawing of --witness or --explain to this file")->type_name("FILE");
@@ -73,24 +82,20 @@ void add_soundness(CLI::App& app, loco::cli::SoundnessArguments& a, std::functio
       app.add_subcommand("soundness", "Compare a library's implementation with its specification on all small clients");
   soundness->add_option("--library", a.library, "sv, bal, rbl or msw")
       ->required()
-      ->check(CLI::IsMember({"sv", "bal", "rbl", "msw"}));
-  soundness->add_option("--threads", a.threads, "Threads of a client, at most")
-      ->check(CLI::Range(1, 8))
-      ->capture_default_str();
-  soundness->add_option("--calls", a.calls, "Calls of each thread, at most")
-      ->check(CLI::Range(1, 16))
-      ->capture_default_str();
+      ->check(one_of_words({"sv", "bal", "rbl", "msw"}));
+  add_number(*soundness, "--threads", a.threads, "Threads of a client, at most", 1, 8)->capture_default_str();
+  add_number(*soundness, "--calls", a.calls, "Calls of each thread, at most", 1, 16)->capture_default_str();
   soundness
       ->add_option("--bug", a.bug,
                    "A mistake to find: barrier_without_fence (bal), guards_forward (msw), fence_without_wait (sv)")
-      ->check(CLI::IsMember({"barrier_without_fence", "guards_forward", "fence_without_wait"}));
+      ->check(one_of_words({"barrier_without_fence", "guards_forward", "fence_without_wait"}));
   soundness->add_flag("--transitive", a.transitive, "bal: the barrier that fences towards all nodes");
   soundness->add_flag("--guards", a.guards, "msw: guards on both sides of the data in place of a hash");
-  soundness->add_option("--ring-cells", a.ring_cells, "rbl: cells of a buffer; a message takes two")
-      ->check(CLI::Range(2, 64))
+  add_number(*soundness, "--ring-cells", a.ring_cells, "rbl: cells of a buffer; a message takes two", 2, 64)
       ->capture_default_str();
-  soundness->add_option("--max-clients", a.max_clients, "Stop after so many clients; 0 is no limit");
-  soundness->add_option("--max-seconds", a.max_seconds, "Stop after so many seconds; 0 is no limit");
+  add_number(*soundness, "--max-clients", a.max_clients, "Stop after so many clients; 0 is no limit");
+  soundness->add_option("--max-seconds", a.max_seconds, "Stop after so many seconds; 0 is no limit")
+      ->check(loco::cli::seconds());
   soundness->add_flag("--json", a.json, kJsonHelp);
   soundness->callback([&] { chosen = [&] { return loco::cli::soundness_command(a); }; });
 }
@@ -104,27 +109,29 @@ void add_perf(CLI::App& app, Arguments& arguments, std::function<int()>& chosen)
     CLI::App* command = perf->add_subcommand(name, "as ib_" + name);
     if (name.rfind("dma_", 0) == 0) command->description("bare DMA, as pcie-bench");
     command->add_option("-c,--connection", a.connection, "RC, UC (writes and sends) or UD (sends up to the MTU)")
-        ->check(CLI::IsMember(
-            std::vector<std::string>(loco::perf::kConnectionNames.begin(), loco::perf::kConnectionNames.end())))
+        ->check(one_of_words({loco::perf::kConnectionNames.begin(), loco::perf::kConnectionNames.end()}))
         ->capture_default_str();
     command->add_option("-s,--size", a.size, "Bytes of a message");
     command->add_flag("-a,--all", a.all, "All sizes from 2 to 2^23");
-    command->add_option("-n,--iters", a.iterations, "Messages of each queue pair")->check(CLI::PositiveNumber);
-    command->add_option("-q,--qp", a.queue_pairs, "Queue pairs in all")->capture_default_str();
-    command->add_option("--threads", a.threads, "Threads that share them out")->capture_default_str();
-    command->add_option("-t,--tx-depth", a.depth, "Messages of a queue pair under way")->capture_default_str();
-    command->add_option("-l,--post_list", a.post_list, "Work requests a doorbell")->capture_default_str();
-    command->add_option("-I,--inline", a.inline_max, "Largest inline message (default 220 write_lat, 236 send_lat)");
+    add_number(*command, "-n,--iters", a.iterations, "Messages of each queue pair", 1);
+    add_number(*command, "-q,--qp", a.queue_pairs, "Queue pairs in all", 1)->capture_default_str();
+    add_number(*command, "--threads", a.threads, "Threads that share them out", 1)->capture_default_str();
+    add_number(*command, "-t,--tx-depth", a.depth, "Messages of a queue pair under way", 1)->capture_default_str();
+    add_number(*command, "-l,--post_list", a.post_list, "Work requests a doorbell", 1)->capture_default_str();
+    command->add_option("-I,--inline", a.inline_max, "Largest inline message (default 220 write_lat, 236 send_lat)")
+        ->check(loco::cli::whole_number(0, std::numeric_limits<std::uint32_t>::max()));
     command->add_option("-m,--mtu", a.mtu, "MTU, in place of the profile's");
     command->add_option("--hardware", a.hardware, "Hardware profile: a name or a file")->capture_default_str();
     command->add_option("--topology", a.topology, "back_to_back or star")
-        ->check(CLI::IsMember({"back_to_back", "star"}))
+        ->check(one_of_words({"back_to_back", "star"}))
         ->capture_default_str();
-    command->add_option("--region", a.region, "Spread messages over this much remote memory");
-    command->add_flag("--device-memory", a.device_memory, "The remote memory is on its NIC");
-    command->add_flag("--copy", a.copy, "Both sides copy each message, as MPI does");
+    command->add_option("--region", a.region,
+                        "Spread messages over this much remote memory (reads, atomics, write_bw; DMA: the host's)");
+    command->add_flag("--device-memory", a.device_memory,
+                      "The remote memory is on its NIC (all but write_lat, send_lat, DMA)");
+    command->add_flag("--copy", a.copy, "Both sides copy each message, as MPI does (write_lat, send_lat)");
     command->add_flag("--report_gbits", a.gbits, "Bandwidth in Gb/s");
-    command->add_option("--seed", a.seed, "Seed of the places in --region")->capture_default_str();
+    add_number(*command, "--seed", a.seed, "Seed of the places in --region")->capture_default_str();
     command->add_flag("--json", a.json, kJsonHelp);
     command->callback([&a, &chosen, name] {
       a.test = name;
@@ -177,8 +184,8 @@ void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
   CLI::App* list = app.add_subcommand("list", "Show what there is: hardware, topologies, workloads, models, faults");
   list->add_option("what", a.list.what, "What to list")
       ->required()
-      ->check(CLI::IsMember({"hardware", "topologies", "workloads", "models", "faults"}));
-  list->add_option("name", a.list.name, "One hardware profile or workload in full");
+      ->check(one_of_words({"hardware", "topologies", "workloads", "models", "faults"}));
+  list->add_option("name", a.list.name, "One of them in full");
   list->add_flag("--json", a.list.json, kJsonHelp);
   list->callback([&] { chosen = [&] { return loco::cli::list_command(a.list); }; });
 
@@ -196,8 +203,8 @@ void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
   trace_export->add_option("trace", a.trace_export.trace, "Trace file")->required();
   trace_export->add_option("--to", a.trace_export.to, "Format")
       ->required()
-      ->check(CLI::IsMember({"perfetto", "dot", "csv", "text"}));
-  trace_export->add_option("--limit", a.trace_export.limit, "Of dot: draw so many accesses at most")
+      ->check(one_of_words({"perfetto", "dot", "csv", "text"}));
+  add_number(*trace_export, "--limit", a.trace_export.limit, "Of dot: draw so many accesses at most")
       ->capture_default_str();
   trace_export->add_option("--out", a.trace_export.out, "File to write; stdout when left out")->type_name("FILE");
   trace_export->callback([&] { chosen = [&] { return loco::cli::trace_export_command(a.trace_export); }; });
@@ -211,7 +218,7 @@ int complain(const std::string& message, int code) {
 /// Commands about the command line itself.
 void add_help(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
   CLI::App* completion = app.add_subcommand("completion", "Print the completion script of a shell");
-  completion->add_option("shell", a.shell, "Which shell")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  completion->add_option("shell", a.shell, "Which shell")->required()->check(one_of_words({"bash", "zsh", "fish"}));
   completion->callback([&] {
     chosen = [&] {
       loco::cli::print(loco::cli::completion(app, a.shell));
@@ -243,6 +250,8 @@ int guarded(const std::function<int()>& command, const Arguments& a) {
     return complain(fmt::format("loco-sim: {}", error.what()), kBadInput);
   } catch (const std::system_error& error) {
     return complain(error.what(), kBadInput);
+  } catch (const std::bad_alloc&) {
+    return complain("loco-sim: out of memory", loco::cli::kFailed);
   } catch (const std::exception& error) {
     return complain(fmt::format("loco-sim: {}", error.what()), loco::cli::kFailed);
   }
@@ -263,7 +272,8 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kBadInput;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    return complain(loco::cli::usage_text(app, error), kBadInput);
   }
   return guarded(chosen, arguments);
 }

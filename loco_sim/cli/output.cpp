@@ -4,11 +4,15 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 #include <unistd.h>
+
+#include "loco_sim/cli/commands.hpp"
 
 namespace loco::cli {
 
@@ -118,7 +122,11 @@ std::string time_text(std::int64_t ps) {
   return scaled(static_cast<double>(ps) * 1e-3, 1e3, {"ns", "us", "ms", "s"});
 }
 
-std::string rate_text(double per_second) { return scaled(per_second, 1e3, {"", "k", "M", "G"}); }
+std::string rate_text(double per_second) {
+  std::string text = scaled(per_second, 1e3, {"", "k", "M", "G"});
+  if (text.back() == ' ') text.pop_back();  // no prefix
+  return text;
+}
 
 Json to_json(const model::Verdict& verdict) {
   Json libraries = Json::array();
@@ -173,6 +181,13 @@ Json counters_json(const RunResult& result) {
   Json out = counted(result.counters);
   out.update(counted(result.workload_counters));
   return out;
+}
+
+void require_folder_of(const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  std::error_code ignored;
+  if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return;
+  throw UsageError(fmt::format("{}: expected a file in a folder that is there, found no such folder", file));
 }
 
 void print(const std::string& text) {

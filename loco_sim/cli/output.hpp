@@ -29,6 +29,9 @@ namespace loco::cli {
 /// What the machine and the workload counted, by name.
 [[nodiscard]] nlohmann::ordered_json counters_json(const RunResult& result);
 
+/// Throws UsageError unless the file's folder is there: asked before work whose result would be lost.
+void require_folder_of(const std::string& file);
+
 /// Writes text or JSON with a newline at its end; throws std::runtime_error when stdout cannot take it.
 void print(const std::string& text);
 void print(const nlohmann::ordered_json& json);

@@ -74,6 +74,15 @@ std::string line(const perf::Result& r, bool is_bandwidth, bool gbits) {
                      r.iterations, r.t_min, r.t_max, r.t_typical, r.t_avg, r.t_stdev, r.t_99, r.t_999);
 }
 
+/// What does not fit together is told with the test's name.
+perf::Result measured(const perf::Options& o) {
+  try {
+    return perf::run(o);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("loco-sim perf {}: {}", perf::name(o.test), error.what()));
+  }
+}
+
 }  // namespace
 
 int perf_command(const PerfArguments& a) {
@@ -85,7 +94,7 @@ int perf_command(const PerfArguments& a) {
   std::string text = heading(is_bandwidth, a.gbits);
   for (const std::uint64_t size : sizes) {
     o.size = size;
-    const perf::Result result = perf::run(o);
+    const perf::Result result = measured(o);
     if (a.json) {
       results.push_back(to_json(o.test, result));
     } else {
@@ -108,6 +117,7 @@ int perf_command(const PerfArguments& a) {
 }
 
 int perf_validate_command(const PerfValidateArguments& a) {
+  require_folder_of(a.page);
   const std::vector<perf::Group> groups = perf::load_measured(a.rows.empty() ? perf::measured_path() : a.rows);
   std::vector<perf::Outcome> outcomes;
   for (const perf::Group& group : groups) {

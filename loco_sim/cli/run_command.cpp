@@ -76,6 +76,7 @@ RunResult run_or_keep_trace(const scenario::Scenario& scenario) {
 
 int run_command(const RunArguments& arguments) {
   const scenario::Scenario scenario = load(arguments);
+  require_folder_of(scenario.trace_path);
   const auto start = std::chrono::steady_clock::now();
   const RunResult result = run_or_keep_trace(scenario);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;

@@ -3,18 +3,15 @@
 #include <stdexcept>
 
 #include "loco_sim/perf/bench.hpp"
-#include "nic_model/hash.hpp"
 #include "sim/ring.hpp"
 
 namespace loco::perf {
 
 namespace {
 
-constexpr std::uint64_t kLine = 64;
 constexpr std::uint32_t kSignalEvery = 100;         // perftest's cq_mod
 constexpr std::uint64_t kMemoryMax = 64ULL << 20U;  // beyond, queue pairs share places
 
-std::uint64_t slot_size(const Options& o) { return (received_bytes(o) + kLine - 1) / kLine * kLine; }
 std::uint64_t slots(const Options& o) { return std::clamp<std::uint64_t>(kMemoryMax / slot_size(o), 1, o.queue_pairs); }
 
 /// What the threads of a run share.
@@ -75,7 +72,7 @@ class Poster {
       ++f.posted;
       f.wqe.signaled = f.posted % signal_every_ == 0 || f.posted == options_.iterations;
       f.wqe.wr_id = f.posted;
-      if (options_.region > 0) f.wqe.remote = f.target.base + place(f);
+      if (options_.region > 0) f.wqe.remote = f.target.base + place_in_region(options_, f.qp, f.posted);
       list_.push_back(f.wqe);
     }
     if (cpu.post_send(f.qp, list_) != nic::PostResult::ok) throw std::runtime_error("a post was refused");
@@ -84,12 +81,6 @@ class Poster {
     if (f.listed) with_room_.push_back(index);
     const nic::HardwareProfile& p = cpu.profile();
     return p.cpu_post_wqe * static_cast<std::int64_t>(list_.size()) + p.cpu_doorbell;
-  }
-
-  /// A place in the region, drawn from the seed.
-  [[nodiscard]] std::uint64_t place(const Flow& f) const {
-    const std::uint64_t places = options_.region / slot_size(options_);
-    return nic::mix(options_.seed << 48U ^ std::uint64_t{f.qp} << 24U ^ f.posted) % places * slot_size(options_);
   }
 
   void take(sim::SimTime now, const nic::Cqe& cqe) {

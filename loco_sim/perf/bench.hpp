@@ -56,6 +56,10 @@ class Bench final : public nic::ThreadRunner {
 [[nodiscard]] nic::Wqe message(const Options& options, nic::QpId peer);
 /// What a receive must have room for.
 [[nodiscard]] std::uint64_t received_bytes(const Options& options);
+/// Messages lie in memory at multiples of this: no two share a cache line.
+[[nodiscard]] std::uint64_t slot_size(const Options& options);
+/// Where in the region a queue pair's message goes, drawn from the seed.
+[[nodiscard]] std::uint64_t place_in_region(const Options& options, nic::QpId qp, std::uint64_t message);
 /// Throws std::runtime_error unless it is a success.
 void expect_success(const nic::Cqe& cqe);
 /// What copying one message costs where `copy` is on.

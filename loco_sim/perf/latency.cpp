@@ -202,6 +202,7 @@ Result round_trips(const Options& options) {
       case Phase::build:
         posts.push_back(cpu.now());
         if (posts.size() == std::size_t{options.iterations} + 1) return cpu.stop();
+        if (options.region > 0) wqe.remote = remote.base + place_in_region(options, ends[0].qp, posts.size());
         phase = Phase::post;
         return cpu.resume_after(p.cpu_post_wqe);
       case Phase::post:

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "loco_sim/perf/bench.hpp"
+#include "nic_model/hash.hpp"
 
 namespace loco::perf {
 
@@ -30,6 +31,20 @@ void require_connection(const Options& o) {
   require(o.connection == nic::QpType::uc || o.size <= most, fmt::format("a datagram has at most {} bytes", most));
 }
 
+/// Options that would do nothing in this test are refused: a figure must be what it was asked for.
+void require_used(const Options& o) {
+  const bool ping_pong = o.test == Test::write_lat || o.test == Test::send_lat;
+  const bool sends = o.test == Test::send_lat || o.test == Test::send_bw;
+  require(o.region == 0 || !(ping_pong || sends),
+          "region: expected none, since the receiver waits at one place, found one");
+  require(!o.device_memory || !(ping_pong || is_dma(o.test)),
+          fmt::format("device_memory: expected off, since {} the memory of the host, found on",
+                      ping_pong ? "the receiver looks into" : "bare DMA is to"));
+  require(!o.copy || ping_pong, "copy: expected off, since only write_lat and send_lat have copies, found on");
+  require(o.post_list == 1 || (is_bandwidth(o.test) && !is_dma(o.test)),
+          fmt::format("post_list: expected 1, since work requests are posted one by one, found {}", o.post_list));
+}
+
 Options checked(const Options& given) {
   Options o = given;
   require_connection(o);
@@ -37,9 +52,13 @@ Options checked(const Options& given) {
   require(!is_atomic(o.test) || o.profile.nic_atomic_cap != nic::AtomicCap::none,
           "this NIC has no atomics (nic.atomic_cap: none)");
   require(o.size >= 1 && o.size <= kSizeMax, "a message has 1 to 2^30 bytes");
-  require(o.threads >= 1 && o.queue_pairs >= o.threads, "each thread needs a queue pair of its own: -q is too small");
-  require(o.depth >= 1 && o.post_list >= 1 && o.post_list <= o.depth, "--post_list must not exceed the depth");
+  require(o.threads >= 1 && o.queue_pairs >= o.threads,
+          fmt::format("expected a queue pair for each of {} threads, found {}", o.threads, o.queue_pairs));
+  require(o.depth >= 1 && o.post_list >= 1 && o.post_list <= o.depth,
+          fmt::format("post_list: expected 1 to the depth of {}, found {}", o.depth, o.post_list));
   require(is_bandwidth(o.test) || (o.queue_pairs == 1 && o.threads == 1), "latency tests have one queue pair");
+  require(!is_dma(o.test) || (o.queue_pairs == 1 && o.threads == 1), "bare DMA has no queue pairs");
+  require_used(o);
   require(o.region == 0 || o.region >= o.size, "the region is smaller than a message");
   if (o.iterations == 0) o.iterations = default_iterations(o.test, o.size);
   if (!o.inline_max) o.inline_max = default_inline(o.test, o.profile);
@@ -217,6 +236,16 @@ nic::Wqe message(const Options& o, nic::QpId peer) {
   const bool can_inline = wqe.opcode == nic::Opcode::rdma_write || wqe.opcode == nic::Opcode::send;
   wqe.inline_data = can_inline && o.size <= o.inline_max.value_or(0);
   return wqe;
+}
+
+std::uint64_t slot_size(const Options& o) {
+  constexpr std::uint64_t kLine = 64;
+  return (received_bytes(o) + kLine - 1) / kLine * kLine;
+}
+
+std::uint64_t place_in_region(const Options& o, nic::QpId qp, std::uint64_t message) {
+  const std::uint64_t places = std::max<std::uint64_t>(o.region / slot_size(o), 1);
+  return nic::mix(o.seed << 48U ^ std::uint64_t{qp} << 24U ^ message) % places * slot_size(o);
 }
 
 void expect_success(const nic::Cqe& cqe) {

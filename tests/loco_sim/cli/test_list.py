@@ -31,6 +31,12 @@ def test_one_entry_in_full(loco_sim):
     values = {row["key"]: row["value"] for row in rows}
     assert values["link.rate"] == "25Gbps"
     assert "workload.iterations" in loco_sim("list", "workloads", "barrier").stdout
+    torus = json.loads(loco_sim("list", "topologies", "torus", "--json").stdout)
+    assert [row["key"] for row in torus] == ["topology.kind", "topology.dims", "topology.hosts_per_router"]
+    assert torus[2]["default"] == "1" and torus[2]["expected"] == "an integer from 1 to 1024"
+    assert [row["model"] for row in json.loads(loco_sim("list", "models", "sv", "--json").stdout)] == ["sv"]
+    fault = loco_sim("list", "faults", "fence_ignored").stdout.splitlines()
+    assert len(fault) == 2 and fault[1].startswith("fence_ignored  the fence flag")
 
 
 def test_unknown_names_are_bad_input(loco_sim):
@@ -38,4 +44,6 @@ def test_unknown_names_are_bad_input(loco_sim):
     done = loco_sim("list", "hardware", "cx6")
     assert done.returncode == 2
     assert "cx5-roce-25g" in done.stderr
-    assert loco_sim("list", "workloads", "barier").returncode == 2
+    for what in ("hardware", "topologies", "workloads", "models", "faults"):
+        done = loco_sim("list", what, "nosuch")
+        assert done.returncode == 2 and done.stdout == "" and 'found "nosuch"' in done.stderr

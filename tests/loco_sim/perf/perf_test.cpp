@@ -190,11 +190,30 @@ TEST_CASE("a run is a function of its options") {
   CHECK(a.cache_misses == b.cache_misses);
 }
 
-TEST_CASE("options that do not fit are refused") {
+TEST_CASE("reads and atomics of latency tests are spread over the region, too") {
+  const auto misses = [](Test test, std::uint64_t region) {
+    perf::Options o{.test = test, .profile = scenario::load_hardware("cx3-ib-fdr").profile, .iterations = 300};
+    o.region = region;
+    return perf::run(o).cache_misses;
+  };
+  for (const Test test : {Test::read_lat, Test::atomic_lat}) CHECK(misses(test, 1 << 30) > misses(test, 0) + 100);
+  CHECK(run(Test::write_bw, 8).iterations == 50);
+  perf::Options small{.test = Test::write_bw, .profile = stages(), .size = 8, .iterations = 50};
+  small.region = 8;  // less than a cache line: one place
+  CHECK(perf::run(small).iterations == 50);
+}
+
+TEST_CASE("options that do not fit are refused, and those that would do nothing") {
   const auto refused = [](perf::Options o) {
     o.profile = stages();
     CHECK_THROWS_AS(perf::run(o), std::invalid_argument);
   };
+  for (const Test test : {Test::write_lat, Test::send_lat, Test::send_bw}) refused({.test = test, .region = 4096});
+  for (const Test test : {Test::write_lat, Test::send_lat, Test::dma_read_bw})
+    refused({.test = test, .device_memory = true});
+  for (const Test test : {Test::read_lat, Test::write_bw, Test::dma_read_lat}) refused({.test = test, .copy = true});
+  for (const Test test : {Test::read_lat, Test::dma_write_bw}) refused({.test = test, .depth = 4, .post_list = 2});
+  refused({.test = Test::dma_read_bw, .queue_pairs = 2});
   refused({.test = Test::write_lat, .size = 0});
   refused({.test = Test::write_lat, .queue_pairs = 2});
   refused({.test = Test::write_bw, .queue_pairs = 2, .threads = 3});

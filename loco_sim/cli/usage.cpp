@@ -1,0 +1,107 @@
+#include "loco_sim/cli/usage.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+
+#include "loco_sim/cli/tree.hpp"
+#include "loco_sim/scenario/input_error.hpp"
+
+namespace loco::cli {
+
+namespace {
+
+using scenario::in_quotes;
+
+template <typename Number>
+bool reads_as(const std::string& text, Number& value) {
+  const char* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stopped == end && !text.empty();
+}
+
+/// The command that the arguments have come to, and what they call it.
+const CLI::App& innermost(const CLI::App& app, std::string& path) {
+  path += (path.empty() ? "" : " ") + app.get_name();
+  const auto below = app.get_subcommands();
+  return below.empty() ? app : innermost(*below.front(), path);
+}
+
+std::vector<std::string> names(const std::vector<CommandInfo>& commands) {
+  std::vector<std::string> out;
+  for (const CommandInfo& command : commands) out.push_back(command.name);
+  return out;
+}
+
+std::vector<std::string> option_names(const CommandInfo& command) {
+  std::vector<std::string> out;
+  for (const OptionInfo& option : command.options) out.insert(out.end(), option.names.begin(), option.names.end());
+  return out;
+}
+
+std::string with_hint(const std::string& word, const std::vector<std::string>& known) {
+  const std::string hint = scenario::suggestion(word, known);
+  return in_quotes(word) + (hint.empty() ? "" : "; " + hint);
+}
+
+/// Words that no option or argument took.
+std::string left_over(const CommandInfo& command, const std::vector<std::string>& words) {
+  const std::string found = words.empty() ? "nothing" : in_quotes(words.front());
+  if (!words.empty() && words.front().starts_with('-')) {
+    const std::vector<std::string> known = option_names(command);
+    return fmt::format("expected one of the options {}, found {}", fmt::join(known, ", "),
+                       with_hint(words.front(), known));
+  }
+  if (command.commands.empty()) return fmt::format("expected no further argument, found {}", found);
+  const std::vector<std::string> known = names(command.commands);
+  return fmt::format("expected {}, found {}", scenario::one_of(known),
+                     words.empty() ? found : with_hint(words.front(), known));
+}
+
+}  // namespace
+
+CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
+  const auto refuse = [=](const std::string& text) {
+    std::uint64_t value = 0;
+    if (reads_as(text, value) && value >= least && value <= most) return std::string();
+    return fmt::format("expected an integer from {} to {}, found {}", least, most, in_quotes(text));
+  };
+  return {refuse, ""};
+}
+
+CLI::Validator seconds() {
+  const auto refuse = [](const std::string& text) {
+    double value = 0;
+    if (reads_as(text, value) && value >= 0) return std::string();
+    return fmt::format("expected a number of seconds from 0 on, found {}", in_quotes(text));
+  };
+  return {refuse, ""};
+}
+
+CLI::Validator one_of_words(const std::vector<std::string>& words) {
+  const auto refuse = [words](const std::string& text) {
+    if (std::ranges::find(words, text) != words.end()) return std::string();
+    return fmt::format("expected {}, found {}", scenario::one_of(words), with_hint(text, words));
+  };
+  return {refuse, fmt::format("{{{}}}", fmt::join(words, ","))};
+}
+
+std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
+  std::string path;
+  const CLI::App& at = innermost(app, path);
+  const CommandInfo command = describe(at);
+  std::string text = error.what();
+  const std::vector<std::string> words = app.remaining(true);
+  constexpr std::string_view kMissing = " is required";
+  const bool no_value = error.get_name() == "ArgumentMismatch";
+  if (!words.empty() || !command.commands.empty()) {
+    text = left_over(command, words);
+  } else if (text.ends_with(kMissing)) {
+    text = fmt::format("expected {}, found nothing", text.substr(0, text.size() - kMissing.size()));
+  } else if (no_value) {
+    text = fmt::format("{}: expected a value, found nothing", text.substr(0, text.find(':')));
+  }
+  return fmt::format("{}: {}", path, text);
+}
+
+}  // namespace loco::cli

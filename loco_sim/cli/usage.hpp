@@ -1,0 +1,31 @@
+// Arguments that are wrong: what options accept, and the one line that says which was not.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace loco::cli {
+
+/// Accepts whole numbers in decimal, and refuses what the standard conversions would wrap or cut.
+[[nodiscard]] CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
+
+/// Accepts decimal numbers from 0 on.
+[[nodiscard]] CLI::Validator seconds();
+
+/// Accepts these words; completions and the manual list them.
+[[nodiscard]] CLI::Validator one_of_words(const std::vector<std::string>& words);
+
+/// An option whose value is a whole number from `least` to `most`, or to what `value` can hold.
+template <typename Number>
+CLI::Option* add_number(CLI::App& command, const std::string& names, Number& value, const std::string& description,
+                        std::uint64_t least = 0, std::uint64_t most = std::numeric_limits<Number>::max()) {
+  return command.add_option(names, value, description)->check(whole_number(least, most));
+}
+
+/// `loco-sim run: expected ..., found ...` for what parsing the arguments threw.
+[[nodiscard]] std::string usage_text(const CLI::App& app, const CLI::ParseError& error);
+
+}  // namespace loco::cli

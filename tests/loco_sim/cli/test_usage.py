@@ -1,0 +1,63 @@
+"""Arguments that are wrong: one line that says where, what was expected and what was found."""
+
+import pytest
+
+QUICKSTART = "scenarios/quickstart.yaml"
+PAPER = "tests/litmus/loco-paper.yaml"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("", "loco-sim: expected one of run, validate, "),
+        ("vaildate", 'found "vaildate"; did you mean "validate"?'),
+        ("run", "loco-sim run: expected scenario, found nothing"),
+        (f"run {QUICKSTART} {QUICKSTART}", f'loco-sim run: expected no further argument, found "{QUICKSTART}"'),
+        (f"run {QUICKSTART} --sede 1", 'found "--sede"; did you mean "--seed"?'),
+        (f"run {QUICKSTART} --seed -1", 'loco-sim run: --seed: expected an integer from 0 to 9223372036854775807, found "-1"'),
+        (f"run {QUICKSTART} --seed one", 'loco-sim run: --seed: expected an integer from 0 to 9223372036854775807, found "one"'),
+        (f"run {QUICKSTART} --set", "loco-sim run: --set: expected a value, found nothing"),
+        ("schema extra", 'loco-sim schema: expected no further argument, found "extra"'),
+        ("list faults nosuch", "list faults nosuch: expected one of posted_passes_posted, "),
+        ("trace export t.trace --to dot --limit -1", "loco-sim trace export: --limit: expected an integer from 0 "),
+        ("trace export t.trace --to pdf", 'loco-sim trace export: --to: expected one of perfetto, dot, csv, text, found "pdf"'),
+        ("perf", "loco-sim perf: expected one of write_lat, "),
+        ("perf write_lat -n 0", 'loco-sim perf write_lat: --iters: expected an integer from 1 to 4294967295, found "0"'),
+        ("perf write_bw -t 0", 'loco-sim perf write_bw: --tx-depth: expected an integer from 1 to 4294967295, found "0"'),
+        ("perf write_bw -t 4 -l 8", "loco-sim perf write_bw: post_list: expected 1 to the depth of 4, found 8"),
+        ("perf write_bw -q 99999999999", "--qp: expected an integer from 1 to 4294967295"),
+        ("perf write_lat -c RX", 'loco-sim perf write_lat: --connection: expected one of RC, UC, UD, found "RX"'),
+        ("perf write_lat --region 1MiB", "loco-sim perf write_lat: region: expected none, "),
+        ("perf send_lat --device-memory", "loco-sim perf send_lat: device_memory: expected off, "),
+        (f"litmus {PAPER} --model foo", "loco-sim litmus: --model: expected one of rdmatso, rdmawait, loco, "),
+        (f"litmus {PAPER} --engine foo", "loco-sim litmus: --engine: expected one of declarative, explore, sample, all"),
+        (f"litmus {PAPER} --max-seconds -1", 'expected a number of seconds from 0 on, found "-1"'),
+        ("soundness", "loco-sim soundness: expected --library, found nothing"),
+        ("sweep", "loco-sim sweep: "),
+        (f"sweep {QUICKSTART} -j 0", 'expected an integer from 1 to 9223372036854775807, found "0"'),
+        (f"sweep {QUICKSTART} --job 1", "unrecognized arguments: --job 1"),
+    ],
+)
+def test_one_line_says_what_is_wrong(loco_sim, arguments, message):
+    done = loco_sim(*arguments.split())
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1 and message in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", QUICKSTART, "--set", "workload.iterations=100000000", "--trace"],
+        ["sweep", "scenarios/barrier.yaml", "--out"],
+        ["report", QUICKSTART, "--out"],
+        ["litmus", PAPER, "--witness", "a=0", "--dot"],
+    ],
+    ids=lambda a: a[0],
+)
+def test_a_folder_that_is_not_there_is_told_before_anything_runs(loco_sim, tmp_path, arguments):
+    missing = tmp_path / "missing"
+    done = loco_sim(*arguments, missing / "file.csv", timeout=20)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr == f'{missing}/file.csv: expected a file in a folder that is there, found no such folder\n'
+    assert not missing.exists()
