@@ -42,9 +42,12 @@ std::string summary(const std::string& results) {
     ++tests;
     if (result.at("verdict") == "ok") continue;
     ++failed;
-    out += fmt::format("{} ({}, {}): missing {}, unexpected {}\n", result.at("name").get<std::string>(),
+    out += fmt::format("{} ({}, {}): missing {}, unexpected {}", result.at("name").get<std::string>(),
                        result.at("model").get<std::string>(), result.at("engine").get<std::string>(),
                        result.at("missing").dump(), result.at("unexpected").dump());
+    if (result.contains("notes"))
+      out += fmt::format("; {}", fmt::join(result.at("notes").get<std::vector<std::string>>(), "; "));
+    out += "\n";
   }
   return out + fmt::format("{} tests, {} ok, {} failed\n", tests, tests - failed, failed);
 }
@@ -52,6 +55,7 @@ std::string summary(const std::string& results) {
 }  // namespace
 
 int litmus_command(const LitmusArguments& arguments) {
+  require_folder_of(arguments.dot);
   std::ostringstream out;
   const int code = litmus::run_litmus_command(command_options(arguments), explore::engines(), out, std::cerr);
   if (code != kBadInput) print(arguments.quiet && !arguments.json ? summary(out.str()) : out.str());

@@ -1,12 +1,14 @@
 #include "loco_sim/explore/machine.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <set>
 #include <stdexcept>
 
 #include "loco_sim/explore/interpreter.hpp"
 #include "model/litmus/implementations.hpp"
 #include "model/litmus/litmus.hpp"
+#include "model/litmus/parser.hpp"
 
 namespace loco::explore {
 
@@ -94,7 +96,10 @@ Machine::Machine(const Program& program, const nic::HardwareProfile& profile, Ne
       shared_pcie_(profile.pcie_ordering_domain != nic::OrderingDomain::qp),
       shared_links_(!as_searched(program, profile, network).link_ideal),
       initial_{nic::System(config_for(program, as_searched(program, profile, network))), {}} {
-  if (len(program_.nodes) > kNodesMax) throw std::invalid_argument("a litmus test on hardware has at most 32 nodes");
+  if (len(program_.nodes) > kNodesMax)
+    throw model::litmus::ParseError(program_.file, program_.at,
+                                    fmt::format("at most {} nodes of a test that runs on hardware", kNodesMax),
+                                    fmt::format("{}", program_.nodes.size()));
   place_locations(initial_.system);
   for (const Thread& t : program_.threads) {
     const nic::ThreadId id = initial_.system.create_thread(static_cast<nic::NodeId>(node_position(t.node)));

@@ -50,10 +50,12 @@ Result enumerate(const Program& program, const Options& options) {
   if (found.uncounted && !options.outcomes_only)
     result.notes.push_back("executions were counted up to " + std::to_string(options.counted_max) +
                            "; the outcomes are complete");
-  if (found.too_large) result.notes.push_back("ways through the code were left out: too many, or too large");
+  if (found.too_large)
+    result.notes.emplace_back("too large: ways through the code were left out, so the verdict is not known");
   if (found.cut_loops)
     result.notes.push_back("loops were cut after " + std::to_string(options.loop_bound) + " repetitions");
   judge(program, result.complete, result);
+  if (found.too_large) result.ok = false;  // what was left out is neither possible nor impossible
   for (const auto& [thread, instruction] : found.failed_assertions) {
     result.ok = false;
     result.unexpected.push_back(assertion_text(program, thread, instruction));

@@ -32,6 +32,16 @@ std::optional<Value> integer(const std::string& s) {
   return v;
 }
 
+bool is_model(const std::string& name) {
+  return std::find(model_names().begin(), model_names().end(), name) != model_names().end();
+}
+
+std::string known_models() {
+  std::string list;
+  for (const std::string& k : model_names()) list += (list.empty() ? "one of the models " : ", ") + k;
+  return list;
+}
+
 class DocumentParser {
  public:
   DocumentParser(const YamlNode& document, const SourceText& source, std::string file, const ParseOptions& options)
@@ -121,11 +131,7 @@ class DocumentParser {
     }
   }
   void check_model(const YamlNode& n, const std::string& model) const {
-    const auto& names = model_names();
-    if (std::find(names.begin(), names.end(), model) != names.end()) return;
-    std::string list;
-    for (const std::string& k : names) list += (list.empty() ? "" : ", ") + k;
-    fail(n, "one of the models " + list, suggestion(model, names));
+    if (!is_model(model)) fail(n, known_models(), suggestion(model, model_names()));
   }
 
   void read_locations(const YamlNode& n) {
@@ -380,6 +386,8 @@ ParseError::ParseError(const std::string& file, SourcePos pos, const std::string
       pos_(pos) {}
 
 std::vector<Program> parse_text(std::string_view text, const std::string& file, const ParseOptions& options) {
+  if (!options.model.empty() && !is_model(options.model))
+    throw std::invalid_argument("model: expected " + known_models() + ", found " + litmus::quoted(options.model));
   text = yaml::without_byte_order_mark(text);
   const SourceText source(text);
   const YamlDocuments yaml = read_yaml(text, file);

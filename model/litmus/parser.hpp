@@ -29,7 +29,8 @@ struct ParseOptions {
   std::string model;
 };
 
-/// Every document of the text. `file` is used in error messages only.
+/// Every document of the text. `file` is used in error messages only. Throws std::invalid_argument when the options
+/// name no model.
 [[nodiscard]] std::vector<Program> parse_text(std::string_view text, const std::string& file,
                                               const ParseOptions& options = {});
 /// Every document of the file; an unreadable file is a ParseError at 1:1.

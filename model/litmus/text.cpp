@@ -29,21 +29,27 @@ std::string_view SourceText::from(SourcePos at) const {
 
 std::vector<SourcePos> SourceText::positions(SourcePos start, std::string_view decoded) const {
   const std::string_view l = line(start.line);
-  const auto column = static_cast<std::size_t>(start.column - 1);
+  auto column = static_cast<std::size_t>(start.column - 1);
+  while (column < l.size() && (l[column] == '&' || l[column] == '!')) {  // an anchor, a tag
+    column = std::min(l.find_first_not_of(' ', std::min(l.find(' ', column), l.size())), l.size());
+  }
+  start.column = static_cast<int>(column) + 1;
   const char first = column < l.size() ? l[column] : '\0';
-  return first == '|' || first == '>' ? block_positions(start, decoded) : flow_positions(start, decoded);
+  if (first == '|') return literal_positions(start, decoded);
+  return first == '>' ? folded_positions(start, decoded) : flow_positions(start, decoded);
 }
 
-std::vector<SourcePos> SourceText::block_positions(SourcePos start, std::string_view decoded) const {
-  int number = start.line + 1;
-  std::size_t indent = 0;
-  for (int i = number; i <= len(lines_); ++i) {
+std::size_t SourceText::indent_below(int number) const {
+  for (int i = number + 1; i <= len(lines_); ++i) {
     const std::size_t content = line(i).find_first_not_of(' ');
-    if (content != std::string_view::npos) {
-      indent = content;
-      break;
-    }
+    if (content != std::string_view::npos) return content;
   }
+  return 0;
+}
+
+std::vector<SourcePos> SourceText::literal_positions(SourcePos start, std::string_view decoded) const {
+  int number = start.line + 1;
+  const std::size_t indent = indent_below(start.line);
   std::vector<SourcePos> result;
   result.reserve(decoded.size() + 1);
   SourcePos p{number, static_cast<int>(indent) + 1};
@@ -55,6 +61,29 @@ std::vector<SourcePos> SourceText::block_positions(SourcePos start, std::string_
       ++p.column;
   }
   result.push_back(p);
+  return result;
+}
+
+std::vector<SourcePos> SourceText::folded_positions(SourcePos start, std::string_view decoded) const {
+  const std::size_t indent = indent_below(start.line);
+  int number = start.line;
+  std::size_t column = 0;
+  const auto next_line = [&] {  // the next one that holds some of the text: a line break more or less is folded away
+    do ++number;
+    while (number < len(lines_) && line(number).size() <= indent);
+    column = indent;
+  };
+  next_line();
+  std::vector<SourcePos> result;
+  result.reserve(decoded.size() + 1);
+  for (std::size_t i = 0; i < decoded.size(); ++i) {
+    result.push_back({number, static_cast<int>(column) + 1});
+    if (column < line(number).size())
+      column += decoded[i] == '\n' ? 0U : 1U;  // lines without text at the head of the scalar are above
+    else if (decoded[i] == ' ' || i + 1 == decoded.size() || decoded[i + 1] != '\n')
+      next_line();
+  }
+  result.push_back({number, static_cast<int>(column) + 1});
   return result;
 }
 

@@ -14,16 +14,18 @@ class SourceText {
  public:
   explicit SourceText(std::string_view text);
 
-  /// Position in the file of each character of `decoded`, a scalar that starts at `start` (its quote, `|`, or
-  /// first character), plus one past the end.
+  /// Position in the file of each character of `decoded`, a scalar that starts at `start` (its anchor or tag,
+  /// quote, `|`, `>` or first character), plus one past the end.
   [[nodiscard]] std::vector<SourcePos> positions(SourcePos start, std::string_view decoded) const;
 
   /// What stands there, up to the end of the line.
   [[nodiscard]] std::string_view from(SourcePos at) const;
 
  private:
-  [[nodiscard]] std::string_view line(int number) const;  ///< from 1; empty outside the file
-  [[nodiscard]] std::vector<SourcePos> block_positions(SourcePos start, std::string_view decoded) const;
+  [[nodiscard]] std::string_view line(int number) const;     ///< from 1; empty outside the file
+  [[nodiscard]] std::size_t indent_below(int number) const;  ///< of the block scalar whose `|` or `>` is in that line
+  [[nodiscard]] std::vector<SourcePos> literal_positions(SourcePos start, std::string_view decoded) const;
+  [[nodiscard]] std::vector<SourcePos> folded_positions(SourcePos start, std::string_view decoded) const;
   [[nodiscard]] std::vector<SourcePos> flow_positions(SourcePos start, std::string_view decoded) const;
 
   std::vector<std::string_view> lines_;

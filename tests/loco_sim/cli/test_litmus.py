@@ -55,6 +55,31 @@ def test_hardware_shows_no_more_than_the_model(loco_sim, tmp_path):
         assert all(outcome in allowed for outcome in seen)
 
 
+def test_a_test_that_is_too_large_is_not_ok(loco_sim, tmp_path):
+    test = tmp_path / "large.yaml"
+    threads = [f"  - {{node: 1, code: '{'; '.join(f'a{t}_{i} = x; x = {i}' for i in range(60))}'}}" for t in range(64)]
+    test.write_text("name: large\nmodel: rdmawait\nlocations: {x: {node: 1}}\nthreads:\n" + "\n".join(threads)
+                    + "\noutcomes: {forbidden: [{a0_0: 7}]}\n")
+    done = loco_sim("litmus", test)
+    assert done.returncode == 1
+    assert "No" in done.stdout.splitlines() and "Ok" not in done.stdout.splitlines()
+    assert "Note: too large: ways through the code were left out, so the verdict is not known\n" in done.stdout
+    [result] = json.loads(loco_sim("litmus", test, "--json").stdout)
+    assert result["verdict"] == "fail" and result["complete"] is False
+    assert "too large" in loco_sim("litmus", test, "--quiet").stdout
+
+
+def test_a_test_with_too_many_nodes_for_the_hardware_has_its_place(loco_sim, tmp_path):
+    test = tmp_path / "wide.yaml"
+    places = ", ".join(f"x{n}: {{node: {n}}}" for n in range(33))
+    test.write_text(f"# 33 nodes\nname: wide\nlocations: {{{places}}}\nthreads: [{{node: 0, code: 'x0 = 1'}}]\n")
+    assert loco_sim("litmus", test).returncode == 0
+    for engine in ("explore", "sample", "all"):
+        done = loco_sim("litmus", test, "--engine", engine)
+        assert done.returncode == 2 and done.stdout == ""
+        assert done.stderr == f"{test}:2:1: expected at most 32 nodes of a test that runs on hardware, found 33\n"
+
+
 def test_bad_documents_and_arguments(loco_sim, tmp_path):
     test = tmp_path / "t.yaml"
     test.write_text(TEST.replace("a = x;", "a = ;"))

@@ -72,6 +72,11 @@ TEST_CASE("mistakes in code are placed in the file, whatever the scalar's style"
   CHECK(error("threads:\n  - node: 1\n    code: 'a = 1; b = ?'\n") == "f:3:23: expected a statement, found '?'");
   CHECK(error("threads:\n  - node: 1\n    code: |\n\n      a = 1\n      b = (1\n") ==
         "f:7:7: expected ')', found the end of the code");
+  // folded: line breaks become spaces, or go away before empty lines; lines further in keep theirs
+  const std::string folded = "threads:\n  - node: 1\n    code: &k >\n\n      a = 1;\n      b = 2;\n\n\n      c = 3;\n";
+  CHECK(error(folded + "      d = ?\n") == "f:10:11: expected a statement, found '?'");
+  CHECK(error(folded + "        d = 4;\n      \n      e = ?\n") == "f:12:11: expected a statement, found '?'");
+  CHECK(error("threads:\n  - {node: 1, code: &k \"a = ?\"}\n") == "f:2:29: expected a statement, found '?'");
 }
 
 TEST_CASE("mistakes name what was expected and what was found", "[litmus]") {
