@@ -85,7 +85,7 @@ std::optional<std::uint64_t> ProgramThread::perform_remote(const Request& r) {
   const auto& a = r.arguments;
   if (a[0] >= transport_.num_nodes())
     throw std::out_of_range("node: expected 0 to " + std::to_string(transport_.num_nodes() - 1) + ", found " +
-                            std::to_string(a[0]));
+                            std::to_string(static_cast<std::int64_t>(a[0])));
   const Region remote = node_.memory_.at(static_cast<NodeId>(a[0]));
   manager& mgr = node_.manager_;
   const Address local = node_.memory_.local_base();

@@ -9,7 +9,7 @@ import argparse
 import json
 import os
 import sys
-from typing import Any, Sequence
+from typing import Any, Callable, NoReturn, Sequence
 
 from . import __version__
 from .errors import Error, InputError
@@ -44,9 +44,11 @@ def _sweep(arguments: argparse.Namespace) -> int:
 
 
 def _report(arguments: argparse.Namespace) -> int:
+    from ._rows import require_folder_of
     from .reports import report
     from .result import run
 
+    require_folder_of(arguments.out)
     source: Any = arguments.result
     if source.endswith((".yaml", ".yml")):
         source = run(source, seed=arguments.seed, overrides=_overrides(arguments.set))
@@ -56,18 +58,38 @@ def _report(arguments: argparse.Namespace) -> int:
     return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, as all of loco-sim does."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {message}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _whole_number(least: int, most: int = 2**63 - 1) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdecimal()) or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"expected an integer from {least} to {most}, found {json.dumps(text)}")
+        return int(text)
+
+    return read
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns its exit code."""
-    parser = argparse.ArgumentParser(prog="loco-sim", description=__doc__, allow_abbrev=False)
+    parser = _Parser(prog="loco-sim", description=__doc__)
     parser.add_argument("--version", action="version", version=f"loco-sim {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
 
     sweep = commands.add_parser("sweep", help="run a scenario at every point of its sweep: key")
     sweep.add_argument("scenario", help="a YAML file")
-    sweep.add_argument("--jobs", type=int, metavar="N", help="runs at one time (default: as many as processors)")
+    sweep.add_argument("-j", "--jobs", type=_whole_number(1), metavar="N", help="runs at one time (default: as many as processors)")
     sweep.add_argument("--out", metavar="FILE", help="FILE.csv or FILE.json, one object a line; an interrupted sweep "
                                                      "goes on there. Without it: to stdout at the end")
-    sweep.add_argument("--seeds", type=int, metavar="N", help="that many seeds at each point")
+    sweep.add_argument("--seeds", type=_whole_number(1), metavar="N", help="that many seeds at each point")
     sweep.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a key of the scenario")
     sweep.add_argument("--restart", action="store_true", help="overwrite --out instead of going on")
     sweep.add_argument("--quiet", action="store_true", help="no progress bar")
@@ -76,7 +98,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     report = commands.add_parser("report", help="one self-contained HTML page about a run")
     report.add_argument("result", help="a result (run --json, or Result.save), or a scenario to run")
     report.add_argument("-o", "--out", required=True, metavar="FILE.html")
-    report.add_argument("--seed", type=int, metavar="N", help="of the run, if a scenario is given")
+    report.add_argument("--seed", type=_whole_number(0), metavar="N", help="of the run, if a scenario is given")
     report.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a key of the scenario")
     report.set_defaults(run=_report)
 

@@ -14,6 +14,14 @@ _RESULTS = ("error", "consistent", "operations", "operations_per_second", "laten
             "latency_p99_ps", "latency_max_ps", "measured_ps", "simulated_ps")
 
 
+def require_folder_of(path: str | os.PathLike[str]) -> None:
+    """ValueError unless the file's folder is there: asked before work whose result would be lost."""
+    folder = os.path.dirname(os.fspath(path))
+    if folder and not os.path.isdir(folder):
+        raise ValueError(f"{os.fspath(path)}: expected a file in a folder that is there, found no such "
+                         "folder")
+
+
 class RowFile:
     """Rows on disk. `done` holds those that were there already, by point; the rest is appended line by line."""
 
@@ -22,6 +30,7 @@ class RowFile:
         suffix = os.path.splitext(self._path)[1]
         if suffix not in (".csv", ".json", ".jsonl"):
             raise ValueError(f"out: expected a name that ends in .csv, .json or .jsonl, found {self._path!r}")
+        require_folder_of(self._path)
         self._csv = suffix == ".csv"
         parameters: dict[str, None] = {}
         for head in heads:

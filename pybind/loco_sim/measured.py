@@ -194,9 +194,9 @@ def time_text(ps: int) -> str:
 
 
 def rate_text(per_second: float) -> str:
-    """A rate as people read it, without its unit.
+    """A rate as people read it, without its unit, which follows a space.
 
-    >>> rate_text(1.5e6)
-    '1.500 M'
+    >>> rate_text(1.5e6), rate_text(20)
+    ('1.500 M', '20.00')
     """
-    return _scaled(per_second, ("", "k", "M", "G"))
+    return _scaled(per_second, ("", "k", "M", "G")).rstrip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from typing import Any, Mapping, Sequence
 
@@ -39,9 +40,10 @@ def perf(test: str, *, connection: str = "RC", size: int | str | Sequence[int | 
         depth: messages of a queue pair under way, bandwidth tests.
         post_list: work requests behind one doorbell.
         inline_max: largest message, in bytes, that goes into the work request; perftest's when left out.
-        region: bytes of remote memory over which messages are spread, or text; one place each when left out.
-        device_memory: the remote memory is on its NIC.
-        copy: both sides copy each message, as MPI does with short ones.
+        region: bytes of remote memory over which messages are spread, or text; one place each when left out. Not of
+            write_lat and sends; of bare DMA the host's own memory.
+        device_memory: the remote memory is on its NIC. Not of write_lat, send_lat and bare DMA.
+        copy: both sides copy each message, as MPI does with short ones: write_lat and send_lat.
         seed: of the places in `region`.
 
     Returns:
@@ -51,7 +53,7 @@ def perf(test: str, *, connection: str = "RC", size: int | str | Sequence[int | 
         (2**20 bytes a second), ``bw_average_gbps``, ``msg_rate_mpps`` (million messages a second of simulated time).
 
     Raises:
-        InputError: a test, a profile or a number that does not exist or does not fit.
+        InputError: a test, a profile or a number that does not exist or does not fit, an option that the test has not.
         RunError: a work request failed.
 
     >>> [row] = perf("write_lat", size=64, iterations=100)
@@ -64,12 +66,10 @@ def perf(test: str, *, connection: str = "RC", size: int | str | Sequence[int | 
     counts = {"iterations": 1 if iterations is None else iterations, "queue_pairs": queue_pairs, "threads": threads,
               "depth": depth, "post_list": post_list}
     for key, count in counts.items():
-        if not 1 <= count <= _COUNT_MAX:
-            raise _wrong(key, f"an integer from 1 to {_COUNT_MAX}", count)
-    if inline_max is not None and not 0 <= inline_max <= _COUNT_MAX:
-        raise _wrong("inline_max", f"an integer from 0 to {_COUNT_MAX}", inline_max)
-    if not 0 <= seed < 2**64:
-        raise _wrong("seed", "an integer from 0 to 2^64 - 1", seed)
+        _in_range(key, count, 1, _COUNT_MAX)
+    if inline_max is not None:
+        _in_range("inline_max", inline_max, 0, _COUNT_MAX)
+    _in_range("seed", seed, 0, 2**64 - 1)
     sizes: list[int | None] = [None]
     if isinstance(size, str) and size == "all":
         sizes = list(_core.perf_sizes(test, connection, yaml_text(hardware)))
@@ -91,6 +91,11 @@ def perf(test: str, *, connection: str = "RC", size: int | str | Sequence[int | 
 
 def _wrong(key: str, expected: str, found: object) -> InputError:
     return _input_error(f"perf: {key}: expected {expected}, found {found!r}", key=key, expected=expected, found=repr(found))
+
+
+def _in_range(key: str, found: object, least: int, most: int) -> None:
+    if not hasattr(found, "__index__") or not least <= operator.index(found) <= most:  # type: ignore[arg-type]
+        raise _wrong(key, f"an integer from {least} to {most}", found)
 
 
 def _one_of(key: str, found: str, known: Sequence[str]) -> None:

@@ -16,6 +16,7 @@ yields takes no simulated time. Helpers are called with ``yield from``.
 
 from __future__ import annotations
 
+import operator
 import os
 from typing import Any, Callable, Generator, Mapping, Sequence, Union
 
@@ -34,9 +35,24 @@ _MASK = 2**64 - 1
 (_NOW, _COMPUTE, _LOAD, _STORE, _CAS, _FENCE, _PUT_VALUE, _PUT, _GET_VALUE, _GET, _FETCH_ADD, _COMPARE_SWAP, _WAIT,
  _REMOTE_FENCE, _WAIT_UNTIL, _BARRIER) = range(16)
 
+_SIZED = ("star", "ring")
+"""Kinds of topology that have as many nodes as one asks for."""
+
 _COMPARISONS = {"==": 0, "!=": 1, ">=": 2, "<=": 3}
 
 Operation = tuple[int, ...]
+
+
+def _word(name: str, value: int) -> int:
+    """A value as the 8 bytes of a word: negative ones in two's complement."""
+    if not hasattr(value, "__index__"):
+        raise TypeError(f"{name}: expected an integer, found {value!r}")
+    number = operator.index(value)
+    if not -2**63 <= number < 2**64:
+        raise ValueError(f"{name}: expected an integer from -2^63 to 2^64 - 1, found {number}")
+    return number & _MASK
+
+
 Node = Callable[["Context"], Generator[Operation, Any, Any]]
 
 
@@ -77,7 +93,8 @@ class Context:
     """What a thread can do: each method makes an operation to ``yield``.
 
     Variables are named 8-byte words of network memory, unsigned, initially 0, with a copy on every node; arrays (see
-    `Program`) have several words. Local operations touch this node's copy, remote ones the copy on `node`.
+    `Program`) have several words. Local operations touch this node's copy, remote ones the copy on `node`. A negative
+    value is stored in two's complement; what does not fit into 8 bytes is a ValueError.
 
     Attributes:
         node: the node that this thread runs on.
@@ -103,8 +120,8 @@ class Context:
             if kind != "duration":
                 raise ValueError(f"time: expected a time such as 50ns, found {time!r}")
             time = amount
-        if time < 0:
-            raise ValueError(f"time: expected 0 or more, found {time}")
+        if not 0 <= operator.index(time) < 2**63:
+            raise ValueError(f"time: expected 0 to 2^63 - 1 picoseconds, found {time}")
         return (_COMPUTE, time)
 
     def load(self, name: str, index: int = 0) -> Operation:
@@ -113,11 +130,11 @@ class Context:
 
     def store(self, name: str, value: int, index: int = 0) -> Operation:
         """Writes a word of this node's copy, through the store buffer."""
-        return (_STORE, self._memory.word(name, index), value & _MASK)
+        return (_STORE, self._memory.word(name, index), _word("value", value))
 
     def cas(self, name: str, expected: int, desired: int, index: int = 0) -> Operation:
         """Locked compare-and-swap on this node's copy. Result: the old value."""
-        return (_CAS, self._memory.word(name, index), expected & _MASK, desired & _MASK)
+        return (_CAS, self._memory.word(name, index), _word("expected", expected), _word("desired", desired))
 
     def fence(self) -> Operation:
         """mfence: until this thread's stores are in memory."""
@@ -127,7 +144,7 @@ class Context:
         """Polls a word of this node's copy until it compares so (==, !=, >=, <=). Result: the value seen."""
         if comparison not in _COMPARISONS:
             raise ValueError(f"comparison: expected one of {', '.join(_COMPARISONS)}, found {comparison!r}")
-        return (_WAIT_UNTIL, self._memory.word(name, index), _COMPARISONS[comparison], value & _MASK)
+        return (_WAIT_UNTIL, self._memory.word(name, index), _COMPARISONS[comparison], _word("value", value))
 
     def put(self, name: str, node: int, value: int | None = None, *, index: int = 0, source: str | None = None,
             wait: bool = False) -> Operation:
@@ -138,40 +155,47 @@ class Context:
         source; whether the remote memory has the value is another matter.
         """
         offset, size = self._memory.place(name)
+        if value is not None and source is not None:
+            raise ValueError(f"put: expected a value or a source, found both: {value!r} and {source!r}")
         if value is not None:
-            return (_PUT_VALUE, node, self._memory.word(name, index), value & _MASK, wait)
+            return (_PUT_VALUE, _word("node", node), self._memory.word(name, index), _word("value", value), wait)
+        if index != 0:
+            raise ValueError(f"index: expected a value for that word, found index={index} and none: all words are written")
         start, length = self._memory.place(source) if source is not None else (offset, size)
         if length != size:
             raise ValueError(f"source: expected {size} bytes as {name} has, found {length}")
-        return (_PUT, node, offset, size, start, wait)
+        return (_PUT, _word("node", node), offset, size, start, wait)
 
     def get(self, name: str, node: int, *, index: int = 0, into: str | None = None, wait: bool = True) -> Operation:
         """RDMA READ of a word of the copy on `node`. Result: its value; with ``wait=False`` a handle, and the value
         comes from `wait`. With `into`, all of the variable is read into this node's copy of `into`; result: a handle.
         """
         if into is None:
-            return (_GET_VALUE, node, self._memory.word(name, index), wait)
+            return (_GET_VALUE, _word("node", node), self._memory.word(name, index), wait)
+        if index != 0:
+            raise ValueError(f"index: expected it without into, found both: all words are read into {into!r}")
         (offset, size), (start, length) = self._memory.place(name), self._memory.place(into)
         if length != size:
             raise ValueError(f"into: expected {size} bytes as {name} has, found {length}")
-        return (_GET, node, offset, size, start, wait)
+        return (_GET, _word("node", node), offset, size, start, wait)
 
     def fetch_add(self, name: str, node: int, add: int, *, index: int = 0, wait: bool = True) -> Operation:
         """Remote atomic fetch-and-add. Result: the old value, or a handle with ``wait=False``."""
-        return (_FETCH_ADD, node, self._memory.word(name, index), add & _MASK, wait)
+        return (_FETCH_ADD, _word("node", node), self._memory.word(name, index), _word("add", add), wait)
 
     def compare_swap(self, name: str, node: int, expected: int, desired: int, *, index: int = 0,
                      wait: bool = True) -> Operation:
         """Remote atomic compare-and-swap. Result: the old value, or a handle with ``wait=False``."""
-        return (_COMPARE_SWAP, node, self._memory.word(name, index), expected & _MASK, desired & _MASK, wait)
+        return (_COMPARE_SWAP, _word("node", node), self._memory.word(name, index), _word("expected", expected),
+                _word("desired", desired), wait)
 
     def wait(self, handle: int) -> Operation:
         """Until one of the thread's last 64 remote operations is complete. Result: its value, if it has one."""
-        return (_WAIT, handle)
+        return (_WAIT, _word("handle", handle))
 
     def rfence(self, node: int) -> Operation:
         """Remote fence: later operations towards `node` begin after the earlier ones towards it. Does not wait."""
-        return (_REMOTE_FENCE, node)
+        return (_REMOTE_FENCE, _word("node", node))
 
     def barrier(self, name: str = "barrier") -> Operation:
         """LOCO's barrier: until every participant is there, with everything done that they did before."""
@@ -242,7 +266,8 @@ class Program:
 
         Args:
             hardware: a profile by name or path, or a mapping such as ``{"base": "cx5-roce-25g", "nic": {...}}``.
-            nodes: number of nodes; by default just enough.
+            nodes: number of nodes; by default just enough of a star or ring. Other topologies say by their own keys how
+                many there are: ``"leaf_spine"`` has 16, ``{"kind": "leaf_spine", "leaves": 2, "hosts_per_leaf": 2}`` 4.
             topology: a kind, or a mapping as in a scenario.
             seed, schedule, check: as in a scenario.
             overrides: dotted keys of the scenario, e.g. ``{"fabric.link.delay": "1us"}``.
@@ -254,7 +279,10 @@ class Program:
             Exception: what a generator raised comes out unchanged.
         """
         place = dict(topology) if isinstance(topology, Mapping) else {"kind": topology}
-        place.setdefault("nodes", nodes if nodes is not None else max(2, max(self._nodes) + 1))
+        if nodes is not None:
+            place["nodes"] = nodes
+        elif place.get("kind", "star") in _SIZED:
+            place.setdefault("nodes", max(2, max(self._nodes) + 1))
         # The workload is a placeholder that the loader accepts anywhere; the program takes its place.
         scenario = _ProgramScenario(
             {"name": "program", "hardware": hardware, "topology": place, "seed": seed, "schedule": schedule,

@@ -10,6 +10,7 @@ import shlex
 from typing import Any, Callable, Mapping
 
 from . import __version__
+from ._rows import require_folder_of
 from .measured import Latency, rate_text, time_text
 from .result import Result
 from .scenario import Scenario
@@ -63,6 +64,7 @@ def report(result: Result | Mapping[str, Any] | str | os.PathLike[str],
         raise ValueError("expected the JSON of one run, with operations and counters")
     page = _page(data, result if isinstance(result, Result) else None)
     if path is not None:
+        require_folder_of(path)
         with open(path, "w", encoding="utf-8") as file:
             file.write(page)
     return page
@@ -91,7 +93,7 @@ def _page(data: Mapping[str, Any], result: Result | None) -> str:
 
 def _summary(data: Mapping[str, Any]) -> str:
     facts = [f"{data['workload']} on {data['nodes']} nodes" if "workload" in data else "", str(data.get("hardware", "")),
-             f"{rate_text(data['operations_per_second'])}operations/s",
+             f"{rate_text(data['operations_per_second'])} operations/s",
              f"{data['operations_done']} operations in {time_text(data['measured_ps'])} of simulated time"]
     return f"<p>{html.escape('; '.join(f for f in facts if f))}</p>"
 
@@ -112,9 +114,12 @@ def _counters(data: Mapping[str, Any]) -> str:
 
 
 def _verdict(data: Mapping[str, Any], result: Result | None) -> list[str]:
+    found = [f'<p class="verdict bad">the workload found: {html.escape(what)}</p>' for what in data.get("broken", [])]
     check = data.get("check")
-    if check is None:
-        return ["<p>Not checked.</p>"]
+    return found + (["<p>Not checked.</p>"] if check is None else _checked(check, result))
+
+
+def _checked(check: Mapping[str, Any], result: Result | None) -> list[str]:
     names = ", ".join(r["library"] for r in check["libraries"])
     if check["consistent"]:
         return [f'<p class="verdict ok">consistent: {html.escape(names)} ({check["subevents"]:,} subevents)</p>']

@@ -33,7 +33,7 @@ class Result:
         operations: the times of each kind of operation, by the workload's name for it.
         counters: what the simulated hardware counted (events, packets, bytes, doorbells, ...).
         workload_counters: what the workload itself noticed.
-        broken: what the workload itself found wrong, e.g. ``["lost_updates: 3"]``.
+        broken: what the workload itself found wrong, e.g. ``["lost_updates: 3"]``, or ``["failed_messages: 6"]`` of traffic.
         operations_done: number of operations measured.
         operations_per_second: operations a simulated second; 0 when none was measured.
         measured_ps: simulated picoseconds from the first operation's start to the last one's end.
@@ -193,7 +193,7 @@ class Result:
         widths = [max(len(row[i]) for row in rows) for i in range(6)]
         lines = ["  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:]))])
                  for row in rows]
-        lines.append(f"throughput: {rate_text(self.throughput)}operations/s ({self.operations_done} operations in "
+        lines.append(f"throughput: {rate_text(self.throughput)} operations/s ({self.operations_done} operations in "
                      f"{time_text(self.measured_ps)} of simulated time)")
         lines += [f"the workload found: {what}" for what in self.broken]
         if self.verdict is not None:
@@ -208,7 +208,7 @@ class Result:
             + "</tr>" for name, t in self.operations.items())
         title = "" if self.scenario is None else f"<b>{html.escape(self.scenario.name)}</b>, seed {self.scenario.seed}: "
         verdict = "" if self.verdict is None else self.verdict._repr_html_()
-        return (f"<div>{title}{rate_text(self.throughput)}operations/s<table><tr>{head}</tr>{body}</table>"
+        return (f"<div>{title}{rate_text(self.throughput)} operations/s<table><tr>{head}</tr>{body}</table>"
                 f"{verdict}</div>")
 
     def __getstate__(self) -> dict[str, Any]:
@@ -232,6 +232,7 @@ def run(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, *, seed
 
     Raises:
         InputError: a mistake in the scenario or the overrides, with file, line and column.
+        TypeError: a seed that is no integer.
         RunError: the run could not go on (deadlock, failed operation, too many events), or was stopped.
     """
     if not isinstance(scenario, Scenario) or overrides or seed is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import html
 import json
+import operator
 import os
 import re
 from typing import TYPE_CHECKING, Any, Mapping
@@ -51,6 +52,13 @@ def _pairs(overrides: Overrides) -> list[tuple[str, str]]:
     return [(key, value if isinstance(value, str) else yaml_text(value)) for key, value in overrides.items()]
 
 
+def _seed(seed: int) -> int:
+    try:
+        return operator.index(seed)
+    except TypeError:
+        raise TypeError(f"seed: expected an integer from 0 to 2^63 - 1, found {seed!r}") from None
+
+
 class Scenario:
     """A validated scenario: defaults filled, units parsed. Immutable; pickles.
 
@@ -72,7 +80,7 @@ class Scenario:
         self._core: _core.Scenario
         pairs = _pairs(overrides or {})
         if seed is not None:
-            pairs.append(("seed", str(int(seed))))
+            pairs.append(("seed", str(_seed(seed))))
         if isinstance(source, Scenario):
             self._file, self._text, pairs = source._file, source._text, source._overrides + pairs
         elif isinstance(source, Mapping):

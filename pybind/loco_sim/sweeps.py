@@ -19,7 +19,7 @@ from . import __version__, _core
 from ._optional import need
 from ._rows import RowFile
 from .errors import Error, InputError
-from .scenario import Scenario, yaml_text
+from .scenario import Scenario, _seed, yaml_text
 from .units import format_like, parse_quantity
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def sweep_points(parameters: Parameters, *, samples: int = 1, sample_seed: int =
         raise ValueError("seed: a parameter of the sweep already, seeds must not be given, too")
     if isinstance(seeds, int) and seeds < 1:
         raise ValueError(f"seeds: expected 1 or more, found {seeds}")
-    numbers = list(range(first_seed, first_seed + seeds)) if isinstance(seeds, int) else [int(s) for s in seeds]
+    numbers = list(range(first_seed, first_seed + seeds)) if isinstance(seeds, int) else [_seed(s) for s in seeds]
     return [{**p, "seed": s} for p in points for s in numbers]
 
 

@@ -6,6 +6,8 @@ from typing import Any, Hashable, Iterable, Mapping, Sequence
 
 __all__ = ["custom_topology"]
 
+_OPTIONS = ("rate", "delay")
+
 
 def custom_topology(graph: Any, hosts: Sequence[Hashable] | None = None) -> dict[str, Any]:
     """The `topology` of a scenario, from cables.
@@ -13,24 +15,29 @@ def custom_topology(graph: Any, hosts: Sequence[Hashable] | None = None) -> dict
     Args:
         graph: a networkx graph, or cables: (a, b) or (a, b, {"rate": "100Gbps", "delay": "1us"}). Names are any
             hashable things. What a cable does not say is that of the other links (`fabric.link`, or the hardware).
-            Of a networkx graph, the edge attributes rate and delay count.
+            Of a networkx graph, the edge attributes rate and delay count, and others do not.
         hosts: the ends that are hosts, in the order of their node numbers; the others are switches. By default those
             with one cable, in the order in which they are first named.
 
     Raises:
-        ValueError: a host that no cable reaches, or fewer than two hosts.
+        ValueError: a host that no cable reaches, fewer than two hosts, or something else than rate and delay of a cable.
 
     >>> custom_topology([("a", "left"), ("b", "left"), ("left", "right", {"delay": "1us"}), ("right", "c")])
     {'kind': 'custom', 'hosts': 3, 'switches': 2, 'edges': [['h0', 's0'], ['h1', 's0'], ['s0', 's1', {'delay': '1us'}], ['s1', 'h2']]}
     """
-    cables: Iterable[Sequence[Any]] = graph.edges(data=True) if hasattr(graph, "edges") else graph
+    from_graph = hasattr(graph, "edges")
+    cables: Iterable[Sequence[Any]] = graph.edges(data=True) if from_graph else graph
     ends: dict[Hashable, int] = dict.fromkeys(graph.nodes, 0) if hasattr(graph, "nodes") else {}
     found: list[tuple[Hashable, Hashable, Mapping[str, Any]]] = []
     for cable in cables:
         if len(cable) not in (2, 3):
             raise ValueError(f"expected a cable such as (a, b) or (a, b, {{...}}), found {cable!r}")
         a, b = cable[0], cable[1]
-        options = {k: v for k, v in (cable[2] if len(cable) == 3 else {}).items() if k in ("rate", "delay")}
+        options = dict(cable[2]) if len(cable) == 3 else {}
+        unknown = [k for k in options if k not in _OPTIONS]
+        if unknown and not from_graph:
+            raise ValueError(f"{cable!r}: expected the keys {' and '.join(_OPTIONS)}, found {unknown[0]!r}")
+        options = {k: v for k, v in options.items() if k in _OPTIONS}
         found.append((a, b, options))
         for end in (a, b):
             ends[end] = ends.get(end, 0) + 1

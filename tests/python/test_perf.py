@@ -44,9 +44,9 @@ def test_rows_are_the_command_lines():
     assert ls.perf("read_lat", size="4KiB", iterations=100, topology="star") == theirs(
         "read_lat", "-s", "4KiB", "-n", "100", "--topology", "star")
     assert ls.perf("write_bw", size=8, iterations=100, queue_pairs=4, threads=2, depth=16, post_list=4, region="1MiB",
-                   copy=True, device_memory=True, inline_max=16, seed=3, hardware="cx5-roce-100g") == theirs(
+                   device_memory=True, inline_max=16, seed=3, hardware="cx5-roce-100g") == theirs(
         "write_bw", "-s", "8", "-n", "100", "-q", "4", "--threads", "2", "-t", "16", "-l", "4", "--region", "1MiB",
-        "--copy", "--device-memory", "-I", "16", "--seed", "3", "--hardware", "cx5-roce-100g")
+        "--device-memory", "-I", "16", "--seed", "3", "--hardware", "cx5-roce-100g")
 
 
 def test_sizes():
@@ -83,7 +83,11 @@ def test_connections():
     ({"seed": -1}, "perf: seed: expected"),
     ({"inline_max": -1}, "perf: inline_max: expected"),
     ({"queue_pairs": 2}, "perf write_lat: latency tests have one queue pair"),
-    ({"region": 1, "size": 8}, "the region is smaller than a message"),
+    ({"region": 1, "size": 8, "test": "write_bw"}, "the region is smaller than a message"),
+    ({"region": 4096}, "perf write_lat: region: expected none"),
+    ({"device_memory": True}, "perf write_lat: device_memory: expected off"),
+    ({"test": "read_lat", "copy": True}, "perf read_lat: copy: expected off"),
+    ({"seed": "x"}, "perf: seed: expected an integer from 0 to 18446744073709551615, found 'x'"),
     ({"hardware": "cx55"}, "found"),
 ])
 def test_mistakes_are_input_errors(arguments, text):

@@ -169,8 +169,26 @@ def test_mistakes_are_raised_where_they_are_made():
             ctx.barrier("nosuch")
         with pytest.raises(ValueError, match="time"):
             ctx.compute("5KiB")
+        with pytest.raises(ValueError, match="time"):
+            ctx.compute(2**63)
         with pytest.raises(TypeError):
             ctx.load(5)
+        for value in (1 << 64, -(1 << 63) - 1):
+            for wrong in (lambda v: ctx.store("x", v), lambda v: ctx.put("x", 1, value=v), lambda v: ctx.cas("x", 0, v),
+                          lambda v: ctx.wait_until("x", "==", v), lambda v: ctx.fetch_add("x", 1, v),
+                          lambda v: ctx.compare_swap("x", 1, v, 0), lambda v: ctx.put("x", v, value=1)):
+                with pytest.raises(ValueError, match=f"expected an integer from -2\\^63 to 2\\^64 - 1, found {value}"):
+                    wrong(value)
+        with pytest.raises(TypeError, match="value: expected an integer, found 1.5"):
+            ctx.store("x", 1.5)
+        with pytest.raises(ValueError, match="put: expected a value or a source, found both"):
+            ctx.put("x", 1, value=1, source="y")
+        with pytest.raises(ValueError, match="index"):
+            ctx.put("x", 1, source="y", index=1)
+        with pytest.raises(ValueError, match="index"):
+            ctx.get("x", 1, into="y", index=1)
+        with pytest.raises(ls.RunError, match="found -1"):
+            yield ctx.put("x", node=-1, value=1)
         with pytest.raises(ls.RunError, match="0 to 1"):
             yield ctx.put("x", node=7, value=1)
         with pytest.raises(ls.RunError, match="last 64"):
@@ -219,6 +237,17 @@ def test_wrong_programs():
         run({0: lambda ctx: (yield ctx.now())}, arrays={"a": 12})
     with pytest.raises(ls.InputError, match="nosuch"):
         run({0: lambda ctx: (yield ctx.now())}, hardware="nosuch")
+
+
+def test_nodes_are_just_enough_where_the_topology_leaves_it_open():
+    def nodes(**kwargs):
+        return run({1: lambda ctx: (yield ctx.now())}, **kwargs).scenario.nodes
+
+    assert nodes() == nodes(topology="ring") == 2 and nodes(topology="star", nodes=5) == 5
+    assert nodes(topology="leaf_spine") == 16
+    assert nodes(topology={"kind": "leaf_spine", "leaves": 2, "hosts_per_leaf": 2}) == 4
+    with pytest.raises(ls.InputError, match="topology.nodes: expected 16 for leaf_spine"):
+        nodes(topology="leaf_spine", nodes=3)
 
 
 def racing():

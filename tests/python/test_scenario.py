@@ -112,3 +112,15 @@ def test_custom_topology_mistakes():
         ls.custom_topology(CABLES, hosts=["a"])
     with pytest.raises(ValueError, match="cable"):
         ls.custom_topology([("a",)])
+    with pytest.raises(ValueError, match="expected the keys rate and delay, found 'dealy'"):
+        ls.custom_topology([("a", "s"), ("b", "s", {"dealy": "1us"})])
+
+
+@pytest.mark.parametrize("seed", ["x", 1.5])
+def test_a_seed_is_an_integer(barrier, seed):
+    with pytest.raises(TypeError, match="seed: expected an integer from 0 to "):
+        ls.run(barrier, seed=seed)
+    with pytest.raises(TypeError, match="seed: expected an integer from 0 to "):
+        ls.sweep_points({"topology.nodes": [2]}, seeds=[seed])
+    with pytest.raises(ls.InputError, match="seed: expected an integer from 0 to "):
+        ls.run(barrier, seed=-1)
