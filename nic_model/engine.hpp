@@ -9,6 +9,10 @@
 
 namespace loco::nic {
 
+/// The time of a pending event that nobody knows yet: another event, pending too, will say it. When any pending event
+/// may be next, so may this one.
+inline constexpr sim::SimTime kNoTimeYet = sim::SimTime::max();
+
 class Engine {
  public:
   Engine(State& s, Context* c) : state(s), context(c) {}
@@ -22,8 +26,8 @@ class Engine {
   [[nodiscard]] bool witness() const { return state.config.witness; }
   [[nodiscard]] Observer* observer() const { return context == nullptr ? nullptr : context->observer; }
 
-  void schedule(EventKind what, std::uint32_t where, std::uint64_t a, sim::SimTime at) {
-    state.events.push({.at = at < state.now ? state.now : at, .what = what, .where = where, .a = a});
+  sim::EventHandle schedule(EventKind what, std::uint32_t where, std::uint64_t a, sim::SimTime at) {
+    return state.events.push({.at = at < state.now ? state.now : at, .what = what, .where = where, .a = a});
   }
 
   /// Gives an id and an order stamp to a subevent and announces it, as of now or of the later instant that it names.
@@ -62,6 +66,12 @@ class Engine {
   [[nodiscard]] const MemoryRegion* region(std::uint32_t key) const {
     const std::uint32_t index = key >> 8U;
     return index < state.regions.size() && state.regions[index].rkey == key ? &state.regions[index] : nullptr;
+  }
+
+  /// Is it memory on the NIC, which is reached without PCIe?
+  [[nodiscard]] bool on_device(std::uint32_t key) const {
+    const MemoryRegion* r = region(key);
+    return r != nullptr && r->kind.device;
   }
 
  private:

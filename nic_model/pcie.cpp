@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nic_model/flow_control.hpp"
 #include "nic_model/read_order.hpp"
 #include "nic_model/requester.hpp"
 #include "nic_model/responses.hpp"
@@ -9,14 +10,17 @@
 namespace loco::nic {
 
 namespace {
+sim::Duration on_link(const Engine& engine, std::uint64_t bytes) {
+  return sim::transmission_time({bytes}, engine.profile().pcie_rate);
+}
+
 /// One direction of the link carries `bytes` now, or once it is free; returns when it is done.
 sim::SimTime upstream(Engine& engine, NodeId node, std::uint64_t bytes, std::uint64_t tlps) {
   State& s = engine.state;
   Host& host = s.hosts[node];
   s.counters.tlps_up += tlps;
   s.counters.pcie_bytes_up += bytes;
-  host.upstream_free =
-      std::max(host.upstream_free, s.now) + sim::transmission_time({bytes}, engine.profile().pcie_rate);
+  host.upstream_free = std::max(host.upstream_free, s.now) + on_link(engine, bytes);
   return host.upstream_free;
 }
 
@@ -25,24 +29,30 @@ sim::SimTime downstream(Engine& engine, NodeId node, std::uint64_t bytes) {
   Host& host = s.hosts[node];
   ++s.counters.tlps_down;
   s.counters.pcie_bytes_down += bytes;
-  host.downstream_free =
-      std::max(host.downstream_free, s.now) + sim::transmission_time({bytes}, engine.profile().pcie_rate);
+  host.downstream_free = std::max(host.downstream_free, s.now) + on_link(engine, bytes);
   return host.downstream_free;
 }
 
-bool on_device(const Engine& engine, std::uint32_t key) {
-  const MemoryRegion* region = engine.region(key);
-  return region != nullptr && region->kind.device;
+/// What no read has asked for: the data of all reads comes so much later.
+sim::SimTime downstream_unasked(Engine& engine, NodeId node, std::uint64_t bytes) {
+  engine.state.hosts[node].asked_until += on_link(engine, bytes);
+  return downstream(engine, node, bytes);
 }
 
-/// What an access to memory costs besides the profile's latency: cache, NUMA, IOMMU. May be negative: a warm line.
-sim::Duration memory_penalty(Engine& engine, NodeId node, std::uint32_t key, Address address, std::uint64_t bytes) {
-  const HardwareProfile& p = engine.profile();
+/// What memory of a region costs because of where it is. May be negative: a warm line. Queues have no region.
+sim::Duration place_penalty(const HardwareProfile& p, const MemoryRegion* region) {
   sim::Duration penalty{};
   if (p.pcie_remote_numa) penalty += p.pcie_numa_penalty;
-  const MemoryRegion* region = engine.region(key);
   const std::uint64_t size = region == nullptr ? 1 : region->size;  // queues are small
   if (size <= p.pcie_cpu_cache.count) penalty = penalty - p.pcie_warm_saving;
+  return penalty;
+}
+
+/// What an access to memory costs besides the profile's latency: cache, NUMA, IOMMU.
+sim::Duration memory_penalty(Engine& engine, NodeId node, std::uint32_t key, Address address, std::uint64_t bytes) {
+  const HardwareProfile& p = engine.profile();
+  const MemoryRegion* region = engine.region(key);
+  sim::Duration penalty = place_penalty(p, region);
   if (region == nullptr) return penalty;
   if (p.pcie_iommu) {
     constexpr Address kPage = 4096;
@@ -55,33 +65,10 @@ sim::Duration memory_penalty(Engine& engine, NodeId node, std::uint32_t key, Add
   return penalty;
 }
 
-/// What `bytes` of read data wait for tags and credits, of which they take `room`: bytes, in requests of the MRRS.
-sim::Duration read_flow_control(Engine& engine, NodeId node, std::uint64_t room, std::uint64_t bytes) {
+/// From a read request on the link until memory is read, apart from what its address costs.
+sim::Duration read_reach(const Engine& engine) {
   const HardwareProfile& p = engine.profile();
-  Host& host = engine.state.hosts[node];
-  const sim::SimTime now = engine.now();
-  const sim::Duration round_trip = p.pcie_upstream + p.pcie_read_access + p.pcie_downstream;
-  const std::uint64_t tags = p.pcie_tags * p.pcie_mrrs.count;
-  const std::uint64_t credits = p.pcie_nonposted_credits * p.pcie_mrrs.count;
-  // A tag is in use until its data is there: on a busy link, until the data of all the others is.
-  const std::uint64_t completions = (bytes + p.pcie_read_completion.count - 1) / p.pcie_read_completion.count;
-  const sim::Duration on_link =
-      sim::transmission_time({bytes + completions * p.pcie_completion_header.count}, p.pcie_rate);
-  const sim::Duration all_tags{on_link.ps * static_cast<std::int64_t>(tags) / static_cast<std::int64_t>(room)};
-  return std::max({host.tags.admit(now, room, tags, std::max(round_trip, all_tags)),
-                   host.nonposted_credits.admit(now, room, credits, round_trip),
-                   host.completion_credits.admit(now, bytes, p.pcie_completion_credits.count, round_trip)});
-}
-
-/// How long `bytes` of read data take when no more is under way than tags and credits allow.
-sim::Duration read_pace(const HardwareProfile& p, std::uint64_t bytes) {
-  const auto round_trip = static_cast<std::uint64_t>((p.pcie_upstream + p.pcie_read_access + p.pcie_downstream).ps);
-  std::uint64_t pace = 0;
-  for (const std::uint64_t under_way : {p.pcie_tags * p.pcie_mrrs.count, p.pcie_nonposted_credits * p.pcie_mrrs.count,
-                                        p.pcie_completion_credits.count}) {
-    if (under_way > 0) pace = std::max(pace, bytes * round_trip / under_way);
-  }
-  return {static_cast<std::int64_t>(pace)};
+  return on_link(engine, p.pcie_read_header.count) + p.pcie_upstream + p.pcie_read_access;
 }
 
 void announce(Engine& engine, TlpKind kind, NodeId node, QpId qp, Address address, std::uint32_t bytes) {
@@ -90,13 +77,29 @@ void announce(Engine& engine, TlpKind kind, NodeId node, QpId qp, Address addres
   }
 }
 
+/// Was a TLP on its way while the rest of its message was? See PostedWrite::ahead.
+bool crossed(const PostedWrite& write, std::uint32_t bytes) {
+  return write.committed != 0 && write.committed + bytes <= write.ahead;
+}
+
+/// When memory has the next TLP of a write, which needs credits.
+[[gnu::noinline]] sim::SimTime with_credits(Engine& engine, NodeId node, const PostedWrite& write) {
+  const std::uint32_t bytes = write.is_cqe
+                                  ? static_cast<std::uint32_t>(engine.profile().nic_cqe_bytes.count)
+                                  : write_step(engine, write.address + write.committed, write.length - write.committed);
+  if (write.device || crossed(write, bytes)) return write.ready;
+  return take_posted(engine, node, bytes, write.ready, write.way);
+}
+
+/// The next TLP of a write that nothing is in front of.
 void schedule_commit(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
+  const NodeId node = engine.state.domains[domain].node;
   write.has_event = true;
   if (!write.is_cqe) {
     const std::uint32_t bytes = write_step(engine, write.address + write.committed, write.length - write.committed);
-    engine.prefetch(engine.state.domains[domain].node, write.address + write.committed, write.buffer,
-                    write.offset + write.committed, bytes);
+    engine.prefetch(node, write.address + write.committed, write.buffer, write.offset + write.committed, bytes);
   }
+  if (engine.profile().pcie_posted_credits.count != 0) write.ready = with_credits(engine, node, write);
   engine.schedule(kEventCommit, domain, number, write.ready);
 }
 
@@ -138,19 +141,22 @@ void commit_data(Engine& engine, NodeId node, const PostedWrite& write, std::uin
   engine.touched_bytes(node, address, bytes);
 }
 
-void read_may_execute(Engine& engine, const HeldRead& read) {
-  const sim::SimTime due = std::max(read.due, engine.now());
+/// Nothing at the root complex holds it back any more.
+void read_may_execute(Engine& engine, NodeId node, HeldRead& read) {
+  read.due = std::max(read.due, engine.now());
+  const auto begin = [&] { return take_request(engine, node, read.key, read.bytes, read.due, read.reach); };
   switch (read.kind) {
     case ReadKind::wqe_fetch:
-      return wqe_fetch_may_execute(engine, read.where, read.number, due);
+      return wqe_fetch_may_execute(engine, read);
     case ReadKind::payload:
-      return payload_read_may_execute(engine, read.where, static_cast<std::uint32_t>(read.number), due);
+      return payload_read_may_execute(engine, read);
     case ReadKind::remote_read:
-      return remote_read_may_execute(engine, read.where, read.number, due);
+      return remote_read_may_execute(engine, read);
     case ReadKind::probe:
-      return engine.schedule(kEventProbe, read.where, read.number, due);
+      engine.schedule(kEventProbe, read.where, read.number, begin());
+      return;
     case ReadKind::atomic:
-      return engine.schedule(kEventAtomic, read.where, 0, due);
+      engine.schedule(kEventAtomic, read.where, 0, begin());
   }
 }
 }  // namespace
@@ -163,7 +169,7 @@ std::uint32_t write_step(const Engine& engine, Address address, std::uint32_t le
 void ring_doorbell(Engine& engine, NodeId node, const StoreEntry& doorbell) {
   const HardwareProfile& p = engine.profile();
   const auto payload = static_cast<std::uint32_t>(doorbell.value);
-  const sim::SimTime sent = downstream(engine, node, payload + p.pcie_write_header.count);
+  const sim::SimTime sent = downstream_unasked(engine, node, payload + p.pcie_write_header.count);
   announce(engine, TlpKind::mmio_write, node, doorbell.qp, 0, payload);
   sim::Ring<Doorbell>& doorbells = engine.state.hosts[node].doorbells;
   // A work request of several bursts is there when the last of them is.
@@ -187,10 +193,8 @@ void post_write(Engine& engine, std::uint32_t domain, PostedWrite write, const W
     const std::uint32_t tlp = write_step(engine, write.address, write.length);
     const sim::SimTime sent = upstream(engine, node, tlp + p.pcie_write_header.count, 1);
     announce(engine, TlpKind::memory_write, node, 0, write.address, tlp);
-    const sim::Duration taken = p.pcie_upstream + p.pcie_write_commit;
-    const sim::Duration credits = engine.state.hosts[node].posted_credits.admit(
-        engine.now(), write.length - write.ahead, p.pcie_posted_credits.count, taken + p.pcie_downstream);
-    write.ready = sent + delay + credits + taken + memory_penalty(engine, node, key, write.address, write.length);
+    write.way = p.pcie_upstream + p.pcie_write_commit + memory_penalty(engine, node, key, write.address, write.length);
+    write.ready = sent + delay + write.way;
   }
   write.stamp = origin.stamp;
   if (engine.witness()) {
@@ -224,8 +228,8 @@ void post_cqe(Engine& engine, std::uint32_t domain, CqId cq, const Cqe& cqe, sim
   const NodeId node = engine.state.domains[domain].node;
   const sim::SimTime sent = upstream(engine, node, p.nic_cqe_bytes.count + p.pcie_write_header.count, 1);
   announce(engine, TlpKind::memory_write, node, cqe.qp, 0, static_cast<std::uint32_t>(p.nic_cqe_bytes.count));
-  const sim::Duration taken = p.pcie_upstream + p.pcie_write_commit + memory_penalty(engine, node, kNoKey, 0, 0);
-  enqueue(engine, domain, {.is_cqe = true, .cq = cq, .ready = sent + delay + taken, .cqe = cqe});
+  const sim::Duration way = p.pcie_upstream + p.pcie_write_commit + memory_penalty(engine, node, kNoKey, 0, 0);
+  enqueue(engine, domain, {.is_cqe = true, .cq = cq, .ready = sent + delay + way, .way = way, .cqe = cqe});
 }
 
 void commit(Engine& engine, std::uint32_t domain, std::uint64_t number) {
@@ -244,10 +248,10 @@ void commit(Engine& engine, std::uint32_t domain, std::uint64_t number) {
       const std::uint32_t next = write_step(engine, write.address + write.committed, write.length - write.committed);
       // It was sent right behind the last one: all that separates them is the time that the link needs.
       if (write.device) return schedule_commit(engine, domain, number, write);
-      const bool crossed = write.committed + next <= write.ahead;
-      const sim::SimTime sent = upstream(engine, d.node, crossed ? 0 : next + p.pcie_write_header.count, 1);
-      if (crossed) engine.state.counters.pcie_bytes_up += next + p.pcie_write_header.count;
-      write.ready = crossed ? engine.now() : sent;
+      const bool ahead = crossed(write, next);
+      const sim::SimTime sent = upstream(engine, d.node, ahead ? 0 : next + p.pcie_write_header.count, 1);
+      if (ahead) engine.state.counters.pcie_bytes_up += next + p.pcie_write_header.count;
+      write.ready = ahead ? engine.now() : sent;
       announce(engine, TlpKind::memory_write, d.node, 0, write.address + write.committed, next);
       schedule_commit(engine, domain, number, write);
       return;
@@ -263,9 +267,9 @@ void commit(Engine& engine, std::uint32_t domain, std::uint64_t number) {
   }
   if (!d.writes.empty() && !d.writes.front().has_event) schedule_commit(engine, domain, d.first, d.writes.front());
   while (!d.held.empty() && d.held.front().behind <= d.first) {
-    const HeldRead read = d.held.front();
+    HeldRead read = d.held.front();
     d.held.pop_front();
-    read_may_execute(engine, read);
+    read_may_execute(engine, d.node, read);
   }
 }
 
@@ -274,28 +278,25 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
   const HardwareProfile& p = engine.profile();
   PostedDomain& d = engine.state.domains[domain];
   HeldRead held = read;
+  held.bytes = bytes;
+  held.key = target.key;
   held.behind = engine.fault(Fault::read_does_not_flush) ? 0 : d.issued();
-  if (on_device(engine, target.key)) {
+  if (engine.on_device(target.key)) {
     held.due = engine.now() + delay + p.nic_device_access;
   } else {
     const std::uint64_t requests = std::max<std::uint64_t>(1, (bytes + p.pcie_mrrs.count - 1) / p.pcie_mrrs.count);
-    // The first request is answered while the others follow it on the link. A long read takes turns with others: here
-    // it waits for its first packet's tags and credits, for the rest as it goes on (return_data).
-    const std::uint64_t first = std::min<std::uint64_t>(bytes, p.link_mtu.count);
-    const std::uint64_t first_requests =
-        std::max<std::uint64_t>(1, (first + p.pcie_mrrs.count - 1) / p.pcie_mrrs.count);
-    const std::uint64_t room = first_requests * p.pcie_mrrs.count;
-    const sim::Duration wait = std::max(target.behind, read_flow_control(engine, d.node, room, first));
+    // The first request is answered while the others follow it on the link.
     const sim::SimTime sent = upstream(engine, d.node, p.pcie_read_header.count, 1);
     if (requests > 1) upstream(engine, d.node, (requests - 1) * p.pcie_read_header.count, requests - 1);
     announce(engine, TlpKind::memory_read, d.node, 0, 0, bytes);
-    held.due = std::max(sent, engine.now() + wait) + delay + p.pcie_upstream + p.pcie_read_access +
-               memory_penalty(engine, d.node, target.key, target.address, bytes);
+    const sim::Duration penalty = memory_penalty(engine, d.node, target.key, target.address, bytes);
+    held.due = sent + delay + p.pcie_upstream + p.pcie_read_access + penalty;
+    held.reach = read_reach(engine) + penalty;
   }
   // Work requests are not part of the memory model: with a domain a queue pair their fetch is a stream of its own.
   const bool free_stream = read.kind == ReadKind::wqe_fetch && p.pcie_ordering_domain == OrderingDomain::qp;
   if (free_stream || held.behind <= d.first) {
-    read_may_execute(engine, held);
+    read_may_execute(engine, d.node, held);
   } else {
     d.held.push_back(held);
   }
@@ -306,35 +307,34 @@ std::uint32_t read_step(const Engine& engine, Address address, std::uint32_t len
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(length - done, step - (address + done) % step));
 }
 
-sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free, std::uint32_t key,
-                         std::uint32_t done) {
+sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free,
+                         const ReadProgress& read) {
   const HardwareProfile& p = engine.profile();
-  if (on_device(engine, key)) return link_free = engine.now();
+  if (engine.on_device(read.key)) return link_free = engine.now();
   link_free = downstream(engine, node, bytes + p.pcie_completion_header.count);
   announce(engine, TlpKind::completion, node, 0, 0, bytes);
   const sim::SimTime there = link_free + p.pcie_downstream;
-  if (done > p.link_mtu.count) {
-    link_free = std::max(link_free, engine.now() + read_flow_control(engine, node, bytes, bytes));
+  if (read.done >= read.length) return there;
+  // The requests whose data comes next, when that of the ones before them is complete.
+  const auto mrrs = static_cast<std::uint32_t>(p.pcie_mrrs.count);
+  for (std::uint32_t next = ((read.done - bytes) / mrrs + 1) * mrrs; next <= read.done; next += mrrs) {
+    const sim::Duration reach = read_reach(engine) + place_penalty(p, engine.region(read.key));
+    link_free = take_request(engine, node, read.key, read.length - next, link_free, reach);
   }
   return there;
 }
 
-sim::Duration data_time(const Engine& engine, std::uint32_t key, std::uint32_t bytes) {
-  if (on_device(engine, key)) return {};
-  const HardwareProfile& p = engine.profile();
-  const std::uint64_t completions = (bytes + p.pcie_read_completion.count - 1) / p.pcie_read_completion.count;
-  return std::max(sim::transmission_time({bytes + completions * p.pcie_completion_header.count}, p.pcie_rate),
-                  read_pace(p, bytes));
-}
-
 sim::Duration context_read(Engine& engine, NodeId node) {
   const HardwareProfile& p = engine.profile();
-  Host& host = engine.state.hosts[node];
+  Window& fetches = engine.state.hosts[node].context_fetches;
+  const sim::SimTime now = engine.now();
   const sim::Duration round_trip = p.pcie_upstream + p.pcie_read_access + p.pcie_downstream;
-  const sim::Duration wait = host.context_fetches.admit(engine.now(), 1, p.nic_context_fetches, round_trip);
+  const sim::SimTime begin = std::max(now, fetches.take(1, p.nic_context_fetches));
+  fetches.give_back(1, p.nic_context_fetches, begin + round_trip, now);
   const sim::SimTime asked = upstream(engine, node, p.pcie_read_header.count, 1);
-  const sim::SimTime answered = downstream(engine, node, p.nic_context_bytes.count + p.pcie_completion_header.count);
-  return wait + round_trip + (asked - engine.now()) + (answered - engine.now());
+  const sim::SimTime answered =
+      downstream_unasked(engine, node, p.nic_context_bytes.count + p.pcie_completion_header.count);
+  return (begin - now) + round_trip + (asked - now) + (answered - now);
 }
 
 void probe_step(Engine& engine, NodeId node, std::uint32_t index) {
@@ -342,8 +342,11 @@ void probe_step(Engine& engine, NodeId node, std::uint32_t index) {
   const std::uint32_t bytes = read_step(engine, probe.address, probe.length, probe.read);
   probe.read += bytes;
   sim::SimTime link_free;
-  const sim::SimTime there = return_data(engine, node, bytes, link_free, kNoKey, probe.read);
-  if (probe.read < probe.length) return engine.schedule(kEventProbe, node, index, link_free);
+  const sim::SimTime there = return_data(engine, node, bytes, link_free, {probe.key, probe.read, probe.length});
+  if (probe.read < probe.length) {
+    engine.schedule(kEventProbe, node, index, link_free);
+    return;
+  }
   const sim::Duration copied = sim::transmission_time({probe.length}, engine.profile().nic_buffer_rate);
   engine.schedule(kEventProbeDone, node, 0, there + copied);
   engine.state.hosts[node].probes.release(index);

@@ -37,26 +37,27 @@ void commit(Engine& engine, std::uint32_t domain, std::uint64_t number);
 struct ReadTarget {
   std::uint32_t key = kNoKey;
   Address address = 0;
-  sim::Duration behind{};  ///< until the data of earlier reads that it does not share the link with has crossed
 };
 /// Issues a read of `bytes`; read_may_execute is told when nothing holds it back any more. `due` is when it
 /// is then sampled at the earliest.
 void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std::uint32_t bytes, sim::Duration delay,
                 const ReadTarget& target = {});
-
 /// Bytes of the TLP of a write that starts at `address` with `left` bytes to go: TLPs end at multiples of the MPS.
 [[nodiscard]] std::uint32_t write_step(const Engine& engine, Address address, std::uint32_t left);
 
 /// A step of a read: what a completion TLP of the read of [address, address + length) carries when `done` bytes
 /// of it have been sampled.
 [[nodiscard]] std::uint32_t read_step(const Engine& engine, Address address, std::uint32_t length, std::uint32_t done);
-/// Sends `bytes` of read data to the NIC; returns when they are there. `link_free`: when the next step may begin.
-/// `done`: bytes of the read so far, these included; beyond its first packet each step takes tags and credits of its
-/// own.
+/// How far a read is, with its next step. Without a length it asks for nothing more.
+struct ReadProgress {
+  std::uint32_t key = kNoKey;
+  std::uint32_t done = 0;
+  std::uint32_t length = 0;
+};
+/// Sends `bytes` of read data to the NIC; returns when they are there. `link_free`: when the next step may begin, if
+/// there is one: the link is free, and what must have been asked for has a tag.
 sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free,
-                         std::uint32_t key = kNoKey, std::uint32_t done = 0);
-/// How long the data of a read takes on a link of its own, or as fast as tags allow.
-[[nodiscard]] sim::Duration data_time(const Engine& engine, std::uint32_t key, std::uint32_t bytes);
+                         const ReadProgress& read = {});
 /// Reads a context that the NIC does not hold: how long it takes. Not part of the memory model, hence no event.
 sim::Duration context_read(Engine& engine, NodeId node);
 /// kEventProbe: next step of a bare DMA read.

@@ -28,7 +28,8 @@ struct SendEntry {
   std::uint32_t sent = 0;          // bytes
   std::uint32_t received = 0;      // bytes of a READ's response
   std::uint32_t track = kNone;     // of a READ, in State::tracks, where packets can be lost
-  sim::SimTime ready{};            // payload so far is in the NIC; else, may be sent; while held: due
+  sim::SimTime ready{};            // payload so far is in the NIC; else, may be sent; before that: may be read
+  sim::Duration reach{};           // of its payload's read: see HeldRead
 
   bool operator==(const SendEntry&) const = default;
 };
@@ -109,8 +110,11 @@ struct Response {
   ThreadId thread = 0;  // whose subevents they are
   OpId op = 0;
   std::uint32_t rkey = 0;
-  bool may_execute = false;  // of a READ in an ordered stream: see read_order.cpp
-  sim::SimTime available{};
+  bool may_execute = false;             // of a READ in an ordered stream: see read_order.cpp
+  std::uint32_t long_reads_before = 0;  // of a READ: those asked for before it
+  sim::EventHandle turn{};              // of a READ: its event, while it waits for these
+  sim::Duration reach{};                // and from its request to memory
+  sim::SimTime available{};             // data so far is in the NIC; before the first: memory may be read
 
   bool operator==(const Response&) const = default;
 };
@@ -177,7 +181,8 @@ struct Responder {
   sim::SparseRing<Response> responses{};  // in PSN order
   sim::Lazy<RecvWqe> receive{};           // what the message being received goes to
   sim::Lazy<Disorder> disorder{};
-  sim::SimTime reads_until{};  // when the data of all READs so far could have crossed PCIe
+  std::uint32_t long_reads = 0;       // that it has asked its PCIe for: see read_order.cpp
+  std::uint32_t long_reads_done = 0;  // of these, those that have been read
   sim::SimTime transmit_free{};
 
   [[nodiscard]] Response& response(std::uint64_t number) { return responses[number - first]; }

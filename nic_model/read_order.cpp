@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "nic_model/flow_control.hpp"
 #include "nic_model/pcie.hpp"
 #include "nic_model/responses.hpp"
 
@@ -10,11 +11,33 @@ namespace loco::nic {
 
 namespace {
 
-void issue(Engine& engine, QpId id, std::uint64_t number, sim::Duration delay, sim::Duration behind = {}) {
+void issue(Engine& engine, QpId id, std::uint64_t number, sim::Duration delay) {
   Responder& rs = engine.state.qps[id].responder;
   const Response& r = rs.response(number);
   issue_read(engine, rs.domain, {.kind = ReadKind::remote_read, .where = id, .number = number}, r.length, delay,
-             {r.rkey, r.address, behind});
+             {r.rkey, r.address});
+}
+
+/// Is it read in several steps over PCIe? Then those behind it wait.
+bool is_long(const Engine& engine, const Response& r) {
+  return read_step(engine, r.address, r.length, 0) < r.length && !engine.on_device(r.rkey);
+}
+
+/// Gives the READs behind a long one their times, up to and with the next long one.
+void next_turn(Engine& engine, QpId id, std::uint64_t number, sim::SimTime link_free) {
+  const NodeId node = engine.state.qps[id].node;
+  Responder& rs = engine.state.qps[id].responder;
+  ++rs.long_reads_done;
+  while (rs.holds(++number)) {
+    Response& r = rs.response(number);
+    if (r.opcode != fabric::Opcode::read_response || r.read == r.length) continue;
+    if (engine.state.events.cancel(r.turn)) {
+      const sim::SimTime due = std::max(r.available, link_free);
+      engine.schedule(kEventReadRemote, id, number, take_request(engine, node, r.rkey, r.length, due, r.reach));
+    }
+    r.turn = {};
+    if (is_long(engine, r)) return;
+  }
 }
 
 /// Does memory still hold what was read?
@@ -40,12 +63,13 @@ void retire(Engine& engine, QpId id) {
     if (!unchanged(engine, qp.node, r)) {
       ++engine.state.counters.reads_squashed;
       r.read = 0;
-      return engine.schedule(kEventReadRemote, id, stream.front(), engine.now() + engine.profile().pcie_read_access);
+      engine.schedule(kEventReadRemote, id, stream.front(), engine.now() + engine.profile().pcie_read_access);
+      return;
     }
     sim::SimTime link_free;
     for (r.read = 0; r.read < r.length;) {
       const std::uint32_t bytes = sample_next(engine, id, stream.front());
-      r.available = return_data(engine, qp.node, bytes, link_free, r.rkey);
+      r.available = return_data(engine, qp.node, bytes, link_free, {r.rkey});
     }
     r.ready = true;
     stream.pop_front();
@@ -62,23 +86,34 @@ void issue_remote_read(Engine& engine, QpId id, std::uint64_t number) {
     stream.push_back(number);
     if (ordering == ReadOrdering::nic_serialised && stream.size() > 1) return;
   }
-  // The NIC asks for one READ's data after the other's: they do not share the link, as their answers leave in order.
   Responder& rs = engine.state.qps[id].responder;
-  const Response& r = rs.response(number);
-  const sim::SimTime begin = std::max(rs.reads_until, engine.now());
-  rs.reads_until = begin + data_time(engine, r.rkey, r.length);
-  issue(engine, id, number, {}, begin - engine.now());
+  Response& r = rs.response(number);
+  r.long_reads_before = rs.long_reads;
+  if (is_long(engine, r)) ++rs.long_reads;
+  issue(engine, id, number, {});
 }
 
-void remote_read_may_execute(Engine& engine, QpId id, std::uint64_t number, sim::SimTime due) {
+void remote_read_may_execute(Engine& engine, const HeldRead& read) {
+  const QpId id = read.where;
+  const NodeId node = engine.state.qps[id].node;
+  const ReadOrdering ordering = engine.profile().pcie_read_ordering;
   Responder& rs = engine.state.qps[id].responder;
-  if (engine.profile().pcie_read_ordering == ReadOrdering::root_complex) {
-    Response& r = rs.response(number);
+  Response& r = rs.response(read.number);
+  // Counted by running numbers: where READs have passed each other, too, each is given its time in the end.
+  const auto in_front = static_cast<std::int32_t>(r.long_reads_before - rs.long_reads_done);
+  if (ordering == ReadOrdering::unordered && in_front > 0 && !engine.on_device(read.key)) {
+    r.available = read.due;
+    r.reach = read.reach;
+    r.turn = engine.schedule(kEventReadRemote, id, read.number, kNoTimeYet);
+    return;
+  }
+  const sim::SimTime due = take_request(engine, node, read.key, read.bytes, read.due, read.reach);
+  if (ordering == ReadOrdering::root_complex) {
     r.may_execute = true;
     r.available = due;
-    if (rs.disorder->read_stream.front() != number) return;
+    if (rs.disorder->read_stream.front() != read.number) return;
   }
-  engine.schedule(kEventReadRemote, id, number, due);
+  engine.schedule(kEventReadRemote, id, read.number, due);
 }
 
 void read_speculatively(Engine& engine, QpId id, std::uint64_t number) {
@@ -87,14 +122,18 @@ void read_speculatively(Engine& engine, QpId id, std::uint64_t number) {
   const std::uint32_t bytes = read_step(engine, r.address, r.length, r.read);
   engine.state.hosts[qp.node].memory.read(r.address + r.read, {engine.state.buffers[r.buffer].data() + r.read, bytes});
   r.read += bytes;
-  if (r.read < r.length) return engine.schedule(kEventReadRemote, id, number, engine.now());
-  retire(engine, id);
+  if (r.read == r.length) return retire(engine, id);
+  engine.schedule(kEventReadRemote, id, number, engine.now());
 }
 
-void remote_read_done(Engine& engine, QpId id, std::uint64_t number) {
+void remote_read_done(Engine& engine, QpId id, std::uint64_t number, sim::SimTime link_free) {
   const ReadOrdering ordering = engine.profile().pcie_read_ordering;
-  if (ordering == ReadOrdering::unordered) return;
   Responder& rs = engine.state.qps[id].responder;
+  if (ordering == ReadOrdering::unordered) {
+    const bool any_long = rs.long_reads != rs.long_reads_done;
+    if (any_long && is_long(engine, rs.response(number))) next_turn(engine, id, number, link_free);
+    return;
+  }
   const sim::SimTime there = rs.response(number).available;
   rs.disorder.edit().read_stream.pop_front();
   if (rs.disorder->read_stream.empty()) return;

@@ -5,7 +5,11 @@
 // complex executes a stream's reads one after the other; or it executes them in any order, keeps what they read, and
 // lets them take effect in order, after repeating those whose bytes have changed since. A read that takes effect with
 // the bytes that memory has at that instant is the same as one executed then, so values decide, not addresses.
-// The stream is a ring per queue pair; only its oldest READ can take effect. Private to nic_model/.
+// The stream is a ring per queue pair; only its oldest READ can take effect.
+//
+// Without an order the READs of a queue pair still take turns: their answers leave in order, so the NIC asks for one's
+// data behind the other's. Those behind a READ of several completions wait until the last of these is on the link. That
+// is a delay: who waits has a pending event, without a time yet. Private to nic_model/.
 #pragma once
 
 #include "nic_model/engine.hpp"
@@ -14,11 +18,11 @@ namespace loco::nic {
 
 /// Issues the PCIe read of a READ, or puts it behind the others of its stream.
 void issue_remote_read(Engine& engine, QpId qp, std::uint64_t number);
-/// Nothing in front of it holds the PCIe read back.
-void remote_read_may_execute(Engine& engine, QpId qp, std::uint64_t number, sim::SimTime due);
+/// Nothing at the root complex holds the PCIe read back.
+void remote_read_may_execute(Engine& engine, const HeldRead& read);
 /// kEventReadRemote with speculative reads.
 void read_speculatively(Engine& engine, QpId qp, std::uint64_t number);
-/// All bytes of a READ have been read: the next one's turn.
-void remote_read_done(Engine& engine, QpId qp, std::uint64_t number);
+/// All bytes of a READ have been read, and are on the link until `link_free`: the next one's turn.
+void remote_read_done(Engine& engine, QpId qp, std::uint64_t number, sim::SimTime link_free);
 
 }  // namespace loco::nic

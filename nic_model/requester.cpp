@@ -4,6 +4,7 @@
 
 #include "nic_model/acknowledge.hpp"
 #include "nic_model/context.hpp"
+#include "nic_model/flow_control.hpp"
 #include "nic_model/pcie.hpp"
 #include "nic_model/port.hpp"
 #include "nic_model/queue_pair.hpp"
@@ -45,7 +46,9 @@ void schedule_payload(Engine& engine, QpId id) {
   const SendEntry& e = rq.entry(rq.payload_next);
   if (!e.read_ready) return;
   rq.payload_event = true;
-  schedule_read(engine, id, rq.payload_next, e, e.ready);
+  // Its turn: the data of the payload before it is on the link.
+  const NodeId node = engine.state.qps[id].node;
+  schedule_read(engine, id, rq.payload_next, e, take_request(engine, node, e.wqe.lkey, e.wqe.length, e.ready, e.reach));
 }
 
 /// Bytes of the next packet of a write.
@@ -292,11 +295,16 @@ void doorbell_arrived(Engine& engine, NodeId node) {
   fetch(engine, doorbell.qp);
 }
 
-void wqe_fetch_may_execute(Engine& engine, QpId id, std::uint64_t count, sim::SimTime due) {
+void wqe_fetch_may_execute(Engine& engine, const HeldRead& read) {
+  const NodeId node = engine.state.qps[read.where].node;
+  const std::uint64_t mrrs = engine.profile().pcie_mrrs.count;
+  sim::SimTime due = read.due;
+  for (std::uint64_t asked = 0; asked < read.bytes; asked += mrrs) {
+    due = take_request(engine, node, read.key, read.bytes - asked, due, read.reach);
+  }
   sim::SimTime link_free;
-  const auto bytes = static_cast<std::uint32_t>(count * engine.profile().nic_wqe_bytes.count);
-  const sim::SimTime back = return_data(engine, engine.state.qps[id].node, bytes, link_free);
-  engine.schedule(kEventFetchWqe, id, count, back + (due - engine.now()));
+  const sim::SimTime back = return_data(engine, node, read.bytes, link_free);
+  engine.schedule(kEventFetchWqe, read.where, read.number, back + (due - engine.now()));
 }
 
 void wqes_fetched(Engine& engine, QpId id, std::uint64_t count) {
@@ -310,14 +318,19 @@ void wqes_fetched(Engine& engine, QpId id, std::uint64_t count) {
   fetch(engine, id);
 }
 
-void payload_read_may_execute(Engine& engine, QpId id, std::uint32_t number, sim::SimTime due) {
+void payload_read_may_execute(Engine& engine, const HeldRead& read) {
+  const QpId id = read.where;
+  const auto number = static_cast<std::uint32_t>(read.number);
   Requester& rq = engine.state.qps[id].requester;
   if (!rq.holds(number)) return;  // flushed
   SendEntry& e = rq.entry(number);
   e.read_ready = true;
-  e.ready = due;
-  if (engine.fault(Fault::payload_reads_reorder)) return engine.schedule(kEventReadPayload, id, number, due);
-  schedule_payload(engine, id);
+  e.ready = read.due;
+  e.reach = read.reach;
+  if (!engine.fault(Fault::payload_reads_reorder)) return schedule_payload(engine, id);
+  const NodeId node = engine.state.qps[id].node;
+  engine.schedule(kEventReadPayload, id, number,
+                  take_request(engine, node, read.key, read.bytes, read.due, read.reach));
 }
 
 void read_payload(Engine& engine, QpId id, std::uint32_t number) {
@@ -332,7 +345,7 @@ void read_payload(Engine& engine, QpId id, std::uint32_t number) {
          {.stamp = Stamp::aNLR, .thread = qp.thread, .op = e.wqe.op, .peer = qp.peer_node});
   e.payload_read += bytes;
   sim::SimTime link_free;
-  e.ready = return_data(engine, qp.node, bytes, link_free, e.wqe.lkey, e.payload_read);
+  e.ready = return_data(engine, qp.node, bytes, link_free, {e.wqe.lkey, e.payload_read, e.wqe.length});
   if (needs_payload_read(e)) {
     rq.payload_event = !engine.fault(Fault::payload_reads_reorder);
     schedule_read(engine, id, number, e, link_free);

@@ -13,10 +13,10 @@ namespace loco::nic {
 
 /// kEventDoorbell: the oldest doorbell reaches the NIC.
 void doorbell_arrived(Engine& engine, NodeId node);
-void wqe_fetch_may_execute(Engine& engine, QpId qp, std::uint64_t count, sim::SimTime due);
+void wqe_fetch_may_execute(Engine& engine, const HeldRead& read);
 /// kEventFetchWqe
 void wqes_fetched(Engine& engine, QpId qp, std::uint64_t count);
-void payload_read_may_execute(Engine& engine, QpId qp, std::uint32_t number, sim::SimTime due);
+void payload_read_may_execute(Engine& engine, const HeldRead& read);
 /// kEventReadPayload
 void read_payload(Engine& engine, QpId qp, std::uint32_t number);
 /// kEventTransmit

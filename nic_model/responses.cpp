@@ -6,6 +6,7 @@
 #include "nic_model/port.hpp"
 #include "nic_model/read_order.hpp"
 #include "nic_model/responder.hpp"
+#include "sim/invariant.hpp"
 
 namespace loco::nic {
 
@@ -159,17 +160,18 @@ std::uint32_t sample_next(Engine& engine, QpId id, std::uint64_t number) {
 }
 
 void read_remote(Engine& engine, QpId id, std::uint64_t number) {
+  LOCO_INVARIANT(engine.now() != kNoTimeYet, engine.now(), "responder", "a READ in its turn was given no time");
   if (engine.profile().pcie_read_ordering == ReadOrdering::speculative) return read_speculatively(engine, id, number);
   const std::uint32_t bytes = sample_next(engine, id, number);
   QueuePair& qp = engine.state.qps[id];
   Response& r = qp.responder.response(number);
   r.ready = true;
   sim::SimTime link_free;
-  r.available = return_data(engine, qp.node, bytes, link_free, r.rkey, r.read);
+  r.available = return_data(engine, qp.node, bytes, link_free, {r.rkey, r.read, r.length});
   if (r.read < r.length) {
     engine.schedule(kEventReadRemote, id, number, link_free);
   } else {
-    remote_read_done(engine, id, number);
+    remote_read_done(engine, id, number, link_free);
   }
   schedule_respond(engine, id);
 }
@@ -191,7 +193,7 @@ void execute_atomic(Engine& engine, NodeId node) {
     replays.push_back({r.psn, old});
   }
   r.ready = true;
-  r.available = return_data(engine, node, 8, link_free, r.rkey) + p.nic_atomic_modify;
+  r.available = return_data(engine, node, 8, link_free, {r.rkey}) + p.nic_atomic_modify;
   const sim::Duration modify = r.available - engine.now();
   const bool writes = r.request == Op::fetch_add || old == r.compare_add;
   const std::uint64_t value = r.request == Op::fetch_add ? old + r.compare_add : r.swap;

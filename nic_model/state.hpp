@@ -110,6 +110,7 @@ struct Probe {
   Address address = 0;
   std::uint32_t length = 0;
   std::uint32_t read = 0;
+  std::uint32_t key = 0;
 
   bool operator==(const Probe&) const = default;
 };
@@ -124,6 +125,7 @@ struct Host {
   sim::Ring<AtomicRequest> atomics{};  // the head is being executed
   sim::SimTime upstream_free{};
   sim::SimTime downstream_free{};
+  sim::SimTime asked_until{};    // when the link will have carried the data of all reads that have been asked for
   sim::SimTime transmit_free{};  // of the packet pipeline: see nic.packet_gap
   sim::Ring<PortWaiter> port_waiters{};
   Window tags{};
@@ -180,6 +182,7 @@ struct PostedWrite {
   Address address = 0;
   std::uint64_t value = 0;
   sim::SimTime ready{};  // when its next TLP is committed, if nothing is in front of it
+  sim::Duration way{};   // from the link to there
   Cqe cqe{};
 
   bool operator==(const PostedWrite&) const = default;
@@ -193,7 +196,10 @@ struct HeldRead {
   std::uint32_t where = 0;
   std::uint64_t number = 0;
   std::uint64_t behind = 0;  // all posted writes with smaller numbers
-  sim::SimTime due{};
+  sim::SimTime due{};        // when memory may be read, if there are a tag and credits
+  sim::Duration reach{};     // from its request, on the link, to there
+  std::uint32_t bytes = 0;
+  std::uint32_t key = 0;
 
   bool operator==(const HeldRead&) const = default;
 };

@@ -229,7 +229,7 @@ void System::dma_read(NodeId node, const MemoryRegion& region, Address address, 
   Engine engine(*state_, nullptr);
   sim::Pool<Probe>& probes = state_->hosts[node].probes;
   const std::uint32_t probe = probes.acquire();
-  probes[probe] = {.address = address, .length = bytes};
+  probes[probe] = {.address = address, .length = bytes, .key = region.rkey};
   issue_read(engine, domain, {.kind = ReadKind::probe, .where = node, .number = probe}, bytes,
              state_->config.profile.nic_wqe_start, {region.rkey, address});
 }
@@ -257,7 +257,11 @@ bool System::step(Context& context) {
   return true;
 }
 
-void System::step(Context& context, std::size_t i) { run(*state_, context, state_->events.pop(i)); }
+void System::step(Context& context, std::size_t i) {
+  sim::Event event = state_->events.pop(i);
+  if (event.at == kNoTimeYet) event.at = state_->now;
+  run(*state_, context, event);
+}
 
 std::size_t System::pending_events() const { return state_->events.size(); }
 const sim::Event& System::pending_event(std::size_t i) const { return state_->events.pending(i); }

@@ -1,34 +1,54 @@
-// A bounded number of things under way at once (PCIe tags, credits), as one word of state.
+// A bounded number of things under way at once (PCIe tags, credits, fetches of contexts).
 //
-// The virtual scheduling algorithm of ATM (ITU-T I.371, annex A): with room for `capacity` units that each stay for
-// `hold`, the first `capacity` units pass at once and a longer train at capacity / hold. It delays, it orders nothing.
+// Each is told when it is taken and when it will have been given back; who comes when all are taken waits for the
+// oldest. Only those that can still make somebody wait are kept. It delays, it orders nothing.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
+#include "sim/ring.hpp"
 #include "sim/time.hpp"
 
 namespace loco::nic {
 
-struct Window {
-  sim::SimTime theoretical{};
-
-  /// How long `units` that come now have to wait. A capacity of 0 has no limit.
-  sim::Duration admit(sim::SimTime now, std::uint64_t units, std::uint64_t capacity, sim::Duration hold) {
+class Window {
+ public:
+  /// Since when `units` of `capacity` have been free, or will be; at the beginning of time if nobody had the last of
+  /// them. What is more than all of them takes all. A capacity of 0 has no limit. give_back() is to follow.
+  sim::SimTime take(std::uint64_t units, std::uint64_t capacity) {
     if (capacity == 0) return {};
-    theoretical = std::max(theoretical, now);
-    const sim::Duration wait = theoretical + span(std::min(units, capacity), capacity, hold) - hold - now;
-    theoretical += span(units, capacity, hold);
-    return std::max(wait, sim::Duration{});
+    units = std::min(units, capacity);
+    sim::SimTime since;
+    for (; taken_ + units > capacity; pop()) since = std::max(since, uses_.front().until);
+    return since;
   }
+
+  /// What has just been taken will be free again at `until`. What was free at `gone` makes nobody wait any more.
+  void give_back(std::uint64_t units, std::uint64_t capacity, sim::SimTime until, sim::SimTime gone) {
+    if (capacity == 0) return;
+    while (!uses_.empty() && uses_.front().until <= gone) pop();
+    units = std::min(units, capacity);
+    uses_.push_back({until, units});
+    taken_ += units;
+  }
+
   bool operator==(const Window&) const = default;
 
  private:
-  static sim::Duration span(std::uint64_t units, std::uint64_t capacity, sim::Duration hold) {
-    __extension__ using Wide = unsigned __int128;
-    return {static_cast<std::int64_t>(Wide{units} * static_cast<std::uint64_t>(hold.ps) / capacity)};
+  struct Use {
+    sim::SimTime until{};
+    std::uint64_t units = 0;
+    bool operator==(const Use&) const = default;
+  };
+
+  void pop() {
+    taken_ -= uses_.front().units;
+    uses_.pop_front();
   }
+
+  sim::Ring<Use> uses_{};
+  std::uint64_t taken_ = 0;
 };
 
 }  // namespace loco::nic

@@ -97,14 +97,20 @@ TEST_CASE("a cache forgets the key of a set that was used longest ago") {
   CHECK(nic::KeyCache<std::uint64_t>().touch(7));  // without entries: everything is held
 }
 
-TEST_CASE("a window lets its capacity pass at once, and then one unit as another one leaves") {
+TEST_CASE("a window lets its capacity pass at once, and then who comes waits for the oldest to leave") {
   nic::Window window;
-  const sim::SimTime now{1000};
-  for (int i = 0; i < 4; ++i) CHECK(window.admit(now, 1, 4, sim::Duration{400}).ps == 0);
-  CHECK(window.admit(now, 1, 4, sim::Duration{400}).ps == 100);
-  CHECK(window.admit(now, 1, 4, sim::Duration{400}).ps == 200);
-  CHECK(window.admit(now + sim::Duration{1000}, 4, 4, sim::Duration{400}).ps == 0);
-  CHECK(nic::Window{}.admit(now, 1000, 0, sim::Duration{400}).ps == 0);  // no limit
+  const auto enter = [&](std::uint64_t units, std::uint64_t capacity, std::int64_t until) {
+    const sim::SimTime since = window.take(units, capacity);
+    window.give_back(units, capacity, sim::SimTime{until}, {});
+    return since.ps;
+  };
+  for (int i = 1; i <= 4; ++i) CHECK(enter(1, 4, 1000 + 100 * i) == 0);
+  CHECK(enter(1, 4, 2000) == 1100);
+  CHECK(enter(1, 4, 2100) == 1200);
+  CHECK(enter(3, 4, 3000) == 2000);  // behind two of the first four and the fifth; the sixth stays
+  CHECK(enter(9, 4, 4000) == 3000);  // more than there are: all of them
+  CHECK(enter(1, 4, 5000) == 4000);
+  CHECK(enter(1000, 0, 5000) == 0);  // no limit
 }
 
 TEST_CASE("the first message of a queue pair misses its context on both sides: a PCIe read each; the second does not") {
@@ -204,6 +210,101 @@ TEST_CASE("a write to a region with relaxed ordering may pass an earlier write, 
     passed += early;
   }
   CHECK((passed > 0) == relaxed);
+}
+
+namespace {
+
+constexpr std::uint64_t kBlock = 4096, kBlocks = 8;  // of each queue pair, and 8 bytes behind them
+
+/// Which of the READs below has been read when: its first and its last word, by time and by order.
+struct Spans : nic::Observer {
+  struct Span {
+    sim::SimTime first, last;
+    std::size_t from = 0, words = 0;
+  };
+  nic::Address base = 0;
+  std::array<std::array<Span, kBlocks + 1>, 2> of{};
+  std::size_t words = 0;
+
+  void on_subevent(const nic::Subevent& s) override {
+    if (s.stamp != Stamp::aNRR) return;
+    const std::uint64_t block = (s.address - base) / kBlock;
+    Span& span = of[block / (kBlocks + 1)][block % (kBlocks + 1)];
+    if (span.words++ == 0) {
+      span.first = s.at;
+      span.from = words;
+    }
+    span.last = s.at;
+    ++words;
+  }
+};
+
+/// Two queue pairs READ eight blocks of 4 KiB each, and behind them 8 bytes.
+struct Blocks {
+  explicit Blocks(nic::HardwareProfile p)
+      : rig((p.nic_max_rd_atomic = 16, p), fabric::Topology::back_to_back, 2 * (kBlocks + 1) * kBlock) {
+    spans.base = rig.remote.base;
+    const nic::QpId other = rig.system.create_qp(0, rig.cq, 16, 0);
+    rig.system.connect(other, rig.system.create_qp(1, rig.system.create_cq(1, 1), 1));
+    rig.system.create_thread(0);
+    rig.scripts.steps.emplace_back([this, other](nic::Cpu& cpu) {
+      for (const std::uint64_t qp : {0U, 1U}) {
+        std::vector<nic::Wqe> reads;
+        for (std::uint64_t i = 0; i <= kBlocks; ++i) {
+          const std::uint64_t at = (qp * (kBlocks + 1) + i) * kBlock;
+          reads.push_back(rig.read(at, at, i < kBlocks ? kBlock : 8));
+        }
+        CHECK(cpu.post_send(qp == 0 ? rig.qp : other, reads) == nic::PostResult::ok);
+      }
+      cpu.stop();
+    });
+  }
+
+  Rig rig;
+  Spans spans;
+};
+
+}  // namespace
+
+TEST_CASE("READs of a queue pair take turns on PCIe, however many share it; queue pairs do not wait for each other") {
+  nic::HardwareProfile p = plain();
+  p.pcie_rate = 8_Gbps;  // slower than the requests come
+  Blocks blocks(p);
+  nic::Context context{blocks.rig.scripts, &blocks.spans};
+  while (blocks.rig.system.step(context)) {
+  }
+  const std::int64_t step = (256 + 20) * 1000;  // a completion on the link
+  for (const auto& reads : blocks.spans.of) {
+    for (std::size_t i = 1; i < reads.size(); ++i) {
+      CHECK(reads[i].first > reads[i - 1].last);                   // not before its turn
+      CHECK((reads[i].first - reads[i - 1].last).ps <= 2 * step);  // and then at once: the other has a step between
+    }
+  }
+  CHECK(blocks.spans.of[1][0].first < blocks.spans.of[0][0].last);
+}
+
+TEST_CASE("taking turns is a delay: when any event may be next, a READ may pass the long one in front of it") {
+  int long_passed = 0, short_passed = 0;
+  for (std::uint64_t run = 0; run < 200; ++run) {
+    Blocks blocks(plain());
+    nic::System& system = blocks.rig.system;
+    nic::Context context{blocks.rig.scripts, &blocks.spans};
+    for (std::uint64_t i = 0; i < run; ++i) system.step(context);  // also from the middle of a timed run
+    std::uint64_t random = run;
+    for (std::uint64_t i = 0; !system.idle() && i < 20 * run; ++i) {  // and back
+      random = random * 6364136223846793005U + 1442695040888963407U;
+      system.step(context, (random >> 33U) % system.pending_events());
+    }
+    while (system.step(context)) {
+    }
+    CHECK(system.now() < sim::SimTime{} + 1_ms);
+    CHECK(blocks.spans.words == 2 * (kBlocks * kBlock / 8 + 1));
+    const auto& reads = blocks.spans.of[0];
+    long_passed += reads[1].from < reads[0].from;
+    short_passed += reads[kBlocks].from < reads[kBlocks - 1].from;
+  }
+  CHECK(long_passed > 0);
+  CHECK(short_passed > 0);
 }
 
 TEST_CASE("READs of one queue pair may take effect in any order, unless the what-ifs keep them in order") {

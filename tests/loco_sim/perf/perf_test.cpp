@@ -132,15 +132,77 @@ TEST_CASE("DMA bandwidth follows the PCIe model, with steps at the MPS") {
   }
 }
 
-TEST_CASE("PCIe tags bound what bare DMA reads can have under way") {
+// A tag is in use from when its request leaves until the last of its data is in the NIC: the request on the link, the
+// way up, memory, the data on the link, the way down. So a tag serves one request in that time, T tags serve T, until
+// the link is busy with data all the time (pcie-bench, Neugebauer et al., SIGCOMM 2018, has the two ends of this):
+//   reads a second = min(1 / data, T / (request + up + memory + data + down)).
+TEST_CASE("PCIe tags: each serves one read request in the time from the request to the last of its data") {
+  nic::HardwareProfile p = scenario::load_hardware("cx5-roce-25g").profile;
+  const std::int64_t lanes = GENERATE(1, 8);
+  p.pcie_rate = {7'235'000'000U * static_cast<std::uint64_t>(lanes)};
+  const auto on_link = [&](std::uint64_t bytes) { return sim::transmission_time({bytes}, p.pcie_rate).nanoseconds(); };
+  const double way = (p.pcie_upstream + p.pcie_read_access + p.pcie_downstream).nanoseconds();
+  for (const std::uint64_t size : {64U, 512U}) {
+    const double data = on_link(size + 20 * ((size + 255) / 256));
+    for (const std::uint32_t tags : {1U, 2U, 4U, 8U, 32U, 256U}) {
+      INFO("lanes " << lanes << ", size " << size << ", tags " << tags);
+      p.pcie_tags = tags;
+      const double expected = std::min(1 / data, tags / (on_link(24) + way + data));
+      const auto rate = [&](std::uint64_t bytes) {
+        return perf::run({.test = Test::dma_read_bw, .profile = p, .size = bytes, .iterations = 12000}).rate * 1e-9;
+      };
+      CHECK(rate(size) == Approx(expected).epsilon(0.003));
+      // A read of four requests needs a tag for each.
+      if (size == p.pcie_mrrs.count) CHECK(rate(4 * size) * 4 == Approx(expected).epsilon(0.003));
+    }
+  }
+}
+
+TEST_CASE("where memory is, and what the IOMMU must look up, is part of the time that a tag is in use") {
   nic::HardwareProfile p = stages();
-  p.pcie_tags = 4;
-  const perf::Result r = perf::run({.test = Test::dma_read_bw, .profile = p, .size = 64, .iterations = 2000});
-  CHECK(r.rate * 1e-9 == Approx(4.0 / (31 + 47 + 37)).epsilon(0.02));  // reads a nanosecond
-  p.pcie_tags = 0;
-  p.pcie_posted_credits = 512_B;
-  const perf::Result w = perf::run({.test = Test::dma_write_bw, .profile = p, .size = 128, .iterations = 2000});
-  CHECK(w.average * 1e-9 == Approx(512.0 / (31 + 43 + 37)).epsilon(0.02));
+  p.pcie_tags = 2;
+  const auto each = [&](std::uint64_t size, std::uint64_t region) {
+    const perf::Options o{.test = Test::dma_read_bw, .profile = p, .size = size, .iterations = 2000, .region = region};
+    return 2e9 / perf::run(o).rate;
+  };
+  const double near = each(512, 0);
+  CHECK(near == Approx(dma_read(512) + tlp(20)).epsilon(0.003));
+  p.pcie_remote_numa = true;
+  p.pcie_numa_penalty = 107_ns;
+  CHECK(each(512, 0) == Approx(near + 107).epsilon(0.003));
+  CHECK(each(2048, 0) == Approx(4 * (near + 107)).epsilon(0.003));
+  p.pcie_remote_numa = false;
+  p.pcie_iommu = true;
+  p.pcie_iommu_window = 256_KiB;
+  p.pcie_iommu_penalty = 280_ns;
+  CHECK(each(512, 64 << 20) == Approx(near + 280).epsilon(0.003));
+}
+
+// A credit for a read's header is back when memory has been read and an update has returned; the NIC keeps room for the
+// data that it has asked for until this is there; a credit for a write's data is back when memory has it and an update
+// has returned (PCIe base specification, 2.6.1).
+TEST_CASE("PCIe credits: each serves one TLP in the time until it is given back") {
+  nic::HardwareProfile p = stages();
+  const auto reads = [&](std::uint64_t size) {
+    return perf::run({.test = Test::dma_read_bw, .profile = p, .size = size, .iterations = 2000}).rate * 1e-9;
+  };
+  const auto writes = [&](std::uint64_t size) {
+    return perf::run({.test = Test::dma_write_bw, .profile = p, .size = size, .iterations = 2000, .depth = 16}).rate *
+           1e-9;
+  };
+  for (const std::uint32_t n : {1U, 2U, 4U}) {
+    INFO(n);
+    p.pcie_nonposted_credits = n;
+    CHECK(reads(64) == Approx(n / (tlp(24) + ns(31 + 47 + 37))).epsilon(0.003));
+    p.pcie_nonposted_credits = 0;
+    p.pcie_completion_credits = {n * std::uint64_t{256}};
+    CHECK(reads(256) == Approx(n / dma_read(256)).epsilon(0.003));
+    p.pcie_completion_credits = {};
+    p.pcie_posted_credits = {n * std::uint64_t{256}};
+    CHECK(writes(256) == Approx(std::min(1 / tlp(256 + 24), n / (dma_write(256) + ns(37)))).epsilon(0.003));
+    CHECK(writes(1024) * 4 == Approx(std::min(1 / tlp(256 + 24), n / (dma_write(256) + ns(37)))).epsilon(0.003));
+    p.pcie_posted_credits = {};
+  }
 }
 
 TEST_CASE(
@@ -158,10 +220,25 @@ TEST_CASE(
     CHECK(gbps(Test::read_bw, 1 << 16, 1) == Approx(57.88 * 256 / 280).epsilon(0.01));
   }
   p.pcie_tags = 2;
-  const auto round_trip = static_cast<double>((p.pcie_upstream + p.pcie_read_access + p.pcie_downstream).ps);
+  // the messages are in the CPU's cache
+  const sim::Duration way = p.pcie_upstream + p.pcie_read_access - p.pcie_warm_saving + p.pcie_downstream;
+  const auto in_use = static_cast<double>((way + sim::transmission_time({24 + 512 + 2 * 20}, p.pcie_rate)).ps);
   for (const Test test : {Test::read_bw, Test::write_bw}) {
     for (const std::uint32_t queue_pairs : {1U, 4U}) {
-      CHECK(gbps(test, 1 << 16, queue_pairs) == Approx(2 * 512 * 8e3 / round_trip).epsilon(0.02));
+      CHECK(gbps(test, 1 << 16, queue_pairs) == Approx(2 * 512 * 8e3 / in_use).epsilon(0.005));
+    }
+  }
+}
+
+TEST_CASE("long READs of many queue pairs get all of the link, as WRITEs do") {
+  // Each answer's packet has 82 bytes of headers; the first and the last have 4 of AETH.
+  const nic::HardwareProfile p = scenario::load_hardware("cx5-roce-25g").profile;
+  const double link = 25 * 1048576.0 / (1024 * (1024 + 82) + 8);
+  for (const std::uint32_t queue_pairs : {1U, 2U, 3U, 8U}) {
+    for (const Test test : {Test::read_bw, Test::write_bw}) {
+      INFO(queue_pairs);
+      const perf::Options o{.test = test, .profile = p, .size = 1 << 20, .iterations = 16, .queue_pairs = queue_pairs};
+      CHECK(perf::run(o).average * 8e-9 == Approx(link).epsilon(0.001));
     }
   }
 }
