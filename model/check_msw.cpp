@@ -61,11 +61,11 @@ class MswChecker final : public LibraryChecker {
   }
 
   void finish() override {
-    for (const auto& [id, tuple] : reads_)
-      if (written_.find(tuple) == nullptr)
+    for (const Read& read : reads_)
+      if (written_.find(read.tuple) == nullptr)
         context_.reports.add(Rule::torn_read, [&] {
           const Trace& trace = context_.index.trace();
-          return thread_text(trace, trace.calls[id - 1].thread) + ": " + call_text(trace, id) +
+          return thread_text(trace, trace.calls[read.call - 1].thread) + ": " + call_text(trace, read.call) +
                  " returned a tuple that nobody wrote";
         });
   }
@@ -76,6 +76,11 @@ class MswChecker final : public LibraryChecker {
     std::uint64_t words = 0;  // of their values, one after the other
     friend bool operator==(const Tuple&, const Tuple&) = default;
     [[nodiscard]] std::uint64_t hash() const { return mix(checksum ^ mix(words)); }
+  };
+
+  struct Read {
+    CallId call = 0;
+    Tuple tuple;
   };
 
   /// The words that the call wrote, or read, by address: guards are read in the other direction.
@@ -97,14 +102,14 @@ class MswChecker final : public LibraryChecker {
   void note_read(const Event& event) {
     const Tuple read = tuple(event, event.call->result);
     const bool initial = std::ranges::all_of(words_, [](const auto& word) { return word.second == 0; });
-    if (!initial) reads_.emplace_back(event.id, read);
+    if (!initial) reads_.push_back({event.id, read});
   }
 
   CheckContext context_;
   SharedMemory memory_;
   WorkIds work_;
   FlatMap<Tuple, bool> written_;
-  std::vector<std::pair<CallId, Tuple>> reads_;
+  std::vector<Read> reads_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> words_;  // address and value, of the call in question
 };
 
