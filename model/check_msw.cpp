@@ -102,7 +102,7 @@ class MswChecker final : public LibraryChecker {
   void note_read(const Event& event) {
     const Tuple read = tuple(event, event.call->result);
     const bool initial = std::ranges::all_of(words_, [](const auto& word) { return word.second == 0; });
-    if (!initial) reads_.push_back({event.id, read});
+    if (!initial && written_.find(read) == nullptr) reads_.push_back({event.id, read});
   }
 
   CheckContext context_;

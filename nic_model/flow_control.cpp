@@ -51,6 +51,7 @@ sim::SimTime take_posted(Engine& engine, NodeId node, std::uint64_t bytes, sim::
   const std::uint64_t credits = p.pcie_posted_credits.count;
   const sim::Duration reach = sim::transmission_time({bytes + p.pcie_write_header.count}, p.pcie_rate) + way;
   Window& window = engine.state.hosts[node].posted_credits;
+  due = std::max(due, engine.now());  // it may have waited behind others
   due = std::max(due, window.take(bytes, credits) + reach);
   window.give_back(bytes, credits, due + p.pcie_downstream, engine.now() - reach);
   return due;

@@ -314,14 +314,19 @@ sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::
   link_free = downstream(engine, node, bytes + p.pcie_completion_header.count);
   announce(engine, TlpKind::completion, node, 0, 0, bytes);
   const sim::SimTime there = link_free + p.pcie_downstream;
-  if (read.done >= read.length) return there;
-  // The requests whose data comes next, when that of the ones before them is complete.
+  if (read.done < read.length) link_free = ask_for_next(engine, node, bytes, link_free, read);
+  return there;
+}
+
+sim::SimTime ask_for_next(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime due,
+                          const ReadProgress& read) {
+  const HardwareProfile& p = engine.profile();
   const auto mrrs = static_cast<std::uint32_t>(p.pcie_mrrs.count);
   for (std::uint32_t next = ((read.done - bytes) / mrrs + 1) * mrrs; next <= read.done; next += mrrs) {
     const sim::Duration reach = read_reach(engine) + place_penalty(p, engine.region(read.key));
-    link_free = take_request(engine, node, read.key, read.length - next, link_free, reach);
+    due = take_request(engine, node, read.key, read.length - next, due, reach);
   }
-  return there;
+  return due;
 }
 
 sim::Duration context_read(Engine& engine, NodeId node) {

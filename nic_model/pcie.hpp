@@ -58,6 +58,10 @@ struct ReadProgress {
 /// there is one: the link is free, and what must have been asked for has a tag.
 sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free,
                          const ReadProgress& read = {});
+/// Of a read that goes on, when the next step may begin, at `due` or later: `bytes` have come, and the requests whose
+/// data is next, that of the ones before them being complete, take tags and credits.
+[[nodiscard]] sim::SimTime ask_for_next(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime due,
+                                        const ReadProgress& read);
 /// Reads a context that the NIC does not hold: how long it takes. Not part of the memory model, hence no event.
 sim::Duration context_read(Engine& engine, NodeId node);
 /// kEventProbe: next step of a bare DMA read.

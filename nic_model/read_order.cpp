@@ -123,7 +123,8 @@ void read_speculatively(Engine& engine, QpId id, std::uint64_t number) {
   engine.state.hosts[qp.node].memory.read(r.address + r.read, {engine.state.buffers[r.buffer].data() + r.read, bytes});
   r.read += bytes;
   if (r.read == r.length) return retire(engine, id);
-  engine.schedule(kEventReadRemote, id, number, engine.now());
+  engine.schedule(kEventReadRemote, id, number,
+                  ask_for_next(engine, qp.node, bytes, engine.now(), {r.rkey, r.read, r.length}));
 }
 
 void remote_read_done(Engine& engine, QpId id, std::uint64_t number, sim::SimTime link_free) {

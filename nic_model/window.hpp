@@ -20,7 +20,14 @@ class Window {
     if (capacity == 0) return {};
     units = std::min(units, capacity);
     sim::SimTime since;
-    for (; taken_ + units > capacity; pop()) since = std::max(since, uses_.front().until);
+    while (taken_ + units > capacity) {
+      Use& oldest = uses_.front();
+      since = std::max(since, oldest.until);
+      const std::uint64_t part = std::min(oldest.units, taken_ + units - capacity);
+      oldest.units -= part;
+      taken_ -= part;
+      if (oldest.units == 0) uses_.pop_front();
+    }
     return since;
   }
 

@@ -35,6 +35,11 @@ class ExceptionState {
  public:
   void save(const void* globals) { std::memcpy(bytes_.data(), globals, kSize); }
   void restore(void* globals) const { std::memcpy(globals, bytes_.data(), kSize); }
+  [[nodiscard]] bool on_its_way() const {
+    unsigned uncaught = 0;
+    std::memcpy(&uncaught, bytes_.data() + sizeof(void*), sizeof uncaught);
+    return uncaught != 0;
+  }
 
  private:
   static constexpr std::size_t kSize = sizeof(void*) + sizeof(unsigned);
@@ -137,6 +142,8 @@ class FiberPool::Fiber {
     inside_note_.arrive_from(outside_note_);
   }
 
+  [[nodiscard]] bool throwing() const { return inside_exceptions_.on_its_way(); }
+
   std::function<void()> body;
   std::exception_ptr error;
   std::uint32_t generation = 0;
@@ -226,6 +233,11 @@ void FiberPool::prefetch(FiberId id) const {
 }
 
 bool FiberPool::finished(FiberId id) const { return find(id) == nullptr; }
+
+bool FiberPool::throwing(FiberId id) const {
+  const Fiber* fiber = find(id);
+  return fiber != nullptr && fiber->throwing();
+}
 
 FiberId FiberPool::current() const { return {current_, fibers_[current_]->generation}; }
 

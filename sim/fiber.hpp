@@ -57,6 +57,9 @@ class FiberPool {
   /// True once the body has returned, thrown or been unwound.
   [[nodiscard]] bool finished(FiberId id) const;
 
+  /// Is an exception on its way in a fiber that has suspended? Then what waits is a destructor.
+  [[nodiscard]] bool throwing(FiberId id) const;
+
   /// Unwinds one unfinished fiber now, from outside; no effect when it has ended.
   void cancel(FiberId id);
 

@@ -63,11 +63,13 @@ bool links_order_nothing(const Program& program, const nic::HardwareProfile& pro
 nic::HardwareProfile as_searched(const Program& program, nic::HardwareProfile profile, Network network) {
   const bool many_paths = profile.nic_placement != nic::Placement::in_order;  // what such NICs are made for
   if (network == Network::simplest && (many_paths || links_order_nothing(program, profile))) profile.link_ideal = true;
-  // What a NIC's caches hold decides when something happens, never in which order; copying them would take most of the
-  // time.
+  // What a NIC's caches hold, and what tags and credits are in use, decides when something happens, never in which
+  // order; copying it would take most of the time.
   profile.nic_context_entries = 0;
   profile.nic_translation_entries = 0;
   profile.nic_read_state_entries = 0;
+  profile.pcie_tags = profile.pcie_nonposted_credits = 0;
+  profile.pcie_posted_credits = profile.pcie_completion_credits = {0};
   return profile;
 }
 
@@ -252,12 +254,6 @@ void Machine::step(Configuration& c, std::size_t i) const {
   Interpreter interpreter(*this, c.threads);
   nic::Context context{interpreter};
   c.system.step(context, i);
-}
-
-void Machine::step_earliest(Configuration& c) const {
-  Interpreter interpreter(*this, c.threads);
-  nic::Context context{interpreter};
-  c.system.step(context);
 }
 
 bool Machine::finished(const Configuration& c) const {

@@ -65,8 +65,6 @@ class Machine {
   [[nodiscard]] const Configuration& initial() const { return initial_; }
   /// Runs the i-th pending event.
   void step(Configuration& c, std::size_t i) const;
-  /// Runs the earliest pending event.
-  void step_earliest(Configuration& c) const;
   /// Nothing is pending and every thread has run to its end. A configuration in which nothing is pending and some
   /// thread has not is stuck: it has no outcome.
   [[nodiscard]] bool finished(const Configuration& c) const;

@@ -70,22 +70,23 @@ struct manager::Services {
 };
 
 manager::manager(Transport& transport, std::uint64_t memory_chunk_bytes)
-    : transport_(only_one_on(transport)), services_(std::make_shared<Services>(transport, memory_chunk_bytes)) {
+    : transport_(transport),
+      only_one_(transport),
+      services_(std::make_shared<Services>(transport, memory_chunk_bytes)) {
   fence_ = std::make_unique<fence_channel>(*this);
   transport.spawn(
       "poller", [services = services_] { services->serve(); }, true);
 }
 
-/// Two would take each other's set-up messages and completions.
-Transport& manager::only_one_on(Transport& transport) {
+manager::OnlyOne::OnlyOne(Transport& t) : transport(t) {
   if (std::exchange(transport.has_manager_, true))
     throw setup_error("node " + std::to_string(transport.my_node()) +
                       " has a manager already: all channels and threads of a node use the same one");
-  return transport;
 }
 
+manager::OnlyOne::~OnlyOne() { transport.has_manager_ = false; }
+
 manager::~manager() {
-  transport_.has_manager_ = false;
   try {
     transport_.flag_fetch_or(services_->stop, 1);
   } catch (...) {  // a transport that is being torn down refuses: then the polling thread ends with it

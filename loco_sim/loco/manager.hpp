@@ -89,12 +89,21 @@ class manager {
   };
   enum class Effect : bool { reads, writes };  ///< on the remote node
 
-  static Transport& only_one_on(Transport& transport);
   void require_inside(std::string_view what, const Region& remote, std::uint64_t offset, std::uint64_t size) const;
   OperationTag tag(const Region& remote, Effect effect, ack_key* key);
   PerThread& mine();
 
+  /// Two managers of a node would take each other's set-up messages and completions.
+  struct OnlyOne {
+    explicit OnlyOne(Transport& t);
+    OnlyOne(const OnlyOne&) = delete;
+    OnlyOne& operator=(const OnlyOne&) = delete;
+    ~OnlyOne();
+    Transport& transport;
+  };
+
   Transport& transport_;
+  OnlyOne only_one_;
   std::shared_ptr<Services> services_;  // shared with the polling thread, which may outlive the manager
   std::mutex mutex_;
   std::map<std::uint32_t, PerThread> threads_;

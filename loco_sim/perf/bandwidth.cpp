@@ -149,7 +149,7 @@ double peak_rate(const Progress& progress) {
   for (const auto& [at, count] : progress.completed) {
     const std::uint64_t before = count < tenth ? 0 : count - tenth;
     const double taken = (at - progress.posted[before]).seconds();
-    best = std::max(best, static_cast<double>(count - before) / taken);
+    if (taken > 0) best = std::max(best, static_cast<double>(count - before) / taken);
   }
   return best;
 }

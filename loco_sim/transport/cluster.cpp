@@ -56,6 +56,7 @@ void SimulatedCluster::unwind() {
   while (!fibers_.empty()) {
     const sim::FiberId last = fibers_.back();
     fibers_.pop_back();
+    failing_ = pool_.throwing(last);
     try {
       pool_.cancel(last);
     } catch (...) {  // NOLINT(bugprone-empty-catch): an error while unwinding has nowhere to go
@@ -104,7 +105,7 @@ void SimulatedCluster::thread_main(std::uint32_t id) {
   } catch (const sim::FiberCancelled&) {
     throw;
   } catch (...) {
-    if (!failure_) {
+    if (!failure_ && (!closing_ || failing_)) {
       failure_ = std::current_exception();
       failed_thread_ = id;
     }

@@ -156,6 +156,7 @@ class SimulatedCluster final : public nic::ThreadRunner {
   std::vector<std::unique_ptr<VirtualTransport>> nodes_;
   std::vector<std::unique_ptr<SimThread>> threads_;  ///< by number in the machine
   std::vector<sim::FiberId> fibers_;                 ///< of the threads
+  bool failing_ = false;                             ///< the thread being unwound had failed before
   nic::Cpu* cpu_ = nullptr;                          ///< of the step that is being taken
   std::uint32_t current_ = 0;                        ///< the thread whose step it is
   SimThread* running_ = nullptr;                     ///< that thread

@@ -142,7 +142,8 @@ class Command {
       if (w)
         tell(*w);
       else
-        out_ << p.name << ": " << options_.witness << " is not possible\n";
+        out_ << p.name << ": " << options_.witness << ' '
+             << (why_no_candidate(p, o).decided ? "is not possible" : why_no_candidate(p, o).text) << '\n';
       ok_ = ok_ && w.has_value();
     }
     if (!options_.explain.empty()) {
@@ -151,9 +152,9 @@ class Command {
       for (const Explanation& e : cycles) tell(e);
       if (cycles.empty()) {
         const bool possible = witness(p, wanted, o).has_value();
-        out_ << p.name << ": " << options_.explain
-             << (possible ? " is possible" : " is impossible: " + why_no_candidate(p, o)) << '\n';
-        ok_ = ok_ && !possible;
+        const NoCandidate none = possible ? NoCandidate{"is possible"} : why_no_candidate(p, o);
+        out_ << p.name << ": " << options_.explain << ' ' << none.text << '\n';
+        ok_ = ok_ && !possible && none.decided;
       }
     }
     if (options_.dot == "-") {

@@ -274,17 +274,19 @@ std::vector<Explanation> explain_forbidden(const Program& program, const Partial
   return explanations;
 }
 
-std::string why_no_candidate(const Program& program, const Options& options) {
+NoCandidate why_no_candidate(const Program& program, const Options& options) {
   SearchResult limits;
   for_each_skeleton(
       program, model_of(program, options), search_options(options), [](const Skeleton&, const Axioms&) { return true; },
       &limits);
-  std::string why = "no execution reads these values";
+  if (limits.too_large) return {"is not known to be possible: too large, ways through the code were left out", false};
+  std::string why = "is impossible: no execution reads these values";
+  if (limits.cut_loops) why += " (loops were cut after " + std::to_string(options.loop_bound) + " repetitions)";
   if (limits.ill_formed)
     why +=
         ", or none that goes on to its end: all threads of a barrier pass it equally often, "
         "and polls and receives have something to take";
-  return why;
+  return {why, true};
 }
 
 }  // namespace loco::model::litmus

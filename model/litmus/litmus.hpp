@@ -86,8 +86,12 @@ struct Explanation {
 [[nodiscard]] std::vector<Explanation> explain_forbidden(const Program& program, const PartialOutcome& outcome,
                                                          const Options& options = {});
 
-/// What to say of an impossible outcome that explain_forbidden has no cycle for.
-[[nodiscard]] std::string why_no_candidate(const Program& program, const Options& options = {});
+/// What to say of an outcome that `witness` does not find and explain_forbidden has no cycle for.
+struct NoCandidate {
+  std::string text;     ///< "is impossible: ..."
+  bool decided = true;  ///< false: too large to know
+};
+[[nodiscard]] NoCandidate why_no_candidate(const Program& program, const Options& options = {});
 
 /// In words, several lines.
 [[nodiscard]] std::string to_text(const Explanation& explanation);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "nic_model/flow_control.hpp"
 #include "nic_model/key_cache.hpp"
 #include "nic_model/window.hpp"
 #include "rig.hpp"
@@ -111,6 +112,32 @@ TEST_CASE("a window lets its capacity pass at once, and then who comes waits for
   CHECK(enter(9, 4, 4000) == 3000);  // more than there are: all of them
   CHECK(enter(1, 4, 5000) == 4000);
   CHECK(enter(1000, 0, 5000) == 0);  // no limit
+}
+
+TEST_CASE("what is left of a use that made room stays in use") {
+  nic::Window window;
+  const auto enter = [&](std::uint64_t units, std::int64_t until) {
+    const sim::SimTime since = window.take(units, 1024);
+    window.give_back(units, 1024, sim::SimTime{until}, {});
+    return since.ps;
+  };
+  CHECK(enter(512, 1000) == 0);
+  CHECK(enter(512, 2000) == 0);
+  for (int i = 0; i < 8; ++i) CHECK(enter(64, 9000) == 1000);  // 8 * 64 units of the first
+  CHECK(enter(64, 9000) == 2000);
+}
+
+TEST_CASE("a write that has waited behind others takes its credits when it goes on") {
+  nic::SystemConfig config{.profile = plain(), .nodes = 1};
+  config.profile.pcie_posted_credits = {512};
+  config.profile.pcie_rate = {0};
+  config.profile.pcie_downstream = 100_ns;
+  nic::State state(config);
+  nic::Engine engine(state, nullptr);
+  state.now = sim::SimTime{} + 10_us;
+  // Two have credits at once; the next two when these are back, 100 ns later, and have 200 ns to go.
+  for (const std::int64_t commits : {10'000'000, 10'000'000, 10'300'000, 10'300'000, 10'600'000, 10'600'000})
+    CHECK(nic::take_posted(engine, 0, 256, sim::SimTime{} + 1_us, 200_ns).ps == commits);
 }
 
 TEST_CASE("the first message of a queue pair misses its context on both sides: a PCIe read each; the second does not") {

@@ -245,6 +245,20 @@ TEST_CASE("long READs of many queue pairs get all of the link, as WRITEs do") {
   }
 }
 
+TEST_CASE("whatever keeps READs in order, each request takes a tag") {
+  nic::HardwareProfile p = scenario::load_hardware("cx6-ib-hdr").profile;
+  const auto read = [&](nic::ReadOrdering ordering, std::uint32_t tags) {
+    p.pcie_read_ordering = ordering;
+    p.pcie_tags = tags;
+    return perf::run({.test = Test::read_lat, .profile = p, .size = 32 << 10, .iterations = 3}).t_min;
+  };
+  const double with_two = read(nic::ReadOrdering::unordered, 2);
+  CHECK(with_two > 2 * read(nic::ReadOrdering::unordered, 256));
+  for (const auto ordering :
+       {nic::ReadOrdering::nic_serialised, nic::ReadOrdering::root_complex, nic::ReadOrdering::speculative})
+    CHECK(read(ordering, 2) > 0.99 * with_two);
+}
+
 TEST_CASE("messages spread over a region, device memory, several threads and linked work requests run") {
   const nic::HardwareProfile p = scenario::load_hardware("cx6-ib-hdr").profile;
   const auto rate = [&](perf::Options o) {

@@ -128,6 +128,18 @@ TEST_CASE("an error is told also where what it destroys waits for the others for
   CHECK_THROWS_WITH(cluster.run(), contains_text("thread main: out of memory"));
 }
 
+TEST_CASE("what a program throws because a deadlock has ended it is not told in the deadlock's place") {
+  SimulatedCluster cluster(config(1));
+  cluster.spawn_everywhere([](Transport& node) {
+    try {
+      while (true) node.pause();
+    } catch (...) {  // NOLINT(bugprone-empty-catch): as a destructor that waits does
+    }
+    throw std::logic_error("the wait has not done its work");
+  });
+  CHECK_THROWS_AS(cluster.run(), loco::Deadlock);
+}
+
 TEST_CASE("a run that goes on for ever is stopped") {
   const auto restless = [](Transport& node) {
     while (true) node.compute(1000);

@@ -71,10 +71,24 @@ threads:
                                "left-alone.yaml")
                         .front();
   CHECK(explain_forbidden(p, parse_outcome(p, "a=1")).empty());
-  CHECK_THAT(why_no_candidate(p), loco::test::contains_text("all threads of a barrier pass it equally often"));
+  CHECK_THAT(why_no_candidate(p).text, loco::test::contains_text("all threads of a barrier pass it equally often"));
   const Program q = named("fig8b-message-passing");
   CHECK(explain_forbidden(q, parse_outcome(q, "a=7")).empty());
-  CHECK(why_no_candidate(q) == "no execution reads these values");
+  CHECK(why_no_candidate(q).text == "is impossible: no execution reads these values");
+}
+
+TEST_CASE("of a test that is too large it is not said that an outcome is impossible", "[litmus]") {
+  std::string code = "a = x;";
+  for (int i = 0; i < 15; ++i) code += " if (x == " + std::to_string(i) + ") { y = " + std::to_string(i) + " };";
+  const Program p =
+      parse_text(
+          "name: big\nmodel: rdmawait\nlocations: {x: {node: 1}, y: {node: 1}}\nthreads:\n  - {node: 1, code: \"" +
+              code + "\"}\n  - {node: 1, code: \"x = 1\"}\n",
+          "big.yaml")
+          .front();
+  const NoCandidate none = why_no_candidate(p);
+  CHECK_FALSE(none.decided);
+  CHECK_THAT(none.text, loco::test::contains_text("too large"));
 }
 
 TEST_CASE("the drawing has threads as columns and relations in colours", "[litmus]") {
