@@ -329,6 +329,12 @@ sim::SimTime ask_for_next(Engine& engine, NodeId node, std::uint32_t bytes, sim:
   return due;
 }
 
+sim::SimTime there_before(const Engine& engine, sim::SimTime newest, std::uint32_t later) {
+  const HardwareProfile& p = engine.profile();
+  const std::uint64_t whole = later / p.pcie_read_completion.count;
+  return newest - on_link(engine, whole * (p.pcie_read_completion.count + p.pcie_completion_header.count));
+}
+
 sim::Duration context_read(Engine& engine, NodeId node) {
   const HardwareProfile& p = engine.profile();
   Window& fetches = engine.state.hosts[node].context_fetches;

@@ -124,7 +124,11 @@ void schedule_transmit(Engine& engine, QpId id) {
   if (rq.transmit_event) return;
   if (!may_transmit(engine, rq)) return announce_oldest(engine, id);
   rq.transmit_event = true;
-  engine.schedule(kEventTransmit, id, 0, std::max(rq.entry(rq.transmit_next).ready, rq.transmit_free));
+  const SendEntry& e = rq.entry(rq.transmit_next);
+  sim::SimTime there = e.ready;
+  if (sends_payload(e.wqe.opcode) && !e.wqe.inline_data)
+    there = there_before(engine, there, e.payload_read - e.sent - next_segment(engine, e));
+  engine.schedule(kEventTransmit, id, 0, std::max(there, rq.transmit_free));
 }
 
 void flush_sends(Engine& engine, QpId id) {

@@ -34,12 +34,15 @@ void schedule_respond(Engine& engine, QpId id) {
   Responder& rs = engine.state.qps[id].responder;
   if (rs.respond_event || rs.responses.empty() || !rs.responses.front().ready) return;
   const Response& r = rs.responses.front();
+  sim::SimTime there = r.available;
   if (r.opcode == Op::read_response) {
-    const std::uint64_t segment = std::min<std::uint64_t>(r.length - r.sent, engine.profile().link_mtu.count);
+    const auto segment =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(r.length - r.sent, engine.profile().link_mtu.count));
     if (r.read < r.sent + segment) return announce_response(engine, id);
+    there = there_before(engine, there, r.read - r.sent - segment);
   }
   rs.respond_event = true;
-  engine.schedule(kEventRespond, id, 0, std::max(r.available, rs.transmit_free));
+  engine.schedule(kEventRespond, id, 0, std::max(there, rs.transmit_free));
 }
 
 namespace {

@@ -245,6 +245,19 @@ TEST_CASE("long READs of many queue pairs get all of the link, as WRITEs do") {
   }
 }
 
+TEST_CASE("a latency of PCIe is paid some times a message, not with each packet") {
+  nic::HardwareProfile p = scenario::load_hardware("cx5-roce-100g").profile;
+  p.link_mtu = {256};  // 27 ns on the wire, 19 ns on PCIe: data of the next packets is under way when one may leave
+  for (const Test test : {Test::write_lat, Test::send_lat, Test::read_lat}) {
+    const auto microseconds = [&](std::int64_t downstream_ns) {
+      p.pcie_downstream = {downstream_ns * 1000};
+      return perf::run({.test = test, .profile = p, .size = 64 << 10, .iterations = 3}).t_min;
+    };
+    // A message is 256 packets. Doorbells, work requests and payload come down on one side, read data on the other.
+    CHECK(microseconds(300) - microseconds(0) <= Approx(4 * 0.3));
+  }
+}
+
 TEST_CASE("whatever keeps READs in order, each request takes a tag") {
   nic::HardwareProfile p = scenario::load_hardware("cx6-ib-hdr").profile;
   const auto read = [&](nic::ReadOrdering ordering, std::uint32_t tags) {
