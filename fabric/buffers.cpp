@@ -104,7 +104,9 @@ void Fabric::send_pause(sim::EventQueue& events, sim::SimTime now, topology::Lin
   const topology::LinkId carrier = topology::opposite(link);
   advance(events, carrier, now);
   Lane& lane = lane_of(carrier);
-  lane.free = std::max(lane.free, now) + sim::Duration{info(carrier).time(kPauseBytes)};
+  const sim::Duration time{info(carrier).time(kPauseBytes)};
+  lane.free = std::max(lane.free, now) + time;
+  lane.counters.busy += time;
   lane.pauses.push_back({lane.free + network_->graph.link(carrier).spec.delay, stop});
   if (stop) ++lane_of(link).counters.pauses;
   if (lane.pauses.size() > 1) return;

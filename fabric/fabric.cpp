@@ -78,11 +78,16 @@ sim::SimTime Fabric::send(sim::EventQueue& events, sim::SimTime now, sim::Durati
   packets_[entry.packet] = packet;
   topology::LinkId out = network_->host_link[packet.source];
   if (out == kNone) out = choose(events, now, packet.source, entry);
-  if (out == kNone || lane_of(out).down) {
-    lose(entry, out == kNone ? LossReason::no_route : LossReason::link_down, out);
+  if (out == kNone) {
+    lose(entry, LossReason::no_route, out);
     return now;
   }
-  enqueue(events, now, out, entry);
+  if (Lane& lane = lane_of(out); lane.down) {  // the port sends it all the same
+    lane.planned = std::max(lane.planned, entry.at) + sim::Duration{info(out).time(entry.bytes)};
+    lose(entry, LossReason::link_down, out);
+  } else {
+    enqueue(events, now, out, entry);
+  }
   return lane_of(out).planned - latency;
 }
 
@@ -266,6 +271,15 @@ Fabric::Look Fabric::look(topology::LinkId link, sim::SimTime now) const {
   }
   if (free > now) out.busy = out.busy - (free - now);  // the packet that is being sent
   return out;
+}
+
+sim::BitsPerSecond Fabric::port_rate(NodeId host) const {
+  if (!network_ || config_.flow.enabled) return config_.link_rate;
+  sim::BitsPerSecond most{};
+  for (const topology::LinkId link : network_->graph.ports(host)) {
+    most.value = std::max(most.value, network_->graph.link(link).spec.rate.value);
+  }
+  return most;
 }
 
 std::vector<topology::LinkId> Fabric::paused_links() const {

@@ -165,6 +165,8 @@ class Fabric {
   };
   /// A link at `now`, which may not lie before the last event.
   [[nodiscard]] Look look(topology::LinkId link, sim::SimTime now) const;
+  /// What a host's fastest port sends at; without links, and with the flow model, the rate of links in general.
+  [[nodiscard]] sim::BitsPerSecond port_rate(NodeId host) const;
   /// Links that are paused now. When nothing else is pending, they wait for each other: a deadlock.
   [[nodiscard]] std::vector<topology::LinkId> paused_links() const;
 

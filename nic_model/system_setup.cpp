@@ -103,7 +103,7 @@ QpId System::create_qp(NodeId node, const QpConfig& c) {
   qp.requester.domain = per_qp ? new_domain(s, node) : domain_of(s, node, function);
   qp.responder.domain = per_qp ? new_domain(s, node) : domain_of(s, node, function);
   s.fabric.add_queue_pair(id);
-  if (s.fabric.config().options.dcqcn.enabled) qp.congestion.edit().rate = fabric::Dcqcn(s.config.profile.link_rate);
+  if (s.fabric.config().options.dcqcn.enabled) qp.congestion.edit().rate = fabric::Dcqcn(s.fabric.port_rate(node));
   return id;
 }
 

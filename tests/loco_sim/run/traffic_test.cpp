@@ -118,3 +118,45 @@ TEST_CASE("custom graphs, tori and dragonflies carry messages") {
                                                                         : 24;
   CHECK(counter(result, "payload_bytes") == n * (n - 1) * 8192);
 }
+
+TEST_CASE("a port sends into its own dead cable at its rate, as into one that is dead further on") {
+  const auto lost = [](const std::string& link) {
+    const RunResult result =
+        run_text("topology: {kind: star, nodes: 2}\nfabric: {link: {rate: 25Gbps}, failures: [{link: " + link +
+                 ", down: 100us, up: 300us}]}\nworkload: {kind: traffic, size: 1MiB}\n");
+    return counter(result, "fabric_packets_lost");
+  };
+  // What the sender's port offers in 200 us, at 320 ps a byte, and what is under way when the cable dies.
+  constexpr std::uint64_t kOffered = 200'000'000 / (4178 * 320);
+  for (const char* link : {"[h1, s0]", "[h0, s0]"}) {
+    INFO(link);
+    CHECK(lost(link) >= kOffered);
+    CHECK(lost(link) <= kOffered + 10);
+  }
+}
+
+TEST_CASE("DCQCN begins with the rate of the host's own port") {
+  const auto took = [](const std::string& dcqcn) {
+    return run_text(
+               "topology: {kind: custom, hosts: 2, switches: 1, edges: [[h0, s0, {rate: 100Gbps}], [h1, s0, {rate: "
+               "100Gbps}]]}\nfabric: {link: {rate: 1Gbps}, ecn: {enabled: true}, dcqcn: {enabled: " +
+               dcqcn + "}}\nworkload: {kind: traffic, size: 1MiB}\n")
+        .measured_ps;
+  };
+  CHECK(took("true") == took("false"));  // nothing is marked: there is no congestion
+}
+
+TEST_CASE("pause frames keep links busy, and no link is busier than all of the time") {
+  const RunResult result = run_text("topology: {kind: star, nodes: 4}\nfabric: {" + kLink +
+                                    ", flow_control: pfc, pfc: {xoff: 20kB}}\nseries: {interval: 100ns}\n"
+                                    "workload: {kind: traffic, pattern: incast, size: 256KiB}\n");
+  REQUIRE(result.series.has_value());
+  CHECK(counter(result, "fabric_pauses") > 0);
+  const auto busy = result.series->busy_ps();
+  const std::size_t links = result.links.size();
+  REQUIRE(busy.size() > 100 * links);
+  for (std::size_t i = links; i < busy.size(); ++i) {
+    REQUIRE(busy[i] >= busy[i - links]);
+    REQUIRE(busy[i] - busy[i - links] <= 100'000);
+  }
+}
