@@ -94,6 +94,8 @@ class System {
   /// As ibv_modify_qp: what the specification's state diagram does not allow is refused (verbs.hpp, ModifyResult).
   /// Attributes are taken where the new state asks for them. May also be called while the machine runs.
   ModifyResult modify_qp(QpId qp, QpState to, const QpAttributes& attributes = {});
+  /// A node has no power any more: its queue pairs are in RESET, nothing is repeated, answered or completed.
+  void power_off(NodeId node);
   /// A receive queue that queue pairs of a node can share.
   SrqId create_srq(NodeId node, std::uint32_t entries);
   /// Arms the limit: when fewer receives are left, Cpu::srq_limit_reached says so, once. 0 disarms.

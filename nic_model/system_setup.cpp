@@ -140,6 +140,12 @@ ModifyResult System::modify_qp(QpId qp, QpState to, const QpAttributes& attribut
   return modify(engine, qp, to, attributes);
 }
 
+void System::power_off(NodeId node) {
+  check_node(*state_, node);
+  for (QpId qp = 0; qp < state_->qps.size(); ++qp)
+    if (state_->qps[qp].node == node) modify_qp(qp, QpState::reset);
+}
+
 SrqId System::create_srq(NodeId node, std::uint32_t entries) {
   check_node(*state_, node);
   if (entries == 0) throw std::invalid_argument("a receive queue needs at least one entry");

@@ -125,6 +125,14 @@ const std::optional<Region>& channel::copy_of(const NamedRegion& region, NodeId 
 
 bool channel::reaches(RegionIndex region, NodeId node) const { return copy_of(regions_[region], node).has_value(); }
 
+std::vector<NodeId> channel::all_peers(RegionIndex region) const {
+  if (!ready()) throw setup_error("'" + name_ + "' is pushed to all before it is ready (wait_for_ready)");
+  std::vector<NodeId> nodes;
+  for (NodeId node = 0; node < num_nodes(); ++node)
+    if (node != my_node() && reaches(region, node)) nodes.push_back(node);
+  return nodes;
+}
+
 const Region& channel::remote(RegionIndex region, NodeId node) const {
   const std::optional<Region>& copy = copy_of(regions_[region], node);
   if (!copy)

@@ -46,8 +46,7 @@ class channel {
   [[nodiscard]] NodeId my_node() const { return transport_.my_node(); }
   [[nodiscard]] std::uint32_t num_nodes() const { return transport_.num_nodes(); }
   /// Enough peers are connected, and have been told what they need to be: the program may use the channel, and may
-  /// end without leaving a peer waiting.
-  /// So are its sub-channels.
+  /// end without leaving a peer waiting. So are its sub-channels.
   [[nodiscard]] bool ready() const;
   /// What it takes until it is ready: "'bar' has 2 peer(s); not joined by node(s) 1, 2".
   [[nodiscard]] std::string missing() const;
@@ -79,6 +78,9 @@ class channel {
   /// Throws ownership_error when the node has not connected that region.
   [[nodiscard]] const Region& remote(RegionIndex region, NodeId node) const;
   [[nodiscard]] bool reaches(RegionIndex region, NodeId node) const;
+  /// Those that have connected the region, to be written to at once; throws setup_error before the channel is ready,
+  /// when some may still be missing.
+  [[nodiscard]] std::vector<NodeId> all_peers(RegionIndex region) const;
 
   /// What this endpoint and those that join it must say alike besides the regions, in words: "owned by node 2".
   void set_terms(std::string terms) { terms_ = std::move(terms); }

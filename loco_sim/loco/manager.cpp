@@ -186,13 +186,7 @@ void manager::pause_for(std::string_view object, std::span<const NodeId> nodes) 
                               "node " + std::to_string(my_node()) + ": '" + std::string(object) + "' waits for node " +
                                   std::to_string(node) + ", which does not answer",
                               node);
-  struct Waiting {
-    Waiting(Transport& t, std::string_view object) : transport(t) {
-      transport.set_waits_for([object] { return "'" + std::string(object) + "' lets it go on"; });
-    }
-    ~Waiting() { transport.set_waits_for({}); }
-    Transport& transport;
-  } const waiting(transport_, object);
+  const waiting_for note(transport_, [object] { return "'" + std::string(object) + "' lets it go on"; });
   transport_.pause();
 }
 

@@ -32,14 +32,6 @@ void mixed_words::create(std::uint64_t words, std::string terms) {
   join();
 }
 
-std::vector<NodeId> mixed_words::peers() const {
-  if (!ready()) throw setup_error("'" + full_name() + "' is pushed to all before it is ready (wait_for_ready)");
-  std::vector<NodeId> nodes;
-  for (NodeId node = 0; node < num_nodes(); ++node)
-    if (node != my_node() && reaches(region_, node)) nodes.push_back(node);
-  return nodes;
-}
-
 void mixed_words::store_words(std::uint64_t first, std::span<const std::uint64_t> words) {
   transport().store_bytes(at(first), std::as_bytes(words));
 }

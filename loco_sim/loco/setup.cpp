@@ -130,11 +130,8 @@ void setup::handle_connect(NodeId from, const setup_message& message) {
 
 template <typename Ready>
 void setup::wait_until(Ready ready, const std::function<const channel*()>& missing) {
-  struct Note {
-    Transport& transport;
-    ~Note() { transport.set_waits_for({}); }
-  } const note{transport_};
-  transport_.set_waits_for([&missing] { return missing() == nullptr ? "channels are ready" : missing()->missing(); });
+  const waiting_for note(transport_,
+                         [&missing] { return missing() == nullptr ? "channels are ready" : missing()->missing(); });
   while (true) {
     transport_.flag_load(changed_);  // looked at before the state, so that no change is missed
     {

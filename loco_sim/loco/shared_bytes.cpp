@@ -83,11 +83,7 @@ void shared_bytes::push_part(std::uint64_t offset, std::uint64_t bytes, std::spa
 }
 
 const std::vector<NodeId>& shared_bytes::peers() {
-  std::call_once(peers_known_, [this] {  // threads of a node may come here together
-    if (!ready()) throw setup_error("'" + full_name() + "' is pushed to all before it is ready (wait_for_ready)");
-    for (NodeId node = 0; node < num_nodes(); ++node)
-      if (node != my_node() && reaches(region_, node)) peers_.push_back(node);
-  });
+  std::call_once(peers_known_, [this] { peers_ = all_peers(region_); });  // threads of a node may come here together
   return peers_;
 }
 

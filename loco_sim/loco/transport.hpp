@@ -186,4 +186,18 @@ class Transport {
   bool has_manager_ = false;
 };
 
+/// Says what the calling thread waits for (Transport::set_waits_for) as long as it lives.
+class waiting_for {
+ public:
+  waiting_for(Transport& transport, std::function<std::string()> what) : transport_(transport) {
+    transport_.set_waits_for(std::move(what));
+  }
+  waiting_for(const waiting_for&) = delete;
+  waiting_for& operator=(const waiting_for&) = delete;
+  ~waiting_for() { transport_.set_waits_for({}); }
+
+ private:
+  Transport& transport_;
+};
+
 }  // namespace loco

@@ -57,7 +57,7 @@ class var_array : private shared_bytes {
  private:
   static constexpr std::uint64_t kLine = 64;
   static constexpr std::uint64_t kBytes = value_words<T>::kWords * kWord;
-  static constexpr std::uint64_t kStride = kBytes < kLine ? kBytes : (kBytes + kLine - 1) / kLine * kLine;
+  static constexpr std::uint64_t kStride = kBytes < kLine ? kBytes : round_up(kBytes, kLine);
 
   [[noreturn]] void refuse(std::size_t i) const {
     throw std::out_of_range("'" + full_name() + "': node " + std::to_string(my_node()) + " has no element " +

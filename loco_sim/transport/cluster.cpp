@@ -193,8 +193,10 @@ void SimulatedCluster::run() {
 void SimulatedCluster::stop_nodes() {
   if (system_.idle()) return;
   for (; stopped_ < config_.stops.size() && config_.stops[stopped_].at <= system_.next_time(); ++stopped_) {
+    const NodeId node = config_.stops[stopped_].node;
+    system_.power_off(node);
     for (const auto& thread : threads_) {
-      if (thread->node != config_.stops[stopped_].node || thread->halted) continue;
+      if (thread->node != node || thread->halted) continue;
       thread->halted = true;
       if (thread->ended || thread->service) continue;
       thread->ended = true;

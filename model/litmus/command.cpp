@@ -139,11 +139,12 @@ class Command {
     };
     if (!options_.witness.empty()) {
       const auto w = witness(p, parse_outcome(p, options_.witness), o);
-      if (w)
+      if (w) {
         tell(*w);
-      else
-        out_ << p.name << ": " << options_.witness << ' '
-             << (why_no_candidate(p, o).decided ? "is not possible" : why_no_candidate(p, o).text) << '\n';
+      } else {
+        const NoCandidate none = why_no_candidate(p, o);
+        out_ << p.name << ": " << options_.witness << ' ' << (none.decided ? "is not possible" : none.text) << '\n';
+      }
       ok_ = ok_ && w.has_value();
     }
     if (!options_.explain.empty()) {

@@ -217,6 +217,21 @@ check: []
   CHECK_THROWS_WITH(refused("check: []", "schedule: random"), contains_text("so that hosts can stop"));
 }
 
+TEST_CASE("the NIC of a host that stops repeats nothing and completes nothing") {
+  // 64 KiB take 21 us at 25 Gb/s: the first message of h1 is still on its way. None that arrives takes 200 us.
+  const loco::RunResult r = loco::run(loco::scenario::parse_scenario(R"(
+hardware: {base: cx5-roce-25g, nic: {ack_timeout: 200us, retry_count: 7}}
+topology: {kind: star, nodes: 3}
+fabric: {failures: [{host: h1, stops: 20us}]}
+workload: {kind: traffic, pattern: incast, size: 64KiB, count: 4, outstanding: 1}
+check: []
+)",
+                                                                     "stops.yaml"));
+  CHECK(r.counters.completions == 4);  // h2's messages
+  CHECK(r.counters.timeouts == 0);
+  CHECK(r.counters.retransmissions == 0);
+}
+
 TEST_CASE("a workload that needs a host which stops ends with an error that names it") {
   for (const std::string workload :
        {"{kind: quickstart}", "{kind: barrier}", "{kind: lock}", "{kind: transactions}", "{kind: message_passing}",
