@@ -1,6 +1,6 @@
 #include "model/trace_codec.hpp"
 
-#include <boost/crc.hpp>
+#include <zlib.h>
 
 #include "model/trace_io.hpp"
 
@@ -29,9 +29,7 @@ std::string_view name(Tag tag) {
 }
 
 std::uint32_t checksum(std::string_view bytes) {
-  boost::crc_32_type crc;
-  crc.process_bytes(bytes.data(), bytes.size());
-  return crc.checksum();
+  return static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 void Reader::fail(std::uint64_t offset, const char* what, const char* problem) {
