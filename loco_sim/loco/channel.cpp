@@ -22,8 +22,7 @@ channel::channel(manager& mgr, std::string_view name, expect_num expected)
       transport_(mgr.transport()),
       name_(name),
       expected_(expected),
-      connected_to_(mgr.transport().num_nodes(), false),
-      answered_(mgr.transport().num_nodes(), false) {
+      peers_(places()) {
   require_simple(name);
   manager_.setup_service().add(*this);
 }
@@ -33,8 +32,7 @@ channel::channel(channel& parent, std::string_view name, expect_num expected)
       transport_(parent.transport_),
       name_(parent.name_ + "/" + std::string(name)),
       expected_(expected),
-      connected_to_(parent.num_nodes(), false),
-      answered_(parent.num_nodes(), false) {
+      peers_(places()) {
   require_simple(name);
   manager_.setup_service().add(*this);
 }
@@ -43,6 +41,7 @@ channel::~channel() { manager_.setup_service().remove(*this); }
 
 void channel::join() {
   require_peers();
+  regions_.shrink_to_fit();
   manager_.setup_service().join(*this);
 }
 
@@ -64,7 +63,7 @@ void channel::wait_for_ready() { manager_.setup_service().wait_for_ready(*this);
 std::string channel::missing() const {
   std::vector<NodeId> nodes;
   for (NodeId node = 0; node < num_nodes(); ++node)
-    if (joins(node) && !(connected_to_[node] && answered_[node])) nodes.push_back(node);
+    if (joins(node) && !(peers_[place_of(node)].connected && peers_[place_of(node)].answered)) nodes.push_back(node);
   return "'" + name_ + "' has " + std::to_string(expected_.peers) + " peer(s); not joined by node(s) " + list_of(nodes);
 }
 
@@ -78,7 +77,7 @@ channel::RegionIndex channel::region_named(std::string_view name, std::uint64_t 
   require_simple(name);
   const auto found = std::ranges::find(regions_, name, &NamedRegion::name);
   if (found == regions_.end()) {
-    std::vector<std::optional<Region>> unknown(expected_.only ? 1 : num_nodes());
+    std::vector<std::optional<Region>> unknown(places());
     regions_.push_back({std::string(name), std::nullopt, false, std::nullopt, size, std::move(unknown)});
     return regions_.size() - 1;
   }
@@ -170,14 +169,14 @@ std::vector<region_offer> channel::offers(const std::vector<region_request>& req
   return result;
 }
 
-void channel::accept(NodeId peer, const std::vector<region_offer>& offered) {
+void channel::accept(NodeId from, const std::vector<region_offer>& offered) {
   for (const auto& offer : offered) {
     Region region = offer.region;
-    region.node = peer;
+    region.node = from;
     const auto found = std::ranges::find(regions_, offer.name, &NamedRegion::name);
-    if (found != regions_.end()) found->remote[place_of(peer)] = region;
+    if (found != regions_.end()) found->remote[place_of(from)] = region;
   }
-  connected_to_[peer] = true;
+  peers_[place_of(from)].connected = true;
   ++connected_;
 }
 

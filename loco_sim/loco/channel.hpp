@@ -8,6 +8,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -84,14 +85,17 @@ class channel {
 
   /// What this endpoint and those that join it must say alike besides the regions, in words: "owned by node 2".
   void set_terms(std::string terms) { terms_ = std::move(terms); }
-  void on_join(Callback callback) { on_join_ = std::move(callback); }
-  void on_connect(Callback callback) { on_connect_ = std::move(callback); }
+  void on_join(Callback callback) { callbacks().join = std::move(callback); }
+  void on_connect(Callback callback) { callbacks().connect = std::move(callback); }
+  /// Before join(): how many peers must connect, where the constructor could not say.
+  void expect_peers(std::uint32_t peers) { expected_.peers = peers; }
 
   /// Tells the peers that this endpoint exists. Last act of a derived class's constructor.
   void join();
 
  private:
   friend class setup;
+  friend class shared_region;
 
   struct NamedRegion {
     std::string name;
@@ -99,7 +103,17 @@ class channel {
     bool expected = false;
     std::optional<NodeId> only_from;  ///< expected of this peer only
     std::uint64_t size = 0;
-    std::vector<std::optional<Region>> remote;  ///< by node, or that of the only one
+    std::vector<std::optional<Region>> remote;  ///< by place_of(node)
+  };
+  /// What this endpoint knows of a peer's.
+  struct Peer {
+    bool connected = false;
+    bool answered = false;  ///< its join
+  };
+  /// Few endpoints have any.
+  struct Callbacks {
+    Callback join;
+    Callback connect;
   };
 
   /// Ready, sub-channels apart.
@@ -110,8 +124,14 @@ class channel {
   [[nodiscard]] bool joins(NodeId node) const {
     return node != my_node() && node < num_nodes() && expected_.only.value_or(node) == node;
   }
-  /// Where NamedRegion::remote has the copy of a node that this endpoint is joined with.
+  /// Where what is kept by peer has a node that this endpoint is joined with.
   [[nodiscard]] std::size_t place_of(NodeId node) const { return expected_.only ? 0 : node; }
+  [[nodiscard]] std::size_t places() const { return expected_.only ? 1 : num_nodes(); }
+  [[nodiscard]] Peer& peer(NodeId node) { return peers_[place_of(node)]; }
+  [[nodiscard]] Callbacks& callbacks() {
+    if (!callbacks_) callbacks_ = std::make_unique<Callbacks>();
+    return *callbacks_;
+  }
   /// A node's copy, once it is known.
   [[nodiscard]] const std::optional<Region>& copy_of(const NamedRegion& region, NodeId node) const;
   RegionIndex region_named(std::string_view name, std::uint64_t size);
@@ -119,7 +139,7 @@ class channel {
   /// Empty when this endpoint provides what is asked for, else what is wrong.
   [[nodiscard]] std::string mismatch(NodeId peer, const setup_message& join) const;
   [[nodiscard]] std::vector<region_offer> offers(const std::vector<region_request>& requests) const;
-  void accept(NodeId peer, const std::vector<region_offer>& offers);
+  void accept(NodeId from, const std::vector<region_offer>& offers);
 
   manager& manager_;
   Transport& transport_;
@@ -127,13 +147,11 @@ class channel {
   expect_num expected_;
   std::string terms_;
   std::vector<NamedRegion> regions_;
-  std::vector<bool> connected_to_;  ///< by node
-  std::vector<bool> answered_;      ///< by node: its join has been answered
+  std::vector<Peer> peers_;  ///< by place_of(node)
   std::uint32_t connected_ = 0;
   std::uint32_t joined_by_ = 0;
   bool joined_ = false;
-  Callback on_join_;
-  Callback on_connect_;
+  std::unique_ptr<Callbacks> callbacks_;
 };
 
 }  // namespace loco

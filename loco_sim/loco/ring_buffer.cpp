@@ -37,14 +37,15 @@ ring_options ring_buffer::filled(ring_options options) const {
   return options;
 }
 
-expect_num ring_buffer::peers() const {
-  if (my_node() != writer_) return {1, partner(my_node(), writer_)};
+std::uint32_t ring_buffer::peers() const {
+  if (my_node() != writer_) return 1;
   const auto readers = static_cast<std::uint32_t>(options_.readers.size());
-  return {std::ranges::binary_search(options_.readers, writer_) ? readers - 1 : readers};
+  return std::ranges::binary_search(options_.readers, writer_) ? readers - 1 : readers;
 }
 
 std::vector<NodeId> ring_buffer::tail_owners() const {
   std::vector<NodeId> owners;
+  owners.reserve(tails());
   for (const NodeId node : options_.readers) owners.insert(owners.end(), options_.threads_per_node, node);
   return owners;
 }
@@ -53,6 +54,8 @@ void ring_buffer::start() {
   const auto me = std::ranges::lower_bound(options_.readers, my_node());
   if (me != options_.readers.end() && *me == my_node())
     first_tail_ = static_cast<std::size_t>(me - options_.readers.begin()) * options_.threads_per_node;
+  set_terms("written by node " + std::to_string(writer_) + ", tails " + owners_text(tail_owners()));
+  expect_peers(peers());
   if (my_node() == writer_) {
     for (std::uint32_t i = 0; i < options_.heads; ++i) under_way_.push_back(std::make_unique<ack_key>(mgr()));
   } else {
@@ -66,9 +69,13 @@ ring_buffer::ring_buffer(manager& mgr, std::string_view name, NodeId writer, rin
       writer_(writer),
       options_(filled(std::move(options))),
       cells_count_(options_.bytes / kCell),
-      cells_(*this, "cells", options_.bytes, peers()),
-      heads_(*this, "heads", std::vector<NodeId>(options_.heads, writer), peers()),
-      tails_(*this, "tails", tail_owners(), peers(), my_node() == writer ? ArrayUse::all : ArrayUse::own) {
+      cells_name_(full_name() + "/cells"),
+      cells_(*this, cells_name_, "cells", options_.bytes),
+      heads_region_(*this, full_name(), "heads", Positions::bytes_of(options_.heads)),
+      tails_region_(*this, full_name(), "tails", Positions::bytes_of(tails())),
+      heads_(heads_region_, full_name() + "/heads", std::vector<NodeId>(options_.heads, writer)),
+      tails_(tails_region_, full_name() + "/tails", tail_owners(),
+             my_node() == writer ? ArrayUse::all : ArrayUse::own) {
   start();
 }
 
@@ -77,9 +84,13 @@ ring_buffer::ring_buffer(channel& parent, std::string_view name, NodeId writer, 
       writer_(writer),
       options_(filled(std::move(options))),
       cells_count_(options_.bytes / kCell),
-      cells_(*this, "cells", options_.bytes, peers()),
-      heads_(*this, "heads", std::vector<NodeId>(options_.heads, writer), peers()),
-      tails_(*this, "tails", tail_owners(), peers(), my_node() == writer ? ArrayUse::all : ArrayUse::own) {
+      cells_name_(full_name() + "/cells"),
+      cells_(*this, cells_name_, "cells", options_.bytes),
+      heads_region_(*this, full_name(), "heads", Positions::bytes_of(options_.heads)),
+      tails_region_(*this, full_name(), "tails", Positions::bytes_of(tails())),
+      heads_(heads_region_, full_name() + "/heads", std::vector<NodeId>(options_.heads, writer)),
+      tails_(tails_region_, full_name() + "/tails", tail_owners(),
+             my_node() == writer ? ArrayUse::all : ArrayUse::own) {
   start();
 }
 

@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "loco_sim/loco/channel.hpp"
-#include "loco_sim/loco/shared_bytes.hpp"
+#include "loco_sim/loco/shared_region.hpp"
 #include "loco_sim/loco/var.hpp"
 #include "loco_sim/loco/var_array.hpp"
 
@@ -86,6 +86,8 @@ class ring_buffer : public channel {
   static constexpr std::uint64_t kCell = 8;  ///< bytes
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 
+  using Positions = owned_parts<std::uint64_t>;
+
   struct seat {
     std::size_t index = 0;    ///< of the thread's tail
     std::uint64_t tail = 0;   ///< the thread's own knowledge of it
@@ -94,7 +96,8 @@ class ring_buffer : public channel {
   };
 
   [[nodiscard]] ring_options filled(ring_options options) const;
-  [[nodiscard]] expect_num peers() const;
+  [[nodiscard]] std::uint32_t peers() const;
+  [[nodiscard]] std::size_t tails() const { return options_.readers.size() * options_.threads_per_node; }
   [[nodiscard]] std::vector<NodeId> tail_owners() const;
   void start();
   [[nodiscard]] seat& my_seat();
@@ -112,9 +115,12 @@ class ring_buffer : public channel {
   ring_options options_;                   ///< with the readers' names where the writer is: others need them no more
   std::optional<std::size_t> first_tail_;  ///< of this node's threads, if it reads
   std::uint64_t cells_count_;              ///< S of the paper
-  shared_bytes cells_;
-  var_array<std::uint64_t> heads_;
-  var_array<std::uint64_t> tails_;
+  std::string cells_name_;
+  shared_region cells_;
+  shared_region heads_region_;
+  shared_region tails_region_;
+  Positions heads_;
+  Positions tails_;
 
   std::vector<std::unique_ptr<ack_key>> under_way_;  ///< by head: d of the paper
   std::uint64_t sent_ = 0;                           ///< the writer's own knowledge of the head

@@ -105,25 +105,25 @@ void setup::answer(channel& endpoint, NodeId from, const setup_message& message)
   }
   send(from,
        {.kind = setup_message::Kind::connect, .channel = message.channel, .offers = endpoint.offers(message.requests)});
-  if (endpoint.joins(from) && !endpoint.answered_[from]) {
-    endpoint.answered_[from] = true;
+  if (endpoint.joins(from) && !endpoint.peer(from).answered) {
+    endpoint.peer(from).answered = true;
     ++endpoint.joined_by_;
     if (endpoint.connected()) news_ = true;
   }
-  if (endpoint.on_join_) {
-    endpoint.on_join_(from);
+  if (endpoint.callbacks_ && endpoint.callbacks_->join) {
+    endpoint.callbacks_->join(from);
     news_ = true;
   }
 }
 
 void setup::handle_connect(NodeId from, const setup_message& message) {
   const auto found = endpoints_.find(message.channel);
-  if (found == endpoints_.end() || !found->second->joins(from) || found->second->connected_to_[from]) return;
+  if (found == endpoints_.end() || !found->second->joins(from) || found->second->peer(from).connected) return;
   channel& endpoint = *found->second;
   endpoint.accept(from, message.offers);
   news_ = endpoint.connected();
-  if (endpoint.on_connect_) {
-    endpoint.on_connect_(from);
+  if (endpoint.callbacks_ && endpoint.callbacks_->connect) {
+    endpoint.callbacks_->connect(from);
     news_ = true;
   }
 }

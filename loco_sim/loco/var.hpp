@@ -34,7 +34,7 @@ struct value_words {
     return result;
   }
   /// The value of a part of a shared variable.
-  [[nodiscard]] static T load(shared_bytes& from, const shared_bytes::part& of) {
+  [[nodiscard]] static T load(shared_region& from, const shared_region::part& of) {
     Words held{};
     if constexpr (kAtomic)
       held[0] = from.load_word(of);
@@ -42,7 +42,7 @@ struct value_words {
       from.load_bytes(of, std::as_writable_bytes(std::span(held)));
     return value(held);
   }
-  static void store(shared_bytes& to, const shared_bytes::part& of, const T& value) {
+  static void store(shared_region& to, const shared_region::part& of, const T& value) {
     const Words held = value_words::of(value);
     if constexpr (kAtomic)
       to.store_word(of, held[0]);
@@ -76,13 +76,13 @@ void require_owner(std::string_view variable, NodeId owner, NodeId node);
 /// The terms of variables with owners: "owned by node 2", "owned by nodes 0, 1"; with very many, a checksum of them.
 [[nodiscard]] std::string owners_text(std::span<const NodeId> owners);
 
-/// A part of shared bytes that one node writes: all of them for owned_var, an element of an array for var_array.
+/// A part of a shared region that one node writes: all of them for owned_var, an element of an array for var_array.
 template <typename T>
 class owned_part {
  public:
   static constexpr bool kAtomic = value_words<T>::kAtomic;
 
-  owned_part(shared_bytes& bytes, std::string name, std::uint64_t offset, NodeId owner)
+  owned_part(shared_region& bytes, std::string name, std::uint64_t offset, NodeId owner)
       : bytes_(bytes), name_(std::move(name)), offset_(offset), owner_(owner) {}
 
   [[nodiscard]] const std::string& full_name() const { return name_; }
@@ -108,14 +108,14 @@ class owned_part {
   void push_broadcast(ack_key& key) { push(bytes_.peers(), &key); }
   /// Gets the owner's value into the local copy; nothing to do for the owner.
   void pull(ack_key& key) {
-    if (bytes_.my_node() != owner_) bytes_.pull(self(), owner_, key);
+    if (bytes_.endpoint().my_node() != owner_) bytes_.pull(self(), owner_, key);
   }
 
  private:
-  [[nodiscard]] shared_bytes::part self() const { return {name_, offset_, value_words<T>::kWords * kWord}; }
-  void require_mine() const { require_owner(name_, owner_, bytes_.my_node()); }
+  [[nodiscard]] shared_region::part self() const { return {name_, offset_, value_words<T>::kWords * kWord}; }
+  void require_mine() const { require_owner(name_, owner_, bytes_.endpoint().my_node()); }
 
-  shared_bytes& bytes_;
+  shared_region& bytes_;
   std::string name_;
   std::uint64_t offset_;
   NodeId owner_;
@@ -128,12 +128,12 @@ class owned_var : private shared_bytes, public owned_part<T> {
  public:
   owned_var(manager& mgr, std::string_view name, NodeId owner)
       : shared_bytes(mgr, name, kBytes, owners_text(std::span(&owner, 1))),
-        Part(static_cast<shared_bytes&>(*this), std::string(name), 0, owner) {
+        Part(static_cast<shared_region&>(*this), std::string(name), 0, owner) {
     require_node(owner, "the owner");
   }
   owned_var(channel& parent, std::string_view name, NodeId owner, expect_num expected)
       : shared_bytes(parent, name, kBytes, expected, owners_text(std::span(&owner, 1))),
-        Part(static_cast<shared_bytes&>(*this), shared_bytes::full_name(), 0, owner) {
+        Part(static_cast<shared_region&>(*this), shared_bytes::full_name(), 0, owner) {
     require_node(owner, "the owner");
   }
 

@@ -1,6 +1,7 @@
 // An array of owned variables, each with its own owner: a shared state table (SST; Jha et al. 2017, 2019; LOCO paper,
 // Section 2.2 and Fig. 18). Element k is named as the sub-channel "ov<k>".
 //
+// owned_parts are the elements alone, in a shared region of some channel; var_array is a channel of its own for them.
 // All elements are in one region a node, exchanged once for each pair of nodes: as channels of their own, n elements
 // of n nodes would take n^3 set-up messages. The size of the region and the owners are compared, so that two nodes
 // whose arrays have different lengths or owners are told so. Elements of a cache line or more start on a cache line.
@@ -23,24 +24,25 @@ namespace loco {
 enum class ArrayUse : std::uint8_t { all, own };
 
 template <typename T>
-class var_array : private shared_bytes {
+class owned_parts {
  public:
   using Element = owned_part<T>;
 
-  /// One element for each entry of `owners`.
-  var_array(channel& parent, std::string_view name, std::span<const NodeId> owners, expect_num expected,
-            ArrayUse use = ArrayUse::all)
-      : shared_bytes(parent, name, owners.size() * kStride, expected, owners_text(owners)), use_(use) {
-    create(owners);
-  }
-  var_array(manager& mgr, std::string_view name, std::span<const NodeId> owners)
-      : shared_bytes(mgr, name, owners.size() * kStride, owners_text(owners)) {
-    create(owners);
-  }
+  /// Of the region that they need.
+  [[nodiscard]] static constexpr std::uint64_t bytes_of(std::size_t elements) { return elements * kStride; }
 
-  using shared_bytes::full_name;
-  using shared_bytes::ready;
-  using shared_bytes::wait_for_ready;
+  /// One element for each entry of `owners`, which are nodes, "<name>/ov<k>", all in `bytes`.
+  owned_parts(shared_region& bytes, std::string_view name, std::span<const NodeId> owners, ArrayUse use = ArrayUse::all)
+      : bytes_(bytes), use_(use) {
+    const NodeId me = bytes.endpoint().my_node();
+    const bool own = use == ArrayUse::own;
+    elements_.reserve(own ? static_cast<std::size_t>(std::ranges::count(owners, me)) : owners.size());
+    for (std::size_t i = 0; i < owners.size(); ++i) {
+      if (own && owners[i] != me) continue;
+      if (own) own_.push_back(i);
+      elements_.emplace_back(bytes, std::string(name) + "/ov" + std::to_string(i), i * kStride, owners[i]);
+    }
+  }
 
   /// Of the elements that this node has, which iteration visits.
   [[nodiscard]] std::size_t size() const { return elements_.size(); }
@@ -60,25 +62,44 @@ class var_array : private shared_bytes {
   static constexpr std::uint64_t kStride = kBytes < kLine ? kBytes : round_up(kBytes, kLine);
 
   [[noreturn]] void refuse(std::size_t i) const {
-    throw std::out_of_range("'" + full_name() + "': node " + std::to_string(my_node()) + " has no element " +
-                            std::to_string(i) + ", but " + std::to_string(elements_.size()));
+    throw std::out_of_range("'" + std::string(bytes_.name()) + "': node " +
+                            std::to_string(bytes_.endpoint().my_node()) + " has no element " + std::to_string(i) +
+                            ", but " + std::to_string(elements_.size()));
   }
 
-  void create(std::span<const NodeId> owners) {
-    const bool own = use_ == ArrayUse::own;
-    elements_.reserve(own ? static_cast<std::size_t>(std::ranges::count(owners, my_node())) : owners.size());
-    for (std::size_t i = 0; i < owners.size(); ++i) {
-      require_node(owners[i], "an owner");
-      if (own && owners[i] != my_node()) continue;
-      if (own) own_.push_back(i);
-      elements_.emplace_back(static_cast<shared_bytes&>(*this), full_name() + "/ov" + std::to_string(i), i * kStride,
-                             owners[i]);
-    }
-  }
-
-  ArrayUse use_ = ArrayUse::all;
+  shared_region& bytes_;
+  ArrayUse use_;
   std::vector<std::size_t> own_;  // which ones elements_ has, when these are not all
   std::vector<Element> elements_;
+};
+
+template <typename T>
+class var_array : private shared_bytes, public owned_parts<T> {
+  using Parts = owned_parts<T>;
+
+ public:
+  /// One element for each entry of `owners`.
+  var_array(channel& parent, std::string_view name, std::span<const NodeId> owners, expect_num expected)
+      : shared_bytes(parent, name, Parts::bytes_of(owners.size()), expected, owners_text(owners)),
+        Parts(static_cast<shared_region&>(*this), full_name(), owners) {
+    require_nodes(owners);
+  }
+  var_array(manager& mgr, std::string_view name, std::span<const NodeId> owners)
+      : shared_bytes(mgr, name, Parts::bytes_of(owners.size()), owners_text(owners)),
+        Parts(static_cast<shared_region&>(*this), full_name(), owners) {
+    require_nodes(owners);
+  }
+
+  using shared_bytes::full_name;
+  using shared_bytes::ready;
+  using shared_bytes::wait_for_ready;
+
+  using Parts::size;
+
+ private:
+  void require_nodes(std::span<const NodeId> owners) const {
+    for (const NodeId owner : owners) require_node(owner, "an owner");
+  }
 };
 
 }  // namespace loco

@@ -337,10 +337,13 @@ TEST_CASE("an array of owned variables has one owner an element") {
 TEST_CASE("a node may have its own elements of an array alone") {
   struct table : loco::channel {
     table(loco::manager& mgr, std::span<const loco::NodeId> owners, loco::ArrayUse use)
-        : channel(mgr, "t", {}), of(*this, "of", owners, loco::expect_num{mgr.num_nodes() - 1}, use) {
+        : channel(mgr, "t", loco::expect_num{mgr.num_nodes() - 1}),
+          words(*this, full_name(), "words", 8 * owners.size()),
+          of(words, full_name() + "/of", owners, use) {
       join();
     }
-    loco::var_array<std::uint64_t> of;
+    loco::shared_region words;
+    loco::owned_parts<std::uint64_t> of;
   };
   ThreadCluster cluster(2);
   cluster.run([](loco::Transport& transport) {

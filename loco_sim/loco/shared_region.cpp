@@ -1,0 +1,81 @@
+#include "loco_sim/loco/shared_region.hpp"
+
+#include "loco_sim/loco/ack_key.hpp"
+#include "loco_sim/loco/call_scope.hpp"
+#include "loco_sim/loco/manager.hpp"
+
+namespace loco {
+
+shared_region::shared_region(channel& endpoint, std::string_view name, std::string_view region, std::uint64_t size)
+    : endpoint_(endpoint),
+      name_(name),
+      region_(endpoint.symmetric_region(region, size)),
+      base_(endpoint.local(region_).base),
+      size_(size) {}
+
+void shared_region::load_bytes(const part& of, std::span<std::byte> out) {
+  const call_scope call(endpoint_.transport(), {.library = "sv", .method = "read", .object = of.name});
+  endpoint_.transport().load_bytes(base_ + of.offset, out);
+}
+
+void shared_region::store_bytes(const part& of, std::span<const std::byte> in) {
+  const call_scope call(endpoint_.transport(), {.library = "sv", .method = "write", .object = of.name});
+  endpoint_.transport().store_bytes(base_ + of.offset, in);
+}
+
+std::uint64_t shared_region::load_word(const part& of) {
+  call_scope call(endpoint_.transport(), {.library = "sv", .method = "read", .object = of.name});
+  const std::uint64_t value = endpoint_.transport().load(base_ + of.offset);
+  call.set_result(value);
+  return value;
+}
+
+void shared_region::store_word(const part& of, std::uint64_t value) {
+  const call_scope call(endpoint_.transport(), {.library = "sv", .method = "write", .object = of.name, .argument = value});
+  endpoint_.transport().store(base_ + of.offset, value);
+}
+
+void shared_region::push(const part& of, std::span<const NodeId> nodes, ack_key* key) {
+  const call_scope call(endpoint_.transport(), {.library = "sv",
+                                      .method = "bcast",
+                                      .object = of.name,
+                                      .work_id = key == nullptr ? 0 : key->work_id(),
+                                      .nodes = nodes});
+  for (const NodeId node : nodes) endpoint_.mgr().put(base_ + of.offset, copy(node), of.offset, of.bytes, key);
+}
+
+void shared_region::pull(const part& of, NodeId node, ack_key& key) {
+  endpoint_.mgr().get(base_ + of.offset, copy(node), of.offset, of.bytes, &key);
+}
+
+void shared_region::load_part(std::uint64_t offset, std::span<std::byte> out) {
+  load_bytes({name_, offset, out.size()}, out);
+}
+
+void shared_region::store_part(std::uint64_t offset, std::span<const std::byte> in) {
+  store_bytes({name_, offset, in.size()}, in);
+}
+
+void shared_region::load_bytes(std::span<std::byte> out) { load_bytes(whole(), out); }
+void shared_region::store_bytes(std::span<const std::byte> in) { store_bytes(whole(), in); }
+std::uint64_t shared_region::load_word() { return load_word(whole()); }
+void shared_region::store_word(std::uint64_t value) { store_word(whole(), value); }
+
+void shared_region::push(std::span<const NodeId> nodes, ack_key* key) { push(whole(), nodes, key); }
+
+void shared_region::push_part(std::uint64_t offset, std::uint64_t bytes, std::span<const NodeId> nodes, ack_key* key) {
+  push({name_, offset, bytes}, nodes, key);
+}
+
+const std::vector<NodeId>& shared_region::peers() {
+  std::call_once(peers_known_, [this] { peers_ = endpoint_.all_peers(region_); });  // threads of a node may come here together
+  return peers_;
+}
+
+void shared_region::push_broadcast() { push(peers()); }
+
+void shared_region::push_broadcast(ack_key& key) { push(peers(), &key); }
+
+void shared_region::pull(NodeId node, ack_key& key) { pull(whole(), node, key); }
+
+}  // namespace loco
