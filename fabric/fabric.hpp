@@ -25,6 +25,7 @@
 #include "fabric/network.hpp"
 #include "fabric/options.hpp"
 #include "fabric/packet.hpp"
+#include "fabric/route_time.hpp"
 #include "sim/event_queue.hpp"
 #include "sim/ring.hpp"
 #include "sim/rng.hpp"
@@ -90,7 +91,16 @@ struct FlowStart {
   NodeId source = 0;
   NodeId destination = 0;
   std::uint64_t bytes = 0;  ///< on the wire
+  Burst burst{};            ///< the packets that it stands for
   bool operator==(const FlowStart&) const = default;
+};
+
+/// Flow model: what the route of a flow makes of it, when that has left its source.
+struct FlowEnd {
+  sim::Duration latency{};    ///< its last byte is handed over so much later,
+  sim::Duration last{};       ///< and no earlier than its last packet alone would be, from when that was at the port
+  sim::BitsPerSecond rate{};  ///< of the narrowest link; 0: no limit
+  bool operator==(const FlowEnd&) const = default;
 };
 
 class Fabric {
@@ -116,8 +126,10 @@ class Fabric {
   /// there. What is sent next on the lane is taken for it. Does nothing when that is announced already.
   void announce(sim::SimTime now, sim::Duration latency, const Packet& packet);
   std::optional<FlowStart> take_start();
-  /// The lane's flow has left its source; its last byte arrives, and is handed over, `latency` later.
-  void flow_ended(sim::EventQueue& events, std::uint32_t lane, sim::SimTime now, sim::Duration latency);
+  /// The lane's flow has left its source.
+  void flow_ended(sim::EventQueue& events, std::uint32_t lane, sim::SimTime now, const FlowEnd& end);
+  /// The rate of the narrowest link on the way of a message that has come; 0: no limit.
+  [[nodiscard]] sim::BitsPerSecond flow_rate(const Packet& packet) const;
 
   /// Is the port of this host paused? Then its NIC should not send, but ask to be told by a kEventResumed.
   [[nodiscard]] bool paused(NodeId host) const;
@@ -186,9 +198,9 @@ class Fabric {
 
   // flows.cpp
   struct FlowLane {
-    sim::Ring<Entry> waiting{};  // the first one's flow is under way; `at`: ready to leave
+    sim::Ring<Entry> waiting{};  // the first one's flow is under way; `at`: its last packet is at the port
     std::uint32_t open = kNone;  // the packet of the message that is announced but not sent
-    sim::Duration latency{};     // of the last flow that ended
+    FlowEnd end{};               // of the last flow that ended
     bool operator==(const FlowLane&) const = default;
   };
   void send_flow(sim::EventQueue& events, sim::SimTime at, const Packet& packet);

@@ -6,6 +6,17 @@
 
 namespace loco::fabric {
 
+namespace {
+/// Extension headers, which the first packet has, are left out of a message of several.
+Burst burst_of(const Packet& packet, const FlowOptions& flow) {
+  const std::uint64_t mtu = flow.mtu.count;
+  if (packet.length <= mtu) return {.packets = 1, .full = packet.wire, .last = packet.wire};
+  return {.packets = (packet.length + mtu - 1) / mtu,
+          .full = static_cast<std::uint32_t>(mtu + flow.overhead.count),
+          .last = static_cast<std::uint32_t>((packet.length - 1) % mtu + 1 + flow.overhead.count)};
+}
+}  // namespace
+
 void Fabric::announce(sim::SimTime now, sim::Duration latency, const Packet& packet) {
   if (packet.source == packet.destination) return;
   FlowLane& flow = flows_[own_lane(packet)];
@@ -25,7 +36,8 @@ void Fabric::append_flow(sim::SimTime at, std::uint32_t lane, std::uint32_t slot
 void Fabric::start_flow(std::uint32_t lane, sim::SimTime at) {
   const Entry& entry = flows_[lane].waiting.front();
   const Packet& packet = packets_[entry.packet];
-  starts_.push_back({std::max(at, entry.at), lane, packet.source, packet.destination, entry.bytes});
+  starts_.push_back(
+      {std::max(at, entry.at), lane, packet.source, packet.destination, entry.bytes, burst_of(packet, config_.flow)});
 }
 
 /// An announced message is complete: its last packet still has to follow, even when the rest has gone.
@@ -39,20 +51,16 @@ void Fabric::send_flow(sim::EventQueue& events, sim::SimTime at, const Packet& p
   }
   const std::uint32_t slot = std::exchange(flow.open, kNone);
   packets_[slot] = packet;
-  const std::uint64_t mtu = config_.flow.mtu.count;
-  const std::uint64_t rest = packet.length == 0 ? 0 : (packet.length - 1) % mtu + 1;
-  const sim::Bytes tail{rest + config_.flow.overhead.count};
-  const sim::SimTime left = at + sim::transmission_time(tail, config_.link_rate);
   if (!flow.waiting.empty()) {
     Entry& last = flow.waiting[flow.waiting.size() - 1];
     if (last.packet == slot) {
-      last.at = left;
+      last.at = at;
       return;
     }
   }
   Lane& lane = lanes_[index];
   Entry& last = lane.entries[lane.entries.size() - 1];
-  last.at = std::max(last.at, left + flow.latency);
+  last.at = std::max(last.at, at + flow.end.last);
   arm(events, at, index);
 }
 
@@ -63,17 +71,20 @@ std::optional<FlowStart> Fabric::take_start() {
   return flow;
 }
 
-void Fabric::flow_ended(sim::EventQueue& events, std::uint32_t index, sim::SimTime now, sim::Duration latency) {
+void Fabric::flow_ended(sim::EventQueue& events, std::uint32_t index, sim::SimTime now, const FlowEnd& end) {
   FlowLane& flow = flows_[index];
   Entry entry = flow.waiting.front();
   flow.waiting.pop_front();
-  flow.latency = latency;
-  entry.at = std::max(now, entry.at) + latency;
+  flow.end = end;
+  entry.at = std::max(now + end.latency, entry.at + end.last);
   Lane& lane = lanes_[index];
   lane.entries.push_back(entry);
   ++lane.started;
   arm(events, now, index);
   if (!flow.waiting.empty()) start_flow(index, now);
 }
+
+/// A lane of several messages has one way: only datagrams go to many, and they are one packet each.
+sim::BitsPerSecond Fabric::flow_rate(const Packet& packet) const { return flows_[own_lane(packet)].end.rate; }
 
 }  // namespace loco::fabric

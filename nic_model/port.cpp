@@ -43,7 +43,7 @@ sim::Duration known_for(const Engine& engine, const fabric::Packet& packet) {
   const fabric::Config& network = engine.state.fabric.config();
   const std::uint64_t first = (network.flow.mtu + network.flow.overhead).count;
   if (!network.flow.enabled || packet.source == packet.destination || packet.wire <= first) return {};
-  return sim::transmission_time({packet.wire - first}, network.link_rate);
+  return sim::transmission_time({packet.wire - first}, engine.state.fabric.flow_rate(packet));
 }
 
 std::uint32_t crossed_ahead(const Engine& engine, const fabric::Packet& packet) {
@@ -51,7 +51,7 @@ std::uint32_t crossed_ahead(const Engine& engine, const fabric::Packet& packet) 
   if (!network.flow.enabled || packet.source == packet.destination) return 0;
   if (packet.length <= network.flow.mtu.count) return 0;
   const std::uint64_t pcie = engine.profile().pcie_rate.value;
-  const std::uint64_t link = network.link_rate.value;
+  const std::uint64_t link = engine.state.fabric.flow_rate(packet).value;
   const auto most = static_cast<std::uint32_t>(packet.length - network.flow.mtu.count);
   if (link == 0 || pcie >= link) return link == 0 ? 0 : most;
   __extension__ using Wide = unsigned __int128;

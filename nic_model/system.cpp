@@ -209,8 +209,8 @@ bool System::operator==(const System& other) const { return *state_ == *other.st
 
 std::optional<fabric::FlowStart> System::take_start() { return state_->fabric.take_start(); }
 
-void System::flow_ended(std::uint32_t lane, sim::SimTime now, sim::Duration latency) {
-  state_->fabric.flow_ended(state_->events, lane, now, latency);
+void System::flow_ended(std::uint32_t lane, sim::SimTime now, const fabric::FlowEnd& end) {
+  state_->fabric.flow_ended(state_->events, lane, now, end);
 }
 
 namespace {

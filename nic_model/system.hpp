@@ -125,7 +125,7 @@ class System {
 
   // --- the flow model (fabric/flow/flow_network.hpp): for whoever owns the network ----------------------------------
   std::optional<fabric::FlowStart> take_start();
-  void flow_ended(std::uint32_t lane, sim::SimTime now, sim::Duration latency);
+  void flow_ended(std::uint32_t lane, sim::SimTime now, const fabric::FlowEnd& end);
 
   // --- from outside the simulated threads ---------------------------------------------------------------------------
   /// Wakes every thread of the node that watches this key (Cpu::watch).

@@ -50,8 +50,8 @@ class FlowClient {
   virtual void step() = 0;
   /// A flow that is to start, at its `at` or at once; each is told once.
   virtual std::optional<FlowStart> take_start() = 0;
-  /// The running flow of the lane has left its source; the last byte needs `latency` more.
-  virtual void ended(std::uint32_t lane, sim::SimTime now, sim::Duration latency) = 0;
+  /// The running flow of the lane has left its source.
+  virtual void ended(std::uint32_t lane, sim::SimTime now, const FlowEnd& end) = 0;
 };
 
 class FlowNetwork {

@@ -5,12 +5,14 @@
 #include <exception>
 #include <filesystem>
 #include <fmt/format.h>
+#include <map>
 #include <memory>
 #include <simgrid/s4u.hpp>
 #include <utility>
 
 #include "fabric/flow/flow_network.hpp"
 #include "fabric/network.hpp"
+#include "fabric/route_time.hpp"
 #include "fabric/topology/routes.hpp"
 
 namespace loco::fabric {
@@ -23,6 +25,7 @@ struct Shape {
   explicit Shape(Network built) : network(std::move(built)), routes(network.graph) {}
   Network network;
   topology::Routes routes;
+  std::map<std::pair<NodeId, NodeId>, std::vector<LinkInfo>> hops{};  // of the routes that have been asked for
 };
 
 /// Links from host to host, as routing chooses them.
@@ -37,21 +40,22 @@ std::vector<topology::LinkId> path(const Network& network, const topology::Route
   return links;
 }
 
-/// What the last byte needs beyond the message's time on the slowest link: propagation, switches, and how far each hop
-/// lets the message come before it passes it on (docs/fabric.md, "A hop"; store and forward: one packet).
-std::int64_t latency_ps(const Network& network, const std::vector<topology::LinkId>& links, std::uint32_t packet,
-                        const Config& config) {
-  std::int64_t sum = 0;
-  for (const topology::LinkId id : links) {
-    const LinkInfo& link = network.links[id];
-    sum += network.graph.link(id).spec.delay.ps;
-    if (!link.to_switch) continue;
-    sum += config.switch_latency.ps + link.time(link.cut_through ? std::min(packet, kCutThroughBytes) : packet);
-  }
-  return sum;
+/// Alone, the message takes what the packet model takes; of that, its bytes on the narrowest link are SimGrid's part.
+FlowEnd end_of(const std::vector<LinkInfo>& route, const Config& config, const Burst& burst) {
+  const sim::BitsPerSecond rate = narrowest_rate(route);
+  return {.latency = burst_time(route, config.switch_latency, burst) - sim::transmission_time({burst.bytes()}, rate),
+          .last = burst_time(route, config.switch_latency, {.packets = 1, .full = burst.last, .last = burst.last}),
+          .rate = rate};
 }
 
-LatencyOf build_from_shape(const Config& config) {
+std::vector<LinkInfo> hops(const Network& network, const topology::Routes& routes, Routing routing, NodeId from,
+                           NodeId to) {
+  std::vector<LinkInfo> infos;
+  for (const topology::LinkId id : path(network, routes, routing, from, to)) infos.push_back(network.links[id]);
+  return infos;
+}
+
+RouteOf build_from_shape(const Config& config) {
   auto shape = std::make_shared<Shape>(make_network(config));
   const Network& network = shape->network;
   const topology::Routes& routes = shape->routes;
@@ -77,31 +81,41 @@ LatencyOf build_from_shape(const Config& config) {
     }
   }
   zone->seal();
-  return [shape, config](NodeId from, NodeId to, std::uint32_t packet) {
-    const auto route = path(shape->network, shape->routes, config.options.routing, from, to);
-    return sim::Duration{latency_ps(shape->network, route, packet, config)};
+  return [shape, config](const FlowStart& flow) {
+    const auto [known, fresh] = shape->hops.try_emplace({flow.source, flow.destination});
+    if (fresh)
+      known->second = hops(shape->network, shape->routes, config.options.routing, flow.source, flow.destination);
+    return end_of(known->second, config, flow.burst);
   };
 }
 
-/// The sum of the latencies of the route's links, as SimGrid knows it.
-sim::Duration route_latency(const std::string& from, const std::string& to) {
+/// The sum of the latencies of the route's links, and the narrowest of them, as SimGrid knows them: a platform has no
+/// packets that a switch would wait for.
+FlowEnd end_in_file(const std::string& from, const std::string& to, const Config& config, const Burst& burst) {
   std::vector<s4u::Link*> links;
   double latency = 0;
   s4u::Host::by_name(from)->route_to(s4u::Host::by_name(to), links, &latency);
   if (links.empty()) throw FlowError(fmt::format("the platform has no route from {} to {}", from, to));
-  return sim::Duration{std::llround(latency * 1e12)};
+  double rate = links.front()->get_bandwidth();
+  for (const s4u::Link* link : links) rate = std::min(rate, link->get_bandwidth());
+  FlowEnd end{.latency = sim::Duration{std::llround(latency * 1e12)} + config.delivery_latency,
+              .rate = {static_cast<std::uint64_t>(rate * 8)}};
+  end.last = end.latency + sim::transmission_time({burst.last}, end.rate);
+  return end;
 }
 
 }  // namespace
 
-LatencyOf build_platform(s4u::Engine& engine, const std::vector<std::string>& names, const Config& config) {
+RouteOf build_platform(s4u::Engine& engine, const std::vector<std::string>& names, const Config& config) {
   try {
     if (config.flow.platform.empty()) return build_from_shape(config);
     if (!std::filesystem::exists(config.flow.platform)) {
       throw FlowError(fmt::format("there is no platform file {}", config.flow.platform));
     }
     engine.load_platform(config.flow.platform);
-    return [&names](NodeId from, NodeId to, std::uint32_t /*packet*/) { return route_latency(names[from], names[to]); };
+    return [&names, config](const FlowStart& flow) {
+      return end_in_file(names[flow.source], names[flow.destination], config, flow.burst);
+    };
   } catch (const FlowError&) {
     throw;
   } catch (const std::exception& error) {

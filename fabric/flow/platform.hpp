@@ -14,12 +14,11 @@ class Engine;
 
 namespace loco::fabric {
 
-/// What the last byte of a message needs beyond the message's time on the slowest link of its route. `packet`: bytes on
-/// the wire of its largest packet.
-using LatencyOf = std::function<sim::Duration(NodeId from, NodeId to, std::uint32_t packet)>;
+/// What a message's route makes of it.
+using RouteOf = std::function<FlowEnd(const FlowStart&)>;
 
 /// Hosts in the order of nodes; every link direction by itself; the routes that the packet model takes, where it takes
 /// one for each pair of hosts: deterministic, or ecmp by pair. Throws FlowError.
-LatencyOf build_platform(simgrid::s4u::Engine& engine, const std::vector<std::string>& names, const Config& config);
+RouteOf build_platform(simgrid::s4u::Engine& engine, const std::vector<std::string>& names, const Config& config);
 
 }  // namespace loco::fabric

@@ -9,7 +9,6 @@
 #include <simgrid/kernel/resource/Model.hpp>
 #include <simgrid/s4u.hpp>
 #include <simgrid/version.h>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -57,7 +56,7 @@ class SimGridEngine final : public FlowNetwork::Engine {
     argv.push_back(nullptr);
     simgrid_ = std::make_unique<s4u::Engine>(&argc, argv.data());
     s4u::Host::on_creation_cb([this](const s4u::Host& host) { names_.push_back(host.get_name()); });
-    latency_of_ = build_platform(*simgrid_, names_, config_);
+    route_of_ = build_platform(*simgrid_, names_, config_);
     for (const std::string& name : names_) hosts_.push_back(s4u::Host::by_name(name));
     for (const CrossFlow& flow : config_.flow.cross_traffic) {
       if (flow.from >= hosts_.size() || flow.to >= hosts_.size()) throw FlowError("background traffic of no host");
@@ -85,7 +84,7 @@ class SimGridEngine final : public FlowNetwork::Engine {
   struct Running {
     s4u::CommPtr comm;
     std::uint32_t lane = 0;
-    sim::Duration latency{};
+    FlowEnd end{};
   };
 
   /// SimGrid's time, in ours; never backwards.
@@ -106,7 +105,7 @@ class SimGridEngine final : public FlowNetwork::Engine {
   void completed(const s4u::Activity* activity) {
     const auto found = running_.find(activity);
     if (found == running_.end()) return;  // background traffic
-    ended_.emplace_back(found->second.lane, found->second.latency);
+    ended_.emplace_back(found->second.lane, found->second.end);
     finished_comms_.push_back(std::move(found->second.comm));  // not destroyed while SimGrid still looks at it
     running_.erase(found);
     look_at_clock();
@@ -117,8 +116,9 @@ class SimGridEngine final : public FlowNetwork::Engine {
   void pump() {
     try {
       finished_comms_.clear();
-      std::sort(ended_.begin(), ended_.end());  // of one moment: in an order of ours
-      for (const auto& [lane, latency] : std::exchange(ended_, {})) client_->ended(lane, now_, latency);
+      std::sort(ended_.begin(), ended_.end(),  // of one moment: in an order of ours
+                [](const auto& a, const auto& b) { return a.first < b.first; });
+      for (const auto& [lane, end] : std::exchange(ended_, {})) client_->ended(lane, now_, end);
       go_on();
     } catch (...) {
       failure_ = std::current_exception();
@@ -154,9 +154,8 @@ class SimGridEngine final : public FlowNetwork::Engine {
     s4u::Host* to = hosts_.at(flow.destination);
     s4u::CommPtr comm = s4u::Comm::sendto_init(from, to);
     comm->set_payload_size(flow.bytes);
-    const sim::Duration latency = latency_of(flow);
     const s4u::Activity* key = comm.get();
-    running_[key] = {comm, flow.lane, latency};
+    running_[key] = {comm, flow.lane, route_of_(flow)};
     comm->start();
   }
 
@@ -178,27 +177,18 @@ class SimGridEngine final : public FlowNetwork::Engine {
     }
   }
 
-  sim::Duration latency_of(const FlowStart& flow) {
-    const std::uint64_t full = (config_.flow.mtu + config_.flow.overhead).count;
-    const auto packet = static_cast<std::uint32_t>(std::min(flow.bytes, full));
-    const auto [entry, fresh] = latencies_.try_emplace({flow.source, flow.destination, packet});
-    if (fresh) entry->second = latency_of_(flow.source, flow.destination, packet) + config_.delivery_latency;
-    return entry->second;
-  }
-
   Config config_;
   std::unique_ptr<s4u::Engine> simgrid_;
   std::vector<std::string> names_;
   std::vector<s4u::Host*> hosts_;
-  std::map<std::tuple<NodeId, NodeId, std::uint32_t>, sim::Duration> latencies_;
-  LatencyOf latency_of_;
+  RouteOf route_of_;
   FlowClient* client_ = nullptr;
   sim::SimTime now_{};
   Timer* timer_ = nullptr;
   sim::SimTime timer_at_{};
   std::multimap<sim::SimTime, FlowStart> starts_;              // equal times: in the order in which they were told
   std::unordered_map<const s4u::Activity*, Running> running_;  // only for finding: never walked through
-  std::vector<std::pair<std::uint32_t, sim::Duration>> ended_;
+  std::vector<std::pair<std::uint32_t, FlowEnd>> ended_;
   std::vector<s4u::CommPtr> finished_comms_;
   std::vector<s4u::CommPtr> cross_;
   std::exception_ptr failure_;

@@ -14,8 +14,8 @@ class Client final : public fabric::FlowClient {
   }
   void step() override { step_(); }
   std::optional<fabric::FlowStart> take_start() override { return system_.take_start(); }
-  void ended(std::uint32_t lane, sim::SimTime now, sim::Duration latency) override {
-    system_.flow_ended(lane, now, latency);
+  void ended(std::uint32_t lane, sim::SimTime now, const fabric::FlowEnd& end) override {
+    system_.flow_ended(lane, now, end);
   }
 
  private:
