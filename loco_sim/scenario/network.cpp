@@ -12,6 +12,7 @@
 #include "fabric/flow/flow_network.hpp"
 #include "fabric/topology/kinds.hpp"
 #include "loco_sim/scenario/failures.hpp"
+#include "loco_sim/scenario/idle_options.hpp"
 #include "loco_sim/scenario/network_parts.hpp"
 #include "loco_sim/scenario/units.hpp"
 #include "nic_model/system.hpp"
@@ -264,13 +265,8 @@ void read_cross_traffic(const DocumentNode& node, Scenario& out) {
 }
 
 /// A platform file in place of a topology. Its hosts are counted by SimGrid.
-void apply_platform(const Value& platform, const DocumentNode& root, Scenario& out) {
-  for (const auto& [section, key] : {std::pair{"topology", "kind"}, std::pair{"fabric", "link"}}) {
-    if (const DocumentNode* node = find_below(root, section, key); node != nullptr) {
-      throw InputError(node->place, fmt::format("{}.{}", section, key), "nothing: the platform file says it",
-                       node->description());
-    }
-  }
+void apply_platform(const Value& platform, const Settings& settings, Scenario& out) {
+  refuse_beside_platform(settings);
   const std::filesystem::path beside = std::filesystem::path(out.file).parent_path() / platform.text;
   const std::string path = std::filesystem::exists(beside) ? beside.string() : platform.text;
   try {
@@ -288,7 +284,7 @@ void apply_platform(const Value& platform, const DocumentNode& root, Scenario& o
 }
 
 /// `fabric.model: flow`, and what goes with it only.
-void apply_flow_model(const Settings& settings, const DocumentNode& root, Scenario& out) {
+void apply_flow_model(const Settings& settings, Scenario& out) {
   const Value& model = settings.find("fabric.model")->second;
   const auto platform = settings.find("platform");
   const bool has_platform = platform != settings.end() && platform->second.given;
@@ -303,7 +299,7 @@ void apply_flow_model(const Settings& settings, const DocumentNode& root, Scenar
   if (out.schedule != Schedule::timed) {
     throw InputError(model.place, "fabric.model", "packet, since events run in random order (schedule)", "\"flow\"");
   }
-  if (has_platform) apply_platform(platform->second, root, out);
+  if (has_platform) apply_platform(platform->second, settings, out);
 }
 
 }  // namespace
@@ -313,7 +309,7 @@ void apply_network(const DocumentNode& root, const Settings& settings, Scenario&
   const Value& kind_value = settings.find("topology.kind")->second;
   const topology::Kind kind = topology::kind_of(kind_value.text).value();
   try {
-    apply_flow_model(settings, root, out);
+    apply_flow_model(settings, out);
     const bool from_file = !out.network.flow.platform.empty();
     if (!from_file) out.network.shape = shape_of(root, settings, kind);
     const topology::Topology graph = topology::build(out.network.shape);
@@ -323,10 +319,12 @@ void apply_network(const DocumentNode& root, const Settings& settings, Scenario&
                      : kind == topology::Kind::back_to_back ? fabric::Topology::back_to_back
                                                             : fabric::Topology::shaped;
     if (nodes.number != out.nodes && (nodes.given || (!from_file && kind == topology::Kind::back_to_back))) {
-      throw InputError(nodes.place, "topology.nodes", fmt::format("{} for {}", out.nodes, kind_value.text),
+      throw InputError(nodes.place, "topology.nodes",
+                       fmt::format("{} for {}", out.nodes, from_file ? "this platform file" : kind_value.text),
                        fmt::format("\"{}\"", nodes.number));
     }
     apply_options(settings, out.network.options);
+    refuse_idle_options(settings, out);
     out.network.seed = out.seed;
     if (const DocumentNode* failures = find_below(root, "fabric", "failures"); failures != nullptr) {
       read_failures(*failures, graph, out);

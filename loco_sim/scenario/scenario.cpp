@@ -100,10 +100,10 @@ void apply_workload(const Settings& settings, const std::string& kind, Scenario&
     }
   }
   if (workload.misfit != nullptr) {
-    if (const auto misfit = workload.misfit(out.parameters)) {
+    if (const auto misfit = workload.misfit(out.parameters, out.nodes)) {
       const Value& value = at(settings, "workload." + std::string(misfit->key));
       throw InputError(value.place, "workload." + std::string(misfit->key), misfit->expected,
-                       fmt::format("{}", out.parameters.get(misfit->key)));
+                       value.text.empty() ? fmt::format("{}", value.number) : in_quotes(value.text));
     }
   }
 }

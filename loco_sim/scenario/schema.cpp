@@ -118,7 +118,7 @@ Json form_json(const char* form, std::size_t items, const char* doc) {
 
 Json sweep_json(const std::string& doc) {
   const Json axis = Json::array({{{"type", "array"}, {"minItems", 1}},
-                                 form_json("range", 3, "[FROM, TO, STEP], both ends included."),
+                                 form_json("range", 3, "[FROM, TO, STEP]: FROM, and by steps up to TO."),
                                  form_json("log_range", 3, "[FROM, TO, COUNT]: by equal factors."),
                                  form_json("uniform", 2, "[FROM, TO]: drawn at random."),
                                  form_json("log_uniform", 2, "[FROM, TO]: drawn at random, each octave as likely."),

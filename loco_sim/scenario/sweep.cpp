@@ -77,7 +77,7 @@ DocumentNode number_node(std::int64_t number, KeyType type, const Place& place) 
 }
 
 std::vector<DocumentNode> range(const DocumentNode& list, const std::string& path) {
-  const auto [from, to] = bounds(list, path, 3, "[FROM, TO, STEP], both ends included");
+  const auto [from, to] = bounds(list, path, 3, "[FROM, TO, STEP]");
   const Amount step = required_amount(list.items[2], path);
   if (step.type != to.type || step.number < 1) {
     throw InputError(list.items[2].place, path, "a positive step of the same kind", list.items[2].description());
@@ -145,17 +145,16 @@ AxisValues axis_values(const DocumentNode& node, const std::string& path) {
 
 }  // namespace
 
+bool Sweep::draws() const {
+  return std::ranges::any_of(axes, [](const SweepAxis& axis) { return axis.kind != SweepAxis::Kind::list; });
+}
+
 std::size_t Sweep::runs() const {
   std::size_t runs = 1;
-  bool random = false;
   for (const SweepAxis& axis : axes) {
-    if (axis.kind == SweepAxis::Kind::list) {
-      runs *= axis.values.size();
-    } else {
-      random = true;
-    }
+    if (axis.kind == SweepAxis::Kind::list) runs *= axis.values.size();
   }
-  return random ? runs * samples : runs;
+  return draws() ? runs * samples : runs;
 }
 
 Sweep read_sweep(const DocumentNode& sweep, const SweepTrial& trial) {
@@ -189,6 +188,11 @@ Sweep read_sweep(const DocumentNode& sweep, const SweepTrial& trial) {
                        fmt::format("at most {} values and {} runs", kSweepValuesMax, kSweepRunsMax), "more");
     }
     for (const DocumentNode& value : axis.values) trial(entry.key, value);
+  }
+  for (const DocumentEntry& entry : sweep.entries) {
+    if (out.draws() || (entry.key != "samples" && entry.key != "sample_seed")) continue;
+    throw InputError(entry.key_place, "sweep." + entry.key,
+                     "a parameter that is drawn with it (uniform, log_uniform or choice)", "none");
   }
   return out;
 }

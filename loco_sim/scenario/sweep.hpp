@@ -36,6 +36,8 @@ struct Sweep {
   std::uint64_t samples = 1;      ///< draws from the random axes, at each combination of the others
   std::uint64_t sample_seed = 1;  ///< decides the draws
 
+  /// Is anything drawn?
+  [[nodiscard]] bool draws() const;
   /// Combinations of the lists, times the samples.
   [[nodiscard]] std::size_t runs() const;
 };

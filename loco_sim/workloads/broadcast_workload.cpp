@@ -230,7 +230,7 @@ ring_options options_under(const LibraryFaults& faults, ring_options options) {
   return options;
 }
 
-std::optional<Misfit> broadcast_misfit(const Params& params) {
+std::optional<Misfit> broadcast_misfit(const Params& params, std::uint32_t /*nodes*/) {
   const std::int64_t cells = params.get("size") / 8 + 1;  // with the one for the length
   if (kCarrierNames.at(static_cast<std::size_t>(params.get("over"))) != "ring_buffer" ||
       params.get("ring") / 8 >= cells)

@@ -154,7 +154,7 @@ inline constexpr std::array kTrafficParams = {
     ParamSpec{"pattern", ParamKind::choice, 0, 0, 3,
               "who writes to whom: all to node 0, each to another one drawn from the seed, all to all, or all to node "
               "0 except "
-              "the last, the victim, which writes to node 1",
+              "the last, the victim, which writes to node 1 (3 nodes or more)",
               kTrafficNames},
     ParamSpec{"size", ParamKind::size, 1 << 20, 1, 1 << 30, "bytes of a message"},
     ParamSpec{"count", ParamKind::count, 1, 1, 1'000'000, "messages from each sender to each of its receivers"},
@@ -190,7 +190,9 @@ void start_lookup(const Setup& setup);
 [[nodiscard]] barrier_options options_under(const LibraryFaults& faults, barrier_options options = {});
 [[nodiscard]] ring_options options_under(const LibraryFaults& faults, ring_options options);
 /// A ring that holds no message.
-[[nodiscard]] std::optional<Misfit> broadcast_misfit(const Params& params);
+[[nodiscard]] std::optional<Misfit> broadcast_misfit(const Params& params, std::uint32_t nodes);
+/// A victim that would write to itself.
+[[nodiscard]] std::optional<Misfit> traffic_misfit(const Params& params, std::uint32_t nodes);
 /// LOCO's store has locks, the one over messages none.
 [[nodiscard]] bool kvstore_locks(const Params& params);
 /// library_send_ns and library_ns.

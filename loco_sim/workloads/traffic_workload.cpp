@@ -79,6 +79,13 @@ void sender(Transport& node, const Setup& setup, const Plan& plan) {
 
 }  // namespace
 
+std::optional<Misfit> traffic_misfit(const Params& params, std::uint32_t nodes) {
+  constexpr std::uint32_t kVictimNodes = 3;  // the victim, its receiver, and node 0, which the others write to
+  if (static_cast<Flow>(params.get("pattern")) != Flow::victim || nodes >= kVictimNodes) return std::nullopt;
+  return Misfit{"pattern", "incast, permutation or all_to_all (victim needs 3 nodes or more) with " +
+                               std::to_string(nodes) + " nodes"};
+}
+
 void start_traffic(const Setup& setup) {
   const auto plan = std::make_shared<const Plan>(make_plan(setup));
   for (NodeId n = 0; n < setup.cluster.config().nodes; ++n) {

@@ -97,8 +97,8 @@ struct Workload {
   void (*start)(const Setup& setup);
   /// Does it need a NIC with remote atomics? Null: never.
   bool (*atomics)(const Params&) = nullptr;
-  /// What is wrong with parameters that are good each for itself. Null: nothing.
-  std::optional<Misfit> (*misfit)(const Params&) = nullptr;
+  /// What is wrong with parameters, and a number of nodes, that are good each for itself. Null: nothing.
+  std::optional<Misfit> (*misfit)(const Params&, std::uint32_t nodes) = nullptr;
 };
 
 /// All of them, in the order of their documentation.

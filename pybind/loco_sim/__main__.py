@@ -26,13 +26,18 @@ def _overrides(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def _sweep(arguments: argparse.Namespace) -> int:
+    from ._rows import ForeignRows
     from .sweeps import sweep_rows
 
     failed = 0
     rows: list[dict[str, Any]] = []
-    for row in sweep_rows(arguments.scenario, overrides=_overrides(arguments.set), seeds=arguments.seeds,
-                          jobs=arguments.jobs, out=arguments.out, resume=not arguments.restart,
-                          progress=False if arguments.quiet else None):
+    try:
+        found = sweep_rows(arguments.scenario, overrides=_overrides(arguments.set), seeds=arguments.seeds,
+                           jobs=arguments.jobs, out=arguments.out, resume=not arguments.restart,
+                           progress=False if arguments.quiet else None)
+    except ForeignRows as error:
+        raise ForeignRows(error.problem, "--restart") from None
+    for row in found:
         rows.append(row)
         if row["error"]:
             print(f"point {row['point']}: {row['error']}", file=sys.stderr)

@@ -22,6 +22,14 @@ def require_folder_of(path: str | os.PathLike[str]) -> None:
                          "folder")
 
 
+class ForeignRows(Error):
+    """A file that holds something other than rows of this sweep. `overwrite`: how to say that it may go."""
+
+    def __init__(self, problem: str, overwrite: str = "resume=False") -> None:
+        super().__init__(f"{problem}: give another file, or {overwrite} to overwrite this one")
+        self.problem = problem
+
+
 class RowFile:
     """Rows on disk. `done` holds those that were there already, by point; the rest is appended line by line."""
 
@@ -55,8 +63,8 @@ class RowFile:
             head = {k: row.get(k) for k in self._head}
             point = by_identity.get(_key(head))
             if point is None:
-                raise Error(f"{self._path}:{number}: expected a row of this sweep, found one with other parameters, "
-                            f"configuration or version: give another file, or resume=False to overwrite this one")
+                raise ForeignRows(f"{self._path}:{number}: expected a row of this sweep, found one with other "
+                                  "parameters, configuration or version")
             self.done[point] = {**row, **heads[point]}
 
     def _parse(self, text: str) -> list[tuple[int, dict[str, Any]]]:
@@ -67,8 +75,7 @@ class RowFile:
             return [(reader.line_num, {k: v or None if k in _TEXTS else _cell_value(v) for k, v in row.items() if k is not None})
                     for row in reader]
         except (ValueError, csv.Error) as error:
-            raise Error(f"{self._path}: expected the rows of a sweep, found something else ({error}): give another "
-                        f"file, or resume=False to overwrite this one") from None
+            raise ForeignRows(f"{self._path}: expected the rows of a sweep, found something else ({error})") from None
 
     def _columns(self) -> list[str]:
         from .result import COUNTERS

@@ -102,7 +102,7 @@ def _between(low: int | float | str, high: int | float | str, share: float, log:
     return round(value) if isinstance(low, int) and isinstance(high, int) else value
 
 
-def sweep_points(parameters: Parameters, *, samples: int = 1, sample_seed: int = 1,
+def sweep_points(parameters: Parameters, *, samples: int | None = None, sample_seed: int = 1,
                  seeds: int | Iterable[int] | None = None, first_seed: int = 1) -> list[dict[str, Any]]:
     """The points of a sweep, in order: dicts from dotted keys to values.
 
@@ -111,18 +111,28 @@ def sweep_points(parameters: Parameters, *, samples: int = 1, sample_seed: int =
     >>> sweep_points([{"seed": 7}])
     [{'seed': 7}]
     """
+    if samples is not None and samples < 1:
+        raise ValueError(f"samples: expected 1 or more, found {samples}")
+    drawn: dict[str, Uniform | Choice] = {}
     if isinstance(parameters, Mapping):
         fixed = {k: list(v) for k, v in parameters.items() if not isinstance(v, (Uniform, Choice)) and not _single(k, v)}
         drawn = {k: v for k, v in parameters.items() if isinstance(v, (Uniform, Choice))}
+        for key, values in {**fixed, **{k: v.values for k, v in drawn.items() if isinstance(v, Choice)}}.items():
+            if len(values) == 0:
+                raise ValueError(f"{key}: expected one value or more, found none")
         # A sampled point takes one draw from every distribution; each is drawn from a stream of its own, so that
         # adding a parameter, or samples, leaves the other draws alone.
         draws = [{k: v.draw(random.Random(f"{sample_seed}/{k}/{i}")) for k, v in drawn.items()}
-                 for i in range(samples if drawn else 1)]
+                 for i in range((samples or 1) if drawn else 1)]
         points = [{**{k: _plain(v) for k, v in zip(fixed, combination)}, **draw}
                   for combination in itertools.product(*fixed.values()) for draw in draws]
         points = [{k: p[k] for k in parameters} for p in points]
     else:
         points = [{k: _plain(v) for k, v in p.items()} for p in parameters]
+        if not points:
+            raise ValueError("parameters: expected a mapping, or a list of points, found an empty list")
+    if samples is not None and not drawn:
+        raise ValueError("samples: expected a Uniform or a Choice to draw from, found none")
     if seeds is None:
         return points
     if any("seed" in p for p in points):
@@ -130,6 +140,8 @@ def sweep_points(parameters: Parameters, *, samples: int = 1, sample_seed: int =
     if isinstance(seeds, int) and seeds < 1:
         raise ValueError(f"seeds: expected 1 or more, found {seeds}")
     numbers = list(range(first_seed, first_seed + seeds)) if isinstance(seeds, int) else [_seed(s) for s in seeds]
+    if not numbers:
+        raise ValueError("seeds: expected a number of seeds, or a list of them, found an empty list")
     return [{**p, "seed": s} for p in points for s in numbers]
 
 
@@ -198,9 +210,11 @@ def sweep_rows(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, 
     """The rows of a sweep as they finish, those of an earlier, interrupted call first. Arguments: see `sweep`."""
     base = Scenario(scenario, overrides=overrides)
     own_samples, own_seed = base.sweep_samples if parameters is None else (1, 1)
-    samples, sample_seed = samples or own_samples, own_seed if sample_seed is None else sample_seed
+    sample_seed = own_seed if sample_seed is None else sample_seed
     if parameters is None:
         parameters = base.sweep_axes
+        if samples is None and any(isinstance(v, (Uniform, Choice)) for v in parameters.values()):
+            samples = own_samples
     base = base.override({"sweep": None}) if base.sweep_axes else base
     points = [_Point(i, base, values) for i, values in enumerate(
         sweep_points(parameters, samples=samples, sample_seed=sample_seed, seeds=seeds, first_seed=base.seed))]

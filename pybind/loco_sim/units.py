@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from fractions import Fraction
+from numbers import Integral
 
 __all__ = ["duration_ps", "format_like", "parse_quantity"]
 
@@ -35,10 +37,12 @@ def duration_ps(value: int | str) -> int:
     >>> duration_ps("2us")
     2000000
     """
-    try:
-        amount, kind = (value, "duration") if isinstance(value, int) else parse_quantity(value)
-    except ValueError:
-        amount, kind = 0, ""
+    amount, kind = 0, ""
+    if isinstance(value, Integral):
+        amount, kind = int(value), "duration"
+    elif isinstance(value, str):
+        with suppress(ValueError):
+            amount, kind = parse_quantity(value)
     if kind != "duration" or amount < 1:
         raise ValueError(f"expected a time such as 10us, found {value!r}")
     return amount

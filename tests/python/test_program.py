@@ -241,7 +241,7 @@ def test_wrong_programs():
 
 def test_nodes_are_just_enough_where_the_topology_leaves_it_open():
     def nodes(**kwargs):
-        return run({1: lambda ctx: (yield ctx.now())}, **kwargs).scenario.nodes
+        return run({1: lambda ctx: (yield ctx.now())}, hardware="cx5-roce-25g", **kwargs).scenario.nodes
 
     assert nodes() == nodes(topology="ring") == 2 and nodes(topology="star", nodes=5) == 5
     assert nodes(topology="leaf_spine") == 16

@@ -75,6 +75,10 @@ def test_throughput_over_time(result):
     assert (np.diff(ends) >= 0).all() and (ends - result.operations["message"].samples_ps >= 0).all()
     with pytest.raises(ValueError, match="10us"):
         result.throughput_series("10 apples")
+    for bucket in (None, 1.5, 0, "4KiB"):
+        with pytest.raises(ValueError, match="expected a time such as 10us, found"):
+            result.throughput_series(bucket)
+    assert len(result.throughput_series(np.int64(10**7))[0]) == len(starts)
 
 
 def test_plots(result):
@@ -83,6 +87,7 @@ def test_plots(result):
     assert "s0-h0" in labels and len(labels) <= 8
     ax = ls.plot.link_utilisation(result.series, links=["s0-h0"])
     assert max(ax.get_lines()[0].get_ydata()) == pytest.approx(100)
+    assert [line.get_label() for line in ls.plot.link_utilisation(result, links="s0-h0").get_lines()] == ["s0-h0"]
     assert ls.plot.queue_occupancy(result, links=["s0-h0"]).get_ylabel() == "waiting for the port (kB)"
     with pytest.raises(KeyError, match="s0-h0"):
         ls.plot.queue_occupancy(result, links=["h0-h1"])

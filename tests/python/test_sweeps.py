@@ -73,6 +73,24 @@ def test_values_that_are_no_list_are_refused():
         ls.sweep_points({"fabric.link.delay": "50ns"})
 
 
+def test_what_leaves_no_point_or_does_nothing_is_refused(quick):
+    drawn = {"topology.nodes": ls.Choice([2, 3])}
+    for parameters, options, message in [
+            ({"topology.nodes": [2]}, {"samples": 5}, "samples: expected a Uniform or a Choice"),
+            ([{"topology.nodes": 2}], {"samples": 5}, "samples: expected a Uniform or a Choice"),
+            (drawn, {"samples": 0}, "samples: expected 1 or more, found 0"),
+            (drawn, {"seeds": []}, "seeds: expected .* found an empty list"),
+            ({"topology.nodes": []}, {}, "topology.nodes: expected one value or more, found none"),
+            ({"topology.nodes": ls.Choice([])}, {}, "topology.nodes: expected one value or more, found none"),
+            ([], {}, "parameters: expected .* found an empty list")]:
+        for call in (ls.sweep_points, lambda p, **o: ls.sweep_rows(quick, p, **o)):
+            with pytest.raises(ValueError, match=message):
+                call(parameters, **options)
+    with pytest.raises(ValueError, match="samples: expected a Uniform or a Choice"):
+        ls.sweep_rows({**quick, "sweep": {"topology.nodes": [2, 4]}}, samples=2)
+    assert [p["seed"] for p in ls.sweep_points({}, seeds=2)] == [1, 2], "seeds alone are a sweep"
+
+
 def test_rows_say_everything(quick):
     table = rows(quick, GRID, seeds=2)
     assert len(table) == 8
@@ -218,6 +236,18 @@ def test_file_of_another_sweep_is_not_touched(quick, tmp_path):
     (tmp_path / "odd.jsonl").write_text("hello\n")
     with pytest.raises(ls.Error, match="odd.jsonl"):
         rows(quick, GRID, out=tmp_path / "odd.jsonl")
+
+
+def test_the_command_line_names_its_own_option(quick, tmp_path, capsys):
+    from loco_sim.__main__ import main
+
+    scenario, out = tmp_path / "s.json", tmp_path / "s.jsonl"
+    scenario.write_text(json.dumps({**quick, "sweep": {"topology.nodes": [2, 3]}}))
+    out.write_text("hello\n")
+    assert main(["sweep", str(scenario), "--out", str(out)]) == 2
+    message = capsys.readouterr().err
+    assert "give another file, or --restart to overwrite this one" in message and "resume" not in message
+    assert main(["sweep", str(scenario), "--out", str(out), "--restart"]) == 0
     with pytest.raises(ValueError, match=".csv"):
         rows(quick, GRID, out=tmp_path / "s.txt")
 
@@ -279,4 +309,4 @@ def test_seeds_are_given_once():
     for seeds, match in ((2, "a parameter of the sweep already"), (0, "expected 1 or more"), (-3, "expected 1 or more")):
         parameters = {"seed": [10, 20]} if seeds == 2 else {"topology.nodes": [2]}
         with pytest.raises(ValueError, match=match):
-            ls.sweep({"workload": {"kind": "barrier", "iterations": 1}}, parameters, seeds=seeds)
+            ls.sweep_rows({"workload": {"kind": "barrier", "iterations": 1}}, parameters, seeds=seeds)

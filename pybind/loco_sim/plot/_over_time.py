@@ -28,9 +28,10 @@ def _binned(starts: np.ndarray[Any, Any], ends: np.ndarray[Any, Any], weights: n
     return total
 
 
-def _chosen(series: Series, links: Sequence[str] | None, weight: np.ndarray[Any, Any]) -> list[int]:
+def _chosen(series: Series, links: str | Sequence[str] | None, weight: np.ndarray[Any, Any]) -> list[int]:
     """Indices of the links named, else of the eight that weigh most."""
     if links is not None:
+        links = [links] if isinstance(links, str) else links
         unknown = [name for name in links if name not in series.links]
         if unknown:
             raise KeyError(f"{unknown[0]}: expected one of {', '.join(series.links)}")
@@ -48,7 +49,7 @@ def _trace_of(subject: Trace | Result | Series) -> Trace:
     return subject.trace if isinstance(subject, Result) else subject
 
 
-def _lines(series: Series, ax: Axes, links: Sequence[str] | None, times: np.ndarray[Any, Any], values: np.ndarray[Any, Any],
+def _lines(series: Series, ax: Axes, links: str | Sequence[str] | None, times: np.ndarray[Any, Any], values: np.ndarray[Any, Any],
            weight: np.ndarray[Any, Any]) -> None:
     """A line for each chosen link: `values` has a row for each of `times` (picoseconds) and a column for each link."""
     unit = _over_time(ax, max(1, float(series.times_ps[-1])) if len(series.times_ps) else 1)
@@ -93,7 +94,7 @@ def throughput_over_time(result: Result, ax: Axes | None = None, *, bucket: int 
     return ax
 
 
-def link_utilisation(subject: Trace | Result | Series, ax: Axes | None = None, *, links: Sequence[str] | None = None,
+def link_utilisation(subject: Trace | Result | Series, ax: Axes | None = None, *, links: str | Sequence[str] | None = None,
                      rate_bps: float | None = None, bins: int = 100) -> Axes:
     """How busy the links are over time.
 
@@ -133,7 +134,7 @@ def _payload_sent(trace: Trace, ax: Axes, rate_bps: float | None, bins: int) -> 
     _legend_of_nodes(ax, trace)
 
 
-def queue_occupancy(subject: Trace | Result | Series, ax: Axes | None = None, *, links: Sequence[str] | None = None
+def queue_occupancy(subject: Trace | Result | Series, ax: Axes | None = None, *, links: str | Sequence[str] | None = None
                     ) -> Axes:
     """What waits, over time.
 

@@ -218,7 +218,7 @@ TEST_CASE("what flows cannot show is refused") {
   CHECK(refused(", routing: adaptive").find("adaptive and spray") != std::string::npos);
   CHECK(refused(", flow_control: pfc").find("no buffers") != std::string::npos);
   CHECK(refused(", ecn: {enabled: true}").find("no queues") != std::string::npos);
-  CHECK(refused(", loss: 10").find("loses nothing") != std::string::npos);
+  CHECK(refused(", loss: 10").find("flows lose nothing") != std::string::npos);
   CHECK(refused(", cross_traffic: [{from: h0, to: h9}]").find("h0 to h1") != std::string::npos);
   CHECK(flow_refusal(fabric_text("packet", "{kind: star}", "size: 64", ", cross_traffic: [{from: h0, to: h1}]"))
             .find("flow model") != std::string::npos);

@@ -1,0 +1,77 @@
+#include "loco_sim/scenario/idle_options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <string_view>
+
+#include "fabric/fields.hpp"
+
+namespace loco::scenario {
+
+namespace {
+
+/// An option of the fabric, or with a dot at its end all below it, and why it is none for flows.
+struct PacketOption {
+  std::string_view key;
+  std::string_view reason;
+};
+
+constexpr std::array kPacketOptions = {
+    PacketOption{"flow_control", "flows have no buffers"},
+    PacketOption{"buffer.", "flows have no buffers"},
+    PacketOption{"pfc.", "flows have no buffers"},
+    PacketOption{"ecn.", "flows have no queues that could be marked"},
+    PacketOption{"dcqcn.", "flows have no queues that could be marked"},
+    PacketOption{"loss", "flows lose nothing"},
+    PacketOption{"reroute", "flows meet no failures"},
+    PacketOption{"reroute_delay", "flows meet no failures"},
+};
+
+/// What a platform file says itself. How many nodes there are may be said again.
+constexpr std::array<std::string_view, 4> kOfPlatforms = {"topology.", "fabric.link.", "fabric.routing",
+                                                          "fabric.switching"};
+
+const PacketOption* packet_option(std::string_view key) {
+  const auto* const found = std::ranges::find_if(kPacketOptions, [&](const PacketOption& option) {
+    return option.key.ends_with('.') ? key.starts_with(option.key) : key == option.key;
+  });
+  return found == kPacketOptions.end() ? nullptr : found;
+}
+
+}  // namespace
+
+void refuse_idle_options(const Settings& settings, const Scenario& scenario) {
+  const bool ideal = scenario.hardware.link_ideal;
+  const auto without_network = [&](const std::string& path) {
+    throw InputError(settings.find(path)->second.place, path, "hardware with a network",
+                     fmt::format("{}, which has none (link.ideal)", scenario.hardware_name));
+  };
+  // A star or a cable says no more than how many nodes there are.
+  if (ideal && scenario.topology == fabric::Topology::shaped) without_network("topology.kind");
+  const fabric::Options defaults;
+  for (const fabric::Field& field : fabric::kFields) {
+    if (field.get(scenario.network.options) == field.get(defaults)) continue;
+    const std::string path = fmt::format("fabric.{}", field.key);
+    if (ideal) without_network(path);
+    const PacketOption* option = scenario.network.flow.enabled ? packet_option(field.key) : nullptr;
+    if (option == nullptr) continue;
+    throw InputError(settings.find(path)->second.place, path,
+                     fmt::format("fabric.model: packet with it: {}", option->reason), "flow");
+  }
+}
+
+void refuse_beside_platform(const Settings& settings) {
+  for (const Key& key : scenario_keys()) {
+    const bool of_platforms =
+        std::ranges::any_of(kOfPlatforms, [&](std::string_view part) { return key.path.starts_with(part); });
+    const auto setting = settings.find(key.path);
+    if (!of_platforms || key.path == "topology.nodes" || setting == settings.end()) continue;
+    const Value& value = setting->second;
+    if (!value.given || (key.type == KeyType::choice && value.text == key.fallback)) continue;
+    throw InputError(value.place, key.path, "nothing: the platform file says it",
+                     value.text.empty() ? in_quotes(format_number(value.number, key.type)) : in_quotes(value.text));
+  }
+}
+
+}  // namespace loco::scenario
