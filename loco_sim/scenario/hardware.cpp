@@ -67,6 +67,16 @@ std::string find_profile(const std::string& name) {
 
 Hardware load(const std::string& name, const Place& place, int depth);
 
+/// The field given here that `wrong` names; one of the command line before those of the file, which were good without.
+Settings::const_iterator misfit(const Settings& settings, const std::string& prefix, const std::string& wrong) {
+  auto found = settings.end();
+  for (auto field = settings.begin(); field != settings.end(); ++field) {
+    if (!field->second.given || wrong.find(field->first.substr(prefix.size())) == std::string::npos) continue;
+    if (found == settings.end() || (found->second.place.line != 0 && field->second.place.line == 0)) found = field;
+  }
+  return found;
+}
+
 /// `node` is a map with fields, perhaps `base`, perhaps (in a file) name and description.
 Hardware read_map(const DocumentNode& node, const std::string& prefix, KeyTable table, int depth,
                   Hardware hardware = {}) {
@@ -80,7 +90,10 @@ Hardware read_map(const DocumentNode& node, const std::string& prefix, KeyTable 
   if (const auto name = settings.find("name"); name != settings.end()) hardware.name = name->second.text;
   if (const auto text = settings.find("description"); text != settings.end()) hardware.description = text->second.text;
   if (const std::string wrong = hardware.profile.validate(); !wrong.empty()) {
-    throw InputError(node.place, prefix.substr(0, prefix.find('.')), "fields that fit together", wrong);
+    const auto field = misfit(settings, prefix, wrong);
+    if (field == settings.end())
+      throw InputError(node.place, prefix.substr(0, prefix.find('.')), "fields that fit together", wrong);
+    throw InputError(field->second.place, field->first, "fields that fit together", wrong);
   }
   return hardware;
 }

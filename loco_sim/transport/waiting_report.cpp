@@ -33,6 +33,20 @@ std::string look_text(const Look& look) {
   }
   return "room in the send queue towards node " + std::to_string(look.where);
 }
+
+/// Links that wait for one another under PFC, as results name them; nothing when none is paused.
+std::string paused_text(const fabric::Fabric& network) {
+  constexpr std::size_t kNamed = 16;
+  const std::vector<fabric::topology::LinkId> paused = network.paused_links();
+  std::string text;
+  for (std::size_t i = 0; i < std::min(paused.size(), kNamed); ++i) {
+    const fabric::topology::Link& link = network.graph().link(paused[i]);
+    text += (i == 0 ? "\n  paused links (PFC): " : ", ") + network.graph().name(link.from) + "-" +
+            network.graph().name(link.to);
+  }
+  if (paused.size() > kNamed) text += " and " + std::to_string(paused.size() - kNamed) + " more";
+  return text;
+}
 }  // namespace
 
 std::string SimulatedCluster::waiting_report() const {
@@ -54,7 +68,7 @@ std::string SimulatedCluster::waiting_report() const {
     for (std::uint32_t i = thread->looked_count - kept; i < thread->looked_count; ++i)
       report += (i + kept == thread->looked_count ? "" : ", ") + look_text(thread->looked.at(i % kLooksKept));
   }
-  return report;
+  return report + paused_text(system_.network());
 }
 
 }  // namespace loco

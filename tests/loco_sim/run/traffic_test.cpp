@@ -62,6 +62,20 @@ TEST_CASE("PFC blocks a victim at the head of the line") {
   CHECK(victim("pfc") > quarter * 5 / 4);
 }
 
+TEST_CASE("a deadlock of paused links names them") {
+  // On a ring of 8 with little buffer, every link waits for the next one (docs/topologies.md, "Deadlock").
+  try {
+    static_cast<void>(run_text("topology: {kind: ring, nodes: 8}\nfabric: {" + kLink +
+                               ", flow_control: pfc, pfc: {xoff: 20kB}}\n"
+                               "workload: {kind: traffic, pattern: all_to_all, size: 1MiB}\n"));
+    FAIL("no deadlock");
+  } catch (const RunError& error) {
+    CHECK_THAT(error.what(), test::contains_text("deadlock: nothing is left to happen"));
+    CHECK_THAT(error.what(), test::contains_text("\n  paused links (PFC): "));
+    CHECK_THAT(error.what(), test::contains_text("s0-s1"));
+  }
+}
+
 TEST_CASE("DCQCN spares the pauses") {
   const auto pauses = [](const std::string& enabled) {
     return counter(run_text("topology: {kind: star, nodes: 8}\nfabric: {" + kLink +

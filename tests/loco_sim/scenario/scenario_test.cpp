@@ -228,6 +228,19 @@ TEST_CASE("sweeps: what is wrong with a range", "[scenario]") {
       contains_text("at most 1000 values and 1000000 runs"));
 }
 
+TEST_CASE("fields of hardware that do not fit are told where they were given", "[scenario]") {
+  CHECK_THROWS_WITH(
+      parse(kBarrier + "hardware:\n  link:\n    mtu: 100\n"),
+      contains_text("s.yaml:4:10: hardware.link.mtu: expected fields that fit together, found link.mtu must "
+                    "be a multiple of 8"));
+  CHECK_THROWS_WITH(parse(kBarrier + "hardware: cx5-roce-25g\n", {{"hardware.link.mtu", "100"}}),
+                    contains_text("--set hardware.link.mtu=100: hardware.link.mtu: expected fields that fit"));
+  // Two that do not go together, one of the file, one of the command line: the latter was the last straw.
+  CHECK_THROWS_WITH(
+      parse(kBarrier + "hardware: {pcie: {mrrs: 512B}}\n", {{"hardware.pcie.read_completion", "1024B"}}),
+      contains_text("--set hardware.pcie.read_completion=1024B: hardware.pcie.read_completion: expected"));
+}
+
 TEST_CASE("the schema has every key", "[scenario]") {
   const auto schema = nlohmann::json::parse(json_schema());
   for (const Key& key : scenario_keys()) {
