@@ -43,6 +43,34 @@ TEST_CASE("Diameters in links, the hosts' cables included") {
   CHECK(diameter_of(Torus{{5, 4, 2}, 1}) == 2 + 2 + 1 + 2);
 }
 
+TEST_CASE("Cables, diameters and bisections of small rings, tori and dragonflies (docs/topologies.md)") {
+  // A dimension of 2 has one cable between its routers.
+  CHECK(build(Ring{2}).cables() == 3);
+  CHECK(bisection_of(Ring{2}) == 1);
+  CHECK(build(Ring{3}).cables() == 6);
+  CHECK(build(Torus{{2, 2}, 1}).cables() == 4 + 2 + 2);
+  CHECK(bisection_of(Torus{{2, 2}, 4}) == 2);
+  CHECK(build(Torus{{4, 2}, 1}).cables() == 8 + 8 + 4);
+  // One group has no global cables; with one router a group there are no local ones.
+  CHECK(build(Dragonfly{1, 4, 2, 2}).cables() == 8 + 6);
+  CHECK(diameter_of(Dragonfly{1, 4, 2, 2}) == 3);
+  CHECK(diameter_of(Dragonfly{1, 1, 2, 1}) == 2);
+  CHECK(diameter_of(Dragonfly{3, 1, 2, 2}) == 3);
+  for (std::uint32_t g = 2; g <= 9; ++g) {
+    for (const std::uint32_t a : {2U, 3U, 4U}) {
+      for (const std::uint32_t h : {1U, 2U, 3U}) {
+        if (g > a * h + 1) continue;
+        CAPTURE(g, a, h);
+        const Dragonfly shape{g, a, 2, h};
+        const std::uint32_t free = g % 2 == 1 && a * h % 2 == 1 ? 1 : 0;  // one port of each group
+        CHECK(build(shape).cables() == g * a * 2 + g * a * (a - 1) / 2 + g * (a * h - free) / 2);
+        // Each router has a link to every other group: one local step at most.
+        CHECK(diameter_of(shape) == (h >= g - 1 ? 4 : 5));
+      }
+    }
+  }
+}
+
 TEST_CASE("Numbers of shortest paths") {
   const Topology tree = build(FatTree{8});
   const Routes tree_routes(tree);
