@@ -114,6 +114,40 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("what NICs do with a message goes by its own route: cables of 100 Gb/s where links in general have 1") {
+  if (no_flow_model()) return;
+  // Of 4104 bytes the second packet comes 7 ns after the first, too soon to hide what the NIC must look up; of 64 KiB
+  // PCIe (63 Gb/s) is behind when the last packet comes.
+  for (const char* size : {"4104", "65536", "1048576"}) {
+    CAPTURE(size);
+    const auto time = [&](const std::string& model) {
+      return flow_time(std::string("check: []\ntopology: {kind: custom, hosts: 2, switches: 1, edges: [[h0, s0, {rate: "
+                                   "100Gbps}], [h1, s0, {rate: 100Gbps}]]}\nfabric: {model: ") +
+                       model + ", link: {rate: 1Gbps}}\nworkload: {kind: traffic, size: " + size + "}\n");
+    };
+    const double packets = time("packet");
+    CHECK(time("flow") > 0.98 * packets);
+    CHECK(time("flow") < 1.02 * packets);
+  }
+}
+
+TEST_CASE("a rate of links in general that no cable has changes nothing") {
+  if (no_flow_model()) return;
+  // Lookups READ: their time ends when all of the data has crossed PCIe (63 Gb/s, between the two rates).
+  const auto time = [](const std::string& workload, const std::string& rate) {
+    return run_flow_text(
+               "check: []\ntopology: {kind: custom, hosts: 2, switches: 1, edges: [[h0, s0, {rate: 100Gbps}], "
+               "[h1, s0, {rate: 100Gbps}]]}\nfabric: {model: flow, link: {rate: " +
+               rate + "}}\nworkload: {" + workload + "}\n")
+        .measured_ps;
+  };
+  for (const char* workload :
+       {"kind: traffic, size: 64KiB, count: 4, outstanding: 2", "kind: lookup, iterations: 4, size: 64KiB"}) {
+    CAPTURE(workload);
+    CHECK(time(workload, "1Gbps") == time(workload, "100Gbps"));
+  }
+}
+
 TEST_CASE("two messages to one host share its link: twice the time, as with packets within 5 percent") {
   if (no_flow_model()) return;
   const auto time = [](const char* model) {
