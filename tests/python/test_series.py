@@ -91,6 +91,9 @@ def test_plots(result):
     assert ls.plot.queue_occupancy(result, links=["s0-h0"]).get_ylabel() == "waiting for the port (kB)"
     with pytest.raises(KeyError, match="s0-h0"):
         ls.plot.queue_occupancy(result, links=["h0-h1"])
+    for plot in (ls.plot.link_utilisation, ls.plot.queue_occupancy):
+        with pytest.raises(ValueError, match="links: expected a Series"):
+            plot(result.trace, links="s0-h0")
     assert len(ls.plot.throughput_over_time(result, bucket="10us").get_lines()) == 1
     assert ls.report(result).count("<figure") >= 5
 

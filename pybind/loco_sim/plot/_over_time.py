@@ -49,6 +49,11 @@ def _trace_of(subject: Trace | Result | Series) -> Trace:
     return subject.trace if isinstance(subject, Result) else subject
 
 
+def _refuse_links(links: str | Sequence[str] | None) -> None:
+    if links is not None:
+        raise ValueError("links: expected a Series, or a Result with one (series: {interval: 1us}), to choose from, found a trace")
+
+
 def _lines(series: Series, ax: Axes, links: str | Sequence[str] | None, times: np.ndarray[Any, Any], values: np.ndarray[Any, Any],
            weight: np.ndarray[Any, Any]) -> None:
     """A line for each chosen link: `values` has a row for each of `times` (picoseconds) and a column for each link."""
@@ -111,6 +116,7 @@ def link_utilisation(subject: Trace | Result | Series, ax: Axes | None = None, *
         _lines(series, ax, links, series.times_ps[:-1], 100 * shares, shares.sum(axis=0))
         ax.set_ylabel("link busy (%)")
     else:
+        _refuse_links(links)
         _payload_sent(_trace_of(subject), ax, rate_bps, bins)
         ax.set_ylabel("payload sent (% of the link)" if rate_bps else "payload sent (Gb/s)")
     return ax
@@ -152,6 +158,7 @@ def queue_occupancy(subject: Trace | Result | Series, ax: Axes | None = None, *,
         _lines(series, ax, links, series.times_ps, queued, queued.max(axis=0) if len(queued) else numpy.zeros(0))
         ax.set_ylabel("waiting for the port (kB)")
     else:
+        _refuse_links(links)
         _under_way(_trace_of(subject), ax)
         ax.set_ylabel("remote operations under way")
     return ax
