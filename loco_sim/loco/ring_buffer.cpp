@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "loco_sim/loco/call_scope.hpp"
 #include "loco_sim/loco/checksum.hpp"
@@ -20,46 +21,49 @@ constexpr std::uint64_t cells_of(std::uint64_t bytes) { return (bytes + 7) / 8; 
 std::optional<NodeId> partner(NodeId me, NodeId writer) { return me == writer ? std::nullopt : std::optional(writer); }
 }  // namespace
 
-ring_options ring_buffer::filled(ring_options options) const {
+ring_options ring_buffer::checked(ring_options options) const {
   const std::string ring = "ring buffer '" + full_name() + "'";
   if (options.bytes % kCell != 0 || options.bytes < 2 * kCell)
     throw setup_error(ring + " of " + std::to_string(options.bytes) + " bytes: expected a multiple of 8, at least 16");
   if (options.heads == 0) throw setup_error(ring + " without a head: expected at least 1");
   require_node(writer_, "the writer");
-  if (options.readers.empty())
-    for (NodeId node = 0; node < num_nodes(); ++node)
-      if (node != writer_) options.readers.push_back(node);
-  options.readers = ascending(std::move(options.readers));
   for (const NodeId node : options.readers) require_node(node, "a reader");
-  if (my_node() != writer_ && !std::ranges::binary_search(options.readers, my_node()))
-    throw ownership_error(ring + ": node " + std::to_string(my_node()) + " is neither its writer, node " +
-                          std::to_string(writer_) + ", nor declared as a reader, " + text_of(options.readers));
   return options;
 }
 
 std::uint32_t ring_buffer::peers() const {
   if (my_node() != writer_) return 1;
-  const auto readers = static_cast<std::uint32_t>(options_.readers.size());
-  return std::ranges::binary_search(options_.readers, writer_) ? readers - 1 : readers;
+  return readers_.place_of(writer_) ? readers_.count() - 1 : readers_.count();
 }
 
-std::vector<NodeId> ring_buffer::tail_owners() const {
+/// The writer sees all tails, one for each thread of each reader in turn; a reader has its own.
+ring_buffer::Positions ring_buffer::my_tails() {
+  const std::string name = full_name() + "/tails";
+  const std::uint32_t threads = options_.threads_per_node;
+  if (my_node() != writer_) {
+    const std::optional<std::uint32_t> place = readers_.place_of(my_node());
+    if (!place)
+      throw ownership_error("ring buffer '" + full_name() + "': node " + std::to_string(my_node()) +
+                            " is neither its writer, node " + std::to_string(writer_) +
+                            ", nor declared as a reader, " + text_of(readers_.list()));
+    return {tails_region_, name, my_node(), *place * threads, threads};
+  }
   std::vector<NodeId> owners;
-  owners.reserve(tails());
-  for (const NodeId node : options_.readers) owners.insert(owners.end(), options_.threads_per_node, node);
-  return owners;
+  for (const NodeId node : readers_.list()) owners.insert(owners.end(), threads, node);
+  return {tails_region_, name, owners};
 }
 
 void ring_buffer::start() {
-  const auto me = std::ranges::lower_bound(options_.readers, my_node());
-  if (me != options_.readers.end() && *me == my_node())
-    first_tail_ = static_cast<std::size_t>(me - options_.readers.begin()) * options_.threads_per_node;
-  set_terms("written by node " + std::to_string(writer_) + ", tails " + owners_text(tail_owners()));
+  if (const auto place = readers_.place_of(my_node())) first_tail_ = *place * options_.threads_per_node;
+  const std::vector<NodeId>& named = readers_.named();
+  set_terms("written by node " + std::to_string(writer_) + ", read by " +
+            (named.empty() ? "all others" : nodes_text(named)) + ", " + std::to_string(options_.threads_per_node) +
+            " thread(s) each");
   expect_peers(peers());
   if (my_node() == writer_) {
     for (std::uint32_t i = 0; i < options_.heads; ++i) under_way_.push_back(std::make_unique<ack_key>(mgr()));
   } else {
-    options_.readers = std::vector<NodeId>();
+    readers_ = {{}, writer_, num_nodes()};  // others need them no more
   }
   join();
 }
@@ -67,30 +71,30 @@ void ring_buffer::start() {
 ring_buffer::ring_buffer(manager& mgr, std::string_view name, NodeId writer, ring_options options)
     : channel(mgr, name, expect_num{0, partner(mgr.my_node(), writer)}),
       writer_(writer),
-      options_(filled(std::move(options))),
+      options_(checked(std::move(options))),
+      readers_(std::exchange(options_.readers, {}), writer, num_nodes()),
       cells_count_(options_.bytes / kCell),
       cells_name_(full_name() + "/cells"),
       cells_(*this, cells_name_, "cells", options_.bytes),
       heads_region_(*this, full_name(), "heads", Positions::bytes_of(options_.heads)),
-      tails_region_(*this, full_name(), "tails", Positions::bytes_of(tails())),
+      tails_region_(*this, full_name(), "tails", Positions::bytes_of(readers_.count() * options_.threads_per_node)),
       heads_(heads_region_, full_name() + "/heads", std::vector<NodeId>(options_.heads, writer)),
-      tails_(tails_region_, full_name() + "/tails", tail_owners(),
-             my_node() == writer ? ArrayUse::all : ArrayUse::own) {
+      tails_(my_tails()) {
   start();
 }
 
 ring_buffer::ring_buffer(channel& parent, std::string_view name, NodeId writer, ring_options options)
     : channel(parent, name, expect_num{0, partner(parent.my_node(), writer)}),
       writer_(writer),
-      options_(filled(std::move(options))),
+      options_(checked(std::move(options))),
+      readers_(std::exchange(options_.readers, {}), writer, num_nodes()),
       cells_count_(options_.bytes / kCell),
       cells_name_(full_name() + "/cells"),
       cells_(*this, cells_name_, "cells", options_.bytes),
       heads_region_(*this, full_name(), "heads", Positions::bytes_of(options_.heads)),
-      tails_region_(*this, full_name(), "tails", Positions::bytes_of(tails())),
+      tails_region_(*this, full_name(), "tails", Positions::bytes_of(readers_.count() * options_.threads_per_node)),
       heads_(heads_region_, full_name() + "/heads", std::vector<NodeId>(options_.heads, writer)),
-      tails_(tails_region_, full_name() + "/tails", tail_owners(),
-             my_node() == writer ? ArrayUse::all : ArrayUse::own) {
+      tails_(my_tails()) {
   start();
 }
 
@@ -180,7 +184,7 @@ bool ring_buffer::try_send(std::span<const std::byte> text) {
 }
 
 void ring_buffer::send(std::span<const std::byte> text) {
-  while (!try_send(text)) mgr().pause_for(full_name(), options_.readers);
+  while (!try_send(text)) mgr().pause_for(full_name(), cells_.peers());
 }
 
 // --- readers ---------------------------------------------------------------------------------------------------------
@@ -191,7 +195,7 @@ ring_buffer::seat& ring_buffer::my_seat() {
   if (const auto found = seats_.find(me); found != seats_.end()) return found->second;
   if (!first_tail_)
     throw ownership_error("ring buffer '" + full_name() + "': node " + std::to_string(my_node()) +
-                          " is not declared as a reader, " + text_of(options_.readers));
+                          " is not declared as a reader, " + text_of(readers_.list()));
   if (seats_.size() == options_.threads_per_node)
     throw ownership_error("ring buffer '" + full_name() + "': node " + std::to_string(my_node()) + " has " +
                           std::to_string(options_.threads_per_node) +

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "loco_sim/loco/channel.hpp"
+#include "loco_sim/loco/ring_readers.hpp"
 #include "loco_sim/loco/shared_region.hpp"
 #include "loco_sim/loco/var.hpp"
 #include "loco_sim/loco/var_array.hpp"
@@ -95,10 +96,9 @@ class ring_buffer : public channel {
     Message text = {};        ///< what it is receiving
   };
 
-  [[nodiscard]] ring_options filled(ring_options options) const;
+  [[nodiscard]] ring_options checked(ring_options options) const;
   [[nodiscard]] std::uint32_t peers() const;
-  [[nodiscard]] std::size_t tails() const { return options_.readers.size() * options_.threads_per_node; }
-  [[nodiscard]] std::vector<NodeId> tail_owners() const;
+  [[nodiscard]] Positions my_tails();
   void start();
   [[nodiscard]] seat& my_seat();
   void require_sender(std::uint64_t bytes);
@@ -112,7 +112,8 @@ class ring_buffer : public channel {
 
   NodeId writer_;
   std::atomic<std::uint32_t> sender_ = kNobody;  ///< the thread that has sent first
-  ring_options options_;                   ///< with the readers' names where the writer is: others need them no more
+  ring_options options_;                   ///< without the readers
+  ring_readers readers_;                   ///< where the writer is
   std::optional<std::size_t> first_tail_;  ///< of this node's threads, if it reads
   std::uint64_t cells_count_;              ///< S of the paper
   std::string cells_name_;

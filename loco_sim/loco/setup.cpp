@@ -47,7 +47,9 @@ void setup::work_and_tell(Work work) {
 void setup::join(channel& endpoint) {
   work_and_tell([&] {
     endpoint.joined_ = true;
-    for (NodeId peer = 0; peer < transport_.num_nodes(); ++peer)
+    const std::optional<NodeId> only = endpoint.expected_.only;
+    const NodeId end = only ? *only + 1 : transport_.num_nodes();
+    for (NodeId peer = only.value_or(0); peer < end; ++peer)
       if (endpoint.joins(peer)) send_join(endpoint, peer);
     if (const auto early = early_.extract(endpoint.full_name()); !early.empty())
       for (const auto& [from, message] : early.mapped()) answer(endpoint, from, message);

@@ -12,15 +12,15 @@ void require_owner(std::string_view variable, NodeId owner, NodeId node) {
                           ": node " + std::to_string(node) + " may not write or push it");
 }
 
-std::string owners_text(std::span<const NodeId> owners) {
+std::string nodes_text(std::span<const NodeId> nodes) {
   constexpr std::size_t kListed = 16;
-  if (owners.size() == 1) return "owned by node " + std::to_string(owners.front());
-  if (owners.size() > kListed) {
-    checksum_of_words sum;
-    for (const NodeId owner : owners) sum.add(owner);
-    return "owned by " + std::to_string(owners.size()) + " nodes, checksum " + std::to_string(sum.value() % 1'000'000);
-  }
-  return "owned by nodes " + list_of(owners);
+  if (nodes.size() == 1) return "node " + std::to_string(nodes.front());
+  if (nodes.size() <= kListed) return "nodes " + list_of(nodes);
+  checksum_of_words sum;
+  for (const NodeId node : nodes) sum.add(node);
+  return std::to_string(nodes.size()) + " nodes, checksum " + std::to_string(sum.value() % 1'000'000);
 }
+
+std::string owners_text(std::span<const NodeId> owners) { return "owned by " + nodes_text(owners); }
 
 }  // namespace loco

@@ -73,7 +73,10 @@ class var : public shared_bytes {
 /// Throws ownership_error unless `node` owns the variable.
 void require_owner(std::string_view variable, NodeId owner, NodeId node);
 
-/// The terms of variables with owners: "owned by node 2", "owned by nodes 0, 1"; with very many, a checksum of them.
+/// "node 2", "nodes 0, 1"; of very many, how many and a checksum.
+[[nodiscard]] std::string nodes_text(std::span<const NodeId> nodes);
+
+/// The terms of variables with owners: "owned by node 2".
 [[nodiscard]] std::string owners_text(std::span<const NodeId> owners);
 
 /// A part of a shared region that one node writes: all of them for owned_var, an element of an array for var_array.

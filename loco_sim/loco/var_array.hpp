@@ -19,10 +19,6 @@
 
 namespace loco {
 
-/// What a node does with an array: it looks at all elements, or at its own alone. Then it has no others, which makes
-/// n arrays of n elements on n nodes take n^2 places, not n^3.
-enum class ArrayUse : std::uint8_t { all, own };
-
 template <typename T>
 class owned_parts {
  public:
@@ -32,26 +28,24 @@ class owned_parts {
   [[nodiscard]] static constexpr std::uint64_t bytes_of(std::size_t elements) { return elements * kStride; }
 
   /// One element for each entry of `owners`, which are nodes, "<name>/ov<k>", all in `bytes`.
-  owned_parts(shared_region& bytes, std::string_view name, std::span<const NodeId> owners, ArrayUse use = ArrayUse::all)
-      : bytes_(bytes), use_(use) {
-    const NodeId me = bytes.endpoint().my_node();
-    const bool own = use == ArrayUse::own;
-    elements_.reserve(own ? static_cast<std::size_t>(std::ranges::count(owners, me)) : owners.size());
-    for (std::size_t i = 0; i < owners.size(); ++i) {
-      if (own && owners[i] != me) continue;
-      if (own) own_.push_back(i);
-      elements_.emplace_back(bytes, std::string(name) + "/ov" + std::to_string(i), i * kStride, owners[i]);
-    }
+  owned_parts(shared_region& bytes, std::string_view name, std::span<const NodeId> owners) : bytes_(bytes) {
+    elements_.reserve(owners.size());
+    for (std::size_t i = 0; i < owners.size(); ++i) add(name, i, owners[i]);
+  }
+  /// Of a longer array, `count` elements from `first` on, all of one owner: for a node that looks at its own alone. n
+  /// arrays of n elements on n nodes then take n^2 places, not n^3.
+  owned_parts(shared_region& bytes, std::string_view name, NodeId owner, std::size_t first, std::size_t count)
+      : bytes_(bytes), first_(first) {
+    elements_.reserve(count);
+    for (std::size_t i = first; i < first + count; ++i) add(name, i, owner);
   }
 
   /// Of the elements that this node has, which iteration visits.
   [[nodiscard]] std::size_t size() const { return elements_.size(); }
   /// Element i of the whole array. Throws std::out_of_range when this node does not have it.
   [[nodiscard]] Element& operator[](std::size_t i) {
-    const std::size_t at =
-        use_ == ArrayUse::all ? i : static_cast<std::size_t>(std::ranges::find(own_, i) - own_.begin());
-    if (at >= elements_.size()) refuse(i);
-    return elements_[at];
+    if (i < first_ || i - first_ >= elements_.size()) refuse(i);
+    return elements_[i - first_];
   }
   [[nodiscard]] auto begin() { return elements_.begin(); }
   [[nodiscard]] auto end() { return elements_.end(); }
@@ -61,15 +55,18 @@ class owned_parts {
   static constexpr std::uint64_t kBytes = value_words<T>::kWords * kWord;
   static constexpr std::uint64_t kStride = kBytes < kLine ? kBytes : round_up(kBytes, kLine);
 
+  void add(std::string_view name, std::size_t i, NodeId owner) {
+    elements_.emplace_back(bytes_, std::string(name) + "/ov" + std::to_string(i), i * kStride, owner);
+  }
   [[noreturn]] void refuse(std::size_t i) const {
     throw std::out_of_range("'" + std::string(bytes_.name()) + "': node " +
                             std::to_string(bytes_.endpoint().my_node()) + " has no element " + std::to_string(i) +
-                            ", but " + std::to_string(elements_.size()));
+                            ", but " + std::to_string(elements_.size()) +
+                            (first_ == 0 ? "" : " from " + std::to_string(first_) + " on"));
   }
 
   shared_region& bytes_;
-  ArrayUse use_;
-  std::vector<std::size_t> own_;  // which ones elements_ has, when these are not all
+  std::size_t first_ = 0;
   std::vector<Element> elements_;
 };
 
