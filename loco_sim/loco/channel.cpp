@@ -18,11 +18,7 @@ void require_simple(std::string_view name) {
 }  // namespace
 
 channel::channel(manager& mgr, std::string_view name, expect_num expected)
-    : manager_(mgr),
-      transport_(mgr.transport()),
-      name_(name),
-      expected_(expected),
-      peers_(places()) {
+    : manager_(mgr), transport_(mgr.transport()), name_(name), expected_(expected), peers_(places()) {
   require_simple(name);
   manager_.setup_service().add(*this);
 }
@@ -77,8 +73,7 @@ channel::RegionIndex channel::region_named(std::string_view name, std::uint64_t 
   require_simple(name);
   const auto found = std::ranges::find(regions_, name, &NamedRegion::name);
   if (found == regions_.end()) {
-    std::vector<std::optional<Region>> unknown(places());
-    regions_.push_back({std::string(name), std::nullopt, false, std::nullopt, size, std::move(unknown)});
+    regions_.push_back({std::string(name), std::nullopt, false, std::nullopt, size, std::vector<Copy>(places())});
     return regions_.size() - 1;
   }
   if (found->size != size)
@@ -116,10 +111,12 @@ channel::RegionIndex channel::symmetric_region(std::string_view name, std::uint6
 
 Region channel::local(RegionIndex region) const { return regions_[region].local.value(); }
 
-const std::optional<Region>& channel::copy_of(const NamedRegion& region, NodeId node) const {
-  static const std::optional<Region> kNone;
+std::optional<Region> channel::copy_of(const NamedRegion& region, NodeId node) const {
   if (node == my_node()) return region.local;
-  return joins(node) ? region.remote[place_of(node)] : kNone;
+  if (!joins(node)) return std::nullopt;
+  const Copy& copy = region.remote[place_of(node)];
+  if (!copy.known) return std::nullopt;
+  return Region{.node = node, .base = copy.base, .size = region.size, .rkey = copy.rkey};
 }
 
 bool channel::reaches(RegionIndex region, NodeId node) const { return copy_of(regions_[region], node).has_value(); }
@@ -132,8 +129,8 @@ std::vector<NodeId> channel::all_peers(RegionIndex region) const {
   return nodes;
 }
 
-const Region& channel::remote(RegionIndex region, NodeId node) const {
-  const std::optional<Region>& copy = copy_of(regions_[region], node);
+Region channel::remote(RegionIndex region, NodeId node) const {
+  const std::optional<Region> copy = copy_of(regions_[region], node);
   if (!copy)
     throw ownership_error("node " + std::to_string(my_node()) + " has no access to region '" + name_ + "." +
                           regions_[region].name + "' of node " + std::to_string(node));
@@ -171,10 +168,8 @@ std::vector<region_offer> channel::offers(const std::vector<region_request>& req
 
 void channel::accept(NodeId from, const std::vector<region_offer>& offered) {
   for (const auto& offer : offered) {
-    Region region = offer.region;
-    region.node = from;
     const auto found = std::ranges::find(regions_, offer.name, &NamedRegion::name);
-    if (found != regions_.end()) found->remote[place_of(from)] = region;
+    if (found != regions_.end()) found->remote[place_of(from)] = {offer.region.base, offer.region.rkey, true};
   }
   peers_[place_of(from)].connected = true;
   ++connected_;

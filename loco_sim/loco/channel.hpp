@@ -77,7 +77,7 @@ class channel {
 
   [[nodiscard]] Region local(RegionIndex region) const;
   /// Throws ownership_error when the node has not connected that region.
-  [[nodiscard]] const Region& remote(RegionIndex region, NodeId node) const;
+  [[nodiscard]] Region remote(RegionIndex region, NodeId node) const;
   [[nodiscard]] bool reaches(RegionIndex region, NodeId node) const;
   /// Those that have connected the region, to be written to at once; throws setup_error before the channel is ready,
   /// when some may still be missing.
@@ -97,13 +97,19 @@ class channel {
   friend class setup;
   friend class shared_region;
 
+  /// Where a peer's copy of a region is; what else a Region says is known.
+  struct Copy {
+    Address base = 0;
+    std::uint32_t rkey = 0;
+    bool known = false;
+  };
   struct NamedRegion {
     std::string name;
     std::optional<Region> local;
     bool expected = false;
     std::optional<NodeId> only_from;  ///< expected of this peer only
     std::uint64_t size = 0;
-    std::vector<std::optional<Region>> remote;  ///< by place_of(node)
+    std::vector<Copy> remote;  ///< by place_of(node)
   };
   /// What this endpoint knows of a peer's.
   struct Peer {
@@ -133,7 +139,7 @@ class channel {
     return *callbacks_;
   }
   /// A node's copy, once it is known.
-  [[nodiscard]] const std::optional<Region>& copy_of(const NamedRegion& region, NodeId node) const;
+  [[nodiscard]] std::optional<Region> copy_of(const NamedRegion& region, NodeId node) const;
   RegionIndex region_named(std::string_view name, std::uint64_t size);
   [[nodiscard]] std::vector<region_request> requests_to(NodeId peer) const;
   /// Empty when this endpoint provides what is asked for, else what is wrong.

@@ -18,7 +18,7 @@ class fence_channel : public channel {
         region_(symmetric_region("fence", sizeof(std::uint64_t))) {
     join();
   }
-  [[nodiscard]] const Region& location(NodeId node) const { return remote(region_, node); }
+  [[nodiscard]] Region location(NodeId node) const { return remote(region_, node); }
 
  private:
   RegionIndex region_;
@@ -106,7 +106,7 @@ void manager::wait_for_ready() {
       "keep-alive", [services = services_, locations = std::move(locations)] { services->ask_peers(locations); }, true);
 }
 
-const Region& manager::fence_location(NodeId node) const { return fence_->location(node); }
+Region manager::fence_location(NodeId node) const { return fence_->location(node); }
 
 manager::PerThread& manager::mine() {
   const std::lock_guard lock(mutex_);

@@ -69,7 +69,7 @@ class manager {
   /// The calling thread's pool of temporary blocks.
   [[nodiscard]] std::shared_ptr<block_pool> blocks() { return mine().blocks; }
   /// The location of a node that global fences read.
-  [[nodiscard]] const Region& fence_location(NodeId node) const;
+  [[nodiscard]] Region fence_location(NodeId node) const;
   /// Where the calling thread's global fence lets the value read from `node` land.
   [[nodiscard]] Address fence_landing(NodeId node);
   /// Has the calling thread operated on its own node since the last global fence there?

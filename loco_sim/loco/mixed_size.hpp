@@ -32,7 +32,7 @@ class mixed_words : public channel {
               std::string terms = {});
 
   [[nodiscard]] Address at(std::uint64_t word) const { return local_.base + word * 8; }
-  [[nodiscard]] const Region& copy(NodeId node) const { return remote(region_, node); }
+  [[nodiscard]] Region copy(NodeId node) const { return remote(region_, node); }
   [[nodiscard]] std::vector<NodeId> peers() const { return all_peers(region_); }
   /// Writes or reads words from `first` on, in ascending order.
   void store_words(std::uint64_t first, std::span<const std::uint64_t> words);

@@ -74,7 +74,7 @@ class mutex_array : public channel {
     bool handed_over = false;  ///< the node has the lock already
   };
   struct place {
-    const Region& region;
+    Region region;
     std::uint64_t next;  ///< offsets of the two words
     std::uint64_t serving;
   };

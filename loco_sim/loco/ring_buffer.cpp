@@ -44,8 +44,8 @@ ring_buffer::Positions ring_buffer::my_tails() {
     const std::optional<std::uint32_t> place = readers_.place_of(my_node());
     if (!place)
       throw ownership_error("ring buffer '" + full_name() + "': node " + std::to_string(my_node()) +
-                            " is neither its writer, node " + std::to_string(writer_) +
-                            ", nor declared as a reader, " + text_of(readers_.list()));
+                            " is neither its writer, node " + std::to_string(writer_) + ", nor declared as a reader, " +
+                            text_of(readers_.list()));
     return {tails_region_, name, my_node(), *place * threads, threads};
   }
   std::vector<NodeId> owners;
@@ -192,7 +192,7 @@ void ring_buffer::send(std::span<const std::byte> text) {
 ring_buffer::seat& ring_buffer::my_seat() {
   const std::lock_guard lock(mutex_);
   const std::uint32_t me = transport().my_thread();
-  if (const auto found = seats_.find(me); found != seats_.end()) return found->second;
+  if (const auto found = std::ranges::find(seats_, me, &seat::thread); found != seats_.end()) return *found;
   if (!first_tail_)
     throw ownership_error("ring buffer '" + full_name() + "': node " + std::to_string(my_node()) +
                           " is not declared as a reader, " + text_of(readers_.list()));
@@ -200,7 +200,8 @@ ring_buffer::seat& ring_buffer::my_seat() {
     throw ownership_error("ring buffer '" + full_name() + "': node " + std::to_string(my_node()) + " has " +
                           std::to_string(options_.threads_per_node) +
                           " reading thread(s): another one may not receive");
-  return seats_.emplace(me, seat{.index = *first_tail_ + seats_.size()}).first->second;
+  seats_.reserve(options_.threads_per_node);
+  return seats_.emplace_back(seat{.thread = me, .index = *first_tail_ + seats_.size()});
 }
 
 void ring_buffer::read_cells(std::uint64_t position, std::span<std::byte> out) {

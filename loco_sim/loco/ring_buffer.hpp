@@ -19,7 +19,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -90,6 +89,7 @@ class ring_buffer : public channel {
   using Positions = owned_parts<std::uint64_t>;
 
   struct seat {
+    std::uint32_t thread = 0;
     std::size_t index = 0;    ///< of the thread's tail
     std::uint64_t tail = 0;   ///< the thread's own knowledge of it
     std::uint64_t count = 0;  ///< of messages received
@@ -112,10 +112,10 @@ class ring_buffer : public channel {
 
   NodeId writer_;
   std::atomic<std::uint32_t> sender_ = kNobody;  ///< the thread that has sent first
-  ring_options options_;                   ///< without the readers
-  ring_readers readers_;                   ///< where the writer is
-  std::optional<std::size_t> first_tail_;  ///< of this node's threads, if it reads
-  std::uint64_t cells_count_;              ///< S of the paper
+  ring_options options_;                         ///< without the readers
+  ring_readers readers_;                         ///< where the writer is
+  std::optional<std::size_t> first_tail_;        ///< of this node's threads, if it reads
+  std::uint64_t cells_count_;                    ///< S of the paper
   std::string cells_name_;
   shared_region cells_;
   shared_region heads_region_;
@@ -130,7 +130,7 @@ class ring_buffer : public channel {
   std::vector<std::uint64_t> words_;                 ///< of the message being sent
   std::vector<NodeId> answering_;                    ///< of the peers, once some have failed
   std::mutex mutex_;
-  std::map<std::uint32_t, seat> seats_;  ///< by thread
+  std::vector<seat> seats_;  ///< those taken; room for all, so that none moves
 };
 
 }  // namespace loco

@@ -31,16 +31,17 @@ std::uint64_t shared_region::load_word(const part& of) {
 }
 
 void shared_region::store_word(const part& of, std::uint64_t value) {
-  const call_scope call(endpoint_.transport(), {.library = "sv", .method = "write", .object = of.name, .argument = value});
+  const call_scope call(endpoint_.transport(),
+                        {.library = "sv", .method = "write", .object = of.name, .argument = value});
   endpoint_.transport().store(base_ + of.offset, value);
 }
 
 void shared_region::push(const part& of, std::span<const NodeId> nodes, ack_key* key) {
   const call_scope call(endpoint_.transport(), {.library = "sv",
-                                      .method = "bcast",
-                                      .object = of.name,
-                                      .work_id = key == nullptr ? 0 : key->work_id(),
-                                      .nodes = nodes});
+                                                .method = "bcast",
+                                                .object = of.name,
+                                                .work_id = key == nullptr ? 0 : key->work_id(),
+                                                .nodes = nodes});
   for (const NodeId node : nodes) endpoint_.mgr().put(base_ + of.offset, copy(node), of.offset, of.bytes, key);
 }
 
@@ -68,7 +69,8 @@ void shared_region::push_part(std::uint64_t offset, std::uint64_t bytes, std::sp
 }
 
 const std::vector<NodeId>& shared_region::peers() {
-  std::call_once(peers_known_, [this] { peers_ = endpoint_.all_peers(region_); });  // threads of a node may come here together
+  std::call_once(peers_known_,
+                 [this] { peers_ = endpoint_.all_peers(region_); });  // threads of a node may come here together
   return peers_;
 }
 

@@ -34,7 +34,7 @@ class shared_region {
   /// Address of the local copy.
   [[nodiscard]] Address address() const { return base_; }
   /// The copy of a node.
-  [[nodiscard]] const Region& copy(NodeId node) const { return endpoint_.remote(region_, node); }
+  [[nodiscard]] Region copy(NodeId node) const { return endpoint_.remote(region_, node); }
 
   /// Some of the words, under a name of its own: an element of an array.
   struct part {

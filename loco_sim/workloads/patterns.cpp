@@ -28,7 +28,7 @@ class word : public channel {
   [[nodiscard]] std::uint64_t load() { return transport().load(here()); }
   void store(std::uint64_t value) { transport().store(here(), value); }
   [[nodiscard]] Address here() const { return local(region_).base; }
-  [[nodiscard]] const Region& on(NodeId node) const { return remote(region_, node); }
+  [[nodiscard]] Region on(NodeId node) const { return remote(region_, node); }
 
  private:
   RegionIndex region_;

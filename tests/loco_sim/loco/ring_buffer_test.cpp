@@ -199,8 +199,7 @@ TEST_CASE("nodes that disagree about who writes are told so, all of them") {
       text[node.my_node()] = error.what();
     }
   });
-  for (const std::string& said : text)
-    CHECK_THAT(said, contains_text("'ring'") && contains_text("written by node"));
+  for (const std::string& said : text) CHECK_THAT(said, contains_text("'ring'") && contains_text("written by node"));
 }
 
 TEST_CASE("rings of many nodes are joined by pairs of a writer and a reader") {
