@@ -2,7 +2,8 @@
 //
 // A packet occupies the buffer from its arrival (its headers', if cut through) until it starts to leave. Dynamic
 // thresholds (Choudhury, Hahne, ToN 1998): alpha times what is free of the shared buffer, for each output queue when
-// dropping, for each ingress port when pausing.
+// dropping, for each ingress port when pausing. A queue is what waits for its port: a packet joins it when it has passed
+// the switch's latency, and takes buffer before that.
 //
 // `used` and `held` may lag behind departures that nobody has looked at; they are never too small, and thresholds
 // worked out from them never too large. So what they let pass, passes; only when they object is the whole switch
@@ -23,7 +24,7 @@ bool Fabric::fits(topology::VertexId at, topology::LinkId out, std::uint32_t byt
   if (used + bytes > size) return false;
   if (config_.options.flow_control == FlowControl::pfc) return true;
   __extension__ using Wide = unsigned __int128;
-  return Wide{lane_of(out).queued + bytes} * 1000 <= Wide{size - used} * config_.options.buffer_alpha;
+  return Wide{lane_of(out).waiting + bytes} * 1000 <= Wide{size - used} * config_.options.buffer_alpha;
 }
 
 bool Fabric::admit(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, const Entry& entry) {
@@ -33,17 +34,20 @@ bool Fabric::admit(sim::EventQueue& events, sim::SimTime now, topology::LinkId o
   return fits(at, out, entry.bytes);
 }
 
-/// RED on the length of the queue that the packet finds (Zhu et al., SIGCOMM 2015, figure 5).
+/// RED on the length of the queue that the packet finds (Zhu et al., SIGCOMM 2015, figure 5). ACKs, NAKs and CNPs are
+/// not ECN-capable transport: nobody would slow down for them.
 void Fabric::mark(topology::LinkId out, const Entry& entry) {
   Lane& lane = lane_of(out);
   const std::uint64_t low = config_.options.ecn_kmin.count;
   const std::uint64_t high = config_.options.ecn_kmax.count;
-  if (lane.queued <= low) return;
-  if (lane.queued < high) {
+  if (lane.waiting <= low) return;
+  Packet& packet = packets_[entry.packet];
+  if (!ecn_capable(packet.opcode)) return;
+  if (lane.waiting < high) {
     const std::uint64_t range = (high - low) * 1000;
-    if (!stream_.chance((lane.queued - low) * config_.options.ecn_pmax, range)) return;
+    if (!stream_.chance((lane.waiting - low) * config_.options.ecn_pmax, range)) return;
   }
-  packets_[entry.packet].marked = true;
+  packet.marked = true;
   ++lane.counters.marks;
 }
 

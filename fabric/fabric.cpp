@@ -202,12 +202,22 @@ void Fabric::forward(sim::EventQueue& events, sim::SimTime now, topology::LinkId
 void Fabric::enqueue(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, const Entry& entry) {
   Lane& lane = lane_of(out);
   const LinkInfo& link = info(out);
-  lane.entries.push_back(entry);
+  // What is behind another packet is not ready before it.
+  const bool behind = lane.started != lane.entries.size();
+  const sim::SimTime ready = behind ? std::max(entry.at, lane.entries.back().at) : entry.at;
+  lane.entries.push_back(entry).at = ready;
   lane.queued += entry.bytes;
-  lane.counters.queue_max = std::max(lane.counters.queue_max, lane.queued);
   lane.planned = std::max(lane.planned, entry.at) + sim::Duration{link.time(entry.bytes)};
   arm(events, now, config_.nodes + out);
   if (buffers_[link.from].pausing != 0) arm_departure(events, now, out);
+}
+
+/// What is ready by `now` waits in the port's queue.
+void Fabric::join_queue(Lane& lane, sim::SimTime now) {
+  for (std::size_t i = lane.started + lane.joined; i < lane.entries.size() && lane.entries[i].at <= now; ++i) {
+    lane.waiting += lane.entries[i].bytes;
+    ++lane.joined;
+  }
 }
 
 /// Starts what would have started by now.
@@ -217,18 +227,24 @@ void Fabric::advance_queue(sim::EventQueue& events, topology::LinkId id, sim::Si
   while (lane.started < lane.entries.size() && !lane.paused) {
     Entry& entry = lane.entries[lane.started];
     const sim::SimTime start = std::max(entry.at, lane.free);
-    if (start > now) return;
+    if (start > now) break;
+    join_queue(lane, start);  // a queue is longest before something leaves it
+    if (start > entry.at) lane.counters.queue_max = std::max(lane.counters.queue_max, lane.waiting);
     const std::int64_t time = link.time(entry.bytes);
     lane.free = start + sim::Duration{time};
     const std::int64_t seen = link.cut_through && entry.bytes > kCutThroughBytes ? link.headers_ps : time;
     entry.at = start + sim::Duration{seen + link.delay_ps};
     lane.queued -= entry.bytes;
+    lane.waiting -= entry.bytes;
+    --lane.joined;
     ++lane.started;
     ++lane.counters.packets;
     lane.counters.bytes += entry.bytes;
     lane.counters.busy += sim::Duration{time};
     if (entry.from != kNone) release(events, start, entry);  // last: it may come back here
   }
+  join_queue(lane, now);
+  lane.counters.queue_max = std::max(lane.counters.queue_max, lane.waiting);
 }
 
 /// Sees to it that the arrival of a lane's head is pending.
@@ -259,15 +275,20 @@ void Fabric::arm_departure(sim::EventQueue& events, sim::SimTime now, topology::
 
 Fabric::Look Fabric::look(topology::LinkId link, sim::SimTime now) const {
   const Lane& lane = lane_of(link);
-  Look out{.queued = lane.queued, .busy = lane.counters.busy};
+  Look out{.queued = lane.waiting, .busy = lane.counters.busy};
   sim::SimTime free = lane.free;
-  for (std::size_t i = lane.started; i < lane.entries.size() && !lane.paused; ++i) {
+  const std::size_t joined = lane.started + lane.joined;
+  std::size_t i = lane.started;
+  for (; i < lane.entries.size() && !lane.paused; ++i) {
     const sim::SimTime start = std::max(lane.entries[i].at, free);
     if (start > now) break;
     const sim::Duration time{info(link).time(lane.entries[i].bytes)};
     free = start + time;
     out.busy += time;
-    out.queued -= lane.entries[i].bytes;
+    if (i < joined) out.queued -= lane.entries[i].bytes;
+  }
+  for (i = std::max(i, joined); i < lane.entries.size() && lane.entries[i].at <= now; ++i) {
+    out.queued += lane.entries[i].bytes;
   }
   if (free > now) out.busy = out.busy - (free - now);  // the packet that is being sent
   return out;

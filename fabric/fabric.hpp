@@ -216,8 +216,9 @@ class Fabric {
   void enqueue(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, const Entry& entry);
   void advance(sim::EventQueue& events, topology::LinkId link, sim::SimTime now) {
     const Lane& lane = lane_of(link);
-    if (lane.started != lane.entries.size() && !lane.paused) advance_queue(events, link, now);
+    if (lane.started != lane.entries.size()) advance_queue(events, link, now);
   }
+  static void join_queue(Lane& lane, sim::SimTime now);
   void advance_queue(sim::EventQueue& events, topology::LinkId link, sim::SimTime now);
   void arm(sim::EventQueue& events, sim::SimTime now, std::uint32_t lane);
   void arm_departure(sim::EventQueue& events, sim::SimTime now, topology::LinkId link);

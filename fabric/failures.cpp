@@ -48,6 +48,10 @@ void Fabric::go_down(sim::EventQueue& events, sim::SimTime now, topology::LinkId
       continue;
     }
     lane.queued -= entry.bytes;
+    if (lane.joined > 0) {
+      --lane.joined;
+      lane.waiting -= entry.bytes;
+    }
     if (entry.from != kNone) release(events, now, entry);
   }
   resume(events, now, link);

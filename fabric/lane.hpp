@@ -2,7 +2,8 @@
 // its far end holds of it. Private to fabric/.
 //
 // One ring holds both: the first `started` entries are on the wire, `at` being their arrival; the others wait in the
-// port's queue, `at` being when they are ready to go. Entries start when something looks (Fabric::advance), at the
+// port's queue, `at` being when they are ready to go: what is still in the switch's pipeline has a place, but waits for
+// nobody yet. Entries start when something looks (Fabric::advance), at the
 // time at which they would have: so one event a hop, the arrival, is enough.
 #pragma once
 
@@ -40,7 +41,7 @@ struct LinkCounters {
   std::uint64_t packets = 0;
   std::uint64_t bytes = 0;
   sim::Duration busy{};
-  std::uint64_t queue_max = 0;  ///< bytes that waited for the port
+  std::uint64_t queue_max = 0;  ///< bytes that waited for the port, ready to go
   std::uint64_t drops = 0;      ///< packets lost at the port or on the wire, whatever the reason
   std::uint64_t marks = 0;      ///< ECN
   std::uint64_t pauses = 0;     ///< times the link was told to pause
@@ -60,6 +61,8 @@ struct Lane {
   bool awaited = false;      // the host wants to know when it is resumed
   sim::SimTime free{};       // when the port has sent what has started
   std::uint64_t queued = 0;  // bytes that have not started
+  std::uint64_t waiting = 0;  // of these, bytes that were ready when something looked last: the port's queue
+  std::uint32_t joined = 0;   // and so many packets
   std::uint64_t held = 0;    // bytes in the switch at the far end that came over this link
   LinkCounters counters{};
   // Colder.
