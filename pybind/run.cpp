@@ -49,6 +49,12 @@ constexpr Counter kCounters[] = {
     {"doorbells", &nic::Counters::doorbells},
     {"work_requests", &nic::Counters::work_requests},
     {"completions", &nic::Counters::completions},
+    {"packets_lost", &nic::Counters::packets_lost},
+    {"retransmissions", &nic::Counters::retransmissions},
+    {"timeouts", &nic::Counters::timeouts},
+    {"rnr_naks", &nic::Counters::rnr_naks},
+    {"cache_misses", &nic::Counters::cache_misses},
+    {"reads_squashed", &nic::Counters::reads_squashed},
 };
 
 py::tuple counter_names() {

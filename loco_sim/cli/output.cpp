@@ -58,7 +58,13 @@ Json counted(const nic::Counters& c) {
           {"pcie_bytes_down", c.pcie_bytes_down},
           {"doorbells", c.doorbells},
           {"work_requests", c.work_requests},
-          {"completions", c.completions}};
+          {"completions", c.completions},
+          {"packets_lost", c.packets_lost},
+          {"retransmissions", c.retransmissions},
+          {"timeouts", c.timeouts},
+          {"rnr_naks", c.rnr_naks},
+          {"cache_misses", c.cache_misses},
+          {"reads_squashed", c.reads_squashed}};
 }
 
 std::string_view schedule_name(Schedule schedule) {
