@@ -40,6 +40,7 @@ void require_used(const Options& o) {
   require(!o.device_memory || !(ping_pong || is_dma(o.test)),
           fmt::format("device_memory: expected off, since {} the memory of the host, found on",
                       ping_pong ? "the receiver looks into" : "bare DMA is to"));
+  require(!is_atomic(o.test) || o.size == 8, fmt::format("size: expected 8, what an atomic has, found {}", o.size));
   require(!o.copy || ping_pong, "copy: expected off, since only write_lat and send_lat have copies, found on");
   require(o.post_list == 1 || (is_bandwidth(o.test) && !is_dma(o.test)),
           fmt::format("post_list: expected 1, since work requests are posted one by one, found {}", o.post_list));
@@ -48,7 +49,6 @@ void require_used(const Options& o) {
 Options checked(const Options& given) {
   Options o = given;
   require_connection(o);
-  if (is_atomic(o.test)) o.size = 8;
   require(!is_atomic(o.test) || o.profile.nic_atomic_cap != nic::AtomicCap::none,
           "this NIC has no atomics (nic.atomic_cap: none)");
   require(o.size >= 1 && o.size <= kSizeMax, "a message has 1 to 2^30 bytes");

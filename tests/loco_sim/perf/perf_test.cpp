@@ -279,8 +279,8 @@ TEST_CASE("messages spread over a region, device memory, several threads and lin
     o.iterations = 200;
     return perf::run(o).rate;
   };
-  const double host = rate({.test = Test::atomic_bw, .queue_pairs = 4, .threads = 2, .region = 1 << 20});
-  const double device = rate({.test = Test::atomic_bw, .queue_pairs = 4, .device_memory = true});
+  const double host = rate({.test = Test::atomic_bw, .size = 8, .queue_pairs = 4, .threads = 2, .region = 1 << 20});
+  const double device = rate({.test = Test::atomic_bw, .size = 8, .queue_pairs = 4, .device_memory = true});
   CHECK(device > 3 * host);
   const double one = rate({.test = Test::write_bw, .size = 16, .queue_pairs = 4, .inline_max = 16});
   const double linked = rate({.test = Test::write_bw, .size = 16, .queue_pairs = 4, .post_list = 8, .inline_max = 16});
@@ -289,7 +289,8 @@ TEST_CASE("messages spread over a region, device memory, several threads and lin
 }
 
 TEST_CASE("a run is a function of its options") {
-  perf::Options o{.test = Test::atomic_bw, .profile = scenario::load_hardware("cx3-ib-fdr").profile, .iterations = 300};
+  perf::Options o{
+      .test = Test::atomic_bw, .profile = scenario::load_hardware("cx3-ib-fdr").profile, .size = 8, .iterations = 300};
   o.region = 1 << 24;
   const perf::Result a = perf::run(o), b = perf::run(o);
   CHECK(a.rate == b.rate);
@@ -298,7 +299,8 @@ TEST_CASE("a run is a function of its options") {
 
 TEST_CASE("reads and atomics of latency tests are spread over the region, too") {
   const auto misses = [](Test test, std::uint64_t region) {
-    perf::Options o{.test = test, .profile = scenario::load_hardware("cx3-ib-fdr").profile, .iterations = 300};
+    perf::Options o{
+        .test = test, .profile = scenario::load_hardware("cx3-ib-fdr").profile, .size = 8, .iterations = 300};
     o.region = region;
     return perf::run(o).cache_misses;
   };
@@ -325,11 +327,12 @@ TEST_CASE("options that do not fit are refused, and those that would do nothing"
   refused({.test = Test::write_bw, .queue_pairs = 2, .threads = 3});
   refused({.test = Test::write_bw, .depth = 4, .post_list = 5});
   refused({.test = Test::write_lat, .inline_max = 221});
+  refused({.test = Test::atomic_lat, .size = 16});
   refused({.test = Test::read_lat, .connection = nic::QpType::uc});
   refused({.test = Test::dma_read_bw, .connection = nic::QpType::uc});
   refused({.test = Test::write_lat, .connection = nic::QpType::ud});
   refused({.test = Test::send_lat, .connection = nic::QpType::ud, .size = 1025});
   nic::HardwareProfile none = stages();
   none.nic_atomic_cap = nic::AtomicCap::none;
-  CHECK_THROWS_AS(perf::run({.test = Test::atomic_lat, .profile = none}), std::invalid_argument);
+  CHECK_THROWS_AS(perf::run({.test = Test::atomic_lat, .profile = none, .size = 8}), std::invalid_argument);
 }
