@@ -9,9 +9,11 @@ namespace {
 sim::SimTime paced(State& s, const fabric::Packet& packet) {
   const fabric::DcqcnOptions& options = s.fabric.config().options.dcqcn;
   if (!options.enabled || packet.length == 0) return s.now;
-  fabric::Dcqcn& rate = s.qps[packet.source_qp].congestion.edit().rate;
-  rate.on_bytes(s.now, {packet.wire}, options);
-  return s.now + sim::transmission_time({packet.wire}, rate.rate());
+  CongestionControl& congestion = s.qps[packet.source_qp].congestion.edit();
+  congestion.rate.on_bytes(s.now, {packet.wire}, options);
+  // Requester and responder share the rate: each packet takes its turn behind those of both.
+  congestion.next = std::max(congestion.next, s.now) + sim::transmission_time({packet.wire}, congestion.rate.rate());
+  return congestion.next;
 }
 
 /// With the flow model a packet is a message, and stands for so many packets.

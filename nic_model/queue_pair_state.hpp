@@ -206,6 +206,7 @@ struct StalledPacket {
 struct CongestionControl {
   fabric::Dcqcn rate{};     // of what it sends
   fabric::CnpPacer cnps{};  // for what it receives
+  sim::SimTime next{};      // when its rate allows the next packet, of its requests or its answers
 
   bool operator==(const CongestionControl&) const = default;
 };
