@@ -2,8 +2,8 @@
 //
 // A packet occupies the buffer from its arrival (its headers', if cut through) until it starts to leave. Dynamic
 // thresholds (Choudhury, Hahne, ToN 1998): alpha times what is free of the shared buffer, for each output queue when
-// dropping, for each ingress port when pausing. A queue is what waits for its port: a packet joins it when it has passed
-// the switch's latency, and takes buffer before that.
+// dropping, for each ingress port when pausing. A queue is what waits for its port: a packet joins it when it has
+// passed the switch's latency, and takes buffer before that.
 //
 // `used` and `held` may lag behind departures that nobody has looked at; they are never too small, and thresholds
 // worked out from them never too large. So what they let pass, passes; only when they object is the whole switch

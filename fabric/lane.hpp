@@ -57,13 +57,13 @@ struct Lane {
   bool departing = false;  // a departure event is pending
   bool paused = false;     // by the far end
   bool down = false;
-  bool pausing = false;      // the far end has sent a pause
-  bool awaited = false;      // the host wants to know when it is resumed
-  sim::SimTime free{};       // when the port has sent what has started
-  std::uint64_t queued = 0;  // bytes that have not started
+  bool pausing = false;       // the far end has sent a pause
+  bool awaited = false;       // the host wants to know when it is resumed
+  sim::SimTime free{};        // when the port has sent what has started
+  std::uint64_t queued = 0;   // bytes that have not started
   std::uint64_t waiting = 0;  // of these, bytes that were ready when something looked last: the port's queue
   std::uint32_t joined = 0;   // and so many packets
-  std::uint64_t held = 0;    // bytes in the switch at the far end that came over this link
+  std::uint64_t held = 0;     // bytes in the switch at the far end that came over this link
   LinkCounters counters{};
   // Colder.
   sim::EventHandle arrival{};

@@ -54,7 +54,9 @@ enum class Opcode : std::uint8_t {
 [[nodiscard]] constexpr bool is_response(Opcode op) { return op >= Opcode::ack; }
 
 /// Congestion notification itself, and answers without payload, are sent as not ECN-capable: switches do not mark them.
-[[nodiscard]] constexpr bool ecn_capable(Opcode op) { return op != Opcode::ack && op != Opcode::nak && op != Opcode::cnp; }
+[[nodiscard]] constexpr bool ecn_capable(Opcode op) {
+  return op != Opcode::ack && op != Opcode::nak && op != Opcode::cnp;
+}
 
 /// AETH syndromes of a NAK (IBTA 9.7.5.2.8).
 enum class NakCode : std::uint8_t {

@@ -29,8 +29,8 @@ TEST_CASE("drop-tail: a queue takes alpha times the free buffer") {
   traffic.run();
   CHECK(traffic.fabric().packets_lost(LossReason::buffer_full) > 0);
   // One queue in use: q <= alpha (B - q), so q <= B alpha / (1 + alpha), and it comes within a packet of that. The
-  // packet itself is counted, the free part before it: q + p <= alpha (B - q). A packet joins the queue 300 ns after the
-  // decision: the one before it, 334 ns for each of two senders, may join in between.
+  // packet itself is counted, the free part before it: q + p <= alpha (B - q). A packet joins the queue 300 ns after
+  // the decision: the one before it, 334 ns for each of two senders, may join in between.
   const auto alpha = static_cast<double>(config.options.buffer_alpha) / 1000;
   const double most = (100'000 * alpha + 4194 * alpha) / (1 + alpha);
   const auto high = static_cast<double>(totals(traffic.fabric()).queue_max);
