@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "nic_model/flow_control.hpp"
+#include "nic_model/queue_pair.hpp"
 #include "nic_model/read_order.hpp"
 #include "nic_model/requester.hpp"
 #include "nic_model/responses.hpp"
@@ -113,10 +114,9 @@ void enqueue(Engine& engine, std::uint32_t domain, const PostedWrite& write) {
 
 void commit_cqe(Engine& engine, const PostedWrite& write) {
   CompletionQueue& cq = engine.state.cqs[write.cq];
-  if (cq.cqes.size() == cq.entries) {
+  if (cq.overrun || cq.cqes.size() == cq.entries) {
     cq.overrun = true;
-    engine.state.qps[write.cqe.qp].state = QpState::error;
-    return;
+    return to_error(engine, write.cqe.qp);  // its other completions are lost, too
   }
   cq.cqes.push_back(write.cqe);
   cq.failed = cq.failed || write.cqe.status != Status::success;
