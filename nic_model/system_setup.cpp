@@ -52,6 +52,10 @@ MemoryRegion System::register_memory(NodeId node, Address base, std::uint64_t si
   if (!state_->hosts[node].memory.contains(base, size)) {
     throw std::invalid_argument("a memory region lies outside of the allocated memory");
   }
+  if ((access & (kRemoteWrite | kRemoteAtomic)) != 0 && (access & kLocalWrite) == 0) {
+    throw std::invalid_argument(
+        "remote write and remote atomic access need local write access, too (ibv_reg_mr: EINVAL)");
+  }
   // As on mlx5: an index and a tag byte. Keys differ between regions, so that a wrong one is noticed.
   const auto index = static_cast<std::uint32_t>(state_->regions.size());
   const std::uint32_t key = index << 8U | ((index * 37U + 0x5bU) & 0xffU);

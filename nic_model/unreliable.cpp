@@ -110,7 +110,7 @@ void unreliable_arrived(Engine& engine, const fabric::Packet& packet) {
   if (fits && takes_requests(qp.state)) {
     if (qp.type == QpType::ud) {
       datagram(engine, id, packet);
-    } else {
+    } else if (packet.source_qp == qp.peer) {
       connected(engine, id, packet);
     }
   }
