@@ -22,7 +22,9 @@ Psn missing(const Engine& engine, const SendEntry& e) {
 }
 
 void progress(Requester& rq, const QpSettings& settings, Psn una) {
-  if (una.distance(rq.una) <= 0) return;
+  constexpr std::int32_t kAll = -(1 << 23);  // 2^23 at once: as many as may be on their way
+  const std::int32_t ahead = una.distance(rq.una);
+  if (ahead <= 0 && ahead != kAll) return;
   rq.una = una;
   rq.retries = settings.retry_count;
   rq.rnr_retries = settings.rnr_retry;
@@ -66,7 +68,8 @@ Oldest acknowledge(Engine& engine, QpId id, Psn end) {
   std::uint32_t number = rq.completed;
   for (; number != rq.started; ++number) {
     SendEntry& e = rq.entry(number);
-    if (e.done && e.status == Status::success) continue;
+    if (e.status != Status::success) break;  // it was never sent
+    if (e.done) continue;
     if (reads_or_atomic(e.wqe.opcode)) {
       const Psn first = missing(engine, e);
       const bool implied_nak = end.distance(first) > 0;
@@ -77,7 +80,8 @@ Oldest acknowledge(Engine& engine, QpId id, Psn end) {
     e.done = true;
   }
   progress(rq, qp.settings, end);
-  if (rq.transmit_next == number && number != rq.started) {  // has gone back: what has come is not sent again
+  if (rq.transmit_next == number && number != rq.started &&
+      rq.entry(number).status == Status::success) {  // has gone back: what has come is not sent again
     SendEntry& e = rq.entry(number);
     const std::int32_t packets = end.distance(e.psn);
     if (packets > 0) {
@@ -95,14 +99,21 @@ void skip_answered(Requester& rq) {
 
 void fail(Engine& engine, QpId id, std::uint32_t number, Status status) {
   Requester& rq = engine.state.qps[id].requester;
-  if (number == rq.started) return;
+  if (number == rq.started || rq.entry(number).done) return;
   SendEntry& e = rq.entry(number);
   e.status = status;
   e.done = true;
+  rq.halted = true;
   complete(engine, id, {});
 }
 
-/// Has everything from the oldest PSN that is not acknowledged sent again.
+void cancel_timer(Engine& engine, Requester& rq) {
+  if (!rq.timer_pending) return;
+  engine.state.events.cancel(rq.timer);
+  rq.timer_pending = false;
+}
+
+/// Has everything from the oldest PSN that is not acknowledged sent again. That starts the timer.
 void go_back(Engine& engine, QpId id, std::uint32_t oldest) {
   Requester& rq = engine.state.qps[id].requester;
   if (oldest == rq.started) return;
@@ -119,6 +130,7 @@ void go_back(Engine& engine, QpId id, std::uint32_t oldest) {
     e.sent = static_cast<std::uint32_t>(engine.profile().link_mtu.count * static_cast<std::uint32_t>(acknowledged));
   }
   rq.transmit_next = oldest;
+  if (!rq.rnr_wait) cancel_timer(engine, rq);
   ++engine.state.counters.retransmissions;
   schedule_transmit(engine, id);
 }
@@ -130,33 +142,48 @@ void retry(Engine& engine, QpId id, std::uint32_t oldest) {
   --rq.retries;
   rq.recovering = true;
   go_back(engine, id, oldest);
-  start_timer(engine, id);
 }
 
-void receiver_not_ready(Engine& engine, QpId id, std::uint32_t oldest, sim::Duration wait) {
+/// The work request that an answer is for; `started` if it is known no more.
+std::uint32_t named(const Requester& rq, Psn psn) {
+  std::uint32_t number = rq.completed;
+  for (; number != rq.started; ++number) {
+    const SendEntry& e = rq.entry(number);
+    const std::int32_t index = psn.distance(e.psn);
+    if (e.status == Status::success && index >= 0 && static_cast<std::uint32_t>(index) < e.packets) break;
+  }
+  return number;
+}
+
+/// `which` was refused, `oldest` is not answered yet.
+void receiver_not_ready(Engine& engine, QpId id, std::uint32_t which, std::uint32_t oldest, sim::Duration wait) {
   QueuePair& qp = engine.state.qps[id];
   Requester& rq = qp.requester;
   if (rq.rnr_wait) return;
-  if (rq.rnr_retries == 0) return fail(engine, id, oldest, Status::rnr_retry_exc_err);
+  if (rq.rnr_retries == 0) return fail(engine, id, which, Status::rnr_retry_exc_err);
   if (rq.rnr_retries != kForEver) --rq.rnr_retries;
+  cancel_timer(engine, rq);
   rq.rnr_wait = true;
   go_back(engine, id, oldest);
-  engine.schedule(kEventRnrTimer, id, 0, engine.now() + wait);
+  rq.timer_pending = true;
+  rq.timer = engine.schedule(kEventRnrTimer, id, 0, engine.now() + wait);
 }
 
 void refused(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet& nak) {
+  // Where answers overtake each other, what is refused need not be the oldest.
+  const std::uint32_t which = engine.state.loose ? named(engine.state.qps[id].requester, nak.psn) : oldest;
   switch (nak.nak) {
     case NakCode::psn_sequence_error:
       return retry(engine, id, oldest);
     case NakCode::receiver_not_ready:
-      return receiver_not_ready(engine, id, oldest, sim::Duration{static_cast<std::int64_t>(nak.a)});
+      return receiver_not_ready(engine, id, which, oldest, sim::Duration{static_cast<std::int64_t>(nak.a)});
     case NakCode::invalid_request:
-      return fail(engine, id, oldest, Status::rem_inv_req_err);
+      return fail(engine, id, which, Status::rem_inv_req_err);
     case NakCode::remote_access_error:
-      return fail(engine, id, oldest, Status::rem_access_err);
+      return fail(engine, id, which, Status::rem_access_err);
     case NakCode::none:
     case NakCode::remote_operational_error:
-      return fail(engine, id, oldest, Status::rem_op_err);
+      return fail(engine, id, which, Status::rem_op_err);
   }
 }
 
@@ -261,22 +288,36 @@ void take_loosely(Engine& engine, QpId id, const fabric::Packet& packet) {
 
 }  // namespace
 
+namespace {
+/// There was an answer: the timer starts anew if something else that has been sent is to be answered.
+void restart_timer(Engine& engine, QpId id) {
+  QueuePair& qp = engine.state.qps[id];
+  Requester& rq = qp.requester;
+  if (rq.rnr_wait) return;
+  if (rq.transmit_next == rq.completed) return cancel_timer(engine, rq);  // what is being sent starts it
+  rq.deadline = engine.now() + qp.settings.timeout;
+  start_timer(engine, id);
+}
+}  // namespace
+
 void response_arrived(Engine& engine, const fabric::Packet& packet) {
   const QpId id = packet.destination_qp;
   QueuePair& qp = engine.state.qps[id];
   Requester& rq = qp.requester;
+  if (packet.source_qp != qp.peer) return engine.release(packet.buffer);  // of a connection that is no more
   if (engine.fault(Fault::responder_reorders) || engine.fault(Fault::early_write_completion)) {
     return unordered_response(engine, id, packet);
   }
   if (packet.psn.distance(rq.una) < 0 || packet.psn.distance(rq.next_psn) >= 0) {
-    return engine.release(packet.buffer);  // says nothing new
+    expect_no_answer(engine, id);  // says nothing new; on a lossless network nothing else will come
+    return engine.release(packet.buffer);
   }
   const bool has_data = packet.opcode == Op::read_response || packet.opcode == Op::atomic_response;
   const bool loose = engine.state.loose;
   const bool alone = packet.opcode == Op::read_response && engine.profile().nic_placement == Placement::unordered;
   const Psn end = packet.opcode == Op::ack ? packet.psn + 1 : alone ? rq.una : packet.psn;
+  const Psn una = rq.una;
   const Oldest oldest = loose ? acknowledge_loosely(engine, id, end) : acknowledge(engine, id, end);
-  start_timer(engine, id);
   if (oldest.implied_nak) {
     engine.release(packet.buffer);
     if (!rq.recovering) retry(engine, id, oldest.number);
@@ -295,7 +336,11 @@ void response_arrived(Engine& engine, const fabric::Packet& packet) {
   }
   skip_answered(rq);
   complete(engine, id, {});
-  if (rq.completed == rq.started) stop_timer(engine, id);
+  if (rq.completed == rq.started) {
+    stop_timer(engine, id);
+  } else if (runs_timer(engine, rq) && (rq.una != una || (loose && has_data))) {
+    restart_timer(engine, id);
+  }
   start(engine, id, {});
   schedule_transmit(engine, id);
 }
@@ -305,18 +350,16 @@ void response_arrived(Engine& engine, const fabric::Packet& packet) {
 void start_running_timer(Engine& engine, QpId id) {
   QueuePair& qp = engine.state.qps[id];
   Requester& rq = qp.requester;
-  if (qp.type != QpType::rc || qp.settings.timeout.ps == 0) return;
+  if (rq.timer_pending || qp.settings.timeout.ps == 0) return;
   rq.deadline = engine.now() + qp.settings.timeout;
-  if (rq.timer_pending) return;
   rq.timer_pending = true;
   rq.timer = engine.state.events.push({.at = rq.deadline, .what = kEventTimeout, .where = id});
 }
 
 void stop_timer(Engine& engine, QpId id) {
   Requester& rq = engine.state.qps[id].requester;
-  if (!rq.timer_pending) return;
-  engine.state.events.cancel(rq.timer);
-  rq.timer_pending = false;
+  cancel_timer(engine, rq);
+  rq.unanswered = false;
 }
 
 void timed_out(Engine& engine, QpId id) {
@@ -328,30 +371,40 @@ void timed_out(Engine& engine, QpId id) {
     rq.timer = engine.state.events.push({.at = rq.deadline, .what = kEventTimeout, .where = id});
     return;
   }
-  if (rq.rnr_wait || rq.transmit_next == rq.completed) return start_timer(engine, id);  // nothing is on its way
+  if (rq.transmit_next == rq.completed) return;  // the oldest is still being sent: its last packet starts the timer
   ++engine.state.counters.timeouts;
   retry(engine, id, rq.completed);
 }
 
 void rnr_timer_expired(Engine& engine, QpId id) {
   Requester& rq = engine.state.qps[id].requester;
-  rq.rnr_wait = false;
-  start_timer(engine, id);
+  rq.timer_pending = rq.rnr_wait = false;
   schedule_transmit(engine, id);
+}
+
+void expect_no_answer(Engine& engine, QpId id) {
+  QueuePair& qp = engine.state.qps[id];
+  Requester& rq = qp.requester;
+  if (engine.state.lossy || qp.type != QpType::rc || rq.completed == rq.started) return;
+  rq.unanswered = true;
+  if (rq.rnr_wait || rq.timer_pending) return;
+  start_running_timer(engine, id);
+  if (!engine.fault(Fault::responder_reorders) && !engine.fault(Fault::early_write_completion)) return;
+  // With these nothing can be repeated: the retries pass without.
+  rq.deadline += qp.settings.timeout * std::int64_t{rq.retries};
+  rq.retries = 0;
 }
 
 void no_answer(Engine& engine, const fabric::Packet& packet) {
   if (engine.state.lossy || !packet.last) return;
-  const QpSettings& a = engine.state.qps[packet.source_qp].settings;
-  if (a.timeout.ps == 0) return;
-  engine.schedule(kEventRetryExceeded, packet.source_qp, packet.wqe,
-                  engine.now() + a.timeout * (std::int64_t{a.retry_count} + 1));
-}
-
-void retry_exceeded(Engine& engine, QpId id, std::uint32_t number) {
-  Requester& rq = engine.state.qps[id].requester;
-  if (!rq.holds(number) || rq.entry(number).done || number - rq.completed >= rq.started - rq.completed) return;
-  fail(engine, id, number, Status::retry_exc_err);
+  const Responder& rs = engine.state.qps[packet.destination_qp].responder;
+  const Requester& rq = engine.state.qps[packet.source_qp].requester;
+  // What comes behind a request that was refused is answered by that NAK, on its way.
+  const std::uint32_t refused = rs.disorder->refused;
+  const bool behind = refused != kNone && static_cast<std::int32_t>(packet.wqe - refused) >= 0 &&
+                      engine.state.qps[packet.destination_qp].peer == packet.source_qp;
+  if (behind && rq.holds(refused) && static_cast<std::int32_t>(refused - rq.completed) >= 0) return;
+  expect_no_answer(engine, packet.source_qp);
 }
 
 }  // namespace loco::nic

@@ -5,9 +5,11 @@
 // a READ or an atomic that it passes over has lost its response (an implied NAK): the requester goes back to it. Going
 // back repeats everything from the oldest PSN that is not acknowledged. A repeated WRITE or SEND carries the payload
 // that was read the first time.
-// The timer runs only where the network can lose packets (State::lossy). A lossless network leaves one way not to be
-// answered, a peer that has stopped: its responder then says when the retries would have run out (no_answer).
-// Private to nic_model/.
+// The transport timer (9.7.6.1.3) starts with a packet that asks for an answer, if it does not run, and starts anew
+// when there is progress. It runs only where the network can lose packets (State::lossy). A lossless network leaves few
+// ways not to be answered: a peer that is not ready, has stopped or is connected to another one, PSNs that do not fit,
+// a RESET. Whoever drops such a request, or an answer, says so (no_answer, expect_no_answer): from then on the timer
+// runs there, too, until everything is answered. Private to nic_model/.
 #pragma once
 
 #include "nic_model/engine.hpp"
@@ -16,19 +18,23 @@ namespace loco::nic {
 
 /// A response packet has arrived.
 void response_arrived(Engine& engine, const fabric::Packet& packet);
-/// Starts the transport timer anew; stops it.
-void start_running_timer(Engine& engine, QpId qp);
-inline void start_timer(Engine& engine, QpId qp) {
-  if (engine.state.lossy) start_running_timer(engine, qp);
+[[nodiscard]] inline bool runs_timer(const Engine& engine, const Requester& rq) {
+  return engine.state.lossy || rq.unanswered;
 }
+void start_running_timer(Engine& engine, QpId qp);
+/// Starts the transport timer, unless it runs.
+inline void start_timer(Engine& engine, QpId qp) {
+  if (runs_timer(engine, engine.state.qps[qp].requester)) start_running_timer(engine, qp);
+}
+/// Stops it, or the RNR timer: there is nothing to wait for.
 void stop_timer(Engine& engine, QpId qp);
 /// kEventTimeout
 void timed_out(Engine& engine, QpId qp);
 /// kEventRnrTimer
 void rnr_timer_expired(Engine& engine, QpId qp);
-/// A request that nobody will answer has reached its destination over a lossless network.
+/// Something that a queue pair has sent, or its answer, was dropped for good without the network losing it.
+void expect_no_answer(Engine& engine, QpId qp);
+/// A request that nobody will answer has reached its destination.
 void no_answer(Engine& engine, const fabric::Packet& packet);
-/// kEventRetryExceeded
-void retry_exceeded(Engine& engine, QpId qp, std::uint32_t number);
 
 }  // namespace loco::nic

@@ -82,7 +82,8 @@ void add_domain(Hasher& h, const State& s, const PostedDomain& d) {
 void add_requester(Hasher& h, const State& s, const Requester& r) {
   h.add_all(r.first, r.queue.size(), r.rung, r.fetched, r.started, r.payload_next, r.transmit_next, r.completed,
             r.outstanding, r.fetching, r.payload_event, r.transmit_event, r.halted, r.next_psn.value(),
-            r.fetch_cancelled, r.rnr_wait, r.recovering, r.timer_pending, r.retries, r.rnr_retries, r.una.value());
+            r.fetch_cancelled, r.rnr_wait, r.recovering, r.timer_pending, r.unanswered, r.retries, r.rnr_retries,
+            r.una.value());
   for (std::size_t i = 0; i < r.queue.size(); ++i) {
     const SendEntry& e = r.queue[i];
     add_wqe(h, e.wqe);
@@ -109,7 +110,7 @@ void add_early(Hasher& h, const State& s, const Responder& r) {
 void add_responder(Hasher& h, const State& s, const Responder& r) {
   h.add_all(r.blocked, r.respond_event, r.write_valid, r.nak_sent, r.receiving, r.in_message, r.received,
             r.expected_psn.value(), r.done_psn.value(), r.first, r.responses.size(), r.disorder->waiting.size(),
-            r.disorder->replays.size(), r.disorder->strays.in_use());
+            r.disorder->replays.size(), r.disorder->strays.in_use(), r.disorder->refused);
   if (r.receiving) add_receive(h, *r.receive);
   for (std::size_t i = 0; i < r.disorder->replays.size(); ++i)
     h.add_all(r.disorder->replays[i].psn.value(), r.disorder->replays[i].value);

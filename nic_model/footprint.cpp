@@ -47,6 +47,7 @@ Footprint of_payload_read(const Engine& engine, QpId id, std::uint32_t number) {
 
 Footprint of_remote_read(const Engine& engine, QpId id, std::uint64_t number) {
   const QueuePair& qp = engine.state.qps[id];
+  if (!qp.responder.holds(number)) return {.qp = id, .node = qp.node};
   const Response& r = qp.responder.responses[number - qp.responder.first];
   return {.kind = Kind::memory_read,
           .qp = id,

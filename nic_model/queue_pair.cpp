@@ -41,43 +41,101 @@ void reset(Engine& engine, QpId id) {
   rq.rung = rq.fetched = rq.started = rq.payload_next = rq.transmit_next = rq.completed = rq.first;
   rq.outstanding = 0;
   rq.fetch_cancelled = rq.fetching;
+  rq.una = rq.next_psn;
   rq.halted = rq.rnr_wait = rq.recovering = false;
   Responder& rs = qp.responder;
+  const bool dropped = !rs.responses.empty() || !rs.disorder->waiting.empty() || !rs.disorder->early.empty();
+  for (; !rs.responses.empty(); rs.responses.pop_front(), ++rs.first) {
+    engine.release(rs.responses.front().buffer);
+    s.events.cancel(rs.responses.front().turn);
+  }
+  rs.long_reads = rs.long_reads_done = 0;
+  rs.blocked = false;
   if (!(*rs.disorder == Disorder{})) {
     Disorder& held = rs.disorder.edit();
     for (; !held.waiting.empty(); held.waiting.pop_front()) engine.release(held.waiting.front().packet.buffer);
     for (; !held.early.empty(); held.early.pop_front()) engine.release(held.early.front().packet.buffer);
     held.replays.clear();
+    held.read_stream.clear();
+    held.refused = kNone;
   }
+  if (dropped && s.qps[qp.peer].peer == id) expect_no_answer(engine, qp.peer);
   rs.nak_sent = rs.receiving = rs.in_message = rs.write_valid = false;
   if (rs.queue == kNone || s.receive_queues[rs.queue].owner != id) return;
   s.receive_queues[rs.queue].entries.clear();
   s.receive_queues[rs.queue].visible = 0;
 }
 
+bool set_peer(const State& s, QpId id, QueuePair& qp, const QpAttributes& a) {
+  if (qp.type == QpType::ud) return true;
+  if (a.dest_qp >= s.qps.size() || a.dest_qp == id || s.qps[a.dest_qp].type != qp.type) return false;
+  qp.peer = a.dest_qp;
+  qp.peer_node = s.qps[a.dest_qp].node;
+  return true;
+}
+
+/// The attributes that SQD -> SQD may set, and RTR -> RTS must; `all`: those that are left out as well.
+void set_limits(QueuePair& qp, const QpAttributes& a, std::uint32_t most, bool all) {
+  const QpAttributes none;
+  Requester& rq = qp.requester;
+  QpSettings& s = qp.settings;
+  if (all || a.max_rd_atomic != 0) {
+    s.max_rd_atomic = static_cast<std::uint16_t>(a.max_rd_atomic == 0 ? most : a.max_rd_atomic);
+  }
+  if (all || a.timeout != none.timeout) s.timeout = a.timeout;
+  if (all || a.retry_count != none.retry_count) rq.retries = s.retry_count = static_cast<std::uint8_t>(a.retry_count);
+  if (all || a.rnr_retry != none.rnr_retry) rq.rnr_retries = s.rnr_retry = static_cast<std::uint8_t>(a.rnr_retry);
+}
+
+/// Would it change what only RTR, RTS or SQD -> SQD may set? What is given as it is already does no harm.
+bool changes_limits(const QueuePair& qp, const QpAttributes& a) {
+  const QpAttributes none;
+  const QpSettings& s = qp.settings;
+  const auto changes = [](const auto& given, const auto& left_out, const auto& is) {
+    return given != left_out && given != is;
+  };
+  return changes(a.max_rd_atomic, 0U, std::uint32_t{s.max_rd_atomic}) ||
+         changes(a.max_dest_rd_atomic, 0U, std::uint32_t{s.max_dest_rd_atomic}) ||
+         changes(a.timeout, none.timeout, s.timeout) ||
+         changes(a.retry_count, none.retry_count, std::uint32_t{s.retry_count}) ||
+         changes(a.rnr_retry, none.rnr_retry, std::uint32_t{s.rnr_retry});
+}
+
+/// Which attributes a transition takes: ibv_modify_qp(3). What it does not take and would change is refused.
 bool set_attributes(Engine& engine, QpId id, QpState from, QpState to, const QpAttributes& a) {
-  State& s = engine.state;
-  QueuePair& qp = s.qps[id];
-  if (to == QpState::init) qp.qkey = a.qkey;
+  QueuePair& qp = engine.state.qps[id];
+  const std::uint32_t most = engine.profile().nic_max_rd_atomic;
+  if (a.max_rd_atomic > most || a.max_dest_rd_atomic > most || a.retry_count > 7 || a.rnr_retry > 7) return false;
+  if (to == QpState::init) {
+    qp.qkey = a.qkey;
+    return true;
+  }
   if (to == QpState::rtr) {
-    if (qp.type != QpType::ud) {
-      if (a.dest_qp >= s.qps.size() || a.dest_qp == id || s.qps[a.dest_qp].type != qp.type) return false;
-      qp.peer = a.dest_qp;
-      qp.peer_node = s.qps[a.dest_qp].node;
-    }
+    if (!set_peer(engine.state, id, qp, a)) return false;
     qp.settings.min_rnr_timer = a.min_rnr_timer;
+    qp.settings.max_dest_rd_atomic =
+        static_cast<std::uint16_t>(a.max_dest_rd_atomic == 0 ? most : a.max_dest_rd_atomic);
     qp.responder.expected_psn = qp.responder.done_psn = fabric::Psn(a.rq_psn);
+    return true;
   }
+  const bool other_peer = qp.type != QpType::ud && a.dest_qp != kNone && a.dest_qp != qp.peer;
   if (to == QpState::rts && from == QpState::rtr) {
-    const std::uint32_t most = engine.profile().nic_max_rd_atomic;
-    if (a.max_rd_atomic > most || a.retry_count > 7 || a.rnr_retry > 7) return false;
-    Requester& rq = qp.requester;
-    qp.settings.max_rd_atomic = a.max_rd_atomic == 0 ? most : a.max_rd_atomic;
-    qp.settings.timeout = a.timeout;
-    rq.retries = qp.settings.retry_count = static_cast<std::uint8_t>(a.retry_count);
-    rq.rnr_retries = qp.settings.rnr_retry = static_cast<std::uint8_t>(a.rnr_retry);
-    rq.next_psn = rq.una = fabric::Psn(a.sq_psn);
+    set_limits(qp, a, most, true);
+    qp.requester.next_psn = qp.requester.una = fabric::Psn(a.sq_psn);
+  } else if (to == QpState::sqd && from == QpState::sqd) {
+    if (other_peer) return false;
+    set_limits(qp, a, most, false);
+    if (a.max_dest_rd_atomic != 0) {
+      qp.settings.max_dest_rd_atomic = static_cast<std::uint16_t>(a.max_dest_rd_atomic);
+    }
+  } else if (other_peer || changes_limits(qp, a)) {
+    return false;
   }
+  const bool to_sqd = from == QpState::rts && to == QpState::sqd;
+  const bool timer = a.min_rnr_timer != sim::Duration{} && a.min_rnr_timer != qp.settings.min_rnr_timer;
+  if (timer && (to_sqd || from == QpState::sqe)) return false;
+  if (timer) qp.settings.min_rnr_timer = a.min_rnr_timer;
+  if (qp.type == QpType::ud && a.qkey != 0) qp.qkey = a.qkey;
   return true;
 }
 

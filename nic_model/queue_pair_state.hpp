@@ -75,7 +75,8 @@ struct Requester {
   bool fetch_cancelled = false;  // what is being fetched is not wanted any more
   bool rnr_wait = false;         // the receiver was not ready: nothing is sent until the RNR timer fires
   bool recovering = false;       // has gone back, and nothing has been acknowledged since
-  bool timer_pending = false;    // a kEventTimeout is
+  bool timer_pending = false;    // `timer` is: a kEventTimeout, or with rnr_wait a kEventRnrTimer
+  bool unanswered = false;       // on a lossless network: something gets no answer, so the transport timer runs
   std::uint8_t retries = 0;      // left until retry_exc_err
   std::uint8_t rnr_retries = 0;  // left until rnr_retry_exc_err
   fabric::Psn next_psn{};
@@ -155,10 +156,11 @@ struct Replay {
 /// What a responder needs when packets are lost, wait or overtake each other, and for atomics that may come again.
 struct Disorder {
   sim::Ring<Arrival> waiting{};
-  sim::Ring<Replay> replays{};  // oldest first, at most max_rd_atomic; only where packets can be lost
+  sim::Ring<Replay> replays{};  // oldest first, at most max_dest_rd_atomic; only where packets can be lost
   sim::Ring<Early> early{};
   sim::Pool<fabric::Packet> strays{};
   sim::Ring<std::uint64_t> read_stream{};  // numbers of READs that have not taken effect, when these are ordered
+  std::uint32_t refused = kNone;           // the work request whose NAK led to ERROR
 
   bool operator==(const Disorder&) const = default;
 };
@@ -215,7 +217,8 @@ struct CongestionControl {
 struct QpSettings {
   sim::Duration timeout{};
   sim::Duration min_rnr_timer{};
-  std::uint32_t max_rd_atomic = 0;
+  std::uint16_t max_rd_atomic = 0;
+  std::uint16_t max_dest_rd_atomic = 0;
   std::uint8_t retry_count = 7;
   std::uint8_t rnr_retry = 7;
 

@@ -98,6 +98,7 @@ void remote_read_may_execute(Engine& engine, const HeldRead& read) {
   const NodeId node = engine.state.qps[id].node;
   const ReadOrdering ordering = engine.profile().pcie_read_ordering;
   Responder& rs = engine.state.qps[id].responder;
+  if (!rs.holds(read.number)) return;  // dropped by a RESET
   Response& r = rs.response(read.number);
   // Counted by running numbers: where READs have passed each other, too, each is given its time in the end.
   const auto in_front = static_cast<std::int32_t>(r.long_reads_before - rs.long_reads_done);

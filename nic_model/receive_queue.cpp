@@ -1,12 +1,15 @@
 #include "nic_model/receive_queue.hpp"
 
+#include <algorithm>
+
 #include "nic_model/pcie.hpp"
 
 namespace loco::nic {
 
 void receives_posted(Engine& engine, std::uint32_t queue, std::uint32_t count) {
   ReceiveQueue& q = engine.state.receive_queues[queue];
-  q.visible += count;
+  // A RESET may have dropped some of them before this was known.
+  q.visible = std::min(q.visible + count, static_cast<std::uint32_t>(q.entries.size()));
   if (q.owner != kNone && engine.state.qps[q.owner].state == QpState::error) flush_receives(engine, q.owner);
 }
 

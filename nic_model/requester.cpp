@@ -142,6 +142,7 @@ void flush_sends(Engine& engine, QpId id) {
   rq.fetch_cancelled = rq.fetching;
   rq.una = rq.next_psn;
   stop_timer(engine, id);
+  rq.rnr_wait = false;
   free_finished(engine, rq);
 }
 
@@ -163,6 +164,14 @@ bool fence_holds(const Requester& rq) {
   return rq.outstanding != 0 || rq.payload_next != rq.started || rq.transmit_next != rq.started;
 }
 
+constexpr std::uint32_t kPsnsMax = 1U << 23U;  // that may be on their way (IBTA volume 1, 9.7.1)
+
+/// Would it take more PSNs than may be on their way? What is alone may.
+bool too_far_ahead(const Requester& rq, std::uint32_t packets) {
+  const std::uint32_t ahead = (rq.next_psn.value() - rq.una.value()) & fabric::Psn::kMask;
+  return ahead != 0 && ahead + packets > kPsnsMax;
+}
+
 /// PSNs that a work request takes: a READ's are those of its responses.
 std::uint32_t packets_of(const Engine& engine, const Wqe& wqe) {
   if (is_atomic(wqe.opcode)) return 1;
@@ -179,6 +188,8 @@ void start(Engine& engine, QpId id, sim::Duration delay) {
     SendEntry& e = rq.entry(rq.started);
     if (e.wqe.fence && fence_holds(rq) && !engine.fault(Fault::fence_ignored)) return;
     if (reads_or_atomic(e.wqe.opcode) && rq.outstanding >= qp.settings.max_rd_atomic) return;
+    e.packets = packets_of(engine, e.wqe);
+    if (qp.type == QpType::rc && too_far_ahead(rq, e.packets)) return;
     sim::Duration stall{};
     if (!take_unit(engine, id, e.wqe, rq.started, stall)) return;
     if (e.wqe.fence && e.wqe.fence_op != 0) {
@@ -190,9 +201,9 @@ void start(Engine& engine, QpId id, sim::Duration delay) {
     e.status = local_check(engine, qp, e.wqe);
     if (e.status != Status::success) {
       e.done = rq.halted = true;
+      e.packets = 0;
       return complete(engine, id, delay);
     }
-    e.packets = packets_of(engine, e.wqe);
     e.psn = rq.next_psn;
     rq.next_psn = rq.next_psn + e.packets;
     ++engine.state.counters.work_requests;
@@ -206,7 +217,6 @@ void start(Engine& engine, QpId id, sim::Duration delay) {
       issue_read(engine, rq.domain, {.kind = ReadKind::payload, .where = id, .number = number}, e.wqe.length,
                  delay + stall + p.nic_wqe_start, {e.wqe.lkey, e.wqe.local});
     }
-    start_timer(engine, id);
     schedule_payload(engine, id);  // steps over a work request without payload
     schedule_transmit(engine, id);
     if (engine.fault(Fault::early_write_completion) && e.wqe.opcode == Opcode::rdma_write) {
@@ -227,6 +237,12 @@ void fetch(Engine& engine, QpId id) {
              count * static_cast<std::uint32_t>(p.nic_wqe_bytes.count), {});
 }
 
+/// Of a datagram: with the high bit set, the queue pair's own (IBTA volume 1, 10.2.5).
+std::uint32_t qkey_of(const QueuePair& qp, const Wqe& wqe) {
+  constexpr std::uint32_t kControlled = 1U << 31U;
+  return (wqe.remote_qkey & kControlled) != 0 ? qp.qkey : wqe.remote_qkey;
+}
+
 fabric::Packet request_packet(const Engine& engine, QpId id, const SendEntry& e, std::uint32_t number) {
   const QueuePair& qp = engine.state.qps[id];
   fabric::Packet packet;
@@ -236,7 +252,7 @@ fabric::Packet request_packet(const Engine& engine, QpId id, const SendEntry& e,
   packet.destination = qp.type == QpType::ud ? engine.state.qps[packet.destination_qp].node : qp.peer_node;
   packet.wqe = number;
   packet.call = e.wqe.op;  // the requester may have forgotten the work request when it is executed
-  packet.rkey = qp.type == QpType::ud ? e.wqe.remote_qkey : e.wqe.rkey;
+  packet.rkey = qp.type == QpType::ud ? qkey_of(qp, e.wqe) : e.wqe.rkey;
   packet.total = e.wqe.length;
   packet.address = e.wqe.remote;
   return packet;
@@ -374,7 +390,7 @@ void transmit(Engine& engine, QpId id) {
     add_request(engine, e, packet);
   }
   rq.transmit_free = send_packet(engine, packet);
-  start_timer(engine, id);
+  if (packet.ack_request || reads_or_atomic(e.wqe.opcode)) start_timer(engine, id);
   if (packet.last) {
     e.transmit_done = true;
     ++rq.transmit_next;

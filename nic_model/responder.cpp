@@ -110,6 +110,7 @@ void execute_fresh(Engine& engine, QpId id, const fabric::Packet& packet, bool e
   if (nak == NakCode::none && packet.opcode == Op::send) nak = take_send(engine, id, packet);
   if (nak != NakCode::none) {
     refuse(engine, id, packet, nak);
+    rs.disorder.edit().refused = packet.wqe;
     return to_error(engine, id);
   }
   if (packet.opcode == Op::read_request) {
@@ -125,7 +126,8 @@ void execute_again(Engine& engine, QpId id, const fabric::Packet& packet) {
   QueuePair& qp = engine.state.qps[id];
   Responder& rs = qp.responder;
   if (packet.opcode == Op::read_request) {
-    if (check(engine, qp, packet) == NakCode::none) take_read(engine, id, packet);
+    if (check(engine, qp, packet) != NakCode::none) return no_answer(engine, packet);
+    take_read(engine, id, packet);
   } else if (is_atomic(packet.opcode)) {
     for (std::size_t i = 0; i < rs.disorder->replays.size(); ++i) {
       if (rs.disorder->replays[i].psn != packet.psn) continue;
@@ -136,8 +138,9 @@ void execute_again(Engine& engine, QpId id, const fabric::Packet& packet) {
                      .wqe = packet.wqe,
                      .value = rs.disorder->replays[i].value,
                      .available = engine.now()});
-      break;
+      return;
     }
+    no_answer(engine, packet);
   } else {
     acknowledge(engine, id, packet, rs.done_psn + Psn::kMask);  // the last one executed: it may be a later one
   }
@@ -250,7 +253,7 @@ void request_arrived(Engine& engine, const fabric::Packet& packet) {
   QueuePair& qp = engine.state.qps[id];
   Responder& rs = qp.responder;
   if (qp.type != QpType::rc || packet.opcode == Op::datagram) return unreliable_arrived(engine, packet);
-  if (!takes_requests(qp.state)) {
+  if (!takes_requests(qp.state) || packet.source_qp != qp.peer) {
     no_answer(engine, packet);
     return engine.release(packet.buffer);
   }
@@ -282,6 +285,11 @@ void stray_request(Engine& engine, QpId id, std::uint32_t slot) {
   Responder& rs = engine.state.qps[id].responder;
   const fabric::Packet packet = rs.disorder->strays[slot];
   rs.disorder.edit().strays.release(slot);
+  const QueuePair& qp = engine.state.qps[id];
+  if (packet.source_qp != qp.peer || qp.state == QpState::reset) {  // there was a RESET meanwhile
+    no_answer(engine, packet);
+    return engine.release(packet.buffer);
+  }
   if (engine.profile().nic_placement != Placement::in_order) return take_out_of_order(engine, id, packet);
   rs.disorder.edit().waiting.push_back({packet, Fate::fresh});
   execute_waiting(engine, id);

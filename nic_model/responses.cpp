@@ -28,6 +28,19 @@ void announce_response(Engine& engine, QpId id) {
   packet.length = r.length;
   announce_message(engine, packet);
 }
+
+/// Bytes of the next packet of the oldest response.
+std::uint32_t next_segment(const Engine& engine, const Response& r) {
+  if (r.opcode != Op::read_response) return 0;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(r.length - r.sent, engine.profile().link_mtu.count));
+}
+
+/// Is the next packet there?
+bool may_respond(const Engine& engine, const Responder& rs) {
+  if (rs.responses.empty() || !rs.responses.front().ready) return false;
+  const Response& r = rs.responses.front();
+  return r.read >= r.sent + next_segment(engine, r) || r.opcode != Op::read_response;
+}
 }  // namespace
 
 void schedule_respond(Engine& engine, QpId id) {
@@ -36,8 +49,7 @@ void schedule_respond(Engine& engine, QpId id) {
   const Response& r = rs.responses.front();
   sim::SimTime there = r.available;
   if (r.opcode == Op::read_response) {
-    const auto segment =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(r.length - r.sent, engine.profile().link_mtu.count));
+    const std::uint32_t segment = next_segment(engine, r);
     if (r.read < r.sent + segment) return announce_response(engine, id);
     there = there_before(engine, there, r.read - r.sent - segment);
   }
@@ -58,9 +70,13 @@ std::uint32_t count_execution(Engine& engine, const fabric::Packet& packet) {
 }
 
 void start_atomic(Engine& engine, NodeId node) {
-  const AtomicRequest& request = engine.state.hosts[node].atomics.front();
-  const Responder& rs = engine.state.qps[request.qp].responder;
-  const Response& r = rs.responses[request.response - rs.first];
+  sim::Ring<AtomicRequest>& atomics = engine.state.hosts[node].atomics;
+  const auto dropped = [&](const AtomicRequest& a) { return !engine.state.qps[a.qp].responder.holds(a.response); };
+  while (!atomics.empty() && dropped(atomics.front())) atomics.pop_front();  // by a RESET
+  if (atomics.empty()) return;
+  const AtomicRequest request = atomics.front();
+  Responder& rs = engine.state.qps[request.qp].responder;
+  const Response& r = rs.response(request.response);
   issue_read(engine, rs.domain, {.kind = ReadKind::atomic, .where = node}, 8, {}, {r.rkey, r.address});
 }
 
@@ -164,6 +180,7 @@ std::uint32_t sample_next(Engine& engine, QpId id, std::uint64_t number) {
 
 void read_remote(Engine& engine, QpId id, std::uint64_t number) {
   LOCO_INVARIANT(engine.now() != kNoTimeYet, engine.now(), "responder", "a READ in its turn was given no time");
+  if (!engine.state.qps[id].responder.holds(number)) return;  // dropped by a RESET
   if (engine.profile().pcie_read_ordering == ReadOrdering::speculative) return read_speculatively(engine, id, number);
   const std::uint32_t bytes = sample_next(engine, id, number);
   QueuePair& qp = engine.state.qps[id];
@@ -184,6 +201,7 @@ void execute_atomic(Engine& engine, NodeId node) {
   const AtomicRequest request = s.hosts[node].atomics.front();
   const HardwareProfile& p = engine.profile();
   Responder& rs = s.qps[request.qp].responder;
+  if (!rs.holds(request.response)) return atomic_unit_free(engine, node);  // dropped by a RESET
   Response& r = rs.response(request.response);
   std::uint64_t old = 0;
   sample(engine, node, r.address, std::as_writable_bytes(std::span(&old, 1)),
@@ -192,7 +210,7 @@ void execute_atomic(Engine& engine, NodeId node) {
   r.value = old;
   if (s.lossy) {  // its answer may be lost
     sim::Ring<Replay>& replays = rs.disorder.edit().replays;
-    if (replays.size() == s.qps[request.qp].settings.max_rd_atomic) replays.pop_front();
+    if (replays.size() == s.qps[request.qp].settings.max_dest_rd_atomic) replays.pop_front();
     replays.push_back({r.psn, old});
   }
   r.ready = true;
@@ -238,6 +256,7 @@ void respond(Engine& engine, QpId id) {
   Responder& rs = qp.responder;
   if (wait_for_port(engine, id, true)) return;
   rs.respond_event = false;
+  if (!may_respond(engine, rs)) return schedule_respond(engine, id);  // the event was for what a RESET has dropped
   Response& r = rs.responses.front();
   fabric::Packet packet;
   packet.source = qp.node;

@@ -40,7 +40,6 @@ enum EventKind : std::uint16_t {
   kEventRespond,             ///< qp: next packet of its responses
   kEventCommit,              ///< ordering domain, write number: next TLP of a posted write reaches memory
   kEventStrayRequest,        ///< qp, stray slot: a request that the fault responder_reorders let loose
-  kEventRetryExceeded,       ///< qp, WQE number: no response came
   kEventTimeout,             ///< qp: its transport timer
   kEventRnrTimer,            ///< qp: the receiver may be ready now
   kEventUnitFree = 0x240,    ///< qp: the processing unit that works for it is free

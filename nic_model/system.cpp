@@ -122,8 +122,6 @@ void handle(Engine& engine, const sim::Event& e) {
       return commit(engine, e.where, e.a);
     case kEventStrayRequest:
       return stray_request(engine, e.where, number);
-    case kEventRetryExceeded:
-      return retry_exceeded(engine, e.where, number);
     case kEventTimeout:
       return timed_out(engine, e.where);
     case kEventRnrTimer:

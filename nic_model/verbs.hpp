@@ -127,17 +127,20 @@ enum class QpType : std::uint8_t {
 /// IBTA volume 1, 10.3.1.
 enum class QpState : std::uint8_t { reset, init, rtr, rts, sqd, sqe, error };
 
-/// What modify_qp sets. Durations instead of the codes of the specification: timeout_of_code() and friends.
+/// What modify_qp sets. Durations instead of the codes of the specification: timeout_of_code() and friends. There is no
+/// mask: an attribute with the value below is left out. Later than at the step named here: min_rnr_timer also at RTS
+/// and in SQD, those of RTS and max_dest_rd_atomic also at SQD -> SQD, qkey at every step from INIT on.
 struct QpAttributes {
-  QpId dest_qp = kNone;             ///< RC, UC: at RTR
-  std::uint32_t rq_psn = 0;         ///< at RTR: the first PSN that is expected
-  std::uint32_t sq_psn = 0;         ///< at RTS: the first PSN that is sent
-  std::uint32_t max_rd_atomic = 0;  ///< at RTS; 0: the profile's, which is also the most
-  sim::Duration timeout{};          ///< at RTS; 0: never
-  std::uint32_t retry_count = 7;    ///< at RTS
-  std::uint32_t rnr_retry = 7;      ///< at RTS; 7: for ever
-  sim::Duration min_rnr_timer{};    ///< at RTR: what its RNR NAKs tell the peer to wait
-  std::uint32_t qkey = 0;           ///< UD: at INIT
+  QpId dest_qp = kNone;                  ///< RC, UC: at RTR
+  std::uint32_t rq_psn = 0;              ///< at RTR: the first PSN that is expected
+  std::uint32_t sq_psn = 0;              ///< at RTS: the first PSN that is sent
+  std::uint32_t max_rd_atomic = 0;       ///< at RTS; 0: the profile's, which is also the most
+  sim::Duration timeout{};               ///< at RTS; 0: never
+  std::uint32_t retry_count = 7;         ///< at RTS
+  std::uint32_t rnr_retry = 7;           ///< at RTS; 7: for ever
+  std::uint32_t max_dest_rd_atomic = 0;  ///< at RTR: atomics whose results it keeps; 0: the profile's max_rd_atomic
+  sim::Duration min_rnr_timer{};         ///< at RTR: what its RNR NAKs tell the peer to wait
+  std::uint32_t qkey = 0;                ///< UD: at INIT
 
   bool operator==(const QpAttributes&) const = default;
 };
@@ -150,7 +153,8 @@ struct QpAttributes {
 enum class ModifyResult : std::uint8_t {
   ok,
   invalid_transition,  ///< the state diagram has no such arrow (IBTA volume 1, figure 125)
-  invalid_attribute,   ///< RTR of a connection needs a peer of the same type, RTS 1 to the profile's max_rd_atomic
+  invalid_attribute,   ///< RTR of a connection needs a peer of the same type; max_rd_atomic is at most the profile's;
+                       ///< or one that the transition does not take, and that would change
 };
 
 /// What a queue pair is made of. Queues named kNone are not there: nothing can be received without a receive queue.
