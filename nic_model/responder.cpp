@@ -190,7 +190,10 @@ void take_out_of_order(Engine& engine, QpId id, const fabric::Packet& packet) {
   Responder& rs = qp.responder;
   const std::int32_t ahead = packet.psn.distance(rs.expected_psn);
   if (ahead < 0) return execute(engine, id, {packet, Fate::duplicate});
-  if (ahead >= kReorderWindow) return engine.release(packet.buffer);
+  if (ahead >= kReorderWindow) {
+    no_answer(engine, packet);
+    return engine.release(packet.buffer);
+  }
   const auto index = static_cast<std::size_t>(ahead);
   sim::Ring<Early>& all = rs.disorder.edit().early;
   while (all.size() <= index) all.push_back({});
@@ -198,6 +201,8 @@ void take_out_of_order(Engine& engine, QpId id, const fabric::Packet& packet) {
   if (early.present) return engine.release(packet.buffer);
   early.present = true;
   early.packet = packet;
+  // Without losses and other paths nothing is behind a gap but after a NAK for want of a receive: the PSNs do not fit.
+  if (!all.front().present && !rs.nak_sent && !engine.profile().link_ideal) no_answer(engine, packet);
   const bool reads_now = packet.opcode == Op::read_request && engine.profile().nic_placement == Placement::unordered;
   if ((packet.opcode == Op::write || reads_now) && check(engine, qp, packet) == NakCode::none) {
     if (!early.executed && reads_now) take_read(engine, id, packet);

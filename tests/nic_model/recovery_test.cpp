@@ -85,6 +85,24 @@ TEST_CASE("PSNs that do not fit are no connection: retries run out, on a lossles
   }
 }
 
+TEST_CASE("PSNs that do not fit, placed out of order: beyond the gap, or beyond what is kept") {
+  for (const nic::Placement placement : {nic::Placement::out_of_order, nic::Placement::unordered}) {
+    for (const std::uint32_t first : {100U, 20'000U}) {
+      INFO("placement " << static_cast<int>(placement) << " first PSN " << first);
+      nic::HardwareProfile profile = real();
+      profile.nic_placement = placement;
+      Pair pair(profile, unconnected());
+      bring_up(pair.system, pair.qp[0],
+               {.dest_qp = pair.qp[1], .sq_psn = first, .timeout = kTimeout, .retry_count = 2});
+      bring_up(pair.system, pair.qp[1], {.dest_qp = pair.qp[0], .timeout = kTimeout});
+      pair.post({pair.write(0, 64, 3'000)});
+      pair.run();
+      CHECK(pair.statuses(0) == std::vector{Status::retry_exc_err});
+      check_gave_up(pair.recorder.cqes.back().at, 2);
+    }
+  }
+}
+
 TEST_CASE("a queue pair takes nothing from another one than its peer") {
   // A names B, B is connected with C. B drops what A sends (IBTA volume 1, 9.6.1: the address is not its peer's).
   for (const QpType type : {QpType::rc, QpType::uc}) {
