@@ -359,7 +359,7 @@ void start_running_timer(Engine& engine, QpId id) {
 void stop_timer(Engine& engine, QpId id) {
   Requester& rq = engine.state.qps[id].requester;
   cancel_timer(engine, rq);
-  rq.unanswered = false;
+  rq.rnr_wait = rq.unanswered = false;
 }
 
 void timed_out(Engine& engine, QpId id) {

@@ -142,7 +142,6 @@ void flush_sends(Engine& engine, QpId id) {
   rq.fetch_cancelled = rq.fetching;
   rq.una = rq.next_psn;
   stop_timer(engine, id);
-  rq.rnr_wait = false;
   free_finished(engine, rq);
 }
 

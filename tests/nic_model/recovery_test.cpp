@@ -331,6 +331,47 @@ TEST_CASE("an RNR timer does not outlive its connection") {
   CHECK(pair.recorder.cqes.back().at < sim::SimTime{} + 6'500_us + 30_us);
 }
 
+TEST_CASE("an RNR NAK that is overtaken by the answer to a repetition does not stop the queue pair") {
+  // Answers take paths of different length: the ACK of everything may come while the requester waits for a receiver
+  // that has been ready long since. What is posted afterwards is sent.
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    INFO("seed " << seed);
+    std::mt19937_64 random(seed);
+    PairOptions options = unequal_paths(seed % 3 == 0 ? fabric::Routing::spray : fabric::Routing::adaptive, seed);
+    options.connected = false;
+    nic::HardwareProfile profile = real();
+    profile.link_mtu = sim::Bytes{seed % 2 == 0 ? 256U : 4096U};
+    Pair pair(profile, options);
+    for (const std::size_t i : {0U, 1U}) {
+      bring_up(pair.system, pair.qp[i],
+               {.dest_qp = pair.qp[1 - i], .timeout = nic::timeout_of_code(6), .min_rnr_timer = 30_us});
+    }
+    constexpr std::uint64_t kMessages = 24;  // each a SEND behind a WRITE and an atomic
+    const auto some = [&random](std::uint64_t most) { return static_cast<std::int64_t>(random() % most); };
+    std::uint64_t received = 0;
+    std::uint64_t posted = 0;
+    pair.script(1, [&](nic::Cpu& cpu) {
+      const nic::RecvWqe receive{
+          .wr_id = received, .address = pair.region[1].base, .length = 8'192, .lkey = pair.region[1].lkey};
+      if (cpu.store_buffer_full()) return cpu.resume_when_room();
+      CHECK(cpu.post_recv(pair.qp[1], {&receive, 1}) == nic::PostResult::ok);
+      if (++received == kMessages) return cpu.stop();
+      cpu.resume_after(sim::Duration{100'000 + some(20'000'000)});
+    });
+    pair.script(0, [&](nic::Cpu& cpu) {
+      const std::array wqes{pair.write(0, 0, static_cast<std::uint32_t>(some(3'000))),
+                            pair.fetch_add(16'384, 16'384, 1), pair.send(0, static_cast<std::uint32_t>(some(1'000)))};
+      if (cpu.store_buffer_full()) return cpu.resume_when_room();
+      CHECK(cpu.post_send(pair.qp[0], wqes) == nic::PostResult::ok);
+      if (++posted == kMessages) return cpu.stop();
+      cpu.resume_after(sim::Duration{1'000 + some(20'000'000)});
+    });
+    pair.run();
+    CHECK(pair.statuses(0) == std::vector<Status>(3 * kMessages, Status::success));
+    CHECK(pair.statuses(1) == std::vector<Status>(kMessages, Status::success));
+  }
+}
+
 TEST_CASE("ERROR while a receiver is not ready: both are flushed, and nothing is pending") {
   Pair pair(real());
   pair.post({pair.send(0, 8), pair.write(0, 0)});
