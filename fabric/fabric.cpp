@@ -228,21 +228,24 @@ void Fabric::advance_queue(sim::EventQueue& events, topology::LinkId id, sim::Si
     Entry& entry = lane.entries[lane.started];
     const sim::SimTime start = std::max(entry.at, lane.free);
     if (start > now) break;
-    join_queue(lane, start);  // a queue is longest before something leaves it
-    if (start > entry.at) lane.counters.queue_max = std::max(lane.counters.queue_max, lane.waiting);
+    if (start > entry.at || lane.joined != 0) {
+      join_queue(lane, start);  // a queue is longest before something leaves it
+      if (start > entry.at) lane.counters.queue_max = std::max(lane.counters.queue_max, lane.waiting);
+      lane.waiting -= entry.bytes;
+      --lane.joined;
+    }
     const std::int64_t time = link.time(entry.bytes);
     lane.free = start + sim::Duration{time};
     const std::int64_t seen = link.cut_through && entry.bytes > kCutThroughBytes ? link.headers_ps : time;
     entry.at = start + sim::Duration{seen + link.delay_ps};
     lane.queued -= entry.bytes;
-    lane.waiting -= entry.bytes;
-    --lane.joined;
     ++lane.started;
     ++lane.counters.packets;
     lane.counters.bytes += entry.bytes;
     lane.counters.busy += sim::Duration{time};
     if (entry.from != kNone) release(events, start, entry);  // last: it may come back here
   }
+  if (lane.started == lane.entries.size()) return;
   join_queue(lane, now);
   lane.counters.queue_max = std::max(lane.counters.queue_max, lane.waiting);
 }
