@@ -117,9 +117,10 @@ def sweep_points(parameters: Parameters, *, samples: int | None = None, sample_s
     if isinstance(parameters, Mapping):
         fixed = {k: list(v) for k, v in parameters.items() if not isinstance(v, (Uniform, Choice)) and not _single(k, v)}
         drawn = {k: v for k, v in parameters.items() if isinstance(v, (Uniform, Choice))}
-        for key, values in {**fixed, **{k: v.values for k, v in drawn.items() if isinstance(v, Choice)}}.items():
-            if len(values) == 0:
-                raise ValueError(f"{key}: expected one value or more, found none")
+        empty = [k for k, values in fixed.items() if not values]
+        empty += [k for k, v in drawn.items() if isinstance(v, Choice) and not v.values]
+        if empty:
+            raise ValueError(f"{empty[0]}: expected one value or more, found none")
         # A sampled point takes one draw from every distribution; each is drawn from a stream of its own, so that
         # adding a parameter, or samples, leaves the other draws alone.
         draws = [{k: v.draw(random.Random(f"{sample_seed}/{k}/{i}")) for k, v in drawn.items()}
