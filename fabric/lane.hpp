@@ -3,8 +3,8 @@
 //
 // One ring holds both: the first `started` entries are on the wire, `at` being their arrival; the others wait in the
 // port's queue, `at` being when they are ready to go: what is still in the switch's pipeline has a place, but waits for
-// nobody yet. Entries start when something looks (Fabric::advance), at the
-// time at which they would have: so one event a hop, the arrival, is enough.
+// nobody yet. Entries start when something looks (Fabric::advance), at the time at which they would have: so one event
+// a hop, the arrival, is enough.
 #pragma once
 
 #include <cstdint>

@@ -22,9 +22,9 @@ Psn missing(const Engine& engine, const SendEntry& e) {
 }
 
 void progress(Requester& rq, const QpSettings& settings, Psn una) {
-  constexpr std::int32_t kAll = -(1 << 23);  // 2^23 at once: as many as may be on their way
   const std::int32_t ahead = una.distance(rq.una);
-  if (ahead <= 0 && ahead != kAll) return;
+  const bool all_at_once = ahead == -static_cast<std::int32_t>(kPsnsMax);  // half of all PSNs, which has no sign
+  if (ahead <= 0 && !all_at_once) return;
   rq.una = una;
   rq.retries = settings.retry_count;
   rq.rnr_retries = settings.rnr_retry;
@@ -286,9 +286,6 @@ void take_loosely(Engine& engine, QpId id, const fabric::Packet& packet) {
   engine.release(packet.buffer);
 }
 
-}  // namespace
-
-namespace {
 /// There was an answer: the timer starts anew if something else that has been sent is to be answered.
 void restart_timer(Engine& engine, QpId id) {
   QueuePair& qp = engine.state.qps[id];

@@ -54,6 +54,9 @@ struct ReadTrack {
   bool operator==(const ReadTrack&) const = default;
 };
 
+/// PSNs that may be on their way at once (IBTA volume 1, 9.7.1).
+inline constexpr std::uint32_t kPsnsMax = 1U << 23U;
+
 /// The send queue and requester of a queue pair. rung <= posted, fetched <= rung, started <= fetched, ...
 struct Requester {
   CqId cq = 0;

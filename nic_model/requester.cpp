@@ -163,8 +163,6 @@ bool fence_holds(const Requester& rq) {
   return rq.outstanding != 0 || rq.payload_next != rq.started || rq.transmit_next != rq.started;
 }
 
-constexpr std::uint32_t kPsnsMax = 1U << 23U;  // that may be on their way (IBTA volume 1, 9.7.1)
-
 /// Would it take more PSNs than may be on their way? What is alone may.
 bool too_far_ahead(const Requester& rq, std::uint32_t packets) {
   const std::uint32_t ahead = (rq.next_psn.value() - rq.una.value()) & fabric::Psn::kMask;

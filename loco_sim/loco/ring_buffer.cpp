@@ -68,22 +68,8 @@ void ring_buffer::start() {
   join();
 }
 
-ring_buffer::ring_buffer(manager& mgr, std::string_view name, NodeId writer, ring_options options)
-    : channel(mgr, name, expect_num{0, partner(mgr.my_node(), writer)}),
-      writer_(writer),
-      options_(checked(std::move(options))),
-      readers_(std::exchange(options_.readers, {}), writer, num_nodes()),
-      cells_count_(options_.bytes / kCell),
-      cells_name_(full_name() + "/cells"),
-      cells_(*this, cells_name_, "cells", options_.bytes),
-      heads_region_(*this, full_name(), "heads", Positions::bytes_of(options_.heads)),
-      tails_region_(*this, full_name(), "tails", Positions::bytes_of(readers_.count() * options_.threads_per_node)),
-      heads_(heads_region_, full_name() + "/heads", std::vector<NodeId>(options_.heads, writer)),
-      tails_(my_tails()) {
-  start();
-}
-
-ring_buffer::ring_buffer(channel& parent, std::string_view name, NodeId writer, ring_options options)
+template <typename Parent>
+ring_buffer::ring_buffer(Within, Parent& parent, std::string_view name, NodeId writer, ring_options options)
     : channel(parent, name, expect_num{0, partner(parent.my_node(), writer)}),
       writer_(writer),
       options_(checked(std::move(options))),
@@ -97,6 +83,12 @@ ring_buffer::ring_buffer(channel& parent, std::string_view name, NodeId writer, 
       tails_(my_tails()) {
   start();
 }
+
+ring_buffer::ring_buffer(manager& mgr, std::string_view name, NodeId writer, ring_options options)
+    : ring_buffer(Within{}, mgr, name, writer, std::move(options)) {}
+
+ring_buffer::ring_buffer(channel& parent, std::string_view name, NodeId writer, ring_options options)
+    : ring_buffer(Within{}, parent, name, writer, std::move(options)) {}
 
 // --- writer ----------------------------------------------------------------------------------------------------------
 

@@ -96,6 +96,10 @@ class ring_buffer : public channel {
     Message text = {};        ///< what it is receiving
   };
 
+  /// Within a manager or a channel.
+  struct Within {};
+  template <typename Parent>
+  ring_buffer(Within, Parent& parent, std::string_view name, NodeId writer, ring_options options);
   [[nodiscard]] ring_options checked(ring_options options) const;
   [[nodiscard]] std::uint32_t peers() const;
   [[nodiscard]] Positions my_tails();
