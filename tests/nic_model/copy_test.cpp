@@ -109,7 +109,7 @@ TEST_CASE("a running system is copied; both copies finish and are equal, to each
 }
 
 TEST_CASE("watching a run does not change it, and neither does the witness") {
-  Setup unseen = traffic(profile_file("cx5-roce-25g"));
+  Setup unseen = traffic(real());
   Setup seen = unseen;
   nic::Context plain{unseen.traffic};
   Recorder recorder;

@@ -160,7 +160,7 @@ TEST_CASE("the paper's figures: allowed outcomes occur, forbidden ones do not") 
 }
 
 TEST_CASE("the real profile, too, shows no forbidden outcome under any schedule") {
-  nic::HardwareProfile profile = profile_file("cx5-roce-25g");
+  nic::HardwareProfile profile = real();
   for (const Figure& figure : figures()) {
     const Outcomes seen = sample_hardware(figure.program, profile, 2, 2'000);
     INFO(figure.name << figure.program.text() << "\nseen\n" << text(seen));

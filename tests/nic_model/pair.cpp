@@ -2,6 +2,38 @@
 
 namespace loco::test {
 
+nic::HardwareProfile impatient(std::uint32_t retries) {
+  nic::HardwareProfile profile = real();
+  profile.nic_ack_timeout = kTimeout;
+  profile.nic_retry_count = retries;
+  return profile;
+}
+
+PairOptions unconnected(std::uint32_t loss, nic::QpType type) {
+  PairOptions options;
+  options.type = type;
+  options.connected = false;
+  options.network.options.loss = loss;
+  return options;
+}
+
+void bring_up(nic::System& system, nic::QpId qp, const nic::QpAttributes& attributes) {
+  for (const nic::QpState to : {nic::QpState::init, nic::QpState::rtr, nic::QpState::rts}) {
+    REQUIRE(system.modify_qp(qp, to, attributes) == nic::ModifyResult::ok);
+  }
+}
+
+nic::Wqe numbered(nic::Wqe wqe, std::uint64_t id) {
+  wqe.wr_id = id;
+  return wqe;
+}
+
+void check_gave_up(sim::SimTime at, std::uint32_t retries) {
+  const sim::SimTime least = sim::SimTime{} + kTimeout * (std::int64_t{retries} + 1);
+  CHECK(at > least);
+  CHECK(at < least + 5_us * (std::int64_t{retries} + 1));
+}
+
 PairOptions unequal_paths(fabric::Routing routing, std::uint64_t seed) {
   fabric::topology::Custom graph{.hosts = 2, .switches = 6, .edges = {{0, 2}, {1, 3}}};
   for (std::uint32_t middle = 4; middle < 8; ++middle) {
@@ -91,6 +123,17 @@ void Pair::run_random(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   nic::Context context{scripts, &recorder};
   while (!system.idle()) system.step(context, random() % system.pending_events());
+}
+
+void Pair::bring_up(nic::QpAttributes attributes) {
+  for (const std::size_t i : {0U, 1U}) {
+    attributes.dest_qp = qp[1 - i];
+    test::bring_up(system, qp[i], attributes);
+  }
+}
+
+void Pair::reset() {
+  for (const nic::QpId id : qp) REQUIRE(system.modify_qp(id, nic::QpState::reset) == nic::ModifyResult::ok);
 }
 
 std::vector<nic::Cqe> Pair::completions(nic::NodeId node) const {

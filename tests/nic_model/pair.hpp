@@ -22,6 +22,21 @@ struct PairOptions {
   bool connected = true;
 };
 
+constexpr sim::Duration kTimeout = nic::timeout_of_code(8);  // 1.05 ms
+
+/// With that timeout and so many retries.
+[[nodiscard]] nic::HardwareProfile impatient(std::uint32_t retries);
+
+[[nodiscard]] PairOptions unconnected(std::uint32_t loss = 0, nic::QpType type = nic::QpType::rc);
+
+/// To RTS by the steps of a program.
+void bring_up(nic::System& system, nic::QpId qp, const nic::QpAttributes& attributes);
+
+[[nodiscard]] nic::Wqe numbered(nic::Wqe wqe, std::uint64_t id);
+
+/// After 1 + `retries` timeouts of kTimeout, each a trip of a few microseconds later than the one before it.
+void check_gave_up(sim::SimTime at, std::uint32_t retries);
+
 /// Four paths between the two hosts, whose delays differ by microseconds: packets overtake each other.
 [[nodiscard]] PairOptions unequal_paths(fabric::Routing routing, std::uint64_t seed);
 
@@ -41,6 +56,11 @@ struct Pair {
   [[nodiscard]] nic::Wqe send(std::uint64_t from, std::uint32_t length) const;
   /// A receive at node 1, there from the start.
   bool receive(std::uint64_t wr_id, std::uint64_t into, std::uint32_t length);
+
+  /// Both to RTS with these attributes, each the other's peer.
+  void bring_up(nic::QpAttributes attributes);
+  /// Both to RESET.
+  void reset();
 
   /// Adds a thread.
   void script(nic::NodeId node, std::function<void(nic::Cpu&)> step, sim::SimTime start = {});

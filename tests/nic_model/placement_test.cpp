@@ -133,7 +133,7 @@ TEST_CASE("over paths of different length all bytes are right in the end, faster
   for (const Placement placement : {Placement::in_order, Placement::out_of_order, Placement::unordered}) {
     for (const std::uint32_t loss : {0U, 10'000U}) {
       INFO("placement " << static_cast<int>(placement) << " loss " << loss);
-      nic::HardwareProfile profile = profile_file("cx5-roce-25g");
+      nic::HardwareProfile profile = real();
       profile.nic_placement = placement;
       profile.nic_ack_timeout = nic::timeout_of_code(4);
       PairOptions options = unequal_paths(fabric::Routing::spray, 7);
@@ -167,7 +167,7 @@ TEST_CASE("over paths of different length all bytes are right in the end, faster
 
 TEST_CASE("each WRITE is placed once although packets are repeated") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    nic::HardwareProfile profile = profile_file("cx5-roce-25g");
+    nic::HardwareProfile profile = real();
     profile.nic_placement = Placement::out_of_order;
     profile.nic_ack_timeout = nic::timeout_of_code(4);
     PairOptions options = unequal_paths(fabric::Routing::spray, seed);
@@ -185,7 +185,7 @@ TEST_CASE("each WRITE is placed once although packets are repeated") {
 }
 
 TEST_CASE("a WRITE whose receiver was not ready is placed once, although its last packet comes again") {
-  nic::HardwareProfile profile = profile_file("cx5-roce-25g");
+  nic::HardwareProfile profile = real();
   profile.nic_placement = Placement::out_of_order;
   Pair pair(profile);
   pair.fill(0, 0, 3'000, 1);

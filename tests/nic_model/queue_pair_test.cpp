@@ -6,6 +6,7 @@
 using namespace loco;
 using namespace loco::test;
 using nic::ModifyResult;
+using nic::QpAttributes;
 using nic::QpState;
 using nic::QpType;
 using nic::Status;
@@ -14,13 +15,6 @@ namespace {
 
 constexpr std::array kStates = {QpState::reset, QpState::init, QpState::rtr,  QpState::rts,
                                 QpState::sqd,   QpState::sqe,  QpState::error};
-
-PairOptions unconnected(QpType type) {
-  PairOptions options;
-  options.type = type;
-  options.connected = false;
-  return options;
-}
 
 /// Brings a fresh queue pair into a state by legal steps.
 void bring(Pair& pair, nic::QpId qp, QpState to) {
@@ -51,7 +45,7 @@ TEST_CASE("modify_qp follows the specification's state diagram and no other arro
       if (from == QpState::sqe) continue;  // only a failed send leads there: unreliable_test.cpp
       for (const QpState to : kStates) {
         INFO("type " << static_cast<int>(type) << " from " << static_cast<int>(from) << " to " << static_cast<int>(to));
-        Pair pair(profile_file("cx5-roce-25g"), unconnected(type));
+        Pair pair(real(), unconnected(0, type));
         bring(pair, pair.qp[0], from);
         const auto result = pair.system.modify_qp(pair.qp[0], to, {.dest_qp = pair.qp[1]});
         CHECK((result == ModifyResult::ok) == has_arrow(type, from, to));
@@ -63,7 +57,7 @@ TEST_CASE("modify_qp follows the specification's state diagram and no other arro
 }
 
 TEST_CASE("attributes that do not make sense are refused, and the state stays") {
-  Pair pair(profile_file("cx5-roce-25g"), unconnected(QpType::rc));
+  Pair pair(real(), unconnected());
   const nic::QpId uc = pair.system.create_qp(1, {.type = QpType::uc, .send_cq = pair.cq[1]});
   bring(pair, pair.qp[0], QpState::init);
   for (const nic::QpId peer : {pair.qp[0], uc, nic::kNone}) {
@@ -80,7 +74,7 @@ TEST_CASE("posting: sends from RTS on, receives from INIT on; ERROR flushes both
   for (const QpState state : kStates) {
     if (state == QpState::sqe) continue;
     INFO("state " << static_cast<int>(state));
-    Pair pair(profile_file("cx5-roce-25g"), unconnected(QpType::rc));
+    Pair pair(real(), unconnected());
     bring(pair, pair.qp[0], state);
     nic::PostResult sent{};
     nic::PostResult received{};
@@ -103,7 +97,7 @@ TEST_CASE("posting: sends from RTS on, receives from INIT on; ERROR flushes both
 }
 
 TEST_CASE("SQD: what has started finishes, nothing else starts until RTS") {
-  Pair pair(profile_file("cx5-roce-25g"));
+  Pair pair(real());
   pair.system.set_word(0, pair.region[0].base, 5);
   pair.post({pair.write(0, 64, 8)});
   pair.run();
@@ -120,7 +114,7 @@ TEST_CASE("SQD: what has started finishes, nothing else starts until RTS") {
 }
 
 TEST_CASE("a queue pair moved to ERROR flushes what it knows; after RESET it can be connected anew") {
-  Pair pair(profile_file("cx5-roce-25g"));
+  Pair pair(real());
   pair.system.set_word(0, pair.region[0].base, 5);
   for (std::uint64_t i = 0; i < 3; ++i) REQUIRE(pair.receive(i, 0, 64));
   pair.post({pair.read(0, 0, 8), pair.write(0, 64, 8)});
@@ -146,7 +140,7 @@ TEST_CASE("a queue pair moved to ERROR flushes what it knows; after RESET it can
 }
 
 TEST_CASE("a requester whose peer was never readied gives up after its retries") {
-  Pair pair(profile_file("cx5-roce-25g"), unconnected(QpType::rc));
+  Pair pair(real(), unconnected());
   const nic::QpAttributes attributes{.dest_qp = pair.qp[1], .timeout = nic::timeout_of_code(8), .retry_count = 1};
   for (const QpState s : {QpState::init, QpState::rtr, QpState::rts}) {
     REQUIRE(pair.system.modify_qp(pair.qp[0], s, attributes) == ModifyResult::ok);
@@ -161,7 +155,7 @@ TEST_CASE("a requester whose peer was never readied gives up after its retries")
 
 TEST_CASE("max_rd_atomic of the queue pair bounds what is outstanding") {
   for (const std::uint32_t most : {1U, 4U}) {
-    Pair pair(profile_file("cx5-roce-25g"), unconnected(QpType::rc));
+    Pair pair(real(), unconnected());
     for (const std::size_t i : {0U, 1U}) {
       for (const QpState s : {QpState::init, QpState::rtr, QpState::rts}) {
         REQUIRE(pair.system.modify_qp(pair.qp[i], s, {.dest_qp = pair.qp[1 - i], .max_rd_atomic = most}) ==
@@ -183,4 +177,47 @@ TEST_CASE("max_rd_atomic of the queue pair bounds what is outstanding") {
     CHECK(greatest == most);
     CHECK(pair.statuses(0) == std::vector<Status>(8, Status::success));
   }
+}
+
+TEST_CASE("attributes are taken where ibv_modify_qp takes them, and refused elsewhere") {
+  const auto state = [](Pair& pair, QpState to, const QpAttributes& a) {
+    return pair.system.modify_qp(pair.qp[1], to, a);
+  };
+  // RTS -> RTS and SQD -> RTS take the RNR timer of an RC queue pair and no limit of retries.
+  for (const QpState from : {QpState::rts, QpState::sqd}) {
+    Pair pair(real());
+    if (from == QpState::sqd) REQUIRE(state(pair, QpState::sqd, {}) == ModifyResult::ok);
+    const QpAttributes refused[] = {
+        {.max_rd_atomic = 1}, {.timeout = 3_us}, {.retry_count = 1}, {.rnr_retry = 1}, {.max_dest_rd_atomic = 1}};
+    for (const QpAttributes& a : refused) {
+      CHECK(state(pair, QpState::rts, a) == ModifyResult::invalid_attribute);
+      CHECK(pair.system.qp_state(pair.qp[1]) == from);
+    }
+    CHECK(state(pair, QpState::rts, {.dest_qp = pair.qp[0], .min_rnr_timer = 50_us}) == ModifyResult::ok);
+    // The receiver says how long to wait: 50 us now, and not the profile's 640.
+    pair.post({pair.send(0, 8)});
+    pair.script(
+        1,
+        [&](nic::Cpu& cpu) {
+          const nic::RecvWqe receive{
+              .wr_id = 5, .address = pair.region[1].base, .length = 64, .lkey = pair.region[1].lkey};
+          CHECK(cpu.post_recv(pair.qp[1], {&receive, 1}) == nic::PostResult::ok);
+          cpu.stop();
+        },
+        sim::SimTime{} + 20_us);
+    pair.run();
+    CHECK(pair.statuses(0) == std::vector{Status::success});
+    CHECK(pair.recorder.cqes.back().at > sim::SimTime{} + 50_us);
+    CHECK(pair.recorder.cqes.back().at < sim::SimTime{} + 70_us);
+  }
+  // SQD -> SQD takes the limits: one retry instead of seven.
+  Pair pair(impatient(7));
+  REQUIRE(pair.system.modify_qp(pair.qp[0], QpState::sqd) == ModifyResult::ok);
+  CHECK(pair.system.modify_qp(pair.qp[0], QpState::sqd, {.retry_count = 1}) == ModifyResult::ok);
+  CHECK(pair.system.modify_qp(pair.qp[0], QpState::rts) == ModifyResult::ok);
+  REQUIRE(pair.system.modify_qp(pair.qp[1], QpState::reset) == ModifyResult::ok);
+  pair.post({pair.write(0, 0)});
+  pair.run();
+  CHECK(pair.statuses(0) == std::vector{Status::retry_exc_err});
+  check_gave_up(pair.recorder.cqes.back().at, 1);
 }

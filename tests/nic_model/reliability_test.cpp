@@ -11,7 +11,7 @@ using nic::Status;
 namespace {
 
 nic::HardwareProfile fast_timeout() {
-  nic::HardwareProfile profile = profile_file("cx5-roce-25g");
+  nic::HardwareProfile profile = real();
   profile.nic_ack_timeout = nic::timeout_of_code(4);  // 65.5 us
   return profile;
 }
@@ -35,16 +35,8 @@ TEST_CASE("PSNs wrap: a queue pair that starts just below the end goes on at zer
   for (const std::uint32_t loss : {0U, 50'000U}) {
     for (const std::uint32_t first : {0xfffffeU, 0xffffffU, 0xfffff0U, 0x7fffffU}) {
       INFO("first PSN " << first << " loss " << loss);
-      PairOptions options = lossy(loss);
-      options.connected = false;
-      Pair pair(fast_timeout(), options);
-      for (const std::size_t i : {0U, 1U}) {
-        const nic::QpAttributes attributes{
-            .dest_qp = pair.qp[1 - i], .rq_psn = first, .sq_psn = first, .timeout = nic::timeout_of_code(4)};
-        for (const auto to : {nic::QpState::init, nic::QpState::rtr, nic::QpState::rts}) {
-          REQUIRE(pair.system.modify_qp(pair.qp[i], to, attributes) == nic::ModifyResult::ok);
-        }
-      }
+      Pair pair(fast_timeout(), unconnected(loss));
+      pair.bring_up({.rq_psn = first, .sq_psn = first, .timeout = nic::timeout_of_code(4)});
       const auto content = pair.fill(0, 0, 20'000, first);
       const auto there = pair.fill(1, 64'000, 5'000, first + 1);
       pair.post({pair.write(0, 0, 20'000), pair.read(40'000, 64'000, 5'000), pair.fetch_add(60'000, 63'992, 3),
@@ -65,7 +57,7 @@ TEST_CASE("a gap is answered by one NAK, and the requester goes back to it") {
   PairOptions options = interrupted(20_us, 21_us);
   options.topology = fabric::Topology::star;
   for (fabric::LinkChange& change : options.network.changes) change.cable = 1;
-  Pair pair(profile_file("cx5-roce-25g"), options);
+  Pair pair(real(), options);
   const auto content = pair.fill(0, 0, 100'000, 1);
   pair.post({pair.write(0, 0, 100'000)});
   pair.run();
@@ -81,7 +73,7 @@ TEST_CASE("a gap is answered by one NAK, and the requester goes back to it") {
 }
 
 TEST_CASE("what is lost at the end of a message is found out by the transport timer") {
-  nic::HardwareProfile profile = profile_file("cx5-roce-25g");
+  nic::HardwareProfile profile = real();
   Pair pair(profile, interrupted(0_us, 50_us));
   pair.post({pair.write(0, 0, 8)});
   pair.run();
@@ -202,7 +194,7 @@ TEST_CASE("messages are received once and in order although packets and answers 
 
 TEST_CASE("fewer ACKs: every n-th packet of a message and its last one asks for one") {
   for (const std::uint32_t every : {0U, 1U, 4U}) {
-    nic::HardwareProfile profile = profile_file("cx5-roce-25g");
+    nic::HardwareProfile profile = real();
     profile.nic_ack_coalescing = every;
     Pair pair(profile);
     pair.post({pair.write(0, 0, 10 * 1024), pair.write(0, 0, 8)});
@@ -240,7 +232,7 @@ TEST_CASE("a network that reorders: in-order queue pairs go back and still deliv
 }
 
 TEST_CASE("a lossless network has no timers: an idle machine has nothing pending") {
-  Pair pair(profile_file("cx5-roce-25g"));
+  Pair pair(real());
   pair.post({pair.write(0, 0, 8), pair.read(0, 0, 8)});
   pair.run();
   CHECK(pair.system.now() < sim::SimTime{} + 100_us);
@@ -325,4 +317,25 @@ TEST_CASE("1 % loss and a link that goes down and up, 1,000 seeds", "[.long]") {
   std::uint64_t lost = 0;
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) lost += check_acknowledged_writes(seed);
   CHECK(lost > 1000 * 5);
+}
+
+TEST_CASE("the replay cache of atomics has max_dest_rd_atomic results, whatever the responder may send itself") {
+  // 16 atomics may be repeated at once (the sender's max_rd_atomic): 16 results are needed.
+  std::uint64_t repeated = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    PairOptions options = unconnected(50'000);
+    options.network.seed = seed;
+    Pair pair(real(), options);
+    bring_up(pair.system, pair.qp[0], {.dest_qp = pair.qp[1], .max_rd_atomic = 16, .timeout = nic::timeout_of_code(4)});
+    bring_up(pair.system, pair.qp[1],
+             {.dest_qp = pair.qp[0], .max_rd_atomic = 1, .timeout = kTimeout, .max_dest_rd_atomic = 16});
+    std::vector<nic::Wqe> wqes;
+    for (std::uint64_t i = 0; i < 64; ++i) wqes.push_back(pair.fetch_add(64 + 8 * i, 0, 1));
+    pair.post(wqes);
+    pair.run();
+    CHECK(pair.statuses(0) == std::vector<Status>(64, Status::success));
+    CHECK(pair.system.word(1, pair.region[1].base) == 64);
+    repeated += pair.system.counters().retransmissions;
+  }
+  CHECK(repeated > 10);
 }

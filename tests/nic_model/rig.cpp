@@ -141,4 +141,6 @@ nic::HardwareProfile profile_file(const std::string& name) {
   return profile;
 }
 
+nic::HardwareProfile real() { return profile_file("cx5-roce-25g"); }
+
 }  // namespace loco::test

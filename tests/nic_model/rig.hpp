@@ -71,5 +71,7 @@ struct Rig {
 
 /// A profile of hardware/, from its YAML file.
 [[nodiscard]] nic::HardwareProfile profile_file(const std::string& name);
+/// One of a real NIC: cx5-roce-25g.
+[[nodiscard]] nic::HardwareProfile real();
 
 }  // namespace loco::test

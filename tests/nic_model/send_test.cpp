@@ -10,7 +10,7 @@ using nic::Opcode;
 using nic::Status;
 
 TEST_CASE("a SEND lands in the oldest receive buffer, whatever its size, and says how long it was") {
-  const auto profile = profile_file("cx5-roce-25g");
+  const auto profile = real();
   for (const std::uint32_t size : {0U, 1U, 8U, 255U, 1024U, 1025U, 5000U}) {
     INFO("size " << size);
     Pair pair(profile);
@@ -40,7 +40,7 @@ TEST_CASE("a SEND lands in the oldest receive buffer, whatever its size, and say
 }
 
 TEST_CASE("a WRITE with immediate data goes where it says and uses up a receive request without a buffer") {
-  Pair pair(profile_file("cx5-roce-25g"));
+  Pair pair(real());
   const auto content = pair.fill(0, 0, 3000, 7);
   REQUIRE(pair.receive(9, 0, 0));
   nic::Wqe wqe = pair.write(0, 4096, 3000);
@@ -107,7 +107,7 @@ TEST_CASE("stores before post_recv are in memory before anything is received the
 }
 
 TEST_CASE("a receiver that is not ready is asked again after the time it names") {
-  Pair pair(profile_file("cx5-roce-25g"));
+  Pair pair(real());
   const auto content = pair.fill(0, 0, 5000, 3);
   pair.post({pair.write(0, 8192, 8), pair.send(0, 5000), pair.write(0, 16384, 5000)});
   const auto late = sim::SimTime{} + 2_ms;
@@ -131,7 +131,7 @@ TEST_CASE("a receiver that is not ready is asked again after the time it names")
 }
 
 TEST_CASE("rnr_retry counts: none left is rnr_retry_exc_err, and the rest is flushed") {
-  nic::HardwareProfile profile = profile_file("cx5-roce-25g");
+  nic::HardwareProfile profile = real();
   profile.nic_rnr_retry = 2;
   Pair pair(profile);
   pair.post({pair.write(0, 0, 8), pair.send(0, 8), pair.write(0, 64, 8)});
@@ -149,7 +149,7 @@ TEST_CASE("a message that does not fit, or may not be written, ends both sides w
   // IBTA volume 1, table 65: a local error of the receive queue is a NAK, by its kind.
   for (const Case& c : {Case{false, Status::loc_len_err, Status::rem_inv_req_err},
                         Case{true, Status::loc_prot_err, Status::rem_op_err}}) {
-    Pair pair(profile_file("cx5-roce-25g"));
+    Pair pair(real());
     if (c.bad_key) {
       REQUIRE(pair.system.post_recv(
           pair.qp[1], {.wr_id = 1, .address = pair.region[1].base, .length = 4000, .lkey = pair.region[1].lkey ^ 1U}));
@@ -171,7 +171,7 @@ TEST_CASE("a message that does not fit, or may not be written, ends both sides w
 }
 
 TEST_CASE("queue pairs share a receive queue, which says once when it runs low") {
-  Pair pair(profile_file("cx5-roce-25g"));
+  Pair pair(real());
   const nic::SrqId srq = pair.system.create_srq(1, 8);
   std::array<nic::QpId, 2> sender{};
   for (nic::QpId& qp : sender) {
@@ -204,7 +204,7 @@ TEST_CASE("queue pairs share a receive queue, which says once when it runs low")
 }
 
 TEST_CASE("linked SENDs have one doorbell, and unsignalled ones no completion at the sender") {
-  Pair pair(profile_file("cx5-roce-25g"));
+  Pair pair(real());
   std::vector<nic::Wqe> wqes;
   for (std::uint64_t i = 0; i < 10; ++i) {
     REQUIRE(pair.receive(i, 64 * i, 64));
@@ -219,7 +219,7 @@ TEST_CASE("linked SENDs have one doorbell, and unsignalled ones no completion at
 }
 
 TEST_CASE("the trace of a SEND: its payload is read at the sender and written at the receiver, by the same call") {
-  Pair pair(profile_file("cx5-roce-25g"));
+  Pair pair(real());
   pair.system.set_word(0, pair.region[0].base, 5);
   REQUIRE(pair.receive(0, 64, 64));
   nic::Wqe wqe = pair.send(0, 8);
@@ -239,7 +239,7 @@ TEST_CASE("the trace of a SEND: its payload is read at the sender and written at
 }
 
 TEST_CASE("posting receives: limits and misuse") {
-  Pair pair(profile_file("cx5-roce-25g"), {.recv_entries = 2});
+  Pair pair(real(), {.recv_entries = 2});
   CHECK(pair.receive(0, 0, 8));
   CHECK(pair.system.recv_queue_room(pair.qp[1]) == 1);
   CHECK(pair.receive(0, 0, 8));

@@ -36,7 +36,7 @@ std::size_t answers(const Pair& pair) {
 }  // namespace
 
 TEST_CASE("UC: WRITEs and SENDs arrive without answers, and complete when they are sent") {
-  Pair pair(profile_file("cx5-roce-25g"), of_type(QpType::uc));
+  Pair pair(real(), of_type(QpType::uc));
   const auto content = pair.fill(0, 0, 5'000, 1);
   REQUIRE(pair.receive(1, 20'000, 5'000));
   REQUIRE(pair.receive(2, 0, 0));
@@ -59,7 +59,7 @@ TEST_CASE("UC: a message with a gap is given up as a whole, and its receive serv
   std::size_t given_up = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     INFO("seed " << seed);
-    Pair pair(profile_file("cx5-roce-25g"), of_type(QpType::uc, 30'000, seed));
+    Pair pair(real(), of_type(QpType::uc, 30'000, seed));
     std::vector<nic::Wqe> wqes;
     for (std::uint32_t i = 0; i < 30; ++i) {
       pair.system.set_word(0, pair.region[0].base + 4'096 * i, i);
@@ -89,7 +89,7 @@ TEST_CASE("UC: a message with a gap is given up as a whole, and its receive serv
 }
 
 TEST_CASE("UC: nothing to receive with, or no right to write: dropped without a word") {
-  Pair pair(profile_file("cx5-roce-25g"), of_type(QpType::uc));
+  Pair pair(real(), of_type(QpType::uc));
   pair.system.set_word(0, pair.region[0].base, 1);
   nic::Wqe refused = pair.write(0, 64, 8);
   refused.rkey ^= 1U;
@@ -103,7 +103,7 @@ TEST_CASE("UC: nothing to receive with, or no right to write: dropped without a 
 }
 
 TEST_CASE("UC: a send that fails locally leads to SQE: it still receives, and goes on after RTS") {
-  Pair pair(profile_file("cx5-roce-25g"), of_type(QpType::uc));
+  Pair pair(real(), of_type(QpType::uc));
   pair.system.set_word(0, pair.region[0].base, 1);
   nic::Wqe bad = pair.write(0, 0, 8);
   bad.lkey ^= 1U;
@@ -120,7 +120,7 @@ TEST_CASE("UC: a send that fails locally leads to SQE: it still receives, and go
 }
 
 TEST_CASE("UD: one packet a message, behind 40 bytes, with the sender's name; the key must fit") {
-  Pair pair(profile_file("cx5-roce-25g"), of_type(QpType::ud));
+  Pair pair(real(), of_type(QpType::ud));
   const auto content = pair.fill(0, 0, 1'024, 1);
   for (std::uint64_t i = 0; i < 4; ++i) REQUIRE(pair.receive(i, 2'048 * i, 1'064));
   nic::Wqe with_imm = datagram(pair, 0, 1'024);
@@ -142,7 +142,7 @@ TEST_CASE("UD: one packet a message, behind 40 bytes, with the sender's name; th
 
 TEST_CASE(
     "UD: what nobody receives is dropped; what is longer than a packet is refused; what does not fit is an error") {
-  Pair pair(profile_file("cx5-roce-25g"), of_type(QpType::ud));
+  Pair pair(real(), of_type(QpType::ud));
   pair.post({datagram(pair, 0, 8)});
   pair.run();
   CHECK(pair.statuses(0) == std::vector{Status::success});
@@ -161,7 +161,7 @@ TEST_CASE(
 }
 
 TEST_CASE("UD: one queue pair sends to many, and receives from many") {
-  Pair pair(profile_file("cx5-roce-25g"), of_type(QpType::ud));
+  Pair pair(real(), of_type(QpType::ud));
   const nic::QpId other = pair.system.create_qp(0, {.type = QpType::ud, .send_cq = pair.cq[0], .send_entries = 4});
   pair.system.activate(other, 17);
   const nic::QpId second = pair.system.create_qp(1, {.type = QpType::ud, .send_cq = pair.cq[1], .recv_entries = 4});
@@ -181,7 +181,7 @@ TEST_CASE("UD: one queue pair sends to many, and receives from many") {
 
 TEST_CASE("operations that a transport does not have are refused when posted") {
   for (const QpType type : {QpType::uc, QpType::ud}) {
-    Pair pair(profile_file("cx5-roce-25g"), of_type(type));
+    Pair pair(real(), of_type(type));
     pair.script(0, [&](nic::Cpu& cpu) {
       for (nic::Wqe wqe : {pair.read(0, 0), pair.fetch_add(0, 0, 1), pair.write(0, 0), pair.send(0, 8)}) {
         const bool has = wqe.opcode == Opcode::rdma_write && type == QpType::uc;
@@ -192,5 +192,19 @@ TEST_CASE("operations that a transport does not have are refused when posted") {
       cpu.stop();
     });
     pair.run();
+  }
+}
+
+TEST_CASE("UD: a Q_Key with the high bit set means the queue pair's own") {
+  // IBTA volume 1, 10.2.5. The pair's Q_Key is 17.
+  for (const std::uint32_t qkey : {17U, 18U, 0x80000000U, 0x80000012U}) {
+    Pair pair(real(), of_type(QpType::ud));
+    REQUIRE(pair.receive(1, 0, 64));
+    nic::Wqe wqe = pair.send(0, 8);
+    wqe.remote_qp = pair.qp[1];
+    wqe.remote_qkey = qkey;
+    pair.post({wqe});
+    pair.run();
+    CHECK(pair.statuses(1).size() == (qkey == 18 ? 0U : 1U));
   }
 }

@@ -10,8 +10,6 @@ using nic::Status;
 
 namespace {
 
-nic::HardwareProfile real() { return profile_file("cx5-roce-25g"); }
-
 std::vector<std::uint8_t> pattern(std::size_t size, std::uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<std::uint8_t> out(size);
@@ -114,7 +112,7 @@ TEST_CASE("atomics of several queue pairs to one word lose no update") {
 }
 
 TEST_CASE("a NIC without atomics refuses them when they are posted, and takes everything else") {
-  nic::HardwareProfile profile = profile_file("cx5-roce-25g");
+  nic::HardwareProfile profile = real();
   profile.nic_atomic_cap = nic::AtomicCap::none;
   Rig rig(profile);
   const nic::ThreadId thread = rig.system.create_thread(0);
@@ -357,4 +355,14 @@ TEST_CASE("misuse of set-up is refused") {
   CHECK_THROWS_AS(system.create_qp(1, cq, 1), std::invalid_argument);
   CHECK_THROWS_AS(nic::System({.profile = real(), .topology = fabric::Topology::back_to_back, .nodes = 3}),
                   std::invalid_argument);
+}
+
+TEST_CASE("a region that others may write must be writable here: ibv_reg_mr says EINVAL") {
+  nic::System system({.profile = real(), .nodes = 2});
+  const nic::Address base = system.allocate(0, 64);
+  for (const int access : {nic::kRemoteWrite + 0, nic::kRemoteAtomic + 0, nic::kRemoteRead | nic::kRemoteWrite}) {
+    CHECK_THROWS_AS(system.register_memory(0, base, 64, static_cast<std::uint8_t>(access)), std::invalid_argument);
+    CHECK_NOTHROW(system.register_memory(0, base, 64, static_cast<std::uint8_t>(access | nic::kLocalWrite)));
+  }
+  CHECK_NOTHROW(system.register_memory(0, base, 64, nic::kRemoteRead));
 }

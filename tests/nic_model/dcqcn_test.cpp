@@ -1,0 +1,68 @@
+// DCQCN of a queue pair (Zhu et al., SIGCOMM 2015): its rate is for all that it sends.
+#include <catch2/catch.hpp>
+
+#include "pair.hpp"
+
+using namespace loco;
+using namespace loco::test;
+using nic::Opcode;
+
+TEST_CASE("DCQCN: a queue pair has one rate for its WRITEs and for its answers to READs") {
+  // Every data packet that waits is marked, and rates only fall, by half: 20 and 20 Gb/s still meet at the port of 40,
+  // 10 and 10 do not. Queue pair A writes and answers READs, C only writes: each sends 10 Gb/s of packets.
+  for (const bool reads : {false, true}) {
+    INFO("READs " << reads);
+    nic::HardwareProfile profile = profile_file("cx5-roce-100g");
+    profile.link_rate = sim::BitsPerSecond{40'000'000'000};
+    fabric::Config network;
+    fabric::Options& o = network.options;
+    o.ecn = o.dcqcn.enabled = true;
+    o.ecn_kmin = o.ecn_kmax = sim::Bytes{0};
+    o.dcqcn.rate_timer = sim::Duration{1'000'000'000'000};
+    o.dcqcn.byte_counter = sim::Bytes{1ULL << 40U};
+    nic::System system({.profile = profile, .topology = fabric::Topology::star, .network = network, .nodes = 3});
+    std::array<nic::MemoryRegion, 3> region{};
+    std::array<nic::CqId, 3> cq{};
+    for (nic::NodeId node = 0; node < 3; ++node) {
+      region[node] = system.register_memory(node, system.allocate(node, 1 << 17), 1 << 17);
+      cq[node] = system.create_cq(node, 100'000);
+    }
+    const auto new_qp = [&](nic::NodeId node) { return system.create_qp(node, cq[node], 256); };
+    const nic::QpId a = new_qp(1), to_a = new_qp(0), c = new_qp(2);
+    system.connect(a, to_a);
+    system.connect(c, new_qp(0));
+    Scripts scripts;
+    const auto keep_busy = [&](nic::NodeId node, nic::QpId qp, Opcode opcode, nic::NodeId peer) {
+      system.create_thread(node);
+      scripts.steps.emplace_back([&, node, qp, opcode, peer](nic::Cpu& cpu) {
+        std::array<nic::Cqe, 64> done;
+        while (cpu.poll_cq(cq[node], done) != 0) {
+        }
+        const nic::Wqe wqe{.opcode = opcode,
+                           .length = 65'536,
+                           .lkey = region[node].lkey,
+                           .rkey = region[peer].rkey,
+                           .local = region[node].base,
+                           .remote = region[peer].base};
+        while (system.send_queue_room(qp) > 240 && !cpu.store_buffer_full()) {
+          if (cpu.post_send(qp, {&wqe, 1}) != nic::PostResult::ok) break;
+        }
+        cpu.resume_after(2_us);
+      });
+    };
+    keep_busy(1, a, Opcode::rdma_write, 0);
+    if (reads) keep_busy(0, to_a, Opcode::rdma_read, 1);
+    keep_busy(2, c, Opcode::rdma_write, 0);
+    Recorder recorder;
+    nic::Context context{scripts, &recorder};
+    while (system.now() < sim::SimTime{} + 2_ms) system.step(context);
+    recorder.sent.clear();
+    while (system.now() < sim::SimTime{} + 6_ms) system.step(context);
+    std::uint64_t bytes = 0;
+    for (const fabric::Packet& packet : recorder.sent)
+      bytes += packet.source_qp == a && packet.length > 0 ? packet.wire : 0U;
+    const double gbps = static_cast<double>(bytes) * 8 / 4e6;  // in 4 ms
+    CHECK(gbps > 9.5);
+    CHECK(gbps < 10.5);
+  }
+}

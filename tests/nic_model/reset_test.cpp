@@ -1,0 +1,124 @@
+// What is left after a RESET: nothing of the old connection.
+#include <catch2/catch.hpp>
+
+#include "pair.hpp"
+
+using namespace loco;
+using namespace loco::test;
+using nic::ModifyResult;
+using nic::QpState;
+using nic::Status;
+
+TEST_CASE("a peer that stops for good while it owes answers is found out") {
+  // RESET before the READ has been answered: its answer is dropped, and nobody repeats it.
+  for (const std::int64_t at : {1'700'000, 1'900'000, 2'100'000, 2'300'000}) {
+    Pair pair(impatient(1));
+    pair.post({pair.read(0, 0, 512), pair.fetch_add(512, 512, 1), pair.write(0, 0)});
+    pair.script(
+        1,
+        [&](nic::Cpu& cpu) {
+          CHECK(pair.system.modify_qp(pair.qp[1], QpState::reset) == ModifyResult::ok);
+          cpu.stop();
+        },
+        sim::SimTime{} + sim::Duration{at});
+    pair.run();
+    REQUIRE(pair.statuses(0).size() == 3);
+    CHECK(std::ranges::count(pair.statuses(0), Status::retry_exc_err) == 1);
+    CHECK(pair.recorder.cqes.back().at < sim::SimTime{} + kTimeout * 2 + 20_us);
+  }
+}
+
+TEST_CASE("after a RESET the answers of the old connection are not sent to the new peer") {
+  // B is reset and connected to another queue pair of A at every moment of a READ and an atomic; the new connection's
+  // PSNs are the same.
+  for (int when = 1; when < 60; ++when) {  // the first step posts
+    INFO("after step " << when);
+    Pair pair(impatient(0));
+    const nic::QpId other = pair.system.create_qp(0, pair.cq[0], 16);
+    for (std::uint64_t i = 0; i < 128; ++i) {
+      pair.system.set_word(1, pair.region[1].base + 8 * i, 0x1111);
+      pair.system.set_word(1, pair.region[1].base + 8'192 + 8 * i, 0x2222);
+    }
+    pair.post({pair.read(0, 0, 512), pair.fetch_add(1'024, 0, 1), pair.read(0, 0, 512)});
+    for (int i = 0; i < when; ++i) pair.step();
+    pair.reset();
+    pair.system.connect(other, pair.qp[1]);
+    pair.post({numbered(pair.read(4'096, 8'192, 512), 2), numbered(pair.fetch_add(5'120, 8'192, 1), 3)}, other);
+    pair.run();
+    std::vector<nic::Cqe> mine;
+    for (const nic::Cqe& cqe : pair.completions(0)) {
+      if (cqe.qp == other) mine.push_back(cqe);
+    }
+    REQUIRE(mine.size() == 2);
+    CHECK(mine[0].status == Status::success);
+    CHECK(mine[1].status == Status::success);
+    for (std::uint64_t i = 0; i < 64; ++i) CHECK(pair.system.word(0, pair.region[0].base + 4'096 + 8 * i) == 0x2222);
+    CHECK(pair.system.word(0, pair.region[0].base + 5'120) == 0x2222);
+    CHECK(pair.system.word(1, pair.region[1].base + 8'192) == 0x2223);
+  }
+}
+
+TEST_CASE("a NIC's atomic unit goes on after a RESET of the queue pair that it worked for") {
+  for (int when = 0; when < 40; ++when) {
+    Pair pair(impatient(0));
+    const nic::QpId a = pair.system.create_qp(0, pair.cq[0], 16);
+    const nic::QpId b = pair.system.create_qp(1, pair.cq[1], 16);
+    pair.system.connect(a, b);
+    pair.post(std::vector<nic::Wqe>(4, pair.fetch_add(0, 0, 1)));
+    pair.post(std::vector<nic::Wqe>(4, pair.fetch_add(8, 64, 1)), a);
+    for (int i = 0; i < when; ++i) pair.step();
+    REQUIRE(pair.system.modify_qp(pair.qp[1], QpState::reset) == ModifyResult::ok);
+    pair.run();
+    CHECK(pair.system.word(1, pair.region[1].base + 64) == 4);
+    std::size_t good = 0;
+    for (const nic::Cqe& cqe : pair.completions(0)) good += cqe.qp == a && cqe.status == Status::success ? 1U : 0U;
+    CHECK(good == 4);
+  }
+}
+
+TEST_CASE("an RNR timer does not outlive its connection") {
+  // The old connection's timer would fire at 640 us; the new one, from 500 us on, has one of 2 ms and three
+  // repetitions.
+  Pair pair(real());
+  REQUIRE(pair.system.config().profile.nic_rnr_timer > 500_us);
+  pair.post({pair.send(0, 8)});
+  pair.script(
+      0,
+      [&](nic::Cpu& cpu) {
+        pair.reset();
+        pair.bring_up({.timeout = nic::timeout_of_code(14), .rnr_retry = 3, .min_rnr_timer = 2_ms});
+        const nic::Wqe wqe = pair.send(0, 8);
+        CHECK(cpu.post_send(pair.qp[0], {&wqe, 1}) == nic::PostResult::ok);
+        cpu.stop();
+      },
+      sim::SimTime{} + 500_us);
+  pair.run();
+  CHECK(pair.statuses(0) == std::vector{Status::rnr_retry_exc_err});
+  CHECK(pair.recorder.cqes.back().at > sim::SimTime{} + 6'500_us);
+  CHECK(pair.recorder.cqes.back().at < sim::SimTime{} + 6'500_us + 30_us);
+}
+
+TEST_CASE("a receive that was being posted at a RESET is gone with the others") {
+  // The store to the doorbell record comes later than the RESET, and finds an empty queue.
+  Pair pair(real());
+  pair.script(1, [&](nic::Cpu& cpu) {
+    const nic::RecvWqe receive{.wr_id = 5, .address = pair.region[1].base, .length = 64, .lkey = pair.region[1].lkey};
+    CHECK(cpu.post_recv(pair.qp[1], {&receive, 1}) == nic::PostResult::ok);
+    pair.reset();
+    pair.bring_up({.timeout = kTimeout, .rnr_retry = 2, .min_rnr_timer = 10_us});
+    cpu.stop();
+  });
+  pair.script(
+      0,
+      [&](nic::Cpu& cpu) {
+        const nic::Wqe wqe = pair.send(0, 8);
+        CHECK(cpu.post_send(pair.qp[0], {&wqe, 1}) == nic::PostResult::ok);
+        cpu.stop();
+      },
+      sim::SimTime{} + 5_us);
+  pair.run();
+  CHECK(pair.statuses(0) == std::vector{Status::rnr_retry_exc_err});
+  CHECK(pair.statuses(1).empty());
+  CHECK(pair.system.recv_queue_room(pair.qp[1]) == 64);
+  CHECK(pair.receive(6, 0, 8));
+}
