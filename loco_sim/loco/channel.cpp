@@ -30,6 +30,7 @@ channel::channel(channel& parent, std::string_view name, expect_num expected)
       expected_(expected),
       peers_(places()) {
   require_simple(name);
+  name_.shrink_to_fit();  // of rings on many nodes there are many
   manager_.setup_service().add(*this);
 }
 

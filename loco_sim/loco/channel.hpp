@@ -84,7 +84,10 @@ class channel {
   [[nodiscard]] std::vector<NodeId> all_peers(RegionIndex region) const;
 
   /// What this endpoint and those that join it must say alike besides the regions, in words: "owned by node 2".
-  void set_terms(std::string terms) { terms_ = std::move(terms); }
+  void set_terms(std::string terms) {
+    terms_ = std::move(terms);
+    terms_.shrink_to_fit();
+  }
   void on_join(Callback callback) { callbacks().join = std::move(callback); }
   void on_connect(Callback callback) { callbacks().connect = std::move(callback); }
   /// Before join(): how many peers must connect, where the constructor could not say.

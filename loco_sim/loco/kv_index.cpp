@@ -12,8 +12,7 @@ std::optional<kv_location> kv_index::find(std::uint64_t key) {
     transport_.flag_fetch_add(lock_, kMinusOne);
     while ((transport_.flag_load(lock_) & kWriter) != 0) transport_.pause();
   }
-  const auto found = table_.find(key);
-  const auto result = found == table_.end() ? std::nullopt : std::optional(found->second);
+  const std::optional<kv_location> result = table_.find(key);
   transport_.flag_add_early(lock_, kMinusOne);
   return result;
 }

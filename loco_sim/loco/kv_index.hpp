@@ -7,18 +7,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 
+#include "loco_sim/loco/kv_table.hpp"
 #include "loco_sim/loco/transport.hpp"
 
 namespace loco {
-
-/// Where a value is, and of which generation of the slot it is.
-struct kv_location {
-  NodeId node = 0;
-  std::uint64_t slot = 0;
-  std::uint64_t counter = 0;
-};
 
 class kv_index {
  public:
@@ -28,7 +21,7 @@ class kv_index {
   void insert(std::uint64_t key, const kv_location& where);
   void erase(std::uint64_t key);
   /// An insert before anybody else uses the index: takes no lock. False when the key is there already.
-  bool load(std::uint64_t key, const kv_location& where) { return table_.emplace(key, where).second; }
+  bool load(std::uint64_t key, const kv_location& where) { return table_.insert(key, where); }
 
  private:
   template <typename Change>
@@ -36,7 +29,7 @@ class kv_index {
 
   Transport& transport_;
   Flag lock_;
-  std::unordered_map<std::uint64_t, kv_location> table_;  // searched by key only, never walked through
+  kv_table table_;
 };
 
 }  // namespace loco

@@ -54,6 +54,7 @@ ring_buffer::Positions ring_buffer::my_tails() {
 }
 
 void ring_buffer::start() {
+  cells_name_.shrink_to_fit();
   if (const auto place = readers_.place_of(my_node())) first_tail_ = *place * options_.threads_per_node;
   const std::vector<NodeId>& named = readers_.named();
   set_terms("written by node " + std::to_string(writer_) + ", read by " +
