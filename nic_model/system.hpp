@@ -15,6 +15,7 @@
 #include <span>
 
 #include "fabric/fabric.hpp"
+#include "nic_model/counters.hpp"
 #include "nic_model/cpu.hpp"
 #include "nic_model/footprint.hpp"
 #include "nic_model/observer.hpp"
@@ -38,28 +39,6 @@ struct SystemConfig {
 struct Context {
   ThreadRunner& runner;
   Observer* observer = nullptr;
-};
-
-/// What happened so far, for reports.
-struct Counters {
-  std::uint64_t events = 0;
-  std::uint64_t packets_sent = 0;
-  std::uint64_t wire_bytes_sent = 0;
-  std::uint64_t tlps_up = 0;
-  std::uint64_t tlps_down = 0;
-  std::uint64_t pcie_bytes_up = 0;
-  std::uint64_t pcie_bytes_down = 0;
-  std::uint64_t doorbells = 0;
-  std::uint64_t work_requests = 0;
-  std::uint64_t completions = 0;
-  std::uint64_t packets_lost = 0;     ///< by the network
-  std::uint64_t retransmissions = 0;  ///< times a requester went back
-  std::uint64_t timeouts = 0;
-  std::uint64_t rnr_naks = 0;
-  std::uint64_t cache_misses = 0;    ///< of NICs' caches of contexts, translations and read states
-  std::uint64_t reads_squashed = 0;  ///< with pcie.read_ordering: speculative
-
-  bool operator==(const Counters&) const = default;
 };
 
 class System {

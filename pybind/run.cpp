@@ -34,38 +34,15 @@ py::list operations(const Finished& f) {
   return out;
 }
 
-struct Counter {
-  const char* name;
-  std::uint64_t nic::Counters::*member;
-};
-constexpr Counter kCounters[] = {
-    {"events", &nic::Counters::events},
-    {"packets_sent", &nic::Counters::packets_sent},
-    {"wire_bytes_sent", &nic::Counters::wire_bytes_sent},
-    {"tlps_up", &nic::Counters::tlps_up},
-    {"tlps_down", &nic::Counters::tlps_down},
-    {"pcie_bytes_up", &nic::Counters::pcie_bytes_up},
-    {"pcie_bytes_down", &nic::Counters::pcie_bytes_down},
-    {"doorbells", &nic::Counters::doorbells},
-    {"work_requests", &nic::Counters::work_requests},
-    {"completions", &nic::Counters::completions},
-    {"packets_lost", &nic::Counters::packets_lost},
-    {"retransmissions", &nic::Counters::retransmissions},
-    {"timeouts", &nic::Counters::timeouts},
-    {"rnr_naks", &nic::Counters::rnr_naks},
-    {"cache_misses", &nic::Counters::cache_misses},
-    {"reads_squashed", &nic::Counters::reads_squashed},
-};
-
 py::tuple counter_names() {
   py::list out;
-  for (const Counter& c : kCounters) out.append(c.name);
+  for (const nic::NamedCounter& c : nic::kCounters) out.append(c.name);
   return out;
 }
 
 py::dict counters(const Finished& f) {
   py::dict out;
-  for (const Counter& c : kCounters) out[c.name] = f.result->counters.*c.member;
+  for (const nic::NamedCounter& c : nic::kCounters) out[c.name] = f.result->counters.*c.member;
   return out;
 }
 

@@ -49,22 +49,9 @@ Json counted(const sim::Counters& c) {
 }
 
 Json counted(const nic::Counters& c) {
-  return {{"events", c.events},
-          {"packets_sent", c.packets_sent},
-          {"wire_bytes_sent", c.wire_bytes_sent},
-          {"tlps_up", c.tlps_up},
-          {"tlps_down", c.tlps_down},
-          {"pcie_bytes_up", c.pcie_bytes_up},
-          {"pcie_bytes_down", c.pcie_bytes_down},
-          {"doorbells", c.doorbells},
-          {"work_requests", c.work_requests},
-          {"completions", c.completions},
-          {"packets_lost", c.packets_lost},
-          {"retransmissions", c.retransmissions},
-          {"timeouts", c.timeouts},
-          {"rnr_naks", c.rnr_naks},
-          {"cache_misses", c.cache_misses},
-          {"reads_squashed", c.reads_squashed}};
+  Json out = Json::object();
+  for (const nic::NamedCounter& counter : nic::kCounters) out[counter.name] = c.*counter.member;
+  return out;
 }
 
 std::string_view schedule_name(Schedule schedule) {
