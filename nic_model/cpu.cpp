@@ -100,6 +100,8 @@ std::uint64_t Cpu::load(Address address, OpId op) {
 void Cpu::store(Address address, std::uint64_t value, OpId op, sim::Duration ahead) {
   const NodeId home = node();
   check_word(engine_.state, home, address);
+  Thread& thread = engine_.state.threads[thread_];
+  if (thread.watched.touched_by(watch_key(WatchKind::word, address))) thread.changed = true;  // the thread sees it
   const SubeventId id = engine_.begin({.stamp = Stamp::aCW,
                                        .finished = false,
                                        .thread = thread_,
@@ -125,6 +127,7 @@ std::uint64_t Cpu::compare_swap(Address address, std::uint64_t expected, std::ui
   if (!store_buffer_empty()) throw std::logic_error("locked instruction with a store buffer that is not empty");
   Thread& thread = engine_.state.threads[thread_];
   check_word(engine_.state, thread.node, address);
+  const bool looked_before = thread.watched.touched_by(watch_key(WatchKind::word, address));
   thread.watched.add(watch_key(WatchKind::word, address));
   HostMemory& memory = engine_.state.hosts[thread.node].memory;
   const Seen seen = look(engine_.state, thread, address);
@@ -148,6 +151,7 @@ std::uint64_t Cpu::compare_swap(Address address, std::uint64_t expected, std::ui
                          .value = desired,
                          .value_read = seen.value,
                          .source = seen.source});
+  if (looked_before) thread.changed = true;
   engine_.touched_bytes(thread.node, address, 8, thread_);
   return seen.value;
 }
@@ -249,31 +253,30 @@ std::uint64_t Cpu::flag_load(std::uint32_t flag) {
   return engine_.state.hosts[thread.node].flags.at(flag);
 }
 
-std::uint64_t Cpu::flag_fetch_or(std::uint32_t flag, std::uint64_t bits) {
+template <typename Change>
+std::uint64_t Cpu::change_flag(std::uint32_t flag, ThreadId unseen_by, Change change) {
   const NodeId home = node();
   std::uint64_t& word = engine_.state.hosts[home].flags.at(flag);
   const std::uint64_t old = word;
-  word |= bits;
-  if (word != old) engine_.touched(home, watch_key(WatchKind::flag, flag), thread_);
+  change(word);
+  if (word != old) engine_.touched(home, watch_key(WatchKind::flag, flag), unseen_by);
   return old;
+}
+
+std::uint64_t Cpu::flag_fetch_or(std::uint32_t flag, std::uint64_t bits) {
+  return change_flag(flag, Engine::kNobody, [bits](std::uint64_t& word) { word |= bits; });
 }
 
 std::uint64_t Cpu::flag_fetch_and(std::uint32_t flag, std::uint64_t bits) {
-  const NodeId home = node();
-  std::uint64_t& word = engine_.state.hosts[home].flags.at(flag);
-  const std::uint64_t old = word;
-  word &= bits;
-  if (word != old) engine_.touched(home, watch_key(WatchKind::flag, flag), thread_);
-  return old;
+  return change_flag(flag, Engine::kNobody, [bits](std::uint64_t& word) { word &= bits; });
 }
 
 std::uint64_t Cpu::flag_fetch_add(std::uint32_t flag, std::uint64_t value) {
-  const NodeId home = node();
-  std::uint64_t& word = engine_.state.hosts[home].flags.at(flag);
-  const std::uint64_t old = word;
-  word += value;
-  if (word != old) engine_.touched(home, watch_key(WatchKind::flag, flag), thread_);
-  return old;
+  return change_flag(flag, Engine::kNobody, [value](std::uint64_t& word) { word += value; });
+}
+
+std::uint64_t Cpu::flag_add_for_others(std::uint32_t flag, std::uint64_t value) {
+  return change_flag(flag, thread_, [value](std::uint64_t& word) { word += value; });
 }
 
 void Cpu::watch(std::uint64_t key) { engine_.state.threads[thread_].watched.add(watch_key(WatchKind::user, key)); }

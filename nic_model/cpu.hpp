@@ -73,6 +73,8 @@ class Cpu {
   std::uint64_t flag_fetch_or(std::uint32_t flag, std::uint64_t bits);
   std::uint64_t flag_fetch_and(std::uint32_t flag, std::uint64_t bits);
   std::uint64_t flag_fetch_add(std::uint32_t flag, std::uint64_t value);
+  /// The same for a change that this thread does not wait for itself: to its own loop it is none.
+  std::uint64_t flag_add_for_others(std::uint32_t flag, std::uint64_t value);
 
   /// Adds a key of the runner's own to the watch set: System::notify(node, key) wakes this thread.
   void watch(std::uint64_t key);
@@ -103,6 +105,9 @@ class Cpu {
   void stop();
 
  private:
+  template <typename Change>
+  std::uint64_t change_flag(std::uint32_t flag, ThreadId unseen_by, Change change);
+
   Engine& engine_;
   ThreadId thread_;
 };

@@ -124,8 +124,9 @@ class Transport {
   /// the NIC only where the device says so).
   virtual std::uint64_t compare_swap_local(Address address, std::uint64_t expected, std::uint64_t desired) = 0;
   virtual void memory_fence() = 0;
-  /// One turn of a polling loop: returns when something that this thread looked at since its last pause (loads,
-  /// flags, the completion queue) may have changed. Costs nothing while nothing changes.
+  /// The end of a turn of a polling loop in which nothing came of looking: returns when something that this thread
+  /// looked at since its last pause (loads, flags, the completion queue) may have changed since, by itself or by
+  /// others. Costs nothing while nothing changes; a loop that has got on takes its next turn without a pause.
   virtual void pause() = 0;
   /// What the calling thread waits for until it says otherwise, for a report of a run that cannot go on. Empty: as it
   /// looks.
@@ -145,6 +146,7 @@ class Transport {
   virtual std::uint64_t flag_fetch_add(Flag flag, std::uint64_t value) = 0;
   /// The same where the instant does not matter: it may take effect together with the calling thread's access before
   /// it. For bits that nobody looks at before the thread's next access, and for joining a queue or a group of readers.
+  /// Does not end the calling thread's own next pause.
   virtual std::uint64_t flag_add_early(Flag flag, std::uint64_t value) = 0;
 
   // --- one-sided operations: posted on the calling thread's private queue pair for the peer ------------------------

@@ -84,7 +84,10 @@ std::uint32_t SimulatedCluster::add_thread(NodeId node, std::string name, std::f
 }
 
 void SimulatedCluster::spawn(NodeId node, std::string name, Program program) {
-  Transport& transport = *nodes_.at(node);
+  if (node >= config_.nodes)
+    throw std::out_of_range("thread '" + name + "' on node " + std::to_string(node) + " of " +
+                            std::to_string(config_.nodes));
+  Transport& transport = *nodes_[node];
   add_thread(
       node, std::move(name), [&transport, program = std::move(program)] { program(transport); }, false);
 }

@@ -305,7 +305,7 @@ std::uint64_t VirtualTransport::flag_fetch_add(Flag flag, std::uint64_t value) {
 std::uint64_t VirtualTransport::flag_add_early(Flag flag, std::uint64_t value) {
   if (cluster_.config_.schedule != Schedule::timed) return flag_fetch_add(flag, value);
   cluster_.current().owed += profile().cpu_atomic;
-  return cpu().flag_fetch_add(flag, value);
+  return cpu().flag_add_for_others(flag, value);
 }
 
 // --- set-up ----------------------------------------------------------------------------------------------------------

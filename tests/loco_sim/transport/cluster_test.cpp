@@ -109,6 +109,42 @@ TEST_CASE("waiting costs no events, and wakes within one turn of the polling loo
   CHECK(cluster.system().counters().events < 20);
 }
 
+TEST_CASE("what a thread changes itself after it has looked at it ends its pause, too") {
+  for (const loco::Schedule schedule : {loco::Schedule::timed, loco::Schedule::random, loco::Schedule::adversarial}) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      ClusterConfig c = config(1);
+      c.schedule = schedule;
+      c.seed = seed;
+      SimulatedCluster cluster(c);
+      int turns = 0;
+      cluster.spawn(0, "main", [&](Transport& node) {
+        const loco::Region word = node.allocate(16);
+        const loco::Flag flag = node.make_flag();
+        for (; node.load(word.base) == 0; ++turns) {
+          node.store(word.base, 1);
+          node.pause();
+        }
+        for (; node.flag_load(flag) == 0; ++turns) {
+          node.flag_fetch_or(flag, 1);
+          node.pause();
+        }
+        for (; node.load(word.base + 8) == 0; ++turns) {
+          node.memory_fence();
+          static_cast<void>(node.compare_swap_local(word.base + 8, 0, 1));
+          node.pause();
+        }
+      });
+      cluster.run();
+      CHECK(turns == 3);
+    }
+  }
+}
+
+TEST_CASE("a thread on a node that does not exist is refused") {
+  SimulatedCluster cluster(config(2));
+  CHECK_THROWS_WITH(cluster.spawn(5, "x", [](Transport&) {}), Catch::Matchers::Contains("thread 'x' on node 5 of 2"));
+}
+
 TEST_CASE("a service thread does not keep the run alive") {
   SimulatedCluster cluster(config(1));
   bool ended = false;
