@@ -10,15 +10,20 @@
 namespace loco {
 
 void global_fence(manager& mgr, std::span<const NodeId> nodes) {
+  for (const NodeId node : nodes) static_cast<void>(mgr.fence_location(node));  // refuses the call as a whole
   const call_scope call(mgr.transport(), {.library = "sv", .method = "gf", .nodes = nodes});
   ack_key key(mgr);
+  bool reads = false;
   for (const NodeId node : nodes) {
     mgr.note_placed(node);
     const bool own = node == mgr.my_node();
     if (own && !mgr.used_loopback()) continue;
     mgr.get(mgr.fence_landing(node), mgr.fence_location(node), 0, sizeof(std::uint64_t), &key);
     if (own) mgr.used_loopback() = false;  // the fence's own read leaves nothing to wait for
+    reads = true;
   }
+  // A read is posted behind the thread's stores; without one these are all that there is to wait for.
+  if (!reads) mgr.transport().memory_fence();
   try {
     key.wait_innermost();
   } catch (const operation_error&) {

@@ -16,8 +16,8 @@ class manager;
 
 void global_fence(manager& mgr, std::span<const NodeId> nodes);
 
-/// Towards every node. The own node is read only if this thread has operated on it by loopback: otherwise there is
-/// nothing to wait for.
+/// Towards every node. The own node is read only if this thread has operated on it by loopback: otherwise there are
+/// only the thread's stores to wait for, which are in memory when any read has been answered, or after a memory fence.
 void global_fence(manager& mgr);
 
 /// Towards one node.

@@ -20,6 +20,8 @@ class kv_index {
   [[nodiscard]] std::optional<kv_location> find(std::uint64_t key);
   void insert(std::uint64_t key, const kv_location& where);
   void erase(std::uint64_t key);
+  /// Before anybody else uses it, as load(): takes no lock.
+  [[nodiscard]] bool empty() const { return table_.size() == 0; }
   /// An insert before anybody else uses the index: takes no lock. False when the key is there already.
   bool load(std::uint64_t key, const kv_location& where) { return table_.insert(key, where); }
 

@@ -32,6 +32,10 @@ kv_tracker::kv_tracker(channel& parent, std::string_view name, std::uint64_t rin
       asked_(transport().make_flag()),
       stop_(transport().make_flag()),
       stopped_(transport().make_flag()) {
+  constexpr std::uint64_t kAnnouncement = kWord + sizeof(Message);  // its length, then its words
+  if (ring_bytes < kAnnouncement)
+    throw setup_error("key-value store '" + parent.full_name() + "' with rings of " + std::to_string(ring_bytes) +
+                      " bytes: expected at least " + std::to_string(kAnnouncement) + ", an announcement");
   if (num_nodes() > 1)
     for (NodeId writer = 0; writer < num_nodes(); ++writer)
       rings_.emplace_back(*this, "ring" + std::to_string(writer), writer,

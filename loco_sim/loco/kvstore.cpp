@@ -1,5 +1,6 @@
 #include "loco_sim/loco/kvstore.hpp"
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <string>
@@ -83,6 +84,9 @@ void kvstore::note(const kv_change& change) {
 }
 
 void kvstore::load(std::uint64_t count, const std::function<Entry(std::uint64_t)>& entry) {
+  const bool used = std::ranges::any_of(counters_, [](std::uint64_t counter) { return counter != 0; });
+  if (used || !index_.empty())
+    throw std::logic_error("key-value store '" + full_name() + "' is loaded after it has been used, or twice");
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto [key, value] = entry(i);
     if (value == 0) throw std::invalid_argument("'" + full_name() + "': 0 is no value, it says that a key is absent");
@@ -143,6 +147,7 @@ kv_operation::kv_operation(kvstore& store, std::uint32_t lane)
       announced_(store.transport().make_flag()) {}
 
 void kv_operation::start(Kind kind, std::uint64_t key, std::uint64_t value) {
+  if (!finished()) throw std::logic_error("key-value store: an operation is started before its last one is finished");
   const bool writes = kind == Kind::insert || kind == Kind::update;
   if (writes && value == 0) throw std::invalid_argument("key-value store: the value 0 stands for none");
   constexpr std::array<std::string_view, 4> kMethods = {"lookup", "insert", "update", "delete"};
@@ -329,7 +334,7 @@ kv_window::~kv_window() {
       for (const auto& operation : operations_) {
         try {
           busy |= !operation->finished() && !operation->poll();
-        } catch (const operation_error&) {  // then it is finished, too
+        } catch (const std::exception&) {  // then it is finished, too: a node that stopped, no free slot
         }
       }
       if (busy) transport_.pause();

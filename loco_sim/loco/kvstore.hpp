@@ -167,7 +167,8 @@ class kv_window {
 
   /// An operation that may be started; null when all are under way.
   [[nodiscard]] kv_operation* idle();
-  /// Lets all go on, and calls finished(i, operation) for each one that ends.
+  /// Lets all go on, and calls finished(i, operation) for each one that ends. A thread that waits for them pauses when
+  /// none has ended.
   template <typename Finished>
   void poll(Finished finished) {
     for (std::size_t i = 0; i < operations_.size(); ++i) {

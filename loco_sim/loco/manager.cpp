@@ -164,11 +164,13 @@ void manager::get(Address local, const Region& remote, std::uint64_t offset, std
 }
 
 void manager::fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add, ack_key* key) {
+  require_inside("a fetch-and-add", remote, offset, kWord);
   transport_.fetch_add(local, remote, offset, add, tag(remote, Effect::writes, key));
 }
 
 void manager::compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
                            std::uint64_t desired, ack_key* key) {
+  require_inside("a compare-and-swap", remote, offset, kWord);
   transport_.compare_swap(local, remote, offset, expected, desired, tag(remote, Effect::writes, key));
 }
 

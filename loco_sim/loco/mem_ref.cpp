@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <string>
 
+#include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
 
 namespace loco {
 
 Region block_pool::take(network_memory& memory, std::uint64_t bytes) {
+  network_memory::require_possible(bytes);
   const std::uint64_t size = std::bit_ceil(std::max(bytes, kSmallest));
   std::vector<Region>& free = free_[size];
   if (free.empty()) return memory.allocate(size);
@@ -23,9 +26,31 @@ mem_ref::~mem_ref() {
   if (pool_) pool_->give_back(block_);
 }
 
-std::uint64_t mem_ref::load(std::uint64_t offset) { return transport_.load(block_.base + offset); }
-void mem_ref::store(std::uint64_t value, std::uint64_t offset) { transport_.store(block_.base + offset, value); }
-void mem_ref::load_bytes(std::span<std::byte> out) { transport_.load_bytes(block_.base, out); }
-void mem_ref::store_bytes(std::span<const std::byte> in) { transport_.store_bytes(block_.base, in); }
+/// Behind it is another block.
+void mem_ref::require_inside(std::uint64_t offset, std::uint64_t bytes) const {
+  if (offset % kWord == 0 && bytes % kWord == 0 && offset <= block_.size && bytes <= block_.size - offset) return;
+  throw size_error("an access of " + std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
+                   " of a mem_ref of " + std::to_string(size_) + " bytes: expected whole words inside of it");
+}
+
+std::uint64_t mem_ref::load(std::uint64_t offset) {
+  require_inside(offset, kWord);
+  return transport_.load(block_.base + offset);
+}
+
+void mem_ref::store(std::uint64_t value, std::uint64_t offset) {
+  require_inside(offset, kWord);
+  transport_.store(block_.base + offset, value);
+}
+
+void mem_ref::load_bytes(std::span<std::byte> out) {
+  require_inside(0, out.size());
+  transport_.load_bytes(block_.base, out);
+}
+
+void mem_ref::store_bytes(std::span<const std::byte> in) {
+  require_inside(0, in.size());
+  transport_.store_bytes(block_.base, in);
+}
 
 }  // namespace loco

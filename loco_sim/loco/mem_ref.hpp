@@ -54,6 +54,8 @@ class mem_ref {
   void store_bytes(std::span<const std::byte> in);
 
  private:
+  void require_inside(std::uint64_t offset, std::uint64_t bytes) const;
+
   Transport& transport_;
   std::shared_ptr<block_pool> pool_;  // shared with the manager, which may be gone when a run is broken off
   Region block_;

@@ -20,6 +20,8 @@ class network_memory {
   explicit network_memory(Transport& transport, std::uint64_t chunk_bytes = kDefaultChunk)
       : transport_(transport), chunk_bytes_(chunk_bytes) {}
 
+  /// Throws size_error when no process has so much.
+  static void require_possible(std::uint64_t size);
   /// A zeroed sub-range of registered memory; `size` is rounded up to a multiple of 8.
   Region allocate(std::uint64_t size);
   /// The same on the NIC, which has little: a registration of its own.

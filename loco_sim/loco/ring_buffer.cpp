@@ -26,6 +26,7 @@ ring_options ring_buffer::checked(ring_options options) const {
   if (options.bytes % kCell != 0 || options.bytes < 2 * kCell)
     throw setup_error(ring + " of " + std::to_string(options.bytes) + " bytes: expected a multiple of 8, at least 16");
   if (options.heads == 0) throw setup_error(ring + " without a head: expected at least 1");
+  if (options.threads_per_node == 0) throw setup_error(ring + " without reading threads: expected at least 1 a node");
   require_node(writer_, "the writer");
   for (const NodeId node : options.readers) require_node(node, "a reader");
   return options;
@@ -207,6 +208,8 @@ void ring_buffer::read_cells(std::uint64_t position, std::span<std::byte> out) {
 bool ring_buffer::try_receive(const Apply& look) {
   seat& me = my_seat();
   call_scope call(transport(), {.library = "rbl", .method = "receive", .object = full_name()});
+  // Who reads what it writes sees it in memory, as the others do, not in its store buffer (rbl: rf is in so).
+  if (my_node() == writer_ && sender_ == transport().my_thread()) transport().memory_fence();
   // It may announce a later message than the next one: messages arrive in order.
   const std::uint64_t head = heads_[me.count % options_.heads].load();
   if (head <= me.tail) return false;

@@ -1,7 +1,10 @@
 #include "loco_sim/loco/shared_region.hpp"
 
+#include <string>
+
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/call_scope.hpp"
+#include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
 
 namespace loco {
@@ -13,12 +16,23 @@ shared_region::shared_region(channel& endpoint, std::string_view name, std::stri
       base_(endpoint.local(region_).base),
       size_(size) {}
 
+/// Behind it is another region.
+void shared_region::require_inside(const part& of, std::uint64_t bytes) const {
+  const std::uint64_t whole = round_up(size_, kWord);
+  if (of.offset % kWord == 0 && bytes % kWord == 0 && of.offset <= whole && bytes <= whole - of.offset) return;
+  throw size_error("'" + std::string(of.name) + "': an access of " + std::to_string(bytes) + " bytes at offset " +
+                   std::to_string(of.offset) + " of " + std::to_string(size_) +
+                   " bytes: expected whole words inside of it");
+}
+
 void shared_region::load_bytes(const part& of, std::span<std::byte> out) {
+  require_inside(of, out.size());
   const call_scope call(endpoint_.transport(), {.library = "sv", .method = "read", .object = of.name});
   endpoint_.transport().load_bytes(base_ + of.offset, out);
 }
 
 void shared_region::store_bytes(const part& of, std::span<const std::byte> in) {
+  require_inside(of, in.size());
   const call_scope call(endpoint_.transport(), {.library = "sv", .method = "write", .object = of.name});
   endpoint_.transport().store_bytes(base_ + of.offset, in);
 }
@@ -37,6 +51,8 @@ void shared_region::store_word(const part& of, std::uint64_t value) {
 }
 
 void shared_region::push(const part& of, std::span<const NodeId> nodes, ack_key* key) {
+  require_inside(of, of.bytes);
+  for (const NodeId node : nodes) static_cast<void>(copy(node));  // refuses the call as a whole
   const call_scope call(endpoint_.transport(), {.library = "sv",
                                                 .method = "bcast",
                                                 .object = of.name,

@@ -74,6 +74,7 @@ class shared_region {
   void pull(NodeId node, ack_key& key);
 
  private:
+  void require_inside(const part& of, std::uint64_t bytes) const;
   [[nodiscard]] part whole() const { return {name_, 0, round_up(size_, kWord)}; }
 
   channel& endpoint_;

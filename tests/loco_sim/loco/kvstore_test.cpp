@@ -240,6 +240,54 @@ TEST_CASE("wrong use of a key-value store is an error that says so") {
                     contains_text("'store' has no slots"));
 }
 
+TEST_CASE("a window of changes under one lock, started in any order, ends: each operation hands the lock to another") {
+  const auto program = [](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::kvstore store(mgr, "store", {.slots_per_node = 8, .locks = 1});
+    loco::barrier bar(mgr, "bar");
+    mgr.wait_for_ready();
+    if (node.my_node() == 0) require(store.insert(1, 5), "a new key");
+    bar.waiting();
+    {
+      loco::kv_window window(store, 4);
+      for (std::uint32_t i = 4; i-- > 0;) window[i].start(loco::kv_operation::Kind::update, 1, 100 + i);
+    }
+    {
+      loco::kv_window window(store, 3);
+      std::uint32_t started = 0;
+      for (std::uint32_t done = 0; done < 12;) {
+        for (auto* next = window.idle(); next != nullptr && started < 12; next = window.idle(), ++started)
+          next->start(loco::kv_operation::Kind::update, 1, 200 + started);
+        const std::uint32_t before = done;
+        window.poll([&done](std::size_t, const loco::kv_operation&) { ++done; });
+        if (done == before) node.pause();
+      }
+    }
+    bar.waiting();
+    require(store.lookup(1) >= 200, "the last ones");
+    bar.waiting();
+  };
+  CHECK(on_simulator(2, program, loco::Schedule::timed, 1).consistent());
+  on_many_schedules(2, program, 40);
+}
+
+TEST_CASE("a window on a full store leaves no lock behind") {
+  const auto program = [](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::kvstore store(mgr, "store", {.slots_per_node = 1, .locks = 1});
+    loco::barrier bar(mgr, "bar");
+    mgr.wait_for_ready();
+    if (node.my_node() == 0) {
+      loco::kv_window window(store, 3);
+      for (std::uint32_t i = 0; i < 3; ++i) window[i].start(loco::kv_operation::Kind::insert, i, 1);
+    }
+    bar.waiting();
+    if (node.my_node() == 1) require(store.insert(9, 1), "the lock is free, and so is a slot here");
+    bar.waiting();
+  };
+  on_many_schedules(2, program, 40);
+}
+
 TEST_CASE("a window that goes out of scope waits for its operations: they leave no lock behind") {
   const auto program = [](loco::Transport& node) {
     loco::manager mgr(node);

@@ -174,6 +174,29 @@ TEST_CASE("a fence reads the own node only after operations on it") {
   static_cast<void>(on_simulator(2, program, loco::Schedule::timed, 1));
 }
 
+TEST_CASE("a fence towards the own node has the thread's stores in memory, though there is nothing to read") {
+  // Store buffering (x86-TSO) with the fence of sv in each thread: aCW is before aGF (Fig. 10), both may not read 0.
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    std::array<std::uint64_t, 2> seen{7, 7};
+    const auto program = [&seen](loco::Transport& node) {
+      manager mgr(node);
+      loco::var<std::uint64_t> x(mgr, "x");
+      loco::var<std::uint64_t> y(mgr, "y");
+      mgr.wait_for_ready();
+      const std::array<loco::var<std::uint64_t>*, 2> words{&x, &y};
+      loco::workloads::run_team(node, 2, [&](std::uint32_t thread) {
+        words[thread]->store(1);
+        loco::global_fence(mgr, node.my_node());
+        seen[thread] = words[1 - thread]->load();
+      });
+    };
+    const auto verdict = on_simulator(1, program, loco::Schedule::random, seed, seed % 10 == 0);
+    INFO("seed " << seed << "\n" << verdict.to_text());
+    CHECK(seen[0] + seen[1] > 0);
+    CHECK(verdict.consistent());
+  }
+}
+
 TEST_CASE("puts and gets are of whole words inside of their region, and sizes of others are rounded up") {
   const auto program = [](loco::Transport& node) {
     manager mgr(node);

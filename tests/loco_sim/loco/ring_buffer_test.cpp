@@ -81,6 +81,20 @@ TEST_CASE("a ring buffer delivers every message to every reader, under 10,000 sc
   on_many_schedules(3, kHeadsInTurn, 2500);
 }
 
+TEST_CASE("who reads the ring that it writes sees its messages in memory, as the others do") {
+  const auto program = [](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::ring_buffer ring(mgr, "ring", 0, {.bytes = 64, .readers = {0, 1}});
+    mgr.wait_for_ready();
+    for (std::uint64_t i = 1; i <= 4; ++i) {
+      if (node.my_node() == 0) ring.send(text_of(i, 16));
+      require(ring.receive() == text_of(i, 16), "in order");
+    }
+  };
+  on_threads(2, program);
+  on_many_schedules(2, program, 100);
+}
+
 TEST_CASE("a ring is full until its readers have received") {
   // 4 cells: two messages of one word take two cells each; a third has no room before a reader has taken one.
   const auto program = [](loco::Transport& node) {

@@ -1,0 +1,152 @@
+// Shows: no call reaches beyond its object, whichever kind of access it is, and a call that is refused has done
+// nothing, neither to the object nor to the trace.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "loco_sim/loco/errors.hpp"
+#include "loco_sim/loco/fence.hpp"
+#include "loco_sim/loco/kvstore.hpp"
+#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/mem_ref.hpp"
+#include "loco_sim/loco/mutex.hpp"
+#include "loco_sim/loco/ring_buffer.hpp"
+#include "loco_sim/loco/shared_bytes.hpp"
+#include "loco_sim/loco/var.hpp"
+#include "tests/loco_sim/loco/both.hpp"
+
+using loco::manager;
+using loco::NodeId;
+using loco::test::on_simulator;
+using loco::test::require;
+
+namespace {
+
+template <typename Error>
+void require_refused(const char* what, const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error&) {
+    return;
+  }
+  throw std::logic_error(what);
+}
+
+void on_both(std::uint32_t nodes, const loco::test::Program& program) {
+  loco::test::on_threads(nodes, program);
+  CHECK(on_simulator(nodes, program, loco::Schedule::timed, 1).consistent());
+}
+
+constexpr std::uint64_t kEverything = std::numeric_limits<std::uint64_t>::max();
+
+}  // namespace
+
+TEST_CASE("remote atomics are of a word inside of their region") {
+  on_both(2, [](loco::Transport& node) {
+    manager mgr(node);
+    loco::var<std::uint64_t> v(mgr, "v");
+    loco::var<std::uint64_t> behind(mgr, "behind");
+    mgr.wait_for_ready();
+    const loco::Region there = v.copy(1 - node.my_node());
+    loco::mem_ref old(mgr, 8);
+    loco::ack_key key(mgr);
+    for (const std::uint64_t offset : {std::uint64_t{4}, std::uint64_t{8}, std::uint64_t{1} << 40U, kEverything - 7}) {
+      require_refused<loco::size_error>("fetch-and-add", [&] { mgr.fetch_add(old.address(), there, offset, 5, &key); });
+      require_refused<loco::size_error>("compare-and-swap",
+                                        [&] { mgr.compare_swap(old.address(), there, offset, 0, 5, &key); });
+    }
+    loco::global_fence(mgr);
+    require(behind.load() == 0, "the neighbour is as it was");
+  });
+}
+
+TEST_CASE("local accesses stay inside of their object") {
+  on_both(1, [](loco::Transport& node) {
+    manager mgr(node);
+    loco::shared_bytes first(mgr, "first", 12);  // two words
+    loco::shared_bytes second(mgr, "second", 16);
+    loco::mem_ref block(mgr, 24);  // of 64 bytes
+    mgr.wait_for_ready();
+    std::vector<std::byte> bytes(128, std::byte{1});
+    const auto some = [&bytes](std::size_t size) { return std::span(bytes).first(size); };
+    require_refused<loco::size_error>("longer", [&] { first.store_bytes(some(24)); });
+    require_refused<loco::size_error>("part of a word", [&] { first.store_bytes(some(12)); });
+    require_refused<loco::size_error>("behind", [&] { first.store_part(16, some(8)); });
+    require_refused<loco::size_error>("unaligned", [&] { first.store_part(4, some(8)); });
+    require_refused<loco::size_error>("far behind", [&] { first.load_part(kEverything - 7, some(8)); });
+    require_refused<loco::size_error>("longer block", [&] { block.store_bytes(some(128)); });
+    require_refused<loco::size_error>("behind a block", [&] { block.store(7, 64); });
+    require_refused<loco::size_error>("unaligned in a block", [&] { static_cast<void>(block.load(4)); });
+    first.store_part(8, some(8));
+    block.store_bytes(some(64));
+    require(second.load_word() == 0, "the neighbour is as it was");
+  });
+}
+
+TEST_CASE("memory that no process has is refused, and what is made afterwards is in memory of its own") {
+  on_both(1, [](loco::Transport& node) {
+    manager mgr(node);
+    loco::var<std::uint64_t> before(mgr, "before");
+    for (const std::uint64_t size : {kEverything, kEverything - 63, std::uint64_t{1} << 62U}) {
+      require_refused<loco::size_error>("a variable", [&] { const loco::shared_bytes huge(mgr, "huge", size); });
+      require_refused<loco::size_error>("a block", [&] { const loco::mem_ref huge(mgr, size); });
+    }
+    loco::var<std::uint64_t> behind(mgr, "behind");
+    mgr.wait_for_ready();
+    require(behind.address() > before.address(), "nothing is given out twice");
+  });
+}
+
+TEST_CASE("a fence or a push towards a node that does not exist is refused as a whole") {
+  // Else the trace would name that node, and the unlock would leave out the fence that the counter needs.
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    INFO("seed " << seed);
+    std::uint64_t end = 0;
+    const auto program = [&end](loco::Transport& node) {
+      manager mgr(node);
+      loco::var<std::uint64_t> counter(mgr, "counter");
+      loco::mutex lock(mgr, "lock", 0);
+      mgr.wait_for_ready();
+      const std::array<NodeId, 3> too_many{0, 1, 9};
+      for (int i = 0; i < 3; ++i) {
+        const bool away = node.my_node() != 0;
+        lock.lock();
+        loco::ack_key key(mgr);
+        if (away) counter.pull(0, key);
+        key.wait();
+        const std::uint64_t next = counter.load() + 1;
+        counter.store(next);
+        if (away) counter.push(0, key);
+        require_refused<loco::ownership_error>("a push", [&] { counter.push(too_many); });
+        require_refused<loco::ownership_error>("a fence", [&] { loco::global_fence(mgr, too_many); });
+        end = std::max(end, next);
+        lock.unlock();
+      }
+    };
+    CHECK(on_simulator(2, program, loco::Schedule::random, seed).consistent());
+    CHECK(end == 6);
+  }
+}
+
+TEST_CASE("options and calls that cannot be meant are refused where they are made") {
+  on_both(2, [](loco::Transport& node) {
+    manager mgr(node);
+    require_refused<loco::setup_error>("a ring that holds no announcement",
+                                       [&] { const loco::kvstore store(mgr, "small", {.ring_bytes = 40}); });
+    require_refused<loco::setup_error>(
+        "a ring that nobody reads", [&] { const loco::ring_buffer ring(mgr, "unread", 0, {.threads_per_node = 0}); });
+    loco::kvstore store(mgr, "store", {.slots_per_node = 4, .ring_bytes = 48});
+    mgr.wait_for_ready();
+    const auto entry = [](std::uint64_t i) { return std::pair(i, i + 1); };
+    store.load(2, entry);
+    require_refused<std::logic_error>("loaded twice", [&] { store.load(2, entry); });
+    loco::kv_operation operation(store);
+    operation.start(loco::kv_operation::Kind::lookup, 0);
+    require_refused<std::logic_error>("started twice", [&] { operation.start(loco::kv_operation::Kind::lookup, 1); });
+    while (!operation.poll()) node.pause();
+    require(operation.result() == 1, "the first one goes on");
+  });
+}
