@@ -129,7 +129,8 @@ def test_link_utilisation_adds_up(result):
     bits = 0.0
     for line in lines(ax):
         x, y = line.get_data()
-        bits += y.sum() * (x[1] - x[0]) * unit * 1e-12 * 1e9
+        assert len(x) == 51 and y[-1] == y[-2], "the last bin is as wide as the others"
+        bits += y[:-1].sum() * (x[1] - x[0]) * unit * 1e-12 * 1e9
     assert bits == pytest.approx(64 * words, rel=1e-6)
     share = ls.plot.link_utilisation(result, rate_bps=25e9)
     assert "%" in share.get_ylabel() and max(line.get_ydata().max() for line in lines(share)) < 100
@@ -143,6 +144,34 @@ def test_queue_occupancy_starts_and_ends_empty(result):
         y = line.get_ydata()
         assert y[-1] == 0 and y.min() >= 0 and y.max() >= 1
     assert ls.plot.queue_occupancy(result.trace, ax) is ax
+
+
+def holds_its_lines(ax):
+    bottom, top = ax.get_ylim()
+    assert lines(ax)
+    return all(bottom <= line.get_ydata().min() and line.get_ydata().max() <= top for line in lines(ax))
+
+
+def test_nothing_is_drawn_outside_of_the_axes(result, barrier):
+    rows = [{"n": n, "error": None, "operations_per_second": n * 10} for n in (4, 2)]
+    drawn = [ls.plot.latency_cdf(result), ls.plot.latency_percentiles(result), ls.plot.throughput(rows, "n"),
+             ls.plot.throughput_over_time(result), ls.plot.link_utilisation(result), ls.plot.queue_occupancy(result),
+             ls.plot.link_utilisation(result, rate_bps=25e9)]
+    for ax in drawn:
+        assert holds_its_lines(ax), ax.get_ylabel()
+        assert ax.get_ylim()[0] == 0
+    busier = ls.run({**barrier, "topology": {"kind": "star", "nodes": 12}})
+    for plot in (ls.plot.latency_percentiles, ls.plot.queue_occupancy, ls.plot.link_utilisation):
+        ax = plot(busier, plot(result))
+        assert holds_its_lines(ax) and ax.get_ylim()[0] == 0, "a second run on the same axes"
+
+
+def test_the_last_bucket_has_its_width(result):
+    (line,) = lines(ls.plot.throughput_over_time(result, bucket="1us"))
+    starts, rates = result.throughput_series("1us")
+    x, y = line.get_data()
+    assert len(x) == len(starts) + 1 and x[-1] - x[-2] == pytest.approx(x[1] - x[0])
+    assert y[-1] == y[-2] == pytest.approx(rates[-1] / 1e6)
 
 
 def test_pyplot_is_left_alone(result):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence, Union
 
 from ..measured import Latency
 from ..result import Result
-from ._canvas import COLOURS, axes_for, unit_for
+from ._canvas import COLOURS, axes_for, from_zero, unit_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +61,7 @@ def latency_percentiles(times: Times, ax: Axes | None = None, *,
                 color=COLOURS[i % len(COLOURS)])
     ax.set_xticks(list(places), [f"p{q:g}" if q < 100 else "max" for q in percentiles])
     ax.set_ylabel(f"latency ({unit_name})")
-    ax.set_ylim(bottom=0)
+    from_zero(ax)
     ax.grid(True, alpha=0.3)
     if any(named):
         ax.legend()
@@ -111,7 +111,7 @@ def throughput(rows: pd.DataFrame | Iterable[Mapping[str, Any]], x: str, *, y: s
     ax.minorticks_off()
     ax.set_xlabel(x)
     ax.set_ylabel(y_name)
-    ax.set_ylim(bottom=0)
+    from_zero(ax)
     ax.grid(True, alpha=0.3)
     if group:
         ax.legend()
