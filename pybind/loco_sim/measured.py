@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Sequence
 
 if TYPE_CHECKING:
     import numpy as np
@@ -128,6 +128,17 @@ class Latency:
             return "Latency(no samples)"
         return (f"Latency({len(self)} samples, min {time_text(self.min)}, median {time_text(self.median)}, "
                 f"p99 {time_text(self.p99)}, max {time_text(self.max)})")
+
+
+def together(kinds: Sequence[Latency]) -> Latency:
+    """The operations of several kinds as one, in order of completion."""
+    import numpy
+
+    none = numpy.empty(0, numpy.int64)
+    samples = numpy.concatenate([none, *(k.samples_ps for k in kinds)])
+    ends = numpy.concatenate([none, *(k.ends_ps for k in kinds)])
+    order = numpy.argsort(ends, kind="stable")
+    return Latency(samples[order], ends[order])
 
 
 class Series:

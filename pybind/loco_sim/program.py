@@ -18,9 +18,11 @@ from __future__ import annotations
 
 import operator
 import os
+from numbers import Integral
 from typing import Any, Callable, Generator, Mapping, Sequence, Union
 
 from . import _core
+from .measured import Latency
 from .result import Result
 from .scenario import Scenario
 from .units import parse_quantity
@@ -206,6 +208,12 @@ class Context:
     def sample(self, name: str, since: int, until: int) -> int:
         """Not an operation: adds a measured time, from `since` to `until` (picoseconds, from `now`), to the result's
         ``operations[name]``. Returns it."""
+        if not isinstance(name, str):
+            raise TypeError(f"sample: expected a name, found {name!r}")
+        if not isinstance(since, Integral) or not isinstance(until, Integral):
+            raise TypeError(f"sample: expected two times in picoseconds, as now() gives them, found {since!r} and {until!r}")
+        if not 0 <= since <= until:
+            raise ValueError(f"sample: expected a begin and a later end, found {since} and {until}")
         self._samples.setdefault(name, []).append((since, until))
         return until - since
 
@@ -230,6 +238,12 @@ class _ProgramScenario(Scenario):
     @property
     def workload(self) -> str:
         return "program"
+
+
+def _latency(spans: list[tuple[int, int]]) -> Latency:
+    """What `Context.sample` was told, in order of completion."""
+    ordered = sorted(spans, key=lambda span: span[1])
+    return Latency([until - since for since, until in ordered], [until for _, until in ordered])
 
 
 class Program:
@@ -313,8 +327,6 @@ class Program:
 
     def _result(self, scenario: Scenario, finished: _core.Finished, returned: list[Any],
                 samples: dict[str, list[tuple[int, int]]]) -> ProgramResult:
-        from .measured import Latency
-
         result = ProgramResult(scenario, finished)
         values = iter(returned)
         result.returned = {}
@@ -323,7 +335,7 @@ class Program:
             result.returned[number] = each[0] if len(each) == 1 else each
         if samples:
             spans = [span for of_name in samples.values() for span in of_name]
-            result.operations = {name: Latency([b - a for a, b in of_name]) for name, of_name in samples.items()}
+            result.operations = {name: _latency(of_name) for name, of_name in samples.items()}
             result.operations_done = len(spans)
             result.measured_ps = max(b for _, b in spans) - min(a for a, _ in spans)
             if result.measured_ps > 0:

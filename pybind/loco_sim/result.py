@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 
 from . import _core
 from ._optional import need
-from .measured import Latency, Series, rate_text, time_text
+from .measured import Latency, Series, rate_text, time_text, together
 from .scenario import Scenario
 
 if TYPE_CHECKING:
@@ -71,12 +71,11 @@ class Result:
 
     @property
     def latency(self) -> Latency:
-        """The times of all operations together, in picoseconds: ``result.latency.percentile(99)``."""
+        """The times of all operations together, in picoseconds and in order of completion:
+        ``result.latency.percentile(99)``."""
         if self._latency is None:
-            import numpy
-
-            parts = [o.samples_ps for o in self.operations.values()]
-            self._latency = Latency(parts[0] if len(parts) == 1 else numpy.concatenate([numpy.empty(0, int), *parts]))
+            parts = list(self.operations.values())
+            self._latency = parts[0] if len(parts) == 1 else together(parts)
         return self._latency
 
     @property
@@ -97,8 +96,7 @@ class Result:
         from .units import duration_ps
 
         length = duration_ps(bucket)  # a ValueError when it is none
-        kinds = self.operations.values() if operation is None else [self.operations[operation]]
-        ends = numpy.concatenate([numpy.empty(0, numpy.int64), *(o.ends_ps for o in kinds)])
+        ends = (self.latency if operation is None else self.operations[operation]).ends_ps
         counts = numpy.bincount(ends // length) if len(ends) else numpy.zeros(0, int)
         return numpy.arange(len(counts), dtype=numpy.int64) * length, counts / (length * 1e-12)
 
@@ -133,7 +131,7 @@ class Result:
         lengths = [len(o) for o in self.operations.values()]
         return pandas.DataFrame({
             "operation": pandas.Categorical.from_codes(numpy.repeat(numpy.arange(len(names)), lengths), names),
-            "latency_ps": self.latency.samples_ps})
+            "latency_ps": numpy.concatenate([numpy.empty(0, numpy.int64), *(o.samples_ps for o in self.operations.values())])})
 
     def to_dict(self, *, everything: bool = False) -> dict[str, Any]:
         """Scalars and summaries, named as in the command line's --json.

@@ -92,6 +92,47 @@ def test_barrier_and_several_threads():
     assert r.verdict.ok
 
 
+def test_samples_have_ends():
+    def node(ctx):
+        for _ in range(3):
+            start = yield ctx.now()
+            yield ctx.compute("1us")
+            middle = yield ctx.now()
+            yield ctx.compute("1us")
+            end = yield ctx.now()
+            ctx.sample("both", start, end)
+            ctx.sample("half", start, middle)  # ended before what was told first
+
+    r = run({0: node, 1: node})
+    for times in (*r.operations.values(), r.latency):
+        assert (times.ends_ps[1:] >= times.ends_ps[:-1]).all() and len(times.ends_ps) == len(times)
+    assert r.latency.samples_ps[0] < r.latency.samples_ps[-1]
+    _, rates = r.throughput_series("1us")
+    assert rates.sum() * 1e-6 == pytest.approx(12)
+
+
+def test_report_of_a_program_with_samples():
+    pytest.importorskip("matplotlib")
+
+    def node(ctx):
+        start = yield ctx.now()
+        yield ctx.compute("1us")
+        ctx.sample("work", start, (yield ctx.now()))
+
+    assert "Throughput over time" in run({0: node}).report()
+
+
+@pytest.mark.parametrize("arguments, expected", [(("work", 5, 4), "a later end"), (("work", -1, 4), "a later end"),
+                                                 (("work", 0.5, 4), "picoseconds"), ((3, 0, 1), "a name, found 3")])
+def test_samples_that_are_none(arguments, expected):
+    def node(ctx):
+        yield ctx.now()
+        ctx.sample(*arguments)
+
+    with pytest.raises((TypeError, ValueError), match=expected):
+        run({0: node})
+
+
 def test_samples_are_the_results_operations():
     def node(ctx):
         for _ in range(10):

@@ -55,6 +55,18 @@ def test_samples_are_not_copied(barrier):
     assert r.latency.samples_ps is samples
 
 
+def test_several_kinds_of_operation_in_order_of_completion():
+    r = ls.run(pathlib.Path(__file__).parents[2] / "scenarios/quickstart.yaml")
+    assert len(r.operations) > 1
+    by_end = sorted((end, took) for o in r.operations.values() for end, took in zip(o.ends_ps, o.samples_ps))
+    assert r.latency.ends_ps.tolist() == [end for end, _ in by_end]
+    assert sorted(zip(r.latency.ends_ps, r.latency.samples_ps)) == by_end
+    pytest.importorskip("pandas")
+    table = r.to_pandas()
+    for name, times in r.operations.items():
+        assert table["latency_ps"][table["operation"] == name].tolist() == times.samples_ps.tolist()
+
+
 def test_seed_and_overrides(barrier):
     r = ls.run(barrier, seed=9, overrides={"topology.nodes": 4, "workload": {"kind": "barrier", "iterations": 5}})
     assert r.scenario.seed == 9 and r.scenario.nodes == 4
