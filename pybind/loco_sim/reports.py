@@ -120,10 +120,12 @@ def _verdict(data: Mapping[str, Any], result: Result | None) -> list[str]:
 
 
 def _checked(check: Mapping[str, Any], result: Result | None) -> list[str]:
-    names = ", ".join(r["library"] for r in check["libraries"])
-    if check["consistent"]:
-        return [f'<p class="verdict ok">consistent: {html.escape(names)} ({check["subevents"]:,} subevents)</p>']
-    out = [f'<p class="verdict bad">not consistent with {html.escape(names)}</p>']
+    good, bad = (", ".join(r["library"] for r in check["libraries"] if r["consistent"] is wanted) for wanted in (True, False))
+    out = []
+    if good or check["consistent"]:
+        out.append(f'<p class="verdict ok">consistent: {html.escape(good)} ({check["subevents"]:,} subevents)</p>')
+    if bad:
+        out.append(f'<p class="verdict bad">not consistent with {html.escape(bad)}</p>')
     for library in check["libraries"]:
         for violation in library["violations"]:
             steps = "".join(

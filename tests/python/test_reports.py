@@ -3,6 +3,7 @@
 import html.parser
 import json
 import os
+import pathlib
 import re
 import shutil
 import struct
@@ -80,6 +81,13 @@ def test_violation_is_told_and_drawn(broken):
     assert "not consistent" in text and "The cycle" in text
     step = next(v for v in bad.verdict.violations if v.cycle).cycle[0]
     assert step.call_text.split("(")[0] in Page(text).text
+
+
+def test_libraries_that_hold_are_not_among_those_that_do_not():
+    result = ls.run(pathlib.Path(__file__).parents[2] / "scenarios/faults/barrier_without_fence.yaml")
+    assert [r.consistent for r in result.verdict.results] == [True, True, False]
+    page = Page(ls.report(result)).text
+    assert "consistent: rdmawait, sv (" in page and "not consistent with bal\n" in page
 
 
 def test_saved_result(result, tmp_path):
