@@ -233,6 +233,8 @@ def run(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, *, seed
         TypeError: a seed that is no integer.
         RunError: the run could not go on (deadlock, failed operation, too many events), or was stopped.
     """
+    if isinstance(scenario, Scenario):
+        scenario.require_alone()
     if not isinstance(scenario, Scenario) or overrides or seed is not None:
         scenario = Scenario(scenario, overrides=overrides, seed=seed)
     return Result(scenario, _core.run(scenario._core, keep_trace, stop))

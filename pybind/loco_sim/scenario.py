@@ -72,6 +72,9 @@ class Scenario:
         InputError: with file, line and column of the mistake.
     """
 
+    stands_alone = True
+    """Does it say all of the run? The surroundings of a Python program do not."""
+
     def __init__(self, source: str | os.PathLike[str] | Mapping[str, Any] | Scenario, *,
                  overrides: Overrides | None = None, seed: int | None = None) -> None:
         self._file: str
@@ -82,6 +85,8 @@ class Scenario:
         if seed is not None:
             pairs.append(("seed", str(_seed(seed))))
         if isinstance(source, Scenario):
+            if self.stands_alone:
+                source.require_alone()
             self._file, self._text, pairs = source._file, source._text, source._overrides + pairs
         elif isinstance(source, Mapping):
             self._file, self._text = "scenario", yaml_text(source)
@@ -102,7 +107,12 @@ class Scenario:
 
     def override(self, overrides: Overrides | None = None, /, *, seed: int | None = None) -> Scenario:
         """A copy with other values at some dotted keys."""
-        return Scenario(self, overrides=overrides, seed=seed)
+        return type(self)(self, overrides=overrides, seed=seed)
+
+    def require_alone(self) -> None:
+        if not self.stands_alone:
+            raise ValueError("scenario: expected one that says all of the run, found the surroundings of a Python program: "
+                             "Program(...).run(...) does it again")
 
     @property
     def file(self) -> str:
@@ -206,7 +216,7 @@ class Scenario:
         return hash(self.config_hash())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_rebuild, (self._file, self._text, self._overrides))
+        return (_rebuild, (self._file, self._text, self._overrides, type(self)))
 
 
 def _yaml_lines(tree: Mapping[str, Any], indent: str) -> list[str]:
@@ -219,8 +229,8 @@ def _yaml_lines(tree: Mapping[str, Any], indent: str) -> list[str]:
     return lines
 
 
-def _rebuild(file: str, text: str, overrides: list[tuple[str, str]]) -> Scenario:
-    scenario = Scenario.__new__(Scenario)
+def _rebuild(file: str, text: str, overrides: list[tuple[str, str]], kind: type[Scenario] = Scenario) -> Scenario:
+    scenario = kind.__new__(kind)
     scenario._file, scenario._text, scenario._overrides = file, text, overrides
     scenario._core = _core.parse_scenario(text, file, overrides)
     return scenario

@@ -1,6 +1,8 @@
 """Generator functions as simulated threads."""
 
+import copy
 import os
+import pickle
 import signal
 import threading
 import time
@@ -120,6 +122,24 @@ def test_report_of_a_program_with_samples():
         ctx.sample("work", start, (yield ctx.now()))
 
     assert "Throughput over time" in run({0: node}).report()
+
+
+def test_the_scenario_of_a_program_stays_one():
+    """Copies of it are no scenario of the workload that holds its place."""
+    def node(ctx):
+        yield ctx.put("x", 0, 1)
+
+    r = run({1: node}, seed=5)
+    scenario = r.scenario
+    for again in (pickle.loads(pickle.dumps(scenario)), copy.copy(scenario), copy.deepcopy(scenario),
+                  pickle.loads(pickle.dumps(r)).scenario):
+        assert again == scenario and again.workload == "program" and again.config_hash() == scenario.config_hash()
+    other = scenario.override({"topology.nodes": 4}, seed=6)
+    assert (other.workload, other.nodes, other.seed) == ("program", 4, 6)
+    assert pickle.loads(pickle.dumps(r)).to_dict(everything=True)["command"].startswith("a Python program")
+    for use in (ls.run, ls.validate, ls.Scenario, lambda s: ls.run(s, seed=2), lambda s: list(ls.sweep_rows(s, {"seed": [1]}))):
+        with pytest.raises(ValueError, match="surroundings of a Python program"):
+            use(scenario)
 
 
 @pytest.mark.parametrize("arguments, expected", [(("work", 5, 4), "a later end"), (("work", -1, 4), "a later end"),
