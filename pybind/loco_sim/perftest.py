@@ -37,9 +37,10 @@ def perf(test: str, *, connection: str = "RC", size: int | str | Sequence[int | 
         iterations: messages of each queue pair; perftest's number when left out.
         queue_pairs: in all; latency tests have one.
         threads: that share the queue pairs out among them.
-        depth: messages of a queue pair under way, bandwidth tests.
+        depth: messages of a queue pair under way. Latency tests have one.
         post_list: work requests behind one doorbell.
         inline_max: largest message, in bytes, that goes into the work request; perftest's when left out.
+            Writes and sends.
         region: bytes of remote memory over which messages are spread, or text; one place each when left out. Not of
             write_lat and sends; of bare DMA the host's own memory.
         device_memory: the remote memory is on its NIC. Not of write_lat, send_lat and bare DMA.

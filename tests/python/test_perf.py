@@ -80,6 +80,7 @@ def test_connections():
     ({"size": 2**31}, "perf write_lat: a message has 1 to 2\\^30 bytes"),
     ({"iterations": 0}, "perf: iterations: expected an integer from 1 to"),
     ({"depth": 2**32}, "perf: depth: expected"),
+    ({"depth": 7}, "perf write_lat: depth: expected 128, since latency tests have one message under way, found 7"),
     ({"seed": -1}, "perf: seed: expected"),
     ({"inline_max": -1}, "perf: inline_max: expected"),
     ({"queue_pairs": 2}, "perf write_lat: latency tests have one queue pair"),
