@@ -230,6 +230,9 @@ def sweep_rows(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, 
                out: str | os.PathLike[str] | None = None, resume: bool = True,
                progress: bool | None = None) -> Iterator[dict[str, Any]]:
     """The rows of a sweep as they finish, those of an earlier, interrupted call first. Arguments: see `sweep`."""
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise TypeError(f"executor: expected a concurrent.futures.Executor, found {executor!r}")
+    jobs = len(os.sched_getaffinity(0)) if jobs is None else at_least("jobs", jobs, 1)
     base = Scenario(scenario, overrides=overrides)
     own_samples, own_seed = base.sweep_samples if parameters is None else (1, 1)
     sample_seed = own_seed if sample_seed is None else sample_seed
@@ -246,7 +249,7 @@ def sweep_rows(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, 
     return _rows(points, file, jobs, executor, progress)
 
 
-def _rows(points: list[_Point], file: RowFile | None, jobs: int | None, executor: Executor | None,
+def _rows(points: list[_Point], file: RowFile | None, jobs: int, executor: Executor | None,
           progress: bool | None) -> Iterator[dict[str, Any]]:
     done = dict(file.done) if file is not None else {}
     missing = [p for p in points if p.head["point"] not in done]
@@ -272,7 +275,7 @@ def _rows(points: list[_Point], file: RowFile | None, jobs: int | None, executor
                 file.close()
 
 
-def _results(points: list[_Point], jobs: int | None, executor: Executor | None
+def _results(points: list[_Point], jobs: int, executor: Executor | None
              ) -> Iterator[tuple[_Point, dict[str, Any]]]:
     """(point, results) as they finish."""
     todo = []
@@ -284,10 +287,6 @@ def _results(points: list[_Point], jobs: int | None, executor: Executor | None
     if executor is not None:
         yield from _on_executor(todo, executor, None, _WINDOW)
         return
-    if jobs is None:
-        jobs = len(os.sched_getaffinity(0))
-    if jobs < 1:
-        raise ValueError(f"jobs: expected 1 or more, found {jobs}")
     if jobs == 1:
         for point in todo:
             assert point.scenario is not None

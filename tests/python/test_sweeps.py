@@ -151,13 +151,18 @@ def test_ranges_and_random_samples_of_the_scenario_itself(quick):
 
 
 def test_jobs_do_not_show_in_the_results(quick, tmp_path):
-    for ending in ("csv", "jsonl"):
+    for ending in ("jsonl", "csv"):
         files = [tmp_path / f"{jobs}.{ending}" for jobs in (1, 2, 5)]
         for jobs, path in zip((1, 2, 5), files):
             rows(quick, GRID, seeds=3, jobs=jobs, out=path)
         assert files[0].read_bytes() == files[1].read_bytes() == files[2].read_bytes()
-    with pytest.raises(ValueError, match="jobs"):
-        rows(quick, GRID, jobs=0)
+    before = files[0].read_bytes()
+    for wrong, message in (({"jobs": 0}, "jobs: expected 1 or more, found 0"),
+                           ({"jobs": 1.5}, "jobs: expected a whole number, found 1.5"),
+                           ({"jobs": "2"}, "jobs: expected a whole number"), ({"executor": 3}, "executor: expected a concurrent")):
+        with pytest.raises((TypeError, ValueError), match=message):
+            ls.sweep_rows(quick, GRID, seeds=3, out=files[0], resume=False, **wrong)
+    assert files[0].read_bytes() == before, "a mistake costs no rows"
 
 
 def test_pandas_table(quick):
