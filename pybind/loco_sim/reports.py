@@ -12,7 +12,7 @@ from typing import Any, Callable, Mapping
 from . import __version__
 from ._rows import require_folder_of
 from .measured import Latency, rate_text, time_text
-from .result import Result
+from .result import UNTIMED, Result
 from .scenario import Scenario
 
 __all__ = ["report"]
@@ -94,7 +94,8 @@ def _page(data: Mapping[str, Any], result: Result | None) -> str:
 def _summary(data: Mapping[str, Any]) -> str:
     facts = [f"{data['workload']} on {data['nodes']} nodes" if "workload" in data else "", str(data.get("hardware", "")),
              f"{rate_text(data['operations_per_second'])} operations/s",
-             f"{data['operations_done']} operations in {time_text(data['measured_ps'])} of simulated time"]
+             f"{data['operations_done']} operations in {time_text(data['measured_ps'])} of simulated time",
+             UNTIMED if data.get("schedule", "timed") != "timed" else ""]
     return f"<p>{html.escape('; '.join(f for f in facts if f))}</p>"
 
 
@@ -109,7 +110,7 @@ def _latency_table(data: Mapping[str, Any]) -> str:
 
 def _counters(data: Mapping[str, Any]) -> str:
     rows = "".join(f"<tr><td>{html.escape(k.replace('_', ' '))}</td><td>{v:,}</td></tr>"
-                   for k, v in data["counters"].items())
+                   for k, v in {**data["counters"], **data.get("workload_counters", {})}.items())
     return f'<div class="wide"><table>{rows}</table></div>'
 
 

@@ -25,6 +25,9 @@ COUNTERS = _core.COUNTERS
 """Names of `Result.counters`."""
 
 
+UNTIMED = "events in random order: times mean nothing"
+
+
 class Result:
     """What a run did: times, counters, trace, verdict. Pickles.
 
@@ -108,6 +111,11 @@ class Result:
         return None if self.verdict is None else self.verdict.ok
 
     @property
+    def timed(self) -> bool:
+        """Do its times mean anything? Not those of ``schedule: random`` or ``adversarial``."""
+        return self.scenario is None or self.scenario.effective()["schedule"] == "timed"
+
+    @property
     def trace(self) -> Trace:
         """What happened, subevent by subevent.
 
@@ -140,13 +148,15 @@ class Result:
         ``config_hash``, ``version`` and ``command`` (how to do the run again).
         """
         s = self.scenario
+        config = {} if s is None else s.effective()
         head = {} if s is None else {"scenario": s.name, "seed": s.seed, "hardware": s.hardware, "nodes": s.nodes,
-                                     "workload": s.workload}
+                                     "workload": s.workload, "schedule": config["schedule"], "faults": config["faults"]}
         out: dict[str, Any] = {
             **head,
             "operations": [{"name": name, **times.summary()} for name, times in self.operations.items()],
             "operations_done": self.operations_done, "operations_per_second": self.operations_per_second,
-            "measured_ps": self.measured_ps, "simulated_ps": self.simulated_ps, "counters": dict(self.counters)}
+            "measured_ps": self.measured_ps, "simulated_ps": self.simulated_ps, "counters": dict(self.counters),
+            "workload_counters": dict(self.workload_counters)}
         if self.broken:
             out["broken"] = list(self.broken)
         if self.verdict is not None:
@@ -159,7 +169,7 @@ class Result:
             if s is not None:
                 from .reports import command_of
 
-                out.update(config=s.effective(), config_hash=s.config_hash(), command=command_of(s))
+                out.update(config=config, config_hash=s.config_hash(), command=command_of(s))
         return out
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -193,6 +203,8 @@ class Result:
                  for row in rows]
         lines.append(f"throughput: {rate_text(self.throughput)} operations/s ({self.operations_done} operations in "
                      f"{time_text(self.measured_ps)} of simulated time)")
+        if not self.timed:
+            lines.append(UNTIMED)
         lines += [f"the workload found: {what}" for what in self.broken]
         if self.verdict is not None:
             lines.append(self.verdict.text.rstrip("\n"))
@@ -206,7 +218,8 @@ class Result:
             + "</tr>" for name, t in self.operations.items())
         title = "" if self.scenario is None else f"<b>{html.escape(self.scenario.name)}</b>, seed {self.scenario.seed}: "
         verdict = "" if self.verdict is None else self.verdict._repr_html_()
-        return (f"<div>{title}{rate_text(self.throughput)} operations/s<table><tr>{head}</tr>{body}</table>"
+        note = "" if self.timed else f"; {UNTIMED}"
+        return (f"<div>{title}{rate_text(self.throughput)} operations/s{note}<table><tr>{head}</tr>{body}</table>"
                 f"{verdict}</div>")
 
     def __getstate__(self) -> dict[str, Any]:
@@ -233,6 +246,7 @@ def run(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, *, seed
         TypeError: a seed that is no integer.
         RunError: the run could not go on (deadlock, failed operation, too many events), or was stopped.
     """
+    need("numpy", "run()")
     if isinstance(scenario, Scenario):
         scenario.require_alone()
     if not isinstance(scenario, Scenario) or overrides or seed is not None:

@@ -90,6 +90,13 @@ def test_libraries_that_hold_are_not_among_those_that_do_not():
     assert "consistent: rdmawait, sv (" in page and "not consistent with bal\n" in page
 
 
+def test_counters_of_the_workload_and_times_that_mean_nothing(barrier):
+    timed = {"hardware": "model-weak", "workload": {"kind": "lock", "iterations": 3}}
+    page = Page(ls.report(ls.run(timed))).text
+    assert "lost updates" in page and "times mean nothing" not in page
+    assert "times mean nothing" in Page(ls.report(ls.run({**timed, "schedule": "random"}))).text
+
+
 def test_saved_result(result, tmp_path):
     saved = tmp_path / "r.json"
     result.save(saved)
