@@ -232,6 +232,7 @@ def sweep_rows(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, 
     """The rows of a sweep as they finish, those of an earlier, interrupted call first. Arguments: see `sweep`."""
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise TypeError(f"executor: expected a concurrent.futures.Executor, found {executor!r}")
+    need("numpy", "a sweep")  # else every point would fail for want of it
     jobs = len(os.sched_getaffinity(0)) if jobs is None else at_least("jobs", jobs, 1)
     base = Scenario(scenario, overrides=overrides)
     own_samples, own_seed = base.sweep_samples if parameters is None else (1, 1)

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 
+import numpy as np
 import pytest
 
 import loco_sim as ls
@@ -55,6 +56,12 @@ def test_sizes():
     assert rows[0]["t_min_us"] < rows[1]["t_min_us"] < rows[2]["t_min_us"], "more bytes are longer on the wire"
     assert [row["bytes"] for row in ls.perf("write_lat", size="all", iterations=1)] == [2**i for i in range(1, 24)]
     assert ls.perf("atomic_lat", iterations=1)[0]["bytes"] == 8
+
+
+def test_sizes_of_numpy():
+    plain = ls.perf("write_lat", size=[8, 16], iterations=10)
+    assert ls.perf("write_lat", size=np.array([8, 16]), iterations=np.int64(10)) == plain
+    assert ls.perf("write_lat", size=np.int64(8), iterations=10) == plain[:1]
 
 
 def test_hardware_as_a_mapping():

@@ -78,6 +78,21 @@ def test_whole_numbers_are_equally_likely():
     assert drawn(ls.Uniform(2**62, 2**62), 3) == {2**62: 1}
 
 
+def test_without_numpy_nothing_is_run(quick, tmp_path, monkeypatch, capsys):
+    from loco_sim.__main__ import main
+
+    path = tmp_path / "s.yaml"
+    path.write_text(ls.Scenario(quick).dump() + "sweep: {topology.nodes: [2, 3]}\n")
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    with pytest.raises(ls.MissingPackageError, match="a sweep needs numpy, which is not installed: pip install numpy"):
+        ls.sweep_rows(quick, GRID, out=tmp_path / "rows.csv")
+    assert not (tmp_path / "rows.csv").exists()
+    for command in (["sweep", str(path)], ["report", str(path), "-o", str(tmp_path / "r.html")]):
+        assert main(command) == 2
+        printed = capsys.readouterr()
+        assert printed.out == "" and printed.err.count("pip install numpy") == 1
+
+
 def test_numpy_numbers_are_numbers():
     assert list(ls.Range(np.int64(2), np.int64(8), np.int32(3))) == [2, 5, 8]
     assert set(drawn(ls.Uniform(np.int64(1), np.int64(2)), 50)) == {1, 2}
