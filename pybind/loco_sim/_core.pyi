@@ -1,6 +1,6 @@
 """The compiled part of loco_sim. Not for direct use: import loco_sim."""
 
-from typing import Any, Generator, Sequence
+from typing import Any, Callable, Generator, Sequence
 
 __version__: str
 
@@ -126,7 +126,7 @@ class Finished:
     def simulated_ps(self) -> int: ...
 
 def run(scenario: Scenario, keep_trace: bool, stop: StopFlag | None) -> Finished: ...
-def run_program(scenario: Scenario, memory_bytes: int, barriers: Sequence[tuple[str, list[int], int]],
+def run_program(scenario: Scenario, memory_bytes: int, word_name: Callable[[int], str], barriers: Sequence[tuple[str, list[int], int]],
                 generators: Sequence[tuple[int, Generator[Any, Any, Any]]],
                 stop: StopFlag | None) -> tuple[Finished, list[Any]]: ...
 

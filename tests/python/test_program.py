@@ -8,6 +8,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 import loco_sim as ls
@@ -281,11 +282,52 @@ def test_deadlock_is_a_run_error():
     def node(ctx):
         yield ctx.wait_until("x", "==", 1)
 
-    with pytest.raises(ls.RunError, match="deadlock"):
+    with pytest.raises(ls.RunError, match="deadlock") as caught:
         run({0: node})
+    assert caught.value.trace is not None and len(caught.value.trace.calls) > 0
+    assert caught.value.trace.check("rdmawait").ok
+
+
+def test_a_deadlock_names_the_variable():
+    def node(ctx):
+        yield ctx.load("x")
+        yield ctx.wait_until("a", "==", 1, index=3)
+
+    with pytest.raises(ls.RunError, match=r"waits for a change of a\[3\] \(= 0\)"):
+        run({0: node}, arrays={"a": 64})
+
+
+def test_too_many_events_leave_a_trace():
+    def node(ctx):
+        while True:
+            yield ctx.fetch_add("x", 1, 1)
+
+    with pytest.raises(ls.RunError, match="2000 events") as caught:
+        run({0: node}, overrides={"limits.events": 2000})
+    assert len(caught.value.trace) > 0
+    with pytest.raises(ls.RunError, match="2000 events") as caught:
+        run({0: node}, check=[], overrides={"limits.events": 2000, "trace.level": "none"})
+    assert caught.value.trace is None
+
+
+def test_numpy_numbers_are_numbers():
+    def node(ctx):
+        yield ctx.store("b", 3, index=np.int64(7))
+        return (yield ctx.load("b", np.int32(7)))
+
+    assert run({np.int64(0): node}, arrays={"b": np.int64(64)}, variables=np.int64(1), nodes=np.int64(2)).returned == {0: 3}
+
+
+def test_one_barrier_needs_no_list():
+    def node(ctx):
+        yield ctx.barrier("bar")
+
+    assert run({0: node, 1: node}, barriers="bar").verdict.ok
 
 
 def test_wrong_programs():
+    with pytest.raises(ValueError, match="variables: expected 0 or more, found -1"):
+        ls.Program({0: lambda ctx: None}, variables=-1)
     with pytest.raises(ValueError, match="at least one"):
         ls.Program({})
     with pytest.raises(ValueError, match="number of a node"):
