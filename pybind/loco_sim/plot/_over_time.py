@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 from ..measured import Series
 from ..result import Result
 from ..trace import Trace
-from ..units import duration_ps
+from ..units import at_least, duration_ps
 from ._canvas import COLOURS, axes_for, from_zero, unit_for
 from ._transfers import transfers_of
 
@@ -123,6 +123,7 @@ def link_utilisation(subject: Trace | Result | Series, ax: Axes | None = None, *
     words of a remote operation count as sent, evenly, between the read at one end and the arrival at the other.
     Headers, ACKs and requests are not in it, so this is a lower bound of the load of the link.
     """
+    bins = at_least("bins", bins, 1)
     ax = axes_for(ax, "link_utilisation")
     if (series := _series_of(subject)) is not None:
         shares = series.utilisation
