@@ -11,6 +11,17 @@ if TYPE_CHECKING:
 __all__ = ["Latency", "Series", "rate_text", "time_text"]
 
 
+def _picoseconds(name: str, values: npt.ArrayLike) -> np.ndarray[Any, Any]:
+    import numpy
+
+    given = numpy.asarray(values)
+    if given.ndim != 1:
+        raise ValueError(f"{name}: expected a list of times, found an array of {given.ndim} dimensions")
+    if len(given) and given.dtype.kind not in "iu":
+        raise TypeError(f"{name}: expected whole picoseconds, found {given.dtype}")
+    return given.astype(numpy.int64, copy=False)
+
+
 class Latency:
     """The times that operations took: every sample, in picoseconds of simulated time.
 
@@ -23,8 +34,10 @@ class Latency:
     def __init__(self, samples_ps: npt.ArrayLike, ends_ps: npt.ArrayLike | None = None) -> None:
         import numpy
 
-        self._samples = numpy.asarray(samples_ps, dtype=numpy.int64)
-        self._ends = None if ends_ps is None else numpy.asarray(ends_ps, dtype=numpy.int64)
+        self._samples = _picoseconds("samples_ps", samples_ps)
+        self._ends = None if ends_ps is None else _picoseconds("ends_ps", ends_ps)
+        if self._ends is not None and len(self._ends) != len(self._samples):
+            raise ValueError(f"ends_ps: expected {len(self._samples)}, one for each sample, found {len(self._ends)}")
         self._sorted: np.ndarray[Any, Any] | None = None
 
     @property

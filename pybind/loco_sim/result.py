@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
-from typing import TYPE_CHECKING, Any, Mapping
+from typing import TYPE_CHECKING, Any, Iterable, Mapping
 
 from . import _core
 from ._optional import need
@@ -126,7 +126,7 @@ class Result:
             raise ValueError("this run has no trace: the scenario says trace.level: none")
         return self._trace
 
-    def check(self, *models: str) -> Verdict:
+    def check(self, *models: str | Iterable[str]) -> Verdict:
         """Checks the trace against models; without arguments, those that the trace uses. See `loco_sim.check`."""
         return self.trace.check(*models)
 

@@ -20,8 +20,15 @@ __all__ = ["Scenario", "list_hardware", "list_topologies", "list_workloads"]
 Overrides = Mapping[str, Any]
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./+-]+")
+# Characters of four digits that YAML wants escaped, ends of lines among them.
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 # What does not change a run: left out of the hash.
 _WITHOUT_EFFECT = frozenset({"name", "description", "trace.path"})
+
+
+def _quoted(text: str) -> str:
+    """Text in quotes: JSON's, but for its escapes by two, which YAML does not know."""
+    return _UNPRINTABLE.sub(lambda m: f"\\u{ord(m[0]):04x}", json.dumps(text, ensure_ascii=False))
 
 
 def yaml_text(value: Any) -> str:
@@ -33,9 +40,9 @@ def yaml_text(value: Any) -> str:
     if value is None or isinstance(value, (bool, float)):
         return json.dumps(value)
     if isinstance(value, str):
-        return value if _PLAIN.fullmatch(value) else json.dumps(value)
+        return value if _PLAIN.fullmatch(value) else _quoted(value)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{json.dumps(str(k))}: {yaml_text(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{_quoted(str(k))}: {yaml_text(v)}" for k, v in value.items()) + "}"
     if hasattr(value, "tolist"):  # a NumPy scalar or array
         return yaml_text(value.tolist())
     if isinstance(value, int):

@@ -246,11 +246,11 @@ class Trace:
         table.index = pandas.RangeIndex(1, len(table) + 1, name="id")
         return table
 
-    def check(self, *models: str) -> Verdict:
-        """Is what the trace shows allowed by these models ("rdmawait", "sv", "bal", ...)? See `loco_sim.check`."""
+    def check(self, *models: str | Iterable[str]) -> Verdict:
+        """Is what the trace shows allowed by these models ("rdmawait", "sv", "bal", ... or a list)? See `loco_sim.check`."""
         from .verdict import check
 
-        return check(self, models)
+        return check(self, models[0] if len(models) == 1 else models)  # type: ignore[arg-type]
 
     def encode(self) -> bytes:
         """The bytes of a trace file."""

@@ -48,6 +48,15 @@ def test_latency_percentiles_are_nearest_rank():
     assert ls.Latency([]).summary()["count"] == 0
 
 
+def test_latencies_that_are_none():
+    with pytest.raises(TypeError, match="samples_ps: expected whole picoseconds, found float64"):
+        ls.Latency([1.7])
+    with pytest.raises(ValueError, match="found an array of 2 dimensions"):
+        ls.Latency([[1, 2]])
+    with pytest.raises(ValueError, match="ends_ps: expected 2, one for each sample, found 1"):
+        ls.Latency([1, 2], [3])
+
+
 def test_samples_are_not_copied(barrier):
     r = ls.run(barrier)
     samples = r.operations["barrier"].samples_ps

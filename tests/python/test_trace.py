@@ -89,6 +89,18 @@ def test_check_names_what_it_checked(trace):
     assert verdict.dot.startswith("digraph")
 
 
+def test_models_may_be_a_list(trace):
+    expected = trace.check("sv", "bal").to_dict()
+    assert trace.check(["sv", "bal"]).to_dict() == ls.check(trace, ("sv", "bal")).to_dict() == expected
+    for wrong in (3, [3], None):
+        with pytest.raises(TypeError, match="models: expected names such as \"sv\", found"):
+            trace.check(wrong)
+    with pytest.raises(ValueError, match="max_violations: expected 0 or more, found -1"):
+        ls.check(trace, max_violations=-1)
+    with pytest.raises(ValueError, match="limit: expected 0 or more, found -1"):
+        trace.to_dot(-1)
+
+
 def test_a_changed_value_is_noticed(trace):
     """A read that returns what nobody wrote is no execution of any model."""
     events = trace.subevents.copy()
