@@ -238,7 +238,7 @@ class ProgramResult(Result):
 class _ProgramScenario(Scenario):
     """The surroundings of a program: a scenario whose workload is the program."""
 
-    stands_alone = False
+    _stands_alone = False
 
     def effective(self) -> dict[str, Any]:
         kept = {k: v for k, v in super().effective().items() if not k.startswith("workload.")}

@@ -197,7 +197,7 @@ def _config_text(config: Mapping[str, Any]) -> str:
 
 def command_of(scenario: Scenario) -> str:
     """The command line that does the same run; for a scenario that is no file, the Python call."""
-    if not scenario.stands_alone:
+    if not scenario._stands_alone:
         return "a Python program: loco_sim.Program(...).run(...)"
     overrides = " ".join(f"--set {shlex.quote(f'{key}={value}')}" for key, value in scenario._overrides)
     if os.path.exists(scenario.file):

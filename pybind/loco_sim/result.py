@@ -248,7 +248,7 @@ def run(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, *, seed
     """
     need("numpy", "run()")
     if isinstance(scenario, Scenario):
-        scenario.require_alone()
+        scenario._require_alone()
     if not isinstance(scenario, Scenario) or overrides or seed is not None:
         scenario = Scenario(scenario, overrides=overrides, seed=seed)
     return Result(scenario, _core.run(scenario._core, keep_trace, stop))

@@ -79,7 +79,7 @@ class Scenario:
         InputError: with file, line and column of the mistake.
     """
 
-    stands_alone = True
+    _stands_alone = True
     """Does it say all of the run? The surroundings of a Python program do not."""
 
     def __init__(self, source: str | os.PathLike[str] | Mapping[str, Any] | Scenario, *,
@@ -92,8 +92,8 @@ class Scenario:
         if seed is not None:
             pairs.append(("seed", str(_seed(seed))))
         if isinstance(source, Scenario):
-            if self.stands_alone:
-                source.require_alone()
+            if self._stands_alone:
+                source._require_alone()
             self._file, self._text, pairs = source._file, source._text, source._overrides + pairs
         elif isinstance(source, Mapping):
             self._file, self._text = "scenario", yaml_text(source)
@@ -116,8 +116,8 @@ class Scenario:
         """A copy with other values at some dotted keys."""
         return type(self)(self, overrides=overrides, seed=seed)
 
-    def require_alone(self) -> None:
-        if not self.stands_alone:
+    def _require_alone(self) -> None:
+        if not self._stands_alone:
             raise ValueError("scenario: expected one that says all of the run, found the surroundings of a Python program: "
                              "Program(...).run(...) does it again")
 
