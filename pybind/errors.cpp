@@ -3,6 +3,7 @@
 
 #include "loco_sim/run/run.hpp"
 #include "loco_sim/scenario/input_error.hpp"
+#include "loco_sim/trace/places.hpp"
 #include "model/litmus/parser.hpp"
 #include "model/trace_io.hpp"
 #include "pybind/bindings.hpp"
@@ -49,6 +50,8 @@ void translate(std::exception_ptr exception) {
     raise(errors("_trace_error")(e.what(), e.offset()));
   } catch (const RunError& e) {
     raise(errors("_run_error")(e.what(), e.trace()));
+  } catch (const ExportError& e) {
+    PyErr_SetString(PyExc_ValueError, e.what());
   } catch (const std::system_error& e) {
     raise_os_error(e);
   }

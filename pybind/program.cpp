@@ -31,9 +31,13 @@ struct Generator {
   py::object returned = py::none();
 };
 
+constexpr Address kNowhere = ~Address{0};
+
 struct Program {
   SimulatedCluster* cluster = nullptr;
   std::uint64_t memory_bytes = 0;
+  py::object word_name;         ///< from an offset in the memory to a name, or ""
+  std::vector<Address> memory;  ///< where it begins on each node, as far as it is there
   std::vector<BarrierDeclaration> barriers;
   std::vector<Generator> generators;
   std::vector<std::vector<std::size_t>> by_node;  ///< indices into generators
@@ -130,6 +134,7 @@ class Driver {
 
 void run_node(Program& program, Transport& transport) {
   ProgramNode node(transport, program.memory_bytes, program.barriers);
+  program.memory[transport.my_node()] = node.memory_base();
   const std::vector<std::size_t>& mine = program.by_node[transport.my_node()];
   if (mine.empty()) return;
   workloads::run_team(transport, static_cast<std::uint32_t>(mine.size()), [&](std::uint32_t t) {
@@ -138,7 +143,15 @@ void run_node(Program& program, Transport& transport) {
   });
 }
 
-ClusterConfig cluster_config(const scenario::Scenario& s, Interruption& interruption) {
+/// The variable that lies at an address of a node, or "".
+std::string word_name(const Program& program, NodeId node, Address address) {
+  const Address base = program.memory[node];
+  if (base == kNowhere || address < base || address >= base + program.memory_bytes) return "";
+  const py::gil_scoped_acquire locked;
+  return program.word_name(address - base).cast<std::string>();
+}
+
+ClusterConfig cluster_config(const scenario::Scenario& s, const Program& program, Interruption& interruption) {
   ClusterConfig config;
   config.profile = s.hardware;
   config.topology = s.topology;
@@ -152,7 +165,15 @@ ClusterConfig cluster_config(const scenario::Scenario& s, Interruption& interrup
   config.series_interval = s.series_interval;
   config.events_max = s.events_max;
   config.interrupted = [&interruption] { return interruption.requested(); };
+  config.word_name = [&program](NodeId node, Address address) { return word_name(program, node, address); };
   return config;
+}
+
+void fill_trace(const scenario::Scenario& s, SimulatedCluster& cluster, RunResult& result) {
+  result.trace = cluster.take_trace();
+  result.trace->scenario = s.name;
+  result.trace->seed = s.seed;
+  if (!s.check.empty()) result.verdict = model::check(*result.trace, s.check, {.tower = s.check_tower});
 }
 
 std::shared_ptr<RunResult> finished(const scenario::Scenario& s, SimulatedCluster& cluster) {
@@ -160,21 +181,28 @@ std::shared_ptr<RunResult> finished(const scenario::Scenario& s, SimulatedCluste
   result->simulated_ps = cluster.ended().ps;
   result->counters = cluster.system().counters();
   fill_series(cluster, *result);
-  if (!cluster.config().record) return result;
-  result->trace = cluster.take_trace();
-  result->trace->scenario = s.name;
-  result->trace->seed = s.seed;
-  if (!s.check.empty()) result->verdict = model::check(*result->trace, s.check, {.tower = s.check_tower});
+  if (cluster.config().record) fill_trace(s, cluster, *result);
   return result;
 }
 
-/// generators: (node, generator). Returns the finished run and what each generator returned.
-py::tuple run_program(const scenario::Scenario& s, std::uint64_t memory_bytes,
+/// The error with what was recorded until then.
+RunError failed(const scenario::Scenario& s, SimulatedCluster& cluster, const std::string& what) {
+  if (!cluster.config().record) return RunError(what);
+  const py::gil_scoped_release released;
+  RunResult so_far;
+  fill_trace(s, cluster, so_far);
+  return {what, std::make_shared<model::Trace>(std::move(*so_far.trace)), std::move(so_far.verdict)};
+}
+
+/// generators: (node, generator). word_name: see Program. Returns the finished run and what each generator returned.
+py::tuple run_program(const scenario::Scenario& s, std::uint64_t memory_bytes, const py::object& word_name,
                       const std::vector<std::tuple<std::string, std::vector<NodeId>, std::uint32_t>>& barriers,
                       const std::vector<std::pair<std::uint32_t, py::object>>& generators, const StopFlag* stop) {
   Interruption interruption(stop);
   Program program;  // outlives the cluster, whose fibers use it
   program.memory_bytes = memory_bytes;
+  program.word_name = word_name;
+  program.memory.resize(s.nodes, kNowhere);
   program.by_node.resize(s.nodes);
   for (const auto& [name, participants, threads] : barriers) program.barriers.push_back({name, participants, threads});
   for (const auto& [node, generator] : generators) {
@@ -183,7 +211,7 @@ py::tuple run_program(const scenario::Scenario& s, std::uint64_t memory_bytes,
   }
   if (s.network.flow.enabled)
     throw RunError("programs run on the packet model: fabric.model flow needs a process of its own");
-  SimulatedCluster cluster(cluster_config(s, interruption));
+  SimulatedCluster cluster(cluster_config(s, program, interruption));
   program.cluster = &cluster;
   std::shared_ptr<RunResult> result;
   try {
@@ -196,7 +224,7 @@ py::tuple run_program(const scenario::Scenario& s, std::uint64_t memory_bytes,
     throw Interrupted(e.what());
   } catch (const std::runtime_error& e) {
     program.error.rethrow();
-    throw RunError(e.what());
+    throw failed(s, cluster, e.what());
   }
   py::list returned;
   for (const Generator& g : program.generators) returned.append(g.returned);
@@ -206,8 +234,8 @@ py::tuple run_program(const scenario::Scenario& s, std::uint64_t memory_bytes,
 }  // namespace
 
 void bind_program(py::module_& m) {
-  m.def("run_program", &run_program, py::arg("scenario"), py::arg("memory_bytes"), py::arg("barriers"),
-        py::arg("generators"), py::arg("stop").none(true));
+  m.def("run_program", &run_program, py::arg("scenario"), py::arg("memory_bytes"), py::arg("word_name"),
+        py::arg("barriers"), py::arg("generators"), py::arg("stop").none(true));
 }
 
 }  // namespace loco::python

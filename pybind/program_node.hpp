@@ -69,6 +69,7 @@ class ProgramNode {
   ProgramNode(Transport& transport, std::uint64_t memory_bytes, const std::vector<BarrierDeclaration>& barriers);
 
   [[nodiscard]] Transport& transport() { return transport_; }
+  [[nodiscard]] Address memory_base() const { return memory_.local_base(); }
 
  private:
   friend class ProgramThread;

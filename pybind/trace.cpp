@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "loco_sim/trace/graph.hpp"
+#include "loco_sim/trace/places.hpp"
 #include "loco_sim/trace/timeline.hpp"
 #include "model/check.hpp"
 #include "model/stamps.hpp"
@@ -182,6 +183,7 @@ void bind_trace(py::module_& m) {
       .def("call_bytes", [](const Shared& t) { return bytes_of(t, t->calls); })
       .def("subevent_bytes", [](const Shared& t) { return bytes_of(t, t->subevents); })
       .def("activity_bytes", [](const Shared& t) { return bytes_of(t, t->activities); })
+      .def("require_places", [](const Shared& t) { require_places(*t); })
       .def("timeline",
            [](const Shared& t) {
              std::ostringstream out;

@@ -63,9 +63,9 @@ void write_as(std::ostream& text, const model::Trace& trace, const ExportArgumen
   } else if (arguments.to == "perfetto") {
     write_timeline(text, trace);
   } else if (arguments.to == "dot") {
-    if (const std::size_t all = write_graph(text, trace, arguments.limit); all > arguments.limit) {
-      fmt::print(stderr, "{}: the first {} of {} accesses; --limit N draws more\n", arguments.trace, arguments.limit,
-                 all);
+    const std::size_t limit = arguments.limit.value_or(200);
+    if (const std::size_t all = write_graph(text, trace, limit); all > limit) {
+      fmt::print(stderr, "{}: the first {} of {} accesses; --limit N draws more\n", arguments.trace, limit, all);
     }
   } else {
     model::write_trace_text(text, trace);
@@ -116,6 +116,9 @@ int check_command(const CheckArguments& arguments) {
 }
 
 int trace_export_command(const ExportArguments& arguments) {
+  if (arguments.limit && arguments.to != "dot")
+    throw UsageError(
+        fmt::format("loco-sim trace export: --limit: expected --to dot with it, found --to {}", arguments.to));
   require_folder_of(arguments.out);
   const model::Trace trace = model::read_trace_file(arguments.trace);
   std::ostringstream text;

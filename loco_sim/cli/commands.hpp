@@ -55,8 +55,8 @@ int schema_command(bool reference);
 struct ExportArguments {
   std::string trace;
   std::string to;
-  std::string out;          ///< file, or empty for stdout
-  std::size_t limit = 200;  ///< of drawings: subevents
+  std::string out;                   ///< file, or empty for stdout
+  std::optional<std::size_t> limit;  ///< of drawings: subevents; 200 when left out
 };
 int trace_export_command(const ExportArguments& arguments);
 

@@ -204,8 +204,8 @@ void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
   trace_export->add_option("--to", a.trace_export.to, "Format")
       ->required()
       ->check(one_of_words({"perfetto", "dot", "csv", "text"}));
-  add_number(*trace_export, "--limit", a.trace_export.limit, "Of dot: draw so many accesses at most")
-      ->capture_default_str();
+  trace_export->add_option("--limit", a.trace_export.limit, "Of dot: draw so many accesses at most (default 200)")
+      ->check(loco::cli::whole_number(0, std::numeric_limits<std::size_t>::max()));
   trace_export->add_option("--out", a.trace_export.out, "File to write; stdout when left out")->type_name("FILE");
   trace_export->callback([&] { chosen = [&] { return loco::cli::trace_export_command(a.trace_export); }; });
 }

@@ -44,6 +44,12 @@ void require_used(const Options& o) {
   require(!o.copy || ping_pong, "copy: expected off, since only write_lat and send_lat have copies, found on");
   require(o.post_list == 1 || (is_bandwidth(o.test) && !is_dma(o.test)),
           fmt::format("post_list: expected 1, since work requests are posted one by one, found {}", o.post_list));
+  require(o.depth == Options{}.depth || is_bandwidth(o.test),
+          fmt::format("depth: expected {}, since latency tests have one message under way, found {}", Options{}.depth,
+                      o.depth));
+  require(!o.inline_max || ping_pong || sends || o.test == Test::write_bw,
+          fmt::format("inline_max: expected none, since only writes and sends can carry their data, found {}",
+                      o.inline_max.value_or(0)));
 }
 
 Options checked(const Options& given) {

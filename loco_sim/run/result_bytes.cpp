@@ -3,6 +3,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <type_traits>
+#include <vector>
 
 #include "model/trace_io.hpp"
 
@@ -17,6 +18,10 @@ class Writer {
   void text(std::string_view s) {
     number(s.size());
     raw(s.data(), s.size());
+  }
+  void numbers(const std::vector<std::int64_t>& all) {
+    number(all.size());
+    raw(all.data(), all.size() * sizeof(std::int64_t));
   }
   void raw(const void* from, std::size_t bytes) { out_.append(static_cast<const char*>(from), bytes); }
   [[nodiscard]] std::string take() { return std::move(out_); }
@@ -45,6 +50,13 @@ class Reader {
     left_.remove_prefix(size);
     return s;
   }
+  std::vector<std::int64_t> numbers() {
+    const std::uint64_t size = number();
+    need(size * sizeof(std::int64_t));
+    std::vector<std::int64_t> all(size);
+    raw(all.data(), size * sizeof(std::int64_t));
+    return all;
+  }
   void raw(void* into, std::size_t bytes) {
     need(bytes);
     if (bytes != 0) std::memcpy(into, left_.data(), bytes);
@@ -68,8 +80,8 @@ std::string to_bytes(const RunResult& result) {
   out.number(result.operations.size());
   for (const OperationTimes& operation : result.operations) {
     out.text(operation.name);
-    out.number(operation.samples_ps.size());
-    out.raw(operation.samples_ps.data(), operation.samples_ps.size() * sizeof(std::int64_t));
+    out.numbers(operation.samples_ps);
+    out.numbers(operation.ends_ps);
   }
   out.number(result.operations_done);
   out.signed_number(result.measured_ps);
@@ -93,10 +105,8 @@ RunResult result_from_bytes(std::string_view bytes) {
   for (std::uint64_t left = in.number(); left != 0; --left) {
     OperationTimes& operation = result.operations.emplace_back();
     operation.name = in.text();
-    const std::uint64_t samples = in.number();
-    in.need(samples * sizeof(std::int64_t));
-    operation.samples_ps.resize(samples);
-    in.raw(operation.samples_ps.data(), samples * sizeof(std::int64_t));
+    operation.samples_ps = in.numbers();
+    operation.ends_ps = in.numbers();
   }
   result.operations_done = in.number();
   result.measured_ps = in.signed_number();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "loco_sim/trace/places.hpp"
 #include "model/check.hpp"
 #include "model/stamps.hpp"
 
@@ -38,6 +39,7 @@ std::string label(const model::Trace& trace, const Subevent& s) {
 }  // namespace
 
 std::size_t write_graph(std::ostream& out, const model::Trace& trace, std::size_t limit) {
+  require_places(trace);
   const std::size_t shown = std::min(limit, trace.subevents.size());
   const auto drawn = [&](model::SubeventId id) { return id > 0 && id <= shown; };
   out << "digraph execution {\n  node [shape=box, fontname=monospace, fontsize=10];\n  edge [fontsize=9];\n";

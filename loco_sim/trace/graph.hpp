@@ -12,7 +12,7 @@
 
 namespace loco {
 
-/// Draws the first `limit` subevents; returns how many there were in all.
+/// Draws the first `limit` subevents; returns how many there were in all. Throws ExportError as require_places does.
 std::size_t write_graph(std::ostream& out, const model::Trace& trace, std::size_t limit);
 
 }  // namespace loco

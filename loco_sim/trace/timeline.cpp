@@ -292,6 +292,7 @@ void write_timeline(std::ostream& out, const model::Trace& trace) {
       std::any_of(trace.subevents.begin(), trace.subevents.end(), [](const Subevent& s) { return s.start_ps > 0; });
   if (late && !timed)
     throw ExportError("expected a trace with the times of its calls, found none: please record it again");
+  require_places(trace);
   Timeline(out, trace).write();
 }
 

@@ -17,19 +17,13 @@
 #pragma once
 
 #include <iosfwd>
-#include <stdexcept>
 
+#include "loco_sim/trace/places.hpp"
 #include "model/trace.hpp"
 
 namespace loco {
 
-/// The trace cannot be shown as asked.
-class ExportError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// Throws ExportError for a trace without the times of calls (written by an older version).
+/// Throws ExportError for a trace without the times of calls (written by an older version), and as require_places does.
 void write_timeline(std::ostream& out, const model::Trace& trace);
 
 }  // namespace loco

@@ -82,6 +82,8 @@ struct ClusterConfig {
   std::function<bool()> interrupted = {};        ///< asked now and then; may be empty
   std::uint32_t send_queue_entries = 128;        ///< of each queue pair
   std::uint32_t completion_entries = 1U << 16U;  ///< of each node's completion queue
+  /// What a word is called in the report of a run that cannot go on; empty, or giving "": by its address.
+  std::function<std::string(NodeId, Address)> word_name = {};
 };
 
 class SimulatedCluster final : public nic::ThreadRunner {

@@ -18,10 +18,15 @@ std::string calls_text(const SimThread& thread) {
   return text.empty() ? "outside of library calls" : "in " + text;
 }
 
-std::string look_text(const Look& look) {
+std::string word_text(const ClusterConfig& config, NodeId node, const Look& look) {
+  const std::string name = config.word_name ? config.word_name(node, look.where) : "";
+  return (name.empty() ? "word " + std::to_string(look.where) : name) + " (= " + std::to_string(look.value) + ")";
+}
+
+std::string look_text(const ClusterConfig& config, NodeId node, const Look& look) {
   switch (look.what) {
     case Look::What::word:
-      return "word " + std::to_string(look.where) + " (= " + std::to_string(look.value) + ")";
+      return word_text(config, node, look);
     case Look::What::flag:
       return "flag " + std::to_string(look.where) + " (= " + std::to_string(look.value) + ")";
     case Look::What::completions:
@@ -66,7 +71,8 @@ std::string SimulatedCluster::waiting_report() const {
     report += "; waits for a change of ";
     const std::uint32_t kept = std::min(thread->looked_count, kLooksKept);
     for (std::uint32_t i = thread->looked_count - kept; i < thread->looked_count; ++i)
-      report += (i + kept == thread->looked_count ? "" : ", ") + look_text(thread->looked.at(i % kLooksKept));
+      report += (i + kept == thread->looked_count ? "" : ", ") +
+                look_text(config_, thread->node, thread->looked.at(i % kLooksKept));
   }
   return report + paused_text(system_.network());
 }

@@ -11,6 +11,7 @@ from typing import Any, Iterable, Mapping, Union
 
 from . import _core
 from .errors import InputError
+from .units import at_least
 
 __all__ = ["Explanation", "LitmusResult", "LitmusResults", "litmus"]
 
@@ -46,9 +47,24 @@ def _explanation(core: tuple[Any, ...]) -> Explanation:
     return Explanation(title, tuple(nodes), tuple(edges), tuple(thread_nodes), text, dot)
 
 
+class _Program:
+    """A test, and the document that it is read from again when a result is unpickled."""
+
+    def __init__(self, core: _core.LitmusProgram, document: tuple[str, str, str], position: int) -> None:
+        self.core = core
+        self._document, self._position = document, position
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_program_of, (self._document, self._position))
+
+
+def _program_of(document: tuple[str, str, str], position: int) -> _Program:
+    return _Program(_core.parse_litmus_text(*document)[position], document, position)
+
+
 @dataclass(frozen=True)
 class LitmusResult:
-    """One test under one engine.
+    """One test under one engine. Pickles.
 
     Attributes:
         name, model, engine: which.
@@ -73,19 +89,19 @@ class LitmusResult:
     executions: int
     complete: bool
     text: str = field(repr=False)
-    _program: _core.LitmusProgram = field(repr=False, compare=False)
+    _program: _Program = field(repr=False, compare=False)
 
     def __bool__(self) -> bool:
         return self.ok
 
     def witness(self, outcome: Mapping[str, Any] | str) -> Explanation | None:
         """A consistent execution with this (partial) outcome, e.g. ``{"a": 0, "b": 0}``; None when there is none."""
-        found = _core.litmus_witness(self._program, _outcome_text(outcome), self.model)
+        found = _core.litmus_witness(self._program.core, _outcome_text(outcome), self.model)
         return None if found is None else _explanation(found)
 
     def explain(self, outcome: Mapping[str, Any] | str) -> list[Explanation]:
         """Why the model forbids this (partial) outcome: the cycles that its executions run into."""
-        return [_explanation(e) for e in _core.litmus_explain(self._program, _outcome_text(outcome), self.model)]
+        return [_explanation(e) for e in _core.litmus_explain(self._program.core, _outcome_text(outcome), self.model)]
 
 
 class LitmusResults(list[LitmusResult]):
@@ -143,7 +159,7 @@ def litmus(tests: Tests, model: str | None = None, engine: str = "declarative", 
 
     Raises:
         InputError: a mistake in a test, with its place; no such file.
-        ValueError: no such engine or model.
+        ValueError: no such engine or model; less than one run.
 
     >>> results = litmus('''
     ... name: message-passing
@@ -157,9 +173,11 @@ def litmus(tests: Tests, model: str | None = None, engine: str = "declarative", 
     >>> results.ok, len(results[0].outcomes)
     (True, 3)
     """
+    runs, seed = at_least("runs", runs, 1), at_least("seed", seed, 0)
+    max_executions, loop_bound = at_least("max_executions", max_executions, 0), at_least("loop_bound", loop_bound, 0)
     results = LitmusResults()
     for program in _programs(tests, model or ""):
-        ran = _core.run_litmus(program, engine, model or "", hardware, runs, seed, max_executions, max_seconds,
+        ran = _core.run_litmus(program.core, engine, model or "", hardware, runs, seed, max_executions, max_seconds,
                                loop_bound)
         found = json.loads(ran.json)[0]
         results.append(LitmusResult(
@@ -169,15 +187,21 @@ def litmus(tests: Tests, model: str | None = None, engine: str = "declarative", 
     return results
 
 
-def _programs(tests: Tests, model: str) -> list[_core.LitmusProgram]:
+def _with_document(programs: list[_core.LitmusProgram], text: str, file: str, model: str) -> list[_Program]:
+    return [_Program(program, (text, file, model), i) for i, program in enumerate(programs)]
+
+
+def _programs(tests: Tests, model: str) -> list[_Program]:
     if isinstance(tests, str) and "\n" in tests:
-        return _core.parse_litmus_text(tests, "(text)", model)
-    programs = []
+        return _with_document(_core.parse_litmus_text(tests, "(text)", model), tests, "(text)", model)
+    programs: list[_Program] = []
     for entry in [tests] if isinstance(tests, (str, os.PathLike)) else tests:
         pattern = os.fspath(entry)
         files = sorted(globbing.glob(pattern)) if globbing.has_magic(pattern) else [pattern]
         if not files:
             raise InputError(f"{pattern}: expected the name or pattern of litmus files, found nothing of that name")
         for file in files:
-            programs += _core.parse_litmus_file(file, model)
+            parsed = _core.parse_litmus_file(file, model)
+            with open(file, encoding="utf-8") as text:  # so that copies do not depend on the file any more
+                programs += _with_document(parsed, text.read(), file, model)
     return programs

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Sequence
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
 __all__ = ["Latency", "Series", "rate_text", "time_text"]
+
+
+def _picoseconds(name: str, values: npt.ArrayLike) -> np.ndarray[Any, Any]:
+    import numpy
+
+    given = numpy.asarray(values)
+    if given.ndim != 1:
+        raise ValueError(f"{name}: expected a list of times, found an array of {given.ndim} dimensions")
+    if len(given) and given.dtype.kind not in "iu":
+        raise TypeError(f"{name}: expected whole picoseconds, found {given.dtype}")
+    return given.astype(numpy.int64, copy=False)
 
 
 class Latency:
@@ -23,8 +34,10 @@ class Latency:
     def __init__(self, samples_ps: npt.ArrayLike, ends_ps: npt.ArrayLike | None = None) -> None:
         import numpy
 
-        self._samples = numpy.asarray(samples_ps, dtype=numpy.int64)
-        self._ends = None if ends_ps is None else numpy.asarray(ends_ps, dtype=numpy.int64)
+        self._samples = _picoseconds("samples_ps", samples_ps)
+        self._ends = None if ends_ps is None else _picoseconds("ends_ps", ends_ps)
+        if self._ends is not None and len(self._ends) != len(self._samples):
+            raise ValueError(f"ends_ps: expected {len(self._samples)}, one for each sample, found {len(self._ends)}")
         self._sorted: np.ndarray[Any, Any] | None = None
 
     @property
@@ -128,6 +141,17 @@ class Latency:
             return "Latency(no samples)"
         return (f"Latency({len(self)} samples, min {time_text(self.min)}, median {time_text(self.median)}, "
                 f"p99 {time_text(self.p99)}, max {time_text(self.max)})")
+
+
+def together(kinds: Sequence[Latency]) -> Latency:
+    """The operations of several kinds as one, in order of completion."""
+    import numpy
+
+    none = numpy.empty(0, numpy.int64)
+    samples = numpy.concatenate([none, *(k.samples_ps for k in kinds)])
+    ends = numpy.concatenate([none, *(k.ends_ps for k in kinds)])
+    order = numpy.argsort(ends, kind="stable")
+    return Latency(samples[order], ends[order])
 
 
 class Series:

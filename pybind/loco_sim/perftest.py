@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import operator
 import os
-from typing import Any, Mapping, Sequence
+from contextlib import suppress
+from numbers import Integral
+from typing import Any, Iterable, Mapping, Sequence
 
 from . import _core
 from .errors import InputError, RunError, _input_error
@@ -37,9 +39,10 @@ def perf(test: str, *, connection: str = "RC", size: int | str | Sequence[int | 
         iterations: messages of each queue pair; perftest's number when left out.
         queue_pairs: in all; latency tests have one.
         threads: that share the queue pairs out among them.
-        depth: messages of a queue pair under way, bandwidth tests.
+        depth: messages of a queue pair under way. Latency tests have one.
         post_list: work requests behind one doorbell.
         inline_max: largest message, in bytes, that goes into the work request; perftest's when left out.
+            Writes and sends.
         region: bytes of remote memory over which messages are spread, or text; one place each when left out. Not of
             write_lat and sends; of bare DMA the host's own memory.
         device_memory: the remote memory is on its NIC. Not of write_lat, send_lat and bare DMA.
@@ -73,7 +76,7 @@ def perf(test: str, *, connection: str = "RC", size: int | str | Sequence[int | 
     sizes: list[int | None] = [None]
     if isinstance(size, str) and size == "all":
         sizes = list(_core.perf_sizes(test, connection, yaml_text(hardware)))
-    elif isinstance(size, (int, str)):
+    elif isinstance(size, str) or (size is not None and not isinstance(size, Iterable)):
         sizes = [_bytes("size", size)]
     elif size is not None:
         sizes = [_bytes("size", s) for s in size]
@@ -104,12 +107,12 @@ def _one_of(key: str, found: str, known: Sequence[str]) -> None:
 
 
 def _bytes(key: str, value: int | str) -> int:
-    amount, kind = value, "size"
-    if isinstance(value, str):
-        try:
+    amount, kind = 0, ""
+    if isinstance(value, Integral):
+        amount, kind = int(value), "size"
+    elif isinstance(value, str):
+        with suppress(ValueError):
             amount, kind = parse_quantity(value)
-        except ValueError:
-            kind = ""
-    if kind != "size" or not isinstance(amount, int) or not 1 <= amount < 2**63:
+    if kind != "size" or not 1 <= amount < 2**63:
         raise _wrong(key, "a size of at least 1 byte, such as 64 or 4KiB", value)
     return amount

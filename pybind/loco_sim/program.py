@@ -18,12 +18,14 @@ from __future__ import annotations
 
 import operator
 import os
+from numbers import Integral
 from typing import Any, Callable, Generator, Mapping, Sequence, Union
 
 from . import _core
+from .measured import Latency
 from .result import Result
 from .scenario import Scenario
-from .units import parse_quantity
+from .units import at_least, parse_quantity
 
 __all__ = ["Context", "Program", "ProgramResult"]
 
@@ -63,10 +65,10 @@ class _Memory:
         self.places: dict[str, tuple[int, int]] = {}
         self._next = 0
         for name, size in arrays.items():
-            if not isinstance(size, int) or size < WORD or size % WORD:
+            if not isinstance(size, Integral) or size < WORD or size % WORD:
                 raise ValueError(f"arrays: {name}: expected a size in bytes, a multiple of {WORD}, found {size!r}")
-            self.places[name] = (self._next, size)
-            self._next += -(-size // LINE) * LINE
+            self.places[name] = (self._next, int(size))
+            self._next += -(-int(size) // LINE) * LINE
         self.bytes = self._next + variables * LINE
         self._variables = variables
 
@@ -87,6 +89,13 @@ class _Memory:
         if not 0 <= index < size // WORD:
             raise IndexError(f"{name}: expected an index from 0 to {size // WORD - 1}, found {index}")
         return offset + index * WORD
+
+    def name_of(self, offset: int) -> str:
+        """What the word there is called, e.g. ``x`` or ``a[3]``; "" when it has no name."""
+        for name, (start, size) in self.places.items():
+            if start <= offset < start + size:
+                return name if size == WORD else f"{name}[{(offset - start) // WORD}]"
+        return ""
 
 
 class Context:
@@ -206,6 +215,12 @@ class Context:
     def sample(self, name: str, since: int, until: int) -> int:
         """Not an operation: adds a measured time, from `since` to `until` (picoseconds, from `now`), to the result's
         ``operations[name]``. Returns it."""
+        if not isinstance(name, str):
+            raise TypeError(f"sample: expected a name, found {name!r}")
+        if not isinstance(since, Integral) or not isinstance(until, Integral):
+            raise TypeError(f"sample: expected two times in picoseconds, as now() gives them, found {since!r} and {until!r}")
+        if not 0 <= since <= until:
+            raise ValueError(f"sample: expected a begin and a later end, found {since} and {until}")
         self._samples.setdefault(name, []).append((since, until))
         return until - since
 
@@ -223,6 +238,8 @@ class ProgramResult(Result):
 class _ProgramScenario(Scenario):
     """The surroundings of a program: a scenario whose workload is the program."""
 
+    _stands_alone = False
+
     def effective(self) -> dict[str, Any]:
         kept = {k: v for k, v in super().effective().items() if not k.startswith("workload.")}
         return {**kept, "workload.kind": "program"}
@@ -232,6 +249,12 @@ class _ProgramScenario(Scenario):
         return "program"
 
 
+def _latency(spans: list[tuple[int, int]]) -> Latency:
+    """What `Context.sample` was told, in order of completion."""
+    ordered = sorted(spans, key=lambda span: span[1])
+    return Latency([until - since for since, until in ordered], [until for _, until in ordered])
+
+
 class Program:
     """Simulated threads written as generator functions.
 
@@ -239,22 +262,22 @@ class Program:
         nodes: for each node, by number, a generator function that takes a `Context`, or a list of them: one thread
             each.
         arrays: names and sizes in bytes of variables with more than one word.
-        barriers: names of barriers; all threads of the program take part in each, the same number on each node.
+        barriers: name or names of barriers; all threads of the program take part in each, the same number on each node.
         variables: how many other variables there may be; they come into being when they are first named.
     """
 
     def __init__(self, nodes: Mapping[int, Union[Node, Sequence[Node]]], *, arrays: Mapping[str, int] | None = None,
-                 barriers: Sequence[str] = (), variables: int = 1024) -> None:
+                 barriers: str | Sequence[str] = (), variables: int = 1024) -> None:
         self._nodes: dict[int, list[Node]] = {}
         for number, functions in sorted(nodes.items()):
-            if not isinstance(number, int) or number < 0:
+            if not isinstance(number, Integral) or number < 0:
                 raise ValueError(f"nodes: expected a number of a node, found {number!r}")
-            self._nodes[number] = [functions] if callable(functions) else list(functions)
+            self._nodes[int(number)] = [functions] if callable(functions) else list(functions)
         if not self._nodes or not all(self._nodes.values()):
             raise ValueError("nodes: expected at least one thread on each node that is named")
         self._arrays = dict(arrays or {})
-        self._barriers = list(barriers)
-        self._variables = variables
+        self._barriers = [barriers] if isinstance(barriers, str) else list(barriers)
+        self._variables = at_least("variables", variables, 0)
         if self._barriers and len({len(f) for f in self._nodes.values()}) > 1:
             raise ValueError("barriers: expected the same number of threads on each node that takes part")
 
@@ -303,7 +326,7 @@ class Program:
                 generators.append((number, generator))
         try:
             finished, returned = _core.run_program(
-                scenario._core, memory.bytes,
+                scenario._core, memory.bytes, memory.name_of,
                 [(name, list(self._nodes), len(next(iter(self._nodes.values())))) for name in self._barriers],
                 generators, stop)
         finally:
@@ -313,8 +336,6 @@ class Program:
 
     def _result(self, scenario: Scenario, finished: _core.Finished, returned: list[Any],
                 samples: dict[str, list[tuple[int, int]]]) -> ProgramResult:
-        from .measured import Latency
-
         result = ProgramResult(scenario, finished)
         values = iter(returned)
         result.returned = {}
@@ -323,7 +344,7 @@ class Program:
             result.returned[number] = each[0] if len(each) == 1 else each
         if samples:
             spans = [span for of_name in samples.values() for span in of_name]
-            result.operations = {name: Latency([b - a for a, b in of_name]) for name, of_name in samples.items()}
+            result.operations = {name: _latency(of_name) for name, of_name in samples.items()}
             result.operations_done = len(spans)
             result.measured_ps = max(b for _, b in spans) - min(a for a, _ in spans)
             if result.measured_ps > 0:

@@ -12,7 +12,7 @@ from typing import Any, Callable, Mapping
 from . import __version__
 from ._rows import require_folder_of
 from .measured import Latency, rate_text, time_text
-from .result import Result
+from .result import UNTIMED, Result
 from .scenario import Scenario
 
 __all__ = ["report"]
@@ -94,7 +94,8 @@ def _page(data: Mapping[str, Any], result: Result | None) -> str:
 def _summary(data: Mapping[str, Any]) -> str:
     facts = [f"{data['workload']} on {data['nodes']} nodes" if "workload" in data else "", str(data.get("hardware", "")),
              f"{rate_text(data['operations_per_second'])} operations/s",
-             f"{data['operations_done']} operations in {time_text(data['measured_ps'])} of simulated time"]
+             f"{data['operations_done']} operations in {time_text(data['measured_ps'])} of simulated time",
+             UNTIMED if data.get("schedule", "timed") != "timed" else ""]
     return f"<p>{html.escape('; '.join(f for f in facts if f))}</p>"
 
 
@@ -109,7 +110,7 @@ def _latency_table(data: Mapping[str, Any]) -> str:
 
 def _counters(data: Mapping[str, Any]) -> str:
     rows = "".join(f"<tr><td>{html.escape(k.replace('_', ' '))}</td><td>{v:,}</td></tr>"
-                   for k, v in data["counters"].items())
+                   for k, v in {**data["counters"], **data.get("workload_counters", {})}.items())
     return f'<div class="wide"><table>{rows}</table></div>'
 
 
@@ -120,10 +121,12 @@ def _verdict(data: Mapping[str, Any], result: Result | None) -> list[str]:
 
 
 def _checked(check: Mapping[str, Any], result: Result | None) -> list[str]:
-    names = ", ".join(r["library"] for r in check["libraries"])
-    if check["consistent"]:
-        return [f'<p class="verdict ok">consistent: {html.escape(names)} ({check["subevents"]:,} subevents)</p>']
-    out = [f'<p class="verdict bad">not consistent with {html.escape(names)}</p>']
+    good, bad = (", ".join(r["library"] for r in check["libraries"] if r["consistent"] is wanted) for wanted in (True, False))
+    out = []
+    if good or check["consistent"]:
+        out.append(f'<p class="verdict ok">consistent: {html.escape(good)} ({check["subevents"]:,} subevents)</p>')
+    if bad:
+        out.append(f'<p class="verdict bad">not consistent with {html.escape(bad)}</p>')
     for library in check["libraries"]:
         for violation in library["violations"]:
             steps = "".join(
@@ -194,9 +197,9 @@ def _config_text(config: Mapping[str, Any]) -> str:
 
 def command_of(scenario: Scenario) -> str:
     """The command line that does the same run; for a scenario that is no file, the Python call."""
+    if not scenario._stands_alone:
+        return "a Python program: loco_sim.Program(...).run(...)"
     overrides = " ".join(f"--set {shlex.quote(f'{key}={value}')}" for key, value in scenario._overrides)
     if os.path.exists(scenario.file):
         return f"loco-sim run {shlex.quote(scenario.file)} {overrides}".strip()
-    if scenario.workload == "program":
-        return "a Python program: loco_sim.Program(...).run(...)"
     return f"loco-sim run scenario.yaml     # with this configuration in scenario.yaml\n{scenario.dump()}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 import json
 import os
-from typing import TYPE_CHECKING, Any, Mapping
+from typing import TYPE_CHECKING, Any, Iterable, Mapping
 
 from . import _core
 from ._optional import need
-from .measured import Latency, Series, rate_text, time_text
+from .measured import Latency, Series, rate_text, time_text, together
 from .scenario import Scenario
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ __all__ = ["Result", "run", "stop_flag", "validate"]
 
 COUNTERS = _core.COUNTERS
 """Names of `Result.counters`."""
+
+
+UNTIMED = "events in random order: times mean nothing"
 
 
 class Result:
@@ -71,12 +74,11 @@ class Result:
 
     @property
     def latency(self) -> Latency:
-        """The times of all operations together, in picoseconds: ``result.latency.percentile(99)``."""
+        """The times of all operations together, in picoseconds and in order of completion:
+        ``result.latency.percentile(99)``."""
         if self._latency is None:
-            import numpy
-
-            parts = [o.samples_ps for o in self.operations.values()]
-            self._latency = Latency(parts[0] if len(parts) == 1 else numpy.concatenate([numpy.empty(0, int), *parts]))
+            parts = list(self.operations.values())
+            self._latency = parts[0] if len(parts) == 1 else together(parts)
         return self._latency
 
     @property
@@ -97,8 +99,7 @@ class Result:
         from .units import duration_ps
 
         length = duration_ps(bucket)  # a ValueError when it is none
-        kinds = self.operations.values() if operation is None else [self.operations[operation]]
-        ends = numpy.concatenate([numpy.empty(0, numpy.int64), *(o.ends_ps for o in kinds)])
+        ends = (self.latency if operation is None else self.operations[operation]).ends_ps
         counts = numpy.bincount(ends // length) if len(ends) else numpy.zeros(0, int)
         return numpy.arange(len(counts), dtype=numpy.int64) * length, counts / (length * 1e-12)
 
@@ -108,6 +109,11 @@ class Result:
         if self.broken:
             return False
         return None if self.verdict is None else self.verdict.ok
+
+    @property
+    def timed(self) -> bool:
+        """Do its times mean anything? Not those of ``schedule: random`` or ``adversarial``."""
+        return self.scenario is None or self.scenario.effective()["schedule"] == "timed"
 
     @property
     def trace(self) -> Trace:
@@ -120,7 +126,7 @@ class Result:
             raise ValueError("this run has no trace: the scenario says trace.level: none")
         return self._trace
 
-    def check(self, *models: str) -> Verdict:
+    def check(self, *models: str | Iterable[str]) -> Verdict:
         """Checks the trace against models; without arguments, those that the trace uses. See `loco_sim.check`."""
         return self.trace.check(*models)
 
@@ -133,7 +139,7 @@ class Result:
         lengths = [len(o) for o in self.operations.values()]
         return pandas.DataFrame({
             "operation": pandas.Categorical.from_codes(numpy.repeat(numpy.arange(len(names)), lengths), names),
-            "latency_ps": self.latency.samples_ps})
+            "latency_ps": numpy.concatenate([numpy.empty(0, numpy.int64), *(o.samples_ps for o in self.operations.values())])})
 
     def to_dict(self, *, everything: bool = False) -> dict[str, Any]:
         """Scalars and summaries, named as in the command line's --json.
@@ -142,13 +148,15 @@ class Result:
         ``config_hash``, ``version`` and ``command`` (how to do the run again).
         """
         s = self.scenario
+        config = {} if s is None else s.effective()
         head = {} if s is None else {"scenario": s.name, "seed": s.seed, "hardware": s.hardware, "nodes": s.nodes,
-                                     "workload": s.workload}
+                                     "workload": s.workload, "schedule": config["schedule"], "faults": config["faults"]}
         out: dict[str, Any] = {
             **head,
             "operations": [{"name": name, **times.summary()} for name, times in self.operations.items()],
             "operations_done": self.operations_done, "operations_per_second": self.operations_per_second,
-            "measured_ps": self.measured_ps, "simulated_ps": self.simulated_ps, "counters": dict(self.counters)}
+            "measured_ps": self.measured_ps, "simulated_ps": self.simulated_ps, "counters": dict(self.counters),
+            "workload_counters": dict(self.workload_counters)}
         if self.broken:
             out["broken"] = list(self.broken)
         if self.verdict is not None:
@@ -161,7 +169,7 @@ class Result:
             if s is not None:
                 from .reports import command_of
 
-                out.update(config=s.effective(), config_hash=s.config_hash(), command=command_of(s))
+                out.update(config=config, config_hash=s.config_hash(), command=command_of(s))
         return out
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -195,6 +203,8 @@ class Result:
                  for row in rows]
         lines.append(f"throughput: {rate_text(self.throughput)} operations/s ({self.operations_done} operations in "
                      f"{time_text(self.measured_ps)} of simulated time)")
+        if not self.timed:
+            lines.append(UNTIMED)
         lines += [f"the workload found: {what}" for what in self.broken]
         if self.verdict is not None:
             lines.append(self.verdict.text.rstrip("\n"))
@@ -208,7 +218,8 @@ class Result:
             + "</tr>" for name, t in self.operations.items())
         title = "" if self.scenario is None else f"<b>{html.escape(self.scenario.name)}</b>, seed {self.scenario.seed}: "
         verdict = "" if self.verdict is None else self.verdict._repr_html_()
-        return (f"<div>{title}{rate_text(self.throughput)} operations/s<table><tr>{head}</tr>{body}</table>"
+        note = "" if self.timed else f"; {UNTIMED}"
+        return (f"<div>{title}{rate_text(self.throughput)} operations/s{note}<table><tr>{head}</tr>{body}</table>"
                 f"{verdict}</div>")
 
     def __getstate__(self) -> dict[str, Any]:
@@ -235,6 +246,9 @@ def run(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, *, seed
         TypeError: a seed that is no integer.
         RunError: the run could not go on (deadlock, failed operation, too many events), or was stopped.
     """
+    need("numpy", "run()")
+    if isinstance(scenario, Scenario):
+        scenario._require_alone()
     if not isinstance(scenario, Scenario) or overrides or seed is not None:
         scenario = Scenario(scenario, overrides=overrides, seed=seed)
     return Result(scenario, _core.run(scenario._core, keep_trace, stop))

@@ -20,8 +20,15 @@ __all__ = ["Scenario", "list_hardware", "list_topologies", "list_workloads"]
 Overrides = Mapping[str, Any]
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./+-]+")
+# Characters of four digits that YAML wants escaped, ends of lines among them.
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 # What does not change a run: left out of the hash.
 _WITHOUT_EFFECT = frozenset({"name", "description", "trace.path"})
+
+
+def _quoted(text: str) -> str:
+    """Text in quotes: JSON's, but for its escapes by two, which YAML does not know."""
+    return _UNPRINTABLE.sub(lambda m: f"\\u{ord(m[0]):04x}", json.dumps(text, ensure_ascii=False))
 
 
 def yaml_text(value: Any) -> str:
@@ -33,9 +40,9 @@ def yaml_text(value: Any) -> str:
     if value is None or isinstance(value, (bool, float)):
         return json.dumps(value)
     if isinstance(value, str):
-        return value if _PLAIN.fullmatch(value) else json.dumps(value)
+        return value if _PLAIN.fullmatch(value) else _quoted(value)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{json.dumps(str(k))}: {yaml_text(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{_quoted(str(k))}: {yaml_text(v)}" for k, v in value.items()) + "}"
     if hasattr(value, "tolist"):  # a NumPy scalar or array
         return yaml_text(value.tolist())
     if isinstance(value, int):
@@ -72,6 +79,9 @@ class Scenario:
         InputError: with file, line and column of the mistake.
     """
 
+    _stands_alone = True
+    """Does it say all of the run? The surroundings of a Python program do not."""
+
     def __init__(self, source: str | os.PathLike[str] | Mapping[str, Any] | Scenario, *,
                  overrides: Overrides | None = None, seed: int | None = None) -> None:
         self._file: str
@@ -82,6 +92,8 @@ class Scenario:
         if seed is not None:
             pairs.append(("seed", str(_seed(seed))))
         if isinstance(source, Scenario):
+            if self._stands_alone:
+                source._require_alone()
             self._file, self._text, pairs = source._file, source._text, source._overrides + pairs
         elif isinstance(source, Mapping):
             self._file, self._text = "scenario", yaml_text(source)
@@ -102,7 +114,12 @@ class Scenario:
 
     def override(self, overrides: Overrides | None = None, /, *, seed: int | None = None) -> Scenario:
         """A copy with other values at some dotted keys."""
-        return Scenario(self, overrides=overrides, seed=seed)
+        return type(self)(self, overrides=overrides, seed=seed)
+
+    def _require_alone(self) -> None:
+        if not self._stands_alone:
+            raise ValueError("scenario: expected one that says all of the run, found the surroundings of a Python program: "
+                             "Program(...).run(...) does it again")
 
     @property
     def file(self) -> str:
@@ -206,7 +223,7 @@ class Scenario:
         return hash(self.config_hash())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_rebuild, (self._file, self._text, self._overrides))
+        return (_rebuild, (self._file, self._text, self._overrides, type(self)))
 
 
 def _yaml_lines(tree: Mapping[str, Any], indent: str) -> list[str]:
@@ -219,8 +236,8 @@ def _yaml_lines(tree: Mapping[str, Any], indent: str) -> list[str]:
     return lines
 
 
-def _rebuild(file: str, text: str, overrides: list[tuple[str, str]]) -> Scenario:
-    scenario = Scenario.__new__(Scenario)
+def _rebuild(file: str, text: str, overrides: list[tuple[str, str]], kind: type[Scenario] = Scenario) -> Scenario:
+    scenario = kind.__new__(kind)
     scenario._file, scenario._text, scenario._overrides = file, text, overrides
     scenario._core = _core.parse_scenario(text, file, overrides)
     return scenario

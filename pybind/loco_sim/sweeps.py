@@ -13,14 +13,15 @@ import random
 import sys
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, Sequence, Union
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, Sequence, Union
 
 from . import __version__, _core
 from ._optional import need
 from ._rows import RowFile
 from .errors import Error, InputError
 from .scenario import Scenario, _seed, yaml_text
-from .units import format_like, parse_quantity
+from .units import at_least, format_like, parse_quantity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,15 +47,15 @@ class Range:
     log: bool = False
 
     def __iter__(self) -> Iterator[int | float | str]:
-        if self.count < 1:
-            raise ValueError(f"count: expected 1 or more, found {self.count}")
-        for i in range(self.count):
-            yield _between(self.low, self.high, i / (self.count - 1) if self.count > 1 else 0.0, self.log)
+        count = at_least("count", self.count, 1)
+        for i in range(count):
+            yield _between(self.low, self.high, i / (count - 1) if count > 1 else 0.0, self.log, _nearest)
 
 
 @dataclass(frozen=True)
 class Uniform:
-    """A random value from `low` to `high`; whole if both are. With `log`, each octave is as likely."""
+    """A random value from `low` to `high`, both included; whole if both are, each as likely. With `log`, each octave is as
+    likely: of whole numbers, 1 as 2 and 3 together."""
 
     low: int | float | str
     high: int | float | str
@@ -62,7 +63,7 @@ class Uniform:
 
     def draw(self, stream: random.Random) -> int | float | str:
         """One value."""
-        return _between(self.low, self.high, stream.random(), self.log)
+        return _between(self.low, self.high, stream.random(), self.log, _drawn)
 
 
 @dataclass(frozen=True)
@@ -81,25 +82,44 @@ Parameters = Union[Mapping[str, Values], Sequence[Mapping[str, Any]]]
 
 
 def _number(value: int | float | str) -> int | float | str:
-    """Text that is a whole number, as in YAML, as that number."""
-    return int(value) if isinstance(value, str) and value.strip().isdecimal() else value
+    """Text that is a whole number, as in YAML, and NumPy's, as that number."""
+    whole = value.strip().isdecimal() if isinstance(value, str) else isinstance(value, Integral)
+    return int(value) if whole else value
 
 
-def _between(low: int | float | str, high: int | float | str, share: float, log: bool) -> int | float | str:
+def _between(low: int | float | str, high: int | float | str, share: float, log: bool,
+             place: Callable[[Any, Any, float, bool], Any]) -> int | float | str:
+    """What `place` finds for two numbers, or two quantities of a kind."""
     low, high = _number(low), _number(high)
     if isinstance(low, str) or isinstance(high, str):
         (b, other) = parse_quantity(str(high))
         (a, kind) = (0, other) if low == 0 else parse_quantity(str(low))
         if kind != other:
             raise ValueError(f"expected two of a kind, found {low!r} and {high!r}")
-        return format_like(int(_between(a, b, share, log)), kind)
-    if log:
-        if low <= 0 or high <= 0:
-            raise ValueError(f"log: expected positive bounds, found {low} and {high}")
-        value: float = low * 2.0 ** (share * math.log2(high / low))
-    else:
-        value = low + (high - low) * share
+        return format_like(int(_between(a, b, share, log, place)), kind)
+    if log and (low <= 0 or high <= 0):
+        raise ValueError(f"log: expected positive bounds, found {low} and {high}")
+    value: int | float = place(low, high, share, log)
+    return value
+
+
+def _at(low: float, high: float, share: float, log: bool) -> float:
+    return low * math.pow(2.0, share * math.log2(high / low)) if log else low + (high - low) * share
+
+
+def _nearest(low: int | float, high: int | float, share: float, log: bool) -> int | float:
+    """The value at that share of the way; of whole numbers, the nearest one."""
+    value = _at(low, high, share, log)
     return round(value) if isinstance(low, int) and isinstance(high, int) else value
+
+
+def _drawn(low: int | float, high: int | float, share: float, log: bool) -> int | float:
+    """The value that a random share from 0 to less than 1 stands for; a whole number stands for all up to the next."""
+    if not isinstance(low, int) or not isinstance(high, int):
+        return _at(low, high, share, log)
+    low, high = min(low, high), max(low, high)
+    value = int(_at(low, high + 1, share, True)) if log else low + int(share * (high - low + 1))
+    return min(value, high)  # a double may round up
 
 
 def sweep_points(parameters: Parameters, *, samples: int | None = None, sample_seed: int = 1,
@@ -111,8 +131,8 @@ def sweep_points(parameters: Parameters, *, samples: int | None = None, sample_s
     >>> sweep_points([{"seed": 7}])
     [{'seed': 7}]
     """
-    if samples is not None and samples < 1:
-        raise ValueError(f"samples: expected 1 or more, found {samples}")
+    if samples is not None:
+        samples = at_least("samples", samples, 1)
     drawn: dict[str, Uniform | Choice] = {}
     if isinstance(parameters, Mapping):
         fixed = {k: list(v) for k, v in parameters.items() if not isinstance(v, (Uniform, Choice)) and not _single(k, v)}
@@ -138,9 +158,10 @@ def sweep_points(parameters: Parameters, *, samples: int | None = None, sample_s
         return points
     if any("seed" in p for p in points):
         raise ValueError("seed: a parameter of the sweep already, seeds must not be given, too")
-    if isinstance(seeds, int) and seeds < 1:
-        raise ValueError(f"seeds: expected 1 or more, found {seeds}")
-    numbers = list(range(first_seed, first_seed + seeds)) if isinstance(seeds, int) else [_seed(s) for s in seeds]
+    if isinstance(seeds, Iterable):
+        numbers = [_seed(s) for s in seeds]
+    else:
+        numbers = list(range(first_seed, first_seed + at_least("seeds", seeds, 1)))
     if not numbers:
         raise ValueError("seeds: expected a number of seeds, or a list of them, found an empty list")
     return [{**p, "seed": s} for p in points for s in numbers]
@@ -209,6 +230,10 @@ def sweep_rows(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, 
                out: str | os.PathLike[str] | None = None, resume: bool = True,
                progress: bool | None = None) -> Iterator[dict[str, Any]]:
     """The rows of a sweep as they finish, those of an earlier, interrupted call first. Arguments: see `sweep`."""
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise TypeError(f"executor: expected a concurrent.futures.Executor, found {executor!r}")
+    need("numpy", "a sweep")  # else every point would fail for want of it
+    jobs = len(os.sched_getaffinity(0)) if jobs is None else at_least("jobs", jobs, 1)
     base = Scenario(scenario, overrides=overrides)
     own_samples, own_seed = base.sweep_samples if parameters is None else (1, 1)
     sample_seed = own_seed if sample_seed is None else sample_seed
@@ -225,7 +250,7 @@ def sweep_rows(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, 
     return _rows(points, file, jobs, executor, progress)
 
 
-def _rows(points: list[_Point], file: RowFile | None, jobs: int | None, executor: Executor | None,
+def _rows(points: list[_Point], file: RowFile | None, jobs: int, executor: Executor | None,
           progress: bool | None) -> Iterator[dict[str, Any]]:
     done = dict(file.done) if file is not None else {}
     missing = [p for p in points if p.head["point"] not in done]
@@ -251,7 +276,7 @@ def _rows(points: list[_Point], file: RowFile | None, jobs: int | None, executor
                 file.close()
 
 
-def _results(points: list[_Point], jobs: int | None, executor: Executor | None
+def _results(points: list[_Point], jobs: int, executor: Executor | None
              ) -> Iterator[tuple[_Point, dict[str, Any]]]:
     """(point, results) as they finish."""
     todo = []
@@ -263,10 +288,6 @@ def _results(points: list[_Point], jobs: int | None, executor: Executor | None
     if executor is not None:
         yield from _on_executor(todo, executor, None, _WINDOW)
         return
-    if jobs is None:
-        jobs = len(os.sched_getaffinity(0))
-    if jobs < 1:
-        raise ValueError(f"jobs: expected 1 or more, found {jobs}")
     if jobs == 1:
         for point in todo:
             assert point.scenario is not None

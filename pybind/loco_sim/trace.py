@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Sequence
 
 from . import _core
 from ._optional import need
+from .units import at_least
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,12 +94,13 @@ class Trace:
             nodes: number of nodes; by default as many as the threads need.
 
         Raises:
-            ValueError: a kind of call or subevent that does not exist.
+            ValueError: a kind of call or subevent that does not exist. Indices are not looked at: `check` judges them.
+            TypeError: an array of another type.
         """
         import numpy
 
-        call_bytes = numpy.ascontiguousarray(calls, dtype=call_dtype())
-        subevent_bytes = numpy.ascontiguousarray(subevents, dtype=subevent_dtype())
+        call_bytes = _records("calls", calls, call_dtype())
+        subevent_bytes = _records("subevents", subevents, subevent_dtype())
         full = [Object(*o) for o in objects]
         count = nodes if nodes is not None else 1 + max((t[0] for t in threads), default=-1)
         return cls(_core.make_trace(scenario, seed, count, [(t[0], t[1]) for t in threads],
@@ -190,16 +192,17 @@ class Trace:
         --to perfetto`` writes.
 
         Raises:
-            ValueError: a trace file of an older version, which has no times of calls.
+            ValueError: a trace file of an older version, which has no times of calls; indices that lead nowhere.
         """
-        try:
-            return self._core.timeline()
-        except RuntimeError as error:
-            raise ValueError(str(error)) from None
+        return self._core.timeline()
 
     def to_dot(self, limit: int = 200) -> str:
-        """The first `limit` accesses as an execution graph for Graphviz."""
-        return self._core.graph(limit)
+        """The first `limit` accesses as an execution graph for Graphviz.
+
+        Raises:
+            ValueError: indices that lead nowhere.
+        """
+        return self._core.graph(at_least("limit", limit, 0))
 
     def __len__(self) -> int:
         """Number of subevents."""
@@ -216,12 +219,16 @@ class Trace:
         """The subevents (or the calls, with ``what="calls"``) as a table with names in place of numbers.
 
         The index is the id. Threads are named NODE:NAME; subevents get the thread of their call.
+
+        Raises:
+            ValueError: indices that lead nowhere, as arrays of one's own may have.
         """
         pandas = need("pandas", "Trace.to_pandas()")
         import numpy
 
         if what not in ("subevents", "calls"):
             raise ValueError(f'what: expected "subevents" or "calls", found {what!r}')
+        self._core.require_places()
         calls = self.calls
         names = [f"{t.node}:{t.name}" for t in self.threads]
         if what == "calls":
@@ -239,11 +246,11 @@ class Trace:
         table.index = pandas.RangeIndex(1, len(table) + 1, name="id")
         return table
 
-    def check(self, *models: str) -> Verdict:
-        """Is what the trace shows allowed by these models ("rdmawait", "sv", "bal", ...)? See `loco_sim.check`."""
+    def check(self, *models: str | Iterable[str]) -> Verdict:
+        """Is what the trace shows allowed by these models ("rdmawait", "sv", "bal", ... or a list)? See `loco_sim.check`."""
         from .verdict import check
 
-        return check(self, models)
+        return check(self, models[0] if len(models) == 1 else models)  # type: ignore[arg-type]
 
     def encode(self) -> bytes:
         """The bytes of a trace file."""
@@ -256,6 +263,23 @@ class Trace:
     def to_text(self) -> str:
         """The text form: one record a line."""
         return self._core.to_text()
+
+
+def _records(name: str, array: npt.ArrayLike, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """The array as records in a row, its fields taken by name."""
+    import numpy
+
+    given = numpy.asarray(array)
+    if given.dtype.names is None or set(given.dtype.names) != set(dtype.names or ()):
+        raise TypeError(f"{name}: expected an array with the fields of loco_sim.{name[:-1]}_dtype(), found {given.dtype}")
+    if given.ndim != 1:
+        raise ValueError(f"{name}: expected an array of one dimension, found one of {given.ndim}")
+    if given.dtype == dtype:
+        return numpy.ascontiguousarray(given)
+    out = numpy.zeros(len(given), dtype)
+    for field in dtype.names or ():
+        out[field] = given[field]
+    return out
 
 
 def _unique(names: Iterable[str]) -> list[str]:

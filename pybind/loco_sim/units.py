@@ -7,7 +7,7 @@ from contextlib import suppress
 from fractions import Fraction
 from numbers import Integral
 
-__all__ = ["duration_ps", "format_like", "parse_quantity"]
+__all__ = ["at_least", "duration_ps", "format_like", "parse_quantity"]
 
 _DURATION = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
 _SIZE = {"B": 1, "kB": 10**3, "KiB": 2**10, "MB": 10**6, "MiB": 2**20, "GB": 10**9, "GiB": 2**30}
@@ -46,6 +46,19 @@ def duration_ps(value: int | str) -> int:
     if kind != "duration" or amount < 1:
         raise ValueError(f"expected a time such as 10us, found {value!r}")
     return amount
+
+
+def at_least(name: str, value: int, least: int) -> int:
+    """A whole number, NumPy's too, that is not below `least`.
+
+    >>> at_least("bins", 100, 1)
+    100
+    """
+    if not isinstance(value, Integral):
+        raise TypeError(f"{name}: expected a whole number, found {value!r}")
+    if value < least:
+        raise ValueError(f"{name}: expected {least} or more, found {value}")
+    return int(value)
 
 
 def format_like(amount: int, kind: str) -> str:

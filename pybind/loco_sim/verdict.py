@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Iterable
 
 from . import _core
+from .units import at_least
 
 if TYPE_CHECKING:
     from .trace import Trace
@@ -120,8 +121,15 @@ def check(trace: Trace | str | os.PathLike[str], models: str | Iterable[str] = (
 
     if not isinstance(trace, Trace):
         trace = read_trace(trace)
-    names = [models] if isinstance(models, str) else list(models)
-    return verdict_from(_core.check(trace._core, names, max_violations, tower))
+    return verdict_from(_core.check(trace._core, _names(models), at_least("max_violations", max_violations, 0), tower))
+
+
+def _names(models: str | Iterable[str]) -> list[str]:
+    names = [models] if isinstance(models, str) or not isinstance(models, Iterable) else list(models)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f'models: expected names such as "sv", found {name!r}')
+    return names
 
 
 def verdict_from(core: tuple[Any, ...]) -> Verdict:

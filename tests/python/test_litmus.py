@@ -1,6 +1,7 @@
 """Litmus tests from Python."""
 
 import pathlib
+import pickle
 
 import pytest
 
@@ -65,6 +66,23 @@ def test_witness_and_explanation():
     assert wait_one.witness({"z": 1}) is None
     cycles = wait_one.explain({"z": 1})
     assert cycles and any(bold for *_, bold in cycles[0].edges)
+
+
+def test_results_pickle(tmp_path):
+    path = tmp_path / "t.yaml"
+    path.write_text(STORE_BUFFERING + "---" + STORE_BUFFERING.replace("store-buffering", "again"))
+    results = ls.LitmusResults([*ls.litmus(path), *ls.litmus(STORE_BUFFERING)])
+    path.unlink()  # a copy does not depend on it
+    copies = pickle.loads(pickle.dumps(results))
+    assert copies.ok and [r.name for r in copies] == ["store-buffering", "again", "store-buffering"]
+    for result, copied in zip(results, copies):
+        assert copied == result and copied.witness({"a": 0, "b": 0}).text == result.witness({"a": 0, "b": 0}).text
+
+
+@pytest.mark.parametrize("number", ["runs", "seed", "max_executions", "loop_bound"])
+def test_numbers_that_mean_nothing_are_refused(number):
+    with pytest.raises(ValueError, match=f"{number}: expected"):
+        ls.litmus(STORE_BUFFERING, engine="sample", **{number: 0 if number == "runs" else -1})
 
 
 def test_mistakes(tmp_path):

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 
+import numpy as np
 import pytest
 
 import loco_sim as ls
@@ -57,6 +58,12 @@ def test_sizes():
     assert ls.perf("atomic_lat", iterations=1)[0]["bytes"] == 8
 
 
+def test_sizes_of_numpy():
+    plain = ls.perf("write_lat", size=[8, 16], iterations=10)
+    assert ls.perf("write_lat", size=np.array([8, 16]), iterations=np.int64(10)) == plain
+    assert ls.perf("write_lat", size=np.int64(8), iterations=10) == plain[:1]
+
+
 def test_hardware_as_a_mapping():
     def read(delay):
         [row] = ls.perf("read_lat", iterations=10, hardware={"base": "cx5-roce-25g", "link": {"delay": delay}})
@@ -80,6 +87,7 @@ def test_connections():
     ({"size": 2**31}, "perf write_lat: a message has 1 to 2\\^30 bytes"),
     ({"iterations": 0}, "perf: iterations: expected an integer from 1 to"),
     ({"depth": 2**32}, "perf: depth: expected"),
+    ({"depth": 7}, "perf write_lat: depth: expected 128, since latency tests have one message under way, found 7"),
     ({"seed": -1}, "perf: seed: expected"),
     ({"inline_max": -1}, "perf: inline_max: expected"),
     ({"queue_pairs": 2}, "perf write_lat: latency tests have one queue pair"),

@@ -1,5 +1,6 @@
 """Pictures show what is in the data: asked of the axes, not of pixels."""
 
+import csv
 import sys
 
 import numpy as np
@@ -23,13 +24,15 @@ def test_latency_cdf(result):
     ax = ls.plot.latency_cdf(result)
     (line,) = lines(ax)
     x, y = line.get_data()
-    assert y[-1] == 1 and len(x) == 60
+    assert y[0] == 0 and y[-1] == 1 and len(x) == 61
     unit = {"latency (ns)": 1e3, "latency (us)": 1e6}[ax.get_xlabel()]
     assert x[-1] * unit == pytest.approx(result.latency.max)
     assert ls.plot.latency_cdf(result, ax) is ax and len(lines(ax)) == 2
     named = ls.plot.latency_cdf({"a": result, "b": result.latency})
     assert [t.get_text() for t in named.get_legend().get_texts()] == ["a", "b"]
     ls.plot.latency_cdf(ls.Latency([]))
+    (one,) = lines(ls.plot.latency_cdf(ls.Latency([3000])))
+    assert one.get_xdata().tolist() == [3, 3] and one.get_ydata().tolist() == [0, 1]
 
 
 def test_latency_percentiles(result):
@@ -55,8 +58,27 @@ def test_throughput_shows_median_and_spread():
     assert list(lines(by_delay)[0].get_xdata()) == [50_000, 1_000_000]
     assert [t.get_text() for t in by_delay.get_xticklabels()] == ["50ns", "1us"]
     assert ls.plot.throughput(rows, "n", ax=ax) is ax
-    with pytest.raises(KeyError, match="nosuch"):
-        ls.plot.throughput(rows, "nosuch")
+    for wrong in ({"x": "nosuch"}, {"x": "n", "y": "nosuch"}, {"x": "n", "group": "nosuch"}):
+        with pytest.raises(KeyError, match="nosuch: expected one of n, d, seed, error, operations_per_second"):
+            ls.plot.throughput(rows, **wrong)
+
+
+def test_throughput_of_a_csv_file(barrier, tmp_path):
+    rows = sorted(ls.sweep_rows(barrier, {"topology.nodes": [2, 4]}, out=tmp_path / "s.csv"), key=lambda r: r["point"])
+    with open(tmp_path / "s.csv", newline="") as file:
+        read = list(csv.DictReader(file))
+    for y in ("operations_per_second", "latency_p99_ps"):
+        (line,), (again,) = (lines(ls.plot.throughput(table, "topology.nodes", y=y)) for table in (rows, read))
+        assert again.get_xydata().tolist() == line.get_xydata().tolist() and len(line.get_xdata()) == 2
+
+
+def test_labels_of_many_values_do_not_overlap():
+    for values in (range(1, 101), [2**i for i in range(40)], [f"{n}ns" for n in range(1, 60)]):
+        ax = ls.plot.throughput([{"n": n, "error": None, "operations_per_second": 1} for n in values], "n")
+        ax.figure.draw_without_rendering()
+        shown = sorted((t.get_window_extent().x0, t.get_window_extent().x1) for t in ax.get_xticklabels())
+        assert 4 <= len(shown) < 40 and all(a[1] < b[0] for a, b in zip(shown, shown[1:]))
+        assert len(lines(ax)[0].get_xdata()) == len(values)
 
 
 def test_throughput_of_a_sweep(barrier):
@@ -104,6 +126,9 @@ threads:
     labels = [t.get_text() for t in ax.texts if t.get_text()]
     assert labels == [label for _, label, _ in witness.nodes]
     assert len([t for t in ax.texts if hasattr(t, "arrow_patch")]) == len(witness.edges)
+    colours = [line.get_color() for line in ax.get_legend().get_lines()]
+    assert {"po", "pf", "rb"} <= {t.get_text() for t in ax.get_legend().get_texts()}
+    assert len(set(colours)) == len(colours) >= 3, "told apart"
     assert ls.plot.execution_graph(witness, ax) is ax
 
 
@@ -129,7 +154,8 @@ def test_link_utilisation_adds_up(result):
     bits = 0.0
     for line in lines(ax):
         x, y = line.get_data()
-        bits += y.sum() * (x[1] - x[0]) * unit * 1e-12 * 1e9
+        assert len(x) == 51 and y[-1] == y[-2], "the last bin is as wide as the others"
+        bits += y[:-1].sum() * (x[1] - x[0]) * unit * 1e-12 * 1e9
     assert bits == pytest.approx(64 * words, rel=1e-6)
     share = ls.plot.link_utilisation(result, rate_bps=25e9)
     assert "%" in share.get_ylabel() and max(line.get_ydata().max() for line in lines(share)) < 100
@@ -143,6 +169,42 @@ def test_queue_occupancy_starts_and_ends_empty(result):
         y = line.get_ydata()
         assert y[-1] == 0 and y.min() >= 0 and y.max() >= 1
     assert ls.plot.queue_occupancy(result.trace, ax) is ax
+
+
+def holds_its_lines(ax):
+    bottom, top = ax.get_ylim()
+    assert lines(ax)
+    return all(bottom <= line.get_ydata().min() and line.get_ydata().max() <= top for line in lines(ax))
+
+
+def test_nothing_is_drawn_outside_of_the_axes(result, barrier):
+    rows = [{"n": n, "error": None, "operations_per_second": n * 10} for n in (4, 2)]
+    drawn = [ls.plot.latency_cdf(result), ls.plot.latency_percentiles(result), ls.plot.throughput(rows, "n"),
+             ls.plot.throughput_over_time(result), ls.plot.link_utilisation(result), ls.plot.queue_occupancy(result),
+             ls.plot.link_utilisation(result, rate_bps=25e9)]
+    for ax in drawn:
+        assert holds_its_lines(ax), ax.get_ylabel()
+        assert ax.get_ylim()[0] == 0
+    busier = ls.run({**barrier, "topology": {"kind": "star", "nodes": 12}})
+    for plot in (ls.plot.latency_percentiles, ls.plot.queue_occupancy, ls.plot.link_utilisation):
+        ax = plot(busier, plot(result))
+        assert holds_its_lines(ax) and ax.get_ylim()[0] == 0, "a second run on the same axes"
+
+
+def test_the_last_bucket_has_its_width(result):
+    (line,) = lines(ls.plot.throughput_over_time(result, bucket="1us"))
+    starts, rates = result.throughput_series("1us")
+    x, y = line.get_data()
+    assert len(x) == len(starts) + 1 and x[-1] - x[-2] == pytest.approx(x[1] - x[0])
+    assert y[-1] == y[-2] == pytest.approx(rates[-1] / 1e6)
+
+
+def test_numbers_that_mean_nothing_are_refused(result):
+    for plot, number in ((ls.plot.sequence_chart, {"limit": 0}), (ls.plot.sequence_chart, {"limit": -1}),
+                         (ls.plot.link_utilisation, {"bins": 0}), (ls.plot.throughput_over_time, {"bucket": 0}),
+                         (ls.plot.throughput_over_time, {"bucket": -5})):
+        with pytest.raises(ValueError, match="expected"):
+            plot(result, **number)
 
 
 def test_pyplot_is_left_alone(result):

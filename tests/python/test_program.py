@@ -1,11 +1,14 @@
 """Generator functions as simulated threads."""
 
+import copy
 import os
+import pickle
 import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 import loco_sim as ls
@@ -90,6 +93,65 @@ def test_barrier_and_several_threads():
     r = run({0: [thread, thread], 1: [thread, thread]}, barriers=["barrier"], schedule="random")
     assert r.returned == {0: [2, 2], 1: [2, 2]}
     assert r.verdict.ok
+
+
+def test_samples_have_ends():
+    def node(ctx):
+        for _ in range(3):
+            start = yield ctx.now()
+            yield ctx.compute("1us")
+            middle = yield ctx.now()
+            yield ctx.compute("1us")
+            end = yield ctx.now()
+            ctx.sample("both", start, end)
+            ctx.sample("half", start, middle)  # ended before what was told first
+
+    r = run({0: node, 1: node})
+    for times in (*r.operations.values(), r.latency):
+        assert (times.ends_ps[1:] >= times.ends_ps[:-1]).all() and len(times.ends_ps) == len(times)
+    assert r.latency.samples_ps[0] < r.latency.samples_ps[-1]
+    _, rates = r.throughput_series("1us")
+    assert rates.sum() * 1e-6 == pytest.approx(12)
+
+
+def test_report_of_a_program_with_samples():
+    pytest.importorskip("matplotlib")
+
+    def node(ctx):
+        start = yield ctx.now()
+        yield ctx.compute("1us")
+        ctx.sample("work", start, (yield ctx.now()))
+
+    assert "Throughput over time" in run({0: node}).report()
+
+
+def test_the_scenario_of_a_program_stays_one():
+    """Copies of it are no scenario of the workload that holds its place."""
+    def node(ctx):
+        yield ctx.put("x", 0, 1)
+
+    r = run({1: node}, seed=5)
+    scenario = r.scenario
+    for again in (pickle.loads(pickle.dumps(scenario)), copy.copy(scenario), copy.deepcopy(scenario),
+                  pickle.loads(pickle.dumps(r)).scenario):
+        assert again == scenario and again.workload == "program" and again.config_hash() == scenario.config_hash()
+    other = scenario.override({"topology.nodes": 4}, seed=6)
+    assert (other.workload, other.nodes, other.seed) == ("program", 4, 6)
+    assert pickle.loads(pickle.dumps(r)).to_dict(everything=True)["command"].startswith("a Python program")
+    for use in (ls.run, ls.validate, ls.Scenario, lambda s: ls.run(s, seed=2), lambda s: list(ls.sweep_rows(s, {"seed": [1]}))):
+        with pytest.raises(ValueError, match="surroundings of a Python program"):
+            use(scenario)
+
+
+@pytest.mark.parametrize("arguments, expected", [(("work", 5, 4), "a later end"), (("work", -1, 4), "a later end"),
+                                                 (("work", 0.5, 4), "picoseconds"), ((3, 0, 1), "a name, found 3")])
+def test_samples_that_are_none(arguments, expected):
+    def node(ctx):
+        yield ctx.now()
+        ctx.sample(*arguments)
+
+    with pytest.raises((TypeError, ValueError), match=expected):
+        run({0: node})
 
 
 def test_samples_are_the_results_operations():
@@ -220,11 +282,52 @@ def test_deadlock_is_a_run_error():
     def node(ctx):
         yield ctx.wait_until("x", "==", 1)
 
-    with pytest.raises(ls.RunError, match="deadlock"):
+    with pytest.raises(ls.RunError, match="deadlock") as caught:
         run({0: node})
+    assert caught.value.trace is not None and len(caught.value.trace.calls) > 0
+    assert caught.value.trace.check("rdmawait").ok
+
+
+def test_a_deadlock_names_the_variable():
+    def node(ctx):
+        yield ctx.load("x")
+        yield ctx.wait_until("a", "==", 1, index=3)
+
+    with pytest.raises(ls.RunError, match=r"waits for a change of a\[3\] \(= 0\)"):
+        run({0: node}, arrays={"a": 64})
+
+
+def test_too_many_events_leave_a_trace():
+    def node(ctx):
+        while True:
+            yield ctx.fetch_add("x", 1, 1)
+
+    with pytest.raises(ls.RunError, match="2000 events") as caught:
+        run({0: node}, overrides={"limits.events": 2000})
+    assert len(caught.value.trace) > 0
+    with pytest.raises(ls.RunError, match="2000 events") as caught:
+        run({0: node}, check=[], overrides={"limits.events": 2000, "trace.level": "none"})
+    assert caught.value.trace is None
+
+
+def test_numpy_numbers_are_numbers():
+    def node(ctx):
+        yield ctx.store("b", 3, index=np.int64(7))
+        return (yield ctx.load("b", np.int32(7)))
+
+    assert run({np.int64(0): node}, arrays={"b": np.int64(64)}, variables=np.int64(1), nodes=np.int64(2)).returned == {0: 3}
+
+
+def test_one_barrier_needs_no_list():
+    def node(ctx):
+        yield ctx.barrier("bar")
+
+    assert run({0: node, 1: node}, barriers="bar").verdict.ok
 
 
 def test_wrong_programs():
+    with pytest.raises(ValueError, match="variables: expected 0 or more, found -1"):
+        ls.Program({0: lambda ctx: None}, variables=-1)
     with pytest.raises(ValueError, match="at least one"):
         ls.Program({})
     with pytest.raises(ValueError, match="number of a node"):

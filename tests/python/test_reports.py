@@ -3,6 +3,7 @@
 import html.parser
 import json
 import os
+import pathlib
 import re
 import shutil
 import struct
@@ -80,6 +81,20 @@ def test_violation_is_told_and_drawn(broken):
     assert "not consistent" in text and "The cycle" in text
     step = next(v for v in bad.verdict.violations if v.cycle).cycle[0]
     assert step.call_text.split("(")[0] in Page(text).text
+
+
+def test_libraries_that_hold_are_not_among_those_that_do_not():
+    result = ls.run(pathlib.Path(__file__).parents[2] / "scenarios/faults/barrier_without_fence.yaml")
+    assert [r.consistent for r in result.verdict.results] == [True, True, False]
+    page = Page(ls.report(result)).text
+    assert "consistent: rdmawait, sv (" in page and "not consistent with bal\n" in page
+
+
+def test_counters_of_the_workload_and_times_that_mean_nothing(barrier):
+    timed = {"hardware": "model-weak", "workload": {"kind": "lock", "iterations": 3}}
+    page = Page(ls.report(ls.run(timed))).text
+    assert "lost updates" in page and "times mean nothing" not in page
+    assert "times mean nothing" in Page(ls.report(ls.run({**timed, "schedule": "random"}))).text
 
 
 def test_saved_result(result, tmp_path):

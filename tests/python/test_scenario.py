@@ -7,6 +7,13 @@ import pytest
 import loco_sim as ls
 
 
+@pytest.mark.parametrize("name", ["\U0001f600", "caf\u00e9", "a\u2028b\x85c\x7f", '"\\ud83d\\ude00"', "\u7f51\u7edc \U00020000"])
+def test_any_text_is_a_name(name, barrier):
+    scenario = ls.Scenario({**barrier, "name": name, "description": name})
+    assert scenario.name == scenario.description == name
+    assert ls.Scenario.from_yaml(scenario.dump()) == scenario
+
+
 def test_attributes(barrier):
     s = ls.Scenario(barrier, seed=5)
     assert (s.name, s.seed, s.nodes, s.workload) == ("barrier", 5, 3, "barrier")

@@ -87,6 +87,9 @@ def test_plots(result):
     assert "s0-h0" in labels and len(labels) <= 8
     ax = ls.plot.link_utilisation(result.series, links=["s0-h0"])
     assert max(ax.get_lines()[0].get_ydata()) == pytest.approx(100)
+    assert len(ax.get_lines()[0].get_xdata()) == len(result.series.times_ps), "the last interval has its width"
+    for ax in (ax, ls.plot.queue_occupancy(result), ls.plot.throughput_over_time(result)):
+        assert ax.get_ylim()[0] == 0 and ax.get_ylim()[1] >= max(line.get_ydata().max() for line in ax.get_lines())
     assert [line.get_label() for line in ls.plot.link_utilisation(result, links="s0-h0").get_lines()] == ["s0-h0"]
     assert ls.plot.queue_occupancy(result, links=["s0-h0"]).get_ylabel() == "waiting for the port (kB)"
     with pytest.raises(KeyError, match="s0-h0"):

@@ -9,6 +9,7 @@ import sys
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 import loco_sim as ls
@@ -59,6 +60,44 @@ def test_random_samples_follow_their_seed():
     assert all(2 <= p["topology.nodes"] <= 64 for p in a) and {p["workload.fence"] for p in a} == {"all_nodes", "none"}
     only = ls.sweep_points({"topology.nodes": parameters["topology.nodes"]}, samples=50)
     assert [p["topology.nodes"] for p in only] == [p["topology.nodes"] for p in a], "a stream for each parameter"
+
+
+def drawn(uniform, count):
+    """How often each value comes, as a share."""
+    values = [p["n"] for p in ls.sweep_points({"n": uniform}, samples=count)]
+    return {v: values.count(v) / count for v in sorted(set(values))}
+
+
+def test_whole_numbers_are_equally_likely():
+    # 5,000 draws: a share is off by 0.03 once in 10^5 tries
+    assert drawn(ls.Uniform(1, 3), 5000) == pytest.approx({1: 1 / 3, 2: 1 / 3, 3: 1 / 3}, abs=0.03)
+    assert drawn(ls.Uniform("0", "1"), 5000) == pytest.approx({0: 0.5, 1: 0.5}, abs=0.03)
+    # octaves: 1; 2 and 3; 4 to 7
+    shares = drawn(ls.Uniform(1, 7, log=True), 5000)
+    assert (shares[1], shares[2] + shares[3], sum(shares[n] for n in (4, 5, 6, 7))) == pytest.approx((1 / 3,) * 3, abs=0.03)
+    assert drawn(ls.Uniform(2**62, 2**62), 3) == {2**62: 1}
+
+
+def test_without_numpy_nothing_is_run(quick, tmp_path, monkeypatch, capsys):
+    from loco_sim.__main__ import main
+
+    path = tmp_path / "s.yaml"
+    path.write_text(ls.Scenario(quick).dump() + "sweep: {topology.nodes: [2, 3]}\n")
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    with pytest.raises(ls.MissingPackageError, match="a sweep needs numpy, which is not installed: pip install numpy"):
+        ls.sweep_rows(quick, GRID, out=tmp_path / "rows.csv")
+    assert not (tmp_path / "rows.csv").exists()
+    for command in (["sweep", str(path)], ["report", str(path), "-o", str(tmp_path / "r.html")]):
+        assert main(command) == 2
+        printed = capsys.readouterr()
+        assert printed.out == "" and printed.err.count("pip install numpy") == 1
+
+
+def test_numpy_numbers_are_numbers():
+    assert list(ls.Range(np.int64(2), np.int64(8), np.int32(3))) == [2, 5, 8]
+    assert set(drawn(ls.Uniform(np.int64(1), np.int64(2)), 50)) == {1, 2}
+    assert [p["seed"] for p in ls.sweep_points({"n": [2]}, seeds=np.int64(2))] == [1, 2]
+    assert len(ls.sweep_points({"n": ls.Uniform(1, 9)}, samples=np.int64(2))) == 2
 
 
 def test_seeds_are_one_more_axis():
@@ -127,13 +166,18 @@ def test_ranges_and_random_samples_of_the_scenario_itself(quick):
 
 
 def test_jobs_do_not_show_in_the_results(quick, tmp_path):
-    for ending in ("csv", "jsonl"):
+    for ending in ("jsonl", "csv"):
         files = [tmp_path / f"{jobs}.{ending}" for jobs in (1, 2, 5)]
         for jobs, path in zip((1, 2, 5), files):
             rows(quick, GRID, seeds=3, jobs=jobs, out=path)
         assert files[0].read_bytes() == files[1].read_bytes() == files[2].read_bytes()
-    with pytest.raises(ValueError, match="jobs"):
-        rows(quick, GRID, jobs=0)
+    before = files[0].read_bytes()
+    for wrong, message in (({"jobs": 0}, "jobs: expected 1 or more, found 0"),
+                           ({"jobs": 1.5}, "jobs: expected a whole number, found 1.5"),
+                           ({"jobs": "2"}, "jobs: expected a whole number"), ({"executor": 3}, "executor: expected a concurrent")):
+        with pytest.raises((TypeError, ValueError), match=message):
+            ls.sweep_rows(quick, GRID, seeds=3, out=files[0], resume=False, **wrong)
+    assert files[0].read_bytes() == before, "a mistake costs no rows"
 
 
 def test_pandas_table(quick):

@@ -89,6 +89,18 @@ def test_check_names_what_it_checked(trace):
     assert verdict.dot.startswith("digraph")
 
 
+def test_models_may_be_a_list(trace):
+    expected = trace.check("sv", "bal").to_dict()
+    assert trace.check(["sv", "bal"]).to_dict() == ls.check(trace, ("sv", "bal")).to_dict() == expected
+    for wrong in (3, [3], None):
+        with pytest.raises(TypeError, match="models: expected names such as \"sv\", found"):
+            trace.check(wrong)
+    with pytest.raises(ValueError, match="max_violations: expected 0 or more, found -1"):
+        ls.check(trace, max_violations=-1)
+    with pytest.raises(ValueError, match="limit: expected 0 or more, found -1"):
+        trace.to_dot(-1)
+
+
 def test_a_changed_value_is_noticed(trace):
     """A read that returns what nobody wrote is no execution of any model."""
     events = trace.subevents.copy()
@@ -136,6 +148,46 @@ def test_malformed_trace_is_a_verdict_not_a_crash():
     events["call"] = 99
     verdict = ls.Trace.from_arrays(threads=[(0, "t")], calls=np.zeros(1, ls.call_dtype()), subevents=events).check()
     assert not verdict.ok and verdict.violations[0].rule == "structure"
+
+
+@pytest.mark.parametrize("field, wrong, text", [("call", 10**4, "call: expected 1 to"), ("call", 0, "call: expected 1 to"),
+                                                ("node", 99, "node: expected a number below 3, found 99"),
+                                                ("peer", 2**16 - 1, "peer: expected a number below 3")])
+def test_subevents_that_lead_nowhere(trace, field, wrong, text):
+    events = trace.subevents.copy()
+    events[field][10] = wrong
+    shows_nothing(trace.replace(subevents=events), f"subevent 11: {text}")
+
+
+@pytest.mark.parametrize("field", ["thread", "object", "node_set", "parent"])
+def test_calls_that_lead_nowhere(trace, field):
+    calls = trace.calls.copy()
+    calls[field][10] = 2**31 - 1
+    shows_nothing(trace.replace(calls=calls), f"call 11: {field}: expected a number below")
+
+
+def shows_nothing(trace, error):
+    """What follows the indices refuses the trace; the checkers judge it."""
+    pytest.importorskip("pandas")
+    pytest.importorskip("matplotlib")
+    for show in (trace.to_perfetto, trace.to_dot, trace.to_pandas, lambda: trace.to_pandas("calls"),
+                 lambda: ls.plot.sequence_chart(trace), lambda: ls.plot.link_utilisation(trace)):
+        with pytest.raises(ValueError, match=error):
+            show()
+    assert trace.check().violations[0].rule == "structure"
+
+
+def test_arrays_of_another_shape_are_refused(trace):
+    with pytest.raises(TypeError, match=r"subevents: expected an array with the fields of loco_sim.subevent_dtype\(\), found int64"):
+        trace.replace(subevents=[1, 2, 3])
+    with pytest.raises(TypeError, match="calls: expected"):
+        trace.replace(calls=trace.subevents)
+    with pytest.raises(ValueError, match="subevents: expected an array of one dimension, found one of 2"):
+        trace.replace(subevents=np.array([trace.subevents, trace.subevents]))
+    swapped = np.zeros(len(trace), [(name, trace.subevents.dtype[name]) for name in reversed(trace.subevents.dtype.names)])
+    for name in swapped.dtype.names:
+        swapped[name] = trace.subevents[name]
+    assert trace.replace(subevents=swapped).encode() == trace.replace().encode(), "fields go by name"
 
 
 def test_empty_trace():

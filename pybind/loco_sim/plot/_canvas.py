@@ -23,6 +23,12 @@ def axes_for(ax: Axes | None, purpose: str, **size: Any) -> Axes:
     return figure.add_subplot()
 
 
+def from_zero(ax: Axes) -> None:
+    """The vertical axis begins at 0 and holds all that is drawn: called after drawing, since limits that are set stay. What
+    is drawn on the same axes later moves the upper one again."""
+    ax.set_ylim(bottom=0, auto=True)
+
+
 def unit_for(ps: float) -> tuple[float, str]:
     for unit, name in ((1e12, "s"), (1e9, "ms"), (1e6, "us"), (1e3, "ns")):
         if ps >= unit:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ..litmus_tests import Explanation
 from ..result import Result
 from ..trace import Trace
+from ..units import at_least
 from ..verdict import Verdict, Violation
 from ._canvas import COLOURS, axes_for, unit_for
 from ._transfers import transfers_of
@@ -14,7 +15,10 @@ from ._transfers import transfers_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_RELATIONS = {"rf": "#009e73", "rb": "#d55e00", "mo": "#0072b2", "nfo": "#e69f00", "ppo": "#555555", "so": "#cc79a7"}
+_RELATIONS = {"rf": "#009e73", "rb": "#d55e00", "mo": "#0072b2", "nfo": "#e69f00", "ppo": "#555555", "so": "#cc79a7",
+              "po": "#b0b0b0", "ippo": "#000000", "iso": "#56b4e9", "pf": "#8e44ec", "pfg": "#8e44ec", "pfp": "#8e44ec",
+              "fb": "#8b5a2b", "hb": "#1b3a93"}
+_OTHER_RELATION = "#c2185b"
 
 
 def sequence_chart(trace: Trace | Result, ax: Axes | None = None, *, start_ps: int = 0, limit: int = 60) -> Axes:
@@ -25,6 +29,7 @@ def sequence_chart(trace: Trace | Result, ax: Axes | None = None, *, start_ps: i
         start_ps: leave out what began earlier.
         limit: draw at most that many operations.
     """
+    limit = at_least("limit", limit, 1)
     trace = trace.trace if isinstance(trace, Result) else trace
     transfers = sorted((t for t in transfers_of(trace) if t.start >= start_ps), key=lambda t: t.start)[:limit]
     ax = axes_for(ax, "sequence_chart", figsize=(1.6 + 1.5 * trace.nodes, 2 + 0.12 * len(transfers)))
@@ -69,6 +74,11 @@ def _graph_of(subject: Explanation | Verdict | Violation) -> tuple[str, list[tup
             [(i, (i + 1) % len(steps), s.rule, True) for i, s in enumerate(steps)])
 
 
+def _colour_of(relation: str) -> str:
+    """By the last word, without its index: "bal so" is drawn as so, "rb_i" as rb."""
+    return _RELATIONS.get(relation.split()[-1].split("_")[0], _OTHER_RELATION)
+
+
 def execution_graph(subject: Explanation | Verdict | Violation, ax: Axes | None = None) -> Axes:
     """An execution as a graph: a column for each thread, program order downwards, relations as coloured arrows.
 
@@ -86,7 +96,7 @@ def execution_graph(subject: Explanation | Verdict | Violation, ax: Axes | None 
     seen: set[str] = set()
     pairs: dict[tuple[int, int], int] = {}
     for a, b, relation, bold in edges:
-        colour = _RELATIONS.get(relation.split()[0].split("_")[0], "#7a5195")
+        colour = _colour_of(relation)
         repeated = pairs.get((a, b), 0)
         pairs[a, b] = repeated + 1
         same_column = places[a][0] == places[b][0]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Sequence
 from ..measured import Series
 from ..result import Result
 from ..trace import Trace
-from ._canvas import COLOURS, axes_for, unit_for
+from ..units import at_least, duration_ps
+from ._canvas import COLOURS, axes_for, from_zero, unit_for
 from ._transfers import transfers_of
 
 if TYPE_CHECKING:
@@ -54,18 +55,27 @@ def _refuse_links(links: str | Sequence[str] | None) -> None:
         raise ValueError("links: expected a Series, or a Result with one (series: {interval: 1us}), to choose from, found a trace")
 
 
-def _lines(series: Series, ax: Axes, links: str | Sequence[str] | None, times: np.ndarray[Any, Any], values: np.ndarray[Any, Any],
+def _stairs(ax: Axes, times: np.ndarray[Any, Any], values: np.ndarray[Any, Any], **style: Any) -> None:
+    """A line that has each value from its time on. With one time more than values, the last of them holds until then."""
+    import numpy
+
+    ax.step(times, numpy.append(values, values[-1:])[:len(times)], where="post", **style)
+
+
+def _lines(series: Series, ax: Axes, links: str | Sequence[str] | None, values: np.ndarray[Any, Any],
            weight: np.ndarray[Any, Any]) -> None:
-    """A line for each chosen link: `values` has a row for each of `times` (picoseconds) and a column for each link."""
+    """A line for each chosen link: `values` has a row for each look, or for each interval between two, and a column for
+    each link."""
     unit = _over_time(ax, max(1, float(series.times_ps[-1])) if len(series.times_ps) else 1)
+    times = series.times_ps if len(values) else series.times_ps[:0]
     for i in _chosen(series, links, weight):
-        ax.step(times / unit, values[:, i], where="post", label=series.links[i])
+        _stairs(ax, times / unit, values[:, i], label=series.links[i])
     if ax.get_lines():
         ax.legend()
 
 
 def _node_line(ax: Axes, node: int, x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> None:
-    ax.step(x, y, where="post", label=f"node {node}", color=COLOURS[node % len(COLOURS)])
+    _stairs(ax, x, y, label=f"node {node}", color=COLOURS[node % len(COLOURS)])
 
 
 def _legend_of_nodes(ax: Axes, trace: Trace) -> None:
@@ -76,7 +86,6 @@ def _legend_of_nodes(ax: Axes, trace: Trace) -> None:
 def _over_time(ax: Axes, end_ps: float) -> float:
     unit, unit_name = unit_for(end_ps)
     ax.set_xlabel(f"simulated time ({unit_name})")
-    ax.set_ylim(bottom=0)
     ax.grid(True, alpha=0.3)
     return unit
 
@@ -87,12 +96,16 @@ def throughput_over_time(result: Result, ax: Axes | None = None, *, bucket: int 
     Args:
         bucket: its length, in picoseconds or as text such as "10us"; by default a hundredth of the run.
     """
+    import numpy
+
+    length = duration_ps(max(1, result.simulated_ps // 100) if bucket is None else bucket)
     ax = axes_for(ax, "throughput_over_time")
-    bucket = bucket or max(1, result.simulated_ps // 100)
     unit = _over_time(ax, result.simulated_ps)
     for i, name in enumerate(result.operations):
-        starts, rates = result.throughput_series(bucket, name)
-        ax.step(starts / unit, rates / 1e6, where="post", label=name, color=COLOURS[i % len(COLOURS)])
+        _, rates = result.throughput_series(length, name)
+        edges = numpy.arange(len(rates) + 1 if len(rates) else 0) * length
+        _stairs(ax, edges / unit, rates / 1e6, label=name, color=COLOURS[i % len(COLOURS)])
+    from_zero(ax)
     ax.set_ylabel("million operations/s")
     if result.operations:
         ax.legend()
@@ -110,15 +123,17 @@ def link_utilisation(subject: Trace | Result | Series, ax: Axes | None = None, *
     words of a remote operation count as sent, evenly, between the read at one end and the arrival at the other.
     Headers, ACKs and requests are not in it, so this is a lower bound of the load of the link.
     """
+    bins = at_least("bins", bins, 1)
     ax = axes_for(ax, "link_utilisation")
     if (series := _series_of(subject)) is not None:
         shares = series.utilisation
-        _lines(series, ax, links, series.times_ps[:-1], 100 * shares, shares.sum(axis=0))
+        _lines(series, ax, links, 100 * shares, shares.sum(axis=0))
         ax.set_ylabel("link busy (%)")
     else:
         _refuse_links(links)
         _payload_sent(_trace_of(subject), ax, rate_bps, bins)
         ax.set_ylabel("payload sent (% of the link)" if rate_bps else "payload sent (Gb/s)")
+    from_zero(ax)
     return ax
 
 
@@ -136,7 +151,7 @@ def _payload_sent(trace: Trace, ax: Axes, rate_bps: float | None, bins: int) -> 
             continue
         bits = _binned(numpy.array([t.start for t in mine]), numpy.array([t.arrive for t in mine]),
                        numpy.array([64.0 * t.words for t in mine]), edges)
-        _node_line(ax, node, edges[:-1] / unit, bits * scale)
+        _node_line(ax, node, edges / unit, bits * scale)
     _legend_of_nodes(ax, trace)
 
 
@@ -155,12 +170,13 @@ def queue_occupancy(subject: Trace | Result | Series, ax: Axes | None = None, *,
     ax = axes_for(ax, "queue_occupancy")
     if (series := _series_of(subject)) is not None:
         queued = series.queued_bytes / 1e3
-        _lines(series, ax, links, series.times_ps, queued, queued.max(axis=0) if len(queued) else numpy.zeros(0))
+        _lines(series, ax, links, queued, queued.max(axis=0) if len(queued) else numpy.zeros(0))
         ax.set_ylabel("waiting for the port (kB)")
     else:
         _refuse_links(links)
         _under_way(_trace_of(subject), ax)
         ax.set_ylabel("remote operations under way")
+    from_zero(ax)
     return ax
 
 

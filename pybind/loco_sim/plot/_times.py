@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence, Union
 
 from ..measured import Latency
 from ..result import Result
-from ._canvas import COLOURS, axes_for, unit_for
+from ._canvas import COLOURS, axes_for, from_zero, unit_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,12 +31,16 @@ def latency_cdf(times: Times, ax: Axes | None = None, *, log: bool | None = None
         times: a Result (one line a kind of operation), a Latency, or several of either by name.
         log: logarithmic time axis; by default when the times differ by more than a factor of ten.
     """
+    import numpy
+
     ax = axes_for(ax, "latency_cdf")
     named = {name: t for name, t in _named(times).items() if len(t)}
     unit, unit_name = unit_for(max((t.median for t in named.values()), default=1))
     for i, (name, t) in enumerate(named.items()):
         values, share = t.cdf()
-        ax.step(values / unit, share, where="post", label=name or None, color=COLOURS[i % len(COLOURS)])
+        # from the axis up: one sample is a line, too
+        ax.step(numpy.append(values[:1], values) / unit, numpy.append(0, share), where="post", label=name or None,
+                color=COLOURS[i % len(COLOURS)])
     if log is None:
         log = any(t.max > 10 * max(t.min, 1) for t in named.values())
     if log and all(t.min > 0 for t in named.values()):
@@ -61,7 +66,7 @@ def latency_percentiles(times: Times, ax: Axes | None = None, *,
                 color=COLOURS[i % len(COLOURS)])
     ax.set_xticks(list(places), [f"p{q:g}" if q < 100 else "max" for q in percentiles])
     ax.set_ylabel(f"latency ({unit_name})")
-    ax.set_ylim(bottom=0)
+    from_zero(ax)
     ax.grid(True, alpha=0.3)
     if any(named):
         ax.legend()
@@ -74,23 +79,24 @@ def throughput(rows: pd.DataFrame | Iterable[Mapping[str, Any]], x: str, *, y: s
     range as a band.
 
     Args:
-        rows: what `sweep` returned, or rows of `sweep_rows`.
+        rows: what `sweep` returned, rows of `sweep_rows`, or those of its file as `csv.DictReader` gives them.
         x: the swept parameter, e.g. "topology.nodes". Quantities with units ("50ns") are placed to scale.
         y: any column of numbers, e.g. "latency_p99_ps".
         group: another swept parameter: a line for each of its values.
     """
     ax = axes_for(ax, "throughput")
     table = list(rows.to_dict("records")) if hasattr(rows, "to_dict") else list(rows)
-    table = [row for row in table if not isinstance(row.get("error"), str)]
-    if table and x not in table[0]:
-        raise KeyError(f"{x}: expected one of {', '.join(table[0])}")
+    table = [row for row in table if not isinstance(row.get("error"), str) or row["error"] == ""]
+    for column in (x, y, group):
+        if table and column is not None and column not in table[0]:
+            raise KeyError(f"{column}: expected one of {', '.join(table[0])}")
     groups: dict[Any, dict[Any, list[float]]] = {}
     unit, y_name = 1.0, y.replace("_", " ")
     if y.endswith("_ps"):
-        unit, unit_name = unit_for(_median([row[y] for row in table]) if table else 1)
+        unit, unit_name = unit_for(_median([float(row[y]) for row in table]) if table else 1)
         y_name = f"{y_name[:-3]} ({unit_name})"
     for row in table:
-        groups.setdefault(row[group] if group else "", {}).setdefault(row[x], []).append(row[y] / unit)
+        groups.setdefault(row[group] if group else "", {}).setdefault(row[x], []).append(float(row[y]) / unit)
     labels = {value: _place(value) for of_group in groups.values() for value in of_group}
     numbers = all(place is not None for place in labels.values())
     places: dict[Any, float] = {v: float(p) if numbers and p is not None else i
@@ -107,15 +113,28 @@ def throughput(rows: pd.DataFrame | Iterable[Mapping[str, Any]], x: str, *, y: s
     spread = sorted(places.values())
     if len(spread) > 2 and spread[0] > 0 and spread[-1] / spread[0] >= 20:
         ax.set_xscale("log")
-    ax.set_xticks(list(places.values()), [str(v) for v in places])
+    ticks = _with_room(places, log=ax.get_xscale() == "log")
+    ax.set_xticks([places[v] for v in ticks], [str(v) for v in ticks])
     ax.minorticks_off()
     ax.set_xlabel(x)
     ax.set_ylabel(y_name)
-    ax.set_ylim(bottom=0)
+    from_zero(ax)
     ax.grid(True, alpha=0.3)
     if group:
         ax.legend()
     return ax
+
+
+def _with_room(places: Mapping[Any, float], *, log: bool) -> list[Any]:
+    """The values whose names fit side by side under an axis of the usual width."""
+    characters = 45
+    at = {v: math.log(p) if log else p for v, p in sorted(places.items(), key=lambda item: item[1])}
+    span = max(at.values(), default=0) - min(at.values(), default=0) or 1
+    shown: list[Any] = []
+    for value in at:
+        if not shown or (at[value] - at[shown[-1]]) / span * characters > (len(str(value)) + len(str(shown[-1]))) / 2 + 1:
+            shown.append(value)
+    return shown
 
 
 def _place(value: Any) -> float | None:

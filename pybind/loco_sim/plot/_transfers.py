@@ -23,6 +23,7 @@ def transfers_of(trace: Trace) -> list[Transfer]:
     """Puts: read at home (aNLR), written remotely (aNRW). Gets: read remotely (aNRR), written at home (aNLW)."""
     import numpy
 
+    trace._core.require_places()
     events, calls = trace.subevents, trace.calls
     nodes = [t.node for t in trace.threads]
     remote = numpy.flatnonzero((events["stamp"] >= 5) & (events["stamp"] <= 8))

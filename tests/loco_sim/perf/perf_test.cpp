@@ -321,6 +321,10 @@ TEST_CASE("options that do not fit are refused, and those that would do nothing"
     refused({.test = test, .device_memory = true});
   for (const Test test : {Test::read_lat, Test::write_bw, Test::dma_read_lat}) refused({.test = test, .copy = true});
   for (const Test test : {Test::read_lat, Test::dma_write_bw}) refused({.test = test, .depth = 4, .post_list = 2});
+  for (const Test test : {Test::write_lat, Test::send_lat, Test::read_lat, Test::atomic_lat, Test::dma_read_lat})
+    refused({.test = test, .size = 8, .depth = 7});
+  for (const Test test : {Test::read_lat, Test::atomic_bw, Test::dma_write_bw})
+    refused({.test = test, .size = 8, .inline_max = 0});
   refused({.test = Test::dma_read_bw, .queue_pairs = 2});
   refused({.test = Test::write_lat, .size = 0});
   refused({.test = Test::write_lat, .queue_pairs = 2});

@@ -1,5 +1,6 @@
 // The flow model through whole NICs: times against the packet model and against sums, background traffic, platform
 // files, what comes back from the process of a run, what is refused.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <unistd.h>
@@ -85,6 +86,16 @@ TEST_CASE("a lone message takes on flows what it takes as packets, within 2 perc
   const double large = flow_time(fabric_text("flow", "{kind: star, nodes: 2}", "pattern: incast, size: 1MiB"));
   CHECK(large > kMessageTime);
   CHECK(large < kMessageTime + kOverheads);
+}
+
+TEST_CASE("a run on flows tells when each operation ended, as one on packets does") {
+  if (no_flow_model()) return;
+  const RunResult result = run_flow_text(fabric_text("flow", "{kind: star, nodes: 3}", "pattern: incast, size: 64"));
+  REQUIRE(result.operations.size() == 1);
+  const OperationTimes& messages = result.operations.front();
+  REQUIRE(messages.ends_ps.size() == messages.samples_ps.size());
+  CHECK(std::is_sorted(messages.ends_ps.begin(), messages.ends_ps.end()));
+  CHECK(messages.ends_ps.back() <= result.simulated_ps);
 }
 
 TEST_CASE(
