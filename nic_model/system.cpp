@@ -30,6 +30,8 @@ fabric::Config fabric_config(const SystemConfig& c) {
   network.delivery_latency = p.nic_receive;
   network.flow.mtu = p.link_mtu;
   network.flow.overhead = p.link_overhead;
+  network.flow.packet_gap = p.nic_packet_gap;
+  network.flow.reth_in_all = p.nic_placement != Placement::in_order;
   network.packet_max = p.link_mtu + p.link_overhead + sim::Bytes{fabric::kAtomicEthBytes};
   return network;
 }
