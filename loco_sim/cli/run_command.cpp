@@ -7,6 +7,7 @@
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
 #include "loco_sim/run/run.hpp"
+#include "loco_sim/scenario/input_error.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 #include "model/trace_io.hpp"
 
@@ -14,12 +15,28 @@ namespace loco::cli {
 
 namespace {
 
+/// As a YAML text.
+std::string quoted_path(const std::string& path) {
+  try {
+    return nlohmann::json(path).dump();
+  } catch (const nlohmann::json::exception&) {
+    throw UsageError(
+        fmt::format("--trace {}: expected a file name in UTF-8, found other bytes", scenario::printable(path)));
+  }
+}
+
 scenario::Scenario load(const RunArguments& arguments) {
   std::vector<scenario::Override> overrides;
   for (const std::string& set : arguments.set) overrides.push_back(scenario::parse_set(set));
-  if (arguments.seed) overrides.push_back({"seed", fmt::format("{}", *arguments.seed)});
-  if (arguments.check) overrides.push_back({"check", fmt::format("[{}]", *arguments.check)});
-  if (!arguments.trace.empty()) overrides.push_back({"trace.path", nlohmann::json(arguments.trace).dump()});
+  if (arguments.seed) {
+    overrides.push_back({"seed", fmt::format("{}", *arguments.seed), fmt::format("--seed {}", *arguments.seed)});
+  }
+  if (arguments.check) {
+    overrides.push_back({"check", fmt::format("[{}]", *arguments.check), fmt::format("--check {}", *arguments.check)});
+  }
+  if (!arguments.trace.empty()) {
+    overrides.push_back({"trace.path", quoted_path(arguments.trace), fmt::format("--trace {}", arguments.trace)});
+  }
   return scenario::load_scenario(arguments.scenario, overrides);
 }
 
