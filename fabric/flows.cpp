@@ -7,13 +7,15 @@
 namespace loco::fabric {
 
 namespace {
-/// Extension headers, which the first packet has, are left out of a message of several.
+/// Extension headers that the first packet alone has are left out of a message of several.
 Burst burst_of(const Packet& packet, const FlowOptions& flow) {
   const std::uint64_t mtu = flow.mtu.count;
   if (packet.length <= mtu) return {.packets = 1, .full = packet.wire, .last = packet.wire};
+  const std::uint64_t headers = (packet.opcode == Opcode::write ? flow.write_overhead() : flow.overhead).count;
   return {.packets = (packet.length + mtu - 1) / mtu,
-          .full = static_cast<std::uint32_t>(mtu + flow.overhead.count),
-          .last = static_cast<std::uint32_t>((packet.length - 1) % mtu + 1 + flow.overhead.count)};
+          .full = static_cast<std::uint32_t>(mtu + headers),
+          .last = static_cast<std::uint32_t>((packet.length - 1) % mtu + 1 + headers),
+          .gap = flow.packet_gap};
 }
 }  // namespace
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/packet.hpp"
 #include "fabric/topology/routes.hpp"
 #include "sim/time.hpp"
 
@@ -81,10 +82,14 @@ struct CrossFlow {
 /// The flow model (flow/flow_network.hpp): messages instead of packets.
 struct FlowOptions {
   bool enabled = false;
-  sim::Bytes mtu{4'096};   ///< payload of the packets that a message would be
-  sim::Bytes overhead{};   ///< headers and framing of each
-  std::string platform{};  ///< a SimGrid platform file; empty: the configuration's shape
+  sim::Bytes mtu{4'096};       ///< payload of the packets that a message would be
+  sim::Bytes overhead{};       ///< headers and framing of each
+  bool reth_in_all = false;    ///< each packet of a WRITE has a RETH, not only the first
+  sim::Duration packet_gap{};  ///< least distance between packets that a NIC sends
+  std::string platform{};      ///< a SimGrid platform file; empty: the configuration's shape
   std::vector<CrossFlow> cross_traffic{};
+  /// Headers and framing of each packet of a WRITE.
+  [[nodiscard]] sim::Bytes write_overhead() const { return reth_in_all ? overhead + sim::Bytes{kRethBytes} : overhead; }
   bool operator==(const FlowOptions&) const = default;
 };
 

@@ -18,9 +18,9 @@ std::int64_t to_next_port(const LinkInfo& link, const LinkInfo& next, sim::Durat
 }  // namespace
 
 sim::Duration burst_time(std::span<const LinkInfo> route, sim::Duration switch_latency, const Burst& burst) {
-  std::int64_t first = 0;  // when the first packet begins on the link
-  std::int64_t pace = 0;   // between two packets on it
-  std::int64_t last = 0;   // when the last packet begins
+  std::int64_t first = 0;                                                   // when the first packet begins on the link
+  std::int64_t pace = burst.gap.ps;                                         // between two packets on it
+  std::int64_t last = static_cast<std::int64_t>(burst.packets - 1) * pace;  // when the last packet begins
   for (std::size_t i = 0; i < route.size(); ++i) {
     const std::int64_t time = route[i].time(burst.full);
     pace = std::max(pace, time);

@@ -17,16 +17,18 @@
 
 namespace loco::fabric {
 
-/// The packets of a message, in bytes on the wire: all of them `full`, but the last.
+/// The packets of a message, in bytes on the wire: all of them `full`, but the last. They come to the first port `gap`
+/// apart; zero: all at once.
 struct Burst {
   std::uint64_t packets = 1;
   std::uint32_t full = 0;
   std::uint32_t last = 0;
+  sim::Duration gap{};
   [[nodiscard]] std::uint64_t bytes() const { return (packets - 1) * full + last; }
   bool operator==(const Burst&) const = default;
 };
 
-/// From when all of it waits at the first port until the last packet is handed over. `route`: one link or more.
+/// From when the first packet is at the first port until the last packet is handed over. `route`: one link or more.
 [[nodiscard]] sim::Duration burst_time(std::span<const LinkInfo> route, sim::Duration switch_latency,
                                        const Burst& burst);
 

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "model/trace_codec.hpp"
+#include "model/whole_file.hpp"
 
 namespace loco::model {
 
@@ -24,13 +25,10 @@ namespace {
 }  // namespace
 
 void write_trace_file(const std::string& path, const Trace& trace) {
-  errno = 0;
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  if (!out) throw_errno(path);
-  encode_trace(trace,
-               [&out](std::string_view part) { out.write(part.data(), static_cast<std::streamsize>(part.size())); });
-  out.flush();
-  if (!out) throw_errno(path);
+  write_whole_file(path, [&trace](std::ostream& out) {
+    encode_trace(trace,
+                 [&out](std::string_view part) { out.write(part.data(), static_cast<std::streamsize>(part.size())); });
+  });
 }
 
 Trace read_trace_file(const std::string& path) {

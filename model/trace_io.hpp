@@ -41,6 +41,7 @@ void encode_trace(const Trace& trace, const TraceSink& sink);
 [[nodiscard]] Trace decode_trace(std::string_view bytes, const DecodeOptions& options = {});
 
 /// Throws std::system_error when the file cannot be opened, read or written; TraceError when it is damaged.
+/// What cannot be written whole is not there, and what was there before is (whole_file.hpp).
 void write_trace_file(const std::string& path, const Trace& trace);
 [[nodiscard]] Trace read_trace_file(const std::string& path);
 

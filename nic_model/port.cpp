@@ -23,6 +23,16 @@ std::uint32_t packets_in(const State& s, const fabric::Packet& packet) {
   return static_cast<std::uint32_t>((packet.length + flow.mtu.count - 1) / flow.mtu.count);
 }
 
+/// Bytes on the wire. What may be placed before what precedes it must say where: out of order, every packet of a WRITE
+/// has a RETH.
+std::uint32_t wire_bytes(const State& s, const HardwareProfile& p, const fabric::Packet& packet) {
+  const std::uint32_t packets = packets_in(s, packet);
+  const bool says_where = p.nic_placement != Placement::in_order && packet.opcode == fabric::Opcode::write;
+  return packets * static_cast<std::uint32_t>(p.link_overhead.count) + packet.length +
+         (says_where ? (packets - 1) * fabric::kRethBytes : 0) +
+         fabric::extension_header_bytes(packet.opcode, packet.first || says_where, packet.last, packet.immediate);
+}
+
 /// What must be in the NIC's packet buffer before anything leaves.
 std::uint32_t first_part(const State& s, const fabric::Packet& packet) {
   const fabric::FlowOptions& flow = s.fabric.config().flow;
@@ -34,8 +44,8 @@ std::uint32_t first_part(const State& s, const fabric::Packet& packet) {
 void announce_message(Engine& engine, fabric::Packet packet) {
   State& s = engine.state;
   const HardwareProfile& p = engine.profile();
-  packet.wire = packets_in(s, packet) * static_cast<std::uint32_t>(p.link_overhead.count) + packet.length +
-                fabric::extension_header_bytes(packet.opcode, true, true, packet.immediate);
+  packet.first = packet.last = true;
+  packet.wire = wire_bytes(s, p, packet);
   const sim::SimTime pipeline = std::max(s.hosts[packet.source].transmit_free, s.now);
   const sim::Duration buffered = engine.buffer_time(first_part(s, packet));
   s.fabric.announce(s.now, (pipeline - s.now) + p.nic_transmit + buffered, packet);
@@ -63,11 +73,7 @@ std::uint32_t crossed_ahead(const Engine& engine, const fabric::Packet& packet) 
 sim::SimTime send_packet(Engine& engine, fabric::Packet packet) {
   State& s = engine.state;
   const HardwareProfile& p = engine.profile();
-  // What may be placed before what precedes it must say where: out of order, every packet of a WRITE has a RETH.
-  const bool says_where = p.nic_placement != Placement::in_order && packet.opcode == fabric::Opcode::write;
-  packet.wire =
-      packets_in(s, packet) * static_cast<std::uint32_t>(p.link_overhead.count) + packet.length +
-      fabric::extension_header_bytes(packet.opcode, packet.first || says_where, packet.last, packet.immediate);
+  packet.wire = wire_bytes(s, p, packet);
   ++s.counters.packets_sent;
   s.counters.wire_bytes_sent += packet.wire;
   engine.hold(packet.buffer);

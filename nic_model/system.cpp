@@ -30,6 +30,8 @@ fabric::Config fabric_config(const SystemConfig& c) {
   network.delivery_latency = p.nic_receive;
   network.flow.mtu = p.link_mtu;
   network.flow.overhead = p.link_overhead;
+  network.flow.packet_gap = p.nic_packet_gap;
+  network.flow.reth_in_all = p.nic_placement != Placement::in_order;
   network.packet_max = p.link_mtu + p.link_overhead + sim::Bytes{fabric::kAtomicEthBytes};
   return network;
 }
@@ -317,6 +319,13 @@ std::uint32_t System::recv_queue_room(QpId qp) const {
   return queue.depth - static_cast<std::uint32_t>(queue.entries.size());
 }
 std::size_t System::cq_size(CqId cq) const { return state_->cqs.at(cq).cqes.size(); }
+std::vector<Cqe> System::failed_cqes(CqId cq) const {
+  const sim::Ring<Cqe>& cqes = state_->cqs.at(cq).cqes;
+  std::vector<Cqe> failed;
+  for (std::size_t i = 0; i < cqes.size(); ++i)
+    if (cqes[i].status != Status::success) failed.push_back(cqes[i]);
+  return failed;
+}
 bool System::cq_overrun(CqId cq) const { return state_->cqs.at(cq).overrun; }
 bool System::thread_stopped(ThreadId thread) const { return state_->threads.at(thread).state == ThreadState::stopped; }
 SubeventId System::subevents() const { return state_->subevents; }

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "fabric/fabric.hpp"
 #include "nic_model/counters.hpp"
@@ -138,6 +139,8 @@ class System {
   [[nodiscard]] std::uint32_t recv_queue_room(QpId qp) const;
   [[nodiscard]] std::size_t cq_size(CqId cq) const;
   [[nodiscard]] bool cq_overrun(CqId cq) const;
+  /// CQEs of operations that failed and that nobody has polled, oldest first.
+  [[nodiscard]] std::vector<Cqe> failed_cqes(CqId cq) const;
   [[nodiscard]] bool thread_stopped(ThreadId thread) const;
   /// Number of subevents that have begun, and the order counter.
   [[nodiscard]] SubeventId subevents() const;

@@ -40,10 +40,26 @@ std::vector<topology::LinkId> path(const Network& network, const topology::Route
   return links;
 }
 
+/// What a NIC's packet_gap leaves of its port: full packets, one a gap. 0: no limit.
+sim::BitsPerSecond paced_rate(const FlowOptions& flow) {
+  if (flow.packet_gap.ps == 0) return {};
+  const std::uint64_t bits = 8 * (flow.mtu + flow.write_overhead()).count;
+  return {bits * 1'000'000'000'000 / static_cast<std::uint64_t>(flow.packet_gap.ps)};
+}
+
+/// Does the port's pace tell on a cable? 0 is no limit.
+bool slower(sim::BitsPerSecond paced, sim::BitsPerSecond cable) {
+  return paced.value != 0 && (cable.value == 0 || paced.value < cable.value);
+}
+
 /// Alone, the message takes what the packet model takes; of that, its bytes on the narrowest link are SimGrid's part.
 FlowEnd end_of(const std::vector<LinkInfo>& route, const Config& config, const Burst& burst) {
-  const sim::BitsPerSecond rate = narrowest_rate(route);
-  return {.latency = burst_time(route, config.switch_latency, burst) - sim::transmission_time({burst.bytes()}, rate),
+  const sim::BitsPerSecond paced = paced_rate(config.flow);
+  const sim::BitsPerSecond narrowest = narrowest_rate(route);
+  const sim::BitsPerSecond rate = slower(paced, narrowest) ? paced : narrowest;
+  const sim::Duration rest =
+      burst_time(route, config.switch_latency, burst) - sim::transmission_time({burst.bytes()}, rate);
+  return {.latency = std::max(rest, sim::Duration{}),  // a flow ends a gap after its last packet has begun
           .last = burst_time(route, config.switch_latency, {.packets = 1, .full = burst.last, .last = burst.last}),
           .rate = rate};
 }
@@ -64,17 +80,22 @@ RouteOf build_from_shape(const Config& config) {
   for (NodeId node = 0; node < config.nodes; ++node) {
     hosts.push_back(zone->create_host(fmt::format("h{}", node), 1e9));
   }
-  std::vector<s4u::Link*> links;
-  for (topology::LinkId id = 0; id < network.links.size(); ++id) {
+  const auto new_link = [zone](const std::string& name, sim::BitsPerSecond rate) {
     constexpr double kNoLimit = 1e18;  // a link without a rate
-    const auto rate = static_cast<double>(network.links[id].rate.value) / 8;
-    links.push_back(zone->create_link(fmt::format("l{}", id), rate > 0 ? rate : kNoLimit)->set_latency(0.0)->seal());
-  }
+    const double bytes_per_second = rate.value > 0 ? static_cast<double>(rate.value) / 8 : kNoLimit;
+    return zone->create_link(name, bytes_per_second)->set_latency(0.0)->seal();
+  };
+  std::vector<s4u::Link*> links;
+  for (topology::LinkId id = 0; id < network.links.size(); ++id)
+    links.push_back(new_link(fmt::format("l{}", id), network.links[id].rate));
+  const sim::BitsPerSecond paced = paced_rate(config.flow);
   for (NodeId from = 0; from < config.nodes; ++from) {
+    s4u::Link* port = paced.value == 0 ? nullptr : new_link(fmt::format("p{}", from), paced);
     for (NodeId to = 0; to < config.nodes; ++to) {
       if (from == to) continue;
       std::vector<s4u::LinkInRoute> route;
       for (const topology::LinkId id : path(network, routes, config.options.routing, from, to)) {
+        if (route.empty() && slower(paced, network.links[id].rate)) route.emplace_back(port);
         route.emplace_back(links[id]);
       }
       zone->add_route(hosts[from]->get_netpoint(), hosts[to]->get_netpoint(), nullptr, nullptr, route, false);

@@ -1,7 +1,6 @@
 // loco-sim check, loco-sim trace export.
 #include <algorithm>
 #include <fmt/format.h>
-#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -22,13 +21,6 @@ namespace {
 const std::vector<std::string>& all_libraries() {
   static const std::vector<std::string> kNames = {"rdmawait", "sv", "bal", "rbl", "msw", "lock", "kvstore"};
   return kNames;
-}
-
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  if (!out) throw UsageError(fmt::format("{}:1:1: expected a file that can be written, found none", path));
 }
 
 /// The libraries that have calls in the trace.
@@ -93,7 +85,7 @@ std::vector<std::string> library_names(const std::vector<std::string>& lists) {
 
 int check_command(const CheckArguments& arguments) {
   std::vector<std::string> names = library_names(arguments.models);
-  require_folder_of(arguments.dot);
+  require_place_of(arguments.dot);
   const model::Trace trace = model::read_trace_file(arguments.trace);
   if (names.empty()) names = libraries_of(trace);
   std::vector<model::Library> libraries;
@@ -104,7 +96,6 @@ int check_command(const CheckArguments& arguments) {
   std::sort(libraries.begin(), libraries.end());
   libraries.erase(std::unique(libraries.begin(), libraries.end()), libraries.end());
   const model::Verdict verdict = model::check(trace, libraries, {.tower = arguments.tower});
-  if (!arguments.dot.empty()) write_file(arguments.dot, verdict.to_dot());
   if (!arguments.quiet || !verdict.consistent()) {
     if (arguments.json) {
       print(to_json(verdict));
@@ -112,6 +103,7 @@ int check_command(const CheckArguments& arguments) {
       print(painted(verdict.to_text()));
     }
   }
+  if (!arguments.dot.empty()) write_file(arguments.dot, verdict.to_dot());
   return verdict.consistent() ? kDone : kFailed;
 }
 
@@ -119,7 +111,7 @@ int trace_export_command(const ExportArguments& arguments) {
   if (arguments.limit && arguments.to != "dot")
     throw UsageError(
         fmt::format("loco-sim trace export: --limit: expected --to dot with it, found --to {}", arguments.to));
-  require_folder_of(arguments.out);
+  require_place_of(arguments.out);
   const model::Trace trace = model::read_trace_file(arguments.trace);
   std::ostringstream text;
   try {

@@ -55,7 +55,7 @@ std::string summary(const std::string& results) {
 }  // namespace
 
 int litmus_command(const LitmusArguments& arguments) {
-  require_folder_of(arguments.dot);
+  require_place_of(arguments.dot);
   std::ostringstream out;
   const int code = litmus::run_litmus_command(command_options(arguments), explore::engines(), out, std::cerr);
   if (code != kBadInput) print(arguments.quiet && !arguments.json ? summary(out.str()) : out.str());

@@ -7,12 +7,14 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
 #include <unistd.h>
 
 #include "loco_sim/cli/commands.hpp"
+#include "model/whole_file.hpp"
 
 namespace loco::cli {
 
@@ -176,11 +178,21 @@ Json counters_json(const RunResult& result) {
   return out;
 }
 
-void require_folder_of(const std::string& file) {
+void require_place_of(const std::string& file) {
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored))
+    throw UsageError(fmt::format("{}: expected a file, found a folder", file));
   if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return;
   throw UsageError(fmt::format("{}: expected a file in a folder that is there, found no such folder", file));
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  try {
+    model::write_whole_file(path, [&text](std::ostream& out) { out << text; });
+  } catch (const std::system_error& error) {  // no bad input, which others of its kind are
+    throw std::runtime_error(error.what());
+  }
 }
 
 void print(const std::string& text) {

@@ -29,8 +29,10 @@ namespace loco::cli {
 /// What the machine and the workload counted, by name.
 [[nodiscard]] nlohmann::ordered_json counters_json(const RunResult& result);
 
-/// Throws UsageError unless the file's folder is there: asked before work whose result would be lost.
-void require_folder_of(const std::string& file);
+/// Throws UsageError unless a file of that name could be in its folder: asked before work whose result would be lost.
+void require_place_of(const std::string& file);
+/// Writes a file, whole or not at all; throws std::runtime_error when that fails.
+void write_file(const std::string& path, const std::string& text);
 
 /// Writes text or JSON with a newline at its end; throws std::runtime_error when stdout cannot take it.
 void print(const std::string& text);

@@ -1,6 +1,5 @@
 // loco-sim perf: perftest's tests and columns; loco-sim perf validate: the published measurements.
 #include <fmt/format.h>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "loco_sim/cli/commands.hpp"
@@ -117,7 +116,7 @@ int perf_command(const PerfArguments& a) {
 }
 
 int perf_validate_command(const PerfValidateArguments& a) {
-  require_folder_of(a.page);
+  require_place_of(a.page);
   const std::vector<perf::Group> groups = perf::load_measured(a.rows.empty() ? perf::measured_path() : a.rows);
   std::vector<perf::Outcome> outcomes;
   for (const perf::Group& group : groups) {
@@ -128,9 +127,7 @@ int perf_validate_command(const PerfValidateArguments& a) {
     print(page);
     return kDone;
   }
-  std::ofstream file(a.page);
-  file << page;
-  if (!file.flush()) throw UsageError(fmt::format("{}: cannot be written", a.page));
+  write_file(a.page, page);
   const perf::Summary s = perf::summarise(perf::measured(groups, outcomes));
   print(fmt::format("{}: {} of {} measured rows within 15 %, mean absolute error {:.1f} %, largest {:.1f} %", a.page,
                     s.within_15, s.rows, 100 * s.mean_absolute_error, 100 * s.worst));

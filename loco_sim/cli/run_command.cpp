@@ -2,10 +2,12 @@
 #include <chrono>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
 #include "loco_sim/run/run.hpp"
+#include "loco_sim/scenario/input_error.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 #include "model/trace_io.hpp"
 
@@ -13,12 +15,28 @@ namespace loco::cli {
 
 namespace {
 
+/// As a YAML text.
+std::string quoted_path(const std::string& path) {
+  try {
+    return nlohmann::json(path).dump();
+  } catch (const nlohmann::json::exception&) {
+    throw UsageError(
+        fmt::format("--trace {}: expected a file name in UTF-8, found other bytes", scenario::printable(path)));
+  }
+}
+
 scenario::Scenario load(const RunArguments& arguments) {
   std::vector<scenario::Override> overrides;
   for (const std::string& set : arguments.set) overrides.push_back(scenario::parse_set(set));
-  if (arguments.seed) overrides.push_back({"seed", fmt::format("{}", *arguments.seed)});
-  if (arguments.check) overrides.push_back({"check", fmt::format("[{}]", *arguments.check)});
-  if (!arguments.trace.empty()) overrides.push_back({"trace.path", nlohmann::json(arguments.trace).dump()});
+  if (arguments.seed) {
+    overrides.push_back({"seed", fmt::format("{}", *arguments.seed), fmt::format("--seed {}", *arguments.seed)});
+  }
+  if (arguments.check) {
+    overrides.push_back({"check", fmt::format("[{}]", *arguments.check), fmt::format("--check {}", *arguments.check)});
+  }
+  if (!arguments.trace.empty()) {
+    overrides.push_back({"trace.path", quoted_path(arguments.trace), fmt::format("--trace {}", arguments.trace)});
+  }
   return scenario::load_scenario(arguments.scenario, overrides);
 }
 
@@ -61,12 +79,38 @@ std::string counters(const RunResult& result) {
   return table(rows, true);
 }
 
+using Seconds = std::chrono::duration<double>;
+
+void tell(const scenario::Scenario& scenario, const RunResult& result, const RunArguments& arguments, Seconds took) {
+  if (arguments.json) {
+    print(cli::to_json(scenario, result));
+  } else {
+    print(report(scenario, result) + (arguments.verbose ? counters(result) : ""));
+  }
+  if (arguments.verbose) {
+    fmt::print(stderr, "{} events in {:.3f} s of real time ({} events/s), checks included\n", result.counters.events,
+               took.count(), rate_text(static_cast<double>(result.counters.events) / took.count()));
+  }
+}
+
+/// Writes the trace, when one is wanted. What went wrong with that is told after the results: they are not lost with
+/// it.
+std::string write_trace(const std::string& path, const model::Trace& trace) {
+  if (path.empty()) return {};
+  try {
+    model::write_trace_file(path, trace);
+  } catch (const std::system_error& error) {
+    return fmt::format("loco-sim: {}\n", error.what());
+  }
+  return {};
+}
+
 /// Runs it; when the run could not go on, its trace is written all the same and the verdict on it printed.
 RunResult run_or_keep_trace(const scenario::Scenario& scenario) {
   try {
     return run(scenario);
   } catch (const RunError& error) {
-    if (error.trace() && !scenario.trace_path.empty()) model::write_trace_file(scenario.trace_path, *error.trace());
+    if (error.trace()) fmt::print(stderr, "{}", write_trace(scenario.trace_path, *error.trace()));
     if (error.verdict() && !error.verdict()->consistent()) print(painted(error.verdict()->to_text()));
     throw;
   }
@@ -76,22 +120,14 @@ RunResult run_or_keep_trace(const scenario::Scenario& scenario) {
 
 int run_command(const RunArguments& arguments) {
   const scenario::Scenario scenario = load(arguments);
-  require_folder_of(scenario.trace_path);
+  require_place_of(scenario.trace_path);
   const auto start = std::chrono::steady_clock::now();
   const RunResult result = run_or_keep_trace(scenario);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  if (!scenario.trace_path.empty()) model::write_trace_file(scenario.trace_path, result.trace.value());
-  if (arguments.quiet && result.consistent()) return kDone;
-  if (arguments.json) {
-    print(to_json(scenario, result));
-  } else {
-    print(report(scenario, result) + (arguments.verbose ? counters(result) : ""));
-  }
-  if (arguments.verbose) {
-    fmt::print(stderr, "{} events in {:.3f} s of real time ({} events/s), checks included\n", result.counters.events,
-               took.count(), rate_text(static_cast<double>(result.counters.events) / took.count()));
-  }
-  return result.consistent() ? kDone : kFailed;
+  const Seconds took = std::chrono::steady_clock::now() - start;
+  const std::string unwritten = result.trace ? write_trace(scenario.trace_path, *result.trace) : "";
+  if (!arguments.quiet || !result.consistent()) tell(scenario, result, arguments, took);
+  fmt::print(stderr, "{}", unwritten);
+  return result.consistent() && unwritten.empty() ? kDone : kFailed;
 }
 
 int validate_command(const RunArguments& arguments) {

@@ -34,6 +34,14 @@ std::string told(const scenario::Scenario& s, const std::exception& error) {
   return fmt::format("{} (scenario {}, seed {})", error.what(), s.file, s.seed);
 }
 
+/// On links, and for want of one.
+std::uint64_t packets_lost(const fabric::Fabric& network) {
+  std::uint64_t lost = 0;
+  for (std::size_t reason = 0; reason < fabric::kLossReasonNames.size(); ++reason)
+    lost += network.packets_lost(static_cast<fabric::LossReason>(reason));
+  return lost;
+}
+
 /// What the links of the network did, all together.
 void add_network_counters(const fabric::Fabric& network, sim::Counters& counters) {
   if (network.links() == 0) return;
@@ -41,7 +49,7 @@ void add_network_counters(const fabric::Fabric& network, sim::Counters& counters
   const auto add = [&](const char* name, std::uint64_t value) { counters.add(counters.id(name), value); };
   add("fabric_packets_delivered", network.packets_delivered());
   add("fabric_bytes_delivered", network.bytes_delivered());
-  add("fabric_packets_lost", sum.drops);
+  add("fabric_packets_lost", packets_lost(network));
   add("fabric_marks", sum.marks);
   add("fabric_pauses", sum.pauses);
   add("fabric_paused_ps", static_cast<std::uint64_t>(sum.paused.ps));

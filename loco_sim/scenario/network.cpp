@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "fabric/disconnect.hpp"
 #include "fabric/fields.hpp"
 #include "fabric/flow/flow_network.hpp"
 #include "fabric/topology/kinds.hpp"
@@ -172,10 +173,12 @@ void apply_options(const Settings& settings, fabric::Options& options) {
 /// What shows only once the parts meet: headroom that does not fit into the buffer, and the like.
 void check_fit(const Place& place, const Scenario& scenario) {
   try {
-    const nic::System probe({.profile = scenario.hardware,
-                             .topology = scenario.topology,
-                             .network = scenario.network,
-                             .nodes = scenario.nodes});
+    fabric::Config network = scenario.network;
+    network.nodes = scenario.nodes;
+    network.topology = scenario.topology;
+    for (const NodeStop& stop : scenario.stops) fabric::disconnect(network, stop.node, stop.at);
+    const nic::System probe(
+        {.profile = scenario.hardware, .topology = scenario.topology, .network = network, .nodes = scenario.nodes});
   } catch (const topology::TopologyError&) {
     throw;
   } catch (const std::invalid_argument& error) {

@@ -151,11 +151,14 @@ void add_lists(const DocumentNode& root, const KeyTable& table, Settings& settin
   }
 }
 
+void require_map(const DocumentNode& root) {
+  if (root.kind == DocumentNode::Kind::map) return;
+  throw InputError(root.place, "", "a map of keys such as name, topology, workload", root.description());
+}
+
 /// Everything but the sweep.
 Scenario read_scenario(const DocumentNode& root, const std::string& file) {
-  if (root.kind != DocumentNode::Kind::map) {
-    throw InputError(root.place, "", "a map of keys such as name, topology, workload", root.description());
-  }
+  require_map(root);
   const std::string kind = workload_kind(root);
   const KeyTable table = full_table(kind);
   Settings settings = read_settings(root, "", table);
@@ -190,8 +193,11 @@ Scenario read_scenario(const DocumentNode& root, const std::string& file) {
 }
 
 Scenario from_document(DocumentNode root, const std::string& file, const std::vector<Override>& overrides) {
-  for (const Override& o : overrides)
-    set_at(root, o.key, parse_override(o.value, fmt::format("--set {}={}", o.key, o.value)));
+  if (root.kind != DocumentNode::Kind::null) require_map(root);
+  for (const Override& o : overrides) {
+    const std::string source = o.argument.empty() ? fmt::format("--set {}={}", o.key, o.value) : o.argument;
+    set_at(root, o.key, parse_override(o.value, source));
+  }
   Scenario out = read_scenario(root, file);
   if (const DocumentNode* sweep = root.find("sweep"); sweep != nullptr && sweep->kind != DocumentNode::Kind::null) {
     DocumentNode base = root;

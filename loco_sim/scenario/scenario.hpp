@@ -22,8 +22,9 @@ namespace loco::scenario {
 
 /// `--set key=value`.
 struct Override {
-  std::string key;    ///< dotted
-  std::string value;  ///< YAML
+  std::string key;            ///< dotted
+  std::string value;          ///< YAML
+  std::string argument = {};  ///< what mistakes in it name; empty: `--set key=value`
 };
 
 struct Scenario {

@@ -4,6 +4,8 @@
 #include <array>
 #include <stdexcept>
 
+#include "sim/invariant.hpp"
+
 namespace loco {
 
 namespace {
@@ -124,12 +126,20 @@ model::CallId Recorder::begin(std::uint32_t machine_thread, const CallInfo& call
 }
 
 void Recorder::end(std::uint32_t thread, std::uint32_t in_lane, std::uint64_t result, model::Seq seq, std::int64_t ps) {
-  std::vector<model::CallId>& open = open_[lane(thread, in_lane)];
-  finish(open.back(), result, seq, ps);
-  open.pop_back();
+  finish(close(thread, in_lane, sim::SimTime{ps}), result, seq, ps);
 }
 
-void Recorder::abandon(std::uint32_t thread, std::uint32_t in_lane) { open_[lane(thread, in_lane)].pop_back(); }
+void Recorder::abandon(std::uint32_t thread, std::uint32_t in_lane, std::int64_t ps) {
+  static_cast<void>(close(thread, in_lane, sim::SimTime{ps}));
+}
+
+model::CallId Recorder::close(std::uint32_t thread, std::uint32_t in_lane, sim::SimTime now) {
+  std::vector<model::CallId>& open = open_[lane(thread, in_lane)];
+  LOCO_INVARIANT(!open.empty(), now, "recorder", "a call ends that has not begun");
+  const model::CallId call = open.back();
+  open.pop_back();
+  return call;
+}
 
 model::CallId Recorder::begin_operation(std::uint32_t thread, model::Method method, std::uint64_t argument,
                                         std::uint64_t work_id, model::Seq seq, std::int64_t ps) {

@@ -37,7 +37,7 @@ class Recorder final : public nic::Observer {
   void end(std::uint32_t thread, std::uint32_t lane, std::uint64_t result, model::Seq seq, std::int64_t ps = 0);
 
   /// The innermost open call of the lane will never return.
-  void abandon(std::uint32_t thread, std::uint32_t lane);
+  void abandon(std::uint32_t thread, std::uint32_t lane, std::int64_t ps = 0);
 
   /// A call that the machine executes: begins and stays open until finish(). Its id is the op id of its subevents.
   model::CallId begin_operation(std::uint32_t thread, model::Method method, std::uint64_t argument,
@@ -62,6 +62,8 @@ class Recorder final : public nic::Observer {
  private:
   /// The trace's number of a thread's lane.
   std::uint32_t lane(std::uint32_t thread, std::uint32_t lane);
+  /// Takes the innermost open call off the lane.
+  model::CallId close(std::uint32_t thread, std::uint32_t lane, sim::SimTime now);
   std::uint32_t object(std::string_view name);
   std::uint32_t node_set(std::span<const NodeId> nodes);
 

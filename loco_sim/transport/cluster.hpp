@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -146,7 +147,11 @@ class SimulatedCluster final : public nic::ThreadRunner {
   std::uint64_t check_progress(std::uint64_t events);
   /// Stops the nodes whose time has come.
   void stop_nodes();
-  /// What each unfinished thread is doing.
+  /// The completion of an operation that failed has been polled.
+  void note_failure(const nic::Cqe& failed) { failures_.try_emplace(failed.qp, failed); }
+  /// The first failure of each queue pair, polled or not, in words.
+  [[nodiscard]] std::string failures_text() const;
+  /// What each unfinished thread is doing, and what had failed before.
   [[nodiscard]] std::string waiting_report() const;
   [[noreturn]] void throw_program_error();
 
@@ -168,6 +173,7 @@ class SimulatedCluster final : public nic::ThreadRunner {
   std::exception_ptr outside_failure_;
   std::exception_ptr failure_;
   std::uint32_t failed_thread_ = 0;
+  std::map<nic::QpId, nic::Cqe> failures_;  ///< the first of each queue pair that has been polled
   sim::SimTime ended_;
   bool closing_ = false;
   sim::FiberPool pool_;  // last: its destructor unwinds the programs, which still use the rest

@@ -8,6 +8,7 @@ namespace loco {
 
 namespace {
 constexpr std::uint64_t kSendQueueKey = std::uint64_t{2} << 40U;
+}  // namespace
 
 Operation operation_of(nic::Opcode opcode) {
   switch (opcode) {
@@ -21,7 +22,6 @@ Operation operation_of(nic::Opcode opcode) {
       return Operation::put;
   }
 }
-}  // namespace
 
 nic::QpId VirtualTransport::queue_pair(SimThread& thread, NodeId peer) {
   nic::QpId& mine = end_of(thread.index, peer);
@@ -156,6 +156,7 @@ std::size_t VirtualTransport::poll(std::span<Completion> out) {
   for (std::size_t i = 0; i < taken; ++i) {
     const NodeId peer = cluster_.system_.qp_peer_node(cqes[i].qp);
     out[i] = {cqes[i].wr_id, static_cast<Status>(cqes[i].status), peer, operation_of(cqes[i].opcode)};
+    if (out[i].status != Status::success) cluster_.note_failure(cqes[i]);
     if (waiting_for_room_ > 0) cluster_.system_.notify(node_, kSendQueueKey | cqes[i].qp);
   }
   if (taken == 0) {

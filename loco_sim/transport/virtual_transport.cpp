@@ -194,7 +194,7 @@ void VirtualTransport::end_call(std::uint64_t result, std::uint32_t lane) {
 void VirtualTransport::abandon_call(std::uint32_t lane) {
   if (cluster_.closing_) return;
   if (lane == 0) cluster_.current().calls.pop_back();
-  if (cluster_.recorder_) cluster_.recorder_->abandon(cluster_.current_, lane);
+  if (cluster_.recorder_) cluster_.recorder_->abandon(cluster_.current_, lane, now_ps());
 }
 
 void VirtualTransport::note_waited(std::uint64_t) {

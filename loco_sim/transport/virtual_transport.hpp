@@ -68,6 +68,9 @@ struct SimThread {
   void saw(std::uint64_t value) { looked.at((looked_count - 1) % kLooksKept).value = value; }
 };
 
+/// What a work request is to LOCO.
+[[nodiscard]] Operation operation_of(nic::Opcode opcode);
+
 class VirtualTransport final : public Transport {
  public:
   VirtualTransport(SimulatedCluster& cluster, NodeId node);

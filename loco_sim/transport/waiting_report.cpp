@@ -1,7 +1,9 @@
-// The report of a run that cannot go on: for each thread the calls it is in and what it looked at last.
+// The report of a run that cannot go on: for each thread the calls it is in and what it looked at last, and the
+// operations that had failed.
 #include <algorithm>
 #include <string>
 
+#include "loco_sim/loco/errors.hpp"
 #include "loco_sim/transport/cluster.hpp"
 #include "loco_sim/transport/virtual_transport.hpp"
 
@@ -54,6 +56,23 @@ std::string paused_text(const fabric::Fabric& network) {
 }
 }  // namespace
 
+std::string SimulatedCluster::failures_text() const {
+  constexpr std::size_t kNamed = 16;
+  std::map<nic::QpId, nic::Cqe> first = failures_;
+  for (const auto& node : nodes_)
+    for (const nic::Cqe& cqe : system_.failed_cqes(node->completion_queue_)) first.try_emplace(cqe.qp, cqe);
+  std::string text;
+  std::size_t named = 0;
+  for (const auto& [qp, cqe] : first) {
+    if (named++ == kNamed) break;
+    text += std::string("\n  ") + failure(system_.qp_node(qp), name(operation_of(cqe.opcode)), system_.qp_peer_node(qp),
+                                          static_cast<Status>(cqe.status))
+                                      .what();
+  }
+  if (first.size() > kNamed) text += "\n  and " + std::to_string(first.size() - kNamed) + " more that failed";
+  return text;
+}
+
 std::string SimulatedCluster::waiting_report() const {
   std::string report =
       "; at " + std::to_string(system_.now().ps) + " ps " + std::to_string(unfinished_) + " thread(s) have not ended";
@@ -74,7 +93,7 @@ std::string SimulatedCluster::waiting_report() const {
       report += (i + kept == thread->looked_count ? "" : ", ") +
                 look_text(config_, thread->node, thread->looked.at(i % kLooksKept));
   }
-  return report + paused_text(system_.network());
+  return report + failures_text() + paused_text(system_.network());
 }
 
 }  // namespace loco

@@ -75,6 +75,7 @@ void rpc_program(Transport& node, const Setup& setup, const KvPlan& plan, Messag
     while (node.flag_load(serving) < layout.servers) node.pause();
     bar.waiting();
     client.run();
+    setup.results.promise("wrong_answers", window.wrong_answers());
     bar.waiting();
   });
 }

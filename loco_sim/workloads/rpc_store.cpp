@@ -84,10 +84,20 @@ void rpc_window::start(std::size_t i, kv_operation::Kind kind, std::uint64_t key
                     .work_id = value,
                     .argument = key,
                     .lane = static_cast<std::uint32_t>(i + 1)});
-  lanes_[i] = {.under_way = true, .kind = kind};
+  const PortId server = layout_.server_of(key);
+  lanes_[i] = {.under_way = true, .kind = kind, .server = server, .number = ++requests_};
   const std::array request = {static_cast<std::uint64_t>(i) << kKindBits | static_cast<std::uint64_t>(kind), key,
                               value};
-  port_.send(layout_.server_of(key), request);
+  port_.send(server, request);
+}
+
+std::optional<std::size_t> rpc_window::answered(PortId from, std::uint64_t named) {
+  if (named < lanes_.size() && waits_for(named, from)) return named;
+  ++wrong_answers_;
+  std::optional<std::size_t> oldest;
+  for (std::size_t i = 0; i < lanes_.size(); ++i)
+    if (waits_for(i, from) && (!oldest || lanes_[i].number < lanes_[*oldest].number)) oldest = i;
+  return oldest;
 }
 
 void rpc_window::finish(std::size_t i, std::uint64_t result) {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -53,7 +54,9 @@ class rpc_server {
   std::unordered_map<std::uint64_t, std::uint64_t> table_;  // never walked through
 };
 
-/// A client's requests under way, at most `size`; in the trace request i is in lane i + 1.
+/// A client's requests under way, at most `size`; in the trace request i is in lane i + 1. An answer says whose it is,
+/// but where hardware lets it be read before its data it may say anything. Answers of a server come in the order of the
+/// requests to it, so each ends one of those: the one it names, else, as a wrong answer, the oldest.
 class rpc_window {
  public:
   /// The calling thread is client number `number` of its node.
@@ -66,24 +69,36 @@ class rpc_window {
   /// Calls ended(i, kind, result) for each request that has been answered.
   template <typename Ended>
   void poll(const Ended& ended) {
-    port_.poll([this, &ended](PortId, std::span<const std::uint64_t> answer) {
-      const std::size_t i = answer[0];
-      finish(i, answer[1]);
-      ended(i, lanes_[i].kind, answer[1]);
+    port_.poll([this, &ended](PortId from, std::span<const std::uint64_t> answer) {
+      const std::optional<std::size_t> i = answered(from, answer[0]);
+      if (!i) return;
+      finish(*i, answer[1]);
+      ended(*i, lanes_[*i].kind, answer[1]);
     });
   }
+  /// Answers that named no request under way to their server.
+  [[nodiscard]] std::uint64_t wrong_answers() const { return wrong_answers_; }
 
  private:
   struct Lane {
     bool under_way = false;
     kv_operation::Kind kind = kv_operation::Kind::lookup;
+    PortId server = 0;
+    std::uint64_t number = 0;  ///< of the request, in order
   };
+  [[nodiscard]] bool waits_for(std::size_t i, PortId server) const {
+    return lanes_[i].under_way && lanes_[i].server == server;
+  }
+  /// Which request an answer ends; none when none to that server is under way.
+  [[nodiscard]] std::optional<std::size_t> answered(PortId from, std::uint64_t named);
   void finish(std::size_t i, std::uint64_t result);
 
   Transport& node_;
   RpcLayout layout_;
   MessagePort& port_;
   std::vector<Lane> lanes_;
+  std::uint64_t requests_ = 0;
+  std::uint64_t wrong_answers_ = 0;
 };
 
 }  // namespace loco::workloads

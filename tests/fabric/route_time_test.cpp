@@ -35,7 +35,7 @@ Config chain(const std::vector<std::uint64_t>& rates, Switching switching) {
   return config;
 }
 
-/// All packets lie at the port at time 0: when the last one is handed over.
+/// All packets lie at the port at time 0, or come there a gap apart: when the last one is handed over.
 std::int64_t packet_by_packet(const Config& config, const Burst& burst) {
   Fabric fabric(config);
   sim::EventQueue events;
@@ -43,7 +43,7 @@ std::int64_t packet_by_packet(const Config& config, const Burst& burst) {
     Packet packet;
     packet.destination = 1;
     packet.wire = i + 1 == burst.packets ? burst.last : burst.full;
-    fabric.send(events, {}, {}, packet);
+    fabric.send(events, {}, {static_cast<std::int64_t>(i) * burst.gap.ps}, packet);
   }
   std::int64_t last = 0;
   while (!events.empty()) {
@@ -76,6 +76,19 @@ TEST_CASE("a message alone takes what its packets take one by one, wherever the 
       for (const std::uint32_t last : {40U, 64U, 65U, 83U, 1000U, 4177U, 4178U}) {
         const Burst burst{.packets = packets, .full = packets == 1 ? last : 4178, .last = last};
         CAPTURE(rates, packets, last);
+        CHECK(formula(config, burst) == packet_by_packet(config, burst));
+      }
+    }
+  }
+}
+
+TEST_CASE("a message whose packets come a gap apart") {
+  for (const auto& rates : std::vector<std::vector<std::uint64_t>>{{25}, {25, 25}, {40, 10, 40}, {10, 100, 25}}) {
+    const Config config = chain(rates, Switching::cut_through);
+    for (const std::int64_t gap_ps : {1'000, 400'000, 2'000'000, 9'000'000}) {
+      for (const std::uint64_t packets : {1U, 2U, 7U, 100U}) {
+        const Burst burst{.packets = packets, .full = 4178, .last = packets == 1 ? 4178U : 83U, .gap = {gap_ps}};
+        CAPTURE(rates, gap_ps, packets);
         CHECK(formula(config, burst) == packet_by_packet(config, burst));
       }
     }

@@ -2,11 +2,14 @@
 #include "model/trace_io.hpp"
 
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <system_error>
 #include <unistd.h>
 
 #include "model/trace_codec.hpp"
+#include "model/whole_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/random_trace.hpp"
 
@@ -64,6 +67,23 @@ TEST_CASE("trace files: on disk", "[trace_io]") {
   std::remove(path.c_str());
   REQUIRE_THROWS_AS(read_trace_file(path), std::system_error);
   REQUIRE_THROWS_AS(write_trace_file("no/such/folder/x.trace", full_trace()), std::system_error);
+}
+
+TEST_CASE("trace files: one that cannot be written whole leaves what was there", "[trace_io]") {
+  const std::string path = "trace_io_test." + std::to_string(getpid()) + ".kept";
+  write_whole_file(path, [](std::ostream& out) { out << "before"; });
+  const auto half = [](std::ostream& out) {
+    out << "half";
+    out.setstate(std::ios::badbit);
+  };
+  REQUIRE_THROWS_AS(write_whole_file(path, half), std::system_error);
+  std::ifstream kept(path);
+  std::string text;
+  kept >> text;
+  REQUIRE(text == "before");
+  for (const auto& entry : std::filesystem::directory_iterator("."))
+    REQUIRE(entry.path().filename().string().find(path + ".") == std::string::npos);
+  std::remove(path.c_str());
 }
 
 TEST_CASE("trace files: cut short anywhere, the offset is the end", "[trace_io]") {

@@ -96,6 +96,71 @@ def test_a_store_without_atomics_runs_over_messages(loco_sim):
     assert done.returncode == 0 and "consistent" in done.stdout, done.stderr
 
 
+@pytest.mark.parametrize("seed", [1, 3, 7, 12])
+def test_an_answer_of_a_store_read_before_its_data_is_a_wrong_answer(loco_sim, tmp_path, seed):
+    scenario = tmp_path / "kv.yaml"
+    scenario.write_text("hardware: model-weak\ntopology: {nodes: 2}\nschedule: random\nfaults: [completion_before_data]\n"
+                        "workload: {kind: kvstore, store: rpc, iterations: 3}\n")
+    done = loco_sim("run", scenario, "--seed", seed)
+    assert done.returncode == 1, done.stderr
+    assert re.search(r"^the workload found: wrong_answers: \d+$", done.stdout, re.MULTILINE), done.stdout
+
+
+@pytest.mark.parametrize("end", ["barrier.yaml", "quickstart.yaml"])
+def test_a_trace_that_cannot_be_written_loses_neither_results_nor_the_trace_before(program, root, tmp_path, end):
+    trace = tmp_path / "t.trace"
+    trace.write_text("before")
+    done = subprocess.run(["bash", "-c", 'trap "" XFSZ; ulimit -f 1; exec "$@"', "-", program, "run",
+                           f"scenarios/{end}", "--trace", trace], cwd=root, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "throughput: " in done.stdout and "consistent: " in done.stdout
+    assert done.stderr == f"loco-sim: {trace}: File too large\n"
+    assert trace.read_text() == "before" and list(tmp_path.iterdir()) == [trace]
+
+
+def test_traces_go_to_devices_and_pipes_too(program, loco_sim, root, tmp_path):
+    assert loco_sim("run", QUICKSTART, "--trace", "/dev/null").returncode == 0
+    full = loco_sim("run", QUICKSTART, "--trace", "/dev/full")
+    assert full.returncode == 1 and "consistent: " in full.stdout
+    assert full.stderr == "loco-sim: /dev/full: No space left on device\n"
+    file = tmp_path / "t.trace"
+    assert loco_sim("run", QUICKSTART, "--trace", file).returncode == 0
+    piped = subprocess.run([program, "run", QUICKSTART, "--quiet", "--trace", "/dev/stdout"], cwd=root,
+                           capture_output=True, timeout=60)
+    assert piped.returncode == 0 and piped.stdout == file.read_bytes()
+    folder = loco_sim("run", QUICKSTART, "--trace", tmp_path)
+    assert folder.returncode == 2 and folder.stdout == ""
+    assert folder.stderr == f"{tmp_path}: expected a file, found a folder\n"
+
+
+@pytest.mark.parametrize("option", [["--seed", "3"], ["--trace", "t.trace"], ["--check", "sv"]])
+def test_a_scenario_that_is_a_list_is_told_with_its_place(loco_sim, tmp_path, option):
+    scenario = tmp_path / "list.yaml"
+    scenario.write_text("[a]\n")
+    done = loco_sim("run", scenario, *option)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"{scenario}:1:1: expected a map of keys"), done.stderr
+
+
+def test_mistakes_in_options_name_the_option(loco_sim, program, root):
+    done = loco_sim("run", QUICKSTART, "--check", "svv")
+    assert done.returncode == 2 and done.stderr.startswith("--check svv: check: expected "), done.stderr
+    done = subprocess.run([program, "run", QUICKSTART, "--trace", b"\xff.trace"], cwd=root, capture_output=True,
+                          text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr == "--trace \\xff.trace: expected a file name in UTF-8, found other bytes\n"
+
+
+def test_a_deadlock_tells_what_had_failed(loco_sim, tmp_path):
+    scenario = tmp_path / "guards.yaml"
+    scenario.write_text("hardware: {base: cx5-roce-25g, nic: {ack_timeout: 100us}}\n"
+                        "workload: {kind: mixed_size, iterations: 1, with: guards}\n"
+                        "fabric: {failures: [{link: [h0, s0], down: 0ns}]}\n")
+    done = loco_sim("run", scenario)
+    assert done.returncode == 1 and "deadlock" in done.stderr
+    assert "\n  node 0: put to node 1 failed: transport retry counter exceeded (scenario " in done.stderr
+
+
 @pytest.mark.parametrize(
     ("scenario", "settings", "code", "message"),
     [

@@ -142,6 +142,39 @@ TEST_CASE("what NICs do with a message goes by its own route: cables of 100 Gb/s
   }
 }
 
+TEST_CASE(
+    "NICs that say more in each packet, or send one a gap only: a lone message takes what it takes as packets, within "
+    "3 percent") {
+  if (no_flow_model()) return;
+  for (const char* hardware : {"aries-like", "{base: cx5-roce-25g, nic: {placement: unordered}, link: {mtu: 256}}",
+                               "{base: cx6-ib-hdr, link: {mtu: 64}}", "{base: cx5-roce-25g, nic: {packet_gap: 1us}}"}) {
+    for (const char* size : {"64", "4096", "65536", "1048576"}) {
+      CAPTURE(hardware, size);
+      const auto time = [&](const std::string& model) {
+        const std::string text = std::string("hardware: ") + hardware + "\ncheck: []\nfabric: {model: " + model +
+                                 "}\nworkload: {kind: traffic, size: " + size + "}\n";
+        return static_cast<double>(run(scenario::parse_scenario(text, "flow.yaml")).measured_ps);
+      };
+      const double packets = time("packet");
+      const double flows = time("flow");
+      CHECK(flows > 0.97 * packets);
+      CHECK(flows < 1.03 * packets);
+    }
+  }
+}
+
+TEST_CASE("messages of one NIC share what its packet_gap leaves of the port, as with packets within 5 percent") {
+  if (no_flow_model()) return;
+  const auto time = [](const std::string& model) {
+    const std::string text =
+        "hardware: {base: cx5-roce-25g, nic: {packet_gap: 1us}}\ncheck: []\ntopology: {nodes: 4}\nfabric: {model: " +
+        model + "}\nworkload: {kind: traffic, pattern: all_to_all, size: 256KiB}\n";
+    return static_cast<double>(run(scenario::parse_scenario(text, "flow.yaml")).measured_ps);
+  };
+  CHECK(time("flow") > 0.95 * time("packet"));
+  CHECK(time("flow") < 1.05 * time("packet"));
+}
+
 TEST_CASE("a rate of links in general that no cable has changes nothing") {
   if (no_flow_model()) return;
   // Lookups READ: their time ends when all of the data has crossed PCIe (63 Gb/s, between the two rates).

@@ -174,3 +174,15 @@ TEST_CASE("pause frames keep links busy, and no link is busier than all of the t
     REQUIRE(busy[i] - busy[i - links] <= 100'000);
   }
 }
+
+TEST_CASE("packets that find no route are lost packets of the network") {
+  const RunResult result = run(scenario::parse_scenario(
+      "hardware: {base: cx5-roce-25g, nic: {ack_timeout: 100us}}\ncheck: []\ntopology: {nodes: 3}\n"
+      "fabric: {reroute: true, reroute_delay: 0ns, failures: [{link: [h0, s0], down: 0ns, up: 100us}]}\n"
+      "workload: {kind: traffic, size: 4KiB}\n",
+      "traffic.yaml"));
+  CHECK(result.counters.packets_lost > 0);
+  CHECK(counter(result, "fabric_packets_lost") == result.counters.packets_lost);
+  CHECK(counter(result, "fabric_packets_delivered") + counter(result, "fabric_packets_lost") ==
+        result.counters.packets_sent);
+}

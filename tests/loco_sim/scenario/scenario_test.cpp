@@ -65,6 +65,15 @@ TEST_CASE("a workload that needs remote atomics needs a NIC that has them", "[sc
   CHECK_NOTHROW(parse(without + "workload: {kind: kvstore, store: rpc}\n"));
 }
 
+TEST_CASE("hosts that stop are a network that loses: what needs one that does not is refused with its place",
+          "[scenario]") {
+  const std::string text =
+      "workload: {kind: message_passing}\nfaults: [early_write_completion]\n"
+      "fabric: {failures: [{host: h0, stops: 3us}]}\n";
+  CHECK_THROWS_WITH(parse(text), contains_text("s.yaml:3:9: fabric: expected a network that can be built, found the "
+                                               "faults responder_reorders and early_write_completion need"));
+}
+
 TEST_CASE("parameters that do not go together are told with their place", "[scenario]") {
   const std::string ring = "workload: {kind: broadcast, over: ring_buffer, size: 1KiB, ring: ";
   CHECK_THROWS_WITH(parse(ring + "64B}\n"),

@@ -14,6 +14,7 @@
 #include "loco_sim/loco/var.hpp"
 #include "loco_sim/transport/cluster.hpp"
 #include "model/check.hpp"
+#include "sim/invariant.hpp"
 #include "tests/catch.hpp"
 
 using loco::SimulatedCluster;
@@ -271,4 +272,11 @@ TEST_CASE("calls that overlap are in lanes: threads of their own, beside the thr
     CHECK(fence->parent == 0);
   }
   CHECK(loco::model::check(trace, std::array{Library::rdmawait, Library::kvstore}).consistent());
+}
+
+TEST_CASE("a call that ends without having begun is a defect, not memory that is not ours") {
+  loco::Recorder recorder(1);
+  recorder.add_thread(0, "main");
+  CHECK_THROWS_AS(recorder.end(0, 3, 0, 1), loco::sim::BrokenInvariant);
+  CHECK_THROWS_AS(recorder.abandon(0, 0), loco::sim::BrokenInvariant);
 }

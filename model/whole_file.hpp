@@ -1,0 +1,17 @@
+// Files that are written whole or not at all.
+//
+// A regular file, or one that is not there yet, is written beside its place and renamed into it once all of it has been
+// written: what was there before stays until then. Anything else that a path may name (a device, a pipe, a symbolic
+// link such as /dev/stdout), and a file in a folder where none can be made, is written to as it is.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <string>
+
+namespace loco::model {
+
+/// Throws std::system_error, with the path, when the file cannot be opened or written.
+void write_whole_file(const std::string& path, const std::function<void(std::ostream&)>& write);
+
+}  // namespace loco::model
