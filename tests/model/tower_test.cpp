@@ -170,6 +170,25 @@ TEST_CASE("tower: a ring buffer's receive must follow from its submit", "[check]
   }
 }
 
+// A barrier whose fence failed: the program caught the error and went on.
+TEST_CASE("tower: nothing is asked of calls that did not return", "[check]") {
+  TraceBuilder b(2);
+  Call bar;
+  bar.object = b.object({"bar", {0, 1}, true});
+  bar.node_set = b.node_set({0, 1});
+  (void)b.put_now(0, {1, 0x308}, 0x300);
+  const CallId barrier = b.open(0, Method::barrier, bar);
+  const CallId gf = b.open(0, Method::gf, bar);
+  b.close(gf);
+  b.call(gf).returned = false;
+  b.close(barrier);
+  b.call(barrier).returned = false;
+  (void)b.read(0, {0, 0x308});
+  const Verdict v = check_tower(b.trace);
+  INFO(v.to_text());
+  CHECK(v.consistent());
+}
+
 TEST_CASE("tower: any trace can be asked", "[check]") {
   int kept = 0, broken = 0;
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
