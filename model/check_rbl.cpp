@@ -74,7 +74,10 @@ void RblChecker::submit_nodes(Event& event) {
     if (!event.call->returned && !publishes(event, call)) continue;
     for (const SubeventId id : index.subevents_of(call)) {
       const Subevent& s = index.subevent(id);
-      if (s.stamp == Stamp::aCW) local = id;
+      if (s.stamp == Stamp::aCW) {
+        local = id;
+        remote.clear();  // of what was written before: the NIC may not have come to this write when the run ended
+      }
       if (s.stamp == Stamp::aNRW) remote[s.peer] = id;
     }
   }
