@@ -106,5 +106,18 @@ TEST_CASE("outcomes typed by hand are checked", "[litmus]") {
   const Program p = named("fig8b-message-passing");
   CHECK(parse_outcome(p, "{a: 1, b: 0}") == PartialOutcome{{0, 1}, {1, 0}});
   CHECK_THROWS_WITH(parse_outcome(p, "q=1"), loco::test::contains_text("found 'q'"));
+  CHECK(parse_outcome(p, "a=1; b=0;") == PartialOutcome{{0, 1}, {1, 0}});
   CHECK_THROWS_WITH(parse_outcome(p, "a=x"), loco::test::contains_text("found 'x'"));
+  CHECK_THROWS_WITH(parse_outcome(p, "a==0"), loco::test::contains_text("found '=0'"));
+  CHECK_THROWS_WITH(parse_outcome(p, "a 0"), loco::test::contains_text("expected = after a"));
+  CHECK_THROWS_WITH(parse_outcome(p, "a=[1"), loco::test::contains_text("expected a list of integers for a"));
+}
+
+TEST_CASE("tuples of outcomes can be typed by hand", "[litmus]") {
+  const Program p = parse_text(
+      "name: t\nlocations: {m: {node: 1, init: [0, 0]}}\n"
+      "threads:\n  - {node: 1, code: \"write(m, [1, 2]); r = tryread(m)\"}\n",
+      "t.yaml")[0];
+  CHECK(witness(p, parse_outcome(p, "r=[1, 2]")));
+  CHECK_FALSE(witness(p, parse_outcome(p, "r=[2,1]")));
 }
