@@ -91,6 +91,21 @@ TEST_CASE("of a test that is too large it is not said that an outcome is impossi
   CHECK_THAT(none.text, loco::test::contains_text("too large"));
 }
 
+TEST_CASE("cycles name sv's own writes, and polls as such", "[litmus]") {
+  const auto told = [](const std::string& document, const std::string& outcome) {
+    const Program p = parse_text(document, "t.yaml").front();
+    const auto cycles = explain_forbidden(p, parse_outcome(p, outcome));
+    REQUIRE(cycles.size() == 1);
+    return to_text(cycles[0]);
+  };
+  CHECK_THAT(told("locations: {s: {shared: true}}\nthreads:\n  - {node: 1, code: \"s = 1; a = s\"}\n", "a=0"),
+             loco::test::contains_text("--po--> (a thread sees its own writes)"));
+  CHECK_THAT(told("model: rdmatso\nlocations: {x: {node: 1}, y: {node: 2, init: 1}}\n"
+                  "threads:\n  - {node: 1, code: \"get(x, y); poll(2); a = x\"}\n",
+                  "a=0"),
+             loco::test::contains_text("(the poll sees the operation done)"));
+}
+
 TEST_CASE("the drawing has threads as columns and relations in colours", "[litmus]") {
   const Program p = named("fig8b-message-passing");
   const auto cycles = explain_forbidden(p, parse_outcome(p, "a=1 b=0"));
