@@ -43,7 +43,7 @@ PAPER = "tests/litmus/loco-paper.yaml"
         ("check t.trace --model foo", "loco-sim check: --model: expected one of rdmawait, sv, "),
         ("check nofile", "nofile:1:1: expected a readable file, found none"),
         ("check scenarios", "scenarios:1:1: expected a readable file, found none"),
-        ("trace export scenarios", "scenarios:1:1: expected a readable file, found none"),
+        ("trace export scenarios --to csv", "scenarios:1:1: expected a readable file, found none"),
         ("soundness", "loco-sim soundness: expected --library, found nothing"),
         ("sweep", "loco-sim sweep: "),
         (f"sweep {QUICKSTART} -j 0", 'expected an integer from 1 to 9223372036854775807, found "0"'),
