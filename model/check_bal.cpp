@@ -34,6 +34,7 @@ class BalChecker final : public LibraryChecker {
   };
 
   Barrier& barrier(std::uint32_t object);
+  [[nodiscard]] bool has_fenced(const Event& event) const;
 
   CheckContext context_;
   std::vector<Barrier> barriers_;
@@ -68,6 +69,14 @@ BalChecker::Barrier& BalChecker::barrier(std::uint32_t object) {
   return b;
 }
 
+/// A call that did not return has fenced if the global fence that it is made of did.
+bool BalChecker::has_fenced(const Event& event) const {
+  return event.call->returned || std::any_of(event.calls.begin(), event.calls.end(), [&](CallId id) {
+           const Call& call = context_.index.call(id);
+           return call.method == Method::gf && call.returned;
+         });
+}
+
 void BalChecker::subevents(Event& event) {
   // Where the implementation waits for its fences and where it last looks at a counter: the hints for aGF and aCR.
   const TraceIndex& index = context_.index;
@@ -83,6 +92,7 @@ void BalChecker::subevents(Event& event) {
     const Point at = context_.order.synthesise(event.id, stamp, peer, when);
     event.nodes.push_back({0, stamp, peer, at, at});
   };
+  if (!has_fenced(event)) return;
   for (const std::uint32_t n : barrier(event.call->object).fenced) synthesise(Stamp::aGF, n, fenced);
   if (event.call->returned) synthesise(Stamp::aCR, 0, left);
 }

@@ -44,7 +44,7 @@ class RblChecker final : public LibraryChecker {
     std::vector<Receive> receives;
   };
 
-  static bool submitted(const Call& c) { return c.method == Method::submit && (!c.returned || c.result != 0); }
+  [[nodiscard]] bool publishes(const Event& event, CallId call) const;
   void submit_nodes(Event& event);
   void finish_buffer(const Buffer& b);
   [[nodiscard]] const Point* write_on(const Message& m, const Buffer& b, std::uint32_t node) const;
@@ -55,17 +55,33 @@ class RblChecker final : public LibraryChecker {
   std::uint32_t epoch_ = 0;
 };
 
-/// aCW and aNRW_n of the last write and broadcast of the implementation: those that publish the message.
+/// Is the call a part of writing or broadcasting a head? LOCO names heads by their ring.
+bool RblChecker::publishes(const Event& event, CallId call) const {
+  const Trace& trace = context_.index.trace();
+  const std::string heads = trace.objects[event.call->object].name + "/heads";
+  for (; call != event.id; call = context_.index.call(call).parent)
+    if (trace.objects[context_.index.call(call).object].name.starts_with(heads)) return true;
+  return false;
+}
+
+/// aCW and aNRW_n of the last write and broadcast of the implementation: those that publish the message. A call that
+/// did not return may not have come so far; while it has published nothing, it has no subevents.
 void RblChecker::submit_nodes(Event& event) {
   const TraceIndex& index = context_.index;
   SubeventId local = 0;
   std::map<std::uint32_t, SubeventId> remote;
-  for (const CallId call : event.calls)
+  for (const CallId call : event.calls) {
+    if (!event.call->returned && !publishes(event, call)) continue;
     for (const SubeventId id : index.subevents_of(call)) {
       const Subevent& s = index.subevent(id);
-      if (s.stamp == Stamp::aCW) local = id;
+      if (s.stamp == Stamp::aCW) {
+        local = id;
+        remote.clear();  // of what was written before: the NIC may not have come to this write when the run ended
+      }
       if (s.stamp == Stamp::aNRW) remote[s.peer] = id;
     }
+  }
+  if (!event.call->returned && local == 0) return;
   const std::uint32_t here = index.trace().threads[event.thread].node;
   for (const std::uint32_t t : index.trace().objects[event.call->object].participants)
     if (const std::uint32_t n = index.trace().threads[t].node; n != here) remote.try_emplace(n, 0);
@@ -78,7 +94,8 @@ void RblChecker::submit_nodes(Event& event) {
 }
 
 void RblChecker::subevents(Event& event) {
-  if (submitted(*event.call)) return submit_nodes(event);
+  const bool submits = event.call->method == Method::submit;
+  if (submits && (!event.call->returned || event.call->result != 0)) return submit_nodes(event);
   if (!event.call->returned) return;
   const bool got = event.call->method == Method::receive && event.call->result != 0;
   // Hints: a message is there by the last read of the implementation; that none was, at the first.
@@ -119,7 +136,7 @@ void RblChecker::visit(Event& event) {
     return;
   }
   if (event.call->method == Method::submit) {
-    if (!submitted(*event.call)) return;
+    if (event.nodes.empty() || event.nodes.front().stamp != Stamp::aCW) return;  // failed, or not come so far
     Message m;
     m.submit = event.id;
     for (const Node& node : event.nodes) {

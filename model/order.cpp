@@ -15,7 +15,7 @@ Order Order::materialised(const TraceIndex& index, const Order& counted) {
 }
 
 Point Order::synthesise(CallId call, Stamp stamp, std::uint32_t peer, Seq when) {
-  const std::uint64_t unfinished = (std::uint64_t{1} << 63) | (2 * index_->call(call).begin + 1);
+  const std::uint64_t unfinished = kPending | (2 * index_->call(call).begin + 1);
   Point p{when == kNever ? unfinished : 2 * when + 2, kNoPoint, true};
   p.id = new_extra({call, stamp, peer, p.position});
   return p;

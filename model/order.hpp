@@ -97,9 +97,15 @@ class Order {
     const std::uint64_t both = extras_[p - first_extra()].position;
     return {static_cast<PointId>(both >> 32), static_cast<PointId>(both)};
   }
+  /// Synthesised, and had not happened when the run ended?
+  [[nodiscard]] bool is_pending(PointId p) const {
+    return p >= first_extra() && !is_chain(p) && extras_[p - first_extra()].position >= kPending;
+  }
   [[nodiscard]] const Extra& extra(PointId p) const { return extras_[p - first_extra()]; }
 
  private:
+  static constexpr std::uint64_t kPending = std::uint64_t{1} << 63;  // positions from here on: after the run
+
   [[nodiscard]] PointId recorded() const { return static_cast<PointId>(index_->trace().subevents.size()); }
   [[nodiscard]] PointId first_extra() const { return 2 * recorded(); }
   void backward() {

@@ -28,7 +28,7 @@ enum class Rule : std::uint8_t {
   starts,  ///< a write starts before it finishes
   // Predicates: each is a violation on its own.
   structure,         ///< indices, nesting, kinds: the trace is not an execution at all
-  stamps,            ///< a call has a subevent that its method does not have
+  stamps,            ///< a call has a subevent that its method does not have, or returned without one that it has
   respects_nodes,    ///< local arguments are local, remote ones on the named node
   rf_source,         ///< a read names, as its source, no write of the same word and value
   initial_value,     ///< a read from no write does not see 0

@@ -92,6 +92,11 @@ class Tower {
                : synthesised(upper_order_.extra(upper));
   }
   CallId event(PointId upper) const { return upper_.event_of(above(upper).call); }
+  /// Nothing is asked of a call that did not return (it may not have come to what it promises), nor of what had not
+  /// happened when the run ended, unless somebody has seen it.
+  bool is_asked(PointId upper, Rule rule) const {
+    return index_.call(event(upper)).returned && (rule == Rule::rbl_rf || !upper_order_.is_pending(upper));
+  }
 
   /// For each call of the library, the points of the level below that it is made of, in program order.
   void collect_implementations() {
@@ -161,7 +166,7 @@ class Tower {
   void promises_of(const Order::Edge& edge, Rule rule) {
     const bool so = rule == Rule::bal_so || rule == Rule::rbl_rf || rule == Rule::rbl_fb || rule == Rule::pf;
     if ((!so && rule != Rule::ppo) || upper_order_.is_chain(edge.to)) return;
-    if (so && index_.call(event(edge.to)).library != library_) return;
+    if (!is_asked(edge.to, rule) || (so && index_.call(event(edge.to)).library != library_)) return;
     const PointId to = concrete(edge.to);
     if (so && upper_order_.is_chain(edge.from)) {  // a barrier's round: one chain before all its exits
       if (edge.from != expanded_) expand(edge.from);
@@ -176,7 +181,7 @@ class Tower {
         const auto [a, b] = upper_order_.joined(from);
         open_.push_back(b);
         open_.push_back(a);
-      } else if (so || answers_for(from) || answers_for(edge.to)) {
+      } else if (is_asked(from, rule) && (so || answers_for(from) || answers_for(edge.to))) {
         const PointId implemented = concrete(from);
         if (implemented != kNoPoint && later != kNoPoint && is_program_order(implemented, later)) continue;
         add({from, edge.to, implemented, to, rule});
@@ -196,7 +201,7 @@ class Tower {
         const auto [a, b] = upper_order_.joined(p);
         open_.push_back(a);
         open_.push_back(b);
-      } else {
+      } else if (is_asked(p, Rule::bal_so)) {
         sources_.emplace_back(concrete(p), p);
       }
     }

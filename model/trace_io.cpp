@@ -1,8 +1,10 @@
 #include "model/trace_io.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <ostream>
 #include <span>
@@ -33,14 +35,19 @@ void write_trace_file(const std::string& path, const Trace& trace) {
 
 Trace read_trace_file(const std::string& path) {
   errno = 0;
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  std::ifstream in(path, std::ios::binary);
   if (!in) throw_errno(path);
-  const std::streamoff size = in.tellg();
-  if (size < 0) throw_errno(path);
-  std::string bytes(static_cast<std::size_t>(size), '\0');
-  in.seekg(0);
-  in.read(bytes.data(), size);
-  if (in.gcount() != size) throw_errno(path);
+  std::error_code none;
+  if (std::filesystem::is_directory(path, none)) throw std::system_error(EISDIR, std::generic_category(), path);
+  std::string bytes;
+  if (std::filesystem::is_regular_file(path, none)) bytes.reserve(std::filesystem::file_size(path, none) + 1);
+  for (std::size_t part = 1 << 16; in; part = std::max(part, bytes.size())) {  // pipes do not know their size
+    const std::size_t before = bytes.size();
+    bytes.resize(std::max(before + part, bytes.capacity()));
+    in.read(bytes.data() + before, static_cast<std::streamsize>(bytes.size() - before));
+    bytes.resize(before + static_cast<std::size_t>(in.gcount()));
+  }
+  if (in.bad()) throw_errno(path);
   return decode_trace(bytes);
 }
 

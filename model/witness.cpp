@@ -39,6 +39,14 @@ std::uint32_t allowed_stamps(Method m) {
   }
 }
 
+/// What a returned call lacks of its stamps, those that it has being `present`. NICs may do their part later: none of
+/// theirs is asked for.
+std::uint32_t missing_stamps(Method m, std::uint32_t present) {
+  constexpr std::uint32_t kCpu = of(Stamp::aCR) | of(Stamp::aCW) | of(Stamp::aMF) | of(Stamp::aWT);
+  if (m == Method::cas && (present & of(Stamp::aCAS)) != 0) return 0;
+  return allowed_stamps(m) & kCpu & ~present;
+}
+
 bool is_remote_atomic(Method m) { return m == Method::remote_faa || m == Method::remote_cas; }
 
 class Witness {
@@ -85,6 +93,7 @@ class Witness {
   void call(CallId id) {
     const Call& c = index_.call(id);
     const auto parts = index_.subevents_of(id);
+    if (c.returned) complete(id, parts);
     if (parts.empty()) return;
     if (c.method == Method::cas) return compare_and_swap(c, parts);
     if (parts.size() == 1) {
@@ -97,6 +106,18 @@ class Witness {
     const Stamp read = c.method == Method::put ? Stamp::aNLR : Stamp::aNRR;
     copied(c, parts, read, Stamp::aNLW);
     copied(c, parts, read, Stamp::aNRW);
+  }
+
+  void complete(CallId id, std::span<const SubeventId> parts) {
+    std::uint32_t present = 0;
+    for (const SubeventId part : parts) present |= of(index_.kind(part).stamp);
+    const std::uint32_t missing = missing_stamps(index_.call(id).method, present);
+    for (unsigned s = 0; s < kStamps; ++s)
+      if ((missing >> s & 1U) != 0)
+        reports_.add(Rule::stamps, [&] {
+          return fmt::format("{}: {} returned without its {}", thread_text(trace_, index_.call(id).thread),
+                             call_text(trace_, id), name(static_cast<Stamp>(s)));
+        });
   }
 
   void compare_and_swap(const Call& c, std::span<const SubeventId> parts) {

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <system_error>
 
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
@@ -21,6 +22,14 @@ namespace {
 const std::vector<std::string>& all_libraries() {
   static const std::vector<std::string> kNames = {"rdmawait", "sv", "bal", "rbl", "msw", "lock", "kvstore"};
   return kNames;
+}
+
+model::Trace read_trace(const std::string& path) {
+  try {
+    return model::read_trace_file(path);
+  } catch (const std::system_error&) {
+    throw UsageError(fmt::format("{}:1:1: expected a readable file, found none", path));
+  }
 }
 
 /// The libraries that have calls in the trace.
@@ -74,7 +83,7 @@ std::vector<std::string> library_names(const std::vector<std::string>& lists) {
       word.erase(0, word.find_first_not_of(' '));
       word.erase(word.find_last_not_of(' ') + 1);
       if (std::find(all_libraries().begin(), all_libraries().end(), word) == all_libraries().end()) {
-        throw scenario::InputError({"--model " + list, 0, 0}, "", scenario::one_of(all_libraries()),
+        throw scenario::InputError({"loco-sim check: --model", 0, 0}, "", scenario::one_of(all_libraries()),
                                    scenario::in_quotes(word), scenario::suggestion(word, all_libraries()));
       }
       names.push_back(word);
@@ -86,7 +95,7 @@ std::vector<std::string> library_names(const std::vector<std::string>& lists) {
 int check_command(const CheckArguments& arguments) {
   std::vector<std::string> names = library_names(arguments.models);
   require_place_of(arguments.dot);
-  const model::Trace trace = model::read_trace_file(arguments.trace);
+  const model::Trace trace = read_trace(arguments.trace);
   if (names.empty()) names = libraries_of(trace);
   std::vector<model::Library> libraries;
   for (const std::string& name : names) {
@@ -112,7 +121,7 @@ int trace_export_command(const ExportArguments& arguments) {
     throw UsageError(
         fmt::format("loco-sim trace export: --limit: expected --to dot with it, found --to {}", arguments.to));
   require_place_of(arguments.out);
-  const model::Trace trace = model::read_trace_file(arguments.trace);
+  const model::Trace trace = read_trace(arguments.trace);
   std::ostringstream text;
   try {
     write_as(text, trace, arguments);

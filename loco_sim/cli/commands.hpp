@@ -73,7 +73,8 @@ struct LitmusArguments {
   std::string explain;
   std::string dot;
   bool json = false;
-  bool quiet = false;  ///< failures and the last line only
+  bool quiet = false;              ///< failures and the last line only
+  std::vector<std::string> given;  ///< options on the command line
 };
 int litmus_command(const LitmusArguments& arguments);
 

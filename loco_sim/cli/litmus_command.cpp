@@ -1,12 +1,15 @@
 // loco-sim litmus (docs/litmus-format.md): the engines put together. What they do lies in model/litmus and
 // loco_sim/explore.
+#include <algorithm>
 #include <fmt/format.h>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string_view>
 
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
+#include "loco_sim/cli/usage.hpp"
 #include "loco_sim/explore/engines.hpp"
 #include "model/litmus/command.hpp"
 
@@ -33,6 +36,42 @@ litmus::CommandOptions command_options(const LitmusArguments& arguments) {
   return options;
 }
 
+/// Options that only some engines look at.
+struct EnginesOf {
+  std::string_view option;
+  std::vector<std::string> engines;
+};
+
+const std::vector<EnginesOf>& engines_of_options() {
+  static const std::vector<EnginesOf> kTable = {{"--runs", {"sample", "all"}},
+                                                {"--seed", {"sample", "all"}},
+                                                {"--hardware", {"explore", "sample", "all"}},
+                                                {"--max-executions", {"explore", "all"}},
+                                                {"--max-seconds", {"explore", "all"}},
+                                                {"--witness", {"declarative"}},
+                                                {"--explain", {"declarative"}}};
+  return kTable;
+}
+
+bool is_given(const LitmusArguments& arguments, std::string_view option) {
+  return std::ranges::find(arguments.given, option) != arguments.given.end();
+}
+
+/// Throws UsageError for options that would do nothing.
+void require_used(const LitmusArguments& arguments) {
+  const auto refuse = [](std::string_view option, const std::string& expected, const std::string& found) {
+    throw UsageError(fmt::format("loco-sim litmus: {}: expected {}, found {}", option, expected, found));
+  };
+  for (const auto& [option, engines] : engines_of_options())
+    if (is_given(arguments, option) && std::ranges::find(engines, arguments.engine) == engines.end())
+      refuse(option, fmt::format("--engine {}", fmt::join(engines, " or ")), arguments.engine);
+  const char* explains = !arguments.witness.empty() ? "--witness" : !arguments.explain.empty() ? "--explain" : nullptr;
+  if (explains == nullptr && !arguments.dot.empty()) refuse("--dot", "--witness or --explain beside it", "none");
+  for (const char* option : {"--json", "--quiet"})
+    if (explains != nullptr && is_given(arguments, option))
+      refuse(option, "no --witness or --explain, which print text", explains);
+}
+
 /// One line for each test that failed, and one for all.
 std::string summary(const std::string& results) {
   std::string out;
@@ -55,7 +94,9 @@ std::string summary(const std::string& results) {
 }  // namespace
 
 int litmus_command(const LitmusArguments& arguments) {
+  require_used(arguments);
   require_place_of(arguments.dot);
+  if (arguments.engine != "declarative") (void)named_hardware("litmus", arguments.hardware);
   std::ostringstream out;
   const int code = litmus::run_litmus_command(command_options(arguments), explore::engines(), out, std::cerr);
   if (code != kBadInput) print(arguments.quiet && !arguments.json ? summary(out.str()) : out.str());

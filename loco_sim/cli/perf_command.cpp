@@ -4,8 +4,8 @@
 
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
+#include "loco_sim/cli/usage.hpp"
 #include "loco_sim/perf/validation.hpp"
-#include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/input_error.hpp"
 #include "loco_sim/scenario/units.hpp"
 
@@ -26,7 +26,7 @@ std::uint64_t bytes(const std::string& option, const std::string& text, std::int
 perf::Options options(const PerfArguments& a) {
   perf::Options o;
   o.test = perf::test_named(a.test);
-  o.profile = scenario::load_hardware(a.hardware).profile;
+  o.profile = named_hardware("perf " + a.test, a.hardware).profile;
   if (!a.mtu.empty()) o.profile.link_mtu = {bytes("--mtu", a.mtu, 64)};
   o.topology = a.topology == "star" ? fabric::Topology::star : fabric::Topology::back_to_back;
   o.connection = perf::connection_named(a.connection);

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "loco_sim/scenario/hardware.hpp"
+
 namespace loco::cli {
 
 /// Accepts whole numbers in decimal, and refuses what the standard conversions would wrap or cut.
@@ -24,6 +26,9 @@ CLI::Option* add_number(CLI::App& command, const std::string& names, Number& val
                         std::uint64_t least = 0, std::uint64_t most = std::numeric_limits<Number>::max()) {
   return command.add_option(names, value, description)->check(whole_number(least, most));
 }
+
+/// The hardware of the option --hardware; what is wrong with its name is told as `loco-sim litmus: --hardware: ...`.
+[[nodiscard]] scenario::Hardware named_hardware(const std::string& command, const std::string& name);
 
 /// `loco-sim run: expected ..., found ...` for what parsing the arguments threw.
 [[nodiscard]] std::string usage_text(const CLI::App& app, const CLI::ParseError& error);

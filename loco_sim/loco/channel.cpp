@@ -20,7 +20,7 @@ void require_simple(std::string_view name) {
 channel::channel(manager& mgr, std::string_view name, expect_num expected)
     : manager_(mgr), transport_(mgr.transport()), name_(name), expected_(expected), peers_(places()) {
   require_simple(name);
-  manager_.setup_service().add(*this);
+  enter();
 }
 
 channel::channel(channel& parent, std::string_view name, expect_num expected)
@@ -31,10 +31,18 @@ channel::channel(channel& parent, std::string_view name, expect_num expected)
       peers_(places()) {
   require_simple(name);
   name_.shrink_to_fit();  // of rings on many nodes there are many
-  manager_.setup_service().add(*this);
+  enter();
 }
 
-channel::~channel() { manager_.setup_service().remove(*this); }
+void channel::enter() {
+  manager_.setup_service().add(*this);
+  transport_.object_begins(name_);
+}
+
+channel::~channel() {
+  transport_.object_ends(name_);
+  manager_.setup_service().remove(*this);
+}
 
 void channel::join() {
   require_peers();

@@ -125,6 +125,8 @@ class channel {
     Callback connect;
   };
 
+  /// Last act of the constructors.
+  void enter();
   /// Ready, sub-channels apart.
   [[nodiscard]] bool connected() const { return connected_ >= expected_.peers && joined_by_ >= expected_.peers; }
   /// Throws setup_error when the endpoint expects more peers than it can have.

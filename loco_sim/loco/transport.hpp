@@ -182,6 +182,9 @@ class Transport {
   /// Records that the calling thread now knows its operations with this work id to be complete (the aWT subevent
   /// of the open `wait` call).
   virtual void note_waited(std::uint64_t work_id) = 0;
+  /// An endpoint of the named object comes into being on this node, or goes: a name may have several lives.
+  virtual void object_begins(std::string_view /*name*/) {}
+  virtual void object_ends(std::string_view /*name*/) {}
 
  private:
   friend class manager;

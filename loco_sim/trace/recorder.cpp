@@ -86,9 +86,33 @@ std::uint32_t Recorder::object(std::string_view name) {
   const auto found = objects_.find(name);
   if (found != objects_.end()) return found->second;
   const auto index = static_cast<std::uint32_t>(trace_.objects.size());
-  trace_.objects.push_back({.name = std::string(name), .participants = {}, .transitive = false});
+  trace_.objects.push_back({.name = name_in_trace(name), .participants = {}, .transitive = false});
   objects_.emplace(name, index);
   return index;
+}
+
+/// With the life of the innermost object that the name belongs to.
+std::string Recorder::name_in_trace(std::string_view name) const {
+  for (std::size_t end = name.size(); end != std::string_view::npos && end != 0; end = name.rfind('/', end - 1)) {
+    const auto found = lives_.find(name.substr(0, end));
+    if (found == lives_.end() || found->second.number == 1) continue;
+    return found->first + "#" + std::to_string(found->second.number) + std::string(name.substr(end));
+  }
+  return std::string(name);
+}
+
+void Recorder::object_begins(std::string_view name) {
+  Life& life = lives_[std::string(name)];
+  if (!life.ends) return;
+  life = {.number = life.number + 1};
+  const std::string below = std::string(name) + "/";
+  objects_.erase(std::string(name));
+  auto at = objects_.lower_bound(below);
+  while (at != objects_.end() && at->first.starts_with(below)) at = objects_.erase(at);
+}
+
+void Recorder::object_ends(std::string_view name) {
+  if (const auto found = lives_.find(name); found != lives_.end()) found->second.ends = true;
 }
 
 std::uint32_t Recorder::node_set(std::span<const NodeId> nodes) {

@@ -39,6 +39,11 @@ class Recorder final : public nic::Observer {
   /// The innermost open call of the lane will never return.
   void abandon(std::uint32_t thread, std::uint32_t lane, std::int64_t ps = 0);
 
+  /// An endpoint of the named object is made, or goes. Once one has gone, the next that is made begins another life of
+  /// the name: it and what lies below it ("r/cells" below "r") are objects of their own in the trace, "r#2/cells".
+  void object_begins(std::string_view name);
+  void object_ends(std::string_view name);
+
   /// A call that the machine executes: begins and stays open until finish(). Its id is the op id of its subevents.
   model::CallId begin_operation(std::uint32_t thread, model::Method method, std::uint64_t argument,
                                 std::uint64_t work_id, model::Seq seq, std::int64_t ps = 0);
@@ -65,7 +70,13 @@ class Recorder final : public nic::Observer {
   /// Takes the innermost open call off the lane.
   model::CallId close(std::uint32_t thread, std::uint32_t lane, sim::SimTime now);
   std::uint32_t object(std::string_view name);
+  [[nodiscard]] std::string name_in_trace(std::string_view name) const;
   std::uint32_t node_set(std::span<const NodeId> nodes);
+
+  struct Life {
+    std::uint32_t number = 1;
+    bool ends = false;  ///< some endpoint has gone
+  };
 
   bool with_activities_;
   model::Trace trace_;
@@ -73,8 +84,9 @@ class Recorder final : public nic::Observer {
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, bool>, std::size_t> under_way_;
   std::vector<std::uint32_t> threads_;  ///< the trace's number of each thread of the machine
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> lanes_;
-  std::vector<std::vector<model::CallId>> open_;  ///< by thread of the trace
-  std::map<std::string, std::uint32_t, std::less<>> objects_;
+  std::vector<std::vector<model::CallId>> open_;               ///< by thread of the trace
+  std::map<std::string, std::uint32_t, std::less<>> objects_;  ///< by name, those of its present life
+  std::map<std::string, Life, std::less<>> lives_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> node_sets_;
 };
 

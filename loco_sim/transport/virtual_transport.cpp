@@ -202,6 +202,14 @@ void VirtualTransport::note_waited(std::uint64_t) {
   if (cluster_.recorder_) cpu().record(nic::Stamp::aWT, cluster_.recorder_->open_call(cluster_.current_));
 }
 
+void VirtualTransport::object_begins(std::string_view name) {
+  if (cluster_.recorder_) cluster_.recorder_->object_begins(name);
+}
+
+void VirtualTransport::object_ends(std::string_view name) {
+  if (cluster_.recorder_) cluster_.recorder_->object_ends(name);
+}
+
 // --- local memory ----------------------------------------------------------------------------------------------------
 
 Region VirtualTransport::allocate(std::uint64_t size) { return registered(size, {}); }

@@ -119,6 +119,8 @@ class VirtualTransport final : public Transport {
   void end_call(std::uint64_t result, std::uint32_t lane) override;
   void abandon_call(std::uint32_t lane) override;
   void note_waited(std::uint64_t work_id) override;
+  void object_begins(std::string_view name) override;
+  void object_ends(std::string_view name) override;
 
  private:
   friend class SimulatedCluster;

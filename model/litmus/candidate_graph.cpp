@@ -69,8 +69,10 @@ std::pair<std::string, std::string> CandidateGraph::name_fixed(int i, int j, boo
     return s.writes || s.stamp == Stamp::aCW || s.stamp == Stamp::aNRW
                ? std::pair<std::string, std::string>{"rf", "the message is received after it is submitted"}
                : std::pair<std::string, std::string>{"fb", "an empty receive comes before the message"};
-  if (t.stamp == Stamp::aWT && !(in_ib && s.stamp == Stamp::aCW))
-    return {"pf", s.stamp == Stamp::aNRW ? "the wait sees the put sent" : "the wait sees the operation done"};
+  if (t.stamp == Stamp::aWT && !(in_ib && s.stamp == Stamp::aCW)) {
+    const std::string call = x_.instruction(t.event).op == Op::poll ? "the poll" : "the wait";
+    return {"pf", call + (s.stamp == Stamp::aNRW ? " sees the put sent" : " sees the operation done")};
+  }
   return {"ippo", "started in program order, cell " + cell_name(s.stamp, t.stamp) + " of Fig. 10"};
 }
 

@@ -23,6 +23,11 @@ class Command {
     check_engine();
     std::vector<std::vector<Program>> files;
     for (const std::string& f : options_.files) files.push_back(parse_file(f, {options_.model}));
+    for (const auto& file : files)
+      for (const Program& p : file) {  // before anything is printed
+        (void)named_outcome(p, "--witness", options_.witness);
+        (void)named_outcome(p, "--explain", options_.explain);
+      }
     std::vector<const Program*> programs;
     std::vector<Result> results;
     for (const auto& file : files)
@@ -55,6 +60,14 @@ class Command {
     std::string known = "declarative";
     for (const auto& [name, engine] : engines_) known += ", " + name;
     throw std::invalid_argument("expected an engine (" + known + ", all), found '" + options_.engine + "'");
+  }
+
+  static PartialOutcome named_outcome(const Program& p, const std::string& option, const std::string& text) {
+    try {
+      return parse_outcome(p, text);
+    } catch (const std::invalid_argument& e) {
+      throw std::invalid_argument("loco-sim litmus: " + option + ": test " + p.name + ": " + e.what());
+    }
   }
 
   Result run_engine(const std::string& engine, const Program& p) {
@@ -138,7 +151,7 @@ class Command {
       dot += to_dot(e);
     };
     if (!options_.witness.empty()) {
-      const auto w = witness(p, parse_outcome(p, options_.witness), o);
+      const auto w = witness(p, named_outcome(p, "--witness", options_.witness), o);
       if (w) {
         tell(*w);
       } else {
@@ -148,7 +161,7 @@ class Command {
       ok_ = ok_ && w.has_value();
     }
     if (!options_.explain.empty()) {
-      const PartialOutcome wanted = parse_outcome(p, options_.explain);
+      const PartialOutcome wanted = named_outcome(p, "--explain", options_.explain);
       const auto cycles = explain_forbidden(p, wanted, o);
       for (const Explanation& e : cycles) tell(e);
       if (cycles.empty()) {

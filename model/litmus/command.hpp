@@ -36,7 +36,7 @@ struct CommandOptions {
   EngineOptions engine_options;
   Options declarative;  ///< variants and limits of the declarative engine
   bool json = false;
-  std::string witness;  ///< outcome (`a=0 b=1`) to show an execution of; applies to every test that has its names
+  std::string witness;  ///< outcome (`a=0 b=1`) to show an execution of; every test must have its names
   std::string explain;  ///< outcome to show the forbidding cycles of
   std::string dot;      ///< file for the Graphviz drawing of witness or explain; `-` is the output
 };

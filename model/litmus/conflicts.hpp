@@ -29,8 +29,7 @@ template <class Hb>
     if (w == kConflict) return own || any_write([&](int o) { return o != r && visible(o) && write_conflict(o); });
     if (own) return false;
     if (w == kInitial) return !any_write([&](int o) { return o != r && hb(o, r); });
-    const bool plain = w >= 0 && !(x.sub(w).atomic && x.sub(r).atomic);
-    return w < 0 || (!write_conflict(w) && (!plain || visible(w)));
+    return w < 0 || (!write_conflict(w) && visible(w));
   });
 }
 

@@ -230,8 +230,11 @@ void mark_cycle(const std::vector<LabelledEdge>& cycle, Explanation& e) {
   for (const LabelledEdge& l : cycle) {
     if (l.relation.empty()) continue;
     e.cycle.push_back(l.from);
-    for (Explanation::Edge& edge : e.edges)
-      if (edge.from == l.from && edge.to == l.to && edge.relation == l.relation) edge.on_cycle = true;
+    for (Explanation::Edge& edge : e.edges) {
+      if (edge.from != l.from || edge.to != l.to || edge.relation != l.relation) continue;
+      edge.on_cycle = true;
+      edge.why = l.why;  // of po: the rule that makes it count
+    }
   }
 }
 

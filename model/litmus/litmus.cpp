@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <stdexcept>
 
 #include "model/litmus/search.hpp"
@@ -22,6 +23,78 @@ bool same_expectations(const std::string& a, const std::string& b) {
   const auto family = [](const std::string& m) { return m == "rdmawait" ? "loco" : m; };
   return family(a) == family(b);
 }
+
+/// Reads `a: 0, r=[1, 2]`, in any of the ways that outcomes are printed.
+class OutcomeReader {
+ public:
+  OutcomeReader(const Program& program, const std::string& text) : program_(program), text_(text) {}
+
+  PartialOutcome run() {
+    PartialOutcome result;
+    for (skip(kBetween); i_ < text_.size(); skip(kBetween)) {
+      const std::string name = word(":= ,;{}");
+      const auto o = std::find_if(program_.observables.begin(), program_.observables.end(),
+                                  [&](const Observable& x) { return x.name == name; });
+      if (o == program_.observables.end()) fail("a register or final location", name);
+      skip(" ");
+      if (i_ == text_.size() || (text_[i_] != '=' && text_[i_] != ':')) fail("= after " + name, text_.substr(i_));
+      ++i_;
+      skip(" ");
+      result.emplace_back(static_cast<int>(o - program_.observables.begin()), value(name));
+    }
+    return result;
+  }
+
+ private:
+  static constexpr std::string_view kBetween = " ,;{}";
+
+  [[noreturn]] static void fail(const std::string& expected, const std::string& found) {
+    throw std::invalid_argument("expected " + expected + ", found " + (found.empty() ? "nothing" : "'" + found + "'"));
+  }
+  void skip(std::string_view characters) {
+    while (i_ < text_.size() && characters.find(text_[i_]) != std::string_view::npos) ++i_;
+  }
+  std::string word(std::string_view ends) {
+    const std::size_t begin = i_;
+    i_ = std::min(text_.find_first_of(ends, i_), text_.size());
+    return text_.substr(begin, i_ - begin);
+  }
+  static std::optional<Value> integer(const std::string& word) {
+    Value v = 0;
+    const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), v);
+    if (error != std::errc{} || stop != word.data() + word.size()) return std::nullopt;
+    return v;
+  }
+  Value value(const std::string& name) {
+    if (i_ < text_.size() && text_[i_] == '[') return tuple(name);
+    const std::string w = word(kBetween);
+    if (const auto v = integer(w)) return *v;
+    if (w == "true") return kTrue;
+    if (w == "false") return kFalse;
+    if (w == "empty") return kEmpty;
+    if (w == "bottom") return kBottom;
+    if (w == "undefined") return kUndefined;
+    fail("a value for " + name, w);
+  }
+  /// A tuple that the program does not have is no value of any outcome.
+  Value tuple(const std::string& name) {
+    const std::size_t begin = i_++;
+    std::vector<Value> elements;
+    for (skip(" ,"); i_ < text_.size() && text_[i_] != ']'; skip(" ,")) {
+      const auto v = integer(word(" ,]"));
+      if (!v) fail("a list of integers for " + name, text_.substr(begin));
+      elements.push_back(*v);
+    }
+    if (i_ == text_.size() || elements.empty()) fail("a list of integers for " + name, text_.substr(begin));
+    ++i_;
+    const auto known = std::find(program_.tuples.begin(), program_.tuples.end(), elements);
+    return known == program_.tuples.end() ? kSpecial : kFirstTuple + (known - program_.tuples.begin());
+  }
+
+  const Program& program_;
+  const std::string& text_;
+  std::size_t i_ = 0;
+};
 
 }  // namespace
 
@@ -91,39 +164,7 @@ void judge(const Program& program, bool exhaustive, Result& result) {
 }
 
 PartialOutcome parse_outcome(const Program& program, const std::string& text) {
-  PartialOutcome result;
-  std::size_t i = 0;
-  const auto skip = [&](std::string_view characters) {
-    while (i < text.size() && characters.find(text[i]) != std::string_view::npos) ++i;
-  };
-  skip(" ,{}");
-  while (i < text.size()) {
-    const std::size_t name_end = std::min(text.find_first_of(":= ", i), text.size());
-    const std::string name = text.substr(i, name_end - i);
-    i = name_end;
-    skip(":= ");
-    const std::size_t value_end = std::min(text.find_first_of(" ,}", i), text.size());
-    const std::string word = text.substr(i, value_end - i);
-    i = value_end;
-    skip(" ,{}");
-    const auto o = std::find_if(program.observables.begin(), program.observables.end(),
-                                [&](const Observable& x) { return x.name == name; });
-    if (o == program.observables.end())
-      throw std::invalid_argument("expected a register or final location, found '" + name + "'");
-    Value v = 0;
-    const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), v);
-    if (error != std::errc{} || stop != word.data() + word.size()) {
-      v = word == "true"        ? kTrue
-          : word == "false"     ? kFalse
-          : word == "empty"     ? kEmpty
-          : word == "bottom"    ? kBottom
-          : word == "undefined" ? kUndefined
-                                : kSpecial;
-      if (v == kSpecial) throw std::invalid_argument("expected a value for " + name + ", found '" + word + "'");
-    }
-    result.emplace_back(static_cast<int>(o - program.observables.begin()), v);
-  }
-  return result;
+  return OutcomeReader(program, text).run();
 }
 
 }  // namespace loco::model::litmus

@@ -101,7 +101,7 @@ struct NoCandidate {
 /// herd7's layout: `Test NAME Allowed`, `States n`, the states, `Ok`, `Observation NAME Sometimes p n`.
 [[nodiscard]] std::string to_herd_text(const Program& program, const Result& result);
 
-/// `a: 0, b: 1` -> partial outcome, as typed on a command line. Throws std::invalid_argument.
+/// `a: 0, b: 1`, `a=0; r=[1, 2];` -> partial outcome, as typed on a command line. Throws std::invalid_argument.
 [[nodiscard]] PartialOutcome parse_outcome(const Program& program, const std::string& text);
 
 }  // namespace loco::model::litmus

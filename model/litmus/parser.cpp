@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "model/litmus/lexer.hpp"
+#include "model/litmus/statement_reader.hpp"
 #include "model/litmus/statements.hpp"
 #include "model/litmus/text.hpp"
 #include "model/litmus/yaml_tree.hpp"
@@ -105,12 +106,16 @@ class DocumentParser {
                         "0123456789_'") == std::string::npos &&
                     std::string_view("0123456789'").find(s[0]) == std::string_view::npos;
     if (!ok) fail(n, expected);
+    if (is_reserved_word(s)) fail(n, expected, ", a word of the statements");
     return s;
   }
-  template <class Named>
-  void check_new(const YamlNode& n, const std::string& name, const std::vector<Named>& list) const {
-    for (const Named& other : list)
-      if (other.name == name) fail(n, "a name not used before");
+  /// The name of a location, barrier or ring buffer, not used before.
+  std::string new_identifier(const YamlNode& n, const std::string& expected) const {
+    const std::string s = identifier(n, expected);
+    const bool used = find_name(program_.locations, s) != kNone || find_name(program_.barriers, s) != kNone ||
+                      find_name(program_.ringbuffers, s) != kNone;
+    if (used) fail(n, "a name not used before");
+    return s;
   }
 
   void read_model() {
@@ -125,6 +130,7 @@ class DocumentParser {
       throw ParseError(file_, program_.at, "a document of the same family as model " + effective_,
                        "model " + program_.model);
     if (const auto n = document_["atomicity"]; n.defined()) {
+      if (!is_corerma(program_.model)) fail(n, "no atomicity in a document of model " + program_.model);
       const std::string s = scalar(n, "atomic or non_atomic");
       if (s != "atomic" && s != "non_atomic") fail(n, "atomic or non_atomic");
       atomic_ = s == "atomic";
@@ -139,8 +145,7 @@ class DocumentParser {
     for (const auto& [key, item] : n.entries()) {
       const std::pair<YamlNode, YamlNode> entry(key, item);
       Location l;
-      l.name = identifier(entry.first, "the name of a location");
-      check_new(entry.first, l.name, program_.locations);
+      l.name = new_identifier(entry.first, "the name of a location");
       check_keys(entry.second, {"node", "init", "shared"});
       const YamlNode shared = entry.second["shared"];
       if (shared.defined() && boolean(shared)) l.kind = LocationKind::shared;
@@ -203,9 +208,13 @@ class DocumentParser {
   std::vector<int> thread_list(const YamlNode& n) const {
     if (!n.list()) fail(n, "a list of threads");
     std::vector<int> list;
-    for (const YamlValue* e : n.items()) list.push_back(thread_index(YamlNode(e)));
+    for (const YamlValue* item : n.items()) {
+      const YamlNode e(item);
+      const int t = thread_index(e);
+      if (std::find(list.begin(), list.end(), t) != list.end()) fail(e, "each thread once");
+      list.push_back(t);
+    }
     std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
     return list;
   }
 
@@ -269,8 +278,7 @@ class DocumentParser {
       for (const auto& [key, item] : n.entries()) {
         const std::pair<YamlNode, YamlNode> entry(key, item);
         Barrier b;
-        b.name = identifier(entry.first, "the name of a barrier");
-        check_new(entry.first, b.name, program_.barriers);
+        b.name = new_identifier(entry.first, "the name of a barrier");
         if (entry.second.map()) {
           check_keys(entry.second, {"threads", "transitive"});
           if (!entry.second["threads"].defined()) fail(entry.second, "the key threads");
@@ -279,6 +287,7 @@ class DocumentParser {
         } else {
           b.participants = thread_list(entry.second);
         }
+        if (b.participants.empty()) fail(entry.first, "a barrier with a participating thread");
         program_.barriers.push_back(std::move(b));
       }
     }
@@ -287,8 +296,7 @@ class DocumentParser {
       for (const auto& [key, item] : n.entries()) {
         const std::pair<YamlNode, YamlNode> entry(key, item);
         RingBuffer r;
-        r.name = identifier(entry.first, "the name of a ring buffer");
-        check_new(entry.first, r.name, program_.ringbuffers);
+        r.name = new_identifier(entry.first, "the name of a ring buffer");
         check_keys(entry.second, {"writer", "readers"});
         if (!entry.second["writer"].defined()) fail(entry.second, "the key writer");
         if (!entry.second["readers"].defined()) fail(entry.second, "the key readers");
@@ -316,7 +324,8 @@ class DocumentParser {
       if (l.kind == LocationKind::shared) {
         const auto node = sign == std::string::npos ? std::nullopt : integer(name.substr(sign + 1));
         if (!node || *node < 0 || *node > 65'535) fail(e, "a copy of the shared location, like " + l.name + "@1");
-        o.node = mention(static_cast<int>(*node));
+        o.node = static_cast<int>(*node);
+        if (!has_node(program_, o.node)) fail(e, "a copy on the node of a thread or location");
       } else {
         if (sign != std::string::npos && integer(name.substr(sign + 1)) != Value{l.node})
           fail(e, "a location, or the copy of a shared location");
@@ -341,6 +350,8 @@ class DocumentParser {
         if (names.back() == name) index = i;
       }
       if (index == kNone) fail(entry.first, "a register or a location of `final`", suggestion(name, names));
+      for (const auto& [other, ignored] : result)
+        if (other == index) fail(entry.first, "each name once");
       result.emplace_back(index, value(entry.second));
     }
     return result;

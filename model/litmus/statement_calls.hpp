@@ -138,7 +138,7 @@ class CallReader : public StatementReader {
       i.location = location_argument(LocationKind::shared, "a shared location");
       expect(",");
     }
-    i.nodes = node_set();
+    i.nodes = node_set(i.op == Op::gf);
     expect(")");
     if (i.op == Op::bcast) i.work_id = optional_work_id();
     emit(i);

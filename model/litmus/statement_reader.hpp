@@ -41,6 +41,15 @@ inline bool is_statement_word(std::string_view name) {
   return std::find(w.begin(), w.end(), name) != w.end();
 }
 
+/// No name of a location, register, barrier or ring buffer.
+inline bool is_reserved_word(std::string_view name) {
+  return is_statement_word(name) || name == "true" || name == "false" || name == "empty" || name == "bottom" ||
+         name == "undefined" || name == "nonatomic";
+}
+
+/// Is there a thread or a location on the node?
+inline bool has_node(const Program& p, int node) { return std::binary_search(p.nodes.begin(), p.nodes.end(), node); }
+
 class StatementReader {
  protected:
   StatementReader(StatementContext& context, int thread, std::string_view code, const std::vector<Token>& tokens)
@@ -153,11 +162,15 @@ class StatementReader {
     if (t.kind != TokenKind::number || t.number > 65'535) fail(t, "a node number");
     return static_cast<int>(t.number);
   }
-  std::vector<int> node_set() {
+  /// Fences may name a node that nobody has, copies must be on one that somebody has.
+  std::vector<int> node_set(bool of_fence) {
     std::vector<int> nodes;
     expect("{");
-    do nodes.push_back(node_argument());
-    while (accept(","));
+    do {
+      const Token& t = peek();
+      nodes.push_back(node_argument());
+      if (!of_fence && !has_node(program_, nodes.back())) fail(t, "the node of a thread or location");
+    } while (accept(","));
     expect("}");
     std::sort(nodes.begin(), nodes.end());
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());

@@ -128,6 +128,7 @@ class StatementParser : CallReader {
 
   void assignment() {
     const Token& name = take();
+    if (is_reserved_word(name.text)) fail(name, "a location or register", ", a word of the statements");
     expect("=");
     const int l = find_location(program_, name.text);
     const int reg = l == kNone ? find_register(name.text) : kNone;

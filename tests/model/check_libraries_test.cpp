@@ -46,6 +46,27 @@ struct Ring {
     b.close(id, 1);
     return id;
   }
+  /// Writes the cells, and the head if it comes so far; does not return.
+  void abandoned_submit(std::uint64_t message, bool head) {
+    Call c = fields;
+    c.argument = message;
+    const CallId id = b.open(0, Method::submit, c);
+    store("ring/cells", 0x40, message);
+    if (head) store("ring/heads/ov0", 0, heads.size() + 1);
+    b.close(id);
+    b.call(id).returned = false;
+  }
+  /// sv: writes and broadcasts a word.
+  void store(const std::string& name, std::uint64_t address, std::uint64_t value) {
+    Call c;
+    c.object = b.object({name, {}, false});
+    const CallId write = b.open(0, Method::sv_write, c);
+    b.commit(b.write(0, {0, address}, value));
+    b.close(write);
+    const CallId bcast = b.open(0, Method::bcast, c);
+    (void)b.put_now(0, {1, address}, address);
+    b.close(bcast);
+  }
   CallId receive(std::uint64_t result) {
     const CallId id = b.open(1, Method::receive, fields);
     (void)b.read(1, {1, 0});
@@ -89,6 +110,22 @@ TEST_CASE("rbl: messages arrive once, in order, none skipped", "[check]") {
     r.b.close(c, 0);
     check_only(r.b.trace, Library::rbl, Rule::participants);
   }
+}
+
+// A send that fails after the cells and before the head: the writer tells the reader that there is no more.
+TEST_CASE("rbl: a submit that did not return counts from its head", "[check]") {
+  Ring r;
+  const bool head = GENERATE(false, true);
+  r.abandoned_submit(11, head);
+  r.b.commit(r.b.write(0, {0, 0x80}, 1));
+  (void)r.b.put_now(0, {1, 0x88}, 0x80);
+  const SubeventId told = r.b.read(1, {1, 0x88});
+  REQUIRE(r.b.at(told).value == 1);
+  (void)r.receive(0);
+  if (head)
+    check_only(r.b.trace, Library::rbl, Rule::rbl_fb);
+  else
+    check_consistent(r.b.trace);
 }
 
 // Message passing: what was put before the submit is there after the receive (G7, rf, A1).

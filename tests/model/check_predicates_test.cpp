@@ -26,6 +26,23 @@ void check_rule(const Trace& trace, Library library, Rule rule) {
   for (const LibraryResult& r : v.results) CHECK((r.library >= library || r.consistent));
 }
 
+/// Store buffering with a fence in each thread, both reading 0. `fenced`: the fences have their subevents.
+Trace fenced_store_buffering(bool fenced) {
+  TraceBuilder b(1);
+  (void)b.thread(0);
+  std::vector<SubeventId> writes;
+  for (const std::uint32_t t : {0U, 1U}) {
+    writes.push_back(b.write(t, {0, 8 * t}, 1));
+    if (fenced)
+      (void)b.mfence(t);
+    else
+      b.close(b.open(t, Method::mfence));
+  }
+  for (const std::uint32_t t : {0U, 1U}) (void)b.read(t, {0, 8 * (1 - t)});
+  for (const SubeventId w : writes) b.commit(w);
+  return b.trace;
+}
+
 struct Parts {
   TraceBuilder b{2};
   SubeventId write, read, nlr, nrw, wait;
@@ -43,11 +60,32 @@ struct Parts {
   }
 };
 
+TEST_CASE("a fence that left no subevent is missed", "[check]") {
+  CHECK(names_rule(check(fenced_store_buffering(true), kCore), Library::rdmawait, Rule::ppo));
+  check_rule(fenced_store_buffering(false), Library::rdmawait, Rule::stamps);
+}
+
 TEST_CASE("well-formedness: each rule is caught by name", "[check]") {
   Parts p;
   TraceBuilder& b = p.b;
   SECTION("stamps: a fence in a read") {
     b.call(b.at(p.wait).call).method = Method::rfence;
+    check_rule(b.trace, Library::rdmawait, Rule::stamps);
+  }
+  SECTION("stamps: a read that returned without having read") {
+    const CallId read = b.open(0, Method::read);
+    b.close(read, 5);
+    check_rule(b.trace, Library::rdmawait, Rule::stamps);
+    b.call(read).returned = false;  // cut short by the end of the run
+    CHECK(check(b.trace, kCore).consistent());
+  }
+  SECTION("stamps: a failed compare-and-swap that did not fence") {
+    const SubeventId read = b.cas(0, {0, 0x100}, 4, 9);
+    const SubeventId fence = read - 1;
+    REQUIRE(b.at(fence).stamp == Stamp::aMF);
+    const CallId put = b.put(0);
+    b.at(fence) = {.call = put, .stamp = Stamp::aNLR, .peer = 1, .address = 0x600, .start = b.tick()};
+    b.at(fence).finish = b.at(fence).start;
     check_rule(b.trace, Library::rdmawait, Rule::stamps);
   }
   SECTION("respects nodes: a put that writes elsewhere") {

@@ -93,6 +93,13 @@ class Reference {
     });
   }
 
+  /// Has the global fence within a barrier returned?
+  bool global_fence_returned(CallId barrier) const {
+    return std::any_of(t_.calls.begin(), t_.calls.end(), [&](const Call& other) {
+      return other.method == Method::gf && other.parent == barrier && other.returned;
+    });
+  }
+
   void collect() {
     for (CallId c = 1; c <= t_.calls.size(); ++c) {
       if (event_of(c) != c) continue;
@@ -113,7 +120,7 @@ class Reference {
       if (k.method == Method::sv_wait && (waited || k.returned)) add(Stamp::aWT, 0, 0);
       if (k.method == Method::gf && k.returned)
         for (const std::uint32_t node : t_.node_sets[k.node_set]) add(Stamp::aGF, node, 0);
-      if (k.method == Method::barrier) {
+      if (k.method == Method::barrier && (k.returned || global_fence_returned(c))) {
         std::set<std::uint32_t> nodes;
         for (const std::uint32_t p : t_.objects[k.object].participants) nodes.insert(t_.threads[p].node);
         if (t_.objects[k.object].transitive)

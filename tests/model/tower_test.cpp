@@ -170,6 +170,54 @@ TEST_CASE("tower: a ring buffer's receive must follow from its submit", "[check]
   }
 }
 
+// A submit has posted its head when it returns; the run may end before the NIC has come to it.
+TEST_CASE("tower: a head that is not on its way when the run ends", "[check]") {
+  TraceBuilder b(2);
+  Call ring;
+  ring.object = b.object({"ring", {0, 1}, false});
+  ring.argument = 11;
+  const CallId submit = b.open(0, Method::submit, ring);
+  for (const std::uint64_t address : {0x40U, 0U}) {  // the cell, the head
+    const CallId w = b.open(0, Method::sv_write);
+    b.commit(b.write(0, {0, address}, 1));
+    b.close(w);
+    const CallId c = b.open(0, Method::bcast);
+    if (address == 0)
+      (void)b.put(0);
+    else
+      (void)b.put_now(0, {1, address}, address);
+    b.close(c);
+  }
+  b.close(submit, 1);
+  const CallId receive = b.open(1, Method::receive, ring);
+  const CallId r = b.open(1, Method::sv_read);
+  (void)b.read(1, {1, 0});
+  b.close(r);
+  b.close(receive, 0);
+  const Verdict v = check_tower(b.trace);
+  INFO(v.to_text());
+  CHECK(v.consistent());
+}
+
+// A barrier whose fence failed: the program caught the error and went on.
+TEST_CASE("tower: nothing is asked of calls that did not return", "[check]") {
+  TraceBuilder b(2);
+  Call bar;
+  bar.object = b.object({"bar", {0, 1}, true});
+  bar.node_set = b.node_set({0, 1});
+  (void)b.put_now(0, {1, 0x308}, 0x300);
+  const CallId barrier = b.open(0, Method::barrier, bar);
+  const CallId gf = b.open(0, Method::gf, bar);
+  b.close(gf);
+  b.call(gf).returned = false;
+  b.close(barrier);
+  b.call(barrier).returned = false;
+  (void)b.read(0, {0, 0x308});
+  const Verdict v = check_tower(b.trace);
+  INFO(v.to_text());
+  CHECK(v.consistent());
+}
+
 TEST_CASE("tower: any trace can be asked", "[check]") {
   int kept = 0, broken = 0;
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {

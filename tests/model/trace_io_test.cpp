@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <sys/stat.h>
 #include <system_error>
+#include <thread>
 #include <unistd.h>
 
 #include "model/trace_codec.hpp"
@@ -66,6 +68,7 @@ TEST_CASE("trace files: on disk", "[trace_io]") {
   REQUIRE(text(read_trace_file(path)) == text(full_trace()));
   std::remove(path.c_str());
   REQUIRE_THROWS_AS(read_trace_file(path), std::system_error);
+  REQUIRE_THROWS_AS(read_trace_file("."), std::system_error);  // a folder, not a file as long as a folder says
   REQUIRE_THROWS_AS(write_trace_file("no/such/folder/x.trace", full_trace()), std::system_error);
 }
 
@@ -84,6 +87,16 @@ TEST_CASE("trace files: one that cannot be written whole leaves what was there",
   for (const auto& entry : std::filesystem::directory_iterator("."))
     REQUIRE(entry.path().filename().string().find(path + ".") == std::string::npos);
   std::remove(path.c_str());
+}
+
+TEST_CASE("trace files: from a pipe", "[trace_io]") {
+  const std::string path = "trace_io_test." + std::to_string(getpid()) + ".fifo";
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  std::thread writer([&] { write_trace_file(path, full_trace()); });
+  const Trace trace = read_trace_file(path);
+  writer.join();
+  std::remove(path.c_str());
+  REQUIRE(text(trace) == text(full_trace()));
 }
 
 TEST_CASE("trace files: cut short anywhere, the offset is the end", "[trace_io]") {

@@ -7,6 +7,7 @@
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/checksum.hpp"
+#include "loco_sim/loco/kvstore.hpp"
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/mixed_size.hpp"
 #include "loco_sim/loco/mutex.hpp"
@@ -60,6 +61,33 @@ void overlapping_calls(Transport& node) {
     node.begin_call({.library = "kvstore", .method = "lookup", .object = "store", .argument = lane, .lane = lane});
   node.memory_fence();
   for (const std::uint32_t lane : {2U, 1U}) node.end_call(0, lane);
+}
+
+/// A ring, a key-value store and a barrier of the same names twice; the second barrier is without node 2.
+void names_again(Transport& node) {
+  loco::manager mgr(node);
+  loco::barrier done(mgr, "done");
+  mgr.wait_for_ready();
+  for (const std::uint64_t life : {1U, 2U}) {
+    {
+      loco::ring_buffer ring(mgr, "ring", static_cast<loco::NodeId>(life));
+      loco::kvstore store(mgr, "store");
+      mgr.wait_for_ready();
+      if (node.my_node() == life)
+        ring.send(std::as_bytes(std::span(&life, 1)));
+      else
+        (void)ring.receive();
+      if (node.my_node() == 0) (void)store.insert(1, life);
+      if (life == 1 || node.my_node() != 2) {
+        loco::barrier bar(mgr, "bar",
+                          {.participants = life == 1 ? std::vector<loco::NodeId>{} : std::vector<loco::NodeId>{0, 1}});
+        bar.wait_for_ready();
+        bar.waiting();
+      }
+      done.waiting();
+    }
+    done.waiting();
+  }
 }
 
 void one_barrier(Transport& node) {
@@ -279,4 +307,18 @@ TEST_CASE("a call that ends without having begun is a defect, not memory that is
   recorder.add_thread(0, "main");
   CHECK_THROWS_AS(recorder.end(0, 3, 0, 1), loco::sim::BrokenInvariant);
   CHECK_THROWS_AS(recorder.abandon(0, 0), loco::sim::BrokenInvariant);
+}
+
+TEST_CASE("a name that is used again is another object") {
+  const Trace trace = record(3, names_again);
+  std::set<std::string> names;
+  for (const auto& object : trace.objects) names.insert(object.name);
+  for (const char* name : {"ring", "ring#2", "ring#2/heads/ov0", "store", "store#2", "bar", "bar#2", "done"})
+    CHECK(names.count(name) == 1);
+  CHECK(names.count("done#2") == 0);
+  constexpr std::array kAll = {Library::rdmawait, Library::sv,   Library::bal,    Library::rbl,
+                               Library::msw,      Library::lock, Library::kvstore};
+  const auto verdict = loco::model::check(trace, kAll);
+  INFO(verdict.to_text());
+  CHECK(verdict.consistent());
 }

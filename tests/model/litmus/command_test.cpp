@@ -130,3 +130,16 @@ TEST_CASE("a failing assertion is reported", "[litmus]") {
   CHECK(r.status == 1);
   CHECK_THAT(r.out, loco::test::contains_text("assertion fails: assert(a == 1) (line 5)"));
 }
+
+TEST_CASE("an outcome that a later test does not have is told before anything is printed", "[litmus]") {
+  std::string other = kStoreBuffering;
+  other.replace(other.find("name: sb"), 8, "name: other");
+  other.replace(other.find("a = y"), 5, "c = y");
+  other.replace(other.find("a: 0"), 4, "c: 0");
+  CommandOptions options;
+  options.witness = "a=0";
+  const Run r = run(std::string(kStoreBuffering) + "---\n" + other, options);
+  CHECK(r.status == 2);
+  CHECK(r.out.empty());
+  CHECK(r.err == "loco-sim litmus: --witness: test other: expected a register or final location, found 'a'\n");
+}

@@ -91,6 +91,21 @@ TEST_CASE("of a test that is too large it is not said that an outcome is impossi
   CHECK_THAT(none.text, loco::test::contains_text("too large"));
 }
 
+TEST_CASE("cycles name sv's own writes, and polls as such", "[litmus]") {
+  const auto told = [](const std::string& document, const std::string& outcome) {
+    const Program p = parse_text(document, "t.yaml").front();
+    const auto cycles = explain_forbidden(p, parse_outcome(p, outcome));
+    REQUIRE(cycles.size() == 1);
+    return to_text(cycles[0]);
+  };
+  CHECK_THAT(told("locations: {s: {shared: true}}\nthreads:\n  - {node: 1, code: \"s = 1; a = s\"}\n", "a=0"),
+             loco::test::contains_text("--po--> (a thread sees its own writes)"));
+  CHECK_THAT(told("model: rdmatso\nlocations: {x: {node: 1}, y: {node: 2, init: 1}}\n"
+                  "threads:\n  - {node: 1, code: \"get(x, y); poll(2); a = x\"}\n",
+                  "a=0"),
+             loco::test::contains_text("(the poll sees the operation done)"));
+}
+
 TEST_CASE("the drawing has threads as columns and relations in colours", "[litmus]") {
   const Program p = named("fig8b-message-passing");
   const auto cycles = explain_forbidden(p, parse_outcome(p, "a=1 b=0"));
@@ -106,5 +121,18 @@ TEST_CASE("outcomes typed by hand are checked", "[litmus]") {
   const Program p = named("fig8b-message-passing");
   CHECK(parse_outcome(p, "{a: 1, b: 0}") == PartialOutcome{{0, 1}, {1, 0}});
   CHECK_THROWS_WITH(parse_outcome(p, "q=1"), loco::test::contains_text("found 'q'"));
+  CHECK(parse_outcome(p, "a=1; b=0;") == PartialOutcome{{0, 1}, {1, 0}});
   CHECK_THROWS_WITH(parse_outcome(p, "a=x"), loco::test::contains_text("found 'x'"));
+  CHECK_THROWS_WITH(parse_outcome(p, "a==0"), loco::test::contains_text("found '=0'"));
+  CHECK_THROWS_WITH(parse_outcome(p, "a 0"), loco::test::contains_text("expected = after a"));
+  CHECK_THROWS_WITH(parse_outcome(p, "a=[1"), loco::test::contains_text("expected a list of integers for a"));
+}
+
+TEST_CASE("tuples of outcomes can be typed by hand", "[litmus]") {
+  const Program p = parse_text(
+      "name: t\nlocations: {m: {node: 1, init: [0, 0]}}\n"
+      "threads:\n  - {node: 1, code: \"write(m, [1, 2]); r = tryread(m)\"}\n",
+      "t.yaml")[0];
+  CHECK(witness(p, parse_outcome(p, "r=[1, 2]")));
+  CHECK_FALSE(witness(p, parse_outcome(p, "r=[2,1]")));
 }

@@ -29,7 +29,7 @@ std::string with_code(const std::string& code) {
 }  // namespace
 
 TEST_CASE("statements become instructions with one access each", "[litmus]") {
-  const Program p = parse(with_code("x = y; a = x + y; put(z, 7) as d; wait(d); bcast(s, {3, 2, 3}) as d"));
+  const Program p = parse(with_code("x = y; a = x + y; put(z, 7) as d; wait(d); bcast(s, {2, 1, 2}) as d"));
   const auto& code = p.threads[0].code;
   REQUIRE(code.size() == 8);
   CHECK(code[0].op == Op::read);
@@ -44,8 +44,8 @@ TEST_CASE("statements become instructions with one access each", "[litmus]") {
   CHECK(p.locations[static_cast<std::size_t>(code[5].source)].init == 7);
   CHECK(code[6].op == Op::wait);
   CHECK(code[6].library == Library::sv);  // d is used by a bcast
-  CHECK(code[7].nodes == std::vector<int>{2, 3});
-  CHECK(p.nodes == std::vector<int>{1, 2, 3});
+  CHECK(code[7].nodes == std::vector<int>{1, 2});
+  CHECK(p.nodes == std::vector<int>{1, 2});
   REQUIRE(p.observables.size() == 1);
   CHECK(p.observables[0].name == "a");
 }
@@ -135,4 +135,26 @@ TEST_CASE("coreRMA documents give get, put and cas their own meaning", "[litmus]
                     loco::test::contains_text("same family as model rdmawait"));
   CHECK_THAT(error("model: corerma\nlocations: {Y: {node: 2}}\nthreads: [{node: 1, code: u = get(Y)}]\n"),
              loco::test::contains_text("a location: coreRMA's remote statements do not write registers"));
+}
+
+TEST_CASE("what would be read in a way that nobody meant is refused", "[litmus]") {
+  const auto with = [](const std::string& lines, const std::string& code = "a = x") {
+    return "locations: {x: {node: 1}, s: {shared: true}}\n" + lines + "threads:\n  - {node: 1, code: \"" + code +
+           "\"}\n";
+  };
+  CHECK(error(with("")) == "no error");
+  CHECK(error(with("outcomes: {allowed: [{a: 0, a: 1}]}\n")) == "f:2:29: expected each name once, found 'a'");
+  CHECK(error(with("barriers: {x: [0]}\n")) == "f:2:12: expected a name not used before, found 'x'");
+  CHECK(error(with("barriers: {z: [0]}\nringbuffers: {z: {writer: 0, readers: [0]}}\n")) ==
+        "f:3:15: expected a name not used before, found 'z'");
+  CHECK(error(with("barriers: {z: [0, 0]}\n")) == "f:2:19: expected each thread once, found '0'");
+  CHECK(error(with("barriers: {z: []}\n")) == "f:2:12: expected a barrier with a participating thread, found 'z'");
+  CHECK(error(with("final: [s@7]\n")) == "f:2:9: expected a copy on the node of a thread or location, found 's@7'");
+  CHECK(error(with("", "bcast(s, {9})")) == "f:3:32: expected the node of a thread or location, found '9'");
+  CHECK(error(with("atomicity: non_atomic\n")) ==
+        "f:2:12: expected no atomicity in a document of model loco, found 'non_atomic'");
+  CHECK(error(with("", "mfence = 1")) ==
+        "f:3:22: expected a location or register, found 'mfence', a word of the statements");
+  CHECK(error("locations: {put: {node: 1}}\nthreads: []\n") ==
+        "f:1:13: expected the name of a location, found 'put', a word of the statements");
 }
