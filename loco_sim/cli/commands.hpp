@@ -73,8 +73,7 @@ struct LitmusArguments {
   std::string explain;
   std::string dot;
   bool json = false;
-  bool quiet = false;              ///< failures and the last line only
-  std::vector<std::string> given;  ///< options on the command line
+  bool quiet = false;  ///< failures and the last line only
 };
 int litmus_command(const LitmusArguments& arguments);
 

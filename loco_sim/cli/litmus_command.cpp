@@ -36,40 +36,21 @@ litmus::CommandOptions command_options(const LitmusArguments& arguments) {
   return options;
 }
 
-/// Options that only some engines look at.
-struct EnginesOf {
-  std::string_view option;
-  std::vector<std::string> engines;
-};
-
-const std::vector<EnginesOf>& engines_of_options() {
-  static const std::vector<EnginesOf> kTable = {{"--runs", {"sample", "all"}},
-                                                {"--seed", {"sample", "all"}},
-                                                {"--hardware", {"explore", "sample", "all"}},
-                                                {"--max-executions", {"explore", "all"}},
-                                                {"--max-seconds", {"explore", "all"}},
-                                                {"--witness", {"declarative"}},
-                                                {"--explain", {"declarative"}}};
-  return kTable;
-}
-
-bool is_given(const LitmusArguments& arguments, std::string_view option) {
-  return std::ranges::find(arguments.given, option) != arguments.given.end();
-}
-
-/// Throws UsageError for options that would do nothing.
+/// Throws UsageError for what goes with nothing else here. Limits and seeds of other engines do no harm: scripts go
+/// through all engines with the same options.
 void require_used(const LitmusArguments& arguments) {
-  const auto refuse = [](std::string_view option, const std::string& expected, const std::string& found) {
+  const auto refuse = [](std::string_view option, std::string_view expected, std::string_view found) {
     throw UsageError(fmt::format("loco-sim litmus: {}: expected {}, found {}", option, expected, found));
   };
-  for (const auto& [option, engines] : engines_of_options())
-    if (is_given(arguments, option) && std::ranges::find(engines, arguments.engine) == engines.end())
-      refuse(option, fmt::format("--engine {}", fmt::join(engines, " or ")), arguments.engine);
   const char* explains = !arguments.witness.empty() ? "--witness" : !arguments.explain.empty() ? "--explain" : nullptr;
-  if (explains == nullptr && !arguments.dot.empty()) refuse("--dot", "--witness or --explain beside it", "none");
-  for (const char* option : {"--json", "--quiet"})
-    if (explains != nullptr && is_given(arguments, option))
-      refuse(option, "no --witness or --explain, which print text", explains);
+  if (explains == nullptr) {
+    if (!arguments.dot.empty()) refuse("--dot", "--witness or --explain beside it", "none");
+    return;
+  }
+  if (arguments.engine != "declarative") refuse(explains, "--engine declarative", arguments.engine);
+  constexpr std::string_view kText = "no --witness or --explain, which print text";
+  if (arguments.json) refuse("--json", kText, explains);
+  if (arguments.quiet) refuse("--quiet", kText, explains);
 }
 
 /// One line for each test that failed, and one for all.

@@ -74,11 +74,7 @@ void add_litmus(CLI::App& app, loco::cli::LitmusArguments& a, std::function<int(
   litmus->add_option("--dot", a.dot, "Write the drawing of --witness or --explain to this file")->type_name("FILE");
   litmus->add_flag("--json", a.json, kJsonHelp);
   litmus->add_flag("--quiet", a.quiet, "Only failures and a summary");
-  litmus->callback([&, litmus] {
-    for (const CLI::Option* option : litmus->get_options())
-      if (option->count() > 0) a.given.push_back(option->get_name());
-    chosen = [&] { return loco::cli::litmus_command(a); };
-  });
+  litmus->callback([&] { chosen = [&] { return loco::cli::litmus_command(a); }; });
 }
 
 void add_soundness(CLI::App& app, loco::cli::SoundnessArguments& a, std::function<int()>& chosen) {

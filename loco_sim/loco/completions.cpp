@@ -69,6 +69,10 @@ void completions::record(Flag word, const Completion& completion) {
     any_failed_ = true;
     transport_.wake_all();
   }
+  if (completion.status != Status::wr_flush_err) {
+    const std::lock_guard lock(mutex_);
+    causes_.try_emplace(completion.peer, completion);
+  }
   if (ack_word::status(transport_.flag_load(word)) != Status::success) return;
   {
     const std::lock_guard lock(mutex_);
@@ -87,7 +91,14 @@ operation_error failure(NodeId node, std::string_view what, NodeId peer, Status 
 operation_error completions::failure_of(Flag word, const std::string& which) {
   const std::lock_guard lock(mutex_);
   const Completion& failed = failures_.at(word);
-  return failure(transport_.my_node(), which + std::string(name(failed.operation)), failed.peer, failed.status);
+  const operation_error error =
+      failure(transport_.my_node(), which + std::string(name(failed.operation)), failed.peer, failed.status);
+  const auto cause = causes_.find(failed.peer);
+  if (failed.status != Status::wr_flush_err || cause == causes_.end()) return error;
+  return {error.status(),
+          std::string(error.what()) + ", since a " + std::string(name(cause->second.operation)) +
+              " failed before: " + std::string(name(cause->second.status)),
+          error.peer()};
 }
 
 void completions::throw_failure(Flag word) { throw failure_of(word, ""); }

@@ -65,6 +65,7 @@ class completions {
   std::atomic<bool> any_failed_ = false;
   std::optional<operation_error> to_tell_;
   std::map<Flag, Completion> failures_;  ///< the first one of each word that has any
+  std::map<NodeId, Completion> causes_;  ///< by peer: the first one that was not flushed for another's sake
   std::mutex mutex_;
   std::deque<Flag> released_;
   std::uint64_t work_ids_ = 0;

@@ -37,7 +37,6 @@ PAPER = "tests/litmus/loco-paper.yaml"
         (f"litmus {PAPER} --engine foo", "loco-sim litmus: --engine: expected one of declarative, explore, sample, all"),
         (f"litmus {PAPER} --max-seconds -1", 'expected a number of seconds from 0 on, found "-1"'),
         (f"litmus {PAPER} --engine explore --hardware foo", "loco-sim litmus: --hardware: expected one of aries-like, "),
-        (f"litmus {PAPER} --runs 5", "loco-sim litmus: --runs: expected --engine sample or all, found declarative"),
         (f"litmus {PAPER} --engine explore --witness a=0",
          "loco-sim litmus: --witness: expected --engine declarative, found explore"),
         (f"litmus {PAPER} --dot x.dot", "loco-sim litmus: --dot: expected --witness or --explain beside it, found none"),

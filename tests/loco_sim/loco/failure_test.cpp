@@ -58,6 +58,27 @@ TEST_CASE("an operation towards a node that stopped fails within the retries, an
   require_consistent(trace, {model::Library::rdmawait, model::Library::sv});
 }
 
+TEST_CASE("an operation that was flushed for another's sake says what had failed before it") {
+  std::optional<std::string> what;
+  run([&](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::var<std::uint64_t> value(mgr, "value");
+    mgr.wait_for_ready();
+    if (node.my_node() == kDead) return live(node);
+    if (node.my_node() == 1) return;
+    wait_until(node, kStop + 1);
+    loco::ack_key first(mgr);
+    loco::ack_key second(mgr);
+    value.push(kDead, first);
+    value.pull(kDead, second);
+    what = error_of([&] { second.wait(); }).what();
+    first.forget();
+  });
+  CHECK(what ==
+        "node 0: get to node 2 failed: Work Request Flushed Error, since a put failed before: transport retry counter "
+        "exceeded");
+}
+
 TEST_CASE("an operation that nobody waits for is told of once") {
   std::optional<std::string> what;
   run([&](loco::Transport& node) {
