@@ -16,6 +16,11 @@ namespace loco {
 namespace {
 constexpr std::uint64_t cells_of(std::uint64_t bytes) { return (bytes + 7) / 8; }
 
+std::string without_spare(std::string text) {
+  text.shrink_to_fit();
+  return text;
+}
+
 /// The only node that a node is joined with. Readers have nothing to say to each other: of n rings on n nodes, n^2
 /// pairs are joined, not n^3.
 std::optional<NodeId> partner(NodeId me, NodeId writer) { return me == writer ? std::nullopt : std::optional(writer); }
@@ -55,7 +60,6 @@ ring_buffer::Positions ring_buffer::my_tails() {
 }
 
 void ring_buffer::start() {
-  cells_name_.shrink_to_fit();
   if (const auto place = readers_.place_of(my_node())) first_tail_ = *place * options_.threads_per_node;
   const std::vector<NodeId>& named = readers_.named();
   set_terms("written by node " + std::to_string(writer_) + ", read by " +
@@ -77,7 +81,7 @@ ring_buffer::ring_buffer(Within, Parent& parent, std::string_view name, NodeId w
       options_(checked(std::move(options))),
       readers_(std::exchange(options_.readers, {}), writer, num_nodes()),
       cells_count_(options_.bytes / kCell),
-      cells_name_(full_name() + "/cells"),
+      cells_name_(without_spare(full_name() + "/cells")),
       cells_(*this, cells_name_, "cells", options_.bytes),
       heads_region_(*this, full_name(), "heads", Positions::bytes_of(options_.heads)),
       tails_region_(*this, full_name(), "tails", Positions::bytes_of(readers_.count() * options_.threads_per_node)),
