@@ -26,11 +26,10 @@ channel::channel(manager& mgr, std::string_view name, expect_num expected)
 channel::channel(channel& parent, std::string_view name, expect_num expected)
     : manager_(parent.manager_),
       transport_(parent.transport_),
-      name_(parent.name_ + "/" + std::string(name)),
+      name_(without_spare(parent.name_ + "/" + std::string(name))),
       expected_(expected),
       peers_(places()) {
   require_simple(name);
-  name_.shrink_to_fit();  // of rings on many nodes there are many
   enter();
 }
 

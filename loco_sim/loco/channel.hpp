@@ -37,6 +37,12 @@ struct expect_num {
 /// The terms of objects whose state is on one node: "home is node 2".
 [[nodiscard]] inline std::string home_text(NodeId home) { return "home is node " + std::to_string(home); }
 
+/// A text in as much memory as it needs: of rings on many nodes there are many.
+[[nodiscard]] inline std::string without_spare(std::string text) {
+  text.shrink_to_fit();
+  return text;
+}
+
 class channel {
  public:
   channel(const channel&) = delete;
@@ -84,10 +90,7 @@ class channel {
   [[nodiscard]] std::vector<NodeId> all_peers(RegionIndex region) const;
 
   /// What this endpoint and those that join it must say alike besides the regions, in words: "owned by node 2".
-  void set_terms(std::string terms) {
-    terms_ = std::move(terms);
-    terms_.shrink_to_fit();
-  }
+  void set_terms(std::string terms) { terms_ = without_spare(std::move(terms)); }
   void on_join(Callback callback) { callbacks().join = std::move(callback); }
   void on_connect(Callback callback) { callbacks().connect = std::move(callback); }
   /// Before join(): how many peers must connect, where the constructor could not say.

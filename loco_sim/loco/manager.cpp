@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "loco_sim/loco/ack_key.hpp"
+#include "loco_sim/loco/bounds.hpp"
 #include "loco_sim/loco/channel.hpp"
 #include "loco_sim/loco/errors.hpp"
 
@@ -136,8 +137,7 @@ void manager::note_placed(NodeId node) {
 
 void manager::require_inside(std::string_view what, const Region& remote, std::uint64_t offset,
                              std::uint64_t size) const {
-  const std::uint64_t whole = round_up(remote.size, kWord);
-  if (size % kWord == 0 && offset % kWord == 0 && offset <= whole && size <= whole - offset) return;
+  if (whole_words_inside(offset, size, remote.size)) return;
   throw size_error("node " + std::to_string(my_node()) + ": " + std::string(what) + " of " + std::to_string(size) +
                    " bytes at offset " + std::to_string(offset) + " of a region of " + std::to_string(remote.size) +
                    " bytes on node " + std::to_string(remote.node) + ": expected whole words inside of it");

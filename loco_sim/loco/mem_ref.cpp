@@ -4,6 +4,7 @@
 #include <bit>
 #include <string>
 
+#include "loco_sim/loco/bounds.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
 
@@ -28,7 +29,7 @@ mem_ref::~mem_ref() {
 
 /// Behind it is another block.
 void mem_ref::require_inside(std::uint64_t offset, std::uint64_t bytes) const {
-  if (offset % kWord == 0 && bytes % kWord == 0 && offset <= block_.size && bytes <= block_.size - offset) return;
+  if (whole_words_inside(offset, bytes, block_.size)) return;
   throw size_error("an access of " + std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
                    " of a mem_ref of " + std::to_string(size_) + " bytes: expected whole words inside of it");
 }

@@ -16,11 +16,6 @@ namespace loco {
 namespace {
 constexpr std::uint64_t cells_of(std::uint64_t bytes) { return (bytes + 7) / 8; }
 
-std::string without_spare(std::string text) {
-  text.shrink_to_fit();
-  return text;
-}
-
 /// The only node that a node is joined with. Readers have nothing to say to each other: of n rings on n nodes, n^2
 /// pairs are joined, not n^3.
 std::optional<NodeId> partner(NodeId me, NodeId writer) { return me == writer ? std::nullopt : std::optional(writer); }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "loco_sim/loco/ack_key.hpp"
+#include "loco_sim/loco/bounds.hpp"
 #include "loco_sim/loco/call_scope.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
@@ -18,8 +19,7 @@ shared_region::shared_region(channel& endpoint, std::string_view name, std::stri
 
 /// Behind it is another region.
 void shared_region::require_inside(const part& of, std::uint64_t bytes) const {
-  const std::uint64_t whole = round_up(size_, kWord);
-  if (of.offset % kWord == 0 && bytes % kWord == 0 && of.offset <= whole && bytes <= whole - of.offset) return;
+  if (whole_words_inside(of.offset, bytes, size_)) return;
   throw size_error("'" + std::string(of.name) + "': an access of " + std::to_string(bytes) + " bytes at offset " +
                    std::to_string(of.offset) + " of " + std::to_string(size_) +
                    " bytes: expected whole words inside of it");

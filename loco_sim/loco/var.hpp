@@ -86,9 +86,7 @@ class owned_part {
   static constexpr bool kAtomic = value_words<T>::kAtomic;
 
   owned_part(shared_region& bytes, std::string name, std::uint64_t offset, NodeId owner)
-      : bytes_(bytes), name_(std::move(name)), offset_(offset), owner_(owner) {
-    name_.shrink_to_fit();
-  }
+      : bytes_(bytes), name_(without_spare(std::move(name))), offset_(offset), owner_(owner) {}
 
   [[nodiscard]] const std::string& full_name() const { return name_; }
   [[nodiscard]] NodeId owner() const { return owner_; }

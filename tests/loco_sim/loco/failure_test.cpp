@@ -58,15 +58,28 @@ TEST_CASE("an operation towards a node that stopped fails within the retries, an
   require_consistent(trace, {model::Library::rdmawait, model::Library::sv});
 }
 
-TEST_CASE("an operation that was flushed for another's sake says what had failed before it") {
-  std::optional<std::string> what;
-  run([&](loco::Transport& node) {
+namespace {
+
+using Word = loco::var<std::uint64_t>;
+
+/// What node 0 does with a variable of all nodes once a node has stopped.
+void after_the_stop(const std::function<void(loco::Transport&, loco::manager&, Word&)>& body) {
+  run([&body](loco::Transport& node) {
     loco::manager mgr(node);
-    loco::var<std::uint64_t> value(mgr, "value");
+    Word value(mgr, "value");
     mgr.wait_for_ready();
     if (node.my_node() == kDead) return live(node);
     if (node.my_node() == 1) return;
     wait_until(node, kStop + 1);
+    body(node, mgr, value);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("an operation that was flushed for another's sake says what had failed before it") {
+  std::optional<std::string> what;
+  after_the_stop([&](loco::Transport& /*node*/, loco::manager& mgr, Word& value) {
     loco::ack_key first(mgr);
     loco::ack_key second(mgr);
     value.push(kDead, first);
@@ -81,13 +94,7 @@ TEST_CASE("an operation that was flushed for another's sake says what had failed
 
 TEST_CASE("an operation that nobody waits for is told of once") {
   std::optional<std::string> what;
-  run([&](loco::Transport& node) {
-    loco::manager mgr(node);
-    loco::var<std::uint64_t> value(mgr, "value");
-    mgr.wait_for_ready();
-    if (node.my_node() == kDead) return live(node);
-    if (node.my_node() == 1) return;
-    wait_until(node, kStop + 1);
+  after_the_stop([&](loco::Transport& node, loco::manager& mgr, Word& value) {
     value.push(kDead);
     node.compute(kNoticed + kRoundTrip);
     what = error_of([&] { mgr.check(); }).what();
