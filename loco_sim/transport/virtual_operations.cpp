@@ -1,5 +1,7 @@
 // The one-sided operations of a virtual transport: work requests on queue pairs of the simulated machine.
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <stdexcept>
 
 #include "loco_sim/transport/virtual_transport.hpp"
@@ -8,6 +10,11 @@ namespace loco {
 
 namespace {
 constexpr std::uint64_t kSendQueueKey = std::uint64_t{2} << 40U;
+
+/// A size that the work request's field cannot hold stays one that the NIC refuses: a message has 2^31 bytes at most.
+std::uint32_t length_of(std::uint64_t size) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(size, std::numeric_limits<std::uint32_t>::max()));
+}
 }  // namespace
 
 Operation operation_of(nic::Opcode opcode) {
@@ -107,19 +114,13 @@ void VirtualTransport::post(nic::Wqe wqe, const Region& remote, model::Method me
 
 void VirtualTransport::put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size,
                            OperationTag tag) {
-  post({.opcode = nic::Opcode::rdma_write,
-        .length = static_cast<std::uint32_t>(size),
-        .local = local,
-        .remote = remote.base + offset},
+  post({.opcode = nic::Opcode::rdma_write, .length = length_of(size), .local = local, .remote = remote.base + offset},
        remote, model::Method::put, 0, tag);
 }
 
 void VirtualTransport::get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size,
                            OperationTag tag) {
-  post({.opcode = nic::Opcode::rdma_read,
-        .length = static_cast<std::uint32_t>(size),
-        .local = local,
-        .remote = remote.base + offset},
+  post({.opcode = nic::Opcode::rdma_read, .length = length_of(size), .local = local, .remote = remote.base + offset},
        remote, model::Method::get, 0, tag);
 }
 

@@ -1,5 +1,7 @@
 // The simulated cluster: failures come out with their place, whatever the other threads are doing.
+#include <cstdint>
 #include <mutex>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -232,5 +234,27 @@ TEST_CASE("a program that ends with an error while another thread lets go of a l
       });
     });
     CHECK_THROWS_WITH(cluster.run(), contains_text("no more"));
+  }
+}
+
+TEST_CASE("an operation on more bytes than a message has fails, also where its size does not fit a work request") {
+  // InfiniBand: a message has zero to 2^31 bytes.
+  for (const std::uint64_t size : {(std::uint64_t{1} << 31U) + 8, (std::uint64_t{1} << 32U) + 64}) {
+    INFO(size);
+    for (const auto operation : {&Transport::put, &Transport::get}) {
+      loco::Completion completion;
+      SimulatedCluster cluster(config(2));
+      loco::Region there;
+      cluster.spawn(1, "main", [&](Transport& node) { there = node.allocate(size); });
+      cluster.spawn(0, "main", [&](Transport& node) {
+        const loco::Region here = node.allocate(size);
+        node.compute(1'000'000);
+        (node.*operation)(here.base, there, 0, size, {.token = 7, .work_id = 0});
+        while (node.poll(std::span(&completion, 1)) == 0) node.pause();
+      });
+      cluster.run();
+      CHECK(completion.token == 7);
+      CHECK(completion.status == loco::Status::loc_len_err);
+    }
   }
 }
