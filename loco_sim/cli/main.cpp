@@ -71,7 +71,10 @@ void add_litmus(CLI::App& app, loco::cli::LitmusArguments& a, std::function<int(
       ->check(loco::cli::seconds());
   litmus->add_option("--witness", a.witness, "Show an execution with this outcome, e.g. \"a=0 b=1\"");
   litmus->add_option("--explain", a.explain, "Show why this outcome is impossible");
-  litmus->add_option("--dot", a.dot, "Write the drawing of --witness or --explain to this file")->type_name("FILE");
+  litmus
+      ->add_option("--dot", a.dot,
+                   "Write the drawing of --witness or --explain to this file; \"-\": print it in place of the text")
+      ->type_name("FILE");
   litmus->add_flag("--json", a.json, kJsonHelp);
   litmus->add_flag("--quiet", a.quiet, "Only failures and a summary");
   litmus->callback([&] { chosen = [&] { return loco::cli::litmus_command(a); }; });
