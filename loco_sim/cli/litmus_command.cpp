@@ -76,7 +76,7 @@ std::string summary(const std::string& results) {
 int litmus_command(const LitmusArguments& arguments) {
   require_used(arguments);
   require_place_of(arguments.dot);
-  if (arguments.engine != "declarative") (void)named_hardware("litmus", arguments.hardware);
+  if (arguments.engine != "declarative") (void)named_hardware("loco-sim litmus: --hardware", arguments.hardware);
   std::ostringstream out;
   std::ostringstream drawing;
   litmus::CommandOptions options = command_options(arguments);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <new>
+#include <sstream>
 #include <stdexcept>
 #include <system_error>
 
@@ -275,8 +276,14 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return complain(loco::cli::usage_text(app, error), kBadInput);
+    if (error.get_exit_code() != 0) return complain(loco::cli::usage_text(app, error), kBadInput);
+    const auto help_or_version = [&] {
+      std::ostringstream text;
+      const int code = app.exit(error, text, text);
+      loco::cli::print(text.str());
+      return code;
+    };
+    return guarded(help_or_version, arguments);
   }
   return guarded(chosen, arguments);
 }

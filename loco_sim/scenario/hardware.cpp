@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <set>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
 
 #include "nic_model/profile_fields.hpp"
@@ -105,6 +106,8 @@ Hardware load(const std::string& name, const Place& place, int depth) {
     const std::string expected = known.empty() ? "a path: no profile was found" : one_of(known);
     throw InputError(place, "hardware", expected, in_quotes(name), suggestion(name, known));
   }
+  if (std::error_code ignored; access(path.c_str(), R_OK) != 0 || fs::is_directory(path, ignored))
+    throw InputError(place, "hardware", "a readable file", in_quotes(name));
   if (depth > kBasesMax) throw InputError(place, "base", "an end to the chain of bases", in_quotes(name));
   KeyTable table = with_base(hardware_keys(""), "");
   table.insert(table.begin(), {{.path = "name", .least = 1, .most = 64}, {.path = "description", .most = 4096}});

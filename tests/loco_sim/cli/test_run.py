@@ -201,6 +201,8 @@ def test_checks_can_be_chosen_and_switched_off(loco_sim):
         ("nodes: 4\n", r":1:1: workload: expected a map with the key kind, found nothing"),
         ("workload: [\n", r":\d+:\d+: expected well-formed YAML"),
         ("workload: {kind: 'barrier\nseed: 1\n", r":3:1: expected well-formed YAML, found .*; while scanning a quoted scalar that began in line 1, column 18"),
+        ("workload: {kind: barrier}\nhardware: ./nosuch.yaml\n", r':2:11: hardware: expected a readable file, found "./nosuch.yaml"'),
+        ("workload: {kind: barrier}\nhardware: {base: tests/}\n", r':2:18: hardware: expected a readable file, found "tests/"'),
         ("workload: {kind: barrier}\nname: b: c\n", r":2:8: expected well-formed YAML"),
         ("workload: {kind: barrier}\nname: @b\n", r":2:7: expected well-formed YAML"),
         ("workload: {kind: barrier}\n\tname: b\n", r":2:1: expected well-formed YAML"),
