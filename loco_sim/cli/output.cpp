@@ -197,7 +197,8 @@ void write_file(const std::string& path, const std::string& text) {
 
 void print(const std::string& text) {
   const std::string_view newline = !text.empty() && text.back() == '\n' ? "" : "\n";
-  if (std::fputs((text + std::string(newline)).c_str(), stdout) == EOF || std::fflush(stdout) == EOF) {
+  const std::string whole = text + std::string(newline);  // a name in it may have any character, NUL too
+  if (std::fwrite(whole.data(), 1, whole.size(), stdout) != whole.size() || std::fflush(stdout) == EOF) {
     throw std::runtime_error("cannot write to stdout");
   }
 }

@@ -66,6 +66,25 @@ def test_the_trace_of_a_run_that_cannot_go_on_is_kept(loco_sim, tmp_path):
     assert loco_sim("trace", "export", trace, "--to", "perfetto").returncode == 0
 
 
+def test_what_an_ended_run_had_broken_is_json_where_json_is_asked_for(loco_sim):
+    broken = ["run", "scenarios/faults/barrier_without_fence.yaml", "--set", "limits.events=20000"]
+    text, done = loco_sim(*broken), loco_sim(*broken, "--json")
+    assert text.returncode == done.returncode == 1
+    assert text.stderr == done.stderr and "has taken 20000 events" in done.stderr
+    assert "\ninconsistent: bal (" in text.stdout
+    check = json.loads(done.stdout)["check"]
+    assert [library["library"] for library in check["libraries"] if not library["consistent"]] == ["bal"]
+
+
+def test_any_character_of_a_name_is_printed(loco_sim, tmp_path):
+    scenario = tmp_path / "s.yaml"
+    for name in ("a\0b", "tab\t", "\u2028", '"\\'):
+        scenario.write_text(json.dumps({"name": name, "workload": {"kind": "barrier", "iterations": 1}}))
+        text = loco_sim("run", scenario).stdout
+        assert text.startswith(f"{name}: barrier on 2 nodes, ") and "\nconsistent: " in text
+        assert json.loads(loco_sim("run", scenario, "--json").stdout)["scenario"] == name
+
+
 @pytest.mark.parametrize(("failure", "failed"), [("{link: [h0, s0], down: 0us}", 6), ("{link: [h1, s0], down: 0us}", 3),
                                                ("{host: h0, stops: 1ns}", 6)])
 def test_messages_that_fail_are_not_overlooked(loco_sim, tmp_path, failure, failed):
