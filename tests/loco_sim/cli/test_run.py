@@ -221,7 +221,7 @@ def test_checks_can_be_chosen_and_switched_off(loco_sim):
         ("workload: [\n", r":\d+:\d+: expected well-formed YAML"),
         ("workload: {kind: 'barrier\nseed: 1\n", r":3:1: expected well-formed YAML, found .*; while scanning a quoted scalar that began in line 1, column 18"),
         ("workload: {kind: barrier}\nhardware: ./nosuch.yaml\n", r':2:11: hardware: expected a readable file, found "./nosuch.yaml"'),
-        ("workload: {kind: barrier}\nhardware: {base: tests/}\n", r':2:18: hardware: expected a readable file, found "tests/"'),
+        ("workload: {kind: barrier}\nhardware: {base: tests/}\n", r':2:18: hardware\.base: expected a readable file, found "tests/"'),
         ("workload: {kind: barrier}\nname: b: c\n", r":2:8: expected well-formed YAML"),
         ("workload: {kind: barrier}\nname: @b\n", r":2:7: expected well-formed YAML"),
         ("workload: {kind: barrier}\n\tname: b\n", r":2:1: expected well-formed YAML"),
@@ -297,3 +297,24 @@ def test_hardware_can_be_changed_in_place(loco_sim):
     assert slow["hardware"] == fast["hardware"] + " (changed)"
     for a, b in zip(fast["operations"], slow["operations"], strict=True):
         assert b["min_ps"] > a["min_ps"]
+
+
+def test_a_profile_without_a_base_leaves_nothing_out(loco_sim, root, tmp_path):
+    scenario, profile = tmp_path / "s.yaml", tmp_path / "mine.yaml"
+    scenario.write_text(f"hardware: {profile}\nworkload: {{kind: barrier, iterations: 2}}\n")
+    whole = (root / "hardware/cx5-roce-25g.yaml").read_text()
+    profile.write_text(whole)
+    named = loco_sim("run", QUICKSTART, "--set", "hardware=cx5-roce-25g", "--json")
+    same = loco_sim("run", QUICKSTART, "--set", f"hardware={profile}", "--json")
+    assert json.loads(same.stdout) == {**json.loads(named.stdout), "hardware": "mine"}
+    for line, key in (("  ideal: false", "link.ideal"), ("  cqe: 10ns", "nic.cqe"), ("  lanes: 8", "pcie.lanes")):
+        assert whole.count(line) == 1
+        profile.write_text(whole.replace(line, "  # left out"))
+        done = loco_sim("validate", scenario)
+        assert done.returncode == 2
+        assert re.fullmatch(rf"{profile}:\d+:1: {key}: expected a value, or a base that has one, found neither\n", done.stderr)
+    # The rate of the PCIe link stands for its generation and width.
+    profile.write_text(whole.replace("  generation: 3 ", "  rate: 57880Mbps").replace("  lanes: 8", "  # left out"))
+    assert loco_sim("validate", scenario).returncode == 0
+    profile.write_text("base: cx5-roce-25g\nnic: {cqe: 5ns}\n")
+    assert loco_sim("validate", scenario).returncode == 0
