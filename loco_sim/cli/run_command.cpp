@@ -127,7 +127,8 @@ RunResult run_or_keep_trace(const scenario::Scenario& scenario, bool json) {
 
 int run_command(const RunArguments& arguments) {
   const scenario::Scenario scenario = load(arguments);
-  require_place_of(scenario.trace_path);
+  if (!scenario.trace_path.empty())
+    require_place_of(scenario.trace_path, scenario.settings.at("trace.path").place, "trace.path");
   const auto start = std::chrono::steady_clock::now();
   const RunResult result = run_or_keep_trace(scenario, arguments.json);
   const Seconds took = std::chrono::steady_clock::now() - start;

@@ -152,6 +152,16 @@ def test_traces_go_to_devices_and_pipes_too(program, loco_sim, root, tmp_path):
     assert folder.stderr == f"{tmp_path}: expected a file, found a folder\n"
 
 
+def test_a_trace_without_a_place_is_told_where_the_scenario_names_it(loco_sim, tmp_path):
+    scenario = tmp_path / "s.yaml"
+    for path, message in ((tmp_path, "a file, found a folder"),
+                          (tmp_path / "missing/t", "a file in a folder that is there, found no such folder")):
+        scenario.write_text(f"workload: {{kind: barrier}}\ntrace:\n  path: {path}\n")
+        done = loco_sim("run", scenario)
+        assert done.returncode == 2 and done.stdout == ""
+        assert done.stderr == f"{scenario}:3:9: trace.path: expected {message}\n"
+
+
 @pytest.mark.parametrize("option", [["--seed", "3"], ["--trace", "t.trace"], ["--check", "sv"]])
 def test_a_scenario_that_is_a_list_is_told_with_its_place(loco_sim, tmp_path, option):
     scenario = tmp_path / "list.yaml"
