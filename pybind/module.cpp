@@ -1,9 +1,18 @@
+#include <ostream>
+
+#include "model/whole_file.hpp"
 #include "pybind/bindings.hpp"
 
 PYBIND11_MODULE(_core, m) {
   m.doc() = "The compiled part of loco_sim: import loco_sim instead.";
   m.attr("__version__") = LOCO_SIM_VERSION;
   loco::python::bind_errors();
+  m.def(
+      "write_whole_file",
+      [](const std::string& path, const std::string& text) {
+        loco::model::write_whole_file(path, [&text](std::ostream& out) { out << text; });
+      },
+      pybind11::call_guard<pybind11::gil_scoped_release>());
   loco::python::bind_bytes(m);
   loco::python::bind_trace(m);
   loco::python::bind_check(m);

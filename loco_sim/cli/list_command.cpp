@@ -6,6 +6,7 @@
 #include "fabric/topology/kinds.hpp"
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
+#include "loco_sim/cli/usage.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 #include "loco_sim/scenario/schema.hpp"
@@ -34,7 +35,7 @@ void show(const Rows& rows, bool json) {
 
 void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
-  throw scenario::InputError({fmt::format("list {} {}", what, name), 0, 0}, "", scenario::one_of(known),
+  throw scenario::InputError({fmt::format("loco-sim list {}", what), 0, 0}, "", scenario::one_of(known),
                              scenario::in_quotes(name), scenario::suggestion(name, known));
 }
 
@@ -47,7 +48,7 @@ Rows hardware_rows(const std::string& name) {
     }
     return rows;
   }
-  const scenario::Hardware hardware = scenario::load_hardware(name);
+  const scenario::Hardware hardware = named_hardware("loco-sim list hardware", name);
   rows.push_back({"key", "value", "meaning"});
   for (const scenario::Key& key : scenario::hardware_keys("", hardware.profile)) {
     rows.push_back({key.path, key.fallback, key.doc});

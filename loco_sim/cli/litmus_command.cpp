@@ -32,7 +32,6 @@ litmus::CommandOptions command_options(const LitmusArguments& arguments) {
   options.json = arguments.json || arguments.quiet;
   options.witness = arguments.witness;
   options.explain = arguments.explain;
-  options.dot = arguments.dot;
   return options;
 }
 
@@ -77,10 +76,19 @@ std::string summary(const std::string& results) {
 int litmus_command(const LitmusArguments& arguments) {
   require_used(arguments);
   require_place_of(arguments.dot);
-  if (arguments.engine != "declarative") (void)named_hardware("litmus", arguments.hardware);
+  if (arguments.engine != "declarative") (void)named_hardware("loco-sim litmus: --hardware", arguments.hardware);
   std::ostringstream out;
-  const int code = litmus::run_litmus_command(command_options(arguments), explore::engines(), out, std::cerr);
-  if (code != kBadInput) print(arguments.quiet && !arguments.json ? summary(out.str()) : out.str());
+  std::ostringstream drawing;
+  litmus::CommandOptions options = command_options(arguments);
+  options.drawing = &drawing;
+  const int code = litmus::run_litmus_command(options, explore::engines(), out, std::cerr);
+  if (code == kBadInput) return code;
+  if (arguments.dot == "-" && drawing.tellp() > 0) {
+    print(drawing.str());
+    return code;
+  }
+  print(arguments.quiet && !arguments.json ? summary(out.str()) : out.str());
+  if (!arguments.dot.empty() && arguments.dot != "-") write_file(arguments.dot, drawing.str());
   return code;
 }
 

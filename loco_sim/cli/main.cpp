@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <new>
+#include <sstream>
 #include <stdexcept>
 #include <system_error>
 
@@ -71,7 +72,10 @@ void add_litmus(CLI::App& app, loco::cli::LitmusArguments& a, std::function<int(
       ->check(loco::cli::seconds());
   litmus->add_option("--witness", a.witness, "Show an execution with this outcome, e.g. \"a=0 b=1\"");
   litmus->add_option("--explain", a.explain, "Show why this outcome is impossible");
-  litmus->add_option("--dot", a.dot, "Write the drawing of --witness or --explain to this file")->type_name("FILE");
+  litmus
+      ->add_option("--dot", a.dot,
+                   "Write the drawing of --witness or --explain to this file; \"-\": print it in place of the text")
+      ->type_name("FILE");
   litmus->add_flag("--json", a.json, kJsonHelp);
   litmus->add_flag("--quiet", a.quiet, "Only failures and a summary");
   litmus->callback([&] { chosen = [&] { return loco::cli::litmus_command(a); }; });
@@ -272,8 +276,14 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return complain(loco::cli::usage_text(app, error), kBadInput);
+    if (error.get_exit_code() != 0) return complain(loco::cli::usage_text(app, error), kBadInput);
+    const auto help_or_version = [&] {
+      std::ostringstream text;
+      const int code = app.exit(error, text, text);
+      loco::cli::print(text.str());
+      return code;
+    };
+    return guarded(help_or_version, arguments);
   }
   return guarded(chosen, arguments);
 }

@@ -13,7 +13,6 @@
 #include <system_error>
 #include <unistd.h>
 
-#include "loco_sim/cli/commands.hpp"
 #include "model/whole_file.hpp"
 
 namespace loco::cli {
@@ -178,13 +177,17 @@ Json counters_json(const RunResult& result) {
   return out;
 }
 
-void require_place_of(const std::string& file) {
+void require_place_of(const std::string& file, const scenario::Place& said, const std::string& key) {
+  const auto refuse = [&](const char* expected, const char* found) {
+    const bool in_scenario = said.line > 0;
+    throw scenario::InputError(in_scenario ? said : scenario::Place{file, 0, 0}, in_scenario ? key : "", expected,
+                               found);
+  };
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   std::error_code ignored;
-  if (std::filesystem::is_directory(file, ignored))
-    throw UsageError(fmt::format("{}: expected a file, found a folder", file));
-  if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return;
-  throw UsageError(fmt::format("{}: expected a file in a folder that is there, found no such folder", file));
+  if (std::filesystem::is_directory(file, ignored)) refuse("a file", "a folder");
+  if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))
+    refuse("a file in a folder that is there", "no such folder");
 }
 
 void write_file(const std::string& path, const std::string& text) {
@@ -197,7 +200,8 @@ void write_file(const std::string& path, const std::string& text) {
 
 void print(const std::string& text) {
   const std::string_view newline = !text.empty() && text.back() == '\n' ? "" : "\n";
-  if (std::fputs((text + std::string(newline)).c_str(), stdout) == EOF || std::fflush(stdout) == EOF) {
+  const std::string whole = text + std::string(newline);  // a name in it may have any character, NUL too
+  if (std::fwrite(whole.data(), 1, whole.size(), stdout) != whole.size() || std::fflush(stdout) == EOF) {
     throw std::runtime_error("cannot write to stdout");
   }
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "loco_sim/run/run.hpp"
+#include "loco_sim/scenario/input_error.hpp"
 #include "model/check.hpp"
 
 namespace loco::cli {
@@ -29,8 +30,9 @@ namespace loco::cli {
 /// What the machine and the workload counted, by name.
 [[nodiscard]] nlohmann::ordered_json counters_json(const RunResult& result);
 
-/// Throws UsageError unless a file of that name could be in its folder: asked before work whose result would be lost.
-void require_place_of(const std::string& file);
+/// Throws scenario::InputError unless a file of that name could be in its folder: asked before work whose result would
+/// be lost. `said`, `key`: where a scenario names the file; else the file's name is told.
+void require_place_of(const std::string& file, const scenario::Place& said = {}, const std::string& key = {});
 /// Writes a file, whole or not at all; throws std::runtime_error when that fails.
 void write_file(const std::string& path, const std::string& text);
 

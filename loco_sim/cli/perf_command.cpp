@@ -1,6 +1,7 @@
 // loco-sim perf: perftest's tests and columns; loco-sim perf validate: the published measurements.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
@@ -16,29 +17,34 @@ namespace {
 using nlohmann::ordered_json;
 constexpr double kMebi = 1024.0 * 1024.0;
 
-std::uint64_t bytes(const std::string& option, const std::string& text, std::int64_t least) {
-  const auto value = scenario::parse_quantity(text, scenario::Quantity::size);
+/// `argument`: what a mistake in `text` is told of.
+std::uint64_t bytes(const std::string& argument, const std::string& text, std::int64_t least) {
+  constexpr auto kSize = scenario::Quantity::size;
+  const auto value = scenario::parse_quantity(text, kSize);
   if (value && *value >= least) return static_cast<std::uint64_t>(*value);
-  throw scenario::InputError({"perf " + option, 0, 0}, "", scenario::quantity_words(scenario::Quantity::size),
-                             scenario::in_quotes(text));
+  throw scenario::InputError(
+      {argument, 0, 0}, "",
+      fmt::format("{} of at least {}", scenario::quantity_words(kSize), scenario::format_quantity(least, kSize)),
+      scenario::in_quotes(text));
 }
 
 perf::Options options(const PerfArguments& a) {
+  const auto argument = [&](std::string_view option) { return fmt::format("loco-sim perf {}: {}", a.test, option); };
   perf::Options o;
   o.test = perf::test_named(a.test);
-  o.profile = named_hardware("perf " + a.test, a.hardware).profile;
-  if (!a.mtu.empty()) o.profile.link_mtu = {bytes("--mtu", a.mtu, 64)};
+  o.profile = named_hardware(argument("--hardware"), a.hardware).profile;
+  if (!a.mtu.empty()) o.profile.link_mtu = {bytes(argument("--mtu"), a.mtu, 64)};
   o.topology = a.topology == "star" ? fabric::Topology::star : fabric::Topology::back_to_back;
   o.connection = perf::connection_named(a.connection);
-  o.size =
-      a.size.empty() ? perf::default_size(o.test, perf::longest(o.connection, o.profile)) : bytes("--size", a.size, 1);
+  o.size = a.size.empty() ? perf::default_size(o.test, perf::longest(o.connection, o.profile))
+                          : bytes(argument("--size"), a.size, 1);
   o.iterations = a.iterations;
   o.queue_pairs = a.queue_pairs;
   o.threads = a.threads;
   o.depth = a.depth;
   o.post_list = a.post_list;
   o.inline_max = a.inline_max;
-  o.region = a.region.empty() ? 0 : bytes("--region", a.region, 1);
+  o.region = a.region.empty() ? 0 : bytes(argument("--region"), a.region, 1);
   o.device_memory = a.device_memory;
   o.copy = a.copy;
   o.seed = a.seed;

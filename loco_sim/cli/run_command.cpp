@@ -105,13 +105,20 @@ std::string write_trace(const std::string& path, const model::Trace& trace) {
   return {};
 }
 
-/// Runs it; when the run could not go on, its trace is written all the same and the verdict on it printed.
-RunResult run_or_keep_trace(const scenario::Scenario& scenario) {
+/// Runs it; when the run could not go on, its trace is written all the same and the verdict on it printed, in JSON as
+/// results have it.
+RunResult run_or_keep_trace(const scenario::Scenario& scenario, bool json) {
   try {
     return run(scenario);
   } catch (const RunError& error) {
     if (error.trace()) fmt::print(stderr, "{}", write_trace(scenario.trace_path, *error.trace()));
-    if (error.verdict() && !error.verdict()->consistent()) print(painted(error.verdict()->to_text()));
+    if (const auto& verdict = error.verdict(); verdict && !verdict->consistent()) {
+      if (json) {
+        print(nlohmann::ordered_json{{"check", cli::to_json(*verdict)}});
+      } else {
+        print(painted(verdict->to_text()));
+      }
+    }
     throw;
   }
 }
@@ -120,9 +127,10 @@ RunResult run_or_keep_trace(const scenario::Scenario& scenario) {
 
 int run_command(const RunArguments& arguments) {
   const scenario::Scenario scenario = load(arguments);
-  require_place_of(scenario.trace_path);
+  if (!scenario.trace_path.empty())
+    require_place_of(scenario.trace_path, scenario.settings.at("trace.path").place, "trace.path");
   const auto start = std::chrono::steady_clock::now();
-  const RunResult result = run_or_keep_trace(scenario);
+  const RunResult result = run_or_keep_trace(scenario, arguments.json);
   const Seconds took = std::chrono::steady_clock::now() - start;
   const std::string unwritten = result.trace ? write_trace(scenario.trace_path, *result.trace) : "";
   if (!arguments.quiet || !result.consistent()) tell(scenario, result, arguments, took);

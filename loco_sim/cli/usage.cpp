@@ -86,13 +86,12 @@ CLI::Validator one_of_words(const std::vector<std::string>& words) {
   return {refuse, fmt::format("{{{}}}", fmt::join(words, ","))};
 }
 
-scenario::Hardware named_hardware(const std::string& command, const std::string& name) {
+scenario::Hardware named_hardware(const std::string& argument, const std::string& name) {
   try {
     return scenario::load_hardware(name);
   } catch (const scenario::InputError& error) {
     if (error.place().line > 0) throw;  // in the profile's file
-    throw scenario::InputError({fmt::format("loco-sim {}: --hardware", command), 0, 0}, "", error.expected(),
-                               error.found(), error.hint());
+    throw scenario::InputError({argument, 0, 0}, "", error.expected(), error.found(), error.hint());
   }
 }
 

@@ -27,8 +27,9 @@ CLI::Option* add_number(CLI::App& command, const std::string& names, Number& val
   return command.add_option(names, value, description)->check(whole_number(least, most));
 }
 
-/// The hardware of the option --hardware; what is wrong with its name is told as `loco-sim litmus: --hardware: ...`.
-[[nodiscard]] scenario::Hardware named_hardware(const std::string& command, const std::string& name);
+/// The hardware that an argument names; `argument` is what a mistake in the name is told of: `loco-sim litmus:
+/// --hardware`.
+[[nodiscard]] scenario::Hardware named_hardware(const std::string& argument, const std::string& name);
 
 /// `loco-sim run: expected ..., found ...` for what parsing the arguments threw.
 [[nodiscard]] std::string usage_text(const CLI::App& app, const CLI::ParseError& error);

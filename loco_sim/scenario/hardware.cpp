@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <set>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
 
 #include "nic_model/profile_fields.hpp"
@@ -65,7 +66,7 @@ std::string find_profile(const std::string& name) {
   return {};
 }
 
-Hardware load(const std::string& name, const Place& place, int depth);
+Hardware load(const std::string& name, const Place& place, const std::string& key, int depth);
 
 /// The field given here that `wrong` names; one of the command line before those of the file, which were good without.
 Settings::const_iterator misfit(const Settings& settings, const std::string& prefix, const std::string& wrong) {
@@ -82,7 +83,7 @@ Hardware read_map(const DocumentNode& node, const std::string& prefix, KeyTable 
                   Hardware hardware = {}) {
   if (const DocumentNode* base = node.find("base"); node.kind == DocumentNode::Kind::map && base != nullptr) {
     const Key key{.path = prefix + "base", .least = 1, .most = 256};
-    hardware = load(read_value(*base, key).text, base->place, depth + 1);
+    hardware = load(read_value(*base, key).text, base->place, key.path, depth + 1);
   }
   for (Key& key : table) key.fallback.clear();
   const Settings settings = read_settings(node, prefix, table);
@@ -98,17 +99,38 @@ Hardware read_map(const DocumentNode& node, const std::string& prefix, KeyTable 
   return hardware;
 }
 
-Hardware load(const std::string& name, const Place& place, int depth) {
+/// What the table would give a key that a file leaves out is no hardware: free of cost, without a network.
+void require_every_field(const DocumentNode& profile) {
+  const auto has = [&](std::string_view key) {
+    const std::size_t dot = key.find('.');
+    const DocumentNode* group = profile.find(key.substr(0, dot));
+    return group != nullptr && group->find(key.substr(dot + 1)) != nullptr;
+  };
+  const bool by_rate = has("pcie.rate");
+  const bool by_width = has("pcie.generation") && has("pcie.lanes");
+  for (const nic::ProfileField& field : nic::kProfileFields) {
+    const bool is_width = field.key == "pcie.generation" || field.key == "pcie.lanes";
+    if (has(field.key) || (is_width && by_rate) || (field.key == "pcie.rate" && by_width)) continue;
+    throw InputError(profile.place, std::string(field.key), "a value, or a base that has one", "neither");
+  }
+}
+
+/// `place` and `key`: what names it.
+Hardware load(const std::string& name, const Place& place, const std::string& key, int depth) {
   const std::string path = find_profile(name);
   if (path.empty()) {
     const std::vector<std::string> known = hardware_names();
     const std::string expected = known.empty() ? "a path: no profile was found" : one_of(known);
-    throw InputError(place, "hardware", expected, in_quotes(name), suggestion(name, known));
+    throw InputError(place, key, expected, in_quotes(name), suggestion(name, known));
   }
-  if (depth > kBasesMax) throw InputError(place, "base", "an end to the chain of bases", in_quotes(name));
+  if (std::error_code ignored; access(path.c_str(), R_OK) != 0 || fs::is_directory(path, ignored))
+    throw InputError(place, key, "a readable file", in_quotes(name));
+  if (depth > kBasesMax) throw InputError(place, key, "an end to the chain of bases", in_quotes(name));
   KeyTable table = with_base(hardware_keys(""), "");
   table.insert(table.begin(), {{.path = "name", .least = 1, .most = 64}, {.path = "description", .most = 4096}});
-  Hardware hardware = read_map(load_document(path), "", std::move(table), depth);
+  const DocumentNode profile = load_document(path);
+  Hardware hardware = read_map(profile, "", std::move(table), depth);
+  if (profile.find("base") == nullptr) require_every_field(profile);
   hardware.name = fs::path(path).stem().string();
   return hardware;
 }
@@ -140,13 +162,13 @@ std::vector<std::string> hardware_names() {
   return {names.begin(), names.end()};
 }
 
-Hardware load_hardware(const std::string& name) { return load(name, {name, 0, 0}, 0); }
+Hardware load_hardware(const std::string& name) { return load(name, {name, 0, 0}, "hardware", 0); }
 
 Hardware read_hardware(const DocumentNode& node) {
-  if (node.kind == DocumentNode::Kind::scalar) return load(node.text, node.place, 0);
+  if (node.kind == DocumentNode::Kind::scalar) return load(node.text, node.place, "hardware", 0);
   const bool based = node.kind == DocumentNode::Kind::map && node.find("base") != nullptr;
   Hardware hardware = read_map(node, "hardware.", with_base(hardware_keys("hardware."), "hardware."), 0,
-                               based ? Hardware{} : load(kDefaultHardware, node.place, 0));
+                               based ? Hardware{} : load(kDefaultHardware, node.place, "hardware", 0));
   if (based && node.entries.size() > 1) hardware.name += " (changed)";
   if (!based && !node.entries.empty()) hardware.name = "custom";  // it may say everything anew, as what dump() wrote
   return hardware;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <fstream>
 #include <ostream>
 #include <stdexcept>
 
@@ -145,10 +143,9 @@ class Command {
   void explain(const Program& p) {
     Options o = options_.declarative;
     o.model = options_.model;
-    std::string dot;
     const auto tell = [&](const Explanation& e) {
-      if (options_.dot != "-") out_ << to_text(e);
-      dot += to_dot(e);
+      out_ << to_text(e);
+      if (options_.drawing != nullptr) *options_.drawing << to_dot(e);
     };
     if (!options_.witness.empty()) {
       const auto w = witness(p, named_outcome(p, "--witness", options_.witness), o);
@@ -171,13 +168,6 @@ class Command {
         ok_ = ok_ && !possible && none.decided;
       }
     }
-    if (options_.dot == "-") {
-      out_ << dot;
-    } else if (!options_.dot.empty()) {
-      std::ofstream file(options_.dot, std::ios::app);
-      file << dot;
-      if (!file) throw std::invalid_argument("expected a writable file for the drawing, found '" + options_.dot + "'");
-    }
   }
 
   struct Coverage {
@@ -195,7 +185,6 @@ class Command {
 int run_litmus_command(const CommandOptions& options, const std::map<std::string, Engine>& engines, std::ostream& out,
                        std::ostream& err) {
   try {
-    if (!options.dot.empty() && options.dot != "-") std::remove(options.dot.c_str());
     return Command(options, engines, out).run();
   } catch (const ParseError& e) {
     err << e.what() << "\n";

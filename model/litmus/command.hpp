@@ -36,9 +36,9 @@ struct CommandOptions {
   EngineOptions engine_options;
   Options declarative;  ///< variants and limits of the declarative engine
   bool json = false;
-  std::string witness;  ///< outcome (`a=0 b=1`) to show an execution of; every test must have its names
-  std::string explain;  ///< outcome to show the forbidding cycles of
-  std::string dot;      ///< file for the Graphviz drawing of witness or explain; `-` is the output
+  std::string witness;              ///< outcome (`a=0 b=1`) to show an execution of; every test must have its names
+  std::string explain;              ///< outcome to show the forbidding cycles of
+  std::ostream* drawing = nullptr;  ///< takes the Graphviz drawings of witness and explain, one a test and cycle
 };
 
 /// The tests of all files under the chosen engines. Returns the exit status: 0 all verdicts ok, 1 one is not, 2 bad

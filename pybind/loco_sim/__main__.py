@@ -1,6 +1,7 @@
 """`python3 -m loco_sim`: the commands that need Python: sweep and report.
 
-Exit codes as of loco-sim: 0 done, 1 a point failed or is inconsistent, 2 bad input.
+Exit codes as of loco-sim: 0 done, 1 a point or run failed or is inconsistent, or an output could not be written, 2 bad
+input.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 from typing import Any, Callable, NoReturn, Sequence
 
 from . import __version__
-from .errors import Error, InputError
+from .errors import Error, InputError, RunError
 
 
 def _overrides(pairs: Sequence[str]) -> dict[str, str]:
@@ -50,17 +51,20 @@ def _sweep(arguments: argparse.Namespace) -> int:
 
 def _report(arguments: argparse.Namespace) -> int:
     from ._rows import require_folder_of
-    from .reports import report
+    from .reports import read_result, report
     from .result import run
 
     require_folder_of(arguments.out)
-    source: Any = arguments.result
-    if source.endswith((".yaml", ".yml")):
-        source = run(source, seed=arguments.seed, overrides=_overrides(arguments.set))
-    elif arguments.set or arguments.seed is not None:
-        raise InputError(f"{source}: expected a scenario (.yaml) beside --set and --seed, found a result")
-    report(source, arguments.out)
-    return 0
+    file: str = arguments.result
+    if file.endswith((".yaml", ".yml")):
+        result = run(file, seed=arguments.seed, overrides=_overrides(arguments.set))
+        report(result, arguments.out)
+        return 1 if result.consistent is False else 0
+    if arguments.set or arguments.seed is not None:
+        raise InputError(f"{file}: expected a scenario (.yaml) beside --set and --seed, found a result")
+    data = read_result(file)
+    report(data, arguments.out)
+    return 1 if data.get("broken") or (data.get("check") or {}).get("consistent") is False else 0
 
 
 class _Parser(argparse.ArgumentParser):
@@ -81,6 +85,11 @@ def _whole_number(least: int, most: int = 2**63 - 1) -> Callable[[str], int]:
         return int(text)
 
     return read
+
+
+def _forget_stdout() -> None:
+    """What could not be written is not tried again when the interpreter ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -110,15 +119,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     try:
         code: int = arguments.run(arguments)
+        sys.stdout.flush()
         return code
-    except (Error, OSError, ValueError) as error:
+    except BrokenPipeError:
+        _forget_stdout()
+        return 0
+    except OSError as error:  # of outputs: an input that cannot be read is an InputError
+        print(f"loco-sim: {error.filename or 'stdout'}: {error.strerror}", file=sys.stderr)
+        _forget_stdout()
+        return 1
+    except RunError as error:
+        print(f"loco-sim: {error}", file=sys.stderr)
+        return 1
+    except (Error, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
 
 
 if __name__ == "__main__":

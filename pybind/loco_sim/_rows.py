@@ -8,6 +8,7 @@ import json
 import os
 from typing import IO, Any, Mapping, Sequence
 
+from . import _core
 from .errors import Error
 
 _RESULTS = ("error", "consistent", "operations", "operations_per_second", "latency_min_ps", "latency_median_ps",
@@ -15,7 +16,9 @@ _RESULTS = ("error", "consistent", "operations", "operations_per_second", "laten
 
 
 def require_folder_of(path: str | os.PathLike[str]) -> None:
-    """ValueError unless the file's folder is there: asked before work whose result would be lost."""
+    """ValueError unless a file can be there: asked before work whose result would be lost."""
+    if os.path.isdir(path):
+        raise ValueError(f"{os.fspath(path)}: expected a file, found a folder")
     folder = os.path.dirname(os.fspath(path))
     if folder and not os.path.isdir(folder):
         raise ValueError(f"{os.fspath(path)}: expected a file in a folder that is there, found no such "
@@ -97,13 +100,8 @@ class RowFile:
         self._replace(rows)
 
     def _replace(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        temporary = f"{self._path}.tmp{os.getpid()}"
-        with open(temporary, "w", encoding="utf-8", newline="") as file:
-            if self._csv:
-                file.write(_csv_line(self._columns()))
-            for row in rows:
-                file.write(self._line(row))
-        os.replace(temporary, self._path)
+        lines = [_csv_line(self._columns())] if self._csv else []
+        _core.write_whole_file(os.fsencode(self._path), "".join([*lines, *map(self._line, rows)]))
 
     def close(self) -> None:
         self._file.close()

@@ -9,8 +9,9 @@ import os
 import shlex
 from typing import Any, Callable, Mapping
 
-from . import __version__
+from . import __version__, _core
 from ._rows import require_folder_of
+from .errors import InputError, _input_error
 from .measured import Latency, rate_text, time_text
 from .result import UNTIMED, Result
 from .scenario import Scenario
@@ -51,23 +52,39 @@ def report(result: Result | Mapping[str, Any] | str | os.PathLike[str],
 
     Raises:
         MissingPackageError: no matplotlib.
-        ValueError: the file is not a result.
+        InputError: the file cannot be read, or is no JSON.
+        ValueError: what it holds is not a result, or `path` is in no folder or one itself.
+        OSError: the page cannot be written; what was there before still is.
     """
     if isinstance(result, (str, os.PathLike)):
-        with open(result, encoding="utf-8") as file:
-            try:
-                result = json.load(file)
-            except ValueError as error:
-                raise ValueError(f"{os.fspath(result)}: expected a result as JSON: {error}") from None  # type: ignore[arg-type]
+        result = read_result(result)
     data = result.to_dict(everything=True) if isinstance(result, Result) else result
     if not isinstance(data, Mapping) or "operations" not in data or "counters" not in data:
         raise ValueError("expected the JSON of one run, with operations and counters")
     page = _page(data, result if isinstance(result, Result) else None)
     if path is not None:
         require_folder_of(path)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(page)
+        _core.write_whole_file(os.fsencode(path), page)
     return page
+
+
+def read_result(file: str | os.PathLike[str]) -> Any:
+    """The JSON in a file, whatever it says. Raises InputError."""
+    name = os.fspath(file)
+
+    def wrong(line: int, column: int, expected: str, found: str) -> InputError:
+        return _input_error(f"{name}:{line}:{column}: expected {expected}, found {found}", file=name, line=line,
+                            column=column, expected=expected, found=found)
+
+    try:
+        with open(name, encoding="utf-8") as text:
+            return json.load(text)
+    except OSError:
+        raise wrong(1, 1, "a readable file", "none") from None
+    except UnicodeDecodeError:
+        raise wrong(1, 1, "a result as JSON", "bytes that are no UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise wrong(error.lineno, error.colno, "a result as JSON", error.msg) from None
 
 
 def _page(data: Mapping[str, Any], result: Result | None) -> str:

@@ -174,9 +174,7 @@ class Result:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes ``to_dict(everything=True)`` as JSON: what `report` and others can read again. Not the trace."""
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(self.to_dict(everything=True), file)
-            file.write("\n")
+        _core.write_whole_file(os.fsencode(path), json.dumps(self.to_dict(everything=True)) + "\n")
 
     def to_json(self) -> str:
         """`to_dict()` as text."""

@@ -1,10 +1,12 @@
 """The HTML page about a run, and the commands sweep and report."""
 
+import contextlib
 import html.parser
 import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import struct
 import subprocess
@@ -152,9 +154,12 @@ def test_nothing_overflows_in_chromium(broken, tmp_path, width):
     assert struct.unpack(">I", shot.read_bytes()[16:20])[0] >= width
 
 
-def command(*arguments):
-    return subprocess.run([sys.executable, "-m", "loco_sim", *map(str, arguments)], capture_output=True, text=True,
-                          env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+def command(*arguments, stdout=None, **options):
+    """`stdout`: a file in place of a pipe."""
+    with open(stdout, "w") if stdout else contextlib.nullcontext(subprocess.PIPE) as out:
+        return subprocess.run([sys.executable, "-m", "loco_sim", *map(str, arguments)], stdout=out,
+                              stderr=subprocess.PIPE, text=True, **options,
+                              env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
 
 
 def test_sweep_command(barrier, tmp_path):
@@ -179,10 +184,46 @@ def test_report_command(barrier, result, tmp_path):
     result.save(saved)
     assert command("report", saved, "-o", out).returncode == 0 and "<figure" in out.read_text()
     assert command("report", scenario, "-o", out, "--seed", 3).returncode == 0 and "seed 3" in out.read_text()
-    wrong = command("report", tmp_path / "nothing.json", "-o", out)
-    assert wrong.returncode == 2 and "nothing.json" in wrong.stderr
+    missing, text = tmp_path / "nothing.json", tmp_path / "text.json"
+    text.write_text('{\n  "operations": [}\n')
+    for file, message in ((missing, "1:1: expected a readable file, found none"),
+                          (text, "2:18: expected a result as JSON, found Expecting value")):
+        wrong = command("report", file, "-o", out)
+        assert wrong.returncode == 2 and wrong.stderr == f"{file}:{message}\n"
     assert command("report", saved, "-o", out, "--seed", 3).returncode == 2
     assert command("--version").stdout.strip() == f"loco-sim {ls.__version__}"
+
+
+def test_exit_codes_are_those_of_a_run(tmp_path):
+    """docs/command-line.md: 1 for what is inconsistent, could not go on or could not be written; 2 for bad input."""
+    scenario, saved, out = tmp_path / "s.yaml", tmp_path / "r.json", tmp_path / "r.html"
+    bad = ls.run(pathlib.Path(__file__).parents[2] / "scenarios/faults/barrier_without_fence.yaml")
+    scenario.write_text(bad.scenario.dump())
+    bad.save(saved)
+    for source in (scenario, saved):
+        assert command("report", source, "-o", out).returncode == 1
+        assert "not consistent with bal" in Page(out.read_text()).text
+    stopped = command("report", scenario, "-o", out, "--set", "limits.events=10")
+    assert stopped.returncode == 1 and stopped.stderr.startswith("loco-sim: the run has taken 10 events")
+    folder = command("report", scenario, "-o", tmp_path)
+    assert folder.returncode == 2 and folder.stderr == f"{tmp_path}: expected a file, found a folder\n"
+    closed = command("sweep", scenario, stdout="/dev/full")
+    assert closed.returncode == 1 and closed.stderr == "loco-sim: stdout: No space left on device\n"
+
+
+def test_what_cannot_be_written_whole_is_not_written(result, barrier, tmp_path):
+    scenario = tmp_path / "s.yaml"
+    scenario.write_text(ls.Scenario(barrier).dump())
+    saved, page, rows = (tmp_path / name for name in ("r.json", "r.html", "r.csv"))
+    result.save(saved)
+    page.write_text("before")
+    # A limit on the size of files, in place of a full disk.
+    short = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (16, resource.RLIM_INFINITY))}
+    for arguments, file in ((["report", saved, "-o", page], page), (["sweep", scenario, "--out", rows], rows)):
+        lost = command(*arguments, **short)
+        assert lost.returncode == 1 and lost.stderr.splitlines()[-1] == f"loco-sim: {file}: File too large", lost.stderr
+    assert page.read_text() == "before"
+    assert sorted(tmp_path.iterdir()) == [page, saved, scenario]
 
 
 def test_command_line_hands_on_to_python(barrier, tmp_path):

@@ -132,3 +132,11 @@ def test_other_shells_accept_their_scripts(loco_sim, shell, tmp_path):
         path.write_text(text)
         assert subprocess.run([shell, "-n", str(path)]).returncode == 0
     assert loco_sim("completion", "tcsh").returncode == 2
+
+
+def test_help_that_cannot_be_written_is_an_error(program, root):
+    for arguments in (["--help"], ["run", "--help"], ["--version"]):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([program, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+                                  cwd=root, check=False)
+        assert done.returncode == 1 and done.stderr == "loco-sim: cannot write to stdout\n"

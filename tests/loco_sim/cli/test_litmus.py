@@ -90,3 +90,27 @@ def test_bad_documents_and_arguments(loco_sim, tmp_path):
     assert loco_sim("litmus", test, "--engine", "guess").returncode == 2
     assert loco_sim("litmus", test, "--engine", "sample", "--hardware", "none").returncode == 2
     assert loco_sim("litmus", "no-such-file.yaml").returncode == 2
+
+
+def test_a_drawing_is_written_whole_or_not_at_all(loco_sim, tmp_path):
+    test, drawing = tmp_path / "t.yaml", tmp_path / "t.dot"
+    draw = ["litmus", test, "--explain", "a=1 b=0", "--dot"]
+    drawing.write_text("before")
+    test.write_text("no test\n")
+    assert loco_sim(*draw, drawing).returncode == 2
+    assert drawing.read_text() == "before"  # bad input writes nothing and takes nothing away
+    test.write_text(TEST)
+    told = loco_sim(*draw, drawing)
+    assert told.returncode == 0, told.stderr
+    whole = drawing.read_text()
+    assert whole.startswith("digraph")
+    # Devices are written to and stay what they are.
+    out, full = tmp_path / "out", tmp_path / "full"
+    out.symlink_to("/dev/stdout")
+    full.symlink_to("/dev/full")
+    assert loco_sim(*draw, out).stdout == told.stdout + whole
+    lost = loco_sim(*draw, full)
+    assert lost.returncode == 1
+    assert lost.stdout == told.stdout and lost.stderr == f"loco-sim: {full}: No space left on device\n"
+    assert out.is_symlink() and full.is_symlink()
+    assert loco_sim(*draw, "-").stdout == whole

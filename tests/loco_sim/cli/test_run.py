@@ -66,6 +66,25 @@ def test_the_trace_of_a_run_that_cannot_go_on_is_kept(loco_sim, tmp_path):
     assert loco_sim("trace", "export", trace, "--to", "perfetto").returncode == 0
 
 
+def test_what_an_ended_run_had_broken_is_json_where_json_is_asked_for(loco_sim):
+    broken = ["run", "scenarios/faults/barrier_without_fence.yaml", "--set", "limits.events=20000"]
+    text, done = loco_sim(*broken), loco_sim(*broken, "--json")
+    assert text.returncode == done.returncode == 1
+    assert text.stderr == done.stderr and "has taken 20000 events" in done.stderr
+    assert "\ninconsistent: bal (" in text.stdout
+    check = json.loads(done.stdout)["check"]
+    assert [library["library"] for library in check["libraries"] if not library["consistent"]] == ["bal"]
+
+
+def test_any_character_of_a_name_is_printed(loco_sim, tmp_path):
+    scenario = tmp_path / "s.yaml"
+    for name in ("a\0b", "tab\t", "\u2028", '"\\'):
+        scenario.write_text(json.dumps({"name": name, "workload": {"kind": "barrier", "iterations": 1}}))
+        text = loco_sim("run", scenario).stdout
+        assert text.startswith(f"{name}: barrier on 2 nodes, ") and "\nconsistent: " in text
+        assert json.loads(loco_sim("run", scenario, "--json").stdout)["scenario"] == name
+
+
 @pytest.mark.parametrize(("failure", "failed"), [("{link: [h0, s0], down: 0us}", 6), ("{link: [h1, s0], down: 0us}", 3),
                                                ("{host: h0, stops: 1ns}", 6)])
 def test_messages_that_fail_are_not_overlooked(loco_sim, tmp_path, failure, failed):
@@ -131,6 +150,16 @@ def test_traces_go_to_devices_and_pipes_too(program, loco_sim, root, tmp_path):
     folder = loco_sim("run", QUICKSTART, "--trace", tmp_path)
     assert folder.returncode == 2 and folder.stdout == ""
     assert folder.stderr == f"{tmp_path}: expected a file, found a folder\n"
+
+
+def test_a_trace_without_a_place_is_told_where_the_scenario_names_it(loco_sim, tmp_path):
+    scenario = tmp_path / "s.yaml"
+    for path, message in ((tmp_path, "a file, found a folder"),
+                          (tmp_path / "missing/t", "a file in a folder that is there, found no such folder")):
+        scenario.write_text(f"workload: {{kind: barrier}}\ntrace:\n  path: {path}\n")
+        done = loco_sim("run", scenario)
+        assert done.returncode == 2 and done.stdout == ""
+        assert done.stderr == f"{scenario}:3:9: trace.path: expected {message}\n"
 
 
 @pytest.mark.parametrize("option", [["--seed", "3"], ["--trace", "t.trace"], ["--check", "sv"]])
@@ -201,6 +230,8 @@ def test_checks_can_be_chosen_and_switched_off(loco_sim):
         ("nodes: 4\n", r":1:1: workload: expected a map with the key kind, found nothing"),
         ("workload: [\n", r":\d+:\d+: expected well-formed YAML"),
         ("workload: {kind: 'barrier\nseed: 1\n", r":3:1: expected well-formed YAML, found .*; while scanning a quoted scalar that began in line 1, column 18"),
+        ("workload: {kind: barrier}\nhardware: ./nosuch.yaml\n", r':2:11: hardware: expected a readable file, found "./nosuch.yaml"'),
+        ("workload: {kind: barrier}\nhardware: {base: tests/}\n", r':2:18: hardware\.base: expected a readable file, found "tests/"'),
         ("workload: {kind: barrier}\nname: b: c\n", r":2:8: expected well-formed YAML"),
         ("workload: {kind: barrier}\nname: @b\n", r":2:7: expected well-formed YAML"),
         ("workload: {kind: barrier}\n\tname: b\n", r":2:1: expected well-formed YAML"),
@@ -276,3 +307,24 @@ def test_hardware_can_be_changed_in_place(loco_sim):
     assert slow["hardware"] == fast["hardware"] + " (changed)"
     for a, b in zip(fast["operations"], slow["operations"], strict=True):
         assert b["min_ps"] > a["min_ps"]
+
+
+def test_a_profile_without_a_base_leaves_nothing_out(loco_sim, root, tmp_path):
+    scenario, profile = tmp_path / "s.yaml", tmp_path / "mine.yaml"
+    scenario.write_text(f"hardware: {profile}\nworkload: {{kind: barrier, iterations: 2}}\n")
+    whole = (root / "hardware/cx5-roce-25g.yaml").read_text()
+    profile.write_text(whole)
+    named = loco_sim("run", QUICKSTART, "--set", "hardware=cx5-roce-25g", "--json")
+    same = loco_sim("run", QUICKSTART, "--set", f"hardware={profile}", "--json")
+    assert json.loads(same.stdout) == {**json.loads(named.stdout), "hardware": "mine"}
+    for line, key in (("  ideal: false", "link.ideal"), ("  cqe: 10ns", "nic.cqe"), ("  lanes: 8", "pcie.lanes")):
+        assert whole.count(line) == 1
+        profile.write_text(whole.replace(line, "  # left out"))
+        done = loco_sim("validate", scenario)
+        assert done.returncode == 2
+        assert re.fullmatch(rf"{profile}:\d+:1: {key}: expected a value, or a base that has one, found neither\n", done.stderr)
+    # The rate of the PCIe link stands for its generation and width.
+    profile.write_text(whole.replace("  generation: 3 ", "  rate: 57880Mbps").replace("  lanes: 8", "  # left out"))
+    assert loco_sim("validate", scenario).returncode == 0
+    profile.write_text("base: cx5-roce-25g\nnic: {cqe: 5ns}\n")
+    assert loco_sim("validate", scenario).returncode == 0

@@ -82,3 +82,7 @@ def test_an_unknown_model_is_refused(loco_sim, trace):
     assert done.returncode == 2
     assert 'did you mean "rdmawait"?' in done.stderr
     assert loco_sim("check", "no-such.trace").returncode == 2
+    for models in ("", "sv,", ",sv"):  # all models are checked when none is named, not when nothing is
+        done = loco_sim("check", trace, "--model", models)
+        assert done.returncode == 2 and done.stdout == ""
+        assert done.stderr.startswith("loco-sim check: --model: expected one of rdmawait, sv, ") and 'found ""' in done.stderr
