@@ -237,7 +237,9 @@ void SimulatedCluster::throw_program_error() {
 
 model::Trace SimulatedCluster::take_trace() {
   if (!recorder_) return {};
-  return std::move(recorder_->trace());
+  if (cpu_ != nullptr) throw std::logic_error("a trace is taken during its cluster's run");
+  const std::unique_ptr<Recorder> recorder = std::move(recorder_);
+  return std::move(recorder->trace());
 }
 
 }  // namespace loco

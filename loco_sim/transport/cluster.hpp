@@ -117,7 +117,8 @@ class SimulatedCluster final : public nic::ThreadRunner {
   void call_outside(const std::function<void()>& f);
   /// What the links did over time; empty when it was not asked for.
   [[nodiscard]] const std::optional<fabric::LinkSeries>& series() const { return series_; }
-  /// The recorded trace, taken out; empty when nothing was recorded.
+  /// What was recorded until now, taken out: nothing is recorded from then on, and a second trace is empty, as that of
+  /// a cluster which does not record. Not for its programs: std::logic_error during run().
   [[nodiscard]] model::Trace take_trace();
 
   void run(nic::Cpu& cpu) override;

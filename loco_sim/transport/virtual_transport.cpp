@@ -172,7 +172,7 @@ model::CallId VirtualTransport::begin_operation(model::Method method, std::uint6
 }
 
 void VirtualTransport::finish_operation(model::CallId call, std::uint64_t result) {
-  if (call != 0) cluster_.recorder_->finish(call, result, cluster_.system_.seq(), now_ps());
+  if (call != 0 && cluster_.recorder_) cluster_.recorder_->finish(call, result, cluster_.system_.seq(), now_ps());
 }
 
 void VirtualTransport::set_waits_for(std::function<std::string()> what) {

@@ -1,6 +1,8 @@
 // The simulated cluster: programs run to their end, runs are reproducible.
 #include "loco_sim/transport/cluster.hpp"
 
+#include <array>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/var.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
+#include "model/check.hpp"
 #include "model/trace_io.hpp"
 #include "tests/catch.hpp"
 #include "tests/loco_sim/transport/small_cluster.hpp"
@@ -81,6 +84,44 @@ TEST_CASE("recording does not change a run") {
     CHECK(plain.take_trace().subevents.empty());
     CHECK(!recorded.take_trace().subevents.empty());
   }
+}
+
+TEST_CASE("a trace is taken once: what follows is not recorded") {
+  ClusterConfig c = config(3);
+  c.record = true;
+  c.events_max = 500;  // of some thousands: the run is left in the middle of calls
+  SimulatedCluster cluster(c);
+  cluster.spawn_everywhere(busy_program);
+  CHECK_THROWS_AS(cluster.run(), loco::EventLimit);
+  const loco::model::Trace first = cluster.take_trace();
+  CHECK(!first.subevents.empty());
+  const auto runs_out = [&] {
+    try {
+      cluster.run();
+      return false;
+    } catch (const loco::EventLimit&) {
+      return true;
+    }
+  };
+  int runs = 1;
+  while (runs_out() && runs < 100) ++runs;
+  CHECK(runs > 1);
+  CHECK(cluster.unfinished() == 0);
+
+  const loco::model::Trace second = cluster.take_trace();
+  CHECK(second.nodes == 0);
+  CHECK(second.threads.empty());
+  CHECK(second.calls.empty());
+  CHECK(loco::model::check(second, std::array{loco::model::Library::rdmawait}).consistent());
+}
+
+TEST_CASE("a program cannot take the trace that it is in") {
+  ClusterConfig c = config(1);
+  c.record = true;
+  SimulatedCluster cluster(c);
+  cluster.spawn_everywhere([&](Transport&) { CHECK_THROWS_AS(cluster.take_trace(), std::logic_error); });
+  cluster.run();
+  CHECK(!cluster.take_trace().threads.empty());
 }
 
 TEST_CASE("waiting costs no events, and wakes within one turn of the polling loop") {
