@@ -7,6 +7,7 @@ import html
 import json
 import os
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, Iterable, Mapping, Union
 
 from . import _core
@@ -16,6 +17,8 @@ from .units import at_least
 __all__ = ["Explanation", "LitmusResult", "LitmusResults", "litmus"]
 
 Outcome = dict[str, Any]
+
+_WORD_MAX = 2**64 - 1
 
 
 @dataclass(frozen=True)
@@ -159,7 +162,8 @@ def litmus(tests: Tests, model: str | None = None, engine: str = "declarative", 
 
     Raises:
         InputError: a mistake in a test, with its place; no such file.
-        ValueError: no such engine or model; less than one run.
+        ValueError: no such engine or model; less than one run; limits and seeds below 0.
+        TypeError: arguments of other types.
 
     >>> results = litmus('''
     ... name: message-passing
@@ -173,8 +177,16 @@ def litmus(tests: Tests, model: str | None = None, engine: str = "declarative", 
     >>> results.ok, len(results[0].outcomes)
     (True, 3)
     """
-    runs, seed = at_least("runs", runs, 1), at_least("seed", seed, 0)
-    max_executions, loop_bound = at_least("max_executions", max_executions, 0), at_least("loop_bound", loop_bound, 0)
+    runs, seed = at_least("runs", runs, 1, most=_WORD_MAX), at_least("seed", seed, 0, most=_WORD_MAX)
+    max_executions = at_least("max_executions", max_executions, 0, most=_WORD_MAX)
+    loop_bound = at_least("loop_bound", loop_bound, 0, most=2**31 - 1)
+    if not isinstance(max_seconds, Real):
+        raise TypeError(f"max_seconds: expected a number of seconds, found {max_seconds!r}")
+    if not max_seconds >= 0:  # nor NaN, which is no limit at all
+        raise ValueError(f"max_seconds: expected 0 or more, found {max_seconds}")
+    for name, value in (("model", model or ""), ("engine", engine), ("hardware", hardware)):
+        if not isinstance(value, str):
+            raise TypeError(f"{name}: expected a name, found {value!r}")
     results = LitmusResults()
     for program in _programs(tests, model or ""):
         ran = _core.run_litmus(program.core, engine, model or "", hardware, runs, seed, max_executions, max_seconds,

@@ -23,7 +23,7 @@ from typing import Any, Callable, Generator, Mapping, Sequence, Union
 
 from . import _core
 from .measured import Latency
-from .result import Result
+from .result import Result, require_flag
 from .scenario import Scenario
 from .units import at_least, parse_quantity
 
@@ -301,6 +301,7 @@ class Program:
             RunError: a deadlock, a failed operation that no thread caught, too many events.
             Exception: what a generator raised comes out unchanged.
         """
+        require_flag(stop)
         place = dict(topology) if isinstance(topology, Mapping) else {"kind": topology}
         if nodes is not None:
             place["nodes"] = nodes

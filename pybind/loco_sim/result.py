@@ -241,15 +241,22 @@ def run(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, *, seed
 
     Raises:
         InputError: a mistake in the scenario or the overrides, with file, line and column.
-        TypeError: a seed that is no integer.
+        TypeError: a seed that is no integer, keys of `overrides` that are no text, a `stop` that is no flag.
         RunError: the run could not go on (deadlock, failed operation, too many events), or was stopped.
     """
     need("numpy", "run()")
+    require_flag(stop)
     if isinstance(scenario, Scenario):
         scenario._require_alone()
     if not isinstance(scenario, Scenario) or overrides or seed is not None:
         scenario = Scenario(scenario, overrides=overrides, seed=seed)
     return Result(scenario, _core.run(scenario._core, keep_trace, stop))
+
+
+def require_flag(stop: object) -> None:
+    """TypeError unless it is what `stop=` takes."""
+    if stop is not None and not isinstance(stop, _core.StopFlag):
+        raise TypeError(f"stop: expected a stop_flag(), found {stop!r}")
 
 
 def stop_flag() -> _core.StopFlag:

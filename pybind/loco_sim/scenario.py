@@ -54,7 +54,19 @@ def yaml_text(value: Any) -> str:
     raise TypeError(f"expected text, a number, a list or a mapping, found {type(value).__name__}")
 
 
-def _pairs(overrides: Overrides) -> list[tuple[str, str]]:
+def require_keys(name: str, values: object) -> None:
+    """TypeError unless these are values by dotted key."""
+    if not isinstance(values, Mapping):
+        raise TypeError(f"{name}: expected a mapping from dotted keys to values, found {values!r}")
+    for key in values:
+        if not isinstance(key, str):
+            raise TypeError(f"{name}: expected dotted keys, found {key!r}")
+
+
+def _pairs(overrides: Overrides | None) -> list[tuple[str, str]]:
+    if overrides is None:
+        return []
+    require_keys("overrides", overrides)
     # Text is taken as the command line takes it after `--set key=`: it may be a list such as "[1, 2]".
     return [(key, value if isinstance(value, str) else yaml_text(value)) for key, value in overrides.items()]
 
@@ -77,6 +89,7 @@ class Scenario:
 
     Raises:
         InputError: with file, line and column of the mistake.
+        TypeError: keys of `overrides` that are no text, a seed that is no integer.
     """
 
     _stands_alone = True
@@ -88,7 +101,7 @@ class Scenario:
         self._text: str
         self._overrides: list[tuple[str, str]]
         self._core: _core.Scenario
-        pairs = _pairs(overrides or {})
+        pairs = _pairs(overrides)
         if seed is not None:
             pairs.append(("seed", str(_seed(seed))))
         if isinstance(source, Scenario):
@@ -110,7 +123,9 @@ class Scenario:
     @classmethod
     def from_yaml(cls, text: str, *, file: str = "(text)", overrides: Overrides | None = None) -> Scenario:
         """A scenario from YAML text; `file` is what error messages call it."""
-        return _rebuild(file, text, _pairs(overrides or {}))
+        if not isinstance(text, str):
+            raise TypeError(f"text: expected the text of a scenario, found {text!r}")
+        return _rebuild(file, text, _pairs(overrides))
 
     def override(self, overrides: Overrides | None = None, /, *, seed: int | None = None) -> Scenario:
         """A copy with other values at some dotted keys."""

@@ -20,7 +20,7 @@ from . import __version__, _core
 from ._optional import need
 from ._rows import RowFile
 from .errors import Error, InputError
-from .scenario import Scenario, _seed, yaml_text
+from .scenario import Scenario, _seed, require_keys, yaml_text
 from .units import at_least, format_like, parse_quantity
 
 if TYPE_CHECKING:
@@ -131,10 +131,12 @@ def sweep_points(parameters: Parameters, *, samples: int | None = None, sample_s
     >>> sweep_points([{"seed": 7}])
     [{'seed': 7}]
     """
+    sample_seed = at_least("sample_seed", sample_seed, 0)
     if samples is not None:
         samples = at_least("samples", samples, 1)
     drawn: dict[str, Uniform | Choice] = {}
     if isinstance(parameters, Mapping):
+        require_keys("parameters", parameters)
         fixed = {k: list(v) for k, v in parameters.items() if not isinstance(v, (Uniform, Choice)) and not _single(k, v)}
         drawn = {k: v for k, v in parameters.items() if isinstance(v, (Uniform, Choice))}
         empty = [k for k, values in fixed.items() if not values]
@@ -149,7 +151,7 @@ def sweep_points(parameters: Parameters, *, samples: int | None = None, sample_s
                   for combination in itertools.product(*fixed.values()) for draw in draws]
         points = [{k: p[k] for k in parameters} for p in points]
     else:
-        points = [{k: _plain(v) for k, v in p.items()} for p in parameters]
+        points = _own_points(parameters)
         if not points:
             raise ValueError("parameters: expected a mapping, or a list of points, found an empty list")
     if samples is not None and not drawn:
@@ -164,7 +166,20 @@ def sweep_points(parameters: Parameters, *, samples: int | None = None, sample_s
         numbers = list(range(first_seed, first_seed + at_least("seeds", seeds, 1)))
     if not numbers:
         raise ValueError("seeds: expected a number of seeds, or a list of them, found an empty list")
+    for number in numbers:
+        if not 0 <= number < 2**63:
+            raise ValueError(f"seeds: expected integers from 0 to 2^63 - 1, found {number}")
     return [{**p, "seed": s} for p in points for s in numbers]
+
+
+def _own_points(parameters: Any) -> list[dict[str, Any]]:
+    """The points that a list gives one by one."""
+    if isinstance(parameters, (str, bytes)) or not isinstance(parameters, Iterable):
+        raise TypeError(f"parameters: expected a mapping, or a list of points, found {parameters!r}")
+    points = list(parameters)
+    for point in points:
+        require_keys("parameters", point)
+    return [{k: _plain(v) for k, v in point.items()} for point in points]
 
 
 def _single(key: str, value: Any) -> bool:
@@ -398,6 +413,7 @@ def sweep(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, param
     Raises:
         InputError: a mistake in the scenario, or one that every point has. One that only some points have, and runs
             that fail, are reported in their rows and do not stop the rest.
+        TypeError, ValueError: arguments that are none, before anything runs.
     """
     pandas = need("pandas", "sweep(), which returns a table (sweep_rows() does without),")
     rows = list(sweep_rows(scenario, parameters, overrides=overrides, seeds=seeds, samples=samples,

@@ -48,8 +48,8 @@ def duration_ps(value: int | str) -> int:
     return amount
 
 
-def at_least(name: str, value: int, least: int) -> int:
-    """A whole number, NumPy's too, that is not below `least`.
+def at_least(name: str, value: int, least: int, *, most: int | None = None) -> int:
+    """A whole number, NumPy's too, that is not below `least`, nor above `most`.
 
     >>> at_least("bins", 100, 1)
     100
@@ -58,6 +58,8 @@ def at_least(name: str, value: int, least: int) -> int:
         raise TypeError(f"{name}: expected a whole number, found {value!r}")
     if value < least:
         raise ValueError(f"{name}: expected {least} or more, found {value}")
+    if most is not None and value > most:
+        raise ValueError(f"{name}: expected {most} or less, found {value}")
     return int(value)
 
 

@@ -55,6 +55,38 @@ def test_override_error_names_the_override(barrier):
     assert caught.value.key == "topology.nodes"
 
 
+@pytest.mark.parametrize("overrides, message", [
+    ({1: 2}, "overrides: expected dotted keys, found 1"),
+    ([("seed", 1)], r"overrides: expected a mapping from dotted keys to values, found \[\('seed', 1\)\]"),
+    ("seed=1", "overrides: expected a mapping from dotted keys to values, found 'seed=1'"),
+])
+def test_overrides_that_are_none(barrier, overrides, message):
+    def program(ctx):
+        yield ctx.now()
+
+    scenario = ls.Scenario(barrier)
+    for call in (lambda: ls.run(barrier, overrides=overrides), lambda: scenario.override(overrides),
+                 lambda: ls.Scenario.from_yaml("workload: {kind: barrier}", overrides=overrides),
+                 lambda: ls.sweep_rows(barrier, {"topology.nodes": [2]}, overrides=overrides),
+                 lambda: ls.Program({0: program}).run(overrides=overrides)):
+        with pytest.raises(TypeError, match=message):
+            call()
+
+
+def test_a_flag_that_is_none(barrier):
+    def program(ctx):
+        yield ctx.now()
+
+    for call in (lambda: ls.run(barrier, stop=5), lambda: ls.Program({0: program}).run(stop=5)):
+        with pytest.raises(TypeError, match=r"stop: expected a stop_flag\(\), found 5"):
+            call()
+
+
+def test_text_that_is_none():
+    with pytest.raises(TypeError, match="text: expected the text of a scenario, found None"):
+        ls.Scenario.from_yaml(None)
+
+
 def test_missing_file(tmp_path):
     with pytest.raises(ls.InputError, match="nothing.yaml"):
         ls.run(tmp_path / "nothing.yaml")

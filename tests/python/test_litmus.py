@@ -85,6 +85,21 @@ def test_numbers_that_mean_nothing_are_refused(number):
         ls.litmus(STORE_BUFFERING, engine="sample", **{number: 0 if number == "runs" else -1})
 
 
+@pytest.mark.parametrize("options, error, message", [
+    ({"max_seconds": -1}, ValueError, "max_seconds: expected 0 or more, found -1"),
+    ({"max_seconds": float("nan")}, ValueError, "max_seconds: expected 0 or more, found nan"),
+    ({"max_seconds": "1"}, TypeError, "max_seconds: expected a number of seconds, found '1'"),
+    ({"runs": 2**64}, ValueError, "runs: expected 18446744073709551615 or less"),
+    ({"loop_bound": 2**31}, ValueError, "loop_bound: expected 2147483647 or less"),
+    ({"engine": 5}, TypeError, "engine: expected a name, found 5"),
+    ({"model": 5}, TypeError, "model: expected a name, found 5"),
+    ({"hardware": {"base": "model-weak"}}, TypeError, "hardware: expected a name, found {'base'"),
+])
+def test_arguments_that_are_none_are_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        ls.litmus(STORE_BUFFERING, **options)
+
+
 def test_mistakes(tmp_path):
     path = tmp_path / "t.yaml"
     path.write_text("name: t\nmodel: rdmawait\nlocations: {x: {node: 1}}\nthreads:\n  - {node: 1, code: \"a = = x\"}\n")

@@ -112,6 +112,31 @@ def test_values_that_are_no_list_are_refused():
         ls.sweep_points({"fabric.link.delay": "50ns"})
 
 
+@pytest.mark.parametrize("parameters, message", [
+    (None, "parameters: expected a mapping, or a list of points, found None"),
+    ("topology.nodes", "parameters: expected a mapping, or a list of points, found 'topology.nodes'"),
+    ([None], "parameters: expected a mapping from dotted keys to values, found None"),
+    ({1: [2]}, "parameters: expected dotted keys, found 1"),
+    ([{1: 2}], "parameters: expected dotted keys, found 1"),
+])
+def test_parameters_that_are_none_are_refused(parameters, message):
+    with pytest.raises(TypeError, match=message):
+        ls.sweep_points(parameters)
+
+
+@pytest.mark.parametrize("options, message", [
+    ({"seeds": [1, -1]}, "seeds: expected integers from 0 to 2\\^63 - 1, found -1"),
+    ({"seeds": [2**63]}, "seeds: expected integers from 0 to 2\\^63 - 1, found 9223372036854775808"),
+    ({"sample_seed": -1}, "sample_seed: expected 0 or more, found -1"),
+])
+def test_seeds_that_no_run_can_have_are_refused(quick, options, message):
+    for call in (ls.sweep_points, lambda p, **o: ls.sweep_rows(quick, p, **o)):
+        with pytest.raises(ValueError, match=message):
+            call({"topology.nodes": [2]}, **options)
+    with pytest.raises(ValueError, match="seeds: expected integers"):  # the scenario's seed is the last there is
+        ls.sweep_rows({**quick, "seed": 2**63 - 1}, {"topology.nodes": [2]}, seeds=2)
+
+
 def test_what_leaves_no_point_or_does_nothing_is_refused(quick):
     drawn = {"topology.nodes": ls.Choice([2, 3])}
     for parameters, options, message in [
