@@ -19,7 +19,9 @@ Finished run(const scenario::Scenario& scenario, bool keep_trace, const StopFlag
   options.keep_trace = keep_trace;
   try {
     const py::gil_scoped_release released;
-    return finished_run(std::make_shared<RunResult>(loco::run(scenario, options)));
+    auto result = std::make_shared<RunResult>(loco::run(scenario, options));
+    if (!keep_trace) result->trace.reset();  // it was recorded to be checked, or for a file that is not written here
+    return finished_run(std::move(result));
   } catch (const Interrupted&) {
     interruption.rethrow();
     throw;

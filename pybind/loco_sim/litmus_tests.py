@@ -103,7 +103,8 @@ class LitmusResult:
         return None if found is None else _explanation(found)
 
     def explain(self, outcome: Mapping[str, Any] | str) -> list[Explanation]:
-        """Why the model forbids this (partial) outcome: the cycles that its executions run into."""
+        """Why the model forbids this (partial) outcome: the cycles that its executions run into. None of them when it is
+        possible, or when no execution would have it (`witness` tells which)."""
         return [_explanation(e) for e in _core.litmus_explain(self._program.core, _outcome_text(outcome), self.model)]
 
 

@@ -120,10 +120,12 @@ class Result:
         """What happened, subevent by subevent.
 
         Raises:
-            ValueError: the scenario says ``trace: {level: none}``.
+            ValueError: there is none, by ``trace: {level: none}`` in the scenario or ``run(..., keep_trace=False)``.
         """
         if self._trace is None:
-            raise ValueError("this run has no trace: the scenario says trace.level: none")
+            recorded = self.scenario is None or self.scenario.effective()["trace.level"] != "none"
+            raise ValueError("this run has no trace: " + ("it was run with keep_trace=False" if recorded
+                                                          else "the scenario says trace.level: none"))
         return self._trace
 
     def check(self, *models: str | Iterable[str]) -> Verdict:

@@ -129,6 +129,8 @@ def _names(models: str | Iterable[str]) -> list[str]:
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f'models: expected names such as "sv", found {name!r}')
+        if name not in _core.LIBRARIES:
+            raise ValueError(f"models: expected one of {', '.join(_core.LIBRARIES)}, found {name!r}")
     return names
 
 

@@ -107,6 +107,8 @@ def test_run_error_when_there_are_too_many_events(barrier):
 def test_check_of_an_unknown_model(barrier):
     with pytest.raises(ValueError, match="nosuch"):
         ls.run(barrier).check("nosuch")
+    with pytest.raises(ValueError, match="models: expected one of rdmawait, sv, bal, rbl, msw, lock, kvstore, found 'tower'"):
+        ls.run(barrier).check("sv", "tower")
 
 
 def test_damaged_trace_is_refused_with_its_offset(barrier, tmp_path):

@@ -110,6 +110,8 @@ def test_no_trace_when_the_scenario_says_so(barrier):
 def test_trace_can_be_forgotten(barrier):
     r = ls.run(barrier, keep_trace=False)
     assert r.verdict.ok
+    with pytest.raises(ValueError, match="no trace: it was run with keep_trace=False"):
+        r.trace
 
 
 def test_fault_is_found(broken):
