@@ -209,8 +209,6 @@ py::tuple run_program(const scenario::Scenario& s, std::uint64_t memory_bytes, c
     program.by_node.at(node).push_back(program.generators.size());
     program.generators.push_back({node, generator});
   }
-  if (s.network.flow.enabled)
-    throw RunError("programs run on the packet model: fabric.model flow needs a process of its own");
   SimulatedCluster cluster(cluster_config(s, program, interruption));
   program.cluster = &cluster;
   std::shared_ptr<RunResult> result;

@@ -22,6 +22,7 @@ from numbers import Integral
 from typing import Any, Callable, Generator, Mapping, Sequence, Union
 
 from . import _core
+from .errors import _input_error
 from .measured import Latency
 from .result import Result, require_flag
 from .scenario import Scenario
@@ -314,6 +315,10 @@ class Program:
             overrides=overrides)
         if max(self._nodes) >= scenario.nodes:
             raise ValueError(f"nodes: expected more than {max(self._nodes)}, found {scenario.nodes}")
+        if scenario.effective()["fabric.model"] == "flow":
+            expected = "packet for a program, whose generators cannot go to the process that a run on flows has"
+            raise _input_error(f'fabric.model: expected {expected}, found "flow"', key="fabric.model", expected=expected,
+                               found='"flow"')
         memory = _Memory(self._arrays, self._variables)
         barriers = {name: i for i, name in enumerate(self._barriers)}
         samples: dict[str, list[tuple[int, int]]] = {}

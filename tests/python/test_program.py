@@ -342,6 +342,15 @@ def test_wrong_programs():
         run({0: lambda ctx: (yield ctx.now())}, hardware="nosuch")
 
 
+def test_a_program_runs_on_packets():
+    def thread(ctx):
+        yield ctx.now()
+
+    with pytest.raises(ls.InputError, match='fabric.model: expected packet for a program, .* found "flow"') as caught:
+        ls.Program({0: thread}).run(overrides={"fabric.model": "flow"})
+    assert caught.value.key == "fabric.model"
+
+
 def test_nodes_are_just_enough_where_the_topology_leaves_it_open():
     def nodes(**kwargs):
         return run({1: lambda ctx: (yield ctx.now())}, hardware="cx5-roce-25g", **kwargs).scenario.nodes
