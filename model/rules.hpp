@@ -1,7 +1,7 @@
 // The names of everything that a checker can object to: the relations that a cycle is made of, and the
 // predicates that an execution must satisfy on its own (well-formedness).
 //
-// LOCO/Mowgli paper: Sections 3.4, 4 and 5, Appendix G.2; docs/checking.md has a line on each.
+// LOCO/Mowgli paper: Sections 3.4, 4 and 5, Appendix G.2; docs/checking.md says what is done with them.
 #pragma once
 
 #include <cstdint>
