@@ -290,7 +290,8 @@ class Program:
 
         Args:
             hardware: a profile by name or path, or a mapping such as ``{"base": "cx5-roce-25g", "nic": {...}}``.
-            nodes: number of nodes; by default just enough of a star or ring. Other topologies say by their own keys how
+            nodes: number of nodes; by default just enough of a star or ring for those that run threads, and one more
+                when that is a single one, which would have nobody to talk to. Other topologies say by their own keys how
                 many there are: ``"leaf_spine"`` has 16, ``{"kind": "leaf_spine", "leaves": 2, "hosts_per_leaf": 2}`` 4.
             topology: a kind, or a mapping as in a scenario.
             seed, schedule, check: as in a scenario.
@@ -307,7 +308,7 @@ class Program:
         if nodes is not None:
             place["nodes"] = nodes
         elif place.get("kind", "star") in _SIZED:
-            place.setdefault("nodes", max(2, max(self._nodes) + 1))
+            place.setdefault("nodes", max(self._nodes) + (2 if len(self._nodes) == 1 else 1))
         # The workload is a placeholder that the loader accepts anywhere; the program takes its place.
         scenario = _ProgramScenario(
             {"name": "program", "hardware": hardware, "topology": place, "seed": seed, "schedule": schedule,

@@ -25,8 +25,8 @@ def test_put_and_get():
         v = yield ctx.get("z", node=2)
         return v
 
-    # one queue pair, in order, and a read pushes earlier writes of its queue pair (machine page: "reads push writes")
-    r = ls.Program(nodes={1: node}).run(hardware="cx5-roce-25g", nodes=3)
+    # one queue pair, in order, and a read pushes earlier writes of its queue pair (docs/machine.md, PCIe)
+    r = ls.Program(nodes={1: node}).run(hardware="cx5-roce-25g")
     assert r.returned == {1: 1}
     assert r.verdict.ok and r.simulated_ps > 0 and r.counters["work_requests"] >= 2
     assert r.scenario.workload == "program"
@@ -352,10 +352,13 @@ def test_a_program_runs_on_packets():
 
 
 def test_nodes_are_just_enough_where_the_topology_leaves_it_open():
-    def nodes(**kwargs):
-        return run({1: lambda ctx: (yield ctx.now())}, hardware="cx5-roce-25g", **kwargs).scenario.nodes
+    def nodes(*running, **kwargs):
+        program = {n: lambda ctx: (yield ctx.now()) for n in running or [1]}
+        return run(program, hardware="cx5-roce-25g", **kwargs).scenario.nodes
 
-    assert nodes() == nodes(topology="ring") == 2 and nodes(topology="star", nodes=5) == 5
+    assert nodes(0, 1) == nodes(0, 1, topology="ring") == 2 and nodes(0, 4) == 5
+    assert nodes(0) == 2 and nodes(1) == nodes(1, topology="ring") == 3  # one with nobody to talk to gets a neighbour
+    assert nodes(topology="star", nodes=5) == 5
     assert nodes(topology="leaf_spine") == 16
     assert nodes(topology={"kind": "leaf_spine", "leaves": 2, "hosts_per_leaf": 2}) == 4
     with pytest.raises(ls.InputError, match="topology.nodes: expected 16 for leaf_spine"):
