@@ -1,5 +1,5 @@
 // What a NIC needs before it can work for a queue pair: a processing unit, and the queue pair's context, the memory
-// translation and the state of outstanding reads in its caches (machine page, "NIC, requester side").
+// translation and the state of outstanding reads in its caches (docs/machine.md, "NIC, requester side").
 //
 // Units are a pool: a queue pair with work waits in a ring, a unit takes one work request of the queue pair at the
 // head and is busy for nic.unit_time; a queue pair has one unit at most, and goes to the ring's end for its next work

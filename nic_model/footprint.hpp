@@ -1,5 +1,5 @@
 // What a pending event will touch when it runs: what a search needs to know to leave out orders that make no
-// difference (machine page, "Exploration": independence).
+// difference (docs/machine.md, "Exploration": independence).
 //
 // A plain description, valid until the next step.
 #pragma once

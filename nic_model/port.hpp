@@ -1,4 +1,4 @@
-// A NIC's port: what it sends, and when it may (machine page, "Fabric"; RoCE v2 annex A17.9 for CNPs).
+// A NIC's port: what it sends, and when it may (docs/machine.md, "Fabric"; RoCE v2 annex A17.9 for CNPs).
 //
 // Order: packets go to the network in the order of the calls. A paused port keeps a queue of the queue pairs that want
 // to send. Private to nic_model/.

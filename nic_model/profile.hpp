@@ -3,7 +3,7 @@
 // field its YAML key, unit, default and range.
 //
 // The defaults are those of an ideal machine that is exactly as weak as the declarative memory model: costs of zero
-// are not allowed to matter for order, because order comes from queues only (machine page, law 1).
+// are not allowed to matter for order, because order comes from queues only (docs/machine.md, law 1).
 #pragma once
 
 #include <array>

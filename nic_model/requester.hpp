@@ -1,4 +1,4 @@
-// The requester of a queue pair: from the doorbell to the CQE (IBTA volume 1, 9.7 and 10.7; machine page, "NIC,
+// The requester of a queue pair: from the doorbell to the CQE (IBTA volume 1, 9.7 and 10.7; docs/machine.md, "NIC,
 // requester side").
 //
 // Order per queue pair: work requests are fetched, start, have their payload read, send their packets and complete in

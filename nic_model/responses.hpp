@@ -1,5 +1,5 @@
 // The answers of a responder: what they are made of, and the memory accesses of READs and atomics (IBTA volume 1, 9.7.4
-// and 9.7.5; machine page, "NIC, responder side").
+// and 9.7.5; docs/machine.md, "NIC, responder side").
 //
 // Order per queue pair: answers leave in the order in which they are pushed. A READ's PCIe read is behind the queue
 // pair's posted writes and ordered with nothing else; a NIC executes one atomic at a time: read, modify, write;

@@ -1,6 +1,6 @@
 // The state behind System: plain records and indices, one struct a component. Private to nic_model/.
 //
-// Every guaranteed order is a ring, and only the element that may happen next has a pending event (machine page,
+// Every guaranteed order is a ring, and only the element that may happen next has a pending event (docs/machine.md,
 // law 1). Running numbers (32 or 64 bits, never reused) name elements of rings; a ring's first element has the
 // number kept beside it. All structs are values, compared member by member.
 #pragma once

@@ -1,7 +1,7 @@
 // The whole simulated machine as one value: hosts, PCIe, NICs, network, and the pending events.
 //
 // Copying a System copies its future: both copies, given runners that do the same, go on identically and compare
-// equal (machine page, law 6). A System holds plain data and indices, no closures and no pointers; what runs the
+// equal (docs/machine.md, law 6). A System holds plain data and indices, no closures and no pointers; what runs the
 // threads and who watches come from outside at every step.
 //
 // Order of use: construct, set up (threads, memory, queue pairs), then step. Set-up takes no simulated time.

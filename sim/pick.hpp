@@ -1,5 +1,5 @@
 // Which pending event runs next, and how long things take: the two doors through which one model is timed, sampled
-// and explored (machine.md, law 1 and "Exploration").
+// and explored (docs/machine.md, law 1 and "Exploration").
 //
 // Copyable values; everything drawn comes from the stream that was handed in. None of this knows any model.
 #pragma once
@@ -60,8 +60,8 @@ class Pick {
 };
 static_assert(PickRule<Pick>);
 
-/// Maps nominal delays to drawn ones: none, nominal or 100 times nominal, each as likely (machine.md, "Adversarial
-/// delays"). Made without a stream it leaves every delay as it is, so that a model holds one in either case.
+/// Maps nominal delays to drawn ones: none, nominal or 100 times nominal, each as likely (docs/exploring.md,
+/// "Sampling"). Made without a stream it leaves every delay as it is, so that a model holds one in either case.
 class Adversarial {
  public:
   static constexpr std::int64_t kStretch = 100;

@@ -1,4 +1,4 @@
-// Named random streams from one root seed (machine.md, law 3: adding a component does not disturb the others).
+// Named random streams from one root seed (docs/machine.md, law 3: adding a component does not disturb the others).
 //
 // A stream is a copyable value of 32 bytes: copying a simulation copies what it will draw. Published algorithms only:
 //   name -> 64 bits   FNV-1a (Fowler, Noll, Vo; draft-eastlake-fnv)

@@ -1,4 +1,4 @@
-// Which ports bring a packet closer to its destination, and the choices among them (machine page, "Fabric").
+// Which ports bring a packet closer to its destination, and the choices among them (docs/machine.md, "Fabric").
 //
 // For every vertex and destination host there is a set of candidate ports, all on shortest paths; following any of
 // them ends at the destination. What is short:

@@ -1,4 +1,4 @@
-// The graph of a network: hosts, switches and cables, as a value without behaviour (machine page, "Fabric").
+// The graph of a network: hosts, switches and cables, as a value without behaviour (docs/machine.md, "Fabric").
 //
 // Vertices are numbered hosts first, then switches. A cable is two directed links, 2c and 2c + 1, of one rate and
 // delay, so that the opposite of a link is `link ^ 1`. Ports of a vertex are numbered from 0 without gaps. The

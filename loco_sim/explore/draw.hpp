@@ -1,8 +1,8 @@
 // Runs under adversarial delays, each drawn by itself: nothing is remembered from one to the next.
 //
-// A schedule stands for delays: the event that runs is the one whose delays turned out shortest (machine page, law 1).
-// One run in four follows the probabilistic concurrency testing of Burckhardt, Kothari, Musuvathi, Nagarakatte (ASPLOS
-// 2010), with hardware in the place of threads: each agent (a thread; one kind of step of one component for one
+// A schedule stands for delays: the event that runs is the one whose delays turned out shortest (docs/machine.md, law
+// 1). One run in four follows the probabilistic concurrency testing of Burckhardt, Kothari, Musuvathi, Nagarakatte
+// (ASPLOS 2010), with hardware in the place of threads: each agent (a thread; one kind of step of one component for one
 // operation) gets a random priority, and the most urgent pending event runs; at random points the running agent drops
 // behind all others. Some parts are thus starved for long stretches, as under delays of {none, nominal, 100 times
 // nominal}. The others pick uniformly.

@@ -1,10 +1,10 @@
 // Every behaviour of a litmus program on the simulated hardware: exhaustive exploration, and random sampling.
 //
-// Both run the hardware model of the timed simulator; what differs is who picks the next pending event (machine page,
-// law 1). Exploration is a depth-first search over copies of the machine, pruned by the set of states seen (64-bit
-// hashes) and by running steps that commute with everything else at once. Sampling runs the program many times
-// under adversarial delays: drawn at random, or such that the run goes where something may be new.
-// Results are a function of the arguments; no clock decides anything unless a time limit is given.
+// Both run the hardware model of the timed simulator; what differs is who picks the next pending event
+// (docs/machine.md, law 1). Exploration is a depth-first search over copies of the machine, pruned by the set of states
+// seen (64-bit hashes) and by running steps that commute with everything else at once. Sampling runs the program many
+// times under adversarial delays: drawn at random, or such that the run goes where something may be new. Results are a
+// function of the arguments; no clock decides anything unless a time limit is given.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Which pending event of a simulated machine runs next (machine page, "Laws" 1 and "Exploration").
+// Which pending event of a simulated machine runs next (docs/machine.md, "Laws" 1 and "Exploration").
 //
 // timed: the earliest; the only one whose times mean anything. random: any, each as likely. adversarial: every
 // component and thread has a random priority which changes at random points (after Burckhardt et al., "A randomized

@@ -1,4 +1,4 @@
-// State is a value (machine page, law 6): a copied system goes on as the original does, and compares equal.
+// State is a value (docs/machine.md, law 6): a copied system goes on as the original does, and compares equal.
 #include <catch2/catch.hpp>
 #include <map>
 #include <random>

@@ -1,5 +1,5 @@
 // Latencies are the sums of their stages. Every stage of the profile under test has a cost of its own (distinct
-// primes), so that a stage counted twice or left out shows; sums are written down from the machine page, not from a
+// primes), so that a stage counted twice or left out shows; sums are written down from docs/hardware.md, not from a
 // run.
 #include <catch2/catch.hpp>
 

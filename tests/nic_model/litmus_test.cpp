@@ -186,7 +186,7 @@ TEST_CASE("each fault shows an outcome that sound hardware never shows", "[searc
 }
 
 TEST_CASE("the fence flag is what keeps a write behind an earlier read") {
-  // H7 is not ordered: without the fence the write overtakes the read (machine page, "NIC, responder side").
+  // H7 is not ordered: without the fence the write overtakes the read (docs/machine.md, "NIC, responder side").
   const Program program =
       Program().location("z", 2).location("c", 1).thread(1, "get(c, z) as d; put(z, 1); wait(d); a = c");
   CHECK(occurs(sample_hardware(program, profile_file("model-weak"), 4, 10'000), {{"a", 1}}));

@@ -1,10 +1,10 @@
-// Every rule of the machine page on what orders what, under random scheduling: what it forbids never happens, what it
+// Every rule of docs/machine.md on what orders what, under random scheduling: what it forbids never happens, what it
 // permits does. A short pass in every run; 100,000 runs of each program as a long test.
 //
 // Two operations of one thread towards one node, on different words. For each pair of their subevents the stamp order
 // (LOCO paper, Fig. 10; models page, section 1) says whether the first is before the second: the tables below are its
 // rows F to I, spelt out by operation. Subevents of writes have a start and a finish; the order is that of starts, and
-// the machine page adds the finishes where a queue keeps them.
+// docs/machine.md adds the finishes where a queue keeps them.
 #include <catch2/catch.hpp>
 #include <map>
 

@@ -1,4 +1,4 @@
-// Out-of-order data placement (machine page, "Out of order"): which cells of the stamp order it gives up, that the
+// Out-of-order data placement (docs/machine.md, "Out of order"): which cells of the stamp order it gives up, that the
 // others hold, and that all bytes are right in the end.
 //
 // out_of_order, as on mlx5: WRITEs are placed as they come (G7 is lost); READs and atomics wait for all earlier

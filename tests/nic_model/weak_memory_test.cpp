@@ -1,5 +1,5 @@
 // The machine of profile model-weak shows what the declarative model allows, and nothing else (models page, section 3;
-// machine page, "Which mechanism gives which cell").
+// docs/hardware.md, "Which mechanism gives which cell").
 #include <catch2/catch.hpp>
 
 #include "program.hpp"

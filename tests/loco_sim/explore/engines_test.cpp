@@ -50,7 +50,7 @@ TEST_CASE("what in-order completion excludes is named") {
 }
 
 // Fig. 4 (top) of the LOCO paper: a and b are read after the own put is acknowledged. Where posted writes of all queue
-// pairs keep one order, the acknowledgement's CQE is behind the other's put if that came first (machine page, PCIe).
+// pairs keep one order, the acknowledgement's CQE is behind the other's put if that came first (docs/machine.md, PCIe).
 TEST_CASE("what a real profile rules out is named, with the mechanism") {
   constexpr const char* kWaits = R"yaml(
 name: fig4-top

@@ -1,5 +1,5 @@
 // Closed forms: what operations take on an unloaded simulated machine, as sums of its stages. Written from the
-// machine page (what happens after what), not from what the simulator prints; docs/barrier-latency.md derives them.
+// docs/hardware.md (what happens after what), not from what the simulator prints; docs/barrier-latency.md derives them.
 #pragma once
 
 #include <cstdint>
