@@ -305,7 +305,8 @@ void response_arrived(Engine& engine, const fabric::Packet& packet) {
   if (engine.fault(Fault::responder_reorders) || engine.fault(Fault::early_write_completion)) {
     return unordered_response(engine, id, packet);
   }
-  if (packet.psn.distance(rq.una) < 0 || packet.psn.distance(rq.next_psn) >= 0) {
+  // Of what is acknowledged already, or was never sent: a ghost of a connection with the same PSNs.
+  if (packet.psn.distance(rq.una) < 0 || packet.psn.distance(rq.unsent_psn) >= 0) {
     expect_no_answer(engine, id);  // says nothing new; on a lossless network nothing else will come
     return engine.release(packet.buffer);
   }

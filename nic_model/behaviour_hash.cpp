@@ -83,7 +83,7 @@ void add_requester(Hasher& h, const State& s, const Requester& r) {
   h.add_all(r.first, r.queue.size(), r.rung, r.fetched, r.started, r.payload_next, r.transmit_next, r.completed,
             r.outstanding, r.fetching, r.payload_event, r.transmit_event, r.halted, r.next_psn.value(),
             r.fetch_cancelled, r.rnr_wait, r.recovering, r.timer_pending, r.unanswered, r.retries, r.rnr_retries,
-            r.una.value());
+            r.unsent_psn.value(), r.una.value());
   for (std::size_t i = 0; i < r.queue.size(); ++i) {
     const SendEntry& e = r.queue[i];
     add_wqe(h, e.wqe);

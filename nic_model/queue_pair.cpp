@@ -41,7 +41,7 @@ void reset(Engine& engine, QpId id) {
   rq.rung = rq.fetched = rq.started = rq.payload_next = rq.transmit_next = rq.completed = rq.first;
   rq.outstanding = 0;
   rq.fetch_cancelled = rq.fetching;
-  rq.una = rq.next_psn;
+  rq.una = rq.unsent_psn = rq.next_psn;
   rq.halted = rq.rnr_wait = rq.recovering = false;
   Responder& rs = qp.responder;
   const bool dropped = !rs.responses.empty() || !rs.disorder->waiting.empty() || !rs.disorder->early.empty();
@@ -121,7 +121,7 @@ bool set_attributes(Engine& engine, QpId id, QpState from, QpState to, const QpA
   const bool other_peer = qp.type != QpType::ud && a.dest_qp != kNone && a.dest_qp != qp.peer;
   if (to == QpState::rts && from == QpState::rtr) {
     set_limits(qp, a, most, true);
-    qp.requester.next_psn = qp.requester.una = fabric::Psn(a.sq_psn);
+    qp.requester.next_psn = qp.requester.unsent_psn = qp.requester.una = fabric::Psn(a.sq_psn);
   } else if (to == QpState::sqd && from == QpState::sqd) {
     if (other_peer) return false;
     set_limits(qp, a, most, false);

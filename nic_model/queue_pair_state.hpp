@@ -82,8 +82,9 @@ struct Requester {
   bool unanswered = false;       // on a lossless network: something gets no answer, so the transport timer runs
   std::uint8_t retries = 0;      // left until retry_exc_err
   std::uint8_t rnr_retries = 0;  // left until rnr_retry_exc_err
-  fabric::Psn next_psn{};
-  fabric::Psn una{};  // oldest that is not acknowledged
+  fabric::Psn next_psn{};        // of the next work request that starts
+  fabric::Psn unsent_psn{};      // first that has never been sent: before next_psn, or that
+  fabric::Psn una{};             // oldest that is not acknowledged
   sim::SimTime transmit_free{};
   sim::SimTime deadline{};  // of the transport timer
   sim::EventHandle timer{};

@@ -140,7 +140,7 @@ void flush_sends(Engine& engine, QpId id) {
   rq.fetched = rq.started = rq.payload_next = rq.transmit_next = rq.rung;
   rq.outstanding = 0;
   rq.fetch_cancelled = rq.fetching;
-  rq.una = rq.next_psn;
+  rq.una = rq.unsent_psn = rq.next_psn;
   stop_timer(engine, id);
   free_finished(engine, rq);
 }
@@ -354,7 +354,7 @@ void read_payload(Engine& engine, QpId id, std::uint32_t number) {
   QueuePair& qp = engine.state.qps[id];
   Requester& rq = qp.requester;
   if (!engine.fault(Fault::payload_reads_reorder)) rq.payload_event = false;
-  if (!rq.holds(number)) return;
+  if (!rq.holds(number)) return schedule_payload(engine, id);  // flushed or RESET; others may wait behind it
   SendEntry& e = rq.entry(number);
   const std::uint32_t bytes = read_step(engine, e.wqe.local, e.wqe.length, e.payload_read);
   std::byte* into = engine.state.buffers[e.buffer].data() + e.payload_read;
@@ -386,6 +386,7 @@ void transmit(Engine& engine, QpId id) {
   } else {
     add_request(engine, e, packet);
   }
+  if (packet.psn == rq.unsent_psn) rq.unsent_psn = packet.psn + (sends_payload(e.wqe.opcode) ? 1 : e.packets);
   rq.transmit_free = send_packet(engine, packet);
   if (packet.ack_request || reads_or_atomic(e.wqe.opcode)) start_timer(engine, id);
   if (packet.last) {
