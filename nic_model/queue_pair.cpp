@@ -153,10 +153,8 @@ ModifyResult modify(Engine& engine, QpId id, QpState to, const QpAttributes& att
     return ModifyResult::invalid_attribute;
   }
   qp.state = to;
-  if (to == QpState::rts) {
-    qp.requester.halted = false;
-    start(engine, id, {});
-  }
+  if (from == QpState::sqe) qp.requester.halted = false;
+  if (to == QpState::rts) start(engine, id, {});
   return ModifyResult::ok;
 }
 

@@ -221,3 +221,25 @@ TEST_CASE("attributes are taken where ibv_modify_qp takes them, and refused else
   CHECK(pair.statuses(0) == std::vector{Status::retry_exc_err});
   check_gave_up(pair.recorder.cqes.back().at, 1);
 }
+
+TEST_CASE("behind a work request that has failed nothing starts, whatever states are passed through meanwhile") {
+  // What is behind the error is flushed (IBTA volume 1, 10.3.1). The READ in front of it is on its way.
+  for (const bool drained : {false, true}) {
+    INFO("through SQD " << drained);
+    Pair pair(real());
+    pair.system.set_word(0, pair.region[0].base, 5);
+    nic::Wqe bad = pair.write(0, 64);
+    bad.lkey ^= 1;
+    pair.post({pair.read(4'096, 0, 32'768), bad, pair.write(0, 128)});
+    const auto answered = [&] {
+      return std::ranges::count(pair.recorder.sent, fabric::Opcode::read_response, &fabric::Packet::opcode) != 0;
+    };
+    while (!answered()) REQUIRE(pair.step());
+    REQUIRE(pair.completions(0).empty());
+    if (drained) REQUIRE(pair.system.modify_qp(pair.qp[0], QpState::sqd) == ModifyResult::ok);
+    REQUIRE(pair.system.modify_qp(pair.qp[0], QpState::rts) == ModifyResult::ok);
+    pair.run();
+    CHECK(pair.statuses(0) == std::vector{Status::success, Status::loc_prot_err, Status::wr_flush_err});
+    CHECK(pair.system.word(1, pair.region[1].base + 128) == 0);
+  }
+}
