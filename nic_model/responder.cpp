@@ -87,7 +87,7 @@ void not_ready(Engine& engine, QpId id, const fabric::Packet& packet) {
   Responder& rs = qp.responder;
   for (std::size_t i = 0; i < rs.disorder->waiting.size(); ++i) {
     Arrival& later = rs.disorder.edit().waiting[i];
-    if (later.fate != Fate::fresh) continue;
+    if (later.packet.psn.distance(packet.psn) < 0) continue;  // of what has been executed
     engine.release(later.packet.buffer);
     later.fate = Fate::dropped;
   }

@@ -338,3 +338,33 @@ TEST_CASE("1 % loss and a link that goes down and up, 1,000 seeds", "[.long]") {
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) lost += check_acknowledged_writes(seed);
   CHECK(lost > 1000 * 5);
 }
+
+TEST_CASE("a READ that comes again behind a SEND that was refused does not speak for it") {
+  // All wait for an atomic that takes longer than the requester does: when the SEND's turn comes, and there is no
+  // receive for it, both READ requests are behind it. Its RNR NAK says that they will come again (IBTA volume 1,
+  // 9.7.5.2.8); an answer to one of them would acknowledge the SEND.
+  nic::HardwareProfile profile = real();
+  profile.nic_atomic_modify = 100_us;
+  profile.nic_ack_timeout = 30_us;
+  profile.nic_rnr_timer = 500_us;
+  profile.nic_rnr_retry = 1;
+  Pair pair(profile, lossy(1));
+  const nic::QpId other = pair.system.create_qp(0, pair.cq[0], 16);
+  pair.system.connect(other, pair.system.create_qp(1, pair.cq[1], 16));
+  pair.post({pair.fetch_add(0, 0, 1)}, other);
+  pair.script(
+      0,
+      [&](nic::Cpu& cpu) {
+        const std::vector<nic::Wqe> wqes = {pair.fetch_add(8, 8, 1), pair.send(64, 8), pair.read(128, 128)};
+        CHECK(cpu.post_send(pair.qp[0], wqes) == nic::PostResult::ok);
+        cpu.stop();
+      },
+      sim::SimTime{} + 2_us);
+  pair.run();
+  CHECK(pair.system.counters().timeouts > 0);
+  std::vector<Status> mine;
+  for (const nic::Cqe& cqe : pair.completions(0)) {
+    if (cqe.qp == pair.qp[0]) mine.push_back(cqe.status);
+  }
+  CHECK(mine == std::vector{Status::success, Status::rnr_retry_exc_err, Status::wr_flush_err});
+}
