@@ -168,7 +168,7 @@ PostResult Cpu::post_send(QpId id, std::span<const Wqe> wqes, sim::Duration ahea
     if (qp.type == QpType::ud && wqe.remote_qp >= engine_.state.qps.size()) return PostResult::bad_request;
     if (!wqe.inline_data) continue;
     if (reads_or_atomic(wqe.opcode) || wqe.length > profile().nic_inline_max.count ||
-        !engine_.state.hosts[qp.node].memory.contains(wqe.local, wqe.length)) {
+        (wqe.length > 0 && !engine_.state.hosts[qp.node].memory.contains(wqe.local, wqe.length))) {
       return PostResult::bad_request;
     }
   }

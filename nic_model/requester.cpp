@@ -13,7 +13,7 @@ namespace loco::nic {
 
 namespace {
 
-constexpr std::uint32_t kMaxMessage = 1U << 31U;
+constexpr std::uint64_t kMaxMessage = std::uint64_t{1} << 31U;
 
 bool sends_payload(Opcode op) { return op == Opcode::rdma_write || op == Opcode::send; }
 
@@ -25,7 +25,8 @@ bool needs_payload_read(const SendEntry& e) {
 Status local_check(const Engine& engine, const QueuePair& qp, const Wqe& wqe) {
   const fabric::FlowOptions& flow = engine.state.fabric.config().flow;
   const std::uint64_t mtu = flow.enabled ? flow.mtu.count : engine.profile().link_mtu.count;
-  const std::uint64_t most = qp.type == QpType::ud ? mtu : kMaxMessage;
+  // A message has its PSNs on their way at once, also where packets are smaller than InfiniBand's 256 bytes.
+  const std::uint64_t most = qp.type == QpType::ud ? mtu : std::min(kMaxMessage, mtu * kPsnsMax);
   if (wqe.length > most || (is_atomic(wqe.opcode) && wqe.length != 8)) return Status::loc_len_err;
   if (wqe.inline_data || wqe.length == 0) return Status::success;
   const std::uint8_t access = sends_payload(wqe.opcode) ? 0 : kLocalWrite;

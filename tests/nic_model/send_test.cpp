@@ -218,6 +218,33 @@ TEST_CASE("linked SENDs have one doorbell, and unsignalled ones no completion at
   CHECK(pair.system.counters().doorbells == 1);
 }
 
+TEST_CASE("a message without bytes needs no address, inline or not") {
+  // There is nothing to access (IBTA volume 1, 9.7.4.1.4).
+  Pair pair(real());
+  for (const bool inline_data : {false, true}) {
+    REQUIRE(pair.receive(0, 64, 64));
+    pair.post({nic::Wqe{.opcode = nic::Opcode::send, .inline_data = inline_data, .length = 0}});
+  }
+  pair.run();
+  CHECK(pair.statuses(0) == std::vector<Status>(2, Status::success));
+  CHECK(pair.statuses(1) == std::vector<Status>(2, Status::success));
+}
+
+TEST_CASE("a message takes at most as many PSNs as may be on their way") {
+  // IBTA volume 1, 9.7.1: 2^23. InfiniBand's longest message, 2^31 bytes, has as many of its smallest packets, 256
+  // bytes; a network with smaller ones has shorter messages.
+  constexpr std::uint32_t kLongest = 64U << 23U;
+  nic::HardwareProfile profile = real();
+  profile.link_mtu = 64_B;
+  for (const std::uint32_t length : {kLongest, kLongest + 1}) {
+    Pair pair(profile, {.size = std::uint64_t{kLongest} + 64});
+    pair.post({pair.read(0, 0, length)});
+    while (pair.recorder.sent.empty() && pair.completions(0).empty()) REQUIRE(pair.step());
+    CHECK(pair.recorder.sent.empty() == (length > kLongest));
+    CHECK(pair.statuses(0) == (length > kLongest ? std::vector{Status::loc_len_err} : std::vector<Status>{}));
+  }
+}
+
 TEST_CASE("the trace of a SEND: its payload is read at the sender and written at the receiver, by the same call") {
   Pair pair(real());
   pair.system.set_word(0, pair.region[0].base, 5);
