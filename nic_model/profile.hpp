@@ -135,7 +135,7 @@ struct HardwareProfile {
   bool nic_blueflame = false;             ///< a single inline WQE that fits travels in the doorbell write
   sim::Bytes nic_blueflame_max{256};      ///< WQE bytes that fit
   AtomicCap nic_atomic_cap = AtomicCap::hca;
-  std::uint32_t nic_units = 0;                    ///< processing units that start work requests; 0 is no limit
+  std::uint32_t nic_units = 0;                    ///< processing units that start work requests; 0: no units
   sim::Duration nic_unit_time{};                  ///< a unit is busy with a work request
   std::uint32_t nic_context_entries = 0;          ///< queue pair contexts that the NIC holds; 0: all
   std::uint32_t nic_read_state_entries = 0;       ///< outstanding READs and atomics whose state it holds; 0: all

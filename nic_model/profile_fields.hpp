@@ -153,8 +153,10 @@ inline constexpr auto kProfileFields = std::to_array<ProfileField>({
         "remote atomics: the NIC has none, or they are atomic among each other (hca), or with the CPU too (global)",
         kAtomicCapNames},
     detail::count("nic.units", &HardwareProfile::nic_units, 0, 4096,
-                  "processing units that start work requests, shared by the queue pairs; 0: no limit"),
-    detail::cost("nic.unit_time", &HardwareProfile::nic_unit_time, "a processing unit is busy with a work request"),
+                  "processing units that start work requests, one at a time for a queue pair; 0: no units, all start "
+                  "at once"),
+    detail::cost("nic.unit_time", &HardwareProfile::nic_unit_time,
+                 "a processing unit is busy with a work request, besides what contexts cost; without units nothing"),
     detail::count("nic.context_entries", &HardwareProfile::nic_context_entries, 0, 1 << 20,
                   "queue pair contexts that the NIC holds; 0: all"),
     detail::count("nic.read_state_entries", &HardwareProfile::nic_read_state_entries, 0, 1 << 20,

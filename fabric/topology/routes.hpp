@@ -20,8 +20,8 @@
 // one const copy among copies of a simulation. Lookups allocate nothing and are the same on every machine.
 //
 // Deadlock (Dally, Seitz, IEEE ToC 1987): with lossless links, up-down routes of leaf_spine and fat_tree cannot
-// deadlock, nor can star and back_to_back. torus, ring and dragonfly can, on one lane, even in dimension order:
-// docs/topologies.md, and has_cyclic_dependency() in reports.hpp.
+// deadlock, nor can star and back_to_back; those that search() finds around failed cables can. torus, ring and
+// dragonfly can, on one lane, even in dimension order: docs/topologies.md, and has_cyclic_dependency() in reports.hpp.
 #pragma once
 
 #include <cstddef>

@@ -172,3 +172,18 @@ TEST_CASE("Up-down routes cannot deadlock, circles can") {
   CHECK_FALSE(cyclic(Torus{{3, 3}, 1}, Routing::deterministic));
   CHECK(cyclic(Torus{{3, 3}, 1}, Routing::adaptive));
 }
+
+TEST_CASE("Routes around failed cables of a tree may go down and up again: then they are circles") {
+  // The edge switches of pod 2 have one aggregation switch left each, another one each: between them, and to one of
+  // them from the other's cores, packets go by an edge switch of some other pod.
+  const Topology t = build(FatTree{4});
+  const auto cable = [&](std::uint32_t edge, std::uint32_t aggregation) {
+    for (const LinkId l : t.ports(t.switch_vertex(edge)))
+      if (t.link(l).to == t.switch_vertex(aggregation)) return cable_of(l);
+    throw std::logic_error("no such cable");
+  };
+  const std::vector<CableId> one = {cable(4, 13)};
+  const std::vector<CableId> two = {cable(4, 13), cable(5, 12)};
+  CHECK_FALSE(has_cyclic_dependency(t, Routes::search(t, one), Routing::ecmp));
+  CHECK(has_cyclic_dependency(t, Routes::search(t, two), Routing::ecmp));
+}
