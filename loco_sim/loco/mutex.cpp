@@ -84,7 +84,8 @@ void mutex_array::lock(std::uint64_t k) {
 }
 
 void mutex_array::require_progress(std::uint64_t k, std::uint64_t serving, patience& state) {
-  if (const auto lost = state.lost_with(mgr(), serving, options_.patience_ps))
+  // Whoever has the lock may itself be waiting for an operation towards a node that does not answer.
+  if (const auto lost = state.lost_with(mgr(), serving, transport().retries_ps() + options_.patience_ps))
     throw operation_error(Status::retry_exc_err,
                           "node " + std::to_string(my_node()) + ": lock " + std::to_string(k) + " of '" + full_name() +
                               "' does not come free; node " + std::to_string(*lost) +
@@ -127,12 +128,14 @@ void mutex_array::require_held(std::uint64_t k, const local_lock& lock) const {
 void mutex_array::let_go(std::uint64_t k, local_lock& lock, bool fence) {
   lock.holder = 0;
   const bool wanted_here = transport().flag_load(lock.next) > lock.turn + 1;
-  lock.handed_over = wanted_here && lock.hand_overs < options_.hand_overs_max;
+  const bool may_hand_over = wanted_here && lock.hand_overs < options_.hand_overs_max;
   try {  // what was written to the nodes that answer is there even if others do not
-    if (fence) write_fence(mgr(), lock.handed_over ? std::nullopt : std::optional(home(k)));
+    if (fence) write_fence(mgr(), may_hand_over ? std::nullopt : std::optional(home(k)));
   } catch (const operation_error& error) {
     mgr().tell_later(error);
   }
+  // Once a node does not answer, others take a lock for lost whose tickets do not go on.
+  lock.handed_over = may_hand_over && !mgr().any_failed();
   if (lock.handed_over) {
     ++lock.hand_overs;
     transport().memory_fence();  // the next thread will not look into this one's store buffer

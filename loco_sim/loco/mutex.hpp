@@ -5,8 +5,8 @@
 // fetch-and-add, and the ticket that is being served, which waiters read. Threads of one node queue up locally,
 // first come, first served; a thread that lets go hands the lock to the next one of its node, at most
 // `hand_overs_max` times in a row while other nodes may be waiting (a cohort lock: Dice, Marathe and Shavit, PPoPP
-// 2012), else to the next ticket. A waiter that is k-th in line asks again after k - 1 round trips (proportional
-// backoff: Mellor-Crummey and Scott, TOCS 1991).
+// 2012), else to the next ticket; once a node does not answer, to the next ticket always. A waiter that is k-th in line
+// asks again after k - 1 round trips (proportional backoff: Mellor-Crummey and Scott, TOCS 1991).
 //
 // What the holder wrote, locally or on any node, is in memory before the next holder goes on: unlock() fences the nodes
 // that do not have it yet. Writes to the home node need none: the release follows them on the same queue pair.
@@ -36,7 +36,8 @@ struct mutex_options {
   bool fence = true;
   bool device_memory = false;            ///< the words are on the NIC of the home, not in its host's memory
   std::optional<expect_num> peers = {};  ///< how many other nodes take part; empty means all, as an array needs
-  /// Once a node does not answer, whoever sees nobody get the lock for so long takes it that this node had it.
+  /// Once a node does not answer, whoever sees nobody get the lock for so long takes it that this node had it. On top
+  /// of the time in which an operation fails (Transport::retries_ps), which a holder that answers may have to wait.
   std::int64_t patience_ps = 1'000'000'000;
 };
 

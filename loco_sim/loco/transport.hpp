@@ -135,6 +135,8 @@ class Transport {
   virtual void wake_all() = 0;
   /// How often this node should ask its peers whether they are still there; 0: never.
   [[nodiscard]] virtual std::int64_t keep_alive_ps() const = 0;
+  /// How long an operation towards a node that does not answer takes to fail once it is sent: all its repetitions.
+  [[nodiscard]] virtual std::int64_t retries_ps() const = 0;
 
   // --- process memory shared by a node's threads ------------------------------------------------------------------
   virtual Flag make_flag(std::uint64_t initial = 0) = 0;

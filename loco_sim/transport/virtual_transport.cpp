@@ -147,6 +147,10 @@ std::int64_t VirtualTransport::keep_alive_ps() const {
   return cluster_.config_.stops.empty() ? 0 : cluster_.config_.keep_alive.ps;
 }
 
+std::int64_t VirtualTransport::retries_ps() const {
+  return (profile().nic_ack_timeout * (profile().nic_retry_count + 1)).ps;
+}
+
 void VirtualTransport::drain(SimThread& thread) {
   while (!cpu().store_buffer_empty()) {
     cpu().resume_when_drained();

@@ -85,6 +85,7 @@ class ThreadTransport final : public Transport {
   void pause() override;
   void wake_all() override;
   [[nodiscard]] std::int64_t keep_alive_ps() const override { return 0; }
+  [[nodiscard]] std::int64_t retries_ps() const override { return 0; }
 
   Flag make_flag(std::uint64_t initial) override;
   std::uint64_t flag_load(Flag flag) override;
