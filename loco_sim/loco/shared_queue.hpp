@@ -12,10 +12,11 @@
 // oldest pop is not, nothing be pushed where it was. All accesses are the NIC's, on the home node too (see atomic_var).
 // Elements are pushed in some total order; each is popped once, in that order.
 //
-// A node that stops with a ticket leaves its slot as it is: what waits for that slot ends with operation_error, and its
-// own ticket is lost, too. try_push and try_pop find the queue full or empty then; while they wait nobody loses
-// anything. Errors: operation_error when the home does not answer, or when a node that does not answer may have had the
-// turn.
+// A node that stops with a ticket leaves its slot as it is: what waits for that slot gives its ticket back and ends
+// with operation_error, the latest ticket first. So does what waits for a turn that nobody had, in an empty queue or a
+// full one: it cannot tell. The queue is as it was before the call, and the call may be made again; only behind the
+// ticket of a node that stopped the own one is lost, too. try_push and try_pop find the queue full or empty then.
+// Errors: operation_error when the home does not answer, or when a node that does not answer may have had the turn.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +45,10 @@ class queue_of_words : public channel {
 
  private:
   enum class Turn : std::uint8_t { push, pop };
-  /// Once a node does not answer, whoever sees its slot stay as it is for so long gives up.
+  /// Once a node does not answer, whoever sees its slot stay as it is for so long gives its ticket back, ...
   static constexpr std::int64_t kPatiencePs = 1'000'000'000;
+  /// ... or for so long gives up without: a later one is with a node that does not answer.
+  static constexpr std::int64_t kGiveBackPatiencePs = 10 * kPatiencePs;
 
   void create();
   [[nodiscard]] std::uint64_t slot(std::uint64_t ticket) const { return ticket % capacity_ * (words_ + 1) * 8; }
