@@ -83,9 +83,20 @@ void mutex_array::lock(std::uint64_t k) {
   lock.holder = transport().my_thread() + 1;
 }
 
-void mutex_array::require_progress(std::uint64_t k, std::uint64_t serving, patience& state) {
+std::optional<NodeId> mutex_array::lost_with(std::uint64_t serving, patience& waited, std::int64_t times) {
   // Whoever has the lock may itself be waiting for an operation towards a node that does not answer.
-  if (const auto lost = state.lost_with(mgr(), serving, transport().retries_ps() + options_.patience_ps))
+  return waited.lost_with(mgr(), serving, times * (transport().retries_ps() + options_.patience_ps));
+}
+
+/// The latest ticket can be given back: nothing is missing then if its turn comes after all.
+void mutex_array::give_back(std::uint64_t k, std::uint64_t ticket, Address answer, ack_key& key) {
+  const place at = place_of(k);
+  mgr().compare_swap(answer, at.region, at.next, ticket + 1, ticket, &key);
+}
+
+void mutex_array::require_hope(std::uint64_t k, bool given_back, std::uint64_t serving, patience& waited) {
+  // Later tickets go first, which those who answer give back in as much time again.
+  if (const auto lost = lost_with(serving, waited, given_back ? 1 : 3))
     throw operation_error(Status::retry_exc_err,
                           "node " + std::to_string(my_node()) + ": lock " + std::to_string(k) + " of '" + full_name() +
                               "' does not come free; node " + std::to_string(*lost) +
@@ -111,9 +122,14 @@ void mutex_array::take_ticket(std::uint64_t k, local_lock& lock) {
     const std::int64_t asked = transport().now_ps();
     mgr().get(answer.address(), at.region, at.serving, kWord, &key);
     key.wait();
-    const std::uint64_t before_me = lock.ticket - answer.load();
+    const std::uint64_t serving = answer.load();
+    const std::uint64_t before_me = lock.ticket - serving;
     if (before_me == 0) return;
-    require_progress(k, answer.load(), waited);
+    if (lost_with(serving, waited, 1)) {
+      give_back(k, lock.ticket, answer.address(), key);
+      key.wait();
+      require_hope(k, answer.load() == lock.ticket + 1, serving, waited);
+    }
     const std::int64_t round_trip = transport().now_ps() - asked;
     if (before_me > 1) transport().compute(static_cast<std::int64_t>(before_me - 1) * round_trip);
   }
@@ -223,10 +239,15 @@ bool acquisition::advance() {
     if (!key_.poll()) return false;
     if (step_ == Step::ticket) lock.ticket = answer_.load();
     if (step_ == Step::serving) {
-      const std::uint64_t serving = answer_.load();
-      if (lock.ticket == serving) return got();
-      locks_.require_progress(lock_, serving, patience_);
+      serving_ = answer_.load();
+      if (lock.ticket == serving_) return got();
+      if (locks_.lost_with(serving_, patience_, 1)) {
+        locks_.give_back(lock_, lock.ticket, answer_.address(), key_);
+        step_ = Step::giving_back;
+        continue;
+      }
     }
+    if (step_ == Step::giving_back) locks_.require_hope(lock_, answer_.load() == lock.ticket + 1, serving_, patience_);
     const mutex_array::place at = locks_.place_of(lock_);
     locks_.mgr().get(answer_.address(), at.region, at.serving, kWord, &key_);
     step_ = Step::serving;

@@ -12,7 +12,9 @@
 // that do not have it yet. Writes to the home node need none: the release follows them on the same queue pair.
 // Errors: ownership_error for unlocking a lock that the thread does not hold; operation_error when the home does not
 // answer, or when a node that does not answer may have taken the lock with it. The thread then does not hold it, the
-// node's other threads may try. unlock() lets go also when a node to be fenced does not answer; manager::check() tells.
+// node's other threads may try. It has given its ticket back, the latest ticket first, so that the lock is as good as
+// before if a node that answers has it after all; only behind the ticket of a node that stopped its own one is lost.
+// unlock() lets go also when a node to be fenced does not answer; manager::check() tells.
 #pragma once
 
 #include <atomic>
@@ -84,8 +86,13 @@ class mutex_array : public channel {
   [[nodiscard]] NodeId home(std::uint64_t k) const;
   [[nodiscard]] place place_of(std::uint64_t k) const;
   [[nodiscard]] local_lock& mine(std::uint64_t k);
-  /// Throws operation_error when a node that does not answer may hold lock k.
-  void require_progress(std::uint64_t k, std::uint64_t serving, patience& state);
+  /// A node that does not answer and may have the lock, when the same ticket has been served for so many times the
+  /// time that a holder which answers may need.
+  [[nodiscard]] std::optional<NodeId> lost_with(std::uint64_t serving, patience& waited, std::int64_t times);
+  void give_back(std::uint64_t k, std::uint64_t ticket, Address answer, ack_key& key);
+  /// Throws operation_error when a node that does not answer may hold lock k: at once if the own ticket is given back,
+  /// else when no later one that stands in the way can be expected to be.
+  void require_hope(std::uint64_t k, bool given_back, std::uint64_t serving, patience& waited);
   /// The node's turn at a lock ends without the lock.
   void give_up(local_lock& lock);
   /// Draws the node's ticket and waits until it is served.
@@ -119,13 +126,14 @@ class acquisition {
   bool got();
   bool advance();
 
-  enum class Step : std::uint8_t { queue, ticket, serving, held };
+  enum class Step : std::uint8_t { queue, ticket, serving, giving_back, held };
 
   mutex_array& locks_;
   std::uint64_t lock_ = 0;
   std::uint32_t lane_ = 0;
   mutex_array::local_lock* local_ = nullptr;  ///< stays where it is
   std::uint64_t turn_ = 0;
+  std::uint64_t serving_ = 0;  ///< the ticket that was served at the latest look
   patience patience_;
   Step step_ = Step::held;
   mem_ref answer_;

@@ -28,13 +28,14 @@ inline loco::nic::HardwareProfile impatient() {
   return p;
 }
 
-/// Node 2 of three stops; the trace of what happened.
-inline loco::model::Trace run(const loco::test::Program& program) {
+/// Node 2 of three stops, unless told otherwise; the trace of what happened.
+inline loco::model::Trace run(const loco::test::Program& program, std::uint32_t nodes = 3,
+                              std::vector<loco::NodeStop> stops = {{kDead, {kStop}}}) {
   loco::ClusterConfig config;
   config.profile = impatient();
-  config.nodes = 3;
+  config.nodes = nodes;
   config.record = true;
-  config.stops = {{kDead, {kStop}}};
+  config.stops = std::move(stops);
   config.events_max = 20'000'000;
   loco::SimulatedCluster cluster(config);
   cluster.spawn_everywhere(program);

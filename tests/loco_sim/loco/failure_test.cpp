@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,11 +10,9 @@
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/mutex.hpp"
 #include "loco_sim/loco/ring_buffer.hpp"
 #include "loco_sim/loco/var.hpp"
 #include "loco_sim/run/run.hpp"
-#include "loco_sim/workloads/thread_team.hpp"
 #include "tests/loco_sim/loco/failing.hpp"
 
 using namespace loco::test;           // NOLINT: a test
@@ -185,76 +182,6 @@ TEST_CASE("a ring buffer whose writer or reader stops is an error on the other s
   CHECK_THAT(*sending, contains_text("node 2"));
   CHECK(received == 20);
   require_consistent(trace, {model::Library::rdmawait, model::Library::sv, model::Library::rbl});
-}
-
-TEST_CASE("a lock that a stopped node holds is an error for those who wait, and no other lock suffers") {
-  std::array<std::string, 2> what;
-  std::uint64_t counted = 0;
-  const model::Trace trace = run([&](loco::Transport& node) {
-    loco::manager mgr(node);
-    loco::mutex held(mgr, "held", 1);
-    loco::mutex lost(mgr, "lost", kDead);
-    loco::mutex good(mgr, "good", 1);
-    loco::var<std::uint64_t> counter(mgr, "counter");
-    mgr.wait_for_ready();
-    if (node.my_node() == kDead) {
-      held.lock();
-      return live(node);
-    }
-    wait_until(node, kAfter);
-    what.at(node.my_node()) = error_of([&] { held.lock(); }).what();
-    CHECK_THAT(std::string(error_of([&] { lost.lock(); }).what()), contains_text("to node 2 failed"));
-    // A counter on node 1, under the lock that nobody took away.
-    loco::ack_key key(mgr);
-    for (int i = 0; i < 10; ++i) {
-      good.lock();
-      counter.pull(1, key);
-      key.wait();
-      counter.store(counter.load() + 1);
-      counter.push(1, key);
-      key.wait();
-      if (node.my_node() == 1) counted = counter.load();
-      good.unlock();
-    }
-    if (node.my_node() == 1) {
-      node.compute(kAfter);
-      counted = counter.load();
-    }
-  });
-  CHECK_THAT(what[0], contains_text("lock 0 of 'held' does not come free; node 2, which does not answer, may have it"));
-  CHECK_THAT(what[1], contains_text("lock 0 of 'held' does not come free"));
-  CHECK(counted == 20);
-  require_consistent(trace, {model::Library::rdmawait, model::Library::sv, model::Library::lock});
-}
-
-TEST_CASE("a lock whose holder waits for the retries towards a stopped node is not lost, nor with it handed on") {
-  // Node 1's threads hold it one after the other, each until its put to node 2 has failed: all retries, as each has a
-  // queue pair of its own. Node 0, which knows that node 2 does not answer, has half of that time beyond it: it waits
-  // for one of them, and would not for two in a row.
-  constexpr std::uint32_t kThreads = 3;
-  constexpr std::int64_t kPatience = kNoticed / 2;
-  std::uint64_t held = 0;
-  const model::Trace trace = run([&](loco::Transport& node) {
-    loco::manager mgr(node);
-    loco::mutex lock(mgr, "lock", 0, {.patience_ps = kPatience});
-    loco::var<std::uint64_t> value(mgr, "value");
-    mgr.wait_for_ready();
-    if (node.my_node() == kDead) return live(node);
-    const bool holds_long = node.my_node() == 1;
-    wait_until(node, kAfter + (holds_long ? 0 : kRoundTrip));
-    loco::workloads::run_team(node, holds_long ? kThreads : 1, [&](std::uint32_t) {
-      lock.lock();
-      ++held;
-      if (holds_long) value.push(kDead);
-      lock.unlock();
-    });
-    wait_until(node, 2 * kAfter);
-    lock.lock();  // it is as good as it was
-    ++held;
-    lock.unlock();
-  });
-  CHECK(held == kThreads + 1 + 2);
-  require_consistent(trace, {model::Library::rdmawait, model::Library::sv, model::Library::lock});
 }
 
 TEST_CASE("a scenario in which a host stops ends with what the others noticed") {
