@@ -175,6 +175,11 @@ class Finder {
   [[nodiscard]] int index(Value v) const {
     return static_cast<int>(std::lower_bound(values_.begin(), values_.end(), v) - values_.begin());
   }
+  /// Does the value become another one?
+  [[nodiscard]] bool moves(Value v) const {
+    const int image = value_images_[index(v)];
+    return image != kNone && image != index(v);
+  }
 
   /// All threads are matched: is it a symmetry of the rest, too?
   bool complete() {
@@ -240,8 +245,8 @@ class Finder {
       } else if (locations_[o.location] != kNone) {
         image.location = locations_[o.location];
         image.node = o.node == kNone ? kNone : nodes_[o.node];
-      } else {
-        // Nobody touches it: every copy keeps its value.
+      } else if (moves(at(p_.locations, o.location).init)) {
+        return false;  // nobody touches it: every copy keeps its value
       }
       const auto found = std::find_if(p_.observables.begin(), p_.observables.end(), [&](const Observable& other) {
         return other.thread == image.thread && other.reg == image.reg && other.location == image.location &&

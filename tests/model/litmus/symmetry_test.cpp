@@ -135,6 +135,16 @@ TEST_CASE("symmetry: nothing changes on programs of threads that are copies", "[
   CHECK(large > 70 / int(loco::test::kShare));
 }
 
+TEST_CASE("symmetry: what nobody touches keeps its value when values are exchanged", "[symmetry]") {
+  const auto document = [](int init) {
+    return "model: rdmawait\nlocations: {x: {node: 1}, y: {node: 2}, z: {node: 3, init: " + std::to_string(init) +
+           "}}\nthreads:\n  - {node: 1, code: \"put(y, 1); a = x\"}\n  - {node: 2, code: \"put(x, 2); b = y\"}\n"
+           "final: [z]\n";
+  };
+  CHECK(compare(parse_text(document(1), "exchanged").front(), "", true) == 1);
+  CHECK(compare(parse_text(document(3), "other").front(), "", true) == 2);
+}
+
 TEST_CASE("symmetry: the groups of some programs", "[symmetry]") {
   const auto order = [](const std::string& text) { return Symmetry(parse_text(text, "text").front()).order(); };
   const std::string head = "model: rdmawait\nlocations: {x: {node: 1}, y: {node: 1}, z: {node: 2}}\nthreads:\n";
