@@ -115,6 +115,7 @@ class PathBuilder {
   /// Runs to the end of the code. False when the path is cut off. Forks push the other branch on pending_.
   bool interpret(State& s) {
     while (s.pc < len(self_.code)) {
+      // A statement has at most some thousand symbols more: SubEvent::value numbers them with 16 bits.
       if (len(s.path.subevents) > kSubeventsMax || len(s.path.symbols) > 4000 ||
           (!s.path.symbols.empty() && s.path.symbols.back().weight > options_.weight_max)) {
         result_.too_many = true;

@@ -15,6 +15,7 @@ namespace loco::model::litmus {
 
 inline constexpr int kNestingMax = 64;           // of blocks and of parentheses
 inline constexpr int kInstructionsMax = 20'000;  // per thread
+inline constexpr int kTermsMax = 2'000;          // operands and operators, per statement
 
 inline int find_location(const Program& p, std::string_view name) {
   for (int i = 0; i < len(p.locations); ++i)
@@ -110,6 +111,7 @@ class StatementReader {
     return len(self_.code) - 1;
   }
   int add(Expr e) {
+    if (++terms_ > kTermsMax) fail(peek(), "at most 2000 operands and operators in a statement");
     program_.exprs.push_back(e);
     return len(program_.exprs) - 1;
   }
@@ -291,6 +293,7 @@ class StatementReader {
   bool core_;
   std::size_t next_ = 0;
   int depth_ = 0;
+  int terms_ = 0;  // of the statement at hand
 };
 
 }  // namespace loco::model::litmus

@@ -38,6 +38,7 @@ class StatementParser : CallReader {
     const std::size_t begin = next_;
     const int first = len(self_.code);
     closed_block_ = false;
+    terms_ = 0;
     const Token& t = peek();
     if (t.kind != TokenKind::identifier) fail(t, "a statement");
     if (t.text == "if" || t.text == "while") {

@@ -1,6 +1,7 @@
 // Litmus documents: what is read, and where mistakes are.
 #include "model/litmus/parser.hpp"
 
+#include "model/litmus/search.hpp"
 #include "tests/catch.hpp"
 
 using namespace loco::model;
@@ -122,6 +123,20 @@ TEST_CASE("nesting and size have limits", "[litmus]") {
   CHECK_THAT(error(with_code("a = " + std::string(200, '('))),
              loco::test::contains_text("at most 64 levels of nesting"));
   CHECK_THAT(error(with_code("a = " + std::string(200, '-') + "1")), loco::test::contains_text("at most 64 levels"));
+  const auto sum = [](int operators) {
+    std::string text = "1";
+    for (int i = 0; i < operators; ++i) text += "+1";
+    return text;
+  };
+  CHECK_THAT(error(with_code("x = " + sum(1000))), loco::test::contains_text("at most 2000 operands and operators"));
+  CHECK_THAT(error(with_code("while (" + sum(1000) + ") { }")), loco::test::contains_text("at most 2000 operands"));
+  CHECK_THAT(error(with_code("x = cas(x, " + sum(500) + ", " + sum(500) + ")")),
+             loco::test::contains_text("at most 2000 operands"));
+  // What is left has a value: that of a long sum is its own.
+  const Program p = parse(with_code("a = x; y = " + sum(999) + "\nfinal: [y]"));
+  const std::vector<Outcome> outcomes = search(p, *find_model("rdmawait"), {}).outcomes;
+  REQUIRE(outcomes.size() == 1);
+  CHECK(p.text(outcomes.front()) == "a=0 y=1000");
 }
 
 TEST_CASE("coreRMA documents give get, put and cas their own meaning", "[litmus]") {
