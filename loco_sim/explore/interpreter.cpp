@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 namespace loco::explore {
 
@@ -33,6 +32,7 @@ void Interpreter::run(nic::Cpu& cpu) {
       return cpu.stop();
   }
   const Instruction& i = at(code(), state_->pc);
+  if (state_->pc > state_->turn_end) forget_turn();  // that loop has come to its end
   if (!access(i)) return;
   ++state_->pc;
   go_on();
@@ -41,6 +41,7 @@ void Interpreter::run(nic::Cpu& cpu) {
 void Interpreter::go_on() {
   if (state_->pc == len(code())) {
     state_->finished = true;
+    forget_turn();
     cpu_->forget_watched();
     return cpu_->stop();
   }
@@ -98,22 +99,19 @@ bool Interpreter::stays_in_loop(int end) const {
 }
 
 bool Interpreter::repeats_itself(int end) {
-  if (std::exchange(state_->swapped, false)) return false;
-  for (int pc = state_->pc; pc <= end; ++pc) {
-    switch (at(code(), pc).op) {
-      case Op::read:
-      case Op::cas:
-      case Op::mfence:
-      case Op::rfence:
-      case Op::jump:
-      case Op::branch_zero:
-      case Op::assertion:
-        break;
-      default:
-        return false;
-    }
+  const Loop kind = machine_.loops_.kind(thread_, end);
+  const bool same = state_->turn_end == end && state_->turn_registers == state_->registers;
+  forget_turn();  // of a loop around this one, too: it has read something before
+  if (kind == Loop::searches) {
+    state_->turn_end = end;
+    state_->turn_registers = state_->registers;
   }
-  return true;
+  return kind == Loop::awaits || (kind == Loop::searches && same);
+}
+
+void Interpreter::forget_turn() {
+  state_->turn_end = kNone;
+  state_->turn_registers.clear();
 }
 
 void Interpreter::count_turn(int end) {
@@ -124,13 +122,6 @@ void Interpreter::count_turn(int end) {
     ++state_->turns;
     return;
   }
-}
-
-bool Interpreter::in_loop() const {
-  for (int pc = state_->pc; pc < len(code()); ++pc)
-    if (const Instruction& i = at(code(), pc); (i.op == Op::jump || i.op == Op::branch_zero) && i.jump <= state_->pc)
-      return true;
-  return false;
 }
 
 bool Interpreter::access(const Instruction& i) {
@@ -181,7 +172,7 @@ bool Interpreter::compare_swap(const Instruction& i) {
   const std::uint64_t expected = as_word(evaluate(i.expr));
   const std::uint64_t old =
       cpu_->compare_swap(machine_.place(i.location).address, expected, as_word(evaluate(i.expr2)));
-  state_->swapped = state_->swapped || (old == expected && in_loop());
+  if (old == expected) forget_turn();
   set(i.target, as_value(old));
   return true;
 }

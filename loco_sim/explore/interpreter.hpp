@@ -28,15 +28,14 @@ class Interpreter final : public nic::ThreadRunner {
   Reached advance();
   /// At the start of a loop whose backward jump is at `end`: does its condition lead to another turn?
   [[nodiscard]] bool stays_in_loop(int end) const;
-  /// Of the same loop: has this turn changed nothing, so that the next one does the same until memory changes? Only of
-  /// loops that read, or try to swap; others post, store, compute or take completions.
+  /// A turn of the same loop ends: does the next one do the same until memory changes?
   [[nodiscard]] bool repeats_itself(int end);
+  /// The last turn of a loop tells nothing about the next one.
+  void forget_turn();
   /// The assertion at the current instruction fails.
   void note_violated();
   /// After a turn of a loop that changed something: counts it where turns are bounded.
   void count_turn(int end);
-  /// Is the current instruction part of a loop?
-  [[nodiscard]] bool in_loop() const;
   /// Carries out the access; false when it has to be tried again later (the cpu has been told when).
   bool access(const Instruction& i);
   bool store(const Instruction& i);

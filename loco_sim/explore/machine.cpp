@@ -81,12 +81,15 @@ std::uint64_t Configuration::hash() const {
   std::uint64_t h = system.behaviour_hash();
   const auto add = [&h](std::uint64_t v) { h = mix(h ^ v) + 0x9e3779b97f4a7c15U; };
   for (const ThreadState& t : threads) {
-    add(static_cast<std::uint64_t>(t.pc) << 1U | (t.swapped ? 1 : 0));
+    add(static_cast<std::uint64_t>(t.pc));
     add(t.fences);
     add(t.turns);
     for (const Value v : t.registers) add(static_cast<std::uint64_t>(v));
     for (const std::uint16_t n : t.in_flight) add(n);
-    for (const std::int32_t pc : t.violated) add(static_cast<std::uint64_t>(pc) + 1);
+    add(t.violated.size());
+    for (const std::int32_t pc : t.violated) add(static_cast<std::uint64_t>(pc));
+    add(static_cast<std::uint64_t>(t.turn_end));
+    for (const Value v : t.turn_registers) add(static_cast<std::uint64_t>(v));
   }
   return h;
 }
@@ -94,6 +97,7 @@ std::uint64_t Configuration::hash() const {
 Machine::Machine(const Program& program, const nic::HardwareProfile& profile, Network network)
     : program_(program),
       sharing_(program),
+      loops_(program),
       regular_(regular(profile) && profile.nic_max_rd_atomic >= reads_at_once(program)),
       shared_pcie_(profile.pcie_ordering_domain != nic::OrderingDomain::qp),
       shared_links_(!as_searched(program, profile, network).link_ideal),

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "loco_sim/explore/loops.hpp"
 #include "loco_sim/explore/sharing.hpp"
 #include "model/litmus/program.hpp"
 #include "nic_model/system.hpp"
@@ -25,12 +26,15 @@ constexpr std::uint64_t kStepsMax = 100'000;
 struct ThreadState {
   std::int32_t pc = 0;
   bool finished = false;
-  bool swapped = false;      ///< in this turn of a loop a compare-and-swap has changed memory
   std::uint16_t turns = 0;   ///< of loops with remote operations, when they are bounded
   std::uint32_t fences = 0;  ///< bit n: a remote fence towards node position n is pending
   std::vector<model::litmus::Value> registers;
   std::vector<std::uint16_t> in_flight;  ///< by work id: operations posted and not yet known complete
   std::vector<std::int32_t> violated;    ///< instructions whose assertion has failed, ascending
+  /// While the thread is in a loop that searches (Loops) and has not changed memory since its last turn: the backward
+  /// jump that ended that turn, and the registers as they were then. Else kNone, and none.
+  std::int32_t turn_end = model::litmus::kNone;
+  std::vector<model::litmus::Value> turn_registers;
 
   bool operator==(const ThreadState&) const = default;
 };
@@ -108,6 +112,7 @@ class Machine {
   std::vector<std::vector<int>> used_nodes_;  // by thread: node positions it operates on
   std::vector<int> links_;                    // by queue pair: its link(thread, node position), or kNone
   Sharing sharing_;
+  Loops loops_;
   bool regular_ = false;       // nothing is broken, and no limit delays work requests
   bool shared_pcie_ = false;   // queue pairs share an ordering domain,
   bool shared_links_ = false;  // links

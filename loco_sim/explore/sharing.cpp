@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "loco_sim/explore/loops.hpp"
+
 namespace loco::explore {
 
 using namespace model::litmus;
 
 namespace {
-
-bool is_jump(const Instruction& i) { return i.op == Op::jump || i.op == Op::branch_zero; }
 
 bool in_loop(const Thread& t, int pc) {
   return std::any_of(t.code.begin() + pc, t.code.end(),

@@ -252,8 +252,9 @@ TEST_CASE("comparing all engines: what is seen but not allowed fails") {
 
 TEST_CASE("loops whose turns change memory, post or swap go on: no thread of theirs waits for ever") {
   // One thread sees its own stores (rdmawait: rb_i and rf_i are in ib), so x goes 0, 1, 2, 3. A flag that is fetched is
-  // fetched again until it is set; and a swap that succeeds is one more reason to look again.
-  const std::array<std::pair<const char*, const char*>, 3> loops = {
+  // fetched again until it is set; and a swap that succeeds is one more reason to look again. So is a turn that has
+  // read what the next one compares; and after a loop inside, what was read before it may have changed.
+  const std::array<std::pair<const char*, const char*>, 7> loops = {
       {{"locations: {x: {node: 1}}\nthreads: [{node: 1, code: \"while (x < 3) { x = x + 1 }; a = x\"}]\n", "a=3"},
        {"locations: {f: {node: 2}, l: {node: 1}}\nthreads:\n"
         "  - {node: 1, code: \"while (l == 0) { get(l, f) as d; wait(d) }; a = l\"}\n"
@@ -261,6 +262,18 @@ TEST_CASE("loops whose turns change memory, post or swap go on: no thread of the
         "a=1"},
        {"locations: {x: {node: 1}}\nthreads: [{node: 1, code: \"b = 0; while (b == 0) { b = cas(x, 0, 1) }; a = "
         "x\"}]\n",
+        "a=1"},
+       {"locations: {x: {node: 1, init: 1}}\nthreads: [{node: 1, code: \"while (a < x) { a = x }\"}]\n", "a=1"},
+       {"locations: {x: {node: 1}, y: {node: 1, init: 1}}\nthreads:\n"
+        "  - {node: 1, code: \"while (x == 0) { if (b == 1) { c = cas(x, 0, 1) }; b = y }; a = x\"}\n",
+        "a=1"},
+       {"locations: {l: {node: 1}, y: {node: 1}}\nthreads:\n"
+        "  - {node: 1, code: \"while (a == 0) { a = cas(l, 0, 1); while (y == 0) { } }\"}\n"
+        "  - {node: 1, code: \"y = 1\"}\n",
+        "a=1"},
+       {"locations: {x: {node: 1}, y: {node: 1}}\nthreads:\n"
+        "  - {node: 1, code: \"while (x == 0) { while (y == 0) { } }; a = x\"}\n"
+        "  - {node: 1, code: \"x = 1; y = 1\"}\n",
         "a=1"}}};
   for (const auto& [code, expected] : loops) {
     const std::string document = "name: loop\nmodel: rdmawait\n" + std::string(code);

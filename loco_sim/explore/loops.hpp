@@ -1,0 +1,37 @@
+// From the text of a litmus thread: when has a loop's turn shown what all later ones will do while memory stays as it
+// is? Then the thread may wait until memory changes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/litmus/program.hpp"
+
+namespace loco::explore {
+
+/// A jump back ends a turn of a loop.
+[[nodiscard]] inline bool is_jump(const model::litmus::Instruction& i) {
+  return i.op == model::litmus::Op::jump || i.op == model::litmus::Op::branch_zero;
+}
+
+enum class Loop : std::uint8_t {
+  acts,     ///< never: its turns post, store, compute or take completions
+  awaits,   ///< after any turn: it reads, and no turn looks at what an earlier one has read
+  searches  ///< after a turn that begins and ends with the same registers: it reads, tries to swap, holds loops of
+            ///< these
+};
+
+class Loops {
+ public:
+  explicit Loops(const model::litmus::Program& program);
+
+  /// Of the loop whose backward jump is the thread's instruction `end`.
+  [[nodiscard]] Loop kind(int thread, int end) const {
+    return kinds_[static_cast<std::size_t>(thread)][static_cast<std::size_t>(end)];
+  }
+
+ private:
+  std::vector<std::vector<Loop>> kinds_;  // by thread, by instruction
+};
+
+}  // namespace loco::explore
