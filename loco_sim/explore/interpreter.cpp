@@ -194,10 +194,14 @@ bool Interpreter::post(const Instruction& i) {
                      .rkey = remote.key,
                      .local = local.address,
                      .remote = remote.address};
-  const nic::QpId qp = at(machine_.qps_, machine_.link(thread_, static_cast<int>(remote.node)));
-  if (cpu_->post_send(qp, {&wqe, 1}) != nic::PostResult::ok) {
-    throw std::logic_error("a litmus thread has more operations in flight than its send queue holds");
+  const int link = machine_.link(thread_, static_cast<int>(remote.node));
+  const nic::PostResult posted = cpu_->post_send(at(machine_.qps_, link), {&wqe, 1});
+  if (posted == nic::PostResult::queue_full) {  // what frees an entry writes a completion afterwards
+    (void)cpu_->cq_failed(at(machine_.cqs_, link));
+    cpu_->pause({});
+    return false;
   }
+  if (posted != nic::PostResult::ok) throw std::logic_error("a work request of a litmus test is refused");
   state_->fences &= ~node_bit;
   if (i.work_id != kNone) ++at(state_->in_flight, i.work_id);
   return true;

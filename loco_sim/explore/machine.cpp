@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <limits>
 #include <set>
 #include <stdexcept>
 
@@ -17,6 +18,8 @@ using namespace model::litmus;
 namespace {
 
 constexpr std::uint32_t kQueueEntries = 64;
+/// Of completion queues: never full, for a thread may never take what is there.
+constexpr std::uint32_t kCompletions = std::numeric_limits<std::uint32_t>::max();
 constexpr int kNodesMax = 32;  // ThreadState::fences has a bit a node
 
 constexpr std::uint64_t mix(std::uint64_t x) {  // finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014)
@@ -152,7 +155,7 @@ void Machine::connect(nic::System& system) {
     const auto home = static_cast<nic::NodeId>(node_position(at(program_.threads, t).node));
     for (const int n : nodes) {
       const auto peer = static_cast<nic::NodeId>(n);
-      const nic::CqId cq = system.create_cq(home, kQueueEntries);
+      const nic::CqId cq = system.create_cq(home, kCompletions);
       const nic::QpId qp = system.create_qp(home, cq, kQueueEntries, static_cast<nic::ThreadId>(t));
       const nic::QpId passive =
           system.create_qp(peer, system.create_cq(peer, kQueueEntries), kQueueEntries, static_cast<nic::ThreadId>(t));

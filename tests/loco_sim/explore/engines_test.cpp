@@ -250,6 +250,28 @@ TEST_CASE("comparing all engines: what is seen but not allowed fails") {
   std::remove(path.c_str());
 }
 
+TEST_CASE("a thread that posts more than its queues hold waits for room") {
+  // Puts to one node write in order (Fig. 10, G7), so the last one's value stays, however many went before.
+  std::string puts;
+  for (int i = 0; i < 150; ++i) puts += "put(y, x); ";
+  const std::string many =
+      "name: many\nmodel: rdmawait\nlocations: {x: {node: 1}, y: {node: 2}, z: {node: 1, init: 7}}\n"
+      "threads: [{node: 1, code: \"" +
+      puts + "put(y, z)\"}]\nfinal: [y]\n";
+  const std::string fetches =
+      "name: fetches\nmodel: rdmawait\nlocations: {t: {node: 1}, y: {node: 2}}\nthreads:\n"
+      "  - {node: 1, code: \"while (a == 0) { get(t, y); a = t }\"}\n  - {node: 2, code: \"y = 7\"}\n";
+  for (const std::string& document : {many, fetches}) {
+    EngineOptions options;
+    options.runs = 200;
+    const Result sampled = run("sample", document.c_str(), options);
+    REQUIRE(sampled.outcomes.size() == 1);
+    CHECK(sampled.outcomes.front().back() == 7);
+    CHECK(sampled.notes.empty());
+  }
+  CHECK(run("explore", many.c_str()).outcomes == run("sample", many.c_str()).outcomes);
+}
+
 TEST_CASE("loops whose turns change memory, post or swap go on: no thread of theirs waits for ever") {
   // One thread sees its own stores (rdmawait: rb_i and rf_i are in ib), so x goes 0, 1, 2, 3. A flag that is fetched is
   // fetched again until it is set; and a swap that succeeds is one more reason to look again. So is a turn that has
