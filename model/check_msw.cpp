@@ -101,7 +101,8 @@ class MswChecker final : public LibraryChecker {
   /// The writes may be those of threads yet to come.
   void note_read(const Event& event) {
     const Tuple read = tuple(event, event.call->result);
-    const bool initial = std::ranges::all_of(words_, [](const auto& word) { return word.second == 0; });
+    const auto is_zero = [](const auto& word) { return word.second == 0; };
+    const bool initial = !words_.empty() && std::ranges::all_of(words_, is_zero);
     if (!initial && written_.find(read) == nullptr) reads_.push_back({event.id, read});
   }
 

@@ -48,6 +48,7 @@ const char* call_problem(const Trace& t, std::size_t i, const std::vector<CallId
   if (c.parent == 0) return nullptr;
   if (c.parent > i) return "comes before the call it is part of";
   if (t.calls[c.parent - 1].thread != c.thread) return "is part of another thread's call";
+  if (t.calls[c.parent - 1].library == Library::rdmawait) return "is part of a call of the base library";
   // Program order is a walk through the tree of calls: the parent encloses the thread's previous call.
   CallId enclosing = open[c.thread];
   while (enclosing != 0 && enclosing != c.parent) enclosing = t.calls[enclosing - 1].parent;

@@ -294,6 +294,12 @@ TEST_CASE("msw: a tuple never written is the initial one", "[check]") {
   check_consistent(b.trace);
 }
 
+TEST_CASE("msw: a tuple that was not looked at was not read", "[check]") {
+  TraceBuilder b(1);
+  b.close(b.open(0, Method::msw_tryread), 77);
+  check_only(b.trace, Library::msw, Rule::torn_read);
+}
+
 TEST_CASE("locks: at most one holder", "[check]") {
   TraceBuilder b(2);
   Call lock;

@@ -237,7 +237,7 @@ TEST_CASE("structure: what is no execution is refused", "[check]") {
       [](Trace& t) { t.calls[0].library = Library::bal; },
       [](Trace& t) { t.calls[0].end = 0; },
       [](Trace& t) { t.calls[2].thread = 1, t.calls[2].parent = 1; },
-      [](Trace& t) { t.calls[1].parent = 1, t.calls[3].parent = 2; },  // call 2 was over when call 3 began
+      [](Trace& t) { t.calls[1].parent = 1; },  // calls of the base library are the innermost ones
       [](Trace& t) { t.subevents[0].call = 0; },
       [](Trace& t) { t.subevents[0].call = 99; },
       [](Trace& t) { t.subevents[0].stamp = Stamp::aGF; },
@@ -263,6 +263,20 @@ TEST_CASE("structure: what is no execution is refused", "[check]") {
     check_rule(p.b.trace, Library::rdmawait, Rule::structure);
     for (const LibraryResult& r : check(p.b.trace, kCore).results) CHECK_FALSE(r.consistent);
   }
+}
+
+TEST_CASE("structure: a call is part of one that is not over", "[check]") {
+  TraceBuilder b(1);
+  const CallId outer = b.open(0, Method::gf);
+  const CallId over = b.open(0, Method::gf);
+  b.close(over);
+  b.close(b.open(0, Method::gf));
+  const CallId last = b.open(0, Method::gf);
+  b.close(last);
+  b.close(outer);
+  REQUIRE(check(b.trace, kCore).consistent());
+  b.call(last).parent = over;
+  check_rule(b.trace, Library::rdmawait, Rule::structure);
 }
 
 TEST_CASE("disjoint: no call reads what another wrote for its own use", "[check]") {
