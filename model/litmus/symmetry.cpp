@@ -14,9 +14,12 @@ bool is_condition(ExprOp op) {
 bool is_plain(ExprOp op) { return op == ExprOp::constant || op == ExprOp::reg; }
 
 /// May values be exchanged? Only if they are copied and compared for equality, never computed with. `true` compares
-/// as 1, so what is compared must not come from a library that returns it.
+/// as 1, so what is compared must neither come from a library that returns it nor be written so.
 bool only_data(const Program& p) {
-  bool compared = false, other_values = !p.tuples.empty();
+  bool compared = false;
+  bool other_values = !p.tuples.empty() || std::any_of(p.exprs.begin(), p.exprs.end(), [](const Expr& e) {
+    return e.op == ExprOp::constant && !is_integer(e.constant);
+  });
   const auto condition = [&](const auto& self, int e) -> bool {
     if (e == kNone) return true;
     const Expr& x = at(p.exprs, e);

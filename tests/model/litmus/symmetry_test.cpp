@@ -145,6 +145,17 @@ TEST_CASE("symmetry: what nobody touches keeps its value when values are exchang
   CHECK(compare(parse_text(document(3), "other").front(), "", true) == 2);
 }
 
+TEST_CASE("symmetry: a value that is compared with true is not exchanged", "[symmetry]") {
+  // 1 is true, 2 is not: only the second thread's condition can hold.
+  const Program p = parse_text(
+                        "model: rdmawait\nlocations: {x: {node: 1}, y: {node: 1}}\nthreads:\n"
+                        "  - {node: 1, code: \"x = 1; a = y; if (a == true) { b = 1 }\"}\n"
+                        "  - {node: 1, code: \"y = 2; c = x; if (c == true) { d = 2 }\"}\n",
+                        "true")
+                        .front();
+  CHECK(compare(p, "", true) == 1);
+}
+
 TEST_CASE("symmetry: the groups of some programs", "[symmetry]") {
   const auto order = [](const std::string& text) { return Symmetry(parse_text(text, "text").front()).order(); };
   const std::string head = "model: rdmawait\nlocations: {x: {node: 1}, y: {node: 1}, z: {node: 2}}\nthreads:\n";
