@@ -84,7 +84,7 @@ struct Lost {
   bool operator==(const Lost&) const = default;
 };
 
-/// Flow model: a message whose flow is to start.
+/// Flow model: a message whose flow is to start; or, `withdrawn`, the lane whose last flow goes no further.
 struct FlowStart {
   sim::SimTime at{};
   std::uint32_t lane = 0;
@@ -92,6 +92,7 @@ struct FlowStart {
   NodeId destination = 0;
   std::uint64_t bytes = 0;  ///< on the wire
   Burst burst{};            ///< the packets that it stands for
+  bool withdrawn = false;
   bool operator==(const FlowStart&) const = default;
 };
 
@@ -125,6 +126,9 @@ class Fabric {
   /// The message's first packet could leave now: its flow starts, the message itself is sent later, when all of it is
   /// there. What is sent next on the lane is taken for it. Does nothing when that is announced already.
   void announce(sim::SimTime now, sim::Duration latency, const Packet& packet);
+  /// What is announced on the lane of the queue pair's requests, or of its responses, will not be sent: its flow stops
+  /// here. Does nothing when nothing is announced.
+  void withdraw(QpId qp, bool response);
   std::optional<FlowStart> take_start();
   /// The lane's flow has left its source.
   void flow_ended(sim::EventQueue& events, std::uint32_t lane, sim::SimTime now, const FlowEnd& end);
@@ -206,8 +210,11 @@ class Fabric {
   void send_flow(sim::EventQueue& events, sim::SimTime at, const Packet& packet);
   void append_flow(sim::SimTime at, std::uint32_t lane, std::uint32_t slot);
   void start_flow(std::uint32_t lane, sim::SimTime at);
+  [[nodiscard]] std::uint32_t own_lane(QpId qp, bool response) const {
+    return config_.nodes + 2 * qp + (response ? 1 : 0);
+  }
   [[nodiscard]] std::uint32_t own_lane(const Packet& packet) const {
-    return config_.nodes + 2 * packet.source_qp + (is_response(packet.opcode) ? 1 : 0);
+    return own_lane(packet.source_qp, is_response(packet.opcode));
   }
   // fabric.cpp: packets from port to port
   void pass(sim::EventQueue& events, std::uint32_t lane, sim::SimTime arrival, const Packet& packet);

@@ -28,6 +28,22 @@ void Fabric::announce(sim::SimTime now, sim::Duration latency, const Packet& pac
   append_flow(now + latency, own_lane(packet), flow.open);
 }
 
+void Fabric::withdraw(QpId qp, bool response) {
+  if (flows_.empty()) return;
+  const std::uint32_t index = own_lane(qp, response);
+  FlowLane& flow = flows_[index];
+  if (flow.open == kNone) return;
+  const std::uint32_t slot = std::exchange(flow.open, kNone);
+  packets_.release(slot);
+  // Nothing is behind it: what is sent next would have been taken for it.
+  if (!flow.waiting.empty() && flow.waiting.back().packet == slot) {
+    if (flow.waiting.size() == 1) starts_.push_back({.lane = index, .withdrawn = true});
+    return flow.waiting.pop_back();
+  }
+  lanes_[index].entries.pop_back();  // its flow has left its source
+  --lanes_[index].started;
+}
+
 void Fabric::append_flow(sim::SimTime at, std::uint32_t lane, std::uint32_t slot) {
   FlowLane& flow = flows_[lane];
   const Packet& packet = packets_[slot];

@@ -130,6 +130,7 @@ void go_back(Engine& engine, QpId id, std::uint32_t oldest) {
     e.sent = static_cast<std::uint32_t>(engine.profile().link_mtu.count * static_cast<std::uint32_t>(acknowledged));
   }
   rq.transmit_next = oldest;
+  withdraw_message(engine, id, false);  // it is not the next one any more
   if (!rq.rnr_wait) cancel_timer(engine, rq);
   ++engine.state.counters.retransmissions;
   schedule_transmit(engine, id);

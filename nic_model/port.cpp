@@ -51,6 +51,8 @@ void announce_message(Engine& engine, fabric::Packet packet) {
   s.fabric.announce(s.now, (pipeline - s.now) + p.nic_transmit + buffered, packet);
 }
 
+void withdraw_message(Engine& engine, QpId id, bool responder) { engine.state.fabric.withdraw(id, responder); }
+
 sim::Duration known_for(const Engine& engine, const fabric::Packet& packet) {
   const fabric::Config& network = engine.state.fabric.config();
   const std::uint64_t first = (network.flow.mtu + network.flow.overhead).count;

@@ -16,6 +16,8 @@ bool wait_for_port(Engine& engine, QpId id, bool responder);
 void port_resumed(Engine& engine, NodeId node);
 /// Flow model: of this message the first packet could leave now (Fabric::announce).
 void announce_message(Engine& engine, fabric::Packet packet);
+/// Flow model: what the queue pair's requester or responder has announced and not sent is dropped, or sent later.
+void withdraw_message(Engine& engine, QpId id, bool responder);
 /// Flow model: how long ago the first packet of a message that has just come must have come. Zero for packets.
 sim::Duration known_for(const Engine& engine, const fabric::Packet& packet);
 /// Flow model: how much of a message that has just come can have crossed PCIe already, were it alone on its way.

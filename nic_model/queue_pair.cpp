@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "nic_model/acknowledge.hpp"
+#include "nic_model/port.hpp"
 #include "nic_model/receive_queue.hpp"
 #include "nic_model/requester.hpp"
 
@@ -39,6 +40,7 @@ void reset(Engine& engine, QpId id) {
   rq.first += static_cast<std::uint32_t>(rq.queue.size());
   for (; !rq.queue.empty(); rq.queue.pop_front()) release_entry(engine, rq.queue.front());
   rq.rung = rq.fetched = rq.started = rq.payload_next = rq.transmit_next = rq.completed = rq.first;
+  withdraw_message(engine, id, false);
   rq.outstanding = 0;
   rq.fetch_cancelled = rq.fetching;
   rq.una = rq.unsent_psn = rq.next_psn;
@@ -49,6 +51,7 @@ void reset(Engine& engine, QpId id) {
     engine.release(rs.responses.front().buffer);
     s.events.cancel(rs.responses.front().turn);
   }
+  withdraw_message(engine, id, true);
   rs.long_reads = rs.long_reads_done = 0;
   rs.blocked = false;
   if (!(*rs.disorder == Disorder{})) {

@@ -139,6 +139,7 @@ void flush_sends(Engine& engine, QpId id) {
     ++rq.completed;
   }
   rq.fetched = rq.started = rq.payload_next = rq.transmit_next = rq.rung;
+  withdraw_message(engine, id, false);
   rq.outstanding = 0;
   rq.fetch_cancelled = rq.fetching;
   rq.una = rq.unsent_psn = rq.next_psn;

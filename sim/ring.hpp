@@ -60,6 +60,7 @@ class Ring {
     head_ = (head_ + 1) & (capacity_ - 1);
     --size_;
   }
+  void pop_back() { --size_; }
   void clear() { head_ = size_ = 0; }
 
   bool operator==(const Ring& other) const {

@@ -48,7 +48,7 @@ class FlowClient {
   [[nodiscard]] virtual std::optional<sim::SimTime> next_time() = 0;
   /// Takes that event. What it throws comes out of FlowNetwork::run().
   virtual void step() = 0;
-  /// A flow that is to start, at its `at` or at once; each is told once.
+  /// A flow that is to start, at its `at` or at once, or that is withdrawn; each is told once, in this order.
   virtual std::optional<FlowStart> take_start() = 0;
   /// The running flow of the lane has left its source.
   virtual void ended(std::uint32_t lane, sim::SimTime now, const FlowEnd& end) = 0;

@@ -129,7 +129,13 @@ class SimGridEngine final : public FlowNetwork::Engine {
 
   void go_on() {
     for (;;) {
-      while (const std::optional<FlowStart> flow = client_->take_start()) starts_.emplace(flow->at, *flow);
+      while (const std::optional<FlowStart> flow = client_->take_start()) {
+        if (flow->withdrawn) {
+          withdraw(flow->lane);
+        } else {
+          starts_.emplace(flow->at, *flow);
+        }
+      }
       while (!starts_.empty() && starts_.begin()->first <= now_) {
         start(starts_.begin()->second);
         starts_.erase(starts_.begin());
@@ -157,6 +163,17 @@ class SimGridEngine final : public FlowNetwork::Engine {
     const s4u::Activity* key = comm.get();
     running_[key] = {comm, flow.lane, route_of_(flow)};
     comm->start();
+  }
+
+  /// A lane has one flow, which is under way or is still to start.
+  void withdraw(std::uint32_t lane) {
+    std::erase_if(starts_, [lane](const auto& start) { return start.second.lane == lane; });
+    const auto found =
+        std::find_if(running_.begin(), running_.end(), [lane](const auto& flow) { return flow.second.lane == lane; });
+    if (found == running_.end()) return;
+    finished_comms_.push_back(std::move(found->second.comm));
+    running_.erase(found);  // nobody is told of its end
+    finished_comms_.back()->cancel();
   }
 
   void start_cross(const CrossFlow& flow) {
@@ -187,7 +204,7 @@ class SimGridEngine final : public FlowNetwork::Engine {
   Timer* timer_ = nullptr;
   sim::SimTime timer_at_{};
   std::multimap<sim::SimTime, FlowStart> starts_;              // equal times: in the order in which they were told
-  std::unordered_map<const s4u::Activity*, Running> running_;  // only for finding: never walked through
+  std::unordered_map<const s4u::Activity*, Running> running_;  // only for finding: its order tells nobody
   std::vector<std::pair<std::uint32_t, FlowEnd>> ended_;
   std::vector<s4u::CommPtr> finished_comms_;
   std::vector<s4u::CommPtr> cross_;
