@@ -3,6 +3,7 @@
 #include <map>
 #include <random>
 
+#include "nic_model/state.hpp"
 #include "rig.hpp"
 
 using namespace loco;
@@ -150,4 +151,13 @@ TEST_CASE("the recorded witness is what memory did: values, sources and overwrit
     before = f.id;
   }
   for (const auto& [where, id] : last) CHECK(s.system.word(where.first, where.second) == value.at(id));
+}
+
+TEST_CASE("what a READ that may be executed again has found so far is part of the state") {
+  const nic::SystemConfig config{.profile = real()};
+  const nic::State without(config);
+  nic::State with(config);
+  CHECK(with == without);
+  with.tracks[with.tracks.acquire()].placed = {1};
+  CHECK_FALSE(with == without);
 }
