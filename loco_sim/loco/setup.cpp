@@ -132,8 +132,10 @@ void setup::handle_connect(NodeId from, const setup_message& message) {
 
 template <typename Ready>
 void setup::wait_until(Ready ready, const std::function<const channel*()>& missing) {
-  const waiting_for note(transport_,
-                         [&missing] { return missing() == nullptr ? "channels are ready" : missing()->missing(); });
+  const waiting_for note(transport_, [&missing] {
+    const channel* endpoint = missing();
+    return endpoint == nullptr ? "it has seen that all have joined" : endpoint->missing();
+  });
   while (true) {
     transport_.flag_load(changed_);  // looked at before the state, so that no change is missed
     {
@@ -145,16 +147,20 @@ void setup::wait_until(Ready ready, const std::function<const channel*()>& missi
   }
 }
 
+const channel* setup::unready() const {
+  const auto found = std::ranges::find_if(endpoints_, [](const auto& named) { return !named.second->connected(); });
+  return found == endpoints_.end() ? nullptr : found->second;
+}
+
 /// Asked after each of the many messages: mostly the endpoint that was not ready last time still is not.
 bool setup::all_ready() {
   if (not_ready_ != nullptr && !not_ready_->connected()) return false;
-  const auto found = std::ranges::find_if(endpoints_, [](const auto& named) { return !named.second->connected(); });
-  not_ready_ = found == endpoints_.end() ? nullptr : found->second;
+  not_ready_ = unready();
   return not_ready_ == nullptr;
 }
 
 void setup::wait_for_ready() {
-  wait_until([this] { return all_ready(); }, [this] { return not_ready_; });
+  wait_until([this] { return all_ready(); }, [this] { return unready(); });
 }
 
 const channel* setup::unready_part(const channel& endpoint) const {

@@ -52,6 +52,8 @@ class setup {
   void send_join(channel& endpoint, NodeId to);
   void send(NodeId to, const setup_message& message);
   bool all_ready();
+  /// The first endpoint that is not connected as it expects; none: null.
+  [[nodiscard]] const channel* unready() const;
   /// The endpoint or the first of its sub-channels that is not connected as it expects; none: null.
   [[nodiscard]] const channel* unready_part(const channel& endpoint) const;
   template <typename Ready>

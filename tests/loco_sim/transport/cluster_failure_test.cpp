@@ -83,6 +83,32 @@ TEST_CASE("who waits for a peer that never comes is told which channel and which
                                                  "has 2 peer(s); not joined by node(s) 2\n"));
 }
 
+TEST_CASE("a run that is stopped anywhere in its set-up says what threads wait for, though others have joined by now") {
+  bool joined = false;
+  for (std::uint64_t events = 1; events <= 200; ++events) {
+    INFO("events: " << events);
+    ClusterConfig limited = config(2);
+    limited.events_max = events;
+    SimulatedCluster cluster(limited);
+    cluster.spawn_everywhere([](Transport& node) {
+      loco::manager mgr(node);
+      loco::var<int> first(mgr, "a");
+      loco::var<int> second(mgr, "b");
+      mgr.wait_for_ready();
+    });
+    try {
+      cluster.run();
+      break;
+    } catch (const loco::EventLimit& error) {
+      const std::string text = error.what();
+      CHECK(text.find("node(s) \n") == std::string::npos);
+      CHECK(!text.ends_with("node(s) "));
+      joined = joined || text.find("waits until it has seen that all have joined") != std::string::npos;
+    }
+  }
+  CHECK(joined);
+}
+
 TEST_CASE("a deadlock is reported with what each thread waits for") {
   SimulatedCluster cluster(config(2));
   cluster.spawn_everywhere([](Transport& node) {
