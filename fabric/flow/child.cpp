@@ -45,7 +45,9 @@ void write_all(int file, std::string_view bytes) {
 }
 
 [[noreturn]] void be_child(const std::function<std::string()>& work, Pipe& answer, Pipe& words) {
-  signal(SIGPIPE, SIG_DFL);  // a parent that is gone wants no answer
+  signal(SIGPIPE, SIG_DFL);  // a parent that is gone wants no answer, and is missed when nobody else can read it
+  answer.close_end(0);
+  words.close_end(0);
   dup2(words.ends[1], STDERR_FILENO);
   const std::string bytes = work();
   const std::uint64_t size = bytes.size();
