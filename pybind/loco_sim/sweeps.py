@@ -6,6 +6,7 @@ shows in it. Rows are written as they finish, so that an interrupted sweep goes 
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import os
@@ -306,7 +307,7 @@ def _results(points: list[_Point], jobs: int, executor: Executor | None
     if jobs == 1:
         for point in todo:
             assert point.scenario is not None
-            yield point, _run_point(point.scenario)
+            yield point, _outcome(functools.partial(_run_point, point.scenario))
         return
     # Threads do: a run releases the interpreter lock and shares nothing with the others.
     stop = _core.StopFlag()
@@ -331,15 +332,15 @@ def _on_executor(points: list[_Point], executor: Executor, stop: _core.StopFlag 
             # A timeout lets Ctrl-C through on every platform.
             finished, _ = wait(list(waiting), timeout=0.05, return_when=FIRST_COMPLETED)
             for future in sorted(finished, key=lambda f: int(waiting[f].head["point"])):
-                yield waiting.pop(future), _outcome(future)
+                yield waiting.pop(future), _outcome(future.result)
     finally:
         for future in waiting:
             future.cancel()
 
 
-def _outcome(future: Future[dict[str, Any]]) -> dict[str, Any]:
+def _outcome(result: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     try:
-        return future.result()
+        return result()
     except Exception as error:  # the worker died, ran out of memory, ...: this point's failure, not the sweep's
         return {"error": f"{type(error).__name__}: {error}", "retry": True}
 

@@ -247,6 +247,22 @@ def test_lost_worker_is_reported_and_tried_again_on_resume(quick, tmp_path):
     assert executor.submitted == 1 and [r["error"] for r in second] == [None] * 4
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_run_that_memory_does_not_suffice_for_is_reported_whatever_the_number_of_jobs(quick, monkeypatch, jobs):
+    from loco_sim import result
+
+    run = result.run
+
+    def out_of_memory(scenario, **arguments):
+        if scenario.nodes == 3:
+            raise MemoryError("std::bad_alloc")
+        return run(scenario, **arguments)
+
+    monkeypatch.setattr(result, "run", out_of_memory)
+    table = rows(quick, {"topology.nodes": [2, 3, 4]}, jobs=jobs)
+    assert [row["error"] for row in table] == [None, "MemoryError: std::bad_alloc", None]
+
+
 def test_failing_point_does_not_stop_the_rest(quick, tmp_path):
     # back_to_back needs two nodes: the points with three are mistakes
     parameters = {"topology.kind": ["back_to_back"], "topology.nodes": [2, 3], "limits.events": [100, 10**9]}
