@@ -117,6 +117,7 @@ int perf_command(const PerfArguments& arguments);
 struct PerfValidateArguments {
   std::string rows;  ///< file; empty: the one that comes with the simulator
   std::string page;  ///< file to write; empty: stdout
+  bool json = false;
 };
 int perf_validate_command(const PerfValidateArguments& arguments);
 

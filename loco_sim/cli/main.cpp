@@ -145,6 +145,7 @@ void add_perf(CLI::App& app, Arguments& arguments, std::function<int()>& chosen)
   CLI::App* validate = perf->add_subcommand("validate", "Compare with the published measurements");
   validate->add_option("--rows", arguments.perf_validate.rows, "Rows (YAML), in place of the simulator's own");
   validate->add_option("--page", arguments.perf_validate.page, "Write the page to this file")->type_name("FILE");
+  validate->add_flag("--json", arguments.perf_validate.json, kJsonHelp);
   validate->callback([&] { chosen = [&] { return loco::cli::perf_validate_command(arguments.perf_validate); }; });
 }
 

@@ -1,4 +1,6 @@
 // loco-sim perf: perftest's tests and columns; loco-sim perf validate: the published measurements.
+#include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -121,6 +123,45 @@ int perf_command(const PerfArguments& a) {
   return kDone;
 }
 
+namespace {
+
+/// A row's figures: times in picoseconds, others in the unit of the page.
+ordered_json to_json(const perf::Row& row, const perf::Outcome& outcome) {
+  ordered_json out = {{"what", row.what}, {"test", perf::name(row.options.test)}, {"hardware", row.hardware}};
+  constexpr double kPsPerUs = 1e6;
+  if (row.metric == perf::Metric::latency_us) {
+    out.update({{"unit", "ps"},
+                {"published", std::llround(row.published * kPsPerUs)},
+                {"simulated", std::llround(outcome.simulated * kPsPerUs)}});
+  } else {
+    out.update({{"unit", perf::unit(row.metric)}, {"published", row.published}, {"simulated", outcome.simulated}});
+  }
+  out["error"] = outcome.error();
+  return out;
+}
+
+ordered_json to_json(const std::vector<perf::Group>& groups, const std::vector<perf::Outcome>& outcomes) {
+  const perf::Summary s = perf::summarise(perf::measured(groups, outcomes));
+  ordered_json all = ordered_json::array();
+  std::size_t next = 0;
+  for (const perf::Group& group : groups) {
+    ordered_json rows = ordered_json::array();
+    for (const perf::Row& row : group.rows) rows.push_back(to_json(row, outcomes.at(next++)));
+    all.push_back({{"title", group.title},
+                   {"source", group.source},
+                   {"note", group.note},
+                   {"measured", !group.model},
+                   {"rows", std::move(rows)}});
+  }
+  return {{"measured_rows", s.rows},
+          {"within_15_percent", s.within_15},
+          {"mean_absolute_error", s.mean_absolute_error},
+          {"largest_error", s.worst},
+          {"groups", std::move(all)}};
+}
+
+}  // namespace
+
 int perf_validate_command(const PerfValidateArguments& a) {
   require_place_of(a.page);
   const std::vector<perf::Group> groups = perf::load_measured(a.rows.empty() ? perf::measured_path() : a.rows);
@@ -129,14 +170,16 @@ int perf_validate_command(const PerfValidateArguments& a) {
     for (const perf::Row& row : group.rows) outcomes.push_back({&row, perf::simulate(row)});
   }
   const std::string page = perf::validation_page(groups, outcomes);
-  if (a.page.empty()) {
+  if (!a.page.empty()) write_file(a.page, page);
+  if (a.json) {
+    print(to_json(groups, outcomes));
+  } else if (a.page.empty()) {
     print(page);
-    return kDone;
+  } else {
+    const perf::Summary s = perf::summarise(perf::measured(groups, outcomes));
+    print(fmt::format("{}: {} of {} measured rows within 15 %, mean absolute error {:.1f} %, largest {:.1f} %", a.page,
+                      s.within_15, s.rows, 100 * s.mean_absolute_error, 100 * s.worst));
   }
-  write_file(a.page, page);
-  const perf::Summary s = perf::summarise(perf::measured(groups, outcomes));
-  print(fmt::format("{}: {} of {} measured rows within 15 %, mean absolute error {:.1f} %, largest {:.1f} %", a.page,
-                    s.within_15, s.rows, 100 * s.mean_absolute_error, 100 * s.worst));
   return kDone;
 }
 

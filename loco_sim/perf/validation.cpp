@@ -187,6 +187,10 @@ std::vector<Outcome> measured(const std::vector<Group>& groups, const std::vecto
   return of_measurements;
 }
 
+std::string_view unit(Metric metric) {
+  return std::ranges::find(kMetrics, metric, &std::pair<std::string_view, Metric>::second)->first;
+}
+
 std::string figure(double value, Metric metric) {
   switch (metric) {
     case Metric::latency_us:

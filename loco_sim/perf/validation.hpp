@@ -52,6 +52,8 @@ struct Summary {
 };
 [[nodiscard]] Summary summarise(const std::vector<Outcome>& outcomes);
 
+/// As rows call it: us, gbps, mib_s, mops.
+[[nodiscard]] std::string_view unit(Metric metric);
 /// A figure with its unit, as tables show it.
 [[nodiscard]] std::string figure(double value, Metric metric);
 /// Those of measurements.
