@@ -81,10 +81,23 @@ std::string line(const perf::Result& r, bool is_bandwidth, bool gbits) {
                      r.iterations, r.t_min, r.t_max, r.t_typical, r.t_avg, r.t_stdev, r.t_99, r.t_999);
 }
 
+/// What the command line calls a member of perf::Options.
+std::string option_name(std::string_view member) {
+  if (member == "depth") return "--tx-depth";
+  if (member == "inline_max") return "--inline";
+  if (member == "post_list") return "--post_list";  // as perftest spells it
+  std::string name = "--" + std::string(member);
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
 /// What does not fit together is told with the test's name.
 perf::Result measured(const perf::Options& o) {
   try {
     return perf::run(o);
+  } catch (const perf::OptionError& error) {
+    throw UsageError(
+        fmt::format("loco-sim perf {}: {}: {}", perf::name(o.test), option_name(error.option()), error.problem()));
   } catch (const std::invalid_argument& error) {
     throw UsageError(fmt::format("loco-sim perf {}: {}", perf::name(o.test), error.what()));
   }

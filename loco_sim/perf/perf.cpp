@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <stdexcept>
 
 #include "loco_sim/perf/bench.hpp"
@@ -21,6 +22,10 @@ void require(bool holds, std::string_view what) {
   if (!holds) throw std::invalid_argument(std::string(what));
 }
 
+void require_option(bool holds, std::string_view option, const std::string& problem) {
+  if (!holds) throw OptionError(option, problem);
+}
+
 void require_connection(const Options& o) {
   if (o.connection == nic::QpType::rc) return;
   const bool sends = o.test == Test::send_lat || o.test == Test::send_bw;
@@ -35,21 +40,31 @@ void require_connection(const Options& o) {
 void require_used(const Options& o) {
   const bool ping_pong = o.test == Test::write_lat || o.test == Test::send_lat;
   const bool sends = o.test == Test::send_lat || o.test == Test::send_bw;
-  require(o.region == 0 || !(ping_pong || sends),
-          "region: expected none, since the receiver waits at one place, found one");
-  require(!o.device_memory || !(ping_pong || is_dma(o.test)),
-          fmt::format("device_memory: expected off, since {} the memory of the host, found on",
-                      ping_pong ? "the receiver looks into" : "bare DMA is to"));
-  require(!is_atomic(o.test) || o.size == 8, fmt::format("size: expected 8, what an atomic has, found {}", o.size));
-  require(!o.copy || ping_pong, "copy: expected off, since only write_lat and send_lat have copies, found on");
-  require(o.post_list == 1 || (is_bandwidth(o.test) && !is_dma(o.test)),
-          fmt::format("post_list: expected 1, since work requests are posted one by one, found {}", o.post_list));
-  require(o.depth == Options{}.depth || is_bandwidth(o.test),
-          fmt::format("depth: expected {}, since latency tests have one message under way, found {}", Options{}.depth,
-                      o.depth));
-  require(!o.inline_max || ping_pong || sends || o.test == Test::write_bw,
-          fmt::format("inline_max: expected none, since only writes and sends can carry their data, found {}",
-                      o.inline_max.value_or(0)));
+  require_option(o.region == 0 || !(ping_pong || sends), "region",
+                 "expected none, since the receiver waits at one place, found one");
+  require_option(!o.device_memory || !(ping_pong || is_dma(o.test)), "device_memory",
+                 fmt::format("expected off, since {} the memory of the host, found on",
+                             ping_pong ? "the receiver looks into" : "bare DMA is to"));
+  require_option(!is_atomic(o.test) || o.size == 8, "size",
+                 fmt::format("expected 8, what an atomic has, found {}", o.size));
+  require_option(!o.copy || ping_pong, "copy", "expected off, since only write_lat and send_lat have copies, found on");
+  require_option(o.post_list == 1 || (is_bandwidth(o.test) && !is_dma(o.test)), "post_list",
+                 fmt::format("expected 1, since work requests are posted one by one, found {}", o.post_list));
+  require_option(
+      o.depth == Options{}.depth || is_bandwidth(o.test), "depth",
+      fmt::format("expected {}, since latency tests have one message under way, found {}", Options{}.depth, o.depth));
+  require_option(!o.inline_max || ping_pong || sends || o.test == Test::write_bw, "inline_max",
+                 fmt::format("expected none, since only writes and sends can carry their data, found {}",
+                             o.inline_max.value_or(0)));
+}
+
+/// A thread's completion queue has room for all that its queue pairs have under way, and has fewer than 2^32 entries.
+void require_completion_queues(const Options& o) {
+  if (is_dma(o.test)) return;
+  const std::uint32_t share = (o.queue_pairs - 1) / o.threads + 1;
+  const std::uint32_t most = std::numeric_limits<std::uint32_t>::max() / share - 1;
+  require_option(o.depth <= most, "depth",
+                 fmt::format("expected at most {} with {} queue pair(s) of a thread, found {}", most, share, o.depth));
 }
 
 Options checked(const Options& given) {
@@ -60,8 +75,9 @@ Options checked(const Options& given) {
   require(o.size >= 1 && o.size <= kSizeMax, "a message has 1 to 2^30 bytes");
   require(o.threads >= 1 && o.queue_pairs >= o.threads,
           fmt::format("expected a queue pair for each of {} threads, found {}", o.threads, o.queue_pairs));
-  require(o.depth >= 1 && o.post_list >= 1 && o.post_list <= o.depth,
-          fmt::format("post_list: expected 1 to the depth of {}, found {}", o.depth, o.post_list));
+  require_option(o.depth >= 1 && o.post_list >= 1 && o.post_list <= o.depth, "post_list",
+                 fmt::format("expected 1 to the depth of {}, found {}", o.depth, o.post_list));
+  require_completion_queues(o);
   require(is_bandwidth(o.test) || (o.queue_pairs == 1 && o.threads == 1), "latency tests have one queue pair");
   require(!is_dma(o.test) || (o.queue_pairs == 1 && o.threads == 1), "bare DMA has no queue pairs");
   require_used(o);

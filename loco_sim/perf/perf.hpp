@@ -4,8 +4,10 @@
 // write_lat and send_lat are half a round trip: of a ping-pong in which each side waits for the last byte in its memory
 // (write) or for a receive completion (send). read_lat and atomic_lat are full round trips, completion polled. Costs of
 // the CPU are part of all of them. The *_bw tests keep `depth` messages of each queue pair under way and signal
-// every 100th. dma_* tests have neither CPU nor network: a device reads and writes the memory of its host.
-// A result is a function of the options. Runs share nothing. Throws std::invalid_argument when options do not fit.
+// every 100th; with `post_list`, as perftest does, as many as go behind one doorbell. dma_* tests have neither CPU nor
+// network: a device reads and writes the memory of its host.
+// A result is a function of the options. Runs share nothing. Throws std::invalid_argument when options do not fit: an
+// OptionError when it is one of them that does not.
 #pragma once
 
 #include <array>
@@ -13,6 +15,7 @@
 #include <functional>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -74,6 +77,21 @@ struct Options {
   bool copy = false;                             ///< both sides copy each message, as MPI does with short ones
   std::uint64_t seed = 1;                        ///< of the places in `region`
   std::function<bool()> interrupted = {};        ///< asked now and then; true ends the run with Interrupted
+};
+
+/// An option that does not fit the test, or the options beside it.
+class OptionError : public std::invalid_argument {
+ public:
+  /// what(): `depth: expected ..., found ...`. `option`: the member of Options, of static storage.
+  OptionError(std::string_view option, const std::string& problem)
+      : std::invalid_argument(std::string(option) + ": " + problem), option_(option), problem_(problem) {}
+  [[nodiscard]] std::string_view option() const { return option_; }
+  /// what() without the option, for who has another name for it.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+ private:
+  std::string_view option_;
+  std::string problem_;
 };
 
 /// perftest's: 1000, but 5000 for the bandwidth of writes; fewer for messages above 64 KiB: 256 MiB in all.
