@@ -9,7 +9,12 @@ namespace loco::perf {
 
 namespace {
 
-constexpr std::uint32_t kSignalEvery = 100;         // perftest's cq_mod
+/// perftest's cq_mod: 100, or the size of the post list, so that a queue pair which is full has a completion to come.
+std::uint32_t signal_every(const Options& o) {
+  constexpr std::uint32_t kSignalEvery = 100;
+  return o.post_list > 1 ? o.post_list : std::min(kSignalEvery, o.depth);
+}
+
 constexpr std::uint64_t kMemoryMax = 64ULL << 20U;  // beyond, queue pairs share places
 
 std::uint64_t slots(const Options& o) { return std::clamp<std::uint64_t>(kMemoryMax / slot_size(o), 1, o.queue_pairs); }
@@ -26,7 +31,7 @@ struct Progress {
 class Poster {
  public:
   Poster(const Options& options, nic::CqId cq, Progress& progress)
-      : options_(options), cq_(cq), progress_(progress), signal_every_(std::min(kSignalEvery, options.depth)) {}
+      : options_(options), cq_(cq), progress_(progress), signal_every_(signal_every(options)) {}
 
   void add(nic::QpId qp, const nic::Wqe& wqe, const nic::MemoryRegion& target) {
     flows_.push_back({.qp = qp, .wqe = wqe, .target = target});

@@ -267,7 +267,7 @@ std::uint64_t slot_size(const Options& o) {
 
 std::uint64_t place_in_region(const Options& o, nic::QpId qp, std::uint64_t message) {
   const std::uint64_t places = std::max<std::uint64_t>(o.region / slot_size(o), 1);
-  return nic::mix(o.seed << 48U ^ std::uint64_t{qp} << 24U ^ message) % places * slot_size(o);
+  return nic::mix(nic::mix(o.seed) ^ std::uint64_t{qp} << 32U ^ message) % places * slot_size(o);
 }
 
 void expect_success(const nic::Cqe& cqe) {

@@ -288,6 +288,36 @@ TEST_CASE("messages spread over a region, device memory, several threads and lin
   CHECK(rate({.test = Test::send_bw, .size = 16, .queue_pairs = 2, .threads = 2}) > 1e6);
 }
 
+TEST_CASE("lists behind one doorbell: every message is measured, whatever part of the depth a list is") {
+  // perftest signals the last of each list. Were every hundredth message signaled, a queue pair would be full with none
+  // of them under way: with lists of 70 in a depth of 128, at once.
+  const auto [depth, post_list] =
+      GENERATE(std::pair{10U, 8U}, std::pair{64U, 50U}, std::pair{128U, 70U}, std::pair{128U, 128U});
+  CAPTURE(depth, post_list);
+  const perf::Result result = perf::run({.test = Test::write_bw,
+                                         .profile = stages(),
+                                         .size = 64,
+                                         .iterations = 1005,
+                                         .queue_pairs = 2,
+                                         .depth = depth,
+                                         .post_list = post_list});
+  CHECK(result.iterations == 2 * 1005);
+  CHECK(result.rate > 0);
+}
+
+TEST_CASE("seeds that differ in any bit spread messages differently") {
+  const auto average = [](std::uint64_t seed) {
+    return perf::run({.test = Test::read_lat,
+                      .profile = scenario::load_hardware("cx3-ib-fdr").profile,
+                      .size = 8,
+                      .iterations = 300,
+                      .region = 1 << 30,
+                      .seed = seed})
+        .t_avg;
+  };
+  CHECK(average(1) != average(1 + (1ULL << 16U)));
+}
+
 TEST_CASE("a run is a function of its options") {
   perf::Options o{
       .test = Test::atomic_bw, .profile = scenario::load_hardware("cx3-ib-fdr").profile, .size = 8, .iterations = 300};
