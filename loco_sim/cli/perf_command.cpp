@@ -138,6 +138,15 @@ int perf_command(const PerfArguments& a) {
 
 namespace {
 
+/// What does not fit together is told with the row's words.
+double simulated(const std::string& file, const perf::Row& row) {
+  try {
+    return perf::simulate(row);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("{}: {}: {}", file, scenario::in_quotes(row.what), error.what()));
+  }
+}
+
 /// A row's figures: times in picoseconds, others in the unit of the page.
 ordered_json to_json(const perf::Row& row, const perf::Outcome& outcome) {
   ordered_json out = {{"what", row.what}, {"test", perf::name(row.options.test)}, {"hardware", row.hardware}};
@@ -177,10 +186,11 @@ ordered_json to_json(const std::vector<perf::Group>& groups, const std::vector<p
 
 int perf_validate_command(const PerfValidateArguments& a) {
   require_place_of(a.page);
-  const std::vector<perf::Group> groups = perf::load_measured(a.rows.empty() ? perf::measured_path() : a.rows);
+  const std::string file = a.rows.empty() ? perf::measured_path() : a.rows;
+  const std::vector<perf::Group> groups = perf::load_measured(file);
   std::vector<perf::Outcome> outcomes;
   for (const perf::Group& group : groups) {
-    for (const perf::Row& row : group.rows) outcomes.push_back({&row, perf::simulate(row)});
+    for (const perf::Row& row : group.rows) outcomes.push_back({&row, simulated(file, row)});
   }
   const std::string page = perf::validation_page(groups, outcomes);
   if (!a.page.empty()) write_file(a.page, page);

@@ -57,3 +57,11 @@ def test_the_json_of_validate_holds_what_its_page_holds(loco_sim, rows, tmp_path
 
 def test_without_json_validate_prints_the_page(loco_sim, rows):
     assert loco_sim("perf", "validate", "--rows", rows).stdout.startswith("# Validation\n")
+
+
+def test_a_row_whose_options_do_not_fit_is_named(loco_sim, rows):
+    rows.write_text(ROWS.replace("iterations: 10,", "depth: 7,"))
+    done = loco_sim("perf", "validate", "--rows", rows)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (f'{rows}: "write": depth: expected 128, since latency tests have one message under way, '
+                           "found 7\n")
