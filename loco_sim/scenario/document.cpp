@@ -270,6 +270,12 @@ DocumentNode parse_override(const std::string& text, const std::string& source) 
   }
 }
 
+const DocumentNode* find_at(const DocumentNode& root, std::string_view dotted_path) {
+  const std::size_t dot = dotted_path.find('.');
+  const DocumentNode* const node = root.find(dotted_path.substr(0, dot));
+  return node == nullptr || dot == std::string_view::npos ? node : find_at(*node, dotted_path.substr(dot + 1));
+}
+
 void set_at(DocumentNode& root, std::string_view dotted_path, const DocumentNode& value) {
   DocumentNode* node = &root;
   std::string_view rest = dotted_path;

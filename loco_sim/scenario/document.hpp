@@ -55,6 +55,9 @@ struct DocumentEntry {
 /// Parses the value of an override such as `--set key=[1, 2]`: every place in it is `source`.
 [[nodiscard]] DocumentNode parse_override(const std::string& text, const std::string& source);
 
+/// What is at the dotted path, or nullptr.
+[[nodiscard]] const DocumentNode* find_at(const DocumentNode& root, std::string_view dotted_path);
+
 /// Puts `value` at the dotted path, making maps on the way and replacing what is there.
 void set_at(DocumentNode& root, std::string_view dotted_path, const DocumentNode& value);
 

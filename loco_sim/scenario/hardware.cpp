@@ -101,11 +101,7 @@ Hardware read_map(const DocumentNode& node, const std::string& prefix, KeyTable 
 
 /// What the table would give a key that a file leaves out is no hardware: free of cost, without a network.
 void require_every_field(const DocumentNode& profile) {
-  const auto has = [&](std::string_view key) {
-    const std::size_t dot = key.find('.');
-    const DocumentNode* group = profile.find(key.substr(0, dot));
-    return group != nullptr && group->find(key.substr(dot + 1)) != nullptr;
-  };
+  const auto has = [&](std::string_view key) { return find_at(profile, key) != nullptr; };
   const bool by_rate = has("pcie.rate");
   const bool by_width = has("pcie.generation") && has("pcie.lanes");
   for (const nic::ProfileField& field : nic::kProfileFields) {

@@ -92,11 +92,6 @@ Key parameter_key(const topology::Parameter& p) {
   return key;
 }
 
-const DocumentNode* find_below(const DocumentNode& root, std::string_view section, std::string_view key) {
-  const DocumentNode* node = root.find(section);
-  return node != nullptr && node->kind == DocumentNode::Kind::map ? node->find(key) : nullptr;
-}
-
 /// `[h0, s0]` or `[h0, s0, {rate: 10Gbps, delay: 1us}]`.
 topology::Edge edge(const DocumentNode& node, const std::string& path, const topology::Custom& shape) {
   const std::string expected = "two vertices, such as [h0, s0] or [h0, s0, {rate: 10Gbps, delay: 1us}]";
@@ -329,10 +324,10 @@ void apply_network(const DocumentNode& root, const Settings& settings, Scenario&
     apply_options(settings, out.network.options);
     refuse_idle_options(settings, out);
     out.network.seed = out.seed;
-    if (const DocumentNode* failures = find_below(root, "fabric", "failures"); failures != nullptr) {
+    if (const DocumentNode* failures = find_at(root, "fabric.failures"); failures != nullptr) {
       read_failures(*failures, graph, out);
     }
-    if (const DocumentNode* cross = find_below(root, "fabric", "cross_traffic"); cross != nullptr) {
+    if (const DocumentNode* cross = find_at(root, "fabric.cross_traffic"); cross != nullptr) {
       read_cross_traffic(*cross, out);
     }
     const DocumentNode* section = root.find("fabric");

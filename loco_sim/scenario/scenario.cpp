@@ -140,9 +140,7 @@ Schedule schedule(const std::string& word) {
 void add_lists(const DocumentNode& root, const KeyTable& table, Settings& settings) {
   for (const Key& key : table) {
     if (key.type != KeyType::list) continue;
-    const std::size_t dot = key.path.find('.');
-    const DocumentNode* section = root.find(key.path.substr(0, dot));
-    const DocumentNode* node = section == nullptr ? nullptr : section->find(key.path.substr(dot + 1));
+    const DocumentNode* const node = find_at(root, key.path);
     if (node == nullptr) continue;
     Value& value = settings[key.path];
     value.given = true;
