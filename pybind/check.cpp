@@ -31,7 +31,8 @@ std::vector<model::Library> libraries(const std::vector<std::string>& names, con
   std::set<model::Library> out;
   for (const std::string& n : names) {
     model::Library library{};
-    if (model::parse_library(n, library)) out.insert(library);
+    if (!model::parse_library(n, library)) throw py::value_error("no library is called \"" + n + "\"");
+    out.insert(library);
   }
   if (names.empty())
     for (const model::Call& call : trace.calls) out.insert(call.library);
