@@ -6,11 +6,13 @@ import csv
 import io
 import json
 import os
+import re
 from typing import IO, Any, Mapping, Sequence
 
 from . import _core
 from .errors import Error
 
+_LINE_END = re.compile("\r\n|\r|\n")
 _RESULTS = ("error", "consistent", "operations", "operations_per_second", "latency_min_ps", "latency_median_ps",
             "latency_p99_ps", "latency_max_ps", "measured_ps", "simulated_ps")
 
@@ -55,30 +57,50 @@ class RowFile:
         self._file: IO[str] = open(self._path, "a", encoding="utf-8", newline="")
 
     def _load(self, heads: Sequence[Mapping[str, Any]]) -> None:
-        by_identity = {_key(head): head["point"] for head in heads}
-        with open(self._path, encoding="utf-8", newline="") as file:
-            text = file.read()
-        if not text.endswith("\n"):  # the line that was being written when the sweep was killed
-            text = text[:text.rfind("\n") + 1]
-        for number, row in self._parse(text):
+        by_identity: dict[str, list[int]] = {}  # a sweep may have a point twice
+        for head in heads:
+            by_identity.setdefault(_key(head), []).append(head["point"])
+        with open(self._path, "rb") as file:
+            content = file.read()
+        whole = content.rfind(b"\n") + 1
+        if not self._killed_here(content[whole:], first=whole == 0):
+            raise self._no_rows("its last line is none")
+        for number, row in self._parse(content[:whole]):
             if row.pop("retry", None):
                 continue
             head = {k: row.get(k) for k in self._head}
-            point = by_identity.get(_key(head))
-            if point is None:
+            points = by_identity.get(_key(head))
+            if points is None:
                 raise ForeignRows(f"{self._path}:{number}: expected a row of this sweep, found one with other "
                                   "parameters, configuration or version")
-            self.done[point] = {**row, **heads[point]}
+            self.done.update((point, {**row, **heads[point]}) for point in points)
 
-    def _parse(self, text: str) -> list[tuple[int, dict[str, Any]]]:
+    def _killed_here(self, rest: bytes, *, first: bool) -> bool:
+        """May the file have ended so when a sweep was killed: with nothing, or with a part of the row being written?"""
+        if self._csv:  # whose head is there before any row is
+            return not (first and rest)
+        begin = b'{"point": '
+        return rest[:len(begin)] == begin[:len(rest)]
+
+    def _no_rows(self, why: object) -> ForeignRows:
+        return ForeignRows(f"{self._path}: expected the rows of a sweep, found something else ({why})")
+
+    def _parse(self, content: bytes) -> list[tuple[int, dict[str, Any]]]:
         try:
+            text = content.decode()
             if not self._csv:
-                return [(i + 1, json.loads(line)) for i, line in enumerate(text.splitlines())]
+                return [(i + 1, _object(json.loads(line))) for i, line in enumerate(text.splitlines())]
             reader = csv.DictReader(io.StringIO(text))
-            return [(reader.line_num, {k: v or None if k in _TEXTS else _cell_value(v) for k, v in row.items() if k is not None})
-                    for row in reader]
+            if text and set(reader.fieldnames or ()) != set(self._columns()):
+                raise ValueError("other columns")
+            return [(reader.line_num, {k: self._value(k, v) for k, v in row.items() if k is not None}) for row in reader]
         except (ValueError, csv.Error) as error:
-            raise ForeignRows(f"{self._path}: expected the rows of a sweep, found something else ({error})") from None
+            raise self._no_rows(error) from None
+
+    def _value(self, column: str, cell: str | None) -> Any:
+        """What a cell of a CSV file says. Parameters stay as they are written: of text such as "[4,4]" JSON knows only what
+        it means, and a hash such as 1596726e34279042 is no number."""
+        return cell or None if column in self._head or column == "error" else _cell_value(cell)
 
     def _columns(self) -> list[str]:
         from .result import COUNTERS
@@ -107,13 +129,16 @@ class RowFile:
         self._file.close()
 
 
-_TEXTS = {"version", "config_hash", "error"}
-"""Columns of a CSV file that are no JSON, whatever they look like: 1596726e34279042 is a hash, not infinity."""
+def _object(row: Any) -> dict[str, Any]:
+    if not isinstance(row, dict):
+        raise ValueError(f"a row that is no object: {row!r}")
+    return row
 
 
 def _key(head: Mapping[str, Any]) -> str:
-    """What identifies a point's row. Numbers and their texts are alike, since CSV cannot tell them apart."""
-    return json.dumps({k: _cell(v) for k, v in head.items() if k != "point" and v is not None}, sort_keys=True)
+    """What identifies a point's row. Numbers and their texts are alike, and so are no text and none, since CSV cannot tell
+    them apart."""
+    return json.dumps({k: cell for k, v in head.items() if k != "point" and (cell := _cell(v))}, sort_keys=True)
 
 
 def _csv_line(cells: Sequence[str]) -> str:
@@ -126,7 +151,7 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return value.replace("\r\n", " / ").replace("\n", " / ")
+        return _LINE_END.sub(" / ", value)
     return json.dumps(value)
 
 

@@ -309,6 +309,28 @@ def test_a_hash_that_looks_like_a_number_stays_one(quick, tmp_path, monkeypatch)
     assert rows(quick, {"topology.nodes": [2, 3]}, out=path) == first
 
 
+class Nobody(Executor):
+    def submit(self, *args, **kwargs):
+        raise AssertionError("there is nothing left to run")
+
+
+@pytest.mark.parametrize("parameters", [
+    {"check": ["[ ]", "[rdmawait,sv]"]},       # lists, but not as JSON writes them
+    {"description": ["1.50", " 2", "1e3"]},    # numbers, but not as JSON writes them
+    {"description": ["", "null", "true"]},
+    {"description": ["a\nb", "a\rb", "a\r\nb", 'x,"y"']},
+    {"description": ["twice", "twice"]},
+])
+def test_text_of_any_kind_is_known_again_in_a_csv_file(quick, tmp_path, parameters):
+    path = tmp_path / "s.csv"
+    first = rows(quick, parameters, out=path)
+    content = path.read_bytes()
+    again = rows(quick, parameters, out=path, executor=Nobody())
+    assert path.read_bytes() == content
+    assert [{k: row.get(k) for k in (*parameters, "config_hash", "operations")} for row in again] == [
+        {k: row.get(k) for k in (*parameters, "config_hash", "operations")} for row in first]
+
+
 def test_file_of_another_sweep_is_not_touched(quick, tmp_path):
     path = tmp_path / "s.csv"
     rows(quick, GRID, out=path)
@@ -318,9 +340,31 @@ def test_file_of_another_sweep_is_not_touched(quick, tmp_path):
     assert path.read_bytes() == before
     rows(quick, {"topology.nodes": [2, 4]}, out=path, resume=False)
     assert len(path.read_text().splitlines()) == 3
-    (tmp_path / "odd.jsonl").write_text("hello\n")
-    with pytest.raises(ls.Error, match="odd.jsonl"):
-        rows(quick, GRID, out=tmp_path / "odd.jsonl")
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+@pytest.mark.parametrize("content", [b"hello\n", b'[{"point": 0}]\n', b"5\n", b"\xff\xfe\n", b"a,b\n", b"a,b\n1,2",
+                                     b'{"a": {"b": 1}}', b"precious"])
+def test_a_file_that_holds_no_rows_is_not_touched(quick, tmp_path, ending, content):
+    """Nor one whose only line has no end, as json.dump writes it: no sweep that was killed leaves that."""
+    path = tmp_path / f"odd.{ending}"
+    path.write_bytes(content)
+    with pytest.raises(ls.Error, match=f"odd.{ending}: expected .* resume=False"):
+        rows(quick, GRID, out=path)
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_a_sweep_may_be_killed_at_any_byte(quick, tmp_path, ending):
+    path = tmp_path / f"s.{ending}"
+    first = rows(quick, {"topology.nodes": [2, 3]}, out=path)
+    whole = path.read_bytes()
+    head = whole.index(b"\n") + 1 if ending == "csv" else 0  # written at once, with the file
+    for length in [0, *range(head, head + 20), len(whole) - 1]:
+        path.write_bytes(whole[:length])
+        assert [row["latency_median_ps"] for row in rows(quick, {"topology.nodes": [2, 3]}, out=path)] == [
+            row["latency_median_ps"] for row in first]
+        assert path.read_bytes() == whole
 
 
 def test_the_command_line_names_its_own_option(quick, tmp_path, capsys):
