@@ -12,9 +12,10 @@ import math
 import os
 import random
 import sys
+from collections.abc import Set
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, Sequence, Union
 
 from . import __version__, _core
@@ -73,9 +74,21 @@ class Choice:
 
     values: Sequence[Any]
 
+    def __post_init__(self) -> None:
+        expected = "a list of values"
+        if isinstance(self.values, Set):  # whose order, and with it the draws, may be another in the next process
+            raise TypeError(f"Choice: expected {expected}, found {self.values!r}")
+        object.__setattr__(self, "values", tuple(_listed("Choice", self.values, expected)))
+
     def draw(self, stream: random.Random) -> Any:
         """One value."""
         return self.values[int(stream.random() * len(self.values))]
+
+
+def _listed(name: str, values: Any, expected: str) -> list[Any]:
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise TypeError(f"{name}: expected {expected}, found {values!r}")
+    return list(values)
 
 
 Values = Union[Iterable[Any], Range, Uniform, Choice]
@@ -84,6 +97,10 @@ Parameters = Union[Mapping[str, Values], Sequence[Mapping[str, Any]]]
 
 def _number(value: int | float | str) -> int | float | str:
     """Text that is a whole number, as in YAML, and NumPy's, as that number."""
+    if not isinstance(value, (Real, str)):
+        raise TypeError(f"expected a number, or text such as 50ns, found {value!r}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"expected a finite number, found {value}")
     whole = value.strip().isdecimal() if isinstance(value, str) else isinstance(value, Integral)
     return int(value) if whole else value
 
@@ -138,7 +155,8 @@ def sweep_points(parameters: Parameters, *, samples: int | None = None, sample_s
     drawn: dict[str, Uniform | Choice] = {}
     if isinstance(parameters, Mapping):
         require_keys("parameters", parameters)
-        fixed = {k: list(v) for k, v in parameters.items() if not isinstance(v, (Uniform, Choice)) and not _single(k, v)}
+        fixed = {k: _listed(k, v, "a list of values, a Range, a Uniform or a Choice") for k, v in parameters.items()
+                 if not isinstance(v, (Uniform, Choice))}
         drawn = {k: v for k, v in parameters.items() if isinstance(v, (Uniform, Choice))}
         empty = [k for k, values in fixed.items() if not values]
         empty += [k for k, v in drawn.items() if isinstance(v, Choice) and not v.values]
@@ -146,7 +164,7 @@ def sweep_points(parameters: Parameters, *, samples: int | None = None, sample_s
             raise ValueError(f"{empty[0]}: expected one value or more, found none")
         # A sampled point takes one draw from every distribution; each is drawn from a stream of its own, so that
         # adding a parameter, or samples, leaves the other draws alone.
-        draws = [{k: v.draw(random.Random(f"{sample_seed}/{k}/{i}")) for k, v in drawn.items()}
+        draws = [{k: _plain(v.draw(random.Random(f"{sample_seed}/{k}/{i}"))) for k, v in drawn.items()}
                  for i in range((samples or 1) if drawn else 1)]
         points = [{**{k: _plain(v) for k, v in zip(fixed, combination)}, **draw}
                   for combination in itertools.product(*fixed.values()) for draw in draws]
@@ -181,12 +199,6 @@ def _own_points(parameters: Any) -> list[dict[str, Any]]:
     for point in points:
         require_keys("parameters", point)
     return [{k: _plain(v) for k, v in point.items()} for point in points]
-
-
-def _single(key: str, value: Any) -> bool:
-    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise TypeError(f"{key}: expected a list of values, a Range, a Uniform or a Choice, found {value!r}")
-    return False
 
 
 def _plain(value: Any) -> Any:

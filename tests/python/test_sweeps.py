@@ -112,6 +112,29 @@ def test_values_that_are_no_list_are_refused():
         ls.sweep_points({"fabric.link.delay": "50ns"})
 
 
+@pytest.mark.parametrize("values", [5, None, "abc", {1, 2}])
+def test_what_is_no_list_to_choose_from_is_refused(values):
+    """Text neither, whose letters it would draw; nor a set, which has no order that a seed could stand for."""
+    with pytest.raises(TypeError, match=f"Choice: expected a list of values, found {values!r}"):
+        ls.Choice(values)
+
+
+def test_a_choice_of_anything_in_order():
+    plain = drawn(ls.Choice([2, 3]), 20)
+    for values in (np.array([2, 3]), (2, 3), range(2, 4), iter([2, 3])):
+        assert drawn(ls.Choice(values), 20) == plain
+    assert type(ls.sweep_points({"n": ls.Choice(np.array([2]))})[0]["n"]) is int
+    assert ls.Choice([2, 3]) == ls.Choice(np.array([2, 3])) and hash(ls.Choice([2]))
+
+
+@pytest.mark.parametrize("bound, error", [(None, TypeError), ([1], TypeError), (float("nan"), ValueError),
+                                          (float("inf"), ValueError)])
+def test_bounds_that_are_no_numbers_are_refused(bound, error):
+    for values in (ls.Range(bound, 5, 3), ls.Range(1, bound, 3), ls.Uniform(bound, 5), ls.Uniform("50ns", bound)):
+        with pytest.raises(error, match="expected a (finite )?number.*, found"):
+            ls.sweep_points({"n": values})
+
+
 @pytest.mark.parametrize("parameters, message", [
     (None, "parameters: expected a mapping, or a list of points, found None"),
     ("topology.nodes", "parameters: expected a mapping, or a list of points, found 'topology.nodes'"),
