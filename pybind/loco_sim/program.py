@@ -19,7 +19,7 @@ from __future__ import annotations
 import operator
 import os
 from numbers import Integral
-from typing import Any, Callable, Generator, Mapping, Sequence, Union
+from typing import Any, Callable, Generator, Iterable, Mapping, Sequence, Union
 
 from . import _core
 from .errors import _input_error
@@ -46,11 +46,16 @@ _COMPARISONS = {"==": 0, "!=": 1, ">=": 2, "<=": 3}
 Operation = tuple[int, ...]
 
 
-def _word(name: str, value: int) -> int:
-    """A value as the 8 bytes of a word: negative ones in two's complement."""
+def _integer(name: str, value: int) -> int:
+    """NumPy's integers as Python's, which do not overflow."""
     if not hasattr(value, "__index__"):
         raise TypeError(f"{name}: expected an integer, found {value!r}")
-    number = operator.index(value)
+    return operator.index(value)
+
+
+def _word(name: str, value: int) -> int:
+    """A value as the 8 bytes of a word: negative ones in two's complement."""
+    number = _integer(name, value)
     if not -2**63 <= number < 2**64:
         raise ValueError(f"{name}: expected an integer from -2^63 to 2^64 - 1, found {number}")
     return number & _MASK
@@ -66,18 +71,22 @@ class _Memory:
         self.places: dict[str, tuple[int, int]] = {}
         self._next = 0
         for name, size in arrays.items():
+            if not isinstance(name, str):
+                raise TypeError(f"arrays: expected the name of a variable, found {name!r}")
             if not isinstance(size, Integral) or size < WORD or size % WORD:
                 raise ValueError(f"arrays: {name}: expected a size in bytes, a multiple of {WORD}, found {size!r}")
             self.places[name] = (self._next, int(size))
             self._next += -(-int(size) // LINE) * LINE
         self.bytes = self._next + variables * LINE
+        if self.bytes >= 2**63:
+            raise ValueError(f"arrays, variables: expected less than 2^63 bytes of memory, found {self.bytes}")
         self._variables = variables
 
     def place(self, name: str) -> tuple[int, int]:
+        if not isinstance(name, str):
+            raise TypeError(f"expected the name of a variable, found {name!r}")
         found = self.places.get(name)
         if found is None:
-            if not isinstance(name, str):
-                raise TypeError(f"expected the name of a variable, found {name!r}")
             if self._next + LINE > self.bytes:
                 raise ValueError(f"{name}: the program has more than {self._variables} variables: "
                                  f"Program(variables=...) makes room for more")
@@ -87,9 +96,10 @@ class _Memory:
 
     def word(self, name: str, index: int) -> int:
         offset, size = self.place(name)
-        if not 0 <= index < size // WORD:
-            raise IndexError(f"{name}: expected an index from 0 to {size // WORD - 1}, found {index}")
-        return offset + index * WORD
+        number = _integer("index", index)
+        if not 0 <= number < size // WORD:
+            raise IndexError(f"{name}: expected an index from 0 to {size // WORD - 1}, found {number}")
+        return offset + number * WORD
 
     def name_of(self, offset: int) -> str:
         """What the word there is called, e.g. ``x`` or ``a[3]``; "" when it has no name."""
@@ -130,9 +140,10 @@ class Context:
             if kind != "duration":
                 raise ValueError(f"time: expected a time such as 50ns, found {time!r}")
             time = amount
-        if not 0 <= operator.index(time) < 2**63:
-            raise ValueError(f"time: expected 0 to 2^63 - 1 picoseconds, found {time}")
-        return (_COMPUTE, time)
+        picoseconds = _integer("time", time)
+        if not 0 <= picoseconds < 2**63:
+            raise ValueError(f"time: expected 0 to 2^63 - 1 picoseconds, found {picoseconds}")
+        return (_COMPUTE, picoseconds)
 
     def load(self, name: str, index: int = 0) -> Operation:
         """Reads a word of this node's copy. Result: its value."""
@@ -152,7 +163,7 @@ class Context:
 
     def wait_until(self, name: str, comparison: str, value: int, index: int = 0) -> Operation:
         """Polls a word of this node's copy until it compares so (==, !=, >=, <=). Result: the value seen."""
-        if comparison not in _COMPARISONS:
+        if not isinstance(comparison, str) or comparison not in _COMPARISONS:
             raise ValueError(f"comparison: expected one of {', '.join(_COMPARISONS)}, found {comparison!r}")
         return (_WAIT_UNTIL, self._memory.word(name, index), _COMPARISONS[comparison], _word("value", value))
 
@@ -168,40 +179,40 @@ class Context:
         if value is not None and source is not None:
             raise ValueError(f"put: expected a value or a source, found both: {value!r} and {source!r}")
         if value is not None:
-            return (_PUT_VALUE, _word("node", node), self._memory.word(name, index), _word("value", value), wait)
+            return (_PUT_VALUE, _word("node", node), self._memory.word(name, index), _word("value", value), bool(wait))
         if index != 0:
             raise ValueError(f"index: expected a value for that word, found index={index} and none: all words are written")
         start, length = self._memory.place(source) if source is not None else (offset, size)
         if length != size:
             raise ValueError(f"source: expected {size} bytes as {name} has, found {length}")
-        return (_PUT, _word("node", node), offset, size, start, wait)
+        return (_PUT, _word("node", node), offset, size, start, bool(wait))
 
     def get(self, name: str, node: int, *, index: int = 0, into: str | None = None, wait: bool = True) -> Operation:
         """RDMA READ of a word of the copy on `node`. Result: its value; with ``wait=False`` a handle, and the value
         comes from `wait`. With `into`, all of the variable is read into this node's copy of `into`; result: a handle.
         """
         if into is None:
-            return (_GET_VALUE, _word("node", node), self._memory.word(name, index), wait)
+            return (_GET_VALUE, _word("node", node), self._memory.word(name, index), bool(wait))
         if index != 0:
             raise ValueError(f"index: expected it without into, found both: all words are read into {into!r}")
         (offset, size), (start, length) = self._memory.place(name), self._memory.place(into)
         if length != size:
             raise ValueError(f"into: expected {size} bytes as {name} has, found {length}")
-        return (_GET, _word("node", node), offset, size, start, wait)
+        return (_GET, _word("node", node), offset, size, start, bool(wait))
 
     def fetch_add(self, name: str, node: int, add: int, *, index: int = 0, wait: bool = True) -> Operation:
         """Remote atomic fetch-and-add. Result: the old value, or a handle with ``wait=False``."""
-        return (_FETCH_ADD, _word("node", node), self._memory.word(name, index), _word("add", add), wait)
+        return (_FETCH_ADD, _word("node", node), self._memory.word(name, index), _word("add", add), bool(wait))
 
     def compare_swap(self, name: str, node: int, expected: int, desired: int, *, index: int = 0,
                      wait: bool = True) -> Operation:
         """Remote atomic compare-and-swap. Result: the old value, or a handle with ``wait=False``."""
         return (_COMPARE_SWAP, _word("node", node), self._memory.word(name, index), _word("expected", expected),
-                _word("desired", desired), wait)
+                _word("desired", desired), bool(wait))
 
     def wait(self, handle: int) -> Operation:
         """Until one of the thread's last 64 remote operations is complete. Result: its value, if it has one."""
-        return (_WAIT, _word("handle", handle))
+        return (_WAIT, at_least("handle", handle, 0, most=_MASK))
 
     def rfence(self, node: int) -> Operation:
         """Remote fence: later operations towards `node` begin after the earlier ones towards it. Does not wait."""
@@ -209,7 +220,7 @@ class Context:
 
     def barrier(self, name: str = "barrier") -> Operation:
         """LOCO's barrier: until every participant is there, with everything done that they did before."""
-        if name not in self._barriers:
+        if not isinstance(name, str) or name not in self._barriers:
             raise ValueError(f"barrier: expected one that Program(barriers=...) names, found {name!r}")
         return (_BARRIER, self._barriers[name])
 
@@ -256,6 +267,25 @@ def _latency(spans: list[tuple[int, int]]) -> Latency:
     return Latency([until - since for since, until in ordered], [until for _, until in ordered])
 
 
+def _threads(node: int, functions: Union[Node, Sequence[Node]]) -> list[Node]:
+    """Those of a node. A generator is none: each run has its own."""
+    if callable(functions):
+        return [functions]
+    is_list = isinstance(functions, Iterable) and not isinstance(functions, Generator)
+    found: list[Any] = list(functions) if is_list else [functions]
+    if not all(map(callable, found)):
+        raise TypeError(f"nodes: {node}: expected a generator function, or a list of them, found {functions!r}")
+    return found
+
+
+def _names(barriers: Sequence[str]) -> list[str]:
+    found: list[Any] = list(barriers) if isinstance(barriers, Iterable) else [barriers]
+    for name in found:
+        if not isinstance(name, str):
+            raise TypeError(f"barriers: expected names, found {name!r}")
+    return found
+
+
 class Program:
     """Simulated threads written as generator functions.
 
@@ -269,15 +299,18 @@ class Program:
 
     def __init__(self, nodes: Mapping[int, Union[Node, Sequence[Node]]], *, arrays: Mapping[str, int] | None = None,
                  barriers: str | Sequence[str] = (), variables: int = 1024) -> None:
-        self._nodes: dict[int, list[Node]] = {}
-        for number, functions in sorted(nodes.items()):
+        if not isinstance(nodes, Mapping):
+            raise TypeError(f"nodes: expected a mapping from numbers of nodes to generator functions, found {nodes!r}")
+        for number in nodes:
             if not isinstance(number, Integral) or number < 0:
                 raise ValueError(f"nodes: expected a number of a node, found {number!r}")
-            self._nodes[int(number)] = [functions] if callable(functions) else list(functions)
+        self._nodes: dict[int, list[Node]] = {int(number): _threads(number, nodes[number]) for number in sorted(nodes)}
         if not self._nodes or not all(self._nodes.values()):
             raise ValueError("nodes: expected at least one thread on each node that is named")
+        if arrays is not None and not isinstance(arrays, Mapping):
+            raise TypeError(f"arrays: expected a mapping from names to sizes in bytes, found {arrays!r}")
         self._arrays = dict(arrays or {})
-        self._barriers = [barriers] if isinstance(barriers, str) else list(barriers)
+        self._barriers = [barriers] if isinstance(barriers, str) else _names(barriers)
         self._variables = at_least("variables", variables, 0)
         if self._barriers and len({len(f) for f in self._nodes.values()}) > 1:
             raise ValueError("barriers: expected the same number of threads on each node that takes part")
@@ -312,7 +345,7 @@ class Program:
         # The workload is a placeholder that the loader accepts anywhere; the program takes its place.
         scenario = _ProgramScenario(
             {"name": "program", "hardware": hardware, "topology": place, "seed": seed, "schedule": schedule,
-             "check": [check] if isinstance(check, str) else list(check), "workload": {"kind": "barrier"}},
+             "check": list(check) if isinstance(check, Iterable) and not isinstance(check, str) else [check], "workload": {"kind": "barrier"}},
             overrides=overrides)
         if max(self._nodes) >= scenario.nodes:
             raise ValueError(f"nodes: expected more than {max(self._nodes)}, found {scenario.nodes}")

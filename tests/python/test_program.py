@@ -233,8 +233,22 @@ def test_mistakes_are_raised_where_they_are_made():
             ctx.compute("5KiB")
         with pytest.raises(ValueError, match="time"):
             ctx.compute(2**63)
-        with pytest.raises(TypeError):
-            ctx.load(5)
+        for name in (5, [], None):
+            with pytest.raises(TypeError, match="expected the name of a variable, found"):
+                ctx.load(name)
+        for index in (1.0, "1", None):
+            with pytest.raises(TypeError, match=f"index: expected an integer, found {index!r}"):
+                ctx.store("x", 1, index=index)
+        for duration in (1e3, None):
+            with pytest.raises(TypeError, match=f"time: expected an integer, found {duration}"):
+                ctx.compute(duration)
+        for wrong in (None, [], "="):
+            with pytest.raises(ValueError, match="comparison: expected one of"):
+                ctx.wait_until("x", wrong, 1)
+            with pytest.raises(ValueError, match="barrier: expected one"):
+                ctx.barrier(wrong)
+        with pytest.raises(ValueError, match="handle: expected 0 or more, found -1"):
+            ctx.wait(-1)
         for value in (1 << 64, -(1 << 63) - 1):
             for wrong in (lambda v: ctx.store("x", v), lambda v: ctx.put("x", 1, value=v), lambda v: ctx.cas("x", 0, v),
                           lambda v: ctx.wait_until("x", "==", v), lambda v: ctx.fetch_add("x", 1, v),
@@ -334,6 +348,28 @@ def test_wrong_programs():
         ls.Program({-1: lambda ctx: None})
     with pytest.raises(TypeError, match="generator function"):
         run({0: lambda ctx: 5})
+    for threads in (5, None, "abc", [5], (lambda ctx: (yield ctx.now()))(None)):
+        with pytest.raises(TypeError, match="nodes: 3: expected a generator function, or a list of them, found"):
+            ls.Program({3: threads})
+    for nodes in (None, [lambda ctx: None], 5):
+        with pytest.raises(TypeError, match="nodes: expected a mapping from numbers of nodes to generator functions"):
+            ls.Program(nodes)
+    with pytest.raises(ValueError, match="nodes: expected a number of a node, found 'a'"):
+        ls.Program({0: lambda ctx: None, "a": lambda ctx: None})
+    for arrays in (["a"], 5):
+        with pytest.raises(TypeError, match="arrays: expected a mapping from names to sizes"):
+            ls.Program({0: lambda ctx: None}, arrays=arrays)
+    for barriers in (5, None, ["a", 5]):
+        with pytest.raises(TypeError, match="barriers: expected names, found (5|None)"):
+            ls.Program({0: lambda ctx: None}, barriers=barriers)
+    with pytest.raises(TypeError, match="arrays: expected the name of a variable, found 5"):
+        run({0: lambda ctx: (yield ctx.now())}, arrays={5: 8})
+    for size in ({"arrays": {"a": 2**64}}, {"variables": 2**60}):
+        with pytest.raises(ValueError, match=r"expected less than 2\^63 bytes of memory, found"):
+            run({0: lambda ctx: (yield ctx.now())}, **size)
+    for check in (None, 5):
+        with pytest.raises(ls.InputError, match="check: expected a list of rdmawait"):
+            run({0: lambda ctx: (yield ctx.now())}, check=check)
     with pytest.raises(ValueError, match="expected more than 5"):
         run({5: lambda ctx: (yield ctx.now())}, nodes=2)
     with pytest.raises(ValueError, match="multiple of 8"):
