@@ -37,6 +37,11 @@ class RaisedError {
       PyErr_Clear();
   }
   [[nodiscard]] bool raised() const { return type_ != nullptr; }
+  /// The exception itself, of an error that is raised.
+  [[nodiscard]] py::object value() {
+    PyErr_NormalizeException(&type_, &value_, &traceback_);
+    return py::reinterpret_borrow<py::object>(value_);
+  }
   /// Throws it, if there is one.
   void rethrow() {
     if (type_ == nullptr) return;

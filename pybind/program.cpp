@@ -169,11 +169,13 @@ ClusterConfig cluster_config(const scenario::Scenario& s, const Program& program
   return config;
 }
 
-void fill_trace(const scenario::Scenario& s, SimulatedCluster& cluster, RunResult& result) {
-  result.trace = cluster.take_trace();
-  result.trace->scenario = s.name;
-  result.trace->seed = s.seed;
-  if (!s.check.empty()) result.verdict = model::check(*result.trace, s.check, {.tower = s.check_tower});
+/// What was recorded, or null.
+std::shared_ptr<model::Trace> trace_of(const scenario::Scenario& s, SimulatedCluster& cluster) {
+  if (!cluster.config().record) return nullptr;
+  auto trace = std::make_shared<model::Trace>(cluster.take_trace());
+  trace->scenario = s.name;
+  trace->seed = s.seed;
+  return trace;
 }
 
 std::shared_ptr<RunResult> finished(const scenario::Scenario& s, SimulatedCluster& cluster) {
@@ -181,17 +183,22 @@ std::shared_ptr<RunResult> finished(const scenario::Scenario& s, SimulatedCluste
   result->simulated_ps = cluster.ended().ps;
   result->counters = cluster.system().counters();
   fill_series(cluster, *result);
-  if (cluster.config().record) fill_trace(s, cluster, *result);
+  if (const std::shared_ptr<model::Trace> trace = trace_of(s, cluster)) result->trace = std::move(*trace);
+  if (!s.check.empty() && result->trace) {
+    const auto poll = [&cluster] {
+      if (cluster.config().interrupted()) throw RunInterrupted("interrupted");
+    };
+    result->verdict = model::check(*result->trace, s.check, {.tower = s.check_tower, .poll = poll});
+  }
   return result;
 }
 
-/// The error with what was recorded until then.
-RunError failed(const scenario::Scenario& s, SimulatedCluster& cluster, const std::string& what) {
-  if (!cluster.config().record) return RunError(what);
-  const py::gil_scoped_release released;
-  RunResult so_far;
-  fill_trace(s, cluster, so_far);
-  return {what, std::make_shared<model::Trace>(std::move(*so_far.trace)), std::move(so_far.verdict)};
+/// A failed operation that no generator caught has what was recorded until then, as all that ends a run has.
+void add_trace(RaisedError& raised, const std::shared_ptr<model::Trace>& trace) {
+  if (!raised.raised() || !trace) return;
+  const py::object error = raised.value();
+  if (py::isinstance(error, py::module_::import("loco_sim.errors").attr("RunError")) && error.attr("trace").is_none())
+    error.attr("trace") = py::module_::import("loco_sim.trace").attr("Trace")(trace);
 }
 
 /// generators: (node, generator). word_name: see Program. Returns the finished run and what each generator returned.
@@ -221,8 +228,10 @@ py::tuple run_program(const scenario::Scenario& s, std::uint64_t memory_bytes, c
     interruption.rethrow();
     throw Interrupted(e.what());
   } catch (const std::runtime_error& e) {
+    const std::shared_ptr<model::Trace> trace = trace_of(s, cluster);
+    add_trace(program.error, trace);
     program.error.rethrow();
-    throw failed(s, cluster, e.what());
+    throw RunError(e.what(), trace, {});
   }
   py::list returned;
   for (const Generator& g : program.generators) returned.append(g.returned);

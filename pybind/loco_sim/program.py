@@ -130,7 +130,7 @@ class Context:
         self._memory, self._barriers, self._samples = memory, barriers, samples
 
     def now(self) -> Operation:
-        """Result: picoseconds since the run began."""
+        """Result: picoseconds since the run began. Takes no time itself."""
         return (_NOW,)
 
     def compute(self, time: int | str) -> Operation:

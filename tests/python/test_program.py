@@ -311,6 +311,35 @@ def test_a_deadlock_names_the_variable():
         run({0: node}, arrays={"a": 64})
 
 
+def test_a_failed_operation_that_nobody_catches_leaves_a_trace():
+    def node(ctx):
+        yield ctx.put("x", 1, value=1, wait=True)
+        yield ctx.put("x", 7, value=1)
+
+    with pytest.raises(ls.RunError, match="0 to 1") as caught:
+        run({0: node})
+    assert caught.traceback[-1].name == "node" and len(caught.value.trace.calls) > 0
+    with pytest.raises(ls.RunError, match="0 to 1") as caught:
+        run({0: node}, check=[], overrides={"trace.level": "none"})
+    assert caught.value.trace is None
+
+
+def test_an_error_that_has_a_trace_keeps_it():
+    inner = []
+
+    def node(ctx):
+        yield ctx.now()
+        try:
+            ls.Program({0: lambda ctx: (yield ctx.put("x", 7, value=1))}).run()
+        except ls.RunError as error:
+            inner.append(error.trace)
+            raise
+
+    with pytest.raises(ls.RunError) as caught:
+        run({0: node})
+    assert caught.value.trace is inner[0] is not None
+
+
 def test_too_many_events_leave_a_trace():
     def node(ctx):
         while True:
@@ -453,6 +482,28 @@ def test_ctrl_c():
         run({0: node}, check=[], overrides={"trace.level": "none"})
     assert time.monotonic() - sent[0] < 0.2
     thread.join()
+
+
+def test_ctrl_c_stops_the_check_of_a_program():
+    """A trace that takes far longer to check than the wait, which begins when the simulation ends."""
+    sent = []
+
+    def interrupt():
+        time.sleep(0.1)
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def node(ctx):
+        for _ in range(500):
+            yield ctx.put("a", 1, source="a")
+        threading.Thread(target=interrupt).start()
+
+    def delay():
+        with pytest.raises(KeyboardInterrupt):
+            run({0: node}, arrays={"a": 8192})
+        return time.monotonic() - sent.pop()
+
+    assert min(delay() for _ in range(3)) < 0.100
 
 
 def test_yields_per_second():
