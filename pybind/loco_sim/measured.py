@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Sequence
 
+from .units import at_least
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -103,6 +105,8 @@ class Latency:
     @property
     def mean(self) -> float:
         """Picoseconds."""
+        if len(self._samples) == 0:
+            raise ValueError("no operation has been measured")
         return float(self._samples.mean())
 
     def cdf(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -116,6 +120,7 @@ class Latency:
         """(counts, edges in picoseconds) with edges that grow by the same factor: one longer than counts."""
         import numpy
 
+        bins_per_octave = at_least("bins_per_octave", bins_per_octave, 1)
         if len(self._samples) == 0:
             return numpy.zeros(0, int), numpy.zeros(1)
         low = numpy.log2(max(self.min, 1))

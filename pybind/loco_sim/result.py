@@ -99,6 +99,8 @@ class Result:
         from .units import duration_ps
 
         length = duration_ps(bucket)  # a ValueError when it is none
+        if operation is not None and operation not in self.operations:
+            raise KeyError(f"{operation}: expected one of {', '.join(self.operations)}")
         ends = (self.latency if operation is None else self.operations[operation]).ends_ps
         counts = numpy.bincount(ends // length) if len(ends) else numpy.zeros(0, int)
         return numpy.arange(len(counts), dtype=numpy.int64) * length, counts / (length * 1e-12)

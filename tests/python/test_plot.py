@@ -207,6 +207,72 @@ def test_numbers_that_mean_nothing_are_refused(result):
             plot(result, **number)
 
 
+    for rate in (0, -1, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="rate_bps: expected more than 0 bits a second, found"):
+            ls.plot.link_utilisation(result, rate_bps=rate)
+    with pytest.raises(TypeError, match="rate_bps: expected bits a second, found str"):
+        ls.plot.link_utilisation(result, rate_bps="25Gbps")
+    with pytest.raises(TypeError, match="start_ps: expected picoseconds, found str"):
+        ls.plot.sequence_chart(result, start_ps="1us")
+
+
+@pytest.mark.parametrize("subject, found", [(None, "None"), (5, "int"), ("run.trace", "str"), ([], "list")])
+def test_what_cannot_be_drawn_is_refused(result, subject, found):
+    for plot, expected in ((ls.plot.latency_cdf, "times: expected a Result, a Latency, or several by name"),
+                           (ls.plot.latency_percentiles, "times: expected a Result, a Latency, or several by name"),
+                           (ls.plot.sequence_chart, "trace: expected a Trace or a Result"),
+                           (ls.plot.link_utilisation, "trace: expected a Series, a Result or a Trace"),
+                           (ls.plot.queue_occupancy, "trace: expected a Series, a Result or a Trace"),
+                           (ls.plot.throughput_over_time, "result: expected a Result"),
+                           (ls.plot.execution_graph, "subject: expected an Explanation, a Verdict or a Violation")):
+        with pytest.raises(TypeError, match=f"{expected}, found {found}$"):
+            plot(subject)
+    with pytest.raises(TypeError, match=f"times: one: expected a Result or a Latency, found {found}$"):
+        ls.plot.latency_cdf({"one": subject})
+    with pytest.raises(TypeError, match=f"rows: expected .*, found {found}$"):
+        ls.plot.throughput([subject] if subject == [] else subject, "n")
+
+
+def test_what_has_no_cycle_is_not_drawn(result):
+    from loco_sim.verdict import Violation
+
+    for subject in (result.verdict, Violation("mutual-exclusion", "two hold the lock")):
+        with pytest.raises(ValueError, match="has no cycle to draw"):
+            ls.plot.execution_graph(subject)
+
+
+def test_rows_without_a_value_are_left_out():
+    """Points of a list may have different parameters: no row has both."""
+    rows = [{"n": 2, "y": 1.0}, {"m": 7, "y": 5.0}, {"n": None, "y": 5.0}, {"n": "", "y": "5"}, {"n": float("nan"), "y": 5.0},
+            {"n": 4, "y": 3.0}, {"n": 8, "y": None}, {"n": 16, "y": 5.0, "error": "deadlock"}]
+    pandas = pytest.importorskip("pandas")
+    for table in (rows, pandas.DataFrame(rows)):
+        (line,) = lines(ls.plot.throughput(table, "n", y="y"))
+        assert [list(values) for values in line.get_data()] == [[2, 4], [1, 3]]
+    with pytest.raises(KeyError, match="nodes: expected one of n, y, m"):
+        ls.plot.throughput(rows, "nodes", y="y")
+    with pytest.raises(ValueError, match="y: expected numbers, found 'fast'"):
+        ls.plot.throughput([{"n": 1, "y": "fast"}], "n", y="y")
+
+
+def test_names_are_no_formulas(result, tmp_path):
+    """What lies between two dollars is one to matplotlib, and most are none that it can read."""
+    name, times = "$\\frac{$ <b>", ls.Latency([1000, 2000])
+    result.operations = {name: result.latency}
+    for ax in (ls.plot.latency_cdf({name: times}), ls.plot.latency_percentiles({name: times}), ls.plot.throughput_over_time(result),
+               ls.plot.throughput([{"n": name, "g": name, "y": 1}], "n", y="y", group="g"),
+               ls.plot.execution_graph(ls.litmus("""
+name: "$\\\\frac{$"
+model: rdmawait
+locations: {x: {node: 1}}
+threads:
+  - {node: 1, code: "x = 1"}
+""")[0].witness({}))):
+        ax.figure.savefig(tmp_path / "picture.svg")
+    assert "&lt;b&gt;" in ls.report(result)
+    assert ls.plot.latency_cdf({name: times}).get_legend().get_texts()[0].get_text().replace("\\$", "$") == name
+
+
 def test_pyplot_is_left_alone(result):
     ls.plot.latency_cdf(result)
     if "matplotlib.pyplot" in sys.modules:

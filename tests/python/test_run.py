@@ -208,3 +208,13 @@ def test_what_the_workload_finds_wrong_fails_the_run():
     assert broken.to_dict()["broken"] == broken.broken
     clean = ls.run({**scenario, "workload": {"kind": "lock", "iterations": 20}})
     assert clean.broken == [] and clean.consistent is True
+
+
+def test_what_was_not_measured_is_refused(barrier):
+    result = ls.run(barrier)
+    with pytest.raises(KeyError, match="reads: expected one of barrier"):
+        result.throughput_series("1us", "reads")
+    with pytest.raises(ValueError, match="no operation has been measured"):
+        ls.Latency([]).mean
+    with pytest.raises(ValueError, match="bins_per_octave: expected 1 or more, found 0"):
+        result.latency.histogram(0)

@@ -29,6 +29,15 @@ def from_zero(ax: Axes) -> None:
     ax.set_ylim(bottom=0, auto=True)
 
 
+def plain(text: str) -> str:
+    """Text as it is: what lies between two dollars matplotlib would set as a formula, or refuse as none."""
+    return text.replace("$", r"\$")
+
+
+def wrong(name: str, expected: str, found: object) -> TypeError:
+    return TypeError(f"{name}: expected {expected}, found {'None' if found is None else type(found).__name__}")
+
+
 def unit_for(ps: float) -> tuple[float, str]:
     for unit, name in ((1e12, "s"), (1e9, "ms"), (1e6, "us"), (1e3, "ns")):
         if ps >= unit:

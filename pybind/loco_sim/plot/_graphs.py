@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import TYPE_CHECKING
 
 from ..litmus_tests import Explanation
@@ -9,8 +10,8 @@ from ..result import Result
 from ..trace import Trace
 from ..units import at_least
 from ..verdict import Verdict, Violation
-from ._canvas import COLOURS, axes_for, unit_for
-from ._transfers import transfers_of
+from ._canvas import COLOURS, axes_for, plain, unit_for, wrong
+from ._transfers import trace_of, transfers_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +31,9 @@ def sequence_chart(trace: Trace | Result, ax: Axes | None = None, *, start_ps: i
         limit: draw at most that many operations.
     """
     limit = at_least("limit", limit, 1)
-    trace = trace.trace if isinstance(trace, Result) else trace
+    if not isinstance(start_ps, Real):
+        raise wrong("start_ps", "picoseconds", start_ps)
+    trace = trace_of(trace)
     transfers = sorted((t for t in transfers_of(trace) if t.start >= start_ps), key=lambda t: t.start)[:limit]
     ax = axes_for(ax, "sequence_chart", figsize=(1.6 + 1.5 * trace.nodes, 2 + 0.12 * len(transfers)))
     span = max((t.end for t in transfers), default=1) - (transfers[0].start if transfers else 0)
@@ -69,6 +72,10 @@ def _graph_of(subject: Explanation | Verdict | Violation) -> tuple[str, list[tup
         if not with_cycle:
             raise ValueError("this verdict has no cycle to draw")
         subject = with_cycle[0]
+    if not isinstance(subject, Violation):
+        raise wrong("subject", "an Explanation, a Verdict or a Violation", subject)
+    if not subject.cycle:
+        raise ValueError("this violation has no cycle to draw")
     steps = subject.cycle
     return (subject.message, [(s.thread, f"{s.call_text}\n{s.subevent_text}") for s in steps],
             [(i, (i + 1) % len(steps), s.rule, True) for i, s in enumerate(steps)])
@@ -110,7 +117,7 @@ def execution_graph(subject: Explanation | Verdict | Violation, ax: Axes | None 
             seen.add(relation)
             ax.plot([], [], color=colour, label=relation)
     for (x, y), (_, label) in zip(places, nodes):
-        ax.text(x, y, label, ha="center", va="center", fontsize=7, family="monospace", wrap=True,
+        ax.text(x, y, plain(label), ha="center", va="center", fontsize=7, family="monospace", wrap=True,
                 bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": "#999999"})
     ax.set_xlim(-0.6, len(columns) - 0.4)
     ax.set_ylim(-max(depth.values(), default=1) + 0.4, 0.6)
@@ -119,7 +126,7 @@ def execution_graph(subject: Explanation | Verdict | Violation, ax: Axes | None 
     ax.set_yticks([])
     for spine in ax.spines.values():
         spine.set_visible(False)
-    ax.set_xlabel(title, fontsize=8)
+    ax.set_xlabel(plain(title), fontsize=8)
     if seen:
         ax.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
     return ax

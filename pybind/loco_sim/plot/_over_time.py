@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Sequence
 
 from ..measured import Series
 from ..result import Result
 from ..trace import Trace
 from ..units import at_least, duration_ps
-from ._canvas import COLOURS, axes_for, from_zero, unit_for
-from ._transfers import transfers_of
+from ._canvas import COLOURS, axes_for, from_zero, plain, unit_for, wrong
+from ._transfers import trace_of, transfers_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,8 +48,7 @@ def _series_of(subject: Trace | Result | Series) -> Series | None:
 
 
 def _trace_of(subject: Trace | Result | Series) -> Trace:
-    assert not isinstance(subject, Series)
-    return subject.trace if isinstance(subject, Result) else subject
+    return trace_of(subject, "a Series, a Result or a Trace")
 
 
 def _refuse_links(links: str | Sequence[str] | None) -> None:
@@ -98,13 +99,15 @@ def throughput_over_time(result: Result, ax: Axes | None = None, *, bucket: int 
     """
     import numpy
 
+    if not isinstance(result, Result):
+        raise wrong("result", "a Result", result)
     length = duration_ps(max(1, result.simulated_ps // 100) if bucket is None else bucket)
     ax = axes_for(ax, "throughput_over_time")
     unit = _over_time(ax, result.simulated_ps)
     for i, name in enumerate(result.operations):
         _, rates = result.throughput_series(length, name)
         edges = numpy.arange(len(rates) + 1 if len(rates) else 0) * length
-        _stairs(ax, edges / unit, rates / 1e6, label=name, color=COLOURS[i % len(COLOURS)])
+        _stairs(ax, edges / unit, rates / 1e6, label=plain(name), color=COLOURS[i % len(COLOURS)])
     from_zero(ax)
     ax.set_ylabel("million operations/s")
     if result.operations:
@@ -124,6 +127,10 @@ def link_utilisation(subject: Trace | Result | Series, ax: Axes | None = None, *
     Headers, ACKs and requests are not in it, so this is a lower bound of the load of the link.
     """
     bins = at_least("bins", bins, 1)
+    if rate_bps is not None and not isinstance(rate_bps, Real):
+        raise wrong("rate_bps", "bits a second", rate_bps)
+    if rate_bps is not None and not 0 < rate_bps < math.inf:
+        raise ValueError(f"rate_bps: expected more than 0 bits a second, found {rate_bps}")
     ax = axes_for(ax, "link_utilisation")
     if (series := _series_of(subject)) is not None:
         shares = series.utilisation

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence, Union
 
 from ..measured import Latency
 from ..result import Result
-from ._canvas import COLOURS, axes_for, from_zero, unit_for
+from ._canvas import COLOURS, axes_for, from_zero, plain, unit_for, wrong
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +21,12 @@ def _named(times: Times) -> dict[str, Latency]:
         return dict(times.operations)
     if isinstance(times, Latency):
         return {"": times}
-    return {name: t.latency if isinstance(t, Result) else t for name, t in times.items()}
+    if not isinstance(times, Mapping):
+        raise wrong("times", "a Result, a Latency, or several by name", times)
+    for name, t in times.items():
+        if not isinstance(t, (Result, Latency)):
+            raise wrong(f"times: {name}", "a Result or a Latency", t)
+    return {str(name): t.latency if isinstance(t, Result) else t for name, t in times.items()}
 
 
 def latency_cdf(times: Times, ax: Axes | None = None, *, log: bool | None = None) -> Axes:
@@ -39,7 +44,7 @@ def latency_cdf(times: Times, ax: Axes | None = None, *, log: bool | None = None
     for i, (name, t) in enumerate(named.items()):
         values, share = t.cdf()
         # from the axis up: one sample is a line, too
-        ax.step(numpy.append(values[:1], values) / unit, numpy.append(0, share), where="post", label=name or None,
+        ax.step(numpy.append(values[:1], values) / unit, numpy.append(0, share), where="post", label=plain(name) or None,
                 color=COLOURS[i % len(COLOURS)])
     if log is None:
         log = any(t.max > 10 * max(t.min, 1) for t in named.values())
@@ -62,7 +67,7 @@ def latency_percentiles(times: Times, ax: Axes | None = None, *,
     unit, unit_name = unit_for(max((t.median for t in named.values()), default=1))
     places = range(len(percentiles))
     for i, (name, t) in enumerate(named.items()):
-        ax.plot(places, [t.percentile(q) / unit for q in percentiles], marker="o", label=name or None,
+        ax.plot(places, [t.percentile(q) / unit for q in percentiles], marker="o", label=plain(name) or None,
                 color=COLOURS[i % len(COLOURS)])
     ax.set_xticks(list(places), [f"p{q:g}" if q < 100 else "max" for q in percentiles])
     ax.set_ylabel(f"latency ({unit_name})")
@@ -83,20 +88,18 @@ def throughput(rows: pd.DataFrame | Iterable[Mapping[str, Any]], x: str, *, y: s
         x: the swept parameter, e.g. "topology.nodes". Quantities with units ("50ns") are placed to scale.
         y: any column of numbers, e.g. "latency_p99_ps".
         group: another swept parameter: a line for each of its values.
+
+    Rows of points that failed, and those without a value in one of these columns, are left out.
     """
+    table = _table(rows, [column for column in (x, y, group) if column is not None])
     ax = axes_for(ax, "throughput")
-    table = list(rows.to_dict("records")) if hasattr(rows, "to_dict") else list(rows)
-    table = [row for row in table if not isinstance(row.get("error"), str) or row["error"] == ""]
-    for column in (x, y, group):
-        if table and column is not None and column not in table[0]:
-            raise KeyError(f"{column}: expected one of {', '.join(table[0])}")
     groups: dict[Any, dict[Any, list[float]]] = {}
     unit, y_name = 1.0, y.replace("_", " ")
     if y.endswith("_ps"):
-        unit, unit_name = unit_for(_median([float(row[y]) for row in table]) if table else 1)
+        unit, unit_name = unit_for(_median([_number(y, row[y]) for row in table]) if table else 1)
         y_name = f"{y_name[:-3]} ({unit_name})"
     for row in table:
-        groups.setdefault(row[group] if group else "", {}).setdefault(row[x], []).append(float(row[y]) / unit)
+        groups.setdefault(row[group] if group else "", {}).setdefault(row[x], []).append(_number(y, row[y]) / unit)
     labels = {value: _place(value) for of_group in groups.values() for value in of_group}
     numbers = all(place is not None for place in labels.values())
     places: dict[Any, float] = {v: float(p) if numbers and p is not None else i
@@ -106,7 +109,7 @@ def throughput(rows: pd.DataFrame | Iterable[Mapping[str, Any]], x: str, *, y: s
         colour = COLOURS[i % len(COLOURS)]
         xs = [places[v] for v in values]
         ax.plot(xs, [_median(of_group[v]) for v in values], marker="o", color=colour,
-                label=f"{group} = {name}" if group else None)
+                label=plain(f"{group} = {name}") if group else None)
         if any(len(of_group[v]) > 1 for v in values):
             ax.fill_between(xs, [min(of_group[v]) for v in values], [max(of_group[v]) for v in values], color=colour,
                             alpha=0.2, linewidth=0)
@@ -114,7 +117,7 @@ def throughput(rows: pd.DataFrame | Iterable[Mapping[str, Any]], x: str, *, y: s
     if len(spread) > 2 and spread[0] > 0 and spread[-1] / spread[0] >= 20:
         ax.set_xscale("log")
     ticks = _with_room(places, log=ax.get_xscale() == "log")
-    ax.set_xticks([places[v] for v in ticks], [str(v) for v in ticks])
+    ax.set_xticks([places[v] for v in ticks], [plain(str(v)) for v in ticks])
     ax.minorticks_off()
     ax.set_xlabel(x)
     ax.set_ylabel(y_name)
@@ -123,6 +126,36 @@ def throughput(rows: pd.DataFrame | Iterable[Mapping[str, Any]], x: str, *, y: s
     if group:
         ax.legend()
     return ax
+
+
+def _table(rows: Any, columns: list[str]) -> list[Mapping[str, Any]]:
+    """The rows of runs that ended and have a value in each of these columns."""
+    if hasattr(rows, "columns"):
+        rows = rows.to_dict("records")
+    if isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
+        raise wrong("rows", "a table, or its rows", rows)
+    table = list(rows)
+    for row in table:
+        if not isinstance(row, Mapping):
+            raise wrong("rows", "mappings from columns to values", row)
+    table = [row for row in table if _absent(row.get("error"))]
+    known = dict.fromkeys(name for row in table for name in row)
+    for column in columns:
+        if table and column not in known:
+            raise KeyError(f"{column}: expected one of {', '.join(known)}")
+    return [row for row in table if not any(_absent(row.get(column)) for column in columns)]
+
+
+def _absent(value: Any) -> bool:
+    """None; an empty cell, as `csv` reads it; NaN, as pandas has it."""
+    return value is None or value == "" or value != value
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: expected numbers, found {value!r}") from None
 
 
 def _with_room(places: Mapping[Any, float], *, log: bool) -> list[Any]:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    from ..trace import Trace
+from ..result import Result
+from ..trace import Trace
+from ._canvas import wrong
 
 _NEVER = 2**64 - 1
+
+
+def trace_of(subject: Any, expected: str = "a Trace or a Result") -> Trace:
+    trace = subject.trace if isinstance(subject, Result) else subject
+    if not isinstance(trace, Trace):
+        raise wrong("trace", expected, trace)
+    return trace
 
 
 class Transfer:
