@@ -13,7 +13,7 @@ import os
 import random
 import sys
 from collections.abc import Set
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, Sequence, Union
@@ -338,7 +338,7 @@ def _on_executor(points: list[_Point], executor: Executor, stop: _core.StopFlag 
         while True:
             for point in itertools.islice(rest, window - len(waiting)):
                 arguments: tuple[Any, ...] = (point.scenario,) if stop is None else (point.scenario, stop)
-                waiting[executor.submit(_run_point, *arguments)] = point
+                waiting[_submitted(executor, *arguments)] = point
             if not waiting:
                 return
             # A timeout lets Ctrl-C through on every platform.
@@ -348,6 +348,16 @@ def _on_executor(points: list[_Point], executor: Executor, stop: _core.StopFlag 
     finally:
         for future in waiting:
             future.cancel()
+
+
+def _submitted(executor: Executor, *arguments: Any) -> Future[dict[str, Any]]:
+    """A pool with a dead worker takes nothing any more: the rest fails as what it had taken does."""
+    try:
+        return executor.submit(_run_point, *arguments)
+    except BrokenExecutor as error:
+        failed: Future[dict[str, Any]] = Future()
+        failed.set_exception(error)
+        return failed
 
 
 def _outcome(result: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
 import pytest
@@ -268,6 +269,22 @@ def test_lost_worker_is_reported_and_tried_again_on_resume(quick, tmp_path):
     executor = OddExecutor()
     second = rows(quick, GRID, executor=executor, out=path)
     assert executor.submitted == 1 and [r["error"] for r in second] == [None] * 4
+
+
+class BrokenPool(OddExecutor):
+    """A pool of processes one of which died: it takes nothing any more."""
+
+    def submit(self, task, /, *args, **kwargs):
+        if self.submitted == 2:
+            raise BrokenProcessPool("a worker died")
+        return super().submit(task, *args, **kwargs)
+
+
+def test_a_pool_that_broke_fails_the_rest_and_not_the_sweep(quick, tmp_path):
+    path = tmp_path / "s.jsonl"
+    first = rows(quick, GRID, executor=BrokenPool(), out=path)
+    assert [r["error"] for r in first] == [None, "MemoryError: worker died"] + ["BrokenProcessPool: a worker died"] * 2
+    assert [r["error"] for r in rows(quick, GRID, out=path)] == [None] * 4
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
