@@ -138,12 +138,13 @@ void bind_scenario(py::module_& m) {
       .def_property_readonly("sample_seed", [](const Scenario& s) { return s.sweep.sample_seed; })
       .def("effective", &effective);
   using Released = py::call_guard<py::gil_scoped_release>;
-  m.def(
-      "load_scenario",
-      [](const std::string& path, const Overrides& overrides) {
-        return scenario::load_scenario(path, overrides_from(overrides));
-      },
-      Released());
+  m.def("read_document", [](const std::string& path) {
+    const std::string text = [&path] {
+      const py::gil_scoped_release released;
+      return scenario::read_document(path);
+    }();
+    return py::bytes(text);  // as they are: the parser says where they are no UTF-8
+  });
   m.def(
       "parse_scenario",
       [](const std::string& text, const std::string& file, const Overrides& overrides) {

@@ -246,7 +246,7 @@ DocumentNode parse_document(const std::string& text, const std::string& file) {
   }
 }
 
-DocumentNode load_document(const std::string& path) {
+std::string read_document(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::string text;
   while (in && text.size() <= kFileBytesMax) {
@@ -256,8 +256,10 @@ DocumentNode load_document(const std::string& path) {
     text.resize(size + static_cast<std::size_t>(in.gcount()));
   }
   if (!in && !in.eof()) throw InputError({path, 1, 1}, "", "a readable file", "none");
-  return parse_document(text, path);
+  return text;
 }
+
+DocumentNode load_document(const std::string& path) { return parse_document(read_document(path), path); }
 
 DocumentNode parse_override(const std::string& text, const std::string& source) {
   const Place place{source, 0, 0};

@@ -49,6 +49,10 @@ struct DocumentEntry {
 /// Parses one document. `file` is what messages call the text.
 [[nodiscard]] DocumentNode parse_document(const std::string& text, const std::string& file);
 
+/// The text of a file, and of a larger one so much that parse_document refuses it. A missing file is an InputError at
+/// 1:1.
+[[nodiscard]] std::string read_document(const std::string& path);
+
 /// Reads and parses a file. A missing or oversized file is an InputError at 1:1.
 [[nodiscard]] DocumentNode load_document(const std::string& path);
 

@@ -112,10 +112,9 @@ class Scenario:
             self._file, self._text = "scenario", yaml_text(source)
         else:
             self._file = os.fspath(source)
-            self._core = _core.load_scenario(self._file, pairs)
-            with open(self._file, encoding="utf-8") as file:  # so that copies do not depend on the file any more
-                self._text = file.read()
-            self._overrides = pairs
+            content = _core.read_document(self._file)  # once, since a pipe has it once; copies are made from it
+            self._core = _core.parse_scenario(content, self._file, pairs)
+            self._text, self._overrides = content.decode(), pairs
             return
         self._overrides = pairs
         self._core = _core.parse_scenario(self._text, self._file, pairs)

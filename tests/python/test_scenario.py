@@ -1,5 +1,6 @@
 """Scenarios as values: overrides, the effective configuration, its hash, topologies of one's own."""
 
+import os
 import pickle
 
 import pytest
@@ -131,3 +132,14 @@ def test_a_seed_is_an_integer(barrier, seed):
         ls.sweep_points({"topology.nodes": [2]}, seeds=[seed])
     with pytest.raises(ls.InputError, match="seed: expected an integer from 0 to "):
         ls.run(barrier, seed=-1)
+
+
+def test_a_scenario_comes_through_a_pipe(barrier):
+    """Whose content can be read once: copies do not ask for it again."""
+    end, other = os.pipe()
+    os.write(other, ls.Scenario(barrier).dump().encode())
+    os.close(other)
+    scenario = ls.Scenario(f"/dev/fd/{end}")
+    os.close(end)
+    assert scenario.nodes == 3 and scenario.override({"topology.nodes": 4}).nodes == 4
+    assert pickle.loads(pickle.dumps(scenario)) == scenario
