@@ -7,6 +7,7 @@ input.
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 import sys
@@ -30,6 +31,8 @@ def _sweep(arguments: argparse.Namespace) -> int:
     from ._rows import ForeignRows
     from .sweeps import sweep_rows
 
+    if arguments.out is None and sys.stdout is None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), "stdout")
     failed = 0
     rows: list[dict[str, Any]] = []
     try:
@@ -89,7 +92,8 @@ def _whole_number(least: int, most: int = 2**63 - 1) -> Callable[[str], int]:
 
 def _forget_stdout() -> None:
     """What could not be written is not tried again when the interpreter ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -116,10 +120,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     report.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a key of the scenario")
     report.set_defaults(run=_report)
 
+    if sys.stderr is None:  # as stdout, too, is when the process began without one
+        sys.stderr = open(os.devnull, "w")
     arguments = parser.parse_args(argv)
     try:
         code: int = arguments.run(arguments)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return code
     except BrokenPipeError:
         _forget_stdout()

@@ -373,7 +373,8 @@ class _Progress:
     def __init__(self, total: int, wanted: bool | None) -> None:
         self._total, self._count = total, 0
         self._bar: Any = None
-        self._on = sys.stderr.isatty() if wanted is None else wanted
+        # stderr is None when the process began without one
+        self._on = sys.stderr is not None and (sys.stderr.isatty() if wanted is None else wanted)
 
     def __enter__(self) -> _Progress:
         if self._on:

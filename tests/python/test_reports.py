@@ -211,6 +211,19 @@ def test_exit_codes_are_those_of_a_run(tmp_path):
     assert closed.returncode == 1 and closed.stderr == "loco-sim: stdout: No space left on device\n"
 
 
+def test_a_process_without_streams(barrier, tmp_path):
+    """As a shell's >&- begins it: rows that nobody can have are an error, and messages are lost."""
+    scenario, rows = tmp_path / "s.yaml", tmp_path / "r.csv"
+    scenario.write_text(ls.Scenario(barrier).dump())
+    lost = command("sweep", scenario, preexec_fn=lambda: os.close(1))
+    assert lost.returncode == 1 and lost.stderr == "loco-sim: stdout: Bad file descriptor\n"
+    assert command("sweep", scenario, "--out", rows, preexec_fn=lambda: os.close(1)).returncode == 0 and rows.exists()
+    mute = command("sweep", scenario, preexec_fn=lambda: os.close(2))
+    assert mute.returncode == 0 and json.loads(mute.stdout)["error"] is None
+    wrong = command("sweep", tmp_path / "nothing.yaml", preexec_fn=lambda: os.close(2))
+    assert wrong.returncode == 2 and wrong.stdout == ""
+
+
 def test_what_cannot_be_written_whole_is_not_written(result, barrier, tmp_path):
     scenario = tmp_path / "s.yaml"
     scenario.write_text(ls.Scenario(barrier).dump())
