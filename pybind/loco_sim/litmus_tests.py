@@ -12,6 +12,7 @@ from typing import Any, Iterable, Mapping, Union
 
 from . import _core
 from .errors import InputError
+from .scenario import yaml_text
 from .units import at_least
 
 __all__ = ["Explanation", "LitmusResult", "LitmusResults", "litmus"]
@@ -138,8 +139,9 @@ class LitmusResults(list[LitmusResult]):
 def _outcome_text(outcome: Mapping[str, Any] | str) -> str:
     if isinstance(outcome, str):
         return outcome
-    return ", ".join(f"{name}: {json.dumps(value) if not isinstance(value, str) else value}"
-                     for name, value in outcome.items())
+    if not isinstance(outcome, Mapping):
+        raise TypeError(f"outcome: expected values by name, or text such as \"a: 0, b: 0\", found {outcome!r}")
+    return ", ".join(f"{name}: {value if isinstance(value, str) else yaml_text(value)}" for name, value in outcome.items())
 
 
 Tests = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
@@ -207,6 +209,8 @@ def _with_document(programs: list[_core.LitmusProgram], text: str, file: str, mo
 def _programs(tests: Tests, model: str) -> list[_Program]:
     if isinstance(tests, str) and "\n" in tests:
         return _with_document(_core.parse_litmus_text(tests, "(text)", model), tests, "(text)", model)
+    if not isinstance(tests, (str, os.PathLike, Iterable)):
+        raise TypeError(f"tests: expected a file, a pattern, several of them or the text of tests, found {tests!r}")
     programs: list[_Program] = []
     for entry in [tests] if isinstance(tests, (str, os.PathLike)) else tests:
         pattern = os.fspath(entry)

@@ -18,6 +18,8 @@ from .scenario import Scenario
 
 __all__ = ["report"]
 
+_NEEDED = ("operations", "operations_done", "operations_per_second", "measured_ps", "counters")
+
 _STYLE = """
 :root { color-scheme: light; }
 * { box-sizing: border-box; }
@@ -59,8 +61,11 @@ def report(result: Result | Mapping[str, Any] | str | os.PathLike[str],
     if isinstance(result, (str, os.PathLike)):
         result = read_result(result)
     data = result.to_dict(everything=True) if isinstance(result, Result) else result
-    if not isinstance(data, Mapping) or "operations" not in data or "counters" not in data:
-        raise ValueError("expected the JSON of one run, with operations and counters")
+    if not isinstance(data, Mapping):
+        raise ValueError(f"expected the JSON of one run, found {type(data).__name__}")
+    for key in _NEEDED:
+        if data.get(key) is None:
+            raise ValueError(f"expected the JSON of one run, with {', '.join(_NEEDED)}, found no {key}")
     page = _page(data, result if isinstance(result, Result) else None)
     if path is not None:
         require_folder_of(path)

@@ -9,6 +9,12 @@ __all__ = ["custom_topology"]
 _OPTIONS = ("rate", "delay")
 
 
+def _is_cable(cable: Any) -> bool:
+    """Two ends, and what there is to say about it; a row of an array will do."""
+    return (hasattr(cable, "__getitem__") and not isinstance(cable, str) and len(cable) in (2, 3)
+            and all(isinstance(options, Mapping) for options in cable[2:]))
+
+
 def custom_topology(graph: Any, hosts: Sequence[Hashable] | None = None) -> dict[str, Any]:
     """The `topology` of a scenario, from cables.
 
@@ -26,11 +32,13 @@ def custom_topology(graph: Any, hosts: Sequence[Hashable] | None = None) -> dict
     {'kind': 'custom', 'hosts': 3, 'switches': 2, 'edges': [['h0', 's0'], ['h1', 's0'], ['s0', 's1', {'delay': '1us'}], ['s1', 'h2']]}
     """
     from_graph = hasattr(graph, "edges")
+    if not from_graph and not isinstance(graph, Iterable):
+        raise TypeError(f"graph: expected a networkx graph, or cables, found {graph!r}")
     cables: Iterable[Sequence[Any]] = graph.edges(data=True) if from_graph else graph
     ends: dict[Hashable, int] = dict.fromkeys(graph.nodes, 0) if hasattr(graph, "nodes") else {}
     found: list[tuple[Hashable, Hashable, Mapping[str, Any]]] = []
     for cable in cables:
-        if len(cable) not in (2, 3):
+        if not _is_cable(cable):
             raise ValueError(f"expected a cable such as (a, b) or (a, b, {{...}}), found {cable!r}")
         a, b = cable[0], cable[1]
         options = dict(cable[2]) if len(cable) == 3 else {}

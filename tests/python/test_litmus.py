@@ -100,6 +100,23 @@ def test_arguments_that_are_none_are_refused(options, error, message):
         ls.litmus(STORE_BUFFERING, **options)
 
 
+def test_outcomes_and_tests_that_are_none_are_refused():
+    [result] = ls.litmus(STORE_BUFFERING)
+    for ask in (result.witness, result.explain):
+        for outcome in (None, 5, [1]):
+            with pytest.raises(TypeError, match="outcome: expected values by name, .* found"):
+                ask(outcome)
+    for tests in (None, 5):
+        with pytest.raises(TypeError, match=f"tests: expected a file, .* found {tests}"):
+            ls.litmus(tests)
+
+
+def test_values_of_numpy_are_numbers():
+    numpy = pytest.importorskip("numpy")
+    [result] = ls.litmus(STORE_BUFFERING)
+    assert result.witness({"a": numpy.int64(0), "b": numpy.uint8(0)}) == result.witness({"a": 0, "b": 0}) is not None
+
+
 def test_mistakes(tmp_path):
     path = tmp_path / "t.yaml"
     path.write_text("name: t\nmodel: rdmawait\nlocations: {x: {node: 1}}\nthreads:\n  - {node: 1, code: \"a = = x\"}\n")

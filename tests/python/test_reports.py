@@ -125,6 +125,17 @@ def test_not_a_result(tmp_path):
     for name in ("x.json", "y.json"):
         with pytest.raises(ValueError, match="expected"):
             ls.report(tmp_path / name)
+    with pytest.raises(ValueError, match="expected the JSON of one run, found list"):
+        ls.report([])
+
+
+@pytest.mark.parametrize("key", ["operations", "operations_done", "operations_per_second", "measured_ps", "counters"])
+def test_a_part_of_a_result(result, key):
+    rest = result.to_dict()
+    del rest[key]
+    for part in (rest, {**rest, key: None}):
+        with pytest.raises(ValueError, match=f"expected the JSON of one run, .* found no {key}$"):
+            ls.report(part)
 
 
 def chromium():

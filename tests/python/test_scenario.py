@@ -118,8 +118,12 @@ def test_custom_topology_mistakes():
         ls.custom_topology(CABLES, hosts=["a", "nowhere"])
     with pytest.raises(ValueError, match="two or more"):
         ls.custom_topology(CABLES, hosts=["a"])
-    with pytest.raises(ValueError, match="cable"):
-        ls.custom_topology([("a",)])
+    for cable in (("a",), 5, "ab", ("a", "s", "1us")):
+        with pytest.raises(ValueError, match="expected a cable such as"):
+            ls.custom_topology([cable])
+    for graph in (None, 5):
+        with pytest.raises(TypeError, match="graph: expected a networkx graph, or cables, found"):
+            ls.custom_topology(graph)
     with pytest.raises(ValueError, match="expected the keys rate and delay, found 'dealy'"):
         ls.custom_topology([("a", "s"), ("b", "s", {"dealy": "1us"})])
 
