@@ -95,15 +95,16 @@ class Trace:
 
         Raises:
             ValueError: a kind of call or subevent that does not exist. Indices are not looked at: `check` judges them.
-            TypeError: an array of another type.
+            TypeError: an array of another type, threads that are no pairs.
         """
         import numpy
 
         call_bytes = _records("calls", calls, call_dtype())
         subevent_bytes = _records("subevents", subevents, subevent_dtype())
         full = [Object(*o) for o in objects]
-        count = nodes if nodes is not None else 1 + max((t[0] for t in threads), default=-1)
-        return cls(_core.make_trace(scenario, seed, count, [(t[0], t[1]) for t in threads],
+        places = [_thread(t) for t in threads]
+        count = 1 + max((t.node for t in places), default=-1) if nodes is None else at_least("nodes", nodes, 0, most=2**32 - 1)
+        return cls(_core.make_trace(scenario, at_least("seed", seed, 0, most=2**64 - 1), count, places,
                                     [(o.name, list(o.participants), o.transitive) for o in full],
                                     [list(s) for s in node_sets],
                                     call_bytes.view(numpy.uint8), subevent_bytes.view(numpy.uint8)))
@@ -263,6 +264,12 @@ class Trace:
     def to_text(self) -> str:
         """The text form: one record a line."""
         return self._core.to_text()
+
+
+def _thread(thread: Any) -> Thread:
+    if isinstance(thread, str) or not isinstance(thread, Sequence) or len(thread) != 2 or not isinstance(thread[1], str):
+        raise TypeError(f"threads: expected (node, name), found {thread!r}")
+    return Thread(at_least("threads: node", thread[0], 0, most=2**32 - 1), thread[1])
 
 
 def _records(name: str, array: npt.ArrayLike, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:

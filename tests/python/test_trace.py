@@ -190,6 +190,18 @@ def test_arrays_of_another_shape_are_refused(trace):
     assert trace.replace(subevents=swapped).encode() == trace.replace().encode(), "fields go by name"
 
 
+@pytest.mark.parametrize("wrong, error, text", [
+    ({"threads": ["main"]}, TypeError, r"threads: expected \(node, name\), found 'main'"),
+    ({"threads": [(0, 1)]}, TypeError, r"threads: expected \(node, name\), found \(0, 1\)"),
+    ({"threads": [(-1, "main")]}, ValueError, "threads: node: expected 0 or more, found -1"),
+    ({"nodes": -1}, ValueError, "nodes: expected 0 or more, found -1"),
+    ({"seed": -1}, ValueError, "seed: expected 0 or more, found -1"),
+])
+def test_threads_and_numbers_that_are_none_are_refused(trace, wrong, error, text):
+    with pytest.raises(error, match=text):
+        ls.Trace.from_arrays(**{"threads": trace.threads, "calls": trace.calls, "subevents": trace.subevents, **wrong})
+
+
 def test_empty_trace():
     empty = ls.Trace.from_arrays(threads=[], calls=np.zeros(0, ls.call_dtype()),
                                  subevents=np.zeros(0, ls.subevent_dtype()))
