@@ -46,20 +46,24 @@ struct manager::Services {
   }
 
   /// The keep-alive thread: reads a location of every peer again and again. Whoever does not answer is known as failed
-  /// once the queue pair has given up.
+  /// once the queue pair has given up. Ends when no other node can stop: it would hide that a program waits for ever.
   void ask_peers(const std::vector<Region>& locations) {
     const Region landing = memory.allocate(locations.size() * kWord);
     std::vector<Flag> asked;
     for (std::size_t i = 0; i < locations.size(); ++i) asked.push_back(acks.acquire_word());
-    while (transport.flag_load(stop) == 0) {
+    for (bool again = true; again && transport.flag_load(stop) == 0;) {
+      again = transport.another_may_stop();
       for (NodeId node = 0; node < locations.size(); ++node) {
         if (node == transport.my_node() || acks.failed(node)) continue;
-        if ((transport.flag_load(asked[node]) & ack_word::kInFlight) != 0) continue;
+        if ((transport.flag_load(asked[node]) & ack_word::kInFlight) != 0) {
+          again = true;  // the answer may be from before the node stopped
+          continue;
+        }
         transport.flag_add_early(asked[node], 1);
         transport.get(landing.base + node * kWord, locations[node], 0, kWord,
                       {.token = ack_word::token(asked[node], 0), .work_id = 0});
       }
-      transport.compute(transport.keep_alive_ps());
+      if (again) transport.compute(transport.keep_alive_ps());
     }
   }
 

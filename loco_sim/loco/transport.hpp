@@ -135,6 +135,8 @@ class Transport {
   virtual void wake_all() = 0;
   /// How often this node should ask its peers whether they are still there; 0: never.
   [[nodiscard]] virtual std::int64_t keep_alive_ps() const = 0;
+  /// May another node stop from now on? If not, a peer that answers once more always will, and need not be asked again.
+  [[nodiscard]] virtual bool another_may_stop() const { return true; }
   /// How long an operation towards a node that does not answer takes to fail once it is sent: all its repetitions.
   [[nodiscard]] virtual std::int64_t retries_ps() const = 0;
 

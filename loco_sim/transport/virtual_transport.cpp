@@ -147,6 +147,8 @@ std::int64_t VirtualTransport::keep_alive_ps() const {
   return cluster_.config_.stops.empty() ? 0 : cluster_.config_.keep_alive.ps;
 }
 
+bool VirtualTransport::another_may_stop() const { return cluster_.stopped_ < cluster_.config_.stops.size(); }
+
 std::int64_t VirtualTransport::retries_ps() const {
   return (profile().nic_ack_timeout * (profile().nic_retry_count + 1)).ps;
 }

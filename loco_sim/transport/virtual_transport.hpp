@@ -94,6 +94,7 @@ class VirtualTransport final : public Transport {
   void wake_all() override;
   void set_waits_for(std::function<std::string()> what) override;
   [[nodiscard]] std::int64_t keep_alive_ps() const override;
+  [[nodiscard]] bool another_may_stop() const override;
   [[nodiscard]] std::int64_t retries_ps() const override;
 
   Flag make_flag(std::uint64_t initial) override;

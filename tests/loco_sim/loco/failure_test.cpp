@@ -144,6 +144,31 @@ TEST_CASE("the fence of a barrier towards a stopped node is an error") {
   CHECK(what == "node 0: get to node 2 failed: transport retry counter exceeded");
 }
 
+TEST_CASE("a program that waits for a stopped node without asking is a deadlock, which says what had failed") {
+  // Nodes ask each other only as long as another one may stop: else the run would go on to the limit of its events.
+  for (const std::int64_t stop : {std::int64_t{2'000'000}, kStop, 3 * kStop + kStop / 3}) {
+    std::array<bool, 2> noticed{};
+    const auto program = [&](loco::Transport& node) {
+      loco::manager mgr(node);
+      loco::var<std::uint64_t> value(mgr, "value");
+      mgr.wait_for_ready();
+      if (node.my_node() == kDead) return live(node);
+      while (value.load() == 0 && !noticed.at(node.my_node())) {
+        node.pause();
+        noticed.at(node.my_node()) = mgr.failed(kDead);
+      }
+      while (value.load() == 0) node.pause();
+    };
+    INFO("stops at " << stop << " ps");
+    CHECK_THROWS_WITH(run(program, 3, {{kDead, {stop}}}),
+                      contains_text("deadlock") &&
+                          contains_text("node 0, thread main: outside of library calls; waits "
+                                        "for a change of word") &&
+                          contains_text("node 1: get to node 2 failed: transport retry counter exceeded"));
+    CHECK(noticed == std::array{true, true});
+  }
+}
+
 TEST_CASE("a ring buffer whose writer or reader stops is an error on the other side") {
   std::optional<std::string> receiving;
   std::optional<std::string> sending;
