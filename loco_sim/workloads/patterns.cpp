@@ -94,7 +94,8 @@ bool put_put(const Round& r) {
     r.mgr.put(r.y.here(), r.y.on(1), 0, 8);
   }
   if (r.mgr.my_node() != 1) return true;
-  while (r.y.load() < r.i) r.node().pause();
+  constexpr std::array kSender{NodeId{0}};
+  while (r.y.load() < r.i) r.mgr.pause_for("y", kSender);
   return r.x.load() == r.i;
 }
 

@@ -285,6 +285,25 @@ TEST_CASE("a broadcast over messages whose root stops ends with an error that na
   }
 }
 
+TEST_CASE("a pattern whose actor stops ends with an error that names it") {
+  // Node 1 waits for what node 0 puts, or at the barrier behind it, where node 2 would tell first: it stops, too.
+  for (std::int64_t ns = 1000; ns <= 10'000; ns += 250) {
+    const std::string stops = ", stops: " + std::to_string(ns) + "ns}";
+    const std::string text =
+        "hardware: {base: cx5-roce-25g, nic: {ack_timeout: 20us, retry_count: 2}}\n"
+        "topology: {kind: star, nodes: 3}\n"
+        "fabric: {failures: [{host: h0" +
+        stops + ", {host: h2" + stops +
+        "]}\n"
+        "limits: {events: 3000000}\n"
+        "check: []\n"
+        "workload: {kind: pattern, pattern: put_put}\n";
+    INFO(stops);
+    CHECK_THROWS_WITH(loco::run(loco::scenario::parse_scenario(text, "stops.yaml")),
+                      contains_text("node 1, thread main: ") && contains_text("node 0") && !contains_text("deadlock"));
+  }
+}
+
 TEST_CASE("lookups fail when the owner stops, and end when only a client does") {
   const auto run = [](const std::string& host) {
     return loco::run(
