@@ -1,5 +1,7 @@
 #include "loco_sim/loco/mixed_size.hpp"
 
+#include <string>
+
 #include "loco_sim/loco/call_scope.hpp"
 #include "loco_sim/loco/checksum.hpp"
 #include "loco_sim/loco/errors.hpp"
@@ -40,6 +42,12 @@ void mixed_words::load_words(std::uint64_t first, std::span<std::uint64_t> words
   transport().load_bytes(at(first), std::as_writable_bytes(words));
 }
 
+void mixed_words::require_words(std::size_t found, std::uint64_t expected) const {
+  if (found == expected) return;
+  throw size_error("'" + full_name() + "' has values of " + std::to_string(expected) + " word(s), found one of " +
+                   std::to_string(found));
+}
+
 // --- with a checksum -------------------------------------------------------------------------------------------------
 
 hashed_words::hashed_words(manager& mgr, std::string_view name, std::uint64_t words, std::optional<expect_num> expected)
@@ -50,6 +58,7 @@ hashed_words::hashed_words(channel& parent, std::string_view name, std::uint64_t
     : mixed_words(parent, name, words + 1, expected), words_(words) {}
 
 void hashed_words::store(std::span<const std::uint64_t> value) {
+  require_words(value.size(), words_);
   const std::uint64_t hash = checksum(value);
   const call_scope call(transport(), {.library = "msw", .method = "write", .object = full_name(), .argument = hash});
   transport().store(at(kLeading), hash);
@@ -57,6 +66,7 @@ void hashed_words::store(std::span<const std::uint64_t> value) {
 }
 
 bool hashed_words::try_load(std::span<std::uint64_t> value) {
+  require_words(value.size(), words_);
   call_scope call(transport(), {.library = "msw", .method = "tryread", .object = full_name()});
   const std::uint64_t hash = transport().load(at(kLeading));
   load_words(kValue, value);
@@ -109,6 +119,7 @@ guarded_words::guarded_words(channel& parent, std::string_view name, NodeId owne
 
 void guarded_words::store(std::span<const std::uint64_t> value) {
   require_owner(full_name(), owner_, my_node());
+  require_words(value.size(), words_);
   pushes_.wait();  // or a NIC would read this value between the guards of the last one
   const call_scope call(transport(),
                         {.library = "msw", .method = "write", .object = full_name(), .argument = checksum(value)});
@@ -121,6 +132,7 @@ void guarded_words::store(std::span<const std::uint64_t> value) {
 std::uint64_t guarded_words::load_guard(std::uint64_t word) { return transport().load(at(word)); }
 
 bool guarded_words::try_load(std::span<std::uint64_t> value) {
+  require_words(value.size(), words_);
   call_scope call(transport(), {.library = "msw", .method = "tryread", .object = full_name()});
   const std::uint64_t first = load_guard(options_.read_forward ? kLeading : trailing());
   load_words(kValue, value);

@@ -37,6 +37,8 @@ class mixed_words : public channel {
   /// Writes or reads words from `first` on, in ascending order.
   void store_words(std::uint64_t first, std::span<const std::uint64_t> words);
   void load_words(std::uint64_t first, std::span<std::uint64_t> words);
+  /// Throws size_error for a value that has another number of words: behind the variable's is another's.
+  void require_words(std::size_t found, std::uint64_t expected) const;
 
  private:
   void create(std::uint64_t words, std::string terms);
@@ -45,7 +47,7 @@ class mixed_words : public channel {
   Region local_;
 };
 
-/// A value behind its checksum; Fig. 25.
+/// A value behind its checksum; Fig. 25. Values of another number of words are a size_error.
 class hashed_words : public mixed_words {
  public:
   hashed_words(manager& mgr, std::string_view name, std::uint64_t words, std::optional<expect_num> expected = {});
@@ -69,7 +71,7 @@ struct guard_options {
   std::optional<expect_num> peers = {};  ///< how many other nodes take part; empty means all
 };
 
-/// A value between two guards. One thread of the owner writes.
+/// A value between two guards. One thread of the owner writes. Values of another number of words are a size_error.
 class guarded_words : public mixed_words {
  public:
   guarded_words(manager& mgr, std::string_view name, NodeId owner, std::uint64_t words, guard_options options = {});

@@ -38,6 +38,12 @@ void queue_of_words::create() {
   join();
 }
 
+void queue_of_words::require_words(std::size_t found) const {
+  if (found == words_) return;
+  throw size_error("queue '" + full_name() + "' has elements of " + std::to_string(words_) + " word(s), found one of " +
+                   std::to_string(found));
+}
+
 std::uint64_t queue_of_words::state_of(std::uint64_t ticket) {
   mem_ref state(mgr(), kWord);
   ack_key key(mgr());
@@ -95,17 +101,25 @@ void queue_of_words::take(std::uint64_t ticket, std::span<std::uint64_t> element
   key.wait();
 }
 
-void queue_of_words::push(std::span<const std::uint64_t> element) { fill(ticket(pushed_, Turn::push), element); }
+void queue_of_words::push(std::span<const std::uint64_t> element) {
+  require_words(element.size());
+  fill(ticket(pushed_, Turn::push), element);
+}
 
 bool queue_of_words::try_push(std::span<const std::uint64_t> element) {
+  require_words(element.size());
   const auto good = try_ticket(pushed_, Turn::push);
   if (good) fill(*good, element);
   return good.has_value();
 }
 
-void queue_of_words::pop(std::span<std::uint64_t> element) { take(ticket(popped_, Turn::pop), element); }
+void queue_of_words::pop(std::span<std::uint64_t> element) {
+  require_words(element.size());
+  take(ticket(popped_, Turn::pop), element);
+}
 
 bool queue_of_words::try_pop(std::span<std::uint64_t> element) {
+  require_words(element.size());
   const auto good = try_ticket(popped_, Turn::pop);
   if (good) take(*good, element);
   return good.has_value();

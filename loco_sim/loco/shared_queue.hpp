@@ -30,7 +30,7 @@
 
 namespace loco {
 
-/// The part that does not depend on the type.
+/// The part that does not depend on the type. Elements of another number of words are a size_error.
 class queue_of_words : public channel {
  public:
   queue_of_words(manager& mgr, std::string_view name, NodeId home, std::uint64_t capacity, std::uint64_t words,
@@ -51,6 +51,8 @@ class queue_of_words : public channel {
   static constexpr std::int64_t kGiveBackPatiencePs = 10 * kPatiencePs;
 
   void create();
+  /// Throws size_error for an element of another number of words.
+  void require_words(std::size_t found) const;
   [[nodiscard]] std::uint64_t slot(std::uint64_t ticket) const { return ticket % capacity_ * (words_ + 1) * 8; }
   [[nodiscard]] std::uint64_t state_for(std::uint64_t ticket, Turn turn) const {
     return 2 * (ticket / capacity_) + (turn == Turn::pop ? 1 : 0);

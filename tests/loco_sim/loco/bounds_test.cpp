@@ -12,9 +12,11 @@
 #include "loco_sim/loco/kvstore.hpp"
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/mem_ref.hpp"
+#include "loco_sim/loco/mixed_size.hpp"
 #include "loco_sim/loco/mutex.hpp"
 #include "loco_sim/loco/ring_buffer.hpp"
 #include "loco_sim/loco/shared_bytes.hpp"
+#include "loco_sim/loco/shared_queue.hpp"
 #include "loco_sim/loco/var.hpp"
 #include "tests/loco_sim/loco/both.hpp"
 
@@ -83,6 +85,33 @@ TEST_CASE("local accesses stay inside of their object") {
     first.store_part(8, some(8));
     block.store_bytes(some(64));
     require(second.load_word() == 0, "the neighbour is as it was");
+  });
+}
+
+TEST_CASE("values of another number of words are refused, and what is beside the variable is as it was") {
+  on_both(1, [](loco::Transport& node) {
+    manager mgr(node);
+    loco::hashed_words hashed(mgr, "hashed", 2);
+    loco::guarded_words guarded(mgr, "guarded", 0, 2);
+    loco::queue_of_words queue(mgr, "queue", 0, 4, 2);
+    loco::var<std::uint64_t> behind(mgr, "behind");
+    mgr.wait_for_ready();
+    for (const std::size_t words : {std::size_t{1}, std::size_t{9}}) {
+      std::vector<std::uint64_t> value(words, 7);
+      require_refused<loco::size_error>("hashed", [&] { hashed.store(value); });
+      require_refused<loco::size_error>("hashed, read", [&] { static_cast<void>(hashed.try_load(value)); });
+      require_refused<loco::size_error>("guarded", [&] { guarded.store(value); });
+      require_refused<loco::size_error>("guarded, read", [&] { static_cast<void>(guarded.try_load(value)); });
+      require_refused<loco::size_error>("push", [&] { queue.push(value); });
+      require_refused<loco::size_error>("try_push", [&] { static_cast<void>(queue.try_push(value)); });
+      require_refused<loco::size_error>("pop", [&] { queue.pop(value); });
+      require_refused<loco::size_error>("try_pop", [&] { static_cast<void>(queue.try_pop(value)); });
+    }
+    std::array<std::uint64_t, 2> value{};
+    require(!hashed.try_load(value), "a variable that nobody has written");
+    require(guarded.try_load(value) && value == std::array<std::uint64_t, 2>{}, "and one that is all zeros");
+    require(!queue.try_pop(value), "a queue that nothing is in");
+    require(behind.load() == 0, "the neighbour is as it was");
   });
 }
 
