@@ -24,9 +24,9 @@ namespace loco {
   return text;
 }
 
-/// "as are node(s) 1, 4"
+/// "as are node(s) 1, 4", or "as is none"
 [[nodiscard]] inline std::string text_of(const std::vector<NodeId>& nodes) {
-  return nodes.empty() ? std::string() : "as are node(s) " + list_of(nodes);
+  return nodes.empty() ? "as is none" : "as are node(s) " + list_of(nodes);
 }
 
 }  // namespace loco

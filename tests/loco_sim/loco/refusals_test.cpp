@@ -110,17 +110,24 @@ TEST_CASE("calls that are refused are refused each time, and the checkers do not
 }
 
 TEST_CASE("a ring without readers has been received by all, and no call says so") {
+  std::string told;
   const auto verdict = on_simulator(
       1,
-      [](loco::Transport& node) {
+      [&told](loco::Transport& node) {
         manager mgr(node);
         loco::ring_buffer ring(mgr, "ring", 0);
         mgr.wait_for_ready();
         ring.send({});
         require(ring.received_by_all(), "nobody reads");
+        try {
+          static_cast<void>(ring.try_receive());
+        } catch (const loco::ownership_error& error) {
+          told = error.what();
+        }
       },
       loco::Schedule::timed, 1, true);
   CHECK(verdict.consistent());
+  CHECK(told == "ring buffer 'ring': node 0 is not declared as a reader, as is none");
 }
 
 TEST_CASE("an object is ready when all that it is made of is, and a push before that is told") {
