@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "loco_sim/loco/bounds.hpp"
 #include "loco_sim/loco/call_scope.hpp"
 #include "loco_sim/loco/checksum.hpp"
 #include "loco_sim/loco/errors.hpp"
@@ -50,7 +51,7 @@ kvstore::~kvstore() = default;
 
 void kvstore::create() {
   if (options_.slots_per_node == 0) throw setup_error("key-value store '" + full_name() + "' has no slots");
-  slots_ = symmetric_region("slots", options_.slots_per_node * kSlotBytes);
+  slots_ = symmetric_region("slots", bytes_of(options_.slots_per_node, kSlotBytes));
   counters_.assign(options_.slots_per_node, 0);
   for (std::uint64_t slot = options_.slots_per_node; slot-- > 0;) free_.push_back(slot);
   join();

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "loco_sim/loco/bounds.hpp"
 #include "loco_sim/loco/call_scope.hpp"
 #include "loco_sim/loco/checksum.hpp"
 #include "loco_sim/loco/errors.hpp"
@@ -29,7 +30,7 @@ mixed_words::mixed_words(channel& parent, std::string_view name, std::uint64_t w
 
 void mixed_words::create(std::uint64_t words, std::string terms) {
   set_terms(std::move(terms));
-  region_ = symmetric_region("val", words * kWord);
+  region_ = symmetric_region("val", bytes_of(words, kWord));
   local_ = local(region_);
   join();
 }

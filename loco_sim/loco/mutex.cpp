@@ -4,6 +4,7 @@
 #include <string>
 
 #include "loco_sim/loco/ack_key.hpp"
+#include "loco_sim/loco/bounds.hpp"
 #include "loco_sim/loco/call_scope.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/fence.hpp"
@@ -33,7 +34,7 @@ mutex_array::mutex_array(channel& parent, std::string_view name, std::optional<N
 void mutex_array::create() {
   if (count_ == 0) throw setup_error("'" + full_name() + "': an array of no locks");
   const std::uint64_t nodes = home_ ? 1 : num_nodes();
-  const std::uint64_t bytes = (count_ + nodes - 1) / nodes * 2 * kWord;
+  const std::uint64_t bytes = bytes_of((count_ - 1) / nodes + 1, 2 * kWord);
   const Where where = options_.device_memory ? Where::device : Where::host;
   if (!home_)
     words_ = symmetric_region("words", bytes, where);
@@ -41,7 +42,7 @@ void mutex_array::create() {
     words_ = create_region("words", bytes, where);
   else
     words_ = expect_region(*home_, "words", bytes);
-  releases_ = create_region("releases", count_ * kWord);
+  releases_ = create_region("releases", bytes_of(count_, kWord));
   locks_ = std::vector<std::atomic<local_lock*>>(count_);
   set_terms(std::to_string(count_) + " lock(s), " + (home_ ? home_text(*home_) : "striped over the nodes"));
   join();

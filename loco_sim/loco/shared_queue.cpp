@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "loco_sim/loco/bounds.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/patience.hpp"
@@ -32,7 +33,7 @@ queue_of_words::queue_of_words(channel& parent, std::string_view name, NodeId ho
 
 void queue_of_words::create() {
   if (capacity_ == 0) throw setup_error("queue '" + full_name() + "' has room for no element");
-  const std::uint64_t bytes = capacity_ * (words_ + 1) * kWord;
+  const std::uint64_t bytes = bytes_of(capacity_, bytes_of(words_ + 1, kWord));
   set_terms(home_text(home_) + ", room for " + std::to_string(capacity_));
   slots_ = home_ == my_node() ? create_region("slots", bytes) : expect_region(home_, "slots", bytes);
   join();
