@@ -56,7 +56,7 @@ sim::Duration memory_penalty(Engine& engine, NodeId node, std::uint32_t key, Add
   sim::Duration penalty = place_penalty(p, region);
   if (region == nullptr) return penalty;
   if (p.pcie_iommu) {
-    constexpr Address kPage = 4096;
+    constexpr Address kPage = kIommuPage.count;
     bool held = true;
     for (Address page = address / kPage; page <= (address + std::max<std::uint64_t>(bytes, 1) - 1) / kPage; ++page) {
       held &= engine.state.hosts[node].translated.touch(page);

@@ -12,6 +12,8 @@
 
 namespace loco::nic {
 
+inline constexpr sim::Bytes kIommuPage{4096};  ///< what an entry of the IOMMU's buffer covers
+
 /// Sends a doorbell (or a work request in it) to the NIC.
 void ring_doorbell(Engine& engine, NodeId node, const StoreEntry& doorbell);
 

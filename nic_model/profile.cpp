@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <type_traits>
 
+#include "nic_model/pcie.hpp"
 #include "nic_model/profile_fields.hpp"
 
 namespace loco::nic {
@@ -83,6 +84,8 @@ std::string HardwareProfile::validate() const {
   }
   if ((pcie_lanes & (pcie_lanes - 1)) != 0) return "pcie.lanes must be 1, 2, 4, 8 or 16";
   if (nic_blueflame && nic_inline_max.count == 0) return "nic.blueflame needs nic.inline_max above 0";
+  if (pcie_iommu && pcie_iommu_window < kIommuPage)
+    return "pcie.iommu needs pcie.iommu_window of a page (4 KiB) or more";
   return {};
 }
 

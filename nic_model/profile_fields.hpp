@@ -39,8 +39,9 @@ inline constexpr std::array<std::string_view, 4> kReadOrderingNames = {"unordere
 inline constexpr std::array<std::string_view, 3> kAtomicCapNames = {"none", "hca", "global"};
 
 namespace detail {
-inline constexpr std::int64_t kMaxCost = 1'000'000'000;       // 1 ms
-inline constexpr std::int64_t kMaxRate = 10'000'000'000'000;  // 10 Tb/s
+inline constexpr std::int64_t kMaxCost = 1'000'000'000;        // 1 ms
+inline constexpr std::int64_t kMaxRnrTimer = 655'360'000'000;  // 655.36 ms: code 0 of IBTA volume 1, table 45
+inline constexpr std::int64_t kMaxRate = 10'000'000'000'000;   // 10 Tb/s
 using P = HardwareProfile;
 
 constexpr ProfileField cost(std::string_view key, sim::Duration P::*member, std::string_view what) {
@@ -176,8 +177,8 @@ inline constexpr auto kProfileFields = std::to_array<ProfileField>({
     ProfileField{"nic.ack_timeout", UnitKind::duration, &HardwareProfile::nic_ack_timeout, 0, 9'000'000'000'000'000,
                  "a request without a response until it is repeated: any time; real NICs have 4.096 us * 2^n only"},
     detail::count("nic.retry_count", &HardwareProfile::nic_retry_count, 0, 7, "repetitions before retry_exc_err"),
-    detail::cost("nic.rnr_timer", &HardwareProfile::nic_rnr_timer,
-                 "what a receiver without a receive request tells the sender to wait"),
+    ProfileField{"nic.rnr_timer", UnitKind::duration, &HardwareProfile::nic_rnr_timer, 0, detail::kMaxRnrTimer,
+                 "what a receiver without a receive request tells the sender to wait"},
     detail::count("nic.rnr_retry", &HardwareProfile::nic_rnr_retry, 0, 7,
                   "repetitions before rnr_retry_exc_err; 7: for ever"),
     detail::count("nic.ack_coalescing", &HardwareProfile::nic_ack_coalescing, 0, 65536,

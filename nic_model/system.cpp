@@ -152,9 +152,9 @@ void run(State& s, Context& context, const sim::Event& event) {
 }  // namespace
 
 Host::Host(bool witness, const HardwareProfile& p) : memory(witness) {
-  constexpr std::uint32_t kWays = 4, kPage = 4096;
-  translated =
-      KeyCache<std::uint64_t>(p.pcie_iommu ? static_cast<std::uint32_t>(p.pcie_iommu_window.count / kPage) : 0, kWays);
+  constexpr std::uint32_t kWays = 4;
+  const std::uint64_t pages = p.pcie_iommu ? p.pcie_iommu_window.count / kIommuPage.count : 0;
+  translated = KeyCache<std::uint64_t>(static_cast<std::uint32_t>(pages), kWays);
   contexts = KeyCache<std::uint32_t>(p.nic_context_entries, kWays);
   translations = KeyCache<std::uint64_t>(p.nic_translation_entries, kWays);
   read_states = KeyCache<std::uint32_t>(p.nic_read_state_entries, 2);  // see context.cpp

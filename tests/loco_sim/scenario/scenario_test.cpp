@@ -47,6 +47,10 @@ TEST_CASE("a profile can be changed in place", "[scenario]") {
   const Scenario by_link = parse(kBarrier + "fabric: {link: {delay: 1us, rate: 100Gbps}}\n");
   CHECK(by_link.hardware.link_delay.ps == 1'000'000);
   CHECK(by_link.hardware.link_rate.value == 100'000'000'000);
+  // The longest RNR timer that a NAK has a code for (IBTA volume 1, table 45).
+  CHECK(parse(kBarrier + "hardware: {nic: {rnr_timer: 655.36ms}}\n").hardware.nic_rnr_timer.ps == 655'360'000'000);
+  CHECK_THROWS_WITH(parse(kBarrier + "hardware: {nic: {rnr_timer: 656ms}}\n"),
+                    contains_text("hardware.nic.rnr_timer: expected a time"));
   CHECK_THROWS_WITH(parse(kBarrier + "hardware: {nic: {max_rd_atomic: 0}}\n"),
                     contains_text("s.yaml:2:33: hardware.nic.max_rd_atomic: expected an integer from 1 to 128"));
   CHECK_THROWS_WITH(parse(kBarrier + "hardware: {base: cx5-roce-25g, pcie: {mps: 100B}}\n"),
@@ -244,6 +248,8 @@ TEST_CASE("fields of hardware that do not fit are told where they were given", "
                     "be a multiple of 8"));
   CHECK_THROWS_WITH(parse(kBarrier + "hardware: cx5-roce-25g\n", {{"hardware.link.mtu", "100"}}),
                     contains_text("--set hardware.link.mtu=100: hardware.link.mtu: expected fields that fit"));
+  CHECK_THROWS_WITH(parse(kBarrier + "hardware: {pcie: {iommu: true, iommu_window: 2KiB}}\n"),
+                    contains_text("pcie.iommu needs pcie.iommu_window of a page (4 KiB) or more"));
   // Two that do not go together, one of the file, one of the command line: the latter was the last straw.
   CHECK_THROWS_WITH(
       parse(kBarrier + "hardware: {pcie: {mrrs: 512B}}\n", {{"hardware.pcie.read_completion", "1024B"}}),
