@@ -8,6 +8,7 @@
 #include "nic_model/pcie.hpp"
 #include "nic_model/queue_pair.hpp"
 #include "nic_model/receive_queue.hpp"
+#include "nic_model/requester.hpp"
 
 namespace loco::nic {
 
@@ -180,13 +181,11 @@ PostResult Cpu::post_send(QpId id, std::span<const Wqe> wqes, sim::Duration ahea
       entry.payload_read = wqe.length;
     }
   }
-  // BlueFlame carries a single inline work request: 16-byte control segment, a WRITE's 16-byte address segment, 4-byte
-  // count, payload.
-  const std::uint64_t segments = wqes[0].opcode == Opcode::rdma_write ? 36 : 20;
+  // BlueFlame carries a single inline work request.
   const bool blueflame = profile().nic_blueflame && wqes.size() == 1 && wqes[0].inline_data &&
-                         wqes[0].length + segments <= profile().nic_blueflame_max.count;
+                         inline_wqe_bytes(wqes[0]) <= profile().nic_blueflame_max.count;
   constexpr std::uint64_t kDoorbellBytes = 8;
-  const std::uint64_t mmio = blueflame ? (wqes[0].length + segments + 63) / 64 * 64 : kDoorbellBytes;
+  const std::uint64_t mmio = blueflame ? (inline_wqe_bytes(wqes[0]) + 63) / 64 * 64 : kDoorbellBytes;
   const StoreEntry doorbell{.doorbell = true,
                             .blueflame = blueflame,
                             .value = mmio,

@@ -4,14 +4,13 @@
 
 namespace loco::nic {
 
-namespace {
-/// On the link, of the data of a read request.
 sim::Duration data_time(const HardwareProfile& p, std::uint64_t bytes) {
   const std::uint64_t step = p.pcie_read_completion.count;
   const std::uint64_t completions = bytes <= step ? 1 : (bytes + step - 1) / step;
   return sim::transmission_time({bytes + completions * p.pcie_completion_header.count}, p.pcie_rate);
 }
 
+namespace {
 // Few profiles bound credits; these are apart to keep the path of the others short.
 bool read_credits(const HardwareProfile& p) {
   return p.pcie_nonposted_credits != 0 || p.pcie_completion_credits.count != 0;

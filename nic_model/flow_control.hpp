@@ -17,6 +17,9 @@
 
 namespace loco::nic {
 
+/// Time on the link of the data of a read request, in completions.
+[[nodiscard]] sim::Duration data_time(const HardwareProfile& p, std::uint64_t bytes);
+
 /// The next request of a read, of which `left` bytes are to come, takes a tag and credits: when memory is read for it.
 /// That is `due`, or, when it must wait, `reach` (its time on the link, its way, memory) after they are free.
 sim::SimTime take_request(Engine& engine, NodeId node, std::uint32_t key, std::uint64_t left, sim::SimTime due,

@@ -66,6 +66,11 @@ sim::Duration memory_penalty(Engine& engine, NodeId node, std::uint32_t key, Add
   return penalty;
 }
 
+/// Requests that a read of `bytes` takes.
+std::uint64_t read_requests(const HardwareProfile& p, std::uint64_t bytes) {
+  return std::max<std::uint64_t>(1, (bytes + p.pcie_mrrs.count - 1) / p.pcie_mrrs.count);
+}
+
 /// From a read request on the link until memory is read, apart from what its address costs.
 sim::Duration read_reach(const Engine& engine) {
   const HardwareProfile& p = engine.profile();
@@ -284,7 +289,7 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
   if (engine.on_device(target.key)) {
     held.due = engine.now() + delay + p.nic_device_access;
   } else {
-    const std::uint64_t requests = std::max<std::uint64_t>(1, (bytes + p.pcie_mrrs.count - 1) / p.pcie_mrrs.count);
+    const std::uint64_t requests = read_requests(p, bytes);
     // The first request is answered while the others follow it on the link.
     const sim::SimTime sent = upstream(engine, d.node, p.pcie_read_header.count, 1);
     if (requests > 1) upstream(engine, d.node, (requests - 1) * p.pcie_read_header.count, requests - 1);
@@ -342,9 +347,15 @@ sim::Duration context_read(Engine& engine, NodeId node) {
   const sim::Duration round_trip = p.pcie_upstream + p.pcie_read_access + p.pcie_downstream;
   const sim::SimTime begin = std::max(now, fetches.take(1, p.nic_context_fetches));
   fetches.give_back(1, p.nic_context_fetches, begin + round_trip, now);
-  const sim::SimTime asked = upstream(engine, node, p.pcie_read_header.count, 1);
-  const sim::SimTime answered =
-      downstream_unasked(engine, node, p.nic_context_bytes.count + p.pcie_completion_header.count);
+  const auto bytes = static_cast<std::uint32_t>(p.nic_context_bytes.count);
+  const std::uint64_t requests = read_requests(p, bytes);
+  const sim::SimTime asked = upstream(engine, node, requests * p.pcie_read_header.count, requests);
+  sim::SimTime answered = now;
+  for (std::uint32_t done = 0; done < bytes;) {
+    const std::uint32_t step = read_step(engine, 0, bytes, done);
+    answered = downstream_unasked(engine, node, step + p.pcie_completion_header.count);
+    done += step;
+  }
   return (begin - now) + round_trip + (asked - now) + (answered - now);
 }
 

@@ -226,14 +226,22 @@ void start(Engine& engine, QpId id, sim::Duration delay) {
 }
 
 namespace {
+/// What a work request takes of the send queue: an inline payload stands in it.
+std::uint32_t queue_bytes(const HardwareProfile& p, const Wqe& wqe) {
+  const std::uint64_t stride = p.nic_wqe_bytes.count;
+  if (!wqe.inline_data) return static_cast<std::uint32_t>(stride);
+  return static_cast<std::uint32_t>((inline_wqe_bytes(wqe) + stride - 1) / stride * stride);
+}
+
 void fetch(Engine& engine, QpId id) {
   Requester& rq = engine.state.qps[id].requester;
   if (rq.fetching || rq.fetched == rq.rung) return;
   const HardwareProfile& p = engine.profile();
   const std::uint32_t count = std::min(rq.rung - rq.fetched, p.nic_wqe_fetch_max);
+  std::uint32_t bytes = 0;
+  for (std::uint32_t i = 0; i < count; ++i) bytes += queue_bytes(p, rq.entry(rq.fetched + i).wqe);
   rq.fetching = true;
-  issue_read(engine, rq.domain, {.kind = ReadKind::wqe_fetch, .where = id, .number = count},
-             count * static_cast<std::uint32_t>(p.nic_wqe_bytes.count), {});
+  issue_read(engine, rq.domain, {.kind = ReadKind::wqe_fetch, .where = id, .number = count}, bytes, {});
 }
 
 /// Of a datagram: with the high bit set, the queue pair's own (IBTA volume 1, 10.2.5).
@@ -294,6 +302,12 @@ void add_request(const Engine& engine, const SendEntry& e, fabric::Packet& packe
 }
 }  // namespace
 
+std::uint64_t inline_wqe_bytes(const Wqe& wqe) {
+  constexpr std::uint64_t kControlAndCount = 20;
+  constexpr std::uint64_t kAddress = 16;
+  return kControlAndCount + (wqe.opcode == Opcode::rdma_write ? kAddress : 0) + wqe.length;
+}
+
 void doorbell_arrived(Engine& engine, NodeId node) {
   State& s = engine.state;
   sim::Ring<Doorbell>& doorbells = s.hosts[node].doorbells;
@@ -316,14 +330,24 @@ void doorbell_arrived(Engine& engine, NodeId node) {
 
 void wqe_fetch_may_execute(Engine& engine, const HeldRead& read) {
   const NodeId node = engine.state.qps[read.where].node;
-  const std::uint64_t mrrs = engine.profile().pcie_mrrs.count;
-  sim::SimTime due = read.due;
-  for (std::uint64_t asked = 0; asked < read.bytes; asked += mrrs) {
-    due = take_request(engine, node, read.key, read.bytes - asked, due, read.reach);
+  const HardwareProfile& p = engine.profile();
+  const auto mrrs = static_cast<std::uint32_t>(p.pcie_mrrs.count);
+  const sim::SimTime first = take_request(engine, node, read.key, read.bytes, read.due, read.reach);
+  sim::SimTime last = first;
+  for (std::uint32_t asked = mrrs; asked < read.bytes; asked += mrrs) {
+    last = take_request(engine, node, read.key, read.bytes - asked, last, read.reach);
   }
   sim::SimTime link_free;
-  const sim::SimTime back = return_data(engine, node, read.bytes, link_free);
-  engine.schedule(kEventFetchWqe, read.where, read.number, back + (due - engine.now()));
+  sim::SimTime back;
+  for (std::uint32_t done = 0; done < read.bytes;) {
+    const std::uint32_t bytes = read_step(engine, 0, read.bytes, done);
+    back = return_data(engine, node, bytes, link_free);
+    done += bytes;
+  }
+  // All data follow each other on the link, those of the last request not before it has had its tag.
+  const std::uint32_t rest = (read.bytes - 1) % mrrs + 1;
+  const sim::SimTime there = std::max(back + (first - engine.now()), last + data_time(p, rest) + p.pcie_downstream);
+  engine.schedule(kEventFetchWqe, read.where, read.number, there);
 }
 
 void wqes_fetched(Engine& engine, QpId id, std::uint64_t count) {

@@ -11,6 +11,9 @@
 
 namespace loco::nic {
 
+/// Bytes of a work request that carries its payload: 16-byte control segment, a WRITE's 16-byte address segment, 4-byte
+/// count, payload (rdma-core, providers/mlx5).
+[[nodiscard]] std::uint64_t inline_wqe_bytes(const Wqe& wqe);
 /// kEventDoorbell: the oldest doorbell reaches the NIC.
 void doorbell_arrived(Engine& engine, NodeId node);
 void wqe_fetch_may_execute(Engine& engine, const HeldRead& read);

@@ -95,6 +95,34 @@ TEST_CASE("two linked inline writes are fetched: BlueFlame carries one work requ
   CHECK(rig.recorder.finished(Stamp::aNRW).ps == start + network(kWriteHeaders + 8, false) + kReceive + dma_write(8));
 }
 
+TEST_CASE("an inline work request is fetched with its payload: 36 bytes of segments and 200 are four strides") {
+  nic::HardwareProfile profile = primes();
+  const bool linked = GENERATE(false, true);
+  profile.nic_blueflame = linked;  // BlueFlame carries one work request, not two
+  Rig rig(profile);
+  nic::Wqe wqe = rig.write(kAligned, kAligned, 200);
+  wqe.inline_data = true;
+  rig.post_and_run(linked ? std::vector{wqe, wqe} : std::vector{wqe}, true);
+  // Four strides of 64 bytes are one completion of 256; those of the second work request are another.
+  const std::int64_t fetched = tlp(24) + kUp + kAccess + (linked ? 2 : 1) * tlp(256 + 20) + kDown;
+  const std::int64_t start = kDrain + tlp(8 + 24) + kDown + fetched + kStart;
+  CHECK(rig.recorder.finished(Stamp::aNRW).ps ==
+        start + network(kWriteHeaders + 200, false) + kReceive + dma_write(200));
+}
+
+TEST_CASE("requests of a fetch that wait for a tag take a round trip each, and the link carries their data once") {
+  nic::HardwareProfile profile = primes();
+  profile.pcie_tags = 1;
+  profile.pcie_mrrs = profile.pcie_read_completion = 128_B;
+  Rig rig(profile);
+  nic::Wqe wqe = rig.write(kAligned, kAligned, 8);
+  wqe.inline_data = true;
+  rig.post_and_run(std::vector(8, wqe), true);
+  const std::int64_t fetched = 8 * 64 / 128 * dma_read(128);
+  const std::int64_t start = kDrain + tlp(8 + 24) + kDown + fetched + kStart;
+  CHECK(rig.recorder.finished(Stamp::aNRW).ps == start + network(kWriteHeaders + 8, false) + kReceive + dma_write(8));
+}
+
 TEST_CASE("an 8-byte read takes the sum of its stages") {
   const bool star = GENERATE(false, true);
   Rig rig(primes(), star ? fabric::Topology::star : fabric::Topology::back_to_back);

@@ -150,6 +150,22 @@ TEST_CASE("the first message of a queue pair misses its context on both sides: a
   CHECK(rig.system.counters().cache_misses == 2);
 }
 
+TEST_CASE("a context is read in requests of at most the MRRS and completions of at most the RCB's multiple") {
+  nic::HardwareProfile p = plain();
+  p.pcie_mrrs = 128_B;
+  p.pcie_read_completion = 64_B;
+  const auto count = [](const nic::HardwareProfile& profile) {
+    Rig rig(profile);
+    rig.post_and_run({rig.write(0, 0)});
+    return rig.system.counters();
+  };
+  const nic::Counters held = count(p);
+  p.nic_context_entries = 64;
+  const nic::Counters missed = count(p);
+  CHECK(missed.tlps_up - held.tlps_up == 2 * 2);  // 256 bytes at either side
+  CHECK(missed.tlps_down - held.tlps_down == 2 * 4);
+}
+
 TEST_CASE("a missing translation costs a PCIe read on each side, once a page") {
   nic::HardwareProfile p = plain();
   const sim::Duration held = write_time(p);
