@@ -234,7 +234,7 @@ bool take_data(Engine& engine, QpId id, SendEntry& e, const fabric::Packet& pack
                 .length = packet.length,
                 .ahead = crossed_ahead(engine, packet),
                 .address = e.wqe.local + offset},
-               origin, engine.buffer_time(packet.length - crossed_ahead(engine, packet)), e.wqe.lkey);
+               origin, receive_buffer_time(engine, packet), e.wqe.lkey);
   }
   e.received += packet.length;
   return e.received == e.wqe.length;
@@ -253,7 +253,7 @@ void unordered_response(Engine& engine, QpId id, const fabric::Packet& packet) {
   if (packet.opcode != Op::ack && !take_data(engine, id, e, packet, e.received)) return;
   e.done = true;
   if (reads_or_atomic(e.wqe.opcode)) --rq.outstanding;
-  complete(engine, id, {});
+  complete(engine, id, receive_buffer_time(engine, packet));
   start(engine, id, {});
 }
 
@@ -334,7 +334,7 @@ void response_arrived(Engine& engine, const fabric::Packet& packet) {
     }
   }
   skip_answered(rq);
-  complete(engine, id, {});
+  complete(engine, id, receive_buffer_time(engine, packet));
   if (rq.completed == rq.started) {
     stop_timer(engine, id);
   } else if (runs_timer(engine, rq) && (rq.una != una || (loose && has_data))) {

@@ -83,9 +83,9 @@ void announce(Engine& engine, TlpKind kind, NodeId node, QpId qp, Address addres
   }
 }
 
-/// Was a TLP on its way while the rest of its message was? See PostedWrite::ahead.
-bool crossed(const PostedWrite& write, std::uint32_t bytes) {
-  return write.committed != 0 && write.committed + bytes <= write.ahead;
+/// Was the TLP behind the first `done` bytes on its way while the rest of its message was? See PostedWrite::ahead.
+bool crossed(const PostedWrite& write, std::uint32_t done, std::uint32_t bytes) {
+  return done != 0 && done + bytes <= write.ahead;
 }
 
 /// When memory has the next TLP of a write, which needs credits.
@@ -93,7 +93,7 @@ bool crossed(const PostedWrite& write, std::uint32_t bytes) {
   const std::uint32_t bytes = write.is_cqe
                                   ? static_cast<std::uint32_t>(engine.profile().nic_cqe_bytes.count)
                                   : write_step(engine, write.address + write.committed, write.length - write.committed);
-  if (write.device || crossed(write, bytes)) return write.ready;
+  if (write.device || crossed(write, write.committed, bytes)) return write.ready;
   return take_posted(engine, node, bytes, write.ready, write.way);
 }
 
@@ -107,6 +107,24 @@ void schedule_commit(Engine& engine, std::uint32_t domain, std::uint64_t number,
   }
   if (engine.profile().pcie_posted_credits.count != 0) write.ready = with_credits(engine, node, write);
   engine.schedule(kEventCommit, domain, number, write.ready);
+}
+
+/// Puts the TLPs of a write on the link, one behind the other and in front of whatever is posted next. Returns when the
+/// first has been sent.
+sim::SimTime send_tlps(Engine& engine, NodeId node, const PostedWrite& write) {
+  const std::uint64_t header = engine.profile().pcie_write_header.count;
+  sim::SimTime first;
+  std::uint32_t done = 0;
+  do {
+    const std::uint32_t bytes = write_step(engine, write.address + done, write.length - done);
+    const bool ahead = crossed(write, done, bytes);
+    const sim::SimTime sent = upstream(engine, node, ahead ? 0 : bytes + header, 1);
+    if (ahead) engine.state.counters.pcie_bytes_up += bytes + header;
+    announce(engine, TlpKind::memory_write, node, 0, write.address + done, bytes);
+    if (done == 0) first = sent;
+    done += bytes;
+  } while (done < write.length);
+  return first;
 }
 
 void enqueue(Engine& engine, std::uint32_t domain, const PostedWrite& write) {
@@ -195,9 +213,7 @@ void post_write(Engine& engine, std::uint32_t domain, PostedWrite write, const W
   if (write.device) {
     write.ready = engine.now() + delay + p.nic_device_access;
   } else {
-    const std::uint32_t tlp = write_step(engine, write.address, write.length);
-    const sim::SimTime sent = upstream(engine, node, tlp + p.pcie_write_header.count, 1);
-    announce(engine, TlpKind::memory_write, node, 0, write.address, tlp);
+    const sim::SimTime sent = send_tlps(engine, node, write);
     write.way = p.pcie_upstream + p.pcie_write_commit + memory_penalty(engine, node, key, write.address, write.length);
     write.ready = sent + delay + write.way;
   }
@@ -250,16 +266,12 @@ void commit(Engine& engine, std::uint32_t domain, std::uint64_t number) {
     write.committed += bytes;
     if (write.committed < write.length) {
       const HardwareProfile& p = engine.profile();
-      const std::uint32_t next = write_step(engine, write.address + write.committed, write.length - write.committed);
-      // It was sent right behind the last one: all that separates them is the time that the link needs.
       if (write.device) return schedule_commit(engine, domain, number, write);
-      const bool ahead = crossed(write, next);
-      const sim::SimTime sent = upstream(engine, d.node, ahead ? 0 : next + p.pcie_write_header.count, 1);
-      if (ahead) engine.state.counters.pcie_bytes_up += next + p.pcie_write_header.count;
-      write.ready = ahead ? engine.now() : sent;
-      announce(engine, TlpKind::memory_write, d.node, 0, write.address + write.committed, next);
-      schedule_commit(engine, domain, number, write);
-      return;
+      // It was sent right behind the last one: all that separates them is the time that the link needs.
+      const std::uint32_t next = write_step(engine, write.address + write.committed, write.length - write.committed);
+      write.ready = engine.now();
+      if (!crossed(write, write.committed, next)) write.ready += on_link(engine, next + p.pcie_write_header.count);
+      return schedule_commit(engine, domain, number, write);
     }
     write.done = true;
     engine.release(write.buffer);

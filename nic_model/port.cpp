@@ -72,6 +72,10 @@ std::uint32_t crossed_ahead(const Engine& engine, const fabric::Packet& packet) 
   return std::min(most, static_cast<std::uint32_t>(static_cast<Wide>(packet.length) * pcie / link));
 }
 
+sim::Duration receive_buffer_time(const Engine& engine, const fabric::Packet& packet) {
+  return engine.buffer_time(packet.length - crossed_ahead(engine, packet));
+}
+
 sim::SimTime send_packet(Engine& engine, fabric::Packet packet) {
   State& s = engine.state;
   const HardwareProfile& p = engine.profile();

@@ -22,6 +22,8 @@ void withdraw_message(Engine& engine, QpId id, bool responder);
 sim::Duration known_for(const Engine& engine, const fabric::Packet& packet);
 /// Flow model: how much of a message that has just come can have crossed PCIe already, were it alone on its way.
 std::uint32_t crossed_ahead(const Engine& engine, const fabric::Packet& packet);
+/// How long a packet's payload is in the receiver's buffer: PCIe has it, and the CQE behind it, so much later.
+[[nodiscard]] sim::Duration receive_buffer_time(const Engine& engine, const fabric::Packet& packet);
 /// Answers a packet that was marked on its way with a CNP, if congestion control is on and one is due.
 void answer_mark(Engine& engine, const fabric::Packet& packet);
 /// Gives back what the network has lost. Call after everything that may lose packets.

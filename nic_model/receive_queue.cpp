@@ -41,13 +41,13 @@ Status check_receive(const Engine& engine, QpId id, std::uint64_t length) {
                                                                                      : Status::loc_prot_err;
 }
 
-void complete_receive(Engine& engine, QpId id, Cqe like, Status status) {
+void complete_receive(Engine& engine, QpId id, Cqe like, Status status, sim::Duration delay) {
   Responder& rs = engine.state.qps[id].responder;
   like.wr_id = rs.receive->wr_id;
   like.qp = id;
   like.status = status;
   rs.receiving = false;
-  post_cqe(engine, rs.domain, rs.cq, like, engine.profile().nic_cqe);
+  post_cqe(engine, rs.domain, rs.cq, like, delay + engine.profile().nic_cqe);
 }
 
 void flush_receives(Engine& engine, QpId id) {

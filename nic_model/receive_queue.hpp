@@ -17,8 +17,9 @@ void receives_posted(Engine& engine, std::uint32_t queue, std::uint32_t count);
 void take_receive(Engine& engine, QpId qp);
 /// May [address, address + length) of the receive that was taken be written? Else the status of its CQE.
 [[nodiscard]] Status check_receive(const Engine& engine, QpId qp, std::uint64_t length);
-/// Completes the receive that was taken. `like`: opcode, length, immediate data, source.
-void complete_receive(Engine& engine, QpId qp, Cqe like, Status status);
+/// Completes the receive that was taken. `like`: opcode, length, immediate data, source. `delay`: what its last
+/// packet's data needs before it is on PCIe.
+void complete_receive(Engine& engine, QpId qp, Cqe like, Status status, sim::Duration delay = {});
 /// The queue pair is in error: its receives are completed as flushed, a shared queue's apart.
 void flush_receives(Engine& engine, QpId qp);
 

@@ -19,7 +19,7 @@ void place(Engine& engine, QpId id, const fabric::Packet& packet, Address addres
               .length = packet.length,
               .ahead = crossed_ahead(engine, packet),
               .address = address},
-             origin, engine.buffer_time(packet.length - crossed_ahead(engine, packet)), key);
+             origin, receive_buffer_time(engine, packet), key);
 }
 
 WriteOrigin unreliable_origin(const Engine& engine, QpId id, const fabric::Packet& packet) {
@@ -77,7 +77,7 @@ void complete_immediate(Engine& engine, QpId id, const fabric::Packet& packet) {
                     .with_imm = true,
                     .length = packet.total,
                     .imm = static_cast<std::uint32_t>(packet.a)},
-                   Status::success);
+                   Status::success, receive_buffer_time(engine, packet));
 }
 
 Status place_send(Engine& engine, QpId id, const fabric::Packet& packet, const WriteOrigin& origin, Cqe like,
@@ -99,7 +99,7 @@ Status place_send(Engine& engine, QpId id, const fabric::Packet& packet, const W
   like.length = rs.received;
   like.with_imm = packet.immediate;
   like.imm = packet.immediate ? static_cast<std::uint32_t>(packet.a) : 0;
-  complete_receive(engine, id, like, status);
+  complete_receive(engine, id, like, status, receive_buffer_time(engine, packet));
   return status;
 }
 

@@ -135,6 +135,19 @@ TEST_CASE("an 8-byte read takes the sum of its stages") {
   CHECK(rig.recorder.cqes.at(0).at.ps == answered + tlp(8 + 24) + kCqe + dma_write(64));
 }
 
+TEST_CASE("a CQE is behind all TLPs of the data on the PCIe link, not behind the first") {
+  nic::HardwareProfile profile = primes();
+  const bool buffered = GENERATE(false, true);
+  if (buffered) profile.nic_buffer_rate = 100_Gbps;
+  const std::int64_t buffer = buffered ? 1000 * 80 : 0;  // in each NIC
+  Rig rig(profile);
+  rig.post_and_run({rig.read(kAligned, kAligned, 1000)});
+  const std::int64_t read = tlp(24) + kUp + kAccess + tlp(1000 + 4 * 20) + kDown;
+  const std::int64_t asked = until_start() + network(kReadHeaders, false) + kReceive;
+  const std::int64_t answered = asked + read + buffer + network(kReadResponse + 1000, false) + kReceive + buffer;
+  CHECK(rig.recorder.cqes.at(0).at.ps == answered + tlp(1000 + 4 * 24) + kCqe + dma_write(64));
+}
+
 TEST_CASE("fetch-and-add and compare-and-swap take the sum of their stages") {
   const bool star = GENERATE(false, true);
   const bool add = GENERATE(false, true);
