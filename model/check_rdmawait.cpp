@@ -76,23 +76,31 @@ class RdmawaitChecker final : public LibraryChecker {
         if (out.incomplete != 0)
           context_.reports.add(Rule::incomplete, [&] {
             return call_text(context_.index.trace(), event.id) + " returned, but " +
-                   call_text(context_.index.trace(), out.incomplete) + " has not written all that it read";
+                   call_text(context_.index.trace(), out.incomplete) + " has not written what it was to";
           });
       }
       return;
     }
     if (event.call->work_id == 0) return;
     WorkIds::Outstanding& out = work_.of(event.call->work_id);
-    std::ptrdiff_t unwritten = 0;
     for (const Node& node : event.nodes) {
       if (node.stamp == Stamp::aNLW) out.finished = order.join(out.finished, node.finish);
       if (node.stamp == Stamp::aNRW) out.started = order.join(out.started, node.start);
-      if (node.stamp == Stamp::aNLR || node.stamp == Stamp::aNRR) ++unwritten;
-      const bool atomics_local_half =
-          event.call->method == Method::remote_faa || event.call->method == Method::remote_cas;
-      if (node.stamp == Stamp::aNLW || (node.stamp == Stamp::aNRW && !atomics_local_half)) --unwritten;
     }
-    if (unwritten > 0 && event.call->result == 0) out.incomplete = event.id;
+    if (event.call->result == 0 && !is_done(event)) out.incomplete = event.id;
+  }
+
+  /// Has a NIC's operation read a word at least, and issued the writes of all that it read? A compare-and-swap may have
+  /// compared in vain: what it owes is the old value. True of other calls.
+  static bool is_done(const Event& event) {
+    const Method method = event.call->method;
+    const bool swaps = method == Method::remote_cas, adds = method == Method::remote_faa;
+    if (method != Method::put && method != Method::get && !swaps && !adds) return true;
+    const auto count = [&](Stamp stamp) { return std::ranges::count(event.nodes, stamp, &Node::stamp); };
+    const auto reads = count(method == Method::put ? Stamp::aNLR : Stamp::aNRR);
+    const bool here = method == Method::put || count(Stamp::aNLW) >= reads;
+    const bool there = method == Method::get || swaps || count(Stamp::aNRW) >= reads;
+    return reads > 0 && here && there;
   }
 
   CheckContext context_;

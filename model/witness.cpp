@@ -142,7 +142,8 @@ class Witness {
     if (!std::is_sorted(ids.begin(), ids.end(), before)) std::stable_sort(ids.begin(), ids.end(), before);
   }
 
-  /// By address, the i-th word written is the i-th word read; a fetch-and-add writes the sum.
+  /// By address, the i-th word written is the i-th word read; a fetch-and-add writes the sum, a compare-and-swap its
+  /// own value.
   void copied(const Call& c, std::span<const SubeventId> parts, Stamp read, Stamp written) {
     by_address(index_, parts, written, writes_);
     if (writes_.empty()) return;
@@ -155,7 +156,7 @@ class Witness {
       if (from.peer != w.peer) report(Rule::respects_nodes, id, "and its read are for different nodes");
       std::uint64_t value = from.value;
       if (written == Stamp::aNRW && c.method == Method::remote_faa) value += c.argument;
-      if (written == Stamp::aNRW && c.method == Method::remote_cas) continue;
+      if (written == Stamp::aNRW && c.method == Method::remote_cas) value = c.argument;
       if (w.value != value) report(Rule::copied_value, id, fmt::format("should write {}", value));
     }
   }

@@ -102,7 +102,8 @@ void VirtualTransport::post(nic::Wqe wqe, const Region& remote, model::Method me
     wqe.fence_op = begin_operation(model::Method::rfence);
     finish_operation(wqe.fence_op, 0);
   }
-  wqe.op = begin_operation(method, argument, tag.work_id);
+  // An event of the models touches a location: one on no bytes is none.
+  if (nic::is_atomic(wqe.opcode) || wqe.length > 0) wqe.op = begin_operation(method, argument, tag.work_id);
   wqe.wr_id = tag.token;
   wqe.lkey = local_key(wqe.local);
   wqe.rkey = remote.rkey;

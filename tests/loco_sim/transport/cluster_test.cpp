@@ -1,6 +1,7 @@
 // The simulated cluster: programs run to their end, runs are reproducible.
 #include "loco_sim/transport/cluster.hpp"
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <string>
@@ -113,6 +114,29 @@ TEST_CASE("a trace is taken once: what follows is not recorded") {
   CHECK(second.threads.empty());
   CHECK(second.calls.empty());
   CHECK(loco::model::check(second, std::array{loco::model::Library::rdmawait}).consistent());
+}
+
+TEST_CASE("an operation on no bytes completes, and is no call of the trace: it touches no location") {
+  ClusterConfig c = config(2);
+  c.record = true;
+  SimulatedCluster cluster(c);
+  cluster.spawn_everywhere([](Transport& node) {
+    loco::manager mgr(node);
+    loco::var<std::uint64_t> v(mgr, "v");
+    mgr.wait_for_ready();
+    loco::ack_key key(mgr);
+    if (mgr.my_node() == 0) {
+      mgr.put(v.address(), v.copy(1), 0, 0, &key);
+      mgr.get(v.address(), v.copy(1), 0, 0, &key);
+    }
+    key.wait();
+  });
+  cluster.run();
+  const loco::model::Trace trace = cluster.take_trace();
+  using enum loco::model::Method;
+  CHECK(std::ranges::count(trace.calls, wait, &loco::model::Call::method) == 2);
+  CHECK(std::ranges::none_of(trace.calls, [](const auto& call) { return call.method == put || call.method == get; }));
+  CHECK(loco::model::check(trace, std::array{loco::model::Library::rdmawait}).consistent());
 }
 
 TEST_CASE("a program cannot take the trace that it is in") {
