@@ -85,12 +85,12 @@ void RblChecker::submit_nodes(Event& event) {
   const std::uint32_t here = index.trace().threads[event.thread].node;
   for (const std::uint32_t t : index.trace().objects[event.call->object].participants)
     if (const std::uint32_t n = index.trace().threads[t].node; n != here) remote.try_emplace(n, 0);
-  const auto add = [&](SubeventId id, Stamp stamp, std::uint32_t peer) {
-    const Point at = id != 0 ? context_.order.finish(id) : context_.order.synthesise(event.id, stamp, peer, kNever);
+  const auto add = [&](SubeventId id, Stamp stamp, std::uint32_t peer, Seq unrecorded) {
+    const Point at = id != 0 ? context_.order.finish(id) : context_.order.synthesise(event.id, stamp, peer, unrecorded);
     event.nodes.push_back({id, stamp, peer, at, at});
   };
-  add(local, Stamp::aCW, 0);
-  for (const auto& [peer, id] : remote) add(id, Stamp::aNRW, peer);
+  add(local, Stamp::aCW, 0, event.call->end);  // a store is recorded when it is made: there will be none
+  for (const auto& [peer, id] : remote) add(id, Stamp::aNRW, peer, kNever);
 }
 
 void RblChecker::subevents(Event& event) {

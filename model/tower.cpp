@@ -148,6 +148,7 @@ class Tower {
       const Facts f = below(p);
       if (f.stamp == promised.stamp && (!is_family(f.stamp) || f.peer == promised.peer)) best = p;
     }
+    if (is_write(promised.stamp)) return best;  // nothing else writes what the call was to write
     const Stamp instead = promised.stamp == Stamp::aGF ? Stamp::aWT : Stamp::aCR;
     for (const PointId p : parts)
       if (best == kNoPoint && below(p).stamp == instead) {

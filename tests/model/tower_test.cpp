@@ -199,6 +199,25 @@ TEST_CASE("tower: a head that is not on its way when the run ends", "[check]") {
   CHECK(v.consistent());
 }
 
+// Definition 5.2 gives a submit that returned true an aCW: a ring buffer that loses a message has nothing to keep it.
+TEST_CASE("tower: a submit that publishes nothing", "[check]") {
+  TraceBuilder b(2);
+  Call ring;
+  ring.object = b.object({"ring", {0, 1}, false});
+  ring.argument = 11;
+  (void)b.read(0, {0, 0x40});
+  const CallId submit = b.open(0, Method::submit, ring);
+  const CallId r = b.open(0, Method::sv_read);  // is there room?
+  (void)b.read(0, {0, 0x48});
+  b.close(r);
+  b.close(submit, 1);
+  SECTION("though it returned true") { check_broken(b, Library::rbl, "aCW has nothing that stands for it below"); }
+  SECTION("and returned false") {
+    b.call(submit).result = 0;
+    CHECK(check_tower(b.trace).consistent());
+  }
+}
+
 // A barrier whose fence failed: the program caught the error and went on.
 TEST_CASE("tower: nothing is asked of calls that did not return", "[check]") {
   TraceBuilder b(2);
