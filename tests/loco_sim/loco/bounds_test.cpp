@@ -127,7 +127,7 @@ TEST_CASE("memory that no process has is refused, and what is made afterwards is
     for (const std::uint64_t count : {std::uint64_t{1} << 59U, std::uint64_t{1} << 60U, std::uint64_t{1} << 61U}) {
       require_refused<loco::size_error>("a value", [&] { const loco::hashed_words huge(mgr, "huge", count); });
       require_refused<loco::size_error>("a queue", [&] { const loco::queue_of_words huge(mgr, "huge", 0, count, 1); });
-      require_refused<loco::size_error>("locks", [&] { const loco::mutex_array huge(mgr, "huge", 0, count); });
+      require_refused<loco::size_error>("locks", [&] { const loco::mutex_array huge(mgr, "huge", count); });
       require_refused<loco::size_error>(
           "a store", [&] { const loco::kvstore huge(mgr, "huge", loco::kv_options{.slots_per_node = count}); });
     }
