@@ -5,6 +5,7 @@
 #include <pybind11/stl.h>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "loco_sim/explore/engines.hpp"
@@ -122,12 +123,18 @@ void bind_litmus(py::module_& m) {
       .def_readonly("text", &Ran::text);
   m.def(
       "parse_litmus_file",
-      [](const std::string& path, const std::string& model) { return litmus::parse_file(path, {.model = model}); },
+      [](const std::string& path, const std::string& model) {
+        std::vector<std::string> left_out;
+        std::vector<litmus::Program> programs = litmus::parse_file(path, {.model = model, .left_out = &left_out});
+        return std::pair(std::move(programs), std::move(left_out));
+      },
       Released());
   m.def(
       "parse_litmus_text",
       [](const std::string& text, const std::string& file, const std::string& model) {
-        return litmus::parse_text(text, file, {.model = model});
+        std::vector<std::string> left_out;
+        std::vector<litmus::Program> programs = litmus::parse_text(text, file, {.model = model, .left_out = &left_out});
+        return std::pair(std::move(programs), std::move(left_out));
       },
       Released());
   m.def("run_litmus", &run);

@@ -14,13 +14,13 @@ std::string percent(std::size_t part, std::size_t whole) {
 
 class Command {
  public:
-  Command(const CommandOptions& options, const std::map<std::string, Engine>& engines, std::ostream& out)
-      : options_(options), engines_(engines), out_(out) {}
+  Command(const CommandOptions& options, const std::map<std::string, Engine>& engines, std::ostream& out,
+          std::ostream& err)
+      : options_(options), engines_(engines), out_(out), err_(err) {}
 
   int run() {
     check_engine();
-    std::vector<std::vector<Program>> files;
-    for (const std::string& f : options_.files) files.push_back(parse_file(f, {options_.model}));
+    const std::vector<std::vector<Program>> files = read_files();
     for (const auto& file : files)
       for (const Program& p : file) {  // before anything is printed
         (void)named_outcome(p, "--witness", options_.witness);
@@ -58,6 +58,22 @@ class Command {
     std::string known = "declarative";
     for (const auto& [name, engine] : engines_) known += ", " + name;
     throw std::invalid_argument("expected an engine (" + known + ", all), found '" + options_.engine + "'");
+  }
+
+  /// The tests of each file, without those that are none of the model: all of a corpus seldom are.
+  std::vector<std::vector<Program>> read_files() {
+    std::vector<std::string> left_out;
+    std::vector<std::vector<Program>> files;
+    bool any = false;
+    for (const std::string& f : options_.files) {
+      files.push_back(parse_file(f, {.model = options_.model, .left_out = &left_out}));
+      any = any || !files.back().empty();
+    }
+    if (left_out.empty()) return files;
+    if (!any) throw std::invalid_argument(left_out.front());
+    err_ << "left out " << left_out.size() << " tests that are none of model " << options_.model
+         << ", the first: " << left_out.front() << "\n";
+    return files;
   }
 
   static PartialOutcome named_outcome(const Program& p, const std::string& option, const std::string& text) {
@@ -176,6 +192,7 @@ class Command {
   const CommandOptions& options_;
   const std::map<std::string, Engine>& engines_;
   std::ostream& out_;
+  std::ostream& err_;
   std::map<std::string, Coverage> coverage_;
   bool ok_ = true;
 };
@@ -185,7 +202,7 @@ class Command {
 int run_litmus_command(const CommandOptions& options, const std::map<std::string, Engine>& engines, std::ostream& out,
                        std::ostream& err) {
   try {
-    return Command(options, engines, out).run();
+    return Command(options, engines, out, err).run();
   } catch (const ParseError& e) {
     err << e.what() << "\n";
   } catch (const std::invalid_argument& e) {

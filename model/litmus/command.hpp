@@ -42,7 +42,8 @@ struct CommandOptions {
 };
 
 /// The tests of all files under the chosen engines. Returns the exit status: 0 all verdicts ok, 1 one is not, 2 bad
-/// input (one line on `err`).
+/// input (one line on `err`). With a model, tests that are none of it are left out (one line on `err`), all of them
+/// bad input.
 int run_litmus_command(const CommandOptions& options, const std::map<std::string, Engine>& engines, std::ostream& out,
                        std::ostream& err);
 

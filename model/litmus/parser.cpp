@@ -403,9 +403,17 @@ std::vector<Program> parse_text(std::string_view text, const std::string& file, 
   const SourceText source(text);
   const YamlDocuments yaml = read_yaml(text, file);
   std::vector<Program> programs;
-  for (const YamlNode& document : yaml.documents)
-    if (document.defined() && !document.null())
+  for (const YamlNode& document : yaml.documents) {
+    if (!document.defined() || document.null()) continue;
+    try {
       programs.push_back(DocumentParser(document, source, file, options).run());
+    } catch (const ParseError& error) {
+      if (options.left_out == nullptr) throw;
+      const ParseOptions as_it_is;
+      (void)DocumentParser(document, source, file, as_it_is).run();  // or is it one of its own model neither?
+      options.left_out->emplace_back(error.what());
+    }
+  }
   return programs;
 }
 
@@ -414,8 +422,12 @@ std::vector<Program> parse_file(const std::string& path, const ParseOptions& opt
   std::ostringstream text;
   if (in) text << in.rdbuf();
   if (!in) throw ParseError(path, {1, 1}, "a readable file", "none");
-  std::vector<Program> programs = parse_text(text.str(), path, options);
-  if (programs.empty()) throw ParseError(path, {1, 1}, "a litmus test", "nothing");
+  std::vector<std::string> left_out;
+  ParseOptions of_file = options;
+  if (options.left_out != nullptr) of_file.left_out = &left_out;
+  std::vector<Program> programs = parse_text(text.str(), path, of_file);
+  if (programs.empty() && left_out.empty()) throw ParseError(path, {1, 1}, "a litmus test", "nothing");
+  if (options.left_out != nullptr) options.left_out->insert(options.left_out->end(), left_out.begin(), left_out.end());
   return programs;
 }
 

@@ -27,6 +27,8 @@ struct ParseOptions {
   /// Replaces the documents' own `model`. It must be of the same family (coreRMA or not), since the two give
   /// `get`, `put` and `cas` different meanings.
   std::string model;
+  /// Takes why a document is no program of `model`; such a document is left out. Null: it is a mistake as others.
+  std::vector<std::string>* left_out = nullptr;
 };
 
 /// Every document of the text. `file` is used in error messages only. Throws std::invalid_argument when the options

@@ -63,7 +63,8 @@ class _Program:
 
 
 def _program_of(document: tuple[str, str, str], position: int) -> _Program:
-    return _Program(_core.parse_litmus_text(*document)[position], document, position)
+    programs, _ = _core.parse_litmus_text(*document)
+    return _Program(programs[position], document, position)
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,13 @@ class LitmusResult:
 
 
 class LitmusResults(list[LitmusResult]):
-    """The results of several tests, in order. A list; `ok` says whether all are."""
+    """The results of several tests, in order. A list; `ok` says whether all are.
+
+    Attributes:
+        left_out: why other tests are none of the model that was asked for.
+    """
+
+    left_out: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -155,7 +162,8 @@ def litmus(tests: Tests, model: str | None = None, engine: str = "declarative", 
     Args:
         tests: a file, a pattern such as "tests/litmus/*.yaml", several of them, or the text of a document (which
             has a line break).
-        model: in place of the tests' own: "rdmawait", "rdmatso", "loco", "corerma", ...
+        model: in place of the tests' own: "rdmawait", "rdmatso", "loco", "corerma", ... Tests that are none of it are left
+            out, and listed in `left_out`.
         engine: "declarative" (the model's exact outcomes), "explore" (every schedule of the hardware model) or
             "sample" (random schedules).
         hardware: profile for explore and sample.
@@ -164,7 +172,7 @@ def litmus(tests: Tests, model: str | None = None, engine: str = "declarative", 
         loop_bound: times that control may go back to the head of a loop (declarative).
 
     Raises:
-        InputError: a mistake in a test, with its place; no such file.
+        InputError: a mistake in a test, with its place; no such file; no test that is one of the model.
         ValueError: no such engine or model; less than one run; limits and seeds below 0.
         TypeError: arguments of other types.
 
@@ -190,8 +198,12 @@ def litmus(tests: Tests, model: str | None = None, engine: str = "declarative", 
     for name, value in (("model", model or ""), ("engine", engine), ("hardware", hardware)):
         if not isinstance(value, str):
             raise TypeError(f"{name}: expected a name, found {value!r}")
+    programs, left_out = _programs(tests, model or "")
+    if left_out and not programs:
+        raise InputError(left_out[0])
     results = LitmusResults()
-    for program in _programs(tests, model or ""):
+    results.left_out = tuple(left_out)
+    for program in programs:
         ran = _core.run_litmus(program.core, engine, model or "", hardware, runs, seed, max_executions, max_seconds,
                                loop_bound)
         found = json.loads(ran.json)[0]
@@ -206,19 +218,23 @@ def _with_document(programs: list[_core.LitmusProgram], text: str, file: str, mo
     return [_Program(program, (text, file, model), i) for i, program in enumerate(programs)]
 
 
-def _programs(tests: Tests, model: str) -> list[_Program]:
+def _programs(tests: Tests, model: str) -> tuple[list[_Program], list[str]]:
+    """The tests; why others are none of the model."""
     if isinstance(tests, str) and "\n" in tests:
-        return _with_document(_core.parse_litmus_text(tests, "(text)", model), tests, "(text)", model)
+        parsed, none_of_it = _core.parse_litmus_text(tests, "(text)", model)
+        return _with_document(parsed, tests, "(text)", model), none_of_it
     if not isinstance(tests, (str, os.PathLike, Iterable)):
         raise TypeError(f"tests: expected a file, a pattern, several of them or the text of tests, found {tests!r}")
     programs: list[_Program] = []
+    left_out: list[str] = []
     for entry in [tests] if isinstance(tests, (str, os.PathLike)) else tests:
         pattern = os.fspath(entry)
         files = sorted(globbing.glob(pattern)) if globbing.has_magic(pattern) else [pattern]
         if not files:
             raise InputError(f"{pattern}: expected the name or pattern of litmus files, found nothing of that name")
         for file in files:
-            parsed = _core.parse_litmus_file(file, model)
+            parsed, none_of_it = _core.parse_litmus_file(file, model)
+            left_out += none_of_it
             with open(file, encoding="utf-8") as text:  # so that copies do not depend on the file any more
                 programs += _with_document(parsed, text.read(), file, model)
-    return programs
+    return programs, left_out

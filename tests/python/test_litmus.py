@@ -117,6 +117,20 @@ def test_values_of_numpy_are_numbers():
     assert result.witness({"a": numpy.int64(0), "b": numpy.uint8(0)}) == result.witness({"a": 0, "b": 0}) is not None
 
 
+def test_tests_that_are_none_of_the_model_are_left_out():
+    corpus = pathlib.Path(__file__).parents[2] / "tests" / "litmus" / "*.yaml"
+    results = ls.litmus(str(corpus), model="rdmawait", engine="explore")
+    assert results.ok and len(results) > 200 and {r.model for r in results} == {"rdmawait"}
+    assert len(results) + len(results.left_out) == len(ls.litmus(str(corpus)))
+    assert any("expected a statement of model rdmawait, found 'gf({2})'" in why for why in results.left_out)
+    copies = pickle.loads(pickle.dumps(results))
+    assert copies == results and copies.left_out == results.left_out
+    assert copies[-1].witness(results[-1].outcomes[0]) is not None  # found again among those that are left
+    with pytest.raises(ls.InputError, match=r":1: expected a document of the same family as model corerma"):
+        ls.litmus(STORE_BUFFERING, model="corerma")
+    assert ls.litmus(STORE_BUFFERING).left_out == ()
+
+
 def test_mistakes(tmp_path):
     path = tmp_path / "t.yaml"
     path.write_text("name: t\nmodel: rdmawait\nlocations: {x: {node: 1}}\nthreads:\n  - {node: 1, code: \"a = = x\"}\n")

@@ -70,6 +70,32 @@ TEST_CASE("a wrong expectation fails with status 1 and says what is missing or u
   CHECK_THAT(r.out, loco::test::contains_text("No\nMissing: a=5\nUnexpected: a=1 b=1\n"));
 }
 
+TEST_CASE("tests that are none of the model are left out, and told", "[litmus]") {
+  const std::string other =
+      "name: other\nlocations: {x: {node: 1}}\nthreads: [{node: 1, code: \"gf({2})\"}, {node: 2}]\n";
+  const std::string corerma =
+      "name: far\nmodel: corerma\nlocations: {Y: {node: 2}, u: {node: 1}}\nthreads: [{node: 1, code: \"u = "
+      "get(Y)\"}]\n";
+  CommandOptions options;
+  options.model = "rdmawait";
+  const Run some = run(std::string(kStoreBuffering) + "---\n" + other + "---\n" + corerma, options);
+  CHECK(some.status == 0);
+  CHECK_THAT(some.out, loco::test::contains_text("Test sb") && !loco::test::contains_text("Test other") &&
+                           !loco::test::contains_text("Test far"));
+  CHECK_THAT(some.err, loco::test::contains_text("left out 2 tests that are none of model rdmawait, the first: ") &&
+                           loco::test::contains_text("expected a statement of model rdmawait, found 'gf({2})'\n"));
+  const Run none = run(other, options);
+  CHECK(none.status == 2);
+  CHECK(none.out.empty());
+  CHECK_THAT(none.err, loco::test::contains_text(":3:28: expected a statement of model rdmawait, found 'gf({2})'"));
+  // A statement of no model is a mistake all the same.
+  const Run wrong =
+      run(std::string(kStoreBuffering) + "---\nlocations: {x: {node: 1}}\nthreads: [{node: 1, code: \"fg({2})\"}]\n",
+          options);
+  CHECK(wrong.status == 2);
+  CHECK(wrong.out.empty());
+}
+
 TEST_CASE("JSON has the fields of the format", "[litmus]") {
   CommandOptions options;
   options.json = true;
