@@ -73,6 +73,7 @@ std::uint32_t crossed_ahead(const Engine& engine, const fabric::Packet& packet) 
 }
 
 sim::Duration receive_buffer_time(const Engine& engine, const fabric::Packet& packet) {
+  if (packet.length == 0) return {};
   return engine.buffer_time(packet.length - crossed_ahead(engine, packet));
 }
 

@@ -344,9 +344,11 @@ void wqe_fetch_may_execute(Engine& engine, const HeldRead& read) {
     back = return_data(engine, node, bytes, link_free);
     done += bytes;
   }
-  // All data follow each other on the link, those of the last request not before it has had its tag.
-  const std::uint32_t rest = (read.bytes - 1) % mrrs + 1;
-  const sim::SimTime there = std::max(back + (first - engine.now()), last + data_time(p, rest) + p.pcie_downstream);
+  sim::SimTime there = back + (first - engine.now());
+  if (last > first) {  // all data follow each other on the link, those of the last request not before it has had its tag
+    const std::uint32_t rest = (read.bytes - 1) % mrrs + 1;
+    there = std::max(there, last + data_time(p, rest) + p.pcie_downstream);
+  }
   engine.schedule(kEventFetchWqe, read.where, read.number, there);
 }
 
