@@ -27,7 +27,7 @@ bool read_credits(const HardwareProfile& p) {
 }  // namespace
 
 sim::SimTime take_request(Engine& engine, NodeId node, std::uint32_t key, std::uint64_t left, sim::SimTime due,
-                          sim::Duration reach) {
+                          sim::Duration reach, sim::Duration begin) {
   const HardwareProfile& p = engine.profile();
   const bool credits = read_credits(p);
   if ((p.pcie_tags == 0 && !credits) || engine.on_device(key)) return due;
@@ -37,11 +37,14 @@ sim::SimTime take_request(Engine& engine, NodeId node, std::uint32_t key, std::u
   if (credits) since = std::max(since, take_read_credits(p, host, bytes));
   const sim::SimTime read = std::max(std::min(due, engine.now() + reach), since + reach);
   const sim::SimTime link_free = std::max(host.asked_until, host.downstream_free);
-  host.asked_until = std::max(link_free, read) + data_time(p, bytes);
-  const sim::SimTime there = host.asked_until + p.pcie_downstream;
+  const sim::Duration data = data_time(p, bytes);
+  host.asked_until = std::max(link_free, read) + data;
+  // Who asks meanwhile and begins at once need not be behind it on the link: only its own tag is held for longer.
+  const sim::SimTime begun = std::max(read, std::min(due, engine.now() + begin + reach));
+  const sim::SimTime there = std::max(host.asked_until, begun + data) + p.pcie_downstream;
   const sim::SimTime gone = engine.now() - reach;
   host.tags.give_back(1, p.pcie_tags, there, gone);
-  if (credits) give_read_credits_back(p, host, bytes, read, there, gone);
+  if (credits) give_read_credits_back(p, host, bytes, begun, there, gone);
   return std::max(due, read);
 }
 

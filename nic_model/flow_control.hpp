@@ -8,9 +8,9 @@
 // When data will be in the NIC is said when it is asked for, by a queue: the link carries it in the order of the
 // requests. Reads that take turns on the link change that order, not until when all of them keep it busy. Requests of a
 // read behind its first are looked at when the data before theirs has been sent, and as if they had left when there was
-// a tag: a NIC asks ahead. What else delays a request before it leaves (a context that the NIC must read) takes no tag:
-// such a request has its place in the queue as if it left at once. All of this delays and none of it orders. Private to
-// nic_model/.
+// a tag: a NIC asks ahead. What a NIC always needs before a request leaves, the start of a work request, comes before
+// the tag. What else delays it (a context that the NIC must read) takes no tag: such a request has its place in the
+// queue as if it left at once. All of this delays and none of it orders. Private to nic_model/.
 #pragma once
 
 #include "nic_model/engine.hpp"
@@ -21,9 +21,10 @@ namespace loco::nic {
 [[nodiscard]] sim::Duration data_time(const HardwareProfile& p, std::uint64_t bytes);
 
 /// The next request of a read, of which `left` bytes are to come, takes a tag and credits: when memory is read for it.
-/// That is `due`, or, when it must wait, `reach` (its time on the link, its way, memory) after they are free.
+/// That is `due`, or, when it must wait, `reach` (its time on the link, its way, memory) after they are free. `begin`:
+/// what the NIC needs before it asks, as long as nothing else delays that: the start of a work request.
 sim::SimTime take_request(Engine& engine, NodeId node, std::uint32_t key, std::uint64_t left, sim::SimTime due,
-                          sim::Duration reach);
+                          sim::Duration reach, sim::Duration begin = {});
 
 /// Takes credits for a TLP of a posted write: when memory has it. That is `due`, or, when it must wait, its time on the
 /// link and `way` after they are free. Precondition: there is a limit.

@@ -167,7 +167,9 @@ void commit_data(Engine& engine, NodeId node, const PostedWrite& write, std::uin
 /// Nothing at the root complex holds it back any more.
 void read_may_execute(Engine& engine, NodeId node, HeldRead& read) {
   read.due = std::max(read.due, engine.now());
-  const auto begin = [&] { return take_request(engine, node, read.key, read.bytes, read.due, read.reach); };
+  const auto sampled = [&](sim::Duration begin) {
+    return take_request(engine, node, read.key, read.bytes, read.due, read.reach, begin);
+  };
   switch (read.kind) {
     case ReadKind::wqe_fetch:
       return wqe_fetch_may_execute(engine, read);
@@ -176,10 +178,10 @@ void read_may_execute(Engine& engine, NodeId node, HeldRead& read) {
     case ReadKind::remote_read:
       return remote_read_may_execute(engine, read);
     case ReadKind::probe:
-      engine.schedule(kEventProbe, read.where, read.number, begin());
+      engine.schedule(kEventProbe, read.where, read.number, sampled(engine.profile().nic_wqe_start));
       return;
     case ReadKind::atomic:
-      engine.schedule(kEventAtomic, read.where, 0, begin());
+      engine.schedule(kEventAtomic, read.where, 0, sampled({}));
   }
 }
 }  // namespace

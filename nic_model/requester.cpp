@@ -49,7 +49,9 @@ void schedule_payload(Engine& engine, QpId id) {
   rq.payload_event = true;
   // Its turn: the data of the payload before it is on the link.
   const NodeId node = engine.state.qps[id].node;
-  schedule_read(engine, id, rq.payload_next, e, take_request(engine, node, e.wqe.lkey, e.wqe.length, e.ready, e.reach));
+  const sim::Duration begin = engine.profile().nic_wqe_start;
+  schedule_read(engine, id, rq.payload_next, e,
+                take_request(engine, node, e.wqe.lkey, e.wqe.length, e.ready, e.reach, begin));
 }
 
 /// Bytes of the next packet of a write.
@@ -374,8 +376,9 @@ void payload_read_may_execute(Engine& engine, const HeldRead& read) {
   e.reach = read.reach;
   if (!engine.fault(Fault::payload_reads_reorder)) return schedule_payload(engine, id);
   const NodeId node = engine.state.qps[id].node;
-  engine.schedule(kEventReadPayload, id, number,
-                  take_request(engine, node, read.key, read.bytes, read.due, read.reach));
+  engine.schedule(
+      kEventReadPayload, id, number,
+      take_request(engine, node, read.key, read.bytes, read.due, read.reach, engine.profile().nic_wqe_start));
 }
 
 void read_payload(Engine& engine, QpId id, std::uint32_t number) {

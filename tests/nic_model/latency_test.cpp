@@ -123,6 +123,19 @@ TEST_CASE("requests of a fetch that wait for a tag take a round trip each, and t
   CHECK(rig.recorder.finished(Stamp::aNRW).ps == start + network(kWriteHeaders + 8, false) + kReceive + dma_write(8));
 }
 
+TEST_CASE("requests of a payload that wait for a tag wait from the start of the work request on") {
+  nic::HardwareProfile profile = primes();
+  const std::int64_t tags = GENERATE(1, 2, 4);
+  profile.pcie_tags = static_cast<std::uint32_t>(tags);
+  profile.pcie_mrrs = profile.pcie_read_completion = 128_B;
+  Rig rig(profile);
+  rig.post_and_run({rig.write(kAligned, kAligned, 1024)});
+  // Each tag is used 1024 / 128 / tags times, a round trip each; the data of all tags follow each other on the link.
+  const std::int64_t payload = 1024 / 128 / tags * dma_read(128) + (tags - 1) * tlp(128 + 20);
+  const std::int64_t received = until_start() + payload + network(kWriteHeaders + 1024, false) + kReceive;
+  CHECK(rig.recorder.cqes.at(0).at.ps == received + network(kAckBytes, false) + kReceive + kCqe + dma_write(64));
+}
+
 TEST_CASE("an 8-byte read takes the sum of its stages") {
   const bool star = GENERATE(false, true);
   Rig rig(primes(), star ? fabric::Topology::star : fabric::Topology::back_to_back);
