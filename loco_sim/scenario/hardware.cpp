@@ -100,10 +100,10 @@ Hardware read_map(const DocumentNode& node, const std::string& prefix, KeyTable 
 }
 
 /// What the table would give a key that a file leaves out is no hardware: free of cost, without a network.
-void require_every_field(const DocumentNode& profile) {
+void require_every_field(const DocumentNode& profile, const nic::HardwareProfile& values) {
   const auto has = [&](std::string_view key) { return find_at(profile, key) != nullptr; };
   const bool by_rate = has("pcie.rate");
-  const bool by_width = has("pcie.generation") && has("pcie.lanes");
+  const bool by_width = has("pcie.generation") && has("pcie.lanes") && values.pcie_generation != 0;
   for (const nic::ProfileField& field : nic::kProfileFields) {
     const bool is_width = field.key == "pcie.generation" || field.key == "pcie.lanes";
     if (has(field.key) || (is_width && by_rate) || (field.key == "pcie.rate" && by_width)) continue;
@@ -126,7 +126,7 @@ Hardware load(const std::string& name, const Place& place, const std::string& ke
   table.insert(table.begin(), {{.path = "name", .least = 1, .most = 64}, {.path = "description", .most = 4096}});
   const DocumentNode profile = load_document(path);
   Hardware hardware = read_map(profile, "", std::move(table), depth);
-  if (profile.find("base") == nullptr) require_every_field(profile);
+  if (profile.find("base") == nullptr) require_every_field(profile, hardware.profile);
   hardware.name = fs::path(path).stem().string();
   return hardware;
 }

@@ -326,5 +326,10 @@ def test_a_profile_without_a_base_leaves_nothing_out(loco_sim, root, tmp_path):
     # The rate of the PCIe link stands for its generation and width.
     profile.write_text(whole.replace("  generation: 3 ", "  rate: 57880Mbps").replace("  lanes: 8", "  # left out"))
     assert loco_sim("validate", scenario).returncode == 0
+    # Generation 0 says that the rate is given: none at all would be infinitely fast.
+    profile.write_text(whole.replace("  generation: 3 ", "  generation: 0 "))
+    done = loco_sim("validate", scenario)
+    assert done.returncode == 2
+    assert "pcie.rate: expected a value, or a base that has one, found neither" in done.stderr
     profile.write_text("base: cx5-roce-25g\nnic: {cqe: 5ns}\n")
     assert loco_sim("validate", scenario).returncode == 0
