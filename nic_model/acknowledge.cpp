@@ -17,8 +17,8 @@ using Op = fabric::Opcode;
 constexpr std::uint8_t kForEver = 7;  // of rnr_retry
 
 /// The PSN of what is missing of a READ or atomic.
-Psn missing(const Engine& engine, const SendEntry& e) {
-  return e.psn + static_cast<std::uint32_t>(e.received / engine.profile().link_mtu.count);
+Psn missing(const Engine& engine, const QueuePair& qp, const SendEntry& e) {
+  return e.psn + static_cast<std::uint32_t>(e.received / engine.mtu(qp));
 }
 
 void progress(Requester& rq, const QpSettings& settings, Psn una) {
@@ -71,7 +71,7 @@ Oldest acknowledge(Engine& engine, QpId id, Psn end) {
     if (e.status != Status::success) break;  // it was never sent
     if (e.done) continue;
     if (reads_or_atomic(e.wqe.opcode)) {
-      const Psn first = missing(engine, e);
+      const Psn first = missing(engine, qp, e);
       const bool implied_nak = end.distance(first) > 0;
       progress(rq, qp.settings, implied_nak ? first : end);
       return {number, implied_nak};
@@ -85,7 +85,7 @@ Oldest acknowledge(Engine& engine, QpId id, Psn end) {
     SendEntry& e = rq.entry(number);
     const std::int32_t packets = end.distance(e.psn);
     if (packets > 0) {
-      const std::uint64_t bytes = engine.profile().link_mtu.count * static_cast<std::uint32_t>(packets);
+      const std::uint64_t bytes = engine.mtu(qp) * static_cast<std::uint32_t>(packets);
       e.sent = std::max(e.sent, static_cast<std::uint32_t>(bytes));
     }
   }
@@ -115,7 +115,8 @@ void cancel_timer(Engine& engine, Requester& rq) {
 
 /// Has everything from the oldest PSN that is not acknowledged sent again. That starts the timer.
 void go_back(Engine& engine, QpId id, std::uint32_t oldest) {
-  Requester& rq = engine.state.qps[id].requester;
+  QueuePair& qp = engine.state.qps[id];
+  Requester& rq = qp.requester;
   if (oldest == rq.started) return;
   const std::uint32_t until = rq.transmit_next;
   for (std::uint32_t number = oldest; number != rq.started; ++number) {
@@ -127,7 +128,7 @@ void go_back(Engine& engine, QpId id, std::uint32_t oldest) {
   SendEntry& e = rq.entry(oldest);
   const std::int32_t acknowledged = rq.una.distance(e.psn);
   if (!reads_or_atomic(e.wqe.opcode) && acknowledged > 0) {
-    e.sent = static_cast<std::uint32_t>(engine.profile().link_mtu.count * static_cast<std::uint32_t>(acknowledged));
+    e.sent = static_cast<std::uint32_t>(engine.mtu(qp) * static_cast<std::uint32_t>(acknowledged));
   }
   rq.transmit_next = oldest;
   withdraw_message(engine, id, false);  // it is not the next one any more
@@ -263,7 +264,8 @@ bool answers(const SendEntry& e, const fabric::Packet& packet) {
 
 /// An answer that others may have overtaken: it is taken for the READ or atomic that has its PSN, once.
 void take_loosely(Engine& engine, QpId id, const fabric::Packet& packet) {
-  Requester& rq = engine.state.qps[id].requester;
+  QueuePair& qp = engine.state.qps[id];
+  Requester& rq = qp.requester;
   for (std::uint32_t number = rq.completed; number != rq.started; ++number) {
     SendEntry& e = rq.entry(number);
     const std::int32_t index = packet.psn.distance(e.psn);
@@ -278,7 +280,7 @@ void take_loosely(Engine& engine, QpId id, const fabric::Packet& packet) {
       if ((word & bit) != 0) break;
       word |= bit;
     }
-    const auto offset = static_cast<std::uint32_t>(engine.profile().link_mtu.count * static_cast<std::uint32_t>(index));
+    const auto offset = static_cast<std::uint32_t>(engine.mtu(qp) * static_cast<std::uint32_t>(index));
     if (!take_data(engine, id, e, packet, offset)) return;
     e.done = true;
     --rq.outstanding;

@@ -58,6 +58,11 @@ class Engine {
   /// Rings for [address, address + size) on a node with this key and these rights?
   [[nodiscard]] bool allowed(std::uint32_t key, NodeId node, Address address, std::uint64_t size,
                              std::uint8_t access) const;
+  /// Payload of a packet at most. With the flow model a packet is a message, but on the way from a NIC to itself.
+  [[nodiscard]] std::uint64_t mtu(const QueuePair& qp) const {
+    const fabric::FlowOptions& flow = state.fabric.config().flow;
+    return flow.enabled && qp.peer_node == qp.node ? flow.mtu.count : profile().link_mtu.count;
+  }
   /// A packet's payload passes the packet buffer of a NIC.
   [[nodiscard]] sim::Duration buffer_time(std::uint32_t bytes) const {
     return sim::transmission_time({bytes}, profile().nic_buffer_rate);

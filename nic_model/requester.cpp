@@ -55,16 +55,17 @@ void schedule_payload(Engine& engine, QpId id) {
 }
 
 /// Bytes of the next packet of a write.
-std::uint32_t next_segment(const Engine& engine, const SendEntry& e) {
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(e.wqe.length - e.sent, engine.profile().link_mtu.count));
+std::uint32_t next_segment(const Engine& engine, const QueuePair& qp, const SendEntry& e) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(e.wqe.length - e.sent, engine.mtu(qp)));
 }
 
 /// Is the next packet of the oldest unsent work request there?
-bool may_transmit(const Engine& engine, const Requester& rq) {
+bool may_transmit(const Engine& engine, const QueuePair& qp) {
+  const Requester& rq = qp.requester;
   if (rq.rnr_wait || rq.transmit_next == rq.started) return false;
   const SendEntry& e = rq.entry(rq.transmit_next);
   if (e.status != Status::success) return false;
-  return !sends_payload(e.wqe.opcode) || e.payload_read >= e.sent + next_segment(engine, e);
+  return !sends_payload(e.wqe.opcode) || e.payload_read >= e.sent + next_segment(engine, qp, e);
 }
 
 /// A write that was completed early stays until its ACK: the responder still asks whose it is.
@@ -123,14 +124,15 @@ void announce_oldest(Engine& engine, QpId id) {
 }  // namespace
 
 void schedule_transmit(Engine& engine, QpId id) {
-  Requester& rq = engine.state.qps[id].requester;
+  QueuePair& qp = engine.state.qps[id];
+  Requester& rq = qp.requester;
   if (rq.transmit_event) return;
-  if (!may_transmit(engine, rq)) return announce_oldest(engine, id);
+  if (!may_transmit(engine, qp)) return announce_oldest(engine, id);
   rq.transmit_event = true;
   const SendEntry& e = rq.entry(rq.transmit_next);
   sim::SimTime there = e.ready;
   if (sends_payload(e.wqe.opcode) && !e.wqe.inline_data)
-    there = there_before(engine, there, e.payload_read - e.sent - next_segment(engine, e));
+    there = there_before(engine, there, e.payload_read - e.sent - next_segment(engine, qp, e));
   engine.schedule(kEventTransmit, id, 0, std::max(there, rq.transmit_free));
 }
 
@@ -174,9 +176,9 @@ bool too_far_ahead(const Requester& rq, std::uint32_t packets) {
 }
 
 /// PSNs that a work request takes: a READ's are those of its responses.
-std::uint32_t packets_of(const Engine& engine, const Wqe& wqe) {
+std::uint32_t packets_of(const Engine& engine, const QueuePair& qp, const Wqe& wqe) {
   if (is_atomic(wqe.opcode)) return 1;
-  const std::uint64_t mtu = engine.profile().link_mtu.count;
+  const std::uint64_t mtu = engine.mtu(qp);
   return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (wqe.length + mtu - 1) / mtu));
 }
 }  // namespace
@@ -189,7 +191,7 @@ void start(Engine& engine, QpId id, sim::Duration delay) {
     SendEntry& e = rq.entry(rq.started);
     if (e.wqe.fence && fence_holds(rq) && !engine.fault(Fault::fence_ignored)) return;
     if (reads_or_atomic(e.wqe.opcode) && rq.outstanding >= qp.settings.max_rd_atomic) return;
-    e.packets = packets_of(engine, e.wqe);
+    e.packets = packets_of(engine, qp, e.wqe);
     if (qp.type == QpType::rc && too_far_ahead(rq, e.packets)) return;
     sim::Duration stall{};
     if (!take_unit(engine, id, e.wqe, rq.started, stall)) return;
@@ -270,13 +272,13 @@ fabric::Packet request_packet(const Engine& engine, QpId id, const SendEntry& e,
 /// The next packet of a WRITE or SEND.
 void add_payload(const Engine& engine, const QueuePair& qp, SendEntry& e, fabric::Packet& packet) {
   const HardwareProfile& p = engine.profile();
-  const auto index = static_cast<std::uint32_t>(e.sent / p.link_mtu.count);
+  const auto index = static_cast<std::uint32_t>(e.sent / engine.mtu(qp));
   packet.opcode = e.wqe.opcode == Opcode::rdma_write ? fabric::Opcode::write
                   : qp.type == QpType::ud            ? fabric::Opcode::datagram
                                                      : fabric::Opcode::send;
   packet.psn = e.psn + index;
   packet.offset = e.sent;
-  packet.length = next_segment(engine, e);
+  packet.length = next_segment(engine, qp, e);
   packet.first = e.sent == 0;
   packet.last = e.sent + packet.length == e.wqe.length;
   packet.buffer = packet.length == 0 ? fabric::kNoBuffer : e.buffer;
@@ -288,12 +290,12 @@ void add_payload(const Engine& engine, const QueuePair& qp, SendEntry& e, fabric
 }
 
 /// A READ request asks for what has not come yet; an atomic is always whole.
-void add_request(const Engine& engine, const SendEntry& e, fabric::Packet& packet) {
+void add_request(const Engine& engine, const QueuePair& qp, const SendEntry& e, fabric::Packet& packet) {
   packet.psn = e.psn;
   if (e.wqe.opcode == Opcode::rdma_read) {
     packet.opcode = fabric::Opcode::read_request;
     if (engine.state.loose) return;  // what has come need not be its beginning
-    packet.psn = e.psn + static_cast<std::uint32_t>(e.received / engine.profile().link_mtu.count);
+    packet.psn = e.psn + static_cast<std::uint32_t>(e.received / engine.mtu(qp));
     packet.address += e.received;
     packet.total -= e.received;
     return;
@@ -409,13 +411,13 @@ void transmit(Engine& engine, QpId id) {
   Requester& rq = qp.requester;
   if (wait_for_port(engine, id, false)) return;
   rq.transmit_event = false;
-  if (!may_transmit(engine, rq)) return;
+  if (!may_transmit(engine, qp)) return;
   SendEntry& e = rq.entry(rq.transmit_next);
   fabric::Packet packet = request_packet(engine, id, e, rq.transmit_next);
   if (sends_payload(e.wqe.opcode)) {
     add_payload(engine, qp, e, packet);
   } else {
-    add_request(engine, e, packet);
+    add_request(engine, qp, e, packet);
   }
   if (packet.psn == rq.unsent_psn) rq.unsent_psn = packet.psn + (sends_payload(e.wqe.opcode) ? 1 : e.packets);
   rq.transmit_free = send_packet(engine, packet);

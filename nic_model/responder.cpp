@@ -75,9 +75,9 @@ NakCode take_send(Engine& engine, QpId id, const fabric::Packet& packet) {
   }
 }
 
-std::uint32_t psns_of(const Engine& engine, const fabric::Packet& packet) {
+std::uint32_t psns_of(const Engine& engine, const QueuePair& qp, const fabric::Packet& packet) {
   if (packet.opcode != Op::read_request) return 1;
-  const std::uint64_t mtu = engine.profile().link_mtu.count;
+  const std::uint64_t mtu = engine.mtu(qp);
   return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (packet.total + mtu - 1) / mtu));
 }
 
@@ -105,7 +105,7 @@ void execute_fresh(Engine& engine, QpId id, const fabric::Packet& packet, bool e
   NakCode nak = packet.first || !rs.write_valid ? check(engine, qp, packet) : NakCode::none;
   rs.write_valid = nak == NakCode::none;
   if (nak == NakCode::none && needs_receive && !can_receive(engine, id)) return not_ready(engine, id, packet);
-  rs.done_psn = packet.psn + psns_of(engine, packet);
+  rs.done_psn = packet.psn + psns_of(engine, qp, packet);
   if (nak == NakCode::none && packet.opcode == Op::write) nak = take_write(engine, id, packet, executed);
   if (nak == NakCode::none && packet.opcode == Op::send) nak = take_send(engine, id, packet);
   if (nak != NakCode::none) {
@@ -176,7 +176,7 @@ void execute_in_turn(Engine& engine, QpId id) {
       not_ready(engine, id, packet);
       return engine.release(packet.buffer);
     }
-    const std::uint32_t psns = psns_of(engine, packet);
+    const std::uint32_t psns = psns_of(engine, qp, packet);
     rs.expected_psn = packet.psn + psns;
     for (std::uint32_t i = 0; i < psns && !rs.disorder->early.empty(); ++i) rs.disorder.edit().early.pop_front();
     execute_fresh(engine, id, packet, early.executed);
@@ -230,11 +230,12 @@ namespace {
 
 /// What its PSN says about a request packet that has just come.
 Fate classify(Engine& engine, QpId id, const fabric::Packet& packet) {
-  Responder& rs = engine.state.qps[id].responder;
+  QueuePair& qp = engine.state.qps[id];
+  Responder& rs = qp.responder;
   const std::int32_t ahead = packet.psn.distance(rs.expected_psn);
   if (ahead < 0) return Fate::duplicate;
   if (ahead == 0) {
-    rs.expected_psn = packet.psn + psns_of(engine, packet);
+    rs.expected_psn = packet.psn + psns_of(engine, qp, packet);
     rs.nak_sent = false;
     return Fate::fresh;
   }

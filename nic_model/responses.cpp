@@ -30,26 +30,28 @@ void announce_response(Engine& engine, QpId id) {
 }
 
 /// Bytes of the next packet of the oldest response.
-std::uint32_t next_segment(const Engine& engine, const Response& r) {
+std::uint32_t next_segment(const Engine& engine, const QueuePair& qp, const Response& r) {
   if (r.opcode != Op::read_response) return 0;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(r.length - r.sent, engine.profile().link_mtu.count));
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(r.length - r.sent, engine.mtu(qp)));
 }
 
 /// Is the next packet there?
-bool may_respond(const Engine& engine, const Responder& rs) {
+bool may_respond(const Engine& engine, const QueuePair& qp) {
+  const Responder& rs = qp.responder;
   if (rs.responses.empty() || !rs.responses.front().ready) return false;
   const Response& r = rs.responses.front();
-  return r.read >= r.sent + next_segment(engine, r) || r.opcode != Op::read_response;
+  return r.read >= r.sent + next_segment(engine, qp, r) || r.opcode != Op::read_response;
 }
 }  // namespace
 
 void schedule_respond(Engine& engine, QpId id) {
-  Responder& rs = engine.state.qps[id].responder;
+  QueuePair& qp = engine.state.qps[id];
+  Responder& rs = qp.responder;
   if (rs.respond_event || rs.responses.empty() || !rs.responses.front().ready) return;
   const Response& r = rs.responses.front();
   sim::SimTime there = r.available;
   if (r.opcode == Op::read_response) {
-    const std::uint32_t segment = next_segment(engine, r);
+    const std::uint32_t segment = next_segment(engine, qp, r);
     if (r.read < r.sent + segment) return announce_response(engine, id);
     there = there_before(engine, there, r.read - r.sent - segment);
   }
@@ -256,7 +258,7 @@ void respond(Engine& engine, QpId id) {
   Responder& rs = qp.responder;
   if (wait_for_port(engine, id, true)) return;
   rs.respond_event = false;
-  if (!may_respond(engine, rs)) return schedule_respond(engine, id);  // the event was for what a RESET has dropped
+  if (!may_respond(engine, qp)) return schedule_respond(engine, id);  // the event was for what a RESET has dropped
   Response& r = rs.responses.front();
   fabric::Packet packet;
   packet.source = qp.node;
@@ -269,7 +271,7 @@ void respond(Engine& engine, QpId id) {
   packet.wqe = r.wqe;
   packet.a = r.value;
   if (r.opcode == Op::read_response) {
-    const std::uint64_t mtu = engine.profile().link_mtu.count;
+    const std::uint64_t mtu = engine.mtu(qp);
     packet.offset = r.sent;
     packet.total = r.length;
     packet.length = static_cast<std::uint32_t>(std::min<std::uint64_t>(r.length - r.sent, mtu));

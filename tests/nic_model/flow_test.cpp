@@ -169,3 +169,19 @@ TEST_CASE("flows: a SEND that is repeated does not wait for the message behind i
                                 }).front();
   CHECK(received < (50_us).ps);  // refused in the first 10 us, repeated 20 us later
 }
+
+TEST_CASE("flows: what a NIC sends to itself passes no network, and takes as long as with packets") {
+  if (!fabric::has_flow_model()) return;
+  const nic::Opcode opcode = GENERATE(nic::Opcode::rdma_write, nic::Opcode::rdma_read);
+  const auto to_itself = [&](Pair& pair) {
+    const auto new_qp = [&] { return pair.system.create_qp(0, {.send_cq = pair.cq[0], .send_entries = 8}); };
+    const nic::QpId near = new_qp(), far = new_qp();
+    pair.system.connect(near, far);
+    nic::Wqe wqe = pair.write(0, 0, kLarge);
+    wqe.opcode = opcode;
+    wqe.rkey = wqe.lkey;
+    wqe.remote = wqe.local + kLarge;
+    pair.post({wqe}, near);
+  };
+  CHECK(cqes_after(to_itself) == cqes_after(to_itself, Model::packet));
+}
