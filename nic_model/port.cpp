@@ -5,10 +5,11 @@
 namespace loco::nic {
 
 namespace {
-/// When a queue pair may send its next packet, by its rate under congestion control. Only data counts.
+/// When a queue pair may send its next packet, by its rate under congestion control. Only data counts, and only what
+/// passes the network.
 sim::SimTime paced(State& s, const fabric::Packet& packet) {
   const fabric::DcqcnOptions& options = s.fabric.config().options.dcqcn;
-  if (!options.enabled || packet.length == 0) return s.now;
+  if (!options.enabled || packet.length == 0 || packet.source == packet.destination) return s.now;
   CongestionControl& congestion = s.qps[packet.source_qp].congestion.edit();
   congestion.rate.on_bytes(s.now, {packet.wire}, options);
   // Requester and responder share the rate: each packet takes its turn behind those of both.

@@ -66,3 +66,24 @@ TEST_CASE("DCQCN: a queue pair has one rate for its WRITEs and for its answers t
     CHECK(gbps < 10.5);
   }
 }
+
+TEST_CASE("DCQCN without congestion costs nothing, and what a NIC sends to itself knows no rate of the network") {
+  const bool to_itself = GENERATE(false, true);
+  const auto took = [&](bool dcqcn) {
+    PairOptions options{.size = 1 << 21};
+    options.network.options.ecn = options.network.options.dcqcn.enabled = dcqcn;
+    Pair pair(real(), options);
+    const auto new_qp = [&] { return pair.system.create_qp(0, {.send_cq = pair.cq[0], .send_entries = 8}); };
+    const nic::QpId near = new_qp(), far = new_qp();
+    pair.system.connect(near, far);
+    nic::Wqe wqe = pair.write(0, 1 << 20, 1 << 20);
+    if (to_itself) {
+      wqe.rkey = wqe.lkey;
+      wqe.remote = wqe.local + (1 << 20);
+    }
+    pair.post({wqe}, to_itself ? near : pair.qp[0]);
+    pair.run();
+    return pair.recorder.cqes.at(0).at;
+  };
+  CHECK(took(true) == took(false));
+}
