@@ -116,7 +116,7 @@ Result explore_engine(const Program& program, const EngineOptions& options) {
   name_torn(found.outcomes.size() - result.outcomes.size(), result);
   result.unexpected.assign(found.failed_assertions.begin(), found.failed_assertions.end());
   result.executions = found.executions;
-  result.complete = found.complete;
+  result.complete = found.complete && found.cut == 0;
   if (!found.complete) {
     const bool executions = options.max_executions != 0 && found.executions >= options.max_executions;
     result.notes.push_back(

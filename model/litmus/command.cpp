@@ -136,8 +136,10 @@ class Command {
         const Result& r = results[i];
         const auto it = std::find(r.outcomes.begin(), r.outcomes.end(), o);
         const auto index = static_cast<std::size_t>(it - r.outcomes.begin());
-        const std::string yes = r.engine == "declarative" ? "allowed" : r.engine + "d";
-        out_ << (i > first ? ", " : " ") << (it == r.outcomes.end() ? "not " : "") << yes;
+        const bool declarative = r.engine == "declarative";
+        const std::string no = declarative && !all_allowed_known ? "not known to be " : "not ";
+        out_ << (i > first ? ", " : " ") << (it == r.outcomes.end() ? no : "")
+             << (declarative ? "allowed" : r.engine + "d");
         if (index < r.counts.size()) out_ << " " << r.counts[index];
       }
       out_ << "\n";

@@ -283,8 +283,10 @@ NoCandidate why_no_candidate(const Program& program, const Options& options) {
       program, model_of(program, options), search_options(options), [](const Skeleton&, const Axioms&) { return true; },
       &limits);
   if (limits.too_large) return {"is not known to be possible: too large, ways through the code were left out", false};
+  if (limits.cut_loops)
+    return {"is not known to be possible: loops were cut after " + std::to_string(options.loop_bound) + " repetitions",
+            false};
   std::string why = "is impossible: no execution reads these values";
-  if (limits.cut_loops) why += " (loops were cut after " + std::to_string(options.loop_bound) + " repetitions)";
   if (limits.ill_formed)
     why +=
         ", or none that goes on to its end: all threads of a barrier pass it equally often, "

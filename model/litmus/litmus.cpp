@@ -118,7 +118,8 @@ Result enumerate(const Program& program, const Options& options) {
   SearchResult found = search(program, *model, search_options);
   result.outcomes = std::move(found.outcomes);
   result.executions = found.executions;
-  result.complete = !found.stopped && !found.too_large;
+  result.complete_in_bound = !found.stopped && !found.too_large;
+  result.complete = result.complete_in_bound && !found.cut_loops;
   if (found.stopped) result.notes.push_back("stopped after " + std::to_string(found.executions) + " executions");
   if (found.uncounted && !options.outcomes_only)
     result.notes.push_back("executions were counted up to " + std::to_string(options.counted_max) +
@@ -127,7 +128,7 @@ Result enumerate(const Program& program, const Options& options) {
     result.notes.emplace_back("too large: ways through the code were left out, so the verdict is not known");
   if (found.cut_loops)
     result.notes.push_back("loops were cut after " + std::to_string(options.loop_bound) + " repetitions");
-  judge(program, result.complete, result);
+  judge(program, result.complete_in_bound, result);
   if (found.too_large) result.ok = false;  // what was left out is neither possible nor impossible
   for (const auto& [thread, instruction] : found.failed_assertions) {
     result.ok = false;

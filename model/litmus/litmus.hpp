@@ -40,6 +40,7 @@ struct Result {
   std::vector<std::string> unexpected;  ///< possible outcomes that are not expected, failed assertions
   std::vector<std::string> notes;       ///< limits that were reached, outcomes excluded and why
   bool complete = true;                 ///< false: a limit was reached, so there may be more outcomes
+  bool complete_in_bound = true;        ///< declarative: the same, of executions whose loops keep to their bound
   double seconds = 0;                   ///< wall-clock time, set by the command line only
 };
 
@@ -89,7 +90,7 @@ struct Explanation {
 /// What to say of an outcome that `witness` does not find and explain_forbidden has no cycle for.
 struct NoCandidate {
   std::string text;     ///< "is impossible: ..."
-  bool decided = true;  ///< false: too large to know
+  bool decided = true;  ///< false: too large to know, or loops were cut
 };
 [[nodiscard]] NoCandidate why_no_candidate(const Program& program, const Options& options = {});
 

@@ -118,7 +118,7 @@ class Soundness {
     o.loop_bound = options_.loop_bound;
     o.outcomes_only = true;
     Result r = enumerate(p, o);
-    result_.complete = result_.complete && r.complete;
+    result_.complete = result_.complete && r.complete_in_bound;
     return std::move(r.outcomes);
   }
 

@@ -204,6 +204,22 @@ threads: [{node: 1, code: "n = 0; while (n >= 0) { n = n + 1; a = x }"}]
   CHECK_THAT(explored.notes[0], test::contains_text("stopped early by the limit of 0.05 s"));
 }
 
+// The loop posts a put a turn, four times: two more turns than exploration follows (docs/exploring.md). Sampling runs
+// it to its end.
+TEST_CASE("where loops were cut, exploration is not complete") {
+  constexpr const char* kPosts = R"yaml(
+name: posts
+model: rdmawait
+locations: {x: {node: 2}}
+threads: [{node: 1, code: "while (n < 4) { n = n + 1; put(x, n) }"}]
+)yaml";
+  const Result explored = run("explore", kPosts);
+  CHECK_FALSE(explored.complete);
+  REQUIRE(explored.notes.size() == 1);
+  CHECK_THAT(explored.notes[0], test::contains_text("loops with remote operations were cut after 2 repetitions"));
+  CHECK(run("sample", kPosts).outcomes == std::vector<model::litmus::Outcome>{{4}});
+}
+
 // Two writers of one tuple: mo makes one of them last. In memory their words may mix; that is named, not counted.
 TEST_CASE("the final value of a mixed-size variable is a whole tuple, or its being torn is named") {
   constexpr const char* kWriters = R"yaml(

@@ -91,6 +91,24 @@ TEST_CASE("of a test that is too large it is not said that an outcome is impossi
   CHECK_THAT(none.text, loco::test::contains_text("too large"));
 }
 
+TEST_CASE("where loops were cut it is not said that an outcome is impossible", "[litmus]") {
+  const Program p = parse_text(R"--(
+name: counts
+model: rdmawait
+locations: {x: {node: 1}}
+threads: [{node: 1, code: "while (c < 5) { c = c + 1 }; a = x"}]
+)--",
+                               "counts.yaml")
+                        .front();
+  const NoCandidate none = why_no_candidate(p);
+  CHECK_FALSE(none.decided);
+  CHECK(none.text == "is not known to be possible: loops were cut after 4 repetitions");
+  Options enough;
+  enough.loop_bound = 5;
+  CHECK(witness(p, parse_outcome(p, "c=5"), enough).has_value());
+  CHECK(why_no_candidate(p, enough).decided);
+}
+
 TEST_CASE("cycles name sv's own writes, and polls as such", "[litmus]") {
   const auto told = [](const std::string& document, const std::string& outcome) {
     const Program p = parse_text(document, "t.yaml").front();
