@@ -68,7 +68,7 @@ void add_litmus(CLI::App& app, loco::cli::LitmusArguments& a, std::function<int(
   add_number(*litmus, "--seed", a.seed, "Seed of the engine sample")->capture_default_str();
   litmus->add_option("--hardware", a.hardware, "Hardware profile of explore and sample")->capture_default_str();
   add_number(*litmus, "--max-executions", a.max_executions, "Executions a test of the engine explore; 0 is no limit");
-  litmus->add_option("--max-seconds", a.max_seconds, "Time limit a test of the engine explore; 0 is none")
+  litmus->add_option("--max-seconds", a.max_seconds, "Time limit a test of the engines explore and sample; 0 is none")
       ->check(loco::cli::seconds());
   litmus->add_option("--witness", a.witness, "Show an execution with this outcome, e.g. \"a=0 b=1\"");
   litmus->add_option("--explain", a.explain, "Show why this outcome is impossible");

@@ -136,7 +136,8 @@ Result sample_engine(const Program& program, const EngineOptions& options) {
   Result result;
   const auto machine = machine_for(program, options, result);
   if (!machine) return result;
-  const SampleResult seen = sample(*machine, options.runs, options.seed, options.poll);
+  const SampleResult seen =
+      sample(*machine, options.runs, options.seed, {.max_time = time_limit(options.max_seconds), .poll = options.poll});
   for (const SampleResult::Seen& s : seen.outcomes) {
     if (torn(program, s.outcome)) continue;
     result.outcomes.push_back(s.outcome);
@@ -145,6 +146,11 @@ Result sample_engine(const Program& program, const EngineOptions& options) {
   name_torn(seen.outcomes.size() - result.outcomes.size(), result);
   result.unexpected.assign(seen.failed_assertions.begin(), seen.failed_assertions.end());
   result.executions = seen.runs;
+  if (seen.runs < options.runs) {
+    result.complete = false;
+    result.notes.push_back(
+        fmt::format("stopped early by the limit of {} s, after {}", options.max_seconds, plural(seen.runs, "run")));
+  }
   if (seen.stuck != 0) {
     result.notes.push_back(fmt::format("{} ended with a thread that waits for ever", plural(seen.stuck, "run")));
   }

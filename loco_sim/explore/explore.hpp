@@ -37,6 +37,11 @@ struct ExploreResult {
 
 [[nodiscard]] ExploreResult explore(const Machine& machine, const ExploreLimits& limits = {});
 
+struct SampleLimits {
+  std::chrono::milliseconds max_time{0};  ///< looked at between runs, of which one is always made; 0: no limit
+  std::function<void()> poll = {};        ///< called now and then; what it throws ends the runs
+};
+
 struct SampleResult {
   struct Seen {
     model::litmus::Outcome outcome;
@@ -44,12 +49,12 @@ struct SampleResult {
   };
   std::vector<Seen> outcomes;               ///< sorted by outcome
   std::set<std::string> failed_assertions;  ///< of runs that reached an end, in words
-  std::uint64_t runs = 0;
-  std::uint64_t stuck = 0;  ///< runs that ended with a thread that waits for ever, or were given up
+  std::uint64_t runs = 0;                   ///< those made: fewer than asked for if the time was over
+  std::uint64_t stuck = 0;                  ///< runs that ended with a thread that waits for ever, or were given up
 };
 
 /// A function of its arguments. An outcome is seen when a run has shown it, from the program's start to its end.
 [[nodiscard]] SampleResult sample(const Machine& machine, std::uint64_t runs, std::uint64_t seed,
-                                  const std::function<void()>& poll = {});
+                                  const SampleLimits& limits = {});
 
 }  // namespace loco::explore

@@ -11,17 +11,20 @@ constexpr std::uint64_t kDrawEvery = 16;  // while something may be new; all oth
 constexpr std::uint64_t kPollEvery = 16;
 }  // namespace
 
-SampleResult sample(const Machine& machine, std::uint64_t runs, std::uint64_t seed, const std::function<void()>& poll) {
+SampleResult sample(const Machine& machine, std::uint64_t runs, std::uint64_t seed, const SampleLimits& limits) {
+  const auto deadline = std::chrono::steady_clock::now() + limits.max_time;
+  const auto time_is_over = [&] {
+    return limits.max_time.count() != 0 && std::chrono::steady_clock::now() >= deadline;
+  };
   SampleResult result;
-  result.runs = runs;
   std::map<model::litmus::Outcome, std::uint64_t> seen;
   DrawnSchedule draw(machine, seed);
   Seeker seeker(machine, seed);
   Configuration c = machine.initial();
-  for (std::uint64_t run = 0; run < runs; ++run) {
-    if (poll && run % kPollEvery == 0) poll();
+  for (; result.runs < runs && (result.runs == 0 || !time_is_over()); ++result.runs) {
+    if (limits.poll && result.runs % kPollEvery == 0) limits.poll();
     c = machine.initial();
-    if (run % kDrawEvery == 0 || seeker.done()) {
+    if (result.runs % kDrawEvery == 0 || seeker.done()) {
       draw.run(c);
     } else {
       seeker.run(c);

@@ -21,7 +21,7 @@ struct EngineOptions {
   std::uint64_t runs = 2000;         ///< sample
   std::uint64_t seed = 1;            ///< sample
   std::uint64_t max_executions = 0;  ///< explore; 0: no limit
-  double max_seconds = 0;            ///< explore; 0: no limit
+  double max_seconds = 0;            ///< explore and sample, each; 0: no limit
   std::function<void()> poll = {};   ///< called now and then; what it throws ends the work
 };
 

@@ -168,7 +168,8 @@ def litmus(tests: Tests, model: str | None = None, engine: str = "declarative", 
             "sample" (random schedules).
         hardware: profile for explore and sample.
         runs, seed: for sample.
-        max_executions, max_seconds: limits for explore; 0 is none.
+        max_executions: limit for explore; 0 is none.
+        max_seconds: limit for explore and sample (which makes one run at least); 0 is none.
         loop_bound: times that control may go back to the head of a loop (declarative).
 
     Raises:

@@ -193,15 +193,23 @@ threads: [{node: 1, code: "n = 0; while (n >= 0) { n = n + 1; a = x }"}]
 )yaml";
   EngineOptions options;
   options.runs = 2;
-  options.max_seconds = 0.05;
   const Result sampled = run("sample", kCounter, options);
   CHECK(sampled.outcomes.empty());
   REQUIRE(sampled.notes.size() == 1);
   CHECK_THAT(sampled.notes[0], test::contains_text("2 runs ended with a thread that waits for ever"));
+  CHECK(sampled.complete);
+  options.max_seconds = 0.05;
   const Result explored = run("explore", kCounter, options);
   CHECK_FALSE(explored.complete);
   REQUIRE(explored.notes.size() == 1);
   CHECK_THAT(explored.notes[0], test::contains_text("stopped early by the limit of 0.05 s"));
+  options.runs = 1'000'000;  // of milliseconds each: hours
+  const Result hurried = run("sample", kCounter, options);
+  CHECK_FALSE(hurried.complete);
+  CHECK(hurried.executions > 0);
+  CHECK(hurried.executions < options.runs);
+  REQUIRE(hurried.notes.size() == 2);
+  CHECK_THAT(hurried.notes[0], test::contains_text("stopped early by the limit of 0.05 s, after"));
 }
 
 // The loop posts a put a turn, four times: two more turns than exploration follows (docs/exploring.md). Sampling runs
