@@ -98,25 +98,26 @@ std::chrono::milliseconds time_limit(double seconds) {
 }
 
 /// Further turns of loops that post operations: their states are new ones each time.
-constexpr std::uint16_t kLoopBound = 2;
+constexpr std::uint16_t kLoopTurns = 2;
 
 Result explore_engine(const Program& program, const EngineOptions& options) {
   Result result;
-  auto machine = machine_for(program, options, result);
+  const auto machine = machine_for(program, options, result);
   if (!machine) return result;
-  const ExploreLimits limits{
-      .max_executions = options.max_executions, .max_time = time_limit(options.max_seconds), .poll = options.poll};
-  machine->bound_loops(kLoopBound);
+  const ExploreLimits limits{.max_executions = options.max_executions,
+                             .max_time = time_limit(options.max_seconds),
+                             .loop_turns = kLoopTurns,
+                             .poll = options.poll};
   const ExploreResult found = explore(*machine, limits);
   if (found.cut != 0) {
-    result.notes.push_back(fmt::format("loops with remote operations were cut after {} repetitions", kLoopBound));
+    result.notes.push_back(fmt::format("loops with remote operations were cut after {} repetitions", kLoopTurns));
   }
   for (const Outcome& o : found.outcomes)
     if (!torn(program, o)) result.outcomes.push_back(o);
   name_torn(found.outcomes.size() - result.outcomes.size(), result);
   result.unexpected.assign(found.failed_assertions.begin(), found.failed_assertions.end());
   result.executions = found.executions;
-  result.complete = found.complete && found.cut == 0;
+  result.complete = found.exhaustive();
   if (!found.complete) {
     const bool executions = options.max_executions != 0 && found.executions >= options.max_executions;
     result.notes.push_back(
@@ -128,7 +129,7 @@ Result explore_engine(const Program& program, const EngineOptions& options) {
     result.notes.push_back(fmt::format("{} in which a thread waits for ever", plural(found.stuck, "final state")));
   }
   name_excluded(program, options, result);
-  if (found.complete) name_ruled_out(program, options, found.outcomes, limits, result);
+  if (found.exhaustive()) name_ruled_out(program, options, found.outcomes, limits, result);
   return result;
 }
 

@@ -11,7 +11,9 @@ namespace {
 class Search {
  public:
   Search(const Machine& machine, const ExploreLimits& limits)
-      : machine_(machine), limits_(limits), deadline_(std::chrono::steady_clock::now() + limits.max_time) {}
+      : machine_(machine), limits_(limits), deadline_(std::chrono::steady_clock::now() + limits.max_time) {
+    machine_.bound_loops(limits.loop_turns);
+  }
 
   ExploreResult run() {
     std::vector<Configuration> stack;
@@ -71,7 +73,7 @@ class Search {
     return false;
   }
 
-  const Machine& machine_;
+  Machine machine_;
   const ExploreLimits limits_;
   const std::chrono::steady_clock::time_point deadline_;
   boost::unordered_set<std::uint64_t> seen_;  // looked up, never iterated

@@ -21,6 +21,7 @@ namespace loco::explore {
 struct ExploreLimits {
   std::uint64_t max_executions = 0;       ///< runs to the end; 0: no limit
   std::chrono::milliseconds max_time{0};  ///< 0: no limit
+  std::uint16_t loop_turns = 0;           ///< Machine::bound_loops; 0: no limit
   std::function<void()> poll = {};        ///< called now and then; what it throws ends the search
   bool reduce = true;                     ///< run commuting steps at once; off only to test that nothing is lost
 };
@@ -33,6 +34,9 @@ struct ExploreResult {
   std::uint64_t stuck = 0;  ///< ends in which some thread waits for ever
   std::uint64_t cut = 0;    ///< ends in which a thread would have gone on with a loop
   bool complete = true;     ///< false: a limit stopped the search
+
+  /// There are no more outcomes: neither was the search stopped, nor a loop cut.
+  [[nodiscard]] bool exhaustive() const { return complete && cut == 0; }
 };
 
 [[nodiscard]] ExploreResult explore(const Machine& machine, const ExploreLimits& limits = {});

@@ -42,14 +42,14 @@ RuledOutResult ruled_out(const model::litmus::Program& program, const std::vecto
   RuledOutResult result;
   const ExploreResult weak = run(reference);
   result.possible = weak.outcomes;
-  result.complete = weak.complete;
-  if (!weak.complete) return result;
+  result.complete = weak.exhaustive();
+  if (!result.complete) return result;
   for (const Outcome& o : weak.outcomes)
     if (!has(shown, o)) result.ruled_out.push_back({o, {}});
   if (result.ruled_out.empty()) return result;
   for (const Mechanism& m : mechanisms) {
     const ExploreResult with = run(m.profile);
-    if (!with.complete) continue;
+    if (!with.exhaustive()) continue;
     for (RuledOut& r : result.ruled_out)
       if (!has(with.outcomes, r.outcome)) r.by.push_back(m.name);
   }

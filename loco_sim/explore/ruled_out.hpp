@@ -29,7 +29,7 @@ struct RuledOut {
 struct RuledOutResult {
   std::vector<model::litmus::Outcome> possible;  ///< on the reference
   std::vector<RuledOut> ruled_out;               ///< of these
-  bool complete = true;  ///< false: a limit stopped the search on the reference, nothing is known
+  bool complete = true;  ///< false: a limit cut the search on the reference short, nothing is known
 };
 
 /// `program` is over words (model::litmus::implement); `shown` are its outcomes on the real profile, all of them.

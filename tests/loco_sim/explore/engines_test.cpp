@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "loco_sim/explore/ruled_out.hpp"
 #include "model/litmus/litmus.hpp"
 #include "model/litmus/parser.hpp"
 #include "tests/catch.hpp"
@@ -226,6 +227,12 @@ threads: [{node: 1, code: "while (n < 4) { n = n + 1; put(x, n) }"}]
   REQUIRE(explored.notes.size() == 1);
   CHECK_THAT(explored.notes[0], test::contains_text("loops with remote operations were cut after 2 repetitions"));
   CHECK(run("sample", kPosts).outcomes == std::vector<model::litmus::Outcome>{{4}});
+  // Nor is it known then what a profile rules out: this one, too, would show n=4 in a further turn.
+  CHECK(run("explore", kPosts, {.model = {}, .hardware = "cx5-roce-25g"}).notes == explored.notes);
+  const auto program = model::litmus::parse_text(kPosts, "test").front();
+  const nic::HardwareProfile weak;
+  CHECK_FALSE(explore::ruled_out(program, {}, weak, {}, {.loop_turns = 2}).complete);
+  CHECK(explore::ruled_out(program, {{4}}, weak, {}, {.loop_turns = 4}).complete);
 }
 
 // Two writers of one tuple: mo makes one of them last. In memory their words may mix; that is named, not counted.
