@@ -17,7 +17,7 @@ Level::Level(const TraceIndex& index, LibrarySet libraries) : index_(&index), li
   }
   library_.assign(index.trace().subevents.size(), kHidden);
   for (std::size_t i = 0; i < calls; ++i) {
-    index.poll();
+    index.poll(1 + index.subevents_of(static_cast<CallId>(i + 1)).size());
     if (event_[i] == 0) continue;
     const CallKind event = index.kind_of_call(event_[i]);
     const std::uint32_t stamps = visible_stamps(event.library, event.method);

@@ -61,7 +61,6 @@ class LevelRun {
   }
 
   void visit(CallId id, std::uint32_t t, std::span<const CallId> calls) {
-    context_.index.poll();
     event_.id = id;
     event_.thread = t;
     event_.call = &context_.index.call(id);
@@ -69,6 +68,7 @@ class LevelRun {
     event_.nodes.clear();
     LibraryChecker& checker = *checkers_[static_cast<std::size_t>(event_.call->library)];
     checker.subevents(event_);
+    context_.index.poll(1 + event_.nodes.size());
     const bool issue = event_.call->library == Library::rdmawait;
     program_order_.enter(event_, issue);
     checker.visit(event_);

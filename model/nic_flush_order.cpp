@@ -11,8 +11,8 @@ void NicFlushOrder::begin_thread(std::uint32_t thread) {
   for (const CallId call : index.calls_of(thread)) {
     const CallId event = context_->level.event_of(call);
     if (event == 0 || index.kind_of_call(event).library != Library::rdmawait) continue;
-    index.poll();
     for (const SubeventId id : index.subevents_of(call)) {
+      index.poll();
       const Kind s = index.kind(id);
       if (s.stamp < Stamp::aNLR || s.stamp > Stamp::aNLW) continue;
       const bool remote = s.stamp == Stamp::aNRR || s.stamp == Stamp::aNRW;
@@ -40,6 +40,7 @@ void NicFlushOrder::walk(std::vector<Item>& items) {
   Order& order = context_->order;
   Point reads, writes;
   for (const Item& item : items) {
+    context_->index.poll();
     const Point at = order.finish(item.id);
     if (item.write == 0) {
       order.edge(writes, at, Rule::nfo);

@@ -53,8 +53,8 @@ class TraceIndex {
   [[nodiscard]] const Subevent& subevent(SubeventId id) const { return trace_->subevents[id - 1]; }
   [[nodiscard]] Kind kind(SubeventId id) const { return kinds_[id - 1]; }
   [[nodiscard]] CallKind kind_of_call(CallId id) const { return call_kinds_[id - 1]; }
-  /// To be called in every loop over the trace.
-  void poll() const { (*poll_)(); }
+  /// To be called in every loop over the trace; `steps`: what a turn of it goes through.
+  void poll(std::size_t steps = 1) const { (*poll_)(steps); }
   [[nodiscard]] const Poll& poller() const { return *poll_; }
   [[nodiscard]] const Call& call(CallId id) const { return trace_->calls[id - 1]; }
 

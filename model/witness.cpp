@@ -93,6 +93,7 @@ class Witness {
   void call(CallId id) {
     const Call& c = index_.call(id);
     const auto parts = index_.subevents_of(id);
+    index_.poll(1 + parts.size());
     if (c.returned) complete(id, parts);
     if (parts.empty()) return;
     if (c.method == Method::cas) return compare_and_swap(c, parts);
