@@ -241,10 +241,18 @@ std::size_t ThreadTransport::poll(std::span<Completion> out) {
   return taken;
 }
 
+std::uint64_t ThreadCluster::control_messages(std::string_view prefix) const {
+  std::uint64_t sum = 0;
+  for (const auto& [channel, count] : control_messages_)
+    if (channel.starts_with(prefix)) sum += count;
+  return sum;
+}
+
 void ThreadTransport::send_control(NodeId to, std::string body) {
   const std::lock_guard lock(cluster_.mutex_);
+  const std::size_t name = body.find(' ') + 1;  // behind what the message is; no name: all of it
+  ++cluster_.control_messages_[body.substr(name, body.find_first_of(" \n", name) - name)];
   cluster_.nodes_.at(to)->inbox_.push_back({node_, std::move(body)});
-  ++cluster_.control_messages_;
   cluster_.changed();
 }
 

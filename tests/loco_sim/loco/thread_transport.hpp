@@ -9,10 +9,12 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -39,8 +41,8 @@ class ThreadCluster {
   /// In order for each thread; `thread` as node * 100 + thread.
   [[nodiscard]] std::vector<std::string> calls(std::uint32_t thread) const;
 
-  /// Messages that nodes have sent each other to set up their channels.
-  [[nodiscard]] std::uint64_t control_messages() const { return control_messages_; }
+  /// Messages that nodes have sent each other to set up channels whose names begin so.
+  [[nodiscard]] std::uint64_t control_messages(std::string_view prefix) const;
 
  private:
   friend class ThreadTransport;
@@ -53,8 +55,8 @@ class ThreadCluster {
   std::uint64_t version_ = 0;
   std::uint32_t live_ = 0;
   std::uint32_t live_programs_ = 0;
-  std::uint32_t waiting_ = 0;  ///< threads that wait for version_ to move on
-  std::uint64_t control_messages_ = 0;
+  std::uint32_t waiting_ = 0;                              ///< threads that wait for version_ to move on
+  std::map<std::string, std::uint64_t> control_messages_;  ///< by channel
   bool stuck_ = false;
   bool closing_ = false;
   std::exception_ptr failure_;
