@@ -349,7 +349,8 @@ void wqe_fetch_may_execute(Engine& engine, const HeldRead& read) {
     done += bytes;
   }
   sim::SimTime there = back + (first - engine.now());
-  if (last > first) {  // all data follow each other on the link, those of the last request not before it has had its tag
+  // All data follow each other on the link, those of the last request not before it has had its tag.
+  if (last > first) {
     const std::uint32_t rest = (read.bytes - 1) % mrrs + 1;
     there = std::max(there, last + data_time(p, rest) + p.pcie_downstream);
   }
