@@ -192,12 +192,11 @@ int perf_validate_command(const PerfValidateArguments& a) {
   for (const perf::Group& group : groups) {
     for (const perf::Row& row : group.rows) outcomes.push_back({&row, simulated(file, row)});
   }
-  const std::string page = perf::validation_page(groups, outcomes);
-  if (!a.page.empty()) write_file(a.page, page);
+  if (!a.page.empty()) write_file(a.page, perf::validation_page(groups, outcomes));
   if (a.json) {
     print(to_json(groups, outcomes));
   } else if (a.page.empty()) {
-    print(page);
+    print(perf::validation_page(groups, outcomes));
   } else {
     const perf::Summary s = perf::summarise(perf::measured(groups, outcomes));
     print(fmt::format("{}: {} of {} measured rows within 15 %, mean absolute error {:.1f} %, largest {:.1f} %", a.page,

@@ -4,6 +4,8 @@
 #include <boost/unordered_set.hpp>
 #include <set>
 
+#include "loco_sim/explore/deadline.hpp"
+
 namespace loco::explore {
 
 namespace {
@@ -11,7 +13,7 @@ namespace {
 class Search {
  public:
   Search(const Machine& machine, const ExploreLimits& limits)
-      : machine_(machine), limits_(limits), deadline_(std::chrono::steady_clock::now() + limits.max_time) {
+      : machine_(machine), limits_(limits), deadline_(limits.max_time) {
     machine_.bound_loops(limits.loop_turns);
   }
 
@@ -52,7 +54,7 @@ class Search {
     if (limits_.max_executions != 0 && result_.executions >= limits_.max_executions) return false;
     if ((result_.states & 255U) != 0) return true;
     if (limits_.poll) limits_.poll();
-    return limits_.max_time.count() == 0 || std::chrono::steady_clock::now() < deadline_;
+    return !deadline_.over();
   }
 
   /// Runs what commutes, then looks the state up; false when it is an end or has been seen.
@@ -75,7 +77,7 @@ class Search {
 
   Machine machine_;
   const ExploreLimits limits_;
-  const std::chrono::steady_clock::time_point deadline_;
+  const Deadline deadline_;
   boost::unordered_set<std::uint64_t> seen_;  // looked up, never iterated
   std::set<model::litmus::Outcome> outcomes_;
   std::vector<Configuration> spare_;

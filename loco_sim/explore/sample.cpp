@@ -1,5 +1,6 @@
 #include <map>
 
+#include "loco_sim/explore/deadline.hpp"
 #include "loco_sim/explore/draw.hpp"
 #include "loco_sim/explore/explore.hpp"
 #include "loco_sim/explore/seek.hpp"
@@ -12,16 +13,13 @@ constexpr std::uint64_t kPollEvery = 16;
 }  // namespace
 
 SampleResult sample(const Machine& machine, std::uint64_t runs, std::uint64_t seed, const SampleLimits& limits) {
-  const auto deadline = std::chrono::steady_clock::now() + limits.max_time;
-  const auto time_is_over = [&] {
-    return limits.max_time.count() != 0 && std::chrono::steady_clock::now() >= deadline;
-  };
+  const Deadline deadline(limits.max_time);
   SampleResult result;
   std::map<model::litmus::Outcome, std::uint64_t> seen;
   DrawnSchedule draw(machine, seed);
   Seeker seeker(machine, seed);
   Configuration c = machine.initial();
-  for (; result.runs < runs && (result.runs == 0 || !time_is_over()); ++result.runs) {
+  for (; result.runs < runs && (result.runs == 0 || !deadline.over()); ++result.runs) {
     if (limits.poll && result.runs % kPollEvery == 0) limits.poll();
     c = machine.initial();
     if (result.runs % kDrawEvery == 0 || seeker.done()) {

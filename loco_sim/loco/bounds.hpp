@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 
+#include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/transport.hpp"
 
 namespace loco {
@@ -18,6 +20,11 @@ namespace loco {
 [[nodiscard]] constexpr std::uint64_t bytes_of(std::uint64_t count, std::uint64_t piece) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   return count > kMost / piece ? kMost : count * piece;
+}
+
+/// What to throw for a value of another number of words. `has`: "'v' has values".
+[[nodiscard]] inline size_error other_words(const std::string& has, std::uint64_t expected, std::uint64_t found) {
+  return size_error(has + " of " + std::to_string(expected) + " word(s), found one of " + std::to_string(found));
 }
 
 }  // namespace loco

@@ -44,9 +44,7 @@ void mixed_words::load_words(std::uint64_t first, std::span<std::uint64_t> words
 }
 
 void mixed_words::require_words(std::size_t found, std::uint64_t expected) const {
-  if (found == expected) return;
-  throw size_error("'" + full_name() + "' has values of " + std::to_string(expected) + " word(s), found one of " +
-                   std::to_string(found));
+  if (found != expected) throw other_words("'" + full_name() + "' has values", expected, found);
 }
 
 // --- with a checksum -------------------------------------------------------------------------------------------------

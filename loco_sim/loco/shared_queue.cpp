@@ -40,9 +40,7 @@ void queue_of_words::create() {
 }
 
 void queue_of_words::require_words(std::size_t found) const {
-  if (found == words_) return;
-  throw size_error("queue '" + full_name() + "' has elements of " + std::to_string(words_) + " word(s), found one of " +
-                   std::to_string(found));
+  if (found != words_) throw other_words("queue '" + full_name() + "' has elements", words_, found);
 }
 
 std::uint64_t queue_of_words::state_of(std::uint64_t ticket) {
