@@ -14,6 +14,10 @@ from .litmus_tests import litmus as litmus
 from .measured import Latency as Latency
 from .measured import Series as Series
 from .perftest import perf as perf
+from .points import Choice as Choice
+from .points import Range as Range
+from .points import Uniform as Uniform
+from .points import sweep_points as sweep_points
 from .program import Context as Context
 from .program import Program as Program
 from .program import ProgramResult as ProgramResult
@@ -26,11 +30,7 @@ from .scenario import Scenario as Scenario
 from .scenario import list_hardware as list_hardware
 from .scenario import list_topologies as list_topologies
 from .scenario import list_workloads as list_workloads
-from .sweeps import Choice as Choice
-from .sweeps import Range as Range
-from .sweeps import Uniform as Uniform
 from .sweeps import sweep as sweep
-from .sweeps import sweep_points as sweep_points
 from .sweeps import sweep_rows as sweep_rows
 from .topologies import custom_topology as custom_topology
 from .trace import Trace as Trace

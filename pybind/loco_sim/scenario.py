@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 from . import _core
 
 if TYPE_CHECKING:
-    from .sweeps import Choice, Uniform
+    from .points import Choice, Uniform
 
 __all__ = ["Scenario", "list_hardware", "list_topologies", "list_workloads"]
 
@@ -179,7 +179,7 @@ class Scenario:
     def sweep_axes(self) -> dict[str, list[str] | Uniform | Choice]:
         """The scenario's own `sweep:`: dotted keys and their values as written, ranges written out, or what they are
         drawn from."""
-        from .sweeps import Choice, Uniform
+        from .points import Choice, Uniform
 
         out: dict[str, list[str] | Uniform | Choice] = {}
         for key, values, kind, log in self._core.sweep:

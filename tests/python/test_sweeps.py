@@ -1,4 +1,4 @@
-"""Sweeps: points, rows, files, resuming, executors."""
+"""Sweeps: rows, files, resuming, executors."""
 
 import csv
 import json
@@ -10,7 +10,6 @@ import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
-import numpy as np
 import pytest
 
 import loco_sim as ls
@@ -28,57 +27,6 @@ def rows(*args, **kwargs):
     return sorted(ls.sweep_rows(*args, progress=False, **kwargs), key=lambda r: r["point"])
 
 
-def test_grid_is_every_combination_in_order():
-    points = ls.sweep_points(GRID)
-    assert [tuple(p.values()) for p in points] == [(2, "50ns"), (2, "1us"), (3, "50ns"), (3, "1us")]
-
-
-def test_list_of_points():
-    points = [{"topology.nodes": 2}, {"topology.nodes": 4, "seed": 3}]
-    assert ls.sweep_points(points) == points
-
-
-def test_ranges():
-    assert list(ls.Range(1, 9, 3)) == [1, 5, 9]
-    assert list(ls.Range(1.0, 2.0, 3)) == [1.0, 1.5, 2.0]
-    assert list(ls.Range("1KiB", "4KiB", 3, log=True)) == ["1KiB", "2KiB", "4KiB"]
-    assert list(ls.Range("10Gbps", "100Gbps", 2)) == ["10Gbps", "100Gbps"]
-    with pytest.raises(ValueError, match="of a kind"):
-        list(ls.Range("1ns", "1KiB", 2))
-    with pytest.raises(ValueError, match="count"):
-        list(ls.Range(1, 2, 0))
-    with pytest.raises(ValueError, match="positive"):
-        list(ls.Range(0, 2, 2, log=True))
-
-
-def test_random_samples_follow_their_seed():
-    parameters = {"topology.nodes": ls.Uniform(2, 64), "fabric.link.delay": ls.Uniform("50ns", "10us", log=True),
-                  "workload.fence": ls.Choice(["all_nodes", "none"])}
-    a = ls.sweep_points(parameters, samples=50, sample_seed=1)
-    assert a == ls.sweep_points(parameters, samples=50, sample_seed=1)
-    assert a != ls.sweep_points(parameters, samples=50, sample_seed=2)
-    assert a[:20] == ls.sweep_points(parameters, samples=20, sample_seed=1), "more samples keep the first ones"
-    assert all(2 <= p["topology.nodes"] <= 64 for p in a) and {p["workload.fence"] for p in a} == {"all_nodes", "none"}
-    only = ls.sweep_points({"topology.nodes": parameters["topology.nodes"]}, samples=50)
-    assert [p["topology.nodes"] for p in only] == [p["topology.nodes"] for p in a], "a stream for each parameter"
-
-
-def drawn(uniform, count):
-    """How often each value comes, as a share."""
-    values = [p["n"] for p in ls.sweep_points({"n": uniform}, samples=count)]
-    return {v: values.count(v) / count for v in sorted(set(values))}
-
-
-def test_whole_numbers_are_equally_likely():
-    # 5,000 draws: a share is off by 0.03 once in 10^5 tries
-    assert drawn(ls.Uniform(1, 3), 5000) == pytest.approx({1: 1 / 3, 2: 1 / 3, 3: 1 / 3}, abs=0.03)
-    assert drawn(ls.Uniform("0", "1"), 5000) == pytest.approx({0: 0.5, 1: 0.5}, abs=0.03)
-    # octaves: 1; 2 and 3; 4 to 7
-    shares = drawn(ls.Uniform(1, 7, log=True), 5000)
-    assert (shares[1], shares[2] + shares[3], sum(shares[n] for n in (4, 5, 6, 7))) == pytest.approx((1 / 3,) * 3, abs=0.03)
-    assert drawn(ls.Uniform(2**62, 2**62), 3) == {2**62: 1}
-
-
 def test_without_numpy_nothing_is_run(quick, tmp_path, monkeypatch, capsys):
     from loco_sim.__main__ import main
 
@@ -92,60 +40,6 @@ def test_without_numpy_nothing_is_run(quick, tmp_path, monkeypatch, capsys):
         assert main(command) == 2
         printed = capsys.readouterr()
         assert printed.out == "" and printed.err.count("pip install numpy") == 1
-
-
-def test_numpy_numbers_are_numbers():
-    assert list(ls.Range(np.int64(2), np.int64(8), np.int32(3))) == [2, 5, 8]
-    assert set(drawn(ls.Uniform(np.int64(1), np.int64(2)), 50)) == {1, 2}
-    assert [p["seed"] for p in ls.sweep_points({"n": [2]}, seeds=np.int64(2))] == [1, 2]
-    assert len(ls.sweep_points({"n": ls.Uniform(1, 9)}, samples=np.int64(2))) == 2
-
-
-def test_seeds_are_one_more_axis():
-    assert [p["seed"] for p in ls.sweep_points({"topology.nodes": [2, 3]}, seeds=2, first_seed=7)] == [7, 8, 7, 8]
-    assert [p["seed"] for p in ls.sweep_points({"topology.nodes": [2]}, seeds=[5, 1])] == [5, 1]
-
-
-def test_values_that_are_no_list_are_refused():
-    with pytest.raises(TypeError, match="topology.nodes: expected a list"):
-        ls.sweep_points({"topology.nodes": 4})
-    with pytest.raises(TypeError, match="expected a list"):
-        ls.sweep_points({"fabric.link.delay": "50ns"})
-
-
-@pytest.mark.parametrize("values", [5, None, "abc", {1, 2}])
-def test_what_is_no_list_to_choose_from_is_refused(values):
-    """Text neither, whose letters it would draw; nor a set, which has no order that a seed could stand for."""
-    with pytest.raises(TypeError, match=f"Choice: expected a list of values, found {values!r}"):
-        ls.Choice(values)
-
-
-def test_a_choice_of_anything_in_order():
-    plain = drawn(ls.Choice([2, 3]), 20)
-    for values in (np.array([2, 3]), (2, 3), range(2, 4), iter([2, 3])):
-        assert drawn(ls.Choice(values), 20) == plain
-    assert type(ls.sweep_points({"n": ls.Choice(np.array([2]))})[0]["n"]) is int
-    assert ls.Choice([2, 3]) == ls.Choice(np.array([2, 3])) and hash(ls.Choice([2]))
-
-
-@pytest.mark.parametrize("bound, error", [(None, TypeError), ([1], TypeError), (float("nan"), ValueError),
-                                          (float("inf"), ValueError)])
-def test_bounds_that_are_no_numbers_are_refused(bound, error):
-    for values in (ls.Range(bound, 5, 3), ls.Range(1, bound, 3), ls.Uniform(bound, 5), ls.Uniform("50ns", bound)):
-        with pytest.raises(error, match="expected a (finite )?number.*, found"):
-            ls.sweep_points({"n": values})
-
-
-@pytest.mark.parametrize("parameters, message", [
-    (None, "parameters: expected a mapping, or a list of points, found None"),
-    ("topology.nodes", "parameters: expected a mapping, or a list of points, found 'topology.nodes'"),
-    ([None], "parameters: expected a mapping from dotted keys to values, found None"),
-    ({1: [2]}, "parameters: expected dotted keys, found 1"),
-    ([{1: 2}], "parameters: expected dotted keys, found 1"),
-])
-def test_parameters_that_are_none_are_refused(parameters, message):
-    with pytest.raises(TypeError, match=message):
-        ls.sweep_points(parameters)
 
 
 @pytest.mark.parametrize("options, message", [
