@@ -326,6 +326,21 @@ std::uint32_t read_step(const Engine& engine, Address address, std::uint32_t len
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(length - done, step - (address + done) % step));
 }
 
+namespace {
+/// Of a read that goes on, when the next step may begin, at `due` or later: `bytes` have come, and the requests whose
+/// data is next, that of the ones before them being complete, take tags and credits.
+sim::SimTime ask_for_next(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime due,
+                          const ReadProgress& read) {
+  const HardwareProfile& p = engine.profile();
+  const auto mrrs = static_cast<std::uint32_t>(p.pcie_mrrs.count);
+  for (std::uint32_t next = ((read.done - bytes) / mrrs + 1) * mrrs; next <= read.done; next += mrrs) {
+    const sim::Duration reach = read_reach(engine) + place_penalty(p, engine.region(read.key));
+    due = take_request(engine, node, read.key, read.length - next, due, reach);
+  }
+  return due;
+}
+}  // namespace
+
 sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free,
                          const ReadProgress& read) {
   const HardwareProfile& p = engine.profile();
@@ -337,21 +352,16 @@ sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::
   return there;
 }
 
-sim::SimTime ask_for_next(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime due,
-                          const ReadProgress& read) {
-  const HardwareProfile& p = engine.profile();
-  const auto mrrs = static_cast<std::uint32_t>(p.pcie_mrrs.count);
-  for (std::uint32_t next = ((read.done - bytes) / mrrs + 1) * mrrs; next <= read.done; next += mrrs) {
-    const sim::Duration reach = read_reach(engine) + place_penalty(p, engine.region(read.key));
-    due = take_request(engine, node, read.key, read.length - next, due, reach);
-  }
-  return due;
-}
-
 sim::SimTime there_before(const Engine& engine, sim::SimTime newest, std::uint32_t later) {
   const HardwareProfile& p = engine.profile();
   const std::uint64_t whole = later / p.pcie_read_completion.count;
   return newest - on_link(engine, whole * (p.pcie_read_completion.count + p.pcie_completion_header.count));
+}
+
+sim::Duration access_time(const Engine& engine, std::uint32_t key) {
+  const HardwareProfile& p = engine.profile();
+  if (engine.on_device(key)) return p.nic_device_access;
+  return p.pcie_read_access + place_penalty(p, engine.region(key));
 }
 
 sim::Duration context_read(Engine& engine, NodeId node) {

@@ -60,13 +60,11 @@ struct ReadProgress {
 /// there is one: the link is free, and what must have been asked for has a tag.
 sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free,
                          const ReadProgress& read = {});
-/// Of a read that goes on, when the next step may begin, at `due` or later: `bytes` have come, and the requests whose
-/// data is next, that of the ones before them being complete, take tags and credits.
-[[nodiscard]] sim::SimTime ask_for_next(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime due,
-                                        const ReadProgress& read);
 /// When the first part of a read's data was in the NIC, if `later` bytes have followed it and the last of these are
 /// there at `newest`: at the latest, as completions follow each other on the link.
 [[nodiscard]] sim::SimTime there_before(const Engine& engine, sim::SimTime newest, std::uint32_t later);
+/// One more access to memory of a region, by who has the request already.
+[[nodiscard]] sim::Duration access_time(const Engine& engine, std::uint32_t key);
 /// Reads a context that the NIC does not hold: how long it takes. Not part of the memory model, hence no event.
 sim::Duration context_read(Engine& engine, NodeId node);
 /// kEventProbe: next step of a bare DMA read.

@@ -115,7 +115,7 @@ struct Response {
   ThreadId thread = 0;  // whose subevents they are
   OpId op = 0;
   std::uint32_t rkey = 0;
-  bool may_execute = false;             // of a READ in an ordered stream: see read_order.cpp
+  bool held = false;                    // of a READ in an ordered stream: by the root complex, until it is the oldest
   std::uint32_t long_reads_before = 0;  // of a READ: those asked for before it
   sim::EventHandle turn{};              // of a READ: its event, while it waits for these
   sim::Duration reach{};                // and from its request to memory

@@ -18,6 +18,11 @@ void issue(Engine& engine, QpId id, std::uint64_t number, sim::Duration delay) {
              {r.rkey, r.address});
 }
 
+/// Does the NIC ask for the data of one READ behind another's?
+bool take_turns(ReadOrdering ordering) {
+  return ordering == ReadOrdering::unordered || ordering == ReadOrdering::speculative;
+}
+
 /// Is it read in several steps over PCIe? Then those behind it wait.
 bool is_long(const Engine& engine, const Response& r) {
   return read_step(engine, r.address, r.length, 0) < r.length && !engine.on_device(r.rkey);
@@ -40,41 +45,31 @@ void next_turn(Engine& engine, QpId id, std::uint64_t number, sim::SimTime link_
   }
 }
 
-/// Does memory still hold what was read?
+/// Does memory still hold what was read, in the next step of a READ?
 bool unchanged(const Engine& engine, NodeId node, const Response& r) {
-  const HostMemory& memory = engine.state.hosts[node].memory;
-  const std::byte* kept = engine.state.buffers[r.buffer].data();
+  const std::uint32_t bytes = read_step(engine, r.address, r.length, r.read);
+  const std::byte* kept = engine.state.buffers[r.buffer].data() + r.read;
   std::array<std::byte, 64> now{};
-  for (std::uint32_t at = 0; at < r.length; at += static_cast<std::uint32_t>(now.size())) {
-    const std::uint32_t bytes = std::min(r.length - at, static_cast<std::uint32_t>(now.size()));
-    memory.read(r.address + at, std::span(now).first(bytes));
-    if (!std::equal(now.begin(), now.begin() + bytes, kept + at)) return false;
+  for (std::uint32_t at = 0; at < bytes; at += static_cast<std::uint32_t>(now.size())) {
+    const std::uint32_t part = std::min(bytes - at, static_cast<std::uint32_t>(now.size()));
+    engine.state.hosts[node].memory.read(r.address + r.read + at, std::span(now).first(part));
+    if (!std::equal(now.begin(), now.begin() + part, kept + at)) return false;
   }
   return true;
 }
 
-/// Lets the oldest READs of a stream take effect, as far as they have been executed.
-void retire(Engine& engine, QpId id) {
-  QueuePair& qp = engine.state.qps[id];
-  sim::Ring<std::uint64_t>& stream = qp.responder.disorder.edit().read_stream;
-  while (!stream.empty()) {
-    Response& r = qp.responder.response(stream.front());
-    if (r.read < r.length) return;
-    if (!unchanged(engine, qp.node, r)) {
-      ++engine.state.counters.reads_squashed;
-      r.read = 0;
-      engine.schedule(kEventReadRemote, id, stream.front(), engine.now() + engine.profile().pcie_read_access);
-      return;
-    }
-    sim::SimTime link_free;
-    for (r.read = 0; r.read < r.length;) {
-      const std::uint32_t bytes = sample_next(engine, id, stream.front());
-      r.available = return_data(engine, qp.node, bytes, link_free, {r.rkey});
-    }
-    r.ready = true;
-    stream.pop_front();
-    schedule_respond(engine, id);
-  }
+/// The oldest READ of an ordered stream has taken effect: the next one's turn.
+void next_of_stream(Engine& engine, QpId id, sim::SimTime there, sim::SimTime link_free) {
+  Responder& rs = engine.state.qps[id].responder;
+  rs.disorder.edit().read_stream.pop_front();
+  if (rs.disorder->read_stream.empty()) return;
+  const std::uint64_t next = rs.disorder->read_stream.front();
+  const Response& r = rs.response(next);
+  const ReadOrdering ordering = engine.profile().pcie_read_ordering;
+  if (ordering == ReadOrdering::nic_serialised) return issue(engine, id, next, there - engine.now());
+  if (!r.held) return;  // it has an event of its own
+  const sim::SimTime accessed = std::max(r.available, engine.now() + access_time(engine, r.rkey));
+  engine.schedule(kEventReadRemote, id, next, ordering == ReadOrdering::root_complex ? accessed : link_free);
 }
 
 }  // namespace
@@ -102,7 +97,7 @@ void remote_read_may_execute(Engine& engine, const HeldRead& read) {
   Response& r = rs.response(read.number);
   // Counted by running numbers: where READs have passed each other, too, each is given its time in the end.
   const auto in_front = static_cast<std::int32_t>(r.long_reads_before - rs.long_reads_done);
-  if (ordering == ReadOrdering::unordered && in_front > 0 && !engine.on_device(read.key)) {
+  if (take_turns(ordering) && in_front > 0 && !engine.on_device(read.key)) {
     r.available = read.due;
     r.reach = read.reach;
     r.turn = engine.schedule(kEventReadRemote, id, read.number, kNoTimeYet);
@@ -110,41 +105,36 @@ void remote_read_may_execute(Engine& engine, const HeldRead& read) {
   }
   const sim::SimTime due = take_request(engine, node, read.key, read.bytes, read.due, read.reach);
   if (ordering == ReadOrdering::root_complex) {
-    r.may_execute = true;
     r.available = due;
-    if (rs.disorder->read_stream.front() != read.number) return;
+    r.held = rs.disorder->read_stream.front() != read.number;
+    if (r.held) return;
   }
   engine.schedule(kEventReadRemote, id, read.number, due);
 }
 
-void read_speculatively(Engine& engine, QpId id, std::uint64_t number) {
-  QueuePair& qp = engine.state.qps[id];
-  Response& r = qp.responder.response(number);
-  const std::uint32_t bytes = read_step(engine, r.address, r.length, r.read);
-  engine.state.hosts[qp.node].memory.read(r.address + r.read, {engine.state.buffers[r.buffer].data() + r.read, bytes});
-  r.read += bytes;
-  if (r.read == r.length) return retire(engine, id);
-  engine.schedule(kEventReadRemote, id, number,
-                  ask_for_next(engine, qp.node, bytes, engine.now(), {r.rkey, r.read, r.length}));
+bool takes_effect(Engine& engine, QpId id, std::uint64_t number) {
+  if (engine.profile().pcie_read_ordering != ReadOrdering::speculative) return true;
+  const QueuePair& qp = engine.state.qps[id];
+  Response& r = engine.state.qps[id].responder.response(number);
+  if (qp.responder.disorder->read_stream.front() != number) {
+    engine.state.hosts[qp.node].memory.read(r.address, {engine.state.buffers[r.buffer].data(), r.length});
+    r.held = true;
+    return false;
+  }
+  if (!r.held || unchanged(engine, qp.node, r)) return true;
+  ++engine.state.counters.reads_squashed;
+  r.held = false;
+  engine.schedule(kEventReadRemote, id, number, engine.now() + access_time(engine, r.rkey));
+  return false;
 }
 
 void remote_read_done(Engine& engine, QpId id, std::uint64_t number, sim::SimTime link_free) {
   const ReadOrdering ordering = engine.profile().pcie_read_ordering;
   Responder& rs = engine.state.qps[id].responder;
-  if (ordering == ReadOrdering::unordered) {
-    const bool any_long = rs.long_reads != rs.long_reads_done;
-    if (any_long && is_long(engine, rs.response(number))) next_turn(engine, id, number, link_free);
-    return;
-  }
-  const sim::SimTime there = rs.response(number).available;
-  rs.disorder.edit().read_stream.pop_front();
-  if (rs.disorder->read_stream.empty()) return;
-  const std::uint64_t next = rs.disorder->read_stream.front();
-  if (ordering == ReadOrdering::nic_serialised) return issue(engine, id, next, there - engine.now());
-  const Response& r = rs.response(next);
-  if (!r.may_execute) return;
-  const sim::SimTime due = std::max(r.available, engine.now() + engine.profile().pcie_read_access);
-  engine.schedule(kEventReadRemote, id, next, due);
+  const Response& r = rs.response(number);
+  const bool any_long = rs.long_reads != rs.long_reads_done;
+  if (take_turns(ordering) && any_long && is_long(engine, r)) next_turn(engine, id, number, link_free);
+  if (ordering != ReadOrdering::unordered) next_of_stream(engine, id, r.available, link_free);
 }
 
 }  // namespace loco::nic

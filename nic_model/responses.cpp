@@ -183,7 +183,7 @@ std::uint32_t sample_next(Engine& engine, QpId id, std::uint64_t number) {
 void read_remote(Engine& engine, QpId id, std::uint64_t number) {
   LOCO_INVARIANT(engine.now() != kNoTimeYet, engine.now(), "responder", "a READ in its turn was given no time");
   if (!engine.state.qps[id].responder.holds(number)) return;  // dropped by a RESET
-  if (engine.profile().pcie_read_ordering == ReadOrdering::speculative) return read_speculatively(engine, id, number);
+  if (!takes_effect(engine, id, number)) return;
   const std::uint32_t bytes = sample_next(engine, id, number);
   QueuePair& qp = engine.state.qps[id];
   Response& r = qp.responder.response(number);
