@@ -135,6 +135,23 @@ void enqueue(Engine& engine, std::uint32_t domain, const PostedWrite& write) {
   if (loose || d.writes.size() == 1) schedule_commit(engine, domain, d.issued() - 1, queued);
 }
 
+/// Relaxed ordering is an attribute of a TLP: those of one write may pass each other as well, so each is a write of its
+/// own. With the flow model, whose packets are messages, a write stays whole.
+void enqueue_relaxed(Engine& engine, std::uint32_t domain, PostedWrite write) {
+  if (engine.state.fabric.config().flow.enabled) return enqueue(engine, domain, write);
+  std::uint32_t left = write.length;
+  do {
+    write.length = write_step(engine, write.address, left);
+    left -= write.length;
+    if (left > 0) engine.hold(write.buffer);
+    enqueue(engine, domain, write);
+    write.subevent += words_of(write.address, write.length);
+    write.address += write.length;
+    write.offset += write.length;
+    write.ready += on_link(engine, write_step(engine, write.address, left) + engine.profile().pcie_write_header.count);
+  } while (left > 0);
+}
+
 void commit_cqe(Engine& engine, const PostedWrite& write) {
   CompletionQueue& cq = engine.state.cqs[write.cq];
   if (cq.overrun || cq.cqes.size() == cq.entries) {
@@ -153,8 +170,8 @@ void commit_data(Engine& engine, NodeId node, const PostedWrite& write, std::uin
   const Address address = write.address + write.committed;
   HostMemory& memory = s.hosts[node].memory;
   const std::byte* from = write.buffer == fabric::kNoBuffer ? std::as_bytes(std::span(&write.value, 1)).data()
-                                                            : s.buffers[write.buffer].data() + write.offset;
-  memory.write(address, {from + write.committed, bytes});
+                                                            : s.buffers[write.buffer].data();
+  memory.write(address, {from + write.offset + write.committed, bytes});
   if (engine.witness()) {
     for (Address word = word_of(address); word < address + bytes; word += 8) {
       const auto index = static_cast<SubeventId>((word - word_of(write.address)) / 8);
@@ -211,7 +228,7 @@ void post_write(Engine& engine, std::uint32_t domain, PostedWrite write, const W
   const NodeId node = engine.state.domains[domain].node;
   const MemoryRegion* region = engine.region(key);
   write.device = region != nullptr && region->kind.device;
-  write.relaxed = region != nullptr && region->kind.relaxed_ordering;
+  write.relaxed = region != nullptr && region->kind.relaxed_ordering && !write.probe;
   if (write.device) {
     write.ready = engine.now() + delay + p.nic_device_access;
   } else {
@@ -243,7 +260,7 @@ void post_write(Engine& engine, std::uint32_t domain, PostedWrite write, const W
       if (word == word_of(write.address)) write.subevent = id;
     }
   }
-  enqueue(engine, domain, write);
+  return write.relaxed ? enqueue_relaxed(engine, domain, write) : enqueue(engine, domain, write);
 }
 
 void post_cqe(Engine& engine, std::uint32_t domain, CqId cq, const Cqe& cqe, sim::Duration delay) {

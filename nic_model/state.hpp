@@ -168,7 +168,7 @@ struct PostedWrite {
   bool done = false;
   bool ends_atomic = false;  // its commit frees the NIC's atomic unit
   bool device = false;       // to memory on the NIC
-  bool relaxed = false;      // relaxed ordering: may pass the writes in front of it
+  bool relaxed = false;      // relaxed ordering: may pass the writes in front of it; then it is one TLP
   bool probe = false;        // System::dma_write
   Stamp stamp = Stamp::aNRW;
   std::uint32_t buffer = fabric::kNoBuffer;  // kNoBuffer: the bytes of `value`
