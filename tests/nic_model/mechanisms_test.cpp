@@ -450,6 +450,44 @@ TEST_CASE("speculation that does not fail costs nothing: long READs of queue pai
   }
 }
 
+TEST_CASE("a READ ahead of its turn takes effect in it; if a write has overtaken it, an access later") {
+  nic::HardwareProfile p = plain();
+  p.pcie_read_ordering = nic::ReadOrdering::speculative;
+  p.nic_device_access = 20_ns;
+  // READs host memory, then the NIC's, which is there sooner; returns when each has been read, and what the second got.
+  const auto run = [&](sim::SimTime store_at) {
+    Rig rig(p);
+    const nic::MemoryRegion near =
+        rig.system.register_memory(1, rig.system.allocate(1, 64), 64, nic::kAllAccess, {.device = true});
+    rig.system.create_thread(0);
+    rig.system.create_thread(1, store_at);
+    rig.scripts.steps.emplace_back([&](nic::Cpu& cpu) {
+      std::array<nic::Wqe, 2> reads = {rig.read(0, 0), rig.read(8, 0)};
+      reads[1].rkey = near.rkey;
+      reads[1].remote = near.base;
+      CHECK(cpu.post_send(rig.qp, reads) == nic::PostResult::ok);
+      cpu.stop();
+    });
+    rig.scripts.steps.emplace_back([&](nic::Cpu& cpu) {
+      cpu.store(near.base, 1);
+      cpu.stop();
+    });
+    rig.run();
+    std::vector<sim::SimTime> at;
+    for (const nic::Subevent& s : rig.recorder.subevents) {
+      if (s.stamp == Stamp::aNRR) at.push_back(s.at);
+    }
+    REQUIRE(at.size() == 2);
+    CHECK(rig.system.word(0, rig.local.base + 8) == 1);
+    return std::pair{at[0], at[1]};
+  };
+  const auto [host, near] = run({});
+  CHECK(near == host);
+  const sim::Duration way = 31_ns + 90_ns;  // of the first READ, from its request
+  CHECK(run(host - way + 19_ns).second == host);
+  CHECK(run(host - way + 21_ns).second == host + 20_ns);
+}
+
 TEST_CASE("ordered reads cost what the order costs: a round trip, a memory access, or nothing") {
   const bool warm = GENERATE(false, true), device = GENERATE(false, true);
   const auto last_read = [&](nic::ReadOrdering ordering) {
