@@ -94,6 +94,7 @@ struct Packet {
   std::uint64_t a = 0;               ///< compare value, or the value added; an atomic's old value; immediate data
   std::uint64_t b = 0;               ///< swap value; which execution of a READ answers
   std::uint32_t call = 0;            ///< not on the wire: the call that a request belongs to, for the trace
+  std::uint32_t serial = 0;          ///< not on the wire: which packet of the run this is, for the trace
 
   bool operator==(const Packet&) const = default;
 };

@@ -82,7 +82,7 @@ sim::SimTime send_packet(Engine& engine, fabric::Packet packet) {
   State& s = engine.state;
   const HardwareProfile& p = engine.profile();
   packet.wire = wire_bytes(s, p, packet);
-  ++s.counters.packets_sent;
+  packet.serial = static_cast<std::uint32_t>(++s.counters.packets_sent);
   s.counters.wire_bytes_sent += packet.wire;
   engine.hold(packet.buffer);
   if (Observer* o = engine.observer()) o->on_packet(PacketStep::sent, packet, s.now);

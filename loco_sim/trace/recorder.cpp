@@ -235,10 +235,8 @@ void Recorder::on_subevent_finish(const nic::SubeventFinish& f) {
 
 void Recorder::on_packet(nic::PacketStep step, const fabric::Packet& packet, sim::SimTime at) {
   if (!with_activities_) return;
-  const auto key =
-      std::tuple(packet.source_qp, packet.destination_qp, packet.psn.value(), fabric::is_response(packet.opcode));
   if (step == nic::PacketStep::sent) {
-    under_way_[key] = trace_.activities.size();  // what is sent again takes the place of what was lost
+    under_way_[packet.serial] = trace_.activities.size();
     trace_.activities.push_back({.kind = model::Activity::Kind::packet,
                                  .opcode = static_cast<std::uint8_t>(packet.opcode),
                                  .node = static_cast<std::uint16_t>(packet.source),
@@ -250,10 +248,8 @@ void Recorder::on_packet(nic::PacketStep step, const fabric::Packet& packet, sim
                                  .finish_ps = -1});
     return;
   }
-  const auto found = under_way_.find(key);
-  if (found == under_way_.end()) return;  // an earlier copy of a packet that was sent again
-  trace_.activities[found->second].finish_ps = at.ps;
-  under_way_.erase(found);
+  trace_.activities[under_way_.at(packet.serial)].finish_ps = at.ps;
+  under_way_.erase(packet.serial);
 }
 
 void Recorder::on_tlp(const nic::TlpEvent& tlp) {

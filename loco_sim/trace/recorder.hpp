@@ -10,7 +10,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -80,8 +79,8 @@ class Recorder final : public nic::Observer {
 
   bool with_activities_;
   model::Trace trace_;
-  /// Packets under way: what tells them apart, and their place among the activities.
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, bool>, std::size_t> under_way_;
+  /// Packets under way, and those that got lost there: their serial numbers, and their place among the activities.
+  std::map<std::uint32_t, std::size_t> under_way_;
   std::vector<std::uint32_t> threads_;  ///< the trace's number of each thread of the machine
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> lanes_;
   std::vector<std::vector<model::CallId>> open_;               ///< by thread of the trace

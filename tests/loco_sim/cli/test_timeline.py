@@ -142,6 +142,29 @@ def test_packets_and_tlps_are_there_when_asked_for(recorded, loco_sim, tmp_path)
     assert [e for e in without if e.get("cat") == "call"] == [e for e in events if e.get("cat") == "call"]
 
 
+def run_with_packets(loco_sim, path, scenario, *settings):
+    """(counters, events) of a run of which packets are recorded."""
+    words = [word for setting in ("trace.level=packets", *settings) for word in ("--set", setting)]
+    done = loco_sim("run", scenario, "--json", "--trace", path, *words)
+    assert done.returncode == 0, done.stderr
+    events = json.loads(loco_sim("trace", "export", path, "--to", "perfetto").stdout)["traceEvents"]
+    return json.loads(done.stdout)["counters"], events
+
+
+def test_a_packet_that_is_sent_again_does_not_take_the_place_of_the_first(loco_sim, tmp_path):
+    """The timers are shorter than the queue at the receiver's port: nothing is lost, and both copies arrive. None in
+    less time than its own bytes need on a link of 25 Gb/s."""
+    counters, events = run_with_packets(
+        loco_sim, tmp_path / "again.trace", "scenarios/fabric/incast.yaml", "workload.size=64KiB",
+        "fabric.flow_control=drop_tail", "fabric.buffer.size=1GB", "fabric.buffer.alpha=100000",
+        "hardware.nic.ack_timeout=8us")
+    assert counters["packets_lost"] == 0 and counters["timeouts"] > 0
+    arrived = [e["args"] for e in events if e["ph"] == "X" and e["cat"] == "packet"]
+    assert len({(a["qp"], a["psn"]) for a in arrived if a["bytes"] > 4096}) < sum(a["bytes"] > 4096 for a in arrived)
+    for a in arrived:
+        assert a["finish_ps"] - a["start_ps"] > a["bytes"] * 8 * 40
+
+
 def test_watching_packets_does_not_change_the_run(loco_sim):
     plain = loco_sim("run", "scenarios/quickstart.yaml", "--json").stdout
     assert loco_sim("run", "scenarios/quickstart.yaml", "--json", "--set", "trace.level=packets").stdout == plain
