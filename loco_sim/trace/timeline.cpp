@@ -6,8 +6,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "model/check.hpp"
@@ -25,6 +27,7 @@ using model::Subevent;
 
 constexpr std::int64_t kDrawnMin = 1'000;  // picoseconds
 constexpr std::uint32_t kPcieTrack = 1'000'000;
+constexpr std::uint32_t kMissingTrack = 1'000'001;      // packets that did not arrive
 constexpr std::uint32_t kFirstSharedTrack = 1'000'100;  // NIC engines and links, handed out as they are met
 
 std::string quoted(const std::string& text) {
@@ -73,6 +76,13 @@ const char* engine_name(Stamp stamp) {
     default:
       return "NIC response writes";
   }
+}
+
+const char* packet_name(std::uint8_t opcode) {
+  constexpr std::array kOpcodes = {"WRITE", "READ request", "CMP_SWAP",      "FETCH_ADD",       "SEND", "SEND (UD)",
+                                   "ACK",   "NAK",          "READ response", "atomic response", "CNP"};
+  static_assert(kOpcodes.size() == static_cast<std::size_t>(model::PacketKind::cnp) + 1);
+  return opcode < kOpcodes.size() ? kOpcodes.at(opcode) : "packet";
 }
 
 std::string call_name(const model::Trace& trace, const Call& call) {
@@ -185,35 +195,42 @@ class Timeline {
   std::string model_call(model::CallId id) const { return std::string(model::name(trace_.calls[id - 1].method)); }
 
   void activities() {
-    std::vector<bool> pcie(trace_.nodes);
+    std::set<std::pair<std::uint32_t, std::uint32_t>> named;
+    const auto track = [&](const Activity& a, std::uint32_t number, const char* name) {
+      if (named.emplace(a.node, number).second) name_track(a.node, number, name);
+    };
     for (const Activity& a : trace_.activities) {
-      const bool packet = a.kind == Activity::Kind::packet;
-      if (packet && a.finish_ps >= 0) {
+      if (a.kind != Activity::Kind::packet) {
+        track(a, kPcieTrack, "PCIe");
+        add_pcie(a);
+      } else if (a.finish_ps >= 0) {
         add_packet(a);
-        continue;
+      } else {
+        track(a, kMissingTrack, "did not arrive");
+        add_missing(a);
       }
-      if (!packet && !pcie[a.node]) {
-        pcie[a.node] = true;
-        name_track(a.node, kPcieTrack, "PCIe");
-      }
-      const std::uint32_t track = packet ? kPcieTrack + 1 : kPcieTrack;
-      event(fmt::format(
-          R"({{"ph": "i", "s": "t", "cat": "{}", "name": "{}", "pid": {}, "tid": {}, "ts": {}, "args": {{"qp": {}, )"
-          R"("bytes": {}, "at_ps": {}}}}})",
-          packet ? "packet" : "pcie", packet ? "lost packet" : std::string(model::name(a.kind)), process(a.node), track,
-          us(a.start_ps), a.qp, a.bytes, a.start_ps));
     }
   }
 
+  void add_pcie(const Activity& a) {
+    event(fmt::format(R"({{"ph": "i", "s": "t", "cat": "pcie", "name": "{}", "pid": {}, "tid": {}, "ts": {}, )"
+                      R"("args": {{"qp": {}, "bytes": {}, "at_ps": {}}}}})",
+                      model::name(a.kind), process(a.node), kPcieTrack, us(a.start_ps), a.qp, a.bytes, a.start_ps));
+  }
+
+  /// Lost, or under way when the run ended: a trace does not tell which.
+  void add_missing(const Activity& a) {
+    event(fmt::format(R"({{"ph": "i", "s": "t", "cat": "packet", "name": "{} to node {}", "pid": {}, "tid": {}, )"
+                      R"("ts": {}, "args": {{"qp": {}, "psn": {}, "bytes": {}, "at_ps": {}}}}})",
+                      packet_name(a.opcode), a.peer, process(a.node), kMissingTrack, us(a.start_ps), a.qp, a.number,
+                      a.bytes, a.start_ps));
+  }
+
   void add_packet(const Activity& a) {
-    constexpr std::array kOpcodes = {"WRITE", "READ request", "CMP_SWAP",      "FETCH_ADD",       "SEND", "SEND (UD)",
-                                     "ACK",   "NAK",          "READ response", "atomic response", "CNP"};
-    static_assert(kOpcodes.size() == static_cast<std::size_t>(model::PacketKind::cnp) + 1);
-    const char* what = a.opcode < kOpcodes.size() ? kOpcodes.at(a.opcode) : "packet";
     Slice slice{.start_ps = a.start_ps, .drawn_end_ps = std::max(a.finish_ps, a.start_ps + kDrawnMin), .text = {}};
     slice.text = fmt::format(
         R"("cat": "packet", "name": "{}", "args": {{"qp": {}, "psn": {}, "bytes": {}, "start_ps": {}, "finish_ps": {}}})",
-        what, a.qp, a.number, a.bytes, a.start_ps, a.finish_ps);
+        packet_name(a.opcode), a.qp, a.number, a.bytes, a.start_ps, a.finish_ps);
     shared_[{a.node, 1, a.peer, fmt::format("link to node {}", a.peer)}].push_back(std::move(slice));
   }
 

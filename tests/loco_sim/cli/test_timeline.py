@@ -151,6 +151,20 @@ def run_with_packets(loco_sim, path, scenario, *settings):
     return json.loads(done.stdout)["counters"], events
 
 
+def test_packets_that_did_not_arrive_have_a_track(loco_sim, tmp_path):
+    counters, events = run_with_packets(loco_sim, tmp_path / "lossy.trace", "scenarios/quickstart.yaml",
+                                        "workload.iterations=3", "fabric.loss=20000")
+    assert counters["packets_lost"] > 3
+    tracks = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    missing = [e for e in events if e["ph"] == "i" and e["cat"] == "packet"]
+    assert {tracks[e["pid"], e["tid"]] for e in missing} == {"did not arrive"}
+    assert all(re.fullmatch(r"(WRITE|READ request|READ response|ACK|NAK) to node [0-3]", e["name"]) for e in missing)
+    assert all(e["args"]["psn"] >= 0 for e in missing)
+    arrived = [e for e in events if e["ph"] == "X" and e["cat"] == "packet"]
+    assert len(arrived) + len(missing) == counters["packets_sent"]
+    assert len(missing) == counters["packets_lost"], "all others had arrived when the run ended"
+
+
 def test_a_packet_that_is_sent_again_does_not_take_the_place_of_the_first(loco_sim, tmp_path):
     """The timers are shorter than the queue at the receiver's port: nothing is lost, and both copies arrive. None in
     less time than its own bytes need on a link of 25 Gb/s."""
