@@ -82,9 +82,9 @@ struct SoundnessArguments {
   std::string bug;  ///< barrier_without_fence, guards_forward, or empty
   int threads = 2;
   int calls = 3;
-  int ring_cells = 8;
-  bool guards = false;      ///< msw: guards in place of a hash
-  bool transitive = false;  ///< bal: the barrier that LOCO ships
+  std::optional<int> ring_cells;  ///< rbl
+  bool guards = false;            ///< msw: guards in place of a hash
+  bool transitive = false;        ///< bal: the barrier that LOCO ships
   std::uint64_t max_clients = 0;
   double max_seconds = 0;
   bool json = false;

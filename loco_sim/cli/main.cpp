@@ -95,8 +95,8 @@ void add_soundness(CLI::App& app, loco::cli::SoundnessArguments& a, std::functio
       ->check(one_of_words({"barrier_without_fence", "guards_forward", "fence_without_wait"}));
   soundness->add_flag("--transitive", a.transitive, "bal: the barrier that fences towards all nodes");
   soundness->add_flag("--guards", a.guards, "msw: guards on both sides of the data in place of a hash");
-  add_number(*soundness, "--ring-cells", a.ring_cells, "rbl: cells of a buffer; a message takes two", 2, 64)
-      ->capture_default_str();
+  soundness->add_option("--ring-cells", a.ring_cells, "rbl: cells of a buffer; a message takes two (default 8)")
+      ->check(loco::cli::whole_number(2, 64));
   add_number(*soundness, "--max-clients", a.max_clients, "Stop after so many clients; 0 is no limit");
   soundness->add_option("--max-seconds", a.max_seconds, "Stop after so many seconds; 0 is no limit")
       ->check(loco::cli::seconds());

@@ -14,29 +14,39 @@ namespace {
 namespace litmus = model::litmus;
 using Clock = std::chrono::steady_clock;
 
+/// An option that says something of one library only is a mistake beside another.
+void require_library(const SoundnessArguments& a, const std::string& option, std::string_view library) {
+  if (a.library == library) return;
+  throw UsageError(
+      fmt::format("loco-sim soundness: {}: expected --library {}, found --library {}", option, library, a.library));
+}
+
 litmus::SoundnessOptions soundness_options(const SoundnessArguments& a) {
   litmus::SoundnessOptions o;
   o.library = a.library;
   o.threads = a.threads;
   o.calls = a.calls;
-  o.transitive = a.transitive;
   o.clients_max = a.max_clients;
-  o.implementation.ring_cells = a.ring_cells;
-  if (a.guards) o.implementation.mixed_size = litmus::MixedSize::guards;
-  const auto only_in = [&](std::string_view library) {
-    if (a.library != library) {
-      throw UsageError(fmt::format("loco-sim soundness: --bug {}: expected --library {}, found --library {}", a.bug,
-                                   library, a.library));
-    }
-  };
+  if (a.transitive) {
+    require_library(a, "--transitive", "bal");
+    o.transitive = true;
+  }
+  if (a.ring_cells) {
+    require_library(a, "--ring-cells", "rbl");
+    o.implementation.ring_cells = *a.ring_cells;
+  }
+  if (a.guards) {
+    require_library(a, "--guards", "msw");
+    o.implementation.mixed_size = litmus::MixedSize::guards;
+  }
   if (a.bug == "barrier_without_fence") {
-    only_in("bal");
+    require_library(a, "--bug " + a.bug, "bal");
     o.implementation.barrier_without_fence = true;
   } else if (a.bug == "fence_without_wait") {
-    only_in("sv");
+    require_library(a, "--bug " + a.bug, "sv");
     o.implementation.fence_without_wait = true;
   } else if (a.bug == "guards_forward") {
-    only_in("msw");
+    require_library(a, "--bug " + a.bug, "msw");
     o.implementation.mixed_size = litmus::MixedSize::guards_forward;
   }
   return o;

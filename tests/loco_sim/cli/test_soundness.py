@@ -55,3 +55,13 @@ def test_bad_arguments(loco_sim):
     wrong = loco_sim("soundness", "--library", "sv", "--bug", "guards_forward")
     assert wrong.returncode == 2
     assert "expected --library msw" in wrong.stderr
+
+
+@pytest.mark.parametrize(("option", "library", "other"), [("--transitive", "bal", "sv"), ("--guards", "msw", "bal"),
+                                                          ("--ring-cells", "rbl", "msw")])
+def test_an_option_of_another_library_is_refused(loco_sim, option, library, other):
+    words = [option, 4] if option == "--ring-cells" else [option]
+    wrong = loco_sim("soundness", "--library", other, "--calls", 1, *words)
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert wrong.stderr == f"loco-sim soundness: {option}: expected --library {library}, found --library {other}\n"
+    assert loco_sim("soundness", "--library", library, "--calls", 1, *words).returncode == 0
