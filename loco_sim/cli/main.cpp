@@ -274,6 +274,7 @@ int main(int argc, char** argv) {
   std::function<int()> chosen;
   add_commands(app, arguments, chosen);
   add_help(app, arguments, chosen);
+  loco::cli::refuse_empty_values(app, {"--check", "--hardware", "--model", "--set"});
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -86,6 +86,16 @@ CLI::Validator one_of_words(const std::vector<std::string>& words) {
   return {refuse, fmt::format("{{{}}}", fmt::join(words, ","))};
 }
 
+void refuse_empty_values(CLI::App& command, const std::vector<std::string>& but) {
+  const CLI::Validator some_text(
+      [](const std::string& text) { return std::string(text.empty() ? "expected a value, found \"\"" : ""); }, "");
+  for (CLI::Option* option : command.get_options()) {
+    const bool takes_value = option->get_items_expected_max() > 0;
+    if (takes_value && std::ranges::find(but, option->get_name()) == but.end()) option->check(some_text);
+  }
+  for (CLI::App* below : command.get_subcommands({})) refuse_empty_values(*below, but);
+}
+
 scenario::Hardware named_hardware(const std::string& argument, const std::string& name) {
   try {
     return scenario::load_hardware(name);

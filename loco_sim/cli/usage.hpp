@@ -20,6 +20,10 @@ namespace loco::cli {
 /// Accepts these words; completions and the manual list them.
 [[nodiscard]] CLI::Validator one_of_words(const std::vector<std::string>& words);
 
+/// Refuses empty text wherever the command, and those below it, take a value: it is what a shell makes of a variable
+/// that is not set. Options named in `but` look at it themselves.
+void refuse_empty_values(CLI::App& command, const std::vector<std::string>& but);
+
 /// An option whose value is a whole number from `least` to `most`, or to what `value` can hold.
 template <typename Number>
 CLI::Option* add_number(CLI::App& command, const std::string& names, Number& value, const std::string& description,

@@ -19,6 +19,8 @@ _RESULTS = ("error", "consistent", "operations", "operations_per_second", "laten
 
 def require_folder_of(path: str | os.PathLike[str]) -> None:
     """ValueError unless a file can be there: asked before work whose result would be lost."""
+    if not os.fspath(path):
+        raise ValueError('expected the name of a file, found ""')
     if os.path.isdir(path):
         raise ValueError(f"{os.fspath(path)}: expected a file, found a folder")
     folder = os.path.dirname(os.fspath(path))

@@ -69,6 +69,32 @@ def test_one_line_says_what_is_wrong(loco_sim, arguments, message):
 
 
 @pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (["run", QUICKSTART, "--trace"], "--trace"),
+        (["check", "t.trace", "--dot"], "--dot"),
+        (["litmus", PAPER, "--explain"], "--explain"),
+        (["list", "hardware"], "name"),
+        (["perf", "write_lat", "-s"], "--size"),
+        (["trace", "export", "t.trace", "--to", "csv", "--out"], "--out"),
+    ],
+    ids=lambda a: a[0] if isinstance(a, list) else a,
+)
+def test_empty_text_is_no_value(loco_sim, arguments, option):
+    """What a shell makes of "$SIZE" when nobody has set it must not run as if the option were not there."""
+    done = loco_sim(*arguments, "")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(f'{option}: expected a value, found ""\n')
+
+
+@pytest.mark.parametrize("command", ["sweep", "report"])
+def test_an_output_without_a_name_is_refused(loco_sim, command):
+    done = loco_sim(command, QUICKSTART, "--out", "")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert 'found ""' in done.stderr or "found ''" in done.stderr
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         ["run", QUICKSTART, "--set", "workload.iterations=100000000", "--trace"],
