@@ -30,7 +30,20 @@ std::uint64_t bytes(const std::string& argument, const std::string& text, std::i
       scenario::in_quotes(text));
 }
 
+/// What only the command line has, and what would do nothing there; the rest is for perf::run to refuse.
+void require_used(const PerfArguments& a) {
+  const auto require = [&](bool holds, std::string_view problem) {
+    if (!holds) throw UsageError(fmt::format("loco-sim perf {}: {}", a.test, problem));
+  };
+  const perf::Test test = perf::test_named(a.test);
+  require(!a.all || a.size.empty(), "--all: expected no --size beside it, found one");
+  require(!a.gbits || perf::is_bandwidth(test),
+          "--report_gbits: expected off, since latency tests have no bandwidth, found on");
+  require(a.mtu.empty() || !perf::is_dma(test), "--mtu: expected none, since bare DMA has no network, found one");
+}
+
 perf::Options options(const PerfArguments& a) {
+  require_used(a);
   const auto argument = [&](std::string_view option) { return fmt::format("loco-sim perf {}: {}", a.test, option); };
   perf::Options o;
   o.test = perf::test_named(a.test);

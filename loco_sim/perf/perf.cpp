@@ -42,6 +42,10 @@ void require_used(const Options& o) {
   const bool sends = o.test == Test::send_lat || o.test == Test::send_bw;
   require_option(o.region == 0 || !(ping_pong || sends), "region",
                  "expected none, since the receiver waits at one place, found one");
+  require_option(o.seed == Options{}.seed || o.region != 0, "seed",
+                 fmt::format("expected {}, since places are drawn in a region only, found {}", Options{}.seed, o.seed));
+  require_option(o.topology == Options{}.topology || !is_dma(o.test), "topology",
+                 "expected back_to_back, since bare DMA has no network, found star");
   require_option(!o.device_memory || !(ping_pong || is_dma(o.test)), "device_memory",
                  fmt::format("expected off, since {} the memory of the host, found on",
                              ping_pong ? "the receiver looks into" : "bare DMA is to"));

@@ -35,7 +35,7 @@ def perf(test: str, *, connection: str = "RC", size: int | str | Sequence[int | 
             left out: 2 for latency, 65536 for bandwidth. Atomics always have 8.
         hardware: a profile's name or file, or a mapping that starts from one:
             ``{"base": "cx5-roce-25g", "link": {"mtu": 1024}}``.
-        topology: "back_to_back" or "star".
+        topology: "back_to_back" or "star"; bare DMA has no network.
         iterations: messages of each queue pair; perftest's number when left out.
         queue_pairs: in all; latency tests have one.
         threads: that share the queue pairs out among them.
@@ -47,7 +47,7 @@ def perf(test: str, *, connection: str = "RC", size: int | str | Sequence[int | 
             write_lat and sends; of bare DMA the host's own memory.
         device_memory: the remote memory is on its NIC. Not of write_lat, send_lat and bare DMA.
         copy: both sides copy each message, as MPI does with short ones: write_lat and send_lat.
-        seed: of the places in `region`.
+        seed: of the places in `region`; without one there is nothing to draw.
 
     Returns:
         Rows with ``bytes``, ``iterations`` (messages in all) and ``cache_misses`` (of both NICs). Latency tests:

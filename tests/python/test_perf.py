@@ -89,6 +89,8 @@ def test_connections():
     ({"depth": 2**32}, "perf: depth: expected"),
     ({"depth": 7}, "perf write_lat: depth: expected 128, since latency tests have one message under way, found 7"),
     ({"seed": -1}, "perf: seed: expected"),
+    ({"seed": 7}, "perf write_lat: seed: expected 1, since places are drawn in a region only, found 7"),
+    ({"test": "dma_read_lat", "topology": "star"}, "perf dma_read_lat: topology: expected back_to_back"),
     ({"inline_max": -1}, "perf: inline_max: expected"),
     ({"queue_pairs": 2}, "perf write_lat: latency tests have one queue pair"),
     ({"region": 1, "size": 8, "test": "write_bw"}, "the region is smaller than a message"),
