@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Sequence
 
 from .units import at_least
@@ -71,8 +72,11 @@ class Latency:
         """The smallest sample, in picoseconds, that is at least as large as q % of all (nearest rank).
 
         Raises:
+            TypeError: q is no number.
             ValueError: q outside of 0..100, or no samples.
         """
+        if not isinstance(q, Real):
+            raise TypeError(f"q: expected a number, found {q!r}")
         if not 0 <= q <= 100:
             raise ValueError(f"q: expected 0 to 100, found {q}")
         n = len(self._samples)

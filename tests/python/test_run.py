@@ -43,6 +43,8 @@ def test_latency_percentiles_are_nearest_rank():
     assert edges[0] <= 10 and edges[-1] >= 1000
     with pytest.raises(ValueError, match="0 to 100"):
         times.percentile(101)
+    with pytest.raises(TypeError, match="q: expected a number, found 'p99'"):
+        times.percentile("p99")
     with pytest.raises(ValueError, match="no operation"):
         ls.Latency([]).percentile(50)
     assert ls.Latency([]).summary()["count"] == 0
