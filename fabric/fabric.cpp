@@ -167,6 +167,10 @@ std::optional<Packet> Fabric::arrive(sim::EventQueue& events, sim::SimTime now, 
       lose(entry, LossReason::link_error, link);
       return std::nullopt;
     }
+    if (cut_off(now, link, entry.bytes)) {
+      lose(entry, LossReason::link_down, link);
+      return std::nullopt;
+    }
     if (in.to_switch) {
       forward(events, now, link, entry);
       return std::nullopt;

@@ -248,6 +248,7 @@ class Fabric {
   void pause_arrives(sim::EventQueue& events, sim::SimTime now, topology::LinkId carrier);
   void resume(sim::EventQueue& events, sim::SimTime now, topology::LinkId link);
   // failures.cpp
+  [[nodiscard]] bool cut_off(sim::SimTime now, topology::LinkId link, std::uint32_t bytes) const;
   void change_link(sim::EventQueue& events, sim::SimTime now);
   void go_down(sim::EventQueue& events, sim::SimTime now, topology::LinkId link);
   void reroute();

@@ -71,6 +71,24 @@ TEST_CASE("a link that goes down loses what is on it, and what comes until it is
   CHECK(traffic.fabric().packets_inside() == 0);
 }
 
+TEST_CASE("a cable that fails while a packet is on it loses the packet, whatever the switch has seen of it") {
+  // 4178 + 16 bytes at 100 Gb/s take 335.52 ns, the cable 1 us: the first 64 bytes are in after 1.00512 us, the last
+  // one after 1.33552 us.
+  const auto switching = GENERATE(Switching::cut_through, Switching::store_and_forward);
+  const auto [down_ps, lost] = GENERATE(table<std::int64_t, std::uint64_t>(
+      {{500'000, 1}, {1'005'119, 1}, {1'005'121, 1}, {1'335'520, 1}, {1'335'521, 0}}));
+  CAPTURE(switching, down_ps);
+  const topology::Star shape{2};
+  Config config = fast_network(shape);
+  config.options.switching = switching;
+  config.changes = {{.at = {down_ps}, .cable = cable_between(shape, "h0", "s0"), .up = false}};
+  Traffic traffic(config, {{.source = 0, .destination = 1, .bytes = 4096}}, 0);
+  traffic.run();
+  CHECK(traffic.fabric().packets_lost(LossReason::link_down) == lost);
+  CHECK(traffic.flows()[0].delivered == 4096 * (1 - lost));
+  CHECK(traffic.fabric().packets_inside() == 0);
+}
+
 TEST_CASE("with reroute, packets go round a broken link once switches know") {
   const topology::LeafSpine shape{.leaves = 2, .spines = 2, .hosts_per_leaf = 1};
   const topology::CableId cable = cable_between(shape, "s0", "s2");
