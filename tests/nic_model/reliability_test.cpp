@@ -96,6 +96,31 @@ TEST_CASE("what is lost at the end of a message is found out by the transport ti
   CHECK(at < sim::SimTime{} + nic::timeout_of_code(14) + 10_us);
 }
 
+TEST_CASE("what PFC with too little headroom loses at the end is repeated, too") {
+  // 1 Gb/s behind 25 Gb/s: the first packet is being sent (about 9 us), the second fills the buffer (1024 bytes and
+  // headers), and the third, which comes long before a pause could tell (10 us there and back), finds no room.
+  nic::HardwareProfile profile = fast_timeout();
+  profile.link_delay = 5_us;
+  PairOptions options;
+  options.topology = fabric::Topology::shaped;
+  options.network.shape = fabric::topology::Custom{
+      .hosts = 2,
+      .switches = 1,
+      .edges = {{.a = 0, .b = 2}, {.a = 1, .b = 2, .rate = sim::BitsPerSecond{1'000'000'000}}}};
+  fabric::Options& network = options.network.options;
+  network.flow_control = fabric::FlowControl::pfc;
+  network.buffer_size = sim::Bytes{1'500};
+  network.pfc_xoff = network.pfc_headroom = sim::Bytes{1};
+  Pair pair(profile, options);
+  const auto content = pair.fill(0, 0, 3 * 1024, 1);
+  pair.post({pair.write(0, 0, 1024), pair.write(1024, 1024, 1024), pair.write(2048, 2048, 1024)});
+  pair.run();
+  CHECK(pair.statuses(0) == std::vector<Status>(3, Status::success));
+  CHECK((pair.bytes(1, 0, 3 * 1024) == content));
+  CHECK(pair.system.counters().packets_lost == 1);
+  CHECK(pair.system.counters().timeouts == 1);
+}
+
 TEST_CASE("when retries run out the completion says so, and the rest is flushed") {
   for (const std::uint32_t retries : {0U, 2U, 7U}) {
     nic::HardwareProfile profile = fast_timeout();
