@@ -36,18 +36,13 @@ fabric::Config fabric_config(const SystemConfig& c) {
   return network;
 }
 
-/// Can buffers overflow? With PFC only where the headroom is not the one that is worked out: it may be too little.
-bool drops(const fabric::Options& o) {
-  return o.flow_control == fabric::FlowControl::drop_tail ||
-         (o.flow_control == fabric::FlowControl::pfc && o.pfc_headroom.count != 0);
-}
-
 /// Can packets be lost, or come in another order than they were sent in?
 bool is_lossy(const SystemConfig& c) {
   if (c.profile.link_ideal) return false;
   const fabric::Options& o = c.network.options;
   const bool in_order = o.routing == fabric::Routing::deterministic || o.routing == fabric::Routing::ecmp;
-  return !in_order || drops(o) || o.loss != 0 || !c.network.losses.empty() || !c.network.changes.empty();
+  return !in_order || c.network.buffers_overflow() || o.loss != 0 || !c.network.losses.empty() ||
+         !c.network.changes.empty();
 }
 
 SystemConfig checked(const SystemConfig& config) {
