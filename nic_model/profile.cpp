@@ -79,6 +79,10 @@ std::string HardwareProfile::validate() const {
   }
   if (pcie_read_completion > pcie_mrrs) return "pcie.read_completion must not exceed pcie.mrrs";
   if (link_mtu.count % 8 != 0) return "link.mtu must be a multiple of 8";
+  // As fabric.link.rate and custom cables: at some bits a second, messages outlast simulated time (2^63 ps).
+  if (link_rate.value != 0 && link_rate.value < 1'000'000) {
+    return "link.rate must be at least 1 Mb/s, or 0: infinitely fast";
+  }
   if (pcie_warm_saving > std::min(pcie_read_access, pcie_write_commit)) {
     return "pcie.warm_saving must not exceed pcie.read_access and pcie.write_commit";
   }

@@ -250,6 +250,10 @@ TEST_CASE("fields of hardware that do not fit are told where they were given", "
                     contains_text("--set hardware.link.mtu=100: hardware.link.mtu: expected fields that fit"));
   CHECK_THROWS_WITH(parse(kBarrier + "hardware: {pcie: {iommu: true, iommu_window: 2KiB}}\n"),
                     contains_text("pcie.iommu needs pcie.iommu_window of a page (4 KiB) or more"));
+  CHECK_THROWS_WITH(parse(kBarrier + "hardware: {link: {rate: 1bps}}\n"),
+                    contains_text("s.yaml:2:25: hardware.link.rate: expected fields that fit together, found link.rate "
+                                  "must be at least 1 Mb/s, or 0: infinitely fast"));
+  CHECK(parse(kBarrier + "hardware: {link: {rate: 1Mbps}}\n").hardware.link_rate.value == 1'000'000);
   // Two that do not go together, one of the file, one of the command line: the latter was the last straw.
   CHECK_THROWS_WITH(
       parse(kBarrier + "hardware: {pcie: {mrrs: 512B}}\n", {{"hardware.pcie.read_completion", "1024B"}}),
