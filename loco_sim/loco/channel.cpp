@@ -40,8 +40,10 @@ void channel::enter() {
 
 channel::~channel() {
   transport_.object_ends(name_);
-  manager_.setup_service().remove(*this);
+  leave();
 }
+
+void channel::leave() { manager_.setup_service().remove(*this); }
 
 void channel::join() {
   require_peers();
@@ -67,7 +69,7 @@ void channel::wait_for_ready() { manager_.setup_service().wait_for_ready(*this);
 std::string channel::missing() const {
   std::vector<NodeId> nodes;
   for (NodeId node = 0; node < num_nodes(); ++node)
-    if (joins(node) && !(peers_[place_of(node)].connected && peers_[place_of(node)].answered)) nodes.push_back(node);
+    if (joins(node) && !peers_[place_of(node)].met()) nodes.push_back(node);
   return "'" + name_ + "' has " + std::to_string(expected_.peers) + " peer(s); not joined by node(s) " + list_of(nodes);
 }
 
@@ -179,8 +181,7 @@ void channel::accept(NodeId from, const std::vector<region_offer>& offered) {
     const auto found = std::ranges::find(regions_, offer.name, &NamedRegion::name);
     if (found != regions_.end()) found->remote[place_of(from)] = {offer.region.base, offer.region.rkey, true};
   }
-  peers_[place_of(from)].connected = true;
-  ++connected_;
+  peer(from).connected = true;
 }
 
 }  // namespace loco

@@ -98,6 +98,9 @@ class channel {
 
   /// Tells the peers that this endpoint exists. Last act of a derived class's constructor.
   void join();
+  /// No callback comes after. First act of a derived class's destructor when it has callbacks, unless nobody can join
+  /// any more: what they use goes before this class's destructor.
+  void leave();
 
  private:
   friend class setup;
@@ -119,8 +122,9 @@ class channel {
   };
   /// What this endpoint knows of a peer's.
   struct Peer {
-    bool connected = false;
-    bool answered = false;  ///< its join
+    bool connected = false;  ///< it has answered this endpoint's join
+    bool answered = false;   ///< its join
+    [[nodiscard]] bool met() const { return connected && answered; }
   };
   /// Few endpoints have any.
   struct Callbacks {
@@ -131,7 +135,7 @@ class channel {
   /// Last act of the constructors.
   void enter();
   /// Ready, sub-channels apart.
-  [[nodiscard]] bool connected() const { return connected_ >= expected_.peers && joined_by_ >= expected_.peers; }
+  [[nodiscard]] bool connected() const { return met_ >= expected_.peers; }
   /// Throws setup_error when the endpoint expects more peers than it can have.
   void require_peers() const;
   /// Is this endpoint joined with that node's?
@@ -162,8 +166,8 @@ class channel {
   std::string terms_;
   std::vector<NamedRegion> regions_;
   std::vector<Peer> peers_;  ///< by place_of(node)
-  std::uint32_t connected_ = 0;
-  std::uint32_t joined_by_ = 0;
+  std::uint32_t life_ = 0;   ///< its number among the endpoints that this node has had
+  std::uint32_t met_ = 0;    ///< peers
   bool joined_ = false;
   std::unique_ptr<Callbacks> callbacks_;
 };

@@ -1,6 +1,7 @@
 #include "loco_sim/loco/setup.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "loco_sim/loco/channel.hpp"
 #include "loco_sim/loco/errors.hpp"
@@ -24,6 +25,7 @@ void setup::add(channel& endpoint) {
   if (!endpoints_.emplace(endpoint.full_name(), &endpoint).second)
     throw setup_error("channel name '" + endpoint.full_name() + "' is used twice on node " +
                       std::to_string(transport_.my_node()));
+  endpoint.life_ = ++lives_;
 }
 
 void setup::remove(const channel& endpoint) {
@@ -59,6 +61,7 @@ void setup::join(channel& endpoint) {
 void setup::send_join(channel& endpoint, NodeId to) {
   send(to, {.kind = setup_message::Kind::join,
             .channel = endpoint.full_name(),
+            .life = endpoint.life_,
             .requests = endpoint.requests_to(to),
             .terms = endpoint.terms_});
 }
@@ -77,18 +80,29 @@ void setup::handle(const ControlMessage& message) {
           handle_connect(message.from, decoded);
           break;
         case setup_message::Kind::refuse:
-          fail(decoded.reason);
+          handle_refuse(decoded);
+          break;
+        case setup_message::Kind::fail:
+          keep(decoded.reason);
           break;
       }
     } catch (const std::exception& error) {
-      fail(error.what());
+      keep(error.what());
     }
   });
 }
 
-void setup::fail(const std::string& reason) {
+void setup::keep(const std::string& reason) {
   if (failure_.empty()) failure_ = reason;
   news_ = true;
+}
+
+void setup::fail(const std::string& channel, const std::string& reason) {
+  if (!failure_.empty()) return;
+  keep(reason);
+  for (NodeId node = 0; node < transport_.num_nodes(); ++node)
+    if (node != transport_.my_node())
+      send(node, {.kind = setup_message::Kind::fail, .channel = channel, .reason = reason});
 }
 
 void setup::handle_join(NodeId from, const setup_message& message) {
@@ -101,33 +115,46 @@ void setup::handle_join(NodeId from, const setup_message& message) {
 
 void setup::answer(channel& endpoint, NodeId from, const setup_message& message) {
   if (const std::string problem = endpoint.mismatch(from, message); !problem.empty()) {
-    fail(problem);
-    send(from, {.kind = setup_message::Kind::refuse, .channel = message.channel, .reason = problem});
+    send(from,
+         {.kind = setup_message::Kind::refuse, .channel = message.channel, .life = message.life, .reason = problem});
     return;
   }
-  send(from,
-       {.kind = setup_message::Kind::connect, .channel = message.channel, .offers = endpoint.offers(message.requests)});
-  if (endpoint.joins(from) && !endpoint.peer(from).answered) {
-    endpoint.peer(from).answered = true;
-    ++endpoint.joined_by_;
-    if (endpoint.connected()) news_ = true;
+  send(from, {.kind = setup_message::Kind::connect,
+              .channel = message.channel,
+              .life = message.life,
+              .offers = endpoint.offers(message.requests)});
+  if (endpoint.joins(from) && !std::exchange(endpoint.peer(from).answered, true)) note_met(endpoint, from);
+}
+
+void setup::note_met(channel& endpoint, NodeId peer) {
+  if (endpoint.peer(peer).met()) {
+    ++endpoint.met_;
+    if (endpoint.callbacks_ && endpoint.callbacks_->join) {
+      endpoint.callbacks_->join(peer);
+      news_ = true;
+    }
   }
-  if (endpoint.callbacks_ && endpoint.callbacks_->join) {
-    endpoint.callbacks_->join(from);
-    news_ = true;
-  }
+  if (endpoint.connected()) news_ = true;
+}
+
+channel* setup::answered(const setup_message& message) const {
+  const auto found = endpoints_.find(message.channel);
+  return found != endpoints_.end() && found->second->life_ == message.life ? found->second : nullptr;
 }
 
 void setup::handle_connect(NodeId from, const setup_message& message) {
-  const auto found = endpoints_.find(message.channel);
-  if (found == endpoints_.end() || !found->second->joins(from) || found->second->peer(from).connected) return;
-  channel& endpoint = *found->second;
-  endpoint.accept(from, message.offers);
-  news_ = endpoint.connected();
-  if (endpoint.callbacks_ && endpoint.callbacks_->connect) {
-    endpoint.callbacks_->connect(from);
+  channel* const endpoint = answered(message);
+  if (endpoint == nullptr) return;
+  endpoint->accept(from, message.offers);
+  if (endpoint->callbacks_ && endpoint->callbacks_->connect) {
+    endpoint->callbacks_->connect(from);
     news_ = true;
   }
+  note_met(*endpoint, from);
+}
+
+void setup::handle_refuse(const setup_message& message) {
+  if (answered(message) != nullptr) fail(message.channel, message.reason);
 }
 
 template <typename Ready>

@@ -3,10 +3,17 @@
 // An endpoint sends each peer (or the only one it is joined with: expect_num) a join: its name, its terms (what both
 // must say alike, such as who owns a variable) and the regions it expects of that peer. A peer without an endpoint of
 // that name keeps the join until it has one. A peer with one compares terms and regions and answers with a connect
-// (where the regions are) or, when they do not fit, with a refuse; then both sides hold the error.
+// (where the regions are) or, when they do not fit, with a refuse.
+//
+// A join may be answered when the endpoint that sent it is gone, in a later life of its name and by nodes that had no
+// part in this one: nobody takes it back. So joins and their answers name the life, and an answer to one that is over
+// is dropped. Of a join alone nothing follows: its sender has joined once it has answered in its turn, and what is
+// refused is an error of both once its sender says so. That costs no message where endpoints fit.
+//
+// Who is refused tells all nodes (fail), the one that has refused among them: any of them may be waiting for it.
 //
 // The manager's service thread calls handle(); program threads construct endpoints and wait. Callbacks run under
-// the lock, on the service thread or within the endpoint's join(), and must not wait for anything.
+// the lock, on the service thread, and must not wait for anything.
 #pragma once
 
 #include <functional>
@@ -45,7 +52,14 @@ class setup {
   void handle_join(NodeId from, const setup_message& message);
   void answer(channel& endpoint, NodeId from, const setup_message& join);
   void handle_connect(NodeId from, const setup_message& message);
-  void fail(const std::string& reason);
+  void handle_refuse(const setup_message& message);
+  /// The endpoint that an answer is for; null when its life is over.
+  [[nodiscard]] channel* answered(const setup_message& message) const;
+  /// One of the two messages that a peer's joining takes has come: have both?
+  void note_met(channel& endpoint, NodeId peer);
+  /// Keeps an error for wait_for_ready(), and tells the others of it.
+  void fail(const std::string& channel, const std::string& reason);
+  void keep(const std::string& reason);
   /// Under the lock; then lets waiting threads look again when there is news.
   template <typename Work>
   void work_and_tell(Work work);
@@ -65,6 +79,7 @@ class setup {
   std::map<std::string_view, channel*> endpoints_;                ///< by the names that they hold
   std::map<std::string, std::map<NodeId, setup_message>> early_;  ///< joins without an endpoint here yet
   const channel* not_ready_ = nullptr;                            ///< when somebody looked last
+  std::uint32_t lives_ = 0;                                       ///< endpoints so far
   std::string failure_;
   bool news_ = false;  ///< the message being handled has made an endpoint ready, called back, or failed
 };

@@ -16,13 +16,21 @@ std::string_view word(setup_message::Kind kind) {
     case setup_message::Kind::connect:
       return "connect";
     case setup_message::Kind::refuse:
+      return "refuse";
+    case setup_message::Kind::fail:
       break;
   }
-  return "refuse";
+  return "fail";
+}
+
+/// Is it about why something does not go, not about regions?
+bool has_reason(setup_message::Kind kind) {
+  return kind == setup_message::Kind::refuse || kind == setup_message::Kind::fail;
 }
 
 setup_message::Kind kind_of(std::string_view text) {
-  for (const auto kind : {setup_message::Kind::join, setup_message::Kind::connect, setup_message::Kind::refuse})
+  using enum setup_message::Kind;
+  for (const auto kind : {join, connect, refuse, fail})
     if (text == word(kind)) return kind;
   throw setup_error("set-up message of unknown kind '" + std::string(text) + "'");
 }
@@ -54,12 +62,12 @@ void append(std::string& out, std::initializer_list<std::uint64_t> numbers) {
 // By hand: nodes times nodes times channels of them, when many nodes start.
 std::string encode(const setup_message& message) {
   std::string out;
-  out.append(word(message.kind)).append(" ").append(message.channel);
+  out.append(word(message.kind)).append(" ").append(message.channel).append(" ").append(std::to_string(message.life));
   if (!message.terms.empty()) out.append(" ").append(message.terms);
   out.append("\n");
   for (const auto& r : message.requests) append(out.append(r.name), {r.size});
   for (const auto& o : message.offers) append(out.append(o.name), {o.region.base, o.region.size, o.region.rkey});
-  if (message.kind == setup_message::Kind::refuse) out.append(message.reason).append("\n");
+  if (has_reason(message.kind)) out.append(message.reason).append("\n");
   out.shrink_to_fit();  // many of them may wait to be read
   return out;
 }
@@ -69,10 +77,12 @@ setup_message decode(std::string_view text) {
   std::string_view head = take_until(text, '\n');
   message.kind = kind_of(take_until(head, ' '));
   message.channel = take_until(head, ' ');
+  if (!take_number(head, message.life))
+    throw setup_error("set-up message for '" + message.channel + "' without a life");
   message.terms = head;
   while (!text.empty()) {
     const std::string_view line = take_until(text, '\n');
-    if (message.kind == setup_message::Kind::refuse) {
+    if (has_reason(message.kind)) {
       message.reason = line;
       break;
     }

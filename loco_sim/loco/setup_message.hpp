@@ -1,8 +1,9 @@
 // The set-up messages of channels (LOCO paper, App. A.2), as text: one line for the kind and the channel, one line a
-// region. They travel outside the timed data path.
+// region. They travel outside the timed data path. A life is the number of the joining endpoint on its node; 0: of
+// none.
 //
-//   join <channel> [<terms>]   connect <channel>                      refuse <channel>
-//   <region> <bytes>           <region> <base> <bytes> <rkey>         <reason, one line>
+//   join <channel> <life> [<terms>]   connect <channel> <life>            refuse <channel> <life>   fail <channel> 0
+//   <region> <bytes>                  <region> <base> <bytes> <rkey>      <reason, one line>        <reason, one line>
 #pragma once
 
 #include <string>
@@ -25,12 +26,13 @@ struct region_offer {
 };
 
 struct setup_message {
-  enum class Kind : std::uint8_t { join, connect, refuse };
+  enum class Kind : std::uint8_t { join, connect, refuse, fail };
   Kind kind = Kind::join;
   std::string channel;
+  std::uint32_t life = 0;                     ///< of the endpoint that joins, in answers, too
   std::vector<region_request> requests = {};  ///< join: what the sender expects of the receiver
   std::vector<region_offer> offers = {};      ///< connect: what the sender lets the receiver access
-  std::string reason = {};                    ///< refuse
+  std::string reason = {};                    ///< refuse, fail
   std::string terms = {};                     ///< join: what both sides must say alike, for people; may be empty
 };
 

@@ -30,6 +30,7 @@ class probe : public loco::channel {
     on_connect([this](loco::NodeId peer) { connected.insert(peer); });
     join();
   }
+  ~probe() override { leave(); }
   [[nodiscard]] loco::Region region_of(loco::NodeId node) const { return remote(remote_region, node); }
 
   RegionIndex remote_region;
@@ -40,26 +41,36 @@ class probe : public loco::channel {
 }  // namespace
 
 TEST_CASE("set-up messages survive encoding") {
-  loco::setup_message join{
-      loco::setup_message::Kind::join, "bar/sst/ov0", {{"val", 8}, {"other", 64}}, {}, {}, "owned by node 2"};
+  using Kind = loco::setup_message::Kind;
+  const loco::setup_message join{.kind = Kind::join,
+                                 .channel = "bar/sst/ov0",
+                                 .life = 3,
+                                 .requests = {{"val", 8}, {"other", 64}},
+                                 .terms = "owned by node 2"};
   const auto back = loco::decode(loco::encode(join));
   CHECK(back.kind == join.kind);
   CHECK(back.channel == "bar/sst/ov0");
+  CHECK(back.life == 3);
   REQUIRE(back.requests.size() == 2);
   CHECK(back.requests[1].name == "other");
   CHECK(back.requests[1].size == 64);
   CHECK(back.terms == "owned by node 2");
 
-  loco::setup_message connect{loco::setup_message::Kind::connect, "q", {}, {{"val", {0, 4096, 16, 7}}}, {}};
+  const loco::setup_message connect{
+      .kind = Kind::connect, .channel = "q", .life = 1, .offers = {{"val", {0, 4096, 16, 7}}}};
   const auto offer = loco::decode(loco::encode(connect)).offers.at(0);
   CHECK(offer.region.base == 4096);
   CHECK(offer.region.size == 16);
   CHECK(offer.region.rkey == 7);
 
-  loco::setup_message refuse{loco::setup_message::Kind::refuse, "q", {}, {}, "node 1 has 8 bytes"};
-  CHECK(loco::decode(loco::encode(refuse)).reason == "node 1 has 8 bytes");
-  CHECK_THROWS_AS(loco::decode("greet q\n"), loco::setup_error);
-  CHECK_THROWS_AS(loco::decode("join q\nval eight\n"), loco::setup_error);
+  for (const Kind kind : {Kind::refuse, Kind::fail}) {
+    const loco::setup_message error{.kind = kind, .channel = "q", .life = 1, .reason = "node 1 has 8 bytes"};
+    CHECK(loco::decode(loco::encode(error)).kind == kind);
+    CHECK(loco::decode(loco::encode(error)).reason == "node 1 has 8 bytes");
+  }
+  CHECK_THROWS_AS(loco::decode("greet q 1\n"), loco::setup_error);
+  CHECK_THROWS_AS(loco::decode("join q\nval 8\n"), loco::setup_error);
+  CHECK_THROWS_AS(loco::decode("join q 1\nval eight\n"), loco::setup_error);
 }
 
 TEST_CASE("every endpoint is joined by and connected to every other one") {
