@@ -66,6 +66,8 @@ bool channel::ready() const { return manager_.setup_service().ready(*this); }
 
 void channel::wait_for_ready() { manager_.setup_service().wait_for_ready(*this); }
 
+bool channel::wait_for_ready(Flag stop) { return manager_.setup_service().wait_for_ready(*this, stop); }
+
 std::string channel::missing() const {
   std::vector<NodeId> nodes;
   for (NodeId node = 0; node < num_nodes(); ++node)

@@ -59,6 +59,8 @@ class channel {
   [[nodiscard]] std::string missing() const;
   /// Until it is ready; throws setup_error on a mismatch.
   void wait_for_ready();
+  /// The same, or until `stop` is not 0: then false. For threads of the channel's own, which its destructor stops.
+  [[nodiscard]] bool wait_for_ready(Flag stop);
 
  protected:
   using RegionIndex = std::size_t;

@@ -62,22 +62,29 @@ void kv_tracker::announce(const kv_change& change, Flag done) {
 }
 
 void kv_tracker::serve() {
+  if (rings_are_ready()) track();
+  transport().flag_fetch_or(stopped_, 1);
+}
+
+/// No other channel: the program may need the store to make those ready.
+bool kv_tracker::rings_are_ready() {
   try {
-    mgr().wait_for_ready();
+    return wait_for_ready(stop_);
   } catch (const setup_error&) {  // the program's own wait throws it too
-    transport().flag_fetch_or(stopped_, 1);
-    return;
+    return false;
   }
+}
+
+void kv_tracker::track() {
   while (true) {
     transport().flag_load(asked_);
     const bool received = receive();
     const bool sent = send();
     const bool finished = finish();
     if (received || sent || finished) continue;
-    if (transport().flag_load(stop_) != 0) break;
+    if (transport().flag_load(stop_) != 0) return;
     transport().pause();
   }
-  transport().flag_fetch_or(stopped_, 1);
 }
 
 void kv_tracker::apply(const kv_change& change) {

@@ -44,7 +44,10 @@ class kv_tracker : public channel {
     std::uint64_t until = 0;  ///< the ring's position behind it, once it is sent
   };
 
+  /// The tracker thread.
   void serve();
+  [[nodiscard]] bool rings_are_ready();
+  void track();
   bool receive();
   bool send();
   bool finish();

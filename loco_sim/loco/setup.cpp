@@ -158,17 +158,18 @@ void setup::handle_refuse(const setup_message& message) {
 }
 
 template <typename Ready>
-void setup::wait_until(Ready ready, const std::function<const channel*()>& missing) {
+bool setup::wait_until(Ready ready, const std::function<const channel*()>& missing, std::optional<Flag> stop) {
   const waiting_for note(transport_, [&missing] {
     const channel* endpoint = missing();
     return endpoint == nullptr ? "it has seen that all have joined" : endpoint->missing();
   });
   while (true) {
     transport_.flag_load(changed_);  // looked at before the state, so that no change is missed
+    if (stop && transport_.flag_peek(*stop) != 0) return false;
     {
       const std::lock_guard lock(mutex_);
       if (!failure_.empty()) throw setup_error(failure_);
-      if (ready()) return;
+      if (ready()) return true;
     }
     transport_.pause();
   }
@@ -205,6 +206,10 @@ bool setup::ready(const channel& endpoint) const {
 
 void setup::wait_for_ready(const channel& endpoint) {
   wait_until([&] { return unready_part(endpoint) == nullptr; }, [&] { return unready_part(endpoint); });
+}
+
+bool setup::wait_for_ready(const channel& endpoint, Flag stop) {
+  return wait_until([&] { return unready_part(endpoint) == nullptr; }, [&] { return unready_part(endpoint); }, stop);
 }
 
 }  // namespace loco

@@ -19,6 +19,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -46,6 +47,8 @@ class setup {
   void wait_for_ready();
   /// The same for one endpoint and its sub-channels.
   void wait_for_ready(const channel& endpoint);
+  /// The same, or until `stop` is not 0: then false.
+  [[nodiscard]] bool wait_for_ready(const channel& endpoint, Flag stop);
   [[nodiscard]] bool ready(const channel& endpoint) const;
 
  private:
@@ -70,8 +73,9 @@ class setup {
   [[nodiscard]] const channel* unready() const;
   /// The endpoint or the first of its sub-channels that is not connected as it expects; none: null.
   [[nodiscard]] const channel* unready_part(const channel& endpoint) const;
+  /// False when the wait is over because of `stop`.
   template <typename Ready>
-  void wait_until(Ready ready, const std::function<const channel*()>& missing);
+  bool wait_until(Ready ready, const std::function<const channel*()>& missing, std::optional<Flag> stop = {});
 
   Transport& transport_;
   Flag changed_;  ///< counts what a waiting thread may wait for, so that it can watch

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <optional>
 #include <stdexcept>
 
 #include "loco_sim/loco/barrier.hpp"
@@ -238,6 +239,59 @@ TEST_CASE("wrong use of a key-value store is an error that says so") {
                     contains_text("'store': 2 entries in 1 slots"));
   CHECK_THROWS_WITH(on_threads(1, with([](loco::kvstore&) {}, {.slots_per_node = 0})),
                     contains_text("'store' has no slots"));
+}
+
+TEST_CASE("a store is used to make another channel ready") {
+  const auto program = [](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::kvstore store(mgr, "store", {.slots_per_node = 1});
+    loco::barrier bar(mgr, "bar");
+    mgr.wait_for_ready();
+    std::optional<loco::barrier> late;
+    if (node.my_node() == 0) {
+      late.emplace(mgr, "late");  // node 1 has it when it has seen the key
+      require(store.insert(1, 5), "a new key");
+    } else {
+      for (int turn = 0; !store.lookup(1); ++turn) {
+        require(turn < 1'000'000, "node 0 has inserted the key");
+        node.compute(1'000'000);
+      }
+      late.emplace(mgr, "late");
+    }
+    late->wait_for_ready();
+    bar.waiting();
+  };
+  on_threads(2, program);
+  on_many_schedules(2, program, 10);
+}
+
+TEST_CASE("a store that goes before it is ready does not wait for the others") {
+  // Node 1 has no store until node 0's has gone, and waits in turns that end by themselves: no deadlock comes to help.
+  const auto program = [](std::atomic<bool>& gone) {
+    return [&gone](loco::Transport& node) {
+      loco::manager mgr(node);
+      if (node.my_node() == 0) {
+        try {
+          const loco::kvstore store(mgr, "store");
+          throw std::domain_error("while the store is not ready");
+        } catch (const std::domain_error&) {
+          gone = true;
+        }
+      }
+      for (int turn = 0; !gone; ++turn) {
+        require(turn < 100'000, "node 0's store has gone");
+        node.compute(1'000'000);
+      }
+      const loco::kvstore store(mgr, "store");
+      mgr.wait_for_ready();
+    };
+  };
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    std::atomic<bool> gone = false;
+    on_threads(2, program(gone));
+    gone = false;
+    CHECK(on_simulator(2, program(gone), loco::Schedule::random, seed).consistent());
+  }
 }
 
 TEST_CASE("a window of changes under one lock, started in any order, ends: each operation hands the lock to another") {
