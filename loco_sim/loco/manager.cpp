@@ -1,6 +1,8 @@
 #include "loco_sim/loco/manager.hpp"
 
 #include <array>
+#include <functional>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -14,11 +16,16 @@ namespace loco {
 /// The manager's own channel: a dummy location a node, which global fences read.
 class fence_channel : public channel {
  public:
-  explicit fence_channel(manager& mgr)
+  using Told = std::function<void(const Region& location)>;
+
+  /// Tells of each peer's location when that is connected, if anybody wants to know.
+  fence_channel(manager& mgr, Told connected)
       : channel(mgr, "loco", expect_num{mgr.num_nodes() - 1}),
         region_(symmetric_region("fence", sizeof(std::uint64_t))) {
+    if (connected) on_connect([this, told = std::move(connected)](NodeId peer) { told(location(peer)); });
     join();
   }
+  ~fence_channel() override { leave(); }
   [[nodiscard]] Region location(NodeId node) const { return remote(region_, node); }
 
  private:
@@ -47,24 +54,35 @@ struct manager::Services {
 
   /// The keep-alive thread: reads a location of every peer again and again. Whoever does not answer is known as failed
   /// once the queue pair has given up. Ends when no other node can stop: it would hide that a program waits for ever.
-  void ask_peers(const std::vector<Region>& locations) {
-    const Region landing = memory.allocate(locations.size() * kWord);
+  void ask_peers() {
+    const Region landing = memory.allocate(transport.num_nodes() * kWord);
     std::vector<Flag> asked;
-    for (std::size_t i = 0; i < locations.size(); ++i) asked.push_back(acks.acquire_word());
+    for (NodeId node = 0; node < transport.num_nodes(); ++node) asked.push_back(acks.acquire_word());
     for (bool again = true; again && transport.flag_load(stop) == 0;) {
       again = transport.another_may_stop();
-      for (NodeId node = 0; node < locations.size(); ++node) {
-        if (node == transport.my_node() || acks.failed(node)) continue;
+      for (const Region& location : connected_peers()) {
+        const NodeId node = location.node;
+        if (acks.failed(node)) continue;
         if ((transport.flag_load(asked[node]) & ack_word::kInFlight) != 0) {
           again = true;  // the answer may be from before the node stopped
           continue;
         }
         transport.flag_add_early(asked[node], 1);
-        transport.get(landing.base + node * kWord, locations[node], 0, kWord,
+        transport.get(landing.base + node * kWord, location, 0, kWord,
                       {.token = ack_word::token(asked[node], 0), .work_id = 0});
       }
       if (again) transport.compute(transport.keep_alive_ps());
     }
+  }
+
+  /// A peer is connected; its fence location.
+  void note_connected(const Region& location) {
+    const std::lock_guard lock(mutex);
+    locations.push_back(location);
+  }
+  [[nodiscard]] std::vector<Region> connected_peers() {
+    const std::lock_guard lock(mutex);
+    return locations;
   }
 
   Transport& transport;
@@ -72,15 +90,22 @@ struct manager::Services {
   setup channels;
   completions acks;
   Flag stop;
+  std::mutex mutex;
+  std::vector<Region> locations;  ///< of the peers that are connected
 };
 
 manager::manager(Transport& transport, std::uint64_t memory_chunk_bytes)
     : transport_(transport),
       only_one_(transport),
       services_(std::make_shared<Services>(transport, memory_chunk_bytes)) {
-  fence_ = std::make_unique<fence_channel>(*this);
+  const bool asks = transport.keep_alive_ps() != 0;
+  const auto note = [services = services_.get()](const Region& location) { services->note_connected(location); };
+  fence_ = std::make_unique<fence_channel>(*this, asks ? fence_channel::Told(note) : nullptr);
   transport.spawn(
       "poller", [services = services_] { services->serve(); }, true);
+  if (asks)
+    transport.spawn(
+        "keep-alive", [services = services_] { services->ask_peers(); }, true);
 }
 
 manager::OnlyOne::OnlyOne(Transport& t) : transport(t) {
@@ -102,14 +127,7 @@ network_memory& manager::memory() { return services_->memory; }
 setup& manager::setup_service() { return services_->channels; }
 std::shared_ptr<completions> manager::completion_service() { return {services_, &services_->acks}; }
 
-void manager::wait_for_ready() {
-  services_->channels.wait_for_ready();
-  if (transport_.keep_alive_ps() == 0 || std::exchange(asks_, true)) return;
-  std::vector<Region> locations;
-  for (NodeId node = 0; node < num_nodes(); ++node) locations.push_back(fence_location(node));
-  transport_.spawn(
-      "keep-alive", [services = services_, locations = std::move(locations)] { services->ask_peers(locations); }, true);
-}
+void manager::wait_for_ready() { services_->channels.wait_for_ready(); }
 
 Region manager::fence_location(NodeId node) const { return fence_->location(node); }
 

@@ -108,7 +108,6 @@ class manager {
   std::mutex mutex_;
   std::map<std::uint32_t, PerThread> threads_;
   std::unique_ptr<fence_channel> fence_;
-  bool asks_ = false;  ///< the keep-alive thread has been started
 };
 
 }  // namespace loco

@@ -60,17 +60,20 @@ namespace {
 
 using Word = loco::var<std::uint64_t>;
 
-/// What node 0 does with a variable of all nodes once a node has stopped.
+/// What node 0 does with a variable of all nodes once a node has stopped, half-way between two times that it is asked.
 void after_the_stop(const std::function<void(loco::Transport&, loco::manager&, Word&)>& body) {
-  run([&body](loco::Transport& node) {
-    loco::manager mgr(node);
-    Word value(mgr, "value");
-    mgr.wait_for_ready();
-    if (node.my_node() == kDead) return live(node);
-    if (node.my_node() == 1) return;
-    wait_until(node, kStop + 1);
-    body(node, mgr, value);
-  });
+  constexpr std::int64_t kBetween = kStop - 50'000'000;
+  run(
+      [&body](loco::Transport& node) {
+        loco::manager mgr(node);
+        Word value(mgr, "value");
+        mgr.wait_for_ready();
+        if (node.my_node() == kDead) return live(node);
+        if (node.my_node() == 1) return;
+        wait_until(node, kBetween + 1);
+        body(node, mgr, value);
+      },
+      3, {{kDead, {kBetween}}});
 }
 
 }  // namespace
@@ -128,6 +131,19 @@ TEST_CASE("a barrier that a stopped node does not reach is an error, not a deadl
   CHECK(what[0] == "node 0: 'everybody' waits for node 2, which does not answer");
   CHECK(what[1] == "node 1: 'everybody' waits for node 2, which does not answer");
   require_consistent(trace, {model::Library::rdmawait, model::Library::sv, model::Library::bal});
+}
+
+TEST_CASE("whoever has waited for one object only is told of a node that stopped, too") {
+  std::array<std::string, 2> what;
+  run([&](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::barrier bar(mgr, "bar", {.fence = loco::barrier_options::Fence::none});
+    bar.wait_for_ready();  // not for all that the manager has
+    if (node.my_node() == kDead) return live(node);
+    what.at(node.my_node()) = error_of([&] { bar.waiting(); }).what();
+  });
+  CHECK(what[0] == "node 0: 'bar' waits for node 2, which does not answer");
+  CHECK(what[1] == "node 1: 'bar' waits for node 2, which does not answer");
 }
 
 TEST_CASE("the fence of a barrier towards a stopped node is an error") {
