@@ -13,6 +13,13 @@
 
 namespace loco {
 
+namespace {
+
+// Where answers of the home go.
+constexpr std::uint64_t kTicket = 0, kServing = kWord, kAnswers = 2 * kWord;
+
+}  // namespace
+
 mutex_array::mutex_array(manager& mgr, std::string_view name, std::uint64_t count, mutex_options options)
     : mutex_array(mgr, name, std::nullopt, count, options) {}
 
@@ -89,10 +96,21 @@ std::optional<NodeId> mutex_array::lost_with(std::uint64_t serving, patience& wa
   return waited.lost_with(mgr(), serving, times * (transport().retries_ps() + options_.patience_ps));
 }
 
-/// The latest ticket can be given back: nothing is missing then if its turn comes after all.
-void mutex_array::give_back(std::uint64_t k, std::uint64_t ticket, Address answer, ack_key& key) {
+void mutex_array::draw(std::uint64_t k, const mem_ref& answers, ack_key& key) {
   const place at = place_of(k);
-  mgr().compare_swap(answer, at.region, at.next, ticket + 1, ticket, &key);
+  mgr().fetch_add(answers.address() + kTicket, at.region, at.next, 1, &key);
+  look(k, answers, key);
+}
+
+void mutex_array::look(std::uint64_t k, const mem_ref& answers, ack_key& key) {
+  const place at = place_of(k);
+  mgr().get(answers.address() + kServing, at.region, at.serving, kWord, &key);
+}
+
+/// The latest ticket can be given back: nothing is missing then if its turn comes after all.
+void mutex_array::give_back(std::uint64_t k, std::uint64_t ticket, const mem_ref& answers, ack_key& key) {
+  const place at = place_of(k);
+  mgr().compare_swap(answers.address() + kTicket, at.region, at.next, ticket + 1, ticket, &key);
 }
 
 void mutex_array::require_hope(std::uint64_t k, bool given_back, std::uint64_t serving, patience& waited) {
@@ -112,27 +130,27 @@ void mutex_array::give_up(local_lock& lock) {
 }
 
 void mutex_array::take_ticket(std::uint64_t k, local_lock& lock) {
-  const place at = place_of(k);
-  mem_ref answer(mgr(), kWord);
+  mem_ref answers(mgr(), kAnswers);
   ack_key key(mgr());
-  mgr().fetch_add(answer.address(), at.region, at.next, 1, &key);
+  std::int64_t asked = transport().now_ps();
+  draw(k, answers, key);
   key.wait();
-  lock.ticket = answer.load();
+  lock.ticket = answers.load(kTicket);
   patience waited;
   while (true) {
-    const std::int64_t asked = transport().now_ps();
-    mgr().get(answer.address(), at.region, at.serving, kWord, &key);
-    key.wait();
-    const std::uint64_t serving = answer.load();
+    const std::int64_t round_trip = transport().now_ps() - asked;
+    const std::uint64_t serving = answers.load(kServing);
     const std::uint64_t before_me = lock.ticket - serving;
     if (before_me == 0) return;
     if (lost_with(serving, waited, 1)) {
-      give_back(k, lock.ticket, answer.address(), key);
+      give_back(k, lock.ticket, answers, key);
       key.wait();
-      require_hope(k, answer.load() == lock.ticket + 1, serving, waited);
+      require_hope(k, answers.load(kTicket) == lock.ticket + 1, serving, waited);
     }
-    const std::int64_t round_trip = transport().now_ps() - asked;
     if (before_me > 1) transport().compute(static_cast<std::int64_t>(before_me - 1) * round_trip);
+    asked = transport().now_ps();
+    look(k, answers, key);
+    key.wait();
   }
 }
 
@@ -200,7 +218,7 @@ void mutex_array::serve_next(std::uint64_t k, std::uint64_t ticket) {
 
 // --- acquisition -----------------------------------------------------------------------------------------------------
 
-acquisition::acquisition(mutex_array& locks) : locks_(locks), answer_(locks.mgr(), kWord), key_(locks.mgr()) {}
+acquisition::acquisition(mutex_array& locks) : locks_(locks), answers_(locks.mgr(), kAnswers), key_(locks.mgr()) {}
 
 void acquisition::start(std::uint64_t k, std::uint32_t lane) {
   lock_ = k;
@@ -232,28 +250,26 @@ bool acquisition::advance() {
     if (locks_.transport().flag_peek(lock.serving) != turn_) return false;
     lock.turn = turn_;
     if (lock.handed_over) return got();
-    const mutex_array::place at = locks_.place_of(lock_);
-    locks_.mgr().fetch_add(answer_.address(), at.region, at.next, 1, &key_);
-    step_ = Step::ticket;
+    locks_.draw(lock_, answers_, key_);
+    step_ = Step::draw;
   }
-  while (step_ != Step::held) {
+  while (true) {
     if (!key_.poll()) return false;
-    if (step_ == Step::ticket) lock.ticket = answer_.load();
-    if (step_ == Step::serving) {
-      serving_ = answer_.load();
+    if (step_ == Step::giving_back) {
+      locks_.require_hope(lock_, answers_.load(kTicket) == lock.ticket + 1, serving_, patience_);
+    } else {
+      if (step_ == Step::draw) lock.ticket = answers_.load(kTicket);
+      serving_ = answers_.load(kServing);
       if (lock.ticket == serving_) return got();
       if (locks_.lost_with(serving_, patience_, 1)) {
-        locks_.give_back(lock_, lock.ticket, answer_.address(), key_);
+        locks_.give_back(lock_, lock.ticket, answers_, key_);
         step_ = Step::giving_back;
         continue;
       }
     }
-    if (step_ == Step::giving_back) locks_.require_hope(lock_, answer_.load() == lock.ticket + 1, serving_, patience_);
-    const mutex_array::place at = locks_.place_of(lock_);
-    locks_.mgr().get(answer_.address(), at.region, at.serving, kWord, &key_);
-    step_ = Step::serving;
+    locks_.look(lock_, answers_, key_);
+    step_ = Step::look;
   }
-  return true;
 }
 
 bool acquisition::got() {

@@ -2,11 +2,12 @@
 // Apps. B.1, C.2, I).
 //
 // A lock has two words on its home node, which NICs alone access: the next ticket to be given out, drawn with a remote
-// fetch-and-add, and the ticket that is being served, which waiters read. Threads of one node queue up locally,
-// first come, first served; a thread that lets go hands the lock to the next one of its node, at most
-// `hand_overs_max` times in a row while other nodes may be waiting (a cohort lock: Dice, Marathe and Shavit, PPoPP
-// 2012), else to the next ticket; once a node does not answer, to the next ticket always. A waiter that is k-th in line
-// asks again after k - 1 round trips (proportional backoff: Mellor-Crummey and Scott, TOCS 1991).
+// fetch-and-add, and the ticket that is being served, which waiters read, first right behind the draw: a lock that is
+// free is one round trip away. Threads of one node queue up locally, first come, first served; a thread that lets go
+// hands the lock to the next one of its node, at most `hand_overs_max` times in a row while other nodes may be waiting
+// (a cohort lock: Dice, Marathe and Shavit, PPoPP 2012), else to the next ticket; once a node does not answer, to the
+// next ticket always. A waiter that is k-th in line asks again after k - 1 round trips (proportional backoff:
+// Mellor-Crummey and Scott, TOCS 1991).
 //
 // What the holder wrote, locally or on any node, is in memory before the next holder goes on: unlock() fences the nodes
 // that do not have it yet. Writes to the home node need none: the release follows them on the same queue pair.
@@ -89,7 +90,11 @@ class mutex_array : public channel {
   /// A node that does not answer and may have the lock, when the same ticket has been served for so many times the
   /// time that a holder which answers may need.
   [[nodiscard]] std::optional<NodeId> lost_with(std::uint64_t serving, patience& waited, std::int64_t times);
-  void give_back(std::uint64_t k, std::uint64_t ticket, Address answer, ack_key& key);
+  /// Draws a ticket and looks which one is served, one right behind the other: what is served comes no further than a
+  /// ticket that was drawn, so it does not matter which of the two is done first.
+  void draw(std::uint64_t k, const mem_ref& answers, ack_key& key);
+  void look(std::uint64_t k, const mem_ref& answers, ack_key& key);
+  void give_back(std::uint64_t k, std::uint64_t ticket, const mem_ref& answers, ack_key& key);
   /// Throws operation_error when a node that does not answer may hold lock k: at once if the own ticket is given back,
   /// else when no later one that stands in the way can be expected to be.
   void require_hope(std::uint64_t k, bool given_back, std::uint64_t serving, patience& waited);
@@ -126,7 +131,7 @@ class acquisition {
   bool got();
   bool advance();
 
-  enum class Step : std::uint8_t { queue, ticket, serving, giving_back, held };
+  enum class Step : std::uint8_t { queue, draw, look, giving_back, held };
 
   mutex_array& locks_;
   std::uint64_t lock_ = 0;
@@ -136,7 +141,7 @@ class acquisition {
   std::uint64_t serving_ = 0;  ///< the ticket that was served at the latest look
   patience patience_;
   Step step_ = Step::held;
-  mem_ref answer_;
+  mem_ref answers_;
   ack_key key_;
 };
 
