@@ -113,6 +113,7 @@ model::Verdict judge(std::uint32_t nodes, const Mix& mix, loco::Schedule schedul
   config.schedule = schedule;
   config.seed = mix.seed;
   config.record = true;
+  config.events_max = 2'000'000;  // some thirty times what the longest of these runs takes
   loco::SimulatedCluster cluster(config);
   cluster.spawn_everywhere(mix);
   cluster.run();
@@ -203,13 +204,13 @@ TEST_CASE("without the fence before the release the checker finds stale values")
   mix.options.fence = false;
   bool found = false;
   while (!found && mix.seed <= 1000) {
-    const model::Verdict verdict = judge(3, mix, loco::Schedule::adversarial);
-    found = !verdict.consistent();
-    if (found) {
-      CHECK_THAT(verdict.to_text(), contains_text("linearisability"));
-    } else {
-      ++mix.seed;
+    try {
+      const model::Verdict verdict = judge(3, mix, loco::Schedule::adversarial);
+      found = !verdict.consistent();
+      if (found) CHECK_THAT(verdict.to_text(), contains_text("linearisability"));
+    } catch (const loco::EventLimit&) {  // words of two writers are left in a slot, and its readers try for ever
     }
+    mix.seed += found ? 0 : 1;
   }
   INFO("seeds tried: " << mix.seed);
   CHECK(found);
