@@ -1,5 +1,6 @@
 #include "loco_sim/loco/fence.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "loco_sim/loco/ack_key.hpp"
@@ -42,9 +43,9 @@ void global_fence(manager& mgr) {
 void global_fence(manager& mgr, NodeId node) { global_fence(mgr, std::span(&node, 1)); }
 
 void write_fence(manager& mgr, std::optional<NodeId> except) {
-  std::vector<NodeId> nodes = mgr.unplaced();
-  if (except) std::erase(nodes, *except);
-  if (!nodes.empty()) global_fence(mgr, nodes);
+  const std::vector<NodeId> nodes = mgr.unplaced();
+  const bool others = std::ranges::any_of(nodes, [&](NodeId node) { return node != except; });
+  if (others) global_fence(mgr, nodes);
 }
 
 }  // namespace loco

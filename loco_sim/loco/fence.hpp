@@ -23,8 +23,9 @@ void global_fence(manager& mgr);
 /// Towards one node.
 void global_fence(manager& mgr, NodeId node);
 
-/// Towards the nodes that do not yet have all that this thread has written to them, except `except`: for objects that
-/// must not be let go before, such as locks (Section 6.2). Nothing happens when there are none.
+/// Towards the nodes that do not yet have all that this thread has written to them: for objects that must not be let go
+/// before, such as locks (Section 6.2). Nothing happens when there are none but `except`; beside others it is fenced as
+/// well, which costs no time and spares the next lock that is let go a fence of its own.
 void write_fence(manager& mgr, std::optional<NodeId> except = {});
 
 }  // namespace loco

@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "loco_sim/loco/ack_key.hpp"
@@ -38,6 +39,10 @@ class window_lock {
   window_locks locks_;
 };
 
+/// Does letting go wait for the operations under the lock? LOCO's locks fence them; a window's must find them complete.
+template <typename Lock>
+constexpr bool kFences = std::is_base_of_v<mutex_array, Lock>;
+
 /// A read-modify-write of a counter on node `home` under the lock, which is on node 0.
 template <typename Lock>
 void count_under_lock(const Setup& setup, manager& mgr, Lock& lock, NodeId home) {
@@ -58,8 +63,9 @@ void count_under_lock(const Setup& setup, manager& mgr, Lock& lock, NodeId home)
       key.wait();
       value.store(value.load() + 1);
       mgr.put(value.address(), counter.copy(home), 0, 8, &key);
-      key.wait();
+      if constexpr (!kFences<Lock>) key.wait();
       lock.unlock();
+      key.wait();  // before the value's block is used again
       setup.results.add("critical_section", t0, node.now_ps());
     }
     bar.waiting();
@@ -144,9 +150,10 @@ struct Teller {
     to_balance.store(to_balance.load() + amount);
     book.put(from, from_balance, key);
     book.put(to, to_balance, key);
-    key.wait();
+    if constexpr (!kFences<Locks>) key.wait();
     if (second != first) locks.unlock(second);
     locks.unlock(first);
+    key.wait();  // before the balances' blocks are used again
   }
 
   accounts& book;

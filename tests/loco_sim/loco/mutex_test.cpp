@@ -99,6 +99,36 @@ TEST_CASE("a free lock is one round trip away") {
   CHECK(took < round_trip.ps * 3 / 2);
 }
 
+TEST_CASE("locks that are let go one after the other share a fence, and need none for their own words") {
+  loco::ClusterConfig config;
+  config.nodes = 3;
+  config.record = true;
+  loco::SimulatedCluster cluster(config);
+  cluster.spawn_everywhere([](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::mutex_array locks(mgr, "locks", 2);  // on nodes 0 and 1
+    loco::var<std::uint64_t> balance(mgr, "balance");
+    mgr.wait_for_ready();
+    if (node.my_node() != 2) return;
+    const auto transfer = [&](bool writes) {
+      locks.lock(0);
+      locks.lock(1);
+      for (const loco::NodeId to : {0U, 1U})
+        if (writes) balance.push(to);
+      locks.unlock(1);
+      locks.unlock(0);
+    };
+    transfer(true);
+    transfer(false);
+  });
+  cluster.run();
+  const loco::model::Trace trace = cluster.take_trace();
+  std::vector<std::vector<std::uint32_t>> fenced;
+  for (const loco::model::Call& call : trace.calls)
+    if (call.method == loco::model::Method::gf) fenced.push_back(trace.node_sets[call.node_set]);
+  CHECK(fenced == std::vector<std::vector<std::uint32_t>>{{0, 1}});
+}
+
 TEST_CASE("a lock may be in the memory of the NIC, where it is sooner reached") {
   on_threads(2, Counting{.rounds = 50, .options = {.device_memory = true}});
   on_many_schedules(2, Counting{.options = {.device_memory = true}}, 20);

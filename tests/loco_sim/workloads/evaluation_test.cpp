@@ -150,14 +150,31 @@ TEST_CASE("Section 6.2: the fence costs writes some of their throughput, reads n
 }
 
 TEST_CASE("Fig. 19: under a single lock MPI's windows have an advantage") {
-  // Appendix B.1: "a consistent advantage". Lock and data are on one node there, so that a release needs no fence.
+  // Appendix B.1: "a consistent advantage", without a figure. Lock and data are on one node there, so that a release
+  // needs no fence; it waits for what was written instead.
   for (const std::uint32_t nodes : {2U, 4U, 8U}) {
     INFO(nodes << " nodes");
     const auto sections = [nodes](std::int64_t algorithm) {
       return per_second(run("lock", nodes, {{"iterations", 100}, {"algorithm", algorithm}}));
     };
-    CHECK(sections(1) > 1.1 * sections(0));
+    CHECK(sections(1) > sections(0));
   }
+}
+
+TEST_CASE("Fig. 19: transfers under two locks are faster with LOCO's") {
+  for (const std::uint32_t nodes : {2U, 3U, 8U})
+    for (const std::int64_t threads : {1, 4}) {
+      INFO(nodes << " nodes, " << threads << " thread(s)");
+      const auto transfers = [&](std::int64_t algorithm) {
+        return per_second(run("transactions", nodes,
+                              {{"iterations", 100},
+                               {"algorithm", algorithm},
+                               {"threads_per_node", threads},
+                               {"accounts", 1'000'000},
+                               {"locks", 2'728}}));
+      };
+      CHECK(transfers(0) > 1.1 * transfers(1));
+    }
 }
 
 TEST_CASE("Fig. 21: the converters settle with loop periods of 40 us and below, and oscillate above") {
