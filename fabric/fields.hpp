@@ -121,7 +121,7 @@ inline constexpr auto kFields = std::to_array<Field>({
     detail::rate_control<&DcqcnOptions::byte_counter>("dcqcn.byte_counter", FieldType::size, 1, detail::kMostBytes,
                                                       "sent between two increases by volume"),
     detail::rate_control<&DcqcnOptions::fast_recovery>("dcqcn.fast_recovery", FieldType::count, 1, 1'000,
-                                                       "increases before the target grows"),
+                                                       "the increase from which the target grows, too (F)"),
     detail::rate_control<&DcqcnOptions::additive>("dcqcn.additive", FieldType::rate, 1, detail::kMostRate,
                                                   "additive increase of the target rate"),
     detail::rate_control<&DcqcnOptions::hyper>("dcqcn.hyper", FieldType::rate, 1, detail::kMostRate,
