@@ -1,6 +1,9 @@
 #include "model/whole_file.hpp"
 
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -11,6 +14,35 @@ namespace loco::model {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// What handlers of signals remove: they may use neither locks nor memory of their own.
+std::atomic<const char*> under_way = nullptr;
+static_assert(std::atomic<const char*>::is_always_lock_free);
+
+/// A file beside its place, until it is renamed into it or not.
+class Beside {
+ public:
+  explicit Beside(const std::string& place) : path_(place + "." + std::to_string(getpid()) + ".part") {
+    under_way = path_.c_str();
+  }
+  Beside(const Beside&) = delete;
+  Beside& operator=(const Beside&) = delete;
+  ~Beside() {
+    std::error_code gone_already;
+    fs::remove(path_, gone_already);
+    under_way = nullptr;
+  }
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+extern "C" void remove_and_end(int signal) {
+  if (const char* const path = under_way) unlink(path);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
 
 bool can_be_replaced(const fs::path& path) {
   std::error_code ignored;
@@ -40,14 +72,15 @@ void rename_into(const fs::path& written, const fs::path& place) {
 
 void write_whole_file(const std::string& path, const std::function<void(std::ostream&)>& write) {
   if (!can_be_replaced(path)) return write_to(path, path, write);
-  const fs::path beside = path + "." + std::to_string(getpid()) + ".part";
-  try {
-    write_to(beside, path, write);
-    rename_into(beside, path);
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove(beside, ignored);
-    throw;
+  const Beside beside(path);
+  write_to(beside.path(), path, write);
+  rename_into(beside.path(), path);
+}
+
+void leave_nothing_on_signals() {
+  for (const int signal : std::array{SIGHUP, SIGINT, SIGTERM}) {
+    const auto before = std::signal(signal, remove_and_end);
+    if (before != SIG_DFL) std::signal(signal, before);  // somebody else's, or ignored, as in the background
   }
 }
 

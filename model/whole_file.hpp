@@ -14,4 +14,8 @@ namespace loco::model {
 /// Throws std::system_error, with the path, when the file cannot be opened or written.
 void write_whole_file(const std::string& path, const std::function<void(std::ostream&)>& write);
 
+/// From here on SIGHUP, SIGINT and SIGTERM, where they end the process, remove what is being written beside its place
+/// first. For programs that write one file at a time, before they have threads.
+void leave_nothing_on_signals();
+
 }  // namespace loco::model

@@ -19,6 +19,7 @@
 #include "loco_sim/scenario/input_error.hpp"
 #include "model/litmus/statements.hpp"
 #include "model/trace_io.hpp"
+#include "model/whole_file.hpp"
 
 namespace {
 
@@ -265,6 +266,7 @@ int guarded(const std::function<int()>& command, const Arguments& a) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  loco::model::leave_nothing_on_signals();
   CLI::App app(
       "loco-sim simulates RDMA NICs running the LOCO object library and checks every run against its memory models.",
       "loco-sim");

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import signal
+import subprocess
 
 import pytest
 
@@ -86,3 +88,23 @@ def test_an_unknown_model_is_refused(loco_sim, trace):
         done = loco_sim("check", trace, "--model", models)
         assert done.returncode == 2 and done.stdout == ""
         assert done.stderr.startswith("loco-sim check: --model: expected one of rdmawait, sv, ") and 'found ""' in done.stderr
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_who_breaks_off_writing_finds_what_was_there_before(loco_sim, program, tmp_path, by):
+    trace, out = tmp_path / "t.trace", tmp_path / "t.txt"
+    done = loco_sim("run", "scenarios/barrier.yaml", "--set", "workload.iterations=200", "--check", "", "--trace", trace,
+                    "--quiet")
+    assert done.returncode == 0, done.stderr
+    for _ in range(50):  # until the signal comes while it writes
+        out.write_text("before")
+        with subprocess.Popen([program, "trace", "export", trace, "--to", "text", "--out", out], stderr=subprocess.PIPE,
+                              preexec_fn=lambda: signal.signal(by, signal.SIG_DFL)) as export:
+            while export.poll() is None and not list(tmp_path.glob("*.part")):
+                pass
+            export.send_signal(by)
+        assert {p.name for p in tmp_path.iterdir()} == {"t.trace", "t.txt"}
+        if export.returncode == -by:
+            break
+    assert export.returncode == -by
+    assert out.read_text() == "before"
