@@ -136,7 +136,7 @@ class endpoint : public loco::channel {
     join();
   }
   void meet(NodeId peer) {
-    const auto [low, high] = std::minmax(peer, my_node());
+    const auto [low, high] = std::minmax({peer, my_node()});
     pairs_[peer] = std::make_unique<loco::var<std::uint64_t>>(
         *this, "pair" + std::to_string(low) + "_" + std::to_string(high), loco::expect_num{1});
   }
