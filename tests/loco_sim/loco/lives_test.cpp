@@ -178,12 +178,22 @@ struct Lives {
 
 }  // namespace
 
-TEST_CASE("a name may be used by some nodes, then by others with other regions: threads") {
-  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+namespace {
+
+void live_on_threads(std::uint64_t seeds) {
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     INFO("plan of seed " << seed);
     Lives lives(seed);
     REQUIRE_NOTHROW(on_threads(lives.plan.nodes, std::ref(lives)));
   }
+}
+
+}  // namespace
+
+TEST_CASE("a name may be used by some nodes, then by others with other regions: threads") { live_on_threads(15); }
+
+TEST_CASE("a name may be used by some nodes, then by others, of many plans: threads", "[.long]") {
+  live_on_threads(150);
 }
 
 TEST_CASE("a name may be used by some nodes, then by others with other regions: simulated") {
