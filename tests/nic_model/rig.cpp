@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <stdexcept>
+#include <utility>
 
 #include "loco_sim/scenario/document.hpp"
 #include "nic_model/profile_fields.hpp"
@@ -61,6 +62,14 @@ nic::Wqe Rig::compare_swap(std::uint64_t into, std::uint64_t at, std::uint64_t e
   return wqe;
 }
 
+void Rig::post(std::vector<nic::Wqe> wqes) {
+  system.create_thread(0);
+  scripts.steps.emplace_back([this, posted = std::move(wqes)](nic::Cpu& cpu) {
+    if (cpu.post_send(qp, posted) != nic::PostResult::ok) throw std::logic_error("not posted");
+    cpu.stop();
+  });
+}
+
 std::vector<nic::Cqe> Rig::post_and_run(const std::vector<nic::Wqe>& wqes, bool linked) {
   system.create_thread(0, system.now());
   std::size_t next = 0;
@@ -78,6 +87,30 @@ std::vector<nic::Cqe> Rig::post_and_run(const std::vector<nic::Wqe>& wqes, bool 
   std::vector<nic::Cqe> cqes;
   for (const Recorder::Completed& c : recorder.cqes) cqes.push_back(c.cqe);
   return cqes;
+}
+
+nic::Wqe towards(const nic::MemoryRegion& region, nic::Wqe wqe) {
+  wqe.rkey = region.rkey;
+  wqe.remote = region.base;
+  return wqe;
+}
+
+nic::HardwareProfile plain() {
+  nic::HardwareProfile p;
+  p.pcie_mps = 256_B;
+  p.pcie_read_completion = 256_B;
+  p.pcie_upstream = 31_ns;
+  p.pcie_downstream = 37_ns;
+  p.pcie_read_access = 90_ns;
+  p.pcie_write_commit = 85_ns;
+  p.pcie_ordering_domain = nic::OrderingDomain::nic;
+  p.nic_wqe_start = 53_ns;
+  p.nic_transmit = 59_ns;
+  p.nic_receive = 61_ns;
+  p.nic_inline_max = 64_B;
+  p.link_ideal = false;
+  p.link_delay = 73_ns;
+  return p;
 }
 
 void Rig::run() {

@@ -57,6 +57,8 @@ struct Rig {
   [[nodiscard]] nic::Wqe fetch_add(std::uint64_t into, std::uint64_t at, std::uint64_t add) const;
   [[nodiscard]] nic::Wqe compare_swap(std::uint64_t into, std::uint64_t at, std::uint64_t expected,
                                       std::uint64_t desired) const;
+  /// A thread of node 0 posts these at time zero, with one doorbell; nothing runs yet.
+  void post(std::vector<nic::Wqe> wqes);
   /// A thread of node 0 posts these at time zero, with one doorbell each unless `linked`; then everything runs.
   /// Returns all CQEs in order.
   std::vector<nic::Cqe> post_and_run(const std::vector<nic::Wqe>& wqes, bool linked = false);
@@ -69,6 +71,11 @@ struct Rig {
   [[nodiscard]] std::vector<std::uint8_t> bytes(nic::NodeId node, std::uint64_t offset, std::size_t size) const;
 };
 
+/// The same work request, but to the first bytes of another region.
+[[nodiscard]] nic::Wqe towards(const nic::MemoryRegion& region, nic::Wqe wqe);
+
+/// A profile with mutually distinct costs, where all that can be switched on is off.
+[[nodiscard]] nic::HardwareProfile plain();
 /// A profile of hardware/, from its YAML file.
 [[nodiscard]] nic::HardwareProfile profile_file(const std::string& name);
 /// One of a real NIC: cx5-roce-25g.
