@@ -59,42 +59,32 @@ bool take_unit(Engine& engine, QpId id, const Wqe& wqe, std::uint32_t number, si
   const HardwareProfile& p = engine.profile();
   QueuePair& qp = engine.state.qps[id];
   Host& host = engine.state.hosts[qp.node];
+  sim::SimTime begins = engine.now();
   if (p.nic_units > 0) {
-    if (qp.unit == UnitState::waiting || qp.unit == UnitState::busy) return false;
-    if (qp.unit == UnitState::none) {
-      if (host.units_busy == p.nic_units) {
-        qp.unit = UnitState::waiting;
-        host.unit_waiters.push_back(id);
-        return false;
-      }
-      ++host.units_busy;
+    if (qp.unit_until > begins) {
+      if (!qp.unit_event) engine.schedule(kEventUnitFree, id, 0, qp.unit_until);
+      qp.unit_event = true;
+      return false;
     }
-    qp.unit = UnitState::busy;
+    begins = std::max(begins, host.units.take(p.nic_units));
   }
   stall = look_up(engine, qp.node, host.contexts, context_key(id, false));
   if (!wqe.inline_data && wqe.length > 0) {
     stall += look_up(engine, qp.node, host.translations, translation_key(engine, wqe.lkey, wqe.local));
   }
   if (reads_or_atomic(wqe.opcode)) stall += look_up_read_state(engine, qp.node, id, number);
-  if (p.nic_units > 0) engine.schedule(kEventUnitFree, id, 0, engine.now() + stall + p.nic_unit_time);
+  if (p.nic_units > 0) {
+    qp.unit_until = begins + stall + p.nic_unit_time;
+    host.units.give_back(qp.unit_until);
+    stall += begins - engine.now();
+  }
   return true;
 }
 
 void unit_free(Engine& engine, QpId id) {
-  State& s = engine.state;
-  Host& host = s.hosts[s.qps[id].node];
-  s.qps[id].unit = UnitState::none;
-  --host.units_busy;
-  while (!host.unit_waiters.empty() && host.units_busy < engine.profile().nic_units) {
-    const QpId next = host.unit_waiters.front();
-    host.unit_waiters.pop_front();
-    s.qps[next].unit = UnitState::granted;
-    ++host.units_busy;
-    start(engine, next, {});
-    if (s.qps[next].unit != UnitState::granted) continue;
-    s.qps[next].unit = UnitState::none;  // it cannot start anything any more
-    --host.units_busy;
-  }
+  QueuePair& qp = engine.state.qps[id];
+  qp.unit_event = false;
+  qp.unit_until = {};
   start(engine, id, {});
 }
 

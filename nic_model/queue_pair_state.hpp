@@ -196,9 +196,6 @@ struct Responder {
   bool operator==(const Responder&) const = default;
 };
 
-/// Does a queue pair have a processing unit? See context.hpp.
-enum class UnitState : std::uint8_t { none, waiting, granted, busy };
-
 /// A packet that waits for its queue pair's context.
 struct StalledPacket {
   sim::SimTime ready{};
@@ -236,12 +233,13 @@ struct alignas(64) QueuePair {
   NodeId peer_node = kNone;
   ThreadId thread = 0;
   QpType type = QpType::rc;
-  UnitState unit = UnitState::none;
   QpState state = QpState::reset;
+  bool unit_event = false;              // a work request waits for the processing unit that works for this one
   std::uint32_t qkey = 0;               // UD
   std::uint32_t stalled_first = kNone;  // packets that wait for its context, in State::stalled
   std::uint32_t stalled_last = kNone;
   QpSettings settings{};
+  sim::SimTime unit_until{};  // when that unit is free again: see context.hpp
   sim::Lazy<CongestionControl> congestion{};
   Requester requester;
   Responder responder;

@@ -42,7 +42,7 @@ enum EventKind : std::uint16_t {
   kEventStrayRequest,        ///< qp, stray slot: a request that the fault responder_reorders let loose
   kEventTimeout,             ///< qp: its transport timer
   kEventRnrTimer,            ///< qp: the receiver may be ready now
-  kEventUnitFree = 0x240,    ///< qp: the processing unit that works for it is free
+  kEventUnitFree = 0x240,    ///< qp: the processing unit that works for it is free, and it has more work
   kEventArrival,             ///< qp: the oldest packet that waits for the queue pair's context
   kEventProbe,               ///< node, probe: next step of a bare DMA read
   kEventProbeDone,           ///< node: the data of a bare DMA read is in the device
@@ -137,8 +137,7 @@ struct Host {
   KeyCache<std::uint64_t> translations{};
   KeyCache<std::uint32_t> read_states{};
   Window context_fetches{};
-  std::uint32_t units_busy = 0;
-  sim::Ring<QpId> unit_waiters{};
+  UnitPool units{};
   std::uint32_t queue_pairs = 0;
   sim::Pool<Probe> probes{};
   std::uint64_t probes_done = 0;

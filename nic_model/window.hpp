@@ -1,4 +1,4 @@
-// A bounded number of things under way at once (PCIe tags, credits, fetches of contexts).
+// A bounded number of things under way at once (PCIe tags, credits, fetches of contexts; processing units).
 //
 // Each is told when it is taken and when it will have been given back; who comes when all are taken waits for the
 // oldest. Only those that can still make somebody wait are kept. It delays, it orders nothing.
@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <vector>
 
 #include "sim/ring.hpp"
 #include "sim/time.hpp"
@@ -56,6 +58,31 @@ class Window {
 
   sim::Ring<Use> uses_{};
   std::uint64_t taken_ = 0;
+};
+
+/// Processing units, in the order in which they will be free. Like a window it delays, and orders nothing.
+class UnitPool {
+ public:
+  /// Since when one of `count` units has been free, or will be; at the beginning of time if one has never been busy.
+  /// give_back() is to follow.
+  sim::SimTime take(std::uint32_t count) {
+    if (free_at_.size() < count) return {};
+    std::ranges::pop_heap(free_at_, std::greater{});
+    const sim::SimTime at = free_at_.back();
+    free_at_.pop_back();
+    return at;
+  }
+
+  /// What has just been taken will be free again at `until`.
+  void give_back(sim::SimTime until) {
+    free_at_.push_back(until);
+    std::ranges::push_heap(free_at_, std::greater{});
+  }
+
+  bool operator==(const UnitPool&) const = default;
+
+ private:
+  std::vector<sim::SimTime> free_at_{};  // a heap
 };
 
 }  // namespace loco::nic

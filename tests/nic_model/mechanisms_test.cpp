@@ -157,6 +157,21 @@ TEST_CASE("one processing unit serves two queue pairs in turn") {
   CHECK(order == std::vector<nic::QpId>{rig.qp, other, rig.qp, other, rig.qp, other});
 }
 
+TEST_CASE("who asks for a processing unit gets the one that is free first") {
+  nic::UnitPool units;
+  const auto at = [](std::int64_t ns) { return sim::SimTime{} + sim::Duration{ns * 1000}; };
+  const auto work = [&](std::int64_t begins, std::int64_t ends) {
+    CHECK(units.take(2) == at(begins));
+    units.give_back(at(ends));
+  };
+  work(0, 218);  // a context is missing
+  work(0, 60);
+  work(60, 120);
+  work(120, 180);
+  work(180, 240);
+  work(218, 278);
+}
+
 TEST_CASE("memory on the NIC is reached without PCIe") {
   nic::HardwareProfile p = plain();
   p.nic_device_access = 20_ns;
