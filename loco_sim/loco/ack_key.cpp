@@ -35,6 +35,11 @@ OperationTag ack_key::begin_operation() {
   return {ack_word::token(words_.back(), 0), work_id_};
 }
 
+OperationTag ack_key::begin_listed() {
+  if (words_.empty()) words_.push_back(completions_->acquire_word());
+  return {ack_word::token(words_.back(), ack_word::kNoBit), work_id_, Tell::with_next};
+}
+
 bool ack_key::complete() const {
   return std::ranges::all_of(words_,
                              [this](Flag word) { return (transport_.flag_peek(word) & ack_word::kInFlight) == 0; });

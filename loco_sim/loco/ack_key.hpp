@@ -44,6 +44,8 @@ class ack_key {
 
   /// Marks one more operation as in flight; the tag to post it with.
   OperationTag begin_operation();
+  /// The tag of an operation that the next one's completion stands for (Tell::with_next).
+  OperationTag begin_listed();
   /// wait() as the library rdmawait has it: the innermost call, for libraries built on top.
   void wait_innermost();
   [[nodiscard]] bool complete() const;

@@ -58,9 +58,9 @@ void completions::finish(const Completion& completion) {
     return;
   }
   const auto word = static_cast<Flag>((completion.token >> 6U) - 1);
-  const std::uint64_t bit = std::uint64_t{1} << (completion.token & 63U);
+  const auto bit = static_cast<unsigned>(completion.token & 63U);
   if (completion.status != Status::success) record(word, completion);
-  transport_.flag_fetch_and(word, ~bit);
+  if (bit != ack_word::kNoBit) transport_.flag_fetch_and(word, ~(std::uint64_t{1} << bit));
 }
 
 void completions::record(Flag word, const Completion& completion) {

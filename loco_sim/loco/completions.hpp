@@ -22,6 +22,8 @@ namespace loco {
 namespace ack_word {
 inline constexpr unsigned kOperations = 56;
 inline constexpr std::uint64_t kInFlight = (std::uint64_t{1} << kOperations) - 1;
+/// In tokens: of an operation without a bit of its own, which is told of only if it fails.
+inline constexpr unsigned kNoBit = 63;
 
 [[nodiscard]] constexpr Status status(std::uint64_t word) { return static_cast<Status>(word >> kOperations); }
 /// Tokens are never 0: 0 is the token of an operation that nobody waits for.

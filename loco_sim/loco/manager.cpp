@@ -165,37 +165,38 @@ void manager::require_inside(std::string_view what, const Region& remote, std::u
                    " bytes on node " + std::to_string(remote.node) + ": expected whole words inside of it");
 }
 
-OperationTag manager::tag(const Region& remote, Fenced fenced, ack_key* key) {
+OperationTag manager::tag(const Region& remote, Posting posting, ack_key* key) {
   PerThread& thread = mine();
   if (remote.node == my_node()) thread.used_loopback = true;
-  if (fenced == Fenced::yes) {
+  if (posting.fenced) {
     thread.unplaced.resize(num_nodes());
     thread.unplaced[remote.node] = true;
   }
-  return key == nullptr ? OperationTag{} : key->begin_operation();
+  if (key == nullptr) return {.token = 0, .work_id = 0, .tell = posting.more ? Tell::with_next : Tell::if_failed};
+  return posting.more ? key->begin_listed() : key->begin_operation();
 }
 
 void manager::put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key,
-                  Fenced fenced) {
+                  Posting posting) {
   require_inside("a put", remote, offset, size);
-  transport_.put(local, remote, offset, size, tag(remote, fenced, key));
+  transport_.put(local, remote, offset, size, tag(remote, posting, key));
 }
 
 void manager::get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key) {
   require_inside("a get", remote, offset, size);
-  transport_.get(local, remote, offset, size, tag(remote, Fenced::no, key));
+  transport_.get(local, remote, offset, size, tag(remote, {.fenced = false}, key));
 }
 
 void manager::fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add, ack_key* key,
-                        Fenced fenced) {
+                        Posting posting) {
   require_inside("a fetch-and-add", remote, offset, kWord);
-  transport_.fetch_add(local, remote, offset, add, tag(remote, fenced, key));
+  transport_.fetch_add(local, remote, offset, add, tag(remote, posting, key));
 }
 
 void manager::compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
                            std::uint64_t desired, ack_key* key) {
   require_inside("a compare-and-swap", remote, offset, kWord);
-  transport_.compare_swap(local, remote, offset, expected, desired, tag(remote, Fenced::yes, key));
+  transport_.compare_swap(local, remote, offset, expected, desired, tag(remote, {}, key));
 }
 
 void manager::check() { services_->acks.check(); }

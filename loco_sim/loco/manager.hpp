@@ -28,9 +28,15 @@ class ack_key;
 class fence_channel;
 class operation_error;
 
-/// Must fences wait until what an operation writes is in memory? Not for the words of a lock: what another lock
-/// protects is not among them.
-enum class Fenced : bool { no, yes };
+/// What may be left out or put together when an operation is posted.
+struct Posting {
+  /// Must fences wait until what it writes is in memory? Not for the words of a lock: what another lock protects is not
+  /// among them.
+  bool fenced = true;
+  /// The thread's next operation goes to the same node and follows at once, with the same key: one list of work
+  /// requests, one doorbell, one completion (Tell::with_next).
+  bool more = false;
+};
 
 class manager {
  public:
@@ -49,10 +55,10 @@ class manager {
   // One-sided operations on whole words inside of a region, else size_error. Without a key nobody is told of the
   // completion; a failure then surfaces at the thread's next global_fence() or at check().
   void put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key = nullptr,
-           Fenced fenced = Fenced::yes);
+           Posting posting = {.fenced = true, .more = false});
   void get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key = nullptr);
   void fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add, ack_key* key = nullptr,
-                 Fenced fenced = Fenced::yes);
+                 Posting posting = {.fenced = true, .more = false});
   void compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
                     std::uint64_t desired, ack_key* key = nullptr);
 
@@ -80,8 +86,8 @@ class manager {
   [[nodiscard]] Address fence_landing(NodeId node);
   /// Has the calling thread operated on its own node since the last global fence there?
   [[nodiscard]] bool& used_loopback();
-  /// Nodes that the calling thread has put to, or operated on with atomics, since its last global fence there (what was
-  /// Fenced::no apart): those whose memory may not have its writes yet. Ascending.
+  /// Nodes that the calling thread has put to, or operated on with atomics, since its last global fence there (those
+  /// with Posting::fenced off apart): those whose memory may not have its writes yet. Ascending.
   [[nodiscard]] std::vector<NodeId> unplaced();
   void note_placed(NodeId node);
 
@@ -95,7 +101,7 @@ class manager {
   };
 
   void require_inside(std::string_view what, const Region& remote, std::uint64_t offset, std::uint64_t size) const;
-  OperationTag tag(const Region& remote, Fenced fenced, ack_key* key);
+  OperationTag tag(const Region& remote, Posting posting, ack_key* key);
   PerThread& mine();
 
   /// Two managers of a node would take each other's set-up messages and completions.

@@ -98,7 +98,7 @@ std::optional<NodeId> mutex_array::lost_with(std::uint64_t serving, patience& wa
 
 void mutex_array::draw(std::uint64_t k, const mem_ref& answers, ack_key& key) {
   const place at = place_of(k);
-  mgr().fetch_add(answers.address() + kTicket, at.region, at.next, 1, &key, Fenced::no);
+  mgr().fetch_add(answers.address() + kTicket, at.region, at.next, 1, &key, {.fenced = false, .more = true});
   look(k, answers, key);
 }
 
@@ -213,7 +213,7 @@ void mutex_array::serve_next(std::uint64_t k, std::uint64_t ticket) {
   const place at = place_of(k);
   const Address source = local(releases_).base + k * kWord;
   transport().store(source, ticket + 1);
-  mgr().put(source, at.region, at.serving, kWord, nullptr, Fenced::no);
+  mgr().put(source, at.region, at.serving, kWord, nullptr, {.fenced = false});
 }
 
 // --- acquisition -----------------------------------------------------------------------------------------------------

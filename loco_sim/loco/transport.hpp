@@ -59,11 +59,21 @@ struct Completion {
   Operation operation = Operation::put;
 };
 
+/// When the completion of an operation comes. That of a failed one always does.
+enum class Tell : std::uint8_t {
+  always,
+  if_failed,  ///< nobody waits for it: it may come or not
+  /// With that of the calling thread's next operation, which goes to the same node and follows at once. Both are posted
+  /// as one list of work requests, with one doorbell.
+  with_next,
+};
+
 /// How to recognise a one-sided operation: its token comes back with the completion, its work id is the `d` of
 /// the memory model (0 is none).
 struct OperationTag {
   std::uint64_t token = 0;
   std::uint64_t work_id = 0;
+  Tell tell = Tell::always;
 };
 
 /// A word of ordinary process memory shared by a node's threads (not network memory): completion bits, hand-over

@@ -15,6 +15,25 @@ constexpr std::uint64_t kSendQueueKey = std::uint64_t{2} << 40U;
 std::uint32_t length_of(std::uint64_t size) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(size, std::numeric_limits<std::uint32_t>::max()));
 }
+
+model::Method method_of(nic::Opcode opcode) {
+  switch (opcode) {
+    case nic::Opcode::rdma_read:
+      return model::Method::get;
+    case nic::Opcode::fetch_add:
+      return model::Method::remote_faa;
+    case nic::Opcode::compare_swap:
+      return model::Method::remote_cas;
+    default:
+      return model::Method::put;
+  }
+}
+
+/// What an atomic adds, or would write.
+std::uint64_t argument_of(const nic::Wqe& wqe) {
+  if (wqe.opcode == nic::Opcode::fetch_add) return wqe.compare_add;
+  return wqe.opcode == nic::Opcode::compare_swap ? wqe.swap : 0;
+}
 }  // namespace
 
 Operation operation_of(nic::Opcode opcode) {
@@ -31,7 +50,7 @@ Operation operation_of(nic::Opcode opcode) {
 }
 
 nic::QpId VirtualTransport::queue_pair(SimThread& thread, NodeId peer) {
-  nic::QpId& mine = end_of(thread.index, peer);
+  nic::QpId& mine = end_of(thread.index, peer).qp;
   if (mine != nic::kNone) return mine;
   mine = create_end();
   VirtualTransport& other = *cluster_.nodes_.at(peer);
@@ -40,18 +59,18 @@ nic::QpId VirtualTransport::queue_pair(SimThread& thread, NodeId peer) {
   cluster_.system_.set_qp_thread(mine, cluster_.current_);
   if (peer == node_) return mine;
   // The other end belongs to the peer's thread with this index, which may not be there yet.
-  other.end_of(thread.index, node_) = theirs;
+  other.end_of(thread.index, node_).qp = theirs;
   if (thread.index < other.threads_.size()) cluster_.system_.set_qp_thread(theirs, other.threads_[thread.index]);
   return mine;
 }
 
 bool VirtualTransport::is_connected(const SimThread& thread, NodeId peer) const {
-  return thread.index < ends_.size() && !ends_[thread.index].empty() && ends_[thread.index][peer] != nic::kNone;
+  return thread.index < ends_.size() && !ends_[thread.index].empty() && ends_[thread.index][peer].qp != nic::kNone;
 }
 
-nic::QpId& VirtualTransport::end_of(std::uint32_t thread, NodeId peer) {
+VirtualTransport::End& VirtualTransport::end_of(std::uint32_t thread, NodeId peer) {
   if (thread >= ends_.size()) ends_.resize(thread + 1);
-  if (ends_[thread].empty()) ends_[thread].assign(num_nodes(), nic::kNone);
+  if (ends_[thread].empty()) ends_[thread].resize(num_nodes());
   return ends_[thread][peer];
 }
 
@@ -63,8 +82,8 @@ void VirtualTransport::add_thread(nic::ThreadId id) {
   const std::size_t index = threads_.size();
   threads_.push_back(id);
   if (index >= ends_.size()) return;
-  for (const nic::QpId qp : ends_[index]) {
-    if (qp != nic::kNone) cluster_.system_.set_qp_thread(qp, id);
+  for (const End& end : ends_[index]) {
+    if (end.qp != nic::kNone) cluster_.system_.set_qp_thread(end.qp, id);
   }
 }
 
@@ -73,21 +92,67 @@ std::uint32_t VirtualTransport::local_key(Address address) const {
   return after == memory_.begin() ? 0 : std::prev(after)->second.lkey;
 }
 
-void VirtualTransport::post(nic::Wqe wqe, const Region& remote, model::Method method, std::uint64_t argument,
-                            OperationTag tag) {
+void VirtualTransport::post(nic::Wqe wqe, const Region& remote, OperationTag tag) {
   if (nic::is_atomic(wqe.opcode) && profile().nic_atomic_cap == nic::AtomicCap::none) {
     throw std::runtime_error("a remote atomic was refused: this NIC has none (nic.atomic_cap)");
   }
-  cluster_.current().owed += profile().cpu_post_wqe;  // the work request is built, then the doorbell rung
-  SimThread& thread = is_connected(cluster_.current(), remote.node) ? act_ahead() : act();
+  SimThread& thread = cluster_.current();
+  if (!thread.list.empty() && thread.list_peer != remote.node) {
+    throw std::logic_error("a list of work requests goes on towards another node");
+  }
+  thread.owed += profile().cpu_post_wqe;  // the work request is built, the doorbell is rung for the whole list
+  thread.list_peer = remote.node;
+  wqe.wr_id = tag.token;
+  wqe.lkey = local_key(wqe.local);
+  wqe.rkey = remote.rkey;
+  thread.list.push_back(wqe);
+  if (tag.tell != Tell::with_next || thread.list.size() == silent_max()) post_list(tag);
+}
+
+void VirtualTransport::post_list(OperationTag tag) {
+  const NodeId peer = cluster_.current().list_peer;
+  SimThread& thread = is_connected(cluster_.current(), peer) ? act_ahead() : act();
   make_room(thread);
-  const nic::QpId qp = queue_pair(thread, remote.node);
-  if (thread.ahead.ps > 0 && cluster_.system_.send_queue_room(qp) == 0) {
+  const nic::QpId qp = queue_pair(thread, peer);
+  make_send_room(thread, qp, thread.list.size());
+  std::uint32_t& silent = end_of(thread.index, peer).silent;
+  for (nic::Wqe& wqe : thread.list) {
+    record(wqe, peer, tag.work_id);
+    wqe.signaled = false;
+    ++silent;
+  }
+  if (tag.tell == Tell::always || silent >= silent_max()) {
+    thread.list.back().signaled = true;
+    silent = 0;
+  }
+  const nic::PostResult result = cpu().post_send(qp, thread.list, thread.ahead);
+  if (result != nic::PostResult::ok) throw std::logic_error("a work request was refused");
+  for (const nic::Wqe& wqe : thread.list) finish_operation(wqe.op, 0);
+  thread.list.clear();
+  thread.owed += profile().cpu_doorbell;
+}
+
+void VirtualTransport::record(nic::Wqe& wqe, NodeId peer, std::uint64_t work_id) {
+  SimThread& thread = cluster_.current();
+  if (!thread.fence_next.empty() && thread.fence_next[peer] != 0) {
+    thread.fence_next[peer] = 0;
+    wqe.fence = true;
+    wqe.fence_op = begin_operation(model::Method::rfence);
+    finish_operation(wqe.fence_op, 0);
+  }
+  // An event of the models touches a location: one on no bytes is none.
+  if (nic::is_atomic(wqe.opcode) || wqe.length > 0) {
+    wqe.op = begin_operation(method_of(wqe.opcode), argument_of(wqe), work_id);
+  }
+}
+
+void VirtualTransport::make_send_room(SimThread& thread, nic::QpId qp, std::size_t count) {
+  if (thread.ahead.ps > 0 && cluster_.system_.send_queue_room(qp) < count) {
     spend(thread);
     thread.acted = true;
   }
-  while (cluster_.system_.send_queue_room(qp) == 0) {
-    thread.note({Look::What::send_queue, remote.node, 0});
+  while (cluster_.system_.send_queue_room(qp) < count) {
+    thread.note({Look::What::send_queue, cluster_.system_.qp_peer_node(qp), 0});
     cpu().watch(kSendQueueKey | qp);
     cpu().pause(profile().cpu_load);
     ++waiting_for_room_;
@@ -96,39 +161,24 @@ void VirtualTransport::post(nic::Wqe wqe, const Region& remote, model::Method me
     thread.must_turn = true;
     make_room(thread);
   }
-  if (!thread.fence_next.empty() && thread.fence_next[remote.node] != 0) {
-    thread.fence_next[remote.node] = 0;
-    wqe.fence = true;
-    wqe.fence_op = begin_operation(model::Method::rfence);
-    finish_operation(wqe.fence_op, 0);
-  }
-  // An event of the models touches a location: one on no bytes is none.
-  if (nic::is_atomic(wqe.opcode) || wqe.length > 0) wqe.op = begin_operation(method, argument, tag.work_id);
-  wqe.wr_id = tag.token;
-  wqe.lkey = local_key(wqe.local);
-  wqe.rkey = remote.rkey;
-  const nic::PostResult result = cpu().post_send(qp, std::span(&wqe, 1), thread.ahead);
-  if (result != nic::PostResult::ok) throw std::logic_error("a work request was refused");
-  finish_operation(wqe.op, 0);
-  thread.owed += profile().cpu_doorbell;
 }
 
 void VirtualTransport::put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size,
                            OperationTag tag) {
   post({.opcode = nic::Opcode::rdma_write, .length = length_of(size), .local = local, .remote = remote.base + offset},
-       remote, model::Method::put, 0, tag);
+       remote, tag);
 }
 
 void VirtualTransport::get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size,
                            OperationTag tag) {
   post({.opcode = nic::Opcode::rdma_read, .length = length_of(size), .local = local, .remote = remote.base + offset},
-       remote, model::Method::get, 0, tag);
+       remote, tag);
 }
 
 void VirtualTransport::fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add,
                                  OperationTag tag) {
   post({.opcode = nic::Opcode::fetch_add, .local = local, .remote = remote.base + offset, .compare_add = add}, remote,
-       model::Method::remote_faa, add, tag);
+       tag);
 }
 
 void VirtualTransport::compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
@@ -138,7 +188,7 @@ void VirtualTransport::compare_swap(Address local, const Region& remote, std::ui
         .remote = remote.base + offset,
         .compare_add = expected,
         .swap = desired},
-       remote, model::Method::remote_cas, desired, tag);
+       remote, tag);
 }
 
 void VirtualTransport::remote_fence(NodeId node) {

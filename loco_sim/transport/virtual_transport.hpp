@@ -17,6 +17,7 @@
 //   made when they were due; a completion queue with something in it waits for that instant.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <map>
@@ -62,6 +63,8 @@ struct SimThread {
   std::vector<CallInfo> calls;             ///< open library calls, outermost first
   std::function<std::string()> waits_for;  ///< says more than what it looked at; mostly empty
   std::vector<std::uint8_t> fence_next;    ///< by peer: its next work request carries the fence flag
+  std::vector<nic::Wqe> list;              ///< not posted yet: another one follows at once (Tell::with_next)
+  NodeId list_peer = 0;
 
   void note(const Look& look) { looked.at(looked_count++ % kLooksKept) = look; }
   /// The value seen by the latest look.
@@ -159,18 +162,30 @@ class VirtualTransport final : public Transport {
   nic::QpId queue_pair(SimThread& thread, NodeId peer);
   /// Queue pairs are made at their instant, so that they get their numbers in the order of time.
   [[nodiscard]] bool is_connected(const SimThread& thread, NodeId peer) const;
-  nic::QpId& end_of(std::uint32_t thread, NodeId peer);
+  struct End {
+    nic::QpId qp = nic::kNone;  ///< nic::kNone: not connected
+    std::uint32_t silent = 0;   ///< work requests posted since the last one that asked for a CQE
+  };
+  End& end_of(std::uint32_t thread, NodeId peer);
   nic::QpId create_end();
   /// A thread of this node has been created.
   void add_thread(nic::ThreadId id);
   [[nodiscard]] std::uint32_t local_key(Address address) const;
-  void post(nic::Wqe wqe, const Region& remote, model::Method method, std::uint64_t argument, OperationTag tag);
+  void post(nic::Wqe wqe, const Region& remote, OperationTag tag);
+  /// Posts what the calling thread has listed, with one doorbell. The tag is that of the last one.
+  void post_list(OperationTag tag);
+  /// The next operation of the calling thread, as the trace has it.
+  void record(nic::Wqe& wqe, NodeId peer, std::uint64_t work_id);
+  /// Until the queue pair's send queue has room for that many.
+  void make_send_room(SimThread& thread, nic::QpId qp, std::size_t count);
+  /// Work requests that a thread may leave without a CQE, one after the other: half the send queue.
+  [[nodiscard]] std::uint32_t silent_max() const { return std::max(1U, cluster_.config_.send_queue_entries / 2); }
 
   SimulatedCluster& cluster_;
   NodeId node_;
   nic::CqId completion_queue_;
   std::vector<nic::ThreadId> threads_;           ///< of this node, by index
-  std::vector<std::vector<nic::QpId>> ends_;     ///< by thread index and peer; nic::kNone: not connected
+  std::vector<std::vector<End>> ends_;           ///< by thread index and peer
   std::map<Address, nic::MemoryRegion> memory_;  ///< registered, by first address
   std::deque<ControlMessage> inbox_;
   std::uint32_t waiting_for_room_ = 0;  ///< threads with a full send queue

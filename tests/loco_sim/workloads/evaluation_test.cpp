@@ -135,8 +135,9 @@ TEST_CASE("Section 6.2: the fence costs writes some of their throughput, reads n
     CHECK(share > 0.02);
     CHECK(share < 0.25);
   }
-  // About as much where a thread does not wait for latency and does not share its NIC.
-  for (const std::uint32_t nodes : {2U, 4U, 8U}) {
+  // About as much where threads do not wait for latency. (On two nodes it is less: without the fence their NICs'
+  // atomics are the limit, 461 ns each.)
+  for (const std::uint32_t nodes : {4U, 8U}) {
     const auto writes = [nodes](bool fence) {
       return per_second(run(
           "kvstore", nodes,
