@@ -61,7 +61,8 @@ void add_host(Hasher& h, const Host& host) {
   for (std::size_t i = 0; i < host.doorbells.size(); ++i) {
     h.add_all(host.doorbells[i].qp, host.doorbells[i].posted, host.doorbells[i].blueflame);
   }
-  h.add(host.probes.in_use());
+  h.add_all(host.unit_waiters.size(), host.probes.in_use());
+  for (std::size_t i = 0; i < host.unit_waiters.size(); ++i) h.add(host.unit_waiters[i]);
   for (std::size_t i = 0; i < host.atomics.size(); ++i) h.add_all(host.atomics[i].qp, host.atomics[i].response);
 }
 
@@ -159,7 +160,7 @@ std::uint64_t System::behaviour_hash() const {
   for (const QueuePair& qp : s.qps) {
     add([&](Hasher& h) { add_requester(h, s, qp.requester); });
     add([&](Hasher& h) {
-      h.add_all(qp.state, qp.unit_event);
+      h.add_all(qp.state, qp.waits_for_unit);
       add_responder(h, s, qp.responder);
       for (std::uint32_t i = qp.stalled_first; i != kNone; i = s.stalled[i].next) add_packet(h, s, s.stalled[i].packet);
     });

@@ -53,39 +53,58 @@ sim::Duration stall_of(Engine& engine, const fabric::Packet& packet) {
   return stall;
 }
 
+/// When there is a unit for the queue pair that has waited longest.
+void tell_first_waiter(Engine& engine, const Host& host) {
+  const sim::SimTime at = host.units.free_since(engine.profile().nic_units);
+  engine.schedule(kEventUnitFree, host.unit_waiters.front(), 0, at);
+}
+
+/// Is there one that may work for this queue pair now? If not, it will be told.
+bool unit_is_free(Engine& engine, QpId id) {
+  QueuePair& qp = engine.state.qps[id];
+  Host& host = engine.state.hosts[qp.node];
+  if (qp.waits_for_unit) return false;
+  const bool has_one = qp.unit_until > engine.now();
+  const bool its_turn = host.unit_waiters.empty() || host.unit_waiters.front() == id;
+  if (!has_one && its_turn && host.units.free_since(engine.profile().nic_units) <= engine.now()) return true;
+  qp.waits_for_unit = true;
+  if (has_one) {
+    engine.schedule(kEventUnitFree, id, 0, qp.unit_until);
+    return false;
+  }
+  host.unit_waiters.push_back(id);
+  if (host.unit_waiters.size() == 1) tell_first_waiter(engine, host);
+  return false;
+}
+
 }  // namespace
 
 bool take_unit(Engine& engine, QpId id, const Wqe& wqe, std::uint32_t number, sim::Duration& stall) {
   const HardwareProfile& p = engine.profile();
   QueuePair& qp = engine.state.qps[id];
   Host& host = engine.state.hosts[qp.node];
-  sim::SimTime begins = engine.now();
-  if (p.nic_units > 0) {
-    if (qp.unit_until > begins) {
-      if (!qp.unit_event) engine.schedule(kEventUnitFree, id, 0, qp.unit_until);
-      qp.unit_event = true;
-      return false;
-    }
-    begins = std::max(begins, host.units.take(p.nic_units));
-  }
+  if (p.nic_units > 0 && !unit_is_free(engine, id)) return false;
   stall = look_up(engine, qp.node, host.contexts, context_key(id, false));
   if (!wqe.inline_data && wqe.length > 0) {
     stall += look_up(engine, qp.node, host.translations, translation_key(engine, wqe.lkey, wqe.local));
   }
   if (reads_or_atomic(wqe.opcode)) stall += look_up_read_state(engine, qp.node, id, number);
   if (p.nic_units > 0) {
-    qp.unit_until = begins + stall + p.nic_unit_time;
-    host.units.give_back(qp.unit_until);
-    stall += begins - engine.now();
+    qp.unit_until = engine.now() + stall + p.nic_unit_time;
+    host.units.take(p.nic_units, qp.unit_until);
   }
   return true;
 }
 
 void unit_free(Engine& engine, QpId id) {
   QueuePair& qp = engine.state.qps[id];
-  qp.unit_event = false;
-  qp.unit_until = {};
+  Host& host = engine.state.hosts[qp.node];
+  const bool its_turn = !host.unit_waiters.empty() && host.unit_waiters.front() == id;
+  qp.waits_for_unit = false;
   start(engine, id, {});
+  if (!its_turn) return;
+  host.unit_waiters.pop_front();
+  if (!host.unit_waiters.empty()) tell_first_waiter(engine, host);
 }
 
 bool hold_arrival(Engine& engine, const fabric::Packet& packet) {

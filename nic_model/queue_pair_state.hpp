@@ -234,12 +234,12 @@ struct alignas(64) QueuePair {
   ThreadId thread = 0;
   QpType type = QpType::rc;
   QpState state = QpState::reset;
-  bool unit_event = false;              // a work request waits for the processing unit that works for this one
+  bool waits_for_unit = false;          // for the processing unit that works for it, or in Host::unit_waiters
   std::uint32_t qkey = 0;               // UD
   std::uint32_t stalled_first = kNone;  // packets that wait for its context, in State::stalled
   std::uint32_t stalled_last = kNone;
   QpSettings settings{};
-  sim::SimTime unit_until{};  // when that unit is free again: see context.hpp
+  sim::SimTime unit_until{};  // when the unit that works for it is free again: see context.hpp
   sim::Lazy<CongestionControl> congestion{};
   Requester requester;
   Responder responder;

@@ -42,7 +42,7 @@ enum EventKind : std::uint16_t {
   kEventStrayRequest,        ///< qp, stray slot: a request that the fault responder_reorders let loose
   kEventTimeout,             ///< qp: its transport timer
   kEventRnrTimer,            ///< qp: the receiver may be ready now
-  kEventUnitFree = 0x240,    ///< qp: the processing unit that works for it is free, and it has more work
+  kEventUnitFree = 0x240,    ///< qp: the processing unit that it waits for is free
   kEventArrival,             ///< qp: the oldest packet that waits for the queue pair's context
   kEventProbe,               ///< node, probe: next step of a bare DMA read
   kEventProbeDone,           ///< node: the data of a bare DMA read is in the device
@@ -138,6 +138,7 @@ struct Host {
   KeyCache<std::uint32_t> read_states{};
   Window context_fetches{};
   UnitPool units{};
+  sim::Ring<QpId> unit_waiters{};  // while all units are busy; the first one is told
   std::uint32_t queue_pairs = 0;
   sim::Pool<Probe> probes{};
   std::uint64_t probes_done = 0;

@@ -60,21 +60,20 @@ class Window {
   std::uint64_t taken_ = 0;
 };
 
-/// Processing units, in the order in which they will be free. Like a window it delays, and orders nothing.
+/// Processing units, in the order in which they will be free.
 class UnitPool {
  public:
   /// Since when one of `count` units has been free, or will be; at the beginning of time if one has never been busy.
-  /// give_back() is to follow.
-  sim::SimTime take(std::uint32_t count) {
-    if (free_at_.size() < count) return {};
-    std::ranges::pop_heap(free_at_, std::greater{});
-    const sim::SimTime at = free_at_.back();
-    free_at_.pop_back();
-    return at;
+  [[nodiscard]] sim::SimTime free_since(std::uint32_t count) const {
+    return free_at_.size() < count ? sim::SimTime{} : free_at_.front();
   }
 
-  /// What has just been taken will be free again at `until`.
-  void give_back(sim::SimTime until) {
+  /// The one that is free first will be busy until then.
+  void take(std::uint32_t count, sim::SimTime until) {
+    if (free_at_.size() == count) {
+      std::ranges::pop_heap(free_at_, std::greater{});
+      free_at_.pop_back();
+    }
     free_at_.push_back(until);
     std::ranges::push_heap(free_at_, std::greater{});
   }

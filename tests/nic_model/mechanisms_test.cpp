@@ -1,4 +1,4 @@
-// What profiles can switch on: caches of contexts and the price of a miss, processing units in turn, windows of tags
+// What profiles can switch on: caches of contexts and the price of a miss, windows of tags
 // and credits, device memory, warm, remote and translated memory, and relaxed ordering.
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -131,45 +131,6 @@ TEST_CASE("a missing translation costs a PCIe read on each side, once a page") {
   Rig rig(p);
   CHECK((written(rig, {rig.write(0, 0)}) - sim::SimTime{}).ps == held.ps + 2 * kRoundTrip);
   CHECK((written(rig, {rig.write(128, 64)}) - sim::SimTime{}).ps == held.ps);
-}
-
-TEST_CASE("one processing unit serves two queue pairs in turn") {
-  nic::HardwareProfile p = plain();
-  p.nic_units = 1;
-  p.nic_unit_time = 100_ns;
-  Rig rig(p);
-  const nic::QpId other = rig.system.create_qp(0, rig.cq, 16, 0);
-  rig.system.connect(other, rig.system.create_qp(1, 1, 1));
-  rig.system.create_thread(0);
-  rig.scripts.steps.emplace_back([&, first = true](nic::Cpu& cpu) mutable {
-    const std::vector<nic::Wqe> three(3, rig.write(0, 0));
-    CHECK(cpu.post_send(first ? rig.qp : other, three) == nic::PostResult::ok);
-    if (!first) return cpu.stop();
-    first = false;
-    cpu.resume_after({});
-  });
-  rig.run();
-  std::vector<nic::QpId> order;
-  for (const fabric::Packet& packet : rig.recorder.sent) {
-    if (packet.opcode == fabric::Opcode::write) order.push_back(packet.source_qp);
-  }
-  // The first queue pair has its next work request ready when the unit is free; from then on they take turns.
-  CHECK(order == std::vector<nic::QpId>{rig.qp, other, rig.qp, other, rig.qp, other});
-}
-
-TEST_CASE("who asks for a processing unit gets the one that is free first") {
-  nic::UnitPool units;
-  const auto at = [](std::int64_t ns) { return sim::SimTime{} + sim::Duration{ns * 1000}; };
-  const auto work = [&](std::int64_t begins, std::int64_t ends) {
-    CHECK(units.take(2) == at(begins));
-    units.give_back(at(ends));
-  };
-  work(0, 218);  // a context is missing
-  work(0, 60);
-  work(60, 120);
-  work(120, 180);
-  work(180, 240);
-  work(218, 278);
 }
 
 TEST_CASE("memory on the NIC is reached without PCIe") {
