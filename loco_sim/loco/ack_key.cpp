@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <ranges>
+#include <stdexcept>
 
 #include "loco_sim/loco/call_scope.hpp"
 #include "loco_sim/loco/errors.hpp"
@@ -19,12 +21,14 @@ ack_key::~ack_key() {
 void ack_key::forget() {
   for (const Flag word : words_) completions_->release_word(word);
   words_.clear();
+  listed_ = false;
   work_id_ = completions_->next_work_id();
 }
 
 OperationTag ack_key::begin_operation() {
-  for (const Flag word : words_) {
-    const std::uint64_t free = ~transport_.flag_peek(word) & ack_word::kInFlight;  // what is free stays so
+  listed_ = false;
+  for (const Flag word : words_ | std::views::reverse) {
+    const std::uint64_t free = free_bits(word);  // what is free stays so
     if (free == 0) continue;
     const auto bit = static_cast<unsigned>(std::countr_zero(free));
     transport_.flag_add_early(word, std::uint64_t{1} << bit);
@@ -35,9 +39,19 @@ OperationTag ack_key::begin_operation() {
   return {ack_word::token(words_.back(), 0), work_id_};
 }
 
+/// In the word in which the next operation will be: that one's bit keeps the word from being anybody else's until the
+/// failure of either has been told.
 OperationTag ack_key::begin_listed() {
-  if (words_.empty()) words_.push_back(completions_->acquire_word());
+  listed_ = true;
+  if (words_.empty() || free_bits(words_.back()) == 0) words_.push_back(completions_->acquire_word());
   return {ack_word::token(words_.back(), ack_word::kNoBit), work_id_, Tell::with_next};
+}
+
+std::uint64_t ack_key::free_bits(Flag word) const { return ~transport_.flag_peek(word) & ack_word::kInFlight; }
+
+void ack_key::require_posted() const {
+  if (listed_)
+    throw std::logic_error("a key waits for an operation that was to be followed by another one with the same key");
 }
 
 bool ack_key::complete() const {
@@ -59,6 +73,7 @@ void ack_key::note_complete() {
 }
 
 void ack_key::wait_innermost() {
+  require_posted();
   while (!complete()) transport_.pause();
   note_complete();
 }
@@ -69,6 +84,7 @@ void ack_key::wait() {
 }
 
 bool ack_key::poll() {
+  require_posted();
   if (!complete()) return false;
   const call_scope call(transport_, {.library = library_, .method = "wait", .work_id = work_id_});
   note_complete();

@@ -27,9 +27,10 @@ class ack_key {
   /// Operations may still be in flight; nobody will learn of their failure.
   ~ack_key();
 
-  /// Until all operations posted with this key are complete. Throws operation_error if one has failed.
+  /// Until all operations posted with this key are complete. Throws operation_error if one has failed; std::logic_error
+  /// if the latest one is to be posted with the next one (Posting::more), which has another key or is still missing.
   void wait();
-  /// Are all operations complete? Throws operation_error if one has failed.
+  /// Are all operations complete? Throws as wait() does.
   bool poll();
   /// Takes no notice of what it followed until now, failures included: it may be used for other operations.
   void forget();
@@ -48,7 +49,9 @@ class ack_key {
   OperationTag begin_listed();
   /// wait() as the library rdmawait has it: the innermost call, for libraries built on top.
   void wait_innermost();
+  [[nodiscard]] std::uint64_t free_bits(Flag word) const;
   [[nodiscard]] bool complete() const;
+  void require_posted() const;
   void note_complete();
 
   Transport& transport_;
@@ -56,6 +59,7 @@ class ack_key {
   std::uint64_t work_id_;
   std::string_view library_ = "sv";  ///< whose wait this is
   std::vector<Flag> words_;
+  bool listed_ = false;  ///< the next operation's completion stands for the latest one's
 
   friend void global_fence(manager& mgr, std::span<const NodeId> nodes);
 };

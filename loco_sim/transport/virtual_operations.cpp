@@ -105,6 +105,7 @@ void VirtualTransport::post(nic::Wqe wqe, const Region& remote, OperationTag tag
   wqe.wr_id = tag.token;
   wqe.lkey = local_key(wqe.local);
   wqe.rkey = remote.rkey;
+  if (tag.tell == Tell::with_next) record(wqe, remote.node, tag.work_id);  // what comes next may be another call's
   thread.list.push_back(wqe);
   if (tag.tell != Tell::with_next || thread.list.size() == silent_max()) post_list(tag);
 }
@@ -116,11 +117,9 @@ void VirtualTransport::post_list(OperationTag tag) {
   const nic::QpId qp = queue_pair(thread, peer);
   make_send_room(thread, qp, thread.list.size());
   std::uint32_t& silent = end_of(thread.index, peer).silent;
-  for (nic::Wqe& wqe : thread.list) {
-    record(wqe, peer, tag.work_id);
-    wqe.signaled = false;
-    ++silent;
-  }
+  if (tag.tell != Tell::with_next) record(thread.list.back(), peer, tag.work_id);
+  for (nic::Wqe& wqe : thread.list) wqe.signaled = false;
+  silent += static_cast<std::uint32_t>(thread.list.size());
   if (tag.tell == Tell::always || silent >= silent_max()) {
     thread.list.back().signaled = true;
     silent = 0;
