@@ -48,21 +48,24 @@ Address ProgramThread::word_of(const InFlight& operation) const {
 }
 
 ProgramThread::InFlight& ProgramThread::begin(bool has_value) {
-  const std::uint64_t handle = next_handle_++;
-  std::unique_ptr<InFlight>& place = operations_[handle % kOperationsMax];
+  std::unique_ptr<InFlight>& place = operations_[next_handle_ % kOperationsMax];
   if (!place) place = std::make_unique<InFlight>(node_.manager_);
-  if (!place->waited) place->key.wait();
-  place->handle = handle;
-  place->waited = false;
+  if (place->known == Known::nothing) learn(*place);
+  if (place->known == Known::failed) place->key.forget();
+  place->handle = next_handle_++;
+  place->known = Known::nothing;
   place->has_value = has_value;
   return *place;
 }
 
+void ProgramThread::learn(InFlight& operation) {
+  operation.known = Known::failed;  // unless the wait returns
+  operation.key.wait();
+  operation.known = Known::complete;
+}
+
 std::optional<std::uint64_t> ProgramThread::finish(InFlight& operation) {
-  if (!operation.waited) {
-    operation.waited = true;
-    operation.key.wait();
-  }
+  if (operation.known != Known::complete) learn(operation);  // what has failed has no value, however often one asks
   if (!operation.has_value) return std::nullopt;
   return transport_.load(word_of(operation));
 }

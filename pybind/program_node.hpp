@@ -89,15 +89,22 @@ class ProgramThread {
   std::optional<std::uint64_t> perform(const Request& request);
 
  private:
+  /// What the thread knows of an operation.
+  enum class Known : std::uint8_t { nothing, complete, failed };
+
   struct InFlight {
     explicit InFlight(manager& mgr) : key(mgr) {}
     ack_key key;
     std::uint64_t handle = 0;
-    bool waited = true;
+    Known known = Known::complete;
     bool has_value = false;
   };
 
+  /// Takes the place of the operation kOperationsMax before. If that one has failed and nobody has waited for it,
+  /// throws its error, once.
   InFlight& begin(bool has_value);
+  /// Until it is complete; throws operation_error if it has failed.
+  void learn(InFlight& operation);
   std::optional<std::uint64_t> finish(InFlight& operation);
   std::optional<std::uint64_t> finish_if(bool wanted, InFlight& operation);
   std::optional<std::uint64_t> perform_remote(const Request& request);

@@ -261,6 +261,45 @@ def test_ctrl_c_stops_the_check_of_a_program():
     assert min(delay() for _ in range(3)) < 0.100
 
 
+# A peer is told dead after the first attempt and one repetition, 20 us each.
+IMPATIENT = {"hardware": {"base": "cx5-roce-25g", "nic": {"ack_timeout": "20us", "retry_count": 1}},
+             "overrides": {"fabric.failures": [{"host": "h1", "stops": "1ns"}]}}
+
+
+def idle(ctx):
+    yield ctx.now()
+
+
+def test_a_failed_operation_has_no_value_however_often_one_asks():
+    def survivor(ctx):
+        handle = yield ctx.get("z", node=1, wait=False)
+        found = []
+        for _ in range(3):
+            try:
+                found.append((yield ctx.wait(handle)))
+            except ls.RunError as error:
+                found.append(str(error))
+        return found
+
+    r = ls.Program({0: survivor, 1: idle}).run(**IMPATIENT)
+    assert r.returned[0] == 3 * ["node 0: get to node 1 failed: transport retry counter exceeded"]
+
+
+def test_a_failure_that_nobody_waits_for_is_raised_once():
+    def survivor(ctx):
+        yield ctx.put("z", node=1, value=1)
+        raised = []
+        for value in range(1, 201):  # the 64th would take the place of the put that fails, as would the 128th
+            try:
+                yield ctx.put("z", node=2, value=value, wait=True)
+            except ls.RunError as error:
+                raised.append((value, str(error)))
+        return raised
+
+    r = ls.Program({0: survivor, 1: idle, 2: idle}).run(**IMPATIENT)
+    assert r.returned[0] == [(64, "node 0: put to node 1 failed: transport retry counter exceeded")]
+
+
 def test_a_host_that_stops():
     def survivor(ctx):
         try:
