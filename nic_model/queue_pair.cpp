@@ -110,7 +110,7 @@ bool set_attributes(Engine& engine, QpId id, QpState from, QpState to, const QpA
   const std::uint32_t most = engine.profile().nic_max_rd_atomic;
   if (a.max_rd_atomic > most || a.max_dest_rd_atomic > most || a.retry_count > 7 || a.rnr_retry > 7) return false;
   if (to == QpState::init) {
-    qp.qkey = a.qkey;
+    if (from == QpState::reset || a.qkey != 0) qp.qkey = a.qkey;
     return true;
   }
   if (to == QpState::rtr) {

@@ -208,3 +208,28 @@ TEST_CASE("UD: a Q_Key with the high bit set means the queue pair's own") {
     CHECK(pair.statuses(1).size() == (qkey == 18 ? 0U : 1U));
   }
 }
+
+TEST_CASE("UD: INIT to INIT keeps the Q_Key that it does not name; RESET does not") {
+  // ibv_modify_qp(3): the Q_Key is required from RESET to INIT, optional from INIT to INIT.
+  struct Step {
+    nic::QpState to;
+    std::uint32_t qkey;  // 0: left out
+  };
+  using nic::QpState;
+  const auto taken = [](const std::vector<Step>& steps, std::uint32_t qkey) {
+    Pair pair(real(), unconnected(0, QpType::ud));
+    for (const Step& s : steps)
+      REQUIRE(pair.system.modify_qp(pair.qp[1], s.to, {.qkey = s.qkey}) == nic::ModifyResult::ok);
+    pair.system.activate(pair.qp[0]);
+    bring_up(pair.system, pair.qp[1], {});
+    REQUIRE(pair.receive(1, 0, 64));
+    pair.post({datagram(pair, 0, 8, qkey)});
+    pair.run();
+    return !pair.statuses(1).empty();
+  };
+  const std::vector<Step> named = {{QpState::init, 17}};  // bring_up() goes to INIT again, with none
+  CHECK(taken(named, 17));
+  CHECK_FALSE(taken(named, 0));
+  CHECK(taken({{QpState::init, 17}, {QpState::init, 18}}, 18));
+  CHECK(taken({{QpState::init, 17}, {QpState::reset, 0}}, 0));
+}
