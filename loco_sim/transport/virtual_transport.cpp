@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <stdexcept>
+#include <string>
 
 namespace loco {
 
@@ -35,10 +36,16 @@ std::int64_t VirtualTransport::now_ps() const {
 }
 
 void VirtualTransport::compute(std::int64_t ps) {
+  // Half of the time that there is: what is under way then ends before the other half has passed.
+  constexpr sim::SimTime kEnd{std::int64_t{1} << 62};
   // Where times mean nothing, who waits in proportion to what has been measured would wait longer each time.
   constexpr std::int64_t kLongest = 1'000'000'000;
   SimThread& thread = cluster_.current();
   const bool timed = cluster_.config_.schedule == Schedule::timed;
+  if (timed && ps > kEnd.ps - now_ps())
+    throw std::out_of_range("compute: expected to end within " + std::to_string(kEnd.ps) +
+                            " ps of simulated time, found " + std::to_string(ps) + " ps at " +
+                            std::to_string(now_ps()));
   thread.owed += sim::Duration{timed ? ps : std::min(ps, kLongest)};
   spend(thread);
 }

@@ -261,6 +261,19 @@ def test_ctrl_c_stops_the_check_of_a_program():
     assert min(delay() for _ in range(3)) < 0.100
 
 
+def test_computing_beyond_the_end_of_simulated_time():
+    def node(ctx):
+        yield ctx.compute(2**62 - 10**12)
+        with pytest.raises(ls.RunError, match=f"within {2**62} ps of simulated time, found {10**12} ps"):
+            yield ctx.compute(10**12)
+        before = yield ctx.now()
+        yield ctx.put("z", node=1, value=1, wait=True)
+        return (yield ctx.now()) - before
+
+    r = ls.Program({0: node}).run("cx5-roce-25g")
+    assert 0 < r.returned[0] < 10**9  # a put is as long as at any other time
+
+
 # A peer is told dead after the first attempt and one repetition, 20 us each.
 IMPATIENT = {"hardware": {"base": "cx5-roce-25g", "nic": {"ack_timeout": "20us", "retry_count": 1}},
              "overrides": {"fabric.failures": [{"host": "h1", "stops": "1ns"}]}}
