@@ -102,7 +102,8 @@ void apply_workload(const Settings& settings, const std::string& kind, Scenario&
   if (workload.misfit != nullptr) {
     if (const auto misfit = workload.misfit(out.parameters, out.nodes)) {
       const Value& value = at(settings, "workload." + std::string(misfit->key));
-      throw InputError(value.place, "workload." + std::string(misfit->key), misfit->expected,
+      const Value& place = value.given ? value : at(settings, "workload.kind");
+      throw InputError(place.place, "workload." + std::string(misfit->key), misfit->expected,
                        value.text.empty() ? fmt::format("{}", value.number) : in_quotes(value.text));
     }
   }

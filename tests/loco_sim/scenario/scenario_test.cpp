@@ -164,8 +164,8 @@ TEST_CASE("links go down before they come back, each time", "[scenario]") {
 }
 
 TEST_CASE("a default that does not fit is told where the file could say otherwise", "[scenario]") {
-  CHECK_THROWS_WITH(parse("workload: {kind: broadcast, over: ring_buffer, size: 1MiB}\n"),
-                    contains_text("s.yaml:1:1: workload.ring: expected at least"));
+  CHECK_THROWS_WITH(parse("name: n\nworkload: {kind: broadcast, over: ring_buffer, size: 1MiB}\n"),
+                    contains_text("s.yaml:2:18: workload.ring: expected at least"));
   CHECK_THROWS_WITH(
       parse(kBarrier + "topology: {kind: fat_tree, k: 64}\n"),
       Catch::Equals("s.yaml:2:18: topology.nodes: expected 1 to 1024 nodes for the workload barrier, found "
