@@ -3,6 +3,7 @@
 #include <string>
 
 #include "loco_sim/loco/manager.hpp"
+#include "loco_sim/workloads/attendance.hpp"
 #include "loco_sim/workloads/kinds.hpp"
 #include "loco_sim/workloads/message_collectives.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
@@ -22,31 +23,33 @@ message_rank::Costs library_costs(const Params& params) {
 namespace {
 
 /// Every thread: one round, so that all start the measured ones together, and then those.
-template <typename Round>
-void rounds(Transport& node, const Setup& setup, const Round& round) {
-  round();
-  for (std::int64_t i = 0; i < setup.params.get("iterations"); ++i) {
+template <typename Wait>
+void rounds(Transport& node, const Setup& setup, Attendance& attendance, const Wait& wait) {
+  const auto iterations = static_cast<std::uint64_t>(setup.params.get("iterations"));
+  for (std::uint64_t round = 0; round <= iterations; ++round) {
     const std::int64_t t0 = node.now_ps();
-    round();
-    setup.results.add("barrier", t0, node.now_ps());
+    attendance.come(round);
+    wait();
+    setup.results.promise("left_early", attendance.all_came(round) ? 0 : 1);
+    if (round > 0) setup.results.add("barrier", t0, node.now_ps());
   }
 }
 
-void barrier_program(Transport& node, const Setup& setup) {
+void barrier_program(Transport& node, const Setup& setup, Attendance& attendance) {
   const std::uint32_t threads = setup.params.count("threads_per_node");
   manager mgr(node);
   barrier bar(mgr, "bar",
               options_under(setup.faults, {.fence = static_cast<barrier_options::Fence>(setup.params.get("fence")),
                                            .threads_per_node = threads}));
   mgr.wait_for_ready();
-  run_team(node, threads, [&](std::uint32_t) { rounds(node, setup, [&bar] { bar.waiting(); }); });
+  run_team(node, threads, [&](std::uint32_t) { rounds(node, setup, attendance, [&bar] { bar.waiting(); }); });
 }
 
 /// Starting processes is not in step: each begins at a time of its own in the first microsecond. In perfect step the
 /// messages of many ranks keep out of each other's way for ever, and a round of 128 takes a tenth less.
 constexpr std::uint64_t kStartSpreadPs = 1'000'000;
 
-void message_program(Transport& node, const Setup& setup, MessageNetwork& network) {
+void message_program(Transport& node, const Setup& setup, Attendance& attendance, MessageNetwork& network) {
   const std::uint32_t threads = setup.params.count("threads_per_node");
   message_boxes boxes(node, threads, 0);
   run_team(node, threads, [&](std::uint32_t thread) {
@@ -55,21 +58,25 @@ void message_program(Transport& node, const Setup& setup, MessageNetwork& networ
                         static_cast<BarrierAlgorithm>(setup.params.get("algorithm") - 1));
     sim::Stream starts(setup.cluster.config().seed, "barrier/start/" + std::to_string(rank.rank()));
     node.compute(static_cast<std::int64_t>(starts.below(kStartSpreadPs)));
-    rounds(node, setup, [&bar] { bar.waiting(); });
+    rounds(node, setup, attendance, [&bar] { bar.waiting(); });
   });
 }
 }  // namespace
 
 void start_barrier(const Setup& setup) {
+  const std::uint64_t threads = std::uint64_t{setup.cluster.config().nodes} * setup.params.count("threads_per_node");
+  const auto attendance = std::make_shared<Attendance>(threads);
   if (setup.params.get("algorithm") == 0) {
-    setup.cluster.spawn_everywhere([&setup](Transport& node) { barrier_program(node, setup); });
+    setup.cluster.spawn_everywhere(
+        [&setup, attendance](Transport& node) { barrier_program(node, setup, *attendance); });
     return;
   }
   const auto network = std::make_shared<MessageNetwork>(
       setup.cluster, MessageOptions{.ports_per_node = setup.params.count("threads_per_node"),
                                     .words_max = 1,
                                     .inlined = setup.params.get("inline") != 0});
-  setup.cluster.spawn_everywhere([&setup, network](Transport& node) { message_program(node, setup, *network); });
+  setup.cluster.spawn_everywhere(
+      [&setup, attendance, network](Transport& node) { message_program(node, setup, *attendance, *network); });
 }
 
 }  // namespace loco::workloads

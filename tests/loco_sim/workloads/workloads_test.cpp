@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "loco_sim/workloads/attendance.hpp"
 #include "loco_sim/workloads/workload.hpp"
 #include "loco_sim/workloads/zipfian.hpp"
 #include "model/check.hpp"
@@ -180,6 +181,36 @@ TEST_CASE("workloads are consistent under every schedule") {
         REQUIRE(outcome.unexpected == 0);
         REQUIRE(outcome.subevents > 0);
       }
+}
+
+TEST_CASE("nobody leaves a barrier before all have come, whatever the algorithm and the number of ranks") {
+  const workloads::Workload& barrier = *workloads::find("barrier");
+  const std::int64_t algorithm = GENERATE(0, 1, 2, 3, 4, 5);
+  const std::uint32_t nodes = GENERATE(1U, 2U, 3U, 6U, 7U);
+  const std::int64_t threads = GENERATE(1, 3);
+  const Schedule schedule = GENERATE(Schedule::timed, Schedule::random, Schedule::adversarial);
+  CAPTURE(algorithm, nodes, threads, schedule);
+  workloads::Params params(barrier.params);
+  params.set("algorithm", algorithm);
+  params.set("threads_per_node", threads);
+  params.set("iterations", 5);
+  ClusterConfig c;
+  c.nodes = nodes;
+  c.schedule = schedule;
+  SimulatedCluster cluster(c);
+  const workloads::Results results = workloads::run(barrier, params, cluster);
+  CHECK(results.promises == std::vector<std::string>{"left_early"});
+  CHECK(results.broken().empty());
+}
+
+TEST_CASE("who leaves a barrier early is noticed") {
+  workloads::Attendance two(2);
+  for (const std::uint64_t round : {0U, 1U, 2U, 3U}) {
+    two.come(round);
+    CHECK_FALSE(two.all_came(round));  // the other one has not come
+    two.come(round);
+    CHECK(two.all_came(round));
+  }
 }
 
 TEST_CASE("patterns are consistent and have the expected outcomes under every schedule") {
