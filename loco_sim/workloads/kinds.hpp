@@ -151,11 +151,11 @@ inline constexpr std::array kPatternParams = {
 
 inline constexpr std::array<std::string_view, 4> kTrafficNames = {"incast", "permutation", "all_to_all", "victim"};
 inline constexpr std::array kTrafficParams = {
-    ParamSpec{"pattern", ParamKind::choice, 0, 0, 3,
-              "who writes to whom: all to node 0, each to another one drawn from the seed, all to all, or all to node "
-              "0 except "
-              "the last, the victim, which writes to node 1 (3 nodes or more)",
-              kTrafficNames},
+    ParamSpec{
+        "pattern", ParamKind::choice, 0, 0, 3,
+        "who writes to whom: all to node 0, each to another one drawn from the seed, all to all, or all from node "
+        "2 on to node 0 except the last, the victim, which writes to node 1 (3 nodes or more)",
+        kTrafficNames},
     ParamSpec{"size", ParamKind::size, 1 << 20, 1, 1 << 30, "bytes of a message"},
     ParamSpec{"count", ParamKind::count, 1, 1, 1'000'000, "messages from each sender to each of its receivers"},
     ParamSpec{"outstanding", ParamKind::count, 1, 1, 1024, "messages that a sender has under way at once"}};
