@@ -179,7 +179,7 @@ struct Responder {
   bool write_valid = false;  // of the message being received
   bool nak_sent = false;     // for what is expected: nothing more is said until it comes
   bool receiving = false;    // `receive` has been taken from the queue
-  bool in_message = false;   // UC: its earlier packets have all come
+  bool in_message = false;   // between a message's packets; UC: and the earlier ones have all come
   std::uint32_t received = 0;
   fabric::Psn expected_psn{};
   fabric::Psn done_psn{};                 // first that has not been executed

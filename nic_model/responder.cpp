@@ -97,15 +97,23 @@ void not_ready(Engine& engine, QpId id, const fabric::Packet& packet) {
   refuse(engine, id, packet, NakCode::receiver_not_ready, static_cast<std::uint64_t>(qp.settings.min_rnr_timer.ps));
 }
 
+/// Does a message begin where the one before it has ended? (IBTA volume 1, 9.7.4.1: OpCode sequence) Not where a peer
+/// was RESET alone and sends PSNs again that are taken for repetitions here, up to the middle of a message.
+bool in_sequence(const Engine& engine, const Responder& rs, const fabric::Packet& packet) {
+  return packet.first != rs.in_message || engine.fault(Fault::responder_reorders);
+}
+
 /// Executes a request, or refuses it. `executed`: out of order, the memory that it names has been accessed already.
 void execute_fresh(Engine& engine, QpId id, const fabric::Packet& packet, bool executed) {
   QueuePair& qp = engine.state.qps[id];
   Responder& rs = qp.responder;
   const bool needs_receive = packet.opcode == Op::send ? packet.first : packet.immediate;
   NakCode nak = packet.first || !rs.write_valid ? check(engine, qp, packet) : NakCode::none;
+  if (!in_sequence(engine, rs, packet)) nak = NakCode::invalid_request;
   rs.write_valid = nak == NakCode::none;
   if (nak == NakCode::none && needs_receive && !can_receive(engine, id)) return not_ready(engine, id, packet);
   rs.done_psn = packet.psn + psns_of(engine, qp, packet);
+  rs.in_message = !packet.last;
   if (nak == NakCode::none && packet.opcode == Op::write) nak = take_write(engine, id, packet, executed);
   if (nak == NakCode::none && packet.opcode == Op::send) nak = take_send(engine, id, packet);
   if (nak != NakCode::none) {

@@ -170,3 +170,29 @@ TEST_CASE("an ACK of the old connection acknowledges nothing that the new one ha
     CHECK(pair.statuses(0) == std::vector<Status>(2, Status::success));
   }
 }
+
+TEST_CASE("a message whose beginning is taken for a repetition is refused") {
+  // The peer was not RESET, too, and its PSNs are used again: of three packets the first has one that has been
+  // executed. IBTA volume 1, 9.7.4.1: the OpCode sequence is checked, NAK invalid request.
+  for (const nic::Opcode opcode : {nic::Opcode::send, nic::Opcode::rdma_write}) {
+    INFO("opcode " << static_cast<int>(opcode));
+    Pair pair(impatient(1), unconnected());
+    pair.bring_up({.timeout = kTimeout, .retry_count = 1});
+    REQUIRE(pair.receive(1, 0, 4'096));
+    REQUIRE(pair.receive(2, 8'192, 4'096));
+    pair.post({pair.send(0, 8)});
+    pair.run();
+    const auto before = pair.bytes(1, 0, 16'384);
+    REQUIRE(pair.system.modify_qp(pair.qp[0], QpState::reset) == ModifyResult::ok);
+    bring_up(pair.system, pair.qp[0], {.dest_qp = pair.qp[1], .timeout = kTimeout, .retry_count = 1});
+    pair.fill(0, 0, 3'000, 1);
+    nic::Wqe again = pair.write(0, 0, 3'000);
+    again.opcode = opcode;
+    pair.post({again});
+    pair.run();
+    CHECK(pair.statuses(0) == std::vector{Status::success, Status::rem_inv_req_err});
+    CHECK(pair.statuses(1) == std::vector{Status::success, Status::wr_flush_err});
+    CHECK(pair.completions(1).back().wr_id == 2);
+    CHECK(pair.bytes(1, 0, 16'384) == before);
+  }
+}
