@@ -171,15 +171,16 @@ void execute(Engine& engine, QpId id, const Arrival& arrival) {
   engine.release(packet.buffer);
 }
 
-/// Out of order: what has come and is next.
+/// Out of order: what has come and is next. In ERROR it gets no answer.
 void execute_in_turn(Engine& engine, QpId id) {
   QueuePair& qp = engine.state.qps[id];
   Responder& rs = qp.responder;
-  while (!rs.blocked && !rs.disorder->early.empty() && rs.disorder->early.front().present && takes_requests(qp.state)) {
+  while (!rs.blocked && !rs.disorder->early.empty() && rs.disorder->early.front().present) {
+    const bool taken = takes_requests(qp.state);
     const Early early = rs.disorder->early.front();
     const fabric::Packet& packet = early.packet;
     const bool needs_receive = packet.opcode == Op::send ? packet.first : packet.immediate;
-    if (needs_receive && !can_receive(engine, id)) {
+    if (taken && needs_receive && !can_receive(engine, id)) {
       rs.disorder.edit().early.front().present = false;  // it will come again
       not_ready(engine, id, packet);
       return engine.release(packet.buffer);
@@ -187,7 +188,11 @@ void execute_in_turn(Engine& engine, QpId id) {
     const std::uint32_t psns = psns_of(engine, qp, packet);
     rs.expected_psn = packet.psn + psns;
     for (std::uint32_t i = 0; i < psns && !rs.disorder->early.empty(); ++i) rs.disorder.edit().early.pop_front();
-    execute_fresh(engine, id, packet, early.executed);
+    if (taken) {
+      execute_fresh(engine, id, packet, early.executed);
+    } else {
+      no_answer(engine, packet);
+    }
     engine.release(packet.buffer);
   }
 }

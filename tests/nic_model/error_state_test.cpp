@@ -78,6 +78,33 @@ TEST_CASE("a refused request leaves nothing pending, and its NAK is the answer t
   CHECK(pair.statuses(0) == std::vector{Status::rem_access_err, Status::retry_exc_err});
 }
 
+TEST_CASE("ERROR while an atomic holds up what came behind it: that gets no answer, and its requester finds out") {
+  for (const nic::Placement placement :
+       {nic::Placement::in_order, nic::Placement::out_of_order, nic::Placement::unordered}) {
+    INFO("placement " << static_cast<int>(placement));
+    nic::HardwareProfile profile = plain();
+    profile.nic_ack_timeout = kTimeout;
+    profile.nic_retry_count = 1;
+    profile.nic_placement = placement;
+    profile.pcie_read_access = 20_us;  // so long takes the atomic
+    Pair pair(profile);
+    nic::Wqe behind = pair.write(0, 8);
+    behind.inline_data = true;
+    pair.post({pair.fetch_add(0, 0, 1), behind});
+    while (pair.recorder.sent.size() < 2) REQUIRE(pair.step());
+    pair.script(
+        1,
+        [&](nic::Cpu& cpu) {
+          CHECK(pair.recorder.sent.size() == 2);  // the atomic is not answered yet
+          CHECK(pair.system.modify_qp(pair.qp[1], QpState::error) == ModifyResult::ok);
+          cpu.stop();
+        },
+        pair.system.now() + 10_us);
+    pair.run();
+    CHECK(pair.statuses(0) == std::vector{Status::success, Status::retry_exc_err});
+  }
+}
+
 TEST_CASE("a completion queue that overruns ends its queue pairs: all is flushed, nothing more is written") {
   // 13 sends and 3 receives, a queue of 4: four CQEs, then the queue pair is in ERROR and its queues are empty.
   Pair pair(real());
