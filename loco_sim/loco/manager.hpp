@@ -33,8 +33,8 @@ struct Posting {
   /// Must fences wait until what it writes is in memory? Not for the words of a lock: what another lock protects is not
   /// among them.
   bool fenced = true;
-  /// The thread's next operation goes to the same node and follows at once, with the same key if this one has a key: one
-  /// list of work requests, one doorbell, one completion (Tell::with_next).
+  /// The thread's next operation goes to the same node and follows at once, with the same key if this one has a key:
+  /// one list of work requests, one doorbell, one completion (Tell::with_next).
   bool more = false;
 };
 

@@ -201,7 +201,8 @@ void ThreadTransport::operate(Operation operation, const Region& remote, std::ui
       status = Status::success;
   if (status == Status::success)
     for (std::uint64_t i = 0; i < size; i += 8) change(peer.word(remote.base + offset + i), i);
-  if (tag.tell == Tell::always || status != Status::success) completions_.push_back({tag.token, status, remote.node, operation});
+  if (tag.tell == Tell::always || status != Status::success)
+    completions_.push_back({tag.token, status, remote.node, operation});
   cluster_.changed();
 }
 
