@@ -4,8 +4,9 @@
 // Units are a pool: a work request takes one that is free, and keeps it busy for nic.unit_time and while its contexts
 // are read. A queue pair has one unit at most; it asks for the next one when that is free, and while all are busy waits
 // behind those that have asked before (round robin). Only who waits is told by an event.
-// A cache miss costs a PCIe read, of which a bounded number is under way at once; a packet
-// whose context is missing waits, and later packets of its queue pair behind it. Private to nic_model/.
+//
+// A cache miss costs a PCIe read, of which a bounded number is under way at once; a packet whose context is missing
+// waits, and later packets of its queue pair behind it. Private to nic_model/.
 #pragma once
 
 #include "nic_model/engine.hpp"

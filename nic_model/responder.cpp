@@ -103,15 +103,17 @@ bool in_sequence(const Engine& engine, const Responder& rs, const fabric::Packet
   return packet.first != rs.in_message || engine.fault(Fault::responder_reorders);
 }
 
+/// Does it begin a message that takes a receive, or end one?
+bool needs_receive(const fabric::Packet& packet) { return packet.opcode == Op::send ? packet.first : packet.immediate; }
+
 /// Executes a request, or refuses it. `executed`: out of order, the memory that it names has been accessed already.
 void execute_fresh(Engine& engine, QpId id, const fabric::Packet& packet, bool executed) {
   QueuePair& qp = engine.state.qps[id];
   Responder& rs = qp.responder;
-  const bool needs_receive = packet.opcode == Op::send ? packet.first : packet.immediate;
   NakCode nak = packet.first || !rs.write_valid ? check(engine, qp, packet) : NakCode::none;
   if (!in_sequence(engine, rs, packet)) nak = NakCode::invalid_request;
   rs.write_valid = nak == NakCode::none;
-  if (nak == NakCode::none && needs_receive && !can_receive(engine, id)) return not_ready(engine, id, packet);
+  if (nak == NakCode::none && needs_receive(packet) && !can_receive(engine, id)) return not_ready(engine, id, packet);
   rs.done_psn = packet.psn + psns_of(engine, qp, packet);
   rs.in_message = !packet.last;
   if (nak == NakCode::none && packet.opcode == Op::write) nak = take_write(engine, id, packet, executed);
@@ -179,8 +181,7 @@ void execute_in_turn(Engine& engine, QpId id) {
     const bool taken = takes_requests(qp.state);
     const Early early = rs.disorder->early.front();
     const fabric::Packet& packet = early.packet;
-    const bool needs_receive = packet.opcode == Op::send ? packet.first : packet.immediate;
-    if (taken && needs_receive && !can_receive(engine, id)) {
+    if (taken && needs_receive(packet) && !can_receive(engine, id)) {
       rs.disorder.edit().early.front().present = false;  // it will come again
       not_ready(engine, id, packet);
       return engine.release(packet.buffer);

@@ -172,7 +172,7 @@ OperationTag manager::tag(const Region& remote, Posting posting, ack_key* key) {
     thread.unplaced.resize(num_nodes());
     thread.unplaced[remote.node] = true;
   }
-  if (key == nullptr) return {.token = 0, .work_id = 0, .tell = posting.more ? Tell::with_next : Tell::if_failed};
+  if (key == nullptr) return {.tell = posting.more ? Tell::with_next : Tell::if_failed};
   return posting.more ? key->begin_listed() : key->begin_operation();
 }
 

@@ -55,10 +55,10 @@ class manager {
   // One-sided operations on whole words inside of a region, else size_error. Without a key nobody is told of the
   // completion; a failure then surfaces at the thread's next global_fence() or at check().
   void put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key = nullptr,
-           Posting posting = {.fenced = true, .more = false});
+           Posting posting = {});
   void get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key = nullptr);
   void fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add, ack_key* key = nullptr,
-                 Posting posting = {.fenced = true, .more = false});
+                 Posting posting = {});
   void compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
                     std::uint64_t desired, ack_key* key = nullptr);
 

@@ -17,16 +17,9 @@ std::uint32_t length_of(std::uint64_t size) {
 }
 
 model::Method method_of(nic::Opcode opcode) {
-  switch (opcode) {
-    case nic::Opcode::rdma_read:
-      return model::Method::get;
-    case nic::Opcode::fetch_add:
-      return model::Method::remote_faa;
-    case nic::Opcode::compare_swap:
-      return model::Method::remote_cas;
-    default:
-      return model::Method::put;
-  }
+  constexpr std::array kMethods = {model::Method::put, model::Method::get, model::Method::remote_faa,
+                                   model::Method::remote_cas};  // in the order of Operation
+  return kMethods.at(static_cast<std::size_t>(operation_of(opcode)));
 }
 
 /// What an atomic adds, or would write.
@@ -105,6 +98,7 @@ void VirtualTransport::post(nic::Wqe wqe, const Region& remote, OperationTag tag
   wqe.wr_id = tag.token;
   wqe.lkey = local_key(wqe.local);
   wqe.rkey = remote.rkey;
+  wqe.signaled = false;
   if (tag.tell == Tell::with_next) record(wqe, remote.node, tag.work_id);  // what comes next may be another call's
   thread.list.push_back(wqe);
   if (tag.tell != Tell::with_next || thread.list.size() == silent_max()) post_list(tag);
@@ -118,7 +112,6 @@ void VirtualTransport::post_list(OperationTag tag) {
   make_send_room(thread, qp, thread.list.size());
   std::uint32_t& silent = end_of(thread.index, peer).silent;
   if (tag.tell != Tell::with_next) record(thread.list.back(), peer, tag.work_id);
-  for (nic::Wqe& wqe : thread.list) wqe.signaled = false;
   silent += static_cast<std::uint32_t>(thread.list.size());
   if (tag.tell == Tell::always || silent >= silent_max()) {
     thread.list.back().signaled = true;

@@ -176,10 +176,6 @@ struct Lives {
   Addresses addresses;
 };
 
-}  // namespace
-
-namespace {
-
 void live_on_threads(std::uint64_t seeds) {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     INFO("plan of seed " << seed);

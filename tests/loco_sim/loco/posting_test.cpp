@@ -1,6 +1,7 @@
 // Operations of a manager posted in one list with the next one (Posting::more): what programs and traces see of them.
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "loco_sim/loco/ack_key.hpp"
@@ -17,17 +18,23 @@ namespace model = loco::model;
 
 namespace {
 
-/// The trace of a program of node 0, with two variables on either node.
-model::Trace trace_of(const std::function<void(loco::manager&, loco::var<std::uint64_t>&)>& program) {
-  loco::ClusterConfig c = config(2);
-  c.record = true;
-  loco::SimulatedCluster cluster(c);
-  cluster.spawn_everywhere([&](loco::Transport& node) {
+using OneVariable = std::function<void(loco::manager&, loco::var<std::uint64_t>&)>;
+
+/// A program of node 0, with a variable on every node.
+std::function<void(loco::Transport&)> on_node_0(OneVariable program) {
+  return [program = std::move(program)](loco::Transport& node) {
     loco::manager mgr(node);
     loco::var<std::uint64_t> v(mgr, "v");
     mgr.wait_for_ready();
     if (node.my_node() == 0) program(mgr, v);
-  });
+  };
+}
+
+model::Trace trace_of(const OneVariable& program) {
+  loco::ClusterConfig c = config(2);
+  c.record = true;
+  loco::SimulatedCluster cluster(c);
+  cluster.spawn_everywhere(on_node_0(program));
   cluster.run();
   return cluster.take_trace();
 }
@@ -73,29 +80,21 @@ TEST_CASE("a remote fence between two operations of a list holds back the second
 }
 
 TEST_CASE("a key whose listed operation has none behind it cannot tell of it") {
-  const auto wait = [](loco::Transport& node) {
-    loco::manager mgr(node);
-    loco::var<std::uint64_t> v(mgr, "v");
-    mgr.wait_for_ready();
-    if (node.my_node() == 1) return;
+  const auto wait = on_node_0([](loco::manager& mgr, loco::var<std::uint64_t>& v) {
     loco::ack_key key(mgr);
     mgr.put(v.address(), v.copy(1), 0, 8, &key, {.more = true});
     CHECK_THROWS_WITH(key.wait(), contains_text("waits for an operation that was to be followed by another one"));
     CHECK_THROWS_WITH(key.poll(), contains_text("waits for an operation that was to be followed by another one"));
     mgr.get(v.address(), v.copy(1), 0, 8, &key);
     key.wait();
-  };
+  });
   CHECK_NOTHROW(on_simulator(2, wait, loco::Schedule::timed, 1));
 }
 
 TEST_CASE("the failure of a listed operation is its key's, whatever else that has followed") {
   // More operations than an ack word has bits, so that the key has two; then there is room in the first one again.
   constexpr std::uint64_t kMany = 100;
-  const auto program = [](loco::Transport& node) {
-    loco::manager mgr(node);
-    loco::var<std::uint64_t> v(mgr, "v");
-    mgr.wait_for_ready();
-    if (node.my_node() == 1) return;
+  const auto program = on_node_0([](loco::manager& mgr, loco::var<std::uint64_t>& v) {
     loco::ack_key key(mgr);
     for (std::uint64_t i = 0; i < kMany; ++i) mgr.get(v.address(), v.copy(1), 0, 8, &key);
     key.wait();
@@ -107,10 +106,10 @@ TEST_CASE("the failure of a listed operation is its key's, whatever else that ha
     loco::ack_key other(mgr), third(mgr);  // none of them has to do with the put
     mgr.get(v.address(), v.copy(0), 0, 8, &other);
     mgr.get(v.address(), v.copy(0), 0, 8, &third);
-    node.compute(1'000'000'000);
+    mgr.transport().compute(1'000'000'000);
     CHECK(other.status() == loco::Status::success);
     CHECK(third.status() == loco::Status::success);
-  };
+  });
   loco::ClusterConfig c = config(2);
   c.profile.link_delay = loco::sim::Duration{100'000'000};  // all of them are under way at once
   loco::SimulatedCluster cluster(c);
