@@ -30,7 +30,7 @@ void add_wqe(Hasher& h, const Wqe& w) {
 }
 
 void add_cqe(Hasher& h, const Cqe& c) {
-  h.add_all(c.wr_id, c.qp, c.opcode, c.status, c.length, c.with_imm, c.imm, c.source_qp);
+  h.add_all(c.wr_id, c.qp, c.opcode, c.status, c.length, c.with_imm, c.imm, c.source_qp, c.wqe);
 }
 
 void add_receive(Hasher& h, const RecvWqe& w) { h.add_all(w.wr_id, w.address, w.length, w.lkey); }
@@ -80,8 +80,8 @@ void add_domain(Hasher& h, const State& s, const PostedDomain& d) {
 }
 
 void add_requester(Hasher& h, const State& s, const Requester& r) {
-  h.add_all(r.first, r.queue.size(), r.rung, r.fetched, r.started, r.payload_next, r.transmit_next, r.completed,
-            r.outstanding, r.fetching, r.payload_event, r.transmit_event, r.halted, r.next_psn.value(),
+  h.add_all(r.reaped, r.first, r.queue.size(), r.rung, r.fetched, r.started, r.payload_next, r.transmit_next,
+            r.completed, r.outstanding, r.fetching, r.payload_event, r.transmit_event, r.halted, r.next_psn.value(),
             r.fetch_cancelled, r.rnr_wait, r.recovering, r.timer_pending, r.unanswered, r.retries, r.rnr_retries,
             r.unsent_psn.value(), r.una.value());
   for (std::size_t i = 0; i < r.queue.size(); ++i) {

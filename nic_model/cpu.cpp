@@ -77,6 +77,13 @@ std::uint32_t copy_inline(Engine& engine, ThreadId id, const Wqe& wqe, NodeId pe
   }
   return buffer;
 }
+
+/// A CQE frees the places of its work request and of all before it in the send queue, if that was not RESET since.
+void free_places(Engine& engine, const Cqe& cqe) {
+  if (is_receive(cqe.opcode)) return;
+  Requester& rq = engine.state.qps[cqe.qp].requester;
+  if (static_cast<std::int32_t>(cqe.wqe - rq.reaped) >= 0) rq.reaped = cqe.wqe + 1;
+}
 }  // namespace
 
 NodeId Cpu::node() const { return engine_.state.threads[thread_].node; }
@@ -162,7 +169,7 @@ PostResult Cpu::post_send(QpId id, std::span<const Wqe> wqes, sim::Duration ahea
   if (qp.node != node()) throw std::invalid_argument("a thread posts to a queue pair of another node");
   Requester& rq = qp.requester;
   if (!takes_sends(qp.state) || wqes.empty()) return PostResult::bad_request;
-  if (rq.queue.size() + wqes.size() > rq.depth) return PostResult::queue_full;
+  if (wqes.size() > rq.room()) return PostResult::queue_full;
   for (const Wqe& wqe : wqes) {
     if (!has_operation(qp.type, wqe.opcode)) return PostResult::bad_request;
     if (is_atomic(wqe.opcode) && profile().nic_atomic_cap == AtomicCap::none) return PostResult::bad_request;
@@ -236,8 +243,9 @@ std::size_t Cpu::poll_cq(CqId id, std::span<Cqe> out) {
   engine_.state.threads[thread_].watched.add(watch_key(WatchKind::cq, id));
   std::size_t taken = 0;
   while (taken < out.size() && !cq.cqes.empty()) {
-    out[taken++] = cq.cqes.front();
+    out[taken] = cq.cqes.front();
     cq.cqes.pop_front();
+    free_places(engine_, out[taken++]);
   }
   return taken;
 }

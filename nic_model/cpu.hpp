@@ -50,8 +50,9 @@ class Cpu {
   // --- verbs -------------------------------------------------------------------------------------------------------
   /// Posts linked work requests with one doorbell, which enters the store buffer. All or none are taken.
   /// bad_request: an inline payload that is too long or of a READ or atomic; an operation that the transport or the
-  /// NIC (nic.atomic_cap) does not have; a queue pair that is not yet ready to send. Precondition:
-  /// !store_buffer_full(). `ahead`: as for a store; not with an inline payload.
+  /// NIC (nic.atomic_cap) does not have; a queue pair that is not yet ready to send. queue_full: a work request keeps
+  /// its place until its CQE, or a later one's, has been polled. Precondition: !store_buffer_full(). `ahead`: as for a
+  /// store; not with an inline payload.
   PostResult post_send(QpId qp, std::span<const Wqe> wqes, sim::Duration ahead = {});
   /// Posts receive work requests. As with stores, what the NIC sees of it (the doorbell record in memory) leaves the
   /// store buffer behind earlier stores. All or none are taken. Precondition: !store_buffer_full().

@@ -39,7 +39,7 @@ void reset(Engine& engine, QpId id) {
   stop_timer(engine, id);
   rq.first += static_cast<std::uint32_t>(rq.queue.size());
   for (; !rq.queue.empty(); rq.queue.pop_front()) release_entry(engine, rq.queue.front());
-  rq.rung = rq.fetched = rq.started = rq.payload_next = rq.transmit_next = rq.completed = rq.first;
+  rq.reaped = rq.rung = rq.fetched = rq.started = rq.payload_next = rq.transmit_next = rq.completed = rq.first;
   withdraw_message(engine, id, false);
   rq.outstanding = 0;
   rq.fetch_cancelled = rq.fetching;

@@ -70,6 +70,8 @@ struct Requester {
   std::uint32_t payload_next = 0;   // oldest whose payload is not read completely
   std::uint32_t transmit_next = 0;  // oldest that is not sent completely
   std::uint32_t completed = 0;
+  std::uint32_t reaped =
+      0;  // those before it have given their places back: a CQE of theirs, or a later one, was polled
   std::uint32_t outstanding = 0;  // READs and atomics
   bool fetching = false;
   bool payload_event = false;
@@ -90,6 +92,7 @@ struct Requester {
   sim::EventHandle timer{};
 
   [[nodiscard]] std::uint32_t posted() const { return first + static_cast<std::uint32_t>(queue.size()); }
+  [[nodiscard]] std::uint32_t room() const { return depth - (posted() - reaped); }
   [[nodiscard]] bool holds(std::uint32_t number) const { return number - first < queue.size(); }
   [[nodiscard]] SendEntry& entry(std::uint32_t number) { return queue[number - first]; }
   [[nodiscard]] const SendEntry& entry(std::uint32_t number) const { return queue[number - first]; }

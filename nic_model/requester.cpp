@@ -94,10 +94,11 @@ void free_finished(Engine& engine, Requester& rq) {
 }
 
 namespace {
-void write_cqe(Engine& engine, QpId id, const Wqe& wqe, Status status, sim::Duration delay) {
+void write_cqe(Engine& engine, QpId id, std::uint32_t number, Status status, sim::Duration delay) {
   const Requester& rq = engine.state.qps[id].requester;
+  const Wqe& wqe = rq.entry(number).wqe;
   post_cqe(engine, rq.domain, rq.cq,
-           {.wr_id = wqe.wr_id, .qp = id, .opcode = wqe.opcode, .status = status, .length = wqe.length},
+           {.wr_id = wqe.wr_id, .qp = id, .opcode = wqe.opcode, .status = status, .length = wqe.length, .wqe = number},
            delay + engine.profile().nic_cqe);
 }
 
@@ -139,7 +140,7 @@ void schedule_transmit(Engine& engine, QpId id) {
 void flush_sends(Engine& engine, QpId id) {
   Requester& rq = engine.state.qps[id].requester;
   while (rq.completed != rq.rung) {
-    write_cqe(engine, id, rq.entry(rq.completed).wqe, Status::wr_flush_err, {});
+    write_cqe(engine, id, rq.completed, Status::wr_flush_err, {});
     ++rq.completed;
   }
   rq.fetched = rq.started = rq.payload_next = rq.transmit_next = rq.rung;
@@ -156,7 +157,7 @@ void complete(Engine& engine, QpId id, sim::Duration delay) {
   Requester& rq = qp.requester;
   while (rq.completed != rq.started && rq.entry(rq.completed).done) {
     const SendEntry& e = rq.entry(rq.completed);
-    if (e.wqe.signaled || e.status != Status::success) write_cqe(engine, id, e.wqe, e.status, delay);
+    if (e.wqe.signaled || e.status != Status::success) write_cqe(engine, id, rq.completed, e.status, delay);
     const bool failed = e.status != Status::success;
     ++rq.completed;
     if (failed) return send_failed(engine, id);

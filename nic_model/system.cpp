@@ -309,10 +309,7 @@ QpState System::qp_state(QpId qp) const { return state_->qps.at(qp).state; }
 NodeId System::qp_node(QpId qp) const { return state_->qps.at(qp).node; }
 QpId System::qp_peer(QpId qp) const { return state_->qps.at(qp).peer; }
 NodeId System::qp_peer_node(QpId qp) const { return state_->qps.at(qp).peer_node; }
-std::uint32_t System::send_queue_room(QpId qp) const {
-  const Requester& rq = state_->qps.at(qp).requester;
-  return rq.depth - static_cast<std::uint32_t>(rq.queue.size());
-}
+std::uint32_t System::send_queue_room(QpId qp) const { return state_->qps.at(qp).requester.room(); }
 std::uint32_t System::recv_queue_room(QpId qp) const {
   const std::uint32_t index = state_->qps.at(qp).responder.queue;
   if (index == kNone) return 0;

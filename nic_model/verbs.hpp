@@ -28,6 +28,7 @@ inline constexpr std::uint32_t kNone = 0xffffffffU;  ///< no queue, no queue pai
 enum class Opcode : std::uint8_t { rdma_write, rdma_read, compare_swap, fetch_add, send, recv, recv_rdma_with_imm };
 
 [[nodiscard]] constexpr bool is_atomic(Opcode op) { return op == Opcode::compare_swap || op == Opcode::fetch_add; }
+[[nodiscard]] constexpr bool is_receive(Opcode op) { return op == Opcode::recv || op == Opcode::recv_rdma_with_imm; }
 [[nodiscard]] constexpr bool reads_or_atomic(Opcode op) { return op == Opcode::rdma_read || is_atomic(op); }
 
 /// Completion status, named as ibv_wc_status.
@@ -114,6 +115,7 @@ struct Cqe {
   std::uint32_t length = 0;  ///< of a receive: bytes received, with the 40 bytes of the GRH in front on UD
   std::uint32_t imm = 0;
   QpId source_qp = kNone;  ///< of a receive on UD
+  std::uint32_t wqe = 0;   ///< of a send: its work request's number in the send queue
 
   bool operator==(const Cqe&) const = default;
 };

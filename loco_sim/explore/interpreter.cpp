@@ -195,11 +195,14 @@ bool Interpreter::post(const Instruction& i) {
                      .local = local.address,
                      .remote = remote.address};
   const int link = machine_.link(thread_, static_cast<int>(remote.node));
-  const nic::PostResult posted = cpu_->post_send(at(machine_.qps_, link), {&wqe, 1});
-  if (posted == nic::PostResult::queue_full) {  // what frees an entry writes a completion afterwards
-    (void)cpu_->cq_failed(at(machine_.cqs_, link));
-    cpu_->pause({});
-    return false;
+  nic::PostResult posted = nic::PostResult::queue_full;
+  while ((posted = cpu_->post_send(at(machine_.qps_, link), {&wqe, 1})) == nic::PostResult::queue_full) {
+    nic::Cqe cqe;
+    if (!poll_cq(link, cqe)) {
+      cpu_->pause({});
+      return false;
+    }
+    state_->kept.push_back(cqe);
   }
   if (posted != nic::PostResult::ok) throw std::logic_error("a work request of a litmus test is refused");
   state_->fences &= ~node_bit;
@@ -209,11 +212,8 @@ bool Interpreter::post(const Instruction& i) {
 
 bool Interpreter::wait(const Instruction& i) {
   for (const int node : at(machine_.used_nodes_, thread_)) {
-    std::array<nic::Cqe, 8> cqes;
-    const nic::CqId cq = at(machine_.cqs_, machine_.link(thread_, node));
-    while (const std::size_t n = cpu_->poll_cq(cq, cqes)) {
-      for (std::size_t k = 0; k < n; ++k) complete(cqes[k]);
-    }
+    nic::Cqe cqe;
+    while (take_completion(machine_.link(thread_, node), cqe)) complete(cqe);
   }
   if (at(state_->in_flight, i.work_id) != 0) {
     cpu_->pause({});
@@ -226,12 +226,23 @@ bool Interpreter::wait(const Instruction& i) {
 bool Interpreter::poll(const Instruction& i) {
   nic::Cqe cqe;
   const int link = machine_.link(thread_, machine_.node_position(i.node));
-  if (cpu_->poll_cq(at(machine_.cqs_, link), {&cqe, 1}) == 0) {
+  if (!take_completion(link, cqe)) {
     cpu_->pause({});
     return false;
   }
   complete(cqe);
   cpu_->forget_watched();
+  return true;
+}
+
+bool Interpreter::poll_cq(int link, nic::Cqe& cqe) { return cpu_->poll_cq(at(machine_.cqs_, link), {&cqe, 1}) != 0; }
+
+bool Interpreter::take_completion(int link, nic::Cqe& cqe) {
+  const nic::QpId qp = at(machine_.qps_, link);
+  const auto kept = std::ranges::find(state_->kept, qp, &nic::Cqe::qp);
+  if (kept == state_->kept.end()) return poll_cq(link, cqe);
+  cqe = *kept;
+  state_->kept.erase(kept);
   return true;
 }
 

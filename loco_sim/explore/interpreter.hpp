@@ -43,6 +43,9 @@ class Interpreter final : public nic::ThreadRunner {
   bool post(const Instruction& i);
   bool wait(const Instruction& i);
   bool poll(const Instruction& i);
+  bool poll_cq(int link, nic::Cqe& cqe);
+  /// The oldest completion of the queue pair that the program has not asked for; false when there is none.
+  bool take_completion(int link, nic::Cqe& cqe);
   void complete(const nic::Cqe& cqe);
   /// After an access: the next step, or the end of the thread.
   void go_on();

@@ -18,8 +18,6 @@ using namespace model::litmus;
 namespace {
 
 constexpr std::uint32_t kQueueEntries = 64;
-/// Of completion queues: never full, for a thread may never take what is there.
-constexpr std::uint32_t kCompletions = std::numeric_limits<std::uint32_t>::max();
 constexpr int kNodesMax = 32;  // ThreadState::fences has a bit a node
 
 constexpr std::uint64_t mix(std::uint64_t x) {  // finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014)
@@ -89,6 +87,8 @@ std::uint64_t Configuration::hash() const {
     add(t.turns);
     for (const Value v : t.registers) add(static_cast<std::uint64_t>(v));
     for (const std::uint16_t n : t.in_flight) add(n);
+    add(t.kept.size());
+    for (const nic::Cqe& cqe : t.kept) add(mix(cqe.wr_id) + cqe.qp);
     add(t.violated.size());
     for (const std::int32_t pc : t.violated) add(static_cast<std::uint64_t>(pc));
     add(static_cast<std::uint64_t>(t.turn_end));
@@ -155,10 +155,9 @@ void Machine::connect(nic::System& system) {
     const auto home = static_cast<nic::NodeId>(node_position(at(program_.threads, t).node));
     for (const int n : nodes) {
       const auto peer = static_cast<nic::NodeId>(n);
-      const nic::CqId cq = system.create_cq(home, kCompletions);
+      const nic::CqId cq = system.create_cq(home, kQueueEntries);
       const nic::QpId qp = system.create_qp(home, cq, kQueueEntries, static_cast<nic::ThreadId>(t));
-      const nic::QpId passive =
-          system.create_qp(peer, system.create_cq(peer, kQueueEntries), kQueueEntries, static_cast<nic::ThreadId>(t));
+      const nic::QpId passive = system.create_qp(peer, system.create_cq(peer, 1), 1, static_cast<nic::ThreadId>(t));
       system.connect(qp, passive);
       links_.resize(passive + 1, kNone);
       at(links_, static_cast<int>(qp)) = link(t, n);

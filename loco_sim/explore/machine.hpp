@@ -30,6 +30,7 @@ struct ThreadState {
   std::uint32_t fences = 0;  ///< bit n: a remote fence towards node position n is pending
   std::vector<model::litmus::Value> registers;
   std::vector<std::uint16_t> in_flight;  ///< by work id: operations posted and not yet known complete
+  std::vector<nic::Cqe> kept;            ///< completions polled to make room in a send queue, not yet asked for
   std::vector<std::int32_t> violated;    ///< instructions whose assertion has failed, ascending
   /// While the thread is in a loop that searches (Loops) and has not changed memory since its last turn: the backward
   /// jump that ended that turn, and the registers as they were then. Else kNone, and none.

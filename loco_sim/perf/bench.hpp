@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "loco_sim/perf/perf.hpp"
@@ -60,6 +61,8 @@ class Bench final : public nic::ThreadRunner {
 [[nodiscard]] std::uint64_t slot_size(const Options& options);
 /// Where in the region a queue pair's message goes, drawn from the seed.
 [[nodiscard]] std::uint64_t place_in_region(const Options& options, nic::QpId qp, std::uint64_t message);
+/// Posts a list of work requests; throws std::runtime_error when it is not taken.
+void post(nic::Cpu& cpu, nic::QpId qp, std::span<const nic::Wqe> wqes);
 /// Throws std::runtime_error unless it is a success.
 void expect_success(const nic::Cqe& cqe);
 /// What copying one message costs where `copy` is on.

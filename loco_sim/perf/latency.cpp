@@ -22,6 +22,35 @@ Result latency(Bench& bench, const std::vector<sim::SimTime>& posts, std::int64_
   return result;
 }
 
+constexpr std::uint32_t kLatencyDepth = 64;
+
+/// The send queue of one side of a ping-pong. Now and then a message asks for a completion, which is taken before
+/// anything else and gives the places of the messages before it back (perftest's cq_mod).
+class SendQueue {
+ public:
+  explicit SendQueue(const Endpoint& end) : end_(end) {}
+  [[nodiscard]] bool reaping() const { return reaping_; }
+
+  void post(nic::Cpu& cpu, nic::Wqe wqe) {
+    constexpr std::uint32_t kSignalEvery = kLatencyDepth / 2;
+    wqe.signaled = reaping_ = ++posted_ % kSignalEvery == 0;
+    perf::post(cpu, end_.qp, {&wqe, 1});
+  }
+  /// One step of the thread.
+  void reap(nic::Cpu& cpu) {
+    std::array<nic::Cqe, 1> cqe;
+    if (cpu.poll_cq(end_.send_cq, cqe) == 0) return cpu.pause(cpu.profile().cpu_poll_empty);
+    expect_success(cqe[0]);
+    reaping_ = false;
+    cpu.resume_after(cpu.profile().cpu_poll_cqe);
+  }
+
+ private:
+  Endpoint end_;
+  std::uint32_t posted_ = 0;
+  bool reaping_ = false;
+};
+
 /// One side of write_lat: waits for the other's message, sets the last byte of its own, posts it.
 class WriteSide {
  public:
@@ -32,9 +61,8 @@ class WriteSide {
     bool first = false;  ///< posts before it waits
   };
   WriteSide(const Options& options, const Place& place, std::vector<sim::SimTime>* posts)
-      : options_(options), place_(place), posts_(posts), waiting_(!place.first) {
+      : options_(options), place_(place), queue_(place.end), posts_(posts), waiting_(!place.first) {
     wqe_ = message(options, place.end.peer);
-    wqe_.signaled = false;
     wqe_.lkey = place.mine.lkey;
     wqe_.rkey = place.theirs.rkey;
     wqe_.local = place.mine.base;
@@ -43,6 +71,7 @@ class WriteSide {
 
   void step(nic::Cpu& cpu) {
     const nic::HardwareProfile& p = cpu.profile();
+    if (queue_.reaping()) return queue_.reap(cpu);
     if (waiting_) {
       const std::uint64_t last = options_.size - 1;
       const std::uint64_t word = cpu.load(place_.mine.base + incoming() + last / kWord * kWord);
@@ -63,7 +92,7 @@ class WriteSide {
       if (posts_ != nullptr) posts_->push_back(cpu.now());
       return cpu.resume_after(p.cpu_store + p.cpu_post_wqe + copy_time(options_));
     }
-    if (cpu.post_send(place_.end.qp, {&wqe_, 1}) != nic::PostResult::ok) return cpu.resume_after(p.cpu_doorbell);
+    queue_.post(cpu, wqe_);
     stored_ = false;
     waiting_ = true;
     if (!place_.first && round_ == options_.iterations) return cpu.stop();
@@ -75,6 +104,7 @@ class WriteSide {
 
   Options options_;
   Place place_;
+  SendQueue queue_;
   std::vector<sim::SimTime>* posts_;
   nic::Wqe wqe_;
   std::uint64_t round_ = 0;
@@ -87,9 +117,8 @@ class SendSide {
  public:
   SendSide(const Options& options, const Endpoint& end, const nic::MemoryRegion& mine, bool first,
            std::vector<sim::SimTime>* posts)
-      : options_(options), end_(end), posts_(posts), waiting_(!first), first_(first) {
+      : options_(options), end_(end), queue_(end), posts_(posts), waiting_(!first), first_(first) {
     wqe_ = message(options, end.peer);
-    wqe_.signaled = false;
     wqe_.lkey = mine.lkey;
     wqe_.local = mine.base;
     receive_ = {.address = mine.base + rounded(options.size),
@@ -100,6 +129,7 @@ class SendSide {
 
   void step(nic::Cpu& cpu) {
     const nic::HardwareProfile& p = cpu.profile();
+    if (queue_.reaping()) return queue_.reap(cpu);
     if (waiting_) {
       std::array<nic::Cqe, 1> cqe;
       if (cpu.poll_cq(end_.recv_cq, cqe) == 0) return cpu.pause(p.cpu_poll_empty);
@@ -115,7 +145,7 @@ class SendSide {
       built_ = true;
       return cpu.resume_after(p.cpu_post_wqe + copy_time(options_));
     }
-    if (cpu.post_send(end_.qp, {&wqe_, 1}) != nic::PostResult::ok) return cpu.resume_after(p.cpu_doorbell);
+    queue_.post(cpu, wqe_);
     // The receive for the message after next is posted while this one is on its way.
     if (taken_) (void)cpu.post_recv(end_.qp, {&receive_, 1});
     built_ = taken_ = false;
@@ -127,6 +157,7 @@ class SendSide {
  private:
   Options options_;
   Endpoint end_;
+  SendQueue queue_;
   std::vector<sim::SimTime>* posts_;
   nic::Wqe wqe_;
   nic::RecvWqe receive_;
@@ -136,8 +167,6 @@ class SendSide {
   bool built_ = false;
   bool taken_ = false;
 };
-
-constexpr std::uint32_t kLatencyDepth = 64;
 
 std::array<Endpoint, 2> connect_one(Bench& bench) {
   const nic::CqId sends = bench.system().create_cq(0, 2 * kLatencyDepth);
@@ -206,7 +235,8 @@ Result round_trips(const Options& options) {
         phase = Phase::post;
         return cpu.resume_after(p.cpu_post_wqe);
       case Phase::post:
-        if (cpu.post_send(ends[0].qp, {&wqe, 1}) == nic::PostResult::ok) phase = Phase::poll;
+        post(cpu, ends[0].qp, {&wqe, 1});
+        phase = Phase::poll;
         return cpu.resume_after(p.cpu_doorbell);
       case Phase::poll:
         if (cpu.poll_cq(ends[0].send_cq, cqe) == 0) return cpu.pause(p.cpu_poll_empty);

@@ -274,6 +274,10 @@ std::uint64_t place_in_region(const Options& o, nic::QpId qp, std::uint64_t mess
   return nic::mix(nic::mix(o.seed) ^ std::uint64_t{qp} << 32U ^ message) % places * slot_size(o);
 }
 
+void post(nic::Cpu& cpu, nic::QpId qp, std::span<const nic::Wqe> wqes) {
+  if (cpu.post_send(qp, wqes) != nic::PostResult::ok) throw std::runtime_error("a post was refused");
+}
+
 void expect_success(const nic::Cqe& cqe) {
   if (cqe.status != nic::Status::success) {
     throw std::runtime_error(fmt::format("a work request failed: {}", nic::name(cqe.status)));

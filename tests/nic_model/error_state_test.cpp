@@ -135,7 +135,7 @@ TEST_CASE("a completion queue that overruns ends its queue pairs: all is flushed
   pair.run();
   CHECK(pair.system.cq_overrun(cq));
   CHECK(pair.system.qp_state(qp) == QpState::error);
-  CHECK(pair.system.send_queue_room(qp) == 64);
+  CHECK(pair.system.send_queue_room(qp) == 64 - (13 - 4));  // what has no CQE keeps its place
   CHECK(pair.system.recv_queue_room(qp) == 8);
   CHECK(polled.size() == 4);
   CHECK(pair.system.qp_state(other) == QpState::rts);  // until it has something to complete

@@ -303,6 +303,26 @@ TEST_CASE("a thread that posts more than its queues hold waits for room") {
   CHECK(run("explore", many.c_str()).outcomes == run("sample", many.c_str()).outcomes);
 }
 
+// A send queue of the machine has 64 places, and a completion that is polled for room is the program's all the same:
+// the get is the 100th operation, so it is done when 100 completions have been asked for, and it read behind the puts.
+TEST_CASE("more operations than a send queue holds, before the first poll") {
+  std::string code;
+  for (int i = 1; i < 100; ++i) code += "put(x, " + std::to_string(i) + "); ";
+  code += "get(a, x) as d; ";
+  const bool polls = GENERATE(true, false);
+  for (int i = 0; polls && i < 100; ++i) code += "poll(2); ";
+  if (!polls) code += "wait(d); ";
+  const std::string model = polls ? "rdmatso" : "rdmawait";
+  const std::string document = "name: many\nmodel: " + model +
+                               "\nlocations: {x: {node: 2}, a: {node: 1}}\nthreads: [{node: 1, code: \"" + code +
+                               "r = a\"}]\n";
+  EngineOptions options;
+  options.runs = 50;
+  const Result r = run("sample", document.c_str(), options);
+  REQUIRE(r.outcomes.size() == 1);
+  CHECK(r.outcomes[0] == model::litmus::Outcome{99});
+}
+
 TEST_CASE("loops whose turns change memory, post or swap go on: no thread of theirs waits for ever") {
   // One thread sees its own stores (rdmawait: rb_i and rf_i are in ib), so x goes 0, 1, 2, 3. A flag that is fetched is
   // fetched again until it is set; and a swap that succeeds is one more reason to look again. So is a turn that has
