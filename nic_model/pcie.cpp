@@ -369,10 +369,15 @@ sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::
   return there;
 }
 
-sim::SimTime there_before(const Engine& engine, sim::SimTime newest, std::uint32_t later) {
+sim::SimTime there_before(const Engine& engine, sim::SimTime newest, Address address, std::uint32_t part,
+                          std::uint32_t done) {
   const HardwareProfile& p = engine.profile();
-  const std::uint64_t whole = later / p.pcie_read_completion.count;
-  return newest - on_link(engine, whole * (p.pcie_read_completion.count + p.pcie_completion_header.count));
+  const std::uint64_t step = p.pcie_read_completion.count;
+  const Address end = address + done;
+  const Address held =
+      std::min(end, (address + part + step - 1) / step * step);  // by the completion that ends the part
+  const std::uint64_t completions = (end - held + step - 1) / step;
+  return newest - on_link(engine, end - held + completions * p.pcie_completion_header.count);
 }
 
 sim::Duration access_time(const Engine& engine, std::uint32_t key) {

@@ -60,9 +60,10 @@ struct ReadProgress {
 /// there is one: the link is free, and what must have been asked for has a tag.
 sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free,
                          const ReadProgress& read = {});
-/// When the first part of a read's data was in the NIC, if `later` bytes have followed it and the last of these are
+/// When the first `part` bytes of a read of memory at `address` were in the NIC, of `done` bytes, the last of which are
 /// there at `newest`: at the latest, as completions follow each other on the link.
-[[nodiscard]] sim::SimTime there_before(const Engine& engine, sim::SimTime newest, std::uint32_t later);
+[[nodiscard]] sim::SimTime there_before(const Engine& engine, sim::SimTime newest, Address address, std::uint32_t part,
+                                        std::uint32_t done);
 /// One more access to memory of a region, by who has the request already.
 [[nodiscard]] sim::Duration access_time(const Engine& engine, std::uint32_t key);
 /// Reads a context that the NIC does not hold: how long it takes. Not part of the memory model, hence no event.

@@ -133,7 +133,7 @@ void schedule_transmit(Engine& engine, QpId id) {
   const SendEntry& e = rq.entry(rq.transmit_next);
   sim::SimTime there = e.ready;
   if (sends_payload(e.wqe.opcode) && !e.wqe.inline_data)
-    there = there_before(engine, there, e.payload_read - e.sent - next_segment(engine, qp, e));
+    there = there_before(engine, there, e.wqe.local, e.sent + next_segment(engine, qp, e), e.payload_read);
   engine.schedule(kEventTransmit, id, 0, std::max(there, rq.transmit_free));
 }
 

@@ -51,9 +51,9 @@ void schedule_respond(Engine& engine, QpId id) {
   const Response& r = rs.responses.front();
   sim::SimTime there = r.available;
   if (r.opcode == Op::read_response) {
-    const std::uint32_t segment = next_segment(engine, qp, r);
-    if (r.read < r.sent + segment) return announce_response(engine, id);
-    there = there_before(engine, there, r.read - r.sent - segment);
+    const std::uint32_t part = r.sent + next_segment(engine, qp, r);
+    if (r.read < part) return announce_response(engine, id);
+    there = there_before(engine, there, r.address, part, r.read);
   }
   rs.respond_event = true;
   engine.schedule(kEventRespond, id, 0, std::max(there, rs.transmit_free));

@@ -218,6 +218,25 @@ TEST_CASE("packets of a large write follow each other at the rate of the slower 
   CHECK(end.ps == all_received + dma_write(256) + 3 * tlp(256 + 24));
 }
 
+TEST_CASE("a packet does not wait for a short completion behind its own data") {
+  const bool is_read = GENERATE(false, true);
+  nic::HardwareProfile profile = primes();
+  profile.link_mtu = 256_B;
+  profile.link_rate = 320_Gbps;           // 25 ps a byte: PCIe is the slower one
+  profile.pcie_completion_header = 32_B;  // completions take longer than the writes at the other end
+  Rig rig(profile);
+  rig.post_and_run({is_read ? rig.read(kAligned, kAligned, 520) : rig.write(kAligned, kAligned, 520)});
+  REQUIRE((rig.local.base + kAligned) % 256 == 0);
+  const std::int64_t start = until_start() + tlp(32 - 20);
+  const std::int64_t request = kTransmit + kReadHeaders * 25 + ns(73) + kReceive;
+  // The second packet leaves with the second completion; the third carries the last 8 bytes.
+  const std::int64_t data = tlp(24) + kUp + kAccess + tlp(512 + 2 * 32) + kDown;
+  const std::int64_t second = start + (is_read ? request : 0) + data + kTransmit + (82 + 256) * 25 + ns(73) + kReceive;
+  sim::SimTime end;
+  for (const nic::SubeventFinish& f : rig.recorder.finishes) end = std::max(end, f.at);
+  CHECK(end.ps == second + tlp(256 + 24) + dma_write(8));
+}
+
 TEST_CASE("a spinning thread wakes at the instant at which its polling loop would have seen the change") {
   // The loop's turns begin at 0, 7, 14, ... ns; what it waits for arrives at a time computed above.
   Rig rig(primes());
