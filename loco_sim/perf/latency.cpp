@@ -10,6 +10,7 @@ namespace {
 constexpr std::uint64_t kWord = 8;
 
 std::uint64_t rounded(std::uint64_t size) { return (size + kWord - 1) / kWord * kWord; }
+std::uint64_t whole_pages(std::uint64_t size) { return (size + kPage - 1) / kPage * kPage; }
 
 /// Times of the posts, half or whole distances of which are the samples.
 Result latency(Bench& bench, const std::vector<sim::SimTime>& posts, std::int64_t parts) {
@@ -100,7 +101,7 @@ class WriteSide {
   }
 
  private:
-  [[nodiscard]] std::uint64_t incoming() const { return (rounded(options_.size) + kPage - 1) / kPage * kPage; }
+  [[nodiscard]] std::uint64_t incoming() const { return whole_pages(options_.size); }
 
   Options options_;
   Place place_;
@@ -121,7 +122,7 @@ class SendSide {
     wqe_ = message(options, end.peer);
     wqe_.lkey = mine.lkey;
     wqe_.local = mine.base;
-    receive_ = {.address = mine.base + rounded(options.size),
+    receive_ = {.address = mine.base + whole_pages(options.size),
                 .length = static_cast<std::uint32_t>(received_bytes(options)),
                 .lkey = mine.lkey};
   }
@@ -178,7 +179,7 @@ std::array<Endpoint, 2> connect_one(Bench& bench) {
 
 Result one_sided_ping_pong(const Options& options) {
   Bench bench(options);
-  const std::uint64_t half = (rounded(options.size) + kPage - 1) / kPage * kPage;
+  const std::uint64_t half = whole_pages(options.size);
   const nic::MemoryRegion local = bench.memory(0, 2 * half);
   const nic::MemoryRegion remote = bench.memory(1, 2 * half);
   const auto ends = connect_one(bench);
@@ -193,7 +194,7 @@ Result one_sided_ping_pong(const Options& options) {
 
 Result send_ping_pong(const Options& options) {
   Bench bench(options);
-  const std::uint64_t bytes = rounded(options.size) + rounded(received_bytes(options));
+  const std::uint64_t bytes = whole_pages(options.size) + rounded(received_bytes(options));
   const nic::MemoryRegion local = bench.memory(0, bytes);
   const nic::MemoryRegion remote = bench.memory(1, bytes);
   const auto ends = connect_one(bench);

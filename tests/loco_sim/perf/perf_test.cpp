@@ -71,6 +71,12 @@ TEST_CASE("send latency is half a round trip, until the receive completion is ta
   CHECK(run(Test::send_lat, 8).t_typical * 1000 == Approx(way + ns(19)).margin(0.001));
 }
 
+TEST_CASE("a receive begins at a page: as many TLPs as its size says") {
+  // 200 bytes are one TLP of at most 256; right behind the 200 that are sent they would be two.
+  const double way = ns(41) + launch() + dma_read(200) + network(82 + 200) + tlp(200 + 24) + ns(71) + dma_write(64);
+  CHECK(run(Test::send_lat, 200, 0).t_typical * 1000 == Approx(way + ns(19)).margin(0.001));
+}
+
 TEST_CASE("read and atomic latency is a whole round trip, until the completion is taken") {
   const double read = ns(41) + launch() + network(82 + 16) + dma_read(8) + network(82 + 4 + 8) + tlp(8 + 24) + ns(71) +
                       dma_write(64) + ns(19);
