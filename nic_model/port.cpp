@@ -42,12 +42,12 @@ std::uint32_t first_part(const State& s, const fabric::Packet& packet) {
 }
 }  // namespace
 
-void announce_message(Engine& engine, fabric::Packet packet) {
+void announce_message(Engine& engine, fabric::Packet packet, sim::SimTime there) {
   State& s = engine.state;
   const HardwareProfile& p = engine.profile();
   packet.first = packet.last = true;
   packet.wire = wire_bytes(s, p, packet);
-  const sim::SimTime pipeline = std::max(s.hosts[packet.source].transmit_free, s.now);
+  const sim::SimTime pipeline = std::max({s.hosts[packet.source].transmit_free, s.now, there});
   const sim::Duration buffered = engine.buffer_time(first_part(s, packet));
   s.fabric.announce(s.now, (pipeline - s.now) + p.nic_transmit + buffered, packet);
 }

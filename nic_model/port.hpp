@@ -14,8 +14,8 @@ sim::SimTime send_packet(Engine& engine, fabric::Packet packet);
 bool wait_for_port(Engine& engine, QpId id, bool responder);
 /// The port of a node is not paused any more.
 void port_resumed(Engine& engine, NodeId node);
-/// Flow model: of this message the first packet could leave now (Fabric::announce).
-void announce_message(Engine& engine, fabric::Packet packet);
+/// Flow model: of this message the first packet is in the NIC at `there`, and could leave then (Fabric::announce).
+void announce_message(Engine& engine, fabric::Packet packet, sim::SimTime there);
 /// Flow model: what the queue pair's requester or responder has announced and not sent is dropped, or sent later.
 void withdraw_message(Engine& engine, QpId id, bool responder);
 /// Flow model: how long ago the first packet of a message that has just come must have come. Zero for packets.

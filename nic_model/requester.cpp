@@ -120,7 +120,8 @@ void announce_oldest(Engine& engine, QpId id) {
   packet.opcode = e.wqe.opcode == Opcode::rdma_write ? fabric::Opcode::write : fabric::Opcode::send;
   packet.length = e.wqe.length;
   packet.immediate = e.wqe.with_imm;
-  announce_message(engine, packet);
+  const auto first = static_cast<std::uint32_t>(flow.mtu.count);
+  announce_message(engine, packet, there_before(engine, e.ready, e.wqe.local, first, e.payload_read));
 }
 }  // namespace
 

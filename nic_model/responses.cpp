@@ -26,7 +26,8 @@ void announce_response(Engine& engine, QpId id) {
   packet.source_qp = id;
   packet.opcode = r.opcode;
   packet.length = r.length;
-  announce_message(engine, packet);
+  const auto first = static_cast<std::uint32_t>(flow.mtu.count);
+  announce_message(engine, packet, there_before(engine, r.available, r.address, first, r.read));
 }
 
 /// Bytes of the next packet of the oldest response.
