@@ -38,6 +38,23 @@ TEST_CASE("drop-tail: a queue takes alpha times the free buffer") {
   CHECK(high > std::min(most, 100'000.0) - 2 * 4194);
 }
 
+TEST_CASE("drop-tail: what fills the buffer, or comes up to the threshold, to the byte still fits") {
+  // A packet of 4096 + 82 + 16 bytes, alone. The threshold is half of the buffer, of which nothing is used.
+  Config config = lossy();
+  std::uint64_t just = 4194;
+  SECTION("the buffer") { config.options.buffer_alpha = 4000; }
+  SECTION("the threshold") {
+    config.options.buffer_alpha = 500;
+    just *= 2;
+  }
+  for (const std::uint64_t size : {just, just - 1}) {
+    config.options.buffer_size = sim::Bytes{size};
+    Traffic traffic(config, {{.source = 1, .destination = 0, .bytes = 4096}}, 0);
+    traffic.run();
+    CHECK(traffic.fabric().packets_lost(LossReason::buffer_full) == (size == just ? 0U : 1U));
+  }
+}
+
 TEST_CASE("what is delivered and what is dropped is what was sent") {
   Config config = lossy();
   config.options.buffer_size = sim::Bytes{60'000};
@@ -86,6 +103,25 @@ TEST_CASE("ECN: no mark up to kmin, every packet from kmax on, in between as oft
     }
     // 978 * 1/4 = 244.5 a run; the standard deviation of the mean of 40 runs is below sqrt(978 / 4 / 40) = 2.5.
     CHECK(std::abs(marks / kRuns - 244.5) < 4 * 2.5);
+  }
+}
+
+TEST_CASE("ECN: a packet that finds kmax waiting is marked, one that finds a byte less has RED's chance") {
+  // Three packets of 4194 bytes come at once and are ready 300 ns later: one leaves, two wait for 335 ns. The fourth
+  // comes when they become ready, or 100 ns later.
+  const sim::SimTime start = GENERATE(sim::SimTime{300'000}, sim::SimTime{400'000});
+  Config config = fast_network(topology::Star{5});
+  config.options.ecn = true;
+  config.options.ecn_kmin = sim::Bytes{0};
+  config.options.ecn_pmax = 0;
+  for (const std::uint64_t more : {0U, 1U}) {
+    config.options.ecn_kmax = sim::Bytes{2 * 4194 + more};
+    std::vector<Flow> flows = incast(5, 4, 4096);
+    flows.back().start = start;
+    Traffic traffic(config, flows, 0);
+    traffic.run();
+    CHECK(totals(traffic.fabric()).marks == 1 - more);
+    CHECK(traffic.flows().back().marked == 1 - more);
   }
 }
 
@@ -203,6 +239,37 @@ TEST_CASE("DCQCN: bytes count as time does; hyper increase needs both; the rate 
   CHECK(d.target().value == before + 5 * 40'000'000 + 400'000'000);
   for (int i = 0; i < 10'000; ++i) d.on_bytes({1'000'000'000'000 * 6}, {10'000'000}, o);
   CHECK(d.rate() == 100_Gbps);
+}
+
+TEST_CASE("DCQCN: a CNP comes behind the timers due before it, and both counters begin anew") {
+  const DcqcnOptions o;
+  const auto us = [](std::int64_t n) { return sim::SimTime{n * 1'000'000}; };
+  Dcqcn d(100_Gbps);
+  d.on_cnp(us(0), o);
+  d.on_cnp(us(60), o);  // 5 us after the rate has gone up from 50 Gb/s
+  CHECK(d.target() == 75_Gbps);
+  // Less than 10 MB since the CNP: no increase, although it is more since the one before it.
+  d.on_bytes(us(61), {9'000'000}, o);
+  d.on_cnp(us(62), o);
+  const sim::BitsPerSecond cut = d.rate();
+  d.on_bytes(us(63), {9'000'000}, o);
+  CHECK(d.rate() == cut);
+  d.on_bytes(us(63), {1'000'000}, o);
+  CHECK(d.rate() > cut);
+}
+
+TEST_CASE("DCQCN: alpha goes on decaying at the line's rate, so that a rare CNP cuts little") {
+  const DcqcnOptions o;
+  Dcqcn d(100_Gbps);
+  d.on_cnp({0}, o);
+  // 1,000 alpha timers without a CNP; halving the distance to 100 Gb/s takes 36 of them.
+  const sim::SimTime later{1'000 * o.alpha_timer.ps};
+  d.on_timer(later, o);
+  CHECK(d.rate() == 100_Gbps);
+  const double alpha = std::pow(255.0 / 256.0, 1'000);
+  CHECK(std::abs(static_cast<double>(d.alpha()) / Dcqcn::kOne / alpha - 1) < 1e-4);  // rounded each time
+  d.on_cnp(later, o);
+  CHECK(std::abs(static_cast<double>(d.rate().value) / (100e9 * (1 - alpha / 2)) - 1) < 1e-6);
 }
 
 TEST_CASE("a receiver sends at most one CNP in 50 us") {

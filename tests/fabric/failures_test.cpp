@@ -159,6 +159,73 @@ TEST_CASE("a paused link that goes down and comes back is not paused any more, a
   CHECK(traffic.fabric().packets_delivered() + traffic.fabric().packets_lost(LossReason::link_down) == packets);
 }
 
+TEST_CASE("a link may fail while a pause frame is on its way to it, or while it is paused") {
+  const topology::Star shape{3};
+  Config config = fast_network(shape);
+  config.options.flow_control = FlowControl::pfc;
+  config.options.pfc_xoff = sim::Bytes{20'000};
+  const topology::CableId cable = cable_between(shape, "h2", "s0");
+  const std::vector<Flow> flows = incast(3, 2, 100 * 4096);
+  // When it is told to pause, when it does, and when it goes on.
+  Traffic undisturbed(config, flows, 0);
+  const topology::LinkId link = 2 * cable + (undisturbed.fabric().graph().link(2 * cable).from == 2 ? 0 : 1);
+  const auto when = [&](const auto& happens) {
+    while (!happens() && undisturbed.step()) {
+    }
+    return undisturbed.now().ps;
+  };
+  const auto paused = [&] { return !undisturbed.fabric().paused_links().empty(); };
+  const std::int64_t told = when([&] { return undisturbed.fabric().counters(link).pauses > 0; });
+  const std::int64_t stops = when([&] { return paused() && undisturbed.fabric().paused_links().front() == link; });
+  const std::int64_t goes_on = when([&] { return undisturbed.fabric().counters(link).paused.ps > 0; });
+  for (const std::int64_t at : {(told + stops) / 2, (stops + goes_on) / 2}) {
+    config.changes = {{.at = {at}, .cable = cable, .up = false},
+                      {.at = {at + 100'000'000}, .cable = cable, .up = true}};  // 100 us: the other flow has ended
+    Traffic traffic(config, flows, 0);
+    traffic.run();
+    CHECK(traffic.fabric().paused_links().empty());
+    CHECK(traffic.fabric().packets_inside() == 0);
+    CHECK(traffic.fabric().packets_delivered() + traffic.fabric().packets_lost(LossReason::link_down) == 200);
+  }
+}
+
+TEST_CASE("a port that fails has no queue, and begins with an idle wire when it is back") {
+  const topology::Star shape{3};
+  Config config = fast_network(shape);
+  const topology::CableId cable = cable_between(shape, "h0", "s0");
+  config.changes = {{.at = {40'000'000}, .cable = cable, .up = false},
+                    {.at = {50'000'000}, .cable = cable, .up = true}};
+  Traffic traffic(config, incast(3, 2, 1'000'000), 0);
+  const topology::LinkId port = 2 * cable + (traffic.fabric().graph().link(2 * cable).to == 0 ? 0 : 1);
+  while (traffic.next_time().ps < 40'000'000) traffic.step();
+  CHECK(traffic.fabric().queued(port, traffic.now()) > 100'000);
+  while (traffic.next_time().ps < 50'000'000) traffic.step();
+  CHECK(traffic.fabric().queued(port, traffic.now()) == 0);
+}
+
+TEST_CASE("a host's port that is back takes the next packet at once, whatever was lost on it") {
+  Config config = fast_network(topology::Star{2});
+  config.changes = {{.at = {1'000'000}, .cable = 0, .up = false}, {.at = {2'000'000}, .cable = 0, .up = true}};
+  sim::EventQueue events;
+  Fabric fabric(config);
+  fabric.start(events);
+  Packet packet;
+  packet.source = fabric.graph().link(0).from < 2 ? fabric.graph().link(0).from : fabric.graph().link(0).to;
+  packet.destination = 1 - packet.source;
+  packet.wire = 1'000;
+  sim::SimTime port;
+  for (int i = 0; i < 100; ++i) port = fabric.send(events, {0}, {}, packet);
+  CHECK(port.ps == 100 * 1'000 * kByte);  // 8 us
+  sim::SimTime now;
+  while (!events.empty()) {
+    const sim::Event event = events.pop_earliest();
+    now = event.at;
+    fabric.handle(events, now, event);
+    if (event.what == kEventLink && now.ps == 2'000'000) break;
+  }
+  CHECK(fabric.send(events, now, {}, packet).ps == 2'000'000 + 1'000 * kByte);
+}
+
 TEST_CASE("what cannot be built is refused") {
   Config config = fast_network(topology::Star{2});
   config.changes = {{.at = {0}, .cable = 2, .up = false}};

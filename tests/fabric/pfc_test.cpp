@@ -105,6 +105,27 @@ TEST_CASE("the moment of the first pause in closed form") {
   CHECK(traffic.now().ps == expected);
 }
 
+TEST_CASE("a link is paused above the threshold, and resumed at it less the gap, to the byte") {
+  // What is held of a sender, but for its first packet, is a number of packets of 4178 bytes; so are the threshold and
+  // the gap here. A byte more of either is then no other packet; a byte less of the threshold, or more of the gap, is.
+  const auto run = [](std::uint64_t xoff, std::uint64_t gap) {
+    Config config = pfc_network(topology::Star{3});
+    config.options.pfc_xoff = sim::Bytes{xoff};
+    config.options.pfc_xon_gap = sim::Bytes{gap};
+    Traffic traffic(config, incast(3, 2, 400 * 4096));
+    traffic.run();
+    return traffic.fabric().counters(link_between(traffic.fabric(), "h2", "s0"));
+  };
+  constexpr std::uint64_t kXoff = 8 * 4178;
+  constexpr std::uint64_t kGap = 3 * 4178;
+  const LinkCounters exact = run(kXoff, kGap);
+  CHECK(exact.pauses > 1);
+  CHECK(run(kXoff + 1, kGap + 1) == exact);
+  CHECK_FALSE(run(kXoff - 1, kGap - 1) == exact);
+  CHECK(run(kXoff, kGap - 1) == exact);
+  CHECK_FALSE(run(kXoff, kGap + 1) == exact);
+}
+
 TEST_CASE("head-of-line blocking: a paused link holds up what is not for the bottleneck; without PFC it is not") {
   // Two leaves. h0 and h1 share the leaf's one uplink. h0, and h4 to h7, send to h8 below the other leaf; h1 to h9.
   topology::LeafSpine shape{.leaves = 3, .spines = 1, .hosts_per_leaf = 4};
