@@ -261,3 +261,29 @@ TEST_CASE("a spinning thread wakes at the instant at which its polling loop woul
   CHECK(seen.ps == (there + ns(7) - 1) / ns(7) * ns(7));
   CHECK(turns == 2);  // and it costs events only when something changes
 }
+
+TEST_CASE("a loop that has looked and then pauses goes on with whatever has changed since it looked") {
+  // It looks at time 0 and pauses 10 us later. Meanwhile: nothing; a WRITE from node 0; its own store or
+  // compare-and-swap. Only the first time is there nothing to wake up for.
+  enum class Change { none, write, store, compare_swap };
+  for (const Change change : {Change::none, Change::write, Change::store, Change::compare_swap}) {
+    Rig rig(primes());
+    rig.fill(0, 0, {1});
+    const nic::ThreadId loop = rig.system.create_thread(1);
+    int turns = 0;
+    rig.scripts.steps.emplace_back([&](nic::Cpu& cpu) {
+      if (++turns == 1) {
+        CHECK(cpu.load(rig.remote.base) == 0);
+        if (change == Change::store) cpu.store(rig.remote.base, 1);
+        if (change == Change::compare_swap) CHECK(cpu.compare_swap(rig.remote.base, 0, 1) == 0);
+        return cpu.resume_after(10_us);
+      }
+      if (turns == 2) return cpu.pause(7_ns);
+      CHECK(cpu.load(rig.remote.base) == 1);
+      cpu.stop();
+    });
+    if (change == Change::write) rig.post({rig.write(0, 0)});
+    rig.run();
+    CHECK(rig.system.thread_stopped(loop) == (change != Change::none));
+  }
+}

@@ -131,6 +131,11 @@ TEST_CASE("a missing translation costs a PCIe read on each side, once a page") {
   Rig rig(p);
   CHECK((written(rig, {rig.write(0, 0)}) - sim::SimTime{}).ps == held.ps + 2 * kRoundTrip);
   CHECK((written(rig, {rig.write(128, 64)}) - sim::SimTime{}).ps == held.ps);
+  // A message of four packets over two more pages of the responder's: each packet asks for where it goes.
+  const std::uint64_t misses = rig.system.counters().cache_misses;
+  CHECK(misses == 2);
+  rig.post_and_run({rig.write(0, 4096, 3 * 4096)});
+  CHECK(rig.system.counters().cache_misses - misses == 3);
 }
 
 TEST_CASE("memory on the NIC is reached without PCIe") {

@@ -99,6 +99,23 @@ TEST_CASE("one order a NIC: no write and no read passes an earlier write, of wha
   }
 }
 
+TEST_CASE("a read is behind all writes that were issued before it, not only behind the first of them") {
+  for (const auto domain : {nic::OrderingDomain::nic, nic::OrderingDomain::qp}) {
+    nic::HardwareProfile profile = with(1, false);
+    profile.pcie_ordering_domain = domain;
+    for (int run = 0; run < kRuns; ++run) {
+      Rig rig(profile);
+      rig.fill(0, 0, {1});
+      std::vector<nic::Wqe> wqes;
+      for (std::uint64_t i = 0; i < 4; ++i) wqes.push_back(rig.write(0, 8 * i));
+      wqes.push_back(rig.read(8, 24));
+      rig.post(wqes);
+      rig.run_random(static_cast<std::uint64_t>(run));
+      REQUIRE(rig.system.word(0, rig.local.base + 8) == 1);
+    }
+  }
+}
+
 TEST_CASE("ID-based ordering: writes and reads of one function pass the writes of another") {
   const Passed passed = two_queue_pairs(with(2, true));
   CHECK(passed.writes > 0);
@@ -163,6 +180,24 @@ TEST_CASE("a read is split at the MRRS, its data at the RCB's multiple, a write 
   CHECK(count(512, 256, 256).tlps_up - base.tlps_up == 7);       // requests: 8 in place of 1
   CHECK(count(4096, 64, 256).tlps_down - base.tlps_down == 48);  // completions: 64 in place of 16
   CHECK(count(4096, 256, 128).tlps_up - base.tlps_up == 16);     // writes: 32 in place of 16
+}
+
+TEST_CASE("TLPs and completions end at multiples of the MPS and the RCB's multiple, wherever the memory begins") {
+  const auto count = [](std::uint64_t from, std::uint64_t to) {
+    nic::HardwareProfile profile = with(1, false);
+    profile.pcie_mrrs = 4096_B;
+    profile.pcie_read_completion = 256_B;
+    profile.pcie_mps = 256_B;
+    Rig rig(profile);
+    const auto at = [](nic::Address base, std::uint64_t offset) { return 4096 - base % 4096 + offset; };
+    rig.post_and_run({rig.write(at(rig.local.base, from), at(rig.remote.base, to), 1024)});
+    return rig.system.counters();
+  };
+  const nic::Counters aligned = count(0, 0);  // four of each; else one more, the first and the last not full
+  CHECK(count(64, 0).tlps_down == aligned.tlps_down + 1);
+  CHECK(count(64, 0).tlps_up == aligned.tlps_up);
+  CHECK(count(0, 64).tlps_down == aligned.tlps_down);
+  CHECK(count(0, 64).tlps_up == aligned.tlps_up + 1);
 }
 
 TEST_CASE("generation and width give pcie-bench's bandwidths") {
