@@ -84,6 +84,27 @@ TEST_CASE("a gap is answered by one NAK, and the requester goes back to it") {
   CHECK(pair.recorder.cqes.back().at < sim::SimTime{} + 100_us);
 }
 
+TEST_CASE("every gap has its NAK, and nothing that was acknowledged is sent again") {
+  // As above, but the cable fails twice, and every packet is acknowledged.
+  PairOptions options = interrupted(20_us, 21_us);
+  options.topology = fabric::Topology::star;
+  options.network.changes.push_back({sim::SimTime{} + 35_us, 0, false});
+  options.network.changes.push_back({sim::SimTime{} + 36_us, 0, true});
+  for (fabric::LinkChange& change : options.network.changes) change.cable = 1;
+  nic::HardwareProfile profile = real();
+  profile.nic_ack_coalescing = 1;
+  Pair pair(profile, options);
+  pair.post({pair.write(0, 0, 100'000)});
+  pair.run();
+  CHECK(pair.statuses(0) == std::vector{Status::success});
+  CHECK(pair.system.counters().timeouts == 0);
+  CHECK(pair.system.counters().retransmissions == 2);
+  // 98 packets; each NAK finds a round trip's worth of them under way, which is less than ten.
+  const auto sent = std::ranges::count(pair.recorder.sent, fabric::Opcode::write, &fabric::Packet::opcode);
+  CHECK(sent > 98 + 2);
+  CHECK(sent < 98 + 2 * 16);
+}
+
 TEST_CASE("what is lost at the end of a message is found out by the transport timer") {
   nic::HardwareProfile profile = real();
   Pair pair(profile, interrupted(0_us, 50_us));

@@ -195,3 +195,49 @@ TEST_CASE("a message whose beginning is taken for a repetition is refused") {
     CHECK(pair.bytes(1, 0, 16'384) == before);
   }
 }
+
+TEST_CASE("a RESET in the middle of a message: the next one begins with a receive of its own") {
+  // Both sides are reset at every moment of a SEND of four packets.
+  for (int when = 1; when < 60; ++when) {
+    INFO("after step " << when);
+    Pair pair(impatient(1));
+    REQUIRE(pair.receive(1, 0, 4'096));
+    const auto content = pair.fill(0, 0, 4'096, 7);
+    pair.post({pair.send(0, 4'096)});
+    for (int i = 0; i < when; ++i) pair.step();
+    pair.reset();
+    pair.recorder.cqes.clear();
+    // PSNs of its own: what is still on its way is not taken for the new message.
+    pair.bring_up({.rq_psn = 1'000, .sq_psn = 1'000, .timeout = kTimeout});
+    REQUIRE(pair.receive(2, 16'384, 4'096));
+    pair.post({numbered(pair.send(0, 4'096), 3)});
+    pair.run();
+    const std::vector<nic::Cqe> received = pair.completions(1);
+    REQUIRE(received.size() >= 1);
+    CHECK(received.back().wr_id == 2);
+    CHECK(received.back().status == Status::success);
+    CHECK((pair.bytes(1, 16'384, 4'096) == content));
+  }
+}
+
+TEST_CASE("a RESET forgets the order of the READs that it drops") {
+  for (const auto order :
+       {nic::ReadOrdering::nic_serialised, nic::ReadOrdering::root_complex, nic::ReadOrdering::speculative}) {
+    for (int when = 1; when < 60; ++when) {
+      INFO("after step " << when);
+      nic::HardwareProfile profile = impatient(0);
+      profile.pcie_read_ordering = order;
+      Pair pair(profile);
+      pair.post({pair.read(0, 0, 512), pair.read(512, 512, 512)});
+      for (int i = 0; i < when; ++i) pair.step();
+      pair.reset();
+      pair.recorder.cqes.clear();
+      pair.bring_up({.rq_psn = 1'000, .sq_psn = 1'000, .timeout = kTimeout});
+      pair.post({numbered(pair.read(0, 0, 512), 9)});
+      pair.run();
+      REQUIRE_FALSE(pair.completions(0).empty());
+      CHECK(pair.completions(0).back().wr_id == 9);
+      CHECK(pair.completions(0).back().status == Status::success);
+    }
+  }
+}

@@ -141,6 +141,30 @@ TEST_CASE("rnr_retry counts: none left is rnr_retry_exc_err, and the rest is flu
   CHECK(pair.system.qp_state(pair.qp[0]) == nic::QpState::error);
 }
 
+TEST_CASE("rnr_retry counts anew for each message, and 7 is for ever") {
+  // Each receive is posted 1 ms after the one before it, which is one retry after 0.64 ms and one after 1.28 ms; the
+  // last one after ten more.
+  nic::HardwareProfile profile = real();
+  profile.nic_rnr_retry = GENERATE(2U, 7U);
+  Pair pair(profile);
+  const bool for_ever = profile.nic_rnr_retry == 7;
+  pair.post(std::vector<nic::Wqe>(3, pair.send(0, 8)));
+  for (std::int64_t i = 1; i <= 3; ++i) {
+    const sim::Duration late = 1_ms * i + (for_ever && i == 3 ? 7_ms : 0_ms);
+    pair.script(
+        1,
+        [&](nic::Cpu& cpu) {
+          const nic::RecvWqe wqe{.address = pair.region[1].base, .length = 8, .lkey = pair.region[1].lkey};
+          CHECK(cpu.post_recv(pair.qp[1], {&wqe, 1}) == nic::PostResult::ok);
+          cpu.stop();
+        },
+        sim::SimTime{} + late);
+  }
+  pair.run();
+  CHECK(pair.statuses(0) == std::vector<Status>(3, Status::success));
+  CHECK(pair.system.counters().rnr_naks > (for_ever ? 10U : 2U));
+}
+
 TEST_CASE("a message that does not fit, or may not be written, ends both sides with verbs' statuses") {
   struct Case {
     bool bad_key;
@@ -171,12 +195,16 @@ TEST_CASE("a message that does not fit, or may not be written, ends both sides w
 }
 
 TEST_CASE("queue pairs share a receive queue, which says once when it runs low") {
-  Pair pair(real());
+  nic::HardwareProfile profile = real();
+  profile.nic_context_entries = profile.nic_translation_entries = 0;  // else two packets wait, and come at once
+  Pair pair(profile);
   const nic::SrqId srq = pair.system.create_srq(1, 8);
   std::array<nic::QpId, 2> sender{};
+  nic::QpId receiver = 0;
   for (nic::QpId& qp : sender) {
     qp = pair.system.create_qp(0, pair.cq[0], 16);
-    pair.system.connect(qp, pair.system.create_qp(1, {.send_cq = pair.cq[1], .srq = srq}));
+    receiver = pair.system.create_qp(1, {.send_cq = pair.cq[1], .srq = srq});
+    pair.system.connect(qp, receiver);
   }
   for (std::uint64_t i = 0; i < 8; ++i) {
     REQUIRE(pair.system.post_srq_recv(
@@ -185,9 +213,9 @@ TEST_CASE("queue pairs share a receive queue, which says once when it runs low")
   CHECK_FALSE(pair.system.post_srq_recv(srq, {}));
   pair.system.set_srq_limit(srq, 4);
   for (std::uint64_t i = 0; i < 6; ++i) pair.system.set_word(0, pair.region[0].base + 8 * i, 100 + i);
-  std::vector<std::size_t> limit_events;
+  std::vector<std::uint32_t> limit_events;  // by how many have been taken
   pair.script(1, [&](nic::Cpu& cpu) {
-    if (cpu.srq_limit_reached(srq)) limit_events.push_back(pair.completions(1).size());
+    if (cpu.srq_limit_reached(srq)) limit_events.push_back(pair.system.recv_queue_room(receiver));
     cpu.pause({});
   });
   for (std::uint64_t i = 0; i < 6; ++i) pair.post({pair.send(8 * i, 8)}, sender.at(i % 2));
@@ -200,7 +228,7 @@ TEST_CASE("queue pairs share a receive queue, which says once when it runs low")
     values.insert(pair.system.word(1, pair.region[1].base + 64 * i));
   }
   CHECK(values == std::set<std::uint64_t>{100, 101, 102, 103, 104, 105});
-  CHECK(limit_events.size() == 1);  // when the fifth was taken
+  CHECK(limit_events == std::vector{5U});  // three of eight are left: below four for the first time
 }
 
 TEST_CASE("linked SENDs have one doorbell, and unsignalled ones no completion at the sender") {

@@ -93,9 +93,11 @@ TEST_CASE("UC: nothing to receive with, or no right to write: dropped without a 
   pair.system.set_word(0, pair.region[0].base, 1);
   nic::Wqe refused = pair.write(0, 64, 8);
   refused.rkey ^= 1U;
-  pair.post({pair.send(0, 8), refused, pair.write(0, 128, 8)});
+  nic::Wqe immediate = pair.write(0, 192, 8);
+  immediate.with_imm = true;
+  pair.post({pair.send(0, 8), refused, pair.write(0, 128, 8), immediate});
   pair.run();
-  CHECK(pair.statuses(0) == std::vector<Status>(3, Status::success));
+  CHECK(pair.statuses(0) == std::vector<Status>(4, Status::success));
   CHECK(pair.completions(1).empty());
   CHECK(pair.system.word(1, pair.region[1].base + 64) == 0);
   CHECK(pair.system.word(1, pair.region[1].base + 128) == 1);
