@@ -2,6 +2,7 @@
 // and credits, device memory, warm, remote and translated memory, and relaxed ordering.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "nic_model/flow_control.hpp"
 #include "nic_model/key_cache.hpp"
@@ -138,6 +139,26 @@ TEST_CASE("a missing translation costs a PCIe read on each side, once a page") {
   CHECK(rig.system.counters().cache_misses - misses == 3);
 }
 
+TEST_CASE("a translation covers the page that the profile says") {
+  nic::HardwareProfile p = plain();
+  p.nic_translation_entries = 64;
+  p.nic_translation_page = 16_KiB;
+  Rig rig(p);
+  rig.post_and_run({rig.write(0, 0), rig.write(0, 8192)});
+  CHECK(rig.system.counters().cache_misses == 2);  // one page at either side
+}
+
+TEST_CASE("each READ that may be outstanding has a state of its own, used in turn") {
+  nic::HardwareProfile p = plain();
+  p.nic_max_rd_atomic = 4;
+  p.nic_read_state_entries = 8;
+  Rig rig(p);
+  rig.post_and_run({rig.read(0, 0), rig.read(8, 8), rig.write(0, 0)});
+  CHECK(rig.system.counters().cache_misses == 2);
+  rig.post_and_run(std::vector<nic::Wqe>(16, rig.read(0, 0)));
+  CHECK(rig.system.counters().cache_misses == 4);
+}
+
 TEST_CASE("memory on the NIC is reached without PCIe") {
   nic::HardwareProfile p = plain();
   p.nic_device_access = 20_ns;
@@ -158,6 +179,10 @@ TEST_CASE("warm, remote and translated memory: the published differences") {
   p.pcie_cpu_cache = {1 << 20};
   // Less for the fetch of the work request, the read of the payload, the write.
   CHECK(write_time(p).ps == base.ps - 3 * 70'000);
+  p.pcie_cpu_cache = {1 << 16};  // what the two regions have
+  CHECK(write_time(p).ps == base.ps - 3 * 70'000);
+  p.pcie_cpu_cache = {(1 << 16) - 1};
+  CHECK(write_time(p).ps == base.ps - 70'000);
   p.pcie_cpu_cache = {};
   p.pcie_remote_numa = true;
   p.pcie_numa_penalty = 107_ns;
@@ -167,6 +192,46 @@ TEST_CASE("warm, remote and translated memory: the published differences") {
   p.pcie_iommu_window = 256_KiB;
   p.pcie_iommu_penalty = 280_ns;
   CHECK(write_time(p).ps == base.ps + 2 * 280'000);  // queues are held
+}
+
+TEST_CASE("an access up to the end of a page asks the IOMMU for that page and no other") {
+  nic::HardwareProfile p = plain();
+  const sim::Duration base = write_time(p);
+  p.pcie_iommu = true;
+  p.pcie_iommu_window = 256_KiB;
+  p.pcie_iommu_penalty = 280_ns;
+  Rig rig(p);
+  const std::uint64_t page = 4096 - rig.remote.base % 4096;
+  CHECK((written(rig, {rig.write(0, page - 8)}) - sim::SimTime{}).ps == base.ps + 2 * 280'000);
+  CHECK((written(rig, {rig.write(0, page)}) - sim::SimTime{}).ps == base.ps + 280'000);
+  CHECK((written(rig, {rig.write(0, page - 8, 16)}) - sim::SimTime{}).ps == base.ps);
+}
+
+namespace {
+/// When memory of node 1 had the last of this write.
+sim::SimTime all_written(Rig& rig, const nic::Wqe& wqe) {
+  rig.post_and_run({wqe});
+  sim::SimTime last;
+  for (const nic::SubeventFinish& f : rig.recorder.finishes) last = std::max(last, f.at);
+  return last;
+}
+}  // namespace
+
+TEST_CASE("each TLP of a write takes credits, those to memory on the NIC none") {
+  nic::HardwareProfile p = plain();
+  for (const bool device : {false, true}) {
+    const auto time = [&](std::uint64_t credits) {
+      p.pcie_posted_credits = {credits};
+      Rig rig(p);
+      const nic::MemoryRegion target =
+          rig.system.register_memory(1, rig.system.allocate(1, 2048), 2048, nic::kAllAccess, {.device = device});
+      nic::Wqe wqe = towards(target, rig.write(0, 0, 1024));
+      wqe.remote += (256 - wqe.remote % 256) % 256;
+      return all_written(rig, wqe);
+    };
+    // One TLP's credits: the next goes when they are back, 37 ns after the last one's commit, and takes 31 + 85 ns.
+    CHECK((time(256) - time(0)).ps == (device ? 0 : 3 * (37 + 31 + 85) * 1000));
+  }
 }
 
 TEST_CASE("a write to a region with relaxed ordering may pass an earlier write, others never do") {
@@ -185,6 +250,24 @@ TEST_CASE("a write to a region with relaxed ordering may pass an earlier write, 
     passed += early;
   }
   CHECK((passed > 0) == relaxed);
+}
+
+TEST_CASE("each word of a write to a region with relaxed ordering has a subevent of its own, which finishes once") {
+  Rig rig(plain());
+  rig.remote = rig.system.register_memory(1, rig.remote.base, 4096, nic::kAllAccess, {.relaxed_ordering = true});
+  std::vector<std::uint8_t> content(600);
+  for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<std::uint8_t>(i / 8 + 1);
+  rig.fill(0, 0, content);
+  rig.post_and_run({rig.write(0, 64, 600)});
+  std::map<nic::SubeventId, std::uint64_t> expected, finished;
+  for (const nic::Subevent& s : rig.recorder.subevents)
+    if (s.stamp == Stamp::aNRW) expected[s.id] = s.value;
+  for (const nic::SubeventFinish& f : rig.recorder.finishes) {
+    CHECK_FALSE(finished.contains(f.id));
+    finished[f.id] = f.value;
+  }
+  CHECK(expected.size() == 75);
+  CHECK((finished == expected));
 }
 
 TEST_CASE("TLPs of one write to a region with relaxed ordering may pass each other; it costs what it costs in order") {

@@ -142,6 +142,47 @@ TEST_CASE("what PFC with too little headroom loses at the end is repeated, too")
   CHECK(pair.system.counters().timeouts == 1);
 }
 
+TEST_CASE("all queue pairs that wait for a paused port go on when it is resumed") {
+  // Two senders fill the receiver's port; PFC pauses them again and again, each with four queue pairs.
+  fabric::Config network;
+  network.options.flow_control = fabric::FlowControl::pfc;
+  network.options.pfc_xoff = 8_KiB;
+  nic::System system({.profile = real(), .topology = fabric::Topology::star, .network = network, .nodes = 3});
+  std::array<nic::MemoryRegion, 3> region{};
+  std::array<nic::CqId, 3> cq{};
+  for (nic::NodeId node = 0; node < 3; ++node) {
+    region[node] = system.register_memory(node, system.allocate(node, 1 << 17), 1 << 17);
+    cq[node] = system.create_cq(node, 64);
+  }
+  Scripts scripts;
+  for (nic::NodeId node = 0; node < 2; ++node) {
+    std::vector<nic::QpId> qps;
+    for (int i = 0; i < 4; ++i) {
+      qps.push_back(system.create_qp(node, cq[node], 4));
+      system.connect(qps.back(), system.create_qp(2, cq[2], 4));
+    }
+    system.create_thread(node);
+    scripts.steps.emplace_back([&, node, qps](nic::Cpu& cpu) {
+      const nic::Wqe wqe{.length = 100'000,
+                         .lkey = region[node].lkey,
+                         .rkey = region[2].rkey,
+                         .local = region[node].base,
+                         .remote = region[2].base};
+      for (const nic::QpId qp : qps) CHECK(cpu.post_send(qp, {&wqe, 1}) == nic::PostResult::ok);
+      cpu.stop();
+    });
+  }
+  Recorder recorder;
+  nic::Context context{scripts, &recorder};
+  while (system.step(context)) {
+  }
+  CHECK(recorder.cqes.size() == 8);
+  std::uint64_t pauses = 0;
+  for (fabric::topology::LinkId link = 0; link < system.network().links(); ++link)
+    pauses += system.network().counters(link).pauses;
+  CHECK(pauses > 10);
+}
+
 TEST_CASE("when retries run out the completion says so, and the rest is flushed") {
   for (const std::uint32_t retries : {0U, 2U, 7U}) {
     nic::HardwareProfile profile = fast_timeout();

@@ -241,3 +241,25 @@ TEST_CASE("a RESET forgets the order of the READs that it drops") {
     }
   }
 }
+
+TEST_CASE("a RESET forgets the results of atomics: one of the new connection has the same PSN") {
+  // Eight results, of sixteen that are kept: those of the old connection would still be there.
+  std::uint64_t repeated = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    PairOptions options = unconnected(50'000);
+    options.network.seed = seed;
+    Pair pair(real(), options);
+    for (std::uint64_t connection = 0; connection < 2; ++connection) {
+      pair.bring_up({.timeout = nic::timeout_of_code(4)});
+      std::vector<nic::Wqe> wqes;
+      for (std::uint64_t i = 0; i < 8; ++i) wqes.push_back(pair.fetch_add(64 + 8 * i, 0, 1));
+      pair.post(wqes);
+      pair.run();
+      for (std::uint64_t i = 0; i < 8; ++i)
+        CHECK(pair.system.word(0, pair.region[0].base + 64 + 8 * i) == 8 * connection + i);
+      pair.reset();
+    }
+    repeated += pair.system.counters().retransmissions;
+  }
+  CHECK(repeated > 10);
+}
