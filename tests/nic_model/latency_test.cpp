@@ -287,3 +287,18 @@ TEST_CASE("a loop that has looked and then pauses goes on with whatever has chan
     CHECK(rig.system.thread_stopped(loop) == (change != Change::none));
   }
 }
+
+TEST_CASE("a loop wakes whichever word of a write it looks at") {
+  for (std::uint64_t word = 0; word < 4; ++word) {
+    Rig rig(primes());
+    rig.fill(0, 8 * word, {1});
+    const nic::ThreadId loop = rig.system.create_thread(1);
+    rig.scripts.steps.emplace_back([&](nic::Cpu& cpu) {
+      if (cpu.load(rig.remote.base + 8 * word) == 0) return cpu.pause(7_ns);
+      cpu.stop();
+    });
+    rig.post({rig.write(0, 0, 32)});
+    rig.run();
+    CHECK(rig.system.thread_stopped(loop));
+  }
+}

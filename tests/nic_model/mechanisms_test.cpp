@@ -7,7 +7,7 @@
 #include "nic_model/flow_control.hpp"
 #include "nic_model/key_cache.hpp"
 #include "nic_model/window.hpp"
-#include "rig.hpp"
+#include "pair.hpp"
 
 using namespace loco;
 using namespace loco::test;
@@ -99,6 +99,25 @@ TEST_CASE("a write that has waited behind others takes its credits when it goes 
     CHECK(nic::take_posted(engine, 0, 256, sim::SimTime{} + 1_us, 200_ns).ps == commits);
 }
 
+TEST_CASE("a read's non-posted credit is back once memory has been read, its tag with the data") {
+  // Four reads with one of either: one after the other. All wait for the data of those before with a tag; with a credit
+  // for the request's way only, 3 ns on the link, 31 + 90 to memory and 37 back, in which the data is through.
+  nic::HardwareProfile p = plain();
+  p.pcie_rate = {64'000'000'000};  // 8 B/ns
+  const auto end = [&](std::uint32_t tags, std::uint32_t credits, std::uint32_t bytes) {
+    p.pcie_tags = tags;
+    p.pcie_nonposted_credits = credits;
+    Rig rig(p);
+    for (int i = 0; i < 4; ++i) rig.system.dma_read(0, rig.local, rig.local.base + 192, bytes);
+    rig.run();
+    CHECK(rig.system.dma_done(0) == 4);
+    return rig.system.now().ps;
+  };
+  constexpr std::int64_t kMore = (256 - 8) * 125;  // ps on the link
+  CHECK(end(1, 0, 256) - end(1, 0, 8) == 4 * kMore);
+  CHECK(end(0, 1, 256) - end(0, 1, 8) == kMore);
+}
+
 TEST_CASE("the first message of a queue pair misses its context on both sides: a PCIe read each; the second does not") {
   nic::HardwareProfile p = plain();
   const sim::Duration held = write_time(p);
@@ -137,6 +156,24 @@ TEST_CASE("a missing translation costs a PCIe read on each side, once a page") {
   CHECK(misses == 2);
   rig.post_and_run({rig.write(0, 4096, 3 * 4096)});
   CHECK(rig.system.counters().cache_misses - misses == 3);
+}
+
+TEST_CASE("the data of answers needs a part of the context of its own, a SEND no translation at its responder") {
+  nic::HardwareProfile p = plain();
+  p.nic_context_entries = 64;
+  Rig rig(p);
+  rig.post_and_run({rig.write(0, 0)});
+  CHECK(rig.system.counters().cache_misses == 2);
+  rig.post_and_run({rig.read(0, 0), rig.fetch_add(8, 8, 1)});
+  CHECK(rig.system.counters().cache_misses == 3);
+  p.nic_context_entries = 0;
+  p.nic_translation_entries = 64;
+  Pair pair(p);
+  CHECK(pair.receive(1, 0, 64));
+  pair.post({pair.send(0, 64)});
+  pair.run();
+  CHECK(pair.statuses(1) == std::vector{nic::Status::success});
+  CHECK(pair.system.counters().cache_misses == 1);  // of its payload
 }
 
 TEST_CASE("a translation covers the page that the profile says") {
