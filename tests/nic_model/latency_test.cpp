@@ -86,6 +86,19 @@ TEST_CASE("an inline write by BlueFlame spares both PCIe reads") {
   CHECK(rig.recorder.finished(Stamp::aNRW).ps == start + network(kWriteHeaders + 8, star) + kReceive + dma_write(8));
 }
 
+TEST_CASE("a work request of four bursts is there when the last of them is: three gaps later") {
+  const auto all_there = [](sim::Duration gap) {
+    nic::HardwareProfile p = primes();
+    p.cpu_mmio_gap = gap;
+    Rig rig(p);
+    nic::Wqe wqe = rig.write(0, 0, 220);  // 36 bytes of segments and 220
+    wqe.inline_data = true;
+    rig.post_and_run({wqe});
+    return rig.recorder.finished(Stamp::aNRW).ps;
+  };
+  CHECK(all_there(5_ns) == all_there(0_ns) + 3 * ns(5));
+}
+
 TEST_CASE("two linked inline writes are fetched: BlueFlame carries one work request") {
   Rig rig(primes());
   nic::Wqe wqe = rig.write(0, 0);
@@ -301,4 +314,46 @@ TEST_CASE("a loop wakes whichever word of a write it looks at") {
     rig.run();
     CHECK(rig.system.thread_stopped(loop));
   }
+}
+
+TEST_CASE("a loop wakes for its neighbour's store and compare-and-swap, and for an atomic of the root complex") {
+  enum class Change { store, compare_swap, global_atomic };
+  for (const Change change : {Change::store, Change::compare_swap, Change::global_atomic}) {
+    nic::HardwareProfile p = primes();
+    p.nic_atomic_cap = nic::AtomicCap::global;
+    Rig rig(p);
+    const nic::ThreadId loop = rig.system.create_thread(1);
+    rig.scripts.steps.emplace_back([&](nic::Cpu& cpu) {
+      if (cpu.load(rig.remote.base) == 0) return cpu.pause(7_ns);
+      cpu.stop();
+    });
+    if (change == Change::global_atomic) {
+      rig.post({rig.fetch_add(0, 0, 1)});
+    } else {
+      rig.system.create_thread(1, sim::SimTime{} + 1_us);
+      rig.scripts.steps.emplace_back([&](nic::Cpu& cpu) {
+        if (change == Change::store) cpu.store(rig.remote.base, 1);
+        if (change == Change::compare_swap) CHECK(cpu.compare_swap(rig.remote.base, 0, 1) == 0);
+        cpu.stop();
+      });
+    }
+    rig.run();
+    CHECK(rig.system.thread_stopped(loop));
+  }
+}
+
+TEST_CASE("who waits for room in the store buffer goes on when its head has left") {
+  nic::HardwareProfile p = primes();
+  p.cpu_store_buffer_entries = 2;
+  Rig rig(p);
+  rig.system.create_thread(0);
+  std::uint64_t stored = 0;
+  rig.scripts.steps.emplace_back([&](nic::Cpu& cpu) {
+    while (stored < 5 && !cpu.store_buffer_full()) cpu.store(rig.local.base + 8 * stored++, 1);
+    if (stored == 5) return cpu.stop();
+    cpu.resume_when_room();
+  });
+  rig.run();
+  CHECK(stored == 5);
+  CHECK(rig.system.now().ps == 5 * kDrain);  // one after the other, none later
 }

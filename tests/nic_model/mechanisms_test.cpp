@@ -128,6 +128,30 @@ TEST_CASE("the first message of a queue pair misses its context on both sides: a
   CHECK(rig.system.counters().cache_misses == 2);
 }
 
+TEST_CASE("so many contexts are read at once as the profile says, the next one a round trip later") {
+  // Two queue pairs begin at the same instant.
+  nic::HardwareProfile p = plain();
+  p.nic_context_entries = 64;
+  const auto end = [&](std::uint32_t fetches) {
+    p.nic_context_fetches = fetches;
+    Rig rig(p);
+    const nic::QpId second = rig.system.create_qp(0, rig.cq, 16, 0);
+    rig.system.connect(second, rig.system.create_qp(1, rig.system.create_cq(1, 1), 1));
+    rig.system.create_thread(0);
+    rig.scripts.steps.emplace_back([&](nic::Cpu& cpu) {
+      const nic::Wqe wqe = rig.write(0, 0);
+      for (const nic::QpId qp : {rig.qp, second}) CHECK(cpu.post_send(qp, {&wqe, 1}) == nic::PostResult::ok);
+      cpu.stop();
+    });
+    rig.run();
+    sim::SimTime last;
+    for (const nic::SubeventFinish& f : rig.recorder.finishes) last = std::max(last, f.at);
+    return last.ps;
+  };
+  CHECK(end(2) == end(0));
+  CHECK(end(1) == end(0) + kRoundTrip);
+}
+
 TEST_CASE("a context is read in requests of at most the MRRS and completions of at most the RCB's multiple") {
   nic::HardwareProfile p = plain();
   p.pcie_mrrs = 128_B;

@@ -231,12 +231,37 @@ TEST_CASE("what the responder refuses comes back as the status that verbs name, 
   }
 }
 
-TEST_CASE("a read needs the right to write locally") {
+TEST_CASE("a region reaches from its first byte to its last, for messages of any length") {
+  struct Case {
+    std::int64_t from;
+    std::uint32_t length;
+    bool inside;
+  };
+  for (const Case& c : {Case{0, 64, true}, Case{56, 8, true}, Case{0, 65, false}, Case{0, 4096, false},
+                        Case{57, 8, false}, Case{64, 1, false}, Case{-1, 8, false}, Case{-64, 192, false}}) {
+    INFO(c.length << " bytes from " << c.from << " on");
+    for (const bool remote : {false, true}) {
+      Rig rig(real());
+      const nic::NodeId node = remote ? 1 : 0;
+      const nic::MemoryRegion small =
+          rig.system.register_memory(node, (remote ? rig.remote : rig.local).base + 4096, 64, nic::kAllAccess);
+      nic::Wqe wqe = rig.write(4096, 4096, c.length);
+      (remote ? wqe.rkey : wqe.lkey) = small.lkey;
+      (remote ? wqe.remote : wqe.local) += static_cast<nic::Address>(c.from);
+      const Status refused = remote ? Status::rem_access_err : Status::loc_prot_err;
+      CHECK(statuses(rig.post_and_run({wqe})) == std::vector{c.inside ? Status::success : refused});
+    }
+  }
+}
+
+TEST_CASE("a read or an atomic needs the right to write locally") {
+  const int which = GENERATE(0, 1, 2);
   Rig rig(real());
   const nic::MemoryRegion only_read = rig.system.register_memory(0, rig.local.base, 64, 0);
-  nic::Wqe wqe = rig.read(0, 0);
+  nic::Wqe wqe = which == 0 ? rig.read(0, 0) : which == 1 ? rig.fetch_add(0, 0, 1) : rig.compare_swap(0, 0, 0, 1);
   wqe.lkey = only_read.lkey;
   CHECK(statuses(rig.post_and_run({wqe})) == std::vector{Status::loc_prot_err});
+  CHECK(rig.system.word(1, rig.remote.base) == 0);
 }
 
 TEST_CASE("a peer in the error state does not answer: the requester gives up after its retries") {
