@@ -99,6 +99,17 @@ TEST_CASE("a work request of four bursts is there when the last of them is: thre
   CHECK(all_there(5_ns) == all_there(0_ns) + 3 * ns(5));
 }
 
+TEST_CASE("a thread's stores to the NIC leave a gap apart") {
+  const auto second = [](sim::Duration gap) {
+    nic::HardwareProfile p = primes();
+    p.cpu_mmio_gap = gap;
+    Rig rig(p);
+    CHECK(rig.post_and_run({rig.write(0, 0), rig.write(0, 8)}).size() == 2);
+    return rig.recorder.cqes.back().at.ps;
+  };
+  CHECK(second(20_us) == second(10_us) + ns(10'000));  // both longer than anything else takes
+}
+
 TEST_CASE("two linked inline writes are fetched: BlueFlame carries one work request") {
   Rig rig(primes());
   nic::Wqe wqe = rig.write(0, 0);

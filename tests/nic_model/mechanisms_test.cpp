@@ -232,6 +232,21 @@ TEST_CASE("memory on the NIC is reached without PCIe") {
   CHECK(rig.bytes(0, 128, 1)[0] == 42);
 }
 
+TEST_CASE("READs of memory on the NIC need no tag, others wait for it") {
+  for (const bool device : {false, true}) {
+    const auto end = [&](std::uint32_t tags) {
+      nic::HardwareProfile p = plain();
+      p.pcie_tags = tags;
+      Rig rig(p);
+      const nic::MemoryRegion source =
+          rig.system.register_memory(1, rig.system.allocate(1, 4096), 4096, nic::kAllAccess, {.device = device});
+      CHECK(rig.post_and_run(std::vector<nic::Wqe>(4, towards(source, rig.read(0, 0))), true).size() == 4);
+      return rig.recorder.cqes.back().at;
+    };
+    CHECK((end(1) == end(0)) == device);
+  }
+}
+
 TEST_CASE("warm, remote and translated memory: the published differences") {
   nic::HardwareProfile p = plain();
   const sim::Duration base = write_time(p);
