@@ -299,6 +299,15 @@ TEST_CASE("posting receives: limits and misuse") {
   CHECK(pair.system.recv_queue_room(pair.qp[1]) == 1);
   CHECK(pair.receive(0, 0, 8));
   CHECK_FALSE(pair.receive(0, 0, 8));
+  Pair empty(real(), {.recv_entries = 2});
+  empty.script(1, [&](nic::Cpu& cpu) {
+    const std::array<nic::RecvWqe, 3> wqes{};
+    CHECK(cpu.post_recv(empty.qp[1], wqes) == nic::PostResult::queue_full);  // none of them
+    CHECK(cpu.post_recv(empty.qp[1], {wqes.data(), 2}) == nic::PostResult::ok);
+    CHECK(cpu.post_recv(empty.qp[1], {wqes.data(), 1}) == nic::PostResult::queue_full);
+    cpu.stop();
+  });
+  empty.run();
   const nic::QpId without = pair.system.create_qp(1, {.send_cq = pair.cq[1]});
   CHECK_FALSE(pair.system.post_recv(without, {}));
   CHECK_THROWS_AS(pair.system.create_qp(0, {.send_cq = pair.cq[0], .srq = 99}), std::invalid_argument);
