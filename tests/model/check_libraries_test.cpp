@@ -128,6 +128,35 @@ TEST_CASE("rbl: a submit that did not return counts from its head", "[check]") {
     check_consistent(r.b.trace);
 }
 
+// Definition 5.2: a submit writes on its own node, too (W^n is its aCW there), which a reader of that node may not
+// miss: fb, with the flag that the writer sets behind it (B2), would be a cycle.
+TEST_CASE("rbl: a reader on the writer's node", "[check]") {
+  Ring r;
+  const std::uint32_t reader = r.b.thread(0);
+  r.b.trace.objects[r.fields.object].participants = {0, reader};
+  r.submit(11, true);
+  r.b.commit(r.b.write(0, {0, 0x80}, 1));
+  REQUIRE(r.b.at(r.b.read(reader, {0, 0x80})).value == 1);
+  const bool empty = GENERATE(true, false);
+  r.b.close(r.b.open(reader, Method::receive, r.fields), empty ? 0 : 11);
+  if (empty)
+    check_only(r.b.trace, Library::rbl, Rule::rbl_fb);
+  else
+    check_consistent(r.b.trace);
+}
+
+TEST_CASE("rbl: a ring of which nothing is declared has one writer all the same", "[check]") {
+  Ring r;
+  r.b.trace.objects[r.fields.object].participants.clear();
+  r.submit(11, true);
+  (void)r.receive(11);
+  SECTION("one") { check_consistent(r.b.trace); }
+  SECTION("two") {
+    r.b.close(r.b.open(1, Method::submit, r.fields), 0);
+    check_only(r.b.trace, Library::rbl, Rule::participants);
+  }
+}
+
 // Message passing: what was put before the submit is there after the receive (G7, rf, A1).
 TEST_CASE("rbl rf: a message brings what was written before it", "[check]") {
   Ring r;
@@ -209,6 +238,13 @@ TEST_CASE("msw: a successful read returns a tuple that some write wrote", "[chec
   }
   SECTION("another write's") {  // the words are those of 20
     read(10);
+    check_only(b.trace, Library::msw, Rule::torn_read);
+  }
+  SECTION("half of a tuple, and half of none") {
+    const CallId c = b.open(reader, Method::msw_tryread, tuple);
+    (void)b.read(reader, {0, 8});
+    (void)b.read(reader, {0, 16});  // 0 still
+    b.close(c, 20);
     check_only(b.trace, Library::msw, Rule::torn_read);
   }
 }
@@ -338,6 +374,12 @@ TEST_CASE("locks: at most one holder", "[check]") {
     b.close(second);
     check_consistent(b.trace);
   }
+  SECTION("a lock of the same number in another array") {
+    b.call(second).object = b.object({"others", {}, false});
+    b.close(second);
+    check_consistent(b.trace);
+  }
+  SECTION("the run ends while the second waits for the first") { check_consistent(b.trace); }
   SECTION("released by another") {
     b.close(b.open(1, Method::release, lock));
     check_only(b.trace, Library::lock, Rule::mutual_exclusion);

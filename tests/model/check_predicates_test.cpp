@@ -96,6 +96,10 @@ TEST_CASE("well-formedness: each rule is caught by name", "[check]") {
     b.commit(b.write(0, {1, 0x300}, 1));
     check_rule(b.trace, Library::rdmawait, Rule::respects_nodes);
   }
+  SECTION("respects nodes: a put that reads for one node and writes on another") {
+    b.at(p.nlr).peer = 0;
+    check_rule(b.trace, Library::rdmawait, Rule::respects_nodes);
+  }
   SECTION("rf source: another word") {
     const SubeventId other = b.write(0, {0, 0x108}, 5);
     b.commit(other);
@@ -106,6 +110,11 @@ TEST_CASE("well-formedness: each rule is caught by name", "[check]") {
     b.at(p.read).value = 6;
     b.call(b.at(p.read).call).result = 6;
     check_rule(b.trace, Library::rdmawait, Rule::rf_source);
+  }
+  SECTION("rf source: itself") {
+    const SubeventId cas = b.cas(0, {0, 0x100}, 5, 5);
+    b.at(cas).source = cas;
+    REQUIRE(names_rule(check(b.trace, kCore), Library::rdmawait, Rule::rf_source));
   }
   SECTION("rf source: a read") {
     b.at(b.read(0, {0, 0x100})).source = p.read;
@@ -141,6 +150,10 @@ TEST_CASE("well-formedness: each rule is caught by name", "[check]") {
     b.at(p.nrw).value = 6;
     check_rule(b.trace, Library::rdmawait, Rule::copied_value);
   }
+  SECTION("copied value: a put writes a word more than it read") {
+    b.commit(b.nrw(p.put, {1, 8}));
+    check_rule(b.trace, Library::rdmawait, Rule::copied_value);
+  }
   SECTION("copied value: the words of a wide put exchanged") {
     b.commit(b.write(0, {0, 0x108}, 9));
     const CallId wide = b.put(0);
@@ -174,6 +187,11 @@ TEST_CASE("well-formedness: each rule is caught by name", "[check]") {
   }
   SECTION("returned value: of a write") {
     b.call(b.at(p.write).call).argument = 6;
+    check_rule(b.trace, Library::rdmawait, Rule::returned_value);
+  }
+  SECTION("returned value: of a compare-and-swap, done or not") {
+    const SubeventId cas = b.cas(0, {0, 0x100}, GENERATE(5U, 4U), 9);
+    b.call(b.at(cas).call).result = 6;
     check_rule(b.trace, Library::rdmawait, Rule::returned_value);
   }
   SECTION("incomplete: a wait for a put that has not written") {

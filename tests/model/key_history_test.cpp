@@ -157,14 +157,15 @@ void disturb(std::mt19937_64& random, History& history) {
   }
 }
 
-void check_verdict(const History& history, bool good) {
-  const Trace trace = trace_of(history);
+void check_verdict(const Trace& trace, bool good) {
   const std::array kv = {Library::kvstore};
   const Verdict v = check(trace, kv);
   INFO(v.to_text());
   REQUIRE(v.consistent() == good);
   if (!good) REQUIRE(names_rule(v, Library::kvstore, Rule::linearisability));
 }
+
+void check_verdict(const History& history, bool good) { check_verdict(trace_of(history), good); }
 
 TEST_CASE("kvstore: histories of one key", "[check]") {
   using M = Method;
@@ -202,6 +203,26 @@ TEST_CASE("kvstore: histories of one key", "[check]") {
                  {M::kv_lookup, 0, 0, 4, 5, true},
                  {M::kv_lookup, 0, 8, 6, 7, true}},
                 true);
+  // 8 is there from 10 to 20; calls that touch may overlap, so 9 came and went at 10, before it.
+  check_verdict({{M::kv_insert, 7, 1, 1, 2, true},
+                 {M::kv_update, 8, 1, 3, 10, true},
+                 {M::kv_update, 9, 1, 10, 15, true},
+                 {M::kv_lookup, 0, 8, 20, 21, true}},
+                true);
+  check_verdict({{M::kv_insert, 7, 1, 1, 2, true},
+                 {M::kv_update, 8, 1, 3, 10, true},
+                 {M::kv_update, 9, 1, 11, 15, true},
+                 {M::kv_lookup, 0, 8, 20, 21, true}},
+                false);
+}
+
+TEST_CASE("kvstore: a key of one store is not that of another", "[check]") {
+  // Each store has the key inserted once.
+  Trace trace = trace_of({{Method::kv_insert, 7, 1, 1, 2, true}, {Method::kv_insert, 8, 1, 3, 4, true}});
+  check_verdict(trace, false);
+  trace.objects.push_back({"other store", {}, false});
+  trace.calls[1].object = static_cast<std::uint32_t>(trace.objects.size() - 1);
+  check_verdict(trace, true);
 }
 
 TEST_CASE("kvstore: the same verdict as the definition gives, when values are written twice", "[check]") {

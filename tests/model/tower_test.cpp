@@ -21,9 +21,9 @@ Verdict check_tower(const Trace& trace) {
 
 /// What a barrier of two nodes may leave out.
 struct Shortcuts {
-  bool fence = true;       ///< gf at all
-  bool fence_wait = true;  ///< gf waits for its gets
-  bool spin = true;        ///< looks at the other's counter until it has the new value
+  bool fence = true;                        ///< gf at all
+  bool fence_wait = true;                   ///< gf waits for its gets
+  std::array<bool, 2> spin = {true, true};  ///< by node: looks at the other's counter until it has the new value
 };
 
 class TwoNodeBarrier {
@@ -39,7 +39,7 @@ class TwoNodeBarrier {
     for (const std::uint16_t n : kNodes) {
       calls[n] = b.open(n, Method::barrier, fields_);
       if (s.fence) fence(n, s.fence_wait);
-      if (!s.spin) look(n);  // too early
+      if (!s.spin.at(n)) look(n);  // too early
     }
     for (const std::uint16_t n : kNodes) {
       const CallId w = b.open(n, Method::sv_write);
@@ -51,7 +51,7 @@ class TwoNodeBarrier {
       b.close(c);
     }
     for (const std::uint16_t n : kNodes) {
-      if (s.spin) look(n);
+      if (s.spin.at(n)) look(n);
       b.close(calls[n]);
     }
   }
@@ -119,8 +119,34 @@ TEST_CASE("tower: a global fence that does not wait for its gets does not order 
 
 TEST_CASE("tower: a barrier that does not spin lets threads go that nobody has met", "[check]") {
   TwoNodeBarrier t;
-  t.round({.spin = false});
+  t.round({.spin = GENERATE(std::array{false, false}, std::array{true, false}, std::array{false, true})});
   check_broken(t.b, Library::bal, "(bal so) does not hold below");
+}
+
+// Definition 4.1: so is from every entry to every exit of a round, one's own too.
+TEST_CASE("tower: a barrier of one thread has fenced before it lets it go", "[check]") {
+  TraceBuilder b(2);
+  Call fields;
+  fields.object = b.object({"bar", {0}, true});
+  fields.node_set = b.node_set({0, 1});
+  (void)b.put_now(0, {1, 0x308}, 0x300);
+  const bool fences_first = GENERATE(true, false);
+  const CallId barrier = b.open(0, Method::barrier, fields);
+  for (const bool fences : {fences_first, !fences_first}) {
+    const CallId part = b.open(0, fences ? Method::gf : Method::sv_read, fields);
+    if (fences) {
+      for (const std::uint16_t n : kNodes) (void)b.get_now(0, 0x200, {n, 0x208}, 5);
+      (void)b.wait(0, 5);
+    } else {
+      (void)b.read(0, {0, 0x100});
+    }
+    b.close(part);
+  }
+  b.close(barrier);
+  if (fences_first)
+    REQUIRE(check_tower(b.trace).consistent());
+  else
+    check_broken(b, Library::bal, "(bal so) does not hold below");
 }
 
 // gf's wait orders what follows; a put before it is ordered only by the get to the same node (G8).
@@ -168,6 +194,66 @@ TEST_CASE("tower: a ring buffer's receive must follow from its submit", "[check]
   } else {
     check_broken(b, Library::rbl, "(rbl rf) does not hold below");
   }
+}
+
+// fb: an empty receive comes before the submits that it has not seen. It is over when it has first looked; one that has
+// looked at something else than the head has nothing that comes before.
+TEST_CASE("tower: an empty receive must not see the head", "[check]") {
+  TraceBuilder b(2);
+  Call ring;
+  ring.object = b.object({"ring", {0, 1}, false});
+  ring.argument = 11;
+  const auto look = [&](std::uint64_t address) {
+    const CallId r = b.open(1, Method::sv_read);
+    (void)b.read(1, {1, address});
+    b.close(r);
+  };
+  const auto submit = [&] {
+    const CallId call = b.open(0, Method::submit, ring);
+    const CallId w = b.open(0, Method::sv_write);
+    b.commit(b.write(0, {0, 0}, 1));
+    b.close(w);
+    const CallId c = b.open(0, Method::bcast);
+    (void)b.put_now(0, {1, 0}, 0);
+    b.close(c);
+    b.close(call, 1);
+  };
+  SECTION("it has looked before the head came, and once more") {
+    const CallId receive = b.open(1, Method::receive, ring);
+    look(0);
+    submit();
+    look(0);
+    b.close(receive, 0);
+    const Verdict v = check_tower(b.trace);
+    INFO(v.to_text());
+    CHECK(v.consistent());
+  }
+  SECTION("it has looked elsewhere") {
+    submit();
+    const CallId receive = b.open(1, Method::receive, ring);
+    look(0x50);
+    b.close(receive, 0);
+    check_broken(b, Library::rbl, "(rbl fb) does not hold below");
+  }
+}
+
+// pf: a broadcast has read its value when the wait for it returns. A wait for other puts says nothing of them.
+TEST_CASE("tower: a wait must be for the puts of its broadcast", "[check]") {
+  TraceBuilder b(2);
+  Call fields;
+  fields.work_id = 3;
+  b.commit(b.write(0, {0, 0}, 1));
+  const CallId c = b.open(0, Method::bcast, fields);
+  (void)b.put_now(0, {1, 0}, 0, 4);
+  b.close(c);
+  const bool waits = GENERATE(true, false);
+  const CallId wait = b.open(0, Method::sv_wait, fields);
+  (void)b.wait(0, waits ? 4 : 99);
+  b.close(wait);
+  if (waits)
+    REQUIRE(check_tower(b.trace).consistent());
+  else
+    check_broken(b, Library::sv, "(pf) does not hold below");
 }
 
 // A submit has posted its head when it returns; the run may end before the NIC has come to it.
@@ -226,6 +312,15 @@ TEST_CASE("tower: nothing is asked of calls that did not return", "[check]") {
   bar.node_set = b.node_set({0, 1});
   (void)b.put_now(0, {1, 0x308}, 0x300);
   const CallId barrier = b.open(0, Method::barrier, bar);
+  SECTION("when the fence has failed") {}
+  SECTION("when that of some nodes has returned, and that of the others failed") {
+    Call some = bar;
+    some.node_set = b.node_set({0});
+    const CallId done = b.open(0, Method::gf, some);
+    (void)b.get_now(0, 0x200, {0, 0x208}, 5);
+    (void)b.wait(0, 5);
+    b.close(done);
+  }
   const CallId gf = b.open(0, Method::gf, bar);
   b.close(gf);
   b.call(gf).returned = false;
