@@ -8,6 +8,7 @@
 #include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
+#include "loco_sim/workloads/thread_team.hpp"
 #include "tests/loco_sim/loco/both.hpp"
 
 using namespace loco::test;  // NOLINT: a test
@@ -91,6 +92,23 @@ TEST_CASE("mixed-size variables are torn on their way and refused, under any sch
   on_many_schedules(3, guarded(3, by_guards), 60);
   CHECK(by_guards.torn == 0);
   CHECK(by_guards.refused > 0);
+}
+
+TEST_CASE("a guarded variable is whole to the other threads of its owner's node, which see its words one by one") {
+  Seen seen;
+  const auto program = [&seen](loco::Transport& node) {
+    constexpr std::uint64_t kRounds = 6;
+    loco::manager mgr(node);
+    loco::guarded_var<Wide> variable(mgr, "wide", 0, {.peers = loco::expect_num{0}});
+    mgr.wait_for_ready();
+    loco::workloads::run_team(node, 2, [&](std::uint32_t thread) {
+      if (thread == 1) return read_until(node, variable, kRounds, seen);
+      for (std::uint64_t i = 1; i <= kRounds; ++i) variable.store({i, i, i, i});
+    });
+  };
+  on_many_schedules(1, program, 100);
+  CHECK(seen.torn == 0);
+  CHECK(seen.refused > 0);
 }
 
 TEST_CASE("mixed-size variables return whole values only, under 10,000 schedules", "[.long]") {

@@ -21,19 +21,20 @@ using namespace loco::test;  // NOLINT: a test
 namespace {
 
 /// Every thread adds 1 to a counter on the last node, again and again, by reading and writing it under the lock, whose
-/// home is node 0.
+/// home is node 0, or that node too.
 struct Counting {
   std::uint64_t rounds = 3;
   std::uint32_t threads = 1;
   loco::mutex_options options = {};
+  bool beside_the_lock = false;
 
   void operator()(loco::Transport& node) const {
     loco::manager mgr(node);
-    loco::mutex lock(mgr, "lock", 0, options);
+    const loco::NodeId home = node.num_nodes() - 1;
+    loco::mutex lock(mgr, "lock", beside_the_lock ? home : 0, options);
     loco::var<std::uint64_t> counter(mgr, "counter");
     loco::barrier bar(mgr, "bar");
     mgr.wait_for_ready();
-    const loco::NodeId home = node.num_nodes() - 1;
     loco::workloads::run_team(node, threads, [&](std::uint32_t) {
       loco::mem_ref value(mgr, 8);
       loco::ack_key key(mgr);
@@ -47,7 +48,11 @@ struct Counting {
       }
     });
     bar.waiting();
-    if (node.my_node() == home) require(counter.load() == node.num_nodes() * threads * rounds, "no increment is lost");
+    if (node.my_node() != home) return;
+    // Letting go does not fence the home of the lock: what was put there is there for the next holder.
+    std::unique_lock guard(lock, std::defer_lock);
+    if (beside_the_lock) guard.lock();
+    require(counter.load() == node.num_nodes() * threads * rounds, "no increment is lost");
   }
 };
 
@@ -64,6 +69,29 @@ TEST_CASE("a counter under a mutex is exact, under any schedule") {
   on_many_schedules(4, Counting{.rounds = 2}, 40);
   on_many_schedules(2, Counting{.rounds = 2, .threads = 3}, 80);
   on_many_schedules(2, Counting{.rounds = 2, .threads = 3, .options = {.hand_overs_max = 0}}, 40);
+}
+
+TEST_CASE("who is handed a lock sees what the thread before wrote on the home of the lock, and on their own node") {
+  // No release goes to the home, behind which the put would be there; and two threads have two queue pairs.
+  on_many_schedules(2, Counting{.rounds = 2, .threads = 3, .beside_the_lock = true}, 80);
+  // What is stored may be in the store buffer of the thread before, where the next one does not look.
+  const auto local = [](loco::Transport& node) {
+    constexpr std::uint64_t kRounds = 3, kThreads = 3;
+    loco::manager mgr(node);
+    loco::mutex lock(mgr, "lock");
+    loco::var<std::uint64_t> counter(mgr, "counter");
+    mgr.wait_for_ready();
+    loco::workloads::run_team(node, kThreads, [&](std::uint32_t) {
+      for (std::uint64_t i = 0; i < kRounds; ++i) {
+        const std::lock_guard guard(lock);
+        counter.store(counter.load() + 1);
+      }
+    });
+    const std::lock_guard guard(lock);
+    require(counter.load() == kThreads * kRounds, "no increment is lost");
+  };
+  on_threads(2, local);
+  on_many_schedules(2, local, 80);
 }
 
 namespace {
@@ -217,8 +245,8 @@ TEST_CASE("waiting nodes are served in the order of their tickets") {
 }
 
 TEST_CASE("a lock goes to a waiting thread of the same node first, as often as it may") {
-  // Node 1 holds the lock while node 0 queues up for it, then two more threads of node 1.
-  const auto order = [](std::uint32_t hand_overs) {
+  // Node 1 holds the lock while threads of node 0 queue up for it, then more threads of node 1.
+  const auto order = [](std::uint32_t hand_overs, std::array<std::uint32_t, 2> threads = {1, 3}) {
     std::vector<std::uint32_t> holders;
     loco::ClusterConfig config;
     config.profile = round_profile();
@@ -231,9 +259,9 @@ TEST_CASE("a lock goes to a waiting thread of the same node first, as often as i
       constexpr std::int64_t kMicrosecond = 1'000'000;  // picoseconds
       if (node.my_node() == 1) lock.lock();
       bar.waiting();
-      loco::workloads::run_team(node, node.my_node() == 0 ? 1 : 3, [&](std::uint32_t thread) {
+      loco::workloads::run_team(node, threads.at(node.my_node()), [&](std::uint32_t thread) {
         const bool holds = node.my_node() == 1 && thread == 0;
-        node.compute(kMicrosecond * (holds ? 20 : 5 * (node.my_node() + thread)));
+        node.compute(kMicrosecond * (holds ? 30 : 5 * (node.my_node() + thread)));
         if (!holds) lock.lock();
         holders.push_back(node.my_node());
         lock.unlock();
@@ -245,6 +273,8 @@ TEST_CASE("a lock goes to a waiting thread of the same node first, as often as i
   CHECK(order(16) == std::vector<std::uint32_t>{1, 1, 1, 0});
   CHECK(order(1) == std::vector<std::uint32_t>{1, 1, 0, 1});
   CHECK(order(0) == std::vector<std::uint32_t>{1, 0, 1, 1});
+  // Each time that the node has the lock.
+  CHECK(order(1, {3, 4}) == std::vector<std::uint32_t>{1, 1, 0, 0, 1, 1, 0});
 }
 
 TEST_CASE("unlocking what one does not hold is an error") {

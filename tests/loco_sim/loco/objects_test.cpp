@@ -4,19 +4,21 @@
 #include <atomic>
 #include <barrier>
 #include <deque>
+#include <optional>
 #include <string>
 
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/barrier.hpp"
+#include "loco_sim/loco/completions.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/fence.hpp"
 #include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/mem_ref.hpp"
 #include "loco_sim/loco/mutex.hpp"
 #include "loco_sim/loco/var.hpp"
 #include "loco_sim/loco/var_array.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
-#include "tests/catch.hpp"
-#include "tests/loco_sim/loco/thread_transport.hpp"
+#include "tests/loco_sim/loco/both.hpp"
 
 using loco::test::contains_text;
 using loco::test::ThreadCluster;
@@ -183,6 +185,31 @@ TEST_CASE("an ack key follows more operations than a word has bits") {
   });
 }
 
+TEST_CASE("an ack key waits for the operations of all its words") {
+  // The gets from node 1 fill a word; the one from node 2 has another, and may be done first.
+  constexpr std::uint64_t kCount = loco::ack_word::kOperations;
+  loco::test::on_many_schedules(
+      3,
+      [](loco::Transport& node) {
+        loco::manager mgr(node);
+        loco::var<std::uint64_t> v(mgr, "v");
+        loco::barrier bar(mgr, "bar");
+        mgr.wait_for_ready();
+        v.store(7);
+        bar.waiting();
+        if (node.my_node() == 0) {
+          loco::mem_ref landing(mgr, (kCount + 1) * 8);
+          loco::ack_key key(mgr);
+          for (std::uint64_t i = 0; i <= kCount; ++i)
+            mgr.get(landing.address() + i * 8, v.copy(i < kCount ? 1 : 2), 0, 8, &key);
+          key.wait();
+          for (std::uint64_t i = 0; i <= kCount; ++i) require(landing.load(i * 8) == 7, "every value has landed");
+        }
+        bar.waiting();
+      },
+      20);
+}
+
 TEST_CASE("a failed operation surfaces at its key, by status and as an exception") {
   ThreadCluster cluster(2);
   cluster.run([](loco::Transport& transport) {
@@ -277,6 +304,34 @@ TEST_CASE("more threads than seats is an error") {
     while (transport.flag_load(done) == 0) transport.pause();
   }),
                   loco::ownership_error);
+}
+
+TEST_CASE("behind a barrier what its participants wrote on any node is there") {
+  // Section 4.3: node 2 takes no part in it. Node 1 reads there what node 0 has put.
+  loco::test::on_many_schedules(
+      3,
+      [](loco::Transport& node) {
+        loco::manager mgr(node);
+        loco::var<std::uint64_t> v(mgr, "v");
+        loco::barrier end(mgr, "end");
+        std::optional<loco::barrier> two;
+        if (node.my_node() != 2) two.emplace(mgr, "two", loco::barrier_options{.participants = {0, 1}});
+        mgr.wait_for_ready();
+        if (node.my_node() == 0) {
+          v.store(7);
+          v.push(2);
+        }
+        if (two) two->waiting();
+        if (node.my_node() == 1) {
+          loco::mem_ref landing(mgr, 8);
+          loco::ack_key key(mgr);
+          mgr.get(landing.address(), v.copy(2), 0, 8, &key);
+          key.wait();
+          require(landing.load() == 7, "the value is on node 2");
+        }
+        end.waiting();
+      },
+      60);
 }
 
 TEST_CASE("a barrier of some of the nodes leaves the others alone") {
