@@ -2,21 +2,16 @@
 // schedule.
 #include "loco_sim/loco/kvstore.hpp"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <optional>
 #include <stdexcept>
 
 #include "loco_sim/loco/barrier.hpp"
-#include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/shared_bytes.hpp"
-#include "loco_sim/loco/var.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 #include "sim/rng.hpp"
 #include "tests/loco_sim/loco/both.hpp"
-#include "tests/loco_sim/transport/stages.hpp"
 
 using namespace loco::test;  // NOLINT: a test
 
@@ -155,134 +150,6 @@ TEST_CASE("a key-value store is linearisable under any schedule") {
   linearisable(2, Mix{.threads = 3, .keys = 2, .options = {.slots_per_node = 32, .locks = 1, .ring_bytes = 64}}, 20);
 }
 
-namespace {
-
-constexpr std::uint64_t kKey = 1, kOther = 2;
-constexpr std::int64_t kMicrosecond = 1'000'000;  // picoseconds
-
-void insert_when_free(loco::Transport& node, loco::kvstore& store, std::uint64_t key) {
-  for (bool done = false; !done;) try {
-      done = store.insert(key, 6);
-    } catch (const loco::size_error&) {  // the slot is not free yet
-      node.compute(kMicrosecond);
-    }
-}
-
-/// What one thread wrote on its node the other one finds, which does not look into that one's store buffer; and which
-/// has the slot next.
-void from_thread_to_thread(loco::Transport& node) {
-  std::atomic<int> turn = 0;
-  loco::manager mgr(node);
-  loco::kvstore store(mgr, "store", {.slots_per_node = 1, .locks = 64});
-  mgr.wait_for_ready();
-  const auto wait_for = [&](int wanted) {
-    while (turn != wanted) node.compute(kMicrosecond);
-  };
-  loco::workloads::run_team(node, 2, [&](std::uint32_t thread) {
-    if (thread == 0) {
-      require(store.insert(kKey, 5), "a new key");
-      turn = 1;
-      wait_for(2);
-      require(store.erase(kKey), "it is there");
-    } else {
-      wait_for(1);
-      require(store.lookup(kKey) == 5, "it is found at once");
-      turn = 2;
-      insert_when_free(node, store, kOther);
-    }
-  });
-  require(store.lookup(kOther) == 6, "nobody writes to the slot any more");
-}
-
-}  // namespace
-
-TEST_CASE("a slot that has gone to another key is not read for the one before") {
-  // Node 1 finds the key in its index. Its read of the slot is behind a long put on their queue pair; meanwhile the
-  // slot goes to another key, which the counter says.
-  const bool loaded = GENERATE(false, true);
-  std::int64_t other_is_there = 0, looked = 0;
-  loco::ClusterConfig config;
-  config.profile = round_profile();
-  loco::SimulatedCluster cluster(config);
-  cluster.spawn_everywhere([&](loco::Transport& node) {
-    loco::manager mgr(node);
-    loco::kvstore store(mgr, "store", {.slots_per_node = 1});
-    loco::shared_bytes bulk(mgr, "bulk", 1U << 22U);
-    loco::barrier bar(mgr, "bar");
-    mgr.wait_for_ready();
-    if (loaded) store.load(1, [](std::uint64_t i) { return std::pair(i + 1, i + 5); });
-    if (!loaded && node.my_node() == 0) require(store.insert(kKey, 5), "a new key");
-    bar.waiting();
-    if (node.my_node() == 0) {
-      node.compute(kMicrosecond);
-      require(store.erase(kKey) && store.insert(kOther, 6), "the slot is free again");
-      other_is_there = node.now_ps();
-    } else {
-      loco::ack_key key(mgr);
-      bulk.push_broadcast(key);
-      require(!store.lookup(kKey), "the key is not there any more");
-      looked = node.now_ps();
-      key.wait();
-    }
-    bar.waiting();
-  });
-  cluster.run();
-  CHECK(other_is_there < looked);
-}
-
-TEST_CASE("what a kvstore call wrote on its own node is in memory when it returns") {
-  on_threads(1, from_thread_to_thread);
-  on_many_schedules(1, from_thread_to_thread, 100);
-}
-
-TEST_CASE("what a kvstore call wrote on its own node is in memory when it returns, under 3,000 schedules", "[.long]") {
-  on_many_schedules(1, from_thread_to_thread, 3000);
-}
-
-TEST_CASE("an erase from another node is done with the slot before the slot is free") {
-  const auto program = [](loco::Transport& node) {
-    loco::manager mgr(node);
-    loco::kvstore store(mgr, "store", {.slots_per_node = 1});
-    loco::barrier bar(mgr, "bar");
-    mgr.wait_for_ready();
-    if (node.my_node() == 0) require(store.insert(kKey, 5), "a new key");
-    bar.waiting();
-    if (node.my_node() == 1) {
-      require(store.erase(kKey), "it is there");
-    } else {
-      insert_when_free(node, store, kOther);
-    }
-    bar.waiting();  // whatever node 1 has put is in memory now
-    require(store.lookup(kOther) == 6, "the new key is whole");
-    bar.waiting();
-  };
-  on_threads(2, program);
-  on_many_schedules(2, program, 200);
-}
-
-TEST_CASE("a new key that one node has found is there for all") {
-  const auto program = [](loco::Transport& node) {
-    loco::manager mgr(node);
-    loco::kvstore store(mgr, "store", {.slots_per_node = 1});
-    loco::var<std::uint64_t> found(mgr, "found");
-    loco::barrier bar(mgr, "bar");
-    mgr.wait_for_ready();
-    if (node.my_node() == 0) require(store.insert(1, 5), "a new key");
-    if (node.my_node() == 1) {
-      while (!store.lookup(1)) node.compute(kMicrosecond);
-      found.store(1);
-      found.push(2);
-    }
-    if (node.my_node() == 2) {
-      while (found.load() == 0) node.pause();
-      require(store.lookup(1) == 5, "node 1 has seen it");
-    }
-    bar.waiting();
-  };
-  on_threads(3, program);
-  on_many_schedules(3, program, 60);
-}
-
 TEST_CASE("a key-value store of 8 nodes with 4 threads each is linearisable") {
   Mix mix{.threads = 4, .operations = 6, .keys = 24, .writes = 50, .loaded = true};
   linearisable(8, mix, 6);
@@ -419,71 +286,4 @@ TEST_CASE("a store that goes before it is ready does not wait for the others") {
     gone = false;
     CHECK(on_simulator(2, program(gone), loco::Schedule::random, seed).consistent());
   }
-}
-
-TEST_CASE("a window of changes under one lock, started in any order, ends: each operation hands the lock to another") {
-  const auto program = [](loco::Transport& node) {
-    loco::manager mgr(node);
-    loco::kvstore store(mgr, "store", {.slots_per_node = 8, .locks = 1});
-    loco::barrier bar(mgr, "bar");
-    mgr.wait_for_ready();
-    if (node.my_node() == 0) require(store.insert(1, 5), "a new key");
-    bar.waiting();
-    {
-      loco::kv_window window(store, 4);
-      for (std::uint32_t i = 4; i-- > 0;) window[i].start(loco::kv_operation::Kind::update, 1, 100 + i);
-    }
-    {
-      loco::kv_window window(store, 3);
-      std::uint32_t started = 0;
-      for (std::uint32_t done = 0; done < 12;) {
-        for (auto* next = window.idle(); next != nullptr && started < 12; next = window.idle(), ++started)
-          next->start(loco::kv_operation::Kind::update, 1, 200 + started);
-        const std::uint32_t before = done;
-        window.poll([&done](std::size_t, const loco::kv_operation&) { ++done; });
-        if (done == before) node.pause();
-      }
-    }
-    bar.waiting();
-    require(store.lookup(1) >= 200, "the last ones");
-    bar.waiting();
-  };
-  CHECK(on_simulator(2, program, loco::Schedule::timed, 1).consistent());
-  on_many_schedules(2, program, 40);
-}
-
-TEST_CASE("a window on a full store leaves no lock behind") {
-  const auto program = [](loco::Transport& node) {
-    loco::manager mgr(node);
-    loco::kvstore store(mgr, "store", {.slots_per_node = 1, .locks = 1});
-    loco::barrier bar(mgr, "bar");
-    mgr.wait_for_ready();
-    if (node.my_node() == 0) {
-      loco::kv_window window(store, 3);
-      for (std::uint32_t i = 0; i < 3; ++i) window[i].start(loco::kv_operation::Kind::insert, i, 1);
-    }
-    bar.waiting();
-    if (node.my_node() == 1) require(store.insert(9, 1), "the lock is free, and so is a slot here");
-    bar.waiting();
-  };
-  on_many_schedules(2, program, 40);
-}
-
-TEST_CASE("a window that goes out of scope waits for its operations: they leave no lock behind") {
-  const auto program = [](loco::Transport& node) {
-    loco::manager mgr(node);
-    loco::kvstore store(mgr, "store", {.slots_per_node = 4, .locks = 1});
-    loco::barrier bar(mgr, "bar");
-    mgr.wait_for_ready();
-    store.load(4, [](std::uint64_t i) { return std::pair(i, i + 1); });
-    bar.waiting();
-    if (node.my_node() == 0) {
-      loco::kv_window window(store, 2);
-      for (std::uint64_t key : {0U, 1U}) window.idle()->start(loco::kv_operation::Kind::update, key, 10 + key);
-    }
-    bar.waiting();
-    if (node.my_node() == 1) loco::test::require(store.update(0, 20) && store.lookup(1) == 11, "both are updated");
-  };
-  loco::test::on_threads(2, program);
-  CHECK(loco::test::on_simulator(2, program, loco::Schedule::timed, 1).consistent());
 }
