@@ -174,6 +174,8 @@ inline constexpr auto kProfileFields = std::to_array<ProfileField>({
                  "delay of each packet in each NIC: its payload at this rate, as through a packet buffer. Packets do "
                  "not wait for one another: bandwidth stays as it is; 0: no delay"),
     detail::cost("nic.device_access", &HardwareProfile::nic_device_access, "an access to memory on the NIC"),
+    detail::size("nic.device_memory", &HardwareProfile::nic_device_memory, 0, std::int64_t{1} << 40,
+                 "memory on the NIC that regions can be in; 0: no limit"),
     ProfileField{"nic.ack_timeout", UnitKind::duration, &HardwareProfile::nic_ack_timeout, 0, 9'000'000'000'000'000,
                  "a request without a response until it is repeated: any time; real NICs have 4.096 us * 2^n only"},
     detail::count("nic.retry_count", &HardwareProfile::nic_retry_count, 0, 7, "repetitions before retry_exc_err"),

@@ -56,7 +56,8 @@ class System {
   // --- set-up ------------------------------------------------------------------------------------------------------
   /// Reserves zeroed memory on a node, 64-byte aligned. Never address 0.
   Address allocate(NodeId node, std::uint64_t size);
-  /// Lets NICs reach [base, base + size). Remote writes and atomics need local writes to be allowed, too.
+  /// Lets NICs reach [base, base + size). Remote writes and atomics need local writes to be allowed, too. Throws
+  /// std::invalid_argument where a region on the device has no room there (nic.device_memory; ibv_alloc_dm: ENOMEM).
   MemoryRegion register_memory(NodeId node, Address base, std::uint64_t size, std::uint8_t access = kAllAccess,
                                RegionKind kind = {});
   CqId create_cq(NodeId node, std::uint32_t entries);

@@ -37,6 +37,17 @@ QpAttributes default_attributes(const HardwareProfile& p, QpId peer) {
           .min_rnr_timer = p.nic_rnr_timer};
 }
 
+void take_device_memory(State& s, NodeId node, std::uint64_t size) {
+  const std::uint64_t most = s.config.profile.nic_device_memory.count;
+  std::uint64_t& taken = s.hosts[node].device_memory;
+  if (most != 0 && size > most - taken) {
+    throw std::invalid_argument(
+        fmt::format("node {}: no room for {} bytes of device memory, {} of {} are taken (nic.device_memory)", node,
+                    size, taken, most));
+  }
+  taken += size;
+}
+
 }  // namespace
 
 Address System::allocate(NodeId node, std::uint64_t size) {
@@ -56,6 +67,7 @@ MemoryRegion System::register_memory(NodeId node, Address base, std::uint64_t si
     throw std::invalid_argument(
         "remote write and remote atomic access need local write access, too (ibv_reg_mr: EINVAL)");
   }
+  if (kind.device) take_device_memory(*state_, node, size);
   // As on mlx5: an index and a tag byte. Keys differ between regions, so that a wrong one is noticed.
   const auto index = static_cast<std::uint32_t>(state_->regions.size());
   const std::uint32_t key = index << 8U | ((index * 37U + 0x5bU) & 0xffU);

@@ -381,3 +381,19 @@ TEST_CASE("TLPs of one write to a region with relaxed ordering may pass each oth
   };
   CHECK(committed(relaxed) == committed(false));
 }
+
+TEST_CASE("a NIC has as much memory for regions as its profile says, each node its own") {
+  nic::HardwareProfile p = plain();
+  p.nic_device_memory = {128};
+  Rig rig(p);
+  const auto region = [&rig](nic::NodeId node, std::uint64_t size, bool device) {
+    rig.system.register_memory(node, rig.system.allocate(node, size), size, nic::kAllAccess, {.device = device});
+  };
+  CHECK_NOTHROW(region(1, 64, true));
+  CHECK_THROWS_WITH(region(1, 65, true),
+                    "node 1: no room for 65 bytes of device memory, 64 of 128 are taken (nic.device_memory)");
+  CHECK_NOTHROW(region(1, 64, true));
+  CHECK_THROWS_AS(region(1, 1, true), std::invalid_argument);
+  CHECK_NOTHROW(region(1, 4096, false));
+  CHECK_NOTHROW(region(0, 128, true));
+}

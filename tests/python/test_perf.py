@@ -44,9 +44,9 @@ def test_rows_are_the_command_lines():
 
     assert ls.perf("read_lat", size="4KiB", iterations=100, topology="star") == theirs(
         "read_lat", "-s", "4KiB", "-n", "100", "--topology", "star")
-    assert ls.perf("write_bw", size=8, iterations=100, queue_pairs=4, threads=2, depth=16, post_list=4, region="1MiB",
+    assert ls.perf("write_bw", size=8, iterations=100, queue_pairs=4, threads=2, depth=16, post_list=4, region="128KiB",
                    device_memory=True, inline_max=16, seed=3, hardware="cx5-roce-100g") == theirs(
-        "write_bw", "-s", "8", "-n", "100", "-q", "4", "--threads", "2", "-t", "16", "-l", "4", "--region", "1MiB",
+        "write_bw", "-s", "8", "-n", "100", "-q", "4", "--threads", "2", "-t", "16", "-l", "4", "--region", "128KiB",
         "--device-memory", "-I", "16", "--seed", "3", "--hardware", "cx5-roce-100g")
 
 
