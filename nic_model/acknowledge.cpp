@@ -244,11 +244,7 @@ bool take_data(Engine& engine, QpId id, SendEntry& e, const fabric::Packet& pack
 /// A fault has executed requests, or completed them, out of order: each answer is taken for its own work request.
 void unordered_response(Engine& engine, QpId id, const fabric::Packet& packet) {
   Requester& rq = engine.state.qps[id].requester;
-  if (rq.holds(packet.wqe)) rq.entry(packet.wqe).acknowledged = true;
-  if (!rq.holds(packet.wqe) || rq.entry(packet.wqe).done) {
-    free_finished(engine, rq);
-    return engine.release(packet.buffer);
-  }
+  if (!rq.holds(packet.wqe) || rq.entry(packet.wqe).done) return engine.release(packet.buffer);
   if (packet.opcode == Op::nak) return refused(engine, id, packet.wqe, packet);
   SendEntry& e = rq.entry(packet.wqe);
   if (packet.opcode != Op::ack && !take_data(engine, id, e, packet, e.received)) return;

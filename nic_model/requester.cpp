@@ -68,12 +68,6 @@ bool may_transmit(const Engine& engine, const QueuePair& qp) {
   return !sends_payload(e.wqe.opcode) || e.payload_read >= e.sent + next_segment(engine, qp, e);
 }
 
-/// A write that was completed early stays until its ACK: the responder still asks whose it is.
-bool awaits_ack(const Engine& engine, const SendEntry& e) {
-  return engine.fault(Fault::early_write_completion) && e.wqe.opcode == Opcode::rdma_write &&
-         e.status == Status::success && !e.acknowledged;
-}
-
 }  // namespace
 
 void release_entry(Engine& engine, SendEntry& e) {
@@ -85,8 +79,7 @@ void release_entry(Engine& engine, SendEntry& e) {
 }
 
 void free_finished(Engine& engine, Requester& rq) {
-  while (!rq.queue.empty() && rq.first != rq.completed && rq.first != rq.transmit_next &&
-         !awaits_ack(engine, rq.queue.front())) {
+  while (!rq.queue.empty() && rq.first != rq.completed && rq.first != rq.transmit_next) {
     release_entry(engine, rq.queue.front());
     rq.queue.pop_front();
     ++rq.first;
