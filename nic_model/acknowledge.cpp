@@ -5,6 +5,7 @@
 #include "nic_model/pcie.hpp"
 #include "nic_model/port.hpp"
 #include "nic_model/requester.hpp"
+#include "nic_model/retransmit.hpp"
 
 namespace loco::nic {
 
@@ -13,8 +14,6 @@ namespace {
 using fabric::NakCode;
 using fabric::Psn;
 using Op = fabric::Opcode;
-
-constexpr std::uint8_t kForEver = 7;  // of rnr_retry
 
 /// The PSN of what is missing of a READ or atomic.
 Psn missing(const Engine& engine, const QueuePair& qp, const SendEntry& e) {
@@ -97,55 +96,6 @@ void skip_answered(Requester& rq) {
   while (rq.transmit_next != rq.started && rq.entry(rq.transmit_next).done) ++rq.transmit_next;
 }
 
-void fail(Engine& engine, QpId id, std::uint32_t number, Status status) {
-  Requester& rq = engine.state.qps[id].requester;
-  if (number == rq.started || rq.entry(number).done) return;
-  SendEntry& e = rq.entry(number);
-  e.status = status;
-  e.done = true;
-  rq.halted = true;
-  complete(engine, id, {});
-}
-
-void cancel_timer(Engine& engine, Requester& rq) {
-  if (!rq.timer_pending) return;
-  engine.state.events.cancel(rq.timer);
-  rq.timer_pending = false;
-}
-
-/// Has everything from the oldest PSN that is not acknowledged sent again. That starts the timer.
-void go_back(Engine& engine, QpId id, std::uint32_t oldest) {
-  QueuePair& qp = engine.state.qps[id];
-  Requester& rq = qp.requester;
-  if (oldest == rq.started) return;
-  const std::uint32_t until = rq.transmit_next;
-  for (std::uint32_t number = oldest; number != rq.started; ++number) {
-    SendEntry& e = rq.entry(number);
-    e.sent = 0;
-    e.transmit_done = false;
-    if (number == until) break;
-  }
-  SendEntry& e = rq.entry(oldest);
-  const std::int32_t acknowledged = rq.una.distance(e.psn);
-  if (!reads_or_atomic(e.wqe.opcode) && acknowledged > 0) {
-    e.sent = static_cast<std::uint32_t>(engine.mtu(qp) * static_cast<std::uint32_t>(acknowledged));
-  }
-  rq.transmit_next = oldest;
-  withdraw_message(engine, id, false);  // it is not the next one any more
-  if (!rq.rnr_wait) cancel_timer(engine, rq);
-  ++engine.state.counters.retransmissions;
-  schedule_transmit(engine, id);
-}
-
-/// Goes back, if the retries allow it.
-void retry(Engine& engine, QpId id, std::uint32_t oldest) {
-  Requester& rq = engine.state.qps[id].requester;
-  if (rq.retries == 0) return fail(engine, id, oldest, Status::retry_exc_err);
-  --rq.retries;
-  rq.recovering = true;
-  go_back(engine, id, oldest);
-}
-
 /// The work request that an answer is for; `started` if it is known no more.
 std::uint32_t named(const Requester& rq, Psn psn) {
   std::uint32_t number = rq.completed;
@@ -157,20 +107,6 @@ std::uint32_t named(const Requester& rq, Psn psn) {
   return number;
 }
 
-/// `which` was refused, `oldest` is not answered yet.
-void receiver_not_ready(Engine& engine, QpId id, std::uint32_t which, std::uint32_t oldest, sim::Duration wait) {
-  QueuePair& qp = engine.state.qps[id];
-  Requester& rq = qp.requester;
-  if (rq.rnr_wait) return;
-  if (rq.rnr_retries == 0) return fail(engine, id, which, Status::rnr_retry_exc_err);
-  if (rq.rnr_retries != kForEver) --rq.rnr_retries;
-  cancel_timer(engine, rq);
-  rq.rnr_wait = true;
-  go_back(engine, id, oldest);
-  rq.timer_pending = true;
-  rq.timer = engine.schedule(kEventRnrTimer, id, 0, engine.now() + wait);
-}
-
 void refused(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet& nak) {
   // Where answers overtake each other, what is refused need not be the oldest.
   const std::uint32_t which = engine.state.loose ? named(engine.state.qps[id].requester, nak.psn) : oldest;
@@ -180,12 +116,12 @@ void refused(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet
     case NakCode::receiver_not_ready:
       return receiver_not_ready(engine, id, which, oldest, sim::Duration{static_cast<std::int64_t>(nak.a)});
     case NakCode::invalid_request:
-      return fail(engine, id, which, Status::rem_inv_req_err);
+      return fail_work_request(engine, id, which, Status::rem_inv_req_err);
     case NakCode::remote_access_error:
-      return fail(engine, id, which, Status::rem_access_err);
+      return fail_work_request(engine, id, which, Status::rem_access_err);
     case NakCode::none:
     case NakCode::remote_operational_error:
-      return fail(engine, id, which, Status::rem_op_err);
+      return fail_work_request(engine, id, which, Status::rem_op_err);
   }
 }
 
@@ -285,15 +221,6 @@ void take_loosely(Engine& engine, QpId id, const fabric::Packet& packet) {
   engine.release(packet.buffer);
 }
 
-/// There was an answer: the timer starts anew if something else that has been sent is to be answered.
-void restart_timer(Engine& engine, QpId id) {
-  QueuePair& qp = engine.state.qps[id];
-  Requester& rq = qp.requester;
-  if (rq.rnr_wait) return;
-  if (rq.transmit_next == rq.completed) return cancel_timer(engine, rq);  // what is being sent starts it
-  rq.deadline = engine.now() + qp.settings.timeout;
-  start_timer(engine, id);
-}
 }  // namespace
 
 void response_arrived(Engine& engine, const fabric::Packet& packet) {
@@ -340,68 +267,6 @@ void response_arrived(Engine& engine, const fabric::Packet& packet) {
   }
   start(engine, id, {});
   schedule_transmit(engine, id);
-}
-
-// --- timers ----------------------------------------------------------------------------------------------------------
-
-void start_running_timer(Engine& engine, QpId id) {
-  QueuePair& qp = engine.state.qps[id];
-  Requester& rq = qp.requester;
-  if (rq.timer_pending || qp.settings.timeout.ps == 0) return;
-  rq.deadline = engine.now() + qp.settings.timeout;
-  rq.timer_pending = true;
-  rq.timer = engine.state.events.push({.at = rq.deadline, .what = kEventTimeout, .where = id});
-}
-
-void stop_timer(Engine& engine, QpId id) {
-  Requester& rq = engine.state.qps[id].requester;
-  cancel_timer(engine, rq);
-  rq.rnr_wait = rq.unanswered = false;
-}
-
-void timed_out(Engine& engine, QpId id) {
-  Requester& rq = engine.state.qps[id].requester;
-  rq.timer_pending = false;
-  if (rq.completed == rq.started) return;
-  if (engine.now() < rq.deadline) {  // there was an answer meanwhile
-    rq.timer_pending = true;
-    rq.timer = engine.state.events.push({.at = rq.deadline, .what = kEventTimeout, .where = id});
-    return;
-  }
-  if (rq.transmit_next == rq.completed) return;  // the oldest is still being sent: its last packet starts the timer
-  ++engine.state.counters.timeouts;
-  retry(engine, id, rq.completed);
-}
-
-void rnr_timer_expired(Engine& engine, QpId id) {
-  Requester& rq = engine.state.qps[id].requester;
-  rq.timer_pending = rq.rnr_wait = false;
-  schedule_transmit(engine, id);
-}
-
-void expect_no_answer(Engine& engine, QpId id) {
-  QueuePair& qp = engine.state.qps[id];
-  Requester& rq = qp.requester;
-  if (engine.state.lossy || qp.type != QpType::rc || rq.completed == rq.started) return;
-  rq.unanswered = true;
-  if (rq.rnr_wait || rq.timer_pending) return;
-  start_running_timer(engine, id);
-  if (!engine.fault(Fault::responder_reorders) && !engine.fault(Fault::early_write_completion)) return;
-  // With these nothing can be repeated: the retries pass without.
-  rq.deadline += qp.settings.timeout * std::int64_t{rq.retries};
-  rq.retries = 0;
-}
-
-void no_answer(Engine& engine, const fabric::Packet& packet) {
-  if (engine.state.lossy || !packet.last) return;
-  const Responder& rs = engine.state.qps[packet.destination_qp].responder;
-  const Requester& rq = engine.state.qps[packet.source_qp].requester;
-  // What comes behind a request that was refused is answered by that NAK, on its way.
-  const std::uint32_t refused = rs.disorder->refused;
-  const bool behind = refused != kNone && static_cast<std::int32_t>(packet.wqe - refused) >= 0 &&
-                      engine.state.qps[packet.destination_qp].peer == packet.source_qp;
-  if (behind && rq.holds(refused) && static_cast<std::int32_t>(refused - rq.completed) >= 0) return;
-  expect_no_answer(engine, packet.source_qp);
 }
 
 }  // namespace loco::nic

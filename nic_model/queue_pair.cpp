@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "nic_model/acknowledge.hpp"
 #include "nic_model/port.hpp"
 #include "nic_model/receive_queue.hpp"
 #include "nic_model/requester.hpp"
+#include "nic_model/retransmit.hpp"
 
 namespace loco::nic {
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "nic_model/acknowledge.hpp"
 #include "nic_model/context.hpp"
 #include "nic_model/flow_control.hpp"
 #include "nic_model/pcie.hpp"
 #include "nic_model/port.hpp"
 #include "nic_model/queue_pair.hpp"
+#include "nic_model/retransmit.hpp"
 
 namespace loco::nic {
 

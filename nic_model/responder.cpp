@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "nic_model/acknowledge.hpp"
 #include "nic_model/pcie.hpp"
 #include "nic_model/port.hpp"
 #include "nic_model/queue_pair.hpp"
 #include "nic_model/receive_queue.hpp"
 #include "nic_model/responses.hpp"
+#include "nic_model/retransmit.hpp"
 #include "nic_model/unreliable.hpp"
 
 namespace loco::nic {

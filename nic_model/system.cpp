@@ -13,6 +13,7 @@
 #include "nic_model/requester.hpp"
 #include "nic_model/responder.hpp"
 #include "nic_model/responses.hpp"
+#include "nic_model/retransmit.hpp"
 
 namespace loco::nic {
 
