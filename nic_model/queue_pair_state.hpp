@@ -19,7 +19,6 @@ struct SendEntry {
   Status status = Status::success;
   bool done = false;        // its response has come (or an error was found)
   bool read_ready = false;  // its payload read is not held back any more
-  bool transmit_done = false;
   fabric::Psn psn{};
   std::uint32_t packets = 0;  // PSNs that it takes
   std::uint32_t buffer = fabric::kNoBuffer;

@@ -419,7 +419,6 @@ void transmit(Engine& engine, QpId id) {
   rq.transmit_free = send_packet(engine, packet);
   if (packet.ack_request || reads_or_atomic(e.wqe.opcode)) start_timer(engine, id);
   if (packet.last) {
-    e.transmit_done = true;
     ++rq.transmit_next;
     if (qp.type != QpType::rc) {  // nobody answers: sent is done
       e.done = true;

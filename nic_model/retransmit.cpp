@@ -31,9 +31,7 @@ void go_back(Engine& engine, QpId id, std::uint32_t oldest) {
   if (oldest == rq.started) return;
   const std::uint32_t until = rq.transmit_next;
   for (std::uint32_t number = oldest; number != rq.started; ++number) {
-    SendEntry& e = rq.entry(number);
-    e.sent = 0;
-    e.transmit_done = false;
+    rq.entry(number).sent = 0;
     if (number == until) break;
   }
   SendEntry& e = rq.entry(oldest);
