@@ -14,18 +14,24 @@ namespace loco::nic {
 /// Bytes of a work request that carries its payload: 16-byte control segment, a WRITE's 16-byte address segment, 4-byte
 /// count, payload (rdma-core, providers/mlx5).
 [[nodiscard]] std::uint64_t inline_wqe_bytes(const Wqe& wqe);
+
+// wqe_fetch.cpp
 /// kEventDoorbell: the oldest doorbell reaches the NIC.
 void doorbell_arrived(Engine& engine, NodeId node);
+/// No posted write is in front of the read of work requests any more.
 void wqe_fetch_may_execute(Engine& engine, const HeldRead& read);
-/// kEventFetchWqe
+/// kEventFetchWqe: `count` work requests are in the NIC.
 void wqes_fetched(Engine& engine, QpId qp, std::uint64_t count);
+
+// requester.cpp
+/// No posted write is in front of the read of a payload any more: its turn is behind earlier payloads.
 void payload_read_may_execute(Engine& engine, const HeldRead& read);
 /// kEventReadPayload
 void read_payload(Engine& engine, QpId qp, std::uint32_t number);
 /// kEventTransmit
 void transmit(Engine& engine, QpId qp);
 
-// What requester.cpp and acknowledge.cpp need of each other.
+// What the files of the requester (also acknowledge.cpp, retransmit.cpp) need of each other.
 /// Starts work requests, in order, until one has to wait. `delay`: between the event being handled and its effect.
 void start(Engine& engine, QpId qp, sim::Duration delay);
 /// Completes what is done, in order.
