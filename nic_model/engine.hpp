@@ -3,6 +3,7 @@
 // The components (cpu, pcie, requester, responder) are functions on an Engine. Private to nic_model/.
 #pragma once
 
+#include <algorithm>
 #include <span>
 
 #include "nic_model/state.hpp"
@@ -62,6 +63,11 @@ class Engine {
   [[nodiscard]] std::uint64_t mtu(const QueuePair& qp) const {
     const fabric::FlowOptions& flow = state.fabric.config().flow;
     return flow.enabled && qp.peer_node == qp.node ? flow.mtu.count : profile().link_mtu.count;
+  }
+  /// Packets that a message of so many bytes takes, and PSNs with them: one at least.
+  [[nodiscard]] std::uint32_t packets_of(const QueuePair& qp, std::uint64_t length) const {
+    const std::uint64_t bytes = mtu(qp);
+    return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (length + bytes - 1) / bytes));
   }
   /// A packet's payload passes the packet buffer of a NIC.
   [[nodiscard]] sim::Duration buffer_time(std::uint32_t bytes) const {

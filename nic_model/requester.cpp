@@ -167,48 +167,60 @@ bool too_far_ahead(const Requester& rq, std::uint32_t packets) {
 
 /// PSNs that a work request takes: a READ's are those of its responses.
 std::uint32_t packets_of(const Engine& engine, const QueuePair& qp, const Wqe& wqe) {
-  if (is_atomic(wqe.opcode)) return 1;
-  const std::uint64_t mtu = engine.mtu(qp);
-  return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (wqe.length + mtu - 1) / mtu));
+  return is_atomic(wqe.opcode) ? 1 : engine.packets_of(qp, wqe.length);
+}
+
+/// Does a work request wait for earlier ones? What ends the wait calls start() again.
+bool waits_for_others(const Engine& engine, const QueuePair& qp, const SendEntry& e) {
+  const Requester& rq = qp.requester;
+  if (e.wqe.fence && fence_holds(rq) && !engine.fault(Fault::fence_ignored)) return true;
+  if (reads_or_atomic(e.wqe.opcode) && rq.outstanding >= qp.settings.max_rd_atomic) return true;
+  return qp.type == QpType::rc && too_far_ahead(rq, e.packets);
+}
+
+void announce_fence(Engine& engine, const QueuePair& qp, const Wqe& wqe) {
+  if (!wqe.fence || wqe.fence_op == 0) return;
+  engine.begin({.stamp = Stamp::aRF, .thread = qp.thread, .op = wqe.fence_op, .peer = qp.peer_node, .home = qp.node});
+}
+
+/// Gives the next PSNs to a work request, and what must be known until its answer is there.
+void take_psns(Engine& engine, Requester& rq, SendEntry& e) {
+  State& s = engine.state;
+  e.psn = rq.next_psn;
+  rq.next_psn = rq.next_psn + e.packets;
+  ++s.counters.work_requests;
+  if (reads_or_atomic(e.wqe.opcode)) ++rq.outstanding;
+  if (e.wqe.opcode == Opcode::rdma_read && (s.lossy || s.loose)) {
+    e.track = s.tracks.acquire();
+    s.tracks[e.track].sampled.assign(engine.witness() ? words_of(e.wqe.remote, e.wqe.length) : 0, 0);
+  }
 }
 }  // namespace
 
 void start(Engine& engine, QpId id, sim::Duration delay) {
   QueuePair& qp = engine.state.qps[id];
   Requester& rq = qp.requester;
-  const HardwareProfile& p = engine.profile();
   while (qp.state == QpState::rts && !rq.halted && rq.started != rq.fetched) {
     SendEntry& e = rq.entry(rq.started);
-    if (e.wqe.fence && fence_holds(rq) && !engine.fault(Fault::fence_ignored)) return;
-    if (reads_or_atomic(e.wqe.opcode) && rq.outstanding >= qp.settings.max_rd_atomic) return;
     e.packets = packets_of(engine, qp, e.wqe);
-    if (qp.type == QpType::rc && too_far_ahead(rq, e.packets)) return;
+    if (waits_for_others(engine, qp, e)) return;
     sim::Duration stall{};
     if (!take_unit(engine, id, e.wqe, rq.started, stall)) return;
-    if (e.wqe.fence && e.wqe.fence_op != 0) {
-      engine.begin(
-          {.stamp = Stamp::aRF, .thread = qp.thread, .op = e.wqe.fence_op, .peer = qp.peer_node, .home = qp.node});
-    }
+    announce_fence(engine, qp, e.wqe);
     const std::uint32_t number = rq.started++;
-    e.ready = engine.now() + delay + stall + p.nic_wqe_start;
+    const sim::Duration begun = delay + stall + engine.profile().nic_wqe_start;
+    e.ready = engine.now() + begun;
     e.status = local_check(engine, qp, e.wqe);
     if (e.status != Status::success) {
       e.done = rq.halted = true;
       e.packets = 0;
       return complete(engine, id, delay);
     }
-    e.psn = rq.next_psn;
-    rq.next_psn = rq.next_psn + e.packets;
-    ++engine.state.counters.work_requests;
-    if (reads_or_atomic(e.wqe.opcode)) ++rq.outstanding;
-    if (e.wqe.opcode == Opcode::rdma_read && (engine.state.lossy || engine.state.loose)) {
-      e.track = engine.state.tracks.acquire();
-      engine.state.tracks[e.track].sampled.assign(engine.witness() ? words_of(e.wqe.remote, e.wqe.length) : 0, 0);
-    }
+    take_psns(engine, rq, e);
     if (needs_payload_read(e)) {
       e.buffer = engine.new_buffer(e.wqe.length);
-      issue_read(engine, rq.domain, {.kind = ReadKind::payload, .where = id, .number = number}, e.wqe.length,
-                 delay + stall + p.nic_wqe_start, {e.wqe.lkey, e.wqe.local});
+      issue_read(engine, rq.domain, {.kind = ReadKind::payload, .where = id, .number = number}, e.wqe.length, begun,
+                 {e.wqe.lkey, e.wqe.local});
     }
     schedule_payload(engine, id);  // steps over a work request without payload
     schedule_transmit(engine, id);

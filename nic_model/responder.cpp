@@ -75,10 +75,9 @@ NakCode take_send(Engine& engine, QpId id, const fabric::Packet& packet) {
   }
 }
 
+/// PSNs that a request takes: a READ's are those of its responses.
 std::uint32_t psns_of(const Engine& engine, const QueuePair& qp, const fabric::Packet& packet) {
-  if (packet.opcode != Op::read_request) return 1;
-  const std::uint64_t mtu = engine.mtu(qp);
-  return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (packet.total + mtu - 1) / mtu));
+  return packet.opcode == Op::read_request ? engine.packets_of(qp, packet.total) : 1;
 }
 
 /// Without a receive work request: nothing from this packet on is taken, until it comes again.
