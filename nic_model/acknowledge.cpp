@@ -15,11 +15,12 @@ using fabric::NakCode;
 using fabric::Psn;
 using Op = fabric::Opcode;
 
-/// The PSN of what is missing of a READ or atomic.
-Psn missing(const Engine& engine, const QueuePair& qp, const SendEntry& e) {
+/// The PSN of the first packet that is missing of the answer to a READ or atomic.
+Psn first_missing(const Engine& engine, const QueuePair& qp, const SendEntry& e) {
   return e.psn + static_cast<std::uint32_t>(e.received / engine.mtu(qp));
 }
 
+/// Everything before `una` is acknowledged. If that is news, all retries are left again.
 void progress(Requester& rq, const QpSettings& settings, Psn una) {
   const std::int32_t ahead = una.distance(rq.una);
   const bool all_at_once = ahead == -static_cast<std::int32_t>(kPsnsMax);  // half of all PSNs, which has no sign
@@ -30,13 +31,14 @@ void progress(Requester& rq, const QpSettings& settings, Psn una) {
   rq.recovering = false;
 }
 
+/// The oldest work request that is not done, once an answer has been looked at.
 struct Oldest {
-  std::uint32_t number = 0;  // of the oldest work request that is not done
-  bool implied_nak = false;  // it is a READ or an atomic whose response should have come before
+  std::uint32_t number = 0;
+  bool implied_nak = false;  // it is a READ or an atomic whose response should have come before this answer
 };
 
-/// As acknowledge(), where answers overtake each other: READs and atomics without an answer are passed over. Where
-/// READs are unordered, too, their answers say nothing of earlier requests.
+/// As acknowledge(), where answers overtake each other: that a READ or an atomic has no answer yet means nothing, it is
+/// passed over.
 Oldest acknowledge_loosely(Engine& engine, QpId id, Psn end) {
   QueuePair& qp = engine.state.qps[id];
   Requester& rq = qp.requester;
@@ -60,7 +62,8 @@ Oldest acknowledge_loosely(Engine& engine, QpId id, Psn end) {
   return {oldest, false};
 }
 
-/// Everything before `end` has reached the responder.
+/// Everything before `end` has reached the responder: WRITEs and SENDs are done. Goes on to the first READ or atomic,
+/// which waits for data of its own.
 Oldest acknowledge(Engine& engine, QpId id, Psn end) {
   QueuePair& qp = engine.state.qps[id];
   Requester& rq = qp.requester;
@@ -70,7 +73,7 @@ Oldest acknowledge(Engine& engine, QpId id, Psn end) {
     if (e.status != Status::success) break;  // it was never sent
     if (e.done) continue;
     if (reads_or_atomic(e.wqe.opcode)) {
-      const Psn first = missing(engine, qp, e);
+      const Psn first = first_missing(engine, qp, e);
       const bool implied_nak = end.distance(first) > 0;
       progress(rq, qp.settings, implied_nak ? first : end);
       return {number, implied_nak};
@@ -96,8 +99,8 @@ void skip_answered(Requester& rq) {
   while (rq.transmit_next != rq.started && rq.entry(rq.transmit_next).done) ++rq.transmit_next;
 }
 
-/// The work request that an answer is for; `started` if it is known no more.
-std::uint32_t named(const Requester& rq, Psn psn) {
+/// The work request that has this PSN; `started` if it is known no more.
+std::uint32_t holder_of(const Requester& rq, Psn psn) {
   std::uint32_t number = rq.completed;
   for (; number != rq.started; ++number) {
     const SendEntry& e = rq.entry(number);
@@ -109,7 +112,7 @@ std::uint32_t named(const Requester& rq, Psn psn) {
 
 void refused(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet& nak) {
   // Where answers overtake each other, what is refused need not be the oldest.
-  const std::uint32_t which = engine.state.loose ? named(engine.state.qps[id].requester, nak.psn) : oldest;
+  const std::uint32_t which = engine.state.loose ? holder_of(engine.state.qps[id].requester, nak.psn) : oldest;
   switch (nak.nak) {
     case NakCode::psn_sequence_error:
       return retry(engine, id, oldest);
@@ -125,7 +128,8 @@ void refused(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet
   }
 }
 
-/// The answer of this execution of a READ counts, for these bytes: the trace names it where another one was first.
+/// A READ that was executed several times: the answer of `execution` is the one that is taken, for `length` bytes from
+/// `offset` on. Where the trace has another execution's aNRR for a word, which came first, this one replaces it.
 void name_execution(Engine& engine, const QueuePair& qp, const SendEntry& e, std::uint64_t execution,
                     std::uint32_t offset, std::uint32_t length) {
   const ReadTrack& track = engine.state.tracks[e.track];
@@ -194,6 +198,16 @@ bool answers(const SendEntry& e, const fabric::Packet& packet) {
   return packet.opcode == Op::read_response ? e.wqe.opcode == Opcode::rdma_read : is_atomic(e.wqe.opcode);
 }
 
+/// Has this packet of a READ's response not been placed before?
+bool place_once(ReadTrack& track, std::uint32_t packets, std::uint32_t index) {
+  track.placed.resize((packets + 63) / 64);
+  std::uint64_t& word = track.placed[index / 64];
+  const std::uint64_t bit = std::uint64_t{1} << (index % 64);
+  const bool is_new = (word & bit) == 0;
+  word |= bit;
+  return is_new;
+}
+
 /// An answer that others may have overtaken: it is taken for the READ or atomic that has its PSN, once.
 void take_loosely(Engine& engine, QpId id, const fabric::Packet& packet) {
   QueuePair& qp = engine.state.qps[id];
@@ -204,13 +218,8 @@ void take_loosely(Engine& engine, QpId id, const fabric::Packet& packet) {
     if (index < 0) break;
     if (static_cast<std::uint32_t>(index) >= e.packets) continue;
     if (e.done || !answers(e, packet)) break;
-    if (e.track != kNone) {
-      std::vector<std::uint64_t>& placed = engine.state.tracks[e.track].placed;
-      placed.resize((e.packets + 63) / 64);
-      std::uint64_t& word = placed[static_cast<std::uint32_t>(index) / 64];
-      const std::uint64_t bit = std::uint64_t{1} << (static_cast<std::uint32_t>(index) % 64);
-      if ((word & bit) != 0) break;
-      word |= bit;
+    if (e.track != kNone && !place_once(engine.state.tracks[e.track], e.packets, static_cast<std::uint32_t>(index))) {
+      break;
     }
     const auto offset = static_cast<std::uint32_t>(engine.mtu(qp) * static_cast<std::uint32_t>(index));
     if (!take_data(engine, id, e, packet, offset)) return;
@@ -221,6 +230,35 @@ void take_loosely(Engine& engine, QpId id, const fabric::Packet& packet) {
   engine.release(packet.buffer);
 }
 
+/// The PSN up to which an answer says that all requests have reached the responder.
+Psn acknowledged_by(const Engine& engine, const Requester& rq, const fabric::Packet& packet) {
+  if (packet.opcode == Op::ack) return packet.psn + 1;
+  // Unordered READs are answered as they come: that says nothing of earlier requests.
+  const bool alone = packet.opcode == Op::read_response && engine.profile().nic_placement == Placement::unordered;
+  return alone ? rq.una : packet.psn;
+}
+
+/// Data for the oldest work request; false when it is not what that waits for. Takes over the packet's payload.
+bool take_in_order(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet& packet) {
+  QueuePair& qp = engine.state.qps[id];
+  Requester& rq = qp.requester;
+  if (oldest == rq.started || !answers(rq.entry(oldest), packet)) {
+    engine.release(packet.buffer);
+    return false;
+  }
+  SendEntry& e = rq.entry(oldest);
+  progress(rq, qp.settings, packet.psn + 1);
+  if (take_data(engine, id, e, packet, e.received)) {
+    e.done = true;
+    --rq.outstanding;
+  }
+  return true;
+}
+
+/// Of what is acknowledged already, or was never sent: from a connection of the past that used the same PSNs.
+bool is_ghost(const Requester& rq, const fabric::Packet& packet) {
+  return packet.psn.distance(rq.una) < 0 || packet.psn.distance(rq.unsent_psn) >= 0;
+}
 }  // namespace
 
 void response_arrived(Engine& engine, const fabric::Packet& packet) {
@@ -231,16 +269,14 @@ void response_arrived(Engine& engine, const fabric::Packet& packet) {
   if (engine.fault(Fault::responder_reorders) || engine.fault(Fault::early_write_completion)) {
     return unordered_response(engine, id, packet);
   }
-  // Of what is acknowledged already, or was never sent: a ghost of a connection with the same PSNs.
-  if (packet.psn.distance(rq.una) < 0 || packet.psn.distance(rq.unsent_psn) >= 0) {
-    expect_no_answer(engine, id);  // says nothing new; on a lossless network nothing else will come
+  if (is_ghost(rq, packet)) {
+    expect_no_answer(engine, id);  // on a lossless network nothing else will come
     return engine.release(packet.buffer);
   }
   const bool has_data = packet.opcode == Op::read_response || packet.opcode == Op::atomic_response;
   const bool loose = engine.state.loose;
-  const bool alone = packet.opcode == Op::read_response && engine.profile().nic_placement == Placement::unordered;
-  const Psn end = packet.opcode == Op::ack ? packet.psn + 1 : alone ? rq.una : packet.psn;
   const Psn una = rq.una;
+  const Psn end = acknowledged_by(engine, rq, packet);
   const Oldest oldest = loose ? acknowledge_loosely(engine, id, end) : acknowledge(engine, id, end);
   if (oldest.implied_nak) {
     engine.release(packet.buffer);
@@ -249,14 +285,8 @@ void response_arrived(Engine& engine, const fabric::Packet& packet) {
     refused(engine, id, oldest.number, packet);
   } else if (has_data && loose) {
     take_loosely(engine, id, packet);
-  } else if (has_data) {
-    if (oldest.number == rq.started || !answers(rq.entry(oldest.number), packet)) return engine.release(packet.buffer);
-    SendEntry& e = rq.entry(oldest.number);
-    progress(rq, qp.settings, packet.psn + 1);
-    if (take_data(engine, id, e, packet, e.received)) {
-      e.done = true;
-      --rq.outstanding;
-    }
+  } else if (has_data && !take_in_order(engine, id, oldest.number, packet)) {
+    return;
   }
   skip_answered(rq);
   complete(engine, id, receive_buffer_time(engine, packet));
