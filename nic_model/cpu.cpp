@@ -192,7 +192,8 @@ PostResult Cpu::post_send(QpId id, std::span<const Wqe> wqes, sim::Duration ahea
   const bool blueflame = profile().nic_blueflame && wqes.size() == 1 && wqes[0].inline_data &&
                          inline_wqe_bytes(wqes[0]) <= profile().nic_blueflame_max.count;
   constexpr std::uint64_t kDoorbellBytes = 8;
-  const std::uint64_t mmio = blueflame ? (inline_wqe_bytes(wqes[0]) + 63) / 64 * 64 : kDoorbellBytes;
+  const std::uint64_t mmio =
+      blueflame ? static_cast<std::uint64_t>(mmio_bursts(inline_wqe_bytes(wqes[0]))) * kMmioBurst : kDoorbellBytes;
   const StoreEntry doorbell{.doorbell = true,
                             .blueflame = blueflame,
                             .value = mmio,
@@ -339,9 +340,7 @@ void drain(Engine& engine, ThreadId id) {
   const StoreEntry entry = thread.buffer.front();
   thread.buffer.pop_front();
   if (entry.doorbell && !entry.receive) {
-    constexpr std::uint64_t kBurst = 64;
-    const auto bursts = static_cast<std::int64_t>((entry.value + kBurst - 1) / kBurst);
-    thread.mmio_free = engine.now() + engine.profile().cpu_mmio_gap * bursts;
+    thread.mmio_free = engine.now() + engine.profile().cpu_mmio_gap * mmio_bursts(entry.value);
   }
   if (!thread.buffer.empty()) schedule_drain(engine, id);
   if (entry.receive) {

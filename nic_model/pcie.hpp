@@ -8,12 +8,20 @@
 // orders. Private to nic_model/.
 #pragma once
 
+#include <algorithm>
+
 #include "nic_model/engine.hpp"
 
 namespace loco::nic {
 
 inline constexpr sim::Bytes kIommuPage{4096};  ///< what an entry of the IOMMU's buffer covers
 
+/// What a CPU stores to the NIC at once (write combining): a work request is several of these, a doorbell a part of
+/// one.
+inline constexpr std::uint64_t kMmioBurst = 64;
+[[nodiscard]] constexpr std::int64_t mmio_bursts(std::uint64_t bytes) {
+  return static_cast<std::int64_t>((bytes + kMmioBurst - 1) / kMmioBurst);
+}
 /// Sends a doorbell (or a work request in it) to the NIC.
 void ring_doorbell(Engine& engine, NodeId node, const StoreEntry& doorbell);
 
@@ -45,11 +53,18 @@ struct ReadTarget {
 void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std::uint32_t bytes, sim::Duration delay,
                 const ReadTarget& target = {});
 /// Bytes of the TLP of a write that starts at `address` with `left` bytes to go: TLPs end at multiples of the MPS.
-[[nodiscard]] std::uint32_t write_step(const Engine& engine, Address address, std::uint32_t left);
+[[nodiscard]] inline std::uint32_t write_step(const Engine& engine, Address address, std::uint32_t left) {
+  const std::uint64_t mps = engine.profile().pcie_mps.count;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(left, mps - address % mps));
+}
 
 /// A step of a read: what a completion TLP of the read of [address, address + length) carries when `done` bytes
 /// of it have been sampled.
-[[nodiscard]] std::uint32_t read_step(const Engine& engine, Address address, std::uint32_t length, std::uint32_t done);
+[[nodiscard]] inline std::uint32_t read_step(const Engine& engine, Address address, std::uint32_t length,
+                                             std::uint32_t done) {
+  const std::uint64_t step = engine.profile().pcie_read_completion.count;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(length - done, step - (address + done) % step));
+}
 /// How far a read is, with its next step. Without a length it asks for nothing more.
 struct ReadProgress {
   std::uint32_t key = kNoKey;
