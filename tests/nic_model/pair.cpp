@@ -9,6 +9,18 @@ nic::HardwareProfile impatient(std::uint32_t retries) {
   return profile;
 }
 
+nic::HardwareProfile fast_timeout() {
+  nic::HardwareProfile profile = real();
+  profile.nic_ack_timeout = nic::timeout_of_code(4);
+  return profile;
+}
+
+PairOptions lossy(std::uint32_t per_million) {
+  PairOptions options;
+  options.network.options.loss = per_million;
+  return options;
+}
+
 PairOptions unconnected(std::uint32_t loss, nic::QpType type) {
   PairOptions options;
   options.type = type;

@@ -27,6 +27,12 @@ constexpr sim::Duration kTimeout = nic::timeout_of_code(8);  // 1.05 ms
 /// With that timeout and so many retries.
 [[nodiscard]] nic::HardwareProfile impatient(std::uint32_t retries);
 
+/// A real NIC with a short timeout: 65.5 us.
+[[nodiscard]] nic::HardwareProfile fast_timeout();
+
+/// A network that loses so many packets in a million.
+[[nodiscard]] PairOptions lossy(std::uint32_t per_million);
+
 [[nodiscard]] PairOptions unconnected(std::uint32_t loss = 0, nic::QpType type = nic::QpType::rc);
 
 /// To RTS by the steps of a program.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <random>
 #include <stdexcept>
 #include <utility>
 
@@ -87,6 +88,19 @@ std::vector<nic::Cqe> Rig::post_and_run(const std::vector<nic::Wqe>& wqes, bool 
   std::vector<nic::Cqe> cqes;
   for (const Recorder::Completed& c : recorder.cqes) cqes.push_back(c.cqe);
   return cqes;
+}
+
+std::vector<std::uint8_t> pattern(std::size_t size, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<std::uint8_t> out(size);
+  for (auto& b : out) b = static_cast<std::uint8_t>(random());
+  return out;
+}
+
+std::vector<nic::Status> statuses(const std::vector<nic::Cqe>& cqes) {
+  std::vector<nic::Status> out;
+  for (const nic::Cqe& c : cqes) out.push_back(c.status);
+  return out;
 }
 
 nic::Wqe towards(const nic::MemoryRegion& region, nic::Wqe wqe) {

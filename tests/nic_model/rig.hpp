@@ -71,6 +71,10 @@ struct Rig {
   [[nodiscard]] std::vector<std::uint8_t> bytes(nic::NodeId node, std::uint64_t offset, std::size_t size) const;
 };
 
+/// Random bytes, and the statuses of CQEs.
+[[nodiscard]] std::vector<std::uint8_t> pattern(std::size_t size, std::uint32_t seed);
+[[nodiscard]] std::vector<nic::Status> statuses(const std::vector<nic::Cqe>& cqes);
+
 /// The same work request, but to the first bytes of another region.
 [[nodiscard]] nic::Wqe towards(const nic::MemoryRegion& region, nic::Wqe wqe);
 
