@@ -114,7 +114,7 @@ class Transport {
   /// of the caller's stack must be there until it has ended, also when the caller fails: workloads::run_team sees to
   /// that.
   virtual void spawn(std::string name, std::function<void()> body, bool service = false) = 0;
-  /// Nanoseconds-resolution clock would lose ordering: picoseconds since the run began.
+  /// Picoseconds since the run began: with nanoseconds, what happens one after the other could have the same time.
   [[nodiscard]] virtual std::int64_t now_ps() const = 0;
   /// Local computation that takes the given time; under a schedule without a clock, 1 ms at most.
   virtual void compute(std::int64_t ps) = 0;
