@@ -199,48 +199,60 @@ void read_remote(Engine& engine, QpId id, std::uint64_t number) {
   schedule_respond(engine, id);
 }
 
+namespace {
+/// What an atomic found is kept where its answer may be lost: the request comes again.
+void keep_result(Engine& engine, QpId id, const Response& r) {
+  if (!engine.state.lossy) return;
+  QueuePair& qp = engine.state.qps[id];
+  sim::Ring<Replay>& replays = qp.responder.disorder.edit().replays;
+  if (replays.size() == qp.settings.max_dest_rd_atomic) replays.pop_front();
+  replays.push_back({r.psn, r.value});
+}
+
+/// Does it hold its NIC's atomic unit until its write has been committed? Not where the next atomic's read pushes that
+/// write, in one ordering domain with it.
+bool held_until_committed(const HardwareProfile& p) { return p.nic_atomic_cap == AtomicCap::hca && p.splits_writes(); }
+
+/// The new value goes to memory: at once where atomics are atomic with CPUs, else as a write that is posted `modify`
+/// from now.
+void write_atomic(Engine& engine, NodeId node, std::uint32_t domain, const Response& r, sim::Duration modify) {
+  const HardwareProfile& p = engine.profile();
+  const std::uint64_t value = r.request == Op::fetch_add ? r.value + r.compare_add : r.swap;
+  if (p.nic_atomic_cap != AtomicCap::global) {
+    const WriteOrigin origin{.stamp = Stamp::aNRW, .atomic = true, .thread = r.thread, .op = r.op, .peer = node};
+    return post_write(engine, domain,
+                      {.ends_atomic = held_until_committed(p), .length = 8, .address = r.address, .value = value},
+                      origin, modify, r.rkey);
+  }
+  engine.state.hosts[node].memory.set_word(r.address, value);
+  engine.instant_write({.stamp = Stamp::aNRW,
+                        .nic_atomic = true,
+                        .thread = r.thread,
+                        .op = r.op,
+                        .peer = node,
+                        .home = node,
+                        .address = r.address,
+                        .value = value});
+  engine.touched_bytes(node, r.address, 8);
+}
+}  // namespace
+
 void execute_atomic(Engine& engine, NodeId node) {
   State& s = engine.state;
   const AtomicRequest request = s.hosts[node].atomics.front();
-  const HardwareProfile& p = engine.profile();
   Responder& rs = s.qps[request.qp].responder;
   if (!rs.holds(request.response)) return atomic_unit_free(engine, node);  // dropped by a RESET
   Response& r = rs.response(request.response);
-  std::uint64_t old = 0;
-  sample(engine, node, r.address, std::as_writable_bytes(std::span(&old, 1)),
+  sample(engine, node, r.address, std::as_writable_bytes(std::span(&r.value, 1)),
          {.stamp = Stamp::aNRR, .nic_atomic = true, .thread = r.thread, .op = r.op, .peer = node});
+  keep_result(engine, request.qp, r);
   sim::SimTime link_free;
-  r.value = old;
-  if (s.lossy) {  // its answer may be lost
-    sim::Ring<Replay>& replays = rs.disorder.edit().replays;
-    if (replays.size() == s.qps[request.qp].settings.max_dest_rd_atomic) replays.pop_front();
-    replays.push_back({r.psn, old});
-  }
   r.ready = true;
-  r.available = return_data(engine, node, 8, link_free, {r.rkey}) + p.nic_atomic_modify;
+  r.available = return_data(engine, node, 8, link_free, {r.rkey}) + engine.profile().nic_atomic_modify;
   const sim::Duration modify = r.available - engine.now();
-  const bool writes = r.request == Op::fetch_add || old == r.compare_add;
-  const std::uint64_t value = r.request == Op::fetch_add ? old + r.compare_add : r.swap;
-  const WriteOrigin origin{.stamp = Stamp::aNRW, .atomic = true, .thread = r.thread, .op = r.op, .peer = node};
-  const Address address = r.address;
-  // The next atomic's read pushes this one's write if they are in one ordering domain; else it waits for the commit.
-  const bool until_committed = p.nic_atomic_cap == AtomicCap::hca && p.splits_writes();
-  if (writes && p.nic_atomic_cap == AtomicCap::global) {
-    s.hosts[node].memory.set_word(address, value);
-    engine.instant_write({.stamp = Stamp::aNRW,
-                          .nic_atomic = true,
-                          .thread = origin.thread,
-                          .op = origin.op,
-                          .peer = node,
-                          .home = node,
-                          .address = address,
-                          .value = value});
-    engine.touched_bytes(node, address, 8);
-  } else if (writes) {
-    post_write(engine, rs.domain, {.ends_atomic = until_committed, .length = 8, .address = address, .value = value},
-               origin, modify, r.rkey);
-  }
-  if (!writes || !until_committed) {
+  const bool writes = r.request == Op::fetch_add || r.value == r.compare_add;
+  if (writes) write_atomic(engine, node, rs.domain, r, modify);
+  if (!writes || !held_until_committed(engine.profile())) {
     engine.schedule(kEventAtomicDone, node, 0, engine.now() + modify);
   }
   rs.blocked = false;
@@ -254,13 +266,10 @@ void atomic_unit_free(Engine& engine, NodeId node) {
   if (!atomics.empty()) start_atomic(engine, node);
 }
 
-void respond(Engine& engine, QpId id) {
-  QueuePair& qp = engine.state.qps[id];
-  Responder& rs = qp.responder;
-  if (wait_for_port(engine, id, true)) return;
-  rs.respond_event = false;
-  if (!may_respond(engine, qp)) return schedule_respond(engine, id);  // the event was for what a RESET has dropped
-  Response& r = rs.responses.front();
+namespace {
+/// The next packet of an answer: an ACK, a NAK and an atomic's response are one.
+fabric::Packet response_packet(const Engine& engine, QpId id, const Response& r) {
+  const QueuePair& qp = engine.state.qps[id];
   fabric::Packet packet;
   packet.source = qp.node;
   packet.destination = qp.peer_node;
@@ -271,18 +280,28 @@ void respond(Engine& engine, QpId id) {
   packet.psn = r.psn;
   packet.wqe = r.wqe;
   packet.a = r.value;
-  if (r.opcode == Op::read_response) {
-    const std::uint64_t mtu = engine.mtu(qp);
-    packet.offset = r.sent;
-    packet.total = r.length;
-    packet.length = static_cast<std::uint32_t>(std::min<std::uint64_t>(r.length - r.sent, mtu));
-    packet.first = r.sent == 0;
-    packet.last = r.sent + packet.length == r.length;
-    packet.buffer = packet.length == 0 ? fabric::kNoBuffer : r.buffer;
-    packet.psn = r.psn + static_cast<std::uint32_t>(r.sent / mtu);
-    packet.b = r.execution;
-    r.sent += packet.length;
-  }
+  if (r.opcode != Op::read_response) return packet;
+  packet.offset = r.sent;
+  packet.total = r.length;
+  packet.length = next_segment(engine, qp, r);
+  packet.first = r.sent == 0;
+  packet.last = r.sent + packet.length == r.length;
+  packet.buffer = packet.length == 0 ? fabric::kNoBuffer : r.buffer;
+  packet.psn = r.psn + static_cast<std::uint32_t>(r.sent / engine.mtu(qp));
+  packet.b = r.execution;
+  return packet;
+}
+}  // namespace
+
+void respond(Engine& engine, QpId id) {
+  QueuePair& qp = engine.state.qps[id];
+  Responder& rs = qp.responder;
+  if (wait_for_port(engine, id, true)) return;
+  rs.respond_event = false;
+  if (!may_respond(engine, qp)) return schedule_respond(engine, id);  // the event was for what a RESET has dropped
+  Response& r = rs.responses.front();
+  const fabric::Packet packet = response_packet(engine, id, r);
+  r.sent += packet.length;
   rs.transmit_free = send_packet(engine, packet);
   if (packet.last) {
     engine.release(r.buffer);
