@@ -31,11 +31,9 @@ bool allowed(QpType type, QpState from, QpState to) {
   return false;
 }
 
-/// All that is left of the past is dropped, without a CQE. Numbers go on, so that what is on its way finds nothing.
-void reset(Engine& engine, QpId id) {
-  State& s = engine.state;
-  QueuePair& qp = s.qps[id];
-  Requester& rq = qp.requester;
+/// Drops what there is to send, without a CQE. Numbers go on, so that what is on its way finds nothing.
+void reset_requester(Engine& engine, QpId id) {
+  Requester& rq = engine.state.qps[id].requester;
   stop_timer(engine, id);
   rq.first += static_cast<std::uint32_t>(rq.queue.size());
   for (; !rq.queue.empty(); rq.queue.pop_front()) release_entry(engine, rq.queue.front());
@@ -45,6 +43,23 @@ void reset(Engine& engine, QpId id) {
   rq.fetch_cancelled = rq.fetching;
   rq.una = rq.unsent_psn = rq.next_psn;
   rq.halted = rq.rnr_wait = rq.recovering = false;
+}
+
+/// Drops what waits for its turn, and what is kept for requests that come again.
+void reset_disorder(Engine& engine, Responder& rs) {
+  if (*rs.disorder == Disorder{}) return;
+  Disorder& held = rs.disorder.edit();
+  for (; !held.waiting.empty(); held.waiting.pop_front()) engine.release(held.waiting.front().packet.buffer);
+  for (; !held.early.empty(); held.early.pop_front()) engine.release(held.early.front().packet.buffer);
+  held.replays.clear();
+  held.read_stream.clear();
+  held.refused = kNone;
+}
+
+/// Drops what there is to answer, and tells a peer that waits for it.
+void reset_responder(Engine& engine, QpId id) {
+  State& s = engine.state;
+  QueuePair& qp = s.qps[id];
   Responder& rs = qp.responder;
   const bool dropped = !rs.responses.empty() || !rs.disorder->waiting.empty() || !rs.disorder->early.empty();
   for (; !rs.responses.empty(); rs.responses.pop_front(), ++rs.first) {
@@ -54,19 +69,20 @@ void reset(Engine& engine, QpId id) {
   withdraw_message(engine, id, true);
   rs.long_reads = rs.long_reads_done = 0;
   rs.blocked = false;
-  if (!(*rs.disorder == Disorder{})) {
-    Disorder& held = rs.disorder.edit();
-    for (; !held.waiting.empty(); held.waiting.pop_front()) engine.release(held.waiting.front().packet.buffer);
-    for (; !held.early.empty(); held.early.pop_front()) engine.release(held.early.front().packet.buffer);
-    held.replays.clear();
-    held.read_stream.clear();
-    held.refused = kNone;
-  }
+  reset_disorder(engine, rs);
   if (dropped && s.qps[qp.peer].peer == id) expect_no_answer(engine, qp.peer);
   rs.nak_sent = rs.receiving = rs.in_message = rs.write_valid = false;
-  if (rs.queue == kNone || s.receive_queues[rs.queue].owner != id) return;
-  s.receive_queues[rs.queue].entries.clear();
-  s.receive_queues[rs.queue].visible = 0;
+}
+
+/// All that is left of the past is dropped.
+void reset(Engine& engine, QpId id) {
+  State& s = engine.state;
+  reset_requester(engine, id);
+  reset_responder(engine, id);
+  const std::uint32_t queue = s.qps[id].responder.queue;
+  if (queue == kNone || s.receive_queues[queue].owner != id) return;  // none, or shared with others
+  s.receive_queues[queue].entries.clear();
+  s.receive_queues[queue].visible = 0;
 }
 
 bool set_peer(const State& s, QpId id, QueuePair& qp, const QpAttributes& a) {
