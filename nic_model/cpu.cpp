@@ -164,42 +164,50 @@ std::uint64_t Cpu::compare_swap(Address address, std::uint64_t expected, std::ui
   return seen.value;
 }
 
+namespace {
+/// Would the verbs library refuse it?
+bool is_bad_request(const State& s, const QueuePair& qp, const Wqe& wqe) {
+  const HardwareProfile& p = s.config.profile;
+  if (!has_operation(qp.type, wqe.opcode)) return true;
+  if (is_atomic(wqe.opcode) && p.nic_atomic_cap == AtomicCap::none) return true;
+  if (qp.type == QpType::ud && wqe.remote_qp >= s.qps.size()) return true;
+  if (!wqe.inline_data) return false;
+  return reads_or_atomic(wqe.opcode) || wqe.length > p.nic_inline_max.count ||
+         (wqe.length > 0 && !s.hosts[qp.node].memory.contains(wqe.local, wqe.length));
+}
+
+/// The store that tells the NIC of `wqes`, which are the last ones in the send queue. BlueFlame: a single inline work
+/// request goes with it.
+StoreEntry doorbell_for(const HardwareProfile& p, QpId id, const Requester& rq, std::span<const Wqe> wqes) {
+  const bool blueflame = p.nic_blueflame && wqes.size() == 1 && wqes[0].inline_data &&
+                         inline_wqe_bytes(wqes[0]) <= p.nic_blueflame_max.count;
+  constexpr std::uint64_t kDoorbellBytes = 8;
+  const std::uint64_t bytes =
+      blueflame ? static_cast<std::uint64_t>(mmio_bursts(inline_wqe_bytes(wqes[0]))) * kMmioBurst : kDoorbellBytes;
+  return {.doorbell = true, .blueflame = blueflame, .value = bytes, .qp = id, .posted = rq.posted()};
+}
+}  // namespace
+
 PostResult Cpu::post_send(QpId id, std::span<const Wqe> wqes, sim::Duration ahead) {
-  QueuePair& qp = engine_.state.qps.at(id);
+  State& s = engine_.state;
+  QueuePair& qp = s.qps.at(id);
   if (qp.node != node()) throw std::invalid_argument("a thread posts to a queue pair of another node");
   Requester& rq = qp.requester;
   if (!takes_sends(qp.state) || wqes.empty()) return PostResult::bad_request;
   if (wqes.size() > rq.room()) return PostResult::queue_full;
   for (const Wqe& wqe : wqes) {
-    if (!has_operation(qp.type, wqe.opcode)) return PostResult::bad_request;
-    if (is_atomic(wqe.opcode) && profile().nic_atomic_cap == AtomicCap::none) return PostResult::bad_request;
-    if (qp.type == QpType::ud && wqe.remote_qp >= engine_.state.qps.size()) return PostResult::bad_request;
-    if (!wqe.inline_data) continue;
-    if (reads_or_atomic(wqe.opcode) || wqe.length > profile().nic_inline_max.count ||
-        (wqe.length > 0 && !engine_.state.hosts[qp.node].memory.contains(wqe.local, wqe.length))) {
-      return PostResult::bad_request;
-    }
+    if (is_bad_request(s, qp, wqe)) return PostResult::bad_request;
   }
   for (const Wqe& wqe : wqes) {
     SendEntry& entry = rq.queue.push_back({.wqe = wqe});
     if (wqe.inline_data && wqe.length > 0) {
-      const NodeId peer = qp.type == QpType::ud ? engine_.state.qps[wqe.remote_qp].node : qp.peer_node;
+      const NodeId peer = qp.type == QpType::ud ? s.qps[wqe.remote_qp].node : qp.peer_node;
       entry.buffer = copy_inline(engine_, thread_, wqe, peer);
       entry.payload_read = wqe.length;
     }
   }
-  // BlueFlame carries a single inline work request.
-  const bool blueflame = profile().nic_blueflame && wqes.size() == 1 && wqes[0].inline_data &&
-                         inline_wqe_bytes(wqes[0]) <= profile().nic_blueflame_max.count;
-  constexpr std::uint64_t kDoorbellBytes = 8;
-  const std::uint64_t mmio =
-      blueflame ? static_cast<std::uint64_t>(mmio_bursts(inline_wqe_bytes(wqes[0]))) * kMmioBurst : kDoorbellBytes;
-  const StoreEntry doorbell{.doorbell = true,
-                            .blueflame = blueflame,
-                            .value = mmio,
-                            .qp = id,
-                            .posted = rq.posted(),
-                            .issued = issued(engine_, ahead)};
+  StoreEntry doorbell = doorbell_for(profile(), id, rq, wqes);
+  doorbell.issued = issued(engine_, ahead);
   if (engine_.fault(Fault::doorbell_before_stores)) {
     ring_doorbell(engine_, qp.node, doorbell);
   } else {
