@@ -20,13 +20,14 @@ namespace loco::nic {
 /// Time on the link of the data of a read request, in completions.
 [[nodiscard]] sim::Duration data_time(const HardwareProfile& p, std::uint64_t bytes);
 
-/// The next request of a read, of which `left` bytes are to come, takes a tag and credits: when memory is read for it.
-/// That is `due`, or, when it must wait, `reach` (its time on the link, its way, memory) after they are free. `begin`:
-/// what the NIC needs before it asks, as long as nothing else delays that: the start of a work request.
+/// The next request of a read takes a tag and credits; `left` bytes of the read have not been asked for. Returns when
+/// memory is read for it: at `due`, or, if it must wait, `reach` after they are free (its time on the link, its way,
+/// memory). `begin`: what the NIC needs before it asks, the start of a work request, as long as nothing else delays
+/// that.
 sim::SimTime take_request(Engine& engine, NodeId node, std::uint32_t key, std::uint64_t left, sim::SimTime due,
                           sim::Duration reach, sim::Duration begin = {});
 
-/// Takes credits for a TLP of a posted write: when memory has it. That is `due`, or, when it must wait, its time on the
+/// A TLP of a posted write takes credits. Returns when memory has it: at `due`, or, if it must wait, its time on the
 /// link and `way` after they are free. Precondition: there is a limit.
 sim::SimTime take_posted(Engine& engine, NodeId node, std::uint64_t bytes, sim::SimTime due, sim::Duration way);
 

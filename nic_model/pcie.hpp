@@ -34,8 +34,9 @@ struct WriteOrigin {
   NodeId peer = 0;
 };
 inline constexpr std::uint32_t kNoKey = 0xffffffffU;  ///< memory without a region: queues
-/// Posts a write of data; takes over one reference to its buffer. `delay`: what the NIC needs before the link. `key`:
-/// of the region, which decides on costs and relaxed ordering.
+/// Posts a write of data; takes over one reference to its buffer. `delay`: what the NIC needs before it; its TLPs keep
+/// their place on the link, and memory has them so much later. `key`: of the region, which decides on costs and relaxed
+/// ordering.
 void post_write(Engine& engine, std::uint32_t domain, PostedWrite write, const WriteOrigin& origin, sim::Duration delay,
                 std::uint32_t key);
 /// Posts a CQE behind the domain's writes.
@@ -43,13 +44,14 @@ void post_cqe(Engine& engine, std::uint32_t domain, CqId cq, const Cqe& cqe, sim
 /// kEventCommit: the next TLP of a posted write reaches memory.
 void commit(Engine& engine, std::uint32_t domain, std::uint64_t number);
 
-/// Where a read goes: the region decides on costs.
+/// What a read reads: the region decides on costs.
 struct ReadTarget {
   std::uint32_t key = kNoKey;
   Address address = 0;
 };
-/// Issues a read of `bytes`; read_may_execute is told when nothing holds it back any more. `due` is when it
-/// is then sampled at the earliest.
+/// Issues a read of `bytes`, of which kind, where and number say whose it is. Once no posted write of the domain is in
+/// front of it, that component's ..._may_execute() is called (or its event is scheduled), with the time at which memory
+/// may be read in HeldRead::due. `delay`: as for a write.
 void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std::uint32_t bytes, sim::Duration delay,
                 const ReadTarget& target = {});
 /// Bytes of the TLP of a write that starts at `address` with `left` bytes to go: TLPs end at multiples of the MPS.
@@ -65,23 +67,27 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
   const std::uint64_t step = engine.profile().pcie_read_completion.count;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(length - done, step - (address + done) % step));
 }
-/// How far a read is, with its next step. Without a length it asks for nothing more.
+/// How far a read of `length` bytes is once a step has been sampled. Without a length its requests are seen to
+/// elsewhere.
 struct ReadProgress {
   std::uint32_t key = kNoKey;
   std::uint32_t done = 0;
   std::uint32_t length = 0;
 };
-/// Sends `bytes` of read data to the NIC; returns when they are there. `link_free`: when the next step may begin, if
-/// there is one: the link is free, and what must have been asked for has a tag.
+/// Sends `bytes` that have been sampled to the NIC, as a completion; returns when they are there. `link_free` becomes
+/// the instant at which the next step may begin: the link is free, and the request for its data has had a tag and
+/// credits.
 sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free,
                          const ReadProgress& read = {});
-/// When the first `part` bytes of a read of memory at `address` were in the NIC, of `done` bytes, the last of which are
-/// there at `newest`: at the latest, as completions follow each other on the link.
+/// A read of memory at `address` has brought `done` bytes, the last of which are in the NIC at `newest`. When were the
+/// first `part` of them there, so that a packet of these may leave? No later than this: completions follow each other
+/// on the link, so those behind them took at least their time on it.
 [[nodiscard]] sim::SimTime there_before(const Engine& engine, sim::SimTime newest, Address address, std::uint32_t part,
                                         std::uint32_t done);
-/// One more access to memory of a region, by who has the request already.
+/// What one more access to memory of a region takes at the root complex, which has the request already.
 [[nodiscard]] sim::Duration access_time(const Engine& engine, std::uint32_t key);
-/// Reads a context that the NIC does not hold: how long it takes. Not part of the memory model, hence no event.
+/// Reads a context that the NIC does not hold; returns how long that takes. What a context holds is no memory of a
+/// program, so nothing is sampled and it needs no event.
 sim::Duration context_read(Engine& engine, NodeId node);
 /// kEventProbe: next step of a bare DMA read.
 void probe_step(Engine& engine, NodeId node, std::uint32_t probe);

@@ -10,17 +10,20 @@ namespace loco::nic {
 
 /// Gives a packet to the network: adds headers, counts, announces. Returns when the NIC can send the next one.
 sim::SimTime send_packet(Engine& engine, fabric::Packet packet);
-/// If the port is paused: has the queue pair wait for it, in turn, and returns true.
+/// If the port is paused: has the queue pair's requester, or its responder, wait for it in turn, and returns true.
 bool wait_for_port(Engine& engine, QpId id, bool responder);
 /// The port of a node is not paused any more.
 void port_resumed(Engine& engine, NodeId node);
 /// Flow model: of this message the first packet is in the NIC at `there`, and could leave then (Fabric::announce).
 void announce_message(Engine& engine, fabric::Packet packet, sim::SimTime there);
-/// Flow model: what the queue pair's requester or responder has announced and not sent is dropped, or sent later.
+/// Flow model: what the queue pair's requester or responder has announced and not sent will not be sent next. Its flow
+/// stops.
 void withdraw_message(Engine& engine, QpId id, bool responder);
-/// Flow model: how long ago the first packet of a message that has just come must have come. Zero for packets.
+/// Flow model, where a message comes all at once, with its last packet: how long ago its first one was there, at the
+/// rate of its route. Zero for a single packet.
 sim::Duration known_for(const Engine& engine, const fabric::Packet& packet);
-/// Flow model: how much of a message that has just come can have crossed PCIe already, were it alone on its way.
+/// Flow model: how many bytes of a message that has just come can have crossed PCIe already, while its last packets
+/// were on their way, if PCIe had nothing else to carry.
 std::uint32_t crossed_ahead(const Engine& engine, const fabric::Packet& packet);
 /// How long a packet's payload is in the receiver's buffer: PCIe has it, and the CQE behind it, so much later.
 [[nodiscard]] sim::Duration receive_buffer_time(const Engine& engine, const fabric::Packet& packet);

@@ -14,11 +14,12 @@
 
 namespace loco::nic {
 
+/// A work request from posting until its place is free.
 struct SendEntry {
   Wqe wqe{};
   Status status = Status::success;
   bool done = false;        // its response has come (or an error was found)
-  bool read_ready = false;  // its payload read is not held back any more
+  bool read_ready = false;  // no posted write is in front of its payload's read any more: only earlier payloads are
   fabric::Psn psn{};
   std::uint32_t packets = 0;  // PSNs that it takes
   std::uint32_t buffer = fabric::kNoBuffer;
@@ -26,8 +27,10 @@ struct SendEntry {
   std::uint32_t sent = 0;          // bytes
   std::uint32_t received = 0;      // bytes of a READ's response
   std::uint32_t track = kNone;     // of a READ, in State::tracks, where packets can be lost
-  sim::SimTime ready{};            // payload so far is in the NIC; else, may be sent; before that: may be read
-  sim::Duration reach{};           // of its payload's read: see HeldRead
+  // When memory may be read for its payload; once some of that has been read, when what has been is in the NIC. Without
+  // a payload to read: when it may be sent.
+  sim::SimTime ready{};
+  sim::Duration reach{};  // of its payload's read: see HeldRead
 
   bool operator==(const SendEntry&) const = default;
 };
@@ -55,7 +58,11 @@ struct ReadTrack {
 /// PSNs that may be on their way at once (IBTA volume 1, 9.7.1).
 inline constexpr std::uint32_t kPsnsMax = 1U << 23U;
 
-/// The send queue and requester of a queue pair. rung <= posted, fetched <= rung, started <= fetched, ...
+/// The send queue and requester of a queue pair. Work requests have running numbers, and each step has the number of
+/// the first one that it has not done yet: posted() by threads; `rung`, known by a doorbell; `fetched`, in the NIC;
+/// `started`, with PSNs of its own; none is ahead of the one before it. Payloads are read and packets sent behind
+/// `started` (payload_next, transmit_next), and `completed` follows. Two numbers are behind all of these: `first`, of
+/// queue[0], which the NIC may still need, and `reaped`, of the first that takes a place in the send queue.
 struct Requester {
   CqId cq = 0;
   std::uint32_t depth = 0;
@@ -68,23 +75,22 @@ struct Requester {
   std::uint32_t payload_next = 0;   // oldest whose payload is not read completely
   std::uint32_t transmit_next = 0;  // oldest that is not sent completely
   std::uint32_t completed = 0;
-  std::uint32_t reaped =
-      0;  // those before it have given their places back: a CQE of theirs, or a later one, was polled
+  std::uint32_t reaped = 0;       // first whose place is not free: neither its CQE nor a later one was polled
   std::uint32_t outstanding = 0;  // READs and atomics
-  bool fetching = false;
-  bool payload_event = false;
-  bool transmit_event = false;
-  bool halted = false;           // a local error was found: nothing more starts
-  bool fetch_cancelled = false;  // what is being fetched is not wanted any more
-  bool rnr_wait = false;         // the receiver was not ready: nothing is sent until the RNR timer fires
-  bool recovering = false;       // has gone back, and nothing has been acknowledged since
-  bool timer_pending = false;    // `timer` is: a kEventTimeout, or with rnr_wait a kEventRnrTimer
-  bool unanswered = false;       // on a lossless network: something gets no answer, so the transport timer runs
-  std::uint8_t retries = 0;      // left until retry_exc_err
-  std::uint8_t rnr_retries = 0;  // left until rnr_retry_exc_err
-  fabric::Psn next_psn{};        // of the next work request that starts
-  fabric::Psn unsent_psn{};      // first that has never been sent: before next_psn, or that
-  fabric::Psn una{};             // oldest that is not acknowledged
+  bool fetching = false;          // a read of work requests is under way
+  bool payload_event = false;     // the next step of payload_next's read is pending
+  bool transmit_event = false;    // kEventTransmit is pending
+  bool halted = false;            // a local error was found: nothing more starts
+  bool fetch_cancelled = false;   // what is being fetched is not wanted any more
+  bool rnr_wait = false;          // the receiver was not ready: nothing is sent until the RNR timer fires
+  bool recovering = false;        // has gone back, and nothing has been acknowledged since
+  bool timer_pending = false;     // `timer` is: a kEventTimeout, or with rnr_wait a kEventRnrTimer
+  bool unanswered = false;        // on a lossless network: something gets no answer, so the transport timer runs
+  std::uint8_t retries = 0;       // left until retry_exc_err
+  std::uint8_t rnr_retries = 0;   // left until rnr_retry_exc_err
+  fabric::Psn next_psn{};         // of the next work request that starts
+  fabric::Psn unsent_psn{};       // first that has never been sent: before next_psn, or that
+  fabric::Psn una{};              // oldest that is not acknowledged
   sim::SimTime transmit_free{};
   sim::SimTime deadline{};  // of the transport timer
   sim::EventHandle timer{};
@@ -109,18 +115,20 @@ struct Response {
   std::uint32_t sent = 0;       // bytes
   std::uint32_t execution = 0;  // of a READ: how often it had been executed before
   Address address = 0;
-  std::uint64_t value = 0;  // an atomic's old value; before that, its operands
-  std::uint64_t compare_add = 0;
+  std::uint64_t value = 0;        // an atomic's old value; of an RNR NAK, how long to wait, in ps
+  std::uint64_t compare_add = 0;  // operands of an atomic
   std::uint64_t swap = 0;
   fabric::Opcode request = fabric::Opcode::read_request;
   ThreadId thread = 0;  // whose subevents they are
   OpId op = 0;
   std::uint32_t rkey = 0;
-  bool held = false;                    // of a READ in an ordered stream: by the root complex, until it is the oldest
-  std::uint32_t long_reads_before = 0;  // of a READ: those asked for before it
-  sim::EventHandle turn{};              // of a READ: its event, while it waits for these
-  sim::Duration reach{};                // and from its request to memory
-  sim::SimTime available{};             // data so far is in the NIC; before the first: memory may be read
+  bool held = false;  // of a READ in an ordered stream: by the root complex, until it is the oldest
+  // Of a READ whose turn on the link is behind long ones (read_order.cpp):
+  std::uint32_t long_reads_before = 0;  // those asked for before it
+  sim::EventHandle turn{};              // its event, while it waits for them
+  sim::Duration reach{};                // see HeldRead
+  // When memory may be read; once some of its data has been read, when what has been is in the NIC.
+  sim::SimTime available{};
 
   bool operator==(const Response&) const = default;
 };
@@ -177,14 +185,14 @@ struct Responder {
   std::uint32_t queue = kNone;  // receive queue, its own or shared
   bool blocked = false;         // an atomic has not posted its write yet: later requests wait
   bool respond_event = false;
-  bool write_valid = false;  // of the message being received
-  bool nak_sent = false;     // for what is expected: nothing more is said until it comes
-  bool receiving = false;    // `receive` has been taken from the queue
-  bool in_message = false;   // between a message's packets; UC: and the earlier ones have all come
-  std::uint32_t received = 0;
-  fabric::Psn expected_psn{};
-  fabric::Psn done_psn{};                 // first that has not been executed
-  std::uint64_t first = 0;                // number of responses[0]
+  bool write_valid = false;    // of the message being received: key and bounds were checked with its first packet
+  bool nak_sent = false;       // for what is expected: nothing more is said until it comes
+  bool receiving = false;      // `receive` has been taken from the queue
+  bool in_message = false;     // between a message's packets; UC: and the earlier ones have all come
+  std::uint32_t received = 0;  // bytes of a SEND that are in its buffer
+  fabric::Psn expected_psn{};  // of the next packet that is new
+  fabric::Psn done_psn{};      // first that has not been executed: behind, while requests wait for an atomic
+  std::uint64_t first = 0;     // number of responses[0]
   sim::SparseRing<Response> responses{};  // in PSN order
   sim::Lazy<RecvWqe> receive{};           // what the message being received goes to
   sim::Lazy<Disorder> disorder{};

@@ -3,6 +3,10 @@
 // Every guaranteed order is a ring, and only the element that may happen next has a pending event (docs/machine.md,
 // law 1). Running numbers (32 or 64 bits, never reused) name elements of rings; a ring's first element has the
 // number kept beside it. All structs are values, compared member by member.
+//
+// What is under way keeps two kinds of times. Instants (`ready`, `due`, `available`): the earliest one at which its
+// next step may happen, if nothing is in front of it. Durations (`way`, `reach`): what a TLP needs from the link to
+// memory; with them an instant can be worked out anew when tags or credits made it wait.
 #pragma once
 
 #include <array>
@@ -72,8 +76,8 @@ struct Thread {
   bool changed = false;  // something watched has changed since it was looked at
   sim::Ring<StoreEntry> buffer{};
   WatchSet watched{};
-  sim::SimTime paused_at{};
-  sim::Duration turn{};
+  sim::SimTime paused_at{};  // when its polling loop would begin the next turn
+  sim::Duration turn{};      // what a turn of that loop takes
   sim::Duration take{};      // of a polling loop that finds an entry in its completion queue: until it has taken it
   sim::SimTime mmio_free{};  // its next store to the NIC
 
@@ -165,8 +169,8 @@ struct Buffer {
 
 struct PostedWrite {
   bool is_cqe = false;
-  bool has_event = false;  // its next step is a pending event
-  bool done = false;
+  bool has_event = false;    // its next step is a pending event
+  bool done = false;         // all of it is in memory, and it waits for those in front of it to be forgotten
   bool ends_atomic = false;  // its commit frees the NIC's atomic unit
   bool device = false;       // to memory on the NIC
   bool relaxed = false;      // relaxed ordering: may pass the writes in front of it; then it is one TLP
@@ -182,7 +186,7 @@ struct PostedWrite {
   Address address = 0;
   std::uint64_t value = 0;
   sim::SimTime ready{};  // when its next TLP is committed, if nothing is in front of it
-  sim::Duration way{};   // from the link to there
+  sim::Duration way{};   // of a TLP, from the link to memory: what taking credits late is added to
   Cqe cqe{};
 
   bool operator==(const PostedWrite&) const = default;
@@ -190,16 +194,16 @@ struct PostedWrite {
 
 enum class ReadKind : std::uint8_t { wqe_fetch, payload, remote_read, atomic, probe };
 
-/// A PCIe read that must wait for posted writes in front of it ("reads push writes").
+/// A PCIe read, which must wait for posted writes in front of it ("reads push writes").
 struct HeldRead {
   ReadKind kind = ReadKind::payload;
   std::uint32_t where = 0;
   std::uint64_t number = 0;
   std::uint64_t behind = 0;  // all posted writes with smaller numbers
   sim::SimTime due{};        // when memory may be read, if there are a tag and credits
-  sim::Duration reach{};     // from its request, on the link, to there
-  std::uint32_t bytes = 0;
-  std::uint32_t key = 0;
+  sim::Duration reach{};     // of its request, its time on the link included, until memory is read
+  std::uint32_t bytes = 0;   // of the whole read
+  std::uint32_t key = 0;     // of the region that is read; kNoKey: a queue
 
   bool operator==(const HeldRead&) const = default;
 };
