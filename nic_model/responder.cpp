@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "nic_model/pcie.hpp"
-#include "nic_model/port.hpp"
+#include "nic_model/placing.hpp"
 #include "nic_model/queue_pair.hpp"
 #include "nic_model/receive_queue.hpp"
 #include "nic_model/responses.hpp"
@@ -35,12 +34,6 @@ NakCode check(const Engine& engine, const QueuePair& qp, const fabric::Packet& p
                                                                                     : NakCode::remote_access_error;
 }
 
-WriteOrigin origin_of(const Engine& engine, QpId id, const fabric::Packet& packet) {
-  WriteOrigin origin{.stamp = Stamp::aNRW, .peer = engine.state.qps[id].node};
-  name_origin(engine, packet, origin.thread, origin.op);
-  return origin;
-}
-
 void acknowledge(Engine& engine, QpId id, const fabric::Packet& packet, Psn psn) {
   if (!packet.ack_request) return;
   push_response(engine, id,
@@ -59,13 +52,13 @@ void refuse(Engine& engine, QpId id, const fabric::Packet& packet, NakCode nak, 
 }
 
 NakCode take_write(Engine& engine, QpId id, const fabric::Packet& packet, bool executed) {
-  if (!executed) place_write(engine, id, packet, origin_of(engine, id, packet));
+  if (!executed) place_write(engine, id, packet);
   if (packet.immediate) complete_immediate(engine, id, packet);
   return NakCode::none;
 }
 
 NakCode take_send(Engine& engine, QpId id, const fabric::Packet& packet) {
-  switch (place_send(engine, id, packet, origin_of(engine, id, packet), {})) {
+  switch (place_send(engine, id, packet, {})) {
     case Status::success:
       return NakCode::none;
     case Status::loc_len_err:
@@ -219,7 +212,7 @@ void take_out_of_order(Engine& engine, QpId id, const fabric::Packet& packet) {
   const bool reads_now = packet.opcode == Op::read_request && engine.profile().nic_placement == Placement::unordered;
   if ((packet.opcode == Op::write || reads_now) && check(engine, qp, packet) == NakCode::none) {
     if (!early.executed && reads_now) take_read(engine, id, packet);
-    if (!early.executed && !reads_now) place_write(engine, id, packet, origin_of(engine, id, packet));
+    if (!early.executed && !reads_now) place_write(engine, id, packet);
     early.executed = true;
     early.packet.buffer = fabric::kNoBuffer;
     engine.release(packet.buffer);
