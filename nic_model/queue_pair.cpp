@@ -120,6 +120,41 @@ bool changes_limits(const QueuePair& qp, const QpAttributes& a) {
          changes(a.rnr_retry, none.rnr_retry, std::uint32_t{s.rnr_retry});
 }
 
+/// To RTR: the peer, and what the responder goes by. False when there is no such peer.
+bool set_at_rtr(const State& s, QpId id, QueuePair& qp, const QpAttributes& a, std::uint32_t most) {
+  if (!set_peer(s, id, qp, a)) return false;
+  qp.settings.min_rnr_timer = a.min_rnr_timer;
+  qp.settings.max_dest_rd_atomic = static_cast<std::uint16_t>(a.max_dest_rd_atomic == 0 ? most : a.max_dest_rd_atomic);
+  qp.responder.expected_psn = qp.responder.done_psn = fabric::Psn(a.rq_psn);
+  return true;
+}
+
+/// To RTS, or within RTS, SQD and SQE: RTR -> RTS sets what the requester goes by, SQD -> SQD may change that and what
+/// the responder keeps, the others may not.
+bool set_requester(QueuePair& qp, QpState from, QpState to, const QpAttributes& a, std::uint32_t most) {
+  if (to == QpState::rts && from == QpState::rtr) {
+    set_limits(qp, a, most, true);
+    qp.requester.next_psn = qp.requester.unsent_psn = qp.requester.una = fabric::Psn(a.sq_psn);
+    return true;
+  }
+  const bool other_peer = qp.type != QpType::ud && a.dest_qp != kNone && a.dest_qp != qp.peer;
+  if (other_peer) return false;
+  if (to != QpState::sqd || from != QpState::sqd) return !changes_limits(qp, a);
+  set_limits(qp, a, most, false);
+  if (a.max_dest_rd_atomic != 0) qp.settings.max_dest_rd_atomic = static_cast<std::uint16_t>(a.max_dest_rd_atomic);
+  return true;
+}
+
+/// The RNR timer and the Q_Key, which most transitions from RTR on take.
+bool set_late(QueuePair& qp, QpState from, QpState to, const QpAttributes& a) {
+  const bool to_sqd = from == QpState::rts && to == QpState::sqd;
+  const bool timer = a.min_rnr_timer != sim::Duration{} && a.min_rnr_timer != qp.settings.min_rnr_timer;
+  if (timer && (to_sqd || from == QpState::sqe)) return false;
+  if (timer) qp.settings.min_rnr_timer = a.min_rnr_timer;
+  if (qp.type == QpType::ud && a.qkey != 0) qp.qkey = a.qkey;
+  return true;
+}
+
 /// Which attributes a transition takes: ibv_modify_qp(3). What it does not take and would change is refused.
 bool set_attributes(Engine& engine, QpId id, QpState from, QpState to, const QpAttributes& a) {
   QueuePair& qp = engine.state.qps[id];
@@ -129,33 +164,8 @@ bool set_attributes(Engine& engine, QpId id, QpState from, QpState to, const QpA
     if (from == QpState::reset || a.qkey != 0) qp.qkey = a.qkey;
     return true;
   }
-  if (to == QpState::rtr) {
-    if (!set_peer(engine.state, id, qp, a)) return false;
-    qp.settings.min_rnr_timer = a.min_rnr_timer;
-    qp.settings.max_dest_rd_atomic =
-        static_cast<std::uint16_t>(a.max_dest_rd_atomic == 0 ? most : a.max_dest_rd_atomic);
-    qp.responder.expected_psn = qp.responder.done_psn = fabric::Psn(a.rq_psn);
-    return true;
-  }
-  const bool other_peer = qp.type != QpType::ud && a.dest_qp != kNone && a.dest_qp != qp.peer;
-  if (to == QpState::rts && from == QpState::rtr) {
-    set_limits(qp, a, most, true);
-    qp.requester.next_psn = qp.requester.unsent_psn = qp.requester.una = fabric::Psn(a.sq_psn);
-  } else if (to == QpState::sqd && from == QpState::sqd) {
-    if (other_peer) return false;
-    set_limits(qp, a, most, false);
-    if (a.max_dest_rd_atomic != 0) {
-      qp.settings.max_dest_rd_atomic = static_cast<std::uint16_t>(a.max_dest_rd_atomic);
-    }
-  } else if (other_peer || changes_limits(qp, a)) {
-    return false;
-  }
-  const bool to_sqd = from == QpState::rts && to == QpState::sqd;
-  const bool timer = a.min_rnr_timer != sim::Duration{} && a.min_rnr_timer != qp.settings.min_rnr_timer;
-  if (timer && (to_sqd || from == QpState::sqe)) return false;
-  if (timer) qp.settings.min_rnr_timer = a.min_rnr_timer;
-  if (qp.type == QpType::ud && a.qkey != 0) qp.qkey = a.qkey;
-  return true;
+  if (to == QpState::rtr) return set_at_rtr(engine.state, id, qp, a, most);
+  return set_requester(qp, from, to, a, most) && set_late(qp, from, to, a);
 }
 
 }  // namespace
