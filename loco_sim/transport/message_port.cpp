@@ -88,6 +88,12 @@ void MessagePort::send(PortId to, std::span<const std::uint64_t> words) {
   thread.owed += transport_.profile().cpu_doorbell;
 }
 
+void MessagePort::charge_poll(SimThread& thread, std::size_t taken) {
+  const nic::HardwareProfile& p = transport_.profile();
+  thread.owed += taken == 0 ? p.cpu_poll_empty : p.cpu_poll_cqe * static_cast<std::int64_t>(taken);
+  if (taken > 0) thread.acted = true;
+}
+
 void MessagePort::reap() {
   std::array<nic::Cqe, kPollMax> cqes;
   SimThread& thread = transport_.look(Look::What::completions, send_cq_);
@@ -96,9 +102,7 @@ void MessagePort::reap() {
     require_success(transport_.cluster_.system(), cqe);
     if (cqe.wr_id < kSends) free_.push_back(static_cast<std::uint32_t>(cqe.wr_id));
   }
-  const nic::HardwareProfile& p = transport_.profile();
-  thread.owed += taken == 0 ? p.cpu_poll_empty : p.cpu_poll_cqe * static_cast<std::int64_t>(taken);
-  if (taken > 0) thread.acted = true;
+  charge_poll(thread, taken);
   if (taken == 0) transport_.pause();
 }
 
@@ -115,9 +119,7 @@ std::size_t MessagePort::take(std::span<Arrival> out) {
   // A peer that has stopped will send nothing: what was sent to it tells. Libraries have one completion queue for both,
   // so that it costs nothing to see that.
   while (taken == 0 && transport_.cpu().cq_failed(send_cq_)) reap();
-  const nic::HardwareProfile& p = transport_.profile();
-  thread.owed += taken == 0 ? p.cpu_poll_empty : p.cpu_poll_cqe * static_cast<std::int64_t>(taken);
-  if (taken > 0) thread.acted = true;
+  charge_poll(thread, taken);
   return taken;
 }
 

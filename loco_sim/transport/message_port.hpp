@@ -88,6 +88,8 @@ class MessagePort {
   std::size_t take(std::span<Arrival> out);
   void read(const Arrival& arrival);
   void give_back(std::span<const Arrival> arrivals);
+  /// The time of a poll that has taken so many completions.
+  void charge_poll(SimThread& thread, std::size_t taken);
   /// Takes completions of sends; pauses when there are none.
   void reap();
   [[nodiscard]] Address receive_buffer(std::uint32_t i) const { return receives_.base + i * buffer_bytes_; }

@@ -50,7 +50,7 @@ struct SimThread {
   bool halted = false;  ///< its node has stopped
   std::function<void()> body;
 
-  // Its own time is that of the step, and `ahead`, and `owed`.
+  // When the thread is, by its own reckoning: the time of the step, plus `ahead`, plus `owed`.
   sim::Duration ahead;                     ///< from this step until the instant of its latest access, or turn of looks
   sim::Duration owed;                      ///< cost of that access, or of these looks, not yet spent
   std::uint32_t looks = 0;                 ///< since that instant
@@ -132,7 +132,7 @@ class VirtualTransport final : public Transport {
   friend class MessagePort;
   friend class MessageNetwork;
 
-  /// Makes way for an access: ends the step if this access needs one of its own. The thread it is made for.
+  /// Makes way for an access that only looks: ends the step if it needs one of its own. The thread it is made for.
   SimThread& look(Look::What what, std::uint64_t where);
   /// The same for what may be looked at before its instant.
   SimThread& look_ahead(Look::What what, std::uint64_t where);
@@ -142,14 +142,16 @@ class VirtualTransport final : public Transport {
   void catch_up(SimThread& thread);
   /// The thread goes on at the instant until which its accesses have taken; the step does not end.
   static void run_ahead(SimThread& thread);
+  /// Makes way for an access that changes something: lets its instant come. The thread it is made for.
   SimThread& act();
-  /// The same for a store or a work request, which enters the store buffer `ahead` of its time.
+  /// The same for a store or a work request, which enters the store buffer `ahead` of its time instead.
   SimThread& act_ahead();
+  /// Ends the step and lets all time pass that the thread is ahead and owes.
   void spend(SimThread& thread);
   std::uint64_t flag_value(SimThread& thread, Flag flag);
   nic::Cpu& cpu() { return *cluster_.cpu_; }
   [[nodiscard]] const nic::HardwareProfile& profile() const { return cluster_.config_.profile; }
-  /// Waits until the store buffer is empty.
+  /// Waits until the store buffer is empty, or has room for one more entry.
   void drain(SimThread& thread);
   void make_room(SimThread& thread);
 
