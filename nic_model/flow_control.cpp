@@ -39,7 +39,8 @@ sim::SimTime take_request(Engine& engine, NodeId node, std::uint32_t key, std::u
   const sim::SimTime link_free = std::max(host.asked_until, host.downstream_free);
   const sim::Duration data = data_time(p, bytes);
   host.asked_until = std::max(link_free, read) + data;
-  // Who asks meanwhile and begins at once need not be behind it on the link: only its own tag is held for longer.
+  // Its own start (`begin`) does not keep the link busy: who asks meanwhile, and begins at once, is not behind it. So
+  // that counts for how long its own tag is held, and not for asked_until.
   const sim::SimTime begun = std::max(read, std::min(due, engine.now() + begin + reach));
   const sim::SimTime there = std::max(host.asked_until, begun + data) + p.pcie_downstream;
   const sim::SimTime gone = engine.now() - reach;

@@ -159,7 +159,8 @@ bool fence_holds(const Requester& rq) {
   return rq.outstanding != 0 || rq.payload_next != rq.started || rq.transmit_next != rq.started;
 }
 
-/// Would it take more PSNs than may be on their way? What is alone may.
+/// Would it take more PSNs than may be on their way? With none on its way any message may start: local_check() has
+/// refused those that are too long.
 bool too_far_ahead(const Requester& rq, std::uint32_t packets) {
   const std::uint32_t ahead = (rq.next_psn.value() - rq.una.value()) & fabric::Psn::kMask;
   return ahead != 0 && ahead + packets > kPsnsMax;

@@ -17,7 +17,8 @@ using fabric::NakCode;
 using fabric::Psn;
 using Op = fabric::Opcode;
 
-/// PSNs from the expected one on for which something is kept, out of order. What is beyond is asked for again.
+/// Out of order, what comes for so many PSNs from the expected one on is kept; what comes for later ones is dropped,
+/// and the requester's timer has it sent again.
 constexpr std::int32_t kReorderWindow = 1 << 14;
 
 /// May the memory that a request names be accessed?
@@ -73,7 +74,8 @@ std::uint32_t psns_of(const Engine& engine, const QueuePair& qp, const fabric::P
   return packet.opcode == Op::read_request ? engine.packets_of(qp, packet.total) : 1;
 }
 
-/// Without a receive work request: nothing from this packet on is taken, until it comes again.
+/// There is no receive work request for this packet: an RNR NAK. Neither it nor what has come behind it is taken, until
+/// it comes again.
 void not_ready(Engine& engine, QpId id, const fabric::Packet& packet) {
   QueuePair& qp = engine.state.qps[id];
   Responder& rs = qp.responder;
@@ -89,8 +91,9 @@ void not_ready(Engine& engine, QpId id, const fabric::Packet& packet) {
   refuse(engine, id, packet, NakCode::receiver_not_ready, static_cast<std::uint64_t>(qp.settings.min_rnr_timer.ps));
 }
 
-/// Does a message begin where the one before it has ended? (IBTA volume 1, 9.7.4.1: OpCode sequence) Not where a peer
-/// was RESET alone and sends PSNs again that are taken for repetitions here, up to the middle of a message.
+/// Does a message begin where the one before it has ended? (IBTA volume 1, 9.7.4.1: OpCode sequence) A peer that was
+/// RESET alone uses PSNs again: those that are taken for repetitions here are dropped, and the first that is not may be
+/// in the middle of a message.
 bool in_sequence(const Engine& engine, const Responder& rs, const fabric::Packet& packet) {
   return packet.first != rs.in_message || engine.fault(Fault::responder_reorders);
 }
@@ -207,7 +210,8 @@ void take_out_of_order(Engine& engine, QpId id, const fabric::Packet& packet) {
   if (early.present) return engine.release(packet.buffer);
   early.present = true;
   early.packet = packet;
-  // Without losses and other paths nothing is behind a gap but after a NAK for want of a receive: the PSNs do not fit.
+  // It is behind a gap. Where nothing is lost and there is one path, an RNR NAK leaves one, which the peer will fill.
+  // Any other is there because the peer's PSNs do not fit: nobody will fill it.
   if (!all.front().present && !rs.nak_sent && !engine.profile().link_ideal) no_answer(engine, packet);
   const bool reads_now = packet.opcode == Op::read_request && engine.profile().nic_placement == Placement::unordered;
   if ((packet.opcode == Op::write || reads_now) && check(engine, qp, packet) == NakCode::none) {

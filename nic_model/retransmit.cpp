@@ -29,7 +29,7 @@ void go_back(Engine& engine, QpId id, std::uint32_t oldest) {
   QueuePair& qp = engine.state.qps[id];
   Requester& rq = qp.requester;
   if (oldest == rq.started) return;
-  const std::uint32_t until = rq.transmit_next;
+  const std::uint32_t until = rq.transmit_next;  // behind it nothing has been sent
   for (std::uint32_t number = oldest; number != rq.started; ++number) {
     rq.entry(number).sent = 0;
     if (number == until) break;
@@ -128,7 +128,7 @@ void expect_no_answer(Engine& engine, QpId id) {
   if (rq.rnr_wait || rq.timer_pending) return;
   start_running_timer(engine, id);
   if (!engine.fault(Fault::responder_reorders) && !engine.fault(Fault::early_write_completion)) return;
-  // With these nothing can be repeated: the retries pass without.
+  // With these faults a request that comes again would be executed again: the time of all retries passes without any.
   rq.deadline += qp.settings.timeout * std::int64_t{rq.retries};
   rq.retries = 0;
 }
@@ -137,7 +137,7 @@ void no_answer(Engine& engine, const fabric::Packet& packet) {
   if (engine.state.lossy || !packet.last) return;
   const Responder& rs = engine.state.qps[packet.destination_qp].responder;
   const Requester& rq = engine.state.qps[packet.source_qp].requester;
-  // What comes behind a request that was refused is answered by that NAK, on its way.
+  // What comes behind a request that was refused needs no answer of its own: that one's NAK is on its way.
   const std::uint32_t refused = rs.disorder->refused;
   const bool behind = refused != kNone && static_cast<std::int32_t>(packet.wqe - refused) >= 0 &&
                       engine.state.qps[packet.destination_qp].peer == packet.source_qp;

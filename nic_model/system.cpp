@@ -162,7 +162,7 @@ Host::Host(bool witness, const HardwareProfile& p) : memory(witness) {
 }
 
 namespace {
-/// The flow model's network is not in the state: a copy would have a past and no future.
+/// The flow model's network is not in the state: nothing would end a copy's flows.
 const State& copyable(const State& s) {
   if (s.config.network.flow.enabled)
     throw std::logic_error("a System whose network is the flow model cannot be copied");
