@@ -107,14 +107,16 @@ void mutex_array::look(std::uint64_t k, const mem_ref& answers, ack_key& key) {
   mgr().get(answers.address() + kServing, at.region, at.serving, kWord, &key);
 }
 
-/// The latest ticket can be given back: nothing is missing then if its turn comes after all.
+/// Gives a ticket back if it is the latest one: whoever draws next gets it again. With later ones drawn it stays drawn,
+/// for nobody would pass on its turn.
 void mutex_array::give_back(std::uint64_t k, std::uint64_t ticket, const mem_ref& answers, ack_key& key) {
   const place at = place_of(k);
   mgr().compare_swap(answers.address() + kTicket, at.region, at.next, ticket + 1, ticket, &key);
 }
 
 void mutex_array::require_hope(std::uint64_t k, bool given_back, std::uint64_t serving, patience& waited) {
-  // Later tickets go first, which those who answer give back in as much time again.
+  // One that is not the latest can be given back once the later ones have been. Their owners began to wait later, and
+  // lose patience after as long a time: hence three times as long, not once.
   if (const auto lost = lost_with(serving, waited, given_back ? 1 : 3))
     throw operation_error(Status::retry_exc_err,
                           "node " + std::to_string(my_node()) + ": lock " + std::to_string(k) + " of '" + full_name() +

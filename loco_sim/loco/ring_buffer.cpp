@@ -64,7 +64,7 @@ void ring_buffer::start() {
   if (my_node() == writer_) {
     for (std::uint32_t i = 0; i < options_.heads; ++i) under_way_.push_back(std::make_unique<ack_key>(mgr()));
   } else {
-    readers_ = {{}, writer_, num_nodes()};  // others need them no more
+    readers_ = {{}, writer_, num_nodes()};  // only the writer goes on to need the list; a reader knows its tails
   }
   join();
 }
@@ -168,7 +168,8 @@ bool ring_buffer::try_send(std::span<const std::byte> text) {
   if (!room_for(words_.size())) return false;
   write_cells(sent_, words_);
   const std::size_t turn = messages_++ % options_.heads;
-  if (options_.wait_for_previous_head) wait_for_head(*under_way_[turn]);  // so that it is not this head that is pushed
+  // The NIC reads a head when it sends it: changed before that, the last push would announce this message.
+  if (options_.wait_for_previous_head) wait_for_head(*under_way_[turn]);
   sent_ += words_.size();
   heads_[turn].store(sent_);
   heads_[turn].push(receivers(), under_way_[turn].get());
