@@ -27,35 +27,27 @@ constexpr std::uint64_t sum_of(std::uint64_t counter, std::uint64_t value) {
 constexpr std::uint64_t hash(std::uint64_t key) { return checksum(std::array<std::uint64_t, 1>{key}); }
 }  // namespace
 
-kvstore::kvstore(manager& mgr, std::string_view name, kv_options options)
-    : channel(mgr, name, expect_num{mgr.num_nodes() - 1}),
-      options_(options),
-      index_(transport()),
-      locks_(*this, "locks", options.locks,
-             mutex_options{.hand_overs_max = options.hand_overs_max, .device_memory = options.device_locks}),
-      tracker_(*this, "tracker", options.ring_bytes, index_, [this](const kv_change& change) { note(change); }) {
-  create();
-}
-
-kvstore::kvstore(channel& parent, std::string_view name, kv_options options)
+template <typename Parent>
+kvstore::kvstore(Within, Parent& parent, std::string_view name, kv_options options)
     : channel(parent, name, expect_num{parent.num_nodes() - 1}),
       options_(options),
       index_(transport()),
       locks_(*this, "locks", options.locks,
              mutex_options{.hand_overs_max = options.hand_overs_max, .device_memory = options.device_locks}),
       tracker_(*this, "tracker", options.ring_bytes, index_, [this](const kv_change& change) { note(change); }) {
-  create();
-}
-
-kvstore::~kvstore() = default;
-
-void kvstore::create() {
   if (options_.slots_per_node == 0) throw setup_error("key-value store '" + full_name() + "' has no slots");
   slots_ = symmetric_region("slots", bytes_of(options_.slots_per_node, kSlotBytes));
   counters_.assign(options_.slots_per_node, 0);
   for (std::uint64_t slot = options_.slots_per_node; slot-- > 0;) free_.push_back(slot);
   join();
 }
+
+kvstore::kvstore(manager& mgr, std::string_view name, kv_options options) : kvstore(Within{}, mgr, name, options) {}
+
+kvstore::kvstore(channel& parent, std::string_view name, kv_options options)
+    : kvstore(Within{}, parent, name, options) {}
+
+kvstore::~kvstore() = default;
 
 Address kvstore::slot_address(std::uint64_t slot) const { return local(slots_).base + slot_offset(slot); }
 

@@ -80,7 +80,10 @@ class kvstore : public channel {
   friend class kv_operation;
   friend class kv_window;
 
-  void create();
+  /// Within a manager or a channel.
+  struct Within {};
+  template <typename Parent>
+  kvstore(Within, Parent& parent, std::string_view name, kv_options options);
   [[nodiscard]] Address slot_address(std::uint64_t slot) const;
   [[nodiscard]] static std::uint64_t slot_offset(std::uint64_t slot) { return slot * kSlotBytes; }
   std::uint64_t take_slot();
