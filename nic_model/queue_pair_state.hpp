@@ -80,7 +80,7 @@ struct Requester {
   bool fetching = false;          // a read of work requests is under way
   bool payload_event = false;     // the next step of payload_next's read is pending
   bool transmit_event = false;    // kEventTransmit is pending
-  bool halted = false;            // a local error was found: nothing more starts
+  bool halted = false;            // a work request has failed: nothing more starts
   bool fetch_cancelled = false;   // what is being fetched is not wanted any more
   bool rnr_wait = false;          // the receiver was not ready: nothing is sent until the RNR timer fires
   bool recovering = false;        // has gone back, and nothing has been acknowledged since
