@@ -127,36 +127,46 @@ std::vector<double> link_loads(const Topology& topology, const Routes& routes, R
   return loads;
 }
 
+namespace {
+/// Links by which packets for a destination may leave a vertex.
+std::vector<LinkId> links_towards(const Topology& topology, const Routes& routes, Routing routing, VertexId at,
+                                  VertexId destination) {
+  const auto ports = routes.candidates(at, destination);
+  if (routing == Routing::deterministic && !ports.empty()) {
+    return {topology.out(at, routes.deterministic(at, destination))};
+  }
+  std::vector<LinkId> links;
+  for (const PortId p : ports) links.push_back(topology.out(at, p));
+  return links;
+}
+
+/// Adds which link waits for which on the way to a destination: a packet on the first may go on by the second.
+void add_dependencies(const Topology& topology, const Routes& routes, Routing routing, VertexId destination,
+                      std::vector<std::pair<LinkId, LinkId>>& arcs) {
+  std::vector<bool> seen(topology.links().size());
+  std::vector<LinkId> open;
+  const auto enter = [&](LinkId l) {
+    if (!seen[l]) open.push_back(l);
+    seen[l] = true;
+  };
+  for (VertexId source = 0; source < topology.hosts(); ++source) {
+    for (const LinkId l : links_towards(topology, routes, routing, source, destination)) enter(l);
+  }
+  while (!open.empty()) {
+    const LinkId in = open.back();
+    open.pop_back();
+    for (const LinkId out : links_towards(topology, routes, routing, topology.link(in).to, destination)) {
+      arcs.emplace_back(in, out);
+      enter(out);
+    }
+  }
+}
+}  // namespace
+
 bool has_cyclic_dependency(const Topology& topology, const Routes& routes, Routing routing) {
   std::vector<std::pair<LinkId, LinkId>> arcs;
   for (VertexId destination = 0; destination < topology.hosts(); ++destination) {
-    const auto outs = [&](VertexId v) {
-      std::vector<LinkId> links;
-      const auto ports = routes.candidates(v, destination);
-      if (routing == Routing::deterministic && !ports.empty()) {
-        links.push_back(topology.out(v, routes.deterministic(v, destination)));
-      } else {
-        for (const PortId p : ports) links.push_back(topology.out(v, p));
-      }
-      return links;
-    };
-    std::vector<bool> seen(topology.links().size());
-    std::vector<LinkId> open;
-    const auto enter = [&](LinkId l) {
-      if (!seen[l]) open.push_back(l);
-      seen[l] = true;
-    };
-    for (VertexId source = 0; source < topology.hosts(); ++source) {
-      for (const LinkId l : outs(source)) enter(l);
-    }
-    while (!open.empty()) {
-      const LinkId in = open.back();
-      open.pop_back();
-      for (const LinkId out : outs(topology.link(in).to)) {
-        arcs.emplace_back(in, out);
-        enter(out);
-      }
-    }
+    add_dependencies(topology, routes, routing, destination, arcs);
   }
   std::sort(arcs.begin(), arcs.end());
   arcs.erase(std::unique(arcs.begin(), arcs.end()), arcs.end());

@@ -227,12 +227,36 @@ void RoutesBuilder::torus(std::span<const std::uint32_t> dims, std::uint32_t hos
   }
 }
 
+namespace {
+/// A global link out of group 0: the router that it leaves by one of its ports, and the router of the far group, by
+/// their numbers in their groups.
+struct GlobalLink {
+  std::uint32_t router;
+  PortId port;
+  std::uint32_t far_router;
+};
+
+/// The first ports of the shortest paths from a router to one of another group, which some global links lead to. A path
+/// is a global link, with a local one in front of it and behind it where its ends are other routers. `local`: the port
+/// towards a router of the own group.
+template <typename Local>
+std::vector<PortId> shortest(const std::vector<GlobalLink>& globals, std::uint32_t from, std::uint32_t to,
+                             const Local& local) {
+  std::vector<PortId> best;
+  int best_links = 4;
+  for (const GlobalLink& g : globals) {
+    const int links = (g.router != from ? 1 : 0) + 1 + (g.far_router != to ? 1 : 0);
+    if (links < best_links) best.clear();
+    best_links = std::min(best_links, links);
+    if (links == best_links) best.push_back(g.router == from ? g.port : local(from, g.router));
+  }
+  std::sort(best.begin(), best.end());
+  best.erase(std::unique(best.begin(), best.end()), best.end());
+  return best;
+}
+}  // namespace
+
 void RoutesBuilder::dragonfly(const Dragonfly& p) {
-  struct Global {
-    std::uint32_t router;
-    PortId port;
-    std::uint32_t far_router;
-  };
   const std::uint32_t a = p.routers_per_group;
   const PortId local0 = p.hosts_per_router;
   const VertexId first = topology_.hosts();
@@ -242,7 +266,7 @@ void RoutesBuilder::dragonfly(const Dragonfly& p) {
   r_.routers_per_group_ = a;
   r_.table_.assign(std::size_t{a} * p.groups * a, intern({}));
 
-  std::vector<std::vector<Global>> globals(p.groups);  // of group 0, by distance of the other group
+  std::vector<std::vector<GlobalLink>> globals(p.groups);  // of group 0, by distance of the other group
   for (std::uint32_t r = 0; r < a; ++r) {
     const auto ports = topology_.ports(first + r);
     for (PortId port = local0 + a - 1; port < ports.size(); ++port) {
@@ -254,17 +278,7 @@ void RoutesBuilder::dragonfly(const Dragonfly& p) {
     for (std::uint32_t to = 0; to < a; ++to) {
       if (from != to) r_.table_[std::size_t{from} * p.groups * a + to] = range(local(from, to), 1);
       for (std::uint32_t away = 1; away < p.groups; ++away) {
-        std::vector<PortId> best;
-        int best_links = 4;
-        for (const Global& g : globals[away]) {
-          const int links = (g.router != from ? 1 : 0) + 1 + (g.far_router != to ? 1 : 0);
-          if (links < best_links) best.clear();
-          best_links = std::min(best_links, links);
-          if (links == best_links) best.push_back(g.router == from ? g.port : local(from, g.router));
-        }
-        std::sort(best.begin(), best.end());
-        best.erase(std::unique(best.begin(), best.end()), best.end());
-        r_.table_[(std::size_t{from} * p.groups + away) * a + to] = intern(std::move(best));
+        r_.table_[(std::size_t{from} * p.groups + away) * a + to] = intern(shortest(globals[away], from, to, local));
       }
     }
   }
