@@ -2,6 +2,7 @@
 // somebody waits for it, what a remote atomic writes, and that it is atomic.
 #include "model/check.hpp"
 #include "tests/catch.hpp"
+#include "tests/model/check_rule.hpp"
 #include "tests/model/trace_builder.hpp"
 
 namespace loco::model::test {

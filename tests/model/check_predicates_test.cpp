@@ -4,6 +4,7 @@
 
 #include "model/check.hpp"
 #include "tests/catch.hpp"
+#include "tests/model/check_rule.hpp"
 #include "tests/model/trace_builder.hpp"
 
 namespace loco::model::test {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "tests/catch.hpp"
-
 namespace loco::model::test {
 namespace {
 
@@ -206,20 +204,6 @@ bool names_rule(const Verdict& verdict, Library library, Rule rule) {
     }
   }
   return false;
-}
-
-void check_rule(const Trace& trace, Library library, Rule rule) {
-  const Verdict v = check(trace, kCore);
-  INFO(v.to_text());
-  REQUIRE_FALSE(v.consistent());
-  const auto& violations = v.results[static_cast<std::size_t>(library)].violations;
-  REQUIRE(!violations.empty());
-  for (const Violation& violation : violations) {
-    CHECK(violation.rule == rule);
-    CHECK(violation.cycle.empty());
-    CHECK(!violation.message.empty());
-  }
-  for (const LibraryResult& r : v.results) CHECK((r.library >= library || r.consistent));
 }
 
 }  // namespace loco::model::test

@@ -2,7 +2,6 @@
 // A test says which step happens when; what it wants wrong it sets in the trace afterwards.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -69,11 +68,5 @@ class TraceBuilder {
 
 /// Does the result for the library have the rule, as a predicate or on its cycle?
 [[nodiscard]] bool names_rule(const Verdict& verdict, Library library, Rule rule);
-
-/// What the well-formedness tests check with.
-inline constexpr std::array kCore = {Library::rdmawait, Library::sv, Library::bal};
-
-/// Every violation found at the library's level is of the rule, and there is one; levels below it have none.
-void check_rule(const Trace& trace, Library library, Rule rule);
 
 }  // namespace loco::model::test
