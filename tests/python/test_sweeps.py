@@ -3,6 +3,8 @@
 import csv
 import json
 import os
+import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -156,10 +158,12 @@ class OddExecutor(Executor):
         return future
 
 
-def test_lost_worker_is_reported_and_tried_again_on_resume(quick, tmp_path):
-    path = tmp_path / "s.jsonl"
+@pytest.mark.parametrize("name", ["s.jsonl", "s.csv"])
+def test_lost_worker_is_reported_and_tried_again_on_resume(quick, tmp_path, name):
+    path = tmp_path / name
     first = rows(quick, GRID, executor=OddExecutor(), out=path)
     assert [r["error"] for r in first] == [None, "MemoryError: worker died", None, None]
+    assert [r.get("retry") for r in first] == [None, True, None, None]
     executor = OddExecutor()
     second = rows(quick, GRID, executor=executor, out=path)
     assert executor.submitted == 1 and [r["error"] for r in second] == [None] * 4
@@ -322,6 +326,17 @@ def test_csv_reads_back(quick, tmp_path):
         table = list(csv.DictReader(file))
     assert [r["fabric.link.delay"] for r in table] == ["50ns", "1us"] * 2
     assert json.loads(table[0]["by_operation"])["barrier"]["count"] == 10
+
+
+def test_the_page_about_sweeps_names_every_column(quick, tmp_path):
+    path = tmp_path / "s.csv"
+    rows(quick, GRID, out=path)
+    with open(path, newline="") as file:
+        columns = set(next(csv.reader(file))) - set(GRID)
+    page = (pathlib.Path(__file__).parents[2] / "docs" / "sweeps.md").read_text()
+    listed = re.sub(r"latency_\{(.*?)\}_ps", lambda m: " ".join(f"`latency_{x}_ps`" for x in m[1].split(",")),
+                    page.split("## Rows")[1].split("## ")[0])
+    assert not [c for c in columns if f"`{c}`" not in listed and not c.startswith("counters.")]
 
 
 def test_rows_are_on_disk_as_they_finish(quick, tmp_path):
