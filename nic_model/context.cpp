@@ -10,25 +10,26 @@ namespace loco::nic {
 
 namespace {
 
-sim::Duration cost_of(Engine& engine, NodeId node, bool hit) {
-  if (hit) return {};
+/// When it is known what was looked up at `at`.
+sim::SimTime known(Engine& engine, NodeId node, bool hit, sim::SimTime at) {
+  if (hit) return at;
   ++engine.state.counters.cache_misses;
-  return context_read(engine, node);
+  return context_read(engine, node, at);
 }
 
-/// One key of a cache; a miss reads its content over PCIe.
+/// One key of a cache, looked up at `at`; a miss reads its content over PCIe. Returns when it is known.
 template <class Key>
-sim::Duration look_up(Engine& engine, NodeId node, KeyCache<Key>& cache, Key key) {
-  return cost_of(engine, node, cache.touch(key));
+sim::SimTime look_up(Engine& engine, NodeId node, KeyCache<Key>& cache, Key key, sim::SimTime at) {
+  return known(engine, node, cache.touch(key), at);
 }
 
 /// The state of the READ or atomic with this number: one slot for each that may be outstanding, held until the
 /// response is there. Slots have a bank each and sets two ways, so that neither one queue pair nor two displace their
 /// own.
-sim::Duration look_up_read_state(Engine& engine, NodeId node, QpId qp, std::uint32_t number) {
+sim::SimTime look_up_read_state(Engine& engine, NodeId node, QpId qp, std::uint32_t number, sim::SimTime at) {
   const std::uint32_t slots = engine.profile().nic_max_rd_atomic;
   const std::uint32_t slot = number % slots;
-  return cost_of(engine, node, engine.state.hosts[node].read_states.touch(qp * slots + slot, slot, slots));
+  return known(engine, node, engine.state.hosts[node].read_states.touch(qp * slots + slot, slot, slots), at);
 }
 
 /// Of a queue pair's context, or of the part of it that says where the data of answers goes.
@@ -44,13 +45,13 @@ sim::Duration stall_of(Engine& engine, const fabric::Packet& packet) {
   // Data that comes back goes where another part of the context says.
   const bool data = packet.opcode == fabric::Opcode::read_response || packet.opcode == fabric::Opcode::atomic_response;
   const std::uint32_t context = context_key(packet.destination_qp, data);
-  sim::Duration stall = look_up(engine, node, host.contexts, context);
+  sim::SimTime at = look_up(engine, node, host.contexts, context, engine.now());
   if (!fabric::is_response(packet.opcode) && packet.total > 0 && packet.opcode != fabric::Opcode::send &&
       packet.opcode != fabric::Opcode::datagram) {
     const std::uint64_t key = translation_key(engine, packet.rkey, packet.address + packet.offset);
-    stall += look_up(engine, node, host.translations, key);
+    at = look_up(engine, node, host.translations, key, at);
   }
-  return stall;
+  return at - engine.now();
 }
 
 /// When there is a unit for the queue pair that has waited longest.
@@ -84,11 +85,12 @@ bool take_unit(Engine& engine, QpId id, const Wqe& wqe, std::uint32_t number, si
   QueuePair& qp = engine.state.qps[id];
   Host& host = engine.state.hosts[qp.node];
   if (p.nic_units > 0 && !unit_is_free(engine, id)) return false;
-  stall = look_up(engine, qp.node, host.contexts, context_key(id, false));
+  sim::SimTime at = look_up(engine, qp.node, host.contexts, context_key(id, false), engine.now());
   if (!wqe.inline_data && wqe.length > 0) {
-    stall += look_up(engine, qp.node, host.translations, translation_key(engine, wqe.lkey, wqe.local));
+    at = look_up(engine, qp.node, host.translations, translation_key(engine, wqe.lkey, wqe.local), at);
   }
-  if (reads_or_atomic(wqe.opcode)) stall += look_up_read_state(engine, qp.node, id, number);
+  if (reads_or_atomic(wqe.opcode)) at = look_up_read_state(engine, qp.node, id, number, at);
+  stall = at - engine.now();
   if (p.nic_units > 0) {
     qp.unit_until = engine.now() + stall + p.nic_unit_time;
     host.units.take(p.nic_units, qp.unit_until);

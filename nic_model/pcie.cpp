@@ -88,7 +88,7 @@ void ring_doorbell(Engine& engine, NodeId node, const StoreEntry& doorbell) {
 }
 
 void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std::uint32_t bytes, sim::Duration delay,
-                const ReadTarget& target) {
+                const ReadTarget& target, sim::Duration stall) {
   const HardwareProfile& p = engine.profile();
   PostedDomain& d = engine.state.domains[domain];
   HeldRead held = read;
@@ -96,11 +96,14 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
   held.key = target.key;
   held.behind = engine.fault(Fault::read_does_not_flush) ? 0 : d.issued();
   if (engine.on_device(target.key)) {
-    held.due = engine.now() + delay + p.nic_device_access;
+    held.due = engine.now() + stall + delay + p.nic_device_access;
   } else {
     const std::uint64_t requests = read_requests(p, bytes);
-    // The first request is answered while the others follow it on the link.
-    const sim::SimTime sent = upstream(engine, d.node, p.pcie_read_header.count, 1);
+    // The first request is answered while the others follow it on the link. What is known later only has its place
+    // there now all the same: the link carries as much for others before it.
+    const sim::SimTime known = engine.now() + stall;
+    const sim::SimTime sent = std::max(upstream(engine, d.node, p.pcie_read_header.count, 1),
+                                       known + on_link(engine, p.pcie_read_header.count));
     if (requests > 1) upstream(engine, d.node, (requests - 1) * p.pcie_read_header.count, requests - 1);
     announce_tlp(engine, TlpKind::memory_read, d.node, 0, 0, bytes);
     const sim::Duration penalty = memory_penalty(engine, d.node, target.key, target.address, bytes);
@@ -159,7 +162,7 @@ sim::Duration access_time(const Engine& engine, std::uint32_t key) {
   return p.pcie_read_access + place_penalty(p, engine.region(key));
 }
 
-sim::Duration context_read(Engine& engine, NodeId node) {
+sim::SimTime context_read(Engine& engine, NodeId node, sim::SimTime at) {
   const HardwareProfile& p = engine.profile();
   Window& fetches = engine.state.hosts[node].context_fetches;
   const sim::SimTime now = engine.now();
@@ -170,12 +173,17 @@ sim::Duration context_read(Engine& engine, NodeId node) {
   const std::uint64_t requests = read_requests(p, bytes);
   const sim::SimTime asked = upstream(engine, node, requests * p.pcie_read_header.count, requests);
   sim::SimTime answered = now;
+  sim::Duration data{};
   for (std::uint32_t done = 0; done < bytes;) {
     const std::uint32_t step = read_step(engine, 0, bytes, done);
     answered = downstream_unasked(engine, node, step + p.pcie_completion_header.count);
+    data += on_link(engine, step + p.pcie_completion_header.count);
     done += step;
   }
-  return (begin - now) + round_trip + (asked - now) + (answered - now);
+  // It waits for its turn as if it was asked for now, lest fetches and link stand idle until `at`.
+  const sim::SimTime in_turn = begin + (asked - now) + (answered - now);
+  const sim::SimTime alone = at + on_link(engine, requests * p.pcie_read_header.count) + data;
+  return std::max(in_turn, alone) + round_trip;
 }
 
 void probe_step(Engine& engine, NodeId node, std::uint32_t index) {

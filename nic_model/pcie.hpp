@@ -51,9 +51,10 @@ struct ReadTarget {
 };
 /// Issues a read of `bytes`, of which kind, where and number say whose it is. Once no posted write of the domain is in
 /// front of it, that component's ..._may_execute() is called (or its event is scheduled), with the time at which memory
-/// may be read in HeldRead::due. `delay`: as for a write.
+/// may be read in HeldRead::due. `delay`: as for a write. `stall`: what to ask for is known that much later (a context
+/// is missing); the link has time for others until then.
 void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std::uint32_t bytes, sim::Duration delay,
-                const ReadTarget& target = {});
+                const ReadTarget& target = {}, sim::Duration stall = {});
 /// Bytes of the TLP of a write that starts at `address` with `left` bytes to go: TLPs end at multiples of the MPS.
 [[nodiscard]] inline std::uint32_t write_step(const Engine& engine, Address address, std::uint32_t left) {
   const std::uint64_t mps = engine.profile().pcie_mps.count;
@@ -86,9 +87,9 @@ sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::
                                         std::uint32_t done);
 /// What one more access to memory of a region takes at the root complex, which has the request already.
 [[nodiscard]] sim::Duration access_time(const Engine& engine, std::uint32_t key);
-/// Reads a context that the NIC does not hold; returns how long that takes. What a context holds is no memory of a
-/// program, so nothing is sampled and it needs no event.
-sim::Duration context_read(Engine& engine, NodeId node);
+/// Reads a context that the NIC does not hold, from `at` on, now or later; returns when it is there. What a context holds
+/// is no memory of a program, so nothing is sampled and it needs no event.
+sim::SimTime context_read(Engine& engine, NodeId node, sim::SimTime at);
 /// kEventProbe: next step of a bare DMA read.
 void probe_step(Engine& engine, NodeId node, std::uint32_t probe);
 

@@ -209,8 +209,8 @@ void start(Engine& engine, QpId id, sim::Duration delay) {
     if (!take_unit(engine, id, e.wqe, rq.started, stall)) return;
     announce_fence(engine, qp, e.wqe);
     const std::uint32_t number = rq.started++;
-    const sim::Duration begun = delay + stall + engine.profile().nic_wqe_start;
-    e.ready = engine.now() + begun;
+    const sim::Duration begun = delay + engine.profile().nic_wqe_start;
+    e.ready = engine.now() + stall + begun;
     e.status = local_check(engine, qp, e.wqe);
     if (e.status != Status::success) {
       e.done = rq.halted = true;
@@ -221,7 +221,7 @@ void start(Engine& engine, QpId id, sim::Duration delay) {
     if (needs_payload_read(e)) {
       e.buffer = engine.new_buffer(e.wqe.length);
       issue_read(engine, rq.domain, {.kind = ReadKind::payload, .where = id, .number = number}, e.wqe.length, begun,
-                 {e.wqe.lkey, e.wqe.local});
+                 {e.wqe.lkey, e.wqe.local}, stall);
     }
     schedule_payload(engine, id);  // steps over a work request without payload
     schedule_transmit(engine, id);
