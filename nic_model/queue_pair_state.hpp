@@ -137,7 +137,7 @@ struct Response {
 enum class Fate : std::uint8_t {
   fresh,      // the next one: execute it
   duplicate,  // executed before: answer again
-  gap,        // something before it is missing: say so (its payload is gone)
+  gap,        // something before it is missing: say so (its payload is gone, its PSN is that of what is missing)
   dropped,    // nothing
 };
 

@@ -153,7 +153,7 @@ void execute_again(Engine& engine, QpId id, const fabric::Packet& packet) {
 
 void execute(Engine& engine, QpId id, const Arrival& arrival) {
   const QueuePair& qp = engine.state.qps[id];
-  fabric::Packet packet = arrival.packet;
+  const fabric::Packet& packet = arrival.packet;
   if (arrival.fate == Fate::dropped) return;
   if (!takes_requests(qp.state)) {
     no_answer(engine, packet);
@@ -161,8 +161,7 @@ void execute(Engine& engine, QpId id, const Arrival& arrival) {
     execute_fresh(engine, id, packet, false);
   } else if (arrival.fate == Fate::duplicate) {
     execute_again(engine, id, packet);
-  } else if (qp.responder.nak_sent) {  // and the missing packet has not come while this one was waiting
-    packet.psn = qp.responder.expected_psn;
+  } else if (packet.psn == qp.responder.expected_psn) {  // what is missing has not come while this one was waiting
     refuse(engine, id, packet, NakCode::psn_sequence_error);
   }
   engine.release(packet.buffer);
@@ -288,6 +287,7 @@ void request_arrived(Engine& engine, const fabric::Packet& packet) {
   if (fate == Fate::gap || fate == Fate::dropped) {
     engine.release(packet.buffer);
     arrival.packet.buffer = fabric::kNoBuffer;
+    arrival.packet.psn = rs.expected_psn;
     if (fate == Fate::dropped) return;
   }
   if (at_once) {
