@@ -18,7 +18,12 @@ namespace loco::sim {
 struct EventQueueProbe {
   static void set_sequence(EventQueue& queue, std::uint32_t value) { queue.sequence_ = value; }
   static std::uint32_t last_sequence() { return EventQueue::kSequenceEnd - 1; }
-  static std::size_t keys_held(const EventQueue& queue) { return queue.heap_.size() + queue.calendar_.stale(); }
+  static std::size_t keys_held(const EventQueue& queue) {
+    EventCalendar calendar = queue.calendar_;
+    std::vector<EventKey> keys;
+    calendar.pour_all(queue.slots_.data(), keys);
+    return queue.heap_.size() + keys.size();
+  }
 };
 
 }  // namespace loco::sim
@@ -200,6 +205,13 @@ TEST_CASE("Order holds with many pending events, bursts, ties and timers far ahe
       indexed.emplace(event.at, event.priority, event.a);
     }
     REQUIRE(indexed == reference);
+    // The earliest of them and any other are taken in turn.
+    const auto take = [&](const Event& event) { return reference.erase({event.at, event.priority, event.a}) == 1; };
+    while (!reference.empty()) {
+      REQUIRE(copy.earliest().a == std::get<2>(*reference.begin()));
+      REQUIRE(take(copy.pop_earliest()));
+      if (!copy.empty()) REQUIRE(take(copy.pop(stream.below(copy.size()))));
+    }
   }
 }
 
@@ -316,6 +328,43 @@ TEST_CASE("Cancelled events do not pile up") {
   CHECK(EventQueueProbe::keys_held(queue) < 200);
 }
 
+TEST_CASE("Order holds where a crowd comes after many timers have been cancelled") {
+  // Few are near, so that the window is wide; then the timers' keys are dropped, and so many come at nearly one time,
+  // each before one that is there, that the window is cut: what was near goes back to where the timers are.
+  EventQueue queue;
+  std::vector<Event> events;
+  const auto push = [&](std::int64_t at) {
+    events.push_back({.at = {at}, .a = events.size()});
+    return queue.push(events.back());
+  };
+  for (int i = 0; i < 100; ++i) push(i * 167'000);  // up to the window's end, at 2^24
+  for (int i = 0; i < 100; ++i) push(20'000'000 + i * 1'000'000);
+  CHECK(queue.pop_earliest().at == SimTime{0});
+  events.erase(events.begin());
+  for (int i = 0; i < 1000; ++i) CHECK(queue.cancel(queue.push({.at = {1'000'000'000 + i}})));
+  for (int i = 0; i < 300; ++i) push(1'000'000 + (i == 0 ? 300 : i));
+  std::stable_sort(events.begin(), events.end(), before);
+  CHECK(drain(queue) == events);
+}
+
+TEST_CASE("Order holds where a crowd comes before the window that is near") {
+  // A look at the next event has brought its window near; nothing in front of that may go back to the wheel.
+  EventQueue queue;
+  std::vector<Event> events;
+  const auto push = [&](std::int64_t at) {
+    events.push_back({.at = {at}, .a = events.size()});
+    queue.push(events.back());
+  };
+  push(0);
+  for (int i = 0; i < 100; ++i) push(100'000'000'000 + i * 100'000);
+  queue.pop_earliest();
+  events.erase(events.begin());
+  CHECK(queue.earliest() == events.front());
+  for (int i = 0; i < 300; ++i) push(50'000'000 + 997 * (i == 0 ? 300 : i));
+  std::stable_sort(events.begin(), events.end(), before);
+  CHECK(drain(queue) == events);
+}
+
 TEST_CASE("Times at the ends of the range are in order") {
   EventQueue queue;
   queue.push({.at = SimTime::max(), .a = 3});
@@ -327,8 +376,11 @@ TEST_CASE("Times at the ends of the range are in order") {
 }
 
 TEST_CASE("An event in the past is a broken invariant") {
+  const int later = GENERATE(0, 100);  // few or many pending
+  CAPTURE(later);
   EventQueue queue;
   queue.push({.at = {100}});
+  for (int i = 0; i < later; ++i) queue.push({.at = {200}});
   queue.pop_earliest();
   queue.push({.at = {100}});  // the present instant is not the past
   try {
