@@ -118,6 +118,29 @@ TEST_CASE("what PFC with too little headroom loses at the end is repeated, too")
   CHECK(pair.system.counters().timeouts == 1);
 }
 
+TEST_CASE("what a NIC sends to itself does not wait for its paused port") {
+  // The receiver's cable is so slow that its switch pauses the sender for 64 us and more.
+  fabric::Config network;
+  network.options.flow_control = fabric::FlowControl::pfc;
+  network.options.pfc_xoff = 8_KiB;
+  network.shape = fabric::topology::Custom{.hosts = 2, .switches = 1, .edges = {{0, 2}, {1, 2, 1_Gbps}}};
+  PairOptions options;
+  options.topology = fabric::Topology::shaped;
+  options.network = network;
+  Pair pair(real(), options);
+  const nic::QpId from = pair.system.create_qp(0, pair.cq[0], 4);
+  pair.system.connect(from, pair.system.create_qp(0, pair.cq[0], 4));
+  pair.post({pair.write(0, 0, 100'000)});
+  while (!pair.system.network().paused(0)) REQUIRE(pair.step());
+  nic::Wqe own = pair.write(0, 100'000);
+  own.rkey = pair.region[0].rkey;
+  own.remote = pair.region[0].base + 110'000;
+  pair.post({own}, from);
+  while (pair.recorder.cqes.empty()) REQUIRE(pair.step());
+  CHECK(pair.recorder.cqes.front().cqe.qp == from);
+  CHECK(pair.system.network().paused(0));
+}
+
 TEST_CASE("all queue pairs that wait for a paused port go on when it is resumed") {
   // Two senders fill the receiver's port; PFC pauses them again and again, each with four queue pairs.
   fabric::Config network;

@@ -263,3 +263,16 @@ TEST_CASE("a RESET forgets the results of atomics: one of the new connection has
   }
   CHECK(repeated > 10);
 }
+
+TEST_CASE("a RESET forgets that a gap was told of: the next connection's is told of as well") {
+  Pair pair(real(), unconnected());
+  for (std::ptrdiff_t connection = 1; connection <= 2; ++connection) {
+    // The requester begins behind what is expected; what it repeats is dropped without another NAK.
+    bring_up(pair.system, pair.qp[0], {.dest_qp = pair.qp[1], .sq_psn = 5, .timeout = kTimeout, .retry_count = 2});
+    bring_up(pair.system, pair.qp[1], {.dest_qp = pair.qp[0], .rq_psn = 0, .timeout = kTimeout});
+    pair.post({pair.write(0, 0)});
+    pair.run();
+    CHECK(std::ranges::count(pair.recorder.sent, fabric::Opcode::nak, &fabric::Packet::opcode) == connection);
+    pair.reset();
+  }
+}
