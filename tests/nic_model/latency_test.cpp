@@ -3,7 +3,7 @@
 // run.
 #include <catch2/catch.hpp>
 
-#include "rig.hpp"
+#include "pair.hpp"
 
 using namespace loco;
 using namespace loco::test;
@@ -214,6 +214,61 @@ TEST_CASE("atomics follow each other at the service time of the atomic unit") {
   // two samples is data returned, modified, written.
   for (std::size_t i = 1; i < writes.size(); ++i)
     CHECK(writes[i] - writes[i - 1] == tlp(8 + 20) + kDown + kModify + dma_write(8));
+}
+
+TEST_CASE("messages of no bytes take the stages that are left, and no memory: no key is needed") {
+  const nic::Opcode opcode = GENERATE(nic::Opcode::rdma_write, nic::Opcode::rdma_read, nic::Opcode::send);
+  CAPTURE(opcode);
+  Pair pair(primes());
+  REQUIRE(pair.system.post_recv(pair.qp[1], {}));
+  const nic::Wqe wqe{.opcode = opcode, .length = 0};
+  pair.post({wqe});
+  pair.run();
+  const bool send = opcode == nic::Opcode::send;
+  const std::int64_t received = until_start() + network(send ? 82 : kWriteHeaders, false) + kReceive;
+  REQUIRE(pair.statuses(0) == std::vector{nic::Status::success});
+  for (const Recorder::Completed& c : pair.recorder.cqes) {
+    const bool receiver = c.cqe.qp == pair.qp[1];
+    CHECK(c.at.ps == received + (receiver ? 0 : network(kAckBytes, false) + kReceive) + kCqe + dma_write(64));
+    CHECK(c.cqe.length == 0);
+  }
+  CHECK(pair.recorder.cqes.size() == (send ? 2 : 1));
+  CHECK(pair.recorder.subevents.empty());
+}
+
+TEST_CASE("a SEND to who is not ready is sent again so long after the RNR NAK as that says") {
+  Pair pair(primes(), unconnected());
+  pair.bring_up({.min_rnr_timer = 10_us});
+  pair.post({pair.send(0, 8)});
+  pair.script(
+      1,
+      [&](nic::Cpu& cpu) {
+        CHECK(pair.receive(1, 0, 8));
+        cpu.stop();
+      },
+      sim::SimTime{} + 5_us);
+  pair.run();
+  const std::int64_t refused = until_start() + dma_read(8) + network(82 + 8, false) + kReceive;
+  const std::int64_t again = refused + network(kAckBytes, false) + kReceive + ns(10'000);
+  const std::int64_t received = again + network(82 + 8, false) + kReceive;
+  CHECK(pair.recorder.finished(Stamp::aNRW).ps == received + dma_write(8));
+  CHECK(pair.recorder.cqes.at(0).at.ps == received + tlp(8 + 24) + kCqe + dma_write(64));
+  CHECK(pair.recorder.cqes.at(1).at.ps == received + network(kAckBytes, false) + kReceive + kCqe + dma_write(64));
+}
+
+TEST_CASE("a fenced work request starts when the answer of the READ before it is there") {
+  Rig rig(primes());
+  nic::Wqe read = rig.read(0, 0);
+  read.signaled = false;
+  nic::Wqe write = rig.write(64, 64);
+  write.fence = GENERATE(false, true);
+  rig.post_and_run({read, write}, true);
+  const std::int64_t fetched = kDrain + tlp(8 + 24) + kDown + dma_read(2 * 64);
+  const std::int64_t sampled = fetched + kStart + network(kReadHeaders, false) + kReceive + tlp(24) + kUp + kAccess;
+  const std::int64_t answered = sampled + tlp(8 + 20) + kDown + network(kReadResponse + 8, false) + kReceive;
+  // The write of what was read is on the PCIe link in front of the payload's read.
+  const std::int64_t started = write.fence ? answered + tlp(8 + 24) + kStart : fetched + kStart;
+  CHECK(rig.recorder.finished(Stamp::aNLR).ps == started + tlp(24) + kUp + kAccess);
 }
 
 TEST_CASE("a 1000-byte write is read in completions of 256 bytes and committed in TLPs of 256") {
