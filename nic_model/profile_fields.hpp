@@ -131,8 +131,10 @@ inline constexpr auto kProfileFields = std::to_array<ProfileField>({
     detail::cost("nic.transmit", &HardwareProfile::nic_transmit,
                  "a packet's data present until its first bit is on the wire"),
     detail::cost("nic.receive", &HardwareProfile::nic_receive, "a packet received until it is acted on"),
-    detail::cost("nic.packet_gap", &HardwareProfile::nic_packet_gap,
-                 "least distance between packets that one NIC sends"),
+    detail::cost(
+        "nic.packet_gap", &HardwareProfile::nic_packet_gap,
+        "least distance between packets that one NIC begins to send; what is shorter comes nearer to what is before it "
+        "in the packet buffer (nic.buffer_rate)"),
     detail::cost("nic.atomic_modify", &HardwareProfile::nic_atomic_modify,
                  "between the read and the write of an atomic"),
     detail::cost("nic.cqe", &HardwareProfile::nic_cqe, "a work request complete until its CQE is posted"),

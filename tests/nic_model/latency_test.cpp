@@ -236,6 +236,43 @@ TEST_CASE("messages of no bytes take the stages that are left, and no memory: no
   CHECK(pair.recorder.subevents.empty());
 }
 
+TEST_CASE("packets of one size leave a gap apart; a shorter one comes nearer in the buffer that is behind the gap") {
+  struct Arrivals : nic::Observer {
+    std::vector<std::int64_t> at;
+    void on_packet(nic::PacketStep step, const fabric::Packet& packet, sim::SimTime now) override {
+      if (step == nic::PacketStep::received && packet.opcode == fabric::Opcode::write) at.push_back(now.ps);
+    }
+  };
+  nic::HardwareProfile p = plain();
+  p.nic_packet_gap = 20_ns;
+  p.nic_buffer_rate = 100_Gbps;  // 80 ps a byte
+  p.link_rate = 400_Gbps;        // 20 ps a byte
+  p.nic_inline_max = 220_B;
+  const auto apart = [&](std::uint32_t first, std::uint32_t then) {
+    Rig rig(p);
+    const nic::QpId second = rig.system.create_qp(0, rig.cq, 16, 0);
+    rig.system.connect(second, rig.system.create_qp(1, rig.system.create_cq(1, 1), 1));
+    rig.system.create_thread(0);
+    rig.scripts.steps.emplace_back([&](nic::Cpu& cpu) {
+      for (const auto& [qp, size] : {std::pair{rig.qp, first}, std::pair{second, then}}) {
+        nic::Wqe wqe = rig.write(0, 0, size);
+        wqe.inline_data = true;
+        CHECK(cpu.post_send(qp, {&wqe, 1}) == nic::PostResult::ok);
+      }
+      cpu.stop();
+    });
+    Arrivals arrivals;
+    nic::Context context{rig.scripts, &arrivals};
+    while (rig.system.step(context)) {
+    }
+    REQUIRE(arrivals.at.size() == 2);
+    return arrivals.at[1] - arrivals.at[0];
+  };
+  CHECK(apart(200, 200) == ns(20));
+  CHECK(apart(8, 200) == ns(20) + 192 * (80 + 20));  // the buffer, then the wire
+  CHECK(apart(200, 8) == (kWriteHeaders + 8) * 20);  // at once behind it: 200 bytes take 16 ns through the buffer
+}
+
 TEST_CASE("a SEND to who is not ready is sent again so long after the RNR NAK as that says") {
   Pair pair(primes(), unconnected());
   pair.bring_up({.min_rnr_timer = 10_us});
