@@ -87,8 +87,8 @@ sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::
                                         std::uint32_t done);
 /// What one more access to memory of a region takes at the root complex, which has the request already.
 [[nodiscard]] sim::Duration access_time(const Engine& engine, std::uint32_t key);
-/// Reads a context that the NIC does not hold, from `at` on, now or later; returns when it is there. What a context holds
-/// is no memory of a program, so nothing is sampled and it needs no event.
+/// Reads a context that the NIC does not hold, from `at` on, now or later; returns when it is there. What a context
+/// holds is no memory of a program, so nothing is sampled and it needs no event.
 sim::SimTime context_read(Engine& engine, NodeId node, sim::SimTime at);
 /// kEventProbe: next step of a bare DMA read.
 void probe_step(Engine& engine, NodeId node, std::uint32_t probe);
