@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <ranges>
 #include <stdexcept>
 
 #include "loco_sim/loco/call_scope.hpp"
@@ -27,12 +26,12 @@ void ack_key::forget() {
 
 OperationTag ack_key::begin_operation() {
   listed_ = false;
-  for (const Flag word : words_ | std::views::reverse) {
-    const std::uint64_t free = free_bits(word);  // what is free stays so
+  for (auto word = words_.rbegin(); word != words_.rend(); ++word) {  // clang 14 has no std::views with libstdc++ 12
+    const std::uint64_t free = free_bits(*word);                      // what is free stays so
     if (free == 0) continue;
     const auto bit = static_cast<unsigned>(std::countr_zero(free));
-    transport_.flag_add_early(word, std::uint64_t{1} << bit);
-    return {ack_word::token(word, bit), work_id_};
+    transport_.flag_add_early(*word, std::uint64_t{1} << bit);
+    return {ack_word::token(*word, bit), work_id_};
   }
   words_.push_back(completions_->acquire_word());
   transport_.flag_add_early(words_.back(), 1);
