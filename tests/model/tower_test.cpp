@@ -169,25 +169,37 @@ TEST_CASE("tower: a global fence must touch each node that it fences", "[check]"
   }
 }
 
-// A ring buffer whose reader is told of the message by something else than the head: rf has no path below.
-TEST_CASE("tower: a ring buffer's receive must follow from its submit", "[check]") {
-  TraceBuilder b(2);
-  Call ring;
-  ring.object = b.object({"ring", {0, 1}, false});
-  ring.argument = 11;
-  const CallId submit = b.open(0, Method::submit, ring);
+namespace {
+/// Node 0 submits to a ring that node 1 reads: it writes the head and pushes it.
+void submit(TraceBuilder& b, const Call& ring) {
+  const CallId call = b.open(0, Method::submit, ring);
   const CallId w = b.open(0, Method::sv_write);
   b.commit(b.write(0, {0, 0}, 1));
   b.close(w);
   const CallId c = b.open(0, Method::bcast);
   (void)b.put_now(0, {1, 0}, 0);
   b.close(c);
-  b.close(submit, 1);
+  b.close(call, 1);
+}
+
+/// Node 1 looks at a word of its own; the head is at 0.
+void look(TraceBuilder& b, std::uint64_t address) {
+  const CallId r = b.open(1, Method::sv_read);
+  (void)b.read(1, {1, address});
+  b.close(r);
+}
+}  // namespace
+
+// A ring buffer whose reader is told of the message by something else than the head: rf has no path below.
+TEST_CASE("tower: a ring buffer's receive must follow from its submit", "[check]") {
+  TraceBuilder b(2);
+  Call ring;
+  ring.object = b.object({"ring", {0, 1}, false});
+  ring.argument = 11;
+  submit(b, ring);
   const bool looks = GENERATE(true, false);
   const CallId receive = b.open(1, Method::receive, ring);
-  const CallId r = b.open(1, Method::sv_read);
-  (void)b.read(1, {1, looks ? 0U : 0x50U});
-  b.close(r);
+  look(b, looks ? 0 : 0x50);
   b.close(receive, 11);
   if (looks) {
     REQUIRE(check_tower(b.trace).consistent());
@@ -203,35 +215,20 @@ TEST_CASE("tower: an empty receive must not see the head", "[check]") {
   Call ring;
   ring.object = b.object({"ring", {0, 1}, false});
   ring.argument = 11;
-  const auto look = [&](std::uint64_t address) {
-    const CallId r = b.open(1, Method::sv_read);
-    (void)b.read(1, {1, address});
-    b.close(r);
-  };
-  const auto submit = [&] {
-    const CallId call = b.open(0, Method::submit, ring);
-    const CallId w = b.open(0, Method::sv_write);
-    b.commit(b.write(0, {0, 0}, 1));
-    b.close(w);
-    const CallId c = b.open(0, Method::bcast);
-    (void)b.put_now(0, {1, 0}, 0);
-    b.close(c);
-    b.close(call, 1);
-  };
   SECTION("it has looked before the head came, and once more") {
     const CallId receive = b.open(1, Method::receive, ring);
-    look(0);
-    submit();
-    look(0);
+    look(b, 0);
+    submit(b, ring);
+    look(b, 0);
     b.close(receive, 0);
     const Verdict v = check_tower(b.trace);
     INFO(v.to_text());
     CHECK(v.consistent());
   }
   SECTION("it has looked elsewhere") {
-    submit();
+    submit(b, ring);
     const CallId receive = b.open(1, Method::receive, ring);
-    look(0x50);
+    look(b, 0x50);
     b.close(receive, 0);
     check_broken(b, Library::rbl, "(rbl fb) does not hold below");
   }
