@@ -1,7 +1,6 @@
 #include "loco_sim/explore/interpreter.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace loco::explore {
 
