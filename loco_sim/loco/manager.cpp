@@ -157,8 +157,11 @@ void manager::note_placed(NodeId node) {
   if (node < marks.size()) marks[node] = false;
 }
 
-void manager::require_inside(std::string_view what, const Region& remote, std::uint64_t offset,
-                             std::uint64_t size) const {
+void manager::require_words(std::string_view what, Address local, const Region& remote, std::uint64_t offset,
+                            std::uint64_t size) const {
+  if (local % kWord != 0)
+    throw size_error("node " + std::to_string(my_node()) + ": " + std::string(what) + " at local address " +
+                     std::to_string(local) + ": expected whole words, from a multiple of " + std::to_string(kWord));
   if (whole_words_inside(offset, size, remote.size)) return;
   throw size_error("node " + std::to_string(my_node()) + ": " + std::string(what) + " of " + std::to_string(size) +
                    " bytes at offset " + std::to_string(offset) + " of a region of " + std::to_string(remote.size) +
@@ -178,24 +181,24 @@ OperationTag manager::tag(const Region& remote, Posting posting, ack_key* key) {
 
 void manager::put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key,
                   Posting posting) {
-  require_inside("a put", remote, offset, size);
+  require_words("a put", local, remote, offset, size);
   transport_.put(local, remote, offset, size, tag(remote, posting, key));
 }
 
 void manager::get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key) {
-  require_inside("a get", remote, offset, size);
+  require_words("a get", local, remote, offset, size);
   transport_.get(local, remote, offset, size, tag(remote, {.fenced = false}, key));
 }
 
 void manager::fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add, ack_key* key,
                         Posting posting) {
-  require_inside("a fetch-and-add", remote, offset, kWord);
+  require_words("a fetch-and-add", local, remote, offset, kWord);
   transport_.fetch_add(local, remote, offset, add, tag(remote, posting, key));
 }
 
 void manager::compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
                            std::uint64_t desired, ack_key* key) {
-  require_inside("a compare-and-swap", remote, offset, kWord);
+  require_words("a compare-and-swap", local, remote, offset, kWord);
   transport_.compare_swap(local, remote, offset, expected, desired, tag(remote, {}, key));
 }
 

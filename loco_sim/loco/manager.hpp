@@ -52,8 +52,8 @@ class manager {
   /// Until every channel of this node is connected. Throws setup_error when endpoints do not fit together.
   void wait_for_ready();
 
-  // One-sided operations on whole words inside of a region, else size_error. Without a key nobody is told of the
-  // completion; a failure then surfaces at the thread's next global_fence() or at check().
+  // One-sided operations between whole words here and whole words inside of a region, else size_error. Without a key
+  // nobody is told of the completion; a failure then surfaces at the thread's next global_fence() or at check().
   void put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key = nullptr,
            Posting posting = {});
   void get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key = nullptr);
@@ -100,7 +100,8 @@ class manager {
     std::shared_ptr<block_pool> blocks = std::make_shared<block_pool>();
   };
 
-  void require_inside(std::string_view what, const Region& remote, std::uint64_t offset, std::uint64_t size) const;
+  void require_words(std::string_view what, Address local, const Region& remote, std::uint64_t offset,
+                     std::uint64_t size) const;
   OperationTag tag(const Region& remote, Posting posting, ack_key* key);
   PerThread& mine();
 

@@ -65,6 +65,24 @@ TEST_CASE("remote atomics are of a word inside of their region") {
   });
 }
 
+TEST_CASE("remote operations are from and to whole words of the own memory, too") {
+  on_both(2, [](loco::Transport& node) {
+    manager mgr(node);
+    loco::var<std::array<std::uint64_t, 2>> v(mgr, "v");
+    mgr.wait_for_ready();
+    const loco::Region there = v.copy(1 - node.my_node());
+    const loco::Address within = v.address() + 4;
+    loco::ack_key key(mgr);
+    require_refused<loco::size_error>("put", [&] { mgr.put(within, there, 0, 8, &key); });
+    require_refused<loco::size_error>("get", [&] { mgr.get(within, there, 0, 8, &key); });
+    require_refused<loco::size_error>("fetch-and-add", [&] { mgr.fetch_add(within, there, 0, 5, &key); });
+    require_refused<loco::size_error>("compare-and-swap", [&] { mgr.compare_swap(within, there, 0, 0, 5, &key); });
+    require(key.poll(), "nothing is under way");
+    loco::global_fence(mgr);
+    require(v.load() == std::array<std::uint64_t, 2>{}, "nothing was written");
+  });
+}
+
 TEST_CASE("local accesses stay inside of their object") {
   on_both(1, [](loco::Transport& node) {
     manager mgr(node);
