@@ -83,7 +83,7 @@ void mutex_array::lock(std::uint64_t k) {
   if (!lock.handed_over) {
     try {
       take_ticket(k, lock);
-    } catch (const operation_error&) {
+    } catch (const std::exception&) {  // a failed operation, or one that this transport does not have
       give_up(lock);
       throw;
     }
@@ -237,7 +237,7 @@ void acquisition::start(std::uint64_t k, std::uint32_t lane) {
 bool acquisition::poll() {
   try {
     return advance();
-  } catch (const operation_error&) {
+  } catch (const std::exception&) {  // as in mutex_array::lock
     key_.forget();
     step_ = Step::held;
     locks_.give_up(*local_);

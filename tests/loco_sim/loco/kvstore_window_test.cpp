@@ -72,3 +72,27 @@ TEST_CASE("a window that goes out of scope waits for its operations: they leave 
   on_threads(2, program);
   CHECK(on_simulator(2, program, loco::Schedule::timed, 1).consistent());
 }
+
+TEST_CASE("a NIC without remote atomics is an error for each operation of a window, also behind one that ended so") {
+  loco::ClusterConfig config;
+  config.nodes = 1;
+  config.profile.nic_atomic_cap = loco::nic::AtomicCap::none;
+  std::uint32_t refused = 0;
+  loco::SimulatedCluster cluster(config);
+  cluster.spawn_everywhere([&refused](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::kvstore store(mgr, "store", {.locks = 1});
+    mgr.wait_for_ready();
+    loco::kv_window window(store, 3);
+    for (std::uint32_t i = 0; i < 3; ++i) window[i].start(loco::kv_operation::Kind::insert, i, 1);
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      try {
+        while (!window[i].poll()) node.pause();
+      } catch (const std::runtime_error&) {
+        ++refused;
+      }
+    }
+  });
+  cluster.run();
+  CHECK(refused == 3);
+}

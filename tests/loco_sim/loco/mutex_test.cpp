@@ -293,3 +293,25 @@ TEST_CASE("unlocking what one does not hold is an error") {
   };
   CHECK_THROWS_WITH(on_threads(2, beyond), contains_text("'locks' has 3 locks, no lock 3"));
 }
+
+TEST_CASE("a NIC without remote atomics is an error for each thread that locks, also behind one that caught it") {
+  loco::ClusterConfig config;
+  config.nodes = 1;
+  config.profile.nic_atomic_cap = loco::nic::AtomicCap::none;
+  int refused = 0;
+  loco::SimulatedCluster cluster(config);
+  cluster.spawn_everywhere([&refused](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::mutex lock(mgr, "lock");
+    mgr.wait_for_ready();
+    loco::workloads::run_team(node, 3, [&](std::uint32_t) {
+      try {
+        lock.lock();
+      } catch (const std::runtime_error&) {
+        ++refused;
+      }
+    });
+  });
+  cluster.run();
+  CHECK(refused == 3);
+}
