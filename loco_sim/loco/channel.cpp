@@ -145,7 +145,8 @@ Region channel::remote(RegionIndex region, NodeId node) const {
   const std::optional<Region> copy = copy_of(regions_[region], node);
   if (!copy)
     throw ownership_error("node " + std::to_string(my_node()) + " has no access to region '" + name_ + "." +
-                          regions_[region].name + "' of node " + std::to_string(node));
+                          regions_[region].name + "' of node " + std::to_string(node) +
+                          ": it takes no part, or has not joined yet (wait_for_ready)");
   return *copy;
 }
 

@@ -153,6 +153,16 @@ TEST_CASE("an object is ready when all that it is made of is, and a push before 
   loco::test::on_many_schedules(3, program, 20);
 }
 
+TEST_CASE("who uses an object before it is ready is told what to wait for") {
+  const auto program = [](loco::Transport& node) {
+    manager mgr(node);
+    loco::atomic_var<std::uint64_t> count(mgr, "count", 1 - node.my_node());
+    count.fetch_add(1);
+  };
+  CHECK_THROWS_WITH(on_simulator(2, program, loco::Schedule::timed, 1),
+                    contains_text("region 'count.word'") && contains_text("wait_for_ready"));
+}
+
 TEST_CASE("barriers may be sub-channels") {
   struct pair : loco::channel {
     pair(manager& mgr, std::string_view name) : channel(mgr, name, loco::expect_num{1}), bar(*this, "bar") { join(); }
