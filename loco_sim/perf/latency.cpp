@@ -93,6 +93,7 @@ class WriteSide {
       if (posts_ != nullptr) posts_->push_back(cpu.now());
       return cpu.resume_after(p.cpu_store + p.cpu_post_wqe + copy_time(options_));
     }
+    if (cpu.store_buffer_full()) return cpu.resume_when_room();
     queue_.post(cpu, wqe_);
     stored_ = false;
     waiting_ = true;
@@ -146,10 +147,15 @@ class SendSide {
       built_ = true;
       return cpu.resume_after(p.cpu_post_wqe + copy_time(options_));
     }
-    queue_.post(cpu, wqe_);
+    if (cpu.store_buffer_full()) return cpu.resume_when_room();
+    if (!posted_) {
+      queue_.post(cpu, wqe_);
+      posted_ = true;
+      if (cpu.store_buffer_full()) return cpu.resume_when_room();
+    }
     // The receive for the message after next is posted while this one is on its way.
     if (taken_) (void)cpu.post_recv(end_.qp, {&receive_, 1});
-    built_ = taken_ = false;
+    built_ = taken_ = posted_ = false;
     waiting_ = true;
     if (!first_ && round_ == options_.iterations) return cpu.stop();
     return cpu.resume_after(p.cpu_doorbell);
@@ -166,6 +172,7 @@ class SendSide {
   bool waiting_;
   bool first_;
   bool built_ = false;
+  bool posted_ = false;
   bool taken_ = false;
 };
 

@@ -108,6 +108,23 @@ TEST_CASE("an unloaded run has no jitter: all columns say the same") {
   CHECK(r.t_stdev == Approx(0).margin(1e-9));
 }
 
+TEST_CASE("a store buffer of one entry makes a latency test wait, and no message later") {
+  // Entries leave one after the other: what waits for room in front of the buffer leaves when it would have left it.
+  const Test test = GENERATE(Test::write_lat, Test::send_lat, Test::read_lat, Test::atomic_lat);
+  const auto drain = GENERATE(100_ns, 5_us);  // shorter and longer than a message is on its way
+  const auto with_entries = [&](std::uint32_t entries) {
+    nic::HardwareProfile p = stages();
+    p.cpu_store_drain = drain;
+    p.cpu_store_buffer_entries = entries;
+    return perf::run({.test = test, .profile = p, .size = 8, .iterations = 50});
+  };
+  INFO("test " << static_cast<int>(test) << ", drain " << drain.ps << " ps");
+  const perf::Result one = with_entries(1);
+  const perf::Result many = with_entries(1024);
+  CHECK(one.t_typical == many.t_typical);
+  CHECK(one.t_max == many.t_max);
+}
+
 TEST_CASE("the step at the inline limit is the two PCIe reads less the work request in the doorbell") {
   const double step = (run(Test::write_lat, 221).t_typical - run(Test::write_lat, 220).t_typical) * 1000;
   const double one_byte_more = 1.0 / 2 + 1.0 / 8;  // on the wire and in the write
