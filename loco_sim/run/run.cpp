@@ -27,6 +27,8 @@ ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& opti
   config.series_interval = s.series_interval;
   config.events_max = s.events_max;
   config.interrupted = options.interrupted;
+  const std::uint32_t needed = workloads::send_queue_entries(*workloads::find(s.workload), s.parameters);
+  config.send_queue_entries = std::max(config.send_queue_entries, needed);
   return config;
 }
 

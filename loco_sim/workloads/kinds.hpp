@@ -193,6 +193,10 @@ void start_lookup(const Setup& setup);
 [[nodiscard]] std::optional<Misfit> broadcast_misfit(const Params& params, std::uint32_t nodes);
 /// A victim that would write to itself.
 [[nodiscard]] std::optional<Misfit> traffic_misfit(const Params& params, std::uint32_t nodes);
+/// All messages of a sender may be for one node.
+[[nodiscard]] std::uint32_t traffic_send_queue(const Params& params);
+/// Node 0 owns all objects.
+[[nodiscard]] std::uint32_t lookup_send_queue(const Params& params);
 /// LOCO's store has locks, the one over messages none.
 [[nodiscard]] bool kvstore_locks(const Params& params);
 /// library_send_ns and library_ns.

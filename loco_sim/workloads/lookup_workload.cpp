@@ -24,6 +24,8 @@ constexpr std::uint64_t kLine = 64;
 constexpr std::uint64_t kWord = 8;
 constexpr std::uint32_t kReads = 3;  // version, value, version
 
+/// For each answer, before it asks for the next.
+bool waits(const Params& params) { return params.get("reads") != 0; }
 std::uint64_t value_size(const Setup& setup) { return static_cast<std::uint64_t>(setup.params.get("size")); }
 std::uint64_t object_size(const Setup& setup) { return kLine + round_up(value_size(setup), kLine); }
 
@@ -74,7 +76,7 @@ class Client {
         setup_(setup),
         objects_(objects),
         luck_(luck),
-        waited_(setup.params.get("reads") != 0),
+        waited_(waits(setup.params)),
         slots_(setup.params.count("outstanding")) {
     for (Slot& slot : slots_) slot.buffer = node.allocate(2 * kLine + object_size(setup));
   }
@@ -155,6 +157,10 @@ class Client {
 };
 
 }  // namespace
+
+std::uint32_t lookup_send_queue(const Params& params) {
+  return params.count("outstanding") * (waits(params) ? 1 : kReads);
+}
 
 void start_lookup(const Setup& setup) {
   const Region objects = setup.cluster.node(0).allocate(setup.params.count("objects") * object_size(setup));

@@ -86,6 +86,8 @@ std::optional<Misfit> traffic_misfit(const Params& params, std::uint32_t nodes) 
                                std::to_string(nodes) + " nodes"};
 }
 
+std::uint32_t traffic_send_queue(const Params& params) { return params.count("outstanding"); }
+
 void start_traffic(const Setup& setup) {
   const auto plan = std::make_shared<const Plan>(make_plan(setup));
   for (NodeId n = 0; n < setup.cluster.config().nodes; ++n) {

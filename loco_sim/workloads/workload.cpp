@@ -31,9 +31,9 @@ constexpr std::array kWorkloads = {
     Workload{"pattern", "small communication patterns whose outcome the memory model decides", kPatternParams, 3, 64,
              start_pattern},
     Workload{"traffic", "RDMA writes that load the network, by pattern", kTrafficParams, 2, 1024, start_traffic,
-             nullptr, traffic_misfit},
+             nullptr, traffic_misfit, traffic_send_queue},
     Workload{"lookup", "one-sided lookups of objects that their owner, node 0, keeps rewriting", kLookupParams, 2, 1024,
-             start_lookup},
+             start_lookup, nullptr, nullptr, lookup_send_queue},
 };
 }  // namespace
 
@@ -105,12 +105,21 @@ std::uint64_t Results::operations_done() const {
   return sum;
 }
 
+std::uint32_t send_queue_entries(const Workload& workload, const Params& params) {
+  return workload.send_queue == nullptr ? 1 : workload.send_queue(params);
+}
+
 Results run(const Workload& workload, const Params& params, SimulatedCluster& cluster, LibraryFaults faults) {
   const std::uint32_t nodes = cluster.config().nodes;
   if (nodes < workload.nodes_min || nodes > workload.nodes_max)
     throw std::invalid_argument("workload " + std::string(workload.kind) + " needs " +
                                 std::to_string(workload.nodes_min) + " to " + std::to_string(workload.nodes_max) +
                                 " nodes, found " + std::to_string(nodes));
+  const std::uint32_t entries = send_queue_entries(workload, params);
+  if (cluster.config().send_queue_entries < entries)
+    throw std::invalid_argument("workload " + std::string(workload.kind) + " needs send queues of " +
+                                std::to_string(entries) + " entries, found " +
+                                std::to_string(cluster.config().send_queue_entries));
   Results results;
   const Setup setup{cluster, params, faults, results};
   workload.start(setup);

@@ -99,6 +99,9 @@ struct Workload {
   bool (*atomics)(const Params&) = nullptr;
   /// What is wrong with parameters, and a number of nodes, that are good each for itself. Null: nothing.
   std::optional<Misfit> (*misfit)(const Params&, std::uint32_t nodes) = nullptr;
+  /// Work requests that a thread which takes its completions itself has under way towards one node at most: it cannot
+  /// wait for room in a send queue. Null: nodes have polling threads, which make room.
+  std::uint32_t (*send_queue)(const Params&) = nullptr;
 };
 
 /// All of them, in the order of their documentation.
@@ -106,8 +109,11 @@ struct Workload {
 /// Null when there is no such kind.
 [[nodiscard]] const Workload* find(std::string_view kind);
 
+/// Entries of each send queue that it needs.
+[[nodiscard]] std::uint32_t send_queue_entries(const Workload& workload, const Params& params);
+
 /// Starts a workload on a fresh cluster and runs it to its end. Throws std::invalid_argument when the cluster has too
-/// few or too many nodes, and what SimulatedCluster::run() throws.
+/// few or too many nodes, or send queues that are too short, and what SimulatedCluster::run() throws.
 [[nodiscard]] Results run(const Workload& workload, const Params& params, SimulatedCluster& cluster,
                           LibraryFaults faults = {});
 

@@ -99,6 +99,24 @@ TEST_CASE("messages that fail are counted, and break what the workload promises"
   CHECK(!some.consistent());
 }
 
+TEST_CASE("as much is under way as the scenario says, also what send queues have no room for by default") {
+  // Answers to what is sent at once come together, after four links of 1 ms and some microseconds for all else. READs
+  // are sent as nic.max_rd_atomic allows: 16 in a round trip.
+  constexpr std::int64_t kRoundTrip = 4'000'000'000;
+  const auto [workload, done, trips] = GENERATE(
+      std::tuple{"traffic, count: 300, outstanding: 300", 300U, 1},
+      std::tuple{"lookup, iterations: 100, outstanding: 100, update_pause_ns: 1000000000", 100U, (3 * 100 + 15) / 16},
+      std::tuple{"lookup, iterations: 150, outstanding: 150, update_pause_ns: 1000000000, reads: waited", 150U,
+                 (3 * 150 + 15) / 16});
+  INFO(workload);
+  const RunResult result = run_text(std::string("topology: {nodes: 2}\nfabric: {link: {rate: 100Gbps, delay: 1ms}}\n"
+                                                "limits: {events: 1000000}\nworkload: {size: 64B, kind: ") +
+                                    workload + "}\n");
+  CHECK(result.operations_done == done);
+  CHECK(result.measured_ps > trips * kRoundTrip);
+  CHECK(result.measured_ps < trips * kRoundTrip + kRoundTrip / 4);
+}
+
 TEST_CASE("mistakes in the network are told with their place") {
   const auto wrong = [](const std::string& text) {
     try {
