@@ -162,17 +162,13 @@ void RoutesBuilder::leaf_spine(const LeafSpine& p) {
   const VertexId leaf0 = topology_.hosts();
   rows(2, p.leaves);
   set_columns_by_switch(leaf0, p.leaves);
-  r_.divisor_.assign(topology_.vertices(), 1);
   const std::uint32_t up_ports = range(p.hosts_per_leaf, p.spines);
   for (std::uint32_t leaf = 0; leaf < p.leaves; ++leaf) {
     r_.table_[leaf] = up_ports;
     r_.table_[r_.columns_ + leaf] = range(leaf, 1);
     r_.row_[leaf0 + leaf] = 0;
   }
-  for (std::uint32_t s = 0; s < p.spines; ++s) {
-    r_.row_[leaf0 + p.leaves + s] = 1;
-    r_.divisor_[leaf0 + p.leaves + s] = p.spines;
-  }
+  for (std::uint32_t s = 0; s < p.spines; ++s) r_.row_[leaf0 + p.leaves + s] = 1;
 }
 
 // Row 0: edge switches, up. Row 1 + pod: its aggregation switches, down inside the pod, else up. Row 1 + k: cores.
@@ -193,10 +189,7 @@ void RoutesBuilder::fat_tree(const FatTree& p) {
     r_.row_[edge0 + edges + e] = 1 + pod;  // as many aggregation as edge switches
     r_.divisor_[edge0 + edges + e] = half;
   }
-  for (VertexId core = edge0 + 2 * edges; core < topology_.vertices(); ++core) {
-    r_.row_[core] = 1 + p.k;
-    r_.divisor_[core] = half * half;
-  }
+  for (VertexId core = edge0 + 2 * edges; core < topology_.vertices(); ++core) r_.row_[core] = 1 + p.k;
 }
 
 void RoutesBuilder::torus(std::span<const std::uint32_t> dims, std::uint32_t hosts_per_router) {

@@ -98,7 +98,7 @@ class Routes {
   std::size_t columns_ = 0;
   std::vector<std::uint32_t> row_;      // per vertex; kNone for a host with an attachment
   std::vector<std::uint32_t> column_;   // per host
-  std::vector<std::uint32_t> divisor_;  // per vertex: D-mod-k
+  std::vector<std::uint32_t> divisor_;  // per vertex, for D-mod-k; empty: 1 for all
   // Scheme::torus
   std::vector<std::uint32_t> dims_;
   std::vector<std::uint16_t> coordinates_;  // per switch and dimension

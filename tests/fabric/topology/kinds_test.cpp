@@ -77,6 +77,9 @@ TEST_CASE("Wrong parameters are named") {
   CHECK(mistake(FatTree{66}) == "topology.k: expected an integer from 2 to 64, found 66");
   CHECK(mistake(Star{0}) == "topology.nodes: expected an integer from 1 to 65536, found 0");
   CHECK(mistake(Torus{{}, 1}) == "topology.dims: expected a list of 1 to 8 integers, found 0 of them");
+  CHECK(mistake(Torus{std::vector<std::uint32_t>(8, 2), 1}) == "none");
+  CHECK(mistake(Torus{std::vector<std::uint32_t>(9, 2), 1}) ==
+        "topology.dims: expected a list of 1 to 8 integers, found 9 of them");
   // a*h + 1 = 4*2 + 1 = 9 groups at most (Kim et al., section 3.1)
   CHECK(mistake(Dragonfly{9, 4, 2, 2}) == "none");
   CHECK_THAT(mistake(Dragonfly{10, 4, 2, 2}), loco::test::contains_text("= 9 groups"));

@@ -147,6 +147,9 @@ TEST_CASE("Patterns are what they are called") {
   CHECK(sent == std::vector<int>(100, 1));
   CHECK(received == sent);
   CHECK(flows == permutation_pattern(100, 3));
+  // Nobody sends to itself: a random permutation of 100 has none such in one case of e only.
+  for (std::uint64_t seed = 1; seed <= 20; ++seed)
+    for (const Flow& f : permutation_pattern(100, seed)) CHECK(f.source != f.destination);
   CHECK_FALSE(flows == permutation_pattern(100, 4));
   CHECK(permutation_pattern(1, 1).empty());
   CHECK(shift_pattern(4, 4).empty());

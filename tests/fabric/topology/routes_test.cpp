@@ -201,6 +201,11 @@ TEST_CASE("The metric decides between few links and little delay") {
   p.edges[1].delay = 2_us;  // as long as the way round: fewer links win
   const Topology tie = build(p, link);
   CHECK(hop_count(tie, Routes(tie), 0, 1) == 3);
+  CHECK(path_count(tie, Routes(tie), 0, 1) == 1);
+  p.edges[1].delay =
+      2_us + loco::sim::Duration{1};  // a link counts as a picosecond: now both are shortest, of different length
+  const Topology both = build(p, link);
+  CHECK(path_count(both, Routes(both), 0, 1) == 2);
 }
 
 TEST_CASE("Routes lead around failed cables and end where there are none") {

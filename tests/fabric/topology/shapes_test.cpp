@@ -12,6 +12,7 @@
 using namespace loco::fabric::topology;
 using namespace loco::sim::literals;
 using loco::sim::BitsPerSecond;
+using loco::sim::Duration;
 
 namespace {
 
@@ -84,6 +85,19 @@ TEST_CASE("Counts of fat trees: k^3/4 hosts, 5k^2/4 switches of k ports, 3k^3/4 
   }
 }
 
+TEST_CASE("Aggregation switch i of every pod of a fat tree has the cores from i*k/2 on") {
+  constexpr std::uint32_t kHalf = 3;
+  const Topology t = build(FatTree{2 * kHalf});
+  constexpr std::uint32_t kLevel = 2 * kHalf * kHalf;  // edge switches, and as many aggregation switches behind them
+  for (std::uint32_t pod = 0; pod < 2 * kHalf; ++pod)
+    for (std::uint32_t i = 0; i < kHalf; ++i)
+      for (std::uint32_t up = 0; up < kHalf; ++up) {
+        const Link& link = t.link(t.out(t.switch_vertex(kLevel + pod * kHalf + i), kHalf + up));
+        CHECK(link.to == t.switch_vertex(2 * kLevel + i * kHalf + up));
+        CHECK(link.to_port == pod);
+      }
+}
+
 TEST_CASE("Counts of dragonflies: g*a*p hosts, g*a routers, g*a(a-1)/2 local and g*a*h/2 global cables") {
   // Kim et al., ISCA 2008, Figure 5: p = h = 2, a = 4 gives g = 9 and N = 72 with routers of k = p + a + h - 1 = 7
   check_counts(Dragonfly{9, 4, 2, 2}, {72, 36, 72 + 9 * 6 + 36});
@@ -141,6 +155,12 @@ TEST_CASE("Links have the rate and delay given, uplinks those of the oversubscri
   // 75 Gb/s over 2 spines and 4:1 is 9.375; over 7 spines and 1:1 it is 10714285714.29 bit/s, rounded up
   CHECK(uplink({4, 2, 3, 4}).rate == BitsPerSecond{9'375'000'000});
   CHECK(uplink({4, 7, 3, 1}).rate == BitsPerSecond{10'714'285'715});
+}
+
+TEST_CASE("Delays of links in general are bounded as those of single cables are") {
+  CHECK(build(Star{2}, {25_Gbps, kDelayMax}).link(0).spec.delay == kDelayMax);
+  for (const Duration delay : {kDelayMax + Duration{1}, Duration{-1}})
+    CHECK_THROWS_AS(build(Star{2}, {25_Gbps, delay}), TopologyError);
 }
 
 TEST_CASE("Custom cables keep their own rate and delay, and one cable can be changed") {
