@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdint>
 
+#include "loco_sim/workloads/workload.hpp"
+
 namespace loco::workloads {
 
 class Attendance {
@@ -22,5 +24,13 @@ class Attendance {
   std::uint64_t threads_;
   std::array<std::uint64_t, 2> come_{};  ///< to even rounds, to odd ones
 };
+
+/// A thread's round: it comes and waits. Breaks the promise "left_early" when it gets out before all have come.
+template <typename Wait>
+void attend(Attendance& attendance, std::uint64_t round, Results& results, const Wait& wait) {
+  attendance.come(round);
+  wait();
+  results.promise("left_early", attendance.all_came(round) ? 0 : 1);
+}
 
 }  // namespace loco::workloads

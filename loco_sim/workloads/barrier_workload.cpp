@@ -28,9 +28,7 @@ void rounds(Transport& node, const Setup& setup, Attendance& attendance, const W
   const auto iterations = static_cast<std::uint64_t>(setup.params.get("iterations"));
   for (std::uint64_t round = 0; round <= iterations; ++round) {
     const std::int64_t t0 = node.now_ps();
-    attendance.come(round);
-    wait();
-    setup.results.promise("left_early", attendance.all_came(round) ? 0 : 1);
+    attend(attendance, round, setup.results, wait);
     if (round > 0) setup.results.add("barrier", t0, node.now_ps());
   }
 }
