@@ -35,6 +35,8 @@ TEST_CASE("what is left out has a default", "[scenario]") {
   CHECK(s.parameters.get("iterations") == 1000);
   CHECK(s.check == std::vector<Library>{Library::rdmawait, Library::sv, Library::bal});
   CHECK(s.trace_path.empty());
+  CHECK(parse(kBarrier + "schedule: random\n").schedule == loco::Schedule::random);
+  CHECK(parse(kBarrier + "schedule: adversarial\n").schedule == loco::Schedule::adversarial);
 }
 
 TEST_CASE("a profile can be changed in place", "[scenario]") {
@@ -137,6 +139,13 @@ TEST_CASE("keys that do not fit together are refused", "[scenario]") {
                     contains_text("at most 4096 threads on all nodes together"));
   CHECK_THROWS_WITH(parse(kBarrier + "trace: {level: none, path: t}\n"), contains_text("since trace.path is given"));
   CHECK(parse(kBarrier + "trace: {level: none}\n").check.empty());
+  CHECK_THROWS_WITH(parse(kBarrier + "check: [rdmawait]\ntrace: {level: none}\n"),
+                    contains_text("subevents, since the run is checked"));
+  for (const auto& [level, activities] : {std::pair{"subevents", false}, {"packets", true}}) {
+    const Scenario traced = parse(kBarrier + "trace: {level: " + level + "}\n");
+    CHECK(traced.trace_subevents);
+    CHECK(traced.trace_activities == activities);
+  }
 }
 
 TEST_CASE("links go down before they come back, each time", "[scenario]") {
@@ -213,6 +222,11 @@ TEST_CASE("sweeps: ranges are written out, random axes are left to be drawn", "[
   // by equal factors, but whole nodes, each once: 2, 2.52, 3.17, 4
   CHECK(parse(kBarrier + "sweep: {topology.nodes: {log_range: [2, 4, 4]}}\n").sweep.axes[0].values ==
         std::vector<std::string>{"2", "3", "4"});
+  CHECK(parse(kBarrier + "sweep: {topology.nodes: {range: [3, 3, 1]}}\n").sweep.axes[0].values ==
+        std::vector<std::string>{"3"});
+  // Both ends as they are given: 2^53 + 1 is no double.
+  CHECK(parse(kBarrier + "sweep: {seed: {log_range: [1, 9007199254740993, 2]}}\n").sweep.axes[0].values ==
+        std::vector<std::string>{"1", "9007199254740993"});
 }
 
 TEST_CASE("sweeps: what is wrong with a range", "[scenario]") {
@@ -222,6 +236,7 @@ TEST_CASE("sweeps: what is wrong with a range", "[scenario]") {
   };
   wrong("{range: [2, 8]}", "sweep.topology.nodes.range: expected [FROM, TO, STEP]");
   wrong("{range: [2, 8, 0]}", "expected a positive step");
+  wrong("{range: ['2', 8, 1]}", "expected a whole number");
   wrong("{range: [2, 8, 1us]}", "expected a positive step of the same kind");
   wrong("{range: [8, 2, 1]}", "expected what is no less than \"8\"");
   wrong("{range: [2, 8us, 1]}", "expected the same kind of quantity, with a unit or without, as \"2\", found \"8us\"");
@@ -239,6 +254,14 @@ TEST_CASE("sweeps: what is wrong with a range", "[scenario]") {
   CHECK_THROWS_WITH(
       parse(kBarrier + "sweep: {samples: 1000000, topology.nodes: {range: [2, 3, 1]}, seed: {uniform: [1, 9]}}\n"),
       contains_text("at most 1000 values and 1000000 runs"));
+  CHECK_THROWS_WITH(
+      parse(kBarrier + "sweep: {topology.nodes: {range: [2, 3, 1]}, seed: {uniform: [1, 9]}, samples: 1000000}\n"),
+      contains_text("at most 1000 values and 1000000 runs"));
+}
+
+TEST_CASE("a size that its workload cannot have is told where it was given", "[scenario]") {
+  CHECK_THROWS_WITH(parse("workload: {kind: message_passing, size: 12B}\n"),
+                    contains_text("s.yaml:1:41: workload.size: expected a multiple of 8, found 12"));
 }
 
 TEST_CASE("fields of hardware that do not fit are told where they were given", "[scenario]") {
