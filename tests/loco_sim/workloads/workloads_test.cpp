@@ -100,7 +100,30 @@ TEST_CASE("workloads are found by kind and check their parameters") {
       CHECK(spec.fallback <= spec.maximum);
       CHECK((spec.kind == workloads::ParamKind::choice) == !spec.choices.empty());
     }
+  for (const auto& spec : workloads::find("barrier")->params) {
+    CAPTURE(spec.key);
+    params.set(spec.key, spec.maximum);
+    CHECK(params.get(spec.key) == spec.maximum);
+    CHECK_THROWS_AS(params.set(spec.key, spec.maximum + 1), std::invalid_argument);
+  }
+  workloads::Params sizes(workloads::find("message_passing")->params);
+  CHECK_THROWS_WITH(sizes.set("size", 12), contains_text("'size': expected a multiple of 8, found 12"));
   CHECK_THROWS_WITH(run({.kind = "pattern", .nodes = 2}), contains_text("needs 3 to 64 nodes, found 2"));
+  CHECK_THROWS_WITH(run({.kind = "pattern", .nodes = 65}), contains_text("needs 3 to 64 nodes, found 65"));
+}
+
+TEST_CASE("results keep each operation's times, and those of the first and the last of all") {
+  workloads::Results results;
+  results.add("get", 10, 30);
+  results.add("put", 5, 12);
+  results.add("get", 20, 25);
+  CHECK(results.first_start_ps == 5);
+  CHECK(results.last_end_ps == 30);
+  CHECK(results.operations_done() == 3);
+  REQUIRE(results.find("get") != nullptr);
+  CHECK(results.find("get")->samples_ps == std::vector<std::int64_t>{20, 5});
+  CHECK(results.find("get")->ends_ps == std::vector<std::int64_t>{30, 25});
+  CHECK(results.find("cas") == nullptr);
 }
 
 TEST_CASE("Zipfian keys are as popular as 1 / rank^0.99") {
