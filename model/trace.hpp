@@ -161,6 +161,7 @@ struct Trace {
   std::vector<Call> calls;
   std::vector<Subevent> subevents;   ///< in order of creation: a call's subevents may be anywhere
   std::vector<Activity> activities;  ///< in order of their start; empty unless asked for
+  bool calls_have_times = true;      ///< false: read from a file of version 1, in which only subevents have times
 };
 
 }  // namespace loco::model

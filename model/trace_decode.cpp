@@ -38,6 +38,7 @@ class Decoder {
       throw TraceError(codec::kMagic.size(), "version " + std::to_string(version_) + ", expected " +
                                                  std::to_string(kTraceVersionOldest) + " to " +
                                                  std::to_string(kTraceVersion));
+    trace_.calls_have_times = version_ >= 2;
     expect(Tag::header, [&](Reader& r) { header(r); });
     expect(Tag::threads, [&](Reader& r) { threads(r); });
     expect(Tag::objects, [&](Reader& r) { objects(r); });

@@ -31,6 +31,8 @@ std::vector<NodeId> owners(const barrier_options& options) {
 }  // namespace
 
 barrier_options barrier::filled(barrier_options options) const {
+  if (options.threads_per_node == 0)
+    throw setup_error("barrier '" + full_name() + "' without threads: expected at least 1 a node");
   options.participants =
       options.participants.empty() ? all_nodes(num_nodes()) : ascending(std::move(options.participants));
   for (const NodeId node : options.participants) require_node(node, "a participant");

@@ -317,6 +317,7 @@ void kv_operation::finish(std::uint64_t result) {
 }
 
 kv_window::kv_window(kvstore& store, std::uint32_t size) : transport_(store.transport()) {
+  if (size == 0) throw setup_error("'" + store.full_name() + "': a window of no operations");
   for (std::uint32_t i = 0; i < size; ++i) operations_.push_back(std::make_unique<kv_operation>(store, i + 1));
 }
 

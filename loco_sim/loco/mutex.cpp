@@ -69,13 +69,17 @@ mutex_array::local_lock& mutex_array::mine(std::uint64_t k) {
   if (local_lock* const lock = locks_[k].load(std::memory_order_acquire)) return *lock;
   const std::lock_guard guard(mutex_);
   if (local_lock* const lock = locks_[k].load(std::memory_order_relaxed)) return *lock;
-  made_.push_back({.next = transport().make_flag(), .serving = transport().make_flag()});
-  locks_[k].store(&made_.back(), std::memory_order_release);
-  return made_.back();
+  local_lock& made = made_.emplace_back();
+  made.next = transport().make_flag();
+  made.serving = transport().make_flag();
+  locks_[k].store(&made, std::memory_order_release);
+  return made;
 }
 
 void mutex_array::lock(std::uint64_t k) {
   local_lock& lock = mine(k);
+  if (held(lock))  // it would wait for itself
+    throw ownership_error("lock " + std::to_string(k) + " of '" + full_name() + "' is held already by " + caller());
   const call_scope call(transport(), {.library = "lock", .method = "acquire", .object = full_name(), .argument = k});
   const std::uint64_t turn = transport().flag_fetch_add(lock.next, 1);
   while (transport().flag_peek(lock.serving) != turn) transport().pause();
@@ -88,7 +92,7 @@ void mutex_array::lock(std::uint64_t k) {
       throw;
     }
   }
-  lock.holder = transport().my_thread() + 1;
+  lock.holder.store(transport().my_thread() + 1, std::memory_order_relaxed);
 }
 
 std::optional<NodeId> mutex_array::lost_with(std::uint64_t serving, patience& waited, std::int64_t times) {
@@ -156,14 +160,21 @@ void mutex_array::take_ticket(std::uint64_t k, local_lock& lock) {
   }
 }
 
+bool mutex_array::held(const local_lock& lock) const {
+  return lock.holder.load(std::memory_order_relaxed) == transport().my_thread() + 1;
+}
+
+std::string mutex_array::caller() const {
+  return "thread " + std::to_string(transport().my_thread()) + " of node " + std::to_string(my_node());
+}
+
 void mutex_array::require_held(std::uint64_t k, const local_lock& lock) const {
-  if (lock.holder != transport().my_thread() + 1)
-    throw ownership_error("lock " + std::to_string(k) + " of '" + full_name() + "' is not held by thread " +
-                          std::to_string(transport().my_thread()) + " of node " + std::to_string(my_node()));
+  if (!held(lock))
+    throw ownership_error("lock " + std::to_string(k) + " of '" + full_name() + "' is not held by " + caller());
 }
 
 void mutex_array::let_go(std::uint64_t k, local_lock& lock, bool fence) {
-  lock.holder = 0;
+  lock.holder.store(0, std::memory_order_relaxed);
   const bool wanted_here = transport().flag_load(lock.next) > lock.turn + 1;
   const bool may_hand_over = wanted_here && lock.hand_overs < options_.hand_overs_max;
   try {  // what was written to the nodes that answer is there even if others do not
@@ -276,7 +287,7 @@ bool acquisition::advance() {
 
 bool acquisition::got() {
   step_ = Step::held;
-  local_->holder = locks_.transport().my_thread() + 1;
+  local_->holder.store(locks_.transport().my_thread() + 1, std::memory_order_relaxed);
   locks_.transport().end_call(0, lane_);
   return true;
 }

@@ -11,11 +11,12 @@
 //
 // What the holder wrote, locally or on any node, is in memory before the next holder goes on: unlock() fences the nodes
 // that do not have it yet. Writes to the home node need none: the release follows them on the same queue pair.
-// Errors: ownership_error for unlocking a lock that the thread does not hold; operation_error when the home does not
-// answer, or when a node that does not answer may have taken the lock with it. The thread then does not hold it, the
-// node's other threads may try. It has given its ticket back, the latest ticket first, so that the lock is as good as
-// before if a node that answers has it after all; only behind the ticket of a node that stopped its own one is lost.
-// unlock() lets go also when a node to be fenced does not answer; manager::check() tells.
+// Errors: ownership_error for locking a lock that the thread holds already, or unlocking one that it does not hold;
+// operation_error when the home does not answer, or when a node that does not answer may have taken the lock with it.
+// The thread then does not hold it, the node's other threads may try. It has given its ticket back, the latest ticket
+// first, so that the lock is as good as before if a node that answers has it after all; only behind the ticket of a
+// node that stopped its own one is lost. unlock() lets go also when a node to be fenced does not answer;
+// manager::check() tells.
 #pragma once
 
 #include <atomic>
@@ -73,7 +74,7 @@ class mutex_array : public channel {
     Flag serving;  ///< local ticket whose turn it is
     std::uint64_t turn = 0;
     std::uint64_t ticket = 0;
-    std::uint32_t holder = 0;  ///< thread + 1; 0 is none
+    std::atomic<std::uint32_t> holder = 0;  ///< thread + 1; 0 is none. Any thread may ask whether it is the one
     std::uint32_t hand_overs = 0;
     bool handed_over = false;  ///< the node has the lock already
   };
@@ -105,6 +106,8 @@ class mutex_array : public channel {
   /// Hands over to this node's next thread, if there is one and it may; else to the next ticket. Fences what has to be
   /// fenced for that, if asked to.
   void let_go(std::uint64_t k, local_lock& lock, bool fence);
+  [[nodiscard]] bool held(const local_lock& lock) const;
+  [[nodiscard]] std::string caller() const;  ///< for messages
   void require_held(std::uint64_t k, const local_lock& lock) const;
   void serve_next(std::uint64_t k, std::uint64_t ticket);
 

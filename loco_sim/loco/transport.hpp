@@ -116,7 +116,8 @@ class Transport {
   virtual void spawn(std::string name, std::function<void()> body, bool service = false) = 0;
   /// Picoseconds since the run began: with nanoseconds, what happens one after the other could have the same time.
   [[nodiscard]] virtual std::int64_t now_ps() const = 0;
-  /// Local computation that takes the given time; under a schedule without a clock, 1 ms at most.
+  /// Local computation that takes the given time; under a schedule without a clock, 1 ms at most. Throws
+  /// std::out_of_range for a time below 0, or beyond the end of time.
   virtual void compute(std::int64_t ps) = 0;
 
   // --- local memory, x86-TSO ------------------------------------------------------------------------------------

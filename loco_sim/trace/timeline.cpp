@@ -304,10 +304,7 @@ class Timeline {
 }  // namespace
 
 void write_timeline(std::ostream& out, const model::Trace& trace) {
-  const bool timed = std::any_of(trace.calls.begin(), trace.calls.end(), [](const Call& c) { return c.end_ps != 0; });
-  const bool late =
-      std::any_of(trace.subevents.begin(), trace.subevents.end(), [](const Subevent& s) { return s.start_ps > 0; });
-  if (late && !timed)
+  if (!trace.calls_have_times)
     throw ExportError("expected a trace with the times of its calls, found none: please record it again");
   require_places(trace);
   Timeline(out, trace).write();

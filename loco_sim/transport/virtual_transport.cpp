@@ -40,6 +40,7 @@ void VirtualTransport::compute(std::int64_t ps) {
   constexpr sim::SimTime kEnd{std::int64_t{1} << 62};
   // Where times mean nothing, who waits in proportion to what has been measured would wait longer each time.
   constexpr std::int64_t kLongest = 1'000'000'000;
+  if (ps < 0) throw std::out_of_range("compute: expected at least 0 ps, found " + std::to_string(ps) + " ps");
   SimThread& thread = cluster_.current();
   const bool timed = cluster_.config_.schedule == Schedule::timed;
   if (timed && ps > kEnd.ps - now_ps())

@@ -181,7 +181,10 @@ std::string with_source(std::uint64_t code, std::uint32_t version = kTraceVersio
 
 TEST_CASE("trace files: indices out of range are refused though the checksum fits", "[trace_io]") {
   REQUIRE(decode_trace(with_source(0)).subevents.size() == 1);
-  REQUIRE(decode_trace(with_source(0, 1)).calls.size() == 1);  // what version 1 wrote can still be read
+  const Trace old = decode_trace(with_source(0, 1));  // what version 1 wrote can still be read
+  REQUIRE(old.calls.size() == 1);
+  REQUIRE(!old.calls_have_times);
+  REQUIRE(decode_trace(with_source(0)).calls_have_times);
   REQUIRE(decode_trace(with_source(codec::zigzag(0) + 1)).subevents[0].source == 1);
   for (const std::uint64_t code : {codec::zigzag(1) + 1, codec::zigzag(0 - std::uint64_t{1}) + 1, ~std::uint64_t{0}})
     REQUIRE_THROWS_AS(decode_trace(with_source(code)), TraceError);

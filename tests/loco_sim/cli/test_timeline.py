@@ -188,9 +188,23 @@ def test_watching_packets_does_not_change_the_run(loco_sim):
 def test_an_old_trace_without_times_of_calls_is_refused(loco_sim, root):
     old = [p for p in sorted((root / "tests/fuzz/trace-corpus").iterdir())
            if loco_sim("trace", "export", p, "--to", "csv").stdout.count("\n") > 1]
-    refused = [p for p in old if "please record it again" in loco_sim("trace", "export", p, "--to", "perfetto").stderr]
-    for p in refused:
-        assert loco_sim("trace", "export", p, "--to", "perfetto").returncode == 2
+    assert old
+    for p in old:
+        done = loco_sim("trace", "export", p, "--to", "perfetto")
+        assert done.returncode == 2 and "please record it again" in done.stderr
+
+
+def test_calls_that_all_return_at_time_0_have_times_too(loco_sim, tmp_path):
+    """Posting costs nothing here, and a thread of traffic does nothing else before its completions."""
+    path = tmp_path / "q.trace"
+    scenario = tmp_path / "q.yaml"
+    scenario.write_text("hardware: {base: cx5-roce-25g, cpu: {post_wqe: 0ns}}\ntopology: {nodes: 2}\n"
+                        "workload: {kind: traffic, size: 64B}\n")
+    assert loco_sim("run", scenario, "--trace", path).returncode == 0
+    done = loco_sim("trace", "export", path, "--to", "perfetto")
+    assert done.returncode == 0, done.stderr
+    calls = [e for e in json.loads(done.stdout)["traceEvents"] if e["ph"] == "X" and e["cat"] == "call"]
+    assert calls and all(ps(e) == ps(e, "dur") == 0 for e in calls)
 
 
 def test_dot(recorded, loco_sim, tmp_path):

@@ -193,6 +193,8 @@ TEST_CASE("options and calls that cannot be meant are refused where they are mad
                                        [&] { const loco::kvstore store(mgr, "small", {.ring_bytes = 40}); });
     require_refused<loco::setup_error>(
         "a ring that nobody reads", [&] { const loco::ring_buffer ring(mgr, "unread", 0, {.threads_per_node = 0}); });
+    require_refused<loco::setup_error>("a barrier that nobody comes to",
+                                       [&] { const loco::barrier none(mgr, "none", {.threads_per_node = 0}); });
     loco::kvstore store(mgr, "store", {.slots_per_node = 4, .ring_bytes = 48});
     mgr.wait_for_ready();
     const auto entry = [](std::uint64_t i) { return std::pair(i, i + 1); };
@@ -203,5 +205,6 @@ TEST_CASE("options and calls that cannot be meant are refused where they are mad
     require_refused<std::logic_error>("started twice", [&] { operation.start(loco::kv_operation::Kind::lookup, 1); });
     while (!operation.poll()) node.pause();
     require(operation.result() == 1, "the first one goes on");
+    require_refused<loco::setup_error>("a window of no operations", [&] { const loco::kv_window window(store, 0); });
   });
 }

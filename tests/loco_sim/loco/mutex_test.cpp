@@ -294,6 +294,24 @@ TEST_CASE("unlocking what one does not hold is an error") {
   CHECK_THROWS_WITH(on_threads(2, beyond), contains_text("'locks' has 3 locks, no lock 3"));
 }
 
+TEST_CASE("locking what one holds already is an error, and the lock is held on") {
+  int turns = 0;
+  const auto program = [&turns](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::mutex lock(mgr, "lock");
+    mgr.wait_for_ready();
+    loco::workloads::run_team(node, 2, [&](std::uint32_t) {
+      const std::lock_guard guard(lock);
+      const int turn = ++turns;
+      CHECK_THROWS_WITH(lock.lock(), contains_text("lock 0 of 'lock' is held already by thread"));
+      node.compute(10'000'000);
+      CHECK(turns == turn);  // the other thread waits still
+    });
+  };
+  CHECK(on_simulator(1, program, loco::Schedule::timed, 1, true).consistent());
+  CHECK(turns == 2);
+}
+
 TEST_CASE("a NIC without remote atomics is an error for each thread that locks, also behind one that caught it") {
   loco::ClusterConfig config;
   config.nodes = 1;

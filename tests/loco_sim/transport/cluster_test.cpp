@@ -229,6 +229,16 @@ TEST_CASE("a service thread does not keep the run alive") {
   CHECK(cluster.ended().ps == 5000);
 }
 
+TEST_CASE("a computation takes no time or more") {
+  SimulatedCluster cluster(config(1));
+  cluster.spawn_everywhere([](Transport& node) {
+    node.compute(0);
+    CHECK_THROWS_WITH(node.compute(-1), "compute: expected at least 0 ps, found -1 ps");
+    CHECK(node.now_ps() == 0);
+  });
+  cluster.run();
+}
+
 TEST_CASE("waits in proportion to measured times do not outgrow each other where times mean nothing") {
   // Two nodes that each wait for twice as long as the other's wait seems to take: 2^100 ps otherwise.
   for (const Schedule schedule : {Schedule::random, Schedule::adversarial}) {
