@@ -224,6 +224,25 @@ TEST_CASE("Routes lead around failed cables and end where there are none") {
   CHECK_THROWS_AS(Routes::search(t, std::vector<CableId>{6}), std::out_of_range);
 }
 
+TEST_CASE("Routes around a failed cable are those of the network without it, D-mod-k included") {
+  // The fat tree, and a switch 5 that without the cable 4-5 is two steps from the nearest hosts instead of one:
+  // h0 - 4 - 6 = 5 = 7 - 8 - h1 h2 h3
+  const Custom far{4, 5, {{0, 4}, {1, 8}, {2, 8}, {3, 8}, {4, 6}, {6, 5}, {6, 5}, {5, 7}, {5, 7}, {7, 8}, {4, 5}}};
+  for (Custom custom : {as_custom(build(FatTree{4})), far}) {
+    const Topology t = build(custom);
+    const Routes around = Routes::search(t, std::vector<CableId>{t.cables() - 1});  // no other port has a number after
+    custom.edges.pop_back();
+    const Routes without = Routes::search(build(custom));
+    for (VertexId v = 0; v < t.vertices(); ++v)
+      for (VertexId d = 0; d < t.hosts(); ++d) {
+        if (v == d) continue;
+        CAPTURE(v, d);
+        CHECK(ports(around, v, d) == ports(without, v, d));
+        CHECK(around.deterministic(v, d) == without.deterministic(v, d));
+      }
+  }
+}
+
 TEST_CASE("Routes are values: equal from equal graphs, and copies") {
   const Topology t = build(Dragonfly{});
   const Routes a(t);
