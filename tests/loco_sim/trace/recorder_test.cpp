@@ -178,6 +178,24 @@ TEST_CASE("a barrier is made of a fence, a write, a broadcast and reads") {
   }
 }
 
+TEST_CASE("a barrier is transitive when it promises a fence of all nodes, whoever takes part") {
+  using Fence = loco::barrier_options::Fence;
+  const auto transitive = [](Fence fence) {
+    const Trace trace = record(3, [fence](Transport& node) {
+      loco::manager mgr(node);
+      mgr.wait_for_ready();
+      if (node.my_node() == 2) return;
+      loco::barrier bar(mgr, "bar", {.fence = fence, .participants = {0, 1}});
+      bar.wait_for_ready();
+      bar.waiting();
+    });
+    return trace.objects.at(calls_of(trace, Method::barrier).at(0)->object).transitive;
+  };
+  CHECK(transitive(Fence::all_nodes));
+  CHECK_FALSE(transitive(Fence::participants));
+  CHECK(transitive(Fence::none));  // and does not keep it (App. D)
+}
+
 TEST_CASE("the witness agrees with the values and with the order of writes") {
   for (const auto schedule : {loco::Schedule::timed, loco::Schedule::random, loco::Schedule::adversarial}) {
     const Trace trace = record(4, one_barrier, schedule, 11);
@@ -307,6 +325,47 @@ TEST_CASE("a call that ends without having begun is a defect, not memory that is
   recorder.add_thread(0, "main");
   CHECK_THROWS_AS(recorder.end(0, 3, 0, 1), loco::sim::BrokenInvariant);
   CHECK_THROWS_AS(recorder.abandon(0, 0), loco::sim::BrokenInvariant);
+}
+
+TEST_CASE("a subevent is recorded as it was told, and one that has not finished as such") {
+  loco::Recorder recorder(2);
+  recorder.add_thread(0, "main");
+  const loco::model::CallId call = recorder.begin_operation(0, Method::cas, 0, 0, 1);
+  loco::nic::Subevent told{.id = 1,
+                           .stamp = loco::nic::Stamp::aCAS,
+                           .op = call,
+                           .peer = 1,
+                           .home = 1,
+                           .address = 64,
+                           .value = 5,
+                           .value_read = 4,
+                           .seq = 2,
+                           .at = {20}};
+  recorder.on_subevent(told);
+  const loco::model::Subevent& cas = recorder.trace().subevents[0];
+  CHECK(cas.call == call);
+  CHECK(cas.stamp == Stamp::aCAS);
+  CHECK(cas.peer == 1);
+  CHECK(cas.node == 1);
+  CHECK(cas.address == 64);
+  CHECK(cas.value == 5);
+  CHECK(cas.value_read == 4);
+  CHECK(cas.start == 2);
+  CHECK(cas.finish == 2);
+
+  told = {.id = 2, .stamp = loco::nic::Stamp::aNRW, .finished = false, .op = call, .value = 6, .seq = 3, .at = {30}};
+  recorder.on_subevent(told);
+  const loco::model::Subevent& write = recorder.trace().subevents[1];
+  CHECK(write.value == 6);
+  CHECK(write.finish == loco::model::kNever);
+  // It wrote a part of the word: the rest is what was there by then.
+  recorder.on_subevent_finish({.id = 2, .overwrote = 1, .value = 7, .seq = 8, .at = {80}});
+  CHECK(write.value == 7);
+  CHECK(write.overwrote == 1);
+  CHECK(write.start == 3);
+  CHECK(write.finish == 8);
+  CHECK(write.start_ps == 30);
+  CHECK(write.finish_ps == 80);
 }
 
 TEST_CASE("a name that is used again is another object") {
