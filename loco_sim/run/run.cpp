@@ -72,7 +72,6 @@ void check_trace(const scenario::Scenario& s, const RunOptions& options, RunResu
 void fill_trace(const scenario::Scenario& s, const RunOptions& options, SimulatedCluster& cluster, RunResult& result) {
   result.trace = cluster.take_trace();
   result.trace->scenario = s.name;
-  result.trace->seed = s.seed;
   check_trace(s, options, result);
 }
 

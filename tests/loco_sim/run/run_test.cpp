@@ -1,10 +1,13 @@
 // Running a scenario: determinism, summaries, errors.
 #include "loco_sim/run/run.hpp"
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
+#include "loco_sim/run/result_bytes.hpp"
 #include "model/trace_io.hpp"
 #include "tests/catch.hpp"
 
@@ -63,6 +66,49 @@ TEST_CASE("nothing is recorded when nobody asks, and times do not depend on it",
   for (std::size_t i = 0; i < bare.operations.size(); ++i)
     CHECK(recorded.operations[i].samples_ps == bare.operations[i].samples_ps);
   CHECK(loco::run(parse(kMix + "check: []\n"), {.interrupted = {}, .keep_trace = true}).trace);
+}
+
+TEST_CASE("a trace and the counters say of a run what the scenario does", "[run]") {
+  loco::scenario::Scenario scenario = parse("name: mix\n" + kMix + "hardware: cx5-roce-25g\n");
+  scenario.seed = 7;
+  const loco::RunResult real = loco::run(scenario);
+  CHECK(real.trace->scenario == "mix");
+  CHECK(real.trace->seed == 7);
+  CHECK(real.trace->activities.empty());
+  CHECK_FALSE(loco::run(parse(kMix + "trace: {level: packets}\n")).trace->activities.empty());
+  // An ideal network has no links that could count anything.
+  const auto counts_packets = [](const loco::RunResult& r) {
+    return std::ranges::count(r.workload_counters.names(), "fabric_packets_delivered") != 0;
+  };
+  CHECK(counts_packets(real));
+  CHECK_FALSE(counts_packets(loco::run(parse(kMix + "hardware: model-weak\n"))));
+}
+
+TEST_CASE("a result is the same in bytes and back, and a part of them is none", "[run]") {
+  loco::RunResult result;
+  result.operations = {{"get", {3, 4}, {5, 9}}};
+  result.operations_done = 2;
+  result.measured_ps = 8;
+  result.simulated_ps = 10;
+  result.counters.completions = 11;
+  result.workload_counters.add(result.workload_counters.id("torn"), 12);
+  result.broken = {"torn: 12"};
+  const std::string bytes = loco::to_bytes(result);
+  const loco::RunResult back = loco::result_from_bytes(bytes);
+  REQUIRE(back.operations.size() == 1);
+  CHECK(back.operations[0].name == "get");
+  CHECK(back.operations[0].samples_ps == std::vector<std::int64_t>{3, 4});
+  CHECK(back.operations[0].ends_ps == std::vector<std::int64_t>{5, 9});
+  CHECK(back.operations_done == 2);
+  CHECK(back.measured_ps == 8);
+  CHECK(back.simulated_ps == 10);
+  CHECK(back.counters.completions == 11);
+  CHECK(back.workload_counters.value("torn") == 12);
+  CHECK(back.broken == result.broken);
+  CHECK_FALSE(back.trace);
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    CHECK_THROWS_WITH(loco::result_from_bytes(std::string_view(bytes).substr(0, size)), contains_text("cut short"));
+  CHECK_THROWS_WITH(loco::result_from_bytes(bytes + '\0'), contains_text("followed by others"));
 }
 
 TEST_CASE("the tower is checked where a scenario asks for it", "[run]") {
