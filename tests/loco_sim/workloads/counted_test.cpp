@@ -12,6 +12,7 @@
 #include "loco_sim/transport/cluster.hpp"
 #include "loco_sim/transport/message_port.hpp"
 #include "loco_sim/workloads/rpc_store.hpp"
+#include "loco_sim/workloads/window_locks.hpp"
 #include "loco_sim/workloads/workload.hpp"
 #include "tests/catch.hpp"
 #include "tests/loco_sim/transport/stages.hpp"
@@ -203,6 +204,30 @@ TEST_CASE("a window's lock is let go when all that was put under it is complete"
     CHECK(unwaited(kind, kMpiWindow) == 0);
     CHECK(unwaited(kind, kLoco) > 0);
   }
+}
+
+TEST_CASE("a window's lock that a stopped node holds is an error for those who wait") {
+  ClusterConfig config;
+  config.profile = loco::test::round_profile();
+  config.profile.nic_ack_timeout = loco::sim::Duration{20'000'000};
+  config.profile.nic_retry_count = 3;
+  config.nodes = 2;
+  constexpr std::int64_t kStop = 200'000'000;
+  config.stops = {{1, {kStop}}};
+  config.events_max = 1'000'000;
+  SimulatedCluster cluster(config);
+  cluster.spawn_everywhere([](Transport& node) {
+    loco::manager mgr(node);
+    workloads::window_locks locks(mgr, "locks", 1);  // on node 0
+    mgr.wait_for_ready();
+    if (node.my_node() == 1) {
+      locks.lock(0);
+      return node.compute(100 * kStop);
+    }
+    node.compute(2 * kStop);
+    CHECK_THROWS_WITH(locks.lock(0), loco::test::contains_text("does not come free; node 1, which does not answer"));
+  });
+  cluster.run();
 }
 
 TEST_CASE("an answer that names no request ends the oldest one to its server") {
