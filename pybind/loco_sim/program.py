@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import operator
 import os
+from contextlib import suppress
 from numbers import Integral
 from typing import Any, Callable, Generator, Iterable, Mapping, Sequence, Union
 
@@ -237,6 +238,13 @@ class Context:
         return until - since
 
 
+def _end(generator: Generator[Operation, Any, Any]) -> None:
+    """Runs the `finally` of what a failed run has left under way, as far as its first operation, which nobody can do any
+    more. `close()` takes that for an error, in place of the run's."""
+    with suppress(GeneratorExit, StopIteration):
+        generator.throw(GeneratorExit)
+
+
 class ProgramResult(Result):
     """A `Result`, and what the threads returned.
 
@@ -371,7 +379,7 @@ class Program:
                 generators, stop)
         finally:
             for _, generator in generators:
-                generator.close()
+                _end(generator)
         return self._result(scenario, finished, returned, samples)
 
     def _result(self, scenario: Scenario, finished: _core.Finished, returned: list[Any],

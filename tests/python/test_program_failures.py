@@ -48,6 +48,21 @@ def test_exception_of_a_generator_comes_out():
     assert caught.traceback[-1].name == "bad" and closed == [True]
 
 
+def test_an_operation_in_finally_does_not_hide_why_the_run_failed():
+    closed = []
+
+    def holder(ctx):
+        try:
+            yield ctx.wait_until("never", "==", 1)
+        finally:
+            closed.append(ctx.node)
+            yield ctx.store("lock", 0)
+
+    with pytest.raises(ls.RunError, match="deadlock"):
+        run({0: holder, 1: holder})
+    assert closed == [0, 1]
+
+
 @pytest.mark.parametrize("yielded", [5, "load", (99,), (), (2, "x"), None])
 def test_yield_of_something_else(yielded):
     def node(ctx):
