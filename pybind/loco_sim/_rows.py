@@ -55,7 +55,7 @@ class RowFile:
         if resume and os.path.exists(self._path):
             self._load(heads)
         # What a killed sweep left half-written goes away before anything is added.
-        self._replace([self.done[i] for i in sorted(self.done)])
+        self._replace(list(self.done.values()))
         self._file: IO[str] = open(self._path, "a", encoding="utf-8", newline="")
 
     def _load(self, heads: Sequence[Mapping[str, Any]]) -> None:

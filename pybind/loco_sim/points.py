@@ -162,7 +162,7 @@ def _combined(parameters: Mapping[str, Values], samples: int, sample_seed: int) 
     # A sampled point takes one draw from every distribution; each is drawn from a stream of its own, so that
     # adding a parameter, or samples, leaves the other draws alone.
     draws = [{k: _plain(v.draw(random.Random(f"{sample_seed}/{k}/{i}"))) for k, v in drawn.items()}
-             for i in range(samples if drawn else 1)]
+             for i in range(samples)]
     points = [{**{k: _plain(v) for k, v in zip(fixed, combination)}, **draw}
               for combination in itertools.product(*fixed.values()) for draw in draws]
     return [{k: p[k] for k in parameters} for p in points], set(drawn)

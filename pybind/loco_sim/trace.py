@@ -242,7 +242,7 @@ class Trace:
             events = self.subevents
             table = pandas.DataFrame({name: events[name] for name in events.dtype.names or ()})
             table["stamp"] = pandas.Categorical.from_codes(events["stamp"], _core.STAMPS)
-            thread = calls["thread"][events["call"].astype(numpy.int64) - 1] if len(events) else numpy.empty(0, int)
+            thread = calls["thread"][events["call"].astype(numpy.int64) - 1]
         table["thread"] = pandas.Categorical.from_codes(thread, _unique(names))
         table.index = pandas.RangeIndex(1, len(table) + 1, name="id")
         return table

@@ -1,5 +1,6 @@
 """Litmus tests from Python."""
 
+import html
 import pathlib
 import pickle
 
@@ -37,6 +38,12 @@ def test_text_pattern_and_list_of_files():
     assert [r.name for r in ls.litmus(pattern)] == [r.name for r in ls.litmus([PAPER])]
 
 
+def test_files_of_a_pattern_come_by_name(tmp_path):
+    for name in ("b", "c", "a"):
+        (tmp_path / f"{name}.yaml").write_text(STORE_BUFFERING.replace("store-buffering", name))
+    assert [r.name for r in ls.litmus(str(tmp_path / "*.yaml"))] == ["a", "b", "c"]
+
+
 def test_engines_agree_on_store_buffering():
     everything = {(a, b) for a in (0, 1) for b in (0, 1)}
     for engine in ("declarative", "explore", "sample"):
@@ -48,11 +55,23 @@ def test_engines_agree_on_store_buffering():
 def test_sampling_follows_its_seed():
     a, b = (ls.litmus(STORE_BUFFERING, engine="sample", runs=50, seed=3)[0] for _ in range(2))
     assert a.text == b.text
+    assert len({ls.litmus(STORE_BUFFERING, engine="sample", runs=50, seed=seed)[0].text for seed in range(5)}) > 1
+
+
+@pytest.mark.parametrize("limits", [{"engine": "explore", "max_executions": 1},
+                                    {"engine": "sample", "runs": 10**9, "max_seconds": 1e-3}])
+def test_limits_that_were_reached_are_told(limits):
+    [result] = ls.litmus(STORE_BUFFERING, **limits)
+    assert not result.complete and result.notes
+    [result] = ls.litmus(STORE_BUFFERING, loop_bound=0)
+    assert result.complete and not result.notes, "without a loop there is nothing to bound"
 
 
 def test_verdict_of_a_wrong_expectation():
     result = ls.litmus(STORE_BUFFERING.replace("{allowed: [{a: 0, b: 0}]}", "{forbidden: [{a: 0, b: 0}]}"))[0]
     assert not result.ok and not result and result.unexpected
+    both = ls.LitmusResults([result, *ls.litmus(STORE_BUFFERING)])
+    assert not both.ok and html.escape(result.unexpected[0]) in both._repr_html_()
 
 
 def test_witness_and_explanation():
@@ -125,7 +144,8 @@ def test_tests_that_are_none_of_the_model_are_left_out():
     assert any("expected a statement of model rdmawait, found 'gf({2})'" in why for why in results.left_out)
     copies = pickle.loads(pickle.dumps(results))
     assert copies == results and copies.left_out == results.left_out
-    assert copies[-1].witness(results[-1].outcomes[0]) is not None  # found again among those that are left
+    assert [c._program.core.name for c in copies] == [r.name for r in results], "found again among those that are left"
+    assert copies[-1].witness(results[-1].outcomes[0]) is not None
     with pytest.raises(ls.InputError, match=r":1: expected a document of the same family as model corerma"):
         ls.litmus(STORE_BUFFERING, model="corerma")
     assert ls.litmus(STORE_BUFFERING).left_out == ()

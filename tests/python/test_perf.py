@@ -33,6 +33,12 @@ def test_bandwidth(test):
     assert row["msg_rate_mpps"] * row["bytes"] * 1e6 == pytest.approx(row["bw_average_mib_s"] * 2**20)
 
 
+def test_all_sizes_are_those_of_the_hardware():
+    """UD's messages are packets: up to the MTU."""
+    rows = ls.perf("send_lat", connection="UD", size="all", hardware={"base": "cx5-roce-25g", "link": {"mtu": 512}}, iterations=1)
+    assert [row["bytes"] for row in rows] == [2, 4, 8, 16, 32, 64, 128, 256, 512]
+
+
 def test_rows_are_the_command_lines():
     program = os.environ.get("LOCO_SIM")
     if not program or not os.path.exists(program):

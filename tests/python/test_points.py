@@ -32,6 +32,39 @@ def test_ranges():
         list(ls.Range(0, 2, 2, log=True))
 
 
+def test_ends_of_ranges():
+    assert list(ls.Range(7, 9, 1)) == [7], "one value is the low end"
+    assert list(ls.Range(0, "1us", 3)) == ["0ps", "500ns", "1us"], "nothing needs no unit"
+    assert list(ls.Range("2", " 4 ", 3)) == [2, 3, 4], "as YAML reads them"
+    assert list(ls.Range(1, 2.5, 2)) == [1, 2.5], "rounded if both ends are whole only"
+    with pytest.raises(ValueError, match="expected positive bounds, found 1 and -2"):
+        list(ls.Range(1, -2, 2, log=True))
+    with pytest.raises(ValueError, match="expected a time, a size or a rate"):
+        list(ls.Range("0.5ps", "1ps", 2))  # no whole picoseconds
+
+
+class Greatest:
+    """The stream whose next double is the last one below 1."""
+
+    def random(self):
+        return 1 - 2**-53
+
+
+def test_no_draw_lies_outside():
+    assert {p["n"] for p in ls.sweep_points({"n": ls.Uniform(5, 2)}, samples=200)} == {2, 3, 4, 5}, "either end first"
+    drawn = [p["n"] for p in ls.sweep_points({"n": ls.Uniform(0, 0.5)}, samples=20)]
+    assert all(0 <= v <= 0.5 for v in drawn) and len(set(drawn)) == 20
+    for low in range(1, 6):
+        for high in range(low, 40):  # 3 * 2^(share * log2(5 / 3)) rounds up to 5 when the share does to 1
+            assert ls.Uniform(low, high, log=True).draw(Greatest()) == high
+
+
+def test_parameters_with_the_same_values_are_drawn_apart():
+    points = ls.sweep_points({"a": ls.Uniform(1, 10**9), "b": [1], "c": ls.Uniform(1, 10**9)}, samples=5)
+    assert all(p["a"] != p["c"] for p in points)
+    assert all(list(p) == ["a", "b", "c"] for p in points), "in the order that was given"
+
+
 def test_random_samples_follow_their_seed():
     parameters = {"topology.nodes": ls.Uniform(2, 64), "fabric.link.delay": ls.Uniform("50ns", "10us", log=True),
                   "workload.fence": ls.Choice(["all_nodes", "none"])}
@@ -65,6 +98,8 @@ def test_numpy_numbers_are_numbers():
     assert set(drawn(ls.Uniform(np.int64(1), np.int64(2)), 50)) == {1, 2}
     assert [p["seed"] for p in ls.sweep_points({"n": [2]}, seeds=np.int64(2))] == [1, 2]
     assert len(ls.sweep_points({"n": ls.Uniform(1, 9)}, samples=np.int64(2))) == 2
+    for points in (ls.sweep_points({"n": np.array([3])}), ls.sweep_points([{"n": np.int64(3)}])):
+        assert type(points[0]["n"]) is int, "rows are compared, and written as JSON"
 
 
 def test_seeds_are_one_more_axis():

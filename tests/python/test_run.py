@@ -35,6 +35,7 @@ def test_latency_percentiles_are_nearest_rank():
     times = ls.Latency(np.arange(1, 101) * 10)
     assert [times.percentile(q) for q in (0, 1, 50, 99, 99.5, 100)] == [10, 10, 500, 990, 1000, 1000]
     assert (times.min, times.median, times.p99, times.max) == (10, 500, 990, 1000)
+    assert times.summary() == {"count": 100, "min_ps": 10, "median_ps": 500, "p99_ps": 990, "max_ps": 1000}
     assert times.mean == 505
     values, share = times.cdf()
     assert values[49] == 500 and share[49] == 0.5 and share[-1] == 1
@@ -48,6 +49,43 @@ def test_latency_percentiles_are_nearest_rank():
     with pytest.raises(ValueError, match="no operation"):
         ls.Latency([]).percentile(50)
     assert ls.Latency([]).summary()["count"] == 0
+
+
+def test_percentiles_that_are_no_binary_fractions():
+    """32.2 % of 500 is the 161st; 32.2 * 500 / 100 is a hair more in doubles."""
+    assert ls.Latency(np.arange(1, 501)).percentile(32.2) == 161
+
+
+def test_histograms_hold_every_sample():
+    counts, edges = ls.Latency([1, 2, 4, 8]).histogram(bins_per_octave=1)
+    assert counts.tolist() == [1, 1, 2] and edges.tolist() == [1, 2, 4, 8], "the last bin has both of its edges"
+    assert ls.Latency([1, 1]).histogram()[0].tolist() == [2], "what does not spread has one bin"
+    for samples in ([0, 5], [5, 10]):  # 0 has no logarithm; 2^(log2(5) + 1) is less than 10 in doubles
+        assert ls.Latency(samples).histogram()[0].sum() == 2
+
+
+def test_times_and_rates_in_the_unit_that_suits():
+    from loco_sim.measured import rate_text, time_text
+
+    assert [time_text(10**k) for k in (0, 3, 4, 5, 6, 12, 15)] == [
+        "1 ps", "1.000 ns", "10.00 ns", "100.0 ns", "1.000 us", "1.000 s", "1000.0 s"], "seconds are the last unit"
+    assert [rate_text(r) for r in (999, 1000, 5e9, 5e12)] == ["999.0", "1.000 k", "5.000 G", "5000.0 G"]
+
+
+def test_kinds_of_operation_that_never_came(barrier):
+    r = ls.run(ls.Scenario(barrier), seed=7)
+    assert r.scenario.seed == 7
+    r.operations["none"] = ls.Latency([])
+    assert "none" in str(r) and "<td>none</td><td>0</td><td>0 ps</td>" in r._repr_html_()
+
+
+def test_buckets_begin_with_what_ends_at_their_begin():
+    r = ls.ProgramResult.__new__(ls.ProgramResult)
+    r._latency, r.operations = None, {"work": ls.Latency([1, 1, 1], [0, 10, 19])}
+    starts, rates = r.throughput_series(10)
+    assert starts.tolist() == [0, 10] and rates.tolist() == [1e11, 2e11]
+    with pytest.raises(ValueError, match="expected a time such as 10us, found 0"):
+        r.throughput_series(0)
 
 
 def test_latencies_that_are_none():

@@ -6,6 +6,7 @@ import pickle
 import pytest
 
 import loco_sim as ls
+from loco_sim.scenario import yaml_text
 
 
 @pytest.mark.parametrize("name", ["\U0001f600", "caf\u00e9", "a\u2028b\x85c\x7f", '"\\ud83d\\ude00"', "\u7f51\u7edc \U00020000"])
@@ -113,7 +114,24 @@ def test_custom_topology_from_networkx(barrier):
     assert ls.run({**barrier, "topology": ls.custom_topology(graph)}).verdict.ok
 
 
+def test_a_set_is_written_in_order():
+    """Its own may be another in the next process, and with it the hash of a sweep's rows."""
+    names = {f"model{i}" for i in range(9)}
+    assert yaml_text(names) == yaml_text(frozenset(names)) == "[" + ", ".join(sorted(names)) + "]"
+
+
+def test_hosts_of_a_graph_are_its_ends_in_its_order():
+    """A vertex without cables is no host, since no cable says where it would be."""
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.Graph()
+    graph.add_nodes_from(["b", "alone", "a"])
+    graph.add_edges_from([("a", "s"), ("s", "b")])
+    assert ls.custom_topology(graph)["edges"] == [["h0", "s1"], ["h1", "s1"]] and list(graph.edges) == [("b", "s"), ("a", "s")]
+
+
 def test_custom_topology_mistakes():
+    with pytest.raises(ValueError, match="two or more, each once"):
+        ls.custom_topology(CABLES, hosts=["a", "b", "a"])
     with pytest.raises(ValueError, match="nowhere"):
         ls.custom_topology(CABLES, hosts=["a", "nowhere"])
     with pytest.raises(ValueError, match="two or more"):

@@ -1,6 +1,7 @@
 """Sweeps: rows, files, resuming, executors."""
 
 import csv
+import io
 import json
 import os
 import pathlib
@@ -8,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -84,7 +86,9 @@ def test_rows_say_everything(quick):
         alone = ls.run(quick, overrides=values, seed=row["seed"])
         assert row["config_hash"] == alone.scenario.config_hash()
         assert row["operations"] == alone.operations_done
-        assert row["latency_p99_ps"] == alone.latency.p99
+        for name, value in alone.latency.summary().items():
+            assert name == "count" or row[f"latency_{name}"] == value
+        assert (row["measured_ps"], row["simulated_ps"]) == (alone.measured_ps, alone.simulated_ps)
         assert row["counters.events"] == alone.counters["events"]
         assert row["by_operation"]["barrier"] == alone.latency.summary()
     assert len({row["config_hash"] for row in table}) == 8
@@ -108,6 +112,31 @@ def test_ranges_and_random_samples_of_the_scenario_itself(quick):
     assert [r["seed"] for r in table] == [p["seed"] for p in points] and len({r["seed"] for r in table}) == 3
     assert len(rows({**quick, "sweep": axes}, samples=2)) == 6, "an argument wins over the file"
     assert all(r["error"] is None for r in table)
+
+
+def test_own_draws_of_a_scenario_are_its_own_sweeps_only(quick):
+    """Its `samples` and `sample_seed` are those of its axes, not of parameters that replace them."""
+    quick["sweep"] = {"samples": 4, "sample_seed": 9, "topology.nodes": {"choice": [2, 3, 4]}}
+    table = rows(quick)
+    drawn = ls.sweep_points({"topology.nodes": ls.Choice(["2", "3", "4"])}, samples=4, sample_seed=9)
+    assert [r["topology.nodes"] for r in table] == [p["topology.nodes"] for p in drawn]
+    parameters = {"seed": ls.Uniform(1, 10**6)}
+    assert [r["seed"] for r in rows(quick, parameters)] == [p["seed"] for p in ls.sweep_points(parameters)]
+
+
+def test_parameters_replace_the_sweep_of_the_scenario(quick):
+    """Even one whose axes the points do not have."""
+    quick["sweep"] = {"workload.fence": ["none", "all_nodes"]}
+    [row] = rows(quick, {"workload": [{"kind": "lock"}]})
+    assert row["error"] is None and row["workload"] == "{\"kind\": lock}", "as YAML, which can be given again"
+
+
+def test_overrides_are_common_to_all_points(quick):
+    table = rows(quick, {"seed": [1, 2]}, overrides={"workload.iterations": 70})
+    assert [r["operations"] for r in table] == [210, 210], "70 on each of 3 nodes"
+    for row in table:  # enough of them for a 99th percentile that is not the greatest
+        summary = ls.run(quick, overrides={"workload.iterations": 70}, seed=row["seed"]).latency.summary()
+        assert row["latency_p99_ps"] == summary["p99_ps"] < row["latency_max_ps"]
 
 
 def test_jobs_do_not_show_in_the_results(quick, tmp_path):
@@ -368,6 +397,58 @@ def test_killed_sweep_resumes(quick, tmp_path):
     whole = tmp_path / "whole.jsonl"
     rows(quick, {"topology.nodes": [2, 3]}, seeds=100, out=whole)
     assert path.read_bytes() == whole.read_bytes()
+
+
+def test_what_failed_is_told_beside_the_progress(quick, capsys):
+    list(ls.sweep_rows(quick, {"topology.nodes": [2, 0]}, progress=True))
+    told = capsys.readouterr().err
+    assert "'topology.nodes': 0" in told and "'topology.nodes': 2" not in told
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_is_for_terminals(quick, monkeypatch, terminal):
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: terminal, raising=False)
+    monkeypatch.setattr(sys, "stderr", stream)
+    list(ls.sweep_rows(quick, {"topology.nodes": [2]}))
+    assert bool(stream.getvalue()) is terminal
+
+
+class Slow(Executor):
+    """Runs nothing by itself; knows what it has been given."""
+
+    def __init__(self):
+        self.given = []
+
+    def submit(self, function, *arguments):
+        self.given.append(Future())
+        return self.given[-1]
+
+
+def test_an_executor_has_a_window_of_points_that_are_given_back(quick, monkeypatch):
+    monkeypatch.setattr(sys.modules["loco_sim.sweeps"], "_WINDOW", 2)
+    executor = Slow()
+    stream = ls.sweep_rows(quick, {"seed": list(range(1, 9))}, executor=executor, progress=False)
+    threading.Timer(0.2, lambda: executor.given[0].set_result({"error": None})).start()
+    assert next(stream)["seed"] == 1 and len(executor.given) == 2
+    stream.close()
+    assert executor.given[1].cancelled()
+
+
+def test_a_file_beside_the_program(quick, tmp_path, monkeypatch):
+    """Points need not have the same parameters, and a name needs no folder."""
+    monkeypatch.chdir(tmp_path)
+    points = [{"workload.iterations": 3}, {"topology.nodes": 2}]
+    for name in ("rows.csv", "rows.jsonl"):
+        rows(quick, points, out=name)
+        before = pathlib.Path(name).read_bytes()
+        rows(quick, points, out=name, executor=Nobody())
+        assert pathlib.Path(name).read_bytes() == before and b"\r" not in before
+
+
+def test_the_seed_of_a_point_that_is_none(quick):
+    table = rows(quick, [{"seed": 7, "topology.nodes": 0}, {"topology.nodes": 2}])
+    assert table[0]["seed"] == 7 and "topology.nodes" in table[0]["error"]
 
 
 def test_progress_goes_to_stderr(quick, capsys):

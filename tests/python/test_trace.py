@@ -109,6 +109,7 @@ def test_a_changed_value_is_noticed(trace):
     verdict = trace.replace(subevents=events).check("rdmawait")
     assert not verdict.ok and not verdict
     assert verdict.violations[0].rule in ("rf source", "returned value")
+    assert "#b42318" in verdict._repr_html_() and "#1a7f37" in trace.check("rdmawait")._repr_html_(), "red, and green"
     assert trace.check("rdmawait").ok, "the original is as it was"
 
 
@@ -202,11 +203,32 @@ def test_threads_and_numbers_that_are_none_are_refused(trace, wrong, error, text
         ls.Trace.from_arrays(**{"threads": trace.threads, "calls": trace.calls, "subevents": trace.subevents, **wrong})
 
 
+def test_a_copy_has_everything(trace):
+    assert trace.seed != 0 and any(o.transitive for o in trace.objects)
+    assert trace.replace().encode() == trace.encode()
+    events = np.repeat(trace.subevents, 2)[::2]  # not one after the other in memory
+    assert trace.replace(subevents=events).encode() == trace.encode()
+    wide = np.zeros(len(trace), [*((name, trace.subevents.dtype[name]) for name in trace.subevents.dtype.names), ("more", int)])
+    with pytest.raises(TypeError, match="subevents: expected an array with the fields of"):
+        trace.replace(subevents=wide)
+
+
+def test_names_that_come_twice_are_told_apart():
+    pytest.importorskip("pandas")
+    calls = np.zeros(3, ls.call_dtype())
+    calls["thread"] = calls["object"] = [0, 1, 2]
+    table = ls.Trace.from_arrays(threads=[(0, "t")] * 3, objects=[("",), ("x",), ("x",)], calls=calls,
+                                 subevents=np.zeros(0, ls.subevent_dtype())).to_pandas("calls")
+    assert table["thread"].tolist() == ["0:t", "0:t#2", "0:t#3"] and table["object"].tolist() == ["", "x", "x#2"]
+
+
 def test_empty_trace():
     empty = ls.Trace.from_arrays(threads=[], calls=np.zeros(0, ls.call_dtype()),
                                  subevents=np.zeros(0, ls.subevent_dtype()))
     assert len(empty) == 0 and empty.subevents.shape == (0,) and empty.calls.shape == (0,)
-    assert empty.check().ok
+    assert empty.check().ok and empty.nodes == 0
+    pytest.importorskip("pandas")
+    assert len(empty.to_pandas()) == 0 and len(empty.to_pandas("calls")) == 0
 
 
 def test_a_million_subevents_to_numpy_quickly(trace):
