@@ -52,9 +52,33 @@ def test_engines_agree_on_store_buffering():
         assert {(o["a"], o["b"]) for o in result.outcomes} == everything
 
 
+def test_another_model_in_place_of_the_tests_own():
+    """The papers' outcomes (tests/litmus/corerma-paper.yaml): r = 1 needs the get before the put that the program has first."""
+    papers = PAPER.parent / "corerma-paper.yaml"
+    own, strict = (ls.litmus(papers, model=model)["extrapolation-fig2"] for model in (None, "corerma"))
+    assert (own.model, strict.model) == ("corerma-unordered", "corerma")
+    assert {"r": 1} in own.outcomes and {"r": 1} not in strict.outcomes
+    assert own.witness({"r": 1}) is not None and strict.witness({"r": 1}) is None
+    assert strict.explain({"r": 1}) and not own.explain({"r": 1})
+
+
+def test_loops_are_cut_where_one_says():
+    polling = """
+name: polling
+model: rdmawait
+locations: {x: {node: 1}}
+threads:
+  - {node: 1, code: "a = x; while (a == 0) { a = x }"}
+  - {node: 1, code: "x = 1"}
+outcomes: {allowed: [{a: 1}]}
+"""
+    # after n repetitions the loop has ended in any of n + 1 passes through its head
+    assert [ls.litmus(polling, loop_bound=n)[0].executions for n in (0, 2)] == [1, 3]
+
+
 def test_sampling_follows_its_seed():
     a, b = (ls.litmus(STORE_BUFFERING, engine="sample", runs=50, seed=3)[0] for _ in range(2))
-    assert a.text == b.text
+    assert a.text == b.text and a.executions == 50
     assert len({ls.litmus(STORE_BUFFERING, engine="sample", runs=50, seed=seed)[0].text for seed in range(5)}) > 1
 
 
@@ -157,7 +181,7 @@ def test_mistakes(tmp_path):
     with pytest.raises(ls.InputError) as caught:
         ls.litmus(path)
     assert caught.value.file == str(path) and caught.value.line == 5
-    assert str(caught.value).startswith(f"{path}:5:")
+    assert caught.value.column > 1 and str(caught.value).startswith(f"{path}:5:{caught.value.column}:")
     with pytest.raises(ls.InputError, match="nothing"):
         ls.litmus(str(tmp_path / "*.yml"))
     with pytest.raises(ls.InputError):

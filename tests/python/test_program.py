@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import loco_sim as ls
+from loco_sim.trace import ACTIVITIES
 
 
 def run(program, **kwargs):
@@ -255,6 +256,52 @@ def test_store_buffering_shows_in_some_run_and_is_allowed():
         assert r.verdict.ok
         seen.add((r.returned[0], r.returned[1]))
     assert (0, 0) in seen and len(seen) > 1
+
+
+def test_comparisons_hold_where_they_begin():
+    def node(ctx):
+        seen = []
+        for comparison, value in (("==", 0), ("!=", 5), (">=", 0), ("<=", 0)):
+            seen.append((yield ctx.wait_until("x", comparison, value)))
+        return seen
+
+    assert run({0: node}).returned[0] == [0, 0, 0, 0]
+
+
+def test_a_65th_operation_waits_for_the_first():
+    """64 KiB take 64 * 1024 * 8 / 25 Gb/s = 21 us on the link; to post a put takes far less than a 64th of that."""
+    on_the_link = 64 * 1024 * 8 * 10**12 // (25 * 10**9)
+
+    def node(ctx):
+        times = [(yield ctx.now())]
+        for _ in range(64):
+            yield ctx.put("a", 1)
+        times.append((yield ctx.now()))
+        newest = yield ctx.put("a", 1)
+        times.append((yield ctx.now()))
+        with pytest.raises(ls.RunError, match="last 64"):
+            yield ctx.wait(newest - 64)
+        yield ctx.wait(newest)
+        times.append((yield ctx.now()))
+        yield ctx.put("a", 1, wait=True)
+        times.append((yield ctx.now()))
+        return np.diff(times).tolist()
+
+    posted, one_more, _, waited = run({0: node}, arrays={"a": 64 * 1024}, hardware="cx5-roce-25g", check=[],
+                                      overrides={"trace.level": "none"}).returned[0]
+    assert posted < on_the_link <= posted + one_more and waited > on_the_link
+
+
+def test_a_program_records_what_a_scenario_does():
+    def node(ctx):
+        yield ctx.put("x", 1, value=1, wait=True)
+
+    r = run({0: node}, hardware="cx5-roce-25g", seed=7,
+            overrides={"trace.level": "packets", "series.interval": "100ns", "name": "mine"})
+    assert np.count_nonzero(r.trace.activities["kind"] == ACTIVITIES.index("packet")) == r.counters["packets_sent"] > 0
+    assert (r.trace.scenario, r.trace.seed) == ("mine", 7)
+    assert r.scenario.override(seed=8).workload == "program", "a copy says no more than its source"
+    assert r.series.interval_ps == 100_000 and len(r.series.links) == 4, "two cables, each in both directions"
 
 
 def test_yields_per_second():

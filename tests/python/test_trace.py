@@ -1,12 +1,14 @@
 """Traces as NumPy arrays, as files, and as something to check."""
 
 import gc
+import pathlib
 import pickle
 
 import numpy as np
 import pytest
 
 import loco_sim as ls
+from loco_sim import _core
 
 
 @pytest.fixture
@@ -89,6 +91,14 @@ def test_check_names_what_it_checked(trace):
     assert verdict.dot.startswith("digraph")
 
 
+def test_the_tower_is_checked_on_request():
+    """A barrier that notifies without fencing (LOCO paper, Appendix D) does not keep the promise of its aGF."""
+    scenario = pathlib.Path(__file__).parents[2] / "scenarios/faults/barrier_without_fence.yaml"
+    broken = ls.run(scenario).trace
+    rules = [{v.rule for v in ls.check(broken, tower=tower).violations} for tower in (False, True)]
+    assert rules[1] - rules[0] == {"promise"}, rules
+
+
 def test_models_may_be_a_list(trace):
     expected = trace.check("sv", "bal").to_dict()
     assert trace.check(["sv", "bal"]).to_dict() == ls.check(trace, ("sv", "bal")).to_dict() == expected
@@ -106,7 +116,9 @@ def test_a_changed_value_is_noticed(trace):
     events = trace.subevents.copy()
     reads = np.flatnonzero((events["stamp"] == 0) & (events["source"] != 0))
     events["value"][reads[0]] += 1
-    verdict = trace.replace(subevents=events).check("rdmawait")
+    bad = trace.replace(subevents=events)
+    assert len(ls.check(bad, "rdmawait", max_violations=0).violations) < len(ls.check(bad, "rdmawait").violations)
+    verdict = bad.check("rdmawait")
     assert not verdict.ok and not verdict
     assert verdict.violations[0].rule in ("rf source", "returned value")
     assert "#b42318" in verdict._repr_html_() and "#1a7f37" in trace.check("rdmawait")._repr_html_(), "red, and green"
@@ -142,6 +154,15 @@ def test_from_arrays_refuses_kinds_that_do_not_exist():
     events["stamp"] = 11
     with pytest.raises(ValueError, match="stamp: expected a number below 11, found 11"):
         ls.Trace.from_arrays(threads=[(0, "t")], calls=np.zeros(1, ls.call_dtype()), subevents=events)
+
+
+@pytest.mark.parametrize("field, count", [("library", len(_core.LIBRARIES)), ("method", len(_core.METHODS)), ("returned", 2)])
+def test_from_arrays_refuses_calls_that_do_not_exist(field, count):
+    """Nor a byte that is no bool, as memory of others may have."""
+    calls = np.zeros(1, ls.call_dtype())
+    calls.view(np.uint8)[ls.call_dtype().fields[field][1]] = count
+    with pytest.raises(ValueError, match=f"record 0: {field}: expected a number below {count}, found {count}"):
+        ls.Trace.from_arrays(threads=[(0, "t")], calls=calls, subevents=np.zeros(0, ls.subevent_dtype()))
 
 
 def test_malformed_trace_is_a_verdict_not_a_crash():
