@@ -174,7 +174,6 @@ std::shared_ptr<model::Trace> trace_of(const scenario::Scenario& s, SimulatedClu
   if (!cluster.config().record) return nullptr;
   auto trace = std::make_shared<model::Trace>(cluster.take_trace());
   trace->scenario = s.name;
-  trace->seed = s.seed;
   return trace;
 }
 

@@ -63,6 +63,19 @@ def test_throughput_shows_median_and_spread():
             ls.plot.throughput(rows, **wrong)
 
 
+def test_axes_that_grow_by_factors():
+    """Where the values differ by more than a factor of ten, or 20; but not from 0, which has no logarithm."""
+    for samples, scale in (([100, 1000], "linear"), ([100, 1001], "log"), ([0, 1001], "linear")):
+        assert ls.plot.latency_cdf(ls.Latency(samples)).get_xscale() == scale
+    for xs, scale in (((1, 2, 19), "linear"), ((1, 2, 20), "log"), ((0, 2, 20), "linear")):
+        assert ls.plot.throughput([{"n": n, "operations_per_second": 1} for n in xs], "n").get_xscale() == scale
+
+
+def test_times_of_a_sweep_have_a_unit_and_an_even_number_has_a_median():
+    ax = ls.plot.throughput([{"n": 1, "latency_p99_ps": t} for t in (2_000_000, 5_000_000)], "n", y="latency_p99_ps")
+    assert ax.get_ylabel() == "latency p99 (us)" and lines(ax)[0].get_ydata() == [3.5]
+
+
 def test_throughput_of_a_csv_file(barrier, tmp_path):
     rows = sorted(ls.sweep_rows(barrier, {"topology.nodes": [2, 4]}, out=tmp_path / "s.csv"), key=lambda r: r["point"])
     with open(tmp_path / "s.csv", newline="") as file:
@@ -162,6 +175,22 @@ def test_link_utilisation_adds_up(result):
     assert ls.plot.link_utilisation(result.trace, ax) is ax
 
 
+def test_payload_is_sent_by_who_has_it():
+    """The data of a get come from the other node; what stays on a node is on no link."""
+    def reader(ctx):
+        yield ctx.get("a", 1, into="b")
+        yield ctx.put("a", 0, wait=True)
+
+    run = ls.Program({0: reader}, arrays={"a": 4096, "b": 4096}).run("cx5-roce-25g", check=[])
+    [line] = lines(ls.plot.link_utilisation(run.trace, bins=10))
+    assert line.get_label() == "node 1"
+    [share] = lines(ls.plot.link_utilisation(run.trace, bins=10, rate_bps=25e9))
+    assert share.get_ydata() == pytest.approx(100 * line.get_ydata() / 25), "% of 25 Gb/s, in place of Gb/s"
+    at_once = ls.Program({0: reader}, arrays={"a": 64, "b": 64}).run("model-weak", check=[])  # which takes no time
+    [line] = lines(ls.plot.link_utilisation(at_once.trace, bins=10))
+    assert np.isfinite(line.get_ydata()).all() and line.get_ydata().max() > 0
+
+
 def test_queue_occupancy_starts_and_ends_empty(result):
     ax = ls.plot.queue_occupancy(result)
     assert len(lines(ax)) == 3
@@ -189,6 +218,11 @@ def test_nothing_is_drawn_outside_of_the_axes(result, barrier):
     for plot in (ls.plot.latency_percentiles, ls.plot.queue_occupancy, ls.plot.link_utilisation):
         ax = plot(busier, plot(result))
         assert holds_its_lines(ax) and ax.get_ylim()[0] == 0, "a second run on the same axes"
+
+
+def test_kinds_that_never_came_have_no_line(result):
+    result.operations["none"] = ls.Latency([], [])
+    assert len(lines(ls.plot.throughput_over_time(result))) == len(result.operations) - 1
 
 
 def test_the_last_bucket_has_its_width(result):

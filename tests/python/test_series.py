@@ -102,22 +102,23 @@ def test_plots(result):
 
 
 def test_links_that_are_drawn_are_the_eight_that_weigh_most():
-    """Ten links: link i has sent i tenths of the time, link 9 all of it, and has i kB in its queue; link 0 nothing."""
+    """Ten links that are idle for 1 ns. In the next link i sends for i tenths of the time, link 9 for all of it, and has
+    i kB in its queue at the end."""
     pytest.importorskip("matplotlib")
     names = [f"l{i}" for i in range(10)]
-    busy = np.array([[0] * 10, [100 * i for i in range(9)] + [1000]], np.int64)
-    queued = np.array([[0] * 10, [1000 * i for i in range(10)]], np.uint64)
-    for end_ps, looks in ((1000, 2), (999, 1)):  # a look of a timer that ran on after the end does not count
+    busy = np.array([[0] * 10, [0] * 10, [100 * i for i in range(9)] + [1000]], np.int64)
+    queued = np.array([[0] * 10, [0] * 10, [1000 * i for i in range(10)]], np.uint64)
+    for end_ps, looks in ((2000, 3), (1999, 2)):  # a look of a timer that ran on after the end does not count
         series = ls.Series(1000, names, busy.tobytes(), queued.tobytes(), end_ps)
         assert len(series.times_ps) == len(series.queued_bytes) == looks
-    series = ls.Series(1000, names, busy.tobytes(), queued.tobytes(), 1000)
-    shares = {line.get_label(): line.get_ydata()[0] for line in ls.plot.link_utilisation(series).get_lines()}
+    series = ls.Series(1000, names, busy.tobytes(), queued.tobytes(), 2000)
+    shares = {line.get_label(): line.get_ydata()[1] for line in ls.plot.link_utilisation(series).get_lines()}
     assert shares == pytest.approx({**{f"l{i}": 10 * i for i in range(2, 9)}, "l9": 100})
     waits = {line.get_label(): line.get_ydata()[-1] for line in ls.plot.queue_occupancy(series).get_lines()}
     assert waits == {f"l{i}": i for i in range(2, 10)}
     [idle, _] = ls.plot.queue_occupancy(series, links=["l0", "l1"]).get_lines()
     assert idle.get_ydata().max() == 0, "named links are drawn whatever they did"
-    few = ls.Series(1000, names[:2], busy[:, :2].tobytes(), queued[:, :2].tobytes(), 1000)
+    few = ls.Series(1000, names[:2], busy[:, :2].tobytes(), queued[:, :2].tobytes(), 2000)
     assert [line.get_label() for line in ls.plot.queue_occupancy(few).get_lines()] == ["l1"]
 
 
