@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/fence.hpp"
 #include "loco_sim/loco/kvstore.hpp"
