@@ -82,14 +82,6 @@ def test_accesses_of_a_timeline():
     assert (local_write["pid"], tracks[1, local_write["tid"]]) == (1, "NIC response writes")
 
 
-def test_times_that_a_trace_does_not_have():
-    call = {"method": "write"}
-    timed = trace_of([(0, "t")], [call], [access(1, "aCW", 0, 5, 6)])
-    with pytest.raises(ValueError, match="expected a trace with the times of its calls, found none: please record it again"):
-        timed.to_perfetto()
-    assert trace_of([(0, "t")], [call], [access(1, "aCW", 0, 0, 0)]).to_perfetto(), "all of it at the run's begin"
-
-
 def test_graph():
     trace = trace_of([(0, 't"q'), (1, "u")], [
         {"method": "put"}, {"method": "write"}, {"method": "gf", "thread": 1}, {"method": "wait", "thread": 1},
