@@ -123,7 +123,7 @@ class Transport {
   // --- local memory, x86-TSO ------------------------------------------------------------------------------------
   /// Registers `size` bytes of zeroed network memory on this node (aligned to 64 bytes).
   virtual Region allocate(std::uint64_t size) = 0;
-  /// The same in the NIC's memory: for NICs alone, CPUs do not access it.
+  /// The same in the NIC's memory: for NICs alone. A CPU's access is an ownership_error.
   virtual Region allocate_on_device(std::uint64_t size) = 0;
   /// Load and store of an aligned 8-byte word: atomic; a store goes through the thread's store buffer.
   virtual std::uint64_t load(Address address) = 0;

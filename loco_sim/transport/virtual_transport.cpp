@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <fmt/format.h>
 #include <stdexcept>
 #include <string>
+
+#include "loco_sim/loco/errors.hpp"
 
 namespace loco {
 
@@ -233,10 +236,22 @@ Region VirtualTransport::registered(std::uint64_t size, nic::RegionKind kind) {
   const Address base = cluster_.system_.allocate(node_, size);
   const nic::MemoryRegion region = cluster_.system_.register_memory(node_, base, size, nic::kAllAccess, kind);
   memory_.emplace(base, region);
+  if (kind.device) {  // addresses grow from one registration to the next
+    if (device_span_ == 0) device_low_ = base;
+    device_span_ = base + size - device_low_;
+  }
   return {node_, base, size, region.rkey};
 }
 
+void VirtualTransport::require_no_device(Address address) const {
+  const auto after = memory_.upper_bound(address);
+  if (after == memory_.begin() || !std::prev(after)->second.kind.device) return;
+  throw ownership_error(fmt::format(
+      "node {}: a CPU's access to address {:#x}, which is in the NIC's memory: only NICs have access", node_, address));
+}
+
 std::uint64_t VirtualTransport::load(Address address) {
+  require_host(address);
   SimThread& thread = look(Look::What::word, address);
   const model::CallId call = begin_operation(model::Method::read);
   const std::uint64_t value = cpu().load(address, call);
@@ -247,6 +262,7 @@ std::uint64_t VirtualTransport::load(Address address) {
 }
 
 void VirtualTransport::store(Address address, std::uint64_t value) {
+  require_host(address);
   SimThread& thread = act_ahead();
   make_room(thread);
   const model::CallId call = begin_operation(model::Method::write, value);
@@ -273,6 +289,7 @@ void VirtualTransport::store_bytes(Address address, std::span<const std::byte> i
 }
 
 std::uint64_t VirtualTransport::compare_swap_local(Address address, std::uint64_t expected, std::uint64_t desired) {
+  require_host(address);
   SimThread& thread = act();
   drain(thread);
   const model::CallId call = begin_operation(model::Method::cas, desired);

@@ -156,6 +156,11 @@ class VirtualTransport final : public Transport {
   void make_room(SimThread& thread);
 
   Region registered(std::uint64_t size, nic::RegionKind kind);
+  /// Throws ownership_error for an address in the NIC's memory, where CPUs have no access.
+  void require_host(Address address) const {
+    if (address - device_low_ < device_span_) require_no_device(address);
+  }
+  void require_no_device(Address address) const;
 
   model::CallId begin_operation(model::Method method, std::uint64_t argument = 0, std::uint64_t work_id = 0);
   void finish_operation(model::CallId call, std::uint64_t result);
@@ -189,6 +194,8 @@ class VirtualTransport final : public Transport {
   std::vector<nic::ThreadId> threads_;           ///< of this node, by index
   std::vector<std::vector<End>> ends_;           ///< by thread index and peer
   std::map<Address, nic::MemoryRegion> memory_;  ///< registered, by first address
+  Address device_low_ = 0;                       ///< of the first registration in the NIC's memory ...
+  std::uint64_t device_span_ = 0;                ///< ... to the end of the last one; 0: there is none
   std::deque<ControlMessage> inbox_;
   std::uint32_t waiting_for_room_ = 0;  ///< threads with a full send queue
 };
