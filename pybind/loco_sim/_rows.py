@@ -95,7 +95,11 @@ class RowFile:
             reader = csv.DictReader(io.StringIO(text))
             if text and set(reader.fieldnames or ()) != set(self._columns()):
                 raise ValueError("other columns")
-            return [(reader.line_num, {k: self._value(k, v) for k, v in row.items() if k is not None}) for row in reader]
+            rows = [(reader.line_num, row) for row in reader]
+            for number, row in rows:
+                if None in row or None in row.values():
+                    raise ValueError(f"line {number} has other cells than columns")
+            return [(number, {k: self._value(k, v) for k, v in row.items()}) for number, row in rows]
         except (ValueError, csv.Error) as error:
             raise self._no_rows(error) from None
 
