@@ -178,7 +178,10 @@ bool ring_buffer::try_send(std::span<const std::byte> text) {
 }
 
 void ring_buffer::send(std::span<const std::byte> text) {
-  while (!try_send(text)) mgr().pause_for(full_name(), cells_.peers());
+  // Nobody, where readers that do not answer are left out: the failure of one ends the pause, the next turn finds room.
+  const std::span<const NodeId> needed =
+      options_.leave_out_failed ? std::span<const NodeId>() : std::span<const NodeId>(cells_.peers());
+  while (!try_send(text)) mgr().pause_for(full_name(), needed);
 }
 
 // --- readers ---------------------------------------------------------------------------------------------------------
