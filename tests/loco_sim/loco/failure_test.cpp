@@ -134,6 +134,31 @@ TEST_CASE("a barrier that a stopped node does not reach is an error, not a deadl
   require_consistent(trace, {model::Library::rdmawait, model::Library::sv, model::Library::bal});
 }
 
+TEST_CASE("the survivors' barrier tells of a failure that nobody waited for once, and may be waited on again") {
+  std::optional<std::string> what;
+  run([&](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::var<std::uint64_t> value(mgr, "value");
+    std::optional<loco::barrier> rest;
+    if (node.my_node() != kDead) rest.emplace(mgr, "rest", survivors());
+    mgr.wait_for_ready();
+    if (node.my_node() == kDead) return live(node);
+    wait_until(node, kAfter);
+    if (node.my_node() == 0) {
+      loco::ack_key key(mgr);
+      value.push(kDead);
+      value.push(kDead, key);
+      static_cast<void>(error_of([&] { key.wait(); }));  // the put before it has failed, too
+      what = error_of([&] { rest->waiting(); }).what();
+      value.store(1);
+      value.push(1);
+    }
+    rest->waiting();
+    require(value.load() == 1, "nobody leaves before node 0 has waited again");
+  });
+  CHECK_THAT(what.value_or(""), contains_text("an operation that nobody waited for, a put to node 2 failed"));
+}
+
 TEST_CASE("whoever has waited for one object only is told of a node that stopped, too") {
   std::array<std::string, 2> what;
   run([&](loco::Transport& node) {
