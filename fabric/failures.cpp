@@ -30,7 +30,6 @@ void Fabric::change_link(sim::EventQueue& events, sim::SimTime now) {
       continue;
     }
     lane_of(link).down = false;
-    lane_of(link).free = now;
     lane_of(link).planned = now;
   }
   if (!config_.options.reroute) return;
@@ -42,6 +41,8 @@ void Fabric::go_down(sim::EventQueue& events, sim::SimTime now, topology::LinkId
   advance(events, link, now);
   Lane& lane = lane_of(link);
   lane.down = true;
+  if (lane.free > now) lane.counters.busy = lane.counters.busy - (lane.free - now);  // what it was sending ends here
+  lane.free = std::min(lane.free, now);
   if (lane.pausing) {
     lane.pausing = false;
     --buffers_[info(link).to].pausing;

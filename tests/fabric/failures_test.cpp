@@ -226,6 +226,34 @@ TEST_CASE("a host's port that is back takes the next packet at once, whatever wa
   CHECK(fabric.send(events, now, {}, packet).ps == 2'000'000 + 1'000 * kByte);
 }
 
+TEST_CASE("a link that fails is busy with a packet until then, and with the next one from when it is back") {
+  // A packet of 4194 bytes takes 335 ns; the cable fails after 100 and is back 20 later.
+  Config config = fast_network(topology::Star{2});
+  config.changes = {{.at = {100'000}, .cable = 0, .up = false}, {.at = {120'000}, .cable = 0, .up = true}};
+  sim::EventQueue events;
+  Fabric fabric(config);
+  fabric.start(events);
+  const topology::LinkId link = fabric.graph().link(0).from < 2 ? 0 : 1;
+  Packet packet;
+  packet.source = fabric.graph().link(link).from;
+  packet.destination = 1 - packet.source;
+  packet.wire = 4'194;
+  fabric.send(events, {}, {}, packet);
+  for (int change = 0; change < 2; ++change) {
+    const sim::Event e = events.pop_earliest();
+    fabric.handle(events, e.at, e);
+  }
+  fabric.send(events, {120'000}, {}, packet);
+  std::int64_t there = 0;
+  while (!events.empty()) {
+    const sim::Event e = events.pop_earliest();
+    if (fabric.handle(events, e.at, e)) there = e.at.ps;
+  }
+  CHECK(there == 120'000 + (64 + 4'194) * kByte + 2 * 1'000'000 + 300'000);
+  CHECK(fabric.packets_delivered() == 1);
+  CHECK(fabric.counters(link).busy.ps == 100'000 + 4'194 * kByte);
+}
+
 TEST_CASE("what cannot be built is refused") {
   Config config = fast_network(topology::Star{2});
   config.changes = {{.at = {0}, .cable = 2, .up = false}};
