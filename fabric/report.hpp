@@ -56,7 +56,7 @@ class LinkSeries {
   /// Precondition: interval > 0.
   explicit LinkSeries(sim::Duration interval);
 
-  /// Takes the samples that are due up to `now`, the time of the next event.
+  /// Takes the samples that are due before `now`, the time of the next event.
   void until(const Fabric& fabric, sim::SimTime now);
 
   /// Between samples; sample i is at i intervals.
