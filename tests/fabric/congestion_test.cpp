@@ -125,6 +125,25 @@ TEST_CASE("ECN: a packet that finds kmax waiting is marked, one that finds a byt
   }
 }
 
+TEST_CASE("ECN: the chance of a mark rises from kmin, not from 0") {
+  // As above, the fourth packet finds 2 * 4194 bytes: 1,000 more than kmin, a quarter of the way to kmax. With pmax 1
+  // it is marked in a quarter of 1,000 runs: 250, with a standard deviation of 13.7.
+  Config config = fast_network(topology::Star{5});
+  config.options.ecn = true;
+  config.options.ecn_kmin = sim::Bytes{2 * 4194 - 1'000};
+  config.options.ecn_kmax = sim::Bytes{2 * 4194 + 3'000};
+  config.options.ecn_pmax = 1'000;
+  std::vector<Flow> flows = incast(5, 4, 4096);
+  flows.back().start = {400'000};
+  std::uint64_t marks = 0;
+  for (config.seed = 1; config.seed <= 1'000; ++config.seed) {
+    Traffic traffic(config, flows, 0);
+    traffic.run();
+    marks += totals(traffic.fabric()).marks;
+  }
+  CHECK(std::abs(static_cast<double>(marks) - 250) < 4 * 13.7);
+}
+
 namespace {
 /// One flow through a switch whose pipeline holds 1 us / 334 ns, three, packets: at one rate throughout nobody waits.
 Config long_pipeline() {
@@ -170,6 +189,21 @@ TEST_CASE("the longest queue is that of packets that are ready: behind two sende
   const auto longest = static_cast<double>(totals(traffic.fabric()).queue_max) / 4178;
   CHECK(longest > 486.0);
   CHECK(longest < 491.0);
+}
+
+TEST_CASE("the longest queue counts what waits behind the packet that is being sent, though nobody looks meanwhile") {
+  // Three packets of 4194 bytes are ready at once: two wait while the first is sent, for 335 ns.
+  Config config = fast_network(topology::Star{4});
+  SECTION("and then leaves") {}
+  SECTION("until the link fails") {
+    const std::int64_t ready = 64 * kByte + 1'000'000 + 300'000;
+    config.changes = {{.at = {ready + 100'000}, .cable = 0, .up = false}};
+  }
+  Traffic traffic(config, incast(4, 3, 4096), 0);
+  const topology::Link& first = traffic.fabric().graph().link(0);
+  REQUIRE((first.from == 0 || first.to == 0));
+  traffic.run();
+  CHECK(totals(traffic.fabric()).queue_max == 2 * 4194);
 }
 
 TEST_CASE("ECN: ACKs and CNPs are not marked, however long they wait (RoCE v2: not ECN-capable)") {

@@ -92,6 +92,21 @@ TEST_CASE("loopback never touches the link") {
   CHECK(run(fabric, events).at(0).at.ps == 8'000);
 }
 
+TEST_CASE("without a network only the delay passes, to itself only the loopback; and what the destination needs") {
+  Config ideal = config(Topology::ideal, 2);
+  ideal.delivery_latency = 2_ns;
+  Fabric fabric(ideal);
+  fabric.add_queue_pair(0);
+  fabric.add_queue_pair(1);
+  sim::EventQueue events;
+  fabric.send(events, {}, 5_ns, packet(0, 0, 1000, 0, 0));
+  fabric.send(events, {}, 5_ns, packet(0, 1, 1000, 0, 1));
+  const auto arrivals = run(fabric, events);
+  REQUIRE(arrivals.size() == 2);
+  CHECK(arrivals[0].at.ps == 5'000 + 3'000 + 2'000);
+  CHECK(arrivals[1].at.ps == 5'000 + 7'000 + 2'000);
+}
+
 TEST_CASE("packets on one path keep their order under any schedule; packets on different paths do not") {
   const auto topology = GENERATE(Topology::star, Topology::ideal);
   bool changed_places = false;
@@ -164,4 +179,74 @@ TEST_CASE("a configuration that makes no sense is named") {
   CHECK(config(Topology::star, 4).validate().empty());
   CHECK_FALSE(config(Topology::back_to_back, 3).validate().empty());
   CHECK_FALSE(config(Topology::star, 0).validate().empty());
+  const auto refused = [](const auto& change, Topology topology = Topology::star) {
+    Config changed = config(topology, 4);
+    change(changed);
+    return !changed.validate().empty();
+  };
+  CHECK(refused([](Config& c) { c.options.dcqcn.enabled = true; }));
+  CHECK_FALSE(refused([](Config& c) { c.options.dcqcn.enabled = c.options.ecn = true; }));
+  const auto kmin = [](std::uint64_t bytes) {
+    return [bytes](Config& c) {
+      c.options.ecn = true;
+      c.options.ecn_kmin = sim::Bytes{bytes};
+      c.options.ecn_kmax = sim::Bytes{1'000};
+    };
+  };
+  CHECK_FALSE(refused(kmin(1'000)));  // a step
+  CHECK(refused(kmin(1'001)));
+  for (const auto& fails : {+[](Config& c) { c.options.loss = 1; }, +[](Config& c) { c.losses = {{.cable = 0}}; },
+                            +[](Config& c) { c.changes = {{.cable = 0}}; }}) {
+    CHECK_FALSE(refused(fails));
+    CHECK(refused(fails, Topology::ideal));
+    CHECK(refused([&](Config& c) {
+      c.flow.enabled = true;
+      fails(c);
+    }));
+  }
+}
+
+TEST_CASE("what the flow model cannot show, or who is not there, is named") {
+  const auto refused = [](const auto& change) {
+    Config changed = config(Topology::star, 4);
+    changed.flow.enabled = true;
+    change(changed);
+    return !changed.validate().empty();
+  };
+  CHECK_FALSE(refused([](Config&) {}));
+  CHECK_FALSE(refused([](Config& c) { c.options.routing = Routing::ecmp; }));
+  CHECK(refused([](Config& c) { c.options.routing = Routing::spray; }));
+  CHECK(refused([](Config& c) { c.options.flow_control = FlowControl::drop_tail; }));
+  CHECK(refused([](Config& c) { c.options.ecn = true; }));
+  CHECK_FALSE(refused([](Config& c) { c.flow.cross_traffic = {{.from = 0, .to = 3}}; }));
+  CHECK(refused([](Config& c) { c.flow.cross_traffic = {{.from = 0, .to = 4}}; }));
+  CHECK(refused([](Config& c) { c.flow.cross_traffic = {{.from = 4, .to = 0}}; }));
+  CHECK(refused([](Config& c) { c.flow.cross_traffic = {{.from = 3, .to = 3}}; }));
+  CHECK(refused([](Config& c) {
+    c.flow.enabled = false;
+    c.flow.cross_traffic = {{.from = 0, .to = 3}};
+  }));
+}
+
+TEST_CASE("who may lose packets for want of room: drop-tail, PFC with a headroom of one's own or with failures") {
+  Config c = config(Topology::star, 3);
+  CHECK_FALSE(c.buffers_overflow());
+  c.changes = {{.at = {0}, .cable = 0, .up = false}};
+  CHECK_FALSE(c.buffers_overflow());
+  c.options.flow_control = FlowControl::pfc;
+  CHECK(c.buffers_overflow());
+  c.changes.clear();
+  CHECK_FALSE(c.buffers_overflow());
+  c.options.pfc_headroom = sim::Bytes{100'000};
+  CHECK(c.buffers_overflow());
+  c.options.flow_control = FlowControl::drop_tail;
+  c.options.pfc_headroom = sim::Bytes{0};
+  CHECK(c.buffers_overflow());
+}
+
+TEST_CASE("a host sends at the rate of its fastest port") {
+  Config c = config(Topology::shaped, 2);
+  c.shape = topology::Custom{2, 2, {{0, 2, 10_Gbps}, {0, 3, 40_Gbps}, {1, 2}, {1, 3}}, topology::Metric::hops};
+  CHECK(Fabric(c).port_rate(0) == 40_Gbps);
+  CHECK(Fabric(c).port_rate(1) == 16_Gbps);
 }

@@ -66,6 +66,15 @@ TEST_CASE("ecmp: a flow has one way; many flows spread like balls in bins") {
   CHECK(out_of_order(traffic) == 0);
 }
 
+TEST_CASE("ecmp: a flow is a queue pair, those of one pair of hosts spread, too") {
+  const std::vector<Flow> flows(256, {.source = 0, .destination = 16, .bytes = 4096});
+  Traffic traffic(leaf_spine(Routing::ecmp), flows, 0);
+  traffic.run();
+  for (const std::uint64_t p : uplink_packets(traffic.fabric())) {
+    CHECK(std::abs(static_cast<double>(p) - 64) < 4 * 6.9);  // as above
+  }
+}
+
 TEST_CASE("spray: packets spread evenly, and overtake each other") {
   Traffic traffic(leaf_spine(Routing::spray), across(64 * 4096), 0);
   traffic.run();
