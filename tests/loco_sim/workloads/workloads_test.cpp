@@ -1,89 +1,26 @@
-// Every workload, under every schedule, is consistent; every deliberate fault is found, by the rule that it breaks.
+// Every workload, under every schedule, is consistent.
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 #include <set>
 #include <string>
 
 #include "loco_sim/workloads/attendance.hpp"
 #include "loco_sim/workloads/workload.hpp"
 #include "loco_sim/workloads/zipfian.hpp"
-#include "model/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/loco_sim/transport/stages.hpp"
+#include "tests/loco_sim/workloads/checked_run.hpp"
 
 using loco::ClusterConfig;
 using loco::Schedule;
 using loco::SimulatedCluster;
 using loco::test::contains_text;
+using loco::test::Job;
+using loco::test::Outcome;
+using loco::test::pattern;
+using loco::test::run;
 namespace workloads = loco::workloads;
-namespace model = loco::model;
-
-namespace {
-
-constexpr std::array kLibraries = {model::Library::rdmawait, model::Library::sv,  model::Library::bal,
-                                   model::Library::rbl,      model::Library::msw, model::Library::lock,
-                                   model::Library::kvstore};
-
-struct Outcome {
-  bool consistent = true;
-  std::string text;
-  std::vector<std::string> broken;  ///< promises of the workload, without the numbers
-  std::uint64_t subevents = 0;
-  bool hung = false;  ///< programs waited for ever: told as a deadlock, or as too many events
-};
-
-struct Job {
-  std::string kind;
-  std::vector<std::pair<std::string, std::int64_t>> params = {};
-  std::uint32_t nodes = 4;
-  Schedule schedule = Schedule::random;
-  std::uint64_t seed = 1;
-  loco::nic::HardwareProfile profile = {};
-  workloads::LibraryFaults library_faults = {};
-  bool tower = false;  ///< check also what each library promises against the level below
-  bool may_hang =
-      false;  ///< with a fault, messages may be lost and programs wait for ever: then what they did is checked
-};
-
-Outcome run(const Job& job) {
-  const workloads::Workload& workload = *workloads::find(job.kind);
-  workloads::Params params(workload.params);
-  for (const auto& [key, value] : job.params) params.set(key, value);
-  ClusterConfig c;
-  c.nodes = job.nodes;
-  c.schedule = job.schedule;
-  c.seed = job.seed;
-  c.record = true;
-  c.profile = job.profile;
-  c.events_max = 3'000'000;
-  SimulatedCluster cluster(c);
-  Outcome outcome;
-  try {
-    for (const std::string& text : workloads::run(workload, params, cluster, job.library_faults).broken())
-      outcome.broken.push_back(text.substr(0, text.find(':')));
-  } catch (const loco::Deadlock&) {
-    if (!job.may_hang) throw;
-    outcome.hung = true;
-  } catch (const loco::EventLimit&) {
-    if (!job.may_hang) throw;
-    outcome.hung = true;
-  }
-  const model::Verdict verdict = model::check(cluster.take_trace(), kLibraries, {.tower = job.tower});
-  outcome.consistent = verdict.consistent();
-  outcome.text = verdict.to_text();
-  outcome.subevents = verdict.subevents;
-  return outcome;
-}
-
-/// The value of the parameter `pattern` that stands for a name.
-std::int64_t pattern(std::string_view name) {
-  const auto& choices = workloads::find("pattern")->params[1].choices;
-  return std::ranges::find(choices, name) - choices.begin();
-}
-
-}  // namespace
 
 TEST_CASE("workloads are found by kind and check their parameters") {
   CHECK(workloads::find("barrier") != nullptr);
@@ -293,60 +230,6 @@ TEST_CASE("a hundred million accounts are as many as the paper has, and take no 
   }
 }
 
-TEST_CASE("lookups of what is always being rewritten end, where times mean nothing") {
-  for (const Schedule schedule : {Schedule::random, Schedule::adversarial})
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-      const Outcome outcome =
-          run({.kind = "lookup",
-               .params = {{"iterations", 5}, {"size", 8}, {"objects", 2}, {"outstanding", 4}, {"reads", 1}},
-               .nodes = 7,
-               .schedule = schedule,
-               .seed = seed});
-      INFO("seed " << seed << "\n" << outcome.text);
-      CHECK(outcome.consistent);
-      CHECK(outcome.broken.empty());
-    }
-}
-
-TEST_CASE("lookups taken for good that are torn are counted: READs that wait for each other have none", "[search]") {
-  // model-weak keeps no order among READs: the version may be read twice before, or after, the value.
-  const auto torn = [](std::int64_t reads, std::int64_t size) {
-    const workloads::Workload& lookup = *workloads::find("lookup");
-    workloads::Params params(lookup.params);
-    for (const auto& [key, value] : {std::pair{"iterations", std::int64_t{5}},
-                                     {"size", size},
-                                     {"objects", 1},
-                                     {"outstanding", 2},
-                                     {"reads", reads}})
-      params.set(key, value);
-    std::uint64_t sum = 0;
-    ClusterConfig c;
-    c.nodes = 2;
-    c.schedule = Schedule::random;
-    for (c.seed = 1; c.seed <= 100; ++c.seed) {
-      SimulatedCluster cluster(c);
-      sum += workloads::run(lookup, params, cluster).counters.value("torn");
-    }
-    return sum;
-  };
-  for (const std::int64_t size : {8, 64}) {
-    CHECK(torn(0, size) > 0);
-    CHECK(torn(1, size) == 0);
-  }
-}
-
-TEST_CASE("lookups that can never succeed are told so") {
-  // Three READs that wait for each other take more than a microsecond; the one object is rewritten every 100 ns.
-  Job job{
-      .kind = "lookup",
-      .params =
-          {{"iterations", 1}, {"objects", 1}, {"reads", 1}, {"outstanding", 1}, {"size", 8}, {"update_pause_ns", 100}},
-      .nodes = 2,
-      .schedule = Schedule::timed,
-      .profile = loco::test::round_profile()};
-  CHECK_THROWS_WITH(run(job), contains_text("1001 lookups in a row have met an update"));
-}
-
 TEST_CASE("timed runs on a realistic profile are consistent") {
   for (const char* kind : {"quickstart", "barrier", "broadcast", "message_passing", "pattern", "mixed_size", "lock",
                            "transactions", "kvstore"}) {
@@ -358,161 +241,5 @@ TEST_CASE("timed runs on a realistic profile are consistent") {
     INFO(kind << "\n" << outcome.text);
     CHECK(outcome.consistent);
     CHECK(outcome.broken.empty());
-  }
-}
-
-namespace {
-
-struct FaultCase {
-  const char* fault;    ///< of the hardware; null: the barrier without its fence
-  const char* pattern;  ///< in which it shows
-  const char* rule;     ///< what the checker must name
-};
-
-/// Each fault takes away one guarantee: the cell of Fig. 10, or the relation, that stands on it.
-constexpr std::array kFaultCases = {
-    FaultCase{"doorbell_before_stores", "store_put", "ppo (aCW before aNLR)"},
-    FaultCase{"read_does_not_flush", "put_get", "ppo (aNRW before aNRR, same node)"},
-    FaultCase{"completion_before_data", "get_read", "pfg"},
-    FaultCase{"posted_passes_posted", "put_put", "ppo (aNRW before aNRW, same node)"},
-    FaultCase{"payload_reads_reorder", "put_put_twice", "ppo (aNLR before aNLR, same node)"},
-    FaultCase{"responder_reorders", "put_get", "ppo (aNRW before aNRR, same node)"},
-    FaultCase{"fence_ignored", "get_fence_put", "aRF"},
-    FaultCase{"early_write_completion", "put_wait_store", "pfp"},
-    FaultCase{nullptr, "barrier_third_node", "bal so"},
-};
-
-/// Some faults show up in random order, some only where one component is held back for long.
-Schedule schedule_of(std::uint64_t seed) { return seed % 2 == 0 ? Schedule::adversarial : Schedule::random; }
-
-Job faulty(const FaultCase& c) {
-  Job job{.kind = "pattern", .params = {{"iterations", 5}, {"pattern", pattern(c.pattern)}}, .nodes = 3};
-  if (c.fault == nullptr) {
-    job.library_faults.add(workloads::LibraryFault::barrier_without_fence);
-    return job;
-  }
-  for (std::size_t i = 0; i < loco::nic::kFaultNames.size(); ++i)
-    if (loco::nic::kFaultNames[i] == c.fault) job.profile.faults.add(static_cast<loco::nic::Fault>(i));
-  REQUIRE(!job.profile.faults.none());
-  return job;
-}
-
-}  // namespace
-
-TEST_CASE(
-    "every fault is found within a few hundred runs in random order, by the rule that it breaks, and the workload") {
-  for (const FaultCase& c : kFaultCases) {
-    Job job = faulty(c);
-    int found = 0;
-    int named = 0;
-    int noticed = 0;
-    for (std::uint64_t seed = 1; seed <= 600 && (found < 3 || named == 0 || noticed == 0); ++seed) {
-      job.seed = seed;
-      job.schedule = schedule_of(seed);
-      const Outcome outcome = run(job);
-      found += outcome.consistent ? 0 : 1;
-      named += !outcome.consistent && outcome.text.find(c.rule) != std::string::npos ? 1 : 0;
-      noticed += outcome.broken == std::vector<std::string>{"unexpected"} ? 1 : 0;
-    }
-    INFO((c.fault == nullptr ? "barrier_without_fence" : c.fault) << " in " << c.pattern);
-    CHECK(found > 0);
-    CHECK(named > 0);
-    CHECK(noticed > 0);
-  }
-}
-
-TEST_CASE("the checks of every workload find doorbells that overtake stores", "[search]") {
-  const std::vector<Job> jobs = {
-      {.kind = "quickstart", .params = {{"iterations", 5}}},
-      {.kind = "barrier", .params = {{"iterations", 5}}},
-      {.kind = "broadcast", .params = {{"iterations", 8}, {"outstanding", 2}}},
-      {.kind = "broadcast", .params = {{"iterations", 8}, {"outstanding", 2}, {"over", 1}}},
-      {.kind = "broadcast", .params = {{"iterations", 8}, {"outstanding", 2}, {"over", 2}, {"inline", 0}}},
-      {.kind = "message_passing", .params = {{"iterations", 8}}},
-      {.kind = "mixed_size", .params = {{"iterations", 8}, {"with", 0}, {"size", 24}}, .nodes = 2},
-      {.kind = "mixed_size", .params = {{"iterations", 8}, {"with", 1}, {"size", 24}}, .nodes = 2},
-      {.kind = "lock", .params = {{"iterations", 4}}},
-      {.kind = "transactions", .params = {{"iterations", 4}, {"accounts", 4}, {"locks", 3}}},
-      {.kind = "kvstore", .params = {{"iterations", 8}, {"key_space", 64}, {"locks", 2}}, .nodes = 3},
-      {.kind = "dcdc", .params = {{"duration_us", 200}}, .nodes = 3},
-  };
-  for (const Job& like : jobs) {
-    bool found = false;
-    for (std::uint64_t seed = 1; seed <= 200 && !found; ++seed) {
-      Job job = like;
-      job.profile.faults.add(loco::nic::Fault::doorbell_before_stores);
-      job.seed = seed;
-      job.schedule = schedule_of(seed);
-      job.may_hang = true;
-      const Outcome outcome = run(job);
-      // A message that is read before it is written is one that nobody waits for: there the deadlock is what tells.
-      const bool lost = outcome.hung && like.kind == "broadcast" && like.params.back().first == "inline";
-      found = !outcome.consistent || !outcome.broken.empty() || lost;
-    }
-    std::string given;
-    for (const auto& [key, value] : like.params) given += key + "=" + std::to_string(value) + " ";
-    INFO(like.kind << " " << given);
-    CHECK(found);
-  }
-}
-
-TEST_CASE("what a workload promises is broken by name, where what it stands on is", "[search]") {
-  using workloads::LibraryFault;
-  struct Broken {
-    const char* promise;
-    Job job;
-    std::optional<LibraryFault> library_fault = {};  ///< else the hardware's doorbells overtake stores
-  };
-  const std::vector<Broken> all = {
-      // What is pushed, put or sent is what was there before the store: of an earlier time.
-      {"stale_messages", {.kind = "message_passing", .params = {{"iterations", 8}}}},
-      {"wrong_answers",
-       {.kind = "kvstore", .params = {{"iterations", 8}, {"key_space", 64}, {"store", 1}, {"inline", 0}}}},
-      {"wrong_results",
-       {.kind = "kvstore", .params = {{"iterations", 8}, {"key_space", 64}, {"store", 1}, {"inline", 0}}}},
-      {"wrong_messages",
-       {.kind = "broadcast",
-        .params = {{"iterations", 8}, {"outstanding", 2}, {"over", 2}, {"size", 24}, {"inline", 0}}}},
-      // Section 5.2: a head that says more than has been written.
-      {"wrong_messages",
-       {.kind = "broadcast", .params = {{"iterations", 8}, {"outstanding", 4}, {"over", 1}}},
-       LibraryFault::ring_without_wait},
-      // Appendix D: what has been acknowledged may still be on its way; the words of two values.
-      {"stale_broadcasts", {.kind = "quickstart", .params = {{"iterations", 20}}}, LibraryFault::barrier_without_fence},
-      {"torn_values",
-       {.kind = "mixed_size", .params = {{"iterations", 8}, {"with", 1}, {"size", 24}}, .nodes = 2},
-       LibraryFault::guards_read_forward},
-  };
-  for (const Broken& broken : all) {
-    Job job = broken.job;
-    job.may_hang = true;
-    if (broken.library_fault)
-      job.library_faults.add(*broken.library_fault);
-    else
-      job.profile.faults.add(loco::nic::Fault::doorbell_before_stores);
-    bool found = false;
-    for (job.seed = 1; job.seed <= 600 && !found; ++job.seed) {
-      job.schedule = schedule_of(job.seed);
-      found = std::ranges::count(run(job).broken, broken.promise) != 0;
-    }
-    INFO(job.kind);
-    INFO(broken.promise);
-    CHECK(found);
-  }
-}
-
-TEST_CASE("locks that do not fence lose updates and money, and the workloads notice", "[search]") {
-  // LOCO paper, Section 6.2: what was written under a lock may still be on its way when the next holder reads.
-  for (const auto& [kind, promise] : {std::pair{"lock", "lost_updates"}, {"transactions", "money_missing"}}) {
-    bool noticed = false;
-    for (std::uint64_t seed = 1; seed <= 600 && !noticed; ++seed) {
-      Job job{.kind = kind, .params = {{"iterations", 4}, {"fence", 0}}};
-      job.schedule = Schedule::adversarial;
-      job.seed = seed;
-      if (job.kind == "transactions") job.params.insert(job.params.end(), {{"accounts", 4}, {"locks", 3}});
-      noticed = run(job).broken == std::vector<std::string>{promise};
-    }
-    INFO(kind);
-    CHECK(noticed);
   }
 }
