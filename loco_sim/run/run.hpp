@@ -20,7 +20,7 @@
 #include "model/check.hpp"
 #include "model/trace.hpp"
 #include "nic_model/system.hpp"
-#include "sim/statistics.hpp"
+#include "sim/counters.hpp"
 
 namespace loco {
 

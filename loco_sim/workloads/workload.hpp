@@ -13,7 +13,7 @@
 
 #include "loco_sim/transport/cluster.hpp"
 #include "loco_sim/workloads/faults.hpp"
-#include "sim/statistics.hpp"
+#include "sim/counters.hpp"
 
 namespace loco::workloads {
 

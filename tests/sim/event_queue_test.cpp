@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "sim/invariant.hpp"
-#include "sim/pick.hpp"
 #include "sim/rng.hpp"
 #include "tests/catch.hpp"
 
