@@ -4,6 +4,8 @@
 // LOCO is written once, in blocking style, against this interface: on simulated hardware threads are fibers, on
 // a real network they are threads. Addresses are byte offsets in the node's registered memory. Everything that
 // other nodes or other threads can see goes through here; nothing under loco/ knows a simulator.
+// A transport has seven faces, below. What a simulator wants to know beyond what a network needs (hints, tracing,
+// liveness) has defaults, so that a transport over a real network implements only what it has.
 // allocate, allocate_on_device, make_flag, send_control, receive_control, begin_call, end_call and note_waited never
 // block.
 #pragma once
@@ -99,13 +101,11 @@ struct CallInfo {
   std::uint32_t lane = 0;
 };
 
-class manager;
-
-class Transport {
+/// Who and where: the node, its threads, their time, and waiting.
+class NodeThreads {
  public:
-  virtual ~Transport() = default;
+  virtual ~NodeThreads() = default;
 
-  // --- who and where -------------------------------------------------------------------------------------------
   [[nodiscard]] virtual NodeId my_node() const = 0;
   [[nodiscard]] virtual std::uint32_t num_nodes() const = 0;
   /// Index of the calling thread among this node's threads, from 0 in order of spawning.
@@ -120,21 +120,6 @@ class Transport {
   /// std::out_of_range for a time below 0, or beyond the end of time.
   virtual void compute(std::int64_t ps) = 0;
 
-  // --- local memory, x86-TSO ------------------------------------------------------------------------------------
-  /// Registers `size` bytes of zeroed network memory on this node (aligned to 64 bytes).
-  virtual Region allocate(std::uint64_t size) = 0;
-  /// The same in the NIC's memory: for NICs alone. A CPU's access is an ownership_error.
-  virtual Region allocate_on_device(std::uint64_t size) = 0;
-  /// Load and store of an aligned 8-byte word: atomic; a store goes through the thread's store buffer.
-  virtual std::uint64_t load(Address address) = 0;
-  virtual void store(Address address, std::uint64_t value) = 0;
-  /// Wide accesses: word by word, each word atomic, the whole not. Sizes are multiples of 8, aligned.
-  virtual void load_bytes(Address address, std::span<std::byte> out) = 0;
-  virtual void store_bytes(Address address, std::span<const std::byte> in) = 0;
-  /// Locked compare-and-swap on a local word; returns the old value. Atomic against this node's CPUs (and against
-  /// the NIC only where the device says so).
-  virtual std::uint64_t compare_swap_local(Address address, std::uint64_t expected, std::uint64_t desired) = 0;
-  virtual void memory_fence() = 0;
   /// The end of a turn of a polling loop in which nothing came of looking: returns when something that this thread
   /// looked at since its last pause (loads, flags, the completion queue) may have changed since, by itself or by
   /// others. Costs nothing while nothing changes; a loop that has got on takes its next turn without a pause.
@@ -144,27 +129,54 @@ class Transport {
   virtual void set_waits_for(std::function<std::string()> /*what*/) {}
   /// All threads of this node that pause take a turn: something has happened that they did not look at.
   virtual void wake_all() = 0;
-  /// How often this node should ask its peers whether they are still there; 0: never.
-  [[nodiscard]] virtual std::int64_t keep_alive_ps() const = 0;
-  /// May another node stop from now on? If not, a peer that answers once more always will, and need not be asked again.
-  [[nodiscard]] virtual bool another_may_stop() const { return true; }
-  /// How long an operation towards a node that does not answer takes to fail once it is sent: all its repetitions.
-  [[nodiscard]] virtual std::int64_t retries_ps() const = 0;
+};
 
-  // --- process memory shared by a node's threads ------------------------------------------------------------------
+/// Network memory of this node, as its CPUs reach it: x86-TSO.
+class LocalMemory {
+ public:
+  virtual ~LocalMemory() = default;
+
+  /// Registers `size` bytes of zeroed network memory on this node (aligned to 64 bytes).
+  virtual Region allocate(std::uint64_t size) = 0;
+  /// The same in the NIC's memory, for NICs alone: a CPU's access is an ownership_error. Where there is none: in the
+  /// host's.
+  virtual Region allocate_on_device(std::uint64_t size) { return allocate(size); }
+  /// Load and store of an aligned 8-byte word: atomic; a store goes through the thread's store buffer.
+  virtual std::uint64_t load(Address address) = 0;
+  virtual void store(Address address, std::uint64_t value) = 0;
+  /// Wide accesses: word by word, each word atomic, the whole not. Sizes are multiples of 8, aligned.
+  virtual void load_bytes(Address address, std::span<std::byte> out);
+  virtual void store_bytes(Address address, std::span<const std::byte> in);
+  /// Locked compare-and-swap on a local word; returns the old value. Atomic against this node's CPUs (and against
+  /// the NIC only where the device says so).
+  virtual std::uint64_t compare_swap_local(Address address, std::uint64_t expected, std::uint64_t desired) = 0;
+  virtual void memory_fence() = 0;
+};
+
+/// Process memory shared by a node's threads. The last two are hints for a simulator, where looking costs a step: a real
+/// network has no use for them.
+class ProcessFlags {
+ public:
+  virtual ~ProcessFlags() = default;
+
   virtual Flag make_flag(std::uint64_t initial = 0) = 0;
   virtual std::uint64_t flag_load(Flag flag) = 0;
   /// The same for a loop that waits for something that stays so once it is: it may look before its turn.
-  virtual std::uint64_t flag_peek(Flag flag) = 0;
+  virtual std::uint64_t flag_peek(Flag flag) { return flag_load(flag); }
   virtual std::uint64_t flag_fetch_or(Flag flag, std::uint64_t bits) = 0;
   virtual std::uint64_t flag_fetch_and(Flag flag, std::uint64_t bits) = 0;
   virtual std::uint64_t flag_fetch_add(Flag flag, std::uint64_t value) = 0;
   /// The same where the instant does not matter: it may take effect together with the calling thread's access before
   /// it. For bits that nobody looks at before the thread's next access, and for joining a queue or a group of readers.
   /// Does not end the calling thread's own next pause.
-  virtual std::uint64_t flag_add_early(Flag flag, std::uint64_t value) = 0;
+  virtual std::uint64_t flag_add_early(Flag flag, std::uint64_t value) { return flag_fetch_add(flag, value); }
+};
 
-  // --- one-sided operations: posted on the calling thread's private queue pair for the peer ------------------------
+/// One-sided operations, posted on the calling thread's private queue pair for the peer.
+class OneSidedVerbs {
+ public:
+  virtual ~OneSidedVerbs() = default;
+
   // All return at once (after waiting for room in the send queue, if it is full); the tag's token comes back
   // through poll(). `local` addresses are on this node; the remote address is remote.base + offset. A remote node
   // may be this node (loopback).
@@ -181,26 +193,60 @@ class Transport {
 
   /// Takes finished operations of any of this node's threads from the completion queue; at most out.size().
   virtual std::size_t poll(std::span<Completion> out) = 0;
+};
 
-  // --- set-up ---------------------------------------------------------------------------------------------------
+/// Messages that carry names, regions and keys when objects are made.
+class SetUpMessages {
+ public:
+  virtual ~SetUpMessages() = default;
+
   virtual void send_control(NodeId to, std::string body) = 0;
   /// Next set-up message, if one has arrived (pause() waits for one too).
   virtual std::optional<ControlMessage> receive_control() = 0;
+};
 
-  // --- the trace ------------------------------------------------------------------------------------------------
+/// What is known of peers that may stop. By itself: nobody does.
+class Liveness {
+ public:
+  virtual ~Liveness() = default;
+
+  /// How often this node should ask its peers whether they are still there; 0: never.
+  [[nodiscard]] virtual std::int64_t keep_alive_ps() const { return 0; }
+  /// May another node stop from now on? If not, a peer that answers once more always will, and need not be asked again.
+  [[nodiscard]] virtual bool another_may_stop() const { return true; }
+  /// How long an operation towards a node that does not answer takes to fail once it is sent: all its repetitions.
+  [[nodiscard]] virtual std::int64_t retries_ps() const { return 0; }
+};
+
+/// What a trace says of library calls. By itself: nothing is recorded.
+class CallTracing {
+ public:
+  virtual ~CallTracing() = default;
+
   /// Brackets a library call of the calling thread; calls nest. Innermost operations are recorded by the transport.
-  virtual void begin_call(const CallInfo& call) = 0;
+  virtual void begin_call(const CallInfo& /*call*/) {}
   /// Of the innermost open call of the lane.
-  virtual void end_call(std::uint64_t result, std::uint32_t lane) = 0;
+  virtual void end_call(std::uint64_t /*result*/, std::uint32_t /*lane*/) {}
   /// The same for a call that fails: nobody knows what it has done.
-  virtual void abandon_call(std::uint32_t lane) = 0;
+  virtual void abandon_call(std::uint32_t /*lane*/) {}
   /// Records that the calling thread now knows its operations with this work id to be complete (the aWT subevent
   /// of the open `wait` call).
-  virtual void note_waited(std::uint64_t work_id) = 0;
+  virtual void note_waited(std::uint64_t /*work_id*/) {}
   /// An endpoint of the named object comes into being on this node, or goes: a name may have several lives.
   virtual void object_begins(std::string_view /*name*/) {}
   virtual void object_ends(std::string_view /*name*/) {}
+};
 
+class manager;
+
+/// All of it, for one node.
+class Transport : public NodeThreads,
+                  public LocalMemory,
+                  public ProcessFlags,
+                  public OneSidedVerbs,
+                  public SetUpMessages,
+                  public Liveness,
+                  public CallTracing {
  private:
   friend class manager;
   bool has_manager_ = false;

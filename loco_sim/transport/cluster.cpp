@@ -1,13 +1,11 @@
 #include "loco_sim/transport/cluster.hpp"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "fabric/disconnect.hpp"
 #include "loco_sim/transport/flow_driver.hpp"
 #include "loco_sim/transport/virtual_transport.hpp"
-#include "sim/prefetch.hpp"
 
 namespace loco {
 
@@ -30,153 +28,50 @@ nic::SystemConfig system_config(const ClusterConfig& config) {
           .nodes = config.nodes,
           .witness = config.record};
 }
-
-/// Programs have deep library calls below them; only the pages touched cost anything.
-constexpr std::size_t kStackBytes = 256U << 10U;
 }  // namespace
 
 SimulatedCluster::SimulatedCluster(ClusterConfig config)
     : config_(checked(std::move(config))),
       system_(system_config(config_)),
       scheduler_(config_.schedule, config_.seed),
-      recorder_(config_.record ? std::make_unique<Recorder>(config_.nodes, config_.record_activities) : nullptr),
-      pool_({.stack_bytes = kStackBytes}) {
-  if (recorder_) recorder_->trace().seed = config_.seed;
+      threads_(system_, config_.profile, config_.schedule == Schedule::timed),
+      context_{.config = config_, .system = system_, .threads = threads_, .nodes = nodes_} {
+  if (config_.record) {
+    context_.recorder = std::make_unique<Recorder>(config_.nodes, config_.record_activities);
+    context_.recorder->trace().seed = config_.seed;
+  }
   if (config_.series_interval.ps > 0 && config_.schedule == Schedule::timed) {
     series_.emplace(config_.series_interval);
   }
-  for (NodeId n = 0; n < config_.nodes; ++n) nodes_.push_back(std::make_unique<VirtualTransport>(*this, n));
+  for (NodeId n = 0; n < config_.nodes; ++n) nodes_.push_back(std::make_unique<VirtualTransport>(context_, n));
 }
 
-SimulatedCluster::~SimulatedCluster() { unwind(); }
-
-void SimulatedCluster::unwind() {
-  closing_ = true;
-  // Last come, first to go: a thread uses what those that started it hold on their stacks.
-  while (!fibers_.empty()) {
-    const sim::FiberId last = fibers_.back();
-    fibers_.pop_back();
-    failing_ = pool_.throwing(last);
-    try {
-      pool_.cancel(last);
-    } catch (...) {  // NOLINT(bugprone-empty-catch): an error while unwinding has nowhere to go
-    }
-  }
-}
+SimulatedCluster::~SimulatedCluster() { threads_.unwind(); }
 
 Transport& SimulatedCluster::node(NodeId node) { return *nodes_.at(node); }
-
-std::uint32_t SimulatedCluster::add_thread(NodeId node, std::string name, std::function<void()> body, bool service) {
-  VirtualTransport& transport = *nodes_.at(node);
-  const nic::ThreadId id = system_.create_thread(node, system_.now());
-  auto thread = std::make_unique<SimThread>();
-  thread->node = node;
-  thread->index = static_cast<std::uint32_t>(transport.threads_.size());
-  transport.add_thread(id);
-  thread->name = std::move(name);
-  thread->service = service;
-  thread->body = std::move(body);
-  if (recorder_) recorder_->add_thread(node, thread->name);
-  if (!service) ++unfinished_;
-  threads_.push_back(std::move(thread));
-  fibers_.push_back(pool_.create([this, id] { thread_main(id); }));
-  return id;
-}
 
 void SimulatedCluster::spawn(NodeId node, std::string name, Program program) {
   if (node >= config_.nodes)
     throw std::out_of_range("thread '" + name + "' on node " + std::to_string(node) + " of " +
                             std::to_string(config_.nodes));
   Transport& transport = *nodes_[node];
-  add_thread(
-      node, std::move(name), [&transport, program = std::move(program)] { program(transport); }, false);
+  transport.spawn(
+      std::move(name), [&transport, program = std::move(program)] { program(transport); }, false);
 }
 
 void SimulatedCluster::spawn_everywhere(const Program& program) {
   for (NodeId n = 0; n < config_.nodes; ++n) spawn(n, "main", program);
 }
 
-void SimulatedCluster::thread_main(std::uint32_t id) {
-  SimThread& thread = *threads_[id];
-  try {
-    thread.body();
-    if (closing_) throw sim::FiberCancelled{};   // swallowed by a destructor that was waiting
-    if (thread.ahead.ps + thread.owed.ps > 0) {  // the last accesses take their time too
-      cpu_->resume_after(thread.ahead + thread.owed);
-      suspend();
-    }
-  } catch (const sim::FiberCancelled&) {
-    throw;
-  } catch (...) {
-    if (!failure_ && (!closing_ || failing_)) {
-      failure_ = std::current_exception();
-      failed_thread_ = id;
-    }
-  }
-  if (closing_) return;  // it had failed, too, when the run ended with another one's failure
-  thread.ended = true;
-  if (!thread.service && --unfinished_ == 0) ended_ = system_.now();
-  cpu_->stop();
-}
-
-void SimulatedCluster::run(nic::Cpu& cpu) {
-  cpu_ = &cpu;
-  current_ = cpu.thread();
-  running_ = threads_[current_].get();
-  if (running_->halted) {
-    cpu.stop();
-    cpu_ = nullptr;
-    return;
-  }
-  pool_.resume(fibers_[current_]);
-  while (outside_ != nullptr) {
-    try {
-      (*std::exchange(outside_, nullptr))();
-    } catch (...) {
-      outside_failure_ = std::current_exception();
-    }
-    pool_.resume(fibers_[current_]);
-  }
-  cpu_ = nullptr;
-}
-
-void SimulatedCluster::prefetch(nic::ThreadId thread) {
-  sim::prefetch(threads_[thread].get(), sizeof(SimThread));
-  pool_.prefetch(fibers_[thread]);
-}
-
-void SimulatedCluster::call_outside(const std::function<void()>& f) {
-  static_cast<void>(current());
-  outside_ = &f;
-  pool_.suspend();
-  if (outside_failure_) std::rethrow_exception(std::exchange(outside_failure_, nullptr));
-}
-
-void SimulatedCluster::refuse() const {
-  if (closing_) throw sim::FiberCancelled{};
-  throw std::logic_error("a transport is used outside of its cluster's run");
-}
-
-void SimulatedCluster::suspend() {
-  SimThread& thread = *running_;
-  pool_.suspend();
-  if (closing_) throw sim::FiberCancelled{};  // in a destructor of a program that has failed, the pool only goes on
-  thread.ahead = {};
-  thread.owed = {};
-  thread.looks = 0;
-  thread.acted = false;
-  thread.polling = {};
-}
-
 void SimulatedCluster::run() {
-  nic::Context context{.runner = *this, .observer = recorder_.get()};
+  nic::Context context{.runner = threads_, .observer = context_.recorder.get()};
   std::uint64_t events = 0;
   std::uint64_t check_at = check_progress(events);
   const bool things_happen_between = series_ || !config_.stops.empty();
   const auto step = [&] {
     if (things_happen_between) before_step();
     if (!scheduler_.step(system_, context)) return false;
-    if (failure_) throw_program_error();
+    if (threads_.failed()) threads_.throw_failure();
     if (++events == check_at) check_at = check_progress(events);
     return true;
   };
@@ -186,31 +81,25 @@ void SimulatedCluster::run() {
     while (step()) {
     }
   }
-  if (unfinished_ == 0) return;
+  if (threads_.unfinished() == 0) return;
   const std::string waiting = waiting_report();
-  unwind();
-  if (failure_) throw_program_error();  // it was on its way, and what it destroyed waited for the others
+  threads_.unwind();
+  if (threads_.failed()) threads_.throw_failure();  // it was on its way, and what it destroyed waited for the others
   throw Deadlock("deadlock: nothing is left to happen" + waiting);
 }
 
 void SimulatedCluster::stop_nodes() {
   if (system_.idle()) return;
-  for (; stopped_ < config_.stops.size() && config_.stops[stopped_].at <= system_.next_time(); ++stopped_) {
-    const NodeId node = config_.stops[stopped_].node;
-    system_.power_off(node);
-    for (const auto& thread : threads_) {
-      if (thread->node != node || thread->halted) continue;
-      thread->halted = true;
-      if (thread->ended || thread->service) continue;
-      thread->ended = true;
-      if (--unfinished_ == 0) ended_ = system_.now();
-    }
+  std::size_t& stopped = context_.stopped;
+  for (; stopped < config_.stops.size() && config_.stops[stopped].at <= system_.next_time(); ++stopped) {
+    system_.power_off(config_.stops[stopped].node);
+    threads_.halt(config_.stops[stopped].node);
   }
 }
 
 void SimulatedCluster::before_step() {
   if (series_ && !system_.idle()) series_->until(system_.network(), system_.next_time());
-  if (stopped_ < config_.stops.size()) stop_nodes();
+  if (context_.stopped < config_.stops.size()) stop_nodes();
 }
 
 std::uint64_t SimulatedCluster::check_progress(std::uint64_t events) {
@@ -222,23 +111,10 @@ std::uint64_t SimulatedCluster::check_progress(std::uint64_t events) {
   return std::min(events + kAskEvery, std::max(config_.events_max, events) + 1);
 }
 
-void SimulatedCluster::throw_program_error() {
-  const SimThread& thread = *threads_[failed_thread_];
-  try {
-    std::rethrow_exception(failure_);
-  } catch (const std::bad_alloc&) {
-    std::throw_with_nested(ProgramError(thread.node, thread.name, "out of memory"));
-  } catch (const std::exception& error) {
-    std::throw_with_nested(ProgramError(thread.node, thread.name, error.what()));
-  } catch (...) {
-    std::throw_with_nested(ProgramError(thread.node, thread.name, "an exception that is not a std::exception"));
-  }
-}
-
 model::Trace SimulatedCluster::take_trace() {
-  if (!recorder_) return {};
-  if (cpu_ != nullptr) throw std::logic_error("a trace is taken during its cluster's run");
-  const std::unique_ptr<Recorder> recorder = std::move(recorder_);
+  if (!context_.recorder) return {};
+  if (threads_.in_step()) throw std::logic_error("a trace is taken during its cluster's run");
+  const std::unique_ptr<Recorder> recorder = std::move(context_.recorder);
   return std::move(recorder->trace());
 }
 

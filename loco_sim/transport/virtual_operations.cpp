@@ -46,14 +46,14 @@ nic::QpId VirtualTransport::queue_pair(SimThread& thread, NodeId peer) {
   nic::QpId& mine = end_of(thread.index, peer).qp;
   if (mine != nic::kNone) return mine;
   mine = create_end();
-  VirtualTransport& other = *cluster_.nodes_.at(peer);
+  VirtualTransport& other = *cluster_.nodes.at(peer);
   const nic::QpId theirs = other.create_end();
-  cluster_.system_.connect(mine, theirs);
-  cluster_.system_.set_qp_thread(mine, cluster_.current_);
+  cluster_.system.connect(mine, theirs);
+  cluster_.system.set_qp_thread(mine, cluster_.threads.current_id());
   if (peer == node_) return mine;
   // The other end belongs to the peer's thread with this index, which may not be there yet.
   other.end_of(thread.index, node_).qp = theirs;
-  if (thread.index < other.threads_.size()) cluster_.system_.set_qp_thread(theirs, other.threads_[thread.index]);
+  if (thread.index < other.threads_.size()) cluster_.system.set_qp_thread(theirs, other.threads_[thread.index]);
   return mine;
 }
 
@@ -68,15 +68,15 @@ VirtualTransport::End& VirtualTransport::end_of(std::uint32_t thread, NodeId pee
 }
 
 nic::QpId VirtualTransport::create_end() {
-  return cluster_.system_.create_qp(node_, completion_queue_, cluster_.config_.send_queue_entries);
+  return cluster_.system.create_qp(node_, completion_queue_, cluster_.config.send_queue_entries);
 }
 
-void VirtualTransport::add_thread(nic::ThreadId id) {
+void VirtualTransport::adopt(nic::ThreadId id) {
   const std::size_t index = threads_.size();
   threads_.push_back(id);
   if (index >= ends_.size()) return;
   for (const End& end : ends_[index]) {
-    if (end.qp != nic::kNone) cluster_.system_.set_qp_thread(end.qp, id);
+    if (end.qp != nic::kNone) cluster_.system.set_qp_thread(end.qp, id);
   }
 }
 
@@ -89,11 +89,11 @@ void VirtualTransport::post(nic::Wqe wqe, const Region& remote, OperationTag tag
   if (nic::is_atomic(wqe.opcode) && profile().nic_atomic_cap == nic::AtomicCap::none) {
     throw std::runtime_error("a remote atomic was refused: this NIC has none (nic.atomic_cap)");
   }
-  SimThread& thread = cluster_.current();
+  SimThread& thread = current();
   if (!thread.list.empty() && thread.list_peer != remote.node) {
     throw std::logic_error("a list of work requests goes on towards another node");
   }
-  thread.owed += profile().cpu_post_wqe;  // the work request is built, the doorbell is rung for the whole list
+  thread.time.advance(profile().cpu_post_wqe);  // the work request is built, the doorbell is rung for the whole list
   thread.list_peer = remote.node;
   wqe.wr_id = tag.token;
   wqe.lkey = local_key(wqe.local);
@@ -105,9 +105,10 @@ void VirtualTransport::post(nic::Wqe wqe, const Region& remote, OperationTag tag
 }
 
 void VirtualTransport::post_list(OperationTag tag) {
-  const NodeId peer = cluster_.current().list_peer;
-  SimThread& thread = is_connected(cluster_.current(), peer) ? act_ahead() : act();
-  make_room(thread);
+  SimThread& thread = current();
+  const NodeId peer = thread.list_peer;
+  thread.change(is_connected(thread, peer) ? Access::buffered_change : Access::change);
+  thread.time.make_room();
   const nic::QpId qp = queue_pair(thread, peer);
   make_send_room(thread, qp, thread.list.size());
   std::uint32_t& silent = end_of(thread.index, peer).silent;
@@ -117,20 +118,20 @@ void VirtualTransport::post_list(OperationTag tag) {
     thread.list.back().signaled = true;
     silent = 0;
   }
-  const nic::PostResult result = cpu().post_send(qp, thread.list, thread.ahead);
+  const nic::PostResult result = cpu().post_send(qp, thread.list, thread.time.ahead());
   if (result != nic::PostResult::ok) throw std::logic_error("a work request was refused");
-  for (const nic::Wqe& wqe : thread.list) finish_operation(wqe.op, 0);
+  for (const nic::Wqe& wqe : thread.list) cluster_.finish_operation(wqe.op, 0);
   thread.list.clear();
-  thread.owed += profile().cpu_doorbell;
+  thread.time.advance(profile().cpu_doorbell);
 }
 
 void VirtualTransport::record(nic::Wqe& wqe, NodeId peer, std::uint64_t work_id) {
-  SimThread& thread = cluster_.current();
+  SimThread& thread = current();
   if (!thread.fence_next.empty() && thread.fence_next[peer] != 0) {
     thread.fence_next[peer] = 0;
     wqe.fence = true;
     wqe.fence_op = begin_operation(model::Method::rfence);
-    finish_operation(wqe.fence_op, 0);
+    cluster_.finish_operation(wqe.fence_op, 0);
   }
   // An event of the models touches a location: one on no bytes is none.
   if (nic::is_atomic(wqe.opcode) || wqe.length > 0) {
@@ -139,19 +140,15 @@ void VirtualTransport::record(nic::Wqe& wqe, NodeId peer, std::uint64_t work_id)
 }
 
 void VirtualTransport::make_send_room(SimThread& thread, nic::QpId qp, std::size_t count) {
-  if (thread.ahead.ps > 0 && cluster_.system_.send_queue_room(qp) < count) {
-    spend(thread);
-    thread.acted = true;
-  }
-  while (cluster_.system_.send_queue_room(qp) < count) {
-    thread.note({Look::What::send_queue, cluster_.system_.qp_peer_node(qp), 0});
+  const auto full = [&] { return cluster_.system.send_queue_room(qp) < count; };
+  if (thread.time.ahead().ps > 0 && full()) thread.time.before(Access::change);  // it waits at its own instant
+  while (full()) {
+    thread.note({Look::What::send_queue, cluster_.system.qp_peer_node(qp), 0});
     cpu().watch(kSendQueueKey | qp);
-    cpu().pause(profile().cpu_load);
     ++waiting_for_room_;
-    cluster_.suspend();
+    thread.time.wait_for_notice();
     --waiting_for_room_;
-    thread.must_turn = true;
-    make_room(thread);
+    thread.time.make_room();
   }
 }
 
@@ -184,31 +181,25 @@ void VirtualTransport::compare_swap(Address local, const Region& remote, std::ui
 }
 
 void VirtualTransport::remote_fence(NodeId node) {
-  std::vector<std::uint8_t>& next = cluster_.current().fence_next;
+  std::vector<std::uint8_t>& next = current().fence_next;
   if (next.empty()) next.assign(num_nodes(), 0);
   next.at(node) = 1;
 }
 
 std::size_t VirtualTransport::poll(std::span<Completion> out) {
   std::array<nic::Cqe, 16> cqes;
+  SimThread& thread = current();
   const bool empty = cpu().cq_empty(completion_queue_);
-  const bool timed = cluster_.config_.schedule == Schedule::timed;
-  SimThread& thread = empty ? look_ahead(Look::What::completions, 0) : look_after_poll();
-  thread.polled = true;
-  const std::size_t most = timed ? 1 : cqes.size();
-  const std::size_t taken = cpu().poll_cq(completion_queue_, std::span(cqes).first(std::min(out.size(), most)));
+  thread.look(empty ? Access::early_look : Access::poll, Look::What::completions, 0);
+  const std::size_t most = thread.time.poll_limit(std::min(out.size(), cqes.size()));
+  const std::size_t taken = cpu().poll_cq(completion_queue_, std::span(cqes).first(most));
   for (std::size_t i = 0; i < taken; ++i) {
-    const NodeId peer = cluster_.system_.qp_peer_node(cqes[i].qp);
+    const NodeId peer = cluster_.system.qp_peer_node(cqes[i].qp);
     out[i] = {cqes[i].wr_id, static_cast<Status>(cqes[i].status), peer, operation_of(cqes[i].opcode)};
-    if (out[i].status != Status::success) cluster_.note_failure(cqes[i]);
-    if (waiting_for_room_ > 0) cluster_.system_.notify(node_, kSendQueueKey | cqes[i].qp);
+    if (out[i].status != Status::success) cluster_.failures.try_emplace(cqes[i].qp, cqes[i]);
+    if (waiting_for_room_ > 0) cluster_.system.notify(node_, kSendQueueKey | cqes[i].qp);
   }
-  if (taken == 0) {
-    thread.owed += profile().cpu_poll_empty;
-  } else if (!timed) {
-    thread.owed += profile().cpu_poll_cqe * static_cast<std::int64_t>(taken);
-    thread.acted = true;
-  }
+  thread.time.after_poll(taken);
   return taken;
 }
 

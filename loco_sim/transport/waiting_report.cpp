@@ -33,8 +33,6 @@ std::string look_text(const ClusterConfig& config, NodeId node, const Look& look
       return "flag " + std::to_string(look.where) + " (= " + std::to_string(look.value) + ")";
     case Look::What::completions:
       return "completions";
-    case Look::What::control:
-      return "set-up messages";
     case Look::What::send_queue:
       break;
   }
@@ -58,9 +56,9 @@ std::string paused_text(const fabric::Fabric& network) {
 
 std::string SimulatedCluster::failures_text() const {
   constexpr std::size_t kNamed = 16;
-  std::map<nic::QpId, nic::Cqe> first = failures_;
+  std::map<nic::QpId, nic::Cqe> first = context_.failures;
   for (const auto& node : nodes_)
-    for (const nic::Cqe& cqe : system_.failed_cqes(node->completion_queue_)) first.try_emplace(cqe.qp, cqe);
+    for (const nic::Cqe& cqe : system_.failed_cqes(node->completion_queue())) first.try_emplace(cqe.qp, cqe);
   std::string text;
   std::size_t named = 0;
   for (const auto& [qp, cqe] : first) {
@@ -75,8 +73,8 @@ std::string SimulatedCluster::failures_text() const {
 
 std::string SimulatedCluster::waiting_report() const {
   std::string report =
-      "; at " + std::to_string(system_.now().ps) + " ps " + std::to_string(unfinished_) + " thread(s) have not ended";
-  for (const auto& thread : threads_) {
+      "; at " + std::to_string(system_.now().ps) + " ps " + std::to_string(threads_.unfinished()) + " thread(s) have not ended";
+  for (const auto& thread : threads_.all()) {
     if (thread->ended || thread->service) continue;
     report += "\n  node " + std::to_string(thread->node) + ", thread " + thread->name + ": " + calls_text(*thread);
     if (thread->waits_for && thread->calls.empty()) {

@@ -5,11 +5,13 @@
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/workloads/attendance.hpp"
 #include "loco_sim/workloads/kinds.hpp"
-#include "loco_sim/workloads/message_collectives.hpp"
+#include "loco_sim/baselines/message_collectives.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 #include "sim/rng.hpp"
 
 namespace loco::workloads {
+
+using namespace baselines;  // what LOCO is compared with
 
 barrier_options options_under(const LibraryFaults& faults, barrier_options options) {
   if (faults.has(LibraryFault::barrier_without_fence)) options.fence = barrier_options::Fence::none;
@@ -70,7 +72,7 @@ void start_barrier(const Setup& setup) {
     return;
   }
   const auto network = std::make_shared<MessageNetwork>(
-      setup.cluster, MessageOptions{.ports_per_node = setup.params.count("threads_per_node"),
+      setup.cluster.context(), MessageOptions{.ports_per_node = setup.params.count("threads_per_node"),
                                     .words_max = 1,
                                     .inlined = setup.params.get("inline") != 0});
   setup.cluster.spawn_everywhere(

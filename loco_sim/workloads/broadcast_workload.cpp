@@ -13,10 +13,12 @@
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/ring_buffer.hpp"
 #include "loco_sim/workloads/kinds.hpp"
-#include "loco_sim/workloads/message_collectives.hpp"
+#include "loco_sim/baselines/message_collectives.hpp"
 #include "loco_sim/workloads/payload.hpp"
 
 namespace loco::workloads {
+
+using namespace baselines;  // what LOCO is compared with
 
 namespace {
 
@@ -249,7 +251,7 @@ void start_broadcast(const Setup& setup) {
     const std::uint32_t receives = setup.params.count("outstanding") * setup.cluster.config().nodes;
     const auto words = static_cast<std::uint32_t>(setup.params.get("size") / 8);
     network = std::make_shared<MessageNetwork>(
-        setup.cluster,
+        setup.cluster.context(),
         MessageOptions{.words_max = words + 1, .inlined = setup.params.get("inline") != 0, .receives = receives});
   }
   setup.cluster.spawn_everywhere([&setup, network, program](Transport& node) { program(node, setup, network.get()); });

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "loco_sim/loco/barrier.hpp"
-#include "loco_sim/loco/power_controller.hpp"
+#include "loco_sim/workloads/power_controller.hpp"
 #include "loco_sim/workloads/kinds.hpp"
 
 namespace loco::workloads {

@@ -5,7 +5,7 @@
 
 #include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/ring_buffer.hpp"
-#include "loco_sim/workloads/message_rank.hpp"
+#include "loco_sim/baselines/message_rank.hpp"
 #include "loco_sim/workloads/workload.hpp"
 
 namespace loco::workloads {
@@ -200,6 +200,6 @@ void start_lookup(const Setup& setup);
 /// LOCO's store has locks, the one over messages none.
 [[nodiscard]] bool kvstore_locks(const Params& params);
 /// library_send_ns and library_ns.
-[[nodiscard]] message_rank::Costs library_costs(const Params& params);
+[[nodiscard]] baselines::message_rank::Costs library_costs(const Params& params);
 
 }  // namespace loco::workloads

@@ -8,10 +8,12 @@
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/workloads/kinds.hpp"
 #include "loco_sim/workloads/kv_plan.hpp"
-#include "loco_sim/workloads/rpc_store.hpp"
+#include "loco_sim/baselines/rpc_store.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 
 namespace loco::workloads {
+
+using namespace baselines;  // what LOCO is compared with
 
 namespace {
 
@@ -91,7 +93,7 @@ void start_kvstore(const Setup& setup) {
     return setup.cluster.spawn_everywhere([&setup, plan](Transport& node) { kvstore_program(node, setup, *plan); });
   // Servers never lack a receive, even when all clients ask the same one.
   const auto network =
-      std::make_shared<MessageNetwork>(setup.cluster, MessageOptions{.ports_per_node = 2 * plan->threads,
+      std::make_shared<MessageNetwork>(setup.cluster.context(), MessageOptions{.ports_per_node = 2 * plan->threads,
                                                                      .words_max = kRpcWords,
                                                                      .inlined = setup.params.get("inline") != 0,
                                                                      .receives = nodes * plan->threads * plan->window});

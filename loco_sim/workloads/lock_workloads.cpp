@@ -15,7 +15,7 @@
 #include "loco_sim/workloads/kinds.hpp"
 #include "loco_sim/workloads/payload.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
-#include "loco_sim/workloads/window_locks.hpp"
+#include "loco_sim/baselines/window_locks.hpp"
 #include "sim/rng.hpp"
 
 namespace loco::workloads {
@@ -36,7 +36,7 @@ class window_lock {
   void unlock() { locks_.unlock(0); }
 
  private:
-  window_locks locks_;
+  baselines::window_locks locks_;
 };
 
 /// Does letting go wait for the operations under the lock? LOCO's locks fence them; a window's must find them complete.
@@ -201,7 +201,7 @@ void transaction_program(Transport& node, const Setup& setup, Named& named) {
   const auto count = static_cast<std::uint64_t>(setup.params.get("locks"));
   manager mgr(node);
   if (setup.params.get("algorithm") == kMpiWindow) {
-    window_locks locks(mgr, "locks", count);
+    baselines::window_locks locks(mgr, "locks", count);
     return transfer_under_locks(setup, mgr, locks, count, named);  // accounts are where their locks are
   }
   mutex_array locks(mgr, "locks", count, mutex_options_of(setup));

@@ -14,7 +14,7 @@
 #include "loco_sim/loco/mem_ref.hpp"
 #include "loco_sim/loco/mixed_size.hpp"
 #include "loco_sim/loco/mutex.hpp"
-#include "loco_sim/loco/power_controller.hpp"
+#include "loco_sim/workloads/power_controller.hpp"
 #include "loco_sim/loco/ring_buffer.hpp"
 #include "loco_sim/loco/var.hpp"
 #include "loco_sim/workloads/thread_team.hpp"

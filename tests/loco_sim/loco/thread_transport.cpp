@@ -120,21 +120,6 @@ void ThreadTransport::store(Address address, std::uint64_t value) {
   cluster_.changed();
 }
 
-void ThreadTransport::load_bytes(Address address, std::span<std::byte> out) {
-  for (std::size_t i = 0; i < out.size(); i += 8) {
-    const std::uint64_t value = load(address + i);
-    std::memcpy(out.data() + i, &value, 8);
-  }
-}
-
-void ThreadTransport::store_bytes(Address address, std::span<const std::byte> in) {
-  for (std::size_t i = 0; i < in.size(); i += 8) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, in.data() + i, 8);
-    store(address + i, value);
-  }
-}
-
 std::uint64_t ThreadTransport::compare_swap_local(Address address, std::uint64_t expected, std::uint64_t desired) {
   const std::lock_guard lock(cluster_.mutex_);
   const std::uint64_t old = word(address);

@@ -77,25 +77,18 @@ class ThreadTransport final : public Transport {
   void compute(std::int64_t) override { std::this_thread::yield(); }
 
   Region allocate(std::uint64_t size) override;
-  Region allocate_on_device(std::uint64_t size) override { return allocate(size); }
   std::uint64_t load(Address address) override;
   void store(Address address, std::uint64_t value) override;
-  void load_bytes(Address address, std::span<std::byte> out) override;
-  void store_bytes(Address address, std::span<const std::byte> in) override;
   std::uint64_t compare_swap_local(Address address, std::uint64_t expected, std::uint64_t desired) override;
   void memory_fence() override {}
   void pause() override;
   void wake_all() override;
-  [[nodiscard]] std::int64_t keep_alive_ps() const override { return 0; }
-  [[nodiscard]] std::int64_t retries_ps() const override { return 0; }
 
   Flag make_flag(std::uint64_t initial) override;
   std::uint64_t flag_load(Flag flag) override;
-  std::uint64_t flag_peek(Flag flag) override { return flag_load(flag); }
   std::uint64_t flag_fetch_or(Flag flag, std::uint64_t bits) override;
   std::uint64_t flag_fetch_and(Flag flag, std::uint64_t bits) override;
   std::uint64_t flag_fetch_add(Flag flag, std::uint64_t value) override;
-  std::uint64_t flag_add_early(Flag flag, std::uint64_t value) override { return flag_fetch_add(flag, value); }
 
   void put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) override;
   void get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) override;

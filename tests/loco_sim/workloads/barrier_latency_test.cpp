@@ -4,7 +4,7 @@
 #include <span>
 
 #include "loco_sim/scenario/hardware.hpp"
-#include "loco_sim/workloads/message_collectives.hpp"
+#include "loco_sim/baselines/message_collectives.hpp"
 #include "loco_sim/workloads/workload.hpp"
 #include "tests/catch.hpp"
 #include "tests/loco_sim/transport/stages.hpp"
@@ -88,10 +88,10 @@ TEST_CASE("Open MPI's barrier is the one that it takes for so many ranks") {
     CHECK(it == mean_ps(c.nodes, c.threads, c.algorithm));
     CHECK(it != mean_ps(c.nodes, c.threads, c.algorithm == kDissemination ? kRecursiveDoubling : kDissemination));
   }
-  using enum workloads::BarrierAlgorithm;
-  CHECK(workloads::open_mpi_barrier(255) == dissemination);
-  CHECK(workloads::open_mpi_barrier(511) == tree);
-  CHECK(workloads::open_mpi_barrier(512) == dissemination);
-  CHECK(workloads::open_mpi_barrier(1024) == tree);
-  CHECK(workloads::open_mpi_barrier(4096) == dissemination);
+  using enum loco::baselines::BarrierAlgorithm;
+  CHECK(loco::baselines::open_mpi_barrier(255) == dissemination);
+  CHECK(loco::baselines::open_mpi_barrier(511) == tree);
+  CHECK(loco::baselines::open_mpi_barrier(512) == dissemination);
+  CHECK(loco::baselines::open_mpi_barrier(1024) == tree);
+  CHECK(loco::baselines::open_mpi_barrier(4096) == dissemination);
 }

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "loco_sim/transport/cluster.hpp"
-#include "loco_sim/transport/message_port.hpp"
-#include "loco_sim/workloads/rpc_store.hpp"
-#include "loco_sim/workloads/window_locks.hpp"
+#include "loco_sim/baselines/message_port.hpp"
+#include "loco_sim/baselines/rpc_store.hpp"
+#include "loco_sim/baselines/window_locks.hpp"
 #include "loco_sim/workloads/workload.hpp"
 #include "tests/catch.hpp"
 #include "tests/loco_sim/transport/stages.hpp"
@@ -218,7 +218,7 @@ TEST_CASE("a window's lock that a stopped node holds is an error for those who w
   SimulatedCluster cluster(config);
   cluster.spawn_everywhere([](Transport& node) {
     loco::manager mgr(node);
-    workloads::window_locks locks(mgr, "locks", 1);  // on node 0
+    loco::baselines::window_locks locks(mgr, "locks", 1);  // on node 0
     mgr.wait_for_ready();
     if (node.my_node() == 1) {
       locks.lock(0);
@@ -234,15 +234,15 @@ TEST_CASE("an answer that names no request ends the oldest one to its server") {
   ClusterConfig config;
   config.nodes = 2;
   SimulatedCluster cluster(config);
-  const workloads::RpcLayout layout{.nodes = 2};
-  loco::MessageNetwork network(cluster, {.ports_per_node = 2, .words_max = workloads::kRpcWords});
+  const loco::baselines::RpcLayout layout{.nodes = 2};
+  loco::baselines::MessageNetwork network(cluster.context(), {.ports_per_node = 2, .words_max = loco::baselines::kRpcWords});
   std::uint64_t key = 1;  // of the server on node 1
   while (layout.server_of(key) != layout.server(1, 0)) ++key;
   using Kind = loco::kv_operation::Kind;
   std::vector<std::pair<std::size_t, std::uint64_t>> ended;
   std::uint64_t wrong = 0;
   cluster.spawn(0, "client", [&](Transport& node) {
-    workloads::rpc_window window(node, network, layout, 0, 3);
+    loco::baselines::rpc_window window(node, network, layout, 0, 3);
     for (const std::size_t i : {1U, 0U, 2U}) window.start(i, Kind::lookup, key, 0);
     while (ended.size() < 3) {
       const std::size_t before = ended.size();
@@ -252,12 +252,12 @@ TEST_CASE("an answer that names no request ends the oldest one to its server") {
     wrong = window.wrong_answers();
   });
   cluster.spawn(1, "server", [&](Transport& node) {
-    loco::MessagePort& port = network.port(layout.server(1, 0));
+    loco::baselines::MessagePort& port = network.port(layout.server(1, 0));
     port.open();
     // No such request; request 2; and again request 2, which has ended.
     std::vector<std::array<std::uint64_t, 2>> answers = {{2, 30}, {2, 20}, {9, 10}};
     while (!answers.empty()) {
-      const bool served = port.poll([&](loco::PortId from, std::span<const std::uint64_t>) {
+      const bool served = port.poll([&](loco::baselines::PortId from, std::span<const std::uint64_t>) {
         port.send(from, answers.back());
         answers.pop_back();
       });

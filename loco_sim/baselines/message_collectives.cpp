@@ -1,10 +1,10 @@
-#include "loco_sim/workloads/message_collectives.hpp"
+#include "loco_sim/baselines/message_collectives.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <optional>
 
-namespace loco::workloads {
+namespace loco::baselines {
 
 // --- barriers -------------------------------------------------------------------------------------------------------
 
@@ -137,4 +137,4 @@ bool message_broadcast::progress() {
   return happened;
 }
 
-}  // namespace loco::workloads
+}  // namespace loco::baselines

@@ -18,9 +18,9 @@
 #include <span>
 #include <vector>
 
-#include "loco_sim/workloads/message_rank.hpp"
+#include "loco_sim/baselines/message_rank.hpp"
 
-namespace loco::workloads {
+namespace loco::baselines {
 
 enum class BarrierAlgorithm : std::uint8_t { dissemination, recursive_doubling, linear, tree, open_mpi };
 
@@ -82,4 +82,4 @@ class message_broadcast {
   std::deque<UnderWay> under_way_;
 };
 
-}  // namespace loco::workloads
+}  // namespace loco::baselines

@@ -23,11 +23,10 @@
 #include <vector>
 
 #include "loco_sim/loco/transport.hpp"
-#include "loco_sim/transport/cluster.hpp"
+#include "loco_sim/transport/cluster_context.hpp"
 
-namespace loco {
+namespace loco::baselines {
 
-class VirtualTransport;
 class MessageNetwork;
 
 /// A port's number in its network: node times ports_per_node, plus its number on the node.
@@ -88,15 +87,15 @@ class MessagePort {
   std::size_t take(std::span<Arrival> out);
   void read(const Arrival& arrival);
   void give_back(std::span<const Arrival> arrivals);
-  /// The time of a poll that has taken so many completions.
-  void charge_poll(SimThread& thread, std::size_t taken);
+  nic::Cpu& cpu();
+  [[nodiscard]] const nic::HardwareProfile& profile() const;
   /// Takes completions of sends; pauses when there are none.
   void reap();
   [[nodiscard]] Address receive_buffer(std::uint32_t i) const { return receives_.base + i * buffer_bytes_; }
   [[nodiscard]] Address send_buffer(std::uint32_t i) const { return sends_.base + i * buffer_bytes_; }
 
   MessageNetwork& network_;
-  VirtualTransport& transport_;
+  Transport& transport_;
   PortId id_;
   std::uint64_t buffer_bytes_;
   nic::CqId send_cq_;
@@ -115,7 +114,7 @@ class MessagePort {
 /// Every node's ports. Made before the run, lives as long as the programs.
 class MessageNetwork {
  public:
-  MessageNetwork(SimulatedCluster& cluster, MessageOptions options);
+  MessageNetwork(ClusterContext& cluster, MessageOptions options);
 
   [[nodiscard]] const MessageOptions& options() const { return options_; }
   [[nodiscard]] MessagePort& port(PortId id) { return *ports_.at(id); }
@@ -129,9 +128,9 @@ class MessageNetwork {
 
   MessagePort::Connection& connection(MessagePort& from, PortId to);
 
-  SimulatedCluster& cluster_;
+  ClusterContext& cluster_;
   MessageOptions options_;
   std::vector<std::unique_ptr<MessagePort>> ports_;
 };
 
-}  // namespace loco
+}  // namespace loco::baselines

@@ -1,4 +1,4 @@
-#include "loco_sim/transport/message_port.hpp"
+#include "loco_sim/baselines/message_port.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -7,7 +7,7 @@
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/transport/virtual_transport.hpp"
 
-namespace loco {
+namespace loco::baselines {
 
 namespace {
 void require_success(const nic::System& system, const nic::Cqe& cqe) {
@@ -18,38 +18,42 @@ void require_success(const nic::System& system, const nic::Cqe& cqe) {
 
 MessagePort::MessagePort(MessageNetwork& network, PortId id)
     : network_(network),
-      transport_(*network.cluster_.nodes_.at(network.node_of(id))),
+      transport_(*network.cluster_.nodes.at(network.node_of(id))),
       id_(id),
       buffer_bytes_(network.options().words_max * kWord),
-      send_cq_(network.cluster_.system_.create_cq(transport_.node_, 1U << 16U)),
-      recv_cq_(network.cluster_.system_.create_cq(transport_.node_, network.options().receives)),
-      receive_queue_(network.cluster_.system_.create_srq(transport_.node_, network.options().receives)),
+      send_cq_(network.cluster_.system.create_cq(transport_.my_node(), 1U << 16U)),
+      recv_cq_(network.cluster_.system.create_cq(transport_.my_node(), network.options().receives)),
+      receive_queue_(network.cluster_.system.create_srq(transport_.my_node(), network.options().receives)),
       receives_(transport_.allocate(network.options().receives * buffer_bytes_)),
       sends_(transport_.allocate((kSends + 1) * buffer_bytes_)),
       words_(network.options().words_max) {
   for (std::uint32_t i = kSends; i > 0; --i) free_.push_back(i - 1);
   for (std::uint32_t i = 0; i < network.options().receives; ++i)
-    network.cluster_.system_.post_srq_recv(receive_queue_, {.wr_id = i,
+    network.cluster_.system.post_srq_recv(receive_queue_, {.wr_id = i,
                                                             .address = receive_buffer(i),
                                                             .length = static_cast<std::uint32_t>(buffer_bytes_),
                                                             .lkey = receives_.rkey});
 }
 
 void MessagePort::open() {
-  static_cast<void>(network_.cluster_.current());
-  thread_ = network_.cluster_.current_;
+  static_cast<void>(network_.cluster_.threads.current());
+  thread_ = network_.cluster_.threads.current_id();
   open_ = true;
-  for (const auto& [peer, connection] : connections_) network_.cluster_.system_.set_qp_thread(connection.qp, thread_);
+  for (const auto& [peer, connection] : connections_) network_.cluster_.system.set_qp_thread(connection.qp, thread_);
 }
 
-void MessagePort::charge(std::int64_t ps) { network_.cluster_.current().owed += sim::Duration{ps}; }
+nic::Cpu& MessagePort::cpu() { return network_.cluster_.threads.cpu(); }
+
+const nic::HardwareProfile& MessagePort::profile() const { return network_.cluster_.config.profile; }
+
+void MessagePort::charge(std::int64_t ps) { network_.cluster_.threads.current().time.advance(sim::Duration{ps}); }
 
 void MessagePort::charge_looks(std::size_t count) {
-  charge((transport_.profile().cpu_load * static_cast<std::int64_t>(count)).ps);
+  charge((profile().cpu_load * static_cast<std::int64_t>(count)).ps);
 }
 
 void MessagePort::charge_swaps(std::size_t count) {
-  charge((transport_.profile().cpu_atomic * static_cast<std::int64_t>(count)).ps);
+  charge((profile().cpu_atomic * static_cast<std::int64_t>(count)).ps);
 }
 
 void MessagePort::send(PortId to, std::span<const std::uint64_t> words) {
@@ -57,19 +61,20 @@ void MessagePort::send(PortId to, std::span<const std::uint64_t> words) {
   if (bytes > buffer_bytes_)
     throw std::invalid_argument("a message of " + std::to_string(bytes) + " bytes: expected at most " +
                                 std::to_string(buffer_bytes_));
-  nic::System& system = network_.cluster_.system_;
-  const bool inlined = network_.options().inlined && bytes <= transport_.profile().nic_inline_max.count;
+  nic::System& system = network_.cluster_.system;
+  const bool inlined = network_.options().inlined && bytes <= profile().nic_inline_max.count;
   while (!inlined && free_.empty()) reap();
   const std::uint32_t buffer = inlined ? kSends : free_.back();
   if (!inlined) free_.pop_back();
   Connection& connection = network_.connection(*this, to);
   while (system.send_queue_room(connection.qp) == 0) reap();
   transport_.store_bytes(send_buffer(buffer), std::as_bytes(words));
-  network_.cluster_.current().owed += transport_.profile().cpu_post_wqe;
-  SimThread& thread = transport_.act();
+  SimThread& thread = network_.cluster_.threads.current();
+  thread.time.advance(profile().cpu_post_wqe);
+  thread.change(Access::change);
   // What the CPU copies into the work request, it reads from memory: verbs libraries have a barrier there.
-  if (inlined) transport_.drain(thread);
-  transport_.make_room(thread);
+  if (inlined) thread.time.drain();
+  thread.time.make_room();
   const bool signaled = !inlined || ++connection.unsignaled == kSignalEvery;
   if (signaled) connection.unsignaled = 0;
   nic::Wqe wqe{.wr_id = buffer,
@@ -79,47 +84,42 @@ void MessagePort::send(PortId to, std::span<const std::uint64_t> words) {
                .length = static_cast<std::uint32_t>(bytes),
                .lkey = sends_.rkey,
                .local = send_buffer(buffer)};
-  Recorder* const recorder = network_.cluster_.recorder_.get();
-  if (recorder != nullptr)
-    wqe.op = recorder->begin_message(network_.cluster_.current_, connection.qp, system.seq(), transport_.now_ps());
-  if (transport_.cpu().post_send(connection.qp, std::span(&wqe, 1)) != nic::PostResult::ok)
+  if (Recorder* const recorder = network_.cluster_.recorder.get())
+    wqe.op = recorder->begin_message(thread_, connection.qp, system.seq(), transport_.now_ps());
+  if (cpu().post_send(connection.qp, std::span(&wqe, 1)) != nic::PostResult::ok)
     throw std::logic_error("a message was refused");
-  transport_.finish_operation(wqe.op, 0);
-  thread.owed += transport_.profile().cpu_doorbell;
-}
-
-void MessagePort::charge_poll(SimThread& thread, std::size_t taken) {
-  const nic::HardwareProfile& p = transport_.profile();
-  thread.owed += taken == 0 ? p.cpu_poll_empty : p.cpu_poll_cqe * static_cast<std::int64_t>(taken);
-  if (taken > 0) thread.acted = true;
+  network_.cluster_.finish_operation(wqe.op, 0);
+  thread.time.advance(profile().cpu_doorbell);
 }
 
 void MessagePort::reap() {
   std::array<nic::Cqe, kPollMax> cqes;
-  SimThread& thread = transport_.look(Look::What::completions, send_cq_);
-  const std::size_t taken = transport_.cpu().poll_cq(send_cq_, cqes);
+  SimThread& thread = network_.cluster_.threads.current();
+  thread.look(Access::look, Look::What::completions, send_cq_);
+  const std::size_t taken = cpu().poll_cq(send_cq_, cqes);
   for (const nic::Cqe& cqe : std::span(cqes).first(taken)) {
-    require_success(transport_.cluster_.system(), cqe);
+    require_success(network_.cluster_.system, cqe);
     if (cqe.wr_id < kSends) free_.push_back(static_cast<std::uint32_t>(cqe.wr_id));
   }
-  charge_poll(thread, taken);
+  thread.time.after_whole_poll(taken);
   if (taken == 0) transport_.pause();
 }
 
 std::size_t MessagePort::take(std::span<Arrival> out) {
   std::array<nic::Cqe, kPollMax> cqes;
-  SimThread& thread = transport_.look(Look::What::completions, recv_cq_);
-  const std::size_t taken = transport_.cpu().poll_cq(recv_cq_, std::span(cqes).first(out.size()));
+  SimThread& thread = network_.cluster_.threads.current();
+  thread.look(Access::look, Look::What::completions, recv_cq_);
+  const std::size_t taken = cpu().poll_cq(recv_cq_, std::span(cqes).first(out.size()));
   for (std::size_t i = 0; i < taken; ++i) {
-    require_success(transport_.cluster_.system(), cqes[i]);
+    require_success(network_.cluster_.system, cqes[i]);
     out[i] = {.from = peers_.at(cqes[i].qp),
               .buffer = static_cast<std::uint32_t>(cqes[i].wr_id),
               .words = cqes[i].length / static_cast<std::uint32_t>(kWord)};
   }
   // A peer that has stopped will send nothing: what was sent to it tells. Libraries have one completion queue for both,
   // so that it costs nothing to see that.
-  while (taken == 0 && transport_.cpu().cq_failed(send_cq_)) reap();
-  charge_poll(thread, taken);
+  while (taken == 0 && cpu().cq_failed(send_cq_)) reap();
+  thread.time.after_whole_poll(taken);
   return taken;
 }
 
@@ -134,18 +134,19 @@ void MessagePort::give_back(std::span<const Arrival> arrivals) {
                .address = receive_buffer(arrivals[i].buffer),
                .length = static_cast<std::uint32_t>(buffer_bytes_),
                .lkey = receives_.rkey};
-  SimThread& thread = transport_.act();
-  transport_.make_room(thread);
-  if (transport_.cpu().post_srq_recv(receive_queue_, std::span(wqes).first(arrivals.size())) != nic::PostResult::ok)
+  SimThread& thread = network_.cluster_.threads.current();
+  thread.change(Access::change);
+  thread.time.make_room();
+  if (cpu().post_srq_recv(receive_queue_, std::span(wqes).first(arrivals.size())) != nic::PostResult::ok)
     throw std::logic_error("a receive was refused");
-  thread.owed += transport_.profile().cpu_store * static_cast<std::int64_t>(2 * arrivals.size() + 1);
+  thread.time.advance(profile().cpu_store * static_cast<std::int64_t>(2 * arrivals.size() + 1));
 }
 
 // --- all ports -------------------------------------------------------------------------------------------------------
 
-MessageNetwork::MessageNetwork(SimulatedCluster& cluster, MessageOptions options)
+MessageNetwork::MessageNetwork(ClusterContext& cluster, MessageOptions options)
     : cluster_(cluster), options_(options) {
-  const std::uint32_t count = cluster.config().nodes * options.ports_per_node;
+  const std::uint32_t count = cluster.config.nodes * options.ports_per_node;
   for (PortId id = 0; id < count; ++id) ports_.push_back(std::make_unique<MessagePort>(*this, id));
 }
 
@@ -155,7 +156,7 @@ MessagePort::Connection& MessageNetwork::connection(MessagePort& from, PortId to
   MessagePort& peer = port(to);
   if (!from.open_) throw std::logic_error("port " + std::to_string(from.id_) + " is not open");
   const auto create = [this](MessagePort& port) {
-    return cluster_.system_.create_qp(port.transport_.node_, {.send_cq = port.send_cq_,
+    return cluster_.system.create_qp(port.transport_.my_node(), {.send_cq = port.send_cq_,
                                                               .recv_cq = port.recv_cq_,
                                                               .send_entries = MessagePort::kSends,
                                                               .srq = port.receive_queue_,
@@ -163,11 +164,11 @@ MessagePort::Connection& MessageNetwork::connection(MessagePort& from, PortId to
   };
   const nic::QpId mine = create(from);
   const nic::QpId theirs = create(peer);
-  cluster_.system_.connect(mine, theirs);
+  cluster_.system.connect(mine, theirs);
   from.peers_.emplace(mine, to);
   peer.peers_.emplace(theirs, from.id_);
   peer.connections_.try_emplace(from.id_, MessagePort::Connection{.qp = theirs});
   return from.connections_.insert_or_assign(to, MessagePort::Connection{.qp = mine}).first->second;
 }
 
-}  // namespace loco
+}  // namespace loco::baselines

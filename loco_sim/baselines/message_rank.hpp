@@ -2,7 +2,7 @@
 // 6.1): ranks that send each other messages. message_collectives.hpp has what they do together.
 //
 // A rank is a thread. Messages are eager and matched by sender and tag, in a hash table as UCX does: two looks each.
-// Between nodes they are SENDs into receive buffers that are posted in advance (loco_sim/transport/message_port.hpp);
+// Between nodes they are SENDs into receive buffers that are posted in advance (loco_sim/baselines/message_port.hpp);
 // between ranks of a node they go through boxes in shared memory, one for each pair, as in Open MPI's sm transport.
 // What the library itself computes (requests, progress, callbacks) is two numbers, one for a message that is sent and
 // one for a message that has come: MPICH and UCX take 27 ns and 225 ns on ThunderX2 servers (Zambre et al., "Breaking
@@ -23,9 +23,9 @@
 #include <vector>
 
 #include "loco_sim/loco/transport.hpp"
-#include "loco_sim/transport/message_port.hpp"
+#include "loco_sim/baselines/message_port.hpp"
 
-namespace loco::workloads {
+namespace loco::baselines {
 
 using Rank = PortId;  ///< node times ranks a node, plus the thread's number
 using Tag = std::uint64_t;
@@ -106,4 +106,4 @@ class message_rank {
   std::vector<std::uint64_t> words_;
 };
 
-}  // namespace loco::workloads
+}  // namespace loco::baselines

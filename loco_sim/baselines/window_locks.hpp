@@ -22,7 +22,7 @@
 #include "loco_sim/loco/mem_ref.hpp"
 #include "loco_sim/loco/patience.hpp"
 
-namespace loco::workloads {
+namespace loco::baselines {
 
 class window_locks : public channel {
  public:
@@ -74,4 +74,4 @@ class window_locks : public channel {
   RegionIndex words_;
 };
 
-}  // namespace loco::workloads
+}  // namespace loco::baselines

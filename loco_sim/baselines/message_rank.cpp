@@ -1,8 +1,8 @@
-#include "loco_sim/workloads/message_rank.hpp"
+#include "loco_sim/baselines/message_rank.hpp"
 
 #include <algorithm>
 
-namespace loco::workloads {
+namespace loco::baselines {
 
 namespace {
 /// What a look into a hash table takes: the bucket and the entry.
@@ -139,4 +139,4 @@ std::vector<std::size_t> message_rank::test_some(std::span<Request* const> reque
   return found;
 }
 
-}  // namespace loco::workloads
+}  // namespace loco::baselines

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "loco_sim/loco/kvstore.hpp"
-#include "loco_sim/transport/message_port.hpp"
+#include "loco_sim/baselines/message_port.hpp"
 
-namespace loco::workloads {
+namespace loco::baselines {
 
 /// Words of a request: lane and kind, key, value; of an answer: lane, result.
 inline constexpr std::uint32_t kRpcWords = 3;
@@ -101,4 +101,4 @@ class rpc_window {
   std::uint64_t wrong_answers_ = 0;
 };
 
-}  // namespace loco::workloads
+}  // namespace loco::baselines

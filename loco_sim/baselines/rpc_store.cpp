@@ -1,4 +1,4 @@
-#include "loco_sim/workloads/rpc_store.hpp"
+#include "loco_sim/baselines/rpc_store.hpp"
 
 #include <array>
 #include <string_view>
@@ -6,7 +6,7 @@
 #include "loco_sim/loco/call_scope.hpp"
 #include "loco_sim/loco/checksum.hpp"
 
-namespace loco::workloads {
+namespace loco::baselines {
 
 namespace {
 constexpr std::string_view kObject = "store";
@@ -105,4 +105,4 @@ void rpc_window::finish(std::size_t i, std::uint64_t result) {
   node_.end_call(result, static_cast<std::uint32_t>(i + 1));
 }
 
-}  // namespace loco::workloads
+}  // namespace loco::baselines

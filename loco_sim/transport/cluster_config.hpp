@@ -1,0 +1,45 @@
+// What a simulated cluster is made of, and how it is run: plain values.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fabric/fabric.hpp"
+#include "loco_sim/loco/transport.hpp"
+#include "loco_sim/transport/schedule.hpp"
+#include "nic_model/profile.hpp"
+#include "sim/time.hpp"
+
+namespace loco {
+
+/// A node that stops: its threads take no more steps, and nothing comes from its NIC or reaches it.
+struct NodeStop {
+  NodeId node = 0;
+  sim::SimTime at;
+};
+
+struct ClusterConfig {
+  nic::HardwareProfile profile;
+  fabric::Topology topology = fabric::Topology::star;
+  fabric::Config network{};  ///< shape, options, failures and seed of the fabric
+  std::uint32_t nodes = 2;
+  std::uint64_t seed = 1;
+  Schedule schedule = Schedule::timed;
+  bool record = false;              ///< keep a trace of calls and subevents
+  bool record_activities = false;   ///< and of packets, TLPs, doorbells, CQEs
+  sim::Duration series_interval{};  ///< look at the links so often; zero: not at all. Schedule::timed only
+  std::uint64_t events_max = 1'000'000'000;
+  std::vector<NodeStop> stops = {};        ///< Schedule::timed only
+  sim::Duration keep_alive{100'000'000};   ///< with stops: how often the nodes ask each other
+  std::function<bool()> interrupted = {};  ///< asked now and then; may be empty
+  /// Of each queue pair. A thread that finds its send queue full waits until completions are polled: by another thread,
+  /// as a node's polling thread. One that polls for itself has no more than this under way towards a node.
+  std::uint32_t send_queue_entries = 128;
+  std::uint32_t completion_entries = 1U << 16U;  ///< of each node's completion queue
+  /// What a word is called in the report of a run that cannot go on; empty, or giving "": by its address.
+  std::function<std::string(NodeId, Address)> word_name = {};
+};
+
+}  // namespace loco

@@ -1,0 +1,35 @@
+// What a node's transport, and what is built beside it (loco_sim/baselines/), sees of the cluster that it is part of.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "loco_sim/trace/recorder.hpp"
+#include "loco_sim/transport/cluster_config.hpp"
+#include "loco_sim/transport/program_threads.hpp"
+#include "nic_model/system.hpp"
+
+namespace loco {
+
+class VirtualTransport;
+
+struct ClusterContext {
+  const ClusterConfig& config;
+  nic::System& system;
+  ProgramThreads& threads;
+  const std::vector<std::unique_ptr<VirtualTransport>>& nodes;
+  std::unique_ptr<Recorder> recorder{};           ///< null: nothing is recorded
+  std::map<nic::QpId, nic::Cqe> failures{};       ///< the first failed completion of each queue pair that was polled
+  std::size_t stopped = 0;                        ///< of config.stops, in order of time
+
+  /// The time of the calling thread.
+  [[nodiscard]] std::int64_t now_ps() { return (system.now() + threads.current().time.offset()).ps; }
+  /// Ends a call that was begun at the recorder; 0: nothing is recorded of it.
+  void finish_operation(model::CallId call, std::uint64_t result) {
+    if (call != 0 && recorder) recorder->finish(call, result, system.seq(), now_ps());
+  }
+};
+
+}  // namespace loco
