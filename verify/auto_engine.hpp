@@ -1,0 +1,16 @@
+// `--engine auto`: engines one after the other. The explicit one first, for as many points as take it a second or so:
+// it decides nearly all programs with finite data at once. Then the others, which know infinite data; then the explicit
+// one again with all that is left of time and memory.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "verify/engine.hpp"
+
+namespace loco::verify {
+
+/// `others`: in the order in which they are asked.
+[[nodiscard]] std::unique_ptr<Engine> auto_engine(std::vector<std::unique_ptr<Engine>> others);
+
+}  // namespace loco::verify

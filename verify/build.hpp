@@ -1,0 +1,14 @@
+// From the tree of a file to a program: looks up names, checks homes, lays out the control-flow graphs.
+#pragma once
+
+#include <string>
+
+#include "verify/program.hpp"
+#include "verify/syntax.hpp"
+
+namespace loco::verify {
+
+/// Throws InputError.
+[[nodiscard]] Program build(const syntax::File& file, const std::string& name);
+
+}  // namespace loco::verify

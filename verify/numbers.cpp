@@ -1,0 +1,61 @@
+#include "verify/numbers.hpp"
+
+#include <limits>
+#include <new>
+
+namespace loco::verify {
+
+Value Numbers::value(const Integer& integer) {
+  if (integer >= -kSmallMax && integer <= kSmallMax) return integer.convert_to<Value>();
+  const auto found = handles_.find(integer);
+  if (found != handles_.end()) return found->second;
+  if (large_.size() >= static_cast<std::size_t>(std::numeric_limits<Value>::max() - kSmallMax) - 1)
+    throw std::bad_alloc();
+  large_.push_back(integer);
+  const Value handle = kSmallMax + static_cast<Value>(large_.size());
+  handles_.emplace(integer, handle);
+  return handle;
+}
+
+Integer Numbers::integer(Value value) const {
+  return value <= kSmallMax ? Integer(value) : large_.at(static_cast<std::size_t>(value - kSmallMax) - 1);
+}
+
+Value Numbers::apply(Operator op, Value left, Value right) {
+  if (left > kSmallMax || right > kSmallMax) return value(verify::apply(op, integer(left), integer(right)));
+  const std::int64_t a = left;
+  const std::int64_t b = right;
+  const auto whole = [this](std::int64_t result) {
+    return result >= -kSmallMax && result <= kSmallMax ? static_cast<Value>(result) : value(Integer(result));
+  };
+  switch (op) {
+    case Operator::kNegate:
+      return whole(-a);
+    case Operator::kAdd:
+      return whole(a + b);
+    case Operator::kSubtract:
+      return whole(a - b);
+    case Operator::kMultiply:
+      return whole(a * b);
+    case Operator::kNot:
+      return a == 0 ? 1 : 0;
+    case Operator::kEqual:
+      return a == b ? 1 : 0;
+    case Operator::kNotEqual:
+      return a != b ? 1 : 0;
+    case Operator::kLess:
+      return a < b ? 1 : 0;
+    case Operator::kLessEqual:
+      return a <= b ? 1 : 0;
+    case Operator::kGreater:
+      return a > b ? 1 : 0;
+    case Operator::kGreaterEqual:
+      return a >= b ? 1 : 0;
+    case Operator::kAnd:
+      return a != 0 && b != 0 ? 1 : 0;
+    default:
+      return a != 0 || b != 0 ? 1 : 0;
+  }
+}
+
+}  // namespace loco::verify

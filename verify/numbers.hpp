@@ -1,0 +1,32 @@
+// Unbounded integers as 32-bit handles: small ones are themselves, large ones are numbered. Equal handles, equal
+// integers, so that states of a search compare and hash as plain words.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "verify/expression.hpp"
+#include "verify/integer.hpp"
+
+namespace loco::verify {
+
+using Value = std::int32_t;
+
+class Numbers {
+ public:
+  [[nodiscard]] Value value(const Integer& integer);
+  [[nodiscard]] Integer integer(Value value) const;
+  /// An operator on handles; `right` only when it has two operands.
+  [[nodiscard]] Value apply(Operator op, Value left, Value right);
+  /// Large integers so far: a search in which they keep coming has no end.
+  [[nodiscard]] std::size_t large() const { return large_.size(); }
+
+ private:
+  static constexpr Value kSmallMax = 1 << 29;  ///< handles above are places in large_
+
+  std::vector<Integer> large_;
+  std::map<Integer, Value> handles_;
+};
+
+}  // namespace loco::verify

@@ -1,0 +1,97 @@
+// The exact semantics of RMA programs as one step relation: written to be read beside its description in docs/verify.md
+// (and sections 2.1 and 3.1 of the paper that `program.hpp` names), not to be fast. It judges every counterexample.
+//
+// A state is the place of each process, memory, locals, and the operations that NICs have pending. One step is an edge
+// of a process, or one part of one pending operation:
+//
+//   put: read operand | write remote                      get: read remote | write result
+//   rga: read operand | add to remote | write result      cas: read operand | read swap | compare and swap | write
+//   result
+//
+// A flush waits until no operation of its process to its target is pending in any part. Under `sc` a remote statement
+// does all its parts in one step and nothing is ever pending. Under `in-order` and `verbs` the part that touches the
+// target's memory waits for that part of operations issued earlier by the same process to the same other process: of
+// all, or, under `verbs`, of puts for a put and of gets for a get.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "verify/integer.hpp"
+#include "verify/network.hpp"
+#include "verify/program.hpp"
+#include "verify/trace.hpp"
+
+namespace loco::verify {
+
+/// What a pending operation does next.
+enum class Part : std::uint8_t { kReadOperand, kReadSwap, kTarget, kWriteResult, kDone };
+
+struct PendingOperation {
+  std::uint32_t statement = 0;  ///< of Program::remotes
+  std::uint32_t number = 0;     ///< of the operation in the schedule; not part of what states have in common
+  Part next = Part::kReadOperand;
+  Integer operand;  ///< once read
+  Integer swap;     ///< once read
+  Integer result;   ///< once the target's memory was read
+};
+
+struct State {
+  std::vector<std::uint32_t> at;  ///< location of each process
+  std::vector<Integer> shared;
+  std::vector<Integer> locals;
+  std::vector<PendingOperation> pending;  ///< in the order of issue
+  std::uint32_t issued = 0;               ///< operations so far
+};
+
+/// What is wrong with a step or a state.
+struct Broken {
+  std::optional<std::uint32_t> property;  ///< of Program::properties; else an assertion in a process
+  Place place;
+  std::string text;  ///< `assert final (r != 3)`
+};
+
+class Semantics {
+ public:
+  /// The program outlives this.
+  Semantics(const Program& program, FlushMask flushes, Network network);
+
+  [[nodiscard]] State initial() const;
+  /// All steps that a state has: processes in their order, then operations in the order of issue.
+  [[nodiscard]] std::vector<Step> steps(const State& state) const;
+  /// Nothing when the step can be taken, else why it cannot, in words.
+  [[nodiscard]] std::optional<std::string> obstacle(const State& state, const Step& step) const;
+  /// The state after a step that can be taken.
+  [[nodiscard]] State after(const State& state, const Step& step) const;
+  /// The assertion that a step of a process makes and that is false, or that may be (`*`).
+  [[nodiscard]] std::optional<Broken> broken_by(const State& state, const Step& step) const;
+  /// The first property that does not hold in this state.
+  [[nodiscard]] std::optional<Broken> broken_in(const State& state) const;
+  [[nodiscard]] bool ended(const State& state) const;
+
+  [[nodiscard]] const Program& program() const { return *program_; }
+  [[nodiscard]] const FlushMask& flushes() const { return flushes_; }
+  [[nodiscard]] Network network() const { return network_; }
+
+ private:
+  [[nodiscard]] std::optional<std::string> cpu_obstacle(const State& state, const Step& step) const;
+  [[nodiscard]] std::optional<std::string> nic_obstacle(const State& state, const Step& step) const;
+  [[nodiscard]] Integer value(const State& state, const Expression& expression) const;
+  void do_edge(State& state, const Edge& edge, std::uint32_t choice) const;
+  void move(State& state, PendingOperation& operation) const;
+
+  const Program* program_;
+  FlushMask flushes_;
+  Network network_;
+};
+
+/// The part that comes first, and the one that comes after another, of operations of this kind.
+[[nodiscard]] Part first_part(RemoteKind kind);
+[[nodiscard]] Part part_after(RemoteKind kind, Part part);
+
+/// Whether the target's part of `later` waits for that of `earlier`, which the same process issued before.
+[[nodiscard]] bool ordered(Network network, const RemoteStatement& earlier, const RemoteStatement& later);
+
+}  // namespace loco::verify

@@ -1,0 +1,199 @@
+#include "verify/static_facts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace loco::verify {
+
+namespace {
+
+Mask mask_of_all(const std::vector<std::uint32_t>& variables) {
+  Mask mask = 0;
+  for (const std::uint32_t v : variables) mask |= mask_of(v);
+  return mask;
+}
+
+/// What the step and the operation that it issues read and write.
+Future whole_effect(const Program& program, const Action& action) {
+  switch (action.kind) {
+    case ActionKind::kLoad:
+      return {mask_of(action.shared), 0, false};
+    case ActionKind::kStore:
+      return {0, mask_of(action.shared), false};
+    case ActionKind::kRemote:
+      return {mask_of_all(reads(program.remotes[action.remote])), mask_of_all(writes(program.remotes[action.remote])),
+              false};
+    default:
+      return {0, 0, action.kind == ActionKind::kAssert};
+  }
+}
+
+/// The edges that lead to each location.
+std::vector<std::vector<std::uint32_t>> edges_into(const Process& process) {
+  std::vector<std::vector<std::uint32_t>> result(process.locations.size());
+  for (std::uint32_t e = 0; e < process.edges.size(); ++e) result[process.edges[e].to].push_back(e);
+  return result;
+}
+
+/// Goes against the edges until nothing changes; `update(edge)` says whether it changed the edge's start.
+template <typename Update>
+void backwards(const Process& process, Update update) {
+  const auto into = edges_into(process);
+  std::vector<std::uint32_t> work;
+  for (std::uint32_t l = 0; l < process.locations.size(); ++l) work.push_back(l);
+  while (!work.empty()) {
+    const std::uint32_t location = work.back();
+    work.pop_back();
+    for (const std::uint32_t e : into[location]) {
+      if (update(e)) work.push_back(process.edges[e].from);
+    }
+  }
+}
+
+std::vector<Future> futures(const Program& program, const Process& process) {
+  std::vector<Future> result(process.locations.size());
+  backwards(process, [&](std::uint32_t e) {
+    const Edge& edge = process.edges[e];
+    const Future own = whole_effect(program, edge.action);
+    Future& from = result[edge.from];
+    const Future& to = result[edge.to];
+    const Future merged{from.reads | to.reads | own.reads, from.writes | to.writes | own.writes,
+                        from.asserts || to.asserts || own.asserts};
+    const bool changed = merged.reads != from.reads || merged.writes != from.writes || merged.asserts != from.asserts;
+    from = merged;
+    return changed;
+  });
+  return result;
+}
+
+/// Targets of edges that go back in a depth-first walk.
+std::vector<bool> loop_heads(const Process& process) {
+  enum class Mark : std::uint8_t { kNew, kOpen, kDone };
+  std::vector<Mark> marks(process.locations.size(), Mark::kNew);
+  std::vector<bool> heads(process.locations.size(), false);
+  std::vector<std::pair<std::uint32_t, std::size_t>> path;
+  for (std::uint32_t root = 0; root < process.locations.size(); ++root) {
+    if (marks[root] != Mark::kNew) continue;
+    path.emplace_back(root, 0);
+    marks[root] = Mark::kOpen;
+    while (!path.empty()) {
+      auto& [location, next] = path.back();
+      if (next == process.locations[location].edges.size()) {
+        marks[location] = Mark::kDone;
+        path.pop_back();
+        continue;
+      }
+      const std::uint32_t to = process.edges[process.locations[location].edges[next++]].to;
+      if (marks[to] == Mark::kOpen) heads[to] = true;
+      if (marks[to] != Mark::kNew) continue;
+      marks[to] = Mark::kOpen;
+      path.emplace_back(to, 0);
+    }
+  }
+  return heads;
+}
+
+using Locals = std::vector<std::uint32_t>;  // ascending
+
+Locals mentioned(const Expression& expression) {
+  Locals result;
+  for (const ExpressionNode& node : expression.nodes) {
+    if (node.op == Operator::kLocal) result.push_back(node.index);
+  }
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+bool assigns(const Action& action) {
+  return action.kind == ActionKind::kAssign || action.kind == ActionKind::kChoose || action.kind == ActionKind::kLoad;
+}
+
+void merge(Locals& into, const Locals& more) {
+  Locals result;
+  std::set_union(into.begin(), into.end(), more.begin(), more.end(), std::back_inserter(result));
+  into = std::move(result);
+}
+
+/// The locals that matter at each location: `always_live` everywhere, `live_at_end` where the process ends.
+std::vector<Locals> live(const Process& process, const Locals& always_live, const Locals& live_at_end) {
+  std::vector<Locals> result(process.locations.size(), always_live);
+  merge(result[process.exit], live_at_end);
+  backwards(process, [&](std::uint32_t e) {
+    const Edge& edge = process.edges[e];
+    Locals needed = result[edge.to];
+    if (assigns(edge.action) && !std::binary_search(always_live.begin(), always_live.end(), edge.action.local))
+      needed.erase(std::remove(needed.begin(), needed.end(), edge.action.local), needed.end());
+    if (edge.action.expression) merge(needed, mentioned(*edge.action.expression));
+    const std::size_t before = result[edge.from].size();
+    merge(result[edge.from], needed);
+    return result[edge.from].size() != before;
+  });
+  return result;
+}
+
+bool has(const Locals& set, std::uint32_t local) { return std::binary_search(set.begin(), set.end(), local); }
+
+/// What `always` and other properties mention.
+struct Mentioned {
+  Locals always_locals;
+  Locals final_locals;
+  std::vector<std::vector<bool>> places;  ///< by process and location: in at(...) of an `always` property
+
+  explicit Mentioned(const Program& program) {
+    for (const Process& p : program.processes) places.emplace_back(p.locations.size(), false);
+    for (const Property& property : program.properties) {
+      const bool always = property.kind == PropertyKind::kAlways;
+      merge(always ? always_locals : final_locals, mentioned(property.expression));
+      for (const ExpressionNode& node : property.expression.nodes) {
+        if (always && node.op == Operator::kAt) places[node.index][node.location] = true;
+      }
+    }
+  }
+};
+
+StaticEdge static_edge(const Program& program, const Edge& edge, Network network, const Locals& live_before,
+                       const Locals& live_after) {
+  StaticEdge result;
+  if (edge.action.kind != ActionKind::kRemote || network == Network::kSc) {
+    const Future effect = whole_effect(program, edge.action);
+    result.reads = effect.reads;
+    result.writes = effect.writes;
+  }
+  Locals candidates = live_before;
+  if (assigns(edge.action)) merge(candidates, {edge.action.local});
+  std::set_difference(candidates.begin(), candidates.end(), live_after.begin(), live_after.end(),
+                      std::back_inserter(result.dead_after));
+  return result;
+}
+
+}  // namespace
+
+StaticFacts::StaticFacts(const Program& program, Network network) {
+  const Mentioned in_properties(program);
+  for (const Property& property : program.properties) {
+    for (const ExpressionNode& node : property.expression.nodes) {
+      if (node.op == Operator::kShared) property_shared |= mask_of(node.index);
+    }
+  }
+  for (std::uint32_t p = 0; p < program.processes.size(); ++p) {
+    const Process& process = program.processes[p];
+    StaticProcess facts{futures(program, process), loop_heads(process), {}};
+    const auto own = [&](const Locals& all) {
+      Locals result;
+      std::copy_if(all.begin(), all.end(), std::back_inserter(result),
+                   [&](std::uint32_t local) { return program.locals[local].process == p; });
+      return result;
+    };
+    const std::vector<Locals> lives = live(process, own(in_properties.always_locals), own(in_properties.final_locals));
+    const std::vector<bool>& places = in_properties.places[p];
+    for (const Edge& edge : process.edges) {
+      StaticEdge& out = facts.edges.emplace_back(static_edge(program, edge, network, lives[edge.from], lives[edge.to]));
+      out.visible = (assigns(edge.action) && has(in_properties.always_locals, edge.action.local)) ||
+                    places[edge.from] || places[edge.to] || (out.writes & property_shared) != 0;
+    }
+    processes.push_back(std::move(facts));
+  }
+}
+
+}  // namespace loco::verify

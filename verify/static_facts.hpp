@@ -1,0 +1,47 @@
+// What can be said about a program without running it: what each process may still read and write from each of its
+// locations, which locals are dead, where its loops are, which steps a property can see.
+//
+// Sets of shared variables are masks of 64 bits; with more variables, several share a bit. All uses err on the safe
+// side when two variables are taken for one.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "verify/network.hpp"
+#include "verify/program.hpp"
+
+namespace loco::verify {
+
+using Mask = std::uint64_t;
+
+[[nodiscard]] constexpr Mask mask_of(std::uint32_t shared) { return Mask{1} << (shared % 64); }
+
+/// What a process may still do from a location on, its own pending operations left out.
+struct Future {
+  Mask reads = 0;   ///< loads, and all that its remote statements read
+  Mask writes = 0;  ///< stores, and all that its remote statements write
+  bool asserts = false;
+};
+
+struct StaticEdge {
+  Mask reads = 0;  ///< of the step itself: a remote statement that only becomes pending reads and writes nothing
+  Mask writes = 0;
+  bool visible = false;                   ///< changes a local or a place that an `always` property mentions
+  std::vector<std::uint32_t> dead_after;  ///< locals whose values do not matter any more once it is taken
+};
+
+struct StaticProcess {
+  std::vector<Future> futures;   ///< by location
+  std::vector<bool> loop_heads;  ///< every cycle of the graph has one
+  std::vector<StaticEdge> edges;
+};
+
+struct StaticFacts {
+  StaticFacts(const Program& program, Network network);
+
+  std::vector<StaticProcess> processes;
+  Mask property_shared = 0;  ///< mentioned in any property
+};
+
+}  // namespace loco::verify
