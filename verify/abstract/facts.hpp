@@ -1,0 +1,35 @@
+// What is known of a state: a conjunction of linear atoms, closed under what follows from differences `x - y <= c`
+// (shortest paths in the graph of constraints; over the integers that is complete for differences). Other atoms are
+// remembered as they are, and weighed against the bounds of their variables: sound, not complete.
+#pragma once
+
+#include <vector>
+
+#include "verify/abstract/linear.hpp"
+
+namespace loco::verify::abstract {
+
+enum class Truth : std::uint8_t { kFalse, kTrue, kUnknown };
+
+class Facts {
+ public:
+  explicit Facts(std::uint32_t variables);
+
+  /// Assumes `atom <= 0`. False, for good, when that contradicts what is known.
+  bool assume(const Linear& atom);
+  [[nodiscard]] bool consistent() const { return consistent_; }
+  [[nodiscard]] Truth decide(const Linear& atom) const;
+
+ private:
+  [[nodiscard]] Number& at(Variable i, Variable j) { return bounds_[std::size_t{i} * size_ + j]; }
+  [[nodiscard]] Number at(Variable i, Variable j) const { return bounds_[std::size_t{i} * size_ + j]; }
+  [[nodiscard]] bool implies(const Linear& atom) const;
+  void add(const Difference& d);
+
+  std::uint32_t size_;
+  bool consistent_ = true;
+  std::vector<Number> bounds_;   ///< of i - j
+  std::vector<Linear> general_;  ///< atoms that are no differences
+};
+
+}  // namespace loco::verify::abstract
