@@ -63,6 +63,7 @@ int trace_export_command(const ExportArguments& arguments);
 struct LitmusArguments {
   std::vector<std::string> files;
   std::string model;
+  std::string rules;  ///< a list of coreRMA's, in place of a model
   std::string engine = "declarative";
   std::string hardware = "model-weak";
   std::uint64_t runs = 2000;
@@ -76,6 +77,24 @@ struct LitmusArguments {
   bool quiet = false;  ///< failures and the last line only
 };
 int litmus_command(const LitmusArguments& arguments);
+
+struct GenerateArguments {
+  std::string pivot;
+  std::string rules;       ///< empty: corerma
+  std::string statements;  ///< empty: all
+  std::string reads = "any";
+  std::string after;  ///< name of a test, or empty
+  std::string out;    ///< file, or empty for stdout
+  int processes = 1;
+  std::optional<int> hosts;  ///< as many as processes when left out
+  int size = 0;
+  std::uint64_t limit = 0;
+  std::uint64_t sample = 0;
+  bool anyway = false;  ///< even if it is out of reach
+  bool count = false;
+  bool json = false;
+};
+int generate_command(const GenerateArguments& arguments);
 
 struct SoundnessArguments {
   std::string library;

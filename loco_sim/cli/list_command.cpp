@@ -10,6 +10,7 @@
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 #include "loco_sim/scenario/schema.hpp"
+#include "model/litmus/rule_set.hpp"
 #include "nic_model/profile_fields.hpp"
 
 namespace loco::cli {
@@ -100,15 +101,19 @@ Rows topology_rows(const std::string& name) {
 }
 
 Rows model_rows() {
-  return {{"model", "description"},
-          {"rdmawait", "CPU accesses, put, get, remote atomics, wait, fences: the base of all others"},
-          {"sv", "shared variables: broadcast and global fence"},
-          {"bal", "barriers"},
-          {"rbl", "ring buffers: one writer, many readers"},
-          {"msw", "values of several words that are never read torn"},
-          {"lock", "locks: mutual exclusion, release before acquire"},
-          {"kvstore", "the key-value store: linearisable"},
-          {"tower", "beside others: what each of them promises, against the level below"}};
+  Rows rows = {{"model", "description"},
+               {"rdmawait", "CPU accesses, put, get, remote atomics, wait, fences: the base of all others"},
+               {"sv", "shared variables: broadcast and global fence"},
+               {"bal", "barriers"},
+               {"rbl", "ring buffers: one writer, many readers"},
+               {"msw", "values of several words that are never read torn"},
+               {"lock", "locks: mutual exclusion, release before acquire"},
+               {"kvstore", "the key-value store: linearisable"},
+               {"tower", "beside others: what each of them promises, against the level below"}};
+  for (const model::litmus::NamedRuleSet& set : model::litmus::named_rule_sets()) {
+    rows.push_back({std::string(set.name), fmt::format("litmus tests: {} ({})", set.description, set.rules.text())});
+  }
+  return rows;
 }
 
 Rows fault_rows() {

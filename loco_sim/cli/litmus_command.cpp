@@ -12,6 +12,7 @@
 #include "loco_sim/cli/usage.hpp"
 #include "loco_sim/explore/engines.hpp"
 #include "model/litmus/command.hpp"
+#include "model/litmus/rule_set.hpp"
 
 namespace loco::cli {
 
@@ -22,7 +23,7 @@ namespace litmus = model::litmus;
 litmus::CommandOptions command_options(const LitmusArguments& arguments) {
   litmus::CommandOptions options;
   options.files = arguments.files;
-  options.model = arguments.model;
+  options.model = arguments.rules.empty() ? arguments.model : named_rules("loco-sim litmus", arguments.rules).text();
   options.engine = arguments.engine;
   options.engine_options.hardware = arguments.hardware;
   options.engine_options.runs = arguments.runs;
@@ -41,6 +42,7 @@ void require_used(const LitmusArguments& arguments) {
   const auto refuse = [](std::string_view option, std::string_view expected, std::string_view found) {
     throw UsageError(fmt::format("loco-sim litmus: {}: expected {}, found {}", option, expected, found));
   };
+  if (!arguments.rules.empty() && !arguments.model.empty()) refuse("--rules", "no --model beside it", arguments.model);
   const char* explains = !arguments.witness.empty() ? "--witness" : !arguments.explain.empty() ? "--explain" : nullptr;
   if (explains == nullptr) {
     if (!arguments.dot.empty()) refuse("--dot", "--witness or --explain beside it", "none");

@@ -17,6 +17,7 @@
 #include "loco_sim/cli/usage.hpp"
 #include "loco_sim/perf/perf.hpp"
 #include "loco_sim/scenario/input_error.hpp"
+#include "model/corerma/generate.hpp"
 #include "model/litmus/statements.hpp"
 #include "model/trace_io.hpp"
 #include "model/whole_file.hpp"
@@ -37,6 +38,7 @@ struct Arguments {
   bool reference = false;
   std::string shell;
   loco::cli::LitmusArguments litmus;
+  loco::cli::GenerateArguments generate;
   loco::cli::SoundnessArguments soundness;
   loco::cli::PerfArguments perf;
   loco::cli::PerfValidateArguments perf_validate;
@@ -59,6 +61,7 @@ void add_litmus(CLI::App& app, loco::cli::LitmusArguments& a, std::function<int(
   litmus->add_option("files", a.files, "Litmus documents (YAML)")->required();
   litmus->add_option("--model", a.model, "Model, in place of the documents' own")
       ->check(one_of_words(loco::model::litmus::model_names()));
+  litmus->add_option("--rules", a.rules, "In place of a model, coreRMA with these rules: R1,R2,F1,F2,F3,PG,GA,CAS,...");
   litmus
       ->add_option("--engine", a.engine,
                    "declarative: the model's executions; explore: the hardware under every schedule; sample: under "
@@ -80,6 +83,33 @@ void add_litmus(CLI::App& app, loco::cli::LitmusArguments& a, std::function<int(
   litmus->add_flag("--json", a.json, kJsonHelp);
   litmus->add_flag("--quiet", a.quiet, "Only failures and a summary");
   litmus->callback([&] { chosen = [&] { return loco::cli::litmus_command(a); }; });
+}
+
+void add_generate(CLI::App& app, loco::cli::GenerateArguments& a, std::function<int()>& chosen) {
+  CLI::App* generate = app.add_subcommand("generate", "Generate every coreRMA test in which a rule matters");
+  generate->add_option("--pivot", a.pivot, "The rule: R1, R2, F1, F2, F3, PG, GA, CAS, LO, WS, IR, ...")->required();
+  namespace corerma = loco::model::corerma;
+  add_number(*generate, "--size", a.size, "Actions and variables of a program, at most", corerma::kSizeMin,
+             corerma::kSizeMax)
+      ->required();
+  add_number(*generate, "--processes", a.processes, "Processes of a program", 1, corerma::kProcessesMax)
+      ->capture_default_str();
+  generate->add_option("--hosts", a.hosts, "Hosts: beyond the processes' own they hold variables only")
+      ->check(loco::cli::whole_number(1, corerma::kHostsMax));
+  generate->add_option("--statements", a.statements, "Some of read,write,put,get,flush,rga,cas (default all)");
+  generate->add_option("--rules", a.rules, "A rule set by name, or R1,R2,F1,... (default corerma)");
+  generate->add_option("--reads", a.reads, "any: each writer is read locally; one: by exactly one local read")
+      ->check(one_of_words({"any", "one"}))
+      ->capture_default_str();
+  generate->add_flag("--count", a.count, "Only count them, by size");
+  generate->add_option("--after", a.after, "Go on after the test of this name; -o FILE is appended to")
+      ->type_name("NAME");
+  add_number(*generate, "--limit", a.limit, "Stop after so many tests; 0 is no limit");
+  add_number(*generate, "--sample", a.sample, "At most so many tests, evenly spread over all; 0 is all");
+  generate->add_option("-o,--out", a.out, "Write to this file")->type_name("FILE");
+  generate->add_flag("--anyway", a.anyway, "Begin even if there are too many programs to come to an end");
+  generate->add_flag("--json", a.json, kJsonHelp);
+  generate->callback([&] { chosen = [&] { return loco::cli::generate_command(a); }; });
 }
 
 void add_soundness(CLI::App& app, loco::cli::SoundnessArguments& a, std::function<int()>& chosen) {
@@ -196,6 +226,7 @@ void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
   list->callback([&] { chosen = [&] { return loco::cli::list_command(a.list); }; });
 
   add_litmus(app, a.litmus, chosen);
+  add_generate(app, a.generate, chosen);
   add_soundness(app, a.soundness, chosen);
   add_perf(app, a, chosen);
   add_python_commands(app, chosen);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <fmt/format.h>
 
+#include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/tree.hpp"
 #include "loco_sim/scenario/input_error.hpp"
 
@@ -102,6 +103,15 @@ scenario::Hardware named_hardware(const std::string& argument, const std::string
   } catch (const scenario::InputError& error) {
     if (error.place().line > 0) throw;  // in the profile's file
     throw scenario::InputError({argument, 0, 0}, "", error.expected(), error.found(), error.hint());
+  }
+}
+
+model::litmus::RuleSet named_rules(const std::string& command, const std::string& list) {
+  if (const auto named = model::litmus::find_rule_set(list)) return *named;
+  try {
+    return model::litmus::parse_rules(list);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("{}: --rules: {}", command, error.what()));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "loco_sim/scenario/hardware.hpp"
+#include "model/litmus/rule_set.hpp"
 
 namespace loco::cli {
 
@@ -34,6 +35,9 @@ CLI::Option* add_number(CLI::App& command, const std::string& names, Number& val
 /// The hardware that an argument names; `argument` is what a mistake in the name is told of: `loco-sim litmus:
 /// --hardware`.
 [[nodiscard]] scenario::Hardware named_hardware(const std::string& argument, const std::string& name);
+
+/// The coreRMA rules of an option `--rules`; a mistake is a UsageError of `command` (`loco-sim litmus`).
+[[nodiscard]] model::litmus::RuleSet named_rules(const std::string& command, const std::string& list);
 
 /// `loco-sim run: expected ..., found ...` for what parsing the arguments threw.
 [[nodiscard]] std::string usage_text(const CLI::App& app, const CLI::ParseError& error);

@@ -1,7 +1,6 @@
 #include "model/litmus/axioms.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace loco::model::litmus {
 
@@ -25,23 +24,34 @@ bool consistent(const Skeleton& x, const Axioms& a, const Witness& witness) {
   const Set inst = Set::first(x.n) - a.started;
   const Relation so =
       a.so | (witness.rf & a.rf_so) | witness.nfo | (rb & a.rb_so) | (witness.mo & a.mo) | ib.from(inst);
-  const Relation hb = (x.ppo | so).closure();
+  Relation hb = (x.ppo | so).closure();
+  std::vector<int> source(static_cast<std::size_t>(x.n), kNone);
+  witness.rf.for_each([&](int w, int r) { at(source, r) = w; });
+  for (bool grown = true; grown && hb.irreflexive(); hb = hb.closure()) {
+    grown = false;
+    Relation more = hb;
+    a.grow(
+        x, [&](int i, int j) { return hb.contains(i, j); }, [&](int r) { return at(source, r); },
+        [&](int i, int j) {
+          grown = grown || !hb.contains(i, j);
+          more.add(i, j);
+        });
+    hb = more;
+  }
   return hb.irreflexive() && (hb & a.never_hb).empty();
 }
 
-const Model* find_model(std::string_view name) {
-  static const std::array<Model, 6> kModels = {{{"rdmatso", {rdmatso}},
-                                                {"rdmawait", {rdmawait}},
-                                                {"loco", {rdmawait, sv, bal, rbl, msw}},
-                                                {"corerma", {corerma}},
-                                                {"corerma-verbs", {corerma_verbs}},
-                                                {"corerma-unordered", {corerma_unordered}}}};
-  const auto it = std::find_if(kModels.begin(), kModels.end(), [&](const Model& m) { return m.name == name; });
-  return it == kModels.end() ? nullptr : &*it;
+std::optional<Model> find_model(std::string_view name) {
+  if (name == "rdmatso") return Model{"rdmatso", {rdmatso}};
+  if (name == "rdmawait") return Model{"rdmawait", {rdmawait}};
+  if (name == "loco") return Model{"loco", {rdmawait, sv, bal, rbl, msw}};
+  if (const std::optional<RuleSet> rules = find_rule_set(name)) return Model{std::string(name), {}, rules};
+  return std::nullopt;
 }
 
 bool build_axioms(const Model& model, const Skeleton& x, const ModelOptions& options, Axioms& a) {
   a = Axioms(x.n);
+  if (model.rules) corerma(x, *model.rules, a);
   return std::all_of(model.libraries.begin(), model.libraries.end(),
                      [&](LibraryAxioms library) { return library(x, options, a); });
 }

@@ -11,11 +11,14 @@
 // union of their so (Definition 3.6). A library never touches another's events.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "model/litmus/relation.hpp"
+#include "model/litmus/rule_set.hpp"
 #include "model/litmus/skeleton.hpp"
 
 namespace loco::model::litmus {
@@ -54,7 +57,44 @@ struct Axioms {
   std::vector<std::pair<int, int>> known_rf;
   /// coreRMA: does the value of a read depend on conflicts?
   bool conflicts = false;
+
+  // coreRMA without some of its rules, or with more than the paper's.
+  bool r1 = true;  ///< hb hides an atomic write from atomic reads (false: they may read what is overwritten)
+  bool r2 = true;  ///< an atomic read comes after what it reads
+  /// R1 without WS: writes are in no order but hb's own, so rb holds where w1 hb w2 and not where mo says so.
+  bool rb_from_hb = false;
+  /// May values depend on themselves without a cycle? Then such candidates are left out: no value is made of nothing.
+  bool values_may_cycle = false;
+  /// First and last subevent of each event that is one step: what is ordered with one of its subevents is with all.
+  std::vector<std::pair<int, int>> steps;
+
+  /// Does hb grow by itself? Calls `need(i, j)` for each pair that `hb` lacks and the axioms ask for, given `source`
+  /// (the write that a read reads, or less than 0); one pass, so go on until it calls no more.
+  template <class Hb, class Source, class Need>
+  void grow(const Skeleton& x, const Hb& hb, const Source& source, const Need& need) const;
 };
+
+template <class Hb, class Source, class Need>
+void Axioms::grow(const Skeleton& x, const Hb& hb, const Source& source, const Need& need) const {
+  if (rb_from_hb) {
+    for (int r = 0; r < x.n; ++r) {
+      const int w = x.sub(r).reads ? source(r) : kNone;
+      if (w < 0 || !x.sub(w).atomic) continue;
+      rb_so.row(r).for_each([&](int later) {
+        if (later != r && hb(w, later)) need(r, later);
+      });
+    }
+  }
+  for (const auto& [first, last] : steps) {
+    for (int i = 0; i < x.n; ++i) {
+      if (i >= first && i <= last) continue;
+      for (int k = first; k <= last; ++k) {
+        if (hb(i, k)) need(i, first);
+        if (hb(k, i)) need(last, i);
+      }
+    }
+  }
+}
 
 /// A complete candidate: all relations are on subevents, mo is total per cell.
 struct Witness {
@@ -79,17 +119,16 @@ bool sv(const Skeleton& x, const ModelOptions& options, Axioms& a);
 bool bal(const Skeleton& x, const ModelOptions& options, Axioms& a);
 bool rbl(const Skeleton& x, const ModelOptions& options, Axioms& a);
 bool msw(const Skeleton& x, const ModelOptions& options, Axioms& a);
-bool corerma(const Skeleton& x, const ModelOptions& options, Axioms& a);
-bool corerma_verbs(const Skeleton& x, const ModelOptions& options, Axioms& a);
-bool corerma_unordered(const Skeleton& x, const ModelOptions& options, Axioms& a);
+void corerma(const Skeleton& x, RuleSet rules, Axioms& a);
 
 struct Model {
-  std::string_view name;
+  std::string name;
   std::vector<LibraryAxioms> libraries;
+  std::optional<RuleSet> rules = {};  ///< a model of the coreRMA family: in place of libraries
 };
 
-/// Null for an unknown name.
-[[nodiscard]] const Model* find_model(std::string_view name);
+/// Nothing for an unknown name. A list of rules (rule_set.hpp) is a name, too.
+[[nodiscard]] std::optional<Model> find_model(std::string_view name);
 
 /// All libraries' axioms. False if no execution is well-formed.
 [[nodiscard]] bool build_axioms(const Model& model, const Skeleton& x, const ModelOptions& options, Axioms& a);

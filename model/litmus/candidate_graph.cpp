@@ -79,11 +79,19 @@ std::pair<std::string, std::string> CandidateGraph::name_fixed(int i, int j, boo
 std::pair<std::string, std::string> CandidateGraph::name_core(int i, int j) const {
   const SubEvent &s = x_.sub(i), &t = x_.sub(j);
   if (s.event == t.event) return {"hb", "within one statement (PG, GA, CAS)"};
+  const bool puts_source = s.action == Action::er && x_.instruction(s.event).op == Op::put;
+  const Op earlier = x_.instruction(s.event).op, later = x_.instruction(t.event).op;
   if (s.action == Action::r || s.action == Action::w) return {"hb", "a local action comes before what follows it (LO)"};
   if (s.action == Action::flush && (t.action == Action::r || t.action == Action::w))
     return {"hb", "a local action waits for the flush (F1)"};
   if (t.action == Action::flush) return {"hb", "the flush waits for the statement (F2)"};
-  if (s.action == Action::flush) return {"hb", "the statement starts after the flush (F3)"};
+  if (s.action == Action::flush)
+    return {"hb", x_.instruction(s.event).node == x_.instruction(t.event).node
+                      ? "the statement starts after the flush (F3)"
+                      : "a put that reads its source when it is issued waits for the flush (SR)"};
+  if (puts_source) return {"hb", "a put reads its source when it is issued (SR)"};
+  if (earlier == later && earlier != Op::rga && earlier != Op::remote_cas)
+    return {"hb", earlier == Op::put ? "puts keep their order (IR, PP)" : "gets keep their order (IR, GG)"};
   return {"hb", "in-order routing (IR)"};
 }
 
@@ -110,14 +118,35 @@ std::vector<LabelledEdge> CandidateGraph::edges(const Candidate& c) const {
         if (a_.rf.contains(other, r)) add_rb(r, other, "reads the initial value, which the next one overwrites");
   }
   for (const auto& [w1, w2] : c.mo) {
-    add(w1, w2, a_.mo.contains(w1, w2), false, "mo", "reaches memory first");
+    add(w1, w2, true, false, "mo", "reaches memory first");
+    if (!a_.mo.contains(w1, w2)) continue;  // w2 is the last one, of which only hb can make R1's w1 hb w2
     for (int r = 0; r < x_.n; ++r)
       if (c.rf[r] == w1 && x_.sub(r).reads) add_rb(r, w2, "reads a value that the next one overwrites");
   }
   for (const auto& [i, j] : c.nfo)
     add(i, j, true, true, "nfo",
         a_.started.contains(j) ? "the NIC reads before this write starts" : "the NIC's read flushes the earlier write");
+  grow(c, all);
   return all;
+}
+
+void CandidateGraph::grow(const Candidate& c, std::vector<LabelledEdge>& edges) const {
+  for (bool grown = a_.rb_from_hb || !a_.steps.empty(); grown;) {
+    grown = false;
+    Relation hb(x_.n);
+    for (const LabelledEdge& e : edges) hb.add(e.from, e.to);
+    hb = hb.closure();
+    a_.grow(
+        x_, [&](int i, int j) { return hb.contains(i, j); }, [&](int r) { return c.rf[r]; },
+        [&](int i, int j) {
+          if (hb.contains(i, j)) return;
+          grown = true;
+          const bool step = std::any_of(a_.steps.begin(), a_.steps.end(),
+                                        [&](const auto& p) { return p.second == i || p.first == j; });
+          edges.push_back({i, j, false, false, step ? "hb" : "rb",
+                           step ? "an accumulate is one step (AT)" : "reads a value that the next one overwrites"});
+        });
+  }
 }
 
 std::vector<LabelledEdge> CandidateGraph::shortest_cycle(const std::vector<LabelledEdge>& edges) const {

@@ -43,6 +43,8 @@ class CandidateGraph {
   void add_fixed();
   [[nodiscard]] std::pair<std::string, std::string> name_fixed(int i, int j, bool in_ib) const;
   [[nodiscard]] std::pair<std::string, std::string> name_core(int i, int j) const;
+  /// Adds what hb asks for by itself (Axioms::grow).
+  void grow(const Candidate& c, std::vector<LabelledEdge>& edges) const;
 
   const Skeleton& x_;
   const Axioms& a_;

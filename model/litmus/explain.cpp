@@ -27,10 +27,10 @@ SearchOptions search_options(const Options& options) {
   return s;
 }
 
-const Model& model_of(const Program& program, const Options& options) {
+Model model_of(const Program& program, const Options& options) {
   const std::string& name = options.model.empty() ? program.model : options.model;
-  const Model* model = find_model(name);
-  if (model == nullptr) throw std::invalid_argument("unknown model '" + name + "'");
+  const std::optional<Model> model = find_model(name);
+  if (!model) throw std::invalid_argument("unknown model '" + name + "'");
   check_methods(program, name, program.file);
   return *model;
 }
@@ -242,7 +242,7 @@ void mark_cycle(const std::vector<LabelledEdge>& cycle, Explanation& e) {
 
 std::vector<Explanation> explain_forbidden(const Program& program, const PartialOutcome& outcome,
                                            const Options& options) {
-  const Model& model = model_of(program, options);
+  const Model model = model_of(program, options);
   std::vector<Explanation> explanations;
   std::map<std::string, std::size_t> known;  // by what the cycle says
   bool possible = false;

@@ -20,7 +20,10 @@ std::string condition_text(const Program& program, const PartialOutcome& partial
 
 /// rdmawait is a part of loco: a program of its methods has the same outcomes in both.
 bool same_expectations(const std::string& a, const std::string& b) {
-  const auto family = [](const std::string& m) { return m == "rdmawait" ? "loco" : m; };
+  const auto family = [](const std::string& m) {
+    const std::optional<RuleSet> rules = find_rule_set(m);
+    return rules ? rules->text() : m == "rdmawait" ? "loco" : m;
+  };
   return family(a) == family(b);
 }
 
@@ -103,8 +106,8 @@ Result enumerate(const Program& program, const Options& options) {
   result.name = program.name;
   result.model = options.model.empty() ? program.model : options.model;
   result.engine = "declarative";
-  const Model* model = find_model(result.model);
-  if (model == nullptr) throw std::invalid_argument("unknown model '" + result.model + "'");
+  const std::optional<Model> model = find_model(result.model);
+  if (!model) throw std::invalid_argument("unknown model '" + result.model + "'");
   check_methods(program, result.model, program.file);
 
   SearchOptions search_options;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "model/litmus/parser.hpp"
+#include "model/litmus/rule_set.hpp"
 #include "model/litmus/statements.hpp"
 
 namespace loco::model::litmus {
@@ -10,9 +11,9 @@ namespace {
 bool is_control(Op op) { return op == Op::assign || op == Op::jump || op == Op::branch_zero || op == Op::assertion; }
 
 /// Is the instruction a method of one of the model's libraries?
-bool has_method(std::string_view model, const Instruction& i) {
+bool has_method(std::string_view model, bool core, const Instruction& i) {
   if (is_control(i.op)) return true;
-  if (is_corerma(model)) {
+  if (core) {
     return i.op == Op::read || i.op == Op::write || i.op == Op::put || i.op == Op::get || i.op == Op::rga ||
            i.op == Op::remote_cas || i.op == Op::flush;
   }
@@ -25,17 +26,21 @@ bool has_method(std::string_view model, const Instruction& i) {
 }  // namespace
 
 const std::vector<std::string>& model_names() {
-  static const std::vector<std::string> kNames = {"rdmatso", "rdmawait",      "loco",
-                                                  "corerma", "corerma-verbs", "corerma-unordered"};
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names = {"rdmatso", "rdmawait", "loco"};
+    for (const NamedRuleSet& set : named_rule_sets()) names.emplace_back(set.name);
+    return names;
+  }();
   return kNames;
 }
 
 void check_methods(const Program& program, std::string_view model, const std::string& file) {
+  const bool core = is_corerma(model);
   for (const Thread& t : program.threads)
     for (const Instruction& i : t.code)
-      if (!has_method(model, i))
+      if (!has_method(model, core, i))
         throw ParseError(file, i.at, "a statement of model " + std::string(model), litmus::quoted(i.text));
-  if (!is_corerma(model)) return;
+  if (!core) return;
   for (int a = 0; a < len(program.threads); ++a)
     for (int b = 0; b < a; ++b)
       if (at(program.threads, a).node == at(program.threads, b).node)

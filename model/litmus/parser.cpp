@@ -34,7 +34,7 @@ std::optional<Value> integer(const std::string& s) {
 }
 
 bool is_model(const std::string& name) {
-  return std::find(model_names().begin(), model_names().end(), name) != model_names().end();
+  return is_corerma(name) || std::find(model_names().begin(), model_names().end(), name) != model_names().end();
 }
 
 std::string known_models() {

@@ -225,7 +225,7 @@ struct Program {
   Value intern(const std::vector<Value>& tuple);
 };
 
-/// Does the name belong to the coreRMA family (`corerma`, `corerma-verbs`, ...)?
-[[nodiscard]] constexpr bool is_corerma(std::string_view model) { return model.substr(0, 7) == "corerma"; }
+/// Does the name belong to the coreRMA family (`corerma`, `corerma-verbs`, ..., or a list of rules: rule_set.hpp)?
+[[nodiscard]] bool is_corerma(std::string_view model);
 
 }  // namespace loco::model::litmus

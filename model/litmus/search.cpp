@@ -71,7 +71,7 @@ void visit_skeletons(const Program& program, const Model& model, const SearchOpt
                      const SymmetricVisit& visit, SearchResult* limits) {
   const Cells cells(program);
   PathOptions path_options;
-  path_options.core_rma = is_corerma(model.name);
+  path_options.core_rma = model.rules.has_value();
   path_options.loop_bound = options.loop_bound;
   path_options.transitive_barriers = options.model.transitive_barriers;
   std::vector<ThreadPaths> paths;

@@ -88,6 +88,7 @@ void SkeletonSearch<W>::collect_finals() {
   finals_.clear();
   for (int i = 0; i < len(sink_.program.observables); ++i)
     if (at(sink_.program.observables, i).thread == kNone) finals_.push_back(i);
+  lasts_.assign(finals_.size(), kInitial);
 }
 
 template <int W>
@@ -177,7 +178,7 @@ template <int W>
 bool SkeletonSearch<W>::cohere(Graph& g, int w, int r) const {
   for (const int other : use_of(r).writes) {
     if (other == w || !a_.mo.contains(w, other)) continue;
-    if (other == r || g.reaches(w, other)) {
+    if ((other == r && a_.rf_so.contains(w, r)) || g.reaches(w, other)) {
       if (!add_mo(g, w, other)) return false;
     } else if (g.reaches(other, w) || a_.rb_never.contains(r, other) ||
                (a_.rb_so.contains(r, other) && g.reaches(other, r)) ||
@@ -193,6 +194,31 @@ bool SkeletonSearch<W>::hb_allowed(const Graph& g) const {
   bool allowed = true;
   a_.never_hb.for_each([&](int a, int b) { allowed = allowed && !g.reaches(a, b); });
   return allowed;
+}
+
+template <int W>
+bool SkeletonSearch<W>::settle(Graph& g) const {
+  bool possible = true;
+  for (bool grown = true; grown && possible && (a_.rb_from_hb || !a_.steps.empty());) {
+    grown = false;
+    a_.grow(
+        x_, [&](int i, int j) { return g.reaches(i, j); }, [&](int r) { return source(r); },
+        [&](int i, int j) {
+          grown = grown || !g.reaches(i, j);
+          possible = possible && g.add(i, j);
+        });
+  }
+  if (!possible || !hb_allowed(g)) return false;
+  for (std::size_t k = 0; k < finals_.size(); ++k) {  // writes that mo does not order
+    const int last = lasts_[k];
+    if (last < 0) continue;
+    const auto& writes = use_of(last).writes;
+    if (std::any_of(writes.begin(), writes.end(), [&](int w) { return g.reaches(last, w); })) return false;
+  }
+  if (!a_.values_may_cycle) return true;
+  for (int r = 0; r < x_.n; ++r)
+    if (x_.sub(r).reads && !value_read(x_, rf_, r)) return false;
+  return true;
 }
 
 // --- the search -------------------------------------------------------------------------------------------------
@@ -219,7 +245,7 @@ bool SkeletonSearch<W>::choose_source(std::size_t k, const Graph& g) {
     if (possible && leads_with_read(k, kInitial) && !choose_source(k + 1, next)) return false;
   }
   for (const int w : writes) {
-    if (w == r || !a_.rf.contains(w, r) || g.reaches(r, start(w))) continue;
+    if (w == r || !a_.rf.contains(w, r) || (a_.r2 && g.reaches(r, start(w)))) continue;
     rf_.set(r, w);
     if (!checks_hold(k + 1)) continue;
     Graph next = g;
@@ -272,9 +298,11 @@ bool SkeletonSearch<W>::choose_last(std::size_t k, const Graph& g) {
                        [&](const auto& p) { return p.first != finals_[k] || p.second == v; });
   };
   if (use == cells_.end() || use->writes.empty()) {
+    lasts_[k] = kInitial;
     return !matches_wanted(x_.cells->init(cell)) || !leads_with_last(k, kInitial) || choose_last(k + 1, g);
   }
   for (const int last : use->writes) {
+    lasts_[k] = last;
     const auto v = value_written(x_, rf_, last);
     if (!v || !matches_wanted(*v)) continue;
     Graph next = g;
@@ -304,7 +332,6 @@ bool SkeletonSearch<W>::complete(const Graph& g) {
   }
   pending_.insert(pending_.end(), nfo_.begin(), nfo_.end());
   if (every) return orient_all(g, 0);
-  if (pending_.empty()) return !hb_allowed(g) || accept(g);
   bool exists = false;
   return orient(g, exists);
 }
@@ -334,7 +361,7 @@ bool SkeletonSearch<W>::orient(Graph g, bool& exists) {
     end = kept;
   }
   if (end == 0) {
-    if (!hb_allowed(g)) return true;
+    if (!settle(g)) return true;
     exists = true;
     return accept(g);
   }
@@ -355,7 +382,10 @@ bool SkeletonSearch<W>::orient(Graph g, bool& exists) {
 /// Every orientation of pending_[next..], each a witness of its own.
 template <int W>
 bool SkeletonSearch<W>::orient_all(const Graph& g, std::size_t next) {
-  if (next == pending_.size()) return !hb_allowed(g) || !values_agree(g) || accept(g);
+  if (next == pending_.size()) {
+    Graph settled = g;
+    return !settle(settled) || !values_agree(settled) || accept(settled);
+  }
   const Pair p = pending_[next];
   for (const bool ab : {true, false}) {
     Graph h = g;
@@ -385,7 +415,7 @@ template <int W>
 bool SkeletonSearch<W>::values_agree(const Graph& g) const {
   const auto hb = [&](int a, int b) { return g.reaches(a, b); };
   return !a_.conflicts || std::all_of(cells_.begin(), cells_.end(), [&](const CellUse& use) {
-    return conflicts_agree(x_, rf_, use.writes, use.reads, hb);
+    return conflicts_agree(x_, a_, rf_, use.writes, use.reads, hb);
   });
 }
 

@@ -81,6 +81,8 @@ class SkeletonSearch {
   [[nodiscard]] bool mo_possible(const Graph& g, int w1, int w2) const;
   bool cohere(Graph& g, int w, int r) const;
   [[nodiscard]] bool hb_allowed(const Graph& g) const;
+  /// The candidate is complete: adds what its hb asks for by itself. False if there is no such hb.
+  bool settle(Graph& g) const;
 
   // --- values ---
   [[nodiscard]] std::optional<Value> value(int thread, int symbol) const { return value_of(x_, rf_, thread, symbol); }
@@ -121,6 +123,7 @@ class SkeletonSearch {
   std::vector<Pair> nfo_;
   Checks checks_;
   Leader leader_;
+  std::vector<int> lasts_;   ///< of each of finals_, the write chosen, or kInitial
   std::vector<int> finals_;  ///< observables that are locations with at least one write
   Outcome outcome_;
   std::vector<Pair> pending_;

@@ -1,49 +1,79 @@
-// coreRMA: coreRMA paper, Fig. 4. Every rule adds to hb, which here is `so`; there is no ib.
+// coreRMA: coreRMA paper, Fig. 4 and Section 7, as far as the rules of the set go (rule_set.hpp). Every rule adds to
+// hb, which here is `so`; there is no ib.
 //
-// With all accesses atomic, WS makes hb total on the writes of a location, so mo is that order and R1 is rb.
+// With all accesses atomic, WS makes hb total on the writes of a location, so mo is that order and R1 is rb. Without WS
+// there is no mo, and R1 goes by hb alone.
 // R1 is read with r != w2: an erw is ordered before later writes, not before itself.
 #include "model/litmus/axioms.hpp"
 
 namespace loco::model::litmus {
 namespace {
 
-/// Which remote actions of one process to one target keep their order.
-enum class Routing : std::uint8_t { in_order, same_kind, none };
+class Statements {
+ public:
+  explicit Statements(const Skeleton& x) : x_(x) {}
 
-bool core_rules(const Skeleton& x, Routing routing, Axioms& a) {
-  const auto action = [&](int i) { return x.sub(i).action; };
-  const auto is_external = [&](int i) {
+  [[nodiscard]] Action action(int i) const { return x_.sub(i).action; }
+  [[nodiscard]] Op op(int i) const { return x_.instruction(x_.sub(i).event).op; }
+  /// The target of a remote statement or flush.
+  [[nodiscard]] int dst(int i) const { return x_.instruction(x_.sub(i).event).node; }
+  [[nodiscard]] int src(int i) const { return at(x_.program->threads, x_.sub(i).thread).node; }
+  [[nodiscard]] bool is_local(int i) const { return action(i) == Action::r || action(i) == Action::w; }
+  [[nodiscard]] bool is_external(int i) const {
     return action(i) == Action::er || action(i) == Action::ew || action(i) == Action::erw;
-  };
-  const auto is_local = [&](int i) { return action(i) == Action::r || action(i) == Action::w; };
-  const auto op = [&](int i) { return x.instruction(x.sub(i).event).op; };
-  // Remote: the action of the statement on the target's memory.
-  const auto is_remote = [&](int i) {
+  }
+  /// Remote: the action of the statement on the target's memory.
+  [[nodiscard]] bool is_remote(int i) const {
     return (op(i) == Op::put && action(i) == Action::ew) || (op(i) == Op::get && action(i) == Action::er) ||
            action(i) == Action::erw;
-  };
-  const auto dst = [&](int i) { return x.instruction(x.sub(i).event).node; };  // of remote statements and flushes
-  const auto src = [&](int i) { return at(x.program->threads, x.sub(i).thread).node; };
+  }
+  [[nodiscard]] bool is_put_source(int i) const { return op(i) == Op::put && action(i) == Action::er; }
 
+ private:
+  const Skeleton& x_;
+};
+
+/// The rule that orders the actions of one statement.
+Rule inner_rule(Op op) { return op == Op::rga ? Rule::ga : op == Op::remote_cas ? Rule::cas : Rule::pg; }
+
+/// Is i, earlier in program order and of another statement, before j by the rules of the set?
+bool ordered(const Statements& s, RuleSet rules, int i, int j) {
+  const bool flush_to_same = s.dst(i) == s.dst(j);
+  if (rules.has(Rule::lo) && s.is_local(i)) return true;
+  if (rules.has(Rule::sr) && s.is_put_source(i)) return true;
+  if (s.action(i) == Action::flush) {
+    if (rules.has(Rule::f1) && s.is_local(j)) return true;
+    if (rules.has(Rule::sr) && s.is_put_source(j)) return true;
+    if (rules.has(Rule::f3) && s.is_external(j) && flush_to_same) return true;
+  }
+  if (rules.has(Rule::f2) && s.is_external(i) && s.action(j) == Action::flush && flush_to_same) return true;
+  if (!s.is_remote(i) || !s.is_remote(j) || s.dst(i) != s.dst(j) || s.dst(i) == s.src(i)) return false;
+  return rules.has(Rule::ir) || (rules.has(Rule::pp) && s.op(i) == Op::put && s.op(j) == Op::put) ||
+         (rules.has(Rule::gg) && s.op(i) == Op::get && s.op(j) == Op::get);
+}
+
+void order_statements(const Skeleton& x, RuleSet rules, Axioms& a) {
+  const Statements s(x);
   for (int i = 0; i < x.n; ++i) {
     // PG, GA, CAS: within a statement, er before erw before ew. The two operands of a CAS are read in any order: Fig. 4
     // has po between them, and hb from each of them to erw.
-    if (is_external(i)) {
+    const bool step = rules.has(Rule::at) && s.op(i) == Op::rga;  // has its order inside
+    if (s.is_external(i) && (step || rules.has(inner_rule(s.op(i))))) {
       for (int j = i + 1; j < x.n && x.sub(j).event == x.sub(i).event; ++j)
-        if (action(j) != Action::er) a.so.add(i, j);
+        if (s.action(j) != Action::er) a.so.add(i, j);
     }
     x.po.row(i).for_each([&](int j) {
-      if (is_local(i)) a.so.add(i, j);                                                       // LO
-      if (action(i) == Action::flush && is_local(j)) a.so.add(i, j);                         // F1
-      if (is_external(i) && action(j) == Action::flush && dst(i) == dst(j)) a.so.add(i, j);  // F2
-      if (action(i) == Action::flush && is_external(j) && dst(i) == dst(j)) a.so.add(i, j);  // F3
-      if (is_remote(i) && is_remote(j) && dst(i) == dst(j) && dst(i) != src(i)) {            // IR
-        const bool same_kind = op(i) == op(j) && (op(i) == Op::put || op(i) == Op::get);
-        if (routing == Routing::in_order || (routing == Routing::same_kind && same_kind)) a.so.add(i, j);
-      }
+      if (ordered(s, rules, i, j)) a.so.add(i, j);
     });
+    if (step && s.action(i) == Action::er)
+      a.steps.emplace_back(i, i + x.event_of(i).count - 1);
   }
+}
 
+}  // namespace
+
+void corerma(const Skeleton& x, RuleSet rules, Axioms& a) {
+  order_statements(x, rules, a);
   Set atomic;
   for (int i = 0; i < x.n; ++i) {
     if (x.sub(i).atomic) atomic.insert(i);
@@ -52,19 +82,13 @@ bool core_rules(const Skeleton& x, Routing routing, Axioms& a) {
   const Relation& cells = x.same_cell;
   a.rf |= cells.from(x.writes).to(x.reads);
   const Relation atomics = cells.from(atomic).to(atomic);
-  a.rf_so |= atomics.from(x.writes).to(x.reads);  // R2
-  a.rb_so |= atomics.from(x.reads).to(x.writes);  // R1
-  a.mo |= atomics.from(x.writes).to(x.writes);    // WS
-  return true;
+  a.r1 = rules.has(Rule::r1);
+  a.r2 = rules.has(Rule::r2);
+  if (a.r2) a.rf_so |= atomics.from(x.writes).to(x.reads);
+  if (a.r1) a.rb_so |= atomics.from(x.reads).to(x.writes);
+  if (rules.has(Rule::ws)) a.mo |= atomics.from(x.writes).to(x.writes);
+  a.rb_from_hb = a.r1 && !rules.has(Rule::ws);
+  a.values_may_cycle = !rules.includes({Rule::r2, Rule::pg, Rule::ga, Rule::cas});
 }
-
-}  // namespace
-
-bool corerma(const Skeleton& x, const ModelOptions&, Axioms& a) { return core_rules(x, Routing::in_order, a); }
-
-/// VPI Verbs (Section 7): without IR, but puts to one target keep their order, and gets.
-bool corerma_verbs(const Skeleton& x, const ModelOptions&, Axioms& a) { return core_rules(x, Routing::same_kind, a); }
-
-bool corerma_unordered(const Skeleton& x, const ModelOptions&, Axioms& a) { return core_rules(x, Routing::none, a); }
 
 }  // namespace loco::model::litmus

@@ -19,7 +19,7 @@ constexpr std::uint64_t kFew = 20'000;
 
 /// Searches with and without symmetries. The order of the group; 0 if there are too many executions.
 std::uint64_t compare(const Program& p, const std::string& model, bool every_witness) {
-  const Model& m = *find_model(model.empty() ? p.model : model);
+  const Model m = *find_model(model.empty() ? p.model : model);
   SearchOptions options;
   options.every_witness = every_witness;
   options.executions_max = kFew;

@@ -1,0 +1,237 @@
+// loco-sim generate: coreRMA tests for a pivot, as litmus documents (docs/corerma.md). What they are lies in
+// model/corerma; here is how they get to a file or a terminal, whole ones only, whenever it ends.
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <fmt/format.h>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "loco_sim/cli/commands.hpp"
+#include "loco_sim/cli/output.hpp"
+#include "loco_sim/cli/usage.hpp"
+#include "model/corerma/document.hpp"
+#include "model/corerma/generate.hpp"
+
+namespace loco::cli {
+
+namespace {
+
+namespace corerma = model::corerma;
+using Clock = std::chrono::steady_clock;
+
+/// Set by Ctrl-C: the test being written is finished, then the command ends.
+volatile std::sig_atomic_t interrupted = 0;
+void on_interrupt(int) { interrupted = 1; }
+
+struct Interrupted {};
+
+[[noreturn]] void refuse(const std::string& text) { throw UsageError("loco-sim generate: " + text); }
+
+corerma::GenerateOptions options_of(const GenerateArguments& a) {
+  corerma::GenerateOptions o;
+  if (!a.rules.empty()) o.rules = named_rules("loco-sim generate", a.rules);
+  try {
+    o.pivot = corerma::parse_pivot(a.pivot);
+  } catch (const std::invalid_argument& error) {
+    refuse(std::string("--pivot: ") + error.what());
+  }
+  if (!a.statements.empty()) o.statements = corerma::parse_statements(a.statements);
+  o.processes = a.processes;
+  o.hosts = a.hosts.value_or(0);
+  o.size = a.size;
+  o.reads = a.reads == "one" ? corerma::Reads::one : corerma::Reads::any;
+  o.after = a.after;
+  o.limit = a.limit;
+  return o;
+}
+
+/// How long it would take, in the unit that suits.
+std::string duration_text(double seconds) {
+  if (seconds < 7200) return fmt::format("{:.0f} minutes", seconds / 60);
+  if (seconds < 2 * 86400) return fmt::format("{:.0f} hours", seconds / 3600);
+  if (seconds < 2 * 365.25 * 86400) return fmt::format("{:.0f} days", seconds / 86400);
+  return fmt::format("{:.2g} years", seconds / (365.25 * 86400));
+}
+
+void require_reach(const corerma::GenerateOptions& options) {
+  const double programs = corerma::estimated_programs(options);
+  if (programs <= corerma::kProgramsWithinReach) return;
+  refuse(
+      fmt::format("--size: expected a bound within reach, or --limit or --anyway beside it, found {}: about {:.0e} "
+                  "programs to look at, {}",
+                  options.size, programs, duration_text(programs / corerma::kProgramsASecond)));
+}
+
+/// What is going on, on a terminal.
+class Progress {
+ public:
+  ~Progress() { clear(); }
+  void show(const corerma::Progress& at) {
+    if (!terminal_ || Clock::now() - shown_ < std::chrono::milliseconds(200)) return;
+    shown_ = Clock::now();
+    fmt::print(stderr, "\rsize {}: {} programs, {} tests", at.size, at.programs, at.tests);
+    std::fflush(stderr);
+    dirty_ = true;
+  }
+  void clear() {
+    if (dirty_) fmt::print(stderr, "\r\033[K");
+    dirty_ = false;
+  }
+
+ private:
+  bool terminal_ = ::isatty(STDERR_FILENO) != 0;
+  bool dirty_ = false;
+  Clock::time_point shown_;
+};
+
+/// The name of the last test of a file; empty if there is none.
+std::string last_name(std::istream& in) {
+  std::string name;
+  for (std::string line; std::getline(in, line);)
+    if (line.rfind("name: ", 0) == 0) name = line.substr(6);
+  return name;
+}
+
+/// Takes tests one by one: documents, or the elements of a JSON array.
+class Sink {
+ public:
+  Sink(const GenerateArguments& arguments, corerma::GenerateOptions options)
+      : options_(std::move(options)), json_(arguments.json), path_(arguments.out) {
+    if (!path_.empty()) open();
+    if (json_) out() << "[";
+  }
+
+  void put(const corerma::Test& test) {
+    const corerma::Expectation e = corerma::expect(test, options_);
+    const std::string document = corerma::document(test, options_, e);
+    if (json_) {
+      out() << (any_ ? ",\n " : "\n ") << element(test, e, document).dump();
+    } else {
+      out() << (any_ ? "---\n" : "") << document;
+    }
+    require_written();
+    any_ = true;
+    last_ = test.name;
+  }
+  void close() {
+    if (json_) out() << (any_ ? "\n]\n" : "]\n");
+    out().flush();
+    require_written();
+  }
+  [[nodiscard]] const std::string& last() const { return last_; }
+
+ private:
+  std::ostream& out() { return path_.empty() ? std::cout : file_; }
+  void open() {
+    require_place_of(path_);
+    const bool append = !options_.after.empty() && !json_ && std::ifstream(path_).good();
+    if (append) {
+      std::ifstream in(path_);
+      const std::string last = last_name(in);
+      if (last != options_.after)
+        refuse(fmt::format("--after: expected {}, the last test of {}, found {}",
+                           last.empty() ? "no such option" : last, path_, options_.after));
+    }
+    file_.open(path_, append ? std::ios::app : std::ios::trunc);
+    any_ = append;
+    require_written();
+  }
+  void require_written() {
+    if (!out()) throw std::runtime_error(fmt::format("{}: cannot be written", path_.empty() ? "stdout" : path_));
+  }
+  [[nodiscard]] nlohmann::ordered_json element(const corerma::Test& test, const corerma::Expectation& e,
+                                               const std::string& document) const {
+    const auto values = [&](const model::litmus::Outcome& outcome) {
+      nlohmann::ordered_json object;
+      for (std::size_t i = 0; i < outcome.size(); ++i) object[e.program.observables[i].name] = outcome[i];
+      return object;
+    };
+    nlohmann::ordered_json outcomes = nlohmann::ordered_json::array();
+    for (const auto& outcome : e.outcomes) outcomes.push_back(values(outcome));
+    return {{"name", test.name},    {"pivot", corerma::text(options_.pivot)},
+            {"size", test.size},    {"document", document},
+            {"outcomes", outcomes}, {"forbidden", e.forbidden ? values(*e.forbidden) : nlohmann::ordered_json()}};
+  }
+
+  corerma::GenerateOptions options_;
+  bool json_;
+  std::string path_;
+  std::ofstream file_;
+  bool any_ = false;  ///< is there a test before the next one?
+  std::string last_;
+};
+
+int count(const GenerateArguments& arguments, const corerma::GenerateOptions& options) {
+  const corerma::Counts counts = corerma::count_tests(options);
+  nlohmann::ordered_json by_size = nlohmann::ordered_json::object();
+  std::vector<std::vector<std::string>> rows = {{"size", "tests"}};
+  for (std::size_t i = 0; i < counts.by_size.size(); ++i) {
+    const std::string size = std::to_string(corerma::kSizeMin + static_cast<int>(i));
+    by_size[size] = counts.by_size[i];
+    rows.push_back({size, std::to_string(counts.by_size[i])});
+  }
+  rows.push_back({"all", std::to_string(counts.tests)});
+  if (!arguments.json) {
+    print(table(rows, true));
+    return kDone;
+  }
+  print(nlohmann::ordered_json{{"pivot", corerma::text(options.pivot)},
+                               {"processes", options.processes},
+                               {"hosts", options.hosts == 0 ? options.processes : options.hosts},
+                               {"count", counts.tests},
+                               {"by_size", by_size}});
+  return kDone;
+}
+
+int write(const GenerateArguments& arguments, const corerma::GenerateOptions& options) {
+  Sink sink(arguments, options);
+  corerma::Generator generator(options);
+  try {
+    (void)generator.run([&](const corerma::Test& test) {
+      if (interrupted != 0) throw Interrupted();
+      sink.put(test);
+      return true;
+    });
+  } catch (const Interrupted&) {
+    sink.close();
+    fmt::print(stderr, "\n{}\n",
+               sink.last().empty() ? std::string("interrupted before the first test")
+                                   : "interrupted; go on with --after " + sink.last());
+    return kFailed;
+  }
+  sink.close();
+  return kDone;
+}
+
+}  // namespace
+
+int generate_command(const GenerateArguments& arguments) {
+  try {
+    corerma::GenerateOptions options = options_of(arguments);
+    (void)corerma::Generator(options);  // refuses what is impossible
+    if (arguments.sample != 0 && !arguments.after.empty()) refuse("--sample: expected no --after beside it, found one");
+    if (!arguments.anyway && arguments.limit == 0) require_reach(options);
+    Progress progress;
+    options.poll = [&](const corerma::Progress& at) {
+      if (interrupted != 0) throw Interrupted();
+      progress.show(at);
+    };
+    std::signal(SIGINT, on_interrupt);
+    std::signal(SIGTERM, on_interrupt);
+    if (arguments.sample != 0) {
+      const std::uint64_t tests = corerma::count_tests(options).tests;
+      options.every = std::max<std::uint64_t>(1, (tests + arguments.sample - 1) / arguments.sample);
+    }
+    return arguments.count ? count(arguments, options) : write(arguments, options);
+  } catch (const Interrupted&) {
+    fmt::print(stderr, "\ninterrupted while counting\n");
+    return kFailed;
+  } catch (const std::invalid_argument& error) {
+    refuse(error.what());
+  }
+}
+
+}  // namespace loco::cli

@@ -1,0 +1,163 @@
+#include "model/corerma/action_graph.hpp"
+
+#include <algorithm>
+
+namespace loco::model::corerma {
+namespace {
+
+/// What a statement's actions are, and the later ones of its process by what rules ask of them.
+struct Part {
+  Actions all = 0;
+  Actions local = 0;
+  std::array<Actions, kHostsMax> external{}, flushes{}, on_target{}, puts{}, gets{};  ///< by target
+  Actions put_sources = 0;
+
+  void add(const Part& o, int target) {
+    all |= o.all;
+    local |= o.local;
+    put_sources |= o.put_sources;
+    if (target == kNobody) return;
+    for (auto set : {&Part::external, &Part::flushes, &Part::on_target, &Part::puts, &Part::gets})
+      (this->*set)[index(target)] |= (o.*set)[index(target)];
+  }
+};
+
+class Builder {
+ public:
+  Builder(const Program& program, RuleSet rules, Rule pivot, ActionGraph& graph)
+      : program_(program), rules_(rules), pivot_(pivot), g_(graph) {}
+
+  void run() {
+    g_.n = 0;
+    g_.variables = program_.variables;
+    g_.steps = false;
+    for (int v = 0; v < g_.variables; ++v) g_.of_variable[index(v)] = {};
+    for (int i = 0; i < program_.count; ++i) {
+      g_.first[index(i)] = static_cast<std::int8_t>(g_.n);
+      number(program_.statement(i));
+      for (int k = g_.first[index(i)]; k < g_.n; ++k) g_.statement[index(k)] = static_cast<std::int8_t>(i);
+    }
+    for (int p = 0; p < program_.processes; ++p) {
+      Part later;
+      for (int i = program_.end_of(p) - 1; i >= program_.begin_of(p); --i) {
+        const Statement& s = program_.statement(i);
+        const Part own = part(s, g_.first[index(i)]);
+        order(s, g_.first[index(i)], later, p);
+        later.add(own, s.host);
+      }
+    }
+  }
+
+ private:
+  void action(std::int8_t variable, bool reads, bool writes) {
+    const int i = g_.n++;
+    g_.after[index(i)] = g_.pivot_after[index(i)] = 0;
+    g_.variable[index(i)] = variable;
+    g_.step_first[index(i)] = g_.step_last[index(i)] = static_cast<std::int8_t>(i);
+    if (variable == kNobody) return;
+    ActionGraph::Variable& v = g_.of_variable[index(variable)];
+    if (reads) v.reads |= bit(i);
+    if (writes) v.writers |= bit(i);
+  }
+
+  void number(const Statement& s) {
+    const int first = g_.n;
+    switch (s.kind) {
+      case Kind::read:
+        action(s.local, true, false);
+        g_.of_variable[index(s.local)].local_reads |= bit(first);
+        break;
+      case Kind::write:
+        action(s.local, false, true);
+        break;
+      case Kind::get:
+        action(s.remote, true, false);
+        action(s.local, false, true);
+        break;
+      case Kind::put:
+        action(s.local, true, false);
+        action(s.remote, false, true);
+        break;
+      case Kind::cas:
+      case Kind::rga:
+        action(s.operand, true, false);
+        if (s.kind == Kind::cas) action(s.operand2, true, false);
+        action(s.remote, true, true);
+        action(s.local, false, true);
+        break;
+      case Kind::flush:
+        action(kNobody, false, false);
+    }
+    if (s.kind != Kind::rga || !rules_.has(Rule::at)) return;
+    g_.steps = true;
+    for (int i = first; i < g_.n; ++i) {
+      g_.step_first[index(i)] = static_cast<std::int8_t>(first);
+      g_.step_last[index(i)] = static_cast<std::int8_t>(g_.n - 1);
+    }
+  }
+
+  /// The Remote action of a statement: the one on the target's memory.
+  static int remote_action(Kind kind, int first) {
+    return kind == Kind::get ? first : kind == Kind::cas ? first + 2 : first + 1;
+  }
+
+  static Part part(const Statement& s, int first) {
+    Part p;
+    for (int k = 0; k < actions(s.kind); ++k) p.all |= bit(first + k);
+    if (s.kind == Kind::read || s.kind == Kind::write) p.local = p.all;
+    if (s.kind == Kind::flush) p.flushes[index(s.host)] = p.all;
+    if (s.kind == Kind::put) p.put_sources = bit(first);
+    if (!is_remote(s.kind)) return p;
+    const Actions remote = bit(remote_action(s.kind, first));
+    p.external[index(s.host)] = p.all;
+    p.on_target[index(s.host)] = remote;
+    if (s.kind == Kind::put) p.puts[index(s.host)] = remote;
+    if (s.kind == Kind::get) p.gets[index(s.host)] = remote;
+    return p;
+  }
+
+  void induce(Rule rule, int from, Actions to) {
+    if (rules_.has(rule)) g_.after[index(from)] |= to;
+    if (rule == pivot_) g_.pivot_after[index(from)] |= to;
+  }
+
+  void order(const Statement& s, int first, const Part& later, int process) {
+    if (s.kind == Kind::read || s.kind == Kind::write) {
+      induce(Rule::lo, first, later.all);
+      return;
+    }
+    if (s.kind == Kind::flush) {
+      induce(Rule::f1, first, later.local);
+      induce(Rule::f3, first, later.external[index(s.host)]);
+      induce(Rule::sr, first, later.put_sources);
+      return;
+    }
+    const int remote = remote_action(s.kind, first), last = first + actions(s.kind) - 1;
+    for (int i = first; i <= last; ++i) induce(Rule::f2, i, later.flushes[index(s.host)]);
+    if (s.host != process) {
+      induce(Rule::ir, remote, later.on_target[index(s.host)]);
+      if (s.kind == Kind::put) induce(Rule::pp, remote, later.puts[index(s.host)]);
+      if (s.kind == Kind::get) induce(Rule::gg, remote, later.gets[index(s.host)]);
+    }
+    if (s.kind == Kind::put) induce(Rule::sr, first, later.all);
+    const Rule inner = s.kind == Kind::rga ? Rule::ga : s.kind == Kind::cas ? Rule::cas : Rule::pg;
+    // er hb erw hb ew, pair by pair: what follows from two of them is no edge of the rule.
+    for (int i = first; i + 2 < last; ++i) induce(inner, i, bit(last - 1));  // the first operand of a cas
+    for (int i = std::max(first, last - 2); i < last; ++i) induce(inner, i, bit(i + 1));
+    if (s.kind == Kind::rga)  // one step has its order inside
+      for (int i = first; i < last; ++i) induce(Rule::at, i, bit(i + 1));
+  }
+
+  const Program& program_;
+  RuleSet rules_;
+  Rule pivot_;
+  ActionGraph& g_;
+};
+
+}  // namespace
+
+void ActionGraph::build(const Program& program, RuleSet rules, Rule pivot) {
+  Builder(program, rules, pivot, *this).run();
+}
+
+}  // namespace loco::model::corerma
