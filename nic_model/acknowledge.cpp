@@ -234,7 +234,7 @@ void take_loosely(Engine& engine, QpId id, const fabric::Packet& packet) {
 Psn acknowledged_by(const Engine& engine, const Requester& rq, const fabric::Packet& packet) {
   if (packet.opcode == Op::ack) return packet.psn + 1;
   // Unordered READs are answered as they come: that says nothing of earlier requests.
-  const bool alone = packet.opcode == Op::read_response && engine.profile().nic_placement == Placement::unordered;
+  const bool alone = packet.opcode == Op::read_response && reads_as_they_come(engine.profile().nic_placement);
   return alone ? rq.una : packet.psn;
 }
 

@@ -26,7 +26,7 @@ void add_packet(Hasher& h, const State& s, const fabric::Packet& p) {
 
 void add_wqe(Hasher& h, const Wqe& w) {
   h.add_all(w.wr_id, w.opcode, w.signaled, w.fence, w.inline_data, w.length, w.lkey, w.rkey, w.local, w.remote,
-            w.compare_add, w.swap, w.with_imm, w.imm, w.remote_qp, w.remote_qkey);
+            w.compare_add, w.swap, w.with_imm, w.imm, w.remote_qp, w.remote_qkey, w.gather);
 }
 
 void add_cqe(Hasher& h, const Cqe& c) {
@@ -61,7 +61,7 @@ void add_host(Hasher& h, const Host& host) {
   for (std::size_t i = 0; i < host.doorbells.size(); ++i) {
     h.add_all(host.doorbells[i].qp, host.doorbells[i].posted, host.doorbells[i].blueflame);
   }
-  h.add_all(host.unit_waiters.size(), host.probes.in_use());
+  h.add_all(host.unit_waiters.size(), host.probes.in_use(), host.words_read[0], host.words_read[1]);
   for (std::size_t i = 0; i < host.unit_waiters.size(); ++i) h.add(host.unit_waiters[i]);
   for (std::size_t i = 0; i < host.atomics.size(); ++i) h.add_all(host.atomics[i].qp, host.atomics[i].response);
 }
@@ -120,6 +120,7 @@ void add_responder(Hasher& h, const State& s, const Responder& r) {
     h.add(static_cast<std::uint64_t>(r.disorder->waiting[i].fate));
     add_packet(h, s, r.disorder->waiting[i].packet);
   }
+  for (std::size_t i = 1; i < r.disorder->in_line.size(); ++i) add_packet(h, s, r.disorder->strays[r.disorder->in_line[i]]);
   h.add(r.disorder->read_stream.size());
   for (std::size_t i = 0; i < r.disorder->read_stream.size(); ++i) h.add(r.disorder->read_stream[i]);
 }

@@ -2,6 +2,7 @@
 #include "nic_model/footprint.hpp"
 
 #include "nic_model/pcie.hpp"
+#include "nic_model/requester.hpp"
 
 namespace loco::nic {
 
@@ -25,6 +26,7 @@ Footprint of_commit(const Engine& engine, std::uint32_t domain, std::uint64_t nu
   if (write.is_cqe) return {.kind = Kind::internal, .node = d.node};
   const Address address = write.address + write.committed;
   return {.kind = write.ends_atomic ? Kind::atomic : Kind::memory_write,
+          .placed = write.stamp == Stamp::aNRW,
           .node = d.node,
           .address = address,
           .bytes = write_step(engine, address, write.length - write.committed)};
@@ -37,12 +39,14 @@ Footprint of_payload_read(const Engine& engine, QpId id, std::uint32_t number) {
   // A fence may wait for it: then the next work request starts, and may read over PCIe.
   const Requester& rq = qp.requester;
   const bool fenced = rq.started != rq.posted() && rq.entry(rq.started).wqe.fence;
+  if (e.payload_read >= bytes_to_read(e.wqe)) return {.qp = id, .node = qp.node};  // nic.stale_operands
+  const PayloadStep step = payload_step(engine, e.wqe, e.payload_read);
   return {.kind = Kind::memory_read,
           .enters = fenced ? Enters::eager : Enters::none,
           .qp = id,
           .node = qp.node,
-          .address = e.wqe.local + e.payload_read,
-          .bytes = read_step(engine, e.wqe.local, e.wqe.length, e.payload_read)};
+          .address = step.address,
+          .bytes = step.bytes};
 }
 
 Footprint of_remote_read(const Engine& engine, QpId id, std::uint64_t number) {
@@ -76,15 +80,31 @@ Footprint of_packet(const State& s, const fabric::Packet& packet, bool on_link) 
       f.requests_waiting = rq.started != rq.posted();
       break;
     }
-    case fabric::Opcode::atomic_response:
+    case fabric::Opcode::atomic_response: {
+      const Requester& rq = s.qps[packet.destination_qp].requester;
+      const Wqe wqe = rq.holds(packet.wqe) ? rq.entry(packet.wqe).wqe : Wqe{};
+      f.kind = Kind::response;
+      f.enters = Enters::posted;
+      f.address = wqe.local;
+      f.bytes = 8;
+      f.wr_id = wqe.wr_id;
+      f.requests_waiting = rq.started != rq.posted();
+      break;
+    }
     case fabric::Opcode::compare_swap:
     case fabric::Opcode::fetch_add:
-      f.kind = Kind::atomic;
+      f.kind = Kind::atomic_request;
       f.enters = Enters::posted;
       break;
     default:
       break;
   }
+  return f;
+}
+
+Footprint of_stray(const State& s, const fabric::Packet& packet) {
+  Footprint f = of_packet(s, packet, false);
+  f.loose = true;
   return f;
 }
 }  // namespace
@@ -98,6 +118,8 @@ Footprint System::footprint(std::size_t i) const {
       return of_packet(s, s.fabric.lane_packet(e.where, 0), true);
     case kEventArrival:
       return of_packet(s, s.stalled[s.qps[e.where].stalled_first].packet, false);
+    case kEventStrayRequest:
+      return of_stray(s, s.qps[e.where].responder.disorder->strays[static_cast<std::uint32_t>(e.a)]);
     case kEventThreadStep:
       return {.kind = Kind::thread_step, .thread = e.where, .node = s.threads[e.where].node};
     case kEventDrain:
@@ -118,8 +140,9 @@ Footprint System::footprint(std::size_t i) const {
     case kEventRnrTimer:
       return {.enters = Enters::link};
     case kEventAtomic:
-    case kEventAtomicDone:
       return {.kind = Kind::atomic, .node = e.where};
+    case kEventAtomicDone:
+      return {.node = e.where};
     default:
       return {};
   }

@@ -16,7 +16,8 @@ struct Footprint {
     response,      ///< data comes back to queue pair `qp` and is queued for memory, as above
     memory_read,   ///< samples [address, address + bytes) of `node`
     memory_write,  ///< makes a write to [address, address + bytes) of `node` visible
-    atomic,        ///< a remote atomic operation moves on
+    atomic_request,  ///< a remote atomic operation comes to `node` and is queued for its atomic unit
+    atomic,          ///< such an operation reads memory, or writes it
   };
   /// What the event may put into queues that queue pairs share: then the order in which queue pairs come to them can
   /// matter.
@@ -29,6 +30,8 @@ struct Footprint {
   Kind kind = Kind::internal;
   Enters enters = Enters::none;
   bool on_link = false;  ///< the head of a lane of the network arrives
+  bool loose = false;    ///< a request is taken that others of its queue pair may overtake
+  bool placed = false;   ///< of memory_write: what a request wrote, at its target
   ThreadId thread = 0;
   QpId qp = 0;
   NodeId node = 0;

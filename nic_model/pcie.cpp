@@ -204,6 +204,10 @@ void probe_step(Engine& engine, NodeId node, std::uint32_t index) {
 void sample(Engine& engine, NodeId node, Address address, std::span<std::byte> out, Subevent like) {
   const HostMemory& memory = engine.state.hosts[node].memory;
   memory.read(address, out);
+  if (engine.profile().nic_stale_operands != StaleOperands::none) {
+    std::array<std::uint64_t, 2>& last = engine.state.hosts[node].words_read;
+    last = {last[1], memory.word(word_of(address + out.size() - 1))};
+  }
   if (!engine.witness()) return;
   like.home = node;
   for (Address word = word_of(address); word < address + out.size(); word += 8) {

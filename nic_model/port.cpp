@@ -28,7 +28,7 @@ std::uint32_t packets_in(const State& s, const fabric::Packet& packet) {
 /// has a RETH.
 std::uint32_t wire_bytes(const State& s, const HardwareProfile& p, const fabric::Packet& packet) {
   const std::uint32_t packets = packets_in(s, packet);
-  const bool says_where = p.nic_placement != Placement::in_order && packet.opcode == fabric::Opcode::write;
+  const bool says_where = overtakes(p.nic_placement) && packet.opcode == fabric::Opcode::write;
   return packets * static_cast<std::uint32_t>(p.link_overhead.count) + packet.length +
          (says_where ? (packets - 1) * fabric::kRethBytes : 0) +
          fabric::extension_header_bytes(packet.opcode, packet.first || says_where, packet.last, packet.immediate);

@@ -33,7 +33,26 @@ enum class Placement : std::uint8_t {
   in_order,      ///< in PSN order: what comes early is dropped and asked for again
   out_of_order,  ///< as they come, SENDs, READs and atomics behind all earlier messages (as mlx5 does)
   unordered,     ///< as they come, READs too (as Amazon's SRD does)
+  /// WRITEs, SENDs and atomics in PSN order; READs as they come, past earlier messages: what Cray Aries was found to do
+  /// with deterministic routing, although its documentation promises one order (coreRMA paper, Section 7)
+  reads_overtake,
+  serial,  ///< in PSN order, each once the one before it has accessed memory: a target in software (Portals 4 over UDP)
 };
+/// Can a request be executed before one that was sent earlier?
+[[nodiscard]] constexpr bool overtakes(Placement p) { return p != Placement::in_order && p != Placement::serial; }
+[[nodiscard]] constexpr bool reads_as_they_come(Placement p) {
+  return p == Placement::unordered || p == Placement::reads_overtake;
+}
+
+/// Where a remote atomic's operands come from when the program has them in memory.
+enum class AtomicOperands : std::uint8_t {
+  posted,  ///< the CPU reads them when it posts: they are part of the work request (verbs, DMAPP)
+  memory,  ///< the NIC reads them when it starts the work request (Portals 4: a memory descriptor)
+};
+
+/// Which atomics of a NIC on its own node leave before their operands have been read from memory, and carry the words
+/// that the NIC has read last (Portals 4 over UDP: coreRMA paper, Fig. 7). With operands in memory only.
+enum class StaleOperands : std::uint8_t { none, compare, add, both };
 
 /// What keeps the PCIe reads of one queue pair's READs in order. All but `unordered` are what-ifs: PCIe has no such
 /// order (Efficient Remote Memory Ordering, ASPLOS 2026, compares them).
@@ -152,6 +171,9 @@ struct HardwareProfile {
   std::uint32_t nic_rnr_retry = 7;                ///< repetitions before rnr_retry_exc_err; 7: for ever
   std::uint32_t nic_ack_coalescing = 0;           ///< packets of a message for each ACK; 0: one ACK a message
   Placement nic_placement = Placement::in_order;
+  AtomicOperands nic_atomic_operands = AtomicOperands::memory;
+  StaleOperands nic_stale_operands = StaleOperands::none;
+  bool nic_inline_puts = false;  ///< litmus programs' puts are posted with inline payloads
 
   // --- network -----------------------------------------------------------------------------------------------------
   bool link_ideal = true;  ///< no network at all, whatever the topology: see fabric::Topology::ideal

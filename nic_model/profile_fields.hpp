@@ -20,7 +20,8 @@ enum class UnitKind : std::uint8_t { duration, size, rate, count, boolean, choic
 using ProfileMember =
     std::variant<sim::Duration HardwareProfile::*, sim::Bytes HardwareProfile::*, sim::BitsPerSecond HardwareProfile::*,
                  std::uint32_t HardwareProfile::*, bool HardwareProfile::*, OrderingDomain HardwareProfile::*,
-                 ReadOrdering HardwareProfile::*, AtomicCap HardwareProfile::*, Placement HardwareProfile::*>;
+                 ReadOrdering HardwareProfile::*, AtomicCap HardwareProfile::*, Placement HardwareProfile::*,
+                 AtomicOperands HardwareProfile::*, StaleOperands HardwareProfile::*>;
 
 struct ProfileField {
   std::string_view key;  ///< "group.name": a map of maps in YAML
@@ -33,7 +34,10 @@ struct ProfileField {
 };
 
 inline constexpr std::array<std::string_view, 2> kOrderingDomainNames = {"qp", "nic"};
-inline constexpr std::array<std::string_view, 3> kPlacementNames = {"in_order", "out_of_order", "unordered"};
+inline constexpr std::array<std::string_view, 5> kPlacementNames = {"in_order", "out_of_order", "unordered",
+                                                                    "reads_overtake", "serial"};
+inline constexpr std::array<std::string_view, 2> kAtomicOperandsNames = {"posted", "memory"};
+inline constexpr std::array<std::string_view, 4> kStaleOperandsNames = {"none", "compare", "add", "both"};
 inline constexpr std::array<std::string_view, 4> kReadOrderingNames = {"unordered", "nic_serialised", "root_complex",
                                                                        "speculative"};
 inline constexpr std::array<std::string_view, 3> kAtomicCapNames = {"none", "hca", "global"};
@@ -187,9 +191,19 @@ inline constexpr auto kProfileFields = std::to_array<ProfileField>({
                   "repetitions before rnr_retry_exc_err; 7: for ever"),
     detail::count("nic.ack_coalescing", &HardwareProfile::nic_ack_coalescing, 0, 65536,
                   "packets of a message for each ACK, its last one apart; 0: one ACK a message"),
-    ProfileField{"nic.placement", UnitKind::choice, &HardwareProfile::nic_placement, 0, 2,
-                 "when packets of one queue pair are placed: in order, as they come, or READs too as they come",
+    ProfileField{"nic.placement", UnitKind::choice, &HardwareProfile::nic_placement, 0, 4,
+                 "when packets of one queue pair are placed: in order, as they come, READs too as they come, only READs "
+                 "as they come, or in order and one at a time",
                  kPlacementNames},
+    ProfileField{"nic.atomic_operands", UnitKind::choice, &HardwareProfile::nic_atomic_operands, 0, 1,
+                 "rga and cas of coreRMA programs: the CPU reads the operands when it posts, or the NIC later",
+                 kAtomicOperandsNames},
+    ProfileField{"nic.stale_operands", UnitKind::choice, &HardwareProfile::nic_stale_operands, 0, 3,
+                 "atomics on the NIC's own node that leave before their operands in memory have been read, with what "
+                 "the NIC has read last",
+                 kStaleOperandsNames},
+    detail::flag("nic.inline_puts", &HardwareProfile::nic_inline_puts,
+                 "puts of litmus programs are inline: the CPU reads the payload when it posts"),
     detail::flag("link.ideal", &HardwareProfile::link_ideal,
                  "no network: packets keep their order per queue pair only"),
     detail::rate("link.rate", &HardwareProfile::link_rate, "link bandwidth; 0 is infinitely fast"),

@@ -1,6 +1,7 @@
 #include "nic_model/requester.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "nic_model/context.hpp"
 #include "nic_model/flow_control.hpp"
@@ -17,8 +18,17 @@ constexpr std::uint64_t kMaxMessage = std::uint64_t{1} << 31U;
 
 bool sends_payload(Opcode op) { return op == Opcode::rdma_write || op == Opcode::send; }
 
+bool gathers(const Wqe& wqe) { return wqe.gather && is_atomic(wqe.opcode); }
+
 bool needs_payload_read(const SendEntry& e) {
-  return sends_payload(e.wqe.opcode) && e.status == Status::success && e.payload_read < e.wqe.length;
+  return e.status == Status::success && e.payload_read < bytes_to_read(e.wqe);
+}
+
+/// An atomic that a flaw lets leave with whatever words the NIC has read last.
+bool leaves_early(const HardwareProfile& p, const QueuePair& qp, const Wqe& wqe) {
+  if (p.nic_stale_operands == StaleOperands::none || !gathers(wqe) || qp.peer_node != qp.node) return false;
+  const StaleOperands kind = wqe.opcode == Opcode::fetch_add ? StaleOperands::add : StaleOperands::compare;
+  return p.nic_stale_operands == kind || p.nic_stale_operands == StaleOperands::both;
 }
 
 /// What the requester itself finds wrong with a work request when it starts it.
@@ -29,14 +39,17 @@ Status local_check(const Engine& engine, const QueuePair& qp, const Wqe& wqe) {
   const std::uint64_t most = qp.type == QpType::ud ? mtu : std::min(kMaxMessage, mtu * kPsnsMax);
   if (wqe.length > most || (is_atomic(wqe.opcode) && wqe.length != 8)) return Status::loc_len_err;
   if (wqe.inline_data || wqe.length == 0) return Status::success;
+  for (std::uint32_t done = 0; gathers(wqe) && done < bytes_to_read(wqe); done += 8) {
+    if (!engine.allowed(wqe.lkey, qp.node, payload_step(engine, wqe, done).address, 8, 0)) return Status::loc_prot_err;
+  }
   const std::uint8_t access = sends_payload(wqe.opcode) ? 0 : kLocalWrite;
   return engine.allowed(wqe.lkey, qp.node, wqe.local, wqe.length, access) ? Status::success : Status::loc_prot_err;
 }
 
 /// The next step of a payload's PCIe read.
 void schedule_read(Engine& engine, QpId id, std::uint32_t number, const SendEntry& e, sim::SimTime at) {
-  const std::uint32_t bytes = read_step(engine, e.wqe.local, e.wqe.length, e.payload_read);
-  engine.prefetch(engine.state.qps[id].node, e.wqe.local + e.payload_read, e.buffer, e.payload_read, bytes);
+  const PayloadStep step = payload_step(engine, e.wqe, e.payload_read);
+  engine.prefetch(engine.state.qps[id].node, step.address, e.buffer, e.payload_read, step.bytes);
   engine.schedule(kEventReadPayload, id, number, at);
 }
 
@@ -51,7 +64,7 @@ void schedule_payload(Engine& engine, QpId id) {
   const NodeId node = engine.state.qps[id].node;
   const sim::Duration begin = engine.profile().nic_wqe_start;
   schedule_read(engine, id, rq.payload_next, e,
-                take_request(engine, node, e.wqe.lkey, e.wqe.length, e.ready, e.reach, begin));
+                take_request(engine, node, e.wqe.lkey, bytes_to_read(e.wqe), e.ready, e.reach, begin));
 }
 
 /// Bytes of the next packet of a write.
@@ -65,6 +78,7 @@ bool may_transmit(const Engine& engine, const QueuePair& qp) {
   if (rq.rnr_wait || rq.transmit_next == rq.started) return false;
   const SendEntry& e = rq.entry(rq.transmit_next);
   if (e.status != Status::success) return false;
+  if (gathers(e.wqe)) return !needs_payload_read(e) || leaves_early(engine.profile(), qp, e.wqe);
   return !sends_payload(e.wqe.opcode) || e.payload_read >= e.sent + next_segment(engine, qp, e);
 }
 
@@ -96,6 +110,17 @@ void write_cqe(Engine& engine, QpId id, std::uint32_t number, Status status, sim
 }
 
 }  // namespace
+
+std::uint32_t bytes_to_read(const Wqe& wqe) {
+  if (sends_payload(wqe.opcode)) return wqe.length;
+  if (!gathers(wqe)) return 0;
+  return wqe.opcode == Opcode::compare_swap ? 16 : 8;
+}
+
+PayloadStep payload_step(const Engine& engine, const Wqe& wqe, std::uint32_t done) {
+  if (gathers(wqe)) return {done < 8 ? wqe.compare_add : wqe.swap, 8};
+  return {wqe.local + done, read_step(engine, wqe.local, wqe.length, done)};
+}
 
 void release_entry(Engine& engine, SendEntry& e) {
   engine.release(e.buffer);
@@ -219,9 +244,10 @@ void start(Engine& engine, QpId id, sim::Duration delay) {
     }
     take_psns(engine, rq, e);
     if (needs_payload_read(e)) {
-      e.buffer = engine.new_buffer(e.wqe.length);
-      issue_read(engine, rq.domain, {.kind = ReadKind::payload, .where = id, .number = number}, e.wqe.length, begun,
-                 {e.wqe.lkey, e.wqe.local}, stall);
+      const std::uint32_t bytes = bytes_to_read(e.wqe);
+      e.buffer = engine.new_buffer(bytes);
+      issue_read(engine, rq.domain, {.kind = ReadKind::payload, .where = id, .number = number}, bytes, begun,
+                 {e.wqe.lkey, payload_step(engine, e.wqe, 0).address}, stall);
     }
     schedule_payload(engine, id);  // steps over a work request without payload
     schedule_transmit(engine, id);
@@ -274,6 +300,15 @@ void add_payload(const Engine& engine, const QueuePair& qp, SendEntry& e, fabric
   e.sent += packet.length;
 }
 
+/// An operand that has been read from memory; a fetch-and-add has no second one.
+std::uint64_t operand(const Engine& engine, const SendEntry& e, std::uint32_t index) {
+  std::uint64_t word = 0;
+  if (8 * index < bytes_to_read(e.wqe)) {
+    std::memcpy(&word, engine.state.buffers[e.buffer].data() + std::size_t{8} * index, 8);
+  }
+  return word;
+}
+
 /// A READ request asks for what has not come yet; an atomic is always whole.
 void add_request(const Engine& engine, const QueuePair& qp, const SendEntry& e, fabric::Packet& packet) {
   packet.psn = e.psn;
@@ -286,8 +321,19 @@ void add_request(const Engine& engine, const QueuePair& qp, const SendEntry& e, 
     return;
   }
   packet.opcode = e.wqe.opcode == Opcode::compare_swap ? fabric::Opcode::compare_swap : fabric::Opcode::fetch_add;
-  packet.a = e.wqe.compare_add;
-  packet.b = e.wqe.swap;
+  packet.a = gathers(e.wqe) ? operand(engine, e, 0) : e.wqe.compare_add;
+  packet.b = gathers(e.wqe) ? operand(engine, e, 1) : e.wqe.swap;
+}
+
+/// The flaw: what has not been read of the operands is what the NIC has read last, and will not be read any more.
+void take_stale_operands(Engine& engine, const QueuePair& qp, SendEntry& e) {
+  const Host& host = engine.state.hosts[qp.node];
+  const std::uint32_t words = bytes_to_read(e.wqe) / 8;
+  std::byte* into = engine.state.buffers[e.buffer].data();
+  for (std::uint32_t i = 0; i < words; ++i) {
+    std::memcpy(into + std::size_t{8} * i, &host.words_read[host.words_read.size() - words + i], 8);
+  }
+  e.payload_read = bytes_to_read(e.wqe);
 }
 }  // namespace
 
@@ -313,13 +359,14 @@ void read_payload(Engine& engine, QpId id, std::uint32_t number) {
   if (!engine.fault(Fault::payload_reads_reorder)) rq.payload_event = false;
   if (!rq.holds(number)) return schedule_payload(engine, id);  // flushed or RESET; others may wait behind it
   SendEntry& e = rq.entry(number);
-  const std::uint32_t bytes = read_step(engine, e.wqe.local, e.wqe.length, e.payload_read);
+  if (!needs_payload_read(e)) return schedule_payload(engine, id);  // it has left without: nic.stale_operands
+  const PayloadStep step = payload_step(engine, e.wqe, e.payload_read);
   std::byte* into = engine.state.buffers[e.buffer].data() + e.payload_read;
-  sample(engine, qp.node, e.wqe.local + e.payload_read, {into, bytes},
+  sample(engine, qp.node, step.address, {into, step.bytes},
          {.stamp = Stamp::aNLR, .thread = qp.thread, .op = e.wqe.op, .peer = qp.peer_node});
-  e.payload_read += bytes;
+  e.payload_read += step.bytes;
   sim::SimTime link_free;
-  e.ready = return_data(engine, qp.node, bytes, link_free, {e.wqe.lkey, e.payload_read, e.wqe.length});
+  e.ready = return_data(engine, qp.node, step.bytes, link_free, {e.wqe.lkey, e.payload_read, bytes_to_read(e.wqe)});
   if (needs_payload_read(e)) {
     rq.payload_event = !engine.fault(Fault::payload_reads_reorder);
     schedule_read(engine, id, number, e, link_free);
@@ -337,6 +384,7 @@ void transmit(Engine& engine, QpId id) {
   rq.transmit_event = false;
   if (!may_transmit(engine, qp)) return;
   SendEntry& e = rq.entry(rq.transmit_next);
+  if (gathers(e.wqe) && needs_payload_read(e)) take_stale_operands(engine, qp, e);
   fabric::Packet packet = request_packet(engine, id, e, rq.transmit_next);
   if (sends_payload(e.wqe.opcode)) {
     add_payload(engine, qp, e, packet);

@@ -15,6 +15,15 @@ namespace loco::nic {
 /// count, payload (rdma-core, providers/mlx5).
 [[nodiscard]] std::uint64_t inline_wqe_bytes(const Wqe& wqe);
 
+/// What the NIC reads from memory for a work request before it sends: a payload, or an atomic's operands.
+[[nodiscard]] std::uint32_t bytes_to_read(const Wqe& wqe);
+/// The next step of that read, once `done` bytes have been read.
+struct PayloadStep {
+  Address address = 0;
+  std::uint32_t bytes = 0;
+};
+[[nodiscard]] PayloadStep payload_step(const Engine& engine, const Wqe& wqe, std::uint32_t done);
+
 // wqe_fetch.cpp
 /// kEventDoorbell: the oldest doorbell reaches the NIC.
 void doorbell_arrived(Engine& engine, NodeId node);

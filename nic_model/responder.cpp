@@ -212,7 +212,7 @@ void take_out_of_order(Engine& engine, QpId id, const fabric::Packet& packet) {
   // It is behind a gap. Where nothing is lost and there is one path, an RNR NAK leaves one, which the peer will fill.
   // Any other is there because the peer's PSNs do not fit: nobody will fill it.
   if (!all.front().present && !rs.nak_sent && !engine.profile().link_ideal) no_answer(engine, packet);
-  const bool reads_now = packet.opcode == Op::read_request && engine.profile().nic_placement == Placement::unordered;
+  const bool reads_now = packet.opcode == Op::read_request && reads_as_they_come(engine.profile().nic_placement);
   if ((packet.opcode == Op::write || reads_now) && check(engine, qp, packet) == NakCode::none) {
     if (!early.executed && reads_now) take_read(engine, id, packet);
     if (!early.executed && !reads_now) place_write(engine, id, packet);
@@ -253,12 +253,13 @@ Fate classify(Engine& engine, QpId id, const fabric::Packet& packet) {
   return Fate::gap;
 }
 
-/// Lets a packet loose: it is taken at some time.
-void stray(Engine& engine, QpId id, const fabric::Packet& packet) {
-  Responder& rs = engine.state.qps[id].responder;
-  const std::uint32_t slot = rs.disorder.edit().strays.acquire();
-  rs.disorder.edit().strays[slot] = packet;
-  engine.schedule(kEventStrayRequest, id, slot, engine.now());
+/// Lets a packet loose: it is taken at some time; with `in_line`, behind earlier ones that are in line.
+void stray(Engine& engine, QpId id, const fabric::Packet& packet, bool in_line) {
+  Disorder& disorder = engine.state.qps[id].responder.disorder.edit();
+  const std::uint32_t slot = disorder.strays.acquire();
+  disorder.strays[slot] = packet;
+  if (in_line) disorder.in_line.push_back(slot);
+  if (!in_line || disorder.in_line.size() == 1) engine.schedule(kEventStrayRequest, id, slot, engine.now());
 }
 
 }  // namespace
@@ -272,12 +273,13 @@ void request_arrived(Engine& engine, const fabric::Packet& packet) {
     no_answer(engine, packet);
     return engine.release(packet.buffer);
   }
-  if (engine.profile().nic_placement != Placement::in_order) {
+  if (const Placement placement = engine.profile().nic_placement; overtakes(placement)) {
+    // No network: no path is faster than another, any packet may come next.
     if (!engine.profile().link_ideal) return take_out_of_order(engine, id, packet);
-    return stray(engine, id, packet);  // no network: no path is faster than another, any packet may come next
+    return stray(engine, id, packet, placement == Placement::reads_overtake && packet.opcode != Op::read_request);
   }
   const Fate fate = classify(engine, id, packet);
-  if (engine.fault(Fault::responder_reorders)) return stray(engine, id, packet);
+  if (engine.fault(Fault::responder_reorders)) return stray(engine, id, packet, false);
   const bool at_once = !rs.blocked && rs.disorder->waiting.empty();
   if (fate == Fate::fresh && at_once) {
     execute_fresh(engine, id, packet, false);
@@ -300,13 +302,18 @@ void request_arrived(Engine& engine, const fabric::Packet& packet) {
 void stray_request(Engine& engine, QpId id, std::uint32_t slot) {
   Responder& rs = engine.state.qps[id].responder;
   const fabric::Packet packet = rs.disorder->strays[slot];
-  rs.disorder.edit().strays.release(slot);
+  Disorder& disorder = rs.disorder.edit();
+  disorder.strays.release(slot);
+  if (!disorder.in_line.empty() && disorder.in_line.front() == slot) {
+    disorder.in_line.pop_front();
+    if (!disorder.in_line.empty()) engine.schedule(kEventStrayRequest, id, disorder.in_line.front(), engine.now());
+  }
   const QueuePair& qp = engine.state.qps[id];
   if (packet.source_qp != qp.peer || qp.state == QpState::reset) {  // there was a RESET meanwhile
     no_answer(engine, packet);
     return engine.release(packet.buffer);
   }
-  if (engine.profile().nic_placement != Placement::in_order) return take_out_of_order(engine, id, packet);
+  if (overtakes(engine.profile().nic_placement)) return take_out_of_order(engine, id, packet);
   rs.disorder.edit().waiting.push_back({packet, Fate::fresh});
   execute_waiting(engine, id);
 }

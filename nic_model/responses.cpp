@@ -160,6 +160,7 @@ void take_read(Engine& engine, QpId id, const fabric::Packet& packet) {
     push_response(engine, id, r);
     return;
   }
+  if (engine.profile().nic_placement == Placement::serial) engine.state.qps[id].responder.blocked = true;
   r.buffer = engine.new_buffer(r.length);
   r.execution = count_execution(engine, packet);
   const std::uint64_t number = push_response(engine, id, r);
@@ -181,6 +182,14 @@ std::uint32_t sample_next(Engine& engine, QpId id, std::uint64_t number) {
   return bytes;
 }
 
+namespace {
+/// One request at a time: the READ that held back those behind it has its data.
+void next_request(Engine& engine, QpId id) {
+  engine.state.qps[id].responder.blocked = false;
+  execute_waiting(engine, id);
+}
+}  // namespace
+
 void read_remote(Engine& engine, QpId id, std::uint64_t number) {
   LOCO_INVARIANT(engine.now() != kNoTimeYet, engine.now(), "responder", "a READ in its turn was given no time");
   if (!engine.state.qps[id].responder.holds(number)) return;  // dropped by a RESET
@@ -195,6 +204,7 @@ void read_remote(Engine& engine, QpId id, std::uint64_t number) {
     engine.schedule(kEventReadRemote, id, number, link_free);
   } else {
     remote_read_done(engine, id, number, link_free);
+    if (engine.profile().nic_placement == Placement::serial) next_request(engine, id);
   }
   schedule_respond(engine, id);
 }

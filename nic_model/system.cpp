@@ -32,7 +32,7 @@ fabric::Config fabric_config(const SystemConfig& c) {
   network.flow.mtu = p.link_mtu;
   network.flow.overhead = p.link_overhead;
   network.flow.packet_gap = p.nic_packet_gap;
-  network.flow.reth_in_all = p.nic_placement != Placement::in_order;
+  network.flow.reth_in_all = overtakes(p.nic_placement);
   network.packet_max = p.link_mtu + p.link_overhead + sim::Bytes{fabric::kAtomicEthBytes};
   return network;
 }
@@ -173,7 +173,7 @@ const State& copyable(const State& s) {
 State::State(const SystemConfig& c) : config(checked(c)), lossy(is_lossy(c)), fabric(fabric_config(c)) {
   if (c.network.flow.enabled) config.profile.link_mtu = {std::uint64_t{1} << 31U};  // a packet is a message
   const Placement placement = c.profile.nic_placement;
-  loose = placement == Placement::unordered || (placement == Placement::out_of_order && lossy);
+  loose = reads_as_they_come(placement) || (placement == Placement::out_of_order && lossy);
   for (NodeId node = 0; node < c.nodes; ++node) {
     hosts.emplace_back(c.witness, c.profile);
     if (c.profile.pcie_ordering_domain == OrderingDomain::nic) domains.push_back({.node = node});

@@ -80,13 +80,14 @@ struct Wqe {
   bool fence = false;        ///< wait for this queue pair's earlier reads and atomics
   bool inline_data = false;  ///< the CPU copies the payload when posting (writes and sends)
   bool with_imm = false;     ///< writes and sends: `imm` arrives with the message, and a receive is consumed
+  bool gather = false;       ///< atomics: compare_add and swap are addresses, from which the NIC reads the operands
   std::uint32_t length = 8;  ///< bytes; 8 for atomics
   std::uint32_t lkey = 0;
   std::uint32_t rkey = 0;
   std::uint32_t imm = 0;
   Address local = 0;
   Address remote = 0;
-  std::uint64_t compare_add = 0;  ///< expected value, or the value to add
+  std::uint64_t compare_add = 0;  ///< expected value, or the value to add; with `gather` where it is, in lkey's region
   std::uint64_t swap = 0;
   std::uint32_t remote_qkey = 0;  ///< UD: what the receiver must hold
   QpId remote_qp = kNone;         ///< UD: the address handle; its node follows from it

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <optional>
 
+#include "loco_sim/explore/core_verbs.hpp"
 #include "loco_sim/explore/explore.hpp"
 #include "loco_sim/explore/in_order.hpp"
 #include "loco_sim/explore/ruled_out.hpp"
@@ -41,14 +41,15 @@ void name_torn(std::size_t outcomes, Result& result) {
                   plural(outcomes, "outcome")));
 }
 
-/// What hardware can run: a program over words. Nothing for those that it cannot, and why.
-std::optional<Machine> machine_for(const Program& program, const EngineOptions& options, Result& result) {
-  if (model::litmus::is_corerma(options.model)) {
-    result.complete = false;
-    result.notes.emplace_back("not run: the statements of coreRMA have no counterpart on this hardware");
-    return std::nullopt;
-  }
-  return Machine(model::litmus::implement(program), scenario::load_hardware(options.hardware).profile);
+/// The program as hardware of this profile runs it: over words, and over verbs.
+Program on_hardware(const Program& program, const EngineOptions& options, const nic::HardwareProfile& profile) {
+  if (model::litmus::is_corerma(options.model)) return over_verbs(program, verbs_options(profile));
+  return model::litmus::implement(program);
+}
+
+Machine machine_for(const Program& program, const EngineOptions& options) {
+  const nic::HardwareProfile profile = scenario::load_hardware(options.hardware).profile;
+  return Machine(on_hardware(program, options, profile), profile);
 }
 
 std::string list(const Program& program, const std::vector<Outcome>& outcomes) {
@@ -73,7 +74,8 @@ void name_ruled_out(const Program& program, const EngineOptions& options, const 
   if (options.hardware == kReference) return;
   const auto reference = scenario::load_hardware(kReference).profile;
   const auto all = mechanisms(reference, scenario::load_hardware(options.hardware).profile);
-  const RuledOutResult found = ruled_out(model::litmus::implement(program), shown, reference, all, limits);
+  const RuledOutResult found = ruled_out(
+      [&](const nic::HardwareProfile& p) { return on_hardware(program, options, p); }, shown, reference, all, limits);
   if (!found.complete) {
     result.notes.push_back(fmt::format("not compared with {}: a limit stopped the search there", kReference));
     return;
@@ -102,13 +104,12 @@ constexpr std::uint16_t kLoopTurns = 2;
 
 Result explore_engine(const Program& program, const EngineOptions& options) {
   Result result;
-  const auto machine = machine_for(program, options, result);
-  if (!machine) return result;
+  const Machine machine = machine_for(program, options);
   const ExploreLimits limits{.max_executions = options.max_executions,
                              .max_time = time_limit(options.max_seconds),
                              .loop_turns = kLoopTurns,
                              .poll = options.poll};
-  const ExploreResult found = explore(*machine, limits);
+  const ExploreResult found = explore(machine, limits);
   if (found.cut != 0) {
     result.notes.push_back(fmt::format("loops with remote operations were cut after {} repetitions", kLoopTurns));
   }
@@ -135,10 +136,9 @@ Result explore_engine(const Program& program, const EngineOptions& options) {
 
 Result sample_engine(const Program& program, const EngineOptions& options) {
   Result result;
-  const auto machine = machine_for(program, options, result);
-  if (!machine) return result;
+  const Machine machine = machine_for(program, options);
   const SampleResult seen =
-      sample(*machine, options.runs, options.seed, {.max_time = time_limit(options.max_seconds), .poll = options.poll});
+      sample(machine, options.runs, options.seed, {.max_time = time_limit(options.max_seconds), .poll = options.poll});
   for (const SampleResult::Seen& s : seen.outcomes) {
     if (torn(program, s.outcome)) continue;
     result.outcomes.push_back(s.outcome);

@@ -141,6 +141,8 @@ bool Interpreter::access(const Instruction& i) {
       return true;
     case Op::put:
     case Op::get:
+    case Op::rga:
+    case Op::remote_cas:
       return post(i);
     case Op::rfence:
       state_->fences |= 1U << static_cast<unsigned>(machine_.node_position(i.node));
@@ -176,23 +178,40 @@ bool Interpreter::compare_swap(const Instruction& i) {
   return true;
 }
 
+nic::Wqe Interpreter::work_request(const Instruction& i) const {
+  const bool put = i.op == Op::put;
+  const Machine::Place& local = machine_.place(put ? i.source : i.location);
+  const Machine::Place& remote = machine_.remote_place(i);
+  nic::Wqe wqe{.wr_id = as_word(i.work_id == kNone ? kNobody : i.work_id),
+               .opcode = put ? nic::Opcode::rdma_write : nic::Opcode::rdma_read,
+               .fence = (state_->fences & (1U << remote.node)) != 0,
+               .inline_data = put && cpu_->profile().nic_inline_puts,
+               .length = 8,
+               .lkey = local.key,
+               .rkey = remote.key,
+               .local = local.address,
+               .remote = remote.address};
+  if (i.op != Op::rga && i.op != Op::remote_cas) return wqe;
+  wqe.opcode = i.op == Op::rga ? nic::Opcode::fetch_add : nic::Opcode::compare_swap;
+  wqe.lkey = at(machine_.whole_, static_cast<int>(local.node));
+  wqe.gather = i.operand != kNone;
+  const auto operand = [&](int location, int expr) {
+    if (wqe.gather) return location == kNone ? nic::Address{0} : machine_.place(location).address;
+    return expr == kNone ? std::uint64_t{0} : as_word(evaluate(expr));
+  };
+  wqe.compare_add = operand(i.operand, i.expr);
+  wqe.swap = operand(i.operand2, i.expr2);
+  return wqe;
+}
+
 bool Interpreter::post(const Instruction& i) {
   if (cpu_->store_buffer_full()) {
     cpu_->resume_when_room();
     return false;
   }
-  const bool put = i.op == Op::put;
-  const Machine::Place& local = machine_.place(put ? i.source : i.location);
-  const Machine::Place& remote = machine_.place(put ? i.location : i.source);
+  const Machine::Place& remote = machine_.remote_place(i);
   const std::uint32_t node_bit = 1U << remote.node;
-  const nic::Wqe wqe{.wr_id = as_word(i.work_id == kNone ? kNobody : i.work_id),
-                     .opcode = put ? nic::Opcode::rdma_write : nic::Opcode::rdma_read,
-                     .fence = (state_->fences & node_bit) != 0,
-                     .length = 8,
-                     .lkey = local.key,
-                     .rkey = remote.key,
-                     .local = local.address,
-                     .remote = remote.address};
+  const nic::Wqe wqe = work_request(i);
   const int link = machine_.link(thread_, static_cast<int>(remote.node));
   nic::PostResult posted = nic::PostResult::queue_full;
   while ((posted = cpu_->post_send(at(machine_.qps_, link), {&wqe, 1})) == nic::PostResult::queue_full) {

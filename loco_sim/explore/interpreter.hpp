@@ -40,6 +40,7 @@ class Interpreter final : public nic::ThreadRunner {
   bool access(const Instruction& i);
   bool store(const Instruction& i);
   bool compare_swap(const Instruction& i);
+  [[nodiscard]] nic::Wqe work_request(const Instruction& i) const;
   bool post(const Instruction& i);
   bool wait(const Instruction& i);
   bool poll(const Instruction& i);

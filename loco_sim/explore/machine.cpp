@@ -36,9 +36,10 @@ std::uint32_t reads_at_once(const Program& program) {
     std::uint32_t gets = 0;
     for (int pc = 0; pc < len(t.code); ++pc) {
       const Instruction& i = at(t.code, pc);
-      if (i.op == Op::get) ++gets;
+      const auto reads = [](const Instruction& k) { return k.op == Op::get || k.op == Op::rga || k.op == Op::remote_cas; };
+      if (reads(i)) ++gets;
       if ((i.op == Op::jump || i.op == Op::branch_zero) && i.jump <= pc &&
-          std::any_of(t.code.begin() + i.jump, t.code.begin() + pc, [](const auto& k) { return k.op == Op::get; })) {
+          std::any_of(t.code.begin() + i.jump, t.code.begin() + pc, reads)) {
         return kQueueEntries;
       }
     }
@@ -47,10 +48,8 @@ std::uint32_t reads_at_once(const Program& program) {
   return most;
 }
 
-/// Sound hardware that takes a queue pair's packets in order: what a footprint says then tells which events commute.
-bool regular(const nic::HardwareProfile& profile) {
-  return profile.faults.none() && profile.nic_placement == nic::Placement::in_order;
-}
+/// Hardware without deliberate faults: what a footprint says then tells which events commute.
+bool regular(const nic::HardwareProfile& profile) { return profile.faults.none(); }
 
 /// Links are queues that packets of different queue pairs share. Without fences nothing but its arrival depends on when
 /// a packet was sent, so it may as well be sent when it arrives: then no packet is ever behind another.
@@ -61,7 +60,7 @@ bool links_order_nothing(const Program& program, const nic::HardwareProfile& pro
 }
 
 nic::HardwareProfile as_searched(const Program& program, nic::HardwareProfile profile, Network network) {
-  const bool many_paths = profile.nic_placement != nic::Placement::in_order;  // what such NICs are made for
+  const bool many_paths = nic::overtakes(profile.nic_placement);  // what such NICs are made for
   if (network == Network::simplest && (many_paths || links_order_nothing(program, profile))) profile.link_ideal = true;
   // What a NIC's caches hold, and what tags and credits are in use, decides when something happens, never in which
   // order; copying it would take most of the time.
@@ -73,7 +72,27 @@ nic::HardwareProfile as_searched(const Program& program, nic::HardwareProfile pr
   return profile;
 }
 
-bool remote_operation(const Instruction& i) { return i.op == Op::put || i.op == Op::get; }
+/// Is everything that the thread knows complete pushed into memory before it goes on? Then nobody can tell when a write
+/// that its target has taken becomes visible (docs/exploring.md, "Paths").
+bool pushes(const Thread& t) {
+  std::set<int> written;  // work ids of puts and atomics that no READ has pushed
+  for (int pc = 0; pc < len(t.code); ++pc) {
+    const Instruction& i = at(t.code, pc);
+    if (i.op == Op::poll || i.op == Op::jump || i.op == Op::branch_zero || i.op == Op::rfence) return false;
+    if (i.op == Op::put || i.op == Op::rga || i.op == Op::remote_cas) written.insert(i.work_id);
+    if (i.op != Op::wait || written.count(i.work_id) == 0) continue;
+    if (pc + 2 >= len(t.code)) return false;
+    const Instruction& read = at(t.code, pc + 1);
+    const Instruction& wait = at(t.code, pc + 2);
+    if (read.op != Op::get || wait.op != Op::wait || read.work_id != i.work_id || wait.work_id != i.work_id) return false;
+    written.erase(i.work_id);
+    pc += 2;
+  }
+  return true;
+}
+
+bool is_atomic(const Instruction& i) { return i.op == Op::rga || i.op == Op::remote_cas; }
+bool remote_operation(const Instruction& i) { return i.op == Op::put || i.op == Op::get || is_atomic(i); }
 
 }  // namespace
 
@@ -102,12 +121,20 @@ Machine::Machine(const Program& program, const nic::HardwareProfile& profile, Ne
       loops_(program),
       regular_(regular(profile) && profile.nic_max_rd_atomic >= reads_at_once(program)),
       shared_pcie_(profile.pcie_ordering_domain != nic::OrderingDomain::qp),
+      late_(nic::overtakes(profile.nic_placement)),
+      pushed_(std::ranges::all_of(program.threads, pushes)),
+      stale_(profile.nic_stale_operands != nic::StaleOperands::none),
       shared_links_(!as_searched(program, profile, network).link_ideal),
       initial_{nic::System(config_for(program, as_searched(program, profile, network))), {}} {
   if (len(program_.nodes) > kNodesMax)
     throw model::litmus::ParseError(program_.file, program_.at,
                                     fmt::format("at most {} nodes of a test that runs on hardware", kNodesMax),
                                     fmt::format("{}", program_.nodes.size()));
+  for (const Thread& t : program_.threads)
+    for (const Instruction& i : t.code)
+      if (is_atomic(i) && profile.nic_atomic_cap == nic::AtomicCap::none)
+        throw model::litmus::ParseError(program_.file, i.at, "hardware with remote atomics",
+                                        fmt::format("'{}' and nic.atomic_cap: none", i.text));
   place_locations(initial_.system);
   for (const Thread& t : program_.threads) {
     const nic::ThreadId id = initial_.system.create_thread(static_cast<nic::NodeId>(node_position(t.node)));
@@ -118,11 +145,16 @@ Machine::Machine(const Program& program, const nic::HardwareProfile& profile, Ne
     initial_.threads.push_back(std::move(state));
   }
   connect(initial_.system);
+  count_answered();
 }
 
 int Machine::node_position(int node) const {
   return static_cast<int>(std::lower_bound(program_.nodes.begin(), program_.nodes.end(), node) -
                           program_.nodes.begin());
+}
+
+const Machine::Place& Machine::remote_place(const Instruction& i) const {
+  return place(i.op == Op::put ? i.location : i.source);
 }
 
 void Machine::place_locations(nic::System& system) {
@@ -139,16 +171,24 @@ void Machine::place_locations(nic::System& system) {
     words[p.address / 8] = len(places_);
     places_.push_back(p);
   }
+  // An atomic names one region for its operands and for where its result goes.
+  for (int n = 0; n < len(program_.nodes); ++n) {
+    const auto node = static_cast<nic::NodeId>(n);
+    const auto& words = locations_[node];
+    const auto first = static_cast<nic::Address>(std::ranges::find_if(words, [](int l) { return l != kNone; }) - words.begin());
+    whole_.push_back(words.empty() ? 0 : system.register_memory(node, first * 8, (words.size() - first) * 8).lkey);
+  }
 }
 
 void Machine::connect(nic::System& system) {
   qps_.resize(program_.threads.size() * program_.nodes.size());
   cqs_.resize(qps_.size());
+  passive_.resize(qps_.size());
   used_nodes_.resize(program_.threads.size());
   for (int t = 0; t < len(program_.threads); ++t) {
     std::set<int> nodes;
     for (const Instruction& i : at(program_.threads, t).code) {
-      if (remote_operation(i)) nodes.insert(static_cast<int>(place(i.op == Op::put ? i.location : i.source).node));
+      if (remote_operation(i)) nodes.insert(static_cast<int>(remote_place(i).node));
       if (i.op == Op::poll) nodes.insert(node_position(i.node));
     }
     const auto home = static_cast<nic::NodeId>(node_position(at(program_.threads, t).node));
@@ -159,6 +199,8 @@ void Machine::connect(nic::System& system) {
       const nic::QpId passive = system.create_qp(peer, system.create_cq(peer, 1), 1, static_cast<nic::ThreadId>(t));
       system.connect(qp, passive);
       links_.resize(passive + 1, kNone);
+      answered_.resize(passive + 1, 0);
+      at(passive_, link(t, n)) = passive;
       at(links_, static_cast<int>(qp)) = link(t, n);
       at(qps_, link(t, n)) = qp;
       at(cqs_, link(t, n)) = cq;
@@ -215,24 +257,52 @@ bool Machine::response_races(const Configuration& c, const nic::Footprint& f) co
   return false;
 }
 
+bool Machine::alone(const nic::Footprint& f) const {
+  return !late_ || at(answered_, static_cast<int>(f.qp)) < 2;
+}
+
+void Machine::count_answered() {
+  one_atomic_.assign(program_.nodes.size(), true);
+  std::vector<int> atomics(program_.nodes.size(), 0);
+  for (int t = 0; t < len(program_.threads); ++t) {
+    std::set<int> targets;
+    for (const Instruction& i : at(program_.threads, t).code) {
+      if (!is_atomic(i) && i.op != Op::get) continue;
+      const int node = static_cast<int>(remote_place(i).node);
+      if (is_atomic(i)) targets.insert(node);
+      // What a flush reads is alone: all earlier ones are complete, and the thread waits for it.
+      const bool flush = i.op == Op::get && at(program_.locations, i.source).fresh;
+      if (!flush) ++at(answered_, static_cast<int>(at(passive_, link(t, node))));
+    }
+    for (const int n : targets) ++at(atomics, n);
+  }
+  for (int n = 0; n < len(atomics); ++n) one_atomic_[static_cast<std::size_t>(n)] = at(atomics, n) < 2;
+}
+
 bool Machine::commutes(const Configuration& c, std::size_t i) const {
   using Kind = nic::Footprint::Kind;
   using Enters = nic::Footprint::Enters;
   const nic::Footprint f = c.system.footprint(i);
   if (f.kind == Kind::thread_step) return local_step(c, static_cast<int>(f.thread));
   if (!regular_) return false;
-  if (shared_links_ && (f.enters == Enters::link || f.on_link)) return false;
+  if ((shared_links_ || stale_) && f.enters == Enters::link) return false;
+  if (shared_links_ && f.on_link) return false;
   switch (f.kind) {
     case Kind::internal:
-      return true;
+      return !f.loose || alone(f);
     case Kind::request:
-      // In a domain of its own it is behind the earlier requests of its queue pair, and only they are in front of it.
-      return !shared_pcie_ || sharing_.writes_commute(location_at(f.node, f.address));
+      // Where it may still be overtaken, nothing has happened yet. In a domain of its own it is behind the earlier
+      // requests of its queue pair, and only they are in front of it.
+      if (late_ && !f.loose) return true;
+      return (!shared_pcie_ && !late_) || sharing_.writes_commute(location_at(f.node, f.address));
+    case Kind::atomic_request:
+      return (late_ && !f.loose) || (!shared_pcie_ && alone(f) && one_atomic_[f.node]);
     case Kind::response:
       return sharing_.writes_commute(location_at(f.node, f.address)) || (!shared_pcie_ && !response_races(c, f));
     case Kind::memory_read:
-      return sharing_.nic_reads_commute(location_at(f.node, f.address));
+      return !stale_ && sharing_.nic_reads_commute(location_at(f.node, f.address));
     case Kind::memory_write:
+      if (late_ && pushed_ && !shared_pcie_ && f.placed) return true;
       return sharing_.writes_commute(location_at(f.node, f.address));
     default:
       return false;

@@ -98,24 +98,35 @@ class Machine {
   [[nodiscard]] int node_position(int node) const;
   /// The location at this place of a node's memory, or kNone.
   [[nodiscard]] int location_at(nic::NodeId node, nic::Address address) const;
+  [[nodiscard]] const Place& remote_place(const model::litmus::Instruction& i) const;
   [[nodiscard]] const Place& place(int location) const { return places_[static_cast<std::size_t>(location)]; }
   [[nodiscard]] int link(int thread, int node) const { return thread * static_cast<int>(program_.nodes.size()) + node; }
   /// Does the thread's next step touch nothing but the thread itself?
   [[nodiscard]] bool local_step(const Configuration& c, int thread) const;
+  /// Does no other READ or atomic of its queue pair ask for an answer, whose place among the answers could matter?
+  [[nodiscard]] bool alone(const nic::Footprint& f) const;
+  void count_answered();
   /// Can the thread issue a payload read on the response's queue pair before it has taken note of the response?
   [[nodiscard]] bool response_races(const Configuration& c, const nic::Footprint& f) const;
 
   model::litmus::Program program_;
   std::vector<Place> places_;                // by location
   std::vector<std::vector<int>> locations_;  // by node, by word
+  std::vector<std::uint32_t> whole_;         // by node: key of a region around all its locations
   std::vector<nic::QpId> qps_;               // by link(thread, node position)
   std::vector<nic::CqId> cqs_;
+  std::vector<nic::QpId> passive_;            // their other ends
+  std::vector<int> answered_;                 // by queue pair of a target: READs and atomics in the text that ask it
+  std::vector<bool> one_atomic_;              // by node: at most one thread has atomics on it
   std::vector<std::vector<int>> used_nodes_;  // by thread: node positions it operates on
   std::vector<int> links_;                    // by queue pair: its link(thread, node position), or kNone
   Sharing sharing_;
   Loops loops_;
   bool regular_ = false;       // nothing is broken, and no limit delays work requests
   bool shared_pcie_ = false;   // queue pairs share an ordering domain,
+  bool late_ = false;          // requests of one queue pair overtake each other
+  bool pushed_ = false;        // whatever is known to be complete is pushed into memory at once
+  bool stale_ = false;         // what a NIC read last may be what an atomic carries
   bool shared_links_ = false;  // links
   std::uint16_t loop_bound_ = 0;
   Configuration initial_;

@@ -24,7 +24,9 @@ std::vector<Mechanism> mechanisms(const nic::HardwareProfile& reference, const n
     } else {
       all.push_back({std::string(f.key), reference});
       set_value(all.back().profile, f, v);
-      if (f.key == "nic.blueflame") all.back().profile.nic_inline_max = real.nic_inline_max;
+      nic::HardwareProfile& with = all.back().profile;
+      if (f.key == "nic.blueflame" || f.key == "nic.inline_puts") with.nic_inline_max = real.nic_inline_max;
+      if (f.key == "nic.stale_operands") with.nic_atomic_operands = real.nic_atomic_operands;
     }
   }
   all.push_back(costs);
@@ -32,10 +34,10 @@ std::vector<Mechanism> mechanisms(const nic::HardwareProfile& reference, const n
   return all;
 }
 
-RuledOutResult ruled_out(const model::litmus::Program& program, const std::vector<Outcome>& shown,
+RuledOutResult ruled_out(const ProgramOn& program, const std::vector<Outcome>& shown,
                          const nic::HardwareProfile& reference, const std::vector<Mechanism>& mechanisms,
                          const ExploreLimits& limits) {
-  const auto run = [&](const nic::HardwareProfile& p) { return explore(Machine(program, p), limits); };
+  const auto run = [&](const nic::HardwareProfile& p) { return explore(Machine(program(p), p), limits); };
   const auto has = [](const std::vector<Outcome>& all, const Outcome& o) {
     return std::binary_search(all.begin(), all.end(), o);
   };

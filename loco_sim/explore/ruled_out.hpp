@@ -5,6 +5,7 @@
 // time. A mechanism is a field of the profile, or a group of fields that mean something together.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,11 @@ struct RuledOutResult {
   bool complete = true;  ///< false: a limit cut the search on the reference short, nothing is known
 };
 
-/// `program` is over words (model::litmus::implement); `shown` are its outcomes on the real profile, all of them.
-[[nodiscard]] RuledOutResult ruled_out(const model::litmus::Program& program,
+/// A program as hardware of a profile runs it: over words (model::litmus::implement) and verbs (over_verbs).
+using ProgramOn = std::function<model::litmus::Program(const nic::HardwareProfile&)>;
+
+/// `shown` are the program's outcomes on the real profile, all of them.
+[[nodiscard]] RuledOutResult ruled_out(const ProgramOn& program,
                                        const std::vector<model::litmus::Outcome>& shown,
                                        const nic::HardwareProfile& reference, const std::vector<Mechanism>& mechanisms,
                                        const ExploreLimits& limits);

@@ -45,7 +45,12 @@ std::vector<char> constant_locations(const Program& p) {
     for (const Thread& t : p.threads)
       for (const Instruction& i : t.code) {
         const bool copies = i.op == Op::put || i.op == Op::get;
-        if (!copies && i.op != Op::write && i.op != Op::cas) continue;
+        const bool atomic = i.op == Op::rga || i.op == Op::remote_cas;
+        if (!copies && !atomic && i.op != Op::write && i.op != Op::cas) continue;
+        if (atomic) {
+          changed = changed || at(constant, i.source) != 0;
+          at(constant, i.source) = 0;
+        }
         if (copies && at(constant, i.source) != 0 && init(i.source) == init(i.location)) continue;
         changed = changed || at(constant, i.location) != 0;
         at(constant, i.location) = 0;
@@ -112,6 +117,13 @@ void Sharing::collect(const Program& program, int thread, int pc) {
       add(i.source, as(Kind::get_source));
       add(i.location, as(Kind::get_target));
       break;
+    case Op::rga:
+    case Op::remote_cas:
+      if (i.operand != kNone) add(i.operand, as(Kind::operand));
+      if (i.operand2 != kNone) add(i.operand2, as(Kind::operand));
+      add(i.source, as(Kind::remote_atomic));
+      add(i.location, as(Kind::get_target));
+      break;
     default:
       break;
   }
@@ -120,7 +132,7 @@ void Sharing::collect(const Program& program, int thread, int pc) {
 void Sharing::add(int location, const Access& access) {
   Location& l = at(locations_, location);
   const Kind k = access.kind;
-  const bool both = k == Kind::compare_swap;
+  const bool both = k == Kind::compare_swap || k == Kind::remote_atomic;
   const bool writes = k == Kind::store || k == Kind::put_target || k == Kind::get_target;
   if (writes || both) l.writes.push_back(access);
   if (!writes || both) l.reads.push_back(access);
@@ -133,7 +145,7 @@ bool Sharing::handed_on_in_order(const Location& l) {
   return std::all_of(l.reads.begin(), l.reads.end(), [&](const Access& r) {
     if (r.thread != w.thread) return false;
     return r.kind == Kind::load || r.kind == Kind::waiting_load ||
-           (r.kind == Kind::put_source && r.pc > w.pc && !r.repeated);
+           ((r.kind == Kind::put_source || r.kind == Kind::operand) && r.pc > w.pc && !r.repeated);
   });
 }
 

@@ -40,7 +40,9 @@ class Sharing {
     put_source,
     get_source,
     put_target,
-    get_target
+    get_target,
+    operand,       // of a remote atomic, read by the NIC
+    remote_atomic  // its target
   };
   struct Access {
     int thread = 0;

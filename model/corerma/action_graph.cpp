@@ -9,15 +9,19 @@ namespace {
 struct Part {
   Actions all = 0;
   Actions local = 0;
-  std::array<Actions, kHostsMax> external{}, flushes{}, on_target{}, puts{}, gets{};  ///< by target
+  /// By target.
+  std::array<Actions, kHostsMax> external{}, flushes{}, on_target{}, puts{}, gets{}, atomics{}, results{};
   Actions put_sources = 0;
+  Actions operands = 0;
 
   void add(const Part& o, int target) {
     all |= o.all;
     local |= o.local;
     put_sources |= o.put_sources;
+    operands |= o.operands;
     if (target == kNobody) return;
-    for (auto set : {&Part::external, &Part::flushes, &Part::on_target, &Part::puts, &Part::gets})
+    for (auto set : {&Part::external, &Part::flushes, &Part::on_target, &Part::puts, &Part::gets, &Part::atomics,
+                     &Part::results})
       (this->*set)[index(target)] |= (o.*set)[index(target)];
   }
 };
@@ -101,6 +105,9 @@ class Builder {
     return kind == Kind::get ? first : kind == Kind::cas ? first + 2 : first + 1;
   }
 
+  static bool is_atomic(Kind kind) { return kind == Kind::rga || kind == Kind::cas; }
+  static Actions operands(Kind kind, int first) { return bit(first) | (kind == Kind::cas ? bit(first + 1) : 0U); }
+
   static Part part(const Statement& s, int first) {
     Part p;
     for (int k = 0; k < actions(s.kind); ++k) p.all |= bit(first + k);
@@ -113,12 +120,37 @@ class Builder {
     p.on_target[index(s.host)] = remote;
     if (s.kind == Kind::put) p.puts[index(s.host)] = remote;
     if (s.kind == Kind::get) p.gets[index(s.host)] = remote;
+    if (is_atomic(s.kind)) p.atomics[index(s.host)] = remote;
+    if (is_atomic(s.kind)) p.operands = operands(s.kind, first);
+    if (s.kind != Kind::put) p.results[index(s.host)] = bit(first + actions(s.kind) - 1);
     return p;
   }
 
   void induce(Rule rule, int from, Actions to) {
     if (rules_.has(rule)) g_.after[index(from)] |= to;
     if (rule == pivot_) g_.pivot_after[index(from)] |= to;
+  }
+
+  /// What keeps the order of remote actions on one target.
+  void route(const Statement& s, int remote, const Part& later, int process) {
+    const auto to = [&](const std::array<Actions, kHostsMax>& set) { return set[index(s.host)]; };
+    const bool to_self = s.host == process;
+    if (to_self && !rules_.has(Rule::so) && pivot_ != Rule::so) return;
+    const auto keep = [&](Rule rule, Actions others) {
+      if (!to_self) return induce(rule, remote, others);
+      if (!rules_.has(rule)) return;
+      induce(Rule::so, remote, others);  // two rules are behind such an edge: either is the pivot
+      if (rule == pivot_ && rules_.has(Rule::so)) g_.pivot_after[index(remote)] |= others;
+    };
+    keep(Rule::ir, to(later.on_target));
+    keep(Rule::ao, is_atomic(s.kind) ? to(later.on_target) : to(later.atomics));
+    if (s.kind == Kind::put) {
+      keep(Rule::pp, to(later.puts));
+      keep(Rule::ptg, to(later.gets));
+    } else if (s.kind == Kind::get) {
+      keep(Rule::gg, to(later.gets));
+      keep(Rule::gtp, to(later.puts));
+    }
   }
 
   void order(const Statement& s, int first, const Part& later, int process) {
@@ -130,16 +162,20 @@ class Builder {
       induce(Rule::f1, first, later.local);
       induce(Rule::f3, first, later.external[index(s.host)]);
       induce(Rule::sr, first, later.put_sources);
+      induce(Rule::oa, first, later.operands);
+      induce(Rule::fa, first, later.all);
       return;
     }
     const int remote = remote_action(s.kind, first), last = first + actions(s.kind) - 1;
     for (int i = first; i <= last; ++i) induce(Rule::f2, i, later.flushes[index(s.host)]);
-    if (s.host != process) {
-      induce(Rule::ir, remote, later.on_target[index(s.host)]);
-      if (s.kind == Kind::put) induce(Rule::pp, remote, later.puts[index(s.host)]);
-      if (s.kind == Kind::get) induce(Rule::gg, remote, later.gets[index(s.host)]);
-    }
+    for (int i = first; i <= last; ++i) induce(Rule::rl, i, later.results[index(s.host)]);
+    route(s, remote, later, process);
     if (s.kind == Kind::put) induce(Rule::sr, first, later.all);
+    if (s.kind == Kind::put) induce(Rule::sf, first, later.external[index(s.host)]);
+    for (int i = first; is_atomic(s.kind) && i < remote; ++i) {
+      induce(Rule::oa, i, later.all);
+      induce(Rule::sf, i, later.external[index(s.host)]);
+    }
     const Rule inner = s.kind == Kind::rga ? Rule::ga : s.kind == Kind::cas ? Rule::cas : Rule::pg;
     // er hb erw hb ew, pair by pair: what follows from two of them is no edge of the rule.
     for (int i = first; i + 2 < last; ++i) induce(inner, i, bit(last - 1));  // the first operand of a cas

@@ -24,7 +24,15 @@ constexpr std::array<std::string_view, kRules> kDescriptions = {
     "puts of a process to one target keep their order (Section 7, VPI Verbs)",
     "gets of a process from one target keep their order (Section 7, VPI Verbs)",
     "a put reads its source when it is issued, as a local action (Section 7, Cray DMAPP below 4 KB)",
-    "the three actions of an accumulate are one step (Section 7, observed)"};
+    "the three actions of an accumulate are one step (Section 7, observed)",
+    "a put and a later get of one target keep their order (a part of IR)",
+    "a get and a later put of one target keep their order (a part of IR)",
+    "an accumulate or compare-and-swap keeps its order with other remote actions on its target (a part of IR)",
+    "what orders remote actions on one target also does where the target is the process itself",
+    "accumulates and compare-and-swaps read their operands when they are issued, as local actions",
+    "what a remote statement reads of its own process comes before all of later ones with the same target",
+    "what a remote statement writes to its own process comes after all of earlier ones with the same target",
+    "all that follows a flush comes after it, whatever its target"};
 
 std::string_view trimmed(std::string_view s) {
   while (!s.empty() && s.front() == ' ') s.remove_prefix(1);

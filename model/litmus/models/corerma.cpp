@@ -28,6 +28,10 @@ class Statements {
            action(i) == Action::erw;
   }
   [[nodiscard]] bool is_put_source(int i) const { return op(i) == Op::put && action(i) == Action::er; }
+  [[nodiscard]] bool is_atomic(int i) const { return op(i) == Op::rga || op(i) == Op::remote_cas; }
+  [[nodiscard]] bool is_operand(int i) const { return is_atomic(i) && action(i) == Action::er; }
+  /// What it writes to its own process.
+  [[nodiscard]] bool is_result(int i) const { return op(i) != Op::put && action(i) == Action::ew; }
 
  private:
   const Skeleton& x_;
@@ -36,20 +40,35 @@ class Statements {
 /// The rule that orders the actions of one statement.
 Rule inner_rule(Op op) { return op == Op::rga ? Rule::ga : op == Op::remote_cas ? Rule::cas : Rule::pg; }
 
+/// Are two remote actions on one target, in this order in the program, in order by what the network keeps?
+bool routed(const Statements& s, RuleSet rules, int i, int j) {
+  if (s.dst(i) == s.src(i) && !rules.has(Rule::so)) return false;
+  if (rules.has(Rule::ir)) return true;
+  if (s.is_atomic(i) || s.is_atomic(j)) return rules.has(Rule::ao);
+  if (s.op(i) == Op::put) return rules.has(s.op(j) == Op::put ? Rule::pp : Rule::ptg);
+  return rules.has(s.op(j) == Op::put ? Rule::gtp : Rule::gg);
+}
+
+/// Is a flush before a later action?
+bool flushed(const Statements& s, RuleSet rules, int flush, int j) {
+  if (rules.has(Rule::fa)) return true;
+  if (s.is_local(j)) return rules.has(Rule::f1);
+  if (rules.has(Rule::sr) && s.is_put_source(j)) return true;
+  if (rules.has(Rule::oa) && s.is_operand(j)) return true;
+  return rules.has(Rule::f3) && s.is_external(j) && s.dst(flush) == s.dst(j);
+}
+
 /// Is i, earlier in program order and of another statement, before j by the rules of the set?
 bool ordered(const Statements& s, RuleSet rules, int i, int j) {
-  const bool flush_to_same = s.dst(i) == s.dst(j);
-  if (rules.has(Rule::lo) && s.is_local(i)) return true;
+  if (s.is_local(i)) return rules.has(Rule::lo);
+  if (s.action(i) == Action::flush) return flushed(s, rules, i, j);
   if (rules.has(Rule::sr) && s.is_put_source(i)) return true;
-  if (s.action(i) == Action::flush) {
-    if (rules.has(Rule::f1) && s.is_local(j)) return true;
-    if (rules.has(Rule::sr) && s.is_put_source(j)) return true;
-    if (rules.has(Rule::f3) && s.is_external(j) && flush_to_same) return true;
-  }
-  if (rules.has(Rule::f2) && s.is_external(i) && s.action(j) == Action::flush && flush_to_same) return true;
-  if (!s.is_remote(i) || !s.is_remote(j) || s.dst(i) != s.dst(j) || s.dst(i) == s.src(i)) return false;
-  return rules.has(Rule::ir) || (rules.has(Rule::pp) && s.op(i) == Op::put && s.op(j) == Op::put) ||
-         (rules.has(Rule::gg) && s.op(i) == Op::get && s.op(j) == Op::get);
+  if (rules.has(Rule::oa) && s.is_operand(i)) return true;
+  if (s.is_local(j) || s.dst(i) != s.dst(j)) return false;
+  if (s.action(j) == Action::flush) return rules.has(Rule::f2);
+  if (rules.has(Rule::sf) && (s.is_put_source(i) || s.is_operand(i))) return true;
+  if (rules.has(Rule::rl) && s.is_result(j)) return true;
+  return s.is_remote(i) && s.is_remote(j) && routed(s, rules, i, j);
 }
 
 void order_statements(const Skeleton& x, RuleSet rules, Axioms& a) {
@@ -63,7 +82,7 @@ void order_statements(const Skeleton& x, RuleSet rules, Axioms& a) {
         if (s.action(j) != Action::er) a.so.add(i, j);
     }
     x.po.row(i).for_each([&](int j) {
-      if (ordered(s, rules, i, j)) a.so.add(i, j);
+      if (x.sub(i).event != x.sub(j).event && ordered(s, rules, i, j)) a.so.add(i, j);
     });
     if (step && s.action(i) == Action::er)
       a.steps.emplace_back(i, i + x.event_of(i).count - 1);
