@@ -1,8 +1,9 @@
 # The libraries that every build needs, found once for all folders. What only an option needs is found where it is used.
-find_package(Boost 1.74 REQUIRED COMPONENTS context)
+find_package(Boost 1.74 CONFIG REQUIRED COMPONENTS context)
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_package(ZLIB REQUIRED)
 
 # libyaml's own CMake package is not part of Debian's.
 find_path(LIBYAML_INCLUDE_DIR yaml.h REQUIRED)

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <simgrid/s4u.hpp>
+#include <simgrid/version.h>
 #include <utility>
 
 #include "fabric/flow/flow_network.hpp"
@@ -20,6 +21,29 @@ namespace loco::fabric {
 namespace {
 
 namespace s4u = simgrid::s4u;
+
+// SimGrid 4.0 has new names for what builds a platform, and takes hosts where 3.32 takes their net points.
+#if SIMGRID_VERSION >= 40000
+s4u::NetZone* new_zone(s4u::Engine& engine) { return engine.get_netzone_root()->add_netzone_full("fabric"); }
+s4u::Host* new_host(s4u::NetZone& zone, const std::string& name) { return zone.add_host(name, 1e9); }
+s4u::Link* new_link(s4u::NetZone& zone, const std::string& name, double bytes_per_second) {
+  return zone.add_link(name, bytes_per_second)->set_latency(0.0)->seal();
+}
+void add_route(s4u::NetZone& zone, const s4u::Host& from, const s4u::Host& to,
+               const std::vector<s4u::LinkInRoute>& route) {
+  zone.add_route(&from, &to, route, false);
+}
+#else
+s4u::NetZone* new_zone(s4u::Engine& /*engine*/) { return s4u::create_full_zone("fabric"); }
+s4u::Host* new_host(s4u::NetZone& zone, const std::string& name) { return zone.create_host(name, 1e9); }
+s4u::Link* new_link(s4u::NetZone& zone, const std::string& name, double bytes_per_second) {
+  return zone.create_link(name, bytes_per_second)->set_latency(0.0)->seal();
+}
+void add_route(s4u::NetZone& zone, const s4u::Host& from, const s4u::Host& to,
+               const std::vector<s4u::LinkInRoute>& route) {
+  zone.add_route(from.get_netpoint(), to.get_netpoint(), nullptr, nullptr, route, false);
+}
+#endif
 
 struct Shape {
   explicit Shape(Network built) : network(std::move(built)), routes(network.graph) {}
@@ -71,26 +95,25 @@ std::vector<LinkInfo> hops(const Network& network, const topology::Routes& route
   return infos;
 }
 
-RouteOf build_from_shape(const Config& config) {
+RouteOf build_from_shape(s4u::Engine& engine, const Config& config) {
   auto shape = std::make_shared<Shape>(make_network(config));
   const Network& network = shape->network;
   const topology::Routes& routes = shape->routes;
-  s4u::NetZone* zone = s4u::create_full_zone("fabric");
+  s4u::NetZone* zone = new_zone(engine);
   std::vector<s4u::Host*> hosts;
   for (NodeId node = 0; node < config.nodes; ++node) {
-    hosts.push_back(zone->create_host(fmt::format("h{}", node), 1e9));
+    hosts.push_back(new_host(*zone, fmt::format("h{}", node)));
   }
-  const auto new_link = [zone](const std::string& name, sim::BitsPerSecond rate) {
+  const auto link_of = [zone](const std::string& name, sim::BitsPerSecond rate) {
     constexpr double kNoLimit = 1e18;  // a link without a rate
-    const double bytes_per_second = rate.value > 0 ? static_cast<double>(rate.value) / 8 : kNoLimit;
-    return zone->create_link(name, bytes_per_second)->set_latency(0.0)->seal();
+    return new_link(*zone, name, rate.value > 0 ? static_cast<double>(rate.value) / 8 : kNoLimit);
   };
   std::vector<s4u::Link*> links;
   for (topology::LinkId id = 0; id < network.links.size(); ++id)
-    links.push_back(new_link(fmt::format("l{}", id), network.links[id].rate));
+    links.push_back(link_of(fmt::format("l{}", id), network.links[id].rate));
   const sim::BitsPerSecond paced = paced_rate(config.flow);
   for (NodeId from = 0; from < config.nodes; ++from) {
-    s4u::Link* port = paced.value == 0 ? nullptr : new_link(fmt::format("p{}", from), paced);
+    s4u::Link* port = paced.value == 0 ? nullptr : link_of(fmt::format("p{}", from), paced);
     for (NodeId to = 0; to < config.nodes; ++to) {
       if (from == to) continue;
       std::vector<s4u::LinkInRoute> route;
@@ -98,7 +121,7 @@ RouteOf build_from_shape(const Config& config) {
         if (route.empty() && slower(paced, network.links[id].rate)) route.emplace_back(port);
         route.emplace_back(links[id]);
       }
-      zone->add_route(hosts[from]->get_netpoint(), hosts[to]->get_netpoint(), nullptr, nullptr, route, false);
+      add_route(*zone, *hosts[from], *hosts[to], route);
     }
   }
   zone->seal();
@@ -129,7 +152,7 @@ FlowEnd end_in_file(const std::string& from, const std::string& to, const Config
 
 RouteOf build_platform(s4u::Engine& engine, const std::vector<std::string>& names, const Config& config) {
   try {
-    if (config.flow.platform.empty()) return build_from_shape(config);
+    if (config.flow.platform.empty()) return build_from_shape(engine, config);
     if (!std::filesystem::exists(config.flow.platform)) {
       throw FlowError(fmt::format("there is no platform file {}", config.flow.platform));
     }

@@ -61,7 +61,8 @@ class SimGridEngine final : public FlowNetwork::Engine {
     for (const CrossFlow& flow : config_.flow.cross_traffic) {
       if (flow.from >= hosts_.size() || flow.to >= hosts_.size()) throw FlowError("background traffic of no host");
     }
-    s4u::Activity::on_completion_cb([this](const s4u::Activity& activity) { completed(&activity); });
+    // a signal of all activities up to 3.33, of each kind from 3.34 on: this call finds either
+    s4u::Comm::on_completion_cb([this](const s4u::Activity& activity) { completed(&activity); });
   }
 
   [[nodiscard]] const std::vector<std::string>& hosts() const override { return names_; }

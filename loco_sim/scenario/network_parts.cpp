@@ -11,8 +11,8 @@ void refuse(const DocumentNode& node, const std::string& path, const std::string
   throw InputError(node.place, path, expected, node.description());
 }
 
-const std::vector<DocumentNode>& list(const DocumentNode& node, const std::string& path, const std::string& of) {
-  if (node.kind != DocumentNode::Kind::list) refuse(node, path, "a list of " + of);
+const std::vector<DocumentNode>& list(const DocumentNode& node, std::string_view path, std::string_view of) {
+  if (node.kind != DocumentNode::Kind::list) refuse(node, std::string(path), fmt::format("a list of {}", of));
   return node.items;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fabric/topology/topology.hpp"
@@ -14,8 +15,8 @@ namespace loco::scenario {
 [[noreturn]] void refuse(const DocumentNode& node, const std::string& path, const std::string& expected);
 
 /// The items of a list; what is none is refused as no list `of` these.
-[[nodiscard]] const std::vector<DocumentNode>& list(const DocumentNode& node, const std::string& path,
-                                                    const std::string& of);
+[[nodiscard]] const std::vector<DocumentNode>& list(const DocumentNode& node, std::string_view path,
+                                                    std::string_view of);
 
 /// A vertex by its name: `h0`, `s3`.
 [[nodiscard]] fabric::topology::VertexId vertex(const DocumentNode& node, const std::string& path, std::uint32_t hosts,

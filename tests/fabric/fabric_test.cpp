@@ -1,8 +1,9 @@
 // Arrival times in closed form, sharing of ports, and order: on one path always, between paths never.
 #include "fabric/fabric.hpp"
 
-#include <catch2/catch.hpp>
 #include <random>
+
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::fabric;

@@ -1,11 +1,11 @@
 // Profiles are complete and name their sources; the atomic unit's service time. The published figures themselves are
 // rows of the validation (docs/validation.md), a part of which tests/loco_sim/perf runs.
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 
 #include "nic_model/profile_fields.hpp"
 #include "rig.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::test;

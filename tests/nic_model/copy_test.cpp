@@ -1,10 +1,10 @@
 // State is a value (docs/machine.md, law 6): a copied system goes on as the original does, and compares equal.
-#include <catch2/catch.hpp>
 #include <map>
 #include <random>
 
 #include "nic_model/state.hpp"
 #include "rig.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::test;

@@ -1,8 +1,8 @@
 // DCQCN of a queue pair (Zhu et al., SIGCOMM 2015): its rate is for all that it sends.
-#include <catch2/catch.hpp>
 #include <limits>
 
 #include "pair.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::test;

@@ -1,7 +1,6 @@
 // Queue pairs that come into ERROR: who is to blame, and what is flushed.
-#include <catch2/catch.hpp>
-
 #include "pair.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::test;

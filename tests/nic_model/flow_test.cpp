@@ -1,12 +1,12 @@
 // The flow model's messages at NICs that drop them: what was announced and is not sent leaves nothing in the network.
 //
 // 4 MiB take 1.3 ms at 25 Gb/s and 0.5 ms on PCIe: for that long a message has been announced and not been sent.
-#include <catch2/catch.hpp>
 #include <sstream>
 
 #include "fabric/flow/child.hpp"
 #include "fabric/flow/flow_network.hpp"
 #include "pair.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::test;

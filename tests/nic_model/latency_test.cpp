@@ -1,7 +1,6 @@
 // Latencies are the sums of their stages (stages.hpp).
-#include <catch2/catch.hpp>
-
 #include "stages.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::test;

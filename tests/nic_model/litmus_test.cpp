@@ -1,10 +1,9 @@
 // The figures of the LOCO/Mowgli paper that need rdmatso and rdmawait only, on model-weak under random scheduling:
 // every allowed outcome occurs, no forbidden one does. And every deliberate fault, each with a program in which it
 // shows.
-#include <catch2/catch.hpp>
-
 #include "program.hpp"
 #include "rig.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::test;

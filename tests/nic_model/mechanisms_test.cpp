@@ -1,13 +1,13 @@
 // What profiles can switch on: caches of contexts and the price of a miss, windows of tags
 // and credits, device memory, warm, remote and translated memory, and relaxed ordering.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <map>
 
 #include "nic_model/flow_control.hpp"
 #include "nic_model/key_cache.hpp"
 #include "nic_model/window.hpp"
 #include "pair.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::test;

@@ -5,10 +5,10 @@
 // (LOCO paper, Fig. 10; models page, section 1) says whether the first is before the second: the tables below are its
 // rows F to I, spelt out by operation. Subevents of writes have a start and a finish; the order is that of starts, and
 // docs/machine.md adds the finishes where a queue keeps them.
-#include <catch2/catch.hpp>
 #include <map>
 
 #include "pair.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::test;

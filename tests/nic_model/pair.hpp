@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <catch2/catch.hpp>
 #include <functional>
 #include <random>
 #include <set>
 #include <vector>
 
 #include "rig.hpp"
+#include "tests/catch.hpp"
 
 namespace loco::test {
 

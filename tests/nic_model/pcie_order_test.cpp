@@ -1,10 +1,9 @@
 // PCIe's ordering table (base specification, 2.4.1, table 2-40), entry by entry, at a responder whose NIC writes and
 // reads memory for two queue pairs: what may pass does under random schedules, what may not never does. ID-based
 // ordering, relaxed ordering, and that tags and credits, which delay, order nothing.
-#include <catch2/catch.hpp>
-
 #include "nic_model/profile_fields.hpp"
 #include "rig.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::test;

@@ -4,10 +4,9 @@
 // out_of_order, as on mlx5: WRITEs are placed as they come (G7 is lost); READs and atomics wait for all earlier
 // messages (G8, and with it G9, holds). unordered, as on Amazon's SRD: READs do not wait either, so that G8 and G9 are
 // lost, too.
-#include <catch2/catch.hpp>
-
 #include "pair.hpp"
 #include "program.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::test;

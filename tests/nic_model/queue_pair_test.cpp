@@ -1,7 +1,6 @@
 // The state machine of a queue pair (IBTA volume 1, 10.3.1, figure 125; ibv_modify_qp(3)).
-#include <catch2/catch.hpp>
-
 #include "pair.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::test;

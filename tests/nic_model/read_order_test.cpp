@@ -1,9 +1,9 @@
 // The order of PCIe reads: READs of a queue pair that take turns, and what hardware that keeps them in order would
 // cost.
 #include <algorithm>
-#include <catch2/catch.hpp>
 
 #include "rig.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::test;

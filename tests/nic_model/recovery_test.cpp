@@ -1,8 +1,7 @@
 // Requests that no answer comes to, or an answer that counts for nothing: retried, timed, and given up in the end (IBTA
 // volume 1, 9.7.6).
-#include <catch2/catch.hpp>
-
 #include "pair.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::test;

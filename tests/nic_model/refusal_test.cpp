@@ -1,8 +1,7 @@
 // What is refused, by whom, and what the program is told: the responder and the requester (keys, rights, bounds,
 // lengths), posting, set-up; and a peer that does not answer at all.
-#include <catch2/catch.hpp>
-
 #include "rig.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::test;

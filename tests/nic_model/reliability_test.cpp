@@ -1,8 +1,7 @@
 // Reliable delivery (IBTA volume 1, 9.7): whatever the network loses or reorders, what is acknowledged has happened,
 // once and in order; when retries run out, the completion says so.
-#include <catch2/catch.hpp>
-
 #include "pair.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::test;

@@ -1,8 +1,7 @@
 // Requests that come again because they or their answers were lost (IBTA volume 1, 9.7.5.1.2): an atomic is executed
 // once, a READ twice and named once, and each is still its call's.
-#include <catch2/catch.hpp>
-
 #include "pair.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::test;

@@ -1,7 +1,6 @@
 // What is left after a RESET: nothing of the old connection.
-#include <catch2/catch.hpp>
-
 #include "pair.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::test;

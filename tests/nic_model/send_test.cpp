@@ -1,8 +1,7 @@
 // Channel semantics: SEND and WRITE with immediate data, receive queues, shared receive queues, receivers that are not
 // ready (IBTA volume 1, 9.7.5 and 10.8).
-#include <catch2/catch.hpp>
-
 #include "pair.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::test;

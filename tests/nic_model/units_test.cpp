@@ -1,7 +1,6 @@
 // Processing units (nic.units): whose turn it is, how long a unit is busy, and what those who wait cost others.
-#include <catch2/catch.hpp>
-
 #include "rig.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::test;

@@ -1,7 +1,6 @@
 // Unreliable transports (IBTA volume 1, 9.8.2 and 9.8.3): what arrives is placed, what does not is forgotten.
-#include <catch2/catch.hpp>
-
 #include "pair.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::test;

@@ -1,7 +1,6 @@
 // What verbs promise: bytes, atomics, signalling, the fence flag, queue limits, shared queue pairs, loopback.
-#include <catch2/catch.hpp>
-
 #include "rig.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::test;

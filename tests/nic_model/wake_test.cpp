@@ -1,7 +1,6 @@
 // What wakes a thread that polls or waits, and when: at the turn of its loop that would have seen the change.
-#include <catch2/catch.hpp>
-
 #include "stages.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::test;

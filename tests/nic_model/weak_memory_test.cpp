@@ -1,8 +1,7 @@
 // The machine of profile model-weak shows what the declarative model allows, and nothing else (models page, section 3;
 // docs/hardware.md, "Which mechanism gives which cell").
-#include <catch2/catch.hpp>
-
 #include "program.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using test::Outcomes;

@@ -1,12 +1,12 @@
 // The table of a key-value store's index against std::unordered_map.
 #include "loco_sim/loco/kv_table.hpp"
 
-#include <catch2/catch.hpp>
 #include <unordered_map>
 #include <vector>
 
 #include "loco_sim/loco/errors.hpp"
 #include "sim/rng.hpp"
+#include "tests/catch.hpp"
 
 using loco::kv_location;
 using loco::kv_table;

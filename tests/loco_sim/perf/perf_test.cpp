@@ -2,10 +2,10 @@
 // bytes on the slower link, steps where inline limit, MPS and MTU are.
 #include "loco_sim/perf/perf.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "loco_sim/scenario/hardware.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 using namespace loco::sim::literals;

@@ -2,12 +2,12 @@
 // table is docs/validation.md.
 #include "loco_sim/perf/validation.hpp"
 
-#include <catch2/catch.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 
 #include "loco_sim/scenario/input_error.hpp"
+#include "tests/catch.hpp"
 
 using namespace loco;
 
@@ -49,7 +49,7 @@ TEST_CASE("rows that do not fit are refused with their place") {
       (void)perf::load_measured(path);
       FAIL("accepted: " << rows);
     } catch (const scenario::InputError& error) {
-      CHECK_THAT(error.what(), Catch::Contains(expected));
+      CHECK_THAT(error.what(), loco::test::contains_text(expected));
     }
     std::remove(path.c_str());
   };

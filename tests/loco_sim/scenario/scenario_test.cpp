@@ -151,7 +151,7 @@ TEST_CASE("keys that do not fit together are refused", "[scenario]") {
 TEST_CASE("links go down before they come back, each time", "[scenario]") {
   const auto wrong = [](const std::string& failures, const std::string& message) {
     CAPTURE(failures);
-    CHECK_THROWS_WITH(parse(kBarrier + "fabric: {failures: [" + failures + "]}\n"), Catch::Equals(message));
+    CHECK_THROWS_WITH(parse(kBarrier + "fabric: {failures: [" + failures + "]}\n"), Catch::Matchers::Equals(message));
   };
   wrong("{link: [h0, s0], down: 2ms, up: 1ms}",
         "s.yaml:2:53: fabric.failures[0].up: expected a time after the link went down, found 1ms");
@@ -177,7 +177,7 @@ TEST_CASE("a default that does not fit is told where the file could say otherwis
                     contains_text("s.yaml:2:18: workload.ring: expected at least"));
   CHECK_THROWS_WITH(
       parse(kBarrier + "topology: {kind: fat_tree, k: 64}\n"),
-      Catch::Equals("s.yaml:2:18: topology.nodes: expected 1 to 1024 nodes for the workload barrier, found "
+      Catch::Matchers::Equals("s.yaml:2:18: topology.nodes: expected 1 to 1024 nodes for the workload barrier, found "
                     "65536"));
 }
 

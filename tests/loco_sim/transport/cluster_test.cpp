@@ -207,7 +207,7 @@ TEST_CASE("what a thread changes itself after it has looked at it ends its pause
 
 TEST_CASE("a thread on a node that does not exist is refused") {
   SimulatedCluster cluster(config(2));
-  CHECK_THROWS_WITH(cluster.spawn(5, "x", [](Transport&) {}), Catch::Matchers::Contains("thread 'x' on node 5 of 2"));
+  CHECK_THROWS_WITH(cluster.spawn(5, "x", [](Transport&) {}), contains_text("thread 'x' on node 5 of 2"));
 }
 
 TEST_CASE("a service thread does not keep the run alive") {

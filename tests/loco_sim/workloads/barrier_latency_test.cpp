@@ -53,7 +53,7 @@ TEST_CASE("barriers over messages take ceil(log2 n) rounds, each the sum of its 
   };
   const auto round = static_cast<double>(stages.message_round(loco::sim::Duration{(kReceivedNs + kSentNs) * 1000}).ps);
   for (const std::uint32_t nodes : {2U, 3U, 4U, 5U, 8U, 13U, 16U, 32U}) {
-    const std::uint32_t rounds = std::bit_width(nodes - 1);
+    const auto rounds = static_cast<std::uint32_t>(std::bit_width(nodes - 1));  // of type int since C++23
     INFO(nodes << " nodes, " << rounds << " rounds of " << round << " ps");
     CHECK(mean_ps(nodes, kDissemination) == Approx(rounds * round).epsilon(0.01));
     // Otherwise some ranks are ahead of others by a part of a barrier: no sum of rounds.

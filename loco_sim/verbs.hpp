@@ -1,0 +1,5 @@
+// What a verbs program on simulated hosts includes: threads, the NIC model's set-up, hardware profiles by name.
+#pragma once
+
+#include "loco_sim/scenario/hardware.hpp"
+#include "loco_sim/verbs/machine.hpp"
