@@ -98,6 +98,8 @@ Verdict check(const Trace& trace, std::span<const Library> libraries, const Chec
   check_structure(trace, poll, structure);
   if (structure.total() > 0) return refuse(structure);
   const TraceIndex index(trace, poll);
+  check_causality(index, structure);
+  if (structure.total() > 0) return refuse(structure);
   Reports witness(options.max_violations);
   check_witness(index, witness);
   if (index.broken_mo() != 0) return refuse(witness);

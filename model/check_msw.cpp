@@ -49,7 +49,7 @@ class MswChecker final : public LibraryChecker {
     for (const Node& node : event.nodes) {
       if (node.subevent == 0) continue;
       (void)memory_.access(node);
-      if (node.stamp == Stamp::aNLW && event.call->work_id != 0) {
+      if (node.stamp == Stamp::aNLW && event.call->work_id != 0 && !node.given_up) {
         WorkIds::Outstanding& out = work_.of(event.call->work_id);
         out.finished = order.join(out.finished, node.finish);
       }
@@ -61,6 +61,7 @@ class MswChecker final : public LibraryChecker {
   }
 
   void finish() override {
+    memory_.finish();
     for (const Read& read : reads_)
       if (written_.find(read.tuple) == nullptr)
         context_.reports.add(Rule::torn_read, [&] {

@@ -1,6 +1,7 @@
 // rdmawait (LOCO paper, Section 3.3 and Appendix G.2): rf, mo, rb, rb_i, iso, pfg, pfp, nfo.
 #include <algorithm>
 
+#include "model/copied_words.hpp"
 #include "model/library_checker.hpp"
 #include "model/nic_flush_order.hpp"
 #include "model/shared_memory.hpp"
@@ -12,7 +13,8 @@ namespace {
 
 class RdmawaitChecker final : public LibraryChecker {
  public:
-  explicit RdmawaitChecker(const CheckContext& context) : context_(context), memory_(context_), flushes_(context_) {}
+  explicit RdmawaitChecker(const CheckContext& context)
+      : context_(context), memory_(context_), flushes_(context_), copied_words_(context_.index) {}
 
   void begin_thread(std::uint32_t thread) override {
     memory_.begin_thread();
@@ -41,8 +43,10 @@ class RdmawaitChecker final : public LibraryChecker {
     completion(event);
   }
 
+  void finish() override { memory_.finish(); }
+
  private:
-  /// iso: the i-th word read feeds the i-th written; a failing CAS fences before it reads.
+  /// iso: a word read feeds the one written from it; a failing CAS fences before it reads.
   void issued_within(Event& event) {
     if (event.nodes.size() < 2) return;
     Order& order = context_.order;
@@ -53,14 +57,17 @@ class RdmawaitChecker final : public LibraryChecker {
           if (fence.stamp == Stamp::aMF && read.stamp == Stamp::aCR) order.edge(fence.finish, read.finish, Rule::iso);
       return;
     }
+    const Stamp read = event.call->method == Method::put ? Stamp::aNLR : Stamp::aNRR;
     for (const Stamp written : {Stamp::aNRW, Stamp::aNLW}) {
-      const auto is_nic_read = [](const Node& n) { return n.stamp == Stamp::aNLR || n.stamp == Stamp::aNRR; };
-      auto read = std::find_if(nodes.begin(), nodes.end(), is_nic_read);
-      for (Node& write : nodes) {
-        if (write.stamp != written || read == nodes.end()) continue;
-        order.edge_to_start(read->finish, write.start, Rule::iso);
-        read = std::find_if(read + 1, nodes.end(), is_nic_read);
-      }
+      feeds_.clear();
+      for (const CopiedWords::Pair& pair : copied_words_.of(context_.index.subevents_of(event.id), read, written))
+        if (pair.read != 0) feeds_.emplace_back(pair.written, pair.read);
+      if (feeds_.empty()) continue;
+      if (!std::is_sorted(feeds_.begin(), feeds_.end())) std::sort(feeds_.begin(), feeds_.end());
+      auto next = feeds_.begin();  // nodes come in the order of their subevents
+      for (Node& write : nodes)
+        if (next != feeds_.end() && write.subevent == next->first)
+          order.edge_to_start(order.finish((next++)->second), write.start, Rule::iso);
     }
   }
 
@@ -84,18 +91,25 @@ class RdmawaitChecker final : public LibraryChecker {
     if (event.call->work_id == 0) return;
     WorkIds::Outstanding& out = work_.of(event.call->work_id);
     for (const Node& node : event.nodes) {
+      if (node.given_up) continue;  // who waits for it is told that it failed
       if (node.stamp == Stamp::aNLW) out.finished = order.join(out.finished, node.finish);
       if (node.stamp == Stamp::aNRW) out.started = order.join(out.started, node.start);
     }
-    if (event.call->result == 0 && !is_done(event)) out.incomplete = event.id;
+    if (!has_failed(event) && !is_done(event)) out.incomplete = event.id;
+  }
+
+  static bool has_failed(const Event& event) {
+    return event.call->result != 0 || std::ranges::any_of(event.nodes, &Node::given_up);
   }
 
   /// Has a NIC's operation read a word at least, and issued the writes of all that it read? A compare-and-swap may have
   /// compared in vain: what it owes is the old value. True of other calls.
-  static bool is_done(const Event& event) {
+  [[nodiscard]] bool is_done(const Event& event) const {
     const Method method = event.call->method;
     const bool swaps = method == Method::remote_cas, adds = method == Method::remote_faa;
     if (method != Method::put && method != Method::get && !swaps && !adds) return true;
+    const auto has_begun = [&](const Node& n) { return !context_.index.kind(n.subevent).unbegun; };
+    if (!std::ranges::all_of(event.nodes, has_begun)) return false;
     const auto count = [&](Stamp stamp) { return std::ranges::count(event.nodes, stamp, &Node::stamp); };
     const auto reads = count(method == Method::put ? Stamp::aNLR : Stamp::aNRR);
     const bool here = method == Method::put || count(Stamp::aNLW) >= reads;
@@ -107,6 +121,8 @@ class RdmawaitChecker final : public LibraryChecker {
   SharedMemory memory_;
   NicFlushOrder flushes_;
   WorkIds work_;
+  CopiedWords copied_words_;
+  std::vector<std::pair<SubeventId, SubeventId>> feeds_;  // of the event at hand: what is written, and from what
 };
 
 }  // namespace

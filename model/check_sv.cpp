@@ -2,6 +2,7 @@
 // are those of the copies' words; gf is its stamps and nothing more.
 #include <fmt/format.h>
 
+#include "model/copied_words.hpp"
 #include "model/library_checker.hpp"
 #include "model/shared_memory.hpp"
 #include "model/words.hpp"
@@ -12,7 +13,7 @@ namespace {
 
 class SvChecker final : public LibraryChecker {
  public:
-  explicit SvChecker(const CheckContext& context) : context_(context), memory_(context_) {}
+  explicit SvChecker(const CheckContext& context) : context_(context), memory_(context_), copied_words_(context_.index) {}
 
   void begin_thread(std::uint32_t /*thread*/) override {
     memory_.begin_thread();
@@ -21,6 +22,7 @@ class SvChecker final : public LibraryChecker {
 
   void subevents(Event& event) override;
   void visit(Event& event) override;
+  void finish() override { memory_.finish(); }
 
  private:
   void check_value(const Event& event) const;
@@ -28,6 +30,7 @@ class SvChecker final : public LibraryChecker {
   CheckContext context_;
   SharedMemory memory_;
   WorkIds work_;
+  CopiedWords copied_words_;
 };
 
 /// Of a read or write of one word: is what the call returned, or was to write, what the word held? 0: not recorded.
@@ -69,22 +72,11 @@ void SvChecker::subevents(Event& event) {
 
 void SvChecker::visit(Event& event) {
   Order& order = context_.order;
-  // iso: within each put of a broadcast, the i-th word read feeds the i-th written.
-  std::size_t read = 0;
-  CallId put = 0;
-  for (std::size_t i = 0; i < event.nodes.size(); ++i) {
-    const Node& node = event.nodes[i];
-    if (node.subevent == 0) continue;
-    const CallId call = context_.index.subevent(node.subevent).call;
-    if (call != put) {
-      put = call;
-      read = i;
-    }
-    if (node.stamp != Stamp::aNRW) continue;
-    while (read < event.nodes.size() && event.nodes[read].stamp != Stamp::aNLR) ++read;
-    if (read < event.nodes.size() && context_.index.subevent(event.nodes[read].subevent).call == put)
-      order.edge(event.nodes[read++].finish, node.finish, Rule::iso);
-  }
+  if (event.call->method == Method::bcast)  // iso: within each of its puts
+    for (const CallId put : event.calls)
+      for (const CopiedWords::Pair& pair :
+           copied_words_.of(context_.index.subevents_of(put), Stamp::aNLR, Stamp::aNRW))
+        if (pair.read != 0) order.edge(order.finish(pair.read), order.finish(pair.written), Rule::iso);
   for (const Node& node : event.nodes) {
     if (node.subevent == 0 || !is_access(node.stamp)) continue;
     if (const SubeventId missed = memory_.access(node); missed != 0)
@@ -97,7 +89,7 @@ void SvChecker::visit(Event& event) {
   if (event.call->method == Method::bcast && event.call->work_id != 0) {
     WorkIds::Outstanding& out = work_.of(event.call->work_id);
     for (const Node& node : event.nodes)
-      if (node.stamp == Stamp::aNLR) out.finished = order.join(out.finished, node.finish);
+      if (node.stamp == Stamp::aNLR && !node.given_up) out.finished = order.join(out.finished, node.finish);
   }
   if (event.call->method == Method::sv_wait)
     for (const Node& node : event.nodes) order.edge(work_.take(event.call->work_id).finished, node.finish, Rule::pf);

@@ -16,6 +16,7 @@ struct Node {
   std::uint32_t peer = 0;  ///< of a family stamp
   Point finish;            ///< F
   Point start;             ///< S; the same as F for instants and for every library but rdmawait
+  bool given_up = false;   ///< it never began, and the node's software knew that its operation had failed
 };
 
 struct Event {

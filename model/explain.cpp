@@ -142,7 +142,8 @@ class Explanation {
   std::uint64_t position(PointId p) const {
     const Facts f = facts(p);
     if (f.subevent == 0) return order_.extra(p).position;
-    return f.start ? 2 * trace_.subevents[f.subevent - 1].start + 2 : level_.index().finish_position(f.subevent);
+    const bool began = f.subevent == 0 || !is_unbegun(trace_.subevents[f.subevent - 1]);
+    return f.start && began ? 2 * trace_.subevents[f.subevent - 1].start + 2 : level_.index().finish_position(f.subevent);
   }
 
   bool runs_backward(const CycleEdge& e, bool between_finishes) const {

@@ -30,7 +30,7 @@ std::unique_ptr<LibraryChecker> make_checker(Library library, const CheckContext
 class LevelRun {
  public:
   LevelRun(Level& level, Order& order, Reports& reports)
-      : context_{level.index(), level, order, reports}, program_order_(order, level.index().trace().nodes) {
+      : context_{level.index(), level, order, reports}, program_order_(order, level.index().trace().nodes), after_failure_(order, level.index().trace().nodes) {
     for (std::size_t l = 0; l < kCheckers; ++l)
       if ((level.libraries() >> l & 1U) != 0) checkers_[l] = make_checker(static_cast<Library>(l), context_);
   }
@@ -46,6 +46,8 @@ class LevelRun {
  private:
   void thread(std::uint32_t t) {
     program_order_.begin_thread();
+    gave_up_ = context_.index.gave_up(t);
+    if (gave_up_ != kNever) after_failure_.begin_thread();
     for (const auto& checker : checkers_)
       if (checker) checker->begin_thread(t);
     const std::span<const CallId> calls = context_.index.calls_of(t);
@@ -69,16 +71,28 @@ class LevelRun {
     LibraryChecker& checker = *checkers_[static_cast<std::size_t>(event_.call->library)];
     checker.subevents(event_);
     context_.index.poll(1 + event_.nodes.size());
+    counts_.subevents += event_.nodes.size();
     const bool issue = event_.call->library == Library::rdmawait;
-    program_order_.enter(event_, issue);
+    const bool fails = gave_up_ != kNever;
+    if (fails)
+      for (Node& node : event_.nodes)
+        node.given_up = node.subevent != 0 && is_given_up(context_.index.subevent(node.subevent));
+    ProgramOrder& before = fails && event_.call->begin >= gave_up_ ? after_failure_ : program_order_;
+    before.enter(event_, issue);
     checker.visit(event_);
     program_order_.leave(event_, issue);
+    if (fails) {
+      std::erase_if(event_.nodes, [](const Node& node) { return node.given_up; });
+      after_failure_.leave(event_, issue);
+    }
     ++counts_.calls;
-    counts_.subevents += event_.nodes.size();
   }
 
   CheckContext context_;
   ProgramOrder program_order_;
+  // The same without what the thread was told has failed: nothing that it calls afterwards is ordered behind that.
+  ProgramOrder after_failure_;
+  Seq gave_up_ = kNever;  // when the thread at hand was first told so
   std::array<std::unique_ptr<LibraryChecker>, kCheckers> checkers_;
   Event event_;
   LevelCounts counts_;

@@ -42,12 +42,13 @@ void NicFlushOrder::walk(std::vector<Item>& items) {
   for (const Item& item : items) {
     context_->index.poll();
     const Point at = order.finish(item.id);
+    const Subevent& s = context_->index.subevent(item.id);
     if (item.write == 0) {
       order.edge(writes, at, Rule::nfo);
-      reads = order.join(reads, at);
-    } else {
+      if (!is_unbegun(s)) reads = order.join(reads, at);
+    } else if (!is_given_up(s)) {  // a thread may go on after a failure: its later reads are before nothing of that
       before_write_[item.write - 1] = reads;
-      writes = order.join(writes, at);
+      if (!is_unbegun(s)) writes = order.join(writes, at);
     }
   }
 }

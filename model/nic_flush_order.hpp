@@ -3,7 +3,8 @@
 //
 // The trace says which: a write that finished before the read was flushed by it; any other write is issued after
 // the read. Walking both by time, a chain of the writes finished so far precedes each read, and a chain of the
-// reads made so far precedes each write's start: all pairs, in linear space.
+// reads made so far precedes each write's start: all pairs, in linear space. What had not begun when the run ended is
+// after all that had, and in no order among itself.
 #pragma once
 
 #include <cstdint>

@@ -6,10 +6,14 @@
 //
 // The paper's libraries have disjoint locations. LOCO also pulls shared variables (a get of rdmawait on a location
 // of sv), so locations may be shared by the libraries of a level: the relations hold between finishes either way.
+// What had not begun when the run ended comes after all that had: a read of it reads the word's last write, a write
+// follows the last write and every read of it. Among itself it is in no order, since the run may go on in any.
+//
 // What a level does not allow is to read what a library wrote for itself: `disjoint`.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "model/library_checker.hpp"
@@ -26,6 +30,9 @@ class SharedMemory {
   /// though it should: (read, write) is in rb_i with the write earlier in program order. 0 otherwise.
   [[nodiscard]] SubeventId access(const Node& node);
 
+  /// All threads have been shown: the edges of what had not begun.
+  void finish();
+
  private:
   struct OwnWrite {
     std::uint32_t epoch = 0;
@@ -34,12 +41,16 @@ class SharedMemory {
 
   void read(const Node& node, const Subevent& s, std::uint32_t word);
   void write(const Node& node, std::uint32_t word);
+  /// The last write of the word at this level, of those that had begun; 0 is none.
+  [[nodiscard]] SubeventId last_write(std::uint32_t word);
   /// Does the source of a read belong to this level?
   [[nodiscard]] bool appears(SubeventId source, SubeventId reader);
 
   const CheckContext* context_;
   std::uint32_t epoch_ = 0;
-  std::vector<OwnWrite> last_;  // by word, of the thread being shown
+  std::vector<OwnWrite> last_;               // by word, of the thread being shown
+  std::map<std::uint32_t, Point> last_read_;  // by word that has unbegun writes: after all reads of its last write
+  std::vector<Node> unbegun_;
 };
 
 }  // namespace loco::model

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "model/stamps.hpp"
@@ -21,6 +22,11 @@ Library library_of(Method m) {
   return Library::kvstore;
 }
 
+bool names_twice(std::vector<std::uint32_t> names) {
+  std::sort(names.begin(), names.end());
+  return std::adjacent_find(names.begin(), names.end()) != names.end();
+}
+
 void check_tables(const Trace& t, Reports& r) {
   if (t.calls.size() > kMaxRecords || t.subevents.size() > kMaxRecords)
     r.add(Rule::structure, [] { return std::string("more than 2^30 calls or subevents"); });
@@ -28,14 +34,25 @@ void check_tables(const Trace& t, Reports& r) {
     r.add(Rule::structure, [] { return std::string("object 0 and node set 0 must exist"); });
   for (std::size_t i = 0; i < t.threads.size(); ++i)
     if (t.threads[i].node >= t.nodes) r.add(Rule::structure, [&] { return fmt::format("thread {} is on no node", i); });
-  for (std::size_t i = 0; i < t.objects.size(); ++i)
+  for (std::size_t i = 0; i < t.objects.size(); ++i) {
     for (const std::uint32_t p : t.objects[i].participants)
       if (p >= t.threads.size())
         r.add(Rule::structure, [&] { return fmt::format("object {} has no participant {}", i, p); });
-  for (std::size_t i = 0; i < t.node_sets.size(); ++i)
+    if (names_twice(t.objects[i].participants))
+      r.add(Rule::structure, [&] { return fmt::format("object {} names a participant twice", i); });
+  }
+  for (std::size_t i = 0; i < t.node_sets.size(); ++i) {
     for (const std::uint32_t n : t.node_sets[i])
       if (n >= t.nodes) r.add(Rule::structure, [&] { return fmt::format("node set {} names node {}", i, n); });
+    if (names_twice(t.node_sets[i]))
+      r.add(Rule::structure, [&] { return fmt::format("node set {} names a node twice", i); });
+  }
+  if (!t.node_sets.empty() && !t.node_sets[0].empty())
+    r.add(Rule::structure, [] { return std::string("node set 0 is not empty"); });
 }
+
+/// Every event has a subevent at least (LOCO paper, Section 3.1): these methods have one a node.
+bool needs_nodes(Method m) { return m == Method::bcast || m == Method::gf || m == Method::barrier; }
 
 const char* call_problem(const Trace& t, std::size_t i, const std::vector<CallId>& open) {
   const Call& c = t.calls[i];
@@ -43,17 +60,22 @@ const char* call_problem(const Trace& t, std::size_t i, const std::vector<CallId
   if (c.object >= t.objects.size()) return "has no such object";
   if (c.node_set >= t.node_sets.size()) return "has no such node set";
   if (c.method > Method::kv_delete || c.library != library_of(c.method)) return "has a method of another library";
+  if (needs_nodes(c.method) && t.node_sets[c.node_set].empty()) return "is with no node";
   if (!sane(c.begin) || !sane(c.end) || c.begin == kNever) return "has an absurd time";
   if (c.returned && (c.end == kNever || c.end < c.begin)) return "returned before it began";
   if (c.parent == 0) return nullptr;
   if (c.parent > i) return "comes before the call it is part of";
   if (t.calls[c.parent - 1].thread != c.thread) return "is part of another thread's call";
+  if (c.begin < t.calls[c.parent - 1].begin) return "began before the call it is part of";
   if (t.calls[c.parent - 1].library == Library::rdmawait) return "is part of a call of the base library";
   // Program order is a walk through the tree of calls: the parent encloses the thread's previous call.
   CallId enclosing = open[c.thread];
   while (enclosing != 0 && enclosing != c.parent) enclosing = t.calls[enclosing - 1].parent;
   return enclosing == c.parent ? nullptr : "is part of a call that was over";
 }
+
+/// What a NIC does on its own, when it comes to it.
+bool is_nic(Stamp s) { return s >= Stamp::aNLR && s <= Stamp::aRF; }
 
 const char* subevent_problem(const Trace& t, const Subevent& s) {
   if (s.call == 0 || s.call > t.calls.size()) return "belongs to no call";
@@ -62,7 +84,8 @@ const char* subevent_problem(const Trace& t, const Subevent& s) {
   if (s.peer >= t.nodes || s.node >= t.nodes) return "names no node";
   if (is_access(s.stamp) && s.address % 8 != 0) return "is not at a word";
   if (s.source > t.subevents.size() || s.overwrote > t.subevents.size()) return "refers to no subevent";
-  if (!sane(s.start) || !sane(s.finish) || s.start == kNever) return "has an absurd time";
+  if (!sane(s.start) || !sane(s.finish)) return "has an absurd time";
+  if (is_unbegun(s)) return is_nic(s.stamp) ? nullptr : "never began, and is no NIC's";
   if (is_instant(s.stamp) && s.finish == kNever) return "never happened";
   if (s.finish < s.start) return "finishes before it starts";
   return nullptr;

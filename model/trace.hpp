@@ -11,6 +11,9 @@
 // Order stamps (`Seq`) count what the machine did: two subevents with different stamps happened in that order.
 // They orient `nfo` (a NIC write was flushed before a NIC read iff it finished before the read) and give the
 // checkers a candidate order; consistency itself is decided on the relations.
+//
+// A run may end while operations are under way. Their subevents that have not begun are in the trace, too, marked by
+// `start` == kNever: executions of the models are complete, and what was posted comes after everything that was seen.
 #pragma once
 
 #include <cstdint>
@@ -102,11 +105,19 @@ struct Subevent {
   std::uint64_t value_read = 0;  ///< aCAS only: the value it read
   SubeventId source = 0;         ///< a read (and aCAS): the write it read from
   SubeventId overwrote = 0;      ///< a write (and aCAS): the write before it in `mo`
-  Seq start = 0;                 ///< when it began; for all but aCW, aNLW, aNRW equal to `finish`
+  Seq start = 0;                 ///< when it began; for all but aCW, aNLW, aNRW equal to `finish`; kNever: see below
   Seq finish = kNever;           ///< when it took effect in memory
   std::int64_t start_ps = 0;     ///< the same two instants in simulated picoseconds
   std::int64_t finish_ps = 0;
 };
+
+/// Posted, and not begun when the run ended: of the NIC's subevents only. `value`, `source` and `overwrote` mean nothing
+/// then. `finish` is when the node's software learnt that the operation had failed, kNever if it did not.
+[[nodiscard]] constexpr bool is_unbegun(const Subevent& s) { return s.start == kNever; }
+/// Has it taken effect in memory?
+[[nodiscard]] constexpr bool has_finished(const Subevent& s) { return s.start != kNever && s.finish != kNever; }
+/// Of what never began because its operation failed: the node's software knew of it.
+[[nodiscard]] constexpr bool is_given_up(const Subevent& s) { return is_unbegun(s) && s.finish != kNever; }
 
 /// What a packet asks for or answers, in the numbering of trace files.
 enum class PacketKind : std::uint8_t {

@@ -11,6 +11,7 @@ TraceIndex::TraceIndex(const Trace& trace, const Poll& poll) : trace_(&trace), p
   index_calls();
   index_words();
   index_mo();
+  index_unbegun();
   index_finishes();
 }
 
@@ -67,11 +68,11 @@ void TraceIndex::index_mo() {
   for (std::size_t i = 0; i < t.subevents.size(); ++i) {
     poll();
     const Subevent& s = t.subevents[i];
-    if (!is_write(s.stamp) || s.finish == kNever) continue;
+    if (!is_write(s.stamp) || !has_finished(s)) continue;
     SubeventId& after = s.overwrote == 0 ? first_[word_[i]] : next_[s.overwrote - 1];
     const bool same_word =
         s.overwrote == 0 || (is_write(subevent(s.overwrote).stamp) && word(s.overwrote) == word_[i] &&
-                             subevent(s.overwrote).finish != kNever);
+                             has_finished(subevent(s.overwrote)));
     if (after != 0 || !same_word) {
       broken(i);
     } else {
@@ -88,7 +89,7 @@ void TraceIndex::index_mo() {
     }
   }
   for (std::size_t i = 0; i < t.subevents.size(); ++i)
-    if (is_write(t.subevents[i].stamp) && t.subevents[i].finish != kNever && position_[i] == 0) return broken(i);
+    if (is_write(t.subevents[i].stamp) && has_finished(t.subevents[i]) && position_[i] == 0) return broken(i);
   if (broken_mo_ == 0) append_unfinished(last);
 }
 
@@ -99,17 +100,42 @@ void TraceIndex::index_finishes() {
   for (std::size_t i = 0; i < subevents.size(); ++i) {
     poll();
     const Subevent& s = subevents[i];
-    kinds_[i] = {s.stamp, s.peer};
-    finish_[i] = 2 + (s.finish == kNever ? (std::uint64_t{1} << 63) | (2 * s.start + 1)
-                                         : 2 * s.finish + (is_instant(s.stamp) ? 0 : 1));
+    kinds_[i] = {s.stamp, is_unbegun(s), s.peer};
+    finish_[i] = 2 + (is_unbegun(s)         ? (std::uint64_t{3} << 62) | i
+                      : s.finish == kNever ? (std::uint64_t{1} << 63) | (2 * s.start + 1)
+                                           : 2 * s.finish + (is_instant(s.stamp) ? 0 : 1));
   }
+}
+
+void TraceIndex::index_unbegun() {
+  const Trace& t = *trace_;
+  for (std::size_t i = 0; i < t.subevents.size(); ++i) {
+    const Subevent& s = t.subevents[i];
+    if (!is_unbegun(s)) continue;
+    has_unbegun_ = true;
+    if (is_write(s.stamp)) unbegun_writes_.push_back({word_[i], static_cast<SubeventId>(i + 1)});
+    if (!is_given_up(s)) continue;
+    if (gave_up_.empty()) gave_up_.assign(t.threads.size(), kNever);
+    Seq& first = gave_up_[t.calls[s.call - 1].thread];
+    first = std::min(first, s.finish);
+  }
+  std::stable_sort(unbegun_writes_.begin(), unbegun_writes_.end(),
+                   [](const UnbegunWrite& a, const UnbegunWrite& b) { return a.word < b.word; });
+}
+
+std::span<const TraceIndex::UnbegunWrite> TraceIndex::unbegun_writes(std::uint32_t word) const {
+  if (unbegun_writes_.empty()) return {};
+  const auto [first, last] = std::equal_range(
+      unbegun_writes_.begin(), unbegun_writes_.end(), UnbegunWrite{word, 0},
+      [](const UnbegunWrite& a, const UnbegunWrite& b) { return a.word < b.word; });
+  return {first, last};
 }
 
 void TraceIndex::append_unfinished(std::vector<SubeventId>& last) {
   const Trace& t = *trace_;
   std::vector<std::tuple<Seq, SubeventId>> unfinished;
   for (std::size_t i = 0; i < t.subevents.size(); ++i)
-    if (is_write(t.subevents[i].stamp) && t.subevents[i].finish == kNever)
+    if (is_write(t.subevents[i].stamp) && !is_unbegun(t.subevents[i]) && t.subevents[i].finish == kNever)
       unfinished.emplace_back(t.subevents[i].start, static_cast<SubeventId>(i + 1));
   std::sort(unfinished.begin(), unfinished.end());
   for (const auto& [start, id] : unfinished) {

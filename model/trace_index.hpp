@@ -2,7 +2,8 @@
 // modification order of each word, read off the recorded `overwrote` links. Linear in the trace.
 //
 // A write that had not finished when the run ended is taken to finish after everything that did: such writes are
-// appended to their word's order by `start`.
+// appended to their word's order by `start`. What had not even begun comes after these, in no order among itself: the
+// run may go on in any (docs/checking.md, "Runs that end early").
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,7 @@ namespace loco::model {
 /// What passes look at most, kept apart from the rest so that it stays in cache.
 struct Kind {
   Stamp stamp = Stamp::aCR;
+  bool unbegun = false;
   std::uint16_t peer = 0;
 };
 
@@ -70,13 +72,26 @@ class TraceIndex {
   [[nodiscard]] std::uint32_t words() const { return static_cast<std::uint32_t>(first_.size()); }
   /// Number of the word that a subevent accesses; kNoWord for fences.
   [[nodiscard]] std::uint32_t word(SubeventId id) const { return word_[id - 1]; }
-  /// mo: first write of a word, the write after one, the position of one (from 1); 0 is none.
+  /// mo of the writes that have begun: first write of a word, the write after one, the position of one (from 1); 0 is
+  /// none.
   [[nodiscard]] SubeventId first_write(std::uint32_t word) const { return first_[word]; }
   [[nodiscard]] SubeventId next_write(SubeventId id) const { return next_[id - 1]; }
   [[nodiscard]] std::uint32_t mo_position(SubeventId id) const { return id == 0 ? 0 : position_[id - 1]; }
 
+  /// Has anything been posted that had not begun when the run ended?
+  [[nodiscard]] bool has_unbegun() const { return has_unbegun_; }
+  /// A word's writes that had not begun: after all others in mo.
+  struct UnbegunWrite {
+    std::uint32_t word = 0;
+    SubeventId write = 0;
+  };
+  [[nodiscard]] std::span<const UnbegunWrite> unbegun_writes(std::uint32_t word) const;
+  /// When the node of a thread first learnt that one of the thread's operations had failed before all of it had begun;
+  /// kNever when it did not.
+  [[nodiscard]] Seq gave_up(std::uint32_t thread) const { return gave_up_.empty() ? kNever : gave_up_[thread]; }
+
   /// Where the recorded run puts a subevent's finish, as a number to compare: instants are even, other writes
-  /// odd, writes that did not finish come after everything. At least 2.
+  /// odd, writes that did not finish come after everything, and what had not begun after these. At least 2.
   [[nodiscard]] std::uint64_t finish_position(SubeventId id) const { return finish_[id - 1]; }
 
   /// A write whose `overwrote` link breaks the chain of its word; 0 when mo is total. Nothing above may be asked
@@ -88,6 +103,7 @@ class TraceIndex {
   void index_words();
   void index_mo();
   void index_finishes();
+  void index_unbegun();
   void append_unfinished(std::vector<SubeventId>& last);
 
   const Trace* trace_;
@@ -101,6 +117,9 @@ class TraceIndex {
   std::vector<std::uint32_t> position_;
   std::vector<std::uint64_t> finish_;
   std::vector<Kind> kinds_;
+  bool has_unbegun_ = false;
+  std::vector<UnbegunWrite> unbegun_writes_;  // by word
+  std::vector<Seq> gave_up_;                  // by thread; empty: nobody did
   SubeventId broken_mo_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <vector>
 
+#include "model/copied_words.hpp"
 #include "model/stamps.hpp"
 #include "model/words.hpp"
 
@@ -51,7 +52,7 @@ bool is_remote_atomic(Method m) { return m == Method::remote_faa || m == Method:
 
 class Witness {
  public:
-  Witness(const TraceIndex& index, Reports& reports) : index_(index), trace_(index.trace()), reports_(reports) {}
+  Witness(const TraceIndex& index, Reports& reports) : index_(index), trace_(index.trace()), reports_(reports), copied_words_(index) {}
 
   void run() {
     if (index_.broken_mo() != 0) report(Rule::mo_total, index_.broken_mo(), "does not continue the order of its word");
@@ -77,7 +78,7 @@ class Witness {
     const bool remote = s.stamp == Stamp::aNRR || s.stamp == Stamp::aNRW;
     const std::uint32_t expected = remote ? s.peer : trace_.threads[c.thread].node;
     if (s.node != expected) report(Rule::respects_nodes, id, fmt::format("is not on node {}", expected));
-    if (is_read(s.stamp)) source(id, s);
+    if (is_read(s.stamp) && !is_unbegun(s)) source(id, s);
   }
 
   void source(SubeventId id, const Subevent& s) {
@@ -131,30 +132,15 @@ class Witness {
     }
   }
 
-  /// The call's subevents of a kind by address: packets may be placed, and answers come, in another order.
-  static void by_address(const TraceIndex& index, std::span<const SubeventId> parts, Stamp stamp,
-                         std::vector<SubeventId>& ids) {
-    ids.clear();
-    for (const SubeventId id : parts)
-      if (index.subevent(id).stamp == stamp) ids.push_back(id);
-    const auto before = [&index](SubeventId a, SubeventId b) {
-      return index.subevent(a).address < index.subevent(b).address;
-    };
-    if (!std::is_sorted(ids.begin(), ids.end(), before)) std::stable_sort(ids.begin(), ids.end(), before);
-  }
-
-  /// By address, the i-th word written is the i-th word read; a fetch-and-add writes the sum, a compare-and-swap its
-  /// own value.
+  /// What is read is written; but a fetch-and-add writes the sum, a compare-and-swap its own value.
   void copied(const Call& c, std::span<const SubeventId> parts, Stamp read, Stamp written) {
-    by_address(index_, parts, written, writes_);
-    if (writes_.empty()) return;
-    by_address(index_, parts, read, reads_);
-    for (std::size_t i = 0; i < writes_.size(); ++i) {
-      const SubeventId id = writes_[i];
+    for (const CopiedWords::Pair& pair : copied_words_.of(parts, read, written)) {
+      const SubeventId id = pair.written;
       const Subevent& w = index_.subevent(id);
-      if (i >= reads_.size()) return report(Rule::copied_value, id, "writes what the call has not read");
-      const Subevent& from = index_.subevent(reads_[i]);
+      if (pair.read == 0) return report(Rule::copied_value, id, "writes what the call has not read");
+      const Subevent& from = index_.subevent(pair.read);
       if (from.peer != w.peer) report(Rule::respects_nodes, id, "and its read are for different nodes");
+      if (is_unbegun(w)) continue;
       std::uint64_t value = from.value;
       if (written == Stamp::aNRW && c.method == Method::remote_faa) value += c.argument;
       if (written == Stamp::aNRW && c.method == Method::remote_cas) value = c.argument;
@@ -170,7 +156,7 @@ class Witness {
       if (!is_remote_atomic(index_.call(call).method) || index_.subevent(id).stamp != Stamp::aNRW) continue;
       for (const SubeventId part : index_.subevents_of(call)) {
         const Subevent& r = index_.subevent(part);
-        if (r.stamp != Stamp::aNRR || index_.word(part) != word) continue;
+        if (r.stamp != Stamp::aNRR || is_unbegun(r) || index_.word(part) != word) continue;
         const std::uint32_t read = index_.mo_position(r.source);
         if (read < index_.mo_position(last) || read >= index_.mo_position(id))
           report(Rule::atomicity, id, "and its read have another atomic between them");
@@ -182,7 +168,7 @@ class Witness {
   const TraceIndex& index_;
   const Trace& trace_;
   Reports& reports_;
-  std::vector<SubeventId> reads_, writes_;  // of the call at hand
+  CopiedWords copied_words_;
 };
 
 }  // namespace

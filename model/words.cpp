@@ -85,6 +85,10 @@ std::string stamp_text(Stamp stamp, std::uint32_t peer) {
 std::string access_text(const Trace& trace, SubeventId id) {
   const Subevent& s = trace.subevents[id - 1];
   std::string out = stamp_text(s.stamp, s.peer);
+  if (is_unbegun(s)) {
+    if (is_access(s.stamp)) out += (is_read(s.stamp) ? " of " : " to ") + word_text(s);
+    return out + (is_given_up(s) ? ", which had failed" : ", which had not begun when the run ended");
+  }
   if (s.stamp == Stamp::aCAS) return out + fmt::format(" replaces {} = {} by {}", word_text(s), s.value_read, s.value);
   if (is_read(s.stamp)) return out + fmt::format(" reads {} = {}", word_text(s), s.value);
   if (is_write(s.stamp)) return out + fmt::format(" writes {} = {}", word_text(s), s.value);

@@ -309,6 +309,8 @@ const fabric::Fabric& System::network() const { return state_->fabric; }
 QpState System::qp_state(QpId qp) const { return state_->qps.at(qp).state; }
 NodeId System::qp_node(QpId qp) const { return state_->qps.at(qp).node; }
 QpId System::qp_peer(QpId qp) const { return state_->qps.at(qp).peer; }
+ThreadId System::qp_thread(QpId qp) const { return state_->qps.at(qp).thread; }
+
 NodeId System::qp_peer_node(QpId qp) const { return state_->qps.at(qp).peer_node; }
 std::uint32_t System::send_queue_room(QpId qp) const { return state_->qps.at(qp).requester.room(); }
 std::uint32_t System::recv_queue_room(QpId qp) const {

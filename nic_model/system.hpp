@@ -135,6 +135,7 @@ class System {
   [[nodiscard]] NodeId qp_node(QpId qp) const;
   [[nodiscard]] QpId qp_peer(QpId qp) const;
   [[nodiscard]] NodeId qp_peer_node(QpId qp) const;
+  [[nodiscard]] ThreadId qp_thread(QpId qp) const;
   [[nodiscard]] std::uint32_t send_queue_room(QpId qp) const;
   /// Room in the queue pair's receive queue, shared or not.
   [[nodiscard]] std::uint32_t recv_queue_room(QpId qp) const;

@@ -39,6 +39,9 @@ litmus::Result result_of(const litmus::Program& program, const std::string& engi
     litmus::Options of_model = declarative(options.model);
     of_model.loop_bound = loop_bound;
     of_model.poll = options.poll;
+    litmus::TimeLimit limit(options.max_seconds);
+    of_model.out_of_time = limit.question();
+    of_model.time_limit = limit.text();
     return litmus::enumerate(program, of_model);
   }
   const std::map<std::string, litmus::Engine> engines = explore::engines();
@@ -79,7 +82,7 @@ Ran run(const litmus::Program& program, const std::string& engine, const std::st
     interruption.rethrow();
     throw;
   }
-  return {result.ok, result.complete, litmus::to_json({&program}, {result}), litmus::to_herd_text(program, result)};
+  return {litmus::verdict_of(result) == litmus::Verdict::ok, result.complete, litmus::to_json({&program}, {result}), litmus::to_herd_text(program, result)};
 }
 
 /// (title, nodes (thread, label, statement), edges (from, to, relation, why, on cycle), node of each thread, text, dot)

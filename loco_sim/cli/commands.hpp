@@ -70,6 +70,9 @@ struct LitmusArguments {
   std::uint64_t seed = 1;
   std::uint64_t max_executions = 0;
   double max_seconds = 0;
+  std::vector<std::string> tests;  ///< by name; empty: all
+  std::string flip;                ///< a cell of the stamp order; empty: none
+  std::vector<std::string> variants;
   std::string witness;
   std::string explain;
   std::string dot;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "loco_sim/explore/engines.hpp"
 #include "model/litmus/command.hpp"
 #include "model/litmus/rule_set.hpp"
+#include "model/litmus/variants.hpp"
 
 namespace loco::cli {
 
@@ -23,6 +25,7 @@ namespace litmus = model::litmus;
 litmus::CommandOptions command_options(const LitmusArguments& arguments) {
   litmus::CommandOptions options;
   options.files = arguments.files;
+  options.tests = arguments.tests;
   options.model = arguments.rules.empty() ? arguments.model : named_rules("loco-sim litmus", arguments.rules).text();
   options.engine = arguments.engine;
   options.engine_options.hardware = arguments.hardware;
@@ -33,12 +36,25 @@ litmus::CommandOptions command_options(const LitmusArguments& arguments) {
   options.json = arguments.json || arguments.quiet;
   options.witness = arguments.witness;
   options.explain = arguments.explain;
+  const auto named = [](const char* option, const auto& apply) {
+    try {
+      apply();
+    } catch (const std::invalid_argument& e) {
+      throw UsageError(fmt::format("loco-sim litmus: {}: {}", option, e.what()));
+    }
+  };
+  litmus::ModelOptions& variant = options.declarative.model_options;
+  if (!arguments.flip.empty()) named("--flip", [&] { litmus::flip_cell(arguments.flip, variant.order); });
+  for (const std::string& v : arguments.variants) named("--variant", [&] { litmus::choose_variant(v, variant); });
   return options;
 }
 
 /// Throws UsageError for what goes with nothing else here. Limits and seeds of other engines do no harm: scripts go
 /// through all engines with the same options.
 void require_used(const LitmusArguments& arguments) {
+  if ((!arguments.flip.empty() || !arguments.variants.empty()) && arguments.engine != "declarative")
+    throw UsageError(fmt::format("loco-sim litmus: {}: expected --engine declarative, found {}",
+                                 arguments.flip.empty() ? "--variant" : "--flip", arguments.engine));
   const auto refuse = [](std::string_view option, std::string_view expected, std::string_view found) {
     throw UsageError(fmt::format("loco-sim litmus: {}: expected {}, found {}", option, expected, found));
   };
@@ -54,23 +70,67 @@ void require_used(const LitmusArguments& arguments) {
   if (arguments.quiet) refuse("--quiet", kText, explains);
 }
 
-/// One line for each test that failed, and one for all.
+/// How many have which verdict; ok and failed are always told.
+struct Counts {
+  std::size_t ok = 0, failed = 0, incomplete = 0, not_run = 0;
+
+  void add(std::string_view verdict) {
+    ++(verdict == "ok" ? ok : verdict == "fail" ? failed : verdict == "incomplete" ? incomplete : not_run);
+  }
+  [[nodiscard]] std::string text() const {
+    std::string out = fmt::format("{} ok, {} failed", ok, failed);
+    if (incomplete > 0) out += fmt::format(", {} incomplete", incomplete);
+    if (not_run > 0) out += fmt::format(", {} not run", not_run);
+    return out;
+  }
+};
+
+std::string problem(const nlohmann::json& result) {
+  const auto verdict = result.at("verdict").get<std::string>();
+  std::string out = fmt::format("{} ({}, {}): ", result.at("name").get<std::string>(),
+                                result.at("model").get<std::string>(), result.at("engine").get<std::string>());
+  out += verdict == "fail"
+             ? fmt::format("missing {}, unexpected {}", result.at("missing").dump(), result.at("unexpected").dump())
+             : verdict;
+  if (result.contains("notes"))
+    out += fmt::format("; {}", fmt::join(result.at("notes").get<std::vector<std::string>>(), "; "));
+  return out + "\n";
+}
+
+/// One line for each result that is not ok, and one for all: tests first, then their engines if there are several.
 std::string summary(const std::string& results) {
   std::string out;
-  std::size_t tests = 0;
-  std::size_t failed = 0;
-  for (const auto& result : nlohmann::json::parse(results)) {
-    ++tests;
-    if (result.at("verdict") == "ok") continue;
-    ++failed;
-    out += fmt::format("{} ({}, {}): missing {}, unexpected {}", result.at("name").get<std::string>(),
-                       result.at("model").get<std::string>(), result.at("engine").get<std::string>(),
-                       result.at("missing").dump(), result.at("unexpected").dump());
-    if (result.contains("notes"))
-      out += fmt::format("; {}", fmt::join(result.at("notes").get<std::vector<std::string>>(), "; "));
-    out += "\n";
+  Counts tests;
+  std::map<std::string, Counts> engines;
+  std::string worst;  // of the test at hand
+  const auto rank = [](std::string_view v) { return v == "fail" ? 3 : v == "incomplete" ? 2 : v == "not run" ? 1 : 0; };
+  const auto all = nlohmann::json::parse(results);
+  for (const auto& result : all) engines[result.at("engine").get<std::string>()];
+  std::size_t number = 0;
+  for (const auto& result : all) {
+    const auto verdict = result.at("verdict").get<std::string>();
+    if (verdict != "ok") out += problem(result);
+    engines.at(result.at("engine").get<std::string>()).add(verdict);
+    if (worst.empty() || rank(verdict) > rank(worst)) worst = verdict;
+    if (++number % engines.size() != 0) continue;  // one result an engine
+    tests.add(worst);
+    worst.clear();
   }
-  return out + fmt::format("{} tests, {} ok, {} failed\n", tests, tests - failed, failed);
+  const std::size_t count = engines.empty() ? 0 : number / engines.size();
+  out += fmt::format("{} test{}: {}", count, count == 1 ? "" : "s", tests.text());
+  if (engines.size() > 1)
+    for (const auto& [name, counts] : engines) out += fmt::format("; {}: {}", name, counts.text());
+  return out + "\n";
+}
+
+/// x.dot, x-2.dot, x-3.dot, ...: one graph a file.
+std::string drawing_path(const std::string& path, std::size_t index) {
+  if (index == 0) return path;
+  const std::size_t slash = path.find_last_of('/');
+  const std::size_t dot = path.find_last_of('.');
+  const bool extension = dot != std::string::npos && (slash == std::string::npos || dot > slash + 1) && dot != 0;
+  const std::string number = fmt::format("-{}", index + 1);
+  return extension ? path.substr(0, dot) + number + path.substr(dot) : path + number;
 }
 
 }  // namespace
@@ -80,17 +140,21 @@ int litmus_command(const LitmusArguments& arguments) {
   require_place_of(arguments.dot);
   if (arguments.engine != "declarative") (void)named_hardware("loco-sim litmus: --hardware", arguments.hardware);
   std::ostringstream out;
-  std::ostringstream drawing;
+  std::vector<std::string> drawings;
   litmus::CommandOptions options = command_options(arguments);
-  options.drawing = &drawing;
+  options.drawings = &drawings;
   const int code = litmus::run_litmus_command(options, explore::engines(), out, std::cerr);
   if (code == kBadInput) return code;
-  if (arguments.dot == "-" && drawing.tellp() > 0) {
-    print(drawing.str());
+  if (arguments.dot == "-" && !drawings.empty()) {
+    if (drawings.size() > 1)
+      std::cerr << fmt::format("loco-sim litmus: the first of {} graphs; --dot FILE writes each to a file of its own\n",
+                               drawings.size());
+    print(drawings.front());
     return code;
   }
   print(arguments.quiet && !arguments.json ? summary(out.str()) : out.str());
-  if (!arguments.dot.empty() && arguments.dot != "-") write_file(arguments.dot, drawing.str());
+  if (!arguments.dot.empty() && arguments.dot != "-")
+    for (std::size_t i = 0; i < drawings.size(); ++i) write_file(drawing_path(arguments.dot, i), drawings[i]);
   return code;
 }
 

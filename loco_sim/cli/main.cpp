@@ -58,7 +58,10 @@ void add_scenario_options(CLI::App& command, loco::cli::RunArguments& a) {
 
 void add_litmus(CLI::App& app, loco::cli::LitmusArguments& a, std::function<int()>& chosen) {
   CLI::App* litmus = app.add_subcommand("litmus", "Run litmus tests");
-  litmus->add_option("files", a.files, "Litmus documents (YAML)")->required();
+  litmus->add_option("files", a.files, "Litmus documents (YAML), or folders of them")->required();
+  litmus->add_option("--test", a.tests, "Only the test of this name; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   litmus->add_option("--model", a.model, "Model, in place of the documents' own")
       ->check(one_of_words(loco::model::litmus::model_names()));
   litmus->add_option("--rules", a.rules, "In place of a model, coreRMA with these rules: R1,R2,F1,F2,F3,PG,GA,CAS,...");
@@ -72,13 +75,26 @@ void add_litmus(CLI::App& app, loco::cli::LitmusArguments& a, std::function<int(
   add_number(*litmus, "--seed", a.seed, "Seed of the engine sample")->capture_default_str();
   litmus->add_option("--hardware", a.hardware, "Hardware profile of explore and sample")->capture_default_str();
   add_number(*litmus, "--max-executions", a.max_executions, "Executions a test of the engine explore; 0 is no limit");
-  litmus->add_option("--max-seconds", a.max_seconds, "Time limit a test of the engines explore and sample; 0 is none")
+  litmus
+      ->add_option("--max-seconds", a.max_seconds,
+                   "Time limit of each engine for a test, which is then incomplete; 0 is none")
       ->check(loco::cli::seconds());
+  litmus
+      ->add_option("--flip", a.flip,
+                   "Turn a cell of the stamp order round, e.g. E8: which tests notice? (engine declarative)")
+      ->type_name("CELL");
+  litmus
+      ->add_option("--variant", a.variants,
+                   "transitive-barriers: all fence every node; weak-ring-buffers: those of Section 5.2 of the LOCO "
+                   "paper (engine declarative); may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   litmus->add_option("--witness", a.witness, "Show an execution with this outcome, e.g. \"a=0 b=1\"");
   litmus->add_option("--explain", a.explain, "Show why this outcome is impossible");
   litmus
       ->add_option("--dot", a.dot,
-                   "Write the drawing of --witness or --explain to this file; \"-\": print it in place of the text")
+                   "Write the drawing of --witness or --explain to this file, further ones to FILE-2, FILE-3, ...; "
+                   "\"-\": print the first in place of the text")
       ->type_name("FILE");
   litmus->add_flag("--json", a.json, kJsonHelp);
   litmus->add_flag("--quiet", a.quiet, "Only failures and a summary");

@@ -59,8 +59,10 @@ std::string list(const Program& program, const std::vector<Outcome>& outcomes) {
 }
 
 /// Names the outcomes that the model allows and in-order completion does not.
-void name_excluded(const Program& program, const EngineOptions& options, Result& result) {
-  const std::vector<Outcome> excluded = excluded_by_in_order(program, options.model, options.poll);
+void name_excluded(const Program& program, const EngineOptions& options, model::litmus::TimeLimit& limit,
+                   Result& result) {
+  const std::vector<Outcome> excluded = excluded_by_in_order(program, options.model, options.poll, limit.question());
+  if (limit.was_reached()) result.notes.emplace_back("not compared with in-order completion: no time was left");
   if (excluded.empty()) return;
   result.notes.push_back(fmt::format("in-order completion excludes {}: {}", plural(excluded.size(), "allowed outcome"),
                                      list(program, excluded)));
@@ -105,8 +107,9 @@ constexpr std::uint16_t kLoopTurns = 2;
 Result explore_engine(const Program& program, const EngineOptions& options) {
   Result result;
   const Machine machine = machine_for(program, options);
+  model::litmus::TimeLimit time(options.max_seconds);  // of all that is explored for the test
   const ExploreLimits limits{.max_executions = options.max_executions,
-                             .max_time = time_limit(options.max_seconds),
+                             .out_of_time = time.question(),
                              .loop_turns = kLoopTurns,
                              .poll = options.poll};
   const ExploreResult found = explore(machine, limits);
@@ -119,6 +122,7 @@ Result explore_engine(const Program& program, const EngineOptions& options) {
   result.unexpected.assign(found.failed_assertions.begin(), found.failed_assertions.end());
   result.executions = found.executions;
   result.complete = found.exhaustive();
+  result.cut_short = !found.complete;
   if (!found.complete) {
     const bool executions = options.max_executions != 0 && found.executions >= options.max_executions;
     result.notes.push_back(
@@ -129,8 +133,8 @@ Result explore_engine(const Program& program, const EngineOptions& options) {
   if (found.stuck != 0) {
     result.notes.push_back(fmt::format("{} in which a thread waits for ever", plural(found.stuck, "final state")));
   }
-  name_excluded(program, options, result);
-  if (found.exhaustive()) name_ruled_out(program, options, found.outcomes, limits, result);
+  if (!time.was_reached()) name_excluded(program, options, time, result);
+  if (found.exhaustive() && !time.was_reached()) name_ruled_out(program, options, found.outcomes, limits, result);
   return result;
 }
 
@@ -149,6 +153,7 @@ Result sample_engine(const Program& program, const EngineOptions& options) {
   result.executions = seen.runs;
   if (seen.runs < options.runs) {
     result.complete = false;
+    result.cut_short = true;
     result.notes.push_back(
         fmt::format("stopped early by the limit of {} s, after {}", options.max_seconds, plural(seen.runs, "run")));
   }

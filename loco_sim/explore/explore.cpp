@@ -54,7 +54,7 @@ class Search {
     if (limits_.max_executions != 0 && result_.executions >= limits_.max_executions) return false;
     if ((result_.states & 255U) != 0) return true;
     if (limits_.poll) limits_.poll();
-    return !deadline_.over();
+    return !deadline_.over() && !(limits_.out_of_time && limits_.out_of_time());
   }
 
   /// Runs what commutes, then looks the state up; false when it is an end or has been seen.

@@ -68,15 +68,20 @@ SearchResult search_in_order(const Program& program, const SearchOptions& option
 }
 
 std::vector<Outcome> excluded_by_in_order(const Program& program, const std::string& model,
-                                          const std::function<void()>& poll) {
+                                          const std::function<void()>& poll,
+                                          const std::function<bool()>& out_of_time) {
   if (model != "rdmawait") return {};
   SearchOptions options;
   options.outcomes_only = true;
   options.poll = poll;
+  options.out_of_time = out_of_time;
   const SearchResult all = search(program, *find_model(model), options);
+  const auto cut_short = [](const SearchResult& r) {
+    return r.cut_loops || r.stopped || r.timed_out || r.too_large.any();
+  };
+  if (cut_short(all)) return {};
   const SearchResult in_order = search_in_order(program, options);
-  const auto cut_short = [](const SearchResult& r) { return r.cut_loops || r.stopped || r.too_large; };
-  if (cut_short(all) || cut_short(in_order)) return {};
+  if (cut_short(in_order)) return {};
   std::vector<Outcome> excluded;
   std::set_difference(all.outcomes.begin(), all.outcomes.end(), in_order.outcomes.begin(), in_order.outcomes.end(),
                       std::back_inserter(excluded));

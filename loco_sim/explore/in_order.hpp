@@ -24,9 +24,10 @@ namespace loco::explore {
                                                           const model::litmus::SearchOptions& options);
 
 /// Outcomes that the model (rdmawait) allows and in-order completion does not; none for other models, and none when
-/// the search for either set was cut short.
+/// the search for either set was cut short, by its bounds or by `out_of_time` (asked now and then).
 [[nodiscard]] std::vector<model::litmus::Outcome> excluded_by_in_order(const model::litmus::Program& program,
                                                                        const std::string& model,
-                                                                       const std::function<void()>& poll = {});
+                                                                       const std::function<void()>& poll = {},
+                                                                       const std::function<bool()>& out_of_time = {});
 
 }  // namespace loco::explore

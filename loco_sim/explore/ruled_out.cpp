@@ -51,6 +51,10 @@ RuledOutResult ruled_out(const ProgramOn& program, const std::vector<Outcome>& s
   if (result.ruled_out.empty()) return result;
   for (const Mechanism& m : mechanisms) {
     const ExploreResult with = run(m.profile);
+    if (!with.complete && limits.out_of_time && limits.out_of_time()) {
+      result.complete = false;
+      return result;
+    }
     if (!with.exhaustive()) continue;
     for (RuledOut& r : result.ruled_out)
       if (!has(with.outcomes, r.outcome)) r.by.push_back(m.name);

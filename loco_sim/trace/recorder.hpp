@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "loco_sim/loco/transport.hpp"
+#include "loco_sim/trace/posted.hpp"
 #include "model/trace.hpp"
 #include "nic_model/observer.hpp"
 
@@ -51,6 +52,13 @@ class Recorder final : public nic::Observer {
   model::CallId begin_message(std::uint32_t thread, std::uint32_t queue_pair, model::Seq seq, std::int64_t ps = 0);
   void finish(model::CallId call, std::uint64_t result, model::Seq seq, std::int64_t ps = 0);
 
+  /// What the operation, or the remote fence, of a call will do once the NIC comes to it.
+  void posted(model::CallId call, const PostedOperation& operation) { posted_.add(call, operation); }
+  /// A completion has told the thread's node that its operations with a node fail from now on.
+  void failed(std::uint32_t thread, NodeId peer, model::Seq seq) { posted_.failed(threads_[thread], peer, seq); }
+  /// The run has ended: what had been posted and has not begun gets into the trace.
+  void end_run() { posted_.record_unbegun(trace_); }
+
   /// The innermost open call of a thread; 0 for none.
   [[nodiscard]] model::CallId open_call(std::uint32_t thread) const;
 
@@ -79,6 +87,7 @@ class Recorder final : public nic::Observer {
 
   bool with_activities_;
   model::Trace trace_;
+  PostedOperations posted_;
   /// Packets under way, and those that got lost there: their serial numbers, and their place among the activities.
   std::map<std::uint32_t, std::size_t> under_way_;
   std::vector<std::uint32_t> threads_;  ///< the trace's number of each thread of the machine

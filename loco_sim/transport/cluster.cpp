@@ -115,6 +115,7 @@ model::Trace SimulatedCluster::take_trace() {
   if (!context_.recorder) return {};
   if (threads_.in_step()) throw std::logic_error("a trace is taken during its cluster's run");
   const std::unique_ptr<Recorder> recorder = std::move(context_.recorder);
+  recorder->end_run();
   return std::move(recorder->trace());
 }
 

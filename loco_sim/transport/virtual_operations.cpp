@@ -132,10 +132,18 @@ void VirtualTransport::record(nic::Wqe& wqe, NodeId peer, std::uint64_t work_id)
     wqe.fence = true;
     wqe.fence_op = begin_operation(model::Method::rfence);
     cluster_.finish_operation(wqe.fence_op, 0);
+    if (cluster_.recorder) cluster_.recorder->posted(wqe.fence_op, {.method = model::Method::rfence, .peer = peer});
   }
   // An event of the models touches a location: one on no bytes is none.
   if (nic::is_atomic(wqe.opcode) || wqe.length > 0) {
     wqe.op = begin_operation(method_of(wqe.opcode), argument_of(wqe), work_id);
+    if (cluster_.recorder)
+      cluster_.recorder->posted(wqe.op, {.method = method_of(wqe.opcode),
+                                          .peer = peer,
+                                          .local = wqe.local,
+                                          .remote = wqe.remote,
+                                          .bytes = nic::is_atomic(wqe.opcode) ? 8 : wqe.length,
+                                          .compare = wqe.compare_add});
   }
 }
 
@@ -196,7 +204,7 @@ std::size_t VirtualTransport::poll(std::span<Completion> out) {
   for (std::size_t i = 0; i < taken; ++i) {
     const NodeId peer = cluster_.system.qp_peer_node(cqes[i].qp);
     out[i] = {cqes[i].wr_id, static_cast<Status>(cqes[i].status), peer, operation_of(cqes[i].opcode)};
-    if (out[i].status != Status::success) cluster_.failures.try_emplace(cqes[i].qp, cqes[i]);
+    if (out[i].status != Status::success) cluster_.note_failure(cqes[i]);
     if (waiting_for_room_ > 0) cluster_.system.notify(node_, kSendQueueKey | cqes[i].qp);
   }
   thread.time.after_poll(taken);

@@ -1,16 +1,42 @@
 #include "model/litmus/command.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <chrono>
+#include <filesystem>
 #include <ostream>
+#include <set>
 #include <stdexcept>
+
+#include "model/litmus/text.hpp"
 
 namespace loco::model::litmus {
 namespace {
 
+/// A folder's documents, by name; a file is itself.
+std::vector<std::string> documents_at(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return {path};
+  std::vector<std::string> found;
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string extension = entry->path().extension();
+    std::error_code ignored;
+    if ((extension == ".yaml" || extension == ".yml") && entry->is_regular_file(ignored))
+      found.push_back(entry->path().string());
+  }
+  if (error) throw std::invalid_argument(path + ": expected a folder that can be read, found: " + error.message());
+  if (found.empty()) throw std::invalid_argument(path + ": expected a folder with litmus documents (*.yaml), found none");
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 std::string percent(std::size_t part, std::size_t whole) {
   return whole == 0 ? "100 %" : std::to_string(100 * part / whole) + " %";
 }
+
+constexpr int kNotKnown = 3;
 
 class Command {
  public:
@@ -21,38 +47,74 @@ class Command {
   int run() {
     check_engine();
     const std::vector<std::vector<Program>> files = read_files();
-    for (const auto& file : files)
-      for (const Program& p : file) {  // before anything is printed
-        (void)named_outcome(p, "--witness", options_.witness);
-        (void)named_outcome(p, "--explain", options_.explain);
-      }
+    const std::vector<const Program*> chosen = chosen_tests(files);
+    if (!options_.witness.empty() || !options_.explain.empty())
+      for (const Program* p : chosen) explain(*p);
+    else
+      run_tests(chosen);
+    return !ok_ ? 1 : known_ ? 0 : kNotKnown;
+  }
+
+ private:
+  void run_tests(const std::vector<const Program*>& chosen) {
     std::vector<const Program*> programs;
     std::vector<Result> results;
-    for (const auto& file : files)
-      for (const Program& p : file) {
-        if (!options_.witness.empty() || !options_.explain.empty()) {
-          explain(p);
-          continue;
-        }
-        const std::size_t first = results.size();
-        if (options_.engine == "all")
-          compare(p, results);
-        else
-          results.push_back(run_engine(options_.engine, p));
-        for (std::size_t i = first; i < results.size(); ++i) {
-          programs.push_back(&p);
-          ok_ = ok_ && results[i].ok;
-        }
-        if (!options_.json && options_.engine != "all") out_ << to_herd_text(p, results.back()) << "\n";
+    for (const Program* p : chosen) {
+      const std::size_t first = results.size();
+      if (options_.engine == "all")
+        compare(*p, results);
+      else
+        results.push_back(run_engine(options_.engine, *p));
+      for (std::size_t i = first; i < results.size(); ++i) {
+        programs.push_back(p);
+        const Verdict v = verdict_of(results[i]);
+        ok_ = ok_ && v != Verdict::fail;
+        known_ = known_ && v == Verdict::ok;
       }
+      if (!options_.json && options_.engine != "all") out_ << to_herd_text(*p, results.back()) << "\n";
+    }
     if (options_.json)
       out_ << to_json(programs, results) << "\n";
     else if (options_.engine == "all")
       print_coverage();
-    return ok_ ? 0 : 1;
   }
 
- private:
+  /// Those that are asked for, and that have the names of the outcome to explain: before anything is printed.
+  std::vector<const Program*> chosen_tests(const std::vector<std::vector<Program>>& files) {
+    std::vector<const Program*> chosen;
+    std::set<std::string> wanted(options_.tests.begin(), options_.tests.end()), found;
+    std::string lacks;
+    std::size_t lacking = 0;
+    for (const auto& file : files)
+      for (const Program& p : file) {
+        if (!wanted.empty() && !wanted.contains(p.name)) continue;
+        found.insert(p.name);
+        try {
+          (void)named_outcome(p, "--witness", options_.witness);
+          (void)named_outcome(p, "--explain", options_.explain);
+          chosen.push_back(&p);
+        } catch (const std::invalid_argument& e) {
+          if (lacking++ == 0) lacks = e.what();
+        }
+      }
+    for (const std::string& name : options_.tests)
+      if (!found.contains(name))
+        throw std::invalid_argument("loco-sim litmus: --test: expected the name of a test, found '" + name + "'" +
+                                    hint(name, files));
+    if (chosen.empty() && lacking > 0) throw std::invalid_argument(lacks);
+    if (lacking > 0)
+      err_ << "left out " << lacking << (lacking == 1 ? " test" : " tests") << " without such an outcome, the first: "
+           << lacks << "\n";
+    return chosen;
+  }
+
+  static std::string hint(const std::string& name, const std::vector<std::vector<Program>>& files) {
+    std::vector<std::string> known;
+    for (const auto& file : files)
+      for (const Program& p : file) known.push_back(p.name);
+    return suggestion(name, known);
+  }
+
   void check_engine() const {
     if (options_.engine == "declarative" || options_.engine == "all" || engines_.count(options_.engine) > 0) return;
     std::string known = "declarative";
@@ -65,10 +127,11 @@ class Command {
     std::vector<std::string> left_out;
     std::vector<std::vector<Program>> files;
     bool any = false;
-    for (const std::string& f : options_.files) {
-      files.push_back(parse_file(f, {.model = options_.model, .left_out = &left_out}));
-      any = any || !files.back().empty();
-    }
+    for (const std::string& path : options_.files)
+      for (const std::string& f : documents_at(path)) {
+        files.push_back(parse_file(f, {.model = options_.model, .left_out = &left_out}));
+        any = any || !files.back().empty();
+      }
     if (left_out.empty()) return files;
     if (!any) throw std::invalid_argument(left_out.front());
     err_ << "left out " << left_out.size() << " tests that are none of model " << options_.model
@@ -88,9 +151,8 @@ class Command {
     const auto start = std::chrono::steady_clock::now();
     Result r;
     if (engine == "declarative") {
-      Options o = options_.declarative;
-      o.model = options_.model;
-      r = enumerate(p, o);
+      TimeLimit limit(options_.engine_options.max_seconds);
+      r = enumerate(p, declarative_options(limit));
     } else {
       EngineOptions o = options_.engine_options;
       o.model = options_.model.empty() ? p.model : options_.model;
@@ -102,6 +164,14 @@ class Command {
     }
     r.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return r;
+  }
+
+  Options declarative_options(TimeLimit& limit) const {
+    Options o = options_.declarative;
+    o.model = options_.model;
+    o.out_of_time = limit.question();
+    o.time_limit = limit.text();
+    return o;
   }
 
   /// All engines on one program: every outcome seen must be allowed.
@@ -145,6 +215,8 @@ class Command {
       out_ << "\n";
     }
     for (std::size_t i = first; i < results.size(); ++i) {
+      if (const Verdict v = verdict_of(results[i]); v == Verdict::incomplete || v == Verdict::not_run)
+        out_ << "  " << name(v) << " (" << results[i].engine << ")\n";
       for (const std::string& m : results[i].missing) out_ << "  missing (" << results[i].engine << "): " << m << "\n";
       for (const std::string& u : results[i].unexpected)
         out_ << "  unexpected (" << results[i].engine << "): " << u << "\n";
@@ -159,21 +231,22 @@ class Command {
   }
 
   void explain(const Program& p) {
-    Options o = options_.declarative;
-    o.model = options_.model;
+    TimeLimit limit(options_.engine_options.max_seconds);
+    const Options o = declarative_options(limit);
     const auto tell = [&](const Explanation& e) {
       out_ << to_text(e);
-      if (options_.drawing != nullptr) *options_.drawing << to_dot(e);
+      if (options_.drawings != nullptr) options_.drawings->push_back(to_dot(e));
     };
     if (!options_.witness.empty()) {
       const auto w = witness(p, named_outcome(p, "--witness", options_.witness), o);
       if (w) {
         tell(*w);
       } else {
-        const NoCandidate none = why_no_candidate(p, o);
+        const NoCandidate none = without_candidate(p, o, limit);
         out_ << p.name << ": " << options_.witness << ' ' << (none.decided ? "is not possible" : none.text) << '\n';
+        known_ = known_ && none.decided;
+        ok_ = ok_ && !none.decided;
       }
-      ok_ = ok_ && w.has_value();
     }
     if (!options_.explain.empty()) {
       const PartialOutcome wanted = named_outcome(p, "--explain", options_.explain);
@@ -181,11 +254,21 @@ class Command {
       for (const Explanation& e : cycles) tell(e);
       if (cycles.empty()) {
         const bool possible = witness(p, wanted, o).has_value();
-        const NoCandidate none = possible ? NoCandidate{"is possible"} : why_no_candidate(p, o);
+        const NoCandidate none = possible ? NoCandidate{"is possible"} : without_candidate(p, o, limit);
         out_ << p.name << ": " << options_.explain << ' ' << none.text << '\n';
-        ok_ = ok_ && !possible && none.decided;
+        ok_ = ok_ && !possible;
+        known_ = known_ && none.decided;
+      } else if (limit.was_reached()) {
+        out_ << p.name << ": stopped early by the limit of " << limit.text() << ": there may be other cycles\n";
+        known_ = false;
       }
     }
+  }
+
+  static NoCandidate without_candidate(const Program& p, const Options& o, const TimeLimit& limit) {
+    if (limit.was_reached())
+      return {"is not known to be possible: stopped early by the limit of " + limit.text(), false};
+    return why_no_candidate(p, o);
   }
 
   struct Coverage {
@@ -197,9 +280,31 @@ class Command {
   std::ostream& err_;
   std::map<std::string, Coverage> coverage_;
   bool ok_ = true;
+  bool known_ = true;  ///< every engine has run, to its end
 };
 
 }  // namespace
+
+TimeLimit::TimeLimit(double seconds) : seconds_(seconds) {
+  constexpr double kMost = 1e9;
+  end_ = std::chrono::steady_clock::now() +
+         std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+             std::chrono::duration<double>(std::clamp(seconds, 0.0, kMost)));
+}
+
+std::function<bool()> TimeLimit::question() {
+  if (!(seconds_ > 0)) return {};
+  return [this] {
+    reached_ = reached_ || std::chrono::steady_clock::now() >= end_;
+    return reached_;
+  };
+}
+
+std::string TimeLimit::text() const {
+  std::array<char, 32> digits{};
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), seconds_);
+  return std::string(digits.data(), error == std::errc{} ? end : digits.data()) + " s";
+}
 
 int run_litmus_command(const CommandOptions& options, const std::map<std::string, Engine>& engines, std::ostream& out,
                        std::ostream& err) {

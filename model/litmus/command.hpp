@@ -4,6 +4,7 @@
 // models know no simulator.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
@@ -21,7 +22,7 @@ struct EngineOptions {
   std::uint64_t runs = 2000;         ///< sample
   std::uint64_t seed = 1;            ///< sample
   std::uint64_t max_executions = 0;  ///< explore; 0: no limit
-  double max_seconds = 0;            ///< explore and sample, each; 0: no limit
+  double max_seconds = 0;            ///< of each test, each engine; 0: no limit
   std::function<void()> poll = {};   ///< called now and then; what it throws ends the work
 };
 
@@ -29,20 +30,40 @@ struct EngineOptions {
 /// `complete`; the command fills in the verdict.
 using Engine = std::function<Result(const Program&, const EngineOptions&)>;
 
+/// Says whether the time since its making is over. For Options::out_of_time.
+class TimeLimit {
+ public:
+  explicit TimeLimit(double seconds);
+  /// Empty when there is no limit; refers to this object.
+  [[nodiscard]] std::function<bool()> question();
+  /// Has the question been answered with yes?
+  [[nodiscard]] bool was_reached() const { return reached_; }
+  /// "2 s"
+  [[nodiscard]] std::string text() const;
+
+ private:
+  double seconds_;
+  std::chrono::steady_clock::time_point end_;
+  bool reached_ = false;
+};
+
 struct CommandOptions {
   std::vector<std::string> files;
+  std::vector<std::string> tests;      ///< only these, by name; empty: all
   std::string model;                   ///< empty: the documents' own
   std::string engine = "declarative";  ///< or a key of the engines handed in, or `all`
   EngineOptions engine_options;
   Options declarative;  ///< variants and limits of the declarative engine
   bool json = false;
-  std::string witness;              ///< outcome (`a=0 b=1`) to show an execution of; every test must have its names
-  std::string explain;              ///< outcome to show the forbidding cycles of
-  std::ostream* drawing = nullptr;  ///< takes the Graphviz drawings of witness and explain, one a test and cycle
+  /// Outcome (`a=0 b=1`) to show an execution of. Tests that lack one of its names are left out (one line on `err`);
+  /// bad input if all do.
+  std::string witness;
+  std::string explain;  ///< outcome to show the forbidding cycles of, in the same way
+  std::vector<std::string>* drawings = nullptr;  ///< takes the Graphviz drawings of these, one a test and cycle
 };
 
-/// The tests of all files under the chosen engines. Returns the exit status: 0 all verdicts ok, 1 one is not, 2 bad
-/// input (one line on `err`). With a model, tests that are none of it are left out (one line on `err`), all of them
+/// The tests of all files under the chosen engines. Returns the exit status: 0 all verdicts ok, 1 one failed, 2 bad
+/// input (one line on `err`), 3 none failed, but some are not known: not run, or cut short by a limit. With a model, tests that are none of it are left out (one line on `err`), all of them
 /// bad input.
 int run_litmus_command(const CommandOptions& options, const std::map<std::string, Engine>& engines, std::ostream& out,
                        std::ostream& err);

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
+#include <tuple>
 
 #include "model/litmus/candidate_graph.hpp"
 #include "model/litmus/litmus.hpp"
@@ -24,6 +26,8 @@ SearchOptions search_options(const Options& options) {
   SearchOptions s;
   s.model = options.model_options;
   s.loop_bound = options.loop_bound;
+  s.poll = options.poll;
+  s.out_of_time = options.out_of_time;
   return s;
 }
 
@@ -100,8 +104,8 @@ class Refutation {
     std::uint64_t candidates = 0;
   };
 
-  Refutation(const Skeleton& x, const Axioms& a, const PartialOutcome& wanted)
-      : x_(x), a_(a), wanted_(wanted), graph_(x, a) {
+  Refutation(const Skeleton& x, const Axioms& a, const PartialOutcome& wanted, const Options& options)
+      : x_(x), a_(a), wanted_(wanted), options_(options), graph_(x, a) {
     for (int r = 0; r < x_.n; ++r)
       if (x_.sub(r).reads) reads_.push_back(r);
     for (const auto& [w, r] : a_.known_rf) candidate_.rf.set(r, w);
@@ -128,7 +132,16 @@ class Refutation {
     });
   }
 
+  /// Ends the walk: as if there were too many candidates.
+  bool out_of_time() {
+    constexpr std::uint64_t kAskEvery = 64;
+    if (++steps_ % kAskEvery != 0) return false;
+    if (options_.poll) options_.poll();
+    return options_.out_of_time && options_.out_of_time();
+  }
+
   bool choose_source(std::size_t k) {
+    if (out_of_time()) return false;
     if (contradicted(false)) return true;
     if (k == reads_.size()) {
       if (contradicted(true)) return true;
@@ -165,6 +178,7 @@ class Refutation {
   }
 
   bool refute() {
+    if (out_of_time()) return false;
     const std::vector<LabelledEdge> edges = graph_.edges(candidate_);
     for (Found& f : found_) {  // a cycle seen before, if it is here too
       const bool here = std::all_of(f.cycle.begin(), f.cycle.end(), [&](const LabelledEdge& e) {
@@ -219,12 +233,27 @@ class Refutation {
   const Skeleton& x_;
   const Axioms& a_;
   const PartialOutcome& wanted_;
+  const Options& options_;
   CandidateGraph graph_;
   std::vector<int> reads_;
   Candidate candidate_;
   std::vector<Found> found_;
   std::uint64_t leaves_ = 0;
+  std::uint64_t steps_ = 0;
 };
+
+/// How much a cycle tells: across how many threads it goes, how much of it is a thread's reads and writes among
+/// themselves (its store buffer: they say little of the network), how many candidates have it, how short it is.
+auto telling(const Explanation& e) {
+  std::set<int> threads;
+  for (const int n : e.cycle) threads.insert(at(e.nodes, n).thread);
+  const auto own = std::count_if(e.edges.begin(), e.edges.end(), [&](const Explanation::Edge& edge) {
+    const bool order = edge.relation == "po" || edge.relation == "ppo";
+    return edge.on_cycle && !order && at(e.nodes, edge.from).thread == at(e.nodes, edge.to).thread;
+  });
+  return std::tuple(-static_cast<std::int64_t>(threads.size()), own, -static_cast<std::int64_t>(e.candidates),
+                    e.cycle.size());
+}
 
 void mark_cycle(const std::vector<LabelledEdge>& cycle, Explanation& e) {
   for (const LabelledEdge& l : cycle) {
@@ -247,7 +276,7 @@ std::vector<Explanation> explain_forbidden(const Program& program, const Partial
   std::map<std::string, std::size_t> known;  // by what the cycle says
   bool possible = false;
   for_each_skeleton(program, model, search_options(options), [&](const Skeleton& x, const Axioms& a) {
-    Refutation refutation(x, a, outcome);
+    Refutation refutation(x, a, outcome, options);
     if (!refutation.run()) {
       possible = true;
       return false;
@@ -273,7 +302,7 @@ std::vector<Explanation> explain_forbidden(const Program& program, const Partial
   });
   if (possible) return {};
   std::stable_sort(explanations.begin(), explanations.end(),
-                   [](const Explanation& a, const Explanation& b) { return a.candidates > b.candidates; });
+                   [](const Explanation& a, const Explanation& b) { return telling(a) < telling(b); });
   return explanations;
 }
 
@@ -282,7 +311,10 @@ NoCandidate why_no_candidate(const Program& program, const Options& options) {
   for_each_skeleton(
       program, model_of(program, options), search_options(options), [](const Skeleton&, const Axioms&) { return true; },
       &limits);
-  if (limits.too_large) return {"is not known to be possible: too large, ways through the code were left out", false};
+  if (limits.timed_out) return {"is not known to be possible: the limit of " + options.time_limit + " was reached", false};
+  if (limits.too_large.any())
+    return {"is not known to be possible: too large, ways through the code were left out: " + limits.too_large.text(),
+            false};
   if (limits.cut_loops)
     return {"is not known to be possible: loops were cut after " + std::to_string(options.loop_bound) + " repetitions",
             false};

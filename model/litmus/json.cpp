@@ -28,7 +28,7 @@ std::string to_json(const std::vector<const Program*>& programs, const std::vect
       outcomes.push_back(std::move(entry));
     }
     nlohmann::ordered_json j = {{"name", r.name},       {"model", r.model},           {"engine", r.engine},
-                                {"outcomes", outcomes}, {"executions", r.executions}, {"verdict", r.ok ? "ok" : "fail"},
+                                {"outcomes", outcomes}, {"executions", r.executions}, {"verdict", name(verdict_of(r))},
                                 {"missing", r.missing}, {"unexpected", r.unexpected}, {"seconds", r.seconds}};
     if (!r.counts.empty()) j["counts"] = r.counts;
     if (!r.notes.empty()) j["notes"] = r.notes;

@@ -118,26 +118,52 @@ Result enumerate(const Program& program, const Options& options) {
   search_options.executions_max = options.executions_max;
   search_options.counted_max = options.counted_max;
   search_options.poll = options.poll;
+  search_options.out_of_time = options.out_of_time;
   SearchResult found = search(program, *model, search_options);
   result.outcomes = std::move(found.outcomes);
   result.executions = found.executions;
-  result.complete_in_bound = !found.stopped && !found.too_large;
+  result.cut_short = found.stopped || found.timed_out || found.too_large.any();
+  result.complete_in_bound = !result.cut_short;
   result.complete = result.complete_in_bound && !found.cut_loops;
+  if (found.timed_out)
+    result.notes.push_back("stopped early by the limit of " + options.time_limit + ", after " +
+                           std::to_string(found.executions) + " executions: there may be more outcomes");
   if (found.stopped) result.notes.push_back("stopped after " + std::to_string(found.executions) + " executions");
   if (found.uncounted && !options.outcomes_only)
     result.notes.push_back("executions were counted up to " + std::to_string(options.counted_max) +
                            "; the outcomes are complete");
-  if (found.too_large)
-    result.notes.emplace_back("too large: ways through the code were left out, so the verdict is not known");
+  if (found.too_large.any())
+    result.notes.push_back("too large: ways through the code were left out, so the verdict is not known: " +
+                           found.too_large.text());
   if (found.cut_loops)
     result.notes.push_back("loops were cut after " + std::to_string(options.loop_bound) + " repetitions");
   judge(program, result.complete_in_bound, result);
-  if (found.too_large) result.ok = false;  // what was left out is neither possible nor impossible
   for (const auto& [thread, instruction] : found.failed_assertions) {
     result.ok = false;
     result.unexpected.push_back(assertion_text(program, thread, instruction));
   }
   return result;
+}
+
+Verdict verdict_of(const Result& result) {
+  if (!result.ran) return Verdict::not_run;
+  if (!result.ok) return Verdict::fail;
+  const bool nothing = result.outcomes.empty() && !result.complete;  // every way through a loop was cut
+  return result.cut_short || nothing ? Verdict::incomplete : Verdict::ok;
+}
+
+std::string_view name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::ok:
+      return "ok";
+    case Verdict::fail:
+      return "fail";
+    case Verdict::incomplete:
+      return "incomplete";
+    case Verdict::not_run:
+      return "not run";
+  }
+  return "";
 }
 
 std::string assertion_text(const Program& program, int thread, int instruction) {

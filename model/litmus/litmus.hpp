@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/litmus/axioms.hpp"
@@ -25,6 +26,8 @@ struct Options {
   std::uint64_t counted_max = 200'000;  ///< count so many executions, then look for new outcomes only; 0: all
   std::uint64_t executions_max = 0;     ///< stop after so many; 0: no limit
   std::function<void()> poll = {};      ///< called now and then; what it throws ends the search
+  std::function<bool()> out_of_time = {};  ///< asked now and then; true stops the search, which is then incomplete
+  std::string time_limit = {};             ///< what a note calls that: "2 s"
 };
 
 /// What an engine found out about a program, and how that compares with the document's expectations.
@@ -40,9 +43,17 @@ struct Result {
   std::vector<std::string> unexpected;  ///< possible outcomes that are not expected, failed assertions
   std::vector<std::string> notes;       ///< limits that were reached, outcomes excluded and why
   bool complete = true;                 ///< false: a limit was reached, so there may be more outcomes
+  bool ran = true;                      ///< false: the engine cannot run this program; a note says why
+  bool cut_short = false;               ///< a limit of time, number or size left out what might change the verdict
   bool complete_in_bound = true;        ///< declarative: the same, of executions whose loops keep to their bound
   double seconds = 0;                   ///< wall-clock time, set by the command line only
 };
+
+/// Of a result that has been judged. Only what ran to its end and met the expectations is ok.
+enum class Verdict : std::uint8_t { ok, fail, incomplete, not_run };
+[[nodiscard]] Verdict verdict_of(const Result& result);
+/// "ok", "fail", "incomplete", "not run".
+[[nodiscard]] std::string_view name(Verdict verdict);
 
 /// Throws ParseError if the program has statements that the model lacks, std::invalid_argument for an unknown model.
 [[nodiscard]] Result enumerate(const Program& program, const Options& options = {});
@@ -81,8 +92,9 @@ struct Explanation {
 [[nodiscard]] std::optional<Explanation> witness(const Program& program, const PartialOutcome& outcome,
                                                  const Options& options = {});
 
-/// Why the outcome is impossible: the cycles that its candidate executions run into, the most frequent first, until
-/// every candidate has one. No explanation means that no candidate has these values at all, or (if `witness` finds
+/// Why the outcome is impossible: the cycles that its candidate executions run into, the most telling first (most
+/// threads crossed, fewest edges within one thread's own reads and writes, most frequent), until every candidate has
+/// one. No explanation means that no candidate has these values at all, or (if `witness` finds
 /// one) that the outcome is possible.
 [[nodiscard]] std::vector<Explanation> explain_forbidden(const Program& program, const PartialOutcome& outcome,
                                                          const Options& options = {});

@@ -25,7 +25,7 @@ class PathBuilder {
     pending_.push_back(std::move(start));
     while (!pending_.empty()) {
       if (len(result_.paths) >= options_.paths_max || symbols_ > options_.symbols_max) {
-        result_.too_many = true;
+        result_.too_large.paths = true;
         break;
       }
       State s = std::move(pending_.back());
@@ -115,10 +115,12 @@ class PathBuilder {
   /// Runs to the end of the code. False when the path is cut off. Forks push the other branch on pending_.
   bool interpret(State& s) {
     while (s.pc < len(self_.code)) {
-      // A statement has at most some thousand symbols more: SubEvent::value numbers them with 16 bits.
-      if (len(s.path.subevents) > kSubeventsMax || len(s.path.symbols) > 4000 ||
-          (!s.path.symbols.empty() && s.path.symbols.back().weight > options_.weight_max)) {
-        result_.too_many = true;
+      // A statement has at most some thousand symbols more.
+      const bool arithmetic = len(s.path.symbols) > kPathSymbolsMax ||
+                              (!s.path.symbols.empty() && s.path.symbols.back().weight > options_.weight_max);
+      if (len(s.path.subevents) > kSubeventsMax || arithmetic) {
+        result_.too_large.arithmetic = result_.too_large.arithmetic || arithmetic;
+        if (!arithmetic) result_.too_large.subevents = std::max(result_.too_large.subevents, len(s.path.subevents));
         return false;
       }
       const Instruction& i = at(self_.code, s.pc);

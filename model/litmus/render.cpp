@@ -101,35 +101,74 @@ std::string to_dot(const Explanation& e) {
   return s + "}\n";
 }
 
+namespace {
+
+/// herd7 asks of one condition whether it can happen. Ours are the outcomes that a document names, each one.
+std::vector<PartialOutcome> conditions_of(const Program& program, const Result& result) {
+  const auto by_model = program.outcomes_by_model.find(result.model);
+  if (by_model != program.outcomes_by_model.end()) return by_model->second;
+  std::vector<PartialOutcome> all = program.allowed;
+  all.insert(all.end(), program.forbidden.begin(), program.forbidden.end());
+  if (all.empty()) all.emplace_back();  // "true"
+  return all;
+}
+
+std::string condition_text(const Program& program, const PartialOutcome& condition) {
+  std::string s;
+  for (const auto& [observable, value] : condition)
+    s += (s.empty() ? "" : " /\\ ") + at(program.observables, observable).name + "=" + program.text(value);
+  return s.empty() ? "true" : s;
+}
+
+/// In how many of the states does the condition hold, and in how many not?
+std::string observation(const Program& program, const Result& result, const PartialOutcome& condition) {
+  const auto holds = [&](const Outcome& o) { return matches(condition, o); };
+  const auto positive =
+      static_cast<std::size_t>(std::count_if(result.outcomes.begin(), result.outcomes.end(), holds));
+  const std::size_t negative = result.outcomes.size() - positive;
+  const char* const word = positive == 0 ? "Never" : negative == 0 ? "Always" : "Sometimes";
+  return "Observation " + program.name + " " + word + " " + std::to_string(positive) + " " + std::to_string(negative) +
+         "\n";
+}
+
+const char* verdict_word(const Result& result) {
+  switch (verdict_of(result)) {
+    case Verdict::ok:
+      return "Ok";
+    case Verdict::fail:
+      return "No";
+    case Verdict::incomplete:
+      return "Incomplete";
+    case Verdict::not_run:
+      return "Not run";
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string to_herd_text(const Program& program, const Result& result) {
-  // herd7's question is "can the condition happen?": ours is the allowed outcomes, or the forbidden ones if a
-  // document has no other.
   const bool by_model = program.outcomes_by_model.count(result.model) > 0;
   const bool asks_forbidden = program.allowed.empty() && !program.forbidden.empty() && !by_model;
-  std::vector<PartialOutcome> wanted = asks_forbidden ? program.forbidden : program.allowed;
-  if (by_model) wanted = program.outcomes_by_model.at(result.model);
-  std::size_t positive = 0, negative = 0;
   std::string states;
   for (std::size_t i = 0; i < result.outcomes.size(); ++i) {
     const Outcome& o = result.outcomes[i];
-    const bool is_wanted = wanted.empty() || std::any_of(wanted.begin(), wanted.end(),
-                                                         [&](const PartialOutcome& p) { return matches(p, o); });
-    ++(is_wanted ? positive : negative);
     for (std::size_t k = 0; k < o.size(); ++k)
       states += (k > 0 ? " " : "") + program.observables[k].name + "=" + program.text(o[k]) + ";";
     states += i < result.counts.size() ? " (" + std::to_string(result.counts[i]) + ")\n" : "\n";
   }
   std::string s = "Test " + program.name + (asks_forbidden ? " Forbidden" : " Allowed") + "\n";
   s += "States " + std::to_string(result.outcomes.size()) + "\n" + states;
-  s += result.ok ? "Ok\n" : "No\n";
+  s += verdict_word(result) + std::string("\n");
   for (const std::string& m : result.missing) s += "Missing: " + m + "\n";
   for (const std::string& u : result.unexpected) s += "Unexpected: " + u + "\n";
   for (const std::string& n : result.notes) s += "Note: " + n + "\n";
-  s += "Observation " + program.name +
-       (positive == 0   ? " Never "
-        : negative == 0 ? " Always "
-                        : " Sometimes ") +
-       std::to_string(positive) + " " + std::to_string(negative) + "\n";
+  if (!result.ran) return s;
+  const std::vector<PartialOutcome> conditions = conditions_of(program, result);
+  for (const PartialOutcome& c : conditions) {
+    if (conditions.size() > 1) s += "Condition exists (" + condition_text(program, c) + ")\n";
+    s += observation(program, result, c);
+  }
   return s;
 }
 

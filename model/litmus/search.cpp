@@ -65,6 +65,8 @@ class Joins {
   bool started_ = false;
 };
 
+constexpr std::uint64_t kAskEvery = 64;  ///< ways to join the threads' paths, between two looks at the clock
+
 using SymmetricVisit = std::function<bool(const Skeleton&, const Axioms&, const SkeletonSymmetry&)>;
 
 void visit_skeletons(const Program& program, const Model& model, const SearchOptions& options, const Symmetry& symmetry,
@@ -75,21 +77,28 @@ void visit_skeletons(const Program& program, const Model& model, const SearchOpt
   path_options.loop_bound = options.loop_bound;
   path_options.transitive_barriers = options.model.transitive_barriers;
   std::vector<ThreadPaths> paths;
-  bool cut_loops = false, too_large = false, ill_formed = false, runnable = true;
+  bool cut_loops = false, ill_formed = false, runnable = true, timed_out = false;
+  TooLarge too_large;
   for (int t = 0; t < len(program.threads); ++t) {
     paths.push_back(enumerate_paths(program, cells, t, path_options));
     cut_loops = cut_loops || paths.back().cut_loops;
-    too_large = too_large || paths.back().too_many;
+    too_large.unite(paths.back().too_large);
     runnable = runnable && !paths.back().paths.empty();
   }
 
   std::vector<const ThreadPath*> chosen(paths.size());
   Skeleton x;
   Axioms a;
+  std::uint64_t joined = 0;
   for (Joins joins(paths, symmetry); runnable && joins.next();) {
+    if (++joined % kAskEvery == 0) {
+      if (options.poll) options.poll();
+      timed_out = options.out_of_time && options.out_of_time();
+      if (timed_out) break;
+    }
     for (std::size_t t = 0; t < paths.size(); ++t) chosen[t] = joins.path(t);
     if (!x.build(program, cells, chosen, options.model.order))
-      too_large = true;
+      too_large.subevents = std::max(too_large.subevents, x.n);
     else if (!build_axioms(model, x, options.model, a))
       ill_formed = true;
     else if (!visit(x, a, joins.symmetry()))
@@ -99,6 +108,7 @@ void visit_skeletons(const Program& program, const Model& model, const SearchOpt
     limits->cut_loops = cut_loops;
     limits->too_large = too_large;
     limits->ill_formed = ill_formed;
+    limits->timed_out = limits->timed_out || timed_out;
   }
 }
 

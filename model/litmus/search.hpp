@@ -36,7 +36,8 @@ struct SearchOptions {
   /// Look for symmetries after so many steps (0: at once), and start anew if there are any; later where nearly every
   /// step finds a new outcome. Not where a visitor, an outcome or `executions_max` asks for single executions.
   std::uint64_t symmetry_after = 1'000;
-  std::function<void()> poll = {};  ///< called now and then; what it throws ends the search
+  std::function<void()> poll = {};         ///< called now and then; what it throws ends the search
+  std::function<bool()> out_of_time = {};  ///< asked now and then; true stops the search
 };
 inline constexpr std::uint64_t kNoSymmetry = ~std::uint64_t{0};
 
@@ -56,7 +57,8 @@ struct SearchResult {
   bool cut_loops = false;   ///< loops were cut at the bound
   bool uncounted = false;   ///< branches with known outcomes were left out: there are more executions
   bool stopped = false;     ///< executions_max was reached, or the visitor said so
-  bool too_large = false;   ///< paths, or ways to join them, were left out for their size or number
+  bool timed_out = false;   ///< SearchOptions::out_of_time said so
+  TooLarge too_large;       ///< paths, or ways to join them, were left out for their size or number
   bool ill_formed = false;  ///< ways to join paths were left out: barriers not passed equally often, nothing to poll
   std::vector<std::pair<int, int>> failed_assertions;  ///< (thread, instruction), sorted, each once
 };

@@ -30,6 +30,23 @@ int Cells::cell(int location, int node) const {
   return first;
 }
 
+std::string TooLarge::text() const {
+  std::string s;
+  const auto add = [&](const std::string& limit) { s += (s.empty() ? "" : "; ") + limit; };
+  if (subevents > 0)
+    add(std::to_string(subevents) + " accesses, fences and waits in one execution, of " +
+        std::to_string(kSubeventsMax) +
+        " at most (a put, a get and a cas that fails count 2, a bcast 2 for each node, a barrier 1 for each node that it "
+        "fences and 1 more)");
+  if (paths)
+    add("more than " + std::to_string(PathOptions{}.paths_max) + " ways through the code of one thread, or " +
+        std::to_string(PathOptions{}.symbols_max) + " values on them");
+  if (arithmetic)
+    add("more than " + std::to_string(PathOptions{}.weight_max) + " operands in one value, or " +
+        std::to_string(kPathSymbolsMax) + " values on one way through the code");
+  return s;
+}
+
 bool Skeleton::build(const Program& p, const Cells& c, const std::vector<const ThreadPath*>& chosen,
                      const StampOrder& order) {
   program = &p;
@@ -38,9 +55,14 @@ bool Skeleton::build(const Program& p, const Cells& c, const std::vector<const T
   offset.clear();
   events.clear();
   n = 0;
+  int all = 0;
+  for (const ThreadPath* path : paths) all += len(path->subevents);
+  if (all > kSubeventsMax) {
+    n = all;
+    return false;
+  }
   for (const ThreadPath* path : paths) {
     offset.push_back(n);
-    if (n + len(path->subevents) > kSubeventsMax) return false;
     const auto event_offset = static_cast<std::int16_t>(len(events));
     for (const EventInfo& e : path->events) {
       events.push_back(e);

@@ -7,7 +7,9 @@
 // work on skeletons; subevents are numbered from 0, thread by thread, in program order.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <string>
 #include <vector>
 
 #include "model/litmus/program.hpp"
@@ -94,10 +96,29 @@ struct PathOptions {
   int weight_max = 500;              ///< of one value
 };
 
+/// A thread's code has at most so many symbols on one way through it: SubEvent::value numbers them with 16 bits.
+inline constexpr int kPathSymbolsMax = 4000;
+
+/// Why ways through the code were left out, beside the loop bound.
+struct TooLarge {
+  int subevents = 0;       ///< of the largest way, or way to join the threads', that has more than kSubeventsMax
+  bool paths = false;      ///< a thread has more than PathOptions::paths_max, or symbols_max in all
+  bool arithmetic = false;  ///< values are longer expressions than PathOptions::weight_max or kPathSymbolsMax allow
+
+  [[nodiscard]] bool any() const { return subevents > 0 || paths || arithmetic; }
+  void unite(const TooLarge& other) {
+    subevents = std::max(subevents, other.subevents);
+    paths = paths || other.paths;
+    arithmetic = arithmetic || other.arithmetic;
+  }
+  /// Names each limit that was met, what counts, and how much there was.
+  [[nodiscard]] std::string text() const;
+};
+
 struct ThreadPaths {
   std::vector<ThreadPath> paths;
   bool cut_loops = false;  ///< a path was cut at the loop bound
-  bool too_many = false;   ///< paths were left out at one of the other limits
+  TooLarge too_large;      ///< paths were left out at one of the other limits
 };
 
 /// Every way through the thread's code.
@@ -119,7 +140,7 @@ struct Skeleton {
   Relation po, ppo;                  ///< on subevents
   Relation same_cell;                ///< pairs that access one cell, identity included
 
-  /// Joins the paths; false if they have more than kSubeventsMax subevents.
+  /// Joins the paths; false if they have more than kSubeventsMax subevents, `n` of them.
   [[nodiscard]] bool build(const Program& p, const Cells& c, const std::vector<const ThreadPath*>& chosen,
                            const StampOrder& order);
 

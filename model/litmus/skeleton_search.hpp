@@ -33,7 +33,12 @@ struct ExecutionSink {
   /// False if the search must stop.
   bool step() {
     constexpr std::uint64_t kPollEvery = 4096;
+    constexpr std::uint64_t kAskEvery = 256;
     if (++steps % kPollEvery == 0 && options.poll) options.poll();
+    if (steps % kAskEvery == 0 && options.out_of_time && options.out_of_time()) {
+      result.timed_out = true;
+      return false;
+    }
     return steps != ask_at || (*ask)();
   }
 };

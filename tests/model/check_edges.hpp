@@ -35,6 +35,15 @@ inline void check_cycle(const TraceBuilder& b, Library library, const std::vecto
   REQUIRE(rotation);
 }
 
+/// The trace is no execution at all, at any level.
+inline void check_refused(const TraceBuilder& b) {
+  const Verdict v = check(b.trace, kAll);
+  INFO(v.to_text());
+  for (const LibraryResult& r : v.results) CHECK_FALSE(r.consistent);
+  REQUIRE(!v.results[0].violations.empty());
+  for (const Violation& violation : v.results[0].violations) CHECK(violation.rule == Rule::structure);
+}
+
 inline void check_consistent(const TraceBuilder& b) {
   const Verdict v = check(b.trace, kAll);
   INFO(v.to_text());

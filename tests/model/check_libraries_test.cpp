@@ -175,6 +175,7 @@ TEST_CASE("rbl rf: a message brings what was written before it", "[check]") {
   head.value = 0;
   r.b.call(head.call).result = 0;
   head.start = head.finish = r.b.at(r.heads[0]).finish - 1;
+  r.b.call(receive).begin = r.b.call(head.call).begin = head.start;
   r.b.at(r.heads[0]).finish += 2;  // 2 is free: the clock ticks for every call
   (void)submit;
   (void)r.b.read(1, {1, 0x200});

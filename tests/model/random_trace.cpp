@@ -38,7 +38,9 @@ class Generator {
       const std::uint64_t at = barriers ? below(calls) : calls;
       for (std::uint64_t k = 0; k < calls; ++k) k == at&& below(20) != 0 ? barrier_call(i) : program_call(i);
     }
+    lost_ = below(3) == 0 ? 5 + below(20) : 0;
     execute();
+    brackets();
     values();
     return std::move(t_);
   }
@@ -57,8 +59,6 @@ class Generator {
     c.work_id = work_id;
     c.node_set = node_set;
     c.object = method == Method::barrier ? 1 : 0;
-    c.begin = below(40);
-    c.end = c.begin + below(40);
     c.returned = below(25) != 0;
     t_.calls.push_back(c);
     return static_cast<CallId>(t_.calls.size());
@@ -156,7 +156,7 @@ class Generator {
   }
 
   void barrier_call(std::uint32_t thread) {
-    const CallId c = call(thread, Library::bal, Method::barrier, 0);
+    const CallId c = call(thread, Library::bal, Method::barrier, 0, 0, 1);
     if (below(6) != 0) sv_call(thread, c, 4, 0);
     if (below(2) == 0) sv_call(thread, c, 0, 192);
     if (below(2) == 0) sv_call(thread, c, 2, 192);
@@ -180,6 +180,42 @@ class Generator {
     return true;
   }
 
+  /// Does a NIC's subevent not begin in this run? What a read feeds does not begin without it.
+  bool is_lost(SubeventId id) {
+    const Subevent& s = t_.subevents[id - 1];
+    if (s.stamp < Stamp::aNLR) return false;
+    const bool fed = s.stamp == Stamp::aNRW || s.stamp == Stamp::aNLW;  // by what is in front of it
+    return below(100) < lost_ || (fed && is_unbegun(t_.subevents[id - 2]));
+  }
+
+  /// Calls that contain what they do. Of some threads, the software learns that what was lost has failed.
+  void brackets() {
+    std::vector<Seq> first(t_.calls.size(), kNever), last(t_.calls.size(), 0);
+    for (const Subevent& s : t_.subevents) {
+      if (is_unbegun(s)) continue;
+      first[s.call - 1] = std::min(first[s.call - 1], s.start);
+      if (s.stamp < Stamp::aNLR) last[s.call - 1] = std::max(last[s.call - 1], s.start);
+    }
+    for (std::size_t i = t_.calls.size(); i-- > 0;)
+      if (const CallId parent = t_.calls[i].parent; parent != 0) {
+        first[parent - 1] = std::min(first[parent - 1], first[i]);
+        last[parent - 1] = std::max(last[parent - 1], last[i]);
+      }
+    for (std::size_t i = 0; i < t_.calls.size(); ++i) {
+      Call& c = t_.calls[i];
+      const Seq from = c.parent == 0 ? 0 : t_.calls[c.parent - 1].begin;
+      const Seq to = first[i] == kNever ? from + below(40) : first[i];
+      c.begin = from + below(to - from + 1);
+      c.end = std::max(c.begin, last[i]) + below(40);
+    }
+    for (std::uint32_t thread = 0; thread < t_.threads.size(); ++thread) {
+      if (below(6) != 0) continue;
+      const Seq known = 1 + below(60);
+      for (Subevent& s : t_.subevents)
+        if (is_unbegun(s) && t_.calls[s.call - 1].thread == thread) s.finish = known;
+    }
+  }
+
   using Word = std::pair<std::uint16_t, std::uint64_t>;
   static Word word(const Subevent& s) { return {s.node, s.address}; }
 
@@ -191,15 +227,19 @@ class Generator {
       for (SubeventId e = id - 1; e > 0; --e) {  // the thread's newest write that is still in its store buffer
         const Subevent& x = t_.subevents[e - 1];
         const bool own = x.stamp == Stamp::aCW && t_.calls[x.call - 1].thread == t_.calls[s.call - 1].thread;
-        if (own && word(x) == word(s) && x.call < s.call && !done[e - 1]) {
+        if (own && word(x) == word(s) && x.call < s.call && !done[e - 1]) {  // written before it is read
+          t_.subevents[e - 1].start = 1;
           s.source = e;
           break;
         }
       }
     if (below(100) < 2 * slack_) {  // an odd source: any write of the word, or none
       std::vector<SubeventId> sources = {0};
+      const bool future = below(20) == 0;  // no execution
       for (SubeventId e = 1; e <= t_.subevents.size(); ++e)
-        if (writes(t_.subevents[e - 1].stamp) && word(t_.subevents[e - 1]) == word(s) && e != id) sources.push_back(e);
+        if (writes(t_.subevents[e - 1].stamp) && word(t_.subevents[e - 1]) == word(s) && e != id &&
+            (future || (done[e - 1] && !is_unbegun(t_.subevents[e - 1]))))
+          sources.push_back(e);
       s.source = sources[below(sources.size())];
     }
   }
@@ -214,10 +254,18 @@ class Generator {
       const SubeventId id = left[pick];
       if (!enabled(id, done) && below(100) >= slack_) continue;
       Subevent& s = t_.subevents[id - 1];
-      s.start = s.finish = ++now;
+      if (is_lost(id)) {
+        s.start = s.finish = kNever;
+        done[id - 1] = true;
+        left.erase(left.begin() + static_cast<std::ptrdiff_t>(pick));
+        continue;
+      }
+      const bool buffered = s.start != 0;  // it has been read from the store buffer
+      s.finish = ++now;
+      if (!buffered) s.start = now;
       if (reads(s.stamp)) read(id, done);
       const bool instant = s.stamp != Stamp::aCW && s.stamp != Stamp::aNLW && s.stamp != Stamp::aNRW;
-      if (!instant) s.start = now - below(2);
+      if (!instant && !buffered) s.start = now - below(2);
       if (!instant && below(60) == 0) {
         s.finish = kNever;
       } else if (writes(s.stamp)) {
@@ -254,6 +302,7 @@ class Generator {
     // A circle of NIC copies has the one value 0 all around, whoever is asked first.
     for (SubeventId id = 1; id <= t_.subevents.size(); ++id) {
       Subevent& s = t_.subevents[id - 1];
+      if (is_unbegun(s)) continue;
       s.value = writes(s.stamp) || reads(s.stamp) ? value(id) : 0;
       if (s.stamp == Stamp::aCAS) s.value_read = value(s.source);
       Call& c = t_.calls[s.call - 1];
@@ -268,6 +317,7 @@ class Generator {
 
   std::mt19937_64 random_;
   std::uint64_t slack_ = 0;  // percent of steps that break a rule
+  std::uint64_t lost_ = 0;   // percent of the NICs' steps that do not begin before the run ends
   Trace t_;
   std::map<Word, std::vector<SubeventId>> memory_;
   std::map<SubeventId, std::optional<std::uint64_t>> known_;

@@ -55,13 +55,19 @@ class Reference {
   Reference(const Trace& trace, unsigned libraries) : t_(trace), libraries_(libraries) {}
 
   bool consistent() {
+    if (!causal()) return false;
     collect();
+    for (const Subevent& s : t_.subevents)
+      if (is_unbegun(s) && s.finish != kNever) {
+        Seq& known = known_.try_emplace(call(s.call).thread, kNever).first->second;
+        known = std::min(known, s.finish);
+      }
     if (subs_.size() > kMax) throw std::length_error("too many subevents for the reference checker");
     const std::size_t n = subs_.size();
     Relation ppo(n), so(n), ib(n);
     program_order(ppo, ib);
     if (!memory(so, ib)) return false;
-    completion(so, ib);
+    if (!completion(so, ib)) return false;
     flushes(so, ib);
     if (!barriers(so)) return false;
     ib.close();
@@ -77,6 +83,25 @@ class Reference {
  private:
   const Call& call(CallId c) const { return t_.calls[c - 1]; }
   const Subevent& sub(const Sub& s) const { return t_.subevents[s.id - 1]; }
+  bool unbegun(const Sub& s) const { return s.id != 0 && sub(s).start == kNever; }
+  bool failed(const Sub& s) const { return unbegun(s) && sub(s).finish != kNever; }
+
+  /// Nothing is read that was not written by then, and a word is not written before the read that it is fed by. The
+  /// generator makes each NIC write right behind that read.
+  bool causal() const {
+    for (SubeventId id = 1; id <= t_.subevents.size(); ++id) {
+      const Subevent& s = t_.subevents[id - 1];
+      if (s.start == kNever) continue;
+      if (reads_memory(s.stamp) && s.source != 0 && t_.subevents[s.source - 1].start > s.finish) return false;
+      if ((s.stamp == Stamp::aNRW || s.stamp == Stamp::aNLW) && t_.subevents[id - 2].start > s.start) return false;
+    }
+    return true;
+  }
+
+  /// Is y called by a thread that knows already that x has failed?
+  bool after_failure(const Sub& x, const Sub& y) const {
+    return failed(x) && call(y.event).begin >= known_.at(x.thread);
+  }
 
   CallId event_of(CallId c) const {
     CallId event = 0;
@@ -137,7 +162,7 @@ class Reference {
     for (std::size_t a = 0; a < subs_.size(); ++a)
       for (std::size_t b = 0; b < subs_.size(); ++b) {
         const Sub &x = subs_[a], &y = subs_[b];
-        if (!po(x, y)) continue;
+        if (!po(x, y) || after_failure(x, y)) continue;
         const bool same_node = is_family(x.stamp) && is_family(y.stamp) && x.peer == y.peer;
         const bool ordered = kStampOrder.ordered(x.stamp, y.stamp, same_node);
         if (ordered) ppo.add(a, b);
@@ -156,6 +181,7 @@ class Reference {
   /// mo, from the overwritten links; unfinished writes come last, by start.
   bool mo(const Sub& a, const Sub& b) const {
     if (a.id == b.id || !same_word(a, b)) return false;
+    if (unbegun(a) || unbegun(b)) return !unbegun(a);
     const bool a_done = sub(a).finish != kNever, b_done = sub(b).finish != kNever;
     if (a_done != b_done) return a_done;
     if (!a_done) return std::pair(sub(a).start, a.id) < std::pair(sub(b).start, b.id);
@@ -171,7 +197,7 @@ class Reference {
         if (x.id == 0 || y.id == 0) continue;
         const bool base = x.library == Library::rdmawait && y.library == Library::rdmawait;
         if (writes_memory(x.stamp) && writes_memory(y.stamp) && mo(x, y)) so.add(a, b);
-        if (writes_memory(x.stamp) && reads_memory(y.stamp) && sub(y).source == x.id) {
+        if (writes_memory(x.stamp) && reads_memory(y.stamp) && feeds(x, y)) {
           const bool internal = x.stamp == Stamp::aCW && y.stamp == Stamp::aCR && po(x, y);
           if (!internal) so.add(a, b);
           if (base) ib.add(a, b);
@@ -188,7 +214,17 @@ class Reference {
     return true;
   }
 
+  /// Is y's value x's? A read that has not been made finds the last of the writes that had begun.
+  bool feeds(const Sub& x, const Sub& y) const {
+    if (!unbegun(y)) return sub(y).source == x.id;
+    if (unbegun(x) || !same_word(x, y)) return false;
+    return std::none_of(subs_.begin(), subs_.end(), [&](const Sub& other) {
+      return other.id != 0 && writes_memory(other.stamp) && !unbegun(other) && mo(x, other);
+    });
+  }
+
   bool reads_before(const Sub& r, const Sub& w) const {
+    if (unbegun(r)) return false;
     if (sub(r).source == 0) return true;
     for (const Sub& source : subs_)
       if (source.id == sub(r).source) return mo(source, w);
@@ -216,13 +252,16 @@ class Reference {
       }
   }
 
-  void completion(Relation& so, Relation& ib) const {
+  /// False when a wait has returned for what was not done.
+  bool completion(Relation& so, Relation& ib) const {
     for (std::size_t a = 0; a < subs_.size(); ++a)
       for (std::size_t b = 0; b < subs_.size(); ++b) {
         const Sub &x = subs_[a], &y = subs_[b];
         if (!po(x, y) || y.stamp != Stamp::aWT || x.library != y.library) continue;
         const std::uint64_t d = call(x.event).work_id;
         if (d == 0 || d != call(y.event).work_id) continue;
+        if (failed(x)) continue;
+        if (unbegun(x) && x.library == Library::rdmawait && !has_failed_part(x.event)) return false;
         if (x.library == Library::sv) {
           if (x.stamp == Stamp::aNLR) so.add(a, b);  // pf
         } else if (x.stamp == Stamp::aNLW) {
@@ -232,6 +271,11 @@ class Reference {
           ib.add(a, b);  // pfp
         }
       }
+    return true;
+  }
+
+  bool has_failed_part(CallId event) const {
+    return std::any_of(subs_.begin(), subs_.end(), [&](const Sub& s) { return s.event == event && failed(s); });
   }
 
   void flushes(Relation& so, Relation& ib) const {
@@ -243,7 +287,13 @@ class Reference {
           continue;
         const bool pair =
             (r.stamp == Stamp::aNLR && w.stamp == Stamp::aNLW) || (r.stamp == Stamp::aNRR && w.stamp == Stamp::aNRW);
-        if (!pair) continue;
+        if (!pair || (unbegun(r) && unbegun(w)) || failed(w)) continue;
+        if (unbegun(r) || unbegun(w)) {
+          const std::size_t from = unbegun(r) ? b : a, to = unbegun(r) ? a : b;
+          so.add(from, to);
+          ib.add(from, to);
+          continue;
+        }
         const bool flushed = sub(w).finish < sub(r).finish;
         const std::size_t from = flushed ? b : a, to = flushed ? a : b;
         so.add(from, to);
@@ -279,11 +329,54 @@ class Reference {
   const Trace& t_;
   unsigned libraries_;
   std::vector<Sub> subs_;
+  std::map<std::uint32_t, Seq> known_;  // by thread: since when its software knows that something has failed
 };
 
 }  // namespace
 
 bool reference_consistent(const Trace& trace, unsigned libraries) { return Reference(trace, libraries).consistent(); }
+
+Trace gone_on(Trace trace, const std::vector<SubeventId>& order) {
+  using Word = std::pair<std::uint16_t, std::uint64_t>;
+  const auto word = [](const Subevent& s) { return Word{s.node, s.address}; };
+  std::map<Word, SubeventId> last;
+  std::set<SubeventId> overwritten;
+  std::vector<std::pair<Seq, SubeventId>> begun;
+  Seq now = 0;
+  for (SubeventId id = 1; id <= trace.subevents.size(); ++id) {
+    const Subevent& s = trace.subevents[id - 1];
+    if (s.start == kNever) continue;
+    now = std::max(now, s.finish == kNever ? s.start : s.finish);
+    if (!writes_memory(s.stamp)) continue;
+    if (s.finish == kNever)
+      begun.emplace_back(s.start, id);
+    else
+      overwritten.insert(s.overwrote);
+  }
+  for (SubeventId id = 1; id <= trace.subevents.size(); ++id) {
+    const Subevent& s = trace.subevents[id - 1];
+    if (s.start != kNever && s.finish != kNever && writes_memory(s.stamp) && !overwritten.contains(id)) last[word(s)] = id;
+  }
+  const auto write = [&](SubeventId id) {
+    Subevent& s = trace.subevents[id - 1];
+    s.overwrote = last[word(s)];
+    s.finish = ++now;
+    last[word(s)] = id;
+  };
+  std::sort(begun.begin(), begun.end());
+  for (const auto& [start, id] : begun) write(id);
+  for (const SubeventId id : order) {
+    Subevent& s = trace.subevents[id - 1];
+    s.start = ++now;
+    if (writes_memory(s.stamp)) {
+      write(id);
+    } else {
+      s.finish = s.start;
+      s.source = reads_memory(s.stamp) ? last[word(s)] : 0;
+    }
+  }
+  return trace;
+}
 
 bool fits_reference(const Trace& trace) { return trace.subevents.size() + trace.calls.size() * trace.nodes <= kMax; }
 

@@ -1,6 +1,7 @@
 #include "tests/model/trace_builder.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace loco::model::test {
 namespace {
@@ -33,6 +34,15 @@ std::uint32_t TraceBuilder::node_set(std::vector<std::uint32_t> nodes) {
   return static_cast<std::uint32_t>(trace.node_sets.size() - 1);
 }
 
+std::uint32_t TraceBuilder::everywhere() {
+  if (everywhere_ == 0) {
+    std::vector<std::uint32_t> all(trace.nodes);
+    std::iota(all.begin(), all.end(), 0U);
+    everywhere_ = node_set(std::move(all));
+  }
+  return everywhere_;
+}
+
 std::uint32_t TraceBuilder::object(Object object) {
   trace.objects.push_back(std::move(object));
   return static_cast<std::uint32_t>(trace.objects.size() - 1);
@@ -43,6 +53,8 @@ CallId TraceBuilder::open(std::uint32_t thread, Method method, Call fields) {
   fields.thread = thread;
   fields.method = method;
   fields.library = owner(method);
+  if (fields.node_set == 0 && (method == Method::bcast || method == Method::gf || method == Method::barrier))
+    fields.node_set = everywhere();
   fields.begin = tick();
   trace.calls.push_back(fields);
   const auto id = static_cast<CallId>(trace.calls.size());
@@ -72,6 +84,7 @@ SubeventId TraceBuilder::add(CallId call, Stamp stamp, std::uint16_t peer, Place
   s.node = place.node;
   s.address = place.address;
   s.start = s.finish = tick();
+  if (stamp < Stamp::aNLR) trace.calls[call - 1].end = s.start;  // what a CPU does is within its call
   trace.subevents.push_back(s);
   return static_cast<SubeventId>(trace.subevents.size());
 }

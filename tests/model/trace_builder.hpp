@@ -28,6 +28,8 @@ class TraceBuilder {
   std::uint32_t thread(std::uint32_t node);
   std::uint32_t node_set(std::vector<std::uint32_t> nodes);
   std::uint32_t object(Object object);
+  /// The set of all nodes: that of a bcast, gf or barrier for which none is given.
+  std::uint32_t everywhere();
   Seq tick() { return ++now_; }
 
   /// A call that starts now, inside the thread's open one.
@@ -61,6 +63,7 @@ class TraceBuilder {
   CallId leaf(std::uint32_t thread, Method method, Call fields = {});
 
   Seq now_ = 0;
+  std::uint32_t everywhere_ = 0;
   std::map<Place, SubeventId> memory_;
   std::map<CallId, std::uint64_t> carried_;
   std::vector<std::vector<CallId>> open_;

@@ -2,12 +2,14 @@
 #include "model/litmus/command.hpp"
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "model/litmus/variants.hpp"
 #include "tests/catch.hpp"
 
 using namespace loco::model::litmus;
@@ -164,7 +166,7 @@ threads: [{node: 1, code: "while (c < 5) { c = c + 1 }; a = x"}]
   CommandOptions options;
   options.engine = "all";
   Run r = run(counts, options, {{"sample", runs_it}});
-  CHECK(r.status == 0);
+  CHECK(r.status == 3);  // the declarative engine has seen no execution at all
   CHECK_THAT(r.out, loco::test::contains_text("c=5 a=0: not known to be allowed, sampled"));
   CHECK_THAT(r.out, loco::test::contains_text("note (declarative): loops were cut after 4 repetitions"));
   options.engine = "declarative";
@@ -181,15 +183,157 @@ TEST_CASE("a failing assertion is reported", "[litmus]") {
   CHECK_THAT(r.out, loco::test::contains_text("assertion fails: assert(a == 1) (line 5)"));
 }
 
-TEST_CASE("an outcome that a later test does not have is told before anything is printed", "[litmus]") {
+namespace {
+
+/// Store buffering, and the same with another register.
+std::string two_tests() {
   std::string other = kStoreBuffering;
   other.replace(other.find("name: sb"), 8, "name: other");
   other.replace(other.find("a = y"), 5, "c = y");
   other.replace(other.find("a: 0"), 4, "c: 0");
+  return std::string(kStoreBuffering) + "---\n" + other;
+}
+
+}  // namespace
+
+TEST_CASE("an outcome is shown of the tests that have it, and refused when none has", "[litmus]") {
   CommandOptions options;
   options.witness = "a=0";
-  const Run r = run(std::string(kStoreBuffering) + "---\n" + other, options);
-  CHECK(r.status == 2);
-  CHECK(r.out.empty());
-  CHECK(r.err == "loco-sim litmus: --witness: test other: expected a register or final location, found 'a'\n");
+  const Run some = run(two_tests(), options);
+  CHECK(some.status == 0);
+  CHECK_THAT(some.out, loco::test::contains_text("sb: a=0 b=0 is allowed") && !loco::test::contains_text("other:"));
+  CHECK(some.err ==
+        "left out 1 test without such an outcome, the first: loco-sim litmus: --witness: test other: expected a "
+        "register or final location, found 'a'\n");
+  options.witness = "e=0";
+  const Run none = run(two_tests(), options);
+  CHECK(none.status == 2);
+  CHECK(none.out.empty());
+  CHECK(none.err == "loco-sim litmus: --witness: test sb: expected a register or final location, found 'e'\n");
+}
+
+TEST_CASE("tests are chosen by name", "[litmus]") {
+  CommandOptions options;
+  options.tests = {"other"};
+  const Run one = run(two_tests(), options);
+  CHECK(one.status == 0);
+  CHECK_THAT(one.out, loco::test::contains_text("Test other") && !loco::test::contains_text("Test sb"));
+  options.tests = {"othre"};
+  const Run none = run(two_tests(), options);
+  CHECK(none.status == 2);
+  CHECK(none.err == "loco-sim litmus: --test: expected the name of a test, found 'othre', did you mean 'other'?\n");
+}
+
+TEST_CASE("a folder is its documents, in the order of their names", "[litmus]") {
+  namespace fs = std::filesystem;
+  std::string folder = "litmus-XXXXXX";
+  REQUIRE(mkdtemp(folder.data()) != nullptr);
+  std::string second = kStoreBuffering;
+  second.replace(second.find("name: sb"), 8, "name: later");
+  std::ofstream(fs::path(folder) / "b.yaml") << second;
+  std::ofstream(fs::path(folder) / "a.yaml") << kStoreBuffering;
+  std::ofstream(fs::path(folder) / "README.md") << "no test";
+  CommandOptions options;
+  options.files = {folder};
+  std::ostringstream out, err;
+  CHECK(run_litmus_command(options, {}, out, err) == 0);
+  CHECK(out.str().find("Test sb") < out.str().find("Test later"));
+  fs::remove(fs::path(folder) / "a.yaml");
+  fs::remove(fs::path(folder) / "b.yaml");
+  CHECK(run_litmus_command(options, {}, out, err) == 2);
+  CHECK(err.str() == folder + ": expected a folder with litmus documents (*.yaml), found none\n");
+  fs::remove_all(folder);
+}
+
+// What herd7 calls Always, Sometimes and Never: one condition holds in all, some or none of the states. Store buffering
+// has four states; a=0 holds in two of them, a=0 and b=0 in one, a=7 in none.
+TEST_CASE("an observation is of one condition, in all, some or none of the states", "[litmus]") {
+  std::string document = kStoreBuffering;
+  document.replace(document.find("allowed: [{a: 0, b: 0}]"), 23, "allowed: [{a: 0}, {a: 0, b: 0}], forbidden: [{a: 7}]");
+  CHECK_THAT(run(document).out, loco::test::contains_text("Condition exists (a=0)\nObservation sb Sometimes 2 2\n"
+                                                          "Condition exists (a=0 /\\ b=0)\n"
+                                                          "Observation sb Sometimes 1 3\n"
+                                                          "Condition exists (a=7)\nObservation sb Never 0 4\n"));
+  std::string all = kStoreBuffering;
+  all.replace(all.find("outcomes: {allowed: [{a: 0, b: 0}]}\n"), 36, "");
+  CHECK_THAT(run(all).out, loco::test::contains_text("Ok\nObservation sb Always 4 0\n"));
+}
+
+// Two threads that loop over one word with compare-and-swap: far too many ways through the code for a millisecond.
+TEST_CASE("a limit of time holds, and what it cuts short is not ok", "[litmus]") {
+  std::string document = "name: loop\nmodel: rdmawait\nlocations: {x: {node: 0}}\nthreads:\n";
+  for (int i = 0; i < 8; ++i)
+    document += "  - {node: 0, code: \"while (x == 0) { x = " + std::to_string(i) + "; a" + std::to_string(i) +
+                " = cas(x, 0, 1) }\"}\n";
+  CommandOptions options;
+  options.engine_options.max_seconds = 0.001;
+  Run r = run(document, options);
+  CHECK(r.status == 3);
+  CHECK_THAT(r.out, loco::test::contains_text("Incomplete\n") &&
+                        loco::test::contains_text("Note: stopped early by the limit of 0.001 s, after "));
+  options.json = true;
+  const auto j = nlohmann::json::parse(run(document, options).out);
+  CHECK(j[0]["verdict"] == "incomplete");
+  CHECK(j[0]["complete"] == false);
+  options.json = false;
+  options.explain = "a0=7";
+  r = run(document, options);
+  CHECK(r.status == 3);
+  CHECK_THAT(r.out, loco::test::contains_text("is not known to be possible: stopped early by the limit of 0.001 s"));
+}
+
+TEST_CASE("what an engine cannot run is not ok", "[litmus]") {
+  const Engine refuses = [](const Program&, const EngineOptions&) {
+    Result r;
+    r.ran = r.complete = false;
+    r.notes.emplace_back("not run: it cannot");
+    return r;
+  };
+  CommandOptions options;
+  options.engine = "explore";
+  Run r = run(kStoreBuffering, options, {{"explore", refuses}});
+  CHECK(r.status == 3);
+  CHECK_THAT(r.out, loco::test::contains_text("Not run\nNote: not run: it cannot\n") &&
+                        !loco::test::contains_text("Ok") && !loco::test::contains_text("Observation"));
+  options.engine = "all";
+  r = run(kStoreBuffering, options, {{"explore", refuses}});
+  CHECK(r.status == 3);
+  CHECK_THAT(r.out, loco::test::contains_text("not run (explore)"));
+  options.json = true;
+  CHECK(nlohmann::json::parse(run(kStoreBuffering, options, {{"explore", refuses}}).out)[1]["verdict"] == "not run");
+}
+
+// 10 threads with a put (2) and a barrier of 10 nodes (10 + 1) each, and one read.
+TEST_CASE("a test that is too large says which limit it meets, what counts, and how much of it there is", "[litmus]") {
+  std::string document = "name: wide\nmodel: loco\nlocations: {x: {node: 0}}\nbarriers: {b: [0,1,2,3,4,5,6,7,8,9]}\nthreads:\n";
+  document += "  - {node: 0, code: \"put(x, 1); barrier(b); a0 = x\"}\n";
+  for (int i = 1; i < 10; ++i)
+    document += "  - {node: " + std::to_string(i) + ", code: \"put(x, 1); barrier(b)\"}\n";
+  const Run r = run(document);
+  CHECK(r.status == 3);
+  CHECK_THAT(r.out, loco::test::contains_text("Incomplete\n") &&
+                        loco::test::contains_text("131 accesses, fences and waits in one execution, of 128 at most"));
+}
+
+// Fig. 10: a read stays behind an earlier write of another word only by B1 of issue order, not by a cell of `to`. With B1
+// turned round, the write is in memory before the read, and store buffering is gone.
+TEST_CASE("a cell of the stamp order can be turned round", "[litmus]") {
+  CommandOptions options;
+  flip_cell("B1", options.declarative.model_options.order);
+  const Run r = run(kStoreBuffering, options);
+  CHECK(r.status == 1);
+  CHECK_THAT(r.out, loco::test::contains_text("States 3\n") && loco::test::contains_text("Missing: a=0 b=0\n"));
+  CHECK(flip_text("E8") == "E8 (aWT before aNRR): ordered -> not ordered");
+  loco::model::StampOrder order = loco::model::kStampOrder;
+  for (const char* wrong : {"", "E", "E0", "E12", "L1", "e8", "E8x", "8E"})
+    CHECK_THROWS_AS(flip_cell(wrong, order), std::invalid_argument);
+}
+
+TEST_CASE("variants of the models have names", "[litmus]") {
+  ModelOptions options;
+  choose_variant("transitive-barriers", options);
+  choose_variant("weak-ring-buffers", options);
+  CHECK(options.transitive_barriers);
+  CHECK(options.ring_rule == RingRule::weak);
+  CHECK_THROWS_AS(choose_variant("weak", options), std::invalid_argument);
 }

@@ -1,0 +1,39 @@
+// What has been posted, so that a trace can say at the end of a run what of it had not begun: a put whose packets are
+// lost has a remote write in every complete execution of the models (LOCO/Mowgli paper, Appendix G.2: stamps of Put).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "model/trace.hpp"
+#include "nic_model/verbs.hpp"
+
+namespace loco {
+
+/// A one-sided operation as it was posted, or a remote fence.
+struct PostedOperation {
+  model::Method method = model::Method::put;
+  NodeId peer = 0;
+  std::uint64_t local = 0;   ///< first byte, on the node of the thread
+  std::uint64_t remote = 0;  ///< first byte, on `peer`
+  std::uint32_t bytes = 8;   ///< of either; remote atomics: 8
+  std::uint64_t compare = 0;  ///< remote_cas: what it compares with
+};
+
+/// Two-sided messages are not among them: where one goes is not known before it arrives.
+class PostedOperations {
+ public:
+  void add(model::CallId call, const PostedOperation& operation) { posted_.emplace_back(call, operation); }
+  /// Operations of a thread (by its number in the trace) with a node fail, which is known from `seq` on.
+  void failed(std::uint32_t thread, NodeId peer, model::Seq seq) { failed_.try_emplace({thread, peer}, seq); }
+  /// Appends the subevents that have not begun, in the order in which their operations were posted.
+  void record_unbegun(model::Trace& trace) const;
+
+ private:
+  std::vector<std::pair<model::CallId, PostedOperation>> posted_;
+  std::map<std::pair<std::uint32_t, NodeId>, model::Seq> failed_;
+};
+
+}  // namespace loco
