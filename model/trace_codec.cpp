@@ -36,7 +36,7 @@ void Reader::fail(std::uint64_t offset, const char* what, const char* problem) {
   throw TraceError(offset, std::string(what) + " " + problem);
 }
 
-void Reader::fail_short(const char* what) const { throw TraceError(end_, std::string("ends within ") + what); }
+void Reader::fail_short(const char* what) const { throw TraceError(base_ + end_, std::string("ends within ") + what); }
 
 void Reader::fail_range(std::uint64_t offset, const char* what, std::uint64_t value, std::uint64_t max) {
   throw TraceError(offset,

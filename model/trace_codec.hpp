@@ -93,12 +93,12 @@ class Writer {
   std::size_t size_ = 0;
 };
 
-/// Reads from `bytes[begin, end)`; every failure is a TraceError with the offset in `bytes`.
+/// Reads a part of a file that begins at `offset` there; every failure is a TraceError with the offset in the file.
 class Reader {
  public:
-  Reader(std::string_view bytes, std::uint64_t begin, std::uint64_t end) : bytes_(bytes), at_(begin), end_(end) {}
+  Reader(std::string_view bytes, std::uint64_t offset) : bytes_(bytes), base_(offset), end_(bytes.size()) {}
 
-  [[nodiscard]] std::uint64_t offset() const { return at_; }
+  [[nodiscard]] std::uint64_t offset() const { return base_ + at_; }
   [[nodiscard]] std::uint64_t left() const { return end_ - at_; }
   [[nodiscard]] bool done() const { return at_ == end_; }
 
@@ -110,28 +110,28 @@ class Reader {
     std::uint64_t value = 0;
     for (unsigned shift = 0;; shift += 7) {
       const std::uint8_t b = byte(what);
-      if (shift == 63 && b > 1) fail(at_ - 1, what, "is longer than 64 bits");
+      if (shift == 63 && b > 1) fail(offset() - 1, what, "is longer than 64 bits");
       value |= static_cast<std::uint64_t>(b & 0x7f) << shift;
       if (b < 0x80) return value;
     }
   }
   /// A number of at most `max`.
   std::uint64_t number_up_to(std::uint64_t max, const char* what) {
-    const std::uint64_t start = at_;
+    const std::uint64_t start = offset();
     const std::uint64_t value = number(what);
     if (value > max) fail_range(start, what, value, max);
     return value;
   }
   std::uint64_t difference(std::uint64_t prediction, const char* what) { return prediction + unzigzag(number(what)); }
   std::uint64_t difference_up_to(std::uint64_t prediction, std::uint64_t max, const char* what) {
-    const std::uint64_t start = at_;
+    const std::uint64_t start = offset();
     const std::uint64_t value = difference(prediction, what);
     if (value > max) fail_range(start, what, value, max);
     return value;
   }
   /// A count of things that take at least `bytes_each` bytes: never more than the input can hold.
   std::uint64_t count(std::uint64_t bytes_each, const char* what) {
-    const std::uint64_t start = at_;
+    const std::uint64_t start = offset();
     const std::uint64_t value = number(what);
     if (value > left() / bytes_each) fail(start, what, "is more than the rest of the block can hold");
     return value;
@@ -156,7 +156,8 @@ class Reader {
   [[noreturn]] static void fail_range(std::uint64_t offset, const char* what, std::uint64_t value, std::uint64_t max);
 
   std::string_view bytes_;
-  std::uint64_t at_;
+  std::uint64_t base_;  ///< of the first of them in the file
+  std::uint64_t at_ = 0;
   std::uint64_t end_;
 };
 

@@ -1,5 +1,9 @@
 #include <algorithm>
+#include <cerrno>
+#include <istream>
 #include <limits>
+#include <string>
+#include <system_error>
 
 #include "model/trace_codec.hpp"
 #include "model/trace_io.hpp"
@@ -25,15 +29,76 @@ std::uint64_t last_index(std::uint64_t n, std::uint64_t offset, const char* what
   return n - 1;
 }
 
+/// Where the parts of a file come from, one after the other.
+class Source {
+ public:
+  Source() = default;
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+  virtual ~Source() = default;
+  /// The next so many bytes, good until the next call.
+  std::string_view take(std::uint64_t size, const char* what) {
+    const std::string_view part = next(size);
+    if (part.size() < size) throw TraceError(offset_ + part.size(), std::string("ends within ") + what);
+    offset_ += size;
+    return part;
+  }
+  Reader reader(std::uint64_t size, const char* what) {
+    const std::uint64_t begin = offset_;
+    return {take(size, what), begin};
+  }
+  [[nodiscard]] std::uint64_t offset() const { return offset_; }
+  [[nodiscard]] virtual bool done() = 0;
+
+ private:
+  /// Fewer at the end.
+  virtual std::string_view next(std::uint64_t size) = 0;
+
+  std::uint64_t offset_ = 0;
+};
+
+class Memory final : public Source {
+ public:
+  explicit Memory(std::string_view bytes) : bytes_(bytes) {}
+  [[nodiscard]] bool done() override { return offset() == bytes_.size(); }
+
+ private:
+  std::string_view next(std::uint64_t size) override { return bytes_.substr(offset(), size); }
+
+  std::string_view bytes_;
+};
+
+class Stream final : public Source {
+ public:
+  explicit Stream(std::istream& in) : in_(in) {}
+  [[nodiscard]] bool done() override { return in_.peek() == std::istream::traits_type::eof(); }
+
+ private:
+  std::string_view next(std::uint64_t size) override {
+    constexpr std::size_t kPart = std::size_t{1} << 20U;  // a length that is wrong costs no more than what is there
+    std::size_t have = 0;
+    while (have < size && in_) {
+      const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(size - have, std::max(kPart, have)));
+      if (buffer_.size() < have + part) buffer_.resize(have + part);
+      in_.read(buffer_.data() + have, static_cast<std::streamsize>(part));
+      have += static_cast<std::size_t>(in_.gcount());
+    }
+    if (in_.bad()) throw std::system_error(errno != 0 ? errno : EIO, std::generic_category(), "a trace");
+    return std::string_view(buffer_).substr(0, have);
+  }
+
+  std::istream& in_;
+  std::string buffer_;
+};
+
 class Decoder {
  public:
-  Decoder(std::string_view bytes, const DecodeOptions& options)
-      : bytes_(bytes), options_(options), in_(bytes, 0, bytes.size()) {}
+  Decoder(Source& in, const DecodeOptions& options) : options_(options), in_(in) {}
 
   Trace run() {
-    if (in_.raw(codec::kMagic.size(), "the magic number") != codec::kMagic)
+    if (in_.take(codec::kMagic.size(), "the magic number") != codec::kMagic)
       Reader::fail(0, "the magic number", "is not that of a loco-sim trace");
-    version_ = in_.fixed32("the version");
+    version_ = in_.reader(4, "the version").fixed32("the version");
     if (version_ < kTraceVersionOldest || version_ > kTraceVersion)
       throw TraceError(codec::kMagic.size(), "version " + std::to_string(version_) + ", expected " +
                                                  std::to_string(kTraceVersionOldest) + " to " +
@@ -55,23 +120,45 @@ class Decoder {
   template <class Body>
   void expect(Tag tag, Body body) {
     const std::uint64_t at = in_.offset();
-    const std::uint8_t found = in_.byte("a block's tag");
+    const std::uint8_t found = in_.reader(1, "a block's tag").byte("a block's tag");
     if (found != static_cast<std::uint8_t>(tag))
       throw TraceError(
           at, "expected the block '" + std::string(codec::name(tag)) + "', found tag " + std::to_string(found));
-    const std::uint64_t size = in_.number("a block's length");
+    const std::uint64_t size = block_length();
     const std::uint64_t begin = in_.offset();
-    const std::string_view payload = in_.raw(size, "a block");
-    const std::uint64_t end = in_.offset();
-    const std::uint32_t sum = in_.fixed32("a block's checksum");
+    constexpr std::uint64_t kSumBytes = 4;
+    const std::string_view part = in_.take(size + kSumBytes, "a block");
+    const std::string_view payload = part.substr(0, size);
+    const std::uint32_t sum = Reader(part.substr(size), begin + size).fixed32("a block's checksum");
     if (options_.verify_checksums && sum != codec::checksum(payload))
       throw TraceError(begin, "the block '" + std::string(codec::name(tag)) + "' does not match its checksum");
-    Reader block(bytes_, begin, end);
+    Reader block(payload, begin);
     body(block);
     if (!block.done()) Reader::fail(block.offset(), "the block", "has bytes left over");
   }
 
+  std::uint64_t block_length() {
+    constexpr const char* kWhat = "a block's length";
+    const std::uint64_t at = in_.offset();
+    std::string bytes;
+    do {
+      bytes += static_cast<char>(in_.reader(1, kWhat).byte(kWhat));
+    } while (static_cast<std::uint8_t>(bytes.back()) >= 0x80 && bytes.size() < codec::Cursor::kLongest);
+    const std::uint64_t size = Reader(bytes, at).number(kWhat);
+    require_room(at, kWhat, size);
+    return size;
+  }
+
+  void require_room(std::uint64_t at, const char* what, std::uint64_t bytes) const {
+    constexpr std::uint64_t kAny = kMaxU64 / 2;  // no file is longer
+    if (bytes <= std::min(options_.memory_max, kAny)) return;
+    throw TraceError(at, std::string(what) + " asks for " + std::to_string(bytes) +
+                             " bytes of memory, expected at most " +
+                             std::to_string(std::min(options_.memory_max, kAny)));
+  }
+
   void header(Reader& r) {
+    const std::uint64_t at = r.offset();
     trace_.scenario = r.text("the scenario's name");
     trace_.seed = r.number("the seed");
     trace_.nodes = static_cast<std::uint32_t>(r.number_up_to(kMaxU16 + 1, "the number of nodes"));
@@ -81,6 +168,9 @@ class Decoder {
     counts_.calls = r.number_up_to(kMaxU32 - 1, "the number of calls");
     counts_.subevents = r.number_up_to(kMaxU32 - 1, "the number of subevents");
     if (version_ >= 2) counts_.activities = r.number_up_to(kMaxU32 - 1, "the number of activities");
+    require_room(
+        at, "the trace",
+        counts_.calls * sizeof(Call) + counts_.subevents * sizeof(Subevent) + counts_.activities * sizeof(Activity));
   }
 
   void threads(Reader& r) {
@@ -229,9 +319,8 @@ class Decoder {
     }
   }
 
-  std::string_view bytes_;
   DecodeOptions options_;
-  Reader in_;
+  Source& in_;
   std::uint32_t version_ = 0;
   Trace trace_;
   Counts counts_;
@@ -239,6 +328,14 @@ class Decoder {
 
 }  // namespace
 
-Trace decode_trace(std::string_view bytes, const DecodeOptions& options) { return Decoder(bytes, options).run(); }
+Trace decode_trace(std::string_view bytes, const DecodeOptions& options) {
+  Memory source(bytes);
+  return Decoder(source, options).run();
+}
+
+Trace decode_trace(std::istream& in, const DecodeOptions& options) {
+  Stream source(in);
+  return Decoder(source, options).run();
+}
 
 }  // namespace loco::model

@@ -1,6 +1,5 @@
 #include "model/trace_io.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -33,22 +32,13 @@ void write_trace_file(const std::string& path, const Trace& trace) {
   });
 }
 
-Trace read_trace_file(const std::string& path) {
+Trace read_trace_file(const std::string& path, const DecodeOptions& options) {
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   if (!in) throw_errno(path);
   std::error_code none;
   if (std::filesystem::is_directory(path, none)) throw std::system_error(EISDIR, std::generic_category(), path);
-  std::string bytes;
-  if (std::filesystem::is_regular_file(path, none)) bytes.reserve(std::filesystem::file_size(path, none) + 1);
-  for (std::size_t part = 1 << 16; in; part = std::max(part, bytes.size())) {  // pipes do not know their size
-    const std::size_t before = bytes.size();
-    bytes.resize(std::max(before + part, bytes.capacity()));
-    in.read(bytes.data() + before, static_cast<std::streamsize>(bytes.size() - before));
-    bytes.resize(before + static_cast<std::size_t>(in.gcount()));
-  }
-  if (in.bad()) throw_errno(path);
-  return decode_trace(bytes);
+  return decode_trace(in, options);
 }
 
 }  // namespace loco::model

@@ -31,6 +31,8 @@ class TraceError : public std::runtime_error {
 
 struct DecodeOptions {
   bool verify_checksums = true;  ///< off only for fuzzing: lets damaged blocks reach the parser
+  /// Bytes that the trace may take in memory, and a block of it while it is read: what is more is a TraceError.
+  std::uint64_t memory_max = ~std::uint64_t{0};
 };
 
 /// The binary form. Encoding and decoding are inverses, and the bytes are a function of the trace alone.
@@ -39,11 +41,13 @@ struct DecodeOptions {
 using TraceSink = std::function<void(std::string_view)>;
 void encode_trace(const Trace& trace, const TraceSink& sink);
 [[nodiscard]] Trace decode_trace(std::string_view bytes, const DecodeOptions& options = {});
+/// The same block by block: reads no further than what is wrong, and keeps one block at a time.
+[[nodiscard]] Trace decode_trace(std::istream& in, const DecodeOptions& options = {});
 
 /// Throws std::system_error when the file cannot be opened, read or written; TraceError when it is damaged.
 /// What cannot be written whole is not there, and what was there before is (whole_file.hpp).
 void write_trace_file(const std::string& path, const Trace& trace);
-[[nodiscard]] Trace read_trace_file(const std::string& path);
+[[nodiscard]] Trace read_trace_file(const std::string& path, const DecodeOptions& options = {});
 
 /// `packet`, `tlp_write`, ...
 [[nodiscard]] std::string_view name(Activity::Kind kind);

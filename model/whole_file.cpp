@@ -4,10 +4,18 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <fcntl.h>
 #include <filesystem>
-#include <fstream>
+#include <ostream>
+#include <random>
+#include <streambuf>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace loco::model {
 
@@ -15,69 +23,206 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What handlers of signals remove: they may use neither locks nor memory of their own.
-std::atomic<const char*> under_way = nullptr;
-static_assert(std::atomic<const char*>::is_always_lock_free);
+constexpr std::string_view kBegin = ".loco-sim-";
+constexpr std::string_view kEnd = ".part";
 
-/// A file beside its place, until it is renamed into it or not.
+/// An open file of the system, or none (below 0).
+class File {
+ public:
+  explicit File(int number = -1) : number_(number) {}
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  File(File&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  File& operator=(File&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~File() { shut(); }
+  /// False, with errno, when what was written could not be kept.
+  bool shut() { return number_ < 0 || close(std::exchange(number_, -1)) == 0; }
+  [[nodiscard]] int number() const { return number_; }
+  [[nodiscard]] bool is_open() const { return number_ >= 0; }
+
+ private:
+  int number_;
+};
+
+/// What is streamed, into a file; remembers why the first write failed.
+class FileBuffer final : public std::streambuf {
+ public:
+  explicit FileBuffer(int file) : file_(file) { setp(buffer_.data(), buffer_.data() + buffer_.size()); }
+  [[nodiscard]] int error() const { return error_; }
+
+ protected:
+  int_type overflow(int_type c) override {
+    if (sync() != 0) return traits_type::eof();
+    if (!traits_type::eq_int_type(c, traits_type::eof())) sputc(traits_type::to_char_type(c));
+    return traits_type::not_eof(c);
+  }
+  int sync() override {
+    for (const char* at = pbase(); at < pptr() && error_ == 0;) {
+      const ssize_t n = write(file_, at, static_cast<std::size_t>(pptr() - at));
+      if (n >= 0)
+        at += n;
+      else if (errno != EINTR)
+        error_ = errno;
+    }
+    setp(buffer_.data(), buffer_.data() + buffer_.size());
+    return error_ == 0 ? 0 : -1;
+  }
+
+ private:
+  int file_;
+  int error_ = 0;
+  std::array<char, 1U << 16U> buffer_;
+};
+
+/// What handlers of signals remove: they may use neither locks nor memory of their own.
+struct UnderWay {
+  int folder = -1;
+  std::array<char, 64> name{};
+};
+std::atomic<const UnderWay*> under_way = nullptr;
+static_assert(std::atomic<const UnderWay*>::is_always_lock_free);
+std::atomic<bool> handled = false;
+
+std::string fresh_name() {
+  std::random_device device;
+  constexpr std::array kDigits = {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
+  std::string name(kBegin);
+  for (int i = 0; i < 16; ++i) name += kDigits.at(device() % kDigits.size());
+  return name + std::string(kEnd);
+}
+
+/// A file beside its place, until it is renamed into it or not. Whoever writes one holds a lock on it: those that
+/// nobody holds were left by a process that was killed.
 class Beside {
  public:
-  explicit Beside(const std::string& place) : path_(place + "." + std::to_string(getpid()) + ".part") {
-    under_way = path_.c_str();
+  Beside(int folder, const std::string& told) : folder_(folder) {
+    constexpr int kTries = 100;
+    for (int i = 0; i < kTries && !file_.is_open(); ++i) try_name(fresh_name());
+    if (!file_.is_open()) throw std::system_error(errno != 0 ? errno : EEXIST, std::generic_category(), told);
+    mark_.folder = folder;
+    name_.copy(mark_.name.data(), mark_.name.size() - 1);
+    if (handled) under_way = &mark_;
   }
   Beside(const Beside&) = delete;
   Beside& operator=(const Beside&) = delete;
   ~Beside() {
-    std::error_code gone_already;
-    fs::remove(path_, gone_already);
-    under_way = nullptr;
+    if (handled) under_way = nullptr;
+    if (!name_.empty()) unlinkat(folder_, name_.c_str(), 0);
   }
-  [[nodiscard]] const fs::path& path() const { return path_; }
+  File& file() { return file_; }
+  /// False, with errno, when it cannot be.
+  bool rename_to(const std::string& place) {
+    if (renameat(folder_, name_.c_str(), folder_, place.c_str()) != 0) return false;
+    name_.clear();
+    return true;
+  }
 
  private:
-  fs::path path_;
+  void try_name(const std::string& name) {
+    constexpr mode_t kMode = 0666;  // less what the user masks
+    File file(openat(folder_, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode));
+    if (!file.is_open()) return;
+    struct stat status {};
+    // Between the two lines before this one, somebody may have taken it for a dead process's. Where there are no locks,
+    // there is nobody who would.
+    const bool locked = flock(file.number(), LOCK_EX | LOCK_NB) == 0;
+    if (locked && (fstat(file.number(), &status) != 0 || status.st_nlink == 0)) return;
+    if (!locked && errno == EWOULDBLOCK) return;
+    lock_ = File(fcntl(file.number(), F_DUPFD_CLOEXEC, 0));  // it outlives the file, until that has its name
+    file_ = std::move(file);
+    name_ = name;
+  }
+
+  int folder_;
+  File file_;
+  File lock_;
+  std::string name_;
+  UnderWay mark_;
 };
 
+/// Removes what processes that were killed have left in the folder.
+void remove_left(int folder, const fs::path& path) {
+  std::error_code ignored;
+  for (auto at = fs::directory_iterator(path, ignored); at != fs::directory_iterator(); at.increment(ignored)) {
+    const std::string name = at->path().filename().string();
+    if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) continue;
+    const File left(openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (left.is_open() && flock(left.number(), LOCK_EX | LOCK_NB) == 0) unlinkat(folder, name.c_str(), 0);
+  }
+}
+
 extern "C" void remove_and_end(int signal) {
-  if (const char* const path = under_way) unlink(path);
+  if (const UnderWay* const file = under_way) unlinkat(file->folder, file->name.data(), 0);
+  constexpr std::string_view kWord = "loco-sim: interrupted\n";
+  if (signal == SIGINT) {
+    // what cannot be said is not said
+    [[maybe_unused]] const ssize_t said = write(STDERR_FILENO, kWord.data(), kWord.size());
+  }
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
 
+fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
 bool can_be_replaced(const fs::path& path) {
   std::error_code ignored;
   const fs::file_type type = fs::symlink_status(path, ignored).type();
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  if (access(folder.c_str(), W_OK) != 0) return false;
+  if (access(folder_of(path).c_str(), W_OK) != 0) return false;
   return type == fs::file_type::not_found || (type == fs::file_type::regular && access(path.c_str(), W_OK) == 0);
 }
 
 /// `told`: the path that errors name.
-void write_to(const fs::path& path, const std::string& told, const std::function<void(std::ostream&)>& write) {
-  const auto fail = [&] { throw std::system_error(errno != 0 ? errno : EIO, std::generic_category(), told); };
-  errno = 0;
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  if (!out) fail();
+void write_into(File& file, const std::string& told, const std::function<void(std::ostream&)>& write) {
+  FileBuffer buffer(file.number());
+  std::ostream out(&buffer);
   write(out);
-  out.close();
-  if (!out) fail();
+  out.flush();
+  if (buffer.error() != 0) throw std::system_error(buffer.error(), std::generic_category(), told);
+  if (!out) throw std::system_error(EIO, std::generic_category(), told);
+  if (!file.shut()) throw std::system_error(errno, std::generic_category(), told);
 }
 
-void rename_into(const fs::path& written, const fs::path& place) {
-  if (fs::exists(place)) fs::permissions(written, fs::status(place).permissions());
-  fs::rename(written, place);
+/// As it is: what cannot be replaced. Who writes to the same file meanwhile waits.
+void write_in_place(const std::string& path, const std::function<void(std::ostream&)>& write) {
+  constexpr mode_t kMode = 0666;
+  File file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode));
+  if (!file.is_open()) throw std::system_error(errno, std::generic_category(), path);
+  struct stat status {};
+  if (fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode)) {
+    flock(file.number(), LOCK_EX);
+    if (ftruncate(file.number(), 0) != 0) throw std::system_error(errno, std::generic_category(), path);
+  }
+  write_into(file, path, write);
+}
+
+/// Whoever may read and write what was there may read and write what comes in its place.
+void keep_permissions(int file, const std::string& path) {
+  struct stat status {};
+  constexpr mode_t kPermissions = 07777;
+  if (stat(path.c_str(), &status) == 0) fchmod(file, status.st_mode & kPermissions);
 }
 
 }  // namespace
 
 void write_whole_file(const std::string& path, const std::function<void(std::ostream&)>& write) {
-  if (!can_be_replaced(path)) return write_to(path, path, write);
-  const Beside beside(path);
-  write_to(beside.path(), path, write);
-  rename_into(beside.path(), path);
+  if (path.find('\0') != std::string::npos) throw std::system_error(EINVAL, std::generic_category(), path);
+  if (!can_be_replaced(path)) return write_in_place(path, write);
+  const fs::path folder_path = folder_of(path);
+  const File folder(open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.is_open()) return write_in_place(path, write);  // one that may be written to and not read
+  remove_left(folder.number(), folder_path);
+  Beside beside(folder.number(), path);
+  keep_permissions(beside.file().number(), path);
+  write_into(beside.file(), path, write);
+  if (!beside.rename_to(fs::path(path).filename().string()))
+    throw std::system_error(errno, std::generic_category(), path);
 }
 
 void leave_nothing_on_signals() {
+  handled = true;
   for (const int signal : std::array{SIGHUP, SIGINT, SIGTERM}) {
     const auto before = std::signal(signal, remove_and_end);
     if (before != SIG_DFL) std::signal(signal, before);  // somebody else's, or ignored, as in the background

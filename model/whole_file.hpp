@@ -1,7 +1,9 @@
 // Files that are written whole or not at all.
 //
 // A regular file, or one that is not there yet, is written beside its place and renamed into it once all of it has been
-// written: what was there before stays until then. Anything else that a path may name (a device, a pipe, a symbolic
+// written: what was there before stays until then, and of several writers one has written all of it. What is beside its
+// place (`.loco-sim-....part`) is locked; one that a killed process left is removed by the next that writes there.
+// Anything else that a path may name (a device, a pipe, a symbolic
 // link such as /dev/stdout), and a file in a folder where none can be made, is written to as it is.
 #pragma once
 
@@ -15,7 +17,7 @@ namespace loco::model {
 void write_whole_file(const std::string& path, const std::function<void(std::ostream&)>& write);
 
 /// From here on SIGHUP, SIGINT and SIGTERM, where they end the process, remove what is being written beside its place
-/// first. For programs that write one file at a time, before they have threads.
+/// first, and SIGINT says so on stderr. For programs that write one file at a time, before they have threads.
 void leave_nothing_on_signals();
 
 }  // namespace loco::model

@@ -151,7 +151,8 @@ std::string word_name(const Program& program, NodeId node, Address address) {
   return program.word_name(address - base).cast<std::string>();
 }
 
-ClusterConfig cluster_config(const scenario::Scenario& s, const Program& program, Interruption& interruption) {
+ClusterConfig cluster_config(const scenario::Scenario& s, const Program& program, Interruption& interruption,
+                             Limits& limits) {
   ClusterConfig config;
   config.profile = s.hardware;
   config.topology = s.topology;
@@ -164,6 +165,7 @@ ClusterConfig cluster_config(const scenario::Scenario& s, const Program& program
   config.record_activities = s.trace_activities;
   config.series_interval = s.series_interval;
   config.events_max = s.events_max;
+  config.limits = &limits;
   config.interrupted = [&interruption] { return interruption.requested(); };
   config.word_name = [&program](NodeId node, Address address) { return word_name(program, node, address); };
   return config;
@@ -186,6 +188,7 @@ std::shared_ptr<RunResult> finished(const scenario::Scenario& s, SimulatedCluste
   if (!s.check.empty() && result->trace) {
     const auto poll = [&cluster] {
       if (cluster.config().interrupted()) throw RunInterrupted("interrupted");
+      cluster.config().limits->check();
     };
     result->verdict = model::check(*result->trace, s.check, {.tower = s.check_tower, .poll = poll});
   }
@@ -215,7 +218,8 @@ py::tuple run_program(const scenario::Scenario& s, std::uint64_t memory_bytes, c
     program.by_node.at(node).push_back(program.generators.size());
     program.generators.push_back({node, generator});
   }
-  SimulatedCluster cluster(cluster_config(s, program, interruption));
+  Limits limits = limits_of(s);
+  SimulatedCluster cluster(cluster_config(s, program, interruption, limits));
   program.cluster = &cluster;
   std::shared_ptr<RunResult> result;
   try {

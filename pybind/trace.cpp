@@ -17,6 +17,7 @@
 #include "model/stamps.hpp"
 #include "model/trace_io.hpp"
 #include "pybind/bindings.hpp"
+#include "sim/host_memory.hpp"
 
 namespace loco::python {
 
@@ -163,7 +164,7 @@ void bind_trace_files(py::module_& m) {
     return shared(model::decode_trace(view));
   });
   m.def(
-      "read_trace", [](const std::string& path) { return shared(model::read_trace_file(path)); }, Released());
+      "read_trace", [](const std::string& path) { return shared(model::read_trace_file(path, {.memory_max = sim::memory_share()})); }, Released());
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // loco-sim check, loco-sim trace export.
 #include <algorithm>
 #include <fmt/format.h>
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <system_error>
@@ -14,6 +13,7 @@
 #include "model/check.hpp"
 #include "model/stamps.hpp"
 #include "model/trace_io.hpp"
+#include "sim/host_memory.hpp"
 
 namespace loco::cli {
 
@@ -26,7 +26,7 @@ const std::vector<std::string>& all_libraries() {
 
 model::Trace read_trace(const std::string& path) {
   try {
-    return model::read_trace_file(path);
+    return model::read_trace_file(path, {.memory_max = sim::memory_share()});
   } catch (const std::system_error&) {
     throw UsageError(fmt::format("{}:1:1: expected a readable file, found none", path));
   }
@@ -66,7 +66,7 @@ void write_as(std::ostream& text, const model::Trace& trace, const ExportArgumen
   } else if (arguments.to == "dot") {
     const std::size_t limit = arguments.limit.value_or(200);
     if (const std::size_t all = write_graph(text, trace, limit); all > limit) {
-      fmt::print(stderr, "{}: the first {} of {} accesses; --limit N draws more\n", arguments.trace, limit, all);
+      say(fmt::format("{}: the first {} of {} accesses; --limit N draws more\n", arguments.trace, limit, all));
     }
   } else {
     model::write_trace_text(text, trace);

@@ -21,6 +21,7 @@
 #include "model/litmus/statements.hpp"
 #include "model/trace_io.hpp"
 #include "model/whole_file.hpp"
+#include "sim/host_memory.hpp"
 
 namespace {
 
@@ -264,7 +265,7 @@ void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
 }
 
 int complain(const std::string& message, int code) {
-  fmt::print(stderr, "{}\n", message);
+  loco::cli::say(message + "\n");
   return code;
 }
 
@@ -313,7 +314,9 @@ int guarded(const std::function<int()>& command, const Arguments& a) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  loco::cli::have_standard_files();
   loco::model::leave_nothing_on_signals();
+  loco::sim::take_free_memory_only();
   CLI::App app(
       "loco-sim simulates RDMA NICs running the LOCO object library and checks every run against its memory models.",
       "loco-sim");

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -196,6 +198,21 @@ void write_file(const std::string& path, const std::string& text) {
   } catch (const std::system_error& error) {  // no bad input, which others of its kind are
     throw std::runtime_error(error.what());
   }
+}
+
+void have_standard_files() {
+  std::signal(SIGXFSZ, SIG_IGN);
+  for (const int file : std::array{STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(file, F_GETFD) >= 0) continue;
+    // Results that nobody can have are an error, messages are not. Programs that are called find things as they were.
+    const int mode = file == STDERR_FILENO ? O_WRONLY : O_RDONLY;
+    if (open("/dev/null", mode | O_CLOEXEC) != file) std::abort();
+  }
+}
+
+void say(const std::string& text) {
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+  std::fflush(stderr);
 }
 
 void print(const std::string& text) {

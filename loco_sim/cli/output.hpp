@@ -36,6 +36,13 @@ void require_place_of(const std::string& file, const scenario::Place& said = {},
 /// Writes a file, whole or not at all; throws std::runtime_error when that fails.
 void write_file(const std::string& path, const std::string& text);
 
+/// Makes sure that no file that is opened gets the number of stdin, stdout or stderr where the process began without
+/// them, and that a write which cannot be done fails in place of ending the process.
+void have_standard_files();
+
+/// A message, to stderr; what cannot be said there is not said.
+void say(const std::string& text);
+
 /// Writes text or JSON with a newline at its end; throws std::runtime_error when stdout cannot take it.
 void print(const std::string& text);
 void print(const nlohmann::ordered_json& json);

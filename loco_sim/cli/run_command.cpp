@@ -88,8 +88,8 @@ void tell(const scenario::Scenario& scenario, const RunResult& result, const Run
     print(report(scenario, result) + (arguments.verbose ? counters(result) : ""));
   }
   if (arguments.verbose) {
-    fmt::print(stderr, "{} events in {:.3f} s of real time ({} events/s), checks included\n", result.counters.events,
-               took.count(), rate_text(static_cast<double>(result.counters.events) / took.count()));
+    say(fmt::format("{} events in {:.3f} s of real time ({} events/s), checks included\n", result.counters.events,
+                    took.count(), rate_text(static_cast<double>(result.counters.events) / took.count())));
   }
 }
 
@@ -111,7 +111,7 @@ RunResult run_or_keep_trace(const scenario::Scenario& scenario, bool json) {
   try {
     return run(scenario);
   } catch (const RunError& error) {
-    if (error.trace()) fmt::print(stderr, "{}", write_trace(scenario.trace_path, *error.trace()));
+    if (error.trace()) say(write_trace(scenario.trace_path, *error.trace()));
     if (const auto& verdict = error.verdict(); verdict && !verdict->consistent()) {
       if (json) {
         print(nlohmann::ordered_json{{"check", cli::to_json(*verdict)}});
@@ -134,7 +134,7 @@ int run_command(const RunArguments& arguments) {
   const Seconds took = std::chrono::steady_clock::now() - start;
   const std::string unwritten = result.trace ? write_trace(scenario.trace_path, *result.trace) : "";
   if (!arguments.quiet || !result.consistent()) tell(scenario, result, arguments, took);
-  fmt::print(stderr, "{}", unwritten);
+  say(unwritten);
   return result.consistent() && unwritten.empty() ? kDone : kFailed;
 }
 

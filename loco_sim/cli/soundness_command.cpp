@@ -74,7 +74,7 @@ int soundness_command(const SoundnessArguments& a) {
   const litmus::SoundnessResult r = litmus::check_soundness(options, [&](std::uint64_t clients) {
     if (Clock::now() - reported > std::chrono::seconds(5)) {
       reported = Clock::now();
-      fmt::print(stderr, "{} clients compared, {:.0f} s\n", clients, seconds());
+      say(fmt::format("{} clients compared, {:.0f} s\n", clients, seconds()));
     }
     return a.max_seconds <= 0 || seconds() < a.max_seconds;
   });

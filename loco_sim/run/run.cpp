@@ -1,6 +1,7 @@
 #include "loco_sim/run/run.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <fmt/format.h>
 #include <utility>
 
@@ -13,7 +14,22 @@ namespace loco {
 
 namespace {
 
-ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& options) {
+std::uint64_t memory_at_least(const scenario::Scenario& s, bool recorded) {
+  const workloads::Footprint f = workloads::footprint(*workloads::find(s.workload), s.parameters, s.nodes);
+  constexpr double kSample = 2 * sizeof(std::int64_t);  // how long, and when it ended
+  const double trace = f.calls * sizeof(model::Call) + f.accesses * sizeof(model::Subevent);
+  constexpr double kMost = 0x1p62;
+  return static_cast<std::uint64_t>(std::min(kMost, f.bytes + f.operations * kSample + (recorded ? trace : 0)));
+}
+
+void require_memory(const scenario::Scenario& s, const ClusterConfig& config) {
+  const std::uint64_t unrecorded = memory_at_least(s, false);
+  const std::uint64_t bytes = memory_at_least(s, config.record);
+  const bool trace = bytes / 2 > unrecorded;
+  config.limits->require(bytes, trace ? fmt::format("trace.level: none takes {}", bytes_text(unrecorded)) : "");
+}
+
+ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& options, Limits& limits) {
   ClusterConfig config;
   config.profile = s.hardware;
   config.topology = s.topology;
@@ -26,6 +42,7 @@ ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& opti
   config.record_activities = s.trace_activities;
   config.series_interval = s.series_interval;
   config.events_max = s.events_max;
+  config.limits = &limits;
   config.interrupted = options.interrupted;
   const std::uint32_t needed = workloads::send_queue_entries(*workloads::find(s.workload), s.parameters);
   config.send_queue_entries = std::max(config.send_queue_entries, needed);
@@ -58,24 +75,25 @@ void add_network_counters(const fabric::Fabric& network, sim::Counters& counters
   add("fabric_queue_max_bytes", sum.queue_max);
 }
 
-void check_trace(const scenario::Scenario& s, const RunOptions& options, RunResult& result) {
+void check_trace(const scenario::Scenario& s, const RunOptions& options, Limits& limits, RunResult& result) {
   if (s.check.empty()) return;
   model::CheckOptions check{.tower = s.check_tower};
-  if (options.interrupted) {
-    check.poll = [&] {
-      if (options.interrupted()) throw Interrupted(fmt::format("interrupted (scenario {}, seed {})", s.file, s.seed));
-    };
-  }
+  check.poll = [&] {
+    if (options.interrupted && options.interrupted()) throw RunInterrupted("interrupted");
+    limits.check();
+  };
   result.verdict = model::check(*result.trace, s.check, check);
 }
 
-void fill_trace(const scenario::Scenario& s, const RunOptions& options, SimulatedCluster& cluster, RunResult& result) {
-  result.trace = cluster.take_trace();
-  result.trace->scenario = s.name;
-  check_trace(s, options, result);
+}  // namespace
+
+Limits limits_of(const scenario::Scenario& s) {
+  return {s.memory_max, std::chrono::nanoseconds(s.wall_time_max.ps / 1000)};
 }
 
-}  // namespace
+std::uint64_t memory_at_least(const scenario::Scenario& s) {
+  return memory_at_least(s, !s.check.empty() || !s.trace_path.empty());
+}
 
 void fill_series(const SimulatedCluster& cluster, RunResult& result) {
   if (!cluster.series()) return;
@@ -104,20 +122,54 @@ double RunResult::operations_per_second() const {
 }
 
 namespace {
+/// The error that a run ends with which could not go on; the scenario says whether what it did until then is checked.
+[[noreturn]] void fail(const scenario::Scenario& s, const RunOptions& options, Limits& limits, const std::string& what,
+                       std::optional<model::Trace> trace, bool checked) {
+  if (!trace) throw RunError(what);
+  RunResult so_far;
+  so_far.trace = std::move(trace);
+  if (checked) check_trace(s, options, limits, so_far);
+  throw RunError(what, std::make_shared<model::Trace>(std::move(*so_far.trace)), std::move(so_far.verdict));
+}
+
+std::optional<model::Trace> recorded(const scenario::Scenario& s, SimulatedCluster& cluster) {
+  if (!cluster.config().record) return std::nullopt;
+  model::Trace trace = cluster.take_trace();
+  trace.scenario = s.name;
+  return trace;
+}
+
+/// A finished run's trace is checked; it is not lost when a limit ends that.
+void check_finished(const scenario::Scenario& s, const RunOptions& options, Limits& limits, RunResult& result) {
+  if (!result.trace) return;
+  try {
+    check_trace(s, options, limits, result);
+  } catch (const RunInterrupted& error) {
+    throw Interrupted(told(s, error));
+  } catch (const LimitReached& error) {
+    fail(s, options, limits, told(s, error), std::move(result.trace), false);
+  }
+}
+
 RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options) {
-  SimulatedCluster cluster(cluster_config(scenario, options));
+  Limits limits = limits_of(scenario);
+  const ClusterConfig config = cluster_config(scenario, options, limits);
   workloads::Results measured;
+  try {
+    require_memory(scenario, config);
+  } catch (const LimitReached& error) {
+    throw RunError(told(scenario, error));
+  }
+  SimulatedCluster cluster(config);
   try {
     measured =
         workloads::run(*workloads::find(scenario.workload), scenario.parameters, cluster, scenario.library_faults);
   } catch (const RunInterrupted& error) {
     throw Interrupted(told(scenario, error));
+  } catch (const LimitReached& error) {
+    fail(scenario, options, limits, told(scenario, error), recorded(scenario, cluster), false);
   } catch (const std::runtime_error& error) {
-    if (!cluster.config().record) throw RunError(told(scenario, error));
-    RunResult so_far;
-    fill_trace(scenario, options, cluster, so_far);
-    throw RunError(told(scenario, error), std::make_shared<model::Trace>(std::move(*so_far.trace)),
-                   std::move(so_far.verdict));
+    fail(scenario, options, limits, told(scenario, error), recorded(scenario, cluster), true);
   }
   RunResult result;
   result.operations = std::move(measured.operations);
@@ -129,7 +181,8 @@ RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options
   result.workload_counters = std::move(measured.counters);
   add_network_counters(cluster.system().network(), result.workload_counters);
   fill_series(cluster, result);
-  if (cluster.config().record) fill_trace(scenario, options, cluster, result);
+  result.trace = recorded(scenario, cluster);
+  check_finished(scenario, options, limits, result);
   return result;
 }
 
@@ -167,7 +220,8 @@ RunResult run_in_own_process(const scenario::Scenario& scenario, const RunOption
     throw RunError(told(scenario, error));
   }
   RunResult result = result_from_bytes(std::string_view(answer).substr(1));
-  if (result.trace) check_trace(scenario, options, result);
+  Limits limits = limits_of(scenario);
+  check_finished(scenario, options, limits, result);
   if (answer.front() == kResult) return result;
   if (!result.trace) throw RunError(result.broken.front());
   throw RunError(result.broken.front(), std::make_shared<model::Trace>(std::move(*result.trace)),

@@ -17,6 +17,7 @@
 
 #include "fabric/report.hpp"
 #include "loco_sim/scenario/scenario.hpp"
+#include "loco_sim/transport/limits.hpp"
 #include "model/check.hpp"
 #include "model/trace.hpp"
 #include "nic_model/system.hpp"
@@ -85,6 +86,13 @@ struct RunOptions {
   /// Keep the trace in the result even when the scenario neither writes nor checks one.
   bool keep_trace = false;
 };
+
+/// The limits of a run that begins now.
+[[nodiscard]] Limits limits_of(const scenario::Scenario& scenario);
+
+/// Bytes of this machine's memory that a run takes at least, its trace included when it is checked or written; a check
+/// takes more.
+[[nodiscard]] std::uint64_t memory_at_least(const scenario::Scenario& scenario);
 
 /// Copies what the links did over time into a result, if the cluster looked.
 void fill_series(const SimulatedCluster& cluster, RunResult& result);

@@ -247,6 +247,7 @@ DocumentNode parse_document(const std::string& text, const std::string& file) {
 }
 
 std::string read_document(const std::string& path) {
+  if (path.find('\0') != std::string::npos) throw InputError({path, 1, 1}, "", "a name without NUL", "one with it");
   std::ifstream in(path, std::ios::binary);
   std::string text;
   while (in && text.size() <= kFileBytesMax) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "fabric/fields.hpp"
+#include "fabric/packet.hpp"
 
 namespace loco::scenario {
 
@@ -59,6 +60,30 @@ void refuse_idle_options(const Settings& settings, const Scenario& scenario) {
     throw InputError(settings.find(path)->second.place, path,
                      fmt::format("fabric.model: packet with it: {}", option->reason), "flow");
   }
+}
+
+void refuse_dropping_all(const Settings& settings, const Scenario& scenario) {
+  const fabric::Options& options = scenario.network.options;
+  if (options.flow_control != fabric::FlowControl::drop_tail || scenario.network.flow.enabled) return;
+  // Messages that do not say how long they are have a word or more.
+  constexpr std::int64_t kShortest = 8;
+  const auto size = settings.find("workload.size");
+  const std::int64_t message = size == settings.end() ? kShortest : size->second.number;
+  const auto payload = std::min(static_cast<std::uint64_t>(message), scenario.hardware.link_mtu.count);
+  const bool whole = payload == static_cast<std::uint64_t>(message);
+  const std::uint64_t packet = payload + scenario.hardware.link_overhead.count +
+                               fabric::extension_header_bytes(fabric::Opcode::write, true, whole);
+  // Of an empty buffer a queue may take alpha thousandths, and no more than there is.
+  __extension__ using Wide = unsigned __int128;
+  const auto threshold = static_cast<std::uint64_t>(
+      std::min(Wide{options.buffer_size.count} * options.buffer_alpha / 1000, Wide{options.buffer_size.count}));
+  if (packet <= threshold) return;
+  const Value& buffer = settings.find("fabric.buffer.size")->second;
+  const Value& alpha = settings.find("fabric.buffer.alpha")->second;
+  const bool by_size = buffer.given || !alpha.given;
+  throw InputError((by_size ? buffer : alpha).place, by_size ? "fabric.buffer.size" : "fabric.buffer.alpha",
+                   fmt::format("a queue that holds a packet of {} B (size * alpha / 1000)", packet),
+                   fmt::format("one of {} B, which drops them all", threshold));
 }
 
 void refuse_beside_platform(const Settings& settings) {

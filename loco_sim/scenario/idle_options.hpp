@@ -14,4 +14,8 @@ void refuse_idle_options(const Settings& settings, const Scenario& scenario);
 /// The same for what a platform file says itself.
 void refuse_beside_platform(const Settings& settings);
 
+/// Refuses a switch that drops every packet of the workload's messages, even when it has nothing else to keep. After
+/// the workload has been read.
+void refuse_dropping_all(const Settings& settings, const Scenario& scenario);
+
 }  // namespace loco::scenario

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "loco_sim/scenario/hardware.hpp"
+#include "loco_sim/scenario/idle_options.hpp"
 #include "loco_sim/scenario/network.hpp"
 
 namespace loco::scenario {
@@ -109,7 +110,16 @@ void apply_workload(const Settings& settings, const std::string& kind, Scenario&
   }
 }
 
+/// A workload that is there for load is not recorded unless somebody wants what is recorded.
+void apply_level(const Settings& settings, Scenario& out) {
+  const Value* const check = given(settings, "check");
+  const bool wanted = given(settings, "trace.path") != nullptr || (check != nullptr && !check->words.empty());
+  if (given(settings, "trace.level") != nullptr || wanted || workloads::find(out.workload)->recorded) return;
+  out.settings.find("trace.level")->second.text = "none";
+}
+
 void apply_checks(const Settings& settings, Scenario& out) {
+  apply_level(settings, out);
   const Value& check = at(settings, "check");
   for (const std::string& word : check.words) {
     model::Library library{};
@@ -119,7 +129,7 @@ void apply_checks(const Settings& settings, Scenario& out) {
   if (out.check_tower && out.check.empty())
     throw InputError(check.place, "check", "at least one library for the tower to stand on", "only \"tower\"");
   std::sort(out.check.begin(), out.check.end());
-  const Value& level = at(settings, "trace.level");
+  const Value& level = out.settings.find("trace.level")->second;
   out.trace_subevents = level.text != "none";
   out.trace_activities = level.text == "packets";
   if (const Value* path = given(settings, "trace.path")) out.trace_path = path->text;
@@ -129,7 +139,10 @@ void apply_checks(const Settings& settings, Scenario& out) {
   if (!out.trace_subevents && !out.check.empty() && check.given) {
     throw InputError(level.place, "trace.level", "subevents, since the run is checked", "\"none\"");
   }
-  if (!out.trace_subevents) out.check.clear();
+  if (out.trace_subevents) return;
+  out.check.clear();
+  out.check_tower = false;
+  out.settings.find("check")->second.words.clear();
 }
 
 Schedule schedule(const std::string& word) {
@@ -172,9 +185,13 @@ Scenario read_scenario(const DocumentNode& root, const std::string& file) {
   out.schedule = schedule(at(settings, "schedule").text);
   out.faults = at(settings, "faults").words;
   out.events_max = static_cast<std::uint64_t>(at(settings, "limits.events").number);
+  if (const Value* memory = given(settings, "limits.memory"))
+    out.memory_max = static_cast<std::uint64_t>(memory->number);
+  if (const Value* time = given(settings, "limits.wall_time")) out.wall_time_max = {time->number};
   apply_hardware(root, settings, out);
   apply_network(root, settings, out);
   apply_workload(settings, kind, out);
+  refuse_dropping_all(settings, out);
   const auto atomics = workloads::find(kind)->atomics;
   if (atomics != nullptr && atomics(out.parameters) && out.hardware.nic_atomic_cap == nic::AtomicCap::none) {
     const DocumentNode* hardware = root.find("hardware");

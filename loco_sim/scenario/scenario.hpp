@@ -50,7 +50,9 @@ struct Scenario {
   bool check_tower = false;           ///< also what each library promises against the level below
   std::vector<std::string> faults;    ///< all that are switched on
   workloads::LibraryFaults library_faults;
-  std::uint64_t events_max = 0;  ///< a run that needs more has gone astray
+  std::uint64_t events_max = 0;   ///< a run that needs more has gone astray
+  std::uint64_t memory_max = 0;   ///< bytes; 0: a part of what is free
+  sim::Duration wall_time_max{};  ///< of the clock on the wall; 0: as long as it takes
   Sweep sweep;
 };
 

@@ -106,7 +106,8 @@ const KeyTable& scenario_keys() {
        .doc =
            "What is recorded. subevents: every library call and every access to memory. packets: also packets, TLPs, "
            "doorbells and completions, for pictures. none: nothing, and the default of `check` is [] then; another "
-           "`check` or a `trace.path` beside it is refused."},
+           "`check` or a `trace.path` beside it is refused. The workloads traffic and lookup have none when neither "
+           "this nor one of those is given."},
       {.path = "trace.path",
        .least = 1,
        .most = 4096,
@@ -127,6 +128,15 @@ const KeyTable& scenario_keys() {
        .fallback = "10000000000",
        .least = 1,
        .doc = "A run that takes more events is stopped with an error."},
+      {.path = "limits.memory",
+       .type = KeyType::size,
+       .least = 1 << 20,
+       .doc = "A run that takes more memory, from its set-up to the end of its checks, is stopped with an error, and "
+              "one that is known to need more is not begun; half of what the machine has free when left out."},
+      {.path = "limits.wall_time",
+       .type = KeyType::duration,
+       .least = 1'000'000'000,
+       .doc = "A run that takes longer, by the clock on the wall, is stopped with an error."},
       {.path = "sweep",
        .type = KeyType::subtree,
        .doc = "Dotted keys and the values they take (lists, ranges, random draws), one run for each combination; see "

@@ -108,6 +108,7 @@ std::uint64_t SimulatedCluster::check_progress(std::uint64_t events) {
     throw EventLimit("the run has taken " + std::to_string(config_.events_max) + " events and has not ended" +
                      waiting_report());
   if (events != 0 && config_.interrupted && config_.interrupted()) throw RunInterrupted("interrupted");
+  if (config_.limits != nullptr) config_.limits->check();
   return std::min(events + kAskEvery, std::max(config_.events_max, events) + 1);
 }
 

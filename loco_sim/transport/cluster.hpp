@@ -18,6 +18,7 @@
 #include "loco_sim/loco/transport.hpp"
 #include "loco_sim/transport/cluster_config.hpp"
 #include "loco_sim/transport/cluster_context.hpp"
+#include "loco_sim/transport/limits.hpp"
 #include "loco_sim/transport/program_threads.hpp"
 #include "loco_sim/transport/schedule.hpp"
 #include "nic_model/system.hpp"

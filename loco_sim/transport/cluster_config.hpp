@@ -8,6 +8,7 @@
 
 #include "fabric/fabric.hpp"
 #include "loco_sim/loco/transport.hpp"
+#include "loco_sim/transport/limits.hpp"
 #include "loco_sim/transport/schedule.hpp"
 #include "nic_model/profile.hpp"
 #include "sim/time.hpp"
@@ -31,6 +32,7 @@ struct ClusterConfig {
   bool record_activities = false;   ///< and of packets, TLPs, doorbells, CQEs
   sim::Duration series_interval{};  ///< look at the links so often; zero: not at all. Schedule::timed only
   std::uint64_t events_max = 1'000'000'000;
+  Limits* limits = nullptr;                ///< asked now and then; may be null, and outlives the cluster
   std::vector<NodeStop> stops = {};        ///< Schedule::timed only
   sim::Duration keep_alive{100'000'000};   ///< with stops: how often the nodes ask each other
   std::function<bool()> interrupted = {};  ///< asked now and then; may be empty

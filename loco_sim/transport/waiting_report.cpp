@@ -1,6 +1,7 @@
 // The report of a run that cannot go on: for each thread the calls it is in and what it looked at last, and the
 // operations that had failed.
 #include <algorithm>
+#include <fmt/format.h>
 #include <string>
 
 #include "loco_sim/loco/errors.hpp"
@@ -73,9 +74,12 @@ std::string SimulatedCluster::failures_text() const {
 
 std::string SimulatedCluster::waiting_report() const {
   std::string report =
-      "; at " + std::to_string(system_.now().ps) + " ps " + std::to_string(threads_.unfinished()) + " thread(s) have not ended";
+      fmt::format("; at {} ps {} thread(s) have not ended", system_.now().ps, threads_.unfinished());
+  constexpr std::uint32_t kNamed = 10;
+  std::uint32_t named = 0;
   for (const auto& thread : threads_.all()) {
     if (thread->ended || thread->service) continue;
+    if (named++ == kNamed) break;
     report += "\n  node " + std::to_string(thread->node) + ", thread " + thread->name + ": " + calls_text(*thread);
     if (thread->waits_for && thread->calls.empty()) {
       report += "; waits until " + thread->waits_for();
@@ -91,6 +95,7 @@ std::string SimulatedCluster::waiting_report() const {
       report += (i + kept == thread->looked_count ? "" : ", ") +
                 look_text(config_, thread->node, thread->looked.at(i % kLooksKept));
   }
+  if (threads_.unfinished() > kNamed) report += fmt::format("\n  and {} more threads", threads_.unfinished() - kNamed);
   return report + failures_text() + paused_text(system_.network());
 }
 

@@ -102,12 +102,24 @@ struct Workload {
   /// Work requests that a thread which takes its completions itself has under way towards one node at most: it cannot
   /// wait for room in a send queue. Null: nodes have polling threads, which make room.
   std::uint32_t (*send_queue)(const Params&) = nullptr;
+  /// Are its runs recorded and checked when the scenario does not say? Not those that are there for load: a trace takes
+  /// some hundred bytes for each word that goes over the network.
+  bool recorded = true;
 };
 
 /// All of them, in the order of their documentation.
 [[nodiscard]] std::span<const Workload> all();
 /// Null when there is no such kind.
 [[nodiscard]] const Workload* find(std::string_view kind);
+
+/// What a run takes at least, in things that take memory.
+struct Footprint {
+  double bytes = 0;       ///< that its programs keep or touch
+  double operations = 0;  ///< measured, each with when it began and ended
+  double calls = 0;       ///< in a trace
+  double accesses = 0;    ///< in a trace
+};
+[[nodiscard]] Footprint footprint(const Workload& workload, const Params& params, std::uint32_t nodes);
 
 /// Entries of each send queue that it needs.
 [[nodiscard]] std::uint32_t send_queue_entries(const Workload& workload, const Params& params);

@@ -417,15 +417,31 @@ std::vector<Program> parse_text(std::string_view text, const std::string& file, 
   return programs;
 }
 
-std::vector<Program> parse_file(const std::string& path, const ParseOptions& options) {
+namespace {
+/// Of a file that may have no end, such as a device, no more than is refused.
+std::string text_of(const std::string& path) {
+  constexpr std::size_t kPart = std::size_t{1} << 16U;
   std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  if (in) text << in.rdbuf();
-  if (!in) throw ParseError(path, {1, 1}, "a readable file", "none");
+  std::string text;
+  while (in && text.size() <= kFileBytesMax) {
+    const std::size_t before = text.size();
+    text.resize(std::min(before + kPart, kFileBytesMax + 1));
+    in.read(text.data() + before, static_cast<std::streamsize>(text.size() - before));
+    text.resize(before + static_cast<std::size_t>(in.gcount()));
+  }
+  if (!in && !in.eof()) throw ParseError(path, {1, 1}, "a readable file", "none");
+  if (text.size() > kFileBytesMax)
+    throw ParseError(path, {1, 1}, "at most " + std::to_string(kFileBytesMax) + " bytes", "more");
+  return text;
+}
+}  // namespace
+
+std::vector<Program> parse_file(const std::string& path, const ParseOptions& options) {
+  const std::string text = text_of(path);
   std::vector<std::string> left_out;
   ParseOptions of_file = options;
   if (options.left_out != nullptr) of_file.left_out = &left_out;
-  std::vector<Program> programs = parse_text(text.str(), path, of_file);
+  std::vector<Program> programs = parse_text(text, path, of_file);
   if (programs.empty() && left_out.empty()) throw ParseError(path, {1, 1}, "a litmus test", "nothing");
   if (options.left_out != nullptr) options.left_out->insert(options.left_out->end(), left_out.begin(), left_out.end());
   return programs;

@@ -35,6 +35,8 @@ struct ParseOptions {
 /// name no model.
 [[nodiscard]] std::vector<Program> parse_text(std::string_view text, const std::string& file,
                                               const ParseOptions& options = {});
+/// Bytes of a file, at most: more is refused before it is looked at.
+inline constexpr std::size_t kFileBytesMax = std::size_t{64} << 20U;
 /// Every document of the file; an unreadable file is a ParseError at 1:1.
 [[nodiscard]] std::vector<Program> parse_file(const std::string& path, const ParseOptions& options = {});
 

@@ -127,7 +127,7 @@ class Result:
         if self._trace is None:
             recorded = self.scenario is None or self.scenario.effective()["trace.level"] != "none"
             raise ValueError("this run has no trace: " + ("it was run with keep_trace=False" if recorded
-                                                          else "the scenario says trace.level: none"))
+                                                          else "its scenario records none (trace.level: none)"))
         return self._trace
 
     def check(self, *models: str | Iterable[str]) -> Verdict:

@@ -23,7 +23,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./+-]+")
 # Characters of four digits that YAML wants escaped, ends of lines among them.
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 # What does not change a run: left out of the hash.
-_WITHOUT_EFFECT = frozenset({"name", "description", "trace.path"})
+_WITHOUT_EFFECT = frozenset({"name", "description", "trace.path", "limits.memory", "limits.wall_time"})
 
 
 def _quoted(text: str) -> str:
@@ -202,7 +202,7 @@ class Scenario:
     def config_hash(self) -> str:
         """16 hexadecimal digits that are equal for two scenarios which run alike.
 
-        A hash of the effective configuration without name, description and trace path.
+        A hash of the effective configuration without name, description, trace path and what a run may take of the machine.
         """
         config = {k: v for k, v in self.effective().items() if k not in _WITHOUT_EFFECT}
         text = json.dumps(config, sort_keys=True, separators=(",", ":"))

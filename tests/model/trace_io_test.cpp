@@ -54,6 +54,42 @@ TEST_CASE("trace files: written and read back", "[trace_io]") {
   REQUIRE(text(decode_trace(encode_trace(Trace{}))) == text(Trace{}));
 }
 
+TEST_CASE("trace files: a stream is read as far as it is right, and no more is kept than is allowed", "[trace_io]") {
+  const Trace trace = full_trace();
+  const std::string bytes = encode_trace(trace);
+  const auto offset_of = [](const std::string& input, const DecodeOptions& options = {}) -> std::uint64_t {
+    std::istringstream in(input);
+    try {
+      (void)decode_trace(in, options);
+    } catch (const TraceError& error) {
+      return error.offset();
+    }
+    return 0;
+  };
+  std::istringstream in(bytes);
+  REQUIRE(text(decode_trace(in)) == text(trace));
+  REQUIRE(offset_of(bytes + std::string(10, '\0')) == bytes.size());
+  for (std::size_t size = 0; size < bytes.size(); size += 7) {
+    std::uint64_t in_memory = 1;
+    try {
+      (void)decode_trace(std::string_view(bytes).substr(0, size));
+    } catch (const TraceError& error) {
+      in_memory = error.offset();
+    }
+    REQUIRE(offset_of(bytes.substr(0, size)) == in_memory);
+  }
+  // A header's block that says it has 2^62 bytes, or 1 MiB where half of that is allowed: refused at its length.
+  const std::string begin = bytes.substr(0, codec::kMagic.size() + 4) + '\1';
+  codec::Writer length;
+  length.number(std::uint64_t{1} << 62U);
+  REQUIRE(offset_of(begin + std::string(length.bytes()), {.memory_max = 1U << 19U}) == begin.size());
+  length.clear();
+  length.number(std::uint64_t{1} << 20U);
+  REQUIRE(offset_of(begin + std::string(length.bytes()), {.memory_max = 1U << 19U}) == begin.size());
+  // What the header announces may not take more either.
+  REQUIRE(offset_of(bytes, {.memory_max = trace.subevents.size() * sizeof(Subevent)}) == begin.size() + 1);
+}
+
 TEST_CASE("trace files: many blocks", "[trace_io]") {
   Trace trace = random_trace(3);
   const std::vector<Call> calls = trace.calls;

@@ -37,7 +37,7 @@ def barrier():
 @pytest.fixture
 def endless():
     """A run that takes far longer than any test."""
-    return {**BARRIER, "workload": {"kind": "barrier", "iterations": 100_000_000}, "check": [],
+    return {**BARRIER, "workload": {"kind": "barrier", "iterations": 10_000_000}, "check": [],
             "trace": {"level": "none"}}
 
 

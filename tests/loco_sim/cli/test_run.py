@@ -101,7 +101,7 @@ def test_messages_that_fail_are_not_overlooked(loco_sim, tmp_path, failure, fail
 
 def test_memory_that_is_not_there_is_told_as_such(program, root, tmp_path):
     scenario = tmp_path / "kv.yaml"
-    scenario.write_text("workload: {kind: kvstore, key_space: 16GiB}\n")
+    scenario.write_text("workload: {kind: kvstore, key_space: 1GiB}\nlimits: {memory: 64GiB}\n")
     done = subprocess.run(["bash", "-c", 'ulimit -v 600000; exec "$@"', "-", program, "run", scenario], cwd=root,
                           capture_output=True, text=True, timeout=60)
     if "AddressSanitizer" in done.stderr:

@@ -1,0 +1,125 @@
+// What a run of each kind takes of the simulating machine's memory at least, before it is run: what its programs keep
+// and touch, how much they measure, how much of it a trace records. Lower bounds, each by what the workload's own file
+// does; the rest (queues, retransmissions, polling) comes on top.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "loco_sim/workloads/kinds.hpp"
+#include "loco_sim/workloads/workload.hpp"
+
+namespace loco::workloads {
+
+namespace {
+
+using Count = double;  // products of what scenarios may ask for are beyond 64 bits
+
+Count parameter(const Params& params, std::string_view key) { return static_cast<Count>(params.get(key)); }
+Count words_of(Count bytes) { return std::ceil(bytes / kWord); }
+
+/// An access that the source's NIC makes and one that the destination's makes, for each word.
+constexpr Count kEnds = 2;
+
+Footprint of_barrier(const Params& params, Count nodes) {
+  const Count calls = parameter(params, "iterations") * parameter(params, "threads_per_node") * nodes;
+  return {.operations = calls, .calls = calls, .accesses = nodes > 1 ? kEnds * calls : 0};
+}
+
+Footprint of_broadcast(const Params& params, Count nodes) {
+  const Count rounds = parameter(params, "iterations");
+  return {.operations = rounds,
+          .calls = rounds * nodes,
+          .accesses = rounds * (nodes - 1) * kEnds * words_of(parameter(params, "size"))};
+}
+
+Footprint of_message_passing(const Params& params, Count nodes) {
+  const Count messages = parameter(params, "iterations") * std::floor(nodes / 2);
+  return {
+      .operations = messages, .calls = messages, .accesses = messages * kEnds * words_of(parameter(params, "size"))};
+}
+
+Footprint of_mixed_size(const Params& params, Count nodes) {
+  const Count writes = parameter(params, "iterations");
+  return {.operations = writes,
+          .calls = writes,
+          .accesses = writes * (nodes - 1) * kEnds * words_of(parameter(params, "size"))};
+}
+
+Footprint of_locked(const Params& params, Count nodes) {
+  const Count turns = parameter(params, "iterations") * parameter(params, "threads_per_node") * nodes;
+  return {.operations = turns, .calls = kEnds * turns, .accesses = turns};
+}
+
+/// The index is a table of 24-byte entries in every node, a power of two of them and seven eighths full at most; the
+/// values are three words and two more beside them, on one node each.
+Footprint of_kvstore(const Params& params, Count nodes) {
+  constexpr Count kPairBytes = 16;
+  constexpr Count kIndexBytes = 24;
+  constexpr Count kSlotWords = 3;
+  const Count slots = parameter(params, "key_space") / kPairBytes;
+  const Count entries = std::max<Count>(std::floor(slots * 8 / 10), 1);
+  const Count operations = parameter(params, "iterations") * parameter(params, "threads_per_node") * nodes;
+  const bool rpc = params.get("store") != 0;
+  const Count index =
+      rpc ? entries * kIndexBytes : nodes * std::exp2(std::ceil(std::log2(entries * 8 / 7))) * kIndexBytes;
+  return {.bytes = index + (rpc ? 0 : (slots * 2 + entries * kSlotWords) * kWord),
+          .operations = operations,
+          .calls = entries + operations,
+          .accesses = (rpc ? 0 : entries * kSlotWords) + operations};
+}
+
+Footprint of_traffic(const Params& params, Count nodes) {
+  enum : std::int64_t { kIncast, kPermutation, kAllToAll };
+  const std::int64_t pattern = params.get("pattern");
+  const Count size = parameter(params, "size");
+  const Count pairs = pattern == kAllToAll ? nodes * (nodes - 1) : pattern == kPermutation ? nodes : nodes - 1;
+  const Count receivers = pattern == kAllToAll || pattern == kPermutation ? nodes : 1;
+  const Count messages = pairs * parameter(params, "count");
+  return {.bytes = receivers * size + messages * kWord,
+          .operations = messages,
+          .calls = messages,
+          .accesses = messages * kEnds * words_of(size)};
+}
+
+Footprint of_lookup(const Params& params, Count nodes) {
+  const Count lookups = parameter(params, "iterations") * (nodes - 1);
+  return {
+      .operations = lookups, .calls = 3 * lookups, .accesses = lookups * kEnds * words_of(parameter(params, "size"))};
+}
+
+Footprint of_dcdc(const Params& params, Count nodes) {
+  const Count turns = parameter(params, "duration_us") / parameter(params, "period_us");
+  return {.operations = turns, .calls = turns, .accesses = turns * (nodes - 1)};
+}
+
+Footprint of_rounds(const Params& params, Count /*nodes*/) {
+  const Count n = parameter(params, "iterations");
+  return {.operations = n, .calls = n, .accesses = n};
+}
+
+struct FootprintRow {
+  std::string_view kind;
+  Footprint (*of)(const Params&, Count nodes);
+};
+
+constexpr std::array kFootprints = {FootprintRow{"quickstart", of_rounds},
+                                    FootprintRow{"barrier", of_barrier},
+                                    FootprintRow{"broadcast", of_broadcast},
+                                    FootprintRow{"message_passing", of_message_passing},
+                                    FootprintRow{"mixed_size", of_mixed_size},
+                                    FootprintRow{"lock", of_locked},
+                                    FootprintRow{"transactions", of_locked},
+                                    FootprintRow{"kvstore", of_kvstore},
+                                    FootprintRow{"dcdc", of_dcdc},
+                                    FootprintRow{"pattern", of_rounds},
+                                    FootprintRow{"traffic", of_traffic},
+                                    FootprintRow{"lookup", of_lookup}};
+
+}  // namespace
+
+Footprint footprint(const Workload& workload, const Params& params, std::uint32_t nodes) {
+  const auto* const row = std::ranges::find(kFootprints, workload.kind, &FootprintRow::kind);
+  return row == kFootprints.end() ? Footprint{} : row->of(params, nodes);
+}
+
+}  // namespace loco::workloads
