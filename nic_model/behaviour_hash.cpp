@@ -94,7 +94,7 @@ void add_requester(Hasher& h, const State& s, const Requester& r) {
 
 void add_response(Hasher& h, const State& s, const Response& p) {
   h.add_all(p.opcode, p.nak, p.ready, p.psn.value(), p.wqe, p.length, p.read, p.sent, p.address, p.value, p.compare_add,
-            p.swap, p.request, p.held);
+            p.swap, p.request, p.held, p.again);
   add_payload(h, s, p.buffer, 0, p.read);
 }
 

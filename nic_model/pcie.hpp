@@ -41,6 +41,9 @@ void post_write(Engine& engine, std::uint32_t domain, PostedWrite write, const W
                 std::uint32_t key);
 /// Posts a CQE behind the domain's writes.
 void post_cqe(Engine& engine, std::uint32_t domain, CqId cq, const Cqe& cqe, sim::Duration delay);
+/// Takes a queue pair's CQEs out of its completion queues, those on their way as well: it is RESET (IBTA volume 1,
+/// 10.2.4.4: what a RESET leaves of them is up to the consumer; libraries such as libmlx5 clean the queue).
+void forget_completions(Engine& engine, QpId qp);
 /// kEventCommit: the next TLP of a posted write reaches memory.
 void commit(Engine& engine, std::uint32_t domain, std::uint64_t number);
 

@@ -78,7 +78,7 @@ sim::Duration receive_buffer_time(const Engine& engine, const fabric::Packet& pa
   return engine.buffer_time(packet.length - crossed_ahead(engine, packet));
 }
 
-sim::SimTime send_packet(Engine& engine, fabric::Packet packet) {
+sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t following) {
   State& s = engine.state;
   const HardwareProfile& p = engine.profile();
   packet.wire = wire_bytes(s, p, packet);
@@ -92,7 +92,8 @@ sim::SimTime send_packet(Engine& engine, fabric::Packet packet) {
   const sim::Duration buffered = engine.buffer_time(first_part(s, packet));
   const sim::SimTime port = s.fabric.send(s.events, s.now, (pipeline - s.now) + p.nic_transmit + buffered, packet);
   if (s.lossy) release_lost(engine);
-  return std::max({port, pipeline, paced(s, packet)});
+  const sim::Duration lead = std::max(engine.buffer_time(following), buffered) - buffered;
+  return std::max({port - lead, pipeline, paced(s, packet)});
 }
 
 void release_lost(Engine& engine) {

@@ -8,8 +8,10 @@
 
 namespace loco::nic {
 
-/// Gives a packet to the network: adds headers, counts, announces. Returns when the NIC can send the next one.
-sim::SimTime send_packet(Engine& engine, fabric::Packet packet);
+/// Gives a packet to the network: adds headers, counts, announces. Returns when the NIC can send the queue pair's next
+/// one, which has `following` bytes of payload at most: a long one takes longer to the port than a short one in front
+/// of it, and must not come late.
+sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t following = 0);
 /// If the port is paused: has the queue pair's requester, or its responder, wait for it in turn, and returns true.
 bool wait_for_port(Engine& engine, QpId id, bool responder);
 /// The port of a node is not paused any more.

@@ -197,13 +197,32 @@ void post_cqe(Engine& engine, std::uint32_t domain, CqId cq, const Cqe& cqe, sim
   enqueue(engine, domain, {.is_cqe = true, .cq = cq, .ready = sent + delay + way, .way = way, .cqe = cqe});
 }
 
+void forget_completions(Engine& engine, QpId id) {
+  State& s = engine.state;
+  const QueuePair& qp = s.qps[id];
+  for (const CqId cq : {qp.requester.cq, qp.responder.cq}) {
+    sim::Ring<Cqe>& cqes = s.cqs[cq].cqes;
+    for (std::size_t left = cqes.size(); left > 0; --left) {
+      const Cqe cqe = cqes.front();
+      cqes.pop_front();
+      if (cqe.qp != id) cqes.push_back(cqe);
+    }
+  }
+  for (const std::uint32_t domain : {qp.requester.domain, qp.responder.domain}) {
+    sim::Ring<PostedWrite>& writes = s.domains[domain].writes;
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+      if (writes[i].is_cqe && writes[i].cqe.qp == id) writes[i].cq = kNone;
+    }
+  }
+}
+
 void commit(Engine& engine, std::uint32_t domain, std::uint64_t number) {
   PostedDomain& d = engine.state.domains[domain];
   PostedWrite& write = d.writes[number - d.first];
   write.has_event = false;
   if (write.is_cqe) {
     write.done = true;
-    commit_cqe(engine, write);
+    if (write.cq != kNone) commit_cqe(engine, write);
   } else {
     if (!commit_tlp(engine, domain, number, write)) return;
     write.done = true;

@@ -164,6 +164,8 @@ struct HardwareProfile {
   std::uint32_t nic_context_fetches = 0;          ///< such reads under way at once; 0 is no limit
   sim::BitsPerSecond nic_buffer_rate{};           ///< of a packet through the NIC's packet buffer; 0 is no delay
   sim::Duration nic_device_access{};              ///< memory on the NIC
+  sim::Bytes nic_max_message{std::uint64_t{1} << 31U};  ///< longest message (max_msg_sz)
+  bool nic_send_segments = true;                  ///< a SEND may take several packets
   sim::Bytes nic_device_memory{};                 ///< how much of that there is; 0 is no limit
   sim::Duration nic_ack_timeout{67'108'864'000};  ///< 4.096 us * 2^14: without a response, the request is repeated
   std::uint32_t nic_retry_count = 7;              ///< repetitions before retry_exc_err

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nic_model/pcie.hpp"
 #include "nic_model/port.hpp"
 #include "nic_model/receive_queue.hpp"
 #include "nic_model/requester.hpp"
@@ -79,6 +80,7 @@ void reset(Engine& engine, QpId id) {
   State& s = engine.state;
   reset_requester(engine, id);
   reset_responder(engine, id);
+  forget_completions(engine, id);
   const std::uint32_t queue = s.qps[id].responder.queue;
   if (queue == kNone || s.receive_queues[queue].owner != id) return;  // none, or shared with others
   s.receive_queues[queue].entries.clear();

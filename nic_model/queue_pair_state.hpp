@@ -122,6 +122,7 @@ struct Response {
   ThreadId thread = 0;  // whose subevents they are
   OpId op = 0;
   std::uint32_t rkey = 0;
+  bool again = false;  // to a request that has come before
   bool held = false;  // of a READ in an ordered stream: by the root complex, until it is the oldest
   // Of a READ whose turn on the link is behind long ones (read_order.cpp):
   std::uint32_t long_reads_before = 0;  // those asked for before it

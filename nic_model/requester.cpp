@@ -14,8 +14,6 @@ namespace loco::nic {
 
 namespace {
 
-constexpr std::uint64_t kMaxMessage = std::uint64_t{1} << 31U;
-
 bool sends_payload(Opcode op) { return op == Opcode::rdma_write || op == Opcode::send; }
 
 bool gathers(const Wqe& wqe) { return wqe.gather && is_atomic(wqe.opcode); }
@@ -36,7 +34,8 @@ Status local_check(const Engine& engine, const QueuePair& qp, const Wqe& wqe) {
   const fabric::FlowOptions& flow = engine.state.fabric.config().flow;
   const std::uint64_t mtu = flow.enabled ? flow.mtu.count : engine.profile().link_mtu.count;
   // A message has its PSNs on their way at once, also where packets are smaller than InfiniBand's 256 bytes.
-  const std::uint64_t most = qp.type == QpType::ud ? mtu : std::min(kMaxMessage, mtu * kPsnsMax);
+  const bool one_packet = qp.type == QpType::ud || (wqe.opcode == Opcode::send && !engine.profile().nic_send_segments);
+  const std::uint64_t most = one_packet ? mtu : std::min(engine.profile().nic_max_message.count, mtu * kPsnsMax);
   if (wqe.length > most || (is_atomic(wqe.opcode) && wqe.length != 8)) return Status::loc_len_err;
   if (wqe.inline_data || wqe.length == 0) return Status::success;
   for (std::uint32_t done = 0; gathers(wqe) && done < bytes_to_read(wqe); done += 8) {
@@ -377,6 +376,18 @@ void read_payload(Engine& engine, QpId id, std::uint32_t number) {
   schedule_transmit(engine, id);
 }
 
+namespace {
+/// Payload bytes at most of the packet behind the one that is about to leave; a work request that is not there yet may
+/// have a packet of any size.
+std::uint32_t following_payload(const Engine& engine, const QueuePair& qp, bool last) {
+  const Requester& rq = qp.requester;
+  const std::uint32_t next = rq.transmit_next + (last ? 1 : 0);
+  if (next == rq.started) return static_cast<std::uint32_t>(engine.mtu(qp));
+  const SendEntry& e = rq.entry(next);
+  return sends_payload(e.wqe.opcode) ? next_segment(engine, qp, e) : 0;
+}
+}  // namespace
+
 void transmit(Engine& engine, QpId id) {
   QueuePair& qp = engine.state.qps[id];
   Requester& rq = qp.requester;
@@ -392,7 +403,7 @@ void transmit(Engine& engine, QpId id) {
     add_request(engine, qp, e, packet);
   }
   if (packet.psn == rq.unsent_psn) rq.unsent_psn = packet.psn + (sends_payload(e.wqe.opcode) ? 1 : e.packets);
-  rq.transmit_free = send_packet(engine, packet);
+  rq.transmit_free = send_packet(engine, packet, following_payload(engine, qp, packet.last));
   if (packet.ack_request || reads_or_atomic(e.wqe.opcode)) start_timer(engine, id);
   if (packet.last) {
     ++rq.transmit_next;

@@ -88,7 +88,9 @@ void not_ready(Engine& engine, QpId id, const fabric::Packet& packet) {
   rs.expected_psn = packet.psn;
   rs.nak_sent = true;
   ++engine.state.counters.rnr_naks;
-  refuse(engine, id, packet, NakCode::receiver_not_ready, static_cast<std::uint64_t>(qp.settings.min_rnr_timer.ps));
+  const sim::Duration given = qp.settings.min_rnr_timer;
+  const sim::Duration wait = given == sim::Duration{} ? kRnrTimerCode0 : given;
+  refuse(engine, id, packet, NakCode::receiver_not_ready, static_cast<std::uint64_t>(wait.ps));
 }
 
 /// Does a message begin where the one before it has ended? (IBTA volume 1, 9.7.4.1: OpCode sequence) A peer that was
@@ -101,12 +103,27 @@ bool in_sequence(const Engine& engine, const Responder& rs, const fabric::Packet
 /// Does it begin a message that takes a receive, or end one?
 bool needs_receive(const fabric::Packet& packet) { return packet.opcode == Op::send ? packet.first : packet.immediate; }
 
+/// Has the responder as many READs and atomics under way as it has resources for? (IBTA volume 1, 9.7.7.2 and C9-150:
+/// a requester with more than the responder's resources violates the protocol) Answers to repetitions do not count.
+bool out_of_resources(const QueuePair& qp) {
+  const Responder& rs = qp.responder;
+  if (rs.responses.size() < qp.settings.max_dest_rd_atomic) return false;
+  std::uint32_t under_way = 0;
+  for (std::size_t i = 0; i < rs.responses.size(); ++i) {
+    const Response& r = rs.responses[i];
+    if (!r.again && (r.opcode == Op::read_response || r.opcode == Op::atomic_response)) ++under_way;
+  }
+  return under_way >= qp.settings.max_dest_rd_atomic;
+}
+
 /// Executes a request, or refuses it. `executed`: out of order, the memory that it names has been accessed already.
 void execute_fresh(Engine& engine, QpId id, const fabric::Packet& packet, bool executed) {
   QueuePair& qp = engine.state.qps[id];
   Responder& rs = qp.responder;
   NakCode nak = packet.first || !rs.write_valid ? check(engine, qp, packet) : NakCode::none;
   if (!in_sequence(engine, rs, packet)) nak = NakCode::invalid_request;
+  const bool takes_resources = packet.opcode == Op::read_request || is_atomic(packet.opcode);
+  if (takes_resources && !executed && out_of_resources(qp)) nak = NakCode::invalid_request;
   rs.write_valid = nak == NakCode::none;
   if (nak == NakCode::none && needs_receive(packet) && !can_receive(engine, id)) return not_ready(engine, id, packet);
   rs.done_psn = packet.psn + psns_of(engine, qp, packet);
@@ -132,7 +149,7 @@ void execute_again(Engine& engine, QpId id, const fabric::Packet& packet) {
   Responder& rs = qp.responder;
   if (packet.opcode == Op::read_request) {
     if (check(engine, qp, packet) != NakCode::none) return no_answer(engine, packet);
-    take_read(engine, id, packet);
+    take_read(engine, id, packet, true);
   } else if (is_atomic(packet.opcode)) {
     for (std::size_t i = 0; i < rs.disorder->replays.size(); ++i) {
       if (rs.disorder->replays[i].psn != packet.psn) continue;
@@ -142,6 +159,7 @@ void execute_again(Engine& engine, QpId id, const fabric::Packet& packet) {
                      .psn = packet.psn,
                      .wqe = packet.wqe,
                      .value = rs.disorder->replays[i].value,
+                     .again = true,
                      .available = engine.now()});
       return;
     }

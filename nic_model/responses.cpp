@@ -152,8 +152,9 @@ void take_atomic(Engine& engine, QpId id, const fabric::Packet& packet) {
   if (atomics.size() == 1) start_atomic(engine, qp.node);
 }
 
-void take_read(Engine& engine, QpId id, const fabric::Packet& packet) {
+void take_read(Engine& engine, QpId id, const fabric::Packet& packet, bool again) {
   Response r = response_to(engine, packet);
+  r.again = again;
   if (r.length == 0) {
     r.ready = true;
     r.available = engine.now();
@@ -303,6 +304,16 @@ fabric::Packet response_packet(const Engine& engine, QpId id, const Response& r)
 }
 }  // namespace
 
+namespace {
+/// As in the requester: payload bytes at most of the packet behind the one that is about to leave.
+std::uint32_t payload_behind(const Engine& engine, const QueuePair& qp, bool last) {
+  const Responder& rs = qp.responder;
+  if (last && rs.responses.size() == 1) return static_cast<std::uint32_t>(engine.mtu(qp));
+  const Response& r = rs.responses[last ? 1 : 0];
+  return r.opcode == Op::read_response ? next_segment(engine, qp, r) : 0;
+}
+}  // namespace
+
 void respond(Engine& engine, QpId id) {
   QueuePair& qp = engine.state.qps[id];
   Responder& rs = qp.responder;
@@ -312,7 +323,7 @@ void respond(Engine& engine, QpId id) {
   Response& r = rs.responses.front();
   const fabric::Packet packet = response_packet(engine, id, r);
   r.sent += packet.length;
-  rs.transmit_free = send_packet(engine, packet);
+  rs.transmit_free = send_packet(engine, packet, payload_behind(engine, qp, packet.last));
   if (packet.last) {
     engine.release(r.buffer);
     rs.responses.pop_front();

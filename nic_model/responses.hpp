@@ -15,7 +15,8 @@ std::uint64_t push_response(Engine& engine, QpId qp, const Response& response);
 /// Whose subevents a request's are: a shortcut past the wire for the trace, without influence on the run.
 void name_origin(const Engine& engine, const fabric::Packet& packet, ThreadId& thread, OpId& op);
 /// A READ: has its answer's place now, its data later.
-void take_read(Engine& engine, QpId qp, const fabric::Packet& packet);
+/// `again`: the request has come, and was executed, before.
+void take_read(Engine& engine, QpId qp, const fabric::Packet& packet, bool again = false);
 /// An atomic: likewise; the queue pair's later requests wait (Responder::blocked).
 void take_atomic(Engine& engine, QpId qp, const fabric::Packet& packet);
 

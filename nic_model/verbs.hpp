@@ -141,8 +141,8 @@ struct QpAttributes {
   sim::Duration timeout{};               ///< at RTS; 0: never
   std::uint32_t retry_count = 7;         ///< at RTS
   std::uint32_t rnr_retry = 7;           ///< at RTS; 7: for ever
-  std::uint32_t max_dest_rd_atomic = 0;  ///< at RTR: atomics whose results it keeps; 0: the profile's max_rd_atomic
-  sim::Duration min_rnr_timer{};         ///< at RTR: what its RNR NAKs tell the peer to wait
+  std::uint32_t max_dest_rd_atomic = 0;  ///< at RTR: READs and atomics that it takes at once; 0: the profile's max_rd_atomic
+  sim::Duration min_rnr_timer{};         ///< at RTR: what its RNR NAKs tell the peer to wait; 0 is code 0: 655.36 ms
   std::uint32_t qkey = 0;                ///< UD: at INIT
 
   bool operator==(const QpAttributes&) const = default;
@@ -152,6 +152,9 @@ struct QpAttributes {
 [[nodiscard]] constexpr sim::Duration timeout_of_code(std::uint32_t code) {
   return sim::Duration{code == 0 ? 0 : std::int64_t{4'096'000} << code};
 }
+
+/// The longest wait of an RNR NAK, whose timer field has code 0 (IBTA volume 1, table 45).
+inline constexpr sim::Duration kRnrTimerCode0{655'360'000'000};
 
 enum class ModifyResult : std::uint8_t {
   ok,

@@ -161,7 +161,7 @@ std::int64_t in_base_unit(const nic::ProfileField& field, const std::string& tex
   }
   static const std::map<std::string, double> kUnits = {{"", 1},     {"ps", 1},    {"ns", 1e3},   {"us", 1e6},
                                                        {"ms", 1e9}, {"B", 1},     {"KiB", 1024}, {"MiB", 1024 * 1024},
-                                                       {"bps", 1},  {"Gbps", 1e9}};
+                                                       {"GiB", 1 << 30}, {"bps", 1}, {"Gbps", 1e9}};
   std::size_t end = 0;
   const double number = std::stod(text, &end);
   return std::llround(number * kUnits.at(text.substr(end)));
