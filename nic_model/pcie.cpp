@@ -98,13 +98,11 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
   if (engine.on_device(target.key)) {
     held.due = engine.now() + stall + delay + p.nic_device_access;
   } else {
-    const std::uint64_t requests = read_requests(p, bytes);
-    // The first request is answered while the others follow it on the link. What is known later only has its place
-    // there now all the same: the link carries as much for others before it.
+    // The first request of the read; the others follow one by one, as its data comes (ask_for_next). What is known later
+    // only has its place on the link now all the same: the link carries as much for others before it.
     const sim::SimTime known = engine.now() + stall;
     const sim::SimTime sent = std::max(upstream(engine, d.node, p.pcie_read_header.count, 1),
                                        known + on_link(engine, p.pcie_read_header.count));
-    if (requests > 1) upstream(engine, d.node, (requests - 1) * p.pcie_read_header.count, requests - 1);
     announce_tlp(engine, TlpKind::memory_read, d.node, 0, 0, bytes);
     const sim::Duration penalty = memory_penalty(engine, d.node, target.key, target.address, bytes);
     held.due = sent + delay + p.pcie_upstream + p.pcie_read_access + penalty;
@@ -121,13 +119,15 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
 
 namespace {
 /// Of a read that goes on, when the next step may begin, at `due` or later: `bytes` have come, and the requests whose
-/// data is next, that of the ones before them being complete, take tags and credits.
+/// data is next, that of the ones before them being complete, take tags and credits. They were sent in time for that:
+/// on the link they take the place of one request each now, so that no write waits behind all that a read will ask for.
 sim::SimTime ask_for_next(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime due,
                           const ReadProgress& read) {
   const HardwareProfile& p = engine.profile();
   const auto mrrs = static_cast<std::uint32_t>(p.pcie_mrrs.count);
   for (std::uint32_t next = ((read.done - bytes) / mrrs + 1) * mrrs; next <= read.done; next += mrrs) {
     const sim::Duration reach = read_reach(engine) + place_penalty(p, engine.region(read.key));
+    upstream(engine, node, p.pcie_read_header.count, 1);
     due = take_request(engine, node, read.key, read.length - next, due, reach);
   }
   return due;
