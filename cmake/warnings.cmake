@@ -1,14 +1,19 @@
-# One interface target with the warnings every target of ours is compiled with, and the include root. They are errors where
-# we test: another compiler's new warning is no reason that a user cannot build.
+# The warnings that everything of ours is compiled with. They are errors where we test: another compiler's new warning is no
+# reason that a user cannot build.
 option(LOCO_SIM_WERROR "Warnings are errors" OFF)
-add_library(loco_sim_options INTERFACE)
-target_include_directories(loco_sim_options INTERFACE ${PROJECT_SOURCE_DIR})
-target_compile_options(loco_sim_options INTERFACE
+add_compile_options(
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
-  -Woverloaded-virtual $<$<BOOL:${LOCO_SIM_WERROR}>:-Werror>
-  # g++ 12 reports false positives for std containers at -O2 and above
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>
-  $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # ccache asks for it
+  -Woverloaded-virtual $<$<BOOL:${LOCO_SIM_WERROR}>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # it reports false positives for std containers at -O2 and above
+  add_compile_options(-Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
+    -fpch-preprocess)  # ccache asks for this one
+endif()
+
+# What all targets of ours, and who uses them, have in common: the include root and the language.
+add_library(loco_sim_options INTERFACE)
+target_include_directories(loco_sim_options INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/loco-sim>)
+target_compile_features(loco_sim_options INTERFACE cxx_std_20)
 
 # The standard library's headers, parsed once for all libraries and, with Catch2, once for all tests: a precompiled header
 # fits where the compiler's flags are the same. Preset tidy has none, so that every file includes what it needs.
@@ -25,6 +30,8 @@ function(loco_sim_library name)
   add_library(loco_sim_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(loco_sim_${name} PUBLIC loco_sim_options ${ARG_DEPENDS})
   target_precompile_headers(loco_sim_${name} REUSE_FROM loco_sim_headers)
+  set_target_properties(loco_sim_${name} PROPERTIES EXPORT_NAME ${name})
+  set_property(GLOBAL APPEND PROPERTY loco_sim_libraries loco_sim_${name})
 endfunction()
 
 # loco_sim_test_options(target) : how tests are compiled, all of them alike

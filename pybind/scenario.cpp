@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "loco_sim/scenario/data.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "nic_model/profile_fields.hpp"
 #include "pybind/bindings.hpp"
@@ -138,6 +139,8 @@ void bind_scenario(py::module_& m) {
       .def_property_readonly("sample_seed", [](const Scenario& s) { return s.sweep.sample_seed; })
       .def("effective", &effective);
   using Released = py::call_guard<py::gil_scoped_release>;
+  m.def("find_scenario", &scenario::find_scenario);
+  m.def("scenario_names", &scenario::scenario_names);
   m.def("read_document", [](const std::string& path) {
     const std::string text = [&path] {
       const py::gil_scoped_release released;

@@ -15,6 +15,9 @@ OwnFolders own_folders() {
   if (dladdr(reinterpret_cast<const void*>(&own_folders), &self) != 0 && self.dli_fname != nullptr) {
     folders.code = std::filesystem::path(self.dli_fname).parent_path();
   }
+#ifdef LOCO_SIM_PREFIX
+  folders.prefix = LOCO_SIM_PREFIX;
+#endif
   return folders;
 }
 

@@ -10,6 +10,7 @@ namespace loco::sim {
 struct OwnFolders {
   std::optional<std::filesystem::path> program;  ///< of the running program, which may be an interpreter
   std::optional<std::filesystem::path> code;     ///< of the file with this code: the program, or a Python extension
+  std::optional<std::filesystem::path> prefix;   ///< what this build is installed below, when it is
 };
 
 [[nodiscard]] OwnFolders own_folders();

@@ -18,7 +18,7 @@ using MakeEngine = FlowNetwork::Engine*(const Config&);
 /// Beside the program, where it is installed to, beside a Python extension, where it was built.
 std::optional<fs::path> module_path() {
   std::vector<fs::path> places;
-  const auto [program, code] = sim::own_folders();
+  const auto [program, code, prefix] = sim::own_folders();
   if (program) {
     places.push_back(*program / kFlowModule);
     places.push_back(program->parent_path() / "lib" / "loco-sim" / kFlowModule);
@@ -27,6 +27,7 @@ std::optional<fs::path> module_path() {
 #ifdef LOCO_SIM_FLOW_MODULE
   places.emplace_back(LOCO_SIM_FLOW_MODULE);
 #endif
+  if (prefix) places.push_back(*prefix / "lib" / "loco-sim" / kFlowModule);
   std::error_code error;
   for (const fs::path& place : places)
     if (fs::exists(place, error)) return place;

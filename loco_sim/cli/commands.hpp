@@ -52,6 +52,9 @@ int list_command(const ListArguments& arguments);
 
 int schema_command(bool reference);
 
+/// Writes a project into a folder that is not there yet, or empty.
+int new_command(const std::string& folder);
+
 struct ExportArguments {
   std::string trace;
   std::string to;

@@ -41,6 +41,7 @@ constexpr std::array kExamples = {
             "the smallest program that tells a barrier without its fence from the real one"},
     Example{"list", "list hardware", "all profiles"},
     Example{"list", "list workloads barrier", "the parameters of one workload"},
+    Example{"new", "new ring", "then: cd ring, cmake -B build, cmake --build build"},
     Example{"trace export", "trace export q.trace --to perfetto --out q.json",
             "then open q.json in https://ui.perfetto.dev"},
     Example{"trace export", "trace export q.trace --to dot --limit 40 | dot -Tsvg > q.svg",

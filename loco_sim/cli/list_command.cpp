@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "fabric/topology/kinds.hpp"
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
 #include "loco_sim/cli/usage.hpp"
+#include "loco_sim/scenario/data.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 #include "loco_sim/scenario/schema.hpp"
@@ -122,10 +124,36 @@ Rows fault_rows() {
   return rows;
 }
 
+/// The first sentence of a scenario's description, or of the comment that it begins with.
+std::string about_scenario(const std::string& text) {
+  const scenario::DocumentNode document = scenario::parse_document(text, "");
+  std::string about;
+  if (const scenario::DocumentNode* description = document.find("description"); description != nullptr) {
+    about = description->text;
+  } else {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line) && line.starts_with("# ") && !line.starts_with("#  ");)
+      about += (about.empty() ? "" : " ") + line.substr(2);
+  }
+  for (std::size_t at = about.find_first_of(".?"); at != std::string::npos; at = about.find_first_of(".?", at + 1)) {
+    if (about.compare(at + 1, 1, " ") == 0 && !about.substr(0, at).ends_with("Fig")) return about.substr(0, at + 1);
+  }
+  return about;
+}
+
+Rows scenario_rows() {
+  Rows rows = {{"scenario", "description"}};
+  for (const std::string& name : scenario::scenario_names()) {
+    rows.push_back({name, about_scenario(scenario::read_document(scenario::find_scenario(name)))});
+  }
+  return rows;
+}
+
 }  // namespace
 
 int list_command(const ListArguments& arguments) {
   if (arguments.what == "hardware") show(hardware_rows(arguments.name), arguments.json);
+  if (arguments.what == "scenarios") show(chosen("scenarios", scenario_rows(), arguments.name), arguments.json);
   if (arguments.what == "workloads") show(workload_rows(arguments.name), arguments.json);
   if (arguments.what == "topologies") show(topology_rows(arguments.name), arguments.json);
   if (arguments.what == "models") show(chosen("models", model_rows(), arguments.name), arguments.json);

@@ -43,12 +43,14 @@ struct Arguments {
   loco::cli::SoundnessArguments soundness;
   loco::cli::PerfArguments perf;
   loco::cli::PerfValidateArguments perf_validate;
+  std::string project;
 };
 
 constexpr const char* kJsonHelp = "Print JSON in place of text";
 
 void add_scenario_options(CLI::App& command, loco::cli::RunArguments& a) {
-  command.add_option("scenario", a.scenario, "Scenario file (YAML)")->required();
+  command.add_option("scenario", a.scenario, "Scenario file (YAML), or the name of one that comes with the simulator")
+      ->required();
   command.add_option("--seed", a.seed, "Seed, in place of the scenario's")->check(loco::cli::whole_number(0, kSeedMax));
   command.add_option("--set", a.set, "Overrides one key, e.g. --set topology.nodes=8; may be repeated")
       ->type_name("KEY=VALUE")
@@ -234,10 +236,11 @@ void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
   check->add_flag("-q,--quiet", a.check.quiet, "Say nothing when all is well");
   check->callback([&] { chosen = [&] { return loco::cli::check_command(a.check); }; });
 
-  CLI::App* list = app.add_subcommand("list", "Show what there is: hardware, topologies, workloads, models, faults");
+  CLI::App* list =
+      app.add_subcommand("list", "Show what there is: hardware, scenarios, topologies, workloads, models, faults");
   list->add_option("what", a.list.what, "What to list")
       ->required()
-      ->check(one_of_words({"hardware", "topologies", "workloads", "models", "faults"}));
+      ->check(one_of_words({"hardware", "scenarios", "topologies", "workloads", "models", "faults"}));
   list->add_option("name", a.list.name, "One of them in full");
   list->add_flag("--json", a.list.json, kJsonHelp);
   list->callback([&] { chosen = [&] { return loco::cli::list_command(a.list); }; });
@@ -247,6 +250,11 @@ void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
   add_soundness(app, a.soundness, chosen);
   add_perf(app, a, chosen);
   add_python_commands(app, chosen);
+
+  CLI::App* project =
+      app.add_subcommand("new", "Write a C++ project that uses the simulator: a LOCO and a verbs program");
+  project->add_option("folder", a.project, "Folder of the project, which is made")->required();
+  project->callback([&] { chosen = [&] { return loco::cli::new_command(a.project); }; });
 
   CLI::App* schema = app.add_subcommand("schema", "Print the scenario format as a JSON schema");
   schema->add_flag("--reference", a.reference, "Print Markdown tables of all keys in its place");

@@ -1,7 +1,6 @@
 #include "loco_sim/scenario/hardware.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
 #include <set>
@@ -9,8 +8,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include "loco_sim/scenario/data.hpp"
 #include "nic_model/profile_fields.hpp"
-#include "sim/own_folders.hpp"
 
 namespace loco::scenario {
 
@@ -133,19 +132,7 @@ Hardware load(const std::string& name, const Place& place, const std::string& ke
 
 }  // namespace
 
-std::vector<std::string> hardware_directories() {
-  std::vector<std::string> directories;
-  if (const char* data = std::getenv("LOCO_SIM_DATA"); data != nullptr)
-    directories.push_back(fs::path(data) / "hardware");
-  const auto [program, code] = sim::own_folders();
-  if (program) {
-    directories.push_back(*program / "hardware");
-    directories.push_back(program->parent_path() / "share" / "loco-sim" / "hardware");
-  }
-  if (code) directories.push_back(*code / "data" / "hardware");
-  directories.emplace_back(LOCO_SIM_SOURCE_DIR "/hardware");
-  return directories;
-}
+std::vector<std::string> hardware_directories() { return data_directories("hardware"); }
 
 std::vector<std::string> hardware_names() {
   std::set<std::string> names;

@@ -23,8 +23,7 @@ struct Hardware {
   nic::HardwareProfile profile;
 };
 
-/// Where profiles are looked for, first hit wins: $LOCO_SIM_DATA/hardware, beside the executable, the installed data
-/// directory, the source tree.
+/// Where profiles are looked for, first hit wins (data.hpp).
 [[nodiscard]] std::vector<std::string> hardware_directories();
 
 /// Names of all profiles found, sorted.

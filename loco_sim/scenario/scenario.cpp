@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "loco_sim/scenario/data.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/idle_options.hpp"
 #include "loco_sim/scenario/network.hpp"
@@ -229,8 +230,9 @@ Scenario from_document(DocumentNode root, const std::string& file, const std::ve
 
 }  // namespace
 
-Scenario load_scenario(const std::string& path, const std::vector<Override>& overrides) {
-  return from_document(load_document(path), path, overrides);
+Scenario load_scenario(const std::string& path_or_name, const std::vector<Override>& overrides) {
+  const std::string file = find_scenario(path_or_name);
+  return from_document(load_document(file), file, overrides);
 }
 
 Scenario parse_scenario(const std::string& text, const std::string& file, const std::vector<Override>& overrides) {

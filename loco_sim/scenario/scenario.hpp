@@ -56,7 +56,8 @@ struct Scenario {
   Sweep sweep;
 };
 
-[[nodiscard]] Scenario load_scenario(const std::string& path, const std::vector<Override>& overrides = {});
+/// A file, or the name of a scenario that comes with the simulator (data.hpp).
+[[nodiscard]] Scenario load_scenario(const std::string& path_or_name, const std::vector<Override>& overrides = {});
 [[nodiscard]] Scenario parse_scenario(const std::string& text, const std::string& file,
                                       const std::vector<Override>& overrides = {});
 

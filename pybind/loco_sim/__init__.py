@@ -21,6 +21,7 @@ _HOME = {
     "Error": "errors", "InputError": "errors", "MissingPackageError": "errors", "RunError": "errors",
     "TraceError": "errors",
     "Scenario": "scenario", "list_hardware": "scenario", "list_topologies": "scenario", "list_workloads": "scenario",
+    "scenarios": "scenario",
     "Latency": "measured", "Series": "measured", "Result": "result", "run": "result", "stop_flag": "result", "validate": "result",
     "Choice": "points", "Range": "points", "Uniform": "points", "sweep_points": "points", "sweep": "sweeps",
     "sweep_rows": "sweeps",

@@ -82,7 +82,8 @@ class Scenario:
     """A validated scenario: defaults filled, units parsed. Immutable; pickles.
 
     Args:
-        source: the path of a YAML file, or the same content as a mapping.
+        source: the path of a YAML file, the name of a scenario that comes with the package (`scenarios()`), or the
+            same content as a mapping.
         overrides: dotted keys and their values, e.g. ``{"topology.nodes": 16, "fabric.link.delay": "1us"}``: what
             ``--set`` does on the command line. Text is read as YAML.
         seed: short for ``overrides={"seed": ...}``.
@@ -111,7 +112,7 @@ class Scenario:
         elif isinstance(source, Mapping):
             self._file, self._text = "scenario", yaml_text(source)
         else:
-            self._file = os.fspath(source)
+            self._file = _core.find_scenario(os.fspath(source))
             content = _core.read_document(self._file)  # once, since a pipe has it once; copies are made from it
             self._core = _core.parse_scenario(content, self._file, pairs)
             self._text, self._overrides = content.decode(), pairs
@@ -255,6 +256,15 @@ def _rebuild(file: str, text: str, overrides: list[tuple[str, str]], kind: type[
     scenario._file, scenario._text, scenario._overrides = file, text, overrides
     scenario._core = _core.parse_scenario(text, file, overrides)
     return scenario
+
+
+def scenarios() -> list[str]:
+    """Names of the scenarios that come with the package: what `run`, `Scenario` and the others take in place of a path.
+
+    >>> "quickstart" in scenarios() and "fabric/flow" in scenarios()
+    True
+    """
+    return _core.scenario_names()
 
 
 def list_hardware() -> list[str]:

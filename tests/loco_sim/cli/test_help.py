@@ -8,7 +8,8 @@ import subprocess
 
 import pytest
 
-COMMANDS = ["run", "validate", "check", "list", "litmus", "soundness", "sweep", "report", "schema", "trace", "completion", "man"]
+COMMANDS = ["run", "validate", "check", "list", "litmus", "soundness", "sweep", "report", "schema", "trace", "completion", "man",
+            "new"]
 
 
 def test_help_names_every_command_and_shows_examples(loco_sim):

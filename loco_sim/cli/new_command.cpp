@@ -1,0 +1,93 @@
+// loco-sim new: a project of one's own, from the template in examples/template.
+#include <array>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <system_error>
+
+#include "loco_sim/cli/commands.hpp"
+#include "loco_sim/cli/output.hpp"
+#include "loco_sim/scenario/data.hpp"
+#include "loco_sim/scenario/input_error.hpp"
+#include "model/whole_file.hpp"
+#include "sim/own_folders.hpp"
+
+namespace loco::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array kFiles = {"CMakeLists.txt", "README.md", "loco_program.cpp", "verbs_program.cpp"};
+
+/// Where find_package(loco_sim) finds what this program was built with: the folder it is installed below, or its build
+/// tree.
+fs::path package_prefix() {
+  if (const auto program = sim::own_folders().program) {
+    for (const char* libraries : {"lib", "lib64"}) {
+      std::error_code ignored;
+      const fs::path prefix = program->parent_path();
+      if (fs::exists(prefix / libraries / "cmake/loco_sim/loco_sim-config.cmake", ignored)) return prefix;
+    }
+  }
+  throw UsageError(
+      "loco-sim new: expected the C++ package beside this program (./dev install, or ./dev loco-sim new, in the "
+      "source tree), found none");
+}
+
+fs::path template_folder() {
+  for (const std::string& folder : scenario::data_directories("examples/template")) {
+    std::error_code ignored;
+    if (fs::exists(fs::path(folder) / kFiles[0], ignored)) return folder;
+  }
+  throw UsageError("loco-sim new: expected the folder examples/template of the source tree, found none");
+}
+
+/// A name that CMake takes for a project.
+std::string project_name(const fs::path& folder) {
+  std::string name = fs::absolute(folder / "").parent_path().filename().string();
+  for (char& c : name) {
+    const bool good =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    if (!good) c = '_';
+  }
+  return name.empty() ? "project" : name;
+}
+
+std::string replaced(std::string text, std::string_view word, const std::string& by) {
+  for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += by.size())
+    text.replace(at, word.size(), by);
+  return text;
+}
+
+std::string read(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) throw std::system_error(errno, std::generic_category(), file.string());
+  return text.str();
+}
+
+}  // namespace
+
+int new_command(const std::string& folder) {
+  const fs::path prefix = package_prefix();
+  const fs::path from = template_folder();
+  std::error_code error;
+  if (fs::exists(folder, error) && !(fs::is_directory(folder, error) && fs::is_empty(folder, error)))
+    throw UsageError(fmt::format("loco-sim new: expected a folder that is not there yet, or empty, found {}",
+                                 "\"" + scenario::printable(folder) + "\""));
+  const std::string name = project_name(folder);
+  fs::create_directories(folder);
+  for (const char* file : kFiles) {
+    const std::string text = replaced(replaced(read(from / file), "@NAME@", name), "@PREFIX@", prefix.string());
+    model::write_whole_file((fs::path(folder) / file).string(), [&text](std::ostream& out) { out << text; });
+  }
+  print(fmt::format("{}: {}\nbuild it: cmake -S {} -B {}/build && cmake --build {}/build\n", folder,
+                    fmt::join(kFiles, ", "), folder, folder, folder));
+  return kDone;
+}
+
+}  // namespace loco::cli

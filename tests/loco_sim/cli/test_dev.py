@@ -1,0 +1,87 @@
+"""./dev: what it refuses, when it asks for SimGrid, how it tells of progress; and what its table of packages relies on."""
+
+import os
+import re
+import subprocess
+
+import pytest
+
+
+def dev(root, *arguments):
+    return subprocess.run([root / "dev", *arguments], capture_output=True, text=True, timeout=60)
+
+
+def functions(root, *names):
+    """The text of some of its functions, which a test then calls by themselves."""
+    text = (root / "dev").read_text()
+    return "\n".join(re.search(rf"^{name}\(\) \{{.*?^\}}", text, re.DOTALL | re.MULTILINE)[0] for name in names)
+
+
+def shell(text, *arguments, cwd=None):
+    return subprocess.run(["bash", "-euo", "pipefail", "-c", text, "bash", *map(str, arguments)], capture_output=True, text=True,
+                          timeout=60, cwd=cwd)
+
+
+@pytest.mark.parametrize("arguments", [["fmt", "--foo"], ["fmt", "--check", "x"], ["test", "--foo"], ["asan", "x"], ["tsan", "x"],
+                                       ["build", "x"], ["install", "a", "b"], ["nothing"]])
+def test_unknown_arguments_are_refused_before_anything_happens(root, arguments):
+    done = dev(root, *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1].startswith("dev: ") and "unknown" in done.stderr.splitlines()[-1]
+
+
+def test_simgrid_is_asked_for_by_what_needs_it(root, tmp_path):
+    names_flow = functions(root, "names_flow") + '\nnames_flow "$@"'
+
+    def asks(*arguments):
+        return shell(names_flow, *arguments, cwd=root).returncode == 0
+
+    for path in sorted((root / "scenarios").rglob("*.yaml")):
+        yaml = re.sub(r"#.*", "", path.read_text())
+        assert asks("run", path) == bool(re.search(r"model: flow\b", yaml)), path
+    assert asks("run", "scenarios/quickstart.yaml", "--set", "fabric.model=flow")
+    assert asks("sweep", "scenarios/quickstart.yaml", "--vary", "fabric.model=packet,flow")
+    assert asks("run", "scenarios/quickstart.yaml", "--set", "fabric.platform=cluster.xml")
+    assert not asks("run", "scenarios/quickstart.yaml", "--set", "fabric.flow_control=pfc")
+    mine = tmp_path / "mine.yaml"
+    for text in ("sweep: {fabric.model: [packet, flow]}", "sweep:\n  fabric.model:\n    - flow", "fabric: {platform: a.xml}"):
+        mine.write_text(text + "\n")
+        assert asks("run", mine), text
+
+
+QUIETLY = 'logs=$1\nverbose=0\n{}\nquietly build.txt "first build:" bash -c "$2"\n'
+
+
+def test_progress_is_one_line(root, tmp_path):
+    steps = 'for i in 3 9 10 25 50 99 100; do echo "[ $i%] Building CXX object"; done; echo a warning'
+    done = shell(QUIETLY.format(functions(root, "quietly")), tmp_path / "log", steps)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert re.fullmatch(r"dev: first build: 10% 20% 50% 90% 100%: done, \d+ s\n", done.stderr)
+    assert "a warning" in (tmp_path / "log/build.txt").read_text()
+
+
+def test_what_went_wrong_is_shown(root, tmp_path):
+    steps = 'echo "[ 10%] Building CXX object"; echo "x.cpp:1:1: error: no"; echo "[ 20%] Building CXX object"; exit 3'
+    done = shell(QUIETLY.format(functions(root, "quietly")), tmp_path / "log", steps)
+    assert done.returncode == 3
+    assert re.fullmatch(r"dev: first build: 10% 20%: failed, \d+ s\nx\.cpp:1:1: error: no\n", done.stderr)
+
+
+def test_without_installing_everything_that_is_missing_is_listed(root, tmp_path):
+    names = re.findall(r"^(?:build) +(\S+) ", (root / "dev").read_text(), re.MULTILINE)
+    # a path without any of the programs: the headers may be there, they are found below /usr/include
+    tools = "bash dirname sed grep sort head cat env readlink realpath".split()
+    for tool in tools:
+        (tmp_path / tool).symlink_to(subprocess.run(["which", tool], capture_output=True, text=True, check=True).stdout.strip())
+    done = subprocess.run([root / "dev", "--no-install", "run", "scenarios/quickstart.yaml"], capture_output=True, text=True,
+                          timeout=60, env=os.environ | {"PATH": str(tmp_path)})
+    assert done.returncode == 2 and done.stdout == ""
+    last = done.stderr.splitlines()[-1]
+    assert "--no-install forbids" in last
+    assert all(name in last for name in names if name in ("g++", "cmake", "ninja-build", "ccache"))
+
+
+def test_catch2_is_included_in_one_place(root):
+    """Its versions 2 and 3 have different headers."""
+    found = [path for kind in ("*.cpp", "*.hpp") for path in (root / "tests").rglob(kind) if "<catch2/" in path.read_text()]
+    assert found == [root / "tests/catch.hpp"]
