@@ -49,12 +49,13 @@ void write_csv(std::ostream& out, const model::Trace& trace) {
          "ps\n";
   std::uint64_t id = 0;
   for (const model::Subevent& s : trace.subevents) {
-    const bool finished = s.finish != model::kNever;
+    const bool began = !model::is_unbegun(s);
+    const bool finished = model::has_finished(s);
     const std::string thread = s.call > 0 ? fmt::format("{}", trace.calls[s.call - 1].thread) : "";
     out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", ++id, s.call, thread, model::name(s.stamp),
-                       s.peer, s.node, s.address, s.value, s.value_read, s.source, s.overwrote, s.start,
-                       finished ? fmt::format("{}", s.finish) : "", s.start_ps,
-                       finished ? fmt::format("{}", s.finish_ps) : "");
+                       s.peer, s.node, s.address, s.value, s.value_read, s.source, s.overwrote,
+                       began ? fmt::format("{}", s.start) : "", finished ? fmt::format("{}", s.finish) : "",
+                       began ? fmt::format("{}", s.start_ps) : "", finished ? fmt::format("{}", s.finish_ps) : "");
   }
 }
 
@@ -92,10 +93,25 @@ std::vector<std::string> library_names(const std::vector<std::string>& lists) {
   return names;
 }
 
+namespace {
+
+/// Of libraries that were asked for by name: those that the trace has no call of, in words or as JSON has them.
+std::vector<std::string> without_calls(const std::vector<std::string>& names, const model::Trace& trace) {
+  const std::vector<std::string> used = libraries_of(trace);
+  std::vector<std::string> unused;
+  for (const std::string& name : names)
+    if (std::ranges::find(used, name) == used.end() && std::ranges::find(unused, name) == unused.end())
+      unused.push_back(name);
+  return unused;
+}
+
+}  // namespace
+
 int check_command(const CheckArguments& arguments) {
   std::vector<std::string> names = library_names(arguments.models);
   require_place_of(arguments.dot);
   const model::Trace trace = read_trace(arguments.trace);
+  const std::vector<std::string> unused = without_calls(names, trace);
   if (names.empty()) names = libraries_of(trace);
   std::vector<model::Library> libraries;
   for (const std::string& name : names) {
@@ -107,9 +123,13 @@ int check_command(const CheckArguments& arguments) {
   const model::Verdict verdict = model::check(trace, libraries, {.tower = arguments.tower});
   if (!arguments.quiet || !verdict.consistent()) {
     if (arguments.json) {
-      print(to_json(verdict));
+      nlohmann::ordered_json json = to_json(verdict);
+      if (!unused.empty()) json["without_calls"] = unused;
+      print(json);
     } else {
-      print(painted(verdict.to_text()));
+      std::string text = painted(verdict.to_text());
+      for (const std::string& name : unused) text += fmt::format("no {} calls in this trace\n", name);
+      print(text);
     }
   }
   if (!arguments.dot.empty()) write_file(arguments.dot, verdict.to_dot());

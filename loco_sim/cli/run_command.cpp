@@ -6,6 +6,7 @@
 
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
+#include "loco_sim/run/given_up.hpp"
 #include "loco_sim/run/run.hpp"
 #include "loco_sim/scenario/input_error.hpp"
 #include "loco_sim/scenario/scenario.hpp"
@@ -68,7 +69,9 @@ std::string report(const scenario::Scenario& scenario, const RunResult& result) 
   out += fmt::format("throughput: {} operations/s ({} operations in {} of simulated time)\n",
                      rate_text(result.operations_per_second()), result.operations_done, time_text(result.measured_ps));
   for (const std::string& broken : result.broken) out += fmt::format("the workload found: {}\n", broken);
-  if (result.verdict) out += painted(result.verdict->to_text());
+  if (result.verdict)
+    out += painted(result.verdict->to_text()) +
+           given_up_text(*result.verdict, scenario.hardware_name, scenario.hardware);
   return out;
 }
 
@@ -116,7 +119,7 @@ RunResult run_or_keep_trace(const scenario::Scenario& scenario, bool json) {
       if (json) {
         print(nlohmann::ordered_json{{"check", cli::to_json(*verdict)}});
       } else {
-        print(painted(verdict->to_text()));
+        print(painted(verdict->to_text()) + given_up_text(*verdict, scenario.hardware_name, scenario.hardware));
       }
     }
     throw;

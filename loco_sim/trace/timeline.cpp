@@ -152,7 +152,7 @@ class Timeline {
   void cpu_accesses() {
     for (std::size_t i = 0; i < trace_.subevents.size(); ++i) {
       const Subevent& s = trace_.subevents[i];
-      if (s.stamp >= Stamp::aNLR && s.stamp <= Stamp::aNLW) continue;
+      if ((s.stamp >= Stamp::aNLR && s.stamp <= Stamp::aNLW) || is_unbegun(s)) continue;
       const std::uint32_t thread = trace_.calls[s.call - 1].thread;
       event(fmt::format(
           R"({{"ph": "i", "s": "t", "cat": "access", "name": "{}", "pid": {}, "tid": {}, "ts": {}, "args": )"
@@ -166,7 +166,7 @@ class Timeline {
   void gather_nic_accesses() {
     std::map<std::tuple<model::CallId, Stamp, std::uint16_t>, NicAccess> by_key;
     for (const Subevent& s : trace_.subevents) {
-      if (s.stamp < Stamp::aNLR || s.stamp > Stamp::aNLW) continue;
+      if (s.stamp < Stamp::aNLR || s.stamp > Stamp::aNLW || is_unbegun(s)) continue;
       const auto [found, fresh] = by_key.try_emplace({s.call, s.stamp, s.node});
       NicAccess& a = found->second;
       if (fresh) a = {s.call, s.stamp, s.node, s.peer, s.address, 0, s.start_ps, s.start_ps, true};

@@ -12,7 +12,7 @@
 namespace loco::model::test {
 namespace {
 
-constexpr std::size_t kMax = 256;
+constexpr std::size_t kMax = 1024;
 
 class Relation {
  public:
@@ -55,8 +55,11 @@ class Reference {
   Reference(const Trace& trace, unsigned libraries) : t_(trace), libraries_(libraries) {}
 
   bool consistent() {
+    rank();
     if (!causal()) return false;
     collect();
+    for (std::size_t i = 0; i < subs_.size(); ++i)
+      if (subs_[i].id != 0) shown_[subs_[i].id] = i;
     for (const Subevent& s : t_.subevents)
       if (is_unbegun(s) && s.finish != kNever) {
         Seq& known = known_.try_emplace(call(s.call).thread, kNever).first->second;
@@ -86,14 +89,32 @@ class Reference {
   bool unbegun(const Sub& s) const { return s.id != 0 && sub(s).start == kNever; }
   bool failed(const Sub& s) const { return unbegun(s) && sub(s).finish != kNever; }
 
-  /// Nothing is read that was not written by then, and a word is not written before the read that it is fed by. The
-  /// generator makes each NIC write right behind that read.
+  static bool nic_reads(Stamp s) { return s == Stamp::aNLR || s == Stamp::aNRR; }
+  static bool nic_writes(Stamp s) { return s == Stamp::aNRW || s == Stamp::aNLW; }
+
+  /// Do they belong together: a word that a call reads, and the one that it writes with that? The k-th by address each.
+  bool copies(SubeventId r, SubeventId w) const {
+    const Subevent &x = t_.subevents[r - 1], &y = t_.subevents[w - 1];
+    return x.call == y.call && nic_reads(x.stamp) && nic_writes(y.stamp) && rank_[r - 1] == rank_[w - 1];
+  }
+  void rank() {
+    rank_.assign(t_.subevents.size(), 0);
+    for (std::size_t a = 0; a < t_.subevents.size(); ++a)
+      for (const Subevent& other : t_.subevents) {
+        const Subevent& s = t_.subevents[a];
+        if (other.call == s.call && other.stamp == s.stamp && other.address < s.address) ++rank_[a];
+      }
+  }
+
+  /// Nothing is read that was not written by then, and a word is not written before the read that it is fed by.
   bool causal() const {
     for (SubeventId id = 1; id <= t_.subevents.size(); ++id) {
       const Subevent& s = t_.subevents[id - 1];
       if (s.start == kNever) continue;
       if (reads_memory(s.stamp) && s.source != 0 && t_.subevents[s.source - 1].start > s.finish) return false;
-      if ((s.stamp == Stamp::aNRW || s.stamp == Stamp::aNLW) && t_.subevents[id - 2].start > s.start) return false;
+      if (!nic_writes(s.stamp)) continue;
+      for (SubeventId r = 1; r <= t_.subevents.size(); ++r)
+        if (copies(r, id) && t_.subevents[r - 1].start > s.start) return false;
     }
     return true;
   }
@@ -104,6 +125,12 @@ class Reference {
   }
 
   CallId event_of(CallId c) const {
+    if (events_.empty()) {
+      for (CallId id = 1; id <= t_.calls.size(); ++id) events_.push_back(find_event(id));
+    }
+    return events_[c - 1];
+  }
+  CallId find_event(CallId c) const {
     CallId event = 0;
     for (; c != 0; c = call(c).parent)
       if ((libraries_ >> static_cast<unsigned>(call(c).library) & 1U) != 0 && !base_wait(call(c))) event = c;
@@ -175,7 +202,7 @@ class Reference {
   }
 
   bool same_word(const Sub& a, const Sub& b) const {
-    return a.library == b.library && sub(a).node == sub(b).node && sub(a).address == sub(b).address;
+    return sub(a).node == sub(b).node && sub(a).address == sub(b).address;
   }
 
   /// mo, from the overwritten links; unfinished writes come last, by start.
@@ -206,7 +233,8 @@ class Reference {
           so.add(a, b);
           if (x.stamp == Stamp::aCR && y.stamp == Stamp::aCW && x.thread == y.thread) {
             if (base && (po(x, y) || po(y, x))) ib.add(a, b);
-            if (!base && po(y, x)) return false;  // sv: a thread sees its own writes
+            // sv: a thread sees its own writes
+            if (x.library == Library::sv && y.library == Library::sv && po(y, x)) return false;
           }
         }
       }
@@ -226,27 +254,18 @@ class Reference {
   bool reads_before(const Sub& r, const Sub& w) const {
     if (unbegun(r)) return false;
     if (sub(r).source == 0) return true;
-    for (const Sub& source : subs_)
-      if (source.id == sub(r).source) return mo(source, w);
-    return false;
+    const auto source = shown_.find(sub(r).source);
+    return source != shown_.end() && mo(subs_[source->second], w);
   }
 
-  /// iso: the k-th read of a base call with the k-th write; fence then read of a failing CAS.
+  /// iso: a word of a base call with the one that it feeds; fence then read of a failing CAS.
   void within_calls(Relation& so, Relation& ib) const {
-    std::map<std::pair<CallId, int>, std::size_t> count;  // (base call, kind) -> how many so far
-    std::vector<std::size_t> rank(subs_.size(), 0);
-    for (std::size_t a = 0; a < subs_.size(); ++a)
-      if (subs_[a].id != 0)
-        rank[a] = count[{sub(subs_[a]).call, reads_memory(subs_[a].stamp) ? 0 : static_cast<int>(subs_[a].stamp)}]++;
     for (std::size_t a = 0; a < subs_.size(); ++a)
       for (std::size_t b = 0; b < subs_.size(); ++b) {
         const Sub &x = subs_[a], &y = subs_[b];
         if (x.id == 0 || y.id == 0 || sub(x).call != sub(y).call) continue;
-        const bool put = x.stamp == Stamp::aNLR && y.stamp == Stamp::aNRW && rank[a] == rank[b];
-        const bool get =
-            x.stamp == Stamp::aNRR && (y.stamp == Stamp::aNLW || y.stamp == Stamp::aNRW) && rank[a] == rank[b];
         const bool cas = x.stamp == Stamp::aMF && y.stamp == Stamp::aCR;
-        if (!put && !get && !cas) continue;
+        if (!copies(x.id, y.id) && !cas) continue;
         so.add(a, b);
         if (x.library == Library::rdmawait) ib.add(a, b);
       }
@@ -329,6 +348,9 @@ class Reference {
   const Trace& t_;
   unsigned libraries_;
   std::vector<Sub> subs_;
+  std::vector<std::size_t> rank_;             // by subevent, among those of its call and stamp
+  std::map<SubeventId, std::size_t> shown_;   // recorded subevents at the level: their place in subs_
+  mutable std::vector<CallId> events_;        // by call
   std::map<std::uint32_t, Seq> known_;  // by thread: since when its software knows that something has failed
 };
 

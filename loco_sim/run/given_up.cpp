@@ -1,0 +1,61 @@
+#include "loco_sim/run/given_up.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "nic_model/profile_fields.hpp"
+
+namespace loco {
+
+namespace {
+
+/// Does an edge of a cycle of the verdict stand on the cell?
+bool goes_against(const model::Verdict& verdict, const GivenUp& promise) {
+  const auto is_edge = [&](const std::vector<model::Step>& cycle) {
+    for (std::size_t i = 0; i < cycle.size(); ++i) {
+      const model::Step& from = cycle[i];
+      const model::Step& to = cycle[(i + 1) % cycle.size()];
+      if (from.rule == model::Rule::ppo && from.stamp == promise.earlier && to.stamp == promise.later &&
+          from.peer == to.peer)
+        return true;
+    }
+    return false;
+  };
+  return std::ranges::any_of(verdict.results, [&](const model::LibraryResult& r) {
+    return std::ranges::any_of(r.violations, [&](const model::Violation& v) { return is_edge(v.cycle); });
+  });
+}
+
+}  // namespace
+
+std::vector<GivenUp> given_up(const nic::HardwareProfile& profile) {
+  using model::Stamp;
+  std::vector<GivenUp> all;
+  if (profile.nic_placement == nic::Placement::in_order) return all;
+  const std::string mechanism =
+      fmt::format("nic.placement: {} places the packets of a queue pair as they come",
+                  nic::kPlacementNames.at(static_cast<std::size_t>(profile.nic_placement)));
+  all.push_back({"G7", Stamp::aNRW, Stamp::aNRW, "a put's write before a later put's, same node", mechanism});
+  if (profile.nic_placement != nic::Placement::unordered) return all;
+  all.push_back({"G8", Stamp::aNRW, Stamp::aNRR, "a put's write before a later get's read, same node", mechanism});
+  all.push_back({"G9", Stamp::aNRW, Stamp::aNLW, "a put's write before a later get's own write, same node", mechanism});
+  return all;
+}
+
+std::string given_up_text(const model::Verdict& verdict, const std::string& hardware,
+                          const nic::HardwareProfile& profile) {
+  const std::vector<GivenUp> all = given_up(profile);
+  if (all.empty() || verdict.consistent()) return {};
+  std::vector<std::string> promises, broken;
+  for (const GivenUp& g : all) {
+    promises.push_back(fmt::format("{} ({})", g.cell, g.meaning));
+    if (goes_against(verdict, g)) broken.push_back(g.cell);
+  }
+  std::string text = fmt::format("{} does not make these promises of the models: {}; {}", hardware,
+                                 fmt::join(promises, ", "), all.front().mechanism);
+  if (!broken.empty()) text += fmt::format(". The cycle goes against {}", fmt::join(broken, " and "));
+  return text + "\n";
+}
+
+}  // namespace loco

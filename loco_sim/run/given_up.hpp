@@ -1,0 +1,31 @@
+// Which promises of the memory models a machine does not make: a verdict "inconsistent" on it is no mistake of the
+// program, and says so. Cells are those of Fig. 10 of the LOCO/Mowgli paper; docs/queue-pairs.md, "Out-of-order
+// placement", says what gives them up.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/check.hpp"
+#include "model/trace.hpp"
+#include "nic_model/profile.hpp"
+
+namespace loco {
+
+struct GivenUp {
+  std::string cell;  ///< "G7"
+  model::Stamp earlier = model::Stamp::aNRW;
+  model::Stamp later = model::Stamp::aNRW;
+  std::string meaning;    ///< "a put's write before a later put's, same node"
+  std::string mechanism;  ///< "nic.placement: out_of_order places the packets of a queue pair as they come"
+};
+
+/// All of a machine's; none where every cell is kept.
+[[nodiscard]] std::vector<GivenUp> given_up(const nic::HardwareProfile& profile);
+
+/// One line on a verdict that is not consistent: the promises that the hardware gives up, by what, and which of them a
+/// cycle of the verdict goes against. Empty for a consistent verdict and for hardware that gives up nothing.
+[[nodiscard]] std::string given_up_text(const model::Verdict& verdict, const std::string& hardware,
+                                        const nic::HardwareProfile& profile);
+
+}  // namespace loco
