@@ -112,6 +112,7 @@ class Sink {
     } else {
       out() << (any_ ? "---\n" : "") << document;
     }
+    if (!path_.empty()) out().flush();
     require_written();
     any_ = true;
     last_ = test.name;

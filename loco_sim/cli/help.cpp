@@ -36,7 +36,7 @@ constexpr std::array kExamples = {
             "the models, the hardware under every schedule and at random: do they agree?"},
     Example{"generate", "generate --pivot R1 --processes 1 --size 6 -o r1.yaml",
             "every test of at most 6 actions and variables in which R1 matters; then: loco-sim litmus r1.yaml"},
-    Example{"generate", "generate --pivot IR --processes 2 --size 11 --count", "how many there are"},
+    Example{"generate", "generate --pivot F2 --processes 2 --size 9 --count", "how many there are"},
     Example{"soundness", "soundness --library bal --calls 2 --bug barrier_without_fence",
             "the smallest program that tells a barrier without its fence from the real one"},
     Example{"list", "list hardware", "all profiles"},

@@ -107,7 +107,8 @@ bool Generator::run(const std::function<bool(const Test&)>& visit) {
   const auto look = [&](const Program& program) {
     if (++progress_.programs % kPollEvery == 0 && options_.poll) options_.poll(progress_);
     if (search.find(program) == nullptr) return true;
-    if (progress_.tests++ % options_.every != 0) return true;
+    const std::uint64_t earlier = progress_.tests++;
+    if (earlier < options_.skip || (earlier - options_.skip) % options_.every != 0) return true;
     test.program = program;
     test.size = progress_.size;
     test.name = name_begin(options_) + std::to_string(test.size) + "-" + text(program);

@@ -110,8 +110,10 @@ bool WitnessSearch::add_one(Order& o, int i, int j) const {
 bool WitnessSearch::add(Order& o, int i, int j) const {
   if (!g_.steps || g_.step_first[index(i)] == g_.step_first[index(j)]) return add_one(o, i, j);
   if (i == a_ && j == b_) return true;
-  const int last = g_.step_last[index(i)], first = g_.step_first[index(j)];
-  return add_one(o, i, j) && add_one(o, last, j) && add_one(o, i, first) && add_one(o, last, first);
+  for (int from = g_.step_first[index(i)]; from <= g_.step_last[index(i)]; ++from)
+    for (int to = g_.step_first[index(j)]; to <= g_.step_last[index(j)]; ++to)
+      if (!add_one(o, from, to)) return false;
+  return true;
 }
 
 /// Could hb still lead from b to a, if variables from `next_variable` on ordered their accesses in every way, and if
@@ -134,7 +136,8 @@ bool WitnessSearch::can_return(const Order& o, int next_variable, Actions undeci
         more |= partners;
       else
         more |= partners & undecided;
-      if (g_.steps && open) more |= bit(g_.step_first[index(i)]) | bit(g_.step_last[index(i)]);
+      if (g_.steps && open)
+        for (int k = g_.step_first[index(i)]; k <= g_.step_last[index(i)]; ++k) more |= bit(k);
     }
     fresh = more & ~seen;
     seen |= more;

@@ -27,6 +27,7 @@ _HOME = {
     "sweep_rows": "sweeps",
     "Context": "program", "Program": "program", "ProgramResult": "program",
     "LitmusResult": "litmus_tests", "LitmusResults": "litmus_tests", "litmus": "litmus_tests",
+    "GeneratedTest": "generated", "GeneratedTests": "generated", "generate": "generated",
     "perf": "perftest",
     "custom_topology": "topologies", "report": "reports",
     "Trace": "trace", "read_trace": "trace", "call_dtype": "trace", "subevent_dtype": "trace",

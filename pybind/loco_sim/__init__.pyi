@@ -8,6 +8,9 @@ from .errors import InputError as InputError
 from .errors import MissingPackageError as MissingPackageError
 from .errors import RunError as RunError
 from .errors import TraceError as TraceError
+from .generated import GeneratedTest as GeneratedTest
+from .generated import GeneratedTests as GeneratedTests
+from .generated import generate as generate
 from .litmus_tests import LitmusResult as LitmusResult
 from .litmus_tests import LitmusResults as LitmusResults
 from .litmus_tests import litmus as litmus

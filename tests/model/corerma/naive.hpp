@@ -43,7 +43,15 @@ struct NaiveQuestion {
 /// Some candidate has a cycle, loses all cycles with one edge of the pivot, and all writers in it are read locally.
 [[nodiscard]] bool naive_is_test(const NaiveProgram& program, const NaiveQuestion& question);
 
-/// Every canonical program of the size that is a test.
-[[nodiscard]] std::set<NaiveProgram> naive_tests(const NaiveQuestion& question, int size);
+/// The values that local reads may return under the rules, process after process. The k-th variable starts as 10^k;
+/// local writes, in order, go on from there. Rules as in rule_set.hpp.
+[[nodiscard]] std::set<std::vector<long>> naive_outcomes(const NaiveProgram& program,
+                                                         const std::set<std::string>& rules);
+
+/// Every canonical program of the size.
+[[nodiscard]] std::set<NaiveProgram> naive_programs(const NaiveQuestion& question, int size);
+
+/// Those of them that are tests.
+[[nodiscard]] std::set<NaiveProgram> naive_tests(const NaiveQuestion& question, const std::set<NaiveProgram>& programs);
 
 }  // namespace loco::model::corerma::test
