@@ -180,7 +180,9 @@ class Concretizer {
     std::optional<std::uint32_t> fallback;
     for (std::uint32_t i = 0; i < instances_.size(); ++i) {
       const Instance& instance = instances_[i];
-      if (instance.done || instance.statement != entry.statement || instance.result_only != entry.result_only) continue;
+      if (instance.done || system_.alike(instance.statement) != entry.statement ||
+          instance.result_only != entry.result_only)
+        continue;
       if (entry.result_only) {
         if (instance.result == system_.numbers().integer(move.first)) return i;
         continue;
@@ -200,7 +202,7 @@ class Concretizer {
     if (entry.many && !move.stays) {
       // The last of several: what the others write, this one writes over.
       for (std::uint32_t i = 0; i < instances_.size(); ++i) {
-        if (i != *chosen && instances_[i].statement == entry.statement) finish(i);
+        if (i != *chosen && system_.alike(instances_[i].statement) == entry.statement) finish(i);
       }
     }
     const RemoteStatement& s = program_.remotes[entry.statement];

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -12,6 +13,9 @@
 namespace loco::verify {
 
 using Value = std::int32_t;
+
+/// No integer: stands where a value does not matter.
+inline constexpr Value kNoValue = std::numeric_limits<Value>::min();
 
 class Numbers {
  public:

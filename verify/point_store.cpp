@@ -31,11 +31,15 @@ std::uint32_t read(const std::uint8_t*& from) {
 }
 
 std::uint32_t folded(Value value) {
+  if (value == kNoValue) return 0;
   const auto bits = static_cast<std::uint32_t>(value);
-  return (bits << 1U) ^ (value < 0 ? 0xffffffffU : 0U);
+  return ((bits << 1U) ^ (value < 0 ? 0xffffffffU : 0U)) + 1;
 }
 
-Value unfolded(std::uint32_t word) { return static_cast<Value>((word >> 1U) ^ ((word & 1U) != 0 ? 0xffffffffU : 0U)); }
+Value unfolded(std::uint32_t word) {
+  if (word-- == 0) return kNoValue;
+  return static_cast<Value>((word >> 1U) ^ ((word & 1U) != 0 ? 0xffffffffU : 0U));
+}
 
 std::uint64_t hash_of(const std::uint8_t* bytes, std::size_t size) {
   std::uint64_t hash = 0x9e3779b97f4a7c15U ^ size;

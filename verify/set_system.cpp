@@ -1,6 +1,8 @@
 #include "verify/set_system.hpp"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -13,14 +15,27 @@ SetSystem::SetSystem(const Program& program, FlushMask flushes, Network network,
       flushes_(std::move(flushes)),
       network_(network),
       pending_(pending),
-      facts_(program, network),
+      facts_(program, flushes_, network),
       read_openly_(program.shared.size(), false) {
+  find_alike();
   for (const RemoteStatement& s : program.remotes) {
     keeps_order_.push_back(ordered(network, s, s));
+    Mask& read = read_by_.emplace_back(0);
+    for (const std::uint32_t v : reads(s)) read |= mask_of(v);
     const bool get_reads_openly = s.kind == RemoteKind::kGet && !keeps_order_.back();
     if (s.operand) read_openly_[*s.operand] = true;
     if (s.swap) read_openly_[*s.swap] = true;
     if (get_reads_openly) read_openly_[s.remote] = true;
+  }
+}
+
+void SetSystem::find_alike() {
+  using Meaning = std::tuple<RemoteKind, std::uint32_t, std::uint32_t, std::optional<std::uint32_t>,
+                             std::optional<std::uint32_t>, std::optional<std::uint32_t>>;
+  std::map<Meaning, std::uint32_t> first;
+  for (std::uint32_t i = 0; i < program_->remotes.size(); ++i) {
+    const RemoteStatement& s = program_->remotes[i];
+    alike_.push_back(first.emplace(Meaning{s.kind, s.process, s.remote, s.result, s.operand, s.swap}, i).first->second);
   }
 }
 
@@ -177,7 +192,7 @@ void SetSystem::issue(Point& point, std::uint32_t statement) {
   const RemoteStatement& s = program_->remotes[statement];
   if (network_ == Network::kSc) return at_once(point, s);
   Entry entry;
-  entry.statement = statement;
+  entry.statement = alike_[statement];
   if (reads_openly(entry)) entry.set = grown(point, entry);
   add(point, entry);
 }
@@ -256,29 +271,55 @@ bool SetSystem::changes_nothing(const Entry& entry, Mask live) const {
   return (written & live) == 0;
 }
 
-void SetSystem::normalise(Point& point) const {
-  Mask live = facts_.property_shared;
-  for (std::size_t p = 0; p < point.at.size(); ++p) live |= facts_.processes[p].futures[point.at[p]].reads;
-  // What an operation reads matters if what it writes does, so that one look at each does not suffice.
-  std::vector<bool> matters(point.entries.size(), false);
-  for (bool more = true; more;) {
+/// Drops operations that change nothing that anybody may still read, except through operations dropped as well.
+void SetSystem::drop_operations(Point& point) {
+  Mask watched = facts_.property_shared;
+  for (std::size_t p = 0; p < point.at.size(); ++p) watched |= facts_.processes[p].futures[point.at[p]].reads;
+  matters_.assign(point.entries.size(), false);
+  for (bool more = true; more;) {  // what an operation reads matters if what it writes does
     more = false;
     for (std::size_t i = 0; i < point.entries.size(); ++i) {
-      if (matters[i] || changes_nothing(point.entries[i], live)) continue;
-      matters[i] = more = true;
-      if (!point.entries[i].result_only) {
-        for (const std::uint32_t v : reads(program_->remotes[point.entries[i].statement])) live |= mask_of(v);
-      }
+      const Entry& e = point.entries[i];
+      if (matters_[i] || changes_nothing(e, watched)) continue;
+      matters_[i] = more = true;
+      if (!e.result_only) watched |= read_by_[e.statement];
     }
   }
   std::size_t kept = 0;
   for (std::size_t i = 0; i < point.entries.size(); ++i) {
-    if (matters[i]) point.entries[kept++] = point.entries[i];
+    if (matters_[i]) point.entries[kept++] = point.entries[i];
   }
   point.entries.resize(kept);
-  for (std::uint32_t v = 0; v < point.shared.size(); ++v) {
-    if ((live & mask_of(v)) == 0) point.shared[v] = 0;
+}
+
+void SetSystem::forget_values(Point& point) const {
+  Mask live = facts_.property_shared;
+  for (std::uint32_t p = 0; p < point.at.size(); ++p) {
+    const StaticProcess& facts = facts_.processes[p];
+    Mask own = facts.live[point.at[p]];
+    for (const Entry& e : point.entries) {
+      // The result of a pending operation that the process flushes before it reads comes over what is there now.
+      const RemoteStatement& s = program_->remotes[e.statement];
+      if (s.process == p && s.result && point.shared.size() <= 64)
+        own &= ~mask_of(*s.result) | facts.read_before_flush[s.target][point.at[p]];
+    }
+    live |= own;
   }
+  for (const Entry& e : point.entries) {
+    const RemoteStatement& s = program_->remotes[e.statement];
+    if (e.result_only) continue;
+    // What an operation reads openly it may have read already; only of a cas both values make the pair.
+    if (s.kind == RemoteKind::kCas || s.kind == RemoteKind::kRga || !reads_openly(e)) live |= mask_of(s.remote);
+    if (s.kind == RemoteKind::kCas) live |= mask_of(*s.operand) | mask_of(*s.swap);
+  }
+  for (std::uint32_t v = 0; v < point.shared.size(); ++v) {
+    if ((live & mask_of(v)) == 0) point.shared[v] = kNoValue;
+  }
+}
+
+void SetSystem::normalise(Point& point) {
+  drop_operations(point);
+  forget_values(point);
   sort(point);
 }
 

@@ -5,6 +5,8 @@
 // 3.1), one an instance. This is exact. For rga and cas, too: the target's memory is changed in one step with operands
 // from the set (for cas pairs, the operand's value being the older one), after which only the result is to be written.
 //
+// Statements of a process that do the same, whatever their places, are taken for one.
+//
 // Up to `pending` instances of one remote statement are told apart. One more, and all become one entry that stands for
 // one or more of them, with the union of their sets; whenever one of these goes on, the entry may stay or go. This can
 // only add behaviours: `safe` stands for any number of pending operations, and what is found wrong is replayed exactly.
@@ -27,8 +29,8 @@ namespace loco::verify {
 
 /// Pending operations of one statement that are alike: one, or (`many`) one or more.
 struct Entry {
-  std::uint32_t statement = 0;
-  bool result_only = false;  ///< all that is left is to write the result
+  std::uint32_t statement = 0;  ///< the first of those that do the same
+  bool result_only = false;     ///< all that is left is to write the result
   bool many = false;
   SetId set = ValueSets::kEmpty;  ///< what it may have read; of `result_only` what it may write
   friend bool operator==(const Entry&, const Entry&) = default;
@@ -70,7 +72,7 @@ class SetSystem {
   [[nodiscard]] bool broken(const Point& point);
   [[nodiscard]] bool ended(const Point& point) const;
   /// Forgets what cannot matter any more: values that nobody will read, operations that change nothing else.
-  void normalise(Point& point) const;
+  void normalise(Point& point);
 
   /// What the flush waits for.
   [[nodiscard]] bool awaits(std::uint32_t flush, const Entry& entry) const;
@@ -83,6 +85,9 @@ class SetSystem {
   [[nodiscard]] bool reads_openly(const Entry& entry) const;  ///< its set grows with what it reads
   [[nodiscard]] std::uint32_t moves_weight(const Point& point,
                                            const Move& move) const;  ///< steps of the exact semantics
+
+  /// The first remote statement that does the same as this one: nobody can tell their operations apart.
+  [[nodiscard]] std::uint32_t alike(std::uint32_t statement) const { return alike_[statement]; }
 
   [[nodiscard]] const Program& program() const { return *program_; }
   [[nodiscard]] const StaticFacts& facts() const { return facts_; }
@@ -97,11 +102,14 @@ class SetSystem {
   void write(Point& point, std::uint32_t shared, Value value);
   void do_edge(Point& point, const Action& action, std::uint32_t choice);
   void issue(Point& point, std::uint32_t statement);
+  void find_alike();
   void at_once(Point& point, const RemoteStatement& statement);
   void add(Point& point, Entry entry);
   [[nodiscard]] SetId united(const Entry& a, const Entry& b);
   [[nodiscard]] SetId grown(const Point& point, const Entry& entry);
   void go_on(Point& point, const Move& move);
+  void drop_operations(Point& point);
+  void forget_values(Point& point) const;
   void sort(Point& point) const;
   [[nodiscard]] bool changes_nothing(const Entry& entry, Mask live) const;
 
@@ -112,10 +120,13 @@ class SetSystem {
   StaticFacts facts_;
   Numbers numbers_;
   ValueSets sets_;
-  std::vector<bool> keeps_order_;  ///< by statement: its place among others may matter
-  std::vector<bool> read_openly_;  ///< by shared variable: some statement's set has it
-  std::vector<Value> stack_;       ///< of part_values
-  std::vector<Value> parts_;       ///< of value
+  std::vector<std::uint32_t> alike_;  ///< by statement
+  std::vector<Mask> read_by_;         ///< by statement
+  std::vector<bool> keeps_order_;     ///< by statement: its place among others may matter
+  std::vector<bool> read_openly_;     ///< by shared variable: some statement's set has it
+  std::vector<bool> matters_;         ///< of drop_operations
+  std::vector<Value> stack_;          ///< of part_values
+  std::vector<Value> parts_;          ///< of value
 };
 
 }  // namespace loco::verify

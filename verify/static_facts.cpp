@@ -59,11 +59,42 @@ std::vector<Future> futures(const Program& program, const Process& process) {
     const Future& to = result[edge.to];
     const Future merged{from.reads | to.reads | own.reads, from.writes | to.writes | own.writes,
                         from.asserts || to.asserts || own.asserts};
-    const bool changed = merged.reads != from.reads || merged.writes != from.writes || merged.asserts != from.asserts;
-    from = merged;
-    return changed;
+    return std::exchange(from, merged) != merged;
   });
   return result;
+}
+
+/// By location: what may be read from there on, `written_over(edge)` being what a step makes unreadable before it.
+template <typename WrittenOver>
+std::vector<Mask> may_be_read(const Program& program, const Process& process, WrittenOver written_over) {
+  std::vector<Mask> result(process.locations.size(), 0);
+  backwards(process, [&](std::uint32_t e) {
+    const Edge& edge = process.edges[e];
+    const Mask before = whole_effect(program, edge.action).reads | (result[edge.to] & ~written_over(edge));
+    const Mask merged = result[edge.from] | before;
+    return std::exchange(result[edge.from], merged) != merged;
+  });
+  return result;
+}
+
+void find_live(const Program& program, const FlushMask& flushes, Network network, const Process& process,
+               StaticProcess& facts) {
+  const auto flushes_to = [&](const Edge& edge, std::uint32_t target) {
+    return edge.action.kind == ActionKind::kFlush && flushes[edge.action.flush] &&
+           program.flushes[edge.action.flush].target == target;
+  };
+  for (std::uint32_t target = 0; target < program.processes.size(); ++target)
+    facts.read_before_flush.push_back(
+        may_be_read(program, process, [&](const Edge& edge) { return flushes_to(edge, target) ? ~Mask{0} : Mask{0}; }));
+  const bool one_bit_each = program.shared.size() <= 64;
+  facts.live = may_be_read(program, process, [&](const Edge& edge) -> Mask {
+    if (!one_bit_each) return 0;
+    if (edge.action.kind == ActionKind::kStore) return mask_of(edge.action.shared);
+    if (edge.action.kind != ActionKind::kRemote) return 0;
+    const RemoteStatement& s = program.remotes[edge.action.remote];
+    if (network == Network::kSc) return mask_of(s.result.value_or(s.remote));
+    return s.result ? mask_of(*s.result) & ~facts.read_before_flush[s.target][edge.to] : 0;
+  });
 }
 
 /// Targets of edges that go back in a depth-first walk.
@@ -169,7 +200,7 @@ StaticEdge static_edge(const Program& program, const Edge& edge, Network network
 
 }  // namespace
 
-StaticFacts::StaticFacts(const Program& program, Network network) {
+StaticFacts::StaticFacts(const Program& program, const FlushMask& flushes, Network network) {
   const Mentioned in_properties(program);
   for (const Property& property : program.properties) {
     for (const ExpressionNode& node : property.expression.nodes) {
@@ -178,7 +209,8 @@ StaticFacts::StaticFacts(const Program& program, Network network) {
   }
   for (std::uint32_t p = 0; p < program.processes.size(); ++p) {
     const Process& process = program.processes[p];
-    StaticProcess facts{futures(program, process), loop_heads(process), {}};
+    StaticProcess facts{futures(program, process), {}, {}, loop_heads(process), {}};
+    find_live(program, flushes, network, process, facts);
     const auto own = [&](const Locals& all) {
       Locals result;
       std::copy_if(all.begin(), all.end(), std::back_inserter(result),

@@ -22,6 +22,7 @@ struct Future {
   Mask reads = 0;   ///< loads, and all that its remote statements read
   Mask writes = 0;  ///< stores, and all that its remote statements write
   bool asserts = false;
+  friend bool operator==(const Future&, const Future&) = default;
 };
 
 struct StaticEdge {
@@ -32,13 +33,18 @@ struct StaticEdge {
 };
 
 struct StaticProcess {
-  std::vector<Future> futures;   ///< by location
+  std::vector<Future> futures;  ///< by location
+  /// By location: shared variables whose values may be read from here on before the process itself writes over them,
+  /// with a store or with the result of a remote statement that it flushes before it reads.
+  std::vector<Mask> live;
+  /// By target and location: what may be read before the process passes a flush to that target.
+  std::vector<std::vector<Mask>> read_before_flush;
   std::vector<bool> loop_heads;  ///< every cycle of the graph has one
   std::vector<StaticEdge> edges;
 };
 
 struct StaticFacts {
-  StaticFacts(const Program& program, Network network);
+  StaticFacts(const Program& program, const FlushMask& flushes, Network network);
 
   std::vector<StaticProcess> processes;
   Mask property_shared = 0;  ///< mentioned in any property

@@ -1,7 +1,7 @@
 """Small random `.rma` programs, the same for the same seed: `program(seed)` or `python3 random_programs.py SEED...`.
 
 Each is of one of a few classes (the seed decides), small enough for exhaustive search: straight lines as in litmus
-tests, branches, loops, atomics, three processes, and odd but legal syntax. Loops mostly flush what they start, so that
+tests, branches, loops, atomics, three processes, odd but legal syntax, and longer mixtures. Loops mostly flush what they start, so that
 few programs have endlessly many operations pending. The property mostly
 forbids values that a few variables end with under one network and not under a stronger one, if there are such values: so
 programs are safe, or unsafe, or safe under the stronger networks only.
@@ -11,7 +11,7 @@ import random
 
 import reference
 
-CLASSES = ("litmus", "branch", "loop", "atomics", "wide", "odd")
+CLASSES = ("litmus", "branch", "loop", "atomics", "wide", "odd", "long")
 
 
 class Writer:
@@ -89,11 +89,13 @@ class Writer:
         return [text] + ([f"flush({there});"] if self.rng.random() < 0.4 else [])
 
     def statement(self, pid, depth):
-        branching = {"litmus": 0, "branch": 3, "loop": 1, "atomics": 0.5, "wide": 0.3, "odd": 2}[self.kind]
-        looping = {"loop": 2.5, "odd": 0.7, "atomics": 0.4}.get(self.kind, 0)
+        branching = {"litmus": 0, "branch": 3, "loop": 1, "atomics": 0.5, "wide": 0.3, "odd": 2,
+                     "long": 1}[self.kind]
+        looping = {"loop": 2.5, "odd": 0.7, "atomics": 0.4, "long": 0.7}.get(self.kind, 0)
         deep = 0 if depth > 1 else 1
         kind = self.pick(remote=7 if self.kind in ("litmus", "wide") else 5, load=3, store=3, assign=1, choose=0.4 if branching else 0.1, assume=0.3,
-                         check=0.3 if branching else 0, flush=0.3, test=branching * deep, loop=looping * deep)
+                         check=0.3 if branching else 0, flush=0.3, test=branching * deep, loop=looping * deep,
+                         jump=0.7 if self.kind in ("odd", "long") else 0)
         return getattr(self, f"make_{kind}")(pid, depth)
 
     def make_remote(self, pid, depth):
@@ -135,6 +137,15 @@ class Writer:
             lines += ["} else {"] + self.indented(self.body(pid, depth))
         return lines + ["}"]
 
+    def make_jump(self, pid, depth):
+        """Ahead, over statements or into a block."""
+        self.labels += 1
+        label = f"on{self.labels}"
+        ahead = self.body(pid, depth)
+        inside = [f"if ({self.condition(pid)}) {{"] + self.indented([f"{label}: skip;"]) + ["}"]
+        there = inside if self.rng.random() < 0.4 else [f"{label}: skip;"]
+        return [f"if ({self.condition(pid)}) goto {label};"] + ahead + there
+
     def make_loop(self, pid, depth):
         shape = self.pick(poll=3, spin=1, count=2, either=1, back=1)
         local, here = self.rng.choice(self.locals[pid]), self.rng.choice(self.own[pid])
@@ -159,8 +170,9 @@ class Writer:
 
     # Programs.
     def process(self, pid):
-        most = {"litmus": 4, "wide": 3}.get(self.kind, 4)
-        lines = sum((self.statement(pid, 0) for _ in range(self.rng.randint(2, most))), [])
+        most = {"wide": 3, "long": 7}.get(self.kind, 4)
+        least = 4 if self.kind == "long" else 2
+        lines = sum((self.statement(pid, 0) for _ in range(self.rng.randint(least, most))), [])
         if self.kind == "odd":
             lines = self.oddities(lines)
         marked = [i for i, line in enumerate(lines) if line.endswith(";") and ":" not in line and line[0] != " "]
