@@ -1,6 +1,7 @@
 // What is known of a state: a conjunction of linear atoms, closed under what follows from differences `x - y <= c`
-// (shortest paths in the graph of constraints; over the integers that is complete for differences). Other atoms are
-// remembered as they are, and weighed against the bounds of their variables: sound, not complete.
+// (shortest paths in the graph of constraints; over the integers that is complete for differences). Where other atoms
+// have a say, variables are eliminated one after the other (Fourier and Motzkin, with the constants rounded): what
+// contradicts over the rationals is found, and that is sound for the integers.
 #pragma once
 
 #include <vector>
@@ -24,6 +25,7 @@ class Facts {
   [[nodiscard]] Number& at(Variable i, Variable j) { return bounds_[std::size_t{i} * size_ + j]; }
   [[nodiscard]] Number at(Variable i, Variable j) const { return bounds_[std::size_t{i} * size_ + j]; }
   [[nodiscard]] bool implies(const Linear& atom) const;
+  [[nodiscard]] bool contradicts(const Linear& atom) const;
   void add(const Difference& d);
 
   std::uint32_t size_;

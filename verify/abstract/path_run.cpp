@@ -233,7 +233,7 @@ class Runner {
       const std::uint32_t next = channel.next.value();
       held_[next].push_back({operation.number, now_});
       const std::uint32_t o = abstraction_.first_operand(next);
-      captured_[o][now_] = result_node(*result);
+      captured_[o][now_] = node(abstraction_.operand(o).element, now_, result);
       own.push_back({o, *s.result});
     }
     trace_elements(step, stepper_.nic_transformer(step.step), s.command, own);
@@ -241,9 +241,6 @@ class Runner {
   }
 
   static Step nic_step(const Operation& operation) { return {Step::Kind::kNic, 0, 0, 0, operation.number}; }
-
-  /// The node of a result: the version of the remote variable that was read.
-  static Node result_node(const Linear& result) { return result.terms.empty() ? 0 : result.terms.front().variable; }
 
   void write_schedule() {
     std::stable_sort(events_.begin(), events_.end(), [](const Event& a, const Event& b) {

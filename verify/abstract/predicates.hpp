@@ -44,6 +44,7 @@ struct TooManyPredicates : std::runtime_error {
 struct Predicates {
   std::vector<Linear> memory;
   std::vector<std::vector<Linear>> elements;  ///< [operand]
+  int pinned = 0;                             ///< refinements that asked for the numbers of a path (refine.hpp)
 
   /// An atom and its negation are one predicate. False when it is there already or is constant.
   bool add(const Reduced& reduced, const Linear& atom);

@@ -12,6 +12,7 @@ namespace {
 
 constexpr Number kFar = std::numeric_limits<Number>::max();
 constexpr Number kSlackMax = 32;
+constexpr int kPinsMax = 24;
 
 class Interpolation {
  public:
@@ -27,7 +28,8 @@ class Interpolation {
         if (cycle) break;
       }
     }
-    return carry_back();
+    // Atoms of three variables and sums are dear to decide: numbers come first where a few of them may do.
+    return predicates_.pinned++ < kPinsMax ? pin() || carry_back() : carry_back() || pin();
   }
 
  private:
@@ -157,7 +159,53 @@ class Interpolation {
       }
       if (added) break;
     }
+    return added || cut_through_memory(cuts);
+  }
+
+  /// Parts between two elements are no predicates. They go through the variables that the elements came from: as far as
+  /// these are from the elements on the path.
+  bool cut_through_memory(const std::vector<std::vector<Segment>>& cuts) {
+    bool added = false;
+    for (std::uint32_t step = 0; step < cuts.size(); ++step) {
+      for (const Segment& s : cuts[step]) {
+        const std::uint32_t ends[] = {s.left, s.right};
+        if (!std::all_of(std::begin(ends), std::end(ends),
+                         [&](std::uint32_t n) { return reduced_.is_element(run_.nodes[n].variable); }))
+          continue;
+        for (const std::uint32_t end : ends) {
+          const std::uint32_t hub = current(came_from(end), step);
+          added = add_distance(s.left, hub) || added;
+          added = add_distance(hub, s.right) || added;
+        }
+      }
+    }
     return added;
+  }
+
+  /// `left - right` is at most what it is on the path.
+  bool add_distance(std::uint32_t left, std::uint32_t right) {
+    Linear atom = minus(versioned(left), versioned(right));
+    atom.constant = checked_add(run_.nodes[right].value, -run_.nodes[left].value);
+    return predicates_.add(reduced_, atom);
+  }
+
+  /// The variable of memory of which an element is a value.
+  Variable came_from(std::uint32_t node) const {
+    while (reduced_.is_element(run_.nodes[node].variable)) {
+      const auto& made = run_.nodes[node].made;
+      if (!made || made->terms.empty()) return kZero;
+      node = made->terms.front().variable;
+    }
+    return run_.nodes[node].variable;
+  }
+
+  /// The version of a variable after a step.
+  std::uint32_t current(Variable variable, std::uint32_t step) const {
+    for (std::uint32_t n = 1; n < run_.nodes.size(); ++n) {
+      const PathNode& node = run_.nodes[n];
+      if (node.variable == variable && node.since <= step && step < node.until) return n;
+    }
+    return 0;
   }
 
   bool carry_back() {
@@ -181,6 +229,24 @@ class Interpolation {
       atom = before;
       added = add(atom) || added;
       if (step == 0) break;
+    }
+    return added;
+  }
+
+  /// The values that all versions have from which the failed guard comes: always enough, seldom more than this path.
+  bool pin() {
+    std::vector<bool> needed(run_.nodes.size(), false);
+    for (const Term& t : run_.failed->terms) needed[t.variable] = true;
+    bool added = false;
+    for (std::size_t n = run_.nodes.size(); n-- > 1;) {
+      const PathNode& node = run_.nodes[n];
+      if (!needed[n]) continue;
+      Linear atom = Linear::of(node.variable);
+      atom.constant = checked_multiply(node.value, -1);
+      added = predicates_.add(reduced_, atom) || added;
+      added = predicates_.add(reduced_, times(atom, -1)) || added;
+      if (!node.made) continue;
+      for (const Term& t : node.made->terms) needed[t.variable] = true;
     }
     return added;
   }
