@@ -207,6 +207,7 @@ class Concretizer {
     }
     const RemoteStatement& s = program_.remotes[entry.statement];
     if (!entry.result_only) reach_before(*chosen);
+    if (instances_[*chosen].done || instances_[*chosen].result_only != entry.result_only) return false;
     if (entry.result_only || !system_.reads_openly(entry)) {
       do_part(*chosen, 0, 0);
       return true;

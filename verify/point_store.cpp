@@ -1,9 +1,7 @@
 #include "verify/point_store.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 
 namespace loco::verify {
@@ -60,10 +58,10 @@ std::uint64_t hash_of(const std::uint8_t* bytes, std::size_t size) {
 
 }  // namespace
 
-PointStore::PointStore(const Program& program)
-    : processes_(program.processes.size()),
-      shared_(program.shared.size()),
-      locals_(program.locals.size()),
+PointStore::PointStore(const SetSystem& system, bool covering)
+    : system_(&system),
+      covering_(covering),
+      words_(system.program().processes.size() + system.program().shared.size() + system.program().locals.size()),
       table_(kTableMin, kNone) {}
 
 void PointStore::pack(const Point& point) {
@@ -71,40 +69,69 @@ void PointStore::pack(const Point& point) {
   for (const std::uint32_t at : point.at) write(packed_, at);
   for (const Value v : point.shared) write(packed_, folded(v));
   for (const Value v : point.locals) write(packed_, folded(v));
-  for (const Entry& e : point.entries) {
-    write(packed_, (e.statement << 2U) | (e.result_only ? 2U : 0U) | (e.many ? 1U : 0U));
-    write(packed_, e.set);
+  write(packed_, static_cast<std::uint32_t>(point.entries.size()));
+  for (const Entry& e : point.entries) write(packed_, (e.statement << 1U) | (e.result_only ? 1U : 0U));
+  skeleton_size_ = packed_.size();
+  for (const Entry& e : point.entries) write(packed_, (e.set << 1U) | (e.many ? 1U : 0U));
+}
+
+const std::uint8_t* PointStore::end_of(Index index) const {
+  return bytes_.data() + (index + 1 < begins_.size() ? begins_[index + 1] : bytes_.size());
+}
+
+void PointStore::read_entries(const std::uint8_t* from, const std::uint8_t* end, std::vector<Entry>& into) const {
+  into.resize(read(from));
+  for (Entry& e : into) {
+    const std::uint32_t word = read(from);
+    e.statement = word >> 1U;
+    e.result_only = (word & 1U) != 0;
+  }
+  for (std::size_t i = 0; i < into.size() && from != end; ++i) {
+    const std::uint32_t word = read(from);
+    into[i].set = word >> 1U;
+    into[i].many = (word & 1U) != 0;
   }
 }
 
 void PointStore::get(Index index, Point& into) const {
   const std::uint8_t* from = bytes_.data() + begins_[index];
-  const std::uint8_t* end = bytes_.data() + (index + 1 < begins_.size() ? begins_[index + 1] : bytes_.size());
-  into.at.resize(processes_);
-  into.shared.resize(shared_);
-  into.locals.resize(locals_);
-  into.entries.clear();
+  into.at.resize(system_->program().processes.size());
+  into.shared.resize(system_->program().shared.size());
+  into.locals.resize(system_->program().locals.size());
   for (std::uint32_t& at : into.at) at = read(from);
   for (Value& v : into.shared) v = unfolded(read(from));
   for (Value& v : into.locals) v = unfolded(read(from));
-  while (from != end) {
-    const std::uint32_t word = read(from);
-    into.entries.push_back({word >> 2U, (word & 2U) != 0, (word & 1U) != 0, read(from)});
-  }
+  read_entries(from, end_of(index), into.entries);
+  into.merged = false;
 }
 
-bool PointStore::equal(Index index) const {
-  const std::uint64_t begin = begins_[index];
-  const std::uint64_t end = index + 1 < begins_.size() ? begins_[index + 1] : bytes_.size();
-  return end - begin == packed_.size() && std::memcmp(bytes_.data() + begin, packed_.data(), packed_.size()) == 0;
+/// A skeleton tells where it ends, so that it begins no other.
+bool PointStore::same_skeleton(Index index) const {
+  const std::uint8_t* from = bytes_.data() + begins_[index];
+  return static_cast<std::size_t>(end_of(index) - from) >= skeleton_size_ &&
+         std::memcmp(from, packed_.data(), skeleton_size_) == 0;
+}
+
+bool PointStore::covers(const Entry& larger, const Entry& smaller) const {
+  if (smaller.many && !larger.many) return false;
+  if (larger.set == smaller.set) return true;
+  const bool pairs = !larger.result_only && system_->program().remotes[larger.statement].kind == RemoteKind::kCas;
+  return pairs ? system_->sets().pairs_include(larger.set, smaller.set)
+               : system_->sets().include(larger.set, smaller.set);
+}
+
+bool PointStore::covers(const std::vector<Entry>& larger, const std::vector<Entry>& smaller) const {
+  for (std::size_t i = 0; i < larger.size(); ++i) {
+    if (covering_ ? !covers(larger[i], smaller[i]) : !(larger[i] == smaller[i])) return false;
+  }
+  return true;
 }
 
 void PointStore::grow() {
   std::vector<Index> bigger(table_.size() * 2, kNone);
-  for (Index i = 0; i < size(); ++i) {
-    const std::uint64_t begin = begins_[i];
-    const std::uint64_t end = i + 1 < begins_.size() ? begins_[i + 1] : bytes_.size();
-    std::size_t slot = hash_of(bytes_.data() + begin, end - begin) & (bigger.size() - 1);
+  for (const Index i : table_) {
+    if (i == kNone) continue;
+    std::size_t slot = hashes_[i] & (bigger.size() - 1);
     while (bigger[slot] != kNone) slot = (slot + 1) & (bigger.size() - 1);
     bigger[slot] = i;
   }
@@ -113,21 +140,45 @@ void PointStore::grow() {
 
 std::pair<PointStore::Index, bool> PointStore::put(const Point& point) {
   pack(point);
-  std::size_t slot = hash_of(packed_.data(), packed_.size()) & (table_.size() - 1);
+  const auto hash = static_cast<std::uint32_t>(hash_of(packed_.data(), skeleton_size_));
+  std::size_t slot = hash & (table_.size() - 1);
   for (; table_[slot] != kNone; slot = (slot + 1) & (table_.size() - 1)) {
-    if (equal(table_[slot])) return {table_[slot], false};
+    if (hashes_[table_[slot]] == hash && same_skeleton(table_[slot])) break;
+  }
+  Index first = table_[slot];
+  Index* link = &first;  // to the point that is looked at
+  while (*link != kNone) {
+    const Index index = *link;
+    const std::uint8_t* from = bytes_.data() + begins_[index];
+    for (std::size_t i = 0; i < words_; ++i) (void)read(from);
+    read_entries(from, end_of(index), entries_);
+    if (covers(entries_, point.entries)) {
+      table_[slot] = first;
+      return {index, false};
+    }
+    if (covering_ && covers(point.entries, entries_)) {
+      covered_[index] = true;
+      *link = next_[index];
+    } else {
+      link = &next_[index];
+    }
   }
   if (begins_.size() >= kNone - 1) throw std::length_error("more points than a search can number");
   const Index index = size();
+  if (table_[slot] == kNone) ++skeletons_;
   table_[slot] = index;
   begins_.push_back(bytes_.size());
+  hashes_.push_back(hash);
+  next_.push_back(first);
+  covered_.push_back(false);
   bytes_.insert(bytes_.end(), packed_.begin(), packed_.end());
-  if (begins_.size() * 2 > table_.size()) grow();
+  if (skeletons_ * 2 > table_.size()) grow();
   return {index, true};
 }
 
 std::size_t PointStore::bytes() const {
-  return bytes_.capacity() + begins_.capacity() * sizeof(std::uint64_t) + table_.capacity() * sizeof(Index);
+  return bytes_.capacity() + begins_.capacity() * (sizeof(std::uint64_t) + sizeof(std::uint32_t) + sizeof(Index)) +
+         table_.capacity() * sizeof(Index);
 }
 
 }  // namespace loco::verify

@@ -15,7 +15,7 @@ using Index = PointStore::Index;
 class Search {
  public:
   Search(SetSystem& system, const SearchOptions& options)
-      : system_(system), options_(options), stubborn_(system), store_(system.program()) {}
+      : system_(system), options_(options), stubborn_(system), store_(system, options.hurry) {}
 
   SearchResult run() {
     Point first = system_.initial();
@@ -31,7 +31,7 @@ class Search {
       if (front_ >= broken_distance_) return broken();
       const Index index = queues_[front_].front();
       queues_[front_].pop_front();
-      if (done_[index] || distances_[index] != front_) continue;
+      if (done_[index] || distances_[index] != front_ || store_.covered(index)) continue;
       done_[index] = true;
       if ((++expanded_ & 0xffU) == 0 && out_of_something()) return end(reason_);
       expand(index);
@@ -76,7 +76,7 @@ class Search {
       parents_.push_back(from);
       distances_.push_back(distance);
       done_.push_back(false);
-    } else if (distances_[index] <= distance) {
+    } else if (options_.hurry || distances_[index] <= distance) {
       return;
     } else {
       parents_[index] = from;
@@ -177,14 +177,17 @@ class Search {
 
   void write_way(Index from, Index to) {
     Point start;
+    Point end;
     store_.get(from, start);
+    store_.get(to, end);
     std::vector<Move> moves_here;
     moves(start, moves_here);
     for (const Move& move : moves_here) {
       Point next = start;
       std::vector<Move> way;
       if (follow(next, move, &way)) continue;
-      if (store_.put(next).first != to) continue;
+      if (next.at != end.at || next.shared != end.shared || next.locals != end.locals || next.entries != end.entries)
+        continue;
       result_.way.insert(result_.way.end(), way.begin(), way.end());
       return;
     }

@@ -36,6 +36,10 @@ SetId ValueSets::united(SetId a, SetId b) {
   return id(result);
 }
 
+bool ValueSets::include(SetId larger, SetId smaller) const {
+  return std::includes(values(larger).begin(), values(larger).end(), values(smaller).begin(), values(smaller).end());
+}
+
 namespace {
 
 /// The two parts of what a cas may have read.
@@ -77,6 +81,15 @@ SetId ValueSets::pairs_united(SetId a, SetId b) {
   add(read, values(a));
   add(read, values(b));
   return id(flattened(read));
+}
+
+bool ValueSets::pairs_include(SetId larger, SetId smaller) const {
+  Read more;
+  Read less;
+  add(more, values(larger));
+  add(less, values(smaller));
+  return std::includes(more.operands.begin(), more.operands.end(), less.operands.begin(), less.operands.end()) &&
+         std::includes(more.pairs.begin(), more.pairs.end(), less.pairs.begin(), less.pairs.end());
 }
 
 std::vector<std::pair<Value, Value>> ValueSets::pairs(SetId pairs) const {

@@ -26,9 +26,12 @@ class ValueSets {
   [[nodiscard]] SetId with(SetId set, Value value);
   [[nodiscard]] SetId united(SetId a, SetId b);
 
+  [[nodiscard]] bool include(SetId larger, SetId smaller) const;
+
   /// What a cas may have read when operand and swap now have these values, too.
   [[nodiscard]] SetId pairs_with(SetId pairs, Value operand, Value swap);
   [[nodiscard]] SetId pairs_united(SetId a, SetId b);
+  [[nodiscard]] bool pairs_include(SetId larger, SetId smaller) const;
   [[nodiscard]] std::vector<std::pair<Value, Value>> pairs(SetId pairs) const;
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
