@@ -102,6 +102,24 @@ struct GenerateArguments {
 };
 int generate_command(const GenerateArguments& arguments);
 
+struct CorermaArguments {
+  std::string size = "paper";
+  std::string out;  ///< file, or empty for stdout
+  unsigned jobs = 1;
+  std::uint64_t tests = 0;  ///< of each rule and number of processes; 0: as the size has it
+  bool json = false;
+};
+int corerma_command(const CorermaArguments& arguments);
+
+struct FitArguments {
+  std::string hardware;
+  std::vector<std::string> set;  ///< key=value, keys of the profile
+  std::string fabric;            ///< routing=..., or empty
+  std::uint64_t tests = 60;      ///< for each rule and number of processes
+  bool json = false;
+};
+int fit_command(const FitArguments& arguments);
+
 struct SoundnessArguments {
   std::string library;
   std::string bug;  ///< barrier_without_fence, guards_forward, or empty

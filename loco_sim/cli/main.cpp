@@ -40,6 +40,8 @@ struct Arguments {
   std::string shell;
   loco::cli::LitmusArguments litmus;
   loco::cli::GenerateArguments generate;
+  loco::cli::CorermaArguments corerma;
+  loco::cli::FitArguments fit;
   loco::cli::SoundnessArguments soundness;
   loco::cli::PerfArguments perf;
   loco::cli::PerfValidateArguments perf_validate;
@@ -129,6 +131,30 @@ void add_generate(CLI::App& app, loco::cli::GenerateArguments& a, std::function<
   generate->add_flag("--anyway", a.anyway, "Begin even if there are too many programs to come to an end");
   generate->add_flag("--json", a.json, kJsonHelp);
   generate->callback([&] { chosen = [&] { return loco::cli::generate_command(a); }; });
+}
+
+void add_corerma(CLI::App& app, loco::cli::CorermaArguments& a, std::function<int()>& chosen) {
+  CLI::App* corerma =
+      app.add_subcommand("corerma", "Run the coreRMA paper's evaluation on the networks that it tested");
+  corerma->add_option("--size", a.size, "paper: the bounds of its Table 6; small: three actions less, and few tests")
+      ->check(one_of_words({"paper", "small"}))
+      ->capture_default_str();
+  add_number(*corerma, "--tests", a.tests, "At most so many tests for each row, evenly spread (default 600 or the paper's number)");
+  add_number(*corerma, "-j,--jobs", a.jobs, "Threads that run tests", 1, 256)->capture_default_str();
+  corerma->add_option("-o,--out", a.out, "Write to this file: .html, .json or .csv")->type_name("FILE");
+  corerma->add_flag("--json", a.json, kJsonHelp);
+  corerma->callback([&] { chosen = [&] { return loco::cli::corerma_command(a); }; });
+}
+
+void add_fit(CLI::App& app, loco::cli::FitArguments& a, std::function<int()>& chosen) {
+  CLI::App* fit = app.add_subcommand("fit", "Find the strongest coreRMA rules that a network keeps");
+  fit->add_option("--hardware", a.hardware, "Hardware profile: a name or a file")->required();
+  fit->add_option("--set", a.set, "Change a field of the profile: nic.placement=unordered")->type_name("KEY=VALUE");
+  fit->add_option("--fabric", a.fabric, "routing=deterministic or ecmp: one path; adaptive or spray: many (default many)")
+      ->type_name("KEY=VALUE");
+  add_number(*fit, "--tests", a.tests, "Tests for each rule and number of processes, the smallest ones", 1)->capture_default_str();
+  fit->add_flag("--json", a.json, kJsonHelp);
+  fit->callback([&] { chosen = [&] { return loco::cli::fit_command(a); }; });
 }
 
 void add_soundness(CLI::App& app, loco::cli::SoundnessArguments& a, std::function<int()>& chosen) {
@@ -247,6 +273,8 @@ void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
 
   add_litmus(app, a.litmus, chosen);
   add_generate(app, a.generate, chosen);
+  add_corerma(app, a.corerma, chosen);
+  add_fit(app, a.fit, chosen);
   add_soundness(app, a.soundness, chosen);
   add_perf(app, a, chosen);
   add_python_commands(app, chosen);

@@ -52,6 +52,7 @@ class Search {
 
   bool within_limits() const {
     if (limits_.max_executions != 0 && result_.executions >= limits_.max_executions) return false;
+    if (limits_.max_states != 0 && result_.states >= limits_.max_states) return false;
     if ((result_.states & 255U) != 0) return true;
     if (limits_.poll) limits_.poll();
     return !deadline_.over() && !(limits_.out_of_time && limits_.out_of_time());

@@ -20,6 +20,7 @@ namespace loco::explore {
 
 struct ExploreLimits {
   std::uint64_t max_executions = 0;       ///< runs to the end; 0: no limit
+  std::uint64_t max_states = 0;           ///< 0: no limit
   std::chrono::milliseconds max_time{0};  ///< 0: no limit
   /// Asked now and then; true stops the search, as max_time does. One for several searches limits them together.
   std::function<bool()> out_of_time = {};

@@ -34,12 +34,23 @@ std::array<bool, kKinds> needed_kinds(Rule pivot) {
     case Rule::f2:
     case Rule::f3:
       return only({Kind::flush});
+    case Rule::fa:
+      return only({Kind::flush});
     case Rule::pp:
     case Rule::sr:
+    case Rule::ptg:
+    case Rule::gtp:
       return only({Kind::put});
+    case Rule::ao:
+    case Rule::gta:
+    case Rule::oa:
+      return only({Kind::rga, Kind::cas});
     case Rule::gg:
       return only({Kind::get});
     case Rule::ir:
+    case Rule::so:
+    case Rule::sf:
+    case Rule::rl:
       return only({Kind::get, Kind::put, Kind::rga, Kind::cas});
     default:
       return {};

@@ -36,17 +36,18 @@ enum class Rule : std::uint8_t {
   // What networks may keep beyond the paper's rules, so that each can be named (docs/corerma.md, "Fitting"):
   ptg,  ///< IR for a put and a later get only
   gtp,  ///< IR for a get and a later put only
-  ao,   ///< IR for two of which one is an rga or a cas
+  ao,   ///< IR for two of which one is an rga or a cas, but for a get and a later one
+  gta,  ///< IR for a get and a later rga or cas only
   so,   ///< what orders remote actions on one target also does where the target is the process itself
   oa,   ///< rga and cas read their operands when they are issued: their er are local actions, too
   sf,   ///< what a statement reads of its own process comes before all of later statements with the same target
   rl,   ///< what a statement writes to its own process comes after all of earlier statements with the same target
   fa,   ///< flush po a: flush hb a, whatever its target
 };
-inline constexpr int kRules = 23;
+inline constexpr int kRules = 24;
 inline constexpr std::array<std::string_view, kRules> kRuleNames = {"R1", "R2", "F1", "F2", "F3", "PG", "GA", "CAS",
                                                                     "LO", "WS", "IR", "PP", "GG", "SR", "AT", "PTG",
-                                                                    "GTP", "AO", "SO", "OA", "SF", "RL", "FA"};
+                                                                    "GTP", "AO", "GTA", "SO", "OA", "SF", "RL", "FA"};
 
 [[nodiscard]] constexpr std::string_view name(Rule rule) { return kRuleNames[static_cast<std::size_t>(rule)]; }
 /// Nothing for what names no rule.
@@ -65,6 +66,7 @@ class RuleSet {
   /// Is every rule of `other` in this set?
   [[nodiscard]] constexpr bool includes(RuleSet other) const { return (other.bits_ & ~bits_) == 0; }
   [[nodiscard]] constexpr RuleSet with(Rule r) const { return RuleSet(bits_ | bit(r)); }
+  [[nodiscard]] constexpr RuleSet with(RuleSet other) const { return RuleSet(bits_ | other.bits_); }
   [[nodiscard]] constexpr RuleSet without(Rule r) const { return RuleSet(bits_ & ~bit(r)); }
   [[nodiscard]] std::vector<Rule> rules() const;
   friend constexpr bool operator==(RuleSet, RuleSet) = default;

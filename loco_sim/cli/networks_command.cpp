@@ -1,0 +1,131 @@
+// loco-sim corerma and loco-sim fit (docs/corerma.md): coreRMA's tests on the paper's networks, and the rules that any
+// network keeps. What they do lies in loco_sim/networks.
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <fmt/format.h>
+#include <map>
+#include <thread>
+#include <unistd.h>
+
+#include "fabric/fields.hpp"
+#include "loco_sim/cli/commands.hpp"
+#include "loco_sim/cli/output.hpp"
+#include "loco_sim/cli/usage.hpp"
+#include "loco_sim/networks/campaign.hpp"
+#include "loco_sim/networks/fit.hpp"
+#include "loco_sim/networks/networks.hpp"
+
+namespace loco::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Progress on a terminal, now and then.
+class Meter {
+ public:
+  ~Meter() {
+    if (dirty_) fmt::print(stderr, "\r\033[K");
+  }
+  void show(const std::string& text) {
+    if (!terminal_ || Clock::now() - shown_ < std::chrono::milliseconds(200)) return;
+    shown_ = Clock::now();
+    dirty_ = true;
+    fmt::print(stderr, "\r\033[K{}", text);
+    std::fflush(stderr);
+  }
+
+ private:
+  bool terminal_ = ::isatty(STDERR_FILENO) != 0;
+  bool dirty_ = false;
+  Clock::time_point shown_;
+};
+
+enum class Format { text, html, json, csv };
+
+Format format_of(const CorermaArguments& a) {
+  const auto ends = [&](std::string_view end) { return a.out.size() > end.size() && a.out.ends_with(end); };
+  if (a.out.empty()) return a.json ? Format::json : Format::text;
+  if (ends(".html")) return Format::html;
+  if (ends(".json")) return Format::json;
+  if (ends(".csv")) return Format::csv;
+  throw UsageError(fmt::format("loco-sim corerma: --out: expected a name that ends in .html, .json or .csv, found '{}'", a.out));
+}
+
+std::string rendered(const networks::Campaign& campaign, Format format) {
+  switch (format) {
+    case Format::html:
+      return networks::campaign_html(campaign);
+    case Format::json:
+      return networks::campaign_json(campaign) + "\n";
+    case Format::csv:
+      return networks::campaign_csv(campaign);
+    case Format::text:
+      break;
+  }
+  return networks::campaign_text(campaign);
+}
+
+/// `nic.placement=unordered` and the like, as the lines of a profile.
+scenario::Hardware changed(const std::string& base, const std::vector<std::string>& settings) {
+  std::map<std::string, std::string> groups;
+  for (const std::string& s : settings) {
+    const std::size_t dot = s.find('.');
+    const std::size_t equal = s.find('=');
+    if (dot == std::string::npos || equal == std::string::npos || dot > equal || equal + 1 == s.size())
+      throw UsageError(fmt::format("loco-sim fit: --set: expected KEY=VALUE with a key of the profile, as nic.placement=unordered, found '{}'", s));
+    groups[s.substr(0, dot)] += "  " + s.substr(dot + 1, equal - dot - 1) + ": " + s.substr(equal + 1) + "\n";
+  }
+  std::string text = "base: " + base + "\n";
+  for (const auto& [group, lines] : groups) text += group + ":\n" + lines;
+  return scenario::read_hardware(scenario::parse_document(text, "loco-sim fit: --set"));
+}
+
+fabric::Routing routing_of(const std::string& setting) {
+  const auto& known = fabric::kRoutingNames;
+  constexpr std::string_view kKey = "routing=";
+  const std::string_view value = setting.starts_with(kKey) ? std::string_view(setting).substr(kKey.size()) : "";
+  const auto* const found = std::find(known.begin(), known.end(), value);
+  if (found == known.end())
+    throw UsageError(fmt::format("loco-sim fit: --fabric: expected routing=deterministic, ecmp, adaptive or spray, found '{}'", setting));
+  return static_cast<fabric::Routing>(found - known.begin());
+}
+
+}  // namespace
+
+int corerma_command(const CorermaArguments& arguments) {
+  const Format format = format_of(arguments);
+  if (!arguments.out.empty()) require_place_of(arguments.out);
+  Meter meter;
+  networks::CampaignOptions options;
+  options.small = arguments.size == "small";
+  options.jobs = arguments.jobs;
+  options.tests = arguments.tests;
+  options.poll = [&](const networks::CampaignProgress& at) {
+    meter.show(fmt::format("rule {} of {}, {} tests run", at.row + 1, at.rows, at.tests));
+  };
+  const networks::Campaign campaign = networks::run_campaign(options);
+  const std::string text = rendered(campaign, format);
+  if (arguments.out.empty()) {
+    print(text);
+  } else {
+    write_file(arguments.out, text);
+  }
+  return kDone;
+}
+
+int fit_command(const FitArguments& arguments) {
+  scenario::Hardware hardware = named_hardware("loco-sim fit: --hardware", arguments.hardware);
+  if (!arguments.set.empty()) hardware = changed(arguments.hardware, arguments.set);
+  if (!arguments.fabric.empty()) hardware.profile = networks::on_network(hardware.profile, routing_of(arguments.fabric));
+  Meter meter;
+  networks::FitOptions options;
+  options.tests = arguments.tests;
+  options.poll = [&](const networks::FitProgress& at) { meter.show(fmt::format("{} of {} tests run", at.tests, at.of)); };
+  const networks::FitResult result = networks::fit(hardware.profile, options);
+  print(arguments.json ? networks::fit_json(hardware.name, result) + "\n" : networks::fit_text(hardware.name, result));
+  return kDone;
+}
+
+}  // namespace loco::cli

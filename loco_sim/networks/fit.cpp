@@ -1,0 +1,242 @@
+#include "loco_sim/networks/fit.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "loco_sim/networks/allowed.hpp"
+#include "model/corerma/document.hpp"
+
+namespace loco::networks {
+
+using namespace model::litmus;
+namespace corerma = model::corerma;
+
+namespace {
+
+constexpr std::size_t kStrongestMax = 16;
+
+struct Seen {
+  corerma::Test test;
+  Program program;
+  std::vector<Outcome> outcomes;
+  // Known of sets of rules: more rules allow less.
+  std::vector<RuleSet> good, bad;
+};
+
+bool uses_atomics(const corerma::Program& p) {
+  return std::any_of(p.statements.begin(), p.statements.begin() + p.count, [](const corerma::Statement& s) {
+    return s.kind == corerma::Kind::rga || s.kind == corerma::Kind::cas;
+  });
+}
+
+/// What the network showed, asked whether sets of rules allow it.
+class Evidence {
+ public:
+  explicit Evidence(const std::function<void()>& poll) : poll_(poll) {}
+
+  void add(Seen seen) { seen_.push_back(std::move(seen)); }
+  void leave_out_atomics() {
+    std::erase_if(seen_, [](const Seen& s) { return uses_atomics(s.test.program); });
+  }
+  [[nodiscard]] const std::vector<Seen>& all() const { return seen_; }
+
+  /// The first outcome that the rules do not allow; null if there is none.
+  const Outcome* contradiction(Seen& s, RuleSet rules) {
+    if (std::ranges::any_of(s.good, [&](RuleSet g) { return g.includes(rules); })) return nullptr;
+    const std::vector<Outcome> possible = allowed(s.program, rules, poll_);
+    for (const Outcome& o : s.outcomes)
+      if (!has(possible, o)) {
+        s.bad.push_back(rules);
+        return &o;
+      }
+    s.good.push_back(rules);
+    return nullptr;
+  }
+  bool allows(Seen& s, RuleSet rules) {
+    if (std::ranges::any_of(s.bad, [&](RuleSet b) { return rules.includes(b); })) return false;
+    return contradiction(s, rules) == nullptr;
+  }
+  /// The first test that contradicts the rules; null if they are consistent with all.
+  Seen* against(RuleSet rules) {
+    for (Seen& s : seen_)
+      if (!allows(s, rules)) return &s;
+    return nullptr;
+  }
+
+ private:
+  const std::function<void()>& poll_;
+  std::vector<Seen> seen_;
+};
+
+Contradiction told(const Seen& s, const Outcome& o, RuleSet rules) {
+  return {s.test.name, corerma::bare_document(s.test, with_routing_named(rules)), s.program.text(o),
+          cycle_text(s.program, o, rules)};
+}
+
+/// The strongest sets between `fixed` and fixed with all of `free`.
+class Lattice {
+ public:
+  Lattice(Evidence& evidence, RuleSet fixed, std::vector<Rule> free)
+      : evidence_(evidence), fixed_(fixed), free_(std::move(free)) {}
+
+  /// Precondition: `fixed` is consistent.
+  std::vector<RuleSet> strongest(bool& cut) {
+    for (;;) {
+      const std::vector<RuleSet> hits = minimal_hitting_sets(cut);
+      bool conflict = false;
+      std::vector<RuleSet> found;
+      for (const RuleSet hit : hits) {
+        const RuleSet set = complement(hit);
+        if (Seen* against = evidence_.against(set)) {
+          conflicts_.push_back(shrink(*against, set));
+          conflict = true;
+          break;
+        }
+        found.push_back(set);
+      }
+      if (!conflict) return found;
+    }
+  }
+
+ private:
+  [[nodiscard]] RuleSet complement(RuleSet without) const {
+    RuleSet set = fixed_;
+    for (const Rule r : free_)
+      if (!without.has(r)) set = set.with(r);
+    return set;
+  }
+
+  /// A minimal set of free rules that the test contradicts, together with the fixed ones.
+  RuleSet shrink(Seen& s, RuleSet set) {
+    for (const Rule r : free_)
+      if (set.has(r) && !evidence_.allows(s, set.without(r))) set = set.without(r);
+    RuleSet conflict;
+    for (const Rule r : free_)
+      if (set.has(r)) conflict = conflict.with(r);
+    return conflict;
+  }
+
+  /// Of all conflicts so far; `cut` when some are left out.
+  [[nodiscard]] std::vector<RuleSet> minimal_hitting_sets(bool& cut) const {
+    std::vector<RuleSet> sets = {RuleSet{}};
+    for (const RuleSet conflict : conflicts_) {
+      std::vector<RuleSet> next;
+      for (const RuleSet set : sets) {
+        const std::vector<Rule> in = set.rules();
+        if (std::ranges::any_of(in, [&](Rule r) { return conflict.has(r); })) {
+          next.push_back(set);
+        } else {
+          for (const Rule r : conflict.rules()) next.push_back(set.with(r));
+        }
+      }
+      std::ranges::stable_sort(next, {}, [](RuleSet s) { return s.rules().size(); });
+      sets.clear();
+      for (const RuleSet set : next)
+        if (std::ranges::none_of(sets, [&](RuleSet smaller) { return set.includes(smaller); })) sets.push_back(set);
+      cut = cut || sets.size() > kStrongestMax;
+      if (sets.size() > kStrongestMax) sets.resize(kStrongestMax);
+    }
+    return sets;
+  }
+
+  Evidence& evidence_;
+  const RuleSet fixed_;
+  const std::vector<Rule> free_;
+  std::vector<RuleSet> conflicts_;
+};
+
+/// The largest set with a name that is in `rules`.
+RuleSet named_base(RuleSet rules) {
+  RuleSet best;
+  for (const NamedRuleSet& n : named_rule_sets()) {
+    const RuleSet split = with_routing_split(n.rules);
+    if (rules.includes(split) && split.rules().size() > with_routing_split(best).rules().size()) best = n.rules;
+  }
+  return best;
+}
+
+class Fitter {
+ public:
+  Fitter(const nic::HardwareProfile& profile, const FitOptions& options)
+      : profile_(profile), options_(options), evidence_(options_.limits.poll) {}
+
+  FitResult run() {
+    look(profile_.nic_atomic_cap != nic::AtomicCap::none);
+    note_impossible();
+    RuleSet fixed = kCoreRmaUnordered;
+    std::vector<Rule> free = extra_rules();
+    result_.basic = evidence_.against(fixed) == nullptr;
+    if (!result_.basic) {
+      free.insert(free.begin(), basic_rules().begin(), basic_rules().end());
+      fixed = {};
+    }
+    std::vector<RuleSet> sets = Lattice(evidence_, fixed, free).strongest(result_.cut);
+    std::ranges::stable_sort(sets, std::greater<>{}, [](RuleSet s) { return s.rules().size(); });
+    for (const RuleSet set : sets) result_.strongest.push_back(describe(set, free));
+    for (const Seen& s : evidence_.all())
+      result_.allowed += allowed(s.program, sets.front(), options_.limits.poll).size();
+    return std::move(result_);
+  }
+
+ private:
+  void look(bool atomics) {
+    const std::vector<corerma::Test> tests = fit_tests(options_.tests, atomics);
+    for (const corerma::Test& test : tests) {
+      if (options_.poll) options_.poll({result_.tests, tests.size()});
+      Program program = corerma::to_litmus(test, kCoreRma);
+      Observed seen = observe(program, profile_, options_.limits);
+      ++result_.tests;
+      result_.sampled += seen.exact ? 0 : 1;
+      evidence_.add({test, std::move(program), std::move(seen.outcomes), {}, {}});
+    }
+  }
+
+  /// Outcomes that no set of rules allows.
+  void note_impossible() {
+    std::vector<Seen> all = evidence_.all();
+    for (Seen& s : all) {
+      if (evidence_.contradiction(s, kCoreRmaUnordered) == nullptr) continue;
+      const Outcome* o = evidence_.contradiction(s, RuleSet{});
+      if (o == nullptr) continue;
+      result_.no_rules.push_back(told(s, *o, RuleSet{}));
+      result_.without_atomics = result_.without_atomics || uses_atomics(s.test.program);
+    }
+    if (result_.without_atomics) evidence_.leave_out_atomics();
+    for (const Seen& s : evidence_.all()) result_.outcomes += s.outcomes.size();
+  }
+
+  StrongestSet describe(RuleSet set, const std::vector<Rule>& free) {
+    StrongestSet s;
+    s.rules = set;
+    s.base = named_base(set);
+    const RuleSet split = with_routing_split(s.base);
+    for (const Rule r : set.rules())
+      if (!split.has(r)) s.beyond = s.beyond.with(r);
+    for (const Rule r : free) {
+      if (set.has(r)) continue;
+      Seen* against = evidence_.against(set.with(r));
+      const Outcome* o = evidence_.contradiction(*against, set.with(r));
+      s.ruled_out.push_back({r, told(*against, *o, set.with(r))});
+    }
+    return s;
+  }
+
+  const nic::HardwareProfile profile_;
+  const FitOptions& options_;
+  Evidence evidence_;
+  FitResult result_;
+};
+
+}  // namespace
+
+FitResult fit(const nic::HardwareProfile& profile, const FitOptions& options) { return Fitter(profile, options).run(); }
+
+std::string words(const StrongestSet& set) {
+  const std::string base = set.base.rules().empty() ? "" : set.base.name();
+  if (set.beyond.rules().empty()) return base.empty() ? "no rule" : base;
+  std::string more;
+  for (const Rule r : set.beyond.rules()) more += (more.empty() ? "" : ", ") + std::string(name(r));
+  return base.empty() ? more : base + " plus " + more;
+}
+
+}  // namespace loco::networks

@@ -1,0 +1,26 @@
+#include "loco_sim/networks/networks.hpp"
+
+namespace loco::networks {
+
+using namespace model::litmus;
+
+const std::vector<Network>& networks() {
+  static const std::vector<Network> kNetworks = {
+      {"aries-deterministic", "Cray Aries, deterministic routing", "aries-deterministic",
+       kCoreRmaAries.with(Rule::ir), 0},
+      {"aries", "Cray Aries, adaptive routing", "aries-like", kCoreRmaAries},
+      {"verbs", "InfiniBand, VPI Verbs", "verbs-vpi-like", kCoreRmaVerbs, 1},
+      {"portals", "Portals 4 over UDP", "portals-udp-like", kCoreRma, 2},
+  };
+  return kNetworks;
+}
+
+nic::HardwareProfile on_network(nic::HardwareProfile profile, fabric::Routing routing) {
+  const bool one_path = routing == fabric::Routing::deterministic || routing == fabric::Routing::ecmp;
+  const bool as_it_comes =
+      profile.nic_placement == nic::Placement::unordered || profile.nic_placement == nic::Placement::out_of_order;
+  if (one_path && as_it_comes) profile.nic_placement = nic::Placement::in_order;
+  return profile;
+}
+
+}  // namespace loco::networks
