@@ -33,6 +33,7 @@ void write_trace_file(const std::string& path, const Trace& trace) {
 }
 
 Trace read_trace_file(const std::string& path, const DecodeOptions& options) {
+  if (path.find('\0') != std::string::npos) throw std::system_error(EINVAL, std::generic_category(), path);
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   if (!in) throw_errno(path);

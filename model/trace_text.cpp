@@ -1,26 +1,19 @@
 #include <fmt/format.h>
-#include <iterator>
 #include <ostream>
 
 #include "model/check.hpp"
+#include "model/shown.hpp"
 #include "model/stamps.hpp"
 #include "model/trace_io.hpp"
 
 namespace loco::model {
 namespace {
 
-/// Text between double quotes, with what would break a line or the quotes written as \xNN.
+/// Text between double quotes, with what would break a line or the quotes escaped.
 std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || c == '"' || c == '\\' || byte == 0x7f) {
-      fmt::format_to(std::back_inserter(out), "\\x{:02x}", byte);
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
+  std::string plain;
+  for (const char c : text) plain += c == '"' ? "\\x22" : c == '\\' ? "\\x5c" : std::string(1, c);
+  return "\"" + shown(plain) + "\"";
 }
 
 std::string time(Seq s) { return s == kNever ? "never" : std::to_string(s); }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "model/check.hpp"
+#include "model/shown.hpp"
 #include "model/stamps.hpp"
 #include "model/trace_index.hpp"
 
@@ -55,7 +56,7 @@ bool has_argument(Method m) {
 
 std::string thread_text(const Trace& trace, std::uint32_t thread) {
   const Thread& t = trace.threads[thread];
-  return t.name.empty() ? fmt::format("thread {}@{}", thread, t.node) : fmt::format("{}@{}", t.name, t.node);
+  return t.name.empty() ? fmt::format("thread {}@{}", thread, t.node) : fmt::format("{}@{}", shown(t.name), t.node);
 }
 
 std::string call_text(const Trace& trace, CallId id) {
@@ -66,7 +67,7 @@ std::string call_text(const Trace& trace, CallId id) {
     if (!inside.empty()) inside += ", ";
     inside += part;
   };
-  append(trace.objects[c.object].name);
+  append(shown(trace.objects[c.object].name));
   if (c.library == Library::rdmawait) append(locations(trace, id));
   if (c.node_set != 0) append(set_text(trace, c.node_set));
   if (has_argument(c.method)) append(std::to_string(c.argument));

@@ -28,7 +28,7 @@ model::Trace read_trace(const std::string& path) {
   try {
     return model::read_trace_file(path, {.memory_max = sim::memory_share()});
   } catch (const std::system_error&) {
-    throw UsageError(fmt::format("{}:1:1: expected a readable file, found none", path));
+    throw scenario::InputError({path, 1, 1}, "", "a readable file", "none");
   }
 }
 
@@ -67,7 +67,8 @@ void write_as(std::ostream& text, const model::Trace& trace, const ExportArgumen
   } else if (arguments.to == "dot") {
     const std::size_t limit = arguments.limit.value_or(200);
     if (const std::size_t all = write_graph(text, trace, limit); all > limit) {
-      say(fmt::format("{}: the first {} of {} accesses; --limit N draws more\n", arguments.trace, limit, all));
+      say(fmt::format("{}: the first {} of {} accesses; --limit N draws more\n", scenario::printable(arguments.trace),
+                      limit, all));
     }
   } else {
     model::write_trace_text(text, trace);
@@ -146,7 +147,7 @@ int trace_export_command(const ExportArguments& arguments) {
   try {
     write_as(text, trace, arguments);
   } catch (const ExportError& error) {
-    throw UsageError(fmt::format("{}: {}", arguments.trace, error.what()));
+    throw UsageError(fmt::format("{}: {}", scenario::printable(arguments.trace), error.what()));
   }
   if (arguments.out.empty()) {
     print(text.str());

@@ -300,8 +300,15 @@ void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
   trace_export->callback([&] { chosen = [&] { return loco::cli::trace_export_command(a.trace_export); }; });
 }
 
-int complain(const std::string& message, int code) {
-  loco::cli::say(message + "\n");
+/// Reports have several lines: each is shown as it is.
+int complain(std::string_view message, int code) {
+  std::string text;
+  for (std::size_t from = 0; from <= message.size();) {
+    const std::size_t end = std::min(message.find('\n', from), message.size());
+    text += loco::scenario::printable(message.substr(from, end - from)) + "\n";
+    from = end + 1;
+  }
+  loco::cli::say(text);
   return code;
 }
 
@@ -333,13 +340,13 @@ int guarded(const std::function<int()>& command, const Arguments& a) {
     return complain(error.what(), kBadInput);
   } catch (const loco::model::TraceError& error) {
     const std::string& file = a.check.trace.empty() ? a.trace_export.trace : a.check.trace;
-    return complain(fmt::format("{}: {}", file, error.what()), kBadInput);
+    return complain(fmt::format("{}: {}", loco::scenario::printable(file), error.what()), kBadInput);
   } catch (const loco::cli::UsageError& error) {
     return complain(error.what(), kBadInput);
   } catch (const std::invalid_argument& error) {
     return complain(fmt::format("loco-sim: {}", error.what()), kBadInput);
   } catch (const std::system_error& error) {
-    return complain(error.what(), kBadInput);
+    return complain(loco::scenario::printable(error.what()), kBadInput);
   } catch (const std::bad_alloc&) {
     return complain("loco-sim: out of memory", loco::cli::kFailed);
   } catch (const std::exception& error) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +16,7 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "model/shown.hpp"
 #include "model/whole_file.hpp"
 
 namespace loco::cli {
@@ -93,7 +95,10 @@ std::string painted(const std::string& verdict) {
   return out;
 }
 
-std::string table(const std::vector<std::vector<std::string>>& rows, bool right_aligned) {
+std::string table(const std::vector<std::vector<std::string>>& raw_rows, bool right_aligned) {
+  std::vector<std::vector<std::string>> rows = raw_rows;
+  for (auto& row : rows)
+    for (std::string& cell : row) cell = model::shown(cell);
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -185,8 +190,15 @@ void require_place_of(const std::string& file, const scenario::Place& said, cons
     throw scenario::InputError(in_scenario ? said : scenario::Place{file, 0, 0}, in_scenario ? key : "", expected,
                                found);
   };
-  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  const std::filesystem::path path = file;
+  const std::filesystem::path folder = path.parent_path();
   std::error_code ignored;
+  if (file.find('\0') != std::string::npos) refuse("a name without NUL", "one with it");
+  if (path.filename().string().size() > NAME_MAX || file.size() >= PATH_MAX) {
+    const std::string expected =
+        fmt::format("a name of at most {} bytes in a path of at most {}", NAME_MAX, PATH_MAX - 1);
+    refuse(expected.c_str(), "a longer one");
+  }
   if (std::filesystem::is_directory(file, ignored)) refuse("a file", "a folder");
   if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))
     refuse("a file in a folder that is there", "no such folder");
@@ -223,6 +235,22 @@ void print(const std::string& text) {
   }
 }
 
-void print(const Json& json) { print(json.dump(2, ' ', false, Json::error_handler_t::replace)); }
+namespace {
+/// JSON may hold control characters beyond ASCII as they are; a terminal may not. Outside of texts there are none.
+std::string without_controls(const std::string& json) {
+  std::string out;
+  for (std::size_t from = 0; from <= json.size();) {
+    const std::size_t end = std::min(json.find('\n', from), json.size());
+    std::string line = json.substr(from, end - from);
+    // DEL is the one control of ASCII that is left, and JSON knows no \x
+    for (std::size_t at = 0; (at = line.find('\x7f', at)) != std::string::npos;) line.replace(at, 1, "\\u007f");
+    out += model::shown(line) + "\n";
+    from = end + 1;
+  }
+  return out;
+}
+}  // namespace
+
+void print(const Json& json) { print(without_controls(json.dump(2, ' ', false, Json::error_handler_t::replace))); }
 
 }  // namespace loco::cli

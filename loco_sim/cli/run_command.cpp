@@ -44,13 +44,14 @@ scenario::Scenario load(const RunArguments& arguments) {
 std::string network_text(const scenario::Scenario& s) {
   if (s.hardware.link_ideal) return "no network";
   const fabric::FlowOptions& flow = s.network.flow;
-  const std::string shape = flow.platform.empty() ? fabric::topology::describe(s.network.shape) : flow.platform;
+  const std::string shape =
+      flow.platform.empty() ? fabric::topology::describe(s.network.shape) : scenario::printable(flow.platform);
   return flow.enabled ? shape + " as flows" : shape;
 }
 
 std::string headline(const scenario::Scenario& s) {
-  return fmt::format("{}: {} on {} nodes, {}, {}, seed {}{}", s.name, s.workload, s.nodes, network_text(s),
-                     s.hardware_name, s.seed,
+  return fmt::format("{}: {} on {} nodes, {}, {}, seed {}{}", scenario::printable(s.name), s.workload, s.nodes,
+                     network_text(s), scenario::printable(s.hardware_name), s.seed,
                      s.schedule == Schedule::timed ? "" : ", events in random order: times mean nothing");
 }
 
@@ -103,7 +104,7 @@ std::string write_trace(const std::string& path, const model::Trace& trace) {
   try {
     model::write_trace_file(path, trace);
   } catch (const std::system_error& error) {
-    return fmt::format("loco-sim: {}\n", error.what());
+    return fmt::format("loco-sim: {}\n", scenario::printable(error.what()));
   }
   return {};
 }
@@ -153,7 +154,7 @@ int validate_command(const RunArguments& arguments) {
                                  {"hardware", scenario.hardware_name},
                                  {"runs", runs}});
   } else {
-    print(fmt::format("{}: valid: {}{}", arguments.scenario, headline(scenario),
+    print(fmt::format("{}: valid: {}{}", scenario::printable(arguments.scenario), headline(scenario),
                       runs > 1 ? fmt::format(", a sweep of {} runs", runs) : ""));
   }
   return kDone;

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "model/shown.hpp"
+
 namespace loco::scenario {
 
 namespace {
@@ -13,8 +15,8 @@ constexpr std::size_t kQuotedLengthMax = 60;
 
 std::string message(const Place& place, const std::string& key, const std::string& expected, const std::string& found,
                     const std::string& hint) {
-  return fmt::format("{}: {}{}expected {}, found {}{}{}", place.text(), key, key.empty() ? "" : ": ", expected, found,
-                     hint.empty() ? "" : "; ", hint);
+  return fmt::format("{}: {}{}expected {}, found {}{}{}", place.text(), printable(key), key.empty() ? "" : ": ",
+                     expected, found, hint.empty() ? "" : "; ", hint);
 }
 
 /// Edit distance with insertion, deletion, replacement and swapping of neighbours (optimal string alignment).
@@ -36,25 +38,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-/// Bytes of the UTF-8 character that `text` begins with; 0 when it is none.
-std::size_t character_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const std::size_t length = byte(0) < 0x80   ? 1
-                             : byte(0) < 0xc2 ? 0
-                             : byte(0) < 0xe0 ? 2
-                             : byte(0) < 0xf0 ? 3
-                             : byte(0) < 0xf5 ? 4
-                                              : 0;
-  if (length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0U) != 0x80) return 0;
-  }
-  return length;
-}
-
 }  // namespace
 
-std::string Place::text() const { return line > 0 ? fmt::format("{}:{}:{}", file, line, column) : file; }
+std::string Place::text() const {
+  return line > 0 ? fmt::format("{}:{}:{}", printable(file), line, column) : printable(file);
+}
 
 InputError::InputError(Place place, std::string key, std::string expected, std::string found, std::string hint)
     : std::runtime_error(message(place, key, expected, found, hint)),
@@ -85,21 +73,7 @@ std::string one_of(std::span<const std::string> words) {
   return fmt::format("one of {}", fmt::join(words, ", "));
 }
 
-std::string printable(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = character_length(text.substr(i));
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (length == 0 || byte < 0x20 || byte == 0x7f) {
-      out += fmt::format("\\x{:02x}", byte);
-      ++i;
-    } else {
-      out += text.substr(i, length);
-      i += length;
-    }
-  }
-  return out;
-}
+std::string printable(std::string_view text) { return model::shown(text); }
 
 std::string shortened(std::string_view text) {
   return printable(text.substr(0, kQuotedLengthMax)) + (text.size() > kQuotedLengthMax ? "..." : "");

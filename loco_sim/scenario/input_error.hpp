@@ -47,7 +47,7 @@ class InputError : public std::runtime_error {
 /// `a`, `a or b`, `one of a, b, c`.
 [[nodiscard]] std::string one_of(std::span<const std::string> words);
 
-/// `text` on one line, in UTF-8: control characters and bytes that are no UTF-8 escaped as \xNN.
+/// `text` on one line, in UTF-8: control characters and bytes that are no UTF-8 escaped (model/shown.hpp).
 [[nodiscard]] std::string printable(std::string_view text);
 
 /// The same, cut where it is long.

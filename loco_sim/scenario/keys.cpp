@@ -160,6 +160,8 @@ Value read_value(const DocumentNode& node, const Key& key) {
       if (node.kind != DocumentNode::Kind::scalar) refuse(node, key);
       const auto length = static_cast<std::int64_t>(node.text.size());
       if (length < key.least || length > key.most) refuse(node, key);
+      if (key.file && node.text.find('\0') != std::string::npos)
+        throw InputError(node.place, key.path, "the name of a file, without NUL", node.description());
       value.text = node.text;
       break;
     }

@@ -37,6 +37,7 @@ struct Key {
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
   std::vector<std::string> choices = {};
   std::string doc = {};
+  bool file = false;  ///< texts: the name of a file, which has no NUL
 };
 
 using KeyTable = std::vector<Key>;

@@ -11,6 +11,7 @@
 #include "fabric/disconnect.hpp"
 #include "fabric/fields.hpp"
 #include "fabric/flow/flow_network.hpp"
+#include "fabric/flow/platform_file.hpp"
 #include "fabric/topology/kinds.hpp"
 #include "loco_sim/scenario/failures.hpp"
 #include "loco_sim/scenario/idle_options.hpp"
@@ -268,13 +269,17 @@ void apply_platform(const Value& platform, const Settings& settings, Scenario& o
   const std::filesystem::path beside = std::filesystem::path(out.file).parent_path() / platform.text;
   const std::string path = std::filesystem::exists(beside) ? beside.string() : platform.text;
   try {
+    fabric::check_platform_file(path);
     const std::size_t hosts = fabric::platform_hosts(path).size();
     if (hosts < 2 || hosts > 1024) {
       throw InputError(platform.place, "platform", "a platform of 2 to 1024 hosts", fmt::format("one of {}", hosts));
     }
     out.nodes = static_cast<std::uint32_t>(hosts);
+  } catch (const fabric::PlatformFileError& error) {
+    throw InputError({path, error.line(), error.column()}, "", error.expected(), printable(error.found()));
   } catch (const fabric::FlowError& error) {
-    throw InputError(platform.place, "platform", "a SimGrid platform file", error.what());
+    const std::string_view said = error.what();
+    throw InputError(platform.place, "platform", "a SimGrid platform file", printable(said.substr(0, said.find('\n'))));
   }
   out.network.flow.platform = path;
   out.network.shape = topology::Star{out.nodes};

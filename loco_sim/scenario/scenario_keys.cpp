@@ -56,7 +56,8 @@ const KeyTable& scenario_keys() {
        .most = 4096,
        .doc =
            "A SimGrid platform file in place of `topology`, for `fabric.model: flow`: its hosts, in their order, are "
-           "the nodes. Looked for beside the scenario, then in the working directory."},
+           "the nodes. Looked for beside the scenario, then in the working directory.",
+       .file = true},
       {.path = "topology.kind",
        .type = KeyType::choice,
        .fallback = "star",
@@ -111,7 +112,8 @@ const KeyTable& scenario_keys() {
       {.path = "trace.path",
        .least = 1,
        .most = 4096,
-       .doc = "The file that `loco-sim run` writes the trace to; none when left out. Python's `run()` writes no file."},
+       .doc = "The file that `loco-sim run` writes the trace to; none when left out. Python's `run()` writes no file.",
+       .file = true},
       {.path = "series.interval",
        .type = KeyType::duration,
        .least = 1'000,

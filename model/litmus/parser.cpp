@@ -421,6 +421,7 @@ namespace {
 /// Of a file that may have no end, such as a device, no more than is refused.
 std::string text_of(const std::string& path) {
   constexpr std::size_t kPart = std::size_t{1} << 16U;
+  if (path.find('\0') != std::string::npos) throw ParseError(path, {1, 1}, "a name without NUL", "one with it");
   std::ifstream in(path, std::ios::binary);
   std::string text;
   while (in && text.size() <= kFileBytesMax) {

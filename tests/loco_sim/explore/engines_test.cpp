@@ -91,18 +91,6 @@ TEST_CASE("sampling counts its runs and repeats with its seed") {
   CHECK(r.counts == run("sample", kTwoThreads, options).counts);
 }
 
-TEST_CASE("coreRMA is not run, and the result says so") {
-  const Result r = run("explore", R"yaml(
-name: corerma
-model: corerma
-locations: {X: {node: 1}, Y: {node: 2}}
-threads: [{node: 1, code: "X = get(Y); X = 1; a = X"}, {node: 2, code: ""}]
-)yaml");
-  CHECK_FALSE(r.complete);
-  CHECK(r.outcomes.empty());
-  REQUIRE(r.notes.size() == 1);
-}
-
 // What a queue pair receives may wait while another one's packets pass, within a node as between nodes: the data of the
 // get (x = 1) can still be on its way when the puts to y have been seen, and the put's payload read comes first (w =
 // 0).
@@ -229,7 +217,9 @@ threads: [{node: 1, code: "while (n < 4) { n = n + 1; put(x, n) }"}]
   CHECK(run("sample", kPosts).outcomes == std::vector<model::litmus::Outcome>{{4}});
   // Nor is it known then what a profile rules out: this one, too, would show n=4 in a further turn.
   CHECK(run("explore", kPosts, {.model = {}, .hardware = "cx5-roce-25g"}).notes == explored.notes);
-  const auto program = model::litmus::parse_text(kPosts, "test").front();
+  const explore::ProgramOn program = [&](const nic::HardwareProfile&) {
+    return model::litmus::parse_text(kPosts, "test").front();
+  };
   const nic::HardwareProfile weak;
   CHECK_FALSE(explore::ruled_out(program, {}, weak, {}, {.loop_turns = 2}).complete);
   CHECK(explore::ruled_out(program, {{4}}, weak, {}, {.loop_turns = 4}).complete);

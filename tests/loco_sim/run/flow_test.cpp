@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "fabric/flow/flow_network.hpp"
+#include "fabric/flow/platform_file.hpp"
 #include "loco_sim/run/run.hpp"
 #include "loco_sim/scenario/input_error.hpp"
 #include "loco_sim/scenario/scenario.hpp"
@@ -322,7 +323,47 @@ TEST_CASE("what flows cannot show is refused") {
   CHECK(flow_refusal("schedule: random\n" + fabric_text("flow", "{kind: star}", "size: 64")).find("schedule") !=
         std::string::npos);
   CHECK(flow_refusal("platform: nowhere.xml\nfabric: {model: flow}\nworkload: {kind: traffic}\n")
-            .find("no platform file") != std::string::npos);
+            .find("nowhere.xml:1:1: expected a readable file, found none") != std::string::npos);
+}
+
+TEST_CASE("a platform file describes a network and does nothing else") {
+  const auto told = [](const std::string& text) -> std::string {
+    try {
+      fabric::check_platform("<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"simgrid.dtd\">\n" + text);
+    } catch (const fabric::PlatformFileError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const auto zone = [&](const std::string& inside) {
+    return told("<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">\n" + inside + "</zone></platform>\n");
+  };
+  const auto refused = [](const std::string& text, const std::string& place) {
+    INFO(text);
+    return text.starts_with(place) && text.find('\n') == std::string::npos;
+  };
+  CHECK(zone("<host id=\"a\" speed=\"1Gf\"/><!-- <config/> -->\n<link id='l' bandwidth='1.5MBps' latency='50us'/>")
+            .empty());
+  CHECK(zone("<cluster id=\"c\" prefix=\"n\" suffix=\"\" radical=\"0-3\" speed=\"1Gf\" bw=\"10Gbps\" lat=\"0\" "
+             "bb_lat=\"\"/>")
+            .empty());
+  // What would set SimGrid up, start something, or read and write other files.
+  for (const std::string name : {"config", "include", "actor", "process", "trace", "random", "CONFIG", "x:config"})
+    CHECK(refused(zone("<" + name + " id=\"x\"/>"), "4:1: expected an element that describes a platform"));
+  CHECK(refused(zone("<link id=\"l\" bandwidth=\"1Gbps\" latency=\"1us\" latency_file=\"/dev/zero\"/>"), "4:"));
+  CHECK(refused(told("<!DOCTYPE platform [<!ENTITY c '<config/>'>]><platform/>"), "3:20: expected a document type"));
+  CHECK(refused(told("<config id=\"General\"/>"), "3:1: expected the element <platform>"));
+  CHECK(refused(told("no markup at all"), ""));
+  CHECK(refused(zone("<link id=\"l\" bandwidth=\"1Gbps"), "4:14: expected an attribute's value in quotes"));
+  // Latencies and rates for which there is simulated time.
+  for (const std::string latency : {"1e7s", "1e30s", "-1s", "nan", "inf", "0x1s", "5 us", "1000001ms", "1lightyear"})
+    CHECK(refused(zone("<link id=\"l\" bandwidth=\"1Gbps\" latency=\"" + latency + "\"/>"), "4:41: "));
+  for (const std::string rate : {"0", "-1", "nan", "1e400Gbps", "999Bps", "7999bps", "1Gb", "1Xbps", "inf"})
+    CHECK(refused(zone("<link id=\"l\" latency=\"1us\" bandwidth=\"" + rate + "\"/>"), "4:39: "));
+  for (const std::string rate : {"1000", "8kbps", "1KiBps", "8Kibps", "100PBps", "12.5GBps", "1e9bps"})
+    CHECK(zone("<link id=\"l\" latency=\"1000s\" bandwidth=\"" + rate + "\"/>").empty());
+  for (const std::string attribute : {"lat", "bb_lat", "loopback_lat", "bw", "bb_bw", "loopback_bw", "bw_in", "bw_out"})
+    CHECK(refused(zone("<cluster " + attribute + "=\"-1\"/>"), "4:"));
 }
 
 TEST_CASE("a machine on flows is no value: it refuses to be copied") {

@@ -185,8 +185,8 @@ TEST_CASE("what cannot be generated is refused", "[corerma]") {
   o.after = "R2-1x3-ra.wa";
   CHECK(error(o) == "--after: expected the name of a test, R1-1xSIZE-PROGRAM, found 'R2-1x3-ra.wa'");
   CHECK_THROWS_WITH(parse_pivot("R9"),
-                    "expected a rule (R1, R2, F1, F2, F3, PG, GA, CAS, LO, WS, IR, PP, GG, SR, CAS-T, "
-                    "CAS-F), found 'R9', did you mean 'R1'?");
+                    "expected a rule (R1, R2, F1, F2, F3, PG, GA, CAS, LO, WS, IR, PP, GG, SR, PTG, GTP, AO, GTA, SO, OA, SF, "
+                    "RL, FA, CAS-T, CAS-F), found 'R9', did you mean 'R1'?");
   CHECK_THROWS_WITH(parse_statements("read,wirte"),
                     "--statements: expected some of read, write, get, put, rga, cas, "
                     "flush, found 'wirte', did you mean 'write'?");
