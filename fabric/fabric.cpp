@@ -63,7 +63,7 @@ sim::SimTime Fabric::send(sim::EventQueue& events, sim::SimTime now, sim::Durati
   const bool loopback = packet.source == packet.destination;
   if (loopback || config_.topology == Topology::ideal) {
     pass(events, config_.topology == Topology::ideal ? own_lane(packet) : packet.source,
-         now + latency + (loopback ? config_.loopback_latency : config_.link_delay) + config_.delivery_latency, packet);
+         now + latency + (loopback ? config_.loopback_latency : config_.link_delay + config_.delivery_latency), packet);
     return now;
   }
   if (config_.flow.enabled) {

@@ -57,7 +57,7 @@ struct Config {
   sim::BitsPerSecond link_rate{};    ///< zero: serialisation takes no time
   sim::Duration link_delay{};        ///< propagation over one link
   sim::Duration switch_latency{};    ///< first byte in to first byte out
-  sim::Duration loopback_latency{};  ///< a packet from a NIC to itself: it never reaches the link
+  sim::Duration loopback_latency{};  ///< a packet from a NIC to itself, all its way: it never reaches port or link
   sim::Duration delivery_latency{};  ///< the last byte at the destination until handle() hands the packet over
   topology::Parameters shape{};      ///< for Topology::shaped; its hosts are the nodes
   Options options{};

@@ -90,7 +90,10 @@ sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t fo
   const sim::SimTime pipeline = std::max(host.transmit_free, s.now);
   host.transmit_free = pipeline + p.nic_packet_gap;
   const sim::Duration buffered = engine.buffer_time(first_part(s, packet));
-  const sim::SimTime port = s.fabric.send(s.events, s.now, (pipeline - s.now) + p.nic_transmit + buffered, packet);
+  // What a NIC sends to itself does not go through its transmit and receive pipelines: nic.loopback is all it takes.
+  const bool loopback = packet.source == packet.destination;
+  const sim::Duration way = (loopback ? sim::Duration{} : p.nic_transmit) + buffered;
+  const sim::SimTime port = s.fabric.send(s.events, s.now, (pipeline - s.now) + way, packet);
   if (s.lossy) release_lost(engine);
   const sim::Duration lead = std::max(engine.buffer_time(following), buffered) - buffered;
   return std::max({port - lead, pipeline, paced(s, packet)});

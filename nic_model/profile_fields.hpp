@@ -143,7 +143,7 @@ inline constexpr auto kProfileFields = std::to_array<ProfileField>({
                  "between the read and the write of an atomic"),
     detail::cost("nic.cqe", &HardwareProfile::nic_cqe, "a work request complete until its CQE is posted"),
     detail::cost("nic.loopback", &HardwareProfile::nic_loopback,
-                 "a packet from a NIC to itself, in place of the network"),
+                 "a packet from a NIC to itself, in place of nic.transmit, the network and nic.receive"),
     detail::size("nic.wqe_bytes", &HardwareProfile::nic_wqe_bytes, 16, 1024, "a work request in the send queue"),
     detail::size("nic.cqe_bytes", &HardwareProfile::nic_cqe_bytes, 16, 128, "a CQE"),
     detail::count("nic.wqe_fetch_max", &HardwareProfile::nic_wqe_fetch_max, 1, 256,

@@ -19,6 +19,26 @@ TEST_CASE("an 8-byte write takes the sum of its stages") {
         received + kReceive + network(kAckBytes, star) + kReceive + kCqe + dma_write(64));
 }
 
+TEST_CASE("a write to the NIC's own host goes through neither transmit nor receive, only through loopback") {
+  nic::HardwareProfile p = primes();
+  p.nic_loopback = 7_ns;
+  Rig rig(p);
+  const nic::QpId qp = rig.system.create_qp(0, rig.cq, 16, 0);
+  rig.system.connect(qp, rig.system.create_qp(0, rig.cq, 1));
+  rig.system.create_thread(0);
+  rig.scripts.steps.emplace_back([&](nic::Cpu& cpu) {
+    nic::Wqe wqe = rig.write(0, 0);
+    wqe.rkey = rig.local.rkey;
+    wqe.remote = rig.local.base + 64;
+    CHECK(cpu.post_send(qp, {&wqe, 1}) == nic::PostResult::ok);
+    cpu.stop();
+  });
+  rig.run();
+  const std::int64_t received = until_start() + dma_read(8) + ns(7);
+  CHECK(rig.recorder.finished(Stamp::aNRW).ps == received + dma_write(8));
+  CHECK(rig.recorder.cqes.at(0).at.ps == received + ns(7) + kCqe + dma_write(64));  // the ACK comes the same way
+}
+
 TEST_CASE("an inline write by BlueFlame spares both PCIe reads") {
   const bool star = GENERATE(false, true);
   Rig rig(primes(), star ? fabric::Topology::star : fabric::Topology::back_to_back);
