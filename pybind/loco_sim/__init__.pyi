@@ -33,6 +33,7 @@ from .scenario import Scenario as Scenario
 from .scenario import list_hardware as list_hardware
 from .scenario import list_topologies as list_topologies
 from .scenario import list_workloads as list_workloads
+from .scenario import scenarios as scenarios
 from .sweeps import sweep as sweep
 from .sweeps import sweep_rows as sweep_rows
 from .topologies import custom_topology as custom_topology

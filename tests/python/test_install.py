@@ -1,10 +1,12 @@
-"""What `pip install .` gives a new user, in a virtual environment of its own."""
+"""What a new user gets from `pip wheel .` and `pip install`: in a virtual environment, and on a system without a compiler."""
 
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import zipfile
 
 import pytest
 
@@ -12,18 +14,36 @@ ROOT = pathlib.Path(__file__).parents[2]
 pytestmark = pytest.mark.long  # it compiles everything, and asks the package index for the build's requirements
 
 
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    """The environment's folder; LOCO_SIM_VENV names one that is ready."""
-    if "LOCO_SIM_VENV" in os.environ:
-        return pathlib.Path(os.environ["LOCO_SIM_VENV"])
-    folder = tmp_path_factory.mktemp("install") / "venv"
-    subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=120)
-    done = subprocess.run([folder / "bin/pip", "install", "-q", ROOT], capture_output=True, text=True, timeout=1800)
+def pip(folder, *arguments):
+    done = subprocess.run([folder / "bin/pip", *arguments], capture_output=True, text=True, timeout=1800)
     if "Could not find a version" in done.stderr or "Failed to establish a new connection" in done.stderr:
         pytest.skip("no package index")
     assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    """A virtual environment without anything."""
+    folder = tmp_path_factory.mktemp("install") / "venv"
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=120)
     return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(environment):
+    """The wheel's file; LOCO_SIM_WHEEL names one that is ready."""
+    if "LOCO_SIM_WHEEL" in os.environ:
+        return pathlib.Path(os.environ["LOCO_SIM_WHEEL"])
+    folder = environment.parent / "wheels"
+    pip(environment, "wheel", "-q", "--no-deps", "-w", folder, ROOT)
+    return next(folder.glob("loco_sim-*.whl"))
+
+
+@pytest.fixture(scope="module")
+def installed(environment, wheel):
+    """The environment's folder, with the wheel and NumPy in it."""
+    pip(environment, "install", "-q", wheel)
+    return environment
 
 
 def run(installed, *command, cwd, text=None):
@@ -33,6 +53,56 @@ def run(installed, *command, cwd, text=None):
     done = subprocess.run(command, cwd=cwd, env=env, input=text, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done
+
+
+def test_the_wheel_brings_its_libraries_and_is_small(wheel):
+    assert wheel.stat().st_size < 15e6
+    names = zipfile.ZipFile(wheel).namelist()
+    for library in ("libyaml", "libfmt", "libboost_context"):
+        assert sum(library in name for name in names) == 2, "beside the package, and for the command"
+    assert any(name.endswith("loco_sim/data/scenarios/quickstart.yaml") for name in names)
+
+
+BARE = """
+import time
+start = time.perf_counter()
+import loco_sim
+print("import", time.perf_counter() - start)
+print(loco_sim.run("quickstart"))
+"""
+
+
+def test_it_runs_on_a_system_with_nothing_but_python(wheel, tmp_path):
+    """A minimal system of the release that this one is: Python, NumPy, no compiler, none of our libraries."""
+    release = re.search(r"^VERSION_CODENAME=(\w+)", pathlib.Path("/etc/os-release").read_text(), re.MULTILINE)
+    if os.geteuid() != 0 or shutil.which("debootstrap") is None or release is None:
+        pytest.skip("needs root and debootstrap")
+    if f"-cp{sys.version_info.major}{sys.version_info.minor}-" not in wheel.name:
+        pytest.skip("a wheel of another Python")
+    system = tmp_path / "system"
+    subprocess.run(["debootstrap", "--variant=minbase", "--include=python3,python3-numpy", release[1], system], check=True,
+                   capture_output=True, timeout=900)
+
+    def inside(*command):
+        clean = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", "HOME": "/root"}
+        enter = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
+        return subprocess.run(["unshare", "--mount", "--pid", "--fork", "sh", "-c", enter, system, *command], env=clean,
+                              capture_output=True, text=True, timeout=120)
+
+    minor = inside("python3", "-c", "import sys; print(sys.version_info.minor)").stdout
+    if int(minor) != sys.version_info.minor:
+        pytest.skip("the system's Python is another one")
+    assert inside("gcc", "--version").returncode != 0 and not list(system.rglob("libfmt.so*"))
+    pip_free = system / "root/venv"  # what pip does with a wheel, by hand: it is not installed there
+    subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--prefix", pip_free, wheel], check=True,
+                   timeout=300)
+    site = next(pip_free.rglob("loco_sim/__init__.py")).parents[1].relative_to(system)
+    done = inside("env", f"PYTHONPATH=/{site}", "python3", "-c", BARE)
+    assert done.returncode == 0, done.stderr
+    assert "consistent: rdmawait, sv, bal" in done.stdout
+    command = inside("/root/venv/bin/loco-sim", "run", "quickstart")
+    assert command.returncode == 0 and "consistent: rdmawait, sv, bal" in command.stdout, command.stderr
+    shutil.rmtree(system)
 
 
 def test_import_is_cheap(installed, tmp_path):
@@ -56,6 +126,18 @@ def test_the_command(installed, tmp_path):
     assert {p.stem for p in (ROOT / "hardware").glob("*.yaml")} <= set(re.findall(r"[\w.-]+", names))
     assert list((installed / "share/man").rglob("loco-sim.1*")), "a manual page where man looks for it"
     run(installed, "loco-sim", "run", str(ROOT / "scenarios/quickstart.yaml"), cwd=tmp_path)
+
+
+def test_scenarios_come_by_name(installed, tmp_path):
+    """Outside the source tree, where no path leads to them."""
+    code = "import loco_sim as ls; print(len(ls.scenarios())); print(ls.run('quickstart').verdict.ok)"
+    count, ok = run(installed, "python", "-c", code, cwd=tmp_path).stdout.split()
+    assert int(count) == len(list((ROOT / "scenarios").rglob("*.yaml"))) and ok == "True"
+    assert "consistent" in run(installed, "loco-sim", "run", "quickstart", cwd=tmp_path).stdout
+    code = ("import loco_sim as ls\ntry:\n    ls.run('scenarios/quickstart.yaml')\n"
+            "except ls.InputError as error:\n    print(error)")
+    told = run(installed, "python", "-c", code, cwd=tmp_path).stdout
+    assert "the name of a scenario" in told and "did you mean the scenario quickstart?" in told
 
 
 def test_the_flow_model_comes_with_the_command_and_with_the_package(installed, tmp_path):

@@ -1,6 +1,7 @@
 """Scenarios as values: overrides, the effective configuration, its hash, topologies of one's own."""
 
 import os
+import pathlib
 import pickle
 
 import pytest
@@ -165,3 +166,16 @@ def test_a_scenario_comes_through_a_pipe(barrier):
     os.close(end)
     assert scenario.nodes == 3 and scenario.override({"topology.nodes": 4}).nodes == 4
     assert pickle.loads(pickle.dumps(scenario)) == scenario
+
+
+def test_scenarios_that_come_with_the_package_go_by_name(tmp_path, monkeypatch):
+    root = pathlib.Path(__file__).parents[2]
+    monkeypatch.chdir(tmp_path)
+    names = ls.scenarios()
+    assert names == sorted(str(path.relative_to(root / "scenarios"))[:-5] for path in (root / "scenarios").rglob("*.yaml"))
+    by_name, by_path = ls.Scenario("quickstart"), ls.Scenario(root / "scenarios/quickstart.yaml")
+    assert by_name == by_path and pathlib.Path(by_name.file) == root / "scenarios/quickstart.yaml"
+    with pytest.raises(ls.InputError, match=r'^quikstart:1:1: .*the name of a scenario.*did you mean "quickstart"\?$'):
+        ls.run("quikstart")
+    with pytest.raises(ls.InputError, match=r"did you mean the scenario quickstart\?$"):
+        ls.run("scenarios/quickstart.yaml")  # a path of the source tree, from elsewhere

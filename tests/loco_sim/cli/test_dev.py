@@ -31,7 +31,7 @@ def test_unknown_arguments_are_refused_before_anything_happens(root, arguments):
 
 
 def test_simgrid_is_asked_for_by_what_needs_it(root, tmp_path):
-    names_flow = functions(root, "names_flow") + '\nnames_flow "$@"'
+    names_flow = f"root={root}\n{functions(root, 'names_flow')}\nnames_flow \"$@\""
 
     def asks(*arguments):
         return shell(names_flow, *arguments, cwd=root).returncode == 0
@@ -39,6 +39,7 @@ def test_simgrid_is_asked_for_by_what_needs_it(root, tmp_path):
     for path in sorted((root / "scenarios").rglob("*.yaml")):
         yaml = re.sub(r"#.*", "", path.read_text())
         assert asks("run", path) == bool(re.search(r"model: flow\b", yaml)), path
+    assert asks("run", "fabric/flow") and asks("run", "flow") and not asks("run", "quickstart")
     assert asks("run", "scenarios/quickstart.yaml", "--set", "fabric.model=flow")
     assert asks("sweep", "scenarios/quickstart.yaml", "--vary", "fabric.model=packet,flow")
     assert asks("run", "scenarios/quickstart.yaml", "--set", "fabric.platform=cluster.xml")
