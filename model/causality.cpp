@@ -36,6 +36,7 @@ class Causality {
     for (const SubeventId part : parts) subevent(c, part);
     once(c, parts);
     if (c.method == Method::cas) return compares(parts);
+    if (parts.size() < 2) return;
     const Stamp read = c.method == Method::put ? Stamp::aNLR : Stamp::aNRR;
     fed(parts, read, Stamp::aNLW);
     fed(parts, read, Stamp::aNRW);

@@ -10,6 +10,7 @@
 
 #include "loco_sim/explore/engines.hpp"
 #include "model/litmus/command.hpp"
+#include "model/litmus/variants.hpp"
 #include "pybind/bindings.hpp"
 #include "pybind/interruption.hpp"
 
@@ -33,10 +34,19 @@ litmus::Options declarative(const std::string& model) {
   return options;
 }
 
+/// A cell of the stamp order to turn round ("": none), and variants by name.
+litmus::ModelOptions variant(const std::string& flip, const std::vector<std::string>& variants) {
+  litmus::ModelOptions options;
+  if (!flip.empty()) litmus::flip_cell(flip, options.order);
+  for (const std::string& name : variants) litmus::choose_variant(name, options);
+  return options;
+}
+
 litmus::Result result_of(const litmus::Program& program, const std::string& engine,
-                         const litmus::EngineOptions& options, int loop_bound) {
+                         const litmus::EngineOptions& options, int loop_bound, const litmus::ModelOptions& variant) {
   if (engine == "declarative") {
     litmus::Options of_model = declarative(options.model);
+    of_model.model_options = variant;
     of_model.loop_bound = loop_bound;
     of_model.poll = options.poll;
     litmus::TimeLimit limit(options.max_seconds);
@@ -61,7 +71,7 @@ litmus::Result result_of(const litmus::Program& program, const std::string& engi
 
 Ran run(const litmus::Program& program, const std::string& engine, const std::string& model,
         const std::string& hardware, std::uint64_t runs, std::uint64_t seed, std::uint64_t max_executions,
-        double max_seconds, int loop_bound) {
+        double max_seconds, int loop_bound, const std::string& flip, const std::vector<std::string>& variants) {
   litmus::EngineOptions options;
   options.model = model.empty() ? program.model : model;
   options.hardware = hardware;
@@ -77,7 +87,7 @@ Ran run(const litmus::Program& program, const std::string& engine, const std::st
   litmus::Result result;
   try {
     const py::gil_scoped_release released;
-    result = result_of(program, engine, options, loop_bound);
+    result = result_of(program, engine, options, loop_bound, variant(flip, variants));
   } catch (const Stopped&) {
     interruption.rethrow();
     throw;

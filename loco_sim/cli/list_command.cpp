@@ -111,7 +111,9 @@ Rows model_rows() {
                {"msw", "values of several words that are never read torn"},
                {"lock", "locks: mutual exclusion, release before acquire"},
                {"kvstore", "the key-value store: linearisable"},
-               {"tower", "beside others: what each of them promises, against the level below"}};
+               {"tower", "beside others: what each of them promises, against the level below"},
+               {"loco", "litmus tests: rdmawait, sv, bal, rbl and msw together"},
+               {"rdmatso", "litmus tests: what rdmawait stands on, with polls in order in place of waits"}};
   for (const model::litmus::NamedRuleSet& set : model::litmus::named_rule_sets()) {
     rows.push_back({std::string(set.name), fmt::format("litmus tests: {} ({})", set.description, set.rules.text())});
   }

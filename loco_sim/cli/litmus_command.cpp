@@ -117,7 +117,7 @@ std::string summary(const std::string& results) {
     worst.clear();
   }
   const std::size_t count = engines.empty() ? 0 : number / engines.size();
-  out += fmt::format("{} test{}: {}", count, count == 1 ? "" : "s", tests.text());
+  out += fmt::format("{} tests, {}", count, tests.text());
   if (engines.size() > 1)
     for (const auto& [name, counts] : engines) out += fmt::format("; {}: {}", name, counts.text());
   return out + "\n";

@@ -249,8 +249,8 @@ auto telling(const Explanation& e) {
   std::set<int> threads;
   for (const int n : e.cycle) threads.insert(at(e.nodes, n).thread);
   const auto own = std::count_if(e.edges.begin(), e.edges.end(), [&](const Explanation::Edge& edge) {
-    const bool order = edge.relation == "po" || edge.relation == "ppo";
-    return edge.on_cycle && !order && at(e.nodes, edge.from).thread == at(e.nodes, edge.to).thread;
+    const bool among_accesses = edge.relation == "rf" || edge.relation == "rb" || edge.relation == "ippo";
+    return edge.on_cycle && among_accesses && at(e.nodes, edge.from).thread == at(e.nodes, edge.to).thread;
   });
   return std::tuple(-static_cast<std::int64_t>(threads.size()), own, -static_cast<std::int64_t>(e.candidates),
                     e.cycle.size());

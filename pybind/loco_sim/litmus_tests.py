@@ -74,7 +74,8 @@ class LitmusResult:
     Attributes:
         name, model, engine: which.
         outcomes: the outcomes seen, each once: registers and final locations by name.
-        ok: does that agree with what the test expects?
+        verdict: "ok", "fail", "incomplete" (a limit left out what might change it) or "not run" (the engine cannot).
+        ok: has it run to its end, and does that agree with what the test expects?
         missing: expected outcomes that were not seen.
         unexpected: outcomes that should not have been.
         notes: limits that were reached, outcomes that the hardware cannot show and why.
@@ -87,6 +88,7 @@ class LitmusResult:
     model: str
     engine: str
     outcomes: tuple[Outcome, ...]
+    verdict: str
     ok: bool
     missing: tuple[str, ...]
     unexpected: tuple[str, ...]
@@ -139,7 +141,7 @@ class LitmusResults(list[LitmusResult]):
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><td>{html.escape(r.name)}</td><td>{html.escape(r.model)}</td><td>{len(r.outcomes)}</td>"
-            f"<td>{'ok' if r.ok else html.escape('; '.join([*r.missing, *r.unexpected]))}</td></tr>" for r in self)
+            f"<td>{html.escape('; '.join([*r.missing, *r.unexpected]) or r.verdict)}</td></tr>" for r in self)
         return f"<table><tr><th>test</th><th>model</th><th>outcomes</th><th>verdict</th></tr>{rows}</table>"
 
 
@@ -156,12 +158,12 @@ Tests = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
 
 def litmus(tests: Tests, model: str | None = None, engine: str = "declarative", *, hardware: str = "model-weak",
            runs: int = 2000, seed: int = 1, max_executions: int = 0, max_seconds: float = 0,
-           loop_bound: int = 4) -> LitmusResults:
+           loop_bound: int = 4, flip: str | None = None, variants: Iterable[str] = ()) -> LitmusResults:
     """Runs litmus tests.
 
     Args:
-        tests: a file, a pattern such as "tests/litmus/*.yaml", several of them, or the text of a document (which
-            has a line break).
+        tests: a file, a folder (of which all ``*.yaml`` are read), a pattern such as "tests/litmus/*.yaml", several of
+            them, or the text of a document (which has a line break).
         model: in place of the tests' own: "rdmawait", "rdmatso", "loco", "corerma", ... Tests that are none of it are left
             out, and listed in `left_out`.
         engine: "declarative" (the model's exact outcomes), "explore" (every schedule of the hardware model) or
@@ -169,8 +171,12 @@ def litmus(tests: Tests, model: str | None = None, engine: str = "declarative", 
         hardware: profile for explore and sample.
         runs, seed: for sample.
         max_executions: limit for explore; 0 is none.
-        max_seconds: limit for explore and sample (which makes one run at least); 0 is none.
+        max_seconds: limit for each test, which is then not ok but incomplete (sample makes one run at least); 0 is none.
         loop_bound: times that control may go back to the head of a loop (declarative).
+        flip: a cell of the stamp order (Fig. 10 of the LOCO paper), such as "E8", to turn round: what is ordered is so
+            no more, what is not becomes so (declarative). Which tests notice?
+        variants: "transitive-barriers" (all barriers fence every node, Section 4.3), "weak-ring-buffers" (Section 5.2);
+            declarative.
 
     Raises:
         InputError: a mistake in a test, with its place; no such file; no test that is one of the model.
@@ -199,6 +205,9 @@ def litmus(tests: Tests, model: str | None = None, engine: str = "declarative", 
     for name, value in (("model", model or ""), ("engine", engine), ("hardware", hardware)):
         if not isinstance(value, str):
             raise TypeError(f"{name}: expected a name, found {value!r}")
+    variants = [variants] if isinstance(variants, str) else list(variants)
+    if (flip or variants) and engine != "declarative":
+        raise ValueError(f"{'flip' if flip else 'variants'}: expected engine=\"declarative\", found {engine!r}")
     programs, left_out = _programs(tests, model or "")
     if left_out and not programs:
         raise InputError(left_out[0])
@@ -206,10 +215,10 @@ def litmus(tests: Tests, model: str | None = None, engine: str = "declarative", 
     results.left_out = tuple(left_out)
     for program in programs:
         ran = _core.run_litmus(program.core, engine, model or "", hardware, runs, seed, max_executions, max_seconds,
-                               loop_bound)
+                               loop_bound, flip or "", variants)
         found = json.loads(ran.json)[0]
         results.append(LitmusResult(
-            found["name"], found["model"], found["engine"], tuple(found["outcomes"]), ran.ok,
+            found["name"], found["model"], found["engine"], tuple(found["outcomes"]), found["verdict"], ran.ok,
             tuple(found["missing"]), tuple(found["unexpected"]), tuple(found.get("notes", ())), found["executions"],
             ran.complete, ran.text, program))
     return results
@@ -230,9 +239,12 @@ def _programs(tests: Tests, model: str) -> tuple[list[_Program], list[str]]:
     left_out: list[str] = []
     for entry in [tests] if isinstance(tests, (str, os.PathLike)) else tests:
         pattern = os.fspath(entry)
-        files = sorted(globbing.glob(pattern)) if globbing.has_magic(pattern) else [pattern]
+        if os.path.isdir(pattern):
+            files = sorted(os.path.join(pattern, f) for f in os.listdir(pattern) if f.endswith((".yaml", ".yml")))
+        else:
+            files = sorted(globbing.glob(pattern)) if globbing.has_magic(pattern) else [pattern]
         if not files:
-            raise InputError(f"{pattern}: expected the name or pattern of litmus files, found nothing of that name")
+            raise InputError(f"{pattern}: expected the name, folder or pattern of litmus files, found none")
         for file in files:
             parsed, none_of_it = _core.parse_litmus_file(file, model)
             left_out += none_of_it

@@ -165,8 +165,8 @@ class Trace:
         """The accesses to memory and the fences: a structured array of shape (n,), read-only, no copy.
 
         Subevent i has the id i + 1. Fields: call (call id), stamp, peer, node, address (bytes), value, value_read,
-        source and overwrote (subevent ids, 0: the initial value), start and finish (order stamps, 2**64 - 1: never),
-        start_ps and finish_ps (picoseconds since the run began).
+        source and overwrote (subevent ids, 0: the initial value), start and finish (order stamps, 2**64 - 1: never;
+        what never started had been posted when the run ended), start_ps and finish_ps (picoseconds since the run began).
         """
         if self._subevents is None:
             import numpy

@@ -3,6 +3,8 @@
 #include <array>
 #include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/barrier.hpp"
@@ -15,6 +17,7 @@
 #include "loco_sim/loco/var.hpp"
 #include "loco_sim/transport/cluster.hpp"
 #include "model/check.hpp"
+#include "model/stamps.hpp"
 #include "sim/invariant.hpp"
 #include "tests/catch.hpp"
 
@@ -380,4 +383,68 @@ TEST_CASE("a name that is used again is another object") {
   const auto verdict = loco::model::check(trace, kAll);
   INFO(verdict.to_text());
   CHECK(verdict.consistent());
+}
+
+namespace {
+
+/// A recorder of one thread on node 0 with an operation towards node 1 that has been posted: its call is 1.
+void post(loco::Recorder& recorder, const loco::PostedOperation& operation) {
+  recorder.add_thread(0, "main");
+  const loco::model::CallId call = recorder.begin_operation(0, operation.method, 0, 0, 1);
+  recorder.posted(call, operation);
+  recorder.finish(call, 0, 2);
+}
+
+/// "stamp node address" of what is listed as not begun.
+std::vector<std::string> unbegun(const Trace& trace) {
+  std::vector<std::string> all;
+  for (const auto& s : trace.subevents)
+    if (loco::model::is_unbegun(s))
+      all.push_back(std::string(name(s.stamp)) + " " + std::to_string(s.node) + " " + std::to_string(s.address));
+  return all;
+}
+
+}  // namespace
+
+// The stamps of Appendix G.2, and of remote atomics: a word each.
+TEST_CASE("what was posted and has not begun is in the trace when the run has ended") {
+  using loco::nic::Stamp;
+  loco::Recorder recorder(2);
+  SECTION("a put of two words, of which one has been read") {
+    post(recorder, {.method = Method::put, .peer = 1, .local = 64, .remote = 128, .bytes = 16});
+    recorder.on_subevent({.id = 1, .stamp = Stamp::aNLR, .op = 1, .peer = 1, .home = 0, .address = 64, .seq = 3});
+    recorder.end_run();
+    CHECK(unbegun(recorder.trace()) == std::vector<std::string>{"aNLR 0 72", "aNRW 1 128", "aNRW 1 136"});
+    CHECK(recorder.trace().subevents.back().peer == 1);
+    CHECK(recorder.trace().subevents.back().finish == loco::model::kNever);
+  }
+  SECTION("a get that nothing is known of, and its failure is") {
+    post(recorder, {.method = Method::get, .peer = 1, .local = 64, .remote = 128});
+    recorder.failed(0, 1, 7);
+    recorder.end_run();
+    CHECK(unbegun(recorder.trace()) == std::vector<std::string>{"aNRR 1 128", "aNLW 0 64"});
+    CHECK(recorder.trace().subevents.back().finish == 7);
+  }
+  SECTION("a compare-and-swap that may compare in vain") {
+    post(recorder, {.method = Method::remote_cas, .peer = 1, .local = 64, .remote = 128, .compare = 5});
+    recorder.end_run();
+    CHECK(unbegun(recorder.trace()) == std::vector<std::string>{"aNRR 1 128", "aNLW 0 64"});
+  }
+  SECTION("one that has found what it compares with") {
+    post(recorder, {.method = Method::remote_cas, .peer = 1, .local = 64, .remote = 128, .compare = 5});
+    recorder.on_subevent(
+        {.id = 1, .stamp = Stamp::aNRR, .op = 1, .peer = 1, .home = 1, .address = 128, .value = 5, .seq = 3});
+    recorder.end_run();
+    CHECK(unbegun(recorder.trace()) == std::vector<std::string>{"aNRW 1 128", "aNLW 0 64"});
+  }
+  SECTION("a fence") {
+    post(recorder, {.method = Method::rfence, .peer = 1});
+    recorder.end_run();
+    CHECK(unbegun(recorder.trace()) == std::vector<std::string>{"aRF 0 0"});
+  }
+  SECTION("bytes that are parts of words") {
+    post(recorder, {.method = Method::put, .peer = 1, .local = 64, .remote = 132, .bytes = 8});
+    recorder.end_run();
+    CHECK(unbegun(recorder.trace()) == std::vector<std::string>{"aNLR 0 64", "aNRW 1 128", "aNRW 1 136"});
+  }
 }
