@@ -5,25 +5,17 @@
 namespace loco::model::corerma {
 namespace {
 
-/// What a statement's actions are, and the later ones of its process by what rules ask of them.
-struct Part {
+/// The later actions of a process, by what rules ask of them.
+struct Later {
+  using ByTarget = std::array<Actions, kHostsMax>;
+
   Actions all = 0;
   Actions local = 0;
-  /// By target.
-  std::array<Actions, kHostsMax> external{}, flushes{}, on_target{}, puts{}, gets{}, atomics{}, results{};
   Actions put_sources = 0;
-  Actions operands = 0;
-
-  void add(const Part& o, int target) {
-    all |= o.all;
-    local |= o.local;
-    put_sources |= o.put_sources;
-    operands |= o.operands;
-    if (target == kNobody) return;
-    for (auto set : {&Part::external, &Part::flushes, &Part::on_target, &Part::puts, &Part::gets, &Part::atomics,
-                     &Part::results})
-      (this->*set)[index(target)] |= (o.*set)[index(target)];
-  }
+  Actions operands = 0;                             ///< what rga and cas read of their process
+  ByTarget external{}, flushes{};                   ///< all of a statement's
+  ByTarget on_target{}, puts{}, gets{}, atomics{};  ///< Remote actions
+  ByTarget results{};                               ///< what statements write to their process
 };
 
 class Builder {
@@ -42,12 +34,10 @@ class Builder {
       for (int k = g_.first[index(i)]; k < g_.n; ++k) g_.statement[index(k)] = static_cast<std::int8_t>(i);
     }
     for (int p = 0; p < program_.processes; ++p) {
-      Part later;
+      Later later;
       for (int i = program_.end_of(p) - 1; i >= program_.begin_of(p); --i) {
-        const Statement& s = program_.statement(i);
-        const Part own = part(s, g_.first[index(i)]);
-        order(s, g_.first[index(i)], later, p);
-        later.add(own, s.host);
+        order(program_.statement(i), g_.first[index(i)], later, p);
+        add(later, program_.statement(i), g_.first[index(i)]);
       }
     }
   }
@@ -106,24 +96,22 @@ class Builder {
   }
 
   static bool is_atomic(Kind kind) { return kind == Kind::rga || kind == Kind::cas; }
-  static Actions operands(Kind kind, int first) { return bit(first) | (kind == Kind::cas ? bit(first + 1) : 0U); }
 
-  static Part part(const Statement& s, int first) {
-    Part p;
-    for (int k = 0; k < actions(s.kind); ++k) p.all |= bit(first + k);
-    if (s.kind == Kind::read || s.kind == Kind::write) p.local = p.all;
-    if (s.kind == Kind::flush) p.flushes[index(s.host)] = p.all;
-    if (s.kind == Kind::put) p.put_sources = bit(first);
-    if (!is_remote(s.kind)) return p;
+  static void add(Later& later, const Statement& s, int first) {
+    const Actions own = (bit(actions(s.kind)) - 1) << static_cast<unsigned>(first);
+    later.all |= own;
+    if (s.kind == Kind::read || s.kind == Kind::write) later.local |= own;
+    if (s.kind == Kind::flush) later.flushes[index(s.host)] |= own;
+    if (!is_remote(s.kind)) return;
     const Actions remote = bit(remote_action(s.kind, first));
-    p.external[index(s.host)] = p.all;
-    p.on_target[index(s.host)] = remote;
-    if (s.kind == Kind::put) p.puts[index(s.host)] = remote;
-    if (s.kind == Kind::get) p.gets[index(s.host)] = remote;
-    if (is_atomic(s.kind)) p.atomics[index(s.host)] = remote;
-    if (is_atomic(s.kind)) p.operands = operands(s.kind, first);
-    if (s.kind != Kind::put) p.results[index(s.host)] = bit(first + actions(s.kind) - 1);
-    return p;
+    later.external[index(s.host)] |= own;
+    later.on_target[index(s.host)] |= remote;
+    (s.kind == Kind::put ? later.puts : s.kind == Kind::get ? later.gets : later.atomics)[index(s.host)] |= remote;
+    if (s.kind == Kind::put)
+      later.put_sources |= bit(first);
+    else
+      later.results[index(s.host)] |= bit(first + actions(s.kind) - 1);
+    if (is_atomic(s.kind)) later.operands |= own & (remote - 1);
   }
 
   void induce(Rule rule, int from, Actions to) {
@@ -132,8 +120,8 @@ class Builder {
   }
 
   /// What keeps the order of remote actions on one target.
-  void route(const Statement& s, int remote, const Part& later, int process) {
-    const auto to = [&](const std::array<Actions, kHostsMax>& set) { return set[index(s.host)]; };
+  void route(const Statement& s, int remote, const Later& later, int process) {
+    const auto to = [&](const Later::ByTarget& set) { return set[index(s.host)]; };
     const bool to_self = s.host == process;
     if (to_self && !rules_.has(Rule::so) && pivot_ != Rule::so) return;
     const auto keep = [&](Rule rule, Actions others) {
@@ -153,7 +141,7 @@ class Builder {
     }
   }
 
-  void order(const Statement& s, int first, const Part& later, int process) {
+  void order(const Statement& s, int first, const Later& later, int process) {
     if (s.kind == Kind::read || s.kind == Kind::write) {
       induce(Rule::lo, first, later.all);
       return;

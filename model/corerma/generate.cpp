@@ -45,12 +45,14 @@ std::array<bool, kKinds> needed_kinds(Rule pivot) {
     case Rule::gta:
     case Rule::oa:
       return only({Kind::rga, Kind::cas});
+    case Rule::sf:
+      return only({Kind::put, Kind::rga, Kind::cas});
+    case Rule::rl:
+      return only({Kind::get, Kind::rga, Kind::cas});
     case Rule::gg:
       return only({Kind::get});
     case Rule::ir:
     case Rule::so:
-    case Rule::sf:
-    case Rule::rl:
       return only({Kind::get, Kind::put, Kind::rga, Kind::cas});
     default:
       return {};

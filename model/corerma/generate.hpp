@@ -35,7 +35,7 @@ struct GenerateOptions {
   std::array<bool, kKinds> statements = {true, true, true, true, true, true, true};
   Reads reads = Reads::any;
   std::string after;        ///< name of a test: go on with what follows it; empty: begin at the beginning
-  std::uint64_t skip = 0;     ///< pass over so many first
+  std::uint64_t skip = 0;   ///< pass over so many first
   std::uint64_t every = 1;  ///< take each so manieth test only
   std::uint64_t limit = 0;  ///< stop after so many; 0: no limit
   std::function<void(const Progress&)> poll = {};  ///< called now and then; what it throws ends the generation

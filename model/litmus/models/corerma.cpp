@@ -85,8 +85,7 @@ void order_statements(const Skeleton& x, RuleSet rules, Axioms& a) {
     x.po.row(i).for_each([&](int j) {
       if (x.sub(i).event != x.sub(j).event && ordered(s, rules, i, j)) a.so.add(i, j);
     });
-    if (step && s.action(i) == Action::er)
-      a.steps.emplace_back(i, i + x.event_of(i).count - 1);
+    if (step && s.action(i) == Action::er) a.steps.emplace_back(i, i + x.event_of(i).count - 1);
   }
 }
 

@@ -74,7 +74,33 @@ std::vector<Action> actions_of(const NaiveProgram& program) {
 
 using Pairs = std::set<std::pair<int, int>>;
 
-std::map<std::string, Pairs> static_pairs(const std::vector<Action>& actions) {
+/// What networks keep in order: rules of Section 7, and further ones (rule_set.hpp).
+void add_network_pairs(const Action& a, const Action& b, std::pair<int, int> pair, const std::set<std::string>& rules,
+                       std::map<std::string, Pairs>& pairs) {
+  const auto atomic = [](const Action& x) { return x.kind == 'a' || x.kind == 'c'; };
+  const auto operand = [&](const Action& x) { return atomic(x) && x.type == "er"; };
+  const auto source = [](const Action& x) { return x.kind == 'p' && x.type == "er"; };
+  const bool same_target = a.external() && b.external() && a.dst == b.dst;
+  if (operand(a) || (a.type == "f" && operand(b))) pairs["OA"].insert(pair);
+  if (a.type == "f") pairs["FA"].insert(pair);
+  if (same_target && (source(a) || operand(a))) pairs["SF"].insert(pair);
+  if (same_target && b.type == "ew" && b.kind != 'p') pairs["RL"].insert(pair);
+  if (!same_target || !a.on_target || !b.on_target) return;
+  const bool oneself = a.dst == a.process;
+  if (oneself && !rules.contains("SO")) return;
+  std::vector<std::string> keep = {"IR"};
+  if (atomic(a) || atomic(b)) {
+    keep.emplace_back("AO");
+  } else {
+    keep.emplace_back(a.kind == 'p' ? (b.kind == 'p' ? "PP" : "PTG") : (b.kind == 'p' ? "GTP" : "GG"));
+  }
+  for (const std::string& rule : keep) {
+    pairs[rule].insert(pair);
+    if (oneself && rules.contains(rule)) pairs["SO"].insert(pair);
+  }
+}
+
+std::map<std::string, Pairs> static_pairs(const std::vector<Action>& actions, const std::set<std::string>& rules) {
   std::map<std::string, Pairs> pairs;
   const int n = static_cast<int>(actions.size());
   for (int i = 0; i < n; ++i)
@@ -93,11 +119,7 @@ std::map<std::string, Pairs> static_pairs(const std::vector<Action>& actions) {
       if (a.type == "f" && b.local()) pairs["F1"].insert({i, j});
       if (a.external() && b.type == "f" && a.dst == b.dst) pairs["F2"].insert({i, j});
       if (a.type == "f" && b.external() && a.dst == b.dst) pairs["F3"].insert({i, j});
-      if (a.on_target && b.on_target && a.dst == b.dst && a.dst != a.process) {
-        pairs["IR"].insert({i, j});
-        if (a.kind == 'p' && b.kind == 'p') pairs["PP"].insert({i, j});
-        if (a.kind == 'g' && b.kind == 'g') pairs["GG"].insert({i, j});
-      }
+      add_network_pairs(a, b, {i, j}, rules, pairs);
     }
   return pairs;
 }
@@ -129,7 +151,7 @@ bool cyclic(const Pairs& edges, int n) {
 class Candidates {
  public:
   Candidates(const NaiveProgram& program, const std::set<std::string>& rules)
-      : program_(program), rules_(rules), actions_(actions_of(program)), static_(static_pairs(actions_)) {
+      : program_(program), rules_(rules), actions_(actions_of(program)), static_(static_pairs(actions_, rules)) {
     for (int v = 0; v < static_cast<int>(program.homes.size()); ++v) {
       orders_.emplace_back();
       for (int i = 0; i < size(); ++i)

@@ -31,6 +31,30 @@ TEST_CASE("texts that are no programs are refused in one line", "[corerma]") {
   for (const auto& [text, message] : wrong) CHECK_THROWS_WITH(parse_program(text), message);
 }
 
+TEST_CASE("any text is a program that is written the same, or refused", "[corerma]") {
+  const std::string alphabet = "rwgpacf01abc._";
+  std::uint64_t state = 1;
+  int programs = 0;
+  for (int k = 0; k < 100'000 / static_cast<int>(loco::test::kShare); ++k) {
+    std::string candidate;
+    for (std::uint64_t n = state % 17; n > 0; --n) {
+      state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+      candidate += alphabet[(state >> 33U) % alphabet.size()];
+    }
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    state ^= state >> 29U;
+    try {
+      const Program p = parse_program(candidate);
+      ++programs;
+      CHECK(text(p) == candidate);
+      const Program q = reordered(p, {0, 1, 2, 3});  // renumbered
+      CHECK(same(q, reordered(q, {0, 1, 2, 3})));
+    } catch (const std::invalid_argument&) {
+    }
+  }
+  CHECK(programs > 20);
+}
+
 TEST_CASE("canonical forms are numbered by first appearance, the process with most actions first", "[corerma]") {
   CHECK(is_canonical(parse_program("ra.wa")));
   CHECK_FALSE(is_canonical(parse_program("rb.wa")));

@@ -44,8 +44,8 @@ TEST_CASE("rule sets are composed, printed and named", "[corerma]") {
   CHECK_FALSE(find_rule_set("rdmawait"));
   CHECK_FALSE(find_rule_set("R1,R9"));
   CHECK_THROWS_WITH(parse_rules("R1,,R2"),
-                    "expected rules (R1, R2, F1, F2, F3, PG, GA, CAS, LO, WS, IR, PP, GG, SR, AT, PTG, GTP, AO, GTA, SO, OA, SF, RL, FA), "
-                    "found ''");
+                    loco::test::contains_text("expected rules (R1, R2, F1, F2, F3, PG, GA, CAS, LO"));
+  CHECK_THROWS_WITH(parse_rules("R1,,R2"), loco::test::contains_text("), found ''"));
   CHECK_THROWS_WITH(parse_rules("R1,CASE"), loco::test::contains_text("found 'CASE', did you mean 'CAS'?"));
 }
 
