@@ -253,8 +253,13 @@ class Parser {
   }
 
   syntax::Statement assignment() {
-    if (!after(1).is("="))
-      fail(after(1).is("(") ? "a statement" : "'=' or ':' after a name", after(after(1).is("(") ? 0 : 1), keywords());
+    if (!after(1).is("=")) {
+      const TokenKind next = after(1).kind;
+      const bool word =
+          after(1).is("(") || next == TokenKind::kName || next == TokenKind::kKeyword || next == TokenKind::kNumber;
+      if (word) fail("a statement", now(), keywords());
+      fail("'=' or ':' after a name", after(1));
+    }
     syntax::Statement result;
     result.names.push_back(name("a name"));
     take();

@@ -13,6 +13,7 @@ namespace loco::cli {
 inline constexpr int kDone = 0;
 inline constexpr int kFailed = 1;  ///< a check failed, or the run could not go on (deadlock, failed operation)
 inline constexpr int kBadInput = 2;
+inline constexpr int kUnknown = 3;  ///< verify: neither proved nor refuted
 
 /// Input that is wrong in a way that no reader further down could tell.
 class UsageError : public std::runtime_error {
@@ -163,6 +164,23 @@ struct PerfValidateArguments {
   bool json = false;
 };
 int perf_validate_command(const PerfValidateArguments& arguments);
+
+struct VerifyArguments {
+  std::vector<std::string> files;
+  std::string network = "unordered";
+  std::string engine = "auto";
+  std::uint32_t pending = 4;
+  double max_seconds = 60;
+  std::uint64_t max_memory = 2048;  ///< MiB
+  std::uint32_t jobs = 1;
+  bool search_flushes = false;
+  bool where = false;
+  std::string replay;  ///< file, or empty
+  std::string dot;     ///< file, or empty
+  bool json = false;
+};
+int verify_command(const VerifyArguments& arguments);
+[[nodiscard]] std::vector<std::string> verify_engine_names();
 
 /// sweep and report: becomes the Python package's program; returns only by throwing.
 int python_command(const std::string& command, const std::vector<std::string>& arguments);

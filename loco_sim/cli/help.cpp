@@ -39,6 +39,13 @@ constexpr std::array kExamples = {
     Example{"generate", "generate --pivot F2 --processes 2 --size 9 --count", "how many there are"},
     Example{"soundness", "soundness --library bal --calls 2 --bug barrier_without_fence",
             "the smallest program that tells a barrier without its fence from the real one"},
+    Example{"verify", "verify scenarios/verify/peterson.rma",
+            "proved for every schedule, or a schedule that breaks it"},
+    Example{"verify", "verify scenarios/verify/peterson.rma --search-flushes", "with how few flushes, and which"},
+    Example{"verify", "verify lock.rma --network in-order --dot lock.dot",
+            "on a stronger network; the counterexample drawn"},
+    Example{"verify", "verify lock.rma --json > lock.json; loco-sim verify lock.rma --replay lock.json",
+            "keep a counterexample; take it step by step"},
     Example{"list", "list hardware", "all profiles"},
     Example{"list", "list workloads barrier", "the parameters of one workload"},
     Example{"new", "new ring", "then: cd ring, cmake -B build, cmake --build build"},
@@ -65,7 +72,9 @@ std::string examples_of(std::string_view command) {
 void add_examples(CLI::App& app, const std::string& path) {
   std::string footer = examples_of(path);
   if (path.empty())
-    footer += "Results go to stdout, all else to stderr. Exit codes: 0 consistent, 1 failed, 2 bad input.\n";
+    footer +=
+        "Results go to stdout, all else to stderr. Exit codes: 0 consistent, 1 failed, 2 bad input, 3 unknown "
+        "(verify).\n";
   if (!footer.empty()) app.footer(footer);
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
     add_examples(*command, path.empty() ? command->get_name() : path + " " + command->get_name());

@@ -1,5 +1,5 @@
 // loco-sim: the command line. Results on stdout, everything else on stderr.
-// Exit codes: 0 done and consistent, 1 a check failed or the run could not go on, 2 bad input.
+// Exit codes: 0 done and consistent, 1 a check failed or the run could not go on, 2 bad input, 3 (verify) unknown.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -44,6 +44,7 @@ struct Arguments {
   loco::cli::FitArguments fit;
   loco::cli::SoundnessArguments soundness;
   loco::cli::PerfArguments perf;
+  loco::cli::VerifyArguments verify;
   loco::cli::PerfValidateArguments perf_validate;
   std::string project;
 };
@@ -180,6 +181,40 @@ void add_soundness(CLI::App& app, loco::cli::SoundnessArguments& a, std::functio
   soundness->callback([&] { chosen = [&] { return loco::cli::soundness_command(a); }; });
 }
 
+void add_verify(CLI::App& app, loco::cli::VerifyArguments& a, std::function<int()>& chosen) {
+  CLI::App* verify =
+      app.add_subcommand("verify", "Prove that RMA programs keep their properties, or show how they break");
+  verify->add_option("files", a.files, "RMA programs (docs/verify.md)")->required();
+  verify
+      ->add_option("--network", a.network,
+                   "What orders operations: nothing, the target of a process, puts and gets, all")
+      ->check(one_of_words({"unordered", "in-order", "verbs", "sc"}))
+      ->capture_default_str();
+  verify
+      ->add_option("--engine", a.engine,
+                   "explicit: every schedule, on concrete values; auto: one engine after the other until one knows")
+      ->check(one_of_words(loco::cli::verify_engine_names()))
+      ->capture_default_str();
+  verify->add_flag("--search-flushes", a.search_flushes, "All smallest sets of the flushes that suffice");
+  verify->add_flag("--where", a.where, "The same, for a flush after every remote statement in place of the program's");
+  add_number(*verify, "--pending", a.pending, "Pending instances of a remote statement told apart, at most", 1, 64)
+      ->capture_default_str();
+  verify->add_option("--max-seconds", a.max_seconds, "Time limit a program; 0 is none")
+      ->check(loco::cli::seconds())
+      ->capture_default_str();
+  add_number(*verify, "--max-memory", a.max_memory, "Memory for the points of a search, in MiB", 1, 1U << 20U)
+      ->capture_default_str();
+  add_number(*verify, "--jobs", a.jobs, "Programs checked at a time", 1, 1024)->capture_default_str();
+  verify->add_option("--replay", a.replay, "Take a trace that --json printed step by step, in place of searching")
+      ->type_name("FILE");
+  verify
+      ->add_option("--dot", a.dot,
+                   "Write the first counterexample as a drawing to this file; \"-\": print it in place of text")
+      ->type_name("FILE");
+  verify->add_flag("--json", a.json, kJsonHelp);
+  verify->callback([&] { chosen = [&] { return loco::cli::verify_command(a); }; });
+}
+
 void add_perf(CLI::App& app, Arguments& arguments, std::function<int()>& chosen) {
   loco::cli::PerfArguments& a = arguments.perf;
   CLI::App* perf = app.add_subcommand("perf", "Measure verbs between two hosts as perftest does, or bare DMA");
@@ -276,6 +311,7 @@ void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
   add_corerma(app, a.corerma, chosen);
   add_fit(app, a.fit, chosen);
   add_soundness(app, a.soundness, chosen);
+  add_verify(app, a.verify, chosen);
   add_perf(app, a, chosen);
   add_python_commands(app, chosen);
 

@@ -1,0 +1,31 @@
+// What was found out about one program, for people and for programs.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "verify/engine.hpp"
+#include "verify/flush_search.hpp"
+
+namespace loco::verify {
+
+struct Report {
+  Program program;
+  bool flush_after_every_remote = false;  ///< `--where`: the flushes are not the file's
+  FlushMask flushes;                      ///< that counted for `answer`
+  Network network = Network::kUnordered;
+  Answer answer;
+  std::optional<FlushSearch> search;
+  double seconds = 0;
+};
+
+/// Several lines: the verdict, the placements of flushes, the schedule step by step.
+[[nodiscard]] std::string to_text(const Report& report);
+
+/// An element of the array that `--json` prints (docs/verify.schema.json).
+[[nodiscard]] nlohmann::ordered_json to_json(const Report& report);
+
+[[nodiscard]] std::string_view name(Verdict verdict);
+
+}  // namespace loco::verify
