@@ -123,33 +123,21 @@ class Runner {
                       const std::vector<Transformer::Capture>& own) {
     const AbstractState& before = path_.states[now_ - 1];
     const AbstractState& after = path_.states[now_];
-    Facts facts = abstraction_.facts(before.memory, stepper_.relevant(before));
-    for (const Pick& pick : step.picks) abstraction_.assume(facts, pick, stepper_.relevant(before, pick.operand));
+    Facts facts = abstraction_.facts(before.memory);
+    for (const Pick& pick : step.picks) abstraction_.assume(facts, pick);
     for (const Linear& atom : transformer.guards) facts.assume(atom);
-    const MemoryBits relevant = stepper_.relevant(after);
-    for (const auto& changed : transformer.memory) {
-      if (bit(relevant, changed.predicate))
-        facts.assume(bit(after.memory, changed.predicate) ? changed.after : negation(changed.after));
-    }
     for (std::uint32_t c = 0; c < reduced_.channels.size(); ++c) {
       const std::uint32_t first = abstraction_.first_operand(c);
       for (std::uint32_t o = first; o < first + reduced_.channels[c].operands.size(); ++o) {
-        std::map<ElementBits, Steps> next;
+        std::map<ElementCube, Steps> next;
         const ElementBits now = stepper_.relevant(after, o);
-        ElementSet set;
-        const auto collect = [&](const Steps& steps) {
-          for (const ElementBits e : set) next[e].insert(steps.begin(), steps.end());
-          set.clear();
-        };
         if (after.held[c] > 0) {
           for (const auto& [element, steps] : origins_[o]) {
-            abstraction_.follow(facts, o, transformer.elements[o], element, stepper_.relevant(before, o), now, set);
-            collect(steps);
+            const auto then = abstraction_.after(facts, o, transformer.elements[o], element, now);
+            if (then) next[*then].insert(steps.begin(), steps.end());
           }
           const auto add = [&](const Transformer::Capture& capture) {
-            if (capture.operand != o) return;
-            abstraction_.capture(facts, o, capture.value, command, now, set);
-            collect({now_});
+            if (capture.operand == o) next[abstraction_.capture(facts, o, capture.value, command, now)].insert(now_);
           };
           if (before.held[c] > 0) std::for_each(transformer.captures.begin(), transformer.captures.end(), add);
           std::for_each(own.begin(), own.end(), add);
@@ -191,7 +179,7 @@ class Runner {
       std::uint32_t from = held[i].entered;
       bool fits = true;
       for (std::size_t k = 0; k < step.picks.size() && fits; ++k) {
-        const Steps& steps = origins_[step.picks[k].operand][step.picks[k].bits];
+        const Steps& steps = origins_[step.picks[k].operand][step.picks[k].element];
         const auto at = steps.lower_bound(from);
         fits = at != steps.end() && (!reduced_.channels[channel].results || *at == held[i].entered);
         if (fits) from = read[k] = *at;
@@ -265,7 +253,7 @@ class Runner {
   std::uint32_t issued_ = 0;
   std::vector<Node> current_;                                ///< [variable of memory]
   std::vector<std::vector<Operation>> held_;                 ///< [channel]
-  std::vector<std::map<ElementBits, Steps>> origins_;        ///< [operand]
+  std::vector<std::map<ElementCube, Steps>> origins_;        ///< [operand]
   std::vector<std::map<std::uint32_t, Node>> captured_;      ///< [operand][step]
   std::vector<Event> events_;
 };

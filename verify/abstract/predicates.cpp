@@ -83,14 +83,33 @@ std::size_t Predicates::size() const {
   return sum;
 }
 
+bool covers(const MemoryCube& general, const MemoryCube& special) {
+  for (std::size_t w = 0; w < general.known.size(); ++w) {
+    if ((general.known[w] & ~special.known[w]) != 0 || (special.value[w] & general.known[w]) != general.value[w])
+      return false;
+  }
+  return true;
+}
+
+bool covers(const ElementSet& general, const ElementSet& special) {
+  return std::all_of(special.begin(), special.end(), [&](const ElementCube& s) {
+    return std::any_of(general.begin(), general.end(), [&](const ElementCube& g) { return covers(g, s); });
+  });
+}
+
 void normalise(ElementSet& set) {
   std::sort(set.begin(), set.end());
   set.erase(std::unique(set.begin(), set.end()), set.end());
+  const ElementSet all = set;
+  std::erase_if(set, [&](const ElementCube& s) {
+    return std::any_of(all.begin(), all.end(), [&](const ElementCube& g) { return g != s && covers(g, s); });
+  });
 }
 
-std::size_t Abstraction::Hash::operator()(const MemoryBits& bits) const {
+std::size_t Abstraction::Hash::operator()(const MemoryCube& cube) const {
   std::size_t hash = 0;
-  for (const std::uint64_t word : bits) hash = (hash ^ word) * 0x9e3779b97f4a7c15U + (hash >> 29U);
+  for (const std::uint64_t word : cube.known) hash = (hash ^ word) * 0x9e3779b97f4a7c15U + (hash >> 29U);
+  for (const std::uint64_t word : cube.value) hash = (hash ^ word) * 0x9e3779b97f4a7c15U + (hash >> 29U);
   return hash;
 }
 
@@ -134,121 +153,96 @@ Transformer Abstraction::transformer(const Command& command) const {
   return result;
 }
 
-const Facts& Abstraction::facts(const MemoryBits& bits, const MemoryBits& relevant) {
-  if (facts_count_ > kFactsMax) {
-    facts_.clear();
-    facts_count_ = 0;
-  }
-  auto& known = facts_[relevant];
-  if (const auto found = known.find(bits); found != known.end()) return found->second;
+const Facts& Abstraction::facts(const MemoryCube& memory) {
+  if (facts_.size() > kFactsMax) facts_.clear();
+  if (const auto found = facts_.find(memory); found != facts_.end()) return found->second;
   Facts facts(reduced_->variables);
   for (std::size_t i = 0; i < predicates_.memory.size(); ++i) {
-    if (bit(relevant, i)) facts.assume(literal(predicates_.memory[i], bit(bits, i)));
+    if (bit(memory.known, i)) facts.assume(literal(predicates_.memory[i], bit(memory.value, i)));
   }
-  ++facts_count_;
-  return known.emplace(bits, std::move(facts)).first->second;
+  return facts_.emplace(memory, std::move(facts)).first->second;
 }
 
-bool Abstraction::assume(Facts& facts, const Pick& pick, ElementBits relevant) const {
+bool Abstraction::assume(Facts& facts, const Pick& pick) const {
   const auto& predicates = predicates_.elements[pick.operand];
   for (std::size_t i = 0; i < predicates.size(); ++i) {
-    if ((relevant >> i & 1U) != 0 && !facts.assume(literal(predicates[i], (pick.bits >> i & 1U) != 0))) return false;
+    if ((pick.element.known >> i & 1U) == 0) continue;
+    if (!facts.assume(literal(predicates[i], (pick.element.value >> i & 1U) != 0))) return false;
   }
   return true;
 }
 
-void Abstraction::memories(const Facts& facts, const std::vector<Transformer::Changed>& changed, const MemoryBits& bits,
-                           const MemoryBits& relevant,
-                           const std::function<void(const MemoryBits&, const Facts&)>& emit) const {
-  MemoryBits start = bits;
-  for (std::size_t w = 0; w < start.size(); ++w) start[w] &= relevant[w];
-  const std::function<void(std::size_t, const MemoryBits&, const Facts&)> from = [&](std::size_t i,
-                                                                                   const MemoryBits& current,
-                                                                                   const Facts& known) {
-    MemoryBits next = current;
-    for (; i < changed.size(); ++i) {
-      const std::uint32_t p = changed[i].predicate;
-      if (!bit(relevant, p)) continue;
-      const Truth truth = known.decide(changed[i].after);
-      if (truth != Truth::kUnknown) {
-        set_bit(next, p, truth == Truth::kTrue);
-        continue;
-      }
-      for (const bool value : {true, false}) {
-        Facts more = known;
-        if (!more.assume(literal(changed[i].after, value))) continue;
-        set_bit(next, p, value);
-        from(i + 1, next, more);
-      }
-      return;
+MemoryCube Abstraction::after(const Facts& facts, const std::vector<Transformer::Changed>& changed,
+                              const MemoryCube& before, const MemoryBits& relevant) const {
+  MemoryCube result;
+  auto next = changed.begin();
+  for (std::uint32_t p = 0; p < predicates_.memory.size(); ++p) {
+    const bool touched = next != changed.end() && next->predicate == p;
+    const Linear& atom = touched ? next->after : predicates_.memory[p];
+    if (touched) ++next;
+    if (!bit(relevant, p)) continue;
+    if (!touched && bit(before.known, p)) {
+      set_bit(result.known, p, true);
+      set_bit(result.value, p, bit(before.value, p));
+      continue;
     }
-    emit(next, known);
-  };
-  from(0, start, facts);
+    const Truth truth = facts.decide(atom);
+    set_bit(result.known, p, truth != Truth::kUnknown);
+    set_bit(result.value, p, truth == Truth::kTrue);
+  }
+  return result;
 }
 
-void Abstraction::follow(const Facts& facts, std::uint32_t operand, const std::vector<Transformer::Changed>& changed,
-                         ElementBits bits, ElementBits relevant_before, ElementBits relevant_after,
-                         ElementSet& result) const {
-  if (changed.empty()) {
-    result.push_back(bits & relevant_after);
-    return;
-  }
+std::optional<ElementCube> Abstraction::after(const Facts& facts, std::uint32_t operand,
+                                              const std::vector<Transformer::Changed>& changed,
+                                              const ElementCube& before, ElementBits relevant) const {
+  const std::vector<Linear>& predicates = others_[operand];
+  if (predicates.empty()) return before;
   Facts with_element = facts;
-  for (std::size_t i = 0; i < others_[operand].size(); ++i) {
-    if ((relevant_before >> i & 1U) == 0) continue;
-    if (!with_element.assume(literal(others_[operand][i], (bits >> i & 1U) != 0))) return;
+  for (std::size_t i = 0; i < predicates.size(); ++i) {
+    if ((before.known >> i & 1U) == 0) continue;
+    if (!with_element.assume(literal(predicates[i], (before.value >> i & 1U) != 0))) return std::nullopt;
   }
-  const std::function<void(std::size_t, ElementBits, const Facts&)> from = [&](std::size_t i, ElementBits current,
-                                                                             const Facts& known) {
-    for (; i < changed.size(); ++i) {
-      const ElementBits mask = ElementBits{1} << changed[i].predicate;
-      current &= ~mask;
-      if ((relevant_after & mask) == 0) continue;
-      const Truth truth = known.decide(changed[i].after);
-      if (truth == Truth::kTrue) current |= mask;
-      if (truth != Truth::kUnknown) continue;
-      for (const bool value : {true, false}) {
-        Facts more = known;
-        if (more.assume(literal(changed[i].after, value))) from(i + 1, value ? current | mask : current, more);
-      }
-      return;
-    }
-    result.push_back(current);
-  };
-  from(0, bits & relevant_after, with_element);
+  ElementCube result;
+  auto next = changed.begin();
+  for (std::uint32_t i = 0; i < predicates.size(); ++i) {
+    const bool touched = next != changed.end() && next->predicate == i;
+    const Linear& atom = touched ? next->after : predicates[i];
+    if (touched) ++next;
+    const ElementBits mask = ElementBits{1} << i;
+    if ((relevant & mask) == 0) continue;
+    const Truth truth = with_element.decide(atom);
+    if (truth != Truth::kUnknown) result.known |= mask;
+    if (truth == Truth::kTrue) result.value |= mask;
+  }
+  return result;
 }
 
-void Abstraction::capture(const Facts& facts, std::uint32_t operand, const Linear& value, const Command& command,
-                          ElementBits relevant, ElementSet& result) const {
+ElementCube Abstraction::capture(const Facts& facts, std::uint32_t operand, const Linear& value,
+                                 const Command& command, ElementBits relevant) const {
   // The element does not exist before the step: its predicates, with its value in its place, are about the state before.
   const Linear anything = Linear::of(reduced_->anything);
-  std::vector<Transformer::Changed> changed;
+  ElementCube result;
   const auto& predicates = predicates_.elements[operand];
   for (std::uint32_t i = 0; i < predicates.size(); ++i) {
-    changed.push_back({i, substitute(predicates[i], [&](Variable v) -> const Linear* {
-                         return v == operands_[operand].element ? &value : assigned(command, v, anything);
-                       })});
+    const ElementBits mask = ElementBits{1} << i;
+    if ((relevant & mask) == 0) continue;
+    const Truth truth = facts.decide(substitute(predicates[i], [&](Variable v) -> const Linear* {
+      return v == operands_[operand].element ? &value : assigned(command, v, anything);
+    }));
+    if (truth != Truth::kUnknown) result.known |= mask;
+    if (truth == Truth::kTrue) result.value |= mask;
   }
-  if (changed.empty()) {
-    result.push_back(0);
-  } else {
-    follow(facts, operand, changed, 0, 0, relevant, result);
-  }
+  return result;
 }
 
-std::vector<MemoryBits> Abstraction::initial(const MemoryBits& relevant) const {
+MemoryCube Abstraction::initial(const MemoryBits& relevant) const {
   std::vector<Linear> values;
   for (const Number n : reduced_->initial) values.push_back(Linear::of_constant(n));
   std::vector<Transformer::Changed> changed;
-  for (std::uint32_t i = 0; i < predicates_.memory.size(); ++i) {
-    changed.push_back(
-        {i, substitute(predicates_.memory[i], [&](Variable v) { return &values[v - 1]; })});
-  }
-  std::vector<MemoryBits> result;
-  memories(Facts(reduced_->variables), changed, {}, relevant,
-           [&](const MemoryBits& bits, const Facts&) { result.push_back(bits); });
-  return result;
+  for (std::uint32_t i = 0; i < predicates_.memory.size(); ++i)
+    changed.push_back({i, substitute(predicates_.memory[i], [&](Variable v) { return &values[v - 1]; })});
+  return after(Facts(reduced_->variables), changed, {}, relevant);
 }
 
 }  // namespace loco::verify::abstract

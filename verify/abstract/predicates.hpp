@@ -1,12 +1,13 @@
 // The predicates of an abstraction and what steps do to their values.
 //
 // A predicate is an atom `linear <= 0` over memory, or over memory and the element of one channel's operand: that one
-// has a value for each number in the operand's set. An abstract memory is a value for each predicate over memory; an
-// abstract set is a set of values for the predicates of its elements, so that a set is as precise as its members, and
-// "all are", "none is" and "some are" (the paper's three values) are special cases of it.
+// has a value for each number in the operand's set. Values are true, false or unknown. An abstract memory is a cube, a
+// value for each predicate over memory; an abstract set is a set of cubes, one for each kind of number in it, so that
+// "all are", "none is" and "some are" (the paper's three values) are told apart, and more.
 //
-// Transformers are the best ones for each memory and element: the successors of a value are all the values that are
-// consistent with it, with the guards and with each other (Facts decides; for differences that is exact).
+// Transformers are the best ones on cubes: a predicate is known after a step when what is known before it, with the
+// guards and the elements taken out, decides it (Facts; for differences that is exact). A path that a conjunction of
+// literals rules out at each of its points is ruled out by cubes, and such are the interpolants of refine.hpp.
 #pragma once
 
 #include <array>
@@ -24,11 +25,33 @@ namespace loco::verify::abstract {
 inline constexpr std::size_t kMemoryPredicatesMax = 256;
 inline constexpr std::size_t kElementPredicatesMax = 64;
 
-/// A value for each predicate over memory. Bits of predicates that are not looked at are 0.
 using MemoryBits = std::array<std::uint64_t, kMemoryPredicatesMax / 64>;
 using ElementBits = std::uint64_t;
-/// Sorted, without doubles.
-using ElementSet = std::vector<ElementBits>;
+
+/// What is known of the predicates over memory. Bits of `value` that are not known are 0.
+struct MemoryCube {
+  MemoryBits known{};
+  MemoryBits value{};
+  friend bool operator==(const MemoryCube&, const MemoryCube&) = default;
+};
+
+/// ... of those of an operand's elements.
+struct ElementCube {
+  ElementBits known = 0;
+  ElementBits value = 0;
+  friend auto operator<=>(const ElementCube&, const ElementCube&) = default;
+};
+
+/// Every literal of `general` is one of `special`.
+[[nodiscard]] constexpr bool covers(const ElementCube& general, const ElementCube& special) {
+  return (general.known & ~special.known) == 0 && (special.value & general.known) == general.value;
+}
+[[nodiscard]] bool covers(const MemoryCube& general, const MemoryCube& special);
+
+/// Sorted; none covers another one.
+using ElementSet = std::vector<ElementCube>;
+[[nodiscard]] bool covers(const ElementSet& general, const ElementSet& special);
+void normalise(ElementSet& set);
 
 [[nodiscard]] constexpr bool bit(const MemoryBits& bits, std::size_t i) { return (bits[i / 64] >> (i % 64) & 1U) != 0; }
 constexpr void set_bit(MemoryBits& bits, std::size_t i, bool value) {
@@ -55,7 +78,7 @@ struct Predicates {
 /// An element that an operation takes out.
 struct Pick {
   std::uint32_t operand = 0;
-  ElementBits bits = 0;
+  ElementCube element;
 };
 
 /// A step as its effect on predicates.
@@ -86,27 +109,27 @@ class Abstraction {
 
   [[nodiscard]] Transformer transformer(const Command& command) const;
 
-  /// What is known of a memory, of the predicates in `relevant`.
-  [[nodiscard]] const Facts& facts(const MemoryBits& bits, const MemoryBits& relevant);
-  /// What the elements add to it; false when it contradicts.
-  bool assume(Facts& facts, const Pick& pick, ElementBits relevant) const;
+  /// What is known of a memory.
+  [[nodiscard]] const Facts& facts(const MemoryCube& memory);
+  /// ... with an element that is taken out; false when it contradicts.
+  bool assume(Facts& facts, const Pick& pick) const;
 
-  /// All values of `changed` that are consistent with `facts`: `emit` gets the facts with them assumed. `bits` is what
-  /// predicates had before, those of `changed` overwritten; predicates outside of `relevant` become 0.
-  void memories(const Facts& facts, const std::vector<Transformer::Changed>& changed, const MemoryBits& bits,
-                const MemoryBits& relevant, const std::function<void(const MemoryBits&, const Facts&)>& emit) const;
-  /// The values that an element of an operand may have after the step, into `result`.
-  void follow(const Facts& facts, std::uint32_t operand, const std::vector<Transformer::Changed>& changed,
-              ElementBits bits, ElementBits relevant_before, ElementBits relevant_after, ElementSet& result) const;
-  /// The values of an element that is `value` (over the state before), into `result`.
-  void capture(const Facts& facts, std::uint32_t operand, const Linear& value, const Command& command,
-               ElementBits relevant, ElementSet& result) const;
+  /// Memory after a step: `facts` are those before it, with guards and elements. Only `relevant` predicates are known.
+  [[nodiscard]] MemoryCube after(const Facts& facts, const std::vector<Transformer::Changed>& changed,
+                                 const MemoryCube& before, const MemoryBits& relevant) const;
+  /// An element after the step; nothing when no number is like that.
+  [[nodiscard]] std::optional<ElementCube> after(const Facts& facts, std::uint32_t operand,
+                                                 const std::vector<Transformer::Changed>& changed,
+                                                 const ElementCube& before, ElementBits relevant) const;
+  /// An element that is `value` (over the state before the command).
+  [[nodiscard]] ElementCube capture(const Facts& facts, std::uint32_t operand, const Linear& value,
+                                    const Command& command, ElementBits relevant) const;
 
-  [[nodiscard]] std::vector<MemoryBits> initial(const MemoryBits& relevant) const;
+  [[nodiscard]] MemoryCube initial(const MemoryBits& relevant) const;
 
  private:
   struct Hash {
-    std::size_t operator()(const MemoryBits& bits) const;
+    std::size_t operator()(const MemoryCube& cube) const;
   };
 
   const Reduced* reduced_;
@@ -114,10 +137,7 @@ class Abstraction {
   std::vector<std::vector<Linear>> others_;  ///< [operand]: its predicates, of Reduced::other
   std::vector<Operand> operands_;
   std::vector<std::uint32_t> first_operand_;
-  std::unordered_map<MemoryBits, std::unordered_map<MemoryBits, Facts, Hash>, Hash> facts_;  ///< by relevant, bits
-  std::size_t facts_count_ = 0;
+  std::unordered_map<MemoryCube, Facts, Hash> facts_;
 };
-
-void normalise(ElementSet& set);
 
 }  // namespace loco::verify::abstract

@@ -22,7 +22,10 @@ struct WordsHash {
 struct ElementSetHash {
   std::size_t operator()(const ElementSet& set) const {
     std::size_t hash = 0x243f6a8885a308d3U;
-    for (const ElementBits e : set) hash = (hash ^ e) * 0x9e3779b97f4a7c15U + (hash >> 29U);
+    for (const ElementCube& e : set) {
+      hash = (hash ^ e.known) * 0x9e3779b97f4a7c15U + (hash >> 29U);
+      hash = (hash ^ e.value) * 0x9e3779b97f4a7c15U + (hash >> 29U);
+    }
     return hash;
   }
 };
@@ -33,13 +36,12 @@ class Search {
       : stepper_(stepper), reduced_(stepper.abstraction().reduced()), footprint_(footprint), limits_(limits) {}
 
   SearchResult run() {
-    for (AbstractState& state : stepper_.initial()) {
-      if (found(state, kNobody)) return std::move(result_);
-      push(state, kNobody, {});
-    }
+    const AbstractState initial = stepper_.initial();
+    if (found(initial, kNobody)) return std::move(result_);
+    push(initial, kNobody, {});
     for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
       if (!within_limits(i)) break;
-      if (expand(i)) return std::move(result_);
+      if (!nodes_[i].covered && expand(i)) return std::move(result_);
       if (i + 1 == nodes_.size()) result_.verdict = Verdict::kSafe;
     }
     result_.states = nodes_.size();
@@ -51,6 +53,7 @@ class Search {
     const std::vector<std::uint32_t>* words;
     std::uint32_t parent;
     AbstractStep step;
+    bool covered;  ///< by one that came later
   };
 
   bool within_limits(std::uint32_t i) {
@@ -92,8 +95,10 @@ class Search {
     if (shift != 0) put(0, 32 - shift);
     for (const bool behind : state.behind) put(behind ? 1 : 0, 1);
     if (shift != 0) put(0, 32 - shift);
-    for (std::size_t w = 0; w * 32 < stepper_.abstraction().predicates().memory.size(); ++w)
-      words.push_back(static_cast<std::uint32_t>(state.memory[w / 2] >> (w % 2 * 32)));
+    for (const MemoryBits* bits : {&state.memory.known, &state.memory.value}) {
+      for (std::size_t w = 0; w < memory_words(); ++w)
+        words.push_back(static_cast<std::uint32_t>((*bits)[w / 2] >> (w % 2 * 32)));
+    }
     for (const ElementSet& set : state.sets) words.push_back(set_number(set));
     return words;
   }
@@ -118,15 +123,49 @@ class Search {
     shift = 0;
     for (std::size_t b = 0; b < reduced_.ordered.size(); ++b) state.behind.push_back(get(1) != 0);
     if (shift != 0) ++next;
-    for (std::size_t w = 0; w * 32 < stepper_.abstraction().predicates().memory.size(); ++w)
-      state.memory[w / 2] |= std::uint64_t{*next++} << (w % 2 * 32);
+    for (MemoryBits* bits : {&state.memory.known, &state.memory.value}) {
+      for (std::size_t w = 0; w < memory_words(); ++w) (*bits)[w / 2] |= std::uint64_t{*next++} << (w % 2 * 32);
+    }
     while (next != words.end()) state.sets.push_back(*sets_[*next++]);
     return state;
   }
 
+  std::size_t memory_words() const { return (stepper_.abstraction().predicates().memory.size() + 31) / 32; }
+  std::size_t control_words(const std::vector<std::uint32_t>& words) const {
+    return words.size() - 2 * memory_words() - stepper_.abstraction().operands();
+  }
+
+  /// Of two states with the same control.
+  bool covers(const std::vector<std::uint32_t>& general, const std::vector<std::uint32_t>& special) const {
+    const std::size_t known = control_words(general);
+    const std::size_t value = known + memory_words();
+    const std::size_t sets = value + memory_words();
+    for (std::size_t w = 0; w < memory_words(); ++w) {
+      if ((general[known + w] & ~special[known + w]) != 0) return false;
+      if ((special[value + w] & general[known + w]) != general[value + w]) return false;
+    }
+    for (std::size_t i = sets; i < general.size(); ++i) {
+      if (general[i] != special[i] && !abstract::covers(*sets_[general[i]], *sets_[special[i]])) return false;
+    }
+    return true;
+  }
+
   void push(const AbstractState& state, std::uint32_t parent, AbstractStep step) {
-    const auto [entry, added] = numbers_.emplace(pack(state), static_cast<std::uint32_t>(nodes_.size()));
-    if (added) nodes_.push_back({&entry->first, parent, std::move(step)});
+    const auto number = static_cast<std::uint32_t>(nodes_.size());
+    const auto [entry, added] = numbers_.emplace(pack(state), number);
+    if (!added) return;
+    const std::vector<std::uint32_t>& words = entry->first;
+    const std::vector<std::uint32_t> control(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(control_words(words)));
+    auto& peers = by_control_[control];
+    for (const std::uint32_t peer : peers) {
+      if (covers(*nodes_[peer].words, words)) return;
+    }
+    std::erase_if(peers, [&](std::uint32_t peer) {
+      nodes_[peer].covered = covers(words, *nodes_[peer].words);
+      return nodes_[peer].covered;
+    });
+    peers.push_back(number);
+    nodes_.push_back({&words, parent, std::move(step), false});
   }
 
   // -- what is wrong
@@ -238,6 +277,7 @@ class Search {
   SearchResult result_;
   std::vector<Node> nodes_;
   std::unordered_map<std::vector<std::uint32_t>, std::uint32_t, WordsHash> numbers_;
+  std::unordered_map<std::vector<std::uint32_t>, std::vector<std::uint32_t>, WordsHash> by_control_;
   std::unordered_map<ElementSet, std::uint32_t, ElementSetHash> set_numbers_;
   std::vector<const ElementSet*> sets_;
 };

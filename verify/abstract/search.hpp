@@ -1,6 +1,6 @@
 // Reachability in the abstraction of a reduced program: breadth first over where processes stand, how many operations
 // each channel holds (0, 1, ... a cap that stands for all above), the values of the predicates over memory, and the set
-// of each operand. When no violation is reached, none is in the program; else the search gives the path, which
+// of each operand. A state that another one covers is not looked at. When no violation is reached, none is in the program; else the search gives the path, which
 // refine.hpp takes apart.
 #pragma once
 
@@ -21,7 +21,7 @@ struct AbstractState {
   std::vector<bool> behind;           ///< [Reduced::ordered]: every operation of the second waits for one of the first
   std::uint32_t mover = 0;            ///< 1 + the process that has to move next, before its NICs' steps; 0: anyone;
                                       ///< 1 + processes: nobody, a property looks
-  MemoryBits memory{};
+  MemoryCube memory;
   std::vector<ElementSet> sets;       ///< [operand]
 };
 
@@ -56,7 +56,7 @@ class Stepper {
 
   using Emit = std::function<void(const AbstractState& after, const std::vector<Pick>& picks)>;
 
-  [[nodiscard]] std::vector<AbstractState> initial();
+  [[nodiscard]] AbstractState initial();
   /// Calls `emit` for each successor; `mover` is for the caller to set.
   void cpu(const AbstractState& state, std::uint32_t step, const Emit& emit);
   void nic(const AbstractState& state, std::uint32_t step, const Emit& emit);

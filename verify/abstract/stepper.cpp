@@ -60,58 +60,51 @@ bool Stepper::ended(const AbstractState& state) const {
   return true;
 }
 
-std::vector<AbstractState> Stepper::initial() {
+AbstractState Stepper::initial() {
   const Reduced& reduced = abstraction_->reduced();
   AbstractState state;
   for (const Process& p : reduced.program->processes) state.at.push_back(p.entry);
   state.held.assign(reduced.channels.size(), 0);
   state.behind.assign(reduced.ordered.size(), false);
   state.sets.resize(abstraction_->operands());
-  std::vector<AbstractState> result;
-  for (const MemoryBits& memory : abstraction_->initial(relevant(state))) {
-    state.memory = memory;
-    result.push_back(state);
-  }
-  return result;
+  state.memory = abstraction_->initial(relevant(state));
+  return state;
 }
 
 /// Memory and sets after a step; `after` has the rest already. `captures` are elements that the step itself adds.
 void Stepper::apply(const AbstractState& state, AbstractState after, const Transformer& transformer,
                     const Command& command, const std::vector<Pick>& picks,
                     const std::vector<Transformer::Capture>& captures, const Emit& emit) {
-  Facts facts = abstraction_->facts(state.memory, relevant(state));
+  Facts facts = abstraction_->facts(state.memory);
   for (const Pick& pick : picks) {
-    if (!abstraction_->assume(facts, pick, relevant(state, pick.operand))) return;
+    if (!abstraction_->assume(facts, pick)) return;
   }
   for (const Linear& guard : transformer.guards) {
     if (!facts.assume(guard)) return;
   }
   const Reduced& reduced = abstraction_->reduced();
-  abstraction_->memories(
-      facts, transformer.memory, state.memory, relevant(after), [&](const MemoryBits& memory, const Facts& known) {
-        AbstractState next = after;
-        next.memory = memory;
-        for (std::uint32_t c = 0; c < reduced.channels.size(); ++c) {
-          const std::uint32_t first = abstraction_->first_operand(c);
-          for (std::uint32_t o = first; o < first + reduced.channels[c].operands.size(); ++o) {
-            ElementSet& set = next.sets[o];
-            set.clear();
-            if (next.held[c] == 0) continue;
-            const ElementBits now = relevant(next, o);
-            for (const ElementBits element : state.sets[o])
-              abstraction_->follow(known, o, transformer.elements[o], element, relevant(state, o), now, set);
-            const auto add = [&](const Transformer::Capture& capture) {
-              if (capture.operand == o) abstraction_->capture(known, o, capture.value, command, now, set);
-            };
-            // A set of an empty channel is empty: what is captured then is what the step itself adds.
-            if (state.held[c] > 0) std::for_each(transformer.captures.begin(), transformer.captures.end(), add);
-            std::for_each(captures.begin(), captures.end(), add);
-            if (set.empty()) return;  // no number fits: there is no such state
-            normalise(set);
-          }
-        }
-        emit(next, picks);
-      });
+  after.memory = abstraction_->after(facts, transformer.memory, state.memory, relevant(after));
+  for (std::uint32_t c = 0; c < reduced.channels.size(); ++c) {
+    const std::uint32_t first = abstraction_->first_operand(c);
+    for (std::uint32_t o = first; o < first + reduced.channels[c].operands.size(); ++o) {
+      ElementSet& set = after.sets[o];
+      set.clear();
+      if (after.held[c] == 0) continue;
+      const ElementBits now = relevant(after, o);
+      for (const ElementCube& element : state.sets[o]) {
+        if (const auto next = abstraction_->after(facts, o, transformer.elements[o], element, now)) set.push_back(*next);
+      }
+      const auto add = [&](const Transformer::Capture& capture) {
+        if (capture.operand == o) set.push_back(abstraction_->capture(facts, o, capture.value, command, now));
+      };
+      // A set of an empty channel is empty: what is captured then is what the step itself adds.
+      if (state.held[c] > 0) std::for_each(transformer.captures.begin(), transformer.captures.end(), add);
+      std::for_each(captures.begin(), captures.end(), add);
+      if (set.empty()) return;  // no number fits: there is no such state
+      normalise(set);
+    }
+  }
+  emit(after, picks);
 }
 
 void Stepper::cpu(const AbstractState& state, std::uint32_t number, const Emit& emit) {
@@ -175,19 +168,19 @@ void Stepper::nic(const AbstractState& state, std::uint32_t number, const Emit& 
   const std::uint32_t first = abstraction_->first_operand(c);
   const std::size_t count = reduced.channels[c].operands.size();
   if (count == 0) return take_out(state, number, {}, emit);
-  for (const ElementBits a : state.sets[first]) {
+  for (const ElementCube& a : state.sets[first]) {
     if (count == 1) {
       take_out(state, number, {{first, a}}, emit);
       continue;
     }
-    for (const ElementBits b : state.sets[first + 1]) take_out(state, number, {{first, a}, {first + 1, b}}, emit);
+    for (const ElementCube& b : state.sets[first + 1]) take_out(state, number, {{first, a}, {first + 1, b}}, emit);
   }
 }
 
 bool Stepper::may_fail(const AbstractState& state, std::uint32_t number) {
   const CpuStep& step = abstraction_->reduced().cpu[number];
   if (!step.fails) return false;
-  Facts facts = abstraction_->facts(state.memory, relevant(state));
+  Facts facts = abstraction_->facts(state.memory);
   return std::all_of(step.command.guards.begin(), step.command.guards.end(),
                      [&](const Linear& guard) { return facts.assume(guard); });
 }
@@ -197,7 +190,7 @@ bool Stepper::may_violate(const AbstractState& state, const Violation& violation
   for (const Standing& s : violation.where.standing) {
     if ((state.at[s.process] == s.location) != s.there) return false;
   }
-  Facts facts = abstraction_->facts(state.memory, relevant(state));
+  Facts facts = abstraction_->facts(state.memory);
   return std::all_of(violation.where.atoms.begin(), violation.where.atoms.end(),
                      [&](const Linear& atom) { return facts.assume(atom); });
 }
