@@ -48,6 +48,7 @@ void bind_run(py::module_& m);
 void bind_program(py::module_& m);
 void bind_litmus(py::module_& m);
 void bind_corerma(py::module_& m);
+void bind_networks(py::module_& m);
 void bind_perf(py::module_& m);
 
 }  // namespace loco::python

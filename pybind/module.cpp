@@ -21,5 +21,6 @@ PYBIND11_MODULE(_core, m) {
   loco::python::bind_program(m);
   loco::python::bind_litmus(m);
   loco::python::bind_corerma(m);
+  loco::python::bind_networks(m);
   loco::python::bind_perf(m);
 }

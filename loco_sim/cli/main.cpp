@@ -140,7 +140,7 @@ void add_corerma(CLI::App& app, loco::cli::CorermaArguments& a, std::function<in
   corerma->add_option("--size", a.size, "paper: the bounds of its Table 6; small: three actions less, and few tests")
       ->check(one_of_words({"paper", "small"}))
       ->capture_default_str();
-  add_number(*corerma, "--tests", a.tests, "At most so many tests for each row, evenly spread (default 600 or the paper's number)");
+  add_number(*corerma, "--tests", a.tests, "At most so many tests for each row, evenly spread (default 300 or the paper's number)");
   add_number(*corerma, "-j,--jobs", a.jobs, "Threads that run tests", 1, 256)->capture_default_str();
   corerma->add_option("-o,--out", a.out, "Write to this file: .html, .json or .csv")->type_name("FILE");
   corerma->add_flag("--json", a.json, kJsonHelp);

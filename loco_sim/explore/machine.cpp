@@ -123,6 +123,7 @@ Machine::Machine(const Program& program, const nic::HardwareProfile& profile, Ne
       shared_pcie_(profile.pcie_ordering_domain != nic::OrderingDomain::qp),
       late_(nic::overtakes(profile.nic_placement)),
       pushed_(std::ranges::all_of(program.threads, pushes)),
+      inline_puts_(profile.nic_inline_puts),
       stale_(profile.nic_stale_operands != nic::StaleOperands::none),
       shared_links_(!as_searched(program, profile, network).link_ideal),
       initial_{nic::System(config_for(program, as_searched(program, profile, network))), {}} {
@@ -233,6 +234,8 @@ bool Machine::local_step(const Configuration& c, int thread) const {
       return sharing_.cpu_read_commutes(thread, pc);
     case Op::cas:
       return false;
+    case Op::put:
+      return !inline_puts_ || sharing_.nic_reads_commute(i.source);  // inline, it reads memory as a load does
     case Op::jump:
     case Op::branch_zero:
       // Backward, it ends a turn of a loop. Forward, an access follows that would have to be looked at.

@@ -126,6 +126,7 @@ class Machine {
   bool shared_pcie_ = false;   // queue pairs share an ordering domain,
   bool late_ = false;          // requests of one queue pair overtake each other
   bool pushed_ = false;        // whatever is known to be complete is pushed into memory at once
+  bool inline_puts_ = false;   // the CPU reads what it puts
   bool stale_ = false;         // what a NIC read last may be what an atomic carries
   bool shared_links_ = false;  // links
   std::uint16_t loop_bound_ = 0;

@@ -92,7 +92,10 @@ const std::vector<std::string>& why_numbers_differ() {
   static const std::vector<std::string> kWhy = {
       "Tests: the paper's generator leaves out, within its bounds, programs that Alloy's scopes and symmetry breaking "
       "do not reach; ours has every program up to the bound, each once up to renaming, so that most rows have more. "
-      "Where a row has more tests than are run, those are evenly spaced among all.",
+      "Where a row has more tests than are run, those are evenly spaced among all. With one process, IR says nothing "
+      "about a process's own memory, and nothing else can it read locally: the tests of that row are those in which IR "
+      "would matter if it held there as well. WS has none: when every write is read, R2 and R1 order two writes of a "
+      "location as WS does, so that no cycle hangs on WS alone.",
       "Expected outcomes: of other tests, and counted as the values of all registers.",
       "Errors: hardware runs each test some thousand times, and shows what its delays happen to allow. Exploring tries "
       "every schedule of the model, so a network that lets a get overtake a put shows it in every test that can tell.",

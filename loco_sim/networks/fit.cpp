@@ -1,7 +1,8 @@
 #include "loco_sim/networks/fit.hpp"
 
 #include <algorithm>
-#include <map>
+#include <array>
+#include <string_view>
 
 #include "loco_sim/networks/allowed.hpp"
 #include "model/corerma/document.hpp"
@@ -23,20 +24,39 @@ struct Seen {
   std::vector<RuleSet> good, bad;
 };
 
-bool uses_atomics(const corerma::Program& p) {
-  return std::any_of(p.statements.begin(), p.statements.begin() + p.count, [](const corerma::Statement& s) {
-    return s.kind == corerma::Kind::rga || s.kind == corerma::Kind::cas;
-  });
+/// Statements that compute values, and can do so wrongly.
+struct Computing {
+  std::string_view words;
+  bool rga = false;
+  bool cas = false;
+  bool own_only = false;  // on the process's own memory
+};
+constexpr std::array kComputing = {Computing{"rga on the process's own memory", true, false, true},
+                                   Computing{"cas on the process's own memory", false, true, true},
+                                   Computing{"rga or cas on the process's own memory", true, true, true},
+                                   Computing{"rga", true, false, false},
+                                   Computing{"cas", false, true, false},
+                                   Computing{"rga or cas", true, true, false}};
+
+bool uses(const corerma::Program& p, const Computing& kind) {
+  for (int process = 0; process < p.processes; ++process)
+    for (int i = p.begin_of(process); i < p.end_of(process); ++i) {
+      const corerma::Statement& s = p.statement(i);
+      const bool computes =
+          (kind.rga && s.kind == corerma::Kind::rga) || (kind.cas && s.kind == corerma::Kind::cas);
+      if (computes && (!kind.own_only || s.host == process)) return true;
+    }
+  return false;
 }
 
 /// What the network showed, asked whether sets of rules allow it.
 class Evidence {
  public:
-  explicit Evidence(const std::function<void()>& poll) : poll_(poll) {}
+  explicit Evidence(std::function<void()> poll) : poll_(std::move(poll)) {}
 
   void add(Seen seen) { seen_.push_back(std::move(seen)); }
-  void leave_out_atomics() {
-    std::erase_if(seen_, [](const Seen& s) { return uses_atomics(s.test.program); });
+  void leave_out(const Computing& kind) {
+    std::erase_if(seen_, [&](const Seen& s) { return uses(s.test.program, kind); });
   }
   [[nodiscard]] const std::vector<Seen>& all() const { return seen_; }
 
@@ -64,7 +84,7 @@ class Evidence {
   }
 
  private:
-  const std::function<void()>& poll_;
+  std::function<void()> poll_;
   std::vector<Seen> seen_;
 };
 
@@ -161,10 +181,11 @@ class Fitter {
       : profile_(profile), options_(options), evidence_(options_.limits.poll) {}
 
   FitResult run() {
-    look(profile_.nic_atomic_cap != nic::AtomicCap::none);
-    note_impossible();
+    atomics_ = profile_.nic_atomic_cap != nic::AtomicCap::none;
+    look();
+    set_aside_computing();
     RuleSet fixed = kCoreRmaUnordered;
-    std::vector<Rule> free = extra_rules();
+    std::vector<Rule> free = tested(extra_rules());
     result_.basic = evidence_.against(fixed) == nullptr;
     if (!result_.basic) {
       free.insert(free.begin(), basic_rules().begin(), basic_rules().end());
@@ -173,14 +194,16 @@ class Fitter {
     std::vector<RuleSet> sets = Lattice(evidence_, fixed, free).strongest(result_.cut);
     std::ranges::stable_sort(sets, std::greater<>{}, [](RuleSet s) { return s.rules().size(); });
     for (const RuleSet set : sets) result_.strongest.push_back(describe(set, free));
-    for (const Seen& s : evidence_.all())
+    for (const Seen& s : evidence_.all()) {
+      result_.outcomes += s.outcomes.size();
       result_.allowed += allowed(s.program, sets.front(), options_.limits.poll).size();
+    }
     return std::move(result_);
   }
 
  private:
-  void look(bool atomics) {
-    const std::vector<corerma::Test> tests = fit_tests(options_.tests, atomics);
+  void look() {
+    const std::vector<corerma::Test> tests = fit_tests(options_.tests, atomics_);
     for (const corerma::Test& test : tests) {
       if (options_.poll) options_.poll({result_.tests, tests.size()});
       Program program = corerma::to_litmus(test, kCoreRma);
@@ -191,29 +214,49 @@ class Fitter {
     }
   }
 
-  /// Outcomes that no set of rules allows.
-  void note_impossible() {
-    std::vector<Seen> all = evidence_.all();
-    for (Seen& s : all) {
-      if (evidence_.contradiction(s, kCoreRmaUnordered) == nullptr) continue;
-      const Outcome* o = evidence_.contradiction(s, RuleSet{});
-      if (o == nullptr) continue;
-      result_.no_rules.push_back(told(s, *o, RuleSet{}));
-      result_.without_atomics = result_.without_atomics || uses_atomics(s.test.program);
+  /// Where the basic rules hold but for statements that compute values, tests with these are set aside.
+  void set_aside_computing() {
+    if (evidence_.against(kCoreRmaUnordered) == nullptr) return;
+    for (const Computing& kind : kComputing) {
+      Evidence rest = evidence_;
+      rest.leave_out(kind);
+      if (rest.against(kCoreRmaUnordered) != nullptr) continue;
+      for (const Seen& s : evidence_.all()) {
+        if (!uses(s.test.program, kind)) continue;
+        Seen asked = s;
+        if (const Outcome* o = evidence_.contradiction(asked, kCoreRmaUnordered))
+          result_.exceptions.push_back(told(s, *o, kCoreRmaUnordered));
+      }
+      result_.left_out = kind.words;
+      evidence_ = std::move(rest);
+      if (kind.rga && kind.cas && !kind.own_only) atomics_ = false;
+      return;
     }
-    if (result_.without_atomics) evidence_.leave_out_atomics();
-    for (const Seen& s : evidence_.all()) result_.outcomes += s.outcomes.size();
+  }
+
+  /// Without tests that have rga or cas, rules about these can be neither kept nor broken.
+  [[nodiscard]] std::vector<Rule> tested(std::vector<Rule> rules) {
+    if (atomics_) return rules;
+    const RuleSet about = {Rule::ao, Rule::gta, Rule::oa, Rule::at};
+    std::erase_if(rules, [&](Rule r) { return about.has(r); });
+    result_.untested = about;
+    return rules;
   }
 
   StrongestSet describe(RuleSet set, const std::vector<Rule>& free) {
     StrongestSet s;
+    // Without any rule on the order of remote actions there is nothing that it could say of a process's own memory.
+    const bool routed = std::any_of(extra_rules().begin(), extra_rules().begin() + kPartsOfRouting,
+                                    [&](Rule r) { return set.has(r); });
+    if (!routed) set = set.without(Rule::so);
     s.rules = set;
-    s.base = named_base(set);
+    const RuleSet routing_untested = atomics_ ? RuleSet{} : RuleSet{Rule::ao, Rule::gta};
+    s.base = named_base(set.with(routing_untested));
     const RuleSet split = with_routing_split(s.base);
     for (const Rule r : set.rules())
       if (!split.has(r)) s.beyond = s.beyond.with(r);
     for (const Rule r : free) {
-      if (set.has(r)) continue;
+      if (set.has(r) || (r == Rule::so && !routed)) continue;
       Seen* against = evidence_.against(set.with(r));
       const Outcome* o = evidence_.contradiction(*against, set.with(r));
       s.ruled_out.push_back({r, told(*against, *o, set.with(r))});
@@ -224,6 +267,7 @@ class Fitter {
   const nic::HardwareProfile profile_;
   const FitOptions& options_;
   Evidence evidence_;
+  bool atomics_ = true;  // tests have rga and cas
   FitResult result_;
 };
 

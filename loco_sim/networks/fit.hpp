@@ -9,8 +9,8 @@
 // 1987); conflicts are found as they are needed.
 //
 // While the basic rules are consistent they stay in: without R1, say, nearly everything is allowed, which says little.
-// Outcomes that not even the empty set allows have values that no order of accesses gives (a stale operand): they are
-// told, and programs with statements that compute values, rga and cas, are left out of the rest.
+// Where only programs with rga or cas contradict them (stale operands; atomics that a CPU's store can get lost in),
+// these are told apart: such statements compute values, and rules order accesses.
 #pragma once
 
 #include <cstdint>
@@ -61,8 +61,11 @@ struct StrongestSet {
 
 struct FitResult {
   std::vector<StrongestSet> strongest{};  ///< those with the most rules first
-  std::vector<Contradiction> no_rules;  ///< outcomes that no set of rules allows, one a test; the shortest first
-  bool without_atomics = false;         ///< programs with rga or cas were left out because of these
+  /// Outcomes that contradict the basic rules, one a test, the shortest first, and what all of these tests have: rga or
+  /// cas. Such tests are left out of the rest. None where the basic rules hold, or are broken elsewhere, too.
+  std::vector<Contradiction> exceptions;
+  std::string left_out;
+  RuleSet untested;                     ///< rules of which the tests that are left say nothing
   bool basic = true;                    ///< the basic rules hold
   bool cut = false;                     ///< there are more strongest sets than are told
   std::uint64_t tests = 0;

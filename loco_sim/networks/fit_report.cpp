@@ -56,13 +56,13 @@ std::string fit_text(const std::string& network, const FitResult& f) {
     out += set_text(s);
   }
   if (f.cut) out += "and as other sets of rules, which are not told\n";
-  if (!f.no_rules.empty()) {
-    const Contradiction& c = f.no_rules.front();
-    out += fmt::format("no rules allow what {} with rga or cas show{}, as {} shows {}\n",
-                       counted(f.no_rules.size(), "test"), f.no_rules.size() == 1 ? "s" : "", c.test, c.outcome);
+  if (!f.exceptions.empty()) {
+    const Contradiction& c = f.exceptions.front();
+    out += fmt::format("but not with {}: {} contradict{} the basic rules, as {} with {}\n", f.left_out,
+                       counted(f.exceptions.size(), "test"), f.exceptions.size() == 1 ? "s" : "", c.test, c.outcome);
     out += indented(c.document.substr(c.document.find("locations:")), "    ");
-    if (f.without_atomics) out += "programs with rga or cas were left out above\n";
   }
+  if (!f.untested.rules().empty()) out += fmt::format("not tested: {}\n", f.untested.text());
   out += fmt::format("{}, {} seen", counted(f.tests, "test"), counted(f.outcomes, "outcome"));
   if (one) out += fmt::format(" of {} that these rules allow", f.allowed);
   if (f.sampled != 0) out += fmt::format("; {} sampled", counted(f.sampled, "test"));
@@ -84,14 +84,15 @@ std::string fit_json(const std::string& network, const FitResult& f) {
                     {"rules", names(with_routing_named(s.rules))},
                     {"ruled_out", out}});
   }
-  Json impossible = Json::array();
-  for (const Contradiction& c : f.no_rules) impossible.push_back(contradiction_json(c));
+  Json exceptions = Json::array();
+  for (const Contradiction& c : f.exceptions) exceptions.push_back(contradiction_json(c));
   const Json all = {{"hardware", network},
                     {"strongest", sets},
                     {"more_sets", f.cut},
                     {"basic_rules_hold", f.basic},
-                    {"no_rules_allow", impossible},
-                    {"atomics_left_out", f.without_atomics},
+                    {"exceptions", exceptions},
+                    {"left_out", f.left_out},
+                    {"untested", names(f.untested)},
                     {"tests", f.tests},
                     {"outcomes", f.outcomes},
                     {"allowed", f.allowed},

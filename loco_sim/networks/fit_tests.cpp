@@ -19,31 +19,52 @@ struct Shape {
   int size = 8;  // of the largest programs
 };
 
-bool has_atomics(const corerma::Program& p) {
-  return std::any_of(p.statements.begin(), p.statements.begin() + p.count, [](const corerma::Statement& s) {
-    return s.kind == corerma::Kind::rga || s.kind == corerma::Kind::cas;
-  });
-}
-
 /// Rules in whose company a rule matters.
 RuleSet company(Rule rule) {
   if (rule == Rule::so) return kCoreRma.with(Rule::so);
   return kCoreRmaUnordered.with(rule);
 }
 
+using Kind = corerma::Kind;
+
+std::array<bool, corerma::kKinds> only(std::initializer_list<Kind> kinds) {
+  std::array<bool, corerma::kKinds> chosen{};
+  for (const Kind k : kinds) chosen[static_cast<std::size_t>(k)] = true;
+  return chosen;
+}
+
 /// Statements that make a test of the rule; others only make it longer.
-std::array<bool, corerma::kKinds> statements(Rule rule, bool atomics) {
-  std::array<bool, corerma::kKinds> all = {true, true, true, true, true, true, true};
-  const bool about_atomics = rule == Rule::ga || rule == Rule::cas || rule == Rule::ao || rule == Rule::gta ||
-                             rule == Rule::oa || rule == Rule::sf || rule == Rule::rl || rule == Rule::so;
-  const bool use = atomics && about_atomics;
-  all[static_cast<std::size_t>(corerma::Kind::rga)] = use;
-  all[static_cast<std::size_t>(corerma::Kind::cas)] = use;
-  return all;
+std::vector<std::array<bool, corerma::kKinds>> statements(Rule rule, bool atomics) {
+  const auto plain = only({Kind::read, Kind::write, Kind::get, Kind::put, Kind::flush});
+  const auto all = only({Kind::read, Kind::write, Kind::get, Kind::put, Kind::flush, Kind::rga, Kind::cas});
+  switch (rule) {
+    case Rule::gg:
+      return {only({Kind::read, Kind::write, Kind::get})};
+    case Rule::ga:
+    case Rule::cas:
+    case Rule::ao:
+    case Rule::gta:
+    case Rule::oa:
+      if (!atomics) return {};
+      return {all};
+    case Rule::sf:
+    case Rule::rl:
+    case Rule::so:
+      if (atomics) return {plain, all};
+      return {plain};
+    default:
+      return {plain};
+  }
 }
 
 constexpr std::array kShapes = {Shape{1, 1, 9}, Shape{1, 2, 9}, Shape{2, 2, 10}};
 constexpr std::array kAtomicShapes = {Shape{1, 1, 10}, Shape{1, 2, 11}, Shape{2, 2, 11}};
+constexpr std::array kGetShapes = {Shape{1, 1, 11}, Shape{1, 2, 11}, Shape{2, 2, 12}};  // two gets, each with a reader
+
+const std::array<Shape, 3>& shapes(Rule rule, const std::array<bool, corerma::kKinds>& kinds) {
+  if (rule == Rule::gg) return kGetShapes;
+  return kinds[static_cast<std::size_t>(Kind::rga)] ? kAtomicShapes : kShapes;
+}
 
 }  // namespace
 
@@ -54,24 +75,22 @@ std::vector<corerma::Test> fit_tests(std::uint64_t each, bool atomics) {
   pivots.insert(pivots.end(), extra_rules().begin(), extra_rules().end());
   for (const Rule rule : pivots) {
     if (rule == Rule::at || rule == Rule::ws) continue;  // no edge of theirs is alone: the tests of GA and R1 tell
-    const auto kinds = statements(rule, atomics);
-    const bool with_atomics = kinds[static_cast<std::size_t>(corerma::Kind::rga)];
-    for (const Shape& shape : with_atomics ? kAtomicShapes : kShapes) {
-      corerma::GenerateOptions options;
-      options.pivot = {rule};
-      options.rules = company(rule);
-      options.processes = shape.processes;
-      options.hosts = shape.hosts;
-      options.size = shape.size;
-      options.statements = kinds;
-      options.reads = corerma::Reads::one;
-      options.limit = each;
-      (void)corerma::Generator(options).run([&](const corerma::Test& test) {
-        if (!atomics && has_atomics(test.program)) return true;
-        if (known.insert(corerma::text(test.program)).second) tests.push_back(test);
-        return true;
-      });
-    }
+    for (const auto& kinds : statements(rule, atomics))
+      for (const Shape& shape : shapes(rule, kinds)) {
+        corerma::GenerateOptions options;
+        options.pivot = {rule};
+        options.rules = company(rule);
+        options.processes = shape.processes;
+        options.hosts = shape.hosts;
+        options.size = shape.size;
+        options.statements = kinds;
+        options.reads = corerma::Reads::one;
+        options.limit = each;
+        (void)corerma::Generator(options).run([&](const corerma::Test& test) {
+          if (known.insert(corerma::text(test.program)).second) tests.push_back(test);
+          return true;
+        });
+      }
   }
   std::stable_sort(tests.begin(), tests.end(), [](const auto& a, const auto& b) { return a.size < b.size; });
   return tests;

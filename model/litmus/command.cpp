@@ -186,10 +186,16 @@ class Command {
       Result r = run_engine(name, p);
       Coverage& c = coverage_[name];
       c.allowed += allowed.size();
+      const auto shown = [&](const Outcome& a) {
+        return std::binary_search(r.outcomes.begin(), r.outcomes.end(), a) ||
+               std::any_of(r.outcomes.begin(), r.outcomes.end(), [&](const Outcome& o) { return agrees(a, o); });
+      };
+      c.seen += static_cast<std::size_t>(std::count_if(allowed.begin(), allowed.end(), shown));
       for (const Outcome& o : r.outcomes) {
-        if (std::binary_search(allowed.begin(), allowed.end(), o)) {
-          ++c.seen;
-        } else if (all_allowed_known) {
+        const bool expected =
+            std::binary_search(allowed.begin(), allowed.end(), o) ||
+            std::any_of(allowed.begin(), allowed.end(), [&](const Outcome& a) { return agrees(a, o); });
+        if (!expected && all_allowed_known) {
           r.ok = false;
           r.unexpected.push_back(p.text(o) + " (not allowed by " + r.model + ")");
         }

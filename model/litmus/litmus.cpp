@@ -186,8 +186,10 @@ void judge(const Program& program, bool exhaustive, Result& result) {
     if (!same_expectations(model, result.model)) continue;
     for (const PartialOutcome& p : outcomes)
       if (exhaustive && !possible(p)) result.missing.push_back(condition_text(program, p));
+    const bool hardware = result.engine != "declarative";
+    const auto expected = [&](const PartialOutcome& p, const Outcome& o) { return hardware ? agrees(p, o) : matches(p, o); };
     for (const Outcome& o : result.outcomes)
-      if (std::none_of(outcomes.begin(), outcomes.end(), [&](const PartialOutcome& p) { return matches(p, o); }))
+      if (std::none_of(outcomes.begin(), outcomes.end(), [&](const PartialOutcome& p) { return expected(p, o); }))
         result.unexpected.push_back(program.text(o));
   }
   result.ok = result.ok && result.missing.empty() && result.unexpected.empty();

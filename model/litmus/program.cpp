@@ -59,6 +59,16 @@ bool matches(const PartialOutcome& partial, const Outcome& outcome) {
   return std::all_of(partial.begin(), partial.end(), [&](const auto& p) { return at(outcome, p.first) == p.second; });
 }
 
+bool agrees(const PartialOutcome& partial, const Outcome& outcome) {
+  return std::all_of(partial.begin(), partial.end(),
+                     [&](const auto& p) { return p.second == kUndefined || at(outcome, p.first) == p.second; });
+}
+
+bool agrees(const Outcome& allowed, const Outcome& seen) {
+  return std::equal(allowed.begin(), allowed.end(), seen.begin(), seen.end(),
+                    [](Value a, Value s) { return a == kUndefined || a == s; });
+}
+
 std::string Program::text(Value v) const {
   if (is_integer(v)) return std::to_string(v);
   if (is_tuple(v)) {

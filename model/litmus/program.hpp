@@ -194,6 +194,9 @@ using Outcome = std::vector<Value>;
 using PartialOutcome = std::vector<std::pair<int, Value>>;
 
 [[nodiscard]] bool matches(const PartialOutcome& partial, const Outcome& outcome);
+/// As matches, where `undefined` stands for any value: what hardware gives where a model says that anything may come.
+[[nodiscard]] bool agrees(const PartialOutcome& partial, const Outcome& outcome);
+[[nodiscard]] bool agrees(const Outcome& allowed, const Outcome& seen);
 
 struct Program {
   std::string name;

@@ -69,7 +69,7 @@ class RuleSet {
   [[nodiscard]] constexpr RuleSet with(RuleSet other) const { return RuleSet(bits_ | other.bits_); }
   [[nodiscard]] constexpr RuleSet without(Rule r) const { return RuleSet(bits_ & ~bit(r)); }
   [[nodiscard]] std::vector<Rule> rules() const;
-  friend constexpr bool operator==(RuleSet, RuleSet) = default;
+  friend constexpr auto operator<=>(RuleSet, RuleSet) = default;
 
   /// `R1,R2,F1`: the rules in the order of `Rule`. "none" for the empty set.
   [[nodiscard]] std::string text() const;

@@ -28,6 +28,7 @@ _HOME = {
     "Context": "program", "Program": "program", "ProgramResult": "program",
     "LitmusResult": "litmus_tests", "LitmusResults": "litmus_tests", "litmus": "litmus_tests",
     "GeneratedTest": "generated", "GeneratedTests": "generated", "generate": "generated",
+    "Campaign": "networks", "Fit": "networks", "RuleSetFit": "networks", "corerma": "networks", "fit": "networks",
     "perf": "perftest",
     "custom_topology": "topologies", "report": "reports",
     "Trace": "trace", "read_trace": "trace", "call_dtype": "trace", "subevent_dtype": "trace",

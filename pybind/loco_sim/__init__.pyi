@@ -16,6 +16,11 @@ from .litmus_tests import LitmusResults as LitmusResults
 from .litmus_tests import litmus as litmus
 from .measured import Latency as Latency
 from .measured import Series as Series
+from .networks import Campaign as Campaign
+from .networks import Fit as Fit
+from .networks import RuleSetFit as RuleSetFit
+from .networks import corerma as corerma
+from .networks import fit as fit
 from .perftest import perf as perf
 from .points import Choice as Choice
 from .points import Range as Range

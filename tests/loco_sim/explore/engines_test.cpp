@@ -91,6 +91,22 @@ TEST_CASE("sampling counts its runs and repeats with its seed") {
   CHECK(r.counts == run("sample", kTwoThreads, options).counts);
 }
 
+TEST_CASE("coreRMA runs, and what hardware cannot run is refused") {
+  constexpr const char* kAccumulates = R"yaml(
+name: corerma
+model: corerma
+locations: {X: {node: 1}, Y: {node: 2, init: 3}}
+threads: [{node: 1, code: "X = rga(Y, X); flush(2); a = X"}, {node: 2, code: ""}]
+)yaml";
+  for (const char* engine : {"explore", "sample"}) {
+    const Result r = run(engine, kAccumulates);
+    CHECK(r.outcomes == std::vector<model::litmus::Outcome>{{3}});
+    CHECK(r.complete);
+    CHECK(r.notes.empty());
+    CHECK_THROWS_AS(run(engine, kAccumulates, {.model = {}, .hardware = "efa-srd-like"}), model::litmus::ParseError);
+  }
+}
+
 // What a queue pair receives may wait while another one's packets pass, within a node as between nodes: the data of the
 // get (x = 1) can still be on its way when the puts to y have been seen, and the put's payload read comes first (w =
 // 0).

@@ -1,0 +1,73 @@
+// coreRMA on simulated networks: the JSON that `loco-sim corerma` and `loco-sim fit` print, which loco_sim.networks
+// makes objects and pandas frames of.
+#include "loco_sim/networks/networks.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "fabric/fields.hpp"
+#include "loco_sim/networks/campaign.hpp"
+#include "loco_sim/networks/fit.hpp"
+#include "loco_sim/scenario/hardware.hpp"
+#include "pybind/bindings.hpp"
+#include "pybind/interruption.hpp"
+
+namespace loco::python {
+
+namespace {
+
+/// Calls `work(stop)` without the interpreter lock; Ctrl-C ends it when it next calls `stop`.
+template <class Work>
+auto interruptible(const Work& work) {
+  struct Stopped {};
+  Interruption interruption;
+  const auto stop = [&] {
+    if (interruption.requested()) throw Stopped{};
+  };
+  try {
+    const py::gil_scoped_release released;
+    return work(stop);
+  } catch (const Stopped&) {
+    interruption.rethrow();
+    throw;
+  }
+}
+
+std::string corerma(bool small, unsigned jobs, std::uint64_t tests) {
+  return interruptible([&](const auto& stop) {
+    networks::CampaignOptions options;
+    options.small = small;
+    options.jobs = jobs;
+    options.tests = tests;
+    options.poll = [&](const networks::CampaignProgress&) { stop(); };
+    return networks::campaign_json(networks::run_campaign(options));
+  });
+}
+
+/// `hardware`: a profile as YAML; `routing`: of the network, or empty.
+std::string fit(const std::string& hardware, const std::string& routing, std::uint64_t tests) {
+  scenario::Hardware read = scenario::read_hardware(scenario::parse_override(hardware, "hardware"));
+  if (!routing.empty()) {
+    const auto& known = fabric::kRoutingNames;
+    const auto* const found = std::find(known.begin(), known.end(), routing);
+    if (found == known.end())
+      throw std::invalid_argument("routing: expected deterministic, ecmp, adaptive or spray, found '" + routing + "'");
+    read.profile = networks::on_network(read.profile, static_cast<fabric::Routing>(found - known.begin()));
+  }
+  return interruptible([&](const auto& stop) {
+    networks::FitOptions options;
+    options.tests = tests;
+    options.poll = [&](const networks::FitProgress&) { stop(); };
+    return networks::fit_json(read.name, networks::fit(read.profile, options));
+  });
+}
+
+}  // namespace
+
+void bind_networks(py::module_& m) {
+  m.def("corerma_json", &corerma);
+  m.def("fit_json", &fit);
+}
+
+}  // namespace loco::python
