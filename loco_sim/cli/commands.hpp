@@ -155,6 +155,13 @@ struct PerfArguments {
   bool gbits = false;
   bool json = false;
   std::uint64_t seed = 1;
+  std::vector<std::string> set;      ///< key=value, of the hardware
+  std::string duration;              ///< of simulated time; empty: by iterations
+  std::optional<std::uint32_t> cq_mod;
+  bool bidirectional = false;
+  bool report_both = false;          ///< with bidirectional: a line for each direction
+  bool no_peak = false;
+  std::vector<std::string> ignored;  ///< options of perftest's that mean nothing here
 };
 int perf_command(const PerfArguments& arguments);
 
@@ -182,8 +189,27 @@ struct VerifyArguments {
 int verify_command(const VerifyArguments& arguments);
 [[nodiscard]] std::vector<std::string> verify_engine_names();
 
-/// sweep and report: becomes the Python package's program; returns only by throwing.
-int python_command(const std::string& command, const std::vector<std::string>& arguments);
+struct SweepArguments {
+  std::string scenario;
+  std::optional<std::uint64_t> jobs;
+  std::optional<std::uint64_t> seeds;
+  std::string out;               ///< file, or empty for stdout
+  std::vector<std::string> set;  ///< key=value
+  bool restart = false;
+  bool for_spreadsheets = false;
+  bool quiet = false;
+};
+/// Becomes the Python package's program; returns only by throwing.
+int sweep_command(const SweepArguments& arguments);
+
+struct ReportArguments {
+  std::string result;
+  std::string out;
+  std::optional<std::uint64_t> seed;
+  std::vector<std::string> set;  ///< key=value
+};
+/// As sweep_command().
+int report_command(const ReportArguments& arguments);
 
 /// Splits `rdmawait,sv` and refuses what is no library.
 [[nodiscard]] std::vector<std::string> library_names(const std::vector<std::string>& lists);

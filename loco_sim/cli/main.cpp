@@ -14,8 +14,8 @@
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/help.hpp"
 #include "loco_sim/cli/output.hpp"
+#include "loco_sim/cli/perf_options.hpp"
 #include "loco_sim/cli/usage.hpp"
-#include "loco_sim/perf/perf.hpp"
 #include "loco_sim/scenario/input_error.hpp"
 #include "model/corerma/generate.hpp"
 #include "model/litmus/statements.hpp"
@@ -47,17 +47,23 @@ struct Arguments {
   loco::cli::VerifyArguments verify;
   loco::cli::PerfValidateArguments perf_validate;
   std::string project;
+  loco::cli::SweepArguments sweep;
+  loco::cli::ReportArguments report;
 };
 
 constexpr const char* kJsonHelp = "Print JSON in place of text";
+
+void add_overrides(CLI::App& command, std::vector<std::string>& set) {
+  command.add_option("--set", set, "Overrides one key, e.g. --set topology.nodes=8; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
 
 void add_scenario_options(CLI::App& command, loco::cli::RunArguments& a) {
   command.add_option("scenario", a.scenario, "Scenario file (YAML), or the name of one that comes with the simulator")
       ->required();
   command.add_option("--seed", a.seed, "Seed, in place of the scenario's")->check(loco::cli::whole_number(0, kSeedMax));
-  command.add_option("--set", a.set, "Overrides one key, e.g. --set topology.nodes=8; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_overrides(command, a.set);
   command.add_flag("--json", a.json, kJsonHelp);
   command.add_flag("-q,--quiet", a.quiet, "Say nothing when all is well");
 }
@@ -215,62 +221,37 @@ void add_verify(CLI::App& app, loco::cli::VerifyArguments& a, std::function<int(
   verify->callback([&] { chosen = [&] { return loco::cli::verify_command(a); }; });
 }
 
-void add_perf(CLI::App& app, Arguments& arguments, std::function<int()>& chosen) {
-  loco::cli::PerfArguments& a = arguments.perf;
-  CLI::App* perf = app.add_subcommand("perf", "Measure verbs between two hosts as perftest does, or bare DMA");
-  perf->require_subcommand(1);
-  for (const std::string_view test : loco::perf::kTestNames) {
-    const std::string name(test);
-    CLI::App* command = perf->add_subcommand(name, "as ib_" + name);
-    if (name.rfind("dma_", 0) == 0) command->description("bare DMA, as pcie-bench");
-    command->add_option("-c,--connection", a.connection, "RC, UC (writes and sends) or UD (sends up to the MTU)")
-        ->check(one_of_words({loco::perf::kConnectionNames.begin(), loco::perf::kConnectionNames.end()}))
-        ->capture_default_str();
-    command->add_option("-s,--size", a.size, "Bytes of a message");
-    command->add_flag("-a,--all", a.all, "All sizes from 2 to 2^23");
-    add_number(*command, "-n,--iters", a.iterations, "Messages of each queue pair", 1);
-    add_number(*command, "-q,--qp", a.queue_pairs, "Queue pairs in all", 1)->capture_default_str();
-    add_number(*command, "--threads", a.threads, "Threads that share them out", 1)->capture_default_str();
-    add_number(*command, "-t,--tx-depth", a.depth, "Messages of a queue pair under way", 1)->capture_default_str();
-    add_number(*command, "-l,--post_list", a.post_list, "Work requests a doorbell", 1)->capture_default_str();
-    command->add_option("-I,--inline", a.inline_max, "Largest inline message (default 220 write_lat, 236 send_lat)")
-        ->check(loco::cli::whole_number(0, std::numeric_limits<std::uint32_t>::max()));
-    command->add_option("-m,--mtu", a.mtu, "MTU, in place of the profile's");
-    command->add_option("--hardware", a.hardware, "Hardware profile: a name or a file")->capture_default_str();
-    command->add_option("--topology", a.topology, "back_to_back or star")
-        ->check(one_of_words({"back_to_back", "star"}))
-        ->capture_default_str();
-    command->add_option("--region", a.region,
-                        "Spread messages over this much remote memory (reads, atomics, write_bw; DMA: the host's)");
-    command->add_flag("--device-memory", a.device_memory,
-                      "The remote memory is on its NIC (all but write_lat, send_lat, DMA)");
-    command->add_flag("--copy", a.copy, "Both sides copy each message, as MPI does (write_lat, send_lat)");
-    command->add_flag("--report_gbits", a.gbits, "Bandwidth in Gb/s");
-    add_number(*command, "--seed", a.seed, "Seed of the places in --region")->capture_default_str();
-    command->add_flag("--json", a.json, kJsonHelp);
-    command->callback([&a, &chosen, name] {
-      a.test = name;
-      chosen = [&a] { return loco::cli::perf_command(a); };
-    });
-  }
-  CLI::App* validate = perf->add_subcommand("validate", "Compare with the published measurements");
-  validate->add_option("--rows", arguments.perf_validate.rows, "Rows (YAML), in place of the simulator's own");
-  validate->add_option("--page", arguments.perf_validate.page, "Write the page to this file")->type_name("FILE");
-  validate->add_flag("--json", arguments.perf_validate.json, kJsonHelp);
-  validate->callback([&] { chosen = [&] { return loco::cli::perf_validate_command(arguments.perf_validate); }; });
+/// Commands of the Python package: their arguments are read here, as all others, and handed over.
+void add_sweep(CLI::App& app, loco::cli::SweepArguments& a, std::function<int()>& chosen) {
+  CLI::App* sweep =
+      app.add_subcommand("sweep", "Run a scenario at every point of its sweep (needs the Python package)");
+  sweep->add_option("scenario", a.scenario, "Scenario file (YAML) with the key sweep")->required();
+  sweep->add_option("-j,--jobs", a.jobs, "Runs at one time; as many as processors when left out")
+      ->check(loco::cli::whole_number(1, std::numeric_limits<std::int64_t>::max()));
+  sweep
+      ->add_option("--out", a.out,
+                   "FILE.csv, or FILE.json with one object a line: the rows, as they finish; an interrupted sweep goes "
+                   "on there. stdout, at the end, when left out")
+      ->type_name("FILE");
+  sweep->add_option("--seeds", a.seeds, "So many seeds at each point")
+      ->check(loco::cli::whole_number(1, std::numeric_limits<std::int64_t>::max()));
+  add_overrides(*sweep, a.set);
+  sweep->add_flag("--restart", a.restart, "Overwrite --out in place of going on");
+  sweep->add_flag(
+      "--for-spreadsheets", a.for_spreadsheets,
+      "In FILE.csv, cells that begin with = + - @ get an apostrophe before it: a spreadsheet computes nothing");
+  sweep->add_flag("-q,--quiet", a.quiet, "No progress bar");
+  sweep->callback([&] { chosen = [&] { return loco::cli::sweep_command(a); }; });
 }
 
-/// Commands of the Python package, which reads their arguments itself.
-void add_python_commands(CLI::App& app, std::function<int()>& chosen) {
-  const auto add = [&](const char* name, const char* text) {
-    CLI::App* command = app.add_subcommand(name, text)->allow_extras()->prefix_command();
-    command->set_help_flag();
-    command->callback([&chosen, command] {
-      chosen = [command] { return loco::cli::python_command(command->get_name(), command->remaining()); };
-    });
-  };
-  add("sweep", "Run a scenario at every point of its sweep (needs the Python package)");
-  add("report", "Write one HTML page about a run (needs the Python package)");
+void add_report(CLI::App& app, loco::cli::ReportArguments& a, std::function<int()>& chosen) {
+  CLI::App* report = app.add_subcommand("report", "Write one HTML page about a run (needs the Python package)");
+  report->add_option("result", a.result, "A result (run --json, or Result.save in Python), or a scenario to run")
+      ->required();
+  report->add_option("-o,--out", a.out, "HTML file to write")->required()->type_name("FILE");
+  report->add_option("--seed", a.seed, "Seed, where a scenario is given")->check(loco::cli::whole_number(0, kSeedMax));
+  add_overrides(*report, a.set);
+  report->callback([&] { chosen = [&] { return loco::cli::report_command(a); }; });
 }
 
 void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
@@ -312,8 +293,9 @@ void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
   add_fit(app, a.fit, chosen);
   add_soundness(app, a.soundness, chosen);
   add_verify(app, a.verify, chosen);
-  add_perf(app, a, chosen);
-  add_python_commands(app, chosen);
+  loco::cli::add_perf(app, a.perf, a.perf_validate, chosen);
+  add_sweep(app, a.sweep, chosen);
+  add_report(app, a.report, chosen);
 
   CLI::App* project =
       app.add_subcommand("new", "Write a C++ project that uses the simulator: a LOCO and a verbs program");
@@ -368,17 +350,22 @@ void add_help(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
   loco::cli::add_examples(app);
 }
 
+/// Bad input: when a file that was given is of another kind than the command takes, the message says which.
+int complain_of_input(const CLI::App& app, const std::string& message) {
+  return complain(loco::cli::with_kind_of_file(app, message), kBadInput);
+}
+
 /// Runs the command and turns every exception into one line and an exit code.
-int guarded(const std::function<int()>& command, const Arguments& a) {
+int guarded(const CLI::App& app, const std::function<int()>& command, const Arguments& a) {
   try {
     return command();
   } catch (const loco::scenario::InputError& error) {
-    return complain(error.what(), kBadInput);
+    return complain_of_input(app, error.what());
   } catch (const loco::model::TraceError& error) {
     const std::string& file = a.check.trace.empty() ? a.trace_export.trace : a.check.trace;
-    return complain(fmt::format("{}: {}", loco::scenario::printable(file), error.what()), kBadInput);
+    return complain_of_input(app, fmt::format("{}: {}", loco::scenario::printable(file), error.what()));
   } catch (const loco::cli::UsageError& error) {
-    return complain(error.what(), kBadInput);
+    return complain_of_input(app, error.what());
   } catch (const std::invalid_argument& error) {
     return complain(fmt::format("loco-sim: {}", error.what()), kBadInput);
   } catch (const std::system_error& error) {
@@ -416,7 +403,7 @@ int main(int argc, char** argv) {
       loco::cli::print(text.str());
       return code;
     };
-    return guarded(help_or_version, arguments);
+    return guarded(app, help_or_version, arguments);
   }
-  return guarded(chosen, arguments);
+  return guarded(app, chosen, arguments);
 }

@@ -9,7 +9,10 @@
 #include "loco_sim/cli/output.hpp"
 #include "loco_sim/cli/usage.hpp"
 #include "loco_sim/perf/validation.hpp"
+#include "loco_sim/scenario/document.hpp"
+#include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/input_error.hpp"
+#include "loco_sim/scenario/scenario.hpp"
 #include "loco_sim/scenario/units.hpp"
 
 namespace loco::cli {
@@ -39,7 +42,37 @@ void require_used(const PerfArguments& a) {
   require(!a.all || a.size.empty(), "--all: expected no --size beside it, found one");
   require(!a.gbits || perf::is_bandwidth(test),
           "--report_gbits: expected off, since latency tests have no bandwidth, found on");
+  require(!a.report_both || a.bidirectional, "--report-both: expected --bidirectional with it, found none");
+  require(!a.no_peak || perf::is_bandwidth(test), "--noPeak: expected off, since latency tests have no peak, found on");
   require(a.mtu.empty() || !perf::is_dma(test), "--mtu: expected none, since bare DMA has no network, found one");
+}
+
+/// A number without a unit is seconds, as perftest has it.
+sim::Duration duration(const std::string& argument, const std::string& text) {
+  const bool bare = text.find_first_not_of("0123456789.") == std::string::npos;
+  const auto value = scenario::parse_quantity(bare ? text + "s" : text, scenario::Quantity::duration);
+  if (value && *value > 0) return {*value};
+  throw scenario::InputError({argument, 0, 0}, "", "a number of seconds, or a time such as 10ms, above 0",
+                             scenario::in_quotes(text));
+}
+
+/// The named profile with the fields that --set overrides, called pcie.generation or hardware.pcie.generation.
+nic::HardwareProfile hardware(const std::string& argument, const PerfArguments& a) {
+  if (a.set.empty()) return named_hardware(argument, a.hardware).profile;
+  static_cast<void>(named_hardware(argument, a.hardware));  // what is wrong with the name is told as ever
+  scenario::DocumentNode node = scenario::parse_override("{}", argument);
+  scenario::DocumentNode base;
+  base.kind = scenario::DocumentNode::Kind::scalar;
+  base.text = a.hardware;
+  base.place = {argument, 0, 0};
+  scenario::set_at(node, "base", base);
+  for (const std::string& set : a.set) {
+    const scenario::Override override = scenario::parse_set(set);
+    constexpr std::string_view kPrefix = "hardware.";
+    const std::string key = override.key.starts_with(kPrefix) ? override.key.substr(kPrefix.size()) : override.key;
+    scenario::set_at(node, key, scenario::parse_override(override.value, "--set " + set));
+  }
+  return scenario::read_hardware(node).profile;
 }
 
 perf::Options options(const PerfArguments& a) {
@@ -47,7 +80,7 @@ perf::Options options(const PerfArguments& a) {
   const auto argument = [&](std::string_view option) { return fmt::format("loco-sim perf {}: {}", a.test, option); };
   perf::Options o;
   o.test = perf::test_named(a.test);
-  o.profile = named_hardware(argument("--hardware"), a.hardware).profile;
+  o.profile = hardware(argument("--hardware"), a);
   if (!a.mtu.empty()) o.profile.link_mtu = {bytes(argument("--mtu"), a.mtu, 64)};
   o.topology = a.topology == "star" ? fabric::Topology::star : fabric::Topology::back_to_back;
   o.connection = perf::connection_named(a.connection);
@@ -63,6 +96,9 @@ perf::Options options(const PerfArguments& a) {
   o.device_memory = a.device_memory;
   o.copy = a.copy;
   o.seed = a.seed;
+  o.bidirectional = a.bidirectional;
+  o.signal_every = a.cq_mod.value_or(0);
+  if (!a.duration.empty()) o.duration = duration(argument("--duration"), a.duration);
   return o;
 }
 
@@ -99,6 +135,7 @@ std::string option_name(std::string_view member) {
   if (member == "depth") return "--tx-depth";
   if (member == "inline_max") return "--inline";
   if (member == "post_list") return "--post_list";  // as perftest spells it
+  if (member == "signal_every") return "--cq-mod";
   std::string name = "--" + std::string(member);
   std::replace(name.begin(), name.end(), '_', '-');
   return name;
@@ -116,10 +153,30 @@ perf::Result measured(const perf::Options& o) {
   }
 }
 
+/// As perftest prints it: without a peak as 0, with a line for each direction on request.
+std::string lines(const PerfArguments& a, perf::Result result) {
+  const bool is_bandwidth = perf::is_bandwidth(perf::test_named(a.test));
+  if (a.no_peak) result.peak = 0;
+  std::string text = line(result, is_bandwidth, a.gbits);
+  if (!a.report_both) return text;
+  for (std::size_t from = 0; from < result.sent.size(); ++from) {
+    const double scale = a.gbits ? 8e-9 : 1 / kMebi;
+    text += fmt::format(" {:<10} from node {}{:<24} {:.2f}\n", result.size, from, "", result.sent.at(from) * scale);
+  }
+  return text;
+}
+
+void tell_ignored(const PerfArguments& a) {
+  if (a.ignored.empty()) return;
+  say(fmt::format("loco-sim perf {}: {} {} nothing here: two hosts, one port each, threads that poll\n", a.test,
+                  fmt::join(a.ignored, ", "), a.ignored.size() == 1 ? "means" : "mean"));
+}
+
 }  // namespace
 
 int perf_command(const PerfArguments& a) {
   perf::Options o = options(a);
+  tell_ignored(a);
   const bool is_bandwidth = perf::is_bandwidth(o.test);
   const std::vector<std::uint64_t> sizes =
       a.all ? perf::all_sizes(o.test, perf::longest(o.connection, o.profile)) : std::vector{o.size};
@@ -131,7 +188,7 @@ int perf_command(const PerfArguments& a) {
     if (a.json) {
       results.push_back(to_json(o.test, result));
     } else {
-      text += line(result, is_bandwidth, a.gbits);
+      text += lines(a, result);
     }
   }
   if (!a.json) {

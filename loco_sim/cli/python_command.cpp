@@ -1,4 +1,6 @@
-// loco-sim sweep, loco-sim report: done by the Python package, which this program calls.
+// loco-sim sweep, loco-sim report: done by the Python package, which this program becomes.
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -6,6 +8,9 @@
 #include <unistd.h>
 
 #include "loco_sim/cli/commands.hpp"
+#include "loco_sim/cli/file_kind.hpp"
+#include "loco_sim/cli/output.hpp"
+#include "loco_sim/scenario/scenario.hpp"
 
 namespace loco::cli {
 
@@ -13,13 +18,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kScript = R"(import sys
+/// Ctrl-C waits until somebody can answer it: an interpreter that is still starting shows where it was.
+constexpr const char* kScript = R"(import os, signal, sys
+def interrupted(*_):
+    try:
+        os.write(2, b"loco-sim: interrupted\n")
+    finally:
+        os._exit(130)
+signal.signal(signal.SIGINT, interrupted)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+sys.path[:] = [folder for folder in sys.path if folder]
 try:
     from loco_sim.__main__ import main
 except ImportError as error:
-    print(f"loco-sim {sys.argv[1]}: expected the Python package loco_sim (pip install .), found none: {error}", file=sys.stderr)
-    sys.exit(2)
-sys.exit(main(sys.argv[1:]))
+    missing = error.name in ("loco_sim", "loco_sim.__main__")
+    found = "none" if missing else f"one that does not load: {error}"
+    try:
+        sys.stderr.write(f"loco-sim {sys.argv[1]}: expected the Python package loco_sim (./dev build, or pip install .), found {found}\n")
+    finally:
+        os._exit(2)
+code = main(sys.argv[1:])
+signal.signal(signal.SIGINT, interrupted)
+sys.exit(code)
 )";
 
 fs::path own_directory() {
@@ -37,9 +57,15 @@ std::string interpreter(const fs::path& build_package, const fs::path& here) {
   return fs::exists(here / "python3", ignored) ? (here / "python3").string() : "python3";
 }
 
-}  // namespace
+void block_interrupts(int how) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigprocmask(how, &set, nullptr);
+}
 
-int python_command(const std::string& command, const std::vector<std::string>& arguments) {
+/// Only throws.
+int become_python(const std::vector<std::string>& arguments) {
   const fs::path here = own_directory();
   const fs::path build_package = here.parent_path() / "python";
   const std::string python = interpreter(build_package, here);
@@ -47,13 +73,59 @@ int python_command(const std::string& command, const std::vector<std::string>& a
     const char* before = std::getenv("PYTHONPATH");
     setenv("PYTHONPATH", (build_package.string() + (before != nullptr ? ":" + std::string(before) : "")).c_str(), 1);
   }
-  std::vector<std::string> words = {python, "-c", kScript, command};
+  std::vector<std::string> words = {python, "-c", kScript};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
+  block_interrupts(SIG_BLOCK);
   execvp(python.c_str(), argv.data());
-  throw UsageError("loco-sim " + command + ": expected a Python interpreter (python3), found none");
+  block_interrupts(SIG_UNBLOCK);
+  throw UsageError("loco-sim " + arguments.front() + ": expected a Python interpreter (python3), found none");
+}
+
+void add_value(std::vector<std::string>& words, const std::string& option, const std::optional<std::uint64_t>& value) {
+  if (value) words.insert(words.end(), {option, std::to_string(*value)});
+}
+
+/// `--set=KEY=VALUE`, which may begin with a dash.
+void add_overrides(std::vector<std::string>& words, const std::vector<std::string>& set) {
+  for (const std::string& pair : set) {
+    static_cast<void>(scenario::parse_set(pair));
+    words.push_back("--set=" + pair);
+  }
+}
+
+void require_kind(const std::string& command, const std::string& file, const char* expected) {
+  if (what_it_is(command, file).empty()) return;
+  throw scenario::InputError({file, 1, 1}, "", expected, "another kind of file");  // main() says which
+}
+
+}  // namespace
+
+int sweep_command(const SweepArguments& a) {
+  std::vector<std::string> words = {"sweep"};
+  add_value(words, "--jobs", a.jobs);
+  add_value(words, "--seeds", a.seeds);
+  if (!a.out.empty()) words.push_back("--out=" + a.out);
+  add_overrides(words, a.set);
+  if (a.restart) words.emplace_back("--restart");
+  if (a.for_spreadsheets) words.emplace_back("--for-spreadsheets");
+  if (a.quiet) words.emplace_back("--quiet");
+  words.insert(words.end(), {"--", a.scenario});
+  require_place_of(a.out);
+  require_kind("sweep", a.scenario, "a scenario");
+  return become_python(words);
+}
+
+int report_command(const ReportArguments& a) {
+  std::vector<std::string> words = {"report", "--out=" + a.out};
+  add_value(words, "--seed", a.seed);
+  add_overrides(words, a.set);
+  words.insert(words.end(), {"--", a.result});
+  require_place_of(a.out);
+  require_kind("report", a.result, "a result or a scenario");
+  return become_python(words);
 }
 
 }  // namespace loco::cli

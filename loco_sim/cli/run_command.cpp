@@ -52,7 +52,8 @@ std::string network_text(const scenario::Scenario& s) {
 std::string headline(const scenario::Scenario& s) {
   return fmt::format("{}: {} on {} nodes, {}, {}, seed {}{}", scenario::printable(s.name), s.workload, s.nodes,
                      network_text(s), scenario::printable(s.hardware_name), s.seed,
-                     s.schedule == Schedule::timed ? "" : ", events in random order: times mean nothing");
+                     s.schedule == Schedule::timed ? "" : ", events in random order: times mean nothing") +
+         (s.faults.empty() ? "" : fmt::format("; deliberate faults: {}", fmt::join(s.faults, ", ")));
 }
 
 std::string latency_table(const RunResult& result) {

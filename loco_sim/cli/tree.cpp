@@ -31,7 +31,9 @@ OptionInfo describe(const CLI::Option& option) {
 
 CommandInfo describe_below(const CLI::App& app, const std::string& path) {
   CommandInfo info{path, app.get_name(), app.get_description(), {}, {}};
-  for (const CLI::Option* option : app.get_options()) info.options.push_back(describe(*option));
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_group().empty()) info.options.push_back(describe(*option));  // others are not shown
+  }
   for (const CLI::App* command : app.get_subcommands(
            static_cast<const std::function<bool(const CLI::App*)>&>([](const CLI::App*) { return true; }))) {
     info.commands.push_back(

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "loco_sim/cli/commands.hpp"
+#include "loco_sim/cli/file_kind.hpp"
 #include "loco_sim/cli/tree.hpp"
 #include "loco_sim/scenario/input_error.hpp"
 
@@ -131,6 +132,21 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
     text = fmt::format("{}: expected a value, found nothing", text.substr(0, text.find(':')));
   }
   return fmt::format("{}: {}", path, text);
+}
+
+std::string with_kind_of_file(const CLI::App& app, const std::string& message) {
+  std::string path;
+  const CLI::App& command = innermost(app, path);
+  const std::string name = path.substr(std::min(app.get_name().size() + 1, path.size()));
+  for (const CLI::Option* option : command.get_options()) {
+    if (!option->get_positional()) continue;
+    for (const std::string& file : option->results()) {
+      if (!message.starts_with(scenario::printable(file) + ":")) continue;
+      const std::string hint = what_it_is(name, file);
+      return hint.empty() ? message : fmt::format("{}; {}", message, hint);
+    }
+  }
+  return message;
 }
 
 }  // namespace loco::cli

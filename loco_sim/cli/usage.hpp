@@ -42,4 +42,7 @@ CLI::Option* add_number(CLI::App& command, const std::string& names, Number& val
 /// `loco-sim run: expected ..., found ...` for what parsing the arguments threw.
 [[nodiscard]] std::string usage_text(const CLI::App& app, const CLI::ParseError& error);
 
+/// A message about a file that was given to the command, with what the file is when that is another kind than it takes.
+[[nodiscard]] std::string with_kind_of_file(const CLI::App& app, const std::string& message);
+
 }  // namespace loco::cli

@@ -1,6 +1,9 @@
 // Bandwidth and message-rate tests: threads keep the queue pairs of host 0 full.
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <stdexcept>
+#include <utility>
 
 #include "loco_sim/perf/bench.hpp"
 #include "sim/ring.hpp"
@@ -12,6 +15,7 @@ namespace {
 /// perftest's cq_mod: 100, or the size of the post list, so that a queue pair which is full has a completion to come.
 std::uint32_t signal_every(const Options& o) {
   constexpr std::uint32_t kSignalEvery = 100;
+  if (o.signal_every != 0) return o.signal_every;
   return o.post_list > 1 ? o.post_list : std::min(kSignalEvery, o.depth);
 }
 
@@ -63,26 +67,33 @@ class Poster {
     nic::MemoryRegion target{};
     std::uint32_t posted = 0;
     std::uint32_t completed = 0;
-    bool listed = true;  ///< in with_room_
+    bool listed = true;   ///< in with_room_
+    bool ended = false;   ///< nothing more will be posted
   };
 
+  [[nodiscard]] bool goes_on(const Flow& f) const { return f.posted < options_.iterations; }
+
   [[nodiscard]] bool has_room(const Flow& f) const {
-    return f.posted < options_.iterations && f.posted - f.completed + options_.post_list <= options_.depth;
+    return goes_on(f) && f.posted - f.completed + options_.post_list <= options_.depth;
   }
 
   sim::Duration post(nic::Cpu& cpu, std::uint32_t index) {
     Flow& f = flows_[index];
     list_.clear();
-    while (list_.size() < options_.post_list && f.posted < options_.iterations) {
+    // The last one of a queue pair is signalled, so that the test knows when all are complete.
+    const bool last = options_.duration.ps != 0 && cpu.now() >= sim::SimTime{} + options_.duration;
+    while (list_.size() < options_.post_list && goes_on(f)) {
       ++f.posted;
-      f.wqe.signaled = f.posted % signal_every_ == 0 || f.posted == options_.iterations;
+      const bool end = f.posted == options_.iterations || (last && list_.size() + 1 == options_.post_list);
+      f.wqe.signaled = f.posted % signal_every_ == 0 || end;
       f.wqe.wr_id = f.posted;
       if (options_.region > 0) f.wqe.remote = f.target.base + place_in_region(options_, f.qp, f.posted);
       list_.push_back(f.wqe);
     }
     perf::post(cpu, f.qp, list_);
     progress_.posted.insert(progress_.posted.end(), list_.size(), cpu.now());
-    f.listed = has_room(f);
+    f.ended = last || f.posted == options_.iterations;
+    f.listed = !f.ended && has_room(f);
     if (f.listed) with_room_.push_back(index);
     const nic::HardwareProfile& p = cpu.profile();
     return p.cpu_post_wqe * static_cast<std::int64_t>(list_.size()) + p.cpu_doorbell;
@@ -97,8 +108,8 @@ class Poster {
     f.completed = upto;
     progress_.last_completion = std::max(progress_.last_completion, now);
     progress_.completed.emplace_back(now, progress_.messages);
-    if (f.completed == options_.iterations) ++done_;
-    if (!f.listed && has_room(f)) {
+    if (f.ended && f.completed == f.posted) ++done_;
+    if (!f.listed && !f.ended && has_room(f)) {
       f.listed = true;
       with_room_.push_back(index);
     }
@@ -159,56 +170,94 @@ double peak_rate(const Progress& progress) {
   return best;
 }
 
-Result summary(Bench& bench, const Progress& progress) {
+double average_rate(const Progress& progress) {
+  return static_cast<double>(progress.messages) / (progress.last_completion - progress.posted.front()).seconds();
+}
+
+/// Of both directions, if there are two: their sum, as perftest has it.
+Result summary(Bench& bench, std::span<const Progress> directions) {
   const Options& o = bench.options();
-  Result result{.size = o.size, .iterations = progress.messages};
-  result.rate = static_cast<double>(progress.messages) / (progress.last_completion - progress.posted.front()).seconds();
-  result.average = result.rate * static_cast<double>(o.size);
-  result.peak = std::max(peak_rate(progress) * static_cast<double>(o.size), result.average);
+  const auto size = static_cast<double>(o.size);
+  Result result{.size = o.size};
+  double peak = 0;
+  for (std::size_t i = 0; i < directions.size(); ++i) {
+    result.iterations += directions[i].messages;
+    result.rate += average_rate(directions[i]);
+    result.sent.at(i) = average_rate(directions[i]) * size;
+    peak += peak_rate(directions[i]) * size;
+  }
+  result.average = result.rate * size;
+  result.peak = std::max(peak, result.average);
   result.cache_misses = bench.system().counters().cache_misses;
   return result;
 }
+
+/// The threads of one direction, from a node to the other.
+class Direction {
+ public:
+  Direction(Bench& bench, nic::NodeId from)
+      : options_(bench.options()),
+        from_(from),
+        places_(slots(options_) * slot_size(options_)),
+        local_(bench.memory(from, places_)),
+        remote_(bench.memory(1 - from, std::max(options_.region, places_), {.device = options_.device_memory})) {
+    posters_.reserve(options_.threads);
+    receivers_.reserve(options_.threads);
+    for (std::uint32_t t = 0; t < options_.threads; ++t) add_thread(bench, t);
+  }
+  Direction(const Direction&) = delete;
+  Direction& operator=(const Direction&) = delete;
+  [[nodiscard]] const Progress& progress() const { return progress_; }
+
+ private:
+  void add_thread(Bench& bench, std::uint32_t t) {
+    const bool sends = options_.test == Test::send_bw;
+    const std::uint32_t share = options_.queue_pairs / options_.threads + (t < options_.queue_pairs % options_.threads);
+    const nic::CqId send_cq = bench.system().create_cq(from_, share * (options_.depth + 1));
+    const nic::CqId recv_cq = bench.system().create_cq(1 - from_, share * (options_.depth + 1));
+    Poster& poster = posters_.emplace_back(options_, send_cq, progress_);
+    Receiver& receiver = receivers_.emplace_back(options_, recv_cq);
+    for (std::uint32_t i = 0; i < share; ++i) {
+      const auto ends = bench.connect(options_.depth, send_cq, recv_cq, from_);
+      const std::uint64_t offset = (ends[0].qp / 2) % slots(options_) * slot_size(options_);
+      nic::Wqe wqe = message(options_, ends[0].peer);
+      wqe.lkey = local_.lkey;
+      wqe.rkey = remote_.rkey;
+      wqe.local = local_.base + offset;
+      wqe.remote = remote_.base + offset;
+      poster.add(ends[0].qp, wqe, remote_);
+      if (sends) {
+        receiver.add(bench.system(), ends[1].qp,
+                     {.address = remote_.base + offset,
+                      .length = static_cast<std::uint32_t>(received_bytes(options_)),
+                      .lkey = remote_.lkey});
+      }
+    }
+    bench.thread(from_, [&poster](nic::Cpu& cpu) { poster.step(cpu); });
+    if (sends) bench.thread(1 - from_, [&receiver](nic::Cpu& cpu) { receiver.step(cpu); });
+  }
+
+  const Options& options_;
+  nic::NodeId from_;
+  std::uint64_t places_;
+  nic::MemoryRegion local_;
+  nic::MemoryRegion remote_;
+  Progress progress_;
+  std::vector<Poster> posters_;
+  std::vector<Receiver> receivers_;
+};
 
 }  // namespace
 
 Result bandwidth(const Options& options) {
   Bench bench(options);
-  const std::uint64_t places = slots(options) * slot_size(options);
-  const nic::MemoryRegion local = bench.memory(0, places);
-  const nic::MemoryRegion remote = bench.memory(1, std::max(options.region, places), {.device = options.device_memory});
-  const bool sends = options.test == Test::send_bw;
-  Progress progress;
-  std::vector<Poster> posters;
-  std::vector<Receiver> receivers;
-  posters.reserve(options.threads);
-  receivers.reserve(options.threads);
-  for (std::uint32_t t = 0; t < options.threads; ++t) {
-    const std::uint32_t share = options.queue_pairs / options.threads + (t < options.queue_pairs % options.threads);
-    const nic::CqId send_cq = bench.system().create_cq(0, share * (options.depth + 1));
-    const nic::CqId recv_cq = bench.system().create_cq(1, share * (options.depth + 1));
-    Poster& poster = posters.emplace_back(bench.options(), send_cq, progress);
-    Receiver& receiver = receivers.emplace_back(bench.options(), recv_cq);
-    for (std::uint32_t i = 0; i < share; ++i) {
-      const auto ends = bench.connect(options.depth, send_cq, recv_cq);
-      const std::uint64_t offset = (ends[0].qp / 2) % slots(options) * slot_size(options);
-      nic::Wqe wqe = message(options, ends[0].peer);
-      wqe.lkey = local.lkey;
-      wqe.rkey = remote.rkey;
-      wqe.local = local.base + offset;
-      wqe.remote = remote.base + offset;
-      poster.add(ends[0].qp, wqe, remote);
-      if (sends) {
-        receiver.add(bench.system(), ends[1].qp,
-                     {.address = remote.base + offset,
-                      .length = static_cast<std::uint32_t>(received_bytes(options)),
-                      .lkey = remote.lkey});
-      }
-    }
-    bench.thread(0, [&poster](nic::Cpu& cpu) { poster.step(cpu); });
-    if (sends) bench.thread(1, [&receiver](nic::Cpu& cpu) { receiver.step(cpu); });
-  }
+  Direction there(bench, 0);
+  std::optional<Direction> back;
+  if (options.bidirectional) back.emplace(bench, 1);
   bench.run();
-  return summary(bench, progress);
+  std::vector<Progress> directions = {there.progress()};
+  if (back) directions.push_back(back->progress());
+  return summary(bench, directions);
 }
 
 }  // namespace loco::perf

@@ -33,8 +33,9 @@ class Bench final : public nic::ThreadRunner {
   [[nodiscard]] nic::System& system() { return system_; }
   /// Registers memory on a node.
   nic::MemoryRegion memory(nic::NodeId node, std::uint64_t size, nic::RegionKind kind = {});
-  /// A connected pair: [0] on node 0, [1] on node 1, with completion queues of their own unless they are given.
-  std::array<Endpoint, 2> connect(std::uint32_t depth, nic::CqId node0_send_cq, nic::CqId node1_recv_cq);
+  /// A connected pair: [0] on the sending node, [1] on the other one. What is sent completes in `send_cq`, what is
+  /// received in `recv_cq`.
+  std::array<Endpoint, 2> connect(std::uint32_t depth, nic::CqId send_cq, nic::CqId recv_cq, nic::NodeId from = 0);
   /// Threads are numbered from 0 in the order of these calls.
   void thread(nic::NodeId node, Step step);
   /// The next event; false when nothing is left to happen. Throws std::runtime_error when a work request failed,

@@ -57,6 +57,18 @@ void require_used(const Options& o) {
   require_option(
       o.depth == Options{}.depth || is_bandwidth(o.test), "depth",
       fmt::format("expected {}, since latency tests have one message under way, found {}", Options{}.depth, o.depth));
+  const bool loads = is_bandwidth(o.test) && !is_dma(o.test);
+  require_option(!o.bidirectional || loads, "bidirectional",
+                 "expected off, since only bandwidth tests over the network have two directions, found on");
+  require_option(o.duration.ps == 0 || loads, "duration",
+                 "expected none, since only bandwidth tests over the network post for a time, found one");
+  require_option(o.duration.ps == 0 || o.iterations == 0, "duration",
+                 fmt::format("expected no number of messages beside it, found {}", o.iterations));
+  require_option(o.signal_every == 0 || loads, "signal_every",
+                 fmt::format("expected none, since only bandwidth tests over the network leave completions out, found {}",
+                             o.signal_every));
+  require_option(o.signal_every <= o.depth, "signal_every",
+                 fmt::format("expected at most the depth of {}, found {}", o.depth, o.signal_every));
   require_option(!o.inline_max || ping_pong || sends || o.test == Test::write_bw, "inline_max",
                  fmt::format("expected none, since only writes and sends can carry their data, found {}",
                              o.inline_max.value_or(0)));
@@ -86,6 +98,7 @@ Options checked(const Options& given) {
   require(!is_dma(o.test) || (o.queue_pairs == 1 && o.threads == 1), "bare DMA has no queue pairs");
   require_used(o);
   require(o.region == 0 || o.region >= o.size, "the region is smaller than a message");
+  if (o.duration.ps != 0) o.iterations = std::numeric_limits<std::uint32_t>::max();
   if (o.iterations == 0) o.iterations = default_iterations(o.test, o.size);
   if (!o.inline_max) o.inline_max = default_inline(o.test, o.profile);
   require(*o.inline_max <= o.profile.nic_inline_max.count,
@@ -170,6 +183,9 @@ std::vector<Column> columns(Test test, const Result& r) {
                            {"bw_average_mib_s", r.average / kMebi},
                            {"bw_average_gbps", r.average * 8e-9},
                            {"msg_rate_mpps", r.rate * 1e-6}});
+    if (r.sent[1] > 0) {
+      out.insert(out.end(), {{"bw_from_0_mib_s", r.sent[0] / kMebi}, {"bw_from_1_mib_s", r.sent[1] / kMebi}});
+    }
   } else {
     out.insert(out.end(), {{"t_min_us", r.t_min},
                            {"t_max_us", r.t_max},
@@ -191,25 +207,26 @@ nic::MemoryRegion Bench::memory(nic::NodeId node, std::uint64_t size, nic::Regio
   return system_.register_memory(node, base, size, nic::kAllAccess, kind);
 }
 
-std::array<Endpoint, 2> Bench::connect(std::uint32_t depth, nic::CqId node0_send_cq, nic::CqId node1_recv_cq) {
-  const auto entries = [&](nic::NodeId node, nic::CqId send_cq, nic::CqId recv_cq) {
+std::array<Endpoint, 2> Bench::connect(std::uint32_t depth, nic::CqId send_cq, nic::CqId recv_cq, nic::NodeId from) {
+  const auto end = [&](nic::NodeId node, nic::CqId sends, nic::CqId receives) {
     const nic::QpId qp = system_.create_qp(node, {.type = options_.connection,
-                                                  .send_cq = send_cq,
-                                                  .recv_cq = recv_cq,
+                                                  .send_cq = sends,
+                                                  .recv_cq = receives,
                                                   .send_entries = depth,
                                                   .recv_entries = depth});
-    return Endpoint{.qp = qp, .send_cq = send_cq, .recv_cq = recv_cq};
+    return Endpoint{.qp = qp, .send_cq = sends, .recv_cq = receives};
   };
+  const nic::NodeId to = 1 - from;
   std::array<Endpoint, 2> ends = {
-      entries(0, node0_send_cq, system_.create_cq(0, depth + 1)),
-      entries(1, system_.create_cq(1, depth + 1), node1_recv_cq),
+      end(from, send_cq, system_.create_cq(from, depth + 1)),
+      end(to, system_.create_cq(to, depth + 1), recv_cq),
   };
   ends[0].peer = ends[1].qp;
   ends[1].peer = ends[0].qp;
   if (options_.connection != nic::QpType::ud) {
     system_.connect(ends[0].qp, ends[1].qp);
   } else {
-    for (const Endpoint& end : ends) system_.activate(end.qp, kQkey);
+    for (const Endpoint& one : ends) system_.activate(one.qp, kQkey);
   }
   return ends;
 }

@@ -76,6 +76,9 @@ struct Options {
   bool device_memory = false;                    ///< the remote memory is on its NIC
   bool copy = false;                             ///< both sides copy each message, as MPI does with short ones
   std::uint64_t seed = 1;                        ///< of the places in `region`
+  bool bidirectional = false;                    ///< both hosts send: perftest's -b, bandwidth tests
+  sim::Duration duration{};                      ///< post for so long, bandwidth tests; zero: `iterations`
+  std::uint32_t signal_every = 0;                ///< perftest's -Q, bandwidth tests; 0: its default
   std::function<bool()> interrupted = {};        ///< asked now and then; true ends the run with Interrupted
 };
 
@@ -124,6 +127,7 @@ struct Result {
   double peak = 0;  ///< best tenth of the run
   double average = 0;
   double rate = 0;
+  std::array<double, 2> sent{};    ///< with Options::bidirectional: the averages of both hosts, their sum is `average`
   std::uint64_t cache_misses = 0;  ///< of both NICs
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -85,7 +86,47 @@ std::vector<std::string> names_below(std::string_view section, const KeyTable& t
   return names;
 }
 
-void read_section(const DocumentNode& map, const std::string& section, const KeyTable& table, Settings& out) {
+/// The dotted paths of what lies in a value; of a scalar its own.
+void add_leaves(const std::string& path, const DocumentNode& value, std::vector<std::string>& out) {
+  if (value.kind != DocumentNode::Kind::map || value.entries.empty()) out.push_back(path);
+  if (value.kind != DocumentNode::Kind::map) return;
+  for (const DocumentEntry& entry : value.entries) add_leaves(path + "." + entry.key, entry.value, out);
+}
+
+std::string_view last_part(std::string_view path) { return path.substr(path.rfind('.') + 1); }
+
+/// Did somebody mean a key of another level: pcie.generation for hardware.pcie.generation, nodes for topology.nodes?
+std::string suggestion_elsewhere(const std::string& path, const DocumentNode& value, const KeyTable& table,
+                                 std::span<const std::string> elsewhere) {
+  std::vector<std::string> known(elsewhere.begin(), elsewhere.end());
+  for (const Key& key : table) known.push_back(key.path);
+  std::vector<std::string> leaves;
+  add_leaves(path, value, leaves);
+  const std::string& wanted = leaves.front();
+  const auto meant = [&](const auto& fits) {
+    std::string only;
+    for (const std::string& key : known) {
+      if (!fits(key)) continue;
+      if (!only.empty() && only != key) return std::string();  // of several, nobody knows which
+      only = key;
+    }
+    return only.empty() ? only : fmt::format("did you mean \"{}\"?", only);
+  };
+  const auto ends_with = [](std::string_view longer, std::string_view shorter) {
+    return longer.size() > shorter.size() && longer.ends_with(shorter) && longer[longer.size() - shorter.size() - 1] == '.';
+  };
+  for (const auto& rule : std::vector<std::function<bool(const std::string&)>>{
+           [&](const std::string& key) { return ends_with(key, wanted) || ends_with(wanted, key); },
+           [&](const std::string& key) { return ends_with(key, path) || ends_with(path, key); },
+           [&](const std::string& key) { return last_part(key) == last_part(wanted); },
+           [&](const std::string& key) { return key.find("." + std::string(last_part(wanted)) + ".") != std::string::npos; }}) {
+    if (std::string hint = meant(rule); !hint.empty()) return hint;
+  }
+  return "";
+}
+
+void read_section(const DocumentNode& map, const std::string& section, const KeyTable& table,
+                  std::span<const std::string> elsewhere, Settings& out) {
   for (const DocumentEntry& entry : map.entries) {
     const std::string path = section + entry.key;
     const auto key = std::find_if(table.begin(), table.end(), [&](const Key& k) { return k.path == path; });
@@ -99,14 +140,15 @@ void read_section(const DocumentNode& map, const std::string& section, const Key
     if (!is_section) {
       const std::vector<std::string> known = names_below(section, table);
       const std::string parent = section.empty() ? section : section.substr(0, section.size() - 1);
+      const std::string near = suggestion(entry.key, known);
       throw InputError(entry.key_place, parent, fmt::format("a known key ({})", fmt::join(known, ", ")),
-                       in_quotes(entry.key), suggestion(entry.key, known));
+                       in_quotes(entry.key), near.empty() ? suggestion_elsewhere(path, entry.value, table, elsewhere) : near);
     }
     if (entry.value.kind != DocumentNode::Kind::map && entry.value.kind != DocumentNode::Kind::null) {
       throw InputError(entry.value.place, path, fmt::format("a map of {}", fmt::join(names_below(below, table), ", ")),
                        entry.value.description());
     }
-    read_section(entry.value, below, table, out);
+    read_section(entry.value, below, table, elsewhere, out);
   }
 }
 
@@ -174,14 +216,15 @@ Value read_value(const DocumentNode& node, const Key& key) {
   return value;
 }
 
-Settings read_settings(const DocumentNode& map, std::string_view prefix, const KeyTable& table) {
+Settings read_settings(const DocumentNode& map, std::string_view prefix, const KeyTable& table,
+                       std::span<const std::string> elsewhere) {
   Settings settings;
   if (map.kind != DocumentNode::Kind::map && map.kind != DocumentNode::Kind::null) {
     const std::string section = prefix.empty() ? std::string() : std::string(prefix.substr(0, prefix.size() - 1));
     throw InputError(map.place, section, fmt::format("a map of {}", fmt::join(names_below(prefix, table), ", ")),
                      map.description());
   }
-  read_section(map, std::string(prefix), table, settings);
+  read_section(map, std::string(prefix), table, elsewhere, settings);
   for (const Key& key : table) {
     if (key.fallback.empty() || settings.contains(key.path)) continue;
     Value value = read_value(parse_override(key.fallback, key.path), key);

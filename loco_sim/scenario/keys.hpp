@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,8 +55,10 @@ struct Value {
 /// By dotted path. Keys without a default that were not given are absent.
 using Settings = std::map<std::string, Value, std::less<>>;
 
-/// Reads `map` (null counts as an empty map), whose keys have `prefix` in the table ("" or "hardware.").
-[[nodiscard]] Settings read_settings(const DocumentNode& map, std::string_view prefix, const KeyTable& table);
+/// Reads `map` (null counts as an empty map), whose keys have `prefix` in the table ("" or "hardware."). `elsewhere`:
+/// dotted paths of keys that belong to other places; a key that is none here is looked for among them, too.
+[[nodiscard]] Settings read_settings(const DocumentNode& map, std::string_view prefix, const KeyTable& table,
+                                     std::span<const std::string> elsewhere = {});
 
 /// One value against one key.
 [[nodiscard]] Value read_value(const DocumentNode& node, const Key& key);

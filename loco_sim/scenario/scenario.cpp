@@ -174,7 +174,9 @@ Scenario read_scenario(const DocumentNode& root, const std::string& file) {
   require_map(root);
   const std::string kind = workload_kind(root);
   const KeyTable table = full_table(kind);
-  Settings settings = read_settings(root, "", table);
+  std::vector<std::string> of_hardware;
+  for (const Key& key : hardware_keys("hardware.")) of_hardware.push_back(key.path);
+  Settings settings = read_settings(root, "", table, of_hardware);
   add_lists(root, table, settings);
   Scenario out;
   out.file = file;

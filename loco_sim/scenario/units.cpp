@@ -36,6 +36,50 @@ std::span<const Unit> units(Quantity quantity) {
   return {};
 }
 
+/// Other spellings, where they can mean one thing only. k, M, G alone are powers of 1024 of sizes, as for the GNU
+/// programs, and of 1000 of rates; a rate in bytes (GBps, GB/s) is refused, and so is what may be bits of a size (kb).
+constexpr std::array kOtherTimes = {
+    Unit{"psec", 1},          Unit{"nsec", 1'000},           Unit{"usec", 1'000'000},
+    Unit{"msec", 1'000'000'000}, Unit{"sec", 1'000'000'000'000}, Unit{"\u00b5s", 1'000'000},
+    Unit{"\u03bcs", 1'000'000}, Unit{"\u00b5sec", 1'000'000},     Unit{"\u03bcsec", 1'000'000}};
+constexpr std::array kOtherSizes = {
+    Unit{"k", 1 << 10},     Unit{"K", 1 << 10},     Unit{"M", 1 << 20},         Unit{"G", 1 << 30},
+    Unit{"Ki", 1 << 10},    Unit{"Mi", 1 << 20},    Unit{"Gi", 1 << 30},        Unit{"KB", 1'000},
+    Unit{"kiB", 1 << 10},   Unit{"kib", 1 << 10},   Unit{"mib", 1 << 20},       Unit{"gib", 1 << 30},
+    Unit{"KIB", 1 << 10},   Unit{"MIB", 1 << 20},   Unit{"GIB", 1 << 30},       Unit{"byte", 1},
+    Unit{"bytes", 1}};
+
+/// A rate's prefix, k to T: 1000, ..., 10^12; of none 1. m alone would be a thousandth.
+std::optional<std::int64_t> rate_prefix(std::string_view prefix, bool alone) {
+  constexpr std::string_view kPrefixes = "kmgtKMGT";
+  if (prefix.empty()) return alone ? std::nullopt : std::optional<std::int64_t>(1);
+  const std::size_t at = kPrefixes.find(prefix.front());
+  if (prefix.size() > 1 || at == std::string_view::npos || (alone && prefix == "m")) return std::nullopt;
+  std::int64_t factor = 1;
+  for (std::size_t i = 0; i <= at % 4; ++i) factor *= 1000;
+  return factor;
+}
+
+/// `100gbps`, `100Gbit/s`, `100 Gb/s`, `100G`.
+std::optional<std::int64_t> other_rate(std::string_view name) {
+  for (const std::string_view unit : {"bps", "bits/s", "bit/s", "b/s", "bit"}) {
+    if (name.ends_with(unit)) return rate_prefix(name.substr(0, name.size() - unit.size()), false);
+  }
+  return rate_prefix(name, true);
+}
+
+std::optional<std::int64_t> factor_of(std::string_view name, Quantity quantity) {
+  const auto in = [name](std::span<const Unit> units) -> std::optional<std::int64_t> {
+    for (const Unit& unit : units) {
+      if (name == unit.name) return unit.factor;
+    }
+    return std::nullopt;
+  };
+  if (const auto known = in(units(quantity))) return known;
+  if (quantity == Quantity::rate) return other_rate(name);
+  return quantity == Quantity::duration ? in(kOtherTimes) : in(kOtherSizes);
+}
+
 constexpr std::size_t kFractionDigitsMax = 18;
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
@@ -84,10 +128,8 @@ std::optional<std::int64_t> parse_quantity(std::string_view text, Quantity quant
     const std::optional<std::int64_t> bare = scaled(whole, fraction, 1);
     return quantity == Quantity::size || bare == 0 ? bare : std::nullopt;
   }
-  for (const Unit& unit : units(quantity)) {
-    if (name == unit.name) return scaled(whole, fraction, unit.factor);
-  }
-  return {};
+  const std::optional<std::int64_t> factor = factor_of(name, quantity);
+  return factor ? scaled(whole, fraction, *factor) : std::nullopt;
 }
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {

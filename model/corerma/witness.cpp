@@ -29,7 +29,7 @@ Pivot parse_pivot(std::string_view text) {
     if (name == text) return {*litmus::find_rule(name)};
     list += (list.empty() ? "" : ", ") + known.back();
   }
-  throw std::invalid_argument("expected a rule (" + list + ", CAS-T, CAS-F), found " + litmus::quoted(text) +
+  throw std::invalid_argument("expected a rule (" + list + ", CAS-T, CAS-F), found " + litmus::in_quotes(text) +
                               litmus::suggestion(text, known));
 }
 

@@ -100,7 +100,7 @@ class Command {
       }
     for (const std::string& name : options_.tests)
       if (!found.contains(name))
-        throw std::invalid_argument("loco-sim litmus: --test: expected the name of a test, found '" + name + "'" +
+        throw std::invalid_argument("loco-sim litmus: --test: expected the name of a test, found " + in_quotes(name) +
                                     hint(name, files));
     if (chosen.empty() && lacking > 0) throw std::invalid_argument(lacks);
     if (lacking > 0)
@@ -120,7 +120,7 @@ class Command {
     if (options_.engine == "declarative" || options_.engine == "all" || engines_.count(options_.engine) > 0) return;
     std::string known = "declarative";
     for (const auto& [name, engine] : engines_) known += ", " + name;
-    throw std::invalid_argument("expected an engine (" + known + ", all), found '" + options_.engine + "'");
+    throw std::invalid_argument("expected an engine (" + known + ", all), found " + in_quotes(options_.engine));
   }
 
   /// The tests of each file, without those that are none of the model: all of a corpus seldom are.

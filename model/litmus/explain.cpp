@@ -9,6 +9,7 @@
 #include "model/litmus/litmus.hpp"
 #include "model/litmus/search.hpp"
 #include "model/litmus/statements.hpp"
+#include "model/litmus/text.hpp"
 #include "model/shown.hpp"
 
 namespace loco::model::litmus {
@@ -35,7 +36,7 @@ SearchOptions search_options(const Options& options) {
 Model model_of(const Program& program, const Options& options) {
   const std::string& name = options.model.empty() ? program.model : options.model;
   const std::optional<Model> model = find_model(name);
-  if (!model) throw std::invalid_argument("unknown model '" + name + "'");
+  if (!model) throw std::invalid_argument("unknown model " + in_quotes(name));
   check_methods(program, name, program.file);
   return *model;
 }

@@ -55,13 +55,13 @@ std::vector<Token> tokenize(std::string_view code, const std::vector<SourcePos>&
       const char* last = t.text.data() + t.text.size();
       const auto [stop, error] = std::from_chars(t.text.data(), last, t.number);
       if (stop != last || error != std::errc{} || t.number > kValueMax)
-        throw ParseError(file, t.at, "a decimal integer of at most 2^61", litmus::quoted(t.text));
+        throw ParseError(file, t.at, "a decimal integer of at most 2^61", litmus::in_quotes(t.text));
     } else if (const std::size_t length = symbol_length(code.substr(i)); length > 0) {
       if (c == '(' || c == '[') ++depth;
       if ((c == ')' || c == ']') && depth > 0) --depth;
       push(TokenKind::symbol, length);
     } else {
-      throw ParseError(file, positions[i], "a statement", litmus::quoted(code.substr(i, 1)));
+      throw ParseError(file, positions[i], "a statement", litmus::in_quotes(code.substr(i, 1)));
     }
   }
   push(TokenKind::end, 0);
@@ -75,7 +75,7 @@ std::string describe(const Token& token) {
     case TokenKind::end:
       return "the end of the code";
     default:
-      return litmus::quoted(token.text);
+      return litmus::in_quotes(token.text);
   }
 }
 

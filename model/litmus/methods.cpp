@@ -39,7 +39,7 @@ void check_methods(const Program& program, std::string_view model, const std::st
   for (const Thread& t : program.threads)
     for (const Instruction& i : t.code)
       if (!has_method(model, core, i))
-        throw ParseError(file, i.at, "a statement of model " + std::string(model), litmus::quoted(i.text));
+        throw ParseError(file, i.at, "a statement of model " + std::string(model), litmus::in_quotes(i.text));
   if (!core) return;
   for (int a = 0; a < len(program.threads); ++a)
     for (int b = 0; b < a; ++b)

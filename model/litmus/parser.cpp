@@ -21,7 +21,7 @@ constexpr int kThreadsMax = 64;
 
 std::string describe(const YamlNode& n) {
   if (!n.defined()) return "nothing";
-  if (n.scalar()) return litmus::quoted(n.text());
+  if (n.scalar()) return litmus::in_quotes(n.text());
   return n.map() ? "a map" : n.list() ? "a list" : "nothing";
 }
 
@@ -268,7 +268,7 @@ class DocumentParser {
           for (const Token& token : at(tokens, t))
             if (token.is_word(name))
               throw ParseError(file_, token.at, "a register that no other thread assigns to",
-                               litmus::quoted(name) + ", a register of thread " + std::to_string(other));
+                               litmus::in_quotes(name) + ", a register of thread " + std::to_string(other));
         }
   }
 
@@ -398,7 +398,7 @@ ParseError::ParseError(const std::string& file, SourcePos pos, const std::string
 
 std::vector<Program> parse_text(std::string_view text, const std::string& file, const ParseOptions& options) {
   if (!options.model.empty() && !is_model(options.model))
-    throw std::invalid_argument("model: expected " + known_models() + ", found " + litmus::quoted(options.model));
+    throw std::invalid_argument("model: expected " + known_models() + ", found " + litmus::in_quotes(options.model));
   text = yaml::without_byte_order_mark(text);
   const SourceText source(text);
   const YamlDocuments yaml = read_yaml(text, file);

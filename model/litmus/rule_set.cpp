@@ -93,7 +93,7 @@ RuleSet parse_rules(std::string_view text) {
       const std::vector<std::string> known(kRuleNames.begin(), kRuleNames.end());
       std::string list;
       for (const std::string& k : known) list += (list.empty() ? "" : ", ") + k;
-      throw std::invalid_argument("expected rules (" + list + "), found " + quoted(word) + suggestion(word, known));
+      throw std::invalid_argument("expected rules (" + list + "), found " + in_quotes(word) + suggestion(word, known));
     }
     rules = rules.with(*rule);
     begin = end + 1;

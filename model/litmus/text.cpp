@@ -1,8 +1,9 @@
 #include "model/litmus/text.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
+
+#include "model/shown.hpp"
 
 namespace loco::model::litmus {
 
@@ -148,15 +149,12 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& ca
       best_distance = d;
     }
   }
-  return best == nullptr ? "" : ", did you mean '" + *best + "'?";
+  return best == nullptr ? "" : "; did you mean \"" + *best + "\"?";
 }
 
-std::string quoted(std::string_view word) {
+std::string in_quotes(std::string_view word) {
   constexpr std::size_t kLongest = 40;
-  std::string s = "'";
-  for (const char c : word.substr(0, kLongest)) s += std::isprint(static_cast<unsigned char>(c)) != 0 ? c : '?';
-  if (word.size() > kLongest) s += "...";
-  return s + "'";
+  return "\"" + shown(word.substr(0, kLongest)) + (word.size() > kLongest ? "...\"" : "\"");
 }
 
 }  // namespace loco::model::litmus

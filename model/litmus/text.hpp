@@ -31,10 +31,10 @@ class SourceText {
   std::vector<std::string_view> lines_;
 };
 
-/// `, did you mean 'x'?` for the nearest candidate, or nothing when none is near.
+/// `; did you mean "x"?` for the nearest candidate, or nothing when none is near.
 [[nodiscard]] std::string suggestion(std::string_view word, const std::vector<std::string>& candidates);
 
-/// `'word'`, shortened when long, control characters escaped.
-[[nodiscard]] std::string quoted(std::string_view word);
+/// `"word"`, shortened when long, control characters escaped.
+[[nodiscard]] std::string in_quotes(std::string_view word);
 
 }  // namespace loco::model::litmus

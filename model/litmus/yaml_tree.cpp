@@ -16,7 +16,7 @@ SourcePos place(const yaml::Mark& m) { return {m.line, m.column}; }
 /// The error that a user reads.
 ParseError parse_error(const yaml::Problem& p, const std::string& file) {
   if (p.expected.empty()) return {file, place(p.at), "valid YAML", p.found};
-  return {file, place(p.at), p.expected, p.found.empty() ? "the end of the line" : quoted(p.found)};
+  return {file, place(p.at), p.expected, p.found.empty() ? "the end of the line" : in_quotes(p.found)};
 }
 
 class Builder {

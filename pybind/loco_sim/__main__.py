@@ -10,7 +10,9 @@ import argparse
 import errno
 import json
 import os
+import signal
 import sys
+import threading
 from typing import Any, Callable, NoReturn, Sequence
 
 from . import __version__
@@ -27,25 +29,42 @@ def _overrides(pairs: Sequence[str]) -> dict[str, str]:
     return out
 
 
+def _say(text: str) -> None:
+    """A line on stderr; what cannot be said there is not said."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        pass
+
+
+class _Interrupted(Exception):
+    """Ctrl-C, and what had been done until then."""
+
+
 def _sweep(arguments: argparse.Namespace) -> int:
     from ._rows import ForeignRows
-    from .sweeps import sweep_rows
+    from .sweeps import planned_rows
 
     if arguments.out is None and sys.stdout is None:
         raise OSError(errno.EBADF, os.strerror(errno.EBADF), "stdout")
     failed = 0
     rows: list[dict[str, Any]] = []
     try:
-        found = sweep_rows(arguments.scenario, overrides=_overrides(arguments.set), seeds=arguments.seeds,
-                           jobs=arguments.jobs, out=arguments.out, resume=not arguments.restart,
-                           progress=False if arguments.quiet else None)
+        total, found = planned_rows(arguments.scenario, overrides=_overrides(arguments.set), seeds=arguments.seeds,
+                                    jobs=arguments.jobs, out=arguments.out, resume=not arguments.restart,
+                                    progress=False if arguments.quiet else None,
+                                    for_spreadsheets=arguments.for_spreadsheets)
     except ForeignRows as error:
         raise ForeignRows(error.problem, "--restart") from None
-    for row in found:
-        rows.append(row)
-        if row["error"]:
-            print(f"point {row['point']}: {row['error']}", file=sys.stderr)
-        failed += bool(row["error"]) or row.get("consistent") is False
+    try:
+        for row in found:
+            rows.append(row)
+            if row["error"]:
+                _say(f"point {row['point']}: {row['error']}")
+            failed += bool(row["error"]) or row.get("consistent") is False
+    except KeyboardInterrupt:
+        kept = "the same command goes on" if arguments.out is not None else "none is kept, --out FILE keeps them"
+        raise _Interrupted(f"interrupted; {len(rows)} of {total} points done, {kept}") from None
     if arguments.out is None:
         for row in sorted(rows, key=lambda r: int(r["point"])):
             print(json.dumps(row))
@@ -77,7 +96,7 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
-        print(f"{self.prog}: {message}", file=sys.stderr)
+        _say(f"{self.prog}: {message}")
         sys.exit(2)
 
 
@@ -110,7 +129,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     sweep.add_argument("--seeds", type=_whole_number(1), metavar="N", help="that many seeds at each point")
     sweep.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a key of the scenario")
     sweep.add_argument("--restart", action="store_true", help="overwrite --out instead of going on")
-    sweep.add_argument("--quiet", action="store_true", help="no progress bar")
+    sweep.add_argument("--for-spreadsheets", action="store_true",
+                       help="in FILE.csv, an apostrophe before cells that begin with = + - @")
+    sweep.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
     sweep.set_defaults(run=_sweep)
 
     report = commands.add_parser("report", help="one self-contained HTML page about a run")
@@ -124,6 +145,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr = open(os.devnull, "w")
     arguments = parser.parse_args(argv)
     try:
+        if signal.getsignal(signal.SIGINT) != signal.SIG_IGN and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        return _guarded(arguments)
+    except KeyboardInterrupt:
+        _say("loco-sim: interrupted")
+        return 130
+
+
+def _guarded(arguments: argparse.Namespace) -> int:
+    """The command's exit code; every error is a line."""
+    try:
         code: int = arguments.run(arguments)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -131,18 +163,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _forget_stdout()
         return 0
+    except _Interrupted as error:
+        _say(f"loco-sim {arguments.command}: {error}")
+        return 130
     except OSError as error:  # of outputs: an input that cannot be read is an InputError
-        print(f"loco-sim: {error.filename or 'stdout'}: {error.strerror}", file=sys.stderr)
+        _say(f"loco-sim: {error.filename or 'stdout'}: {error.strerror}")
         _forget_stdout()
         return 1
     except RunError as error:
-        print(f"loco-sim: {error}", file=sys.stderr)
+        _say(f"loco-sim: {error}")
+        return 1
+    except MemoryError:
+        _say("loco-sim: out of memory")
         return 1
     except (Error, ValueError) as error:
-        print(error, file=sys.stderr)
+        _say(str(error))
         return 2
-    except KeyboardInterrupt:
-        return 130
 
 
 if __name__ == "__main__":

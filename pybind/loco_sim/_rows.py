@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import fcntl
 import io
 import json
 import os
@@ -40,11 +41,13 @@ class ForeignRows(Error):
 class RowFile:
     """Rows on disk. `done` holds those that were there already, by point; the rest is appended line by line."""
 
-    def __init__(self, path: str | os.PathLike[str], heads: Sequence[Mapping[str, Any]], *, resume: bool) -> None:
+    def __init__(self, path: str | os.PathLike[str], heads: Sequence[Mapping[str, Any]], *, resume: bool,
+                 for_spreadsheets: bool = False) -> None:
         self._path = os.fspath(path)
+        self._for_spreadsheets = for_spreadsheets
         suffix = os.path.splitext(self._path)[1]
         if suffix not in (".csv", ".json", ".jsonl"):
-            raise ValueError(f"out: expected a name that ends in .csv, .json or .jsonl, found {self._path!r}")
+            raise ValueError(f"{self._path}: expected a name that ends in .csv, .json or .jsonl, found {json.dumps(suffix)}")
         require_folder_of(self._path)
         self._csv = suffix == ".csv"
         parameters: dict[str, None] = {}
@@ -52,11 +55,29 @@ class RowFile:
             parameters.update(dict.fromkeys(head))
         self._head = list(parameters)
         self.done: dict[int, dict[str, Any]] = {}
-        if resume and os.path.exists(self._path):
-            self._load(heads)
-        # What a killed sweep left half-written goes away before anything is added.
-        self._replace(list(self.done.values()))
-        self._file: IO[str] = open(self._path, "a", encoding="utf-8", newline="")
+        before = self._locked() if os.path.isfile(self._path) else None
+        try:
+            if resume and os.path.exists(self._path):
+                self._load(heads)
+            # What a killed sweep left half-written goes away before anything is added.
+            self._replace(list(self.done.values()))
+            self._file: IO[str] = self._locked()
+        finally:
+            if before is not None:
+                before.close()
+
+    def _locked(self) -> IO[str]:
+        """The file, to be added to: by one sweep at a time."""
+        file = open(self._path, "a", encoding="utf-8", newline="")
+        try:
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            raise ValueError(f"{self._path}: expected a file of this sweep alone, found one that another sweep is "
+                             "writing") from None
+        except OSError:
+            pass  # a file system without locks
+        return file
 
     def _load(self, heads: Sequence[Mapping[str, Any]]) -> None:
         by_identity: dict[str, list[int]] = {}  # a sweep may have a point twice
@@ -106,7 +127,9 @@ class RowFile:
     def _value(self, column: str, cell: str | None) -> Any:
         """What a cell of a CSV file says. Parameters stay as they are written: of text such as "[4,4]" JSON knows only what
         it means, and a hash such as 1596726e34279042 is no number."""
-        return cell or None if column in self._head or column == "error" else _cell_value(cell)
+        if column not in self._head and column != "error":
+            return _cell_value(cell)
+        return (cell[1:] if self._for_spreadsheets and cell and _formula(cell[1:]) and cell[0] == "'" else cell) or None
 
     def _columns(self) -> list[str]:
         from .result import COUNTERS
@@ -116,23 +139,31 @@ class RowFile:
     def _line(self, row: Mapping[str, Any]) -> str:
         if not self._csv:
             return json.dumps(row) + "\n"
-        return _csv_line([_cell(row.get(c)) for c in self._columns()])
+        cells = [(row.get(c), _cell(row.get(c))) for c in self._columns()]
+        return _csv_line(["'" + cell if self._for_spreadsheets and isinstance(value, str) and _formula(cell) else cell
+                          for value, cell in cells])
 
     def append(self, row: Mapping[str, Any]) -> None:
-        self._file.write(self._line(row))
-        self._file.flush()
+        try:
+            self._file.write(self._line(row))
+            self._file.flush()
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, self._path) from None
 
     def finish(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Replaces the file by all rows in order."""
-        self._file.close()
         self._replace(rows)
+        self.close()
 
     def _replace(self, rows: Sequence[Mapping[str, Any]]) -> None:
         lines = [_csv_line(self._columns())] if self._csv else []
         _core.write_whole_file(os.fsencode(self._path), "".join([*lines, *map(self._line, rows)]))
 
     def close(self) -> None:
-        self._file.close()
+        try:
+            self._file.close()
+        except OSError:  # of a row that could not be written, which has been told
+            pass
 
 
 def _object(row: Any) -> dict[str, Any]:
@@ -159,6 +190,11 @@ def _cell(value: Any) -> str:
     if isinstance(value, str):
         return _LINE_END.sub(" / ", value)
     return json.dumps(value)
+
+
+def _formula(cell: str) -> bool:
+    """Would a spreadsheet compute it, or take an apostrophe away that is not ours?"""
+    return cell.lstrip("'")[:1] in ("=", "+", "-", "@")
 
 
 def _cell_value(text: str | None) -> Any:

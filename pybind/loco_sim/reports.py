@@ -10,7 +10,9 @@ import shlex
 from typing import Any, Callable, Mapping
 
 from . import __version__, _core
+from ._results import require_result
 from ._rows import require_folder_of
+from ._shown import shown
 from .errors import InputError, _input_error
 from .measured import Latency, rate_text, time_text
 from .result import UNTIMED, Result
@@ -18,7 +20,7 @@ from .scenario import Scenario
 
 __all__ = ["report"]
 
-_NEEDED = ("operations", "operations_done", "operations_per_second", "measured_ps", "counters")
+_FILE_BYTES_MAX = 1 << 28
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -61,11 +63,7 @@ def report(result: Result | Mapping[str, Any] | str | os.PathLike[str],
     if isinstance(result, (str, os.PathLike)):
         result = read_result(result)
     data = result.to_dict(everything=True) if isinstance(result, Result) else result
-    if not isinstance(data, Mapping):
-        raise ValueError(f"expected the JSON of one run, found {type(data).__name__}")
-    for key in _NEEDED:
-        if data.get(key) is None:
-            raise ValueError(f"expected the JSON of one run, with {', '.join(_NEEDED)}, found no {key}")
+    require_result(data)
     page = _page(data, result if isinstance(result, Result) else None)
     if path is not None:
         require_folder_of(path)
@@ -74,7 +72,7 @@ def report(result: Result | Mapping[str, Any] | str | os.PathLike[str],
 
 
 def read_result(file: str | os.PathLike[str]) -> Any:
-    """The JSON in a file, whatever it says. Raises InputError."""
+    """The JSON of one run in a file. Raises InputError."""
     name = os.fspath(file)
 
     def wrong(line: int, column: int, expected: str, found: str) -> InputError:
@@ -82,18 +80,30 @@ def read_result(file: str | os.PathLike[str]) -> Any:
                             column=column, expected=expected, found=found)
 
     try:
-        with open(name, encoding="utf-8") as text:
-            return json.load(text)
+        with open(name, "rb") as file:
+            content = file.read(_FILE_BYTES_MAX + 1)
+        if len(content) > _FILE_BYTES_MAX:
+            raise wrong(1, 1, f"at most {_FILE_BYTES_MAX} bytes", "more")
+        data = json.loads(content.decode())
     except OSError:
         raise wrong(1, 1, "a readable file", "none") from None
+    except RecursionError:
+        raise wrong(1, 1, "a result as JSON", "lists in lists, too many of them") from None
     except UnicodeDecodeError:
         raise wrong(1, 1, "a result as JSON", "bytes that are no UTF-8") from None
     except json.JSONDecodeError as error:
         raise wrong(error.lineno, error.colno, "a result as JSON", error.msg) from None
+    except ValueError as error:  # a number of more digits than Python reads
+        raise wrong(1, 1, "a result as JSON", str(error)) from None
+    try:
+        require_result(data)
+    except ValueError as error:
+        raise _input_error(f"{name}: {error}", file=name) from None
+    return data
 
 
 def _page(data: Mapping[str, Any], result: Result | None) -> str:
-    title = f"{data.get('scenario', 'run')}, seed {data.get('seed', '?')}"
+    title = shown(f"{data.get('scenario', 'run')}, seed {data.get('seed', '?')}")
     parts = [f"<h1>{html.escape(title)}</h1>", _summary(data), "<h2>Latency</h2>", _latency_table(data)]
     plots = _plots(data, result)
     if plots:
@@ -117,13 +127,14 @@ def _summary(data: Mapping[str, Any]) -> str:
     facts = [f"{data['workload']} on {data['nodes']} nodes" if "workload" in data else "", str(data.get("hardware", "")),
              f"{rate_text(data['operations_per_second'])} operations/s",
              f"{data['operations_done']} operations in {time_text(data['measured_ps'])} of simulated time",
-             UNTIMED if data.get("schedule", "timed") != "timed" else ""]
+             UNTIMED if data.get("schedule", "timed") != "timed" else "",
+             f"deliberate faults: {', '.join(data['faults'])}" if data.get("faults") else ""]
     return f"<p>{html.escape('; '.join(f for f in facts if f))}</p>"
 
 
 def _latency_table(data: Mapping[str, Any]) -> str:
     rows = "".join(
-        f"<tr><td>{html.escape(o['name'])}</td><td>{o['count']}</td>"
+        f"<tr><td>{html.escape(o['name'])}</td><td>{html.escape(str(o['count']))}</td>"
         + "".join(f"<td>{time_text(o[k])}</td>" for k in ("min_ps", "median_ps", "p99_ps", "max_ps")) + "</tr>"
         for o in data["operations"])
     return ('<div class="wide"><table><tr><th>operation</th><th>count</th><th>min</th><th>median</th><th>p99</th>'

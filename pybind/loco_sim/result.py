@@ -118,6 +118,11 @@ class Result:
         return self.scenario is None or self.scenario.effective()["schedule"] == "timed"
 
     @property
+    def faults(self) -> list[str]:
+        """The deliberate faults that it was run with."""
+        return [] if self.scenario is None else list(self.scenario.effective()["faults"])
+
+    @property
     def trace(self) -> Trace:
         """What happened, subevent by subevent.
 
@@ -207,6 +212,8 @@ class Result:
                      f"{time_text(self.measured_ps)} of simulated time)")
         if not self.timed:
             lines.append(UNTIMED)
+        if self.faults:
+            lines.append(f"deliberate faults: {', '.join(self.faults)}")
         lines += [f"the workload found: {what}" for what in self.broken]
         if self.verdict is not None:
             lines.append(self.verdict.text.rstrip("\n"))
@@ -221,6 +228,7 @@ class Result:
         title = "" if self.scenario is None else f"<b>{html.escape(self.scenario.name)}</b>, seed {self.scenario.seed}: "
         verdict = "" if self.verdict is None else self.verdict._repr_html_()
         note = "" if self.timed else f"; {UNTIMED}"
+        note += f"; deliberate faults: {', '.join(self.faults)}" if self.faults else ""
         return (f"<div>{title}{rate_text(self.throughput)} operations/s{note}<table><tr>{head}</tr>{body}</table>"
                 f"{verdict}</div>")
 

@@ -79,8 +79,20 @@ def sweep_rows(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, 
                overrides: Mapping[str, Any] | None = None, seeds: int | Iterable[int] | None = None, samples: int | None = None,
                sample_seed: int | None = None, jobs: int | None = None, executor: Executor | None = None,
                out: str | os.PathLike[str] | None = None, resume: bool = True,
-               progress: bool | None = None) -> Iterator[dict[str, Any]]:
+               progress: bool | None = None, for_spreadsheets: bool = False) -> Iterator[dict[str, Any]]:
     """The rows of a sweep as they finish, those of an earlier, interrupted call first. Arguments: see `sweep`."""
+    return planned_rows(scenario, parameters, overrides=overrides, seeds=seeds, samples=samples, sample_seed=sample_seed,
+                        jobs=jobs, executor=executor, out=out, resume=resume, progress=progress,
+                        for_spreadsheets=for_spreadsheets)[1]
+
+
+def planned_rows(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, parameters: Parameters | None = None, *,
+                 overrides: Mapping[str, Any] | None = None, seeds: int | Iterable[int] | None = None,
+                 samples: int | None = None, sample_seed: int | None = None, jobs: int | None = None,
+                 executor: Executor | None = None, out: str | os.PathLike[str] | None = None, resume: bool = True,
+                 progress: bool | None = None, for_spreadsheets: bool = False
+                 ) -> tuple[int, Iterator[dict[str, Any]]]:
+    """How many rows there will be, and these, as `sweep_rows` gives them."""
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise TypeError(f"executor: expected a concurrent.futures.Executor, found {executor!r}")
     need("numpy", "a sweep")  # else every point would fail for want of it
@@ -89,7 +101,7 @@ def sweep_rows(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, 
     own_samples, own_seed = base.sweep_samples if parameters is None else (1, 1)
     sample_seed = own_seed if sample_seed is None else sample_seed
     if parameters is None:
-        parameters = base.sweep_axes
+        parameters = _axes(base, overrides)
         if samples is None and any(isinstance(v, (Uniform, Choice)) for v in parameters.values()):
             samples = own_samples
     base = base.override({"sweep": None}) if base.sweep_axes else base
@@ -97,8 +109,22 @@ def sweep_rows(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, 
         sweep_points(parameters, samples=samples, sample_seed=sample_seed, seeds=seeds, first_seed=base.seed))]
     if points and all(p.scenario is None for p in points):
         raise points[0].input_error
-    file = RowFile(out, [p.head for p in points], resume=resume) if out is not None else None
-    return _rows(points, file, jobs, executor, progress)
+    file = None
+    if out is not None:
+        file = RowFile(out, [p.head for p in points], resume=resume, for_spreadsheets=for_spreadsheets)
+    return len(points), _rows(points, file, jobs, executor, progress)
+
+
+def _axes(base: Scenario, overrides: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The scenario's own sweep without the keys that somebody has set to one value."""
+    axes = dict(base.sweep_axes)
+    for key, value in (overrides or {}).items():
+        axes.pop(key, None)
+        above = next((axis for axis in axes if key.startswith(f"{axis}.")), None)
+        if above is not None:
+            raise InputError(f"--set {key}={value}: expected a key that the sweep leaves alone, found one below its key "
+                             f'"{above}"')
+    return axes
 
 
 def _rows(points: list[_Point], file: RowFile | None, jobs: int, executor: Executor | None,
@@ -212,27 +238,35 @@ class _Progress:
     def advance(self) -> None:
         self._count += 1
         if self._bar is not None:
-            self._bar.update()
+            self._show(self._bar.update)
         elif self._on:
-            print(f"\r{self._count}/{self._total} runs", end="", file=sys.stderr, flush=True)
+            self._show(lambda: print(f"\r{self._count}/{self._total} runs", end="", file=sys.stderr, flush=True))
 
     def message(self, text: str) -> None:
         if self._bar is not None:
-            self._bar.write(text, file=sys.stderr)
+            self._show(lambda: self._bar.write(text, file=sys.stderr))
         elif self._on:
-            print(f"\n{text}", file=sys.stderr)
+            self._show(lambda: print(f"\n{text}", file=sys.stderr))
+
+    def _show(self, draw: Callable[[], Any]) -> None:
+        """A terminal that has gone, or is full, is no reason to end a sweep."""
+        try:
+            draw()
+        except OSError:
+            self._on, self._bar = False, None
 
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
-            self._bar.close()
+            self._show(self._bar.close)
         elif self._on:
-            print(file=sys.stderr)
+            self._show(lambda: print(file=sys.stderr))
 
 
 def sweep(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, parameters: Parameters | None = None, *,
           overrides: Mapping[str, Any] | None = None, seeds: int | Iterable[int] | None = None, samples: int | None = None,
           sample_seed: int | None = None, jobs: int | None = None, executor: Executor | None = None,
-          out: str | os.PathLike[str] | None = None, resume: bool = True, progress: bool | None = None) -> pd.DataFrame:
+          out: str | os.PathLike[str] | None = None, resume: bool = True, progress: bool | None = None,
+          for_spreadsheets: bool = False) -> pd.DataFrame:
     """Runs a scenario at many points and returns a table, one row a point.
 
     Args:
@@ -240,7 +274,7 @@ def sweep(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, param
         parameters: ``{"topology.nodes": [2, 4, 8], ...}`` is a grid: every combination. Values are a list, a
             `Range`, or a `Uniform` or `Choice` to draw from. A list of mappings gives the points themselves.
             None: the scenario's own ``sweep:``.
-        overrides: what all points have in common.
+        overrides: what all points have in common. A key of the scenario's own ``sweep:`` is then not swept any more.
         seeds: a number of seeds to try at each point (from the scenario's seed on), or the seeds.
         samples: how many draws to take from `Uniform` and `Choice`, at each combination of the rest; by default the
             scenario's ``sweep.samples`` with its own sweep, else 1.
@@ -251,6 +285,8 @@ def sweep(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, param
             sweep is complete its rows are in the order of the points.
         resume: go on with `out` if it is there: only what is missing is run. False starts again.
         progress: a bar on stderr; by default when that is a terminal.
+        for_spreadsheets: in a .csv file, text that a spreadsheet would take for a formula (it begins with = + - or @)
+            gets an apostrophe before it. Go on with such a file with the same.
 
     Returns:
         A pandas DataFrame with a column for each parameter, ``seed``, ``error`` (None, or why the point failed),
@@ -265,6 +301,6 @@ def sweep(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, param
     pandas = need("pandas", "sweep(), which returns a table (sweep_rows() does without),")
     rows = list(sweep_rows(scenario, parameters, overrides=overrides, seeds=seeds, samples=samples,
                            sample_seed=sample_seed, jobs=jobs, executor=executor, out=out, resume=resume,
-                           progress=progress))
+                           progress=progress, for_spreadsheets=for_spreadsheets))
     table: pd.DataFrame = pandas.DataFrame(sorted(rows, key=lambda row: int(row["point"])))
     return table

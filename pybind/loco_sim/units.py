@@ -13,7 +13,14 @@ _DURATION = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
 _SIZE = {"B": 1, "kB": 10**3, "KiB": 2**10, "MB": 10**6, "MiB": 2**20, "GB": 10**9, "GiB": 2**30}
 _RATE = {"bps": 1, "kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9, "Tbps": 10**12}
 _KINDS = {"duration": _DURATION, "size": _SIZE, "rate": _RATE}
-_FORM = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*")
+# Other spellings that are of one kind only: what the scenario format takes besides, but for letters alone (64k, 100G).
+_OTHERS = {
+    "duration": {"psec": 1, "nsec": 10**3, "usec": 10**6, "msec": 10**9, "sec": 10**12, "\u00b5s": 10**6, "\u03bcs": 10**6},
+    "size": {"KB": 10**3, "kib": 2**10, "mib": 2**20, "gib": 2**30},
+    "rate": {f"{p}{u}": 1000**i for i, both in enumerate(("", "kK", "mM", "gG", "tT")) for p in (both or ("",))
+             for u in ("bps", "bit/s", "b/s")},
+}
+_FORM = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z/\u00b5\u03bc]+)\s*")
 
 
 def parse_quantity(text: str) -> tuple[int, str]:
@@ -23,7 +30,8 @@ def parse_quantity(text: str) -> tuple[int, str]:
     (1500000, 'duration')
     """
     match = _FORM.fullmatch(text)
-    for kind, units in _KINDS.items():
+    for kind, known in _KINDS.items():
+        units = {**_OTHERS[kind], **known}
         if match and match[2] in units:
             amount = Fraction(match[1]) * units[match[2]]
             if amount.denominator == 1:

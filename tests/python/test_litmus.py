@@ -165,7 +165,7 @@ def test_tests_that_are_none_of_the_model_are_left_out():
     results = ls.litmus(str(corpus), model="rdmawait", engine="explore")
     assert results.ok and len(results) > 200 and {r.model for r in results} == {"rdmawait"}
     assert len(results) + len(results.left_out) == len(ls.litmus(str(corpus)))
-    assert any("expected a statement of model rdmawait, found 'gf({2})'" in why for why in results.left_out)
+    assert any('expected a statement of model rdmawait, found "gf({2})"' in why for why in results.left_out)
     copies = pickle.loads(pickle.dumps(results))
     assert copies == results and copies.left_out == results.left_out
     assert [c._program.core.name for c in copies] == [r.name for r in results], "found again among those that are left"

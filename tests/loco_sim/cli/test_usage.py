@@ -55,7 +55,7 @@ PAPER = "tests/litmus/loco-paper.yaml"
         (f"litmus {PAPER} --dot x.dot", "loco-sim litmus: --dot: expected --witness or --explain beside it, found none"),
         (f"litmus {PAPER} --json --explain a=0",
          "loco-sim litmus: --json: expected no --witness or --explain, which print text, found --explain"),
-        (f"litmus {PAPER} --witness nosuch=0", "expected a register or final location, found 'nosuch'"),
+        (f"litmus {PAPER} --witness nosuch=0", 'expected a register or final location, found "nosuch"'),
         ("check t.trace --model foo", "loco-sim check: --model: expected one of rdmawait, sv, "),
         ("check nofile", "nofile:1:1: expected a readable file, found none"),
         ("check scenarios", "scenarios:1:1: expected a readable file, found none"),

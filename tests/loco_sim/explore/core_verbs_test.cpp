@@ -63,7 +63,7 @@ std::vector<Program> generated(const std::string& pivot, int processes, int size
   return programs;
 }
 
-bool includes(const Outcomes& all, const Outcomes& some) {
+bool within(const Outcomes& all, const Outcomes& some) {
   return std::includes(all.begin(), all.end(), some.begin(), some.end());
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("Fig. 8: a put overtakes a get on Verbs, not on Portals") {
     return std::ranges::any_of(outcomes, [](const Outcome& o) { return o[2] == 0; });
   };
   CHECK(overtaken(explored(program, "verbs-vpi-like")));
-  CHECK(includes(allowed(program, "corerma-verbs"), explored(program, "verbs-vpi-like")));
+  CHECK(within(allowed(program, "corerma-verbs"), explored(program, "verbs-vpi-like")));
   CHECK(explored(program, "portals-udp-like") == allowed(program, "corerma"));
 }
 
@@ -100,9 +100,9 @@ TEST_CASE("Fig. 9: puts read their source at once on Aries, late elsewhere") {
   const Program program = paper("fig9");
   const Outcome late = {2, 2, 2};
   for (const char* hardware : {"aries-like", "aries-deterministic"})
-    CHECK_FALSE(includes(explored(program, hardware), {late}));
+    CHECK_FALSE(within(explored(program, hardware), {late}));
   for (const char* hardware : {"verbs-vpi-like", "portals-udp-like", "model-weak"})
-    CHECK(includes(explored(program, hardware), {late}));
+    CHECK(within(explored(program, hardware), {late}));
 }
 
 // Fig. 7. X = 1, Y = 0: comparing Y with X fails, so Y stays 0; b = 1 was seen. X = 0, Y = 1: adding X leaves Y at 1; 2
@@ -145,12 +145,12 @@ TEST_CASE("on model-weak nothing is explored that the rules which it keeps forbi
       });
       if (undefined) continue;  // hardware gives a value where the model says that any may come
       INFO(p.name);
-      CHECK(includes(allowed(p, "corerma-unordered"), explored(p, "model-weak")));
+      CHECK(within(allowed(p, "corerma-unordered"), explored(p, "model-weak")));
     }
   for (const char* pivot : {"R1", "F2", "PG", "GA", "CAS"})
     for (const Program& p : generated(pivot, 2, pivot[0] == 'C' ? 11 : 9, 40)) {
       INFO(p.name);
-      CHECK(includes(allowed(p, fmt::format("{},PP,PTG,AO,SO,SF,RL,FA", kBasic)), explored(p, "model-weak")));
+      CHECK(within(allowed(p, fmt::format("{},PP,PTG,AO,SO,SF,RL,FA", kBasic)), explored(p, "model-weak")));
     }
 }
 
@@ -168,7 +168,7 @@ TEST_CASE("reduction loses no outcome where requests overtake each other, are se
       const explore::ExploreResult reduced = explore::explore(m);
       REQUIRE(reduced.exhaustive());
       if (full.complete) CHECK(full.outcomes == reduced.outcomes);
-      if (!full.complete) CHECK(includes(reduced.outcomes, full.outcomes));
+      if (!full.complete) CHECK(within(reduced.outcomes, full.outcomes));
     }
   }
 }

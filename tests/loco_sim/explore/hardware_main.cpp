@@ -11,6 +11,7 @@
 #include "loco_sim/scenario/hardware.hpp"
 #include "model/litmus/implementations.hpp"
 #include "model/litmus/parser.hpp"
+#include "model/shown.hpp"
 
 using namespace loco;
 using model::litmus::Outcome;
@@ -60,13 +61,7 @@ void compare(const Program& document, const nic::HardwareProfile& weak, const ni
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (argc < 3) {
-    fmt::print(stderr, "usage: explore_hardware PROFILE FILE...\n");
-    return 2;
-  }
+int run(int argc, char** argv) {
   const nic::HardwareProfile weak = scenario::load_hardware("model-weak").profile;
   const nic::HardwareProfile real = scenario::load_hardware(argv[1]).profile;
   const auto all = explore::mechanisms(weak, real);
@@ -83,4 +78,26 @@ int main(int argc, char** argv) {
              totals.cut_short, kTimeEach.count() / 1000);
   for (const auto& [by, n] : totals.by) fmt::print("| {} | {} |\n", by, n);
   return totals.not_weak == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  constexpr const char* kUsage = "Usage: explore_hardware PROFILE FILE...\n";
+  for (int i = 1; i < argc; ++i) {
+    if (const std::string_view word = argv[i]; word == "-h" || word == "--help") {
+      std::fputs(kUsage, stdout);
+      return 0;
+    }
+  }
+  if (argc < 3) {
+    std::fputs(kUsage, stderr);
+    return 2;
+  }
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", model::shown(error.what()).c_str());
+    return 2;
+  }
 }

@@ -85,11 +85,11 @@ TEST_CASE("tests that are none of the model are left out, and told", "[litmus]")
   CHECK_THAT(some.out, loco::test::contains_text("Test sb") && !loco::test::contains_text("Test other") &&
                            !loco::test::contains_text("Test far"));
   CHECK_THAT(some.err, loco::test::contains_text("left out 2 tests that are none of model rdmawait, the first: ") &&
-                           loco::test::contains_text("expected a statement of model rdmawait, found 'gf({2})'\n"));
+                           loco::test::contains_text("expected a statement of model rdmawait, found \"gf({2})\"\n"));
   const Run none = run(other, options);
   CHECK(none.status == 2);
   CHECK(none.out.empty());
-  CHECK_THAT(none.err, loco::test::contains_text(":3:28: expected a statement of model rdmawait, found 'gf({2})'"));
+  CHECK_THAT(none.err, loco::test::contains_text(":3:28: expected a statement of model rdmawait, found \"gf({2})\""));
   // A statement of no model is a mistake all the same.
   const Run wrong =
       run(std::string(kStoreBuffering) + "---\nlocations: {x: {node: 1}}\nthreads: [{node: 1, code: \"fg({2})\"}]\n",
@@ -204,12 +204,12 @@ TEST_CASE("an outcome is shown of the tests that have it, and refused when none 
   CHECK_THAT(some.out, loco::test::contains_text("sb: a=0 b=0 is allowed") && !loco::test::contains_text("other:"));
   CHECK(some.err ==
         "left out 1 test without such an outcome, the first: loco-sim litmus: --witness: test other: expected a "
-        "register or final location, found 'a'\n");
+        "register or final location, found \"a\"\n");
   options.witness = "e=0";
   const Run none = run(two_tests(), options);
   CHECK(none.status == 2);
   CHECK(none.out.empty());
-  CHECK(none.err == "loco-sim litmus: --witness: test sb: expected a register or final location, found 'e'\n");
+  CHECK(none.err == "loco-sim litmus: --witness: test sb: expected a register or final location, found \"e\"\n");
 }
 
 TEST_CASE("tests are chosen by name", "[litmus]") {
@@ -221,7 +221,7 @@ TEST_CASE("tests are chosen by name", "[litmus]") {
   options.tests = {"othre"};
   const Run none = run(two_tests(), options);
   CHECK(none.status == 2);
-  CHECK(none.err == "loco-sim litmus: --test: expected the name of a test, found 'othre', did you mean 'other'?\n");
+  CHECK(none.err == "loco-sim litmus: --test: expected the name of a test, found \"othre\"; did you mean \"other\"?\n");
 }
 
 TEST_CASE("a folder is its documents, in the order of their names", "[litmus]") {

@@ -67,50 +67,50 @@ TEST_CASE("control flow becomes jumps", "[litmus]") {
 }
 
 TEST_CASE("mistakes in code are placed in the file, whatever the scalar's style", "[litmus]") {
-  CHECK(error(with_code("x = 1; y = q")) == "f:6:18: expected a location, or a register of this thread, found 'q'");
+  CHECK(error(with_code("x = 1; y = q")) == "f:6:18: expected a location, or a register of this thread, found \"q\"");
   CHECK(error("name: t\nlocations: {x: {node: 1}}\nthreads:\n  - {node: 1, code: \"x = 1; a = xx\"}\n") ==
-        "f:4:33: expected a location, or a register of this thread, found 'xx', did you mean 'x'?");
-  CHECK(error("threads:\n  - node: 1\n    code: 'a = 1; b = ?'\n") == "f:3:23: expected a statement, found '?'");
+        "f:4:33: expected a location, or a register of this thread, found \"xx\"; did you mean \"x\"?");
+  CHECK(error("threads:\n  - node: 1\n    code: 'a = 1; b = ?'\n") == "f:3:23: expected a statement, found \"?\"");
   CHECK(error("threads:\n  - node: 1\n    code: |\n\n      a = 1\n      b = (1\n") ==
         "f:7:7: expected ')', found the end of the code");
   // folded: line breaks become spaces, or go away before empty lines; lines further in keep theirs
   const std::string folded = "threads:\n  - node: 1\n    code: &k >\n\n      a = 1;\n      b = 2;\n\n\n      c = 3;\n";
-  CHECK(error(folded + "      d = ?\n") == "f:10:11: expected a statement, found '?'");
-  CHECK(error(folded + "        d = 4;\n      \n      e = ?\n") == "f:12:11: expected a statement, found '?'");
-  CHECK(error("threads:\n  - {node: 1, code: &k \"a = ?\"}\n") == "f:2:29: expected a statement, found '?'");
+  CHECK(error(folded + "      d = ?\n") == "f:10:11: expected a statement, found \"?\"");
+  CHECK(error(folded + "        d = 4;\n      \n      e = ?\n") == "f:12:11: expected a statement, found \"?\"");
+  CHECK(error("threads:\n  - {node: 1, code: &k \"a = ?\"}\n") == "f:2:29: expected a statement, found \"?\"");
 }
 
 TEST_CASE("mistakes name what was expected and what was found", "[litmus]") {
-  CHECK(error(with_code("a = z")) == "f:6:11: expected a location on node 1, the thread's own, found 'z' on node 2");
-  CHECK(error(with_code("put(q, 1)")) == "f:6:11: expected a location to put to, found 'q'");
-  CHECK(error(with_code("put(s, 1)")) == "f:6:11: expected a location to put to, found 's', a shared location");
+  CHECK(error(with_code("a = z")) == "f:6:11: expected a location on node 1, the thread's own, found \"z\" on node 2");
+  CHECK(error(with_code("put(q, 1)")) == "f:6:11: expected a location to put to, found \"q\"");
+  CHECK(error(with_code("put(s, 1)")) == "f:6:11: expected a location to put to, found \"s\", a shared location");
   CHECK(error(with_code("bcast(x, {2})")) ==
-        "f:6:13: expected a shared location, found 'x', a location that holds one word");
-  CHECK(error(with_code("barier(x)")) == "f:6:7: expected a statement, found 'barier', did you mean 'barrier'?");
+        "f:6:13: expected a shared location, found \"x\", a location that holds one word");
+  CHECK(error(with_code("barier(x)")) == "f:6:7: expected a statement, found \"barier\"; did you mean \"barrier\"?");
   CHECK(error(with_code("x = 99999999999999999999")) ==
-        "f:6:11: expected a decimal integer of at most 2^61, found '99999999999999999999'");
+        "f:6:11: expected a decimal integer of at most 2^61, found \"99999999999999999999\"");
   CHECK(error(with_code("a = put(z, 1)")) ==
-        "f:6:11: expected cas, submit, receive, tryread or an expression, found 'put', which returns nothing");
-  CHECK(error(with_code("poll(1)")) == "f:6:7: expected a statement of model loco, found 'poll(1)'");
+        "f:6:11: expected cas, submit, receive, tryread or an expression, found \"put\", which returns nothing");
+  CHECK(error(with_code("poll(1)")) == "f:6:7: expected a statement of model loco, found \"poll(1)\"");
   CHECK(error("locations: {x: {nod: 1}}\nthreads: []\n") ==
-        "f:1:17: expected one of the keys node, init, shared, found 'nod', did you mean 'node'?");
+        "f:1:17: expected one of the keys node, init, shared, found \"nod\"; did you mean \"node\"?");
   CHECK(error("model: rdmawat\nthreads: []\n") ==
         "f:1:8: expected one of the models rdmatso, rdmawait, loco, corerma, corerma-verbs, corerma-unordered, "
         "corerma-aries, corerma-ga-atomic, found "
-        "'rdmawat', did you mean 'rdmawait'?");
+        "\"rdmawat\"; did you mean \"rdmawait\"?");
   CHECK(error("threads: [{node: 1, code: a = 1}, {node: 1, code: a = 2}]\n") ==
-        "f:1:51: expected a register that no other thread assigns to, found 'a', a register of thread 0");
+        "f:1:51: expected a register that no other thread assigns to, found \"a\", a register of thread 0");
   CHECK(error("threads: [{node: 1, code: a = 1}]\noutcomes: {allowed: [{b: 1}]}\n") ==
-        "f:2:23: expected a register or a location of `final`, found 'b'");
+        "f:2:23: expected a register or a location of `final`, found \"b\"");
   CHECK(error("threads: [{node: 1}]\nbarriers: {z: [0, 1]}\n") ==
-        "f:2:19: expected the position of one of the 1 threads, from 0, found '1'");
+        "f:2:19: expected the position of one of the 1 threads, from 0, found \"1\"");
   CHECK(error("a: [") == "f:1:5: expected a value, found the end of the line");
   CHECK(error("a: b: c\n") == "f:1:5: expected valid YAML, found mapping values are not allowed in this context");
-  CHECK(error("a: [1, }\n") == "f:1:8: expected a value, found '}'");
+  CHECK(error("a: [1, }\n") == "f:1:8: expected a value, found \"}\"");
   CHECK(error("a: 1\nb: \xff\n") == "f:2:4: expected valid YAML, found invalid leading UTF-8 octet");
   CHECK(parse("\xef\xbb\xbfname: marked\nthreads: []\n").name == "marked");
   CHECK(error("a: *b\n") == "f:1:4: expected an alias of a finished value, found an alias of nothing");
-  CHECK(error("a: 1\nb\nc: 1\n") == "f:2:1: expected a key and ':', found 'b'");
+  CHECK(error("a: 1\nb\nc: 1\n") == "f:2:1: expected a key and ':', found \"b\"");
   CHECK(error("threads: [{node: 1, \xc3\xa9: 2}]\n").substr(0, 6) == "f:1:21");
   CHECK(error("threads: [{code: \"a = '\xc3\xa9'\", node: -}]\n").substr(0, 6) == "f:1:36");
   CHECK(error("a: [&b 1, &b [*b]]\n") ==
@@ -159,18 +159,18 @@ TEST_CASE("what would be read in a way that nobody meant is refused", "[litmus]"
            "\"}\n";
   };
   CHECK(error(with("")) == "no error");
-  CHECK(error(with("outcomes: {allowed: [{a: 0, a: 1}]}\n")) == "f:2:29: expected each name once, found 'a'");
-  CHECK(error(with("barriers: {x: [0]}\n")) == "f:2:12: expected a name not used before, found 'x'");
+  CHECK(error(with("outcomes: {allowed: [{a: 0, a: 1}]}\n")) == "f:2:29: expected each name once, found \"a\"");
+  CHECK(error(with("barriers: {x: [0]}\n")) == "f:2:12: expected a name not used before, found \"x\"");
   CHECK(error(with("barriers: {z: [0]}\nringbuffers: {z: {writer: 0, readers: [0]}}\n")) ==
-        "f:3:15: expected a name not used before, found 'z'");
-  CHECK(error(with("barriers: {z: [0, 0]}\n")) == "f:2:19: expected each thread once, found '0'");
-  CHECK(error(with("barriers: {z: []}\n")) == "f:2:12: expected a barrier with a participating thread, found 'z'");
-  CHECK(error(with("final: [s@7]\n")) == "f:2:9: expected a copy on the node of a thread or location, found 's@7'");
-  CHECK(error(with("", "bcast(s, {9})")) == "f:3:32: expected the node of a thread or location, found '9'");
+        "f:3:15: expected a name not used before, found \"z\"");
+  CHECK(error(with("barriers: {z: [0, 0]}\n")) == "f:2:19: expected each thread once, found \"0\"");
+  CHECK(error(with("barriers: {z: []}\n")) == "f:2:12: expected a barrier with a participating thread, found \"z\"");
+  CHECK(error(with("final: [s@7]\n")) == "f:2:9: expected a copy on the node of a thread or location, found \"s@7\"");
+  CHECK(error(with("", "bcast(s, {9})")) == "f:3:32: expected the node of a thread or location, found \"9\"");
   CHECK(error(with("atomicity: non_atomic\n")) ==
-        "f:2:12: expected no atomicity in a document of model loco, found 'non_atomic'");
+        "f:2:12: expected no atomicity in a document of model loco, found \"non_atomic\"");
   CHECK(error(with("", "mfence = 1")) ==
-        "f:3:22: expected a location or register, found 'mfence', a word of the statements");
+        "f:3:22: expected a location or register, found \"mfence\", a word of the statements");
   CHECK(error("locations: {put: {node: 1}}\nthreads: []\n") ==
-        "f:1:13: expected the name of a location, found 'put', a word of the statements");
+        "f:1:13: expected the name of a location, found \"put\", a word of the statements");
 }

@@ -97,5 +97,5 @@ TEST_CASE("the order of search is by size, and limits are told", "[soundness]") 
   CHECK(r.clients == 10);
   CHECK_FALSE(r.complete);
   options.library = "locks";
-  CHECK_THROWS_WITH(check_soundness(options), loco::test::contains_text("found 'locks'"));
+  CHECK_THROWS_WITH(check_soundness(options), loco::test::contains_text("found \"locks\""));
 }
