@@ -194,7 +194,7 @@ TEST_CASE("what cannot be generated is refused", "[corerma]") {
   };
   GenerateOptions o = question("IR", 1, 5);
   o.rules = kCoreRmaVerbs;
-  CHECK(error(o) == "--pivot: expected one of the rules R1,R2,F1,F2,F3,PG,GA,CAS,LO,WS,PP,GG, found 'IR'");
+  CHECK(error(o) == "--pivot: expected one of the rules R1,R2,F1,F2,F3,PG,GA,CAS,LO,WS,PP,GG, found \"IR\"");
   o = question("R1", 5, 5);
   CHECK(error(o) == "--processes: expected a number from 1 to 4, found 5");
   o = question("R1", 2, 5);
@@ -203,11 +203,11 @@ TEST_CASE("what cannot be generated is refused", "[corerma]") {
   CHECK(error(question("R1", 1, 25)) == "--size: expected a number from 3 to 24, found 25");
   o = question("R1", 1, 5);
   o.after = "R2-1x3-ra.wa";
-  CHECK(error(o) == "--after: expected the name of a test, R1-1xSIZE-PROGRAM, found 'R2-1x3-ra.wa'");
-  CHECK_THROWS_WITH(parse_pivot("R9"), loco::test::contains_text("CAS-T, CAS-F), found 'R9', did you mean 'R1'?"));
+  CHECK(error(o) == "--after: expected the name of a test, R1-1xSIZE-PROGRAM, found \"R2-1x3-ra.wa\"");
+  CHECK_THROWS_WITH(parse_pivot("R9"), loco::test::contains_text("CAS-T, CAS-F), found \"R9\"; did you mean \"R1\"?"));
   CHECK_THROWS_WITH(parse_statements("read,wirte"),
                     "--statements: expected some of read, write, get, put, rga, cas, "
-                    "flush, found 'wirte', did you mean 'write'?");
+                    "flush, found \"wirte\"; did you mean \"write\"?");
 }
 
 TEST_CASE("estimates of the programs to look at are near", "[corerma]") {
