@@ -20,7 +20,8 @@ def axes_for(ax: Axes | None, purpose: str, **size: Any) -> Axes:
     figure_module = need("matplotlib.figure", f"plot.{purpose}()")
     figure = figure_module.Figure(layout="constrained", **size)
     need("matplotlib.backends.backend_agg", f"plot.{purpose}()").FigureCanvasAgg(figure)
-    return figure.add_subplot()
+    axes: Axes = figure.add_subplot()
+    return axes
 
 
 def from_zero(ax: Axes) -> None:
