@@ -61,7 +61,8 @@ class Causality {
       const Subevent& s = index_.subevent(id);
       if (is_access(s.stamp)) seen_.emplace_back(s.stamp, s.node, s.address, id);
       // One wait may be for several work ids, each with a subevent of its own.
-      else if (c.method != Method::wait) seen_.emplace_back(s.stamp, 0, 0, id);
+      else if (c.method != Method::wait)
+        seen_.emplace_back(s.stamp, 0, 0, id);
     }
     if (!std::is_sorted(seen_.begin(), seen_.end())) std::sort(seen_.begin(), seen_.end());
     const auto same = [](const auto& a, const auto& b) {

@@ -13,7 +13,8 @@ namespace {
 
 class SvChecker final : public LibraryChecker {
  public:
-  explicit SvChecker(const CheckContext& context) : context_(context), memory_(context_), copied_words_(context_.index) {}
+  explicit SvChecker(const CheckContext& context)
+      : context_(context), memory_(context_), copied_words_(context_.index) {}
 
   void begin_thread(std::uint32_t /*thread*/) override {
     memory_.begin_thread();
@@ -74,8 +75,7 @@ void SvChecker::visit(Event& event) {
   Order& order = context_.order;
   if (event.call->method == Method::bcast)  // iso: within each of its puts
     for (const CallId put : event.calls)
-      for (const CopiedWords::Pair& pair :
-           copied_words_.of(context_.index.subevents_of(put), Stamp::aNLR, Stamp::aNRW))
+      for (const CopiedWords::Pair& pair : copied_words_.of(context_.index.subevents_of(put), Stamp::aNLR, Stamp::aNRW))
         if (pair.read != 0) order.edge(order.finish(pair.read), order.finish(pair.written), Rule::iso);
   for (const Node& node : event.nodes) {
     if (node.subevent == 0 || !is_access(node.stamp)) continue;

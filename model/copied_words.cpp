@@ -42,8 +42,7 @@ const std::vector<CopiedWords::Pair>& CopiedWords::of(std::span<const SubeventId
       if (fits(first)) return pairs_;
     pairs_.clear();
   }
-  for (std::size_t i = 0; i < writes_.size(); ++i)
-    pairs_.push_back({i < reads_.size() ? reads_[i] : 0, writes_[i]});
+  for (std::size_t i = 0; i < writes_.size(); ++i) pairs_.push_back({i < reads_.size() ? reads_[i] : 0, writes_[i]});
   return pairs_;
 }
 

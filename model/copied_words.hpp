@@ -1,6 +1,6 @@
 // Which word that an operation read feeds which one that it writes: a put copies a range of words, and so do a get and
-// a broadcast's puts. Ranges are told apart by address, since packets may be placed, and answers come, in any order, and
-// some of them never.
+// a broadcast's puts. Ranges are told apart by address, since packets may be placed, and answers come, in any order,
+// and some of them never.
 #pragma once
 
 #include <span>

@@ -143,7 +143,8 @@ class Explanation {
     const Facts f = facts(p);
     if (f.subevent == 0) return order_.extra(p).position;
     const bool began = f.subevent == 0 || !is_unbegun(trace_.subevents[f.subevent - 1]);
-    return f.start && began ? 2 * trace_.subevents[f.subevent - 1].start + 2 : level_.index().finish_position(f.subevent);
+    return f.start && began ? 2 * trace_.subevents[f.subevent - 1].start + 2
+                            : level_.index().finish_position(f.subevent);
   }
 
   bool runs_backward(const CycleEdge& e, bool between_finishes) const {

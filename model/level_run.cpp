@@ -30,7 +30,9 @@ std::unique_ptr<LibraryChecker> make_checker(Library library, const CheckContext
 class LevelRun {
  public:
   LevelRun(Level& level, Order& order, Reports& reports)
-      : context_{level.index(), level, order, reports}, program_order_(order, level.index().trace().nodes), after_failure_(order, level.index().trace().nodes) {
+      : context_{level.index(), level, order, reports},
+        program_order_(order, level.index().trace().nodes),
+        after_failure_(order, level.index().trace().nodes) {
     for (std::size_t l = 0; l < kCheckers; ++l)
       if ((level.libraries() >> l & 1U) != 0) checkers_[l] = make_checker(static_cast<Library>(l), context_);
   }

@@ -48,7 +48,7 @@ class SharedMemory {
 
   const CheckContext* context_;
   std::uint32_t epoch_ = 0;
-  std::vector<OwnWrite> last_;               // by word, of the thread being shown
+  std::vector<OwnWrite> last_;                // by word, of the thread being shown
   std::map<std::uint32_t, Point> last_read_;  // by word that has unbegun writes: after all reads of its last write
   std::vector<Node> unbegun_;
 };

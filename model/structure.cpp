@@ -51,14 +51,14 @@ void check_tables(const Trace& t, Reports& r) {
     r.add(Rule::structure, [] { return std::string("node set 0 is not empty"); });
 }
 
-
 const char* call_problem(const Trace& t, std::size_t i, const std::vector<CallId>& open) {
   const Call& c = t.calls[i];
   if (c.thread >= t.threads.size()) return "is by no thread";
   if (c.object >= t.objects.size()) return "has no such object";
   if (c.node_set >= t.node_sets.size()) return "has no such node set";
   if (c.method > Method::kv_delete || c.library != library_of(c.method)) return "has a method of another library";
-  // A barrier fences its caller's node at least. On a single node, there is nobody to broadcast to, or to fence towards.
+  // A barrier fences its caller's node at least. On a single node, there is nobody to broadcast to, or to fence
+  // towards.
   if (c.method == Method::barrier && t.node_sets[c.node_set].empty()) return "is a barrier that fences no node";
   if (!sane(c.begin) || !sane(c.end) || c.begin == kNever) return "has an absurd time";
   if (c.returned && (c.end == kNever || c.end < c.begin)) return "returned before it began";

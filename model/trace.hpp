@@ -111,8 +111,8 @@ struct Subevent {
   std::int64_t finish_ps = 0;
 };
 
-/// Posted, and not begun when the run ended: of the NIC's subevents only. `value`, `source` and `overwrote` mean nothing
-/// then. `finish` is when the node's software learnt that the operation had failed, kNever if it did not.
+/// Posted, and not begun when the run ended: of the NIC's subevents only. `value`, `source` and `overwrote` mean
+/// nothing then. `finish` is when the node's software learnt that the operation had failed, kNever if it did not.
 [[nodiscard]] constexpr bool is_unbegun(const Subevent& s) { return s.start == kNever; }
 /// Has it taken effect in memory?
 [[nodiscard]] constexpr bool has_finished(const Subevent& s) { return s.start != kNever && s.finish != kNever; }

@@ -70,9 +70,8 @@ void TraceIndex::index_mo() {
     const Subevent& s = t.subevents[i];
     if (!is_write(s.stamp) || !has_finished(s)) continue;
     SubeventId& after = s.overwrote == 0 ? first_[word_[i]] : next_[s.overwrote - 1];
-    const bool same_word =
-        s.overwrote == 0 || (is_write(subevent(s.overwrote).stamp) && word(s.overwrote) == word_[i] &&
-                             has_finished(subevent(s.overwrote)));
+    const bool same_word = s.overwrote == 0 || (is_write(subevent(s.overwrote).stamp) &&
+                                                word(s.overwrote) == word_[i] && has_finished(subevent(s.overwrote)));
     if (after != 0 || !same_word) {
       broken(i);
     } else {
@@ -101,7 +100,7 @@ void TraceIndex::index_finishes() {
     poll();
     const Subevent& s = subevents[i];
     kinds_[i] = {s.stamp, is_unbegun(s), s.peer};
-    finish_[i] = 2 + (is_unbegun(s)         ? (std::uint64_t{3} << 62) | i
+    finish_[i] = 2 + (is_unbegun(s)        ? (std::uint64_t{3} << 62) | i
                       : s.finish == kNever ? (std::uint64_t{1} << 63) | (2 * s.start + 1)
                                            : 2 * s.finish + (is_instant(s.stamp) ? 0 : 1));
   }
@@ -125,9 +124,9 @@ void TraceIndex::index_unbegun() {
 
 std::span<const TraceIndex::UnbegunWrite> TraceIndex::unbegun_writes(std::uint32_t word) const {
   if (unbegun_writes_.empty()) return {};
-  const auto [first, last] = std::equal_range(
-      unbegun_writes_.begin(), unbegun_writes_.end(), UnbegunWrite{word, 0},
-      [](const UnbegunWrite& a, const UnbegunWrite& b) { return a.word < b.word; });
+  const auto [first, last] =
+      std::equal_range(unbegun_writes_.begin(), unbegun_writes_.end(), UnbegunWrite{word, 0},
+                       [](const UnbegunWrite& a, const UnbegunWrite& b) { return a.word < b.word; });
   return {first, last};
 }
 

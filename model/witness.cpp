@@ -52,7 +52,8 @@ bool is_remote_atomic(Method m) { return m == Method::remote_faa || m == Method:
 
 class Witness {
  public:
-  Witness(const TraceIndex& index, Reports& reports) : index_(index), trace_(index.trace()), reports_(reports), copied_words_(index) {}
+  Witness(const TraceIndex& index, Reports& reports)
+      : index_(index), trace_(index.trace()), reports_(reports), copied_words_(index) {}
 
   void run() {
     if (index_.broken_mo() != 0) report(Rule::mo_total, index_.broken_mo(), "does not continue the order of its word");

@@ -122,14 +122,22 @@ int check_command(const CheckArguments& arguments) {
   std::sort(libraries.begin(), libraries.end());
   libraries.erase(std::unique(libraries.begin(), libraries.end()), libraries.end());
   const model::Verdict verdict = model::check(trace, libraries, {.tower = arguments.tower});
+  const std::size_t open = model::unrecorded_operations(trace);
   if (!arguments.quiet || !verdict.consistent()) {
     if (arguments.json) {
       nlohmann::ordered_json json = to_json(verdict);
       if (!unused.empty()) json["without_calls"] = unused;
+      if (open > 0) json["not_judged"] = open;
       print(json);
     } else {
       std::string text = painted(verdict.to_text());
       for (const std::string& name : unused) text += fmt::format("no {} calls in this trace\n", name);
+      if (open > 0)
+        text += fmt::format(
+            "not judged: what {} still to do when the run ended; the trace does not say (messages that had not "
+            "arrived, "
+            "or a trace of an older version)\n",
+            open == 1 ? "1 operation was" : fmt::format("{} operations were", open));
       print(text);
     }
   }

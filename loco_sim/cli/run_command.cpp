@@ -88,7 +88,11 @@ using Seconds = std::chrono::duration<double>;
 
 void tell(const scenario::Scenario& scenario, const RunResult& result, const RunArguments& arguments, Seconds took) {
   if (arguments.json) {
-    print(cli::to_json(scenario, result));
+    nlohmann::ordered_json json = cli::to_json(scenario, result);
+    if (result.verdict && !result.verdict->consistent())
+      for (const GivenUp& g : given_up(scenario.hardware))
+        json["hardware_gives_up"].push_back({{"cell", g.cell}, {"meaning", g.meaning}, {"mechanism", g.mechanism}});
+    print(json);
   } else {
     print(report(scenario, result) + (arguments.verbose ? counters(result) : ""));
   }

@@ -68,8 +68,7 @@ SearchResult search_in_order(const Program& program, const SearchOptions& option
 }
 
 std::vector<Outcome> excluded_by_in_order(const Program& program, const std::string& model,
-                                          const std::function<void()>& poll,
-                                          const std::function<bool()>& out_of_time) {
+                                          const std::function<void()>& poll, const std::function<bool()>& out_of_time) {
   if (model != "rdmawait") return {};
   SearchOptions options;
   options.outcomes_only = true;

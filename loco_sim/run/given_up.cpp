@@ -33,9 +33,8 @@ std::vector<GivenUp> given_up(const nic::HardwareProfile& profile) {
   using model::Stamp;
   std::vector<GivenUp> all;
   if (profile.nic_placement == nic::Placement::in_order) return all;
-  const std::string mechanism =
-      fmt::format("nic.placement: {} places the packets of a queue pair as they come",
-                  nic::kPlacementNames.at(static_cast<std::size_t>(profile.nic_placement)));
+  const std::string mechanism = fmt::format("nic.placement: {} places the packets of a queue pair as they come",
+                                            nic::kPlacementNames.at(static_cast<std::size_t>(profile.nic_placement)));
   all.push_back({"G7", Stamp::aNRW, Stamp::aNRW, "a put's write before a later put's, same node", mechanism});
   if (profile.nic_placement != nic::Placement::unordered) return all;
   all.push_back({"G8", Stamp::aNRW, Stamp::aNRR, "a put's write before a later get's read, same node", mechanism});

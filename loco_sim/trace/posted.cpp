@@ -52,9 +52,8 @@ std::vector<Part> parts_of(const PostedOperation& o, NodeId here) {
 /// A compare-and-swap writes when it has found what it compares with: until it has looked, nobody knows.
 bool may_not_write(const PostedOperation& o, const std::vector<const model::Subevent*>& begun) {
   if (o.method != Method::remote_cas) return false;
-  return std::ranges::none_of(begun, [&](const model::Subevent* s) {
-    return s->stamp == Stamp::aNRR && s->value == o.compare;
-  });
+  return std::ranges::none_of(
+      begun, [&](const model::Subevent* s) { return s->stamp == Stamp::aNRR && s->value == o.compare; });
 }
 
 std::size_t expected_parts(const PostedOperation& o) {

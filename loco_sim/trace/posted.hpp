@@ -16,9 +16,9 @@ namespace loco {
 struct PostedOperation {
   model::Method method = model::Method::put;
   NodeId peer = 0;
-  std::uint64_t local = 0;   ///< first byte, on the node of the thread
-  std::uint64_t remote = 0;  ///< first byte, on `peer`
-  std::uint32_t bytes = 8;   ///< of either; remote atomics: 8
+  std::uint64_t local = 0;    ///< first byte, on the node of the thread
+  std::uint64_t remote = 0;   ///< first byte, on `peer`
+  std::uint32_t bytes = 8;    ///< of either; remote atomics: 8
   std::uint64_t compare = 0;  ///< remote_cas: what it compares with
 };
 

@@ -20,17 +20,16 @@ struct ClusterContext {
   nic::System& system;
   ProgramThreads& threads;
   const std::vector<std::unique_ptr<VirtualTransport>>& nodes;
-  std::unique_ptr<Recorder> recorder{};           ///< null: nothing is recorded
-  std::map<nic::QpId, nic::Cqe> failures{};       ///< the first failed completion of each queue pair that was polled
-  std::size_t stopped = 0;                        ///< of config.stops, in order of time
+  std::unique_ptr<Recorder> recorder{};      ///< null: nothing is recorded
+  std::map<nic::QpId, nic::Cqe> failures{};  ///< the first failed completion of each queue pair that was polled
+  std::size_t stopped = 0;                   ///< of config.stops, in order of time
 
   /// The time of the calling thread.
   [[nodiscard]] std::int64_t now_ps() { return (system.now() + threads.current().time.offset()).ps; }
   /// The completion of an operation that failed has been polled.
   void note_failure(const nic::Cqe& failed) {
     const bool first = failures.try_emplace(failed.qp, failed).second;
-    if (first && recorder)
-      recorder->failed(system.qp_thread(failed.qp), system.qp_peer_node(failed.qp), system.seq());
+    if (first && recorder) recorder->failed(system.qp_thread(failed.qp), system.qp_peer_node(failed.qp), system.seq());
   }
   /// Ends a call that was begun at the recorder; 0: nothing is recorded of it.
   void finish_operation(model::CallId call, std::uint64_t result) {

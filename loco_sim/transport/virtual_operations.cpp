@@ -139,11 +139,11 @@ void VirtualTransport::record(nic::Wqe& wqe, NodeId peer, std::uint64_t work_id)
     wqe.op = begin_operation(method_of(wqe.opcode), argument_of(wqe), work_id);
     if (cluster_.recorder)
       cluster_.recorder->posted(wqe.op, {.method = method_of(wqe.opcode),
-                                          .peer = peer,
-                                          .local = wqe.local,
-                                          .remote = wqe.remote,
-                                          .bytes = nic::is_atomic(wqe.opcode) ? 8 : wqe.length,
-                                          .compare = wqe.compare_add});
+                                         .peer = peer,
+                                         .local = wqe.local,
+                                         .remote = wqe.remote,
+                                         .bytes = nic::is_atomic(wqe.opcode) ? 8 : wqe.length,
+                                         .compare = wqe.compare_add});
   }
 }
 

@@ -28,7 +28,8 @@ std::vector<std::string> documents_at(const std::string& path) {
       found.push_back(entry->path().string());
   }
   if (error) throw std::invalid_argument(path + ": expected a folder that can be read, found: " + error.message());
-  if (found.empty()) throw std::invalid_argument(path + ": expected a folder with litmus documents (*.yaml), found none");
+  if (found.empty())
+    throw std::invalid_argument(path + ": expected a folder with litmus documents (*.yaml), found none");
   std::sort(found.begin(), found.end());
   return found;
 }
@@ -104,8 +105,8 @@ class Command {
                                     hint(name, files));
     if (chosen.empty() && lacking > 0) throw std::invalid_argument(lacks);
     if (lacking > 0)
-      err_ << "left out " << lacking << (lacking == 1 ? " test" : " tests") << " without such an outcome, the first: "
-           << lacks << "\n";
+      err_ << "left out " << lacking << (lacking == 1 ? " test" : " tests")
+           << " without such an outcome, the first: " << lacks << "\n";
     return chosen;
   }
 
@@ -295,9 +296,8 @@ class Command {
 
 TimeLimit::TimeLimit(double seconds) : seconds_(seconds) {
   constexpr double kMost = 1e9;
-  end_ = std::chrono::steady_clock::now() +
-         std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-             std::chrono::duration<double>(std::clamp(seconds, 0.0, kMost)));
+  end_ = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                std::chrono::duration<double>(std::clamp(seconds, 0.0, kMost)));
 }
 
 std::function<bool()> TimeLimit::question() {

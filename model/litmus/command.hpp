@@ -58,13 +58,13 @@ struct CommandOptions {
   /// Outcome (`a=0 b=1`) to show an execution of. Tests that lack one of its names are left out (one line on `err`);
   /// bad input if all do.
   std::string witness;
-  std::string explain;  ///< outcome to show the forbidding cycles of, in the same way
+  std::string explain;                           ///< outcome to show the forbidding cycles of, in the same way
   std::vector<std::string>* drawings = nullptr;  ///< takes the Graphviz drawings of these, one a test and cycle
 };
 
 /// The tests of all files under the chosen engines. Returns the exit status: 0 all verdicts ok, 1 one failed, 2 bad
-/// input (one line on `err`), 3 none failed, but some are not known: not run, or cut short by a limit. With a model, tests that are none of it are left out (one line on `err`), all of them
-/// bad input.
+/// input (one line on `err`), 3 none failed, but some are not known: not run, or cut short by a limit. With a model,
+/// tests that are none of it are left out (one line on `err`), all of them bad input.
 int run_litmus_command(const CommandOptions& options, const std::map<std::string, Engine>& engines, std::ostream& out,
                        std::ostream& err);
 

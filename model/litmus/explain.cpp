@@ -313,7 +313,8 @@ NoCandidate why_no_candidate(const Program& program, const Options& options) {
   for_each_skeleton(
       program, model_of(program, options), search_options(options), [](const Skeleton&, const Axioms&) { return true; },
       &limits);
-  if (limits.timed_out) return {"is not known to be possible: the limit of " + options.time_limit + " was reached", false};
+  if (limits.timed_out)
+    return {"is not known to be possible: the limit of " + options.time_limit + " was reached", false};
   if (limits.too_large.any())
     return {"is not known to be possible: too large, ways through the code were left out: " + limits.too_large.text(),
             false};

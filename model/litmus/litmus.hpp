@@ -20,12 +20,12 @@ namespace loco::model::litmus {
 struct Options {
   std::string model;  ///< empty: the program's own
   ModelOptions model_options;
-  int loop_bound = 4;                   ///< times that control may go back to the head of a loop
-  bool every_witness = false;           ///< count complete witnesses (rf, mo, nfo), not reads-from classes
-  bool outcomes_only = false;           ///< do not count executions whose outcome is known already
-  std::uint64_t counted_max = 200'000;  ///< count so many executions, then look for new outcomes only; 0: all
-  std::uint64_t executions_max = 0;     ///< stop after so many; 0: no limit
-  std::function<void()> poll = {};      ///< called now and then; what it throws ends the search
+  int loop_bound = 4;                      ///< times that control may go back to the head of a loop
+  bool every_witness = false;              ///< count complete witnesses (rf, mo, nfo), not reads-from classes
+  bool outcomes_only = false;              ///< do not count executions whose outcome is known already
+  std::uint64_t counted_max = 200'000;     ///< count so many executions, then look for new outcomes only; 0: all
+  std::uint64_t executions_max = 0;        ///< stop after so many; 0: no limit
+  std::function<void()> poll = {};         ///< called now and then; what it throws ends the search
   std::function<bool()> out_of_time = {};  ///< asked now and then; true stops the search, which is then incomplete
   std::string time_limit = {};             ///< what a note calls that: "2 s"
 };

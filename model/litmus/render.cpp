@@ -124,12 +124,11 @@ std::string condition_text(const Program& program, const PartialOutcome& conditi
 /// In how many of the states does the condition hold, and in how many not?
 std::string observation(const Program& program, const Result& result, const PartialOutcome& condition) {
   const auto holds = [&](const Outcome& o) { return matches(condition, o); };
-  const auto positive =
-      static_cast<std::size_t>(std::count_if(result.outcomes.begin(), result.outcomes.end(), holds));
+  const auto positive = static_cast<std::size_t>(std::count_if(result.outcomes.begin(), result.outcomes.end(), holds));
   const std::size_t negative = result.outcomes.size() - positive;
   const char* const word = positive == 0 ? "Never" : negative == 0 ? "Always" : "Sometimes";
-  return "Observation " + shown(program.name) + " " + word + " " + std::to_string(positive) + " " + std::to_string(negative) +
-         "\n";
+  return "Observation " + shown(program.name) + " " + word + " " + std::to_string(positive) + " " +
+         std::to_string(negative) + "\n";
 }
 
 const char* verdict_word(const Result& result) {

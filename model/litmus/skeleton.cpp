@@ -36,7 +36,8 @@ std::string TooLarge::text() const {
   if (subevents > 0)
     add(std::to_string(subevents) + " accesses, fences and waits in one execution, of " +
         std::to_string(kSubeventsMax) +
-        " at most (a put, a get and a cas that fails count 2, a bcast 2 for each node, a barrier 1 for each node that it "
+        " at most (a put, a get and a cas that fails count 2, a bcast 2 for each node, a barrier 1 for each node that "
+        "it "
         "fences and 1 more)");
   if (paths)
     add("more than " + std::to_string(PathOptions{}.paths_max) + " ways through the code of one thread, or " +

@@ -101,8 +101,8 @@ inline constexpr int kPathSymbolsMax = 4000;
 
 /// Why ways through the code were left out, beside the loop bound.
 struct TooLarge {
-  int subevents = 0;       ///< of the largest way, or way to join the threads', that has more than kSubeventsMax
-  bool paths = false;      ///< a thread has more than PathOptions::paths_max, or symbols_max in all
+  int subevents = 0;        ///< of the largest way, or way to join the threads', that has more than kSubeventsMax
+  bool paths = false;       ///< a thread has more than PathOptions::paths_max, or symbols_max in all
   bool arithmetic = false;  ///< values are longer expressions than PathOptions::weight_max or kPathSymbolsMax allow
 
   [[nodiscard]] bool any() const { return subevents > 0 || paths || arithmetic; }

@@ -70,8 +70,8 @@ TEST_CASE("unended: it is last of its word, behind writes of others", "[check]")
 }
 
 TEST_CASE("unended: a read that was not made finds the last write", "[check]") {
-  // A get of 1:0 has not been made, a later one of 1:8 is done (H9: aNRR before the later aNLW). Who sees what that brought
-  // writes 1:0: the first get reads that, so it comes after, and before the second's write.
+  // A get of 1:0 has not been made, a later one of 1:8 is done (H9: aNRR before the later aNLW). Who sees what that
+  // brought writes 1:0: the first get reads that, so it comes after, and before the second's write.
   TraceBuilder b(2);
   b.commit(b.write(1, {1, 8}, 4));
   const CallId early = b.get(0);
@@ -121,6 +121,17 @@ TEST_CASE("unended: after it is told that an operation failed, a thread's calls 
   } else {
     check_consistent(p.b);
   }
+}
+
+TEST_CASE("unended: what a trace does not list is counted", "[check]") {
+  Passing p;
+  CHECK(unrecorded_operations(p.b.trace) == 0);
+  lose(p.b, p.lost);
+  CHECK(unrecorded_operations(p.b.trace) == 0);  // it says what is still to come
+  (void)p.b.nlr(p.b.put(0), 1, {0, 0x108});
+  (void)p.b.get(0);
+  CHECK(unrecorded_operations(p.b.trace) == 2);
+  CHECK(check(p.b.trace, kAll).consistent());
 }
 
 TEST_CASE("unended: broadcasts are puts", "[check]") {
@@ -208,17 +219,25 @@ TEST_CASE("refused: no machine could have recorded it", "[check]") {
   const std::vector<std::function<void(Run&)>> damages = {
       [](Run& r) { r.b.at(r.nrw).start = r.b.at(r.nlr).start - 1; },  // writes before it has read
       [](Run& r) { r.b.at(r.nlw).start = r.b.at(r.nrr).start - 1; },
-      [](Run& r) { lose(r.b, r.nlr); },                                // has written what it has not read
-      [](Run& r) { r.b.at(r.nlw).start = r.b.at(r.read).finish + 1, r.b.at(r.nlw).finish = 900; },  // read before written
-      [](Run& r) { lose(r.b, r.nlw); },                                // read, and never written
+      [](Run& r) { lose(r.b, r.nlr); },  // has written what it has not read
+      [](Run& r) {
+        r.b.at(r.nlw).start = r.b.at(r.read).finish + 1, r.b.at(r.nlw).finish = 900;
+      },                                 // read before written
+      [](Run& r) { lose(r.b, r.nlw); },  // read, and never written
       [](Run& r) { r.b.at(r.read).start = r.b.at(r.read).finish = r.b.call(r.b.at(r.read).call).begin - 1; },
       [](Run& r) { r.b.call(r.b.at(r.read).call).end = r.b.at(r.read).finish - 1; },
       [](Run& r) { r.b.at(r.nlr).start = r.b.at(r.nlr).finish = r.b.call(r.put).begin - 1; },
       [](Run& r) { r.b.at(r.fence).call = r.b.at(r.cas).call; },  // a compare-and-swap that succeeded and fenced
-      [](Run& r) { r.b.at(r.fence).start = kNever; },              // a CPU's, that never began
-      [](Run& r) { (void)r.b.nlr(r.put, 1, {0, 0x100}); },         // one word twice
-      [](Run& r) { (void)r.b.node_set({1, 1}); },
-      [](Run& r) { (void)r.b.object({"bar", {0, 0}, false}); },
+      [](Run& r) { r.b.at(r.fence).start = kNever; },             // a CPU's, that never began
+      [](Run& r) {
+        (void)r.b.nlr(r.put, 1, {0, 0x100});
+      },  // one word twice
+      [](Run& r) {
+        (void)r.b.node_set({1, 1});
+      },
+      [](Run& r) {
+        (void)r.b.object({"bar", {0, 0}, false});
+      },
       [](Run& r) { r.b.trace.node_sets[0] = {0}; },
       [](Run& r) {
         Call fields;

@@ -348,57 +348,15 @@ class Reference {
   const Trace& t_;
   unsigned libraries_;
   std::vector<Sub> subs_;
-  std::vector<std::size_t> rank_;             // by subevent, among those of its call and stamp
-  std::map<SubeventId, std::size_t> shown_;   // recorded subevents at the level: their place in subs_
-  mutable std::vector<CallId> events_;        // by call
-  std::map<std::uint32_t, Seq> known_;  // by thread: since when its software knows that something has failed
+  std::vector<std::size_t> rank_;            // by subevent, among those of its call and stamp
+  std::map<SubeventId, std::size_t> shown_;  // recorded subevents at the level: their place in subs_
+  mutable std::vector<CallId> events_;       // by call
+  std::map<std::uint32_t, Seq> known_;       // by thread: since when its software knows that something has failed
 };
 
 }  // namespace
 
 bool reference_consistent(const Trace& trace, unsigned libraries) { return Reference(trace, libraries).consistent(); }
-
-Trace gone_on(Trace trace, const std::vector<SubeventId>& order) {
-  using Word = std::pair<std::uint16_t, std::uint64_t>;
-  const auto word = [](const Subevent& s) { return Word{s.node, s.address}; };
-  std::map<Word, SubeventId> last;
-  std::set<SubeventId> overwritten;
-  std::vector<std::pair<Seq, SubeventId>> begun;
-  Seq now = 0;
-  for (SubeventId id = 1; id <= trace.subevents.size(); ++id) {
-    const Subevent& s = trace.subevents[id - 1];
-    if (s.start == kNever) continue;
-    now = std::max(now, s.finish == kNever ? s.start : s.finish);
-    if (!writes_memory(s.stamp)) continue;
-    if (s.finish == kNever)
-      begun.emplace_back(s.start, id);
-    else
-      overwritten.insert(s.overwrote);
-  }
-  for (SubeventId id = 1; id <= trace.subevents.size(); ++id) {
-    const Subevent& s = trace.subevents[id - 1];
-    if (s.start != kNever && s.finish != kNever && writes_memory(s.stamp) && !overwritten.contains(id)) last[word(s)] = id;
-  }
-  const auto write = [&](SubeventId id) {
-    Subevent& s = trace.subevents[id - 1];
-    s.overwrote = last[word(s)];
-    s.finish = ++now;
-    last[word(s)] = id;
-  };
-  std::sort(begun.begin(), begun.end());
-  for (const auto& [start, id] : begun) write(id);
-  for (const SubeventId id : order) {
-    Subevent& s = trace.subevents[id - 1];
-    s.start = ++now;
-    if (writes_memory(s.stamp)) {
-      write(id);
-    } else {
-      s.finish = s.start;
-      s.source = reads_memory(s.stamp) ? last[word(s)] : 0;
-    }
-  }
-  return trace;
-}
 
 bool fits_reference(const Trace& trace) { return trace.subevents.size() + trace.calls.size() * trace.nodes <= kMax; }
 

@@ -192,3 +192,39 @@ def test_mistakes(tmp_path):
         ls.litmus(STORE_BUFFERING, model="nosuch")
     with pytest.raises(ls.InputError, match="nosuch"):
         ls.litmus(STORE_BUFFERING, engine="explore", hardware="nosuch")
+
+
+COHERENCE = """\
+name: coherence
+model: rdmawait
+locations: {x: {node: 1}}
+threads:
+  - {node: 1, code: "x = 1"}
+  - {node: 1, code: "a = x; b = x"}
+outcomes: {forbidden: [{a: 1, b: 0}]}
+"""
+
+
+def test_a_cell_of_the_stamp_order_is_turned_round():
+    # A1 keeps two reads in order: without it, the first may see the write and the second not.
+    assert ls.litmus(COHERENCE).ok
+    [flipped] = ls.litmus(COHERENCE, flip="A1")
+    assert flipped.verdict == "fail" and flipped.unexpected == ("a=1 b=0",)
+    assert ls.litmus(COHERENCE, variants=["transitive-barriers", "weak-ring-buffers"]).ok
+    with pytest.raises(ValueError, match="A1 to K11, found 'Z3'"):
+        ls.litmus(COHERENCE, flip="Z3")
+    with pytest.raises(ValueError, match="expected engine="):
+        ls.litmus(COHERENCE, flip="A1", engine="explore")
+
+
+def test_a_limit_makes_a_test_incomplete():
+    loops = "".join(f"  - {{node: 0, code: 'while (x == 0) {{ x = {i}; a{i} = cas(x, 0, 1) }}'}}\n" for i in range(6))
+    [result] = ls.litmus("name: loop\nmodel: rdmawait\nlocations: {x: {node: 0}}\nthreads:\n" + loops, max_seconds=0.05)
+    assert result.verdict == "incomplete" and not result.ok and not result.complete
+
+
+def test_a_folder_is_its_documents(tmp_path):
+    (tmp_path / "b.yaml").write_text(COHERENCE)
+    (tmp_path / "a.yml").write_text(COHERENCE.replace("coherence", "first"))
+    (tmp_path / "notes.txt").write_text("no test")
+    assert [r.name for r in ls.litmus(tmp_path)] == ["first", "coherence"]

@@ -1,13 +1,16 @@
 """Verdicts of runs that end while operations are under way, on hardware that places packets in any order."""
 
+import csv
+import io
 import json
 
 import pytest
 
+# A packet that is lost is not sent again, the next ones are placed all the same.
 UNORDERED = """\
 topology: {kind: star, nodes: 2}
-hardware: efa-srd-like
-fabric: {flow_control: drop_tail, buffer: {size: 20kB}}
+hardware: {base: efa-srd-like, nic: {retry_count: 0}}
+fabric: {loss: 200000}
 """
 
 
@@ -22,26 +25,32 @@ def scenario(tmp_path):
 
 
 def test_data_that_never_arrived_comes_after_the_flag_that_was_seen(loco_sim, scenario):
-    """The flag's put overtakes the data's, whose packet is dropped again and again. In a complete execution, the data's
+    """The flag is placed, a packet of the data is lost for ever (with this seed). In a complete execution, the data's
     aNRW comes after the read that missed it, and by G7 before the flag's: a cycle."""
-    done = loco_sim("run", scenario(UNORDERED + "workload: {kind: message_passing, iterations: 1, size: 4096B}\n"))
+    done = loco_sim("run", scenario(UNORDERED + "workload: {kind: message_passing, iterations: 1, size: 8192B}\n"),
+                    "--seed", "4")
     assert done.returncode == 1
     assert "inconsistent: rdmawait" in done.stdout
-    assert "which had not begun when the run ended" in done.stdout
+    assert "which had failed" in done.stdout  # the run went on until the node was told
     assert "ppo (aNRW before aNRW, same node)" in done.stdout
-    assert ("efa-srd-like does not make these promises of the models: G7 (a put's write before a later put's, same node), "
+    assert ("efa-srd-like (changed) does not make these promises of the models: G7 (a put's write before a later put's, same node), "
             in done.stdout)
     assert done.stdout.endswith("nic.placement: unordered places the packets of a queue pair as they come. "
                                 "The cycle goes against G7\n")
 
 
-def test_words_are_paired_by_address_when_a_put_is_placed_in_part(loco_sim, scenario):
-    """A message of 513 words is two packets, of which the second is placed: one word, the last, and no copied value."""
-    ring = "workload: {kind: broadcast, iterations: 2, over: ring_buffer, size: 4096B}\n"
-    done = loco_sim("run", scenario(UNORDERED + ring), "--check", "rdmawait,sv")
-    assert done.returncode == 1
-    assert "copied value" not in done.stdout
-    assert "inconsistent: rdmawait" in done.stdout  # the head was seen before the cells
+def test_words_are_paired_by_address_when_a_put_is_placed_in_part(loco_sim, scenario, tmp_path):
+    """A message of 513 words is two packets, of which one may be lost: no word is a wrong copy for that."""
+    ring = scenario(UNORDERED + "workload: {kind: broadcast, iterations: 2, over: ring_buffer, size: 4096B}\n")
+    partial = 0
+    for seed in range(1, 13):
+        done = loco_sim("run", ring, "--check", "rdmawait,sv", "--seed", seed, "--trace", tmp_path / "t.trace")
+        assert done.returncode in (0, 1)
+        assert "copied value" not in done.stdout
+        rows = list(csv.DictReader(io.StringIO(loco_sim("trace", "export", tmp_path / "t.trace", "--to", "csv").stdout)))
+        begun = {r["call"] for r in rows if r["stamp"] == "aNRW" and r["start"]}
+        partial += bool(begun & {r["call"] for r in rows if r["stamp"] == "aNRW" and not r["start"]})
+    assert partial > 0
 
 
 def test_ordered_hardware_has_no_such_line(loco_sim, scenario):

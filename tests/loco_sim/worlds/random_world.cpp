@@ -28,7 +28,7 @@ class Draft {
     out += workload();
     if (one_in(3)) out += fmt::format("schedule: {}\n", pick({"random", "adversarial"}));
     if (one_in(6)) out += fmt::format("faults: [{}]\n", pick(scenario::fault_names()));
-    out += "check: [rdmawait, sv, bal, rbl, msw, lock, kvstore]\n";
+    out += fmt::format("check: [rdmawait, sv, bal, rbl, msw, lock, kvstore{}]\n", one_in(4) ? ", tower" : "");
     return out + "limits: {events: 400000}\n";
   }
 
@@ -71,8 +71,8 @@ class Draft {
     if (one_in(6)) nic.push_back(fmt::format("atomic_cap: {}", pick({"none", "hca", "global"})));
     if (one_in(5)) pcie.push_back(fmt::format("ordering_domain: {}", pick({"qp", "nic"})));
     if (one_in(5))
-      pcie.push_back(fmt::format("read_ordering: {}", pick({"unordered", "nic_serialised", "root_complex",
-                                                            "speculative"})));
+      pcie.push_back(
+          fmt::format("read_ordering: {}", pick({"unordered", "nic_serialised", "root_complex", "speculative"})));
     if (one_in(6)) pcie.push_back(fmt::format("functions: {}", 1 + below(3)));
     if (one_in(6)) pcie.push_back(fmt::format("id_ordering: {}", pick({"true", "false"})));
     return fmt::format("hardware: {{base: {}, nic: {{{}}}, pcie: {{{}}}}}\n", base, fmt::join(nic, ", "),
@@ -81,8 +81,7 @@ class Draft {
 
   std::string fabric() {
     std::vector<std::string> keys;
-    if (one_in(2))
-      keys.push_back(fmt::format("routing: {}", pick({"deterministic", "ecmp", "adaptive", "spray"})));
+    if (one_in(2)) keys.push_back(fmt::format("routing: {}", pick({"deterministic", "ecmp", "adaptive", "spray"})));
     if (one_in(4)) keys.push_back("switching: store_and_forward");
     if (one_in(3)) {
       const std::string control = pick({"pfc", "drop_tail"});
@@ -120,7 +119,8 @@ class Draft {
     const workloads::Workload& w = all[below(all.size())];
     std::vector<std::string> keys = {fmt::format("kind: {}", w.kind)};
     for (const workloads::ParamSpec& p : w.params)
-      if (must_be_small(p) || one_in(3) || p.key == "iterations") keys.push_back(fmt::format("{}: {}", p.key, value(p)));
+      if (must_be_small(p) || one_in(3) || p.key == "iterations")
+        keys.push_back(fmt::format("{}: {}", p.key, value(p)));
     return fmt::format("workload: {{{}}}\n", fmt::join(keys, ", "));
   }
 
@@ -145,7 +145,8 @@ World random_world(std::uint64_t seed) {
       last = error.what();
     }
   }
-  throw std::runtime_error(fmt::format("seed {}: {} drafts in a row were refused, the last: {}", seed, kDraftsMax, last));
+  throw std::runtime_error(
+      fmt::format("seed {}: {} drafts in a row were refused, the last: {}", seed, kDraftsMax, last));
 }
 
 Excuses excuses_of(const scenario::Scenario& s) {

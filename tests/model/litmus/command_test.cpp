@@ -249,7 +249,8 @@ TEST_CASE("a folder is its documents, in the order of their names", "[litmus]") 
 // has four states; a=0 holds in two of them, a=0 and b=0 in one, a=7 in none.
 TEST_CASE("an observation is of one condition, in all, some or none of the states", "[litmus]") {
   std::string document = kStoreBuffering;
-  document.replace(document.find("allowed: [{a: 0, b: 0}]"), 23, "allowed: [{a: 0}, {a: 0, b: 0}], forbidden: [{a: 7}]");
+  document.replace(document.find("allowed: [{a: 0, b: 0}]"), 23,
+                   "allowed: [{a: 0}, {a: 0, b: 0}], forbidden: [{a: 7}]");
   CHECK_THAT(run(document).out, loco::test::contains_text("Condition exists (a=0)\nObservation sb Sometimes 2 2\n"
                                                           "Condition exists (a=0 /\\ b=0)\n"
                                                           "Observation sb Sometimes 1 3\n"
@@ -305,18 +306,18 @@ TEST_CASE("what an engine cannot run is not ok", "[litmus]") {
 
 // 10 threads with a put (2) and a barrier of 10 nodes (10 + 1) each, and one read.
 TEST_CASE("a test that is too large says which limit it meets, what counts, and how much of it there is", "[litmus]") {
-  std::string document = "name: wide\nmodel: loco\nlocations: {x: {node: 0}}\nbarriers: {b: [0,1,2,3,4,5,6,7,8,9]}\nthreads:\n";
+  std::string document =
+      "name: wide\nmodel: loco\nlocations: {x: {node: 0}}\nbarriers: {b: [0,1,2,3,4,5,6,7,8,9]}\nthreads:\n";
   document += "  - {node: 0, code: \"put(x, 1); barrier(b); a0 = x\"}\n";
-  for (int i = 1; i < 10; ++i)
-    document += "  - {node: " + std::to_string(i) + ", code: \"put(x, 1); barrier(b)\"}\n";
+  for (int i = 1; i < 10; ++i) document += "  - {node: " + std::to_string(i) + ", code: \"put(x, 1); barrier(b)\"}\n";
   const Run r = run(document);
   CHECK(r.status == 3);
   CHECK_THAT(r.out, loco::test::contains_text("Incomplete\n") &&
                         loco::test::contains_text("131 accesses, fences and waits in one execution, of 128 at most"));
 }
 
-// Fig. 10: a read stays behind an earlier write of another word only by B1 of issue order, not by a cell of `to`. With B1
-// turned round, the write is in memory before the read, and store buffering is gone.
+// Fig. 10: a read stays behind an earlier write of another word only by B1 of issue order, not by a cell of `to`. With
+// B1 turned round, the write is in memory before the read, and store buffering is gone.
 TEST_CASE("a cell of the stamp order can be turned round", "[litmus]") {
   CommandOptions options;
   flip_cell("B1", options.declarative.model_options.order);
