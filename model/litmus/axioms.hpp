@@ -81,7 +81,7 @@ void Axioms::grow(const Skeleton& x, const Hb& hb, const Source& source, const N
       const int w = x.sub(r).reads ? source(r) : kNone;
       if (w < 0 || !x.sub(w).atomic) continue;
       rb_so.row(r).for_each([&](int later) {
-        if (later != r && hb(w, later)) need(r, later);
+        if (later != r && later != w && hb(w, later)) need(r, later);
       });
     }
   }

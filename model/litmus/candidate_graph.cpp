@@ -136,6 +136,7 @@ void CandidateGraph::grow(const Candidate& c, std::vector<LabelledEdge>& edges) 
     Relation hb(x_.n);
     for (const LabelledEdge& e : edges) hb.add(e.from, e.to);
     hb = hb.closure();
+    if (!hb.irreflexive()) return;  // what follows from a cycle tells nothing
     a_.grow(
         x_, [&](int i, int j) { return hb.contains(i, j); }, [&](int r) { return c.rf[r]; },
         [&](int i, int j) {

@@ -104,3 +104,25 @@ TEST_CASE("rules that the paper's set does not have", "[corerma]") {
   CHECK(outcomes("A = 1; A = rga(B, A); u = B; v = A", "corerma") == Texts{"u=0 v=0", "u=0 v=1", "u=1 v=0", "u=1 v=1"});
   CHECK(outcomes("A = 1; A = rga(B, A); u = B; v = A", "corerma-ga-atomic") == Texts{"u=0 v=0", "u=0 v=1", "u=1 v=0"});
 }
+
+TEST_CASE("why sets without WS, and with AT, forbid an outcome is told without consequences of the cycle",
+          "[corerma]") {
+  const auto cycles = [](const std::string& code, const std::string& model, const std::string& outcome) {
+    const Program p =
+        parse_text(
+            "model: corerma\nlocations: {A: {node: 1}, B: {node: 1}}\nthreads: [{node: 1, code: \"" + code + "\"}]\n",
+            "test")
+            .front();
+    Options o;
+    o.model = model;
+    std::string text;
+    for (const Explanation& e : explain_forbidden(p, parse_outcome(p, outcome), o)) text += to_text(e);
+    return text;
+  };
+  const std::string no_ws = cycles("A = get(B); flush(1); u = A; v = A; B = 1", "R1,R2,F1,F2,F3,PG,LO", "u=1 v=0");
+  CHECK_THAT(no_ws, loco::test::contains_text("rf"));
+  // The value 1 of B is written last (LO) and read first: by R2 alone, and no rb of a read to its own source.
+  CHECK_THAT(no_ws, !loco::test::contains_text("reads a value that the next one overwrites"));
+  CHECK_THAT(cycles("A = 1; A = rga(B, A); u = B; v = A", "corerma-ga-atomic", "u=1 v=1"),
+             loco::test::contains_text("an accumulate is one step (AT)"));
+}
