@@ -95,11 +95,9 @@ class Search {
     if (!options_.only_exact) return;
     into.erase(std::remove_if(into.begin(), into.end(),
                               [&](const Move& move) {
-                                Point after = point;
-                                after.merged = false;
-                                (void)system_.take(after, move);
-                                if (after.merged) result_.held_back = true;
-                                return after.merged;
+                                const bool merges = system_.merges(point, move);
+                                result_.held_back = result_.held_back || merges;
+                                return merges;
                               }),
                into.end());
   }

@@ -188,6 +188,24 @@ void SetSystem::add(Point& point, Entry entry) {
   point.entries.push_back(entry);
 }
 
+bool SetSystem::merges(const Point& point, const Move& move) const {
+  std::uint32_t statement = 0;
+  if (move.nic) {
+    const Entry& entry = point.entries[move.entry];
+    if (entry.result_only || program_->remotes[entry.statement].kind == RemoteKind::kPut) return false;
+    statement = entry.statement;
+  } else {
+    const Action& action = program_->processes[move.process].edges[move.edge].action;
+    if (action.kind != ActionKind::kRemote || network_ == Network::kSc) return false;
+    statement = alike_[action.remote];
+  }
+  std::size_t same = 0;
+  for (const Entry& e : point.entries) {
+    if (e.statement == statement && e.result_only == move.nic) ++same;
+  }
+  return same >= pending_;
+}
+
 void SetSystem::issue(Point& point, std::uint32_t statement) {
   const RemoteStatement& s = program_->remotes[statement];
   if (network_ == Network::kSc) return at_once(point, s);

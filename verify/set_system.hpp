@@ -66,6 +66,8 @@ class SetSystem {
   void process_moves(const Point& point, std::uint32_t process, std::vector<Move>& into);
   /// Appends the moves of a pending operation.
   void entry_moves(const Point& point, std::uint32_t entry, std::vector<Move>& into);
+  /// Whether a move makes one entry of several operations.
+  [[nodiscard]] bool merges(const Point& point, const Move& move) const;
   /// Takes a move that the point has; says whether an assertion was broken by it.
   [[nodiscard]] bool take(Point& point, const Move& move);
   /// Whether a property does not hold here.
