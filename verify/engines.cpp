@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "verify/abstract/predicate_engine.hpp"
 #include "verify/auto_engine.hpp"
 #include "verify/explicit_engine.hpp"
 
@@ -28,6 +29,7 @@ const std::vector<EngineKind>& engine_kinds() {
   static const std::vector<EngineKind> kKinds = {
       {"auto", make_auto, ""},
       {"explicit", make_explicit, ""},
+      {"predicates", predicate_engine, ""},
   };
   return kKinds;
 }

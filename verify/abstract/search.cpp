@@ -32,8 +32,12 @@ struct ElementSetHash {
 
 class Search {
  public:
-  Search(Stepper& stepper, const Footprint& footprint, const Limits& limits)
-      : stepper_(stepper), reduced_(stepper.abstraction().reduced()), footprint_(footprint), limits_(limits) {}
+  Search(Stepper& stepper, const Footprint& footprint, const Limits& limits, Order order)
+      : stepper_(stepper),
+        reduced_(stepper.abstraction().reduced()),
+        footprint_(footprint),
+        limits_(limits),
+        order_(order) {}
 
   SearchResult run() {
     const AbstractState initial = stepper_.initial();
@@ -45,6 +49,11 @@ class Search {
       if (i + 1 == nodes_.size()) result_.verdict = Verdict::kSafe;
     }
     result_.states = nodes_.size();
+    if (order_ == Order::kAll && result_.verdict == Verdict::kSafe) {
+      for (const Node& node : nodes_) {
+        if (!node.covered) result_.kept.push_back(unpack(*node.words));
+      }
+    }
     return std::move(result_);
   }
 
@@ -252,6 +261,12 @@ class Search {
   bool expand(std::uint32_t node) {
     const AbstractState state = unpack(*nodes_[node].words);
     const auto processes = static_cast<std::uint32_t>(state.at.size());
+    if (order_ == Order::kAll) {
+      for (std::uint32_t p = 0; p < processes; ++p) {
+        if (process(state, node, p)) return true;
+      }
+      return nics(state, node, Members(reduced_.channels.size(), true), 0);
+    }
     if (state.mover > processes) return properties(state, node);
     if (state.mover > 0) {
       const std::uint32_t p = state.mover - 1;
@@ -274,6 +289,7 @@ class Search {
   const Reduced& reduced_;
   const Footprint& footprint_;
   const Limits& limits_;
+  Order order_;
   SearchResult result_;
   std::vector<Node> nodes_;
   std::unordered_map<std::vector<std::uint32_t>, std::uint32_t, WordsHash> numbers_;
@@ -284,8 +300,8 @@ class Search {
 
 }  // namespace
 
-SearchResult search(Stepper& stepper, const Footprint& footprint, const Limits& limits) {
-  return Search(stepper, footprint, limits).run();
+SearchResult search(Stepper& stepper, const Footprint& footprint, const Limits& limits, Order order) {
+  return Search(stepper, footprint, limits, order).run();
 }
 
 }  // namespace loco::verify::abstract

@@ -47,6 +47,13 @@ struct SearchResult {
   std::string why;  ///< of kUnknown
   std::uint64_t states = 0;
   std::optional<AbstractPath> path;  ///< of kUnsafe: in the abstraction
+  std::vector<AbstractState> kept;   ///< of kSafe with Order::kAll: together they are inductive
+};
+
+/// Which steps a search takes.
+enum class Order : std::uint8_t {
+  kReduced,  ///< those that Footprint leaves
+  kAll,      ///< all of them, everywhere: for certificates
 };
 
 /// The steps of a reduced program on abstract states. Used by the search, and to follow a path again.
@@ -86,6 +93,6 @@ class Stepper {
   std::vector<std::vector<std::vector<ElementBits>>> relevant_elements_;  ///< [process][location][operand]
 };
 
-[[nodiscard]] SearchResult search(Stepper& stepper, const Footprint& footprint, const Limits& limits);
+[[nodiscard]] SearchResult search(Stepper& stepper, const Footprint& footprint, const Limits& limits, Order order);
 
 }  // namespace loco::verify::abstract
