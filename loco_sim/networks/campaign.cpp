@@ -28,26 +28,43 @@ constexpr int kSizeNotTold = 9;  // the paper's table leaves out the bound of WS
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// What explains that an outcome is not seen, given rules that already have IR.
-const std::vector<Rule>& guarantees() {
-  static const std::vector<Rule> kRules(extra_rules().begin() + kPartsOfRouting, extra_rules().end());
-  return kRules;
-}
-
-/// Why an outcome may not be observed: sets of guarantees each of which forbids it. Pairs only where no guarantee that
-/// a network can be expected to keep does so alone.
+/// Why an outcome may not be observed: sets of guarantees that the network keeps, each of which forbids it.
 using Reasons = std::vector<RuleSet>;
 
-/// `SO or SR+FA`, of those that the network does not contradict.
-std::string text(const Reasons& reasons, RuleSet contradicted) {
+/// `SO or SR+FA`.
+std::string text(const Reasons& reasons) {
   std::string out;
   for (const RuleSet set : reasons) {
-    if (std::ranges::any_of(set.rules(), [&](Rule r) { return contradicted.has(r); })) continue;
     std::string one = set.text();
     std::ranges::replace(one, ',', '+');
     out += (out.empty() ? "" : " or ") + one;
   }
   return out.empty() ? "nothing that is known here" : out;
+}
+
+/// Guarantees that the network keeps beside the rules of the row; `both`: what it keeps of those.
+std::vector<Rule> beside(RuleSet rules, RuleSet keeps, RuleSet& both) {
+  const RuleSet split = with_routing_split(rules);
+  std::vector<Rule> more;
+  for (const Rule r : keeps.rules()) {
+    if (split.has(r)) both = both.with(r);
+    if (!split.has(r)) more.push_back(r);
+  }
+  return more;
+}
+
+/// Single guarantees, or else pairs, that forbid an outcome with what the network keeps of the row's rules.
+Reasons reasons_for(const Program& program, const Outcome& o, RuleSet rules, RuleSet keeps,
+                    const std::function<void()>& poll) {
+  RuleSet both;
+  const std::vector<Rule> more = beside(rules, keeps, both);
+  Reasons found;
+  for (const Rule r : more)
+    if (!has(allowed(program, both.with(r), poll), o)) found.push_back(RuleSet{r});
+  for (std::size_t g = 0; found.empty() && g < more.size(); ++g)
+    for (std::size_t h = g + 1; h < more.size(); ++h)
+      if (!has(allowed(program, both.with(RuleSet{more[g], more[h]}), poll), o)) found.push_back({more[g], more[h]});
+  return found;
 }
 
 struct Missing {
@@ -62,7 +79,6 @@ struct NetworkFound {
   bool exact = true;
   std::optional<Outcome> error;
   std::vector<std::pair<Reasons, std::string>> missing;  // reasons, outcome
-  RuleSet contradicted;
 };
 
 struct Job {
@@ -116,7 +132,6 @@ class Runner {
  public:
   explicit Runner(const CampaignOptions& options) : options_(options), queue_(64) {
     campaign_.networks = networks();
-    campaign_.contradicted.resize(campaign_.networks.size());
     for (const Network& n : campaign_.networks)
       profiles_.push_back(scenario::load_hardware(std::string(n.hardware)).profile);
     for (const PaperRow& paper : paper_rows()) add_row(paper);
@@ -138,7 +153,7 @@ class Runner {
   void add_row(const PaperRow& paper) {
     CampaignRow row;
     row.paper = paper;
-    row.hosts = paper.processes;
+    row.rules = paper.pivot == "IR" && paper.processes == 1 ? kCoreRma.with(Rule::so) : kCoreRma;
     row.size = (paper.size == 0 ? kSizeNotTold : paper.size) - (options_.small ? kSmaller : 0);
     row.networks.resize(campaign_.networks.size());
     campaign_.rows.push_back(std::move(row));
@@ -171,11 +186,9 @@ class Runner {
       corerma::GenerateOptions options;
       options.pivot = corerma::parse_pivot(row.paper.pivot);
       options.processes = row.paper.processes;
-      options.hosts = row.hosts;
+      options.rules = row.rules;
       options.size = row.size;
       options.reads = corerma::Reads::one;
-      // IR leaves out a process's own memory, and only its own writes can a single process read locally.
-      if (row.paper.pivot == "IR" && row.paper.processes == 1) options.rules = kCoreRma.with(Rule::so);
       options.poll = [&](const corerma::Progress&) { report(i); };
       row.in_bound = corerma::count_tests(options).tests;
       std::vector<corerma::Test> tests;
@@ -207,14 +220,13 @@ class Runner {
   }
 
   void run_test(const Job& job) {
+    const RuleSet rules = campaign_.rows[job.row].rules;
     const auto start = Clock::now();
-    const Program program = corerma::to_litmus(job.test, kCoreRma);
-    const std::vector<Outcome> expected = allowed(program, kCoreRma, options_.limits.poll);
+    const Program program = corerma::to_litmus(job.test, rules);
+    const std::vector<Outcome> expected = allowed(program, rules, options_.limits.poll);
     const double seconds = seconds_since(start);
-    std::vector<std::vector<Outcome>> stronger;  // by guarantee
-    for (const Rule r : guarantees()) stronger.push_back(allowed(program, kCoreRma.with(r), options_.limits.poll));
     std::vector<NetworkFound> found;
-    for (std::size_t n = 0; n < profiles_.size(); ++n) found.push_back(look(n, program, expected, stronger));
+    for (std::size_t n = 0; n < profiles_.size(); ++n) found.push_back(look(n, program, rules, expected));
     const std::lock_guard lock(mutex_);
     CampaignRow& row = campaign_.rows[job.row];
     row.seconds += seconds;
@@ -223,46 +235,23 @@ class Runner {
     for (std::size_t n = 0; n < found.size(); ++n) add(job, n, found[n]);
   }
 
-  NetworkFound look(std::size_t n, const Program& program, const std::vector<Outcome>& expected,
-                    const std::vector<std::vector<Outcome>>& stronger) const {
+  NetworkFound look(std::size_t n, const Program& program, RuleSet rules, const std::vector<Outcome>& expected) const {
+    const Network& network = campaign_.networks[n];
     NetworkFound f;
     const Observed seen = observe(program, profiles_[n], options_.limits);
     f.exact = seen.exact;
-    const std::vector<Outcome> own = allowed(program, campaign_.networks[n].rules, options_.limits.poll);
+    const RuleSet own_rules = rules.has(Rule::so) ? network.rules.with(Rule::so) : network.rules;
+    const std::vector<Outcome> own = allowed(program, own_rules, options_.limits.poll);
     f.own_expected = own.size();
     for (const Outcome& o : seen.outcomes) {
-      if (has(own, o)) ++f.own_observed;
-      if (!has(own, o)) ++f.own_unexpected;
-      if (has(expected, o)) {
-        ++f.observed;
-      } else {
-        ++f.unexpected;
-        if (!f.error) f.error = o;
-      }
-      for (std::size_t g = 0; g < stronger.size(); ++g)
-        if (has(expected, o) && !has(stronger[g], o)) f.contradicted = f.contradicted.with(guarantees()[g]);
+      (has(own, o) ? f.own_observed : f.own_unexpected) += 1;
+      (has(expected, o) ? f.observed : f.unexpected) += 1;
+      if (!f.error && !has(expected, o)) f.error = o;
     }
     for (const Outcome& o : expected)
-      if (!has(seen.outcomes, o)) f.missing.emplace_back(reasons(program, o, stronger), program.text(o));
+      if (!has(seen.outcomes, o))
+        f.missing.emplace_back(reasons_for(program, o, rules, network.keeps, options_.limits.poll), program.text(o));
     return f;
-  }
-
-  [[nodiscard]] Reasons reasons(const Program& program, const Outcome& o,
-                                const std::vector<std::vector<Outcome>>& stronger) const {
-    Reasons found;
-    bool likely = false;
-    for (std::size_t g = 0; g < stronger.size(); ++g) {
-      if (has(stronger[g], o)) continue;
-      found.push_back(RuleSet{guarantees()[g]});
-      likely = likely || !RuleSet{Rule::sr, Rule::oa, Rule::at}.has(guarantees()[g]);
-    }
-    for (std::size_t g = 0; !likely && g < guarantees().size(); ++g)
-      for (std::size_t h = g + 1; h < guarantees().size(); ++h) {
-        const RuleSet pair = {guarantees()[g], guarantees()[h]};
-        const bool more = std::ranges::none_of(found, [&](RuleSet one) { return pair.includes(one); });
-        if (more && !has(allowed(program, kCoreRma.with(pair), options_.limits.poll), o)) found.push_back(pair);
-      }
-    return found;
   }
 
   void add(const Job& job, std::size_t n, const NetworkFound& f) {
@@ -274,7 +263,6 @@ class Runner {
     t.own_expected += f.own_expected;
     t.own_observed += f.own_observed;
     t.inexact += f.exact ? 0 : 1;
-    campaign_.contradicted[n] = campaign_.contradicted[n].with(f.contradicted);
     for (const auto& [reasons, outcome] : f.missing) {
       Missing& m = missing_[job.row][n][reasons];
       ++m.outcomes;
@@ -289,14 +277,15 @@ class Runner {
     for (std::size_t n = 0; n < campaign_.networks.size(); ++n) {
       Tally& t = campaign_.rows[row].networks[n];
       for (const auto& [reasons, m] : missing_[row][n]) {
-        Unobserved& u = t.unobserved[text(reasons, campaign_.contradicted[n])];
+        Unobserved& u = t.unobserved[text(reasons)];
         if (u.outcomes == 0) u = {0, m.test, m.outcome};
         u.outcomes += m.outcomes;
       }
       if (const auto& e = example_[row][n]) {
-        const Program program = corerma::to_litmus(e->first.test, kCoreRma);
-        t.example = ErrorExample{e->first.test.name, corerma::bare_document(e->first.test, kCoreRma), e->first.test.size,
-                                 program.text(e->second), cycle_text(program, e->second, kCoreRma)};
+        const RuleSet rules = campaign_.rows[row].rules;
+        const Program program = corerma::to_litmus(e->first.test, rules);
+        t.example = ErrorExample{e->first.test.name, corerma::bare_document(e->first.test, rules), e->first.test.size,
+                                 program.text(e->second), cycle_text(program, e->second, rules)};
       }
     }
   }

@@ -92,9 +92,9 @@ const std::vector<std::string>& why_numbers_differ() {
   static const std::vector<std::string> kWhy = {
       "Tests: the paper's generator leaves out, within its bounds, programs that Alloy's scopes and symmetry breaking "
       "do not reach; ours has every program up to the bound, each once up to renaming, so that most rows have more. "
-      "Where a row has more tests than are run, those are evenly spaced among all. With one process, IR says nothing "
-      "about a process's own memory, and nothing else can it read locally: the tests of that row are those in which IR "
-      "would matter if it held there as well. WS has none: when every write is read, R2 and R1 order two writes of a "
+      "Where a row has more tests than are run, those are evenly spaced among all. IR says nothing about a process's own "
+      "memory, and a single process can read nothing else locally: in that row IR is taken to hold there, too (SO), as "
+      "the paper has such tests. WS has none: when every write is read, R2 and R1 order two writes of a "
       "location as WS does, so that no cycle hangs on WS alone.",
       "Expected outcomes: of other tests, and counted as the values of all registers.",
       "Errors: hardware runs each test some thousand times, and shows what its delays happen to allow. Exploring tries "
@@ -130,7 +130,7 @@ std::string campaign_json(const Campaign& c) {
       networks[std::string(c.networks[n].name)] = tally_json(r.networks[n], r.outcomes);
     rows.push_back({{"rule", r.paper.pivot},
                     {"processes", r.paper.processes},
-                    {"hosts", r.hosts},
+                    {"rules", r.rules.name()},
                     {"size", r.size},
                     {"tests", r.tests},
                     {"tests_in_bound", r.in_bound},

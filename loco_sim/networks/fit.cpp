@@ -34,8 +34,6 @@ struct Computing {
 constexpr std::array kComputing = {Computing{"rga on the process's own memory", true, false, true},
                                    Computing{"cas on the process's own memory", false, true, true},
                                    Computing{"rga or cas on the process's own memory", true, true, true},
-                                   Computing{"rga", true, false, false},
-                                   Computing{"cas", false, true, false},
                                    Computing{"rga or cas", true, true, false}};
 
 bool uses(const corerma::Program& p, const Computing& kind) {

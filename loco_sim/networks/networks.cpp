@@ -5,12 +5,15 @@ namespace loco::networks {
 using namespace model::litmus;
 
 const std::vector<Network>& networks() {
+  const RuleSet loose = kCoreRmaUnordered.with({Rule::sf, Rule::fa});
+  const RuleSet connection = loose.with({Rule::pp, Rule::ptg, Rule::ao, Rule::so, Rule::rl});
   static const std::vector<Network> kNetworks = {
-      {"aries-deterministic", "Cray Aries, deterministic routing", "aries-deterministic",
-       kCoreRmaAries.with(Rule::ir), 0},
-      {"aries", "Cray Aries, adaptive routing", "aries-like", kCoreRmaAries},
-      {"verbs", "InfiniBand, VPI Verbs", "verbs-vpi-like", kCoreRmaVerbs, 1},
-      {"portals", "Portals 4 over UDP", "portals-udp-like", kCoreRma, 2},
+      {"aries-deterministic", "Cray Aries, deterministic routing", "aries-deterministic", kCoreRmaAries.with(Rule::ir),
+       loose.with({Rule::sr, Rule::oa, Rule::pp, Rule::so}), 0},
+      {"aries", "Cray Aries, adaptive routing", "aries-like", kCoreRmaAries, loose.with({Rule::sr, Rule::oa})},
+      {"verbs", "InfiniBand, VPI Verbs", "verbs-vpi-like", kCoreRmaVerbs, connection.with({Rule::gg, Rule::oa}), 1},
+      {"portals", "Portals 4 over UDP", "portals-udp-like", kCoreRma,
+       connection.with({Rule::gg, Rule::gtp, Rule::gta}), 2},
   };
   return kNetworks;
 }

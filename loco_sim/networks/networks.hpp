@@ -20,6 +20,8 @@ struct Network {
   std::string_view title;
   std::string_view hardware;  ///< profile
   RuleSet rules;              ///< what its documentation promises, as the paper customises its rules for it
+  /// What it does keep, by its mechanisms (docs/corerma.md, "What networks keep"), with the parts of IR: what `fit` finds.
+  RuleSet keeps;
   int paper = -1;             ///< column of the paper's Table 6 (paper_table.hpp); -1: none
 };
 

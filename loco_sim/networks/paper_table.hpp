@@ -1,4 +1,5 @@
-// Table 6 of the coreRMA paper: what its authors generated and saw, to put beside what we do.
+// Table 6 of the coreRMA paper: what its authors generated and saw, to put beside what we do. Its rows, as printed, have
+// 7,436 tests and 19,937 outcomes; its last line says 7,441 tests.
 #pragma once
 
 #include <array>

@@ -19,7 +19,7 @@ PAPER = "tests/litmus/loco-paper.yaml"
         (f"run {QUICKSTART} --set", "loco-sim run: --set: expected a value, found nothing"),
         ("schema extra", 'loco-sim schema: expected no further argument, found "extra"'),
         ("list faults nosuch", "loco-sim list faults: expected one of posted_passes_posted, "),
-        ("list hardware nosuch", "loco-sim list hardware: expected one of aries-like, "),
+        ("list hardware nosuch", "loco-sim list hardware: expected one of aries-deterministic, "),
         ("list hardware ./nosuch.yaml", 'loco-sim list hardware: expected a readable file, found "./nosuch.yaml"'),
         ("trace export t.trace --to dot --limit -1", "loco-sim trace export: --limit: expected an integer from 0 "),
         ("trace export t.trace --to csv --limit 3", "loco-sim trace export: --limit: expected --to dot with it, found --to csv"),

@@ -43,6 +43,15 @@ TEST_CASE("fit recovers what each of the paper's networks was made to keep") {
   CHECK(fitted(named("model-weak")) == "corerma-unordered plus PP, PTG, AO, SO, SF, RL, FA");
 }
 
+TEST_CASE("what the campaign takes a network to keep is what fit finds") {
+  for (const networks::Network& n : networks::networks()) {
+    INFO(n.name);
+    const FitResult r = networks::fit(named(std::string(n.hardware).c_str()), {.tests = kTests});
+    REQUIRE(r.strongest.size() == 1);
+    CHECK(r.strongest.front().rules == n.keeps);
+  }
+}
+
 // The two flaws of Portals touch a process's own memory only; all else is one request after the other.
 TEST_CASE("fit tells Portals' flawed atomics apart from its rules") {
   const FitResult r = networks::fit(named("portals-udp-like"), {.tests = kTests});
