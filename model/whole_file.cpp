@@ -85,6 +85,7 @@ struct UnderWay {
 std::atomic<const UnderWay*> under_way = nullptr;
 static_assert(std::atomic<const UnderWay*>::is_always_lock_free);
 std::atomic<bool> handled = false;
+constexpr std::array kSignals = {SIGHUP, SIGINT, SIGTERM};
 
 std::string fresh_name() {
   std::random_device device;
@@ -94,11 +95,34 @@ std::string fresh_name() {
   return name + std::string(kEnd);
 }
 
+/// As long as it lives, signals that handlers clean up after wait: between making a file and saying which it is.
+class SignalsWait {
+ public:
+  SignalsWait() {
+    if (!handled) return;
+    sigset_t some;
+    sigemptyset(&some);
+    for (const int signal : kSignals) sigaddset(&some, signal);
+    pthread_sigmask(SIG_BLOCK, &some, &before_);
+    waiting_ = true;
+  }
+  SignalsWait(const SignalsWait&) = delete;
+  SignalsWait& operator=(const SignalsWait&) = delete;
+  ~SignalsWait() {
+    if (waiting_) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t before_{};
+  bool waiting_ = false;
+};
+
 /// A file beside its place, until it is renamed into it or not. Whoever writes one holds a lock on it: those that
 /// nobody holds were left by a process that was killed.
 class Beside {
  public:
   Beside(int folder, const std::string& told) : folder_(folder) {
+    const SignalsWait until_it_is_known;
     constexpr int kTries = 100;
     for (int i = 0; i < kTries && !file_.is_open(); ++i) try_name(fresh_name());
     if (!file_.is_open()) throw std::system_error(errno != 0 ? errno : EEXIST, std::generic_category(), told);
@@ -109,6 +133,7 @@ class Beside {
   Beside(const Beside&) = delete;
   Beside& operator=(const Beside&) = delete;
   ~Beside() {
+    const SignalsWait until_it_is_gone;
     if (handled) under_way = nullptr;
     if (!name_.empty()) unlinkat(folder_, name_.c_str(), 0);
   }
@@ -223,7 +248,7 @@ void write_whole_file(const std::string& path, const std::function<void(std::ost
 
 void leave_nothing_on_signals() {
   handled = true;
-  for (const int signal : std::array{SIGHUP, SIGINT, SIGTERM}) {
+  for (const int signal : kSignals) {
     const auto before = std::signal(signal, remove_and_end);
     if (before != SIG_DFL) std::signal(signal, before);  // somebody else's, or ignored, as in the background
   }

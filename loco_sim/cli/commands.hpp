@@ -155,11 +155,11 @@ struct PerfArguments {
   bool gbits = false;
   bool json = false;
   std::uint64_t seed = 1;
-  std::vector<std::string> set;      ///< key=value, of the hardware
-  std::string duration;              ///< of simulated time; empty: by iterations
+  std::vector<std::string> set;  ///< key=value, of the hardware
+  std::string duration;          ///< of simulated time; empty: by iterations
   std::optional<std::uint32_t> cq_mod;
   bool bidirectional = false;
-  bool report_both = false;          ///< with bidirectional: a line for each direction
+  bool report_both = false;  ///< with bidirectional: a line for each direction
   bool no_peak = false;
   std::vector<std::string> ignored;  ///< options of perftest's that mean nothing here
 };

@@ -34,8 +34,9 @@ std::string begin_of(const fs::path& file) {
 bool has_key(std::string_view text, std::string_view key) {
   const std::vector<std::string> forms = {fmt::format("\n{}:", key), fmt::format("\"{}\":", key),
                                           fmt::format("{{{}:", key), fmt::format("\n\"{}\" :", key)};
-  return text.starts_with(fmt::format("{}:", key)) ||
-         std::ranges::any_of(forms, [text](const std::string& form) { return text.find(form) != std::string_view::npos; });
+  return text.starts_with(fmt::format("{}:", key)) || std::ranges::any_of(forms, [text](const std::string& form) {
+           return text.find(form) != std::string_view::npos;
+         });
 }
 
 Kind kind_of(const std::string& file) {

@@ -2,7 +2,6 @@
 // loco_sim/explore.
 #include <algorithm>
 #include <fmt/format.h>
-#include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -143,12 +142,18 @@ int litmus_command(const LitmusArguments& arguments) {
   std::vector<std::string> drawings;
   litmus::CommandOptions options = command_options(arguments);
   options.drawings = &drawings;
-  const int code = litmus::run_litmus_command(options, explore::engines(), out, std::cerr);
-  if (code == kBadInput) return code;
+  std::ostringstream words;
+  const int code = litmus::run_litmus_command(options, explore::engines(), out, words);
+  std::string said = words.str();
+  if (code == kBadInput) {
+    if (said.ends_with('\n')) said.pop_back();
+    throw UsageError(said);
+  }
+  say(said);
   if (arguments.dot == "-" && !drawings.empty()) {
     if (drawings.size() > 1)
-      std::cerr << fmt::format("loco-sim litmus: the first of {} graphs; --dot FILE writes each to a file of its own\n",
-                               drawings.size());
+      say(fmt::format("loco-sim litmus: the first of {} graphs; --dot FILE writes each to a file of its own\n",
+                      drawings.size()));
     print(drawings.front());
     return code;
   }

@@ -19,15 +19,30 @@ struct Habit {
   const char* names;
   bool takes_value;
 };
-constexpr std::array kHabits = {
-    Habit{"-F,--CPU-freq", false},       Habit{"-d,--ib-dev", true},      Habit{"-i,--ib-port", true},
-    Habit{"-x,--gid-index", true},       Habit{"-R,--rdma_cm", false},    Habit{"-z,--com_rdma_cm", false},
-    Habit{"-p,--port", true},            Habit{"-u,--qp-timeout", true},  Habit{"-S,--sl", true},
-    Habit{"-T,--tos", true},             Habit{"-e,--events", false},     Habit{"-f,--margin", true},
-    Habit{"-y,--limit_msgrate", true},   Habit{"-w,--limit_bw", true},    Habit{"-H,--report-histogram", false},
-    Habit{"-U,--report-unsorted", false}, Habit{"-C,--report-cycles", false}, Habit{"--cpu_util", false},
-    Habit{"--use_hugepages", false},     Habit{"--perform_warm_up", false}, Habit{"--tclass", true},
-    Habit{"--ipv6", false},              Habit{"--output", true},         Habit{"--wait_destroy", true}};
+constexpr std::array kHabits = {Habit{"-F,--CPU-freq", false},
+                                Habit{"-d,--ib-dev", true},
+                                Habit{"-i,--ib-port", true},
+                                Habit{"-x,--gid-index", true},
+                                Habit{"-R,--rdma_cm", false},
+                                Habit{"-z,--com_rdma_cm", false},
+                                Habit{"-p,--port", true},
+                                Habit{"-u,--qp-timeout", true},
+                                Habit{"-S,--sl", true},
+                                Habit{"-T,--tos", true},
+                                Habit{"-e,--events", false},
+                                Habit{"-f,--margin", true},
+                                Habit{"-y,--limit_msgrate", true},
+                                Habit{"-w,--limit_bw", true},
+                                Habit{"-H,--report-histogram", false},
+                                Habit{"-U,--report-unsorted", false},
+                                Habit{"-C,--report-cycles", false},
+                                Habit{"--cpu_util", false},
+                                Habit{"--use_hugepages", false},
+                                Habit{"--perform_warm_up", false},
+                                Habit{"--tclass", true},
+                                Habit{"--ipv6", false},
+                                Habit{"--output", true},
+                                Habit{"--wait_destroy", true}};
 
 /// An option that the test would refuse is taken, so that it can say why, and not shown.
 void show(CLI::Option* option, bool acts) {
@@ -78,7 +93,8 @@ void add_test(CLI::App& command, perf::Test test, PerfArguments& a) {
            ->capture_default_str(),
        pushes);
   constexpr std::uint64_t kMost = std::uint64_t{8} << 20U;
-  command.add_option("-s,--size", a.size, fmt::format("Bytes of a message (default {})", perf::default_size(test, kMost)));
+  command.add_option("-s,--size", a.size,
+                     fmt::format("Bytes of a message (default {})", perf::default_size(test, kMost)));
   show(command.add_flag("-a,--all", a.all, "All sizes from 2 to 2^23"), !perf::is_atomic(test));
   add_number(command, "-n,--iters", a.iterations,
              fmt::format("Messages{} (default {}, of more than 64 KiB fewer)", bandwidth ? " of each queue pair" : "",
@@ -92,7 +108,8 @@ void add_test(CLI::App& command, perf::Test test, PerfArguments& a) {
   show(command.add_option("-I,--inline,--inline_size", a.inline_max, inlined)->check(whole_number(0, kInline)), pushes);
   show(command.add_option("-m,--mtu", a.mtu, "MTU, in place of the profile's"), !dma);
   command.add_option("--hardware", a.hardware, "Hardware profile: a name or a file")->capture_default_str();
-  command.add_option("--set", a.set, "Overrides one field of the hardware, e.g. --set pcie.generation=4; may be repeated")
+  command
+      .add_option("--set", a.set, "Overrides one field of the hardware, e.g. --set pcie.generation=4; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   show(command.add_option("--topology", a.topology, "back_to_back or star")

@@ -67,8 +67,8 @@ class Poster {
     nic::MemoryRegion target{};
     std::uint32_t posted = 0;
     std::uint32_t completed = 0;
-    bool listed = true;   ///< in with_room_
-    bool ended = false;   ///< nothing more will be posted
+    bool listed = true;  ///< in with_room_
+    bool ended = false;  ///< nothing more will be posted
   };
 
   [[nodiscard]] bool goes_on(const Flow& f) const { return f.posted < options_.iterations; }

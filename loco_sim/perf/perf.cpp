@@ -64,9 +64,10 @@ void require_used(const Options& o) {
                  "expected none, since only bandwidth tests over the network post for a time, found one");
   require_option(o.duration.ps == 0 || o.iterations == 0, "duration",
                  fmt::format("expected no number of messages beside it, found {}", o.iterations));
-  require_option(o.signal_every == 0 || loads, "signal_every",
-                 fmt::format("expected none, since only bandwidth tests over the network leave completions out, found {}",
-                             o.signal_every));
+  require_option(
+      o.signal_every == 0 || loads, "signal_every",
+      fmt::format("expected none, since only bandwidth tests over the network leave completions out, found {}",
+                  o.signal_every));
   require_option(o.signal_every <= o.depth, "signal_every",
                  fmt::format("expected at most the depth of {}, found {}", o.depth, o.signal_every));
   require_option(!o.inline_max || ping_pong || sends || o.test == Test::write_bw, "inline_max",

@@ -113,13 +113,16 @@ std::string suggestion_elsewhere(const std::string& path, const DocumentNode& va
     return only.empty() ? only : fmt::format("did you mean \"{}\"?", only);
   };
   const auto ends_with = [](std::string_view longer, std::string_view shorter) {
-    return longer.size() > shorter.size() && longer.ends_with(shorter) && longer[longer.size() - shorter.size() - 1] == '.';
+    return longer.size() > shorter.size() && longer.ends_with(shorter) &&
+           longer[longer.size() - shorter.size() - 1] == '.';
   };
   for (const auto& rule : std::vector<std::function<bool(const std::string&)>>{
            [&](const std::string& key) { return ends_with(key, wanted) || ends_with(wanted, key); },
            [&](const std::string& key) { return ends_with(key, path) || ends_with(path, key); },
            [&](const std::string& key) { return last_part(key) == last_part(wanted); },
-           [&](const std::string& key) { return key.find("." + std::string(last_part(wanted)) + ".") != std::string::npos; }}) {
+           [&](const std::string& key) {
+             return key.find("." + std::string(last_part(wanted)) + ".") != std::string::npos;
+           }}) {
     if (std::string hint = meant(rule); !hint.empty()) return hint;
   }
   return "";
@@ -142,7 +145,8 @@ void read_section(const DocumentNode& map, const std::string& section, const Key
       const std::string parent = section.empty() ? section : section.substr(0, section.size() - 1);
       const std::string near = suggestion(entry.key, known);
       throw InputError(entry.key_place, parent, fmt::format("a known key ({})", fmt::join(known, ", ")),
-                       in_quotes(entry.key), near.empty() ? suggestion_elsewhere(path, entry.value, table, elsewhere) : near);
+                       in_quotes(entry.key),
+                       near.empty() ? suggestion_elsewhere(path, entry.value, table, elsewhere) : near);
     }
     if (entry.value.kind != DocumentNode::Kind::map && entry.value.kind != DocumentNode::Kind::null) {
       throw InputError(entry.value.place, path, fmt::format("a map of {}", fmt::join(names_below(below, table), ", ")),

@@ -38,16 +38,20 @@ std::span<const Unit> units(Quantity quantity) {
 
 /// Other spellings, where they can mean one thing only. k, M, G alone are powers of 1024 of sizes, as for the GNU
 /// programs, and of 1000 of rates; a rate in bytes (GBps, GB/s) is refused, and so is what may be bits of a size (kb).
-constexpr std::array kOtherTimes = {
-    Unit{"psec", 1},          Unit{"nsec", 1'000},           Unit{"usec", 1'000'000},
-    Unit{"msec", 1'000'000'000}, Unit{"sec", 1'000'000'000'000}, Unit{"\u00b5s", 1'000'000},
-    Unit{"\u03bcs", 1'000'000}, Unit{"\u00b5sec", 1'000'000},     Unit{"\u03bcsec", 1'000'000}};
+constexpr std::array kOtherTimes = {Unit{"psec", 1},
+                                    Unit{"nsec", 1'000},
+                                    Unit{"usec", 1'000'000},
+                                    Unit{"msec", 1'000'000'000},
+                                    Unit{"sec", 1'000'000'000'000},
+                                    Unit{"\u00b5s", 1'000'000},
+                                    Unit{"\u03bcs", 1'000'000},
+                                    Unit{"\u00b5sec", 1'000'000},
+                                    Unit{"\u03bcsec", 1'000'000}};
 constexpr std::array kOtherSizes = {
-    Unit{"k", 1 << 10},     Unit{"K", 1 << 10},     Unit{"M", 1 << 20},         Unit{"G", 1 << 30},
-    Unit{"Ki", 1 << 10},    Unit{"Mi", 1 << 20},    Unit{"Gi", 1 << 30},        Unit{"KB", 1'000},
-    Unit{"kiB", 1 << 10},   Unit{"kib", 1 << 10},   Unit{"mib", 1 << 20},       Unit{"gib", 1 << 30},
-    Unit{"KIB", 1 << 10},   Unit{"MIB", 1 << 20},   Unit{"GIB", 1 << 30},       Unit{"byte", 1},
-    Unit{"bytes", 1}};
+    Unit{"k", 1 << 10},   Unit{"K", 1 << 10},   Unit{"M", 1 << 20},   Unit{"G", 1 << 30},   Unit{"Ki", 1 << 10},
+    Unit{"Mi", 1 << 20},  Unit{"Gi", 1 << 30},  Unit{"KB", 1'000},    Unit{"kiB", 1 << 10}, Unit{"kib", 1 << 10},
+    Unit{"mib", 1 << 20}, Unit{"gib", 1 << 30}, Unit{"KIB", 1 << 10}, Unit{"MIB", 1 << 20}, Unit{"GIB", 1 << 30},
+    Unit{"byte", 1},      Unit{"bytes", 1}};
 
 /// A rate's prefix, k to T: 1000, ..., 10^12; of none 1. m alone would be a thousandth.
 std::optional<std::int64_t> rate_prefix(std::string_view prefix, bool alone) {

@@ -2,8 +2,8 @@
 //
 // Durations count picoseconds, sizes bytes (kB = 1000, KiB = 1024), rates bits per second (decimal prefixes).
 // Numbers are decimal, with an optional fraction that must come out whole in the base unit. Sizes may go without
-// a unit (bytes); durations and rates may not, except 0. Other spellings (usec, 64k, 100G, 100gbps) are taken where they
-// mean one thing only.
+// a unit (bytes); durations and rates may not, except 0. Other spellings (usec, 64k, 100G, 100gbps) are taken where
+// they mean one thing only.
 #pragma once
 
 #include <cstdint>

@@ -82,11 +82,12 @@ def read_result(file: str | os.PathLike[str]) -> Any:
     try:
         with open(name, "rb") as file:
             content = file.read(_FILE_BYTES_MAX + 1)
-        if len(content) > _FILE_BYTES_MAX:
-            raise wrong(1, 1, f"at most {_FILE_BYTES_MAX} bytes", "more")
-        data = json.loads(content.decode())
     except OSError:
         raise wrong(1, 1, "a readable file", "none") from None
+    if len(content) > _FILE_BYTES_MAX:
+        raise wrong(1, 1, f"at most {_FILE_BYTES_MAX} bytes", "more")
+    try:
+        data = json.loads(content.decode())
     except RecursionError:
         raise wrong(1, 1, "a result as JSON", "lists in lists, too many of them") from None
     except UnicodeDecodeError:

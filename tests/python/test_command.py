@@ -170,7 +170,8 @@ def test_a_crafted_result_is_refused_in_one_line(barrier, tmp_path, craft):
     assert done.stderr.startswith(f"{saved}: ") and not (tmp_path / "r.html").exists()
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, '{"operations":' * 50_000, "1" * 5000, "\xff", '{"a": NaN}', ""])
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"operations":' * 50_000, "1" * 5000, "\xff", '{"a": NaN}', ""],
+                         ids=["lists", "objects", "digits", "latin", "nan", "empty"])
 def test_what_is_no_json_of_a_run_is_refused_in_one_line(tmp_path, text):
     saved = tmp_path / "r.json"
     saved.write_bytes(text.encode("latin-1"))

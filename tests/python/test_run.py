@@ -258,3 +258,11 @@ def test_what_was_not_measured_is_refused(barrier):
         ls.Latency([]).mean
     with pytest.raises(ValueError, match="bins_per_octave: expected 1 or more, found 0"):
         result.latency.histogram(0)
+
+
+def test_a_result_says_which_faults_it_was_run_with(broken, barrier):
+    faulty = ls.run(broken)
+    assert faulty.faults == ["doorbell_before_stores"]
+    for text in (str(faulty), faulty._repr_html_(), ls.report(faulty)):
+        assert "deliberate faults: doorbell_before_stores" in text
+    assert ls.run(barrier).faults == [] and "faults" not in str(ls.run(barrier))

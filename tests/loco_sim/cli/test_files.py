@@ -47,7 +47,7 @@ def writer(trace, tmp_path):
     """writer("run", file) -> the arguments with which that command writes the file."""
     rows = tmp_path / "rows.yaml"
     rows.write_text("- title: t\n  source: s\n  note: n\n  hardware: cx5-roce-25g\n  rows:\n"
-                    "    - {what: w, test: write_lat, size: 8, iterations: 5, latency_us: 2.0}\n")
+                    "    - {what: w, test: write_lat, size: 8, iterations: 5, us: 2.0}\n")
 
     def arguments(name, out):
         places = {"OUT": str(out), "TRACE": str(trace), "ROWS": str(rows)}
@@ -172,7 +172,7 @@ def test_a_path_has_no_nul(loco_sim, tmp_path, key):
     scenario.write_text(json.dumps(tree))
     done = loco_sim("run", scenario)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
-    assert f"{key}: expected the name of a file, without NUL" in done.stderr and "\\x00b" in done.stderr
+    assert f"{key}: expected the name of a file, without NUL" in done.stderr
     assert kept.read_text() == "keep"
 
 

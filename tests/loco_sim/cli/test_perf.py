@@ -77,7 +77,7 @@ def test_perftests_habits_are_taken_with_a_word(loco_sim):
     plain, silent = bandwidth(loco_sim, "write_bw", "-n", 200)
     habits, said = bandwidth(loco_sim, "write_bw", "-n", 200, "-F", "-d", "mlx5_0", "-x", 3, "-R", "-e", "-p", 18515)
     assert habits == plain and silent == ""
-    assert said == "loco-sim perf write_bw: -F, -d, -x, -R, -e, -p mean nothing here: two hosts, one port each, threads that poll\n"
+    assert said == "loco-sim perf write_bw: -F, -d, -x, -R, -p, -e mean nothing here: two hosts, one port each, threads that poll\n"
 
 
 def test_both_directions_are_the_sum_of_two(loco_sim):

@@ -78,10 +78,10 @@ def test_what_an_ended_run_had_broken_is_json_where_json_is_asked_for(loco_sim):
 
 def test_any_character_of_a_name_is_printed(loco_sim, tmp_path):
     scenario = tmp_path / "s.yaml"
-    for name in ("a\0b", "tab\t", "\u2028", '"\\'):
+    for name, shown in (("a\0b", "a\\x00b"), ("tab\t", "tab\\x09"), ("\u2028", "\\u2028"), ('"\\', '"\\'), ("\u00e9\u4e2d", "\u00e9\u4e2d")):
         scenario.write_text(json.dumps({"name": name, "workload": {"kind": "barrier", "iterations": 1}}))
         text = loco_sim("run", scenario).stdout
-        assert text.startswith(f"{name}: barrier on 2 nodes, ") and "\nconsistent: " in text
+        assert text.startswith(f"{shown}: barrier on 2 nodes, ") and "\nconsistent: " in text
         assert json.loads(loco_sim("run", scenario, "--json").stdout)["scenario"] == name
 
 
@@ -336,3 +336,9 @@ def test_a_profile_without_a_base_leaves_nothing_out(loco_sim, root, tmp_path):
     assert "pcie.rate: expected a value, or a base that has one, found neither" in done.stderr
     profile.write_text("base: cx5-roce-25g\nnic: {cqe: 5ns}\n")
     assert loco_sim("validate", scenario).returncode == 0
+
+
+def test_a_run_with_faults_says_so(loco_sim):
+    faulty = loco_sim("run", "scenarios/faults/fence_ignored.yaml").stdout.splitlines()[0]
+    assert faulty.endswith("; deliberate faults: fence_ignored")
+    assert "faults" not in loco_sim("run", QUICKSTART).stdout

@@ -19,7 +19,7 @@ PAPER = "tests/litmus/loco-paper.yaml"
         (f"run {QUICKSTART} --set", "loco-sim run: --set: expected a value, found nothing"),
         ("schema extra", 'loco-sim schema: expected no further argument, found "extra"'),
         ("list faults nosuch", "loco-sim list faults: expected one of posted_passes_posted, "),
-        ("list hardware nosuch", "loco-sim list hardware: expected one of aries-deterministic, "),
+        ("list hardware nosuch", "loco-sim list hardware: expected one of aries-"),
         ("list hardware ./nosuch.yaml", 'loco-sim list hardware: expected a readable file, found "./nosuch.yaml"'),
         ("trace export t.trace --to dot --limit -1", "loco-sim trace export: --limit: expected an integer from 0 "),
         ("trace export t.trace --to csv --limit 3", "loco-sim trace export: --limit: expected --to dot with it, found --to csv"),
@@ -49,7 +49,7 @@ PAPER = "tests/litmus/loco-paper.yaml"
         (f"litmus {PAPER} --model foo", "loco-sim litmus: --model: expected one of rdmatso, rdmawait, loco, "),
         (f"litmus {PAPER} --engine foo", "loco-sim litmus: --engine: expected one of declarative, explore, sample, all"),
         (f"litmus {PAPER} --max-seconds -1", 'expected a number of seconds from 0 on, found "-1"'),
-        (f"litmus {PAPER} --engine explore --hardware foo", "loco-sim litmus: --hardware: expected one of aries-like, "),
+        (f"litmus {PAPER} --engine explore --hardware foo", "loco-sim litmus: --hardware: expected one of aries-"),
         (f"litmus {PAPER} --engine explore --witness a=0",
          "loco-sim litmus: --witness: expected --engine declarative, found explore"),
         (f"litmus {PAPER} --dot x.dot", "loco-sim litmus: --dot: expected --witness or --explain beside it, found none"),
@@ -63,7 +63,7 @@ PAPER = "tests/litmus/loco-paper.yaml"
         ("soundness", "loco-sim soundness: expected --library, found nothing"),
         ("sweep", "loco-sim sweep: "),
         (f"sweep {QUICKSTART} -j 0", 'expected an integer from 1 to 9223372036854775807, found "0"'),
-        (f"sweep {QUICKSTART} --job 1", "unrecognized arguments: --job 1"),
+        (f"sweep {QUICKSTART} --job 1", 'loco-sim sweep: expected one of the options --help, -h, --jobs, -j, --out, --seeds, --set, --restart, --for-spreadsheets, --quiet, -q, found "--job"; did you mean "--jobs"?'),
     ],
 )
 def test_one_line_says_what_is_wrong(loco_sim, arguments, message):

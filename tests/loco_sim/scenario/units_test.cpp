@@ -30,6 +30,26 @@ TEST_CASE("what is no quantity is refused", "[scenario]") {
   CHECK_FALSE(parse_quantity(text, Quantity::duration));
 }
 
+TEST_CASE("other spellings are taken where they mean one thing only", "[scenario]") {
+  for (const char* const text : {"1usec", "1\u00b5s", "1\u03bcs", "1000nsec", "0.001msec", "1 usec"})
+    CHECK(parse_quantity(text, Quantity::duration) == 1'000'000);
+  for (const char* const text : {"64k", "64K", "64Ki", "64kib", "64KIB", "65536bytes"})
+    CHECK(parse_quantity(text, Quantity::size) == 65'536);
+  CHECK(parse_quantity("64KB", Quantity::size) == 64'000);
+  CHECK(parse_quantity("1G", Quantity::size) == 1 << 30);
+  for (const char* const text : {"100G", "100g", "100gbps", "100Gbit/s", "100Gbits/s", "100Gb/s", "100Gbit", "0.1T"})
+    CHECK(parse_quantity(text, Quantity::rate) == 100'000'000'000);
+  CHECK(parse_quantity("100mbps", Quantity::rate) == 100'000'000);
+  CHECK(parse_quantity("8kbit/s", Quantity::rate) == 8'000);
+  // Bytes or bits, mega or milli, minutes or metres: nobody knows.
+  for (const char* const text : {"100GBps", "100GB/s", "100GB", "100m", "100", "1Pbps", "1kkbps"})
+    CHECK_FALSE(parse_quantity(text, Quantity::rate));
+  for (const char* const text : {"64kb", "64mb", "64kbit", "64Kb", "1T", "1m"})
+    CHECK_FALSE(parse_quantity(text, Quantity::size));
+  for (const char* const text : {"1m", "1h", "1Us", "1MS", "1S", "1min"})
+    CHECK_FALSE(parse_quantity(text, Quantity::duration));
+}
+
 TEST_CASE("an amount is shown in the largest unit that keeps it whole", "[scenario]") {
   CHECK(format_quantity(1'500'000, Quantity::duration) == "1500ns");
   CHECK(format_quantity(2'000'000, Quantity::duration) == "2us");

@@ -14,7 +14,8 @@ namespace litmus = loco::model::litmus;
 
 constexpr const char* kHelp =
     "Usage: flip_cells [FILE...]\n"
-    "Flips each cell of the stamp order in turn and lists the litmus tests that notice; the tests of the tree, or those\n"
+    "Flips each cell of the stamp order in turn and lists the litmus tests that notice; the tests of the tree, or "
+    "those\n"
     "of the files.\n"
     "Example: flip_cells tests/litmus/loco-paper.yaml\n";
 
@@ -36,8 +37,7 @@ int main(int argc, char** argv) {
       return 0;
     }
     if (word.starts_with('-')) {
-      std::fprintf(stderr, "flip_cells: expected a file, or --help, found \"%s\"\n",
-                   loco::model::shown(word).c_str());
+      std::fprintf(stderr, "flip_cells: expected a file, or --help, found \"%s\"\n", loco::model::shown(word).c_str());
       return 2;
     }
   }
