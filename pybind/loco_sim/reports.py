@@ -62,7 +62,7 @@ def report(result: Result | Mapping[str, Any] | str | os.PathLike[str],
     """
     if isinstance(result, (str, os.PathLike)):
         result = read_result(result)
-    data = result.to_dict(everything=True) if isinstance(result, Result) else result
+    data: Any = result.to_dict(everything=True) if isinstance(result, Result) else result
     require_result(data)
     page = _page(data, result if isinstance(result, Result) else None)
     if path is not None:
