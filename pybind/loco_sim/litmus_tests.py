@@ -244,7 +244,7 @@ def _programs(tests: Tests, model: str) -> tuple[list[_Program], list[str]]:
         else:
             files = sorted(globbing.glob(pattern)) if globbing.has_magic(pattern) else [pattern]
         if not files:
-            raise InputError(f"{pattern}: expected the name, folder or pattern of litmus files, found none")
+            raise InputError(f"{pattern}: expected the name or pattern of litmus files, found nothing of that name")
         for file in files:
             parsed, none_of_it = _core.parse_litmus_file(file, model)
             left_out += none_of_it

@@ -191,3 +191,10 @@ def test_a_cell_of_the_stamp_order_is_turned_round(loco_sim, tmp_path):
     refused = loco_sim("litmus", test, "--flip", "A1", "--engine", "explore")
     assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
     assert loco_sim("litmus", test, "--variant", "transitive-barriers").returncode == 0
+
+
+def test_the_page_shows_what_is_printed(loco_sim, root):
+    page = (root / "docs/litmus-format.md").read_text()
+    shown = page[page.index("    Test fig8b-message-passing"):].split("\n\n")[0]
+    done = loco_sim("litmus", "tests/litmus/loco-paper.yaml", "--test", "fig8b-message-passing")
+    assert done.stdout.strip().splitlines() == [line[4:] for line in shown.splitlines()]
