@@ -117,10 +117,10 @@ TEST_CASE("what networks may keep, as pivots", "[corerma]") {
   RuleSet all = kCoreRma.without(Rule::ir);
   for (int r = 0; r < loco::model::litmus::kRules; ++r)
     if (static_cast<Rule>(r) != Rule::at && static_cast<Rule>(r) != Rule::ir) all = all.with(static_cast<Rule>(r));
-  const std::vector<const char*> pivots = {"PP", "GG", "PTG", "GTP", "AO", "SO", "OA", "SF", "RL", "FA", "SR"};
+  const std::vector<const char*> pivots = {"PP", "GG", "PTG", "GTP", "AO", "GTA", "SO", "OA", "SF", "RL", "FA", "SR"};
   compare(1, 1, 6, "rgpaf", all, pivots);
   compare(2, 2, 5, "rwgpf", all, pivots);
-  for (const Rule rule : {Rule::ptg, Rule::gtp, Rule::ao, Rule::oa, Rule::sf, Rule::rl, Rule::fa}) {
+  for (const Rule rule : {Rule::ptg, Rule::gtp, Rule::ao, Rule::gta, Rule::oa, Rule::sf, Rule::rl, Rule::fa}) {
     const std::string name(loco::model::litmus::name(rule));
     compare(1, 1, 6, "rgpa", kCoreRmaVerbs.with(Rule::so).with(rule), {name.c_str(), "SO", "PP"});
   }
