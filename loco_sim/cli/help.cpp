@@ -57,7 +57,6 @@ constexpr std::array kExamples = {
     Example{"report", "report scenarios/quickstart.yaml --seed 7 --set topology.nodes=8 -o eight.html",
             "another seed, and more nodes"},
     Example{"perf", "perf write_lat -s 8", "half a round trip of 8 bytes, as ib_write_lat"},
-    Example{"perf", "perf validate", "all published measurements, and what is simulated for them"},
     Example{"perf write_lat", "perf write_lat -s 8 --hardware cx6-ib-hdr", "8 bytes, on ConnectX-6"},
     Example{"perf read_lat", "perf read_lat -a", "all sizes"},
     Example{"perf send_lat", "perf send_lat -s 64 -c UD", "datagrams of 64 bytes"},
