@@ -80,8 +80,8 @@ def read_result(file: str | os.PathLike[str]) -> Any:
                             column=column, expected=expected, found=found)
 
     try:
-        with open(name, "rb") as file:
-            content = file.read(_FILE_BYTES_MAX + 1)
+        with open(name, "rb") as opened:
+            content = opened.read(_FILE_BYTES_MAX + 1)
     except OSError:
         raise wrong(1, 1, "a readable file", "none") from None
     if len(content) > _FILE_BYTES_MAX:
