@@ -172,8 +172,8 @@ def test_one_test_is_explained_with_one_graph_a_file(loco_sim, root, tmp_path):
     assert drawing.read_text().count("digraph") == 1
     unknown = loco_sim("litmus", test, "--test", "coherense")
     assert unknown.returncode == 2
-    assert unknown.stderr == ("loco-sim litmus: --test: expected the name of a test, found 'coherense', did you mean "
-                              "'coherence'?\n")
+    assert unknown.stderr == ('loco-sim litmus: --test: expected the name of a test, found "coherense"; did you mean '
+                              '"coherence"?\n')
 
 
 def test_a_cell_of_the_stamp_order_is_turned_round(loco_sim, tmp_path):
@@ -187,7 +187,7 @@ def test_a_cell_of_the_stamp_order_is_turned_round(loco_sim, tmp_path):
         refused = loco_sim("litmus", test, "--flip", wrong)
         assert refused.returncode == 2
         assert refused.stderr == ("loco-sim litmus: --flip: expected a cell of the stamp order, A1 to K11, found "
-                                  f"'{wrong}'\n")
+                                  f'"{wrong}"\n')
     refused = loco_sim("litmus", test, "--flip", "A1", "--engine", "explore")
     assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
     assert loco_sim("litmus", test, "--variant", "transitive-barriers").returncode == 0
