@@ -50,5 +50,6 @@ void bind_litmus(py::module_& m);
 void bind_corerma(py::module_& m);
 void bind_networks(py::module_& m);
 void bind_perf(py::module_& m);
+void bind_verify(py::module_& m);
 
 }  // namespace loco::python

@@ -7,6 +7,7 @@
 #include "model/litmus/parser.hpp"
 #include "model/trace_io.hpp"
 #include "pybind/bindings.hpp"
+#include "verify/input_error.hpp"
 
 namespace loco::python {
 
@@ -31,6 +32,13 @@ void raise_litmus_error(const model::litmus::ParseError& e) {
                                py::arg("column") = e.pos().column));
 }
 
+void raise_program_error(const verify::InputError& e) {
+  const std::string text = e.what();
+  const std::string place = ":" + std::to_string(e.place().line) + ":" + std::to_string(e.place().column) + ":";
+  raise(errors("_input_error")(text, py::arg("file") = text.substr(0, text.find(place)),
+                               py::arg("line") = e.place().line, py::arg("column") = e.place().column));
+}
+
 /// An OSError of the right subclass: what() of a system_error is "path: message".
 void raise_os_error(const std::system_error& e) {
   const std::string message = e.code().message();
@@ -46,6 +54,8 @@ void translate(std::exception_ptr exception) {
     raise_input_error(e);
   } catch (const model::litmus::ParseError& e) {
     raise_litmus_error(e);
+  } catch (const verify::InputError& e) {
+    raise_program_error(e);
   } catch (const model::TraceError& e) {
     raise(errors("_trace_error")(e.what(), e.offset()));
   } catch (const RunError& e) {

@@ -13,8 +13,9 @@ namespace {
 
 using End = SearchResult::End;
 
-/// A search that looks for a better schedule, or for a real one, is not worth more than this.
-constexpr std::uint64_t kSidePointsMax = 100'000;
+constexpr std::uint64_t kRoundPoints = 20'000;
+/// A search for a shorter schedule is not worth more than this.
+constexpr std::uint64_t kSidePointsMax = 50'000;
 
 class ExplicitEngine : public Engine {
  public:
@@ -26,24 +27,35 @@ class ExplicitEngine : public Engine {
     Answer answer;
     answer.engine = name();
     const std::uint32_t most = task.network == Network::kSc ? 1 : std::max<std::uint32_t>(task.limits.pending, 1);
-    for (std::uint32_t pending = 1; pending <= most; ++pending) {
-      SetSystem system(task.program, task.flushes, task.network, pending);
-      const SearchResult result = search(system, {task.limits, points_max_, true, false});
-      if (result.end == End::kNothing) return safe(std::move(answer), result, pending);
-      if (result.end == End::kBroken) {
-        auto schedule = concretize(system, result.way);
-        if (!schedule) schedule = bounded(task, pending);
+    // Telling few operations apart is quick where it suffices, and may never end where it does not: so each number of
+    // them gets few points first, and all of them get more when none has decided.
+    for (std::uint64_t points = kRoundPoints;; points *= 8) {
+      const bool last = points_max_ != 0 && points >= points_max_;
+      bool ended = true;  // nothing is gained with more points
+      for (std::uint32_t pending = 1; pending <= most; ++pending) {
+        SetSystem system(task.program, task.flushes, task.network, pending);
+        const SearchResult result = search(system, {task.limits, last ? points_max_ : points, true, false});
+        if (result.end == End::kNothing) return safe(std::move(answer), result, pending);
+        if (result.end == End::kBroken) {
+          auto schedule = concretize(system, result.way);
+          if (!schedule) schedule = bounded(task, pending, points);
+          if (schedule) return unsafe(std::move(answer), task, *schedule);
+          continue;  // operations that were merged did what none of them can: tell more of them apart
+        }
+        ended = false;
+        answer.why = reached(result);
+        auto schedule = result.merged ? bounded(task, pending, points) : std::nullopt;
         if (schedule) return unsafe(std::move(answer), task, *schedule);
-        continue;  // operations that were merged did what none of them can: tell more of them apart
+        if (result.end != End::kPoints) return answer;
+        if (!result.merged) break;  // the next number would find the same
       }
-      answer.why = reached(result);
-      auto schedule = result.merged ? bounded(task, pending) : std::nullopt;
-      if (schedule) return unsafe(std::move(answer), task, *schedule);
-      return answer;
+      if (ended) {
+        answer.why = fmt::format(
+            "no proof and no counterexample with {} instances of a statement told apart while they are pending", most);
+        return answer;
+      }
+      if (last) return answer;
     }
-    answer.why = fmt::format(
-        "no proof and no counterexample with {} instances of a statement told apart while they are pending", most);
-    return answer;
   }
 
  private:
@@ -64,9 +76,9 @@ class ExplicitEngine : public Engine {
   }
 
   /// A real counterexample with at most so many instances of a statement pending, if a short search finds one.
-  static std::optional<Schedule> bounded(const Task& task, std::uint32_t pending) {
+  static std::optional<Schedule> bounded(const Task& task, std::uint32_t pending, std::uint64_t points) {
     SetSystem system(task.program, task.flushes, task.network, pending);
-    const SearchResult result = search(system, {task.limits, kSidePointsMax, true, true});
+    const SearchResult result = search(system, {task.limits, points, true, true});
     return result.end == End::kBroken ? concretize(system, result.way) : std::nullopt;
   }
 

@@ -1,7 +1,7 @@
 #include "verify/numbers.hpp"
 
 #include <limits>
-#include <new>
+#include <stdexcept>
 
 namespace loco::verify {
 
@@ -9,9 +9,12 @@ Value Numbers::value(const Integer& integer) {
   if (integer >= -kSmallMax && integer <= kSmallMax) return integer.convert_to<Value>();
   const auto found = handles_.find(integer);
   if (found != handles_.end()) return found->second;
-  if (large_.size() >= static_cast<std::size_t>(std::numeric_limits<Value>::max() - kSmallMax) - 1)
-    throw std::bad_alloc();
+  constexpr std::size_t kBitsMax = 100'000;
+  const std::size_t bits = boost::multiprecision::msb(boost::multiprecision::abs(integer)) + 1;
+  if (bits > kBitsMax || large_.size() >= static_cast<std::size_t>(std::numeric_limits<Value>::max() - kSmallMax) - 1)
+    throw std::length_error("integers that are too large, or too many of them");
   large_.push_back(integer);
+  bytes_ += bits / 4 + 160;  // twice, with a node of the map
   const Value handle = kSmallMax + static_cast<Value>(large_.size());
   handles_.emplace(integer, handle);
   return handle;

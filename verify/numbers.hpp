@@ -19,18 +19,20 @@ inline constexpr Value kNoValue = std::numeric_limits<Value>::min();
 
 class Numbers {
  public:
+  /// Throws std::length_error when the integer has more than a hundred thousand bits: a search in which they keep
+  /// growing has no end.
   [[nodiscard]] Value value(const Integer& integer);
   [[nodiscard]] Integer integer(Value value) const;
   /// An operator on handles; `right` only when it has two operands.
   [[nodiscard]] Value apply(Operator op, Value left, Value right);
-  /// Large integers so far: a search in which they keep coming has no end.
-  [[nodiscard]] std::size_t large() const { return large_.size(); }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
   static constexpr Value kSmallMax = 1 << 29;  ///< handles above are places in large_
 
   std::vector<Integer> large_;
   std::map<Integer, Value> handles_;
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace loco::verify

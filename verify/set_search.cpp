@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <stdexcept>
 #include <utility>
 
 #include "verify/stubborn.hpp"
@@ -16,6 +17,9 @@ class Search {
  public:
   Search(SetSystem& system, const SearchOptions& options)
       : system_(system), options_(options), stubborn_(system), store_(system, options.hurry) {}
+
+  /// What was reached when memory would not have done.
+  SearchResult given_up() { return end(SearchResult::End::kMemory); }
 
   SearchResult run() {
     Point first = system_.initial();
@@ -43,6 +47,7 @@ class Search {
 
  private:
   static constexpr std::uint32_t kFar = 0xffffffffU;
+  static constexpr std::size_t kQueueBytes = 640;  ///< of an empty deque
 
   SearchResult end(SearchResult::End what) {
     result_.end = what;
@@ -64,8 +69,9 @@ class Search {
   }
 
   [[nodiscard]] std::size_t bytes() const {
-    return store_.bytes() + system_.sets().bytes() + parents_.capacity() * sizeof(Index) +
-           distances_.capacity() * sizeof(std::uint32_t) + queued_ * sizeof(Index);
+    return store_.bytes() + system_.sets().bytes() + system_.numbers().bytes() + queues_.size() * kQueueBytes +
+           parents_.capacity() * sizeof(Index) + distances_.capacity() * sizeof(std::uint32_t) +
+           queued_ * sizeof(Index);
   }
 
   /// Notes that there is a way of this length to a point.
@@ -216,6 +222,13 @@ class Search {
 
 }  // namespace
 
-SearchResult search(SetSystem& system, const SearchOptions& options) { return Search(system, options).run(); }
+SearchResult search(SetSystem& system, const SearchOptions& options) {
+  Search search(system, options);
+  try {
+    return search.run();
+  } catch (const std::length_error&) {  // numbers or points that no memory would hold
+    return search.given_up();
+  }
+}
 
 }  // namespace loco::verify

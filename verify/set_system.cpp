@@ -18,6 +18,7 @@ SetSystem::SetSystem(const Program& program, FlushMask flushes, Network network,
       facts_(program, flushes_, network),
       read_openly_(program.shared.size(), false) {
   find_alike();
+  find_told_apart();
   for (const RemoteStatement& s : program.remotes) {
     keeps_order_.push_back(ordered(network, s, s));
     Mask& read = read_by_.emplace_back(0);
@@ -36,6 +37,24 @@ void SetSystem::find_alike() {
   for (std::uint32_t i = 0; i < program_->remotes.size(); ++i) {
     const RemoteStatement& s = program_->remotes[i];
     alike_.push_back(first.emplace(Meaning{s.kind, s.process, s.remote, s.result, s.operand, s.swap}, i).first->second);
+  }
+}
+
+void SetSystem::find_told_apart() {
+  told_apart_.assign(program_->remotes.size(), pending_);
+  constexpr std::uint32_t kFewMax = 16;
+  std::vector<std::uint32_t> count(program_->remotes.size(), 0);
+  for (std::uint32_t p = 0; p < program_->processes.size(); ++p) {
+    const Process& process = program_->processes[p];
+    for (const Edge& edge : process.edges) {
+      if (edge.action.kind != ActionKind::kRemote) continue;
+      count[alike_[edge.action.remote]] += facts_.processes[p].in_loop[edge.from] ? kFewMax + 1 : 1;
+    }
+  }
+  for (std::uint32_t i = 0; i < count.size(); ++i) {
+    const RemoteKind kind = program_->remotes[i].kind;
+    if ((kind == RemoteKind::kRga || kind == RemoteKind::kCas) && count[i] <= kFewMax)
+      told_apart_[i] = std::max(pending_, count[i]);
   }
 }
 
@@ -177,7 +196,7 @@ void SetSystem::add(Point& point, Entry entry) {
   const auto same = static_cast<std::size_t>(std::count_if(point.entries.begin(), point.entries.end(), alike));
   const bool merged =
       std::any_of(point.entries.begin(), point.entries.end(), [&](const Entry& e) { return alike(e) && e.many; });
-  if (merged || same >= pending_) {
+  if (merged || same >= told_apart_[entry.statement]) {
     for (const Entry& e : point.entries) {
       if (alike(e)) entry.set = united(entry, e);
     }
@@ -203,7 +222,7 @@ bool SetSystem::merges(const Point& point, const Move& move) const {
   for (const Entry& e : point.entries) {
     if (e.statement == statement && e.result_only == move.nic) ++same;
   }
-  return same >= pending_;
+  return same >= told_apart_[statement];
 }
 
 void SetSystem::issue(Point& point, std::uint32_t statement) {

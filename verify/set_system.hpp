@@ -7,9 +7,10 @@
 //
 // Statements of a process that do the same, whatever their places, are taken for one.
 //
-// Up to `pending` instances of one remote statement are told apart. One more, and all become one entry that stands for
-// one or more of them, with the union of their sets; whenever one of these goes on, the entry may stay or go. This can
-// only add behaviours: `safe` stands for any number of pending operations, and what is found wrong is replayed exactly.
+// Up to `pending` instances of one remote statement are told apart, and of rga and cas, which must not be done too
+// often, all when there are but few: when none is in a loop. One more, and all become one entry that stands for one or
+// more of them, with the union of their sets; whenever one of these goes on, the entry may stay or go. This can only
+// add behaviours: `safe` stands for any number of pending operations, and what is found wrong is replayed exactly.
 // Where nothing was merged (`Point::merged`), the walk has been exact.
 //
 // Under `in-order` and `verbs` a get to another process reads in a step of its own, since its place in the order
@@ -105,6 +106,7 @@ class SetSystem {
   void do_edge(Point& point, const Action& action, std::uint32_t choice);
   void issue(Point& point, std::uint32_t statement);
   void find_alike();
+  void find_told_apart();
   void at_once(Point& point, const RemoteStatement& statement);
   void add(Point& point, Entry entry);
   [[nodiscard]] SetId united(const Entry& a, const Entry& b);
@@ -122,13 +124,14 @@ class SetSystem {
   StaticFacts facts_;
   Numbers numbers_;
   ValueSets sets_;
-  std::vector<std::uint32_t> alike_;  ///< by statement
-  std::vector<Mask> read_by_;         ///< by statement
-  std::vector<bool> keeps_order_;     ///< by statement: its place among others may matter
-  std::vector<bool> read_openly_;     ///< by shared variable: some statement's set has it
-  std::vector<bool> matters_;         ///< of drop_operations
-  std::vector<Value> stack_;          ///< of part_values
-  std::vector<Value> parts_;          ///< of value
+  std::vector<std::uint32_t> alike_;       ///< by statement
+  std::vector<std::uint32_t> told_apart_;  ///< by statement: instances
+  std::vector<Mask> read_by_;              ///< by statement
+  std::vector<bool> keeps_order_;          ///< by statement: its place among others may matter
+  std::vector<bool> read_openly_;          ///< by shared variable: some statement's set has it
+  std::vector<bool> matters_;              ///< of drop_operations
+  std::vector<Value> stack_;               ///< of part_values
+  std::vector<Value> parts_;               ///< of value
 };
 
 }  // namespace loco::verify

@@ -124,6 +124,40 @@ std::vector<bool> loop_heads(const Process& process) {
   return heads;
 }
 
+/// Locations that lie on a cycle, or may: between the heads of loops and the edges back to them.
+std::vector<bool> in_loop(const Process& process, const std::vector<bool>& heads) {
+  const auto into = edges_into(process);
+  std::vector<bool> result(process.locations.size(), false);
+  for (std::uint32_t head = 0; head < heads.size(); ++head) {
+    if (!heads[head]) continue;
+    // What is reached from the head and reaches it.
+    std::vector<bool> ahead(heads.size(), false);
+    std::vector<std::uint32_t> work{head};
+    while (!work.empty()) {
+      const std::uint32_t location = work.back();
+      work.pop_back();
+      for (const std::uint32_t e : process.locations[location].edges) {
+        const std::uint32_t to = process.edges[e].to;
+        if (!ahead[to]) work.push_back(to);
+        ahead[to] = true;
+      }
+    }
+    std::vector<bool> behind(heads.size(), false);
+    work = {head};
+    while (!work.empty()) {
+      const std::uint32_t location = work.back();
+      work.pop_back();
+      for (const std::uint32_t e : into[location]) {
+        const std::uint32_t from = process.edges[e].from;
+        if (!behind[from]) work.push_back(from);
+        behind[from] = true;
+      }
+    }
+    for (std::size_t l = 0; l < result.size(); ++l) result[l] = result[l] || (ahead[l] && behind[l]);
+  }
+  return result;
+}
+
 using Locals = std::vector<std::uint32_t>;  // ascending
 
 Locals mentioned(const Expression& expression) {
@@ -209,7 +243,8 @@ StaticFacts::StaticFacts(const Program& program, const FlushMask& flushes, Netwo
   }
   for (std::uint32_t p = 0; p < program.processes.size(); ++p) {
     const Process& process = program.processes[p];
-    StaticProcess facts{futures(program, process), {}, {}, loop_heads(process), {}};
+    StaticProcess facts{futures(program, process), {}, {}, loop_heads(process), {}, {}};
+    facts.in_loop = in_loop(process, facts.loop_heads);
     find_live(program, flushes, network, process, facts);
     const auto own = [&](const Locals& all) {
       Locals result;

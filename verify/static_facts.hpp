@@ -41,6 +41,7 @@ struct StaticProcess {
   std::vector<std::vector<Mask>> read_before_flush;
   std::vector<bool> loop_heads;  ///< every cycle of the graph has one
   std::vector<StaticEdge> edges;
+  std::vector<bool> in_loop;  ///< by location: it can be reached from itself
 };
 
 struct StaticFacts {

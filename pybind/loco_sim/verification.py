@@ -1,0 +1,87 @@
+"""RMA programs: proved for every schedule, or a schedule that breaks them."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from . import _core
+from ._optional import need
+from .errors import InputError
+
+__all__ = ["Verification", "verify"]
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was found out about one program: an element of ``loco-sim verify --json`` as an object."""
+
+    file: str
+    verdict: str  #: "safe", "unsafe" or "unknown"
+    why: str  #: how it was proved, what breaks, or what was reached
+    network: str
+    engine: str  #: who decided it
+    given: int  #: flushes that the verdict is about
+    needed: int | None  #: size of a smallest placement of flushes, when one was searched for and found
+    placements: list[list[int]]  #: all smallest ones, as indices of flushes in textual order
+    seconds: float
+    trace: list[dict[str, Any]] | None  #: of "unsafe": the schedule, step by step
+    shortest: bool  #: no schedule with fewer steps breaks anything
+    text: str  #: as ``loco-sim verify`` prints it
+
+    @property
+    def ok(self) -> bool:
+        """Whether the program is proved safe."""
+        return self.verdict == "safe"
+
+    def __str__(self) -> str:
+        return self.text
+
+    def to_pandas(self) -> Any:
+        """The schedule as a pandas DataFrame, a row for each step; empty when there is none. Needs pandas."""
+        return need("pandas", "Verification.to_pandas()").DataFrame(self.trace or [])
+
+
+def verify(program: str | os.PathLike[str], *, network: str = "unordered", engine: str = "auto",
+           search_flushes: bool = False, where: bool = False, pending: int = 4, max_seconds: float = 60,
+           max_memory: int = 2 << 30) -> Verification:
+    """Proves that an RMA program keeps its properties for every schedule of CPUs and NICs, or shows how it breaks them.
+
+    Args:
+        program: a file, or the text of a program: text has a "{".
+        network: "unordered", "verbs", "in-order" or "sc".
+        engine: "auto" or "explicit".
+        search_flushes: also all smallest sets of the program's flushes that suffice.
+        where: the same for a flush after every remote statement, in place of the program's own.
+        pending: instances of a remote statement that are told apart while they are pending, at most.
+        max_seconds: time limit; 0 is none.
+        max_memory: bytes that the points of a search may take.
+
+    Raises:
+        InputError: the program has a mistake, or an argument is none of those above.
+        OSError: the file cannot be read.
+    """
+    name = os.fspath(program)
+    if "{" in name:
+        text, name = name, "<program>"
+    else:
+        with open(name, encoding="utf-8", errors="surrogateescape") as file:
+            text = file.read()
+    for argument, value in (("pending", pending), ("max_memory", max_memory)):
+        if value < 1:
+            raise InputError(f"verify(): {argument}: expected a number from 1 on, found {value}")
+    try:
+        out, words = _core.verify_program(text, name, network, engine, search_flushes, where, pending, max_seconds,
+                                          max_memory)
+    except InputError:
+        raise
+    except ValueError as error:  # a network or an engine
+        raise InputError(f"verify(): {error}") from None
+    report = json.loads(out)
+    flushes = report["flushes"]
+    return Verification(
+        file=report["file"], verdict=report["verdict"], why=report["why"], network=report["network"],
+        engine=report["engine"], given=flushes["given"], needed=flushes["needed"], placements=flushes["placements"],
+        seconds=report["seconds"], trace=report.get("trace"), shortest=report.get("shortest", False), text=words)

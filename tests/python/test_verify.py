@@ -1,0 +1,55 @@
+"""verify(): RMA programs from Python."""
+
+import pytest
+
+import loco_sim as ls
+
+# The paper's Fig. 2 (Baumann et al., VMCAI 2018), with the flush that it needs.
+SAFE = """process 1 { shared Y = 1; }
+process 2 { shared R = 0, X = 2; local r; put(Y, 1, X); flush(1); store X = 3; R = get(Y, 1); load r = R; }
+assert final (r != 3);
+"""
+UNSAFE = SAFE.replace("flush(1); ", "")
+
+
+def test_a_proof(tmp_path):
+    file = tmp_path / "safe.rma"
+    file.write_text(SAFE)
+    result = ls.verify(file, search_flushes=True)
+    assert isinstance(result, ls.Verification)
+    assert result.ok and result.verdict == "safe" and result.file == str(file)
+    assert (result.given, result.needed, result.placements) == (1, 1, [[0]])
+    assert result.trace is None and not result.shortest and len(result.to_pandas()) == 0
+    assert result.why in result.text and str(result) == result.text
+    assert result.seconds >= 0 and result.engine == "explicit" and result.network == "unordered"
+
+
+def test_a_counterexample():
+    result = ls.verify(UNSAFE, engine="explicit")
+    assert result.verdict == "unsafe" and not result.ok and result.shortest
+    table = result.to_pandas()
+    assert list(table["action"][:2]) == ["put(Y, 1, X)", "store X = 3"] and len(table) == 8
+    assert ls.verify(UNSAFE, network="sc").ok
+    where = ls.verify(UNSAFE, where=True)
+    assert (where.given, where.placements) == (2, [[0]])
+
+
+def test_limits():
+    endless = "process 1 { local u; while (1) { u = u + 1; assert (u > 0); } } assert always (1);"
+    assert ls.verify(endless, engine="explicit", max_memory=1 << 16, pending=1).verdict == "unknown"
+    assert "out of time" in ls.verify(endless, engine="explicit", max_seconds=1e-6).why
+
+
+def test_mistakes():
+    with pytest.raises(ls.InputError) as error:
+        ls.verify("process 1 { flsh(1); } assert final (1);")
+    assert str(error.value) == "<program>:1:13: expected a statement, found 'flsh', did you mean 'flush'?"
+    assert (error.value.line, error.value.column) == (1, 13)
+    with pytest.raises(ls.InputError, match="expected unordered, in-order, verbs or sc, found 'ring'"):
+        ls.verify(SAFE, network="ring")
+    with pytest.raises(ls.InputError, match="expected an engine"):
+        ls.verify(SAFE, engine="none")
+    with pytest.raises(ls.InputError, match="pending"):
+        ls.verify(SAFE, pending=0)
+    with pytest.raises(FileNotFoundError):
+        ls.verify("no-such-file.rma")
