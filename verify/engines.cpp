@@ -4,6 +4,9 @@
 #include <stdexcept>
 #include <utility>
 
+#ifdef LOCO_SIM_Z3
+#include "verify/abstract/extrapolate_engine.hpp"
+#endif
 #include "verify/abstract/predicate_engine.hpp"
 #include "verify/auto_engine.hpp"
 #include "verify/explicit_engine.hpp"
@@ -14,14 +17,16 @@ namespace {
 
 std::unique_ptr<Engine> make_explicit() { return explicit_engine(); }
 
-/// All engines but the explicit one, which `auto` has on its own account.
+/// The explicit engine, which `auto` has on its own account, and the better one of the two that know infinite data.
 std::unique_ptr<Engine> make_auto() {
   std::vector<std::unique_ptr<Engine>> others;
-  for (const EngineKind& kind : engine_kinds()) {
-    if (kind.name != "auto" && kind.name != "explicit" && kind.make != nullptr) others.push_back(kind.make());
-  }
+  others.push_back(predicate_engine());
   return auto_engine(std::move(others));
 }
+
+#ifdef LOCO_SIM_Z3
+std::unique_ptr<Engine> make_extrapolate() { return extrapolate_engine(); }
+#endif
 
 }  // namespace
 
@@ -30,6 +35,11 @@ const std::vector<EngineKind>& engine_kinds() {
       {"auto", make_auto, ""},
       {"explicit", make_explicit, ""},
       {"predicates", predicate_engine, ""},
+#ifdef LOCO_SIM_Z3
+      {"extrapolate", make_extrapolate, ""},
+#else
+      {"extrapolate", nullptr, "it needs Z3 (apt-get install libz3-dev, then build again)"},
+#endif
   };
   return kKinds;
 }

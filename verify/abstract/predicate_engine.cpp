@@ -54,6 +54,25 @@ class PredicateEngine final : public Engine {
     return answer;
   }
 
+  /// Over memory: an element's are those of the variable that it is a value of.
+  [[nodiscard]] std::vector<Linear> learnt() const {
+    if (!reduced_) return {};
+    Predicates result = predicates_;
+    std::uint32_t operand = 0;
+    for (const Channel& c : reduced_->channels) {
+      for (const Operand& o : c.operands) {
+        const Variable remote = reduced_->shared(reduced_->program->remotes[c.remote].remote);
+        const Linear source = Linear::of(c.results ? remote : o.source);
+        if (operand < predicates_.elements.size()) {
+          for (const Linear& p : predicates_.elements[operand])
+            result.add(*reduced_, substitute(p, [&](Variable v) { return v == o.element ? &source : nullptr; }));
+        }
+        ++operand;
+      }
+    }
+    return result.memory;
+  }
+
  private:
   void prepare(const Task& task) {
     std::string text = text_of(task.program);
@@ -140,6 +159,14 @@ class PredicateEngine final : public Engine {
 }  // namespace
 
 std::unique_ptr<Engine> predicate_engine() { return std::make_unique<PredicateEngine>(); }
+
+Learned learn(const Task& task) {
+  PredicateEngine engine;
+  Learned result;
+  result.answer = engine.check(task);
+  result.predicates = engine.learnt();
+  return result;
+}
 
 std::string certificate_of(const Task& task) { return PredicateEngine().check(task, Order::kAll).certificate; }
 

@@ -199,7 +199,7 @@ class Search {
   /// Whether the state, reached from `parent` by `step`, violates a property.
   bool found(const AbstractState& state, std::uint32_t parent, const AbstractStep& step = {}) {
     for (std::uint32_t v = 0; v < reduced_.violations.size(); ++v) {
-      if (!stepper_.may_violate(state, reduced_.violations[v])) continue;
+      if (!stepper_.may_violate(state, v)) continue;
       report(parent, parent == kNobody ? std::nullopt : std::optional(step), state, v);
       return true;
     }

@@ -60,16 +60,19 @@ enum class Order : std::uint8_t {
 class Stepper {
  public:
   Stepper(Abstraction& abstraction, const FlushMask& flushes, const Caps& caps);
+  Stepper(const Stepper&) = delete;
+  Stepper& operator=(const Stepper&) = delete;
+  virtual ~Stepper() = default;
 
   using Emit = std::function<void(const AbstractState& after, const std::vector<Pick>& picks)>;
 
-  [[nodiscard]] AbstractState initial();
+  [[nodiscard]] virtual AbstractState initial();
   /// Calls `emit` for each successor; `mover` is for the caller to set.
   void cpu(const AbstractState& state, std::uint32_t step, const Emit& emit);
   void nic(const AbstractState& state, std::uint32_t step, const Emit& emit);
   /// Whether an assertion of the step may fail, or a violation may hold.
-  [[nodiscard]] bool may_fail(const AbstractState& state, std::uint32_t step);
-  [[nodiscard]] bool may_violate(const AbstractState& state, const Violation& violation);
+  [[nodiscard]] virtual bool may_fail(const AbstractState& state, std::uint32_t step);
+  [[nodiscard]] virtual bool may_violate(const AbstractState& state, std::uint32_t violation);
   [[nodiscard]] bool ended(const AbstractState& state) const;
 
   [[nodiscard]] Abstraction& abstraction() { return *abstraction_; }
@@ -78,9 +81,16 @@ class Stepper {
   [[nodiscard]] const Transformer& cpu_transformer(std::uint32_t step) const { return cpu_[step]; }
   [[nodiscard]] const Transformer& nic_transformer(std::uint32_t step) const { return nic_[step]; }
 
+ protected:
+  struct Which {
+    bool nic = false;
+    std::uint32_t number = 0;
+  };
+  /// Memory and sets after a step; `after` has the rest already. `captures` are elements that the step itself adds.
+  virtual void apply(const AbstractState& state, AbstractState after, Which step, const std::vector<Pick>& picks,
+                     const std::vector<Transformer::Capture>& captures, const Emit& emit);
+
  private:
-  void apply(const AbstractState& state, AbstractState after, const Transformer& transformer, const Command& command,
-             const std::vector<Pick>& picks, const std::vector<Transformer::Capture>& captures, const Emit& emit);
   void take_out(const AbstractState& state, std::uint32_t step, const std::vector<Pick>& picks, const Emit& emit);
 
   Abstraction* abstraction_;

@@ -71,10 +71,11 @@ AbstractState Stepper::initial() {
   return state;
 }
 
-/// Memory and sets after a step; `after` has the rest already. `captures` are elements that the step itself adds.
-void Stepper::apply(const AbstractState& state, AbstractState after, const Transformer& transformer,
-                    const Command& command, const std::vector<Pick>& picks,
+void Stepper::apply(const AbstractState& state, AbstractState after, Which step, const std::vector<Pick>& picks,
                     const std::vector<Transformer::Capture>& captures, const Emit& emit) {
+  const Transformer& transformer = step.nic ? nic_[step.number] : cpu_[step.number];
+  const Command& command =
+      step.nic ? abstraction_->reduced().nic[step.number].command : abstraction_->reduced().cpu[step.number].command;
   Facts facts = abstraction_->facts(state.memory);
   for (const Pick& pick : picks) {
     if (!abstraction_->assume(facts, pick)) return;
@@ -130,7 +131,7 @@ void Stepper::cpu(const AbstractState& state, std::uint32_t number, const Emit& 
       captures.push_back(
           {abstraction_->first_operand(c) + i, Linear::of(reduced.channels[c].operands[i].source)});
   }
-  apply(state, std::move(after), cpu_[number], step.command, {}, captures, emit);
+  apply(state, std::move(after), {false, number}, {}, captures, emit);
 }
 
 void Stepper::take_out(const AbstractState& state, std::uint32_t number, const std::vector<Pick>& picks,
@@ -152,7 +153,7 @@ void Stepper::take_out(const AbstractState& state, std::uint32_t number, const s
       // What stays of the first may have been issued after the second.
       if (reduced.ordered[i].first == c || (reduced.ordered[i].second == c && left == 0)) then.behind[i] = false;
     }
-    apply(state, std::move(then), nic_[number], step.command, picks, captures, emit);
+    apply(state, std::move(then), {true, number}, picks, captures, emit);
   };
   leave(static_cast<std::uint8_t>(state.held[c] - 1));
   if (state.held[c] == (*caps_)[c]) leave(state.held[c]);
@@ -185,7 +186,8 @@ bool Stepper::may_fail(const AbstractState& state, std::uint32_t number) {
                      [&](const Linear& guard) { return facts.assume(guard); });
 }
 
-bool Stepper::may_violate(const AbstractState& state, const Violation& violation) {
+bool Stepper::may_violate(const AbstractState& state, std::uint32_t number) {
+  const Violation& violation = abstraction_->reduced().violations[number];
   if (violation.final && !ended(state)) return false;
   for (const Standing& s : violation.where.standing) {
     if ((state.at[s.process] == s.location) != s.there) return false;
