@@ -120,7 +120,8 @@ void add_responder(Hasher& h, const State& s, const Responder& r) {
     h.add(static_cast<std::uint64_t>(r.disorder->waiting[i].fate));
     add_packet(h, s, r.disorder->waiting[i].packet);
   }
-  for (std::size_t i = 1; i < r.disorder->in_line.size(); ++i) add_packet(h, s, r.disorder->strays[r.disorder->in_line[i]]);
+  for (std::size_t i = 1; i < r.disorder->in_line.size(); ++i)
+    add_packet(h, s, r.disorder->strays[r.disorder->in_line[i]]);
   h.add(r.disorder->read_stream.size());
   for (std::size_t i = 0; i < r.disorder->read_stream.size(); ++i) h.add(r.disorder->read_stream[i]);
 }

@@ -10,12 +10,12 @@ namespace loco::nic {
 
 struct Footprint {
   enum class Kind : std::uint8_t {
-    thread_step,   ///< runs the code of `thread`: what that touches, its runner knows
-    internal,      ///< moves something on inside one NIC, or delivers a READ request or an ACK
-    request,       ///< data comes to `node` and is queued for memory, at [address, address + bytes)
-    response,      ///< data comes back to queue pair `qp` and is queued for memory, as above
-    memory_read,   ///< samples [address, address + bytes) of `node`
-    memory_write,  ///< makes a write to [address, address + bytes) of `node` visible
+    thread_step,     ///< runs the code of `thread`: what that touches, its runner knows
+    internal,        ///< moves something on inside one NIC, or delivers a READ request or an ACK
+    request,         ///< data comes to `node` and is queued for memory, at [address, address + bytes)
+    response,        ///< data comes back to queue pair `qp` and is queued for memory, as above
+    memory_read,     ///< samples [address, address + bytes) of `node`
+    memory_write,    ///< makes a write to [address, address + bytes) of `node` visible
     atomic_request,  ///< a remote atomic operation comes to `node` and is queued for its atomic unit
     atomic,          ///< such an operation reads memory, or writes it
   };

@@ -88,7 +88,8 @@ std::string HardwareProfile::validate() const {
   }
   if ((pcie_lanes & (pcie_lanes - 1)) != 0) return "pcie.lanes must be 1, 2, 4, 8 or 16";
   if (nic_blueflame && nic_inline_max.count == 0) return "nic.blueflame needs nic.inline_max above 0";
-  if (nic_inline_puts && nic_inline_max.count < 8) return "nic.inline_puts needs nic.inline_max of a word (8 B) or more";
+  if (nic_inline_puts && nic_inline_max.count < 8)
+    return "nic.inline_puts needs nic.inline_max of a word (8 B) or more";
   if (nic_stale_operands != StaleOperands::none && nic_atomic_operands != AtomicOperands::memory)
     return "nic.stale_operands needs nic.atomic_operands: memory";
   if (pcie_iommu && pcie_iommu_window < kIommuPage)

@@ -195,10 +195,11 @@ inline constexpr auto kProfileFields = std::to_array<ProfileField>({
                   "repetitions before rnr_retry_exc_err; 7: for ever"),
     detail::count("nic.ack_coalescing", &HardwareProfile::nic_ack_coalescing, 0, 65536,
                   "packets of a message for each ACK, its last one apart; 0: one ACK a message"),
-    ProfileField{"nic.placement", UnitKind::choice, &HardwareProfile::nic_placement, 0, 4,
-                 "when packets of one queue pair are placed: in order, as they come, READs too as they come, only READs "
-                 "as they come, or in order and one at a time",
-                 kPlacementNames},
+    ProfileField{
+        "nic.placement", UnitKind::choice, &HardwareProfile::nic_placement, 0, 4,
+        "when packets of one queue pair are placed: in order, as they come, READs too as they come, only READs "
+        "as they come, or in order and one at a time",
+        kPlacementNames},
     ProfileField{"nic.atomic_operands", UnitKind::choice, &HardwareProfile::nic_atomic_operands, 0, 1,
                  "rga and cas of coreRMA programs: the CPU reads the operands when it posts, or the NIC later",
                  kAtomicOperandsNames},

@@ -173,7 +173,7 @@ struct Disorder {
   sim::Ring<Replay> replays{};  // oldest first, at most max_dest_rd_atomic; only where packets can be lost
   sim::Ring<Early> early{};
   sim::Pool<fabric::Packet> strays{};
-  sim::Ring<std::uint32_t> in_line{};  // of strays, those that keep their order: only the first has an event
+  sim::Ring<std::uint32_t> in_line{};      // of strays, those that keep their order: only the first has an event
   sim::Ring<std::uint64_t> read_stream{};  // numbers of READs that have not taken effect, when these are ordered
   std::uint32_t refused = kNone;           // the work request whose NAK led to ERROR
 

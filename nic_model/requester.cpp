@@ -395,7 +395,10 @@ void transmit(Engine& engine, QpId id) {
   rq.transmit_event = false;
   if (!may_transmit(engine, qp)) return;
   SendEntry& e = rq.entry(rq.transmit_next);
-  if (gathers(e.wqe) && needs_payload_read(e)) take_stale_operands(engine, qp, e);
+  if (gathers(e.wqe) && needs_payload_read(e)) {
+    take_stale_operands(engine, qp, e);
+    schedule_payload(engine, id);  // steps over it: its read may still be pending when it has long been answered
+  }
   fabric::Packet packet = request_packet(engine, id, e, rq.transmit_next);
   if (sends_payload(e.wqe.opcode)) {
     add_payload(engine, qp, e, packet);

@@ -144,7 +144,7 @@ struct Host {
   UnitPool units{};
   sim::Ring<QpId> unit_waiters{};  // while all units are busy; the first one is told
   std::uint32_t queue_pairs = 0;
-  std::uint64_t device_memory = 0;  // on the NIC, in regions
+  std::uint64_t device_memory = 0;            // on the NIC, in regions
   std::array<std::uint64_t, 2> words_read{};  // the last two, the newest last: with nic.stale_operands only
   sim::Pool<Probe> probes{};
   std::uint64_t probes_done = 0;

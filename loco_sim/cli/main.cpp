@@ -146,7 +146,8 @@ void add_corerma(CLI::App& app, loco::cli::CorermaArguments& a, std::function<in
   corerma->add_option("--size", a.size, "paper: the bounds of its Table 6; small: three actions less, and few tests")
       ->check(one_of_words({"paper", "small"}))
       ->capture_default_str();
-  add_number(*corerma, "--tests", a.tests, "At most so many tests for each row, evenly spread (default 300 or the paper's number)");
+  add_number(*corerma, "--tests", a.tests,
+             "At most so many tests for each row, evenly spread (default 300 or the paper's number)");
   add_number(*corerma, "-j,--jobs", a.jobs, "Threads that run tests", 1, 256)->capture_default_str();
   corerma->add_option("-o,--out", a.out, "Write to this file: .html, .json or .csv")->type_name("FILE");
   corerma->add_flag("--json", a.json, kJsonHelp);
@@ -157,9 +158,11 @@ void add_fit(CLI::App& app, loco::cli::FitArguments& a, std::function<int()>& ch
   CLI::App* fit = app.add_subcommand("fit", "Find the strongest coreRMA rules that a network keeps");
   fit->add_option("--hardware", a.hardware, "Hardware profile: a name or a file")->required();
   fit->add_option("--set", a.set, "Change a field of the profile: nic.placement=unordered")->type_name("KEY=VALUE");
-  fit->add_option("--fabric", a.fabric, "routing=deterministic or ecmp: one path; adaptive or spray: many (default many)")
+  fit->add_option("--fabric", a.fabric,
+                  "routing=deterministic or ecmp: one path; adaptive or spray: many (default many)")
       ->type_name("KEY=VALUE");
-  add_number(*fit, "--tests", a.tests, "Tests for each rule and number of processes, the smallest ones", 1)->capture_default_str();
+  add_number(*fit, "--tests", a.tests, "Tests for each rule and number of processes, the smallest ones", 1)
+      ->capture_default_str();
   fit->add_flag("--json", a.json, kJsonHelp);
   fit->callback([&] { chosen = [&] { return loco::cli::fit_command(a); }; });
 }

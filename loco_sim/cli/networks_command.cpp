@@ -50,7 +50,8 @@ Format format_of(const CorermaArguments& a) {
   if (ends(".html")) return Format::html;
   if (ends(".json")) return Format::json;
   if (ends(".csv")) return Format::csv;
-  throw UsageError(fmt::format("loco-sim corerma: --out: expected a name that ends in .html, .json or .csv, found '{}'", a.out));
+  throw UsageError(
+      fmt::format("loco-sim corerma: --out: expected a name that ends in .html, .json or .csv, found '{}'", a.out));
 }
 
 std::string rendered(const networks::Campaign& campaign, Format format) {
@@ -67,19 +68,22 @@ std::string rendered(const networks::Campaign& campaign, Format format) {
   return networks::campaign_text(campaign);
 }
 
-/// `nic.placement=unordered` and the like, as the lines of a profile.
+/// The profile with `nic.placement=unordered` and the like.
 scenario::Hardware changed(const std::string& base, const std::vector<std::string>& settings) {
   std::map<std::string, std::string> groups;
   for (const std::string& s : settings) {
     const std::size_t dot = s.find('.');
     const std::size_t equal = s.find('=');
     if (dot == std::string::npos || equal == std::string::npos || dot > equal || equal + 1 == s.size())
-      throw UsageError(fmt::format("loco-sim fit: --set: expected KEY=VALUE with a key of the profile, as nic.placement=unordered, found '{}'", s));
-    groups[s.substr(0, dot)] += "  " + s.substr(dot + 1, equal - dot - 1) + ": " + s.substr(equal + 1) + "\n";
+      throw UsageError(fmt::format(
+          "loco-sim fit: --set: expected KEY=VALUE with a key of the profile, as nic.placement=unordered, found '{}'",
+          s));
+    std::string& group = groups[s.substr(0, dot)];
+    group += (group.empty() ? "" : ", ") + s.substr(dot + 1, equal - dot - 1) + ": " + s.substr(equal + 1);
   }
-  std::string text = "base: " + base + "\n";
-  for (const auto& [group, lines] : groups) text += group + ":\n" + lines;
-  return scenario::read_hardware(scenario::parse_document(text, "loco-sim fit: --set"));
+  std::string text = "{base: \"" + base + "\"";
+  for (const auto& [group, fields] : groups) text += ", " + group + ": {" + fields + "}";
+  return scenario::read_hardware(scenario::parse_override(text + "}", "loco-sim fit: --set"));
 }
 
 fabric::Routing routing_of(const std::string& setting) {
@@ -88,7 +92,8 @@ fabric::Routing routing_of(const std::string& setting) {
   const std::string_view value = setting.starts_with(kKey) ? std::string_view(setting).substr(kKey.size()) : "";
   const auto* const found = std::find(known.begin(), known.end(), value);
   if (found == known.end())
-    throw UsageError(fmt::format("loco-sim fit: --fabric: expected routing=deterministic, ecmp, adaptive or spray, found '{}'", setting));
+    throw UsageError(fmt::format(
+        "loco-sim fit: --fabric: expected routing=deterministic, ecmp, adaptive or spray, found '{}'", setting));
   return static_cast<fabric::Routing>(found - known.begin());
 }
 
@@ -118,11 +123,14 @@ int corerma_command(const CorermaArguments& arguments) {
 int fit_command(const FitArguments& arguments) {
   scenario::Hardware hardware = named_hardware("loco-sim fit: --hardware", arguments.hardware);
   if (!arguments.set.empty()) hardware = changed(arguments.hardware, arguments.set);
-  if (!arguments.fabric.empty()) hardware.profile = networks::on_network(hardware.profile, routing_of(arguments.fabric));
+  if (!arguments.fabric.empty())
+    hardware.profile = networks::on_network(hardware.profile, routing_of(arguments.fabric));
   Meter meter;
   networks::FitOptions options;
   options.tests = arguments.tests;
-  options.poll = [&](const networks::FitProgress& at) { meter.show(fmt::format("{} of {} tests run", at.tests, at.of)); };
+  options.poll = [&](const networks::FitProgress& at) {
+    meter.show(fmt::format("{} of {} tests run", at.tests, at.of));
+  };
   const networks::FitResult result = networks::fit(hardware.profile, options);
   print(arguments.json ? networks::fit_json(hardware.name, result) + "\n" : networks::fit_text(hardware.name, result));
   return kDone;

@@ -106,8 +106,9 @@ class Compiler : private Assembler {
   }
 
   void flush(int node) {
-    const bool posted = !known_ || std::any_of(at(out_.threads, thread_).code.begin(), at(out_.threads, thread_).code.end(),
-                                               [&](const Instruction& i) { return i.work_id == work_id(node); });
+    const bool posted =
+        !known_ || std::any_of(at(out_.threads, thread_).code.begin(), at(out_.threads, thread_).code.end(),
+                               [&](const Instruction& i) { return i.work_id == work_id(node); });
     if (!posted) return;
     wait(work_id(node));
     if (pushed_.count(node) == 0) return;

@@ -4,7 +4,8 @@
 // What the paper's statements ask for, and how hardware gives it:
 //   - local accesses are sequential (LO; Section 5.3: "these rules assume that local actions of a CPU are sequentially
 //     consistent"): x86 loads pass earlier stores, so whatever the CPU reads after a store has a fence in front of it;
-//   - remote statements are posted and go on by themselves: nothing else of LO needs help, doorbells queue behind stores;
+//   - remote statements are posted and go on by themselves: nothing else of LO needs help, doorbells queue behind
+//   stores;
 //   - rga and cas read operands from memory, act atomically on the target and write what they found to memory: a NIC's
 //     fetch-and-add and compare-and-swap. Where the NIC does not read operands (HardwareProfile::nic_atomic_operands)
 //     the CPU does, when it posts them;
@@ -28,8 +29,8 @@ struct VerbsOptions {
 [[nodiscard]] VerbsOptions verbs_options(const nic::HardwareProfile& profile);
 
 /// A coreRMA program (is_corerma of its model) as one that explore::Machine runs: each flush replaced as above, each
-/// remote statement with a work id of its target. `rga` and `remote_cas` stay, as the NIC's atomics: with `operand` (and
-/// `operand2`) the NIC reads these locations, without them `expr` (and `expr2`) are the operands. Registers and
+/// remote statement with a work id of its target. `rga` and `remote_cas` stay, as the NIC's atomics: with `operand`
+/// (and `operand2`) the NIC reads these locations, without them `expr` (and `expr2`) are the operands. Registers and
 /// observables keep their names and positions; locations that a READ of a flush needs are added behind the others.
 [[nodiscard]] model::litmus::Program over_verbs(const model::litmus::Program& program, const VerbsOptions& options);
 

@@ -24,9 +24,9 @@ struct ExploreLimits {
   std::chrono::milliseconds max_time{0};  ///< 0: no limit
   /// Asked now and then; true stops the search, as max_time does. One for several searches limits them together.
   std::function<bool()> out_of_time = {};
-  std::uint16_t loop_turns = 0;           ///< Machine::bound_loops; 0: no limit
-  std::function<void()> poll = {};        ///< called now and then; what it throws ends the search
-  bool reduce = true;                     ///< run commuting steps at once; off only to test that nothing is lost
+  std::uint16_t loop_turns = 0;     ///< Machine::bound_loops; 0: no limit
+  std::function<void()> poll = {};  ///< called now and then; what it throws ends the search
+  bool reduce = true;               ///< run commuting steps at once; off only to test that nothing is lost
 };
 
 struct ExploreResult {

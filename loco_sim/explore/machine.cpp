@@ -36,7 +36,9 @@ std::uint32_t reads_at_once(const Program& program) {
     std::uint32_t gets = 0;
     for (int pc = 0; pc < len(t.code); ++pc) {
       const Instruction& i = at(t.code, pc);
-      const auto reads = [](const Instruction& k) { return k.op == Op::get || k.op == Op::rga || k.op == Op::remote_cas; };
+      const auto reads = [](const Instruction& k) {
+        return k.op == Op::get || k.op == Op::rga || k.op == Op::remote_cas;
+      };
       if (reads(i)) ++gets;
       if ((i.op == Op::jump || i.op == Op::branch_zero) && i.jump <= pc &&
           std::any_of(t.code.begin() + i.jump, t.code.begin() + pc, reads)) {
@@ -84,7 +86,8 @@ bool pushes(const Thread& t) {
     if (pc + 2 >= len(t.code)) return false;
     const Instruction& read = at(t.code, pc + 1);
     const Instruction& wait = at(t.code, pc + 2);
-    if (read.op != Op::get || wait.op != Op::wait || read.work_id != i.work_id || wait.work_id != i.work_id) return false;
+    if (read.op != Op::get || wait.op != Op::wait || read.work_id != i.work_id || wait.work_id != i.work_id)
+      return false;
     written.erase(i.work_id);
     pc += 2;
   }
@@ -176,7 +179,8 @@ void Machine::place_locations(nic::System& system) {
   for (int n = 0; n < len(program_.nodes); ++n) {
     const auto node = static_cast<nic::NodeId>(n);
     const auto& words = locations_[node];
-    const auto first = static_cast<nic::Address>(std::ranges::find_if(words, [](int l) { return l != kNone; }) - words.begin());
+    const auto first =
+        static_cast<nic::Address>(std::ranges::find_if(words, [](int l) { return l != kNone; }) - words.begin());
     whole_.push_back(words.empty() ? 0 : system.register_memory(node, first * 8, (words.size() - first) * 8).lkey);
   }
 }
@@ -260,9 +264,7 @@ bool Machine::response_races(const Configuration& c, const nic::Footprint& f) co
   return false;
 }
 
-bool Machine::alone(const nic::Footprint& f) const {
-  return !late_ || at(answered_, static_cast<int>(f.qp)) < 2;
-}
+bool Machine::alone(const nic::Footprint& f) const { return !late_ || at(answered_, static_cast<int>(f.qp)) < 2; }
 
 void Machine::count_answered() {
   one_atomic_.assign(program_.nodes.size(), true);

@@ -37,8 +37,7 @@ struct RuledOutResult {
 using ProgramOn = std::function<model::litmus::Program(const nic::HardwareProfile&)>;
 
 /// `shown` are the program's outcomes on the real profile, all of them.
-[[nodiscard]] RuledOutResult ruled_out(const ProgramOn& program,
-                                       const std::vector<model::litmus::Outcome>& shown,
+[[nodiscard]] RuledOutResult ruled_out(const ProgramOn& program, const std::vector<model::litmus::Outcome>& shown,
                                        const nic::HardwareProfile& reference, const std::vector<Mechanism>& mechanisms,
                                        const ExploreLimits& limits);
 

@@ -176,7 +176,8 @@ class Runner {
 
   [[nodiscard]] std::uint64_t tests_of(const CampaignRow& row) const {
     if (options_.tests != 0) return options_.tests;
-    return options_.small ? kTestsSmall : std::max<std::uint64_t>(kTestsMin, static_cast<std::uint64_t>(row.paper.tests));
+    return options_.small ? kTestsSmall
+                          : std::max<std::uint64_t>(kTestsMin, static_cast<std::uint64_t>(row.paper.tests));
   }
 
   void produce() {
@@ -190,15 +191,15 @@ class Runner {
       options.size = row.size;
       options.reads = corerma::Reads::one;
       options.poll = [&](const corerma::Progress&) { report(i); };
-      row.in_bound = corerma::count_tests(options).tests;
-      std::vector<corerma::Test> tests;
-      const std::uint64_t wanted = std::min(tests_of(row), row.in_bound);
-      std::uint64_t number = 0;
+      std::vector<corerma::Test> all;  // at most some 80,000
       (void)corerma::Generator(options).run([&](const corerma::Test& test) {
-        ++number;
-        if (number * wanted / row.in_bound > tests.size()) tests.push_back(test);  // evenly spaced
-        return tests.size() < wanted;
+        all.push_back(test);
+        return true;
       });
+      row.in_bound = all.size();
+      const std::uint64_t wanted = std::min(tests_of(row), row.in_bound);
+      std::vector<corerma::Test> tests;  // evenly spaced, the last one with them
+      for (std::uint64_t k = 0; k < wanted; ++k) tests.push_back(std::move(all[(k + 1) * row.in_bound / wanted - 1]));
       {
         const std::lock_guard lock(mutex_);
         row.seconds += seconds_since(start);
@@ -298,7 +299,7 @@ class Runner {
   std::mutex poll_mutex_;  // of options_.poll
   std::exception_ptr failure_;
   std::uint64_t done_ = 0;
-  std::vector<std::vector<std::map<Reasons, Missing>>> missing_;                  // by row, by network
+  std::vector<std::vector<std::map<Reasons, Missing>>> missing_;              // by row, by network
   std::vector<std::vector<std::optional<std::pair<Job, Outcome>>>> example_;  // by row, by network
 };
 

@@ -29,9 +29,9 @@ struct CampaignProgress {
 };
 
 struct CampaignOptions {
-  bool small = false;        ///< bounds three actions smaller, and fewer tests: seconds in place of minutes
-  unsigned jobs = 1;         ///< tests are run on so many threads
-  std::uint64_t tests = 0;   ///< at most so many for each rule and number of processes; 0: see tests_of()
+  bool small = false;       ///< bounds three actions smaller, and fewer tests: seconds in place of minutes
+  unsigned jobs = 1;        ///< tests are run on so many threads
+  std::uint64_t tests = 0;  ///< at most so many for each rule and number of processes; 0: see tests_of()
   ObserveLimits limits = {};
   /// Called now and then, by one thread at a time; what it throws ends the work.
   std::function<void(const CampaignProgress&)> poll = {};
@@ -55,14 +55,14 @@ struct Unobserved {
 
 /// Of one network and the tests of one row.
 struct Tally {
-  std::uint64_t errors = 0;             ///< tests with outcomes that the stock rules do not allow
-  std::uint64_t unexpected = 0;         ///< such outcomes
-  std::uint64_t observed = 0;           ///< expected outcomes that it shows
-  std::uint64_t own_errors = 0;         ///< the same under the network's own rules
+  std::uint64_t errors = 0;      ///< tests with outcomes that the stock rules do not allow
+  std::uint64_t unexpected = 0;  ///< such outcomes
+  std::uint64_t observed = 0;    ///< expected outcomes that it shows
+  std::uint64_t own_errors = 0;  ///< the same under the network's own rules
   std::uint64_t own_expected = 0;
   std::uint64_t own_observed = 0;
-  std::uint64_t inexact = 0;            ///< tests too large to explore: sampled
-  std::optional<ErrorExample> example;  ///< the shortest test
+  std::uint64_t inexact = 0;                     ///< tests too large to explore: sampled
+  std::optional<ErrorExample> example;           ///< the shortest test
   std::map<std::string, Unobserved> unobserved;  ///< by the guarantees that would each explain it
 };
 

@@ -9,7 +9,8 @@ namespace {
 
 constexpr const char* kStyle =
     "body{font:15px/1.45 sans-serif;margin:2em auto;max-width:75em;padding:0 1em}"
-    "table{border-collapse:collapse;margin:1em 0}td,th{padding:.25em .6em;text-align:right;border-bottom:1px solid #ddd}"
+    "table{border-collapse:collapse;margin:1em 0}td,th{padding:.25em .6em;text-align:right;border-bottom:1px solid "
+    "#ddd}"
     "th{background:#f3f3f3}td:first-child,th:first-child{text-align:left}.paper{color:#777}.bad{color:#b00020}"
     "pre{background:#f6f6f6;padding:.8em;overflow:auto}";
 
@@ -51,9 +52,8 @@ std::string table(const Campaign& c) {
   out += "</tr>\n";
   for (const CampaignRow& r : c.rows) {
     out += fmt::format("<tr><td>{}<td>{}<td>{}<td>{}<td>{}<td>{:.2f}<td>{}<td class=paper>{}<td class=paper>{}",
-                       r.paper.pivot, r.paper.processes, r.size, r.tests, r.in_bound,
-                       ms_a_test(r), r.outcomes, r.paper.tests,
-                       r.paper.outcomes);
+                       r.paper.pivot, r.paper.processes, r.size, r.tests, r.in_bound, ms_a_test(r), r.outcomes,
+                       r.paper.tests, r.paper.outcomes);
     for (std::size_t n = 0; n < c.networks.size(); ++n)
       out += error_cell(r.networks[n].errors) + fmt::format("<td>{:.1f}", percent(r.networks[n].observed, r.outcomes)) +
              paper_cells(r.paper, c.networks[n].paper);
@@ -79,10 +79,12 @@ std::string section(const Campaign& c, std::size_t n) {
                        escaped(e->cycle.empty() ? "No execution has these values." : e->cycle));
   }
   if (t.unobserved.empty()) return out;
-  out += "<h3>Expected and not seen, by the guarantees that would each explain it</h3>\n<table><tr><th>guarantee<th>"
-         "outcomes<th>for example</tr>\n";
+  out +=
+      "<h3>Expected and not seen, by the guarantees that would each explain it</h3>\n<table><tr><th>guarantee<th>"
+      "outcomes<th>for example</tr>\n";
   for (const auto& [by, u] : t.unobserved)
-    out += fmt::format("<tr><td>{}<td>{}<td>{} of {}</tr>\n", escaped(by), u.outcomes, escaped(u.outcome), escaped(u.test));
+    out += fmt::format("<tr><td>{}<td>{}<td>{} of {}</tr>\n", escaped(by), u.outcomes, escaped(u.outcome),
+                       escaped(u.test));
   return out + "</table>\n";
 }
 
@@ -91,7 +93,8 @@ std::string section(const Campaign& c, std::size_t n) {
 std::string campaign_html(const Campaign& c) {
   std::string out = fmt::format(
       "<!doctype html><html lang=en><meta charset=utf-8><title>coreRMA on simulated networks</title><style>{}</style>\n"
-      "<h1>coreRMA tests on simulated networks</h1>\n<p>Table 6 of the coreRMA paper, for our networks: tests generated "
+      "<h1>coreRMA tests on simulated networks</h1>\n<p>Table 6 of the coreRMA paper, for our networks: tests "
+      "generated "
       "for each rule, outcomes that the stock rules expect, tests with other outcomes (errors), and how many of the "
       "expected outcomes are seen. The paper's numbers are grey.</p>\n",
       kStyle);

@@ -52,8 +52,8 @@ std::uint64_t all_outcomes(const Campaign& c) {
 }
 
 std::string line(const CampaignRow& r) {
-  std::string text = fmt::format("{:<6}{:>5}{:>6}{:>8}{:>9}{:>9.2f}{:>9}", r.paper.pivot, r.paper.processes, r.size, r.tests,
-                                 r.in_bound, ms_a_test(r), r.outcomes);
+  std::string text = fmt::format("{:<6}{:>5}{:>6}{:>8}{:>9}{:>9.2f}{:>9}", r.paper.pivot, r.paper.processes, r.size,
+                                 r.tests, r.in_bound, ms_a_test(r), r.outcomes);
   for (const Tally& t : r.networks) text += fmt::format("{:>9}{:>7.1f}", t.errors, percent(t.observed, r.outcomes));
   return text + "\n";
 }
@@ -61,9 +61,9 @@ std::string line(const CampaignRow& r) {
 std::string tail(const Campaign& c, std::size_t n) {
   const Network& network = c.networks[n];
   const Tally t = total(c, n);
-  std::string text = fmt::format("\n{} ({})\n  under its own rules, {}: {} tests with errors, {:.1f} % of what they allow seen\n",
-                                 network.title, network.hardware, network.rules.name(), t.own_errors,
-                                 percent(t.own_observed, t.own_expected));
+  std::string text = fmt::format(
+      "\n{} ({})\n  under its own rules, {}: {} tests with errors, {:.1f} % of what they allow seen\n", network.title,
+      network.hardware, network.rules.name(), t.own_errors, percent(t.own_observed, t.own_expected));
   if (t.example) {
     text += fmt::format("  shortest error: {}, {}\n", t.example->test, t.example->outcome);
     for (std::size_t at = 0; at < t.example->document.size();) {
@@ -92,7 +92,8 @@ const std::vector<std::string>& why_numbers_differ() {
   static const std::vector<std::string> kWhy = {
       "Tests: the paper's generator leaves out, within its bounds, programs that Alloy's scopes and symmetry breaking "
       "do not reach; ours has every program up to the bound, each once up to renaming, so that most rows have more. "
-      "Where a row has more tests than are run, those are evenly spaced among all. IR says nothing about a process's own "
+      "Where a row has more tests than are run, those are evenly spaced among all. IR says nothing about a process's "
+      "own "
       "memory, and a single process can read nothing else locally: in that row IR is taken to hold there, too (SO), as "
       "the paper has such tests. WS has none: when every write is read, R2 and R1 order two writes of a "
       "location as WS does, so that no cycle hangs on WS alone.",
@@ -106,7 +107,8 @@ const std::vector<std::string>& why_numbers_differ() {
 }
 
 std::string campaign_text(const Campaign& c) {
-  std::string text = fmt::format("{:<6}{:>5}{:>6}{:>8}{:>9}{:>9}{:>9}", "rule", "proc", "size", "tests", "of", "ms/test", "outputs");
+  std::string text =
+      fmt::format("{:<6}{:>5}{:>6}{:>8}{:>9}{:>9}{:>9}", "rule", "proc", "size", "tests", "of", "ms/test", "outputs");
   for (const Network& n : c.networks) text += fmt::format("{:>16}", n.name.substr(0, 15));
   text += fmt::format("\n{:52}", "");
   for (std::size_t n = 0; n < c.networks.size(); ++n) text += fmt::format("{:>9}{:>7}", "errors", "obs %");
@@ -148,8 +150,11 @@ std::string campaign_json(const Campaign& c) {
               {"own_rules", c.networks[n].rules.name()}});
     networks.push_back(j);
   }
-  const Json all = {{"tests", all_tests(c)},   {"outcomes", all_outcomes(c)}, {"networks", networks},
-                    {"rows", rows},            {"why_numbers_differ", why_numbers_differ()}};
+  const Json all = {{"tests", all_tests(c)},
+                    {"outcomes", all_outcomes(c)},
+                    {"networks", networks},
+                    {"rows", rows},
+                    {"why_numbers_differ", why_numbers_differ()}};
   return all.dump(2);
 }
 

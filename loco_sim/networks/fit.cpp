@@ -40,8 +40,7 @@ bool uses(const corerma::Program& p, const Computing& kind) {
   for (int process = 0; process < p.processes; ++process)
     for (int i = p.begin_of(process); i < p.end_of(process); ++i) {
       const corerma::Statement& s = p.statement(i);
-      const bool computes =
-          (kind.rga && s.kind == corerma::Kind::rga) || (kind.cas && s.kind == corerma::Kind::cas);
+      const bool computes = (kind.rga && s.kind == corerma::Kind::rga) || (kind.cas && s.kind == corerma::Kind::cas);
       if (computes && (!kind.own_only || s.host == process)) return true;
     }
   return false;
@@ -244,8 +243,8 @@ class Fitter {
   StrongestSet describe(RuleSet set, const std::vector<Rule>& free) {
     StrongestSet s;
     // Without any rule on the order of remote actions there is nothing that it could say of a process's own memory.
-    const bool routed = std::any_of(extra_rules().begin(), extra_rules().begin() + kPartsOfRouting,
-                                    [&](Rule r) { return set.has(r); });
+    const bool routed =
+        std::any_of(extra_rules().begin(), extra_rules().begin() + kPartsOfRouting, [&](Rule r) { return set.has(r); });
     if (!routed) set = set.without(Rule::so);
     s.rules = set;
     const RuleSet routing_untested = atomics_ ? RuleSet{} : RuleSet{Rule::ao, Rule::gta};

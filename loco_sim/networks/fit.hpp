@@ -3,10 +3,10 @@
 //
 // The space is the lattice of all sets of the basic rules (Fig. 4 without IR) and of the extra ones (the parts of IR,
 // and what networks keep beyond the paper). A set is consistent when it allows every outcome that the network showed.
-// More rules allow less, so consistent sets are closed downwards: what is told are the strongest, those to which no rule
-// can be added, with the test that rules out each addition. They are the complements of the minimal hitting sets of the
-// conflicts, minimal sets of rules that some outcome contradicts (Reiter, "A theory of diagnosis from first principles",
-// 1987); conflicts are found as they are needed.
+// More rules allow less, so consistent sets are closed downwards: what is told are the strongest, those to which no
+// rule can be added, with the test that rules out each addition. They are the complements of the minimal hitting sets
+// of the conflicts, minimal sets of rules that some outcome contradicts (Reiter, "A theory of diagnosis from first
+// principles", 1987); conflicts are found as they are needed.
 //
 // While the basic rules are consistent they stay in: without R1, say, nearly everything is allowed, which says little.
 // Where only programs with rga or cas contradict them (stale operands; atomics that a CPU's store can get lost in),
@@ -53,9 +53,9 @@ struct RuledOutRule {
 };
 
 struct StrongestSet {
-  RuleSet rules;     ///< with the parts of IR
-  RuleSet base;      ///< the largest set with a name in it, IR in place of its parts
-  RuleSet beyond;    ///< what it has beside those
+  RuleSet rules;                        ///< with the parts of IR
+  RuleSet base;                         ///< the largest set with a name in it, IR in place of its parts
+  RuleSet beyond;                       ///< what it has beside those
   std::vector<RuledOutRule> ruled_out;  ///< each of the other rules
 };
 
@@ -65,9 +65,9 @@ struct FitResult {
   /// cas. Such tests are left out of the rest. None where the basic rules hold, or are broken elsewhere, too.
   std::vector<Contradiction> exceptions;
   std::string left_out;
-  RuleSet untested;                     ///< rules of which the tests that are left say nothing
-  bool basic = true;                    ///< the basic rules hold
-  bool cut = false;                     ///< there are more strongest sets than are told
+  RuleSet untested;   ///< rules of which the tests that are left say nothing
+  bool basic = true;  ///< the basic rules hold
+  bool cut = false;   ///< there are more strongest sets than are told
   std::uint64_t tests = 0;
   std::uint64_t outcomes = 0;  ///< observed
   std::uint64_t sampled = 0;   ///< tests too large to explore

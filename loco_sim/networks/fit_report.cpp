@@ -86,17 +86,10 @@ std::string fit_json(const std::string& network, const FitResult& f) {
   }
   Json exceptions = Json::array();
   for (const Contradiction& c : f.exceptions) exceptions.push_back(contradiction_json(c));
-  const Json all = {{"hardware", network},
-                    {"strongest", sets},
-                    {"more_sets", f.cut},
-                    {"basic_rules_hold", f.basic},
-                    {"exceptions", exceptions},
-                    {"left_out", f.left_out},
-                    {"untested", names(f.untested)},
-                    {"tests", f.tests},
-                    {"outcomes", f.outcomes},
-                    {"allowed", f.allowed},
-                    {"sampled_tests", f.sampled}};
+  const Json all = {{"hardware", network},           {"strongest", sets},         {"more_sets", f.cut},
+                    {"basic_rules_hold", f.basic},   {"exceptions", exceptions},  {"left_out", f.left_out},
+                    {"untested", names(f.untested)}, {"tests", f.tests},          {"outcomes", f.outcomes},
+                    {"allowed", f.allowed},          {"sampled_tests", f.sampled}};
   return all.dump(2);
 }
 

@@ -12,8 +12,8 @@ const std::vector<Network>& networks() {
        loose.with({Rule::sr, Rule::oa, Rule::pp, Rule::so}), 0},
       {"aries", "Cray Aries, adaptive routing", "aries-like", kCoreRmaAries, loose.with({Rule::sr, Rule::oa})},
       {"verbs", "InfiniBand, VPI Verbs", "verbs-vpi-like", kCoreRmaVerbs, connection.with({Rule::gg, Rule::oa}), 1},
-      {"portals", "Portals 4 over UDP", "portals-udp-like", kCoreRma,
-       connection.with({Rule::gg, Rule::gtp, Rule::gta}), 2},
+      {"portals", "Portals 4 over UDP", "portals-udp-like", kCoreRma, connection.with({Rule::gg, Rule::gtp, Rule::gta}),
+       2},
   };
   return kNetworks;
 }

@@ -1,5 +1,5 @@
-// The networks that the coreRMA paper ran its tests on (Section 7), as profiles of hardware, with the rules that each is
-// said to keep.
+// The networks that the coreRMA paper ran its tests on (Section 7), as profiles of hardware, with the rules that each
+// is said to keep.
 #pragma once
 
 #include <string>
@@ -20,9 +20,10 @@ struct Network {
   std::string_view title;
   std::string_view hardware;  ///< profile
   RuleSet rules;              ///< what its documentation promises, as the paper customises its rules for it
-  /// What it does keep, by its mechanisms (docs/corerma.md, "What networks keep"), with the parts of IR: what `fit` finds.
+  /// What it does keep, by its mechanisms (docs/corerma.md, "What networks keep"), with the parts of IR: what `fit`
+  /// finds.
   RuleSet keeps;
-  int paper = -1;             ///< column of the paper's Table 6 (paper_table.hpp); -1: none
+  int paper = -1;  ///< column of the paper's Table 6 (paper_table.hpp); -1: none
 };
 
 /// Cray Aries with deterministic and with adaptive routing, VPI Verbs, Portals 4 over UDP.

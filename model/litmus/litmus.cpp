@@ -188,7 +188,9 @@ void judge(const Program& program, bool exhaustive, Result& result) {
     for (const PartialOutcome& p : outcomes)
       if (exhaustive && !possible(p)) result.missing.push_back(condition_text(program, p));
     const bool hardware = result.engine != "declarative";
-    const auto expected = [&](const PartialOutcome& p, const Outcome& o) { return hardware ? agrees(p, o) : matches(p, o); };
+    const auto expected = [&](const PartialOutcome& p, const Outcome& o) {
+      return hardware ? agrees(p, o) : matches(p, o);
+    };
     for (const Outcome& o : result.outcomes)
       if (std::none_of(outcomes.begin(), outcomes.end(), [&](const PartialOutcome& p) { return expected(p, o); }))
         result.unexpected.push_back(program.text(o));

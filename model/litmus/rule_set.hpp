@@ -45,8 +45,8 @@ enum class Rule : std::uint8_t {
   fa,   ///< flush po a: flush hb a, whatever its target
 };
 inline constexpr int kRules = 24;
-inline constexpr std::array<std::string_view, kRules> kRuleNames = {"R1", "R2", "F1", "F2", "F3", "PG", "GA", "CAS",
-                                                                    "LO", "WS", "IR", "PP", "GG", "SR", "AT", "PTG",
+inline constexpr std::array<std::string_view, kRules> kRuleNames = {"R1",  "R2", "F1",  "F2", "F3", "PG", "GA", "CAS",
+                                                                    "LO",  "WS", "IR",  "PP", "GG", "SR", "AT", "PTG",
                                                                     "GTP", "AO", "GTA", "SO", "OA", "SF", "RL", "FA"};
 
 [[nodiscard]] constexpr std::string_view name(Rule rule) { return kRuleNames[static_cast<std::size_t>(rule)]; }

@@ -183,6 +183,28 @@ def thrashing(at: Callable[..., float], rows: Rows) -> str:
             f"the NIC. Less than half of it is left for reads with {half('read')} queue pairs, for writes with {half('write')}.")
 
 
+def corerma_rows() -> Rows:
+    """Generated coreRMA tests: one row for each rule and network, of both numbers of processes."""
+    table: dict[tuple[str, str], list[int]] = {}
+    for row in ls.corerma(tests=40, jobs=2).data["rows"]:
+        for network, tally in row["networks"].items():
+            sums = table.setdefault((row["rule"], network), [0, 0])
+            sums[0] += tally["errors"]
+            sums[1] += row["tests"]
+    return [{"rule": rule, "network": network, "errors": errors, "tests": tests}
+            for (rule, network), (errors, tests) in table.items() if tests]
+
+
+def rules_broken(at: Callable[..., float], rows: Rows) -> str:
+    def broken(network: str) -> str:
+        return ", ".join(r["rule"] for r in rows if r["network"] == network and r["errors"]) or "none"
+
+    tests = sum(r["tests"] for r in rows if r["network"] == "verbs")
+    return (f"Of {tests} generated tests, with all rules of the coreRMA paper, fail on Cray Aries with deterministic routing those of "
+            f"{broken('aries-deterministic')}; on VPI Verbs of {broken('verbs')}; on Portals of {broken('portals')}. Gets overtake puts "
+            f"on Aries, puts gets on Verbs; Portals adds and compares with stale operands.")
+
+
 def ring_breaks(at: Callable[..., float], rows: Rows) -> str:
     verdict = {(r["fabric.routing"], r["hardware.nic.placement"]): r["consistent"] for r in rows}
     fixed = all(verdict["deterministic", p] for p in ("in_order", "out_of_order", "unordered"))
@@ -214,6 +236,9 @@ ENTRIES = [
     Entry("queue_pairs", "queue pairs", "verb", "rate", lambda row: float(row["msg_rate_mpps"]), million_a_second, thrashing,
           measure=queue_pair_rows, question="How many queue pairs until the NIC's cache thrashes?",
           command="loco-sim perf read_bw --size 8 --hardware cx6-ib-hdr --topology star -q 512 --threads 32 -t 32 -n 128"),
+    Entry("corerma_errors", "rule", "network", "tests that fail", lambda row: float(row["errors"]), lambda v: f"{v:.0f}", rules_broken,
+          measure=corerma_rows, question="Which rules of coreRMA do networks break?",
+          command="loco-sim corerma --tests 40 --jobs 2"),
     Entry("packet_loss", "fabric.loss", None, "payload", goodput, bit_rate, loss_effect),
 ]
 

@@ -8,6 +8,7 @@ import loco_sim as ls
 def test_fit_takes_a_mapping_and_a_routing():
     unordered = {"base": "model-weak", "nic": {"placement": "unordered"}}
     many = ls.fit(unordered, routing="adaptive", tests=10)
+    assert isinstance(many, ls.Fit) and isinstance(many.strongest[0], ls.RuleSetFit)
     assert str(many) == "corerma-unordered plus SF, FA"
     one = ls.fit(unordered, routing="ecmp", tests=10)
     assert "PP" in one.strongest[0].plus
@@ -21,7 +22,8 @@ def test_results_are_pandas_frames():
     pandas = pytest.importorskip("pandas")
     fit = ls.fit("verbs-vpi-like", tests=5)
     assert list(fit.to_pandas().columns) == ["set", "rule", "test", "outcome", "cycle", "document"]
-    campaign = ls.corerma(size="small", tests=5, jobs=2)
+    campaign = ls.corerma(size="small", jobs=2)
+    assert isinstance(campaign, ls.Campaign)
     frame = campaign.to_pandas()
     assert isinstance(frame, pandas.DataFrame)
     assert len(frame) == 24 * 4

@@ -42,7 +42,8 @@ void compare(const Program& document, const nic::HardwareProfile& weak, const ni
              const std::vector<explore::Mechanism>& all, Totals& totals) {
   const Program program = model::litmus::implement(document);
   const auto shown = run(program, real);
-  const auto compared = explore::ruled_out([&](const nic::HardwareProfile&) { return program; }, shown.outcomes, weak, all, {.max_time = kTimeEach});
+  const auto compared = explore::ruled_out([&](const nic::HardwareProfile&) { return program; }, shown.outcomes, weak,
+                                           all, {.max_time = kTimeEach});
   if (!compared.complete || !shown.complete) {
     ++totals.cut_short;
     fmt::print("| {} | | search cut short after {} states |\n", document.name, shown.states);
