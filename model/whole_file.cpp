@@ -183,6 +183,7 @@ extern "C" void remove_and_end(int signal) {
   if (const UnderWay* const file = under_way) unlinkat(file->folder, file->name.data(), 0);
   constexpr std::string_view kWord = "loco-sim: interrupted\n";
   if (signal == SIGINT) {
+    std::signal(SIGPIPE, SIG_IGN);
     // what cannot be said is not said
     [[maybe_unused]] const ssize_t said = write(STDERR_FILENO, kWord.data(), kWord.size());
   }

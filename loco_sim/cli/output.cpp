@@ -223,8 +223,10 @@ void have_standard_files() {
 }
 
 void say(const std::string& text) {
+  const auto before = std::signal(SIGPIPE, SIG_IGN);  // that nobody reads it ends nothing
   static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
   std::fflush(stderr);
+  std::signal(SIGPIPE, before);
 }
 
 void print(const std::string& text) {
