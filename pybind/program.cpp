@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "loco_sim/run/hints.hpp"
 #include "loco_sim/run/run.hpp"
 #include "loco_sim/transport/cluster.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
@@ -46,11 +47,13 @@ struct Program {
 
 /// Reads a yielded tuple (operation, arguments...); false, with a Python error set, when it is not one.
 bool parse(PyObject* yielded, Request& out) {
-  if (!PyTuple_CheckExact(yielded) || PyTuple_GET_SIZE(yielded) < 1 || PyTuple_GET_SIZE(yielded) > 6) {
+  if (!PyTuple_Check(yielded) || PyTuple_GET_SIZE(yielded) < 1 || PyTuple_GET_SIZE(yielded) > 6) {
     PyErr_Format(PyExc_TypeError, "expected an operation such as ctx.load(\"x\"), found %R", yielded);
     return false;
   }
   const auto size = static_cast<std::size_t>(PyTuple_GET_SIZE(yielded));
+  // Those that nobody yields warn; None: this one has been (Operation.made).
+  if (!PyTuple_CheckExact(yielded) && PyObject_SetAttrString(yielded, "made", Py_None) != 0) return false;
   const unsigned long code = PyLong_AsUnsignedLong(PyTuple_GET_ITEM(yielded, 0));
   if (PyErr_Occurred() != nullptr) return false;
   if (code >= static_cast<unsigned long>(Operation::count)) {
@@ -184,6 +187,7 @@ std::shared_ptr<RunResult> finished(const scenario::Scenario& s, SimulatedCluste
   result->simulated_ps = cluster.ended().ps;
   result->counters = cluster.system().counters();
   fill_series(cluster, *result);
+  result->hints = hints(s, *result);
   if (const std::shared_ptr<model::Trace> trace = trace_of(s, cluster)) result->trace = std::move(*trace);
   if (!s.check.empty() && result->trace) {
     const auto poll = [&cluster] {

@@ -88,6 +88,7 @@ void bind_run(py::module_& m) {
       .def_property_readonly("counters", &counters)
       .def_property_readonly("workload_counters", &workload_counters)
       .def_property_readonly("broken", [](const Finished& f) { return f.result->broken; })
+      .def_property_readonly("hints", [](const Finished& f) { return f.result->hints; })
       .def_property_readonly("series", &series)
       .def_property_readonly("verdict", &verdict)
       .def_property_readonly("operations_done", [](const Finished& f) { return f.result->operations_done; })

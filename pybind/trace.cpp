@@ -13,6 +13,7 @@
 #include "loco_sim/trace/graph.hpp"
 #include "loco_sim/trace/places.hpp"
 #include "loco_sim/trace/timeline.hpp"
+#include "loco_sim/trace/why.hpp"
 #include "model/check.hpp"
 #include "model/stamps.hpp"
 #include "model/trace_io.hpp"
@@ -149,6 +150,18 @@ std::shared_ptr<model::Trace> make_trace(std::string scenario, std::uint64_t see
 
 std::shared_ptr<model::Trace> shared(model::Trace&& trace) { return std::make_shared<model::Trace>(std::move(trace)); }
 
+/// (stage, node, start, picoseconds) of each stage of a span.
+py::list why_tuples(const std::shared_ptr<model::Trace>& trace, std::int64_t start_ps, std::int64_t end_ps) {
+  std::vector<WhyStage> stages;
+  {
+    const py::gil_scoped_release released;
+    stages = why(*trace, start_ps, end_ps);
+  }
+  py::list out;
+  for (const WhyStage& s : stages) out.append(py::make_tuple(std::string(s.stage), s.node, s.start_ps, s.took_ps));
+  return out;
+}
+
 std::string trace_text(const model::Trace& trace) {
   std::ostringstream out;
   model::write_trace_text(out, trace);
@@ -197,6 +210,7 @@ void bind_trace(py::module_& m) {
              write_graph(out, *t, limit);
              return out.str();
            })
+      .def("why", &why_tuples)
       .def("encode", [](const Shared& t) { return py::bytes(model::encode_trace(*t)); })
       .def("to_text", [](const Shared& t) { return trace_text(*t); })
       .def(

@@ -29,6 +29,7 @@ struct RunArguments {
   std::optional<std::string> check;
   bool json = false;
   bool quiet = false;    ///< nothing on stdout unless something is wrong
+  bool why = false;      ///< run: the stages of the median operation of each kind
   bool verbose = false;  ///< run: counters, and on stderr the time that it took
 };
 int run_command(const RunArguments& arguments);

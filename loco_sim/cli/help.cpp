@@ -28,6 +28,7 @@ constexpr std::array kExamples = {
             "keep the trace; check it against two models"},
     Example{"run", "run scenarios/quickstart.yaml --set trace.level=packets --trace q.trace",
             "a trace with packets and TLPs, to look at: loco-sim trace export"},
+    Example{"run", "run scenarios/barrier.yaml --why", "what the median operation went into, stage by stage"},
     Example{"validate", "validate scenarios/barrier.yaml --set topology.nodes=1000", "would it run?"},
     Example{"check", "check q.trace", "against all models that occur in it"},
     Example{"check", "check q.trace --model bal --dot cycle.dot", "one model; the cycle as a drawing, if there is one"},

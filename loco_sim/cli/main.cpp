@@ -262,6 +262,7 @@ void add_commands(CLI::App& app, Arguments& a, std::function<int()>& chosen) {
   add_scenario_options(*run, a.run);
   run->add_option("--trace", a.run.trace, "Write the trace to this file")->type_name("FILE");
   run->add_option("--check", a.run.check, "Models to check, e.g. rdmawait,sv,bal; \"\" for none")->type_name("MODELS");
+  run->add_flag("--why", a.run.why, "What the median operation of each kind went into, stage by stage");
   run->add_flag("-v,--verbose", a.run.verbose, "What the machine counted, too; on stderr, how long it took");
   run->callback([&] { chosen = [&] { return loco::cli::run_command(a.run); }; });
 

@@ -173,6 +173,7 @@ Json to_json(const scenario::Scenario& scenario, const RunResult& result) {
               {"simulated_ps", result.simulated_ps},
               {"counters", counted(result.counters)},
               {"workload_counters", counted(result.workload_counters)}};
+  if (!result.hints.empty()) out["hints"] = result.hints;
   if (!result.broken.empty()) out["broken"] = result.broken;
   if (result.verdict) out["check"] = to_json(*result.verdict);
   return out;

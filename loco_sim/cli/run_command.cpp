@@ -6,6 +6,7 @@
 
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
+#include "loco_sim/cli/why.hpp"
 #include "loco_sim/run/given_up.hpp"
 #include "loco_sim/run/run.hpp"
 #include "loco_sim/scenario/input_error.hpp"
@@ -38,6 +39,7 @@ scenario::Scenario load(const RunArguments& arguments) {
   if (!arguments.trace.empty()) {
     overrides.push_back({"trace.path", quoted_path(arguments.trace), fmt::format("--trace {}", arguments.trace)});
   }
+  if (arguments.why) overrides.push_back({"trace.level", "packets", "--why"});
   return scenario::load_scenario(arguments.scenario, overrides);
 }
 
@@ -70,6 +72,7 @@ std::string report(const scenario::Scenario& scenario, const RunResult& result) 
   std::string out = headline(scenario) + "\n" + latency_table(result);
   out += fmt::format("throughput: {} operations/s ({} operations in {} of simulated time)\n",
                      rate_text(result.operations_per_second()), result.operations_done, time_text(result.measured_ps));
+  for (const std::string& hint : result.hints) out += fmt::format("hint: {}\n", hint);
   for (const std::string& broken : result.broken) out += fmt::format("the workload found: {}\n", broken);
   if (result.verdict)
     out += painted(result.verdict->to_text()) +
@@ -92,9 +95,10 @@ void tell(const scenario::Scenario& scenario, const RunResult& result, const Run
     if (result.verdict && !result.verdict->consistent())
       for (const GivenUp& g : given_up(scenario.hardware))
         json["hardware_gives_up"].push_back({{"cell", g.cell}, {"meaning", g.meaning}, {"mechanism", g.mechanism}});
+    if (arguments.why) json["why"] = why_json(result);
     print(json);
   } else {
-    print(report(scenario, result) + (arguments.verbose ? counters(result) : ""));
+    print(report(scenario, result) + (arguments.why ? why_text(result) : "") + (arguments.verbose ? counters(result) : ""));
   }
   if (arguments.verbose) {
     say(fmt::format("{} events in {:.3f} s of real time ({} events/s), checks included\n", result.counters.events,
@@ -116,9 +120,9 @@ std::string write_trace(const std::string& path, const model::Trace& trace) {
 
 /// Runs it; when the run could not go on, its trace is written all the same and the verdict on it printed, in JSON as
 /// results have it.
-RunResult run_or_keep_trace(const scenario::Scenario& scenario, bool json) {
+RunResult run_or_keep_trace(const scenario::Scenario& scenario, bool json, bool keep_trace) {
   try {
-    return run(scenario);
+    return run(scenario, {.interrupted = {}, .keep_trace = keep_trace});
   } catch (const RunError& error) {
     if (error.trace()) say(write_trace(scenario.trace_path, *error.trace()));
     if (const auto& verdict = error.verdict(); verdict && !verdict->consistent()) {
@@ -139,7 +143,7 @@ int run_command(const RunArguments& arguments) {
   if (!scenario.trace_path.empty())
     require_place_of(scenario.trace_path, scenario.settings.at("trace.path").place, "trace.path");
   const auto start = std::chrono::steady_clock::now();
-  const RunResult result = run_or_keep_trace(scenario, arguments.json);
+  const RunResult result = run_or_keep_trace(scenario, arguments.json, arguments.why);
   const Seconds took = std::chrono::steady_clock::now() - start;
   const std::string unwritten = result.trace ? write_trace(scenario.trace_path, *result.trace) : "";
   if (!arguments.quiet || !result.consistent()) tell(scenario, result, arguments, took);

@@ -7,6 +7,7 @@
 
 #include "fabric/flow/child.hpp"
 #include "fabric/report.hpp"
+#include "loco_sim/run/hints.hpp"
 #include "loco_sim/run/result_bytes.hpp"
 #include "loco_sim/transport/cluster.hpp"
 
@@ -230,7 +231,9 @@ RunResult run_in_own_process(const scenario::Scenario& scenario, const RunOption
 }  // namespace
 
 RunResult run(const scenario::Scenario& scenario, const RunOptions& options) {
-  return scenario.network.flow.enabled ? run_in_own_process(scenario, options) : run_here(scenario, options);
+  RunResult result = scenario.network.flow.enabled ? run_in_own_process(scenario, options) : run_here(scenario, options);
+  result.hints = hints(scenario, result);
+  return result;
 }
 
 }  // namespace loco

@@ -46,6 +46,7 @@ struct RunResult {
   nic::Counters counters;                    ///< of the machine
   sim::Counters workload_counters;           ///< what the workload itself noticed
   std::vector<std::string> broken;           ///< what the workload itself found wrong: "lost_updates: 3"
+  std::vector<std::string> hints;            ///< counters that explain a surprise, a line each: hints.hpp
   std::optional<fabric::LinkSeries> series;  ///< when the scenario has series.interval
   std::vector<std::string> links;            ///< of the series: `h0-s0`, in the order of the graph
   std::optional<model::Trace> trace;         ///< when the scenario records one or checks

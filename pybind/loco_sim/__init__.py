@@ -22,7 +22,7 @@ _HOME = {
     "TraceError": "errors",
     "Scenario": "scenario", "list_hardware": "scenario", "list_topologies": "scenario", "list_workloads": "scenario",
     "scenarios": "scenario",
-    "Latency": "measured", "Series": "measured", "Result": "result", "run": "result", "stop_flag": "result", "validate": "result",
+    "Latency": "measured", "Series": "measured", "Result": "result", "Stage": "result", "Why": "result", "run": "result", "stop_flag": "result", "validate": "result",
     "Choice": "points", "Range": "points", "Uniform": "points", "sweep_points": "points", "sweep": "sweeps",
     "sweep_rows": "sweeps",
     "Context": "program", "Program": "program", "ProgramResult": "program",

@@ -31,6 +31,8 @@ from .program import Program as Program
 from .program import ProgramResult as ProgramResult
 from .reports import report as report
 from .result import Result as Result
+from .result import Stage as Stage
+from .result import Why as Why
 from .result import run as run
 from .result import stop_flag as stop_flag
 from .result import validate as validate

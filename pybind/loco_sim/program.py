@@ -16,11 +16,14 @@ yields takes no simulated time. Helpers are called with ``yield from``.
 
 from __future__ import annotations
 
+import functools
 import operator
 import os
+import sys
+import warnings
 from contextlib import suppress
 from numbers import Integral
-from typing import Any, Callable, Generator, Iterable, Mapping, Sequence, Union
+from typing import Any, Callable, Generator, Iterable, Mapping, Sequence, TypeVar, Union, cast
 
 from . import _core
 from .errors import _input_error
@@ -44,7 +47,33 @@ _SIZED = ("star", "ring")
 
 _COMPARISONS = {"==": 0, "!=": 1, ">=": 2, "<=": 3}
 
-Operation = tuple[int, ...]
+
+class Operation(tuple[int, ...]):
+    """What a thread is to do next: made by a `Context`, done when it is yielded. One that never is warns, and names the
+    line that made it."""
+
+    made: tuple[str, int] | None = None
+    """File and line; None once it has been yielded."""
+
+    def __del__(self) -> None:
+        if self.made is not None:
+            file, line = self.made
+            warnings.warn_explicit("an operation was made here and never yielded, so it was not done: put `yield` in "
+                                   "front of it", RuntimeWarning, file, line)
+
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def _operation(method: _Method) -> _Method:
+    """Of a method whose tuple is an operation: it remembers who made it."""
+    @functools.wraps(method)
+    def made(*args: Any, **named: Any) -> Operation:
+        operation = Operation(method(*args, **named))
+        caller = sys._getframe(1)
+        operation.made = (caller.f_code.co_filename, caller.f_lineno)
+        return operation
+    return cast(_Method, made)
 
 
 def _integer(name: str, value: int) -> int:
@@ -62,6 +91,7 @@ def _word(name: str, value: int) -> int:
     return number & _MASK
 
 
+_Numbers = tuple[int, ...]
 Node = Callable[["Context"], Generator[Operation, Any, Any]]
 
 
@@ -130,11 +160,13 @@ class Context:
         self.node, self.nodes, self.thread = node, nodes, thread
         self._memory, self._barriers, self._samples = memory, barriers, samples
 
-    def now(self) -> Operation:
+    @_operation
+    def now(self) -> _Numbers:
         """Result: picoseconds since the run began. Takes no time itself."""
         return (_NOW,)
 
-    def compute(self, time: int | str) -> Operation:
+    @_operation
+    def compute(self, time: int | str) -> _Numbers:
         """Work that takes this long: picoseconds, or text such as "2us"."""
         if isinstance(time, str):
             amount, kind = parse_quantity(time)
@@ -146,30 +178,36 @@ class Context:
             raise ValueError(f"time: expected 0 to 2^63 - 1 picoseconds, found {picoseconds}")
         return (_COMPUTE, picoseconds)
 
-    def load(self, name: str, index: int = 0) -> Operation:
+    @_operation
+    def load(self, name: str, index: int = 0) -> _Numbers:
         """Reads a word of this node's copy. Result: its value."""
         return (_LOAD, self._memory.word(name, index))
 
-    def store(self, name: str, value: int, index: int = 0) -> Operation:
+    @_operation
+    def store(self, name: str, value: int, index: int = 0) -> _Numbers:
         """Writes a word of this node's copy, through the store buffer."""
         return (_STORE, self._memory.word(name, index), _word("value", value))
 
-    def cas(self, name: str, expected: int, desired: int, index: int = 0) -> Operation:
+    @_operation
+    def cas(self, name: str, expected: int, desired: int, index: int = 0) -> _Numbers:
         """Locked compare-and-swap on this node's copy. Result: the old value."""
         return (_CAS, self._memory.word(name, index), _word("expected", expected), _word("desired", desired))
 
-    def fence(self) -> Operation:
+    @_operation
+    def fence(self) -> _Numbers:
         """mfence: until this thread's stores are in memory."""
         return (_FENCE,)
 
-    def wait_until(self, name: str, comparison: str, value: int, index: int = 0) -> Operation:
+    @_operation
+    def wait_until(self, name: str, comparison: str, value: int, index: int = 0) -> _Numbers:
         """Polls a word of this node's copy until it compares so (==, !=, >=, <=). Result: the value seen."""
         if not isinstance(comparison, str) or comparison not in _COMPARISONS:
             raise ValueError(f"comparison: expected one of {', '.join(_COMPARISONS)}, found {comparison!r}")
         return (_WAIT_UNTIL, self._memory.word(name, index), _COMPARISONS[comparison], _word("value", value))
 
+    @_operation
     def put(self, name: str, node: int, value: int | None = None, *, index: int = 0, source: str | None = None,
-            wait: bool = False) -> Operation:
+            wait: bool = False) -> _Numbers:
         """RDMA WRITE to the copy on `node`: of `value` to one word, or of this node's copy of `source` (by default of
         the same variable, all its words).
 
@@ -188,7 +226,8 @@ class Context:
             raise ValueError(f"source: expected {size} bytes as {name} has, found {length}")
         return (_PUT, _word("node", node), offset, size, start, bool(wait))
 
-    def get(self, name: str, node: int, *, index: int = 0, into: str | None = None, wait: bool = True) -> Operation:
+    @_operation
+    def get(self, name: str, node: int, *, index: int = 0, into: str | None = None, wait: bool = True) -> _Numbers:
         """RDMA READ of a word of the copy on `node`. Result: its value; with ``wait=False`` a handle, and the value
         comes from `wait`. With `into`, all of the variable is read into this node's copy of `into`; result: a handle.
         """
@@ -201,25 +240,30 @@ class Context:
             raise ValueError(f"into: expected {size} bytes as {name} has, found {length}")
         return (_GET, _word("node", node), offset, size, start, bool(wait))
 
-    def fetch_add(self, name: str, node: int, add: int, *, index: int = 0, wait: bool = True) -> Operation:
+    @_operation
+    def fetch_add(self, name: str, node: int, add: int, *, index: int = 0, wait: bool = True) -> _Numbers:
         """Remote atomic fetch-and-add. Result: the old value, or a handle with ``wait=False``."""
         return (_FETCH_ADD, _word("node", node), self._memory.word(name, index), _word("add", add), bool(wait))
 
+    @_operation
     def compare_swap(self, name: str, node: int, expected: int, desired: int, *, index: int = 0,
-                     wait: bool = True) -> Operation:
+                     wait: bool = True) -> _Numbers:
         """Remote atomic compare-and-swap. Result: the old value, or a handle with ``wait=False``."""
         return (_COMPARE_SWAP, _word("node", node), self._memory.word(name, index), _word("expected", expected),
                 _word("desired", desired), bool(wait))
 
-    def wait(self, handle: int) -> Operation:
+    @_operation
+    def wait(self, handle: int) -> _Numbers:
         """Until one of the thread's last 64 remote operations is complete. Result: its value, if it has one."""
         return (_WAIT, at_least("handle", handle, 0, most=_MASK))
 
-    def rfence(self, node: int) -> Operation:
+    @_operation
+    def rfence(self, node: int) -> _Numbers:
         """Remote fence: later operations towards `node` begin after the earlier ones towards it. Does not wait."""
         return (_REMOTE_FENCE, _word("node", node))
 
-    def barrier(self, name: str = "barrier") -> Operation:
+    @_operation
+    def barrier(self, name: str = "barrier") -> _Numbers:
         """LOCO's barrier: until every participant is there, with everything done that they did before."""
         if not isinstance(name, str) or name not in self._barriers:
             raise ValueError(f"barrier: expected one that Program(barriers=...) names, found {name!r}")
@@ -242,7 +286,9 @@ def _end(generator: Generator[Operation, Any, Any]) -> None:
     """Runs the `finally` of what a failed run has left under way, as far as its first operation, which nobody can do any
     more. `close()` takes that for an error, in place of the run's."""
     with suppress(GeneratorExit, StopIteration):
-        generator.throw(GeneratorExit)
+        left = generator.throw(GeneratorExit)
+        if isinstance(left, Operation):
+            left.made = None  # yielded, after all
 
 
 class ProgramResult(Result):

@@ -38,6 +38,12 @@ pre { background: #f6f8fa; padding: .75rem; border-radius: 6px; white-space: pre
 figure { margin: 0; min-width: 0; } figure svg { width: 100%; height: auto; display: block; }
 figcaption { font-size: .9rem; color: #57606a; }
 footer { margin: 2rem 0 1rem; color: #57606a; font-size: .85rem; }
+@media (max-width: 36rem) {
+  .latency, .latency tbody, .latency tr, .latency td { display: block; width: 100%; }
+  .latency tr:first-child { display: none; } .latency tr { margin-bottom: .75rem; }
+  .latency td { display: flex; justify-content: space-between; gap: 1rem; white-space: normal; }
+  .latency td:first-child { font-weight: 600; } .latency td[data-of]::before { content: attr(data-of); color: #57606a; }
+}
 @media print { body { max-width: none; } pre { border: 1px solid #d8dee4; } }
 """
 
@@ -105,11 +111,12 @@ def read_result(file: str | os.PathLike[str]) -> Any:
 
 def _page(data: Mapping[str, Any], result: Result | None) -> str:
     title = shown(f"{data.get('scenario', 'run')}, seed {data.get('seed', '?')}")
-    parts = [f"<h1>{html.escape(title)}</h1>", _summary(data), "<h2>Latency</h2>", _latency_table(data)]
+    parts = [f"<h1>{html.escape(title)}</h1>", _summary(data), "<h2>Verdict</h2>", *_verdict(data, result),
+             "<h2>Latency</h2>", _latency_table(data), *_hints(data), *_why(result)]
     plots = _plots(data, result)
     if plots:
         parts += ["<h2>Pictures</h2>", '<div class="plots">', *plots, "</div>"]
-    parts += ["<h2>Verdict</h2>", *_verdict(data, result), "<h2>Counters</h2>", _counters(data)]
+    parts += ["<h2>Counters</h2>", _counters(data)]
     if "config" in data:
         parts += ["<h2>Scenario</h2>", f"<pre>{html.escape(_config_text(data['config']))}</pre>"]
     if data.get("command"):
@@ -135,11 +142,25 @@ def _summary(data: Mapping[str, Any]) -> str:
 
 def _latency_table(data: Mapping[str, Any]) -> str:
     rows = "".join(
-        f"<tr><td>{html.escape(o['name'])}</td><td>{html.escape(str(o['count']))}</td>"
-        + "".join(f"<td>{time_text(o[k])}</td>" for k in ("min_ps", "median_ps", "p99_ps", "max_ps")) + "</tr>"
+        f"<tr><td>{html.escape(o['name'])}</td><td data-of=\"count\">{html.escape(str(o['count']))}</td>"
+        + "".join(f'<td data-of="{k[:-3]}">{time_text(o[k])}</td>' for k in ("min_ps", "median_ps", "p99_ps", "max_ps"))
+        + "</tr>"
         for o in data["operations"])
-    return ('<div class="wide"><table><tr><th>operation</th><th>count</th><th>min</th><th>median</th><th>p99</th>'
+    return ('<div class="wide"><table class="latency"><tr><th>operation</th><th>count</th><th>min</th><th>median</th><th>p99</th>'
             f"<th>max</th></tr>{rows}</table></div>")
+
+
+def _hints(data: Mapping[str, Any]) -> list[str]:
+    return [f"<p>hint: {html.escape(what)}</p>" for what in data.get("hints", [])]
+
+
+def _why(result: Result | None) -> list[str]:
+    """The stages of the median operations, when the trace has packets."""
+    if result is None or result._trace is None or not result.timed or not len(result._trace.activities):
+        return []
+    done = [name for name, times in result.operations.items() if len(times)]
+    return (["<h2>What the median operation went into</h2>"] if done else []) + [
+        f"<pre>{html.escape(str(result.why(name)))}</pre>" for name in done]
 
 
 def _counters(data: Mapping[str, Any]) -> str:
@@ -181,6 +202,8 @@ def _checked(check: Mapping[str, Any], result: Result | None) -> list[str]:
 def _plots(data: Mapping[str, Any], result: Result | None) -> list[str]:
     from . import plot
 
+    if data.get("schedule", "timed") != "timed":
+        return []  # events came in random order: pictures of times would mean nothing
     samples = data.get("samples_ps") or {}
     times = {name: Latency(values) for name, values in samples.items() if len(values)}
     out = []

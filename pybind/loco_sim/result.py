@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
-from typing import TYPE_CHECKING, Any, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, NamedTuple
 
 from . import _core
 from ._optional import need
@@ -19,13 +19,59 @@ if TYPE_CHECKING:
     from .trace import Trace
     from .verdict import Verdict
 
-__all__ = ["Result", "run", "stop_flag", "validate"]
+__all__ = ["Result", "Stage", "Why", "run", "stop_flag", "validate"]
 
 COUNTERS = _core.COUNTERS
 """Names of `Result.counters`."""
 
 
 UNTIMED = "events in random order: times mean nothing"
+
+
+class Stage(NamedTuple):
+    """A stretch of what an operation waited for.
+
+    Attributes:
+        stage: CPU, doorbell, WQE fetch, payload read, wire, queues, receiver, CQE or poll.
+        node: where; of the wire: where it begins.
+        start_ps: when it began.
+        took_ps: how long it took. Each stage begins where the one before ends.
+    """
+
+    stage: str
+    node: int
+    start_ps: int
+    took_ps: int
+
+
+class Why(NamedTuple):
+    """What an operation went into: `str()` is the table of ``loco-sim run --why``.
+
+    Attributes:
+        operation: its kind.
+        took_ps: its latency, the sum of the stages.
+        stages: in order of time.
+    """
+
+    operation: str
+    took_ps: int
+    stages: list[Stage]
+
+    def by_stage(self) -> dict[str, int]:
+        """Picoseconds by the name of the stage, all nodes together."""
+        out: dict[str, int] = {}
+        for s in self.stages:
+            out[s.stage] = out.get(s.stage, 0) + s.took_ps
+        return out
+
+    def __str__(self) -> str:
+        rows = [("stage", "node", "ns", "share")]
+        rows += [(s.stage, str(s.node), f"{s.took_ps / 1000:.1f}", f"{100 * s.took_ps / self.took_ps:.1f} %")
+                 for s in self.stages]
+        rows.append(("together", "", f"{self.took_ps / 1000:.1f}", "100.0 %"))
+        widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        lines = ["  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:]))]) for row in rows]
+        return "\n".join([f"why {self.operation} takes {time_text(self.took_ps)} (the median one):", *lines])
 
 
 class Result:
@@ -37,6 +83,7 @@ class Result:
         counters: what the simulated hardware counted (events, packets, bytes, doorbells, ...).
         workload_counters: what the workload itself noticed.
         broken: what the workload itself found wrong, e.g. ``["lost_updates: 3"]``, or ``["failed_messages: 6"]`` of traffic.
+        hints: counters that explain a surprise, a line each with the key that would change it; at most three.
         operations_done: number of operations measured.
         operations_per_second: operations a simulated second; 0 when none was measured.
         measured_ps: simulated picoseconds from the first operation's start to the last one's end.
@@ -56,6 +103,7 @@ class Result:
         self.counters: dict[str, int] = core.counters
         self.workload_counters: dict[str, int] = core.workload_counters
         self.broken: list[str] = core.broken
+        self.hints: list[str] = core.hints
         self.operations_done: int = core.operations_done
         self.operations_per_second: float = core.operations_per_second
         self.measured_ps: int = core.measured_ps
@@ -135,6 +183,30 @@ class Result:
                                                           else "its scenario records none (trace.level: none)"))
         return self._trace
 
+    def why(self, operation: str | None = None) -> Why:
+        """What the median operation of a kind went into: stages that add up to its latency exactly.
+
+        Args:
+            operation: which kind; may be left out when only one was measured.
+
+        Raises:
+            KeyError: no such kind, or several and none named.
+            ValueError: nothing of it was measured, or the trace has no packets (``trace: {level: packets}``).
+        """
+        if operation is None and len(self.operations) == 1:
+            operation = next(iter(self.operations))
+        if operation is None or operation not in self.operations:
+            raise KeyError(f"operation: expected one of {', '.join(self.operations)}, found {operation!r}")
+        trace, times = self.trace, self.operations[operation]
+        if not len(times):
+            raise ValueError(f"operation: expected one that was done, found {operation!r}, which was not")
+        if not len(trace.activities):
+            raise ValueError("expected a trace with packets, found one without: run it with "
+                             'overrides={"trace.level": "packets"}')
+        median = int(times.summary()["median_ps"])
+        end = int(times.ends_ps[(times.samples_ps == median).argmax()])
+        return Why(operation, median, [Stage(*stage) for stage in trace._core.why(end - median, end)])
+
     def check(self, *models: str | Iterable[str]) -> Verdict:
         """Checks the trace against models; without arguments, those that the trace uses. See `loco_sim.check`."""
         return self.trace.check(*models)
@@ -166,6 +238,8 @@ class Result:
             "operations_done": self.operations_done, "operations_per_second": self.operations_per_second,
             "measured_ps": self.measured_ps, "simulated_ps": self.simulated_ps, "counters": dict(self.counters),
             "workload_counters": dict(self.workload_counters)}
+        if self.hints:
+            out["hints"] = list(self.hints)
         if self.broken:
             out["broken"] = list(self.broken)
         if self.verdict is not None:
@@ -214,6 +288,7 @@ class Result:
             lines.append(UNTIMED)
         if self.faults:
             lines.append(f"deliberate faults: {', '.join(self.faults)}")
+        lines += [f"hint: {what}" for what in self.hints]
         lines += [f"the workload found: {what}" for what in self.broken]
         if self.verdict is not None:
             lines.append(self.verdict.text.rstrip("\n"))
@@ -229,8 +304,9 @@ class Result:
         verdict = "" if self.verdict is None else self.verdict._repr_html_()
         note = "" if self.timed else f"; {UNTIMED}"
         note += f"; deliberate faults: {', '.join(self.faults)}" if self.faults else ""
+        hints = "".join(f"<div>hint: {html.escape(what)}</div>" for what in self.hints)
         return (f"<div>{title}{rate_text(self.throughput)} operations/s{note}<table><tr>{head}</tr>{body}</table>"
-                f"{verdict}</div>")
+                f"{hints}{verdict}</div>")
 
     def __getstate__(self) -> dict[str, Any]:
         return dict(self.__dict__)

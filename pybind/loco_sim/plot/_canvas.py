@@ -24,6 +24,21 @@ def axes_for(ax: Axes | None, purpose: str, **size: Any) -> Axes:
     return axes
 
 
+def colours_on(ax: Axes, count: int) -> list[str]:
+    """Of the next lines on these axes: the cycle goes on where what is drawn there ended."""
+    first = len(ax.get_lines())
+    return [COLOURS[(first + i) % len(COLOURS)] for i in range(count)]
+
+
+def unit_on(ax: Axes, ps: float) -> tuple[float, str]:
+    """The unit of times on these axes: that of what was drawn there first, else the one that suits."""
+    kept = ax.__dict__
+    if not ax.get_lines() or "_loco_sim_unit" not in kept:
+        kept["_loco_sim_unit"] = unit_for(ps)
+    found: tuple[float, str] = kept["_loco_sim_unit"]
+    return found
+
+
 def from_zero(ax: Axes) -> None:
     """The vertical axis begins at 0 and holds all that is drawn: called after drawing, since limits that are set stay. What
     is drawn on the same axes later moves the upper one again."""

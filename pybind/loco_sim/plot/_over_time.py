@@ -10,7 +10,7 @@ from ..measured import Series
 from ..result import Result
 from ..trace import Trace
 from ..units import at_least, duration_ps
-from ._canvas import COLOURS, axes_for, from_zero, plain, unit_for, wrong
+from ._canvas import COLOURS, axes_for, colours_on, from_zero, plain, unit_on, wrong
 from ._transfers import trace_of, transfers_of
 
 if TYPE_CHECKING:
@@ -76,7 +76,10 @@ def _lines(series: Series, ax: Axes, links: str | Sequence[str] | None, values: 
 
 
 def _node_line(ax: Axes, node: int, x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> None:
-    _stairs(ax, x, y, label=f"node {node}", color=COLOURS[node % len(COLOURS)])
+    """Steps of nodes that do the same lie upon each other: later ones are thinner, so that those below are seen beside
+    them."""
+    _stairs(ax, x, y, label=f"node {node}", color=COLOURS[node % len(COLOURS)],
+            linewidth=max(1.2, 6.0 - 1.6 * (node % len(COLOURS))))
 
 
 def _legend_of_nodes(ax: Axes, trace: Trace) -> None:
@@ -85,7 +88,7 @@ def _legend_of_nodes(ax: Axes, trace: Trace) -> None:
 
 
 def _over_time(ax: Axes, end_ps: float) -> float:
-    unit, unit_name = unit_for(end_ps)
+    unit, unit_name = unit_on(ax, end_ps)
     ax.set_xlabel(f"simulated time ({unit_name})")
     ax.grid(True, alpha=0.3)
     return unit
@@ -104,10 +107,10 @@ def throughput_over_time(result: Result, ax: Axes | None = None, *, bucket: int 
     length = duration_ps(max(1, result.simulated_ps // 100) if bucket is None else bucket)
     ax = axes_for(ax, "throughput_over_time")
     unit = _over_time(ax, result.simulated_ps)
-    for i, name in enumerate(result.operations):
+    for name, colour in zip(result.operations, colours_on(ax, len(result.operations))):
         _, rates = result.throughput_series(length, name)
         edges = numpy.arange(len(rates) + 1 if len(rates) else 0) * length
-        _stairs(ax, edges / unit, rates / 1e6, label=plain(name), color=COLOURS[i % len(COLOURS)])
+        _stairs(ax, edges / unit, rates / 1e6, label=plain(name), color=colour)
     from_zero(ax)
     ax.set_ylabel("million operations/s")
     if result.operations:

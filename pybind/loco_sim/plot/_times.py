@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence, Union
 
 from ..measured import Latency
 from ..result import Result
-from ._canvas import COLOURS, axes_for, from_zero, plain, unit_for, wrong
+from ._canvas import axes_for, colours_on, from_zero, plain, unit_on, wrong
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,12 +40,12 @@ def latency_cdf(times: Times, ax: Axes | None = None, *, log: bool | None = None
 
     ax = axes_for(ax, "latency_cdf")
     named = {name: t for name, t in _named(times).items() if len(t)}
-    unit, unit_name = unit_for(max((t.median for t in named.values()), default=1))
-    for i, (name, t) in enumerate(named.items()):
+    unit, unit_name = unit_on(ax, max((t.median for t in named.values()), default=1))
+    for (name, t), colour in zip(named.items(), colours_on(ax, len(named))):
         values, share = t.cdf()
         # from the axis up: one sample is a line, too
         ax.step(numpy.append(values[:1], values) / unit, numpy.append(0, share), where="post", label=plain(name) or None,
-                color=COLOURS[i % len(COLOURS)])
+                color=colour)
     if log is None:
         log = any(t.max > 10 * max(t.min, 1) for t in named.values())
     if log and all(t.min > 0 for t in named.values()):
@@ -54,7 +54,7 @@ def latency_cdf(times: Times, ax: Axes | None = None, *, log: bool | None = None
     ax.set_ylabel("share of operations")
     ax.set_ylim(0, 1.02)
     ax.grid(True, alpha=0.3)
-    if any(named):
+    if ax.get_legend_handles_labels()[1]:
         ax.legend()
     return ax
 
@@ -64,16 +64,16 @@ def latency_percentiles(times: Times, ax: Axes | None = None, *,
     """Latency at some percentiles, a line for each kind of operation or name."""
     ax = axes_for(ax, "latency_percentiles")
     named = {name: t for name, t in _named(times).items() if len(t)}
-    unit, unit_name = unit_for(max((t.median for t in named.values()), default=1))
+    unit, unit_name = unit_on(ax, max((t.median for t in named.values()), default=1))
     places = range(len(percentiles))
-    for i, (name, t) in enumerate(named.items()):
+    for (name, t), colour in zip(named.items(), colours_on(ax, len(named))):
         ax.plot(places, [t.percentile(q) / unit for q in percentiles], marker="o", label=plain(name) or None,
-                color=COLOURS[i % len(COLOURS)])
+                color=colour)
     ax.set_xticks(list(places), [f"p{q:g}" if q < 100 else "max" for q in percentiles])
     ax.set_ylabel(f"latency ({unit_name})")
     from_zero(ax)
     ax.grid(True, alpha=0.3)
-    if any(named):
+    if ax.get_legend_handles_labels()[1]:
         ax.legend()
     return ax
 
@@ -96,7 +96,7 @@ def throughput(rows: pd.DataFrame | Iterable[Mapping[str, Any]], x: str, *, y: s
     groups: dict[Any, dict[Any, list[float]]] = {}
     unit, y_name = 1.0, y.replace("_", " ")
     if y.endswith("_ps"):
-        unit, unit_name = unit_for(_median([_number(y, row[y]) for row in table]) if table else 1)
+        unit, unit_name = unit_on(ax, _median([_number(y, row[y]) for row in table]) if table else 1)
         y_name = f"{y_name[:-3]} ({unit_name})"
     for row in table:
         groups.setdefault(row[group] if group else "", {}).setdefault(row[x], []).append(_number(y, row[y]) / unit)
@@ -104,9 +104,8 @@ def throughput(rows: pd.DataFrame | Iterable[Mapping[str, Any]], x: str, *, y: s
     numbers = all(place is not None for place in labels.values())
     places: dict[Any, float] = {v: float(p) if numbers and p is not None else i
                                 for i, (v, p) in enumerate(labels.items())}
-    for i, (name, of_group) in enumerate(groups.items()):
+    for (name, of_group), colour in zip(groups.items(), colours_on(ax, len(groups))):
         values = sorted(of_group, key=places.__getitem__)
-        colour = COLOURS[i % len(COLOURS)]
         xs = [places[v] for v in values]
         ax.plot(xs, [_median(of_group[v]) for v in values], marker="o", color=colour,
                 label=plain(f"{group} = {name}") if group else None)

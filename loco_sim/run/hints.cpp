@@ -1,0 +1,126 @@
+#include "loco_sim/run/hints.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "fabric/fields.hpp"
+#include "nic_model/profile_fields.hpp"
+
+namespace loco {
+
+namespace {
+
+double number(std::uint64_t count) { return static_cast<double>(count); }
+
+double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+std::string percent(double share) { return fmt::format("{:.{}f} %", share * 100, share < 0.1 ? 1 : 0); }
+
+/// What a run is judged by.
+struct Run {
+  const scenario::Scenario& scenario;
+  const RunResult& result;
+  const HintShares& shares;
+
+  [[nodiscard]] const nic::Counters& counters() const { return result.counters; }
+  [[nodiscard]] const fabric::Options& network() const { return scenario.network.options; }
+  /// Of all hosts together, until the last operation ended.
+  [[nodiscard]] double host_time() const { return static_cast<double>(result.simulated_ps) * scenario.nodes; }
+  [[nodiscard]] bool reorders() const {
+    return network().routing == fabric::topology::Routing::adaptive ||
+           network().routing == fabric::topology::Routing::spray;
+  }
+  [[nodiscard]] bool needs_order() const { return !nic::overtakes(scenario.hardware.nic_placement); }
+};
+
+std::string_view placement(const Run& run) {
+  return nic::kPlacementNames.at(static_cast<std::size_t>(run.scenario.hardware.nic_placement));
+}
+
+std::string losses(const Run& run) {
+  const std::uint64_t lost = run.counters().packets_lost;
+  const double part = share(number(lost), number(run.counters().packets_sent));
+  if (lost == 0 || part < run.shares.losses) return {};
+  const bool overflow = run.scenario.network.buffers_overflow();
+  return fmt::format("packets_lost: {}, {} of the packets: {}", lost, percent(part),
+                     overflow ? "fabric.flow_control: pfc pauses links in place of dropping; fabric.buffer.size"
+                              : "links fail or lose them: fabric.failures");
+}
+
+/// Going back because of reordering, which an in-order NIC cannot tell from loss, or because of loss.
+std::string retransmissions(const Run& run) {
+  const std::uint64_t times = run.counters().retransmissions;
+  const double part = share(number(times), number(run.counters().packets_sent));
+  if (times == 0 || part < run.shares.retransmissions) return {};
+  const std::string counted = fmt::format("retransmissions: {}, one for each {:.0f} packets", times, 1 / part);
+  if (run.reorders() && run.needs_order() && run.counters().packets_lost < times) {
+    return fmt::format(
+        "{}: fabric.routing: {} reorders packets, which a NIC with hardware.nic.placement: {} takes for loss; "
+        "hardware.nic.placement: out_of_order, or fabric.routing: ecmp",
+        counted, fabric::kRoutingNames.at(static_cast<std::size_t>(run.network().routing)), placement(run));
+  }
+  if (run.counters().packets_lost > 0)
+    return counted + ": for want of the packets that got lost, all that came behind them is sent again";
+  return counted + ": for want of answers in time; hardware.nic.ack_timeout";
+}
+
+std::string timeouts(const Run& run) {
+  const std::uint64_t times = run.counters().timeouts;
+  const sim::Duration each = run.scenario.hardware.nic_ack_timeout;
+  const double waited = number(times) * static_cast<double>(each.ps);
+  if (times == 0 || share(waited, run.host_time()) < run.shares.waiting) return {};
+  return fmt::format("timeouts: {}, each after {:.4g} us without an answer; hardware.nic.ack_timeout", times,
+                     static_cast<double>(each.ps) * 1e-6);
+}
+
+std::string not_ready(const Run& run) {
+  const std::uint64_t times = run.counters().rnr_naks;
+  const double part = share(number(times), number(run.counters().work_requests));
+  if (times == 0 || part < run.shares.not_ready) return {};
+  return fmt::format("rnr_naks: {}: messages found no receive request, and each waits {:.4g} us until it is tried "
+                     "again; hardware.nic.rnr_timer, or more receive requests",
+                     times, static_cast<double>(run.scenario.hardware.nic_rnr_timer.ps) * 1e-6);
+}
+
+std::string pauses(const Run& run) {
+  const double paused = number(run.result.workload_counters.value("fabric_paused_ps"));
+  const double part = share(paused, run.host_time());
+  if (paused == 0 || part < run.shares.paused) return {};
+  return fmt::format("fabric_pauses: {}: links stood still for {:.4g} us together, {} of the run for each host; "
+                     "fabric.buffer.size, fabric.pfc.xoff, or fabric.ecn.enabled and fabric.dcqcn.enabled",
+                     run.result.workload_counters.value("fabric_pauses"), paused * 1e-6, percent(part));
+}
+
+std::string misses(const Run& run) {
+  const std::uint64_t times = run.counters().cache_misses;
+  const double part = share(number(times), number(run.counters().work_requests));
+  if (times == 0 || part < run.shares.misses) return {};
+  return fmt::format("cache_misses: {} with {} work requests: contexts, read states or translations are read over "
+                     "PCIe; hardware.nic.context_entries, nic.read_state_entries, nic.translation_entries",
+                     times, run.counters().work_requests);
+}
+
+std::string pcie(const Run& run) {
+  const double rate = static_cast<double>(run.scenario.hardware.pcie_rate.value);
+  if (rate <= 0) return {};
+  const double carried = rate / 8 * run.host_time() * 1e-12;
+  const double up = share(number(run.counters().pcie_bytes_up), carried);
+  const double down = share(number(run.counters().pcie_bytes_down), carried);
+  if (std::max(up, down) < run.shares.pcie) return {};
+  return fmt::format("pcie_bytes_{}: the PCIe links are {} busy; hardware.pcie.rate", up > down ? "up" : "down",
+                     percent(std::max(up, down)));
+}
+
+}  // namespace
+
+std::vector<std::string> hints(const scenario::Scenario& scenario, const RunResult& result, const HintShares& shares) {
+  const Run run{scenario, result, shares};
+  std::vector<std::string> all;
+  for (const auto hint : {&retransmissions, &timeouts, &losses, &pauses, &not_ready, &misses, &pcie}) {
+    std::string line = hint(run);
+    if (!line.empty() && all.size() < kHintsMax) all.push_back(std::move(line));
+  }
+  return all;
+}
+
+}  // namespace loco
