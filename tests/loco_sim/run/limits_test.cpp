@@ -125,6 +125,9 @@ TEST_CASE("a switch that would drop every packet is refused") {
   CHECK(has(told("buffer: {size: 4193B, alpha: 1000000}"), "one of 4193 B"));
   CHECK(told("buffer: {size: 1kB, alpha: 125}", "8B").empty());  // 8 + 82 + 16 bytes
   CHECK(has(told("buffer: {alpha: 1, size: 105kB}", "8B"), "a packet of 106 B"));
+  // Of other workloads the short messages pass.
+  CHECK_NOTHROW(scenario_of("fabric: {flow_control: drop_tail, buffer: {size: 20kB}}\nhardware: efa-srd-like\n"
+                            "workload: {kind: message_passing, size: 4096B}\n"));
   // What passes alone is delivered.
   const RunResult result = run(scenario_of(
       "fabric: {flow_control: drop_tail, buffer: {size: 33552B}}\ntopology: {nodes: 2}\n"
