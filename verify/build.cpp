@@ -39,7 +39,7 @@ class Builder {
       const syntax::Process& process = file_.processes[p];
       if (!processes_.emplace(process.id.value, p).second)
         fail(process.id.place,
-             fmt::format("expected a number that no other process has, found '{}'", process.id.value.str()));
+             fmt::format("expected a number that no other process has, found \"{}\"", process.id.value.str()));
       program_.processes.emplace_back();
       program_.processes.back().id = process.id.value;
       program_.processes.back().place = process.id.place;
@@ -112,7 +112,7 @@ class Builder {
   std::uint32_t remote_shared(const syntax::Name& name, const syntax::Number& process, std::uint32_t target) const {
     const auto found = shared_.find(name.text);
     if (found != shared_.end() && program_.shared[found->second].process != target)
-      fail(process.place, fmt::format("expected '{}', the process on which {} lives, found '{}'",
+      fail(process.place, fmt::format("expected \"{}\", the process on which {} lives, found \"{}\"",
                                       program_.processes[program_.shared[found->second].process].name(),
                                       in_quotes(name.text), process.value.str()));
     return shared_index(name, fmt::format("a shared variable of process {}", process.value.str()), target);
@@ -128,7 +128,7 @@ class Builder {
     for (const syntax::Node& node : expression.nodes) {
       ExpressionNode out = plain(node);
       if (node.op == Operator::kAt)
-        fail(node.name.place, "expected locals only (at(...) is for properties), found 'at'");
+        fail(node.name.place, "expected locals only (at(...) is for properties), found \"at\"");
       if (node.op == Operator::kLocal) {
         if (node.process && process_index(*node.process) != process)
           fail(node.name.place, fmt::format("expected a local of process {}, found one of process {}",
@@ -253,7 +253,7 @@ class Builder {
         gotos_.emplace_back(process_->edges.size(), &s.names.front());
         return edge(from, to, {}, s.text, s.place);
       case StatementKind::kBreak:
-        if (!loop_exit) fail(s.place, "expected 'break' inside a loop, found it outside");
+        if (!loop_exit) fail(s.place, "expected \"break\" inside a loop, found it outside");
         return edge(from, *loop_exit, {}, s.text, s.place);
       default:
         return edge(from, to, action(s), s.text, s.place);

@@ -53,7 +53,7 @@ std::unique_ptr<Engine> make_engine(const std::string& name) {
     }
     known += (known.empty() ? "" : ", ") + kind.name;
   }
-  throw std::invalid_argument(fmt::format("expected an engine, one of {}, found '{}'", known, name));
+  throw std::invalid_argument(fmt::format("expected an engine, one of {}, found \"{}\"", known, name));
 }
 
 }  // namespace loco::verify

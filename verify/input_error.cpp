@@ -41,15 +41,15 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& kn
     least = distance;
     nearest = &candidate;
   }
-  return nearest == nullptr ? "" : ", did you mean '" + *nearest + "'?";
+  return nearest == nullptr ? "" : "; did you mean \"" + *nearest + "\"?";
 }
 
 std::string in_quotes(std::string_view word) {
   constexpr std::size_t kLongest = 40;
-  std::string result = "'";
+  std::string result = "\"";
   for (const char c : word.substr(0, kLongest)) result += c >= ' ' && c <= '~' ? c : '?';
   if (word.size() > kLongest) result += "...";
-  return result + "'";
+  return result + "\"";
 }
 
 }  // namespace loco::verify

@@ -20,7 +20,7 @@ class InputError : public std::runtime_error {
   Place place_;
 };
 
-/// `, did you mean 'x'?` for the nearest of the known words, or nothing when none is near.
+/// `; did you mean "x"?` for the nearest of the known words, or nothing when none is near.
 [[nodiscard]] std::string suggestion(std::string_view word, const std::vector<std::string>& known);
 
 /// `'word'`, shortened when long, with `?` for what is not printable.

@@ -55,7 +55,7 @@ class Lexer {
     if (!at("/*")) return advance(std::min(text_.find('\n', offset_), text_.size()) - offset_);
     const std::size_t end = text_.find("*/", offset_ + 2);
     if (end == std::string_view::npos)
-      throw InputError(file_, start, "expected '*/' to close this comment, found none");
+      throw InputError(file_, start, "expected \"*/\" to close this comment, found none");
     advance(end + 2 - offset_);
   }
 

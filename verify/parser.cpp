@@ -29,12 +29,12 @@ class Parser {
 
   syntax::File run() {
     syntax::File result;
-    if (!now().is("process")) fail("'process'", now());
+    if (!now().is("process")) fail("\"process\"", now());
     while (now().is("process")) result.processes.push_back(process());
     if (!now().is("assert"))
-      fail(now().kind == TokenKind::kEnd ? "a property: 'assert'" : "'process' or 'assert'", now());
+      fail(now().kind == TokenKind::kEnd ? "a property: \"assert\"" : "\"process\" or \"assert\"", now());
     while (now().is("assert")) result.properties.push_back(property());
-    if (now().kind != TokenKind::kEnd) fail("'assert' or the end of the file", now());
+    if (now().kind != TokenKind::kEnd) fail("\"assert\" or the end of the file", now());
     return result;
   }
 
@@ -73,7 +73,7 @@ class Parser {
   }
 
   void need(std::string_view word, std::string_view where = "") {
-    if (!take_if(word)) fail(fmt::format("'{}'{}", word, where), now(), {std::string(word)});
+    if (!take_if(word)) fail(fmt::format("\"{}\"{}", word, where), now(), {std::string(word)});
   }
 
   syntax::Name name(std::string_view what) {
@@ -258,7 +258,7 @@ class Parser {
       const bool word =
           after(1).is("(") || next == TokenKind::kName || next == TokenKind::kKeyword || next == TokenKind::kNumber;
       if (word) fail("a statement", now(), keywords());
-      fail("'=' or ':' after a name", after(1));
+      fail("\"=\" or \":\" after a name", after(1));
     }
     syntax::Statement result;
     result.names.push_back(name("a name"));
@@ -286,7 +286,7 @@ class Parser {
   syntax::Property property() {
     syntax::Property result;
     result.place = take().place;
-    if (!now().is("final") && !now().is("always")) fail("'final' or 'always'", now(), {"final", "always"});
+    if (!now().is("final") && !now().is("always")) fail("\"final\" or \"always\"", now(), {"final", "always"});
     result.kind = take().text == "final" ? PropertyKind::kFinal : PropertyKind::kAlways;
     need("(");
     result.expression = expression();
@@ -353,7 +353,7 @@ class Parser {
     if (now().kind == TokenKind::kNumber) {
       node.literal = Integer(take().text);
     } else if (now().kind == TokenKind::kName) {
-      if (after(1).is("(")) fail("an integer, a variable or '('", now(), keywords());
+      if (after(1).is("(")) fail("an integer, a variable or \"(\"", now(), keywords());
       node.op = Operator::kLocal;
       node.name = name("a variable");
       if (take_if("@")) node.process = integer("the number of a process");
@@ -366,7 +366,7 @@ class Parser {
       node.name = name("a label");
       need(")");
     } else {
-      fail("an integer, a variable or '('", now());
+      fail("an integer, a variable or \"(\"", now());
     }
     return node;
   }

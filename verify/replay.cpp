@@ -17,7 +17,7 @@ using nlohmann::json;
 std::uint32_t index(const json& step, const char* key, std::size_t number) {
   const auto found = step.find(key);
   if (found == step.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() > 0xffffffffU)
-    fail(fmt::format("a whole number as '{}' of step {}", key, number));
+    fail(fmt::format("a whole number as \"{}\" of step {}", key, number));
   return found->get<std::uint32_t>();
 }
 
@@ -25,7 +25,7 @@ Step step_of(const Program& program, const json& step, std::size_t number) {
   if (!step.is_object()) fail(fmt::format("an object as step {}", number));
   const auto actor = step.find("actor");
   if (actor == step.end() || (*actor != "cpu" && *actor != "nic"))
-    fail(fmt::format("'cpu' or 'nic' as 'actor' of step {}", number));
+    fail(fmt::format("\"cpu\" or \"nic\" as \"actor\" of step {}", number));
   if (*actor == "nic") return {Step::Kind::kNic, 0, 0, 0, index(step, "operation", number)};
   Step result{Step::Kind::kCpu, 0, index(step, "edge", number), 0, 0};
   if (step.contains("choice")) result.choice = index(step, "choice", number);
@@ -34,7 +34,7 @@ Step step_of(const Program& program, const json& step, std::size_t number) {
     const std::string name = program.processes[result.process].name();
     if (id != step.end() && (id->is_string() ? id->get<std::string>() : id->dump()) == name) return result;
   }
-  fail(fmt::format("the number of a process as 'process' of step {}", number));
+  fail(fmt::format("the number of a process as \"process\" of step {}", number));
 }
 
 /// The element with a trace.
@@ -52,7 +52,7 @@ Network network_of(const json& trace, Network otherwise) {
   for (std::size_t i = 0; i < kNetworkNames.size(); ++i) {
     if (trace["network"] == kNetworkNames[i]) return static_cast<Network>(i);
   }
-  fail("unordered, in-order, verbs or sc as 'network'");
+  fail("unordered, in-order, verbs or sc as \"network\"");
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ Replay replay(const Program& program, const std::string& text, Network network) 
     fail(fmt::format("JSON, found a mistake at byte {}", error.byte));
   }
   const json* trace = element(all);
-  if (trace == nullptr || !(*trace)["trace"].is_array()) fail("an object with an array 'trace'");
+  if (trace == nullptr || !(*trace)["trace"].is_array()) fail("an object with an array \"trace\"");
   Replay result;
   result.network = network_of(*trace, network);
   const auto flushes = trace->find("flushes");

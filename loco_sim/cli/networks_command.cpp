@@ -51,7 +51,7 @@ Format format_of(const CorermaArguments& a) {
   if (ends(".json")) return Format::json;
   if (ends(".csv")) return Format::csv;
   throw UsageError(
-      fmt::format("loco-sim corerma: --out: expected a name that ends in .html, .json or .csv, found '{}'", a.out));
+      fmt::format("loco-sim corerma: --out: expected a name that ends in .html, .json or .csv, found \"{}\"", a.out));
 }
 
 std::string rendered(const networks::Campaign& campaign, Format format) {
@@ -76,7 +76,7 @@ scenario::Hardware changed(const std::string& base, const std::vector<std::strin
     const std::size_t equal = s.find('=');
     if (dot == std::string::npos || equal == std::string::npos || dot > equal || equal + 1 == s.size())
       throw UsageError(fmt::format(
-          "loco-sim fit: --set: expected KEY=VALUE with a key of the profile, as nic.placement=unordered, found '{}'",
+          "loco-sim fit: --set: expected KEY=VALUE with a key of the profile, as nic.placement=unordered, found \"{}\"",
           s));
     std::string& group = groups[s.substr(0, dot)];
     group += (group.empty() ? "" : ", ") + s.substr(dot + 1, equal - dot - 1) + ": " + s.substr(equal + 1);
@@ -93,7 +93,7 @@ fabric::Routing routing_of(const std::string& setting) {
   const auto* const found = std::find(known.begin(), known.end(), value);
   if (found == known.end())
     throw UsageError(fmt::format(
-        "loco-sim fit: --fabric: expected routing=deterministic, ecmp, adaptive or spray, found '{}'", setting));
+        "loco-sim fit: --fabric: expected routing=deterministic, ecmp, adaptive or spray, found \"{}\"", setting));
   return static_cast<fabric::Routing>(found - known.begin());
 }
 

@@ -75,8 +75,8 @@ class Reader {
 
  private:
   [[noreturn]] void fail(const std::string& expected) const {
-    throw std::invalid_argument("expected " + expected + ", found '" + std::string(text_.substr(i_, 20)) + "' in '" +
-                                std::string(text_.substr(0, 80)) + "'");
+    throw std::invalid_argument("expected " + expected + ", found \"" + std::string(text_.substr(i_, 20)) + "\" in \"" +
+                                std::string(text_.substr(0, 80)) + "\"");
   }
   void statement() {
     if (program_.count == 0) program_.home.fill(kNobody);

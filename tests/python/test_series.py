@@ -96,7 +96,7 @@ def test_plots(result):
         ls.plot.queue_occupancy(result, links=["h0-h1"])
     for plot in (ls.plot.link_utilisation, ls.plot.queue_occupancy):
         with pytest.raises(ValueError, match="links: expected a Series"):
-            plot(result.trace, links="s0-h0")
+            plot(ls.run("quickstart").trace, links="s0-h0")
     assert len(ls.plot.throughput_over_time(result, bucket="10us").get_lines()) == 1
     assert ls.report(result).count("<figure") >= 5
 

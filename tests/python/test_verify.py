@@ -43,9 +43,9 @@ def test_limits():
 def test_mistakes():
     with pytest.raises(ls.InputError) as error:
         ls.verify("process 1 { flsh(1); } assert final (1);")
-    assert str(error.value) == "<program>:1:13: expected a statement, found 'flsh', did you mean 'flush'?"
+    assert str(error.value) == "<program>:1:13: expected a statement, found \"flsh\"; did you mean \"flush\"?"
     assert (error.value.line, error.value.column) == (1, 13)
-    with pytest.raises(ls.InputError, match="expected unordered, in-order, verbs or sc, found 'ring'"):
+    with pytest.raises(ls.InputError, match="expected unordered, in-order, verbs or sc, found .ring."):
         ls.verify(SAFE, network="ring")
     with pytest.raises(ls.InputError, match="expected an engine"):
         ls.verify(SAFE, engine="none")

@@ -94,62 +94,62 @@ TEST_CASE("operators bind as in C") {
 }
 
 TEST_CASE("a mistake is told of in one line with its place") {
-  CHECK(error("") == "f.rma:1:1: expected 'process', found the end of the file");
+  CHECK(error("") == "f.rma:1:1: expected \"process\", found the end of the file");
   CHECK(error("process 1 {") == "f.rma:1:12: expected a statement, found the end of the file");
-  CHECK(error("process 1 { }") == "f.rma:1:14: expected a property: 'assert', found the end of the file");
-  CHECK(error("process x { }") == "f.rma:1:9: expected the number of the process, found 'x'");
-  CHECK(error("process 1 { shared X; }") == "f.rma:1:21: expected '=' and the variable's first value, found ';'");
-  CHECK(error("process 1 { skip }\nassert always (1);") == "f.rma:1:18: expected ';', found '}'");
-  CHECK(error("process 1 { /* ") == "f.rma:1:13: expected '*/' to close this comment, found none");
-  CHECK(error("process 1 { $ }") == "f.rma:1:13: expected a name, an integer or an operator, found '$'");
-  CHECK(error("process 1 { local u; u = 12ab; }") == "f.rma:1:26: expected an integer, found '12ab'");
-  CHECK(error(with("flsh(2);")) == "f.rma:1:43: expected a statement, found 'flsh', did you mean 'flush'?");
-  CHECK(error(with("lod u = X;")) == "f.rma:1:43: expected a statement, found 'lod', did you mean 'load'?");
+  CHECK(error("process 1 { }") == "f.rma:1:14: expected a property: \"assert\", found the end of the file");
+  CHECK(error("process x { }") == "f.rma:1:9: expected the number of the process, found \"x\"");
+  CHECK(error("process 1 { shared X; }") == "f.rma:1:21: expected \"=\" and the variable's first value, found \";\"");
+  CHECK(error("process 1 { skip }\nassert always (1);") == "f.rma:1:18: expected \";\", found \"}\"");
+  CHECK(error("process 1 { /* ") == "f.rma:1:13: expected \"*/\" to close this comment, found none");
+  CHECK(error("process 1 { $ }") == "f.rma:1:13: expected a name, an integer or an operator, found \"$\"");
+  CHECK(error("process 1 { local u; u = 12ab; }") == "f.rma:1:26: expected an integer, found \"12ab\"");
+  CHECK(error(with("flsh(2);")) == "f.rma:1:43: expected a statement, found \"flsh\"; did you mean \"flush\"?");
+  CHECK(error(with("lod u = X;")) == "f.rma:1:43: expected a statement, found \"lod\"; did you mean \"load\"?");
   CHECK(error(with("u = chose(1);")) ==
-        "f.rma:1:47: expected get, rga, cas, choose or an expression, found 'chose', did you mean 'choose'?");
-  CHECK(error(with("u 1;")) == "f.rma:1:43: expected a statement, found 'u'");
-  CHECK(error(with("u = (1;")) == "f.rma:1:49: expected ')', found ';'");
-  CHECK(error(with("u = 1 +;")) == "f.rma:1:50: expected an integer, a variable or '(', found ';'");
-  CHECK(error(with("else skip;")) == "f.rma:1:43: expected a statement, found 'else'");
+        "f.rma:1:47: expected get, rga, cas, choose or an expression, found \"chose\"; did you mean \"choose\"?");
+  CHECK(error(with("u 1;")) == "f.rma:1:43: expected a statement, found \"u\"");
+  CHECK(error(with("u = (1;")) == "f.rma:1:49: expected \")\", found \";\"");
+  CHECK(error(with("u = 1 +;")) == "f.rma:1:50: expected an integer, a variable or \"(\", found \";\"");
+  CHECK(error(with("else skip;")) == "f.rma:1:43: expected a statement, found \"else\"");
   CHECK(error(with("skip;", "assert finaly (1);")) ==
-        "f.rma:3:8: expected 'final' or 'always', found 'finaly', did you mean 'final'?");
+        "f.rma:3:8: expected \"final\" or \"always\", found \"finaly\"; did you mean \"final\"?");
   CHECK(error(with("skip;", "assert always (1); process")) ==
-        "f.rma:3:20: expected 'assert' or the end of the file, found 'process'");
+        "f.rma:3:20: expected \"assert\" or the end of the file, found \"process\"");
 }
 
 TEST_CASE("names are looked up where they may be used") {
-  CHECK(error(with("v = 1;")) == "f.rma:1:43: expected a local of process 1, found 'v'");
-  CHECK(error(with("u = X + 1;")) == "f.rma:1:47: expected a local of process 1, found 'X', a shared variable");
+  CHECK(error(with("v = 1;")) == "f.rma:1:43: expected a local of process 1, found \"v\"");
+  CHECK(error(with("u = X + 1;")) == "f.rma:1:47: expected a local of process 1, found \"X\", a shared variable");
   CHECK(error(with("load u = Y;")) ==
-        "f.rma:1:52: expected a shared variable of process 1, found 'Y', which lives on process 2");
-  CHECK(error(with("store Q = 1;")) == "f.rma:1:49: expected a shared variable of process 1, found 'Q'");
-  CHECK(error(with("X = get(Y, 1);")) == "f.rma:1:54: expected '2', the process on which 'Y' lives, found '1'");
-  CHECK(error(with("put(Y, 3, X);")) == "f.rma:1:50: expected the number of a process (1, 2), found '3'");
-  CHECK(error(with("flush(7);")) == "f.rma:1:49: expected the number of a process (1, 2), found '7'");
+        "f.rma:1:52: expected a shared variable of process 1, found \"Y\", which lives on process 2");
+  CHECK(error(with("store Q = 1;")) == "f.rma:1:49: expected a shared variable of process 1, found \"Q\"");
+  CHECK(error(with("X = get(Y, 1);")) == "f.rma:1:54: expected \"2\", the process on which \"Y\" lives, found \"1\"");
+  CHECK(error(with("put(Y, 3, X);")) == "f.rma:1:50: expected the number of a process (1, 2), found \"3\"");
+  CHECK(error(with("flush(7);")) == "f.rma:1:49: expected the number of a process (1, 2), found \"7\"");
   CHECK(error(with("put(Y, 2, Z);")) ==
-        "f.rma:1:53: expected a shared variable of process 1, found 'Z', which lives on process 2");
-  CHECK(error(with("goto B;")) == "f.rma:1:48: expected a label of process 1, found 'B'");
-  CHECK(error(with("break;")) == "f.rma:1:43: expected 'break' inside a loop, found it outside");
-  CHECK(error(with("L: skip; L: skip;")) == "f.rma:1:52: expected a label that process 1 has once, found 'L' again");
-  CHECK(error(with("L: M: skip;")) == "f.rma:1:47: expected '=' or ':' after a name, found ':'");
+        "f.rma:1:53: expected a shared variable of process 1, found \"Z\", which lives on process 2");
+  CHECK(error(with("goto B;")) == "f.rma:1:48: expected a label of process 1, found \"B\"");
+  CHECK(error(with("break;")) == "f.rma:1:43: expected \"break\" inside a loop, found it outside");
+  CHECK(error(with("L: skip; L: skip;")) == "f.rma:1:52: expected a label that process 1 has once, found \"L\" again");
+  CHECK(error(with("L: M: skip;")) == "f.rma:1:47: expected \"=\" or \":\" after a name, found \":\"");
   CHECK(error("process 1 { } process 1 { } assert always (1);") ==
-        "f.rma:1:23: expected a number that no other process has, found '1'");
+        "f.rma:1:23: expected a number that no other process has, found \"1\"");
   CHECK(error("process 1 { shared X = 1; } process 2 { shared X = 1; } assert always (1);") ==
-        "f.rma:1:48: expected a name that no other shared variable has, found 'X'");
+        "f.rma:1:48: expected a name that no other shared variable has, found \"X\"");
   CHECK(error("process 1 { local u, u; } assert always (1);") ==
-        "f.rma:1:22: expected a name that no other local of process 1 has, found 'u'");
+        "f.rma:1:22: expected a name that no other local of process 1 has, found \"u\"");
 }
 
 TEST_CASE("properties may name everything, without doubt") {
   CHECK(error(with("skip;", "assert always (u == X && w == Y && at(2, A));")) == "accepted");
-  CHECK(error(with("skip;", "assert always (at(1, A));")) == "f.rma:3:22: expected a label of process 1, found 'A'");
+  CHECK(error(with("skip;", "assert always (at(1, A));")) == "f.rma:3:22: expected a label of process 1, found \"A\"");
   CHECK(error(with("skip;", "assert always (at(5, A));")) ==
-        "f.rma:3:19: expected the number of a process (1, 2), found '5'");
-  CHECK(error(with("skip;", "assert always (at2);")) == "f.rma:3:16: expected a variable, found 'at2'");
+        "f.rma:3:19: expected the number of a process (1, 2), found \"5\"");
+  CHECK(error(with("skip;", "assert always (at2);")) == "f.rma:3:16: expected a variable, found \"at2\"");
   CHECK(error("process 1 { local u; } process 2 { local u; } assert final (u == 1);") ==
-        "f.rma:1:61: expected one variable, found 'u', which 2 processes declare: write u@1");
+        "f.rma:1:61: expected one variable, found \"u\", which 2 processes declare: write u@1");
   CHECK(error("process 1 { local u; } process 2 { local u; } assert final (u@3 == 1);") ==
-        "f.rma:1:63: expected the number of a process (1, 2), found '3'");
+        "f.rma:1:63: expected the number of a process (1, 2), found \"3\"");
 }
 
 TEST_CASE("depth is bounded, length is not") {

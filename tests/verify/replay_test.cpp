@@ -70,14 +70,14 @@ TEST_CASE("what is no trace is refused") {
     CHECK_THROWS_WITH(replay(program, text, Network::kUnordered), loco::test::contains_text(expected));
   };
   refused("{", "expected JSON");
-  refused("3", "expected an object with an array 'trace'");
-  refused("[]", "expected an object with an array 'trace'");
-  refused(R"({"trace": 1})", "expected an object with an array 'trace'");
+  refused("3", "expected an object with an array \"trace\"");
+  refused("[]", "expected an object with an array \"trace\"");
+  refused(R"({"trace": 1})", "expected an object with an array \"trace\"");
   refused(R"({"trace": [1]})", "expected an object as step 1");
-  refused(R"({"trace": [{}]})", "'cpu' or 'nic' as 'actor' of step 1");
+  refused(R"({"trace": [{}]})", "\"cpu\" or \"nic\" as \"actor\" of step 1");
   refused(R"({"trace": [{"actor": "cpu", "process": 9, "edge": 0}]})", "the number of a process");
-  refused(R"({"trace": [{"actor": "nic", "operation": -1}]})", "a whole number as 'operation' of step 1");
-  refused(R"({"trace": [], "network": "token ring"})", "'network'");
+  refused(R"({"trace": [{"actor": "nic", "operation": -1}]})", "a whole number as \"operation\" of step 1");
+  refused(R"({"trace": [], "network": "token ring"})", "\"network\"");
 }
 
 TEST_CASE("flushes are suggested after remote statements") {

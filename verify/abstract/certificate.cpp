@@ -99,11 +99,11 @@ ordered_json predicate_json(const Reduced& reduced, const Linear& predicate) {
 template <typename T>
 T field(const ordered_json& json, const char* name) {
   if (!json.is_object() || !json.contains(name))
-    throw std::invalid_argument(fmt::format("expected a certificate with '{}', found none", name));
+    throw std::invalid_argument(fmt::format("expected a certificate with \"{}\", found none", name));
   try {
     return json.at(name).get<T>();
   } catch (const nlohmann::json::exception&) {
-    throw std::invalid_argument(fmt::format("expected another kind of value for '{}'", name));
+    throw std::invalid_argument(fmt::format("expected another kind of value for \"{}\"", name));
   }
 }
 

@@ -115,7 +115,7 @@ std::string dump(const Task& task, const std::string& what, const std::vector<Ex
   const Reduced reduced = reduce(task.program, task.network);
   if (what == "reduced") return reduction_text(reduced);
   if (what != "bp" && what != "ebp")
-    throw std::invalid_argument(fmt::format("expected bp, reduced or ebp, found '{}'", what));
+    throw std::invalid_argument(fmt::format("expected bp, reduced or ebp, found \"{}\"", what));
   std::vector<Linear> predicates = atoms_of(reduced, given);
   if (given.empty()) predicates = learn({task.program, task.flushes, Network::kSc, task.limits}).predicates;
   const BooleanProgram program = boolean_program(reduced, predicates, task.limits.look);

@@ -108,20 +108,20 @@ def test_an_interruption_leaves_a_file_that_can_be_gone_on_with(loco_sim, progra
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--pivot", "R9", "--size", "5"], "--pivot: expected a rule (R1, R2, ..., CAS-T, CAS-F), found 'R9', did you mean "
-         "'R1'?"),
+        (["--pivot", "R9", "--size", "5"], "--pivot: expected a rule (R1, R2, ..., CAS-T, CAS-F), found \"R9\"; did you mean "
+         "\"R1\"?"),
         (["--pivot", "IR", "--size", "5", "--rules", "corerma-verbs"],
-         "--pivot: expected one of the rules R1,R2,F1,F2,F3,PG,GA,CAS,LO,WS,PP,GG, found 'IR'"),
-        (["--pivot", "R1", "--size", "5", "--rules", "R1,Q"], "--rules: expected rules (R1, R2, ...), found 'Q'"),
+         "--pivot: expected one of the rules R1,R2,F1,F2,F3,PG,GA,CAS,LO,WS,PP,GG, found \"IR\""),
+        (["--pivot", "R1", "--size", "5", "--rules", "R1,Q"], "--rules: expected rules (R1, R2, ...), found \"Q\""),
         (["--pivot", "R1", "--size", "2"], '--size: expected an integer from 3 to 24, found "2"'),
         (["--pivot", "R1", "--size", "5", "--processes", "2", "--hosts", "1"],
          "--hosts: expected a number from 2 to 8, found 1"),
         (["--pivot", "R1", "--size", "5", "--statements", "reed"], "--statements: expected some of read, write, get, put, rga, "
-         "cas, flush, found 'reed', did you mean 'read'?"),
+         "cas, flush, found \"reed\"; did you mean \"read\"?"),
         (["--pivot", "R1", "--size", "5", "--after", "R1-1x4-wa.ra"], "--after: expected a test of size 3, found "
-         "'R1-1x4-wa.ra'"),
-        (["--pivot", "R1", "--size", "5", "--after", "R1-1x4-q"], "--after: expected the name of a test, found 'R1-1x4-q': "
-         "expected a statement (r, w, g, p, a, c, f), found 'q' in 'q'"),
+         "\"R1-1x4-wa.ra\""),
+        (["--pivot", "R1", "--size", "5", "--after", "R1-1x4-q"], "--after: expected the name of a test, found \"R1-1x4-q\": "
+         "expected a statement (r, w, g, p, a, c, f), found \"q\" in \"q\""),
     ],
 )
 def test_bad_input_is_one_line(loco_sim, tmp_path, arguments, message):

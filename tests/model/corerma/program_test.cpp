@@ -17,16 +17,16 @@ TEST_CASE("programs are written and read", "[corerma]") {
 
 TEST_CASE("texts that are no programs are refused in one line", "[corerma]") {
   const std::map<std::string, std::string> wrong = {
-      {"", "expected a statement (r, w, g, p, a, c, f), found '' in ''"},
-      {"xa", "expected a statement (r, w, g, p, a, c, f), found 'xa' in 'xa'"},
-      {"ra.", "expected a statement (r, w, g, p, a, c, f), found '' in 'ra.'"},
-      {"r", "expected a variable, found '' in 'r'"},
-      {"gab", "expected a host, found '' in 'gab'"},
-      {"f9", "expected a host, found '9' in 'f9'"},
-      {"ra rb", "expected '.' or '_' between statements, found ' rb' in 'ra rb'"},
-      {"rb", "expected variables a, b, ... without a gap, found '' in 'rb'"},
-      {"gab1.rb", "expected each variable on one host, found '' in 'gab1.rb'"},
-      {"ra_f0_f0_f0_f0", "expected at most 4 processes, found 'f0' in 'ra_f0_f0_f0_f0'"},
+      {"", "expected a statement (r, w, g, p, a, c, f), found \"\" in \"\""},
+      {"xa", "expected a statement (r, w, g, p, a, c, f), found \"xa\" in \"xa\""},
+      {"ra.", "expected a statement (r, w, g, p, a, c, f), found \"\" in \"ra.\""},
+      {"r", "expected a variable, found \"\" in \"r\""},
+      {"gab", "expected a host, found \"\" in \"gab\""},
+      {"f9", "expected a host, found \"9\" in \"f9\""},
+      {"ra rb", "expected \".\" or \"_\" between statements, found \" rb\" in \"ra rb\""},
+      {"rb", "expected variables a, b, ... without a gap, found \"\" in \"rb\""},
+      {"gab1.rb", "expected each variable on one host, found \"\" in \"gab1.rb\""},
+      {"ra_f0_f0_f0_f0", "expected at most 4 processes, found \"f0\" in \"ra_f0_f0_f0_f0\""},
   };
   for (const auto& [text, message] : wrong) CHECK_THROWS_WITH(parse_program(text), message);
 }
