@@ -56,8 +56,8 @@ nlohmann::ordered_json why_json(const RunResult& result) {
   for (const Explained& e : explained(result)) {
     nlohmann::ordered_json stages = nlohmann::ordered_json::array();
     for (const WhyStage& s : e.stages)
-      stages.push_back({{"stage", std::string(s.stage)}, {"node", s.node}, {"start_ps", s.start_ps},
-                        {"took_ps", s.took_ps}});
+      stages.push_back(
+          {{"stage", std::string(s.stage)}, {"node", s.node}, {"start_ps", s.start_ps}, {"took_ps", s.took_ps}});
     out[e.operation] = {{"median_ps", e.took_ps}, {"stages", stages}};
   }
   return out;

@@ -231,7 +231,8 @@ RunResult run_in_own_process(const scenario::Scenario& scenario, const RunOption
 }  // namespace
 
 RunResult run(const scenario::Scenario& scenario, const RunOptions& options) {
-  RunResult result = scenario.network.flow.enabled ? run_in_own_process(scenario, options) : run_here(scenario, options);
+  RunResult result =
+      scenario.network.flow.enabled ? run_in_own_process(scenario, options) : run_here(scenario, options);
   result.hints = hints(scenario, result);
   return result;
 }

@@ -23,9 +23,9 @@ bool is_answer(const Activity& packet) {
 
 bool is_remote(const model::Call& call) {
   using model::Method;
-  return call.library == model::Library::rdmawait && (call.method == Method::put || call.method == Method::get ||
-                                                      call.method == Method::remote_faa ||
-                                                      call.method == Method::remote_cas);
+  return call.library == model::Library::rdmawait &&
+         (call.method == Method::put || call.method == Method::get || call.method == Method::remote_faa ||
+          call.method == Method::remote_cas);
 }
 
 /// Of a node, in order of time.
@@ -69,6 +69,7 @@ class Chain {
   void find_request(Operation& o, model::CallId id, std::uint32_t& qp) const;
   void find_answer(Operation& o, model::CallId id, std::uint32_t qp) const;
   [[nodiscard]] Arrival latest(std::uint32_t thread, Instant start, Instant until) const;
+  [[nodiscard]] bool rested(std::uint32_t thread, Instant start, Instant end) const;
   [[nodiscard]] Instant quickest(const Activity& packet) const;
   void put_before(std::string_view stage, std::uint32_t node, Instant from);
   void put_wire(std::uint32_t node, Instant from, Instant way);
@@ -79,7 +80,7 @@ class Chain {
   std::vector<std::vector<const model::Subevent*>> subevents_;  // by call
   std::map<std::pair<std::uint32_t, std::uint32_t>, Instant> quickest_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> peers_;  // of (node, queue pair)
-  std::vector<WhyStage> stages_;  // backwards
+  std::vector<WhyStage> stages_;                                            // backwards
   Instant start_ = 0, now_ = 0;
 };
 
@@ -155,8 +156,7 @@ void Chain::find_answer(Operation& o, model::CallId id, std::uint32_t qp) const 
     o.way_back += data - o.back;
     o.back = data;
   }
-  const Activity* cqe =
-      first_from(nodes_.at(o.node).cqes, o.back, [&](const Activity& a) { return a.qp == qp; });
+  const Activity* cqe = first_from(nodes_.at(o.node).cqes, o.back, [&](const Activity& a) { return a.qp == qp; });
   if (cqe != nullptr) o.cqe = cqe->start_ps;
 }
 
@@ -208,7 +208,12 @@ void Chain::put_before(std::string_view stage, std::uint32_t node, Instant from)
   if (from == kNo) return;
   from = std::max(from, start_);
   if (from >= now_) return;
-  stages_.push_back({stage, node, from, now_ - from});
+  if (!stages_.empty() && stages_.back().stage == stage && stages_.back().node == node) {
+    stages_.back().start_ps = from;
+    stages_.back().took_ps += now_ - from;
+  } else {
+    stages_.push_back({stage, node, from, now_ - from});
+  }
   now_ = from;
 }
 
@@ -232,6 +237,15 @@ void Chain::put_operation(const Operation& o, bool by_completion) {
   put_before("CPU", o.node, o.begin);
 }
 
+/// Did the thread access nothing inside of a span? It waited for another one of its host: they tell each other in
+/// memory of their process, which the machine does not see.
+bool Chain::rested(std::uint32_t thread, Instant start, Instant end) const {
+  return std::ranges::none_of(trace_.calls, [&](const model::Call& call) {
+    return call.thread == thread && call.library == model::Library::rdmawait && call.begin_ps > start &&
+           call.begin_ps < end;
+  });
+}
+
 std::vector<WhyStage> Chain::back_from(std::uint32_t thread, Instant start, Instant end) {
   start_ = start;
   now_ = end;
@@ -245,7 +259,8 @@ std::vector<WhyStage> Chain::back_from(std::uint32_t thread, Instant start, Inst
     if (now_ == before) break;
     thread = trace_.calls[arrival.call - 1].thread;
   }
-  put_before("CPU", trace_.threads[thread].node, start);
+  put_before(stages_.empty() && rested(thread, start, end) ? "another thread" : "CPU", trace_.threads[thread].node,
+             start);
   std::ranges::reverse(stages_);
   return std::move(stages_);
 }

@@ -2,10 +2,10 @@
 // it by hand.
 //
 // The chain goes back from the end of the span on its thread to the latest thing that the thread had to wait for: a
-// completion that it took, or a word that a NIC wrote and that it then read. That came from an operation, of this thread
-// or another: its stages are in the chain, and before it its thread's time, and so on until the span's begin. Each
-// stage begins where the one before ends, so they add up to the span exactly.
-// Needs a trace with activities (trace.level: packets); without them an operation is one stage.
+// completion that it took, or a word that a NIC wrote and that it then read. That came from an operation, of this
+// thread or another: its stages are in the chain, and before it its thread's time, and so on until the span's begin.
+// Each stage begins where the one before ends, so they add up to the span exactly. Needs a trace with activities
+// (trace.level: packets); without them an operation is one stage.
 #pragma once
 
 #include <array>
@@ -19,18 +19,18 @@ namespace loco {
 
 /// A stretch of the chain.
 struct WhyStage {
-  std::string_view stage;      ///< "CPU", "doorbell", "WQE fetch", "payload read", "wire", ...: kWhyStages
-  std::uint32_t node = 0;      ///< where; of the wire: where it begins
+  std::string_view stage;  ///< "CPU", "doorbell", "WQE fetch", "payload read", "wire", ...: kWhyStages
+  std::uint32_t node = 0;  ///< where; of the wire: where it begins
   std::int64_t start_ps = 0;
   std::int64_t took_ps = 0;
 };
 
 /// Every name that a stage has, in the order of a write that is waited for.
-inline constexpr std::array<std::string_view, 9> kWhyStages = {
-    "CPU", "doorbell", "WQE fetch", "payload read", "wire", "queues", "receiver", "CQE", "poll"};
+inline constexpr std::array<std::string_view, 10> kWhyStages = {
+    "CPU", "doorbell", "WQE fetch", "payload read", "wire", "queues", "receiver", "CQE", "poll", "another thread"};
 
-/// The stages from `start_ps` to `end_ps` (simulated, by the clock of a thread), in order of time. The thread is the one
-/// whose calls fit the span best. Empty for an empty span.
+/// The stages from `start_ps` to `end_ps` (simulated, by the clock of a thread), in order of time. The thread is the
+/// one whose calls fit the span best. Empty for an empty span.
 [[nodiscard]] std::vector<WhyStage> why(const model::Trace& trace, std::int64_t start_ps, std::int64_t end_ps);
 
 }  // namespace loco

@@ -23,7 +23,7 @@ import sys
 import warnings
 from contextlib import suppress
 from numbers import Integral
-from typing import Any, Callable, Generator, Iterable, Mapping, Sequence, TypeVar, Union, cast
+from typing import Any, Callable, Generator, Iterable, Mapping, ParamSpec, Sequence, Union
 
 from . import _core
 from .errors import _input_error
@@ -62,18 +62,19 @@ class Operation(tuple[int, ...]):
                                    "front of it", RuntimeWarning, file, line)
 
 
-_Method = TypeVar("_Method", bound=Callable[..., Any])
+_Given = ParamSpec("_Given")
+_Numbers = tuple[int, ...]
 
 
-def _operation(method: _Method) -> _Method:
-    """Of a method whose tuple is an operation: it remembers who made it."""
+def _operation(method: Callable[_Given, _Numbers]) -> Callable[_Given, Operation]:
+    """Of a method whose numbers say what to do: an operation, which knows the line that made it."""
     @functools.wraps(method)
-    def made(*args: Any, **named: Any) -> Operation:
+    def made(*args: _Given.args, **named: _Given.kwargs) -> Operation:
         operation = Operation(method(*args, **named))
         caller = sys._getframe(1)
         operation.made = (caller.f_code.co_filename, caller.f_lineno)
         return operation
-    return cast(_Method, made)
+    return made
 
 
 def _integer(name: str, value: int) -> int:
@@ -91,7 +92,6 @@ def _word(name: str, value: int) -> int:
     return number & _MASK
 
 
-_Numbers = tuple[int, ...]
 Node = Callable[["Context"], Generator[Operation, Any, Any]]
 
 

@@ -32,7 +32,7 @@ class Stage(NamedTuple):
     """A stretch of what an operation waited for.
 
     Attributes:
-        stage: CPU, doorbell, WQE fetch, payload read, wire, queues, receiver, CQE or poll.
+        stage: CPU, doorbell, WQE fetch, payload read, wire, queues, receiver, CQE, poll or another thread.
         node: where; of the wire: where it begins.
         start_ps: when it began.
         took_ps: how long it took. Each stage begins where the one before ends.

@@ -317,3 +317,17 @@ def test_without_matplotlib(result, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ls.MissingPackageError, match="pip install matplotlib"):
         ls.plot.latency_cdf(result)
+
+
+def test_repeated_calls_on_the_same_axes_go_on_with_the_colours_and_the_unit():
+    slow, fast = ls.Latency([3_000_000, 4_000_000]), ls.Latency([3_000, 4_000])
+    for draw in (ls.plot.latency_cdf, ls.plot.latency_percentiles):
+        ax = draw({"slow": slow})
+        draw({"fast": fast}, ax=ax)
+        draw(fast, ax=ax)
+        first, second, third = ax.get_lines()
+        assert len({line.get_color() for line in (first, second, third)}) == 3
+        assert [text.get_text() for text in ax.get_legend().get_texts()] == ["slow", "fast"]
+        values = second.get_xdata() if draw is ls.plot.latency_cdf else second.get_ydata()
+        assert max(values) == pytest.approx(0.004)  # in the microseconds that the axis says
+        assert "us" in (ax.get_xlabel() if draw is ls.plot.latency_cdf else ax.get_ylabel())

@@ -315,3 +315,27 @@ def test_yields_per_second():
         run({0: node}, check=[], overrides={"trace.level": "none"})
         best = max(best, 100_000 / (time.perf_counter() - start))
     assert best > 200_000
+
+
+def test_an_operation_that_is_never_yielded_warns_and_names_the_line():
+    def node(ctx):
+        ctx.put("z", node=2, value=1)
+        yield ctx.load("z")
+        for later in [ctx.load("a"), ctx.load("b")]:
+            yield later
+
+    with pytest.warns(RuntimeWarning, match="never yielded") as told:
+        run({1: node})
+    assert [(w.filename, w.lineno) for w in told] == [(__file__, node.__code__.co_firstlineno + 1)]
+
+
+def test_operations_that_are_yielded_do_not_warn(recwarn):
+    def node(ctx):
+        try:
+            yield ctx.wait_until("never", "==", 1)
+        finally:
+            yield ctx.fence()
+
+    with pytest.raises(ls.RunError):
+        run({1: node})
+    assert not [w for w in recwarn if "never yielded" in str(w.message)]

@@ -268,3 +268,15 @@ def test_command_line_hands_on_to_python(barrier, tmp_path):
     assert "--jobs" in call("sweep", "--help").stdout
     wrong = call("sweep", path, "--set", "topology.nodse=3")
     assert wrong.returncode == 2 and "nodse" in wrong.stderr
+
+
+def test_the_verdict_comes_before_pictures_and_times_that_mean_nothing_have_none(barrier):
+    page = ls.report(ls.run(barrier))
+    assert 0 < page.index("<h2>Verdict") < page.index("<h2>Latency") < page.index("<h2>Pictures")
+    assert all(f'data-of="{column}"' in page for column in ("count", "min", "median", "p99", "max"))
+    assert "<h2>Pictures" not in ls.report(ls.run({**barrier, "schedule": "random"}))
+
+
+def test_a_trace_with_packets_says_what_the_median_operation_went_into(barrier):
+    page = ls.report(ls.run(barrier, overrides={"trace.level": "packets"}))
+    assert "why barrier takes" in page and "WQE fetch" in page

@@ -6,6 +6,7 @@ LOCO_SIM_UPDATE=1 ./dev test writes the files anew: look at the difference befor
 import json
 import os
 import re
+import subprocess
 
 import pytest
 
@@ -33,6 +34,29 @@ def test_the_tour_of_the_readme_is_real(loco_sim, root):
         return "\n".join(out)
 
     compare(root / "README.md", re.sub(r"```\n\$ [^`]*```", rerun, readme))
+
+
+def test_the_commands_of_the_first_steps_print_what_stands_there(program, root, tmp_path):
+    """Files whose first line is a comment with their name are written; every command is called, in that order."""
+    page = (root / "docs/first-steps.md").read_text()
+    (tmp_path / "scenarios").symlink_to(root / "scenarios")
+    for name, text in re.findall(r"```yaml\n# (\S+)\n(.*?)```", page, flags=re.DOTALL):
+        (tmp_path / name).write_text(text)
+
+    def rerun(block):
+        out = []
+        for line in block.group(1).splitlines():
+            if not line.startswith("$ ./dev loco-sim "):
+                continue
+            done = subprocess.run([program, *line.removeprefix("$ ./dev loco-sim ").split()], capture_output=True, text=True,
+                                  timeout=60, cwd=tmp_path, check=False)
+            assert done.returncode < 2, done.stderr
+            out += [line, *(done.stdout + done.stderr).splitlines()]
+        return "\n".join(["```", *out, "```"])
+
+    shown = re.sub(r"^```\n(\$ .*?)^```", rerun, page, flags=re.DOTALL | re.MULTILINE)
+    assert shown.count("$ ./dev loco-sim ") >= 7
+    compare(root / "docs/first-steps.md", shown)
 
 
 def test_the_reference_is_generated(loco_sim, root):

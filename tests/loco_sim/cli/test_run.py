@@ -338,6 +338,28 @@ def test_a_profile_without_a_base_leaves_nothing_out(loco_sim, root, tmp_path):
     assert loco_sim("validate", scenario).returncode == 0
 
 
+def test_why_tells_the_stages_of_the_median_operation_and_they_add_up(loco_sim):
+    done = loco_sim("run", QUICKSTART, "--why", "--json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert set(result["why"]) == {o["name"] for o in result["operations"]}
+    for operation in result["operations"]:
+        why = result["why"][operation["name"]]
+        assert why["median_ps"] == operation["median_ps"] == sum(s["took_ps"] for s in why["stages"])
+    text = loco_sim("run", QUICKSTART, "--why").stdout
+    assert len(re.findall(r"^why \S+ takes ", text, re.MULTILINE)) == len(result["operations"])
+    assert "why" not in json.loads(loco_sim("run", QUICKSTART, "--json").stdout)
+
+
+def test_a_reordering_network_under_an_in_order_nic_is_hinted_at(loco_sim):
+    spray = ["run", QUICKSTART, "--set", "topology={kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 2}", "--set",
+             "fabric.routing=spray", "--set", "workload={kind: traffic, pattern: all_to_all, size: 256KiB}", "--check", ""]
+    told = [line for line in loco_sim(*spray).stdout.splitlines() if line.startswith("hint: ")]
+    assert any("retransmissions" in line and "hardware.nic.placement" in line for line in told)
+    assert [f"hint: {hint}" for hint in json.loads(loco_sim(*spray, "--json").stdout)["hints"]] == told
+    assert "hint" not in loco_sim("run", QUICKSTART).stdout
+
+
 def test_a_run_with_faults_says_so(loco_sim):
     faulty = loco_sim("run", "scenarios/faults/fence_ignored.yaml").stdout.splitlines()[0]
     assert faulty.endswith("; deliberate faults: fence_ignored")
