@@ -21,6 +21,7 @@ namespace {
 
 using syntax::StatementKind;
 
+constexpr std::size_t kBytesMax = std::size_t{16} << 20U;  ///< of a file: a device has no end
 constexpr int kDepthMax = 256;  ///< of blocks in blocks and of parentheses in parentheses
 
 class Parser {
@@ -384,8 +385,12 @@ Program parse(std::string_view text, const std::string& file) { return build(Par
 Program parse_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw std::system_error(errno, std::generic_category(), path);
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (in.bad() || (!in && !in.eof())) throw std::system_error(EIO, std::generic_category(), path);
+  std::string text(kBytesMax + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (in.bad()) throw std::system_error(EIO, std::generic_category(), path);
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() > kBytesMax)
+    throw InputError(path, {1, 1}, fmt::format("expected at most {} bytes, found more", kBytesMax));
   return parse(text, path);
 }
 

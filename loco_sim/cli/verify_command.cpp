@@ -31,7 +31,13 @@ verify::Network network_named(const std::string& name) {
 std::string whole_text(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw UsageError(fmt::format("{}:1:1: expected a readable file, found none", path));
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  constexpr std::size_t kBytesMax = std::size_t{16} << 20U;  // a device has no end
+  std::string text(kBytesMax + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() > kBytesMax)
+    throw UsageError(fmt::format("{}:1:1: expected at most {} bytes, found more", path, kBytesMax));
+  return text;
 }
 
 verify::Program program_in(const std::string& path) {

@@ -38,8 +38,6 @@ std::string percent(std::size_t part, std::size_t whole) {
   return whole == 0 ? "100 %" : std::to_string(100 * part / whole) + " %";
 }
 
-constexpr int kNotKnown = 3;
-
 class Command {
  public:
   Command(const CommandOptions& options, const std::map<std::string, Engine>& engines, std::ostream& out,
@@ -54,7 +52,7 @@ class Command {
       for (const Program* p : chosen) explain(*p);
     else
       run_tests(chosen);
-    return !ok_ ? 1 : known_ ? 0 : kNotKnown;
+    return ok_ && known_ ? 0 : 1;
   }
 
  private:

@@ -166,7 +166,7 @@ threads: [{node: 1, code: "while (c < 5) { c = c + 1 }; a = x"}]
   CommandOptions options;
   options.engine = "all";
   Run r = run(counts, options, {{"sample", runs_it}});
-  CHECK(r.status == 3);  // the declarative engine has seen no execution at all
+  CHECK(r.status == 1);  // the declarative engine has seen no execution at all
   CHECK_THAT(r.out, loco::test::contains_text("c=5 a=0: not known to be allowed, sampled"));
   CHECK_THAT(r.out, loco::test::contains_text("note (declarative): loops were cut after 4 repetitions"));
   options.engine = "declarative";
@@ -269,7 +269,7 @@ TEST_CASE("a limit of time holds, and what it cuts short is not ok", "[litmus]")
   CommandOptions options;
   options.engine_options.max_seconds = 0.001;
   Run r = run(document, options);
-  CHECK(r.status == 3);
+  CHECK(r.status == 1);
   CHECK_THAT(r.out, loco::test::contains_text("Incomplete\n") &&
                         loco::test::contains_text("Note: stopped early by the limit of 0.001 s, after "));
   options.json = true;
@@ -279,7 +279,7 @@ TEST_CASE("a limit of time holds, and what it cuts short is not ok", "[litmus]")
   options.json = false;
   options.explain = "a0=7";
   r = run(document, options);
-  CHECK(r.status == 3);
+  CHECK(r.status == 1);
   CHECK_THAT(r.out, loco::test::contains_text("is not known to be possible: stopped early by the limit of 0.001 s"));
 }
 
@@ -293,12 +293,12 @@ TEST_CASE("what an engine cannot run is not ok", "[litmus]") {
   CommandOptions options;
   options.engine = "explore";
   Run r = run(kStoreBuffering, options, {{"explore", refuses}});
-  CHECK(r.status == 3);
+  CHECK(r.status == 1);
   CHECK_THAT(r.out, loco::test::contains_text("Not run\nNote: not run: it cannot\n") &&
                         !loco::test::contains_text("Ok") && !loco::test::contains_text("Observation"));
   options.engine = "all";
   r = run(kStoreBuffering, options, {{"explore", refuses}});
-  CHECK(r.status == 3);
+  CHECK(r.status == 1);
   CHECK_THAT(r.out, loco::test::contains_text("not run (explore)"));
   options.json = true;
   CHECK(nlohmann::json::parse(run(kStoreBuffering, options, {{"explore", refuses}}).out)[1]["verdict"] == "not run");
@@ -311,7 +311,7 @@ TEST_CASE("a test that is too large says which limit it meets, what counts, and 
   document += "  - {node: 0, code: \"put(x, 1); barrier(b); a0 = x\"}\n";
   for (int i = 1; i < 10; ++i) document += "  - {node: " + std::to_string(i) + ", code: \"put(x, 1); barrier(b)\"}\n";
   const Run r = run(document);
-  CHECK(r.status == 3);
+  CHECK(r.status == 1);
   CHECK_THAT(r.out, loco::test::contains_text("Incomplete\n") &&
                         loco::test::contains_text("131 accesses, fences and waits in one execution, of 128 at most"));
 }
