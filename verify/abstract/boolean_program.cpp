@@ -24,7 +24,7 @@ class CubeSearch {
     solver_.reset();
     for (const Linear& atom : atoms) solver_.add(holds(atom));
     literals_.clear();
-    z3::expr_vector names(context_);
+    std::vector<z3::expr> names;
     for (const std::uint32_t p : relevant(atoms)) {
       for (const std::int32_t literal : {static_cast<std::int32_t>(p) + 1, -static_cast<std::int32_t>(p) - 1}) {
         const z3::expr name = context_.bool_const(fmt::format("l{}", literal).c_str());
@@ -79,13 +79,13 @@ class CubeSearch {
     });
   }
 
-  void extend(const z3::expr_vector& names, Cube& cube, std::size_t from, std::size_t missing) {
+  void extend(const std::vector<z3::expr>& names, Cube& cube, std::size_t from, std::size_t missing) {
     if (contains_found(cube)) return;
     if (missing == 0) {
       z3::expr_vector assumed(context_);
       for (const std::int32_t l : cube) {
         const auto i = std::find(literals_.begin(), literals_.end(), l) - literals_.begin();
-        assumed.push_back(names[static_cast<int>(i)]);
+        assumed.push_back(names[static_cast<std::size_t>(i)]);
       }
       if (calls_++ % 64 == 0 && look_) look_();
       if (solver_.check(assumed) == z3::unsat) found_.push_back(cube);
