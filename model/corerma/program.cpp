@@ -63,7 +63,7 @@ class Reader {
         statement();
         more = i_ < text_.size();
       } while (more && text_[i_++] == '.');
-      if (more && text_[i_ - 1] != '_') --i_, fail("'.' or '_' between statements");
+      if (more && text_[i_ - 1] != '_') --i_, fail("\".\" or \"_\" between statements");
       program_.end[index(program_.processes - 1)] = static_cast<std::int8_t>(program_.count);
     }
     for (int v = 0; v < program_.variables; ++v)
