@@ -1,6 +1,6 @@
-// `--engine auto`: engines one after the other. The explicit one first, for as many points as take it a second or so:
-// it decides nearly all programs with finite data at once. Then the others, which know infinite data; then the explicit
-// one again with all that is left of time and memory.
+// `--engine auto`: engines one after the other, in rounds. The explicit one first, for as many points as take it a tenth
+// of a second or so: it decides nearly all programs with finite data at once. Then the others, which know infinite data,
+// for a few seconds; then both once more, with much more to spend, and the explicit one with all that is left.
 #pragma once
 
 #include <memory>

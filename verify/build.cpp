@@ -17,12 +17,44 @@ using syntax::StatementKind;
 
 class Builder {
  public:
-  Builder(const syntax::File& file, const std::string& name) : file_(file) { program_.file = name; }
+  Builder(const syntax::File& file, const std::string& name) : file_(&file) { program_.file = name; }
+
+  /// Only for `predicate`: the names are those of a program that is built, `name` is the file that uses them.
+  Builder(const Program& program, const std::string& name) : program_(program) {
+    program_.file = name;
+    locals_.resize(program.processes.size());
+    for (std::uint32_t p = 0; p < program.processes.size(); ++p) processes_.emplace(program.processes[p].id, p);
+    for (std::uint32_t s = 0; s < program.shared.size(); ++s) shared_.emplace(program.shared[s].name, s);
+    for (std::uint32_t l = 0; l < program.locals.size(); ++l) {
+      locals_[program.locals[l].process].emplace(program.locals[l].name, l);
+      local_homes_[program.locals[l].name].push_back(l);
+    }
+  }
+
+  Expression predicate(const syntax::Expression& expression) const {
+    std::vector<bool> constant;  // of what is on the stack
+    std::optional<Place> variable;
+    for (const syntax::Node& node : expression.nodes) {
+      if (node.op == Operator::kAt) fail(node.name.place, "expected variables and integers in a predicate, found 'at'");
+      if (!variable && node.op == Operator::kLocal) variable = node.name.place;
+      const int taken = operands(node.op);
+      if (taken == 0) {
+        constant.push_back(node.op == Operator::kLiteral);
+      } else if (taken == 2) {
+        const bool right = constant.back();
+        constant.pop_back();
+        if (node.op == Operator::kMultiply && !right && !constant.back())
+          fail(variable.value(), "expected a linear predicate, found a product of variables");
+        constant.back() = constant.back() && right;
+      }
+    }
+    return property_expression(expression);
+  }
 
   Program run() {
     declare();
-    for (std::uint32_t p = 0; p < file_.processes.size(); ++p) graph(p);
-    for (const syntax::Property& property : file_.properties)
+    for (std::uint32_t p = 0; p < file_->processes.size(); ++p) graph(p);
+    for (const syntax::Property& property : file_->properties)
       program_.properties.push_back({property.kind, property_expression(property.expression), property.place});
     return std::move(program_);
   }
@@ -35,8 +67,8 @@ class Builder {
   // -- names
 
   void declare() {
-    for (std::uint32_t p = 0; p < file_.processes.size(); ++p) {
-      const syntax::Process& process = file_.processes[p];
+    for (std::uint32_t p = 0; p < file_->processes.size(); ++p) {
+      const syntax::Process& process = file_->processes[p];
       if (!processes_.emplace(process.id.value, p).second)
         fail(process.id.place,
              fmt::format("expected a number that no other process has, found \"{}\"", process.id.value.str()));
@@ -206,7 +238,7 @@ class Builder {
   }
 
   void graph(std::uint32_t p) {
-    const syntax::Process& source = file_.processes[p];
+    const syntax::Process& source = file_->processes[p];
     process_ = &program_.processes[p];
     index_ = p;
     gotos_.clear();
@@ -332,7 +364,7 @@ class Builder {
     return result;
   }
 
-  const syntax::File& file_;
+  const syntax::File* file_ = nullptr;
   Program program_;
   std::map<Integer, std::uint32_t> processes_;
   std::map<std::string, std::uint32_t> shared_;
@@ -348,5 +380,9 @@ class Builder {
 }  // namespace
 
 Program build(const syntax::File& file, const std::string& name) { return Builder(file, name).run(); }
+
+Expression build(const syntax::Expression& predicate, const Program& program, const std::string& name) {
+  return Builder(program, name).predicate(predicate);
+}
 
 }  // namespace loco::verify

@@ -5,10 +5,17 @@
 #include <chrono>
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
+#include "verify/abstract/certificate.hpp"
+#include "verify/abstract/predicate_engine.hpp"
 #include "verify/engines.hpp"
+#ifdef LOCO_SIM_Z3
+#include "verify/abstract/certificate_check.hpp"
+#include "verify/abstract/extrapolate_engine.hpp"
+#endif
 
 namespace loco::verify {
 
@@ -27,14 +34,19 @@ Limits limits_of(const CommandOptions& options) {
   return limits;
 }
 
-Report check(Program program, const CommandOptions& options) {
-  const auto start = Clock::now();
+Report report_on(Program program, const CommandOptions& options) {
   Report report;
   report.flush_after_every_remote = options.where;
   report.program = options.where ? with_flush_after_every_remote(program) : std::move(program);
   report.flushes = all_flushes(report.program);
   report.network = options.network;
-  const auto engine = make_engine(options.engine);
+  return report;
+}
+
+Report check(Program program, const CommandOptions& options) {
+  const auto start = Clock::now();
+  Report report = report_on(std::move(program), options);
+  const auto engine = make_engine(options.engine, options.predicates);
   const Task task{report.program, report.flushes, options.network, limits_of(options)};
   try {
     if (options.search_flushes || options.where) {
@@ -44,7 +56,7 @@ Report check(Program program, const CommandOptions& options) {
       report.answer = engine->check(task);
     }
   } catch (const std::bad_alloc&) {
-    report.answer = {Verdict::kUnknown, "out of memory", std::string(engine->name()), std::nullopt, ""};
+    report.answer = {Verdict::kUnknown, "out of memory", std::string(engine->name()), std::nullopt, "", std::nullopt};
   }
   report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return report;
@@ -75,6 +87,41 @@ std::vector<Report> check_programs(std::vector<Program> programs, const CommandO
   }
   return reports;
 }
+
+Report certify_program(Program program, const CommandOptions& options) {
+  const auto start = Clock::now();
+  Report report = report_on(std::move(program), options);
+  report.answer = certified({report.program, report.flushes, options.network, limits_of(options)}, options.predicates);
+  report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return report;
+}
+
+NeedsZ3::NeedsZ3()
+    : std::runtime_error("expected a build with Z3, found one without (apt-get install libz3-dev, then build again)") {}
+
+#ifdef LOCO_SIM_Z3
+
+CertificateCheck check_certificate(const Program& program, const std::string& text) {
+  const abstract::Certificate certificate = abstract::certificate_from(program, text);
+  const abstract::CertificateVerdict verdict = abstract::check_certificate(program, certificate);
+  return {verdict.accepted, verdict.why, verdict.obligations, certificate.network, certificate.flushes};
+}
+
+std::string dump(const Program& program, const std::string& what, const CommandOptions& options) {
+  return dump({program, all_flushes(program), options.network, limits_of(options)}, what, options.predicates);
+}
+
+#else
+
+CertificateCheck check_certificate(const Program& /*program*/, const std::string& /*text*/) {
+  throw NeedsZ3();
+}
+
+std::string dump(const Program& /*program*/, const std::string& /*what*/, const CommandOptions& /*options*/) {
+  throw NeedsZ3();
+}
+
+#endif
 
 int exit_code(const std::vector<Report>& reports) {
   int code = 0;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,37 @@ struct CommandOptions {
   std::uint64_t max_memory = std::uint64_t{2} << 30U;  ///< bytes that the points of a search may take
   bool search_flushes = false;
   bool where = false;  ///< a flush after every remote statement in place of the file's, and search_flushes
+  std::vector<Expression> predicates;  ///< over the variables of the one program: what an engine begins with
   std::uint32_t jobs = 1;
   std::function<void()> look;  ///< called now and then, from any of the threads; may throw to end it all
 };
 
 /// Checks programs; several at a time with `jobs`. Reports come in the order of the programs.
 [[nodiscard]] std::vector<Report> check_programs(std::vector<Program> programs, const CommandOptions& options);
+
+/// A certificate of a program that is safe, with its flushes or with those of `--where`: `answer.certificate` of the
+/// report that it gives, which is not safe when the proof cannot be written down within the limits.
+[[nodiscard]] Report certify_program(Program program, const CommandOptions& options);
+
+/// What a build without Z3 cannot do.
+class NeedsZ3 : public std::runtime_error {
+ public:
+  NeedsZ3();
+};
+
+struct CertificateCheck {
+  bool accepted = false;
+  std::string why;  ///< the obligation that fails
+  std::uint64_t obligations = 0;
+  Network network = Network::kUnordered;
+  FlushMask flushes;
+};
+/// Throws std::invalid_argument when the text is no certificate of the program, NeedsZ3.
+[[nodiscard]] CertificateCheck check_certificate(const Program& program, const std::string& text);
+
+/// What the steps of `--engine extrapolate` give: `bp`, `reduced` or `ebp`. Throws NeedsZ3, and another
+/// std::runtime_error when a limit is reached.
+[[nodiscard]] std::string dump(const Program& program, const std::string& what, const CommandOptions& options);
 
 /// 1 when some program is unsafe, else 3 when some is unknown, or a search that was asked for did not end, else 0.
 [[nodiscard]] int exit_code(const std::vector<Report>& reports);

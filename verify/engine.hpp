@@ -39,6 +39,7 @@ struct Answer {
   std::string engine;  ///< who decided it
   std::optional<Counterexample> counterexample;  ///< of kUnsafe: confirmed by the exact semantics
   std::string certificate;  ///< of kSafe, when the engine writes one: an inductive invariant (docs/verify.md)
+  std::optional<std::uint32_t> predicates{};  ///< how many it took, of an engine that has predicates
 };
 
 /// `safe` is a proof for every schedule and any number of pending operations; `unsafe` comes with a schedule that the

@@ -15,40 +15,38 @@ namespace loco::verify {
 
 namespace {
 
-std::unique_ptr<Engine> make_explicit() { return explicit_engine(); }
+std::unique_ptr<Engine> make_explicit(std::vector<Expression> /*predicates*/) { return explicit_engine(); }
 
 /// The explicit engine, which `auto` has on its own account, and the better one of the two that know infinite data.
-std::unique_ptr<Engine> make_auto() {
+std::unique_ptr<Engine> make_auto(std::vector<Expression> predicates) {
   std::vector<std::unique_ptr<Engine>> others;
-  others.push_back(predicate_engine());
+  others.push_back(predicate_engine(std::move(predicates)));
   return auto_engine(std::move(others));
 }
-
-#ifdef LOCO_SIM_Z3
-std::unique_ptr<Engine> make_extrapolate() { return extrapolate_engine(); }
-#endif
 
 }  // namespace
 
 const std::vector<EngineKind>& engine_kinds() {
   static const std::vector<EngineKind> kKinds = {
-      {"auto", make_auto, ""},
-      {"explicit", make_explicit, ""},
-      {"predicates", predicate_engine, ""},
+      {"auto", make_auto, true, ""},
+      {"explicit", make_explicit, false, ""},
+      {"predicates", predicate_engine, true, ""},
 #ifdef LOCO_SIM_Z3
-      {"extrapolate", make_extrapolate, ""},
+      {"extrapolate", extrapolate_engine, true, ""},
 #else
-      {"extrapolate", nullptr, "it needs Z3 (apt-get install libz3-dev, then build again)"},
+      {"extrapolate", nullptr, true, "it needs Z3 (apt-get install libz3-dev, then build again)"},
 #endif
   };
   return kKinds;
 }
 
-std::unique_ptr<Engine> make_engine(const std::string& name) {
+std::unique_ptr<Engine> make_engine(const std::string& name, const std::vector<Expression>& predicates) {
   std::string known;
   for (const EngineKind& kind : engine_kinds()) {
     if (kind.name == name) {
-      if (kind.make != nullptr) return kind.make();
+      if (!kind.takes_predicates && !predicates.empty())
+        throw std::invalid_argument(fmt::format("expected an engine that takes predicates, found {}", name));
+      if (kind.make != nullptr) return kind.make(predicates);
       throw std::invalid_argument(fmt::format("engine {} is not in this build: {}", name, kind.missing));
     }
     known += (known.empty() ? "" : ", ") + kind.name;

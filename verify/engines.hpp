@@ -11,14 +11,16 @@ namespace loco::verify {
 
 struct EngineKind {
   std::string name;
-  std::unique_ptr<Engine> (*make)() = nullptr;  ///< null: not in this build
-  std::string missing;                          ///< then: what it needs and how to get it
+  /// Null: not in this build. It is given predicates to begin with, over the variables of the program.
+  std::unique_ptr<Engine> (*make)(std::vector<Expression> predicates) = nullptr;
+  bool takes_predicates = false;
+  std::string missing;  ///< of what is not in this build: what it needs and how to get it
 };
 
 /// `auto` first.
 [[nodiscard]] const std::vector<EngineKind>& engine_kinds();
 
-/// Throws std::invalid_argument when this build has no engine of that name.
-[[nodiscard]] std::unique_ptr<Engine> make_engine(const std::string& name);
+/// Throws std::invalid_argument when this build has no engine of that name, or it takes no predicates and there are some.
+[[nodiscard]] std::unique_ptr<Engine> make_engine(const std::string& name, const std::vector<Expression>& predicates = {});
 
 }  // namespace loco::verify

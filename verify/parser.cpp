@@ -26,7 +26,10 @@ constexpr int kDepthMax = 256;  ///< of blocks in blocks and of parentheses in p
 
 class Parser {
  public:
-  Parser(std::string_view text, const std::string& file) : file_(file), tokens_(tokenize(text, file)) {}
+  Parser(std::string_view text, const std::string& file) : Parser(tokenize(text, file), file, "the end of the file") {}
+  /// `tokens` close with one of kind kEnd, which messages call `end`.
+  Parser(std::vector<Token> tokens, const std::string& file, const char* end)
+      : file_(file), tokens_(std::move(tokens)), end_(end) {}
 
   syntax::File run() {
     syntax::File result;
@@ -36,6 +39,12 @@ class Parser {
       fail(now().kind == TokenKind::kEnd ? "a property: \"assert\"" : "\"process\" or \"assert\"", now());
     while (now().is("assert")) result.properties.push_back(property());
     if (now().kind != TokenKind::kEnd) fail("\"assert\" or the end of the file", now());
+    return result;
+  }
+
+  syntax::Expression only_an_expression() {
+    syntax::Expression result = expression();
+    if (now().kind != TokenKind::kEnd) fail(fmt::format("an operator or {}", end_), now());
     return result;
   }
 
@@ -64,7 +73,8 @@ class Parser {
 
   [[noreturn]] void fail(const std::string& expected, const Token& found, const std::vector<std::string>& known = {}) {
     const std::string hint = found.kind == TokenKind::kName ? suggestion(found.text, known) : "";
-    throw InputError(file_, found.place, fmt::format("expected {}, found {}{}", expected, describe(found), hint));
+    const std::string what = found.kind == TokenKind::kEnd ? end_ : describe(found);
+    throw InputError(file_, found.place, fmt::format("expected {}, found {}{}", expected, what, hint));
   }
 
   bool take_if(std::string_view word) {
@@ -374,6 +384,7 @@ class Parser {
 
   const std::string& file_;
   std::vector<Token> tokens_;
+  const char* end_;
   std::size_t index_ = 0;
   int depth_ = 0;
 };
@@ -381,6 +392,22 @@ class Parser {
 }  // namespace
 
 Program parse(std::string_view text, const std::string& file) { return build(Parser(text, file).run(), file); }
+
+std::vector<Expression> parse_predicates(std::string_view text, const std::string& file, const Program& program) {
+  std::vector<Expression> result;
+  const std::vector<Token> tokens = tokenize(text, file);
+  for (std::size_t from = 0; tokens[from].kind != TokenKind::kEnd;) {
+    std::vector<Token> line;
+    while (tokens[from].kind != TokenKind::kEnd && (line.empty() || tokens[from].place.line == line.front().place.line))
+      line.push_back(tokens[from++]);
+    Token end;
+    end.place = line.back().place;
+    end.place.column += static_cast<int>(line.back().text.size());
+    line.push_back(std::move(end));
+    result.push_back(build(Parser(std::move(line), file, "the end of the line").only_an_expression(), program, file));
+  }
+  return result;
+}
 
 Program parse_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

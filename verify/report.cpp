@@ -129,6 +129,7 @@ ordered_json to_json(const Report& report) {
                       {"why", report.answer.why},       {"network", name(report.network)},
                       {"engine", report.answer.engine}, {"flushes", std::move(flushes)},
                       {"seconds", report.seconds}};
+  if (report.answer.predicates) result["predicates"] = *report.answer.predicates;
   if (report.answer.counterexample) {
     result["trace"] = trace_json(report);
     result["shortest"] = report.answer.counterexample->shortest;

@@ -185,6 +185,10 @@ struct VerifyArguments {
   bool where = false;
   std::string replay;  ///< file, or empty
   std::string dot;     ///< file, or empty
+  std::string predicates;         ///< file, or empty
+  std::string certificate;        ///< file to write, or empty
+  std::string check_certificate;  ///< file, or empty
+  std::string dump;               ///< bp, reduced, ebp, or empty
   bool json = false;
 };
 int verify_command(const VerifyArguments& arguments);

@@ -201,7 +201,8 @@ void add_verify(CLI::App& app, loco::cli::VerifyArguments& a, std::function<int(
       ->capture_default_str();
   verify
       ->add_option("--engine", a.engine,
-                   "explicit: every schedule, on concrete values; auto: one engine after the other until one knows")
+                   "explicit: every schedule, on concrete values; predicates: numbers without bound; extrapolate: the paper's "
+                   "method; auto: one engine after the other until one knows")
       ->check(one_of_words(loco::cli::verify_engine_names()))
       ->capture_default_str();
   verify->add_flag("--search-flushes", a.search_flushes, "All smallest sets of the flushes that suffice");
@@ -216,6 +217,16 @@ void add_verify(CLI::App& app, loco::cli::VerifyArguments& a, std::function<int(
   add_number(*verify, "--jobs", a.jobs, "Programs checked at a time", 1, 1024)->capture_default_str();
   verify->add_option("--replay", a.replay, "Take a trace that --json printed step by step, in place of searching")
       ->type_name("FILE");
+  verify->add_option("--predicates", a.predicates, "Predicates to begin with: an expression a line")->type_name("FILE");
+  verify->add_option("--certificate", a.certificate, "Write a proof of a safe program that can be checked")
+      ->type_name("FILE");
+  verify->add_option("--check-certificate", a.check_certificate, "Check such a proof with Z3, in place of searching")
+      ->type_name("FILE");
+  verify
+      ->add_option("--dump", a.dump,
+                   "Print a step of engine extrapolate in place of searching: the boolean program, the reduction "
+                   "without a network, or the extrapolated boolean program")
+      ->check(one_of_words({"bp", "reduced", "ebp"}));
   verify
       ->add_option("--dot", a.dot,
                    "Write the first counterexample as a drawing to this file; \"-\": print it in place of text")

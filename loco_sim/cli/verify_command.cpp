@@ -1,4 +1,5 @@
 // loco-sim verify: RMA programs for every schedule.
+#include <algorithm>
 #include <cerrno>
 #include <fmt/format.h>
 #include <fstream>
@@ -62,9 +63,6 @@ verify::CommandOptions command_options(const VerifyArguments& arguments) {
 }
 
 int replay(const VerifyArguments& arguments) {
-  if (arguments.files.size() != 1)
-    throw UsageError(
-        fmt::format("loco-sim verify: expected one program with --replay, found {}", arguments.files.size()));
   const verify::Program program = program_in(arguments.files.front());
   verify::Replay result;
   try {
@@ -87,6 +85,100 @@ int replay(const VerifyArguments& arguments) {
   return result.outcome.broken ? kFailed : kDone;
 }
 
+/// Options that are about one program, and cannot be combined.
+void require_one_program(const VerifyArguments& arguments) {
+  const std::vector<std::pair<const char*, bool>> alone{{"--replay", !arguments.replay.empty()},
+                                                        {"--certificate", !arguments.certificate.empty()},
+                                                        {"--check-certificate", !arguments.check_certificate.empty()},
+                                                        {"--dump", !arguments.dump.empty()}};
+  const char* first = nullptr;
+  for (const auto& [option, given] : alone) {
+    if (!given) continue;
+    if (first != nullptr)
+      throw UsageError(fmt::format("loco-sim verify: {}: expected no {} beside it, found one", first, option));
+    first = option;
+  }
+  if (first != nullptr && (arguments.search_flushes || arguments.where))
+    throw UsageError(fmt::format("loco-sim verify: {}: expected no {} beside it, found one", first,
+                                 arguments.where ? "--where" : "--search-flushes"));
+  if (first == nullptr && !arguments.predicates.empty()) first = "--predicates";
+  if (first != nullptr && arguments.files.size() != 1)
+    throw UsageError(
+        fmt::format("loco-sim verify: expected one program with {}, found {}", first, arguments.files.size()));
+}
+
+std::vector<verify::Expression> predicates_in(const std::string& path, const verify::Program& program) {
+  if (path.empty()) return {};
+  try {
+    return verify::parse_predicates(whole_text(path), path, program);
+  } catch (const verify::InputError& error) {
+    throw UsageError(error.what());
+  }
+}
+
+int dump(const VerifyArguments& arguments, const verify::Program& program, const verify::CommandOptions& options) {
+  std::string text;
+  try {
+    text = verify::dump(program, arguments.dump, options);
+  } catch (const verify::NeedsZ3& error) {
+    throw UsageError(fmt::format("loco-sim verify: --dump: {}", error.what()));
+  } catch (const std::runtime_error& error) {
+    say(fmt::format("{}: {}\n", program.file, error.what()));
+    return kUnknown;
+  }
+  print(text);
+  return kDone;
+}
+
+int check_certificate(const VerifyArguments& arguments, const verify::Program& program) {
+  verify::CertificateCheck check;
+  try {
+    check = verify::check_certificate(program, whole_text(arguments.check_certificate));
+  } catch (const verify::NeedsZ3& error) {
+    throw UsageError(fmt::format("loco-sim verify: --check-certificate: {}", error.what()));
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("{}:1:1: {}", arguments.check_certificate, error.what()));
+  }
+  if (arguments.json) {
+    nlohmann::ordered_json flushes = nlohmann::ordered_json::array();
+    for (std::size_t f = 0; f < check.flushes.size(); ++f) {
+      if (check.flushes[f]) flushes.push_back(f);
+    }
+    print(nlohmann::ordered_json{{"file", program.file},
+                                 {"certificate", arguments.check_certificate},
+                                 {"accepted", check.accepted},
+                                 {"why", check.why},
+                                 {"obligations", check.obligations},
+                                 {"network", verify::name(check.network)},
+                                 {"flushes", std::move(flushes)}});
+  } else if (check.accepted) {
+    print(fmt::format("{}: accepted: {} is safe under {} with {} of {} flushes; all {} obligations hold\n",
+                      arguments.check_certificate, program.file, verify::name(check.network),
+                      std::count(check.flushes.begin(), check.flushes.end(), true), check.flushes.size(),
+                      check.obligations));
+  } else {
+    print(fmt::format("{}: rejected: {}\n", arguments.check_certificate, check.why));
+  }
+  return check.accepted ? kDone : kFailed;
+}
+
+/// Writes the certificate of a safe program. Says why where there is none.
+bool write_certificate(const VerifyArguments& arguments, const verify::Report& report,
+                       const verify::CommandOptions& options) {
+  if (report.answer.verdict != verify::Verdict::kSafe) {
+    say(fmt::format("{}: no certificate: the program is {}\n", report.program.file,
+                    verify::name(report.answer.verdict)));
+    return false;
+  }
+  const verify::Report proof = verify::certify_program(report.program, options);
+  if (proof.answer.certificate.empty()) {
+    say(fmt::format("{}: no certificate: {}\n", report.program.file, proof.answer.why));
+    return false;
+  }
+  write_file(arguments.certificate, proof.answer.certificate);
+  return true;
+}
+
 /// The first counterexample as a drawing.
 void draw(const std::string& file, const std::vector<verify::Report>& reports) {
   for (const verify::Report& report : reports) {
@@ -105,11 +197,17 @@ std::vector<std::string> verify_engine_names() {
 }
 
 int verify_command(const VerifyArguments& arguments) {
+  require_one_program(arguments);
   if (!arguments.replay.empty()) return replay(arguments);
+  if (!arguments.certificate.empty()) require_place_of(arguments.certificate);
   if (!arguments.dot.empty() && arguments.dot != "-") require_place_of(arguments.dot);
   std::vector<verify::Program> programs;
   for (const std::string& file : arguments.files) programs.push_back(program_in(file));
-  const std::vector<verify::Report> reports = verify::check_programs(std::move(programs), command_options(arguments));
+  verify::CommandOptions options = command_options(arguments);
+  options.predicates = predicates_in(arguments.predicates, programs.front());
+  if (!arguments.dump.empty()) return dump(arguments, programs.front(), options);
+  if (!arguments.check_certificate.empty()) return check_certificate(arguments, programs.front());
+  const std::vector<verify::Report> reports = verify::check_programs(std::move(programs), options);
   if (arguments.dot != "-") {
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     std::string text;
@@ -125,7 +223,9 @@ int verify_command(const VerifyArguments& arguments) {
       print(text);
   }
   if (!arguments.dot.empty()) draw(arguments.dot, reports);
-  return verify::exit_code(reports);
+  const int code = verify::exit_code(reports);
+  if (arguments.certificate.empty()) return code;
+  return write_certificate(arguments, reports.front(), options) ? code : code == kDone ? kUnknown : code;
 }
 
 }  // namespace loco::cli

@@ -26,20 +26,11 @@ void add(std::vector<Linear>& list, const std::vector<Linear>& more) {
   }
 }
 
-/// The atoms of the expressions.
-std::vector<Linear> atoms_of(const Reduced& reduced, const std::vector<Expression>& expressions) {
-  Predicates predicates;
-  for (const Expression& e : expressions) {
-    const auto naming = [&](const ExpressionNode& node) {
-      return Linear::of(node.op == Operator::kShared ? reduced.shared(node.index) : reduced.local(node.index));
-    };
-    for (const bool negated : {false, true}) {
-      for (const Conjunction& c : where_true(e, negated, naming)) {
-        for (const Linear& atom : c.atoms) predicates.add(reduced, atom);
-      }
-    }
-  }
-  return predicates.memory;
+std::function<void()> look(const Limits& limits) {
+  return [limits] {
+    if (limits.look) limits.look();
+    if (limits.out_of_time()) throw OutOfTime();
+  };
 }
 
 class ExtrapolateEngine final : public Engine {
@@ -84,7 +75,7 @@ class ExtrapolateEngine final : public Engine {
       const std::string found = fmt::format("{} predicates, {} when extrapolated; {} solver calls; {} abstract states",
                                             predicates.size(), abstraction.predicates().size() + reduced.channels.size(),
                                             program.solver_calls, result.states);
-      if (result.verdict == Verdict::kSafe) return {Verdict::kSafe, found, "", std::nullopt, ""};
+      if (result.verdict == Verdict::kSafe) return {Verdict::kSafe, found, "", std::nullopt, "", static_cast<std::uint32_t>(predicates.size())};
       if (result.verdict == Verdict::kUnknown) return {Verdict::kUnknown, result.why, "", std::nullopt, ""};
       const Learned more = learn(task);
       if (more.answer.verdict != Verdict::kSafe) return more.answer;
@@ -93,13 +84,6 @@ class ExtrapolateEngine final : public Engine {
       if (predicates.size() == before || round > 0)
         return {Verdict::kUnknown, "the extrapolated program has a run that breaks it: " + found, "", std::nullopt, ""};
     }
-  }
-
-  static std::function<void()> look(const Limits& limits) {
-    return [limits] {
-      if (limits.look) limits.look();
-      if (limits.out_of_time()) throw OutOfTime();
-    };
   }
 
   std::vector<Expression> given_;
@@ -118,7 +102,7 @@ std::string dump(const Task& task, const std::string& what, const std::vector<Ex
     throw std::invalid_argument(fmt::format("expected bp, reduced or ebp, found \"{}\"", what));
   std::vector<Linear> predicates = atoms_of(reduced, given);
   if (given.empty()) predicates = learn({task.program, task.flushes, Network::kSc, task.limits}).predicates;
-  const BooleanProgram program = boolean_program(reduced, predicates, task.limits.look);
+  const BooleanProgram program = boolean_program(reduced, predicates, look(task.limits));
   return what == "bp" ? to_text(reduced, program) : extrapolation_text(reduced, program);
 }
 

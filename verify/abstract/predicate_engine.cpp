@@ -34,6 +34,8 @@ std::string text_of(const Program& program) {
 
 class PredicateEngine final : public Engine {
  public:
+  explicit PredicateEngine(std::vector<Expression> given) : given_(std::move(given)) {}
+
   [[nodiscard]] std::string_view name() const override { return "predicates"; }
 
   [[nodiscard]] Answer check(const Task& task) override { return check(task, Order::kReduced); }
@@ -85,6 +87,7 @@ class PredicateEngine final : public Engine {
     reduced_.reset();
     reduced_ = reduce(task.program, task.network);
     predicates_ = {};
+    predicates_.memory = atoms_of(*reduced_, given_);
     caps_.assign(reduced_->channels.size(), kCap);
   }
 
@@ -96,6 +99,7 @@ class PredicateEngine final : public Engine {
       SearchResult result = search(stepper, footprint, task.limits, order);
       if (result.verdict == Verdict::kSafe) {
         answer.verdict = Verdict::kSafe;
+        answer.predicates = static_cast<std::uint32_t>(predicates_.size());
         answer.why = fmt::format("{} predicates over memory and {} over what is pending, found in {} rounds, keep {} "
                                  "abstract states from breaking anything",
                                  predicates_.memory.size(), predicates_.size() - predicates_.memory.size(), round,
@@ -150,6 +154,7 @@ class PredicateEngine final : public Engine {
     answer.counterexample = std::move(counterexample);
   }
 
+  std::vector<Expression> given_;
   std::string text_;
   std::optional<Reduced> reduced_;
   Predicates predicates_;
@@ -158,16 +163,37 @@ class PredicateEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> predicate_engine() { return std::make_unique<PredicateEngine>(); }
+std::vector<Linear> atoms_of(const Reduced& reduced, const std::vector<Expression>& expressions) {
+  Predicates predicates;
+  for (const Expression& e : expressions) {
+    const auto naming = [&](const ExpressionNode& node) {
+      return Linear::of(node.op == Operator::kShared ? reduced.shared(node.index) : reduced.local(node.index));
+    };
+    for (const bool negated : {false, true}) {
+      for (const Conjunction& c : where_true(e, negated, naming)) {
+        for (const Linear& atom : c.atoms) predicates.add(reduced, atom);
+      }
+    }
+  }
+  return predicates.memory;
+}
 
-Learned learn(const Task& task) {
-  PredicateEngine engine;
+std::unique_ptr<Engine> predicate_engine(std::vector<Expression> predicates) {
+  return std::make_unique<PredicateEngine>(std::move(predicates));
+}
+
+Learned learn(const Task& task, std::vector<Expression> predicates) {
+  PredicateEngine engine(std::move(predicates));
   Learned result;
   result.answer = engine.check(task);
   result.predicates = engine.learnt();
   return result;
 }
 
-std::string certificate_of(const Task& task) { return PredicateEngine().check(task, Order::kAll).certificate; }
+Answer certified(const Task& task, std::vector<Expression> predicates) {
+  return PredicateEngine(std::move(predicates)).check(task, Order::kAll);
+}
+
+std::string certificate_of(const Task& task) { return certified(task).certificate; }
 
 }  // namespace loco::verify

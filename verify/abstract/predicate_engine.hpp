@@ -9,11 +9,17 @@
 #include <vector>
 
 #include "verify/abstract/linear.hpp"
+#include "verify/abstract/reduced.hpp"
 #include "verify/engine.hpp"
 
 namespace loco::verify {
 
-[[nodiscard]] std::unique_ptr<Engine> predicate_engine();
+/// `predicates`: what it begins with, expressions over the variables of the program, as properties have them.
+[[nodiscard]] std::unique_ptr<Engine> predicate_engine(std::vector<Expression> predicates = {});
+
+/// The atoms of expressions, each once.
+[[nodiscard]] std::vector<abstract::Linear> atoms_of(const abstract::Reduced& reduced,
+                                                     const std::vector<Expression>& expressions);
 
 /// A verdict, with the predicates that it took: those over memory, and those over elements as predicates over the variables
 /// that the elements are values of.
@@ -21,10 +27,12 @@ struct Learned {
   Answer answer;
   std::vector<abstract::Linear> predicates;
 };
-[[nodiscard]] Learned learn(const Task& task);
+[[nodiscard]] Learned learn(const Task& task, std::vector<Expression> predicates = {});
 
-/// An inductive invariant that proves the task (abstract/certificate.hpp), and nothing when this engine cannot prove it.
+/// An answer with an inductive invariant that proves the task (abstract/certificate.hpp), if it is safe; `certificate_of`
+/// is that by itself, and nothing when this engine cannot prove it.
 /// It is found by a search that takes every step everywhere, so it takes longer than a verdict.
+[[nodiscard]] Answer certified(const Task& task, std::vector<Expression> predicates = {});
 [[nodiscard]] std::string certificate_of(const Task& task);
 
 }  // namespace loco::verify
