@@ -49,17 +49,12 @@ constexpr std::array kExamples = {
     Example{"verify", "verify scenarios/verify/peterson.rma --search-flushes", "with how few flushes, and which"},
     Example{"verify", "verify scenarios/verify/lost_update.rma --network in-order --dot lost.dot",
             "on a stronger network; the counterexample drawn"},
-<<<<<<< HEAD
     Example{"verify", "verify scenarios/verify/lost_update.rma --json > lost.json",
             "keep a counterexample, which --replay lost.json takes step by step"},
-=======
-    Example{"verify", "verify lock.rma --json > lock.json; loco-sim verify lock.rma --replay lock.json",
-            "keep a counterexample; take it step by step"},
-    Example{"verify", "verify queue.rma --certificate queue.cert; loco-sim verify queue.rma --check-certificate queue.cert",
-            "write down the proof; have Z3 check it"},
-    Example{"verify", "verify queue.rma --dump ebp --predicates queue.pred",
-            "the boolean program that your own predicates are extrapolated to"},
->>>>>>> f636d5e2e20f6253af331c54a3170acaca6995e1
+    Example{"verify", "verify scenarios/verify/queue.rma --certificate queue.cert",
+            "write down the proof, which --check-certificate queue.cert has Z3 check"},
+    Example{"verify", "verify scenarios/verify/put_then_store_flush.rma --dump ebp",
+            "the boolean program that the predicates are extrapolated to"},
     Example{"sweep", "sweep scenarios/paper/fig16_barrier.yaml --out rows.csv",
             "a row for each point, as they finish; the same command goes on where it was stopped"},
     Example{"sweep", "sweep scenarios/barrier.yaml --seeds 5 --set topology.nodes=8", "five seeds at each point"},
