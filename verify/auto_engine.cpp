@@ -58,8 +58,7 @@ class AutoEngine : public Engine {
   bool ask_others(const Task& task, steady_clock::time_point deadline, Answer& answer) {
     Task bounded = task;
     bounded.limits.deadline = std::min(deadline, task.limits.deadline);
-    return std::any_of(others_.begin(), others_.end(),
-                       [&](const auto& other) { return ask(*other, bounded, answer); });
+    return std::any_of(others_.begin(), others_.end(), [&](const auto& other) { return ask(*other, bounded, answer); });
   }
 
   static steady_clock::time_point half_of_what_is_left(const Task& task) {

@@ -35,7 +35,8 @@ class Builder {
     std::vector<bool> constant;  // of what is on the stack
     std::optional<Place> variable;
     for (const syntax::Node& node : expression.nodes) {
-      if (node.op == Operator::kAt) fail(node.name.place, "expected variables and integers in a predicate, found 'at'");
+      if (node.op == Operator::kAt)
+        fail(node.name.place, "expected variables and integers in a predicate, found \"at\"");
       if (!variable && node.op == Operator::kLocal) variable = node.name.place;
       const int taken = operands(node.op);
       if (taken == 0) {

@@ -113,9 +113,7 @@ std::string dump(const Program& program, const std::string& what, const CommandO
 
 #else
 
-CertificateCheck check_certificate(const Program& /*program*/, const std::string& /*text*/) {
-  throw NeedsZ3();
-}
+CertificateCheck check_certificate(const Program& /*program*/, const std::string& /*text*/) { throw NeedsZ3(); }
 
 std::string dump(const Program& /*program*/, const std::string& /*what*/, const CommandOptions& /*options*/) {
   throw NeedsZ3();

@@ -20,7 +20,9 @@ struct EngineKind {
 /// `auto` first.
 [[nodiscard]] const std::vector<EngineKind>& engine_kinds();
 
-/// Throws std::invalid_argument when this build has no engine of that name, or it takes no predicates and there are some.
-[[nodiscard]] std::unique_ptr<Engine> make_engine(const std::string& name, const std::vector<Expression>& predicates = {});
+/// Throws std::invalid_argument when this build has no engine of that name, or it takes no predicates and there are
+/// some.
+[[nodiscard]] std::unique_ptr<Engine> make_engine(const std::string& name,
+                                                  const std::vector<Expression>& predicates = {});
 
 }  // namespace loco::verify

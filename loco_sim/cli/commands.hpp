@@ -183,8 +183,8 @@ struct VerifyArguments {
   std::uint32_t jobs = 1;
   bool search_flushes = false;
   bool where = false;
-  std::string replay;  ///< file, or empty
-  std::string dot;     ///< file, or empty
+  std::string replay;             ///< file, or empty
+  std::string dot;                ///< file, or empty
   std::string predicates;         ///< file, or empty
   std::string certificate;        ///< file to write, or empty
   std::string check_certificate;  ///< file, or empty

@@ -54,7 +54,7 @@ constexpr std::array kExamples = {
     Example{"verify", "verify scenarios/verify/queue.rma --certificate queue.cert",
             "write down the proof, which --check-certificate queue.cert has Z3 check"},
     Example{"verify", "verify scenarios/verify/put_then_store_flush.rma --dump ebp",
-            "the boolean program that the predicates are extrapolated to"},
+            "the boolean program that the paper's method makes of it"},
     Example{"sweep", "sweep scenarios/paper/fig16_barrier.yaml --out rows.csv",
             "a row for each point, as they finish; the same command goes on where it was stopped"},
     Example{"sweep", "sweep scenarios/barrier.yaml --seeds 5 --set topology.nodes=8", "five seeds at each point"},

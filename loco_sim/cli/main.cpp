@@ -200,9 +200,10 @@ void add_verify(CLI::App& app, loco::cli::VerifyArguments& a, std::function<int(
       ->check(one_of_words({"unordered", "in-order", "verbs", "sc"}))
       ->capture_default_str();
   verify
-      ->add_option("--engine", a.engine,
-                   "explicit: every schedule, on concrete values; predicates: numbers without bound; extrapolate: the paper's "
-                   "method; auto: one engine after the other until one knows")
+      ->add_option(
+          "--engine", a.engine,
+          "explicit: every schedule, on concrete values; predicates: numbers without bound; extrapolate: the paper's "
+          "method; auto: one engine after the other until one knows")
       ->check(one_of_words(loco::cli::verify_engine_names()))
       ->capture_default_str();
   verify->add_flag("--search-flushes", a.search_flushes, "All smallest sets of the flushes that suffice");

@@ -21,17 +21,17 @@ namespace loco::verify {
 [[nodiscard]] std::vector<abstract::Linear> atoms_of(const abstract::Reduced& reduced,
                                                      const std::vector<Expression>& expressions);
 
-/// A verdict, with the predicates that it took: those over memory, and those over elements as predicates over the variables
-/// that the elements are values of.
+/// A verdict, with the predicates that it took: those over memory, and those over elements as predicates over the
+/// variables that the elements are values of.
 struct Learned {
   Answer answer;
   std::vector<abstract::Linear> predicates;
 };
 [[nodiscard]] Learned learn(const Task& task, std::vector<Expression> predicates = {});
 
-/// An answer with an inductive invariant that proves the task (abstract/certificate.hpp), if it is safe; `certificate_of`
-/// is that by itself, and nothing when this engine cannot prove it.
-/// It is found by a search that takes every step everywhere, so it takes longer than a verdict.
+/// An answer with an inductive invariant that proves the task (abstract/certificate.hpp), if it is safe;
+/// `certificate_of` is that by itself, and nothing when this engine cannot prove it. It is found by a search that takes
+/// every step everywhere, so it takes longer than a verdict.
 [[nodiscard]] Answer certified(const Task& task, std::vector<Expression> predicates = {});
 [[nodiscard]] std::string certificate_of(const Task& task);
 

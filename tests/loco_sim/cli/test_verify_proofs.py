@@ -75,11 +75,11 @@ def test_predicates_to_begin_with(loco_sim, tmp_path):
 @pytest.mark.parametrize(
     ("line", "place", "message"),
     [
-        ("r <", 4, "expected an integer, a variable or '(', found the end of the line"),
-        ("r < 2 3", 7, "expected an operator or the end of the line, found '3'"),
-        ("q < 2", 1, "expected a variable, found 'q'"),
+        ("r <", 4, 'expected an integer, a variable or "(", found the end of the line'),
+        ("r < 2 3", 7, 'expected an operator or the end of the line, found "3"'),
+        ("q < 2", 1, 'expected a variable, found "q"'),
         ("X * Y > 2", 1, "expected a linear predicate, found a product of variables"),
-        ("at(1, l)", 7, "expected variables and integers in a predicate, found 'at'"),
+        ("at(1, l)", 7, 'expected variables and integers in a predicate, found "at"'),
     ],
 )
 def test_predicates_that_are_wrong(loco_sim, tmp_path, line, place, message):
