@@ -102,6 +102,8 @@ TEST_CASE("the search gives all smallest placements of random programs") {
     ++searches;
     if (!result.placements.front().empty()) ++with_flushes;
   }
+  CHECK(searches > 0);
+  if (loco::test::kShare > 1) return;  // sanitized: few seeds
   CHECK(searches > 10);
-  if (loco::test::kShare == 1) CHECK(with_flushes > 0);
+  CHECK(with_flushes > 0);
 }

@@ -52,7 +52,7 @@ TEST_CASE("any text is a program that is written the same, or refused", "[corerm
     } catch (const std::invalid_argument&) {
     }
   }
-  CHECK(programs > 20);
+  CHECK(programs > 100 / static_cast<int>(loco::test::kShare));
 }
 
 TEST_CASE("canonical forms are numbered by first appearance, the process with most actions first", "[corerma]") {
