@@ -33,8 +33,8 @@ struct Case {
 };
 
 /// More cases than are worth to be told apart.
-struct TooManyCases : std::runtime_error {
-  TooManyCases() : std::runtime_error("an expression has too many cases for this engine") {}
+struct TooManyCases : GivesUp {
+  TooManyCases() : GivesUp("an expression has too many cases for this engine") {}
 };
 
 /// What a leaf (kLocal, kShared) of an expression stands for.

@@ -14,8 +14,8 @@ namespace {
 
 using namespace abstract;
 
-struct OutOfTime : std::runtime_error {
-  OutOfTime() : std::runtime_error("out of time in the search for cubes") {}
+struct OutOfTime : GivesUp {
+  OutOfTime() : GivesUp("out of time in the search for cubes") {}
 };
 
 constexpr std::uint8_t kFlag = 2;  // a channel holds none, one, or more
@@ -43,13 +43,7 @@ class ExtrapolateEngine final : public Engine {
     Answer answer;
     try {
       answer = decide(task);
-    } catch (const TooLarge& e) {
-      answer.why = e.what();
-    } catch (const TooManyCases& e) {
-      answer.why = e.what();
-    } catch (const TooManyPredicates& e) {
-      answer.why = e.what();
-    } catch (const OutOfTime& e) {
+    } catch (const GivesUp& e) {
       answer.why = e.what();
     }
     answer.engine = name();

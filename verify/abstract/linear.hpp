@@ -20,8 +20,13 @@ using Number = std::int64_t;
 using Variable = std::uint32_t;
 inline constexpr Variable kZero = 0;
 
-struct TooLarge : std::runtime_error {
-  TooLarge() : std::runtime_error("a number is too large for this engine") {}
+/// An engine cannot go on: what() is why its answer is "unknown".
+struct GivesUp : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct TooLarge : GivesUp {
+  TooLarge() : GivesUp("a number is too large for this engine") {}
 };
 
 [[nodiscard]] Number checked_add(Number a, Number b);

@@ -46,11 +46,7 @@ class PredicateEngine final : public Engine {
     try {
       prepare(task);
       decide(task, order, answer);
-    } catch (const TooLarge& e) {
-      answer.why = e.what();
-    } catch (const TooManyCases& e) {
-      answer.why = e.what();
-    } catch (const TooManyPredicates& e) {
+    } catch (const GivesUp& e) {
       answer.why = e.what();
     }
     return answer;

@@ -59,8 +59,8 @@ constexpr void set_bit(MemoryBits& bits, std::size_t i, bool value) {
   bits[i / 64] = value ? bits[i / 64] | mask : bits[i / 64] & ~mask;
 }
 
-struct TooManyPredicates : std::runtime_error {
-  TooManyPredicates() : std::runtime_error("more predicates than this engine has room for") {}
+struct TooManyPredicates : GivesUp {
+  TooManyPredicates() : GivesUp("more predicates than this engine has room for") {}
 };
 
 /// Operands are numbered through: of channel 0, of channel 1, ...
