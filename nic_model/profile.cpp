@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <type_traits>
 
-#include "nic_model/pcie.hpp"
+#include "nic_model/pcie/pcie.hpp"
 #include "nic_model/profile_fields.hpp"
 
 namespace loco::nic {

@@ -4,16 +4,16 @@
 #include <fmt/format.h>
 #include <stdexcept>
 
-#include "nic_model/acknowledge.hpp"
-#include "nic_model/context.hpp"
-#include "nic_model/engine.hpp"
-#include "nic_model/fetch_ahead.hpp"
-#include "nic_model/pcie.hpp"
-#include "nic_model/port.hpp"
-#include "nic_model/requester.hpp"
-#include "nic_model/responder.hpp"
-#include "nic_model/responses.hpp"
-#include "nic_model/retransmit.hpp"
+#include "nic_model/engine/engine.hpp"
+#include "nic_model/exploration/fetch_ahead.hpp"
+#include "nic_model/pcie/pcie.hpp"
+#include "nic_model/port/context.hpp"
+#include "nic_model/port/port.hpp"
+#include "nic_model/requester/acknowledge.hpp"
+#include "nic_model/requester/requester.hpp"
+#include "nic_model/requester/retransmit.hpp"
+#include "nic_model/responder/responder.hpp"
+#include "nic_model/responder/responses.hpp"
 
 namespace loco::nic {
 

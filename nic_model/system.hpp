@@ -17,11 +17,11 @@
 
 #include "fabric/fabric.hpp"
 #include "nic_model/counters.hpp"
-#include "nic_model/cpu.hpp"
-#include "nic_model/footprint.hpp"
+#include "nic_model/exploration/footprint.hpp"
 #include "nic_model/observer.hpp"
 #include "nic_model/profile.hpp"
 #include "nic_model/verbs.hpp"
+#include "nic_model/verbs/cpu.hpp"
 #include "sim/event_queue.hpp"
 
 namespace loco::nic {

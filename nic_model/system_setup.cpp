@@ -3,10 +3,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "nic_model/engine.hpp"
-#include "nic_model/queue_pair.hpp"
-#include "nic_model/receive_queue.hpp"
+#include "nic_model/connection/receive_queue.hpp"
+#include "nic_model/engine/engine.hpp"
 #include "nic_model/system.hpp"
+#include "nic_model/verbs/queue_pair.hpp"
 
 namespace loco::nic {
 

@@ -1,6 +1,6 @@
 #include "loco_sim/explore/state_map.hpp"
 
-#include "nic_model/hash.hpp"
+#include "nic_model/engine/hash.hpp"
 
 namespace loco::explore {
 

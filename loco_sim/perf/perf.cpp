@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "loco_sim/perf/bench.hpp"
-#include "nic_model/hash.hpp"
+#include "nic_model/engine/hash.hpp"
 
 namespace loco::perf {
 

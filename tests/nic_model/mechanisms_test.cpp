@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "nic_model/flow_control.hpp"
-#include "nic_model/key_cache.hpp"
-#include "nic_model/window.hpp"
+#include "nic_model/engine/key_cache.hpp"
+#include "nic_model/engine/window.hpp"
+#include "nic_model/pcie/flow_control.hpp"
 #include "pair.hpp"
 #include "tests/catch.hpp"
 

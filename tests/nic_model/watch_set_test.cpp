@@ -1,5 +1,5 @@
 // The watch set against the standard library's set, with as many keys as a thread may look at.
-#include "nic_model/watch_set.hpp"
+#include "nic_model/host/watch_set.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,0 +1,64 @@
+#include "nic_model/connection/receive_queue.hpp"
+
+#include <algorithm>
+
+#include "nic_model/pcie/pcie.hpp"
+
+namespace loco::nic {
+
+void receives_posted(Engine& engine, std::uint32_t queue, std::uint32_t count) {
+  ReceiveQueue& q = engine.state.receive_queues[queue];
+  // A RESET may have dropped some of them before this was known.
+  q.visible = std::min(q.visible + count, static_cast<std::uint32_t>(q.entries.size()));
+  if (q.owner != kNone && engine.state.qps[q.owner].state == QpState::error) flush_receives(engine, q.owner);
+}
+
+bool can_receive(const Engine& engine, QpId id) {
+  const Responder& rs = engine.state.qps[id].responder;
+  return rs.receiving || (rs.queue != kNone && engine.state.receive_queues[rs.queue].visible > 0);
+}
+
+void take_receive(Engine& engine, QpId id) {
+  Responder& rs = engine.state.qps[id].responder;
+  rs.received = 0;
+  if (rs.receiving) return;  // left over from a message that was given up
+  ReceiveQueue& q = engine.state.receive_queues[rs.queue];
+  rs.receive.edit() = q.entries.front();
+  rs.receiving = true;
+  q.entries.pop_front();
+  if (--q.visible >= q.limit || q.limit == 0) return;
+  q.limit = 0;  // disarmed (IBTA volume 1, 10.2.9.4)
+  q.limit_reached = true;
+  engine.touched(q.node, watch_key(WatchKind::srq, rs.queue));
+}
+
+Status check_receive(const Engine& engine, QpId id, std::uint64_t length) {
+  const QueuePair& qp = engine.state.qps[id];
+  const RecvWqe& receive = *qp.responder.receive;
+  if (length > receive.length) return Status::loc_len_err;
+  if (length == 0) return Status::success;
+  return engine.allowed(receive.lkey, qp.node, receive.address, length, kLocalWrite) ? Status::success
+                                                                                     : Status::loc_prot_err;
+}
+
+void complete_receive(Engine& engine, QpId id, Cqe like, Status status, sim::Duration delay) {
+  Responder& rs = engine.state.qps[id].responder;
+  like.wr_id = rs.receive->wr_id;
+  like.qp = id;
+  like.status = status;
+  rs.receiving = false;
+  post_cqe(engine, rs.domain, rs.cq, like, delay + engine.profile().nic_cqe);
+}
+
+void flush_receives(Engine& engine, QpId id) {
+  Responder& rs = engine.state.qps[id].responder;
+  const Cqe flushed{.opcode = Opcode::recv};
+  if (rs.receiving) complete_receive(engine, id, flushed, Status::wr_flush_err);
+  if (rs.queue == kNone || engine.state.receive_queues[rs.queue].owner != id) return;
+  while (engine.state.receive_queues[rs.queue].visible > 0) {
+    take_receive(engine, id);
+    complete_receive(engine, id, flushed, Status::wr_flush_err);
+  }
+}
+
+}  // namespace loco::nic

@@ -1,0 +1,106 @@
+#include "nic_model/exploration/fetch_ahead.hpp"
+
+#include <array>
+
+#include "sim/prefetch.hpp"
+
+namespace loco::nic {
+
+namespace {
+
+template <class T>
+void fetch(const T& object) {
+  sim::prefetch(&object, sizeof(T));
+}
+
+/// What the event names.
+void fetch_first(const State& s, ThreadRunner& runner, const sim::Event& e) {
+  switch (e.what) {
+    case fabric::kEventLane:
+      return s.fabric.prefetch_lane(e.where);
+    case kEventThreadStep:
+      runner.prefetch(e.where);
+      return fetch(s.threads[e.where]);
+    case kEventDrain:
+      return fetch(s.threads[e.where]);
+    case kEventDoorbell:
+    case kEventAtomic:
+    case kEventAtomicDone:
+      return fetch(s.hosts[e.where]);
+    case kEventCommit:
+      return fetch(s.domains[e.where]);
+    case kEventFetchWqe:
+    case kEventReadPayload:
+    case kEventTransmit:
+    case kEventReadRemote:
+    case kEventRespond:
+    case kEventUnitFree:
+    case kEventArrival:
+      return fetch(s.qps[e.where]);
+    default:
+      return;
+  }
+}
+
+/// What is found there.
+void fetch_second(const State& s, const sim::Event& e) {
+  switch (e.what) {
+    case fabric::kEventLane:
+      return s.fabric.prefetch_entry(e.where);
+    case kEventDoorbell: {
+      const Host& host = s.hosts[e.where];
+      if (!host.doorbells.empty()) fetch(s.qps[host.doorbells.front().qp]);
+      return;
+    }
+    case kEventCommit: {
+      const PostedDomain& domain = s.domains[e.where];
+      if (e.a - domain.first < domain.writes.size()) fetch(domain.writes[e.a - domain.first]);
+      return;
+    }
+    case kEventFetchWqe:
+    case kEventReadPayload:
+    case kEventTransmit:
+      return s.qps[e.where].requester.queue.prefetch();
+    case kEventReadRemote:
+    case kEventRespond:
+      return s.qps[e.where].responder.responses.prefetch();
+    default:
+      return;
+  }
+}
+
+/// And what is found there.
+void fetch_third(const State& s, const sim::Event& e) {
+  if (e.what == fabric::kEventLane) return s.fabric.prefetch_packet(e.where);
+  if (e.what != kEventCommit) return;
+  const PostedDomain& domain = s.domains[e.where];
+  if (e.a - domain.first >= domain.writes.size()) return;
+  const PostedWrite& write = domain.writes[e.a - domain.first];
+  if (!write.is_cqe) s.hosts[domain.node].memory.prefetch(write.address, 8);
+}
+
+/// The queue pair that a packet is for, and its host.
+void fetch_fourth(const State& s, const sim::Event& e) {
+  if (e.what != fabric::kEventLane) return;
+  const fabric::Packet* packet = s.fabric.arriving(e.where);
+  if (packet == nullptr) return;
+  fetch(s.qps[packet->destination_qp]);
+  fetch(s.hosts[packet->destination]);
+}
+
+}  // namespace
+
+void fetch_ahead(const State& state, ThreadRunner& runner) {
+  constexpr std::size_t kListed = 2048;           // as many as a window of the calendar begins with, but for the finest
+  std::array<const sim::Event*, kListed> events;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled up to `end`
+  auto end = events.begin();
+  state.events.for_each_near([&](const sim::Event& e) {
+    fetch_first(state, runner, e);
+    if (end != events.end()) *end++ = &e;
+  });
+  for (auto e = events.begin(); e != end; ++e) fetch_second(state, **e);
+  for (auto e = events.begin(); e != end; ++e) fetch_third(state, **e);
+  for (auto e = events.begin(); e != end; ++e) fetch_fourth(state, **e);
+}
+
+}  // namespace loco::nic

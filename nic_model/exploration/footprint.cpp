@@ -1,0 +1,151 @@
+// System::footprint: what a pending event will touch.
+#include "nic_model/exploration/footprint.hpp"
+
+#include "nic_model/pcie/pcie.hpp"
+#include "nic_model/requester/requester.hpp"
+
+namespace loco::nic {
+
+namespace {
+using Kind = Footprint::Kind;
+using Enters = Footprint::Enters;
+
+Footprint of_drain(const State& s, ThreadId id) {
+  const Thread& thread = s.threads[id];
+  const StoreEntry& entry = thread.buffer.front();
+  if (entry.receive) return {.kind = Kind::internal, .thread = id, .node = thread.node};
+  if (entry.doorbell) {
+    return {.kind = Kind::internal, .enters = Enters::eager, .thread = id, .node = thread.node};
+  }
+  return {.kind = Kind::memory_write, .thread = id, .node = thread.node, .address = entry.address, .bytes = 8};
+}
+
+Footprint of_commit(const Engine& engine, std::uint32_t domain, std::uint64_t number) {
+  const PostedDomain& d = engine.state.domains[domain];
+  const PostedWrite& write = d.writes[number - d.first];
+  if (write.is_cqe) return {.kind = Kind::internal, .node = d.node};
+  const Address address = write.address + write.committed;
+  return {.kind = write.ends_atomic ? Kind::atomic : Kind::memory_write,
+          .placed = write.stamp == Stamp::aNRW,
+          .node = d.node,
+          .address = address,
+          .bytes = write_step(engine, address, write.length - write.committed)};
+}
+
+Footprint of_payload_read(const Engine& engine, QpId id, std::uint32_t number) {
+  const QueuePair& qp = engine.state.qps[id];
+  if (!qp.requester.holds(number)) return {.qp = id, .node = qp.node};
+  const SendEntry& e = qp.requester.entry(number);
+  // A fence may wait for it: then the next work request starts, and may read over PCIe.
+  const Requester& rq = qp.requester;
+  const bool fenced = rq.started != rq.posted() && rq.entry(rq.started).wqe.fence;
+  if (e.payload_read >= bytes_to_read(e.wqe)) return {.qp = id, .node = qp.node};  // nic.stale_operands
+  const PayloadStep step = payload_step(engine, e.wqe, e.payload_read);
+  return {.kind = Kind::memory_read,
+          .enters = fenced ? Enters::eager : Enters::none,
+          .qp = id,
+          .node = qp.node,
+          .address = step.address,
+          .bytes = step.bytes};
+}
+
+Footprint of_remote_read(const Engine& engine, QpId id, std::uint64_t number) {
+  const QueuePair& qp = engine.state.qps[id];
+  if (!qp.responder.holds(number)) return {.qp = id, .node = qp.node};
+  const Response& r = qp.responder.responses[number - qp.responder.first];
+  return {.kind = Kind::memory_read,
+          .qp = id,
+          .node = qp.node,
+          .address = r.address + r.read,
+          .bytes = read_step(engine, r.address, r.length, r.read)};
+}
+
+Footprint of_packet(const State& s, const fabric::Packet& packet, bool on_link) {
+  Footprint f{.enters = Enters::eager, .on_link = on_link, .qp = packet.destination_qp, .node = packet.destination};
+  switch (packet.opcode) {
+    case fabric::Opcode::write:
+      f.kind = Kind::request;
+      f.enters = Enters::posted;
+      f.address = packet.address + packet.offset;
+      f.bytes = packet.length;
+      break;
+    case fabric::Opcode::read_response: {
+      const Requester& rq = s.qps[packet.destination_qp].requester;
+      const Wqe wqe = rq.holds(packet.wqe) ? rq.entry(packet.wqe).wqe : Wqe{};
+      f.kind = Kind::response;
+      f.enters = Enters::posted;
+      f.address = wqe.local + packet.offset;
+      f.bytes = packet.length;
+      f.wr_id = wqe.wr_id;
+      f.requests_waiting = rq.started != rq.posted();
+      break;
+    }
+    case fabric::Opcode::atomic_response: {
+      const Requester& rq = s.qps[packet.destination_qp].requester;
+      const Wqe wqe = rq.holds(packet.wqe) ? rq.entry(packet.wqe).wqe : Wqe{};
+      f.kind = Kind::response;
+      f.enters = Enters::posted;
+      f.address = wqe.local;
+      f.bytes = 8;
+      f.wr_id = wqe.wr_id;
+      f.requests_waiting = rq.started != rq.posted();
+      break;
+    }
+    case fabric::Opcode::compare_swap:
+    case fabric::Opcode::fetch_add:
+      f.kind = Kind::atomic_request;
+      f.enters = Enters::posted;
+      break;
+    default:
+      break;
+  }
+  return f;
+}
+
+Footprint of_stray(const State& s, const fabric::Packet& packet) {
+  Footprint f = of_packet(s, packet, false);
+  f.loose = true;
+  return f;
+}
+}  // namespace
+
+Footprint System::footprint(std::size_t i) const {
+  State& s = *state_;  // an Engine is what the helpers take; nothing is changed
+  const Engine engine(s, nullptr);
+  const sim::Event& e = s.events.pending(i);
+  switch (e.what) {
+    case fabric::kEventLane:
+      return of_packet(s, s.fabric.lane_packet(e.where, 0), true);
+    case kEventArrival:
+      return of_packet(s, s.stalled[s.qps[e.where].stalled_first].packet, false);
+    case kEventStrayRequest:
+      return of_stray(s, s.qps[e.where].responder.disorder->strays[static_cast<std::uint32_t>(e.a)]);
+    case kEventThreadStep:
+      return {.kind = Kind::thread_step, .thread = e.where, .node = s.threads[e.where].node};
+    case kEventDrain:
+      return of_drain(s, e.where);
+    case kEventReadPayload:
+      return of_payload_read(engine, e.where, static_cast<std::uint32_t>(e.a));
+    case kEventReadRemote:
+      return of_remote_read(engine, e.where, e.a);
+    case kEventCommit:
+      return of_commit(engine, e.where, e.a);
+    case kEventDoorbell:
+    case kEventFetchWqe:
+    case kEventUnitFree:
+      return {.enters = Enters::eager};
+    case kEventTransmit:
+    case kEventRespond:
+    case kEventTimeout:
+    case kEventRnrTimer:
+      return {.enters = Enters::link};
+    case kEventAtomic:
+      return {.kind = Kind::atomic, .node = e.where};
+    case kEventAtomicDone:
+      return {.node = e.where};
+    default:
+      return {};
+  }
+}
+
+}  // namespace loco::nic

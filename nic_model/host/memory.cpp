@@ -1,0 +1,92 @@
+#include "nic_model/host/memory.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "nic_model/engine/hash.hpp"
+
+namespace loco::nic {
+
+Address HostMemory::allocate(std::uint64_t size) {
+  const Address base = end_;
+  end_ += (size + 63) / 64 * 64;
+  return base;
+}
+
+std::uint32_t HostMemory::touch(Address address) {
+  const std::uint64_t page = address / kPageBytes;
+  if (page >= table_.size()) table_.resize(page + 1, kNone);
+  if (table_[page] == kNone) {
+    table_[page] = static_cast<std::uint32_t>(pages_.size());
+    pages_.emplace_back();
+    if (witness_on_) writers_.emplace_back();
+  }
+  return table_[page];
+}
+
+std::uint64_t HostMemory::word(Address address) const {
+  const std::uint32_t page = find(address);
+  return page == kNone ? 0 : pages_[page][address % kPageBytes / 8];
+}
+
+void HostMemory::set_word(Address address, std::uint64_t value) {
+  pages_[touch(address)][address % kPageBytes / 8] = value;
+}
+
+void HostMemory::read(Address address, std::span<std::byte> out) const {
+  for (std::size_t done = 0; done < out.size();) {
+    const Address at = address + done;
+    const std::size_t part = std::min<std::size_t>(out.size() - done, kPageBytes - at % kPageBytes);
+    const std::uint32_t page = find(at);
+    if (page == kNone) {
+      std::memset(out.data() + done, 0, part);
+    } else {
+      std::memcpy(out.data() + done, std::as_bytes(std::span(pages_[page])).data() + at % kPageBytes, part);
+    }
+    done += part;
+  }
+}
+
+void HostMemory::write(Address address, std::span<const std::byte> in) {
+  for (std::size_t done = 0; done < in.size();) {
+    const Address at = address + done;
+    const std::size_t part = std::min<std::size_t>(in.size() - done, kPageBytes - at % kPageBytes);
+    std::memcpy(std::as_writable_bytes(std::span(pages_[touch(at)])).data() + at % kPageBytes, in.data() + done, part);
+    done += part;
+  }
+}
+
+void HostMemory::prefetch(Address address, std::uint64_t size) const {
+  constexpr Address kLine = 64;
+  for (Address at = address / kLine * kLine; at < address + size; at += kLine) {
+    const std::uint32_t page = find(at);
+    if (page != kNone) __builtin_prefetch(&pages_[page][at % kPageBytes / 8]);
+  }
+}
+
+SubeventId HostMemory::writer(Address address) const {
+  const std::uint32_t page = find(address);
+  return page == kNone || !witness_on_ ? 0 : writers_[page][address % kPageBytes / 8];
+}
+
+SubeventId HostMemory::replace_writer(Address address, SubeventId id) {
+  if (!witness_on_) return 0;
+  SubeventId& writer = writers_[touch(address)][address % kPageBytes / 8];
+  const SubeventId before = writer;
+  writer = id;
+  return before;
+}
+
+std::uint64_t HostMemory::hash() const {
+  std::uint64_t sum = 0;  // commutative: pages are kept in order of first touch
+  for (std::size_t page = 0; page < table_.size(); ++page) {
+    if (table_[page] == kNone) continue;
+    for (std::size_t i = 0; i < kPageWords; ++i) {
+      const std::uint64_t v = pages_[table_[page]][i];
+      if (v != 0) sum += mix(v ^ mix(page * kPageWords + i));
+    }
+  }
+  return sum;
+}
+
+}  // namespace loco::nic

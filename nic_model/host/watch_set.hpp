@@ -1,0 +1,113 @@
+// What a waiting thread has looked at: the words, completion queues and flags whose change it wants to see.
+//
+// Most changes concern nobody, and most threads look at a few things: a bit for each key by a hash says no at once, and
+// a few keys are searched one after the other. More of them are also in a hash table, which keeps its storage. A thread
+// that looks at more than kMax things before it waits watches everything on its node. Private to nic_model/.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "nic_model/engine/hash.hpp"
+
+namespace loco::nic {
+
+/// Keys of watch sets: the kind in the upper bits.
+enum class WatchKind : std::uint8_t { word, cq, flag, user, srq };
+[[nodiscard]] constexpr std::uint64_t watch_key(WatchKind kind, std::uint64_t key) {
+  return (static_cast<std::uint64_t>(kind) << 60U) | key;
+}
+
+[[nodiscard]] constexpr WatchKind kind_of(std::uint64_t watch_key) { return static_cast<WatchKind>(watch_key >> 60U); }
+
+class WatchSet {
+ public:
+  static constexpr std::size_t kMax = 4096;
+
+  void add(std::uint64_t key) {
+    if (keys_.size() > kFew) return add_to_many(key);
+    if (contains(key)) return;
+    bits_ |= bit(key);
+    keys_.push_back(key);
+    if (keys_.size() > kFew) fill_table();
+  }
+
+  void clear() {
+    keys_.clear();
+    mask_ = 0;
+    bits_ = 0;
+    everything_ = false;
+  }
+
+  /// Does a change of this thing matter?
+  [[nodiscard]] bool touched_by(std::uint64_t key) const { return everything_ || contains(key); }
+  /// Of any 8-byte word from one to another one?
+  [[nodiscard]] bool touched_by_words(std::uint64_t first, std::uint64_t last) const {
+    if (first == last) return touched_by(first);
+    if (everything_) return true;
+    if (keys_.size() <= kFew || last - first >= 8 * keys_.size())
+      return std::ranges::any_of(keys_, [&](std::uint64_t key) { return first <= key && key <= last; });
+    for (std::uint64_t key = first; key <= last; key += 8)
+      if (contains(key)) return true;
+    return false;
+  }
+
+  [[nodiscard]] std::span<const std::uint64_t> keys() const { return keys_; }
+  [[nodiscard]] bool everything() const { return everything_; }
+
+  bool operator==(const WatchSet& o) const { return everything_ == o.everything_ && keys_ == o.keys_; }
+
+ private:
+  static constexpr std::size_t kFew = 32;  // so many are searched one after the other
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+
+  /// The bit of a key; words next to each other have bits of their own.
+  static constexpr std::uint64_t bit(std::uint64_t key) {
+    return std::uint64_t{1} << ((key ^ key >> 6U ^ key >> 57U) & 63U);
+  }
+
+  [[nodiscard]] bool contains(std::uint64_t key) const {
+    if ((bits_ & bit(key)) == 0) return false;
+    return keys_.size() <= kFew ? std::ranges::find(keys_, key) != keys_.end() : table_[place(key)] == key;
+  }
+
+  /// Where a key is in the table, or would be: linear probing (Knuth, TAOCP 3, 6.4).
+  [[nodiscard]] std::size_t place(std::uint64_t key) const {
+    std::size_t i = mix(key) & mask_;
+    while (table_[i] != kNone && table_[i] != key) i = (i + 1) & mask_;
+    return i;
+  }
+
+  [[gnu::noinline]] void add_to_many(std::uint64_t key) {
+    std::uint64_t& entry = table_[place(key)];
+    if (entry == key) return;
+    if (keys_.size() == kMax) {
+      everything_ = true;
+      return;
+    }
+    bits_ |= bit(key);
+    keys_.push_back(key);
+    entry = key;
+    if (2 * keys_.size() > mask_ + 1) fill_table();
+  }
+
+  /// Puts all keys into a table of twice the size, which it fills to a quarter.
+  [[gnu::noinline]] void fill_table() {
+    const std::size_t size = mask_ == 0 ? 4 * kFew : 2 * (mask_ + 1);
+    if (table_.size() < size) table_.resize(size);
+    std::fill_n(table_.begin(), size, kNone);
+    mask_ = size - 1;
+    for (const std::uint64_t key : keys_) table_[place(key)] = key;
+  }
+
+  std::vector<std::uint64_t> keys_;
+  std::vector<std::uint64_t> table_;  // with more than kFew keys, the first mask_ + 1 entries of it
+  std::size_t mask_ = 0;
+  std::uint64_t bits_ = 0;
+  bool everything_ = false;
+};
+
+}  // namespace loco::nic

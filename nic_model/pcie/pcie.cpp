@@ -1,0 +1,221 @@
+#include "nic_model/pcie/pcie.hpp"
+
+#include <algorithm>
+
+#include "nic_model/pcie/flow_control.hpp"
+#include "nic_model/pcie/pcie_link.hpp"
+#include "nic_model/requester/requester.hpp"
+#include "nic_model/responder/read_order.hpp"
+#include "nic_model/responder/responses.hpp"
+#include "nic_model/verbs/queue_pair.hpp"
+
+namespace loco::nic {
+
+namespace {
+/// Towards the NIC, what no read has asked for (doorbells, contexts): the data of all reads comes so much later.
+sim::SimTime downstream_unasked(Engine& engine, NodeId node, std::uint64_t bytes) {
+  engine.state.hosts[node].asked_until += on_link(engine, bytes);
+  return downstream(engine, node, bytes);
+}
+
+/// Requests that a read of `bytes` takes.
+std::uint64_t read_requests(const HardwareProfile& p, std::uint64_t bytes) {
+  return std::max<std::uint64_t>(1, (bytes + p.pcie_mrrs.count - 1) / p.pcie_mrrs.count);
+}
+
+/// From a read request on the link until memory is read, apart from what its address costs.
+sim::Duration read_reach(const Engine& engine) {
+  const HardwareProfile& p = engine.profile();
+  return on_link(engine, p.pcie_read_header.count) + p.pcie_upstream + p.pcie_read_access;
+}
+
+}  // namespace
+
+sim::Duration place_penalty(const HardwareProfile& p, const MemoryRegion* region) {
+  sim::Duration penalty{};
+  if (p.pcie_remote_numa) penalty += p.pcie_numa_penalty;
+  const std::uint64_t size = region == nullptr ? 1 : region->size;  // queues are small
+  if (size <= p.pcie_cpu_cache.count) penalty = penalty - p.pcie_warm_saving;
+  return penalty;
+}
+
+sim::Duration memory_penalty(Engine& engine, NodeId node, std::uint32_t key, Address address, std::uint64_t bytes) {
+  const HardwareProfile& p = engine.profile();
+  const MemoryRegion* region = engine.region(key);
+  sim::Duration penalty = place_penalty(p, region);
+  if (region == nullptr) return penalty;
+  if (p.pcie_iommu) {
+    constexpr Address kPage = kIommuPage.count;
+    bool held = true;
+    for (Address page = address / kPage; page <= (address + std::max<std::uint64_t>(bytes, 1) - 1) / kPage; ++page) {
+      held &= engine.state.hosts[node].translated.touch(page);
+    }
+    if (!held) penalty += p.pcie_iommu_penalty;
+  }
+  return penalty;
+}
+
+void read_may_execute(Engine& engine, NodeId node, HeldRead& read) {
+  read.due = std::max(read.due, engine.now());
+  const auto sampled = [&](sim::Duration begin) {
+    return take_request(engine, node, read.key, read.bytes, read.due, read.reach, begin);
+  };
+  switch (read.kind) {
+    case ReadKind::wqe_fetch:
+      return wqe_fetch_may_execute(engine, read);
+    case ReadKind::payload:
+      return payload_read_may_execute(engine, read);
+    case ReadKind::remote_read:
+      return remote_read_may_execute(engine, read);
+    case ReadKind::probe:
+      engine.schedule(kEventProbe, read.where, read.number, sampled(engine.profile().nic_wqe_start));
+      return;
+    case ReadKind::atomic:
+      engine.schedule(kEventAtomic, read.where, 0, sampled({}));
+  }
+}
+
+void ring_doorbell(Engine& engine, NodeId node, const StoreEntry& doorbell) {
+  const HardwareProfile& p = engine.profile();
+  const auto payload = static_cast<std::uint32_t>(doorbell.value);
+  const sim::SimTime sent = downstream_unasked(engine, node, payload + p.pcie_write_header.count);
+  announce_tlp(engine, TlpKind::mmio_write, node, doorbell.qp, 0, payload);
+  sim::Ring<Doorbell>& doorbells = engine.state.hosts[node].doorbells;
+  // A work request of several bursts is there when the last of them is.
+  const sim::Duration behind = p.cpu_mmio_gap * (mmio_bursts(doorbell.value) - 1);
+  doorbells.push_back({sent + behind + p.pcie_downstream, doorbell.qp, doorbell.posted, doorbell.blueflame});
+  if (doorbells.size() == 1) engine.schedule(kEventDoorbell, node, 0, doorbells.front().ready);
+}
+
+void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std::uint32_t bytes, sim::Duration delay,
+                const ReadTarget& target, sim::Duration stall) {
+  const HardwareProfile& p = engine.profile();
+  PostedDomain& d = engine.state.domains[domain];
+  HeldRead held = read;
+  held.bytes = bytes;
+  held.key = target.key;
+  held.behind = engine.fault(Fault::read_does_not_flush) ? 0 : d.issued();
+  if (engine.on_device(target.key)) {
+    held.due = engine.now() + stall + delay + p.nic_device_access;
+  } else {
+    // The first request of the read; the others follow one by one, as its data comes (ask_for_next). What is known later
+    // only has its place on the link now all the same: the link carries as much for others before it.
+    const sim::SimTime known = engine.now() + stall;
+    const sim::SimTime sent = std::max(upstream(engine, d.node, p.pcie_read_header.count, 1),
+                                       known + on_link(engine, p.pcie_read_header.count));
+    announce_tlp(engine, TlpKind::memory_read, d.node, 0, 0, bytes);
+    const sim::Duration penalty = memory_penalty(engine, d.node, target.key, target.address, bytes);
+    held.due = sent + delay + p.pcie_upstream + p.pcie_read_access + penalty;
+    held.reach = read_reach(engine) + penalty;
+  }
+  // Work requests are not part of the memory model: with a domain a queue pair their fetch is a stream of its own.
+  const bool free_stream = read.kind == ReadKind::wqe_fetch && p.pcie_ordering_domain == OrderingDomain::qp;
+  if (free_stream || held.behind <= d.first) {
+    read_may_execute(engine, d.node, held);
+  } else {
+    d.held.push_back(held);
+  }
+}
+
+namespace {
+/// Of a read that goes on, when the next step may begin, at `due` or later: `bytes` have come, and the requests whose
+/// data is next, that of the ones before them being complete, take tags and credits. They were sent in time for that:
+/// on the link they take the place of one request each now, so that no write waits behind all that a read will ask for.
+sim::SimTime ask_for_next(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime due,
+                          const ReadProgress& read) {
+  const HardwareProfile& p = engine.profile();
+  const auto mrrs = static_cast<std::uint32_t>(p.pcie_mrrs.count);
+  for (std::uint32_t next = ((read.done - bytes) / mrrs + 1) * mrrs; next <= read.done; next += mrrs) {
+    const sim::Duration reach = read_reach(engine) + place_penalty(p, engine.region(read.key));
+    upstream(engine, node, p.pcie_read_header.count, 1);
+    due = take_request(engine, node, read.key, read.length - next, due, reach);
+  }
+  return due;
+}
+}  // namespace
+
+sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free,
+                         const ReadProgress& read) {
+  const HardwareProfile& p = engine.profile();
+  if (engine.on_device(read.key)) return link_free = engine.now();
+  link_free = downstream(engine, node, bytes + p.pcie_completion_header.count);
+  announce_tlp(engine, TlpKind::completion, node, 0, 0, bytes);
+  const sim::SimTime there = link_free + p.pcie_downstream;
+  if (read.done < read.length) link_free = ask_for_next(engine, node, bytes, link_free, read);
+  return there;
+}
+
+sim::SimTime there_before(const Engine& engine, sim::SimTime newest, Address address, std::uint32_t part,
+                          std::uint32_t done) {
+  const HardwareProfile& p = engine.profile();
+  const std::uint64_t step = p.pcie_read_completion.count;
+  const Address end = address + done;
+  const Address held =
+      std::min(end, (address + part + step - 1) / step * step);  // by the completion that ends the part
+  const std::uint64_t completions = (end - held + step - 1) / step;
+  return newest - on_link(engine, end - held + completions * p.pcie_completion_header.count);
+}
+
+sim::Duration access_time(const Engine& engine, std::uint32_t key) {
+  const HardwareProfile& p = engine.profile();
+  if (engine.on_device(key)) return p.nic_device_access;
+  return p.pcie_read_access + place_penalty(p, engine.region(key));
+}
+
+sim::SimTime context_read(Engine& engine, NodeId node, sim::SimTime at) {
+  const HardwareProfile& p = engine.profile();
+  Window& fetches = engine.state.hosts[node].context_fetches;
+  const sim::SimTime now = engine.now();
+  const sim::Duration round_trip = p.pcie_upstream + p.pcie_read_access + p.pcie_downstream;
+  const sim::SimTime begin = std::max(now, fetches.take(1, p.nic_context_fetches));
+  fetches.give_back(1, p.nic_context_fetches, begin + round_trip, now);
+  const auto bytes = static_cast<std::uint32_t>(p.nic_context_bytes.count);
+  const std::uint64_t requests = read_requests(p, bytes);
+  const sim::SimTime asked = upstream(engine, node, requests * p.pcie_read_header.count, requests);
+  sim::SimTime answered = now;
+  sim::Duration data{};
+  for (std::uint32_t done = 0; done < bytes;) {
+    const std::uint32_t step = read_step(engine, 0, bytes, done);
+    answered = downstream_unasked(engine, node, step + p.pcie_completion_header.count);
+    data += on_link(engine, step + p.pcie_completion_header.count);
+    done += step;
+  }
+  // It waits for its turn as if it was asked for now, lest fetches and link stand idle until `at`.
+  const sim::SimTime in_turn = begin + (asked - now) + (answered - now);
+  const sim::SimTime alone = at + on_link(engine, requests * p.pcie_read_header.count) + data;
+  return std::max(in_turn, alone) + round_trip;
+}
+
+void probe_step(Engine& engine, NodeId node, std::uint32_t index) {
+  Probe& probe = engine.state.hosts[node].probes[index];
+  const std::uint32_t bytes = read_step(engine, probe.address, probe.length, probe.read);
+  probe.read += bytes;
+  sim::SimTime link_free;
+  const sim::SimTime there = return_data(engine, node, bytes, link_free, {probe.key, probe.read, probe.length});
+  if (probe.read < probe.length) {
+    engine.schedule(kEventProbe, node, index, link_free);
+    return;
+  }
+  const sim::Duration copied = sim::transmission_time({probe.length}, engine.profile().nic_buffer_rate);
+  engine.schedule(kEventProbeDone, node, 0, there + copied);
+  engine.state.hosts[node].probes.release(index);
+}
+
+void sample(Engine& engine, NodeId node, Address address, std::span<std::byte> out, Subevent like) {
+  const HostMemory& memory = engine.state.hosts[node].memory;
+  memory.read(address, out);
+  if (engine.profile().nic_stale_operands != StaleOperands::none) {
+    std::array<std::uint64_t, 2>& last = engine.state.hosts[node].words_read;
+    last = {last[1], memory.word(word_of(address + out.size() - 1))};
+  }
+  if (!engine.witness()) return;
+  like.home = node;
+  for (Address word = word_of(address); word < address + out.size(); word += 8) {
+    like.address = word;
+    like.value = memory.word(word);
+    like.source = memory.writer(word);
+    engine.begin(like);
+  }
+}
+
+}  // namespace loco::nic

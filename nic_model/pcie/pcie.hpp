@@ -1,0 +1,102 @@
+// PCIe between a root complex and its NIC: posted writes, reads, doorbells (PCIe base specification, 2.4; machine
+// page, "PCIe").
+//
+// Order: posted writes of one ordering domain commit in the order in which they were posted, TLP by TLP. A read is
+// sampled only after the posted writes that were in its domain when it was issued. Reads are ordered with nothing
+// else; what is read is sampled in address order. Costs: each direction carries one TLP at a time; tags and credits
+// bound what is under way; then the latencies of the profile, by kind of memory. All of these delay, none of them
+// orders. Private to nic_model/.
+#pragma once
+
+#include <algorithm>
+
+#include "nic_model/engine/engine.hpp"
+
+namespace loco::nic {
+
+inline constexpr sim::Bytes kIommuPage{4096};  ///< what an entry of the IOMMU's buffer covers
+
+/// What a CPU stores to the NIC at once (write combining): a work request is several of these, a doorbell a part of
+/// one.
+inline constexpr std::uint64_t kMmioBurst = 64;
+[[nodiscard]] constexpr std::int64_t mmio_bursts(std::uint64_t bytes) {
+  return static_cast<std::int64_t>((bytes + kMmioBurst - 1) / kMmioBurst);
+}
+/// Sends a doorbell (or a work request in it) to the NIC.
+void ring_doorbell(Engine& engine, NodeId node, const StoreEntry& doorbell);
+
+/// Whose subevents the words of a posted write are.
+struct WriteOrigin {
+  Stamp stamp = Stamp::aNRW;
+  bool atomic = false;
+  ThreadId thread = 0;
+  OpId op = 0;
+  NodeId peer = 0;
+};
+inline constexpr std::uint32_t kNoKey = 0xffffffffU;  ///< memory without a region: queues
+/// Posts a write of data; takes over one reference to its buffer. `delay`: what the NIC needs before it; its TLPs keep
+/// their place on the link, and memory has them so much later. `key`: of the region, which decides on costs and relaxed
+/// ordering.
+void post_write(Engine& engine, std::uint32_t domain, PostedWrite write, const WriteOrigin& origin, sim::Duration delay,
+                std::uint32_t key);
+/// Posts a CQE behind the domain's writes.
+void post_cqe(Engine& engine, std::uint32_t domain, CqId cq, const Cqe& cqe, sim::Duration delay);
+/// Takes a queue pair's CQEs out of its completion queues, those on their way as well: it is RESET (IBTA volume 1,
+/// 10.2.4.4: what a RESET leaves of them is up to the consumer; libraries such as libmlx5 clean the queue).
+void forget_completions(Engine& engine, QpId qp);
+/// kEventCommit: the next TLP of a posted write reaches memory.
+void commit(Engine& engine, std::uint32_t domain, std::uint64_t number);
+
+/// What a read reads: the region decides on costs.
+struct ReadTarget {
+  std::uint32_t key = kNoKey;
+  Address address = 0;
+};
+/// Issues a read of `bytes`, of which kind, where and number say whose it is. Once no posted write of the domain is in
+/// front of it, that component's ..._may_execute() is called (or its event is scheduled), with the time at which memory
+/// may be read in HeldRead::due. `delay`: as for a write. `stall`: what to ask for is known that much later (a context
+/// is missing); the link has time for others until then.
+void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std::uint32_t bytes, sim::Duration delay,
+                const ReadTarget& target = {}, sim::Duration stall = {});
+/// Bytes of the TLP of a write that starts at `address` with `left` bytes to go: TLPs end at multiples of the MPS.
+[[nodiscard]] inline std::uint32_t write_step(const Engine& engine, Address address, std::uint32_t left) {
+  const std::uint64_t mps = engine.profile().pcie_mps.count;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(left, mps - address % mps));
+}
+
+/// A step of a read: what a completion TLP of the read of [address, address + length) carries when `done` bytes
+/// of it have been sampled.
+[[nodiscard]] inline std::uint32_t read_step(const Engine& engine, Address address, std::uint32_t length,
+                                             std::uint32_t done) {
+  const std::uint64_t step = engine.profile().pcie_read_completion.count;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(length - done, step - (address + done) % step));
+}
+/// How far a read of `length` bytes is once a step has been sampled. Without a length its requests are seen to
+/// elsewhere.
+struct ReadProgress {
+  std::uint32_t key = kNoKey;
+  std::uint32_t done = 0;
+  std::uint32_t length = 0;
+};
+/// Sends `bytes` that have been sampled to the NIC, as a completion; returns when they are there. `link_free` becomes
+/// the instant at which the next step may begin: the link is free, and the request for its data has had a tag and
+/// credits.
+sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free,
+                         const ReadProgress& read = {});
+/// A read of memory at `address` has brought `done` bytes, the last of which are in the NIC at `newest`. When were the
+/// first `part` of them there, so that a packet of these may leave? No later than this: completions follow each other
+/// on the link, so those behind them took at least their time on it.
+[[nodiscard]] sim::SimTime there_before(const Engine& engine, sim::SimTime newest, Address address, std::uint32_t part,
+                                        std::uint32_t done);
+/// What one more access to memory of a region takes at the root complex, which has the request already.
+[[nodiscard]] sim::Duration access_time(const Engine& engine, std::uint32_t key);
+/// Reads a context that the NIC does not hold, from `at` on, now or later; returns when it is there. What a context
+/// holds is no memory of a program, so nothing is sampled and it needs no event.
+sim::SimTime context_read(Engine& engine, NodeId node, sim::SimTime at);
+/// kEventProbe: next step of a bare DMA read.
+void probe_step(Engine& engine, NodeId node, std::uint32_t probe);
+
+/// Samples memory into a buffer and records one instant a word.
+void sample(Engine& engine, NodeId node, Address address, std::span<std::byte> out, Subevent like);
+
+}  // namespace loco::nic

@@ -1,0 +1,245 @@
+// PCIe: posted writes, from the NIC until memory has them. Interface and order: pcie.hpp.
+//
+// A domain's writes are a ring, of which only the head has a pending event: the commit of its next TLP. A write that is
+// relaxed, or that a fault lets pass, has one as soon as it is posted.
+#include <algorithm>
+
+#include "nic_model/pcie/flow_control.hpp"
+#include "nic_model/pcie/pcie_link.hpp"
+#include "nic_model/responder/responses.hpp"
+#include "nic_model/verbs/queue_pair.hpp"
+
+namespace loco::nic {
+
+namespace {
+/// Was the TLP behind the first `done` bytes on its way while the rest of its message was? See PostedWrite::ahead.
+bool crossed(const PostedWrite& write, std::uint32_t done, std::uint32_t bytes) {
+  return done != 0 && done + bytes <= write.ahead;
+}
+
+/// Bytes of the next TLP of a write of data.
+std::uint32_t next_tlp(const Engine& engine, const PostedWrite& write) {
+  return write_step(engine, write.address + write.committed, write.length - write.committed);
+}
+
+/// The first byte of what is written.
+const std::byte* payload_of(const Engine& engine, const PostedWrite& write) {
+  const std::byte* whole = write.buffer == fabric::kNoBuffer ? std::as_bytes(std::span(&write.value, 1)).data()
+                                                             : engine.state.buffers[write.buffer].data();
+  return whole + write.offset;
+}
+
+/// When memory has the next TLP of a write, which needs credits.
+[[gnu::noinline]] sim::SimTime with_credits(Engine& engine, NodeId node, const PostedWrite& write) {
+  const std::uint32_t bytes =
+      write.is_cqe ? static_cast<std::uint32_t>(engine.profile().nic_cqe_bytes.count) : next_tlp(engine, write);
+  if (write.device || crossed(write, write.committed, bytes)) return write.ready;
+  return take_posted(engine, node, bytes, write.ready, write.way);
+}
+
+/// The next TLP of a write that nothing is in front of.
+void schedule_commit(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
+  const NodeId node = engine.state.domains[domain].node;
+  write.has_event = true;
+  if (!write.is_cqe) {
+    engine.prefetch(node, write.address + write.committed, write.buffer, write.offset + write.committed,
+                    next_tlp(engine, write));
+  }
+  if (engine.profile().pcie_posted_credits.count != 0) write.ready = with_credits(engine, node, write);
+  engine.schedule(kEventCommit, domain, number, write.ready);
+}
+
+/// Puts the TLPs of a write on the link, one behind the other and in front of whatever is posted next. Returns when the
+/// first has been sent.
+sim::SimTime send_tlps(Engine& engine, NodeId node, const PostedWrite& write) {
+  const std::uint64_t header = engine.profile().pcie_write_header.count;
+  sim::SimTime first;
+  std::uint32_t done = 0;
+  do {
+    const std::uint32_t bytes = write_step(engine, write.address + done, write.length - done);
+    const bool ahead = crossed(write, done, bytes);
+    const sim::SimTime sent = upstream(engine, node, ahead ? 0 : bytes + header, 1);
+    if (ahead) engine.state.counters.pcie_bytes_up += bytes + header;
+    announce_tlp(engine, TlpKind::memory_write, node, 0, write.address + done, bytes);
+    if (done == 0) first = sent;
+    done += bytes;
+  } while (done < write.length);
+  return first;
+}
+
+void enqueue(Engine& engine, std::uint32_t domain, const PostedWrite& write) {
+  PostedDomain& d = engine.state.domains[domain];
+  PostedWrite& queued = d.writes.push_back(write);
+  const bool loose = queued.relaxed || engine.fault(Fault::posted_passes_posted) ||
+                     (queued.is_cqe && engine.fault(Fault::completion_before_data));
+  if (loose || d.writes.size() == 1) schedule_commit(engine, domain, d.issued() - 1, queued);
+}
+
+/// Relaxed ordering is an attribute of a TLP: those of one write may pass each other as well, so each is a write of its
+/// own. With the flow model, whose packets are messages, a write stays whole.
+void enqueue_relaxed(Engine& engine, std::uint32_t domain, PostedWrite write) {
+  if (engine.state.fabric.config().flow.enabled) return enqueue(engine, domain, write);
+  std::uint32_t left = write.length;
+  do {
+    write.length = write_step(engine, write.address, left);
+    left -= write.length;
+    if (left > 0) engine.hold(write.buffer);
+    enqueue(engine, domain, write);
+    write.subevent += words_of(write.address, write.length);
+    write.address += write.length;
+    write.offset += write.length;
+    write.ready += on_link(engine, write_step(engine, write.address, left) + engine.profile().pcie_write_header.count);
+  } while (left > 0);
+}
+
+void commit_cqe(Engine& engine, const PostedWrite& write) {
+  CompletionQueue& cq = engine.state.cqs[write.cq];
+  if (cq.overrun || cq.cqes.size() == cq.entries) {
+    cq.overrun = true;
+    return to_error(engine, write.cqe.qp);  // its other completions are lost, too
+  }
+  cq.cqes.push_back(write.cqe);
+  cq.failed = cq.failed || write.cqe.status != Status::success;
+  ++engine.state.counters.completions;
+  if (Observer* o = engine.observer()) o->on_cqe(cq.node, write.cq, write.cqe, engine.now());
+  engine.touched(cq.node, watch_key(WatchKind::cq, write.cq));
+}
+
+void commit_data(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t bytes) {
+  State& s = engine.state;
+  const Address address = write.address + write.committed;
+  HostMemory& memory = s.hosts[node].memory;
+  memory.write(address, {payload_of(engine, write) + write.committed, bytes});
+  if (engine.witness()) {
+    for (Address word = word_of(address); word < address + bytes; word += 8) {
+      const auto index = static_cast<SubeventId>((word - word_of(write.address)) / 8);
+      engine.finish_write(write.subevent + index, node, word);
+    }
+  }
+  engine.touched_bytes(node, address, bytes);
+}
+
+/// A word as it will be once the write has been committed: the part of it that is not written stays.
+std::uint64_t word_after(const HostMemory& memory, const PostedWrite& write, const std::byte* payload, Address word) {
+  std::uint64_t value = memory.word(word);
+  const auto bytes = std::as_writable_bytes(std::span(&value, 1));
+  const Address low = std::max(word, write.address);
+  const Address high = std::min(word + 8, write.address + write.length);
+  std::copy(payload + (low - write.address), payload + (high - write.address), bytes.data() + (low - word));
+  return value;
+}
+
+/// Subevents of a write that begins, one a word with ids in a row; returns the first one's.
+SubeventId announce_words(Engine& engine, NodeId node, const PostedWrite& write, const WriteOrigin& origin) {
+  const HostMemory& memory = engine.state.hosts[node].memory;
+  const std::byte* payload = payload_of(engine, write);
+  SubeventId first = 0;
+  for (Address word = word_of(write.address); word < write.address + write.length; word += 8) {
+    const SubeventId id = engine.begin({.stamp = origin.stamp,
+                                        .finished = false,
+                                        .nic_atomic = origin.atomic,
+                                        .thread = origin.thread,
+                                        .op = origin.op,
+                                        .peer = origin.peer,
+                                        .home = node,
+                                        .address = word,
+                                        .value = word_after(memory, write, payload, word)});
+    if (first == 0) first = id;
+  }
+  return first;
+}
+
+/// Memory gets the next TLP of a write of data. False when others are to follow: then the next one is scheduled.
+bool commit_tlp(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
+  const NodeId node = engine.state.domains[domain].node;
+  const std::uint32_t bytes = next_tlp(engine, write);
+  commit_data(engine, node, write, bytes);
+  write.committed += bytes;
+  if (write.committed == write.length) return true;
+  if (!write.device) {
+    // It was sent right behind the last one: all that separates them is the time that the link needs.
+    const std::uint32_t next = next_tlp(engine, write);
+    write.ready = engine.now();
+    if (!crossed(write, write.committed, next)) {
+      write.ready += on_link(engine, next + engine.profile().pcie_write_header.count);
+    }
+  }
+  schedule_commit(engine, domain, number, write);
+  return false;
+}
+}  // namespace
+
+void post_write(Engine& engine, std::uint32_t domain, PostedWrite write, const WriteOrigin& origin, sim::Duration delay,
+                std::uint32_t key) {
+  const HardwareProfile& p = engine.profile();
+  const NodeId node = engine.state.domains[domain].node;
+  const MemoryRegion* region = engine.region(key);
+  write.device = region != nullptr && region->kind.device;
+  write.relaxed = region != nullptr && region->kind.relaxed_ordering && !write.probe;
+  if (write.device) {
+    write.ready = engine.now() + delay + p.nic_device_access;
+  } else {
+    const sim::SimTime sent = send_tlps(engine, node, write);
+    write.way = p.pcie_upstream + p.pcie_write_commit + memory_penalty(engine, node, key, write.address, write.length);
+    write.ready = sent + delay + write.way;
+  }
+  write.stamp = origin.stamp;
+  if (engine.witness()) write.subevent = announce_words(engine, node, write, origin);
+  return write.relaxed ? enqueue_relaxed(engine, domain, write) : enqueue(engine, domain, write);
+}
+
+void post_cqe(Engine& engine, std::uint32_t domain, CqId cq, const Cqe& cqe, sim::Duration delay) {
+  const HardwareProfile& p = engine.profile();
+  const NodeId node = engine.state.domains[domain].node;
+  const sim::SimTime sent = upstream(engine, node, p.nic_cqe_bytes.count + p.pcie_write_header.count, 1);
+  announce_tlp(engine, TlpKind::memory_write, node, cqe.qp, 0, static_cast<std::uint32_t>(p.nic_cqe_bytes.count));
+  const sim::Duration way = p.pcie_upstream + p.pcie_write_commit + memory_penalty(engine, node, kNoKey, 0, 0);
+  enqueue(engine, domain, {.is_cqe = true, .cq = cq, .ready = sent + delay + way, .way = way, .cqe = cqe});
+}
+
+void forget_completions(Engine& engine, QpId id) {
+  State& s = engine.state;
+  const QueuePair& qp = s.qps[id];
+  for (const CqId cq : {qp.requester.cq, qp.responder.cq}) {
+    sim::Ring<Cqe>& cqes = s.cqs[cq].cqes;
+    for (std::size_t left = cqes.size(); left > 0; --left) {
+      const Cqe cqe = cqes.front();
+      cqes.pop_front();
+      if (cqe.qp != id) cqes.push_back(cqe);
+    }
+  }
+  for (const std::uint32_t domain : {qp.requester.domain, qp.responder.domain}) {
+    sim::Ring<PostedWrite>& writes = s.domains[domain].writes;
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+      if (writes[i].is_cqe && writes[i].cqe.qp == id) writes[i].cq = kNone;
+    }
+  }
+}
+
+void commit(Engine& engine, std::uint32_t domain, std::uint64_t number) {
+  PostedDomain& d = engine.state.domains[domain];
+  PostedWrite& write = d.writes[number - d.first];
+  write.has_event = false;
+  if (write.is_cqe) {
+    write.done = true;
+    if (write.cq != kNone) commit_cqe(engine, write);
+  } else {
+    if (!commit_tlp(engine, domain, number, write)) return;
+    write.done = true;
+    engine.release(write.buffer);
+    if (write.ends_atomic) atomic_unit_free(engine, d.node);
+    if (write.probe) ++engine.state.hosts[d.node].probes_done;
+  }
+  while (!d.writes.empty() && d.writes.front().done) {
+    d.writes.pop_front();
+    ++d.first;
+  }
+  if (!d.writes.empty() && !d.writes.front().has_event) schedule_commit(engine, domain, d.first, d.writes.front());
+  while (!d.held.empty() && d.held.front().behind <= d.first) {
+    HeldRead read = d.held.front();
+    d.held.pop_front();
+    read_may_execute(engine, d.node, read);
+  }
+}
+
+}  // namespace loco::nic

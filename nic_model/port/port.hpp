@@ -1,0 +1,37 @@
+// A NIC's port: what it sends, and when it may (docs/machine.md, "Fabric"; RoCE v2 annex A17.9 for CNPs).
+//
+// Order: packets go to the network in the order of the calls. A paused port keeps a queue of the queue pairs that want
+// to send. Private to nic_model/.
+#pragma once
+
+#include "nic_model/engine/engine.hpp"
+
+namespace loco::nic {
+
+/// Gives a packet to the network: adds headers, counts, announces. Returns when the NIC can send the queue pair's next
+/// one, which has `following` bytes of payload at most: a long one takes longer to the port than a short one in front
+/// of it, and must not come late.
+sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t following = 0);
+/// If the port is paused: has the queue pair's requester, or its responder, wait for it in turn, and returns true.
+bool wait_for_port(Engine& engine, QpId id, bool responder);
+/// The port of a node is not paused any more.
+void port_resumed(Engine& engine, NodeId node);
+/// Flow model: of this message the first packet is in the NIC at `there`, and could leave then (Fabric::announce).
+void announce_message(Engine& engine, fabric::Packet packet, sim::SimTime there);
+/// Flow model: what the queue pair's requester or responder has announced and not sent will not be sent next. Its flow
+/// stops.
+void withdraw_message(Engine& engine, QpId id, bool responder);
+/// Flow model, where a message comes all at once, with its last packet: how long ago its first one was there, at the
+/// rate of its route. Zero for a single packet.
+sim::Duration known_for(const Engine& engine, const fabric::Packet& packet);
+/// Flow model: how many bytes of a message that has just come can have crossed PCIe already, while its last packets
+/// were on their way, if PCIe had nothing else to carry.
+std::uint32_t crossed_ahead(const Engine& engine, const fabric::Packet& packet);
+/// How long a packet's payload is in the receiver's buffer: PCIe has it, and the CQE behind it, so much later.
+[[nodiscard]] sim::Duration receive_buffer_time(const Engine& engine, const fabric::Packet& packet);
+/// Answers a packet that was marked on its way with a CNP, if congestion control is on and one is due.
+void answer_mark(Engine& engine, const fabric::Packet& packet);
+/// Gives back what the network has lost. Call after everything that may lose packets.
+void release_lost(Engine& engine);
+
+}  // namespace loco::nic

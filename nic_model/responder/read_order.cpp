@@ -1,0 +1,140 @@
+#include "nic_model/responder/read_order.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "nic_model/pcie/flow_control.hpp"
+#include "nic_model/pcie/pcie.hpp"
+#include "nic_model/responder/responses.hpp"
+
+namespace loco::nic {
+
+namespace {
+
+void issue(Engine& engine, QpId id, std::uint64_t number, sim::Duration delay) {
+  Responder& rs = engine.state.qps[id].responder;
+  const Response& r = rs.response(number);
+  issue_read(engine, rs.domain, {.kind = ReadKind::remote_read, .where = id, .number = number}, r.length, delay,
+             {r.rkey, r.address});
+}
+
+/// Does the NIC ask for the data of one READ behind another's?
+bool take_turns(ReadOrdering ordering) {
+  return ordering == ReadOrdering::unordered || ordering == ReadOrdering::speculative;
+}
+
+/// Is it read in several steps over PCIe? Then those behind it wait.
+bool is_long(const Engine& engine, const Response& r) {
+  return read_step(engine, r.address, r.length, 0) < r.length && !engine.on_device(r.rkey);
+}
+
+/// Gives the READs behind a long one their times, up to and with the next long one.
+void next_turn(Engine& engine, QpId id, std::uint64_t number, sim::SimTime link_free) {
+  const NodeId node = engine.state.qps[id].node;
+  Responder& rs = engine.state.qps[id].responder;
+  ++rs.long_reads_done;
+  while (rs.holds(++number)) {
+    Response& r = rs.response(number);
+    if (r.opcode != fabric::Opcode::read_response || r.read == r.length) continue;
+    if (engine.state.events.cancel(r.turn)) {
+      const sim::SimTime due = std::max(r.available, link_free);
+      engine.schedule(kEventReadRemote, id, number, take_request(engine, node, r.rkey, r.length, due, r.reach));
+    }
+    r.turn = {};
+    if (is_long(engine, r)) return;
+  }
+}
+
+/// Does memory still hold what was read, in the next step of a READ?
+bool unchanged(const Engine& engine, NodeId node, const Response& r) {
+  const std::uint32_t bytes = read_step(engine, r.address, r.length, r.read);
+  const std::byte* kept = engine.state.buffers[r.buffer].data() + r.read;
+  std::array<std::byte, 64> now{};
+  for (std::uint32_t at = 0; at < bytes; at += static_cast<std::uint32_t>(now.size())) {
+    const std::uint32_t part = std::min(bytes - at, static_cast<std::uint32_t>(now.size()));
+    engine.state.hosts[node].memory.read(r.address + r.read + at, std::span(now).first(part));
+    if (!std::equal(now.begin(), now.begin() + part, kept + at)) return false;
+  }
+  return true;
+}
+
+/// The oldest READ of an ordered stream has taken effect: the next one's turn.
+void next_of_stream(Engine& engine, QpId id, sim::SimTime there, sim::SimTime link_free) {
+  Responder& rs = engine.state.qps[id].responder;
+  rs.disorder.edit().read_stream.pop_front();
+  if (rs.disorder->read_stream.empty()) return;
+  const std::uint64_t next = rs.disorder->read_stream.front();
+  const Response& r = rs.response(next);
+  const ReadOrdering ordering = engine.profile().pcie_read_ordering;
+  if (ordering == ReadOrdering::nic_serialised) return issue(engine, id, next, there - engine.now());
+  if (!r.held) return;  // it has an event of its own
+  const sim::SimTime accessed = std::max(r.available, engine.now() + access_time(engine, r.rkey));
+  engine.schedule(kEventReadRemote, id, next, ordering == ReadOrdering::root_complex ? accessed : link_free);
+}
+
+}  // namespace
+
+void issue_remote_read(Engine& engine, QpId id, std::uint64_t number) {
+  const ReadOrdering ordering = engine.profile().pcie_read_ordering;
+  if (ordering != ReadOrdering::unordered) {
+    sim::Ring<std::uint64_t>& stream = engine.state.qps[id].responder.disorder.edit().read_stream;
+    stream.push_back(number);
+    if (ordering == ReadOrdering::nic_serialised && stream.size() > 1) return;
+  }
+  Responder& rs = engine.state.qps[id].responder;
+  Response& r = rs.response(number);
+  r.long_reads_before = rs.long_reads;
+  if (is_long(engine, r)) ++rs.long_reads;
+  issue(engine, id, number, {});
+}
+
+void remote_read_may_execute(Engine& engine, const HeldRead& read) {
+  const QpId id = read.where;
+  const NodeId node = engine.state.qps[id].node;
+  const ReadOrdering ordering = engine.profile().pcie_read_ordering;
+  Responder& rs = engine.state.qps[id].responder;
+  if (!rs.holds(read.number)) return;  // dropped by a RESET
+  Response& r = rs.response(read.number);
+  // Counted by running numbers: where READs have passed each other, too, each is given its time in the end.
+  const auto in_front = static_cast<std::int32_t>(r.long_reads_before - rs.long_reads_done);
+  if (take_turns(ordering) && in_front > 0 && !engine.on_device(read.key)) {
+    r.available = read.due;
+    r.reach = read.reach;
+    r.turn = engine.schedule(kEventReadRemote, id, read.number, kNoTimeYet);
+    return;
+  }
+  const sim::SimTime due = take_request(engine, node, read.key, read.bytes, read.due, read.reach);
+  if (ordering == ReadOrdering::root_complex) {
+    r.available = due;
+    r.held = rs.disorder->read_stream.front() != read.number;
+    if (r.held) return;
+  }
+  engine.schedule(kEventReadRemote, id, read.number, due);
+}
+
+bool takes_effect(Engine& engine, QpId id, std::uint64_t number) {
+  if (engine.profile().pcie_read_ordering != ReadOrdering::speculative) return true;
+  const QueuePair& qp = engine.state.qps[id];
+  Response& r = engine.state.qps[id].responder.response(number);
+  if (qp.responder.disorder->read_stream.front() != number) {
+    engine.state.hosts[qp.node].memory.read(r.address, {engine.state.buffers[r.buffer].data(), r.length});
+    r.held = true;
+    return false;
+  }
+  if (!r.held || unchanged(engine, qp.node, r)) return true;
+  ++engine.state.counters.reads_squashed;
+  r.held = false;
+  engine.schedule(kEventReadRemote, id, number, engine.now() + access_time(engine, r.rkey));
+  return false;
+}
+
+void remote_read_done(Engine& engine, QpId id, std::uint64_t number, sim::SimTime link_free) {
+  const ReadOrdering ordering = engine.profile().pcie_read_ordering;
+  Responder& rs = engine.state.qps[id].responder;
+  const Response& r = rs.response(number);
+  const bool any_long = rs.long_reads != rs.long_reads_done;
+  if (take_turns(ordering) && any_long && is_long(engine, r)) next_turn(engine, id, number, link_free);
+  if (ordering != ReadOrdering::unordered) next_of_stream(engine, id, r.available, link_free);
+}
+
+}  // namespace loco::nic

@@ -1,0 +1,62 @@
+#include "nic_model/responder/unreliable.hpp"
+
+#include "nic_model/connection/receive_queue.hpp"
+#include "nic_model/responder/placing.hpp"
+#include "nic_model/verbs/queue_pair.hpp"
+
+namespace loco::nic {
+
+namespace {
+using Op = fabric::Opcode;
+
+void connected(Engine& engine, QpId id, const fabric::Packet& packet) {
+  QueuePair& qp = engine.state.qps[id];
+  Responder& rs = qp.responder;
+  if (packet.first) {
+    rs.in_message = true;
+  } else if (packet.psn != rs.expected_psn) {
+    rs.in_message = false;
+  }
+  rs.expected_psn = packet.psn + 1;
+  if (!rs.in_message) return;
+  if (packet.opcode == Op::write) {
+    const bool refused = packet.first && packet.total > 0 &&
+                         !engine.allowed(packet.rkey, qp.node, packet.address, packet.total, kRemoteWrite);
+    if (refused) rs.in_message = false;
+    if (refused) return;
+    place_write(engine, id, packet);
+    if (packet.immediate && can_receive(engine, id)) complete_immediate(engine, id, packet);
+    return;
+  }
+  if (packet.first && !can_receive(engine, id)) {
+    rs.in_message = false;
+    return;
+  }
+  if (place_send(engine, id, packet, {}) != Status::success) to_error(engine, id);
+}
+
+void datagram(Engine& engine, QpId id, const fabric::Packet& packet) {
+  const QueuePair& qp = engine.state.qps[id];
+  if (packet.rkey != qp.qkey || !can_receive(engine, id)) return;
+  const Cqe like{.source_qp = packet.source_qp};
+  if (place_send(engine, id, packet, like, kGrhBytes) != Status::success) {
+    to_error(engine, id);
+  }
+}
+}  // namespace
+
+void unreliable_arrived(Engine& engine, const fabric::Packet& packet) {
+  const QpId id = packet.destination_qp;
+  const QueuePair& qp = engine.state.qps[id];
+  const bool fits = (qp.type == QpType::ud) == (packet.opcode == Op::datagram);
+  if (fits && takes_requests(qp.state)) {
+    if (qp.type == QpType::ud) {
+      datagram(engine, id, packet);
+    } else if (packet.source_qp == qp.peer) {
+      connected(engine, id, packet);
+    }
+  }
+  engine.release(packet.buffer);
+}
+
+}  // namespace loco::nic
