@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "model/check.hpp"
-#include "model/trace_io.hpp"
 #include "tests/model/trace_builder.hpp"
+#include "trace/file.hpp"
 
 namespace {
 std::size_t live_bytes = 0;
@@ -42,6 +42,7 @@ void operator delete(void* p, std::size_t /*size*/) noexcept { operator delete(p
 namespace {
 
 using namespace loco::model;
+using namespace loco::trace;
 using loco::model::test::TraceBuilder;
 
 constexpr std::uint16_t kNodes = 8;

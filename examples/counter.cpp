@@ -31,7 +31,7 @@ int main() try {
   cluster.spawn_everywhere(program);
   cluster.run();
 
-  using loco::model::Library;
+  using loco::trace::Library;
   const std::array libraries = {Library::rdmawait, Library::sv, Library::bal};
   fmt::print("{}\n", loco::model::check(cluster.take_trace(), libraries).to_text());
 } catch (const std::exception& error) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "rdma/packet_opcode.hpp"
 #include "sim/time.hpp"
 
 namespace loco::fabric {
@@ -33,25 +34,10 @@ class Psn {
   std::uint32_t value_ = 0;
 };
 
-/// What a packet asks for or answers: the BTH opcode, with first/last kept apart as flags.
-enum class Opcode : std::uint8_t {
-  write,
-  read_request,
-  compare_swap,
-  fetch_add,
-  send,
-  datagram,  // requests; a datagram is the SEND of an unreliable datagram
-  ack,
-  nak,
-  read_response,
-  atomic_response,  // responses
-  cnp,              // congestion notification (RoCE v2 annex A17.9.3): travels like a response, belongs to no request
-};
-
-/// Is it the request of a remote atomic?
-[[nodiscard]] constexpr bool is_atomic(Opcode op) { return op == Opcode::compare_swap || op == Opcode::fetch_add; }
-
-[[nodiscard]] constexpr bool is_response(Opcode op) { return op >= Opcode::ack; }
+/// First and last packets are kept apart as flags.
+using Opcode = rdma::PacketOpcode;
+using rdma::is_atomic;
+using rdma::is_response;
 
 /// Congestion notification itself, and answers without payload, are sent as not ECN-capable: switches do not mark them.
 [[nodiscard]] constexpr bool ecn_capable(Opcode op) {

@@ -11,7 +11,6 @@
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/mixed_size.hpp"
 #include "loco_sim/loco/mutex.hpp"
-#include "loco_sim/loco/power_controller.hpp"
 #include "loco_sim/loco/ring_buffer.hpp"
 #include "loco_sim/loco/shared_queue.hpp"
 #include "loco_sim/loco/shared_region.hpp"

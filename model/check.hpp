@@ -70,19 +70,11 @@ struct Verdict {
   [[nodiscard]] std::string to_dot() const;
 };
 
-/// Operations that had been posted and of which the trace does not say what they were still to do: two-sided messages that
-/// have not arrived, and whatever was under way at the end of a trace of a version that did not list it. A verdict leaves
-/// that open.
+/// Operations that had been posted and of which the trace does not say what they were still to do: two-sided messages
+/// that have not arrived, and whatever was under way at the end of a trace of a version that did not list it. A verdict
+/// leaves that open.
 [[nodiscard]] std::size_t unrecorded_operations(const Trace& trace);
 
 [[nodiscard]] Verdict check(const Trace& trace, std::span<const Library> libraries, const CheckOptions& options = {});
-
-/// "rdmawait", "sv", "bal", "rbl", "msw", "lock", "kvstore".
-[[nodiscard]] std::string_view name(Library library);
-/// "write", "bcast", ...
-[[nodiscard]] std::string_view name(Method method);
-/// The inverses; false when there is no such name.
-[[nodiscard]] bool parse_library(std::string_view text, Library& out);
-[[nodiscard]] bool parse_method(std::string_view text, Method& out);
 
 }  // namespace loco::model

@@ -1,7 +1,7 @@
 #include <array>
 #include <cstddef>
 
-#include "model/check.hpp"
+#include "model/rules.hpp"
 
 namespace loco::model {
 namespace {
@@ -51,41 +51,9 @@ constexpr std::array kRules = {
 };
 static_assert(kRules.size() == static_cast<std::size_t>(Rule::budget) + 1);
 
-constexpr std::array<std::string_view, 7> kLibraries = {"rdmawait", "sv", "bal", "rbl", "msw", "lock", "kvstore"};
-static_assert(kLibraries.size() == static_cast<std::size_t>(Library::kvstore) + 1);
-
-constexpr std::array<std::string_view, 29> kMethods = {
-    "write",      "read",       "cas",       "mfence",      "get",       "put",     "wait",     "rfence",
-    "remote_faa", "remote_cas", "sv_write",  "sv_read",     "bcast",     "sv_wait", "gf",       "barrier",
-    "submit",     "receive",    "msw_write", "msw_tryread", "msw_get",   "msw_put", "msw_wait", "acquire",
-    "release",    "kv_lookup",  "kv_insert", "kv_update",   "kv_delete",
-};
-static_assert(kMethods.size() == static_cast<std::size_t>(Method::kv_delete) + 1);
-
 }  // namespace
 
 std::string_view name(Rule rule) { return kRules[static_cast<std::size_t>(rule)].name; }
 std::string_view meaning(Rule rule) { return kRules[static_cast<std::size_t>(rule)].meaning; }
-std::string_view name(Library library) { return kLibraries[static_cast<std::size_t>(library)]; }
-
-std::string_view name(Method method) { return kMethods[static_cast<std::size_t>(method)]; }
-
-bool parse_library(std::string_view text, Library& out) {
-  for (std::size_t i = 0; i < kLibraries.size(); ++i)
-    if (kLibraries[i] == text) {
-      out = static_cast<Library>(i);
-      return true;
-    }
-  return false;
-}
-
-bool parse_method(std::string_view text, Method& out) {
-  for (std::size_t i = 0; i < kMethods.size(); ++i)
-    if (kMethods[i] == text) {
-      out = static_cast<Method>(i);
-      return true;
-    }
-  return false;
-}
 
 }  // namespace loco::model

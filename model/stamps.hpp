@@ -12,8 +12,6 @@
 
 namespace loco::model {
 
-inline constexpr std::size_t kStamps = 11;
-
 /// One cell of Fig. 10: the earlier subevent (row) before the later one (column).
 enum class Cell : std::uint8_t { no, yes, same_node };
 
@@ -30,9 +28,6 @@ struct StampOrder {
     return c == Cell::yes || (c == Cell::same_node && same_node);
   }
 };
-
-/// Does the stamp name a remote node?
-[[nodiscard]] constexpr bool is_family(Stamp s) { return s >= Stamp::aNLR; }
 
 namespace detail {
 constexpr StampOrder parse_order(std::array<std::string_view, kStamps> rows) {
@@ -59,11 +54,5 @@ inline constexpr StampOrder kStampOrder = detail::parse_order({
     ".....nnnnnn",  // J aRF
     "YYYYYYYYYYY",  // K aGF
 });
-
-[[nodiscard]] constexpr std::string_view name(Stamp s) {
-  constexpr std::array<std::string_view, kStamps> kNames = {"aCR",  "aCW",  "aCAS", "aMF", "aWT", "aNLR",
-                                                            "aNRW", "aNRR", "aNLW", "aRF", "aGF"};
-  return kNames[static_cast<std::size_t>(s)];
-}
 
 }  // namespace loco::model

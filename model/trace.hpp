@@ -1,178 +1,29 @@
-// A trace: what a run did, with its own witness. The one plain struct between simulators and checkers.
-//
-// A run is a list of calls (method calls of libraries, nested: a barrier is made of broadcasts, a broadcast of
-// puts) and a list of subevents (the accesses to memory and the fences that the innermost calls are made of:
-// LOCO/Mowgli paper, Section 3.1 and Fig. 10). Reads name the subevent they read from and writes the one they
-// overwrote, so `rf` and `mo` are recorded, never guessed.
-//
-// Locations are aligned 8-byte words, named by (home node, byte address). An access wider than a word is one
-// subevent per word.
-//
-// Order stamps (`Seq`) count what the machine did: two subevents with different stamps happened in that order.
-// They orient `nfo` (a NIC write was flushed before a NIC read iff it finished before the read) and give the
-// checkers a candidate order; consistency itself is decided on the relations.
-//
-// A run may end while operations are under way. Their subevents that have not begun are in the trace, too, marked by
-// `start` == kNever: executions of the models are complete, and what was posted comes after everything that was seen.
+// A trace (trace/trace.hpp) as the checkers call its parts.
 #pragma once
 
-#include <cstdint>
-#include <limits>
-#include <string>
-#include <vector>
+#include "trace/names.hpp"
+#include "trace/trace.hpp"
 
 namespace loco::model {
 
-/// Kinds of subevent: Fig. 10 of the LOCO paper. Families carry the remote node in `Subevent::peer`.
-enum class Stamp : std::uint8_t { aCR, aCW, aCAS, aMF, aWT, aNLR, aNRW, aNRR, aNLW, aRF, aGF };
-
-enum class Library : std::uint8_t { rdmawait, sv, bal, rbl, msw, lock, kvstore };
-
-enum class Method : std::uint8_t {
-  // rdmawait: the calls that touch the machine. remote_faa and remote_cas are an extension (not in the paper).
-  write,
-  read,
-  cas,
-  mfence,
-  get,
-  put,
-  wait,
-  rfence,
-  remote_faa,
-  remote_cas,
-  // sv
-  sv_write,
-  sv_read,
-  bcast,
-  sv_wait,
-  gf,
-  // bal
-  barrier,
-  // rbl
-  submit,
-  receive,
-  // msw
-  msw_write,
-  msw_tryread,
-  msw_get,
-  msw_put,
-  msw_wait,
-  // locks and the key-value store
-  acquire,
-  release,
-  kv_lookup,
-  kv_insert,
-  kv_update,
-  kv_delete,
-};
-
-using CallId = std::uint32_t;      ///< index + 1 into Trace::calls; 0 is "none"
-using SubeventId = std::uint32_t;  ///< index + 1 into Trace::subevents; 0 is "the initial value"
-using Seq = std::uint64_t;
-inline constexpr Seq kNever = std::numeric_limits<Seq>::max();  ///< had not finished when the run ended
-
-struct Thread {
-  std::uint32_t node = 0;
-  std::string name;
-};
-
-/// A method call. Calls of one thread are in program order by position in Trace::calls.
-struct Call {
-  CallId parent = 0;  ///< the call that this one helps to implement; 0 for the program's own calls
-  std::uint32_t thread = 0;
-  Library library = Library::rdmawait;
-  Method method = Method::read;
-  bool returned = false;       ///< false: still running when the trace ended; `end`, `result` mean nothing then
-  std::uint32_t object = 0;    ///< index into Trace::objects (variable, barrier, ring buffer, ...); 0 is unnamed
-  std::uint32_t node_set = 0;  ///< index into Trace::node_sets (targets of a bcast, a gf, a barrier); 0 is empty
-  std::uint64_t work_id = 0;   ///< the `d` of get, put, bcast, wait; 0 is none
-  std::uint64_t argument = 0;  ///< value written, message checksum, key, ...: per method, docs/trace-format.md
-  std::uint64_t result = 0;
-  Seq begin = 0;
-  Seq end = kNever;
-  std::int64_t begin_ps = 0;  ///< the same two instants by the clock of the calling thread, in simulated picoseconds
-  std::int64_t end_ps = 0;
-};
-
-/// One access or fence of an innermost call.
-struct Subevent {
-  CallId call = 0;
-  Stamp stamp = Stamp::aCR;
-  std::uint16_t peer = 0;        ///< the n of a family stamp: the remote node of the operation
-  std::uint16_t node = 0;        ///< home node of the word accessed
-  std::uint64_t address = 0;     ///< byte address of the word on its home node, a multiple of 8
-  std::uint64_t value = 0;       ///< what was read or written (an aCAS: written)
-  std::uint64_t value_read = 0;  ///< aCAS only: the value it read
-  SubeventId source = 0;         ///< a read (and aCAS): the write it read from
-  SubeventId overwrote = 0;      ///< a write (and aCAS): the write before it in `mo`
-  Seq start = 0;                 ///< when it began; for all but aCW, aNLW, aNRW equal to `finish`; kNever: see below
-  Seq finish = kNever;           ///< when it took effect in memory
-  std::int64_t start_ps = 0;     ///< the same two instants in simulated picoseconds
-  std::int64_t finish_ps = 0;
-};
-
-/// Posted, and not begun when the run ended: of the NIC's subevents only. `value`, `source` and `overwrote` mean
-/// nothing then. `finish` is when the node's software learnt that the operation had failed, kNever if it did not.
-[[nodiscard]] constexpr bool is_unbegun(const Subevent& s) { return s.start == kNever; }
-/// Has it taken effect in memory?
-[[nodiscard]] constexpr bool has_finished(const Subevent& s) { return s.start != kNever && s.finish != kNever; }
-/// Of what never began because its operation failed: the node's software knew of it.
-[[nodiscard]] constexpr bool is_given_up(const Subevent& s) { return is_unbegun(s) && s.finish != kNever; }
-
-/// What a packet asks for or answers, in the numbering of trace files.
-enum class PacketKind : std::uint8_t {
-  write,
-  read_request,
-  compare_swap,
-  fetch_add,
-  send,
-  datagram,
-  ack,
-  nak,
-  read_response,
-  atomic_response,
-  cnp,
-};
-
-/// What the machine did between two accesses to memory. For pictures of a run: no checker looks at it.
-struct Activity {
-  enum class Kind : std::uint8_t {
-    packet,      ///< from when the NIC hands it to its port until the other NIC has it
-    tlp_write,   ///< posted, from the NIC to memory
-    tlp_read,    ///< the NIC's request
-    completion,  ///< of such a request
-    doorbell,    ///< a CPU's store to the NIC
-    cqe,         ///< a completion queue entry is in memory
-  };
-  Kind kind = Kind::packet;
-  std::uint8_t opcode = 0;     ///< packets: a PacketKind
-  std::uint16_t node = 0;      ///< where it begins
-  std::uint16_t peer = 0;      ///< packets: where it ends; else `node`
-  std::uint32_t qp = 0;        ///< of the sender
-  std::uint32_t number = 0;    ///< packets: the packet sequence number
-  std::uint32_t bytes = 0;     ///< packets: on the wire; TLPs: of their data
-  std::int64_t start_ps = 0;   ///< simulated picoseconds
-  std::int64_t finish_ps = 0;  ///< packets: -1 when it never arrived; else equal to `start_ps`
-};
-
-/// A named thing that calls act on.
-struct Object {
-  std::string name;                         ///< e.g. "bar/sst/ov0"
-  std::vector<std::uint32_t> participants;  ///< barriers: threads that synchronise; else empty
-  bool transitive = false;                  ///< barriers: fences every node, not the participants' only
-};
-
-struct Trace {
-  std::string scenario;
-  std::uint64_t seed = 0;
-  std::uint32_t nodes = 0;
-  std::vector<Thread> threads;
-  std::vector<Object> objects = {Object{}};                  ///< [0] is the unnamed object
-  std::vector<std::vector<std::uint32_t>> node_sets = {{}};  ///< [0] is the empty set
-  std::vector<Call> calls;
-  std::vector<Subevent> subevents;   ///< in order of creation: a call's subevents may be anywhere
-  std::vector<Activity> activities;  ///< in order of their start; empty unless asked for
-  bool calls_have_times = true;      ///< false: read from a file of version 1, in which only subevents have times
-};
+using trace::Activity;
+using trace::Call;
+using trace::CallId;
+using trace::has_finished;
+using trace::is_family;
+using trace::is_given_up;
+using trace::is_unbegun;
+using trace::kNever;
+using trace::kStamps;
+using trace::Library;
+using trace::Method;
+using trace::name;
+using trace::Object;
+using trace::Seq;
+using trace::Stamp;
+using trace::Subevent;
+using trace::SubeventId;
+using trace::Thread;
+using trace::Trace;
 
 }  // namespace loco::model

@@ -11,12 +11,12 @@
 
 #include "fabric/packet.hpp"
 #include "nic_model/verbs.hpp"
+#include "rdma/stamp.hpp"
 #include "sim/time.hpp"
 
 namespace loco::nic {
 
-/// Kinds of subevent, in the order of the LOCO paper's Fig. 10.
-enum class Stamp : std::uint8_t { aCR, aCW, aCAS, aMF, aWT, aNLR, aNRW, aNRR, aNLW, aRF, aGF };
+using rdma::Stamp;
 
 struct Subevent {
   SubeventId id = 0;  ///< counts from 1 in order of beginning

@@ -4,11 +4,11 @@
 // values. Node, queue pair, completion queue, memory region and thread are named by index.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string_view>
 
 #include "fabric/packet.hpp"
+#include "rdma/status.hpp"
 #include "sim/time.hpp"
 
 namespace loco::nic {
@@ -31,22 +31,8 @@ enum class Opcode : std::uint8_t { rdma_write, rdma_read, compare_swap, fetch_ad
 [[nodiscard]] constexpr bool is_receive(Opcode op) { return op == Opcode::recv || op == Opcode::recv_rdma_with_imm; }
 [[nodiscard]] constexpr bool reads_or_atomic(Opcode op) { return op == Opcode::rdma_read || is_atomic(op); }
 
-/// Completion status, named as ibv_wc_status.
-enum class Status : std::uint8_t {
-  success,
-  loc_len_err,
-  loc_prot_err,
-  wr_flush_err,
-  rem_inv_req_err,
-  rem_access_err,
-  rem_op_err,
-  retry_exc_err,
-  rnr_retry_exc_err,
-};
-inline constexpr std::array<std::string_view, 9> kStatusNames = {
-    "success",        "loc_len_err", "loc_prot_err",  "wr_flush_err",     "rem_inv_req_err",
-    "rem_access_err", "rem_op_err",  "retry_exc_err", "rnr_retry_exc_err"};
-[[nodiscard]] constexpr std::string_view name(Status s) { return kStatusNames[static_cast<std::size_t>(s)]; }
+using rdma::name;
+using rdma::Status;
 
 /// Rights of a memory region; local read is always granted.
 enum Access : std::uint8_t { kLocalWrite = 1, kRemoteWrite = 2, kRemoteRead = 4, kRemoteAtomic = 8, kAllAccess = 15 };
@@ -134,16 +120,17 @@ enum class QpState : std::uint8_t { reset, init, rtr, rts, sqd, sqe, error };
 /// mask: an attribute with the value below is left out. Later than at the step named here: min_rnr_timer also at RTS
 /// and in SQD, those of RTS and max_dest_rd_atomic also at SQD -> SQD, qkey at every step from INIT on.
 struct QpAttributes {
-  QpId dest_qp = kNone;                  ///< RC, UC: at RTR
-  std::uint32_t rq_psn = 0;              ///< at RTR: the first PSN that is expected
-  std::uint32_t sq_psn = 0;              ///< at RTS: the first PSN that is sent
-  std::uint32_t max_rd_atomic = 0;       ///< at RTS; 0: the profile's, which is also the most
-  sim::Duration timeout{};               ///< at RTS; 0: never
-  std::uint32_t retry_count = 7;         ///< at RTS
-  std::uint32_t rnr_retry = 7;           ///< at RTS; 7: for ever
-  std::uint32_t max_dest_rd_atomic = 0;  ///< at RTR: READs and atomics that it takes at once; 0: the profile's max_rd_atomic
-  sim::Duration min_rnr_timer{};         ///< at RTR: what its RNR NAKs tell the peer to wait; 0 is code 0: 655.36 ms
-  std::uint32_t qkey = 0;                ///< UD: at INIT
+  QpId dest_qp = kNone;             ///< RC, UC: at RTR
+  std::uint32_t rq_psn = 0;         ///< at RTR: the first PSN that is expected
+  std::uint32_t sq_psn = 0;         ///< at RTS: the first PSN that is sent
+  std::uint32_t max_rd_atomic = 0;  ///< at RTS; 0: the profile's, which is also the most
+  sim::Duration timeout{};          ///< at RTS; 0: never
+  std::uint32_t retry_count = 7;    ///< at RTS
+  std::uint32_t rnr_retry = 7;      ///< at RTS; 7: for ever
+  std::uint32_t max_dest_rd_atomic =
+      0;                          ///< at RTR: READs and atomics that it takes at once; 0: the profile's max_rd_atomic
+  sim::Duration min_rnr_timer{};  ///< at RTR: what its RNR NAKs tell the peer to wait; 0 is code 0: 655.36 ms
+  std::uint32_t qkey = 0;         ///< UD: at INIT
 
   bool operator==(const QpAttributes&) const = default;
 };

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/check.hpp"
-#include "model/trace.hpp"
+#include "trace/trace.hpp"
 
 namespace loco {
 struct RunResult;
@@ -35,7 +35,7 @@ py::tuple verdict_tuple(const model::Verdict& verdict);
 /// A finished run as Python holds it; `trace` has been moved out of `result` to have an owner of its own.
 struct Finished {
   std::shared_ptr<const RunResult> result;
-  std::shared_ptr<model::Trace> trace;
+  std::shared_ptr<trace::Trace> trace;
 };
 [[nodiscard]] Finished finished_run(std::shared_ptr<RunResult> result);
 

@@ -27,21 +27,21 @@ py::tuple violation_tuple(const model::Violation& v) {
   return py::make_tuple(text(name(v.rule)), v.message, steps);
 }
 
-std::vector<model::Library> libraries(const std::vector<std::string>& names, const model::Trace& trace) {
-  std::set<model::Library> out;
+std::vector<trace::Library> libraries(const std::vector<std::string>& names, const trace::Trace& trace) {
+  std::set<trace::Library> out;
   for (const std::string& n : names) {
-    model::Library library{};
-    if (!model::parse_library(n, library)) throw py::value_error("no library is called \"" + n + "\"");
+    trace::Library library{};
+    if (!trace::parse_library(n, library)) throw py::value_error("no library is called \"" + n + "\"");
     out.insert(library);
   }
   if (names.empty())
-    for (const model::Call& call : trace.calls) out.insert(call.library);
+    for (const trace::Call& call : trace.calls) out.insert(call.library);
   return {out.begin(), out.end()};
 }
 
-py::tuple check(const std::shared_ptr<model::Trace>& trace, const std::vector<std::string>& names,
+py::tuple check(const std::shared_ptr<trace::Trace>& trace, const std::vector<std::string>& names,
                 std::size_t max_violations, bool tower) {
-  const std::vector<model::Library> wanted = libraries(names, *trace);
+  const std::vector<trace::Library> wanted = libraries(names, *trace);
   struct Stopped {};
   Interruption interruption;
   const auto poll = [&] {

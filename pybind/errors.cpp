@@ -5,8 +5,8 @@
 #include "loco_sim/scenario/input_error.hpp"
 #include "loco_sim/trace/places.hpp"
 #include "model/litmus/parser.hpp"
-#include "model/trace_io.hpp"
 #include "pybind/bindings.hpp"
+#include "trace/file.hpp"
 #include "verify/input_error.hpp"
 
 namespace loco::python {
@@ -56,7 +56,7 @@ void translate(std::exception_ptr exception) {
     raise_litmus_error(e);
   } catch (const verify::InputError& e) {
     raise_program_error(e);
-  } catch (const model::TraceError& e) {
+  } catch (const trace::TraceError& e) {
     raise(errors("_trace_error")(e.what(), e.offset()));
   } catch (const RunError& e) {
     raise(errors("_run_error")(e.what(), e.trace()));

@@ -1,7 +1,7 @@
 #include <ostream>
 
-#include "model/whole_file.hpp"
 #include "pybind/bindings.hpp"
+#include "trace/whole_file.hpp"
 
 PYBIND11_MODULE(_core, m) {
   m.doc() = "The compiled part of loco_sim: import loco_sim instead.";
@@ -10,7 +10,7 @@ PYBIND11_MODULE(_core, m) {
   m.def(
       "write_whole_file",
       [](const std::string& path, const std::string& text) {
-        loco::model::write_whole_file(path, [&text](std::ostream& out) { out << text; });
+        loco::trace::write_whole_file(path, [&text](std::ostream& out) { out << text; });
       },
       pybind11::call_guard<pybind11::gil_scoped_release>());
   loco::python::bind_bytes(m);

@@ -175,9 +175,9 @@ ClusterConfig cluster_config(const scenario::Scenario& s, const Program& program
 }
 
 /// What was recorded, or null.
-std::shared_ptr<model::Trace> trace_of(const scenario::Scenario& s, SimulatedCluster& cluster) {
+std::shared_ptr<trace::Trace> trace_of(const scenario::Scenario& s, SimulatedCluster& cluster) {
   if (!cluster.config().record) return nullptr;
-  auto trace = std::make_shared<model::Trace>(cluster.take_trace());
+  auto trace = std::make_shared<trace::Trace>(cluster.take_trace());
   trace->scenario = s.name;
   return trace;
 }
@@ -188,7 +188,7 @@ std::shared_ptr<RunResult> finished(const scenario::Scenario& s, SimulatedCluste
   result->counters = cluster.system().counters();
   fill_series(cluster, *result);
   result->hints = hints(s, *result);
-  if (const std::shared_ptr<model::Trace> trace = trace_of(s, cluster)) result->trace = std::move(*trace);
+  if (const std::shared_ptr<trace::Trace> trace = trace_of(s, cluster)) result->trace = std::move(*trace);
   if (!s.check.empty() && result->trace) {
     const auto poll = [&cluster] {
       if (cluster.config().interrupted()) throw RunInterrupted("interrupted");
@@ -200,7 +200,7 @@ std::shared_ptr<RunResult> finished(const scenario::Scenario& s, SimulatedCluste
 }
 
 /// A failed operation that no generator caught has what was recorded until then, as all that ends a run has.
-void add_trace(RaisedError& raised, const std::shared_ptr<model::Trace>& trace) {
+void add_trace(RaisedError& raised, const std::shared_ptr<trace::Trace>& trace) {
   if (!raised.raised() || !trace) return;
   const py::object error = raised.value();
   if (py::isinstance(error, py::module_::import("loco_sim.errors").attr("RunError")) && error.attr("trace").is_none())
@@ -235,7 +235,7 @@ py::tuple run_program(const scenario::Scenario& s, std::uint64_t memory_bytes, c
     interruption.rethrow();
     throw Interrupted(e.what());
   } catch (const std::runtime_error& e) {
-    const std::shared_ptr<model::Trace> trace = trace_of(s, cluster);
+    const std::shared_ptr<trace::Trace> trace = trace_of(s, cluster);
     add_trace(program.error, trace);
     program.error.rethrow();
     throw RunError(e.what(), trace, {});

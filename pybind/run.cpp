@@ -73,7 +73,7 @@ py::object verdict(const Finished& f) {
 Finished finished_run(std::shared_ptr<RunResult> result) {
   Finished finished;
   if (result->trace) {
-    finished.trace = std::make_shared<model::Trace>(std::move(*result->trace));
+    finished.trace = std::make_shared<trace::Trace>(std::move(*result->trace));
     result->trace.reset();
   }
   finished.result = std::move(result);

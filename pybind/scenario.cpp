@@ -108,7 +108,7 @@ py::list effective(const Scenario& s) {
 
 std::vector<std::string> check_names(const Scenario& s) {
   std::vector<std::string> out;
-  for (const model::Library library : s.check) out.emplace_back(model::name(library));
+  for (const trace::Library library : s.check) out.emplace_back(trace::name(library));
   return out;
 }
 

@@ -16,9 +16,9 @@
 #include "loco_sim/trace/why.hpp"
 #include "model/check.hpp"
 #include "model/stamps.hpp"
-#include "model/trace_io.hpp"
 #include "pybind/bindings.hpp"
 #include "sim/host_memory.hpp"
+#include "trace/file.hpp"
 
 namespace loco::python {
 
@@ -39,7 +39,7 @@ std::string format() {
   Field { #member, format < decltype(type::member)>(), offsetof(type, member) }
 
 std::vector<Field> call_fields() {
-  using C = model::Call;
+  using C = trace::Call;
   return {LOCO_SIM_FIELD(C, parent),   LOCO_SIM_FIELD(C, thread),   LOCO_SIM_FIELD(C, library),
           LOCO_SIM_FIELD(C, method),   LOCO_SIM_FIELD(C, returned), LOCO_SIM_FIELD(C, object),
           LOCO_SIM_FIELD(C, node_set), LOCO_SIM_FIELD(C, work_id),  LOCO_SIM_FIELD(C, argument),
@@ -48,7 +48,7 @@ std::vector<Field> call_fields() {
 }
 
 std::vector<Field> subevent_fields() {
-  using S = model::Subevent;
+  using S = trace::Subevent;
   return {LOCO_SIM_FIELD(S, call),       LOCO_SIM_FIELD(S, stamp),   LOCO_SIM_FIELD(S, peer),
           LOCO_SIM_FIELD(S, node),       LOCO_SIM_FIELD(S, address), LOCO_SIM_FIELD(S, value),
           LOCO_SIM_FIELD(S, value_read), LOCO_SIM_FIELD(S, source),  LOCO_SIM_FIELD(S, overwrote),
@@ -57,7 +57,7 @@ std::vector<Field> subevent_fields() {
 }
 
 std::vector<Field> activity_fields() {
-  using A = model::Activity;
+  using A = trace::Activity;
   return {LOCO_SIM_FIELD(A, kind),  LOCO_SIM_FIELD(A, opcode),   LOCO_SIM_FIELD(A, node),
           LOCO_SIM_FIELD(A, peer),  LOCO_SIM_FIELD(A, qp),       LOCO_SIM_FIELD(A, number),
           LOCO_SIM_FIELD(A, bytes), LOCO_SIM_FIELD(A, start_ps), LOCO_SIM_FIELD(A, finish_ps)};
@@ -65,41 +65,41 @@ std::vector<Field> activity_fields() {
 
 #undef LOCO_SIM_FIELD
 
-static_assert(std::is_trivially_copyable_v<model::Call> && std::is_standard_layout_v<model::Call>);
-static_assert(std::is_trivially_copyable_v<model::Activity> && std::is_standard_layout_v<model::Activity>);
-static_assert(std::is_trivially_copyable_v<model::Subevent> && std::is_standard_layout_v<model::Subevent>);
+static_assert(std::is_trivially_copyable_v<trace::Call> && std::is_standard_layout_v<trace::Call>);
+static_assert(std::is_trivially_copyable_v<trace::Activity> && std::is_standard_layout_v<trace::Activity>);
+static_assert(std::is_trivially_copyable_v<trace::Subevent> && std::is_standard_layout_v<trace::Subevent>);
 
-std::vector<std::pair<std::uint32_t, std::string>> threads_of(const model::Trace& trace) {
+std::vector<std::pair<std::uint32_t, std::string>> threads_of(const trace::Trace& trace) {
   std::vector<std::pair<std::uint32_t, std::string>> out;
-  for (const model::Thread& t : trace.threads) out.emplace_back(t.node, t.name);
+  for (const trace::Thread& t : trace.threads) out.emplace_back(t.node, t.name);
   return out;
 }
 
 /// Name, participants, transitive.
 using ObjectTuple = std::tuple<std::string, std::vector<std::uint32_t>, bool>;
 
-std::vector<ObjectTuple> objects_of(const model::Trace& trace) {
+std::vector<ObjectTuple> objects_of(const trace::Trace& trace) {
   std::vector<ObjectTuple> out;
-  for (const model::Object& o : trace.objects) out.emplace_back(o.name, o.participants, o.transitive);
+  for (const trace::Object& o : trace.objects) out.emplace_back(o.name, o.participants, o.transitive);
   return out;
 }
 
-constexpr std::size_t kLibraries = static_cast<std::size_t>(model::Library::kvstore) + 1;
-constexpr std::size_t kMethods = static_cast<std::size_t>(model::Method::kv_delete) + 1;
+constexpr std::size_t kLibraries = static_cast<std::size_t>(trace::Library::kvstore) + 1;
+constexpr std::size_t kMethods = static_cast<std::size_t>(trace::Method::kv_delete) + 1;
 
 /// The names of the values of an enumeration, by value.
 template <typename E>
 py::tuple names(std::size_t count) {
   py::tuple out(count);
-  for (std::size_t i = 0; i < count; ++i) out[i] = py::str(std::string(model::name(static_cast<E>(i))));
+  for (std::size_t i = 0; i < count; ++i) out[i] = py::str(std::string(trace::name(static_cast<E>(i))));
   return out;
 }
 
 py::tuple activity_names() {
-  constexpr std::size_t kKinds = static_cast<std::size_t>(model::Activity::Kind::cqe) + 1;
+  constexpr std::size_t kKinds = static_cast<std::size_t>(trace::Activity::Kind::cqe) + 1;
   py::tuple out(kKinds);
   for (std::size_t i = 0; i < kKinds; ++i)
-    out[i] = py::str(std::string(model::name(static_cast<model::Activity::Kind>(i))));
+    out[i] = py::str(std::string(trace::name(static_cast<trace::Activity::Kind>(i))));
   return out;
 }
 
@@ -123,12 +123,12 @@ std::vector<T> records_from(const py::buffer& bytes, Check check) {
   return out;
 }
 
-std::shared_ptr<model::Trace> make_trace(std::string scenario, std::uint64_t seed, std::uint32_t nodes,
+std::shared_ptr<trace::Trace> make_trace(std::string scenario, std::uint64_t seed, std::uint32_t nodes,
                                          const std::vector<std::pair<std::uint32_t, std::string>>& threads,
                                          const std::vector<ObjectTuple>& objects,
                                          std::vector<std::vector<std::uint32_t>> node_sets, const py::buffer& calls,
                                          const py::buffer& subevents) {
-  auto trace = std::make_shared<model::Trace>();
+  auto trace = std::make_shared<trace::Trace>();
   trace->scenario = std::move(scenario);
   trace->seed = seed;
   trace->nodes = nodes;
@@ -137,21 +137,21 @@ std::shared_ptr<model::Trace> make_trace(std::string scenario, std::uint64_t see
   for (const auto& [name, participants, transitive] : objects)
     trace->objects.push_back({name, participants, transitive});
   trace->node_sets = std::move(node_sets);
-  trace->calls = records_from<model::Call>(calls, [](const std::byte* r, std::size_t i) {
-    require_kind(r, offsetof(model::Call, library), kLibraries, "library", i);
-    require_kind(r, offsetof(model::Call, method), kMethods, "method", i);
-    require_kind(r, offsetof(model::Call, returned), 2, "returned", i);
+  trace->calls = records_from<trace::Call>(calls, [](const std::byte* r, std::size_t i) {
+    require_kind(r, offsetof(trace::Call, library), kLibraries, "library", i);
+    require_kind(r, offsetof(trace::Call, method), kMethods, "method", i);
+    require_kind(r, offsetof(trace::Call, returned), 2, "returned", i);
   });
-  trace->subevents = records_from<model::Subevent>(subevents, [](const std::byte* r, std::size_t i) {
-    require_kind(r, offsetof(model::Subevent, stamp), model::kStamps, "stamp", i);
+  trace->subevents = records_from<trace::Subevent>(subevents, [](const std::byte* r, std::size_t i) {
+    require_kind(r, offsetof(trace::Subevent, stamp), trace::kStamps, "stamp", i);
   });
   return trace;
 }
 
-std::shared_ptr<model::Trace> shared(model::Trace&& trace) { return std::make_shared<model::Trace>(std::move(trace)); }
+std::shared_ptr<trace::Trace> shared(trace::Trace&& trace) { return std::make_shared<trace::Trace>(std::move(trace)); }
 
 /// (stage, node, start, picoseconds) of each stage of a span.
-py::list why_tuples(const std::shared_ptr<model::Trace>& trace, std::int64_t start_ps, std::int64_t end_ps) {
+py::list why_tuples(const std::shared_ptr<trace::Trace>& trace, std::int64_t start_ps, std::int64_t end_ps) {
   std::vector<WhyStage> stages;
   {
     const py::gil_scoped_release released;
@@ -162,9 +162,9 @@ py::list why_tuples(const std::shared_ptr<model::Trace>& trace, std::int64_t sta
   return out;
 }
 
-std::string trace_text(const model::Trace& trace) {
+std::string trace_text(const trace::Trace& trace) {
   std::ostringstream out;
-  model::write_trace_text(out, trace);
+  trace::write_trace_text(out, trace);
   return out.str();
 }
 
@@ -174,26 +174,28 @@ void bind_trace_files(py::module_& m) {
   m.def("decode_trace", [](const py::bytes& bytes) {
     const std::string_view view = bytes;
     const py::gil_scoped_release released;
-    return shared(model::decode_trace(view));
+    return shared(trace::decode_trace(view));
   });
   m.def(
-      "read_trace", [](const std::string& path) { return shared(model::read_trace_file(path, {.memory_max = sim::memory_share()})); }, Released());
+      "read_trace",
+      [](const std::string& path) { return shared(trace::read_trace_file(path, {.memory_max = sim::memory_share()})); },
+      Released());
 }
 
 }  // namespace
 
 void bind_trace(py::module_& m) {
   // Immutable from Python: nothing below changes a trace.
-  using Shared = std::shared_ptr<model::Trace>;
-  py::class_<model::Trace, Shared>(m, "Trace")
-      .def_readonly("scenario", &model::Trace::scenario)
-      .def_readonly("seed", &model::Trace::seed)
-      .def_readonly("nodes", &model::Trace::nodes)
-      .def_readonly("node_sets", &model::Trace::node_sets)
+  using Shared = std::shared_ptr<trace::Trace>;
+  py::class_<trace::Trace, Shared>(m, "Trace")
+      .def_readonly("scenario", &trace::Trace::scenario)
+      .def_readonly("seed", &trace::Trace::seed)
+      .def_readonly("nodes", &trace::Trace::nodes)
+      .def_readonly("node_sets", &trace::Trace::node_sets)
       .def_property_readonly("threads", &threads_of)
       .def_property_readonly("objects", &objects_of)
-      .def_property_readonly("call_count", [](const model::Trace& t) { return t.calls.size(); })
-      .def_property_readonly("subevent_count", [](const model::Trace& t) { return t.subevents.size(); })
+      .def_property_readonly("call_count", [](const trace::Trace& t) { return t.calls.size(); })
+      .def_property_readonly("subevent_count", [](const trace::Trace& t) { return t.subevents.size(); })
       .def("call_bytes", [](const Shared& t) { return bytes_of(t, t->calls); })
       .def("subevent_bytes", [](const Shared& t) { return bytes_of(t, t->subevents); })
       .def("activity_bytes", [](const Shared& t) { return bytes_of(t, t->activities); })
@@ -211,22 +213,22 @@ void bind_trace(py::module_& m) {
              return out.str();
            })
       .def("why", &why_tuples)
-      .def("encode", [](const Shared& t) { return py::bytes(model::encode_trace(*t)); })
+      .def("encode", [](const Shared& t) { return py::bytes(trace::encode_trace(*t)); })
       .def("to_text", [](const Shared& t) { return trace_text(*t); })
       .def(
-          "write", [](const Shared& t, const std::string& path) { model::write_trace_file(path, *t); },
+          "write", [](const Shared& t, const std::string& path) { trace::write_trace_file(path, *t); },
           py::call_guard<py::gil_scoped_release>());
   bind_trace_files(m);
   m.attr("CALL_FIELDS") = call_fields();
-  m.attr("CALL_SIZE") = sizeof(model::Call);
+  m.attr("CALL_SIZE") = sizeof(trace::Call);
   m.attr("SUBEVENT_FIELDS") = subevent_fields();
-  m.attr("SUBEVENT_SIZE") = sizeof(model::Subevent);
+  m.attr("SUBEVENT_SIZE") = sizeof(trace::Subevent);
   m.attr("ACTIVITY_FIELDS") = activity_fields();
-  m.attr("ACTIVITY_SIZE") = sizeof(model::Activity);
+  m.attr("ACTIVITY_SIZE") = sizeof(trace::Activity);
   m.attr("ACTIVITIES") = activity_names();
-  m.attr("STAMPS") = names<model::Stamp>(model::kStamps);
-  m.attr("LIBRARIES") = names<model::Library>(kLibraries);
-  m.attr("METHODS") = names<model::Method>(kMethods);
+  m.attr("STAMPS") = names<trace::Stamp>(trace::kStamps);
+  m.attr("LIBRARIES") = names<trace::Library>(kLibraries);
+  m.attr("METHODS") = names<trace::Method>(kMethods);
 }
 
 }  // namespace loco::python

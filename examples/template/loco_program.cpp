@@ -28,7 +28,7 @@ int main(int argc, char** argv) try {
   cluster.spawn_everywhere(program);
   cluster.run();
 
-  using loco::model::Library;
+  using loco::trace::Library;
   const std::array libraries = {Library::rdmawait, Library::sv, Library::bal};
   const auto verdict = loco::model::check(cluster.take_trace(), libraries);
   std::printf("%s", verdict.to_text().c_str());

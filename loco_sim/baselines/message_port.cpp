@@ -12,7 +12,7 @@ namespace loco::baselines {
 namespace {
 void require_success(const nic::System& system, const nic::Cqe& cqe) {
   if (cqe.status == nic::Status::success) return;
-  throw failure(system.qp_node(cqe.qp), "a message", system.qp_peer_node(cqe.qp), static_cast<Status>(cqe.status));
+  throw failure(system.qp_node(cqe.qp), "a message", system.qp_peer_node(cqe.qp), cqe.status);
 }
 }  // namespace
 
@@ -30,9 +30,9 @@ MessagePort::MessagePort(MessageNetwork& network, PortId id)
   for (std::uint32_t i = kSends; i > 0; --i) free_.push_back(i - 1);
   for (std::uint32_t i = 0; i < network.options().receives; ++i)
     network.cluster_.system.post_srq_recv(receive_queue_, {.wr_id = i,
-                                                            .address = receive_buffer(i),
-                                                            .length = static_cast<std::uint32_t>(buffer_bytes_),
-                                                            .lkey = receives_.rkey});
+                                                           .address = receive_buffer(i),
+                                                           .length = static_cast<std::uint32_t>(buffer_bytes_),
+                                                           .lkey = receives_.rkey});
 }
 
 void MessagePort::open() {
@@ -144,8 +144,7 @@ void MessagePort::give_back(std::span<const Arrival> arrivals) {
 
 // --- all ports -------------------------------------------------------------------------------------------------------
 
-MessageNetwork::MessageNetwork(ClusterContext& cluster, MessageOptions options)
-    : cluster_(cluster), options_(options) {
+MessageNetwork::MessageNetwork(ClusterContext& cluster, MessageOptions options) : cluster_(cluster), options_(options) {
   const std::uint32_t count = cluster.config.nodes * options.ports_per_node;
   for (PortId id = 0; id < count; ++id) ports_.push_back(std::make_unique<MessagePort>(*this, id));
 }
@@ -157,10 +156,10 @@ MessagePort::Connection& MessageNetwork::connection(MessagePort& from, PortId to
   if (!from.open_) throw std::logic_error("port " + std::to_string(from.id_) + " is not open");
   const auto create = [this](MessagePort& port) {
     return cluster_.system.create_qp(port.transport_.my_node(), {.send_cq = port.send_cq_,
-                                                              .recv_cq = port.recv_cq_,
-                                                              .send_entries = MessagePort::kSends,
-                                                              .srq = port.receive_queue_,
-                                                              .thread = port.thread_});
+                                                                 .recv_cq = port.recv_cq_,
+                                                                 .send_entries = MessagePort::kSends,
+                                                                 .srq = port.receive_queue_,
+                                                                 .thread = port.thread_});
   };
   const nic::QpId mine = create(from);
   const nic::QpId theirs = create(peer);

@@ -12,8 +12,8 @@
 #include "loco_sim/trace/timeline.hpp"
 #include "model/check.hpp"
 #include "model/stamps.hpp"
-#include "model/trace_io.hpp"
 #include "sim/host_memory.hpp"
+#include "trace/file.hpp"
 
 namespace loco::cli {
 
@@ -24,18 +24,18 @@ const std::vector<std::string>& all_libraries() {
   return kNames;
 }
 
-model::Trace read_trace(const std::string& path) {
+trace::Trace read_trace(const std::string& path) {
   try {
-    return model::read_trace_file(path, {.memory_max = sim::memory_share()});
+    return trace::read_trace_file(path, {.memory_max = sim::memory_share()});
   } catch (const std::system_error&) {
     throw scenario::InputError({path, 1, 1}, "", "a readable file", "none");
   }
 }
 
 /// The libraries that have calls in the trace.
-std::vector<std::string> libraries_of(const model::Trace& trace) {
+std::vector<std::string> libraries_of(const trace::Trace& trace) {
   std::vector<bool> used(all_libraries().size());
-  for (const model::Call& call : trace.calls) used.at(static_cast<std::size_t>(call.library)) = true;
+  for (const trace::Call& call : trace.calls) used.at(static_cast<std::size_t>(call.library)) = true;
   used[0] = true;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < used.size(); ++i) {
@@ -44,22 +44,22 @@ std::vector<std::string> libraries_of(const model::Trace& trace) {
   return names;
 }
 
-void write_csv(std::ostream& out, const model::Trace& trace) {
+void write_csv(std::ostream& out, const trace::Trace& trace) {
   out << "subevent,call,thread,stamp,peer,node,address,value,value_read,source,overwrote,start,finish,start_ps,finish_"
          "ps\n";
   std::uint64_t id = 0;
-  for (const model::Subevent& s : trace.subevents) {
-    const bool began = !model::is_unbegun(s);
-    const bool finished = model::has_finished(s);
+  for (const trace::Subevent& s : trace.subevents) {
+    const bool began = !trace::is_unbegun(s);
+    const bool finished = trace::has_finished(s);
     const std::string thread = s.call > 0 ? fmt::format("{}", trace.calls[s.call - 1].thread) : "";
-    out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", ++id, s.call, thread, model::name(s.stamp),
+    out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", ++id, s.call, thread, trace::name(s.stamp),
                        s.peer, s.node, s.address, s.value, s.value_read, s.source, s.overwrote,
                        began ? fmt::format("{}", s.start) : "", finished ? fmt::format("{}", s.finish) : "",
                        began ? fmt::format("{}", s.start_ps) : "", finished ? fmt::format("{}", s.finish_ps) : "");
   }
 }
 
-void write_as(std::ostream& text, const model::Trace& trace, const ExportArguments& arguments) {
+void write_as(std::ostream& text, const trace::Trace& trace, const ExportArguments& arguments) {
   if (arguments.to == "csv") {
     write_csv(text, trace);
   } else if (arguments.to == "perfetto") {
@@ -71,7 +71,7 @@ void write_as(std::ostream& text, const model::Trace& trace, const ExportArgumen
                       limit, all));
     }
   } else {
-    model::write_trace_text(text, trace);
+    trace::write_trace_text(text, trace);
   }
 }
 
@@ -97,7 +97,7 @@ std::vector<std::string> library_names(const std::vector<std::string>& lists) {
 namespace {
 
 /// Of libraries that were asked for by name: those that the trace has no call of, in words or as JSON has them.
-std::vector<std::string> without_calls(const std::vector<std::string>& names, const model::Trace& trace) {
+std::vector<std::string> without_calls(const std::vector<std::string>& names, const trace::Trace& trace) {
   const std::vector<std::string> used = libraries_of(trace);
   std::vector<std::string> unused;
   for (const std::string& name : names)
@@ -111,13 +111,13 @@ std::vector<std::string> without_calls(const std::vector<std::string>& names, co
 int check_command(const CheckArguments& arguments) {
   std::vector<std::string> names = library_names(arguments.models);
   require_place_of(arguments.dot);
-  const model::Trace trace = read_trace(arguments.trace);
+  const trace::Trace trace = read_trace(arguments.trace);
   const std::vector<std::string> unused = without_calls(names, trace);
   if (names.empty()) names = libraries_of(trace);
-  std::vector<model::Library> libraries;
+  std::vector<trace::Library> libraries;
   for (const std::string& name : names) {
-    model::Library library{};
-    if (model::parse_library(name, library)) libraries.push_back(library);
+    trace::Library library{};
+    if (trace::parse_library(name, library)) libraries.push_back(library);
   }
   std::sort(libraries.begin(), libraries.end());
   libraries.erase(std::unique(libraries.begin(), libraries.end()), libraries.end());
@@ -150,7 +150,7 @@ int trace_export_command(const ExportArguments& arguments) {
     throw UsageError(
         fmt::format("loco-sim trace export: --limit: expected --to dot with it, found --to {}", arguments.to));
   require_place_of(arguments.out);
-  const model::Trace trace = read_trace(arguments.trace);
+  const trace::Trace trace = read_trace(arguments.trace);
   std::ostringstream text;
   try {
     write_as(text, trace, arguments);

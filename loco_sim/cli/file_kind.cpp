@@ -9,8 +9,8 @@
 #include <system_error>
 #include <vector>
 
-#include "model/shown.hpp"
-#include "model/trace_codec.hpp"
+#include "trace/codec.hpp"
+#include "trace/shown.hpp"
 
 namespace loco::cli {
 
@@ -47,7 +47,7 @@ Kind kind_of(const std::string& file) {
   const std::string text = begin_of(path);
   const std::string_view blank = " \t\r\n";
   const std::string_view first = std::string_view(text).substr(std::min(text.find_first_not_of(blank), text.size()));
-  if (text.starts_with(model::codec::kMagic)) return Kind::trace;
+  if (text.starts_with(trace::codec::kMagic)) return Kind::trace;
   if (path.extension() == ".rma") return Kind::program;
   if (first.starts_with("<!doctype html") || first.starts_with("<html")) return Kind::page;
   if (first.starts_with('<') && text.find("<platform") != std::string::npos) return Kind::platform;
@@ -87,7 +87,7 @@ std::string what_it_is(const std::string& command, const std::string& file) {
   const Kind kind = kind_of(file);
   const auto* const answer = std::ranges::find(kAnswers, kind, &Answer::kind);
   if (answer == kAnswers.end() || std::ranges::find(answer->taken_by, command) != answer->taken_by.end()) return "";
-  const std::string name = model::shown(file);
+  const std::string name = trace::shown(file);
   const std::string use = fmt::format(fmt::runtime(answer->use), name, name);
   return fmt::format("this is {}{}{}", answer->what, use.empty() ? "" : ": ", use);
 }

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "loco_sim/cli/tree.hpp"
-#include "model/trace_io.hpp"
+#include "trace/file.hpp"
 
 namespace loco::cli {
 
@@ -185,7 +185,7 @@ std::string man_page(const CLI::App& app) {
 std::string version_text() {
   return fmt::format("loco-sim " LOCO_SIM_VERSION "\ncompiler: " LOCO_SIM_COMPILER "\nbuild: " LOCO_SIM_BUILD_TYPE
                      "\nsystem: " LOCO_SIM_SYSTEM "\ntrace format: {}",
-                     model::kTraceVersion);
+                     trace::kTraceVersion);
 }
 
 }  // namespace loco::cli

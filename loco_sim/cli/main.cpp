@@ -19,9 +19,9 @@
 #include "loco_sim/scenario/input_error.hpp"
 #include "model/corerma/generate.hpp"
 #include "model/litmus/statements.hpp"
-#include "model/trace_io.hpp"
-#include "model/whole_file.hpp"
 #include "sim/host_memory.hpp"
+#include "trace/file.hpp"
+#include "trace/whole_file.hpp"
 
 namespace {
 
@@ -377,7 +377,7 @@ int guarded(const CLI::App& app, const std::function<int()>& command, const Argu
     return command();
   } catch (const loco::scenario::InputError& error) {
     return complain_of_input(app, error.what());
-  } catch (const loco::model::TraceError& error) {
+  } catch (const loco::trace::TraceError& error) {
     const std::string& file = a.check.trace.empty() ? a.trace_export.trace : a.check.trace;
     return complain_of_input(app, fmt::format("{}: {}", loco::scenario::printable(file), error.what()));
   } catch (const loco::cli::UsageError& error) {
@@ -397,7 +397,7 @@ int guarded(const CLI::App& app, const std::function<int()>& command, const Argu
 
 int main(int argc, char** argv) {
   loco::cli::have_standard_files();
-  loco::model::leave_nothing_on_signals();
+  loco::trace::leave_nothing_on_signals();
   loco::sim::take_free_memory_only();
   CLI::App app(
       "loco-sim simulates RDMA NICs running the LOCO object library and checks every run against its memory models.",

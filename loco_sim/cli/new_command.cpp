@@ -11,8 +11,8 @@
 #include "loco_sim/cli/output.hpp"
 #include "loco_sim/scenario/data.hpp"
 #include "loco_sim/scenario/input_error.hpp"
-#include "model/whole_file.hpp"
 #include "sim/own_folders.hpp"
+#include "trace/whole_file.hpp"
 
 namespace loco::cli {
 
@@ -83,7 +83,7 @@ int new_command(const std::string& folder) {
   fs::create_directories(folder);
   for (const char* file : kFiles) {
     const std::string text = replaced(replaced(read(from / file), "@NAME@", name), "@PREFIX@", prefix.string());
-    model::write_whole_file((fs::path(folder) / file).string(), [&text](std::ostream& out) { out << text; });
+    trace::write_whole_file((fs::path(folder) / file).string(), [&text](std::ostream& out) { out << text; });
   }
   print(fmt::format("{}: {}\nbuild it: cmake -S {} -B {}/build && cmake --build {}/build\n", folder,
                     fmt::join(kFiles, ", "), folder, folder, folder));

@@ -16,8 +16,8 @@
 #include <system_error>
 #include <unistd.h>
 
-#include "model/shown.hpp"
-#include "model/whole_file.hpp"
+#include "trace/shown.hpp"
+#include "trace/whole_file.hpp"
 
 namespace loco::cli {
 
@@ -38,7 +38,7 @@ std::string scaled(double value, double step, const std::vector<std::string_view
 Json step_json(const model::Step& step) {
   return {{"thread", step.thread},
           {"thread_name", step.thread_name},
-          {"library", std::string(model::name(step.owner))},
+          {"library", std::string(trace::name(step.owner))},
           {"call_id", step.call},
           {"call", step.call_text},
           {"subevent_id", step.subevent},
@@ -98,7 +98,7 @@ std::string painted(const std::string& verdict) {
 std::string table(const std::vector<std::vector<std::string>>& raw_rows, bool right_aligned) {
   std::vector<std::vector<std::string>> rows = raw_rows;
   for (auto& row : rows)
-    for (std::string& cell : row) cell = model::shown(cell);
+    for (std::string& cell : row) cell = trace::shown(cell);
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -139,7 +139,7 @@ Json to_json(const model::Verdict& verdict) {
       violations.push_back(
           {{"rule", std::string(model::name(violation.rule))}, {"message", violation.message}, {"cycle", cycle}});
     }
-    libraries.push_back({{"library", std::string(model::name(result.library))},
+    libraries.push_back({{"library", std::string(trace::name(result.library))},
                          {"consistent", result.consistent},
                          {"calls", result.calls},
                          {"subevents", result.subevents},
@@ -207,7 +207,7 @@ void require_place_of(const std::string& file, const scenario::Place& said, cons
 
 void write_file(const std::string& path, const std::string& text) {
   try {
-    model::write_whole_file(path, [&text](std::ostream& out) { out << text; });
+    trace::write_whole_file(path, [&text](std::ostream& out) { out << text; });
   } catch (const std::system_error& error) {  // no bad input, which others of its kind are
     throw std::runtime_error(error.what());
   }
@@ -247,7 +247,7 @@ std::string without_controls(const std::string& json) {
     std::string line = json.substr(from, end - from);
     // DEL is the one control of ASCII that is left, and JSON knows no \x
     for (std::size_t at = 0; (at = line.find('\x7f', at)) != std::string::npos;) line.replace(at, 1, "\\u007f");
-    out += model::shown(line) + "\n";
+    out += trace::shown(line) + "\n";
     from = end + 1;
   }
   return out;

@@ -11,7 +11,7 @@
 #include "loco_sim/run/run.hpp"
 #include "loco_sim/scenario/input_error.hpp"
 #include "loco_sim/scenario/scenario.hpp"
-#include "model/trace_io.hpp"
+#include "trace/file.hpp"
 
 namespace loco::cli {
 
@@ -75,8 +75,8 @@ std::string report(const scenario::Scenario& scenario, const RunResult& result) 
   for (const std::string& hint : result.hints) out += fmt::format("hint: {}\n", hint);
   for (const std::string& broken : result.broken) out += fmt::format("the workload found: {}\n", broken);
   if (result.verdict)
-    out += painted(result.verdict->to_text()) +
-           given_up_text(*result.verdict, scenario.hardware_name, scenario.hardware);
+    out +=
+        painted(result.verdict->to_text()) + given_up_text(*result.verdict, scenario.hardware_name, scenario.hardware);
   return out;
 }
 
@@ -98,7 +98,8 @@ void tell(const scenario::Scenario& scenario, const RunResult& result, const Run
     if (arguments.why) json["why"] = why_json(result);
     print(json);
   } else {
-    print(report(scenario, result) + (arguments.why ? why_text(result) : "") + (arguments.verbose ? counters(result) : ""));
+    print(report(scenario, result) + (arguments.why ? why_text(result) : "") +
+          (arguments.verbose ? counters(result) : ""));
   }
   if (arguments.verbose) {
     say(fmt::format("{} events in {:.3f} s of real time ({} events/s), checks included\n", result.counters.events,
@@ -108,10 +109,10 @@ void tell(const scenario::Scenario& scenario, const RunResult& result, const Run
 
 /// Writes the trace, when one is wanted. What went wrong with that is told after the results: they are not lost with
 /// it.
-std::string write_trace(const std::string& path, const model::Trace& trace) {
+std::string write_trace(const std::string& path, const trace::Trace& trace) {
   if (path.empty()) return {};
   try {
-    model::write_trace_file(path, trace);
+    trace::write_trace_file(path, trace);
   } catch (const std::system_error& error) {
     return fmt::format("loco-sim: {}\n", scenario::printable(error.what()));
   }

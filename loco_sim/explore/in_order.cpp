@@ -8,8 +8,8 @@
 namespace loco::explore {
 
 using namespace model::litmus;
-using model::Library;
-using model::Stamp;
+using trace::Library;
+using trace::Stamp;
 
 namespace {
 

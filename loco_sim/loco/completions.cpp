@@ -9,21 +9,6 @@
 
 namespace loco {
 
-std::string_view name(Status status) {
-  constexpr std::array<std::string_view, 9> kNames = {
-      "success",
-      "local length error",
-      "local protection error",
-      "Work Request Flushed Error",
-      "remote invalid request error",
-      "remote access error",
-      "remote operation error",
-      "transport retry counter exceeded",
-      "RNR retry counter exceeded",
-  };
-  return kNames.at(static_cast<std::size_t>(status));
-}
-
 std::string_view name(Operation operation) {
   constexpr std::array<std::string_view, 4> kNames = {"put", "get", "fetch-and-add", "compare-and-swap"};
   return kNames.at(static_cast<std::size_t>(operation));
@@ -84,7 +69,7 @@ void completions::record(Flag word, const Completion& completion) {
 operation_error failure(NodeId node, std::string_view what, NodeId peer, Status status) {
   return {status,
           "node " + std::to_string(node) + ": " + std::string(what) + " to node " + std::to_string(peer) +
-              " failed: " + std::string(name(status)),
+              " failed: " + std::string(text(status)),
           peer};
 }
 
@@ -97,7 +82,7 @@ operation_error completions::failure_of(Flag word, const std::string& which) {
   if (failed.status != Status::wr_flush_err || cause == causes_.end()) return error;
   return {error.status(),
           std::string(error.what()) + ", since a " + std::string(name(cause->second.operation)) +
-              " failed before: " + std::string(name(cause->second.status)),
+              " failed before: " + std::string(text(cause->second.status)),
           error.peer()};
 }
 

@@ -42,8 +42,6 @@ class size_error : public std::length_error {
   using std::length_error::length_error;
 };
 
-/// The verbs name of a status, e.g. "remote access error".
-[[nodiscard]] std::string_view name(Status status);
 [[nodiscard]] std::string_view name(Operation operation);
 /// "node 1: WHAT to node 2 failed: STATUS".
 [[nodiscard]] operation_error failure(NodeId node, std::string_view what, NodeId peer, Status status);

@@ -19,6 +19,8 @@
 #include <string_view>
 #include <vector>
 
+#include "rdma/status.hpp"
+
 namespace loco {
 
 using NodeId = std::uint32_t;
@@ -39,18 +41,7 @@ struct Region {
   std::uint32_t rkey = 0;
 };
 
-/// Status of a finished operation, with the names of ibv_wc_status.
-enum class Status : std::uint8_t {
-  success,
-  loc_len_err,
-  loc_prot_err,
-  wr_flush_err,
-  rem_inv_req_err,
-  rem_access_err,
-  rem_op_err,
-  retry_exc_err,
-  rnr_retry_exc_err,
-};
+using rdma::Status;
 
 enum class Operation : std::uint8_t { put, get, fetch_add, compare_swap };
 
@@ -153,8 +144,8 @@ class LocalMemory {
   virtual void memory_fence() = 0;
 };
 
-/// Process memory shared by a node's threads. The last two are hints for a simulator, where looking costs a step: a real
-/// network has no use for them.
+/// Process memory shared by a node's threads. The last two are hints for a simulator, where looking costs a step: a
+/// real network has no use for them.
 class ProcessFlags {
  public:
   virtual ~ProcessFlags() = default;

@@ -30,7 +30,7 @@ bool goes_against(const model::Verdict& verdict, const GivenUp& promise) {
 }  // namespace
 
 std::vector<GivenUp> given_up(const nic::HardwareProfile& profile) {
-  using model::Stamp;
+  using trace::Stamp;
   std::vector<GivenUp> all;
   if (profile.nic_placement == nic::Placement::in_order) return all;
   const std::string mechanism = fmt::format("nic.placement: {} places the packets of a queue pair as they come",

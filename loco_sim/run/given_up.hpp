@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "model/check.hpp"
-#include "model/trace.hpp"
 #include "nic_model/profile.hpp"
+#include "trace/trace.hpp"
 
 namespace loco {
 
 struct GivenUp {
   std::string cell;  ///< "G7"
-  model::Stamp earlier = model::Stamp::aNRW;
-  model::Stamp later = model::Stamp::aNRW;
+  trace::Stamp earlier = trace::Stamp::aNRW;
+  trace::Stamp later = trace::Stamp::aNRW;
   std::string meaning;    ///< "a put's write before a later put's, same node"
   std::string mechanism;  ///< "nic.placement: out_of_order places the packets of a queue pair as they come"
 };

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "model/trace_io.hpp"
+#include "trace/file.hpp"
 
 namespace loco {
 
@@ -95,7 +95,7 @@ std::string to_bytes(const RunResult& result) {
   out.number(result.broken.size());
   for (const std::string& broken : result.broken) out.text(broken);
   out.number(result.trace ? 1 : 0);
-  if (result.trace) out.text(model::encode_trace(*result.trace));
+  if (result.trace) out.text(trace::encode_trace(*result.trace));
   return out.take();
 }
 
@@ -117,7 +117,7 @@ RunResult result_from_bytes(std::string_view bytes) {
     result.workload_counters.add(id, in.number());
   }
   for (std::uint64_t left = in.number(); left != 0; --left) result.broken.emplace_back(in.text());
-  if (in.number() != 0) result.trace = model::decode_trace(in.text());
+  if (in.number() != 0) result.trace = trace::decode_trace(in.text());
   if (!in.done()) throw std::logic_error("the bytes of a result are followed by others");
   return result;
 }

@@ -18,7 +18,7 @@ namespace {
 std::uint64_t memory_at_least(const scenario::Scenario& s, bool recorded) {
   const workloads::Footprint f = workloads::footprint(*workloads::find(s.workload), s.parameters, s.nodes);
   constexpr double kSample = 2 * sizeof(std::int64_t);  // how long, and when it ended
-  const double trace = f.calls * sizeof(model::Call) + f.accesses * sizeof(model::Subevent);
+  const double trace = f.calls * sizeof(trace::Call) + f.accesses * sizeof(trace::Subevent);
   constexpr double kMost = 0x1p62;
   return static_cast<std::uint64_t>(std::min(kMost, f.bytes + f.operations * kSample + (recorded ? trace : 0)));
 }
@@ -125,17 +125,17 @@ double RunResult::operations_per_second() const {
 namespace {
 /// The error that a run ends with which could not go on; the scenario says whether what it did until then is checked.
 [[noreturn]] void fail(const scenario::Scenario& s, const RunOptions& options, Limits& limits, const std::string& what,
-                       std::optional<model::Trace> trace, bool checked) {
+                       std::optional<trace::Trace> trace, bool checked) {
   if (!trace) throw RunError(what);
   RunResult so_far;
   so_far.trace = std::move(trace);
   if (checked) check_trace(s, options, limits, so_far);
-  throw RunError(what, std::make_shared<model::Trace>(std::move(*so_far.trace)), std::move(so_far.verdict));
+  throw RunError(what, std::make_shared<trace::Trace>(std::move(*so_far.trace)), std::move(so_far.verdict));
 }
 
-std::optional<model::Trace> recorded(const scenario::Scenario& s, SimulatedCluster& cluster) {
+std::optional<trace::Trace> recorded(const scenario::Scenario& s, SimulatedCluster& cluster) {
   if (!cluster.config().record) return std::nullopt;
-  model::Trace trace = cluster.take_trace();
+  trace::Trace trace = cluster.take_trace();
   trace.scenario = s.name;
   return trace;
 }
@@ -225,7 +225,7 @@ RunResult run_in_own_process(const scenario::Scenario& scenario, const RunOption
   check_finished(scenario, options, limits, result);
   if (answer.front() == kResult) return result;
   if (!result.trace) throw RunError(result.broken.front());
-  throw RunError(result.broken.front(), std::make_shared<model::Trace>(std::move(*result.trace)),
+  throw RunError(result.broken.front(), std::make_shared<trace::Trace>(std::move(*result.trace)),
                  std::move(result.verdict));
 }
 }  // namespace

@@ -19,9 +19,9 @@
 #include "loco_sim/scenario/scenario.hpp"
 #include "loco_sim/transport/limits.hpp"
 #include "model/check.hpp"
-#include "model/trace.hpp"
 #include "nic_model/system.hpp"
 #include "sim/counters.hpp"
+#include "trace/trace.hpp"
 
 namespace loco {
 
@@ -49,7 +49,7 @@ struct RunResult {
   std::vector<std::string> hints;            ///< counters that explain a surprise, a line each: hints.hpp
   std::optional<fabric::LinkSeries> series;  ///< when the scenario has series.interval
   std::vector<std::string> links;            ///< of the series: `h0-s0`, in the order of the graph
-  std::optional<model::Trace> trace;         ///< when the scenario records one or checks
+  std::optional<trace::Trace> trace;         ///< when the scenario records one or checks
   std::optional<model::Verdict> verdict;     ///< when the scenario checks
 
   /// Operations a simulated second; 0 when nothing was measured.
@@ -62,16 +62,16 @@ struct RunResult {
 class RunError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
-  RunError(const std::string& what, std::shared_ptr<model::Trace> trace, std::optional<model::Verdict> verdict)
+  RunError(const std::string& what, std::shared_ptr<trace::Trace> trace, std::optional<model::Verdict> verdict)
       : std::runtime_error(what), trace_(std::move(trace)), verdict_(std::move(verdict)) {}
 
   /// Null when the run recorded none.
-  [[nodiscard]] const std::shared_ptr<model::Trace>& trace() const { return trace_; }
+  [[nodiscard]] const std::shared_ptr<trace::Trace>& trace() const { return trace_; }
   /// Of that trace, when the scenario checks.
   [[nodiscard]] const std::optional<model::Verdict>& verdict() const { return verdict_; }
 
  private:
-  std::shared_ptr<model::Trace> trace_;
+  std::shared_ptr<trace::Trace> trace_;
   std::optional<model::Verdict> verdict_;
 };
 

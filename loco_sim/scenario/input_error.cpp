@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "model/shown.hpp"
+#include "trace/shown.hpp"
 
 namespace loco::scenario {
 
@@ -73,7 +73,7 @@ std::string one_of(std::span<const std::string> words) {
   return fmt::format("one of {}", fmt::join(words, ", "));
 }
 
-std::string printable(std::string_view text) { return model::shown(text); }
+std::string printable(std::string_view text) { return trace::shown(text); }
 
 std::string shortened(std::string_view text) {
   return printable(text.substr(0, kQuotedLengthMax)) + (text.size() > kQuotedLengthMax ? "..." : "");

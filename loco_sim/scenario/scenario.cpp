@@ -123,8 +123,8 @@ void apply_checks(const Settings& settings, Scenario& out) {
   apply_level(settings, out);
   const Value& check = at(settings, "check");
   for (const std::string& word : check.words) {
-    model::Library library{};
-    if (model::parse_library(word, library)) out.check.push_back(library);
+    trace::Library library{};
+    if (trace::parse_library(word, library)) out.check.push_back(library);
     if (word == "tower") out.check_tower = true;
   }
   if (out.check_tower && out.check.empty())

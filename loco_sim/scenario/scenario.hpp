@@ -15,8 +15,8 @@
 #include "loco_sim/transport/cluster.hpp"
 #include "loco_sim/workloads/workload.hpp"
 #include "model/check.hpp"
-#include "model/trace.hpp"
 #include "nic_model/profile.hpp"
+#include "trace/trace.hpp"
 
 namespace loco::scenario {
 
@@ -46,7 +46,7 @@ struct Scenario {
   bool trace_activities = false;      ///< packets, TLPs, ...
   sim::Duration series_interval{};    ///< zero: none
   std::string trace_path;             ///< empty: no file
-  std::vector<model::Library> check;  ///< ascending, no duplicates
+  std::vector<trace::Library> check;  ///< ascending, no duplicates
   bool check_tower = false;           ///< also what each library promises against the level below
   std::vector<std::string> faults;    ///< all that are switched on
   workloads::LibraryFaults library_faults;

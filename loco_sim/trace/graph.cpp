@@ -14,8 +14,8 @@ namespace loco {
 
 namespace {
 
-using model::Stamp;
-using model::Subevent;
+using trace::Stamp;
+using trace::Subevent;
 
 bool by_nic(const Subevent& s) { return s.stamp >= Stamp::aNLR && s.stamp <= Stamp::aNLW; }
 
@@ -28,20 +28,20 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-std::string label(const model::Trace& trace, const Subevent& s) {
-  const model::Call& call = trace.calls[s.call - 1];
-  std::string access = fmt::format("{}", model::name(s.stamp));
+std::string label(const trace::Trace& trace, const Subevent& s) {
+  const trace::Call& call = trace.calls[s.call - 1];
+  std::string access = fmt::format("{}", trace::name(s.stamp));
   const bool fence = s.stamp == Stamp::aMF || s.stamp == Stamp::aWT || s.stamp == Stamp::aRF || s.stamp == Stamp::aGF;
   if (!fence) access += fmt::format(" {}:{:#x} = {}", s.node, s.address, s.value);
-  return fmt::format("{}\\n{}", model::name(call.method), access);
+  return fmt::format("{}\\n{}", trace::name(call.method), access);
 }
 
 }  // namespace
 
-std::size_t write_graph(std::ostream& out, const model::Trace& trace, std::size_t limit) {
+std::size_t write_graph(std::ostream& out, const trace::Trace& trace, std::size_t limit) {
   require_places(trace);
   const std::size_t shown = std::min(limit, trace.subevents.size());
-  const auto drawn = [&](model::SubeventId id) { return id > 0 && id <= shown; };
+  const auto drawn = [&](trace::SubeventId id) { return id > 0 && id <= shown; };
   out << "digraph execution {\n  node [shape=box, fontname=monospace, fontsize=10];\n  edge [fontsize=9];\n";
   for (std::size_t thread = 0; thread < trace.threads.size(); ++thread) {
     out << fmt::format("  subgraph cluster_{} {{\n    label=\"{}@{}\";\n", thread, escaped(trace.threads[thread].name),

@@ -8,11 +8,11 @@
 #include <cstddef>
 #include <iosfwd>
 
-#include "model/trace.hpp"
+#include "trace/trace.hpp"
 
 namespace loco {
 
 /// Draws the first `limit` subevents; returns how many there were in all. Throws ExportError as require_places does.
-std::size_t write_graph(std::ostream& out, const model::Trace& trace, std::size_t limit);
+std::size_t write_graph(std::ostream& out, const trace::Trace& trace, std::size_t limit);
 
 }  // namespace loco

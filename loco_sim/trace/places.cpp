@@ -19,8 +19,8 @@ void require_below(Place place, const char* field, std::size_t found, std::size_
                                   count, found));
 }
 
-void require_call(const model::Trace& t, std::size_t i) {
-  const model::Call& call = t.calls[i];
+void require_call(const trace::Trace& t, std::size_t i) {
+  const trace::Call& call = t.calls[i];
   const Place here{"call", i + 1};
   require_below(here, "parent", call.parent, i + 1);
   require_below(here, "thread", call.thread, t.threads.size());
@@ -28,8 +28,8 @@ void require_call(const model::Trace& t, std::size_t i) {
   require_below(here, "node_set", call.node_set, t.node_sets.size());
 }
 
-void require_subevent(const model::Trace& t, std::size_t i) {
-  const model::Subevent& subevent = t.subevents[i];
+void require_subevent(const trace::Trace& t, std::size_t i) {
+  const trace::Subevent& subevent = t.subevents[i];
   const Place here{"subevent", i + 1};
   if (subevent.call == 0 || subevent.call > t.calls.size())
     throw ExportError(
@@ -40,7 +40,7 @@ void require_subevent(const model::Trace& t, std::size_t i) {
 
 }  // namespace
 
-void require_places(const model::Trace& t) {
+void require_places(const trace::Trace& t) {
   for (std::size_t i = 0; i < t.threads.size(); ++i)
     require_below({"thread", i + 1}, "node", t.threads[i].node, t.nodes);
   for (std::size_t i = 0; i < t.calls.size(); ++i) require_call(t, i);

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "model/trace.hpp"
+#include "trace/trace.hpp"
 
 namespace loco {
 
@@ -15,6 +15,6 @@ class ExportError : public std::runtime_error {
 };
 
 /// Throws ExportError unless every thread, object, node, set of nodes and call that is referred to is there.
-void require_places(const model::Trace& trace);
+void require_places(const trace::Trace& trace);
 
 }  // namespace loco

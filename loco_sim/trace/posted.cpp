@@ -8,8 +8,8 @@ namespace loco {
 
 namespace {
 
-using model::Method;
-using model::Stamp;
+using trace::Method;
+using trace::Stamp;
 
 constexpr std::uint64_t kWord = 8;
 
@@ -50,10 +50,10 @@ std::vector<Part> parts_of(const PostedOperation& o, NodeId here) {
 }
 
 /// A compare-and-swap writes when it has found what it compares with: until it has looked, nobody knows.
-bool may_not_write(const PostedOperation& o, const std::vector<const model::Subevent*>& begun) {
+bool may_not_write(const PostedOperation& o, const std::vector<const trace::Subevent*>& begun) {
   if (o.method != Method::remote_cas) return false;
   return std::ranges::none_of(
-      begun, [&](const model::Subevent* s) { return s->stamp == Stamp::aNRR && s->value == o.compare; });
+      begun, [&](const trace::Subevent* s) { return s->stamp == Stamp::aNRR && s->value == o.compare; });
 }
 
 std::size_t expected_parts(const PostedOperation& o) {
@@ -66,34 +66,34 @@ std::size_t expected_parts(const PostedOperation& o) {
 
 }  // namespace
 
-void PostedOperations::record_unbegun(model::Trace& trace) const {
+void PostedOperations::record_unbegun(trace::Trace& trace) const {
   std::vector<std::uint32_t> begun_parts(trace.calls.size(), 0);
-  for (const model::Subevent& s : trace.subevents) ++begun_parts[s.call - 1];
-  std::map<model::CallId, std::pair<PostedOperation, std::vector<const model::Subevent*>>> open;
+  for (const trace::Subevent& s : trace.subevents) ++begun_parts[s.call - 1];
+  std::map<trace::CallId, std::pair<PostedOperation, std::vector<const trace::Subevent*>>> open;
   for (const auto& [call, operation] : posted_)
     if (trace.calls[call - 1].returned && begun_parts[call - 1] < expected_parts(operation))
       open[call].first = operation;
   if (open.empty()) return;
-  for (const model::Subevent& s : trace.subevents)
+  for (const trace::Subevent& s : trace.subevents)
     if (const auto found = open.find(s.call); found != open.end()) found->second.second.push_back(&s);
 
-  std::vector<model::Subevent> unbegun;
+  std::vector<trace::Subevent> unbegun;
   for (const auto& [call, entry] : open) {
     const auto& [operation, begun] = entry;
     const std::uint32_t thread = trace.calls[call - 1].thread;
     std::set<Part> there;
-    for (const model::Subevent* s : begun)
+    for (const trace::Subevent* s : begun)
       there.insert(s->stamp == Stamp::aRF ? Part{s->stamp, 0, 0} : Part{s->stamp, s->node, s->address});
     const bool no_write = may_not_write(operation, begun);
     const auto known = failed_.find({thread, operation.peer});
     for (const Part& part : parts_of(operation, trace.threads[thread].node)) {
       if (there.contains(part) || (no_write && part.stamp == Stamp::aNRW)) continue;
-      model::Subevent s{.call = call,
+      trace::Subevent s{.call = call,
                         .stamp = part.stamp,
                         .peer = static_cast<std::uint16_t>(operation.peer),
                         .node = part.node,
                         .address = part.address,
-                        .start = model::kNever};
+                        .start = trace::kNever};
       if (known != failed_.end()) s.finish = known->second;
       unbegun.push_back(s);
     }

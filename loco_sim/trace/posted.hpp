@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include "model/trace.hpp"
 #include "nic_model/verbs.hpp"
+#include "trace/trace.hpp"
 
 namespace loco {
 
 /// A one-sided operation as it was posted, or a remote fence.
 struct PostedOperation {
-  model::Method method = model::Method::put;
+  trace::Method method = trace::Method::put;
   NodeId peer = 0;
   std::uint64_t local = 0;    ///< first byte, on the node of the thread
   std::uint64_t remote = 0;   ///< first byte, on `peer`
@@ -25,15 +25,15 @@ struct PostedOperation {
 /// Two-sided messages are not among them: where one goes is not known before it arrives.
 class PostedOperations {
  public:
-  void add(model::CallId call, const PostedOperation& operation) { posted_.emplace_back(call, operation); }
+  void add(trace::CallId call, const PostedOperation& operation) { posted_.emplace_back(call, operation); }
   /// Operations of a thread (by its number in the trace) with a node fail, which is known from `seq` on.
-  void failed(std::uint32_t thread, NodeId peer, model::Seq seq) { failed_.try_emplace({thread, peer}, seq); }
+  void failed(std::uint32_t thread, NodeId peer, trace::Seq seq) { failed_.try_emplace({thread, peer}, seq); }
   /// Appends the subevents that have not begun, in the order in which their operations were posted.
-  void record_unbegun(model::Trace& trace) const;
+  void record_unbegun(trace::Trace& trace) const;
 
  private:
-  std::vector<std::pair<model::CallId, PostedOperation>> posted_;
-  std::map<std::pair<std::uint32_t, NodeId>, model::Seq> failed_;
+  std::vector<std::pair<trace::CallId, PostedOperation>> posted_;
+  std::map<std::pair<std::uint32_t, NodeId>, trace::Seq> failed_;
 };
 
 }  // namespace loco

@@ -13,32 +13,32 @@ namespace {
 struct KnownCall {
   std::string_view library;
   std::string_view method;
-  model::Library library_id;
-  model::Method method_id;
+  trace::Library library_id;
+  trace::Method method_id;
 };
 
 /// Every library call that LOCO brackets, and what the trace calls it.
 constexpr std::array kKnownCalls = {
-    KnownCall{"sv", "read", model::Library::sv, model::Method::sv_read},
-    KnownCall{"sv", "write", model::Library::sv, model::Method::sv_write},
-    KnownCall{"sv", "bcast", model::Library::sv, model::Method::bcast},
-    KnownCall{"sv", "wait", model::Library::sv, model::Method::sv_wait},
-    KnownCall{"sv", "gf", model::Library::sv, model::Method::gf},
-    KnownCall{"rdmawait", "wait", model::Library::rdmawait, model::Method::wait},
-    KnownCall{"bal", "barrier", model::Library::bal, model::Method::barrier},
-    KnownCall{"rbl", "submit", model::Library::rbl, model::Method::submit},
-    KnownCall{"rbl", "receive", model::Library::rbl, model::Method::receive},
-    KnownCall{"msw", "write", model::Library::msw, model::Method::msw_write},
-    KnownCall{"msw", "tryread", model::Library::msw, model::Method::msw_tryread},
-    KnownCall{"msw", "get", model::Library::msw, model::Method::msw_get},
-    KnownCall{"msw", "put", model::Library::msw, model::Method::msw_put},
-    KnownCall{"msw", "wait", model::Library::msw, model::Method::msw_wait},
-    KnownCall{"lock", "acquire", model::Library::lock, model::Method::acquire},
-    KnownCall{"lock", "release", model::Library::lock, model::Method::release},
-    KnownCall{"kvstore", "lookup", model::Library::kvstore, model::Method::kv_lookup},
-    KnownCall{"kvstore", "insert", model::Library::kvstore, model::Method::kv_insert},
-    KnownCall{"kvstore", "update", model::Library::kvstore, model::Method::kv_update},
-    KnownCall{"kvstore", "delete", model::Library::kvstore, model::Method::kv_delete},
+    KnownCall{"sv", "read", trace::Library::sv, trace::Method::sv_read},
+    KnownCall{"sv", "write", trace::Library::sv, trace::Method::sv_write},
+    KnownCall{"sv", "bcast", trace::Library::sv, trace::Method::bcast},
+    KnownCall{"sv", "wait", trace::Library::sv, trace::Method::sv_wait},
+    KnownCall{"sv", "gf", trace::Library::sv, trace::Method::gf},
+    KnownCall{"rdmawait", "wait", trace::Library::rdmawait, trace::Method::wait},
+    KnownCall{"bal", "barrier", trace::Library::bal, trace::Method::barrier},
+    KnownCall{"rbl", "submit", trace::Library::rbl, trace::Method::submit},
+    KnownCall{"rbl", "receive", trace::Library::rbl, trace::Method::receive},
+    KnownCall{"msw", "write", trace::Library::msw, trace::Method::msw_write},
+    KnownCall{"msw", "tryread", trace::Library::msw, trace::Method::msw_tryread},
+    KnownCall{"msw", "get", trace::Library::msw, trace::Method::msw_get},
+    KnownCall{"msw", "put", trace::Library::msw, trace::Method::msw_put},
+    KnownCall{"msw", "wait", trace::Library::msw, trace::Method::msw_wait},
+    KnownCall{"lock", "acquire", trace::Library::lock, trace::Method::acquire},
+    KnownCall{"lock", "release", trace::Library::lock, trace::Method::release},
+    KnownCall{"kvstore", "lookup", trace::Library::kvstore, trace::Method::kv_lookup},
+    KnownCall{"kvstore", "insert", trace::Library::kvstore, trace::Method::kv_insert},
+    KnownCall{"kvstore", "update", trace::Library::kvstore, trace::Method::kv_update},
+    KnownCall{"kvstore", "delete", trace::Library::kvstore, trace::Method::kv_delete},
 };
 
 const KnownCall& known(const CallInfo& call) {
@@ -48,11 +48,6 @@ const KnownCall& known(const CallInfo& call) {
 }
 
 }  // namespace
-
-static_assert(static_cast<int>(nic::Stamp::aGF) == static_cast<int>(model::Stamp::aGF));
-static_assert(static_cast<int>(fabric::Opcode::send) == static_cast<int>(model::PacketKind::send));
-static_assert(static_cast<int>(fabric::Opcode::ack) == static_cast<int>(model::PacketKind::ack));
-static_assert(static_cast<int>(fabric::Opcode::cnp) == static_cast<int>(model::PacketKind::cnp));
 
 void Recorder::add_thread(NodeId node, std::string name) {
   threads_.push_back(static_cast<std::uint32_t>(trace_.threads.size()));
@@ -74,7 +69,7 @@ std::uint32_t Recorder::lane(std::uint32_t thread, std::uint32_t lane) {
   if (lane == 0) return own;
   const auto [found, fresh] = lanes_.try_emplace({thread, lane}, static_cast<std::uint32_t>(trace_.threads.size()));
   if (fresh) {
-    const model::Thread of = trace_.threads[own];
+    const trace::Thread of = trace_.threads[own];
     trace_.threads.push_back({of.node, of.name + lane_name(lane)});
     open_.emplace_back();
   }
@@ -123,17 +118,17 @@ std::uint32_t Recorder::node_set(std::span<const NodeId> nodes) {
   return found->second;
 }
 
-model::CallId Recorder::begin(std::uint32_t machine_thread, const CallInfo& call, model::Seq seq, std::int64_t ps) {
+trace::CallId Recorder::begin(std::uint32_t machine_thread, const CallInfo& call, trace::Seq seq, std::int64_t ps) {
   const KnownCall& what = known(call);
   const std::uint32_t thread = lane(machine_thread, call.lane);
   const std::uint32_t object_index = object(call.object);
-  if (what.method_id == model::Method::barrier) {
-    model::Object& barrier = trace_.objects[object_index];
+  if (what.method_id == trace::Method::barrier) {
+    trace::Object& barrier = trace_.objects[object_index];
     const auto at = std::ranges::lower_bound(barrier.participants, thread);
     if (at == barrier.participants.end() || *at != thread) barrier.participants.insert(at, thread);
     barrier.transitive = call.nodes.size() == trace_.nodes;
   }
-  const model::CallId parent = open_[thread].empty() ? 0 : open_[thread].back();
+  const trace::CallId parent = open_[thread].empty() ? 0 : open_[thread].back();
   trace_.calls.push_back({.parent = parent,
                           .thread = thread,
                           .library = what.library_id,
@@ -144,12 +139,12 @@ model::CallId Recorder::begin(std::uint32_t machine_thread, const CallInfo& call
                           .argument = call.argument,
                           .begin = seq,
                           .begin_ps = ps});
-  const auto id = static_cast<model::CallId>(trace_.calls.size());
+  const auto id = static_cast<trace::CallId>(trace_.calls.size());
   open_[thread].push_back(id);
   return id;
 }
 
-void Recorder::end(std::uint32_t thread, std::uint32_t in_lane, std::uint64_t result, model::Seq seq, std::int64_t ps) {
+void Recorder::end(std::uint32_t thread, std::uint32_t in_lane, std::uint64_t result, trace::Seq seq, std::int64_t ps) {
   finish(close(thread, in_lane, sim::SimTime{ps}), result, seq, ps);
 }
 
@@ -157,52 +152,52 @@ void Recorder::abandon(std::uint32_t thread, std::uint32_t in_lane, std::int64_t
   static_cast<void>(close(thread, in_lane, sim::SimTime{ps}));
 }
 
-model::CallId Recorder::close(std::uint32_t thread, std::uint32_t in_lane, sim::SimTime now) {
-  std::vector<model::CallId>& open = open_[lane(thread, in_lane)];
+trace::CallId Recorder::close(std::uint32_t thread, std::uint32_t in_lane, sim::SimTime now) {
+  std::vector<trace::CallId>& open = open_[lane(thread, in_lane)];
   LOCO_INVARIANT(!open.empty(), now, "recorder", "a call ends that has not begun");
-  const model::CallId call = open.back();
+  const trace::CallId call = open.back();
   open.pop_back();
   return call;
 }
 
-model::CallId Recorder::begin_operation(std::uint32_t thread, model::Method method, std::uint64_t argument,
-                                        std::uint64_t work_id, model::Seq seq, std::int64_t ps) {
+trace::CallId Recorder::begin_operation(std::uint32_t thread, trace::Method method, std::uint64_t argument,
+                                        std::uint64_t work_id, trace::Seq seq, std::int64_t ps) {
   trace_.calls.push_back({.parent = open_call(thread),
                           .thread = threads_[thread],
-                          .library = model::Library::rdmawait,
+                          .library = trace::Library::rdmawait,
                           .method = method,
                           .work_id = work_id,
                           .argument = argument,
                           .begin = seq,
                           .begin_ps = ps});
-  return static_cast<model::CallId>(trace_.calls.size());
+  return static_cast<trace::CallId>(trace_.calls.size());
 }
 
-model::CallId Recorder::begin_message(std::uint32_t thread, std::uint32_t queue_pair, model::Seq seq, std::int64_t ps) {
+trace::CallId Recorder::begin_message(std::uint32_t thread, std::uint32_t queue_pair, trace::Seq seq, std::int64_t ps) {
   trace_.calls.push_back({.thread = lane(thread, kMessageLanes | queue_pair),
-                          .library = model::Library::rdmawait,
-                          .method = model::Method::put,
+                          .library = trace::Library::rdmawait,
+                          .method = trace::Method::put,
                           .begin = seq,
                           .begin_ps = ps});
-  return static_cast<model::CallId>(trace_.calls.size());
+  return static_cast<trace::CallId>(trace_.calls.size());
 }
 
-void Recorder::finish(model::CallId call, std::uint64_t result, model::Seq seq, std::int64_t ps) {
-  model::Call& c = trace_.calls[call - 1];
+void Recorder::finish(trace::CallId call, std::uint64_t result, trace::Seq seq, std::int64_t ps) {
+  trace::Call& c = trace_.calls[call - 1];
   c.returned = true;
   c.result = result;
   c.end = seq;
   c.end_ps = ps;
 }
 
-model::CallId Recorder::open_call(std::uint32_t thread) const {
-  const std::vector<model::CallId>& open = open_[threads_[thread]];
+trace::CallId Recorder::open_call(std::uint32_t thread) const {
+  const std::vector<trace::CallId>& open = open_[threads_[thread]];
   return open.empty() ? 0 : open.back();
 }
 
 void Recorder::on_subevent(const nic::Subevent& s) {
   trace_.subevents.push_back({.call = s.op,
-                              .stamp = static_cast<model::Stamp>(s.stamp),
+                              .stamp = s.stamp,
                               .peer = static_cast<std::uint16_t>(s.peer),
                               .node = static_cast<std::uint16_t>(s.home),
                               .address = s.address,
@@ -211,14 +206,14 @@ void Recorder::on_subevent(const nic::Subevent& s) {
                               .source = s.source,
                               .overwrote = s.overwrote,
                               .start = s.seq,
-                              .finish = s.finished ? s.seq : model::kNever,
+                              .finish = s.finished ? s.seq : trace::kNever,
                               .start_ps = s.at.ps,
                               .finish_ps = s.at.ps});
   if (trace_.subevents.size() != s.id) throw std::logic_error("a subevent was not recorded");
 }
 
 void Recorder::on_subevent_repeated(const nic::Subevent& s) {
-  model::Subevent& before = trace_.subevents[s.id - 1];
+  trace::Subevent& before = trace_.subevents[s.id - 1];
   before.value = s.value;
   before.source = s.source;
   before.start = before.finish = s.seq;
@@ -226,7 +221,7 @@ void Recorder::on_subevent_repeated(const nic::Subevent& s) {
 }
 
 void Recorder::on_subevent_finish(const nic::SubeventFinish& f) {
-  model::Subevent& s = trace_.subevents[f.id - 1];
+  trace::Subevent& s = trace_.subevents[f.id - 1];
   s.overwrote = f.overwrote;
   s.value = f.value;
   s.finish = f.seq;
@@ -237,7 +232,7 @@ void Recorder::on_packet(nic::PacketStep step, const fabric::Packet& packet, sim
   if (!with_activities_) return;
   if (step == nic::PacketStep::sent) {
     under_way_[packet.serial] = trace_.activities.size();
-    trace_.activities.push_back({.kind = model::Activity::Kind::packet,
+    trace_.activities.push_back({.kind = trace::Activity::Kind::packet,
                                  .opcode = static_cast<std::uint8_t>(packet.opcode),
                                  .node = static_cast<std::uint16_t>(packet.source),
                                  .peer = static_cast<std::uint16_t>(packet.destination),
@@ -254,8 +249,8 @@ void Recorder::on_packet(nic::PacketStep step, const fabric::Packet& packet, sim
 
 void Recorder::on_tlp(const nic::TlpEvent& tlp) {
   if (!with_activities_) return;
-  constexpr std::array kKinds = {model::Activity::Kind::tlp_write, model::Activity::Kind::tlp_read,
-                                 model::Activity::Kind::completion, model::Activity::Kind::doorbell};
+  constexpr std::array kKinds = {trace::Activity::Kind::tlp_write, trace::Activity::Kind::tlp_read,
+                                 trace::Activity::Kind::completion, trace::Activity::Kind::doorbell};
   trace_.activities.push_back({.kind = kKinds.at(static_cast<std::size_t>(tlp.kind)),
                                .node = static_cast<std::uint16_t>(tlp.node),
                                .peer = static_cast<std::uint16_t>(tlp.node),
@@ -267,7 +262,7 @@ void Recorder::on_tlp(const nic::TlpEvent& tlp) {
 
 void Recorder::on_cqe(NodeId node, nic::CqId, const nic::Cqe& cqe, sim::SimTime at) {
   if (!with_activities_) return;
-  trace_.activities.push_back({.kind = model::Activity::Kind::cqe,
+  trace_.activities.push_back({.kind = trace::Activity::Kind::cqe,
                                .node = static_cast<std::uint16_t>(node),
                                .peer = static_cast<std::uint16_t>(node),
                                .qp = cqe.qp,

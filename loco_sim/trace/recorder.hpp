@@ -1,4 +1,4 @@
-// Turns a running system's events and its programs' library calls into a model::Trace.
+// Turns a running system's events and its programs' library calls into a trace::Trace.
 //
 // The recorder watches (nic::Observer) and is told about calls: begin and end of library calls, which nest, and the
 // innermost ones, which the transport makes: a load, a put. Subevents name their innermost call by the op id that
@@ -15,8 +15,8 @@
 
 #include "loco_sim/loco/transport.hpp"
 #include "loco_sim/trace/posted.hpp"
-#include "model/trace.hpp"
 #include "nic_model/observer.hpp"
+#include "trace/trace.hpp"
 
 namespace loco {
 
@@ -32,9 +32,9 @@ class Recorder final : public nic::Observer {
 
   /// A library call of a thread begins, at order stamp `seq` and `ps` picoseconds by the thread's clock; calls nest
   /// within their lane. Other lanes than 0 become threads of their own in the trace, which make library calls only.
-  model::CallId begin(std::uint32_t thread, const CallInfo& call, model::Seq seq, std::int64_t ps = 0);
+  trace::CallId begin(std::uint32_t thread, const CallInfo& call, trace::Seq seq, std::int64_t ps = 0);
   /// The innermost open call of the lane ends.
-  void end(std::uint32_t thread, std::uint32_t lane, std::uint64_t result, model::Seq seq, std::int64_t ps = 0);
+  void end(std::uint32_t thread, std::uint32_t lane, std::uint64_t result, trace::Seq seq, std::int64_t ps = 0);
 
   /// The innermost open call of the lane will never return.
   void abandon(std::uint32_t thread, std::uint32_t lane, std::int64_t ps = 0);
@@ -45,22 +45,22 @@ class Recorder final : public nic::Observer {
   void object_ends(std::string_view name);
 
   /// A call that the machine executes: begins and stays open until finish(). Its id is the op id of its subevents.
-  model::CallId begin_operation(std::uint32_t thread, model::Method method, std::uint64_t argument,
-                                std::uint64_t work_id, model::Seq seq, std::int64_t ps = 0);
+  trace::CallId begin_operation(std::uint32_t thread, trace::Method method, std::uint64_t argument,
+                                std::uint64_t work_id, trace::Seq seq, std::int64_t ps = 0);
   /// A message, which is a put to the models. Each queue pair of a thread's messages gets a lane: they are ordered with
   /// each other, not with the thread's one-sided operations.
-  model::CallId begin_message(std::uint32_t thread, std::uint32_t queue_pair, model::Seq seq, std::int64_t ps = 0);
-  void finish(model::CallId call, std::uint64_t result, model::Seq seq, std::int64_t ps = 0);
+  trace::CallId begin_message(std::uint32_t thread, std::uint32_t queue_pair, trace::Seq seq, std::int64_t ps = 0);
+  void finish(trace::CallId call, std::uint64_t result, trace::Seq seq, std::int64_t ps = 0);
 
   /// What the operation, or the remote fence, of a call will do once the NIC comes to it.
-  void posted(model::CallId call, const PostedOperation& operation) { posted_.add(call, operation); }
+  void posted(trace::CallId call, const PostedOperation& operation) { posted_.add(call, operation); }
   /// A completion has told the thread's node that its operations with a node fail from now on.
-  void failed(std::uint32_t thread, NodeId peer, model::Seq seq) { posted_.failed(threads_[thread], peer, seq); }
+  void failed(std::uint32_t thread, NodeId peer, trace::Seq seq) { posted_.failed(threads_[thread], peer, seq); }
   /// The run has ended: what had been posted and has not begun gets into the trace.
   void end_run() { posted_.record_unbegun(trace_); }
 
   /// The innermost open call of a thread; 0 for none.
-  [[nodiscard]] model::CallId open_call(std::uint32_t thread) const;
+  [[nodiscard]] trace::CallId open_call(std::uint32_t thread) const;
 
   void on_subevent(const nic::Subevent& subevent) override;
   void on_subevent_finish(const nic::SubeventFinish& finish) override;
@@ -69,13 +69,13 @@ class Recorder final : public nic::Observer {
   void on_tlp(const nic::TlpEvent& tlp) override;
   void on_cqe(NodeId node, nic::CqId cq, const nic::Cqe& cqe, sim::SimTime at) override;
 
-  [[nodiscard]] model::Trace& trace() { return trace_; }
+  [[nodiscard]] trace::Trace& trace() { return trace_; }
 
  private:
   /// The trace's number of a thread's lane.
   std::uint32_t lane(std::uint32_t thread, std::uint32_t lane);
   /// Takes the innermost open call off the lane.
-  model::CallId close(std::uint32_t thread, std::uint32_t lane, sim::SimTime now);
+  trace::CallId close(std::uint32_t thread, std::uint32_t lane, sim::SimTime now);
   std::uint32_t object(std::string_view name);
   [[nodiscard]] std::string name_in_trace(std::string_view name) const;
   std::uint32_t node_set(std::span<const NodeId> nodes);
@@ -86,13 +86,13 @@ class Recorder final : public nic::Observer {
   };
 
   bool with_activities_;
-  model::Trace trace_;
+  trace::Trace trace_;
   PostedOperations posted_;
   /// Packets under way, and those that got lost there: their serial numbers, and their place among the activities.
   std::map<std::uint32_t, std::size_t> under_way_;
   std::vector<std::uint32_t> threads_;  ///< the trace's number of each thread of the machine
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> lanes_;
-  std::vector<std::vector<model::CallId>> open_;               ///< by thread of the trace
+  std::vector<std::vector<trace::CallId>> open_;               ///< by thread of the trace
   std::map<std::string, std::uint32_t, std::less<>> objects_;  ///< by name, those of its present life
   std::map<std::string, Life, std::less<>> lives_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> node_sets_;

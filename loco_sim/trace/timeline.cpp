@@ -14,16 +14,16 @@
 
 #include "model/check.hpp"
 #include "model/stamps.hpp"
-#include "model/trace_io.hpp"
+#include "trace/file.hpp"
 
 namespace loco {
 
 namespace {
 
-using model::Activity;
-using model::Call;
-using model::Stamp;
-using model::Subevent;
+using trace::Activity;
+using trace::Call;
+using trace::Stamp;
+using trace::Subevent;
 
 constexpr std::int64_t kDrawnMin = 1'000;  // picoseconds
 constexpr std::uint32_t kPcieTrack = 1'000'000;
@@ -46,7 +46,7 @@ std::uint32_t thread_track(std::uint32_t thread) { return thread + 1; }
 
 /// What one call does by one NIC with one kind of access.
 struct NicAccess {
-  model::CallId call = 0;
+  trace::CallId call = 0;
   Stamp stamp = Stamp::aNLR;
   std::uint16_t node = 0;
   std::uint16_t peer = 0;
@@ -62,7 +62,7 @@ struct Slice {
   std::int64_t start_ps = 0;
   std::int64_t drawn_end_ps = 0;
   std::string text;  ///< the event without pid, tid and ts
-  model::CallId call = 0;
+  trace::CallId call = 0;
 };
 
 const char* engine_name(Stamp stamp) {
@@ -78,22 +78,19 @@ const char* engine_name(Stamp stamp) {
   }
 }
 
-const char* packet_name(std::uint8_t opcode) {
-  constexpr std::array kOpcodes = {"WRITE", "READ request", "CMP_SWAP",      "FETCH_ADD",       "SEND", "SEND (UD)",
-                                   "ACK",   "NAK",          "READ response", "atomic response", "CNP"};
-  static_assert(kOpcodes.size() == static_cast<std::size_t>(model::PacketKind::cnp) + 1);
-  return opcode < kOpcodes.size() ? kOpcodes.at(opcode) : "packet";
+std::string_view packet_name(std::uint8_t opcode) {
+  return opcode < rdma::kPacketOpcodeNames.size() ? rdma::kPacketOpcodeNames[opcode] : "packet";
 }
 
-std::string call_name(const model::Trace& trace, const Call& call) {
-  std::string name = fmt::format("{}.{}", model::name(call.library), model::name(call.method));
+std::string call_name(const trace::Trace& trace, const Call& call) {
+  std::string name = fmt::format("{}.{}", trace::name(call.library), trace::name(call.method));
   if (call.object > 0 && call.object < trace.objects.size()) name += " " + trace.objects[call.object].name;
   return name;
 }
 
 class Timeline {
  public:
-  Timeline(std::ostream& out, const model::Trace& trace) : out_(out), trace_(trace) {
+  Timeline(std::ostream& out, const trace::Trace& trace) : out_(out), trace_(trace) {
     for (const Call& call : trace.calls) last_ps_ = std::max({last_ps_, call.begin_ps, call.end_ps});
     for (const Subevent& s : trace.subevents) last_ps_ = std::max({last_ps_, s.start_ps, s.finish_ps});
   }
@@ -157,14 +154,14 @@ class Timeline {
       event(fmt::format(
           R"({{"ph": "i", "s": "t", "cat": "access", "name": "{}", "pid": {}, "tid": {}, "ts": {}, "args": )"
           R"({{"subevent": {}, "node": {}, "address": "{:#x}", "value": {}, "start_ps": {}, "finish_ps": {}}}}})",
-          model::name(s.stamp), process(trace_.threads[thread].node), thread_track(thread), us(s.start_ps), i + 1,
-          s.node, s.address, s.value, s.start_ps, s.finish == model::kNever ? "null" : fmt::format("{}", s.finish_ps)));
+          trace::name(s.stamp), process(trace_.threads[thread].node), thread_track(thread), us(s.start_ps), i + 1,
+          s.node, s.address, s.value, s.start_ps, s.finish == trace::kNever ? "null" : fmt::format("{}", s.finish_ps)));
     }
   }
 
   /// One for each call, kind and node, in that order.
   void gather_nic_accesses() {
-    std::map<std::tuple<model::CallId, Stamp, std::uint16_t>, NicAccess> by_key;
+    std::map<std::tuple<trace::CallId, Stamp, std::uint16_t>, NicAccess> by_key;
     for (const Subevent& s : trace_.subevents) {
       if (s.stamp < Stamp::aNLR || s.stamp > Stamp::aNLW || is_unbegun(s)) continue;
       const auto [found, fresh] = by_key.try_emplace({s.call, s.stamp, s.node});
@@ -173,8 +170,8 @@ class Timeline {
       ++a.words;
       a.address = std::min(a.address, s.address);
       a.start_ps = std::min(a.start_ps, s.start_ps);
-      a.finished = a.finished && s.finish != model::kNever;
-      a.finish_ps = std::max(a.finish_ps, s.finish == model::kNever ? s.start_ps : s.finish_ps);
+      a.finished = a.finished && s.finish != trace::kNever;
+      a.finish_ps = std::max(a.finish_ps, s.finish == trace::kNever ? s.start_ps : s.finish_ps);
     }
     for (const auto& entry : by_key) accesses_.push_back(entry.second);
   }
@@ -187,12 +184,12 @@ class Timeline {
     slice.text = fmt::format(
         R"("cat": "nic", "name": "{} of {}", "args": {{"call": {}, "words": {}, "address": "{:#x}", "start_ps": {}, )"
         R"("finish_ps": {}}})",
-        model::name(a.stamp), model_call(a.call), a.call, a.words, a.address, a.start_ps,
+        trace::name(a.stamp), model_call(a.call), a.call, a.words, a.address, a.start_ps,
         a.finished ? fmt::format("{}", a.finish_ps) : "null");
     shared_[{a.node, 0, static_cast<std::uint32_t>(a.stamp), engine_name(a.stamp)}].push_back(std::move(slice));
   }
 
-  std::string model_call(model::CallId id) const { return std::string(model::name(trace_.calls[id - 1].method)); }
+  std::string model_call(trace::CallId id) const { return std::string(trace::name(trace_.calls[id - 1].method)); }
 
   void activities() {
     std::set<std::pair<std::uint32_t, std::uint32_t>> named;
@@ -215,7 +212,7 @@ class Timeline {
   void add_pcie(const Activity& a) {
     event(fmt::format(R"({{"ph": "i", "s": "t", "cat": "pcie", "name": "{}", "pid": {}, "tid": {}, "ts": {}, )"
                       R"("args": {{"qp": {}, "bytes": {}, "at_ps": {}}}}})",
-                      model::name(a.kind), process(a.node), kPcieTrack, us(a.start_ps), a.qp, a.bytes, a.start_ps));
+                      trace::name(a.kind), process(a.node), kPcieTrack, us(a.start_ps), a.qp, a.bytes, a.start_ps));
   }
 
   /// Lost, or under way when the run ended: a trace does not tell which.
@@ -261,7 +258,7 @@ class Timeline {
 
   /// Each remote operation: an asynchronous track, and the arrow along its accesses.
   void operations() {
-    std::map<model::CallId, std::int64_t> last;
+    std::map<trace::CallId, std::int64_t> last;
     for (const NicAccess& a : accesses_) {
       auto [found, fresh] = last.try_emplace(a.call, a.finish_ps);
       found->second = std::max(found->second, a.finish_ps);
@@ -284,26 +281,26 @@ class Timeline {
     }
   }
 
-  void arrow(const char* phase, model::CallId call, std::uint32_t node, std::uint32_t track, std::int64_t at) {
+  void arrow(const char* phase, trace::CallId call, std::uint32_t node, std::uint32_t track, std::int64_t at) {
     event(
         fmt::format(R"({{"ph": "{}", {}"cat": "flow", "name": "accesses", "id": {}, "pid": {}, "tid": {}, "ts": {}}})",
                     phase, *phase == 'f' ? R"("bp": "e", )" : "", call, process(node), track, us(at)));
   }
 
   std::ostream& out_;
-  const model::Trace& trace_;
+  const trace::Trace& trace_;
   bool first_ = true;
   std::int64_t last_ps_ = 0;
   std::vector<NicAccess> accesses_;
   /// By node; engines before links; number; name.
   std::map<std::tuple<std::uint32_t, int, std::uint32_t, std::string>, std::vector<Slice>> shared_;
   /// Where each call's accesses are drawn: time, node, track.
-  std::map<model::CallId, std::vector<std::tuple<std::int64_t, std::uint32_t, std::uint32_t>>> steps_;
+  std::map<trace::CallId, std::vector<std::tuple<std::int64_t, std::uint32_t, std::uint32_t>>> steps_;
 };
 
 }  // namespace
 
-void write_timeline(std::ostream& out, const model::Trace& trace) {
+void write_timeline(std::ostream& out, const trace::Trace& trace) {
   if (!trace.calls_have_times)
     throw ExportError("expected a trace with the times of its calls, found none: please record it again");
   require_places(trace);

@@ -19,11 +19,11 @@
 #include <iosfwd>
 
 #include "loco_sim/trace/places.hpp"
-#include "model/trace.hpp"
+#include "trace/trace.hpp"
 
 namespace loco {
 
 /// Throws ExportError for a trace without the times of calls (written by an older version), and as require_places does.
-void write_timeline(std::ostream& out, const model::Trace& trace);
+void write_timeline(std::ostream& out, const trace::Trace& trace);
 
 }  // namespace loco

@@ -10,20 +10,20 @@ namespace loco {
 
 namespace {
 
-using model::Activity;
-using model::Stamp;
+using trace::Activity;
+using trace::Stamp;
 using Instant = std::int64_t;
 constexpr Instant kNo = std::numeric_limits<Instant>::max();
 
 bool is_answer(const Activity& packet) {
-  const auto kind = static_cast<model::PacketKind>(packet.opcode);
-  return kind == model::PacketKind::ack || kind == model::PacketKind::read_response ||
-         kind == model::PacketKind::atomic_response;
+  const auto kind = static_cast<rdma::PacketOpcode>(packet.opcode);
+  return kind == rdma::PacketOpcode::ack || kind == rdma::PacketOpcode::read_response ||
+         kind == rdma::PacketOpcode::atomic_response;
 }
 
-bool is_remote(const model::Call& call) {
-  using model::Method;
-  return call.library == model::Library::rdmawait &&
+bool is_remote(const trace::Call& call) {
+  using trace::Method;
+  return call.library == trace::Library::rdmawait &&
          (call.method == Method::put || call.method == Method::get || call.method == Method::remote_faa ||
           call.method == Method::remote_cas);
 }
@@ -43,13 +43,13 @@ struct Operation {
 
 class Chain {
  public:
-  explicit Chain(const model::Trace& trace) : trace_(trace), nodes_(trace.nodes), subevents_(trace.calls.size() + 1) {
+  explicit Chain(const trace::Trace& trace) : trace_(trace), nodes_(trace.nodes), subevents_(trace.calls.size() + 1) {
     for (const Activity& a : trace.activities) add(a);
     for (NodeEvents& n : nodes_)
       for (auto* list : {&n.doorbells, &n.reads, &n.cqes, &n.packets})
         std::ranges::stable_sort(*list, {}, [](const Activity* a) { return a->start_ps; });
-    for (const model::Subevent& s : trace.subevents) {
-      if (!model::is_unbegun(s) && s.call != 0) subevents_[s.call].push_back(&s);
+    for (const trace::Subevent& s : trace.subevents) {
+      if (!trace::is_unbegun(s) && s.call != 0) subevents_[s.call].push_back(&s);
     }
   }
 
@@ -60,14 +60,14 @@ class Chain {
   /// Something that a thread waited for: when it was there, and the call that it came from.
   struct Arrival {
     Instant at = -1;
-    model::CallId call = 0;
+    trace::CallId call = 0;
     bool by_completion = false;
   };
 
   void add(const Activity& a);
-  [[nodiscard]] Operation operation(model::CallId id) const;
-  void find_request(Operation& o, model::CallId id, std::uint32_t& qp) const;
-  void find_answer(Operation& o, model::CallId id, std::uint32_t qp) const;
+  [[nodiscard]] Operation operation(trace::CallId id) const;
+  void find_request(Operation& o, trace::CallId id, std::uint32_t& qp) const;
+  void find_answer(Operation& o, trace::CallId id, std::uint32_t qp) const;
   [[nodiscard]] Arrival latest(std::uint32_t thread, Instant start, Instant until) const;
   [[nodiscard]] bool rested(std::uint32_t thread, Instant start, Instant end) const;
   [[nodiscard]] Instant quickest(const Activity& packet) const;
@@ -75,9 +75,9 @@ class Chain {
   void put_wire(std::uint32_t node, Instant from, Instant way);
   void put_operation(const Operation& o, bool by_completion);
 
-  const model::Trace& trace_;
+  const trace::Trace& trace_;
   std::vector<NodeEvents> nodes_;
-  std::vector<std::vector<const model::Subevent*>> subevents_;  // by call
+  std::vector<std::vector<const trace::Subevent*>> subevents_;  // by call
   std::map<std::pair<std::uint32_t, std::uint32_t>, Instant> quickest_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> peers_;  // of (node, queue pair)
   std::vector<WhyStage> stages_;                                            // backwards
@@ -106,7 +106,7 @@ const Activity* first_from(const std::vector<const Activity*>& list, Instant fro
   return at == list.end() ? nullptr : *at;
 }
 
-void Chain::find_request(Operation& o, model::CallId id, std::uint32_t& qp) const {
+void Chain::find_request(Operation& o, trace::CallId id, std::uint32_t& qp) const {
   const NodeEvents& mine = nodes_.at(o.node);
   const Activity* rung = first_from(mine.doorbells, o.begin, [&](const Activity& a) {
     const auto peer = peers_.find({o.node, a.qp});
@@ -117,7 +117,7 @@ void Chain::find_request(Operation& o, model::CallId id, std::uint32_t& qp) cons
   o.doorbell = rung->start_ps;
   Instant read = kNo;  // of memory by the NIC of the operation's own node
   Instant there = -1;  // the last of its accesses on the other node
-  for (const model::Subevent* s : subevents_[id]) {
+  for (const trace::Subevent* s : subevents_[id]) {
     if (s->stamp == Stamp::aNLR && s->start_ps > o.doorbell) read = std::min(read, s->start_ps);
     if (s->stamp == Stamp::aNRW || s->stamp == Stamp::aNRR) there = std::max(there, s->start_ps);
   }
@@ -142,12 +142,12 @@ void Chain::find_request(Operation& o, model::CallId id, std::uint32_t& qp) cons
   }
 }
 
-void Chain::find_answer(Operation& o, model::CallId id, std::uint32_t qp) const {
+void Chain::find_answer(Operation& o, trace::CallId id, std::uint32_t qp) const {
   const Activity* answer = first_from(nodes_.at(o.peer).packets, o.arrived,
                                       [&](const Activity& a) { return a.peer == o.node && is_answer(a); });
   if (answer == nullptr) return;
   Instant data = -1;
-  for (const model::Subevent* s : subevents_[id])
+  for (const trace::Subevent* s : subevents_[id])
     if (s->stamp == Stamp::aNLW) data = std::max(data, s->start_ps);
   o.answered = answer->start_ps;
   o.back = answer->finish_ps;
@@ -160,8 +160,8 @@ void Chain::find_answer(Operation& o, model::CallId id, std::uint32_t qp) const 
   if (cqe != nullptr) o.cqe = cqe->start_ps;
 }
 
-Operation Chain::operation(model::CallId id) const {
-  const model::Call& call = trace_.calls[id - 1];
+Operation Chain::operation(trace::CallId id) const {
+  const trace::Call& call = trace_.calls[id - 1];
   Operation o;
   o.node = trace_.threads[call.thread].node;
   o.peer = subevents_[id].empty() ? o.node : subevents_[id].front()->peer;
@@ -176,23 +176,23 @@ Chain::Arrival Chain::latest(std::uint32_t thread, Instant start, Instant until)
   Arrival found, completion;
   Instant knows = -1;  // when it was last told of a completion
   for (std::size_t i = 0; i < trace_.calls.size(); ++i) {
-    const model::Call& call = trace_.calls[i];
+    const trace::Call& call = trace_.calls[i];
     if (call.thread != thread || call.begin_ps > until) continue;
-    const auto id = static_cast<model::CallId>(i + 1);
-    for (const model::Subevent* s : subevents_[id]) {
+    const auto id = static_cast<trace::CallId>(i + 1);
+    for (const trace::Subevent* s : subevents_[id]) {
       if (s->start_ps > until || s->start_ps < start) continue;
       if (s->stamp == Stamp::aWT) knows = std::max(knows, s->start_ps);
       if (s->stamp != Stamp::aCR || s->source == 0) continue;
-      const model::Subevent& write = trace_.subevents[s->source - 1];
+      const trace::Subevent& write = trace_.subevents[s->source - 1];
       const bool by_nic = write.stamp == Stamp::aNRW;
       if (by_nic && write.finish_ps > found.at && write.finish_ps <= s->start_ps && write.finish_ps >= start)
         found = {write.finish_ps, write.call, false};
     }
   }
   for (std::size_t i = 0; i < trace_.calls.size(); ++i) {
-    const model::Call& call = trace_.calls[i];
+    const trace::Call& call = trace_.calls[i];
     if (call.thread != thread || !is_remote(call) || call.begin_ps >= until || call.end_ps < start) continue;
-    const auto id = static_cast<model::CallId>(i + 1);
+    const auto id = static_cast<trace::CallId>(i + 1);
     const Operation o = operation(id);
     if (o.cqe == kNo || o.cqe > until || o.cqe < start || o.cqe <= completion.at) continue;
     completion = {o.cqe, id, true};
@@ -240,8 +240,8 @@ void Chain::put_operation(const Operation& o, bool by_completion) {
 /// Did the thread access nothing inside of a span? It waited for another one of its host: they tell each other in
 /// memory of their process, which the machine does not see.
 bool Chain::rested(std::uint32_t thread, Instant start, Instant end) const {
-  return std::ranges::none_of(trace_.calls, [&](const model::Call& call) {
-    return call.thread == thread && call.library == model::Library::rdmawait && call.begin_ps > start &&
+  return std::ranges::none_of(trace_.calls, [&](const trace::Call& call) {
+    return call.thread == thread && call.library == trace::Library::rdmawait && call.begin_ps > start &&
            call.begin_ps < end;
   });
 }
@@ -270,7 +270,7 @@ std::uint32_t Chain::thread_of(Instant start, Instant end) const {
     Instant begin = kNo / 4, end = kNo / 4;
   };
   std::vector<Fit> fits(trace_.threads.size());
-  for (const model::Call& call : trace_.calls) {
+  for (const trace::Call& call : trace_.calls) {
     if (!call.returned || call.begin_ps < start || call.end_ps > end) continue;
     Fit& fit = fits[call.thread];
     fit.begin = std::min(fit.begin, call.begin_ps - start);
@@ -282,7 +282,7 @@ std::uint32_t Chain::thread_of(Instant start, Instant end) const {
 
 }  // namespace
 
-std::vector<WhyStage> why(const model::Trace& trace, std::int64_t start_ps, std::int64_t end_ps) {
+std::vector<WhyStage> why(const trace::Trace& trace, std::int64_t start_ps, std::int64_t end_ps) {
   if (trace.threads.empty() || end_ps <= start_ps) return {};
   Chain chain(trace);
   return chain.back_from(chain.thread_of(start_ps, end_ps), start_ps, end_ps);

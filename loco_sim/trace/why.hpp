@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/trace.hpp"
+#include "trace/trace.hpp"
 
 namespace loco {
 
@@ -31,6 +31,6 @@ inline constexpr std::array<std::string_view, 10> kWhyStages = {
 
 /// The stages from `start_ps` to `end_ps` (simulated, by the clock of a thread), in order of time. The thread is the
 /// one whose calls fit the span best. Empty for an empty span.
-[[nodiscard]] std::vector<WhyStage> why(const model::Trace& trace, std::int64_t start_ps, std::int64_t end_ps);
+[[nodiscard]] std::vector<WhyStage> why(const trace::Trace& trace, std::int64_t start_ps, std::int64_t end_ps);
 
 }  // namespace loco

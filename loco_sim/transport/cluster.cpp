@@ -112,7 +112,7 @@ std::uint64_t SimulatedCluster::check_progress(std::uint64_t events) {
   return std::min(events + kAskEvery, std::max(config_.events_max, events) + 1);
 }
 
-model::Trace SimulatedCluster::take_trace() {
+trace::Trace SimulatedCluster::take_trace() {
   if (!context_.recorder) return {};
   if (threads_.in_step()) throw std::logic_error("a trace is taken during its cluster's run");
   const std::unique_ptr<Recorder> recorder = std::move(context_.recorder);

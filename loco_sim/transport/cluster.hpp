@@ -77,7 +77,7 @@ class SimulatedCluster {
   [[nodiscard]] const std::optional<fabric::LinkSeries>& series() const { return series_; }
   /// What was recorded until now, taken out: nothing is recorded from then on, and a second trace is empty, as that of
   /// a cluster which does not record. Not for its programs: std::logic_error during run().
-  [[nodiscard]] model::Trace take_trace();
+  [[nodiscard]] trace::Trace take_trace();
 
  private:
   void before_step();

@@ -32,7 +32,7 @@ struct ClusterContext {
     if (first && recorder) recorder->failed(system.qp_thread(failed.qp), system.qp_peer_node(failed.qp), system.seq());
   }
   /// Ends a call that was begun at the recorder; 0: nothing is recorded of it.
-  void finish_operation(model::CallId call, std::uint64_t result) {
+  void finish_operation(trace::CallId call, std::uint64_t result) {
     if (call != 0 && recorder) recorder->finish(call, result, system.seq(), now_ps());
   }
 };

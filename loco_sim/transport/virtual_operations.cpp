@@ -16,9 +16,9 @@ std::uint32_t length_of(std::uint64_t size) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(size, std::numeric_limits<std::uint32_t>::max()));
 }
 
-model::Method method_of(nic::Opcode opcode) {
-  constexpr std::array kMethods = {model::Method::put, model::Method::get, model::Method::remote_faa,
-                                   model::Method::remote_cas};  // in the order of Operation
+trace::Method method_of(nic::Opcode opcode) {
+  constexpr std::array kMethods = {trace::Method::put, trace::Method::get, trace::Method::remote_faa,
+                                   trace::Method::remote_cas};  // in the order of Operation
   return kMethods.at(static_cast<std::size_t>(operation_of(opcode)));
 }
 
@@ -130,9 +130,9 @@ void VirtualTransport::record(nic::Wqe& wqe, NodeId peer, std::uint64_t work_id)
   if (!thread.fence_next.empty() && thread.fence_next[peer] != 0) {
     thread.fence_next[peer] = 0;
     wqe.fence = true;
-    wqe.fence_op = begin_operation(model::Method::rfence);
+    wqe.fence_op = begin_operation(trace::Method::rfence);
     cluster_.finish_operation(wqe.fence_op, 0);
-    if (cluster_.recorder) cluster_.recorder->posted(wqe.fence_op, {.method = model::Method::rfence, .peer = peer});
+    if (cluster_.recorder) cluster_.recorder->posted(wqe.fence_op, {.method = trace::Method::rfence, .peer = peer});
   }
   // An event of the models touches a location: one on no bytes is none.
   if (nic::is_atomic(wqe.opcode) || wqe.length > 0) {
@@ -203,7 +203,7 @@ std::size_t VirtualTransport::poll(std::span<Completion> out) {
   const std::size_t taken = cpu().poll_cq(completion_queue_, std::span(cqes).first(most));
   for (std::size_t i = 0; i < taken; ++i) {
     const NodeId peer = cluster_.system.qp_peer_node(cqes[i].qp);
-    out[i] = {cqes[i].wr_id, static_cast<Status>(cqes[i].status), peer, operation_of(cqes[i].opcode)};
+    out[i] = {cqes[i].wr_id, cqes[i].status, peer, operation_of(cqes[i].opcode)};
     if (out[i].status != Status::success) cluster_.note_failure(cqes[i]);
     if (waiting_for_room_ > 0) cluster_.system.notify(node_, kSendQueueKey | cqes[i].qp);
   }

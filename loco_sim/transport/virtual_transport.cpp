@@ -14,8 +14,6 @@ constexpr std::uint64_t kControlKey = std::uint64_t{1} << 40U;
 constexpr std::uint64_t kWakeKey = std::uint64_t{3} << 40U;
 }  // namespace
 
-static_assert(static_cast<int>(nic::Status::rnr_retry_exc_err) == static_cast<int>(Status::rnr_retry_exc_err));
-
 VirtualTransport::VirtualTransport(ClusterContext& cluster, NodeId node)
     : cluster_(cluster),
       node_(node),
@@ -53,10 +51,10 @@ std::int64_t VirtualTransport::retries_ps() const {
 
 // --- calls -----------------------------------------------------------------------------------------------------------
 
-model::CallId VirtualTransport::begin_operation(model::Method method, std::uint64_t argument, std::uint64_t work_id) {
+trace::CallId VirtualTransport::begin_operation(trace::Method method, std::uint64_t argument, std::uint64_t work_id) {
   if (!cluster_.recorder) return 0;
-  return cluster_.recorder->begin_operation(cluster_.threads.current_id(), method, argument, work_id, cluster_.system.seq(),
-                                             now_ps());
+  return cluster_.recorder->begin_operation(cluster_.threads.current_id(), method, argument, work_id,
+                                            cluster_.system.seq(), now_ps());
 }
 
 void VirtualTransport::set_waits_for(std::function<std::string()> what) {
@@ -72,7 +70,8 @@ void VirtualTransport::begin_call(const CallInfo& call) {
 void VirtualTransport::end_call(std::uint64_t result, std::uint32_t lane) {
   if (cluster_.threads.closing()) return;  // a program is being unwound: nobody will read its trace
   if (lane == 0) current().calls.pop_back();
-  if (cluster_.recorder) cluster_.recorder->end(cluster_.threads.current_id(), lane, result, cluster_.system.seq(), now_ps());
+  if (cluster_.recorder)
+    cluster_.recorder->end(cluster_.threads.current_id(), lane, result, cluster_.system.seq(), now_ps());
 }
 
 void VirtualTransport::abandon_call(std::uint32_t lane) {
@@ -121,7 +120,7 @@ std::uint64_t VirtualTransport::load(Address address) {
   require_host(address);
   SimThread& thread = current();
   thread.look(Access::look, Look::What::word, address);
-  const model::CallId call = begin_operation(model::Method::read);
+  const trace::CallId call = begin_operation(trace::Method::read);
   const std::uint64_t value = cpu().load(address, call);
   cluster_.finish_operation(call, value);
   thread.time.advance(profile().cpu_load);
@@ -134,7 +133,7 @@ void VirtualTransport::store(Address address, std::uint64_t value) {
   SimThread& thread = current();
   thread.change(Access::buffered_change);
   thread.time.make_room();
-  const model::CallId call = begin_operation(model::Method::write, value);
+  const trace::CallId call = begin_operation(trace::Method::write, value);
   cpu().store(address, value, call, thread.time.ahead());
   cluster_.finish_operation(call, 0);
   thread.time.advance(profile().cpu_store);
@@ -145,7 +144,7 @@ std::uint64_t VirtualTransport::compare_swap_local(Address address, std::uint64_
   SimThread& thread = current();
   thread.change(Access::change);
   thread.time.drain();
-  const model::CallId call = begin_operation(model::Method::cas, desired);
+  const trace::CallId call = begin_operation(trace::Method::cas, desired);
   const std::uint64_t old = cpu().compare_swap(address, expected, desired, call);
   cluster_.finish_operation(call, old);
   thread.time.advance(profile().cpu_atomic);
@@ -156,7 +155,7 @@ void VirtualTransport::memory_fence() {
   SimThread& thread = current();
   thread.change(Access::change);
   thread.time.drain();
-  const model::CallId call = begin_operation(model::Method::mfence);
+  const trace::CallId call = begin_operation(trace::Method::mfence);
   cpu().fence(call);
   cluster_.finish_operation(call, 0);
   thread.time.advance(profile().cpu_fence);

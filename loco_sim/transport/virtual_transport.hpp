@@ -88,7 +88,7 @@ class VirtualTransport final : public Transport {
   }
   void require_no_device(Address address) const;
 
-  model::CallId begin_operation(model::Method method, std::uint64_t argument = 0, std::uint64_t work_id = 0);
+  trace::CallId begin_operation(trace::Method method, std::uint64_t argument = 0, std::uint64_t work_id = 0);
 
   /// The queue pair of a thread for a peer: it connects threads of the same index.
   nic::QpId queue_pair(SimThread& thread, NodeId peer);

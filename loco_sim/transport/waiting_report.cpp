@@ -64,17 +64,15 @@ std::string SimulatedCluster::failures_text() const {
   std::size_t named = 0;
   for (const auto& [qp, cqe] : first) {
     if (named++ == kNamed) break;
-    text += std::string("\n  ") + failure(system_.qp_node(qp), name(operation_of(cqe.opcode)), system_.qp_peer_node(qp),
-                                          static_cast<Status>(cqe.status))
-                                      .what();
+    text += std::string("\n  ") +
+            failure(system_.qp_node(qp), name(operation_of(cqe.opcode)), system_.qp_peer_node(qp), cqe.status).what();
   }
   if (first.size() > kNamed) text += "\n  and " + std::to_string(first.size() - kNamed) + " more that failed";
   return text;
 }
 
 std::string SimulatedCluster::waiting_report() const {
-  std::string report =
-      fmt::format("; at {} ps {} thread(s) have not ended", system_.now().ps, threads_.unfinished());
+  std::string report = fmt::format("; at {} ps {} thread(s) have not ended", system_.now().ps, threads_.unfinished());
   constexpr std::uint32_t kNamed = 10;
   std::uint32_t named = 0;
   for (const auto& thread : threads_.all()) {

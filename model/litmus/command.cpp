@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "model/litmus/text.hpp"
-#include "model/shown.hpp"
+#include "trace/shown.hpp"
 
 namespace loco::model::litmus {
 namespace {
@@ -135,7 +135,7 @@ class Command {
     if (left_out.empty()) return files;
     if (!any) throw std::invalid_argument(left_out.front());
     err_ << "left out " << left_out.size() << " tests that are none of model " << options_.model
-         << ", the first: " << shown(left_out.front()) << "\n";
+         << ", the first: " << trace::shown(left_out.front()) << "\n";
     return files;
   }
 
@@ -143,7 +143,7 @@ class Command {
     try {
       return parse_outcome(p, text);
     } catch (const std::invalid_argument& e) {
-      throw std::invalid_argument("loco-sim litmus: " + option + ": test " + shown(p.name) + ": " + e.what());
+      throw std::invalid_argument("loco-sim litmus: " + option + ": test " + trace::shown(p.name) + ": " + e.what());
     }
   }
 
@@ -205,7 +205,7 @@ class Command {
     if (options_.json) return;
     std::sort(seen.begin(), seen.end());
     seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
-    out_ << "Test " << shown(p.name) << "\n";
+    out_ << "Test " << trace::shown(p.name) << "\n";
     for (const Outcome& o : seen) {
       out_ << "  " << p.text(o) << ":";
       for (std::size_t i = first; i < results.size(); ++i) {
@@ -249,7 +249,7 @@ class Command {
         tell(*w);
       } else {
         const NoCandidate none = without_candidate(p, o, limit);
-        out_ << shown(p.name) << ": " << shown(options_.witness) << ' '
+        out_ << trace::shown(p.name) << ": " << trace::shown(options_.witness) << ' '
              << (none.decided ? "is not possible" : none.text) << '\n';
         known_ = known_ && none.decided;
         ok_ = ok_ && !none.decided;
@@ -262,11 +262,12 @@ class Command {
       if (cycles.empty()) {
         const bool possible = witness(p, wanted, o).has_value();
         const NoCandidate none = possible ? NoCandidate{"is possible"} : without_candidate(p, o, limit);
-        out_ << shown(p.name) << ": " << shown(options_.explain) << ' ' << none.text << '\n';
+        out_ << trace::shown(p.name) << ": " << trace::shown(options_.explain) << ' ' << none.text << '\n';
         ok_ = ok_ && !possible;
         known_ = known_ && none.decided;
       } else if (limit.was_reached()) {
-        out_ << shown(p.name) << ": stopped early by the limit of " << limit.text() << ": there may be other cycles\n";
+        out_ << trace::shown(p.name) << ": stopped early by the limit of " << limit.text()
+             << ": there may be other cycles\n";
         known_ = false;
       }
     }
@@ -317,9 +318,9 @@ int run_litmus_command(const CommandOptions& options, const std::map<std::string
   try {
     return Command(options, engines, out, err).run();
   } catch (const ParseError& e) {
-    err << shown(e.what()) << "\n";
+    err << trace::shown(e.what()) << "\n";
   } catch (const std::invalid_argument& e) {
-    err << shown(e.what()) << "\n";
+    err << trace::shown(e.what()) << "\n";
   }
   return 2;
 }

@@ -10,7 +10,7 @@
 #include "model/litmus/search.hpp"
 #include "model/litmus/statements.hpp"
 #include "model/litmus/text.hpp"
-#include "model/shown.hpp"
+#include "trace/shown.hpp"
 
 namespace loco::model::litmus {
 namespace {
@@ -89,7 +89,7 @@ std::optional<Explanation> witness(const Program& program, const PartialOutcome&
       if (!there) result->edges.push_back({w, r, "rf", "forwarded from the store buffer", false});
     });
     result->outcome = f.outcome;
-    result->title = model::shown(program.name) + ": " + program.text(f.outcome) + " is allowed";
+    result->title = trace::shown(program.name) + ": " + program.text(f.outcome) + " is allowed";
     return false;
   });
   return result;
@@ -290,7 +290,7 @@ std::vector<Explanation> explain_forbidden(const Program& program, const Partial
       Explanation e = draw(x, f.candidate, shown);
       mark_cycle(f.cycle, e);
       e.candidates = f.candidates;
-      e.title = model::shown(program.name) + ": " + text_of(program, outcome) + " is forbidden";
+      e.title = trace::shown(program.name) + ": " + text_of(program, outcome) + " is forbidden";
       std::string key;
       for (const LabelledEdge& l : f.cycle)
         key += describe(x, f.candidate.rf, l.from) + l.relation + describe(x, f.candidate.rf, l.to) + ";";

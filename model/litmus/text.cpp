@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "model/shown.hpp"
+#include "trace/shown.hpp"
 
 namespace loco::model::litmus {
 
@@ -154,7 +154,7 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& ca
 
 std::string in_quotes(std::string_view word) {
   constexpr std::size_t kLongest = 40;
-  return "\"" + shown(word.substr(0, kLongest)) + (word.size() > kLongest ? "...\"" : "\"");
+  return "\"" + trace::shown(word.substr(0, kLongest)) + (word.size() > kLongest ? "...\"" : "\"");
 }
 
 }  // namespace loco::model::litmus

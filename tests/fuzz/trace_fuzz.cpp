@@ -9,10 +9,11 @@
 #include <string_view>
 
 #include "model/check.hpp"
-#include "model/trace_io.hpp"
+#include "trace/file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace loco::model;
+  using namespace loco::trace;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   for (const bool verify : {true, false}) {
     try {

@@ -10,13 +10,13 @@
 
 namespace loco::model::test {
 
-/// Is the execution at the level of the libraries (a bit each) consistent? The witness must be well-formed otherwise: of
-/// what can be wrong with it, only causes that come after their effects are looked at, and waits for what had not been
-/// done. What had been posted and had not begun comes after everything that had, in an order that is left open.
+/// Is the execution at the level of the libraries (a bit each) consistent? The witness must be well-formed otherwise:
+/// of what can be wrong with it, only causes that come after their effects are looked at, and waits for what had not
+/// been done. What had been posted and had not begun comes after everything that had, in an order that is left open.
 [[nodiscard]] bool reference_consistent(const Trace& trace, unsigned libraries);
 
-/// The run gone on: what had begun finishes in the order in which it began, then what had not begun happens in the order
-/// given (ids of all of it). Nothing is left unbegun.
+/// The run gone on: what had begun finishes in the order in which it began, then what had not begun happens in the
+/// order given (ids of all of it). Nothing is left unbegun.
 [[nodiscard]] Trace gone_on(Trace trace, const std::vector<SubeventId>& order);
 
 /// Does the trace fit the reference checker?

@@ -18,8 +18,8 @@ namespace loco::test {
 
 using Program = std::function<void(Transport&)>;
 
-inline constexpr std::array kAllLibraries = {model::Library::rdmawait, model::Library::sv,  model::Library::bal,
-                                             model::Library::rbl,      model::Library::msw, model::Library::lock};
+inline constexpr std::array kAllLibraries = {trace::Library::rdmawait, trace::Library::sv,  trace::Library::bal,
+                                             trace::Library::rbl,      trace::Library::msw, trace::Library::lock};
 
 inline void require(bool condition, const char* what) {
   if (!condition) throw std::logic_error(what);

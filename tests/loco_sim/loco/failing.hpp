@@ -29,7 +29,7 @@ inline loco::nic::HardwareProfile impatient() {
 }
 
 /// Node 2 of three stops, unless told otherwise; the trace of what happened.
-inline loco::model::Trace run(const loco::test::Program& program, std::uint32_t nodes = 3,
+inline loco::trace::Trace run(const loco::test::Program& program, std::uint32_t nodes = 3,
                               std::vector<loco::NodeStop> stops = {{kDead, {kStop}}}) {
   loco::ClusterConfig config;
   config.profile = impatient();
@@ -43,7 +43,7 @@ inline loco::model::Trace run(const loco::test::Program& program, std::uint32_t 
   return cluster.take_trace();
 }
 
-inline void require_consistent(const loco::model::Trace& trace, std::vector<loco::model::Library> libraries) {
+inline void require_consistent(const loco::trace::Trace& trace, std::vector<loco::trace::Library> libraries) {
   const loco::model::Verdict verdict = loco::model::check(trace, libraries, {});
   INFO(verdict.to_text());
   CHECK(verdict.consistent());

@@ -19,12 +19,12 @@
 using namespace loco::test;           // NOLINT: a test
 using namespace loco::test::failing;  // NOLINT: a test
 
-namespace model = loco::model;
+namespace trace = loco::trace;
 
 TEST_CASE("an operation towards a node that stopped fails within the retries, and says what it was and where to") {
   std::optional<std::string> what;
   std::int64_t took = 0;
-  const model::Trace trace = run([&](loco::Transport& node) {
+  const trace::Trace trace = run([&](loco::Transport& node) {
     loco::manager mgr(node);
     loco::var<std::uint64_t> value(mgr, "value");
     loco::var<std::uint64_t> other(mgr, "other");
@@ -54,7 +54,7 @@ TEST_CASE("an operation towards a node that stopped fails within the retries, an
   CHECK(what == "node 0: put to node 2 failed: transport retry counter exceeded");
   CHECK(took >= kNoticed);
   CHECK(took <= kNoticed + kRoundTrip);
-  require_consistent(trace, {model::Library::rdmawait, model::Library::sv});
+  require_consistent(trace, {trace::Library::rdmawait, trace::Library::sv});
 }
 
 namespace {
@@ -108,7 +108,7 @@ TEST_CASE("an operation that nobody waits for is told of once") {
 
 TEST_CASE("a barrier that a stopped node does not reach is an error, not a deadlock") {
   std::array<std::string, 2> what;
-  const model::Trace trace = run([&](loco::Transport& node) {
+  const trace::Trace trace = run([&](loco::Transport& node) {
     loco::manager mgr(node);
     loco::barrier everybody(mgr, "everybody");
     loco::var<std::uint64_t> value(mgr, "value");
@@ -131,7 +131,7 @@ TEST_CASE("a barrier that a stopped node does not reach is an error, not a deadl
   });
   CHECK(what[0] == "node 0: 'everybody' waits for node 2, which does not answer");
   CHECK(what[1] == "node 1: 'everybody' waits for node 2, which does not answer");
-  require_consistent(trace, {model::Library::rdmawait, model::Library::sv, model::Library::bal});
+  require_consistent(trace, {trace::Library::rdmawait, trace::Library::sv, trace::Library::bal});
 }
 
 TEST_CASE("the survivors' barrier tells of a failure that nobody waited for once, and may be waited on again") {
@@ -215,7 +215,7 @@ TEST_CASE("a ring buffer whose writer or reader stops is an error on the other s
   std::optional<std::string> receiving;
   std::optional<std::string> sending;
   std::uint64_t received = 0;
-  const model::Trace trace = run([&](loco::Transport& node) {
+  const trace::Trace trace = run([&](loco::Transport& node) {
     loco::manager mgr(node);
     loco::ring_buffer from_dead(mgr, "from_dead", kDead);
     loco::ring_buffer to_all(mgr, "to_all", 0, {.bytes = 64});
@@ -248,13 +248,13 @@ TEST_CASE("a ring buffer whose writer or reader stops is an error on the other s
   REQUIRE(sending.has_value());
   CHECK_THAT(*sending, contains_text("node 2"));
   CHECK(received == 20);
-  require_consistent(trace, {model::Library::rdmawait, model::Library::sv, model::Library::rbl});
+  require_consistent(trace, {trace::Library::rdmawait, trace::Library::sv, trace::Library::rbl});
 }
 
 TEST_CASE("a ring buffer that leaves out readers that stop goes on, also when it is full for another one") {
   constexpr std::uint64_t kMessages = 20;
   std::uint64_t received = 0;
-  const model::Trace trace = run([&](loco::Transport& node) {
+  const trace::Trace trace = run([&](loco::Transport& node) {
     loco::manager mgr(node);
     loco::ring_buffer ring(mgr, "ring", 0, {.bytes = 64, .leave_out_failed = true});
     loco::owned_var<std::uint64_t> go(mgr, "go", 0);
@@ -282,7 +282,7 @@ TEST_CASE("a ring buffer that leaves out readers that stop goes on, also when it
     mgr.check();  // what node 2 was sent before it stopped has come
   });
   CHECK(received == kMessages);
-  require_consistent(trace, {model::Library::rdmawait, model::Library::sv, model::Library::rbl});
+  require_consistent(trace, {trace::Library::rdmawait, trace::Library::sv, trace::Library::rbl});
 }
 
 TEST_CASE("a scenario in which a host stops ends with what the others noticed") {

@@ -11,7 +11,7 @@
 using namespace loco::test;           // NOLINT: a test
 using namespace loco::test::failing;  // NOLINT: a test
 
-namespace model = loco::model;
+namespace trace = loco::trace;
 
 namespace {
 
@@ -63,7 +63,7 @@ void look_at_all(loco::kvstore& store, const std::vector<std::optional<std::uint
 
 TEST_CASE("a key-value store goes on without a node that stopped") {
   std::array<Outcome, 2> outcomes;
-  const model::Trace trace = run([&](loco::Transport& node) {
+  const trace::Trace trace = run([&](loco::Transport& node) {
     loco::manager mgr(node);
     loco::kvstore store(mgr, "store", {.slots_per_node = 64, .locks = 30});
     loco::barrier everybody(mgr, "everybody");
@@ -110,7 +110,7 @@ TEST_CASE("a key-value store goes on without a node that stopped") {
     CHECK(outcome.failed > 0);
   }
   require_consistent(trace,
-                     {model::Library::rdmawait, model::Library::rbl, model::Library::lock, model::Library::kvstore});
+                     {trace::Library::rdmawait, trace::Library::rbl, trace::Library::lock, trace::Library::kvstore});
 }
 
 TEST_CASE("a kvstore call that finds no free slot lets go of its lock") {

@@ -16,6 +16,7 @@
 using namespace loco::test;  // NOLINT: a test
 
 namespace model = loco::model;
+namespace trace = loco::trace;
 
 namespace {
 
@@ -101,8 +102,8 @@ struct Mix {
   }
 };
 
-constexpr std::array kLibraries = {model::Library::rdmawait, model::Library::sv,   model::Library::bal,
-                                   model::Library::rbl,      model::Library::lock, model::Library::kvstore};
+constexpr std::array kLibraries = {trace::Library::rdmawait, trace::Library::sv,   trace::Library::bal,
+                                   trace::Library::rbl,      trace::Library::lock, trace::Library::kvstore};
 
 model::Verdict judge(std::uint32_t nodes, const Mix& mix, loco::Schedule schedule, bool everything = true,
                      std::uint64_t events_max = loco::ClusterConfig{}.events_max) {
@@ -115,7 +116,7 @@ model::Verdict judge(std::uint32_t nodes, const Mix& mix, loco::Schedule schedul
   loco::SimulatedCluster cluster(config);
   cluster.spawn_everywhere(mix);
   cluster.run();
-  const auto libraries = std::span<const model::Library>(kLibraries);
+  const auto libraries = std::span<const trace::Library>(kLibraries);
   return model::check(cluster.take_trace(), everything ? libraries : libraries.last(2), {});
 }
 

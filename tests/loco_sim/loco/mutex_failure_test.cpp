@@ -13,12 +13,12 @@
 using namespace loco::test;           // NOLINT: a test
 using namespace loco::test::failing;  // NOLINT: a test
 
-namespace model = loco::model;
+namespace trace = loco::trace;
 
 TEST_CASE("a lock that a stopped node holds is an error for those who wait, and no other lock suffers") {
   std::array<std::string, 2> what;
   std::uint64_t counted = 0;
-  const model::Trace trace = run([&](loco::Transport& node) {
+  const trace::Trace trace = run([&](loco::Transport& node) {
     loco::manager mgr(node);
     loco::mutex held(mgr, "held", 1);
     loco::mutex lost(mgr, "lost", kDead);
@@ -52,7 +52,7 @@ TEST_CASE("a lock that a stopped node holds is an error for those who wait, and 
   CHECK_THAT(what[0], contains_text("lock 0 of 'held' does not come free; node 2, which does not answer, may have it"));
   CHECK_THAT(what[1], contains_text("lock 0 of 'held' does not come free"));
   CHECK(counted == 20);
-  require_consistent(trace, {model::Library::rdmawait, model::Library::sv, model::Library::lock});
+  require_consistent(trace, {trace::Library::rdmawait, trace::Library::sv, trace::Library::lock});
 }
 
 TEST_CASE("a lock whose holder waits for the retries towards a stopped node is not lost, nor with it handed on") {
@@ -62,7 +62,7 @@ TEST_CASE("a lock whose holder waits for the retries towards a stopped node is n
   constexpr std::uint32_t kThreads = 3;
   constexpr std::int64_t kPatience = kNoticed / 2;
   std::uint64_t held = 0;
-  const model::Trace trace = run([&](loco::Transport& node) {
+  const trace::Trace trace = run([&](loco::Transport& node) {
     loco::manager mgr(node);
     loco::mutex lock(mgr, "lock", 0, {.patience_ps = kPatience});
     loco::var<std::uint64_t> value(mgr, "value");
@@ -82,7 +82,7 @@ TEST_CASE("a lock whose holder waits for the retries towards a stopped node is n
     lock.unlock();
   });
   CHECK(held == kThreads + 1 + 2);
-  require_consistent(trace, {model::Library::rdmawait, model::Library::sv, model::Library::lock});
+  require_consistent(trace, {trace::Library::rdmawait, trace::Library::sv, trace::Library::lock});
 }
 
 namespace {
@@ -131,10 +131,10 @@ TEST_CASE("a lock that a node which answers holds for long is not lost to those 
       attempt();
       ++taken;
     };
-    const model::Trace trace = run(program, kNodes);
+    const trace::Trace trace = run(program, kNodes);
     for (const loco::NodeId node : {1U, 3U, 4U}) CHECK_THAT(what.at(node), contains_text("does not come free; node 2"));
     CHECK(taken == kNodes - 1);
-    require_consistent(trace, {model::Library::rdmawait, model::Library::sv, model::Library::lock});
+    require_consistent(trace, {trace::Library::rdmawait, trace::Library::sv, trace::Library::lock});
   }
 }
 
@@ -160,10 +160,10 @@ TEST_CASE("who cannot give its ticket for a lock back goes without") {
       what = error_of([&] { in_steps ? take_in_steps(node, locks) : take(locks); }).what();
       ended = node.now_ps();
     };
-    const model::Trace trace = run(program, 4, {{kDead, {kStop}}, {kHolder, {kStop}}});
+    const trace::Trace trace = run(program, 4, {{kDead, {kStop}}, {kHolder, {kStop}}});
     CHECK_THAT(what, contains_text("lock 0 of 'locks' does not come free; node 2, which does not answer, may have it"));
     CHECK(ended >= kStop + 3 * kLimit);
     CHECK(ended <= kStop + kNoticed + kStop / 2 + 3 * kLimit + kRoundTrip);
-    require_consistent(trace, {model::Library::rdmawait, model::Library::sv, model::Library::lock});
+    require_consistent(trace, {trace::Library::rdmawait, trace::Library::sv, trace::Library::lock});
   }
 }

@@ -157,10 +157,10 @@ TEST_CASE("locks that are let go one after the other share a fence, and need non
     transfer(false);
   });
   cluster.run();
-  const loco::model::Trace trace = cluster.take_trace();
+  const loco::trace::Trace trace = cluster.take_trace();
   std::vector<std::vector<std::uint32_t>> fenced;
-  for (const loco::model::Call& call : trace.calls)
-    if (call.method == loco::model::Method::gf) fenced.push_back(trace.node_sets[call.node_set]);
+  for (const loco::trace::Call& call : trace.calls)
+    if (call.method == loco::trace::Method::gf) fenced.push_back(trace.node_sets[call.node_set]);
   CHECK(fenced == std::vector<std::vector<std::uint32_t>>{{0, 1}});
 }
 

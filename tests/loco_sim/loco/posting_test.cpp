@@ -15,6 +15,7 @@
 using namespace loco::test;  // NOLINT: a test
 
 namespace model = loco::model;
+namespace trace = loco::trace;
 
 namespace {
 
@@ -30,7 +31,7 @@ std::function<void(loco::Transport&)> on_node_0(OneVariable program) {
   };
 }
 
-model::Trace trace_of(const OneVariable& program) {
+trace::Trace trace_of(const OneVariable& program) {
   loco::ClusterConfig c = config(2);
   c.record = true;
   loco::SimulatedCluster cluster(c);
@@ -40,9 +41,9 @@ model::Trace trace_of(const OneVariable& program) {
 }
 
 /// The only call of this method.
-const model::Call& only(const model::Trace& trace, model::Method method) {
-  const model::Call* found = nullptr;
-  for (const model::Call& call : trace.calls) {
+const trace::Call& only(const trace::Trace& trace, trace::Method method) {
+  const trace::Call* found = nullptr;
+  for (const trace::Call& call : trace.calls) {
     if (call.method != method) continue;
     require(found == nullptr, "there is one");
     found = &call;
@@ -54,29 +55,29 @@ const model::Call& only(const model::Trace& trace, model::Method method) {
 }  // namespace
 
 TEST_CASE("a put in one list with the fence behind it is not a part of the fence") {
-  const model::Trace trace = trace_of([](loco::manager& mgr, loco::var<std::uint64_t>& v) {
+  const trace::Trace trace = trace_of([](loco::manager& mgr, loco::var<std::uint64_t>& v) {
     mgr.put(v.address(), v.copy(1), 0, 8, nullptr, {.more = true});
     loco::global_fence(mgr, 1);
   });
-  const model::Call& put = only(trace, model::Method::put);
+  const trace::Call& put = only(trace, trace::Method::put);
   CHECK(put.parent == 0);
   CHECK(put.work_id == 0);
   CHECK(model::check(trace, kAllLibraries, {.tower = true}).consistent());
 }
 
 TEST_CASE("a remote fence between two operations of a list holds back the second one") {
-  const model::Trace trace = trace_of([](loco::manager& mgr, loco::var<std::uint64_t>& v) {
+  const trace::Trace trace = trace_of([](loco::manager& mgr, loco::var<std::uint64_t>& v) {
     loco::ack_key key(mgr);
     mgr.put(v.address(), v.copy(1), 0, 8, &key, {.more = true});
     mgr.transport().remote_fence(1);
     mgr.get(v.address(), v.copy(1), 0, 8, &key);
     key.wait();
   });
-  std::vector<model::Method> order;
-  for (const model::Call& call : trace.calls) {
-    if (call.library == model::Library::rdmawait) order.push_back(call.method);
+  std::vector<trace::Method> order;
+  for (const trace::Call& call : trace.calls) {
+    if (call.library == trace::Library::rdmawait) order.push_back(call.method);
   }
-  CHECK(order == std::vector{model::Method::put, model::Method::rfence, model::Method::get, model::Method::wait});
+  CHECK(order == std::vector{trace::Method::put, trace::Method::rfence, trace::Method::get, trace::Method::wait});
 }
 
 TEST_CASE("a key whose listed operation has none behind it cannot tell of it") {

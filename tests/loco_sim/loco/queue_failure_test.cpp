@@ -12,12 +12,12 @@
 using namespace loco::test;           // NOLINT: a test
 using namespace loco::test::failing;  // NOLINT: a test
 
-namespace model = loco::model;
+namespace trace = loco::trace;
 
 TEST_CASE("a queue whose home stops is an error within the retries") {
   std::array<std::string, 2> what;
   std::array<std::int64_t, 2> took{};
-  const model::Trace trace = run([&](loco::Transport& node) {
+  const trace::Trace trace = run([&](loco::Transport& node) {
     loco::manager mgr(node);
     loco::shared_queue<std::uint64_t> queue(mgr, "queue", 4, kDead);
     mgr.wait_for_ready();
@@ -35,13 +35,13 @@ TEST_CASE("a queue whose home stops is an error within the retries") {
   });
   for (const std::string& text : what) CHECK_THAT(text, contains_text("to node 2 failed: transport retry counter exc"));
   for (const std::int64_t ps : took) CHECK(ps <= kNoticed + kRoundTrip);
-  require_consistent(trace, {model::Library::rdmawait});
+  require_consistent(trace, {trace::Library::rdmawait});
 }
 
 TEST_CASE("a node that stops between two calls leaves a queue as good as it was") {
   constexpr std::uint64_t kCount = 30;
   std::vector<std::uint64_t> popped;
-  const model::Trace trace = run([&](loco::Transport& node) {
+  const trace::Trace trace = run([&](loco::Transport& node) {
     loco::manager mgr(node);
     loco::shared_queue<std::uint64_t> queue(mgr, "queue", 4, 1);
     mgr.wait_for_ready();
@@ -55,14 +55,14 @@ TEST_CASE("a node that stops between two calls leaves a queue as good as it was"
   });
   REQUIRE(popped.size() == kCount);
   for (std::uint64_t i = 0; i < kCount; ++i) CHECK(popped[i] == i + 1);
-  require_consistent(trace, {model::Library::rdmawait});
+  require_consistent(trace, {trace::Library::rdmawait});
 }
 
 TEST_CASE("a node that stops with its turn to push is an error for who waits for it, not a deadlock") {
   std::optional<std::string> what;
   std::vector<std::uint64_t> popped;
   std::int64_t took = 0;
-  const model::Trace trace = run([&](loco::Transport& node) {
+  const trace::Trace trace = run([&](loco::Transport& node) {
     loco::manager mgr(node);
     loco::shared_queue<std::uint64_t> queue(mgr, "queue", 2, 1);
     mgr.wait_for_ready();
@@ -83,7 +83,7 @@ TEST_CASE("a node that stops with its turn to push is an error for who waits for
   CHECK_THAT(what.value_or(""),
              contains_text("queue 'queue': the turn to pop does not come; node 2, which does not ans"));
   CHECK(took <= 1'000'000'000 + kNoticed + 10 * kRoundTrip);
-  require_consistent(trace, {model::Library::rdmawait});
+  require_consistent(trace, {trace::Library::rdmawait});
 }
 
 TEST_CASE("who gives up waiting for a turn that comes later takes nothing out of the queue") {
@@ -93,7 +93,7 @@ TEST_CASE("who gives up waiting for a turn that comes later takes nothing out of
   std::array<std::string, 2> what;
   std::vector<std::uint64_t> popped;
   std::string full;
-  const model::Trace trace = run([&](loco::Transport& node) {
+  const trace::Trace trace = run([&](loco::Transport& node) {
     loco::manager mgr(node);
     loco::shared_queue<std::uint64_t> queue(mgr, "queue", kRoom, 1);
     std::optional<loco::barrier> rest;
@@ -118,13 +118,13 @@ TEST_CASE("who gives up waiting for a turn that comes later takes nothing out of
   for (const std::string& text : what) CHECK_THAT(text, contains_text("the turn to pop does not come"));
   CHECK_THAT(full, contains_text("the turn to push does not come"));
   CHECK(popped == std::vector<std::uint64_t>{1, 2, 3, 4});
-  require_consistent(trace, {model::Library::rdmawait});
+  require_consistent(trace, {trace::Library::rdmawait});
 }
 
 TEST_CASE("who cannot give its turn back, since the node that stopped has the next one, gives up all the same") {
   std::optional<std::string> what;
   std::int64_t took = 0;
-  const model::Trace trace = run([&](loco::Transport& node) {
+  const trace::Trace trace = run([&](loco::Transport& node) {
     loco::manager mgr(node);
     loco::shared_queue<std::uint64_t> queue(mgr, "queue", 2, 1);
     mgr.wait_for_ready();
@@ -139,5 +139,5 @@ TEST_CASE("who cannot give its turn back, since the node that stopped has the ne
   CHECK_THAT(what.value_or(""), contains_text("the turn to pop does not come; node 2, which does not answer"));
   constexpr std::int64_t kKeepAlive = 100'000'000;
   CHECK(took <= 10'000'000'000 + kKeepAlive + kNoticed + 10 * kRoundTrip);
-  require_consistent(trace, {model::Library::rdmawait});
+  require_consistent(trace, {trace::Library::rdmawait});
 }

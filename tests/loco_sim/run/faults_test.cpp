@@ -13,8 +13,8 @@
 #include "loco_sim/run/run.hpp"
 #include "tests/catch.hpp"
 
-using loco::model::Library;
 using loco::model::Rule;
+using loco::trace::Library;
 
 namespace {
 

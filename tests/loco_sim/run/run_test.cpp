@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "loco_sim/run/result_bytes.hpp"
-#include "model/trace_io.hpp"
 #include "tests/catch.hpp"
+#include "trace/file.hpp"
 
 using loco::test::contains_text;
 
@@ -37,20 +37,20 @@ TEST_CASE("percentiles are by nearest rank", "[run]") {
 
 TEST_CASE("a run is a function of scenario and seed", "[run]") {
   loco::scenario::Scenario scenario = parse(kMix + "schedule: random\nhardware: model-weak\n");
-  const std::string first = loco::model::encode_trace(*loco::run(scenario).trace);
-  CHECK(loco::model::encode_trace(*loco::run(scenario).trace) == first);
+  const std::string first = loco::trace::encode_trace(*loco::run(scenario).trace);
+  CHECK(loco::trace::encode_trace(*loco::run(scenario).trace) == first);
   scenario.seed = 2;
-  CHECK(loco::model::encode_trace(*loco::run(scenario).trace) != first);
+  CHECK(loco::trace::encode_trace(*loco::run(scenario).trace) != first);
 }
 
 TEST_CASE("runs in several threads do not meet", "[run]") {
   const loco::scenario::Scenario scenario = parse(kMix);
-  const std::string alone = loco::model::encode_trace(*loco::run(scenario).trace);
+  const std::string alone = loco::trace::encode_trace(*loco::run(scenario).trace);
   std::vector<std::string> traces(4);
   {
     std::vector<std::jthread> threads;
     for (std::string& trace : traces)
-      threads.emplace_back([&] { trace = loco::model::encode_trace(*loco::run(scenario).trace); });
+      threads.emplace_back([&] { trace = loco::trace::encode_trace(*loco::run(scenario).trace); });
   }
   for (const std::string& trace : traces) CHECK(trace == alone);
 }

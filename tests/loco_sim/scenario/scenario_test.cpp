@@ -10,8 +10,8 @@
 #include "tests/catch.hpp"
 
 using namespace loco::scenario;
-using loco::model::Library;
 using loco::test::contains_text;
+using loco::trace::Library;
 
 namespace {
 
@@ -178,7 +178,7 @@ TEST_CASE("a default that does not fit is told where the file could say otherwis
   CHECK_THROWS_WITH(
       parse(kBarrier + "topology: {kind: fat_tree, k: 64}\n"),
       Catch::Matchers::Equals("s.yaml:2:18: topology.nodes: expected 1 to 1024 nodes for the workload barrier, found "
-                    "65536"));
+                              "65536"));
 }
 
 TEST_CASE("a sweep is validated value by value", "[scenario]") {

@@ -23,11 +23,11 @@
 
 using loco::SimulatedCluster;
 using loco::Transport;
-using loco::model::Call;
-using loco::model::Library;
-using loco::model::Method;
-using loco::model::Stamp;
-using loco::model::Trace;
+using loco::trace::Call;
+using loco::trace::Library;
+using loco::trace::Method;
+using loco::trace::Stamp;
+using loco::trace::Trace;
 
 namespace {
 
@@ -155,7 +155,7 @@ TEST_CASE("a barrier is made of a fence, a write, a broadcast and reads") {
     CHECK(barrier->parent == 0);
     CHECK(barrier->returned);
     std::vector<Method> children;
-    const auto id = static_cast<loco::model::CallId>(barrier - trace.calls.data() + 1);
+    const auto id = static_cast<loco::trace::CallId>(barrier - trace.calls.data() + 1);
     std::uint32_t puts = 0;
     std::uint32_t gets = 0;
     for (const Call& c : trace.calls) {
@@ -202,7 +202,7 @@ TEST_CASE("a barrier is transitive when it promises a fence of all nodes, whoeve
 TEST_CASE("the witness agrees with the values and with the order of writes") {
   for (const auto schedule : {loco::Schedule::timed, loco::Schedule::random, loco::Schedule::adversarial}) {
     const Trace trace = record(4, one_barrier, schedule, 11);
-    std::map<std::pair<std::uint32_t, std::uint64_t>, std::set<loco::model::SubeventId>> overwritten;
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::set<loco::trace::SubeventId>> overwritten;
     for (const auto& s : trace.subevents) {
       const bool reads = s.stamp == Stamp::aCR || s.stamp == Stamp::aNLR || s.stamp == Stamp::aNRR;
       if (reads) {
@@ -211,7 +211,7 @@ TEST_CASE("the witness agrees with the values and with the order of writes") {
       }
       const bool writes = s.stamp == Stamp::aCW || s.stamp == Stamp::aNLW || s.stamp == Stamp::aNRW;
       if (!writes) continue;
-      CHECK(s.finish != loco::model::kNever);  // the machine came to rest
+      CHECK(s.finish != loco::trace::kNever);  // the machine came to rest
       CHECK(s.start < s.finish);
       // No write is overwritten twice, and none before it was written.
       CHECK(overwritten[{s.node, s.address}].insert(s.overwrote).second);
@@ -333,7 +333,7 @@ TEST_CASE("a call that ends without having begun is a defect, not memory that is
 TEST_CASE("a subevent is recorded as it was told, and one that has not finished as such") {
   loco::Recorder recorder(2);
   recorder.add_thread(0, "main");
-  const loco::model::CallId call = recorder.begin_operation(0, Method::cas, 0, 0, 1);
+  const loco::trace::CallId call = recorder.begin_operation(0, Method::cas, 0, 0, 1);
   loco::nic::Subevent told{.id = 1,
                            .stamp = loco::nic::Stamp::aCAS,
                            .op = call,
@@ -345,7 +345,7 @@ TEST_CASE("a subevent is recorded as it was told, and one that has not finished 
                            .seq = 2,
                            .at = {20}};
   recorder.on_subevent(told);
-  const loco::model::Subevent& cas = recorder.trace().subevents[0];
+  const loco::trace::Subevent& cas = recorder.trace().subevents[0];
   CHECK(cas.call == call);
   CHECK(cas.stamp == Stamp::aCAS);
   CHECK(cas.peer == 1);
@@ -358,9 +358,9 @@ TEST_CASE("a subevent is recorded as it was told, and one that has not finished 
 
   told = {.id = 2, .stamp = loco::nic::Stamp::aNRW, .finished = false, .op = call, .value = 6, .seq = 3, .at = {30}};
   recorder.on_subevent(told);
-  const loco::model::Subevent& write = recorder.trace().subevents[1];
+  const loco::trace::Subevent& write = recorder.trace().subevents[1];
   CHECK(write.value == 6);
-  CHECK(write.finish == loco::model::kNever);
+  CHECK(write.finish == loco::trace::kNever);
   // It wrote a part of the word: the rest is what was there by then.
   recorder.on_subevent_finish({.id = 2, .overwrote = 1, .value = 7, .seq = 8, .at = {80}});
   CHECK(write.value == 7);
@@ -390,7 +390,7 @@ namespace {
 /// A recorder of one thread on node 0 with an operation towards node 1 that has been posted: its call is 1.
 void post(loco::Recorder& recorder, const loco::PostedOperation& operation) {
   recorder.add_thread(0, "main");
-  const loco::model::CallId call = recorder.begin_operation(0, operation.method, 0, 0, 1);
+  const loco::trace::CallId call = recorder.begin_operation(0, operation.method, 0, 0, 1);
   recorder.posted(call, operation);
   recorder.finish(call, 0, 2);
 }
@@ -399,7 +399,7 @@ void post(loco::Recorder& recorder, const loco::PostedOperation& operation) {
 std::vector<std::string> unbegun(const Trace& trace) {
   std::vector<std::string> all;
   for (const auto& s : trace.subevents)
-    if (loco::model::is_unbegun(s))
+    if (loco::trace::is_unbegun(s))
       all.push_back(std::string(name(s.stamp)) + " " + std::to_string(s.node) + " " + std::to_string(s.address));
   return all;
 }
@@ -416,7 +416,7 @@ TEST_CASE("what was posted and has not begun is in the trace when the run has en
     recorder.end_run();
     CHECK(unbegun(recorder.trace()) == std::vector<std::string>{"aNLR 0 72", "aNRW 1 128", "aNRW 1 136"});
     CHECK(recorder.trace().subevents.back().peer == 1);
-    CHECK(recorder.trace().subevents.back().finish == loco::model::kNever);
+    CHECK(recorder.trace().subevents.back().finish == loco::trace::kNever);
   }
   SECTION("a get that nothing is known of, and its failure is") {
     post(recorder, {.method = Method::get, .peer = 1, .local = 64, .remote = 128});

@@ -15,9 +15,9 @@
 #include "loco_sim/loco/var.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 #include "model/check.hpp"
-#include "model/trace_io.hpp"
 #include "tests/catch.hpp"
 #include "tests/loco_sim/transport/small_cluster.hpp"
+#include "trace/file.hpp"
 
 using loco::ClusterConfig;
 using loco::Schedule;
@@ -56,7 +56,7 @@ std::string trace_of(ClusterConfig c) {
   SimulatedCluster cluster(c);
   cluster.spawn_everywhere(busy_program);
   cluster.run();
-  return loco::model::encode_trace(cluster.take_trace());
+  return loco::trace::encode_trace(cluster.take_trace());
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ TEST_CASE("a trace is taken once: what follows is not recorded") {
   SimulatedCluster cluster(c);
   cluster.spawn_everywhere(busy_program);
   CHECK_THROWS_AS(cluster.run(), loco::EventLimit);
-  const loco::model::Trace first = cluster.take_trace();
+  const loco::trace::Trace first = cluster.take_trace();
   CHECK(!first.subevents.empty());
   const auto runs_out = [&] {
     try {
@@ -109,11 +109,11 @@ TEST_CASE("a trace is taken once: what follows is not recorded") {
   CHECK(runs > 1);
   CHECK(cluster.unfinished() == 0);
 
-  const loco::model::Trace second = cluster.take_trace();
+  const loco::trace::Trace second = cluster.take_trace();
   CHECK(second.nodes == 0);
   CHECK(second.threads.empty());
   CHECK(second.calls.empty());
-  CHECK(loco::model::check(second, std::array{loco::model::Library::rdmawait}).consistent());
+  CHECK(loco::model::check(second, std::array{loco::trace::Library::rdmawait}).consistent());
 }
 
 TEST_CASE("an operation on no bytes completes, and is no call of the trace: it touches no location") {
@@ -132,11 +132,11 @@ TEST_CASE("an operation on no bytes completes, and is no call of the trace: it t
     key.wait();
   });
   cluster.run();
-  const loco::model::Trace trace = cluster.take_trace();
-  using enum loco::model::Method;
-  CHECK(std::ranges::count(trace.calls, wait, &loco::model::Call::method) == 2);
+  const loco::trace::Trace trace = cluster.take_trace();
+  using enum loco::trace::Method;
+  CHECK(std::ranges::count(trace.calls, wait, &loco::trace::Call::method) == 2);
   CHECK(std::ranges::none_of(trace.calls, [](const auto& call) { return call.method == put || call.method == get; }));
-  CHECK(loco::model::check(trace, std::array{loco::model::Library::rdmawait}).consistent());
+  CHECK(loco::model::check(trace, std::array{loco::trace::Library::rdmawait}).consistent());
 }
 
 TEST_CASE("a program cannot take the trace that it is in") {

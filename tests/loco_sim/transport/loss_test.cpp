@@ -71,8 +71,8 @@ TEST_CASE("programs do not notice lost packets, and their traces are consistent"
     cluster.spawn_everywhere(broadcasts);
     cluster.run();
     lost += cluster.system().counters().packets_lost;
-    const loco::model::Trace trace = cluster.take_trace();
-    using loco::model::Library;
+    const loco::trace::Trace trace = cluster.take_trace();
+    using loco::trace::Library;
     const std::array libraries = {Library::rdmawait, Library::sv, Library::bal};
     CHECK(loco::model::check(trace, libraries).consistent());
   }

@@ -25,8 +25,8 @@
 using loco::call_scope;
 using loco::SimulatedCluster;
 using loco::Transport;
-using loco::model::Library;
 using loco::model::Rule;
+using loco::trace::Library;
 namespace workloads = loco::workloads;
 
 namespace {

@@ -9,9 +9,9 @@ namespace loco::test {
 
 namespace {
 
-constexpr std::array kLibraries = {model::Library::rdmawait, model::Library::sv,  model::Library::bal,
-                                   model::Library::rbl,      model::Library::msw, model::Library::lock,
-                                   model::Library::kvstore};
+constexpr std::array kLibraries = {trace::Library::rdmawait, trace::Library::sv,  trace::Library::bal,
+                                   trace::Library::rbl,      trace::Library::msw, trace::Library::lock,
+                                   trace::Library::kvstore};
 
 }  // namespace
 

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "loco_sim/transport/cluster.hpp"
 #include "loco_sim/baselines/message_port.hpp"
 #include "loco_sim/baselines/rpc_store.hpp"
 #include "loco_sim/baselines/window_locks.hpp"
+#include "loco_sim/transport/cluster.hpp"
 #include "loco_sim/workloads/workload.hpp"
 #include "tests/catch.hpp"
 #include "tests/loco_sim/transport/stages.hpp"
@@ -21,11 +21,11 @@ using loco::ClusterConfig;
 using loco::Schedule;
 using loco::SimulatedCluster;
 using loco::Transport;
-using loco::model::Call;
-using loco::model::CallId;
-using loco::model::Method;
-using loco::model::Stamp;
-using loco::model::Trace;
+using loco::trace::Call;
+using loco::trace::CallId;
+using loco::trace::Method;
+using loco::trace::Stamp;
+using loco::trace::Trace;
 namespace workloads = loco::workloads;
 
 namespace {
@@ -235,7 +235,8 @@ TEST_CASE("an answer that names no request ends the oldest one to its server") {
   config.nodes = 2;
   SimulatedCluster cluster(config);
   const loco::baselines::RpcLayout layout{.nodes = 2};
-  loco::baselines::MessageNetwork network(cluster.context(), {.ports_per_node = 2, .words_max = loco::baselines::kRpcWords});
+  loco::baselines::MessageNetwork network(cluster.context(),
+                                          {.ports_per_node = 2, .words_max = loco::baselines::kRpcWords});
   std::uint64_t key = 1;  // of the server on node 1
   while (layout.server_of(key) != layout.server(1, 0)) ++key;
   using Kind = loco::kv_operation::Kind;

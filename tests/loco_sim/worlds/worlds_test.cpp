@@ -19,7 +19,7 @@
 namespace loco::test {
 namespace {
 
-constexpr std::array kCore = {model::Library::rdmawait, model::Library::sv, model::Library::bal};
+constexpr std::array kCore = {trace::Library::rdmawait, trace::Library::sv, trace::Library::bal};
 
 struct Tally {
   std::uint64_t runs = 0, errors = 0, inconsistent = 0, compared = 0, confirmed = 0, taken_back = 0, refused = 0;
@@ -40,7 +40,7 @@ bool in_reach(const model::LibraryResult& result) {
 }
 
 /// The checker against the definitions, level by level.
-void compare(const model::Trace& trace, Tally& tally) {
+void compare(const trace::Trace& trace, Tally& tally) {
   if (!model::test::fits_reference(trace)) return;
   const model::Verdict verdict = model::check(trace, kCore);
   unsigned level = 0;
@@ -57,25 +57,25 @@ void compare(const model::Trace& trace, Tally& tally) {
 }
 
 /// Takes back NIC writes that nobody has seen and nothing has followed, as if their packets had been lost.
-model::Trace with_losses(model::Trace trace, std::uint64_t seed) {
+trace::Trace with_losses(trace::Trace trace, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<bool> seen(trace.subevents.size(), false);
-  for (const model::Subevent& s : trace.subevents) {
+  for (const trace::Subevent& s : trace.subevents) {
     if (is_unbegun(s)) continue;
     if (s.source != 0) seen[s.source - 1] = true;
     if (s.overwrote != 0) seen[s.overwrote - 1] = true;
   }
   for (std::size_t i = 0; i < trace.subevents.size(); ++i) {
-    model::Subevent& s = trace.subevents[i];
-    const bool nic = s.stamp == model::Stamp::aNRW || s.stamp == model::Stamp::aNLW;
+    trace::Subevent& s = trace.subevents[i];
+    const bool nic = s.stamp == trace::Stamp::aNRW || s.stamp == trace::Stamp::aNLW;
     if (!nic || seen[i] || is_unbegun(s) || random() % 3 != 0) continue;
     s = {
-        .call = s.call, .stamp = s.stamp, .peer = s.peer, .node = s.node, .address = s.address, .start = model::kNever};
+        .call = s.call, .stamp = s.stamp, .peer = s.peer, .node = s.node, .address = s.address, .start = trace::kNever};
   }
   return trace;
 }
 
-void judge(const Excuses& excuses, const model::Trace& trace, const model::Verdict& verdict, std::uint64_t seed,
+void judge(const Excuses& excuses, const trace::Trace& trace, const model::Verdict& verdict, std::uint64_t seed,
            Tally& tally) {
   if (!verdict.consistent()) {
     ++tally.inconsistent;
@@ -88,7 +88,7 @@ void judge(const Excuses& excuses, const model::Trace& trace, const model::Verdi
       CHECK(v.rule != model::Rule::structure);  // whatever a machine does, it does
     }
   compare(trace, tally);
-  const model::Trace fewer = with_losses(trace, seed);
+  const trace::Trace fewer = with_losses(trace, seed);
   compare(fewer, tally);
   ++tally.taken_back;
 }

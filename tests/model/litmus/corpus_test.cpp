@@ -15,7 +15,7 @@ namespace {
 bool straight_line(const Program& p) {
   for (const Thread& t : p.threads)
     for (const Instruction& i : t.code)
-      if (i.op == Op::jump || i.op == Op::branch_zero || i.library == loco::model::Library::msw || !i.atomic)
+      if (i.op == Op::jump || i.op == Op::branch_zero || i.library == loco::trace::Library::msw || !i.atomic)
         return false;
   return true;
 }

@@ -1,4 +1,4 @@
-#include "model/trace_io.hpp"
+#include "trace/file.hpp"
 
 #include <array>
 #include <cerrno>
@@ -9,10 +9,10 @@
 #include <span>
 #include <system_error>
 
-#include "model/trace_codec.hpp"
-#include "model/whole_file.hpp"
+#include "trace/codec.hpp"
+#include "trace/whole_file.hpp"
 
-namespace loco::model {
+namespace loco::trace {
 
 TraceError::TraceError(std::uint64_t offset, const std::string& what)
     : std::runtime_error("offset " + std::to_string(offset) + ": " + what), offset_(offset) {}
@@ -42,4 +42,4 @@ Trace read_trace_file(const std::string& path, const DecodeOptions& options) {
   return decode_trace(in, options);
 }
 
-}  // namespace loco::model
+}  // namespace loco::trace

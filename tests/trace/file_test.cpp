@@ -1,5 +1,5 @@
 // Trace files: what is written is read back, and damage is refused with its offset.
-#include "model/trace_io.hpp"
+#include "trace/file.hpp"
 
 #include <cstdio>
 #include <filesystem>
@@ -10,12 +10,15 @@
 #include <thread>
 #include <unistd.h>
 
-#include "model/trace_codec.hpp"
-#include "model/whole_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/random_trace.hpp"
+#include "trace/codec.hpp"
+#include "trace/whole_file.hpp"
 
-namespace loco::model::test {
+namespace loco::trace::test {
+
+using model::test::random_trace;
+
 namespace {
 
 std::string text(const Trace& trace) {
@@ -254,4 +257,4 @@ TEST_CASE("trace files: the text form has one record a line", "[trace_io]") {
 }
 
 }  // namespace
-}  // namespace loco::model::test
+}  // namespace loco::trace::test

@@ -1,12 +1,11 @@
 #include <fmt/format.h>
 #include <ostream>
 
-#include "model/check.hpp"
-#include "model/shown.hpp"
-#include "model/stamps.hpp"
-#include "model/trace_io.hpp"
+#include "trace/file.hpp"
+#include "trace/names.hpp"
+#include "trace/shown.hpp"
 
-namespace loco::model {
+namespace loco::trace {
 namespace {
 
 /// Text between double quotes, with what would break a line or the quotes escaped.
@@ -42,24 +41,6 @@ std::string activity_line(const Activity& a, std::size_t id) {
 
 }  // namespace
 
-std::string_view name(Activity::Kind kind) {
-  switch (kind) {
-    case Activity::Kind::packet:
-      return "packet";
-    case Activity::Kind::tlp_write:
-      return "tlp_write";
-    case Activity::Kind::tlp_read:
-      return "tlp_read";
-    case Activity::Kind::completion:
-      return "completion";
-    case Activity::Kind::doorbell:
-      return "doorbell";
-    case Activity::Kind::cqe:
-      return "cqe";
-  }
-  return "";
-}
-
 void write_trace_text(std::ostream& out, const Trace& t) {
   out << fmt::format("trace version={} scenario={} seed={} nodes={}\n", kTraceVersion, quoted(t.scenario), t.seed,
                      t.nodes);
@@ -75,4 +56,4 @@ void write_trace_text(std::ostream& out, const Trace& t) {
   for (std::size_t i = 0; i < t.activities.size(); ++i) out << activity_line(t.activities[i], i + 1);
 }
 
-}  // namespace loco::model
+}  // namespace loco::trace

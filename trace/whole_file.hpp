@@ -11,7 +11,7 @@
 #include <iosfwd>
 #include <string>
 
-namespace loco::model {
+namespace loco::trace {
 
 /// Throws std::system_error, with the path, when the file cannot be opened or written.
 void write_whole_file(const std::string& path, const std::function<void(std::ostream&)>& write);
@@ -20,4 +20,4 @@ void write_whole_file(const std::string& path, const std::function<void(std::ost
 /// first, and SIGINT says so on stderr. For programs that write one file at a time, before they have threads.
 void leave_nothing_on_signals();
 
-}  // namespace loco::model
+}  // namespace loco::trace

@@ -12,9 +12,9 @@
 #include <string>
 #include <string_view>
 
-#include "model/trace.hpp"
+#include "trace/trace.hpp"
 
-namespace loco::model {
+namespace loco::trace {
 
 inline constexpr std::uint32_t kTraceVersion = 2;        ///< what is written
 inline constexpr std::uint32_t kTraceVersionOldest = 1;  ///< what can still be read: no times of calls, no activities
@@ -49,10 +49,7 @@ void encode_trace(const Trace& trace, const TraceSink& sink);
 void write_trace_file(const std::string& path, const Trace& trace);
 [[nodiscard]] Trace read_trace_file(const std::string& path, const DecodeOptions& options = {});
 
-/// `packet`, `tlp_write`, ...
-[[nodiscard]] std::string_view name(Activity::Kind kind);
-
 /// The text form: one record a line, for people and for diff.
 void write_trace_text(std::ostream& out, const Trace& trace);
 
-}  // namespace loco::model
+}  // namespace loco::trace

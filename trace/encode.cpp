@@ -4,10 +4,10 @@
 #include <thread>
 #include <vector>
 
-#include "model/trace_codec.hpp"
-#include "model/trace_io.hpp"
+#include "trace/codec.hpp"
+#include "trace/file.hpp"
 
-namespace loco::model {
+namespace loco::trace {
 namespace {
 
 using codec::Cursor;
@@ -196,4 +196,4 @@ std::string encode_trace(const Trace& trace) {
   return bytes;
 }
 
-}  // namespace loco::model
+}  // namespace loco::trace

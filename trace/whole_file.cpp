@@ -1,4 +1,4 @@
-#include "model/whole_file.hpp"
+#include "trace/whole_file.hpp"
 
 #include <array>
 #include <atomic>
@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace loco::model {
+namespace loco::trace {
 
 namespace {
 
@@ -255,4 +255,4 @@ void leave_nothing_on_signals() {
   }
 }
 
-}  // namespace loco::model
+}  // namespace loco::trace

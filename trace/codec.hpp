@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace loco::model::codec {
+namespace loco::trace::codec {
 
 inline constexpr std::string_view kMagic = "LOCOTRC\n";
 
@@ -161,4 +161,4 @@ class Reader {
   std::uint64_t end_;
 };
 
-}  // namespace loco::model::codec
+}  // namespace loco::trace::codec

@@ -5,10 +5,10 @@
 #include <string>
 #include <system_error>
 
-#include "model/trace_codec.hpp"
-#include "model/trace_io.hpp"
+#include "trace/codec.hpp"
+#include "trace/file.hpp"
 
-namespace loco::model {
+namespace loco::trace {
 namespace {
 
 using codec::Reader;
@@ -338,4 +338,4 @@ Trace decode_trace(std::istream& in, const DecodeOptions& options) {
   return Decoder(source, options).run();
 }
 
-}  // namespace loco::model
+}  // namespace loco::trace

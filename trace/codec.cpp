@@ -1,10 +1,10 @@
-#include "model/trace_codec.hpp"
+#include "trace/codec.hpp"
 
 #include <zlib.h>
 
-#include "model/trace_io.hpp"
+#include "trace/file.hpp"
 
-namespace loco::model::codec {
+namespace loco::trace::codec {
 
 std::string_view name(Tag tag) {
   switch (tag) {
@@ -43,4 +43,4 @@ void Reader::fail_range(std::uint64_t offset, const char* what, std::uint64_t va
                    std::string(what) + " is " + std::to_string(value) + ", expected at most " + std::to_string(max));
 }
 
-}  // namespace loco::model::codec
+}  // namespace loco::trace::codec

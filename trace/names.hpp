@@ -1,0 +1,23 @@
+// Names of libraries, methods and stamps, as scenarios, reports and the text form of traces have them.
+#pragma once
+
+#include <string_view>
+
+#include "rdma/stamp.hpp"
+#include "trace/trace.hpp"
+
+namespace loco::trace {
+
+using rdma::name;  // of stamps and packets
+
+/// "rdmawait", "sv", "bal", "rbl", "msw", "lock", "kvstore".
+[[nodiscard]] std::string_view name(Library library);
+/// "write", "bcast", ...
+[[nodiscard]] std::string_view name(Method method);
+/// `packet`, `tlp_write`, ...
+[[nodiscard]] std::string_view name(Activity::Kind kind);
+/// The inverses; false when there is no such name.
+[[nodiscard]] bool parse_library(std::string_view text, Library& out);
+[[nodiscard]] bool parse_method(std::string_view text, Method& out);
+
+}  // namespace loco::trace
