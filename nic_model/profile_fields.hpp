@@ -168,6 +168,9 @@ inline constexpr auto kProfileFields = std::to_array<ProfileField>({
                   "at once"),
     detail::cost("nic.unit_time", &HardwareProfile::nic_unit_time,
                  "a processing unit is busy with a work request, besides what contexts cost; without units nothing"),
+    detail::cost("nic.qp_gap", &HardwareProfile::nic_qp_gap,
+                 "a queue pair starts nothing for so long behind a work request whose data is not inline; other queue "
+                 "pairs may; without units nothing"),
     detail::count("nic.context_entries", &HardwareProfile::nic_context_entries, 0, 1 << 20,
                   "queue pair contexts that the NIC holds; 0: all"),
     detail::count("nic.read_state_entries", &HardwareProfile::nic_read_state_entries, 0, 1 << 20,

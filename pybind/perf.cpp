@@ -29,7 +29,8 @@ std::vector<std::uint64_t> sizes(const std::string& test, const std::string& con
 }
 
 /// `hardware`: YAML, a profile's name or a map that starts from one. Unset size and inline_max are perftest's.
-py::dict run_perf(const std::string& test, const std::string& connection, const std::string& hardware, bool star,
+py::dict run_perf(const std::string& test, const std::string& connection, const std::string& hardware,
+                  const std::string& topology,
                   std::optional<std::uint64_t> size, std::uint32_t iterations, std::uint32_t queue_pairs,
                   std::uint32_t threads, std::uint32_t depth, std::uint32_t post_list,
                   std::optional<std::uint32_t> inline_max, std::uint64_t region, bool device_memory, bool copy,
@@ -37,7 +38,7 @@ py::dict run_perf(const std::string& test, const std::string& connection, const 
   perf::Options o;
   o.test = perf::test_named(test);
   o.profile = scenario::read_hardware(scenario::parse_override(hardware, "hardware")).profile;
-  o.topology = star ? fabric::Topology::star : fabric::Topology::back_to_back;
+  o.topology = perf::way_named(topology);
   o.connection = perf::connection_named(connection);
   o.size = size.value_or(perf::default_size(o.test, perf::longest(o.connection, o.profile)));
   o.iterations = iterations;
@@ -72,6 +73,7 @@ py::dict run_perf(const std::string& test, const std::string& connection, const 
 void bind_perf(py::module_& m) {
   m.attr("PERF_TESTS") = tuple_of(perf::kTestNames);
   m.attr("PERF_CONNECTIONS") = tuple_of(perf::kConnectionNames);
+  m.attr("PERF_TOPOLOGIES") = tuple_of(perf::kWayNames);
   m.def("run_perf", &run_perf);
   m.def("perf_sizes", &sizes);
 }

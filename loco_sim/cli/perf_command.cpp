@@ -82,7 +82,7 @@ perf::Options options(const PerfArguments& a) {
   o.test = perf::test_named(a.test);
   o.profile = hardware(argument("--hardware"), a);
   if (!a.mtu.empty()) o.profile.link_mtu = {bytes(argument("--mtu"), a.mtu, 64)};
-  o.topology = a.topology == "star" ? fabric::Topology::star : fabric::Topology::back_to_back;
+  o.topology = perf::way_named(a.topology);
   o.connection = perf::connection_named(a.connection);
   o.size = a.size.empty() ? perf::default_size(o.test, perf::longest(o.connection, o.profile))
                           : bytes(argument("--size"), a.size, 1);

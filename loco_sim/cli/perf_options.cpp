@@ -112,8 +112,8 @@ void add_test(CLI::App& command, perf::Test test, PerfArguments& a) {
       .add_option("--set", a.set, "Overrides one field of the hardware, e.g. --set pcie.generation=4; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  show(command.add_option("--topology", a.topology, "back_to_back or star")
-           ->check(one_of_words({"back_to_back", "star"}))
+  show(command.add_option("--topology", a.topology, "back_to_back, star or loopback (both on one host)")
+           ->check(one_of_words({"back_to_back", "star", "loopback"}))
            ->capture_default_str(),
        !dma);
   const bool spreads = !ping_pong && !sends;

@@ -195,7 +195,7 @@ Result summary(Bench& bench, std::span<const Progress> directions) {
 /// The threads of one direction, from a node to the other.
 class Direction {
  public:
-  Direction(Bench& bench, nic::NodeId from)
+  Direction(Bench& bench, Side from)
       : options_(bench.options()),
         from_(from),
         places_(slots(options_) * slot_size(options_)),
@@ -213,8 +213,8 @@ class Direction {
   void add_thread(Bench& bench, std::uint32_t t) {
     const bool sends = options_.test == Test::send_bw;
     const std::uint32_t share = options_.queue_pairs / options_.threads + (t < options_.queue_pairs % options_.threads);
-    const nic::CqId send_cq = bench.system().create_cq(from_, share * (options_.depth + 1));
-    const nic::CqId recv_cq = bench.system().create_cq(1 - from_, share * (options_.depth + 1));
+    const nic::CqId send_cq = bench.create_cq(from_, share * (options_.depth + 1));
+    const nic::CqId recv_cq = bench.create_cq(1 - from_, share * (options_.depth + 1));
     Poster& poster = posters_.emplace_back(options_, send_cq, progress_);
     Receiver& receiver = receivers_.emplace_back(options_, recv_cq);
     for (std::uint32_t i = 0; i < share; ++i) {
@@ -238,7 +238,7 @@ class Direction {
   }
 
   const Options& options_;
-  nic::NodeId from_;
+  Side from_;
   std::uint64_t places_;
   nic::MemoryRegion local_;
   nic::MemoryRegion remote_;

@@ -14,6 +14,9 @@ namespace loco::perf {
 
 inline constexpr std::uint64_t kPage = 4096;  ///< buffers begin at one
 
+/// 0 sends, 1 is sent to; with perftest's -b both send.
+using Side = std::uint32_t;
+
 /// One side of a queue pair.
 struct Endpoint {
   nic::QpId qp = 0;
@@ -22,7 +25,7 @@ struct Endpoint {
   nic::CqId recv_cq = 0;
 };
 
-/// Two hosts; simulated threads are functions that take one step at a time.
+/// Two sides, on a host each unless the way is a loopback; simulated threads are functions that take one step at a time.
 class Bench final : public nic::ThreadRunner {
  public:
   using Step = std::function<void(nic::Cpu&)>;
@@ -31,13 +34,16 @@ class Bench final : public nic::ThreadRunner {
 
   [[nodiscard]] const Options& options() const { return options_; }
   [[nodiscard]] nic::System& system() { return system_; }
-  /// Registers memory on a node.
-  nic::MemoryRegion memory(nic::NodeId node, std::uint64_t size, nic::RegionKind kind = {});
-  /// A connected pair: [0] on the sending node, [1] on the other one. What is sent completes in `send_cq`, what is
+  /// The node that a side is on.
+  [[nodiscard]] nic::NodeId host(Side side) const;
+  nic::CqId create_cq(Side side, std::uint32_t entries);
+  /// Registers memory on a side's host.
+  nic::MemoryRegion memory(Side side, std::uint64_t size, nic::RegionKind kind = {});
+  /// A connected pair: [0] on the sending side, [1] on the other one. What is sent completes in `send_cq`, what is
   /// received in `recv_cq`.
-  std::array<Endpoint, 2> connect(std::uint32_t depth, nic::CqId send_cq, nic::CqId recv_cq, nic::NodeId from = 0);
+  std::array<Endpoint, 2> connect(std::uint32_t depth, nic::CqId send_cq, nic::CqId recv_cq, Side from = 0);
   /// Threads are numbered from 0 in the order of these calls.
-  void thread(nic::NodeId node, Step step);
+  void thread(Side side, Step step);
   /// The next event; false when nothing is left to happen. Throws std::runtime_error when a work request failed,
   /// Interrupted when Options::interrupted says so.
   bool step();

@@ -177,8 +177,8 @@ class SendSide {
 };
 
 std::array<Endpoint, 2> connect_one(Bench& bench) {
-  const nic::CqId sends = bench.system().create_cq(0, 2 * kLatencyDepth);
-  const nic::CqId receives = bench.system().create_cq(1, 2 * kLatencyDepth);
+  const nic::CqId sends = bench.create_cq(0, 2 * kLatencyDepth);
+  const nic::CqId receives = bench.create_cq(1, 2 * kLatencyDepth);
   return bench.connect(kLatencyDepth, sends, receives);
 }
 

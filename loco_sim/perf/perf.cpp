@@ -16,7 +16,12 @@ namespace {
 constexpr std::uint64_t kSizeMax = 1ULL << 30U;
 constexpr std::uint32_t kQkey = 0x11111111;  // perftest's
 
-nic::SystemConfig machine(const Options& o) { return {.profile = o.profile, .topology = o.topology, .nodes = 2}; }
+nic::SystemConfig machine(const Options& o) {
+  const bool star = o.topology == Way::star;
+  return {.profile = o.profile,
+          .topology = star ? fabric::Topology::star : fabric::Topology::back_to_back,
+          .nodes = 2};
+}
 
 void require(bool holds, std::string_view what) {
   if (!holds) throw std::invalid_argument(std::string(what));
@@ -45,7 +50,8 @@ void require_used(const Options& o) {
   require_option(o.seed == Options{}.seed || o.region != 0, "seed",
                  fmt::format("expected {}, since places are drawn in a region only, found {}", Options{}.seed, o.seed));
   require_option(o.topology == Options{}.topology || !is_dma(o.test), "topology",
-                 "expected back_to_back, since bare DMA has no network, found star");
+                 fmt::format("expected back_to_back, since bare DMA has no network, found {}",
+                             kWayNames.at(static_cast<std::size_t>(o.topology))));
   require_option(!o.device_memory || !(ping_pong || is_dma(o.test)), "device_memory",
                  fmt::format("expected off, since {} the memory of the host, found on",
                              ping_pong ? "the receiver looks into" : "bare DMA is to"));
@@ -118,6 +124,7 @@ Enum named(const std::array<std::string_view, N>& names, std::string_view what, 
 }  // namespace
 
 Test test_named(std::string_view name) { return named<Test>(kTestNames, "test", name); }
+Way way_named(std::string_view name) { return named<Way>(kWayNames, "topology", name); }
 nic::QpType connection_named(std::string_view name) { return named<nic::QpType>(kConnectionNames, "connection", name); }
 
 std::uint32_t default_iterations(Test test, std::uint64_t size) {
@@ -202,25 +209,30 @@ std::vector<Column> columns(Test test, const Result& r) {
 
 Bench::Bench(const Options& options) : options_(options), system_(machine(options)) {}
 
-nic::MemoryRegion Bench::memory(nic::NodeId node, std::uint64_t size, nic::RegionKind kind) {
+nic::NodeId Bench::host(Side side) const { return options_.topology == Way::loopback ? 0 : side; }
+
+nic::CqId Bench::create_cq(Side side, std::uint32_t entries) { return system_.create_cq(host(side), entries); }
+
+nic::MemoryRegion Bench::memory(Side side, std::uint64_t size, nic::RegionKind kind) {
   // On a page boundary, as perftest's buffers: what is split at multiples of the MPS is split there.
+  const nic::NodeId node = host(side);
   const nic::Address base = (system_.allocate(node, size + kPage) + kPage - 1) / kPage * kPage;
   return system_.register_memory(node, base, size, nic::kAllAccess, kind);
 }
 
-std::array<Endpoint, 2> Bench::connect(std::uint32_t depth, nic::CqId send_cq, nic::CqId recv_cq, nic::NodeId from) {
-  const auto end = [&](nic::NodeId node, nic::CqId sends, nic::CqId receives) {
-    const nic::QpId qp = system_.create_qp(node, {.type = options_.connection,
+std::array<Endpoint, 2> Bench::connect(std::uint32_t depth, nic::CqId send_cq, nic::CqId recv_cq, Side from) {
+  const auto end = [&](Side side, nic::CqId sends, nic::CqId receives) {
+    const nic::QpId qp = system_.create_qp(host(side), {.type = options_.connection,
                                                   .send_cq = sends,
                                                   .recv_cq = receives,
                                                   .send_entries = depth,
                                                   .recv_entries = depth});
     return Endpoint{.qp = qp, .send_cq = sends, .recv_cq = receives};
   };
-  const nic::NodeId to = 1 - from;
+  const Side to = 1 - from;
   std::array<Endpoint, 2> ends = {
-      end(from, send_cq, system_.create_cq(from, depth + 1)),
-      end(to, system_.create_cq(to, depth + 1), recv_cq),
+      end(from, send_cq, create_cq(from, depth + 1)),
+      end(to, create_cq(to, depth + 1), recv_cq),
   };
   ends[0].peer = ends[1].qp;
   ends[1].peer = ends[0].qp;
@@ -232,9 +244,9 @@ std::array<Endpoint, 2> Bench::connect(std::uint32_t depth, nic::CqId send_cq, n
   return ends;
 }
 
-void Bench::thread(nic::NodeId node, Step step) {
+void Bench::thread(Side side, Step step) {
   steps_.push_back(std::move(step));
-  system_.create_thread(node);
+  system_.create_thread(host(side));
 }
 
 bool Bench::step() {

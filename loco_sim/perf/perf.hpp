@@ -20,7 +20,6 @@
 #include <variant>
 #include <vector>
 
-#include "fabric/fabric.hpp"
 #include "nic_model/profile.hpp"
 #include "nic_model/verbs.hpp"
 
@@ -58,10 +57,16 @@ inline constexpr std::array<std::string_view, 3> kConnectionNames = {"RC", "UC",
 [[nodiscard]] constexpr bool is_dma(Test t) { return t >= Test::dma_read_lat; }
 [[nodiscard]] constexpr bool is_atomic(Test t) { return t == Test::atomic_lat || t == Test::atomic_bw; }
 
+/// What lies between the two sides. `loopback`: both are on one host, and its NIC sends to itself.
+enum class Way : std::uint8_t { back_to_back, star, loopback };
+inline constexpr std::array<std::string_view, 3> kWayNames = {"back_to_back", "star", "loopback"};
+/// Throws std::invalid_argument when no way has this name.
+[[nodiscard]] Way way_named(std::string_view name);
+
 struct Options {
   Test test = Test::write_lat;
   nic::HardwareProfile profile{};
-  fabric::Topology topology = fabric::Topology::back_to_back;
+  Way topology = Way::back_to_back;
   /// RC; UC has WRITE and SEND, UD SENDs of at most the MTU. What is not reliable waits for no receiver: messages that
   /// find no receive are lost, and the figures are those of the sender, as perftest's are.
   nic::QpType connection = nic::QpType::rc;

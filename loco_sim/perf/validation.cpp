@@ -33,7 +33,7 @@ scenario::KeyTable row_keys() {
       {.path = "what", .least = 1, .most = 80},
       {.path = "test", .type = KeyType::choice, .choices = tests},
       {.path = "hardware", .type = KeyType::subtree},
-      {.path = "topology", .type = KeyType::choice, .fallback = "back_to_back", .choices = {"back_to_back", "star"}},
+      {.path = "topology", .type = KeyType::choice, .fallback = "back_to_back", .choices = {"back_to_back", "star", "loopback"}},
       {.path = "size", .type = KeyType::size, .least = 1, .most = kMany},
       {.path = "iterations", .type = KeyType::integer, .fallback = "0", .most = kMany},
       {.path = "queue_pairs", .type = KeyType::integer, .fallback = "1", .least = 1, .most = 65536},
@@ -80,7 +80,7 @@ Row read_row(const DocumentNode& node, const DocumentNode& hardware) {
   Options& o = row.options;
   o.profile = machine.profile;
   o.test = test_named(s.at("test").text);
-  o.topology = s.at("topology").text == "star" ? fabric::Topology::star : fabric::Topology::back_to_back;
+  o.topology = way_named(s.at("topology").text);
   const auto count = [&](const char* key) { return static_cast<std::uint32_t>(s.at(key).number); };
   o.size = s.contains("size") ? static_cast<std::uint64_t>(s.at("size").number)
                               : default_size(o.test, longest(o.connection, o.profile));

@@ -250,7 +250,7 @@ struct alignas(64) QueuePair {
   std::uint32_t stalled_first = kNone;  // packets that wait for its context, in State::stalled
   std::uint32_t stalled_last = kNone;
   QpSettings settings{};
-  sim::SimTime unit_until{};  // when the unit that works for it is free again: see context.hpp
+  sim::SimTime unit_until{};  // when it may start the next work request: see context.hpp
   sim::Lazy<CongestionControl> congestion{};
   Requester requester;
   Responder responder;

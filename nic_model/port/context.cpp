@@ -92,8 +92,9 @@ bool take_unit(Engine& engine, QpId id, const Wqe& wqe, std::uint32_t number, si
   if (reads_or_atomic(wqe.opcode)) at = look_up_read_state(engine, qp.node, id, number, at);
   stall = at - engine.now();
   if (p.nic_units > 0) {
-    qp.unit_until = engine.now() + stall + p.nic_unit_time;
-    host.units.take(p.nic_units, qp.unit_until);
+    const sim::SimTime unit_end = engine.now() + stall + p.nic_unit_time;
+    host.units.take(p.nic_units, unit_end);
+    qp.unit_until = wqe.inline_data ? unit_end : std::max(unit_end, engine.now() + p.nic_qp_gap);
   }
   return true;
 }

@@ -14,6 +14,7 @@ LIBRARIES: tuple[str, ...]
 METHODS: tuple[str, ...]
 PERF_TESTS: tuple[str, ...]
 PERF_CONNECTIONS: tuple[str, ...]
+PERF_TOPOLOGIES: tuple[str, ...]
 STAMPS: tuple[str, ...]
 SUBEVENT_FIELDS: list[tuple[str, str, int]]
 SUBEVENT_SIZE: int
@@ -171,7 +172,7 @@ def fit_json(hardware: str, routing: str, tests: int) -> str: ...
 def litmus_witness(program: LitmusProgram, outcome: str, model: str) -> _Explanation | None: ...
 def litmus_explain(program: LitmusProgram, outcome: str, model: str) -> list[_Explanation]: ...
 
-def run_perf(test: str, connection: str, hardware: str, star: bool, size: int | None, iterations: int, queue_pairs: int, threads: int,
+def run_perf(test: str, connection: str, hardware: str, topology: str, size: int | None, iterations: int, queue_pairs: int, threads: int,
              depth: int, post_list: int, inline_max: int | None, region: int, device_memory: bool, copy: bool,
              seed: int) -> dict[str, int | float]: ...
 def perf_sizes(test: str, connection: str, hardware: str) -> list[int]: ...

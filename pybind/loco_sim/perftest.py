@@ -15,7 +15,6 @@ from .units import parse_quantity
 
 __all__ = ["perf"]
 
-_TOPOLOGIES = ("back_to_back", "star")
 _COUNT_MAX = 2**32 - 1
 
 
@@ -35,7 +34,7 @@ def perf(test: str, *, connection: str = "RC", size: int | str | Sequence[int | 
             left out: 2 for latency, 65536 for bandwidth. Atomics always have 8.
         hardware: a profile's name or file, or a mapping that starts from one:
             ``{"base": "cx5-roce-25g", "link": {"mtu": 1024}}``.
-        topology: "back_to_back" or "star"; bare DMA has no network.
+        topology: "back_to_back", "star" or "loopback" (both sides on one host); bare DMA has no network.
         iterations: messages of each queue pair; perftest's number when left out.
         queue_pairs: in all; latency tests have one.
         threads: that share the queue pairs out among them.
@@ -65,7 +64,7 @@ def perf(test: str, *, connection: str = "RC", size: int | str | Sequence[int | 
     """
     _one_of("test", test, _core.PERF_TESTS)
     _one_of("connection", connection, _core.PERF_CONNECTIONS)
-    _one_of("topology", topology, _TOPOLOGIES)
+    _one_of("topology", topology, _core.PERF_TOPOLOGIES)
     counts = {"iterations": 1 if iterations is None else iterations, "queue_pairs": queue_pairs, "threads": threads,
               "depth": depth, "post_list": post_list}
     for key, count in counts.items():
@@ -81,7 +80,7 @@ def perf(test: str, *, connection: str = "RC", size: int | str | Sequence[int | 
     elif size is not None:
         sizes = [_bytes("size", s) for s in size]
     try:
-        return [_core.run_perf(test, connection, yaml_text(hardware), topology == "star", s, iterations or 0, queue_pairs, threads,
+        return [_core.run_perf(test, connection, yaml_text(hardware), topology, s, iterations or 0, queue_pairs, threads,
                                depth, post_list, inline_max, 0 if region is None else _bytes("region", region),
                                device_memory, copy, seed) for s in sizes]
     except InputError:

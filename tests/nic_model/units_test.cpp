@@ -123,3 +123,36 @@ TEST_CASE("a queue pair has one unit at most, whatever happens at the instant at
     CHECK(crowd.recorder.cqes.back().at - crowd.recorder.cqes.front().at >= p.nic_unit_time * (kEach - 1));
   }
 }
+
+TEST_CASE("a queue pair's own gap: behind what is not inline, and no other queue pair waits for it") {
+  // One queue pair: a work request each gap. Two: their units are free meanwhile, so that each keeps its own pace.
+  constexpr sim::Duration kGap = 380_ns;
+  constexpr std::size_t kEach = 5;
+  const std::size_t pairs = GENERATE(1U, 2U, 3U);
+  CAPTURE(pairs);
+  nic::HardwareProfile p = with_units(4);
+  p.nic_qp_gap = kGap;
+  Crowd crowd(p, pairs, kEach);
+  crowd.run();
+  REQUIRE(crowd.recorder.cqes.size() == pairs * kEach);
+  const auto done = [&](std::size_t i) { return crowd.recorder.cqes[i].at; };
+  for (std::size_t i = pairs; i < pairs * kEach; ++i) CHECK(done(i) - done(i - pairs) == kGap);
+}
+
+TEST_CASE("a queue pair's own gap is not kept behind inline data") {
+  nic::HardwareProfile p = with_units(4);
+  p.nic_qp_gap = 380_ns;
+  p.nic_inline_max = {64};
+  Rig rig(p);
+  rig.system.create_thread(0);
+  rig.scripts.steps.emplace_back([&](nic::Cpu& cpu) {
+    nic::Wqe wqe = rig.write(0, 0);
+    wqe.inline_data = true;
+    const std::vector<nic::Wqe> wqes(4, wqe);
+    CHECK(cpu.post_send(rig.qp, wqes) == nic::PostResult::ok);
+    cpu.stop();
+  });
+  rig.run();
+  REQUIRE(rig.recorder.cqes.size() == 4);
+  for (std::size_t i = 1; i < 4; ++i) CHECK(rig.recorder.cqes[i].at - rig.recorder.cqes[i - 1].at == kUnitTime);
+}

@@ -87,7 +87,7 @@ def test_connections():
     ({"connection": "XRC"}, "perf: connection: expected one of RC, UC, UD, found 'XRC'"),
     ({"connection": "UD"}, "perf write_lat: UD has SENDs only"),
     ({"test": "writ_lat"}, "perf: test: expected one of write_lat, "),
-    ({"topology": "ring"}, "perf: topology: expected one of back_to_back, star, found 'ring'"),
+    ({"topology": "ring"}, "perf: topology: expected one of back_to_back, star, loopback, found 'ring'"),
     ({"size": "4us"}, "perf: size: expected a size of at least 1 byte, such as 64 or 4KiB, found '4us'"),
     ({"size": 0}, "perf: size: expected a size"),
     ({"size": 2**31}, "perf write_lat: a message has 1 to 2\\^30 bytes"),
