@@ -33,12 +33,14 @@ scenario::KeyTable row_keys() {
       {.path = "what", .least = 1, .most = 80},
       {.path = "test", .type = KeyType::choice, .choices = tests},
       {.path = "hardware", .type = KeyType::subtree},
+      {.path = "connection", .type = KeyType::choice, .fallback = "RC", .choices = {"RC", "UC", "UD"}},
       {.path = "topology", .type = KeyType::choice, .fallback = "back_to_back", .choices = {"back_to_back", "star", "loopback"}},
       {.path = "size", .type = KeyType::size, .least = 1, .most = kMany},
       {.path = "iterations", .type = KeyType::integer, .fallback = "0", .most = kMany},
       {.path = "queue_pairs", .type = KeyType::integer, .fallback = "1", .least = 1, .most = 65536},
       {.path = "threads", .type = KeyType::integer, .fallback = "1", .least = 1, .most = 4096},
       {.path = "depth", .type = KeyType::integer, .fallback = "128", .least = 1, .most = 65536},
+      {.path = "signal_every", .type = KeyType::integer, .fallback = "0", .most = 65536},
       {.path = "post_list", .type = KeyType::integer, .fallback = "1", .least = 1, .most = 65536},
       {.path = "inline", .type = KeyType::integer, .most = 4096},
       {.path = "region", .type = KeyType::size, .fallback = "0", .most = 1LL << 40},
@@ -80,6 +82,7 @@ Row read_row(const DocumentNode& node, const DocumentNode& hardware) {
   Options& o = row.options;
   o.profile = machine.profile;
   o.test = test_named(s.at("test").text);
+  o.connection = connection_named(s.at("connection").text);
   o.topology = way_named(s.at("topology").text);
   const auto count = [&](const char* key) { return static_cast<std::uint32_t>(s.at(key).number); };
   o.size = s.contains("size") ? static_cast<std::uint64_t>(s.at("size").number)
@@ -89,6 +92,7 @@ Row read_row(const DocumentNode& node, const DocumentNode& hardware) {
   o.threads = count("threads");
   o.depth = count("depth");
   o.post_list = count("post_list");
+  o.signal_every = count("signal_every");
   if (s.contains("inline")) o.inline_max = count("inline");
   o.region = static_cast<std::uint64_t>(s.at("region").number);
   o.device_memory = s.at("device_memory").number != 0;
