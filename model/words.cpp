@@ -5,7 +5,7 @@
 #include "model/check.hpp"
 #include "model/stamps.hpp"
 #include "model/trace_index.hpp"
-#include "trace/shown.hpp"
+#include "text/shown.hpp"
 
 namespace loco::model {
 namespace {
@@ -57,7 +57,7 @@ bool has_argument(Method m) {
 std::string thread_text(const Trace& trace, std::uint32_t thread) {
   const Thread& t = trace.threads[thread];
   return t.name.empty() ? fmt::format("thread {}@{}", thread, t.node)
-                        : fmt::format("{}@{}", trace::shown(t.name), t.node);
+                        : fmt::format("{}@{}", text::shown(t.name), t.node);
 }
 
 std::string call_text(const Trace& trace, CallId id) {
@@ -68,7 +68,7 @@ std::string call_text(const Trace& trace, CallId id) {
     if (!inside.empty()) inside += ", ";
     inside += part;
   };
-  append(trace::shown(trace.objects[c.object].name));
+  append(text::shown(trace.objects[c.object].name));
   if (c.library == Library::rdmawait) append(locations(trace, id));
   if (c.node_set != 0) append(set_text(trace, c.node_set));
   if (has_argument(c.method)) append(std::to_string(c.argument));

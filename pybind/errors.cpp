@@ -2,12 +2,10 @@
 #include <system_error>
 
 #include "loco_sim/run/run.hpp"
-#include "loco_sim/scenario/input_error.hpp"
 #include "loco_sim/trace/places.hpp"
-#include "model/litmus/parser.hpp"
 #include "pybind/bindings.hpp"
+#include "text/input_error.hpp"
 #include "trace/file.hpp"
-#include "verify/input_error.hpp"
 
 namespace loco::python {
 
@@ -17,26 +15,11 @@ py::object errors(const char* name) { return py::module_::import("loco_sim.error
 
 void raise(const py::object& error) { PyErr_SetObject(py::type::handle_of(error).ptr(), error.ptr()); }
 
-void raise_input_error(const scenario::InputError& e) {
-  raise(errors("_input_error")(e.what(), py::arg("file") = e.place().file, py::arg("line") = e.place().line,
+void raise_input_error(const text::InputError& e) {
+  raise(errors("_input_error")(e.what(), py::arg("file") = e.place().file.str(), py::arg("line") = e.place().line,
                                py::arg("column") = e.place().column, py::arg("key") = e.key(),
                                py::arg("expected") = e.expected(), py::arg("found") = e.found(),
                                py::arg("hint") = e.hint()));
-}
-
-/// Its text is `file:line:column: ...`.
-void raise_litmus_error(const model::litmus::ParseError& e) {
-  const std::string text = e.what();
-  const std::string place = ":" + std::to_string(e.pos().line) + ":" + std::to_string(e.pos().column) + ":";
-  raise(errors("_input_error")(text, py::arg("file") = text.substr(0, text.find(place)), py::arg("line") = e.pos().line,
-                               py::arg("column") = e.pos().column));
-}
-
-void raise_program_error(const verify::InputError& e) {
-  const std::string text = e.what();
-  const std::string place = ":" + std::to_string(e.place().line) + ":" + std::to_string(e.place().column) + ":";
-  raise(errors("_input_error")(text, py::arg("file") = text.substr(0, text.find(place)),
-                               py::arg("line") = e.place().line, py::arg("column") = e.place().column));
 }
 
 /// An OSError of the right subclass: what() of a system_error is "path: message".
@@ -50,12 +33,8 @@ void raise_os_error(const std::system_error& e) {
 void translate(std::exception_ptr exception) {
   try {
     std::rethrow_exception(exception);
-  } catch (const scenario::InputError& e) {
+  } catch (const text::InputError& e) {
     raise_input_error(e);
-  } catch (const model::litmus::ParseError& e) {
-    raise_litmus_error(e);
-  } catch (const verify::InputError& e) {
-    raise_program_error(e);
   } catch (const trace::TraceError& e) {
     raise(errors("_trace_error")(e.what(), e.offset()));
   } catch (const RunError& e) {

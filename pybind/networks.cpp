@@ -12,6 +12,7 @@
 #include "loco_sim/scenario/hardware.hpp"
 #include "pybind/bindings.hpp"
 #include "pybind/interruption.hpp"
+#include "yaml/node.hpp"
 
 namespace loco::python {
 
@@ -47,7 +48,7 @@ std::string corerma(bool small, unsigned jobs, std::uint64_t tests) {
 
 /// `hardware`: a profile as YAML; `routing`: of the network, or empty.
 std::string fit(const std::string& hardware, const std::string& routing, std::uint64_t tests) {
-  scenario::Hardware read = scenario::read_hardware(scenario::parse_override(hardware, "hardware"));
+  scenario::Hardware read = scenario::read_hardware(yaml::parse_override(hardware, "hardware"));
   if (!routing.empty()) {
     const auto& known = fabric::kRoutingNames;
     const auto* const found = std::find(known.begin(), known.end(), routing);

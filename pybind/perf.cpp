@@ -8,9 +8,10 @@
 #include <string_view>
 
 #include "loco_sim/scenario/hardware.hpp"
-#include "loco_sim/scenario/input_error.hpp"
 #include "pybind/bindings.hpp"
 #include "pybind/interruption.hpp"
+#include "text/input_error.hpp"
+#include "yaml/node.hpp"
 
 namespace loco::python {
 
@@ -24,7 +25,7 @@ py::tuple tuple_of(const std::array<std::string_view, N>& names) {
 }
 
 std::vector<std::uint64_t> sizes(const std::string& test, const std::string& connection, const std::string& hardware) {
-  const nic::HardwareProfile profile = scenario::read_hardware(scenario::parse_override(hardware, "hardware")).profile;
+  const nic::HardwareProfile profile = scenario::read_hardware(yaml::parse_override(hardware, "hardware")).profile;
   return perf::all_sizes(perf::test_named(test), perf::longest(perf::connection_named(connection), profile));
 }
 
@@ -37,7 +38,7 @@ py::dict run_perf(const std::string& test, const std::string& connection, const 
                   std::uint64_t seed) {
   perf::Options o;
   o.test = perf::test_named(test);
-  o.profile = scenario::read_hardware(scenario::parse_override(hardware, "hardware")).profile;
+  o.profile = scenario::read_hardware(yaml::parse_override(hardware, "hardware")).profile;
   o.topology = perf::way_named(topology);
   o.connection = perf::connection_named(connection);
   o.size = size.value_or(perf::default_size(o.test, perf::longest(o.connection, o.profile)));

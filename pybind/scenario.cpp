@@ -11,6 +11,8 @@
 #include "loco_sim/scenario/hardware.hpp"
 #include "nic_model/profile_fields.hpp"
 #include "pybind/bindings.hpp"
+#include "text/file.hpp"
+#include "yaml/node.hpp"
 
 namespace loco::python {
 
@@ -30,17 +32,17 @@ std::vector<scenario::Override> overrides_from(const Overrides& pairs) {
 }
 
 /// A document for Python: maps, lists and texts.
-py::object python_tree(const scenario::DocumentNode& node) {
-  using Kind = scenario::DocumentNode::Kind;
+py::object python_tree(const yaml::Node& node) {
+  using Kind = yaml::Node::Kind;
   if (node.kind == Kind::null) return py::none();
   if (node.kind == Kind::scalar) return py::str(node.text);
   if (node.kind == Kind::list) {
     py::list out;
-    for (const scenario::DocumentNode& item : node.items) out.append(python_tree(item));
+    for (const yaml::Node& item : node.items) out.append(python_tree(item));
     return out;
   }
   py::dict out;
-  for (const scenario::DocumentEntry& entry : node.entries) out[py::str(entry.key)] = python_tree(entry.value);
+  for (const yaml::Entry& entry : node.entries) out[py::str(entry.key)] = python_tree(entry.value);
   return out;
 }
 
@@ -62,7 +64,7 @@ py::object python_value(const Value& value, const Key& key) {
     case KeyType::subtree:
       break;
     case KeyType::list:
-      return python_tree(scenario::parse_override(value.text, key.path));
+      return python_tree(yaml::parse_override(value.text, key.path));
   }
   return py::str(value.text);
 }
@@ -144,7 +146,7 @@ void bind_scenario(py::module_& m) {
   m.def("read_document", [](const std::string& path) {
     const std::string text = [&path] {
       const py::gil_scoped_release released;
-      return scenario::read_document(path);
+      return text::read_file(path, yaml::kFileBytesMax);
     }();
     return py::bytes(text);  // as they are: the parser says where they are no UTF-8
   });

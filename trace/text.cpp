@@ -1,9 +1,10 @@
 #include <fmt/format.h>
 #include <ostream>
 
+#include "model/check.hpp"
+#include "model/stamps.hpp"
+#include "text/shown.hpp"
 #include "trace/file.hpp"
-#include "trace/names.hpp"
-#include "trace/shown.hpp"
 
 namespace loco::trace {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 std::string quoted(const std::string& text) {
   std::string plain;
   for (const char c : text) plain += c == '"' ? "\\x22" : c == '\\' ? "\\x5c" : std::string(1, c);
-  return "\"" + shown(plain) + "\"";
+  return "\"" + text::shown(plain) + "\"";
 }
 
 std::string time(Seq s) { return s == kNever ? "never" : std::to_string(s); }

@@ -7,9 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "verify/input_error.hpp"
+#include "text/input_error.hpp"
+#include "text/words.hpp"
 
 namespace loco::verify {
+
+using text::in_quotes;
+using text::suggestion;
 
 namespace {
 
@@ -35,8 +39,7 @@ class Builder {
     std::vector<bool> constant;  // of what is on the stack
     std::optional<Place> variable;
     for (const syntax::Node& node : expression.nodes) {
-      if (node.op == Operator::kAt)
-        fail(node.name.place, "expected variables and integers in a predicate, found \"at\"");
+      if (node.op == Operator::kAt) fail(node.name.place, "variables and integers in a predicate", "\"at\"");
       if (!variable && node.op == Operator::kLocal) variable = node.name.place;
       const int taken = operands(node.op);
       if (taken == 0) {
@@ -45,7 +48,7 @@ class Builder {
         const bool right = constant.back();
         constant.pop_back();
         if (node.op == Operator::kMultiply && !right && !constant.back())
-          fail(variable.value(), "expected a linear predicate, found a product of variables");
+          fail(variable.value(), "a linear predicate", "a product of variables");
         constant.back() = constant.back() && right;
       }
     }
@@ -61,8 +64,9 @@ class Builder {
   }
 
  private:
-  [[noreturn]] void fail(Place place, const std::string& message) const {
-    throw InputError(program_.file, place, message);
+  [[noreturn]] void fail(Place place, const std::string& expected, const std::string& found,
+                         const std::string& hint = {}) const {
+    throw text::InputError({program_.file, place}, "", expected, found, hint);
   }
 
   // -- names
@@ -71,22 +75,20 @@ class Builder {
     for (std::uint32_t p = 0; p < file_->processes.size(); ++p) {
       const syntax::Process& process = file_->processes[p];
       if (!processes_.emplace(process.id.value, p).second)
-        fail(process.id.place,
-             fmt::format("expected a number that no other process has, found \"{}\"", process.id.value.str()));
+        fail(process.id.place, "a number that no other process has", in_quotes(process.id.value.str()));
       program_.processes.emplace_back();
       program_.processes.back().id = process.id.value;
       program_.processes.back().place = process.id.place;
       for (const syntax::Declaration& d : process.shared) {
         if (!shared_.emplace(d.name.text, static_cast<std::uint32_t>(program_.shared.size())).second)
-          fail(d.name.place,
-               fmt::format("expected a name that no other shared variable has, found {}", in_quotes(d.name.text)));
+          fail(d.name.place, "a name that no other shared variable has", in_quotes(d.name.text));
         program_.shared.push_back({d.name.text, d.initial, p, d.name.place});
       }
       locals_.emplace_back();
       for (const syntax::Declaration& d : process.locals) {
         if (!locals_.back().emplace(d.name.text, static_cast<std::uint32_t>(program_.locals.size())).second)
-          fail(d.name.place, fmt::format("expected a name that no other local of process {} has, found {}",
-                                         process.id.value.str(), in_quotes(d.name.text)));
+          fail(d.name.place, fmt::format("a name that no other local of process {} has", process.id.value.str()),
+               in_quotes(d.name.text));
         local_homes_[d.name.text].push_back(static_cast<std::uint32_t>(program_.locals.size()));
         program_.locals.push_back({d.name.text, d.initial, p, d.name.place});
       }
@@ -105,17 +107,17 @@ class Builder {
     if (found != processes_.end()) return found->second;
     std::string known;
     for (const Process& p : program_.processes) known += (known.empty() ? "" : ", ") + p.name();
-    fail(number.place,
-         fmt::format("expected the number of a process ({}), found {}", known, in_quotes(number.value.str())));
+    fail(number.place, fmt::format("the number of a process ({})", known), in_quotes(number.value.str()));
   }
 
   std::uint32_t own_local(std::uint32_t process, const syntax::Name& name) const {
     const auto& known = locals_[process];
     const auto found = known.find(name.text);
     if (found != known.end()) return found->second;
-    const char* hint = shared_.count(name.text) != 0 ? ", a shared variable" : "";
-    fail(name.place, fmt::format("expected a local of process {}, found {}{}", program_.processes[process].name(),
-                                 in_quotes(name.text), *hint != 0 ? hint : suggestion(name.text, names(known))));
+    const bool is_shared = shared_.count(name.text) != 0;
+    fail(name.place, fmt::format("a local of process {}", program_.processes[process].name()),
+         in_quotes(name.text) + (is_shared ? ", a shared variable" : ""),
+         is_shared ? "" : suggestion(name.text, names(known)));
   }
 
   std::uint32_t shared_index(const syntax::Name& name, const std::string& expected, std::uint32_t home) const {
@@ -127,12 +129,12 @@ class Builder {
       }
       std::string hint = suggestion(name.text, known);
       if (hint.empty()) hint = suggestion(name.text, names(shared_));
-      fail(name.place, fmt::format("expected {}, found {}{}", expected, in_quotes(name.text), hint));
+      fail(name.place, expected, in_quotes(name.text), hint);
     }
     const std::uint32_t actual = program_.shared[found->second].process;
     if (actual != home)
-      fail(name.place, fmt::format("expected {}, found {}, which lives on process {}", expected, in_quotes(name.text),
-                                   program_.processes[actual].name()));
+      fail(name.place, expected,
+           fmt::format("{}, which lives on process {}", in_quotes(name.text), program_.processes[actual].name()));
     return found->second;
   }
 
@@ -145,9 +147,10 @@ class Builder {
   std::uint32_t remote_shared(const syntax::Name& name, const syntax::Number& process, std::uint32_t target) const {
     const auto found = shared_.find(name.text);
     if (found != shared_.end() && program_.shared[found->second].process != target)
-      fail(process.place, fmt::format("expected \"{}\", the process on which {} lives, found \"{}\"",
-                                      program_.processes[program_.shared[found->second].process].name(),
-                                      in_quotes(name.text), process.value.str()));
+      fail(process.place,
+           fmt::format("\"{}\", the process on which {} lives",
+                       program_.processes[program_.shared[found->second].process].name(), in_quotes(name.text)),
+           in_quotes(process.value.str()));
     return shared_index(name, fmt::format("a shared variable of process {}", process.value.str()), target);
   }
 
@@ -160,12 +163,11 @@ class Builder {
     result.text = expression.text;
     for (const syntax::Node& node : expression.nodes) {
       ExpressionNode out = plain(node);
-      if (node.op == Operator::kAt)
-        fail(node.name.place, "expected locals only (at(...) is for properties), found \"at\"");
+      if (node.op == Operator::kAt) fail(node.name.place, "locals only (at(...) is for properties)", "\"at\"");
       if (node.op == Operator::kLocal) {
         if (node.process && process_index(*node.process) != process)
-          fail(node.name.place, fmt::format("expected a local of process {}, found one of process {}",
-                                            program_.processes[process].name(), node.process->value.str()));
+          fail(node.name.place, fmt::format("a local of process {}", program_.processes[process].name()),
+               fmt::format("one of process {}", node.process->value.str()));
         out.index = own_local(process, node.name);
       }
       result.nodes.push_back(std::move(out));
@@ -201,14 +203,13 @@ class Builder {
     if (meanings == 0) {
       std::vector<std::string> known = names(shared_);
       for (const auto& entry : local_homes_) known.push_back(entry.first);
-      fail(node.name.place, fmt::format("expected a variable, found {}{}", in_quotes(node.name.text),
-                                        suggestion(node.name.text, known)));
+      fail(node.name.place, "a variable", in_quotes(node.name.text), suggestion(node.name.text, known));
     }
     if (meanings > 1) {
       const std::uint32_t home = program_.locals[local->second.front()].process;
-      fail(node.name.place,
-           fmt::format("expected one variable, found {}, which {} processes declare: write {}@{}",
-                       in_quotes(node.name.text), meanings, node.name.text, program_.processes[home].name()));
+      fail(node.name.place, "one variable",
+           fmt::format("{}, which {} processes declare: write {}@{}", in_quotes(node.name.text), meanings,
+                       node.name.text, program_.processes[home].name()));
     }
     if (shared != shared_.end()) out.op = Operator::kShared;
     out.index = shared != shared_.end() ? shared->second : local->second.front();
@@ -222,8 +223,8 @@ class Builder {
     }
     std::vector<std::string> known;
     for (const Label& l : program_.processes[process].labels) known.push_back(l.name);
-    fail(name.place, fmt::format("expected a label of process {}, found {}{}", program_.processes[process].name(),
-                                 in_quotes(name.text), suggestion(name.text, known)));
+    fail(name.place, fmt::format("a label of process {}", program_.processes[process].name()), in_quotes(name.text),
+         suggestion(name.text, known));
   }
 
   // -- control-flow graphs: a statement is laid out between the location before it and the one after it
@@ -267,8 +268,8 @@ class Builder {
 
   void add_label(const syntax::Name& name, std::uint32_t at) {
     if (!label_places_[index_].emplace(name.text, at).second)
-      fail(name.place, fmt::format("expected a label that process {} has once, found {} again", process_->name(),
-                                   in_quotes(name.text)));
+      fail(name.place, fmt::format("a label that process {} has once", process_->name()),
+           in_quotes(name.text) + " again");
     process_->labels.push_back({name.text, at, name.place});
     process_->locations[at].labels.push_back(name.text);
   }
@@ -286,7 +287,7 @@ class Builder {
         gotos_.emplace_back(process_->edges.size(), &s.names.front());
         return edge(from, to, {}, s.text, s.place);
       case StatementKind::kBreak:
-        if (!loop_exit) fail(s.place, "expected \"break\" inside a loop, found it outside");
+        if (!loop_exit) fail(s.place, "\"break\" inside a loop", "it outside");
         return edge(from, *loop_exit, {}, s.text, s.place);
       default:
         return edge(from, to, action(s), s.text, s.place);

@@ -5,9 +5,12 @@
 #include <cctype>
 #include <cstddef>
 
-#include "verify/input_error.hpp"
+#include "text/input_error.hpp"
+#include "text/words.hpp"
 
 namespace loco::verify {
+
+using text::in_quotes;
 
 const std::vector<std::string>& keywords() {
   static const std::vector<std::string> kWords = {
@@ -55,7 +58,7 @@ class Lexer {
     if (!at("/*")) return advance(std::min(text_.find('\n', offset_), text_.size()) - offset_);
     const std::size_t end = text_.find("*/", offset_ + 2);
     if (end == std::string_view::npos)
-      throw InputError(file_, start, "expected \"*/\" to close this comment, found none");
+      throw text::InputError({file_, start}, "", "\"*/\" to close this comment", "none");
     advance(end + 2 - offset_);
   }
 
@@ -90,14 +93,12 @@ class Lexer {
     constexpr std::size_t kDigitsMax = 1000;  // converting digits takes the square of their number
     const Token token = take(TokenKind::kNumber, length_of(is_digit));
     if (token.text.size() > kDigitsMax)
-      throw InputError(file_, token.place,
-                       "expected an integer of at most 1000 digits, found " + in_quotes(token.text));
-    if (offset_ < text_.size() && is_letter(text_[offset_]))
-      throw InputError(file_, token.place,
-                       "expected an integer, found " +
-                           in_quotes(token.text + std::string(text_.substr(offset_, length_of([](char c) {
-                                                                             return is_letter(c) || is_digit(c);
-                                                                           })))));
+      throw text::InputError({file_, token.place}, "", "an integer of at most 1000 digits", in_quotes(token.text));
+    if (offset_ < text_.size() && is_letter(text_[offset_])) {
+      const std::size_t more = length_of([](char c) { return is_letter(c) || is_digit(c); });
+      throw text::InputError({file_, token.place}, "", "an integer",
+                             in_quotes(token.text + std::string(text_.substr(offset_, more))));
+    }
     return token;
   }
 
@@ -114,14 +115,14 @@ class Lexer {
     for (const std::string_view symbol : kSymbols) {
       if (at(symbol)) return take(TokenKind::kSymbol, symbol.size());
     }
-    throw InputError(file_, place_,
-                     "expected a name, an integer or an operator, found " + in_quotes(text_.substr(offset_, 1)));
+    throw text::InputError({file_, place_}, "", "a name, an integer or an operator",
+                           in_quotes(text_.substr(offset_, 1)));
   }
 
   std::string_view text_;
   const std::string& file_;
   std::size_t offset_ = 0;
-  Place place_;
+  Place place_{1, 1};
 };
 
 }  // namespace

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "text/input_error.hpp"
+#include "text/words.hpp"
 #include "verify/build.hpp"
 #include "verify/lexer.hpp"
 #include "verify/syntax.hpp"
@@ -20,9 +22,10 @@ namespace loco::verify {
 namespace {
 
 using syntax::StatementKind;
+using text::suggestion;
 
 constexpr std::size_t kBytesMax = std::size_t{16} << 20U;  ///< of a file: a device has no end
-constexpr int kDepthMax = 256;  ///< of blocks in blocks and of parentheses in parentheses
+constexpr int kDepthMax = 256;                             ///< of blocks in blocks and of parentheses in parentheses
 
 class Parser {
  public:
@@ -54,8 +57,8 @@ class Parser {
    public:
     explicit Depth(Parser& parser) : parser_(parser) {
       if (++parser_.depth_ > kDepthMax)
-        throw InputError(parser_.file_, parser_.now().place,
-                         fmt::format("expected at most {} blocks or parentheses in each other, found more", kDepthMax));
+        throw text::InputError({parser_.file_, parser_.now().place}, "",
+                               fmt::format("at most {} blocks or parentheses in each other", kDepthMax), "more");
     }
     Depth(const Depth&) = delete;
     Depth& operator=(const Depth&) = delete;
@@ -74,7 +77,7 @@ class Parser {
   [[noreturn]] void fail(const std::string& expected, const Token& found, const std::vector<std::string>& known = {}) {
     const std::string hint = found.kind == TokenKind::kName ? suggestion(found.text, known) : "";
     const std::string what = found.kind == TokenKind::kEnd ? end_ : describe(found);
-    throw InputError(file_, found.place, fmt::format("expected {}, found {}{}", expected, what, hint));
+    throw text::InputError({file_, found.place}, "", expected, what, hint);
   }
 
   bool take_if(std::string_view word) {
@@ -417,7 +420,7 @@ Program parse_file(const std::string& path) {
   if (in.bad()) throw std::system_error(EIO, std::generic_category(), path);
   text.resize(static_cast<std::size_t>(in.gcount()));
   if (text.size() > kBytesMax)
-    throw InputError(path, {1, 1}, fmt::format("expected at most {} bytes, found more", kBytesMax));
+    throw text::InputError({path, 1, 1}, "", fmt::format("at most {} bytes", kBytesMax), "more");
   return parse(text, path);
 }
 

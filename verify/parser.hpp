@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "verify/input_error.hpp"
 #include "verify/program.hpp"
 
 namespace loco::verify {

@@ -12,16 +12,14 @@
 #include <string>
 #include <vector>
 
+#include "text/place.hpp"
 #include "verify/expression.hpp"
 #include "verify/integer.hpp"
 
 namespace loco::verify {
 
-/// Where something was written; both count from 1.
-struct Place {
-  int line = 1;
-  int column = 1;
-};
+/// Where something was written.
+using Place = text::Mark;
 
 struct SharedVariable {
   std::string name;  ///< unique in the program

@@ -7,12 +7,13 @@
 
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
-#include "loco_sim/scenario/input_error.hpp"
 #include "loco_sim/trace/graph.hpp"
 #include "loco_sim/trace/timeline.hpp"
 #include "model/check.hpp"
 #include "model/stamps.hpp"
 #include "sim/host_memory.hpp"
+#include "text/input_error.hpp"
+#include "text/words.hpp"
 #include "trace/file.hpp"
 
 namespace loco::cli {
@@ -28,7 +29,7 @@ trace::Trace read_trace(const std::string& path) {
   try {
     return trace::read_trace_file(path, {.memory_max = sim::memory_share()});
   } catch (const std::system_error&) {
-    throw scenario::InputError({path, 1, 1}, "", "a readable file", "none");
+    throw text::InputError({path, 1, 1}, "", "a readable file", "none");
   }
 }
 
@@ -67,7 +68,7 @@ void write_as(std::ostream& text, const trace::Trace& trace, const ExportArgumen
   } else if (arguments.to == "dot") {
     const std::size_t limit = arguments.limit.value_or(200);
     if (const std::size_t all = write_graph(text, trace, limit); all > limit) {
-      say(fmt::format("{}: the first {} of {} accesses; --limit N draws more\n", scenario::printable(arguments.trace),
+      say(fmt::format("{}: the first {} of {} accesses; --limit N draws more\n", text::printable(arguments.trace),
                       limit, all));
     }
   } else {
@@ -85,8 +86,8 @@ std::vector<std::string> library_names(const std::vector<std::string>& lists) {
       word.erase(0, word.find_first_not_of(' '));
       word.erase(word.find_last_not_of(' ') + 1);
       if (std::find(all_libraries().begin(), all_libraries().end(), word) == all_libraries().end()) {
-        throw scenario::InputError({"loco-sim check: --model", 0, 0}, "", scenario::one_of(all_libraries()),
-                                   scenario::in_quotes(word), scenario::suggestion(word, all_libraries()));
+        throw text::InputError({"loco-sim check: --model", 0, 0}, "", text::one_of(all_libraries()),
+                               text::in_quotes(word), text::suggestion(word, all_libraries()));
       }
       names.push_back(word);
     }
@@ -155,7 +156,7 @@ int trace_export_command(const ExportArguments& arguments) {
   try {
     write_as(text, trace, arguments);
   } catch (const ExportError& error) {
-    throw UsageError(fmt::format("{}: {}", scenario::printable(arguments.trace), error.what()));
+    throw UsageError(fmt::format("{}: {}", text::printable(arguments.trace), error.what()));
   }
   if (arguments.out.empty()) {
     print(text.str());

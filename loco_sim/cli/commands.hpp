@@ -1,5 +1,5 @@
 // The commands of loco-sim. Each returns its exit code: 0 done and consistent, 1 failed. Bad input is an
-// exception (scenario::InputError, trace::TraceError, ...), which main() turns into one line on stderr and 2.
+// exception (text::InputError, trace::TraceError, ...), which main() turns into one line on stderr and 2.
 #pragma once
 
 #include <cstdint>

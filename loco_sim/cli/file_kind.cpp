@@ -9,8 +9,8 @@
 #include <system_error>
 #include <vector>
 
+#include "text/shown.hpp"
 #include "trace/codec.hpp"
-#include "trace/shown.hpp"
 
 namespace loco::cli {
 
@@ -87,7 +87,7 @@ std::string what_it_is(const std::string& command, const std::string& file) {
   const Kind kind = kind_of(file);
   const auto* const answer = std::ranges::find(kAnswers, kind, &Answer::kind);
   if (answer == kAnswers.end() || std::ranges::find(answer->taken_by, command) != answer->taken_by.end()) return "";
-  const std::string name = trace::shown(file);
+  const std::string name = text::shown(file);
   const std::string use = fmt::format(fmt::runtime(answer->use), name, name);
   return fmt::format("this is {}{}{}", answer->what, use.empty() ? "" : ": ", use);
 }

@@ -14,6 +14,10 @@
 #include "loco_sim/scenario/schema.hpp"
 #include "model/litmus/rule_set.hpp"
 #include "nic_model/profile_fields.hpp"
+#include "text/file.hpp"
+#include "text/input_error.hpp"
+#include "text/words.hpp"
+#include "yaml/node.hpp"
 
 namespace loco::cli {
 
@@ -38,8 +42,8 @@ void show(const Rows& rows, bool json) {
 
 void require_known(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
-  throw scenario::InputError({fmt::format("loco-sim list {}", what), 0, 0}, "", scenario::one_of(known),
-                             scenario::in_quotes(name), scenario::suggestion(name, known));
+  throw text::InputError({fmt::format("loco-sim list {}", what), 0, 0}, "", text::one_of(known), text::in_quotes(name),
+                         text::suggestion(name, known));
 }
 
 Rows hardware_rows(const std::string& name) {
@@ -128,9 +132,9 @@ Rows fault_rows() {
 
 /// The first sentence of a scenario's description, or of the comment that it begins with.
 std::string about_scenario(const std::string& text) {
-  const scenario::DocumentNode document = scenario::parse_document(text, "");
+  const yaml::Node document = yaml::parse_document(text, "");
   std::string about;
-  if (const scenario::DocumentNode* description = document.find("description"); description != nullptr) {
+  if (const yaml::Node* description = document.find("description"); description != nullptr) {
     about = description->text;
   } else {
     std::istringstream lines(text);
@@ -146,7 +150,7 @@ std::string about_scenario(const std::string& text) {
 Rows scenario_rows() {
   Rows rows = {{"scenario", "description"}};
   for (const std::string& name : scenario::scenario_names()) {
-    rows.push_back({name, about_scenario(scenario::read_document(scenario::find_scenario(name)))});
+    rows.push_back({name, about_scenario(text::read_file(scenario::find_scenario(name), yaml::kFileBytesMax))});
   }
   return rows;
 }

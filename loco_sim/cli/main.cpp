@@ -16,10 +16,11 @@
 #include "loco_sim/cli/output.hpp"
 #include "loco_sim/cli/perf_options.hpp"
 #include "loco_sim/cli/usage.hpp"
-#include "loco_sim/scenario/input_error.hpp"
 #include "model/corerma/generate.hpp"
 #include "model/litmus/statements.hpp"
 #include "sim/host_memory.hpp"
+#include "text/input_error.hpp"
+#include "text/words.hpp"
 #include "trace/file.hpp"
 #include "trace/whole_file.hpp"
 
@@ -339,7 +340,7 @@ int complain(std::string_view message, int code) {
   std::string text;
   for (std::size_t from = 0; from <= message.size();) {
     const std::size_t end = std::min(message.find('\n', from), message.size());
-    text += loco::scenario::printable(message.substr(from, end - from)) + "\n";
+    text += loco::text::printable(message.substr(from, end - from)) + "\n";
     from = end + 1;
   }
   loco::cli::say(text);
@@ -375,17 +376,17 @@ int complain_of_input(const CLI::App& app, const std::string& message) {
 int guarded(const CLI::App& app, const std::function<int()>& command, const Arguments& a) {
   try {
     return command();
-  } catch (const loco::scenario::InputError& error) {
+  } catch (const loco::text::InputError& error) {
     return complain_of_input(app, error.what());
   } catch (const loco::trace::TraceError& error) {
     const std::string& file = a.check.trace.empty() ? a.trace_export.trace : a.check.trace;
-    return complain_of_input(app, fmt::format("{}: {}", loco::scenario::printable(file), error.what()));
+    return complain_of_input(app, fmt::format("{}: {}", loco::text::printable(file), error.what()));
   } catch (const loco::cli::UsageError& error) {
     return complain_of_input(app, error.what());
   } catch (const std::invalid_argument& error) {
     return complain(fmt::format("loco-sim: {}", error.what()), kBadInput);
   } catch (const std::system_error& error) {
-    return complain(loco::scenario::printable(error.what()), kBadInput);
+    return complain(loco::text::printable(error.what()), kBadInput);
   } catch (const std::bad_alloc&) {
     return complain("loco-sim: out of memory", loco::cli::kFailed);
   } catch (const std::exception& error) {

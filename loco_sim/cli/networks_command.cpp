@@ -15,6 +15,7 @@
 #include "loco_sim/networks/campaign.hpp"
 #include "loco_sim/networks/fit.hpp"
 #include "loco_sim/networks/networks.hpp"
+#include "yaml/node.hpp"
 
 namespace loco::cli {
 
@@ -83,7 +84,7 @@ scenario::Hardware changed(const std::string& base, const std::vector<std::strin
   }
   std::string text = "{base: \"" + base + "\"";
   for (const auto& [group, fields] : groups) text += ", " + group + ": {" + fields + "}";
-  return scenario::read_hardware(scenario::parse_override(text + "}", "loco-sim fit: --set"));
+  return scenario::read_hardware(yaml::parse_override(text + "}", "loco-sim fit: --set"));
 }
 
 fabric::Routing routing_of(const std::string& setting) {

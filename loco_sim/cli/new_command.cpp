@@ -10,8 +10,9 @@
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
 #include "loco_sim/scenario/data.hpp"
-#include "loco_sim/scenario/input_error.hpp"
 #include "sim/own_folders.hpp"
+#include "text/input_error.hpp"
+#include "text/words.hpp"
 #include "trace/whole_file.hpp"
 
 namespace loco::cli {
@@ -78,7 +79,7 @@ int new_command(const std::string& folder) {
   std::error_code error;
   if (fs::exists(folder, error) && !(fs::is_directory(folder, error) && fs::is_empty(folder, error)))
     throw UsageError(fmt::format("loco-sim new: expected a folder that is not there yet, or empty, found {}",
-                                 "\"" + scenario::printable(folder) + "\""));
+                                 "\"" + text::printable(folder) + "\""));
   const std::string name = project_name(folder);
   fs::create_directories(folder);
   for (const char* file : kFiles) {

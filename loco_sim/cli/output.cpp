@@ -16,7 +16,8 @@
 #include <system_error>
 #include <unistd.h>
 
-#include "trace/shown.hpp"
+#include "text/input_error.hpp"
+#include "text/shown.hpp"
 #include "trace/whole_file.hpp"
 
 namespace loco::cli {
@@ -98,7 +99,7 @@ std::string painted(const std::string& verdict) {
 std::string table(const std::vector<std::vector<std::string>>& raw_rows, bool right_aligned) {
   std::vector<std::vector<std::string>> rows = raw_rows;
   for (auto& row : rows)
-    for (std::string& cell : row) cell = trace::shown(cell);
+    for (std::string& cell : row) cell = text::shown(cell);
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -185,11 +186,10 @@ Json counters_json(const RunResult& result) {
   return out;
 }
 
-void require_place_of(const std::string& file, const scenario::Place& said, const std::string& key) {
+void require_place_of(const std::string& file, const text::Place& said, const std::string& key) {
   const auto refuse = [&](const char* expected, const char* found) {
     const bool in_scenario = said.line > 0;
-    throw scenario::InputError(in_scenario ? said : scenario::Place{file, 0, 0}, in_scenario ? key : "", expected,
-                               found);
+    throw text::InputError(in_scenario ? said : text::Place{file, 0, 0}, in_scenario ? key : "", expected, found);
   };
   const std::filesystem::path path = file;
   const std::filesystem::path folder = path.parent_path();
@@ -247,7 +247,7 @@ std::string without_controls(const std::string& json) {
     std::string line = json.substr(from, end - from);
     // DEL is the one control of ASCII that is left, and JSON knows no \x
     for (std::size_t at = 0; (at = line.find('\x7f', at)) != std::string::npos;) line.replace(at, 1, "\\u007f");
-    out += trace::shown(line) + "\n";
+    out += text::shown(line) + "\n";
     from = end + 1;
   }
   return out;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "loco_sim/run/run.hpp"
-#include "loco_sim/scenario/input_error.hpp"
 #include "model/check.hpp"
+#include "text/input_error.hpp"
 
 namespace loco::cli {
 
@@ -30,9 +30,9 @@ namespace loco::cli {
 /// What the machine and the workload counted, by name.
 [[nodiscard]] nlohmann::ordered_json counters_json(const RunResult& result);
 
-/// Throws scenario::InputError unless a file of that name could be in its folder: asked before work whose result would
+/// Throws text::InputError unless a file of that name could be in its folder: asked before work whose result would
 /// be lost. `said`, `key`: where a scenario names the file; else the file's name is told.
-void require_place_of(const std::string& file, const scenario::Place& said = {}, const std::string& key = {});
+void require_place_of(const std::string& file, const text::Place& said = {}, const std::string& key = {});
 /// Writes a file, whole or not at all; throws std::runtime_error when that fails.
 void write_file(const std::string& path, const std::string& text);
 

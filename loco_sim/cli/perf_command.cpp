@@ -9,11 +9,12 @@
 #include "loco_sim/cli/output.hpp"
 #include "loco_sim/cli/usage.hpp"
 #include "loco_sim/perf/validation.hpp"
-#include "loco_sim/scenario/document.hpp"
 #include "loco_sim/scenario/hardware.hpp"
-#include "loco_sim/scenario/input_error.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 #include "loco_sim/scenario/units.hpp"
+#include "text/input_error.hpp"
+#include "text/words.hpp"
+#include "yaml/node.hpp"
 
 namespace loco::cli {
 
@@ -27,10 +28,10 @@ std::uint64_t bytes(const std::string& argument, const std::string& text, std::i
   constexpr auto kSize = scenario::Quantity::size;
   const auto value = scenario::parse_quantity(text, kSize);
   if (value && *value >= least) return static_cast<std::uint64_t>(*value);
-  throw scenario::InputError(
+  throw text::InputError(
       {argument, 0, 0}, "",
       fmt::format("{} of at least {}", scenario::quantity_words(kSize), scenario::format_quantity(least, kSize)),
-      scenario::in_quotes(text));
+      text::in_quotes(text));
 }
 
 /// What only the command line has, and what would do nothing there; the rest is for perf::run to refuse.
@@ -52,25 +53,25 @@ sim::Duration duration(const std::string& argument, const std::string& text) {
   const bool bare = text.find_first_not_of("0123456789.") == std::string::npos;
   const auto value = scenario::parse_quantity(bare ? text + "s" : text, scenario::Quantity::duration);
   if (value && *value > 0) return {*value};
-  throw scenario::InputError({argument, 0, 0}, "", "a number of seconds, or a time such as 10ms, above 0",
-                             scenario::in_quotes(text));
+  throw text::InputError({argument, 0, 0}, "", "a number of seconds, or a time such as 10ms, above 0",
+                         text::in_quotes(text));
 }
 
 /// The named profile with the fields that --set overrides, called pcie.generation or hardware.pcie.generation.
 nic::HardwareProfile hardware(const std::string& argument, const PerfArguments& a) {
   if (a.set.empty()) return named_hardware(argument, a.hardware).profile;
   static_cast<void>(named_hardware(argument, a.hardware));  // what is wrong with the name is told as ever
-  scenario::DocumentNode node = scenario::parse_override("{}", argument);
-  scenario::DocumentNode base;
-  base.kind = scenario::DocumentNode::Kind::scalar;
+  yaml::Node node = yaml::parse_override("{}", argument);
+  yaml::Node base;
+  base.kind = yaml::Node::Kind::scalar;
   base.text = a.hardware;
   base.place = {argument, 0, 0};
-  scenario::set_at(node, "base", base);
+  yaml::set_at(node, "base", base);
   for (const std::string& set : a.set) {
     const scenario::Override override = scenario::parse_set(set);
     constexpr std::string_view kPrefix = "hardware.";
     const std::string key = override.key.starts_with(kPrefix) ? override.key.substr(kPrefix.size()) : override.key;
-    scenario::set_at(node, key, scenario::parse_override(override.value, "--set " + set));
+    yaml::set_at(node, key, yaml::parse_override(override.value, "--set " + set));
   }
   return scenario::read_hardware(node).profile;
 }
@@ -213,7 +214,7 @@ double simulated(const std::string& file, const perf::Row& row) {
   try {
     return perf::simulate(row);
   } catch (const std::invalid_argument& error) {
-    throw UsageError(fmt::format("{}: {}: {}", file, scenario::in_quotes(row.what), error.what()));
+    throw UsageError(fmt::format("{}: {}: {}", file, text::in_quotes(row.what), error.what()));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "loco_sim/cli/file_kind.hpp"
 #include "loco_sim/cli/output.hpp"
 #include "loco_sim/scenario/scenario.hpp"
+#include "text/input_error.hpp"
 
 namespace loco::cli {
 
@@ -98,7 +99,7 @@ void add_overrides(std::vector<std::string>& words, const std::vector<std::strin
 
 void require_kind(const std::string& command, const std::string& file, const char* expected) {
   if (what_it_is(command, file).empty()) return;
-  throw scenario::InputError({file, 1, 1}, "", expected, "another kind of file");  // main() says which
+  throw text::InputError({file, 1, 1}, "", expected, "another kind of file");  // main() says which
 }
 
 }  // namespace

@@ -9,8 +9,9 @@
 #include "loco_sim/cli/why.hpp"
 #include "loco_sim/run/given_up.hpp"
 #include "loco_sim/run/run.hpp"
-#include "loco_sim/scenario/input_error.hpp"
 #include "loco_sim/scenario/scenario.hpp"
+#include "text/input_error.hpp"
+#include "text/words.hpp"
 #include "trace/file.hpp"
 
 namespace loco::cli {
@@ -23,7 +24,7 @@ std::string quoted_path(const std::string& path) {
     return nlohmann::json(path).dump();
   } catch (const nlohmann::json::exception&) {
     throw UsageError(
-        fmt::format("--trace {}: expected a file name in UTF-8, found other bytes", scenario::printable(path)));
+        fmt::format("--trace {}: expected a file name in UTF-8, found other bytes", text::printable(path)));
   }
 }
 
@@ -47,13 +48,13 @@ std::string network_text(const scenario::Scenario& s) {
   if (s.hardware.link_ideal) return "no network";
   const fabric::FlowOptions& flow = s.network.flow;
   const std::string shape =
-      flow.platform.empty() ? fabric::topology::describe(s.network.shape) : scenario::printable(flow.platform);
+      flow.platform.empty() ? fabric::topology::describe(s.network.shape) : text::printable(flow.platform);
   return flow.enabled ? shape + " as flows" : shape;
 }
 
 std::string headline(const scenario::Scenario& s) {
-  return fmt::format("{}: {} on {} nodes, {}, {}, seed {}{}", scenario::printable(s.name), s.workload, s.nodes,
-                     network_text(s), scenario::printable(s.hardware_name), s.seed,
+  return fmt::format("{}: {} on {} nodes, {}, {}, seed {}{}", text::printable(s.name), s.workload, s.nodes,
+                     network_text(s), text::printable(s.hardware_name), s.seed,
                      s.schedule == Schedule::timed ? "" : ", events in random order: times mean nothing") +
          (s.faults.empty() ? "" : fmt::format("; deliberate faults: {}", fmt::join(s.faults, ", ")));
 }
@@ -114,7 +115,7 @@ std::string write_trace(const std::string& path, const trace::Trace& trace) {
   try {
     trace::write_trace_file(path, trace);
   } catch (const std::system_error& error) {
-    return fmt::format("loco-sim: {}\n", scenario::printable(error.what()));
+    return fmt::format("loco-sim: {}\n", text::printable(error.what()));
   }
   return {};
 }
@@ -164,7 +165,7 @@ int validate_command(const RunArguments& arguments) {
                                  {"hardware", scenario.hardware_name},
                                  {"runs", runs}});
   } else {
-    print(fmt::format("{}: valid: {}{}", scenario::printable(arguments.scenario), headline(scenario),
+    print(fmt::format("{}: valid: {}{}", text::printable(arguments.scenario), headline(scenario),
                       runs > 1 ? fmt::format(", a sweep of {} runs", runs) : ""));
   }
   return kDone;

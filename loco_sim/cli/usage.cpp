@@ -7,13 +7,14 @@
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/file_kind.hpp"
 #include "loco_sim/cli/tree.hpp"
-#include "loco_sim/scenario/input_error.hpp"
+#include "text/input_error.hpp"
+#include "text/words.hpp"
 
 namespace loco::cli {
 
 namespace {
 
-using scenario::in_quotes;
+using text::in_quotes;
 
 template <typename Number>
 bool reads_as(const std::string& text, Number& value) {
@@ -42,7 +43,7 @@ std::vector<std::string> option_names(const CommandInfo& command) {
 }
 
 std::string with_hint(const std::string& word, const std::vector<std::string>& known) {
-  const std::string hint = scenario::suggestion(word, known);
+  const std::string hint = text::suggestion(word, known);
   return in_quotes(word) + (hint.empty() ? "" : "; " + hint);
 }
 
@@ -56,7 +57,7 @@ std::string left_over(const CommandInfo& command, const std::vector<std::string>
   }
   if (command.commands.empty()) return fmt::format("expected no further argument, found {}", found);
   const std::vector<std::string> known = names(command.commands);
-  return fmt::format("expected {}, found {}", scenario::one_of(known),
+  return fmt::format("expected {}, found {}", text::one_of(known),
                      words.empty() ? found : with_hint(words.front(), known));
 }
 
@@ -83,7 +84,7 @@ CLI::Validator seconds() {
 CLI::Validator one_of_words(const std::vector<std::string>& words) {
   const auto refuse = [words](const std::string& text) {
     if (std::ranges::find(words, text) != words.end()) return std::string();
-    return fmt::format("expected {}, found {}", scenario::one_of(words), with_hint(text, words));
+    return fmt::format("expected {}, found {}", text::one_of(words), with_hint(text, words));
   };
   return {refuse, fmt::format("{{{}}}", fmt::join(words, ","))};
 }
@@ -101,9 +102,9 @@ void refuse_empty_values(CLI::App& command, const std::vector<std::string>& but)
 scenario::Hardware named_hardware(const std::string& argument, const std::string& name) {
   try {
     return scenario::load_hardware(name);
-  } catch (const scenario::InputError& error) {
+  } catch (const text::InputError& error) {
     if (error.place().line > 0) throw;  // in the profile's file
-    throw scenario::InputError({argument, 0, 0}, "", error.expected(), error.found(), error.hint());
+    throw text::InputError({argument, 0, 0}, "", error.expected(), error.found(), error.hint());
   }
 }
 
@@ -141,7 +142,7 @@ std::string with_kind_of_file(const CLI::App& app, const std::string& message) {
   for (const CLI::Option* option : command.get_options()) {
     if (!option->get_positional()) continue;
     for (const std::string& file : option->results()) {
-      if (!message.starts_with(scenario::printable(file) + ":")) continue;
+      if (!message.starts_with(text::printable(file) + ":")) continue;
       const std::string hint = what_it_is(name, file);
       return hint.empty() ? message : fmt::format("{}; {}", message, hint);
     }

@@ -44,7 +44,7 @@ std::string whole_text(const std::string& path) {
 verify::Program program_in(const std::string& path) {
   try {
     return verify::parse(whole_text(path), path);
-  } catch (const verify::InputError& error) {
+  } catch (const text::InputError& error) {
     throw UsageError(error.what());
   }
 }
@@ -111,7 +111,7 @@ std::vector<verify::Expression> predicates_in(const std::string& path, const ver
   if (path.empty()) return {};
   try {
     return verify::parse_predicates(whole_text(path), path, program);
-  } catch (const verify::InputError& error) {
+  } catch (const text::InputError& error) {
     throw UsageError(error.what());
   }
 }

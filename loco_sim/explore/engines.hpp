@@ -13,7 +13,7 @@
 namespace loco::explore {
 
 /// `explore` and `sample`, for run_litmus_command. Profiles are looked up by name (scenario::load_hardware): an unknown
-/// one is a scenario::InputError.
+/// one is a text::InputError.
 [[nodiscard]] std::map<std::string, model::litmus::Engine> engines();
 
 }  // namespace loco::explore

@@ -9,6 +9,7 @@
 #include "model/litmus/implementations.hpp"
 #include "model/litmus/litmus.hpp"
 #include "model/litmus/parser.hpp"
+#include "text/input_error.hpp"
 
 namespace loco::explore {
 
@@ -131,14 +132,14 @@ Machine::Machine(const Program& program, const nic::HardwareProfile& profile, Ne
       shared_links_(!as_searched(program, profile, network).link_ideal),
       initial_{nic::System(config_for(program, as_searched(program, profile, network))), {}} {
   if (len(program_.nodes) > kNodesMax)
-    throw model::litmus::ParseError(program_.file, program_.at,
-                                    fmt::format("at most {} nodes of a test that runs on hardware", kNodesMax),
-                                    fmt::format("{}", program_.nodes.size()));
+    throw text::InputError({program_.file, program_.at}, "",
+                           fmt::format("at most {} nodes of a test that runs on hardware", kNodesMax),
+                           fmt::format("{}", program_.nodes.size()));
   for (const Thread& t : program_.threads)
     for (const Instruction& i : t.code)
       if (is_atomic(i) && profile.nic_atomic_cap == nic::AtomicCap::none)
-        throw model::litmus::ParseError(program_.file, i.at, "hardware with remote atomics",
-                                        fmt::format("'{}' and nic.atomic_cap: none", i.text));
+        throw text::InputError({program_.file, i.at}, "", "hardware with remote atomics",
+                               fmt::format("'{}' and nic.atomic_cap: none", i.text));
   place_locations(initial_.system);
   for (const Thread& t : program_.threads) {
     const nic::ThreadId id = initial_.system.create_thread(static_cast<nic::NodeId>(node_position(t.node)));

@@ -9,19 +9,20 @@
 #include <system_error>
 #include <utility>
 
-#include "loco_sim/scenario/document.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/keys.hpp"
+#include "text/input_error.hpp"
+#include "yaml/node.hpp"
 
 namespace loco::perf {
 
 namespace {
 
-using scenario::DocumentNode;
-using scenario::InputError;
 using scenario::Key;
 using scenario::KeyType;
 using scenario::Settings;
+using text::InputError;
+using yaml::Node;
 
 constexpr std::array<std::pair<std::string_view, Metric>, 4> kMetrics = {
     {{"us", Metric::latency_us}, {"gbps", Metric::gbps}, {"mib_s", Metric::mib_per_second}, {"mops", Metric::mops}}};
@@ -54,8 +55,8 @@ scenario::KeyTable row_keys() {
   };
 }
 
-const DocumentNode& required(const DocumentNode& map, std::string_view key) {
-  const DocumentNode* node = map.find(key);
+const Node& required(const Node& map, std::string_view key) {
+  const Node* node = map.find(key);
   if (node == nullptr) throw InputError(map.place, "", fmt::format("the key {}", key), map.description());
   return *node;
 }
@@ -70,13 +71,13 @@ double number(const scenario::Value& value, std::string_view key) {
   return number;
 }
 
-Row read_row(const DocumentNode& node, const DocumentNode& hardware) {
+Row read_row(const Node& node, const Node& hardware) {
   const Settings s = read_settings(node, "", row_keys());
   Row row;
   (void)required(node, "what");
   (void)required(node, "test");
   row.what = s.at("what").text;
-  const DocumentNode* own = node.find("hardware");
+  const Node* own = node.find("hardware");
   const scenario::Hardware machine = scenario::read_hardware(own != nullptr ? *own : hardware);
   row.hardware = machine.name;
   Options& o = row.options;
@@ -126,7 +127,7 @@ std::string measured_path() {
 }
 
 std::vector<Group> load_measured(const std::string& path) {
-  const DocumentNode document = scenario::load_document(path);
+  const Node document = yaml::load_document(path);
   const scenario::KeyTable group_keys = {
       {.path = "title", .least = 1, .most = 120},
       {.path = "source", .least = 1, .most = 400},
@@ -136,7 +137,7 @@ std::vector<Group> load_measured(const std::string& path) {
       {.path = "rows", .type = KeyType::list},
   };
   std::vector<Group> groups;
-  for (const DocumentNode& node : document.items) {
+  for (const Node& node : document.items) {
     const Settings s = read_settings(node, "", group_keys);
     Group group;
     for (const char* key : {"title", "source", "hardware", "rows"}) (void)required(node, key);
@@ -144,7 +145,7 @@ std::vector<Group> load_measured(const std::string& path) {
     group.source = s.at("source").text;
     group.model = s.at("model").number != 0;
     if (const auto note = s.find("note"); note != s.end()) group.note = one_line(note->second.text);
-    for (const DocumentNode& row : required(node, "rows").items) {
+    for (const Node& row : required(node, "rows").items) {
       group.rows.push_back(read_row(row, required(node, "hardware")));
     }
     groups.push_back(std::move(group));

@@ -1,7 +1,7 @@
 // Published measurements, and what the simulator makes of them: the rows of hardware/measured/*.yaml, each a test of
 // perf.hpp with the figure that it should give.
 //
-// Reading throws scenario::InputError, running what perf::run throws. The page is a function of the rows.
+// Reading throws text::InputError, running what perf::run throws. The page is a function of the rows.
 #pragma once
 
 #include <string>

@@ -6,8 +6,9 @@
 #include <map>
 #include <system_error>
 
-#include "loco_sim/scenario/input_error.hpp"
 #include "sim/own_folders.hpp"
+#include "text/input_error.hpp"
+#include "text/words.hpp"
 
 namespace loco::scenario {
 
@@ -66,9 +67,10 @@ std::string find_scenario(const std::string& path_or_name) {
     if (last_words.back() == last_word) alike.push_back(name);
   }
   if (alike.size() == 1 && path_or_name == last_word) return files.at(alike[0]);
-  throw InputError(
-      {path_or_name, 1, 1}, "", "a readable file, or the name of a scenario (loco-sim list scenarios)", "none",
-      alike.empty() ? suggestion(last_word, last_words) : fmt::format("did you mean the scenario {}?", one_of(alike)));
+  throw text::InputError({path_or_name, 1, 1}, "",
+                         "a readable file, or the name of a scenario (loco-sim list scenarios)", "none",
+                         alike.empty() ? text::suggestion(last_word, last_words)
+                                       : fmt::format("did you mean the scenario {}?", text::one_of(alike)));
 }
 
 }  // namespace loco::scenario

@@ -16,7 +16,7 @@ namespace loco::scenario {
 [[nodiscard]] std::vector<std::string> scenario_names();
 
 /// The file that a user means: a path as it is; a name without a file of that path ("quickstart", "flow" where only one
-/// folder has it), that of the scenario that comes with the simulator. Throws InputError when there is neither.
+/// folder has it), that of the scenario that comes with the simulator. Throws text::InputError when there is neither.
 [[nodiscard]] std::string find_scenario(const std::string& path_or_name);
 
 }  // namespace loco::scenario

@@ -7,6 +7,8 @@
 
 #include "loco_sim/scenario/keys.hpp"
 #include "loco_sim/scenario/network_parts.hpp"
+#include "text/input_error.hpp"
+#include "yaml/node.hpp"
 
 namespace loco::scenario {
 
@@ -15,25 +17,25 @@ namespace {
 namespace topology = fabric::topology;
 
 /// A link is named by its two ends.
-topology::CableId cable(const DocumentNode& node, const std::string& path, const topology::Topology& graph) {
-  if (node.kind != DocumentNode::Kind::list || node.items.size() != 2) refuse(node, path, "two vertices: [h0, s0]");
+topology::CableId cable(const yaml::Node& node, const std::string& path, const topology::Topology& graph) {
+  if (node.kind != yaml::Node::Kind::list || node.items.size() != 2) refuse(node, path, "two vertices: [h0, s0]");
   const topology::VertexId a = vertex(node.items[0], path, graph.hosts(), graph.switches());
   const topology::VertexId b = vertex(node.items[1], path, graph.hosts(), graph.switches());
   for (const topology::LinkId link : graph.ports(a)) {
     if (graph.link(link).to == b) return topology::cable_of(link);
   }
-  throw InputError(node.place, path, "a link of the topology",
-                   fmt::format("no link between {} and {}", graph.name(a), graph.name(b)));
+  throw text::InputError(node.place, path, "a link of the topology",
+                         fmt::format("no link between {} and {}", graph.name(a), graph.name(b)));
 }
 
 /// `{host: h2, stops: 50us}`.
-NodeStop host_stop(const DocumentNode& item, const std::string& path, const topology::Topology& graph) {
+NodeStop host_stop(const yaml::Node& item, const std::string& path, const topology::Topology& graph) {
   const KeyTable keys = {{.path = path + ".host", .type = KeyType::text},
                          {.path = path + ".stops", .type = KeyType::duration}};
   const Settings s = read_settings(item, path + ".", keys);
   const auto at = s.find(path + ".stops");
   if (at == s.end()) refuse(item, path, "a map with the keys host and stops");
-  const DocumentNode& host = *item.find("host");
+  const yaml::Node& host = *item.find("host");
   const topology::VertexId v = vertex(host, path + ".host", graph.hosts(), graph.switches());
   if (!graph.is_host(v)) refuse(host, path + ".host", "a host");
   return {v, {at->second.number}};
@@ -49,19 +51,19 @@ std::string why_no_stops(const Scenario& s) {
 /// A change of a link, and where the scenario says it.
 struct WrittenChange {
   fabric::LinkChange change;
-  Place place;
+  text::Place place;
   std::string path;
 };
 
 /// `{link: [h0, s0], down: 1ms, up: 2ms, loss: 1000}`.
-void read_link(const DocumentNode& item, const std::string& path, const topology::Topology& graph,
+void read_link(const yaml::Node& item, const std::string& path, const topology::Topology& graph,
                std::vector<WrittenChange>& changes, fabric::Config& network) {
   const KeyTable keys = {{.path = path + ".link", .type = KeyType::subtree},
                          {.path = path + ".down", .type = KeyType::duration},
                          {.path = path + ".up", .type = KeyType::duration},
                          {.path = path + ".loss", .type = KeyType::integer, .most = 1'000'000}};
   const Settings s = read_settings(item, path + ".", keys);
-  const DocumentNode* link = item.find("link");
+  const yaml::Node* link = item.find("link");
   if (link == nullptr || s.empty()) refuse(item, path, "a map with the key link and one of down, up, loss");
   const topology::CableId id = cable(*link, path + ".link", graph);
   for (const bool up : {false, true}) {
@@ -83,29 +85,29 @@ void add_changes(std::vector<WrittenChange> written, fabric::Config& network) {
     const bool was_up = before == nullptr || before->change.up;
     const std::string found = format_number(w.change.at.ps, KeyType::duration);
     if (w.change.up == was_up)
-      throw InputError(w.place, w.path,
-                       was_up ? "a time after the link went down" : "a time at which the link is up again", found);
+      throw text::InputError(
+          w.place, w.path, was_up ? "a time after the link went down" : "a time at which the link is up again", found);
     if (before != nullptr && before->change.at == w.change.at)
-      throw InputError(w.place, w.path, "a time of its own for each change of a link", found + " again");
+      throw text::InputError(w.place, w.path, "a time of its own for each change of a link", found + " again");
     before = &w;
   }
 }
 
 }  // namespace
 
-void read_failures(const DocumentNode& node, const topology::Topology& graph, Scenario& out) {
+void read_failures(const yaml::Node& node, const topology::Topology& graph, Scenario& out) {
   std::vector<WrittenChange> changes;
-  const std::vector<DocumentNode>& items = list(node, "fabric.failures", "links and hosts that fail");
+  const std::vector<yaml::Node>& items = list(node, "fabric.failures", "links and hosts that fail");
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::string path = fmt::format("fabric.failures[{}]", i);
-    if (items[i].kind != DocumentNode::Kind::map || items[i].find("host") == nullptr) {
+    if (items[i].kind != yaml::Node::Kind::map || items[i].find("host") == nullptr) {
       read_link(items[i], path, graph, changes, out.network);
       continue;
     }
     if (const std::string reason = why_no_stops(out); !reason.empty())
-      throw InputError(items[i].place, path,
-                       "schedule: timed, fabric.model: packet and hardware with a network, so that hosts can stop",
-                       reason);
+      throw text::InputError(
+          items[i].place, path,
+          "schedule: timed, fabric.model: packet and hardware with a network, so that hosts can stop", reason);
     out.stops.push_back(host_stop(items[i], path, graph));
   }
   add_changes(std::move(changes), out.network);

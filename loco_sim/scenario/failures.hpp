@@ -2,13 +2,13 @@
 #pragma once
 
 #include "fabric/topology/topology.hpp"
-#include "loco_sim/scenario/document.hpp"
 #include "loco_sim/scenario/scenario.hpp"
+#include "yaml/node.hpp"
 
 namespace loco::scenario {
 
 /// `[{link: [h0, s0], down: 1ms, up: 2ms, loss: 1000}, {host: h2, stops: 50us}, ...]`. Needs the hardware, the schedule
 /// and the model of the network.
-void read_failures(const DocumentNode& node, const fabric::topology::Topology& graph, Scenario& out);
+void read_failures(const yaml::Node& node, const fabric::topology::Topology& graph, Scenario& out);
 
 }  // namespace loco::scenario

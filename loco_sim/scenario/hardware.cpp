@@ -10,6 +10,9 @@
 
 #include "loco_sim/scenario/data.hpp"
 #include "nic_model/profile_fields.hpp"
+#include "text/input_error.hpp"
+#include "text/words.hpp"
+#include "yaml/node.hpp"
 
 namespace loco::scenario {
 
@@ -65,7 +68,7 @@ std::string find_profile(const std::string& name) {
   return {};
 }
 
-Hardware load(const std::string& name, const Place& place, const std::string& key, int depth);
+Hardware load(const std::string& name, const text::Place& place, const std::string& key, int depth);
 
 /// The field given here that `wrong` names; one of the command line before those of the file, which were good without.
 Settings::const_iterator misfit(const Settings& settings, const std::string& prefix, const std::string& wrong) {
@@ -78,9 +81,9 @@ Settings::const_iterator misfit(const Settings& settings, const std::string& pre
 }
 
 /// `node` is a map with fields, perhaps `base`, perhaps (in a file) name and description.
-Hardware read_map(const DocumentNode& node, const std::string& prefix, KeyTable table, int depth,
+Hardware read_map(const yaml::Node& node, const std::string& prefix, KeyTable table, int depth,
                   Hardware hardware = {}) {
-  if (const DocumentNode* base = node.find("base"); node.kind == DocumentNode::Kind::map && base != nullptr) {
+  if (const yaml::Node* base = node.find("base"); node.kind == yaml::Node::Kind::map && base != nullptr) {
     const Key key{.path = prefix + "base", .least = 1, .most = 256};
     hardware = load(read_value(*base, key).text, base->place, key.path, depth + 1);
   }
@@ -92,38 +95,38 @@ Hardware read_map(const DocumentNode& node, const std::string& prefix, KeyTable 
   if (const std::string wrong = hardware.profile.validate(); !wrong.empty()) {
     const auto field = misfit(settings, prefix, wrong);
     if (field == settings.end())
-      throw InputError(node.place, prefix.substr(0, prefix.find('.')), "fields that fit together", wrong);
-    throw InputError(field->second.place, field->first, "fields that fit together", wrong);
+      throw text::InputError(node.place, prefix.substr(0, prefix.find('.')), "fields that fit together", wrong);
+    throw text::InputError(field->second.place, field->first, "fields that fit together", wrong);
   }
   return hardware;
 }
 
 /// What the table would give a key that a file leaves out is no hardware: free of cost, without a network.
-void require_every_field(const DocumentNode& profile, const nic::HardwareProfile& values) {
-  const auto has = [&](std::string_view key) { return find_at(profile, key) != nullptr; };
+void require_every_field(const yaml::Node& profile, const nic::HardwareProfile& values) {
+  const auto has = [&](std::string_view key) { return yaml::find_at(profile, key) != nullptr; };
   const bool by_rate = has("pcie.rate");
   const bool by_width = has("pcie.generation") && has("pcie.lanes") && values.pcie_generation != 0;
   for (const nic::ProfileField& field : nic::kProfileFields) {
     const bool is_width = field.key == "pcie.generation" || field.key == "pcie.lanes";
     if (has(field.key) || (is_width && by_rate) || (field.key == "pcie.rate" && by_width)) continue;
-    throw InputError(profile.place, std::string(field.key), "a value, or a base that has one", "neither");
+    throw text::InputError(profile.place, std::string(field.key), "a value, or a base that has one", "neither");
   }
 }
 
 /// `place` and `key`: what names it.
-Hardware load(const std::string& name, const Place& place, const std::string& key, int depth) {
+Hardware load(const std::string& name, const text::Place& place, const std::string& key, int depth) {
   const std::string path = find_profile(name);
   if (path.empty()) {
     const std::vector<std::string> known = hardware_names();
-    const std::string expected = known.empty() ? "a path: no profile was found" : one_of(known);
-    throw InputError(place, key, expected, in_quotes(name), suggestion(name, known));
+    const std::string expected = known.empty() ? "a path: no profile was found" : text::one_of(known);
+    throw text::InputError(place, key, expected, text::in_quotes(name), text::suggestion(name, known));
   }
   if (std::error_code ignored; access(path.c_str(), R_OK) != 0 || fs::is_directory(path, ignored))
-    throw InputError(place, key, "a readable file", in_quotes(name));
-  if (depth > kBasesMax) throw InputError(place, key, "an end to the chain of bases", in_quotes(name));
+    throw text::InputError(place, key, "a readable file", text::in_quotes(name));
+  if (depth > kBasesMax) throw text::InputError(place, key, "an end to the chain of bases", text::in_quotes(name));
   KeyTable table = with_base(hardware_keys(""), "");
   table.insert(table.begin(), {{.path = "name", .least = 1, .most = 64}, {.path = "description", .most = 4096}});
-  const DocumentNode profile = load_document(path);
+  const yaml::Node profile = yaml::load_document(path);
   Hardware hardware = read_map(profile, "", std::move(table), depth);
   if (profile.find("base") == nullptr) require_every_field(profile, hardware.profile);
   hardware.name = fs::path(path).stem().string();
@@ -147,9 +150,9 @@ std::vector<std::string> hardware_names() {
 
 Hardware load_hardware(const std::string& name) { return load(name, {name, 0, 0}, "hardware", 0); }
 
-Hardware read_hardware(const DocumentNode& node) {
-  if (node.kind == DocumentNode::Kind::scalar) return load(node.text, node.place, "hardware", 0);
-  const bool based = node.kind == DocumentNode::Kind::map && node.find("base") != nullptr;
+Hardware read_hardware(const yaml::Node& node) {
+  if (node.kind == yaml::Node::Kind::scalar) return load(node.text, node.place, "hardware", 0);
+  const bool based = node.kind == yaml::Node::Kind::map && node.find("base") != nullptr;
   Hardware hardware = read_map(node, "hardware.", with_base(hardware_keys("hardware."), "hardware."), 0,
                                based ? Hardware{} : load(kDefaultHardware, node.place, "hardware", 0));
   if (based && node.entries.size() > 1) hardware.name += " (changed)";

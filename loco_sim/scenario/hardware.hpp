@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "loco_sim/scenario/document.hpp"
 #include "loco_sim/scenario/keys.hpp"
 #include "nic_model/profile.hpp"
+#include "yaml/node.hpp"
 
 namespace loco::scenario {
 
@@ -33,7 +33,7 @@ struct Hardware {
 [[nodiscard]] Hardware load_hardware(const std::string& name);
 
 /// The value of a scenario's key `hardware`: a name, or a map with `base` and changed fields.
-[[nodiscard]] Hardware read_hardware(const DocumentNode& node);
+[[nodiscard]] Hardware read_hardware(const yaml::Node& node);
 
 /// One key for each field of a profile, with `prefix` before its path. Defaults are those of `base`.
 [[nodiscard]] KeyTable hardware_keys(std::string_view prefix, const nic::HardwareProfile& base = {});

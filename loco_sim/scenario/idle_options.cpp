@@ -7,6 +7,8 @@
 
 #include "fabric/fields.hpp"
 #include "fabric/packet.hpp"
+#include "text/input_error.hpp"
+#include "text/words.hpp"
 
 namespace loco::scenario {
 
@@ -45,8 +47,8 @@ const PacketOption* packet_option(std::string_view key) {
 void refuse_idle_options(const Settings& settings, const Scenario& scenario) {
   const bool ideal = scenario.hardware.link_ideal;
   const auto without_network = [&](const std::string& path) {
-    throw InputError(settings.find(path)->second.place, path, "hardware with a network",
-                     fmt::format("{}, which has none (link.ideal)", scenario.hardware_name));
+    throw text::InputError(settings.find(path)->second.place, path, "hardware with a network",
+                           fmt::format("{}, which has none (link.ideal)", scenario.hardware_name));
   };
   // A star or a cable says no more than how many nodes there are.
   if (ideal && scenario.topology == fabric::Topology::shaped) without_network("topology.kind");
@@ -57,16 +59,16 @@ void refuse_idle_options(const Settings& settings, const Scenario& scenario) {
     if (ideal) without_network(path);
     const PacketOption* option = scenario.network.flow.enabled ? packet_option(field.key) : nullptr;
     if (option == nullptr) continue;
-    throw InputError(settings.find(path)->second.place, path,
-                     fmt::format("fabric.model: packet with it: {}", option->reason), "flow");
+    throw text::InputError(settings.find(path)->second.place, path,
+                           fmt::format("fabric.model: packet with it: {}", option->reason), "flow");
   }
 }
 
 void refuse_dropping_all(const Settings& settings, const Scenario& scenario) {
   const fabric::Options& options = scenario.network.options;
   if (options.flow_control != fabric::FlowControl::drop_tail || scenario.network.flow.enabled) return;
-  // The messages of traffic are all alike. Other workloads have some of a word beside those of their size, which pass: what
-  // becomes of a program of which only these arrive is a question that one may ask.
+  // The messages of traffic are all alike. Other workloads have some of a word beside those of their size, which pass:
+  // what becomes of a program of which only these arrive is a question that one may ask.
   constexpr std::int64_t kShortest = 8;
   const auto size = settings.find("workload.size");
   const bool all_alike = scenario.workload == "traffic" && size != settings.end();
@@ -83,9 +85,9 @@ void refuse_dropping_all(const Settings& settings, const Scenario& scenario) {
   const Value& buffer = settings.find("fabric.buffer.size")->second;
   const Value& alpha = settings.find("fabric.buffer.alpha")->second;
   const bool by_size = buffer.given || !alpha.given;
-  throw InputError((by_size ? buffer : alpha).place, by_size ? "fabric.buffer.size" : "fabric.buffer.alpha",
-                   fmt::format("a queue that holds a packet of {} B (size * alpha / 1000)", packet),
-                   fmt::format("one of {} B, which drops them all", threshold));
+  throw text::InputError((by_size ? buffer : alpha).place, by_size ? "fabric.buffer.size" : "fabric.buffer.alpha",
+                         fmt::format("a queue that holds a packet of {} B (size * alpha / 1000)", packet),
+                         fmt::format("one of {} B, which drops them all", threshold));
 }
 
 void refuse_beside_platform(const Settings& settings) {
@@ -96,8 +98,9 @@ void refuse_beside_platform(const Settings& settings) {
     if (!of_platforms || key.path == "topology.nodes" || setting == settings.end()) continue;
     const Value& value = setting->second;
     if (!value.given || (key.type == KeyType::choice && value.text == key.fallback)) continue;
-    throw InputError(value.place, key.path, "nothing: the platform file says it",
-                     value.text.empty() ? in_quotes(format_number(value.number, key.type)) : in_quotes(value.text));
+    throw text::InputError(
+        value.place, key.path, "nothing: the platform file says it",
+        value.text.empty() ? text::in_quotes(format_number(value.number, key.type)) : text::in_quotes(value.text));
   }
 }
 

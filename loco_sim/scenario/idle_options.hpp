@@ -7,8 +7,9 @@
 
 namespace loco::scenario {
 
-/// Throws InputError for a topology or an option of the fabric that hardware without a network or the flow model does
-/// not look at. What is at its default is no option, whether it was written or not. Needs hardware and options applied.
+/// Throws text::InputError for a topology or an option of the fabric that hardware without a network or the flow model
+/// does not look at. What is at its default is no option, whether it was written or not. Needs hardware and options
+/// applied.
 void refuse_idle_options(const Settings& settings, const Scenario& scenario);
 
 /// The same for what a platform file says itself.

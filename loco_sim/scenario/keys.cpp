@@ -7,6 +7,9 @@
 #include <utility>
 
 #include "loco_sim/scenario/units.hpp"
+#include "text/input_error.hpp"
+#include "text/words.hpp"
+#include "yaml/node.hpp"
 
 namespace loco::scenario {
 
@@ -34,43 +37,43 @@ std::string range_words(const Key& key) {
   return key.least == 0 ? std::string() : fmt::format(" of at least {}", least);
 }
 
-[[noreturn]] void refuse(const DocumentNode& node, const Key& key, const std::string& hint = {}) {
-  throw InputError(node.place, key.path, expectation(key), node.description(), hint);
+[[noreturn]] void refuse(const yaml::Node& node, const Key& key, const std::string& hint = {}) {
+  throw text::InputError(node.place, key.path, expectation(key), node.description(), hint);
 }
 
-std::string checked_choice(const DocumentNode& node, const Key& key) {
-  if (node.kind != DocumentNode::Kind::scalar) refuse(node, key);
+std::string checked_choice(const yaml::Node& node, const Key& key) {
+  if (node.kind != yaml::Node::Kind::scalar) refuse(node, key);
   if (std::find(key.choices.begin(), key.choices.end(), node.text) == key.choices.end()) {
-    refuse(node, key, suggestion(node.text, key.choices));
+    refuse(node, key, text::suggestion(node.text, key.choices));
   }
   return node.text;
 }
 
-std::vector<std::string> checked_choices(const DocumentNode& node, const Key& key) {
+std::vector<std::string> checked_choices(const yaml::Node& node, const Key& key) {
   std::vector<std::string> words;
-  if (node.kind == DocumentNode::Kind::scalar) return {checked_choice(node, key)};
-  if (node.kind != DocumentNode::Kind::list) refuse(node, key);
-  for (const DocumentNode& item : node.items) {
+  if (node.kind == yaml::Node::Kind::scalar) return {checked_choice(node, key)};
+  if (node.kind != yaml::Node::Kind::list) refuse(node, key);
+  for (const yaml::Node& item : node.items) {
     std::string word = checked_choice(item, key);
     if (std::find(words.begin(), words.end(), word) != words.end()) {
-      throw InputError(item.place, key.path, "each entry once", fmt::format("{} again", in_quotes(word)));
+      throw text::InputError(item.place, key.path, "each entry once", fmt::format("{} again", text::in_quotes(word)));
     }
     words.push_back(std::move(word));
   }
   return words;
 }
 
-std::optional<std::int64_t> parsed_number(const DocumentNode& node, KeyType type) {
-  if (node.kind != DocumentNode::Kind::scalar) return {};
+std::optional<std::int64_t> parsed_number(const yaml::Node& node, KeyType type) {
+  if (node.kind != yaml::Node::Kind::scalar) return {};
   // A number in quotes is text, a quantity is text anyhow: JSON has its units in quotes.
   const bool is_plain = type == KeyType::boolean || type == KeyType::integer;
-  if (node.quoted && (is_plain || parse_integer(node.text))) return {};
+  if (node.quoted && (is_plain || text::parse_integer(node.text))) return {};
   if (type == KeyType::boolean) {
     if (node.text == "true") return 1;
     if (node.text == "false") return 0;
     return {};
   }
-  if (type == KeyType::integer) return parse_integer(node.text);
+  if (type == KeyType::integer) return text::parse_integer(node.text);
   return parse_quantity(node.text, *quantity(type));
 }
 
@@ -87,16 +90,16 @@ std::vector<std::string> names_below(std::string_view section, const KeyTable& t
 }
 
 /// The dotted paths of what lies in a value; of a scalar its own.
-void add_leaves(const std::string& path, const DocumentNode& value, std::vector<std::string>& out) {
-  if (value.kind != DocumentNode::Kind::map || value.entries.empty()) out.push_back(path);
-  if (value.kind != DocumentNode::Kind::map) return;
-  for (const DocumentEntry& entry : value.entries) add_leaves(path + "." + entry.key, entry.value, out);
+void add_leaves(const std::string& path, const yaml::Node& value, std::vector<std::string>& out) {
+  if (value.kind != yaml::Node::Kind::map || value.entries.empty()) out.push_back(path);
+  if (value.kind != yaml::Node::Kind::map) return;
+  for (const yaml::Entry& entry : value.entries) add_leaves(path + "." + entry.key, entry.value, out);
 }
 
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('.') + 1); }
 
 /// Did somebody mean a key of another level: pcie.generation for hardware.pcie.generation, nodes for topology.nodes?
-std::string suggestion_elsewhere(const std::string& path, const DocumentNode& value, const KeyTable& table,
+std::string suggestion_elsewhere(const std::string& path, const yaml::Node& value, const KeyTable& table,
                                  std::span<const std::string> elsewhere) {
   std::vector<std::string> known(elsewhere.begin(), elsewhere.end());
   for (const Key& key : table) known.push_back(key.path);
@@ -128,9 +131,9 @@ std::string suggestion_elsewhere(const std::string& path, const DocumentNode& va
   return "";
 }
 
-void read_section(const DocumentNode& map, const std::string& section, const KeyTable& table,
+void read_section(const yaml::Node& map, const std::string& section, const KeyTable& table,
                   std::span<const std::string> elsewhere, Settings& out) {
-  for (const DocumentEntry& entry : map.entries) {
+  for (const yaml::Entry& entry : map.entries) {
     const std::string path = section + entry.key;
     const auto key = std::find_if(table.begin(), table.end(), [&](const Key& k) { return k.path == path; });
     if (key != table.end()) {
@@ -143,14 +146,15 @@ void read_section(const DocumentNode& map, const std::string& section, const Key
     if (!is_section) {
       const std::vector<std::string> known = names_below(section, table);
       const std::string parent = section.empty() ? section : section.substr(0, section.size() - 1);
-      const std::string near = suggestion(entry.key, known);
-      throw InputError(entry.key_place, parent, fmt::format("a known key ({})", fmt::join(known, ", ")),
-                       in_quotes(entry.key),
-                       near.empty() ? suggestion_elsewhere(path, entry.value, table, elsewhere) : near);
+      const std::string near = text::suggestion(entry.key, known);
+      throw text::InputError(entry.key_place, parent, fmt::format("a known key ({})", fmt::join(known, ", ")),
+                             text::in_quotes(entry.key),
+                             near.empty() ? suggestion_elsewhere(path, entry.value, table, elsewhere) : near);
     }
-    if (entry.value.kind != DocumentNode::Kind::map && entry.value.kind != DocumentNode::Kind::null) {
-      throw InputError(entry.value.place, path, fmt::format("a map of {}", fmt::join(names_below(below, table), ", ")),
-                       entry.value.description());
+    if (entry.value.kind != yaml::Node::Kind::map && entry.value.kind != yaml::Node::Kind::null) {
+      throw text::InputError(entry.value.place, path,
+                             fmt::format("a map of {}", fmt::join(names_below(below, table), ", ")),
+                             entry.value.description());
     }
     read_section(entry.value, below, table, elsewhere, out);
   }
@@ -177,7 +181,7 @@ std::string expectation(const Key& key) {
     case KeyType::rate:
       return quantity_words(*quantity(key.type)) + range_words(key);
     case KeyType::choice:
-      return one_of(key.choices);
+      return text::one_of(key.choices);
     case KeyType::choices:
       return fmt::format("a list of {}", fmt::join(key.choices, ", "));
     case KeyType::subtree:
@@ -188,7 +192,7 @@ std::string expectation(const Key& key) {
   return {};
 }
 
-Value read_value(const DocumentNode& node, const Key& key) {
+Value read_value(const yaml::Node& node, const Key& key) {
   Value value;
   value.given = true;
   value.place = node.place;
@@ -203,11 +207,11 @@ Value read_value(const DocumentNode& node, const Key& key) {
       value.words = checked_choices(node, key);
       break;
     case KeyType::text: {
-      if (node.kind != DocumentNode::Kind::scalar) refuse(node, key);
+      if (node.kind != yaml::Node::Kind::scalar) refuse(node, key);
       const auto length = static_cast<std::int64_t>(node.text.size());
       if (length < key.least || length > key.most) refuse(node, key);
       if (key.file && node.text.find('\0') != std::string::npos)
-        throw InputError(node.place, key.path, "the name of a file, without NUL", node.description());
+        throw text::InputError(node.place, key.path, "the name of a file, without NUL", node.description());
       value.text = node.text;
       break;
     }
@@ -220,18 +224,18 @@ Value read_value(const DocumentNode& node, const Key& key) {
   return value;
 }
 
-Settings read_settings(const DocumentNode& map, std::string_view prefix, const KeyTable& table,
+Settings read_settings(const yaml::Node& map, std::string_view prefix, const KeyTable& table,
                        std::span<const std::string> elsewhere) {
   Settings settings;
-  if (map.kind != DocumentNode::Kind::map && map.kind != DocumentNode::Kind::null) {
+  if (map.kind != yaml::Node::Kind::map && map.kind != yaml::Node::Kind::null) {
     const std::string section = prefix.empty() ? std::string() : std::string(prefix.substr(0, prefix.size() - 1));
-    throw InputError(map.place, section, fmt::format("a map of {}", fmt::join(names_below(prefix, table), ", ")),
-                     map.description());
+    throw text::InputError(map.place, section, fmt::format("a map of {}", fmt::join(names_below(prefix, table), ", ")),
+                           map.description());
   }
   read_section(map, std::string(prefix), table, elsewhere, settings);
   for (const Key& key : table) {
     if (key.fallback.empty() || settings.contains(key.path)) continue;
-    Value value = read_value(parse_override(key.fallback, key.path), key);
+    Value value = read_value(yaml::parse_override(key.fallback, key.path), key);
     value.given = false;
     value.place = map.place;  // what is wrong with a default is that the map does not say otherwise
     settings.emplace(key.path, std::move(value));

@@ -2,7 +2,7 @@
 // for the JSON schema.
 //
 // A table is a list of keys with dotted paths; a section such as `fabric.link` exists because keys lie below it.
-// Reading a map against a table throws InputError at the first entry that does not fit, in the order of the file.
+// Reading a map against a table throws text::InputError at the first entry that does not fit, in the order of the file.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "loco_sim/scenario/document.hpp"
+#include "yaml/node.hpp"
 
 namespace loco::scenario {
 
@@ -46,7 +46,7 @@ using KeyTable = std::vector<Key>;
 /// A key's value, as given or by default. Which member holds it is said by the key's type.
 struct Value {
   bool given = false;
-  Place place;
+  text::Place place;
   std::int64_t number = 0;         ///< integer, boolean (0 or 1), duration, size, rate
   std::string text;                ///< text, choice
   std::vector<std::string> words;  ///< choices
@@ -57,11 +57,11 @@ using Settings = std::map<std::string, Value, std::less<>>;
 
 /// Reads `map` (null counts as an empty map), whose keys have `prefix` in the table ("" or "hardware."). `elsewhere`:
 /// dotted paths of keys that belong to other places; a key that is none here is looked for among them, too.
-[[nodiscard]] Settings read_settings(const DocumentNode& map, std::string_view prefix, const KeyTable& table,
+[[nodiscard]] Settings read_settings(const yaml::Node& map, std::string_view prefix, const KeyTable& table,
                                      std::span<const std::string> elsewhere = {});
 
 /// One value against one key.
-[[nodiscard]] Value read_value(const DocumentNode& node, const Key& key);
+[[nodiscard]] Value read_value(const yaml::Node& node, const Key& key);
 
 /// `an integer from 1 to 1024`, as in messages and on the reference page.
 [[nodiscard]] std::string expectation(const Key& key);

@@ -18,6 +18,9 @@
 #include "loco_sim/scenario/network_parts.hpp"
 #include "loco_sim/scenario/units.hpp"
 #include "nic_model/system.hpp"
+#include "text/input_error.hpp"
+#include "text/words.hpp"
+#include "yaml/node.hpp"
 
 namespace loco::scenario {
 
@@ -94,9 +97,9 @@ Key parameter_key(const topology::Parameter& p) {
 }
 
 /// `[h0, s0]` or `[h0, s0, {rate: 10Gbps, delay: 1us}]`.
-topology::Edge edge(const DocumentNode& node, const std::string& path, const topology::Custom& shape) {
+topology::Edge edge(const yaml::Node& node, const std::string& path, const topology::Custom& shape) {
   const std::string expected = "two vertices, such as [h0, s0] or [h0, s0, {rate: 10Gbps, delay: 1us}]";
-  if (node.kind != DocumentNode::Kind::list || node.items.size() < 2 || node.items.size() > 3) {
+  if (node.kind != yaml::Node::Kind::list || node.items.size() < 2 || node.items.size() > 3) {
     refuse(node, path, expected);
   }
   topology::Edge e{vertex(node.items[0], path, shape.hosts, shape.switches),
@@ -111,19 +114,19 @@ topology::Edge edge(const DocumentNode& node, const std::string& path, const top
 }
 
 /// The parameters of the kind that are given; those of other kinds are refused.
-topology::Parameters shape_of(const DocumentNode& root, const Settings& settings, topology::Kind kind) {
+topology::Parameters shape_of(const yaml::Node& root, const Settings& settings, topology::Kind kind) {
   const topology::KindInfo& info = topology::info(kind);
-  const DocumentNode* section = root.find("topology");
+  const yaml::Node* section = root.find("topology");
   std::vector<topology::Setting> given;
-  const DocumentNode* edges = nullptr;
-  const std::span<const DocumentEntry> entries =
-      section == nullptr ? std::span<const DocumentEntry>() : section->entries;
-  for (const DocumentEntry& entry : entries) {
+  const yaml::Node* edges = nullptr;
+  const std::span<const yaml::Entry> entries = section == nullptr ? std::span<const yaml::Entry>() : section->entries;
+  for (const yaml::Entry& entry : entries) {
     if (entry.key == "kind" || entry.key == "nodes") continue;
     const auto row = std::find_if(info.parameters.begin(), info.parameters.end(),
                                   [&](const topology::Parameter& p) { return p.key == entry.key; });
     if (row == info.parameters.end()) {
-      throw InputError(entry.key_place, "topology", fmt::format("a parameter of {}", info.name), in_quotes(entry.key));
+      throw text::InputError(entry.key_place, "topology", fmt::format("a parameter of {}", info.name),
+                             text::in_quotes(entry.key));
     }
     topology::Setting setting{.key = row->key};
     const std::string path = "topology." + entry.key;
@@ -132,8 +135,8 @@ topology::Parameters shape_of(const DocumentNode& root, const Settings& settings
       continue;
     }
     if (row->type == topology::ParameterType::integers) {
-      for (const DocumentNode& item : list(entry.value, path, "integers")) {
-        const auto number = item.kind == DocumentNode::Kind::scalar ? parse_integer(item.text) : std::nullopt;
+      for (const yaml::Node& item : list(entry.value, path, "integers")) {
+        const auto number = item.kind == yaml::Node::Kind::scalar ? text::parse_integer(item.text) : std::nullopt;
         if (!number) refuse(item, path, "a list of integers");
         setting.numbers.push_back(*number);
       }
@@ -150,7 +153,7 @@ topology::Parameters shape_of(const DocumentNode& root, const Settings& settings
   }
   topology::Parameters parameters = topology::parameters_from(kind, given);
   if (auto* custom = std::get_if<topology::Custom>(&parameters); custom != nullptr && edges != nullptr) {
-    const std::vector<DocumentNode>& items = list(*edges, "topology.edges", "cables");
+    const std::vector<yaml::Node>& items = list(*edges, "topology.edges", "cables");
     for (std::size_t i = 0; i < items.size(); ++i) {
       custom->edges.push_back(edge(items[i], fmt::format("topology.edges[{}]", i), *custom));
     }
@@ -167,7 +170,7 @@ void apply_options(const Settings& settings, fabric::Options& options) {
 }
 
 /// What shows only once the parts meet: headroom that does not fit into the buffer, and the like.
-void check_fit(const Place& place, const Scenario& scenario) {
+void check_fit(const text::Place& place, const Scenario& scenario) {
   try {
     fabric::Config network = scenario.network;
     network.nodes = scenario.nodes;
@@ -178,7 +181,7 @@ void check_fit(const Place& place, const Scenario& scenario) {
   } catch (const topology::TopologyError&) {
     throw;
   } catch (const std::invalid_argument& error) {
-    throw InputError(place, "fabric", "a network that can be built", error.what());
+    throw text::InputError(place, "fabric", "a network that can be built", error.what());
   }
 }
 
@@ -230,15 +233,16 @@ NodeId host(const Settings& s, const std::string& path, const Scenario& out) {
   const auto value = s.find(path);
   const auto v = topology::vertex_of(value->second.text, out.nodes, 0);
   if (!v) {
-    throw InputError(value->second.place, path, fmt::format("one of {} hosts: h0 to h{}", out.nodes, out.nodes - 1),
-                     in_quotes(value->second.text));
+    throw text::InputError(value->second.place, path,
+                           fmt::format("one of {} hosts: h0 to h{}", out.nodes, out.nodes - 1),
+                           text::in_quotes(value->second.text));
   }
   return *v;
 }
 
 /// `fabric.cross_traffic`: [{from: h0, to: h1, rate: 10Gbps, size: 1GB, start: 1ms}, ...].
-void read_cross_traffic(const DocumentNode& node, Scenario& out) {
-  const std::vector<DocumentNode>& items = list(node, "fabric.cross_traffic", "flows");
+void read_cross_traffic(const yaml::Node& node, Scenario& out) {
+  const std::vector<yaml::Node>& items = list(node, "fabric.cross_traffic", "flows");
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::string path = fmt::format("fabric.cross_traffic[{}]", i);
     const KeyTable keys = {{.path = path + ".from", .least = 2, .most = 16},
@@ -272,14 +276,16 @@ void apply_platform(const Value& platform, const Settings& settings, Scenario& o
     fabric::check_platform_file(path);
     const std::size_t hosts = fabric::platform_hosts(path).size();
     if (hosts < 2 || hosts > 1024) {
-      throw InputError(platform.place, "platform", "a platform of 2 to 1024 hosts", fmt::format("one of {}", hosts));
+      throw text::InputError(platform.place, "platform", "a platform of 2 to 1024 hosts",
+                             fmt::format("one of {}", hosts));
     }
     out.nodes = static_cast<std::uint32_t>(hosts);
   } catch (const fabric::PlatformFileError& error) {
-    throw InputError({path, error.line(), error.column()}, "", error.expected(), printable(error.found()));
+    throw text::InputError({path, error.line(), error.column()}, "", error.expected(), text::printable(error.found()));
   } catch (const fabric::FlowError& error) {
     const std::string_view said = error.what();
-    throw InputError(platform.place, "platform", "a SimGrid platform file", printable(said.substr(0, said.find('\n'))));
+    throw text::InputError(platform.place, "platform", "a SimGrid platform file",
+                           text::printable(said.substr(0, said.find('\n'))));
   }
   out.network.flow.platform = path;
   out.network.shape = topology::Star{out.nodes};
@@ -293,21 +299,23 @@ void apply_flow_model(const Settings& settings, Scenario& out) {
   const bool has_platform = platform != settings.end() && platform->second.given;
   out.network.flow.enabled = model.text == "flow";
   if (!out.network.flow.enabled) {
-    if (has_platform) throw InputError(platform->second.place, "platform", "fabric.model: flow with it", "packet");
+    if (has_platform)
+      throw text::InputError(platform->second.place, "platform", "fabric.model: flow with it", "packet");
     return;
   }
   if (!fabric::has_flow_model()) {
-    throw InputError(model.place, "fabric.model", fmt::format("packet ({})", fabric::kNoFlowModel), "\"flow\"");
+    throw text::InputError(model.place, "fabric.model", fmt::format("packet ({})", fabric::kNoFlowModel), "\"flow\"");
   }
   if (out.schedule != Schedule::timed) {
-    throw InputError(model.place, "fabric.model", "packet, since events run in random order (schedule)", "\"flow\"");
+    throw text::InputError(model.place, "fabric.model", "packet, since events run in random order (schedule)",
+                           "\"flow\"");
   }
   if (has_platform) apply_platform(platform->second, settings, out);
 }
 
 }  // namespace
 
-void apply_network(const DocumentNode& root, const Settings& settings, Scenario& out) {
+void apply_network(const yaml::Node& root, const Settings& settings, Scenario& out) {
   const Value& nodes = settings.find("topology.nodes")->second;
   const Value& kind_value = settings.find("topology.kind")->second;
   const topology::Kind kind = topology::kind_of(kind_value.text).value();
@@ -322,26 +330,27 @@ void apply_network(const DocumentNode& root, const Settings& settings, Scenario&
                      : kind == topology::Kind::back_to_back ? fabric::Topology::back_to_back
                                                             : fabric::Topology::shaped;
     if (nodes.number != out.nodes && (nodes.given || (!from_file && kind == topology::Kind::back_to_back))) {
-      throw InputError(nodes.place, "topology.nodes",
-                       fmt::format("{} for {}", out.nodes, from_file ? "this platform file" : kind_value.text),
-                       fmt::format("\"{}\"", nodes.number));
+      throw text::InputError(nodes.place, "topology.nodes",
+                             fmt::format("{} for {}", out.nodes, from_file ? "this platform file" : kind_value.text),
+                             fmt::format("\"{}\"", nodes.number));
     }
     apply_options(settings, out.network.options);
     refuse_idle_options(settings, out);
     out.network.seed = out.seed;
-    if (const DocumentNode* failures = find_at(root, "fabric.failures"); failures != nullptr) {
+    if (const yaml::Node* failures = yaml::find_at(root, "fabric.failures"); failures != nullptr) {
       read_failures(*failures, graph, out);
     }
-    if (const DocumentNode* cross = find_at(root, "fabric.cross_traffic"); cross != nullptr) {
+    if (const yaml::Node* cross = yaml::find_at(root, "fabric.cross_traffic"); cross != nullptr) {
       read_cross_traffic(*cross, out);
     }
-    const DocumentNode* section = root.find("fabric");
+    const yaml::Node* section = root.find("fabric");
     check_fit(section != nullptr ? section->place : kind_value.place, out);
   } catch (const topology::TopologyError& error) {
     const topology::Problem& problem = error.problem();
     const auto value = settings.find("topology." + problem.key);
-    throw InputError(value != settings.end() ? value->second.place : kind_value.place,
-                     problem.key.empty() ? "topology" : "topology." + problem.key, problem.expected, problem.found);
+    throw text::InputError(value != settings.end() ? value->second.place : kind_value.place,
+                           problem.key.empty() ? "topology" : "topology." + problem.key, problem.expected,
+                           problem.found);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "loco_sim/scenario/keys.hpp"
 #include "loco_sim/scenario/scenario.hpp"
+#include "yaml/node.hpp"
 
 namespace loco::scenario {
 
@@ -12,6 +13,6 @@ namespace loco::scenario {
 
 /// Sets topology, nodes and network; needs the hardware and the seed. Builds the network once, so that what does not
 /// fit together is told here.
-void apply_network(const DocumentNode& root, const Settings& settings, Scenario& out);
+void apply_network(const yaml::Node& root, const Settings& settings, Scenario& out);
 
 }  // namespace loco::scenario

@@ -7,19 +7,18 @@
 #include <vector>
 
 #include "fabric/topology/topology.hpp"
-#include "loco_sim/scenario/document.hpp"
+#include "yaml/node.hpp"
 
 namespace loco::scenario {
 
-/// Throws an InputError that shows what is there in place of what was expected.
-[[noreturn]] void refuse(const DocumentNode& node, const std::string& path, const std::string& expected);
+/// Throws an text::InputError that shows what is there in place of what was expected.
+[[noreturn]] void refuse(const yaml::Node& node, const std::string& path, const std::string& expected);
 
 /// The items of a list; what is none is refused as no list `of` these.
-[[nodiscard]] const std::vector<DocumentNode>& list(const DocumentNode& node, std::string_view path,
-                                                    std::string_view of);
+[[nodiscard]] const std::vector<yaml::Node>& list(const yaml::Node& node, std::string_view path, std::string_view of);
 
 /// A vertex by its name: `h0`, `s3`.
-[[nodiscard]] fabric::topology::VertexId vertex(const DocumentNode& node, const std::string& path, std::uint32_t hosts,
+[[nodiscard]] fabric::topology::VertexId vertex(const yaml::Node& node, const std::string& path, std::uint32_t hosts,
                                                 std::uint32_t switches);
 
 }  // namespace loco::scenario

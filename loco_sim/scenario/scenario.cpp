@@ -10,6 +10,9 @@
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/idle_options.hpp"
 #include "loco_sim/scenario/network.hpp"
+#include "text/input_error.hpp"
+#include "text/words.hpp"
+#include "yaml/node.hpp"
 
 namespace loco::scenario {
 
@@ -26,15 +29,15 @@ const Value* given(const Settings& settings, std::string_view key) {
 }
 
 /// The workload's kind, which decides what keys the rest may have.
-std::string workload_kind(const DocumentNode& root) {
+std::string workload_kind(const yaml::Node& root) {
   const Key key{.path = "workload.kind", .type = KeyType::choice, .choices = workload_kinds()};
-  const DocumentNode* workload = root.find("workload");
-  if (workload == nullptr) throw InputError(root.place, "workload", "a map with the key kind", "nothing");
-  if (workload->kind != DocumentNode::Kind::map) {
-    throw InputError(workload->place, "workload", "a map with the key kind", workload->description());
+  const yaml::Node* workload = root.find("workload");
+  if (workload == nullptr) throw text::InputError(root.place, "workload", "a map with the key kind", "nothing");
+  if (workload->kind != yaml::Node::Kind::map) {
+    throw text::InputError(workload->place, "workload", "a map with the key kind", workload->description());
   }
-  const DocumentNode* kind = workload->find("kind");
-  if (kind == nullptr) throw InputError(workload->place, "workload", "the key kind", "none");
+  const yaml::Node* kind = workload->find("kind");
+  if (kind == nullptr) throw text::InputError(workload->place, "workload", "the key kind", "none");
   return read_value(*kind, key).text;
 }
 
@@ -53,16 +56,16 @@ KeyTable full_table(const std::string& kind) {
   return table;
 }
 
-void apply_hardware(const DocumentNode& root, const Settings& settings, Scenario& out) {
-  const DocumentNode* node = root.find("hardware");
+void apply_hardware(const yaml::Node& root, const Settings& settings, Scenario& out) {
+  const yaml::Node* node = root.find("hardware");
   const Hardware hardware = node != nullptr ? read_hardware(*node) : load_hardware(kDefaultHardware);
   out.hardware = hardware.profile;
   out.hardware_name = hardware.name;
   const Value* rate = given(settings, "fabric.link.rate");
   const Value* delay = given(settings, "fabric.link.delay");
   if (const Value* link = rate != nullptr ? rate : delay; link != nullptr && out.hardware.link_ideal) {
-    throw InputError(link->place, "fabric.link", "hardware with a network",
-                     fmt::format("{}, which has none (link.ideal)", hardware.name));
+    throw text::InputError(link->place, "fabric.link", "hardware with a network",
+                           fmt::format("{}, which has none (link.ideal)", hardware.name));
   }
   if (rate != nullptr) out.hardware.link_rate = {static_cast<std::uint64_t>(rate->number)};
   if (delay != nullptr) out.hardware.link_delay = {delay->number};
@@ -82,9 +85,10 @@ void apply_workload(const Settings& settings, const std::string& kind, Scenario&
   const workloads::Workload& workload = *workloads::find(kind);
   if (out.nodes < workload.nodes_min || out.nodes > workload.nodes_max) {
     const Value& nodes = at(settings, "topology.nodes");
-    throw InputError(nodes.given ? nodes.place : at(settings, "topology.kind").place, "topology.nodes",
-                     fmt::format("{} to {} nodes for the workload {}", workload.nodes_min, workload.nodes_max, kind),
-                     fmt::format("{}", out.nodes));
+    throw text::InputError(
+        nodes.given ? nodes.place : at(settings, "topology.kind").place, "topology.nodes",
+        fmt::format("{} to {} nodes for the workload {}", workload.nodes_min, workload.nodes_max, kind),
+        fmt::format("{}", out.nodes));
   }
   out.workload = kind;
   out.parameters = workloads::Params(workload.params);
@@ -92,21 +96,21 @@ void apply_workload(const Settings& settings, const std::string& kind, Scenario&
     const Value& value = at(settings, "workload." + std::string(spec.key));
     const auto choice = std::find(spec.choices.begin(), spec.choices.end(), value.text);
     if (value.number % spec.multiple_of != 0)
-      throw InputError(value.place, "workload." + std::string(spec.key),
-                       fmt::format("a multiple of {}", spec.multiple_of), fmt::format("{}", value.number));
+      throw text::InputError(value.place, "workload." + std::string(spec.key),
+                             fmt::format("a multiple of {}", spec.multiple_of), fmt::format("{}", value.number));
     out.parameters.set(spec.key, spec.choices.empty() ? value.number : choice - spec.choices.begin());
     if (spec.key == "threads_per_node" && value.number * out.nodes > kThreadsMax) {
-      throw InputError(value.place, "workload.threads_per_node",
-                       fmt::format("at most {} threads on all nodes together", kThreadsMax),
-                       fmt::format("{} on each of {}", value.number, out.nodes));
+      throw text::InputError(value.place, "workload.threads_per_node",
+                             fmt::format("at most {} threads on all nodes together", kThreadsMax),
+                             fmt::format("{} on each of {}", value.number, out.nodes));
     }
   }
   if (workload.misfit != nullptr) {
     if (const auto misfit = workload.misfit(out.parameters, out.nodes)) {
       const Value& value = at(settings, "workload." + std::string(misfit->key));
       const Value& place = value.given ? value : at(settings, "workload.kind");
-      throw InputError(place.place, "workload." + std::string(misfit->key), misfit->expected,
-                       value.text.empty() ? fmt::format("{}", value.number) : in_quotes(value.text));
+      throw text::InputError(place.place, "workload." + std::string(misfit->key), misfit->expected,
+                             value.text.empty() ? fmt::format("{}", value.number) : text::in_quotes(value.text));
     }
   }
 }
@@ -128,17 +132,17 @@ void apply_checks(const Settings& settings, Scenario& out) {
     if (word == "tower") out.check_tower = true;
   }
   if (out.check_tower && out.check.empty())
-    throw InputError(check.place, "check", "at least one library for the tower to stand on", "only \"tower\"");
+    throw text::InputError(check.place, "check", "at least one library for the tower to stand on", "only \"tower\"");
   std::sort(out.check.begin(), out.check.end());
   const Value& level = out.settings.find("trace.level")->second;
   out.trace_subevents = level.text != "none";
   out.trace_activities = level.text == "packets";
   if (const Value* path = given(settings, "trace.path")) out.trace_path = path->text;
   if (!out.trace_subevents && !out.trace_path.empty()) {
-    throw InputError(level.place, "trace.level", "subevents, since trace.path is given", "\"none\"");
+    throw text::InputError(level.place, "trace.level", "subevents, since trace.path is given", "\"none\"");
   }
   if (!out.trace_subevents && !out.check.empty() && check.given) {
-    throw InputError(level.place, "trace.level", "subevents, since the run is checked", "\"none\"");
+    throw text::InputError(level.place, "trace.level", "subevents, since the run is checked", "\"none\"");
   }
   if (out.trace_subevents) return;
   out.check.clear();
@@ -152,25 +156,38 @@ Schedule schedule(const std::string& word) {
 }
 
 /// Lists that their readers take from the document are settings, too: as text, on one line.
-void add_lists(const DocumentNode& root, const KeyTable& table, Settings& settings) {
+void add_lists(const yaml::Node& root, const KeyTable& table, Settings& settings) {
   for (const Key& key : table) {
     if (key.type != KeyType::list) continue;
-    const DocumentNode* const node = find_at(root, key.path);
+    const yaml::Node* const node = yaml::find_at(root, key.path);
     if (node == nullptr) continue;
     Value& value = settings[key.path];
     value.given = true;
     value.place = node->place;
-    value.text = flow_text(*node);
+    value.text = yaml::flow_text(*node);
   }
 }
 
-void require_map(const DocumentNode& root) {
-  if (root.kind == DocumentNode::Kind::map) return;
-  throw InputError(root.place, "", "a map of keys such as name, topology, workload", root.description());
+void require_map(const yaml::Node& root) {
+  if (root.kind == yaml::Node::Kind::map) return;
+  throw text::InputError(root.place, "", "a map of keys such as name, topology, workload", root.description());
+}
+
+/// `hardware: NAME` is short for `hardware: {base: NAME}`, and its fields can be set.
+void set_key(yaml::Node& root, const std::string& key, const yaml::Node& value) {
+  yaml::Node* const hardware = root.find("hardware");
+  if (key.starts_with("hardware.") && hardware != nullptr && hardware->kind == yaml::Node::Kind::scalar) {
+    yaml::Node map;
+    map.kind = yaml::Node::Kind::map;
+    map.place = hardware->place;
+    map.entries.push_back({"base", hardware->place, *hardware});
+    *hardware = std::move(map);
+  }
+  yaml::set_at(root, key, value);
 }
 
 /// Everything but the sweep.
-Scenario read_scenario(const DocumentNode& root, const std::string& file) {
+Scenario read_scenario(const yaml::Node& root, const std::string& file) {
   require_map(root);
   const std::string kind = workload_kind(root);
   const KeyTable table = full_table(kind);
@@ -197,33 +214,33 @@ Scenario read_scenario(const DocumentNode& root, const std::string& file) {
   refuse_dropping_all(settings, out);
   const auto atomics = workloads::find(kind)->atomics;
   if (atomics != nullptr && atomics(out.parameters) && out.hardware.nic_atomic_cap == nic::AtomicCap::none) {
-    const DocumentNode* hardware = root.find("hardware");
-    throw InputError(hardware != nullptr ? hardware->place : root.place, "hardware",
-                     fmt::format("a NIC with remote atomics for the workload {}", kind),
-                     fmt::format("{}, which has none (nic.atomic_cap)", out.hardware_name));
+    const yaml::Node* hardware = root.find("hardware");
+    throw text::InputError(hardware != nullptr ? hardware->place : root.place, "hardware",
+                           fmt::format("a NIC with remote atomics for the workload {}", kind),
+                           fmt::format("{}, which has none (nic.atomic_cap)", out.hardware_name));
   }
   apply_checks(settings, out);
   if (const Value* interval = given(settings, "series.interval")) out.series_interval = {interval->number};
   if (out.series_interval.ps > 0 && out.network.flow.enabled) {
-    throw InputError(at(settings, "series.interval").place, "series.interval",
-                     "fabric.model: packet with it: flows have no queues to look at", "flow");
+    throw text::InputError(at(settings, "series.interval").place, "series.interval",
+                           "fabric.model: packet with it: flows have no queues to look at", "flow");
   }
   return out;
 }
 
-Scenario from_document(DocumentNode root, const std::string& file, const std::vector<Override>& overrides) {
-  if (root.kind != DocumentNode::Kind::null) require_map(root);
+Scenario from_document(yaml::Node root, const std::string& file, const std::vector<Override>& overrides) {
+  if (root.kind != yaml::Node::Kind::null) require_map(root);
   for (const Override& o : overrides) {
     const std::string source = o.argument.empty() ? fmt::format("--set {}={}", o.key, o.value) : o.argument;
-    set_at(root, o.key, parse_override(o.value, source));
+    set_key(root, o.key, yaml::parse_override(o.value, source));
   }
   Scenario out = read_scenario(root, file);
-  if (const DocumentNode* sweep = root.find("sweep"); sweep != nullptr && sweep->kind != DocumentNode::Kind::null) {
-    DocumentNode base = root;
-    std::erase_if(base.entries, [](const DocumentEntry& entry) { return entry.key == "sweep"; });
-    out.sweep = read_sweep(*sweep, [&](const std::string& key, const DocumentNode& value) {
-      DocumentNode trial = base;
-      set_at(trial, key, value);
+  if (const yaml::Node* sweep = root.find("sweep"); sweep != nullptr && sweep->kind != yaml::Node::Kind::null) {
+    yaml::Node base = root;
+    std::erase_if(base.entries, [](const yaml::Entry& entry) { return entry.key == "sweep"; });
+    out.sweep = read_sweep(*sweep, [&](const std::string& key, const yaml::Node& value) {
+      yaml::Node trial = base;
+      set_key(trial, key, value);
       static_cast<void>(read_scenario(trial, file));
     });
   }
@@ -234,17 +251,17 @@ Scenario from_document(DocumentNode root, const std::string& file, const std::ve
 
 Scenario load_scenario(const std::string& path_or_name, const std::vector<Override>& overrides) {
   const std::string file = find_scenario(path_or_name);
-  return from_document(load_document(file), file, overrides);
+  return from_document(yaml::load_document(file), file, overrides);
 }
 
 Scenario parse_scenario(const std::string& text, const std::string& file, const std::vector<Override>& overrides) {
-  return from_document(parse_document(text, file), file, overrides);
+  return from_document(yaml::parse_document(text, file), file, overrides);
 }
 
 Override parse_set(const std::string& argument) {
   const std::size_t equals = argument.find('=');
   if (equals == std::string::npos || equals == 0) {
-    throw InputError({"--set " + argument, 0, 0}, "", "key=value", in_quotes(argument));
+    throw text::InputError({"--set " + argument, 0, 0}, "", "key=value", text::in_quotes(argument));
   }
   return {argument.substr(0, equals), argument.substr(equals + 1)};
 }

@@ -61,7 +61,7 @@ struct Scenario {
 [[nodiscard]] Scenario parse_scenario(const std::string& text, const std::string& file,
                                       const std::vector<Override>& overrides = {});
 
-/// Splits `key=value`; throws InputError when there is no `=`.
+/// Splits `key=value`; throws text::InputError when there is no `=`.
 [[nodiscard]] Override parse_set(const std::string& argument);
 
 /// Every key but the parameters of workloads and the fields of hardware profiles.

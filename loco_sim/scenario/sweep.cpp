@@ -8,6 +8,9 @@
 
 #include "loco_sim/scenario/keys.hpp"
 #include "loco_sim/scenario/units.hpp"
+#include "text/input_error.hpp"
+#include "text/words.hpp"
+#include "yaml/node.hpp"
 
 namespace loco::scenario {
 
@@ -23,9 +26,9 @@ struct Amount {
   KeyType type = KeyType::integer;
 };
 
-std::optional<Amount> amount_of(const DocumentNode& node) {
-  if (node.kind != DocumentNode::Kind::scalar) return {};
-  if (const auto plain = parse_integer(node.text)) {
+std::optional<Amount> amount_of(const yaml::Node& node) {
+  if (node.kind != yaml::Node::Kind::scalar) return {};
+  if (const auto plain = text::parse_integer(node.text)) {
     if (node.quoted) return {};
     return Amount{*plain, KeyType::integer};
   }
@@ -35,55 +38,54 @@ std::optional<Amount> amount_of(const DocumentNode& node) {
   return {};
 }
 
-Amount required_amount(const DocumentNode& node, const std::string& path) {
+Amount required_amount(const yaml::Node& node, const std::string& path) {
   const std::optional<Amount> amount = amount_of(node);
-  if (!amount) throw InputError(node.place, path, "a whole number, a time, a size or a rate", node.description());
+  if (!amount) throw text::InputError(node.place, path, "a whole number, a time, a size or a rate", node.description());
   return *amount;
 }
 
 /// FROM and TO of any range: two of a kind, the first not above the second. A bare 0 is of every kind.
-std::pair<Amount, Amount> bounds(const DocumentNode& list, const std::string& path, std::size_t count,
-                                 const char* form) {
-  if (list.kind != DocumentNode::Kind::list || list.items.size() != count) {
-    throw InputError(list.place, path, form, list.description());
+std::pair<Amount, Amount> bounds(const yaml::Node& list, const std::string& path, std::size_t count, const char* form) {
+  if (list.kind != yaml::Node::Kind::list || list.items.size() != count) {
+    throw text::InputError(list.place, path, form, list.description());
   }
   Amount from = required_amount(list.items[0], path);
   Amount to = required_amount(list.items[1], path);
   if (from.number == 0 && from.type == KeyType::integer) from.type = to.type;
-  const std::string first = in_quotes(list.items[0].text);
+  const std::string first = text::in_quotes(list.items[0].text);
   if (from.type != to.type) {
-    throw InputError(list.items[1].place, path,
-                     fmt::format("the same kind of quantity, with a unit or without, as {}", first),
-                     list.items[1].description());
+    throw text::InputError(list.items[1].place, path,
+                           fmt::format("the same kind of quantity, with a unit or without, as {}", first),
+                           list.items[1].description());
   }
   if (from.number > to.number) {
-    throw InputError(list.items[1].place, path, fmt::format("what is no less than {}", first),
-                     list.items[1].description());
+    throw text::InputError(list.items[1].place, path, fmt::format("what is no less than {}", first),
+                           list.items[1].description());
   }
   return {from, to};
 }
 
-DocumentNode number_node(std::int64_t number, KeyType type, const Place& place) {
-  DocumentNode node;
-  node.kind = DocumentNode::Kind::scalar;
+yaml::Node number_node(std::int64_t number, KeyType type, const text::Place& place) {
+  yaml::Node node;
+  node.kind = yaml::Node::Kind::scalar;
   node.place = place;
   node.text = format_number(number, type);
   return node;
 }
 
-[[noreturn]] void too_many(const DocumentNode& at, const std::string& path) {
-  throw InputError(at.place, path, fmt::format("at most {} values and {} runs", kSweepValuesMax, kSweepRunsMax),
-                   "more");
+[[noreturn]] void too_many(const yaml::Node& at, const std::string& path) {
+  throw text::InputError(at.place, path, fmt::format("at most {} values and {} runs", kSweepValuesMax, kSweepRunsMax),
+                         "more");
 }
 
-std::vector<DocumentNode> range(const DocumentNode& list, const std::string& path) {
+std::vector<yaml::Node> range(const yaml::Node& list, const std::string& path) {
   const auto [from, to] = bounds(list, path, 3, "[FROM, TO, STEP]");
   const Amount step = required_amount(list.items[2], path);
   if (step.type != to.type || step.number < 1) {
-    throw InputError(list.items[2].place, path, "a positive step of the same kind", list.items[2].description());
+    throw text::InputError(list.items[2].place, path, "a positive step of the same kind", list.items[2].description());
   }
   if ((to.number - from.number) / step.number >= static_cast<std::int64_t>(kSweepValuesMax)) too_many(list, path);
-  std::vector<DocumentNode> values;
+  std::vector<yaml::Node> values;
   for (std::int64_t value = from.number;; value += step.number) {
     values.push_back(number_node(value, to.type, list.place));
     if (to.number - value < step.number) return values;
@@ -91,13 +93,13 @@ std::vector<DocumentNode> range(const DocumentNode& list, const std::string& pat
 }
 
 /// COUNT values by equal factors, rounded to whole base units, each once.
-std::vector<DocumentNode> log_range(const DocumentNode& list, const std::string& path) {
+std::vector<yaml::Node> log_range(const yaml::Node& list, const std::string& path) {
   const auto [from, to] = bounds(list, path, 3, "[FROM, TO, COUNT], both ends included");
   const Amount count = required_amount(list.items[2], path);
   if (count.type != KeyType::integer || count.number < 2) {
-    throw InputError(list.items[2].place, path, "how many values, 2 or more", list.items[2].description());
+    throw text::InputError(list.items[2].place, path, "how many values, 2 or more", list.items[2].description());
   }
-  if (from.number < 1) throw InputError(list.items[0].place, path, "more than 0", list.items[0].description());
+  if (from.number < 1) throw text::InputError(list.items[0].place, path, "more than 0", list.items[0].description());
   if (count.number > static_cast<std::int64_t>(kSweepValuesMax)) too_many(list, path);
   std::vector<std::int64_t> numbers;
   const double octaves = std::log2(static_cast<double>(to.number) / static_cast<double>(from.number));
@@ -107,7 +109,7 @@ std::vector<DocumentNode> log_range(const DocumentNode& list, const std::string&
   }
   numbers.back() = to.number;  // beyond 2^53 the calculation above is not exact
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-  std::vector<DocumentNode> values;
+  std::vector<yaml::Node> values;
   for (const std::int64_t number : numbers) values.push_back(number_node(number, to.type, list.place));
   return values;
 }
@@ -115,14 +117,14 @@ std::vector<DocumentNode> log_range(const DocumentNode& list, const std::string&
 struct AxisValues {
   SweepAxis::Kind kind = SweepAxis::Kind::list;
   bool log = false;
-  std::vector<DocumentNode> values;
+  std::vector<yaml::Node> values;
 };
 
-AxisValues axis_values(const DocumentNode& node, const std::string& path) {
+AxisValues axis_values(const yaml::Node& node, const std::string& path) {
   using Kind = SweepAxis::Kind;
-  if (node.kind == DocumentNode::Kind::list && !node.items.empty()) return {Kind::list, false, node.items};
-  if (node.kind != DocumentNode::Kind::map || node.entries.size() != 1) {
-    throw InputError(node.place, path, kForms, node.description());
+  if (node.kind == yaml::Node::Kind::list && !node.items.empty()) return {Kind::list, false, node.items};
+  if (node.kind != yaml::Node::Kind::map || node.entries.size() != 1) {
+    throw text::InputError(node.place, path, kForms, node.description());
   }
   const auto& [form, form_place, list] = node.entries.front();
   const std::string below = path + "." + form;
@@ -131,16 +133,16 @@ AxisValues axis_values(const DocumentNode& node, const std::string& path) {
   if (form == "uniform" || form == "log_uniform") {
     const Amount from = bounds(list, below, 2, "[FROM, TO], both ends included").first;
     if (form == "log_uniform" && from.number < 1) {
-      throw InputError(list.items[0].place, below, "more than 0", list.items[0].description());
+      throw text::InputError(list.items[0].place, below, "more than 0", list.items[0].description());
     }
     return {Kind::uniform, form == "log_uniform", list.items};
   }
   if (form == "choice") {
-    if (list.kind == DocumentNode::Kind::list && !list.items.empty()) return {Kind::choice, false, list.items};
-    throw InputError(list.place, below, "a list of values", list.description());
+    if (list.kind == yaml::Node::Kind::list && !list.items.empty()) return {Kind::choice, false, list.items};
+    throw text::InputError(list.place, below, "a list of values", list.description());
   }
   const std::vector<std::string> forms = {"range", "log_range", "uniform", "log_uniform", "choice"};
-  throw InputError(form_place, path, kForms, in_quotes(form), suggestion(form, forms));
+  throw text::InputError(form_place, path, kForms, text::in_quotes(form), text::suggestion(form, forms));
 }
 
 }  // namespace
@@ -157,17 +159,17 @@ std::size_t Sweep::runs() const {
   return draws() ? runs * samples : runs;
 }
 
-Sweep read_sweep(const DocumentNode& sweep, const SweepTrial& trial) {
-  if (sweep.kind != DocumentNode::Kind::map) {
-    throw InputError(sweep.place, "sweep", "a map from dotted keys to lists of values", sweep.description());
+Sweep read_sweep(const yaml::Node& sweep, const SweepTrial& trial) {
+  if (sweep.kind != yaml::Node::Kind::map) {
+    throw text::InputError(sweep.place, "sweep", "a map from dotted keys to lists of values", sweep.description());
   }
-  const auto count = [](const DocumentEntry& entry, std::int64_t least, std::int64_t most) {
+  const auto count = [](const yaml::Entry& entry, std::int64_t least, std::int64_t most) {
     const Key key{.path = "sweep." + entry.key, .type = KeyType::integer, .least = least, .most = most};
     return static_cast<std::uint64_t>(read_value(entry.value, key).number);
   };
   Sweep out;
   std::size_t values = 0;
-  for (const DocumentEntry& entry : sweep.entries) {
+  for (const yaml::Entry& entry : sweep.entries) {
     if (entry.key == "samples") {
       out.samples = count(entry, 1, kSweepRunsMax);
       if (out.runs() > kSweepRunsMax) too_many(entry.value, "sweep");
@@ -178,21 +180,21 @@ Sweep read_sweep(const DocumentNode& sweep, const SweepTrial& trial) {
       continue;
     }
     if (entry.key.starts_with("sweep"))
-      throw InputError(entry.key_place, "sweep", "a key outside of sweep", in_quotes(entry.key));
+      throw text::InputError(entry.key_place, "sweep", "a key outside of sweep", text::in_quotes(entry.key));
     const AxisValues axis = axis_values(entry.value, "sweep." + entry.key);
     out.axes.push_back({entry.key, {}, axis.kind, axis.log});
-    for (const DocumentNode& value : axis.values) out.axes.back().values.push_back(flow_text(value));
+    for (const yaml::Node& value : axis.values) out.axes.back().values.push_back(yaml::flow_text(value));
     values += axis.values.size();
     if (values > kSweepValuesMax || out.runs() > kSweepRunsMax) {
-      throw InputError(entry.key_place, "sweep",
-                       fmt::format("at most {} values and {} runs", kSweepValuesMax, kSweepRunsMax), "more");
+      throw text::InputError(entry.key_place, "sweep",
+                             fmt::format("at most {} values and {} runs", kSweepValuesMax, kSweepRunsMax), "more");
     }
-    for (const DocumentNode& value : axis.values) trial(entry.key, value);
+    for (const yaml::Node& value : axis.values) trial(entry.key, value);
   }
-  for (const DocumentEntry& entry : sweep.entries) {
+  for (const yaml::Entry& entry : sweep.entries) {
     if (out.draws() || (entry.key != "samples" && entry.key != "sample_seed")) continue;
-    throw InputError(entry.key_place, "sweep." + entry.key,
-                     "a parameter that is drawn with it (uniform, log_uniform or choice)", "none");
+    throw text::InputError(entry.key_place, "sweep." + entry.key,
+                           "a parameter that is drawn with it (uniform, log_uniform or choice)", "none");
   }
   return out;
 }

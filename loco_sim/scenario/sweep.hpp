@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "loco_sim/scenario/document.hpp"
+#include "yaml/node.hpp"
 
 namespace loco::scenario {
 
@@ -42,9 +42,10 @@ struct Sweep {
   [[nodiscard]] std::size_t runs() const;
 };
 
-/// Reads `value` at the dotted `key` of the scenario as if it stood there; throws InputError when it does not fit.
-using SweepTrial = std::function<void(const std::string& key, const DocumentNode& value)>;
+/// Reads `value` at the dotted `key` of the scenario as if it stood there; throws text::InputError when it does not
+/// fit.
+using SweepTrial = std::function<void(const std::string& key, const yaml::Node& value)>;
 
-[[nodiscard]] Sweep read_sweep(const DocumentNode& sweep, const SweepTrial& trial);
+[[nodiscard]] Sweep read_sweep(const yaml::Node& sweep, const SweepTrial& trial);
 
 }  // namespace loco::scenario

@@ -1,7 +1,6 @@
 #include "loco_sim/scenario/units.hpp"
 
 #include <array>
-#include <charconv>
 #include <fmt/format.h>
 #include <limits>
 #include <span>
@@ -134,14 +133,6 @@ std::optional<std::int64_t> parse_quantity(std::string_view text, Quantity quant
   }
   const std::optional<std::int64_t> factor = factor_of(name, quantity);
   return factor ? scaled(whole, fraction, *factor) : std::nullopt;
-}
-
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  std::int64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stopped != end || text.empty()) return {};
-  return value;
 }
 
 std::string format_quantity(std::int64_t amount, Quantity quantity) {

@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "text/words.hpp"
+
 namespace loco::scenario {
 
 enum class Quantity { duration, size, rate };
@@ -18,9 +20,6 @@ enum class Quantity { duration, size, rate };
 /// The amount in base units, or nothing when the text is not one: not a number, unknown unit, not a whole count of
 /// base units, or above 2^63 - 1.
 [[nodiscard]] std::optional<std::int64_t> parse_quantity(std::string_view text, Quantity quantity);
-
-/// An optionally signed decimal integer that fits, and nothing else.
-[[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
 
 /// The amount in the largest unit that shows it whole: 1500ns, 4KiB, 25Gbps.
 [[nodiscard]] std::string format_quantity(std::int64_t amount, Quantity quantity);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "model/litmus/text.hpp"
+#include "text/words.hpp"
 
 namespace loco::model::corerma {
 namespace {
@@ -63,18 +63,18 @@ Program parse_after(const GenerateOptions& options) {
   const std::string begin = name_begin(options);
   const auto dash = options.after.find('-', begin.size());
   if (options.after.compare(0, begin.size(), begin) != 0 || dash == std::string::npos)
-    refuse("after", "the name of a test, " + begin + "SIZE-PROGRAM", litmus::in_quotes(options.after));
+    refuse("after", "the name of a test, " + begin + "SIZE-PROGRAM", text::in_quotes(options.after));
   Program program;
   try {
     program = parse_program(options.after.substr(dash + 1));
   } catch (const std::invalid_argument& error) {
-    refuse("after", "the name of a test", litmus::in_quotes(options.after) + ": " + error.what());
+    refuse("after", "the name of a test", text::in_quotes(options.after) + ": " + error.what());
   }
   const std::string size = options.after.substr(begin.size(), dash - begin.size());
   if (size != std::to_string(program.size()))
-    refuse("after", "a test of size " + std::to_string(program.size()), litmus::in_quotes(options.after));
+    refuse("after", "a test of size " + std::to_string(program.size()), text::in_quotes(options.after));
   if (program.processes != options.processes)
-    refuse("after", "a test of " + std::to_string(options.processes) + " processes", litmus::in_quotes(options.after));
+    refuse("after", "a test of " + std::to_string(options.processes) + " processes", text::in_quotes(options.after));
   return program;
 }
 
@@ -87,7 +87,7 @@ void check(const GenerateOptions& o) {
   number("hosts", o.hosts, o.processes, kHostsMax);
   number("size", o.size, kSizeMin, kSizeMax);
   if (o.pivot.rule == Rule::at) refuse("pivot", "a rule that orders pairs of actions", "AT");
-  if (!o.rules.has(o.pivot.rule)) refuse("pivot", "one of the rules " + o.rules.text(), litmus::in_quotes(text(o.pivot)));
+  if (!o.rules.has(o.pivot.rule)) refuse("pivot", "one of the rules " + o.rules.text(), text::in_quotes(text(o.pivot)));
   if (std::none_of(o.statements.begin(), o.statements.end(), [](bool b) { return b; }))
     refuse("statements", "at least one kind", "none");
   if (o.every == 0) refuse("every", "a number from 1 on", "0");
@@ -186,8 +186,8 @@ std::array<bool, kKinds> parse_statements(std::string_view list) {
       std::vector<std::string> known(kKindNames.begin(), kKindNames.end());
       std::string all;
       for (const std::string& k : known) all += (all.empty() ? "" : ", ") + k;
-      throw std::invalid_argument("--statements: expected some of " + all + ", found " + litmus::in_quotes(word) +
-                                  litmus::suggestion(word, known));
+      throw std::invalid_argument("--statements: expected some of " + all + ", found " + text::in_quotes(word) +
+                                  text::as_clause(text::suggestion(word, known)));
     }
     statements[static_cast<std::size_t>(it - kKindNames.begin())] = true;
     begin = end + 1;

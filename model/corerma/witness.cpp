@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "model/litmus/text.hpp"
+#include "text/words.hpp"
 
 namespace loco::model::corerma {
 namespace {
@@ -29,8 +29,8 @@ Pivot parse_pivot(std::string_view text) {
     if (name == text) return {*litmus::find_rule(name)};
     list += (list.empty() ? "" : ", ") + known.back();
   }
-  throw std::invalid_argument("expected a rule (" + list + ", CAS-T, CAS-F), found " + litmus::in_quotes(text) +
-                              litmus::suggestion(text, known));
+  throw std::invalid_argument("expected a rule (" + list + ", CAS-T, CAS-F), found " + text::in_quotes(text) +
+                              text::as_clause(text::suggestion(text, known)));
 }
 
 std::string text(const Pivot& pivot) {

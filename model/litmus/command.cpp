@@ -9,8 +9,9 @@
 #include <set>
 #include <stdexcept>
 
-#include "model/litmus/text.hpp"
-#include "trace/shown.hpp"
+#include "text/input_error.hpp"
+#include "text/shown.hpp"
+#include "text/words.hpp"
 
 namespace loco::model::litmus {
 namespace {
@@ -99,8 +100,8 @@ class Command {
       }
     for (const std::string& name : options_.tests)
       if (!found.contains(name))
-        throw std::invalid_argument("loco-sim litmus: --test: expected the name of a test, found " + in_quotes(name) +
-                                    hint(name, files));
+        throw std::invalid_argument("loco-sim litmus: --test: expected the name of a test, found " +
+                                    text::in_quotes(name) + hint(name, files));
     if (chosen.empty() && lacking > 0) throw std::invalid_argument(lacks);
     if (lacking > 0)
       err_ << "left out " << lacking << (lacking == 1 ? " test" : " tests")
@@ -112,14 +113,14 @@ class Command {
     std::vector<std::string> known;
     for (const auto& file : files)
       for (const Program& p : file) known.push_back(p.name);
-    return suggestion(name, known);
+    return text::as_clause(text::suggestion(name, known));
   }
 
   void check_engine() const {
     if (options_.engine == "declarative" || options_.engine == "all" || engines_.count(options_.engine) > 0) return;
     std::string known = "declarative";
     for (const auto& [name, engine] : engines_) known += ", " + name;
-    throw std::invalid_argument("expected an engine (" + known + ", all), found " + in_quotes(options_.engine));
+    throw std::invalid_argument("expected an engine (" + known + ", all), found " + text::in_quotes(options_.engine));
   }
 
   /// The tests of each file, without those that are none of the model: all of a corpus seldom are.
@@ -135,7 +136,7 @@ class Command {
     if (left_out.empty()) return files;
     if (!any) throw std::invalid_argument(left_out.front());
     err_ << "left out " << left_out.size() << " tests that are none of model " << options_.model
-         << ", the first: " << trace::shown(left_out.front()) << "\n";
+         << ", the first: " << text::shown(left_out.front()) << "\n";
     return files;
   }
 
@@ -143,7 +144,7 @@ class Command {
     try {
       return parse_outcome(p, text);
     } catch (const std::invalid_argument& e) {
-      throw std::invalid_argument("loco-sim litmus: " + option + ": test " + trace::shown(p.name) + ": " + e.what());
+      throw std::invalid_argument("loco-sim litmus: " + option + ": test " + text::shown(p.name) + ": " + e.what());
     }
   }
 
@@ -205,7 +206,7 @@ class Command {
     if (options_.json) return;
     std::sort(seen.begin(), seen.end());
     seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
-    out_ << "Test " << trace::shown(p.name) << "\n";
+    out_ << "Test " << text::shown(p.name) << "\n";
     for (const Outcome& o : seen) {
       out_ << "  " << p.text(o) << ":";
       for (std::size_t i = first; i < results.size(); ++i) {
@@ -249,7 +250,7 @@ class Command {
         tell(*w);
       } else {
         const NoCandidate none = without_candidate(p, o, limit);
-        out_ << trace::shown(p.name) << ": " << trace::shown(options_.witness) << ' '
+        out_ << text::shown(p.name) << ": " << text::shown(options_.witness) << ' '
              << (none.decided ? "is not possible" : none.text) << '\n';
         known_ = known_ && none.decided;
         ok_ = ok_ && !none.decided;
@@ -262,11 +263,11 @@ class Command {
       if (cycles.empty()) {
         const bool possible = witness(p, wanted, o).has_value();
         const NoCandidate none = possible ? NoCandidate{"is possible"} : without_candidate(p, o, limit);
-        out_ << trace::shown(p.name) << ": " << trace::shown(options_.explain) << ' ' << none.text << '\n';
+        out_ << text::shown(p.name) << ": " << text::shown(options_.explain) << ' ' << none.text << '\n';
         ok_ = ok_ && !possible;
         known_ = known_ && none.decided;
       } else if (limit.was_reached()) {
-        out_ << trace::shown(p.name) << ": stopped early by the limit of " << limit.text()
+        out_ << text::shown(p.name) << ": stopped early by the limit of " << limit.text()
              << ": there may be other cycles\n";
         known_ = false;
       }
@@ -317,10 +318,10 @@ int run_litmus_command(const CommandOptions& options, const std::map<std::string
                        std::ostream& err) {
   try {
     return Command(options, engines, out, err).run();
-  } catch (const ParseError& e) {
-    err << trace::shown(e.what()) << "\n";
+  } catch (const text::InputError& e) {
+    err << text::shown(e.what()) << "\n";
   } catch (const std::invalid_argument& e) {
-    err << trace::shown(e.what()) << "\n";
+    err << text::shown(e.what()) << "\n";
   }
   return 2;
 }

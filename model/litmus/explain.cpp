@@ -9,8 +9,8 @@
 #include "model/litmus/litmus.hpp"
 #include "model/litmus/search.hpp"
 #include "model/litmus/statements.hpp"
-#include "model/litmus/text.hpp"
-#include "trace/shown.hpp"
+#include "text/shown.hpp"
+#include "text/words.hpp"
 
 namespace loco::model::litmus {
 namespace {
@@ -36,7 +36,7 @@ SearchOptions search_options(const Options& options) {
 Model model_of(const Program& program, const Options& options) {
   const std::string& name = options.model.empty() ? program.model : options.model;
   const std::optional<Model> model = find_model(name);
-  if (!model) throw std::invalid_argument("unknown model " + in_quotes(name));
+  if (!model) throw std::invalid_argument("unknown model " + text::in_quotes(name));
   check_methods(program, name, program.file);
   return *model;
 }
@@ -89,7 +89,7 @@ std::optional<Explanation> witness(const Program& program, const PartialOutcome&
       if (!there) result->edges.push_back({w, r, "rf", "forwarded from the store buffer", false});
     });
     result->outcome = f.outcome;
-    result->title = trace::shown(program.name) + ": " + program.text(f.outcome) + " is allowed";
+    result->title = text::shown(program.name) + ": " + program.text(f.outcome) + " is allowed";
     return false;
   });
   return result;
@@ -290,7 +290,7 @@ std::vector<Explanation> explain_forbidden(const Program& program, const Partial
       Explanation e = draw(x, f.candidate, shown);
       mark_cycle(f.cycle, e);
       e.candidates = f.candidates;
-      e.title = trace::shown(program.name) + ": " + text_of(program, outcome) + " is forbidden";
+      e.title = text::shown(program.name) + ": " + text_of(program, outcome) + " is forbidden";
       std::string key;
       for (const LabelledEdge& l : f.cycle)
         key += describe(x, f.candidate.rf, l.from) + l.relation + describe(x, f.candidate.rf, l.to) + ";";

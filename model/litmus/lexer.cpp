@@ -6,6 +6,8 @@
 #include <cstddef>
 
 #include "model/litmus/parser.hpp"
+#include "text/input_error.hpp"
+#include "text/words.hpp"
 
 namespace loco::model::litmus {
 namespace {
@@ -23,7 +25,7 @@ std::size_t symbol_length(std::string_view rest) {
 
 }  // namespace
 
-std::vector<Token> tokenize(std::string_view code, const std::vector<SourcePos>& positions, const std::string& file) {
+std::vector<Token> tokenize(std::string_view code, const std::vector<text::Mark>& positions, const std::string& file) {
   std::vector<Token> tokens;
   int depth = 0;  // of parentheses and brackets
   std::size_t i = 0;
@@ -55,13 +57,13 @@ std::vector<Token> tokenize(std::string_view code, const std::vector<SourcePos>&
       const char* last = t.text.data() + t.text.size();
       const auto [stop, error] = std::from_chars(t.text.data(), last, t.number);
       if (stop != last || error != std::errc{} || t.number > kValueMax)
-        throw ParseError(file, t.at, "a decimal integer of at most 2^61", litmus::in_quotes(t.text));
+        throw text::InputError({file, t.at}, "", "a decimal integer of at most 2^61", text::in_quotes(t.text));
     } else if (const std::size_t length = symbol_length(code.substr(i)); length > 0) {
       if (c == '(' || c == '[') ++depth;
       if ((c == ')' || c == ']') && depth > 0) --depth;
       push(TokenKind::symbol, length);
     } else {
-      throw ParseError(file, positions[i], "a statement", litmus::in_quotes(code.substr(i, 1)));
+      throw text::InputError({file, positions[i]}, "", "a statement", text::in_quotes(code.substr(i, 1)));
     }
   }
   push(TokenKind::end, 0);
@@ -75,7 +77,7 @@ std::string describe(const Token& token) {
     case TokenKind::end:
       return "the end of the code";
     default:
-      return litmus::in_quotes(token.text);
+      return text::in_quotes(token.text);
   }
 }
 

@@ -16,7 +16,7 @@ struct Token {
   TokenKind kind = TokenKind::end;
   std::string text;  ///< as written; "" for the end
   Value number = 0;  ///< of a number
-  SourcePos at;
+  text::Mark at;
   std::size_t begin = 0;  ///< offset of the first character in the code
   std::size_t end = 0;
 
@@ -25,8 +25,8 @@ struct Token {
 };
 
 /// The tokens of one thread's code, closed by an `end` token. Line breaks and `;` separate statements, except
-/// inside parentheses and brackets; `#` starts a comment. Throws ParseError naming `file`.
-[[nodiscard]] std::vector<Token> tokenize(std::string_view code, const std::vector<SourcePos>& positions,
+/// inside parentheses and brackets; `#` starts a comment. Throws text::InputError naming `file`.
+[[nodiscard]] std::vector<Token> tokenize(std::string_view code, const std::vector<text::Mark>& positions,
                                           const std::string& file);
 
 /// What an error message calls the token.

@@ -7,7 +7,7 @@
 
 #include "model/litmus/search.hpp"
 #include "model/litmus/statements.hpp"
-#include "model/litmus/text.hpp"
+#include "text/words.hpp"
 
 namespace loco::model::litmus {
 namespace {
@@ -53,7 +53,8 @@ class OutcomeReader {
   static constexpr std::string_view kBetween = " ,;{}";
 
   [[noreturn]] static void fail(const std::string& expected, const std::string& found) {
-    throw std::invalid_argument("expected " + expected + ", found " + (found.empty() ? "nothing" : in_quotes(found)));
+    throw std::invalid_argument("expected " + expected + ", found " +
+                                (found.empty() ? "nothing" : text::in_quotes(found)));
   }
   void skip(std::string_view characters) {
     while (i_ < text_.size() && characters.find(text_[i_]) != std::string_view::npos) ++i_;
@@ -108,7 +109,7 @@ Result enumerate(const Program& program, const Options& options) {
   result.model = options.model.empty() ? program.model : options.model;
   result.engine = "declarative";
   const std::optional<Model> model = find_model(result.model);
-  if (!model) throw std::invalid_argument("unknown model " + in_quotes(result.model));
+  if (!model) throw std::invalid_argument("unknown model " + text::in_quotes(result.model));
   check_methods(program, result.model, program.file);
 
   SearchOptions search_options;

@@ -55,7 +55,8 @@ enum class Verdict : std::uint8_t { ok, fail, incomplete, not_run };
 /// "ok", "fail", "incomplete", "not run".
 [[nodiscard]] std::string_view name(Verdict verdict);
 
-/// Throws ParseError if the program has statements that the model lacks, std::invalid_argument for an unknown model.
+/// Throws text::InputError if the program has statements that the model lacks, std::invalid_argument for an unknown
+/// model.
 [[nodiscard]] Result enumerate(const Program& program, const Options& options = {});
 
 /// Compares `outcomes` with the document's expectations for `model`: fills ok, missing, unexpected. `allowed`

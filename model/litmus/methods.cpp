@@ -4,6 +4,8 @@
 #include "model/litmus/parser.hpp"
 #include "model/litmus/rule_set.hpp"
 #include "model/litmus/statements.hpp"
+#include "text/input_error.hpp"
+#include "text/words.hpp"
 
 namespace loco::model::litmus {
 namespace {
@@ -39,13 +41,13 @@ void check_methods(const Program& program, std::string_view model, const std::st
   for (const Thread& t : program.threads)
     for (const Instruction& i : t.code)
       if (!has_method(model, core, i))
-        throw ParseError(file, i.at, "a statement of model " + std::string(model), litmus::in_quotes(i.text));
+        throw text::InputError({file, i.at}, "", "a statement of model " + std::string(model), text::in_quotes(i.text));
   if (!core) return;
   for (int a = 0; a < len(program.threads); ++a)
     for (int b = 0; b < a; ++b)
       if (at(program.threads, a).node == at(program.threads, b).node)
-        throw ParseError(file, program.at, "one thread a node in coreRMA",
-                         "two threads on node " + std::to_string(at(program.threads, a).node));
+        throw text::InputError({file, program.at}, "", "one thread a node in coreRMA",
+                               "two threads on node " + std::to_string(at(program.threads, a).node));
 }
 
 void find_tuples(Program& program, const std::vector<std::vector<Token>>& threads, const std::string& file) {
@@ -56,8 +58,8 @@ void find_tuples(Program& program, const std::vector<std::vector<Token>>& thread
   };
   const auto resize = [&](Location& l, int elements, const Token& t) {
     if (l.tuple_size != 0 && elements != 0 && l.tuple_size != elements)
-      throw ParseError(file, t.at, "a tuple of " + std::to_string(l.tuple_size) + " elements",
-                       "one of " + std::to_string(elements));
+      throw text::InputError({file, t.at}, "", "a tuple of " + std::to_string(l.tuple_size) + " elements",
+                             "one of " + std::to_string(elements));
     l.kind = LocationKind::tuple;
     if (elements != 0) l.tuple_size = elements;
   };

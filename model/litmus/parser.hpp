@@ -1,10 +1,9 @@
 // Reads litmus documents (docs/litmus-format.md): YAML around a small statement language.
 //
-// A mistake is a ParseError whose what() is one line `file:line:column: what was expected, what was found`.
+// A mistake is a text::InputError whose what() is one line `file:line:column: what was expected, what was found`.
 // Parsing has no side effects and keeps no state; work is bounded by the length of the text.
 #pragma once
 
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,16 +11,6 @@
 #include "model/litmus/program.hpp"
 
 namespace loco::model::litmus {
-
-class ParseError : public std::runtime_error {
- public:
-  ParseError(const std::string& file, SourcePos pos, const std::string& expected, const std::string& found);
-
-  [[nodiscard]] SourcePos pos() const { return pos_; }
-
- private:
-  SourcePos pos_;
-};
 
 struct ParseOptions {
   /// Replaces the documents' own `model`. It must be of the same family (coreRMA or not), since the two give
@@ -37,7 +26,7 @@ struct ParseOptions {
                                               const ParseOptions& options = {});
 /// Bytes of a file, at most: more is refused before it is looked at.
 inline constexpr std::size_t kFileBytesMax = std::size_t{64} << 20U;
-/// Every document of the file; an unreadable file is a ParseError at 1:1.
+/// Every document of the file; an unreadable file is a text::InputError at 1:1.
 [[nodiscard]] std::vector<Program> parse_file(const std::string& path, const ParseOptions& options = {});
 
 }  // namespace loco::model::litmus

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "model/trace.hpp"
+#include "text/place.hpp"
 
 namespace loco::model::litmus {
 
@@ -86,12 +87,6 @@ struct Expr {
 
 // --- instructions -------------------------------------------------------------------------------------------
 
-/// Line and column in the file, both from 1.
-struct SourcePos {
-  int line = 0;
-  int column = 0;
-};
-
 enum class Op : std::uint8_t {
   assign,       ///< target = expr
   read,         ///< target = location                       (aCR)
@@ -134,7 +129,7 @@ struct Instruction {
   int work_id = kNone;  ///< index into Program::work_ids; kNone: no `as d` was written
   int jump = kNone;
   std::vector<int> nodes;  ///< sorted, no duplicates
-  SourcePos at;            ///< of the statement it comes from
+  text::Mark at;           ///< of the statement it comes from
   std::string text;        ///< that statement, as written
 };
 
@@ -203,7 +198,7 @@ struct Program {
   std::string source;  ///< where the test is from; may be empty
   std::string model;   ///< the model the document asks for; may be empty
   std::string file;
-  SourcePos at;
+  text::Mark at;
 
   std::vector<int> nodes;  ///< every node that is mentioned, sorted
   std::vector<Location> locations;

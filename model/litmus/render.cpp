@@ -3,7 +3,7 @@
 #include <map>
 
 #include "model/litmus/litmus.hpp"
-#include "trace/shown.hpp"
+#include "text/shown.hpp"
 
 namespace loco::model::litmus {
 namespace {
@@ -127,7 +127,7 @@ std::string observation(const Program& program, const Result& result, const Part
   const auto positive = static_cast<std::size_t>(std::count_if(result.outcomes.begin(), result.outcomes.end(), holds));
   const std::size_t negative = result.outcomes.size() - positive;
   const char* const word = positive == 0 ? "Never" : negative == 0 ? "Always" : "Sometimes";
-  return "Observation " + trace::shown(program.name) + " " + word + " " + std::to_string(positive) + " " +
+  return "Observation " + text::shown(program.name) + " " + word + " " + std::to_string(positive) + " " +
          std::to_string(negative) + "\n";
 }
 
@@ -157,7 +157,7 @@ std::string to_herd_text(const Program& program, const Result& result) {
       states += (k > 0 ? " " : "") + program.observables[k].name + "=" + program.text(o[k]) + ";";
     states += i < result.counts.size() ? " (" + std::to_string(result.counts[i]) + ")\n" : "\n";
   }
-  std::string s = "Test " + trace::shown(program.name) + (asks_forbidden ? " Forbidden" : " Allowed") + "\n";
+  std::string s = "Test " + text::shown(program.name) + (asks_forbidden ? " Forbidden" : " Allowed") + "\n";
   s += "States " + std::to_string(result.outcomes.size()) + "\n" + states;
   s += verdict_word(result) + std::string("\n");
   for (const std::string& m : result.missing) s += "Missing: " + m + "\n";

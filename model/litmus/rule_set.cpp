@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "model/litmus/program.hpp"
-#include "model/litmus/text.hpp"
+#include "text/words.hpp"
 
 namespace loco::model::litmus {
 namespace {
@@ -94,7 +94,8 @@ RuleSet parse_rules(std::string_view text) {
       const std::vector<std::string> known(kRuleNames.begin(), kRuleNames.end());
       std::string list;
       for (const std::string& k : known) list += (list.empty() ? "" : ", ") + k;
-      throw std::invalid_argument("expected rules (" + list + "), found " + in_quotes(word) + suggestion(word, known));
+      throw std::invalid_argument("expected rules (" + list + "), found " + text::in_quotes(word) +
+                                  text::as_clause(text::suggestion(word, known)));
     }
     rules = rules.with(*rule);
     begin = end + 1;

@@ -6,7 +6,7 @@
 
 #include "model/litmus/clients.hpp"
 #include "model/litmus/litmus.hpp"
-#include "model/litmus/text.hpp"
+#include "text/words.hpp"
 
 namespace loco::model::litmus {
 namespace {
@@ -16,7 +16,7 @@ ClientAlphabet alphabet(const SoundnessOptions& o) {
   if (o.library == "bal") return bal_clients(o.threads, o.transitive);
   if (o.library == "rbl") return rbl_clients(o.threads);
   if (o.library == "msw") return msw_clients(o.threads, o.implementation.mixed_size != MixedSize::hash);
-  throw std::invalid_argument("expected a library (sv, bal, rbl, msw), found " + in_quotes(o.library));
+  throw std::invalid_argument("expected a library (sv, bal, rbl, msw), found " + text::in_quotes(o.library));
 }
 
 class Soundness {

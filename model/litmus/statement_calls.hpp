@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/litmus/statement_reader.hpp"
+#include "text/words.hpp"
 
 namespace loco::model::litmus {
 
@@ -15,9 +16,11 @@ class CallReader : public StatementReader {
     const Token& word = take();
     const bool returns =
         word.text == "cas" || word.text == "submit" || word.text == "receive" || word.text == "tryread";
-    if (target != kNone && !returns)
+    if (target != kNone && !returns) {
+      const bool known = is_statement_word(word.text);
       fail(word, "cas, submit, receive, tryread or an expression",
-           is_statement_word(word.text) ? ", which returns nothing" : suggestion(word.text, statement_words()));
+           known ? "" : text::suggestion(word.text, statement_words()), known ? ", which returns nothing" : "");
+    }
     if (word.text == "mfence") {
       if (accept("(")) expect(")");
       emit(make(Op::mfence));

@@ -10,6 +10,8 @@
 
 #include "model/litmus/parser.hpp"
 #include "model/litmus/statements.hpp"
+#include "text/input_error.hpp"
+#include "text/words.hpp"
 
 namespace loco::model::litmus {
 
@@ -72,8 +74,9 @@ class StatementReader {
     if (next_ + 1 < tokens_.size()) ++next_;
     return t;
   }
-  [[noreturn]] void fail(const Token& t, const std::string& expected, const std::string& hint = "") const {
-    throw ParseError(context_.file, t.at, expected, describe(t) + hint);
+  [[noreturn]] void fail(const Token& t, const std::string& expected, const std::string& hint = "",
+                         const std::string& note = "") const {
+    throw text::InputError({context_.file, t.at}, "", expected, describe(t) + note, hint);
   }
   void expect(std::string_view symbol) {
     if (!peek().is(symbol)) fail(peek(), "'" + std::string(symbol) + "'");
@@ -143,17 +146,17 @@ class StatementReader {
   int local(const Token& t, int index) const {
     const Location& l = at(program_.locations, index);
     if (l.kind != LocationKind::shared && l.node != self_.node)
-      fail(t, "a location on node " + std::to_string(self_.node) + ", the thread's own",
+      fail(t, "a location on node " + std::to_string(self_.node) + ", the thread's own", "",
            " on node " + std::to_string(l.node));
     return index;
   }
   int location_argument(LocationKind kind, std::string_view what) {
     const Token& t = take();
     const int i = t.kind == TokenKind::identifier ? find_location(program_, t.text) : kNone;
-    if (i == kNone) fail(t, std::string(what), suggestion(t.text, location_names()));
+    if (i == kNone) fail(t, std::string(what), text::suggestion(t.text, location_names()));
     const LocationKind found = at(program_.locations, i).kind;
     if (found != kind)
-      fail(t, std::string(what),
+      fail(t, std::string(what), "",
            found == LocationKind::shared  ? ", a shared location"
            : found == LocationKind::tuple ? ", a location that holds tuples"
                                           : ", a location that holds one word");
@@ -197,12 +200,12 @@ class StatementReader {
     const int i = t.kind == TokenKind::identifier ? find_name(list, t.text) : kNone;
     std::vector<std::string> names;
     for (const Named& n : list) names.push_back(n.name);
-    if (i == kNone) fail(t, std::string(what), suggestion(t.text, names));
+    if (i == kNone) fail(t, std::string(what), text::suggestion(t.text, names));
     return i;
   }
   void require_participant(const Token& t, const std::vector<int>& threads, const std::string& role) const {
     if (std::find(threads.begin(), threads.end(), thread_) == threads.end())
-      fail(t, "a call by " + role, " called by thread " + std::to_string(thread_));
+      fail(t, "a call by " + role, "", " called by thread " + std::to_string(thread_));
   }
 
   // --- expressions: each location named in one is read, from left to right, into a temporary ---
@@ -261,7 +264,7 @@ class StatementReader {
       auto names = location_names();
       for (const Register& r : self_.registers)
         if (!r.temporary) names.push_back(r.name);
-      fail(t, "a location, or a register of this thread", suggestion(t.text, names));
+      fail(t, "a location, or a register of this thread", text::suggestion(t.text, names));
     }
     if (at(program_.locations, l).kind == LocationKind::tuple) fail(t, "tryread for a location that holds tuples");
     Instruction i =

@@ -5,6 +5,7 @@
 
 #include "model/litmus/parser.hpp"
 #include "model/litmus/statement_calls.hpp"
+#include "text/words.hpp"
 
 namespace loco::model::litmus {
 namespace {
@@ -51,7 +52,7 @@ class StatementParser : CallReader {
     else if (is_statement_word(t.text))
       call(kNone);
     else
-      fail(t, "a statement", suggestion(t.text, statement_words()));
+      fail(t, "a statement", text::suggestion(t.text, statement_words()));
     bool atomic = context_.atomic;
     if (peek().is_word("nonatomic")) {
       if (!core_) fail(peek(), "the end of the statement");
@@ -129,7 +130,7 @@ class StatementParser : CallReader {
 
   void assignment() {
     const Token& name = take();
-    if (is_reserved_word(name.text)) fail(name, "a location or register", ", a word of the statements");
+    if (is_reserved_word(name.text)) fail(name, "a location or register", "", ", a word of the statements");
     expect("=");
     const int l = find_location(program_, name.text);
     const int reg = l == kNone ? find_register(name.text) : kNone;

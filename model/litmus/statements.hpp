@@ -28,7 +28,7 @@ void find_tuples(Program& program, const std::vector<std::vector<Token>>& thread
 /// Lowers one thread's tokens into program.threads[thread].code.
 void parse_statements(StatementContext& context, int thread, std::string_view code, const std::vector<Token>& tokens);
 
-/// Throws ParseError if an instruction is not a method of the model's libraries.
+/// Throws text::InputError if an instruction is not a method of the model's libraries.
 void check_methods(const Program& program, std::string_view model, const std::string& file);
 
 /// The names of the models there are.

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "trace/shown.hpp"
-
 namespace loco::model::litmus {
 
 SourceText::SourceText(std::string_view text) {
@@ -23,12 +21,12 @@ std::string_view SourceText::line(int number) const {
   return number >= 1 && number <= len(lines_) ? at(lines_, number - 1) : std::string_view{};
 }
 
-std::string_view SourceText::from(SourcePos at) const {
+std::string_view SourceText::from(text::Mark at) const {
   const std::string_view l = line(at.line);
   return l.substr(std::min(static_cast<std::size_t>(at.column - 1), l.size()));
 }
 
-std::vector<SourcePos> SourceText::positions(SourcePos start, std::string_view decoded) const {
+std::vector<text::Mark> SourceText::positions(text::Mark start, std::string_view decoded) const {
   const std::string_view l = line(start.line);
   auto column = static_cast<std::size_t>(start.column - 1);
   while (column < l.size() && (l[column] == '&' || l[column] == '!')) {  // an anchor, a tag
@@ -48,12 +46,12 @@ std::size_t SourceText::indent_below(int number) const {
   return 0;
 }
 
-std::vector<SourcePos> SourceText::literal_positions(SourcePos start, std::string_view decoded) const {
+std::vector<text::Mark> SourceText::literal_positions(text::Mark start, std::string_view decoded) const {
   int number = start.line + 1;
   const std::size_t indent = indent_below(start.line);
-  std::vector<SourcePos> result;
+  std::vector<text::Mark> result;
   result.reserve(decoded.size() + 1);
-  SourcePos p{number, static_cast<int>(indent) + 1};
+  text::Mark p{number, static_cast<int>(indent) + 1};
   for (const char c : decoded) {
     result.push_back(p);
     if (c == '\n')
@@ -65,7 +63,7 @@ std::vector<SourcePos> SourceText::literal_positions(SourcePos start, std::strin
   return result;
 }
 
-std::vector<SourcePos> SourceText::folded_positions(SourcePos start, std::string_view decoded) const {
+std::vector<text::Mark> SourceText::folded_positions(text::Mark start, std::string_view decoded) const {
   const std::size_t indent = indent_below(start.line);
   int number = start.line;
   std::size_t column = 0;
@@ -75,7 +73,7 @@ std::vector<SourcePos> SourceText::folded_positions(SourcePos start, std::string
     column = indent;
   };
   next_line();
-  std::vector<SourcePos> result;
+  std::vector<text::Mark> result;
   result.reserve(decoded.size() + 1);
   for (std::size_t i = 0; i < decoded.size(); ++i) {
     result.push_back({number, static_cast<int>(column) + 1});
@@ -88,8 +86,8 @@ std::vector<SourcePos> SourceText::folded_positions(SourcePos start, std::string
   return result;
 }
 
-std::vector<SourcePos> SourceText::flow_positions(SourcePos start, std::string_view decoded) const {
-  std::vector<SourcePos> result;
+std::vector<text::Mark> SourceText::flow_positions(text::Mark start, std::string_view decoded) const {
+  std::vector<text::Mark> result;
   result.reserve(decoded.size() + 1);
   int number = start.line;
   auto column = static_cast<std::size_t>(start.column - 1);
@@ -117,44 +115,6 @@ std::vector<SourcePos> SourceText::flow_positions(SourcePos start, std::string_v
   }
   result.push_back({number, static_cast<int>(column) + 1});
   return result;
-}
-
-namespace {
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({row[j - 1] + 1, above + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
-}  // namespace
-
-std::string suggestion(std::string_view word, const std::vector<std::string>& candidates) {
-  if (word.size() < 2 || word.size() > 40) return "";
-  const std::string* best = nullptr;
-  std::size_t best_distance = word.size() <= 2 ? 1 : word.size() / 3 + 1;
-  for (const std::string& c : candidates) {
-    const std::size_t d = edit_distance(word, c);
-    if (d < best_distance || (d == best_distance && best == nullptr)) {
-      best = &c;
-      best_distance = d;
-    }
-  }
-  return best == nullptr ? "" : "; did you mean \"" + *best + "\"?";
-}
-
-std::string in_quotes(std::string_view word) {
-  constexpr std::size_t kLongest = 40;
-  return "\"" + trace::shown(word.substr(0, kLongest)) + (word.size() > kLongest ? "...\"" : "\"");
 }
 
 }  // namespace loco::model::litmus

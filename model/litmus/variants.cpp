@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "model/litmus/text.hpp"
+#include "text/words.hpp"
 
 namespace loco::model::litmus {
 namespace {
@@ -18,7 +18,7 @@ std::pair<std::size_t, std::size_t> cell_named(std::string_view cell) {
     if (error != std::errc{} || stop != end) column = 0;
   }
   if (column < 1 || column > kStamps)
-    throw std::invalid_argument("expected a cell of the stamp order, A1 to K11, found " + in_quotes(cell));
+    throw std::invalid_argument("expected a cell of the stamp order, A1 to K11, found " + text::in_quotes(cell));
   return {static_cast<std::size_t>(cell[0] - 'A'), column - 1};
 }
 
@@ -50,7 +50,7 @@ void choose_variant(std::string_view name, ModelOptions& options) {
   } else if (name == "weak-ring-buffers") {
     options.ring_rule = RingRule::weak;
   } else {
-    throw std::invalid_argument("expected transitive-barriers or weak-ring-buffers, found " + in_quotes(name));
+    throw std::invalid_argument("expected transitive-barriers or weak-ring-buffers, found " + text::in_quotes(name));
   }
 }
 

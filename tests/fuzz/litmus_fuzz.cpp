@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "model/litmus/litmus.hpp"
+#include "text/input_error.hpp"
 
 namespace {
 
@@ -24,8 +25,8 @@ void run(const std::string& text) {
       if (instructions > 12) continue;  // enumeration is exponential by nature
       (void)to_herd_text(p, enumerate(p, options));
     }
-  } catch (const ParseError& e) {
-    if (e.pos().line < 1 || e.pos().column < 1) __builtin_trap();
+  } catch (const loco::text::InputError& e) {
+    if (e.place().line < 1 || e.place().column < 1) __builtin_trap();
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "text/input_error.hpp"
 #include "verify/explicit_engine.hpp"
 #include "verify/parser.hpp"
 
@@ -24,7 +25,7 @@ void run(const std::string& text) {
     limits.shortest = false;
     limits.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
     (void)explicit_engine(500)->check({program, all_flushes(program), static_cast<Network>(text.size() % 4), limits});
-  } catch (const InputError& e) {
+  } catch (const loco::text::InputError& e) {
     if (e.place().line < 1 || e.place().column < 1) __builtin_trap();
   }
 }

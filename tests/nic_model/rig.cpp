@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "loco_sim/scenario/document.hpp"
 #include "nic_model/profile_fields.hpp"
+#include "yaml/node.hpp"
 
 namespace loco::test {
 
@@ -159,9 +159,10 @@ std::int64_t in_base_unit(const nic::ProfileField& field, const std::string& tex
   if (field.unit == nic::UnitKind::choice) {
     return std::find(field.choices.begin(), field.choices.end(), text) - field.choices.begin();
   }
-  static const std::map<std::string, double> kUnits = {{"", 1},     {"ps", 1},    {"ns", 1e3},   {"us", 1e6},
-                                                       {"ms", 1e9}, {"B", 1},     {"KiB", 1024}, {"MiB", 1024 * 1024},
-                                                       {"GiB", 1 << 30}, {"bps", 1}, {"Gbps", 1e9}};
+  static const std::map<std::string, double> kUnits = {
+      {"", 1},          {"ps", 1},  {"ns", 1e3},   {"us", 1e6},
+      {"ms", 1e9},      {"B", 1},   {"KiB", 1024}, {"MiB", 1024 * 1024},
+      {"GiB", 1 << 30}, {"bps", 1}, {"Gbps", 1e9}};
   std::size_t end = 0;
   const double number = std::stod(text, &end);
   return std::llround(number * kUnits.at(text.substr(end)));
@@ -169,17 +170,17 @@ std::int64_t in_base_unit(const nic::ProfileField& field, const std::string& tex
 }  // namespace
 
 nic::HardwareProfile profile_file(const std::string& name) {
-  using scenario::DocumentNode;
-  const DocumentNode document = scenario::load_document(std::string(LOCO_SIM_HARDWARE_DIR) + "/" + name + ".yaml");
-  const DocumentNode* base = document.find("base");
+  using yaml::Node;
+  const Node document = yaml::load_document(std::string(LOCO_SIM_HARDWARE_DIR) + "/" + name + ".yaml");
+  const Node* base = document.find("base");
   nic::HardwareProfile profile;
   if (base != nullptr) profile = profile_file(base->text);
   for (const nic::ProfileField& field : nic::kProfileFields) {
     const auto dot = field.key.find('.');
-    const DocumentNode* group = document.find(field.key.substr(0, dot));
-    const DocumentNode* value = group == nullptr ? nullptr : group->find(field.key.substr(dot + 1));
+    const Node* group = document.find(field.key.substr(0, dot));
+    const Node* value = group == nullptr ? nullptr : group->find(field.key.substr(dot + 1));
     const bool by_width = field.key == "pcie.rate" && profile.pcie_generation != 0;
-    if (value == nullptr || value->kind == DocumentNode::Kind::null) {
+    if (value == nullptr || value->kind == Node::Kind::null) {
       if (base != nullptr || by_width) continue;
       throw std::invalid_argument(name + ".yaml does not set " + std::string(field.key));
     }

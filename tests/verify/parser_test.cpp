@@ -6,6 +6,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/verify/programs.hpp"
+#include "text/input_error.hpp"
 
 namespace {
 
@@ -15,7 +16,7 @@ using loco::test::parsed;
 std::string error(const std::string& text) {
   try {
     (void)parsed(text);
-  } catch (const InputError& e) {
+  } catch (const loco::text::InputError& e) {
     return e.what();
   }
   return "accepted";

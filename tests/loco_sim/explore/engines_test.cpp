@@ -11,6 +11,7 @@
 #include "model/litmus/litmus.hpp"
 #include "model/litmus/parser.hpp"
 #include "tests/catch.hpp"
+#include "text/input_error.hpp"
 
 using namespace loco;
 using model::litmus::EngineOptions;
@@ -103,7 +104,7 @@ threads: [{node: 1, code: "X = rga(Y, X); flush(2); a = X"}, {node: 2, code: ""}
     CHECK(r.outcomes == std::vector<model::litmus::Outcome>{{3}});
     CHECK(r.complete);
     CHECK(r.notes.empty());
-    CHECK_THROWS_AS(run(engine, kAccumulates, {.model = {}, .hardware = "efa-srd-like"}), model::litmus::ParseError);
+    CHECK_THROWS_AS(run(engine, kAccumulates, {.model = {}, .hardware = "efa-srd-like"}), loco::text::InputError);
   }
 }
 

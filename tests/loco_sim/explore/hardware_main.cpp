@@ -11,7 +11,7 @@
 #include "loco_sim/scenario/hardware.hpp"
 #include "model/litmus/implementations.hpp"
 #include "model/litmus/parser.hpp"
-#include "trace/shown.hpp"
+#include "text/shown.hpp"
 
 using namespace loco;
 using model::litmus::Outcome;
@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", trace::shown(error.what()).c_str());
+    std::fprintf(stderr, "%s\n", text::shown(error.what()).c_str());
     return 2;
   }
 }

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "loco_sim/scenario/input_error.hpp"
 #include "tests/catch.hpp"
+#include "text/input_error.hpp"
 
 using namespace loco;
 
@@ -59,7 +59,7 @@ TEST_CASE("rows that do not fit are refused with their place") {
     try {
       (void)perf::load_measured(path);
       FAIL("accepted: " << rows);
-    } catch (const scenario::InputError& error) {
+    } catch (const text::InputError& error) {
       CHECK_THAT(error.what(), loco::test::contains_text(expected));
     }
     std::remove(path.c_str());

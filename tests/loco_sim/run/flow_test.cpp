@@ -8,10 +8,10 @@
 #include "fabric/flow/flow_network.hpp"
 #include "fabric/flow/platform_file.hpp"
 #include "loco_sim/run/run.hpp"
-#include "loco_sim/scenario/input_error.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 #include "nic_model/system.hpp"
 #include "tests/catch.hpp"
+#include "text/input_error.hpp"
 
 using namespace loco;
 
@@ -39,7 +39,7 @@ constexpr double kOverheads = 10e6;
 std::string flow_refusal(const std::string& text) {
   try {
     static_cast<void>(scenario::parse_scenario(kFlowHardware + text, "flow.yaml"));
-  } catch (const scenario::InputError& error) {
+  } catch (const text::InputError& error) {
     return error.what();
   }
   return "";

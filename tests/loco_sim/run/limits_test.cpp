@@ -3,10 +3,10 @@
 #include <string>
 
 #include "loco_sim/run/run.hpp"
-#include "loco_sim/scenario/input_error.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 #include "loco_sim/workloads/workload.hpp"
 #include "tests/catch.hpp"
+#include "text/input_error.hpp"
 
 using namespace loco;
 
@@ -112,7 +112,7 @@ TEST_CASE("a switch that would drop every packet is refused") {
     try {
       (void)scenario_of("fabric: {flow_control: drop_tail, " + fabric + "}\nworkload: {kind: traffic, size: " + size +
                         "}\nhardware: {base: cx5-roce-25g, link: {mtu: 4096, overhead: 82}}\n");
-    } catch (const scenario::InputError& error) {
+    } catch (const text::InputError& error) {
       return error.what();
     }
     return "";
@@ -126,8 +126,9 @@ TEST_CASE("a switch that would drop every packet is refused") {
   CHECK(told("buffer: {size: 1kB, alpha: 125}", "8B").empty());  // 8 + 82 + 16 bytes
   CHECK(has(told("buffer: {alpha: 1, size: 105kB}", "8B"), "a packet of 106 B"));
   // Of other workloads the short messages pass.
-  CHECK_NOTHROW(scenario_of("fabric: {flow_control: drop_tail, buffer: {size: 20kB}}\nhardware: efa-srd-like\n"
-                            "workload: {kind: message_passing, size: 4096B}\n"));
+  CHECK_NOTHROW(
+      scenario_of("fabric: {flow_control: drop_tail, buffer: {size: 20kB}}\nhardware: efa-srd-like\n"
+                  "workload: {kind: message_passing, size: 4096B}\n"));
   // What passes alone is delivered.
   const RunResult result = run(scenario_of(
       "fabric: {flow_control: drop_tail, buffer: {size: 33552B}}\ntopology: {nodes: 2}\n"

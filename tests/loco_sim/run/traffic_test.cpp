@@ -1,8 +1,8 @@
 // The traffic workload over real NICs and the packet fabric: sums of bytes, bounds by the bottleneck, PFC and DCQCN.
 #include "loco_sim/run/run.hpp"
-#include "loco_sim/scenario/input_error.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 #include "tests/catch.hpp"
+#include "text/input_error.hpp"
 
 using namespace loco;
 
@@ -121,7 +121,7 @@ TEST_CASE("mistakes in the network are told with their place") {
   const auto wrong = [](const std::string& text) {
     try {
       static_cast<void>(scenario::parse_scenario("workload: {kind: traffic}\n" + text, "s.yaml"));
-    } catch (const scenario::InputError& e) {
+    } catch (const text::InputError& e) {
       return std::string(e.what());
     }
     return std::string();

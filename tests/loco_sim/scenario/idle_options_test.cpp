@@ -8,6 +8,7 @@
 #include "fabric/flow/flow_network.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 #include "tests/catch.hpp"
+#include "text/input_error.hpp"
 
 using namespace loco::scenario;
 using loco::test::contains_text;
@@ -18,7 +19,7 @@ namespace {
 std::string wrong(const std::string& text) {
   try {
     static_cast<void>(parse_scenario(text, "s.yaml"));
-  } catch (const InputError& error) {
+  } catch (const loco::text::InputError& error) {
     return error.what();
   }
   return {};

@@ -23,7 +23,7 @@ const KeyTable kTable = {
     {.path = "strict", .type = KeyType::boolean, .fallback = "true"},
 };
 
-Settings read(const std::string& text) { return read_settings(parse_document(text, "f.yaml"), "", kTable); }
+Settings read(const std::string& text) { return read_settings(loco::yaml::parse_document(text, "f.yaml"), "", kTable); }
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include "loco_sim/scenario/schema.hpp"
 #include "nic_model/profile_fields.hpp"
 #include "tests/catch.hpp"
+#include "text/input_error.hpp"
 
 using namespace loco::scenario;
 using loco::test::contains_text;
@@ -117,7 +118,7 @@ TEST_CASE("overrides win over the file and are told as what they are", "[scenari
                     contains_text("--set topology=[1: expected well-formed YAML"));
   CHECK(parse_set("a.b=c=d").key == "a.b");
   CHECK(parse_set("a.b=c=d").value == "c=d");
-  CHECK_THROWS_AS(parse_set("a.b"), InputError);
+  CHECK_THROWS_AS(parse_set("a.b"), loco::text::InputError);
 }
 
 TEST_CASE("faults go to the hardware or to the library", "[scenario]") {

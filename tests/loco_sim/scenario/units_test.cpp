@@ -2,11 +2,12 @@
 #include "loco_sim/scenario/units.hpp"
 
 #include "tests/catch.hpp"
+#include "text/words.hpp"
 
 using loco::scenario::format_quantity;
-using loco::scenario::parse_integer;
 using loco::scenario::parse_quantity;
 using loco::scenario::Quantity;
+using loco::text::parse_integer;
 
 TEST_CASE("times, sizes and rates become base units exactly", "[scenario]") {
   CHECK(parse_quantity("50ns", Quantity::duration) == 50'000);

@@ -8,9 +8,9 @@
 
 #include "loco_sim/run/given_up.hpp"
 #include "loco_sim/scenario/hardware.hpp"
-#include "loco_sim/scenario/input_error.hpp"
 #include "loco_sim/workloads/workload.hpp"
 #include "nic_model/profile_fields.hpp"
+#include "text/input_error.hpp"
 
 namespace loco::test {
 
@@ -141,7 +141,7 @@ World random_world(std::uint64_t seed) {
     try {
       world.scenario = scenario::parse_scenario(world.text, fmt::format("world-{}.yaml", seed));
       return world;
-    } catch (const scenario::InputError& error) {
+    } catch (const text::InputError& error) {
       last = error.what();
     }
   }

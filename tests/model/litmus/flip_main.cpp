@@ -6,7 +6,7 @@
 #include "model/litmus/parser.hpp"
 #include "tests/model/litmus/corpus.hpp"
 #include "tests/model/litmus/flip.hpp"
-#include "trace/shown.hpp"
+#include "text/shown.hpp"
 
 namespace {
 
@@ -37,14 +37,14 @@ int main(int argc, char** argv) {
       return 0;
     }
     if (word.starts_with('-')) {
-      std::fprintf(stderr, "flip_cells: expected a file, or --help, found \"%s\"\n", loco::trace::shown(word).c_str());
+      std::fprintf(stderr, "flip_cells: expected a file, or --help, found \"%s\"\n", loco::text::shown(word).c_str());
       return 2;
     }
   }
   try {
     run(argc, argv);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", loco::trace::shown(error.what()).c_str());
+    std::fprintf(stderr, "%s\n", loco::text::shown(error.what()).c_str());
     return 2;
   }
   return 0;

@@ -3,6 +3,7 @@
 
 #include "model/litmus/search.hpp"
 #include "tests/catch.hpp"
+#include "text/input_error.hpp"
 
 using namespace loco::model;
 using namespace loco::model::litmus;
@@ -14,7 +15,7 @@ Program parse(const std::string& text) { return parse_text(text, "f").front(); }
 std::string error(const std::string& text) {
   try {
     (void)parse_text(text, "f");
-  } catch (const ParseError& e) {
+  } catch (const loco::text::InputError& e) {
     return e.what();
   }
   return "no error";
@@ -104,20 +105,20 @@ TEST_CASE("mistakes name what was expected and what was found", "[litmus]") {
         "f:2:23: expected a register or a location of `final`, found \"b\"");
   CHECK(error("threads: [{node: 1}]\nbarriers: {z: [0, 1]}\n") ==
         "f:2:19: expected the position of one of the 1 threads, from 0, found \"1\"");
-  CHECK(error("a: [") == "f:1:5: expected a value, found the end of the line");
-  CHECK(error("a: b: c\n") == "f:1:5: expected valid YAML, found mapping values are not allowed in this context");
-  CHECK(error("a: [1, }\n") == "f:1:8: expected a value, found \"}\"");
-  CHECK(error("a: 1\nb: \xff\n") == "f:2:4: expected valid YAML, found invalid leading UTF-8 octet");
+  CHECK(error("a: [") == "f:1:5: expected well-formed YAML, found the end of the line in place of a value");
+  CHECK(error("a: b: c\n") == "f:1:5: expected well-formed YAML, found mapping values are not allowed in this context");
+  CHECK(error("a: [1, }\n") == "f:1:8: expected well-formed YAML, found \"}\" in place of a value");
+  CHECK(error("a: 1\nb: \xff\n") == "f:2:4: expected well-formed YAML, found invalid leading UTF-8 octet");
   CHECK(parse("\xef\xbb\xbfname: marked\nthreads: []\n").name == "marked");
   CHECK(error("a: *b\n") == "f:1:4: expected an alias of a finished value, found an alias of nothing");
-  CHECK(error("a: 1\nb\nc: 1\n") == "f:2:1: expected a key and ':', found \"b\"");
+  CHECK(error("a: 1\nb\nc: 1\n") == "f:2:1: expected well-formed YAML, found \"b\" in place of a key and ':'");
   CHECK(error("threads: [{node: 1, \xc3\xa9: 2}]\n").substr(0, 6) == "f:1:21");
   CHECK(error("threads: [{code: \"a = '\xc3\xa9'\", node: -}]\n").substr(0, 6) == "f:1:36");
   CHECK(error("a: [&b 1, &b [*b]]\n") ==
         "f:1:15: expected an alias of a finished value, found an alias inside the value that it names");
   CHECK(error("a: &b [*b]\n") ==
         "f:1:8: expected an alias of a finished value, found an alias inside the value that it names");
-  CHECK_THROWS_AS(parse_file("/nonexistent/litmus.yaml"), ParseError);
+  CHECK_THROWS_AS(parse_file("/nonexistent/litmus.yaml"), loco::text::InputError);
 }
 
 TEST_CASE("nesting and size have limits", "[litmus]") {
@@ -159,7 +160,8 @@ TEST_CASE("what would be read in a way that nobody meant is refused", "[litmus]"
            "\"}\n";
   };
   CHECK(error(with("")) == "no error");
-  CHECK(error(with("outcomes: {allowed: [{a: 0, a: 1}]}\n")) == "f:2:29: expected each name once, found \"a\"");
+  CHECK(error(with("outcomes: {allowed: [{a: 0, a: 1}]}\n")) ==
+        "f:2:29: expected each key once, found \"a\" again (first in line 2, column 23)");
   CHECK(error(with("barriers: {x: [0]}\n")) == "f:2:12: expected a name not used before, found \"x\"");
   CHECK(error(with("barriers: {z: [0]}\nringbuffers: {z: {writer: 0, readers: [0]}}\n")) ==
         "f:3:15: expected a name not used before, found \"z\"");

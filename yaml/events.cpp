@@ -1,10 +1,12 @@
-#include "model/yaml/yaml_events.hpp"
+#include "yaml/events.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <new>
 #include <tuple>
+#include <yaml.h>
 
-namespace loco::model::yaml {
+namespace loco::yaml {
 namespace {
 
 std::string_view view(const yaml_char_t* s) { return s == nullptr ? "" : reinterpret_cast<const char*>(s); }
@@ -27,39 +29,61 @@ std::string_view in_words(std::string_view expected) {
   return expected;
 }
 
-}  // namespace
+/// Pulls the events of a text from libyaml.
+class Parser {
+ public:
+  explicit Parser(std::string_view text);
+  Parser(const Parser&) = delete;
+  Parser& operator=(const Parser&) = delete;
+  ~Parser();
 
-bool Event::null() const {
-  return kind == Kind::scalar && plain &&
-         (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL");
-}
+  /// The next event; null at the end. Valid until the next call.
+  [[nodiscard]] const Event* next();
 
-std::string_view without_byte_order_mark(std::string_view text) {
-  remove(text, "\xef\xbb\xbf");
-  return text;
-}
+ private:
+  void describe();
+  void describe_value(Event::Kind kind, const yaml_char_t* anchor, const yaml_char_t* tag);
+  [[nodiscard]] bool tagged_as_text();
+  [[nodiscard]] Problem problem();
+  [[nodiscard]] std::string_view rest_of_line(std::size_t offset) const;
+  [[nodiscard]] std::size_t offset(const yaml_mark_t& mark);
+  [[nodiscard]] Mark place(const yaml_mark_t& mark);
+  [[nodiscard]] Mark place_of(std::size_t offset) const;
 
-Events::Events(std::string_view text) : text_(text), ascii_(std::all_of(text.begin(), text.end(), ascii)) {
+  std::string_view text_;
+  bool ascii_;
+  yaml_parser_t parser_{};
+  yaml_event_t raw_{};
+  Event event_;
+  // libyaml counts characters: the last one that was looked for, its byte, and the first byte of the last line
+  std::size_t character_ = 0;
+  std::size_t byte_ = 0;
+  std::size_t line_ = 0;
+  std::size_t line_byte_ = 0;
+};
+
+Parser::Parser(std::string_view text) : text_(text), ascii_(std::all_of(text.begin(), text.end(), ascii)) {
   if (yaml_parser_initialize(&parser_) == 0) throw std::bad_alloc();
   yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);  // else it looks for UTF-16, where bytes are no columns
   yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text_.data()), text_.size());
 }
 
-Events::~Events() {
+Parser::~Parser() {
   yaml_event_delete(&raw_);
   yaml_parser_delete(&parser_);
 }
 
-const Event& Events::next() {
+const Event* Parser::next() {
   do {
     yaml_event_delete(&raw_);
     if (yaml_parser_parse(&parser_, &raw_) == 0) throw problem();
   } while (raw_.type == YAML_STREAM_START_EVENT);
+  if (raw_.type == YAML_STREAM_END_EVENT || raw_.type == YAML_NO_EVENT) return nullptr;
   describe();
-  return event_;
+  return &event_;
 }
 
-void Events::describe() {
+void Parser::describe() {
   event_ = {};
   event_.at = place(raw_.start_mark);
   switch (raw_.type) {
@@ -89,12 +113,12 @@ void Events::describe() {
     case YAML_MAPPING_END_EVENT:
       event_.kind = Event::Kind::map_end;
       break;
-    default:  // the end, and nothing ever after
+    default:  // begin and end of the stream: not told
       break;
   }
 }
 
-void Events::describe_value(Event::Kind kind, const yaml_char_t* anchor, const yaml_char_t* tag) {
+void Parser::describe_value(Event::Kind kind, const yaml_char_t* anchor, const yaml_char_t* tag) {
   event_.kind = kind;
   event_.anchor = view(anchor);
   event_.tag = view(tag);
@@ -102,7 +126,7 @@ void Events::describe_value(Event::Kind kind, const yaml_char_t* anchor, const y
 
 /// libyaml drops the tag "!" of plain scalars, which makes text of them (YAML 1.2, 6.8.2). But their places are where
 /// tag or anchor stand, and no plain scalar begins like these.
-bool Events::tagged_as_text() {
+bool Parser::tagged_as_text() {
   if (raw_.start_mark.index == raw_.end_mark.index) return false;  // no value, written nowhere
   constexpr std::string_view kBlanks = " \t\r\n";
   std::size_t at = offset(raw_.start_mark);
@@ -110,7 +134,7 @@ bool Events::tagged_as_text() {
   return event_.tag.empty() && at < text_.size() && text_[at] == '!';
 }
 
-Problem Events::problem() {
+Problem Parser::problem() {
   if (parser_.error == YAML_MEMORY_ERROR) throw std::bad_alloc();
   std::string_view what = view(reinterpret_cast<const yaml_char_t*>(parser_.problem));
   if (parser_.error == YAML_READER_ERROR) return {place_of(parser_.problem_offset), "", std::string(what), "", {}};
@@ -138,11 +162,11 @@ Problem Events::problem() {
   return p;
 }
 
-std::string_view Events::rest_of_line(std::size_t offset) const {
+std::string_view Parser::rest_of_line(std::size_t offset) const {
   return text_.substr(offset, text_.find_first_of("\r\n", offset) - offset);
 }
 
-std::size_t Events::offset(const yaml_mark_t& mark) {
+std::size_t Parser::offset(const yaml_mark_t& mark) {
   if (ascii_) return std::min(mark.index, text_.size());
   if (mark.index < character_) character_ = byte_ = 0;
   for (; character_ < mark.index && byte_ < text_.size(); ++character_) {
@@ -152,7 +176,7 @@ std::size_t Events::offset(const yaml_mark_t& mark) {
   return byte_;
 }
 
-Mark Events::place(const yaml_mark_t& mark) {
+Mark Parser::place(const yaml_mark_t& mark) {
   if (ascii_) return {number(mark.line), number(mark.column)};
   const std::size_t at = offset(mark);
   if (mark.line != line_ || at < line_byte_) {  // libyaml knows more line ends than one: go back as many characters
@@ -166,11 +190,28 @@ Mark Events::place(const yaml_mark_t& mark) {
   return {number(mark.line), number(at - line_byte_)};
 }
 
-Mark Events::place_of(std::size_t offset) const {
+Mark Parser::place_of(std::size_t offset) const {
   const std::string_view before = text_.substr(0, offset);
   const std::size_t line = before.rfind('\n') + 1;  // 0 when there is none
   return {number(static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'))),
           number(before.size() - line)};
 }
 
-}  // namespace loco::model::yaml
+}  // namespace
+
+bool Event::null() const {
+  return kind == Kind::scalar && plain &&
+         (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL");
+}
+
+std::string_view without_byte_order_mark(std::string_view text) {
+  remove(text, "\xef\xbb\xbf");
+  return text;
+}
+
+void read_events(std::string_view text, Receiver& receiver) {
+  Parser parser(without_byte_order_mark(text));
+  while (const Event* const event = parser.next()) receiver.take(*event);
+}
+
+}  // namespace loco::yaml

@@ -1,23 +1,21 @@
-#include "loco_sim/scenario/input_error.hpp"
+#include "text/words.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <numeric>
+#include <system_error>
 #include <utility>
+#include <vector>
 
-#include "trace/shown.hpp"
+#include "text/shown.hpp"
 
-namespace loco::scenario {
+namespace loco::text {
 
 namespace {
 
 constexpr std::size_t kQuotedLengthMax = 60;
-
-std::string message(const Place& place, const std::string& key, const std::string& expected, const std::string& found,
-                    const std::string& hint) {
-  return fmt::format("{}: {}{}expected {}, found {}{}{}", place.text(), printable(key), key.empty() ? "" : ": ",
-                     expected, found, hint.empty() ? "" : "; ", hint);
-}
 
 /// Edit distance with insertion, deletion, replacement and swapping of neighbours (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -40,19 +38,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string Place::text() const {
-  return line > 0 ? fmt::format("{}:{}:{}", printable(file), line, column) : printable(file);
-}
-
-InputError::InputError(Place place, std::string key, std::string expected, std::string found, std::string hint)
-    : std::runtime_error(message(place, key, expected, found, hint)),
-      place_(std::move(place)),
-      key_(std::move(key)),
-      expected_(std::move(expected)),
-      found_(std::move(found)),
-      hint_(std::move(hint)) {}
-
 std::string suggestion(std::string_view word, std::span<const std::string> known) {
+  if (word.size() < 2) return {};  // every other letter is as near
   const std::size_t worst = std::max<std::size_t>(1, word.size() / 3);
   const std::string* nearest = nullptr;
   std::size_t nearest_distance = worst + 1;
@@ -67,13 +54,15 @@ std::string suggestion(std::string_view word, std::span<const std::string> known
   return nearest == nullptr ? std::string() : fmt::format("did you mean \"{}\"?", *nearest);
 }
 
+std::string as_clause(const std::string& hint) { return hint.empty() ? hint : "; " + hint; }
+
 std::string one_of(std::span<const std::string> words) {
   if (words.size() == 1) return words[0];
   if (words.size() == 2) return fmt::format("{} or {}", words[0], words[1]);
   return fmt::format("one of {}", fmt::join(words, ", "));
 }
 
-std::string printable(std::string_view text) { return trace::shown(text); }
+std::string printable(std::string_view text) { return shown(text); }
 
 std::string shortened(std::string_view text) {
   return printable(text.substr(0, kQuotedLengthMax)) + (text.size() > kQuotedLengthMax ? "..." : "");
@@ -81,4 +70,12 @@ std::string shortened(std::string_view text) {
 
 std::string in_quotes(std::string_view text) { return fmt::format("\"{}\"", shortened(text)); }
 
-}  // namespace loco::scenario
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stopped != end || text.empty()) return {};
+  return value;
+}
+
+}  // namespace loco::text

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace loco::trace {
+namespace loco::text {
 
 namespace shown_detail {
 
@@ -70,4 +70,4 @@ inline std::string escaped(char32_t code, std::size_t digits) {
   return out;
 }
 
-}  // namespace loco::trace
+}  // namespace loco::text
