@@ -42,20 +42,10 @@ std::vector<trace::Library> libraries(const std::vector<std::string>& names, con
 py::tuple check(const std::shared_ptr<trace::Trace>& trace, const std::vector<std::string>& names,
                 std::size_t max_violations, bool tower) {
   const std::vector<trace::Library> wanted = libraries(names, *trace);
-  struct Stopped {};
-  Interruption interruption;
-  const auto poll = [&] {
-    if (interruption.requested()) throw Stopped{};
-  };
-  model::Verdict verdict;
-  try {
-    const py::gil_scoped_release released;
-    verdict = model::check(*trace, wanted, {.max_violations = max_violations, .tower = tower, .poll = poll});
-  } catch (const Stopped&) {
-    interruption.rethrow();
-    throw;
-  }
-  return verdict_tuple(verdict);
+  return verdict_tuple(interruptible([&](Interruption& interruption) {
+    const auto poll = [&] { interruption.stop_if_requested(); };
+    return model::check(*trace, wanted, {.max_violations = max_violations, .tower = tower, .poll = poll});
+  }));
 }
 
 }  // namespace

@@ -61,18 +61,12 @@ void require_reach(const Question& q, const corerma::GenerateOptions& options) {
 
 /// Calls `work` without the interpreter lock; Ctrl-C ends it.
 template <class Work>
-void interruptible(corerma::GenerateOptions& options, const Work& work) {
-  struct Stopped {};
-  Interruption interruption;
-  options.poll = [&](const corerma::Progress&) {
-    if (interruption.requested()) throw Stopped{};
-  };
+void generating(corerma::GenerateOptions& options, const Work& work) {
   try {
-    const py::gil_scoped_release released;
-    work();
-  } catch (const Stopped&) {
-    interruption.rethrow();
-    throw;
+    interruptible([&](Interruption& interruption) {
+      options.poll = [&](const corerma::Progress&) { interruption.stop_if_requested(); };
+      work();
+    });
   } catch (const std::invalid_argument& error) {
     refuse(error.what());
   }
@@ -98,7 +92,7 @@ py::list batch(const Question& q, const std::string& after, std::uint64_t skip, 
   options.skip = skip;
   options.every = every;
   options.limit = limit;
-  interruptible(options, [&] {
+  generating(options, [&] {
     (void)corerma::Generator(options).run([&](const corerma::Test& test) {
       corerma::Expectation e = corerma::expect(test, options);
       std::string document = corerma::document(test, options, e);
@@ -121,7 +115,7 @@ py::list batch(const Question& q, const std::string& after, std::uint64_t skip, 
 std::vector<std::pair<int, std::uint64_t>> count_question(const Question& q) {
   corerma::Counts counts;
   corerma::GenerateOptions options = options_of(q);
-  interruptible(options, [&] {
+  generating(options, [&] {
     require_reach(q, options);
     counts = corerma::count_tests(options);
   });
@@ -136,7 +130,7 @@ void check_question(const Question& q, const std::string& after, std::uint64_t l
   corerma::GenerateOptions options = options_of(q);
   options.after = after;
   options.limit = limit;
-  interruptible(options, [&] {
+  generating(options, [&] {
     (void)corerma::Generator(options);
     require_reach(q, options);
   });

@@ -56,6 +56,9 @@ class RaisedError {
   PyObject* traceback_ = nullptr;
 };
 
+/// What ends work that asks Interruption::stop_if_requested.
+struct Stopped {};
+
 class Interruption {
  public:
   explicit Interruption(const StopFlag* stop = nullptr) : stop_(stop) {}
@@ -76,6 +79,11 @@ class Interruption {
     return signalled_;
   }
 
+  /// Ends the work, when it should.
+  void stop_if_requested() {
+    if (requested()) throw Stopped{};
+  }
+
   /// Throws what the signal handler raised (KeyboardInterrupt, for Ctrl-C), if it did. With the interpreter lock.
   void rethrow() { error_.rethrow(); }
 
@@ -85,5 +93,19 @@ class Interruption {
   bool signalled_ = false;
   RaisedError error_;
 };
+
+/// Calls `work(interruption)` without the interpreter lock. Ctrl-C ends it when it next asks; then what the signal
+/// handler raised is thrown, whatever ended the work.
+template <class Work>
+auto interruptible(const Work& work, const StopFlag* stop = nullptr) {
+  Interruption interruption(stop);
+  try {
+    const py::gil_scoped_release released;
+    return work(interruption);
+  } catch (...) {
+    interruption.rethrow();
+    throw;
+  }
+}
 
 }  // namespace loco::python

@@ -79,19 +79,10 @@ Ran run(const litmus::Program& program, const std::string& engine, const std::st
   options.seed = seed;
   options.max_executions = max_executions;
   options.max_seconds = max_seconds;
-  struct Stopped {};
-  Interruption interruption;
-  options.poll = [&] {
-    if (interruption.requested()) throw Stopped{};
-  };
-  litmus::Result result;
-  try {
-    const py::gil_scoped_release released;
-    result = result_of(program, engine, options, loop_bound, variant(flip, variants));
-  } catch (const Stopped&) {
-    interruption.rethrow();
-    throw;
-  }
+  const litmus::Result result = interruptible([&](Interruption& interruption) {
+    options.poll = [&] { interruption.stop_if_requested(); };
+    return result_of(program, engine, options, loop_bound, variant(flip, variants));
+  });
   return {litmus::verdict_of(result) == litmus::Verdict::ok, result.complete, litmus::to_json({&program}, {result}), litmus::to_herd_text(program, result)};
 }
 

@@ -18,30 +18,13 @@ namespace loco::python {
 
 namespace {
 
-/// Calls `work(stop)` without the interpreter lock; Ctrl-C ends it when it next calls `stop`.
-template <class Work>
-auto interruptible(const Work& work) {
-  struct Stopped {};
-  Interruption interruption;
-  const auto stop = [&] {
-    if (interruption.requested()) throw Stopped{};
-  };
-  try {
-    const py::gil_scoped_release released;
-    return work(stop);
-  } catch (const Stopped&) {
-    interruption.rethrow();
-    throw;
-  }
-}
-
 std::string corerma(bool small, unsigned jobs, std::uint64_t tests) {
-  return interruptible([&](const auto& stop) {
+  return interruptible([&](Interruption& interruption) {
     networks::CampaignOptions options;
     options.small = small;
     options.jobs = jobs;
     options.tests = tests;
-    options.poll = [&](const networks::CampaignProgress&) { stop(); };
+    options.poll = [&](const networks::CampaignProgress&) { interruption.stop_if_requested(); };
     return networks::campaign_json(networks::run_campaign(options));
   });
 }
@@ -56,10 +39,10 @@ std::string fit(const std::string& hardware, const std::string& routing, std::ui
       throw std::invalid_argument("routing: expected deterministic, ecmp, adaptive or spray, found '" + routing + "'");
     read.profile = networks::on_network(read.profile, static_cast<fabric::Routing>(found - known.begin()));
   }
-  return interruptible([&](const auto& stop) {
+  return interruptible([&](Interruption& interruption) {
     networks::FitOptions options;
     options.tests = tests;
-    options.poll = [&](const networks::FitProgress&) { stop(); };
+    options.poll = [&](const networks::FitProgress&) { interruption.stop_if_requested(); };
     return networks::fit_json(read.name, networks::fit(read.profile, options));
   });
 }

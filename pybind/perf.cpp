@@ -52,16 +52,10 @@ py::dict run_perf(const std::string& test, const std::string& connection, const 
   o.device_memory = device_memory;
   o.copy = copy;
   o.seed = seed;
-  Interruption interruption;
-  o.interrupted = [&] { return interruption.requested(); };
-  perf::Result result;
-  try {
-    const py::gil_scoped_release released;
-    result = perf::run(o);
-  } catch (const perf::Interrupted&) {
-    interruption.rethrow();
-    throw;
-  }
+  const perf::Result result = interruptible([&](Interruption& interruption) {
+    o.interrupted = [&] { return interruption.requested(); };
+    return perf::run(o);
+  });
   py::dict row;
   for (const perf::Column& column : perf::columns(o.test, result)) {
     row[py::str(column.name.data(), column.name.size())] = py::cast(column.value);

@@ -13,19 +13,16 @@ namespace loco::python {
 namespace {
 
 Finished run(const scenario::Scenario& scenario, bool keep_trace, const StopFlag* stop) {
-  Interruption interruption(stop);
-  RunOptions options;
-  options.interrupted = [&] { return interruption.requested(); };
-  options.keep_trace = keep_trace;
-  try {
-    const py::gil_scoped_release released;
-    auto result = std::make_shared<RunResult>(loco::run(scenario, options));
-    if (!keep_trace) result->trace.reset();  // it was recorded to be checked, or for a file that is not written here
-    return finished_run(std::move(result));
-  } catch (const Interrupted&) {
-    interruption.rethrow();
-    throw;
-  }
+  return interruptible(
+      [&](Interruption& interruption) {
+        RunOptions options;
+        options.interrupted = [&] { return interruption.requested(); };
+        options.keep_trace = keep_trace;
+        auto result = std::make_shared<RunResult>(loco::run(scenario, options));
+        if (!keep_trace) result->trace.reset();  // it was recorded to be checked, or for a file that is not written here
+        return finished_run(std::move(result));
+      },
+      stop);
 }
 
 /// (name, samples in picoseconds, when they ended) of each kind of operation.

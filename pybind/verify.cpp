@@ -1,10 +1,14 @@
 // RMA programs: reports as the JSON of docs/verify.md.
 #include <nlohmann/json.hpp>
+#include <pybind11/stl.h>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "loco_sim/replay/replay_on.hpp"
+#include "loco_sim/scenario/hardware.hpp"
+#include "loco_sim/scenario/input_error.hpp"
 #include "pybind/bindings.hpp"
 #include "pybind/interruption.hpp"
 #include "verify/command.hpp"
@@ -14,11 +18,6 @@ namespace loco::python {
 
 namespace {
 
-/// Ends a search when Python asks for that.
-struct VerifyInterrupted : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
 verify::Network network_named(const std::string& name) {
   for (std::size_t i = 0; i < verify::kNetworkNames.size(); ++i) {
     if (verify::kNetworkNames[i] == name) return static_cast<verify::Network>(i);
@@ -26,11 +25,13 @@ verify::Network network_named(const std::string& name) {
   throw std::invalid_argument("network: expected unordered, in-order, verbs or sc, found '" + name + "'");
 }
 
-/// The report on one program, and the same in words.
+/// The report on one program with what hardware shows of its counterexample, and the same in words. `replay_on`: YAML,
+/// profiles' names or maps that start from one.
 std::pair<std::string, std::string> verify_program(const std::string& text, const std::string& file,
                                                    const std::string& network, const std::string& engine,
                                                    bool search_flushes, bool where, std::uint32_t pending,
-                                                   double max_seconds, std::uint64_t max_memory) {
+                                                   double max_seconds, std::uint64_t max_memory,
+                                                   const std::vector<std::string>& replay_on) {
   verify::CommandOptions options;
   options.network = network_named(network);
   options.engine = engine;
@@ -39,20 +40,21 @@ std::pair<std::string, std::string> verify_program(const std::string& text, cons
   options.pending = pending;
   options.max_seconds = max_seconds;
   options.max_memory = max_memory;
-  Interruption interruption;
-  options.look = [&] {
-    if (interruption.requested()) throw VerifyInterrupted("interrupted");
-  };
-  try {
-    const py::gil_scoped_release released;
+  std::vector<scenario::Hardware> hardware;
+  for (const std::string& one : replay_on)
+    hardware.push_back(scenario::read_hardware(scenario::parse_override(one, "replay_on")));
+  return interruptible([&](Interruption& interruption) {
+    options.look = [&] { interruption.stop_if_requested(); };
     std::vector<verify::Program> programs;
     programs.push_back(verify::parse(text, file));
     const verify::Report report = verify::check_programs(std::move(programs), options).front();
-    return {verify::to_json(report).dump(), verify::to_text(report)};
-  } catch (const VerifyInterrupted&) {
-    interruption.rethrow();
-    throw;
-  }
+    nlohmann::ordered_json json = verify::to_json(report);
+    std::string words = verify::to_text(report);
+    const auto shown = replay::replay_on(report, hardware, {.max_seconds = max_seconds, .poll = options.look});
+    replay::add(shown, json);
+    replay::add(shown, words);
+    return std::pair{json.dump(), words};
+  });
 }
 
 }  // namespace

@@ -183,12 +183,13 @@ struct VerifyArguments {
   std::uint32_t jobs = 1;
   bool search_flushes = false;
   bool where = false;
-  std::string replay;             ///< file, or empty
-  std::string dot;                ///< file, or empty
-  std::string predicates;         ///< file, or empty
-  std::string certificate;        ///< file to write, or empty
-  std::string check_certificate;  ///< file, or empty
-  std::string dump;               ///< bp, reduced, ebp, or empty
+  std::string replay;                  ///< file, or empty
+  std::vector<std::string> replay_on;  ///< hardware profiles
+  std::string dot;                     ///< file, or empty
+  std::string predicates;              ///< file, or empty
+  std::string certificate;             ///< file to write, or empty
+  std::string check_certificate;       ///< file, or empty
+  std::string dump;                    ///< bp, reduced, ebp, or empty
   bool json = false;
 };
 int verify_command(const VerifyArguments& arguments);

@@ -219,6 +219,11 @@ void add_verify(CLI::App& app, loco::cli::VerifyArguments& a, std::function<int(
   add_number(*verify, "--jobs", a.jobs, "Programs checked at a time", 1, 1024)->capture_default_str();
   verify->add_option("--replay", a.replay, "Take a trace that --json printed step by step, in place of searching")
       ->type_name("FILE");
+  verify
+      ->add_option("--replay-on", a.replay_on,
+                   "Does the counterexample show on this hardware? A profile or a file; may be given several times")
+      ->type_name("HARDWARE")
+      ->allow_extra_args(false);
   verify->add_option("--predicates", a.predicates, "Predicates to begin with: an expression a line")->type_name("FILE");
   verify->add_option("--certificate", a.certificate, "Write a proof of a safe program that can be checked")
       ->type_name("FILE");
@@ -409,7 +414,7 @@ int main(int argc, char** argv) {
   std::function<int()> chosen;
   add_commands(app, arguments, chosen);
   add_help(app, arguments, chosen);
-  loco::cli::refuse_empty_values(app, {"--check", "--hardware", "--model", "--set"});
+  loco::cli::refuse_empty_values(app, {"--check", "--hardware", "--model", "--replay-on", "--set"});
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

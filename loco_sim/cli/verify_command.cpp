@@ -11,6 +11,9 @@
 
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
+#include "loco_sim/cli/usage.hpp"
+#include "loco_sim/replay/replay_on.hpp"
+#include "loco_sim/scenario/hardware.hpp"
 #include "verify/command.hpp"
 #include "verify/drawing.hpp"
 #include "verify/engines.hpp"
@@ -62,7 +65,15 @@ verify::CommandOptions command_options(const VerifyArguments& arguments) {
   return options;
 }
 
-int replay(const VerifyArguments& arguments) {
+/// What counterexamples are tried on. A mistake is told before anything is searched.
+std::vector<scenario::Hardware> hardware_of(const VerifyArguments& arguments) {
+  std::vector<scenario::Hardware> result;
+  for (const std::string& name : arguments.replay_on) result.push_back(named_hardware("loco-sim verify: --replay-on", name));
+  return result;
+}
+
+int replay_trace(const VerifyArguments& arguments) {
+  const std::vector<scenario::Hardware> hardware = hardware_of(arguments);
   const verify::Program program = program_in(arguments.files.front());
   verify::Replay result;
   try {
@@ -70,16 +81,28 @@ int replay(const VerifyArguments& arguments) {
   } catch (const std::invalid_argument& error) {
     throw UsageError(fmt::format("{}:1:1: {}", arguments.replay, error.what()));
   }
+  std::vector<replay::OnHardware> shown;
+  if (result.outcome.broken) {
+    const verify::Program used =
+        result.flush_after_every_remote ? verify::with_flush_after_every_remote(program) : program;
+    const verify::Semantics semantics(used, verify::all_flushes(used), result.network);
+    for (const scenario::Hardware& one : hardware)
+      shown.push_back(replay::replay_on(semantics, result.schedule, one.name, one.profile,
+                                        {.max_seconds = arguments.max_seconds, .poll = {}}));
+  }
   if (arguments.json) {
-    print(nlohmann::ordered_json{{"file", program.file},
-                                 {"network", verify::name(result.network)},
-                                 {"steps", result.outcome.steps},
-                                 {"broken", result.outcome.broken ? nlohmann::ordered_json(result.outcome.broken->text)
-                                                                  : nlohmann::ordered_json()},
-                                 {"obstacle", result.outcome.obstacle ? nlohmann::ordered_json(*result.outcome.obstacle)
-                                                                      : nlohmann::ordered_json()}});
+    nlohmann::ordered_json json{
+        {"file", program.file},
+        {"network", verify::name(result.network)},
+        {"steps", result.outcome.steps},
+        {"broken", result.outcome.broken ? nlohmann::ordered_json(result.outcome.broken->text) : nullptr},
+        {"obstacle", result.outcome.obstacle ? nlohmann::ordered_json(*result.outcome.obstacle) : nullptr}};
+    replay::add(shown, json);
+    print(json);
   } else {
-    print(verify::to_text(program, result));
+    std::string text = verify::to_text(program, result);
+    replay::add(shown, text);
+    print(text);
   }
   if (result.outcome.obstacle) return kBadInput;
   return result.outcome.broken ? kFailed : kDone;
@@ -101,6 +124,9 @@ void require_one_program(const VerifyArguments& arguments) {
   if (first != nullptr && (arguments.search_flushes || arguments.where))
     throw UsageError(fmt::format("loco-sim verify: {}: expected no {} beside it, found one", first,
                                  arguments.where ? "--where" : "--search-flushes"));
+  const bool searches = arguments.dump.empty() && arguments.check_certificate.empty();
+  if (!searches && !arguments.replay_on.empty())
+    throw UsageError(fmt::format("loco-sim verify: {}: expected no --replay-on beside it, found one", first));
   if (first == nullptr && !arguments.predicates.empty()) first = "--predicates";
   if (first != nullptr && arguments.files.size() != 1)
     throw UsageError(
@@ -198,7 +224,7 @@ std::vector<std::string> verify_engine_names() {
 
 int verify_command(const VerifyArguments& arguments) {
   require_one_program(arguments);
-  if (!arguments.replay.empty()) return replay(arguments);
+  if (!arguments.replay.empty()) return replay_trace(arguments);
   if (!arguments.certificate.empty()) require_place_of(arguments.certificate);
   if (!arguments.dot.empty() && arguments.dot != "-") require_place_of(arguments.dot);
   std::vector<verify::Program> programs;
@@ -207,15 +233,21 @@ int verify_command(const VerifyArguments& arguments) {
   options.predicates = predicates_in(arguments.predicates, programs.front());
   if (!arguments.dump.empty()) return dump(arguments, programs.front(), options);
   if (!arguments.check_certificate.empty()) return check_certificate(arguments, programs.front());
+  const std::vector<scenario::Hardware> hardware = hardware_of(arguments);
   const std::vector<verify::Report> reports = verify::check_programs(std::move(programs), options);
   if (arguments.dot != "-") {
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     std::string text;
     for (const verify::Report& report : reports) {
-      if (arguments.json)
+      const std::vector<replay::OnHardware> shown =
+          replay::replay_on(report, hardware, {.max_seconds = arguments.max_seconds, .poll = {}});
+      if (arguments.json) {
         json.push_back(verify::to_json(report));
-      else
+        replay::add(shown, json.back());
+      } else {
         text += verify::to_text(report);
+        replay::add(shown, text);
+      }
     }
     if (arguments.json)
       print(json);

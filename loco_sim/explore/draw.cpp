@@ -4,7 +4,7 @@
 
 namespace loco::explore {
 
-void DrawnSchedule::run(Configuration& c) {
+void DrawnSchedule::begin() {
   constexpr std::uint64_t kDropEvery[] = {4, 8, 16, 48};  // steps, on average: a litmus run takes some dozens
   const std::uint64_t drop_every = kDropEvery[stream_.below(4)];
   uniform_ = stream_.below(4) != 0;
@@ -12,7 +12,22 @@ void DrawnSchedule::run(Configuration& c) {
   reduce_ = stream_.below(16) != 0;
   agents_.clear();
   pct_ = sim::PctScheduler(drop_every, sim::PctScheduler::Demotion::behind_all);
+}
+
+void DrawnSchedule::run(Configuration& c) {
+  begin();
   for (std::uint64_t steps = 0; !c.system.idle() && steps < kStepsMax; ++steps) machine_.step(c, pick(c));
+}
+
+bool DrawnSchedule::run_to(Configuration& c, const std::function<bool(const Configuration&)>& reached) {
+  begin();
+  reduce_ = false;
+  for (std::uint64_t steps = 0; steps < kStepsMax; ++steps) {
+    if (reached(c)) return true;
+    if (c.system.idle()) return false;
+    machine_.step(c, pick(c));
+  }
+  return false;
 }
 
 std::size_t DrawnSchedule::pick(const Configuration& c) {

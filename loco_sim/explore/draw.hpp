@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "loco_sim/explore/machine.hpp"
@@ -21,8 +22,11 @@ class DrawnSchedule {
 
   /// Runs to the end, from wherever `c` is.
   void run(Configuration& c);
+  /// Runs to a state that is looked for, and says whether it came to one; no step is taken as making no difference.
+  bool run_to(Configuration& c, const std::function<bool(const Configuration&)>& reached);
 
  private:
+  void begin();
   std::size_t pick(const Configuration& c);
   std::size_t most_urgent(const nic::System& system);
   std::size_t find(const sim::Event& e);

@@ -20,7 +20,7 @@ class Search {
   ExploreResult run() {
     std::vector<Configuration> stack;
     stack.push_back(machine_.initial());
-    while (!stack.empty() && within_limits()) {
+    while (!stack.empty() && !result_.reached && within_limits()) {
       Configuration c = std::move(stack.back());
       stack.pop_back();
       if (!settle(c)) {
@@ -35,7 +35,7 @@ class Search {
       stack.push_back(std::move(c));
       machine_.step(stack.back(), pending - 1);
     }
-    result_.complete = stack.empty();
+    result_.complete = stack.empty() && !result_.reached;
     result_.outcomes.assign(outcomes_.begin(), outcomes_.end());
     return std::move(result_);
   }
@@ -60,9 +60,11 @@ class Search {
 
   /// Runs what commutes, then looks the state up; false when it is an end or has been seen.
   bool settle(Configuration& c) {
-    if (limits_.reduce) machine_.settle(c);
+    if (limits_.reduce && !limits_.goal.passing) machine_.settle(c);
     if (!seen_.insert(c.hash()).second) return false;
     ++result_.states;
+    result_.reached = limits_.goal.reached && limits_.goal.reached(c);
+    if (result_.reached) return false;
     if (!c.system.idle()) return true;
     if (machine_.finished(c)) {
       ++result_.executions;

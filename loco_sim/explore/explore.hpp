@@ -18,6 +18,13 @@
 
 namespace loco::explore {
 
+/// A state that is looked for: what comes first to one ends there.
+struct Goal {
+  std::function<bool(const Configuration&)> reached = {};  ///< none: nothing is looked for
+  /// It may hold for a moment only, as what memory has does: then each state is looked at, none left out as commuting.
+  bool passing = false;
+};
+
 struct ExploreLimits {
   std::uint64_t max_executions = 0;       ///< runs to the end; 0: no limit
   std::uint64_t max_states = 0;           ///< 0: no limit
@@ -27,6 +34,7 @@ struct ExploreLimits {
   std::uint16_t loop_turns = 0;     ///< Machine::bound_loops; 0: no limit
   std::function<void()> poll = {};  ///< called now and then; what it throws ends the search
   bool reduce = true;               ///< run commuting steps at once; off only to test that nothing is lost
+  Goal goal = {};
 };
 
 struct ExploreResult {
@@ -36,7 +44,8 @@ struct ExploreResult {
   std::uint64_t states = 0;
   std::uint64_t stuck = 0;  ///< ends in which some thread waits for ever
   std::uint64_t cut = 0;    ///< ends in which a thread would have gone on with a loop
-  bool complete = true;     ///< false: a limit stopped the search
+  bool complete = true;     ///< false: a limit stopped the search, or the goal
+  bool reached = false;     ///< the goal
 
   /// There are no more outcomes: neither was the search stopped, nor a loop cut.
   [[nodiscard]] bool exhaustive() const { return complete && cut == 0; }
@@ -47,6 +56,7 @@ struct ExploreResult {
 struct SampleLimits {
   std::chrono::milliseconds max_time{0};  ///< looked at between runs, of which one is always made; 0: no limit
   std::function<void()> poll = {};        ///< called now and then; what it throws ends the runs
+  Goal goal = {};
 };
 
 struct SampleResult {
@@ -58,6 +68,7 @@ struct SampleResult {
   std::set<std::string> failed_assertions;  ///< of runs that reached an end, in words
   std::uint64_t runs = 0;                   ///< those made: fewer than asked for if the time was over
   std::uint64_t stuck = 0;                  ///< runs that ended with a thread that waits for ever, or were given up
+  bool reached = false;                     ///< the last run has come to the goal
 };
 
 /// A function of its arguments. An outcome is seen when a run has shown it, from the program's start to its end.

@@ -19,14 +19,18 @@ SampleResult sample(const Machine& machine, std::uint64_t runs, std::uint64_t se
   DrawnSchedule draw(machine, seed);
   Seeker seeker(machine, seed);
   Configuration c = machine.initial();
-  for (; result.runs < runs && (result.runs == 0 || !deadline.over()); ++result.runs) {
+  const Goal& goal = limits.goal;
+  for (; result.runs < runs && !result.reached && (result.runs == 0 || !deadline.over()); ++result.runs) {
     if (limits.poll && result.runs % kPollEvery == 0) limits.poll();
     c = machine.initial();
-    if (result.runs % kDrawEvery == 0 || seeker.done()) {
+    if (goal.passing) {
+      result.reached = draw.run_to(c, goal.reached);
+    } else if (result.runs % kDrawEvery == 0 || seeker.done()) {
       draw.run(c);
     } else {
       seeker.run(c);
     }
+    if (!goal.passing && goal.reached && goal.reached(c)) result.reached = true;
     if (machine.finished(c)) {
       const model::litmus::Outcome outcome = machine.outcome(c);
       ++seen[outcome];

@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Union
 
 from . import _core
 from ._optional import need
 from .errors import InputError
+from .scenario import yaml_text
 
-__all__ = ["Verification", "verify"]
+Hardware = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+
+__all__ = ["OnHardware", "Verification", "verify"]
+
+
+@dataclass(frozen=True)
+class OnHardware:
+    """Whether what a counterexample shows happens on a simulated NIC."""
+
+    hardware: str
+    shows: str  #: "seen", "forbidden" (all schedules along its paths were explored), "not seen" or "not run"
+    how: str | None = None  #: "explored" or, where that was too large, "sampled"
+    states: int = 0  #: explored
+    runs: int = 0  #: sampled
+    why: str | None = None  #: of "not run"
 
 
 @dataclass(frozen=True)
@@ -29,6 +45,7 @@ class Verification:
     seconds: float
     trace: list[dict[str, Any]] | None  #: of "unsafe": the schedule, step by step
     shortest: bool  #: no schedule with fewer steps breaks anything
+    replay_on: list[OnHardware]  #: of "unsafe": what the hardware that was asked for shows of it
     text: str  #: as ``loco-sim verify`` prints it
 
     @property
@@ -46,18 +63,20 @@ class Verification:
 
 def verify(program: str | os.PathLike[str], *, network: str = "unordered", engine: str = "auto",
            search_flushes: bool = False, where: bool = False, pending: int = 4, max_seconds: float = 60,
-           max_memory: int = 2 << 30) -> Verification:
+           max_memory: int = 2 << 30, replay_on: Hardware | Sequence[Hardware] = ()) -> Verification:
     """Proves that an RMA program keeps its properties for every schedule of CPUs and NICs, or shows how it breaks them.
 
     Args:
         program: a file, or the text of a program: text has a "{".
         network: "unordered", "verbs", "in-order" or "sc".
-        engine: "auto" or "explicit".
+        engine: "auto", "explicit", "predicates" or "extrapolate".
         search_flushes: also all smallest sets of the program's flushes that suffice.
         where: the same for a flush after every remote statement, in place of the program's own.
         pending: instances of a remote statement that are told apart while they are pending, at most.
         max_seconds: time limit; 0 is none.
         max_memory: bytes that the points of a search may take.
+        replay_on: hardware to try a counterexample on: a profile's name or file, a mapping that starts from one
+            (``{"base": "cx5-roce-25g", "nic": {"placement": "unordered"}}``), or several.
 
     Raises:
         InputError: the program has a mistake, or an argument is none of those above.
@@ -72,9 +91,11 @@ def verify(program: str | os.PathLike[str], *, network: str = "unordered", engin
     for argument, value in (("pending", pending), ("max_memory", max_memory)):
         if value < 1:
             raise InputError(f"verify(): {argument}: expected a number from 1 on, found {value}")
+    profiles = [replay_on] if isinstance(replay_on, (str, os.PathLike, Mapping)) else replay_on
+    hardware = [yaml_text(one) for one in profiles]
     try:
         out, words = _core.verify_program(text, name, network, engine, search_flushes, where, pending, max_seconds,
-                                          max_memory)
+                                          max_memory, hardware)
     except InputError:
         raise
     except ValueError as error:  # a network or an engine
@@ -84,4 +105,5 @@ def verify(program: str | os.PathLike[str], *, network: str = "unordered", engin
     return Verification(
         file=report["file"], verdict=report["verdict"], why=report["why"], network=report["network"],
         engine=report["engine"], given=flushes["given"], needed=flushes["needed"], placements=flushes["placements"],
-        seconds=report["seconds"], trace=report.get("trace"), shortest=report.get("shortest", False), text=words)
+        seconds=report["seconds"], trace=report.get("trace"), shortest=report.get("shortest", False),
+        replay_on=[OnHardware(**one) for one in report.get("replay_on", [])], text=words)

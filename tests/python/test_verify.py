@@ -53,3 +53,20 @@ def test_mistakes():
         ls.verify(SAFE, pending=0)
     with pytest.raises(FileNotFoundError):
         ls.verify("no-such-file.rma")
+
+
+def test_replay_on():
+    """A second WRITE is placed behind the first one, or, where packets are placed as they come, perhaps before it."""
+    program = """process 1 { shared message = 7, one = 1; put(inbox, 2, message); put(full, 2, one); }
+process 2 { shared inbox = 0, full = 0; local f, m; load f = full; load m = inbox; }
+assert final (f == 0 || m == 7);
+"""
+    weak = {"base": "cx5-roce-25g", "nic": {"placement": "unordered"}}
+    result = ls.verify(program, replay_on=["cx5-roce-25g", weak])
+    assert [one.shows for one in result.replay_on] == ["forbidden", "seen"]
+    assert all(isinstance(one, ls.OnHardware) and one.how == "explored" and one.states > 0 for one in result.replay_on)
+    assert "on cx5-roce-25g: forbidden" in result.text
+    assert ls.verify(program, replay_on="model-weak").replay_on[0].hardware == "model-weak"
+    assert ls.verify(SAFE, replay_on="model-weak").replay_on == []
+    with pytest.raises(ls.InputError, match="replay_on"):
+        ls.verify(program, replay_on="cx9")

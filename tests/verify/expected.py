@@ -58,6 +58,7 @@ EXPECTED = {
     "spin_lock": Expected(flushes=4, needed=2, placements=[[0, 2]], origin=SEARCH),
     "loopback": Expected(safe=("sc",), flushes=1),
     "endless_puts": Expected(),
+    "peterson_no_put_flush": Expected(safe=("in-order", "sc"), flushes=6),
     # LOCO.
     "loco_barrier": Expected(flushes=8, needed=4, placements=[[0, 2, 4, 6]], origin=SEARCH),
     "loco_barrier_no_fence": Expected(safe=ORDERED_PUTS),

@@ -158,3 +158,38 @@ def test_smallest_placements_of_random_programs(verify, tmp_path):
 @pytest.mark.long
 def test_smallest_placements_of_many_random_programs(verify, tmp_path):
     assert compare_placements(verify, tmp_path, range(20_000, 21_000)) > 100
+
+
+PETERSON_WITHOUT = PROGRAMS / "peterson_no_put_flush.rma"
+
+
+def test_replay_on(verify):
+    """A READ behind a WRITE pushes it on a reliable connection with in-order placement, and overtakes it on one like SRD."""
+    hardware = ["--replay-on", "cx5-roce-25g", "--replay-on", "efa-srd-like"]
+    [answer] = verify([PETERSON_WITHOUT], *hardware)
+    shown = {one["hardware"]: one for one in answer["replay_on"]}
+    assert shown["cx5-roce-25g"]["shows"] == "forbidden" and shown["efa-srd-like"]["shows"] == "seen"
+    assert all(one["how"] == "explored" and one["states"] > 0 and one["runs"] == 0 for one in shown.values())
+    [safe] = verify([PROGRAMS / "peterson.rma"], *hardware)
+    assert "replay_on" not in safe
+    [needs_atomics] = verify([PROGRAMS / "bluetooth_broken.rma"], "--replay-on", "efa-srd-like")
+    assert needs_atomics["replay_on"][0]["shows"] == "not run" and "remote atomics" in needs_atomics["replay_on"][0]["why"]
+    schema = json.loads((PROGRAMS.parents[1] / "docs" / "verify.schema.json").read_text())
+    pytest.importorskip("jsonschema").validate([answer, safe, needs_atomics], schema)
+
+
+def test_replay_on_of_a_trace(verify, tmp_path):
+    trace = tmp_path / "trace.json"
+    trace.write_text(json.dumps(verify([PETERSON_WITHOUT])))
+    done = subprocess.run([os.environ["LOCO_SIM"], "verify", PETERSON_WITHOUT, "--replay", trace, "--replay-on", "efa-srd-like",
+                           "--json"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert [one["shows"] for one in json.loads(done.stdout)["replay_on"]] == ["seen"]
+
+
+@pytest.mark.parametrize("hardware", ["efa-srd-lik", "", "/nowhere/x.yaml"])
+def test_replay_on_unknown_hardware(verify, hardware):
+    done = subprocess.run([os.environ["LOCO_SIM"], "verify", PETERSON_WITHOUT, "--replay-on", hardware],
+                          capture_output=True, text=True)
+    assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1, done.stderr
+    assert hardware != "efa-srd-lik" or 'did you mean "efa-srd-like"' in done.stderr
