@@ -18,6 +18,7 @@
 #include "nic_model/connection/queue_pair_state.hpp"
 #include "nic_model/engine/key_cache.hpp"
 #include "nic_model/engine/window.hpp"
+#include "nic_model/engine/zeroed.hpp"
 #include "nic_model/host/memory.hpp"
 #include "nic_model/host/watch_set.hpp"
 #include "nic_model/profile.hpp"
@@ -159,7 +160,7 @@ struct Buffer {
   std::uint32_t references = 0;
   std::uint32_t size = 0;
   std::array<std::byte, 32> small{};
-  std::vector<std::byte> large{};
+  ZeroedBytes large{};
 
   [[nodiscard]] std::byte* data() { return size <= small.size() ? small.data() : large.data(); }
   [[nodiscard]] const std::byte* data() const { return size <= small.size() ? small.data() : large.data(); }

@@ -73,9 +73,9 @@ Footprint of_traffic(const Params& params, Count nodes) {
   const std::int64_t pattern = params.get("pattern");
   const Count size = parameter(params, "size");
   const Count pairs = pattern == kAllToAll ? nodes * (nodes - 1) : pattern == kPermutation ? nodes : nodes - 1;
-  const Count receivers = pattern == kAllToAll || pattern == kPermutation ? nodes : 1;
   const Count messages = pairs * parameter(params, "count");
-  return {.bytes = receivers * size + messages * kWord,
+  // What is sent is zeroes, which no memory keeps.
+  return {.bytes = messages * kWord,
           .operations = messages,
           .calls = messages,
           .accesses = messages * kEnds * words_of(size)};

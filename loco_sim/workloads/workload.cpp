@@ -30,7 +30,7 @@ constexpr std::array kWorkloads = {
              kDcdcParams, 2, 256, start_dcdc},
     Workload{"pattern", "small communication patterns whose outcome the memory model decides", kPatternParams, 3, 64,
              start_pattern},
-    Workload{"traffic", "RDMA writes that load the network, by pattern", kTrafficParams, 2, 1024, start_traffic,
+    Workload{"traffic", "RDMA writes that load the network, by pattern", kTrafficParams, 2, 16384, start_traffic,
              nullptr, traffic_misfit, traffic_send_queue, false},
     Workload{"lookup", "one-sided lookups of objects that their owner, node 0, keeps rewriting", kLookupParams, 2, 1024,
              start_lookup, nullptr, nullptr, lookup_send_queue, false},

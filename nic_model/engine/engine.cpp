@@ -77,7 +77,10 @@ std::uint32_t Engine::new_buffer(std::uint32_t size) {
   Buffer& buffer = state.buffers[index];
   buffer.references = 1;
   buffer.size = size;
-  if (size > buffer.small.size()) buffer.large.resize(size);
+  if (size > buffer.small.size()) {
+    if (size > buffer.large.capacity()) buffer.large.clear();  // what an earlier message left is not worth a copy
+    buffer.large.resize(size);
+  }
   return index;
 }
 

@@ -7,6 +7,14 @@
 
 namespace loco::nic {
 
+namespace {
+
+bool all_zero(std::span<const std::byte> bytes) {
+  return bytes.empty() || (bytes[0] == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
+}
+
+}  // namespace
+
 Address HostMemory::allocate(std::uint64_t size) {
   const Address base = end_;
   end_ += (size + 63) / 64 * 64;
@@ -30,7 +38,7 @@ std::uint64_t HostMemory::word(Address address) const {
 }
 
 void HostMemory::set_word(Address address, std::uint64_t value) {
-  pages_[touch(address)][address % kPageBytes / 8] = value;
+  if (value != 0 || find(address) != kNone) pages_[touch(address)][address % kPageBytes / 8] = value;
 }
 
 void HostMemory::read(Address address, std::span<std::byte> out) const {
@@ -39,7 +47,8 @@ void HostMemory::read(Address address, std::span<std::byte> out) const {
     const std::size_t part = std::min<std::size_t>(out.size() - done, kPageBytes - at % kPageBytes);
     const std::uint32_t page = find(at);
     if (page == kNone) {
-      std::memset(out.data() + done, 0, part);
+      // Most often zero already, and then perhaps no memory yet.
+      if (!all_zero(out.subspan(done, part))) std::memset(out.data() + done, 0, part);
     } else {
       std::memcpy(out.data() + done, std::as_bytes(std::span(pages_[page])).data() + at % kPageBytes, part);
     }
@@ -51,7 +60,11 @@ void HostMemory::write(Address address, std::span<const std::byte> in) {
   for (std::size_t done = 0; done < in.size();) {
     const Address at = address + done;
     const std::size_t part = std::min<std::size_t>(in.size() - done, kPageBytes - at % kPageBytes);
-    std::memcpy(std::as_writable_bytes(std::span(pages_[touch(at)])).data() + at % kPageBytes, in.data() + done, part);
+    // Zeroes upon memory that holds nothing else: traffic whose bytes nobody set costs no memory.
+    if (find(at) != kNone || !all_zero(in.subspan(done, part))) {
+      std::byte* const page = std::as_writable_bytes(std::span(pages_[touch(at)])).data();
+      std::memcpy(page + at % kPageBytes, in.data() + done, part);
+    }
     done += part;
   }
 }

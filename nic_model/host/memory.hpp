@@ -1,4 +1,5 @@
-// A host's memory: bytes in pages that exist once touched, and the witness, i.e. who wrote each 8-byte word last.
+// A host's memory: bytes in pages that exist once something other than zero is written there (or, with the witness,
+// anything), and the witness, i.e. who wrote each 8-byte word last.
 //
 // A value. Addresses start at 64 (0 is never valid). Little-endian: bytes of a word are those that the word has in
 // the simulating machine's memory.

@@ -1,0 +1,39 @@
+// Bytes that are zero when they are allocated, and take memory of the simulating machine only once they are written.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace loco::nic {
+
+/// calloc's pages are the kernel's zero page until they are written, and growing a vector constructs nothing over them.
+template <class T>
+struct ZeroedAllocator {
+  using value_type = T;
+
+  ZeroedAllocator() = default;
+  template <class U>
+  explicit ZeroedAllocator(const ZeroedAllocator<U>& /*other*/) {}
+
+  [[nodiscard]] T* allocate(std::size_t count) {
+    if (void* const memory = std::calloc(count, sizeof(T)); memory != nullptr) return static_cast<T*>(memory);
+    throw std::bad_alloc();
+  }
+  void deallocate(T* memory, std::size_t /*count*/) { std::free(memory); }
+
+  template <class U>
+  void construct(U* /*place*/) {}
+  template <class U, class... Args>
+  void construct(U* place, Args&&... args) {
+    ::new (static_cast<void*>(place)) U(std::forward<Args>(args)...);
+  }
+  bool operator==(const ZeroedAllocator&) const = default;
+};
+
+/// After resize() what was never written is zero, and what an earlier use left behind stands there still.
+using ZeroedBytes = std::vector<std::byte, ZeroedAllocator<std::byte>>;
+
+}  // namespace loco::nic

@@ -1,0 +1,68 @@
+// Host memory: what it holds, whatever has been written over what; and what takes none of the simulating machine's.
+#include "nic_model/host/memory.hpp"
+
+#include <malloc.h>
+#include <random>
+#include <vector>
+
+#include "tests/catch.hpp"
+
+using namespace loco;
+using nic::Address;
+using nic::HostMemory;
+
+namespace {
+
+std::size_t in_use() {
+  const struct mallinfo2 m = mallinfo2();
+  return m.uordblks + m.hblkhd;
+}
+
+}  // namespace
+
+TEST_CASE("memory reads back what was written last, zeroes and others, in pieces of any size") {
+  // Against an array of bytes: pieces cross pages, and about half of them are zero.
+  const bool witness = GENERATE(false, true);
+  std::mt19937 draw(7);
+  constexpr std::size_t kBytes = 10'000;
+  HostMemory memory(witness);
+  const Address base = memory.allocate(kBytes);
+  std::vector<std::byte> expected(kBytes);
+  for (int i = 0; i < 2000; ++i) {
+    const std::size_t at = draw() % kBytes;
+    const std::size_t size = draw() % std::min<std::size_t>(kBytes - at, 3000) + 1;
+    const auto value = static_cast<std::byte>(draw() % 2 == 0 ? 0 : draw() % 256);
+    const std::vector<std::byte> piece(size, value);
+    memory.write(base + at, piece);
+    std::copy(piece.begin(), piece.end(), expected.begin() + static_cast<std::ptrdiff_t>(at));
+    std::vector<std::byte> found(kBytes, std::byte{0xff});
+    memory.read(base, found);
+    REQUIRE(found == expected);
+  }
+}
+
+TEST_CASE("memory of equal contents has one hash, however it came to them") {
+  HostMemory fresh(false), rewritten(false);
+  const Address base = fresh.allocate(4096);
+  REQUIRE(rewritten.allocate(4096) == base);
+  rewritten.set_word(base + 1024, 5);
+  CHECK(rewritten.hash() != fresh.hash());
+  rewritten.set_word(base + 1024, 0);
+  CHECK(rewritten.hash() == fresh.hash());
+}
+
+TEST_CASE("zeroes upon memory that was never written take no memory") {
+  HostMemory memory(false);
+  constexpr std::size_t kBytes = 8U << 20U;
+  const Address base = memory.allocate(kBytes);
+  const std::vector<std::byte> zeroes(kBytes);
+  std::vector<std::byte> one(kBytes);
+  one[kBytes / 2] = std::byte{1};
+  const std::size_t before = in_use();
+  memory.write(base, zeroes);
+  CHECK(in_use() - before < kBytes / 100);
+  // One byte that differs: its page, and no other.
+  memory.write(base, one);
+  CHECK(in_use() - before < kBytes / 100);
+  CHECK(memory.word(base + kBytes / 2) == 1);
+}
