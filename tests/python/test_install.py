@@ -99,11 +99,9 @@ def test_it_runs_on_a_system_with_nothing_but_python(bare):
     assert command.returncode == 0 and "consistent: rdmawait, sv, bal" in command.stdout, command.stderr
 
 
-def test_import_is_cheap(installed, tmp_path):
-    code = "import time; t = time.perf_counter(); import loco_sim; print(time.perf_counter() - t, loco_sim.__file__)"
-    outputs = [run(installed, "python", "-c", code, cwd=tmp_path).stdout.split() for _ in range(5)]
-    assert min(float(seconds) for seconds, _ in outputs) < 0.150
-    assert outputs[0][1].startswith(str(installed))
+def test_what_is_imported_is_what_was_installed(installed, tmp_path):
+    found = run(installed, "python", "-c", "import loco_sim; print(loco_sim.__file__)", cwd=tmp_path).stdout
+    assert found.startswith(str(installed))
 
 
 def test_the_tour_of_the_readme_pasted_line_by_line(installed, tmp_path):

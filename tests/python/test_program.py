@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -302,19 +301,6 @@ def test_a_program_records_what_a_scenario_does():
     assert (r.trace.scenario, r.trace.seed) == ("mine", 7)
     assert r.scenario.override(seed=8).workload == "program", "a copy says no more than its source"
     assert r.series.interval_ps == 100_000 and len(r.series.links) == 4, "two cables, each in both directions"
-
-
-def test_yields_per_second():
-    def node(ctx):
-        for _ in range(100_000):
-            yield ctx.load("x")
-
-    best = 0.0
-    for _ in range(3):
-        start = time.perf_counter()
-        run({0: node}, check=[], overrides={"trace.level": "none"})
-        best = max(best, 100_000 / (time.perf_counter() - start))
-    assert best > 200_000
 
 
 def test_an_operation_that_is_never_yielded_warns_and_names_the_line():

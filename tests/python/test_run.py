@@ -4,10 +4,8 @@ import json
 import os
 import pathlib
 import pickle
-import re
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -195,37 +193,11 @@ def test_json_is_the_command_lines(barrier, tmp_path, changes):
     assert json.loads(printed) == ls.run(path).to_dict()
 
 
-def test_a_run_costs_little_more_than_on_the_command_line():
-    """Reading the scenario, running and checking it, and making a Result, against what the command says the run alone took."""
-    program = os.environ.get("LOCO_SIM")
-    if not program or not os.path.exists(program):
-        pytest.skip("LOCO_SIM does not name the command line")
-    path = str(pathlib.Path(__file__).parents[2] / "scenarios/quickstart.yaml")
-
-    def theirs():
-        done = subprocess.run([program, "run", path, "--verbose"], check=True, capture_output=True, text=True)
-        events, rate, unit = re.search(r"(\d+) events in .* \(([\d.]+) ([kM]?) ?events/s\)", done.stderr).groups()
-        return int(events) / (float(rate) * {"": 1, "k": 1e3, "M": 1e6}[unit])
-
-    def ours():
-        start = time.perf_counter()
-        ls.run(path)
-        return time.perf_counter() - start
-
-    ours()  # loads NumPy
-    # in turns, so that both see the same load; the least of several is nearest to what an idle machine would show
-    pairs = [(ours(), theirs()) for _ in range(12)]
-    assert min(p[0] for p in pairs) - min(p[1] for p in pairs) < 0.005
-
-
-def test_import_is_cheap():
-    code = ("import sys, time; t = time.perf_counter(); import loco_sim; t = time.perf_counter() - t\n"
-            "assert not {'numpy', 'pandas', 'matplotlib'} & set(sys.modules)\n"
-            "print(t)")
-    times = [float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True,
-                                  env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}).stdout)
-             for _ in range(3)]
-    assert min(times) < 0.150
+def test_importing_loads_nothing_large():
+    code = "import sys, loco_sim; print(*{'numpy', 'pandas', 'matplotlib'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    assert done.stdout.split() == []
 
 
 def test_every_public_name_exists():

@@ -252,14 +252,11 @@ def test_empty_trace():
     assert len(empty.to_pandas()) == 0 and len(empty.to_pandas("calls")) == 0
 
 
-def test_a_million_subevents_to_numpy_quickly(trace):
-    import time
+def test_subevents_come_to_numpy_without_a_copy(trace):
     copies = 1_000_000 // len(trace) + 1
     big = ls.Trace.from_arrays(threads=trace.threads, objects=trace.objects, node_sets=trace.node_sets,
                                calls=trace.calls, subevents=np.tile(trace.subevents, copies))
-    start = time.perf_counter()
     array = big.subevents
-    elapsed = time.perf_counter() - start
-    assert len(array) >= 1_000_000 and elapsed < 0.050
+    assert len(array) >= 1_000_000
     assert array.__array_interface__["data"][0] == np.frombuffer(
         big._core.subevent_bytes(), np.uint8).__array_interface__["data"][0]

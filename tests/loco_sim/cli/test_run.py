@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-import time
 
 import pytest
 
@@ -24,15 +23,6 @@ def test_same_seed_same_bytes_other_seed_other_bytes(loco_sim):
     first = loco_sim("run", QUICKSTART, "--json").stdout
     assert first == loco_sim("run", QUICKSTART, "--json").stdout
     assert first != loco_sim("run", QUICKSTART, "--json", "--seed", 2).stdout
-
-
-def test_quickstart_takes_less_than_100_ms(loco_sim):
-    def once():
-        start = time.perf_counter()
-        assert loco_sim("run", QUICKSTART).returncode == 0
-        return time.perf_counter() - start
-
-    assert min(once() for _ in range(5)) < 0.1
 
 
 def test_json_holds_what_the_table_holds(loco_sim):
