@@ -8,7 +8,7 @@
 
 #include "loco_sim/replay/replay_on.hpp"
 #include "loco_sim/scenario/hardware.hpp"
-#include "loco_sim/scenario/input_error.hpp"
+#include "text/input_error.hpp"
 #include "pybind/bindings.hpp"
 #include "pybind/interruption.hpp"
 #include "verify/command.hpp"

@@ -22,7 +22,7 @@ struct Observed {
   bool exact = true;                             ///< false: there may be more
 };
 
-/// Throws model::litmus::ParseError for a program that the hardware cannot run (remote atomics that it has not).
+/// Throws text::InputError for a program that the hardware cannot run (remote atomics that it has not).
 [[nodiscard]] Observed observe(const model::litmus::Program& program, const nic::HardwareProfile& profile,
                                const ObserveLimits& limits = {});
 

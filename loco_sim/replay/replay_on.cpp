@@ -10,7 +10,7 @@
 #include "loco_sim/explore/core_verbs.hpp"
 #include "loco_sim/explore/explore.hpp"
 #include "loco_sim/replay/straight_line.hpp"
-#include "model/litmus/parser.hpp"
+#include "text/input_error.hpp"
 
 namespace loco::replay {
 
@@ -88,7 +88,7 @@ OnHardware replay_on(const verify::Semantics& semantics, const verify::Schedule&
     found = search(straight_line(semantics, schedule), profile, limits);
   } catch (const std::invalid_argument& error) {
     found.why = error.what();
-  } catch (const model::litmus::ParseError& error) {
+  } catch (const text::InputError& error) {
     found.why = error.what();
   }
   found.hardware = hardware;
