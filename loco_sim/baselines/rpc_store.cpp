@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "loco_sim/loco/call_scope.hpp"
-#include "loco_sim/loco/checksum.hpp"
+#include "loco_sim/loco/city_hash.hpp"
 
 namespace loco::baselines {
 
@@ -16,14 +16,15 @@ constexpr std::size_t kLooksPerRequest = 2;
 }  // namespace
 
 PortId RpcLayout::server_of(std::uint64_t key) const {
-  const std::uint64_t i = checksum(std::span(&key, 1)) % (std::uint64_t{nodes} * servers);
+  const std::uint64_t i = city_hash(key) % (std::uint64_t{nodes} * servers);
   return server(static_cast<NodeId>(i / servers), static_cast<std::uint32_t>(i % servers));
 }
 
 // --- server ----------------------------------------------------------------------------------------------------------
 
-rpc_server::rpc_server(Transport& node, MessageNetwork& network, const RpcLayout& layout, std::uint32_t number)
-    : node_(node), layout_(layout), port_(network.port(layout.server(node.my_node(), number))) {
+rpc_server::rpc_server(Transport& node, MessageNetwork& network, const RpcLayout& layout, std::uint32_t number,
+                       RpcCosts costs)
+    : node_(node), layout_(layout), port_(network.port(layout.server(node.my_node(), number))), costs_(costs) {
   port_.open();
 }
 
@@ -61,6 +62,7 @@ std::uint64_t rpc_server::result_of(kv_operation::Kind kind, std::uint64_t key, 
 void rpc_server::serve() {
   while (true) {
     const bool served = port_.poll([this](PortId from, std::span<const std::uint64_t> request) {
+      port_.charge(costs_.serve_ps);
       const auto kind = static_cast<kv_operation::Kind>(request[0] & ((1U << kKindBits) - 1));
       const std::array answer = {request[0] >> kKindBits, result_of(kind, request[1], request[2])};
       port_.send(from, answer);
@@ -72,8 +74,12 @@ void rpc_server::serve() {
 // --- client ----------------------------------------------------------------------------------------------------------
 
 rpc_window::rpc_window(Transport& node, MessageNetwork& network, const RpcLayout& layout, std::uint32_t number,
-                       std::uint32_t size)
-    : node_(node), layout_(layout), port_(network.port(layout.client(node.my_node(), number))), lanes_(size) {
+                       std::uint32_t size, RpcCosts costs)
+    : node_(node),
+      layout_(layout),
+      port_(network.port(layout.client(node.my_node(), number))),
+      costs_(costs),
+      lanes_(size) {
   port_.open();
 }
 
@@ -86,6 +92,7 @@ void rpc_window::start(std::size_t i, kv_operation::Kind kind, std::uint64_t key
                     .lane = static_cast<std::uint32_t>(i + 1)});
   const PortId server = layout_.server_of(key);
   lanes_[i] = {.under_way = true, .kind = kind, .server = server, .number = ++requests_};
+  port_.charge(costs_.ask_ps);
   const std::array request = {static_cast<std::uint64_t>(i) << kKindBits | static_cast<std::uint64_t>(kind), key,
                               value};
   port_.send(server, request);

@@ -8,6 +8,7 @@
 #include "loco_sim/loco/bounds.hpp"
 #include "loco_sim/loco/call_scope.hpp"
 #include "loco_sim/loco/checksum.hpp"
+#include "loco_sim/loco/city_hash.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
 
@@ -24,7 +25,6 @@ constexpr std::uint64_t state_of(std::uint64_t counter, bool valid) { return cou
 constexpr std::uint64_t sum_of(std::uint64_t counter, std::uint64_t value) {
   return checksum(std::array<std::uint64_t, 2>{counter, value});
 }
-constexpr std::uint64_t hash(std::uint64_t key) { return checksum(std::array<std::uint64_t, 1>{key}); }
 }  // namespace
 
 template <typename Parent>
@@ -156,7 +156,7 @@ void kv_operation::start(Kind kind, std::uint64_t key, std::uint64_t value) {
   if (kind == Kind::lookup) {
     step_ = Step::search;
   } else {
-    acquisition_.start(hash(key) % store_.locks_.size(), lane_);
+    acquisition_.start(city_hash(key) % store_.locks_.size(), lane_);
     step_ = Step::lock;
   }
 }
@@ -187,7 +187,7 @@ void kv_operation::give_up() {
 
 void kv_operation::unlock() {
   locked_ = false;
-  store_.locks_.release(hash(for_key_) % store_.locks_.size(), lane_);
+  store_.locks_.release(city_hash(for_key_) % store_.locks_.size(), lane_);
 }
 
 void kv_operation::advance() {

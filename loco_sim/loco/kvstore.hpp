@@ -14,7 +14,7 @@
 //
 // A thread may have many operations under way: the paper's window. Each kv_operation is one at a time, and poll() never
 // waits for the network; lookup(), insert(), update(), erase() wait for theirs. Keys are any 64-bit numbers, hashed by
-// the finaliser of MurmurHash3 (checksum.hpp) to their lock; values are 64-bit numbers but 0, which stands for "none".
+// CityHash64 to their lock, as in the paper; values are 64-bit numbers but 0, which stands for "none".
 // Ends: all nodes must have finished with the store before the first one destroys it (a barrier).
 // Errors: std::invalid_argument for the value 0; size_error when a node has no free slot; operation_error when the node
 // that has the slot or the lock does not answer: the operation lets go of its lock and is finished, and nobody knows

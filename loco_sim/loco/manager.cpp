@@ -185,9 +185,11 @@ void manager::put(Address local, const Region& remote, std::uint64_t offset, std
   transport_.put(local, remote, offset, size, tag(remote, posting, key));
 }
 
-void manager::get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key) {
+void manager::get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key,
+                  Posting posting) {
   require_words("a get", local, remote, offset, size);
-  transport_.get(local, remote, offset, size, tag(remote, {.fenced = false}, key));
+  posting.fenced = false;  // it writes nothing there
+  transport_.get(local, remote, offset, size, tag(remote, posting, key));
 }
 
 void manager::fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add, ack_key* key,

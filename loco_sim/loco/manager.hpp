@@ -56,7 +56,8 @@ class manager {
   // nobody is told of the completion; a failure then surfaces at the thread's next global_fence() or at check().
   void put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key = nullptr,
            Posting posting = {});
-  void get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key = nullptr);
+  void get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key = nullptr,
+           Posting posting = {});
   void fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add, ack_key* key = nullptr,
                  Posting posting = {});
   void compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,

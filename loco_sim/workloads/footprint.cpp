@@ -50,22 +50,27 @@ Footprint of_locked(const Params& params, Count nodes) {
   return {.operations = turns, .calls = kEnds * turns, .accesses = turns};
 }
 
-/// The index is a table of 24-byte entries in every node, a power of two of them and seven eighths full at most; the
-/// values are three words and two more beside them, on one node each.
+/// LOCO: the index is a table of 24-byte entries in every node, a power of two of them and seven eighths full at most; the
+/// values are three words and two more beside them, on one node each. The tree: leaves of 128 words with 24 entries, of
+/// which every node knows the place, and the entries in order once. Else: a table on one node.
 Footprint of_kvstore(const Params& params, Count nodes) {
+  enum : std::int64_t { kLoco, kRpc, kTree };
   constexpr Count kPairBytes = 16;
   constexpr Count kIndexBytes = 24;
   constexpr Count kSlotWords = 3;
+  constexpr Count kLeafWords = 128;
+  constexpr Count kLeafEntries = 24;
+  const std::int64_t store = params.get("store");
   const Count slots = parameter(params, "key_space") / kPairBytes;
   const Count entries = std::max<Count>(std::floor(slots * 8 / 10), 1);
   const Count operations = parameter(params, "iterations") * parameter(params, "threads_per_node") * nodes;
-  const bool rpc = params.get("store") != 0;
-  const Count index =
-      rpc ? entries * kIndexBytes : nodes * std::exp2(std::ceil(std::log2(entries * 8 / 7))) * kIndexBytes;
-  return {.bytes = index + (rpc ? 0 : (slots * 2 + entries * kSlotWords) * kWord),
-          .operations = operations,
-          .calls = entries + operations,
-          .accesses = (rpc ? 0 : entries * kSlotWords) + operations};
+  const Count leaves = entries / kLeafEntries;
+  const Count bytes = store == kLoco ? nodes * std::exp2(std::ceil(std::log2(entries * 8 / 7))) * kIndexBytes +
+                                           (slots * 2 + entries * kSlotWords) * kWord
+                      : store == kTree ? leaves * kLeafWords * kWord + nodes * leaves * kIndexBytes + entries * kPairBytes
+                                       : entries * kIndexBytes;
+  const Count loaded = store == kLoco ? entries * kSlotWords : store == kTree ? leaves * kLeafWords : 0;
+  return {.bytes = bytes, .operations = operations, .calls = entries + operations, .accesses = loaded + operations};
 }
 
 Footprint of_traffic(const Params& params, Count nodes) {

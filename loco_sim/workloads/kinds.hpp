@@ -108,15 +108,21 @@ inline constexpr std::array kTransactionParams = {
               "account balances, striped over the nodes; those of a transfer are read at the end"},
     ParamSpec{"locks", ParamKind::count, 341, 1, 1'000'000,
               "locks, striped over the nodes; account a is under lock a modulo locks"},
-    kLockAlgorithm};
-inline constexpr std::array<std::string_view, 3> kMixNames = {"read", "mixed", "write"};
+    kLockAlgorithm,
+    ParamSpec{"registrations", ParamKind::boolean, 0, 0, 1,
+              "the accounts under each lock of an MPI window are a memory registration of their own, as MPI's windows "
+              "are; off: all of a node are one, as LOCO's regions"}};
+inline constexpr std::array<std::string_view, 6> kMixNames = {"read", "mixed", "write", "insert", "mixed_insert",
+                                                              "churn"};
 inline constexpr std::array<std::string_view, 2> kKeysNames = {"uniform", "zipfian"};
-inline constexpr std::array<std::string_view, 2> kStoreNames = {"loco", "rpc"};
+inline constexpr std::array<std::string_view, 4> kStoreNames = {"loco", "rpc", "tree", "tcp"};
 inline constexpr std::array kKvstoreParams = {
     ParamSpec{"iterations", ParamKind::count, 1000, 1, 100'000'000, "operations of each thread"},
     kThreadsPerNode,
     ParamSpec{"window", ParamKind::count, 3, 1, 4096, "operations that a thread has under way at once"},
-    ParamSpec{"mix", ParamKind::choice, 1, 0, 2, "lookups only, half lookups and half updates, or updates only",
+    ParamSpec{"mix", ParamKind::choice, 1, 0, 5,
+              "lookups only, half lookups and half updates, or updates only; insert: inserts of new keys only, "
+              "mixed_insert: half of the operations lookups, churn: inserts and erases of a few keys of each thread",
               kMixNames},
     ParamSpec{"keys", ParamKind::choice, 0, 0, 1,
               "how keys are drawn: each as likely, or as YCSB's Zipfian generator does, with theta 0.99", kKeysNames},
@@ -128,10 +134,13 @@ inline constexpr std::array kKvstoreParams = {
     ParamSpec{"device_locks", ParamKind::boolean, 0, 0, 1, "the words of the locks are in the memory of the NICs"},
     ParamSpec{"fence", ParamKind::boolean, 1, 0, 1,
               "an update is in memory before its lock is released; off: not linearisable"},
-    ParamSpec{"store", ParamKind::choice, 0, 0, 1,
-              "LOCO's store, or one of server threads that clients send requests to, as many as clients; it knows no "
-              "locks and no fence",
+    ParamSpec{"store", ParamKind::choice, 0, 0, 3,
+              "LOCO's store; rpc: server threads that clients send requests to, as many as clients; tree: Sherman's B+ "
+              "tree on one-sided operations, with locks and fence of its own; tcp: Redis' way, one server for four "
+              "clients over the kernel's TCP",
               kStoreNames},
+    ParamSpec{"index_cache", ParamKind::boolean, 1, 0, 1,
+              "each node knows where the leaves of a tree are; off: every operation goes down from the root"},
     kInline};
 inline constexpr std::array kDcdcParams = {
     ParamSpec{"period_us", ParamKind::count, 40, 1, 10'000, "microseconds between two turns of the controller"},
@@ -197,8 +206,10 @@ void start_lookup(const Setup& setup);
 [[nodiscard]] std::uint32_t traffic_send_queue(const Params& params);
 /// Node 0 owns all objects.
 [[nodiscard]] std::uint32_t lookup_send_queue(const Params& params);
-/// LOCO's store has locks, the one over messages none.
+/// LOCO's store and the tree have locks, those over messages none.
 [[nodiscard]] bool kvstore_locks(const Params& params);
+/// More inserts than there are free slots.
+[[nodiscard]] std::optional<Misfit> kvstore_misfit(const Params& params, std::uint32_t nodes);
 /// library_send_ns and library_ns.
 [[nodiscard]] baselines::message_rank::Costs library_costs(const Params& params);
 

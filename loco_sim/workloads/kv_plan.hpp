@@ -2,9 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "loco_sim/loco/kvstore.hpp"
@@ -26,29 +29,88 @@ inline std::uint64_t key_of(std::uint64_t i) {
 inline std::uint64_t value_of(std::uint64_t i, std::uint64_t serial) { return serial << kIndexBits | (i + 1); }
 inline bool belongs(std::uint64_t value, std::uint64_t i) { return (value & 0xffffffffU) == i + 1; }
 
+/// In the order of the parameter's names.
+enum class KvMix : std::int64_t { read, mixed, write, insert, mixed_insert, churn };
+
 struct KvPlan {
-  explicit KvPlan(const Params& params, std::uint32_t nodes)
+  /// To see whether parameters fit together nothing need be drawn; the generator takes a while to set up.
+  enum class Draw : std::uint8_t { keys, nothing };
+
+  KvPlan(const Params& params, std::uint32_t nodes, Draw draw = Draw::keys)
       : slots(static_cast<std::uint64_t>(params.get("key_space")) / kEntryBytes),
         entries(std::max<std::uint64_t>(slots * 8 / 10, 1)),
         threads(params.count("threads_per_node")),
         operations(static_cast<std::uint64_t>(params.get("iterations"))),
         window(params.count("window")),
-        writes_percent(static_cast<std::uint64_t>(params.get("mix")) * 50),
-        zipfian(params.get("keys") != 0 ? std::make_unique<Zipfian>(entries) : nullptr),
+        mix(static_cast<KvMix>(params.get("mix"))),
+        zipfian(params.get("keys") != 0 && draw == Draw::keys ? std::make_unique<Zipfian>(entries) : nullptr),
         options{.slots_per_node = (slots + nodes - 1) / nodes,
                 .locks = static_cast<std::uint64_t>(params.get("locks")),
                 .hand_overs_max = params.count("hand_overs"),
                 .device_locks = params.get("device_locks") != 0,
                 .fence = params.get("fence") != 0} {}
 
+  /// Of a hundred operations.
+  [[nodiscard]] std::uint64_t writes_percent() const {
+    return mix == KvMix::read ? 0 : mix == KvMix::mixed || mix == KvMix::mixed_insert ? 50 : 100;
+  }
+  [[nodiscard]] bool inserts() const { return mix >= KvMix::insert; }
+  /// Entries that a thread adds to those that are there from the start, at most.
+  [[nodiscard]] std::uint64_t inserts_of_thread() const {
+    if (!inserts()) return 0;
+    return mix == KvMix::churn ? std::min(operations, churned()) : operations;
+  }
+  /// Keys of a thread that come and go.
+  [[nodiscard]] std::uint64_t churned() const { return 2 * std::uint64_t{window}; }
+
   std::uint64_t slots;
   std::uint64_t entries;
   std::uint32_t threads;
   std::uint64_t operations;  ///< of each thread
   std::uint32_t window;
-  std::uint64_t writes_percent;
+  KvMix mix;
   std::unique_ptr<Zipfian> zipfian;
   kv_options options;
+};
+
+/// What a client does next.
+struct KvChoice {
+  kv_operation::Kind kind = kv_operation::Kind::lookup;
+  std::uint64_t entry = 0;
+};
+
+/// The keys that one thread inserts and erases, and nobody else: behind those of the start, each thread's own.
+class KvOwnKeys {
+ public:
+  KvOwnKeys(const KvPlan& plan, std::uint64_t threads, std::uint64_t number)
+      : first_(plan.entries + number), step_(threads) {
+    if (plan.mix != KvMix::churn) return;
+    bounded_ = true;
+    for (std::uint64_t i = 0; i < plan.churned(); ++i) absent_.push_back(first_ + i * step_);
+  }
+
+  /// An insert if one is wanted and possible, else an erase if possible. One of the two is: half of the keys at least
+  /// are not under way.
+  [[nodiscard]] KvChoice next(bool insert) {
+    if (!bounded_) return {kv_operation::Kind::insert, first_ + step_ * inserted_++};
+    std::deque<std::uint64_t>& from = (insert ? !absent_.empty() : present_.empty()) ? absent_ : present_;
+    const KvChoice choice{&from == &absent_ ? kv_operation::Kind::insert : kv_operation::Kind::erase, from.front()};
+    from.pop_front();
+    return choice;
+  }
+  void ended(const KvChoice& choice) {
+    if (!bounded_) return;
+    if (choice.kind == kv_operation::Kind::insert) present_.push_back(choice.entry);
+    if (choice.kind == kv_operation::Kind::erase) absent_.push_back(choice.entry);
+  }
+
+ private:
+  std::uint64_t first_;
+  std::uint64_t step_;
+  std::uint64_t inserted_ = 0;
+  bool bounded_ = false;
+  std::deque<std::uint64_t> absent_;
+  std::deque<std::uint64_t> present_;
 };
 
 /// One thread's operations. `Window` is the operations that it may have under way: size(), finished(i), start(i, kind,
@@ -64,7 +126,8 @@ class KvClient {
         number_(node.my_node() * plan.threads + thread),
         stream_(setup.cluster.config().seed, "kvstore/" + std::to_string(number_)),
         window_(window),
-        under_way_(plan.window) {}
+        under_way_(plan.window),
+        own_(plan, threads(), number_) {}
 
   void run() {
     while (ended_ < plan_.operations) {
@@ -79,28 +142,36 @@ class KvClient {
 
  private:
   struct KvUnderWay {
-    std::uint64_t entry = 0;
+    KvChoice choice;
     std::int64_t since_ps = 0;
   };
 
-  void start(std::size_t lane) {
-    const bool write = stream_.chance(plan_.writes_percent, 100);
+  [[nodiscard]] std::uint64_t threads() const { return std::uint64_t{node_.num_nodes()} * plan_.threads; }
+
+  KvChoice choose() {
+    const bool write = stream_.chance(plan_.writes_percent(), 100);
+    if (write && plan_.inserts()) return own_.next(plan_.mix != KvMix::churn || stream_.chance(50, 100));
     const std::uint64_t entry = plan_.zipfian ? plan_.zipfian->item(stream_) : stream_.below(plan_.entries);
-    under_way_[lane] = {entry, node_.now_ps()};
-    const std::uint64_t threads = std::uint64_t{node_.num_nodes()} * plan_.threads;
+    return {write ? kv_operation::Kind::update : kv_operation::Kind::lookup, entry};
+  }
+
+  void start(std::size_t lane) {
+    const KvChoice choice = choose();
+    under_way_[lane] = {choice, node_.now_ps()};
     ++started_;
-    if (write)
-      window_.start(lane, kv_operation::Kind::update, key_of(entry), value_of(entry, started_ * threads + number_));
-    else
-      window_.start(lane, kv_operation::Kind::lookup, key_of(entry), 0);
+    const bool has_value = choice.kind == kv_operation::Kind::update || choice.kind == kv_operation::Kind::insert;
+    const std::uint64_t value = has_value ? value_of(choice.entry, started_ * threads() + number_) : 0;
+    window_.start(lane, choice.kind, key_of(choice.entry), value);
   }
 
   void end(std::size_t lane, kv_operation::Kind kind, std::uint64_t result) {
+    constexpr std::array<std::string_view, 4> kNames = {"lookup", "insert", "update", "erase"};
     ++ended_;
     const KvUnderWay& u = under_way_[lane];
     const bool lookup = kind == kv_operation::Kind::lookup;
-    setup_.results.add(lookup ? "lookup" : "update", u.since_ps, node_.now_ps());
-    setup_.results.promise("wrong_results", (lookup ? belongs(result, u.entry) : result == 1) ? 0 : 1);
+    own_.ended(u.choice);
+    setup_.results.add(kNames.at(static_cast<std::size_t>(kind)), u.since_ps, node_.now_ps());
+    setup_.results.promise("wrong_results", (lookup ? belongs(result, u.choice.entry) : result == 1) ? 0 : 1);
   }
 
   Transport& node_;
@@ -110,6 +181,7 @@ class KvClient {
   sim::Stream stream_;
   Window& window_;
   std::vector<KvUnderWay> under_way_;
+  KvOwnKeys own_;
   std::uint64_t started_ = 0;
   std::uint64_t ended_ = 0;
 };

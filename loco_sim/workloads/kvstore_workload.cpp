@@ -1,14 +1,18 @@
-// Lookups and updates of a key-value store that is 80 % full (LOCO paper, Section 6.2 and Fig. 17): reads, writes or
-// half of each, keys uniform or Zipfian, a window of operations under way in every thread. LOCO's store, or one over
-// remote procedure calls.
+// Lookups and changes of a key-value store that is 80 % full (LOCO paper, Section 6.2 and Fig. 17): reads, writes or
+// half of each, keys uniform or Zipfian, a window of operations under way in every thread. LOCO's store, one over remote
+// procedure calls, a B+ tree, or one over TCP.
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "loco_sim/loco/kvstore.hpp"
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/workloads/kinds.hpp"
 #include "loco_sim/workloads/kv_plan.hpp"
+#include "loco_sim/baselines/redis_costs.hpp"
 #include "loco_sim/baselines/rpc_store.hpp"
+#include "loco_sim/baselines/tree_operation.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 
 namespace loco::workloads {
@@ -17,7 +21,7 @@ using namespace baselines;  // what LOCO is compared with
 
 namespace {
 
-enum Store : std::int64_t { kLocoStore, kRpcStore };
+enum Store : std::int64_t { kLocoStore, kRpcStore, kTreeStore, kTcpStore };
 
 class LocoWindow {
  public:
@@ -54,25 +58,74 @@ void kvstore_program(Transport& node, const Setup& setup, const KvPlan& plan) {
   counters.add(counters.id("torn_reads"), store.torn_reads());
 }
 
-/// As many threads serve on each node as there are clients.
-void rpc_program(Transport& node, const Setup& setup, const KvPlan& plan, MessageNetwork& network) {
+/// The tree that all nodes load, and how much of it may grow.
+struct TreePlan {
+  explicit TreePlan(const KvPlan& plan, const Params& params)
+      : options{.nodes_max = tree_nodes_of(plan.entries),
+                .spare = plan.threads * plan.inserts_of_thread() / kInsertsPerSplit + kSpareBesides,
+                .fence = plan.options.fence,
+                .index_cache = params.get("index_cache") != 0} {
+    for (std::uint64_t i = 0; i < plan.entries; ++i) sorted.emplace_back(key_of(i), value_of(i, 0));
+    std::ranges::sort(sorted);
+  }
+
+  /// A loaded leaf has room for six; one that has been halved for more.
+  static constexpr std::uint64_t kInsertsPerSplit = 6;
+  static constexpr std::uint64_t kSpareBesides = 64;  ///< for inner nodes
+
+  tree_options options;
+  std::vector<tree_store::Entry> sorted;
+};
+
+void tree_program(Transport& node, const Setup& setup, const KvPlan& plan, const TreePlan& tree) {
+  manager mgr(node);
+  tree_store store(mgr, "store", tree.options);
+  barrier bar(mgr, "bar", {.threads_per_node = plan.threads});
+  mgr.wait_for_ready();
+  store.load(tree.sorted);
+  run_team(node, plan.threads, [&](std::uint32_t thread) {
+    tree_window window(store, plan.window);
+    KvClient client(node, window, plan, setup, thread);
+    bar.waiting();
+    client.run();
+    bar.waiting();
+  });
+  sim::Counters& counters = setup.results.counters;
+  counters.add(counters.id("torn_reads"), store.torn_reads());
+  counters.add(counters.id("splits"), store.splits());
+}
+
+/// Who serves on each node, and what both sides compute.
+struct Service {
+  std::uint32_t servers = 1;
+  RpcCosts costs = {};
+};
+
+/// As many threads as there are clients; or, over TCP, an instance of Redis for four of them (LOCO paper, Section 6.2).
+Service service_of(const Params& params, const KvPlan& plan) {
+  if (params.get("store") == kRpcStore) return {.servers = plan.threads};
+  return {.servers = (plan.threads + kRedisThreads - 1) / kRedisThreads, .costs = redis_costs()};
+}
+
+void rpc_program(Transport& node, const Setup& setup, const KvPlan& plan, const Service& service,
+                 MessageNetwork& network) {
   manager mgr(node);
   barrier bar(mgr, "bar", {.threads_per_node = plan.threads});
   mgr.wait_for_ready();
-  const RpcLayout layout{.nodes = node.num_nodes(), .clients = plan.threads, .servers = plan.threads};
+  const RpcLayout layout{.nodes = node.num_nodes(), .clients = plan.threads, .servers = service.servers};
   const Flag serving = node.make_flag();
   for (std::uint32_t s = 0; s < layout.servers; ++s)
     node.spawn(
         "server" + std::to_string(s),
-        [&node, &network, &plan, layout, serving, s] {
-          rpc_server server(node, network, layout, s);
+        [&node, &network, &plan, &service, layout, serving, s] {
+          rpc_server server(node, network, layout, s, service.costs);
           server.load(plan.entries, [](std::uint64_t i) { return kvstore::Entry(key_of(i), value_of(i, 0)); });
           node.flag_fetch_add(serving, 1);
           server.serve();
         },
         true);
   run_team(node, plan.threads, [&](std::uint32_t thread) {
-    rpc_window window(node, network, layout, thread, plan.window);
+    rpc_window window(node, network, layout, thread, plan.window, service.costs);
     KvClient client(node, window, plan, setup, thread);
     while (node.flag_load(serving) < layout.servers) node.pause();
     bar.waiting();
@@ -84,21 +137,44 @@ void rpc_program(Transport& node, const Setup& setup, const KvPlan& plan, Messag
 
 }  // namespace
 
-bool kvstore_locks(const Params& params) { return params.get("store") == kLocoStore; }
+bool kvstore_locks(const Params& params) {
+  return params.get("store") == kLocoStore || params.get("store") == kTreeStore;
+}
+
+/// What a node's threads insert must fit beside what is there from the start: LOCO's inserts take slots of their node.
+std::optional<Misfit> kvstore_misfit(const Params& params, std::uint32_t nodes) {
+  const KvPlan plan(params, nodes, KvPlan::Draw::nothing);
+  const std::uint64_t loaded = (plan.entries + nodes - 1) / nodes;
+  const std::uint64_t free = plan.options.slots_per_node - std::min(loaded, plan.options.slots_per_node);
+  // An erased key's slot is free again somewhat later.
+  const std::uint64_t of_thread = plan.inserts_of_thread() + (plan.mix == KvMix::churn ? plan.window : 0);
+  if (plan.inserts() && of_thread * plan.threads > free)
+    return Misfit{"key_space", "room for " + std::to_string(of_thread * plan.threads) +
+                                   " inserts of each node (20 % of it, 16 bytes each), which has " +
+                                   std::to_string(free)};
+  return std::nullopt;
+}
 
 void start_kvstore(const Setup& setup) {
   const std::uint32_t nodes = setup.cluster.config().nodes;
   const auto plan = std::make_shared<const KvPlan>(setup.params, nodes);
   if (setup.params.get("store") == kLocoStore)
     return setup.cluster.spawn_everywhere([&setup, plan](Transport& node) { kvstore_program(node, setup, *plan); });
+  if (setup.params.get("store") == kTreeStore) {
+    const auto tree = std::make_shared<const TreePlan>(*plan, setup.params);
+    return setup.cluster.spawn_everywhere(
+        [&setup, plan, tree](Transport& node) { tree_program(node, setup, *plan, *tree); });
+  }
+  const auto service = std::make_shared<const Service>(service_of(setup.params, *plan));
   // Servers never lack a receive, even when all clients ask the same one.
-  const auto network =
-      std::make_shared<MessageNetwork>(setup.cluster.context(), MessageOptions{.ports_per_node = 2 * plan->threads,
-                                                                     .words_max = kRpcWords,
-                                                                     .inlined = setup.params.get("inline") != 0,
-                                                                     .receives = nodes * plan->threads * plan->window});
-  setup.cluster.spawn_everywhere(
-      [&setup, plan, network](Transport& node) { rpc_program(node, setup, *plan, *network); });
+  const auto network = std::make_shared<MessageNetwork>(setup.cluster.context(),
+                                                        MessageOptions{.ports_per_node = plan->threads + service->servers,
+                                                                       .words_max = kRpcWords,
+                                                                       .inlined = setup.params.get("inline") != 0,
+                                                                       .receives = nodes * plan->threads * plan->window});
+  setup.cluster.spawn_everywhere([&setup, plan, service, network](Transport& node) {
+    rpc_program(node, setup, *plan, *service, *network);
+  });
 }
 
 }  // namespace loco::workloads

@@ -87,7 +87,7 @@ void lock_program(Transport& node, const Setup& setup) {
   count_under_lock(setup, mgr, lock, node.num_nodes() - 1);
 }
 
-/// By node, where the balances are that a transfer has named. Kept beside the simulated machine, which it costs
+/// By node, the accounts that a transfer has named. Kept beside the simulated machine, which it costs
 /// nothing.
 using Named = std::vector<std::set<std::uint64_t>>;
 
@@ -95,41 +95,54 @@ using Named = std::vector<std::set<std::uint64_t>>;
 /// that no transfer has named still are 0: a hundred million of them take neither memory nor time.
 class accounts : public channel {
  public:
-  /// Account a is on the node of lock a modulo `stripe`, which is that number modulo nodes.
-  accounts(manager& mgr, std::uint64_t count, std::uint64_t stripe, Named& named)
+  /// Account a is on the node of lock a modulo `stripe`, which is that number modulo nodes. `apart`: those under each
+  /// lock are a region of their own.
+  accounts(manager& mgr, std::uint64_t count, std::uint64_t stripe, bool apart, Named& named)
       : channel(mgr, "accounts", expect_num{mgr.num_nodes() - 1}),
         named_(named),
         stripe_(stripe),
-        of_stripe_((stripe + num_nodes() - 1) / num_nodes()),
-        balances_(symmetric_region("balances", (count + stripe - 1) / stripe * of_stripe_ * 8)) {
+        of_stripe_(apart ? 1 : (stripe + num_nodes() - 1) / num_nodes()) {
+    const std::uint64_t bytes = (count + stripe - 1) / stripe * of_stripe_ * 8;
+    for (std::uint64_t k = 0; k < (apart ? (stripe + num_nodes() - 1) / num_nodes() : 1); ++k)
+      balances_.push_back(symmetric_region("balances" + std::to_string(k), bytes));
     join();
   }
   void get(std::uint64_t account, const mem_ref& to, ack_key& key) {
-    mgr().get(to.address(), remote(balances_, node_of(account)), offset(account), 8, &key);
+    const place at = place_of(account);
+    mgr().get(to.address(), remote(balances_[at.region], at.node), at.offset, 8, &key);
   }
   void put(std::uint64_t account, const mem_ref& from, ack_key& key) {
-    named_[node_of(account)].insert(offset(account));
-    mgr().put(from.address(), remote(balances_, node_of(account)), offset(account), 8, &key);
+    const place at = place_of(account);
+    named_[at.node].insert(account);
+    mgr().put(from.address(), remote(balances_[at.region], at.node), at.offset, 8, &key);
   }
   /// Of the accounts on this node that have been put. Money that went anywhere else is missing in one of these.
   [[nodiscard]] std::uint64_t sum() {
     std::uint64_t total = 0;
-    for (const std::uint64_t at : named_[my_node()]) total += transport().load(local(balances_).base + at);
+    for (const std::uint64_t account : named_[my_node()]) {
+      const place at = place_of(account);
+      total += transport().load(local(balances_[at.region]).base + at.offset);
+    }
     return total;
   }
 
  private:
-  [[nodiscard]] NodeId node_of(std::uint64_t account) const {
-    return static_cast<NodeId>(account % stripe_ % num_nodes());
-  }
-  [[nodiscard]] std::uint64_t offset(std::uint64_t account) const {
-    return (account / stripe_ * of_stripe_ + account % stripe_ / num_nodes()) * 8;
+  struct place {
+    NodeId node;
+    std::size_t region;
+    std::uint64_t offset;
+  };
+  [[nodiscard]] place place_of(std::uint64_t account) const {
+    const std::uint64_t k = account % stripe_ / num_nodes();  // of the stripe's locks on its node
+    const auto node = static_cast<NodeId>(account % stripe_ % num_nodes());
+    if (balances_.size() > 1) return {node, k, account / stripe_ * 8};
+    return {node, 0, (account / stripe_ * of_stripe_ + k) * 8};
   }
 
   Named& named_;
   std::uint64_t stripe_;
-  std::uint64_t of_stripe_;  ///< accounts of a stripe that a node has
-  RegionIndex balances_;
+  std::uint64_t of_stripe_;  ///< accounts of a stripe that a region has
+  std::vector<RegionIndex> balances_;
 };
 
 /// What a thread needs for its transfers.
@@ -164,12 +177,13 @@ struct Teller {
 };
 
 template <typename Locks>
-void transfer_under_locks(const Setup& setup, manager& mgr, Locks& locks, std::uint64_t stripe, Named& named) {
+void transfer_under_locks(const Setup& setup, manager& mgr, Locks& locks, std::uint64_t stripe, bool apart,
+                          Named& named) {
   Transport& node = mgr.transport();
   const std::uint32_t threads = setup.params.count("threads_per_node");
   const std::int64_t iterations = setup.params.get("iterations");
   const auto count = static_cast<std::uint64_t>(setup.params.get("accounts"));
-  accounts book(mgr, count, stripe, named);
+  accounts book(mgr, count, stripe, apart, named);
   var_array<std::uint64_t> sums(mgr, "sums", each_node(node.num_nodes()));
   barrier bar(mgr, "bar", {.threads_per_node = threads});
   mgr.wait_for_ready();
@@ -199,13 +213,16 @@ void transfer_under_locks(const Setup& setup, manager& mgr, Locks& locks, std::u
 
 void transaction_program(Transport& node, const Setup& setup, Named& named) {
   const auto count = static_cast<std::uint64_t>(setup.params.get("locks"));
-  manager mgr(node);
-  if (setup.params.get("algorithm") == kMpiWindow) {
+  const bool windows = setup.params.get("algorithm") == kMpiWindow;
+  const bool apart = windows && setup.params.get("registrations") != 0;
+  // Memory is registered in chunks: with such a small one, each region is a registration.
+  manager mgr(node, apart ? block_pool::kSmallest : network_memory::kDefaultChunk);
+  if (windows) {
     baselines::window_locks locks(mgr, "locks", count);
-    return transfer_under_locks(setup, mgr, locks, count, named);  // accounts are where their locks are
+    return transfer_under_locks(setup, mgr, locks, count, apart, named);  // accounts are where their locks are
   }
   mutex_array locks(mgr, "locks", count, mutex_options_of(setup));
-  transfer_under_locks(setup, mgr, locks, node.num_nodes(), named);
+  transfer_under_locks(setup, mgr, locks, node.num_nodes(), false, named);
 }
 
 }  // namespace

@@ -1,0 +1,133 @@
+// A key-value store as a B+ tree on one-sided operations, to compare LOCO's with (LOCO paper, Section 6.2 and Fig. 17):
+// what Sherman does (Wang, Lu and Shu, SIGMOD 2022; its sources, Tree.cpp, where the paper leaves it open).
+//
+//   nodes            1 KiB, in the memory of all nodes; a B-link tree: who finds a key beyond a node's last one goes on to
+//                    its right sibling. Leaves have no order (Section 4.4; tree_node.hpp)
+//   locks            hierarchical and on chip (Section 4.3): 32,768 of 8 bytes in each NIC's memory, one for each of its
+//                    first nodes, taken with compare-and-swap, at once again until it succeeds; before that the threads of
+//                    a node queue up for it locally, and pass it on among themselves, at most 8 times in a row
+//   index cache      each node knows which leaf has which keys (Section 4.2.3); a stale place is found out by the leaf
+//   lookup           one READ of a whole leaf
+//   update           lock; READ the leaf; write the entry and let go of the lock in one list of work requests, and wait for
+//                    it (command combination, Section 4.2.2)
+//   insert           the same; a full leaf is halved: the new sibling, on the same node, the leaf and the release are one
+//                    list, then the separator goes into the parent in the same way
+//   erase            the entry's value becomes 0; leaves are not merged
+// With `fence`, as the authors of LOCO have modified it for their measurement ("between lock-protected writes and lock
+// releases"): a READ of 8 bytes stands between the two in the list, and the release waits for it in the queue.
+// The own node's memory is reached through the NIC as well, as there.
+// Not as there: locks have no 16-bit form; every node has its part of every other's spare nodes from the start, where
+// Sherman asks for chunks; inner nodes are cached by the leaves' places, and no replacement is needed (1,000 MB there).
+// An insert of a key that exists fails, an update of one that does not, as in LOCO's store. Searches of the cache take no
+// simulated time. Simulated threads take turns: what a node's threads share has no lock of its own.
+// Linearisable: changes when the entry is written, under the lock; lookups when they read it.
+// Errors: size_error when a node has no spare node; operation_error when one does not answer.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "loco_sim/baselines/tree_node.hpp"
+#include "loco_sim/loco/channel.hpp"
+#include "loco_sim/loco/kvstore.hpp"
+
+namespace loco::baselines {
+
+struct tree_options {
+  std::uint64_t nodes_max = 1024;  ///< of the tree when it is loaded, all nodes together
+  std::uint64_t spare = 16;        ///< nodes that each node may take from each one
+  bool fence = true;
+  bool index_cache = true;  ///< off: every operation goes down from the root
+};
+
+/// Nodes of a tree with so many keys, as it is loaded.
+[[nodiscard]] std::uint64_t tree_nodes_of(std::uint64_t keys);
+
+class tree_store : public channel {
+ public:
+  using Entry = kvstore::Entry;
+
+  tree_store(manager& mgr, std::string_view name, tree_options options);
+
+  /// On all nodes, before anybody else uses it: the entries, in ascending order of their keys, into leaves that are 80 %
+  /// full.
+  void load(const std::vector<Entry>& sorted);
+  /// Nodes or entries that were read while they were written.
+  [[nodiscard]] std::uint64_t torn_reads() const { return torn_reads_; }
+  [[nodiscard]] std::uint64_t splits() const { return splits_; }
+
+ private:
+  friend class tree_operation;
+
+  static constexpr std::uint64_t kLocksMax = 32'768;  ///< of a NIC: 256 KiB of 8 bytes
+  static constexpr std::uint32_t kHandOversMax = 8;
+  static constexpr std::size_t kFill = tree_node::kEntries * 8 / 10;           ///< entries of a loaded leaf
+  static constexpr std::size_t kChildrenFill = tree_node::kChildren * 8 / 10;  ///< of a loaded inner node
+
+  /// What the threads of this node know of a lock.
+  struct local_lock {
+    Flag next;     ///< local ticket to be given out
+    Flag serving;  ///< local ticket whose turn it is
+    bool handed_over = false;
+    std::uint32_t hand_overs = 0;
+  };
+  /// The root, as this node knows it.
+  struct root_place {
+    tree_place place = {};
+    std::uint64_t level = 0;
+    [[nodiscard]] std::uint64_t word() const { return level << kLevelShift | place.word(); }
+    [[nodiscard]] static root_place of(std::uint64_t word) {
+      return {tree_place::of(word & ((std::uint64_t{1} << kLevelShift) - 1)), word >> kLevelShift};
+    }
+    static constexpr std::uint32_t kLevelShift = 60;
+  };
+  struct loaded {
+    std::uint64_t lowest;
+    tree_place place;
+  };
+
+  friend std::uint64_t tree_nodes_of(std::uint64_t keys);
+
+  // Places.
+  [[nodiscard]] Region nodes_of(NodeId node) const { return remote(nodes_, node); }
+  [[nodiscard]] static std::uint64_t offset(tree_place place) { return place.index * tree_node::kBytes; }
+  [[nodiscard]] std::uint64_t lock_of(tree_place place) const { return place.index % locks_; }
+  [[nodiscard]] local_lock& mine(tree_place place);
+  [[nodiscard]] tree_place take_node(NodeId node);
+  [[nodiscard]] Region root_word() const { return remote(root_, 0); }
+
+  // The cache.
+  [[nodiscard]] std::optional<tree_place> known_place(std::uint64_t level, std::uint64_t key) const;
+  void learn(const tree_node& node, tree_place place);
+
+  // Loading.
+  [[nodiscard]] tree_place next_place() { return place_of_number(taken_++); }
+  [[nodiscard]] tree_place place_of_number(std::uint64_t i) const {
+    return {static_cast<NodeId>(i % num_nodes()), i / num_nodes()};
+  }
+  void place(tree_node& node, tree_place at);
+  [[nodiscard]] std::vector<loaded> load_leaves(const std::vector<Entry>& sorted);
+  [[nodiscard]] std::vector<loaded> load_inner(std::uint64_t level, const std::vector<loaded>& below);
+
+  tree_options options_;
+  std::uint64_t initial_;  ///< nodes that each node has for the loaded tree; then each node's spare ones
+  std::uint64_t locks_;    ///< of each node
+  RegionIndex nodes_;
+  RegionIndex lock_words_;
+  RegionIndex root_;
+  root_place known_root_;
+  std::vector<std::map<std::uint64_t, tree_place>> cache_;  ///< by level: places by their lowest keys
+  std::unordered_map<std::uint64_t, local_lock> local_locks_;  // by place_word of the lock; never walked through
+  std::vector<std::uint64_t> spare_taken_;                     ///< by node
+  std::uint64_t taken_ = 0;
+  std::uint64_t torn_reads_ = 0;
+  std::uint64_t splits_ = 0;
+};
+
+}  // namespace loco::baselines
