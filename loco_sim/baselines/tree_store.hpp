@@ -61,6 +61,8 @@ class tree_store : public channel {
   /// Nodes or entries that were read while they were written.
   [[nodiscard]] std::uint64_t torn_reads() const { return torn_reads_; }
   [[nodiscard]] std::uint64_t splits() const { return splits_; }
+  /// Levels above the leaves, as this node knows.
+  [[nodiscard]] std::uint64_t height() const { return known_root_.level; }
 
  private:
   friend class tree_operation;

@@ -129,6 +129,18 @@ TEST_CASE("workloads are consistent under every schedule") {
       {.kind = "kvstore",
        .params = {{"iterations", 6}, {"threads_per_node", 2}, {"key_space", 80}, {"store", 1}},
        .nodes = 3},
+      {.kind = "kvstore",
+       .params = {{"iterations", 4}, {"threads_per_node", 2}, {"key_space", 80}, {"store", 2}},
+       .nodes = 2},
+      {.kind = "kvstore",
+       .params = {{"iterations", 4}, {"key_space", 480}, {"store", 2}, {"mix", 5}, {"window", 2}, {"index_cache", 0}},
+       .nodes = 2},
+      {.kind = "kvstore", .params = {{"iterations", 6}, {"key_space", 960}, {"mix", 5}, {"window", 2}}, .nodes = 2},
+      {.kind = "kvstore", .params = {{"iterations", 6}, {"key_space", 960}, {"mix", 4}, {"window", 2}}, .nodes = 2},
+      {.kind = "kvstore", .params = {{"iterations", 6}, {"key_space", 960}, {"mix", 3}, {"store", 3}}, .nodes = 2},
+      {.kind = "transactions",
+       .params = {{"iterations", 3}, {"accounts", 9}, {"locks", 4}, {"algorithm", 1}, {"registrations", 1}},
+       .nodes = 2},
   };
   for (const Job& like : jobs)
     for (const Schedule schedule : {Schedule::random, Schedule::adversarial})
@@ -203,6 +215,15 @@ TEST_CASE("what LOCO is compared with is consistent on real hardware, inline or 
        .nodes = 4},
       {.kind = "kvstore",
        .params = {{"iterations", 300}, {"threads_per_node", 2}, {"key_space", 160}, {"store", 1}, {"window", 2}},
+       .nodes = 3},
+      {.kind = "kvstore",
+       .params = {{"iterations", 60}, {"threads_per_node", 2}, {"key_space", 160}, {"store", 2}, {"window", 2}},
+       .nodes = 3},
+      {.kind = "kvstore",
+       .params = {{"iterations", 60}, {"threads_per_node", 2}, {"key_space", 960}, {"store", 2}, {"mix", 5}},
+       .nodes = 3},
+      {.kind = "kvstore",
+       .params = {{"iterations", 200}, {"threads_per_node", 2}, {"key_space", 1600}, {"store", 3}, {"mix", 5}},
        .nodes = 3},
   };
   for (Job job : jobs)
