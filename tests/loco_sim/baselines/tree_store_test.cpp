@@ -196,7 +196,7 @@ TEST_CASE("a tree's histories are linearisable under every schedule") {
     }
 }
 
-TEST_CASE("without the fence between the write and the release a tree is not linearisable") {
+TEST_CASE("without the fence between the write and the release a tree is not linearisable", "[search]") {
   // The bug that the authors of LOCO found in Sherman and mended (Section 6.2).
   bool found = false;
   for (std::uint64_t seed = 1; seed <= 200 && !found; ++seed)
