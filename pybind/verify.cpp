@@ -42,7 +42,7 @@ std::pair<std::string, std::string> verify_program(const std::string& text, cons
   options.max_memory = max_memory;
   std::vector<scenario::Hardware> hardware;
   for (const std::string& one : replay_on)
-    hardware.push_back(scenario::read_hardware(scenario::parse_override(one, "replay_on")));
+    hardware.push_back(scenario::read_hardware(yaml::parse_override(one, "replay_on")));
   return interruptible([&](Interruption& interruption) {
     options.look = [&] { interruption.stop_if_requested(); };
     std::vector<verify::Program> programs;
