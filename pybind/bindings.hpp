@@ -51,5 +51,6 @@ void bind_corerma(py::module_& m);
 void bind_networks(py::module_& m);
 void bind_perf(py::module_& m);
 void bind_verify(py::module_& m);
+void bind_verbs(py::module_& m);
 
 }  // namespace loco::python

@@ -24,4 +24,5 @@ PYBIND11_MODULE(_core, m) {
   loco::python::bind_networks(m);
   loco::python::bind_perf(m);
   loco::python::bind_verify(m);
+  loco::python::bind_verbs(m);
 }

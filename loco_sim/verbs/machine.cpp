@@ -2,6 +2,7 @@
 
 #include <array>
 #include <fmt/format.h>
+#include <utility>
 
 namespace loco::verbs {
 
@@ -14,6 +15,11 @@ sim::SimTime Thread::now() const { return cpu().now(); }
 
 void Thread::compute(sim::Duration time) {
   cpu().resume_after(time);
+  machine_.suspend();
+}
+
+void Thread::call_outside(const std::function<void()>& f) {
+  machine_.outside_ = &f;
   machine_.suspend();
 }
 
@@ -120,12 +126,18 @@ void Machine::run(nic::Cpu& cpu) {
   cpu_ = &cpu;
   const Step step{cpu_};
   pool_.resume(fiber);
+  while (outside_ != nullptr) {
+    (*std::exchange(outside_, nullptr))();
+    pool_.resume(fiber);
+  }
   if (pool_.finished(fiber)) cpu.stop();
 }
 
-void Machine::run(std::uint64_t events_max) {
+void Machine::run(std::uint64_t events_max, const std::function<void()>& poll) {
+  constexpr std::uint64_t kPollEvery = 1024;
   nic::Context context{*this};
   for (std::uint64_t events = 0; system_.step(context);) {
+    if (poll && events % kPollEvery == 0) poll();
     if (++events == events_max) throw std::runtime_error(fmt::format("no end after {} events", events));
   }
   std::string waiting;

@@ -60,6 +60,10 @@ class Thread {
   /// The core is busy with something of the program's own.
   void compute(sim::Duration time);
 
+  /// Calls `f` on the stack of Machine::run()'s caller, in no simulated time: for code that must not run on a fiber.
+  /// What it throws comes out of run().
+  void call_outside(const std::function<void()>& f);
+
  private:
   friend class Machine;
   Thread(Machine& machine, nic::NodeId node, std::string name)
@@ -90,8 +94,8 @@ class Machine final : public nic::ThreadRunner {
   void spawn(nic::NodeId node, Program program);
 
   /// Until every program has ended and nothing is under way. What a program throws comes out. Throws Stuck, and
-  /// std::runtime_error after `events_max` events.
-  void run(std::uint64_t events_max = 1'000'000'000);
+  /// std::runtime_error after `events_max` events. `poll` is called now and then; what it throws ends the run.
+  void run(std::uint64_t events_max = 1'000'000'000, const std::function<void()>& poll = {});
 
   void run(nic::Cpu& cpu) override;
 
@@ -101,10 +105,11 @@ class Machine final : public nic::ThreadRunner {
   void suspend() { pool_.suspend(); }
 
   nic::System system_;
-  std::vector<std::unique_ptr<Thread>> threads_;  ///< by number in the machine
-  std::vector<sim::FiberId> fibers_;              ///< likewise
-  nic::Cpu* cpu_ = nullptr;                       ///< of the step that is being taken
-  sim::FiberPool pool_;                           ///< last: its destructor unwinds the programs, which use the rest
+  std::vector<std::unique_ptr<Thread>> threads_;    ///< by number in the machine
+  std::vector<sim::FiberId> fibers_;                ///< likewise
+  nic::Cpu* cpu_ = nullptr;                         ///< of the step that is being taken
+  const std::function<void()>* outside_ = nullptr;  ///< what the thread that has suspended wants to be called
+  sim::FiberPool pool_;                             ///< last: its destructor unwinds the programs, which use the rest
 };
 
 }  // namespace loco::verbs

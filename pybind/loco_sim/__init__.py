@@ -35,7 +35,7 @@ _HOME = {
     "Verdict": "verdict", "check": "verdict",
     "OnHardware": "verification", "Verification": "verification", "verify": "verification",
 }
-_MODULES = {"errors", "plot"}
+_MODULES = {"errors", "plot", "verbs"}
 
 __all__ = ["__version__", *_HOME]
 

@@ -2,6 +2,7 @@
 
 from . import errors as errors
 from . import plot as plot
+from . import verbs as verbs
 from ._core import __version__ as __version__
 from .errors import Error as Error
 from .errors import InputError as InputError

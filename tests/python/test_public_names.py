@@ -9,13 +9,14 @@ import pytest
 
 import loco_sim as ls
 import loco_sim.plot
+import loco_sim.verbs
 
 HERE = pathlib.Path(__file__)
 
 
 def public_names():
     """(how it is written, its last name, the object) of every public function, class and member of such a class."""
-    for module, prefix in ((ls, "ls."), (loco_sim.plot, "ls.plot.")):
+    for module, prefix in ((ls, "ls."), (loco_sim.plot, "ls.plot."), (loco_sim.verbs, "ls.verbs.")):
         for name in module.__all__:
             value = getattr(module, name)
             yield prefix + name, name, value

@@ -32,7 +32,7 @@ def test_mypy_is_content():
 def test_stub_names_what_is_public():
     stub = ast.parse((PACKAGE / "__init__.pyi").read_text())
     named = {a.asname for node in stub.body if isinstance(node, ast.ImportFrom) for a in node.names}
-    assert named == set(ls.__all__) | {"errors", "plot"}
+    assert named == set(ls.__all__) | {"errors", "plot", "verbs"}
     assert (PACKAGE / "py.typed").exists()
 
 

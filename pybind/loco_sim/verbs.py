@@ -1,0 +1,278 @@
+"""Verbs in Python: generator functions as threads of simulated hosts, which post work requests and poll completions.
+
+    import loco_sim as ls
+
+    machine = ls.verbs.Machine(nodes=2, hardware="cx5-roce-25g")
+    here, there = machine.register(0, 64), machine.register(1, 64)
+    cq = machine.create_cq(0)
+    qp, peer = machine.create_qp(0, cq), machine.create_qp(1, machine.create_cq(1))
+    machine.connect(qp, peer)
+
+    def writer(thread):
+        yield thread.store(here, 42)
+        yield thread.post_send(qp, "rdma_write", local=here[:8], remote=there[8:16])
+        done = yield thread.wait_cq(cq)
+        return done.status
+
+    thread = machine.spawn(0, writer)
+    machine.run()
+    thread.returned, machine.word(there[8:16])          # ("success", 42)
+
+Each ``yield`` is one call of the thread, which takes simulated time; what it evaluates to is the call's result. Everything
+between two yields takes none. Helpers are called with ``yield from``. What goes wrong with an operation is the status of its
+completion, as on a NIC; `VerbsError` is raised where ``ibv_post_send`` would return an error.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import Any, Callable, Generator, Mapping, Union
+
+from . import _core
+from .errors import Error
+from .scenario import yaml_text
+
+__all__ = ["Completion", "CompletionQueue", "Machine", "MemoryRegion", "QueuePair", "Thread", "VerbsError"]
+
+# The numbers are those of Call in pybind/verbs.cpp.
+_NOW, _COMPUTE, _LOAD, _STORE, _FENCE, _POST_SEND, _POST_RECV, _POLL_CQ, _WAIT_CQ, _WAIT_FOR_CHANGE = range(10)
+_WORD = 8
+_MASK = 2**64 - 1
+
+
+class VerbsError(Error, RuntimeError):
+    """What verbs refuse: a full queue, or a request that the queue pair does not take."""
+
+
+@dataclass(frozen=True)
+class MemoryRegion:
+    """Registered memory of a host, or a part of it: ``region[8:16]`` are bytes 8 to 15."""
+
+    node: int
+    address: int
+    length: int  #: bytes
+    lkey: int
+    rkey: int
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __getitem__(self, part: slice) -> MemoryRegion:
+        if not isinstance(part, slice) or part.step not in (None, 1):
+            raise TypeError(f"expected bytes such as region[8:16], found {part!r}")
+        start, stop = part.start or 0, self.length if part.stop is None else part.stop
+        if not 0 <= start <= stop <= self.length:
+            raise IndexError(f"expected a part of {self.length} bytes, found [{start}:{stop}]")
+        return replace(self, address=self.address + start, length=stop - start)
+
+
+@dataclass(frozen=True)
+class CompletionQueue:
+    """Where completions are polled."""
+
+    number: int
+    node: int
+
+
+@dataclass(frozen=True)
+class QueuePair:
+    """A send queue and a receive queue of a host."""
+
+    number: int
+    node: int
+
+
+@dataclass(frozen=True)
+class Completion:
+    """How a work request ended (``ibv_wc``)."""
+
+    status: str  #: "success", or what went wrong: "rem_access_err", "retry_exc_err", ... (``ibv_wc_status``)
+    wr_id: int
+    opcode: str  #: "rdma_write", "rdma_read", "send", "fetch_add", "compare_swap", "recv", "recv_rdma_with_imm"
+    length: int  #: of a receive: bytes received
+    imm: int | None  #: immediate data, if there is some
+    qp: int  #: number of the queue pair
+    source_qp: int | None = None  #: of a receive on UD
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status is "success"."""
+        return self.status == "success"
+
+
+Call = tuple[Any, ...]
+"""What a thread is to do next: made by a `Thread`, done when it is yielded."""
+
+Program = Callable[..., Generator[Call, Any, Any]]
+Place = Union[MemoryRegion, int]
+
+
+def _address(place: Place) -> int:
+    return place.address if isinstance(place, MemoryRegion) else place
+
+
+class Thread:
+    """A core of a simulated host, for the generator that runs on it: its methods make calls, which are to be yielded."""
+
+    def __init__(self, node: int) -> None:
+        self.node = node
+        self.returned: Any = None  #: what the generator has returned, once the machine has run
+
+    def post_send(self, qp: QueuePair, opcode: str = "rdma_write", *, local: MemoryRegion | None = None,
+                  remote: MemoryRegion | None = None, imm: int | None = None, wr_id: int = 0, signaled: bool = True,
+                  fence: bool = False, inline: bool = False, compare_add: int = 0, swap: int = 0,
+                  remote_qp: QueuePair | None = None, remote_qkey: int = 0) -> Call:
+        """``ibv_post_send`` with one request: builds it and rings the doorbell. Gives None; raises `VerbsError`.
+
+        Args:
+            qp: whose send queue.
+            opcode: "rdma_write", "rdma_read", "send", "fetch_add" or "compare_swap".
+            local: what is sent, or where the answer goes; its length is that of the message. None: no bytes.
+            remote: what is written, read or changed.
+            imm: immediate data of a write or send, 32 bits.
+            wr_id: given back by the completion.
+            signaled: whether there is a completion when all went well.
+            fence: wait for the queue pair's earlier reads and atomics.
+            inline: the CPU copies the bytes when it posts.
+            compare_add: what is added, or what is expected.
+            swap: what compare-and-swap writes.
+            remote_qp: of UD: to whom.
+            remote_qkey: of UD: what the receiver must hold.
+        """
+        where, key, length = (local.address, local.lkey, local.length) if local is not None else (0, 0, 0)
+        there, rkey = (remote.address, remote.rkey) if remote is not None else (0, 0)
+        request = (opcode, wr_id, where, key, length, there, rkey, imm, signaled, fence, inline, compare_add & _MASK,
+                   swap & _MASK, None if remote_qp is None else remote_qp.number, remote_qkey)
+        return (_POST_SEND, qp.number, request)
+
+    def post_recv(self, qp: QueuePair, buffer: MemoryRegion | None = None, *, wr_id: int = 0) -> Call:
+        """``ibv_post_recv`` with one request; without a buffer, for writes with immediate data. Gives None; raises
+        `VerbsError`."""
+        return (_POST_RECV, qp.number, wr_id, *((buffer.address, buffer.length, buffer.lkey) if buffer else (0, 0, 0)))
+
+    def poll_cq(self, cq: CompletionQueue) -> Call:
+        """``ibv_poll_cq`` for one completion. Gives a `Completion`, or None."""
+        return (_POLL_CQ, cq.number)
+
+    def wait_cq(self, cq: CompletionQueue) -> Call:
+        """Polls until there is a completion. Gives a `Completion`."""
+        return (_WAIT_CQ, cq.number)
+
+    def load(self, place: Place) -> Call:
+        """Reads the aligned word (8 bytes) at a place of the host's memory. Gives an integer."""
+        return (_LOAD, _address(place))
+
+    def store(self, place: Place, value: int) -> Call:
+        """Writes such a word, modulo 2^64. Gives None."""
+        return (_STORE, _address(place), value & _MASK)
+
+    def fence(self) -> Call:
+        """Waits until stores are in memory (mfence). Gives None."""
+        return (_FENCE,)
+
+    def wait_for_change(self, place: Place, old: int) -> Call:
+        """Loads until the word is another than `old`. Gives it."""
+        return (_WAIT_FOR_CHANGE, _address(place), old & _MASK)
+
+    def compute(self, picoseconds: int) -> Call:
+        """The core is busy with something of its own. Gives None."""
+        return (_COMPUTE, picoseconds)
+
+    def now(self) -> Call:
+        """The simulated time. Gives picoseconds."""
+        return (_NOW,)
+
+
+class Machine:
+    """Hosts with NICs in a star, and the threads on them. Objects are made before `run`, in no simulated time.
+
+    Args:
+        nodes: how many hosts, numbered from 0.
+        hardware: a profile's name or file, or a mapping that starts from one.
+
+    Raises:
+        InputError: there is no such hardware.
+        ValueError: (all methods) a number that names nothing, or a size that does not fit.
+    """
+
+    def __init__(self, *, nodes: int = 2, hardware: str | os.PathLike[str] | Mapping[str, Any] = "cx5-roce-25g") -> None:
+        self._machine = _core.VerbsMachine(yaml_text(hardware), nodes)
+        self._threads: list[tuple[Thread, Generator[Call, Any, Any]]] = []
+        self._nodes = nodes
+        self._ran = False
+
+    def _node(self, node: int) -> int:
+        if not 0 <= node < self._nodes:
+            raise ValueError(f"node: expected 0 to {self._nodes - 1}, found {node}")
+        return node
+
+    def register(self, node: int, length: int, *, device: bool = False, relaxed_ordering: bool = False) -> MemoryRegion:
+        """New memory of a host, zeroed and registered with all rights (``ibv_reg_mr``; `device`: ``ibv_alloc_dm``)."""
+        base, lkey, rkey = self._machine.register_memory(self._node(node), length, device, relaxed_ordering)
+        return MemoryRegion(node, base, length, lkey, rkey)
+
+    def create_cq(self, node: int, entries: int = 64) -> CompletionQueue:
+        """``ibv_create_cq``."""
+        return CompletionQueue(self._machine.create_cq(self._node(node), entries), node)
+
+    def create_qp(self, node: int, send_cq: CompletionQueue, recv_cq: CompletionQueue | None = None, *, type: str = "RC",
+                  send: int = 16, recv: int = 16) -> QueuePair:
+        """``ibv_create_qp``: of type "RC", "UC" or "UD", with so many entries; receives complete in `send_cq` unless
+        `recv_cq` is given."""
+        receives = send_cq if recv_cq is None else recv_cq
+        return QueuePair(self._machine.create_qp(self._node(node), type, send_cq.number, receives.number, send, recv), node)
+
+    def connect(self, a: QueuePair, b: QueuePair) -> None:
+        """Brings both to RTS, as peers (``ibv_modify_qp``)."""
+        self._machine.connect(a.number, b.number)
+
+    def activate(self, qp: QueuePair, qkey: int = 0) -> None:
+        """Brings a UD queue pair to RTS."""
+        self._machine.activate(qp.number, qkey)
+
+    def post_recv(self, qp: QueuePair, buffer: MemoryRegion | None = None, *, wr_id: int = 0) -> None:
+        """A receive that is there from the start."""
+        if not self._machine.post_recv(qp.number, wr_id, *((buffer.address, buffer.length, buffer.lkey) if buffer else (0, 0, 0))):
+            raise VerbsError(f"post_recv: queue pair {qp.number} takes no more receives")
+
+    def read(self, region: MemoryRegion) -> bytes:
+        """What memory holds."""
+        return self._machine.read(region.node, region.address, region.length)
+
+    def write(self, region: MemoryRegion, data: bytes) -> None:
+        """Sets memory from the region's start on."""
+        if len(data) > region.length:
+            raise ValueError(f"data: expected at most {region.length} bytes, found {len(data)}")
+        self._machine.write(region.node, region.address, bytes(data))
+
+    def word(self, region: MemoryRegion) -> int:
+        """The first 8 bytes of a region as a number."""
+        return int.from_bytes(self.read(region[:_WORD]), "little")
+
+    def spawn(self, node: int, program: Program, *arguments: Any) -> Thread:
+        """A thread of a host, which starts at time 0: ``program(thread, *arguments)`` is its generator."""
+        thread = Thread(self._node(node))
+        generator = program(thread, *arguments)
+        if not isinstance(generator, Generator):
+            raise TypeError(f"program: expected a generator function, which yields calls, found {program!r}")
+        self._threads.append((thread, generator))
+        return thread
+
+    def run(self, *, max_events: int = 1_000_000_000) -> int:
+        """Until every thread has ended and nothing is under way; once. What a generator raises comes out.
+
+        Returns:
+            the simulated time at the end, in picoseconds.
+
+        Raises:
+            RunError: nothing is left to happen and threads still wait, or there are too many events.
+        """
+        if self._ran:
+            raise RuntimeError("expected a machine that has not run yet")
+        self._ran = True
+        generators = [(thread.node, generator) for thread, generator in self._threads]
+        returned, now = self._machine.run(generators, Completion, VerbsError, max_events)
+        for (thread, _), value in zip(self._threads, returned):
+            thread.returned = value
+        return int(now)

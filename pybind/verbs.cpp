@@ -1,0 +1,296 @@
+// ls.verbs: a verbs::Machine whose threads are Python generators. What one yields is a call of verbs::Thread as a
+// tuple, and its result is sent back.
+//
+// Generators run on the stack of who called run(), never on a fiber's (Thread::call_outside), and only there is the
+// interpreter lock taken.
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <pybind11/stl.h>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "loco_sim/run/run.hpp"
+#include "loco_sim/scenario/hardware.hpp"
+#include "loco_sim/verbs/machine.hpp"
+#include "pybind/bindings.hpp"
+#include "pybind/interruption.hpp"
+#include "text/input_error.hpp"
+#include "yaml/node.hpp"
+
+namespace loco::python {
+
+namespace {
+
+/// The numbers are those of loco_sim/verbs.py.
+enum class Call : std::uint8_t {
+  now,              ///< -> picoseconds
+  compute,          ///< picoseconds
+  load,             ///< address -> value
+  store,            ///< address, value
+  fence,            ///<
+  post_send,        ///< queue pair, request as request_of() takes it
+  post_recv,        ///< queue pair, wr_id, address, length, lkey
+  poll_cq,          ///< completion queue -> completion or None
+  wait_cq,          ///< completion queue -> completion
+  wait_for_change,  ///< address, old value -> new value
+};
+
+/// A generator has raised; the exception is in VerbsRun::error.
+struct GeneratorFailed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+constexpr std::array<std::string_view, 7> kOpcodes = {"rdma_write", "rdma_read", "compare_swap",      "fetch_add",
+                                                      "send",       "recv",      "recv_rdma_with_imm"};
+constexpr std::array<std::string_view, 3> kTypes = {"RC", "UC", "UD"};
+
+template <typename Enum, std::size_t N>
+Enum named(const std::array<std::string_view, N>& names, const std::string& name, const char* what) {
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) {
+    std::string known;
+    for (const std::string_view one : names) known += (known.empty() ? "" : ", ") + std::string(one);
+    throw std::invalid_argument(std::string(what) + ": expected one of " + known + ", found \"" + name + "\"");
+  }
+  return static_cast<Enum>(found - names.begin());
+}
+
+py::str text(std::string_view view) { return {view.data(), view.size()}; }
+
+/// (opcode, wr_id, local, lkey, length, remote, rkey, imm or None, signaled, fence, inline, operand, swap, remote_qp or
+/// None, qkey)
+nic::Wqe request_of(const py::tuple& t) {
+  nic::Wqe w;
+  w.opcode = named<nic::Opcode>(kOpcodes, t[0].cast<std::string>(), "opcode");
+  w.wr_id = t[1].cast<std::uint64_t>();
+  w.local = t[2].cast<nic::Address>();
+  w.lkey = t[3].cast<std::uint32_t>();
+  w.length = t[4].cast<std::uint32_t>();
+  w.remote = t[5].cast<nic::Address>();
+  w.rkey = t[6].cast<std::uint32_t>();
+  w.with_imm = !t[7].is_none();
+  if (w.with_imm) w.imm = t[7].cast<std::uint32_t>();
+  w.signaled = t[8].cast<bool>();
+  w.fence = t[9].cast<bool>();
+  w.inline_data = t[10].cast<bool>();
+  w.compare_add = t[11].cast<std::uint64_t>();
+  w.swap = t[12].cast<std::uint64_t>();
+  if (!t[13].is_none()) w.remote_qp = t[13].cast<nic::QpId>();
+  w.remote_qkey = t[14].cast<std::uint32_t>();
+  return w;
+}
+
+/// In the order of the fields of loco_sim.verbs.Completion.
+py::tuple completion_tuple(const nic::Cqe& c) {
+  return py::make_tuple(text(name(c.status)), c.wr_id, text(kOpcodes.at(static_cast<std::size_t>(c.opcode))), c.length,
+                        c.with_imm ? py::object(py::int_(c.imm)) : py::none(), c.qp,
+                        c.source_qp == nic::kNone ? py::none() : py::object(py::int_(c.source_qp)));
+}
+
+struct VerbsRun {
+  py::object completion;  ///< makes one of the tuple above
+  py::object refused;     ///< class of the exception for what verbs refuse
+  RaisedError error;
+};
+
+/// One thread, seen from the generator that drives it.
+class Driver {
+ public:
+  Driver(VerbsRun& run, py::object generator) : run_(run), generator_(std::move(generator)) {}
+
+  void run(verbs::Thread& thread) {
+    const std::function<void()> advance = [this] { this->advance(); };
+    for (thread.call_outside(advance); !ended_; thread.call_outside(advance)) {
+      mistake_.clear();
+      number_.reset();
+      cqe_.reset();
+      try {
+        perform(thread);
+      } catch (const verbs::VerbsError& e) {  // the generator may catch it
+        mistake_ = e.what();
+      }
+    }
+  }
+
+  [[nodiscard]] const py::object& returned() const { return returned_; }
+
+ private:
+  /// Lets the generator run to its next call.
+  void advance() {
+    const py::gil_scoped_acquire locked;
+    try {
+      py::object yielded =
+          mistake_.empty() ? generator_.attr("send")(result()) : generator_.attr("throw")(run_.refused(mistake_));
+      read(yielded);
+    } catch (py::error_already_set& e) {
+      if (e.matches(PyExc_StopIteration)) {
+        returned_ = e.value().attr("value");
+        ended_ = true;
+        return;
+      }
+      e.restore();
+      run_.error.fetch();
+      throw GeneratorFailed("a Python exception");
+    } catch (const py::cast_error&) {
+      fail("expected a call such as thread.poll_cq(cq), found one with other arguments");
+    } catch (const std::invalid_argument& e) {
+      fail(e.what());
+    }
+  }
+
+  [[noreturn]] void fail(const std::string& message) {
+    PyErr_SetString(PyExc_ValueError, message.c_str());
+    run_.error.fetch();
+    throw GeneratorFailed("a Python exception");
+  }
+
+  py::object result() {
+    if (number_) return py::int_(*number_);
+    return cqe_ ? run_.completion(*completion_tuple(*cqe_)) : py::none();
+  }
+
+  void read(const py::object& yielded) {
+    if (!py::isinstance<py::tuple>(yielded) || py::len(yielded) == 0)
+      throw std::invalid_argument("expected a call such as thread.poll_cq(cq), found " +
+                                  py::repr(yielded).cast<std::string>());
+    const auto t = yielded.cast<py::tuple>();
+    call_ = static_cast<Call>(t[0].cast<std::uint8_t>());
+    for (std::size_t i = 1; i < t.size() && i <= arguments_.size(); ++i) {
+      if (py::isinstance<py::tuple>(t[i])) {
+        request_ = request_of(t[i].cast<py::tuple>());
+      } else {
+        arguments_[i - 1] = t[i].cast<std::uint64_t>();
+      }
+    }
+  }
+
+  void perform(verbs::Thread& thread) {
+    const auto& a = arguments_;
+    const auto queue = static_cast<std::uint32_t>(a[0]);
+    switch (call_) {
+      case Call::now:
+        number_ = static_cast<std::uint64_t>(thread.now().ps);
+        return;
+      case Call::compute:
+        return thread.compute(sim::Duration{static_cast<std::int64_t>(a[0])});
+      case Call::load:
+        number_ = thread.load(a[0]);
+        return;
+      case Call::store:
+        return thread.store(a[0], a[1]);
+      case Call::fence:
+        return thread.fence();
+      case Call::post_send:
+        return thread.post_send(queue, request_);
+      case Call::post_recv:
+        return thread.post_recv(queue, {.wr_id = a[1],
+                                        .address = a[2],
+                                        .length = static_cast<std::uint32_t>(a[3]),
+                                        .lkey = static_cast<std::uint32_t>(a[4])});
+      case Call::poll_cq:
+        cqe_ = thread.poll_cq(queue);
+        return;
+      case Call::wait_cq:
+        cqe_ = thread.wait_cq(queue);
+        return;
+      case Call::wait_for_change:
+        number_ = thread.wait_for_change(a[0], a[1]);
+        return;
+    }
+  }
+
+  VerbsRun& run_;
+  py::object generator_;
+  py::object returned_ = py::none();
+  Call call_ = Call::now;
+  std::array<std::uint64_t, 5> arguments_{};
+  nic::Wqe request_;
+  std::optional<std::uint64_t> number_;
+  std::optional<nic::Cqe> cqe_;
+  std::string mistake_;
+  bool ended_ = false;
+};
+
+std::unique_ptr<verbs::Machine> make_machine(const std::string& hardware, std::uint32_t nodes) {
+  return std::make_unique<verbs::Machine>(nic::SystemConfig{
+      .profile = scenario::read_hardware(yaml::parse_override(hardware, "hardware")).profile, .nodes = nodes});
+}
+
+/// (base, lkey, rkey)
+py::tuple register_memory(verbs::Machine& m, nic::NodeId node, std::uint64_t bytes, bool device, bool relaxed) {
+  const nic::MemoryRegion r = m.system().register_memory(node, m.system().allocate(node, bytes), bytes, nic::kAllAccess,
+                                                         {.device = device, .relaxed_ordering = relaxed});
+  return py::make_tuple(r.base, r.lkey, r.rkey);
+}
+
+nic::QpId create_qp(verbs::Machine& m, nic::NodeId node, const std::string& type, nic::CqId send_cq, nic::CqId recv_cq,
+                    std::uint32_t send, std::uint32_t recv) {
+  return m.system().create_qp(node, {.type = named<nic::QpType>(kTypes, type, "type"),
+                                     .send_cq = send_cq,
+                                     .recv_cq = recv_cq,
+                                     .send_entries = send,
+                                     .recv_entries = recv});
+}
+
+py::bytes read(verbs::Machine& m, nic::NodeId node, nic::Address address, std::size_t bytes) {
+  std::vector<std::byte> out(bytes);
+  m.system().read_memory(node, address, out);
+  return {reinterpret_cast<const char*>(out.data()), out.size()};
+}
+
+void write(verbs::Machine& m, nic::NodeId node, nic::Address address, const py::bytes& bytes) {
+  const auto view = bytes.cast<std::string_view>();
+  m.system().write_memory(node, address, std::as_bytes(std::span(view)));
+}
+
+/// Runs generators, each on its node; (what they returned, the last instant in picoseconds).
+py::tuple run(verbs::Machine& m, const std::vector<std::pair<nic::NodeId, py::object>>& generators,
+              const py::object& completion, const py::object& refused, std::uint64_t events_max) {
+  VerbsRun run{completion, refused, {}};
+  std::vector<std::unique_ptr<Driver>> drivers;
+  for (const auto& [node, generator] : generators) {
+    drivers.push_back(std::make_unique<Driver>(run, generator));
+    m.spawn(node, [driver = drivers.back().get()](verbs::Thread& thread) { driver->run(thread); });
+  }
+  try {
+    interruptible([&](Interruption& interruption) { m.run(events_max, [&] { interruption.stop_if_requested(); }); });
+  } catch (const GeneratorFailed&) {
+    run.error.rethrow();
+    throw;
+  } catch (const py::error_already_set&) {
+    throw;
+  } catch (const std::runtime_error& e) {  // stuck, or too many events
+    throw RunError(e.what(), nullptr, {});
+  }
+  py::list returned;
+  for (const auto& driver : drivers) returned.append(driver->returned());
+  return py::make_tuple(returned, m.system().now().ps);
+}
+
+}  // namespace
+
+void bind_verbs(py::module_& m) {
+  py::class_<verbs::Machine>(m, "VerbsMachine")
+      .def(py::init(&make_machine))
+      .def("register_memory", &register_memory)
+      .def("create_cq",
+           [](verbs::Machine& self, nic::NodeId n, std::uint32_t e) { return self.system().create_cq(n, e); })
+      .def("create_qp", &create_qp)
+      .def("connect", [](verbs::Machine& self, nic::QpId a, nic::QpId b) { self.system().connect(a, b); })
+      .def("activate", [](verbs::Machine& self, nic::QpId qp, std::uint32_t key) { self.system().activate(qp, key); })
+      .def("post_recv",
+           [](verbs::Machine& self, nic::QpId qp, std::uint64_t id, nic::Address address, std::uint32_t length,
+              std::uint32_t lkey) {
+             return self.system().post_recv(qp, {id, address, length, lkey});
+           })
+      .def("read", &read)
+      .def("write", &write)
+      .def("run", &run);
+}
+
+}  // namespace loco::python
