@@ -35,7 +35,7 @@ def test_the_examples_are_accepted(loco_sim, program, root, tmp_path):
             continue
         done = subprocess.run([program, *line.split()], cwd=tmp_path, capture_output=True, text=True, timeout=60)
         assert (done.returncode == 0 or "--help" in line or "nodes=1000" in line or "--bug" in line
-                or "lost_update" in line), (line, done.stderr)
+                or "lost_update" in line or "--replay-on" in line), (line, done.stderr)
 
 
 def test_version_says_how_it_was_built(loco_sim):
