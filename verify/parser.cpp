@@ -27,6 +27,12 @@ using text::suggestion;
 constexpr std::size_t kBytesMax = std::size_t{16} << 20U;  ///< of a file: a device has no end
 constexpr int kDepthMax = 256;                             ///< of blocks in blocks and of parentheses in parentheses
 
+/// Zeros in front mean nothing; to cpp_int they would mean octal.
+Integer decimal(const std::string& digits) {
+  const std::size_t first = std::min(digits.find_first_not_of('0'), digits.size() - 1);
+  return Integer(digits.substr(first));
+}
+
 class Parser {
  public:
   Parser(std::string_view text, const std::string& file) : Parser(tokenize(text, file), file, "the end of the file") {}
@@ -101,7 +107,7 @@ class Parser {
     const bool negative = now().is("-") && after(1).kind == TokenKind::kNumber;
     if (negative) take();
     if (now().kind != TokenKind::kNumber) fail(std::string(what), now());
-    const Integer value(take().text);
+    const Integer value = decimal(take().text);
     return {negative ? -value : value, place};
   }
 
@@ -365,7 +371,7 @@ class Parser {
   syntax::Node leaf() {
     syntax::Node node;
     if (now().kind == TokenKind::kNumber) {
-      node.literal = Integer(take().text);
+      node.literal = decimal(take().text);
     } else if (now().kind == TokenKind::kName) {
       if (after(1).is("(")) fail("an integer, a variable or \"(\"", now(), keywords());
       node.op = Operator::kLocal;

@@ -76,6 +76,15 @@ assert always (!at(-3, two) || X * X >= 0);
   CHECK(program.processes[0].labels[1].location == program.processes[0].labels[2].location);
 }
 
+TEST_CASE("integers are decimal, whatever zeros they begin with") {
+  const Program program = parsed("process 010 { shared X = 010, Y = -009, Z = 00; skip; } assert always (X == 0012);");
+  CHECK(program.processes[0].id == 10);
+  CHECK(program.shared[0].initial == 10);
+  CHECK(program.shared[1].initial == -9);
+  CHECK(program.shared[2].initial == 0);
+  CHECK(program.properties[0].expression.nodes[1].literal == 12);
+}
+
 TEST_CASE("operators bind as in C") {
   const auto value = [](const std::string& expression) {
     const Program program = parsed(with("u = " + expression + ";"));
