@@ -23,6 +23,7 @@
 #include "nic_model/host/watch_set.hpp"
 #include "nic_model/profile.hpp"
 #include "nic_model/system.hpp"
+#include "nic_model/usage.hpp"
 #include "nic_model/verbs.hpp"
 #include "sim/event_queue.hpp"
 #include "sim/lazy.hpp"
@@ -81,6 +82,7 @@ struct Thread {
   sim::Duration turn{};      // what a turn of that loop takes
   sim::Duration take{};      // of a polling loop that finds an entry in its completion queue: until it has taken it
   sim::SimTime mmio_free{};  // its next store to the NIC
+  sim::Duration busy{};      // with anything but polling
 
   bool operator==(const Thread&) const = default;
 };
@@ -149,6 +151,8 @@ struct Host {
   std::array<std::uint64_t, 2> words_read{};  // the last two, the newest last: with nic.stale_operands only
   sim::Pool<Probe> probes{};
   std::uint64_t probes_done = 0;
+  sim::SimTime atomic_since{};  // the head of `atomics` has had the atomic unit
+  HostBusy busy{};
 
   bool operator==(const Host&) const = default;
 };
@@ -258,6 +262,7 @@ struct State {
   std::vector<Thread> threads{};
   std::vector<PostedDomain> domains{};
   std::vector<QueuePair> qps{};
+  std::vector<sim::Duration> gap_busy{};  // by queue pair: in nic.qp_gap; as far as one has been
   std::vector<CompletionQueue> cqs{};
   std::vector<ReceiveQueue> receive_queues{};
   std::vector<MemoryRegion> regions{};

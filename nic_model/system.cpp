@@ -194,8 +194,8 @@ bool State::operator==(const State& o) const {
   return config.profile == o.config.profile && config.nodes == o.config.nodes && config.witness == o.config.witness &&
          fabric == o.fabric && hosts == o.hosts && threads == o.threads && domains == o.domains && qps == o.qps &&
          cqs == o.cqs && receive_queues == o.receive_queues && regions == o.regions && buffers == o.buffers &&
-         tracks == o.tracks && stalled == o.stalled && counters == o.counters && now == o.now && seq == o.seq &&
-         subevents == o.subevents;
+         tracks == o.tracks && stalled == o.stalled && counters == o.counters && gap_busy == o.gap_busy &&
+         now == o.now && seq == o.seq && subevents == o.subevents;
 }
 
 System::System(const SystemConfig& config) : state_(std::make_unique<State>(config)) {}

@@ -20,6 +20,7 @@
 #include "nic_model/exploration/footprint.hpp"
 #include "nic_model/observer.hpp"
 #include "nic_model/profile.hpp"
+#include "nic_model/usage.hpp"
 #include "nic_model/verbs.hpp"
 #include "nic_model/verbs/cpu.hpp"
 #include "sim/event_queue.hpp"
@@ -129,6 +130,9 @@ class System {
   // --- inspection --------------------------------------------------------------------------------------------------
   [[nodiscard]] const SystemConfig& config() const;
   [[nodiscard]] const Counters& counters() const;
+  /// The resources that were busiest, `most` of them, the greatest share of `window` first: that of the time since the
+  /// start in which something was to do.
+  [[nodiscard]] std::vector<Usage> usage(sim::Duration window, std::size_t most) const;
   /// Only to look at: links' counters, queues.
   [[nodiscard]] const fabric::Fabric& network() const;
   [[nodiscard]] QpState qp_state(QpId qp) const;

@@ -60,6 +60,17 @@ py::dict run_perf(const std::string& test, const std::string& connection, const 
   for (const perf::Column& column : perf::columns(o.test, result)) {
     row[py::str(column.name.data(), column.name.size())] = py::cast(column.value);
   }
+  if (!result.busiest.empty()) {
+    row["limited_by"] = nic::limited_by(result.busiest);
+    py::list busiest;
+    for (const nic::Usage& usage : result.busiest) {
+      py::dict one;
+      one["resource"] = usage.resource;
+      one["share"] = usage.share;
+      busiest.append(one);
+    }
+    row["busiest"] = busiest;
+  }
   return row;
 }
 

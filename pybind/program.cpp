@@ -186,6 +186,7 @@ std::shared_ptr<RunResult> finished(const scenario::Scenario& s, SimulatedCluste
   auto result = std::make_shared<RunResult>();
   result->simulated_ps = cluster.ended().ps;
   result->counters = cluster.system().counters();
+  if (s.schedule == Schedule::timed) result->busiest = cluster.system().usage({result->simulated_ps}, kBusiestMax);
   fill_series(cluster, *result);
   result->hints = hints(s, *result);
   if (const std::shared_ptr<trace::Trace> trace = trace_of(s, cluster)) result->trace = std::move(*trace);

@@ -85,6 +85,13 @@ void bind_run(py::module_& m) {
       .def_property_readonly("counters", &counters)
       .def_property_readonly("workload_counters", &workload_counters)
       .def_property_readonly("broken", [](const Finished& f) { return f.result->broken; })
+      .def_property_readonly("limited_by", [](const Finished& f) { return nic::limited_by(f.result->busiest); })
+      .def_property_readonly("busiest",
+                             [](const Finished& f) {
+                               py::dict out;
+                               for (const nic::Usage& u : f.result->busiest) out[py::str(u.resource)] = u.share;
+                               return out;
+                             })
       .def_property_readonly("hints", [](const Finished& f) { return f.result->hints; })
       .def_property_readonly("series", &series)
       .def_property_readonly("verdict", &verdict)

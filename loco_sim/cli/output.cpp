@@ -149,6 +149,12 @@ Json to_json(const model::Verdict& verdict) {
   return {{"consistent", verdict.consistent()}, {"subevents", verdict.subevents}, {"libraries", libraries}};
 }
 
+Json busiest_json(const std::vector<nic::Usage>& busiest) {
+  Json out = Json::array();
+  for (const nic::Usage& usage : busiest) out.push_back({{"resource", usage.resource}, {"share", usage.share}});
+  return out;
+}
+
 Json to_json(const scenario::Scenario& scenario, const RunResult& result) {
   Json operations = Json::array();
   for (const OperationTimes& operation : result.operations) {
@@ -174,6 +180,10 @@ Json to_json(const scenario::Scenario& scenario, const RunResult& result) {
               {"simulated_ps", result.simulated_ps},
               {"counters", counted(result.counters)},
               {"workload_counters", counted(result.workload_counters)}};
+  if (!result.busiest.empty()) {
+    out["limited_by"] = nic::limited_by(result.busiest);
+    out["busiest"] = busiest_json(result.busiest);
+  }
   if (!result.hints.empty()) out["hints"] = result.hints;
   if (!result.broken.empty()) out["broken"] = result.broken;
   if (result.verdict) out["check"] = to_json(*result.verdict);

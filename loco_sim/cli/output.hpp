@@ -30,6 +30,9 @@ namespace loco::cli {
 /// What the machine and the workload counted, by name.
 [[nodiscard]] nlohmann::ordered_json counters_json(const RunResult& result);
 
+/// `[{"resource": ..., "share": ...}, ...]`
+[[nodiscard]] nlohmann::ordered_json busiest_json(const std::vector<nic::Usage>& busiest);
+
 /// Throws text::InputError unless a file of that name could be in its folder: asked before work whose result would
 /// be lost. `said`, `key`: where a scenario names the file; else the file's name is told.
 void require_place_of(const std::string& file, const text::Place& said = {}, const std::string& key = {});

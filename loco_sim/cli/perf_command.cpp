@@ -108,6 +108,10 @@ ordered_json to_json(perf::Test test, const perf::Result& result) {
   for (const perf::Column& column : perf::columns(test, result)) {
     std::visit([&](auto value) { out[std::string(column.name)] = value; }, column.value);
   }
+  if (!result.busiest.empty()) {
+    out["limited_by"] = nic::limited_by(result.busiest);
+    out["busiest"] = busiest_json(result.busiest);
+  }
   return out;
 }
 
@@ -183,6 +187,7 @@ int perf_command(const PerfArguments& a) {
       a.all ? perf::all_sizes(o.test, perf::longest(o.connection, o.profile)) : std::vector{o.size};
   ordered_json results = ordered_json::array();
   std::string text = heading(is_bandwidth, a.gbits);
+  std::string limits;
   for (const std::uint64_t size : sizes) {
     o.size = size;
     const perf::Result result = measured(o);
@@ -190,10 +195,13 @@ int perf_command(const PerfArguments& a) {
       results.push_back(to_json(o.test, result));
     } else {
       text += lines(a, result);
+      if (!result.busiest.empty())
+        limits += fmt::format("{}limited by: {}\n", sizes.size() == 1 ? "" : fmt::format("{} bytes ", size),
+                              nic::limited_by(result.busiest));
     }
   }
   if (!a.json) {
-    print(text);
+    print(text + limits);
     return kDone;
   }
   print(ordered_json{{"test", a.test},

@@ -180,6 +180,13 @@ Result summary(Bench& bench, std::span<const Progress> directions) {
   const auto size = static_cast<double>(o.size);
   Result result{.size = o.size};
   double peak = 0;
+  sim::SimTime first = directions.front().posted.front();
+  sim::SimTime last{};
+  for (const Progress& one : directions) {
+    first = std::min(first, one.posted.front());
+    last = std::max(last, one.last_completion);
+  }
+  result.busiest = bench.system().usage(last - first, kBusiestMax);
   for (std::size_t i = 0; i < directions.size(); ++i) {
     result.iterations += directions[i].messages;
     result.rate += average_rate(directions[i]);

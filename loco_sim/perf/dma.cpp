@@ -70,6 +70,7 @@ Result dma_bandwidth(const Options& o) {
   Result result{.size = o.size, .iterations = o.iterations};
   result.rate = static_cast<double>(o.iterations) / (system.now() - start).seconds();
   result.average = result.peak = result.rate * static_cast<double>(o.size);
+  result.busiest = system.usage(system.now() - start, kBusiestMax);
   return result;
 }
 

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "nic_model/profile.hpp"
+#include "nic_model/usage.hpp"
 #include "nic_model/verbs.hpp"
 
 namespace loco::perf {
@@ -134,7 +135,11 @@ struct Result {
   double rate = 0;
   std::array<double, 2> sent{};    ///< with Options::bidirectional: the averages of both hosts, their sum is `average`
   std::uint64_t cache_misses = 0;  ///< of both NICs
+  /// Bandwidth tests: what was busiest from the first post to the last completion, the greatest share first.
+  std::vector<nic::Usage> busiest{};
 };
+/// How many resources Result::busiest has at most.
+inline constexpr std::size_t kBusiestMax = 5;
 
 [[nodiscard]] Result run(const Options& options);
 

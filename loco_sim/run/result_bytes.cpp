@@ -87,6 +87,11 @@ std::string to_bytes(const RunResult& result) {
   out.signed_number(result.measured_ps);
   out.signed_number(result.simulated_ps);
   out.raw(&result.counters, sizeof result.counters);
+  out.number(result.busiest.size());
+  for (const nic::Usage& usage : result.busiest) {
+    out.text(usage.resource);
+    out.raw(&usage.share, sizeof usage.share);
+  }
   out.number(result.workload_counters.names().size());
   for (const std::string& name : result.workload_counters.names()) {
     out.text(name);
@@ -112,6 +117,11 @@ RunResult result_from_bytes(std::string_view bytes) {
   result.measured_ps = in.signed_number();
   result.simulated_ps = in.signed_number();
   in.raw(&result.counters, sizeof result.counters);
+  for (std::uint64_t left = in.number(); left != 0; --left) {
+    nic::Usage& usage = result.busiest.emplace_back();
+    usage.resource = in.text();
+    in.raw(&usage.share, sizeof usage.share);
+  }
   for (std::uint64_t left = in.number(); left != 0; --left) {
     const sim::CounterId id = result.workload_counters.id(in.text());
     result.workload_counters.add(id, in.number());

@@ -178,6 +178,7 @@ RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options
   result.measured_ps = measured.last_end_ps - measured.first_start_ps;
   result.simulated_ps = cluster.ended().ps;
   result.counters = cluster.system().counters();
+  if (scenario.schedule == Schedule::timed) result.busiest = cluster.system().usage({result.simulated_ps}, kBusiestMax);
   result.broken = measured.broken();
   result.workload_counters = std::move(measured.counters);
   add_network_counters(cluster.system().network(), result.workload_counters);

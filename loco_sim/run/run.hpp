@@ -27,6 +27,9 @@ namespace loco {
 
 using workloads::OperationTimes;
 
+/// Resources that a result names.
+inline constexpr std::size_t kBusiestMax = 5;
+
 /// Order statistics of some samples, in picoseconds. Percentiles by nearest rank: the smallest sample that is at least
 /// as large as that share of all.
 struct LatencySummary {
@@ -46,6 +49,7 @@ struct RunResult {
   nic::Counters counters;                    ///< of the machine
   sim::Counters workload_counters;           ///< what the workload itself noticed
   std::vector<std::string> broken;           ///< what the workload itself found wrong: "lost_updates: 3"
+  std::vector<nic::Usage> busiest;           ///< of the whole run, the greatest share first; none of random schedules
   std::vector<std::string> hints;            ///< counters that explain a surprise, a line each: hints.hpp
   std::optional<fabric::LinkSeries> series;  ///< when the scenario has series.interval
   std::vector<std::string> links;            ///< of the series: `h0-s0`, in the order of the graph

@@ -19,7 +19,9 @@ inline sim::SimTime upstream(Engine& engine, NodeId node, std::uint64_t bytes, s
   Host& host = s.hosts[node];
   s.counters.tlps_up += tlps;
   s.counters.pcie_bytes_up += bytes;
-  host.upstream_free = std::max(host.upstream_free, s.now) + on_link(engine, bytes);
+  const sim::Duration taken = on_link(engine, bytes);
+  host.busy.upstream += taken;
+  host.upstream_free = std::max(host.upstream_free, s.now) + taken;
   return host.upstream_free;
 }
 
@@ -29,7 +31,9 @@ inline sim::SimTime downstream(Engine& engine, NodeId node, std::uint64_t bytes)
   Host& host = s.hosts[node];
   ++s.counters.tlps_down;
   s.counters.pcie_bytes_down += bytes;
-  host.downstream_free = std::max(host.downstream_free, s.now) + on_link(engine, bytes);
+  const sim::Duration taken = on_link(engine, bytes);
+  host.busy.downstream += taken;
+  host.downstream_free = std::max(host.downstream_free, s.now) + taken;
   return host.downstream_free;
 }
 

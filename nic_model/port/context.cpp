@@ -94,7 +94,13 @@ bool take_unit(Engine& engine, QpId id, const Wqe& wqe, std::uint32_t number, si
   if (p.nic_units > 0) {
     const sim::SimTime unit_end = engine.now() + stall + p.nic_unit_time;
     host.units.take(p.nic_units, unit_end);
+    host.busy.units += unit_end - engine.now();
     qp.unit_until = wqe.inline_data ? unit_end : std::max(unit_end, engine.now() + p.nic_qp_gap);
+    if (p.nic_qp_gap.ps > 0) {
+      std::vector<sim::Duration>& busy = engine.state.gap_busy;
+      if (busy.size() <= id) busy.resize(engine.state.qps.size());
+      busy[id] += qp.unit_until - engine.now();
+    }
   }
   return true;
 }

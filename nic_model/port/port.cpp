@@ -90,6 +90,8 @@ sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t fo
   const sim::SimTime pipeline = std::max(host.transmit_free, s.now);
   host.transmit_free = pipeline + p.nic_packet_gap;
   const sim::Duration buffered = engine.buffer_time(first_part(s, packet));
+  host.busy.pipeline += p.nic_packet_gap;
+  host.busy.buffer += buffered;
   // What a NIC sends to itself does not go through its transmit and receive pipelines: nic.loopback is all it takes.
   const bool loopback = packet.source == packet.destination;
   const sim::Duration way = (loopback ? sim::Duration{} : p.nic_transmit) + buffered;

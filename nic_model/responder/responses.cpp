@@ -77,6 +77,7 @@ void start_atomic(Engine& engine, NodeId node) {
   const auto dropped = [&](const AtomicRequest& a) { return !engine.state.qps[a.qp].responder.holds(a.response); };
   while (!atomics.empty() && dropped(atomics.front())) atomics.pop_front();  // by a RESET
   if (atomics.empty()) return;
+  engine.state.hosts[node].atomic_since = engine.now();
   const AtomicRequest request = atomics.front();
   Responder& rs = engine.state.qps[request.qp].responder;
   const Response& r = rs.response(request.response);
@@ -272,7 +273,9 @@ void execute_atomic(Engine& engine, NodeId node) {
 }
 
 void atomic_unit_free(Engine& engine, NodeId node) {
-  sim::Ring<AtomicRequest>& atomics = engine.state.hosts[node].atomics;
+  Host& host = engine.state.hosts[node];
+  host.busy.atomics += engine.now() - host.atomic_since;
+  sim::Ring<AtomicRequest>& atomics = host.atomics;
   atomics.pop_front();
   if (!atomics.empty()) start_atomic(engine, node);
 }

@@ -303,7 +303,10 @@ void Cpu::forget_watched() {
   thread.changed = false;
 }
 
-void Cpu::resume_after(sim::Duration time) { resume_at(now() + time); }
+void Cpu::resume_after(sim::Duration time) {
+  engine_.state.threads[thread_].busy += time;
+  resume_at(now() + time);
+}
 
 void Cpu::resume_at(sim::SimTime at) {
   engine_.state.threads[thread_].state = ThreadState::scheduled;
@@ -318,11 +321,12 @@ sim::Duration Cpu::taken() const { return engine_.state.threads[thread_].take; }
 
 void Cpu::pause_from(sim::Duration ahead, sim::Duration turn, sim::Duration take) {
   Thread& thread = engine_.state.threads[thread_];
+  thread.busy += ahead;  // the turn of its polling loop is no work
   if (thread.changed) {
     thread.watched.clear();
     thread.changed = false;
     thread.take = {};
-    resume_after(ahead + turn);
+    resume_at(now() + ahead + turn);
     return;
   }
   thread.state = ThreadState::paused;

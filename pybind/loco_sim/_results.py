@@ -94,10 +94,11 @@ _LIBRARY = _object({"library": _text, "consistent": _boolean, "violations": _lis
 _CHECK = _object({"consistent": _boolean, "subevents": _integer, "libraries": _list_of(_LIBRARY)})
 _OPERATION = _object({"name": _text, "count": _integer, "min_ps": _integer, "median_ps": _integer, "p99_ps": _integer,
                       "max_ps": _integer})
+_USAGE = _object({"resource": _text, "share": _number})
 _RESULT = _object(
     {"operations": _list_of(_OPERATION), "operations_done": _integer, "operations_per_second": _number,
      "measured_ps": _integer, "counters": _map_of(_integer)},
-    {"workload_counters": _map_of(_integer), "simulated_ps": _integer, "broken": _list_of(_text), "hints": _list_of(_text), "check": _CHECK,
+    {"workload_counters": _map_of(_integer), "simulated_ps": _integer, "broken": _list_of(_text), "hints": _list_of(_text), "limited_by": _text, "busiest": _list_of(_USAGE), "check": _CHECK,
      "samples_ps": _map_of(_integers), "config": _map_of(_anything), "command": _text, "config_hash": _scalar,
      "version": _scalar, "scenario": _scalar, "seed": _scalar, "hardware": _scalar, "nodes": _scalar,
      "workload": _scalar, "schedule": _scalar, "faults": _list_of(_text)})

@@ -22,7 +22,7 @@ def perf(test: str, *, connection: str = "RC", size: int | str | Sequence[int | 
          hardware: str | os.PathLike[str] | Mapping[str, Any] = "cx5-roce-25g", topology: str = "back_to_back",
          iterations: int | None = None, queue_pairs: int = 1, threads: int = 1, depth: int = 128, post_list: int = 1,
          inline_max: int | None = None, region: int | str | None = None, device_memory: bool = False,
-         copy: bool = False, seed: int = 1) -> list[dict[str, int | float]]:
+         copy: bool = False, seed: int = 1) -> list[dict[str, Any]]:
     """Measures verbs between two hosts as perftest does: the rows of ``loco-sim perf TEST --json``, one for each size.
 
     Args:
@@ -52,7 +52,8 @@ def perf(test: str, *, connection: str = "RC", size: int | str | Sequence[int | 
         Rows with ``bytes``, ``iterations`` (messages in all) and ``cache_misses`` (of both NICs). Latency tests:
         ``t_min_us``, ``t_max_us``, ``t_typical_us`` (the median), ``t_avg_us``, ``t_stdev_us``, ``t_99_us``, ``t_999_us``,
         in microseconds; of writes and sends half a round trip. Bandwidth tests: ``bw_peak_mib_s``, ``bw_average_mib_s``
-        (2**20 bytes a second), ``bw_average_gbps``, ``msg_rate_mpps`` (million messages a second of simulated time).
+        (2**20 bytes a second), ``bw_average_gbps``, ``msg_rate_mpps`` (million messages a second of simulated time),
+        ``limited_by`` (text) and ``busiest`` (resources and the share of the time in which each was busy).
 
     Raises:
         InputError: a test, a profile or a number that does not exist or does not fit, an option that the test has not.

@@ -151,7 +151,8 @@ def _latency_table(data: Mapping[str, Any]) -> str:
 
 
 def _hints(data: Mapping[str, Any]) -> list[str]:
-    return [f"<p>hint: {html.escape(what)}</p>" for what in data.get("hints", [])]
+    limits = [f"<p>limited by: {html.escape(data['limited_by'])}</p>"] if data.get("limited_by") else []
+    return limits + [f"<p>hint: {html.escape(what)}</p>" for what in data.get("hints", [])]
 
 
 def _why(result: Result | None) -> list[str]:

@@ -25,6 +25,7 @@ COUNTERS = _core.COUNTERS
 """Names of `Result.counters`."""
 
 
+LIMITING_SHARE = 0.8  # nic_model/usage.hpp
 UNTIMED = "events in random order: times mean nothing"
 
 
@@ -83,6 +84,9 @@ class Result:
         counters: what the simulated hardware counted (events, packets, bytes, doorbells, ...).
         workload_counters: what the workload itself noticed.
         broken: what the workload itself found wrong, e.g. ``["lost_updates: 3"]``, or ``["failed_messages: 6"]`` of traffic.
+        limited_by: what was busiest while it ran, e.g. ``"PCIe downstream of node 0 (97 %)"``, or ``"latency (the busiest:
+            ...)"`` where nothing was busy for more than 80 % of the run; "" of a run without times.
+        busiest: the five busiest resources and the share of the whole run, set-up included, in which they were busy.
         hints: counters that explain a surprise, a line each with the key that would change it; at most three.
         operations_done: number of operations measured.
         operations_per_second: operations a simulated second; 0 when none was measured.
@@ -103,6 +107,8 @@ class Result:
         self.counters: dict[str, int] = core.counters
         self.workload_counters: dict[str, int] = core.workload_counters
         self.broken: list[str] = core.broken
+        self.limited_by: str = core.limited_by
+        self.busiest: dict[str, float] = core.busiest
         self.hints: list[str] = core.hints
         self.operations_done: int = core.operations_done
         self.operations_per_second: float = core.operations_per_second
@@ -238,6 +244,9 @@ class Result:
             "operations_done": self.operations_done, "operations_per_second": self.operations_per_second,
             "measured_ps": self.measured_ps, "simulated_ps": self.simulated_ps, "counters": dict(self.counters),
             "workload_counters": dict(self.workload_counters)}
+        if self.busiest:
+            out["limited_by"] = self.limited_by
+            out["busiest"] = [{"resource": resource, "share": share} for resource, share in self.busiest.items()]
         if self.hints:
             out["hints"] = list(self.hints)
         if self.broken:
@@ -288,6 +297,8 @@ class Result:
             lines.append(UNTIMED)
         if self.faults:
             lines.append(f"deliberate faults: {', '.join(self.faults)}")
+        if max(self.busiest.values(), default=0) >= LIMITING_SHARE:
+            lines.append(f"limited by: {self.limited_by}")
         lines += [f"hint: {what}" for what in self.hints]
         lines += [f"the workload found: {what}" for what in self.broken]
         if self.verdict is not None:
@@ -304,9 +315,10 @@ class Result:
         verdict = "" if self.verdict is None else self.verdict._repr_html_()
         note = "" if self.timed else f"; {UNTIMED}"
         note += f"; deliberate faults: {', '.join(self.faults)}" if self.faults else ""
+        limits = f"<div>limited by: {html.escape(self.limited_by)}</div>" if self.limited_by else ""
         hints = "".join(f"<div>hint: {html.escape(what)}</div>" for what in self.hints)
         return (f"<div>{title}{rate_text(self.throughput)} operations/s{note}<table><tr>{head}</tr>{body}</table>"
-                f"{hints}{verdict}</div>")
+                f"{limits}{hints}{verdict}</div>")
 
     def __getstate__(self) -> dict[str, Any]:
         return dict(self.__dict__)

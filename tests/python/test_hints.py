@@ -41,3 +41,23 @@ def test_a_run_without_surprises_has_no_hints():
     r = ls.run({"name": "calm", "hardware": "cx5-roce-25g", "topology": {"nodes": 4},
                 "workload": {"kind": "barrier", "iterations": 200}})
     assert r.hints == [] and "hints" not in r.to_dict() and "hint" not in str(r)
+
+
+def test_what_limits_a_run(tmp_path):
+    """The same words and numbers in Python, JSON and the report; none where times mean nothing."""
+    r = ls.run("quickstart")
+    assert r.limited_by.startswith("latency (the busiest: ") and "limited by" not in str(r)
+    assert r.to_dict()["limited_by"] == r.limited_by
+    assert [(one["resource"], one["share"]) for one in r.to_dict()["busiest"]] == list(r.busiest.items())
+    assert all(0 < share < 0.8 for share in r.busiest.values()) and len(r.busiest) == 5
+    assert r.limited_by in ls.report(r)
+    untimed = ls.run("quickstart", overrides={"schedule": "random"})
+    assert untimed.busiest == {} and untimed.limited_by == "" and "limited by" not in str(untimed)
+
+
+def test_a_full_link_limits_a_run():
+    """Two hosts that send to each other: links of 25 Gb/s fill long before PCIe 3.0 x8 does."""
+    r = ls.run({"name": "full", "hardware": "cx5-roce-25g", "topology": {"kind": "star", "nodes": 2}, "check": [],
+                "workload": {"kind": "traffic", "pattern": "permutation", "size": "1MiB", "count": 64}})
+    assert r.limited_by.startswith("link ") and next(iter(r.busiest.values())) > 0.95
+    assert f"limited by: {r.limited_by}" in str(r)

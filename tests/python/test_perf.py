@@ -11,7 +11,8 @@ import loco_sim as ls
 
 LATENCY = ["bytes", "iterations", "t_min_us", "t_max_us", "t_typical_us", "t_avg_us", "t_stdev_us", "t_99_us", "t_999_us",
            "cache_misses"]
-BANDWIDTH = ["bytes", "iterations", "bw_peak_mib_s", "bw_average_mib_s", "bw_average_gbps", "msg_rate_mpps", "cache_misses"]
+BANDWIDTH = ["bytes", "iterations", "bw_peak_mib_s", "bw_average_mib_s", "bw_average_gbps", "msg_rate_mpps", "cache_misses",
+             "limited_by", "busiest"]
 
 
 @pytest.mark.parametrize("test", ["write_lat", "read_lat", "send_lat", "atomic_lat", "dma_read_lat", "dma_write_read_lat"])
@@ -31,6 +32,16 @@ def test_bandwidth(test):
     # the same figure in three units
     assert row["bw_average_gbps"] == pytest.approx(row["bw_average_mib_s"] * 2**20 * 8e-9)
     assert row["msg_rate_mpps"] * row["bytes"] * 1e6 == pytest.approx(row["bw_average_mib_s"] * 2**20)
+
+
+def test_what_limits():
+    """A thread that posts 2 bytes at a time, or the link of 25 Gb/s, which PCIe 3.0 x8 could fill twice."""
+    [small] = ls.perf("write_bw", size=2, iterations=2000)
+    assert small["limited_by"].startswith("CPU thread 0 of node 0 (")
+    [large] = ls.perf("write_bw", size=65536, iterations=200)
+    assert large["limited_by"].startswith("link h0 to h1 (")
+    shares = [one["share"] for one in large["busiest"]]
+    assert shares == sorted(shares, reverse=True) and len(shares) == 5 and 0.95 < shares[0] <= 1.001
 
 
 def test_all_sizes_are_those_of_the_hardware():

@@ -89,7 +89,8 @@ def test_both_directions_are_the_sum_of_two(loco_sim):
     for direction in ("bw_from_0_mib_s", "bw_from_1_mib_s"):
         assert both[direction] == pytest.approx(one["bw_average_mib_s"], rel=0.05)  # ACKs share the way
     lines = loco_sim("perf", "write_bw", "-n", 50, "-b", "--report-both").stdout.splitlines()
-    assert [line.split()[1:4] for line in lines[2:]] == [["from", "node", "0"], ["from", "node", "1"]]
+    assert [line.split()[1:4] for line in lines[2:4]] == [["from", "node", "0"], ["from", "node", "1"]]
+    assert lines[4].startswith("limited by: link ")
     alone = loco_sim("perf", "write_bw", "--report-both")
     assert alone.returncode == 2 and "--report-both: expected --bidirectional with it" in alone.stderr
 
