@@ -1,11 +1,12 @@
 // What Redis over the kernel's TCP takes of the CPUs, for the store over TCP (LOCO paper, Section 6.2 and Fig. 17).
 //
-// A single-threaded Redis takes 8.67 us for a read that hits (Peter et al., "Arrakis: The Operating System is the Control
-// Plane", OSDI 2014, Table 2): epoll 2.42, recv 0.98, parsing 0.85, the table 0.10, the response 0.60, send 3.17, other
-// 0.55; that is 115 thousand requests a second. The paper's instances have four threads, which read and write sockets while
-// one executes: "easily speedup two times" (redis.conf of Redis 6, io-threads). So an instance takes half of it a request;
-// a single request on an idle instance would take the whole, which windows of many requests do not see.
-// A client (the paper's is memtier, 128 connections a thread) takes send for a request, epoll and recv for an answer.
+// A single-threaded Redis takes 8.67 us for a read that hits (Peter et al., "Arrakis: The Operating System is the
+// Control Plane", OSDI 2014, Table 2): epoll 2.42, recv 0.98, parsing 0.85, the table 0.10, the response 0.60,
+// send 3.17, other 0.55; that is 115 thousand requests a second. The paper's instances have four threads, which read
+// and write sockets while one executes: "easily speedup two times" (redis.conf of Redis 6, io-threads). So an instance
+// takes half of it a request; a single request on an idle instance would take the whole, which windows of many requests
+// do not see. A client (the paper's is memtier, 128 connections a thread) takes send for a request, epoll and recv for
+// an answer.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // A node of the B+ tree of tree_store.hpp, as it lies in memory: 1 KiB, Sherman's size (Wang, Lu and Shu, "Sherman: A
 // Write-Optimized Distributed B+Tree Index on Disaggregated Memory", SIGMOD 2022, Section 4.4; its sources, Tree.h).
 //
-// A header of 8 words: version, level (0: a leaf), the keys it covers (lowest to last, both inclusive), the right sibling,
-// the leftmost child, the number of children, a checksum. Then 30 entries of a leaf, in no order (key, value, version,
-// checksum; the value 0 is a free entry), or 60 children in the order of their lowest keys (key, place).
+// A header of 8 words: version, level (0: a leaf), the keys it covers (lowest to last, both inclusive), the right
+// sibling, the leftmost child, the number of children, a checksum. Then 30 entries of a leaf, in no order (key, value,
+// version, checksum; the value 0 is a free entry), or 60 children in the order of their lowest keys (key, place).
 // Versions have two levels, as Sherman's: an entry carries the version that its node had when it was written, which a
 // split raises. Entries that a split has moved stay where they are and no longer count, being beyond the last key; so
 // whoever sees an entry that is newer than the header must read again, and everything else in a node may be read in any

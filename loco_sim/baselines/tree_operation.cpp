@@ -22,11 +22,7 @@ constexpr std::uint64_t kTaken = 1;  ///< a lock word that somebody holds
 }  // namespace
 
 tree_operation::tree_operation(tree_store& store, std::uint32_t lane)
-    : store_(store),
-      transport_(store.transport()),
-      lane_(lane),
-      ack_(store.mgr()),
-      block_(store.mgr(), kBlockBytes) {
+    : store_(store), transport_(store.transport()), lane_(lane), ack_(store.mgr()), block_(store.mgr(), kBlockBytes) {
   block_.store(0, kZero);
 }
 
@@ -116,7 +112,8 @@ void tree_operation::fetch(std::size_t first, std::size_t words) {
 
 bool tree_operation::fetch_node(Step again) {
   fetch(0, tree_node::kHeaderWords);
-  if (node_.level() > 0) fetch(tree_node::kHeaderWords, std::min(node_.children(), tree_node::kChildren) * tree_node::kChildWords);
+  if (node_.level() > 0)
+    fetch(tree_node::kHeaderWords, std::min(node_.children(), tree_node::kChildren) * tree_node::kChildWords);
   if (node_.intact()) return true;
   ++store_.torn_reads_;
   read(where_, again);

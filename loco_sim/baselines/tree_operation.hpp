@@ -1,7 +1,7 @@
 // One operation on a tree_store, which never waits, and a thread's window of them: Sherman's coroutines as steps.
 //
-// A change works on one node at a time, under that node's lock and no other: first a leaf, then, while nodes are halved,
-// one inner node after the other upwards.
+// A change works on one node at a time, under that node's lock and no other: first a leaf, then, while nodes are
+// halved, one inner node after the other upwards.
 #pragma once
 
 #include <cstdint>

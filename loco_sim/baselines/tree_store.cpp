@@ -10,7 +10,9 @@
 namespace loco::baselines {
 
 std::uint64_t tree_nodes_of(std::uint64_t keys) {
-  const auto groups = [](std::uint64_t items, std::uint64_t size) { return std::max<std::uint64_t>(1, (items + size - 1) / size); };
+  const auto groups = [](std::uint64_t items, std::uint64_t size) {
+    return std::max<std::uint64_t>(1, (items + size - 1) / size);
+  };
   std::uint64_t level = groups(keys, tree_store::kFill);
   std::uint64_t all = level;
   while (level > 1) {

@@ -6,8 +6,8 @@
 // remote add. The data that a lock protects is on the lock's node, in the same window: the add follows the writes on
 // one queue pair, and a remote atomic pushes writes before it, so that no fence is needed. That is unlike LOCO, where
 // lock and data may be apart.
-// Left out: shared locks. Whether the data of each window are a registration of their own (LOCO paper: 341 of them strain
-// the NIC's caches) is for the workload to say.
+// Left out: shared locks. Whether the data of each window are a registration of their own (LOCO paper: 341 of them
+// strain the NIC's caches) is for the workload to say.
 #pragma once
 
 #include <cstdint>

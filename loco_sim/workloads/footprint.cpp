@@ -50,9 +50,9 @@ Footprint of_locked(const Params& params, Count nodes) {
   return {.operations = turns, .calls = kEnds * turns, .accesses = turns};
 }
 
-/// LOCO: the index is a table of 24-byte entries in every node, a power of two of them and seven eighths full at most; the
-/// values are three words and two more beside them, on one node each. The tree: leaves of 128 words with 24 entries, of
-/// which every node knows the place, and the entries in order once. Else: a table on one node.
+/// LOCO: the index is a table of 24-byte entries in every node, a power of two of them and seven eighths full at most;
+/// the values are three words and two more beside them, on one node each. The tree: leaves of 128 words with 24
+/// entries, of which every node knows the place, and the entries in order once. Else: a table on one node.
 Footprint of_kvstore(const Params& params, Count nodes) {
   enum : std::int64_t { kLoco, kRpc, kTree };
   constexpr Count kPairBytes = 16;
@@ -67,8 +67,9 @@ Footprint of_kvstore(const Params& params, Count nodes) {
   const Count leaves = entries / kLeafEntries;
   const Count bytes = store == kLoco ? nodes * std::exp2(std::ceil(std::log2(entries * 8 / 7))) * kIndexBytes +
                                            (slots * 2 + entries * kSlotWords) * kWord
-                      : store == kTree ? leaves * kLeafWords * kWord + nodes * leaves * kIndexBytes + entries * kPairBytes
-                                       : entries * kIndexBytes;
+                      : store == kTree
+                          ? leaves * kLeafWords * kWord + nodes * leaves * kIndexBytes + entries * kPairBytes
+                          : entries * kIndexBytes;
   const Count loaded = store == kLoco ? entries * kSlotWords : store == kTree ? leaves * kLeafWords : 0;
   return {.bytes = bytes, .operations = operations, .calls = entries + operations, .accesses = loaded + operations};
 }

@@ -3,9 +3,9 @@
 
 #include <array>
 
+#include "loco_sim/baselines/message_rank.hpp"
 #include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/ring_buffer.hpp"
-#include "loco_sim/baselines/message_rank.hpp"
 #include "loco_sim/workloads/workload.hpp"
 
 namespace loco::workloads {
@@ -112,8 +112,8 @@ inline constexpr std::array kTransactionParams = {
     ParamSpec{"registrations", ParamKind::boolean, 0, 0, 1,
               "the accounts under each lock of an MPI window are a memory registration of their own, as MPI's windows "
               "are; off: all of a node are one, as LOCO's regions"}};
-inline constexpr std::array<std::string_view, 6> kMixNames = {"read", "mixed", "write", "insert", "mixed_insert",
-                                                              "churn"};
+inline constexpr std::array<std::string_view, 6> kMixNames = {"read",   "mixed",        "write",
+                                                              "insert", "mixed_insert", "churn"};
 inline constexpr std::array<std::string_view, 2> kKeysNames = {"uniform", "zipfian"};
 inline constexpr std::array<std::string_view, 4> kStoreNames = {"loco", "rpc", "tree", "tcp"};
 inline constexpr std::array kKvstoreParams = {

@@ -1,18 +1,18 @@
 // Lookups and changes of a key-value store that is 80 % full (LOCO paper, Section 6.2 and Fig. 17): reads, writes or
-// half of each, keys uniform or Zipfian, a window of operations under way in every thread. LOCO's store, one over remote
-// procedure calls, a B+ tree, or one over TCP.
+// half of each, keys uniform or Zipfian, a window of operations under way in every thread. LOCO's store, one over
+// remote procedure calls, a B+ tree, or one over TCP.
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "loco_sim/baselines/redis_costs.hpp"
+#include "loco_sim/baselines/rpc_store.hpp"
+#include "loco_sim/baselines/tree_operation.hpp"
 #include "loco_sim/loco/kvstore.hpp"
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/workloads/kinds.hpp"
 #include "loco_sim/workloads/kv_plan.hpp"
-#include "loco_sim/baselines/redis_costs.hpp"
-#include "loco_sim/baselines/rpc_store.hpp"
-#include "loco_sim/baselines/tree_operation.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 
 namespace loco::workloads {
@@ -167,14 +167,13 @@ void start_kvstore(const Setup& setup) {
   }
   const auto service = std::make_shared<const Service>(service_of(setup.params, *plan));
   // Servers never lack a receive, even when all clients ask the same one.
-  const auto network = std::make_shared<MessageNetwork>(setup.cluster.context(),
-                                                        MessageOptions{.ports_per_node = plan->threads + service->servers,
-                                                                       .words_max = kRpcWords,
-                                                                       .inlined = setup.params.get("inline") != 0,
-                                                                       .receives = nodes * plan->threads * plan->window});
-  setup.cluster.spawn_everywhere([&setup, plan, service, network](Transport& node) {
-    rpc_program(node, setup, *plan, *service, *network);
-  });
+  const auto network = std::make_shared<MessageNetwork>(
+      setup.cluster.context(), MessageOptions{.ports_per_node = plan->threads + service->servers,
+                                              .words_max = kRpcWords,
+                                              .inlined = setup.params.get("inline") != 0,
+                                              .receives = nodes * plan->threads * plan->window});
+  setup.cluster.spawn_everywhere(
+      [&setup, plan, service, network](Transport& node) { rpc_program(node, setup, *plan, *service, *network); });
 }
 
 }  // namespace loco::workloads

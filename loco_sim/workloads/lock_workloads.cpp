@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "loco_sim/baselines/window_locks.hpp"
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/mem_ref.hpp"
@@ -15,7 +16,6 @@
 #include "loco_sim/workloads/kinds.hpp"
 #include "loco_sim/workloads/payload.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
-#include "loco_sim/baselines/window_locks.hpp"
 #include "sim/rng.hpp"
 
 namespace loco::workloads {

@@ -86,10 +86,21 @@ FIGURES = [
            quick=FEW_KEYS),
     Figure("fig17_fence", "topology.nodes", KV_SERIES[1:], "million operations/s", millions, panels=("workload.keys",),
            quick=FEW_KEYS),
+    Figure("fig17_tree", "topology.nodes", KV_SERIES[:2] + KV_SERIES[3:], "million operations/s", millions,
+           panels=("workload.mix", "workload.keys"), quick=FEW_KEYS),
+    Figure("fig17_tree_fence", "topology.nodes", KV_SERIES[1:], "million operations/s", millions, quick=FEW_KEYS),
+    Figure("fig17_inserts", "topology.nodes", ("workload.mix", "workload.store", "workload.threads_per_node"),
+           "million operations/s", millions, panels=("workload.mix",),
+           quick={"workload.iterations": 5, "workload.key_space": "64KiB"}),
+    Figure("fig17_redis", "topology.nodes", ("workload.keys", "workload.threads_per_node"), "million operations/s", millions,
+           quick=FEW_KEYS),
     Figure("fig19_lock", "topology.nodes", ("workload.algorithm",), "million critical sections/s",
            lambda row: millions(row) / 2, quick=FEW),
     Figure("fig19_transactions", "topology.nodes", ("workload.algorithm", "workload.threads_per_node"),
            "million transfers/s", millions, quick=FEW),
+    Figure("fig19_windows", "topology.nodes",
+           ("workload.registrations", "hardware.nic.translation_page", "hardware.nic.translation_entries"),
+           "million transfers/s", millions, quick={**FEW, "workload.accounts": 100000}),
     Figure("fig21_dcdc", "workload.period_us", (), "swing of the output, V", swing, x_label="loop period, us",
            quick={"workload.duration_us": 3000}),
 ]
@@ -97,6 +108,10 @@ FIGURES = [
 
 NAMES = {"workload.over": {"ring_buffer": "ring buffer", "tree": "MPI_Ibcast"},
          "workload.algorithm": {"recursive_doubling": "recursive doubling", "mpi_window": "MPI window", "loco": "LOCO", "open_mpi": "Open MPI"},
+         "workload.store": {"loco": "LOCO", "rpc": "procedure calls", "tree": "tree"},
+         "workload.registrations": {"false": "one registration", "true": "341 registrations"},
+         "hardware.nic.translation_page": {"2MiB": "pages of 2 MiB", "4KiB": "pages of 4 KiB"},
+         "hardware.nic.translation_entries": {"16384": "16,384 translations", "256": "256 translations"},
          "workload.wait": {"waitany": "MPI_Waitany", "testsome": "MPI_Testsome"},
          "workload.heads": {"1": "one head", "8": "eight heads"},
          "workload.fence": {"all_nodes": "fence", "none": "no fence"}}
@@ -121,7 +136,7 @@ def table(figure: Figure, rows: Sequence[Row]) -> str:
     """Markdown. What has many series has them down the table, and x across."""
     xs, names, at = cells(figure, rows, figure.series)
     if len(names) > len(xs):
-        head = [f"{figure.y}; {', '.join(k.split('.')[1] for k in figure.series)}", *(f"{figure.x} = {x}" for x in xs)]
+        head = [f"{figure.y}; {', '.join(k.split('.')[-1] for k in figure.series)}", *(f"{figure.x} = {x}" for x in xs)]
         lines = [[n, *(f"{at[x, n]:.3g}" for x in xs)] for n in names]
     else:
         head = [figure.x, *names]
@@ -129,17 +144,33 @@ def table(figure: Figure, rows: Sequence[Row]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *lines])
 
 
-def fence_table(fenced: Sequence[Row], unfenced: Sequence[Row]) -> str:
-    """What the fence takes of the throughput of writes."""
-    keys = ("workload.keys", "workload.window", "workload.threads_per_node", "topology.nodes")
-    at = {tuple(row[k] for k in keys): millions(row) for row in fenced if row["workload.mix"] == "write"}
-    without = {tuple(row[k] for k in keys): millions(row) for row in unfenced}
-    nodes = list(dict.fromkeys(key[3] for key in at))
-    kinds = list(dict.fromkeys(key[:3] for key in at))
-    lines = [["fence's share, %; keys, window, threads_per_node", *(f"nodes = {n}" for n in nodes)], ["---"] * (len(nodes) + 1)]
-    lines += [[" ".join(map(str, kind)), *(f"{100 * (1 - at[(*kind, n)] / without[(*kind, n)]):.0f}" for n in nodes)]
-              for kind in kinds]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+KV_POINT = ("workload.keys", "workload.window", "workload.threads_per_node", "topology.nodes")
+"""What a point of Fig. 17 is, the mix apart."""
+
+
+def fence_table(stores: Mapping[str, tuple[Sequence[Row], Sequence[Row]]]) -> str:
+    """What the fence takes of the throughput of writes, by store: its rows with the fence and without."""
+    lines = []
+    for store, (fenced, unfenced) in stores.items():
+        at = {tuple(row[k] for k in KV_POINT): millions(row) for row in fenced if row["workload.mix"] == "write"}
+        without = {tuple(row[k] for k in KV_POINT): millions(row) for row in unfenced}
+        nodes = list(dict.fromkeys(key[3] for key in at))
+        lines += [[" ".join(map(str, (store, *kind))), *(f"{100 * (1 - at[(*kind, n)] / without[(*kind, n)]):.0f}" for n in nodes)]
+                  for kind in dict.fromkeys(key[:3] for key in at)]
+    head = ["fence's share, %; keys, window, threads_per_node", *(f"nodes = {n}" for n in nodes)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *lines])
+
+
+def order_table(loco: Sequence[Row], tree: Sequence[Row]) -> str:
+    """Who is ahead with a window of 3: the tree's throughput in LOCO's."""
+    key = ("workload.mix", "workload.keys", "workload.threads_per_node", "topology.nodes")
+    ours = {tuple(row[k] for k in key): millions(row) for row in loco if int(row["workload.window"]) == 3}
+    theirs = {tuple(row[k] for k in key): millions(row) for row in tree}
+    nodes = list(dict.fromkeys(k[3] for k in theirs))
+    lines = [[" ".join(map(str, kind)), *(f"{theirs[(*kind, n)] / ours[(*kind, n)]:.2f}" for n in nodes)]
+             for kind in dict.fromkeys(k[:3] for k in theirs)]
+    head = ["tree, LOCO = 1; mix, keys, threads_per_node", *(f"nodes = {n}" for n in nodes)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *lines])
 
 
 def smpi_table(rows: Sequence[Row]) -> str:
@@ -221,18 +252,20 @@ def main() -> int:
     for figure in FIGURES:
         if arguments.figures and figure.name not in arguments.figures:
             continue
-        begin = time.monotonic()
+        begin, worked = time.monotonic(), time.process_time()
         rows[figure.name] = rows_of(figure, arguments.quick)
-        print(f"{figure.name}: {time.monotonic() - begin:.0f} s", file=sys.stderr)
+        print(f"{figure.name}: {time.monotonic() - begin:.0f} s, {time.process_time() - worked:.0f} s of CPU time", file=sys.stderr)
         shown = [row for row in rows[figure.name] if figure.wanted(row)]
         if arguments.quick:
             print(f"{figure.name}\n{table(figure, shown)}\n")
-        elif figure.name != "fig17_fence":
+        elif figure.name not in ("fig17_fence", "fig17_tree_fence"):
             page = replaced(page, figure.name, table(figure, shown))
             picture(figure, shown)
     if not arguments.quick:
-        if {"fig17_kvstore", "fig17_fence"} <= rows.keys():
-            page = replaced(page, "fig17_fence", fence_table(rows["fig17_kvstore"], rows["fig17_fence"]))
+        if {"fig17_kvstore", "fig17_fence", "fig17_tree", "fig17_tree_fence"} <= rows.keys():
+            page = replaced(page, "fig17_fence", fence_table({"LOCO": (rows["fig17_kvstore"], rows["fig17_fence"]),
+                                                              "tree": (rows["fig17_tree"], rows["fig17_tree_fence"])}))
+            page = replaced(page, "fig17_order", order_table(rows["fig17_kvstore"], rows["fig17_tree"]))
         if "fig16_barrier" in rows and smpi.available():
             page = replaced(page, "fig16_smpi", smpi_table(rows["fig16_barrier"]))
         PAGE.write_text(page, encoding="utf-8")

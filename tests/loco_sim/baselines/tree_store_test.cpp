@@ -1,5 +1,5 @@
-// The B+ tree as a store: it grows from one leaf over several levels while all nodes insert, nothing is lost, whether or
-// not nodes remember where leaves are; its histories are linearisable; without its fence they are not.
+// The B+ tree as a store: it grows from one leaf over several levels while all nodes insert, nothing is lost, whether
+// or not nodes remember where leaves are; its histories are linearisable; without its fence they are not.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -200,6 +200,7 @@ TEST_CASE("without the fence between the write and the release a tree is not lin
   // The bug that the authors of LOCO found in Sherman and mended (Section 6.2).
   bool found = false;
   for (std::uint64_t seed = 1; seed <= 200 && !found; ++seed)
-    found = !linearisable(loco::Schedule::random, seed, false) || !linearisable(loco::Schedule::adversarial, seed, false);
+    found =
+        !linearisable(loco::Schedule::random, seed, false) || !linearisable(loco::Schedule::adversarial, seed, false);
   CHECK(found);
 }

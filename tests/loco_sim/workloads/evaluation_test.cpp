@@ -166,8 +166,8 @@ enum Store : std::int64_t { kLoco, kRpc, kTree, kTcp };
 
 /// The paper's key space would be filled longer than it is used: one of 1 MB, where Zipfian keys are no less popular.
 double store_of(Store store, Mix mix, const Settings& more = {}) {
-  Settings settings = {{"store", store},       {"mix", mix},      {"window", 3}, {"threads_per_node", 2},
-                       {"key_space", 1 << 20}, {"iterations", 300}};
+  Settings settings = {{"store", store},        {"mix", mix},           {"window", 3},
+                       {"threads_per_node", 2}, {"key_space", 1 << 20}, {"iterations", 300}};
   settings.insert(settings.end(), more.begin(), more.end());
   return per_second(run("kvstore", 4, settings));
 }
@@ -204,10 +204,10 @@ TEST_CASE("Fig. 17: LOCO is ahead of Sherman's tree on reads, and on Zipfian key
 
 TEST_CASE("Fig. 17: Sherman's tree is not ahead on uniform writes here, for it waits for more round trips") {
   // The paper has it ahead with a window of 3, on half and on all writes. Here an update of LOCO's store waits for two
-  // round trips: draw and look, which are one list; write and fence, another one; its release is not waited for. Half of
-  // the keys are the own node's: there it waits for the lock alone, half of the locks being the other node's. So 1/2 for
-  // the lock, and 1/2 for write and fence. The tree reads the leaf between the two, and waits for the release behind
-  // them, which waits for the fence: four, or three without it, of which half are within the node.
+  // round trips: draw and look, which are one list; write and fence, another one; its release is not waited for. Half
+  // of the keys are the own node's: there it waits for the lock alone, half of the locks being the other node's. So 1/2
+  // for the lock, and 1/2 for write and fence. The tree reads the leaf between the two, and waits for the release
+  // behind them, which waits for the fence: four, or three without it, of which half are within the node.
   CHECK(round_trips(kLoco, "update", kWrite) == Approx(1.0).epsilon(0.15));
   CHECK(round_trips(kTree, "update", kWrite) == Approx(2.0).epsilon(0.15));
   CHECK(round_trips(kTree, "update", kWrite, false) == Approx(1.5).epsilon(0.15));
@@ -225,14 +225,14 @@ TEST_CASE("Section 6.2: the fence costs Sherman's tree a part of its writes, too
 }
 
 TEST_CASE("Fig. 17: a store over the kernel's TCP does what its CPUs allow") {
-  // One client thread sends and receives: 3.17 + 2.42 + 0.98 us a request. Four have one instance a node: 8.67 us, halved
-  // by its I/O threads (redis_costs.hpp). What the hardware takes beside that is a tenth at most.
-  const double one = per_second(run("kvstore", 2, {{"store", kTcp}, {"mix", kRead}, {"window", 128}, {"iterations", 1500}}));
+  // One client thread sends and receives: 3.17 + 2.42 + 0.98 us a request. Four have one instance a node: 8.67 us,
+  // halved by its I/O threads (redis_costs.hpp). What the hardware takes beside that is a tenth at most.
+  const double one =
+      per_second(run("kvstore", 2, {{"store", kTcp}, {"mix", kRead}, {"window", 128}, {"iterations", 1500}}));
   CHECK(one < 2 / 6.57e-6);
   CHECK(one > 0.9 * 2 / 6.57e-6);
-  const double four = per_second(
-      run("kvstore", 2,
-          {{"store", kTcp}, {"mix", kRead}, {"window", 128}, {"threads_per_node", 4}, {"iterations", 1500}}));
+  const double four = per_second(run(
+      "kvstore", 2, {{"store", kTcp}, {"mix", kRead}, {"window", 128}, {"threads_per_node", 4}, {"iterations", 1500}}));
   CHECK(four < 2 / 4.335e-6);
   CHECK(four > 0.85 * 2 / 4.335e-6);
   // So it is far behind all that use RDMA.
@@ -240,7 +240,8 @@ TEST_CASE("Fig. 17: a store over the kernel's TCP does what its CPUs allow") {
     for (const Mix mix : {kRead, kWrite}) CHECK(store_of(store, mix) > 2 * store_of(kTcp, mix, {{"window", 128}}));
 }
 
-TEST_CASE("Fig. 17: inserts are what LOCO's store is slowest at, and what one over procedure calls does like anything") {
+TEST_CASE(
+    "Fig. 17: inserts are what LOCO's store is slowest at, and what one over procedure calls does like anything") {
   // An insert tells every node's index, and waits for all (Section 6.2); Scythe's is one request.
   CHECK(store_of(kLoco, kInsert) < store_of(kLoco, kWrite));
   CHECK(store_of(kRpc, kInsert) > store_of(kLoco, kInsert));
@@ -258,8 +259,8 @@ TEST_CASE("Fig. 19: under a single lock MPI's windows have an advantage") {
     INFO(nodes << " nodes");
     CHECK(sections(nodes, 1) > sections(nodes, 0));
   }
-  // On two nodes every second section is that of the lock's own node. Its accesses are loopback, of which LOCO makes more:
-  // the two are even.
+  // On two nodes every second section is that of the lock's own node. Its accesses are loopback, of which LOCO makes
+  // more: the two are even.
   const double two_nodes = sections(2, 1) / sections(2, 0);
   CHECK(two_nodes > 0.97);
   CHECK(two_nodes < 1.03);
