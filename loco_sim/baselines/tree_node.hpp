@@ -1,5 +1,5 @@
 // A node of the B+ tree of tree_store.hpp, as it lies in memory: 1 KiB, Sherman's size (Wang, Lu and Shu, "Sherman: A
-// Write-Optimized Distributed B+Tree Index on Disaggregated Memory", SIGMOD 2022, Section 4.4; its sources, Tree.h).
+// Write-Optimized Distributed B+Tree Index on Disaggregated Memory", SIGMOD 2022; its sources, Tree.h).
 //
 // A header of 8 words: version, level (0: a leaf), the keys it covers (lowest to last, both inclusive), the right
 // sibling, the leftmost child, the number of children, a checksum. Then 30 entries of a leaf, in no order (key, value,

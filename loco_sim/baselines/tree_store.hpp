@@ -3,16 +3,16 @@
 //
 //   nodes            1 KiB, in the memory of all nodes; a B-link tree: who finds a key beyond a node's last one goes on
 //   to
-//                    its right sibling. Leaves have no order (Section 4.4; tree_node.hpp)
-//   locks            hierarchical and on chip (Section 4.3): 32,768 of 8 bytes in each NIC's memory, one for each of
+//                    its right sibling. Leaves have no order (tree_node.hpp)
+//   locks            hierarchical and on chip: 32,768 of 8 bytes in each NIC's memory, one for each of
 //   its
 //                    first nodes, taken with compare-and-swap, at once again until it succeeds; before that the threads
 //                    of a node queue up for it locally, and pass it on among themselves, at most 8 times in a row
-//   index cache      each node knows which leaf has which keys (Section 4.2.3); a stale place is found out by the leaf
+//   index cache      each node knows which leaf has which keys; a stale place is found out by the leaf
 //   lookup           one READ of a whole leaf
 //   update           lock; READ the leaf; write the entry and let go of the lock in one list of work requests, and wait
 //   for
-//                    it (command combination, Section 4.2.2)
+//                    it (command combination)
 //   insert           the same; a full leaf is halved: the new sibling, on the same node, the leaf and the release are
 //   one
 //                    list, then the separator goes into the parent in the same way
