@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <optional>
 #include <utility>
-
 #include <z3++.h>
 
 namespace loco::verify::abstract {
@@ -48,7 +47,8 @@ class CubeSearch {
 
   z3::expr holds(const Linear& atom) {
     z3::expr sum = context_.int_val(static_cast<std::int64_t>(atom.constant));
-    for (const Term& t : atom.terms) sum = sum + context_.int_val(static_cast<std::int64_t>(t.factor)) * variable(t.variable);
+    for (const Term& t : atom.terms)
+      sum = sum + context_.int_val(static_cast<std::int64_t>(t.factor)) * variable(t.variable);
     return sum <= 0;
   }
 
@@ -65,8 +65,10 @@ class CubeSearch {
     }
     for (std::uint32_t p = 0; p < predicates_.size(); ++p) {
       const auto& terms = predicates_[p].terms;
-      const bool shares = std::any_of(terms.begin(), terms.end(), [&](const Term& t) { return mentioned(atoms, t.variable); });
-      const bool connects = std::all_of(terms.begin(), terms.end(), [&](const Term& t) { return mentioned(near, t.variable); });
+      const bool shares =
+          std::any_of(terms.begin(), terms.end(), [&](const Term& t) { return mentioned(atoms, t.variable); });
+      const bool connects =
+          std::all_of(terms.begin(), terms.end(), [&](const Term& t) { return mentioned(near, t.variable); });
       if (shares || connects) result.push_back(p);
     }
     return result;
@@ -235,8 +237,7 @@ std::string to_text(const Reduced& reduced, const BooleanProgram& program) {
       text += fmt::format("    b{} = choose({}, {})\n", a.predicate, cubes_text(a.holds), cubes_text(a.fails));
   };
   for (std::size_t p = 0; p < program.predicates.size(); ++p)
-    text += fmt::format("b{} = {}\n", p,
-                        to_string(program.predicates[p], [&](Variable v) { return reduced.name(v); }));
+    text += fmt::format("b{} = {}\n", p, to_string(program.predicates[p], [&](Variable v) { return reduced.name(v); }));
   for (std::size_t i = 0; i < program.cpu.size(); ++i) {
     const CpuStep& s = reduced.cpu[i];
     const Process& process = reduced.program->processes[s.process];

@@ -1,9 +1,9 @@
 // The boolean program B = BP(P, V) of the paper (section 4.1): for each step of the program without a network, how it
-// changes each predicate, as two disjunctions of cubes over the predicates before: where the predicate holds afterwards,
-// and where it does not; elsewhere it is unknown. Cubes are found with Z3, small ones first.
+// changes each predicate, as two disjunctions of cubes over the predicates before: where the predicate holds
+// afterwards, and where it does not; elsewhere it is unknown. Cubes are found with Z3, small ones first.
 //
-// A remote statement is one step under sc; here it is the parts of which it is made, `remote := operand` of a put and so
-// on, each with the variable in place of the element that is read from it: what extrapolation starts from.
+// A remote statement is one step under sc; here it is the parts of which it is made, `remote := operand` of a put and
+// so on, each with the variable in place of the element that is read from it: what extrapolation starts from.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +32,9 @@ struct BooleanStep {
 
 struct BooleanProgram {
   std::vector<Linear> predicates;
-  std::vector<BooleanStep> cpu;         ///< [Reduced::cpu]
-  std::vector<BooleanStep> nic;         ///< [Reduced::nic]; nothing is known of one whose parts name a variable twice
-  std::vector<Cubes> impossible;        ///< [Reduced::violations]: where the violation is not there
+  std::vector<BooleanStep> cpu;   ///< [Reduced::cpu]
+  std::vector<BooleanStep> nic;   ///< [Reduced::nic]; nothing is known of one whose parts name a variable twice
+  std::vector<Cubes> impossible;  ///< [Reduced::violations]: where the violation is not there
   std::uint64_t solver_calls = 0;
 };
 

@@ -68,10 +68,10 @@ void include(Disjunction& disjunction, const Conjunction& condition, const std::
 
 /// `linear OP 0` under a condition, added to where the truth value holds and where it fails.
 void compare(Part& part, Operator op, const Conjunction& condition, const Linear& linear) {
-  const Linear at_most = linear;                                           // linear <= 0
-  const Linear above = negation(linear);                                   // linear >= 1
-  const Linear at_least = times(linear, -1);                               // linear >= 0
-  const Linear below = plus(linear, Linear::of_constant(1));               // linear <= -1
+  const Linear at_most = linear;                              // linear <= 0
+  const Linear above = negation(linear);                      // linear >= 1
+  const Linear at_least = times(linear, -1);                  // linear >= 0
+  const Linear below = plus(linear, Linear::of_constant(1));  // linear <= -1
   const auto split = [&](Disjunction& yes, Disjunction& no) {
     include(yes, condition, {at_most, at_least});
     include(no, condition, {above});

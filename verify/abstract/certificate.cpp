@@ -81,7 +81,8 @@ void nic_moves(const Reduced& reduced, const Certificate& certificate, const Cer
     if (left == state.held[step.channel] && left != certificate.caps[step.channel]) break;
     Move move{true, i, picks, state.at, state.held, state.behind};
     move.held[step.channel] = left;
-    if (channel.next) move.held[*channel.next] = std::min(state.held[*channel.next] + 1, certificate.caps[*channel.next]);
+    if (channel.next)
+      move.held[*channel.next] = std::min(state.held[*channel.next] + 1, certificate.caps[*channel.next]);
     for (std::size_t k = 0; k < reduced.ordered.size(); ++k) {
       const auto& [first, second] = reduced.ordered[k];
       if (first == step.channel || (second == step.channel && left == 0)) move.behind[k] = false;
@@ -196,12 +197,8 @@ std::string to_text(const Reduced& reduced, const Certificate& certificate) {
   for (const CertificateState& s : certificate.states) {
     std::vector<std::int64_t> next;
     for (const std::uint32_t n : s.next) next.push_back(n == kNowhere ? -1 : std::int64_t{n});
-    json["states"].push_back({{"at", s.at},
-                              {"held", s.held},
-                              {"behind", s.behind},
-                              {"memory", s.memory},
-                              {"sets", s.sets},
-                              {"next", next}});
+    json["states"].push_back(
+        {{"at", s.at}, {"held", s.held}, {"behind", s.behind}, {"memory", s.memory}, {"sets", s.sets}, {"next", next}});
   }
   return json.dump() + "\n";
 }

@@ -1,13 +1,14 @@
-// A proof that can be checked: an inductive invariant of the reduced program (reduced.hpp), as a list of abstract states.
+// A proof that can be checked: an inductive invariant of the reduced program (reduced.hpp), as a list of abstract
+// states.
 //
 // A state of the certificate says where processes stand, how many operations each channel holds (the cap of a channel
-// stands for that many and more), which requests all wait for earlier ones, a conjunction of literals over memory, and for
-// each operand of a channel that holds something a list of conjunctions, one of which each number in its set satisfies.
-// The states are inductive: the initial state is in one; and from every state, each step that is possible leads into the
-// state that the certificate names for it. No state violates a property.
+// stands for that many and more), which requests all wait for earlier ones, a conjunction of literals over memory, and
+// for each operand of a channel that holds something a list of conjunctions, one of which each number in its set
+// satisfies. The states are inductive: the initial state is in one; and from every state, each step that is possible
+// leads into the state that the certificate names for it. No state violates a property.
 //
-// As text it is JSON: literals are numbers of predicates from 1 on, negative when the predicate does not hold, and steps
-// are listed in a fixed order (see `Moves`), so that whoever checks has nothing to search for.
+// As text it is JSON: literals are numbers of predicates from 1 on, negative when the predicate does not hold, and
+// steps are listed in a fixed order (see `Moves`), so that whoever checks has nothing to search for.
 #pragma once
 
 #include <cstdint>
@@ -49,15 +50,15 @@ struct Certificate {
 /// member of each operand's list, and how many the channel holds after that.
 struct Move {
   bool nic = false;
-  std::uint32_t step = 0;             ///< of Reduced::cpu or Reduced::nic
-  std::vector<std::uint32_t> picks;   ///< [operand of the channel]: of its list
-  std::vector<std::uint32_t> at;      ///< control afterwards
+  std::uint32_t step = 0;            ///< of Reduced::cpu or Reduced::nic
+  std::vector<std::uint32_t> picks;  ///< [operand of the channel]: of its list
+  std::vector<std::uint32_t> at;     ///< control afterwards
   std::vector<std::uint32_t> held;
   std::vector<bool> behind;
 };
 
-/// All moves of a state, in a fixed order: steps of processes, then of NICs, by number; lists in their order; the channel
-/// one less before as many. Steps that are assertions that fail are among them, with `at` as before.
+/// All moves of a state, in a fixed order: steps of processes, then of NICs, by number; lists in their order; the
+/// channel one less before as many. Steps that are assertions that fail are among them, with `at` as before.
 [[nodiscard]] std::vector<Move> moves(const Reduced& reduced, const Certificate& certificate,
                                       const CertificateState& state);
 

@@ -7,7 +7,6 @@
 #include <stdexcept>
 #include <utility>
 #include <vector>
-
 #include <z3++.h>
 
 namespace loco::verify::abstract {
@@ -157,8 +156,8 @@ class Checker {
   bool impossible(const CertificateState& s) {
     if (implied(context_.bool_val(false))) return true;
     for (std::uint32_t c = 0; c < reduced_.channels.size(); ++c) {
-      for (std::uint32_t o = first_operand_[c]; s.held[c] > 0 && o < first_operand_[c] + reduced_.channels[c].operands.size();
-           ++o) {
+      for (std::uint32_t o = first_operand_[c];
+           s.held[c] > 0 && o < first_operand_[c] + reduced_.channels[c].operands.size(); ++o) {
         bool none = true;
         for (const Literals& kind : s.sets[o]) none = none && implied(!all(kind, with_element(now_, o, other())));
         if (none) return true;

@@ -66,10 +66,11 @@ class ExtrapolateEngine final : public Engine {
       const Caps caps(reduced.channels.size(), kFlag);
       ExtrapolatedStepper stepper(abstraction, program, task.flushes, caps);
       const SearchResult result = search(stepper, Footprint(reduced, task.flushes), task.limits, Order::kReduced);
-      const std::string found = fmt::format("{} predicates, {} when extrapolated; {} solver calls; {} abstract states",
-                                            predicates.size(), abstraction.predicates().size() + reduced.channels.size(),
-                                            program.solver_calls, result.states);
-      if (result.verdict == Verdict::kSafe) return {Verdict::kSafe, found, "", std::nullopt, "", static_cast<std::uint32_t>(predicates.size())};
+      const std::string found =
+          fmt::format("{} predicates, {} when extrapolated; {} solver calls; {} abstract states", predicates.size(),
+                      abstraction.predicates().size() + reduced.channels.size(), program.solver_calls, result.states);
+      if (result.verdict == Verdict::kSafe)
+        return {Verdict::kSafe, found, "", std::nullopt, "", static_cast<std::uint32_t>(predicates.size())};
       if (result.verdict == Verdict::kUnknown) return {Verdict::kUnknown, result.why, "", std::nullopt, ""};
       const Learned more = learn(task);
       if (more.answer.verdict != Verdict::kSafe) return more.answer;

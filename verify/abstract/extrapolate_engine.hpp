@@ -1,6 +1,7 @@
-// `--engine extrapolate`: the method of the paper step by step. Predicates from a proof without a network (or given), cube
-// search with Z3, boolean program, reduction, extrapolated predicates and transformers, a three-valued model checker. When
-// that finds a path that is none of the program, predicates that the reduction needs are added, and it starts again.
+// `--engine extrapolate`: the method of the paper step by step. Predicates from a proof without a network (or given),
+// cube search with Z3, boolean program, reduction, extrapolated predicates and transformers, a three-valued model
+// checker. When that finds a path that is none of the program, predicates that the reduction needs are added, and it
+// starts again.
 #pragma once
 
 #include <memory>
@@ -15,6 +16,7 @@ namespace loco::verify {
 [[nodiscard]] std::unique_ptr<Engine> extrapolate_engine(std::vector<Expression> predicates = {});
 
 /// What the steps of the method give: `bp`, `reduced` or `ebp`. Throws std::invalid_argument for another word.
-[[nodiscard]] std::string dump(const Task& task, const std::string& what, const std::vector<Expression>& predicates = {});
+[[nodiscard]] std::string dump(const Task& task, const std::string& what,
+                               const std::vector<Expression>& predicates = {});
 
 }  // namespace loco::verify

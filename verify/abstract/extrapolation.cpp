@@ -170,7 +170,8 @@ void ExtrapolatedStepper::apply(const AbstractState& state, AbstractState after,
   MemoryCube memory = state.memory;
   for (const BooleanAssignment& a : boolean.assignments) {
     const auto& terms = program_->predicates[a.predicate].terms;
-    const bool written = std::any_of(terms.begin(), terms.end(), [&](const Term& t) { return writes(command, t.variable); });
+    const bool written =
+        std::any_of(terms.begin(), terms.end(), [&](const Term& t) { return writes(command, t.variable); });
     // A guard over elements tells nothing of the variables that they come from.
     if (!written && (step.nic || bit(memory.known, a.predicate))) continue;
     // An element is not what its variable is now: a predicate over what is written and that variable gets lost.
@@ -217,7 +218,8 @@ std::string reduction_text(const Reduced& reduced) {
     text += fmt::format("channel {}: {} of {}\n", c, channel.results ? "results" : "requests",
                         reduced.program->remotes[channel.remote].text);
     for (std::uint32_t o = 0; o < channel.operands.size(); ++o)
-      text += fmt::format("    set {}: values of {}\n", name(channel.operands[o].element), name(collected(reduced, c, o)));
+      text +=
+          fmt::format("    set {}: values of {}\n", name(channel.operands[o].element), name(collected(reduced, c, o)));
   }
   const auto command = [&](const Command& what) {
     for (const Linear& guard : what.guards) text += fmt::format("    assume {}\n", to_string(guard, name));
@@ -225,7 +227,8 @@ std::string reduction_text(const Reduced& reduced) {
       Linear value = a.value ? *a.value : Linear::of(reduced.anything);
       std::string sum;
       for (const Term& t : value.terms)
-        sum += fmt::format("{}{}{}", sum.empty() ? "" : " + ", t.factor == 1 ? "" : fmt::format("{} * ", t.factor), name(t.variable));
+        sum += fmt::format("{}{}{}", sum.empty() ? "" : " + ", t.factor == 1 ? "" : fmt::format("{} * ", t.factor),
+                           name(t.variable));
       if (value.constant != 0 || sum.empty()) sum += fmt::format("{}{}", sum.empty() ? "" : " + ", value.constant);
       text += fmt::format("    {} = {}\n", name(a.target), sum);
       for (const Channel& channel : reduced.channels) {
@@ -240,15 +243,19 @@ std::string reduction_text(const Reduced& reduced) {
     text += fmt::format("{} {} -> {}: {}{}\n", process.name(), s.from, s.to, process.edges[s.edge].text,
                         s.fails ? " fails" : "");
     if (s.flush) text += "    wait until the channels to that process hold nothing\n";
-    if (s.issues) text += fmt::format("    channel {} holds one more; its sets get what their variables are now\n", *s.issues);
+    if (s.issues)
+      text += fmt::format("    channel {} holds one more; its sets get what their variables are now\n", *s.issues);
     command(s.command);
   }
   for (const NicStep& s : reduced.nic) {
     text += fmt::format("channel {}, when it holds one, loses it:\n", s.channel);
-    if (s.result) text += fmt::format("    channel {} holds one more, with the value of the remote variable\n", *reduced.channels[s.channel].next);
+    if (s.result)
+      text += fmt::format("    channel {} holds one more, with the value of the remote variable\n",
+                          *reduced.channels[s.channel].next);
     command(s.command);
   }
-  for (const auto& [first, second] : reduced.ordered) text += fmt::format("channel {} waits for channel {}\n", second, first);
+  for (const auto& [first, second] : reduced.ordered)
+    text += fmt::format("channel {} waits for channel {}\n", second, first);
   return text;
 }
 
@@ -257,7 +264,8 @@ std::string extrapolation_text(const Reduced& reduced, const BooleanProgram& pro
   std::string text = fmt::format("{} predicates, of which {} over sets; {} counts of what is pending\n", all.size(),
                                  all.size() - all.memory.size(), reduced.channels.size());
   const auto name = [&](Variable v) { return reduced.name(v); };
-  for (std::size_t p = 0; p < all.memory.size(); ++p) text += fmt::format("b{} = {}\n", p, to_string(all.memory[p], name));
+  for (std::size_t p = 0; p < all.memory.size(); ++p)
+    text += fmt::format("b{} = {}\n", p, to_string(all.memory[p], name));
   for (const auto& list : all.elements) {
     for (const Linear& p : list) text += fmt::format("all of {}\n", to_string(p, name));
   }

@@ -19,8 +19,8 @@ std::vector<Linear> without(const std::vector<Linear>& atoms, Variable variable)
   std::vector<std::pair<Number, const Linear*>> upper;
   std::vector<std::pair<Number, const Linear*>> lower;
   for (const Linear& atom : atoms) {
-    const auto term = std::find_if(atom.terms.begin(), atom.terms.end(),
-                                   [&](const Term& t) { return t.variable == variable; });
+    const auto term =
+        std::find_if(atom.terms.begin(), atom.terms.end(), [&](const Term& t) { return t.variable == variable; });
     if (term == atom.terms.end()) {
       rest.push_back(atom);
     } else if (term->factor > 0) {

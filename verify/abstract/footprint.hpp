@@ -4,7 +4,8 @@
 // - An operation may leave its channel as late as just before a step that notices: one of its target's readers, writers
 //   or takers, one that waits for its channel, or one that issues the same statement. So it is explored only there
 //   (what the paper calls remoteOps): `before(process, location, flushes)`.
-// - A process may go on alone where nobody else can notice or prevent its step: `alone`. Where loops close it never may,
+// - A process may go on alone where nobody else can notice or prevent its step: `alone`. Where loops close it never
+// may,
 //   so that no other step is put off for ever.
 #pragma once
 

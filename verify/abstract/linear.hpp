@@ -1,5 +1,5 @@
-// Linear expressions over the variables of a reduced program, and the atoms `expression <= 0` that predicates, guards and
-// interpolants are made of.
+// Linear expressions over the variables of a reduced program, and the atoms `expression <= 0` that predicates, guards
+// and interpolants are made of.
 //
 // Numbers are 64 bits wide here, checked: what does not fit throws TooLarge, and the engine answers `unknown`. Programs
 // keep their unbounded integers: only numbers that an analysis handles are limited.

@@ -251,10 +251,10 @@ class Runner {
   PathRun run_;
   std::uint32_t now_ = 0;
   std::uint32_t issued_ = 0;
-  std::vector<Node> current_;                                ///< [variable of memory]
-  std::vector<std::vector<Operation>> held_;                 ///< [channel]
-  std::vector<std::map<ElementCube, Steps>> origins_;        ///< [operand]
-  std::vector<std::map<std::uint32_t, Node>> captured_;      ///< [operand][step]
+  std::vector<Node> current_;                            ///< [variable of memory]
+  std::vector<std::vector<Operation>> held_;             ///< [channel]
+  std::vector<std::map<ElementCube, Steps>> origins_;    ///< [operand]
+  std::vector<std::map<std::uint32_t, Node>> captured_;  ///< [operand][step]
   std::vector<Event> events_;
 };
 

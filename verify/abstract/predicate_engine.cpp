@@ -28,7 +28,8 @@ std::string text_of(const Program& program) {
     text += fmt::format("|process {} {} {}", p.name(), p.entry, p.exit);
     for (const Edge& e : p.edges) text += fmt::format("|{} {} {} {}", e.from, e.to, e.text, e.action.negated);
   }
-  for (const Property& p : program.properties) text += fmt::format("|{} {}", int{p.kind == PropertyKind::kFinal}, p.expression.text);
+  for (const Property& p : program.properties)
+    text += fmt::format("|{} {}", int{p.kind == PropertyKind::kFinal}, p.expression.text);
   return text;
 }
 
@@ -96,10 +97,10 @@ class PredicateEngine final : public Engine {
       if (result.verdict == Verdict::kSafe) {
         answer.verdict = Verdict::kSafe;
         answer.predicates = static_cast<std::uint32_t>(predicates_.size());
-        answer.why = fmt::format("{} predicates over memory and {} over what is pending, found in {} rounds, keep {} "
-                                 "abstract states from breaking anything",
-                                 predicates_.memory.size(), predicates_.size() - predicates_.memory.size(), round,
-                                 result.states);
+        answer.why = fmt::format(
+            "{} predicates over memory and {} over what is pending, found in {} rounds, keep {} "
+            "abstract states from breaking anything",
+            predicates_.memory.size(), predicates_.size() - predicates_.memory.size(), round, result.states);
         if (order == Order::kAll)
           answer.certificate = to_text(*reduced_, certify(stepper, result.kept, caps_, task.flushes));
         return;

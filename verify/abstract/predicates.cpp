@@ -124,8 +124,7 @@ Abstraction::Abstraction(const Reduced& reduced, Predicates predicates)
   for (std::uint32_t o = 0; o < operands(); ++o) {
     others_.emplace_back();
     for (const Linear& p : predicates_.elements[o]) {
-      others_.back().push_back(
-          substitute(p, [&](Variable v) { return v == operands_[o].element ? &other : nullptr; }));
+      others_.back().push_back(substitute(p, [&](Variable v) { return v == operands_[o].element ? &other : nullptr; }));
     }
   }
 }
@@ -218,9 +217,10 @@ std::optional<ElementCube> Abstraction::after(const Facts& facts, std::uint32_t 
   return result;
 }
 
-ElementCube Abstraction::capture(const Facts& facts, std::uint32_t operand, const Linear& value,
-                                 const Command& command, ElementBits relevant) const {
-  // The element does not exist before the step: its predicates, with its value in its place, are about the state before.
+ElementCube Abstraction::capture(const Facts& facts, std::uint32_t operand, const Linear& value, const Command& command,
+                                 ElementBits relevant) const {
+  // The element does not exist before the step: its predicates, with its value in its place, are about the state
+  // before.
   const Linear anything = Linear::of(reduced_->anything);
   ElementCube result;
   const auto& predicates = predicates_.elements[operand];

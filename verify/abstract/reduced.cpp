@@ -114,9 +114,7 @@ class Reducer {
     leaves(results, {}, {{result, element(results, 0)}}, std::nullopt);
   }
 
-  Linear element(std::uint32_t channel, std::size_t operand) const {
-    return taken_[channel].at(operand);
-  }
+  Linear element(std::uint32_t channel, std::size_t operand) const { return taken_[channel].at(operand); }
 
   /// The part of an operation that touches the target's memory and takes a value back.
   void reach_target(RemoteKind kind, std::uint32_t requests, Variable target) {
@@ -231,7 +229,9 @@ class Reducer {
     const RemoteStatement& s = program_.remotes[r];
     const Variable target = reduced_.shared(s.remote);
     const Linear remote = reduced_.value(target);
-    const auto variable = [&](const std::optional<std::uint32_t>& v) { return reduced_.value(reduced_.shared(v.value())); };
+    const auto variable = [&](const std::optional<std::uint32_t>& v) {
+      return reduced_.value(reduced_.shared(v.value()));
+    };
     // The result is written last: where it is the remote variable itself, only that shows.
     const auto emit_with = [&](std::vector<Linear> guards, std::optional<Linear> written) {
       step.command.guards = std::move(guards);

@@ -55,8 +55,8 @@ struct Channel {
   bool results = false;      ///< else requests
   std::vector<Operand> operands;
   std::vector<std::optional<std::uint32_t>> reads;  ///< put off, in their order: into which operand; none: a constant
-  Variable target = kZero;          ///< the variable that leaving it writes
-  std::optional<std::uint32_t> next;  ///< of channels: the results of these requests
+  Variable target = kZero;                          ///< the variable that leaving it writes
+  std::optional<std::uint32_t> next;                ///< of channels: the results of these requests
 };
 
 /// An operation leaves a channel.
@@ -98,8 +98,8 @@ struct Reduced {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ordered;  ///< channels: the second waits for the first
   std::vector<Number> initial;                                   ///< of each variable of memory, from number 1 on
   std::vector<bool> fixed;                                       ///< [variable of memory]: nothing writes it
-  Variable anything = kZero;  ///< a number of which nothing is known
-  Variable other = kZero;     ///< an element that stays while another of its set is taken out
+  Variable anything = kZero;                                     ///< a number of which nothing is known
+  Variable other = kZero;  ///< an element that stays while another of its set is taken out
 
   [[nodiscard]] Variable shared(std::uint32_t index) const { return 1 + index; }
   [[nodiscard]] Variable local(std::uint32_t index) const {
@@ -111,7 +111,9 @@ struct Reduced {
   /// The channel and the operand of an element.
   [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> place_of(Variable element) const;
   /// What a variable of memory is worth: itself, or its initial value when nothing writes it.
-  [[nodiscard]] Linear value(Variable v) const { return fixed[v] ? Linear::of_constant(initial[v - 1]) : Linear::of(v); }
+  [[nodiscard]] Linear value(Variable v) const {
+    return fixed[v] ? Linear::of_constant(initial[v - 1]) : Linear::of(v);
+  }
 };
 
 /// The program outlives the result. Throws TooLarge and TooManyCases.

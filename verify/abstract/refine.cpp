@@ -80,9 +80,9 @@ class Interpolation {
 
   /// The sums of the parts of the cycle on the early side of each cut.
   std::vector<std::vector<Segment>> segments(const Cycle& cycle) const {
-    const auto oldest = std::min_element(cycle.begin() + 1, cycle.end(), [](const PathEdge& a, const PathEdge& b) {
-                          return a.since < b.since;
-                        }) - cycle.begin();
+    const auto oldest = std::min_element(cycle.begin() + 1, cycle.end(),
+                                         [](const PathEdge& a, const PathEdge& b) { return a.since < b.since; }) -
+                        cycle.begin();
     std::vector<std::vector<Segment>> result(run_.failed_at);
     for (std::uint32_t step = 0; step < run_.failed_at; ++step) {
       // The failed guard comes first and is on the late side: parts do not go round the end.
@@ -106,9 +106,9 @@ class Interpolation {
     return result;
   }
 
-  /// By how much the oldest part may be weakened at each cut. What the cycle adds up to below -1 may be given away, ever
-  /// more of it from cut to cut; the cheapest way has few new predicates, with small constants: a counter that a loop
-  /// turned five times should not leave five predicates behind.
+  /// By how much the oldest part may be weakened at each cut. What the cycle adds up to below -1 may be given away,
+  /// ever more of it from cut to cut; the cheapest way has few new predicates, with small constants: a counter that a
+  /// loop turned five times should not leave five predicates behind.
   std::vector<Number> slack(const Cycle& cycle, const std::vector<std::vector<Segment>>& cuts) const {
     Number total = 0;
     for (const PathEdge& e : cycle) total = checked_add(total, e.bound);

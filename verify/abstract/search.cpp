@@ -68,7 +68,8 @@ class Search {
   bool within_limits(std::uint32_t i) {
     if (i % 256 != 0) return true;
     if (limits_.look) limits_.look();
-    const std::uint64_t bytes = nodes_.size() * (sizeof(Node) + 96 + (nodes_.empty() ? 0 : nodes_[0].words->size() * 4));
+    const std::uint64_t bytes =
+        nodes_.size() * (sizeof(Node) + 96 + (nodes_.empty() ? 0 : nodes_[0].words->size() * 4));
     if (limits_.out_of_time()) {
       result_.why = "out of time";
     } else if (bytes > limits_.memory_bytes) {
@@ -164,7 +165,8 @@ class Search {
     const auto [entry, added] = numbers_.emplace(pack(state), number);
     if (!added) return;
     const std::vector<std::uint32_t>& words = entry->first;
-    const std::vector<std::uint32_t> control(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(control_words(words)));
+    const std::vector<std::uint32_t> control(words.begin(),
+                                             words.begin() + static_cast<std::ptrdiff_t>(control_words(words)));
     auto& peers = by_control_[control];
     for (const std::uint32_t peer : peers) {
       if (covers(*nodes_[peer].words, words)) return;
@@ -278,8 +280,7 @@ class Search {
     }
     for (std::uint32_t p = 0; p < processes; ++p) {
       if (process(state, node, p)) return true;
-      if (!reduced_.steps_at[p][state.at[p]].empty() &&
-          nics(state, node, footprint_.before(p, state.at[p]), p + 1))
+      if (!reduced_.steps_at[p][state.at[p]].empty() && nics(state, node, footprint_.before(p, state.at[p]), p + 1))
         return true;
     }
     return properties(state, node);

@@ -1,7 +1,7 @@
 // Reachability in the abstraction of a reduced program: breadth first over where processes stand, how many operations
 // each channel holds (0, 1, ... a cap that stands for all above), the values of the predicates over memory, and the set
-// of each operand. A state that another one covers is not looked at. When no violation is reached, none is in the program; else the search gives the path, which
-// refine.hpp takes apart.
+// of each operand. A state that another one covers is not looked at. When no violation is reached, none is in the
+// program; else the search gives the path, which refine.hpp takes apart.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@
 namespace loco::verify::abstract {
 
 struct AbstractState {
-  std::vector<std::uint32_t> at;      ///< location of each process
-  std::vector<std::uint8_t> held;     ///< operations in each channel
-  std::vector<bool> behind;           ///< [Reduced::ordered]: every operation of the second waits for one of the first
-  std::uint32_t mover = 0;            ///< 1 + the process that has to move next, before its NICs' steps; 0: anyone;
-                                      ///< 1 + processes: nobody, a property looks
+  std::vector<std::uint32_t> at;   ///< location of each process
+  std::vector<std::uint8_t> held;  ///< operations in each channel
+  std::vector<bool> behind;        ///< [Reduced::ordered]: every operation of the second waits for one of the first
+  std::uint32_t mover = 0;         ///< 1 + the process that has to move next, before its NICs' steps; 0: anyone;
+                                   ///< 1 + processes: nobody, a property looks
   MemoryCube memory;
-  std::vector<ElementSet> sets;       ///< [operand]
+  std::vector<ElementSet> sets;  ///< [operand]
 };
 
 /// A step of a path: of Reduced::cpu or of Reduced::nic, with the elements that it takes out.
@@ -35,7 +35,7 @@ struct AbstractStep {
 /// From the initial state to one that violates, or with a last step that is an assertion that fails.
 struct AbstractPath {
   std::vector<AbstractStep> steps;
-  std::vector<AbstractState> states;          ///< before each step, and the last one
+  std::vector<AbstractState> states;       ///< before each step, and the last one
   std::optional<std::uint32_t> violation;  ///< of Reduced::violations
 };
 
@@ -98,8 +98,8 @@ class Stepper {
   const Caps* caps_;
   std::vector<Transformer> cpu_;
   std::vector<Transformer> nic_;
-  std::vector<Members> waits_;                                   ///< [flush]
-  std::vector<std::vector<MemoryBits>> relevant_;                ///< [process][location]
+  std::vector<Members> waits_;                                            ///< [flush]
+  std::vector<std::vector<MemoryBits>> relevant_;                         ///< [process][location]
   std::vector<std::vector<std::vector<ElementBits>>> relevant_elements_;  ///< [process][location][operand]
 };
 

@@ -93,7 +93,8 @@ void Stepper::apply(const AbstractState& state, AbstractState after, Which step,
       if (after.held[c] == 0) continue;
       const ElementBits now = relevant(after, o);
       for (const ElementCube& element : state.sets[o]) {
-        if (const auto next = abstraction_->after(facts, o, transformer.elements[o], element, now)) set.push_back(*next);
+        if (const auto next = abstraction_->after(facts, o, transformer.elements[o], element, now))
+          set.push_back(*next);
       }
       const auto add = [&](const Transformer::Capture& capture) {
         if (capture.operand == o) set.push_back(abstraction_->capture(facts, o, capture.value, command, now));
@@ -128,8 +129,7 @@ void Stepper::cpu(const AbstractState& state, std::uint32_t number, const Emit& 
     }
     after.held[c] = std::min<std::uint8_t>(static_cast<std::uint8_t>(state.held[c] + 1), (*caps_)[c]);
     for (std::uint32_t i = 0; i < reduced.channels[c].operands.size(); ++i)
-      captures.push_back(
-          {abstraction_->first_operand(c) + i, Linear::of(reduced.channels[c].operands[i].source)});
+      captures.push_back({abstraction_->first_operand(c) + i, Linear::of(reduced.channels[c].operands[i].source)});
   }
   apply(state, std::move(after), {false, number}, {}, captures, emit);
 }
