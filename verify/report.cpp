@@ -15,6 +15,13 @@ std::string_view name(Verdict verdict) {
   return verdict == Verdict::kSafe ? "safe" : verdict == Verdict::kUnsafe ? "unsafe" : "unknown";
 }
 
+std::string flush_text(const Report& report, std::uint32_t flush) {
+  const FlushStatement& f = report.program.flushes[flush];
+  if (report.flush_after_every_remote)
+    return fmt::format("after {} in line {}", report.program.remotes[flush].text, f.place.line);
+  return fmt::format("{} in line {}", f.text, f.place.line);
+}
+
 namespace {
 
 Semantics semantics_of(const Report& report) { return {report.program, report.flushes, report.network}; }
@@ -46,14 +53,6 @@ std::string schedule_text(const Report& report) {
     result += fmt::format("{}  (line {})\n", line, steps[i].place.line);
   }
   return result;
-}
-
-/// `flush(1) in line 5`, or `after put(Y, 1, X) in line 4`.
-std::string flush_text(const Report& report, std::uint32_t flush) {
-  const FlushStatement& f = report.program.flushes[flush];
-  if (report.flush_after_every_remote)
-    return fmt::format("after {} in line {}", report.program.remotes[flush].text, f.place.line);
-  return fmt::format("{} in line {}", f.text, f.place.line);
 }
 
 std::string search_text(const Report& report) {

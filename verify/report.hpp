@@ -28,4 +28,7 @@ struct Report {
 
 [[nodiscard]] std::string_view name(Verdict verdict);
 
+/// `flush(1) in line 5`, or `after put(Y, 1, X) in line 4`.
+[[nodiscard]] std::string flush_text(const Report& report, std::uint32_t flush);
+
 }  // namespace loco::verify

@@ -186,6 +186,7 @@ struct VerifyArguments {
   std::string replay;                  ///< file, or empty
   std::vector<std::string> replay_on;  ///< hardware profiles
   std::string dot;                     ///< file, or empty
+  std::string out;                     ///< HTML file to write, or empty
   std::string predicates;              ///< file, or empty
   std::string certificate;             ///< file to write, or empty
   std::string check_certificate;       ///< file, or empty

@@ -51,6 +51,7 @@ constexpr std::array kExamples = {
             "on a stronger network; the counterexample drawn"},
     Example{"verify", "verify scenarios/verify/lost_update.rma --json > lost.json",
             "keep a counterexample, which --replay lost.json takes step by step"},
+    Example{"verify", "verify scenarios/verify/*.rma --search-flushes -o verified.html", "all of them on a page"},
     Example{"verify", "verify scenarios/verify/message_passing.rma --replay-on cx5-roce-25g --replay-on efa-srd-like",
             "does the counterexample show on these NICs?"},
     Example{"verify", "verify scenarios/verify/queue.rma --certificate queue.cert",

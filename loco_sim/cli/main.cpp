@@ -238,6 +238,7 @@ void add_verify(CLI::App& app, loco::cli::VerifyArguments& a, std::function<int(
       ->add_option("--dot", a.dot,
                    "Write the first counterexample as a drawing to this file; \"-\": print it in place of text")
       ->type_name("FILE");
+  verify->add_option("-o,--out", a.out, "Write a report page to this file, too")->type_name("FILE.html");
   verify->add_flag("--json", a.json, kJsonHelp);
   verify->callback([&] { chosen = [&] { return loco::cli::verify_command(a); }; });
 }

@@ -17,6 +17,7 @@
 #include "verify/command.hpp"
 #include "verify/drawing.hpp"
 #include "verify/engines.hpp"
+#include "verify/page.hpp"
 #include "verify/parser.hpp"
 #include "verify/replay.hpp"
 
@@ -68,7 +69,8 @@ verify::CommandOptions command_options(const VerifyArguments& arguments) {
 /// What counterexamples are tried on. A mistake is told before anything is searched.
 std::vector<scenario::Hardware> hardware_of(const VerifyArguments& arguments) {
   std::vector<scenario::Hardware> result;
-  for (const std::string& name : arguments.replay_on) result.push_back(named_hardware("loco-sim verify: --replay-on", name));
+  for (const std::string& name : arguments.replay_on)
+    result.push_back(named_hardware("loco-sim verify: --replay-on", name));
   return result;
 }
 
@@ -124,9 +126,11 @@ void require_one_program(const VerifyArguments& arguments) {
   if (first != nullptr && (arguments.search_flushes || arguments.where))
     throw UsageError(fmt::format("loco-sim verify: {}: expected no {} beside it, found one", first,
                                  arguments.where ? "--where" : "--search-flushes"));
-  const bool searches = arguments.dump.empty() && arguments.check_certificate.empty();
-  if (!searches && !arguments.replay_on.empty())
+  const bool prints = arguments.dump.empty() && arguments.check_certificate.empty();
+  if (!prints && !arguments.replay_on.empty())
     throw UsageError(fmt::format("loco-sim verify: {}: expected no --replay-on beside it, found one", first));
+  if ((!prints || !arguments.replay.empty()) && !arguments.out.empty())
+    throw UsageError(fmt::format("loco-sim verify: {}: expected no --out beside it, found one", first));
   if (first == nullptr && !arguments.predicates.empty()) first = "--predicates";
   if (first != nullptr && arguments.files.size() != 1)
     throw UsageError(
@@ -214,6 +218,28 @@ void draw(const std::string& file, const std::vector<verify::Report>& reports) {
   }
 }
 
+/// Text or JSON to stdout, unless the drawing goes there, and the page.
+void show(const VerifyArguments& arguments, const std::vector<verify::Report>& reports,
+          const std::vector<scenario::Hardware>& hardware) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  std::string text;
+  std::vector<std::string> notes;
+  for (const verify::Report& report : reports) {
+    const std::vector<replay::OnHardware> shown =
+        replay::replay_on(report, hardware, {.max_seconds = arguments.max_seconds, .poll = {}});
+    replay::add(shown, notes.emplace_back());
+    json.push_back(verify::to_json(report));
+    replay::add(shown, json.back());
+    text += verify::to_text(report) + notes.back();
+  }
+  if (!arguments.out.empty()) write_file(arguments.out, verify::to_html(reports, notes));
+  if (arguments.dot == "-") return;
+  if (arguments.json)
+    print(json);
+  else
+    print(text);
+}
+
 }  // namespace
 
 std::vector<std::string> verify_engine_names() {
@@ -227,6 +253,7 @@ int verify_command(const VerifyArguments& arguments) {
   if (!arguments.replay.empty()) return replay_trace(arguments);
   if (!arguments.certificate.empty()) require_place_of(arguments.certificate);
   if (!arguments.dot.empty() && arguments.dot != "-") require_place_of(arguments.dot);
+  if (!arguments.out.empty()) require_place_of(arguments.out);
   std::vector<verify::Program> programs;
   for (const std::string& file : arguments.files) programs.push_back(program_in(file));
   verify::CommandOptions options = command_options(arguments);
@@ -235,25 +262,7 @@ int verify_command(const VerifyArguments& arguments) {
   if (!arguments.check_certificate.empty()) return check_certificate(arguments, programs.front());
   const std::vector<scenario::Hardware> hardware = hardware_of(arguments);
   const std::vector<verify::Report> reports = verify::check_programs(std::move(programs), options);
-  if (arguments.dot != "-") {
-    nlohmann::ordered_json json = nlohmann::ordered_json::array();
-    std::string text;
-    for (const verify::Report& report : reports) {
-      const std::vector<replay::OnHardware> shown =
-          replay::replay_on(report, hardware, {.max_seconds = arguments.max_seconds, .poll = {}});
-      if (arguments.json) {
-        json.push_back(verify::to_json(report));
-        replay::add(shown, json.back());
-      } else {
-        text += verify::to_text(report);
-        replay::add(shown, text);
-      }
-    }
-    if (arguments.json)
-      print(json);
-    else
-      print(text);
-  }
+  show(arguments, reports, hardware);
   if (!arguments.dot.empty()) draw(arguments.dot, reports);
   const int code = verify::exit_code(reports);
   if (arguments.certificate.empty()) return code;

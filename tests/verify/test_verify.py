@@ -193,3 +193,19 @@ def test_replay_on_unknown_hardware(verify, hardware):
                           capture_output=True, text=True)
     assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1, done.stderr
     assert hardware != "efa-srd-lik" or 'did you mean "efa-srd-like"' in done.stderr
+
+
+def test_page(verify, tmp_path):
+    """All verdicts; of a counterexample each step once, in the column of who takes it; what users write stays text."""
+    odd = tmp_path / "a<b>&.rma"
+    odd.write_text(PETERSON_WITHOUT.read_text())
+    page = tmp_path / "page.html"
+    answers = verify([odd, PROGRAMS / "peterson.rma"], "--search-flushes", "-o", page, "--replay-on", "efa-srd-like")
+    text = page.read_text()
+    assert text.count("<h2 ") == 2 and "<b>&" not in text and "a&lt;b>&amp;.rma" in text
+    assert text.count("class=what") == len(answers[0]["trace"]) and text.count("broken") >= 1
+    assert "4 of 7" in text and "on efa-srd-like: seen" in text
+    assert all(f"CPU {p}<th>NIC {p}" in text for p in (0, 1))
+    done = subprocess.run([os.environ["LOCO_SIM"], "verify", odd, "-o", tmp_path / "no" / "page.html"], capture_output=True,
+                          text=True)
+    assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1
