@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The README's two commands on a Debian that has nothing but its smallest base system and a clone of this tree.
-#   tests/bare_system.sh bookworm|trixie [--first] [--cache DIR] [--keep DIR]
-# --first: only the first command. --cache: a folder for the compiler's cache, kept for the next time. --keep: the system is
+#   tests/bare_system.sh bookworm|trixie [--first] [--run FILE] [--cache DIR] [--keep DIR]
+# --first: only the first command. --run: a scenario or an RMA program for it, in place of scenarios/quickstart.yaml. --cache: a folder for the compiler's cache, kept for the next time. --keep: the system is
 # made in DIR and stays there. Needs root, debootstrap (installed when missing) and Debian's mirror; what is not committed is
 # not tried. With LOCO_SIM_WERROR=ON warnings are errors there, too. All of it is over after 30 minutes. Exit codes: 0 both worked, 1 one did not, 2 no system could be made.
 set -euo pipefail
@@ -21,10 +21,11 @@ case $system in
   bookworm | trixie) shift ;;
   *) die "expected bookworm or trixie, found '$system'" ;;
 esac
-first='' cache='' place=''
+first='' cache='' place='' runs=scenarios/quickstart.yaml
 while (($#)); do
   case $1 in
     --first) first=1 ;;
+    --run) runs=${2:?--run: a file of the tree}; shift ;;
     --cache) cache=${2:?--cache: a folder}; shift ;;
     --keep) place=${2:?--keep: a folder}; shift ;;
     *) die "unknown argument $1" ;;
@@ -78,6 +79,6 @@ try() {
 }
 
 [[ -z $cache ]] || mkdir -p "$cache"
-try ./dev run scenarios/quickstart.yaml
+try ./dev run "$runs"
 [[ -n $first ]] || try ./dev test
 exit "$failed"
