@@ -16,7 +16,12 @@ constexpr const char* kStyle =
     ".steps td{border-bottom:0;padding:.15em .7em;white-space:nowrap}.steps td:first-child,.number{text-align:right;"
     "color:#777}.nic{background:#eef4fb}.what{display:block}.effect{display:block;color:#555;font-size:.85em}"
     ".broken{outline:2px solid #b00020}.safe{color:#1a7f37}.unsafe{color:#b00020}.unknown{color:#9a6700}"
-    "pre{background:#f6f6f6;padding:.8em;overflow-x:auto;white-space:pre-wrap}";
+    "pre{background:#f6f6f6;padding:.8em;overflow-x:auto;white-space:pre-wrap}td a{overflow-wrap:anywhere}"
+    // On a phone a step is a line that begins with who takes it.
+    "@media(max-width:45em){.steps,.steps tbody{display:block}.more,.steps th,.steps td:empty{display:none}.steps "
+    "tr{display:flex}.steps td{"
+    "white-space:normal}.steps td:first-child{flex:0 0 1.6em}.steps td[data-who]{flex:1}.steps td[data-who]::before{"
+    "content:attr(data-who);font-size:.85em;font-weight:bold}}";
 
 std::string escaped(std::string_view text) {
   std::string out;
@@ -43,16 +48,17 @@ std::string flushes(const Report& report) {
 }
 
 std::string overview(const std::vector<Report>& reports) {
-  std::string out = "<div class=wide><table><tr><th>program<th>verdict<th>network<th>by<th>flushes</tr>\n";
+  std::string out =
+      "<div class=wide><table><tr><th>program<th>verdict<th class=more>network<th class=more>by<th>flushes</tr>\n";
   for (std::size_t i = 0; i < reports.size(); ++i)
-    out += fmt::format("<tr><td><a href=\"#p{}\">{}</a><td>{}<td>{}<td>{}<td>{}</tr>\n", i,
+    out += fmt::format("<tr><td><a href=\"#p{}\">{}</a><td>{}<td class=more>{}<td class=more>{}<td>{}</tr>\n", i,
                        escaped(reports[i].program.file), verdict(reports[i]), name(reports[i].network),
                        escaped(reports[i].answer.engine), flushes(reports[i]));
   return out + "</table></div>\n";
 }
 
 std::string placements(const Report& report) {
-  if (!report.search) return {};
+  if (!report.search || report.answer.verdict == Verdict::kUnsafe) return {};
   std::string out = fmt::format("<p>{}</p>\n", escaped(report.search->why));
   if (report.answer.verdict != Verdict::kSafe || report.search->placements.empty()) return out;
   out += "<ul>\n";
@@ -84,9 +90,10 @@ std::string steps(const Report& report) {
         continue;
       }
       const std::string number = step.operation ? fmt::format(" #{}", *step.operation) : "";
-      out += fmt::format("<td class=\"{}{}\"><span class=what>{}{}</span><span class=effect>{}</span>",
-                         nic ? "nic" : "cpu", i + 1 == steps.size() ? " broken" : "", escaped(step.action), number,
-                         escaped(step.effect));
+      out +=
+          fmt::format("<td class=\"{}{}\" data-who=\"{} {}\"><span class=what>{}{}</span><span class=effect>{}</span>",
+                      nic ? "nic" : "cpu", i + 1 == steps.size() ? " broken" : "", nic ? "NIC" : "CPU",
+                      program.processes[step.process].name(), escaped(step.action), number, escaped(step.effect));
     }
     out += fmt::format("<td class=number>{}</tr>\n", step.place.line);
   }
