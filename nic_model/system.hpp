@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "fabric/fabric.hpp"
+#include "nic_model/config.hpp"
 #include "nic_model/counters.hpp"
 #include "nic_model/exploration/footprint.hpp"
 #include "nic_model/observer.hpp"
@@ -28,20 +29,6 @@
 namespace loco::nic {
 
 struct State;
-
-struct SystemConfig {
-  HardwareProfile profile;
-  fabric::Topology topology = fabric::Topology::star;  ///< `profile.link_ideal` overrides it
-  fabric::Config network{};  ///< shape, options, seed and failures are used; the rest comes from here and the profile
-  std::uint32_t nodes = 2;
-  bool witness = false;  ///< remember the last writer of every word; needed for subevents' source and overwrote
-};
-
-/// Who runs the threads, and who watches (may be null). Passed to every step.
-struct Context {
-  ThreadRunner& runner;
-  Observer* observer = nullptr;
-};
 
 class System {
  public:

@@ -5,6 +5,7 @@
 
 #include "nic_model/connection/receive_queue.hpp"
 #include "nic_model/engine/engine.hpp"
+#include "nic_model/state.hpp"
 #include "nic_model/system.hpp"
 #include "nic_model/verbs/queue_pair.hpp"
 
@@ -23,9 +24,9 @@ std::uint32_t new_domain(State& s, NodeId node) {
 
 /// The order of posted writes that a function of a NIC is in: the NIC's, or with ID-based ordering its own.
 std::uint32_t domain_of(const State& s, NodeId node, std::uint32_t function) {
-  if (function == 0 || !s.config.profile.splits_writes()) return node;
+  if (function == 0 || !s.kernel.profile().splits_writes()) return node;
   const auto nodes = static_cast<std::uint32_t>(s.hosts.size());
-  return nodes + node * (s.config.profile.pcie_functions - 1) + function - 1;
+  return nodes + node * (s.kernel.profile().pcie_functions - 1) + function - 1;
 }
 
 QpAttributes default_attributes(const HardwareProfile& p, QpId peer) {
@@ -38,7 +39,7 @@ QpAttributes default_attributes(const HardwareProfile& p, QpId peer) {
 }
 
 void take_device_memory(State& s, NodeId node, std::uint64_t size) {
-  const std::uint64_t most = s.config.profile.nic_device_memory.count;
+  const std::uint64_t most = s.kernel.profile().nic_device_memory.count;
   std::uint64_t& taken = s.hosts[node].device_memory;
   if (most != 0 && size > most - taken) {
     throw std::invalid_argument(
@@ -101,65 +102,63 @@ QpId System::create_qp(NodeId node, const QpConfig& c) {
                          s.receive_queues[c.srq].node != node)) {
     throw std::invalid_argument("a queue pair needs a shared receive queue of its node");
   }
-  const auto id = static_cast<QpId>(s.qps.size());
-  QueuePair& qp = s.qps.emplace_back();
-  qp.node = node;
-  qp.type = c.type;
-  qp.thread = c.thread;
-  qp.requester.cq = c.send_cq;
-  qp.requester.depth = c.send_entries;
-  qp.responder.cq = recv_cq;
-  qp.responder.queue = c.srq;
+  const auto id = static_cast<QpId>(s.connections.size());
+  s.connections.emplace_back(node, c.type, c.thread);
+  const bool per_qp = s.kernel.profile().pcie_ordering_domain == OrderingDomain::qp;
+  const std::uint32_t function = s.hosts[node].queue_pairs++ % s.kernel.profile().pcie_functions;
+  const auto domain = [&] { return per_qp ? new_domain(s, node) : domain_of(s, node, function); };
+  s.requesters.emplace_back(c.send_cq, c.send_entries, domain());
+  Responder& responder = s.responders.emplace_back();
+  responder.cq = recv_cq;
+  responder.queue = c.srq;
   if (c.srq == kNone && c.recv_entries > 0) {
-    qp.responder.queue = static_cast<std::uint32_t>(s.receive_queues.size());
+    responder.queue = static_cast<std::uint32_t>(s.receive_queues.size());
     s.receive_queues.push_back({.node = node, .depth = c.recv_entries, .owner = id});
   }
-  const bool per_qp = s.config.profile.pcie_ordering_domain == OrderingDomain::qp;
-  const std::uint32_t function = s.hosts[node].queue_pairs++ % s.config.profile.pcie_functions;
-  qp.requester.domain = per_qp ? new_domain(s, node) : domain_of(s, node, function);
-  qp.responder.domain = per_qp ? new_domain(s, node) : domain_of(s, node, function);
+  responder.domain = domain();
+  NicContext& context = s.contexts.emplace_back();
   s.fabric.add_queue_pair(id);
-  if (s.fabric.config().options.dcqcn.enabled) qp.congestion.edit().rate = fabric::Dcqcn(s.fabric.port_rate(node));
+  if (s.fabric.config().options.dcqcn.enabled) context.congestion.edit().rate = fabric::Dcqcn(s.fabric.port_rate(node));
   return id;
 }
 
-void System::set_qp_thread(QpId qp, ThreadId thread) { state_->qps.at(qp).thread = thread; }
+void System::set_qp_thread(QpId qp, ThreadId thread) { state_->connections.at(qp).set_thread(thread); }
 
 void System::connect(QpId a, QpId b) {
   State& s = *state_;
-  if (a == b || a >= s.qps.size() || b >= s.qps.size()) throw std::invalid_argument("connect needs two queue pairs");
-  if (s.qps[a].state != QpState::reset || s.qps[b].state != QpState::reset) {
+  if (a == b || a >= s.connections.size() || b >= s.connections.size()) throw std::invalid_argument("connect needs two queue pairs");
+  if (s.connections[a].state() != QpState::reset || s.connections[b].state() != QpState::reset) {
     throw std::invalid_argument("a queue pair is connected once");
   }
-  if (s.qps[a].type != s.qps[b].type || s.qps[a].type == QpType::ud) {
+  if (s.connections[a].type() != s.connections[b].type() || s.connections[a].type() == QpType::ud) {
     throw std::invalid_argument("connect needs two queue pairs of the same connected type");
   }
   for (const auto& [mine, other] : {std::pair{a, b}, std::pair{b, a}}) {
-    const QpAttributes attributes = default_attributes(s.config.profile, other);
+    const QpAttributes attributes = default_attributes(s.kernel.profile(), other);
     for (const QpState to : {QpState::init, QpState::rtr, QpState::rts}) modify_qp(mine, to, attributes);
   }
 }
 
 void System::activate(QpId qp, std::uint32_t qkey) {
   State& s = *state_;
-  if (qp >= s.qps.size() || s.qps[qp].type != QpType::ud || s.qps[qp].state != QpState::reset) {
+  if (qp >= s.connections.size() || s.connections[qp].type() != QpType::ud || s.connections[qp].state() != QpState::reset) {
     throw std::invalid_argument("activate needs an unreliable datagram queue pair in RESET");
   }
-  QpAttributes attributes = default_attributes(s.config.profile, kNone);
+  QpAttributes attributes = default_attributes(s.kernel.profile(), kNone);
   attributes.qkey = qkey;
   for (const QpState to : {QpState::init, QpState::rtr, QpState::rts}) modify_qp(qp, to, attributes);
 }
 
 ModifyResult System::modify_qp(QpId qp, QpState to, const QpAttributes& attributes) {
-  if (qp >= state_->qps.size()) throw std::invalid_argument(fmt::format("there is no queue pair {}", qp));
-  Engine engine(*state_, nullptr);
+  if (qp >= state_->connections.size()) throw std::invalid_argument(fmt::format("there is no queue pair {}", qp));
+  Engine engine(state_->units(), nullptr);
   return modify(engine, qp, to, attributes);
 }
 
 void System::power_off(NodeId node) {
   check_node(*state_, node);
-  for (QpId qp = 0; qp < state_->qps.size(); ++qp)
-    if (state_->qps[qp].node == node) modify_qp(qp, QpState::reset);
+  for (QpId qp = 0; qp < state_->connections.size(); ++qp)
+    if (state_->connections[qp].node() == node) modify_qp(qp, QpState::reset);
 }
 
 SrqId System::create_srq(NodeId node, std::uint32_t entries) {
@@ -176,16 +175,16 @@ void System::set_srq_limit(SrqId srq, std::uint32_t limit) {
 }
 
 bool System::post_recv(QpId qp, const RecvWqe& wqe) {
-  const QueuePair& q = state_->qps.at(qp);
-  if (q.responder.queue == kNone || q.state == QpState::reset) return false;
-  return post_srq_recv(q.responder.queue, wqe);
+  const std::uint32_t queue = state_->responders.at(qp).queue;
+  if (queue == kNone || state_->connections[qp].state() == QpState::reset) return false;
+  return post_srq_recv(queue, wqe);
 }
 
 bool System::post_srq_recv(SrqId srq, const RecvWqe& wqe) {
   ReceiveQueue& queue = state_->receive_queues.at(srq);
   if (queue.entries.size() == queue.depth) return false;
   queue.entries.push_back(wqe);
-  Engine engine(*state_, nullptr);
+  Engine engine(state_->units(), nullptr);
   receives_posted(engine, srq, 1);
   return true;
 }
@@ -196,7 +195,7 @@ ThreadId System::create_thread(NodeId node, sim::SimTime start) {
   s.threads.emplace_back().node = node;
   const auto id = static_cast<ThreadId>(s.threads.size() - 1);
   s.hosts[node].threads.push_back(id);
-  Engine(s, nullptr).schedule(kEventThreadStep, id, 0, start);
+  Engine(s.units(), nullptr).schedule(kEventThreadStep, id, 0, start);
   return id;
 }
 

@@ -30,13 +30,15 @@ std::vector<Usage> System::usage(sim::Duration window, std::size_t most) const {
     add(busy.pipeline, of_node("packet pipeline of the NIC"));
     add(busy.buffer, of_node("packet buffer of the NIC"));
     add(busy.atomics, of_node("atomic unit of the NIC"));
-    if (s.config.profile.nic_units > 0)
-      add({busy.units.ps / s.config.profile.nic_units}, of_node("processing units of the NIC"));
+    if (const std::uint32_t units = s.kernel.profile().nic_units; units > 0)
+      add({busy.units.ps / units}, of_node("processing units of the NIC"));
   }
   for (std::size_t t = 0; t < s.threads.size(); ++t)
     add(s.threads[t].busy, [&] { return fmt::format("CPU thread {} of node {}", t, s.threads[t].node); });
-  for (std::size_t q = 0; q < s.gap_busy.size(); ++q)
-    add(s.gap_busy[q], [&] { return fmt::format("start gap of queue pair {} of node {}", q, s.qps[q].node); });
+  for (std::size_t q = 0; q < s.contexts.size(); ++q) {
+    const auto gap = [&] { return fmt::format("start gap of queue pair {} of node {}", q, s.connections[q].node()); };
+    add(s.contexts[q].gap_busy, gap);
+  }
   for (fabric::topology::LinkId l = 0; l < s.fabric.links(); ++l) {
     const auto link = [&] {
       const fabric::topology::Topology& graph = s.fabric.graph();

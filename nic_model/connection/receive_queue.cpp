@@ -2,27 +2,28 @@
 
 #include <algorithm>
 
+#include "nic_model/connection/connection.hpp"
 #include "nic_model/pcie/pcie.hpp"
 
 namespace loco::nic {
 
 void receives_posted(Engine& engine, std::uint32_t queue, std::uint32_t count) {
-  ReceiveQueue& q = engine.state.receive_queues[queue];
+  ReceiveQueue& q = engine.receive_queues[queue];
   // A RESET may have dropped some of them before this was known.
   q.visible = std::min(q.visible + count, static_cast<std::uint32_t>(q.entries.size()));
-  if (q.owner != kNone && engine.state.qps[q.owner].state == QpState::error) flush_receives(engine, q.owner);
+  if (q.owner != kNone && engine.connections[q.owner].state() == QpState::error) flush_receives(engine, q.owner);
 }
 
 bool can_receive(const Engine& engine, QpId id) {
-  const Responder& rs = engine.state.qps[id].responder;
-  return rs.receiving || (rs.queue != kNone && engine.state.receive_queues[rs.queue].visible > 0);
+  const Responder& rs = engine.responders[id];
+  return rs.receiving || (rs.queue != kNone && engine.receive_queues[rs.queue].visible > 0);
 }
 
 void take_receive(Engine& engine, QpId id) {
-  Responder& rs = engine.state.qps[id].responder;
+  Responder& rs = engine.responders[id];
   rs.received = 0;
   if (rs.receiving) return;  // left over from a message that was given up
-  ReceiveQueue& q = engine.state.receive_queues[rs.queue];
+  ReceiveQueue& q = engine.receive_queues[rs.queue];
   rs.receive.edit() = q.entries.front();
   rs.receiving = true;
   q.entries.pop_front();
@@ -33,16 +34,16 @@ void take_receive(Engine& engine, QpId id) {
 }
 
 Status check_receive(const Engine& engine, QpId id, std::uint64_t length) {
-  const QueuePair& qp = engine.state.qps[id];
-  const RecvWqe& receive = *qp.responder.receive;
+  const Connection& qp = engine.connections[id];
+  const RecvWqe& receive = *engine.responders[id].receive;
   if (length > receive.length) return Status::loc_len_err;
   if (length == 0) return Status::success;
-  return engine.allowed(receive.lkey, qp.node, receive.address, length, kLocalWrite) ? Status::success
+  return engine.allowed(receive.lkey, qp.node(), receive.address, length, kLocalWrite) ? Status::success
                                                                                      : Status::loc_prot_err;
 }
 
 void complete_receive(Engine& engine, QpId id, Cqe like, Status status, sim::Duration delay) {
-  Responder& rs = engine.state.qps[id].responder;
+  Responder& rs = engine.responders[id];
   like.wr_id = rs.receive->wr_id;
   like.qp = id;
   like.status = status;
@@ -51,11 +52,11 @@ void complete_receive(Engine& engine, QpId id, Cqe like, Status status, sim::Dur
 }
 
 void flush_receives(Engine& engine, QpId id) {
-  Responder& rs = engine.state.qps[id].responder;
+  Responder& rs = engine.responders[id];
   const Cqe flushed{.opcode = Opcode::recv};
   if (rs.receiving) complete_receive(engine, id, flushed, Status::wr_flush_err);
-  if (rs.queue == kNone || engine.state.receive_queues[rs.queue].owner != id) return;
-  while (engine.state.receive_queues[rs.queue].visible > 0) {
+  if (rs.queue == kNone || engine.receive_queues[rs.queue].owner != id) return;
+  while (engine.receive_queues[rs.queue].visible > 0) {
     take_receive(engine, id);
     complete_receive(engine, id, flushed, Status::wr_flush_err);
   }

@@ -1,35 +1,73 @@
-// One step of the machine in the making: the state, who watches, and what every component needs from both.
+// One step of the machine in the making: what every unit needs of the others, and who watches.
 //
-// The components (cpu, pcie, requester, responder) are functions on an Engine. Private to nic_model/.
+// Each unit keeps its state to itself: fields are private, others ask or call. An Engine says where the units are. It
+// names their types only: a wing can use those whose headers it may include (README.md, "Who knows whom"). Private to
+// nic_model/.
 #pragma once
 
 #include <algorithm>
 #include <span>
+#include <vector>
 
-#include "nic_model/state.hpp"
+#include "nic_model/config.hpp"
+#include "nic_model/engine/kernel.hpp"
+#include "nic_model/engine/payloads.hpp"
+#include "nic_model/observer.hpp"
 
 namespace loco::nic {
 
-/// The time of a pending event that nobody knows yet: another event, pending too, will say it. When any pending event
-/// may be next, so may this one.
-inline constexpr sim::SimTime kNoTimeYet = sim::SimTime::max();
+struct CompletionQueue;
+class Connection;
+struct Host;
+struct HeldRead;
+struct NicContext;
+struct PostedDomain;
+class ReadTracks;
+struct ReceiveQueue;
+class Requester;
+struct Responder;
+struct StalledPacket;
+struct State;
+struct Thread;
 
-class Engine {
+/// The state of all units. Indices: nodes, threads, ordering domains, queue pairs, completion queues, receive queues.
+struct Units {
+  Kernel& kernel;
+  fabric::Fabric& fabric;
+  Payloads& payloads;
+  std::vector<MemoryRegion>& regions;
+  std::vector<Host>& hosts;
+  std::vector<Thread>& threads;
+  std::vector<PostedDomain>& domains;
+  std::vector<Connection>& connections;
+  std::vector<NicContext>& contexts;
+  std::vector<Requester>& requesters;
+  std::vector<Responder>& responders;
+  std::vector<CompletionQueue>& cqs;
+  std::vector<ReceiveQueue>& receive_queues;
+  ReadTracks& tracks;
+  sim::Pool<StalledPacket>& stalled;
+};
+
+class Engine : public Units {
  public:
-  Engine(State& s, Context* c) : state(s), context(c) {}
+  Engine(const Units& units, Context* c) : Units(units), context(c) {}
 
-  State& state;
   Context* context;  // null while setting up
 
-  [[nodiscard]] const HardwareProfile& profile() const { return state.config.profile; }
-  [[nodiscard]] bool fault(Fault f) const { return state.config.profile.faults.has(f); }
-  [[nodiscard]] sim::SimTime now() const { return state.now; }
-  [[nodiscard]] bool witness() const { return state.config.witness; }
+  [[nodiscard]] const HardwareProfile& profile() const { return kernel.profile(); }
+  [[nodiscard]] bool fault(Fault f) const { return profile().faults.has(f); }
+  [[nodiscard]] bool lossy() const { return kernel.lossy(); }
+  [[nodiscard]] bool loose() const { return kernel.loose(); }
+  [[nodiscard]] sim::SimTime now() const { return kernel.now(); }
+  [[nodiscard]] bool witness() const { return kernel.config().witness; }
   [[nodiscard]] Observer* observer() const { return context == nullptr ? nullptr : context->observer; }
 
   sim::EventHandle schedule(EventKind what, std::uint32_t where, std::uint64_t a, sim::SimTime at) {
-    return state.events.push({.at = at < state.now ? state.now : at, .what = what, .where = where, .a = a});
+    return kernel.schedule(what, where, a, at);
   }
+  bool cancel(sim::EventHandle event) { return kernel.cancel(event); }
+  void count(std::uint64_t Counters::*what, std::uint64_t more = 1) { kernel.count(what, more); }
 
   /// Gives an id and an order stamp to a subevent and announces it, as of now or of the later instant that it names.
   /// With the witness off: 0, and nothing happens.
@@ -46,11 +84,8 @@ class Engine {
   void touched_bytes(NodeId node, Address address, std::uint64_t size, ThreadId except = kNobody);
   static constexpr ThreadId kNobody = 0xffffffffU;
 
-  [[nodiscard]] std::uint32_t new_buffer(std::uint32_t size);
-  void hold(std::uint32_t buffer) {
-    if (buffer != fabric::kNoBuffer) ++state.buffers[buffer].references;
-  }
-  void release(std::uint32_t buffer);
+  void hold(std::uint32_t buffer) { payloads.hold(buffer); }
+  void release(std::uint32_t buffer) { payloads.release(buffer); }
 
   /// Payload that the step of a DMA being scheduled will copy: with many hosts it is in no cache any more by the time
   /// it is needed, and the steps between now and then are enough to fetch it.
@@ -59,15 +94,11 @@ class Engine {
   /// Rings for [address, address + size) on a node with this key and these rights?
   [[nodiscard]] bool allowed(std::uint32_t key, NodeId node, Address address, std::uint64_t size,
                              std::uint8_t access) const;
-  /// Payload of a packet at most. With the flow model a packet is a message, but on the way from a NIC to itself.
-  [[nodiscard]] std::uint64_t mtu(const QueuePair& qp) const {
-    const fabric::FlowOptions& flow = state.fabric.config().flow;
-    return flow.enabled && qp.peer_node == qp.node ? flow.mtu.count : profile().link_mtu.count;
-  }
-  /// Packets that a message of so many bytes takes, and PSNs with them: one at least.
-  [[nodiscard]] std::uint32_t packets_of(const QueuePair& qp, std::uint64_t length) const {
-    const std::uint64_t bytes = mtu(qp);
-    return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (length + bytes - 1) / bytes));
+  /// Payload of a packet between these nodes at most. With the flow model a packet is a message, but on the way from a
+  /// NIC to itself.
+  [[nodiscard]] std::uint64_t mtu(NodeId from, NodeId to) const {
+    const fabric::FlowOptions& flow = fabric.config().flow;
+    return flow.enabled && from == to ? flow.mtu.count : profile().link_mtu.count;
   }
   /// A packet's payload passes the packet buffer of a NIC.
   [[nodiscard]] sim::Duration buffer_time(std::uint32_t bytes) const {
@@ -76,7 +107,7 @@ class Engine {
   /// The region of a key, or null.
   [[nodiscard]] const MemoryRegion* region(std::uint32_t key) const {
     const std::uint32_t index = key >> 8U;
-    return index < state.regions.size() && state.regions[index].rkey == key ? &state.regions[index] : nullptr;
+    return index < regions.size() && regions[index].rkey == key ? &regions[index] : nullptr;
   }
 
   /// Is it memory on the NIC, which is reached without PCIe?

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "nic_model/verbs/cpu.hpp"
 #include "sim/prefetch.hpp"
 
 namespace loco::nic {
@@ -32,11 +33,15 @@ void fetch_first(const State& s, ThreadRunner& runner, const sim::Event& e) {
     case kEventFetchWqe:
     case kEventReadPayload:
     case kEventTransmit:
+    case kEventUnitFree:
+      fetch(s.connections[e.where]);
+      return fetch(s.requesters[e.where]);
     case kEventReadRemote:
     case kEventRespond:
-    case kEventUnitFree:
+      fetch(s.connections[e.where]);
+      return fetch(s.responders[e.where]);
     case kEventArrival:
-      return fetch(s.qps[e.where]);
+      return fetch(s.contexts[e.where]);
     default:
       return;
   }
@@ -49,7 +54,7 @@ void fetch_second(const State& s, const sim::Event& e) {
       return s.fabric.prefetch_entry(e.where);
     case kEventDoorbell: {
       const Host& host = s.hosts[e.where];
-      if (!host.doorbells.empty()) fetch(s.qps[host.doorbells.front().qp]);
+      if (!host.doorbells.empty()) fetch(s.requesters[host.doorbells.front().qp]);
       return;
     }
     case kEventCommit: {
@@ -60,10 +65,10 @@ void fetch_second(const State& s, const sim::Event& e) {
     case kEventFetchWqe:
     case kEventReadPayload:
     case kEventTransmit:
-      return s.qps[e.where].requester.queue.prefetch();
+      return s.requesters[e.where].queue().prefetch();
     case kEventReadRemote:
     case kEventRespond:
-      return s.qps[e.where].responder.responses.prefetch();
+      return s.responders[e.where].responses.prefetch();
     default:
       return;
   }
@@ -84,7 +89,12 @@ void fetch_fourth(const State& s, const sim::Event& e) {
   if (e.what != fabric::kEventLane) return;
   const fabric::Packet* packet = s.fabric.arriving(e.where);
   if (packet == nullptr) return;
-  fetch(s.qps[packet->destination_qp]);
+  fetch(s.connections[packet->destination_qp]);
+  if (fabric::is_response(packet->opcode)) {
+    fetch(s.requesters[packet->destination_qp]);
+  } else {
+    fetch(s.responders[packet->destination_qp]);
+  }
   fetch(s.hosts[packet->destination]);
 }
 
@@ -94,7 +104,7 @@ void fetch_ahead(const State& state, ThreadRunner& runner) {
   constexpr std::size_t kListed = 2048;           // as many as a window of the calendar begins with, but for the finest
   std::array<const sim::Event*, kListed> events;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled up to `end`
   auto end = events.begin();
-  state.events.for_each_near([&](const sim::Event& e) {
+  state.kernel.events().for_each_near([&](const sim::Event& e) {
     fetch_first(state, runner, e);
     if (end != events.end()) *end++ = &e;
   });

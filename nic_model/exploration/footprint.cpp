@@ -3,6 +3,9 @@
 
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/requester/requester.hpp"
+#include "nic_model/requester/wqe.hpp"
+#include "nic_model/state.hpp"
+#include "nic_model/system.hpp"
 
 namespace loco::nic {
 
@@ -21,7 +24,7 @@ Footprint of_drain(const State& s, ThreadId id) {
 }
 
 Footprint of_commit(const Engine& engine, std::uint32_t domain, std::uint64_t number) {
-  const PostedDomain& d = engine.state.domains[domain];
+  const PostedDomain& d = engine.domains[domain];
   const PostedWrite& write = d.writes[number - d.first];
   if (write.is_cqe) return {.kind = Kind::internal, .node = d.node};
   const Address address = write.address + write.committed;
@@ -33,31 +36,42 @@ Footprint of_commit(const Engine& engine, std::uint32_t domain, std::uint64_t nu
 }
 
 Footprint of_payload_read(const Engine& engine, QpId id, std::uint32_t number) {
-  const QueuePair& qp = engine.state.qps[id];
-  if (!qp.requester.holds(number)) return {.qp = id, .node = qp.node};
-  const SendEntry& e = qp.requester.entry(number);
+  const NodeId node = engine.connections[id].node();
+  const Requester& rq = engine.requesters[id];
+  if (!rq.holds(number)) return {.qp = id, .node = node};
+  const SendEntry& e = rq.entry(number);
   // A fence may wait for it: then the next work request starts, and may read over PCIe.
-  const Requester& rq = qp.requester;
-  const bool fenced = rq.started != rq.posted() && rq.entry(rq.started).wqe.fence;
-  if (e.payload_read >= bytes_to_read(e.wqe)) return {.qp = id, .node = qp.node};  // nic.stale_operands
+  const bool fenced = rq.first_unstarted() != nullptr && rq.first_unstarted()->fence;
+  if (e.payload_read >= bytes_to_read(e.wqe)) return {.qp = id, .node = node};  // nic.stale_operands
   const PayloadStep step = payload_step(engine, e.wqe, e.payload_read);
   return {.kind = Kind::memory_read,
           .enters = fenced ? Enters::eager : Enters::none,
           .qp = id,
-          .node = qp.node,
+          .node = node,
           .address = step.address,
           .bytes = step.bytes};
 }
 
 Footprint of_remote_read(const Engine& engine, QpId id, std::uint64_t number) {
-  const QueuePair& qp = engine.state.qps[id];
-  if (!qp.responder.holds(number)) return {.qp = id, .node = qp.node};
-  const Response& r = qp.responder.responses[number - qp.responder.first];
+  const NodeId node = engine.connections[id].node();
+  const Responder& rs = engine.responders[id];
+  if (!rs.holds(number)) return {.qp = id, .node = node};
+  const Response& r = rs.responses[number - rs.first];
   return {.kind = Kind::memory_read,
           .qp = id,
-          .node = qp.node,
+          .node = node,
           .address = r.address + r.read,
           .bytes = read_step(engine, r.address, r.length, r.read)};
+}
+
+/// Data comes back for a work request, if that is still known.
+void answer(Footprint& f, const Requester& rq, std::uint32_t number) {
+  const Wqe wqe = rq.holds(number) ? rq.entry(number).wqe : Wqe{};
+  f.kind = Kind::response;
+  f.enters = Enters::posted;
+  f.address = wqe.local;
+  f.wr_id = wqe.wr_id;
+  f.requests_waiting = rq.first_unstarted() != nullptr;
 }
 
 Footprint of_packet(const State& s, const fabric::Packet& packet, bool on_link) {
@@ -69,28 +83,15 @@ Footprint of_packet(const State& s, const fabric::Packet& packet, bool on_link) 
       f.address = packet.address + packet.offset;
       f.bytes = packet.length;
       break;
-    case fabric::Opcode::read_response: {
-      const Requester& rq = s.qps[packet.destination_qp].requester;
-      const Wqe wqe = rq.holds(packet.wqe) ? rq.entry(packet.wqe).wqe : Wqe{};
-      f.kind = Kind::response;
-      f.enters = Enters::posted;
-      f.address = wqe.local + packet.offset;
+    case fabric::Opcode::read_response:
+      answer(f, s.requesters[packet.destination_qp], packet.wqe);
+      f.address += packet.offset;
       f.bytes = packet.length;
-      f.wr_id = wqe.wr_id;
-      f.requests_waiting = rq.started != rq.posted();
       break;
-    }
-    case fabric::Opcode::atomic_response: {
-      const Requester& rq = s.qps[packet.destination_qp].requester;
-      const Wqe wqe = rq.holds(packet.wqe) ? rq.entry(packet.wqe).wqe : Wqe{};
-      f.kind = Kind::response;
-      f.enters = Enters::posted;
-      f.address = wqe.local;
+    case fabric::Opcode::atomic_response:
+      answer(f, s.requesters[packet.destination_qp], packet.wqe);
       f.bytes = 8;
-      f.wr_id = wqe.wr_id;
-      f.requests_waiting = rq.started != rq.posted();
       break;
-    }
     case fabric::Opcode::compare_swap:
     case fabric::Opcode::fetch_add:
       f.kind = Kind::atomic_request;
@@ -111,15 +112,15 @@ Footprint of_stray(const State& s, const fabric::Packet& packet) {
 
 Footprint System::footprint(std::size_t i) const {
   State& s = *state_;  // an Engine is what the helpers take; nothing is changed
-  const Engine engine(s, nullptr);
-  const sim::Event& e = s.events.pending(i);
+  const Engine engine(s.units(), nullptr);
+  const sim::Event& e = s.kernel.events().pending(i);
   switch (e.what) {
     case fabric::kEventLane:
       return of_packet(s, s.fabric.lane_packet(e.where, 0), true);
     case kEventArrival:
-      return of_packet(s, s.stalled[s.qps[e.where].stalled_first].packet, false);
+      return of_packet(s, s.stalled[s.contexts[e.where].stalled_first].packet, false);
     case kEventStrayRequest:
-      return of_stray(s, s.qps[e.where].responder.disorder->strays[static_cast<std::uint32_t>(e.a)]);
+      return of_stray(s, s.responders[e.where].disorder->strays[static_cast<std::uint32_t>(e.a)]);
     case kEventThreadStep:
       return {.kind = Kind::thread_step, .thread = e.where, .node = s.threads[e.where].node};
     case kEventDrain:

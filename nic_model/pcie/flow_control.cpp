@@ -1,4 +1,5 @@
 #include "nic_model/pcie/flow_control.hpp"
+#include "nic_model/records.hpp"
 
 #include <algorithm>
 
@@ -32,7 +33,7 @@ sim::SimTime take_request(Engine& engine, NodeId node, std::uint32_t key, std::u
   const bool credits = read_credits(p);
   if ((p.pcie_tags == 0 && !credits) || engine.on_device(key)) return due;
   const std::uint64_t bytes = std::min(left, p.pcie_mrrs.count);
-  Host& host = engine.state.hosts[node];
+  Host& host = engine.hosts[node];
   sim::SimTime since = host.tags.take(1, p.pcie_tags);
   if (credits) since = std::max(since, take_read_credits(p, host, bytes));
   const sim::SimTime read = std::max(std::min(due, engine.now() + reach), since + reach);
@@ -53,7 +54,7 @@ sim::SimTime take_posted(Engine& engine, NodeId node, std::uint64_t bytes, sim::
   const HardwareProfile& p = engine.profile();
   const std::uint64_t credits = p.pcie_posted_credits.count;
   const sim::Duration reach = sim::transmission_time({bytes + p.pcie_write_header.count}, p.pcie_rate) + way;
-  Window& window = engine.state.hosts[node].posted_credits;
+  Window& window = engine.hosts[node].posted_credits;
   due = std::max(due, engine.now());  // it may have waited behind others
   due = std::max(due, window.take(bytes, credits) + reach);
   window.give_back(bytes, credits, due + p.pcie_downstream, engine.now() - reach);

@@ -14,7 +14,7 @@ namespace loco::nic {
 namespace {
 /// Towards the NIC, what no read has asked for (doorbells, contexts): the data of all reads comes so much later.
 sim::SimTime downstream_unasked(Engine& engine, NodeId node, std::uint64_t bytes) {
-  engine.state.hosts[node].asked_until += on_link(engine, bytes);
+  engine.hosts[node].asked_until += on_link(engine, bytes);
   return downstream(engine, node, bytes);
 }
 
@@ -48,7 +48,7 @@ sim::Duration memory_penalty(Engine& engine, NodeId node, std::uint32_t key, Add
     constexpr Address kPage = kIommuPage.count;
     bool held = true;
     for (Address page = address / kPage; page <= (address + std::max<std::uint64_t>(bytes, 1) - 1) / kPage; ++page) {
-      held &= engine.state.hosts[node].translated.touch(page);
+      held &= engine.hosts[node].translated.touch(page);
     }
     if (!held) penalty += p.pcie_iommu_penalty;
   }
@@ -62,9 +62,9 @@ void read_may_execute(Engine& engine, NodeId node, HeldRead& read) {
   };
   switch (read.kind) {
     case ReadKind::wqe_fetch:
-      return wqe_fetch_may_execute(engine, read);
+      return Requester::wqe_fetch_may_execute(engine, read);
     case ReadKind::payload:
-      return payload_read_may_execute(engine, read);
+      return engine.requesters[read.where].payload_read_may_execute(engine, read);
     case ReadKind::remote_read:
       return remote_read_may_execute(engine, read);
     case ReadKind::probe:
@@ -80,7 +80,7 @@ void ring_doorbell(Engine& engine, NodeId node, const StoreEntry& doorbell) {
   const auto payload = static_cast<std::uint32_t>(doorbell.value);
   const sim::SimTime sent = downstream_unasked(engine, node, payload + p.pcie_write_header.count);
   announce_tlp(engine, TlpKind::mmio_write, node, doorbell.qp, 0, payload);
-  sim::Ring<Doorbell>& doorbells = engine.state.hosts[node].doorbells;
+  sim::Ring<Doorbell>& doorbells = engine.hosts[node].doorbells;
   // A work request of several bursts is there when the last of them is.
   const sim::Duration behind = p.cpu_mmio_gap * (mmio_bursts(doorbell.value) - 1);
   doorbells.push_back({sent + behind + p.pcie_downstream, doorbell.qp, doorbell.posted, doorbell.blueflame});
@@ -90,7 +90,7 @@ void ring_doorbell(Engine& engine, NodeId node, const StoreEntry& doorbell) {
 void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std::uint32_t bytes, sim::Duration delay,
                 const ReadTarget& target, sim::Duration stall) {
   const HardwareProfile& p = engine.profile();
-  PostedDomain& d = engine.state.domains[domain];
+  PostedDomain& d = engine.domains[domain];
   HeldRead held = read;
   held.bytes = bytes;
   held.key = target.key;
@@ -164,7 +164,7 @@ sim::Duration access_time(const Engine& engine, std::uint32_t key) {
 
 sim::SimTime context_read(Engine& engine, NodeId node, sim::SimTime at) {
   const HardwareProfile& p = engine.profile();
-  Window& fetches = engine.state.hosts[node].context_fetches;
+  Window& fetches = engine.hosts[node].context_fetches;
   const sim::SimTime now = engine.now();
   const sim::Duration round_trip = p.pcie_upstream + p.pcie_read_access + p.pcie_downstream;
   const sim::SimTime begin = std::max(now, fetches.take(1, p.nic_context_fetches));
@@ -187,7 +187,7 @@ sim::SimTime context_read(Engine& engine, NodeId node, sim::SimTime at) {
 }
 
 void probe_step(Engine& engine, NodeId node, std::uint32_t index) {
-  Probe& probe = engine.state.hosts[node].probes[index];
+  Probe& probe = engine.hosts[node].probes[index];
   const std::uint32_t bytes = read_step(engine, probe.address, probe.length, probe.read);
   probe.read += bytes;
   sim::SimTime link_free;
@@ -198,14 +198,14 @@ void probe_step(Engine& engine, NodeId node, std::uint32_t index) {
   }
   const sim::Duration copied = sim::transmission_time({probe.length}, engine.profile().nic_buffer_rate);
   engine.schedule(kEventProbeDone, node, 0, there + copied);
-  engine.state.hosts[node].probes.release(index);
+  engine.hosts[node].probes.release(index);
 }
 
 void sample(Engine& engine, NodeId node, Address address, std::span<std::byte> out, Subevent like) {
-  const HostMemory& memory = engine.state.hosts[node].memory;
+  const HostMemory& memory = engine.hosts[node].memory;
   memory.read(address, out);
   if (engine.profile().nic_stale_operands != StaleOperands::none) {
-    std::array<std::uint64_t, 2>& last = engine.state.hosts[node].words_read;
+    std::array<std::uint64_t, 2>& last = engine.hosts[node].words_read;
     last = {last[1], memory.word(word_of(address + out.size() - 1))};
   }
   if (!engine.witness()) return;

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "nic_model/engine/engine.hpp"
+#include "nic_model/records.hpp"
 
 namespace loco::nic {
 
@@ -43,7 +44,11 @@ void post_write(Engine& engine, std::uint32_t domain, PostedWrite write, const W
 void post_cqe(Engine& engine, std::uint32_t domain, CqId cq, const Cqe& cqe, sim::Duration delay);
 /// Takes a queue pair's CQEs out of its completion queues, those on their way as well: it is RESET (IBTA volume 1,
 /// 10.2.4.4: what a RESET leaves of them is up to the consumer; libraries such as libmlx5 clean the queue).
-void forget_completions(Engine& engine, QpId qp);
+struct PostsTo {
+  CqId cq = 0;
+  std::uint32_t domain = 0;
+};
+void forget_completions(Engine& engine, QpId qp, const PostsTo& sends, const PostsTo& receives);
 /// kEventCommit: the next TLP of a posted write reaches memory.
 void commit(Engine& engine, std::uint32_t domain, std::uint64_t number);
 

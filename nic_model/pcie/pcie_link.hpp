@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "nic_model/pcie/pcie.hpp"
+#include "nic_model/records.hpp"
 
 namespace loco::nic {
 
@@ -15,25 +16,23 @@ namespace loco::nic {
 
 /// Towards the root complex: `bytes` in `tlps` TLPs, now or once the link is free; returns when the last has been sent.
 inline sim::SimTime upstream(Engine& engine, NodeId node, std::uint64_t bytes, std::uint64_t tlps) {
-  State& s = engine.state;
-  Host& host = s.hosts[node];
-  s.counters.tlps_up += tlps;
-  s.counters.pcie_bytes_up += bytes;
+  Host& host = engine.hosts[node];
+  engine.count(&Counters::tlps_up, tlps);
+  engine.count(&Counters::pcie_bytes_up, bytes);
   const sim::Duration taken = on_link(engine, bytes);
   host.busy.upstream += taken;
-  host.upstream_free = std::max(host.upstream_free, s.now) + taken;
+  host.upstream_free = std::max(host.upstream_free, engine.now()) + taken;
   return host.upstream_free;
 }
 
 /// The same towards the NIC, for one TLP.
 inline sim::SimTime downstream(Engine& engine, NodeId node, std::uint64_t bytes) {
-  State& s = engine.state;
-  Host& host = s.hosts[node];
-  ++s.counters.tlps_down;
-  s.counters.pcie_bytes_down += bytes;
+  Host& host = engine.hosts[node];
+  engine.count(&Counters::tlps_down);
+  engine.count(&Counters::pcie_bytes_down, bytes);
   const sim::Duration taken = on_link(engine, bytes);
   host.busy.downstream += taken;
-  host.downstream_free = std::max(host.downstream_free, s.now) + taken;
+  host.downstream_free = std::max(host.downstream_free, engine.now()) + taken;
   return host.downstream_free;
 }
 

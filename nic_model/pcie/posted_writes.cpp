@@ -25,7 +25,7 @@ std::uint32_t next_tlp(const Engine& engine, const PostedWrite& write) {
 /// The first byte of what is written.
 const std::byte* payload_of(const Engine& engine, const PostedWrite& write) {
   const std::byte* whole = write.buffer == fabric::kNoBuffer ? std::as_bytes(std::span(&write.value, 1)).data()
-                                                             : engine.state.buffers[write.buffer].data();
+                                                             : engine.payloads.data(write.buffer);
   return whole + write.offset;
 }
 
@@ -39,7 +39,7 @@ const std::byte* payload_of(const Engine& engine, const PostedWrite& write) {
 
 /// The next TLP of a write that nothing is in front of.
 void schedule_commit(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
-  const NodeId node = engine.state.domains[domain].node;
+  const NodeId node = engine.domains[domain].node;
   write.has_event = true;
   if (!write.is_cqe) {
     engine.prefetch(node, write.address + write.committed, write.buffer, write.offset + write.committed,
@@ -59,7 +59,7 @@ sim::SimTime send_tlps(Engine& engine, NodeId node, const PostedWrite& write) {
     const std::uint32_t bytes = write_step(engine, write.address + done, write.length - done);
     const bool ahead = crossed(write, done, bytes);
     const sim::SimTime sent = upstream(engine, node, ahead ? 0 : bytes + header, 1);
-    if (ahead) engine.state.counters.pcie_bytes_up += bytes + header;
+    if (ahead) engine.count(&Counters::pcie_bytes_up, bytes + header);
     announce_tlp(engine, TlpKind::memory_write, node, 0, write.address + done, bytes);
     if (done == 0) first = sent;
     done += bytes;
@@ -68,7 +68,7 @@ sim::SimTime send_tlps(Engine& engine, NodeId node, const PostedWrite& write) {
 }
 
 void enqueue(Engine& engine, std::uint32_t domain, const PostedWrite& write) {
-  PostedDomain& d = engine.state.domains[domain];
+  PostedDomain& d = engine.domains[domain];
   PostedWrite& queued = d.writes.push_back(write);
   const bool loose = queued.relaxed || engine.fault(Fault::posted_passes_posted) ||
                      (queued.is_cqe && engine.fault(Fault::completion_before_data));
@@ -78,7 +78,7 @@ void enqueue(Engine& engine, std::uint32_t domain, const PostedWrite& write) {
 /// Relaxed ordering is an attribute of a TLP: those of one write may pass each other as well, so each is a write of its
 /// own. With the flow model, whose packets are messages, a write stays whole.
 void enqueue_relaxed(Engine& engine, std::uint32_t domain, PostedWrite write) {
-  if (engine.state.fabric.config().flow.enabled) return enqueue(engine, domain, write);
+  if (engine.fabric.config().flow.enabled) return enqueue(engine, domain, write);
   std::uint32_t left = write.length;
   do {
     write.length = write_step(engine, write.address, left);
@@ -93,22 +93,21 @@ void enqueue_relaxed(Engine& engine, std::uint32_t domain, PostedWrite write) {
 }
 
 void commit_cqe(Engine& engine, const PostedWrite& write) {
-  CompletionQueue& cq = engine.state.cqs[write.cq];
+  CompletionQueue& cq = engine.cqs[write.cq];
   if (cq.overrun || cq.cqes.size() == cq.entries) {
     cq.overrun = true;
     return to_error(engine, write.cqe.qp);  // its other completions are lost, too
   }
   cq.cqes.push_back(write.cqe);
   cq.failed = cq.failed || write.cqe.status != Status::success;
-  ++engine.state.counters.completions;
+  engine.count(&Counters::completions);
   if (Observer* o = engine.observer()) o->on_cqe(cq.node, write.cq, write.cqe, engine.now());
   engine.touched(cq.node, watch_key(WatchKind::cq, write.cq));
 }
 
 void commit_data(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t bytes) {
-  State& s = engine.state;
   const Address address = write.address + write.committed;
-  HostMemory& memory = s.hosts[node].memory;
+  HostMemory& memory = engine.hosts[node].memory;
   memory.write(address, {payload_of(engine, write) + write.committed, bytes});
   if (engine.witness()) {
     for (Address word = word_of(address); word < address + bytes; word += 8) {
@@ -131,7 +130,7 @@ std::uint64_t word_after(const HostMemory& memory, const PostedWrite& write, con
 
 /// Subevents of a write that begins, one a word with ids in a row; returns the first one's.
 SubeventId announce_words(Engine& engine, NodeId node, const PostedWrite& write, const WriteOrigin& origin) {
-  const HostMemory& memory = engine.state.hosts[node].memory;
+  const HostMemory& memory = engine.hosts[node].memory;
   const std::byte* payload = payload_of(engine, write);
   SubeventId first = 0;
   for (Address word = word_of(write.address); word < write.address + write.length; word += 8) {
@@ -151,7 +150,7 @@ SubeventId announce_words(Engine& engine, NodeId node, const PostedWrite& write,
 
 /// Memory gets the next TLP of a write of data. False when others are to follow: then the next one is scheduled.
 bool commit_tlp(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
-  const NodeId node = engine.state.domains[domain].node;
+  const NodeId node = engine.domains[domain].node;
   const std::uint32_t bytes = next_tlp(engine, write);
   commit_data(engine, node, write, bytes);
   write.committed += bytes;
@@ -172,7 +171,7 @@ bool commit_tlp(Engine& engine, std::uint32_t domain, std::uint64_t number, Post
 void post_write(Engine& engine, std::uint32_t domain, PostedWrite write, const WriteOrigin& origin, sim::Duration delay,
                 std::uint32_t key) {
   const HardwareProfile& p = engine.profile();
-  const NodeId node = engine.state.domains[domain].node;
+  const NodeId node = engine.domains[domain].node;
   const MemoryRegion* region = engine.region(key);
   write.device = region != nullptr && region->kind.device;
   write.relaxed = region != nullptr && region->kind.relaxed_ordering && !write.probe;
@@ -190,26 +189,24 @@ void post_write(Engine& engine, std::uint32_t domain, PostedWrite write, const W
 
 void post_cqe(Engine& engine, std::uint32_t domain, CqId cq, const Cqe& cqe, sim::Duration delay) {
   const HardwareProfile& p = engine.profile();
-  const NodeId node = engine.state.domains[domain].node;
+  const NodeId node = engine.domains[domain].node;
   const sim::SimTime sent = upstream(engine, node, p.nic_cqe_bytes.count + p.pcie_write_header.count, 1);
   announce_tlp(engine, TlpKind::memory_write, node, cqe.qp, 0, static_cast<std::uint32_t>(p.nic_cqe_bytes.count));
   const sim::Duration way = p.pcie_upstream + p.pcie_write_commit + memory_penalty(engine, node, kNoKey, 0, 0);
   enqueue(engine, domain, {.is_cqe = true, .cq = cq, .ready = sent + delay + way, .way = way, .cqe = cqe});
 }
 
-void forget_completions(Engine& engine, QpId id) {
-  State& s = engine.state;
-  const QueuePair& qp = s.qps[id];
-  for (const CqId cq : {qp.requester.cq, qp.responder.cq}) {
-    sim::Ring<Cqe>& cqes = s.cqs[cq].cqes;
+void forget_completions(Engine& engine, QpId id, const PostsTo& sends, const PostsTo& receives) {
+  for (const CqId cq : {sends.cq, receives.cq}) {
+    sim::Ring<Cqe>& cqes = engine.cqs[cq].cqes;
     for (std::size_t left = cqes.size(); left > 0; --left) {
       const Cqe cqe = cqes.front();
       cqes.pop_front();
       if (cqe.qp != id) cqes.push_back(cqe);
     }
   }
-  for (const std::uint32_t domain : {qp.requester.domain, qp.responder.domain}) {
-    sim::Ring<PostedWrite>& writes = s.domains[domain].writes;
+  for (const std::uint32_t domain : {sends.domain, receives.domain}) {
+    sim::Ring<PostedWrite>& writes = engine.domains[domain].writes;
     for (std::size_t i = 0; i < writes.size(); ++i) {
       if (writes[i].is_cqe && writes[i].cqe.qp == id) writes[i].cq = kNone;
     }
@@ -217,7 +214,7 @@ void forget_completions(Engine& engine, QpId id) {
 }
 
 void commit(Engine& engine, std::uint32_t domain, std::uint64_t number) {
-  PostedDomain& d = engine.state.domains[domain];
+  PostedDomain& d = engine.domains[domain];
   PostedWrite& write = d.writes[number - d.first];
   write.has_event = false;
   if (write.is_cqe) {
@@ -228,7 +225,7 @@ void commit(Engine& engine, std::uint32_t domain, std::uint64_t number) {
     write.done = true;
     engine.release(write.buffer);
     if (write.ends_atomic) atomic_unit_free(engine, d.node);
-    if (write.probe) ++engine.state.hosts[d.node].probes_done;
+    if (write.probe) ++engine.hosts[d.node].probes_done;
   }
   while (!d.writes.empty() && d.writes.front().done) {
     d.writes.pop_front();

@@ -13,7 +13,7 @@ namespace {
 /// When it is known what was looked up at `at`.
 sim::SimTime known(Engine& engine, NodeId node, bool hit, sim::SimTime at) {
   if (hit) return at;
-  ++engine.state.counters.cache_misses;
+  engine.count(&Counters::cache_misses);
   return context_read(engine, node, at);
 }
 
@@ -29,7 +29,7 @@ sim::SimTime look_up(Engine& engine, NodeId node, KeyCache<Key>& cache, Key key,
 sim::SimTime look_up_read_state(Engine& engine, NodeId node, QpId qp, std::uint32_t number, sim::SimTime at) {
   const std::uint32_t slots = engine.profile().nic_max_rd_atomic;
   const std::uint32_t slot = number % slots;
-  return known(engine, node, engine.state.hosts[node].read_states.touch(qp * slots + slot, slot, slots), at);
+  return known(engine, node, engine.hosts[node].read_states.touch(qp * slots + slot, slot, slots), at);
 }
 
 /// Of a queue pair's context, or of the part of it that says where the data of answers goes.
@@ -41,7 +41,7 @@ std::uint64_t translation_key(const Engine& engine, std::uint32_t region, Addres
 
 sim::Duration stall_of(Engine& engine, const fabric::Packet& packet) {
   const NodeId node = packet.destination;
-  Host& host = engine.state.hosts[node];
+  Host& host = engine.hosts[node];
   // Data that comes back goes where another part of the context says.
   const bool data = packet.opcode == fabric::Opcode::read_response || packet.opcode == fabric::Opcode::atomic_response;
   const std::uint32_t context = context_key(packet.destination_qp, data);
@@ -62,8 +62,8 @@ void tell_first_waiter(Engine& engine, const Host& host) {
 
 /// Is there one that may work for this queue pair now? If not, it will be told.
 bool unit_is_free(Engine& engine, QpId id) {
-  QueuePair& qp = engine.state.qps[id];
-  Host& host = engine.state.hosts[qp.node];
+  NicContext& qp = engine.contexts[id];
+  Host& host = engine.hosts[engine.connections[id].node()];
   if (qp.waits_for_unit) return false;
   const bool has_one = qp.unit_until > engine.now();
   const bool its_turn = host.unit_waiters.empty() || host.unit_waiters.front() == id;
@@ -82,35 +82,32 @@ bool unit_is_free(Engine& engine, QpId id) {
 
 bool take_unit(Engine& engine, QpId id, const Wqe& wqe, std::uint32_t number, sim::Duration& stall) {
   const HardwareProfile& p = engine.profile();
-  QueuePair& qp = engine.state.qps[id];
-  Host& host = engine.state.hosts[qp.node];
+  const NodeId node = engine.connections[id].node();
+  Host& host = engine.hosts[node];
   if (p.nic_units > 0 && !unit_is_free(engine, id)) return false;
-  sim::SimTime at = look_up(engine, qp.node, host.contexts, context_key(id, false), engine.now());
+  sim::SimTime at = look_up(engine, node, host.contexts, context_key(id, false), engine.now());
   if (!wqe.inline_data && wqe.length > 0) {
-    at = look_up(engine, qp.node, host.translations, translation_key(engine, wqe.lkey, wqe.local), at);
+    at = look_up(engine, node, host.translations, translation_key(engine, wqe.lkey, wqe.local), at);
   }
-  if (reads_or_atomic(wqe.opcode)) at = look_up_read_state(engine, qp.node, id, number, at);
+  if (reads_or_atomic(wqe.opcode)) at = look_up_read_state(engine, node, id, number, at);
   stall = at - engine.now();
   if (p.nic_units > 0) {
     const sim::SimTime unit_end = engine.now() + stall + p.nic_unit_time;
     host.units.take(p.nic_units, unit_end);
     host.busy.units += unit_end - engine.now();
-    qp.unit_until = wqe.inline_data ? unit_end : std::max(unit_end, engine.now() + p.nic_qp_gap);
-    if (p.nic_qp_gap.ps > 0) {
-      std::vector<sim::Duration>& busy = engine.state.gap_busy;
-      if (busy.size() <= id) busy.resize(engine.state.qps.size());
-      busy[id] += qp.unit_until - engine.now();
-    }
+    NicContext& nic = engine.contexts[id];
+    nic.unit_until = wqe.inline_data ? unit_end : std::max(unit_end, engine.now() + p.nic_qp_gap);
+    if (p.nic_qp_gap.ps > 0) nic.gap_busy += nic.unit_until - engine.now();
   }
   return true;
 }
 
 void unit_free(Engine& engine, QpId id) {
-  QueuePair& qp = engine.state.qps[id];
-  Host& host = engine.state.hosts[qp.node];
+  NicContext& qp = engine.contexts[id];
+  Host& host = engine.hosts[engine.connections[id].node()];
   const bool its_turn = !host.unit_waiters.empty() && host.unit_waiters.front() == id;
   qp.waits_for_unit = false;
-  start(engine, id, {});
+  engine.requesters[id].start(engine, id, {});
   if (!its_turn) return;
   host.unit_waiters.pop_front();
   if (!host.unit_waiters.empty()) tell_first_waiter(engine, host);
@@ -122,25 +119,23 @@ bool hold_arrival(Engine& engine, const fabric::Packet& packet) {
   const sim::Duration looked_up = stall_of(engine, packet);
   // The first packet asks; what comes behind it is not held up once the answer is there.
   const sim::Duration stall{std::max<std::int64_t>(0, looked_up.ps - known_for(engine, packet).ps)};
-  State& s = engine.state;
-  QueuePair& qp = s.qps[packet.destination_qp];
+  NicContext& qp = engine.contexts[packet.destination_qp];
   const bool first = qp.stalled_first == kNone;
   if (stall == sim::Duration{} && first) return false;
-  const std::uint32_t slot = s.stalled.acquire();
-  s.stalled[slot] = {.ready = engine.now() + stall, .packet = packet};
-  (first ? qp.stalled_first : s.stalled[qp.stalled_last].next) = slot;
+  const std::uint32_t slot = engine.stalled.acquire();
+  engine.stalled[slot] = {.ready = engine.now() + stall, .packet = packet};
+  (first ? qp.stalled_first : engine.stalled[qp.stalled_last].next) = slot;
   qp.stalled_last = slot;
-  if (first) engine.schedule(kEventArrival, packet.destination_qp, 0, s.stalled[slot].ready);
+  if (first) engine.schedule(kEventArrival, packet.destination_qp, 0, engine.stalled[slot].ready);
   return true;
 }
 
 fabric::Packet next_arrival(Engine& engine, QpId id) {
-  State& s = engine.state;
-  QueuePair& qp = s.qps[id];
-  const StalledPacket taken = s.stalled[qp.stalled_first];
-  s.stalled.release(qp.stalled_first);
+  NicContext& qp = engine.contexts[id];
+  const StalledPacket taken = engine.stalled[qp.stalled_first];
+  engine.stalled.release(qp.stalled_first);
   qp.stalled_first = taken.next;
-  if (taken.next != kNone) engine.schedule(kEventArrival, id, 0, s.stalled[taken.next].ready);
+  if (taken.next != kNone) engine.schedule(kEventArrival, id, 0, engine.stalled[taken.next].ready);
   return taken.packet;
 }
 

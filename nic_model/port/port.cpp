@@ -2,32 +2,36 @@
 
 #include <algorithm>
 
+#include "nic_model/connection/connection.hpp"
+#include "nic_model/records.hpp"
+
 namespace loco::nic {
 
 namespace {
 /// When a queue pair may send its next packet, by its rate under congestion control. Only data counts, and only what
 /// passes the network.
-sim::SimTime paced(State& s, const fabric::Packet& packet) {
-  const fabric::DcqcnOptions& options = s.fabric.config().options.dcqcn;
-  if (!options.enabled || packet.length == 0 || packet.source == packet.destination) return s.now;
-  CongestionControl& congestion = s.qps[packet.source_qp].congestion.edit();
-  congestion.rate.on_bytes(s.now, {packet.wire}, options);
+sim::SimTime paced(Engine& engine, const fabric::Packet& packet) {
+  const fabric::DcqcnOptions& options = engine.fabric.config().options.dcqcn;
+  if (!options.enabled || packet.length == 0 || packet.source == packet.destination) return engine.now();
+  CongestionControl& congestion = engine.contexts[packet.source_qp].congestion.edit();
+  congestion.rate.on_bytes(engine.now(), {packet.wire}, options);
   // Requester and responder share the rate: each packet takes its turn behind those of both.
-  congestion.next = std::max(congestion.next, s.now) + sim::transmission_time({packet.wire}, congestion.rate.rate());
+  congestion.next = std::max(congestion.next, engine.now()) + sim::transmission_time({packet.wire}, congestion.rate.rate());
   return congestion.next;
 }
 
 /// With the flow model a packet is a message, and stands for so many packets.
-std::uint32_t packets_in(const State& s, const fabric::Packet& packet) {
-  const fabric::FlowOptions& flow = s.fabric.config().flow;
+std::uint32_t packets_in(const Engine& engine, const fabric::Packet& packet) {
+  const fabric::FlowOptions& flow = engine.fabric.config().flow;
   if (!flow.enabled || packet.length == 0) return 1;
   return static_cast<std::uint32_t>((packet.length + flow.mtu.count - 1) / flow.mtu.count);
 }
 
 /// Bytes on the wire. What may be placed before what precedes it must say where: out of order, every packet of a WRITE
 /// has a RETH.
-std::uint32_t wire_bytes(const State& s, const HardwareProfile& p, const fabric::Packet& packet) {
-  const std::uint32_t packets = packets_in(s, packet);
+std::uint32_t wire_bytes(const Engine& engine, const fabric::Packet& packet) {
+  const HardwareProfile& p = engine.profile();
+  const std::uint32_t packets = packets_in(engine, packet);
   const bool says_where = overtakes(p.nic_placement) && packet.opcode == fabric::Opcode::write;
   return packets * static_cast<std::uint32_t>(p.link_overhead.count) + packet.length +
          (says_where ? (packets - 1) * fabric::kRethBytes : 0) +
@@ -35,38 +39,37 @@ std::uint32_t wire_bytes(const State& s, const HardwareProfile& p, const fabric:
 }
 
 /// What must be in the NIC's packet buffer before anything leaves.
-std::uint32_t first_part(const State& s, const fabric::Packet& packet) {
-  const fabric::FlowOptions& flow = s.fabric.config().flow;
+std::uint32_t first_part(const Engine& engine, const fabric::Packet& packet) {
+  const fabric::FlowOptions& flow = engine.fabric.config().flow;
   return flow.enabled ? static_cast<std::uint32_t>(std::min<std::uint64_t>(packet.length, flow.mtu.count))
                       : packet.length;
 }
 }  // namespace
 
 void announce_message(Engine& engine, fabric::Packet packet, sim::SimTime there) {
-  State& s = engine.state;
   const HardwareProfile& p = engine.profile();
   packet.first = packet.last = true;
-  packet.wire = wire_bytes(s, p, packet);
-  const sim::SimTime pipeline = std::max({s.hosts[packet.source].transmit_free, s.now, there});
-  const sim::Duration buffered = engine.buffer_time(first_part(s, packet));
-  s.fabric.announce(s.now, (pipeline - s.now) + p.nic_transmit + buffered, packet);
+  packet.wire = wire_bytes(engine, packet);
+  const sim::SimTime pipeline = std::max({engine.hosts[packet.source].transmit_free, engine.now(), there});
+  const sim::Duration buffered = engine.buffer_time(first_part(engine, packet));
+  engine.fabric.announce(engine.now(), (pipeline - engine.now()) + p.nic_transmit + buffered, packet);
 }
 
-void withdraw_message(Engine& engine, QpId id, bool responder) { engine.state.fabric.withdraw(id, responder); }
+void withdraw_message(Engine& engine, QpId id, bool responder) { engine.fabric.withdraw(id, responder); }
 
 sim::Duration known_for(const Engine& engine, const fabric::Packet& packet) {
-  const fabric::Config& network = engine.state.fabric.config();
+  const fabric::Config& network = engine.fabric.config();
   const std::uint64_t first = (network.flow.mtu + network.flow.overhead).count;
   if (!network.flow.enabled || packet.source == packet.destination || packet.wire <= first) return {};
-  return sim::transmission_time({packet.wire - first}, engine.state.fabric.flow_rate(packet));
+  return sim::transmission_time({packet.wire - first}, engine.fabric.flow_rate(packet));
 }
 
 std::uint32_t crossed_ahead(const Engine& engine, const fabric::Packet& packet) {
-  const fabric::Config& network = engine.state.fabric.config();
+  const fabric::Config& network = engine.fabric.config();
   if (!network.flow.enabled || packet.source == packet.destination) return 0;
   if (packet.length <= network.flow.mtu.count) return 0;
   const std::uint64_t pcie = engine.profile().pcie_rate.value;
-  const std::uint64_t link = engine.state.fabric.flow_rate(packet).value;
+  const std::uint64_t link = engine.fabric.flow_rate(packet).value;
   const auto most = static_cast<std::uint32_t>(packet.length - network.flow.mtu.count);
   if (link == 0 || pcie >= link) return link == 0 ? 0 : most;
   __extension__ using Wide = unsigned __int128;
@@ -79,55 +82,53 @@ sim::Duration receive_buffer_time(const Engine& engine, const fabric::Packet& pa
 }
 
 sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t following) {
-  State& s = engine.state;
   const HardwareProfile& p = engine.profile();
-  packet.wire = wire_bytes(s, p, packet);
-  packet.serial = static_cast<std::uint32_t>(++s.counters.packets_sent);
-  s.counters.wire_bytes_sent += packet.wire;
+  packet.wire = wire_bytes(engine, packet);
+  engine.count(&Counters::packets_sent);
+  packet.serial = static_cast<std::uint32_t>(engine.kernel.counters().packets_sent);
+  engine.count(&Counters::wire_bytes_sent, packet.wire);
   engine.hold(packet.buffer);
-  if (Observer* o = engine.observer()) o->on_packet(PacketStep::sent, packet, s.now);
-  Host& host = s.hosts[packet.source];
-  const sim::SimTime pipeline = std::max(host.transmit_free, s.now);
+  if (Observer* o = engine.observer()) o->on_packet(PacketStep::sent, packet, engine.now());
+  Host& host = engine.hosts[packet.source];
+  const sim::SimTime pipeline = std::max(host.transmit_free, engine.now());
   host.transmit_free = pipeline + p.nic_packet_gap;
-  const sim::Duration buffered = engine.buffer_time(first_part(s, packet));
+  const sim::Duration buffered = engine.buffer_time(first_part(engine, packet));
   host.busy.pipeline += p.nic_packet_gap;
   host.busy.buffer += buffered;
   // What a NIC sends to itself does not go through its transmit and receive pipelines: nic.loopback is all it takes.
   const bool loopback = packet.source == packet.destination;
   const sim::Duration way = (loopback ? sim::Duration{} : p.nic_transmit) + buffered;
-  const sim::SimTime port = s.fabric.send(s.events, s.now, (pipeline - s.now) + way, packet);
-  if (s.lossy) release_lost(engine);
+  const sim::SimTime port = engine.fabric.send(engine.kernel.events(), engine.now(), (pipeline - engine.now()) + way, packet);
+  if (engine.lossy()) release_lost(engine);
   const sim::Duration lead = std::max(engine.buffer_time(following), buffered) - buffered;
-  return std::max({port - lead, pipeline, paced(s, packet)});
+  return std::max({port - lead, pipeline, paced(engine, packet)});
 }
 
 void release_lost(Engine& engine) {
-  while (const std::optional<fabric::Lost> lost = engine.state.fabric.take_lost()) {
-    ++engine.state.counters.packets_lost;
+  while (const std::optional<fabric::Lost> lost = engine.fabric.take_lost()) {
+    engine.count(&Counters::packets_lost);
     engine.release(lost->packet.buffer);
   }
 }
 
 bool wait_for_port(Engine& engine, QpId id, bool responder) {
-  State& s = engine.state;
-  const NodeId node = s.qps[id].node;
-  if (!s.fabric.paused(node) || s.qps[id].peer_node == node) return false;
-  if (s.hosts[node].port_waiters.empty()) s.fabric.await_resume(node);
-  s.hosts[node].port_waiters.push_back({id, responder});
+  const NodeId node = engine.connections[id].node();
+  if (!engine.fabric.paused(node) || engine.connections[id].peer_node() == node) return false;
+  if (engine.hosts[node].port_waiters.empty()) engine.fabric.await_resume(node);
+  engine.hosts[node].port_waiters.push_back({id, responder});
   return true;
 }
 
 void port_resumed(Engine& engine, NodeId node) {
-  sim::Ring<PortWaiter>& waiters = engine.state.hosts[node].port_waiters;
+  sim::Ring<PortWaiter>& waiters = engine.hosts[node].port_waiters;
   for (; !waiters.empty(); waiters.pop_front()) {
     engine.schedule(waiters.front().responder ? kEventRespond : kEventTransmit, waiters.front().qp, 0, engine.now());
   }
 }
 
 void answer_mark(Engine& engine, const fabric::Packet& packet) {
-  State& s = engine.state;
-  const fabric::DcqcnOptions& options = s.fabric.config().options.dcqcn;
-  if (!options.enabled || !s.qps[packet.destination_qp].congestion.edit().cnps.due(s.now, options.cnp_interval)) return;
+  const fabric::DcqcnOptions& options = engine.fabric.config().options.dcqcn;
+  if (!options.enabled || !engine.contexts[packet.destination_qp].congestion.edit().cnps.due(engine.now(), options.cnp_interval)) return;
   fabric::Packet cnp;
   cnp.opcode = fabric::Opcode::cnp;
   cnp.source = packet.destination;

@@ -1,11 +1,11 @@
-#include "nic_model/requester/acknowledge.hpp"
-
+// Requester: from the answer on, ACKs, NAKs and responses (IBTA volume 1, 9.7.5 and 9.7.6). Interface and order:
+// requester.hpp. What it does about answers that do not come is in retransmit.cpp.
 #include <algorithm>
 
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/port/port.hpp"
+#include "nic_model/records.hpp"
 #include "nic_model/requester/requester.hpp"
-#include "nic_model/requester/retransmit.hpp"
 
 namespace loco::nic {
 
@@ -16,37 +16,69 @@ using fabric::Psn;
 using Op = fabric::Opcode;
 
 /// The PSN of the first packet that is missing of the answer to a READ or atomic.
-Psn first_missing(const Engine& engine, const QueuePair& qp, const SendEntry& e) {
-  return e.psn + static_cast<std::uint32_t>(e.received / engine.mtu(qp));
+Psn first_missing(const Engine& engine, const Connection& qp, const SendEntry& e) {
+  return e.psn + static_cast<std::uint32_t>(e.received / mtu_of(engine, qp));
 }
+
+/// A READ that was executed several times: the answer of `execution` is the one that is taken, for `length` bytes from
+/// `offset` on. Where the trace has another execution's aNRR for a word, which came first, this one replaces it.
+void name_execution(Engine& engine, const Connection& qp, const SendEntry& e, std::uint64_t execution,
+                    std::uint32_t offset, std::uint32_t length) {
+  const Address from = e.wqe.remote + offset;
+  for (Address word = word_of(from); word < from + length; word += 8) {
+    const std::size_t index = (word - word_of(e.wqe.remote)) / 8;
+    const Sample* sample = engine.tracks.kept(e.track, execution, index);
+    if (sample == nullptr) continue;
+    engine.repeat({.id = engine.tracks.sampled(e.track, index),
+                   .stamp = Stamp::aNRR,
+                   .thread = qp.thread(),
+                   .op = e.wqe.op,
+                   .peer = qp.peer_node(),
+                   .home = qp.peer_node(),
+                   .address = word,
+                   .value = sample->value,
+                   .source = sample->source,
+                   .seq = sample->seq,
+                   .at = sample->at});
+  }
+}
+
+bool answers(const SendEntry& e, const fabric::Packet& packet) {
+  return packet.opcode == Op::read_response ? e.wqe.opcode == Opcode::rdma_read : is_atomic(e.wqe.opcode);
+}
+
+Status status_of(NakCode nak) {
+  switch (nak) {
+    case NakCode::invalid_request:
+      return Status::rem_inv_req_err;
+    case NakCode::remote_access_error:
+      return Status::rem_access_err;
+    default:
+      return Status::rem_op_err;
+  }
+}
+
+}  // namespace
 
 /// Everything before `una` is acknowledged. If that is news, all retries are left again.
-void progress(Requester& rq, const QpSettings& settings, Psn una) {
-  const std::int32_t ahead = una.distance(rq.una);
+void Requester::progress(const QpSettings& settings, Psn una) {
+  const std::int32_t ahead = una.distance(una_);
   const bool all_at_once = ahead == -static_cast<std::int32_t>(kPsnsMax);  // half of all PSNs, which has no sign
   if (ahead <= 0 && !all_at_once) return;
-  rq.una = una;
-  rq.retries = settings.retry_count;
-  rq.rnr_retries = settings.rnr_retry;
-  rq.recovering = false;
+  una_ = una;
+  retries_ = settings.retry_count;
+  rnr_retries_ = settings.rnr_retry;
+  recovering_ = false;
 }
-
-/// The oldest work request that is not done, once an answer has been looked at.
-struct Oldest {
-  std::uint32_t number = 0;
-  bool implied_nak = false;  // it is a READ or an atomic whose response should have come before this answer
-};
 
 /// As acknowledge(), where answers overtake each other: that a READ or an atomic has no answer yet means nothing, it is
 /// passed over.
-Oldest acknowledge_loosely(Engine& engine, QpId id, Psn end) {
-  QueuePair& qp = engine.state.qps[id];
-  Requester& rq = qp.requester;
+Requester::Oldest Requester::acknowledge_loosely(const Connection& qp, Psn end) {
   bool open = false;
   std::uint32_t oldest = 0;
-  std::uint32_t number = rq.completed;
-  for (; number != rq.started; ++number) {
-    SendEntry& e = rq.entry(number);
+  std::uint32_t number = completed_;
+  for (; number != started_; ++number) {
+    SendEntry& e = edit(number);
     if (e.done) continue;
     const bool covered = end.distance(e.psn + e.packets) >= 0;
     if (reads_or_atomic(e.wqe.opcode)) {
@@ -58,118 +90,84 @@ Oldest acknowledge_loosely(Engine& engine, QpId id, Psn end) {
     if (!covered) break;
   }
   if (!open) oldest = number;
-  progress(rq, qp.settings, open ? rq.entry(oldest).psn : end);
+  progress(qp.settings(), open ? entry(oldest).psn : end);
   return {oldest, false};
 }
 
 /// Everything before `end` has reached the responder: WRITEs and SENDs are done. Goes on to the first READ or atomic,
 /// which waits for data of its own.
-Oldest acknowledge(Engine& engine, QpId id, Psn end) {
-  QueuePair& qp = engine.state.qps[id];
-  Requester& rq = qp.requester;
-  std::uint32_t number = rq.completed;
-  for (; number != rq.started; ++number) {
-    SendEntry& e = rq.entry(number);
+Requester::Oldest Requester::acknowledge(const Engine& engine, const Connection& qp, Psn end) {
+  std::uint32_t number = completed_;
+  for (; number != started_; ++number) {
+    SendEntry& e = edit(number);
     if (e.status != Status::success) break;  // it was never sent
     if (e.done) continue;
     if (reads_or_atomic(e.wqe.opcode)) {
       const Psn first = first_missing(engine, qp, e);
       const bool implied_nak = end.distance(first) > 0;
-      progress(rq, qp.settings, implied_nak ? first : end);
+      progress(qp.settings(), implied_nak ? first : end);
       return {number, implied_nak};
     }
     if (end.distance(e.psn + e.packets) < 0) break;
     e.done = true;
   }
-  progress(rq, qp.settings, end);
-  if (rq.transmit_next == number && number != rq.started &&
-      rq.entry(number).status == Status::success) {  // has gone back: what has come is not sent again
-    SendEntry& e = rq.entry(number);
-    const std::int32_t packets = end.distance(e.psn);
-    if (packets > 0) {
-      const std::uint64_t bytes = engine.mtu(qp) * static_cast<std::uint32_t>(packets);
-      e.sent = std::max(e.sent, static_cast<std::uint32_t>(bytes));
-    }
-  }
+  progress(qp.settings(), end);
+  skip_acknowledged(engine, qp, number, end);
   return {number, false};
 }
 
+/// Having gone back to this work request, the requester does not send again those of its packets that have come.
+void Requester::skip_acknowledged(const Engine& engine, const Connection& qp, std::uint32_t number, Psn end) {
+  if (transmit_next_ != number || number == started_ || entry(number).status != Status::success) return;
+  SendEntry& e = edit(number);
+  const std::int32_t packets = end.distance(e.psn);
+  if (packets <= 0) return;
+  const std::uint64_t bytes = mtu_of(engine, qp) * static_cast<std::uint32_t>(packets);
+  e.sent = std::max(e.sent, static_cast<std::uint32_t>(bytes));
+}
+
 /// Having gone back, the requester does not send again what has been answered meanwhile.
-void skip_answered(Requester& rq) {
-  while (rq.transmit_next != rq.started && rq.entry(rq.transmit_next).done) ++rq.transmit_next;
+void Requester::skip_answered() {
+  while (transmit_next_ != started_ && entry(transmit_next_).done) ++transmit_next_;
 }
 
 /// The work request that has this PSN; `started` if it is known no more.
-std::uint32_t holder_of(const Requester& rq, Psn psn) {
-  std::uint32_t number = rq.completed;
-  for (; number != rq.started; ++number) {
-    const SendEntry& e = rq.entry(number);
+std::uint32_t Requester::holder_of(Psn psn) const {
+  std::uint32_t number = completed_;
+  for (; number != started_; ++number) {
+    const SendEntry& e = entry(number);
     const std::int32_t index = psn.distance(e.psn);
     if (e.status == Status::success && index >= 0 && static_cast<std::uint32_t>(index) < e.packets) break;
   }
   return number;
 }
 
-void refused(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet& nak) {
+void Requester::refused(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet& nak) {
   // Where answers overtake each other, what is refused need not be the oldest.
-  const std::uint32_t which = engine.state.loose ? holder_of(engine.state.qps[id].requester, nak.psn) : oldest;
-  switch (nak.nak) {
-    case NakCode::psn_sequence_error:
-      return retry(engine, id, oldest);
-    case NakCode::receiver_not_ready:
-      return receiver_not_ready(engine, id, which, oldest, sim::Duration{static_cast<std::int64_t>(nak.a)});
-    case NakCode::invalid_request:
-      return fail_work_request(engine, id, which, Status::rem_inv_req_err);
-    case NakCode::remote_access_error:
-      return fail_work_request(engine, id, which, Status::rem_access_err);
-    case NakCode::none:
-    case NakCode::remote_operational_error:
-      return fail_work_request(engine, id, which, Status::rem_op_err);
+  const std::uint32_t which = engine.loose() ? holder_of(nak.psn) : oldest;
+  if (nak.nak == NakCode::psn_sequence_error) return retry(engine, id, oldest);
+  if (nak.nak == NakCode::receiver_not_ready) {
+    return receiver_not_ready(engine, id, which, oldest, sim::Duration{static_cast<std::int64_t>(nak.a)});
   }
-}
-
-/// A READ that was executed several times: the answer of `execution` is the one that is taken, for `length` bytes from
-/// `offset` on. Where the trace has another execution's aNRR for a word, which came first, this one replaces it.
-void name_execution(Engine& engine, const QueuePair& qp, const SendEntry& e, std::uint64_t execution,
-                    std::uint32_t offset, std::uint32_t length) {
-  const ReadTrack& track = engine.state.tracks[e.track];
-  if (execution >= track.again.size()) return;  // without the witness
-  const Address from = e.wqe.remote + offset;
-  for (Address word = word_of(from); word < from + length; word += 8) {
-    const std::size_t index = (word - word_of(e.wqe.remote)) / 8;
-    const Sample& sample = track.again[execution][index];
-    if (track.sampled[index] == 0 || sample.seq == 0) continue;
-    engine.repeat({.id = track.sampled[index],
-                   .stamp = Stamp::aNRR,
-                   .thread = qp.thread,
-                   .op = e.wqe.op,
-                   .peer = qp.peer_node,
-                   .home = qp.peer_node,
-                   .address = word,
-                   .value = sample.value,
-                   .source = sample.source,
-                   .seq = sample.seq,
-                   .at = sample.at});
-  }
+  fail(engine, id, which, status_of(nak.nak));
 }
 
 /// The data of a READ, from `offset` on, or of an atomic goes to memory; true when it is complete. Takes over the
 /// packet's payload.
-bool take_data(Engine& engine, QpId id, SendEntry& e, const fabric::Packet& packet, std::uint32_t offset) {
-  const QueuePair& qp = engine.state.qps[id];
+bool Requester::take_data(Engine& engine, QpId id, SendEntry& e, const fabric::Packet& packet, std::uint32_t offset) {
+  const Connection& qp = engine.connections[id];
   const WriteOrigin origin{.stamp = Stamp::aNLW,
                            .atomic = packet.opcode == Op::atomic_response,
-                           .thread = qp.thread,
+                           .thread = qp.thread(),
                            .op = e.wqe.op,
-                           .peer = qp.peer_node};
+                           .peer = qp.peer_node()};
   if (packet.opcode == Op::atomic_response) {
-    post_write(engine, qp.requester.domain, {.length = 8, .address = e.wqe.local, .value = packet.a}, origin, {},
-               e.wqe.lkey);
+    post_write(engine, domain_, {.length = 8, .address = e.wqe.local, .value = packet.a}, origin, {}, e.wqe.lkey);
     return true;
   }
   if (packet.length > 0) {
     if (e.track != kNone) name_execution(engine, qp, e, packet.b, offset, packet.length);
-    post_write(engine, qp.requester.domain,
+    post_write(engine, domain_,
                {.buffer = packet.buffer,
                 .offset = packet.offset,
                 .length = packet.length,
@@ -182,105 +180,95 @@ bool take_data(Engine& engine, QpId id, SendEntry& e, const fabric::Packet& pack
 }
 
 /// A fault has executed requests, or completed them, out of order: each answer is taken for its own work request.
-void unordered_response(Engine& engine, QpId id, const fabric::Packet& packet) {
-  Requester& rq = engine.state.qps[id].requester;
-  if (!rq.holds(packet.wqe) || rq.entry(packet.wqe).done) return engine.release(packet.buffer);
+void Requester::take_unordered(Engine& engine, QpId id, const fabric::Packet& packet) {
+  if (!holds(packet.wqe) || entry(packet.wqe).done) return engine.release(packet.buffer);
   if (packet.opcode == Op::nak) return refused(engine, id, packet.wqe, packet);
-  SendEntry& e = rq.entry(packet.wqe);
+  SendEntry& e = edit(packet.wqe);
   if (packet.opcode != Op::ack && !take_data(engine, id, e, packet, e.received)) return;
   e.done = true;
-  if (reads_or_atomic(e.wqe.opcode)) --rq.outstanding;
+  if (reads_or_atomic(e.wqe.opcode)) --outstanding_;
   complete(engine, id, receive_buffer_time(engine, packet));
   start(engine, id, {});
 }
 
-bool answers(const SendEntry& e, const fabric::Packet& packet) {
-  return packet.opcode == Op::read_response ? e.wqe.opcode == Opcode::rdma_read : is_atomic(e.wqe.opcode);
-}
-
-/// Has this packet of a READ's response not been placed before?
-bool place_once(ReadTrack& track, std::uint32_t packets, std::uint32_t index) {
-  track.placed.resize((packets + 63) / 64);
-  std::uint64_t& word = track.placed[index / 64];
-  const std::uint64_t bit = std::uint64_t{1} << (index % 64);
-  const bool is_new = (word & bit) == 0;
-  word |= bit;
-  return is_new;
-}
-
 /// An answer that others may have overtaken: it is taken for the READ or atomic that has its PSN, once.
-void take_loosely(Engine& engine, QpId id, const fabric::Packet& packet) {
-  QueuePair& qp = engine.state.qps[id];
-  Requester& rq = qp.requester;
-  for (std::uint32_t number = rq.completed; number != rq.started; ++number) {
-    SendEntry& e = rq.entry(number);
+void Requester::take_loosely(Engine& engine, QpId id, const fabric::Packet& packet) {
+  for (std::uint32_t number = completed_; number != started_; ++number) {
+    SendEntry& e = edit(number);
     const std::int32_t index = packet.psn.distance(e.psn);
     if (index < 0) break;
     if (static_cast<std::uint32_t>(index) >= e.packets) continue;
     if (e.done || !answers(e, packet)) break;
-    if (e.track != kNone && !place_once(engine.state.tracks[e.track], e.packets, static_cast<std::uint32_t>(index))) {
-      break;
-    }
-    const auto offset = static_cast<std::uint32_t>(engine.mtu(qp) * static_cast<std::uint32_t>(index));
-    if (!take_data(engine, id, e, packet, offset)) return;
+    if (e.track != kNone && !engine.tracks.place_once(e.track, e.packets, static_cast<std::uint32_t>(index))) break;
+    const std::uint64_t offset = mtu_of(engine, engine.connections[id]) * static_cast<std::uint32_t>(index);
+    if (!take_data(engine, id, e, packet, static_cast<std::uint32_t>(offset))) return;
     e.done = true;
-    --rq.outstanding;
+    --outstanding_;
     return;
   }
   engine.release(packet.buffer);
 }
 
 /// The PSN up to which an answer says that all requests have reached the responder.
-Psn acknowledged_by(const Engine& engine, const Requester& rq, const fabric::Packet& packet) {
+Psn Requester::acknowledged_by(const Engine& engine, const fabric::Packet& packet) const {
   if (packet.opcode == Op::ack) return packet.psn + 1;
   // Unordered READs are answered as they come: that says nothing of earlier requests.
   const bool alone = packet.opcode == Op::read_response && reads_as_they_come(engine.profile().nic_placement);
-  return alone ? rq.una : packet.psn;
+  return alone ? una_ : packet.psn;
 }
 
 /// Data for the oldest work request; false when it is not what that waits for. Takes over the packet's payload.
-bool take_in_order(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet& packet) {
-  QueuePair& qp = engine.state.qps[id];
-  Requester& rq = qp.requester;
-  if (oldest == rq.started || !answers(rq.entry(oldest), packet)) {
+bool Requester::take_in_order(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet& packet) {
+  if (oldest == started_ || !answers(entry(oldest), packet)) {
     engine.release(packet.buffer);
     return false;
   }
-  SendEntry& e = rq.entry(oldest);
-  progress(rq, qp.settings, packet.psn + 1);
+  SendEntry& e = edit(oldest);
+  progress(engine.connections[id].settings(), packet.psn + 1);
   if (take_data(engine, id, e, packet, e.received)) {
     e.done = true;
-    --rq.outstanding;
+    --outstanding_;
   }
   return true;
 }
 
 /// Of what is acknowledged already, or was never sent: from a connection of the past that used the same PSNs.
-bool is_ghost(const Requester& rq, const fabric::Packet& packet) {
-  return packet.psn.distance(rq.una) < 0 || packet.psn.distance(rq.unsent_psn) >= 0;
+bool Requester::is_ghost(const fabric::Packet& packet) const {
+  return packet.psn.distance(una_) < 0 || packet.psn.distance(unsent_psn_) >= 0;
 }
-}  // namespace
 
-void response_arrived(Engine& engine, const fabric::Packet& packet) {
-  const QpId id = packet.destination_qp;
-  QueuePair& qp = engine.state.qps[id];
-  Requester& rq = qp.requester;
-  if (packet.source_qp != qp.peer) return engine.release(packet.buffer);  // of a connection that is no more
-  if (engine.fault(Fault::responder_reorders) || engine.fault(Fault::early_write_completion)) {
-    return unordered_response(engine, id, packet);
+/// What follows from an answer. `news`: something more is acknowledged.
+void Requester::answered(Engine& engine, QpId id, const fabric::Packet& packet, bool news) {
+  skip_answered();
+  complete(engine, id, receive_buffer_time(engine, packet));
+  if (completed_ == started_) {
+    stop_timer(engine);
+  } else if (runs_timer(engine) && news) {
+    restart_timer(engine, id);
   }
-  if (is_ghost(rq, packet)) {
+  start(engine, id, {});
+  schedule_transmit(engine, id);
+}
+
+void Requester::take_response(Engine& engine, const fabric::Packet& packet) {
+  const QpId id = packet.destination_qp;
+  const Connection& qp = engine.connections[id];
+  if (packet.source_qp != qp.peer()) return engine.release(packet.buffer);  // of a connection that is no more
+  if (engine.fault(Fault::responder_reorders) || engine.fault(Fault::early_write_completion)) {
+    return take_unordered(engine, id, packet);
+  }
+  if (is_ghost(packet)) {
     expect_no_answer(engine, id);  // on a lossless network nothing else will come
     return engine.release(packet.buffer);
   }
   const bool has_data = packet.opcode == Op::read_response || packet.opcode == Op::atomic_response;
-  const bool loose = engine.state.loose;
-  const Psn una = rq.una;
-  const Psn end = acknowledged_by(engine, rq, packet);
-  const Oldest oldest = loose ? acknowledge_loosely(engine, id, end) : acknowledge(engine, id, end);
+  const bool loose = engine.loose();
+  const Psn una = una_;
+  const Psn end = acknowledged_by(engine, packet);
+  const Oldest oldest = loose ? acknowledge_loosely(qp, end) : acknowledge(engine, qp, end);
   if (oldest.implied_nak) {
     engine.release(packet.buffer);
-    if (!rq.recovering) retry(engine, id, oldest.number);
+    if (!recovering_) retry(engine, id, oldest.number);
   } else if (packet.opcode == Op::nak) {
     refused(engine, id, oldest.number, packet);
   } else if (has_data && loose) {
@@ -288,15 +276,7 @@ void response_arrived(Engine& engine, const fabric::Packet& packet) {
   } else if (has_data && !take_in_order(engine, id, oldest.number, packet)) {
     return;
   }
-  skip_answered(rq);
-  complete(engine, id, receive_buffer_time(engine, packet));
-  if (rq.completed == rq.started) {
-    stop_timer(engine, id);
-  } else if (runs_timer(engine, rq) && (rq.una != una || (loose && has_data))) {
-    restart_timer(engine, id);
-  }
-  start(engine, id, {});
-  schedule_transmit(engine, id);
+  answered(engine, id, packet, una != una_ || (loose && has_data));
 }
 
 }  // namespace loco::nic

@@ -1,56 +1,237 @@
 // The requester of a queue pair: from the doorbell to the CQE (IBTA volume 1, 9.7 and 10.7; docs/machine.md, "NIC,
 // requester side").
 //
+// Work requests have running numbers (32 bits, they wrap), and each step has the number of the first one that it has
+// not done yet: posted() by threads; `rung`, known by a doorbell; `fetched`, in the NIC; `started`, with PSNs of its
+// own; none is ahead of the one before it. Payloads are read and packets sent behind `started` (payload_next,
+// transmit_next), and `completed` follows. Two numbers are behind all of these: `first`, of the oldest in the queue,
+// which the NIC may still need, and `reaped`, of the first that takes a place in the send queue.
+//
 // Order per queue pair: work requests are fetched, start, have their payload read, send their packets and complete in
 // the order in which they were posted. Not ordered: a later payload read and an earlier packet on its way. The fence
 // flag holds a work request until the queue pair's earlier READs and atomics are complete and its earlier packets
-// are sent. Private to nic_model/.
+// are sent.
+//
+// Going back (9.7.5, 9.7.6; retransmit.cpp) repeats everything from the oldest PSN that is not acknowledged. A repeated
+// WRITE or SEND carries the payload that was read the first time.
+// The transport timer (9.7.6.1.3) starts with a packet that asks for an answer, if it does not run, and starts anew
+// when there is progress. It runs only where the network can lose packets (Engine::lossy). On a lossless network nearly
+// everything is answered, and without a timer nothing is pending in an idle machine. The exceptions: a peer that is not
+// ready, has stopped or is connected to another one, PSNs that do not fit, a RESET. Whoever drops such a request, or an
+// answer, says so (expect_no_answer): from then on the timer runs there, too, until everything is answered.
+// The RNR timer takes the place of the transport timer while a receiver that was not ready is given time.
+//
+// Answers are taken in PSN order (acknowledge.cpp). One that answers a later request acknowledges all earlier WRITEs
+// and SENDs; a READ or an atomic that it passes over has lost its response (an implied NAK): the requester goes back
+// to it. Private to nic_model/.
 #pragma once
 
+#include <cstdint>
+
+#include "fabric/packet.hpp"
+#include "nic_model/connection/connection.hpp"
 #include "nic_model/engine/engine.hpp"
+#include "nic_model/engine/hash.hpp"
+#include "nic_model/requester/read_tracks.hpp"
+#include "sim/event_queue.hpp"
+#include "sim/sparse_ring.hpp"
 
 namespace loco::nic {
 
-/// Bytes of a work request that carries its payload: 16-byte control segment, a WRITE's 16-byte address segment, 4-byte
-/// count, payload (rdma-core, providers/mlx5).
-[[nodiscard]] std::uint64_t inline_wqe_bytes(const Wqe& wqe);
+/// PSNs that may be on their way at once (IBTA volume 1, 9.7.1).
+inline constexpr std::uint32_t kPsnsMax = 1U << 23U;
 
-/// What the NIC reads from memory for a work request before it sends: a payload, or an atomic's operands.
-[[nodiscard]] std::uint32_t bytes_to_read(const Wqe& wqe);
-/// The next step of that read, once `done` bytes have been read.
-struct PayloadStep {
-  Address address = 0;
-  std::uint32_t bytes = 0;
+/// A work request from posting until its place is free.
+struct SendEntry {
+  Wqe wqe{};
+  Status status = Status::success;
+  bool done = false;        // its response has come (or an error was found)
+  bool read_ready = false;  // no posted write is in front of its payload's read any more: only earlier payloads are
+  fabric::Psn psn{};
+  std::uint32_t packets = 0;  // PSNs that it takes
+  std::uint32_t buffer = fabric::kNoBuffer;
+  std::uint32_t payload_read = 0;  // bytes
+  std::uint32_t sent = 0;          // bytes
+  std::uint32_t received = 0;      // bytes of a READ's response
+  std::uint32_t track = kNone;     // of a READ, in Engine::tracks, where packets can be lost
+  // When memory may be read for its payload; once some of that has been read, when what has been is in the NIC. Without
+  // a payload to read: when it may be sent.
+  sim::SimTime ready{};
+  sim::Duration reach{};  // of its payload's read: see HeldRead
+
+  bool operator==(const SendEntry&) const = default;
 };
-[[nodiscard]] PayloadStep payload_step(const Engine& engine, const Wqe& wqe, std::uint32_t done);
 
-// wqe_fetch.cpp
-/// kEventDoorbell: the oldest doorbell reaches the NIC.
-void doorbell_arrived(Engine& engine, NodeId node);
-/// No posted write is in front of the read of work requests any more.
-void wqe_fetch_may_execute(Engine& engine, const HeldRead& read);
-/// kEventFetchWqe: `count` work requests are in the NIC.
-void wqes_fetched(Engine& engine, QpId qp, std::uint64_t count);
+class Requester {
+ public:
+  Requester(CqId cq, std::uint32_t depth, std::uint32_t domain) : cq_(cq), depth_(depth), domain_(domain) {}
 
-// requester.cpp
-/// No posted write is in front of the read of a payload any more: its turn is behind earlier payloads.
-void payload_read_may_execute(Engine& engine, const HeldRead& read);
-/// kEventReadPayload
-void read_payload(Engine& engine, QpId qp, std::uint32_t number);
-/// kEventTransmit
-void transmit(Engine& engine, QpId qp);
+  // --- what others ask ---------------------------------------------------------------------------------------------
+  [[nodiscard]] CqId cq() const { return cq_; }
+  [[nodiscard]] std::uint32_t domain() const { return domain_; }  ///< the ordering domain that it posts in
+  [[nodiscard]] std::uint32_t posted() const { return first_ + static_cast<std::uint32_t>(queue_.size()); }
+  /// Places that are free in the send queue.
+  [[nodiscard]] std::uint32_t room() const { return depth_ - (posted() - reaped_); }
+  [[nodiscard]] bool holds(std::uint32_t number) const { return number - first_ < queue_.size(); }
+  /// Precondition: holds().
+  [[nodiscard]] const SendEntry& entry(std::uint32_t number) const { return queue_[number - first_]; }
+  /// Does it hold this work request, and has not completed it?
+  [[nodiscard]] bool waits_for(std::uint32_t number) const {
+    return holds(number) && static_cast<std::int32_t>(number - completed_) >= 0;
+  }
+  /// The oldest work request that has not started; null if all have.
+  [[nodiscard]] const Wqe* first_unstarted() const { return started_ == posted() ? nullptr : &entry(started_).wqe; }
+  [[nodiscard]] const sim::SparseRing<SendEntry>& queue() const { return queue_; }
 
-// What the files of the requester (also acknowledge.cpp, retransmit.cpp) need of each other.
-/// Starts work requests, in order, until one has to wait. `delay`: between the event being handled and its effect.
-void start(Engine& engine, QpId qp, sim::Duration delay);
-/// Completes what is done, in order.
-void complete(Engine& engine, QpId qp, sim::Duration delay);
-/// Sees to it that the next packet is sent, if it can be.
-void schedule_transmit(Engine& engine, QpId qp);
-/// Gives back what a work request holds.
-void release_entry(Engine& engine, SendEntry& entry);
-/// Gives back the places of finished work requests.
-void free_finished(Engine& engine, Requester& requester);
-/// The queue pair can send nothing more: everything that the NIC knows of is flushed, in order.
-void flush_sends(Engine& engine, QpId qp);
+  // --- verbs calls -------------------------------------------------------------------------------------------------
+  /// `inline_payload`: what the CPU has copied; kNoBuffer otherwise. Precondition: room().
+  void post(const Wqe& wqe, std::uint32_t inline_payload);
+  /// The CQE of this work request has been polled: its place is free, and those of all before it.
+  void reap(std::uint32_t number);
+  /// To RTS: the PSN of the next packet.
+  void set_psn(fabric::Psn psn) { next_psn_ = unsent_psn_ = una_ = psn; }
+  void set_retries(std::uint8_t retries) { retries_ = retries; }
+  void set_rnr_retries(std::uint8_t retries) { rnr_retries_ = retries; }
+  /// SQE -> RTS: work requests start again.
+  void resume() { halted_ = false; }
+  /// The queue pair can send nothing more: everything that the NIC knows of is flushed, in order.
+  void flush(Engine& engine, QpId id);
+  /// Drops what there is to send, without a CQE. Numbers go on, so that what is on its way finds nothing.
+  void reset(Engine& engine, QpId id);
+
+  // --- what comes from PCIe, the port, the network and timers ------------------------------------------------------
+  /// A doorbell has reached the NIC: work requests are known up to producer index `posted`; `blueflame`: the last of
+  /// them has come with it.
+  void ring(Engine& engine, QpId id, std::uint32_t posted, bool blueflame);
+  /// No posted write is in front of the read of work requests any more.
+  static void wqe_fetch_may_execute(Engine& engine, const HeldRead& read);
+  /// kEventFetchWqe: `count` work requests are in the NIC.
+  void wqes_fetched(Engine& engine, QpId id, std::uint32_t count);
+  /// No posted write is in front of the read of a payload any more: its turn is behind earlier payloads.
+  void payload_read_may_execute(Engine& engine, const HeldRead& read);
+  /// kEventReadPayload
+  void read_payload(Engine& engine, QpId id, std::uint32_t number);
+  /// kEventTransmit
+  void transmit(Engine& engine, QpId id);
+  /// A response packet has arrived. Takes over its payload.
+  void take_response(Engine& engine, const fabric::Packet& packet);
+  /// kEventTimeout
+  void timed_out(Engine& engine, QpId id);
+  /// kEventRnrTimer
+  void rnr_timer_expired(Engine& engine, QpId id);
+  /// Starts work requests, in order, until one has to wait. `delay`: between the event being handled and its effect.
+  void start(Engine& engine, QpId id, sim::Duration delay);
+  /// Something that it has sent, or its answer, was dropped for good without the network losing it.
+  void expect_no_answer(Engine& engine, QpId id);
+
+  void hash(Hasher& h, const Payloads& payloads) const;
+  /// Throws sim::BrokenInvariant.
+  void check(QpId id, sim::SimTime now) const;
+  bool operator==(const Requester&) const = default;
+
+ private:
+  friend struct RequesterProbe;  // tests break it on purpose
+
+  /// The oldest work request that is not done, once an answer has been looked at.
+  struct Oldest {
+    std::uint32_t number = 0;
+    bool implied_nak = false;  // it is a READ or an atomic whose response should have come before this answer
+  };
+
+  [[nodiscard]] SendEntry& edit(std::uint32_t number) { return queue_[number - first_]; }
+
+  // requester.cpp
+  [[nodiscard]] bool fence_holds() const;
+  [[nodiscard]] bool too_far_ahead(std::uint32_t packets) const;
+  [[nodiscard]] bool waits_for_others(const Engine& engine, const Connection& qp, const SendEntry& e) const;
+  void take_psns(Engine& engine, SendEntry& e);
+  bool start_next(Engine& engine, QpId id, sim::Duration delay, sim::Duration stall);
+  void write_cqe(Engine& engine, QpId id, std::uint32_t number, Status status, sim::Duration delay) const;
+  void complete(Engine& engine, QpId id, sim::Duration delay);
+  void free_finished(Engine& engine);
+
+  // payload.cpp
+  void issue_payload_read(Engine& engine, QpId id, std::uint32_t number, sim::Duration begun, sim::Duration stall);
+  void schedule_payload(Engine& engine, QpId id);
+  void take_stale_operands(Engine& engine, NodeId node, SendEntry& e);
+
+  // transmit.cpp
+  [[nodiscard]] bool may_transmit(const Engine& engine, const Connection& qp) const;
+  [[nodiscard]] std::uint32_t following_payload(const Engine& engine, const Connection& qp, bool last) const;
+  void announce_oldest(Engine& engine, QpId id) const;
+  void schedule_transmit(Engine& engine, QpId id);
+  void sent_last_packet(Engine& engine, QpId id, SendEntry& e);
+
+  // wqe_fetch.cpp
+  void fetch_wqes(Engine& engine, QpId id);
+
+  // acknowledge.cpp
+  void progress(const QpSettings& settings, fabric::Psn una);
+  Oldest acknowledge(const Engine& engine, const Connection& qp, fabric::Psn end);
+  Oldest acknowledge_loosely(const Connection& qp, fabric::Psn end);
+  void skip_acknowledged(const Engine& engine, const Connection& qp, std::uint32_t number, fabric::Psn end);
+  void skip_answered();
+  [[nodiscard]] std::uint32_t holder_of(fabric::Psn psn) const;
+  [[nodiscard]] bool is_ghost(const fabric::Packet& packet) const;
+  [[nodiscard]] fabric::Psn acknowledged_by(const Engine& engine, const fabric::Packet& packet) const;
+  void refused(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet& nak);
+  bool take_data(Engine& engine, QpId id, SendEntry& e, const fabric::Packet& packet, std::uint32_t offset);
+  bool take_in_order(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet& packet);
+  void take_loosely(Engine& engine, QpId id, const fabric::Packet& packet);
+  void take_unordered(Engine& engine, QpId id, const fabric::Packet& packet);
+  void answered(Engine& engine, QpId id, const fabric::Packet& packet, bool news);
+
+  // retransmit.cpp
+  [[nodiscard]] bool runs_timer(const Engine& engine) const { return engine.lossy() || unanswered_; }
+  void cancel_timer(Engine& engine);
+  void arm_timer(Engine& engine, QpId id);
+  void start_running_timer(Engine& engine, QpId id);
+  void start_timer(Engine& engine, QpId id) {
+    if (runs_timer(engine)) start_running_timer(engine, id);
+  }
+  void restart_timer(Engine& engine, QpId id);
+  void stop_timer(Engine& engine);
+  void go_back(Engine& engine, QpId id, std::uint32_t oldest);
+  void retry(Engine& engine, QpId id, std::uint32_t oldest);
+  void receiver_not_ready(Engine& engine, QpId id, std::uint32_t which, std::uint32_t oldest, sim::Duration wait);
+  void fail(Engine& engine, QpId id, std::uint32_t number, Status status);
+
+  // check.cpp
+  void check_windows(const class Check& check) const;
+  void check_entries(const class Check& check) const;
+
+  CqId cq_;
+  std::uint32_t depth_;
+  std::uint32_t domain_;
+  std::uint32_t first_ = 0;  // number of queue_[0]
+  sim::SparseRing<SendEntry> queue_{};
+  std::uint32_t rung_ = 0;
+  std::uint32_t fetched_ = 0;
+  std::uint32_t started_ = 0;
+  std::uint32_t payload_next_ = 0;   // oldest whose payload is not read completely
+  std::uint32_t transmit_next_ = 0;  // oldest that is not sent completely
+  std::uint32_t completed_ = 0;
+  std::uint32_t reaped_ = 0;       // first whose place is not free: neither its CQE nor a later one was polled
+  std::uint32_t outstanding_ = 0;  // READs and atomics
+  bool fetching_ = false;          // a read of work requests is under way
+  bool payload_event_ = false;     // the next step of payload_next's read is pending
+  bool transmit_event_ = false;    // kEventTransmit is pending
+  bool halted_ = false;            // a work request has failed: nothing more starts
+  bool fetch_cancelled_ = false;   // what is being fetched is not wanted any more
+  bool rnr_wait_ = false;          // the receiver was not ready: nothing is sent until the RNR timer fires
+  bool recovering_ = false;        // has gone back, and nothing has been acknowledged since
+  bool timer_pending_ = false;     // `timer_` is: a kEventTimeout, or with rnr_wait_ a kEventRnrTimer
+  bool unanswered_ = false;        // on a lossless network: something gets no answer, so the transport timer runs
+  std::uint8_t retries_ = 0;       // left until retry_exc_err
+  std::uint8_t rnr_retries_ = 0;   // left until rnr_retry_exc_err
+  fabric::Psn next_psn_{};         // of the next work request that starts
+  fabric::Psn unsent_psn_{};       // first that has never been sent: before next_psn_, or that
+  fabric::Psn una_{};              // oldest that is not acknowledged
+  sim::SimTime transmit_free_{};
+  sim::SimTime deadline_{};  // of the transport timer
+  sim::EventHandle timer_{};
+};
+
+static_assert(sizeof(Requester) <= 128, "there can be millions");
+
 }  // namespace loco::nic

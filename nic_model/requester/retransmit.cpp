@@ -1,5 +1,4 @@
-#include "nic_model/requester/retransmit.hpp"
-
+// Requester: going back, timers, and when it gives up (IBTA volume 1, 9.7.5 and 9.7.6). Interface: requester.hpp.
 #include <algorithm>
 
 #include "nic_model/port/port.hpp"
@@ -8,141 +7,122 @@
 namespace loco::nic {
 
 namespace {
-
 constexpr std::uint8_t kForEver = 7;  // of rnr_retry
-
-void cancel_timer(Engine& engine, Requester& rq) {
-  if (!rq.timer_pending) return;
-  engine.state.events.cancel(rq.timer);
-  rq.timer_pending = false;
-}
-
-/// The transport timer's event, at the deadline.
-void arm_timer(Engine& engine, QpId id) {
-  Requester& rq = engine.state.qps[id].requester;
-  rq.timer_pending = true;
-  rq.timer = engine.state.events.push({.at = rq.deadline, .what = kEventTimeout, .where = id});
-}
+}  // namespace
 
 /// Has everything from the oldest PSN that is not acknowledged sent again. That starts the timer.
-void go_back(Engine& engine, QpId id, std::uint32_t oldest) {
-  QueuePair& qp = engine.state.qps[id];
-  Requester& rq = qp.requester;
-  if (oldest == rq.started) return;
-  const std::uint32_t until = rq.transmit_next;  // behind it nothing has been sent
-  for (std::uint32_t number = oldest; number != rq.started; ++number) {
-    rq.entry(number).sent = 0;
+void Requester::go_back(Engine& engine, QpId id, std::uint32_t oldest) {
+  if (oldest == started_) return;
+  const std::uint32_t until = transmit_next_;  // behind it nothing has been sent
+  for (std::uint32_t number = oldest; number != started_; ++number) {
+    edit(number).sent = 0;
     if (number == until) break;
   }
-  SendEntry& e = rq.entry(oldest);
-  const std::int32_t acknowledged = rq.una.distance(e.psn);
+  SendEntry& e = edit(oldest);
+  const std::int32_t acknowledged = una_.distance(e.psn);
   if (!reads_or_atomic(e.wqe.opcode) && acknowledged > 0) {
-    e.sent = static_cast<std::uint32_t>(engine.mtu(qp) * static_cast<std::uint32_t>(acknowledged));
+    const std::uint64_t mtu = mtu_of(engine, engine.connections[id]);
+    e.sent = static_cast<std::uint32_t>(mtu * static_cast<std::uint32_t>(acknowledged));
   }
-  rq.transmit_next = oldest;
+  transmit_next_ = oldest;
   withdraw_message(engine, id, false);  // what it had announced to the flow model is not the next one any more
-  if (!rq.rnr_wait) cancel_timer(engine, rq);
-  ++engine.state.counters.retransmissions;
+  if (!rnr_wait_) cancel_timer(engine);
+  engine.count(&Counters::retransmissions);
   schedule_transmit(engine, id);
 }
 
-}  // namespace
-
-void fail_work_request(Engine& engine, QpId id, std::uint32_t number, Status status) {
-  Requester& rq = engine.state.qps[id].requester;
-  if (number == rq.started || rq.entry(number).done) return;
-  SendEntry& e = rq.entry(number);
+/// Completes a work request with an error, if it is not done already: nothing more of the queue pair starts.
+void Requester::fail(Engine& engine, QpId id, std::uint32_t number, Status status) {
+  if (number == started_ || entry(number).done) return;
+  SendEntry& e = edit(number);
   e.status = status;
   e.done = true;
-  rq.halted = true;
+  halted_ = true;
   complete(engine, id, {});
 }
 
-void retry(Engine& engine, QpId id, std::uint32_t oldest) {
-  Requester& rq = engine.state.qps[id].requester;
-  if (rq.retries == 0) return fail_work_request(engine, id, oldest, Status::retry_exc_err);
-  --rq.retries;
-  rq.recovering = true;
+/// Goes back to work request `oldest`; without retries left that one fails instead.
+void Requester::retry(Engine& engine, QpId id, std::uint32_t oldest) {
+  if (retries_ == 0) return fail(engine, id, oldest, Status::retry_exc_err);
+  --retries_;
+  recovering_ = true;
   go_back(engine, id, oldest);
 }
 
-void receiver_not_ready(Engine& engine, QpId id, std::uint32_t which, std::uint32_t oldest, sim::Duration wait) {
-  QueuePair& qp = engine.state.qps[id];
-  Requester& rq = qp.requester;
-  if (rq.rnr_wait) return;
-  if (rq.rnr_retries == 0) return fail_work_request(engine, id, which, Status::rnr_retry_exc_err);
-  if (rq.rnr_retries != kForEver) --rq.rnr_retries;
-  cancel_timer(engine, rq);
-  rq.rnr_wait = true;
+/// An RNR NAK for work request `which`: goes back to `oldest` once `wait` has passed. Without RNR retries left `which`
+/// fails.
+void Requester::receiver_not_ready(Engine& engine, QpId id, std::uint32_t which, std::uint32_t oldest,
+                                   sim::Duration wait) {
+  if (rnr_wait_) return;
+  if (rnr_retries_ == 0) return fail(engine, id, which, Status::rnr_retry_exc_err);
+  if (rnr_retries_ != kForEver) --rnr_retries_;
+  cancel_timer(engine);
+  rnr_wait_ = true;
   go_back(engine, id, oldest);
-  rq.timer_pending = true;
-  rq.timer = engine.schedule(kEventRnrTimer, id, 0, engine.now() + wait);
+  timer_pending_ = true;
+  timer_ = engine.schedule(kEventRnrTimer, id, 0, engine.now() + wait);
 }
 
 // --- timers ----------------------------------------------------------------------------------------------------------
 
-void start_running_timer(Engine& engine, QpId id) {
-  QueuePair& qp = engine.state.qps[id];
-  Requester& rq = qp.requester;
-  if (rq.timer_pending || qp.settings.timeout.ps == 0) return;
-  rq.deadline = engine.now() + qp.settings.timeout;
+void Requester::cancel_timer(Engine& engine) {
+  if (!timer_pending_) return;
+  engine.cancel(timer_);
+  timer_pending_ = false;
+}
+
+/// The transport timer's event, at the deadline.
+void Requester::arm_timer(Engine& engine, QpId id) {
+  timer_pending_ = true;
+  timer_ = engine.schedule(kEventTimeout, id, 0, deadline_);
+}
+
+/// Starts the transport timer, unless it runs or the queue pair has none (timeout 0). Precondition: runs_timer().
+void Requester::start_running_timer(Engine& engine, QpId id) {
+  const sim::Duration timeout = engine.connections[id].settings().timeout;
+  if (timer_pending_ || timeout.ps == 0) return;
+  deadline_ = engine.now() + timeout;
   arm_timer(engine, id);
 }
 
-void restart_timer(Engine& engine, QpId id) {
-  QueuePair& qp = engine.state.qps[id];
-  Requester& rq = qp.requester;
-  if (rq.rnr_wait) return;
-  if (rq.transmit_next == rq.completed) return cancel_timer(engine, rq);  // what is being sent starts it
-  rq.deadline = engine.now() + qp.settings.timeout;
+/// There was an answer: the timer starts anew if something else that has been sent is to be answered.
+void Requester::restart_timer(Engine& engine, QpId id) {
+  if (rnr_wait_) return;
+  if (transmit_next_ == completed_) return cancel_timer(engine);  // what is being sent starts it
+  deadline_ = engine.now() + engine.connections[id].settings().timeout;
   start_timer(engine, id);
 }
 
-void stop_timer(Engine& engine, QpId id) {
-  Requester& rq = engine.state.qps[id].requester;
-  cancel_timer(engine, rq);
-  rq.rnr_wait = rq.unanswered = false;
+/// Stops it, or the RNR timer: there is nothing to wait for.
+void Requester::stop_timer(Engine& engine) {
+  cancel_timer(engine);
+  rnr_wait_ = unanswered_ = false;
 }
 
-void timed_out(Engine& engine, QpId id) {
-  Requester& rq = engine.state.qps[id].requester;
-  rq.timer_pending = false;
-  if (rq.completed == rq.started) return;
-  if (engine.now() < rq.deadline) return arm_timer(engine, id);  // there was an answer meanwhile
-  if (rq.transmit_next == rq.completed) return;  // the oldest is still being sent: its last packet starts the timer
-  ++engine.state.counters.timeouts;
-  retry(engine, id, rq.completed);
+void Requester::timed_out(Engine& engine, QpId id) {
+  timer_pending_ = false;
+  if (completed_ == started_) return;
+  if (engine.now() < deadline_) return arm_timer(engine, id);  // there was an answer meanwhile
+  if (transmit_next_ == completed_) return;  // the oldest is still being sent: its last packet starts the timer
+  engine.count(&Counters::timeouts);
+  retry(engine, id, completed_);
 }
 
-void rnr_timer_expired(Engine& engine, QpId id) {
-  Requester& rq = engine.state.qps[id].requester;
-  rq.timer_pending = rq.rnr_wait = false;
+void Requester::rnr_timer_expired(Engine& engine, QpId id) {
+  timer_pending_ = rnr_wait_ = false;
   schedule_transmit(engine, id);
 }
 
-void expect_no_answer(Engine& engine, QpId id) {
-  QueuePair& qp = engine.state.qps[id];
-  Requester& rq = qp.requester;
-  if (engine.state.lossy || qp.type != QpType::rc || rq.completed == rq.started) return;
-  rq.unanswered = true;
-  if (rq.rnr_wait || rq.timer_pending) return;
+void Requester::expect_no_answer(Engine& engine, QpId id) {
+  const Connection& qp = engine.connections[id];
+  if (engine.lossy() || qp.type() != QpType::rc || completed_ == started_) return;
+  unanswered_ = true;
+  if (rnr_wait_ || timer_pending_) return;
   start_running_timer(engine, id);
   if (!engine.fault(Fault::responder_reorders) && !engine.fault(Fault::early_write_completion)) return;
   // With these faults a request that comes again would be executed again: the time of all retries passes without any.
-  rq.deadline += qp.settings.timeout * std::int64_t{rq.retries};
-  rq.retries = 0;
-}
-
-void no_answer(Engine& engine, const fabric::Packet& packet) {
-  if (engine.state.lossy || !packet.last) return;
-  const Responder& rs = engine.state.qps[packet.destination_qp].responder;
-  const Requester& rq = engine.state.qps[packet.source_qp].requester;
-  // What comes behind a request that was refused needs no answer of its own: that one's NAK is on its way.
-  const std::uint32_t refused = rs.disorder->refused;
-  const bool behind = refused != kNone && static_cast<std::int32_t>(packet.wqe - refused) >= 0 &&
-                      engine.state.qps[packet.destination_qp].peer == packet.source_qp;
-  if (behind && rq.holds(refused) && static_cast<std::int32_t>(refused - rq.completed) >= 0) return;
-  expect_no_answer(engine, packet.source_qp);
+  deadline_ += qp.settings().timeout * std::int64_t{retries_};
+  retries_ = 0;
 }
 
 }  // namespace loco::nic

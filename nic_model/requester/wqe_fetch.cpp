@@ -6,8 +6,9 @@
 
 #include "nic_model/pcie/flow_control.hpp"
 #include "nic_model/pcie/pcie.hpp"
+#include "nic_model/records.hpp"
 #include "nic_model/requester/requester.hpp"
-#include "nic_model/verbs/queue_pair.hpp"
+#include "nic_model/requester/wqe.hpp"
 
 namespace loco::nic {
 
@@ -18,47 +19,32 @@ std::uint32_t queue_bytes(const HardwareProfile& p, const Wqe& wqe) {
   if (!wqe.inline_data) return static_cast<std::uint32_t>(stride);
   return static_cast<std::uint32_t>((inline_wqe_bytes(wqe) + stride - 1) / stride * stride);
 }
-
-void fetch_wqes(Engine& engine, QpId id) {
-  Requester& rq = engine.state.qps[id].requester;
-  if (rq.fetching || rq.fetched == rq.rung) return;
-  const HardwareProfile& p = engine.profile();
-  const std::uint32_t count = std::min(rq.rung - rq.fetched, p.nic_wqe_fetch_max);
-  std::uint32_t bytes = 0;
-  for (std::uint32_t i = 0; i < count; ++i) bytes += queue_bytes(p, rq.entry(rq.fetched + i).wqe);
-  rq.fetching = true;
-  issue_read(engine, rq.domain, {.kind = ReadKind::wqe_fetch, .where = id, .number = count}, bytes, {});
-}
 }  // namespace
 
-std::uint64_t inline_wqe_bytes(const Wqe& wqe) {
-  constexpr std::uint64_t kControlAndCount = 20;
-  constexpr std::uint64_t kAddress = 16;
-  return kControlAndCount + (wqe.opcode == Opcode::rdma_write ? kAddress : 0) + wqe.length;
+void Requester::fetch_wqes(Engine& engine, QpId id) {
+  if (fetching_ || fetched_ == rung_) return;
+  const HardwareProfile& p = engine.profile();
+  const std::uint32_t count = std::min(rung_ - fetched_, p.nic_wqe_fetch_max);
+  std::uint32_t bytes = 0;
+  for (std::uint32_t i = 0; i < count; ++i) bytes += queue_bytes(p, entry(fetched_ + i).wqe);
+  fetching_ = true;
+  issue_read(engine, domain_, {.kind = ReadKind::wqe_fetch, .where = id, .number = count}, bytes, {});
 }
 
-void doorbell_arrived(Engine& engine, NodeId node) {
-  State& s = engine.state;
-  sim::Ring<Doorbell>& doorbells = s.hosts[node].doorbells;
-  const Doorbell doorbell = doorbells.front();
-  doorbells.pop_front();
-  if (!doorbells.empty()) engine.schedule(kEventDoorbell, node, 0, doorbells.front().ready);
-  ++s.counters.doorbells;
-  QueuePair& qp = s.qps[doorbell.qp];
-  Requester& rq = qp.requester;
-  const bool carries_next = doorbell.blueflame && rq.fetched == rq.rung && doorbell.posted == rq.rung + 1;
+void Requester::ring(Engine& engine, QpId id, std::uint32_t posted, bool blueflame) {
+  const bool carries_next = blueflame && fetched_ == rung_ && posted == rung_ + 1;
   // Threads that share a queue pair may ring out of order; producer indices only grow.
-  if (static_cast<std::int32_t>(doorbell.posted - rq.rung) > 0) rq.rung = doorbell.posted;
-  if (flushes_sends(qp.state)) return flush_sends(engine, doorbell.qp);
+  if (static_cast<std::int32_t>(posted - rung_) > 0) rung_ = posted;
+  if (engine.connections[id].flushes_sends()) return flush(engine, id);
   if (carries_next) {
-    rq.fetched = rq.rung;
-    return start(engine, doorbell.qp, {});
+    fetched_ = rung_;
+    return start(engine, id, {});
   }
-  fetch_wqes(engine, doorbell.qp);
+  fetch_wqes(engine, id);
 }
 
-void wqe_fetch_may_execute(Engine& engine, const HeldRead& read) {
-  const NodeId node = engine.state.qps[read.where].node;
+void Requester::wqe_fetch_may_execute(Engine& engine, const HeldRead& read) {
+  const NodeId node = engine.connections[read.where].node();
   const HardwareProfile& p = engine.profile();
   const auto mrrs = static_cast<std::uint32_t>(p.pcie_mrrs.count);
   const sim::SimTime first = take_request(engine, node, read.key, read.bytes, read.due, read.reach);
@@ -82,13 +68,11 @@ void wqe_fetch_may_execute(Engine& engine, const HeldRead& read) {
   engine.schedule(kEventFetchWqe, read.where, read.number, there);
 }
 
-void wqes_fetched(Engine& engine, QpId id, std::uint64_t count) {
-  QueuePair& qp = engine.state.qps[id];
-  Requester& rq = qp.requester;
-  rq.fetching = false;
-  if (!rq.fetch_cancelled) rq.fetched += static_cast<std::uint32_t>(count);
-  rq.fetch_cancelled = false;
-  if (flushes_sends(qp.state)) return;
+void Requester::wqes_fetched(Engine& engine, QpId id, std::uint32_t count) {
+  fetching_ = false;
+  if (!fetch_cancelled_) fetched_ += count;
+  fetch_cancelled_ = false;
+  if (engine.connections[id].flushes_sends()) return;
   start(engine, id, {});
   fetch_wqes(engine, id);
 }

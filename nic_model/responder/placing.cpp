@@ -1,5 +1,6 @@
 #include "nic_model/responder/placing.hpp"
 
+#include "nic_model/connection/connection.hpp"
 #include "nic_model/connection/receive_queue.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/port/port.hpp"
@@ -11,9 +12,9 @@ namespace {
 void place(Engine& engine, QpId id, const fabric::Packet& packet, Address address, std::uint32_t key) {
   if (packet.length == 0) return;
   engine.hold(packet.buffer);
-  WriteOrigin origin{.stamp = Stamp::aNRW, .peer = engine.state.qps[id].node};
+  WriteOrigin origin{.stamp = Stamp::aNRW, .peer = engine.connections[id].node()};
   name_origin(engine, packet, origin.thread, origin.op);
-  post_write(engine, engine.state.qps[id].responder.domain,
+  post_write(engine, engine.responders[id].domain,
              {.buffer = packet.buffer,
               .offset = packet.offset,
               .length = packet.length,
@@ -38,7 +39,7 @@ void complete_immediate(Engine& engine, QpId id, const fabric::Packet& packet) {
 }
 
 Status place_send(Engine& engine, QpId id, const fabric::Packet& packet, Cqe like, std::uint32_t header) {
-  Responder& rs = engine.state.qps[id].responder;
+  Responder& rs = engine.responders[id];
   if (packet.first) {
     take_receive(engine, id);
     rs.received = header;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "nic_model/connection/connection.hpp"
 #include "nic_model/pcie/flow_control.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/responder/responses.hpp"
@@ -12,7 +13,7 @@ namespace loco::nic {
 namespace {
 
 void issue(Engine& engine, QpId id, std::uint64_t number, sim::Duration delay) {
-  Responder& rs = engine.state.qps[id].responder;
+  Responder& rs = engine.responders[id];
   const Response& r = rs.response(number);
   issue_read(engine, rs.domain, {.kind = ReadKind::remote_read, .where = id, .number = number}, r.length, delay,
              {r.rkey, r.address});
@@ -30,13 +31,13 @@ bool is_long(const Engine& engine, const Response& r) {
 
 /// Gives the READs behind a long one their times, up to and with the next long one.
 void next_turn(Engine& engine, QpId id, std::uint64_t number, sim::SimTime link_free) {
-  const NodeId node = engine.state.qps[id].node;
-  Responder& rs = engine.state.qps[id].responder;
+  const NodeId node = engine.connections[id].node();
+  Responder& rs = engine.responders[id];
   ++rs.long_reads_done;
   while (rs.holds(++number)) {
     Response& r = rs.response(number);
     if (r.opcode != fabric::Opcode::read_response || r.read == r.length) continue;
-    if (engine.state.events.cancel(r.turn)) {
+    if (engine.cancel(r.turn)) {
       const sim::SimTime due = std::max(r.available, link_free);
       engine.schedule(kEventReadRemote, id, number, take_request(engine, node, r.rkey, r.length, due, r.reach));
     }
@@ -48,11 +49,11 @@ void next_turn(Engine& engine, QpId id, std::uint64_t number, sim::SimTime link_
 /// Does memory still hold what was read, in the next step of a READ?
 bool unchanged(const Engine& engine, NodeId node, const Response& r) {
   const std::uint32_t bytes = read_step(engine, r.address, r.length, r.read);
-  const std::byte* kept = engine.state.buffers[r.buffer].data() + r.read;
+  const std::byte* kept = engine.payloads.data(r.buffer) + r.read;
   std::array<std::byte, 64> now{};
   for (std::uint32_t at = 0; at < bytes; at += static_cast<std::uint32_t>(now.size())) {
     const std::uint32_t part = std::min(bytes - at, static_cast<std::uint32_t>(now.size()));
-    engine.state.hosts[node].memory.read(r.address + r.read + at, std::span(now).first(part));
+    engine.hosts[node].memory.read(r.address + r.read + at, std::span(now).first(part));
     if (!std::equal(now.begin(), now.begin() + part, kept + at)) return false;
   }
   return true;
@@ -60,7 +61,7 @@ bool unchanged(const Engine& engine, NodeId node, const Response& r) {
 
 /// The oldest READ of an ordered stream has taken effect: the next one's turn.
 void next_of_stream(Engine& engine, QpId id, sim::SimTime there, sim::SimTime link_free) {
-  Responder& rs = engine.state.qps[id].responder;
+  Responder& rs = engine.responders[id];
   rs.disorder.edit().read_stream.pop_front();
   if (rs.disorder->read_stream.empty()) return;
   const std::uint64_t next = rs.disorder->read_stream.front();
@@ -77,11 +78,11 @@ void next_of_stream(Engine& engine, QpId id, sim::SimTime there, sim::SimTime li
 void issue_remote_read(Engine& engine, QpId id, std::uint64_t number) {
   const ReadOrdering ordering = engine.profile().pcie_read_ordering;
   if (ordering != ReadOrdering::unordered) {
-    sim::Ring<std::uint64_t>& stream = engine.state.qps[id].responder.disorder.edit().read_stream;
+    sim::Ring<std::uint64_t>& stream = engine.responders[id].disorder.edit().read_stream;
     stream.push_back(number);
     if (ordering == ReadOrdering::nic_serialised && stream.size() > 1) return;
   }
-  Responder& rs = engine.state.qps[id].responder;
+  Responder& rs = engine.responders[id];
   Response& r = rs.response(number);
   r.long_reads_before = rs.long_reads;
   if (is_long(engine, r)) ++rs.long_reads;
@@ -90,9 +91,9 @@ void issue_remote_read(Engine& engine, QpId id, std::uint64_t number) {
 
 void remote_read_may_execute(Engine& engine, const HeldRead& read) {
   const QpId id = read.where;
-  const NodeId node = engine.state.qps[id].node;
+  const NodeId node = engine.connections[id].node();
   const ReadOrdering ordering = engine.profile().pcie_read_ordering;
-  Responder& rs = engine.state.qps[id].responder;
+  Responder& rs = engine.responders[id];
   if (!rs.holds(read.number)) return;  // dropped by a RESET
   Response& r = rs.response(read.number);
   // Counted by running numbers: where READs have passed each other, too, each is given its time in the end.
@@ -114,15 +115,15 @@ void remote_read_may_execute(Engine& engine, const HeldRead& read) {
 
 bool takes_effect(Engine& engine, QpId id, std::uint64_t number) {
   if (engine.profile().pcie_read_ordering != ReadOrdering::speculative) return true;
-  const QueuePair& qp = engine.state.qps[id];
-  Response& r = engine.state.qps[id].responder.response(number);
-  if (qp.responder.disorder->read_stream.front() != number) {
-    engine.state.hosts[qp.node].memory.read(r.address, {engine.state.buffers[r.buffer].data(), r.length});
+  const Connection& qp = engine.connections[id];
+  Response& r = engine.responders[id].response(number);
+  if (engine.responders[id].disorder->read_stream.front() != number) {
+    engine.hosts[qp.node()].memory.read(r.address, {engine.payloads.data(r.buffer), r.length});
     r.held = true;
     return false;
   }
-  if (!r.held || unchanged(engine, qp.node, r)) return true;
-  ++engine.state.counters.reads_squashed;
+  if (!r.held || unchanged(engine, qp.node(), r)) return true;
+  engine.count(&Counters::reads_squashed);
   r.held = false;
   engine.schedule(kEventReadRemote, id, number, engine.now() + access_time(engine, r.rkey));
   return false;
@@ -130,7 +131,7 @@ bool takes_effect(Engine& engine, QpId id, std::uint64_t number) {
 
 void remote_read_done(Engine& engine, QpId id, std::uint64_t number, sim::SimTime link_free) {
   const ReadOrdering ordering = engine.profile().pcie_read_ordering;
-  Responder& rs = engine.state.qps[id].responder;
+  Responder& rs = engine.responders[id];
   const Response& r = rs.response(number);
   const bool any_long = rs.long_reads != rs.long_reads_done;
   if (take_turns(ordering) && any_long && is_long(engine, r)) next_turn(engine, id, number, link_free);

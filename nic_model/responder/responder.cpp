@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "nic_model/connection/connection.hpp"
 #include "nic_model/connection/receive_queue.hpp"
-#include "nic_model/requester/retransmit.hpp"
+#include "nic_model/records.hpp"
+#include "nic_model/requester/requester.hpp"
 #include "nic_model/responder/placing.hpp"
 #include "nic_model/responder/responses.hpp"
 #include "nic_model/responder/unreliable.hpp"
@@ -21,8 +23,20 @@ using Op = fabric::Opcode;
 /// and the requester's timer has it sent again.
 constexpr std::int32_t kReorderWindow = 1 << 14;
 
+/// A request that nobody will answer has come.
+void no_answer(Engine& engine, const fabric::Packet& packet) {
+  if (engine.lossy() || !packet.last) return;
+  Requester& source = engine.requesters[packet.source_qp];
+  // What comes behind a request that was refused needs no answer of its own: that one's NAK is on its way.
+  const std::uint32_t refused = engine.responders[packet.destination_qp].disorder->refused;
+  const bool behind = refused != kNone && static_cast<std::int32_t>(packet.wqe - refused) >= 0 &&
+                      engine.connections[packet.destination_qp].peer() == packet.source_qp;
+  if (behind && source.waits_for(refused)) return;
+  source.expect_no_answer(engine, packet.source_qp);
+}
+
 /// May the memory that a request names be accessed?
-NakCode check(const Engine& engine, const QueuePair& qp, const fabric::Packet& packet) {
+NakCode check(const Engine& engine, const Connection& qp, const fabric::Packet& packet) {
   if (packet.opcode == Op::send) return NakCode::none;
   std::uint8_t access = kRemoteWrite;
   if (packet.opcode == Op::read_request) access = kRemoteRead;
@@ -31,7 +45,7 @@ NakCode check(const Engine& engine, const QueuePair& qp, const fabric::Packet& p
     access = kRemoteAtomic;
   }
   if (packet.total == 0) return NakCode::none;  // nothing is accessed: no key is needed (IBTA 9.7.4.1.4)
-  return engine.allowed(packet.rkey, qp.node, packet.address, packet.total, access) ? NakCode::none
+  return engine.allowed(packet.rkey, qp.node(), packet.address, packet.total, access) ? NakCode::none
                                                                                     : NakCode::remote_access_error;
 }
 
@@ -70,15 +84,15 @@ NakCode take_send(Engine& engine, QpId id, const fabric::Packet& packet) {
 }
 
 /// PSNs that a request takes: a READ's are those of its responses.
-std::uint32_t psns_of(const Engine& engine, const QueuePair& qp, const fabric::Packet& packet) {
-  return packet.opcode == Op::read_request ? engine.packets_of(qp, packet.total) : 1;
+std::uint32_t psns_of(const Engine& engine, const Connection& qp, const fabric::Packet& packet) {
+  return packet.opcode == Op::read_request ? packets_of(engine, qp, packet.total) : 1;
 }
 
 /// There is no receive work request for this packet: an RNR NAK. Neither it nor what has come behind it is taken, until
 /// it comes again.
 void not_ready(Engine& engine, QpId id, const fabric::Packet& packet) {
-  QueuePair& qp = engine.state.qps[id];
-  Responder& rs = qp.responder;
+  const Connection& qp = engine.connections[id];
+  Responder& rs = engine.responders[id];
   for (std::size_t i = 0; i < rs.disorder->waiting.size(); ++i) {
     Arrival& later = rs.disorder.edit().waiting[i];
     if (later.packet.psn.distance(packet.psn) < 0) continue;  // of what has been executed
@@ -87,8 +101,8 @@ void not_ready(Engine& engine, QpId id, const fabric::Packet& packet) {
   }
   rs.expected_psn = packet.psn;
   rs.nak_sent = true;
-  ++engine.state.counters.rnr_naks;
-  const sim::Duration given = qp.settings.min_rnr_timer;
+  engine.count(&Counters::rnr_naks);
+  const sim::Duration given = qp.settings().min_rnr_timer;
   const sim::Duration wait = given == sim::Duration{} ? kRnrTimerCode0 : given;
   refuse(engine, id, packet, NakCode::receiver_not_ready, static_cast<std::uint64_t>(wait.ps));
 }
@@ -105,25 +119,24 @@ bool needs_receive(const fabric::Packet& packet) { return packet.opcode == Op::s
 
 /// Has the responder as many READs and atomics under way as it has resources for? (IBTA volume 1, 9.7.7.2 and C9-150:
 /// a requester with more than the responder's resources violates the protocol) Answers to repetitions do not count.
-bool out_of_resources(const QueuePair& qp) {
-  const Responder& rs = qp.responder;
-  if (rs.responses.size() < qp.settings.max_dest_rd_atomic) return false;
+bool out_of_resources(const Connection& qp, const Responder& rs) {
+  if (rs.responses.size() < qp.settings().max_dest_rd_atomic) return false;
   std::uint32_t under_way = 0;
   for (std::size_t i = 0; i < rs.responses.size(); ++i) {
     const Response& r = rs.responses[i];
     if (!r.again && (r.opcode == Op::read_response || r.opcode == Op::atomic_response)) ++under_way;
   }
-  return under_way >= qp.settings.max_dest_rd_atomic;
+  return under_way >= qp.settings().max_dest_rd_atomic;
 }
 
 /// Executes a request, or refuses it. `executed`: out of order, the memory that it names has been accessed already.
 void execute_fresh(Engine& engine, QpId id, const fabric::Packet& packet, bool executed) {
-  QueuePair& qp = engine.state.qps[id];
-  Responder& rs = qp.responder;
+  const Connection& qp = engine.connections[id];
+  Responder& rs = engine.responders[id];
   NakCode nak = packet.first || !rs.write_valid ? check(engine, qp, packet) : NakCode::none;
   if (!in_sequence(engine, rs, packet)) nak = NakCode::invalid_request;
   const bool takes_resources = packet.opcode == Op::read_request || is_atomic(packet.opcode);
-  if (takes_resources && !executed && out_of_resources(qp)) nak = NakCode::invalid_request;
+  if (takes_resources && !executed && out_of_resources(qp, rs)) nak = NakCode::invalid_request;
   rs.write_valid = nak == NakCode::none;
   if (nak == NakCode::none && needs_receive(packet) && !can_receive(engine, id)) return not_ready(engine, id, packet);
   rs.done_psn = packet.psn + psns_of(engine, qp, packet);
@@ -145,8 +158,8 @@ void execute_fresh(Engine& engine, QpId id, const fabric::Packet& packet, bool e
 
 /// A request that has been executed comes again: its answer was lost, or is late (IBTA volume 1, 9.7.5.1.2).
 void execute_again(Engine& engine, QpId id, const fabric::Packet& packet) {
-  QueuePair& qp = engine.state.qps[id];
-  Responder& rs = qp.responder;
+  const Connection& qp = engine.connections[id];
+  Responder& rs = engine.responders[id];
   if (packet.opcode == Op::read_request) {
     if (check(engine, qp, packet) != NakCode::none) return no_answer(engine, packet);
     take_read(engine, id, packet, true);
@@ -170,16 +183,16 @@ void execute_again(Engine& engine, QpId id, const fabric::Packet& packet) {
 }
 
 void execute(Engine& engine, QpId id, const Arrival& arrival) {
-  const QueuePair& qp = engine.state.qps[id];
+  const Connection& qp = engine.connections[id];
   const fabric::Packet& packet = arrival.packet;
   if (arrival.fate == Fate::dropped) return;
-  if (!takes_requests(qp.state)) {
+  if (!qp.takes_requests()) {
     no_answer(engine, packet);
   } else if (arrival.fate == Fate::fresh) {
     execute_fresh(engine, id, packet, false);
   } else if (arrival.fate == Fate::duplicate) {
     execute_again(engine, id, packet);
-  } else if (packet.psn == qp.responder.expected_psn) {  // what is missing has not come while this one was waiting
+  } else if (packet.psn == engine.responders[id].expected_psn) {  // what is missing has not come while this one was waiting
     refuse(engine, id, packet, NakCode::psn_sequence_error);
   }
   engine.release(packet.buffer);
@@ -187,10 +200,10 @@ void execute(Engine& engine, QpId id, const Arrival& arrival) {
 
 /// Out of order: what has come and is next. In ERROR it gets no answer.
 void execute_in_turn(Engine& engine, QpId id) {
-  QueuePair& qp = engine.state.qps[id];
-  Responder& rs = qp.responder;
+  const Connection& qp = engine.connections[id];
+  Responder& rs = engine.responders[id];
   while (!rs.blocked && !rs.disorder->early.empty() && rs.disorder->early.front().present) {
-    const bool taken = takes_requests(qp.state);
+    const bool taken = qp.takes_requests();
     const Early early = rs.disorder->early.front();
     const fabric::Packet& packet = early.packet;
     if (taken && needs_receive(packet) && !can_receive(engine, id)) {
@@ -212,8 +225,8 @@ void execute_in_turn(Engine& engine, QpId id) {
 
 /// Out of order: a WRITE is placed as soon as it comes; where READs are unordered, they are executed.
 void take_out_of_order(Engine& engine, QpId id, const fabric::Packet& packet) {
-  QueuePair& qp = engine.state.qps[id];
-  Responder& rs = qp.responder;
+  const Connection& qp = engine.connections[id];
+  Responder& rs = engine.responders[id];
   const std::int32_t ahead = packet.psn.distance(rs.expected_psn);
   if (ahead < 0) return execute(engine, id, {packet, Fate::duplicate});
   if (ahead >= kReorderWindow) {
@@ -244,7 +257,7 @@ void take_out_of_order(Engine& engine, QpId id, const fabric::Packet& packet) {
 }  // namespace
 
 void execute_waiting(Engine& engine, QpId id) {
-  Responder& rs = engine.state.qps[id].responder;
+  Responder& rs = engine.responders[id];
   while (!rs.blocked && !rs.disorder->waiting.empty()) {
     const Arrival arrival = rs.disorder->waiting.front();
     rs.disorder.edit().waiting.pop_front();
@@ -257,8 +270,8 @@ namespace {
 
 /// What its PSN says about a request packet that has just come.
 Fate classify(Engine& engine, QpId id, const fabric::Packet& packet) {
-  QueuePair& qp = engine.state.qps[id];
-  Responder& rs = qp.responder;
+  const Connection& qp = engine.connections[id];
+  Responder& rs = engine.responders[id];
   const std::int32_t ahead = packet.psn.distance(rs.expected_psn);
   if (ahead < 0) return Fate::duplicate;
   if (ahead == 0) {
@@ -273,7 +286,7 @@ Fate classify(Engine& engine, QpId id, const fabric::Packet& packet) {
 
 /// Lets a packet loose: it is taken at some time; with `in_line`, behind earlier ones that are in line.
 void stray(Engine& engine, QpId id, const fabric::Packet& packet, bool in_line) {
-  Disorder& disorder = engine.state.qps[id].responder.disorder.edit();
+  Disorder& disorder = engine.responders[id].disorder.edit();
   const std::uint32_t slot = disorder.strays.acquire();
   disorder.strays[slot] = packet;
   if (in_line) disorder.in_line.push_back(slot);
@@ -284,10 +297,10 @@ void stray(Engine& engine, QpId id, const fabric::Packet& packet, bool in_line) 
 
 void request_arrived(Engine& engine, const fabric::Packet& packet) {
   const QpId id = packet.destination_qp;
-  QueuePair& qp = engine.state.qps[id];
-  Responder& rs = qp.responder;
-  if (qp.type != QpType::rc || packet.opcode == Op::datagram) return unreliable_arrived(engine, packet);
-  if (!takes_requests(qp.state) || packet.source_qp != qp.peer) {
+  const Connection& qp = engine.connections[id];
+  Responder& rs = engine.responders[id];
+  if (qp.type() != QpType::rc || packet.opcode == Op::datagram) return unreliable_arrived(engine, packet);
+  if (!qp.takes_requests() || packet.source_qp != qp.peer()) {
     no_answer(engine, packet);
     return engine.release(packet.buffer);
   }
@@ -318,7 +331,7 @@ void request_arrived(Engine& engine, const fabric::Packet& packet) {
 }
 
 void stray_request(Engine& engine, QpId id, std::uint32_t slot) {
-  Responder& rs = engine.state.qps[id].responder;
+  Responder& rs = engine.responders[id];
   const fabric::Packet packet = rs.disorder->strays[slot];
   Disorder& disorder = rs.disorder.edit();
   disorder.strays.release(slot);
@@ -326,8 +339,8 @@ void stray_request(Engine& engine, QpId id, std::uint32_t slot) {
     disorder.in_line.pop_front();
     if (!disorder.in_line.empty()) engine.schedule(kEventStrayRequest, id, disorder.in_line.front(), engine.now());
   }
-  const QueuePair& qp = engine.state.qps[id];
-  if (packet.source_qp != qp.peer || qp.state == QpState::reset) {  // there was a RESET meanwhile
+  const Connection& qp = engine.connections[id];
+  if (packet.source_qp != qp.peer() || qp.state() == QpState::reset) {  // there was a RESET meanwhile
     no_answer(engine, packet);
     return engine.release(packet.buffer);
   }

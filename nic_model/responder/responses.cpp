@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "nic_model/connection/connection.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/port/port.hpp"
+#include "nic_model/records.hpp"
+#include "nic_model/requester/requester.hpp"
 #include "nic_model/responder/read_order.hpp"
 #include "nic_model/responder/responder.hpp"
 #include "sim/invariant.hpp"
@@ -16,13 +19,13 @@ using Op = fabric::Opcode;
 
 /// Flow model: a READ's answer may begin to flow when the first packet of it has been read.
 void announce_response(Engine& engine, QpId id) {
-  const fabric::FlowOptions& flow = engine.state.fabric.config().flow;
-  const QueuePair& qp = engine.state.qps[id];
-  const Response& r = qp.responder.responses.front();
+  const fabric::FlowOptions& flow = engine.fabric.config().flow;
+  const Connection& qp = engine.connections[id];
+  const Response& r = engine.responders[id].responses.front();
   if (!flow.enabled || r.read < flow.mtu.count) return;
   fabric::Packet packet;
-  packet.source = qp.node;
-  packet.destination = qp.peer_node;
+  packet.source = qp.node();
+  packet.destination = qp.peer_node();
   packet.source_qp = id;
   packet.opcode = r.opcode;
   packet.length = r.length;
@@ -31,14 +34,15 @@ void announce_response(Engine& engine, QpId id) {
 }
 
 /// Bytes of the next packet of the oldest response.
-std::uint32_t next_segment(const Engine& engine, const QueuePair& qp, const Response& r) {
+std::uint32_t next_segment(const Engine& engine, const Connection& qp, const Response& r) {
   if (r.opcode != Op::read_response) return 0;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(r.length - r.sent, engine.mtu(qp)));
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(r.length - r.sent, mtu_of(engine, qp)));
 }
 
 /// Is the next packet there?
-bool may_respond(const Engine& engine, const QueuePair& qp) {
-  const Responder& rs = qp.responder;
+bool may_respond(const Engine& engine, QpId id) {
+  const Connection& qp = engine.connections[id];
+  const Responder& rs = engine.responders[id];
   if (rs.responses.empty() || !rs.responses.front().ready) return false;
   const Response& r = rs.responses.front();
   return r.read >= r.sent + next_segment(engine, qp, r) || r.opcode != Op::read_response;
@@ -46,8 +50,8 @@ bool may_respond(const Engine& engine, const QueuePair& qp) {
 }  // namespace
 
 void schedule_respond(Engine& engine, QpId id) {
-  QueuePair& qp = engine.state.qps[id];
-  Responder& rs = qp.responder;
+  const Connection& qp = engine.connections[id];
+  Responder& rs = engine.responders[id];
   if (rs.respond_event || rs.responses.empty() || !rs.responses.front().ready) return;
   const Response& r = rs.responses.front();
   sim::SimTime there = r.available;
@@ -64,22 +68,19 @@ namespace {
 
 /// How often the work request of a READ has been executed before: for the trace, as name_origin().
 std::uint32_t count_execution(Engine& engine, const fabric::Packet& packet) {
-  State& s = engine.state;
-  const Requester& source = s.qps[packet.source_qp].requester;
+  const Requester& source = engine.requesters[packet.source_qp];
   if (!engine.witness() || !source.holds(packet.wqe) || source.entry(packet.wqe).track == kNone) return 0;
-  ReadTrack& track = s.tracks[source.entry(packet.wqe).track];
-  track.again.emplace_back(track.sampled.size());
-  return static_cast<std::uint32_t>(track.again.size() - 1);
+  return engine.tracks.execute(source.entry(packet.wqe).track);
 }
 
 void start_atomic(Engine& engine, NodeId node) {
-  sim::Ring<AtomicRequest>& atomics = engine.state.hosts[node].atomics;
-  const auto dropped = [&](const AtomicRequest& a) { return !engine.state.qps[a.qp].responder.holds(a.response); };
+  sim::Ring<AtomicRequest>& atomics = engine.hosts[node].atomics;
+  const auto dropped = [&](const AtomicRequest& a) { return !engine.responders[a.qp].holds(a.response); };
   while (!atomics.empty() && dropped(atomics.front())) atomics.pop_front();  // by a RESET
   if (atomics.empty()) return;
-  engine.state.hosts[node].atomic_since = engine.now();
+  engine.hosts[node].atomic_since = engine.now();
   const AtomicRequest request = atomics.front();
-  Responder& rs = engine.state.qps[request.qp].responder;
+  Responder& rs = engine.responders[request.qp];
   const Response& r = rs.response(request.response);
   issue_read(engine, rs.domain, {.kind = ReadKind::atomic, .where = node}, 8, {}, {r.rkey, r.address});
 }
@@ -101,37 +102,37 @@ Response response_to(Engine& engine, const fabric::Packet& packet) {
 /// As sample(), where a READ may be executed more than once, by executions that may overtake each other. The first time
 /// its words are announced; later ones are kept until it is known whose answer counts. A READ that nobody waits for any
 /// more leaves no trace.
-void sample_tracked(Engine& engine, const QueuePair& qp, const Response& r, std::span<std::byte> out) {
-  State& s = engine.state;
+void sample_tracked(Engine& engine, const Connection& qp, const Response& r, std::span<std::byte> out) {
   const Address address = r.address + r.read;
-  const HostMemory& memory = s.hosts[qp.node].memory;
+  const HostMemory& memory = engine.hosts[qp.node()].memory;
   memory.read(address, out);
-  const Requester& source = s.qps[qp.peer].requester;
+  const Requester& source = engine.requesters[qp.peer()];
   if (!source.holds(r.wqe) || source.entry(r.wqe).track == kNone) return;
   const Wqe& wqe = source.entry(r.wqe).wqe;
-  ReadTrack& track = s.tracks[source.entry(r.wqe).track];
+  const std::uint32_t track = source.entry(r.wqe).track;
   for (Address word = word_of(address); word < address + out.size(); word += 8) {
     const std::size_t index = (word - word_of(wqe.remote)) / 8;
-    SubeventId& id = track.sampled[index];
-    if (id != 0) {
-      track.again[r.execution][index] = {memory.word(word), memory.writer(word), s.seq++, engine.now()};
-    } else {
-      id = engine.begin({.stamp = Stamp::aNRR,
-                         .thread = r.thread,
-                         .op = r.op,
-                         .peer = qp.node,
-                         .home = qp.node,
-                         .address = word,
-                         .value = memory.word(word),
-                         .source = memory.writer(word)});
+    if (engine.tracks.sampled(track, index) != 0) {
+      engine.tracks.keep(track, r.execution, index,
+                         {memory.word(word), memory.writer(word), engine.kernel.next_seq(), engine.now()});
+      continue;
     }
+    const SubeventId id = engine.begin({.stamp = Stamp::aNRR,
+                                        .thread = r.thread,
+                                        .op = r.op,
+                                        .peer = qp.node(),
+                                        .home = qp.node(),
+                                        .address = word,
+                                        .value = memory.word(word),
+                                        .source = memory.writer(word)});
+    engine.tracks.name(track, index, id);
   }
 }
 
 }  // namespace
 
 std::uint64_t push_response(Engine& engine, QpId id, const Response& response) {
-  Responder& rs = engine.state.qps[id].responder;
+  Responder& rs = engine.responders[id];
   rs.responses.push_back(response);
   schedule_respond(engine, id);
   return rs.first + rs.responses.size() - 1;
@@ -140,17 +141,17 @@ std::uint64_t push_response(Engine& engine, QpId id, const Response& response) {
 void name_origin(const Engine& engine, const fabric::Packet& packet, ThreadId& thread, OpId& op) {
   thread = op = 0;
   if (!engine.witness()) return;  // nobody will read it
-  thread = engine.state.qps[packet.source_qp].thread;
+  thread = engine.connections[packet.source_qp].thread();
   op = packet.call;
 }
 
 void take_atomic(Engine& engine, QpId id, const fabric::Packet& packet) {
-  QueuePair& qp = engine.state.qps[id];
-  qp.responder.blocked = true;
+  const Connection& qp = engine.connections[id];
+  engine.responders[id].blocked = true;
   const std::uint64_t number = push_response(engine, id, response_to(engine, packet));
-  sim::Ring<AtomicRequest>& atomics = engine.state.hosts[qp.node].atomics;
+  sim::Ring<AtomicRequest>& atomics = engine.hosts[qp.node()].atomics;
   atomics.push_back({id, number});
-  if (atomics.size() == 1) start_atomic(engine, qp.node);
+  if (atomics.size() == 1) start_atomic(engine, qp.node());
 }
 
 void take_read(Engine& engine, QpId id, const fabric::Packet& packet, bool again) {
@@ -162,23 +163,23 @@ void take_read(Engine& engine, QpId id, const fabric::Packet& packet, bool again
     push_response(engine, id, r);
     return;
   }
-  if (engine.profile().nic_placement == Placement::serial) engine.state.qps[id].responder.blocked = true;
-  r.buffer = engine.new_buffer(r.length);
+  if (engine.profile().nic_placement == Placement::serial) engine.responders[id].blocked = true;
+  r.buffer = engine.payloads.acquire(r.length);
   r.execution = count_execution(engine, packet);
   const std::uint64_t number = push_response(engine, id, r);
   issue_remote_read(engine, id, number);
 }
 
 std::uint32_t sample_next(Engine& engine, QpId id, std::uint64_t number) {
-  QueuePair& qp = engine.state.qps[id];
-  Response& r = qp.responder.response(number);
+  const Connection& qp = engine.connections[id];
+  Response& r = engine.responders[id].response(number);
   const std::uint32_t bytes = read_step(engine, r.address, r.length, r.read);
-  std::byte* into = engine.state.buffers[r.buffer].data() + r.read;
-  if ((engine.state.lossy || engine.state.loose) && engine.witness()) {
+  std::byte* into = engine.payloads.data(r.buffer) + r.read;
+  if ((engine.lossy() || engine.loose()) && engine.witness()) {
     sample_tracked(engine, qp, r, {into, bytes});
   } else {
-    sample(engine, qp.node, r.address + r.read, {into, bytes},
-           {.stamp = Stamp::aNRR, .thread = r.thread, .op = r.op, .peer = qp.node});
+    sample(engine, qp.node(), r.address + r.read, {into, bytes},
+           {.stamp = Stamp::aNRR, .thread = r.thread, .op = r.op, .peer = qp.node()});
   }
   r.read += bytes;
   return bytes;
@@ -187,21 +188,21 @@ std::uint32_t sample_next(Engine& engine, QpId id, std::uint64_t number) {
 namespace {
 /// One request at a time: the READ that held back those behind it has its data.
 void next_request(Engine& engine, QpId id) {
-  engine.state.qps[id].responder.blocked = false;
+  engine.responders[id].blocked = false;
   execute_waiting(engine, id);
 }
 }  // namespace
 
 void read_remote(Engine& engine, QpId id, std::uint64_t number) {
   LOCO_INVARIANT(engine.now() != kNoTimeYet, engine.now(), "responder", "a READ in its turn was given no time");
-  if (!engine.state.qps[id].responder.holds(number)) return;  // dropped by a RESET
+  if (!engine.responders[id].holds(number)) return;  // dropped by a RESET
   if (!takes_effect(engine, id, number)) return;
   const std::uint32_t bytes = sample_next(engine, id, number);
-  QueuePair& qp = engine.state.qps[id];
-  Response& r = qp.responder.response(number);
+  const Connection& qp = engine.connections[id];
+  Response& r = engine.responders[id].response(number);
   r.ready = true;
   sim::SimTime link_free;
-  r.available = return_data(engine, qp.node, bytes, link_free, {r.rkey, r.read, r.length});
+  r.available = return_data(engine, qp.node(), bytes, link_free, {r.rkey, r.read, r.length});
   if (r.read < r.length) {
     engine.schedule(kEventReadRemote, id, number, link_free);
   } else {
@@ -214,10 +215,10 @@ void read_remote(Engine& engine, QpId id, std::uint64_t number) {
 namespace {
 /// What an atomic found is kept where its answer may be lost: the request comes again.
 void keep_result(Engine& engine, QpId id, const Response& r) {
-  if (!engine.state.lossy) return;
-  QueuePair& qp = engine.state.qps[id];
-  sim::Ring<Replay>& replays = qp.responder.disorder.edit().replays;
-  if (replays.size() == qp.settings.max_dest_rd_atomic) replays.pop_front();
+  if (!engine.lossy()) return;
+  const Connection& qp = engine.connections[id];
+  sim::Ring<Replay>& replays = engine.responders[id].disorder.edit().replays;
+  if (replays.size() == qp.settings().max_dest_rd_atomic) replays.pop_front();
   replays.push_back({r.psn, r.value});
 }
 
@@ -236,7 +237,7 @@ void write_atomic(Engine& engine, NodeId node, std::uint32_t domain, const Respo
                       {.ends_atomic = held_until_committed(p), .length = 8, .address = r.address, .value = value},
                       origin, modify, r.rkey);
   }
-  engine.state.hosts[node].memory.set_word(r.address, value);
+  engine.hosts[node].memory.set_word(r.address, value);
   engine.instant_write({.stamp = Stamp::aNRW,
                         .nic_atomic = true,
                         .thread = r.thread,
@@ -250,9 +251,8 @@ void write_atomic(Engine& engine, NodeId node, std::uint32_t domain, const Respo
 }  // namespace
 
 void execute_atomic(Engine& engine, NodeId node) {
-  State& s = engine.state;
-  const AtomicRequest request = s.hosts[node].atomics.front();
-  Responder& rs = s.qps[request.qp].responder;
+  const AtomicRequest request = engine.hosts[node].atomics.front();
+  Responder& rs = engine.responders[request.qp];
   if (!rs.holds(request.response)) return atomic_unit_free(engine, node);  // dropped by a RESET
   Response& r = rs.response(request.response);
   sample(engine, node, r.address, std::as_writable_bytes(std::span(&r.value, 1)),
@@ -273,7 +273,7 @@ void execute_atomic(Engine& engine, NodeId node) {
 }
 
 void atomic_unit_free(Engine& engine, NodeId node) {
-  Host& host = engine.state.hosts[node];
+  Host& host = engine.hosts[node];
   host.busy.atomics += engine.now() - host.atomic_since;
   sim::Ring<AtomicRequest>& atomics = host.atomics;
   atomics.pop_front();
@@ -283,12 +283,12 @@ void atomic_unit_free(Engine& engine, NodeId node) {
 namespace {
 /// The next packet of an answer: an ACK, a NAK and an atomic's response are one.
 fabric::Packet response_packet(const Engine& engine, QpId id, const Response& r) {
-  const QueuePair& qp = engine.state.qps[id];
+  const Connection& qp = engine.connections[id];
   fabric::Packet packet;
-  packet.source = qp.node;
-  packet.destination = qp.peer_node;
+  packet.source = qp.node();
+  packet.destination = qp.peer_node();
   packet.source_qp = id;
-  packet.destination_qp = qp.peer;
+  packet.destination_qp = qp.peer();
   packet.opcode = r.opcode;
   packet.nak = r.nak;
   packet.psn = r.psn;
@@ -301,7 +301,7 @@ fabric::Packet response_packet(const Engine& engine, QpId id, const Response& r)
   packet.first = r.sent == 0;
   packet.last = r.sent + packet.length == r.length;
   packet.buffer = packet.length == 0 ? fabric::kNoBuffer : r.buffer;
-  packet.psn = r.psn + static_cast<std::uint32_t>(r.sent / engine.mtu(qp));
+  packet.psn = r.psn + static_cast<std::uint32_t>(r.sent / mtu_of(engine, qp));
   packet.b = r.execution;
   return packet;
 }
@@ -309,24 +309,24 @@ fabric::Packet response_packet(const Engine& engine, QpId id, const Response& r)
 
 namespace {
 /// As in the requester: payload bytes at most of the packet behind the one that is about to leave.
-std::uint32_t payload_behind(const Engine& engine, const QueuePair& qp, bool last) {
-  const Responder& rs = qp.responder;
-  if (last && rs.responses.size() == 1) return static_cast<std::uint32_t>(engine.mtu(qp));
+std::uint32_t payload_behind(const Engine& engine, QpId id, bool last) {
+  const Connection& qp = engine.connections[id];
+  const Responder& rs = engine.responders[id];
+  if (last && rs.responses.size() == 1) return static_cast<std::uint32_t>(mtu_of(engine, qp));
   const Response& r = rs.responses[last ? 1 : 0];
   return r.opcode == Op::read_response ? next_segment(engine, qp, r) : 0;
 }
 }  // namespace
 
 void respond(Engine& engine, QpId id) {
-  QueuePair& qp = engine.state.qps[id];
-  Responder& rs = qp.responder;
+  Responder& rs = engine.responders[id];
   if (wait_for_port(engine, id, true)) return;
   rs.respond_event = false;
-  if (!may_respond(engine, qp)) return schedule_respond(engine, id);  // the event was for what a RESET has dropped
+  if (!may_respond(engine, id)) return schedule_respond(engine, id);  // the event was for what a RESET has dropped
   Response& r = rs.responses.front();
   const fabric::Packet packet = response_packet(engine, id, r);
   r.sent += packet.length;
-  rs.transmit_free = send_packet(engine, packet, payload_behind(engine, qp, packet.last));
+  rs.transmit_free = send_packet(engine, packet, payload_behind(engine, id, packet.last));
   if (packet.last) {
     engine.release(r.buffer);
     rs.responses.pop_front();

@@ -1,6 +1,8 @@
 #include "nic_model/responder/unreliable.hpp"
 
+#include "nic_model/connection/connection.hpp"
 #include "nic_model/connection/receive_queue.hpp"
+#include "nic_model/records.hpp"
 #include "nic_model/responder/placing.hpp"
 #include "nic_model/verbs/queue_pair.hpp"
 
@@ -10,8 +12,8 @@ namespace {
 using Op = fabric::Opcode;
 
 void connected(Engine& engine, QpId id, const fabric::Packet& packet) {
-  QueuePair& qp = engine.state.qps[id];
-  Responder& rs = qp.responder;
+  const Connection& qp = engine.connections[id];
+  Responder& rs = engine.responders[id];
   if (packet.first) {
     rs.in_message = true;
   } else if (packet.psn != rs.expected_psn) {
@@ -21,7 +23,7 @@ void connected(Engine& engine, QpId id, const fabric::Packet& packet) {
   if (!rs.in_message) return;
   if (packet.opcode == Op::write) {
     const bool refused = packet.first && packet.total > 0 &&
-                         !engine.allowed(packet.rkey, qp.node, packet.address, packet.total, kRemoteWrite);
+                         !engine.allowed(packet.rkey, qp.node(), packet.address, packet.total, kRemoteWrite);
     if (refused) rs.in_message = false;
     if (refused) return;
     place_write(engine, id, packet);
@@ -36,8 +38,8 @@ void connected(Engine& engine, QpId id, const fabric::Packet& packet) {
 }
 
 void datagram(Engine& engine, QpId id, const fabric::Packet& packet) {
-  const QueuePair& qp = engine.state.qps[id];
-  if (packet.rkey != qp.qkey || !can_receive(engine, id)) return;
+  const Connection& qp = engine.connections[id];
+  if (packet.rkey != qp.qkey() || !can_receive(engine, id)) return;
   const Cqe like{.source_qp = packet.source_qp};
   if (place_send(engine, id, packet, like, kGrhBytes) != Status::success) {
     to_error(engine, id);
@@ -47,12 +49,12 @@ void datagram(Engine& engine, QpId id, const fabric::Packet& packet) {
 
 void unreliable_arrived(Engine& engine, const fabric::Packet& packet) {
   const QpId id = packet.destination_qp;
-  const QueuePair& qp = engine.state.qps[id];
-  const bool fits = (qp.type == QpType::ud) == (packet.opcode == Op::datagram);
-  if (fits && takes_requests(qp.state)) {
-    if (qp.type == QpType::ud) {
+  const Connection& qp = engine.connections[id];
+  const bool fits = (qp.type() == QpType::ud) == (packet.opcode == Op::datagram);
+  if (fits && qp.takes_requests()) {
+    if (qp.type() == QpType::ud) {
       datagram(engine, id, packet);
-    } else if (packet.source_qp == qp.peer) {
+    } else if (packet.source_qp == qp.peer()) {
       connected(engine, id, packet);
     }
   }

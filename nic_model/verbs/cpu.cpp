@@ -8,6 +8,7 @@
 #include "nic_model/engine/engine.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/requester/requester.hpp"
+#include "nic_model/requester/wqe.hpp"
 #include "nic_model/verbs/queue_pair.hpp"
 
 namespace loco::nic {
@@ -19,24 +20,24 @@ struct Seen {
 };
 
 /// x86-TSO: the thread's newest own store to the word, else memory.
-Seen look(const State& state, const Thread& thread, Address address) {
+Seen look(const Engine& engine, const Thread& thread, Address address) {
   for (std::size_t i = thread.buffer.size(); i-- > 0;) {
     const StoreEntry& entry = thread.buffer[i];
     if (!entry.doorbell && entry.address == address) return {entry.value, entry.subevent};
   }
-  const HostMemory& memory = state.hosts[thread.node].memory;
+  const HostMemory& memory = engine.hosts[thread.node].memory;
   return {memory.word(address), memory.writer(address)};
 }
 
-void check_word(const State& state, NodeId node, Address address) {
-  if (address % 8 != 0 || !state.hosts[node].memory.contains(address, 8)) {
+void check_word(const Engine& engine, NodeId node, Address address) {
+  if (address % 8 != 0 || !engine.hosts[node].memory.contains(address, 8)) {
     throw std::out_of_range("a thread's access is misaligned or outside of its node's memory");
   }
 }
 
 /// The head of the store buffer leaves; stores to the NIC have their distance.
 void schedule_drain(Engine& engine, ThreadId id) {
-  const Thread& thread = engine.state.threads[id];
+  const Thread& thread = engine.threads[id];
   sim::SimTime at = std::max(engine.now(), thread.buffer.front().issued) + engine.profile().cpu_store_drain;
   if (thread.buffer.front().doorbell && !thread.buffer.front().receive) at = std::max(at, thread.mmio_free);
   engine.schedule(kEventDrain, id, 0, at);
@@ -48,7 +49,7 @@ sim::SimTime issued(const Engine& engine, sim::Duration ahead) {
 }
 
 void push_entry(Engine& engine, ThreadId id, const StoreEntry& entry) {
-  Thread& thread = engine.state.threads[id];
+  Thread& thread = engine.threads[id];
   if (thread.buffer.size() >= engine.profile().cpu_store_buffer_entries)
     throw std::logic_error("store buffer overflow");
   thread.buffer.push_back(entry);
@@ -57,11 +58,11 @@ void push_entry(Engine& engine, ThreadId id, const StoreEntry& entry) {
 
 /// The CPU copies an inline payload while posting: each word is read as by a load.
 std::uint32_t copy_inline(Engine& engine, ThreadId id, const Wqe& wqe, NodeId peer) {
-  const Thread& thread = engine.state.threads[id];
-  const std::uint32_t buffer = engine.new_buffer(wqe.length);
-  std::byte* out = engine.state.buffers[buffer].data();
+  const Thread& thread = engine.threads[id];
+  const std::uint32_t buffer = engine.payloads.acquire(wqe.length);
+  std::byte* out = engine.payloads.data(buffer);
   for (Address word = word_of(wqe.local); word < wqe.local + wqe.length; word += 8) {
-    const Seen seen = look(engine.state, thread, word);
+    const Seen seen = look(engine, thread, word);
     const auto bytes = std::as_bytes(std::span(&seen.value, 1));
     for (Address at = word; at < word + 8; ++at) {
       if (at >= wqe.local && at < wqe.local + wqe.length) out[at - wqe.local] = bytes[at - word];
@@ -81,20 +82,19 @@ std::uint32_t copy_inline(Engine& engine, ThreadId id, const Wqe& wqe, NodeId pe
 /// A CQE frees the places of its work request and of all before it in the send queue, if that was not RESET since.
 void free_places(Engine& engine, const Cqe& cqe) {
   if (is_receive(cqe.opcode)) return;
-  Requester& rq = engine.state.qps[cqe.qp].requester;
-  if (static_cast<std::int32_t>(cqe.wqe - rq.reaped) >= 0) rq.reaped = cqe.wqe + 1;
+  engine.requesters[cqe.qp].reap(cqe.wqe);
 }
 }  // namespace
 
-NodeId Cpu::node() const { return engine_.state.threads[thread_].node; }
+NodeId Cpu::node() const { return engine_.threads[thread_].node; }
 sim::SimTime Cpu::now() const { return engine_.now(); }
 const HardwareProfile& Cpu::profile() const { return engine_.profile(); }
 
 std::uint64_t Cpu::load(Address address, OpId op) {
-  Thread& thread = engine_.state.threads[thread_];
-  check_word(engine_.state, thread.node, address);
+  Thread& thread = engine_.threads[thread_];
+  check_word(engine_, thread.node, address);
   thread.watched.add(watch_key(WatchKind::word, address));
-  const Seen seen = look(engine_.state, thread, address);
+  const Seen seen = look(engine_, thread, address);
   engine_.begin({.stamp = Stamp::aCR,
                  .thread = thread_,
                  .op = op,
@@ -107,8 +107,8 @@ std::uint64_t Cpu::load(Address address, OpId op) {
 
 void Cpu::store(Address address, std::uint64_t value, OpId op, sim::Duration ahead) {
   const NodeId home = node();
-  check_word(engine_.state, home, address);
-  Thread& thread = engine_.state.threads[thread_];
+  check_word(engine_, home, address);
+  Thread& thread = engine_.threads[thread_];
   if (thread.watched.touched_by(watch_key(WatchKind::word, address))) thread.changed = true;  // the thread sees it
   const SubeventId id = engine_.begin({.stamp = Stamp::aCW,
                                        .finished = false,
@@ -121,9 +121,9 @@ void Cpu::store(Address address, std::uint64_t value, OpId op, sim::Duration ahe
   push_entry(engine_, thread_, {.address = address, .value = value, .subevent = id, .issued = issued(engine_, ahead)});
 }
 
-bool Cpu::store_buffer_empty() const { return engine_.state.threads[thread_].buffer.empty(); }
+bool Cpu::store_buffer_empty() const { return engine_.threads[thread_].buffer.empty(); }
 bool Cpu::store_buffer_full() const {
-  return engine_.state.threads[thread_].buffer.size() >= profile().cpu_store_buffer_entries;
+  return engine_.threads[thread_].buffer.size() >= profile().cpu_store_buffer_entries;
 }
 
 void Cpu::fence(OpId op) {
@@ -133,12 +133,12 @@ void Cpu::fence(OpId op) {
 
 std::uint64_t Cpu::compare_swap(Address address, std::uint64_t expected, std::uint64_t desired, OpId op) {
   if (!store_buffer_empty()) throw std::logic_error("locked instruction with a store buffer that is not empty");
-  Thread& thread = engine_.state.threads[thread_];
-  check_word(engine_.state, thread.node, address);
+  Thread& thread = engine_.threads[thread_];
+  check_word(engine_, thread.node, address);
   const bool looked_before = thread.watched.touched_by(watch_key(WatchKind::word, address));
   thread.watched.add(watch_key(WatchKind::word, address));
-  HostMemory& memory = engine_.state.hosts[thread.node].memory;
-  const Seen seen = look(engine_.state, thread, address);
+  HostMemory& memory = engine_.hosts[thread.node].memory;
+  const Seen seen = look(engine_, thread, address);
   if (seen.value != expected) {
     record(Stamp::aMF, op);
     engine_.begin({.stamp = Stamp::aCR,
@@ -166,14 +166,14 @@ std::uint64_t Cpu::compare_swap(Address address, std::uint64_t expected, std::ui
 
 namespace {
 /// Would the verbs library refuse it?
-bool is_bad_request(const State& s, const QueuePair& qp, const Wqe& wqe) {
-  const HardwareProfile& p = s.config.profile;
-  if (!has_operation(qp.type, wqe.opcode)) return true;
+bool is_bad_request(const Engine& engine, const Connection& qp, const Wqe& wqe) {
+  const HardwareProfile& p = engine.profile();
+  if (!has_operation(qp.type(), wqe.opcode)) return true;
   if (is_atomic(wqe.opcode) && p.nic_atomic_cap == AtomicCap::none) return true;
-  if (qp.type == QpType::ud && wqe.remote_qp >= s.qps.size()) return true;
+  if (qp.type() == QpType::ud && wqe.remote_qp >= engine.connections.size()) return true;
   if (!wqe.inline_data) return false;
   return reads_or_atomic(wqe.opcode) || wqe.length > p.nic_inline_max.count ||
-         (wqe.length > 0 && !s.hosts[qp.node].memory.contains(wqe.local, wqe.length));
+         (wqe.length > 0 && !engine.hosts[qp.node()].memory.contains(wqe.local, wqe.length));
 }
 
 /// The store that tells the NIC of `wqes`, which are the last ones in the send queue. BlueFlame: a single inline work
@@ -189,27 +189,26 @@ StoreEntry doorbell_for(const HardwareProfile& p, QpId id, const Requester& rq, 
 }  // namespace
 
 PostResult Cpu::post_send(QpId id, std::span<const Wqe> wqes, sim::Duration ahead) {
-  State& s = engine_.state;
-  QueuePair& qp = s.qps.at(id);
-  if (qp.node != node()) throw std::invalid_argument("a thread posts to a queue pair of another node");
-  Requester& rq = qp.requester;
-  if (!takes_sends(qp.state) || wqes.empty()) return PostResult::bad_request;
+  const Connection& qp = engine_.connections.at(id);
+  if (qp.node() != node()) throw std::invalid_argument("a thread posts to a queue pair of another node");
+  Requester& rq = engine_.requesters[id];
+  if (!qp.takes_sends() || wqes.empty()) return PostResult::bad_request;
   if (wqes.size() > rq.room()) return PostResult::queue_full;
   for (const Wqe& wqe : wqes) {
-    if (is_bad_request(s, qp, wqe)) return PostResult::bad_request;
+    if (is_bad_request(engine_, qp, wqe)) return PostResult::bad_request;
   }
   for (const Wqe& wqe : wqes) {
-    SendEntry& entry = rq.queue.push_back({.wqe = wqe});
+    std::uint32_t payload = fabric::kNoBuffer;
     if (wqe.inline_data && wqe.length > 0) {
-      const NodeId peer = qp.type == QpType::ud ? s.qps[wqe.remote_qp].node : qp.peer_node;
-      entry.buffer = copy_inline(engine_, thread_, wqe, peer);
-      entry.payload_read = wqe.length;
+      const NodeId peer = qp.type() == QpType::ud ? engine_.connections[wqe.remote_qp].node() : qp.peer_node();
+      payload = copy_inline(engine_, thread_, wqe, peer);
     }
+    rq.post(wqe, payload);
   }
   StoreEntry doorbell = doorbell_for(profile(), id, rq, wqes);
   doorbell.issued = issued(engine_, ahead);
   if (engine_.fault(Fault::doorbell_before_stores)) {
-    ring_doorbell(engine_, qp.node, doorbell);
+    ring_doorbell(engine_, qp.node(), doorbell);
   } else {
     push_entry(engine_, thread_, doorbell);
   }
@@ -217,13 +216,13 @@ PostResult Cpu::post_send(QpId id, std::span<const Wqe> wqes, sim::Duration ahea
 }
 
 PostResult Cpu::post_recv(QpId id, std::span<const RecvWqe> wqes) {
-  const QueuePair& qp = engine_.state.qps.at(id);
-  if (qp.state == QpState::reset || qp.responder.queue == kNone) return PostResult::bad_request;
-  return post_srq_recv(qp.responder.queue, wqes);
+  const std::uint32_t queue = engine_.responders.at(id).queue;
+  if (engine_.connections[id].state() == QpState::reset || queue == kNone) return PostResult::bad_request;
+  return post_srq_recv(queue, wqes);
 }
 
 PostResult Cpu::post_srq_recv(SrqId id, std::span<const RecvWqe> wqes) {
-  ReceiveQueue& queue = engine_.state.receive_queues.at(id);
+  ReceiveQueue& queue = engine_.receive_queues.at(id);
   if (queue.node != node()) throw std::invalid_argument("a thread posts to a receive queue of another node");
   if (wqes.empty()) return PostResult::bad_request;
   if (queue.entries.size() + wqes.size() > queue.depth) return PostResult::queue_full;
@@ -234,22 +233,22 @@ PostResult Cpu::post_srq_recv(SrqId id, std::span<const RecvWqe> wqes) {
 }
 
 bool Cpu::srq_limit_reached(SrqId id) {
-  ReceiveQueue& queue = engine_.state.receive_queues.at(id);
-  engine_.state.threads[thread_].watched.add(watch_key(WatchKind::srq, id));
+  ReceiveQueue& queue = engine_.receive_queues.at(id);
+  engine_.threads[thread_].watched.add(watch_key(WatchKind::srq, id));
   return std::exchange(queue.limit_reached, false);
 }
 
-bool Cpu::cq_empty(CqId id) const { return engine_.state.cqs.at(id).cqes.empty(); }
+bool Cpu::cq_empty(CqId id) const { return engine_.cqs.at(id).cqes.empty(); }
 
 bool Cpu::cq_failed(CqId id) {
-  engine_.state.threads[thread_].watched.add(watch_key(WatchKind::cq, id));
-  return engine_.state.cqs.at(id).failed;
+  engine_.threads[thread_].watched.add(watch_key(WatchKind::cq, id));
+  return engine_.cqs.at(id).failed;
 }
 
 std::size_t Cpu::poll_cq(CqId id, std::span<Cqe> out) {
-  CompletionQueue& cq = engine_.state.cqs.at(id);
+  CompletionQueue& cq = engine_.cqs.at(id);
   if (cq.node != node()) throw std::invalid_argument("a thread polls a completion queue of another node");
-  engine_.state.threads[thread_].watched.add(watch_key(WatchKind::cq, id));
+  engine_.threads[thread_].watched.add(watch_key(WatchKind::cq, id));
   std::size_t taken = 0;
   while (taken < out.size() && !cq.cqes.empty()) {
     out[taken] = cq.cqes.front();
@@ -264,15 +263,15 @@ SubeventId Cpu::record(Stamp stamp, OpId op, NodeId peer) {
 }
 
 std::uint64_t Cpu::flag_load(std::uint32_t flag) {
-  Thread& thread = engine_.state.threads[thread_];
+  Thread& thread = engine_.threads[thread_];
   thread.watched.add(watch_key(WatchKind::flag, flag));
-  return engine_.state.hosts[thread.node].flags.at(flag);
+  return engine_.hosts[thread.node].flags.at(flag);
 }
 
 template <typename Change>
 std::uint64_t Cpu::change_flag(std::uint32_t flag, ThreadId unseen_by, Change change) {
   const NodeId home = node();
-  std::uint64_t& word = engine_.state.hosts[home].flags.at(flag);
+  std::uint64_t& word = engine_.hosts[home].flags.at(flag);
   const std::uint64_t old = word;
   change(word);
   if (word != old) engine_.touched(home, watch_key(WatchKind::flag, flag), unseen_by);
@@ -295,32 +294,32 @@ std::uint64_t Cpu::flag_add_for_others(std::uint32_t flag, std::uint64_t value) 
   return change_flag(flag, thread_, [value](std::uint64_t& word) { word += value; });
 }
 
-void Cpu::watch(std::uint64_t key) { engine_.state.threads[thread_].watched.add(watch_key(WatchKind::user, key)); }
+void Cpu::watch(std::uint64_t key) { engine_.threads[thread_].watched.add(watch_key(WatchKind::user, key)); }
 
 void Cpu::forget_watched() {
-  Thread& thread = engine_.state.threads[thread_];
+  Thread& thread = engine_.threads[thread_];
   thread.watched.clear();
   thread.changed = false;
 }
 
 void Cpu::resume_after(sim::Duration time) {
-  engine_.state.threads[thread_].busy += time;
+  engine_.threads[thread_].busy += time;
   resume_at(now() + time);
 }
 
 void Cpu::resume_at(sim::SimTime at) {
-  engine_.state.threads[thread_].state = ThreadState::scheduled;
+  engine_.threads[thread_].state = ThreadState::scheduled;
   engine_.schedule(kEventThreadStep, thread_, 0, at);
 }
 
-bool Cpu::noticed() const { return engine_.state.threads[thread_].changed; }
+bool Cpu::noticed() const { return engine_.threads[thread_].changed; }
 
 void Cpu::pause(sim::Duration turn) { pause_from({}, turn); }
 
-sim::Duration Cpu::taken() const { return engine_.state.threads[thread_].take; }
+sim::Duration Cpu::taken() const { return engine_.threads[thread_].take; }
 
 void Cpu::pause_from(sim::Duration ahead, sim::Duration turn, sim::Duration take) {
-  Thread& thread = engine_.state.threads[thread_];
+  Thread& thread = engine_.threads[thread_];
   thread.busy += ahead;  // the turn of its polling loop is no work
   if (thread.changed) {
     thread.watched.clear();
@@ -337,18 +336,18 @@ void Cpu::pause_from(sim::Duration ahead, sim::Duration turn, sim::Duration take
 
 void Cpu::resume_when_drained() {
   if (store_buffer_empty()) return resume_after({});
-  engine_.state.threads[thread_].state = ThreadState::draining;
+  engine_.threads[thread_].state = ThreadState::draining;
 }
 
 void Cpu::resume_when_room() {
   if (!store_buffer_full()) return resume_after({});
-  engine_.state.threads[thread_].state = ThreadState::waiting_room;
+  engine_.threads[thread_].state = ThreadState::waiting_room;
 }
 
-void Cpu::stop() { engine_.state.threads[thread_].state = ThreadState::stopped; }
+void Cpu::stop() { engine_.threads[thread_].state = ThreadState::stopped; }
 
 void drain(Engine& engine, ThreadId id) {
-  Thread& thread = engine.state.threads[id];
+  Thread& thread = engine.threads[id];
   const StoreEntry entry = thread.buffer.front();
   thread.buffer.pop_front();
   if (entry.doorbell && !entry.receive) {
@@ -360,7 +359,7 @@ void drain(Engine& engine, ThreadId id) {
   } else if (entry.doorbell) {
     ring_doorbell(engine, thread.node, entry);
   } else {
-    engine.state.hosts[thread.node].memory.set_word(entry.address, entry.value);
+    engine.hosts[thread.node].memory.set_word(entry.address, entry.value);
     engine.finish_write(entry.subevent, thread.node, entry.address);
     engine.touched_bytes(thread.node, entry.address, 8, id);
   }

@@ -15,9 +15,6 @@ void to_error(Engine& engine, QpId qp);
 /// A work request has failed: ERROR, or SQE if the transport is unreliable.
 void send_failed(Engine& engine, QpId qp);
 
-[[nodiscard]] constexpr bool flushes_sends(QpState s) { return s == QpState::error || s == QpState::sqe; }
-[[nodiscard]] constexpr bool takes_sends(QpState s) { return s >= QpState::rts; }
-[[nodiscard]] constexpr bool takes_requests(QpState s) { return s >= QpState::rtr && s != QpState::error; }
 [[nodiscard]] constexpr bool has_operation(QpType type, Opcode op) {
   if (type == QpType::ud) return op == Opcode::send;
   return op == Opcode::send || op == Opcode::rdma_write || (type == QpType::rc && reads_or_atomic(op));

@@ -6,6 +6,7 @@
 #include "nic_model/engine/key_cache.hpp"
 #include "nic_model/engine/window.hpp"
 #include "nic_model/pcie/flow_control.hpp"
+#include "nic_model/state.hpp"
 #include "pair.hpp"
 #include "tests/catch.hpp"
 
@@ -92,8 +93,8 @@ TEST_CASE("a write that has waited behind others takes its credits when it goes 
   config.profile.pcie_rate = {0};
   config.profile.pcie_downstream = 100_ns;
   nic::State state(config);
-  nic::Engine engine(state, nullptr);
-  state.now = sim::SimTime{} + 10_us;
+  nic::Engine engine(state.units(), nullptr);
+  state.kernel.advance(sim::SimTime{} + 10_us);
   // Two have credits at once; the next two when these are back, 100 ns later, and have 200 ns to go.
   for (const std::int64_t commits : {10'000'000, 10'000'000, 10'300'000, 10'300'000, 10'600'000, 10'600'000})
     CHECK(nic::take_posted(engine, 0, 256, sim::SimTime{} + 1_us, 200_ns).ps == commits);

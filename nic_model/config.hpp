@@ -1,0 +1,28 @@
+// What a System is made from, and who runs its threads and watches it.
+#pragma once
+
+#include <cstdint>
+
+#include "fabric/fabric.hpp"
+#include "nic_model/profile.hpp"
+
+namespace loco::nic {
+
+class Observer;
+class ThreadRunner;
+
+struct SystemConfig {
+  HardwareProfile profile;
+  fabric::Topology topology = fabric::Topology::star;  ///< `profile.link_ideal` overrides it
+  fabric::Config network{};  ///< shape, options, seed and failures are used; the rest comes from here and the profile
+  std::uint32_t nodes = 2;
+  bool witness = false;  ///< remember the last writer of every word; needed for subevents' source and overwrote
+};
+
+/// Who runs the threads, and who watches (may be null). Passed to every step.
+struct Context {
+  ThreadRunner& runner;
+  Observer* observer = nullptr;
+};
+
+}  // namespace loco::nic

@@ -1,0 +1,82 @@
+// What a queue pair is, whichever way its messages go: its type, its state in the diagram of IBTA volume 1, 10.3.1, its
+// peer and its attributes. verbs/queue_pair.hpp says which changes are allowed; requester and responder only ask.
+// Private to nic_model/.
+#pragma once
+
+#include <cstdint>
+
+#include "nic_model/engine/engine.hpp"
+#include "nic_model/verbs.hpp"
+#include "sim/time.hpp"
+
+namespace loco::nic {
+
+/// Of QpAttributes, what is needed all the time.
+struct QpSettings {
+  sim::Duration timeout{};
+  sim::Duration min_rnr_timer{};
+  std::uint16_t max_rd_atomic = 0;
+  std::uint16_t max_dest_rd_atomic = 0;
+  std::uint8_t retry_count = 7;
+  std::uint8_t rnr_retry = 7;
+
+  bool operator==(const QpSettings&) const = default;
+};
+
+class Connection {
+ public:
+  Connection(NodeId node, QpType type, ThreadId thread) : node_(node), thread_(thread), type_(type) {}
+
+  [[nodiscard]] NodeId node() const { return node_; }
+  [[nodiscard]] QpId peer() const { return peer_; }
+  [[nodiscard]] NodeId peer_node() const { return peer_node_; }
+  [[nodiscard]] ThreadId thread() const { return thread_; }  ///< whose subevents its work requests are
+  [[nodiscard]] QpType type() const { return type_; }
+  [[nodiscard]] QpState state() const { return state_; }
+  [[nodiscard]] std::uint32_t qkey() const { return qkey_; }
+  [[nodiscard]] const QpSettings& settings() const { return settings_; }
+
+  /// Sends are completed as flushed.
+  [[nodiscard]] bool flushes_sends() const { return state_ == QpState::error || state_ == QpState::sqe; }
+  [[nodiscard]] bool takes_sends() const { return state_ >= QpState::rts; }
+  [[nodiscard]] bool takes_requests() const { return state_ >= QpState::rtr && state_ != QpState::error; }
+
+  // for set-up and the state machine
+  void set_thread(ThreadId thread) { thread_ = thread; }
+  void set_peer(QpId peer, NodeId node) {
+    peer_ = peer;
+    peer_node_ = node;
+  }
+  void set_qkey(std::uint32_t qkey) { qkey_ = qkey; }
+  void set(const QpSettings& settings) { settings_ = settings; }
+  void enter(QpState state) { state_ = state; }
+
+  /// Throws sim::BrokenInvariant.
+  void check(QpId id, sim::SimTime now) const;
+
+  bool operator==(const Connection&) const = default;
+
+ private:
+  NodeId node_;
+  QpId peer_ = kNone;
+  NodeId peer_node_ = kNone;
+  ThreadId thread_;
+  QpType type_;
+  QpState state_ = QpState::reset;
+  std::uint32_t qkey_ = 0;  // UD
+  QpSettings settings_{};
+};
+
+/// Payload of a packet of this queue pair at most.
+[[nodiscard]] inline std::uint64_t mtu_of(const Engine& engine, const Connection& qp) {
+  return engine.mtu(qp.node(), qp.peer_node());
+}
+/// Packets that a message of so many bytes takes, and PSNs with them: one at least.
+[[nodiscard]] inline std::uint32_t packets_of(const Engine& engine, const Connection& qp, std::uint64_t length) {
+  const std::uint64_t bytes = mtu_of(engine, qp);
+  return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (length + bytes - 1) / bytes));
+}
+
+static_assert(sizeof(Connection) <= 64, "there can be millions");
+
+}  // namespace loco::nic

@@ -1,0 +1,34 @@
+// What units say of themselves: each has a check() that states what has to hold between two steps. Debug and sanitizer
+// builds call it after every step, tests whenever they like (System::check). Private to nic_model/.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "sim/time.hpp"
+
+namespace loco::nic {
+
+/// Of one unit: which one, and when. A condition that does not hold throws sim::BrokenInvariant.
+class Check {
+ public:
+  /// `unit`: what is checked ("requester"); `of`: whose it is ("queue pair", "node"), with its index.
+  Check(sim::SimTime now, std::string_view unit, std::string_view of, std::uint32_t index)
+      : now_(now), unit_(unit), of_(of), index_(index) {}
+
+  /// `what`: the condition in words.
+  void holds(bool condition, std::string_view what) const {
+    if (!condition) [[unlikely]]
+      fail(what);
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view what) const;
+
+  sim::SimTime now_;
+  std::string_view unit_;
+  std::string_view of_;
+  std::uint32_t index_;
+};
+
+}  // namespace loco::nic

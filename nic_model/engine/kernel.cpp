@@ -1,0 +1,73 @@
+#include "nic_model/engine/kernel.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace loco::nic {
+
+namespace {
+
+/// Can packets be lost, or come in another order than they were sent in?
+bool is_lossy(const SystemConfig& c) {
+  if (c.profile.link_ideal) return false;
+  const fabric::Options& o = c.network.options;
+  const bool in_order = o.routing == fabric::Routing::deterministic || o.routing == fabric::Routing::ecmp;
+  return !in_order || c.network.buffers_overflow() || o.loss != 0 || !c.network.losses.empty() ||
+         !c.network.changes.empty();
+}
+
+SystemConfig checked(const SystemConfig& config) {
+  if (const std::string error = config.profile.validate(); !error.empty()) throw std::invalid_argument(error);
+  if (const std::string_view error = fabric_config(config).validate(); !error.empty()) {
+    throw std::invalid_argument(std::string(error));
+  }
+  const Faults& faults = config.profile.faults;
+  if (is_lossy(config) && (faults.has(Fault::responder_reorders) || faults.has(Fault::early_write_completion))) {
+    throw std::invalid_argument(
+        "the faults responder_reorders and early_write_completion need a network that neither loses nor reorders");
+  }
+  return config;
+}
+
+}  // namespace
+
+fabric::Config fabric_config(const SystemConfig& c) {
+  const HardwareProfile& p = c.profile;
+  fabric::Config network = c.network;
+  network.topology = p.link_ideal ? fabric::Topology::ideal : c.topology;
+  network.nodes = c.nodes;
+  network.link_rate = p.link_rate;
+  network.link_delay = p.link_delay;
+  network.switch_latency = p.switch_latency;
+  network.loopback_latency = p.nic_loopback;
+  network.delivery_latency = p.nic_receive;
+  network.flow.mtu = p.link_mtu;
+  network.flow.overhead = p.link_overhead;
+  network.flow.packet_gap = p.nic_packet_gap;
+  network.flow.reth_in_all = overtakes(p.nic_placement);
+  network.packet_max = p.link_mtu + p.link_overhead + sim::Bytes{fabric::kAtomicEthBytes};
+  return network;
+}
+
+Kernel::Kernel(const SystemConfig& c) : config_(checked(c)), lossy_(is_lossy(c)) {
+  if (c.network.flow.enabled) config_.profile.link_mtu = {std::uint64_t{1} << 31U};  // a packet is a message
+  const Placement placement = c.profile.nic_placement;
+  loose_ = reads_as_they_come(placement) || (placement == Placement::out_of_order && lossy_);
+}
+
+SubeventId Kernel::next_subevent() {
+  if (subevents_ == 0xffffffffU) throw std::length_error("a run records at most 2^32 - 1 subevents");
+  return ++subevents_;
+}
+
+bool Kernel::operator==(const Kernel& o) const {
+  if (events_.size() != o.events_.size()) return false;
+  for (std::size_t i = 0; i < events_.size(); ++i) {
+    if (!(events_.pending(i) == o.events_.pending(i))) return false;
+  }
+  return config_.profile == o.config_.profile && config_.nodes == o.config_.nodes &&
+         config_.witness == o.config_.witness && counters_ == o.counters_ && now_ == o.now_ && seq_ == o.seq_ &&
+         subevents_ == o.subevents_;
+}
+
+}  // namespace loco::nic

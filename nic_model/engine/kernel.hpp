@@ -1,0 +1,93 @@
+// What drives all units: the configuration, simulated time, the pending events, the order counter, what is counted.
+// A value. Private to nic_model/.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "nic_model/config.hpp"
+#include "nic_model/counters.hpp"
+#include "nic_model/verbs.hpp"
+#include "sim/event_queue.hpp"
+#include "sim/time.hpp"
+
+namespace loco::nic {
+
+/// Event kinds of the NIC model: what `where` and `a` mean.
+enum EventKind : std::uint16_t {
+  kEventThreadStep = 0x200,  ///< thread
+  kEventDrain,               ///< thread: the head of its store buffer
+  kEventDoorbell,            ///< node: the oldest doorbell on its way to the NIC
+  kEventFetchWqe,            ///< qp: a PCIe read of `a` work requests has returned
+  kEventReadPayload,         ///< qp, WQE number: next step of the PCIe read of its payload
+  kEventTransmit,            ///< qp: next packet of its send queue
+  kEventReadRemote,          ///< qp, response number: next step of the PCIe read for a READ
+  kEventAtomic,              ///< node: the atomic unit's PCIe read
+  kEventAtomicDone,          ///< node: the atomic unit is free (when no write had to be committed)
+  kEventRespond,             ///< qp: next packet of its responses
+  kEventCommit,              ///< ordering domain, write number: next TLP of a posted write reaches memory
+  kEventStrayRequest,        ///< qp, stray slot: a request that the fault responder_reorders let loose
+  kEventTimeout,             ///< qp: its transport timer
+  kEventRnrTimer,            ///< qp: the receiver may be ready now
+  kEventUnitFree = 0x240,    ///< qp: the processing unit that it waits for is free
+  kEventArrival,             ///< qp: the oldest packet that waits for the queue pair's context
+  kEventProbe,               ///< node, probe: next step of a bare DMA read
+  kEventProbeDone,           ///< node: the data of a bare DMA read is in the device
+};
+
+/// The time of a pending event that nobody knows yet: another event, pending too, will say it. When any pending event
+/// may be next, so may this one.
+inline constexpr sim::SimTime kNoTimeYet = sim::SimTime::max();
+
+class Kernel {
+ public:
+  /// Throws std::invalid_argument for a configuration that cannot be.
+  explicit Kernel(const SystemConfig& config);
+
+  [[nodiscard]] const SystemConfig& config() const { return config_; }
+  [[nodiscard]] const HardwareProfile& profile() const { return config_.profile; }
+  /// Packets can be lost or come out of order: transport timers run.
+  [[nodiscard]] bool lossy() const { return lossy_; }
+  /// Answers, too, can come in another order, and are taken as they come (nic.placement).
+  [[nodiscard]] bool loose() const { return loose_; }
+
+  [[nodiscard]] sim::SimTime now() const { return now_; }
+  /// An event is about to be handled.
+  void advance(sim::SimTime to) {
+    if (to > now_) now_ = to;
+    ++counters_.events;
+  }
+  sim::EventHandle schedule(EventKind what, std::uint32_t where, std::uint64_t a, sim::SimTime at) {
+    return events_.push({.at = at < now_ ? now_ : at, .what = what, .where = where, .a = a});
+  }
+  bool cancel(sim::EventHandle event) { return events_.cancel(event); }
+  [[nodiscard]] sim::EventQueue& events() { return events_; }
+  [[nodiscard]] const sim::EventQueue& events() const { return events_; }
+
+  /// The next order stamp.
+  std::uint64_t next_seq() { return seq_++; }
+  [[nodiscard]] std::uint64_t seq() const { return seq_; }
+  /// The next subevent's id. Throws std::length_error when there are no more.
+  SubeventId next_subevent();
+  [[nodiscard]] SubeventId subevents() const { return subevents_; }
+
+  void count(std::uint64_t Counters::*what, std::uint64_t more = 1) { counters_.*what += more; }
+  [[nodiscard]] const Counters& counters() const { return counters_; }
+
+  bool operator==(const Kernel& other) const;
+
+ private:
+  SystemConfig config_;
+  bool lossy_ = false;
+  bool loose_ = false;
+  sim::EventQueue events_;
+  Counters counters_;
+  sim::SimTime now_{};
+  std::uint64_t seq_ = 0;
+  SubeventId subevents_ = 0;
+};
+
+/// The network that goes with a configuration.
+[[nodiscard]] fabric::Config fabric_config(const SystemConfig& config);
+
+}  // namespace loco::nic

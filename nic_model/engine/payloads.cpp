@@ -1,0 +1,17 @@
+#include "nic_model/engine/payloads.hpp"
+
+namespace loco::nic {
+
+std::uint32_t Payloads::acquire(std::uint32_t size) {
+  const std::uint32_t index = buffers_.acquire();
+  Buffer& buffer = buffers_[index];
+  buffer.references = 1;
+  buffer.size = size;
+  if (size > buffer.small.size()) {
+    if (size > buffer.large.capacity()) buffer.large.clear();  // what an earlier message left is not worth a copy
+    buffer.large.resize(size);
+  }
+  return index;
+}
+
+}  // namespace loco::nic

@@ -1,0 +1,184 @@
+// Requester: from work requests that have started to packets. Interface and order: requester.hpp.
+#include <algorithm>
+#include <cstring>
+
+#include "nic_model/pcie/pcie.hpp"
+#include "nic_model/port/port.hpp"
+#include "nic_model/requester/requester.hpp"
+#include "nic_model/requester/wqe.hpp"
+
+namespace loco::nic {
+
+namespace {
+
+/// An atomic that a flaw lets leave with whatever words the NIC has read last.
+bool leaves_early(const HardwareProfile& p, const Connection& qp, const Wqe& wqe) {
+  if (p.nic_stale_operands == StaleOperands::none || !gathers(wqe) || qp.peer_node() != qp.node()) return false;
+  const StaleOperands kind = wqe.opcode == Opcode::fetch_add ? StaleOperands::add : StaleOperands::compare;
+  return p.nic_stale_operands == kind || p.nic_stale_operands == StaleOperands::both;
+}
+
+bool has_operands(const SendEntry& e) { return e.payload_read >= bytes_to_read(e.wqe); }
+
+/// Bytes of the next packet of a WRITE or SEND.
+std::uint32_t next_packet(const Engine& engine, const Connection& qp, const SendEntry& e) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(e.wqe.length - e.sent, mtu_of(engine, qp)));
+}
+
+/// Of a datagram: with the high bit set, the queue pair's own (IBTA volume 1, 10.2.5).
+std::uint32_t qkey_of(const Connection& qp, const Wqe& wqe) {
+  constexpr std::uint32_t kControlled = 1U << 31U;
+  return (wqe.remote_qkey & kControlled) != 0 ? qp.qkey() : wqe.remote_qkey;
+}
+
+fabric::Packet request_packet(const Engine& engine, QpId id, const SendEntry& e, std::uint32_t number) {
+  const Connection& qp = engine.connections[id];
+  const bool datagram = qp.type() == QpType::ud;
+  fabric::Packet packet;
+  packet.source = qp.node();
+  packet.source_qp = id;
+  packet.destination_qp = datagram ? e.wqe.remote_qp : qp.peer();
+  packet.destination = datagram ? engine.connections[packet.destination_qp].node() : qp.peer_node();
+  packet.wqe = number;
+  packet.call = e.wqe.op;  // the requester may have forgotten the work request when it is executed
+  packet.rkey = datagram ? qkey_of(qp, e.wqe) : e.wqe.rkey;
+  packet.total = e.wqe.length;
+  packet.address = e.wqe.remote;
+  return packet;
+}
+
+fabric::Opcode payload_opcode(const Connection& qp, const Wqe& wqe) {
+  if (wqe.opcode == Opcode::rdma_write) return fabric::Opcode::write;
+  return qp.type() == QpType::ud ? fabric::Opcode::datagram : fabric::Opcode::send;
+}
+
+/// The next packet of a WRITE or SEND.
+void add_next_payload(const Engine& engine, const Connection& qp, SendEntry& e, fabric::Packet& packet) {
+  const HardwareProfile& p = engine.profile();
+  const auto index = static_cast<std::uint32_t>(e.sent / mtu_of(engine, qp));
+  packet.opcode = payload_opcode(qp, e.wqe);
+  packet.psn = e.psn + index;
+  packet.offset = e.sent;
+  packet.length = next_packet(engine, qp, e);
+  packet.first = e.sent == 0;
+  packet.last = e.sent + packet.length == e.wqe.length;
+  packet.buffer = packet.length == 0 ? fabric::kNoBuffer : e.buffer;
+  packet.immediate = e.wqe.with_imm && packet.last;
+  packet.a = e.wqe.imm;
+  const bool every = p.nic_ack_coalescing != 0 && (index + 1) % p.nic_ack_coalescing == 0;
+  packet.ack_request = qp.type() == QpType::rc && (packet.last || every);
+  e.sent += packet.length;
+}
+
+/// An operand that has been read from memory; a fetch-and-add has no second one.
+std::uint64_t operand(const Engine& engine, const SendEntry& e, std::uint32_t index) {
+  std::uint64_t word = 0;
+  if (8 * index < bytes_to_read(e.wqe)) {
+    std::memcpy(&word, engine.payloads.data(e.buffer) + std::size_t{8} * index, 8);
+  }
+  return word;
+}
+
+/// A READ request asks for what has not come yet; an atomic is always whole.
+void add_request(const Engine& engine, const Connection& qp, const SendEntry& e, fabric::Packet& packet) {
+  packet.psn = e.psn;
+  if (e.wqe.opcode == Opcode::rdma_read) {
+    packet.opcode = fabric::Opcode::read_request;
+    if (engine.loose()) return;  // what has come need not be its beginning
+    packet.psn = e.psn + static_cast<std::uint32_t>(e.received / mtu_of(engine, qp));
+    packet.address += e.received;
+    packet.total -= e.received;
+    return;
+  }
+  packet.opcode = e.wqe.opcode == Opcode::compare_swap ? fabric::Opcode::compare_swap : fabric::Opcode::fetch_add;
+  packet.a = gathers(e.wqe) ? operand(engine, e, 0) : e.wqe.compare_add;
+  packet.b = gathers(e.wqe) ? operand(engine, e, 1) : e.wqe.swap;
+}
+
+}  // namespace
+
+/// Is the next packet of the oldest unsent work request there?
+bool Requester::may_transmit(const Engine& engine, const Connection& qp) const {
+  if (rnr_wait_ || transmit_next_ == started_) return false;
+  const SendEntry& e = entry(transmit_next_);
+  if (e.status != Status::success) return false;
+  if (gathers(e.wqe)) return has_operands(e) || leaves_early(engine.profile(), qp, e.wqe);
+  return !sends_payload(e.wqe.opcode) || e.payload_read >= e.sent + next_packet(engine, qp, e);
+}
+
+/// Flow model: a message may begin to flow when the first packet of it has been read.
+void Requester::announce_oldest(Engine& engine, QpId id) const {
+  const fabric::FlowOptions& flow = engine.fabric.config().flow;
+  const Connection& qp = engine.connections[id];
+  if (!flow.enabled || rnr_wait_ || transmit_next_ == started_ || qp.type() == QpType::ud) return;
+  const SendEntry& e = entry(transmit_next_);
+  if (e.status != Status::success || !sends_payload(e.wqe.opcode) || e.payload_read < flow.mtu.count) return;
+  fabric::Packet packet;
+  packet.source = qp.node();
+  packet.destination = qp.peer_node();
+  packet.source_qp = id;
+  packet.opcode = e.wqe.opcode == Opcode::rdma_write ? fabric::Opcode::write : fabric::Opcode::send;
+  packet.length = e.wqe.length;
+  packet.immediate = e.wqe.with_imm;
+  const auto first = static_cast<std::uint32_t>(flow.mtu.count);
+  announce_message(engine, packet, there_before(engine, e.ready, e.wqe.local, first, e.payload_read));
+}
+
+/// Sees to it that the next packet is sent, if it can be.
+void Requester::schedule_transmit(Engine& engine, QpId id) {
+  const Connection& qp = engine.connections[id];
+  if (transmit_event_) return;
+  if (!may_transmit(engine, qp)) return announce_oldest(engine, id);
+  transmit_event_ = true;
+  const SendEntry& e = entry(transmit_next_);
+  sim::SimTime there = e.ready;
+  if (sends_payload(e.wqe.opcode) && !e.wqe.inline_data) {
+    there = there_before(engine, there, e.wqe.local, e.sent + next_packet(engine, qp, e), e.payload_read);
+  }
+  engine.schedule(kEventTransmit, id, 0, std::max(there, transmit_free_));
+}
+
+/// Payload bytes at most of the packet behind the one that is about to leave; a work request that is not there yet may
+/// have a packet of any size.
+std::uint32_t Requester::following_payload(const Engine& engine, const Connection& qp, bool last) const {
+  const std::uint32_t next = transmit_next_ + (last ? 1 : 0);
+  if (next == started_) return static_cast<std::uint32_t>(mtu_of(engine, qp));
+  const SendEntry& e = entry(next);
+  return sends_payload(e.wqe.opcode) ? next_packet(engine, qp, e) : 0;
+}
+
+void Requester::sent_last_packet(Engine& engine, QpId id, SendEntry& e) {
+  ++transmit_next_;
+  if (engine.connections[id].type() != QpType::rc) {  // nobody answers: sent is done
+    e.done = true;
+    complete(engine, id, {});
+  }
+  free_finished(engine);
+  start(engine, id, {});  // a fence may have waited for this packet
+}
+
+void Requester::transmit(Engine& engine, QpId id) {
+  const Connection& qp = engine.connections[id];
+  if (wait_for_port(engine, id, false)) return;
+  transmit_event_ = false;
+  if (!may_transmit(engine, qp)) return;
+  SendEntry& e = edit(transmit_next_);
+  if (gathers(e.wqe) && !has_operands(e)) {
+    take_stale_operands(engine, qp.node(), e);
+    schedule_payload(engine, id);  // steps over it: its read may still be pending when it has long been answered
+  }
+  fabric::Packet packet = request_packet(engine, id, e, transmit_next_);
+  const bool has_payload = sends_payload(e.wqe.opcode);
+  if (has_payload) {
+    add_next_payload(engine, qp, e, packet);
+  } else {
+    add_request(engine, qp, e, packet);
+  }
+  if (packet.psn == unsent_psn_) unsent_psn_ = packet.psn + (has_payload ? 1 : e.packets);
+  transmit_free_ = send_packet(engine, packet, following_payload(engine, qp, packet.last));
+  if (packet.ack_request || reads_or_atomic(e.wqe.opcode)) start_timer(engine, id);
+  if (packet.last) sent_last_packet(engine, id, e);
+  schedule_transmit(engine, id);
+}
+
+}  // namespace loco::nic

@@ -1,0 +1,40 @@
+// What a work request asks of the NIC: what it reads from memory for it, and how large the request itself is.
+// Private to nic_model/.
+#pragma once
+
+#include "nic_model/pcie/pcie.hpp"
+#include "nic_model/verbs.hpp"
+
+namespace loco::nic {
+
+[[nodiscard]] constexpr bool sends_payload(Opcode op) { return op == Opcode::rdma_write || op == Opcode::send; }
+
+/// An atomic whose operands are read from memory.
+[[nodiscard]] inline bool gathers(const Wqe& wqe) { return wqe.gather && is_atomic(wqe.opcode); }
+
+/// Bytes of a work request that carries its payload: 16-byte control segment, a WRITE's 16-byte address segment, 4-byte
+/// count, payload (rdma-core, providers/mlx5).
+[[nodiscard]] inline std::uint64_t inline_wqe_bytes(const Wqe& wqe) {
+  constexpr std::uint64_t kControlAndCount = 20;
+  constexpr std::uint64_t kAddress = 16;
+  return kControlAndCount + (wqe.opcode == Opcode::rdma_write ? kAddress : 0) + wqe.length;
+}
+
+/// What the NIC reads from memory for a work request before it sends: a payload, or an atomic's operands.
+[[nodiscard]] inline std::uint32_t bytes_to_read(const Wqe& wqe) {
+  if (sends_payload(wqe.opcode)) return wqe.length;
+  if (!gathers(wqe)) return 0;
+  return wqe.opcode == Opcode::compare_swap ? 16 : 8;
+}
+
+/// The next step of that read, once `done` bytes have been read.
+struct PayloadStep {
+  Address address = 0;
+  std::uint32_t bytes = 0;
+};
+[[nodiscard]] inline PayloadStep payload_step(const Engine& engine, const Wqe& wqe, std::uint32_t done) {
+  if (gathers(wqe)) return {done < 8 ? wqe.compare_add : wqe.swap, 8};
+  return {wqe.local + done, read_step(engine, wqe.local, wqe.length, done)};
+}
+
+}  // namespace loco::nic
