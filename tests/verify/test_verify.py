@@ -106,7 +106,7 @@ def decides(verify):
 @pytest.mark.parametrize("name", sorted(EXPECTED))
 def test_programs(verify, decides, name):
     path, expected = PROGRAMS / f"{name}.rma", EXPECTED[name]
-    limit = "30" if decides(expected) else "2"
+    limit = "300" if decides(expected) else "2"
     for network in reference.NETWORKS:
         [answer] = verify([path], "--network", network, "--max-seconds", limit)
         verdict = "safe" if network in expected.safe else "unsafe"
@@ -121,7 +121,7 @@ def test_smallest_placements_of_the_programs(verify, decides, name):
     path, expected = PROGRAMS / f"{name}.rma", EXPECTED[name]
     if not decides(expected):
         pytest.skip("needs the predicate engine")
-    [answer] = verify([path], "--search-flushes", "--max-seconds", "60")
+    [answer] = verify([path], "--search-flushes", "--max-seconds", "600")  # wall time, of a machine that may be busy
     flushes = answer["flushes"]
     assert flushes["given"] == expected.flushes
     assert {len(placement) for placement in flushes["placements"]} == {flushes["needed"]}
@@ -145,7 +145,7 @@ def compare_placements(verify, tmp_path, seeds):
         placements, undecided = reference.smallest_placements(text, **bounds)
         if undecided:
             continue
-        [answer] = verify([path], "--search-flushes", "--max-seconds", "20")
+        [answer] = verify([path], "--search-flushes", "--max-seconds", "200")
         assert sorted(answer["flushes"]["placements"]) == placements, path
         compared += 1
     return compared
