@@ -24,7 +24,7 @@ set(loco_sim_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/loco_sim)
 install(TARGETS ${loco_sim_libraries} loco_sim_options loco_sim_for_loco loco_sim_for_verbs EXPORT loco_sim-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/loco-sim COMPONENT package)
 install(EXPORT loco_sim-targets NAMESPACE loco_sim:: DESTINATION ${loco_sim_package_dir} COMPONENT package)
-install(DIRECTORY text yaml rdma sim fabric nic_model trace model verify loco_sim DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/loco-sim COMPONENT package
+install(DIRECTORY text yaml rdma sim options fabric nic_model trace model verify loco_sim DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/loco-sim COMPONENT package
   FILES_MATCHING PATTERN *.hpp PATTERN cli EXCLUDE)
 install(DIRECTORY examples/template DESTINATION ${CMAKE_INSTALL_DATADIR}/loco-sim/examples COMPONENT package)
 

@@ -1,5 +1,5 @@
 // What can be chosen about a packet fabric, apart from its shape: routing, switches, buffers, flow and congestion
-// control, failures. Plain values; fields.hpp is the table of keys, defaults, ranges and texts.
+// control, failures. Plain values; fabric_options.hpp is the table of keys, defaults, ranges and texts.
 //
 // Sources:
 //   shared buffers  Choudhury, Hahne, "Dynamic queue length thresholds for shared-memory packet switches", ToN 1998

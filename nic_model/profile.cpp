@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "nic_model/pcie/pcie.hpp"
-#include "nic_model/profile_fields.hpp"
+#include "nic_model/profile_options.hpp"
 
 namespace loco::nic {
 
@@ -25,53 +25,22 @@ std::uint64_t tlp_bandwidth(std::uint32_t generation, std::uint32_t lanes) {
 }
 }  // namespace
 
-std::int64_t value(const HardwareProfile& profile, const ProfileField& field) {
-  return std::visit(
-      [&](auto member) -> std::int64_t {
-        const auto& v = profile.*member;
-        using T = std::remove_cvref_t<decltype(v)>;
-        if constexpr (std::is_same_v<T, sim::Duration>) {
-          return v.ps;
-        } else if constexpr (std::is_same_v<T, sim::Bytes>) {
-          return static_cast<std::int64_t>(v.count);
-        } else if constexpr (std::is_same_v<T, sim::BitsPerSecond>) {
-          return static_cast<std::int64_t>(v.value);
-        } else {
-          return static_cast<std::int64_t>(v);
-        }
-      },
-      field.member);
-}
+std::int64_t value(const HardwareProfile& profile, const options::Option& option) { return option.get(&profile); }
 
-void set_value(HardwareProfile& profile, const ProfileField& field, std::int64_t value) {
-  std::visit(
-      [&](auto member) {
-        auto& v = profile.*member;
-        using T = std::remove_cvref_t<decltype(v)>;
-        if constexpr (std::is_same_v<T, sim::Duration>) {
-          v.ps = value;
-        } else if constexpr (std::is_same_v<T, sim::Bytes>) {
-          v.count = static_cast<std::uint64_t>(value);
-        } else if constexpr (std::is_same_v<T, sim::BitsPerSecond>) {
-          v.value = static_cast<std::uint64_t>(value);
-        } else {
-          v = static_cast<T>(value);
-        }
-      },
-      field.member);
+void set_value(HardwareProfile& profile, const options::Option& option, std::int64_t value) {
+  option.set(&profile, value);
   const std::uint64_t by_width = tlp_bandwidth(profile.pcie_generation, profile.pcie_lanes);
-  if (field.key == "pcie.rate" && profile.pcie_rate.value != by_width) profile.pcie_generation = 0;
-  if ((field.key == "pcie.generation" || field.key == "pcie.lanes") && profile.pcie_generation != 0) {
+  if (option.key == "pcie.rate" && profile.pcie_rate.value != by_width) profile.pcie_generation = 0;
+  if ((option.key == "pcie.generation" || option.key == "pcie.lanes") && profile.pcie_generation != 0) {
     profile.pcie_rate = {tlp_bandwidth(profile.pcie_generation, profile.pcie_lanes)};
   }
 }
 
 std::string HardwareProfile::validate() const {
-  for (const ProfileField& field : kProfileFields) {
-    const std::int64_t v = value(*this, field);
-    if (v < field.minimum || v > field.maximum) {
-      return fmt::format("{} is {}, outside of [{}, {}]", field.key, v, field.minimum, field.maximum);
-    }
+  for (const options::Option& option : profile_options()) {
+    const std::int64_t v = option.get(this);
+    if (!options::in_range(option, v))
+      return fmt::format("{} is {}, outside of [{}, {}]", option.key, v, option.least, option.most);
   }
   for (const sim::Bytes* size : {&pcie_mps, &pcie_mrrs, &pcie_read_completion}) {
     if ((size->count & (size->count - 1)) != 0)

@@ -1,5 +1,5 @@
 // A hardware profile: every cost, size and option of the simulated host, PCIe link, NIC and network, and the
-// deliberate faults. A plain value; read from hardware/*.yaml elsewhere. The table in profile_fields.hpp gives each
+// deliberate faults. A plain value; read from hardware/*.yaml elsewhere. The table in profile_options.hpp gives each
 // field its YAML key, unit, default and range.
 //
 // The defaults are those of an ideal machine that is exactly as weak as the declarative memory model: costs of zero

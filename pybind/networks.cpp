@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "fabric/fields.hpp"
+#include "fabric/fabric_options.hpp"
 #include "loco_sim/networks/campaign.hpp"
 #include "loco_sim/networks/fit.hpp"
 #include "loco_sim/scenario/hardware.hpp"

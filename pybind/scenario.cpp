@@ -9,7 +9,7 @@
 
 #include "loco_sim/scenario/data.hpp"
 #include "loco_sim/scenario/hardware.hpp"
-#include "nic_model/profile_fields.hpp"
+#include "nic_model/profile_options.hpp"
 #include "pybind/bindings.hpp"
 #include "text/file.hpp"
 #include "yaml/node.hpp"
@@ -18,8 +18,8 @@ namespace loco::python {
 
 namespace {
 
-using scenario::Key;
-using scenario::KeyType;
+using options::Option;
+using options::Type;
 using scenario::Scenario;
 using scenario::Value;
 
@@ -46,65 +46,46 @@ py::object python_tree(const yaml::Node& node) {
   return out;
 }
 
-/// A value for Python: numbers with a unit as people write them, choices as a list.
-py::object python_value(const Value& value, const Key& key) {
-  switch (key.type) {
-    case KeyType::integer:
-      return py::int_(value.number);
-    case KeyType::boolean:
-      return py::bool_(value.number != 0);
-    case KeyType::duration:
-    case KeyType::size:
-    case KeyType::rate:
-      return py::str(scenario::format_number(value.number, key.type));
-    case KeyType::choices:
-      return py::cast(value.words);
-    case KeyType::text:
-    case KeyType::choice:
-    case KeyType::subtree:
-      break;
-    case KeyType::list:
-      return python_tree(yaml::parse_override(value.text, key.path));
-  }
-  return py::str(value.text);
+/// A number for Python: with a unit as people write it, a choice by its name.
+py::object python_number(std::int64_t number, const Option& option) {
+  if (option.type == Type::integer) return py::int_(number);
+  if (option.type == Type::boolean) return py::bool_(number != 0);
+  return py::str(options::format_number(number, option));
 }
 
-py::object field_value(const nic::HardwareProfile& profile, const nic::ProfileField& field) {
-  const std::int64_t value = nic::value(profile, field);
-  switch (field.unit) {
-    case nic::UnitKind::duration:
-      return py::str(scenario::format_number(value, KeyType::duration));
-    case nic::UnitKind::size:
-      return py::str(scenario::format_number(value, KeyType::size));
-    case nic::UnitKind::rate:
-      return py::str(scenario::format_number(value, KeyType::rate));
-    case nic::UnitKind::boolean:
-      return py::bool_(value != 0);
-    case nic::UnitKind::choice:
-      return py::str(std::string(field.choices[static_cast<std::size_t>(value)]));
-    case nic::UnitKind::count:
-      break;
+py::object python_value(const Value& value, const std::string& path, const Option& option) {
+  switch (option.type) {
+    case Type::choices:
+      return py::cast(value.words);
+    case Type::list:
+      return python_tree(yaml::parse_override(value.text, path));
+    case Type::text:
+    case Type::choice:
+    case Type::map:
+      return py::str(value.text);
+    default:
+      return python_number(value.number, option);
   }
-  return py::int_(value);
 }
 
 /// Every key with its value, defaults filled, in the order of the tables: a list of (dotted key, value).
 py::list effective(const Scenario& s) {
   py::list out;
-  const auto add = [&](const scenario::KeyTable& table) {
-    for (const Key& key : table) {
-      const auto found = s.settings.find(key.path);
-      if (key.type == KeyType::subtree || found == s.settings.end()) continue;
+  const auto add = [&](const scenario::Table& table) {
+    for_each(table, [&](const std::string& path, const Option& option) {
+      const auto found = s.settings.find(path);
+      if (option.type == Type::map || found == s.settings.end()) return;
       // the default is a star's; other topologies say themselves how many hosts they have
-      const bool nodes = key.path == "topology.nodes";
-      out.append(py::make_tuple(key.path, nodes ? py::int_(s.nodes) : python_value(found->second, key)));
-    }
+      const bool nodes = path == "topology.nodes";
+      out.append(py::make_tuple(path, nodes ? py::int_(s.nodes) : python_value(found->second, path, option)));
+    });
   };
-  add(scenario::scenario_keys());
-  for (const nic::ProfileField& field : nic::kProfileFields)
-    out.append(py::make_tuple("hardware." + std::string(field.key), field_value(s.hardware, field)));
+  add(scenario::scenario_table());
+  for (const Option& option : nic::profile_options())
+    out.append(
+        py::make_tuple("hardware." + std::string(option.key), python_number(nic::value(s.hardware, option), option)));
   out.append(py::make_tuple("workload.kind", s.workload));
-  add(scenario::workload_keys(s.workload));
+  add({{"workload.", scenario::workload_options(s.workload)}});
   return out;
 }
 

@@ -11,118 +11,122 @@ namespace loco::fabric::topology {
 
 namespace {
 
-using enum ParameterType;
+using options::member;
+using options::Option;
+using options::Type;
+
+constexpr std::array<std::string_view, 2> kMetricNames = {"hops", "delay"};
+
+/// A parameter that must be given.
+constexpr Option required(Option option) {
+  option.fallback = {};
+  return option;
+}
 
 constexpr std::array kStar{
-    Parameter{"nodes", integer, "2", 1, kHostsMax, "", "hosts around the switch"},
+    member<&Star::nodes>({.key = "nodes", .least = 1, .most = kHostsMax, .doc = "hosts around the switch"}),
 };
 constexpr std::array kLeafSpine{
-    Parameter{"leaves", integer, "4", 1, 4096, "", "leaf switches"},
-    Parameter{"spines", integer, "2", 1, 4096, "", "spine switches, each with a link to every leaf"},
-    Parameter{"hosts_per_leaf", integer, "4", 1, 4096, "", "hosts on each leaf"},
-    Parameter{"oversubscription", integer, "0", 0, 1024, "",
-              "rate of a leaf's host links over that of its uplinks, N:1, set by the uplinks' rate; 0: uplinks at the "
-              "rate of the other links"},
+    member<&LeafSpine::leaves>({.key = "leaves", .least = 1, .most = 4096, .doc = "leaf switches"}),
+    member<&LeafSpine::spines>(
+        {.key = "spines", .least = 1, .most = 4096, .doc = "spine switches, each with a link to every leaf"}),
+    member<&LeafSpine::hosts_per_leaf>(
+        {.key = "hosts_per_leaf", .least = 1, .most = 4096, .doc = "hosts on each leaf"}),
+    member<&LeafSpine::oversubscription>(
+        {.key = "oversubscription",
+         .most = 1024,
+         .doc =
+             "rate of a leaf's host links over that of its uplinks, N:1, set by the uplinks' rate; 0: uplinks at the "
+             "rate of the other links"}),
 };
 constexpr std::array kFatTree{
-    Parameter{"k", integer, "4", 2, 64, "", "ports of a switch, even; there are k^3/4 hosts"},
+    member<&FatTree::k>({.key = "k", .least = 2, .most = 64, .doc = "ports of a switch, even; there are k^3/4 hosts"}),
 };
 constexpr std::array kDragonfly{
-    Parameter{"groups", integer, "9", 1, 65'536, "", "groups; at most routers_per_group * global_links_per_router + 1"},
-    Parameter{"routers_per_group", integer, "4", 1, 1024, "", "routers in a group, all linked to each other"},
-    Parameter{"hosts_per_router", integer, "2", 1, 1024, "", "hosts on each router"},
-    Parameter{"global_links_per_router", integer, "2", 1, 1024, "", "links of each router to other groups"},
+    member<&Dragonfly::groups>({.key = "groups",
+                                .least = 1,
+                                .most = 65'536,
+                                .doc = "groups; at most routers_per_group * global_links_per_router + 1"}),
+    member<&Dragonfly::routers_per_group>(
+        {.key = "routers_per_group", .least = 1, .most = 1024, .doc = "routers in a group, all linked to each other"}),
+    member<&Dragonfly::hosts_per_router>(
+        {.key = "hosts_per_router", .least = 1, .most = 1024, .doc = "hosts on each router"}),
+    member<&Dragonfly::global_links_per_router>(
+        {.key = "global_links_per_router", .least = 1, .most = 1024, .doc = "links of each router to other groups"}),
 };
-constexpr std::array kTorus{
-    Parameter{"dims", integers, "[4, 4]", 2, 65'536, "", "routers in each dimension, at most 8 dimensions"},
-    Parameter{"hosts_per_router", integer, "1", 1, 1024, "", "hosts on each router"},
-};
+/// Its default is that of Torus::dims, which is no constant.
+constexpr Option kDims{.key = "dims",
+                       .type = Type::list,
+                       .fallback = "[4, 4]",
+                       .least = 2,
+                       .most = 65'536,
+                       .doc = "routers in each dimension, at most 8 dimensions"};
 constexpr std::array kRing{
-    Parameter{"nodes", integer, "4", 2, kHostsMax, "", "switches in the circle, each with one host"},
+    member<&Ring::nodes>(
+        {.key = "nodes", .least = 2, .most = kHostsMax, .doc = "switches in the circle, each with one host"}),
 };
-constexpr std::array kCustom{
-    Parameter{"hosts", integer, "", 1, kHostsMax, "", "hosts: h0, h1, ..."},
-    Parameter{"switches", integer, "", 0, kSwitchesMax, "", "switches: s0, s1, ..."},
-    Parameter{"edges", edges, "", 1, kCablesMax, "",
-              "cables: two vertices each, with their own rate and delay where these differ"},
-    Parameter{"metric", choice, "hops", 0, 0, "hops delay", "what shortest paths are short in"},
-};
+
+std::span<const Option> torus_parameters() {
+  static const std::array kTorus{
+      kDims, member<&Torus::hosts_per_router>(
+                 {.key = "hosts_per_router", .least = 1, .most = 1024, .doc = "hosts on each router"})};
+  return kTorus;
+}
+
+std::span<const Option> custom_parameters() {
+  static const std::array kCustom{
+      required(member<&Custom::hosts>({.key = "hosts", .least = 1, .most = kHostsMax, .doc = "hosts: h0, h1, ..."})),
+      required(member<&Custom::switches>({.key = "switches", .most = kSwitchesMax, .doc = "switches: s0, s1, ..."})),
+      Option{.key = "edges",
+             .type = Type::list,
+             .least = 1,
+             .most = kCablesMax,
+             .doc = "cables: two vertices each, with their own rate and delay where these differ"},
+      member<&Custom::metric>({.key = "metric", .choices = kMetricNames, .doc = "what shortest paths are short in"})};
+  return kCustom;
+}
 
 constexpr std::size_t kDimensionsMax = 8;
 
-constexpr std::array kKinds{
-    KindInfo{Kind::back_to_back, "back_to_back", {}, "two hosts and a cable"},
-    KindInfo{Kind::star, "star", kStar, "hosts around one switch"},
-    KindInfo{Kind::leaf_spine, "leaf_spine", kLeafSpine, "two levels, every leaf linked to every spine"},
-    KindInfo{Kind::fat_tree, "fat_tree", kFatTree, "three levels of k-port switches, full bisection"},
-    KindInfo{Kind::dragonfly, "dragonfly", kDragonfly, "groups of routers, all-to-all inside and between groups"},
-    KindInfo{Kind::torus, "torus", kTorus, "a grid closed to rings in each dimension"},
-    KindInfo{Kind::ring, "ring", kRing, "switches in a circle, a host each"},
-    KindInfo{Kind::custom, "custom", kCustom, "a list of cables"},
-};
+const std::array<KindInfo, 8>& kind_table() {
+  static const std::array<KindInfo, 8> kKinds{{
+      {Kind::back_to_back, "back_to_back", {}, "two hosts and a cable"},
+      {Kind::star, "star", kStar, "hosts around one switch"},
+      {Kind::leaf_spine, "leaf_spine", kLeafSpine, "two levels, every leaf linked to every spine"},
+      {Kind::fat_tree, "fat_tree", kFatTree, "three levels of k-port switches, full bisection"},
+      {Kind::dragonfly, "dragonfly", kDragonfly, "groups of routers, all-to-all inside and between groups"},
+      {Kind::torus, "torus", torus_parameters(), "a grid closed to rings in each dimension"},
+      {Kind::ring, "ring", kRing, "switches in a circle, a host each"},
+      {Kind::custom, "custom", custom_parameters(), "a list of cables"},
+  }};
+  return kKinds;
+}
 
-/// The parameters of a kind that are numbers, lists of numbers and choices, with the names of the table.
-template <typename P, typename F>
-void each_field(P& p, F&& f) {
-  using T = std::remove_const_t<P>;
-  if constexpr (std::is_same_v<T, Star> || std::is_same_v<T, Ring>) {
-    f("nodes", p.nodes);
-  } else if constexpr (std::is_same_v<T, LeafSpine>) {
-    f("leaves", p.leaves);
-    f("spines", p.spines);
-    f("hosts_per_leaf", p.hosts_per_leaf);
-    f("oversubscription", p.oversubscription);
-  } else if constexpr (std::is_same_v<T, FatTree>) {
-    f("k", p.k);
-  } else if constexpr (std::is_same_v<T, Dragonfly>) {
-    f("groups", p.groups);
-    f("routers_per_group", p.routers_per_group);
-    f("hosts_per_router", p.hosts_per_router);
-    f("global_links_per_router", p.global_links_per_router);
-  } else if constexpr (std::is_same_v<T, Torus>) {
-    f("dims", p.dims);
-    f("hosts_per_router", p.hosts_per_router);
-  } else if constexpr (std::is_same_v<T, Custom>) {
-    f("hosts", p.hosts);
-    f("switches", p.switches);
-    f("metric", p.metric);
+std::optional<Problem> out_of_range(const Option& p, std::string key, std::int64_t value) {
+  if (options::in_range(p, value)) return {};
+  Option one = p;  // of a list
+  if (one.type == Type::list) one.type = Type::integer;
+  return Problem{std::move(key), options::expectation(one), std::to_string(value)};
+}
+
+/// The parameter that is a list of numbers.
+std::optional<Problem> check_dims(const std::vector<std::uint32_t>& dims) {
+  if (dims.empty() || dims.size() > kDimensionsMax) {
+    return Problem{std::string(kDims.key), fmt::format("a list of 1 to {} integers", kDimensionsMax),
+                   fmt::format("{} of them", dims.size())};
   }
-}
-
-const Parameter* find(Kind kind, std::string_view key) {
-  const auto table = info(kind).parameters;
-  const auto it = std::find_if(table.begin(), table.end(), [&](const Parameter& p) { return p.key == key; });
-  return it == table.end() ? nullptr : &*it;
-}
-
-std::string integer_expectation(const Parameter& p) { return fmt::format("an integer from {} to {}", p.least, p.most); }
-
-std::optional<Problem> out_of_range(const Parameter& p, std::string key, std::int64_t value) {
-  if (value >= p.least && value <= p.most) return {};
-  return Problem{std::move(key), integer_expectation(p), std::to_string(value)};
-}
-
-std::optional<Problem> check_field(const Parameter& p, std::uint32_t value) {
-  return out_of_range(p, std::string(p.key), value);
-}
-
-std::optional<Problem> check_field(const Parameter& p, const std::vector<std::uint32_t>& values) {
-  if (values.empty() || values.size() > kDimensionsMax) {
-    return Problem{std::string(p.key), fmt::format("a list of 1 to {} integers", kDimensionsMax),
-                   fmt::format("{} of them", values.size())};
-  }
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (auto problem = out_of_range(p, fmt::format("{}[{}]", p.key, i), values[i])) return problem;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (auto problem = out_of_range(kDims, fmt::format("{}[{}]", kDims.key, i), dims[i])) return problem;
   }
   return {};
 }
-
-std::optional<Problem> check_field(const Parameter&, Metric) { return {}; }
 
 template <typename T>
 std::optional<Problem> check_shape(const T&) {
   return {};
 }
+
+std::optional<Problem> check_shape(const Torus& p) { return check_dims(p.dims); }
 
 std::optional<Problem> check_shape(const FatTree& p) {
   if (p.k % 2 == 0) return {};
@@ -168,28 +172,19 @@ std::optional<Problem> check_size(const Size& size) {
   return {};
 }
 
-std::uint32_t to_u32(const Parameter& p, std::string key, std::int64_t value) {
-  if (auto problem = out_of_range(p, std::move(key), value)) throw TopologyError(std::move(*problem));
-  return static_cast<std::uint32_t>(value);
+void assign(const Option& p, const Setting& s, void* owner) {
+  if (s.numbers.size() != 1) throw TopologyError({std::string(p.key), options::expectation(p), "something else"});
+  if (auto problem = out_of_range(p, std::string(p.key), s.numbers.front())) throw TopologyError(std::move(*problem));
+  p.set(owner, s.numbers.front());
 }
 
-void assign(const Parameter& p, const Setting& s, std::uint32_t& field) {
-  if (s.numbers.size() != 1) throw TopologyError({std::string(p.key), integer_expectation(p), "something else"});
-  field = to_u32(p, std::string(p.key), s.numbers.front());
-}
-
-void assign(const Parameter& p, const Setting& s, std::vector<std::uint32_t>& field) {
-  field.clear();
+void assign_dims(const Setting& s, Torus& torus) {
+  torus.dims.clear();
   for (std::size_t i = 0; i < s.numbers.size(); ++i) {
-    field.push_back(to_u32(p, fmt::format("{}[{}]", p.key, i), s.numbers[i]));
+    if (auto problem = out_of_range(kDims, fmt::format("{}[{}]", kDims.key, i), s.numbers[i]))
+      throw TopologyError(std::move(*problem));
+    torus.dims.push_back(static_cast<std::uint32_t>(s.numbers[i]));
   }
-}
-
-void assign(const Parameter& p, const Setting& s, Metric& field) {
-  if (s.word != "hops" && s.word != "delay") {
-    throw TopologyError({std::string(p.key), "hops or delay", fmt::format("'{}'", s.word)});
-  }
-  field = s.word == "hops" ? Metric::hops : Metric::delay;
 }
 
 Parameters defaults(Kind kind) {
@@ -213,12 +208,6 @@ Parameters defaults(Kind kind) {
   }
   return Star{};
 }
-
-std::string format_field(std::uint32_t value) { return std::to_string(value); }
-std::string format_field(const std::vector<std::uint32_t>& values) {
-  return fmt::format("[{}]", fmt::join(values, ", "));
-}
-std::string format_field(Metric metric) { return metric == Metric::hops ? "hops" : "delay"; }
 
 /// An integer that stays at its largest value instead of overflowing.
 struct Count {
@@ -261,12 +250,12 @@ Size shape_size(const Custom& p) { return {p.hosts, p.switches, p.edges.size()};
 
 }  // namespace
 
-std::span<const KindInfo> kinds() { return kKinds; }
+std::span<const KindInfo> kinds() { return kind_table(); }
 
-const KindInfo& info(Kind kind) { return kKinds.at(static_cast<std::size_t>(kind)); }
+const KindInfo& info(Kind kind) { return kind_table().at(static_cast<std::size_t>(kind)); }
 
 std::optional<Kind> kind_of(std::string_view name) {
-  for (const KindInfo& k : kKinds) {
+  for (const KindInfo& k : kind_table()) {
     if (k.name == name) return k.kind;
   }
   return {};
@@ -277,13 +266,14 @@ std::string Problem::message() const {
 }
 
 std::optional<Problem> validate(const Parameters& parameters) {
-  const Kind kind = kind_of(parameters);
+  const KindInfo& kind = info(kind_of(parameters));
   return std::visit(
       [&](const auto& p) {
         std::optional<Problem> problem;
-        each_field(p, [&](std::string_view key, const auto& field) {
-          if (!problem) problem = check_field(*find(kind, key), field);
-        });
+        for (const Option& option : kind.parameters) {
+          if (!problem && option.get != nullptr)
+            problem = out_of_range(option, std::string(option.key), option.get(&p));
+        }
         if (!problem) problem = check_shape(p);
         if (!problem) problem = check_size(shape_size(p));
         return problem;
@@ -294,20 +284,15 @@ std::optional<Problem> validate(const Parameters& parameters) {
 Parameters parameters_from(Kind kind, std::span<const Setting> settings) {
   Parameters parameters = defaults(kind);
   for (const Setting& setting : settings) {
-    const Parameter* row = find(kind, setting.key);
-    bool found = false;
-    std::visit(
-        [&](auto& p) {
-          each_field(p, [&](std::string_view key, auto& field) {
-            if (key != setting.key) return;
-            assign(*row, setting, field);
-            found = true;
-          });
-        },
-        parameters);
-    if (!found) {
+    const auto table = info(kind).parameters;
+    const auto option = std::ranges::find(table, setting.key, &Option::key);
+    auto* const torus = std::get_if<Torus>(&parameters);
+    if (option != table.end() && option->set != nullptr)
+      std::visit([&](auto& p) { assign(*option, setting, &p); }, parameters);
+    else if (torus != nullptr && setting.key == kDims.key)
+      assign_dims(setting, *torus);
+    else
       throw TopologyError({std::string(setting.key), fmt::format("a parameter of {}", info(kind).name), "this key"});
-    }
   }
   if (kind == Kind::custom) return parameters;
   if (auto problem = validate(parameters)) throw TopologyError(std::move(*problem));
@@ -316,14 +301,18 @@ Parameters parameters_from(Kind kind, std::span<const Setting> settings) {
 
 std::string describe(const Parameters& parameters) {
   std::string list;
-  std::visit(
-      [&](const auto& p) {
-        each_field(p, [&](std::string_view key, const auto& field) {
-          list += fmt::format("{}{}={}", list.empty() ? "" : ", ", key, format_field(field));
-        });
-      },
-      parameters);
-  return fmt::format("{}({})", info(kind_of(parameters)).name, list);
+  const KindInfo& kind = info(kind_of(parameters));
+  for (const Option& option : kind.parameters) {
+    std::string value;
+    if (const auto* const torus = std::get_if<Torus>(&parameters); torus != nullptr && option.key == kDims.key)
+      value = fmt::format("[{}]", fmt::join(torus->dims, ", "));
+    else if (option.get != nullptr)
+      value = std::visit([&](const auto& p) { return options::format_number(option.get(&p), option); }, parameters);
+    else
+      continue;
+    list += fmt::format("{}{}={}", list.empty() ? "" : ", ", option.key, value);
+  }
+  return fmt::format("{}({})", kind.name, list);
 }
 
 Size size_of(const Parameters& parameters) {

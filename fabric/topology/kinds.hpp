@@ -17,6 +17,7 @@
 #include <variant>
 #include <vector>
 
+#include "options/option.hpp"
 #include "sim/time.hpp"
 
 namespace loco::fabric::topology {
@@ -119,27 +120,10 @@ inline constexpr sim::Duration kDelayMax{1'000'000'000'000};  ///< a link's; a s
 
 // --- The table -----------------------------------------------------------------------------------------------------
 
-enum class ParameterType : std::uint8_t {
-  integer,
-  integers,  ///< a list; `least` and `most` hold for each
-  choice,    ///< one of `choices`, separated by spaces
-  edges,     ///< a list of cables: two vertex names (`h0`, `s3`), rate and delay if they differ
-};
-
-struct Parameter {
-  std::string_view key;
-  ParameterType type = ParameterType::integer;
-  std::string_view fallback;  ///< the default as one would write it; empty: must be given
-  std::int64_t least = 0;
-  std::int64_t most = 0;
-  std::string_view choices;
-  std::string_view doc;
-};
-
 struct KindInfo {
   Kind kind = Kind::star;
   std::string_view name;
-  std::span<const Parameter> parameters;
+  std::span<const options::Option> parameters;  ///< members of its struct; lists are read by who reads them
   std::string_view doc;
 };
 
@@ -173,11 +157,10 @@ class TopologyError : public std::invalid_argument {
 
 // --- From and to text ------------------------------------------------------------------------------------------------
 
-/// A parameter as read from a file: `numbers` for integer (one) and integers, `word` for choice.
+/// A parameter as read from a file: one number, or those of a list.
 struct Setting {
   std::string_view key;
   std::vector<std::int64_t> numbers = {};
-  std::string_view word = {};
 };
 
 /// Defaults with `settings` over them, checked; throws TopologyError. Not for Custom's edges: those are set in the

@@ -13,7 +13,7 @@
 #include "loco_sim/scenario/scenario.hpp"
 #include "loco_sim/scenario/schema.hpp"
 #include "model/litmus/rule_set.hpp"
-#include "nic_model/profile_fields.hpp"
+#include "nic_model/profile_options.hpp"
 #include "text/file.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
@@ -57,8 +57,9 @@ Rows hardware_rows(const std::string& name) {
   }
   const scenario::Hardware hardware = named_hardware("loco-sim list hardware", name);
   rows.push_back({"key", "value", "meaning"});
-  for (const scenario::Key& key : scenario::hardware_keys("", hardware.profile)) {
-    rows.push_back({key.path, key.fallback, key.doc});
+  for (const options::Option& option : nic::profile_options()) {
+    rows.push_back({std::string(option.key), options::format_number(nic::value(hardware.profile, option), option),
+                    std::string(option.doc)});
   }
   return rows;
 }
@@ -74,8 +75,9 @@ Rows workload_rows(const std::string& name) {
   }
   require_known("workloads", name, scenario::workload_kinds());
   rows.push_back({"key", "default", "expected", "meaning"});
-  for (const scenario::Key& key : scenario::workload_keys(name)) {
-    rows.push_back({key.path, key.fallback, scenario::expectation(key), key.doc});
+  for (const options::Option& option : scenario::workload_options(name)) {
+    rows.push_back({fmt::format("workload.{}", option.key), options::default_text(option), options::expectation(option),
+                    std::string(option.doc)});
   }
   return rows;
 }
@@ -98,10 +100,10 @@ Rows topology_rows(const std::string& name) {
   if (name.empty()) return rows;
   const Rows kind = chosen("topologies", rows, name);
   rows = {{"key", "default", "expected", "meaning"}, {"topology.kind", "", name, kind[1][1]}};
-  for (const fabric::topology::Parameter& p : fabric::topology::info(*fabric::topology::kind_of(name)).parameters) {
+  for (const options::Option& p : fabric::topology::info(*fabric::topology::kind_of(name)).parameters) {
     const std::string path = fmt::format("topology.{}", p.key);
-    const auto key = std::ranges::find(scenario::scenario_keys(), path, &scenario::Key::path);
-    rows.push_back({path, std::string(p.fallback), scenario::expectation(*key), std::string(p.doc)});
+    const options::Option* const key = scenario::find_option(scenario::scenario_table(), path);
+    rows.push_back({path, options::default_text(p), options::expectation(*key), std::string(p.doc)});
   }
   return rows;
 }

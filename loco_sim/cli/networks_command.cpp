@@ -8,7 +8,7 @@
 #include <thread>
 #include <unistd.h>
 
-#include "fabric/fields.hpp"
+#include "fabric/fabric_options.hpp"
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
 #include "loco_sim/cli/usage.hpp"

@@ -11,7 +11,7 @@
 #include "loco_sim/perf/validation.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/scenario.hpp"
-#include "loco_sim/scenario/units.hpp"
+#include "options/units.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
 #include "yaml/node.hpp"
@@ -25,12 +25,12 @@ constexpr double kMebi = 1024.0 * 1024.0;
 
 /// `argument`: what a mistake in `text` is told of.
 std::uint64_t bytes(const std::string& argument, const std::string& text, std::int64_t least) {
-  constexpr auto kSize = scenario::Quantity::size;
-  const auto value = scenario::parse_quantity(text, kSize);
+  constexpr auto kSize = options::Type::size;
+  const auto value = options::parse_quantity(text, kSize);
   if (value && *value >= least) return static_cast<std::uint64_t>(*value);
   throw text::InputError(
       {argument, 0, 0}, "",
-      fmt::format("{} of at least {}", scenario::quantity_words(kSize), scenario::format_quantity(least, kSize)),
+      fmt::format("{} of at least {}", options::quantity_words(kSize), options::format_quantity(least, kSize)),
       text::in_quotes(text));
 }
 
@@ -51,7 +51,7 @@ void require_used(const PerfArguments& a) {
 /// A number without a unit is seconds, as perftest has it.
 sim::Duration duration(const std::string& argument, const std::string& text) {
   const bool bare = text.find_first_not_of("0123456789.") == std::string::npos;
-  const auto value = scenario::parse_quantity(bare ? text + "s" : text, scenario::Quantity::duration);
+  const auto value = options::parse_quantity(bare ? text + "s" : text, options::Type::duration);
   if (value && *value > 0) return {*value};
   throw text::InputError({argument, 0, 0}, "", "a number of seconds, or a time such as 10ms, above 0",
                          text::in_quotes(text));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "nic_model/profile_fields.hpp"
+#include "nic_model/profile_options.hpp"
 
 namespace loco::explore {
 
@@ -14,12 +14,12 @@ std::vector<Mechanism> mechanisms(const nic::HardwareProfile& reference, const n
   std::vector<Mechanism> all;
   Mechanism costs{"costs and rates", reference};
   Mechanism sizes{"TLP and packet sizes", reference};
-  for (const nic::ProfileField& f : nic::kProfileFields) {
+  for (const options::Option& f : nic::profile_options()) {
     const std::int64_t v = value(real, f);
     if (v == value(reference, f)) continue;
-    if (f.unit == nic::UnitKind::duration || f.unit == nic::UnitKind::rate) {
+    if (f.type == options::Type::duration || f.type == options::Type::rate) {
       set_value(costs.profile, f, v);
-    } else if (f.unit == nic::UnitKind::size) {
+    } else if (f.type == options::Type::size) {
       set_value(sizes.profile, f, v);
     } else {
       all.push_back({std::string(f.key), reference});

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "loco_sim/scenario/hardware.hpp"
-#include "loco_sim/scenario/keys.hpp"
+#include "loco_sim/scenario/settings.hpp"
 #include "text/input_error.hpp"
 #include "yaml/node.hpp"
 
@@ -18,8 +18,8 @@ namespace loco::perf {
 
 namespace {
 
-using scenario::Key;
-using scenario::KeyType;
+using options::Option;
+using options::Type;
 using scenario::Settings;
 using text::InputError;
 using yaml::Node;
@@ -27,33 +27,41 @@ using yaml::Node;
 constexpr std::array<std::pair<std::string_view, Metric>, 4> kMetrics = {
     {{"us", Metric::latency_us}, {"gbps", Metric::gbps}, {"mib_s", Metric::mib_per_second}, {"mops", Metric::mops}}};
 
-scenario::KeyTable row_keys() {
-  const std::vector<std::string> tests(kTestNames.begin(), kTestNames.end());
-  constexpr std::int64_t kMany = 1 << 30;
-  return {
-      {.path = "what", .least = 1, .most = 80},
-      {.path = "test", .type = KeyType::choice, .choices = tests},
-      {.path = "hardware", .type = KeyType::subtree},
-      {.path = "connection", .type = KeyType::choice, .fallback = "RC", .choices = {"RC", "UC", "UD"}},
-      {.path = "topology", .type = KeyType::choice, .fallback = "back_to_back", .choices = {"back_to_back", "star", "loopback"}},
-      {.path = "size", .type = KeyType::size, .least = 1, .most = kMany},
-      {.path = "iterations", .type = KeyType::integer, .fallback = "0", .most = kMany},
-      {.path = "queue_pairs", .type = KeyType::integer, .fallback = "1", .least = 1, .most = 65536},
-      {.path = "threads", .type = KeyType::integer, .fallback = "1", .least = 1, .most = 4096},
-      {.path = "depth", .type = KeyType::integer, .fallback = "128", .least = 1, .most = 65536},
-      {.path = "signal_every", .type = KeyType::integer, .fallback = "0", .most = 65536},
-      {.path = "post_list", .type = KeyType::integer, .fallback = "1", .least = 1, .most = 65536},
-      {.path = "inline", .type = KeyType::integer, .most = 4096},
-      {.path = "region", .type = KeyType::size, .fallback = "0", .most = 1LL << 40},
-      {.path = "device_memory", .type = KeyType::boolean, .fallback = "false"},
-      {.path = "copy", .type = KeyType::boolean, .fallback = "false"},
-      {.path = "quick", .type = KeyType::boolean, .fallback = "false"},
-      {.path = "us", .least = 1, .most = 20},
-      {.path = "gbps", .least = 1, .most = 20},
-      {.path = "mib_s", .least = 1, .most = 20},
-      {.path = "mops", .least = 1, .most = 20},
-  };
-}
+constexpr std::array<std::string_view, 3> kConnections = {"RC", "UC", "UD"};
+constexpr std::array<std::string_view, 3> kTopologies = {"back_to_back", "star", "loopback"};
+constexpr std::int64_t kMany = 1 << 30;
+constexpr auto kRowOptions = std::to_array<Option>({
+    {.key = "what", .least = 1, .most = 80},
+    {.key = "test", .type = Type::choice, .choices = kTestNames},
+    {.key = "hardware", .type = Type::map},
+    {.key = "connection", .type = Type::choice, .fallback = "RC", .choices = kConnections},
+    {.key = "topology", .type = Type::choice, .fallback = "back_to_back", .choices = kTopologies},
+    {.key = "size", .type = Type::size, .least = 1, .most = kMany},
+    {.key = "iterations", .type = Type::integer, .fallback = 0, .most = kMany},
+    {.key = "queue_pairs", .type = Type::integer, .fallback = 1, .least = 1, .most = 65536},
+    {.key = "threads", .type = Type::integer, .fallback = 1, .least = 1, .most = 4096},
+    {.key = "depth", .type = Type::integer, .fallback = 128, .least = 1, .most = 65536},
+    {.key = "signal_every", .type = Type::integer, .fallback = 0, .most = 65536},
+    {.key = "post_list", .type = Type::integer, .fallback = 1, .least = 1, .most = 65536},
+    {.key = "inline", .type = Type::integer, .most = 4096},
+    {.key = "region", .type = Type::size, .fallback = 0, .most = 1LL << 40},
+    {.key = "device_memory", .type = Type::boolean, .fallback = 0},
+    {.key = "copy", .type = Type::boolean, .fallback = 0},
+    {.key = "quick", .type = Type::boolean, .fallback = 0},
+    {.key = "us", .least = 1, .most = 20},
+    {.key = "gbps", .least = 1, .most = 20},
+    {.key = "mib_s", .least = 1, .most = 20},
+    {.key = "mops", .least = 1, .most = 20},
+});
+
+constexpr auto kGroupOptions = std::to_array<Option>({
+    {.key = "title", .least = 1, .most = 120},
+    {.key = "source", .least = 1, .most = 400},
+    {.key = "note", .most = 4096},
+    {.key = "hardware", .type = Type::map},
+    {.key = "model", .type = Type::boolean, .fallback = 0},
+    {.key = "rows", .type = Type::list},
+});
 
 const Node& required(const Node& map, std::string_view key) {
   const Node* node = map.find(key);
@@ -72,7 +80,7 @@ double number(const scenario::Value& value, std::string_view key) {
 }
 
 Row read_row(const Node& node, const Node& hardware) {
-  const Settings s = read_settings(node, "", row_keys());
+  const Settings s = scenario::read_settings(node, "", {{"", kRowOptions}});
   Row row;
   (void)required(node, "what");
   (void)required(node, "test");
@@ -128,17 +136,9 @@ std::string measured_path() {
 
 std::vector<Group> load_measured(const std::string& path) {
   const Node document = yaml::load_document(path);
-  const scenario::KeyTable group_keys = {
-      {.path = "title", .least = 1, .most = 120},
-      {.path = "source", .least = 1, .most = 400},
-      {.path = "note", .fallback = "", .most = 4096},
-      {.path = "hardware", .type = KeyType::subtree},
-      {.path = "model", .type = KeyType::boolean, .fallback = "false"},
-      {.path = "rows", .type = KeyType::list},
-  };
   std::vector<Group> groups;
   for (const Node& node : document.items) {
-    const Settings s = read_settings(node, "", group_keys);
+    const Settings s = scenario::read_settings(node, "", {{"", kGroupOptions}});
     Group group;
     for (const char* key : {"title", "source", "hardware", "rows"}) (void)required(node, key);
     group.title = s.at("title").text;

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "nic_model/profile_fields.hpp"
+#include "nic_model/profile_options.hpp"
 
 namespace loco {
 

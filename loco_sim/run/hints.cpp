@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "fabric/fields.hpp"
-#include "nic_model/profile_fields.hpp"
+#include "fabric/fabric_options.hpp"
+#include "nic_model/profile_options.hpp"
 
 namespace loco {
 

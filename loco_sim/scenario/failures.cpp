@@ -1,12 +1,13 @@
 #include "loco_sim/scenario/failures.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <tuple>
 #include <vector>
 
-#include "loco_sim/scenario/keys.hpp"
 #include "loco_sim/scenario/network_parts.hpp"
+#include "loco_sim/scenario/settings.hpp"
 #include "text/input_error.hpp"
 #include "yaml/node.hpp"
 
@@ -30,9 +31,9 @@ topology::CableId cable(const yaml::Node& node, const std::string& path, const t
 
 /// `{host: h2, stops: 50us}`.
 NodeStop host_stop(const yaml::Node& item, const std::string& path, const topology::Topology& graph) {
-  const KeyTable keys = {{.path = path + ".host", .type = KeyType::text},
-                         {.path = path + ".stops", .type = KeyType::duration}};
-  const Settings s = read_settings(item, path + ".", keys);
+  constexpr std::array kOptions = {Option{.key = "host"}, Option{.key = "stops", .type = Type::duration}};
+  const std::string prefix = path + ".";
+  const Settings s = read_settings(item, prefix, {{prefix, kOptions}});
   const auto at = s.find(path + ".stops");
   if (at == s.end()) refuse(item, path, "a map with the keys host and stops");
   const yaml::Node& host = *item.find("host");
@@ -58,11 +59,11 @@ struct WrittenChange {
 /// `{link: [h0, s0], down: 1ms, up: 2ms, loss: 1000}`.
 void read_link(const yaml::Node& item, const std::string& path, const topology::Topology& graph,
                std::vector<WrittenChange>& changes, fabric::Config& network) {
-  const KeyTable keys = {{.path = path + ".link", .type = KeyType::subtree},
-                         {.path = path + ".down", .type = KeyType::duration},
-                         {.path = path + ".up", .type = KeyType::duration},
-                         {.path = path + ".loss", .type = KeyType::integer, .most = 1'000'000}};
-  const Settings s = read_settings(item, path + ".", keys);
+  constexpr std::array kOptions = {
+      Option{.key = "link", .type = Type::map}, Option{.key = "down", .type = Type::duration},
+      Option{.key = "up", .type = Type::duration}, Option{.key = "loss", .type = Type::integer, .most = 1'000'000}};
+  const std::string prefix = path + ".";
+  const Settings s = read_settings(item, prefix, {{prefix, kOptions}});
   const yaml::Node* link = item.find("link");
   if (link == nullptr || s.empty()) refuse(item, path, "a map with the key link and one of down, up, loss");
   const topology::CableId id = cable(*link, path + ".link", graph);
@@ -83,7 +84,7 @@ void add_changes(std::vector<WrittenChange> written, fabric::Config& network) {
   for (const WrittenChange& w : written) {
     if (before != nullptr && before->change.cable != w.change.cable) before = nullptr;
     const bool was_up = before == nullptr || before->change.up;
-    const std::string found = format_number(w.change.at.ps, KeyType::duration);
+    const std::string found = options::format_number(w.change.at.ps, Type::duration);
     if (w.change.up == was_up)
       throw text::InputError(
           w.place, w.path, was_up ? "a time after the link went down" : "a time at which the link is up again", found);

@@ -1,6 +1,6 @@
 #include "loco_sim/scenario/hardware.hpp"
 
-#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fmt/format.h>
 #include <set>
@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "loco_sim/scenario/data.hpp"
-#include "nic_model/profile_fields.hpp"
+#include "nic_model/profile_options.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
 #include "yaml/node.hpp"
@@ -22,38 +22,14 @@ namespace {
 
 constexpr int kBasesMax = 8;  // profiles that start from one another
 
-KeyType key_type(nic::UnitKind unit) {
-  switch (unit) {
-    case nic::UnitKind::duration:
-      return KeyType::duration;
-    case nic::UnitKind::size:
-      return KeyType::size;
-    case nic::UnitKind::rate:
-      return KeyType::rate;
-    case nic::UnitKind::count:
-      return KeyType::integer;
-    case nic::UnitKind::boolean:
-      return KeyType::boolean;
-    case nic::UnitKind::choice:
-      return KeyType::choice;
-  }
-  return KeyType::text;
-}
-
-KeyTable with_base(KeyTable fields, const std::string& prefix) {
-  fields.insert(fields.begin(), {.path = prefix + "base", .least = 1, .most = 256, .doc = "the profile to start from"});
-  return fields;
-}
+constexpr std::array kBase = {Option{.key = "base", .least = 1, .most = 256, .doc = "the profile to start from"}};
+constexpr std::array kAbout = {Option{.key = "name", .least = 1, .most = 64},
+                               Option{.key = "description", .most = 4096}};
 
 void apply(nic::HardwareProfile& profile, const Settings& settings, const std::string& prefix) {
-  for (const nic::ProfileField& field : nic::kProfileFields) {
-    const auto given = settings.find(prefix + std::string(field.key));
-    if (given == settings.end() || !given->second.given) continue;
-    std::int64_t value = given->second.number;
-    if (field.unit == nic::UnitKind::choice) {
-      value = std::find(field.choices.begin(), field.choices.end(), given->second.text) - field.choices.begin();
-    }
-    nic::set_value(profile, field, value);
+  for (const Option& option : nic::profile_options()) {
+    const auto given = settings.find(prefix + std::string(option.key));
+    if (given != settings.end()) nic::set_value(profile, option, given->second.number);
   }
 }
 
@@ -81,14 +57,13 @@ Settings::const_iterator misfit(const Settings& settings, const std::string& pre
 }
 
 /// `node` is a map with fields, perhaps `base`, perhaps (in a file) name and description.
-Hardware read_map(const yaml::Node& node, const std::string& prefix, KeyTable table, int depth,
+Hardware read_map(const yaml::Node& node, const std::string& prefix, const Table& table, int depth,
                   Hardware hardware = {}) {
   if (const yaml::Node* base = node.find("base"); node.kind == yaml::Node::Kind::map && base != nullptr) {
-    const Key key{.path = prefix + "base", .least = 1, .most = 256};
-    hardware = load(read_value(*base, key).text, base->place, key.path, depth + 1);
+    const std::string path = prefix + "base";
+    hardware = load(read_value(*base, path, kBase.front()).text, base->place, path, depth + 1);
   }
-  for (Key& key : table) key.fallback.clear();
-  const Settings settings = read_settings(node, prefix, table);
+  const Settings settings = read_settings(node, prefix, table, Fill::given_only);
   apply(hardware.profile, settings, prefix);
   if (const auto name = settings.find("name"); name != settings.end()) hardware.name = name->second.text;
   if (const auto text = settings.find("description"); text != settings.end()) hardware.description = text->second.text;
@@ -106,7 +81,7 @@ void require_every_field(const yaml::Node& profile, const nic::HardwareProfile& 
   const auto has = [&](std::string_view key) { return yaml::find_at(profile, key) != nullptr; };
   const bool by_rate = has("pcie.rate");
   const bool by_width = has("pcie.generation") && has("pcie.lanes") && values.pcie_generation != 0;
-  for (const nic::ProfileField& field : nic::kProfileFields) {
+  for (const Option& field : nic::profile_options()) {
     const bool is_width = field.key == "pcie.generation" || field.key == "pcie.lanes";
     if (has(field.key) || (is_width && by_rate) || (field.key == "pcie.rate" && by_width)) continue;
     throw text::InputError(profile.place, std::string(field.key), "a value, or a base that has one", "neither");
@@ -124,10 +99,9 @@ Hardware load(const std::string& name, const text::Place& place, const std::stri
   if (std::error_code ignored; access(path.c_str(), R_OK) != 0 || fs::is_directory(path, ignored))
     throw text::InputError(place, key, "a readable file", text::in_quotes(name));
   if (depth > kBasesMax) throw text::InputError(place, key, "an end to the chain of bases", text::in_quotes(name));
-  KeyTable table = with_base(hardware_keys(""), "");
-  table.insert(table.begin(), {{.path = "name", .least = 1, .most = 64}, {.path = "description", .most = 4096}});
+  const Table table = {{"", kAbout}, {"", kBase}, {"", nic::profile_options()}};
   const yaml::Node profile = yaml::load_document(path);
-  Hardware hardware = read_map(profile, "", std::move(table), depth);
+  Hardware hardware = read_map(profile, "", table, depth);
   if (profile.find("base") == nullptr) require_every_field(profile, hardware.profile);
   hardware.name = fs::path(path).stem().string();
   return hardware;
@@ -153,31 +127,11 @@ Hardware load_hardware(const std::string& name) { return load(name, {name, 0, 0}
 Hardware read_hardware(const yaml::Node& node) {
   if (node.kind == yaml::Node::Kind::scalar) return load(node.text, node.place, "hardware", 0);
   const bool based = node.kind == yaml::Node::Kind::map && node.find("base") != nullptr;
-  Hardware hardware = read_map(node, "hardware.", with_base(hardware_keys("hardware."), "hardware."), 0,
+  Hardware hardware = read_map(node, "hardware.", {{"hardware.", kBase}, {"hardware.", nic::profile_options()}}, 0,
                                based ? Hardware{} : load(kDefaultHardware, node.place, "hardware", 0));
   if (based && node.entries.size() > 1) hardware.name += " (changed)";
   if (!based && !node.entries.empty()) hardware.name = "custom";  // it may say everything anew, as what dump() wrote
   return hardware;
-}
-
-KeyTable hardware_keys(std::string_view prefix, const nic::HardwareProfile& base) {
-  KeyTable table;
-  for (const nic::ProfileField& field : nic::kProfileFields) {
-    Key key{.path = std::string(prefix) + std::string(field.key),
-            .type = key_type(field.unit),
-            .least = field.minimum,
-            .most = field.maximum,
-            .doc = std::string(field.description)};
-    const std::int64_t value = nic::value(base, field);
-    if (key.type == KeyType::choice) {
-      key.choices.assign(field.choices.begin(), field.choices.end());
-      key.fallback = key.choices.at(static_cast<std::size_t>(value));
-    } else {
-      key.fallback = format_number(value, key.type);
-    }
-    table.push_back(std::move(key));
-  }
-  return table;
 }
 
 }  // namespace loco::scenario

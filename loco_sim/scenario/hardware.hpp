@@ -1,6 +1,6 @@
 // Hardware profiles by name or path: hardware/*.yaml read into nic::HardwareProfile.
 //
-// The keys are those of nic_model/profile_fields.hpp. A profile may say `base: NAME` and change a few fields of
+// The keys are those of nic_model/profile_options.hpp. A profile may say `base: NAME` and change a few fields of
 // another one. Throws InputError.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "loco_sim/scenario/keys.hpp"
+#include "loco_sim/scenario/settings.hpp"
 #include "nic_model/profile.hpp"
 #include "yaml/node.hpp"
 
@@ -34,8 +34,5 @@ struct Hardware {
 
 /// The value of a scenario's key `hardware`: a name, or a map with `base` and changed fields.
 [[nodiscard]] Hardware read_hardware(const yaml::Node& node);
-
-/// One key for each field of a profile, with `prefix` before its path. Defaults are those of `base`.
-[[nodiscard]] KeyTable hardware_keys(std::string_view prefix, const nic::HardwareProfile& base = {});
 
 }  // namespace loco::scenario

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <string_view>
 
-#include "fabric/fields.hpp"
+#include "fabric/fabric_options.hpp"
 #include "fabric/packet.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
@@ -53,8 +53,8 @@ void refuse_idle_options(const Settings& settings, const Scenario& scenario) {
   // A star or a cable says no more than how many nodes there are.
   if (ideal && scenario.topology == fabric::Topology::shaped) without_network("topology.kind");
   const fabric::Options defaults;
-  for (const fabric::Field& field : fabric::kFields) {
-    if (field.get(scenario.network.options) == field.get(defaults)) continue;
+  for (const Option& field : fabric::fabric_options()) {
+    if (field.get(&scenario.network.options) == field.get(&defaults)) continue;
     const std::string path = fmt::format("fabric.{}", field.key);
     if (ideal) without_network(path);
     const PacketOption* option = scenario.network.flow.enabled ? packet_option(field.key) : nullptr;
@@ -91,17 +91,17 @@ void refuse_dropping_all(const Settings& settings, const Scenario& scenario) {
 }
 
 void refuse_beside_platform(const Settings& settings) {
-  for (const Key& key : scenario_keys()) {
+  for_each(scenario_table(), [&](const std::string& path, const Option& option) {
     const bool of_platforms =
-        std::ranges::any_of(kOfPlatforms, [&](std::string_view part) { return key.path.starts_with(part); });
-    const auto setting = settings.find(key.path);
-    if (!of_platforms || key.path == "topology.nodes" || setting == settings.end()) continue;
+        std::ranges::any_of(kOfPlatforms, [&](std::string_view part) { return path.starts_with(part); });
+    const auto setting = settings.find(path);
+    if (!of_platforms || path == "topology.nodes" || setting == settings.end()) return;
     const Value& value = setting->second;
-    if (!value.given || (key.type == KeyType::choice && value.text == key.fallback)) continue;
+    if (!value.given || (option.type == Type::choice && value.text == options::default_text(option))) return;
     throw text::InputError(
-        value.place, key.path, "nothing: the platform file says it",
-        value.text.empty() ? text::in_quotes(format_number(value.number, key.type)) : text::in_quotes(value.text));
-  }
+        value.place, path, "nothing: the platform file says it",
+        text::in_quotes(value.text.empty() ? options::format_number(value.number, option.type) : value.text));
+  });
 }
 
 }  // namespace loco::scenario

@@ -2,8 +2,8 @@
 // writes one expects a difference.
 #pragma once
 
-#include "loco_sim/scenario/keys.hpp"
 #include "loco_sim/scenario/scenario.hpp"
+#include "loco_sim/scenario/settings.hpp"
 
 namespace loco::scenario {
 

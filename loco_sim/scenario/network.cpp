@@ -1,6 +1,8 @@
 #include "loco_sim/scenario/network.hpp"
 
 #include <algorithm>
+#include <array>
+#include <deque>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,14 +11,13 @@
 #include <utility>
 
 #include "fabric/disconnect.hpp"
-#include "fabric/fields.hpp"
+#include "fabric/fabric_options.hpp"
 #include "fabric/flow/flow_network.hpp"
 #include "fabric/flow/platform_file.hpp"
 #include "fabric/topology/kinds.hpp"
 #include "loco_sim/scenario/failures.hpp"
 #include "loco_sim/scenario/idle_options.hpp"
 #include "loco_sim/scenario/network_parts.hpp"
-#include "loco_sim/scenario/units.hpp"
 #include "nic_model/system.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
@@ -28,72 +29,26 @@ namespace {
 
 namespace topology = fabric::topology;
 
-KeyType key_type(fabric::FieldType type) {
-  switch (type) {
-    case fabric::FieldType::duration:
-      return KeyType::duration;
-    case fabric::FieldType::size:
-      return KeyType::size;
-    case fabric::FieldType::rate:
-      return KeyType::rate;
-    case fabric::FieldType::count:
-      return KeyType::integer;
-    case fabric::FieldType::boolean:
-      return KeyType::boolean;
-    case fabric::FieldType::choice:
-      return KeyType::choice;
-  }
-  return KeyType::integer;
-}
-
-std::vector<std::string> words(std::string_view text) {
-  std::vector<std::string> out;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = std::min(text.find(' ', from), text.size());
-    out.emplace_back(text.substr(from, end - from));
-    from = end + 1;
-  }
-  return out;
-}
-
 /// Whose parameter it is, what it means, and what it is when left out, which may differ from kind to kind.
 std::string parameter_doc(std::string_view key) {
   std::vector<std::string> kinds;
   std::vector<std::string> defaults;
-  std::set<std::string_view> different;
+  std::set<std::string> different;
   std::string_view doc;
   for (const topology::KindInfo& kind : topology::kinds()) {
-    for (const topology::Parameter& p : kind.parameters) {
+    for (const Option& p : kind.parameters) {
       if (p.key != key) continue;
       doc = p.doc;
       kinds.emplace_back(kind.name);
-      if (p.fallback.empty()) continue;
-      different.insert(p.fallback);
-      defaults.push_back(fmt::format("{} of a {}", p.fallback, kind.name));
+      if (p.fallback.none()) continue;
+      different.insert(options::default_text(p));
+      defaults.push_back(fmt::format("{} of a {}", options::default_text(p), kind.name));
     }
   }
   const std::string fallback =
-      different.size() == 1 ? std::string(*different.begin()) : fmt::format("{}", fmt::join(defaults, ", "));
+      different.size() == 1 ? *different.begin() : fmt::format("{}", fmt::join(defaults, ", "));
   return fmt::format("{}: {}{}.", fmt::join(kinds, ", "), doc,
                      different.empty() ? "" : fmt::format(" ({} when left out)", fallback));
-}
-
-Key parameter_key(const topology::Parameter& p) {
-  Key key{.path = fmt::format("topology.{}", p.key), .least = p.least, .most = p.most, .doc = parameter_doc(p.key)};
-  switch (p.type) {
-    case topology::ParameterType::integer:
-      key.type = KeyType::integer;
-      break;
-    case topology::ParameterType::choice:
-      key.type = KeyType::choice;
-      key.choices = words(p.choices);
-      break;
-    case topology::ParameterType::integers:
-    case topology::ParameterType::edges:
-      key.type = KeyType::list;
-      break;
-  }
-  return key;
 }
 
 /// `[h0, s0]` or `[h0, s0, {rate: 10Gbps, delay: 1us}]`.
@@ -105,9 +60,10 @@ topology::Edge edge(const yaml::Node& node, const std::string& path, const topol
   topology::Edge e{vertex(node.items[0], path, shape.hosts, shape.switches),
                    vertex(node.items[1], path, shape.hosts, shape.switches)};
   if (node.items.size() == 2) return e;
-  const KeyTable keys = {{.path = path + ".rate", .type = KeyType::rate, .least = 1'000'000},
-                         {.path = path + ".delay", .type = KeyType::duration, .most = topology::kDelayMax.ps}};
-  const Settings s = read_settings(node.items[2], path + ".", keys);
+  constexpr std::array kOptions = {Option{.key = "rate", .type = Type::rate, .least = 1'000'000},
+                                   Option{.key = "delay", .type = Type::duration, .most = topology::kDelayMax.ps}};
+  const std::string prefix = path + ".";
+  const Settings s = read_settings(node.items[2], prefix, {{prefix, kOptions}});
   if (const auto r = s.find(path + ".rate"); r != s.end()) e.rate = {static_cast<std::uint64_t>(r->second.number)};
   if (const auto d = s.find(path + ".delay"); d != s.end()) e.delay = sim::Duration{d->second.number};
   return e;
@@ -122,28 +78,25 @@ topology::Parameters shape_of(const yaml::Node& root, const Settings& settings, 
   const std::span<const yaml::Entry> entries = section == nullptr ? std::span<const yaml::Entry>() : section->entries;
   for (const yaml::Entry& entry : entries) {
     if (entry.key == "kind" || entry.key == "nodes") continue;
-    const auto row = std::find_if(info.parameters.begin(), info.parameters.end(),
-                                  [&](const topology::Parameter& p) { return p.key == entry.key; });
+    const auto row = std::ranges::find(info.parameters, entry.key, &Option::key);
     if (row == info.parameters.end()) {
       throw text::InputError(entry.key_place, "topology", fmt::format("a parameter of {}", info.name),
                              text::in_quotes(entry.key));
     }
     topology::Setting setting{.key = row->key};
     const std::string path = "topology." + entry.key;
-    if (row->type == topology::ParameterType::edges) {
+    if (row->key == "edges") {
       edges = &entry.value;
       continue;
     }
-    if (row->type == topology::ParameterType::integers) {
+    if (row->type == Type::list) {
       for (const yaml::Node& item : list(entry.value, path, "integers")) {
         const auto number = item.kind == yaml::Node::Kind::scalar ? text::parse_integer(item.text) : std::nullopt;
         if (!number) refuse(item, path, "a list of integers");
         setting.numbers.push_back(*number);
       }
     } else {
-      const Value& value = settings.find(path)->second;
-      setting.numbers.push_back(value.number);
-      setting.word = value.text;
+      setting.numbers.push_back(settings.find(path)->second.number);
     }
     given.push_back(std::move(setting));
   }
@@ -162,11 +115,8 @@ topology::Parameters shape_of(const yaml::Node& root, const Settings& settings, 
 }
 
 void apply_options(const Settings& settings, fabric::Options& options) {
-  for (const fabric::Field& field : fabric::kFields) {
-    const Value& value = settings.find(fmt::format("fabric.{}", field.key))->second;
-    const auto choice = std::find(field.choices.begin(), field.choices.end(), value.text);
-    field.set(options, field.choices.empty() ? value.number : choice - field.choices.begin());
-  }
+  for (const Option& option : fabric::fabric_options())
+    option.set(&options, settings.find(fmt::format("fabric.{}", option.key))->second.number);
 }
 
 /// What shows only once the parts meet: headroom that does not fit into the buffer, and the like.
@@ -187,44 +137,25 @@ void check_fit(const text::Place& place, const Scenario& scenario) {
 
 }  // namespace
 
-KeyTable topology_parameter_keys() {
-  KeyTable table;
-  std::set<std::string_view> known = {"nodes"};
-  for (const topology::KindInfo& kind : topology::kinds()) {
-    for (const topology::Parameter& p : kind.parameters) {
-      if (known.insert(p.key).second) table.push_back(parameter_key(p));
+std::span<const Option> topology_options() {
+  struct Rows {
+    std::deque<std::string> docs;
+    std::vector<Option> options;
+  };
+  static const Rows kRows = [] {
+    Rows rows;
+    std::set<std::string_view> known = {"nodes"};
+    for (const topology::KindInfo& kind : topology::kinds()) {
+      for (Option option : kind.parameters) {
+        if (!known.insert(option.key).second) continue;
+        option.doc = rows.docs.emplace_back(parameter_doc(option.key));
+        option.fallback = {};
+        rows.options.push_back(option);
+      }
     }
-  }
-  return table;
-}
-
-KeyTable fabric_keys() {
-  KeyTable table;
-  const fabric::Options defaults;
-  for (const fabric::Field& field : fabric::kFields) {
-    Key key{.path = fmt::format("fabric.{}", field.key), .type = key_type(field.type)};
-    key.doc = fmt::format("{}.", field.description);
-    if (key.type == KeyType::choice) {
-      key.choices.assign(field.choices.begin(), field.choices.end());
-      key.fallback = key.choices.at(static_cast<std::size_t>(field.get(defaults)));
-    } else {
-      key.fallback = format_number(field.get(defaults), key.type);
-      key.least = field.minimum;
-      key.most = field.maximum;
-    }
-    table.push_back(std::move(key));
-  }
-  table.push_back({.path = "fabric.failures",
-                   .type = KeyType::list,
-                   .doc = "What fails: a list of {link: [h0, s0], down: 1ms, up: 2ms, loss: 1000}, up later than down, "
-                          "loss in packets in a million, and {host: h2, stops: 50us}, a node whose threads and NIC do "
-                          "nothing from then on."});
-  table.push_back({.path = "fabric.cross_traffic",
-                   .type = KeyType::list,
-                   .doc =
-                       "Background traffic for `fabric.model: flow`: a list of {from: h0, to: h1, rate: 10Gbps, size: "
-                       "1GB, start: 1ms}; without a rate all that links give, without a size for ever."});
-  return table;
+    return rows;
+  }();
+  return kRows.options;
 }
 
 namespace {
@@ -245,12 +176,13 @@ void read_cross_traffic(const yaml::Node& node, Scenario& out) {
   const std::vector<yaml::Node>& items = list(node, "fabric.cross_traffic", "flows");
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::string path = fmt::format("fabric.cross_traffic[{}]", i);
-    const KeyTable keys = {{.path = path + ".from", .least = 2, .most = 16},
-                           {.path = path + ".to", .least = 2, .most = 16},
-                           {.path = path + ".rate", .type = KeyType::rate, .least = 1'000, .most = 10'000'000'000'000},
-                           {.path = path + ".size", .type = KeyType::size, .least = 1, .most = std::int64_t{1} << 60U},
-                           {.path = path + ".start", .type = KeyType::duration}};
-    const Settings s = read_settings(items[i], path + ".", keys);
+    constexpr std::array kOptions = {
+        Option{.key = "from", .least = 2, .most = 16}, Option{.key = "to", .least = 2, .most = 16},
+        Option{.key = "rate", .type = Type::rate, .least = 1'000, .most = 10'000'000'000'000},
+        Option{.key = "size", .type = Type::size, .least = 1, .most = std::int64_t{1} << 60U},
+        Option{.key = "start", .type = Type::duration}};
+    const std::string prefix = path + ".";
+    const Settings s = read_settings(items[i], prefix, {{prefix, kOptions}});
     if (s.find(path + ".from") == s.end() || s.find(path + ".to") == s.end()) {
       refuse(items[i], path, "a map with the keys from and to");
     }

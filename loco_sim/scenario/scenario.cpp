@@ -10,6 +10,7 @@
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/idle_options.hpp"
 #include "loco_sim/scenario/network.hpp"
+#include "nic_model/profile_options.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
 #include "yaml/node.hpp"
@@ -30,7 +31,6 @@ const Value* given(const Settings& settings, std::string_view key) {
 
 /// The workload's kind, which decides what keys the rest may have.
 std::string workload_kind(const yaml::Node& root) {
-  const Key key{.path = "workload.kind", .type = KeyType::choice, .choices = workload_kinds()};
   const yaml::Node* workload = root.find("workload");
   if (workload == nullptr) throw text::InputError(root.place, "workload", "a map with the key kind", "nothing");
   if (workload->kind != yaml::Node::Kind::map) {
@@ -38,22 +38,7 @@ std::string workload_kind(const yaml::Node& root) {
   }
   const yaml::Node* kind = workload->find("kind");
   if (kind == nullptr) throw text::InputError(workload->place, "workload", "the key kind", "none");
-  return read_value(*kind, key).text;
-}
-
-/// The tables of scenarios and of the workload as one: mistakes are told in the order of the file.
-KeyTable full_table(const std::string& kind) {
-  KeyTable table = scenario_keys();
-  const auto workload = std::find_if(table.begin(), table.end(), [](const Key& k) { return k.path == "workload"; });
-  KeyTable parameters = workload_keys(kind);
-  parameters.insert(parameters.begin(),
-                    {.path = "workload.kind", .type = KeyType::choice, .choices = workload_kinds()});
-  const auto after = table.erase(workload);
-  table.insert(after, parameters.begin(), parameters.end());
-  for (Key& key : table) {
-    if (key.type == KeyType::subtree) key.fallback.clear();
-  }
-  return table;
+  return read_value(*kind, "workload.kind", workload_kind_option()).text;
 }
 
 void apply_hardware(const yaml::Node& root, const Settings& settings, Scenario& out) {
@@ -92,13 +77,12 @@ void apply_workload(const Settings& settings, const std::string& kind, Scenario&
   }
   out.workload = kind;
   out.parameters = workloads::Params(workload.params);
-  for (const workloads::ParamSpec& spec : workload.params) {
+  for (const Option& spec : workload.params) {
     const Value& value = at(settings, "workload." + std::string(spec.key));
-    const auto choice = std::find(spec.choices.begin(), spec.choices.end(), value.text);
     if (value.number % spec.multiple_of != 0)
       throw text::InputError(value.place, "workload." + std::string(spec.key),
                              fmt::format("a multiple of {}", spec.multiple_of), fmt::format("{}", value.number));
-    out.parameters.set(spec.key, spec.choices.empty() ? value.number : choice - spec.choices.begin());
+    out.parameters.set(spec.key, value.number);
     if (spec.key == "threads_per_node" && value.number * out.nodes > kThreadsMax) {
       throw text::InputError(value.place, "workload.threads_per_node",
                              fmt::format("at most {} threads on all nodes together", kThreadsMax),
@@ -156,16 +140,15 @@ Schedule schedule(const std::string& word) {
 }
 
 /// Lists that their readers take from the document are settings, too: as text, on one line.
-void add_lists(const yaml::Node& root, const KeyTable& table, Settings& settings) {
-  for (const Key& key : table) {
-    if (key.type != KeyType::list) continue;
-    const yaml::Node* const node = yaml::find_at(root, key.path);
-    if (node == nullptr) continue;
-    Value& value = settings[key.path];
+void add_lists(const yaml::Node& root, const Table& table, Settings& settings) {
+  for_each(table, [&](const std::string& path, const Option& option) {
+    const yaml::Node* const node = option.type == Type::list ? yaml::find_at(root, path) : nullptr;
+    if (node == nullptr) return;
+    Value& value = settings[path];
     value.given = true;
     value.place = node->place;
     value.text = yaml::flow_text(*node);
-  }
+  });
 }
 
 void require_map(const yaml::Node& root) {
@@ -190,10 +173,8 @@ void set_key(yaml::Node& root, const std::string& key, const yaml::Node& value) 
 Scenario read_scenario(const yaml::Node& root, const std::string& file) {
   require_map(root);
   const std::string kind = workload_kind(root);
-  const KeyTable table = full_table(kind);
-  std::vector<std::string> of_hardware;
-  for (const Key& key : hardware_keys("hardware.")) of_hardware.push_back(key.path);
-  Settings settings = read_settings(root, "", table, of_hardware);
+  const Table table = scenario_table(kind);
+  Settings settings = read_settings(root, "", table, Fill::defaults, {{"hardware.", nic::profile_options()}});
   add_lists(root, table, settings);
   Scenario out;
   out.file = file;

@@ -1,7 +1,7 @@
 // A scenario: one run as data. YAML in, a validated value out: defaults filled, units parsed, every mistake refused
 // with its place before anything happens.
 //
-// The file format is on docs/scenario.md; the table of its keys is scenario_keys(). Throws InputError. Reading is a
+// The file format is on docs/scenario.md; the table of its keys is scenario_table(). Throws InputError. Reading is a
 // function of the text, the overrides and the hardware profiles named.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "fabric/fabric.hpp"
-#include "loco_sim/scenario/keys.hpp"
+#include "loco_sim/scenario/settings.hpp"
 #include "loco_sim/scenario/sweep.hpp"
 #include "loco_sim/transport/cluster.hpp"
 #include "loco_sim/workloads/workload.hpp"
@@ -40,7 +40,7 @@ struct Scenario {
   std::vector<NodeStop> stops;  ///< hosts that stop
   std::string workload;
   workloads::Params parameters{{}};  ///< of the workload
-  Settings settings;  ///< every key of scenario_keys() and workload_keys() that has a value: the configuration
+  Settings settings;  ///< every key of scenario_table() and workload_keys() that has a value: the configuration
   Schedule schedule = Schedule::timed;
   bool trace_subevents = true;
   bool trace_activities = false;      ///< packets, TLPs, ...
@@ -64,10 +64,14 @@ struct Scenario {
 /// Splits `key=value`; throws text::InputError when there is no `=`.
 [[nodiscard]] Override parse_set(const std::string& argument);
 
-/// Every key but the parameters of workloads and the fields of hardware profiles.
-[[nodiscard]] const KeyTable& scenario_keys();
-/// The parameters of a workload, as keys below `workload.`; throws std::out_of_range for an unknown kind.
-[[nodiscard]] KeyTable workload_keys(const std::string& kind);
+/// Every option but the parameters of workloads and those of hardware profiles.
+[[nodiscard]] const Table& scenario_table();
+/// The same with the parameters of a kind of workload; throws std::out_of_range for an unknown one.
+[[nodiscard]] Table scenario_table(const std::string& kind);
+/// `workload.kind`.
+[[nodiscard]] const Option& workload_kind_option();
+/// The parameters of a workload, which lie below `workload.`; throws std::out_of_range for an unknown kind.
+[[nodiscard]] std::span<const Option> workload_options(const std::string& kind);
 [[nodiscard]] std::vector<std::string> workload_kinds();
 [[nodiscard]] std::string workload_description(const std::string& kind);
 [[nodiscard]] std::vector<std::string> topology_kinds();

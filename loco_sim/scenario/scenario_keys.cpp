@@ -1,150 +1,232 @@
 // The table of a scenario's keys. Whoever adds a key adds it here; reading, messages and the reference page follow.
-#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "fabric/fabric_options.hpp"
 #include "fabric/topology/kinds.hpp"
 #include "loco_sim/scenario/network.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 
 namespace loco::scenario {
 
-std::vector<std::string> topology_kinds() {
-  std::vector<std::string> names;
-  for (const auto& kind : fabric::topology::kinds()) names.emplace_back(kind.name);
-  return names;
-}
-
 namespace {
 
-std::string topology_kinds_doc() {
-  std::string doc;
-  for (const auto& kind : fabric::topology::kinds()) {
-    doc += std::string(doc.empty() ? "" : " ") + std::string(kind.name) + ": " + std::string(kind.doc) + ".";
-  }
-  return doc;
+constexpr std::array<std::string_view, 2> kModels = {"packet", "flow"};
+constexpr std::array<std::string_view, 3> kSchedules = {"timed", "random", "adversarial"};
+constexpr std::array<std::string_view, 3> kLevels = {"none", "subevents", "packets"};
+constexpr std::array<std::string_view, 8> kChecks = {"rdmawait", "sv", "bal", "rbl", "msw", "lock", "kvstore", "tower"};
+
+std::span<const std::string_view> all_fault_names() {
+  static const auto kNames = [] {
+    std::vector<std::string_view> names(nic::kFaultNames.begin(), nic::kFaultNames.end());
+    names.insert(names.end(), workloads::kLibraryFaultNames.begin(), workloads::kLibraryFaultNames.end());
+    return names;
+  }();
+  return kNames;
 }
 
-/// The table with the keys of the network after those that every topology and every fabric has.
-KeyTable with_network(KeyTable table) {
-  const auto after = [&](std::string_view path, const KeyTable& keys) {
-    const auto at = std::find_if(table.begin(), table.end(), [&](const Key& k) { return k.path == path; });
-    table.insert(at + 1, keys.begin(), keys.end());
-  };
-  after("topology.nodes", topology_parameter_keys());
-  after("fabric.model", fabric_keys());
-  return table;
-}
-
-}  // namespace
-
-const KeyTable& scenario_keys() {
-  static const KeyTable kTable = with_network({
-      {.path = "name", .least = 1, .most = 128, .doc = "What reports call the run; the file's name when left out."},
-      {.path = "description", .most = 4096, .doc = "For readers."},
-      {.path = "seed",
-       .type = KeyType::integer,
-       .fallback = "1",
+std::span<const Option> run_options() {
+  static const auto kKindNames = [] {
+    std::vector<std::string_view> names;
+    for (const auto& kind : fabric::topology::kinds()) names.push_back(kind.name);
+    return names;
+  }();
+  static const std::string kKindsDoc = [] {
+    std::string doc;
+    for (const auto& kind : fabric::topology::kinds())
+      doc += fmt::format("{}{}: {}.", doc.empty() ? "" : " ", kind.name, kind.doc);
+    return doc;
+  }();
+  static const auto kOptions = std::to_array<Option>({
+      {.key = "name", .least = 1, .most = 128, .doc = "What reports call the run; the file's name when left out."},
+      {.key = "description", .most = 4096, .doc = "For readers."},
+      {.key = "seed",
+       .type = Type::integer,
+       .fallback = 1,
        .doc = "Everything random in a run is drawn from it: the same scenario and seed give the same bytes."},
-      {.path = "hardware",
-       .type = KeyType::subtree,
+      {.key = "hardware",
+       .type = Type::map,
        .fallback = "cx5-roce-25g",
        .doc = "A hardware profile, by name or path, or a map that starts from one: {base: NAME, nic: {...}}."},
-      {.path = "platform",
+      {.key = "platform",
        .least = 1,
        .most = 4096,
        .doc =
            "A SimGrid platform file in place of `topology`, for `fabric.model: flow`: its hosts, in their order, are "
            "the nodes. Looked for beside the scenario, then in the working directory.",
        .file = true},
-      {.path = "topology.kind",
-       .type = KeyType::choice,
-       .fallback = "star",
-       .choices = topology_kinds(),
-       .doc = topology_kinds_doc()},
-      {.path = "topology.nodes",
-       .type = KeyType::integer,
-       .fallback = "2",
+      {.key = "topology.kind", .type = Type::choice, .fallback = "star", .choices = kKindNames, .doc = kKindsDoc},
+      {.key = "topology.nodes",
+       .type = Type::integer,
+       .fallback = 2,
        .least = 2,
        .most = 1024,
        .doc =
            "star, ring: hosts (2 of a star, 4 of a ring when left out). Other kinds say by keys of their own how many "
            "there are."},
-      {.path = "fabric.model",
-       .type = KeyType::choice,
-       .fallback = "packet",
-       .choices = {"packet", "flow"},
-       .doc = "packet: every packet is an event. flow: every message is a flow that shares links with others max-min "
-              "fairly (SimGrid); no losses, no queues. See docs/flow-model.md."},
-      {.path = "fabric.link.rate",
-       .type = KeyType::rate,
-       .least = 1'000'000,
-       .most = 10'000'000'000'000,
-       .doc = "Rate of every link; the hardware's (link.rate) when left out."},
-      {.path = "fabric.link.delay",
-       .type = KeyType::duration,
-       .most = 1'000'000'000,
-       .doc = "Propagation over every link; the hardware's (link.delay) when left out."},
-      {.path = "workload", .type = KeyType::subtree, .doc = "What the hosts do: `kind` and the kind's parameters."},
-      {.path = "schedule",
-       .type = KeyType::choice,
+  });
+  return kOptions;
+}
+
+constexpr auto kModelOptions = std::to_array<Option>({
+    {.key = "fabric.model",
+     .type = Type::choice,
+     .fallback = "packet",
+     .choices = kModels,
+     .doc = "packet: every packet is an event. flow: every message is a flow that shares links with others max-min "
+            "fairly (SimGrid); no losses, no queues. See docs/flow-model.md."},
+});
+
+/// Read by failures.cpp and network.cpp.
+constexpr auto kNetworkLists = std::to_array<Option>({
+    {.key = "fabric.failures",
+     .type = Type::list,
+     .doc = "What fails: a list of {link: [h0, s0], down: 1ms, up: 2ms, loss: 1000}, up later than down, "
+            "loss in packets in a million, and {host: h2, stops: 50us}, a node whose threads and NIC do "
+            "nothing from then on."},
+    {.key = "fabric.cross_traffic",
+     .type = Type::list,
+     .doc = "Background traffic for `fabric.model: flow`: a list of {from: h0, to: h1, rate: 10Gbps, size: "
+            "1GB, start: 1ms}; without a rate all that links give, without a size for ever."},
+});
+
+constexpr auto kLinkOptions = std::to_array<Option>({
+    {.key = "fabric.link.rate",
+     .type = Type::rate,
+     .least = 1'000'000,
+     .most = 10'000'000'000'000,
+     .doc = "Rate of every link; the hardware's (link.rate) when left out."},
+    {.key = "fabric.link.delay",
+     .type = Type::duration,
+     .most = 1'000'000'000,
+     .doc = "Propagation over every link; the hardware's (link.delay) when left out."},
+});
+
+constexpr auto kWorkloadOptions = std::to_array<Option>({
+    {.key = "workload", .type = Type::map, .doc = "What the hosts do: `kind` and the kind's parameters."},
+});
+
+std::span<const Option> kind_options() {
+  static const auto kKinds = [] {
+    std::vector<std::string_view> kinds;
+    for (const workloads::Workload& workload : workloads::all()) kinds.push_back(workload.kind);
+    return kinds;
+  }();
+  static const std::array<Option, 1> kOptions = {
+      Option{.key = "workload.kind", .type = Type::choice, .choices = kKinds}};
+  return kOptions;
+}
+
+std::span<const Option> checking_options() {
+  static const auto kOptions = std::to_array<Option>({
+      {.key = "schedule",
+       .type = Type::choice,
        .fallback = "timed",
-       .choices = {"timed", "random", "adversarial"},
+       .choices = kSchedules,
        .doc =
            "Which pending event runs next. timed: the earliest; the only one whose times mean anything. random: any, "
            "drawn from the seed: whatever the hardware's queues allow. adversarial: components and threads are held "
            "back for long, at random."},
-      {.path = "faults",
-       .type = KeyType::choices,
+      {.key = "faults",
+       .type = Type::choices,
        .fallback = "[]",
-       .choices = fault_names(),
+       .choices = all_fault_names(),
        .doc = "Deliberate faults, to see the checkers find them."},
-      {.path = "trace.level",
-       .type = KeyType::choice,
+      {.key = "trace.level",
+       .type = Type::choice,
        .fallback = "subevents",
-       .choices = {"none", "subevents", "packets"},
+       .choices = kLevels,
        .doc =
            "What is recorded. subevents: every library call and every access to memory. packets: also packets, TLPs, "
            "doorbells and completions, for pictures. none: nothing, and the default of `check` is [] then; another "
            "`check` or a `trace.path` beside it is refused. The workloads traffic and lookup have none when neither "
            "this nor one of those is given."},
-      {.path = "trace.path",
+      {.key = "trace.path",
        .least = 1,
        .most = 4096,
        .doc = "The file that `loco-sim run` writes the trace to; none when left out. Python's `run()` writes no file.",
        .file = true},
-      {.path = "series.interval",
-       .type = KeyType::duration,
+      {.key = "series.interval",
+       .type = Type::duration,
        .least = 1'000,
        .most = 1'000'000'000'000,
        .doc = "Links are looked at so often: how busy, how much waits; not at all when left out. Never changes a run."},
-      {.path = "check",
-       .type = KeyType::choices,
+      {.key = "check",
+       .type = Type::choices,
        .fallback = "[rdmawait, sv, bal]",
-       .choices = {"rdmawait", "sv", "bal", "rbl", "msw", "lock", "kvstore", "tower"},
+       .choices = kChecks,
        .doc = "The libraries whose memory models the run is checked against; [] for none. tower: also whether what "
               "each of them promises is kept by the level below (`loco-sim check --tower`)."},
-      {.path = "limits.events",
-       .type = KeyType::integer,
-       .fallback = "10000000000",
+      {.key = "limits.events",
+       .type = Type::integer,
+       .fallback = 10'000'000'000,
        .least = 1,
        .doc = "A run that takes more events is stopped with an error."},
-      {.path = "limits.memory",
-       .type = KeyType::size,
+      {.key = "limits.memory",
+       .type = Type::size,
        .least = 1 << 20,
        .doc = "A run that takes more memory, from its set-up to the end of its checks, is stopped with an error, and "
               "one that is known to need more is not begun; half of what the machine has free when left out."},
-      {.path = "limits.wall_time",
-       .type = KeyType::duration,
+      {.key = "limits.wall_time",
+       .type = Type::duration,
        .least = 1'000'000'000,
        .doc = "A run that takes longer, by the clock on the wall, is stopped with an error."},
-      {.path = "sweep",
-       .type = KeyType::subtree,
+      {.key = "sweep",
+       .type = Type::map,
        .doc = "Dotted keys and the values they take (lists, ranges, random draws), one run for each combination; see "
               "docs/sweeps.md."},
   });
+  return kOptions;
+}
+
+const workloads::Workload& known_workload(const std::string& kind) {
+  const workloads::Workload* workload = workloads::find(kind);
+  if (workload == nullptr) throw std::out_of_range("no workload " + kind);
+  return *workload;
+}
+
+/// With these groups where the workload is.
+Table table_with(const Table& workload) {
+  Table table = {{"", run_options()}, {"topology.", topology_options()},
+                 {"", kModelOptions}, {"fabric.", fabric::fabric_options()},
+                 {"", kNetworkLists}, {"", kLinkOptions}};
+  table.insert(table.end(), workload.begin(), workload.end());
+  table.push_back({"", checking_options()});
+  return table;
+}
+
+}  // namespace
+
+const Table& scenario_table() {
+  static const Table kTable = table_with({{"", kWorkloadOptions}});
   return kTable;
 }
+
+Table scenario_table(const std::string& kind) {
+  return table_with({{"", kind_options()}, {"workload.", workload_options(kind)}});
+}
+
+const Option& workload_kind_option() { return kind_options().front(); }
+
+std::span<const Option> workload_options(const std::string& kind) { return known_workload(kind).params; }
+
+std::vector<std::string> workload_kinds() {
+  const auto kinds = workload_kind_option().choices;
+  return {kinds.begin(), kinds.end()};
+}
+
+std::string workload_description(const std::string& kind) { return std::string(known_workload(kind).doc); }
+
+std::vector<std::string> topology_kinds() {
+  const auto names = find_option(scenario_table(), "topology.kind")->choices;
+  return {names.begin(), names.end()};
+}
+
+std::vector<std::string> fault_names() { return {all_fault_names().begin(), all_fault_names().end()}; }
 
 }  // namespace loco::scenario

@@ -1,11 +1,12 @@
 #include "loco_sim/scenario/schema.hpp"
 
 #include <fmt/format.h>
-#include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/scenario.hpp"
+#include "nic_model/profile_options.hpp"
 
 namespace loco::scenario {
 
@@ -23,73 +24,75 @@ Json quantity_json(const char* units, bool bare) {
   return json;
 }
 
-Json type_json(const Key& key) {
+Json type_json(const Option& key) {
   switch (key.type) {
-    case KeyType::text:
+    case Type::text:
       return {{"type", {"string", "number"}}};
-    case KeyType::integer: {
+    case Type::integer: {
       Json json = {{"type", "integer"}, {"minimum", key.least}};
-      if (key.most != std::numeric_limits<std::int64_t>::max()) json["maximum"] = key.most;
+      if (key.most != options::kUnbounded) json["maximum"] = key.most;
       return json;
     }
-    case KeyType::boolean:
+    case Type::boolean:
       return {{"type", "boolean"}};
-    case KeyType::duration:
+    case Type::duration:
       return quantity_json("ps|ns|us|ms|s", false);
-    case KeyType::size:
+    case Type::size:
       return quantity_json("B|kB|KiB|MB|MiB|GB|GiB", true);
-    case KeyType::rate:
+    case Type::rate:
       return quantity_json("bps|kbps|Mbps|Gbps|Tbps", false);
-    case KeyType::choice:
+    case Type::choice:
       return {{"enum", key.choices}};
-    case KeyType::choices: {
+    case Type::choices: {
       const Json one = {{"enum", key.choices}};
       return {{"anyOf", Json::array({one, {{"type", "array"}, {"items", one}, {"uniqueItems", true}}})}};
     }
-    case KeyType::subtree:
+    case Type::map:
       return {{"type", "object"}};
-    case KeyType::list:
+    case Type::list:
       return {{"type", "array"}};
   }
   return {};
 }
 
-Json key_json(const Key& key) {
+Json key_json(const Option& key, Fill fill) {
   Json json = type_json(key);
   json["description"] = key.doc;
-  if (!key.fallback.empty() && (key.type == KeyType::integer || key.type == KeyType::boolean)) {
-    json["default"] = Json::parse(key.fallback);
-  } else if (!key.fallback.empty() && key.type != KeyType::choices) {
-    json["default"] = key.fallback;
-  }
+  if (fill == Fill::given_only || key.fallback.none() || key.type == Type::choices) return json;
+  if (key.type == Type::integer)
+    json["default"] = key.fallback.number();
+  else if (key.type == Type::boolean)
+    json["default"] = key.fallback.number() != 0;
+  else
+    json["default"] = options::default_text(key);
   return json;
 }
 
 Json empty_object() { return {{"type", "object"}, {"additionalProperties", false}, {"properties", Json::object()}}; }
 
 /// Puts a key's description at its place in a tree of objects.
-void add(Json& object, std::string_view path, const Key& key) {
+void add(Json& object, std::string_view path, Json key) {
   const std::size_t dot = path.find('.');
   Json& properties = object["properties"];
   const std::string name(path.substr(0, dot));
   if (dot == std::string_view::npos) {
-    properties[name] = key_json(key);
+    properties[name] = std::move(key);
     return;
   }
   if (!properties.contains(name)) properties[name] = empty_object();
-  add(properties[name], path.substr(dot + 1), key);
+  add(properties[name], path.substr(dot + 1), std::move(key));
 }
 
-Json object_of(const KeyTable& table, std::string_view prefix) {
+Json object_of(const Table& table, Fill fill = Fill::defaults) {
   Json object = empty_object();
-  for (const Key& key : table) add(object, std::string_view(key.path).substr(prefix.size()), key);
+  for_each(table, [&](const std::string& path, const Option& key) { add(object, path, key_json(key, fill)); });
   return object;
 }
 
 Json workload_json(const std::string& doc) {
   Json kinds = Json::array();
   for (const std::string& kind : workload_kinds()) {
-    Json object = object_of(workload_keys(kind), "workload.");
+    Json object = object_of({{"", workload_options(kind)}});
     object["properties"]["kind"] = {{"const", kind}, {"description", workload_description(kind)}};
     object["required"] = {"kind"};
     kinds.push_back(std::move(object));
@@ -98,9 +101,7 @@ Json workload_json(const std::string& doc) {
 }
 
 Json hardware_json(const std::string& doc) {
-  KeyTable table = hardware_keys("");
-  for (Key& key : table) key.fallback.clear();  // they come from the base
-  Json changed = object_of(table, "");
+  Json changed = object_of({{"", nic::profile_options()}}, Fill::given_only);  // the others come from the base
   changed["properties"]["base"] = {{"type", "string"}, {"description", "The profile to start from."}};
   return {{"description", doc},
           {"anyOf", Json::array({{{"type", "string"}, {"examples", hardware_names()}}, changed})}};
@@ -137,12 +138,12 @@ Json sweep_json(const std::string& doc) {
 
 std::string cell(const std::string& text) { return text.empty() ? "" : "`" + text + "`"; }
 
-std::string rows(const KeyTable& table) {
+std::string rows(const Table& table) {
   std::string out = "| key | default | expected | meaning |\n|---|---|---|---|\n";
-  for (const Key& key : table) {
-    const std::string expected = key.type == KeyType::subtree ? "see below" : expectation(key);
-    out += fmt::format("| `{}` | {} | {} | {} |\n", key.path, cell(key.fallback), expected, key.doc);
-  }
+  for_each(table, [&](const std::string& path, const Option& key) {
+    const std::string expected = key.type == Type::map ? "see below" : options::expectation(key);
+    out += fmt::format("| `{}` | {} | {} | {} |\n", path, cell(options::default_text(key)), expected, key.doc);
+  });
   return out;
 }
 
@@ -150,23 +151,21 @@ std::string rows(const KeyTable& table) {
 
 std::string json_schema() {
   Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"}, {"title", "loco-sim scenario"}};
-  schema.update(object_of(scenario_keys(), ""));
+  schema.update(object_of(scenario_table()));
   Json& properties = schema["properties"];
-  for (const Key& key : scenario_keys()) {
-    if (key.path == "workload") properties["workload"] = workload_json(key.doc);
-    if (key.path == "hardware") properties["hardware"] = hardware_json(key.doc);
-    if (key.path == "sweep") {
-      properties["sweep"] = sweep_json(key.doc);
-    }
-  }
+  const auto doc = [](std::string_view key) { return std::string(find_option(scenario_table(), key)->doc); };
+  properties["workload"] = workload_json(doc("workload"));
+  properties["hardware"] = hardware_json(doc("hardware"));
+  properties["sweep"] = sweep_json(doc("sweep"));
   schema["required"] = {"workload"};
   return schema.dump(2) + "\n";
 }
 
 std::string reference() {
-  std::string out = "### Scenario\n\n" + rows(scenario_keys());
+  std::string out = "### Scenario\n\n" + rows(scenario_table());
   for (const std::string& kind : workload_kinds()) {
-    out += fmt::format("\n### Workload `{}`\n\n{}.\n\n{}", kind, workload_description(kind), rows(workload_keys(kind)));
+    out += fmt::format("\n### Workload `{}`\n\n{}.\n\n{}", kind, workload_description(kind),
+                       rows({{"workload.", workload_options(kind)}}));
   }
   out += "\n### Faults\n\n| fault | what goes wrong |\n|---|---|\n";
   for (const std::string& name : fault_names()) out += fmt::format("| `{}` | {} |\n", name, fault_description(name));

@@ -6,8 +6,8 @@
 #include <limits>
 #include <optional>
 
-#include "loco_sim/scenario/keys.hpp"
-#include "loco_sim/scenario/units.hpp"
+#include "loco_sim/scenario/settings.hpp"
+#include "options/units.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
 #include "yaml/node.hpp"
@@ -23,18 +23,18 @@ constexpr const char* kForms =
 /// A number with or without a unit, and how to write another of its kind.
 struct Amount {
   std::int64_t number = 0;
-  KeyType type = KeyType::integer;
+  Type type = Type::integer;
 };
 
 std::optional<Amount> amount_of(const yaml::Node& node) {
   if (node.kind != yaml::Node::Kind::scalar) return {};
   if (const auto plain = text::parse_integer(node.text)) {
     if (node.quoted) return {};
-    return Amount{*plain, KeyType::integer};
+    return Amount{*plain, Type::integer};
   }
-  if (const auto time = parse_quantity(node.text, Quantity::duration)) return Amount{*time, KeyType::duration};
-  if (const auto rate = parse_quantity(node.text, Quantity::rate)) return Amount{*rate, KeyType::rate};
-  if (const auto size = parse_quantity(node.text, Quantity::size)) return Amount{*size, KeyType::size};
+  if (const auto time = options::parse_quantity(node.text, Type::duration)) return Amount{*time, Type::duration};
+  if (const auto rate = options::parse_quantity(node.text, Type::rate)) return Amount{*rate, Type::rate};
+  if (const auto size = options::parse_quantity(node.text, Type::size)) return Amount{*size, Type::size};
   return {};
 }
 
@@ -51,7 +51,7 @@ std::pair<Amount, Amount> bounds(const yaml::Node& list, const std::string& path
   }
   Amount from = required_amount(list.items[0], path);
   Amount to = required_amount(list.items[1], path);
-  if (from.number == 0 && from.type == KeyType::integer) from.type = to.type;
+  if (from.number == 0 && from.type == Type::integer) from.type = to.type;
   const std::string first = text::in_quotes(list.items[0].text);
   if (from.type != to.type) {
     throw text::InputError(list.items[1].place, path,
@@ -65,11 +65,11 @@ std::pair<Amount, Amount> bounds(const yaml::Node& list, const std::string& path
   return {from, to};
 }
 
-yaml::Node number_node(std::int64_t number, KeyType type, const text::Place& place) {
+yaml::Node number_node(std::int64_t number, Type type, const text::Place& place) {
   yaml::Node node;
   node.kind = yaml::Node::Kind::scalar;
   node.place = place;
-  node.text = format_number(number, type);
+  node.text = options::format_number(number, type);
   return node;
 }
 
@@ -96,7 +96,7 @@ std::vector<yaml::Node> range(const yaml::Node& list, const std::string& path) {
 std::vector<yaml::Node> log_range(const yaml::Node& list, const std::string& path) {
   const auto [from, to] = bounds(list, path, 3, "[FROM, TO, COUNT], both ends included");
   const Amount count = required_amount(list.items[2], path);
-  if (count.type != KeyType::integer || count.number < 2) {
+  if (count.type != Type::integer || count.number < 2) {
     throw text::InputError(list.items[2].place, path, "how many values, 2 or more", list.items[2].description());
   }
   if (from.number < 1) throw text::InputError(list.items[0].place, path, "more than 0", list.items[0].description());
@@ -164,8 +164,8 @@ Sweep read_sweep(const yaml::Node& sweep, const SweepTrial& trial) {
     throw text::InputError(sweep.place, "sweep", "a map from dotted keys to lists of values", sweep.description());
   }
   const auto count = [](const yaml::Entry& entry, std::int64_t least, std::int64_t most) {
-    const Key key{.path = "sweep." + entry.key, .type = KeyType::integer, .least = least, .most = most};
-    return static_cast<std::uint64_t>(read_value(entry.value, key).number);
+    const Option option{.key = entry.key, .type = Type::integer, .least = least, .most = most};
+    return static_cast<std::uint64_t>(read_value(entry.value, "sweep." + entry.key, option).number);
   };
   Sweep out;
   std::size_t values = 0;

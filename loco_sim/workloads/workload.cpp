@@ -44,21 +44,21 @@ const Workload* find(std::string_view kind) {
   return found == kWorkloads.end() ? nullptr : found;
 }
 
-Params::Params(std::span<const ParamSpec> specs) : specs_(specs) {
-  for (const ParamSpec& spec : specs) values_.push_back(spec.fallback);
+Params::Params(std::span<const options::Option> specs) : specs_(specs) {
+  for (const options::Option& spec : specs) values_.push_back(options::default_number(spec));
 }
 
 std::size_t Params::index(std::string_view key) const {
-  const auto found = std::ranges::find(specs_, key, &ParamSpec::key);
+  const auto found = std::ranges::find(specs_, key, &options::Option::key);
   if (found == specs_.end()) throw std::invalid_argument("unknown parameter '" + std::string(key) + "'");
   return static_cast<std::size_t>(found - specs_.begin());
 }
 
 void Params::set(std::string_view key, std::int64_t value) {
   const std::size_t i = index(key);
-  if (value < specs_[i].minimum || value > specs_[i].maximum)
-    throw std::invalid_argument("parameter '" + std::string(key) + "': expected " + std::to_string(specs_[i].minimum) +
-                                " to " + std::to_string(specs_[i].maximum) + ", found " + std::to_string(value));
+  if (!options::in_range(specs_[i], value))
+    throw std::invalid_argument("parameter '" + std::string(key) + "': expected " + options::expectation(specs_[i]) +
+                                ", found " + std::to_string(value));
   if (value % specs_[i].multiple_of != 0)
     throw std::invalid_argument("parameter '" + std::string(key) + "': expected a multiple of " +
                                 std::to_string(specs_[i].multiple_of) + ", found " + std::to_string(value));

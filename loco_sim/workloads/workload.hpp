@@ -13,28 +13,15 @@
 
 #include "loco_sim/transport/cluster.hpp"
 #include "loco_sim/workloads/faults.hpp"
+#include "options/option.hpp"
 #include "sim/counters.hpp"
 
 namespace loco::workloads {
 
-enum class ParamKind : std::uint8_t { count, size, boolean, choice };
-
-/// One parameter. Values are int64 in the base unit: a count, bytes, 0 or 1, the index of a choice.
-struct ParamSpec {
-  std::string_view key;
-  ParamKind kind = ParamKind::count;
-  std::int64_t fallback = 0;
-  std::int64_t minimum = 0;
-  std::int64_t maximum = 0;
-  std::string_view doc;
-  std::span<const std::string_view> choices = {};  ///< names by value, for ParamKind::choice
-  std::int64_t multiple_of = 1;
-};
-
 /// The values of a workload's parameters; starts as the defaults.
 class Params {
  public:
-  explicit Params(std::span<const ParamSpec> specs);
+  explicit Params(std::span<const options::Option> specs);
   /// Throws std::invalid_argument for an unknown key, a value out of range or no multiple of what it should be.
   void set(std::string_view key, std::int64_t value);
   /// Throws std::invalid_argument for an unknown key.
@@ -44,7 +31,7 @@ class Params {
  private:
   [[nodiscard]] std::size_t index(std::string_view key) const;
 
-  std::span<const ParamSpec> specs_;
+  std::span<const options::Option> specs_;
   std::vector<std::int64_t> values_;
 };
 
@@ -90,7 +77,7 @@ struct Misfit {
 struct Workload {
   std::string_view kind;
   std::string_view doc;
-  std::span<const ParamSpec> params;
+  std::span<const options::Option> params;
   std::uint32_t nodes_min;
   std::uint32_t nodes_max;
   /// Spawns the programs; they refer to `setup` while the cluster runs.

@@ -3,7 +3,7 @@
 #include <set>
 #include <utility>
 
-#include "fabric/fields.hpp"
+#include "fabric/fabric_options.hpp"
 #include "sim/rng.hpp"
 #include "tests/catch.hpp"
 #include "traffic.hpp"
@@ -201,17 +201,18 @@ TEST_CASE("with PFC nothing is lost, however late pause frames come") {
 TEST_CASE("the table of options: keys are unique, defaults in range, what is set is read back") {
   std::set<std::string_view> keys;
   const Options defaults;
-  for (const Field& field : kFields) {
-    CHECK(keys.insert(field.key).second);
-    CHECK(field.get(defaults) >= field.minimum);
-    CHECK(field.get(defaults) <= field.maximum);
-    CHECK((field.type == FieldType::choice) == !field.choices.empty());
-    if (field.type == FieldType::choice) CHECK(field.maximum + 1 == static_cast<std::int64_t>(field.choices.size()));
+  for (const options::Option& option : fabric_options()) {
+    CHECK(keys.insert(option.key).second);
+    CHECK(options::in_range(option, option.get(&defaults)));
+    CHECK(options::default_number(option) == option.get(&defaults));
+    CHECK((option.type == options::Type::choice) == !option.choices.empty());
+    const std::int64_t largest = options::largest(option);
     Options changed;
-    field.set(changed, field.maximum);
-    CHECK(field.get(changed) == field.maximum);
+    option.set(&changed, largest);
+    CHECK(option.get(&changed) == largest);
     std::size_t different = 0;
-    for (const Field& other : kFields) different += other.get(changed) != other.get(defaults) ? 1U : 0U;
-    CHECK(different == (field.maximum == field.get(defaults) ? 0U : 1U));
+    for (const options::Option& other : fabric_options())
+      different += other.get(&changed) != other.get(&defaults) ? 1U : 0U;
+    CHECK(different == (largest == option.get(&defaults) ? 0U : 1U));
   }
 }

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "nic_model/profile_fields.hpp"
+#include "nic_model/profile_options.hpp"
 #include "rig.hpp"
 #include "tests/catch.hpp"
 
@@ -41,6 +41,6 @@ TEST_CASE("every profile sets every field, in range, and names its source") {
       CHECK(line.size() > source + 14);
     }
     // without a base: all, but the PCIe rate is set in one of two ways
-    if (!based) CHECK(values == nic::kProfileFields.size() - (profile.pcie_generation != 0 ? 1 : 0));
+    if (!based) CHECK(values == nic::profile_options().size() - (profile.pcie_generation != 0 ? 1 : 0));
   }
 }

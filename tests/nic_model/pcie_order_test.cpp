@@ -1,7 +1,7 @@
 // PCIe's ordering table (base specification, 2.4.1, table 2-40), entry by entry, at a responder whose NIC writes and
 // reads memory for two queue pairs: what may pass does under random schedules, what may not never does. ID-based
 // ordering, relaxed ordering, and that tags and credits, which delay, order nothing.
-#include "nic_model/profile_fields.hpp"
+#include "nic_model/profile_options.hpp"
 #include "rig.hpp"
 #include "tests/catch.hpp"
 
@@ -202,7 +202,7 @@ TEST_CASE("TLPs and completions end at multiples of the MPS and the RCB's multip
 TEST_CASE("generation and width give pcie-bench's bandwidths") {
   const auto rate = [](int generation, int lanes) {
     nic::HardwareProfile profile;
-    for (const nic::ProfileField& field : nic::kProfileFields) {
+    for (const options::Option& field : nic::profile_options()) {
       if (field.key == "pcie.generation") nic::set_value(profile, field, generation);
       if (field.key == "pcie.lanes") nic::set_value(profile, field, lanes);
     }

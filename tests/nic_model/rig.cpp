@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "nic_model/profile_fields.hpp"
+#include "nic_model/profile_options.hpp"
 #include "yaml/node.hpp"
 
 namespace loco::test {
@@ -154,9 +154,9 @@ std::vector<std::uint8_t> Rig::bytes(nic::NodeId node, std::uint64_t offset, std
 }
 
 namespace {
-std::int64_t in_base_unit(const nic::ProfileField& field, const std::string& text) {
-  if (field.unit == nic::UnitKind::boolean) return text == "true" ? 1 : 0;
-  if (field.unit == nic::UnitKind::choice) {
+std::int64_t in_base_unit(const options::Option& field, const std::string& text) {
+  if (field.type == options::Type::boolean) return text == "true" ? 1 : 0;
+  if (field.type == options::Type::choice) {
     return std::find(field.choices.begin(), field.choices.end(), text) - field.choices.begin();
   }
   static const std::map<std::string, double> kUnits = {
@@ -175,7 +175,7 @@ nic::HardwareProfile profile_file(const std::string& name) {
   const Node* base = document.find("base");
   nic::HardwareProfile profile;
   if (base != nullptr) profile = profile_file(base->text);
-  for (const nic::ProfileField& field : nic::kProfileFields) {
+  for (const options::Option& field : nic::profile_options()) {
     const auto dot = field.key.find('.');
     const Node* group = document.find(field.key.substr(0, dot));
     const Node* value = group == nullptr ? nullptr : group->find(field.key.substr(dot + 1));

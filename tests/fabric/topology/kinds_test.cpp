@@ -44,21 +44,21 @@ TEST_CASE("The defaults in the table are those of the structs") {
     if (k.kind == Kind::custom) continue;  // has no defaults but the metric's
     const std::string text = describe(parameters_from(k.kind, {}));
     std::string expected = std::string(k.name) + "(";
-    for (const Parameter& p : k.parameters) {
+    for (const loco::options::Option& p : k.parameters) {
       if (expected.back() != '(') expected += ", ";
-      expected += std::string(p.key) + "=" + std::string(p.fallback);
+      expected += std::string(p.key) + "=" + loco::options::default_text(p);
       CHECK_FALSE(p.doc.empty());
     }
     CHECK(text == expected + ")");
   }
-  CHECK(info(Kind::custom).parameters[3].fallback == "hops");
+  CHECK(loco::options::default_text(info(Kind::custom).parameters[3]) == "hops");
   CHECK(Custom{}.metric == Metric::hops);
 }
 
 TEST_CASE("Parameters come from settings") {
   const std::vector<Setting> settings = {{"dims", {3, 4, 5}}, {"hosts_per_router", {2}}};
   CHECK(parameters_from(Kind::torus, settings) == Parameters(Torus{{3, 4, 5}, 2}));
-  CHECK(parameters_from(Kind::custom, std::vector<Setting>{{"hosts", {2}}, {"metric", {}, "delay"}}) ==
+  CHECK(parameters_from(Kind::custom, std::vector<Setting>{{"hosts", {2}}, {"metric", {1}}}) ==
         Parameters(Custom{2, 0, {}, Metric::delay}));
   CHECK_THROWS_WITH(parameters_from(Kind::star, std::vector<Setting>{{"k", {4}}}),
                     "topology.k: expected a parameter of star, found this key");
@@ -68,8 +68,8 @@ TEST_CASE("Parameters come from settings") {
                     "topology.nodes: expected an integer from 1 to 65536, found -1");
   CHECK_THROWS_WITH(parameters_from(Kind::torus, std::vector<Setting>{{"dims", {4, 1}}}),
                     "topology.dims[1]: expected an integer from 2 to 65536, found 1");
-  CHECK_THROWS_WITH(parameters_from(Kind::custom, std::vector<Setting>{{"metric", {}, "hop"}}),
-                    "topology.metric: expected hops or delay, found 'hop'");
+  CHECK_THROWS_WITH(parameters_from(Kind::custom, std::vector<Setting>{{"metric", {2}}}),
+                    "topology.metric: expected hops or delay, found 2");
 }
 
 TEST_CASE("Wrong parameters are named") {

@@ -4,7 +4,7 @@
 #include <string>
 #include <unistd.h>
 
-#include "fabric/fields.hpp"
+#include "fabric/fabric_options.hpp"
 #include "fabric/flow/flow_network.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 #include "tests/catch.hpp"
@@ -28,21 +28,16 @@ std::string wrong(const std::string& text) {
 const std::string kTraffic = "workload: {kind: traffic}\n";
 const std::string kWeak = kTraffic + "hardware: model-weak\n";
 
-/// A value of the field that is not its default, as one would write it.
-std::string another_value(const loco::fabric::Field& field) {
-  const std::int64_t usual = field.get({});
-  if (!field.choices.empty()) return std::string(field.choices[usual == 0 ? 1 : 0]);
-  if (field.type == loco::fabric::FieldType::boolean) return usual == 0 ? "true" : "false";
-  const std::string number = std::to_string(usual == field.minimum ? usual + 1 : usual - 1);
-  if (field.type == loco::fabric::FieldType::duration) return number + "ps";
-  if (field.type == loco::fabric::FieldType::size) return number + "B";
-  return field.type == loco::fabric::FieldType::rate ? number + "bps" : number;
+/// A value of the option that is not its default, as one would write it.
+std::string another_value(const Option& option) {
+  const std::int64_t usual = loco::options::default_number(option);
+  return loco::options::format_number(usual == option.least ? usual + 1 : usual - 1, option);
 }
 
 }  // namespace
 
 TEST_CASE("hardware without a network: every option of the fabric is refused by name", "[scenario]") {
-  for (const loco::fabric::Field& field : loco::fabric::kFields) {
+  for (const Option& field : loco::fabric::fabric_options()) {
     const std::string key(field.key);
     CAPTURE(key);
     const std::string value = another_value(field);

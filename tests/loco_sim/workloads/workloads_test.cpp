@@ -33,15 +33,14 @@ TEST_CASE("workloads are found by kind and check their parameters") {
   CHECK_THROWS_AS(params.set("thread", 1), std::invalid_argument);
   for (const auto& workload : workloads::all())
     for (const auto& spec : workload.params) {
-      CHECK(spec.minimum <= spec.fallback);
-      CHECK(spec.fallback <= spec.maximum);
-      CHECK((spec.kind == workloads::ParamKind::choice) == !spec.choices.empty());
+      CHECK(loco::options::in_range(spec, loco::options::default_number(spec)));
+      CHECK((spec.type == loco::options::Type::choice) == !spec.choices.empty());
     }
   for (const auto& spec : workloads::find("barrier")->params) {
     CAPTURE(spec.key);
-    params.set(spec.key, spec.maximum);
-    CHECK(params.get(spec.key) == spec.maximum);
-    CHECK_THROWS_AS(params.set(spec.key, spec.maximum + 1), std::invalid_argument);
+    params.set(spec.key, loco::options::largest(spec));
+    CHECK(params.get(spec.key) == loco::options::largest(spec));
+    CHECK_THROWS_AS(params.set(spec.key, loco::options::largest(spec) + 1), std::invalid_argument);
   }
   workloads::Params sizes(workloads::find("message_passing")->params);
   CHECK_THROWS_WITH(sizes.set("size", 12), contains_text("'size': expected a multiple of 8, found 12"));

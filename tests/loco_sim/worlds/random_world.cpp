@@ -9,7 +9,7 @@
 #include "loco_sim/run/given_up.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/workloads/workload.hpp"
-#include "nic_model/profile_fields.hpp"
+#include "options/option.hpp"
 #include "text/input_error.hpp"
 
 namespace loco::test {
@@ -94,31 +94,31 @@ class Draft {
     return fmt::format("fabric: {{{}}}\n", fmt::join(keys, ", "));
   }
 
-  std::string value(const workloads::ParamSpec& p) {
-    if (p.kind == workloads::ParamKind::boolean) return pick({"true", "false"});
-    if (p.kind == workloads::ParamKind::choice)
-      return std::string(p.choices[below(static_cast<std::uint64_t>(p.maximum) + 1)]);
+  std::string value(const options::Option& p) {
+    if (p.type == options::Type::boolean) return pick({"true", "false"});
+    if (p.type == options::Type::choice)
+      return std::string(p.choices[below(p.choices.size())]);
     if (p.key == "update_pause_ns") return "50000";  // shorter ones leave no lookup the time to succeed
     // Small values: worlds are many.
-    const std::int64_t least = p.minimum;
-    if (p.kind == workloads::ParamKind::size) {
+    const std::int64_t least = p.least;
+    if (p.type == options::Type::size) {
       const auto step = std::max<std::int64_t>(p.multiple_of, 1);
       const auto size = least + step * static_cast<std::int64_t>(one_in(8) ? below(600) : below(8));
-      return fmt::format("{}B", std::min(size, p.maximum));
+      return fmt::format("{}B", std::min(size, p.most));
     }
-    return fmt::format("{}", std::min(least + static_cast<std::int64_t>(below(3)), p.maximum));
+    return fmt::format("{}", std::min(least + static_cast<std::int64_t>(below(3)), p.most));
   }
 
   /// Defaults that would make a world large.
-  static bool must_be_small(const workloads::ParamSpec& p) {
-    return p.kind != workloads::ParamKind::boolean && p.kind != workloads::ParamKind::choice && p.fallback > 64;
+  static bool must_be_small(const options::Option& p) {
+    return p.type != options::Type::boolean && p.type != options::Type::choice && options::default_number(p) > 64;
   }
 
   std::string workload() {
     const auto all = workloads::all();
     const workloads::Workload& w = all[below(all.size())];
     std::vector<std::string> keys = {fmt::format("kind: {}", w.kind)};
-    for (const workloads::ParamSpec& p : w.params)
+    for (const options::Option& p : w.params)
       if (must_be_small(p) || one_in(3) || p.key == "iterations")
         keys.push_back(fmt::format("{}: {}", p.key, value(p)));
     return fmt::format("workload: {{{}}}\n", fmt::join(keys, ", "));
@@ -157,11 +157,11 @@ Excuses excuses_of(const scenario::Scenario& s) {
   }
   for (const GivenUp& g : given_up(s.hardware)) add(e.inconsistent, s.hardware_name + " gives up " + g.cell);
   const workloads::Workload& w = *workloads::find(s.workload);
-  for (const workloads::ParamSpec& p : w.params) {
+  for (const options::Option& p : w.params) {
     if (p.key != "fence") continue;
     const std::int64_t fence = s.parameters.get("fence");
-    const bool none = p.kind == workloads::ParamKind::choice && p.choices[static_cast<std::size_t>(fence)] == "none";
-    if (none || (p.kind == workloads::ParamKind::boolean && fence == 0)) add(e.inconsistent, "workload.fence");
+    const bool none = p.type == options::Type::choice && p.choices[static_cast<std::size_t>(fence)] == "none";
+    if (none || (p.type == options::Type::boolean && fence == 0)) add(e.inconsistent, "workload.fence");
   }
   const fabric::Options& fabric = s.network.options;
   if (fabric.loss != 0) add(e.failing, "fabric.loss");

@@ -11,20 +11,22 @@
 #include <string>
 #include <string_view>
 
+#include "options/option.hpp"
 #include "text/words.hpp"
 
-namespace loco::scenario {
+namespace loco::options {
 
-enum class Quantity { duration, size, rate };
+/// Duration, size or rate: what the functions below take.
+[[nodiscard]] bool is_quantity(Type type);
 
 /// The amount in base units, or nothing when the text is not one: not a number, unknown unit, not a whole count of
 /// base units, or above 2^63 - 1.
-[[nodiscard]] std::optional<std::int64_t> parse_quantity(std::string_view text, Quantity quantity);
+[[nodiscard]] std::optional<std::int64_t> parse_quantity(std::string_view text, Type quantity);
 
 /// The amount in the largest unit that shows it whole: 1500ns, 4KiB, 25Gbps.
-[[nodiscard]] std::string format_quantity(std::int64_t amount, Quantity quantity);
+[[nodiscard]] std::string format_quantity(std::int64_t amount, Type quantity);
 
 /// What an error message expects: `a time such as 50ns (ps, ns, us, ms, s)`.
-[[nodiscard]] std::string quantity_words(Quantity quantity);
+[[nodiscard]] std::string quantity_words(Type quantity);
 
-}  // namespace loco::scenario
+}  // namespace loco::options

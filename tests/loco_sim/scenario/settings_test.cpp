@@ -1,7 +1,9 @@
 // Tables of keys: every kind of mistake gives its place, what was expected, what was found.
-#include "loco_sim/scenario/keys.hpp"
+#include "loco_sim/scenario/settings.hpp"
 
+#include <array>
 #include <string>
+#include <string_view>
 
 #include "tests/catch.hpp"
 
@@ -10,18 +12,22 @@ using loco::test::contains_text;
 
 namespace {
 
-const KeyTable kTable = {
-    {.path = "name", .type = KeyType::text, .least = 1, .most = 8, .doc = "a name"},
-    {.path = "topology.nodes", .type = KeyType::integer, .fallback = "2", .least = 2, .most = 1024},
-    {.path = "fabric.link.delay", .type = KeyType::duration, .fallback = "50ns", .most = 1'000'000},
-    {.path = "fabric.link.rate", .type = KeyType::rate},
-    {.path = "fabric.routing",
-     .type = KeyType::choice,
-     .fallback = "deterministic",
-     .choices = {"deterministic", "ecmp"}},
-    {.path = "check", .type = KeyType::choices, .fallback = "[]", .choices = {"rdmawait", "sv", "bal"}},
-    {.path = "strict", .type = KeyType::boolean, .fallback = "true"},
-};
+constexpr std::array<std::string_view, 2> kRoutings = {"deterministic", "ecmp"};
+constexpr std::array<std::string_view, 3> kChecks = {"rdmawait", "sv", "bal"};
+constexpr auto kRun = std::to_array<Option>({
+    {.key = "name", .least = 1, .most = 8, .doc = "a name"},
+    {.key = "topology.nodes", .type = Type::integer, .fallback = 2, .least = 2, .most = 1024},
+});
+constexpr auto kFabric = std::to_array<Option>({
+    {.key = "link.delay", .type = Type::duration, .fallback = 50'000, .most = 1'000'000},
+    {.key = "link.rate", .type = Type::rate},
+    {.key = "routing", .type = Type::choice, .fallback = "deterministic", .choices = kRoutings},
+});
+constexpr auto kRest = std::to_array<Option>({
+    {.key = "check", .type = Type::choices, .fallback = "[]", .choices = kChecks},
+    {.key = "strict", .type = Type::boolean, .fallback = 1},
+});
+const Table kTable = {{"", kRun}, {"fabric.", kFabric}, {"", kRest}};
 
 Settings read(const std::string& text) { return read_settings(loco::yaml::parse_document(text, "f.yaml"), "", kTable); }
 

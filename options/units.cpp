@@ -1,11 +1,11 @@
-#include "loco_sim/scenario/units.hpp"
+#include "options/units.hpp"
 
 #include <array>
 #include <fmt/format.h>
 #include <limits>
 #include <span>
 
-namespace loco::scenario {
+namespace loco::options {
 
 namespace {
 
@@ -23,16 +23,17 @@ constexpr std::array kSizes = {Unit{"B", 1},          Unit{"kB", 1'000},    Unit
 constexpr std::array kRates = {Unit{"bps", 1}, Unit{"kbps", 1'000}, Unit{"Mbps", 1'000'000},
                                Unit{"Gbps", 1'000'000'000}, Unit{"Tbps", 1'000'000'000'000}};
 
-std::span<const Unit> units(Quantity quantity) {
+std::span<const Unit> units(Type quantity) {
   switch (quantity) {
-    case Quantity::duration:
+    case Type::duration:
       return kTimes;
-    case Quantity::size:
+    case Type::size:
       return kSizes;
-    case Quantity::rate:
+    case Type::rate:
       return kRates;
+    default:
+      return {};
   }
-  return {};
 }
 
 /// Other spellings, where they can mean one thing only. k, M, G alone are powers of 1024 of sizes, as for the GNU
@@ -71,7 +72,7 @@ std::optional<std::int64_t> other_rate(std::string_view name) {
   return rate_prefix(name, true);
 }
 
-std::optional<std::int64_t> factor_of(std::string_view name, Quantity quantity) {
+std::optional<std::int64_t> factor_of(std::string_view name, Type quantity) {
   const auto in = [name](std::span<const Unit> units) -> std::optional<std::int64_t> {
     for (const Unit& unit : units) {
       if (name == unit.name) return unit.factor;
@@ -79,8 +80,8 @@ std::optional<std::int64_t> factor_of(std::string_view name, Quantity quantity) 
     return std::nullopt;
   };
   if (const auto known = in(units(quantity))) return known;
-  if (quantity == Quantity::rate) return other_rate(name);
-  return quantity == Quantity::duration ? in(kOtherTimes) : in(kOtherSizes);
+  if (quantity == Type::rate) return other_rate(name);
+  return quantity == Type::duration ? in(kOtherTimes) : in(kOtherSizes);
 }
 
 constexpr std::size_t kFractionDigitsMax = 18;
@@ -112,7 +113,9 @@ std::optional<std::int64_t> scaled(std::string_view whole, std::string_view frac
 
 }  // namespace
 
-std::optional<std::int64_t> parse_quantity(std::string_view text, Quantity quantity) {
+bool is_quantity(Type type) { return type == Type::duration || type == Type::size || type == Type::rate; }
+
+std::optional<std::int64_t> parse_quantity(std::string_view text, Type quantity) {
   std::size_t end = 0;
   while (end < text.size() && digit(text[end])) ++end;
   const std::string_view whole = text.substr(0, end);
@@ -129,13 +132,13 @@ std::optional<std::int64_t> parse_quantity(std::string_view text, Quantity quant
   const std::string_view name = text.substr(end);
   if (name.empty()) {
     const std::optional<std::int64_t> bare = scaled(whole, fraction, 1);
-    return quantity == Quantity::size || bare == 0 ? bare : std::nullopt;
+    return quantity == Type::size || bare == 0 ? bare : std::nullopt;
   }
   const std::optional<std::int64_t> factor = factor_of(name, quantity);
   return factor ? scaled(whole, fraction, *factor) : std::nullopt;
 }
 
-std::string format_quantity(std::int64_t amount, Quantity quantity) {
+std::string format_quantity(std::int64_t amount, Type quantity) {
   const Unit* best = &units(quantity).front();
   for (const Unit& unit : units(quantity)) {
     if (amount != 0 && amount % unit.factor == 0) best = &unit;
@@ -143,16 +146,17 @@ std::string format_quantity(std::int64_t amount, Quantity quantity) {
   return fmt::format("{}{}", amount / best->factor, best->name);
 }
 
-std::string quantity_words(Quantity quantity) {
+std::string quantity_words(Type quantity) {
   switch (quantity) {
-    case Quantity::duration:
+    case Type::duration:
       return "a time such as 50ns (ps, ns, us, ms, s)";
-    case Quantity::size:
+    case Type::size:
       return "a size such as 64B or 4KiB (B, kB, KiB, MB, MiB, GB, GiB)";
-    case Quantity::rate:
+    case Type::rate:
       return "a rate such as 25Gbps (bps, kbps, Mbps, Gbps, Tbps)";
+    default:
+      return {};
   }
-  return {};
 }
 
-}  // namespace loco::scenario
+}  // namespace loco::options

@@ -1,0 +1,198 @@
+#include "nic_model/profile_options.hpp"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace loco::nic {
+
+namespace profile_table {
+namespace {
+
+using options::member;
+using options::Option;
+using P = HardwareProfile;
+
+constexpr std::array<std::string_view, 2> kOrderingDomainNames = {"qp", "nic"};
+constexpr std::array<std::string_view, 2> kAtomicOperandsNames = {"posted", "memory"};
+constexpr std::array<std::string_view, 4> kStaleOperandsNames = {"none", "compare", "add", "both"};
+constexpr std::array<std::string_view, 4> kReadOrderingNames = {"unordered", "nic_serialised", "root_complex",
+                                                                "speculative"};
+constexpr std::array<std::string_view, 3> kAtomicCapNames = {"none", "hca", "global"};
+
+constexpr std::int64_t kMaxCost = 1'000'000'000;        // 1 ms
+constexpr std::int64_t kMaxRnrTimer = 655'360'000'000;  // 655.36 ms: code 0 of IBTA volume 1, table 45
+constexpr std::int64_t kMaxRate = 10'000'000'000'000;   // 10 Tb/s
+
+template <auto Member>
+constexpr Option up_to(std::string_view key, std::int64_t most, std::string_view what) {
+  return member<Member>({.key = key, .most = most, .doc = what});
+}
+template <sim::Duration P::*Member>
+constexpr Option cost(std::string_view key, std::string_view what) {
+  return up_to<Member>(key, kMaxCost, what);
+}
+template <sim::BitsPerSecond P::*Member>
+constexpr Option rate(std::string_view key, std::string_view what) {
+  return up_to<Member>(key, kMaxRate, what);
+}
+template <sim::Bytes P::*Member>
+constexpr Option size(std::string_view key, std::int64_t least, std::int64_t most, std::string_view what) {
+  return member<Member>({.key = key, .least = least, .most = most, .doc = what});
+}
+template <std::uint32_t P::*Member>
+constexpr Option count(std::string_view key, std::int64_t least, std::int64_t most, std::string_view what) {
+  return member<Member>({.key = key, .least = least, .most = most, .doc = what});
+}
+template <bool P::*Member>
+constexpr Option flag(std::string_view key, std::string_view what) {
+  return member<Member>({.key = key, .doc = what});
+}
+template <auto Member>
+constexpr Option choice(std::string_view key, std::span<const std::string_view> names, std::string_view what) {
+  return member<Member>({.key = key, .choices = names, .doc = what});
+}
+
+constexpr auto kOptions = std::to_array<Option>({
+    cost<&P::cpu_load>("cpu.load", "a load"),
+    cost<&P::cpu_store>("cpu.store", "a store into the store buffer"),
+    cost<&P::cpu_fence>("cpu.fence", "mfence, once the store buffer is empty"),
+    cost<&P::cpu_atomic>("cpu.atomic", "a locked instruction, once the store buffer is empty"),
+    cost<&P::cpu_post_wqe>("cpu.post_wqe", "building one work request"),
+    cost<&P::cpu_doorbell>("cpu.doorbell", "ringing the doorbell, once per post"),
+    cost<&P::cpu_poll_empty>("cpu.poll_empty", "polling an empty completion queue"),
+    cost<&P::cpu_poll_cqe>("cpu.poll_cqe", "taking one CQE"),
+    cost<&P::cpu_store_drain>("cpu.store_drain", "head of the store buffer to memory"),
+    count<&P::cpu_store_buffer_entries>("cpu.store_buffer_entries", 1, 1024, "entries of the store buffer"),
+    cost<&P::cpu_mmio_gap>("cpu.mmio_gap", "between 64-byte bursts of stores to the NIC"),
+    rate<&P::cpu_copy_rate>("cpu.copy_rate", "copying memory, where a message library copies; 0 is free"),
+    count<&P::pcie_generation>("pcie.generation", 0, 6, "with pcie.lanes, gives the TLP bandwidth; 0: pcie.rate does"),
+    count<&P::pcie_lanes>("pcie.lanes", 1, 16, "width of the link"),
+    rate<&P::pcie_rate>("pcie.rate",
+                        "TLP bandwidth, each direction, in place of generation and lanes; 0 is infinitely fast"),
+    size<&P::pcie_mps>("pcie.mps", 8, 4096, "maximum payload of a memory write TLP"),
+    size<&P::pcie_mrrs>("pcie.mrrs", 8, 4096, "maximum read request size"),
+    size<&P::pcie_read_completion>("pcie.read_completion", 8, 4096, "payload of a read completion TLP"),
+    size<&P::pcie_write_header>("pcie.write_header", 0, 64, "header and framing of a memory write TLP"),
+    size<&P::pcie_read_header>("pcie.read_header", 0, 64, "header and framing of a memory read TLP"),
+    size<&P::pcie_completion_header>("pcie.completion_header", 0, 64, "header and framing of a completion TLP"),
+    cost<&P::pcie_upstream>("pcie.upstream", "NIC to root complex"),
+    cost<&P::pcie_downstream>("pcie.downstream", "root complex to NIC"),
+    cost<&P::pcie_read_access>("pcie.read_access", "a read at the root complex until memory is sampled"),
+    cost<&P::pcie_write_commit>("pcie.write_commit", "a write at the root complex until memory has it"),
+    choice<&P::pcie_ordering_domain>("pcie.ordering_domain", kOrderingDomainNames,
+                                     "which posted writes are ordered among themselves"),
+    count<&P::pcie_functions>(
+        "pcie.functions", 1, 256,
+        "PCIe functions, each with a requester ID, that a NIC's queue pairs are spread over in turn"),
+    flag<&P::pcie_id_ordering>("pcie.id_ordering",
+                               "ID-based ordering: writes and reads of one function pass writes of the others"),
+    choice<&P::pcie_read_ordering>("pcie.read_ordering", kReadOrderingNames,
+                                   "what keeps the PCIe reads of a queue pair's READs in order (PCIe itself does not)"),
+    count<&P::pcie_tags>("pcie.tags", 0, 65536, "read requests under way at once; 0: no limit"),
+    count<&P::pcie_nonposted_credits>("pcie.nonposted_credits", 0, 65536,
+                                      "read requests that the root complex takes at once; 0: no limit"),
+    size<&P::pcie_posted_credits>("pcie.posted_credits", 0, 1 << 24,
+                                  "bytes of writes that the root complex takes at once; 0: no limit"),
+    size<&P::pcie_completion_credits>(
+        "pcie.completion_credits", 0, 1 << 24,
+        "bytes of read data that the NIC takes at once; 0: no limit, as the PCIe specification asks for"),
+    size<&P::pcie_cpu_cache>("pcie.cpu_cache", 0, 1LL << 40,
+                             "memory regions of at most this size, and queues, lie in the CPU's cache"),
+    cost<&P::pcie_warm_saving>("pcie.warm_saving", "what an access to a region in the CPU's cache is faster by"),
+    flag<&P::pcie_remote_numa>("pcie.remote_numa", "memory is at another socket than the NIC"),
+    cost<&P::pcie_numa_penalty>("pcie.numa_penalty", "an access to another socket's memory"),
+    flag<&P::pcie_iommu>("pcie.iommu", "an IOMMU translates the NIC's addresses"),
+    size<&P::pcie_iommu_window>("pcie.iommu_window", 0, 1LL << 40,
+                                "memory that the IOMMU's translation buffer covers, in pages of 4 KiB"),
+    cost<&P::pcie_iommu_penalty>("pcie.iommu_penalty", "an access to a page that it does not hold"),
+    cost<&P::nic_wqe_start>("nic.wqe_start", "a fetched work request until its first PCIe read or packet"),
+    cost<&P::nic_transmit>("nic.transmit", "a packet's data present until its first bit is on the wire"),
+    cost<&P::nic_receive>("nic.receive", "a packet received until it is acted on"),
+    cost<&P::nic_packet_gap>(
+        "nic.packet_gap",
+        "least distance between packets that one NIC begins to send; what is shorter comes nearer to what is before it "
+        "in the packet buffer (nic.buffer_rate)"),
+    cost<&P::nic_atomic_modify>("nic.atomic_modify", "between the read and the write of an atomic"),
+    cost<&P::nic_cqe>("nic.cqe", "a work request complete until its CQE is posted"),
+    cost<&P::nic_loopback>("nic.loopback",
+                           "a packet from a NIC to itself, in place of nic.transmit, the network and nic.receive"),
+    size<&P::nic_wqe_bytes>("nic.wqe_bytes", 16, 1024, "a work request in the send queue"),
+    size<&P::nic_cqe_bytes>("nic.cqe_bytes", 16, 128, "a CQE"),
+    count<&P::nic_wqe_fetch_max>("nic.wqe_fetch_max", 1, 256, "work requests that one PCIe read fetches"),
+    count<&P::nic_max_rd_atomic>("nic.max_rd_atomic", 1, 128, "reads and atomics outstanding per queue pair"),
+    size<&P::nic_max_message>("nic.max_message", 256, std::int64_t{1} << 31,
+                              "longest message (max_msg_sz of ibv_port_attr); a longer one completes with loc_len_err"),
+    flag<&P::nic_send_segments>(
+        "nic.send_segments",
+        "a SEND may take several packets; without: one of more than the MTU completes with loc_len_err"),
+    size<&P::nic_inline_max>("nic.inline_max", 0, 1024, "largest inline payload"),
+    flag<&P::nic_blueflame>("nic.blueflame", "a single inline WQE that fits travels in the doorbell write"),
+    size<&P::nic_blueflame_max>("nic.blueflame_max", 0, 4096, "WQE bytes that fit into a doorbell write"),
+    choice<&P::nic_atomic_cap>(
+        "nic.atomic_cap", kAtomicCapNames,
+        "remote atomics: the NIC has none, or they are atomic among each other (hca), or with the CPU too (global)"),
+    count<&P::nic_units>(
+        "nic.units", 0, 4096,
+        "processing units that start work requests, one at a time for a queue pair; 0: no units, all start "
+        "at once"),
+    cost<&P::nic_unit_time>(
+        "nic.unit_time",
+        "a processing unit is busy with a work request, besides what contexts cost; without units nothing"),
+    cost<&P::nic_qp_gap>(
+        "nic.qp_gap",
+        "a queue pair starts nothing for so long behind a work request whose data is not inline; other queue "
+        "pairs may; without units nothing"),
+    count<&P::nic_context_entries>("nic.context_entries", 0, 1 << 20, "queue pair contexts that the NIC holds; 0: all"),
+    count<&P::nic_read_state_entries>("nic.read_state_entries", 0, 1 << 20,
+                                      "outstanding reads and atomics whose state the NIC holds; 0: all"),
+    count<&P::nic_translation_entries>("nic.translation_entries", 0, 1 << 20,
+                                       "memory translations that the NIC holds; 0: all"),
+    size<&P::nic_translation_page>("nic.translation_page", 4096, 1 << 30, "memory that one translation covers"),
+    size<&P::nic_context_bytes>("nic.context_bytes", 8, 4096,
+                                "read over PCIe for a context, state or translation that the NIC does not hold"),
+    count<&P::nic_context_fetches>("nic.context_fetches", 0, 4096, "such reads under way at once; 0: no limit"),
+    rate<&P::nic_buffer_rate>(
+        "nic.buffer_rate",
+        "delay of each packet in each NIC: its payload at this rate, as through a packet buffer. Packets do "
+        "not wait for one another: bandwidth stays as it is; 0: no delay"),
+    cost<&P::nic_device_access>("nic.device_access", "an access to memory on the NIC"),
+    size<&P::nic_device_memory>("nic.device_memory", 0, std::int64_t{1} << 40,
+                                "memory on the NIC that regions can be in; 0: no limit"),
+    up_to<&P::nic_ack_timeout>(
+        "nic.ack_timeout", 9'000'000'000'000'000,
+        "a request without a response until it is repeated: any time; real NICs have 4.096 us * 2^n only"),
+    count<&P::nic_retry_count>("nic.retry_count", 0, 7, "repetitions before retry_exc_err"),
+    up_to<&P::nic_rnr_timer>("nic.rnr_timer", kMaxRnrTimer,
+                             "what a receiver without a receive request tells the sender to wait"),
+    count<&P::nic_rnr_retry>("nic.rnr_retry", 0, 7, "repetitions before rnr_retry_exc_err; 7: for ever"),
+    count<&P::nic_ack_coalescing>("nic.ack_coalescing", 0, 65536,
+                                  "packets of a message for each ACK, its last one apart; 0: one ACK a message"),
+    choice<&P::nic_placement>(
+        "nic.placement", kPlacementNames,
+        "when packets of one queue pair are placed: in order, as they come, READs too as they come, only READs "
+        "as they come, or in order and one at a time"),
+    choice<&P::nic_atomic_operands>(
+        "nic.atomic_operands", kAtomicOperandsNames,
+        "rga and cas of coreRMA programs: the CPU reads the operands when it posts, or the NIC later"),
+    choice<&P::nic_stale_operands>(
+        "nic.stale_operands", kStaleOperandsNames,
+        "atomics on the NIC's own node that leave before their operands in memory have been read, with what "
+        "the NIC has read last"),
+    flag<&P::nic_inline_puts>("nic.inline_puts",
+                              "puts of litmus programs are inline: the CPU reads the payload when it posts"),
+    flag<&P::link_ideal>("link.ideal", "no network: packets keep their order per queue pair only"),
+    rate<&P::link_rate>("link.rate", "link bandwidth; 0 is infinitely fast"),
+    cost<&P::link_delay>("link.delay", "propagation over one link"),
+    size<&P::link_mtu>("link.mtu", 64, 16384, "payload bytes of a packet"),
+    size<&P::link_overhead>("link.overhead", 0, 256, "framing and headers of every packet"),
+    cost<&P::switch_latency>("switch.latency", "first byte in to first byte out of a switch"),
+});
+
+}  // namespace
+}  // namespace profile_table
+
+std::span<const options::Option> profile_options() { return profile_table::kOptions; }
+
+}  // namespace loco::nic
