@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The tree without Z3: builds loco-sim with LOCO_SIM_Z3=OFF in build/without-z3, then has verify do what needs no Z3 and say
-# what is missing for the rest. Exit codes: 0 all as it should be, 1 something is not.
+# The tree without Z3: builds loco-sim with LOCO_SIM_Z3=OFF in build/without-z3, then has verify do what needs no Z3 and
+# say what is missing for the rest. Exit codes: 0 all as it should be, 1 something is not.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -8,10 +8,14 @@ readonly root
 readonly dir=$root/build/without-z3
 readonly programs=$root/scenarios/verify
 launcher=()
-command -v ccache >/dev/null && launcher=("-DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache")
+command -v ccache >/dev/null &&
+  launcher=("-DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache")
 mkdir -p "$dir"
-(cd "$root" && cmake --preset release -B "$dir" "${launcher[@]}" -DLOCO_SIM_Z3=OFF && ninja -C "$dir" loco-sim) >"$dir/log.txt" 2>&1 ||
-  { tail -n 30 "$dir/log.txt"; exit 1; }
+(cd "$root" && cmake --preset release -B "$dir" "${launcher[@]}" -DLOCO_SIM_Z3=OFF && ninja -C "$dir" loco-sim) \
+  >"$dir/log.txt" 2>&1 || {
+  tail -n 30 "$dir/log.txt"
+  exit 1
+}
 readonly program=$dir/bin/loco-sim
 ! ldd "$program" | grep -q libz3 || { echo "without_z3.sh: the program has Z3 in it"; exit 1; }
 

@@ -18,9 +18,9 @@
     machine.run()
     thread.returned, machine.word(there[8:16])          # ("success", 42)
 
-Each ``yield`` is one call of the thread, which takes simulated time; what it evaluates to is the call's result. Everything
-between two yields takes none. Helpers are called with ``yield from``. What goes wrong with an operation is the status of its
-completion, as on a NIC; `VerbsError` is raised where ``ibv_post_send`` would return an error.
+Each ``yield`` is one call of the thread, which takes simulated time; what it evaluates to is the call's result.
+Everything between two yields takes none. Helpers are called with ``yield from``. What goes wrong with an operation is
+the status of its completion, as on a NIC; `VerbsError` is raised where ``ibv_post_send`` would return an error.
 """
 
 from __future__ import annotations
@@ -112,8 +112,14 @@ def _address(place: Place) -> int:
     return place.address if isinstance(place, MemoryRegion) else place
 
 
+def _scatter(buffer: MemoryRegion | None) -> tuple[int, int, int]:
+    """Of a receive: address, length and key."""
+    return (0, 0, 0) if buffer is None else (buffer.address, buffer.length, buffer.lkey)
+
+
 class Thread:
-    """A core of a simulated host, for the generator that runs on it: its methods make calls, which are to be yielded."""
+    """A core of a simulated host, for the generator that runs on it: its methods make calls, which are to be
+    yielded."""
 
     def __init__(self, node: int) -> None:
         self.node = node
@@ -149,7 +155,7 @@ class Thread:
     def post_recv(self, qp: QueuePair, buffer: MemoryRegion | None = None, *, wr_id: int = 0) -> Call:
         """``ibv_post_recv`` with one request; without a buffer, for writes with immediate data. Gives None; raises
         `VerbsError`."""
-        return (_POST_RECV, qp.number, wr_id, *((buffer.address, buffer.length, buffer.lkey) if buffer else (0, 0, 0)))
+        return (_POST_RECV, qp.number, wr_id, *_scatter(buffer))
 
     def poll_cq(self, cq: CompletionQueue) -> Call:
         """``ibv_poll_cq`` for one completion. Gives a `Completion`, or None."""
@@ -196,7 +202,8 @@ class Machine:
         ValueError: (all methods) a number that names nothing, or a size that does not fit.
     """
 
-    def __init__(self, *, nodes: int = 2, hardware: str | os.PathLike[str] | Mapping[str, Any] = "cx5-roce-25g") -> None:
+    def __init__(self, *, nodes: int = 2,
+                 hardware: str | os.PathLike[str] | Mapping[str, Any] = "cx5-roce-25g") -> None:
         self._machine = _core.VerbsMachine(yaml_text(hardware), nodes)
         self._threads: list[tuple[Thread, Generator[Call, Any, Any]]] = []
         self._nodes = nodes
@@ -216,12 +223,13 @@ class Machine:
         """``ibv_create_cq``."""
         return CompletionQueue(self._machine.create_cq(self._node(node), entries), node)
 
-    def create_qp(self, node: int, send_cq: CompletionQueue, recv_cq: CompletionQueue | None = None, *, type: str = "RC",
-                  send: int = 16, recv: int = 16) -> QueuePair:
+    def create_qp(self, node: int, send_cq: CompletionQueue, recv_cq: CompletionQueue | None = None, *,
+                  type: str = "RC", send: int = 16, recv: int = 16) -> QueuePair:
         """``ibv_create_qp``: of type "RC", "UC" or "UD", with so many entries; receives complete in `send_cq` unless
         `recv_cq` is given."""
         receives = send_cq if recv_cq is None else recv_cq
-        return QueuePair(self._machine.create_qp(self._node(node), type, send_cq.number, receives.number, send, recv), node)
+        number = self._machine.create_qp(self._node(node), type, send_cq.number, receives.number, send, recv)
+        return QueuePair(number, node)
 
     def connect(self, a: QueuePair, b: QueuePair) -> None:
         """Brings both to RTS, as peers (``ibv_modify_qp``)."""
@@ -233,7 +241,7 @@ class Machine:
 
     def post_recv(self, qp: QueuePair, buffer: MemoryRegion | None = None, *, wr_id: int = 0) -> None:
         """A receive that is there from the start."""
-        if not self._machine.post_recv(qp.number, wr_id, *((buffer.address, buffer.length, buffer.lkey) if buffer else (0, 0, 0))):
+        if not self._machine.post_recv(qp.number, wr_id, *_scatter(buffer)):
             raise VerbsError(f"post_recv: queue pair {qp.number} takes no more receives")
 
     def read(self, region: MemoryRegion) -> bytes:

@@ -33,7 +33,8 @@ def test_write_read_and_atomics():
         yield thread.post_send(qp, "rdma_write", local=here[:8], remote=there[8:16], wr_id=1)
         yield thread.post_send(qp, "rdma_read", local=here[16:24], remote=there[:8], wr_id=2)
         yield thread.post_send(qp, "fetch_add", local=here[24:32], remote=there[16:24], compare_add=2, wr_id=3)
-        yield thread.post_send(qp, "compare_swap", local=here[32:40], remote=there[16:24], compare_add=42, swap=5, wr_id=4)
+        yield thread.post_send(qp, "compare_swap", local=here[32:40], remote=there[16:24], compare_add=42, swap=5,
+                               wr_id=4)
         done = []
         while len(done) < 4:
             completion = yield thread.poll_cq(cq)
@@ -143,7 +144,8 @@ def test_mistakes():
         machine.run()
 
     for wrong, expected in ((lambda t: iter([5]), TypeError), (lambda t: (yield 5), ValueError),
-                            (lambda t: (yield t.post_send(qp, "rdma_wrote")), ValueError), (lambda t: (yield 1 // 0), ZeroDivisionError)):
+                            (lambda t: (yield t.post_send(qp, "rdma_wrote")), ValueError),
+                            (lambda t: (yield 1 // 0), ZeroDivisionError)):
         fresh, *_ = pair()
         with pytest.raises(expected):
             fresh.spawn(0, wrong)
