@@ -8,13 +8,16 @@
 // (bucket and entry, cpu.load each); requests that it takes with one poll are answered one by one.
 // Linearisable: requests to a key take effect in the order in which its server takes them.
 //
-// Two more stores of the LOCO paper's Fig. 17 are this one with other numbers:
+// Two more stores of the LOCO paper's Fig. 17 are this one with other numbers.
+//
 // Scythe (Lu et al., TACO 2024) as the LOCO paper ran it, with inserts for writes: in its sources (PDS-Lab/Scythe,
 // src/dtxn/impl/occ.cc, src/proto/rpc.cc) a transaction that inserts has nothing to lock and nothing to validate, its
 // timestamp is the CPU's counter, and its commit is one request to a polling thread of the key's node, which puts the
 // object into its table; a read is such a request, too. Left out: that requests are put together, multi-versioned
-// objects. Redis over TCP: one thread serves an instance, and the kernel's path takes the CPU's time on both sides
-// (RpcCosts). What TCP adds on the wire, interrupts and the scheduler's delay are left out.
+// objects.
+//
+// Redis over TCP: one thread serves an instance, and the kernel's path takes the CPU's time on both sides (RpcCosts).
+// What TCP adds on the wire, interrupts and the scheduler's delay are left out.
 #pragma once
 
 #include <cstdint>

@@ -1,31 +1,30 @@
 // A key-value store as a B+ tree on one-sided operations, to compare LOCO's with (LOCO paper, Section 6.2 and Fig. 17):
 // what Sherman does (Wang, Lu and Shu, SIGMOD 2022; its sources, Tree.cpp, where the paper leaves it open).
 //
-//   nodes            1 KiB, in the memory of all nodes; a B-link tree: who finds a key beyond a node's last one goes on
-//   to
-//                    its right sibling. Leaves have no order (tree_node.hpp)
-//   locks            hierarchical and on chip: 32,768 of 8 bytes in each NIC's memory, one for each of
-//   its
-//                    first nodes, taken with compare-and-swap, at once again until it succeeds; before that the threads
-//                    of a node queue up for it locally, and pass it on among themselves, at most 8 times in a row
-//   index cache      each node knows which leaf has which keys; a stale place is found out by the leaf
-//   lookup           one READ of a whole leaf
-//   update           lock; READ the leaf; write the entry and let go of the lock in one list of work requests, and wait
-//   for
-//                    it (command combination)
-//   insert           the same; a full leaf is halved: the new sibling, on the same node, the leaf and the release are
-//   one
-//                    list, then the separator goes into the parent in the same way
-//   erase            the entry's value becomes 0; leaves are not merged
+//   nodes        1 KiB, in the memory of all nodes; a B-link tree: who finds a key beyond a node's last one goes on to
+//                its right sibling. Leaves have no order (tree_node.hpp)
+//   locks        hierarchical and on chip: 32,768 of 8 bytes in each NIC's memory, one for each of its first nodes,
+//                taken with compare-and-swap, at once again until it succeeds; before that the threads of a node queue
+//                up for it locally, and pass it on among themselves, at most 8 times in a row
+//   index cache  each node knows which leaf has which keys; a stale place is found out by the leaf
+//   lookup       one READ of a whole leaf
+//   update       lock; READ the leaf; write the entry and let go of the lock in one list of work requests, and wait
+//                for it (command combination)
+//   insert       the same; a full leaf is halved: the new sibling, on the same node, the leaf and the release are one
+//                list, then the separator goes into the parent in the same way
+//   erase        the entry's value becomes 0; leaves are not merged
+//
 // With `fence`, as the authors of LOCO have modified it for their measurement ("between lock-protected writes and lock
-// releases"): a READ of 8 bytes stands between the two in the list, and the release waits for it in the queue.
-// The own node's memory is reached through the NIC as well, as there.
+// releases"): a READ of 8 bytes stands between the two in the list, and the release waits for it in the queue. The own
+// node's memory is reached through the NIC as well, as there.
 // Not as there: locks have no 16-bit form; every node has its part of every other's spare nodes from the start, where
-// Sherman asks for chunks; inner nodes are cached by the leaves' places, and no replacement is needed (1,000 MB there).
-// An insert of a key that exists fails, an update of one that does not, as in LOCO's store. Searches of the cache take
-// no simulated time. Simulated threads take turns: what a node's threads share has no lock of its own. Linearisable:
-// changes when the entry is written, under the lock; lookups when they read it. Errors: size_error when a node has no
-// spare node; operation_error when one does not answer.
+// Sherman asks for chunks; leaves' places are cached themselves, and no replacement is needed (1,000 MB there). An
+// insert of a key that exists fails, an update of one that does not, as in LOCO's store. Searches of the cache take no
+// simulated time. Simulated threads take turns: what a node's threads share has no lock of its own.
+//
+// Linearisable: changes when the entry is written, under the lock; lookups when they read it.
+//
+// Errors: size_error when a node has no spare node; operation_error when one does not answer.
 #pragma once
 
 #include <cstdint>

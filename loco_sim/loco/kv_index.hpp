@@ -22,6 +22,7 @@ class kv_index {
   void erase(std::uint64_t key);
   /// Before anybody else uses it, as load(): takes no lock.
   [[nodiscard]] bool empty() const { return table_.size() == 0; }
+  void reserve(std::uint64_t keys) { table_.reserve(keys); }
   /// An insert before anybody else uses the index: takes no lock. False when the key is there already.
   bool load(std::uint64_t key, const kv_location& where) { return table_.insert(key, where); }
 

@@ -53,6 +53,12 @@ void kv_table::add(std::size_t at, const Entry& entry) {
   if (++size_ > entries_.size() / 8 * 7) grow();
 }
 
+void kv_table::reserve(std::size_t keys) {
+  std::size_t places = entries_.size();
+  while (places / 8 * 7 < keys) places *= 2;
+  if (places > entries_.size()) entries_ = std::vector<Entry>(places);
+}
+
 void kv_table::grow() {
   const std::vector<Entry> old = std::exchange(entries_, std::vector<Entry>(2 * entries_.size()));
   for (const Entry& entry : old) {

@@ -26,6 +26,8 @@ struct kv_location {
 class kv_table {
  public:
   [[nodiscard]] std::size_t size() const { return size_; }
+  /// Room for so many keys in all, so that it need not grow on the way. Precondition: it is empty.
+  void reserve(std::size_t keys);
   [[nodiscard]] std::optional<kv_location> find(std::uint64_t key) const;
   /// False, and nothing changes, when the key is there already.
   bool insert(std::uint64_t key, const kv_location& where);

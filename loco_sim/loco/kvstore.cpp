@@ -80,6 +80,7 @@ void kvstore::load(std::uint64_t count, const std::function<Entry(std::uint64_t)
   const bool used = std::ranges::any_of(counters_, [](std::uint64_t counter) { return counter != 0; });
   if (used || !index_.empty())
     throw std::logic_error("key-value store '" + full_name() + "' is loaded after it has been used, or twice");
+  index_.reserve(std::min(count, options_.slots_per_node * num_nodes()));  // an error comes before that many more
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto [key, value] = entry(i);
     if (value == 0) throw std::invalid_argument("'" + full_name() + "': 0 is no value, it says that a key is absent");
