@@ -154,6 +154,21 @@ void Fabric::resume(sim::EventQueue& events, sim::SimTime now, topology::LinkId 
   events.push({.at = now, .what = kEventResumed, .where = i.from});
 }
 
+void Fabric::pause_host(sim::EventQueue& events, sim::SimTime now, NodeId host, bool stop) {
+  if (!network_) return;
+  for (const topology::LinkId out : network_->graph.ports(host)) {
+    const topology::LinkId in = topology::opposite(out);
+    if (!lane_of(in).down) send_pause(events, now, in, stop);
+  }
+}
+
+std::uint64_t Fabric::host_headroom(NodeId host) const {
+  std::uint64_t bytes = 0;
+  if (!network_) return bytes;
+  for (const topology::LinkId out : network_->graph.ports(host)) bytes += info(topology::opposite(out)).headroom;
+  return bytes;
+}
+
 bool Fabric::paused(NodeId host) const {
   if (!network_) return false;
   const auto ports = network_->graph.ports(host);

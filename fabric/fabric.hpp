@@ -141,6 +141,10 @@ class Fabric {
   /// Is the port of this host paused? Then its NIC should not send, but ask to be told by a kEventResumed.
   [[nodiscard]] bool paused(NodeId host) const;
   void await_resume(NodeId host);
+  /// Tells whatever sends to this host to stop (or to go on): its NIC has no room for more. See host_headroom().
+  void pause_host(sim::EventQueue& events, sim::SimTime now, NodeId host, bool stop);
+  /// Bytes that may still come to a host after it has decided to pause its links.
+  [[nodiscard]] std::uint64_t host_headroom(NodeId host) const;
 
   /// Runs one of the fabric's events; the packet when one is delivered.
   std::optional<Packet> handle(sim::EventQueue& events, sim::SimTime now, const sim::Event& event);

@@ -21,7 +21,6 @@ topology::Parameters shape_of(const Config& c) {
 /// and needs the link itself; meanwhile, and while the last packet that was begun before it arrived is on its way, the
 /// link delivers; and the decision was made when a packet had only begun to arrive.
 std::uint64_t headroom_of(const LinkInfo& link, sim::Duration delay, const Config& c) {
-  if (c.options.pfc_headroom.count != 0) return c.options.pfc_headroom.count;
   __extension__ using Wide = unsigned __int128;
   const auto flight = static_cast<Wide>(delay.ps) * 2 * link.rate.value / 8'000'000'000'000U + 1;
   return static_cast<std::uint64_t>(flight) + 3 * c.packet_max.count + kPauseBytes;
@@ -39,7 +38,8 @@ LinkInfo link_info(const topology::Topology& graph, topology::LinkId id, const C
   info.delay_ps = link.spec.delay.ps + (info.to_switch ? 0 : c.delivery_latency.ps);
   info.headers_ps = info.time(kCutThroughBytes);
   info.loss = c.options.loss;
-  if (info.to_switch) info.headroom = headroom_of(info, link.spec.delay, c);
+  const bool chosen = info.to_switch && c.options.pfc_headroom.count != 0;
+  info.headroom = chosen ? c.options.pfc_headroom.count : headroom_of(info, link.spec.delay, c);
   return info;
 }
 

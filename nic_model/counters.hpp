@@ -21,6 +21,9 @@ struct Counters {
   std::uint64_t retransmissions = 0;  ///< times a requester went back
   std::uint64_t timeouts = 0;
   std::uint64_t rnr_naks = 0;
+  std::uint64_t out_of_buffer = 0;   ///< messages of unreliable queue pairs that found no receive request
+  std::uint64_t rx_discards = 0;     ///< packets that found a NIC's receive buffer full (mlx5: rx_discards_phy)
+  std::uint64_t tx_pauses = 0;       ///< times a NIC paused its link (mlx5: tx_pause_ctrl_phy)
   std::uint64_t cache_misses = 0;    ///< of NICs' caches of contexts, translations and read states
   std::uint64_t reads_squashed = 0;  ///< with pcie.read_ordering: speculative
 
@@ -47,6 +50,9 @@ inline constexpr std::array kCounters = {
     NamedCounter{"retransmissions", &Counters::retransmissions},
     NamedCounter{"timeouts", &Counters::timeouts},
     NamedCounter{"rnr_naks", &Counters::rnr_naks},
+    NamedCounter{"out_of_buffer", &Counters::out_of_buffer},
+    NamedCounter{"rx_discards", &Counters::rx_discards},
+    NamedCounter{"tx_pauses", &Counters::tx_pauses},
     NamedCounter{"cache_misses", &Counters::cache_misses},
     NamedCounter{"reads_squashed", &Counters::reads_squashed},
 };

@@ -160,6 +160,10 @@ constexpr auto kOptions = std::to_array<Option>({
     cost<&P::nic_device_access>("nic.device_access", "an access to memory on the NIC"),
     size<&P::nic_device_memory>("nic.device_memory", 0, std::int64_t{1} << 40,
                                 "memory on the NIC that regions can be in; 0: no limit"),
+    size<&P::nic_receive_buffer>(
+        "nic.receive_buffer", 0, 1 << 30,
+        "payload that has come and waits for PCIe; when that is full the NIC pauses its link, or drops with "
+        "fabric.flow_control: drop_tail; 0: no limit"),
     up_to<&P::nic_ack_timeout>(
         "nic.ack_timeout", 9'000'000'000'000'000,
         "a request without a response until it is repeated: any time; real NICs have 4.096 us * 2^n only"),

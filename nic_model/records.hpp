@@ -89,6 +89,17 @@ struct Probe {
   bool operator==(const Probe&) const = default;
 };
 
+/// What the NIC has received and has not written to memory yet: see port/receive_buffer.hpp.
+struct ReceiveBuffer {
+  std::uint64_t used = 0;       // bytes of payload
+  std::uint64_t xoff = 0;       // above this the link is paused; 0: there is no limit
+  std::uint64_t xon = 0;        // and from here on it goes on
+  bool full = false;            // the link is paused
+  sim::Ring<PortWaiter> own{};  // queue pairs with something to send to this NIC itself, while it is full
+
+  bool operator==(const ReceiveBuffer&) const = default;
+};
+
 struct Host {
   Host(bool witness, const HardwareProfile& profile);
   HostMemory memory;
@@ -102,6 +113,7 @@ struct Host {
   sim::SimTime asked_until{};    // when the link will have carried the data of all reads that have been asked for
   sim::SimTime transmit_free{};  // of the packet pipeline: see nic.packet_gap
   sim::Ring<PortWaiter> port_waiters{};
+  ReceiveBuffer received{};
   Window tags{};
   Window nonposted_credits{};
   Window posted_credits{};
@@ -135,6 +147,7 @@ struct PostedWrite {
   bool device = false;       // to memory on the NIC
   bool relaxed = false;      // relaxed ordering: may pass the writes in front of it; then it is one TLP
   bool probe = false;        // System::dma_write
+  bool received = false;     // takes receive buffer until it is in memory
   Stamp stamp = Stamp::aNRW;
   std::uint32_t buffer = fabric::kNoBuffer;  // kNoBuffer: the bytes of `value`
   std::uint32_t offset = 0;

@@ -9,6 +9,7 @@
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/port/context.hpp"
 #include "nic_model/port/port.hpp"
+#include "nic_model/port/receive_buffer.hpp"
 #include "nic_model/requester/requester.hpp"
 #include "nic_model/responder/responder.hpp"
 #include "nic_model/responder/responses.hpp"
@@ -40,6 +41,7 @@ void deliver(Engine& engine, const sim::Event& event) {
       engine.fabric.handle(engine.kernel.events(), engine.now(), event);
   if (engine.lossy()) release_lost(engine);
   if (!packet) return;
+  if (!admit_received(engine, *packet)) return engine.release(packet->buffer);
   if (Observer* o = engine.observer()) o->on_packet(PacketStep::received, *packet, engine.now());
   if (packet->marked) answer_mark(engine, *packet);
   if (packet->opcode == fabric::Opcode::cnp) {
@@ -149,6 +151,7 @@ State::State(const SystemConfig& c) : kernel(c), fabric(fabric_config(c)) {
       for (std::uint32_t other = 1; other < c.profile.pcie_functions; ++other) domains.push_back({.node = node});
     }
   }
+  set_up_receive_buffers(hosts, fabric, kernel.profile());
   fabric.start(kernel.events());
 }
 

@@ -87,10 +87,24 @@ std::string pauses(const Run& run) {
   const double paused = number(run.result.workload_counters.value("fabric_paused_ps"));
   const double part = share(paused, run.host_time());
   if (paused == 0 || part < run.shares.paused) return {};
+  const std::uint64_t by_nics = run.counters().tx_pauses;
+  const std::string whose =
+      by_nics == 0 ? std::string("fabric.buffer.size, fabric.pfc.xoff, or fabric.ecn.enabled and fabric.dcqcn.enabled")
+                   : fmt::format("tx_pauses: {} times a NIC's receive buffer was full, since PCIe takes less than the "
+                                 "port brings; hardware.pcie.lanes, hardware.pcie.mps",
+                                 by_nics);
+  return fmt::format("fabric_pauses: {}: links stood still for {:.4g} us together, {} of the run for each host; {}",
+                     run.result.workload_counters.value("fabric_pauses"), paused * 1e-6, percent(part), whose);
+}
+
+std::string discards(const Run& run) {
+  const std::uint64_t times = run.counters().rx_discards;
+  const double part = share(number(times), number(run.counters().packets_sent));
+  if (times == 0 || part < run.shares.losses) return {};
   return fmt::format(
-      "fabric_pauses: {}: links stood still for {:.4g} us together, {} of the run for each host; "
-      "fabric.buffer.size, fabric.pfc.xoff, or fabric.ecn.enabled and fabric.dcqcn.enabled",
-      run.result.workload_counters.value("fabric_pauses"), paused * 1e-6, percent(part));
+      "rx_discards: {}, {} of the packets: a NIC's receive buffer was full, since PCIe takes less than the port brings; "
+      "hardware.pcie.lanes, hardware.pcie.mps, or fabric.flow_control: pfc",
+      times, percent(part));
 }
 
 /// Every cache misses what it has never seen, and no size changes that: of each queue pair between two hosts both parts
@@ -131,7 +145,7 @@ std::string pcie(const Run& run) {
 std::vector<std::string> hints(const scenario::Scenario& scenario, const RunResult& result, const HintShares& shares) {
   const Run run{scenario, result, shares};
   std::vector<std::string> all;
-  for (const auto hint : {&retransmissions, &timeouts, &losses, &pauses, &not_ready, &misses, &pcie}) {
+  for (const auto hint : {&retransmissions, &timeouts, &losses, &discards, &pauses, &not_ready, &misses, &pcie}) {
     std::string line = hint(run);
     if (!line.empty() && all.size() < kHintsMax) all.push_back(std::move(line));
   }

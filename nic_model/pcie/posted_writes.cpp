@@ -6,6 +6,7 @@
 
 #include "nic_model/pcie/flow_control.hpp"
 #include "nic_model/pcie/pcie_link.hpp"
+#include "nic_model/port/receive_buffer.hpp"
 #include "nic_model/responder/responses.hpp"
 #include "nic_model/verbs/queue_pair.hpp"
 
@@ -154,6 +155,7 @@ bool commit_tlp(Engine& engine, std::uint32_t domain, std::uint64_t number, Post
   const std::uint32_t bytes = next_tlp(engine, write);
   commit_data(engine, node, write, bytes);
   write.committed += bytes;
+  if (write.received) release_received(engine, node, bytes);
   if (write.committed == write.length) return true;
   if (!write.device) {
     // It was sent right behind the last one: all that separates them is the time that the link needs.
@@ -182,6 +184,7 @@ void post_write(Engine& engine, std::uint32_t domain, PostedWrite write, const W
     write.way = p.pcie_upstream + p.pcie_write_commit + memory_penalty(engine, node, key, write.address, write.length);
     write.ready = sent + delay + write.way;
   }
+  if (write.received) hold_received(engine, node, write.length);
   write.stamp = origin.stamp;
   if (engine.witness()) write.subevent = announce_words(engine, node, write, origin);
   return write.relaxed ? enqueue_relaxed(engine, domain, write) : enqueue(engine, domain, write);

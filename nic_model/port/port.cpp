@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "nic_model/connection/connection.hpp"
+#include "nic_model/port/receive_buffer.hpp"
 #include "nic_model/records.hpp"
 
 namespace loco::nic {
@@ -113,18 +114,20 @@ void release_lost(Engine& engine) {
 
 bool wait_for_port(Engine& engine, QpId id, bool responder) {
   const NodeId node = engine.connections[id].node();
-  if (!engine.fabric.paused(node) || engine.connections[id].peer_node() == node) return false;
+  if (engine.connections[id].peer_node() == node) return wait_for_own_buffer(engine, id, responder);
+  if (!engine.fabric.paused(node)) return false;
   if (engine.hosts[node].port_waiters.empty()) engine.fabric.await_resume(node);
   engine.hosts[node].port_waiters.push_back({id, responder});
   return true;
 }
 
-void port_resumed(Engine& engine, NodeId node) {
-  sim::Ring<PortWaiter>& waiters = engine.hosts[node].port_waiters;
+void send_waiting(Engine& engine, sim::Ring<PortWaiter>& waiters) {
   for (; !waiters.empty(); waiters.pop_front()) {
     engine.schedule(waiters.front().responder ? kEventRespond : kEventTransmit, waiters.front().qp, 0, engine.now());
   }
 }
+
+void port_resumed(Engine& engine, NodeId node) { send_waiting(engine, engine.hosts[node].port_waiters); }
 
 void answer_mark(Engine& engine, const fabric::Packet& packet) {
   const fabric::DcqcnOptions& options = engine.fabric.config().options.dcqcn;

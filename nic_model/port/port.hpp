@@ -12,7 +12,7 @@ namespace loco::nic {
 /// one, which has `following` bytes of payload at most: a long one takes longer to the port than a short one in front
 /// of it, and must not come late.
 sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t following = 0);
-/// If the port is paused: has the queue pair's requester, or its responder, wait for it in turn, and returns true.
+/// If the port is paused, or for what it sends to itself the NIC's receive buffer is full: has the queue pair's requester, or its responder, wait for it in turn, and returns true.
 bool wait_for_port(Engine& engine, QpId id, bool responder);
 /// The port of a node is not paused any more.
 void port_resumed(Engine& engine, NodeId node);
@@ -29,6 +29,8 @@ sim::Duration known_for(const Engine& engine, const fabric::Packet& packet);
 std::uint32_t crossed_ahead(const Engine& engine, const fabric::Packet& packet);
 /// How long a packet's payload is in the receiver's buffer: PCIe has it, and the CQE behind it, so much later.
 [[nodiscard]] sim::Duration receive_buffer_time(const Engine& engine, const fabric::Packet& packet);
+/// Those who have waited may send.
+void send_waiting(Engine& engine, sim::Ring<PortWaiter>& waiters);
 /// Answers a packet that was marked on its way with a CNP, if congestion control is on and one is due.
 void answer_mark(Engine& engine, const fabric::Packet& packet);
 /// Gives back what the network has lost. Call after everything that may lose packets.

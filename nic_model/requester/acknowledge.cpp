@@ -168,7 +168,8 @@ bool Requester::take_data(Engine& engine, QpId id, SendEntry& e, const fabric::P
   if (packet.length > 0) {
     if (e.track != kNone) name_execution(engine, qp, e, packet.b, offset, packet.length);
     post_write(engine, domain_,
-               {.buffer = packet.buffer,
+               {.received = true,
+                .buffer = packet.buffer,
                 .offset = packet.offset,
                 .length = packet.length,
                 .ahead = crossed_ahead(engine, packet),

@@ -15,7 +15,8 @@ void place(Engine& engine, QpId id, const fabric::Packet& packet, Address addres
   WriteOrigin origin{.stamp = Stamp::aNRW, .peer = engine.connections[id].node()};
   name_origin(engine, packet, origin.thread, origin.op);
   post_write(engine, engine.responders[id].domain,
-             {.buffer = packet.buffer,
+             {.received = true,
+              .buffer = packet.buffer,
               .offset = packet.offset,
               .length = packet.length,
               .ahead = crossed_ahead(engine, packet),

@@ -27,10 +27,13 @@ void connected(Engine& engine, QpId id, const fabric::Packet& packet) {
     if (refused) rs.in_message = false;
     if (refused) return;
     place_write(engine, id, packet);
-    if (packet.immediate && can_receive(engine, id)) complete_immediate(engine, id, packet);
+    if (!packet.immediate) return;
+    if (can_receive(engine, id)) return complete_immediate(engine, id, packet);
+    engine.count(&Counters::out_of_buffer);
     return;
   }
   if (packet.first && !can_receive(engine, id)) {
+    engine.count(&Counters::out_of_buffer);
     rs.in_message = false;
     return;
   }
@@ -39,7 +42,11 @@ void connected(Engine& engine, QpId id, const fabric::Packet& packet) {
 
 void datagram(Engine& engine, QpId id, const fabric::Packet& packet) {
   const Connection& qp = engine.connections[id];
-  if (packet.rkey != qp.qkey() || !can_receive(engine, id)) return;
+  if (packet.rkey != qp.qkey()) return;
+  if (!can_receive(engine, id)) {
+    engine.count(&Counters::out_of_buffer);
+    return;
+  }
   const Cqe like{.source_qp = packet.source_qp};
   if (place_send(engine, id, packet, like, kGrhBytes) != Status::success) {
     to_error(engine, id);

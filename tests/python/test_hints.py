@@ -61,3 +61,13 @@ def test_a_full_link_limits_a_run():
                 "workload": {"kind": "traffic", "pattern": "permutation", "size": "1MiB", "count": 64}})
     assert r.limited_by.startswith("link ") and next(iter(r.busiest.values())) > 0.95
     assert f"limited by: {r.limited_by}" in str(r)
+
+
+@pytest.mark.parametrize("flow_control, counter", [("pfc", "tx_pauses"), ("drop_tail", "rx_discards")])
+def test_a_receiver_whose_pcie_takes_less_than_the_port_brings(flow_control, counter):
+    hardware = {"base": "cx5-roce-100g", "pcie": {"lanes": 1}, "nic": {"ack_timeout": "1ms"}}
+    r = ls.run({"name": "slow", "hardware": hardware, "topology": {"kind": "star", "nodes": 5},
+                "fabric": {"flow_control": flow_control}, "check": [],
+                "workload": {"kind": "traffic", "pattern": "incast", "size": "256KiB", "count": 4}})
+    assert r.counters[counter] > 0
+    assert [h for h in r.hints if counter in h and "hardware.pcie.lanes" in h]
