@@ -4,15 +4,9 @@
 
 namespace loco {
 
-atomic_word::atomic_word(manager& mgr, std::string_view name, NodeId home, std::uint64_t initial,
+atomic_word::atomic_word(within where, std::string_view name, NodeId home, std::uint64_t initial,
                          std::optional<expect_num> expected)
-    : channel(mgr, name, or_all(expected, mgr.num_nodes())), home_(home) {
-  create(initial);
-}
-
-atomic_word::atomic_word(channel& parent, std::string_view name, NodeId home, std::uint64_t initial,
-                         std::optional<expect_num> expected)
-    : channel(parent, name, or_all(expected, parent.num_nodes())), home_(home) {
+    : channel(where, name, or_all(expected, where.num_nodes())), home_(home) {
   create(initial);
 }
 

@@ -22,9 +22,7 @@ namespace loco {
 /// The part that does not depend on the type.
 class atomic_word : public channel {
  public:
-  atomic_word(manager& mgr, std::string_view name, NodeId home, std::uint64_t initial,
-              std::optional<expect_num> expected = {});
-  atomic_word(channel& parent, std::string_view name, NodeId home, std::uint64_t initial,
+  atomic_word(within where, std::string_view name, NodeId home, std::uint64_t initial,
               std::optional<expect_num> expected = {});
 
   [[nodiscard]] NodeId home() const { return home_; }

@@ -42,15 +42,8 @@ barrier_options barrier::filled(barrier_options options) const {
   return options;
 }
 
-barrier::barrier(manager& mgr, std::string_view name, barrier_options options)
-    : channel(mgr, name, expect_num{0}),
-      options_(filled(std::move(options))),
-      arr_(*this, "sst", owners(options_), peers_of(options_)) {
-  start();
-}
-
-barrier::barrier(channel& parent, std::string_view name, barrier_options options)
-    : channel(parent, name, expect_num{0}),
+barrier::barrier(within where, std::string_view name, barrier_options options)
+    : channel(where, name, expect_num{0}),
       options_(filled(std::move(options))),
       arr_(*this, "sst", owners(options_), peers_of(options_)) {
   start();

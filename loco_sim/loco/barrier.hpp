@@ -36,8 +36,7 @@ struct barrier_options {
 
 class barrier : public channel {
  public:
-  barrier(manager& mgr, std::string_view name, barrier_options options = {});
-  barrier(channel& parent, std::string_view name, barrier_options options = {});
+  barrier(within where, std::string_view name, barrier_options options = {});
 
   /// Throws ownership_error when more threads call than have seats, operation_error when a participant does not answer:
   /// then the barrier is of no use any more.

@@ -17,16 +17,15 @@ void require_simple(std::string_view name) {
 }
 }  // namespace
 
-channel::channel(manager& mgr, std::string_view name, expect_num expected)
-    : manager_(mgr), transport_(mgr.transport()), name_(name), expected_(expected), peers_(places()) {
-  require_simple(name);
-  enter();
-}
+within::within(channel& parent) : manager_(parent.manager_), parent_(&parent) {}
 
-channel::channel(channel& parent, std::string_view name, expect_num expected)
-    : manager_(parent.manager_),
-      transport_(parent.transport_),
-      name_(without_spare(parent.name_ + "/" + std::string(name))),
+std::uint32_t within::num_nodes() const { return manager_.num_nodes(); }
+
+channel::channel(within where, std::string_view name, expect_num expected)
+    : manager_(where.manager_),
+      transport_(where.manager_.transport()),
+      name_(
+          without_spare(where.parent_ == nullptr ? std::string(name) : where.parent_->name_ + "/" + std::string(name))),
       expected_(expected),
       peers_(places()) {
   require_simple(name);

@@ -43,6 +43,22 @@ struct expect_num {
   return text;
 }
 
+class channel;
+
+/// Where a channel is made: in a manager, or as a part of another channel. Made of either without being named.
+class within {
+ public:
+  within(manager& mgr) : manager_(mgr) {}
+  within(channel& parent);
+
+  [[nodiscard]] std::uint32_t num_nodes() const;
+
+ private:
+  friend class channel;
+  manager& manager_;
+  channel* parent_ = nullptr;  // null: in the manager itself
+};
+
 class channel {
  public:
   channel(const channel&) = delete;
@@ -66,8 +82,7 @@ class channel {
   using RegionIndex = std::size_t;
   using Callback = std::function<void(NodeId peer)>;
 
-  channel(manager& mgr, std::string_view name, expect_num expected);
-  channel(channel& parent, std::string_view name, expect_num expected);
+  channel(within where, std::string_view name, expect_num expected);
 
   [[nodiscard]] manager& mgr() const { return manager_; }
   [[nodiscard]] Transport& transport() const { return transport_; }
@@ -105,6 +120,7 @@ class channel {
   void leave();
 
  private:
+  friend class within;
   friend class setup;
   friend class shared_region;
 

@@ -16,15 +16,9 @@ constexpr std::uint64_t kLeading = 0;
 constexpr std::uint64_t kValue = 1;  // behind the checksum, or the leading guard
 }  // namespace
 
-mixed_words::mixed_words(manager& mgr, std::string_view name, std::uint64_t words, std::optional<expect_num> expected,
+mixed_words::mixed_words(within where, std::string_view name, std::uint64_t words, std::optional<expect_num> expected,
                          std::string terms)
-    : channel(mgr, name, or_all(expected, mgr.num_nodes())) {
-  create(words, std::move(terms));
-}
-
-mixed_words::mixed_words(channel& parent, std::string_view name, std::uint64_t words,
-                         std::optional<expect_num> expected, std::string terms)
-    : channel(parent, name, or_all(expected, parent.num_nodes())) {
+    : channel(where, name, or_all(expected, where.num_nodes())) {
   create(words, std::move(terms));
 }
 
@@ -49,12 +43,8 @@ void mixed_words::require_words(std::size_t found, std::uint64_t expected) const
 
 // --- with a checksum -------------------------------------------------------------------------------------------------
 
-hashed_words::hashed_words(manager& mgr, std::string_view name, std::uint64_t words, std::optional<expect_num> expected)
-    : mixed_words(mgr, name, words + 1, expected), words_(words) {}
-
-hashed_words::hashed_words(channel& parent, std::string_view name, std::uint64_t words,
-                           std::optional<expect_num> expected)
-    : mixed_words(parent, name, words + 1, expected), words_(words) {}
+hashed_words::hashed_words(within where, std::string_view name, std::uint64_t words, std::optional<expect_num> expected)
+    : mixed_words(where, name, words + 1, expected), words_(words) {}
 
 void hashed_words::store(std::span<const std::uint64_t> value) {
   require_words(value.size(), words_);
@@ -94,20 +84,9 @@ void hashed_words::pull(NodeId node, ack_key& key) {
 
 // --- with guards -----------------------------------------------------------------------------------------------------
 
-guarded_words::guarded_words(manager& mgr, std::string_view name, NodeId owner, std::uint64_t words,
+guarded_words::guarded_words(within where, std::string_view name, NodeId owner, std::uint64_t words,
                              guard_options options)
-    : mixed_words(mgr, name, words + 2, options.peers, owners_text(std::span(&owner, 1))),
-      owner_(owner),
-      words_(words),
-      options_(options),
-      pushes_(mgr) {
-  require_node(owner, "the owner");
-  pushes_.note_mixed_size();
-}
-
-guarded_words::guarded_words(channel& parent, std::string_view name, NodeId owner, std::uint64_t words,
-                             guard_options options)
-    : mixed_words(parent, name, words + 2, options.peers, owners_text(std::span(&owner, 1))),
+    : mixed_words(where, name, words + 2, options.peers, owners_text(std::span(&owner, 1))),
       owner_(owner),
       words_(words),
       options_(options),

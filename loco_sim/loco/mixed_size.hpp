@@ -9,26 +9,22 @@
 // are the calls of the library msw.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/channel.hpp"
+#include "loco_sim/loco/value_words.hpp"
 
 namespace loco {
 
 /// Some words on every node, and what both kinds do with them.
 class mixed_words : public channel {
  protected:
-  mixed_words(manager& mgr, std::string_view name, std::uint64_t words, std::optional<expect_num> expected,
-              std::string terms = {});
-  mixed_words(channel& parent, std::string_view name, std::uint64_t words, std::optional<expect_num> expected,
+  mixed_words(within where, std::string_view name, std::uint64_t words, std::optional<expect_num> expected,
               std::string terms = {});
 
   [[nodiscard]] Address at(std::uint64_t word) const { return local_.base + word * 8; }
@@ -50,8 +46,7 @@ class mixed_words : public channel {
 /// A value behind its checksum; Fig. 25. Values of another number of words are a size_error.
 class hashed_words : public mixed_words {
  public:
-  hashed_words(manager& mgr, std::string_view name, std::uint64_t words, std::optional<expect_num> expected = {});
-  hashed_words(channel& parent, std::string_view name, std::uint64_t words, std::optional<expect_num> expected = {});
+  hashed_words(within where, std::string_view name, std::uint64_t words, std::optional<expect_num> expected = {});
 
   void store(std::span<const std::uint64_t> value);
   /// False, and nonsense in `value`, when the local copy is torn or was never written.
@@ -74,8 +69,7 @@ struct guard_options {
 /// A value between two guards. One thread of the owner writes. Values of another number of words are a size_error.
 class guarded_words : public mixed_words {
  public:
-  guarded_words(manager& mgr, std::string_view name, NodeId owner, std::uint64_t words, guard_options options = {});
-  guarded_words(channel& parent, std::string_view name, NodeId owner, std::uint64_t words, guard_options options = {});
+  guarded_words(within where, std::string_view name, NodeId owner, std::uint64_t words, guard_options options = {});
 
   [[nodiscard]] NodeId owner() const { return owner_; }
   /// Owner only. Waits until what is being pushed has been read.
@@ -97,27 +91,9 @@ class guarded_words : public mixed_words {
   ack_key pushes_;
 };
 
-/// Values of a type as words.
-template <typename T>
-struct as_words {
-  static_assert(std::is_trivially_copyable_v<T>);
-  using Words = std::array<std::uint64_t, (sizeof(T) + 7) / 8>;
-
-  static Words from(const T& value) {
-    Words words{};
-    std::memcpy(words.data(), &value, sizeof(T));
-    return words;
-  }
-  static T to(const Words& words) {
-    T value;
-    std::memcpy(&value, words.data(), sizeof(T));
-    return value;
-  }
-};
-
 template <typename T>
 class hashed_var : private hashed_words {
-  using Words = typename as_words<T>::Words;
+  using Words = typename value_words<T>::Words;
 
  public:
   hashed_var(manager& mgr, std::string_view name, std::optional<expect_num> expected = {})
@@ -132,17 +108,17 @@ class hashed_var : private hashed_words {
   using hashed_words::push;
   using hashed_words::push_broadcast;
 
-  void store(const T& value) { hashed_words::store(as_words<T>::from(value)); }
+  void store(const T& value) { hashed_words::store(value_words<T>::of(value)); }
   /// Nothing when the local copy is torn or was never written.
   [[nodiscard]] std::optional<T> try_load() {
     Words value;
-    return hashed_words::try_load(value) ? std::optional(as_words<T>::to(value)) : std::nullopt;
+    return hashed_words::try_load(value) ? std::optional(value_words<T>::value(value)) : std::nullopt;
   }
 };
 
 template <typename T>
 class guarded_var : private guarded_words {
-  using Words = typename as_words<T>::Words;
+  using Words = typename value_words<T>::Words;
 
  public:
   guarded_var(manager& mgr, std::string_view name, NodeId owner, guard_options options = {})
@@ -157,11 +133,11 @@ class guarded_var : private guarded_words {
   using guarded_words::push;
   using guarded_words::push_broadcast;
 
-  void store(const T& value) { guarded_words::store(as_words<T>::from(value)); }
+  void store(const T& value) { guarded_words::store(value_words<T>::of(value)); }
   /// Nothing when the local copy is torn.
   [[nodiscard]] std::optional<T> try_load() {
     Words value;
-    return guarded_words::try_load(value) ? std::optional(as_words<T>::to(value)) : std::nullopt;
+    return guarded_words::try_load(value) ? std::optional(value_words<T>::value(value)) : std::nullopt;
   }
 };
 

@@ -20,21 +20,12 @@ constexpr std::uint64_t kTicket = 0, kServing = kWord, kAnswers = 2 * kWord;
 
 }  // namespace
 
-mutex_array::mutex_array(manager& mgr, std::string_view name, std::uint64_t count, mutex_options options)
-    : mutex_array(mgr, name, std::nullopt, count, options) {}
+mutex_array::mutex_array(within where, std::string_view name, std::uint64_t count, mutex_options options)
+    : mutex_array(where, name, std::nullopt, count, options) {}
 
-mutex_array::mutex_array(channel& parent, std::string_view name, std::uint64_t count, mutex_options options)
-    : mutex_array(parent, name, std::nullopt, count, options) {}
-
-mutex_array::mutex_array(manager& mgr, std::string_view name, std::optional<NodeId> home, std::uint64_t count,
+mutex_array::mutex_array(within where, std::string_view name, std::optional<NodeId> home, std::uint64_t count,
                          mutex_options options)
-    : channel(mgr, name, or_all(options.peers, mgr.num_nodes())), home_(home), count_(count), options_(options) {
-  create();
-}
-
-mutex_array::mutex_array(channel& parent, std::string_view name, std::optional<NodeId> home, std::uint64_t count,
-                         mutex_options options)
-    : channel(parent, name, or_all(options.peers, parent.num_nodes())), home_(home), count_(count), options_(options) {
+    : channel(where, name, or_all(options.peers, where.num_nodes())), home_(home), count_(count), options_(options) {
   create();
 }
 

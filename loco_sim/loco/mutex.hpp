@@ -50,8 +50,7 @@ class acquisition;
 /// Locks 0, 1, ..., count - 1, striped over the nodes: lock k lives on node k % nodes.
 class mutex_array : public channel {
  public:
-  mutex_array(manager& mgr, std::string_view name, std::uint64_t count, mutex_options options = {});
-  mutex_array(channel& parent, std::string_view name, std::uint64_t count, mutex_options options = {});
+  mutex_array(within where, std::string_view name, std::uint64_t count, mutex_options options = {});
 
   [[nodiscard]] std::uint64_t size() const { return count_; }
   void lock(std::uint64_t k);
@@ -60,9 +59,7 @@ class mutex_array : public channel {
   void release(std::uint64_t k, std::uint32_t lane);
 
  protected:
-  mutex_array(manager& mgr, std::string_view name, std::optional<NodeId> home, std::uint64_t count,
-              mutex_options options);
-  mutex_array(channel& parent, std::string_view name, std::optional<NodeId> home, std::uint64_t count,
+  mutex_array(within where, std::string_view name, std::optional<NodeId> home, std::uint64_t count,
               mutex_options options);
 
  private:

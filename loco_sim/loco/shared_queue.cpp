@@ -9,20 +9,9 @@
 
 namespace loco {
 
-queue_of_words::queue_of_words(manager& mgr, std::string_view name, NodeId home, std::uint64_t capacity,
+queue_of_words::queue_of_words(within where, std::string_view name, NodeId home, std::uint64_t capacity,
                                std::uint64_t words, std::optional<expect_num> expected)
-    : channel(mgr, name, or_all(expected, mgr.num_nodes())),
-      home_(home),
-      capacity_(capacity),
-      words_(words),
-      pushed_(*this, "pushed", home, 0, expected),
-      popped_(*this, "popped", home, 0, expected) {
-  create();
-}
-
-queue_of_words::queue_of_words(channel& parent, std::string_view name, NodeId home, std::uint64_t capacity,
-                               std::uint64_t words, std::optional<expect_num> expected)
-    : channel(parent, name, or_all(expected, parent.num_nodes())),
+    : channel(where, name, or_all(expected, where.num_nodes())),
       home_(home),
       capacity_(capacity),
       words_(words),

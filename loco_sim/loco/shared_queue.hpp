@@ -26,16 +26,14 @@
 
 #include "loco_sim/loco/atomic_var.hpp"
 #include "loco_sim/loco/channel.hpp"
-#include "loco_sim/loco/mixed_size.hpp"
+#include "loco_sim/loco/value_words.hpp"
 
 namespace loco {
 
 /// The part that does not depend on the type. Elements of another number of words are a size_error.
 class queue_of_words : public channel {
  public:
-  queue_of_words(manager& mgr, std::string_view name, NodeId home, std::uint64_t capacity, std::uint64_t words,
-                 std::optional<expect_num> expected = {});
-  queue_of_words(channel& parent, std::string_view name, NodeId home, std::uint64_t capacity, std::uint64_t words,
+  queue_of_words(within where, std::string_view name, NodeId home, std::uint64_t capacity, std::uint64_t words,
                  std::optional<expect_num> expected = {});
 
   void push(std::span<const std::uint64_t> element);
@@ -74,7 +72,7 @@ class queue_of_words : public channel {
 
 template <typename T>
 class shared_queue : private queue_of_words {
-  using Words = typename as_words<T>::Words;
+  using Words = typename value_words<T>::Words;
 
  public:
   shared_queue(manager& mgr, std::string_view name, std::uint64_t capacity, NodeId home = 0,
@@ -89,19 +87,19 @@ class shared_queue : private queue_of_words {
   using channel::wait_for_ready;
 
   /// Until there is room.
-  void push(const T& element) { queue_of_words::push(as_words<T>::from(element)); }
+  void push(const T& element) { queue_of_words::push(value_words<T>::of(element)); }
   /// False when the queue is full.
-  [[nodiscard]] bool try_push(const T& element) { return queue_of_words::try_push(as_words<T>::from(element)); }
+  [[nodiscard]] bool try_push(const T& element) { return queue_of_words::try_push(value_words<T>::of(element)); }
   /// Until there is an element.
   [[nodiscard]] T pop() {
     Words element;
     queue_of_words::pop(element);
-    return as_words<T>::to(element);
+    return value_words<T>::value(element);
   }
   /// Nothing when the queue is empty.
   [[nodiscard]] std::optional<T> try_pop() {
     Words element;
-    return queue_of_words::try_pop(element) ? std::optional(as_words<T>::to(element)) : std::nullopt;
+    return queue_of_words::try_pop(element) ? std::optional(value_words<T>::value(element)) : std::nullopt;
   }
 };
 

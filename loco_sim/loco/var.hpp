@@ -4,52 +4,33 @@
 // true value. T is trivially copyable; up to 8 bytes it is never torn (kAtomic).
 #pragma once
 
-#include <array>
-#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include "loco_sim/loco/shared_bytes.hpp"
+#include "loco_sim/loco/value_words.hpp"
 
 namespace loco {
 
-/// A value as the words that memory holds.
+/// The value of a part of a shared variable.
 template <typename T>
-struct value_words {
-  static_assert(std::is_trivially_copyable_v<T>);
-  static constexpr std::size_t kWords = (sizeof(T) + 7) / 8;
-  static constexpr bool kAtomic = kWords == 1;
-  using Words = std::array<std::uint64_t, kWords>;
-
-  [[nodiscard]] static Words of(const T& value) {
-    Words result{};
-    std::memcpy(result.data(), &value, sizeof(T));
-    return result;
-  }
-  [[nodiscard]] static T value(const Words& held) {
-    T result;
-    std::memcpy(&result, held.data(), sizeof(T));
-    return result;
-  }
-  /// The value of a part of a shared variable.
-  [[nodiscard]] static T load(shared_region& from, const shared_region::part& of) {
-    Words held{};
-    if constexpr (kAtomic)
-      held[0] = from.load_word(of);
-    else
-      from.load_bytes(of, std::as_writable_bytes(std::span(held)));
-    return value(held);
-  }
-  static void store(shared_region& to, const shared_region::part& of, const T& value) {
-    const Words held = value_words::of(value);
-    if constexpr (kAtomic)
-      to.store_word(of, held[0]);
-    else
-      to.store_bytes(of, std::as_bytes(std::span(held)));
-  }
-};
+[[nodiscard]] T load_value(shared_region& from, const shared_region::part& of) {
+  typename value_words<T>::Words held{};
+  if constexpr (value_words<T>::kAtomic)
+    held[0] = from.load_word(of);
+  else
+    from.load_bytes(of, std::as_writable_bytes(std::span(held)));
+  return value_words<T>::value(held);
+}
+template <typename T>
+void store_value(shared_region& to, const shared_region::part& of, const T& value) {
+  const auto held = value_words<T>::of(value);
+  if constexpr (value_words<T>::kAtomic)
+    to.store_word(of, held[0]);
+  else
+    to.store_bytes(of, std::as_bytes(std::span(held)));
+}
 
 template <typename T>
 class var : public shared_bytes {
@@ -63,8 +44,8 @@ class var : public shared_bytes {
   var(channel& parent, std::string_view name, expect_num expected) : shared_bytes(parent, name, kWords * 8, expected) {}
 
   /// The local copy.
-  [[nodiscard]] T load() { return value_words<T>::load(*this, all()); }
-  void store(const T& value) { value_words<T>::store(*this, all(), value); }
+  [[nodiscard]] T load() { return load_value<T>(*this, all()); }
+  void store(const T& value) { store_value<T>(*this, all(), value); }
 
  private:
   [[nodiscard]] part all() const { return {full_name(), 0, size()}; }
@@ -93,12 +74,12 @@ class owned_part {
   /// Of the local copy.
   [[nodiscard]] Address address() const { return bytes_.address() + offset_; }
   /// The local copy.
-  [[nodiscard]] T load() { return value_words<T>::load(bytes_, self()); }
+  [[nodiscard]] T load() { return load_value<T>(bytes_, self()); }
 
   /// Owner only.
   void store(const T& value) {
     require_mine();
-    value_words<T>::store(bytes_, self(), value);
+    store_value<T>(bytes_, self(), value);
   }
   /// Owner only: puts the value to one node's copy, to those of some, or to all.
   void push(NodeId node, ack_key& key) { push(std::span(&node, 1), &key); }

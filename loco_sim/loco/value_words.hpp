@@ -1,0 +1,31 @@
+// A value as the words that memory holds, and back.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace loco {
+
+template <typename T>
+struct value_words {
+  static_assert(std::is_trivially_copyable_v<T>);
+  static constexpr std::size_t kWords = (sizeof(T) + 7) / 8;
+  static constexpr bool kAtomic = kWords == 1;
+  using Words = std::array<std::uint64_t, kWords>;
+
+  [[nodiscard]] static Words of(const T& value) {
+    Words result{};
+    std::memcpy(result.data(), &value, sizeof(T));
+    return result;
+  }
+  [[nodiscard]] static T value(const Words& held) {
+    T result;
+    std::memcpy(&result, held.data(), sizeof(T));
+    return result;
+  }
+};
+
+}  // namespace loco
