@@ -135,6 +135,7 @@ bool channel::reaches(RegionIndex region, NodeId node) const { return copy_of(re
 std::vector<NodeId> channel::all_peers(RegionIndex region) const {
   if (!ready()) throw setup_error("'" + name_ + "' is pushed to all before it is ready (wait_for_ready)");
   std::vector<NodeId> nodes;
+  const auto lock = manager_.setup_service().holding();  // somebody may be joining
   for (NodeId node = 0; node < num_nodes(); ++node)
     if (node != my_node() && reaches(region, node)) nodes.push_back(node);
   return nodes;
@@ -184,6 +185,7 @@ void channel::accept(NodeId from, const std::vector<region_offer>& offered) {
     if (found != regions_.end()) found->remote[place_of(from)] = {offer.region.base, offer.region.rkey, true};
   }
   peer(from).connected = true;
+  connections_.fetch_add(1, std::memory_order_release);
 }
 
 }  // namespace loco

@@ -7,6 +7,7 @@
 // Endpoints are found by address and therefore neither copied nor moved.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -102,9 +103,11 @@ class channel {
   /// Throws ownership_error when the node has not connected that region.
   [[nodiscard]] Region remote(RegionIndex region, NodeId node) const;
   [[nodiscard]] bool reaches(RegionIndex region, NodeId node) const;
-  /// Those that have connected the region, to be written to at once; throws setup_error before the channel is ready,
-  /// when some may still be missing.
+  /// Those that have connected the region until now, to be written to at once; throws setup_error before the channel is
+  /// ready, when some may still be missing. More may come, where the channel does not wait for all.
   [[nodiscard]] std::vector<NodeId> all_peers(RegionIndex region) const;
+  /// How many have connected any region: another number, other peers.
+  [[nodiscard]] std::uint32_t connections() const { return connections_.load(std::memory_order_acquire); }
 
   /// What this endpoint and those that join it must say alike besides the regions, in words: "owned by node 2".
   void set_terms(std::string terms) { terms_ = without_spare(std::move(terms)); }
@@ -186,6 +189,7 @@ class channel {
   std::vector<Peer> peers_;  ///< by place_of(node)
   std::uint32_t life_ = 0;   ///< its number among the endpoints that this node has had
   std::uint32_t met_ = 0;    ///< peers
+  std::atomic<std::uint32_t> connections_ = 0;
   bool joined_ = false;
   std::unique_ptr<Callbacks> callbacks_;
 };

@@ -43,10 +43,7 @@ struct manager::Services {
       const std::size_t finished = transport.poll(batch);
       for (std::size_t i = 0; i < finished; ++i) acks.finish(batch[i]);
       if (finished != 0) continue;
-      if (const auto message = transport.receive_control()) {
-        channels.handle(*message);
-        continue;
-      }
+      if (channels.handle_next()) continue;
       if (transport.flag_peek(stop) != 0) return;
       transport.pause();
     }

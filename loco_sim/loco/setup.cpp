@@ -29,10 +29,24 @@ void setup::add(channel& endpoint) {
 }
 
 void setup::remove(const channel& endpoint) {
+  const auto here = [&] {
+    const auto found = endpoints_.find(endpoint.full_name());
+    return found != endpoints_.end() && found->second == &endpoint ? found : endpoints_.end();
+  };
+  {
+    const std::lock_guard lock(mutex_);
+    if (here() == endpoints_.end()) return;  // it has left before
+  }
+  catch_up();
   const std::lock_guard lock(mutex_);
-  const auto found = endpoints_.find(endpoint.full_name());
-  if (found != endpoints_.end() && found->second == &endpoint) endpoints_.erase(found);
+  endpoints_.erase(here());
+  ++ended_[std::hash<std::string_view>{}(endpoint.full_name())];
   if (not_ready_ == &endpoint) not_ready_ = nullptr;
+}
+
+std::uint32_t setup::use_of(std::string_view name) const {
+  const auto found = ended_.find(std::hash<std::string_view>{}(name));
+  return found == ended_.end() ? 1 : found->second + 1;
 }
 
 template <typename Work>
@@ -54,7 +68,7 @@ void setup::join(channel& endpoint) {
     for (NodeId peer = only.value_or(0); peer < end; ++peer)
       if (endpoint.joins(peer)) send_join(endpoint, peer);
     if (const auto early = early_.extract(endpoint.full_name()); !early.empty())
-      for (const auto& [from, message] : early.mapped()) answer(endpoint, from, message);
+      for (const auto& [from, message] : early.mapped()) consider(endpoint, from, message);
   });
 }
 
@@ -62,34 +76,59 @@ void setup::send_join(channel& endpoint, NodeId to) {
   send(to, {.kind = setup_message::Kind::join,
             .channel = endpoint.full_name(),
             .life = endpoint.life_,
+            .use = use_of(endpoint.full_name()),
             .requests = endpoint.requests_to(to),
             .terms = endpoint.terms_});
 }
 
 void setup::send(NodeId to, const setup_message& message) { transport_.send_control(to, encode(message)); }
 
-void setup::handle(const ControlMessage& message) {
-  work_and_tell([&] {
-    try {
-      const setup_message decoded = decode(message.body);
-      switch (decoded.kind) {
-        case setup_message::Kind::join:
-          handle_join(message.from, decoded);
-          break;
-        case setup_message::Kind::connect:
-          handle_connect(message.from, decoded);
-          break;
-        case setup_message::Kind::refuse:
-          handle_refuse(decoded);
-          break;
-        case setup_message::Kind::fail:
-          keep(decoded.reason);
-          break;
-      }
-    } catch (const std::exception& error) {
-      keep(error.what());
-    }
+bool setup::handle_next() {
+  bool any = false;
+  work_and_tell([&] {  // taken under the lock as well: messages are acted on in the order in which they have come
+    const std::optional<ControlMessage> message = transport_.receive_control();
+    any = message.has_value();
+    if (message) handle(*message);
   });
+  return any;
+}
+
+void setup::catch_up() {
+  try {
+    work_and_tell([&] {
+      bool news = false;
+      while (const std::optional<ControlMessage> message = transport_.take_control()) {
+        handle(*message);
+        news |= news_;
+      }
+      news_ = news;
+    });
+  } catch (...) {  // a transport that is being torn down refuses, and an endpoint that goes may not throw
+  }
+}
+
+void setup::handle(const ControlMessage& message) {
+  try {
+    const setup_message decoded = decode(message.body);
+    switch (decoded.kind) {
+      case setup_message::Kind::join:
+        handle_join(message.from, decoded);
+        break;
+      case setup_message::Kind::connect:
+        handle_connect(message.from, decoded);
+        break;
+      case setup_message::Kind::refuse:
+        handle_refuse(decoded);
+        break;
+      case setup_message::Kind::fail:
+        keep(decoded.reason);
+        break;
+      case setup_message::Kind::gone:
+        break;
+    }
+  } catch (const std::exception& error) {
+    keep(error.what());
+  }
 }
 
 void setup::keep(const std::string& reason) {
@@ -108,13 +147,22 @@ void setup::fail(const std::string& channel, const std::string& reason) {
 void setup::handle_join(NodeId from, const setup_message& message) {
   const auto found = endpoints_.find(message.channel);
   if (found != endpoints_.end() && found->second->joined_)
-    answer(*found->second, from, message);
+    consider(*found->second, from, message);
   else
     early_[message.channel].insert_or_assign(from, message);
 }
 
-void setup::answer(channel& endpoint, NodeId from, const setup_message& message) {
-  if (const std::string problem = endpoint.mismatch(from, message); !problem.empty()) {
+void setup::consider(channel& endpoint, NodeId from, const setup_message& message) {
+  const std::string problem = endpoint.mismatch(from, message);
+  const bool has_joined = endpoint.joins(from) && endpoint.peer(from).connected;
+  if (has_joined || (!problem.empty() && message.use > use_of(message.channel)))
+    early_[message.channel].insert_or_assign(from, message);
+  else
+    answer(endpoint, from, message, problem);
+}
+
+void setup::answer(channel& endpoint, NodeId from, const setup_message& message, const std::string& problem) {
+  if (!problem.empty()) {
     send(from,
          {.kind = setup_message::Kind::refuse, .channel = message.channel, .life = message.life, .reason = problem});
     return;
@@ -122,6 +170,7 @@ void setup::answer(channel& endpoint, NodeId from, const setup_message& message)
   send(from, {.kind = setup_message::Kind::connect,
               .channel = message.channel,
               .life = message.life,
+              .by = endpoint.life_,
               .offers = endpoint.offers(message.requests)});
   if (endpoint.joins(from) && !std::exchange(endpoint.peer(from).answered, true)) note_met(endpoint, from);
 }

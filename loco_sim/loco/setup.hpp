@@ -10,10 +10,15 @@
 // is dropped. Of a join alone nothing follows: its sender has joined once it has answered in its turn, and what is
 // refused is an error of both once its sender says so. That costs no message where endpoints fit.
 //
+// A name in a loop: a node may be in the next life while another one is still in this one, for a barrier that separates
+// them lets some go before others. A join from a peer whose former endpoint has answered this one (messages come in
+// order: that one is gone) is kept for the next life, and so is one that does not fit from a node that has had the name
+// more often. An endpoint that goes answers all joins that have come before: none of them is left to the next life.
+//
 // Who is refused tells all nodes (fail), the one that has refused among them: any of them may be waiting for it.
 //
 // The manager's service thread calls handle(); program threads construct endpoints and wait. Callbacks run under
-// the lock, on the service thread, and must not wait for anything.
+// the lock, on the service thread or on one that destroys an endpoint, and must not wait for anything.
 #pragma once
 
 #include <functional>
@@ -22,6 +27,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "loco_sim/loco/setup_message.hpp"
 #include "loco_sim/loco/transport.hpp"
@@ -40,8 +46,8 @@ class setup {
   /// Sends the join messages of an endpoint to the peers that it is joined with.
   void join(channel& endpoint);
 
-  /// One message from a peer; errors are kept for wait_for_ready().
-  void handle(const ControlMessage& message);
+  /// Takes one message from a peer, if one has come, and acts on it; errors are kept for wait_for_ready().
+  bool handle_next();
 
   /// Until every endpoint of this node is connected as it expects. Throws setup_error on a mismatch.
   void wait_for_ready();
@@ -50,10 +56,18 @@ class setup {
   /// The same, or until `stop` is not 0: then false.
   [[nodiscard]] bool wait_for_ready(const channel& endpoint, Flag stop);
   [[nodiscard]] bool ready(const channel& endpoint) const;
+  /// As long as it is held nobody joins.
+  [[nodiscard]] std::unique_lock<std::recursive_mutex> holding() const { return std::unique_lock(mutex_); }
 
  private:
+  void handle(const ControlMessage& message);
+  /// Acts on all that has come, on a thread that waits for nothing.
+  void catch_up();
   void handle_join(NodeId from, const setup_message& message);
-  void answer(channel& endpoint, NodeId from, const setup_message& join);
+  /// Answers a join, or keeps it for the endpoint's next life.
+  void consider(channel& endpoint, NodeId from, const setup_message& join);
+  [[nodiscard]] std::uint32_t use_of(std::string_view name) const;
+  void answer(channel& endpoint, NodeId from, const setup_message& join, const std::string& problem);
   void handle_connect(NodeId from, const setup_message& message);
   void handle_refuse(const setup_message& message);
   /// The endpoint that an answer is for; null when its life is over.
@@ -84,6 +98,7 @@ class setup {
   std::map<std::string, std::map<NodeId, setup_message>> early_;  ///< joins without an endpoint here yet
   const channel* not_ready_ = nullptr;                            ///< when somebody looked last
   std::uint32_t lives_ = 0;                                       ///< endpoints so far
+  std::unordered_map<std::size_t, std::uint32_t> ended_;          ///< by a name's hash: its endpoints that are gone
   std::string failure_;
   bool news_ = false;  ///< the message being handled has made an endpoint ready, called back, or failed
 };

@@ -18,9 +18,11 @@ std::string_view word(setup_message::Kind kind) {
     case setup_message::Kind::refuse:
       return "refuse";
     case setup_message::Kind::fail:
+      return "fail";
+    case setup_message::Kind::gone:
       break;
   }
-  return "fail";
+  return "gone";
 }
 
 /// Is it about why something does not go, not about regions?
@@ -30,7 +32,7 @@ bool has_reason(setup_message::Kind kind) {
 
 setup_message::Kind kind_of(std::string_view text) {
   using enum setup_message::Kind;
-  for (const auto kind : {join, connect, refuse, fail})
+  for (const auto kind : {join, connect, refuse, fail, gone})
     if (text == word(kind)) return kind;
   throw setup_error("set-up message of unknown kind '" + std::string(text) + "'");
 }
@@ -63,10 +65,13 @@ void append(std::string& out, std::initializer_list<std::uint64_t> numbers) {
 std::string encode(const setup_message& message) {
   std::string out;
   out.append(word(message.kind)).append(" ").append(message.channel).append(" ").append(std::to_string(message.life));
+  if (message.kind == setup_message::Kind::join) out.append(" ").append(std::to_string(message.use));
+  if (message.kind == setup_message::Kind::connect) out.append(" ").append(std::to_string(message.by));
   if (!message.terms.empty()) out.append(" ").append(message.terms);
   out.append("\n");
   for (const auto& r : message.requests) append(out.append(r.name), {r.size});
   for (const auto& o : message.offers) append(out.append(o.name), {o.region.base, o.region.size, o.region.rkey});
+  for (const std::uint32_t life : message.lives) out.append(std::to_string(life)).append("\n");
   if (has_reason(message.kind)) out.append(message.reason).append("\n");
   out.shrink_to_fit();  // many of them may wait to be read
   return out;
@@ -79,6 +84,10 @@ setup_message decode(std::string_view text) {
   message.channel = take_until(head, ' ');
   if (!take_number(head, message.life))
     throw setup_error("set-up message for '" + message.channel + "' without a life");
+  if (message.kind == setup_message::Kind::join && !take_number(head, message.use))
+    throw setup_error("set-up message for '" + message.channel + "' without a use");
+  if (message.kind == setup_message::Kind::connect && !take_number(head, message.by))
+    throw setup_error("set-up message for '" + message.channel + "' without the life that answers");
   message.terms = head;
   while (!text.empty()) {
     const std::string_view line = take_until(text, '\n');
@@ -87,6 +96,11 @@ setup_message decode(std::string_view text) {
       break;
     }
     std::string_view fields = line;
+    if (message.kind == setup_message::Kind::gone) {
+      if (!take_number(fields, message.lives.emplace_back()))
+        throw setup_error("set-up message with a bad life '" + std::string(line) + "'");
+      continue;
+    }
     const std::string name(take_until(fields, ' '));
     bool good = !name.empty();
     if (message.kind == setup_message::Kind::join) {

@@ -1,9 +1,13 @@
 // The set-up messages of channels (LOCO paper, App. A.2), as text: one line for the kind and the channel, one line a
-// region. They travel outside the timed data path. A life is the number of the joining endpoint on its node; 0: of
-// none.
+// region. They travel outside the timed data path. A life is the number of an endpoint on its node: in a join and its
+// answers that of the one that joins, `by` that of the one that answers. A use counts the endpoints of that name.
 //
-//   join <channel> <life> [<terms>]   connect <channel> <life>            refuse <channel> <life>   fail <channel> 0
-//   <region> <bytes>                  <region> <base> <bytes> <rkey>      <reason, one line>        <reason, one line>
+//   join <channel> <life> <use> [<terms>]   connect <channel> <life> <by>     refuse <channel> <life>   fail <channel>
+//   0 <region> <bytes>                        <region> <base> <bytes> <rkey>    <reason, one line>        <reason, one
+//   line>
+//
+//   gone - 0                                the endpoints of these lives, whose regions the sender had, are not written
+//   <life>                                  to any more: neither by its programs nor by what they have posted
 #pragma once
 
 #include <string>
@@ -26,10 +30,13 @@ struct region_offer {
 };
 
 struct setup_message {
-  enum class Kind : std::uint8_t { join, connect, refuse, fail };
+  enum class Kind : std::uint8_t { join, connect, refuse, fail, gone };
   Kind kind = Kind::join;
   std::string channel;
   std::uint32_t life = 0;                     ///< of the endpoint that joins, in answers, too
+  std::uint32_t use = 0;                      ///< join: the how-manieth endpoint of that name its node has
+  std::uint32_t by = 0;                       ///< connect: the life of the endpoint that answers
+  std::vector<std::uint32_t> lives = {};      ///< gone: of the receiver's endpoints
   std::vector<region_request> requests = {};  ///< join: what the sender expects of the receiver
   std::vector<region_offer> offers = {};      ///< connect: what the sender lets the receiver access
   std::string reason = {};                    ///< refuse, fail

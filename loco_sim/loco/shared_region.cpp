@@ -7,6 +7,7 @@
 #include "loco_sim/loco/call_scope.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/setup.hpp"
 
 namespace loco {
 
@@ -85,9 +86,19 @@ void shared_region::push_part(std::uint64_t offset, std::uint64_t bytes, std::sp
 }
 
 const std::vector<NodeId>& shared_region::peers() {
-  std::call_once(peers_known_,
-                 [this] { peers_ = endpoint_.all_peers(region_); });  // threads of a node may come here together
-  return peers_;
+  const known_peers* known = known_.load(std::memory_order_acquire);
+  if (known != nullptr && known->connections == endpoint_.connections()) return known->nodes;
+  const auto lock = endpoint_.mgr().setup_service().holding();  // threads of a node may come here together
+  const std::uint32_t connections = endpoint_.connections();
+  if (!latest_ || latest_->connections != connections) {
+    auto next = std::make_unique<known_peers>();
+    next->nodes = endpoint_.all_peers(region_);
+    next->connections = connections;
+    next->former = std::move(latest_);
+    latest_ = std::move(next);
+    known_.store(latest_.get(), std::memory_order_release);
+  }
+  return latest_->nodes;
 }
 
 void shared_region::push_broadcast() { push(peers()); }

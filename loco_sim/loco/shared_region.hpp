@@ -7,9 +7,10 @@
 // the library does not model, is a plain get.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -68,7 +69,8 @@ class shared_region {
   /// To every connected node but this one.
   void push_broadcast();
   void push_broadcast(ack_key& key);
-  /// Every node but this one that is connected at the first call, which comes once the channel is ready.
+  /// Every node but this one that is connected now. Once the channel is ready. It stays as it is when others come: they
+  /// are in the next one.
   [[nodiscard]] const std::vector<NodeId>& peers();
   /// Gets a node's copy into the local one.
   void pull(NodeId node, ack_key& key);
@@ -82,8 +84,14 @@ class shared_region {
   std::size_t region_;
   Address base_;
   std::uint64_t size_;
-  std::once_flag peers_known_;
-  std::vector<NodeId> peers_;
+  /// The peers of some time; whoever looked before the latest ones came may still use the former ones.
+  struct known_peers {
+    std::vector<NodeId> nodes;
+    std::uint32_t connections = 0;
+    std::unique_ptr<known_peers> former;
+  };
+  std::atomic<const known_peers*> known_ = nullptr;
+  std::unique_ptr<known_peers> latest_;
 };
 
 }  // namespace loco

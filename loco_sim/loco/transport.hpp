@@ -6,8 +6,8 @@
 // other nodes or other threads can see goes through here; nothing under loco/ knows a simulator.
 // A transport has seven faces, below. What a simulator wants to know beyond what a network needs (hints, tracing,
 // liveness) has defaults, so that a transport over a real network implements only what it has.
-// allocate, allocate_on_device, make_flag, send_control, receive_control, begin_call, end_call and note_waited never
-// block.
+// allocate, allocate_on_device, make_flag, send_control, receive_control, take_control, begin_call, end_call and
+// note_waited never block.
 #pragma once
 
 #include <cstddef>
@@ -192,8 +192,10 @@ class SetUpMessages {
   virtual ~SetUpMessages() = default;
 
   virtual void send_control(NodeId to, std::string body) = 0;
-  /// Next set-up message, if one has arrived (pause() waits for one too).
+  /// Next set-up message, if one has arrived (pause() waits for one too). Messages from one node come in order.
   virtual std::optional<ControlMessage> receive_control() = 0;
+  /// The same for a thread that does not wait for one: its pause() goes on as if it had not looked.
+  virtual std::optional<ControlMessage> take_control() { return receive_control(); }
 };
 
 /// What is known of peers that may stop. By itself: nobody does.

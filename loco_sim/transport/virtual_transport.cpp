@@ -218,6 +218,11 @@ std::optional<ControlMessage> VirtualTransport::receive_control() {
   cpu().watch(kControlKey);
   if (inbox_.empty()) return std::nullopt;
   thread.time.defer();  // a turn that finds a message is not one of those that the thread waits in
+  return take_control();
+}
+
+std::optional<ControlMessage> VirtualTransport::take_control() {
+  if (inbox_.empty()) return std::nullopt;
   ControlMessage message = std::move(inbox_.front());
   inbox_.pop_front();
   return message;

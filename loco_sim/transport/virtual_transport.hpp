@@ -64,6 +64,7 @@ class VirtualTransport final : public Transport {
 
   void send_control(NodeId to, std::string body) override;
   std::optional<ControlMessage> receive_control() override;
+  std::optional<ControlMessage> take_control() override;
 
   void begin_call(const CallInfo& call) override;
   void end_call(std::uint64_t result, std::uint32_t lane) override;

@@ -1,6 +1,7 @@
 // A channel's name has several lives, of other nodes, regions and parts each time: what was said in one is nothing in
 // the next. The lives of a property's run are drawn from its seed, which the report of a failure names.
 #include <array>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,6 +14,8 @@
 #include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/mutex.hpp"
+#include "loco_sim/loco/ring_buffer.hpp"
 #include "loco_sim/loco/var.hpp"
 #include "tests/catch.hpp"
 #include "tests/loco_sim/loco/both.hpp"
@@ -218,4 +221,106 @@ TEST_CASE("a name that a node which stopped has left behind may be used with oth
     failing::wait_until(node, failing::kAfter);
     live(mgr, {after}, addresses);
   });
+}
+
+namespace {
+
+std::uint64_t word_of(const loco::ring_buffer::Message& message) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, message.data(), sizeof word);
+  return word;
+}
+
+/// Terms of office, each with channels of its own, which go with the barrier that ends it, or before: some nodes are in
+/// the next term while others have not left this one.
+struct Terms {
+  std::uint64_t count = 4;
+  bool one_writes = false;       ///< the ring of each term has the same writer
+  bool barrier_of_term = false;  ///< the barrier is a channel of the term, too
+
+  void operator()(loco::Transport& node) const {
+    manager mgr(node);
+    std::optional<loco::barrier> of_all;
+    if (!barrier_of_term) of_all.emplace(mgr, "bar");
+    mgr.wait_for_ready();
+    for (std::uint64_t term = 0; term < count; ++term) {
+      const auto writer = static_cast<NodeId>(one_writes ? 0 : term % node.num_nodes());
+      std::optional<loco::barrier> of_term;
+      if (barrier_of_term) of_term.emplace(mgr, "bar");
+      loco::ring_buffer news(mgr, "news", writer, {.bytes = 64});
+      loco::owned_var<std::uint64_t> motto(mgr, "motto", writer);
+      loco::var<std::uint64_t> few(mgr, "few", loco::expect_num{1});
+      loco::mutex lock(mgr, "lock", writer);
+      mgr.wait_for_ready();
+      if (node.my_node() == writer) {
+        motto.store(term + 7);
+        motto.push_broadcast();
+        for (std::uint64_t i = term * 10; i < term * 10 + 5; ++i) news.send(std::as_bytes(std::span(&i, 1)));
+      } else {
+        for (std::uint64_t i = 0; i < 5; ++i)
+          require(word_of(news.receive()) == term * 10 + i, "a message of this term");
+      }
+      { const std::lock_guard held(lock); }
+      (of_all ? *of_all : *of_term).waiting();
+      require(motto.load() == term + 7, "the motto of this term");
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a name may be used in a loop, by channels and by the barrier that ends a turn") {
+  for (const bool one_writes : {false, true})
+    for (const bool barrier_of_term : {false, true}) {
+      const Terms terms{.one_writes = one_writes, .barrier_of_term = barrier_of_term};
+      INFO("one writes: " << one_writes << ", barrier of the term: " << barrier_of_term);
+      on_threads(4, terms);
+      on_many_schedules(4, terms, 20);
+    }
+}
+
+TEST_CASE("a name may be used in a loop, under many schedules", "[.long]") {
+  for (const bool one_writes : {false, true})
+    for (const bool barrier_of_term : {false, true})
+      on_many_schedules(4, Terms{.one_writes = one_writes, .barrier_of_term = barrier_of_term}, 300);
+}
+
+TEST_CASE("who joins late is sent what is broadcast from then on") {
+  const auto program = [](loco::Transport& node) {
+    manager mgr(node);
+    loco::barrier bar(mgr, "bar");
+    mgr.wait_for_ready();
+    std::optional<loco::var<std::uint64_t>> v;
+    const auto join = [&] {
+      v.emplace(mgr, "v", loco::expect_num{1});
+      mgr.wait_for_ready();
+    };
+    if (node.my_node() < 2) join();
+    if (node.my_node() == 0) {
+      v->store(1);
+      v->push_broadcast();
+    }
+    bar.waiting();
+    if (node.my_node() == 3) join();
+    bar.waiting();
+    if (node.my_node() == 2) join();
+    bar.waiting();
+    // Each has a peer, but the one that a late one has met need not be node 0: that is told of it in its own time.
+    for (std::uint64_t i = 2; v->load() == 0 || node.my_node() == 0; ++i) {
+      if (node.my_node() != 0) {
+        node.pause();
+        continue;
+      }
+      const bool all = v->peers().size() == 3;
+      v->store(i);
+      v->push_broadcast();
+      if (all) break;
+      node.pause();
+    }
+    bar.waiting();
+    require(v->load() >= 2 || node.my_node() == 1, "the late ones have been sent something");
+    require(v->load() >= 1, "and the early one");
+  };
+  on_threads(4, program);
+  on_many_schedules(4, program, 20);
 }
