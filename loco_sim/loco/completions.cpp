@@ -48,12 +48,24 @@ void completions::finish(const Completion& completion) {
   if (bit != ack_word::kNoBit) transport_.flag_fetch_and(word, ~(std::uint64_t{1} << bit));
 }
 
+void completions::give_up(NodeId node, bool told) {
+  if (given_up_[node].exchange(true)) return;
+  if (announcements_.given_up) announcements_.given_up(node);
+  told_[node].store(told, std::memory_order_release);
+  failed_[node].store(true, std::memory_order_release);
+  note_suspect(node);
+}
+
+void completions::note_suspect(NodeId node) {
+  std::uint32_t nobody = 0;
+  if (suspect_.compare_exchange_strong(nobody, node + 1) && announcements_.suspect) announcements_.suspect(node);
+  any_failed_ = true;
+  transport_.wake_all();
+}
+
 void completions::record(Flag word, const Completion& completion) {
   const bool silent = completion.status == Status::retry_exc_err || completion.status == Status::rnr_retry_exc_err;
-  if (silent && !failed_[completion.peer].exchange(true)) {
-    any_failed_ = true;
-    transport_.wake_all();
-  }
+  if (silent) give_up(completion.peer);
   if (completion.status != Status::wr_flush_err) {
     const std::lock_guard lock(mutex_);
     causes_.try_emplace(completion.peer, completion);

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -33,7 +34,11 @@ inline constexpr unsigned kNoBit = 63;
 class completions {
  public:
   explicit completions(Transport& transport)
-      : transport_(transport), unwaited_(transport.make_flag()), failed_(transport.num_nodes()) {}
+      : transport_(transport),
+        unwaited_(transport.make_flag()),
+        given_up_(transport.num_nodes()),
+        failed_(transport.num_nodes()),
+        told_(transport.num_nodes()) {}
 
   /// An idle ack word: recycled if an abandoned one has become idle, new otherwise.
   Flag acquire_word();
@@ -50,9 +55,29 @@ class completions {
   /// Throws operation_error for the failed operation of an ack word.
   [[noreturn]] void throw_failure(Flag word);
 
-  /// Has an operation towards this node failed because it does not answer? It stays so.
+  /// Is this node given up: because an operation towards it has failed, as it does not answer, or because it has given
+  /// up this one? It stays so.
   [[nodiscard]] bool failed(NodeId node) const { return failed_[node].load(std::memory_order_acquire); }
   [[nodiscard]] bool any_failed() const { return any_failed_.load(std::memory_order_acquire); }
+  /// Has it said so itself?
+  [[nodiscard]] bool gave_up_this_one(NodeId node) const { return told_[node].load(std::memory_order_acquire); }
+  /// A node that some node has given up; nothing when none is known.
+  [[nodiscard]] std::optional<NodeId> suspect() const {
+    const std::uint32_t suspect = suspect_.load(std::memory_order_acquire);
+    return suspect == 0 ? std::nullopt : std::optional(suspect - 1);
+  }
+
+  /// Gives a node up, for good. `told`: it has said that it has given up this one.
+  void give_up(NodeId node, bool told = false);
+  /// Some node has given up that one, perhaps this one.
+  void note_suspect(NodeId node);
+  /// Called with a node before anybody here takes it for given up, and before it is the suspect that suspect() names:
+  /// where the others look, it is to be seen first.
+  struct Announcements {
+    std::function<void(NodeId node)> given_up;
+    std::function<void(NodeId node)> suspect;
+  };
+  void set_announcements(Announcements announcements) { announcements_ = std::move(announcements); }
 
   /// A fresh work id, never 0.
   std::uint64_t next_work_id();
@@ -63,8 +88,12 @@ class completions {
 
   Transport& transport_;
   Flag unwaited_;
-  std::vector<std::atomic<bool>> failed_;  ///< by node
+  Announcements announcements_;
+  std::vector<std::atomic<bool>> given_up_;  ///< by node: somebody here is giving it up
+  std::vector<std::atomic<bool>> failed_;    ///< by node: and has done so
+  std::vector<std::atomic<bool>> told_;      ///< by node
   std::atomic<bool> any_failed_ = false;
+  std::atomic<std::uint32_t> suspect_ = 0;  ///< a node + 1
   std::optional<operation_error> to_tell_;
   std::map<Flag, Completion> failures_;  ///< the first one of each word that has any
   std::map<NodeId, Completion> causes_;  ///< by peer: the first one that was not flushed for another's sake

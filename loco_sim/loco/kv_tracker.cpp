@@ -31,7 +31,10 @@ kv_tracker::kv_tracker(channel& parent, std::string_view name, std::uint64_t rin
       told_(std::move(told)),
       asked_(transport().make_flag()),
       stop_(transport().make_flag()),
-      stopped_(transport().make_flag()) {
+      stopped_(transport().make_flag()),
+      asks_(transport().keep_alive_ps() > 0 && parent.num_nodes() > 1),
+      expels_(parent.num_nodes()),
+      to_expel_(parent.num_nodes()) {
   constexpr std::uint64_t kAnnouncement = kWord + sizeof(Message);  // its length, then its words
   if (ring_bytes < kAnnouncement)
     throw setup_error("key-value store '" + parent.full_name() + "' with rings of " + std::to_string(ring_bytes) +
@@ -40,6 +43,7 @@ kv_tracker::kv_tracker(channel& parent, std::string_view name, std::uint64_t rin
     for (NodeId writer = 0; writer < num_nodes(); ++writer)
       rings_.emplace_back(*this, "ring" + std::to_string(writer), writer,
                           ring_options{.bytes = ring_bytes, .leave_out_failed = true});
+  if (asks_) expelled_ = symmetric_region("expelled", num_nodes() * kWord);
   join();
   transport().spawn(
       "tracker", [this] { serve(); }, true);
@@ -78,20 +82,29 @@ bool kv_tracker::rings_are_ready() {
 void kv_tracker::track() {
   while (true) {
     transport().flag_load(asked_);
+    const bool expelled = mgr().any_failed() && expel_failed();
     const bool received = receive();
     const bool sent = send();
     const bool finished = finish();
-    if (received || sent || finished) continue;
+    const bool refused = out_ && refuse_all();
+    if (expelled || received || sent || finished || refused) continue;
     if (transport().flag_load(stop_) != 0) return;
     transport().pause();
   }
 }
 
 void kv_tracker::apply(const kv_change& change) {
-  if (change.kind == kv_change::Kind::inserted)
-    index_.insert(change.key, change.where);
-  else
-    index_.erase(change.key);
+  switch (change.kind) {
+    case kv_change::Kind::inserted:
+      index_.insert(change.key, change.where);
+      break;
+    case kv_change::Kind::erased:
+      index_.erase(change.key);
+      break;
+    case kv_change::Kind::expelled:
+      expel(static_cast<NodeId>(change.key));
+      break;
+  }
   told_(change);
 }
 
@@ -99,7 +112,8 @@ bool kv_tracker::receive() {
   bool any = false;
   for (NodeId writer = 0; writer < rings_.size(); ++writer)
     if (writer != my_node())
-      while (rings_[writer].try_receive([this](std::span<const std::byte> text) { apply(decoded(text)); })) any = true;
+      while (rings_[writer].receive_if_there([this](std::span<const std::byte> text) { apply(decoded(text)); }))
+        any = true;
   return any;
 }
 
@@ -114,11 +128,14 @@ bool kv_tracker::send() {
     }
     if (!rings_.empty()) {
       const Message text = encoded(request.change);
-      if (!rings_[my_node()].try_send(std::as_bytes(std::span(text)))) return any;
-      request.until = rings_[my_node()].sent();
+      if (!mine().try_send(std::as_bytes(std::span(text)))) return any;
+      request.until = mine().sent();
     }
     apply(request.change);
-    sent_.push_back(request);
+    if (request.change.kind == kv_change::Kind::expelled)
+      expels_[request.change.key] = request.until;
+    else
+      sent_.push_back(request);
     const std::lock_guard lock(mutex_);
     requests_.pop_front();
     any = true;
@@ -127,12 +144,104 @@ bool kv_tracker::send() {
 
 bool kv_tracker::finish() {
   bool any = false;
-  while (!sent_.empty() && (rings_.empty() || rings_[my_node()].received_by_all(sent_.front().until))) {
-    transport().flag_fetch_or(sent_.front().done, 1);
+  while (!sent_.empty() && (rings_.empty() || known_to_all(sent_.front().until))) {
+    transport().flag_fetch_or(sent_.front().done, kDone);
     sent_.pop_front();
     any = true;
   }
   return any;
+}
+
+// --- nodes that do not answer ----------------------------------------------------------------------------------------
+
+bool kv_tracker::known_to_all(std::uint64_t until) {
+  if (!mine().received_by_all(until)) return false;  // by all that are not given up
+  if (!mgr().any_failed()) return true;
+  for (NodeId node = 0; node < num_nodes(); ++node)
+    if (node != my_node() && mgr().failed(node) && !mine().received_by(node, until) && !is_expelled(node)) return false;
+  return true;
+}
+
+bool kv_tracker::is_expelled(NodeId node) {
+  if (!expels_[node]) return false;
+  std::uint32_t noted = 1;  // here
+  for (NodeId other = 0; other < num_nodes(); ++other)
+    if (other != my_node() && other != node && mine().received_by(other, *expels_[node])) ++noted;
+  return noted > num_nodes() / 2;
+}
+
+bool kv_tracker::expel_failed() {
+  std::uint32_t answering = num_nodes();
+  NodeId lost = my_node();
+  bool any = false;
+  for (NodeId node = 0; node < num_nodes(); ++node) {
+    if (!mgr().failed(node)) continue;
+    --answering;
+    lost = node;
+    if (!asks_ || to_expel_[node]) continue;
+    to_expel_[node] = true;
+    any = true;
+    const std::lock_guard lock(mutex_);
+    requests_.push_back({{kv_change::Kind::expelled, node, {}}, asked_});
+  }
+  if (lost != my_node() && (!asks_ || answering <= num_nodes() / 2)) leave_store(lost, false);
+  return any;
+}
+
+/// Noted where the node looks, in memory, before this one acknowledges that it has heard of it.
+void kv_tracker::expel(NodeId node) {
+  if (!asks_ || node >= num_nodes()) return;
+  transport().store(local(expelled_).base + node * kWord, 1);
+  transport().memory_fence();
+}
+
+std::vector<Region> kv_tracker::to_ask() const {
+  std::vector<Region> result;
+  NodeId lost = my_node();
+  for (NodeId i = 1; i < num_nodes() && result.size() < others_asked(); ++i) {
+    const NodeId node = (my_node() + i) % num_nodes();
+    if (mgr().failed(node))
+      lost = node;
+    else
+      result.push_back(remote(expelled_, node));
+  }
+  if (result.size() == others_asked()) return result;
+  throw operation_error(Status::retry_exc_err,
+                        "node " + std::to_string(my_node()) + ": '" + store_name() + "' needs a majority of " +
+                            std::to_string(num_nodes()) + " nodes; among those that do not answer is node " +
+                            std::to_string(lost),
+                        lost);
+}
+
+void kv_tracker::leave_store(NodeId node, bool expelled) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (out_) return;
+    why_out_ = "node " + std::to_string(my_node()) + " is out of '" + store_name() + "': " +
+               (expelled ? "the others go on without it, says node " + std::to_string(node)
+                         : std::string("too few nodes answer; node ") + std::to_string(node) + " does not");
+    out_because_of_ = node;
+    out_ = true;
+  }
+  transport().flag_fetch_add(asked_, 1);
+}
+
+void kv_tracker::require_member() const {
+  if (!out_) return;
+  const std::lock_guard lock(mutex_);
+  throw operation_error(Status::retry_exc_err, why_out_, out_because_of_);
+}
+
+bool kv_tracker::refuse_all() {
+  std::deque<Request> refused = std::exchange(sent_, {});
+  {
+    const std::lock_guard lock(mutex_);
+    refused.insert(refused.end(), requests_.begin(), requests_.end());
+    requests_.clear();
+  }
+  for (const Request& request : refused)
+    if (request.change.kind != kv_change::Kind::expelled) transport().flag_fetch_or(request.done, kRefused);
+  return !refused.empty();
 }
 
 }  // namespace loco

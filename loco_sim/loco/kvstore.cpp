@@ -4,6 +4,7 @@
 #include <array>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "loco_sim/loco/bounds.hpp"
 #include "loco_sim/loco/call_scope.hpp"
@@ -101,6 +102,21 @@ void kvstore::load(std::uint64_t count, const std::function<Entry(std::uint64_t)
   transport().memory_fence();
 }
 
+void kvstore::keep(std::uint64_t lock) {
+  {
+    const std::lock_guard guard(mutex_);
+    kept_.insert(lock);
+    keeps_any_ = true;
+  }
+  transport().wake_all();  // this node's threads that wait for it
+}
+
+bool kvstore::keeps(std::uint64_t lock) {
+  if (!keeps_any_) return false;
+  const std::lock_guard guard(mutex_);
+  return kept_.contains(lock);
+}
+
 kv_operation& kvstore::mine() {
   const std::lock_guard lock(mutex_);
   std::unique_ptr<kv_operation>& operation = waiting_[transport().my_thread()];
@@ -157,7 +173,7 @@ void kv_operation::start(Kind kind, std::uint64_t key, std::uint64_t value) {
   if (kind == Kind::lookup) {
     step_ = Step::search;
   } else {
-    acquisition_.start(city_hash(key) % store_.locks_.size(), lane_);
+    acquisition_.start(lock_index(), lane_);
     step_ = Step::lock;
   }
 }
@@ -178,18 +194,25 @@ bool kv_operation::poll() {
 }
 
 /// A node that an operation needs does not answer, or there is no free slot. A lock that is held already is let go of:
-/// what has been put has arrived, or never will.
+/// what has been put has arrived, or never will. In the middle of an announcement it is not: some indices have the
+/// change and some have not, and nobody would tell these.
 void kv_operation::give_up() {
-  step_ = Step::idle;
+  const bool in_announcement = std::exchange(step_, Step::idle) == Step::announce;
   ack_.forget();
-  if (locked_) unlock();
+  if (in_announcement)
+    store_.keep(lock_index());
+  else if (locked_)
+    unlock();
+  locked_ = false;
   transport_.abandon_call(lane_);
 }
 
 void kv_operation::unlock() {
   locked_ = false;
-  store_.locks_.release(city_hash(for_key_) % store_.locks_.size(), lane_);
+  store_.locks_.release(lock_index(), lane_);
 }
+
+std::uint64_t kv_operation::lock_index() const { return city_hash(for_key_) % store_.locks_.size(); }
 
 void kv_operation::advance() {
   switch (step_) {
@@ -207,7 +230,16 @@ void kv_operation::advance() {
       break;
     case Step::lock:
       locked_ = acquisition_.poll();
-      if (locked_) change();
+      if (locked_)
+        change();
+      else if (store_.keeps(lock_index()))
+        store_.tracker_.require_member();
+      break;
+    case Step::inspect:
+      if (ack_.poll()) inspected(block_.load(kSlotState * kWord));
+      break;
+    case Step::ask:
+      asked();
       break;
     case Step::place:
       if (ack_.poll()) placed();
@@ -220,7 +252,7 @@ void kv_operation::advance() {
 
 void kv_operation::search() {
   const auto found = store_.index_.find(for_key_);
-  if (!found) return finish(0);
+  if (!found) return absent();
   where_ = *found;
   if (is_mine()) {
     const Address slot = store_.slot_address(where_.slot);
@@ -239,17 +271,71 @@ void kv_operation::look_at(std::uint64_t state, std::uint64_t value, std::uint64
     step_ = Step::search;
     return;
   }
-  finish(state == state_of(where_.counter, true) ? value : 0);
+  if (state != state_of(where_.counter, true)) return absent();
+  finish(value);
 }
 
 /// The lock is held: the index says whether the key is there.
 void kv_operation::change() {
+  store_.tracker_.require_member();
   const auto found = store_.index_.find(for_key_);
-  if (found.has_value() == (kind_ == Kind::insert)) return unlock_and_finish(0);
-  if (kind_ == Kind::insert) return begin_insert();
+  if (!found) return absent();
   where_ = *found;
+  if (store_.tracker_.asks()) return inspect();
+  present();
+}
+
+void kv_operation::inspect() {
+  if (is_mine()) return inspected(transport_.load(store_.slot_address(where_.slot) + kSlotState * kWord));
+  store_.mgr().get(block_.address() + kSlotState * kWord, store_.remote(store_.slots_, where_.node),
+                   kvstore::slot_offset(where_.slot) + kSlotState * kWord, kWord, &ack_);
+  step_ = Step::inspect;
+}
+
+void kv_operation::inspected(std::uint64_t state) {
+  if (state == state_of(where_.counter, true)) return present();
+  absent();
+}
+
+void kv_operation::present() {
+  if (kind_ == Kind::insert) return unlock_and_finish(0);
   if (kind_ == Kind::update) return begin_update();
   begin_erase();
+}
+
+void kv_operation::absent() {
+  if (!store_.tracker_.asks()) return absent_indeed();
+  store_.tracker_.require_member();
+  ask();
+}
+
+void kv_operation::ask() {
+  const kv_tracker& tracker = store_.tracker_;
+  asked_ = tracker.to_ask();
+  if (!answers_) answers_.emplace(store_.mgr(), tracker.others_asked() * kWord);
+  for (std::size_t i = 0; i < asked_.size(); ++i)
+    store_.mgr().get(answers_->address() + i * kWord, asked_[i], tracker.expelled_offset(), kWord, &ack_);
+  step_ = Step::ask;
+}
+
+void kv_operation::asked() {
+  try {
+    if (!ack_.poll()) return;
+  } catch (const operation_error& error) {
+    if (!store_.mgr().failed(error.peer())) throw;
+    ack_.forget();
+    return ask();  // another one, if there are enough
+  }
+  for (std::size_t i = 0; i < asked_.size(); ++i)
+    if (answers_->load(i * kWord) != 0) store_.tracker_.note_expelled(asked_[i].node);
+  store_.tracker_.require_member();
+  absent_indeed();
+}
+
+void kv_operation::absent_indeed() {
+  if (kind_ == Kind::lookup) return finish(0);
+  if (kind_ == Kind::insert) return begin_insert();
+  unlock_and_finish(0);
 }
 
 void kv_operation::begin_insert() {
@@ -298,7 +384,8 @@ void kv_operation::placed() {
 }
 
 void kv_operation::announced() {
-  transport_.flag_fetch_and(announced_, 0);
+  const bool refused = (transport_.flag_fetch_and(announced_, 0) & kv_tracker::kRefused) != 0;
+  if (refused) store_.tracker_.require_member();
   if (kind_ == Kind::insert) {
     transport_.store(store_.slot_address(where_.slot) + kSlotState * kWord, state_of(where_.counter, true));
     transport_.memory_fence();

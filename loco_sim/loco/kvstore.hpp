@@ -15,11 +15,17 @@
 // A thread may have many operations under way: the paper's window. Each kv_operation is one at a time, and poll() never
 // waits for the network; lookup(), insert(), update(), erase() wait for theirs. Keys are any 64-bit numbers, hashed by
 // CityHash64 to their lock, as in the paper; values are 64-bit numbers but 0, which stands for "none".
+// Where nodes may stop or be cut off (kv_tracker says how the others go on without them), a node's index may be old,
+// and what an insert or erase that failed has left may be in it. So what an index has is believed under the lock once
+// the slot has been looked at, and that a key is absent once a majority of the nodes has been asked: a round trip more.
+//
 // Ends: all nodes must have finished with the store before the first one destroys it (a barrier).
 // Errors: std::invalid_argument for the value 0; size_error when a node has no free slot; operation_error when the node
 // that has the slot or the lock does not answer: the operation lets go of its lock and is finished, and nobody knows
-// whether it was done. Nodes that do not answer need not acknowledge what is announced: the others go on, with all that
-// is not in slots or under locks of these.
+// whether it was done. Nodes that do not answer need not acknowledge what is announced: a majority goes on, with all
+// that is not in slots or under locks of these. Who has been left out, or has no majority to turn to, is out of the
+// store for good: it still finds the keys that are there, and gets operation_error from all other calls, with whatever
+// lock it had in the middle of an announcement.
 #pragma once
 
 #include <atomic>
@@ -29,6 +35,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -91,6 +98,9 @@ class kvstore : public channel {
   void fill_slot(const kv_location& where, std::uint64_t value, bool valid);
   void note(const kv_change& change);
   kv_operation& mine();
+  /// A lock that this node had when it was left out: nobody gets it again.
+  void keep(std::uint64_t lock);
+  [[nodiscard]] bool keeps(std::uint64_t lock);
 
   static constexpr std::uint64_t kSlotBytes = 32;  ///< three words; a slot never straddles a cache line
 
@@ -103,6 +113,8 @@ class kvstore : public channel {
   std::vector<std::uint64_t> free_;                                 ///< own slots
   std::map<std::uint32_t, std::unique_ptr<kv_operation>> waiting_;  ///< by thread: of the calls that wait
   std::atomic<std::uint64_t> torn_reads_ = 0;
+  std::set<std::uint64_t> kept_;
+  std::atomic<bool> keeps_any_ = false;
   kv_tracker tracker_;  // last: its thread uses the others
 };
 
@@ -125,7 +137,7 @@ class kv_operation {
   [[nodiscard]] std::uint64_t result() const { return result_; }
 
  private:
-  enum class Step : std::uint8_t { idle, search, read, lock, place, announce };
+  enum class Step : std::uint8_t { idle, search, read, lock, inspect, ask, place, announce };
 
   [[nodiscard]] bool is_mine() const { return where_.node == store_.my_node(); }
   void advance();
@@ -133,12 +145,22 @@ class kv_operation {
   void search();
   void look_at(std::uint64_t state, std::uint64_t value, std::uint64_t sum);
   void change();
+  /// Under the lock: what the slot says of a key that the index has.
+  void inspect();
+  void inspected(std::uint64_t state);
+  void present();
+  /// The index, or the slot, says that there is no such key; once that is certain, absent_indeed() goes on.
+  void absent();
+  void ask();
+  void asked();
+  void absent_indeed();
   void begin_insert();
   void begin_update();
   void begin_erase();
   void put_and_fence(std::uint64_t first, std::uint64_t words, bool fence);
   void placed();
   void announced();
+  [[nodiscard]] std::uint64_t lock_index() const;
   void unlock();
   void unlock_and_finish(std::uint64_t result);
   void finish(std::uint64_t result);
@@ -148,7 +170,9 @@ class kv_operation {
   std::uint32_t lane_;
   acquisition acquisition_;
   ack_key ack_;
-  mem_ref block_;  ///< a slot's words, then where the fence's read lands
+  mem_ref block_;                   ///< a slot's words, then where the fence's read lands
+  std::optional<mem_ref> answers_;  ///< of the nodes that are asked
+  std::vector<Region> asked_;       ///< their words
   Flag announced_;
   bool locked_ = false;
   Step step_ = Step::idle;

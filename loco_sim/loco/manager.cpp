@@ -13,23 +13,39 @@
 
 namespace loco {
 
-/// The manager's own channel: a dummy location a node, which global fences read.
+namespace {
+/// What a node notes for each peer, where that peer looks.
+enum Note : std::uint64_t {
+  kGivenUp = 0,       ///< not 0: the node has given up that peer
+  kSuspect = kWord,   ///< a node that it knows to be given up by some node, + 1
+  kNote = 2 * kWord,  ///< bytes
+};
+}  // namespace
+
+/// The manager's own channel: a dummy location a node, which global fences read, and the notes of whom it has given up,
+/// which keep-alive threads read.
 class fence_channel : public channel {
  public:
-  using Told = std::function<void(const Region& location)>;
+  using Told = std::function<void(const Region& notes)>;
 
-  /// Tells of each peer's location when that is connected, if anybody wants to know.
+  /// Tells of each peer's notes when that is connected, if anybody wants to know; else there are none.
   fence_channel(manager& mgr, Told connected)
       : channel(mgr, "loco", expect_num{mgr.num_nodes() - 1}),
         region_(symmetric_region("fence", sizeof(std::uint64_t))) {
-    if (connected) on_connect([this, told = std::move(connected)](NodeId peer) { told(location(peer)); });
+    if (connected) {
+      notes_ = symmetric_region("notes", mgr.num_nodes() * kNote);
+      on_connect([this, told = std::move(connected)](NodeId peer) { told(remote(notes_, peer)); });
+    }
     join();
   }
   ~fence_channel() override { leave(); }
   [[nodiscard]] Region location(NodeId node) const { return remote(region_, node); }
+  /// This node's, if there are any.
+  [[nodiscard]] Region notes() const { return local(notes_); }
 
  private:
   RegionIndex region_;
+  RegionIndex notes_ = 0;
 };
 
 struct manager::Services {
@@ -49,10 +65,11 @@ struct manager::Services {
     }
   }
 
-  /// The keep-alive thread: reads a location of every peer again and again. Whoever does not answer is known as failed
+  /// The keep-alive thread: reads the notes of every peer again and again. Whoever does not answer is known as failed
   /// once the queue pair has given up. Ends when no other node can stop: it would hide that a program waits for ever.
   void ask_peers() {
-    const Region landing = memory.allocate(transport.num_nodes() * kWord);
+    const Region landing = memory.allocate(transport.num_nodes() * kNote);
+    const std::uint64_t mine = transport.my_node() * kNote;
     std::vector<Flag> asked;
     for (NodeId node = 0; node < transport.num_nodes(); ++node) asked.push_back(acks.acquire_word());
     for (bool again = true; again && transport.flag_load(stop) == 0;) {
@@ -64,15 +81,38 @@ struct manager::Services {
           again = true;  // the answer may be from before the node stopped
           continue;
         }
+        hear(node, landing.base + node * kNote);
         transport.flag_add_early(asked[node], 1);
-        transport.get(landing.base + node * kWord, location, 0, kWord,
+        transport.get(landing.base + node * kNote, location, mine, kNote,
                       {.token = ack_word::token(asked[node], 0), .work_id = 0});
       }
       if (again) transport.compute(transport.keep_alive_ps());
     }
   }
 
-  /// A peer is connected; its fence location.
+  /// What a peer has answered.
+  void hear(NodeId node, Address answer) {
+    if (transport.load(answer + kGivenUp) != 0) acks.give_up(node, true);
+    if (const std::uint64_t suspect = transport.load(answer + kSuspect); suspect != 0 && !acks.suspect())
+      acks.note_suspect(static_cast<NodeId>(suspect - 1));
+  }
+
+  /// Notes are written where the peers look before anybody here acts on them.
+  void note_failures_in(const Region& notes) {
+    acks.set_announcements({.given_up =
+                                [this, notes](NodeId node) {
+                                  transport.store(notes.base + node * kNote + kGivenUp, 1);
+                                  transport.memory_fence();
+                                },
+                            .suspect =
+                                [this, notes](NodeId suspect) {
+                                  for (NodeId node = 0; node < transport.num_nodes(); ++node)
+                                    transport.store(notes.base + node * kNote + kSuspect, suspect + 1);
+                                  transport.memory_fence();
+                                }});
+  }
+
+  /// A peer is connected; its notes.
   void note_connected(const Region& location) {
     const std::lock_guard lock(mutex);
     locations.push_back(location);
@@ -88,7 +128,7 @@ struct manager::Services {
   completions acks;
   Flag stop;
   std::mutex mutex;
-  std::vector<Region> locations;  ///< of the peers that are connected
+  std::vector<Region> locations;  ///< the notes of the peers that are connected
 };
 
 manager::manager(Transport& transport, std::uint64_t memory_chunk_bytes)
@@ -98,6 +138,7 @@ manager::manager(Transport& transport, std::uint64_t memory_chunk_bytes)
   const bool asks = transport.keep_alive_ps() != 0;
   const auto note = [services = services_.get()](const Region& location) { services->note_connected(location); };
   fence_ = std::make_unique<fence_channel>(*this, asks ? fence_channel::Told(note) : nullptr);
+  if (asks) services_->note_failures_in(fence_->notes());
   transport.spawn(
       "poller", [services = services_] { services->serve(); }, true);
   if (asks)
@@ -206,15 +247,23 @@ void manager::tell_later(const operation_error& error) { services_->acks.tell_la
 
 bool manager::failed(NodeId node) const { return services_->acks.failed(node); }
 bool manager::any_failed() const { return services_->acks.any_failed(); }
+std::optional<NodeId> manager::suspect() const { return services_->acks.suspect(); }
+
+std::string_view manager::why_failed(NodeId node) const {
+  return services_->acks.gave_up_this_one(node) ? "which has given up this node" : "which does not answer";
+}
+
+void manager::require_answers(std::string_view object, std::span<const NodeId> nodes) const {
+  for (const NodeId node : nodes)
+    if (failed(node))
+      throw operation_error(Status::retry_exc_err,
+                            "node " + std::to_string(my_node()) + ": '" + std::string(object) + "' waits for node " +
+                                std::to_string(node) + ", " + std::string(why_failed(node)),
+                            node);
+}
 
 void manager::pause_for(std::string_view object, std::span<const NodeId> nodes) {
-  if (any_failed())
-    for (const NodeId node : nodes)
-      if (failed(node))
-        throw operation_error(Status::retry_exc_err,
-                              "node " + std::to_string(my_node()) + ": '" + std::string(object) + "' waits for node " +
-                                  std::to_string(node) + ", which does not answer",
-                              node);
+  if (any_failed()) require_answers(object, nodes);
   const waiting_for note(transport_, [object] { return "'" + std::string(object) + "' lets it go on"; });
   transport_.pause();
 }

@@ -5,13 +5,16 @@
 // service thread: it clears the bits of ack keys as operations complete and answers set-up messages; it ends with the
 // manager. One-sided operations go out on the calling thread's own queue pair for the peer.
 //
-// A peer that stops is noticed by an operation towards it that its queue pair has repeated in vain; from then on it is
-// known as failed. Where the transport asks for it, a keep-alive thread sees to it that there is such an operation.
+// A peer that stops, or is cut off, is noticed by an operation towards it that its queue pair has repeated in vain;
+// from then on it is given up: known as failed, also if it answers again. Where the transport asks for it, a keep-alive
+// thread sees to it that there is such an operation. It reads where the peer notes whom it has given up: who is given
+// up gives up in its turn, and who is in doubt about a third node hears of that.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -68,12 +71,19 @@ class manager {
   /// For calls that may not throw: the next check() throws it.
   void tell_later(const operation_error& error);
 
-  /// Has an operation towards this node failed because it does not answer?
+  /// Is this node given up: an operation towards it has failed because it does not answer, or it has given up this one?
   [[nodiscard]] bool failed(NodeId node) const;
+  /// Is any, by this node or by one that has said so?
   [[nodiscard]] bool any_failed() const;
+  /// A node that is given up, by any node; nothing when none is known.
+  [[nodiscard]] std::optional<NodeId> suspect() const;
+  /// What an error says of a node that is given up: "which does not answer".
+  [[nodiscard]] std::string_view why_failed(NodeId node) const;
   /// One turn of waiting for something that others do: a pause, or operation_error when one of `nodes` does not answer.
   /// Without an operation of its own under way towards a node, this node learns of that from its keep-alive thread.
   void pause_for(std::string_view object, std::span<const NodeId> nodes);
+  /// Throws the operation_error of a wait for one of `nodes` that is given up.
+  void require_answers(std::string_view object, std::span<const NodeId> nodes) const;
 
   // For channels.
   [[nodiscard]] network_memory& memory();

@@ -21,7 +21,7 @@ class patience {
     if (now - since_ps_ < limit_ps) return std::nullopt;
     for (NodeId node = 0; node < mgr.num_nodes(); ++node)
       if (mgr.failed(node)) return node;
-    return std::nullopt;
+    return mgr.suspect();
   }
 
  private:

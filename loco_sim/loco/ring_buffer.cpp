@@ -122,6 +122,17 @@ bool ring_buffer::received_by_all(std::uint64_t position) {
   return least_tail_ >= position;
 }
 
+bool ring_buffer::received_by(NodeId reader, std::uint64_t position) {
+  require_sender(0);
+  const std::optional<std::uint32_t> place = readers_.place_of(reader);
+  if (!place) return true;
+  const call_scope call(transport(), {.library = "rbl", .method = "submit", .object = full_name()});
+  bool all = true;
+  for (std::uint32_t i = 0; i < options_.threads_per_node; ++i)
+    all &= tails_[*place * options_.threads_per_node + i].load() >= position;
+  return all;
+}
+
 /// Tails only grow, so what was seen of them last time may be enough.
 bool ring_buffer::room_for(std::uint64_t cells) {
   if (sent_ - least_tail_ + cells > cells_count_) look_at_tails();
@@ -209,6 +220,12 @@ void ring_buffer::read_cells(std::uint64_t position, std::span<std::byte> out) {
 }
 
 bool ring_buffer::try_receive(const Apply& look) {
+  if (receive_if_there(look)) return true;
+  if (mgr().any_failed()) mgr().require_answers(full_name(), std::span(&writer_, 1));
+  return false;
+}
+
+bool ring_buffer::receive_if_there(const Apply& look) {
   seat& me = my_seat();
   call_scope call(transport(), {.library = "rbl", .method = "receive", .object = full_name()});
   // Who reads what it writes sees it in memory, as the others do, not in its store buffer (rbl: rf is in so).

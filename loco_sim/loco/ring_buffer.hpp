@@ -12,7 +12,9 @@
 // The writer is the one thread that sends. Readers are threads of the reading nodes (the writer's may be one of
 // them), each with a tail of its own; a thread takes a seat at its first receive.
 // Errors: size_error for a message that can never fit; ownership_error for a node or thread that may not do that;
-// operation_error for a peer that does not answer: from receive() when it is the writer, from send() when it reads.
+// operation_error for a peer that does not answer: from receive() and try_receive() when it is the writer, from send()
+// when it reads. A reader that is left out (leave_out_failed) has given up the writer in its turn, or learns from it
+// that it is given up itself: it gets the same error behind the last message that it was sent.
 #pragma once
 
 #include <atomic>
@@ -68,14 +70,19 @@ class ring_buffer : public channel {
   /// Has every reader received all that was sent up to a position, by default all of it?
   [[nodiscard]] bool received_by_all(std::uint64_t position);
   [[nodiscard]] bool received_by_all() { return received_by_all(sent_); }
+  /// Has that reader, as the writer looks at its tails now?
+  [[nodiscard]] bool received_by(NodeId reader, std::uint64_t position);
   /// The position behind the latest message.
   [[nodiscard]] std::uint64_t sent() const { return sent_; }
 
   // --- readers -------------------------------------------------------------------------------------------------
-  /// The next message; nothing when it has not come yet.
+  /// The next message; nothing when it has not come yet. Throws operation_error when it will not: the writer is given
+  /// up, and what it sent before has been received.
   [[nodiscard]] std::optional<Message> try_receive();
   /// The same without a copy; false when it has not come yet.
   bool try_receive(const Apply& look);
+  /// False as well when it will not come.
+  bool receive_if_there(const Apply& look);
   /// Until it comes.
   [[nodiscard]] Message receive();
   void receive(const Apply& look);

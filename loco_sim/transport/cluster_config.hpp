@@ -34,7 +34,7 @@ struct ClusterConfig {
   std::uint64_t events_max = 1'000'000'000;
   Limits* limits = nullptr;                ///< asked now and then; may be null, and outlives the cluster
   std::vector<NodeStop> stops = {};        ///< Schedule::timed only
-  sim::Duration keep_alive{100'000'000};   ///< with stops: how often the nodes ask each other
+  sim::Duration keep_alive{100'000'000};   ///< with stops or failing links: how often the nodes ask each other
   std::function<bool()> interrupted = {};  ///< asked now and then; may be empty
   /// Of each queue pair. A thread that finds its send queue full waits until completions are polled: by another thread,
   /// as a node's polling thread. One that polls for itself has no more than this under way towards a node.

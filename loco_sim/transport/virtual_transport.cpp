@@ -40,10 +40,19 @@ void VirtualTransport::pause() {
 void VirtualTransport::wake_all() { cluster_.system.notify(node_, kWakeKey); }
 
 std::int64_t VirtualTransport::keep_alive_ps() const {
-  return cluster_.config.stops.empty() ? 0 : cluster_.config.keep_alive.ps;
+  const bool all_stay = cluster_.config.stops.empty() && cluster_.config.network.changes.empty();
+  return all_stay || !cluster_.threads.timed() ? 0 : cluster_.config.keep_alive.ps;
 }
 
-bool VirtualTransport::another_may_stop() const { return cluster_.stopped < cluster_.config.stops.size(); }
+bool VirtualTransport::another_may_stop() const {
+  if (cluster_.stopped < cluster_.config.stops.size()) return true;
+  const std::vector<fabric::LinkChange>& changes = cluster_.config.network.changes;
+  if (changes.empty()) return false;
+  // What a cable that was down has lost fails after its repetitions; then who has given up a node is to be heard of.
+  const auto last = std::ranges::max_element(changes, {}, &fabric::LinkChange::at);
+  const std::int64_t settled = last->at.ps + 2 * retries_ps() + 4 * keep_alive_ps();
+  return cluster_.now_ps() <= settled;
+}
 
 std::int64_t VirtualTransport::retries_ps() const {
   return (profile().nic_ack_timeout * (profile().nic_retry_count + 1)).ps;

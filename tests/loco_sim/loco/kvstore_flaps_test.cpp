@@ -1,0 +1,220 @@
+// Cables go down and come up again, for longer or shorter than requests are repeated, and nodes stop: the key-value
+// store never gives a wrong answer. What it cannot answer is an error.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "loco_sim/loco/kvstore.hpp"
+#include "loco_sim/loco/manager.hpp"
+#include "tests/loco_sim/loco/failing.hpp"
+
+using namespace loco::test;           // NOLINT: a test
+using namespace loco::test::failing;  // NOLINT: a test
+
+namespace trace = loco::trace;
+
+namespace {
+
+constexpr std::int64_t kUs = 1'000'000;  // ps
+
+/// What a run is made of.
+struct Plan {
+  loco::ClusterConfig config;
+  std::uint32_t threads = 1;
+  std::uint64_t keys = 8;
+  loco::kv_options store = {};
+  std::int64_t until_ps = 1000 * kUs;  ///< no operation begins later
+  std::uint64_t operations = 120;      ///< at most so many a thread
+};
+
+/// How the operations of a run ended.
+struct Outcome {
+  std::uint64_t done = 0, failed = 0, out = 0;
+  std::uint64_t changed_after = 0;  ///< keys inserted or erased by nodes that know of a failure
+  trace::Trace trace{};
+};
+
+void flap(Plan& plan, loco::NodeId node, std::int64_t down_us, std::int64_t up_us) {
+  auto& changes = plan.config.network.changes;
+  changes.push_back({loco::sim::SimTime{down_us * kUs}, node, false});
+  changes.push_back({loco::sim::SimTime{up_us * kUs}, node, true});
+}
+
+Plan plan_of(std::uint64_t seed) {
+  std::mt19937_64 draw(seed);
+  const auto between = [&draw](std::uint64_t low, std::uint64_t high) { return low + draw() % (high - low + 1); };
+  Plan plan;
+  plan.config.profile = impatient();
+  plan.config.profile.nic_ack_timeout = loco::sim::Duration{static_cast<std::int64_t>(between(10, 30)) * kUs};
+  plan.config.profile.nic_retry_count = static_cast<std::uint32_t>(between(1, 4));
+  plan.config.nodes = static_cast<std::uint32_t>(between(2, 5));
+  plan.config.seed = seed;
+  plan.threads = static_cast<std::uint32_t>(between(1, 2));
+  plan.keys = between(2, 12);
+  plan.store = {.slots_per_node = 64, .locks = between(1, 8), .ring_bytes = between(1, 2) == 1 ? 48U : 512U};
+  const auto node = [&] { return static_cast<loco::NodeId>(draw() % plan.config.nodes); };
+  for (std::uint64_t i = between(1, 4); i > 0; --i) {
+    const auto down = static_cast<std::int64_t>(between(20, 600));
+    flap(plan, node(), down, down + static_cast<std::int64_t>(between(5, 300)));
+  }
+  if (between(1, 4) == 1) plan.config.stops = {{node(), {static_cast<std::int64_t>(between(50, 700)) * kUs}}};
+  return plan;
+}
+
+class Workers {
+ public:
+  Workers(const Plan& plan, Outcome& outcome) : plan_(plan), outcome_(outcome) {}
+
+  void operator()(loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::kvstore store(mgr, "kv", plan_.store);
+    mgr.wait_for_ready();
+    loco::Flag ended = node.make_flag();
+    for (std::uint32_t t = 1; t < plan_.threads; ++t)
+      node.spawn("worker", [&, t] {
+        work(mgr, store, t);
+        node.flag_fetch_add(ended, 1);
+      });
+    work(mgr, store, 0);
+    while (node.flag_load(ended) + 1 < plan_.threads) node.pause();
+    wait_until(node, 40'000 * kUs);  // a node that is cut off cannot be waited for otherwise
+  }
+
+ private:
+  void work(loco::manager& mgr, loco::kvstore& store, std::uint32_t thread) {
+    loco::Transport& node = mgr.transport();
+    std::mt19937_64 draw(plan_.config.seed * 1000 + node.my_node() * 10 + thread);
+    Outcome mine;
+    for (std::uint64_t i = 1; i <= plan_.operations && node.now_ps() < plan_.until_ps; ++i) {
+      const std::uint64_t key = draw() % plan_.keys;
+      const std::uint64_t value = ((std::uint64_t{node.my_node()} * 10 + thread + 1) << 32U) + i;
+      try {
+        operate(mgr, store, draw() % 8, key, value, mine);
+        ++mine.done;
+      } catch (const loco::operation_error& error) {
+        ++mine.failed;
+        if (std::string(error.what()).find("is out of 'kv'") != std::string::npos) ++mine.out;
+        node.compute(20 * kUs);
+      }
+      node.compute(static_cast<std::int64_t>(draw() % 10) * kUs);
+    }
+    const std::lock_guard lock(mutex_);
+    outcome_.done += mine.done;
+    outcome_.failed += mine.failed;
+    outcome_.out += mine.out;
+    outcome_.changed_after += mine.changed_after;
+  }
+
+  static void operate(loco::manager& mgr, loco::kvstore& store, std::uint64_t kind, std::uint64_t key,
+                      std::uint64_t value, Outcome& mine) {
+    const bool after = mgr.any_failed();
+    bool changed = false;
+    if (kind < 3)
+      static_cast<void>(store.lookup(key));
+    else if (kind < 5)
+      changed = store.insert(key, value);
+    else if (kind < 6)
+      static_cast<void>(store.update(key, value));
+    else
+      changed = store.erase(key);
+    if (after && changed) ++mine.changed_after;
+  }
+
+  const Plan& plan_;
+  Outcome& outcome_;
+  std::mutex mutex_;
+};
+
+Outcome run(Plan plan) {
+  Outcome outcome;
+  plan.config.record = true;
+  plan.config.events_max = 20'000'000;
+  std::ranges::stable_sort(plan.config.network.changes, {}, &loco::fabric::LinkChange::at);
+  loco::SimulatedCluster cluster(plan.config);
+  Workers workers(plan, outcome);
+  cluster.spawn_everywhere(std::ref(workers));
+  cluster.run();
+  outcome.trace = cluster.take_trace();
+  return outcome;
+}
+
+void require_right(const Outcome& outcome) {
+  const loco::model::Verdict verdict =
+      loco::model::check(outcome.trace, std::array{trace::Library::rdmawait, trace::Library::kvstore}, {});
+  INFO(verdict.to_text());
+  REQUIRE(verdict.consistent());
+}
+
+/// Of all seeds: how often what is to be shown came up.
+struct Seen {
+  std::uint64_t failed = 0, out = 0, changed_after = 0;
+};
+
+Seen run_seeds(std::uint64_t first, std::uint64_t last) {
+  Seen seen;
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    INFO("seed " << seed);
+    const Outcome outcome = run(plan_of(seed));
+    require_right(outcome);
+    seen.failed += outcome.failed > 0 ? 1 : 0;
+    seen.out += outcome.out > 0 ? 1 : 0;
+    seen.changed_after += outcome.changed_after > 0 ? 1 : 0;
+  }
+  return seen;
+}
+
+}  // namespace
+
+TEST_CASE("a node that is left out of an insert does not say that the key is absent") {
+  // Down for longer than a request is repeated (80 us), up again afterwards.
+  for (const std::int64_t up : {250, 400, 600}) {
+    Plan plan{.config = {.profile = impatient(), .nodes = 3, .record = true}};
+    flap(plan, kDead, 100, up);
+    std::array<std::string, 3> told;
+    std::optional<std::uint64_t> found;
+    loco::SimulatedCluster cluster(plan.config);
+    cluster.spawn_everywhere([&](loco::Transport& node) {
+      loco::manager mgr(node);
+      loco::kvstore store(mgr, "kv", {.locks = 1});  // the lock is on node 0
+      mgr.wait_for_ready();
+      if (node.my_node() == 0) {
+        wait_until(node, 50 * kUs);
+        require(store.insert(7, 70), "all are there");
+        wait_until(node, 150 * kUs);
+        require(store.insert(8, 80), "a majority is");
+      }
+      wait_until(node, 1000 * kUs);
+      if (node.my_node() == 1) found = store.lookup(8);
+      if (node.my_node() == kDead) {
+        require(store.lookup(7) == 70, "what it has it may use");
+        told[0] = error_of([&] { static_cast<void>(store.lookup(8)); }).what();
+        told[1] = error_of([&] { static_cast<void>(store.update(7, 71)); }).what();
+        told[2] = error_of([&] { static_cast<void>(store.insert(9, 90)); }).what();
+      }
+      wait_until(node, 20'000 * kUs);
+    });
+    cluster.run();
+    INFO("up at " << up << " us");
+    CHECK(found == 80);
+    CHECK_THAT(told[0], contains_text("node 2"));
+    CHECK_THAT(told[1], contains_text("node 2"));
+    CHECK_THAT(told[2], contains_text("node 2"));
+    require_consistent(cluster.take_trace(), {trace::Library::rdmawait, trace::Library::kvstore});
+  }
+}
+
+TEST_CASE("a key-value store gives no wrong answer whatever cables and nodes fail") {
+  const Seen seen = run_seeds(1, 60);
+  CHECK(seen.failed > 10);
+  CHECK(seen.out > 3);
+  CHECK(seen.changed_after > 3);
+}
+
+TEST_CASE("a key-value store gives no wrong answer whatever cables and nodes fail, in many runs", "[.long]") {
+  const Seen seen = run_seeds(1001, 2000);
+  CHECK(seen.failed > 100);
+}
