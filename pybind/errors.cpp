@@ -38,7 +38,7 @@ void translate(std::exception_ptr exception) {
   } catch (const trace::TraceError& e) {
     raise(errors("_trace_error")(e.what(), e.offset()));
   } catch (const RunError& e) {
-    raise(errors("_run_error")(e.what(), e.trace()));
+    raise(py::module_::import("loco_sim.trace").attr("_run_error")(e.what(), e.trace()));
   } catch (const ExportError& e) {
     PyErr_SetString(PyExc_ValueError, e.what());
   } catch (const std::system_error& e) {

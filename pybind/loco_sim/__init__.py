@@ -22,7 +22,7 @@ _HOME = {
     "TraceError": "errors",
     "Scenario": "scenario", "list_hardware": "scenario", "list_topologies": "scenario", "list_workloads": "scenario",
     "scenarios": "scenario",
-    "Latency": "measured", "Series": "measured", "Result": "result", "Stage": "result", "Why": "result", "run": "result", "stop_flag": "result", "validate": "result",
+    "Latency": "measured", "Series": "measured", "Result": "result", "Stage": "outcome", "Why": "outcome", "run": "result", "stop_flag": "result", "validate": "result",
     "Choice": "points", "Range": "points", "Uniform": "points", "sweep_points": "points", "sweep": "sweeps",
     "sweep_rows": "sweeps",
     "Context": "program", "Program": "program", "ProgramResult": "program",
@@ -32,7 +32,7 @@ _HOME = {
     "perf": "perftest",
     "custom_topology": "topologies", "report": "reports",
     "Trace": "trace", "read_trace": "trace", "call_dtype": "trace", "subevent_dtype": "trace",
-    "Verdict": "verdict", "check": "verdict",
+    "Verdict": "verdict", "check": "trace",
     "OnHardware": "verification", "Verification": "verification", "verify": "verification",
 }
 _MODULES = {"errors", "plot", "verbs"}

@@ -32,8 +32,8 @@ from .program import Program as Program
 from .program import ProgramResult as ProgramResult
 from .reports import report as report
 from .result import Result as Result
-from .result import Stage as Stage
-from .result import Why as Why
+from .outcome import Stage as Stage
+from .outcome import Why as Why
 from .result import run as run
 from .result import stop_flag as stop_flag
 from .result import validate as validate
@@ -50,7 +50,7 @@ from .trace import call_dtype as call_dtype
 from .trace import read_trace as read_trace
 from .trace import subevent_dtype as subevent_dtype
 from .verdict import Verdict as Verdict
-from .verdict import check as check
+from .trace import check as check
 from .verification import OnHardware as OnHardware
 from .verification import Verification as Verification
 from .verification import verify as verify

@@ -132,7 +132,7 @@ class RowFile:
         return (cell[1:] if self._for_spreadsheets and cell and _formula(cell[1:]) and cell[0] == "'" else cell) or None
 
     def _columns(self) -> list[str]:
-        from .result import COUNTERS
+        from .outcome import COUNTERS
 
         return [*self._head, *_RESULTS, *(f"counters.{c}" for c in COUNTERS), "workload_counters", "by_operation", "retry"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import _core
     from .trace import Trace
 
 __all__ = ["Error", "InputError", "MissingPackageError", "RunError", "TraceError"]
@@ -68,15 +67,6 @@ def _input_error(text: str, **fields: object) -> InputError:
     error = InputError(text)
     for name, value in fields.items():
         setattr(error, name, value)
-    return error
-
-
-def _run_error(text: str, trace: _core.Trace | None) -> RunError:
-    error = RunError(text)
-    if trace is not None:
-        from .trace import Trace
-
-        error.trace = Trace(trace)
     return error
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, Union
 
-from .scenario import _seed, require_keys
+from ._keys import require_keys, seed_number
 from .units import at_least, format_like, parse_quantity
 
 __all__ = ["Choice", "Parameters", "Range", "Uniform", "Values", "sweep_points"]
@@ -171,7 +171,7 @@ def _combined(parameters: Mapping[str, Values], samples: int, sample_seed: int) 
 def _seeds(seeds: int | Iterable[int], first_seed: int) -> list[int]:
     """The seeds that a number of them, or a list, stands for."""
     if isinstance(seeds, Iterable):
-        numbers = [_seed(s) for s in seeds]
+        numbers = [seed_number(s) for s in seeds]
     else:
         numbers = list(range(first_seed, first_seed + at_least("seeds", seeds, 1)))
     if not numbers:

@@ -6,8 +6,7 @@ import html
 import io
 import json
 import os
-import shlex
-from typing import Any, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Callable, Mapping
 
 from . import __version__, _core
 from ._results import require_result
@@ -15,8 +14,10 @@ from ._rows import require_folder_of
 from ._shown import shown
 from .errors import InputError, _input_error
 from .measured import Latency, rate_text, time_text
-from .result import UNTIMED, Result
-from .scenario import Scenario
+from .outcome import UNTIMED, Outcome
+
+if TYPE_CHECKING:
+    from .result import Result
 
 __all__ = ["report"]
 
@@ -68,9 +69,9 @@ def report(result: Result | Mapping[str, Any] | str | os.PathLike[str],
     """
     if isinstance(result, (str, os.PathLike)):
         result = read_result(result)
-    data: Any = result.to_dict(everything=True) if isinstance(result, Result) else result
+    data: Any = result.to_dict(everything=True) if isinstance(result, Outcome) else result
     require_result(data)
-    page = _page(data, result if isinstance(result, Result) else None)
+    page = _page(data, result if isinstance(result, Outcome) else None)
     if path is not None:
         require_folder_of(path)
         _core.write_whole_file(os.fsencode(path), page)
@@ -251,13 +252,3 @@ def _config_text(config: Mapping[str, Any]) -> str:
     from .scenario import yaml_text
 
     return "\n".join(f"{key}: {yaml_text(value)}" for key, value in config.items())
-
-
-def command_of(scenario: Scenario) -> str:
-    """The command line that does the same run; for a scenario that is no file, the Python call."""
-    if not scenario._stands_alone:
-        return "a Python program: loco_sim.Program(...).run(...)"
-    overrides = " ".join(f"--set {shlex.quote(f'{key}={value}')}" for key, value in scenario._overrides)
-    if os.path.exists(scenario.file):
-        return f"loco-sim run {shlex.quote(scenario.file)} {overrides}".strip()
-    return f"loco-sim run scenario.yaml     # with this configuration in scenario.yaml\n{scenario.dump()}"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import html
 import json
-import operator
 import os
 import re
+import shlex
 from typing import TYPE_CHECKING, Any, Mapping
 
 from . import _core
+from ._keys import require_keys, seed_number
 
 if TYPE_CHECKING:
     from .points import Choice, Uniform
@@ -54,28 +55,12 @@ def yaml_text(value: Any) -> str:
     raise TypeError(f"expected text, a number, a list or a mapping, found {type(value).__name__}")
 
 
-def require_keys(name: str, values: object) -> None:
-    """TypeError unless these are values by dotted key."""
-    if not isinstance(values, Mapping):
-        raise TypeError(f"{name}: expected a mapping from dotted keys to values, found {values!r}")
-    for key in values:
-        if not isinstance(key, str):
-            raise TypeError(f"{name}: expected dotted keys, found {key!r}")
-
-
 def _pairs(overrides: Overrides | None) -> list[tuple[str, str]]:
     if overrides is None:
         return []
     require_keys("overrides", overrides)
     # Text is taken as the command line takes it after `--set key=`: it may be a list such as "[1, 2]".
     return [(key, value if isinstance(value, str) else yaml_text(value)) for key, value in overrides.items()]
-
-
-def _seed(seed: int) -> int:
-    try:
-        return operator.index(seed)
-    except TypeError:
-        raise TypeError(f"seed: expected an integer from 0 to 2^63 - 1, found {seed!r}") from None
 
 
 class Scenario:
@@ -104,7 +89,7 @@ class Scenario:
         self._core: _core.Scenario
         pairs = _pairs(overrides)
         if seed is not None:
-            pairs.append(("seed", str(_seed(seed))))
+            pairs.append(("seed", str(seed_number(seed))))
         if isinstance(source, Scenario):
             if self._stands_alone:
                 source._require_alone()
@@ -292,3 +277,13 @@ def list_workloads() -> list[str]:
     True
     """
     return _core.workload_kinds()
+
+
+def command_of(scenario: Scenario) -> str:
+    """The command line that does the same run; for a scenario that is no file, the Python call."""
+    if not scenario._stands_alone:
+        return "a Python program: loco_sim.Program(...).run(...)"
+    overrides = " ".join(f"--set {shlex.quote(f'{key}={value}')}" for key, value in scenario._overrides)
+    if os.path.exists(scenario.file):
+        return f"loco-sim run {shlex.quote(scenario.file)} {overrides}".strip()
+    return f"loco-sim run scenario.yaml     # with this configuration in scenario.yaml\n{scenario.dump()}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Sequence
 
 from . import _core
 from ._optional import need
+from .errors import RunError
 from .units import at_least
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from .verdict import Verdict
 
-__all__ = ["ACTIVITIES", "Object", "Thread", "Trace", "call_dtype", "read_trace", "subevent_dtype"]
+__all__ = ["ACTIVITIES", "Object", "Thread", "Trace", "call_dtype", "check", "read_trace", "subevent_dtype"]
 
 NEVER = 2**64 - 1
 """The stamp of an end that had not come when the run ended."""
@@ -249,8 +250,6 @@ class Trace:
 
     def check(self, *models: str | Iterable[str]) -> Verdict:
         """Is what the trace shows allowed by these models ("rdmawait", "sv", "bal", ... or a list)? See `loco_sim.check`."""
-        from .verdict import check
-
         return check(self, models[0] if len(models) == 1 else models)  # type: ignore[arg-type]
 
     def encode(self) -> bytes:
@@ -311,3 +310,35 @@ def read_trace(path: str | os.PathLike[str]) -> Trace:
         TraceError: it is damaged or cut short; the error has the byte offset.
     """
     return Trace(_core.read_trace(os.fspath(path)))
+
+
+def check(trace: Trace | str | os.PathLike[str], models: str | Iterable[str] = (), *, max_violations: int = 8,
+          tower: bool = False) -> Verdict:
+    """Checks a trace, or a trace file, against declarative models.
+
+    Args:
+        trace: a Trace or the path of a trace file.
+        models: "rdmawait", "sv", "bal", "rbl", "msw", "lock", "kvstore": one or several; none means every library
+            that the trace uses. rdmawait is always checked, since the others stand on it.
+        max_violations: at most that many broken predicates are listed for each library.
+        tower: also check each library's promises against the level below.
+
+    Returns:
+        A Verdict; ``verdict.ok`` is the answer.
+
+    Raises:
+        ValueError: no such model.
+        TraceError, OSError: the file cannot be read.
+    """
+    from .verdict import names_of, verdict_from
+
+    if not isinstance(trace, Trace):
+        trace = read_trace(trace)
+    return verdict_from(_core.check(trace._core, names_of(models), at_least("max_violations", max_violations, 0), tower))
+
+
+def _run_error(text: str, trace: _core.Trace | None) -> RunError:
+    error = RunError(text)
+    if trace is not None:
+        error.trace = Trace(trace)
+    return error

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import html
-import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Iterable
+from typing import Any, Iterable
 
 from . import _core
-from .units import at_least
 
-if TYPE_CHECKING:
-    from .trace import Trace
-
-__all__ = ["LibraryResult", "Step", "Verdict", "Violation", "check"]
+__all__ = ["LibraryResult", "Step", "Verdict", "Violation"]
 
 
 @dataclass(frozen=True)
@@ -99,32 +94,7 @@ class Verdict:
         return f'<pre style="border-left:4px solid {colour};padding-left:8px">{html.escape(self.text)}</pre>'
 
 
-def check(trace: Trace | str | os.PathLike[str], models: str | Iterable[str] = (), *, max_violations: int = 8,
-          tower: bool = False) -> Verdict:
-    """Checks a trace, or a trace file, against declarative models.
-
-    Args:
-        trace: a Trace or the path of a trace file.
-        models: "rdmawait", "sv", "bal", "rbl", "msw", "lock", "kvstore": one or several; none means every library
-            that the trace uses. rdmawait is always checked, since the others stand on it.
-        max_violations: at most that many broken predicates are listed for each library.
-        tower: also check each library's promises against the level below.
-
-    Returns:
-        A Verdict; ``verdict.ok`` is the answer.
-
-    Raises:
-        ValueError: no such model.
-        TraceError, OSError: the file cannot be read.
-    """
-    from .trace import Trace, read_trace
-
-    if not isinstance(trace, Trace):
-        trace = read_trace(trace)
-    return verdict_from(_core.check(trace._core, _names(models), at_least("max_violations", max_violations, 0), tower))
-
-
-def _names(models: str | Iterable[str]) -> list[str]:
+def names_of(models: str | Iterable[str]) -> list[str]:
     names = [models] if isinstance(models, str) or not isinstance(models, Iterable) else list(models)
     for name in names:
         if not isinstance(name, str):

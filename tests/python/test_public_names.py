@@ -21,7 +21,8 @@ def public_names():
             value = getattr(module, name)
             yield prefix + name, name, value
             if inspect.isclass(value):
-                for member, what in vars(value).items():
+                bases = [base for base in value.__mro__ if base.__module__.startswith("loco_sim")]
+                for member, what in {k: v for base in reversed(bases) for k, v in vars(base).items()}.items():
                     if not member.startswith("_"):
                         yield f"{prefix}{name}.{member}", member, what
 

@@ -6,7 +6,6 @@ from numbers import Real
 from typing import TYPE_CHECKING
 
 from ..litmus_tests import Explanation
-from ..result import Result
 from ..trace import Trace
 from ..units import at_least
 from ..verdict import Verdict, Violation
@@ -15,6 +14,8 @@ from ._transfers import trace_of, transfers_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from ..result import Result
 
 _RELATIONS = {"rf": "#009e73", "rb": "#d55e00", "mo": "#0072b2", "nfo": "#e69f00", "ppo": "#555555", "so": "#cc79a7",
               "po": "#b0b0b0", "ippo": "#000000", "iso": "#56b4e9", "pf": "#8e44ec", "pfg": "#8e44ec", "pfp": "#8e44ec",

@@ -7,13 +7,14 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Sequence
 
 from ..measured import Series
-from ..result import Result
+from ..outcome import Outcome
 from ..trace import Trace
 from ..units import at_least, duration_ps
 from ._canvas import COLOURS, axes_for, colours_on, from_zero, plain, unit_on, wrong
 from ._transfers import trace_of, transfers_of
 
 if TYPE_CHECKING:
+    from ..result import Result
     import numpy as np
     from matplotlib.axes import Axes
 
@@ -44,7 +45,7 @@ def _chosen(series: Series, links: str | Sequence[str] | None, weight: np.ndarra
 
 
 def _series_of(subject: Trace | Result | Series) -> Series | None:
-    return subject if isinstance(subject, Series) else subject.series if isinstance(subject, Result) else None
+    return subject if isinstance(subject, Series) else subject.series if isinstance(subject, Outcome) else None
 
 
 def _trace_of(subject: Trace | Result | Series) -> Trace:
@@ -102,7 +103,7 @@ def throughput_over_time(result: Result, ax: Axes | None = None, *, bucket: int 
     """
     import numpy
 
-    if not isinstance(result, Result):
+    if not isinstance(result, Outcome):
         raise wrong("result", "a Result", result)
     length = duration_ps(max(1, result.simulated_ps // 100) if bucket is None else bucket)
     ax = axes_for(ax, "throughput_over_time")

@@ -6,27 +6,27 @@ import math
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence, Union
 
 from ..measured import Latency
-from ..result import Result
+from ..outcome import Outcome
 from ._canvas import axes_for, colours_on, from_zero, plain, unit_on, wrong
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-Times = Union[Result, Latency, Mapping[str, Union[Result, Latency]]]
+Times = Union[Outcome, Latency, Mapping[str, Union[Outcome, Latency]]]
 
 
 def _named(times: Times) -> dict[str, Latency]:
-    if isinstance(times, Result):
+    if isinstance(times, Outcome):
         return dict(times.operations)
     if isinstance(times, Latency):
         return {"": times}
     if not isinstance(times, Mapping):
         raise wrong("times", "a Result, a Latency, or several by name", times)
     for name, t in times.items():
-        if not isinstance(t, (Result, Latency)):
+        if not isinstance(t, (Outcome, Latency)):
             raise wrong(f"times: {name}", "a Result or a Latency", t)
-    return {str(name): t.latency if isinstance(t, Result) else t for name, t in times.items()}
+    return {str(name): t.latency if isinstance(t, Outcome) else t for name, t in times.items()}
 
 
 def latency_cdf(times: Times, ax: Axes | None = None, *, log: bool | None = None) -> Axes:

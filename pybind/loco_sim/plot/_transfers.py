@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..result import Result
+from ..outcome import Outcome
 from ..trace import Trace
 from ._canvas import wrong
 
@@ -12,7 +12,7 @@ _NEVER = 2**64 - 1
 
 
 def trace_of(subject: Any, expected: str = "a Trace or a Result") -> Trace:
-    trace = subject.trace if isinstance(subject, Result) else subject
+    trace = subject.trace if isinstance(subject, Outcome) else subject
     if not isinstance(trace, Trace):
         raise wrong("trace", expected, trace)
     return trace
