@@ -29,6 +29,14 @@ Bytes bytes_of(std::shared_ptr<const void> owner, const std::vector<T>& records)
   return {std::move(owner), records.data(), records.size() * sizeof(T)};
 }
 
+/// The numbers of an enumeration by name, as a table of pairs has them.
+template <typename Names>
+py::dict numbers_of(const Names& names) {
+  py::dict numbers;
+  for (const auto& [number, name] : names) numbers[name] = static_cast<int>(number);
+  return numbers;
+}
+
 /// The fields of loco_sim.Verdict, in their order, as plain tuples.
 py::tuple verdict_tuple(const model::Verdict& verdict);
 

@@ -249,6 +249,8 @@ py::tuple run_program(const scenario::Scenario& s, std::uint64_t memory_bytes, c
 }  // namespace
 
 void bind_program(py::module_& m) {
+  m.attr("OPERATIONS") = numbers_of(kOperationNames);
+  m.attr("COMPARISONS") = numbers_of(kComparisonNames);
   m.def("run_program", &run_program, py::arg("scenario"), py::arg("memory_bytes"), py::arg("word_name"),
         py::arg("barriers"), py::arg("generators"), py::arg("stop").none(true));
 }

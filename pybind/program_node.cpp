@@ -7,8 +7,6 @@ namespace loco::python {
 
 namespace {
 
-enum class Comparison : std::uint64_t { equal, different, at_least, at_most };
-
 bool holds(Comparison comparison, std::uint64_t seen, std::uint64_t value) {
   switch (comparison) {
     case Comparison::equal:

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "loco_sim/loco/ack_key.hpp"
@@ -18,7 +20,7 @@
 
 namespace loco::python {
 
-/// The numbers are those of loco_sim/program.py.
+/// What a thread asks for; Python knows the numbers by kOperationNames.
 enum class Operation : std::uint8_t {
   now,           ///< -> picoseconds
   compute,       ///< picoseconds
@@ -38,6 +40,35 @@ enum class Operation : std::uint8_t {
   barrier,       ///< index
   count,
 };
+
+/// `_core.OPERATIONS`.
+inline constexpr auto kOperationNames = std::to_array<std::pair<Operation, const char*>>({
+    {Operation::now, "now"},
+    {Operation::compute, "compute"},
+    {Operation::load, "load"},
+    {Operation::store, "store"},
+    {Operation::cas, "cas"},
+    {Operation::fence, "fence"},
+    {Operation::put_value, "put_value"},
+    {Operation::put, "put"},
+    {Operation::get_value, "get_value"},
+    {Operation::get, "get"},
+    {Operation::fetch_add, "fetch_add"},
+    {Operation::compare_swap, "compare_swap"},
+    {Operation::wait, "wait"},
+    {Operation::remote_fence, "remote_fence"},
+    {Operation::wait_until, "wait_until"},
+    {Operation::barrier, "barrier"},
+});
+static_assert(kOperationNames.size() == static_cast<std::size_t>(Operation::count));
+
+/// `_core.COMPARISONS`.
+enum class Comparison : std::uint8_t { equal, different, at_least, at_most };
+inline constexpr auto kComparisonNames =
+    std::to_array<std::pair<Comparison, const char*>>({{Comparison::equal, "=="},
+                                                       {Comparison::different, "!="},
+                                                       {Comparison::at_least, ">="},
+                                                       {Comparison::at_most, "<="}});
 
 struct Request {
   Operation operation = Operation::now;

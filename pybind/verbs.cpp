@@ -26,7 +26,7 @@ namespace loco::python {
 
 namespace {
 
-/// The numbers are those of loco_sim/verbs.py.
+/// What a thread asks for; Python knows the numbers by kCallNames.
 enum class Call : std::uint8_t {
   now,              ///< -> picoseconds
   compute,          ///< picoseconds
@@ -39,6 +39,21 @@ enum class Call : std::uint8_t {
   wait_cq,          ///< completion queue -> completion
   wait_for_change,  ///< address, old value -> new value
 };
+
+/// `_core.VERBS_CALLS`.
+constexpr auto kCallNames = std::to_array<std::pair<Call, const char*>>({
+    {Call::now, "now"},
+    {Call::compute, "compute"},
+    {Call::load, "load"},
+    {Call::store, "store"},
+    {Call::fence, "fence"},
+    {Call::post_send, "post_send"},
+    {Call::post_recv, "post_recv"},
+    {Call::poll_cq, "poll_cq"},
+    {Call::wait_cq, "wait_cq"},
+    {Call::wait_for_change, "wait_for_change"},
+});
+static_assert(kCallNames.size() == static_cast<std::size_t>(Call::wait_for_change) + 1);
 
 /// A generator has raised; the exception is in VerbsRun::error.
 struct GeneratorFailed : std::runtime_error {
@@ -275,6 +290,7 @@ py::tuple run(verbs::Machine& m, const std::vector<std::pair<nic::NodeId, py::ob
 }  // namespace
 
 void bind_verbs(py::module_& m) {
+  m.attr("VERBS_CALLS") = numbers_of(kCallNames);
   py::class_<verbs::Machine>(m, "VerbsMachine")
       .def(py::init(&make_machine))
       .def("register_memory", &register_memory)

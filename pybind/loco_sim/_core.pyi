@@ -9,8 +9,11 @@ ACTIVITY_FIELDS: list[tuple[str, str, int]]
 ACTIVITY_SIZE: int
 CALL_FIELDS: list[tuple[str, str, int]]
 CALL_SIZE: int
+COMPARISONS: dict[str, int]
 COUNTERS: tuple[str, ...]
 LIBRARIES: tuple[str, ...]
+OPERATIONS: dict[str, int]
+VERBS_CALLS: dict[str, int]
 METHODS: tuple[str, ...]
 PERF_TESTS: tuple[str, ...]
 PERF_CONNECTIONS: tuple[str, ...]

@@ -38,14 +38,15 @@ WORD = 8
 LINE = 64
 _MASK = 2**64 - 1
 
-# The numbers are those of Operation in program_node.hpp.
 (_NOW, _COMPUTE, _LOAD, _STORE, _CAS, _FENCE, _PUT_VALUE, _PUT, _GET_VALUE, _GET, _FETCH_ADD, _COMPARE_SWAP, _WAIT,
- _REMOTE_FENCE, _WAIT_UNTIL, _BARRIER) = range(16)
+ _REMOTE_FENCE, _WAIT_UNTIL, _BARRIER) = (_core.OPERATIONS[name] for name in (
+     "now", "compute", "load", "store", "cas", "fence", "put_value", "put", "get_value", "get", "fetch_add", "compare_swap",
+     "wait", "remote_fence", "wait_until", "barrier"))
 
 _SIZED = ("star", "ring")
 """Kinds of topology that have as many nodes as one asks for."""
 
-_COMPARISONS = {"==": 0, "!=": 1, ">=": 2, "<=": 3}
+_COMPARISONS = _core.COMPARISONS
 
 
 class Operation(tuple[int, ...]):

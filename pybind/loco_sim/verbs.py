@@ -35,8 +35,9 @@ from .scenario import yaml_text
 
 __all__ = ["Completion", "CompletionQueue", "Machine", "MemoryRegion", "QueuePair", "Thread", "VerbsError"]
 
-# The numbers are those of Call in pybind/verbs.cpp.
-_NOW, _COMPUTE, _LOAD, _STORE, _FENCE, _POST_SEND, _POST_RECV, _POLL_CQ, _WAIT_CQ, _WAIT_FOR_CHANGE = range(10)
+(_NOW, _COMPUTE, _LOAD, _STORE, _FENCE, _POST_SEND, _POST_RECV, _POLL_CQ, _WAIT_CQ, _WAIT_FOR_CHANGE) = (
+    _core.VERBS_CALLS[name] for name in ("now", "compute", "load", "store", "fence", "post_send", "post_recv", "poll_cq",
+                                         "wait_cq", "wait_for_change"))
 _WORD = 8
 _MASK = 2**64 - 1
 
