@@ -23,16 +23,8 @@ TEST_CASE("a write to the NIC's own host goes through neither transmit nor recei
   nic::HardwareProfile p = primes();
   p.nic_loopback = 7_ns;
   Rig rig(p);
-  const nic::QpId qp = rig.system.create_qp(0, rig.cq, 16, 0);
-  rig.system.connect(qp, rig.system.create_qp(0, rig.cq, 1));
-  rig.system.create_thread(0);
-  rig.scripts.steps.emplace_back([&](nic::Cpu& cpu) {
-    nic::Wqe wqe = rig.write(0, 0);
-    wqe.rkey = rig.local.rkey;
-    wqe.remote = rig.local.base + 64;
-    CHECK(cpu.post_send(qp, {&wqe, 1}) == nic::PostResult::ok);
-    cpu.stop();
-  });
+  rig.loop_back();
+  rig.post({rig.to_self(rig.write(0, 0), 64)});
   rig.run();
   const std::int64_t received = until_start() + dma_read(8) + ns(7);
   CHECK(rig.recorder.finished(Stamp::aNRW).ps == received + dma_write(8));

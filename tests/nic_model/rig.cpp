@@ -63,6 +63,17 @@ nic::Wqe Rig::compare_swap(std::uint64_t into, std::uint64_t at, std::uint64_t e
   return wqe;
 }
 
+void Rig::loop_back() {
+  qp = system.create_qp(0, cq, 16, 0);
+  system.connect(qp, system.create_qp(0, cq, 1));
+}
+
+nic::Wqe Rig::to_self(nic::Wqe wqe, std::uint64_t offset) const {
+  wqe.rkey = local.rkey;
+  wqe.remote = local.base + offset;
+  return wqe;
+}
+
 void Rig::post(std::vector<nic::Wqe> wqes) {
   system.create_thread(0);
   scripts.steps.emplace_back([this, posted = std::move(wqes)](nic::Cpu& cpu) {

@@ -180,17 +180,9 @@ TEST_CASE("threads that share a queue pair may ring its doorbell in any order") 
 
 TEST_CASE("loopback: a queue pair connected within one node") {
   Rig rig(real());
-  const nic::QpId qp = rig.system.create_qp(0, rig.cq, 16, 0);
-  rig.system.connect(qp, rig.system.create_qp(0, rig.cq, 1));
+  rig.loop_back();
   rig.system.set_word(0, rig.local.base, 77);
-  rig.system.create_thread(0);
-  rig.scripts.steps.emplace_back([&](nic::Cpu& cpu) {
-    nic::Wqe wqe = rig.write(0, 0);
-    wqe.rkey = rig.local.rkey;
-    wqe.remote = rig.local.base + 64;
-    CHECK(cpu.post_send(qp, {&wqe, 1}) == nic::PostResult::ok);
-    cpu.stop();
-  });
+  rig.post({rig.to_self(rig.write(0, 0), 64)});
   rig.run();
   CHECK(rig.system.word(0, rig.local.base + 64) == 77);
 }
