@@ -324,6 +324,8 @@ TEST_CASE("a workload that needs a host which stops ends with an error that name
        {"{kind: quickstart}", "{kind: barrier}", "{kind: lock}", "{kind: transactions}", "{kind: message_passing}",
         "{kind: broadcast, over: variables, outstanding: 4}", "{kind: broadcast, over: ring_buffer, outstanding: 4}",
         "{kind: kvstore, threads_per_node: 2}", "{kind: dcdc}", "{kind: kvstore, store: rpc}",
+        "{kind: kvstore, store: tree, threads_per_node: 2}", "{kind: kvstore, store: tree, index_cache: false}",
+        "{kind: kvstore, mix: churn}", "{kind: kvstore, store: tcp}",
         "{kind: broadcast, over: tree}", "{kind: transactions, locks: 1, algorithm: mpi_window, threads_per_node: 2}",
         "{kind: lock, algorithm: mpi_window}", "{kind: barrier, algorithm: dissemination}",
         "{kind: barrier, algorithm: recursive_doubling}", "{kind: barrier, algorithm: linear}",

@@ -47,7 +47,8 @@ TEST_CASE("what does not fit is told before the run, in one line, with what woul
 TEST_CASE("set-up is within the limits, of every kind of workload that scenarios can make large") {
   for (const char* const workload :
        {"kind: kvstore, key_space: 16GiB", "kind: kvstore, key_space: 16GiB, keys: zipfian",
-        "kind: kvstore, key_space: 16GiB, store: rpc",
+        "kind: kvstore, key_space: 16GiB, store: rpc", "kind: kvstore, key_space: 16GiB, store: tree",
+        "kind: kvstore, key_space: 16GiB, store: tcp, mix: insert",
         "kind: barrier, iterations: 100000000, threads_per_node: 256", "kind: broadcast, iterations: 100000000",
         "kind: lock, iterations: 100000000", "kind: lookup, iterations: 100000000",
         "kind: message_passing, iterations: 100000000", "kind: mixed_size, iterations: 100000000",
