@@ -265,7 +265,6 @@ const Counters& System::counters() const { return state_->kernel.counters(); }
 const fabric::Fabric& System::network() const { return state_->fabric; }
 QpState System::qp_state(QpId qp) const { return state_->connections.at(qp).state(); }
 NodeId System::qp_node(QpId qp) const { return state_->connections.at(qp).node(); }
-QpId System::qp_peer(QpId qp) const { return state_->connections.at(qp).peer(); }
 ThreadId System::qp_thread(QpId qp) const { return state_->connections.at(qp).thread(); }
 
 NodeId System::qp_peer_node(QpId qp) const { return state_->connections.at(qp).peer_node(); }

@@ -124,7 +124,6 @@ class System {
   [[nodiscard]] const fabric::Fabric& network() const;
   [[nodiscard]] QpState qp_state(QpId qp) const;
   [[nodiscard]] NodeId qp_node(QpId qp) const;
-  [[nodiscard]] QpId qp_peer(QpId qp) const;
   [[nodiscard]] NodeId qp_peer_node(QpId qp) const;
   [[nodiscard]] ThreadId qp_thread(QpId qp) const;
   [[nodiscard]] std::uint32_t send_queue_room(QpId qp) const;

@@ -19,8 +19,4 @@ std::uint64_t Counters::value(std::string_view name) const {
   return found == names_.end() ? 0 : values_[static_cast<std::size_t>(found - names_.begin())];
 }
 
-void Counters::merge(const Counters& other) {
-  for (std::size_t i = 0; i < other.names_.size(); ++i) add(id(other.names_[i]), other.values_[i]);
-}
-
 }  // namespace loco::sim

@@ -23,8 +23,6 @@ class Counters {
   [[nodiscard]] std::uint64_t value(CounterId id) const { return values_[id.index]; }
   /// 0 when there is no counter of that name.
   [[nodiscard]] std::uint64_t value(std::string_view name) const;
-  /// Adds the values of `other` by name.
-  void merge(const Counters& other);
   /// In the order of registration.
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
 

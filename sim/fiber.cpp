@@ -239,8 +239,6 @@ bool FiberPool::throwing(FiberId id) const {
   return fiber != nullptr && fiber->throwing();
 }
 
-FiberId FiberPool::current() const { return {current_, fibers_[current_]->generation}; }
-
 void FiberPool::resume(FiberId id) {
   if (inside()) throw std::logic_error("FiberPool::resume: called from inside a fiber of the pool");
   if (find(id) == nullptr) throw std::logic_error("FiberPool::resume: the fiber has ended");

@@ -64,8 +64,6 @@ class FiberPool {
   void cancel(FiberId id);
 
   [[nodiscard]] bool inside() const { return current_ != kNone; }
-  /// The running fiber. Precondition: inside().
-  [[nodiscard]] FiberId current() const;
   /// Fibers created and not yet finished.
   [[nodiscard]] std::size_t unfinished() const { return unfinished_; }
   /// Stacks mapped so far: the greatest number of fibers alive at one time.

@@ -50,13 +50,4 @@ bool parse_library(std::string_view text, Library& out) {
   return false;
 }
 
-bool parse_method(std::string_view text, Method& out) {
-  for (std::size_t i = 0; i < kMethods.size(); ++i)
-    if (kMethods[i] == text) {
-      out = static_cast<Method>(i);
-      return true;
-    }
-  return false;
-}
-
 }  // namespace loco::trace

@@ -16,8 +16,7 @@ using rdma::name;  // of stamps and packets
 [[nodiscard]] std::string_view name(Method method);
 /// `packet`, `tlp_write`, ...
 [[nodiscard]] std::string_view name(Activity::Kind kind);
-/// The inverses; false when there is no such name.
+/// The inverse; false when there is no such name.
 [[nodiscard]] bool parse_library(std::string_view text, Library& out);
-[[nodiscard]] bool parse_method(std::string_view text, Method& out);
 
 }  // namespace loco::trace

@@ -24,24 +24,12 @@ std::pair<std::size_t, std::size_t> cell_named(std::string_view cell) {
 
 Cell flipped(Cell c) { return c == Cell::no ? Cell::yes : Cell::no; }
 
-std::string_view text(Cell c) {
-  return c == Cell::yes ? "ordered" : c == Cell::no ? "not ordered" : "ordered for the same node";
-}
-
 }  // namespace
 
 void flip_cell(std::string_view cell, StampOrder& order) {
   const auto [row, column] = cell_named(cell);
   Cell& c = order.cells[row][column];
   c = flipped(c);
-}
-
-std::string flip_text(std::string_view cell) {
-  const auto [row, column] = cell_named(cell);
-  const Cell before = kStampOrder.cells[row][column];
-  return std::string(cell) + " (" + std::string(model::name(static_cast<Stamp>(row))) + " before " +
-         std::string(model::name(static_cast<Stamp>(column))) + "): " + std::string(text(before)) + " -> " +
-         std::string(text(flipped(before)));
 }
 
 void choose_variant(std::string_view name, ModelOptions& options) {

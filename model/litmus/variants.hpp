@@ -12,8 +12,6 @@ namespace loco::model::litmus {
 /// "E8": row E, column 8 of Fig. 10. What is ordered, or ordered for one node, is so no more; what is not becomes so.
 /// Throws std::invalid_argument ("expected ..., found ...") for anything else.
 void flip_cell(std::string_view cell, StampOrder& order);
-/// "E8 (aWT before aNRR): ordered -> not ordered"
-[[nodiscard]] std::string flip_text(std::string_view cell);
 
 /// Switches a variant on: "transitive-barriers" (Section 4.3) or "weak-ring-buffers" (Section 5.2). Throws
 /// std::invalid_argument for another name.
