@@ -1,0 +1,72 @@
+"""Includes between the wings of nic_model/ point down (nic_model/README.md, "Who knows whom")."""
+
+import re
+from pathlib import Path
+
+HALL = Path(__file__).resolve().parents[2] / "nic_model"
+
+# From the lowest to the highest: a wing may include what is before it, and itself.
+ORDER = ("vocabulary", "engine", "host", "records", "connection", "pcie", "port", "requester", "responder", "verbs",
+         "state", "system")  # fmt: skip
+# At the door, above all wings; so is exploration/, which looks at all of the state for System.
+SYSTEM = {"system.cpp", "system.hpp", "system_setup.cpp", "usage.cpp"}
+
+# Arrows that still point up: units that call those above them. A new one is a mistake; so is one that is gone and is
+# still listed.
+UPWARD: set[tuple[str, str]] = {
+    ("connection/receive_queue.cpp", "pcie/pcie.hpp"),
+    ("engine/engine.cpp", "records.hpp"),
+    ("pcie/pcie.cpp", "requester/requester.hpp"),
+    ("pcie/pcie.cpp", "responder/read_order.hpp"),
+    ("pcie/pcie.cpp", "responder/responses.hpp"),
+    ("pcie/pcie.cpp", "verbs/queue_pair.hpp"),
+    ("pcie/posted_writes.cpp", "port/receive_buffer.hpp"),
+    ("pcie/posted_writes.cpp", "responder/responses.hpp"),
+    ("pcie/posted_writes.cpp", "verbs/queue_pair.hpp"),
+    ("port/context.cpp", "requester/requester.hpp"),
+    ("profile.cpp", "pcie/pcie.hpp"),
+    ("requester/requester.cpp", "verbs/queue_pair.hpp"),
+    ("responder/responder.cpp", "verbs/queue_pair.hpp"),
+    ("responder/unreliable.cpp", "verbs/queue_pair.hpp"),
+}
+
+
+def wing(path: Path) -> str:
+    """Where a file of nic_model/ is; its headers at the door are what all wings speak of."""
+    if len(path.parts) > 1:
+        return "system" if path.parts[0] == "exploration" else path.parts[0]
+    if path.name in SYSTEM:
+        return "system"
+    return path.stem if path.stem in ("records", "state") else "vocabulary"
+
+
+def upward(includes: list[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Those of (file, what it includes) that point to a higher wing."""
+    return {
+        (source, target)
+        for source, target in includes
+        if ORDER.index(wing(Path(source))) < ORDER.index(wing(Path(target)))
+    }
+
+
+def all_includes() -> list[tuple[str, str]]:
+    return [
+        (str(file.relative_to(HALL)), target)
+        for file in sorted(HALL.rglob("*.[ch]pp"))
+        for target in re.findall(r'^#include "nic_model/([^"]+)"', file.read_text(), re.MULTILINE)
+    ]
+
+
+def test_no_include_points_up() -> None:
+    assert upward(all_includes()) == UPWARD
+
+
+def test_an_upward_include_is_found() -> None:
+    assert upward([("pcie/pcie.hpp", "verbs/cpu.hpp"), ("verbs/cpu.cpp", "pcie/pcie.hpp")]) == {
+        ("pcie/pcie.hpp", "verbs/cpu.hpp")
+    }
+
+
+def test_every_folder_is_a_wing() -> None:
+    folders = {path.name for path in HALL.iterdir() if path.is_dir()}
+    assert folders <= {*ORDER, "exploration"}
