@@ -3,6 +3,7 @@
 #include <array>
 #include <functional>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -196,7 +197,12 @@ void manager::note_placed(NodeId node) {
 }
 
 void manager::require_words(std::string_view what, Address local, const Region& remote, std::uint64_t offset,
-                            std::uint64_t size) const {
+                            std::uint64_t size) {
+#ifndef NDEBUG
+  if (mine().blocks->is_free(local))
+    throw std::logic_error("node " + std::to_string(my_node()) + ": " + std::string(what) +
+                           " with the memory of a mem_ref that has been given back");
+#endif
   if (local % kWord != 0)
     throw size_error("node " + std::to_string(my_node()) + ": " + std::string(what) + " at local address " +
                      std::to_string(local) + ": expected whole words, from a multiple of " + std::to_string(kWord));

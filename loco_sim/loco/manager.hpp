@@ -112,7 +112,7 @@ class manager {
   };
 
   void require_words(std::string_view what, Address local, const Region& remote, std::uint64_t offset,
-                     std::uint64_t size) const;
+                     std::uint64_t size);
   OperationTag tag(const Region& remote, Posting posting, ack_key* key);
   PerThread& mine();
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <stdexcept>
 #include <string>
 
 #include "loco_sim/loco/bounds.hpp"
@@ -20,6 +21,13 @@ Region block_pool::take(network_memory& memory, std::uint64_t bytes) {
   return block;
 }
 
+bool block_pool::is_free(Address address) const {
+  for (const auto& [size, blocks] : free_)
+    for (const Region& block : blocks)
+      if (address >= block.base && address - block.base < size) return true;
+  return false;
+}
+
 mem_ref::mem_ref(manager& mgr, std::uint64_t bytes)
     : transport_(mgr.transport()), pool_(mgr.blocks()), block_(pool_->take(mgr.memory(), bytes)), size_(bytes) {}
 
@@ -29,6 +37,9 @@ mem_ref::~mem_ref() {
 
 /// Behind it is another block.
 void mem_ref::require_inside(std::uint64_t offset, std::uint64_t bytes) const {
+#ifndef NDEBUG
+  if (!pool_) throw std::logic_error("a mem_ref is used after it was moved from");
+#endif
   if (whole_words_inside(offset, bytes, block_.size)) return;
   throw size_error("an access of " + std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
                    " of a mem_ref of " + std::to_string(size_) + " bytes: expected whole words inside of it");

@@ -5,7 +5,9 @@
 // (64 bytes and more), and a block that is given back serves the next mem_ref of that size class. New memory
 // starts at zero; a block used before keeps what it held.
 // Ownership: a mem_ref belongs to the thread that made it and goes back to its pool. Operations on it must be complete
-// before that: wait for their ack_key first. Units: bytes; accesses are of whole, aligned 8-byte words.
+// before that: wait for their ack_key first. Debug builds (without NDEBUG) throw std::logic_error for an access to one
+// that was moved from, and for an operation on the address of one that has been given back. Units: bytes; accesses are
+// of whole, aligned 8-byte words.
 #pragma once
 
 #include <cstddef>
@@ -30,6 +32,8 @@ class block_pool {
   /// A block of at least `bytes` bytes; its length is the least power of two that will do.
   Region take(network_memory& memory, std::uint64_t bytes);
   void give_back(const Region& block) { free_[block.size].push_back(block); }
+  /// Is that address in a block that has been given back? Looks at all that are free: for debug builds.
+  [[nodiscard]] bool is_free(Address address) const;
 
  private:
   std::map<std::uint64_t, std::vector<Region>> free_;

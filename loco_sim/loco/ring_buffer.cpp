@@ -178,9 +178,10 @@ bool ring_buffer::try_send(std::span<const std::byte> text) {
   if (!text.empty()) std::memcpy(words_.data() + 1, text.data(), text.size());
   if (!room_for(words_.size())) return false;
   write_cells(sent_, words_);
-  const std::size_t turn = messages_++ % options_.heads;
+  const std::size_t turn = messages_ % options_.heads;  // that of the next message, too, when the wait throws
   // The NIC reads a head when it sends it: changed before that, the last push would announce this message.
   if (options_.wait_for_previous_head) wait_for_head(*under_way_[turn]);
+  ++messages_;
   sent_ += words_.size();
   heads_[turn].store(sent_);
   heads_[turn].push(receivers(), under_way_[turn].get());

@@ -14,7 +14,8 @@
 // Errors: size_error for a message that can never fit; ownership_error for a node or thread that may not do that;
 // operation_error for a peer that does not answer: from receive() and try_receive() when it is the writer, from send()
 // when it reads. A reader that is left out (leave_out_failed) has given up the writer in its turn, or learns from it
-// that it is given up itself: it gets the same error behind the last message that it was sent.
+// that it is given up itself: it gets the same error behind the last message that it was sent. A send that has failed
+// has sent nothing, and takes no head's turn; where readers are not left out the next one fails as it did.
 #pragma once
 
 #include <atomic>

@@ -209,3 +209,33 @@ TEST_CASE("options and calls that cannot be meant are refused where they are mad
     require_refused<loco::setup_error>("a window of no operations", [&] { const loco::kv_window window(store, 0); });
   });
 }
+
+#ifndef NDEBUG
+TEST_CASE("a mem_ref that was given back, or moved from, is refused") {
+  loco::test::on_threads(2, [](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::var<std::uint64_t> v(mgr, "v");
+    loco::barrier bar(mgr, "bar");
+    mgr.wait_for_ready();
+    if (node.my_node() == 0) {
+      loco::ack_key key(mgr);
+      loco::Address address = 0;
+      {
+        loco::mem_ref block(mgr, 8);
+        address = block.address();
+        mgr.get(address, v.copy(1), 0, 8, &key);
+        key.wait();
+        loco::mem_ref moved(std::move(block));
+        require_refused<std::logic_error>("what was moved from", [&] { static_cast<void>(block.load()); });  // NOLINT
+        require(moved.load() == 0, "it goes on where it was moved to");
+      }
+      require_refused<std::logic_error>("a block that is free", [&] { mgr.get(address, v.copy(1), 0, 8, &key); });
+      require_refused<std::logic_error>("also as a source", [&] { mgr.put(address, v.copy(1), 0, 8, &key); });
+      const loco::mem_ref again(mgr, 8);
+      mgr.get(again.address(), v.copy(1), 0, 8, &key);
+      key.wait();
+    }
+    bar.waiting();
+  });
+}
+#endif

@@ -251,6 +251,46 @@ TEST_CASE("a ring buffer whose writer or reader stops is an error on the other s
   require_consistent(trace, {trace::Library::rdmawait, trace::Library::sv, trace::Library::rbl});
 }
 
+TEST_CASE("a ring buffer whose send has failed says so again, and what was sent before is received in order") {
+  for (const std::uint32_t heads : {1U, 2U, 3U, 5U}) {
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+    run([&](loco::Transport& node) {
+      loco::manager mgr(node);
+      loco::ring_buffer ring(mgr, "ring", 0, {.bytes = 8192, .heads = heads});
+      mgr.wait_for_ready();
+      if (node.my_node() == kDead) return live(node);
+      if (node.my_node() == 1) {
+        wait_until(node, 2 * kAfter);
+        const auto look = [&](std::span<const std::byte> bytes) {
+          std::uint64_t word = 0;
+          std::memcpy(&word, bytes.data(), sizeof word);
+          require(word == received, "messages come in order");
+        };
+        while (ring.receive_if_there(look)) ++received;
+        return;
+      }
+      const auto send = [&] {
+        ring.send(std::as_bytes(std::span(&sent, 1)));
+        ++sent;
+      };
+      for (int i = 0; i < 7; ++i) send();
+      wait_until(node, kStop + 1);
+      static_cast<void>(error_of([&] {
+        for (int i = 0; i < 20; ++i) {
+          send();
+          node.compute(kNoticed / 2);
+        }
+      }));
+      for (std::uint32_t i = 0; i < 2 * heads; ++i) static_cast<void>(error_of(send));
+      wait_until(node, 3 * kAfter);
+    });
+    INFO(heads << " head(s)");
+    CHECK(sent >= 7);
+    CHECK(received == sent);
+  }
+}
+
 TEST_CASE("a ring buffer that leaves out readers that stop goes on, also when it is full for another one") {
   constexpr std::uint64_t kMessages = 20;
   std::uint64_t received = 0;
