@@ -5,6 +5,7 @@
 #pragma once
 
 #include "nic_model/engine/engine.hpp"
+#include "nic_model/records.hpp"
 
 namespace loco::nic {
 
