@@ -115,10 +115,30 @@ void handle(Engine& engine, const sim::Event& e) {
   }
 }
 
+#ifdef LOCO_SIM_CHECK_STEPS
+/// What holds between two steps, of the queue pair that an event was for; of all of them now and then.
+void check_step(const State& s, const sim::Event& event) {
+  const auto check = [&](QpId id) {
+    s.connections[id].check(id, s.kernel.now());
+    s.requesters[id].check(id, s.kernel.now());
+  };
+  const bool of_queue_pair = event.what == kEventFetchWqe || event.what == kEventReadPayload ||
+                             event.what == kEventTransmit || event.what == kEventTimeout ||
+                             event.what == kEventRnrTimer || event.what == kEventUnitFree;
+  if (of_queue_pair) check(event.where);
+  constexpr std::uint64_t kNowAndThen = 1024;
+  if (s.kernel.counters().events % kNowAndThen != 0) return;
+  for (QpId id = 0; id < s.connections.size(); ++id) check(id);
+}
+#endif
+
 void run(State& s, Context& context, const sim::Event& event) {
   s.kernel.advance(event.at);
   Engine engine(s.units(), &context);
   handle(engine, event);
+#ifdef LOCO_SIM_CHECK_STEPS
+  check_step(s, event);
+#endif
 }
 
 }  // namespace

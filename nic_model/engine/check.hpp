@@ -1,5 +1,5 @@
-// What units say of themselves: each has a check() that states what has to hold between two steps. Debug and sanitizer
-// builds call it after every step, tests whenever they like (System::check). Private to nic_model/.
+// What units say of themselves: each has a check() that states what has to hold between two steps. Debug builds
+// call it after every step (LOCO_SIM_CHECK_STEPS). Private to nic_model/.
 #pragma once
 
 #include <cstdint>

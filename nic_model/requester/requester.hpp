@@ -130,8 +130,6 @@ class Requester {
   bool operator==(const Requester&) const = default;
 
  private:
-  friend struct RequesterProbe;  // tests break it on purpose
-
   /// The oldest work request that is not done, once an answer has been looked at.
   struct Oldest {
     std::uint32_t number = 0;
