@@ -10,15 +10,15 @@
 // brought up to date.
 #include <algorithm>
 
-#include "fabric/fabric.hpp"
+#include "fabric/packet_network.hpp"
 
 namespace loco::fabric {
 
-void Fabric::advance_all(sim::EventQueue& events, sim::SimTime now, topology::VertexId at) {
-  for (const topology::LinkId link : network_->graph.ports(at)) advance(events, link, now);
+void PacketNetwork::advance_all(sim::EventQueue& events, sim::SimTime now, topology::VertexId at) {
+  for (const topology::LinkId link : wiring_->graph.ports(at)) advance(events, link, now);
 }
 
-bool Fabric::fits(topology::VertexId at, topology::LinkId out, std::uint32_t bytes) const {
+bool PacketNetwork::fits(topology::VertexId at, topology::LinkId out, std::uint32_t bytes) const {
   const std::uint64_t used = buffers_[at].used;
   const std::uint64_t size = config_.options.buffer_size.count;
   if (used + bytes > size) return false;
@@ -27,12 +27,7 @@ bool Fabric::fits(topology::VertexId at, topology::LinkId out, std::uint32_t byt
   return Wide{lane_of(out).waiting + bytes} * 1000 <= Wide{size - used} * config_.options.buffer_alpha;
 }
 
-bool Config::buffers_overflow() const {
-  if (options.flow_control == FlowControl::drop_tail) return true;
-  return options.flow_control == FlowControl::pfc && (options.pfc_headroom.count != 0 || !changes.empty());
-}
-
-bool Fabric::admit(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, const Entry& entry) {
+bool PacketNetwork::admit(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, const Entry& entry) {
   // That PFC loses nothing is a promise, not a matter of when its frames come: it holds under any schedule.
   if (!config_.buffers_overflow()) return true;
   const topology::VertexId at = info(out).from;
@@ -43,7 +38,7 @@ bool Fabric::admit(sim::EventQueue& events, sim::SimTime now, topology::LinkId o
 
 /// RED on the length of the queue that the packet finds (Zhu et al., SIGCOMM 2015, figure 5). ACKs, NAKs and CNPs are
 /// not ECN-capable transport: nobody would slow down for them.
-void Fabric::mark(topology::LinkId out, const Entry& entry) {
+void PacketNetwork::mark(topology::LinkId out, const Entry& entry) {
   Lane& lane = lane_of(out);
   const std::uint64_t low = config_.options.ecn_kmin.count;
   const std::uint64_t high = config_.options.ecn_kmax.count;
@@ -60,9 +55,9 @@ void Fabric::mark(topology::LinkId out, const Entry& entry) {
 
 // --- PFC -------------------------------------------------------------------------------------------------------------
 
-std::uint64_t Fabric::pause_threshold(topology::VertexId at) const {
+std::uint64_t PacketNetwork::pause_threshold(topology::VertexId at) const {
   if (config_.options.pfc_xoff.count != 0) return config_.options.pfc_xoff.count;
-  const std::uint64_t shared = network_->shared[at];
+  const std::uint64_t shared = wiring_->shared[at];
   const std::uint64_t used = buffers_[at].used;
   const std::uint64_t reserved = config_.options.pfc_reserved.count;
   if (used >= shared) return reserved;
@@ -72,7 +67,7 @@ std::uint64_t Fabric::pause_threshold(topology::VertexId at) const {
 }
 
 /// A packet has been queued: counts it, and pauses the link it came by if that is too much.
-void Fabric::hold(sim::EventQueue& events, sim::SimTime now, const Entry& entry) {
+void PacketNetwork::hold(sim::EventQueue& events, sim::SimTime now, const Entry& entry) {
   Lane& in = lane_of(entry.from);
   const topology::VertexId at = info(entry.from).to;
   Buffer& buffer = buffers_[at];
@@ -84,13 +79,13 @@ void Fabric::hold(sim::EventQueue& events, sim::SimTime now, const Entry& entry)
   in.pausing = true;
   if (++buffer.pausing == 1) {
     // From now on resumes depend on departures.
-    for (const topology::LinkId link : network_->graph.ports(at)) arm_departure(events, now, link);
+    for (const topology::LinkId link : wiring_->graph.ports(at)) arm_departure(events, now, link);
   }
   send_pause(events, now, entry.from, true);
 }
 
 /// A packet leaves its switch: resumes the links for which there is room again.
-void Fabric::release(sim::EventQueue& events, sim::SimTime now, const Entry& entry) {
+void PacketNetwork::release(sim::EventQueue& events, sim::SimTime now, const Entry& entry) {
   const topology::VertexId at = info(entry.from).to;
   Buffer& buffer = buffers_[at];
   buffer.used -= entry.bytes;
@@ -98,7 +93,7 @@ void Fabric::release(sim::EventQueue& events, sim::SimTime now, const Entry& ent
   if (buffer.pausing == 0) return;
   const std::uint64_t threshold = pause_threshold(at);
   const std::uint64_t gap = config_.options.pfc_xon_gap.count;
-  for (const topology::LinkId out : network_->graph.ports(at)) {
+  for (const topology::LinkId out : wiring_->graph.ports(at)) {
     const topology::LinkId link = topology::opposite(out);
     Lane& lane = lane_of(link);
     // An empty ingress port is always resumed: no departure would ever bring it up again.
@@ -111,20 +106,20 @@ void Fabric::release(sim::EventQueue& events, sim::SimTime now, const Entry& ent
 
 /// Tells the port that feeds `link` to stop or to go on. The frame is sent in front of all queued packets, but not
 /// inside of one.
-void Fabric::send_pause(sim::EventQueue& events, sim::SimTime now, topology::LinkId link, bool stop) {
+void PacketNetwork::send_pause(sim::EventQueue& events, sim::SimTime now, topology::LinkId link, bool stop) {
   const topology::LinkId carrier = topology::opposite(link);
   advance(events, carrier, now);
   Lane& lane = lane_of(carrier);
   const sim::Duration time{info(carrier).time(kPauseBytes)};
   lane.free = std::max(lane.free, now) + time;
   lane.counters.busy += time;
-  lane.pauses.push_back({lane.free + network_->graph.link(carrier).spec.delay, stop});
+  lane.pauses.push_back({lane.free + wiring_->graph.link(carrier).spec.delay, stop});
   if (stop) ++lane_of(link).counters.pauses;
   if (lane.pauses.size() > 1) return;
   lane.control = events.push({.at = lane.pauses.front().at, .what = kEventPause, .where = config_.nodes + carrier});
 }
 
-void Fabric::pause_arrives(sim::EventQueue& events, sim::SimTime now, topology::LinkId carrier) {
+void PacketNetwork::pause_arrives(sim::EventQueue& events, sim::SimTime now, topology::LinkId carrier) {
   Lane& lane = lane_of(carrier);
   const Pause pause = lane.pauses.front();
   lane.pauses.pop_front();
@@ -139,7 +134,7 @@ void Fabric::pause_arrives(sim::EventQueue& events, sim::SimTime now, topology::
   lane_of(link).paused_since = now;
 }
 
-void Fabric::resume(sim::EventQueue& events, sim::SimTime now, topology::LinkId link) {
+void PacketNetwork::resume(sim::EventQueue& events, sim::SimTime now, topology::LinkId link) {
   Lane& lane = lane_of(link);
   if (!lane.paused) return;
   const LinkInfo& i = info(link);
@@ -154,29 +149,29 @@ void Fabric::resume(sim::EventQueue& events, sim::SimTime now, topology::LinkId 
   events.push({.at = now, .what = kEventResumed, .where = i.from});
 }
 
-void Fabric::pause_host(sim::EventQueue& events, sim::SimTime now, NodeId host, bool stop) {
-  if (!network_) return;
-  for (const topology::LinkId out : network_->graph.ports(host)) {
+void PacketNetwork::pause_host(sim::EventQueue& events, sim::SimTime now, NodeId host, bool stop) {
+  if (!wiring_) return;
+  for (const topology::LinkId out : wiring_->graph.ports(host)) {
     const topology::LinkId in = topology::opposite(out);
     if (!lane_of(in).down) send_pause(events, now, in, stop);
   }
 }
 
-std::uint64_t Fabric::host_headroom(NodeId host) const {
+std::uint64_t PacketNetwork::host_headroom(NodeId host) const {
   std::uint64_t bytes = 0;
-  if (!network_) return bytes;
-  for (const topology::LinkId out : network_->graph.ports(host)) bytes += info(topology::opposite(out)).headroom;
+  if (!wiring_) return bytes;
+  for (const topology::LinkId out : wiring_->graph.ports(host)) bytes += info(topology::opposite(out)).headroom;
   return bytes;
 }
 
-bool Fabric::paused(NodeId host) const {
-  if (!network_) return false;
-  const auto ports = network_->graph.ports(host);
+bool PacketNetwork::paused(NodeId host) const {
+  if (!wiring_) return false;
+  const auto ports = wiring_->graph.ports(host);
   return std::any_of(ports.begin(), ports.end(), [&](topology::LinkId link) { return lane_of(link).paused; });
 }
 
-void Fabric::await_resume(NodeId host) {
-  for (const topology::LinkId link : network_->graph.ports(host)) {
+void PacketNetwork::await_resume(NodeId host) {
+  for (const topology::LinkId link : wiring_->graph.ports(host)) {
     if (lane_of(link).paused) lane_of(link).awaited = true;
   }
 }

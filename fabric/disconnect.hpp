@@ -1,7 +1,8 @@
 // A host whose cables all fail: how a node that stops looks from the network.
 #pragma once
 
-#include "fabric/fabric.hpp"
+#include "fabric/config.hpp"
+#include "fabric/packet.hpp"
 
 namespace loco::fabric {
 

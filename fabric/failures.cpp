@@ -1,13 +1,13 @@
 // Fabric: links that go down and come back.
 #include <algorithm>
 
-#include "fabric/fabric.hpp"
+#include "fabric/packet_network.hpp"
 
 namespace loco::fabric {
 
 /// A cut-through switch passes a packet on whose last bytes are still to come. Does the link fail before they have?
-bool Fabric::cut_off(sim::SimTime now, topology::LinkId link, std::uint32_t bytes) const {
-  const std::vector<LinkChange>& changes = network_->changes;
+bool PacketNetwork::cut_off(sim::SimTime now, topology::LinkId link, std::uint32_t bytes) const {
+  const std::vector<LinkChange>& changes = wiring_->changes;
   if (next_change_ == changes.size() || !info(link).cut_through) return false;
   const sim::SimTime whole = now + sim::Duration{info(link).time(bytes) - info(link).headers_ps};
   for (std::size_t i = next_change_; i < changes.size() && changes[i].at <= whole; ++i) {
@@ -16,8 +16,8 @@ bool Fabric::cut_off(sim::SimTime now, topology::LinkId link, std::uint32_t byte
   return false;
 }
 
-void Fabric::change_link(sim::EventQueue& events, sim::SimTime now) {
-  const std::vector<LinkChange>& changes = network_->changes;
+void PacketNetwork::change_link(sim::EventQueue& events, sim::SimTime now) {
+  const std::vector<LinkChange>& changes = wiring_->changes;
   const LinkChange change = changes[next_change_++];
   if (next_change_ < changes.size()) {
     events.push({.at = std::max(now, changes[next_change_].at), .what = kEventLink});
@@ -37,7 +37,7 @@ void Fabric::change_link(sim::EventQueue& events, sim::SimTime now) {
 }
 
 /// Everything on the link and in the queue for it is lost, pause frames as well: both ends begin afresh.
-void Fabric::go_down(sim::EventQueue& events, sim::SimTime now, topology::LinkId link) {
+void PacketNetwork::go_down(sim::EventQueue& events, sim::SimTime now, topology::LinkId link) {
   advance(events, link, now);
   Lane& lane = lane_of(link);
   lane.down = true;
@@ -70,14 +70,14 @@ void Fabric::go_down(sim::EventQueue& events, sim::SimTime now, topology::LinkId
 }
 
 /// All switches learn at once which links there are.
-void Fabric::reroute() {
+void PacketNetwork::reroute() {
   std::vector<topology::CableId> failed;
-  for (topology::CableId cable = 0; cable < network_->graph.cables(); ++cable) {
+  for (topology::CableId cable = 0; cable < wiring_->graph.cables(); ++cable) {
     if (lane_of(2 * cable).down) failed.push_back(cable);
   }
   rerouted_ = !failed.empty();
-  routes_ = Shared<topology::Routes>(failed.empty() ? topology::Routes(network_->graph)
-                                                    : topology::Routes::search(network_->graph, failed));
+  routes_ = Shared<topology::Routes>(failed.empty() ? topology::Routes(wiring_->graph)
+                                                    : topology::Routes::search(wiring_->graph, failed));
 }
 
 }  // namespace loco::fabric

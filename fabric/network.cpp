@@ -1,112 +1,13 @@
 #include "fabric/network.hpp"
 
-#include <algorithm>
-#include <fmt/format.h>
-#include <stdexcept>
-
-#include "fabric/disconnect.hpp"
-#include "fabric/fabric.hpp"
+#include "fabric/flow_network.hpp"
+#include "fabric/packet_network.hpp"
 
 namespace loco::fabric {
 
-namespace {
-
-topology::Parameters shape_of(const Config& c) {
-  if (c.topology == Topology::back_to_back) return topology::BackToBack{};
-  if (c.topology == Topology::star) return topology::Star{c.nodes};
-  return c.shape;
-}
-
-/// What may still arrive after the decision to pause a link: the pause frame waits for the packet that is being sent
-/// and needs the link itself; meanwhile, and while the last packet that was begun before it arrived is on its way, the
-/// link delivers; and the decision was made when a packet had only begun to arrive.
-std::uint64_t headroom_of(const LinkInfo& link, sim::Duration delay, const Config& c) {
-  __extension__ using Wide = unsigned __int128;
-  const auto flight = static_cast<Wide>(delay.ps) * 2 * link.rate.value / 8'000'000'000'000U + 1;
-  return static_cast<std::uint64_t>(flight) + 3 * c.packet_max.count + kPauseBytes;
-}
-
-LinkInfo link_info(const topology::Topology& graph, topology::LinkId id, const Config& c) {
-  const topology::Link& link = graph.link(id);
-  LinkInfo info{.from = link.from, .to = link.to, .rate = link.spec.rate};
-  constexpr std::uint64_t kByte = 8'000'000'000'000;
-  if (info.rate.value != 0 && kByte % info.rate.value == 0) {
-    info.byte_ps = static_cast<std::int64_t>(kByte / info.rate.value);
-  }
-  info.to_switch = !graph.is_host(link.to);
-  info.cut_through = info.to_switch && c.options.switching == Switching::cut_through;
-  info.delay_ps = link.spec.delay.ps + (info.to_switch ? 0 : c.delivery_latency.ps);
-  info.headers_ps = info.time(kCutThroughBytes);
-  info.loss = c.options.loss;
-  const bool chosen = info.to_switch && c.options.pfc_headroom.count != 0;
-  info.headroom = chosen ? c.options.pfc_headroom.count : headroom_of(info, link.spec.delay, c);
-  return info;
-}
-
-/// The part of each switch's buffer that is not kept for single ports.
-std::vector<std::uint64_t> shared_buffers(const Network& network, const Config& c) {
-  std::vector<std::uint64_t> kept(network.graph.vertices());
-  if (c.options.flow_control == FlowControl::pfc) {
-    const std::uint64_t xoff = c.options.pfc_xoff.count;
-    const std::uint64_t reserved = xoff != 0 ? xoff : c.options.pfc_reserved.count;
-    for (const LinkInfo& link : network.links) {
-      if (link.rate.value == 0) throw std::invalid_argument("pfc needs links with a rate");
-      if (link.to_switch) kept[link.to] += link.headroom + reserved;
-    }
-  }
-  const std::uint64_t size = c.options.buffer_size.count;
-  for (topology::VertexId v = network.graph.hosts(); v < network.graph.vertices(); ++v) {
-    if (kept[v] >= size) {
-      throw std::invalid_argument(fmt::format(
-          "pfc needs {} bytes of buffer in {} for the headroom and threshold of its {} ports; buffer.size is {}",
-          kept[v] + 1, network.graph.name(v), network.graph.ports(v).size(), size));
-    }
-    kept[v] = size - kept[v];
-  }
-  return kept;
-}
-
-void check_cable(const topology::Topology& graph, topology::CableId cable) {
-  if (cable < graph.cables()) return;
-  throw std::invalid_argument(fmt::format("there is no cable {}: the network has {}", cable, graph.cables()));
-}
-
-}  // namespace
-
-Network make_network(const Config& config) {
-  Network network{.graph = topology::build(shape_of(config), {config.link_rate, config.link_delay}),
-                  .links = {},
-                  .host_link = {},
-                  .shared = {},
-                  .changes = config.changes};
-  const topology::Topology& graph = network.graph;
-  if (graph.hosts() != config.nodes) {
-    throw std::invalid_argument(
-        fmt::format("the network has {} hosts, the system {} nodes", graph.hosts(), config.nodes));
-  }
-  for (topology::LinkId id = 0; id < 2 * graph.cables(); ++id) network.links.push_back(link_info(graph, id, config));
-  for (const LinkLoss& l : config.losses) {
-    check_cable(graph, l.cable);
-    network.links[2 * l.cable].loss = network.links[2 * l.cable + 1].loss = l.loss;
-  }
-  for (const LinkChange& change : config.changes) check_cable(graph, change.cable);
-  std::stable_sort(network.changes.begin(), network.changes.end(),
-                   [](const LinkChange& a, const LinkChange& b) { return a.at < b.at; });
-  for (NodeId host = 0; host < graph.hosts(); ++host) {
-    const auto ports = graph.ports(host);
-    network.host_link.push_back(ports.size() == 1 ? ports.front() : kNone);
-  }
-  network.shared = shared_buffers(network, config);
-  return network;
-}
-
-void disconnect(Config& network, NodeId host, sim::SimTime at) {
-  if (network.topology == Topology::ideal) throw std::invalid_argument("a network without cables cannot lose a host");
-  const topology::Topology graph = topology::build(shape_of(network), {network.link_rate, network.link_delay});
-  if (host >= graph.hosts()) throw std::invalid_argument(fmt::format("there is no host {} to disconnect", host));
-  for (const topology::LinkId link : graph.ports(host)) {
-    network.changes.push_back({.at = at, .cable = topology::cable_of(link), .up = false});
-  }
+NetworkValue make_network(const Config& config) {
+  if (config.model == Model::flow) return NetworkValue(std::make_unique<FlowNetwork>(config));
+  return NetworkValue(std::make_unique<PacketNetwork>(config));
 }
 
 }  // namespace loco::fabric

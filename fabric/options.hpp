@@ -79,18 +79,30 @@ struct CrossFlow {
   bool operator==(const CrossFlow&) const = default;
 };
 
-/// The flow model (flow/flow_network.hpp): messages instead of packets.
+/// The flow model (flow_network.hpp): messages instead of packets.
 struct FlowOptions {
-  bool enabled = false;
-  sim::Bytes mtu{4'096};       ///< payload of the packets that a message would be
-  sim::Bytes overhead{};       ///< headers and framing of each
-  bool reth_in_all = false;    ///< each packet of a WRITE has a RETH, not only the first
-  sim::Duration packet_gap{};  ///< least distance between packets that a NIC sends
-  std::string platform{};      ///< a SimGrid platform file; empty: the configuration's shape
+  std::string platform{};  ///< a SimGrid platform file; empty: the configuration's shape
   std::vector<CrossFlow> cross_traffic{};
+  bool operator==(const FlowOptions&) const = default;
+};
+
+/// The packets that NICs cut messages into.
+struct PacketFormat {
+  sim::Bytes mtu{4'096};     ///< payload of each but the last
+  sim::Bytes overhead{};     ///< headers and framing of each
+  bool reth_in_all = false;  ///< each packet of a WRITE has a RETH, not only the first
+  sim::Duration gap{};       ///< least distance between packets that a NIC sends
+  /// Packets of a message with so many bytes of payload.
+  [[nodiscard]] std::uint32_t count(std::uint32_t length) const {
+    return length <= mtu.count ? 1 : static_cast<std::uint32_t>((length + mtu.count - 1) / mtu.count);
+  }
+  /// Payload of a message's first packet.
+  [[nodiscard]] std::uint32_t first(std::uint32_t length) const {
+    return length <= mtu.count ? length : static_cast<std::uint32_t>(mtu.count);
+  }
   /// Headers and framing of each packet of a WRITE.
   [[nodiscard]] sim::Bytes write_overhead() const { return reth_in_all ? overhead + sim::Bytes{kRethBytes} : overhead; }
-  bool operator==(const FlowOptions&) const = default;
+  bool operator==(const PacketFormat&) const = default;
 };
 
 /// A cable goes down (what is on it and queued for it is lost) or comes back.

@@ -5,21 +5,21 @@
 
 namespace loco::fabric {
 
-std::vector<LinkUse> link_use(const Fabric& fabric, sim::Duration elapsed) {
+std::vector<LinkUse> link_use(const PacketNetwork& network, sim::Duration elapsed) {
   std::vector<LinkUse> uses;
-  for (topology::LinkId id = 0; id < fabric.links(); ++id) {
-    const topology::Link& link = fabric.graph().link(id);
-    LinkUse use{fabric.graph().name(link.from), fabric.graph().name(link.to), fabric.counters(id), 0};
+  for (topology::LinkId id = 0; id < network.links(); ++id) {
+    const topology::Link& link = network.graph().link(id);
+    LinkUse use{network.graph().name(link.from), network.graph().name(link.to), network.counters(id), 0};
     if (elapsed.ps > 0) use.utilisation = use.counters.busy.seconds() / elapsed.seconds();
     uses.push_back(std::move(use));
   }
   return uses;
 }
 
-LinkCounters totals(const Fabric& fabric) {
+LinkCounters totals(const PacketNetwork& network) {
   LinkCounters sum;
-  for (topology::LinkId id = 0; id < fabric.links(); ++id) {
-    const LinkCounters& c = fabric.counters(id);
+  for (topology::LinkId id = 0; id < network.links(); ++id) {
+    const LinkCounters& c = network.counters(id);
     sum.packets += c.packets;
     sum.bytes += c.bytes;
     sum.busy += c.busy;
@@ -35,22 +35,22 @@ LinkCounters totals(const Fabric& fabric) {
 QueueSeries::QueueSeries(std::vector<topology::LinkId> links, sim::Duration period)
     : links_(std::move(links)), period_(period) {}
 
-void QueueSeries::until(const Fabric& fabric, sim::SimTime now) {
+void QueueSeries::until(const PacketNetwork& network, sim::SimTime now) {
   for (; next_ < now; next_ += period_) {
     Sample sample{.at = next_, .bytes = {}};
-    for (const topology::LinkId link : links_) sample.bytes.push_back(fabric.queued(link, next_));
+    for (const topology::LinkId link : links_) sample.bytes.push_back(network.queued(link, next_));
     samples_.push_back(std::move(sample));
   }
 }
 
 LinkSeries::LinkSeries(sim::Duration interval) : interval_(interval) {}
 
-void LinkSeries::until(const Fabric& fabric, sim::SimTime now) {
-  links_ = fabric.links();
+void LinkSeries::until(const PacketNetwork& network, sim::SimTime now) {
+  links_ = network.links();
   for (; next_ < now; next_ += interval_) {
     if (samples_ == kSamplesMax) thin();
     for (topology::LinkId link = 0; link < links_; ++link) {
-      const Fabric::Look look = fabric.look(link, next_);
+      const PacketNetwork::Look look = network.look(link, next_);
       busy_ps_.push_back(look.busy.ps);
       queued_bytes_.push_back(look.queued);
     }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/fabric.hpp"
+#include "fabric/packet_network.hpp"
 #include "sim/time.hpp"
 
 namespace loco::fabric {
@@ -18,10 +18,10 @@ struct LinkUse {
 };
 
 /// Every link, in the order of the graph.
-[[nodiscard]] std::vector<LinkUse> link_use(const Fabric& fabric, sim::Duration elapsed);
+[[nodiscard]] std::vector<LinkUse> link_use(const PacketNetwork& network, sim::Duration elapsed);
 
 /// Adds up the counters of all links; queue_max is the greatest.
-[[nodiscard]] LinkCounters totals(const Fabric& fabric);
+[[nodiscard]] LinkCounters totals(const PacketNetwork& network);
 
 /// Samples queues at fixed times. It only looks: call until() before each event, with the event's time; a run is the
 /// same with and without it.
@@ -31,7 +31,7 @@ class QueueSeries {
   QueueSeries(std::vector<topology::LinkId> links, sim::Duration period);
 
   /// Takes the samples that are due before `now`.
-  void until(const Fabric& fabric, sim::SimTime now);
+  void until(const PacketNetwork& network, sim::SimTime now);
 
   struct Sample {
     sim::SimTime at{};
@@ -57,7 +57,7 @@ class LinkSeries {
   explicit LinkSeries(sim::Duration interval);
 
   /// Takes the samples that are due before `now`, the time of the next event.
-  void until(const Fabric& fabric, sim::SimTime now);
+  void until(const PacketNetwork& network, sim::SimTime now);
 
   /// Between samples; sample i is at i intervals.
   [[nodiscard]] sim::Duration interval() const { return interval_; }

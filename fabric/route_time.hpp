@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <span>
 
-#include "fabric/network.hpp"
+#include "fabric/wiring.hpp"
 #include "sim/time.hpp"
 
 namespace loco::fabric {

@@ -2,12 +2,13 @@
 #include <algorithm>
 #include <limits>
 
-#include "fabric/fabric.hpp"
+#include "fabric/packet_network.hpp"
 
 namespace loco::fabric {
 
-topology::LinkId Fabric::choose(sim::EventQueue& events, sim::SimTime now, topology::VertexId at, const Entry& entry) {
-  const topology::Topology& graph = network_->graph;
+topology::LinkId PacketNetwork::choose(sim::EventQueue& events, sim::SimTime now, topology::VertexId at,
+                                       const Entry& entry) {
+  const topology::Topology& graph = wiring_->graph;
   const topology::Routes& routes = *routes_;
   const Routing routing = config_.options.routing;
   if (routing == Routing::deterministic || routing == Routing::ecmp) {
@@ -34,9 +35,9 @@ topology::LinkId Fabric::choose(sim::EventQueue& events, sim::SimTime now, topol
 /// The port with the fewest bytes waiting; among equals one at random. The packet that is being sent does not count: if
 /// it did, then under full load each flow would find the port that it used last free first, and never leave that path,
 /// however long the queues are further on.
-topology::LinkId Fabric::least_loaded(sim::EventQueue& events, sim::SimTime now, topology::VertexId at,
-                                      std::span<const topology::PortId> ports) {
-  const topology::Topology& graph = network_->graph;
+topology::LinkId PacketNetwork::least_loaded(sim::EventQueue& events, sim::SimTime now, topology::VertexId at,
+                                             std::span<const topology::PortId> ports) {
+  const topology::Topology& graph = wiring_->graph;
   constexpr std::uint64_t kPaused = std::uint64_t{1} << 62U;
   std::size_t i = stream_.below(ports.size());
   topology::LinkId best = graph.out(at, ports[i]);

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "fabric/fabric.hpp"
+#include "fabric/config.hpp"
 #include "nic_model/profile.hpp"
 
 namespace loco::nic {

@@ -11,7 +11,7 @@
 
 #include <vector>
 
-#include "fabric/fabric.hpp"
+#include "fabric/network.hpp"
 #include "nic_model/connection/connection.hpp"
 #include "nic_model/engine/engine.hpp"
 #include "nic_model/engine/kernel.hpp"
@@ -26,7 +26,7 @@ struct State {
   explicit State(const SystemConfig& c);
 
   Kernel kernel;
-  fabric::Fabric fabric;
+  fabric::NetworkValue network;
   Payloads payloads{};
   std::vector<MemoryRegion> regions{};
   std::vector<Host> hosts{};
@@ -42,7 +42,7 @@ struct State {
   sim::Pool<StalledPacket> stalled{};  // lists: a queue each for many queue pairs, few of them in use
 
   [[nodiscard]] Units units() {
-    return {kernel,     fabric,     payloads,   regions, hosts,          threads, domains, connections,
+    return {kernel,     *network,   payloads,   regions, hosts,          threads, domains, connections,
             contexts,   requesters, responders, cqs,     receive_queues, tracks,  stalled};
   }
   [[nodiscard]] bool operator==(const State& other) const = default;

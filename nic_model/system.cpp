@@ -38,14 +38,14 @@ void take_packet(Engine& engine, const fabric::Packet& packet) {
 
 void deliver(Engine& engine, const sim::Event& event) {
   const std::optional<fabric::Packet> packet =
-      engine.fabric.handle(engine.kernel.events(), engine.now(), event);
+      engine.network.handle(engine.kernel.events(), engine.now(), event);
   if (engine.lossy()) release_lost(engine);
   if (!packet) return;
   if (!admit_received(engine, *packet)) return engine.release(packet->buffer);
   if (Observer* o = engine.observer()) o->on_packet(PacketStep::received, *packet, engine.now());
   if (packet->marked) answer_mark(engine, *packet);
   if (packet->opcode == fabric::Opcode::cnp) {
-    const fabric::DcqcnOptions& options = engine.fabric.config().options.dcqcn;
+    const fabric::DcqcnOptions& options = engine.network.config().options.dcqcn;
     engine.contexts[packet->destination_qp].congestion.edit().rate.on_cnp(engine.now(), options);
   } else if (!hold_arrival(engine, *packet)) {
     take_packet(engine, *packet);
@@ -153,15 +153,15 @@ Host::Host(bool witness, const HardwareProfile& p) : memory(witness) {
 }
 
 namespace {
-/// The flow model's network is not in the state: nothing would end a copy's flows.
+/// What shares links among flows is not in the state: nothing would end a copy's flows.
 const State& copyable(const State& s) {
-  if (s.kernel.config().network.flow.enabled)
+  if (s.kernel.config().network.model == fabric::Model::flow)
     throw std::logic_error("a System whose network is the flow model cannot be copied");
   return s;
 }
 }  // namespace
 
-State::State(const SystemConfig& c) : kernel(c), fabric(fabric_config(c)) {
+State::State(const SystemConfig& c) : kernel(c), network(fabric::make_network(fabric_config(c))) {
   for (NodeId node = 0; node < c.nodes; ++node) {
     hosts.emplace_back(c.witness, c.profile);
     if (c.profile.pcie_ordering_domain == OrderingDomain::nic) domains.push_back({.node = node});
@@ -171,8 +171,8 @@ State::State(const SystemConfig& c) : kernel(c), fabric(fabric_config(c)) {
       for (std::uint32_t other = 1; other < c.profile.pcie_functions; ++other) domains.push_back({.node = node});
     }
   }
-  set_up_receive_buffers(hosts, fabric, kernel.profile());
-  fabric.start(kernel.events());
+  set_up_receive_buffers(hosts, *network, kernel.profile());
+  network->start(kernel.events());
 }
 
 System::System(const SystemConfig& config) : state_(std::make_unique<State>(config)) {}
@@ -186,10 +186,10 @@ System& System::operator=(System&&) noexcept = default;
 System::~System() = default;
 bool System::operator==(const System& other) const { return *state_ == *other.state_; }
 
-std::optional<fabric::FlowStart> System::take_start() { return state_->fabric.take_start(); }
+std::optional<fabric::FlowStart> System::take_start() { return state_->network->flow_network()->take_start(); }
 
 void System::flow_ended(std::uint32_t lane, sim::SimTime now, const fabric::FlowEnd& end) {
-  state_->fabric.flow_ended(state_->kernel.events(), lane, now, end);
+  state_->network->flow_network()->flow_ended(state_->kernel.events(), lane, now, end);
 }
 
 namespace {
@@ -282,7 +282,7 @@ void System::set_word(NodeId node, Address address, std::uint64_t value) {
 
 const SystemConfig& System::config() const { return state_->kernel.config(); }
 const Counters& System::counters() const { return state_->kernel.counters(); }
-const fabric::Fabric& System::network() const { return state_->fabric; }
+const fabric::Network& System::network() const { return *state_->network; }
 QpState System::qp_state(QpId qp) const { return state_->connections.at(qp).state(); }
 NodeId System::qp_node(QpId qp) const { return state_->connections.at(qp).node(); }
 ThreadId System::qp_thread(QpId qp) const { return state_->connections.at(qp).thread(); }

@@ -15,7 +15,9 @@
 #include <span>
 #include <vector>
 
-#include "fabric/fabric.hpp"
+#include "fabric/config.hpp"
+#include "fabric/flow_network.hpp"
+#include "fabric/network.hpp"
 #include "nic_model/config.hpp"
 #include "nic_model/counters.hpp"
 #include "nic_model/exploration/footprint.hpp"
@@ -92,7 +94,7 @@ class System {
   /// When the earliest event is due. Precondition: !idle().
   [[nodiscard]] sim::SimTime next_time() const;
 
-  // --- the flow model (fabric/flow/flow_network.hpp): for whoever owns the network ----------------------------------
+  // --- the flow model (fabric/flow_network.hpp): for whoever shares links among flows -------------------------------
   std::optional<fabric::FlowStart> take_start();
   void flow_ended(std::uint32_t lane, sim::SimTime now, const fabric::FlowEnd& end);
 
@@ -121,7 +123,7 @@ class System {
   /// start in which something was to do.
   [[nodiscard]] std::vector<Usage> usage(sim::Duration window, std::size_t most) const;
   /// Only to look at: links' counters, queues.
-  [[nodiscard]] const fabric::Fabric& network() const;
+  [[nodiscard]] const fabric::Network& network() const;
   [[nodiscard]] QpState qp_state(QpId qp) const;
   [[nodiscard]] NodeId qp_node(QpId qp) const;
   [[nodiscard]] NodeId qp_peer_node(QpId qp) const;

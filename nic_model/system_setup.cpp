@@ -117,8 +117,8 @@ QpId System::create_qp(NodeId node, const QpConfig& c) {
   }
   responder.domain = domain();
   NicContext& context = s.contexts.emplace_back();
-  s.fabric.add_queue_pair(id);
-  if (s.fabric.config().options.dcqcn.enabled) context.congestion.edit().rate = fabric::Dcqcn(s.fabric.port_rate(node));
+  s.network->add_queue_pair(id);
+  if (s.network->config().options.dcqcn.enabled) context.congestion.edit().rate = fabric::Dcqcn(s.network->port_rate(node));
   return id;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "fabric/packet_network.hpp"
 #include "nic_model/state.hpp"
 #include "nic_model/system.hpp"
 
@@ -39,12 +40,13 @@ std::vector<Usage> System::usage(sim::Duration window, std::size_t most) const {
     const auto gap = [&] { return fmt::format("start gap of queue pair {} of node {}", q, s.connections[q].node()); };
     add(s.contexts[q].gap_busy, gap);
   }
-  for (fabric::topology::LinkId l = 0; l < s.fabric.links(); ++l) {
+  const fabric::PacketNetwork* const network = s.network->packet_network();
+  for (fabric::topology::LinkId l = 0; network != nullptr && l < network->links(); ++l) {
     const auto link = [&] {
-      const fabric::topology::Topology& graph = s.fabric.graph();
+      const fabric::topology::Topology& graph = network->graph();
       return fmt::format("link {} to {}", graph.name(graph.links()[l].from), graph.name(graph.links()[l].to));
     };
-    add(s.fabric.counters(l).busy, link);
+    add(network->counters(l).busy, link);
   }
   const auto count = static_cast<std::ptrdiff_t>(std::min(most, all.size()));
   std::partial_sort(all.begin(), all.begin() + count, all.end(),

@@ -11,7 +11,7 @@
 #include <simgrid/version.h>
 #include <utility>
 
-#include "fabric/flow/flow_network.hpp"
+#include "fabric/flow/flow_clock.hpp"
 #include "fabric/network.hpp"
 #include "fabric/route_time.hpp"
 #include "fabric/topology/routes.hpp"
@@ -46,14 +46,14 @@ void add_route(s4u::NetZone& zone, const s4u::Host& from, const s4u::Host& to,
 #endif
 
 struct Shape {
-  explicit Shape(Network built) : network(std::move(built)), routes(network.graph) {}
-  Network network;
+  explicit Shape(Wiring built) : network(std::move(built)), routes(network.graph) {}
+  Wiring network;
   topology::Routes routes;
   std::map<std::pair<NodeId, NodeId>, std::vector<LinkInfo>> hops{};  // of the routes that have been asked for
 };
 
 /// Links from host to host, as routing chooses them.
-std::vector<topology::LinkId> path(const Network& network, const topology::Routes& routes, Routing routing, NodeId from,
+std::vector<topology::LinkId> path(const Wiring& network, const topology::Routes& routes, Routing routing, NodeId from,
                                    NodeId to) {
   const std::uint64_t flow = topology::flow_hash(from, to, 0);
   std::vector<topology::LinkId> links;
@@ -65,10 +65,10 @@ std::vector<topology::LinkId> path(const Network& network, const topology::Route
 }
 
 /// What a NIC's packet_gap leaves of its port: full packets, one a gap. 0: no limit.
-sim::BitsPerSecond paced_rate(const FlowOptions& flow) {
-  if (flow.packet_gap.ps == 0) return {};
-  const std::uint64_t bits = 8 * (flow.mtu + flow.write_overhead()).count;
-  return {bits * 1'000'000'000'000 / static_cast<std::uint64_t>(flow.packet_gap.ps)};
+sim::BitsPerSecond paced_rate(const PacketFormat& packets) {
+  if (packets.gap.ps == 0) return {};
+  const std::uint64_t bits = 8 * (packets.mtu + packets.write_overhead()).count;
+  return {bits * 1'000'000'000'000 / static_cast<std::uint64_t>(packets.gap.ps)};
 }
 
 /// Does the port's pace tell on a cable? 0 is no limit.
@@ -78,7 +78,7 @@ bool slower(sim::BitsPerSecond paced, sim::BitsPerSecond cable) {
 
 /// Alone, the message takes what the packet model takes; of that, its bytes on the narrowest link are SimGrid's part.
 FlowEnd end_of(const std::vector<LinkInfo>& route, const Config& config, const Burst& burst) {
-  const sim::BitsPerSecond paced = paced_rate(config.flow);
+  const sim::BitsPerSecond paced = paced_rate(config.packets);
   const sim::BitsPerSecond narrowest = narrowest_rate(route);
   const sim::BitsPerSecond rate = slower(paced, narrowest) ? paced : narrowest;
   const sim::Duration rest =
@@ -88,7 +88,7 @@ FlowEnd end_of(const std::vector<LinkInfo>& route, const Config& config, const B
           .rate = rate};
 }
 
-std::vector<LinkInfo> hops(const Network& network, const topology::Routes& routes, Routing routing, NodeId from,
+std::vector<LinkInfo> hops(const Wiring& network, const topology::Routes& routes, Routing routing, NodeId from,
                            NodeId to) {
   std::vector<LinkInfo> infos;
   for (const topology::LinkId id : path(network, routes, routing, from, to)) infos.push_back(network.links[id]);
@@ -96,8 +96,8 @@ std::vector<LinkInfo> hops(const Network& network, const topology::Routes& route
 }
 
 RouteOf build_from_shape(s4u::Engine& engine, const Config& config) {
-  auto shape = std::make_shared<Shape>(make_network(config));
-  const Network& network = shape->network;
+  auto shape = std::make_shared<Shape>(make_wiring(config));
+  const Wiring& network = shape->network;
   const topology::Routes& routes = shape->routes;
   s4u::NetZone* zone = new_zone(engine);
   std::vector<s4u::Host*> hosts;
@@ -111,7 +111,7 @@ RouteOf build_from_shape(s4u::Engine& engine, const Config& config) {
   std::vector<s4u::Link*> links;
   for (topology::LinkId id = 0; id < network.links.size(); ++id)
     links.push_back(link_of(fmt::format("l{}", id), network.links[id].rate));
-  const sim::BitsPerSecond paced = paced_rate(config.flow);
+  const sim::BitsPerSecond paced = paced_rate(config.packets);
   for (NodeId from = 0; from < config.nodes; ++from) {
     s4u::Link* port = paced.value == 0 ? nullptr : link_of(fmt::format("p{}", from), paced);
     for (NodeId to = 0; to < config.nodes; ++to) {

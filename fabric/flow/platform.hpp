@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/fabric.hpp"
+#include "fabric/flow_network.hpp"
 
 namespace simgrid::s4u {
 class Engine;

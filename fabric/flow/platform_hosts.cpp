@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "fabric/flow/child.hpp"
-#include "fabric/flow/flow_network.hpp"
+#include "fabric/flow/flow_clock.hpp"
 
 namespace loco::fabric {
 
@@ -11,10 +11,10 @@ std::vector<std::string> platform_hosts(const std::string& path) {
   const auto work = [&path]() -> std::string {
     try {
       Config config;
-      config.flow.enabled = true;
+      config.model = Model::flow;
       config.flow.platform = path;
       std::string names = "+";
-      const FlowNetwork network(config);
+      const FlowClock network(config);
       for (const std::string& name : network.hosts()) names += name + "\n";
       return names;
     } catch (const std::exception& error) {

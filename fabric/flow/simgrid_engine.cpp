@@ -1,4 +1,4 @@
-// SimGrid behind FlowNetwork: a module of its own, which is loaded when a run needs it.
+// SimGrid behind FlowClock: a module of its own, which is loaded when a run needs it.
 #include <algorithm>
 #include <cmath>
 #include <exception>
@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "fabric/flow/flow_network.hpp"
+#include "fabric/flow/flow_clock.hpp"
 #include "fabric/flow/platform.hpp"
 
 namespace loco::fabric {
@@ -45,7 +45,7 @@ std::vector<std::string> arguments() {
   return list;
 }
 
-class SimGridEngine final : public FlowNetwork::Engine {
+class SimGridEngine final : public FlowClock::Engine {
  public:
   explicit SimGridEngine(const Config& config) : config_(config) {
     if (std::exchange(used, true)) throw FlowError("SimGrid runs once in a process: give each run its own");
@@ -217,6 +217,6 @@ class SimGridEngine final : public FlowNetwork::Engine {
 
 }  // namespace loco::fabric
 
-extern "C" loco::fabric::FlowNetwork::Engine* loco_sim_flow_engine(const loco::fabric::Config& config) {
+extern "C" loco::fabric::FlowClock::Engine* loco_sim_flow_engine(const loco::fabric::Config& config) {
   return new loco::fabric::SimGridEngine(config);
 }

@@ -49,7 +49,7 @@ std::string network_text(const scenario::Scenario& s) {
   const fabric::FlowOptions& flow = s.network.flow;
   const std::string shape =
       flow.platform.empty() ? fabric::topology::describe(s.network.shape) : text::printable(flow.platform);
-  return flow.enabled ? shape + " as flows" : shape;
+  return s.network.model == fabric::Model::flow ? shape + " as flows" : shape;
 }
 
 std::string headline(const scenario::Scenario& s) {

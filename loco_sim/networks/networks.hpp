@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/fabric.hpp"
+#include "fabric/config.hpp"
 #include "model/litmus/rule_set.hpp"
 #include "nic_model/profile.hpp"
 

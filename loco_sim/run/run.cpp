@@ -55,7 +55,7 @@ std::string told(const scenario::Scenario& s, const std::exception& error) {
 }
 
 /// On links, and for want of one.
-std::uint64_t packets_lost(const fabric::Fabric& network) {
+std::uint64_t packets_lost(const fabric::PacketNetwork& network) {
   std::uint64_t lost = 0;
   for (std::size_t reason = 0; reason < fabric::kLossReasonNames.size(); ++reason)
     lost += network.packets_lost(static_cast<fabric::LossReason>(reason));
@@ -63,8 +63,9 @@ std::uint64_t packets_lost(const fabric::Fabric& network) {
 }
 
 /// What the links of the network did, all together.
-void add_network_counters(const fabric::Fabric& network, sim::Counters& counters) {
-  if (network.links() == 0) return;
+void add_network_counters(const fabric::Network& whole, sim::Counters& counters) {
+  if (whole.packet_network() == nullptr || whole.packet_network()->links() == 0) return;
+  const fabric::PacketNetwork& network = *whole.packet_network();
   const fabric::LinkCounters sum = fabric::totals(network);
   const auto add = [&](const char* name, std::uint64_t value) { counters.add(counters.id(name), value); };
   add("fabric_packets_delivered", network.packets_delivered());
@@ -99,7 +100,7 @@ std::uint64_t memory_at_least(const scenario::Scenario& s) {
 void fill_series(const SimulatedCluster& cluster, RunResult& result) {
   if (!cluster.series()) return;
   result.series = cluster.series();
-  for (const fabric::LinkUse& link : fabric::link_use(cluster.system().network(), {})) {
+  for (const fabric::LinkUse& link : fabric::link_use(*cluster.system().network().packet_network(), {})) {
     result.links.push_back(fmt::format("{}-{}", link.from, link.to));
   }
 }
@@ -232,8 +233,8 @@ RunResult run_in_own_process(const scenario::Scenario& scenario, const RunOption
 }  // namespace
 
 RunResult run(const scenario::Scenario& scenario, const RunOptions& options) {
-  RunResult result =
-      scenario.network.flow.enabled ? run_in_own_process(scenario, options) : run_here(scenario, options);
+  RunResult result = scenario.network.model == fabric::Model::flow ? run_in_own_process(scenario, options)
+                                                                   : run_here(scenario, options);
   result.hints = hints(scenario, result);
   return result;
 }

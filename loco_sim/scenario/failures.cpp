@@ -44,7 +44,7 @@ NodeStop host_stop(const yaml::Node& item, const std::string& path, const topolo
 
 /// What keeps hosts from stopping; nothing when they can.
 std::string why_no_stops(const Scenario& s) {
-  if (s.network.flow.enabled) return "fabric.model: flow";
+  if (s.network.model == fabric::Model::flow) return "fabric.model: flow";
   if (s.hardware.link_ideal) return fmt::format("{}, which has no network (link.ideal)", s.hardware_name);
   return s.schedule == Schedule::timed ? std::string() : "another schedule";
 }

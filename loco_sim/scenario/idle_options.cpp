@@ -57,7 +57,7 @@ void refuse_idle_options(const Settings& settings, const Scenario& scenario) {
     if (field.get(&scenario.network.options) == field.get(&defaults)) continue;
     const std::string path = fmt::format("fabric.{}", field.key);
     if (ideal) without_network(path);
-    const PacketOption* option = scenario.network.flow.enabled ? packet_option(field.key) : nullptr;
+    const PacketOption* option = scenario.network.model == fabric::Model::flow ? packet_option(field.key) : nullptr;
     if (option == nullptr) continue;
     throw text::InputError(settings.find(path)->second.place, path,
                            fmt::format("fabric.model: packet with it: {}", option->reason), "flow");
@@ -66,7 +66,7 @@ void refuse_idle_options(const Settings& settings, const Scenario& scenario) {
 
 void refuse_dropping_all(const Settings& settings, const Scenario& scenario) {
   const fabric::Options& options = scenario.network.options;
-  if (options.flow_control != fabric::FlowControl::drop_tail || scenario.network.flow.enabled) return;
+  if (options.flow_control != fabric::FlowControl::drop_tail || scenario.network.model == fabric::Model::flow) return;
   // The messages of traffic are all alike. Other workloads have some of a word beside those of their size, which pass:
   // what becomes of a program of which only these arrive is a question that one may ask.
   constexpr std::int64_t kShortest = 8;

@@ -12,7 +12,7 @@
 
 #include "fabric/disconnect.hpp"
 #include "fabric/fabric_options.hpp"
-#include "fabric/flow/flow_network.hpp"
+#include "fabric/flow/flow_clock.hpp"
 #include "fabric/flow/platform_file.hpp"
 #include "fabric/topology/kinds.hpp"
 #include "loco_sim/scenario/failures.hpp"
@@ -229,8 +229,8 @@ void apply_flow_model(const Settings& settings, Scenario& out) {
   const Value& model = settings.find("fabric.model")->second;
   const auto platform = settings.find("platform");
   const bool has_platform = platform != settings.end() && platform->second.given;
-  out.network.flow.enabled = model.text == "flow";
-  if (!out.network.flow.enabled) {
+  out.network.model = model.text == "flow" ? fabric::Model::flow : fabric::Model::packet;
+  if (out.network.model == fabric::Model::packet) {
     if (has_platform)
       throw text::InputError(platform->second.place, "platform", "fabric.model: flow with it", "packet");
     return;

@@ -202,7 +202,7 @@ Scenario read_scenario(const yaml::Node& root, const std::string& file) {
   }
   apply_checks(settings, out);
   if (const Value* interval = given(settings, "series.interval")) out.series_interval = {interval->number};
-  if (out.series_interval.ps > 0 && out.network.flow.enabled) {
+  if (out.series_interval.ps > 0 && out.network.model == fabric::Model::flow) {
     throw text::InputError(at(settings, "series.interval").place, "series.interval",
                            "fabric.model: packet with it: flows have no queues to look at", "flow");
   }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/fabric.hpp"
+#include "fabric/config.hpp"
 #include "loco_sim/scenario/settings.hpp"
 #include "loco_sim/scenario/sweep.hpp"
 #include "loco_sim/transport/cluster.hpp"

@@ -40,7 +40,8 @@ SimulatedCluster::SimulatedCluster(ClusterConfig config)
     context_.recorder = std::make_unique<Recorder>(config_.nodes, config_.record_activities);
     context_.recorder->trace().seed = config_.seed;
   }
-  if (config_.series_interval.ps > 0 && config_.schedule == Schedule::timed) {
+  if (config_.series_interval.ps > 0 && config_.schedule == Schedule::timed &&
+      system_.network().packet_network() != nullptr) {
     series_.emplace(config_.series_interval);
   }
   for (NodeId n = 0; n < config_.nodes; ++n) nodes_.push_back(std::make_unique<VirtualTransport>(context_, n));
@@ -75,7 +76,7 @@ void SimulatedCluster::run() {
     if (++events == check_at) check_at = check_progress(events);
     return true;
   };
-  if (config_.network.flow.enabled) {
+  if (config_.network.model == fabric::Model::flow) {
     run_on_flows(system_, step);
   } else {
     while (step()) {
@@ -98,7 +99,7 @@ void SimulatedCluster::stop_nodes() {
 }
 
 void SimulatedCluster::before_step() {
-  if (series_ && !system_.idle()) series_->until(system_.network(), system_.next_time());
+  if (series_ && !system_.idle()) series_->until(*system_.network().packet_network(), system_.next_time());
   if (context_.stopped < config_.stops.size()) stop_nodes();
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/fabric.hpp"
+#include "fabric/config.hpp"
 #include "loco_sim/loco/transport.hpp"
 #include "loco_sim/transport/limits.hpp"
 #include "loco_sim/transport/schedule.hpp"

@@ -26,7 +26,7 @@ class Client final : public fabric::FlowClient {
 }  // namespace
 
 void run_on_flows(nic::System& system, const std::function<void()>& step) {
-  fabric::FlowNetwork network(system.network().config());
+  fabric::FlowClock network(system.network().config());
   Client client(system, step);
   network.run(client);
 }

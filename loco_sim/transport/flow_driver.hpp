@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "fabric/flow/flow_network.hpp"
+#include "fabric/flow/flow_clock.hpp"
 #include "nic_model/system.hpp"
 
 namespace loco {

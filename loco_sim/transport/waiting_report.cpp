@@ -41,7 +41,9 @@ std::string look_text(const ClusterConfig& config, NodeId node, const Look& look
 }
 
 /// Links that wait for one another under PFC, as results name them; nothing when none is paused.
-std::string paused_text(const fabric::Fabric& network) {
+std::string paused_text(const fabric::Network& whole) {
+  if (whole.packet_network() == nullptr) return {};
+  const fabric::PacketNetwork& network = *whole.packet_network();
   constexpr std::size_t kNamed = 16;
   const std::vector<fabric::topology::LinkId> paused = network.paused_links();
   std::string text;

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "fabric/network.hpp"
 #include "nic_model/config.hpp"
 #include "nic_model/engine/kernel.hpp"
 #include "nic_model/engine/payloads.hpp"
@@ -33,7 +34,7 @@ struct Thread;
 /// The state of all units. Indices: nodes, threads, ordering domains, queue pairs, completion queues, receive queues.
 struct Units {
   Kernel& kernel;
-  fabric::Fabric& fabric;
+  fabric::Network& network;
   Payloads& payloads;
   std::vector<MemoryRegion>& regions;
   std::vector<Host>& hosts;
@@ -96,10 +97,7 @@ class Engine : public Units {
                              std::uint8_t access) const;
   /// Payload of a packet between these nodes at most. With the flow model a packet is a message, but on the way from a
   /// NIC to itself.
-  [[nodiscard]] std::uint64_t mtu(NodeId from, NodeId to) const {
-    const fabric::FlowOptions& flow = fabric.config().flow;
-    return flow.enabled && from == to ? flow.mtu.count : profile().link_mtu.count;
-  }
+  [[nodiscard]] std::uint64_t mtu(NodeId from, NodeId to) const { return network.segment_max(from == to); }
   /// A packet's payload passes the packet buffer of a NIC.
   [[nodiscard]] sim::Duration buffer_time(std::uint32_t bytes) const {
     return sim::transmission_time({bytes}, profile().nic_buffer_rate);

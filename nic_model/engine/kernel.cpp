@@ -41,16 +41,15 @@ fabric::Config fabric_config(const SystemConfig& c) {
   network.switch_latency = p.switch_latency;
   network.loopback_latency = p.nic_loopback;
   network.delivery_latency = p.nic_receive;
-  network.flow.mtu = p.link_mtu;
-  network.flow.overhead = p.link_overhead;
-  network.flow.packet_gap = p.nic_packet_gap;
-  network.flow.reth_in_all = overtakes(p.nic_placement);
+  network.packets = {.mtu = p.link_mtu,
+                     .overhead = p.link_overhead,
+                     .reth_in_all = overtakes(p.nic_placement),
+                     .gap = p.nic_packet_gap};
   network.packet_max = p.link_mtu + p.link_overhead + sim::Bytes{fabric::kAtomicEthBytes};
   return network;
 }
 
 Kernel::Kernel(const SystemConfig& c) : config_(checked(c)), lossy_(is_lossy(c)) {
-  if (c.network.flow.enabled) config_.profile.link_mtu = {std::uint64_t{1} << 31U};  // a packet is a message
   const Placement placement = c.profile.nic_placement;
   loose_ = reads_as_they_come(placement) || (placement == Placement::out_of_order && lossy_);
 }

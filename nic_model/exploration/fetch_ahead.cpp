@@ -18,7 +18,7 @@ void fetch(const T& object) {
 void fetch_first(const State& s, ThreadRunner& runner, const sim::Event& e) {
   switch (e.what) {
     case fabric::kEventLane:
-      return s.fabric.prefetch_lane(e.where);
+      return s.network->prefetch_lane(e.where);
     case kEventThreadStep:
       runner.prefetch(e.where);
       return fetch(s.threads[e.where]);
@@ -51,7 +51,7 @@ void fetch_first(const State& s, ThreadRunner& runner, const sim::Event& e) {
 void fetch_second(const State& s, const sim::Event& e) {
   switch (e.what) {
     case fabric::kEventLane:
-      return s.fabric.prefetch_entry(e.where);
+      return s.network->prefetch_entry(e.where);
     case kEventDoorbell: {
       const Host& host = s.hosts[e.where];
       if (!host.doorbells.empty()) fetch(s.requesters[host.doorbells.front().qp]);
@@ -76,7 +76,7 @@ void fetch_second(const State& s, const sim::Event& e) {
 
 /// And what is found there.
 void fetch_third(const State& s, const sim::Event& e) {
-  if (e.what == fabric::kEventLane) return s.fabric.prefetch_packet(e.where);
+  if (e.what == fabric::kEventLane) return s.network->prefetch_packet(e.where);
   if (e.what != kEventCommit) return;
   const PostedDomain& domain = s.domains[e.where];
   if (e.a - domain.first >= domain.writes.size()) return;
@@ -87,7 +87,7 @@ void fetch_third(const State& s, const sim::Event& e) {
 /// The queue pair that a packet is for, and its host.
 void fetch_fourth(const State& s, const sim::Event& e) {
   if (e.what != fabric::kEventLane) return;
-  const fabric::Packet* packet = s.fabric.arriving(e.where);
+  const fabric::Packet* packet = s.network->arriving(e.where);
   if (packet == nullptr) return;
   fetch(s.connections[packet->destination_qp]);
   if (fabric::is_response(packet->opcode)) {

@@ -116,7 +116,7 @@ Footprint System::footprint(std::size_t i) const {
   const sim::Event& e = s.kernel.events().pending(i);
   switch (e.what) {
     case fabric::kEventLane:
-      return of_packet(s, s.fabric.lane_packet(e.where, 0), true);
+      return of_packet(s, s.network->lane_packet(e.where, 0), true);
     case kEventArrival:
       return of_packet(s, s.stalled[s.contexts[e.where].stalled_first].packet, false);
     case kEventStrayRequest:

@@ -77,9 +77,9 @@ void enqueue(Engine& engine, std::uint32_t domain, const PostedWrite& write) {
 }
 
 /// Relaxed ordering is an attribute of a TLP: those of one write may pass each other as well, so each is a write of its
-/// own. With the flow model, whose packets are messages, a write stays whole.
+/// own. Where the network hands over whole messages, a write stays whole.
 void enqueue_relaxed(Engine& engine, std::uint32_t domain, PostedWrite write) {
-  if (engine.fabric.config().flow.enabled) return enqueue(engine, domain, write);
+  if (engine.network.whole_messages()) return enqueue(engine, domain, write);
   std::uint32_t left = write.length;
   do {
     write.length = write_step(engine, write.address, left);

@@ -12,7 +12,7 @@ namespace {
 /// When a queue pair may send its next packet, by its rate under congestion control. Only data counts, and only what
 /// passes the network.
 sim::SimTime paced(Engine& engine, const fabric::Packet& packet) {
-  const fabric::DcqcnOptions& options = engine.fabric.config().options.dcqcn;
+  const fabric::DcqcnOptions& options = engine.network.config().options.dcqcn;
   if (!options.enabled || packet.length == 0 || packet.source == packet.destination) return engine.now();
   CongestionControl& congestion = engine.contexts[packet.source_qp].congestion.edit();
   congestion.rate.on_bytes(engine.now(), {packet.wire}, options);
@@ -21,29 +21,17 @@ sim::SimTime paced(Engine& engine, const fabric::Packet& packet) {
   return congestion.next;
 }
 
-/// With the flow model a packet is a message, and stands for so many packets.
-std::uint32_t packets_in(const Engine& engine, const fabric::Packet& packet) {
-  const fabric::FlowOptions& flow = engine.fabric.config().flow;
-  if (!flow.enabled || packet.length == 0) return 1;
-  return static_cast<std::uint32_t>((packet.length + flow.mtu.count - 1) / flow.mtu.count);
-}
+const fabric::PacketFormat& format_of(const Engine& engine) { return engine.network.config().packets; }
 
 /// Bytes on the wire. What may be placed before what precedes it must say where: out of order, every packet of a WRITE
 /// has a RETH.
 std::uint32_t wire_bytes(const Engine& engine, const fabric::Packet& packet) {
   const HardwareProfile& p = engine.profile();
-  const std::uint32_t packets = packets_in(engine, packet);
+  const std::uint32_t packets = format_of(engine).count(packet.length);
   const bool says_where = overtakes(p.nic_placement) && packet.opcode == fabric::Opcode::write;
   return packets * static_cast<std::uint32_t>(p.link_overhead.count) + packet.length +
          (says_where ? (packets - 1) * fabric::kRethBytes : 0) +
          fabric::extension_header_bytes(packet.opcode, packet.first || says_where, packet.last, packet.immediate);
-}
-
-/// What must be in the NIC's packet buffer before anything leaves.
-std::uint32_t first_part(const Engine& engine, const fabric::Packet& packet) {
-  const fabric::FlowOptions& flow = engine.fabric.config().flow;
-  return flow.enabled ? static_cast<std::uint32_t>(std::min<std::uint64_t>(packet.length, flow.mtu.count))
-                      : packet.length;
 }
 }  // namespace
 
@@ -52,26 +40,22 @@ void announce_message(Engine& engine, fabric::Packet packet, sim::SimTime there)
   packet.first = packet.last = true;
   packet.wire = wire_bytes(engine, packet);
   const sim::SimTime pipeline = std::max({engine.hosts[packet.source].transmit_free, engine.now(), there});
-  const sim::Duration buffered = engine.buffer_time(first_part(engine, packet));
-  engine.fabric.announce(engine.now(), (pipeline - engine.now()) + p.nic_transmit + buffered, packet);
+  const sim::Duration buffered = engine.buffer_time(format_of(engine).first(packet.length));
+  engine.network.announce(engine.now(), (pipeline - engine.now()) + p.nic_transmit + buffered, packet);
 }
 
-void withdraw_message(Engine& engine, QpId id, bool responder) { engine.fabric.withdraw(id, responder); }
+void withdraw_message(Engine& engine, QpId id, bool responder) { engine.network.withdraw(id, responder); }
 
 sim::Duration known_for(const Engine& engine, const fabric::Packet& packet) {
-  const fabric::Config& network = engine.fabric.config();
-  const std::uint64_t first = (network.flow.mtu + network.flow.overhead).count;
-  if (!network.flow.enabled || packet.source == packet.destination || packet.wire <= first) return {};
-  return sim::transmission_time({packet.wire - first}, engine.fabric.flow_rate(packet));
+  const fabric::Train train = engine.network.train(packet);
+  return train.behind == 0 ? sim::Duration{} : sim::transmission_time({train.behind}, train.rate);
 }
 
 std::uint32_t crossed_ahead(const Engine& engine, const fabric::Packet& packet) {
-  const fabric::Config& network = engine.fabric.config();
-  if (!network.flow.enabled || packet.source == packet.destination) return 0;
-  if (packet.length <= network.flow.mtu.count) return 0;
+  const std::uint32_t most = packet.length - format_of(engine).first(packet.length);
+  if (most == 0) return 0;
   const std::uint64_t pcie = engine.profile().pcie_rate.value;
-  const std::uint64_t link = engine.fabric.flow_rate(packet).value;
-  const auto most = static_cast<std::uint32_t>(packet.length - network.flow.mtu.count);
+  const std::uint64_t link = engine.network.train(packet).rate.value;
   if (link == 0 || pcie >= link) return link == 0 ? 0 : most;
   __extension__ using Wide = unsigned __int128;
   return std::min(most, static_cast<std::uint32_t>(static_cast<Wide>(packet.length) * pcie / link));
@@ -93,20 +77,21 @@ sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t fo
   Host& host = engine.hosts[packet.source];
   const sim::SimTime pipeline = std::max(host.transmit_free, engine.now());
   host.transmit_free = pipeline + p.nic_packet_gap;
-  const sim::Duration buffered = engine.buffer_time(first_part(engine, packet));
+  const sim::Duration buffered = engine.buffer_time(format_of(engine).first(packet.length));
   host.busy.pipeline += p.nic_packet_gap;
   host.busy.buffer += buffered;
   // What a NIC sends to itself does not go through its transmit and receive pipelines: nic.loopback is all it takes.
   const bool loopback = packet.source == packet.destination;
   const sim::Duration way = (loopback ? sim::Duration{} : p.nic_transmit) + buffered;
-  const sim::SimTime port = engine.fabric.send(engine.kernel.events(), engine.now(), (pipeline - engine.now()) + way, packet);
+  const sim::SimTime port =
+      engine.network.send(engine.kernel.events(), engine.now(), (pipeline - engine.now()) + way, packet);
   if (engine.lossy()) release_lost(engine);
   const sim::Duration lead = std::max(engine.buffer_time(following), buffered) - buffered;
   return std::max({port - lead, pipeline, paced(engine, packet)});
 }
 
 void release_lost(Engine& engine) {
-  while (const std::optional<fabric::Lost> lost = engine.fabric.take_lost()) {
+  while (const std::optional<fabric::Lost> lost = engine.network.take_lost()) {
     engine.count(&Counters::packets_lost);
     engine.release(lost->packet.buffer);
   }
@@ -115,8 +100,8 @@ void release_lost(Engine& engine) {
 bool wait_for_port(Engine& engine, QpId id, bool responder) {
   const NodeId node = engine.connections[id].node();
   if (engine.connections[id].peer_node() == node) return wait_for_own_buffer(engine, id, responder);
-  if (!engine.fabric.paused(node)) return false;
-  if (engine.hosts[node].port_waiters.empty()) engine.fabric.await_resume(node);
+  if (!engine.network.paused(node)) return false;
+  if (engine.hosts[node].port_waiters.empty()) engine.network.await_resume(node);
   engine.hosts[node].port_waiters.push_back({id, responder});
   return true;
 }
@@ -130,8 +115,9 @@ void send_waiting(Engine& engine, sim::Ring<PortWaiter>& waiters) {
 void port_resumed(Engine& engine, NodeId node) { send_waiting(engine, engine.hosts[node].port_waiters); }
 
 void answer_mark(Engine& engine, const fabric::Packet& packet) {
-  const fabric::DcqcnOptions& options = engine.fabric.config().options.dcqcn;
-  if (!options.enabled || !engine.contexts[packet.destination_qp].congestion.edit().cnps.due(engine.now(), options.cnp_interval)) return;
+  const fabric::DcqcnOptions& options = engine.network.config().options.dcqcn;
+  if (!options.enabled) return;
+  if (!engine.contexts[packet.destination_qp].congestion.edit().cnps.due(engine.now(), options.cnp_interval)) return;
   fabric::Packet cnp;
   cnp.opcode = fabric::Opcode::cnp;
   cnp.source = packet.destination;

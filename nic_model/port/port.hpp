@@ -17,15 +17,16 @@ sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t fo
 bool wait_for_port(Engine& engine, QpId id, bool responder);
 /// The port of a node is not paused any more.
 void port_resumed(Engine& engine, NodeId node);
-/// Flow model: of this message the first packet is in the NIC at `there`, and could leave then (Fabric::announce).
+/// Where whole messages are handed over: of this one the first packet is in the NIC at `there`, and could leave then
+/// (fabric::Network::announce).
 void announce_message(Engine& engine, fabric::Packet packet, sim::SimTime there);
-/// Flow model: what the queue pair's requester or responder has announced and not sent will not be sent next. Its flow
+/// The same: what the queue pair's requester or responder has announced and not sent will not be sent next. Its flow
 /// stops.
 void withdraw_message(Engine& engine, QpId id, bool responder);
-/// Flow model, where a message comes all at once, with its last packet: how long ago its first one was there, at the
-/// rate of its route. Zero for a single packet.
+/// Where a message comes all at once, with its last packet: how long ago its first one was there, at the rate of its
+/// route. Zero for a single packet.
 sim::Duration known_for(const Engine& engine, const fabric::Packet& packet);
-/// Flow model: how many bytes of a message that has just come can have crossed PCIe already, while its last packets
+/// The same: how many bytes of a message that has just come can have crossed PCIe already, while its last packets
 /// were on their way, if PCIe had nothing else to carry.
 std::uint32_t crossed_ahead(const Engine& engine, const fabric::Packet& packet);
 /// How long a packet's payload is in the receiver's buffer: PCIe has it, and the CQE behind it, so much later.

@@ -11,25 +11,25 @@ namespace loco::nic {
 namespace {
 
 bool drops(const Engine& engine) {
-  return engine.fabric.config().options.flow_control == fabric::FlowControl::drop_tail;
+  return engine.network.config().options.flow_control == fabric::FlowControl::drop_tail;
 }
 
 void set_full(Engine& engine, NodeId node, bool full) {
   engine.hosts[node].received.full = full;
   if (full) engine.count(&Counters::tx_pauses);
-  engine.fabric.pause_host(engine.kernel.events(), engine.now(), node, full);
+  engine.network.pause_host(engine.kernel.events(), engine.now(), node, full);
 }
 
 }  // namespace
 
-void set_up_receive_buffers(std::vector<Host>& hosts, const fabric::Fabric& fabric, const HardwareProfile& profile) {
+void set_up_receive_buffers(std::vector<Host>& hosts, const fabric::Network& network, const HardwareProfile& profile) {
   const std::uint64_t size = profile.nic_receive_buffer.count;
-  if (size == 0 || profile.link_ideal || fabric.config().flow.enabled) return;
-  const std::uint64_t packet = fabric.config().packet_max.count;
+  if (size == 0 || profile.link_ideal || network.whole_messages()) return;
+  const std::uint64_t packet = network.config().packet_max.count;
   for (NodeId node = 0; node < hosts.size(); ++node) {
     ReceiveBuffer& buffer = hosts[node].received;
     // A link that is so long that what is on it does not fit is paused at half: hardware loses packets there.
-    const std::uint64_t headroom = std::min(fabric.host_headroom(node), size / 2);
+    const std::uint64_t headroom = std::min(network.host_headroom(node), size / 2);
     buffer.xoff = size - headroom;
     buffer.xon = buffer.xoff - std::min(buffer.xoff, packet);
   }

@@ -19,7 +19,7 @@
 namespace loco::nic {
 
 /// Works out the thresholds of all hosts; once, when the machine is built.
-void set_up_receive_buffers(std::vector<Host>& hosts, const fabric::Fabric& fabric, const HardwareProfile& profile);
+void set_up_receive_buffers(std::vector<Host>& hosts, const fabric::Network& network, const HardwareProfile& profile);
 /// Is there room for a packet that has just come? If not, it is counted as dropped: nobody will see it.
 [[nodiscard]] bool admit_received(Engine& engine, const fabric::Packet& packet);
 /// Payload waits for PCIe from now on.

@@ -23,8 +23,7 @@ bool may_gather(const Engine& engine, NodeId node, const Wqe& wqe) {
 
 /// What the requester itself finds wrong with a work request when it starts it.
 Status local_check(const Engine& engine, const Connection& qp, const Wqe& wqe) {
-  const fabric::FlowOptions& flow = engine.fabric.config().flow;
-  const std::uint64_t mtu = flow.enabled ? flow.mtu.count : engine.profile().link_mtu.count;
+  const std::uint64_t mtu = engine.profile().link_mtu.count;
   // A message has its PSNs on their way at once, also where packets are smaller than InfiniBand's 256 bytes.
   const bool one_packet =
       qp.type() == QpType::ud || (wqe.opcode == Opcode::send && !engine.profile().nic_send_segments);

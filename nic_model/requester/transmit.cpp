@@ -108,11 +108,11 @@ bool Requester::may_transmit(const Engine& engine, const Connection& qp) const {
 
 /// Flow model: a message may begin to flow when the first packet of it has been read.
 void Requester::announce_oldest(Engine& engine, QpId id) const {
-  const fabric::FlowOptions& flow = engine.fabric.config().flow;
+  const fabric::Network& network = engine.network;
   const Connection& qp = engine.connections[id];
-  if (!flow.enabled || rnr_wait_ || transmit_next_ == started_ || qp.type() == QpType::ud) return;
+  if (!network.whole_messages() || rnr_wait_ || transmit_next_ == started_ || qp.type() == QpType::ud) return;
   const SendEntry& e = entry(transmit_next_);
-  if (e.status != Status::success || !sends_payload(e.wqe.opcode) || e.payload_read < flow.mtu.count) return;
+  if (e.status != Status::success || !sends_payload(e.wqe.opcode) || e.payload_read < network.announce_after()) return;
   fabric::Packet packet;
   packet.source = qp.node();
   packet.destination = qp.peer_node();
@@ -120,7 +120,7 @@ void Requester::announce_oldest(Engine& engine, QpId id) const {
   packet.opcode = e.wqe.opcode == Opcode::rdma_write ? fabric::Opcode::write : fabric::Opcode::send;
   packet.length = e.wqe.length;
   packet.immediate = e.wqe.with_imm;
-  const auto first = static_cast<std::uint32_t>(flow.mtu.count);
+  const auto first = static_cast<std::uint32_t>(network.announce_after());
   announce_message(engine, packet, there_before(engine, e.ready, e.wqe.local, first, e.payload_read));
 }
 

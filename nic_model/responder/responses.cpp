@@ -17,20 +17,20 @@ namespace {
 
 using Op = fabric::Opcode;
 
-/// Flow model: a READ's answer may begin to flow when the first packet of it has been read.
+/// A READ's answer that is handed over whole may begin to flow when the first packet of it has been read.
 void announce_response(Engine& engine, QpId id) {
-  const fabric::FlowOptions& flow = engine.fabric.config().flow;
+  const std::uint64_t first = engine.network.announce_after();
   const Connection& qp = engine.connections[id];
   const Response& r = engine.responders[id].responses.front();
-  if (!flow.enabled || r.read < flow.mtu.count) return;
+  if (r.read < first) return;
   fabric::Packet packet;
   packet.source = qp.node();
   packet.destination = qp.peer_node();
   packet.source_qp = id;
   packet.opcode = r.opcode;
   packet.length = r.length;
-  const auto first = static_cast<std::uint32_t>(flow.mtu.count);
-  announce_message(engine, packet, there_before(engine, r.available, r.address, first, r.read));
+  const auto part = static_cast<std::uint32_t>(first);
+  announce_message(engine, packet, there_before(engine, r.available, r.address, part, r.read));
 }
 
 /// Bytes of the next packet of the oldest response.

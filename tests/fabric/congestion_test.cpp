@@ -61,7 +61,7 @@ TEST_CASE("what is delivered and what is dropped is what was sent") {
   Traffic traffic(config, incast(3, 2, 4'000'000), 0);
   traffic.run();
   const std::uint64_t packets = 2 * ((4'000'000 + 4095) / 4096);
-  const Fabric& f = traffic.fabric();
+  const PacketNetwork& f = traffic.fabric();
   CHECK(f.packets_delivered() + f.packets_lost(LossReason::buffer_full) == packets);
   CHECK(f.packets_inside() == 0);
   CHECK(totals(f).drops == f.packets_lost(LossReason::buffer_full));

@@ -1,8 +1,7 @@
 // Arrival times in closed form, sharing of ports, and order: on one path always, between paths never.
-#include "fabric/fabric.hpp"
-
 #include <random>
 
+#include "fabric/packet_network.hpp"
 #include "tests/catch.hpp"
 
 using namespace loco;
@@ -38,7 +37,7 @@ struct Arrival {
 };
 
 /// Runs everything: earliest first, or in an order drawn from the seed.
-std::vector<Arrival> run(Fabric& fabric, sim::EventQueue& events, std::uint64_t seed = 0) {
+std::vector<Arrival> run(PacketNetwork& fabric, sim::EventQueue& events, std::uint64_t seed = 0) {
   std::vector<Arrival> arrivals;
   std::mt19937_64 random(seed);
   sim::SimTime now;
@@ -53,7 +52,7 @@ std::vector<Arrival> run(Fabric& fabric, sim::EventQueue& events, std::uint64_t 
 }  // namespace
 
 TEST_CASE("back_to_back: serialisation and propagation; packets follow each other") {
-  Fabric fabric(config(Topology::back_to_back, 2));
+  PacketNetwork fabric(config(Topology::back_to_back, 2));
   sim::EventQueue events;
   CHECK(fabric.send(events, {}, 5_ns, packet(0, 1, 100)).ps == 100 * kBytePs);
   CHECK(fabric.send(events, {}, 5_ns, packet(0, 1, 60)).ps == 160 * kBytePs);
@@ -67,7 +66,7 @@ TEST_CASE("back_to_back: serialisation and propagation; packets follow each othe
 }
 
 TEST_CASE("star: cut-through after 64 bytes, then the output port") {
-  Fabric fabric(config(Topology::star, 3));
+  PacketNetwork fabric(config(Topology::star, 3));
   sim::EventQueue events;
   fabric.send(events, {}, {}, packet(0, 2, 1000));
   fabric.send(events, {}, {}, packet(1, 2, 1000));  // meets the first at the output port
@@ -79,14 +78,14 @@ TEST_CASE("star: cut-through after 64 bytes, then the output port") {
 }
 
 TEST_CASE("a packet shorter than the cut-through header is forwarded when it is there") {
-  Fabric fabric(config(Topology::star, 2));
+  PacketNetwork fabric(config(Topology::star, 2));
   sim::EventQueue events;
   fabric.send(events, {}, {}, packet(0, 1, 40));
   CHECK(run(fabric, events).at(0).at.ps == 40 * kBytePs + 7'000 + 11'000 + 40 * kBytePs + 7'000);
 }
 
 TEST_CASE("loopback never touches the link") {
-  Fabric fabric(config(Topology::star, 2));
+  PacketNetwork fabric(config(Topology::star, 2));
   sim::EventQueue events;
   fabric.send(events, {}, {}, packet(0, 1, 1'000'000));
   fabric.send(events, {}, 5_ns, packet(0, 0, 1000));
@@ -96,7 +95,7 @@ TEST_CASE("loopback never touches the link") {
 TEST_CASE("without a network only the delay and what the destination needs pass, to itself only the loopback") {
   Config ideal = config(Topology::ideal, 2);
   ideal.delivery_latency = 2_ns;
-  Fabric fabric(ideal);
+  PacketNetwork fabric(ideal);
   fabric.add_queue_pair(0);
   fabric.add_queue_pair(1);
   sim::EventQueue events;
@@ -112,7 +111,7 @@ TEST_CASE("packets on one path keep their order under any schedule; packets on d
   const auto topology = GENERATE(Topology::star, Topology::ideal);
   bool changed_places = false;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    Fabric fabric(config(topology, 4));
+    PacketNetwork fabric(config(topology, 4));
     sim::EventQueue events;
     for (QpId qp = 0; qp < 4; ++qp) fabric.add_queue_pair(qp);
     for (std::uint32_t n = 0; n < 20; ++n) {
@@ -132,7 +131,7 @@ TEST_CASE("ideal: queue pairs between the same hosts are lanes of their own; on 
   for (const auto topology : {Topology::ideal, Topology::back_to_back}) {
     bool overtaken = false;
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-      Fabric fabric(config(topology, 2));
+      PacketNetwork fabric(config(topology, 2));
       sim::EventQueue events;
       fabric.add_queue_pair(0);
       fabric.add_queue_pair(1);
@@ -145,10 +144,10 @@ TEST_CASE("ideal: queue pairs between the same hosts are lanes of their own; on 
 }
 
 TEST_CASE("a fabric is a value: a copy delivers the same") {
-  Fabric fabric(config(Topology::star, 3));
+  PacketNetwork fabric(config(Topology::star, 3));
   sim::EventQueue events;
   for (std::uint32_t n = 0; n < 10; ++n) fabric.send(events, {}, {}, packet(n % 2, 2, 100 + n, n));
-  Fabric copy = fabric;
+  PacketNetwork copy = fabric;
   sim::EventQueue copied_events = events;
   CHECK(copy == fabric);
   run(fabric, events);
@@ -201,7 +200,7 @@ TEST_CASE("a configuration that makes no sense is named") {
     CHECK_FALSE(refused(fails));
     CHECK(refused(fails, Topology::ideal));
     CHECK(refused([&](Config& c) {
-      c.flow.enabled = true;
+      c.model = Model::flow;
       fails(c);
     }));
   }
@@ -210,7 +209,7 @@ TEST_CASE("a configuration that makes no sense is named") {
 TEST_CASE("what the flow model cannot show, or who is not there, is named") {
   const auto refused = [](const auto& change) {
     Config changed = config(Topology::star, 4);
-    changed.flow.enabled = true;
+    changed.model = Model::flow;
     change(changed);
     return !changed.validate().empty();
   };
@@ -224,7 +223,7 @@ TEST_CASE("what the flow model cannot show, or who is not there, is named") {
   CHECK(refused([](Config& c) { c.flow.cross_traffic = {{.from = 4, .to = 0}}; }));
   CHECK(refused([](Config& c) { c.flow.cross_traffic = {{.from = 3, .to = 3}}; }));
   CHECK(refused([](Config& c) {
-    c.flow.enabled = false;
+    c.model = Model::packet;
     c.flow.cross_traffic = {{.from = 0, .to = 3}};
   }));
 }
@@ -248,6 +247,6 @@ TEST_CASE("who may lose packets for want of room: drop-tail, PFC with a headroom
 TEST_CASE("a host sends at the rate of its fastest port") {
   Config c = config(Topology::shaped, 2);
   c.shape = topology::Custom{2, 2, {{0, 2, 10_Gbps}, {0, 3, 40_Gbps}, {1, 2}, {1, 3}}, topology::Metric::hops};
-  CHECK(Fabric(c).port_rate(0) == 40_Gbps);
-  CHECK(Fabric(c).port_rate(1) == 16_Gbps);
+  CHECK(PacketNetwork(c).port_rate(0) == 40_Gbps);
+  CHECK(PacketNetwork(c).port_rate(1) == 16_Gbps);
 }

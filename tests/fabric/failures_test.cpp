@@ -251,7 +251,7 @@ TEST_CASE("a link that fails leaves no event behind") {
   Config config = fast_network(topology::Star{2});
   config.changes = {{.at = {100'000}, .cable = 0, .up = false}};
   sim::EventQueue events;
-  Fabric fabric(config);
+  PacketNetwork fabric(config);
   fabric.start(events);
   Packet packet;
   packet.source = fabric.graph().link(0).from < 2 ? fabric.graph().link(0).from : fabric.graph().link(0).to;
@@ -330,7 +330,7 @@ TEST_CASE("a host's port that is back takes the next packet at once, whatever wa
   Config config = fast_network(topology::Star{2});
   config.changes = {{.at = {1'000'000}, .cable = 0, .up = false}, {.at = {2'000'000}, .cable = 0, .up = true}};
   sim::EventQueue events;
-  Fabric fabric(config);
+  PacketNetwork fabric(config);
   fabric.start(events);
   Packet packet;
   packet.source = fabric.graph().link(0).from < 2 ? fabric.graph().link(0).from : fabric.graph().link(0).to;
@@ -353,7 +353,7 @@ TEST_CASE("a host's port sends into its own dead cable at its rate") {
   Config config = fast_network(topology::Star{2});
   config.changes = {{.at = {0}, .cable = 0, .up = false}};
   sim::EventQueue events;
-  Fabric fabric(config);
+  PacketNetwork fabric(config);
   fabric.start(events);
   fabric.handle(events, {}, events.pop_earliest());
   Packet packet;
@@ -370,7 +370,7 @@ TEST_CASE("a link that fails is busy with a packet until then, and with the next
   Config config = fast_network(topology::Star{2});
   config.changes = {{.at = {100'000}, .cable = 0, .up = false}, {.at = {120'000}, .cable = 0, .up = true}};
   sim::EventQueue events;
-  Fabric fabric(config);
+  PacketNetwork fabric(config);
   fabric.start(events);
   const topology::LinkId link = fabric.graph().link(0).from < 2 ? 0 : 1;
   Packet packet;
@@ -396,17 +396,17 @@ TEST_CASE("a link that fails is busy with a packet until then, and with the next
 TEST_CASE("what cannot be built is refused") {
   Config config = fast_network(topology::Star{2});
   config.changes = {{.at = {0}, .cable = 2, .up = false}};
-  CHECK_THROWS_AS(Fabric(config), std::invalid_argument);
+  CHECK_THROWS_AS(PacketNetwork(config), std::invalid_argument);
   config.changes.clear();
   config.nodes = 3;
-  CHECK_THROWS_AS(Fabric(config), std::invalid_argument);
+  CHECK_THROWS_AS(PacketNetwork(config), std::invalid_argument);
   config = fast_network(topology::Star{64});
   config.options.flow_control = FlowControl::pfc;
   config.options.buffer_size = sim::Bytes{1'000'000};
-  CHECK_THROWS_AS(Fabric(config), std::invalid_argument);
+  CHECK_THROWS_AS(PacketNetwork(config), std::invalid_argument);
   config = fast_network(topology::Star{2});
   config.options.flow_control = FlowControl::pfc;
-  CHECK_NOTHROW(Fabric(config));
+  CHECK_NOTHROW(PacketNetwork(config));
   config.link_rate = {};  // what arrives until a pause works has no bound
-  CHECK_THROWS_AS(Fabric(config), std::invalid_argument);
+  CHECK_THROWS_AS(PacketNetwork(config), std::invalid_argument);
 }

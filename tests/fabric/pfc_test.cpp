@@ -21,7 +21,7 @@ std::uint64_t wire_bytes(std::uint64_t message) {
   return message + packets * Traffic::kOverhead + kRethBytes;
 }
 
-topology::LinkId link_between(const Fabric& fabric, std::string_view from, std::string_view to) {
+topology::LinkId link_between(const PacketNetwork& fabric, std::string_view from, std::string_view to) {
   const topology::Topology& g = fabric.graph();
   for (topology::LinkId id = 0; id < fabric.links(); ++id) {
     if (g.name(g.link(id).from) == from && g.name(g.link(id).to) == to) return id;
@@ -211,7 +211,7 @@ TEST_CASE("a host's port that goes on has all that waits there to send before th
   // 100 packets lie at each of two ports from the beginning; the network does not hold back who fills a port.
   Config config = pfc_network(topology::Star{3});
   config.options.pfc_xoff = sim::Bytes{6'000};
-  Fabric fabric(config);
+  PacketNetwork fabric(config);
   sim::EventQueue events;
   Packet packet;
   packet.wire = 4'000;
@@ -348,7 +348,7 @@ TEST_CASE("the headroom that is worked out suffices, whatever the links and the 
   config.options.buffer_size = sim::Bytes{1'000};
   std::uint64_t least = 0;
   try {
-    const Fabric fabric(config);
+    const PacketNetwork fabric(config);
   } catch (const std::invalid_argument& e) {
     const std::string what = e.what();
     least = std::stoull(what.substr(what.find("needs ") + 6));
@@ -361,7 +361,7 @@ TEST_CASE("the headroom that is worked out suffices, whatever the links and the 
   CHECK(least > kept);
   CHECK(least <= kept + ports + 1);
   config.options.buffer_size = sim::Bytes{least - 1};
-  CHECK_THROWS_AS(Fabric(config), std::invalid_argument);
+  CHECK_THROWS_AS(PacketNetwork(config), std::invalid_argument);
   config.options.buffer_size = sim::Bytes{least};
   Traffic traffic(config, incast(12, 11, 300'000));
   traffic.run();

@@ -10,7 +10,7 @@ using namespace loco::sim::literals;
 
 namespace {
 
-topology::LinkId link_to_host_0(const Fabric& fabric) {
+topology::LinkId link_to_host_0(const PacketNetwork& fabric) {
   topology::LinkId id = 0;
   while (fabric.graph().link(id).to != 0) ++id;
   return id;
@@ -35,7 +35,7 @@ TEST_CASE("a link looked at between events: what has begun does not wait, and co
   CAPTURE(at);
   Traffic traffic(fast_network(topology::Star{4}), incast(4, 3, 4096), 0);
   while (!traffic.idle() && traffic.next_time().ps <= at) traffic.step();
-  const Fabric::Look look = traffic.fabric().look(link_to_host_0(traffic.fabric()), {at});
+  const PacketNetwork::Look look = traffic.fabric().look(link_to_host_0(traffic.fabric()), {at});
   CHECK(look.queued == queued);
   CHECK(look.busy.ps == busy);
 }
@@ -45,7 +45,7 @@ TEST_CASE("a paused link looked at later still has its queue") {
   Config config = fast_network(topology::Star{3});
   config.options.flow_control = FlowControl::pfc;
   config.options.pfc_xoff = sim::Bytes{6'000};
-  Fabric fabric(config);
+  PacketNetwork fabric(config);
   sim::EventQueue events;
   Packet packet;
   packet.wire = 4'000;
@@ -62,7 +62,7 @@ TEST_CASE("a paused link looked at later still has its queue") {
   REQUIRE(!fabric.paused_links().empty());
   const topology::LinkId link = fabric.paused_links().front();
   // It begins nothing any more: it is busy with the packet that it has begun, and all others wait.
-  const Fabric::Look later = fabric.look(link, now + 1_ms);
+  const PacketNetwork::Look later = fabric.look(link, now + 1_ms);
   CHECK(later.queued == fabric.queued(link, now));
   CHECK(later.queued > 0);
   CHECK((later.queued + static_cast<std::uint64_t>(later.busy.ps / kByte)) == 100 * 4'000);
@@ -74,7 +74,7 @@ TEST_CASE("the use of links: names, busy time over the time that has passed, and
   config.options.pfc_xoff = sim::Bytes{20'000};
   Traffic traffic(config, incast(4, 3, 1'000'000), 0);
   traffic.run();
-  const Fabric& fabric = traffic.fabric();
+  const PacketNetwork& fabric = traffic.fabric();
   const std::vector<LinkUse> uses = link_use(fabric, 1_ms);
   REQUIRE(uses.size() == 8);  // four cables
   const LinkUse& last = uses.at(link_to_host_0(fabric));

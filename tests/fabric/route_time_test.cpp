@@ -1,7 +1,7 @@
 // What a message takes alone, as a formula, against the packets of it sent one by one: to the picosecond.
 #include "fabric/route_time.hpp"
 
-#include "fabric/fabric.hpp"
+#include "fabric/packet_network.hpp"
 #include "fabric/topology/reports.hpp"
 #include "tests/catch.hpp"
 
@@ -37,7 +37,7 @@ Config chain(const std::vector<std::uint64_t>& rates, Switching switching) {
 
 /// All packets lie at the port at time 0, or come there a gap apart: when the last one is handed over.
 std::int64_t packet_by_packet(const Config& config, const Burst& burst) {
-  Fabric fabric(config);
+  PacketNetwork fabric(config);
   sim::EventQueue events;
   for (std::uint64_t i = 0; i < burst.packets; ++i) {
     Packet packet;
@@ -54,11 +54,11 @@ std::int64_t packet_by_packet(const Config& config, const Burst& burst) {
 }
 
 std::int64_t formula(const Config& config, const Burst& burst) {
-  const Network network = make_network(config);
-  const topology::Routes routes(network.graph);
+  const Wiring wiring = make_wiring(config);
+  const topology::Routes routes(wiring.graph);
   std::vector<LinkInfo> route;
-  for (const topology::LinkId id : topology::path(network.graph, routes, Routing::deterministic, {0, 1, 0})) {
-    route.push_back(network.links[id]);
+  for (const topology::LinkId id : topology::path(wiring.graph, routes, Routing::deterministic, {0, 1, 0})) {
+    route.push_back(wiring.links[id]);
   }
   return burst_time(route, config.switch_latency, burst).ps;
 }

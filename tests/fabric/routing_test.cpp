@@ -12,7 +12,7 @@ using namespace loco::sim::literals;
 namespace {
 
 /// Packets on each of the uplinks of the first leaf.
-std::vector<std::uint64_t> uplink_packets(const Fabric& fabric) {
+std::vector<std::uint64_t> uplink_packets(const PacketNetwork& fabric) {
   std::vector<std::uint64_t> packets;
   const topology::Topology& g = fabric.graph();
   for (const topology::LinkId link : g.ports(g.switch_vertex(0))) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fabric/dcqcn.hpp"
-#include "fabric/fabric.hpp"
+#include "fabric/packet_network.hpp"
 #include "sim/event_queue.hpp"
 #include "sim/time.hpp"
 
@@ -61,7 +61,7 @@ class Traffic {
   [[nodiscard]] sim::SimTime next_time() const { return events_.earliest().at; }
   [[nodiscard]] bool idle() const { return events_.empty(); }
 
-  [[nodiscard]] const Fabric& fabric() const { return fabric_; }
+  [[nodiscard]] const PacketNetwork& fabric() const { return fabric_; }
   [[nodiscard]] sim::SimTime now() const { return now_; }
   [[nodiscard]] std::uint64_t events() const { return handled_; }
   [[nodiscard]] const std::vector<FlowState>& flows() const { return states_; }
@@ -93,7 +93,7 @@ class Traffic {
   std::vector<Host> hosts_;
   std::uint32_t ack_every_;
   sim::EventQueue events_;
-  Fabric fabric_;
+  PacketNetwork fabric_;
   sim::SimTime now_{};
   std::uint64_t handled_ = 0;
   std::uint64_t data_packets_ = 0;

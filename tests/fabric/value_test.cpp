@@ -110,7 +110,7 @@ TEST_CASE("under any schedule, packets of a flow that has one path stay in order
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Config config = fast_network(topology::LeafSpine{.leaves = 2, .spines = 2, .hosts_per_leaf = 2});
     config.options.routing = seed % 2 == 0 ? Routing::ecmp : Routing::deterministic;
-    Fabric fabric(config);
+    PacketNetwork fabric(config);
     sim::EventQueue events;
     for (std::uint32_t n = 0; n < 30; ++n) {
       for (NodeId from = 0; from < 3; ++from) {
@@ -140,7 +140,7 @@ TEST_CASE("with PFC, any schedule ends with everything delivered") {
     Config config = fast_network(topology::Star{4});
     config.options.flow_control = FlowControl::pfc;
     config.options.pfc_xoff = sim::Bytes{2'000};
-    Fabric fabric(config);
+    PacketNetwork fabric(config);
     sim::EventQueue events;
     for (std::uint32_t n = 0; n < 60; ++n) {
       for (NodeId from = 1; from < 4; ++from) {
@@ -174,7 +174,7 @@ TEST_CASE("with PFC nothing is lost, however late pause frames come") {
   config.options.pfc_xoff = sim::Bytes{2'000};
   config.options.buffer_size = sim::Bytes{3 * (25'001 + 3'000 + 84 + 2'000) + 1};
   config.packet_max = sim::Bytes{1'000};
-  Fabric fabric(config);
+  PacketNetwork fabric(config);
   sim::EventQueue events;
   for (std::uint32_t n = 0; n < 400; ++n) {
     Packet p;

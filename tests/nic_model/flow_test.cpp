@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "fabric/flow/child.hpp"
-#include "fabric/flow/flow_network.hpp"
+#include "fabric/flow/flow_clock.hpp"
 #include "pair.hpp"
 #include "tests/catch.hpp"
 
@@ -38,14 +38,14 @@ enum class Model : bool { packet, flow };
 
 PairOptions on(Model model) {
   PairOptions options;
-  options.network.flow.enabled = model == Model::flow;
+  options.network.model = model == Model::flow ? fabric::Model::flow : fabric::Model::packet;
   options.size = 2 * std::uint64_t{kLarge};
   return options;
 }
 
 void run(Pair& pair, Model model) {
   if (model == Model::packet) return pair.run();
-  fabric::FlowNetwork network(pair.system.network().config());
+  fabric::FlowClock network(pair.system.network().config());
   Client client(pair);
   network.run(client);
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "pair.hpp"
+#include "fabric/packet_network.hpp"
 #include "tests/catch.hpp"
 
 using namespace loco;
@@ -190,7 +191,7 @@ TEST_CASE("with drop_tail a full buffer drops, and what is dropped is sent again
   const nic::Counters& counters = pair.system.counters();
   CHECK(counters.rx_discards > 0);
   CHECK(counters.tx_pauses == 0);
-  CHECK(counters.packets_sent == pair.system.network().packets_delivered() + counters.packets_lost);
+  CHECK(counters.packets_sent == pair.system.network().packet_network()->packets_delivered() + counters.packets_lost);
   CHECK(goodput(last_byte(pair)) * 5 / kMessages <= pcie_goodput(slow));
 }
 

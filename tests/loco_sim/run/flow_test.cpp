@@ -5,7 +5,7 @@
 #include <fstream>
 #include <unistd.h>
 
-#include "fabric/flow/flow_network.hpp"
+#include "fabric/flow/flow_clock.hpp"
 #include "fabric/flow/platform_file.hpp"
 #include "loco_sim/run/run.hpp"
 #include "loco_sim/scenario/scenario.hpp"
@@ -372,7 +372,7 @@ TEST_CASE("a machine on flows is no value: it refuses to be copied") {
   nic::SystemConfig config{.profile = s.hardware, .topology = s.topology, .network = s.network, .nodes = s.nodes};
   const nic::System packets(config);
   CHECK_NOTHROW(nic::System(packets));
-  config.network.flow.enabled = true;
+  config.network.model = fabric::Model::flow;
   const nic::System flows(config);
   CHECK_THROWS_AS(nic::System(flows), std::logic_error);
 }

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "fabric/fabric_options.hpp"
-#include "fabric/flow/flow_network.hpp"
+#include "fabric/flow/flow_clock.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 #include "tests/catch.hpp"
 #include "text/input_error.hpp"

@@ -1,6 +1,7 @@
 // The flow model's half of a fabric: which flows start when, the packets that they stand for, and when their messages
 // are handed over. What SimGrid does with a flow is played here: how long it takes, and what its route makes of it.
-#include "fabric/fabric.hpp"
+#include "fabric/flow_network.hpp"
+
 #include "tests/catch.hpp"
 
 using namespace loco;
@@ -14,10 +15,10 @@ constexpr QpId kQp = 1;
 /// Packets of 1000 bytes and 82 of framing and headers; a WRITE's RETH, 16, in the first or in all.
 Config flow_network(bool reth_in_all = false) {
   Config config{.topology = Topology::star, .nodes = 3, .link_rate = 16_Gbps, .loopback_latency = 3_ns};
-  config.flow.enabled = true;
-  config.flow.mtu = sim::Bytes{1'000};
-  config.flow.overhead = sim::Bytes{82};
-  config.flow.reth_in_all = reth_in_all;
+  config.model = Model::flow;
+  config.packets.mtu = sim::Bytes{1'000};
+  config.packets.overhead = sim::Bytes{82};
+  config.packets.reth_in_all = reth_in_all;
   return config;
 }
 
@@ -53,7 +54,7 @@ struct Rig {
   }
 
   sim::EventQueue events;
-  Fabric fabric;
+  FlowNetwork fabric;
 };
 
 constexpr sim::SimTime at_ns(std::int64_t ns) { return {ns * 1'000}; }
@@ -77,7 +78,7 @@ TEST_CASE("flows: a message stands for packets of an MTU, the last one shorter, 
       // Only WRITEs have a RETH in all.
       Case{message(1'001, 1'165, Opcode::send), true, {.packets = 2, .full = 1'082, .last = 83, .gap = 400_ns}});
   Config config = flow_network(of.reth_in_all);
-  config.flow.packet_gap = 400_ns;
+  config.packets.gap = 400_ns;
   Rig rig(config);
   rig.fabric.send(rig.events, at_ns(100), 5_ns, of.packet);
   const FlowStart flow = rig.start();
@@ -108,7 +109,9 @@ TEST_CASE("flows: a message is there when its flow is, and no earlier than its l
     rig.fabric.send(rig.events, at_ns(sent), 5_ns, packet);
   }
   CHECK(rig.arrivals() == std::vector<std::int64_t>{there * 1'000});
-  CHECK(rig.fabric.flow_rate(packet) == 16_Gbps);
+  const Train train = rig.fabric.train(packet);
+  CHECK(train.rate == 16_Gbps);
+  CHECK(train.behind == 5'426 - 1'082);
   CHECK(rig.fabric.packets_inside() == 0);
 }
 

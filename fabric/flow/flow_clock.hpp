@@ -2,11 +2,11 @@
 // network model has it (Casanova, Giersch, Legrand, Quinson, Suter, "Versatile, scalable, and accurate simulation of
 // distributed applications and platforms", JPDC 2014). docs/flow-model.md says what it leaves out.
 //
-// What of it is a value lies in fabric::Fabric: flows in lanes, one of a lane at a time. This class owns SimGrid and
+// What has an order lies in FlowNetwork, a value: flows in lanes, one of a lane at a time. This class owns SimGrid and
 // the clock: it takes flows that are to start, tells of those that have ended, and lets the client run its events at
 // the right moments between them.
 //
-// SimGrid has one platform and one clock for the life of a process: one FlowNetwork a process, ever. Whoever wants
+// SimGrid has one platform and one clock for the life of a process: one FlowClock a process, ever. Whoever wants
 // several runs gives each a process of its own (child.hpp). Times in picoseconds; SimGrid's are doubles
 // in seconds, rounded to the nearest picosecond on the way back.
 #pragma once
@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/fabric.hpp"
+#include "fabric/flow_network.hpp"
 #include "sim/time.hpp"
 
 namespace loco::fabric {
@@ -46,7 +46,7 @@ class FlowClient {
   virtual ~FlowClient() = default;
   /// When its earliest event is due; none when there is none.
   [[nodiscard]] virtual std::optional<sim::SimTime> next_time() = 0;
-  /// Takes that event. What it throws comes out of FlowNetwork::run().
+  /// Takes that event. What it throws comes out of FlowClock::run().
   virtual void step() = 0;
   /// A flow that is to start, at its `at` or at once, or that is withdrawn; each is told once, in this order.
   virtual std::optional<FlowStart> take_start() = 0;
@@ -54,7 +54,7 @@ class FlowClient {
   virtual void ended(std::uint32_t lane, sim::SimTime now, const FlowEnd& end) = 0;
 };
 
-class FlowNetwork {
+class FlowClock {
  public:
   /// What the module has to offer.
   class Engine {
@@ -65,10 +65,10 @@ class FlowNetwork {
   };
 
   /// Builds the platform: from the configuration's file, else from its shape. Throws FlowError.
-  explicit FlowNetwork(const Config& config);
-  ~FlowNetwork();
-  FlowNetwork(const FlowNetwork&) = delete;
-  FlowNetwork& operator=(const FlowNetwork&) = delete;
+  explicit FlowClock(const Config& config);
+  ~FlowClock();
+  FlowClock(const FlowClock&) = delete;
+  FlowClock& operator=(const FlowClock&) = delete;
 
   /// Names of the platform's hosts, in the order of its file: host i is node i.
   [[nodiscard]] const std::vector<std::string>& hosts() const;

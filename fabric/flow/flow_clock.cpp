@@ -1,4 +1,4 @@
-#include "fabric/flow/flow_network.hpp"
+#include "fabric/flow/flow_clock.hpp"
 
 #include <dlfcn.h>
 #include <filesystem>
@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using MakeEngine = FlowNetwork::Engine*(const Config&);
+using MakeEngine = FlowClock::Engine*(const Config&);
 
 /// Beside the program, where it is installed to, beside a Python extension, where it was built.
 std::optional<fs::path> module_path() {
@@ -47,9 +47,9 @@ MakeEngine* load() {
 
 bool has_flow_model() { return module_path().has_value(); }
 
-FlowNetwork::FlowNetwork(const Config& config) : engine_(load()(config)) {}
-FlowNetwork::~FlowNetwork() = default;
-const std::vector<std::string>& FlowNetwork::hosts() const { return engine_->hosts(); }
-void FlowNetwork::run(FlowClient& client) { engine_->run(client); }
+FlowClock::FlowClock(const Config& config) : engine_(load()(config)) {}
+FlowClock::~FlowClock() = default;
+const std::vector<std::string>& FlowClock::hosts() const { return engine_->hosts(); }
+void FlowClock::run(FlowClient& client) { engine_->run(client); }
 
 }  // namespace loco::fabric

@@ -1,73 +1,39 @@
-#include "fabric/fabric.hpp"
+#include "fabric/packet_network.hpp"
 
 #include <algorithm>
 
 namespace loco::fabric {
 
-std::string_view Config::validate() const {
-  if (nodes < 1 || nodes > 65536) return "a fabric has 1 to 65536 nodes";
-  if (topology == Topology::back_to_back && nodes != 2) return "back_to_back connects exactly 2 nodes";
-  if (options.ecn && options.ecn_kmin > options.ecn_kmax) return "ecn.kmin may not be greater than ecn.kmax";
-  if (options.dcqcn.enabled && !options.ecn) return "dcqcn needs ecn: it reacts to marks";
-  if (flow.enabled) {
-    if (topology == Topology::ideal) return "the flow model needs hardware with a network";
-    const bool one_path = options.routing == Routing::deterministic || options.routing == Routing::ecmp;
-    if (!one_path) return "the flow model routes by destination or by ecmp: adaptive and spray choose for each packet";
-    if (options.flow_control != FlowControl::unlimited)
-      return "the flow model has no buffers: flow_control must be unlimited";
-    if (options.ecn || options.dcqcn.enabled) return "the flow model has no queues that could be marked";
-    if (!changes.empty() || !losses.empty() || options.loss != 0)
-      return "the flow model loses nothing: no loss, no failures";
-    for (const CrossFlow& cross : flow.cross_traffic) {
-      if (cross.from >= nodes || cross.to >= nodes) return "cross traffic of a host that is not there";
-      if (cross.from == cross.to) return "cross traffic from a host to itself";
-    }
-  } else if (!flow.cross_traffic.empty() || !flow.platform.empty()) {
-    return "platforms and cross traffic need the flow model";
-  }
-  if (topology == Topology::ideal && (!changes.empty() || !losses.empty() || options.loss != 0)) {
-    return "an ideal network has no links that could fail";
-  }
-  return {};
-}
-
 // Lanes: [0, n) each host's loopback; then one for each link of the graph; for an ideal network from n on two lanes a
 // queue pair, requests and responses.
-Fabric::Fabric(const Config& config) : config_(config), stream_(config.seed, "fabric") {
+PacketNetwork::PacketNetwork(const Config& config)
+    : Network(config, config.packets.mtu), stream_(config.seed, "fabric") {
   lanes_.resize(config.nodes);
-  if (config.flow.enabled) {
-    if (config.flow.platform.empty()) static_cast<void>(make_network(config));  // only to find what is wrong with it
-    return;
-  }
   if (config.topology == Topology::ideal) return;
-  network_ = Shared<Network>(make_network(config));
-  routes_ = Shared<topology::Routes>(topology::Routes(network_->graph));
-  lanes_.resize(config.nodes + network_->links.size());
-  buffers_.resize(network_->graph.vertices(), {.used = 0, .pausing = config.eager ? 1U : 0U});
+  wiring_ = Shared<Wiring>(make_wiring(config));
+  routes_ = Shared<topology::Routes>(topology::Routes(wiring_->graph));
+  lanes_.resize(config.nodes + wiring_->links.size());
+  buffers_.resize(wiring_->graph.vertices(), {.used = 0, .pausing = config.eager ? 1U : 0U});
 }
 
-void Fabric::add_queue_pair(QpId qp) {
-  if (config_.topology != Topology::ideal && !config_.flow.enabled) return;
-  lanes_.resize(std::max(lanes_.size(), std::size_t{config_.nodes} + 2 * (std::size_t{qp} + 1)));
-  if (config_.flow.enabled) flows_.resize(lanes_.size());
+void PacketNetwork::add_queue_pair(QpId qp) {
+  if (config().topology != Topology::ideal) return;
+  lanes_.resize(std::max(lanes_.size(), std::size_t{config().nodes} + 2 * (std::size_t{qp} + 1)));
 }
 
-void Fabric::start(sim::EventQueue& events) {
-  if (!network_ || network_->changes.empty()) return;
-  events.push({.at = network_->changes.front().at, .what = kEventLink});
+void PacketNetwork::start(sim::EventQueue& events) {
+  if (!wiring_ || wiring_->changes.empty()) return;
+  events.push({.at = wiring_->changes.front().at, .what = kEventLink});
 }
 
 // --- in and out ------------------------------------------------------------------------------------------------------
 
-sim::SimTime Fabric::send(sim::EventQueue& events, sim::SimTime now, sim::Duration latency, const Packet& packet) {
+sim::SimTime PacketNetwork::send(sim::EventQueue& events, sim::SimTime now, sim::Duration latency,
+                                 const Packet& packet) {
   const bool loopback = packet.source == packet.destination;
   if (loopback || config_.topology == Topology::ideal) {
     pass(events, config_.topology == Topology::ideal ? own_lane(packet) : packet.source,
          now + latency + (loopback ? config_.loopback_latency : config_.link_delay + config_.delivery_latency), packet);
-    return now;
-  }
-  if (config_.flow.enabled) {
-    send_flow(events, now + latency, packet);
     return now;
   }
   Entry entry{.at = now + latency, .bytes = packet.wire, .destination = packet.destination};
@@ -76,7 +42,7 @@ sim::SimTime Fabric::send(sim::EventQueue& events, sim::SimTime now, sim::Durati
   }
   entry.packet = packets_.acquire();
   packets_[entry.packet] = packet;
-  topology::LinkId out = network_->host_link[packet.source];
+  topology::LinkId out = wiring_->host_link[packet.source];
   if (out == kNone) out = choose(events, now, packet.source, entry);
   if (out == kNone) {
     lose(entry, LossReason::no_route, out);
@@ -92,7 +58,7 @@ sim::SimTime Fabric::send(sim::EventQueue& events, sim::SimTime now, sim::Durati
 }
 
 /// Onto a lane that is no link: all it does is keep the order.
-void Fabric::pass(sim::EventQueue& events, std::uint32_t lane, sim::SimTime arrival, const Packet& packet) {
+void PacketNetwork::pass(sim::EventQueue& events, std::uint32_t lane, sim::SimTime arrival, const Packet& packet) {
   const std::uint32_t slot = packets_.acquire();
   packets_[slot] = packet;
   Lane& l = lanes_[lane];
@@ -101,7 +67,7 @@ void Fabric::pass(sim::EventQueue& events, std::uint32_t lane, sim::SimTime arri
   arm(events, arrival, lane);
 }
 
-std::optional<Packet> Fabric::handle(sim::EventQueue& events, sim::SimTime now, const sim::Event& event) {
+std::optional<Packet> PacketNetwork::handle(sim::EventQueue& events, sim::SimTime now, const sim::Event& event) {
   const topology::LinkId link = event.where - config_.nodes;
   switch (event.what) {
     case kEventLane:
@@ -126,18 +92,18 @@ std::optional<Packet> Fabric::handle(sim::EventQueue& events, sim::SimTime now, 
   return std::nullopt;
 }
 
-Packet Fabric::take(std::uint32_t packet) {
+Packet PacketNetwork::take(std::uint32_t packet) {
   packets_.release(packet);
   return packets_[packet];
 }
 
-void Fabric::lose(const Entry& entry, LossReason reason, topology::LinkId link) {
+void PacketNetwork::lose(const Entry& entry, LossReason reason, topology::LinkId link) {
   ++packets_lost_[static_cast<std::size_t>(reason)];
   if (link != kNone) ++lane_of(link).counters.drops;
   lost_.push_back({take(entry.packet), reason, link});
 }
 
-std::optional<Lost> Fabric::take_lost() {
+std::optional<Lost> PacketNetwork::take_lost() {
   if (lost_.empty()) return std::nullopt;
   const Lost lost = lost_.front();
   lost_.pop_front();
@@ -147,10 +113,10 @@ std::optional<Lost> Fabric::take_lost() {
 // --- lanes -----------------------------------------------------------------------------------------------------------
 
 /// The head of a lane is due: delivers it, or gives it to the next port.
-std::optional<Packet> Fabric::arrive(sim::EventQueue& events, sim::SimTime now, std::uint32_t index) {
+std::optional<Packet> PacketNetwork::arrive(sim::EventQueue& events, sim::SimTime now, std::uint32_t index) {
   Lane& lane = lanes_[index];
   lane.armed = false;
-  const bool is_link = network_ && index >= config_.nodes;
+  const bool is_link = wiring_ && index >= config_.nodes;
   const topology::LinkId link = index - config_.nodes;
   if (is_link) advance(events, link, now);
   if (lane.started == 0 || lane.entries.front().at > now) {  // held up by a pause
@@ -182,7 +148,7 @@ std::optional<Packet> Fabric::arrive(sim::EventQueue& events, sim::SimTime now, 
 }
 
 /// A packet has come to a switch.
-void Fabric::forward(sim::EventQueue& events, sim::SimTime now, topology::LinkId in, Entry entry) {
+void PacketNetwork::forward(sim::EventQueue& events, sim::SimTime now, topology::LinkId in, Entry entry) {
   const LinkInfo& from = info(in);
   const topology::LinkId out = choose(events, now, from.to, entry);
   if (out == kNone) return lose(entry, LossReason::no_route, kNone);
@@ -203,7 +169,7 @@ void Fabric::forward(sim::EventQueue& events, sim::SimTime now, topology::LinkId
   if (bounded) hold(events, now, entry);
 }
 
-void Fabric::enqueue(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, const Entry& entry) {
+void PacketNetwork::enqueue(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, const Entry& entry) {
   Lane& lane = lane_of(out);
   const LinkInfo& link = info(out);
   // What is behind another packet is not ready before it.
@@ -217,7 +183,7 @@ void Fabric::enqueue(sim::EventQueue& events, sim::SimTime now, topology::LinkId
 }
 
 /// What is ready by `now` waits in the port's queue.
-void Fabric::join_queue(Lane& lane, sim::SimTime now) {
+void PacketNetwork::join_queue(Lane& lane, sim::SimTime now) {
   for (std::size_t i = lane.started + lane.joined; i < lane.entries.size() && lane.entries[i].at <= now; ++i) {
     lane.waiting += lane.entries[i].bytes;
     ++lane.joined;
@@ -225,7 +191,7 @@ void Fabric::join_queue(Lane& lane, sim::SimTime now) {
 }
 
 /// Starts what would have started by now.
-void Fabric::advance_queue(sim::EventQueue& events, topology::LinkId id, sim::SimTime now) {
+void PacketNetwork::advance_queue(sim::EventQueue& events, topology::LinkId id, sim::SimTime now) {
   Lane& lane = lane_of(id);
   const LinkInfo& link = info(id);
   while (lane.started < lane.entries.size() && !lane.paused) {
@@ -255,10 +221,9 @@ void Fabric::advance_queue(sim::EventQueue& events, topology::LinkId id, sim::Si
 }
 
 /// Sees to it that the arrival of a lane's head is pending.
-void Fabric::arm(sim::EventQueue& events, sim::SimTime now, std::uint32_t index) {
+void PacketNetwork::arm(sim::EventQueue& events, sim::SimTime now, std::uint32_t index) {
   Lane& lane = lanes_[index];
   if (lane.armed || lane.entries.empty()) return;
-  if (!flows_.empty() && lane.entries.front().packet == flows_[index].open) return;  // not sent yet
   sim::SimTime at = lane.entries.front().at;
   if (lane.started == 0) {
     if (lane.paused) return;
@@ -272,7 +237,7 @@ void Fabric::arm(sim::EventQueue& events, sim::SimTime now, std::uint32_t index)
 }
 
 /// Sees to it that the next departure of a link's port is pending.
-void Fabric::arm_departure(sim::EventQueue& events, sim::SimTime now, topology::LinkId link) {
+void PacketNetwork::arm_departure(sim::EventQueue& events, sim::SimTime now, topology::LinkId link) {
   Lane& lane = lane_of(link);
   if (lane.departing || lane.paused || lane.started == lane.entries.size()) return;
   lane.departing = true;
@@ -280,7 +245,7 @@ void Fabric::arm_departure(sim::EventQueue& events, sim::SimTime now, topology::
   events.push({.at = at, .what = kEventDepart, .where = config_.nodes + link});
 }
 
-Fabric::Look Fabric::look(topology::LinkId link, sim::SimTime now) const {
+PacketNetwork::Look PacketNetwork::look(topology::LinkId link, sim::SimTime now) const {
   const Lane& lane = lane_of(link);
   Look out{.queued = lane.waiting, .busy = lane.counters.busy};
   sim::SimTime free = lane.free;
@@ -301,16 +266,16 @@ Fabric::Look Fabric::look(topology::LinkId link, sim::SimTime now) const {
   return out;
 }
 
-sim::BitsPerSecond Fabric::port_rate(NodeId host) const {
-  if (!network_ || config_.flow.enabled) return config_.link_rate;
+sim::BitsPerSecond PacketNetwork::port_rate(NodeId host) const {
+  if (!wiring_) return config_.link_rate;
   sim::BitsPerSecond most{};
-  for (const topology::LinkId link : network_->graph.ports(host)) {
-    most.value = std::max(most.value, network_->graph.link(link).spec.rate.value);
+  for (const topology::LinkId link : wiring_->graph.ports(host)) {
+    most.value = std::max(most.value, wiring_->graph.link(link).spec.rate.value);
   }
   return most;
 }
 
-std::vector<topology::LinkId> Fabric::paused_links() const {
+std::vector<topology::LinkId> PacketNetwork::paused_links() const {
   std::vector<topology::LinkId> paused;
   for (topology::LinkId link = 0; link < links(); ++link) {
     if (lane_of(link).paused) paused.push_back(link);

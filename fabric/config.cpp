@@ -1,0 +1,37 @@
+#include "fabric/config.hpp"
+
+namespace loco::fabric {
+
+std::string_view Config::validate() const {
+  if (nodes < 1 || nodes > 65536) return "a fabric has 1 to 65536 nodes";
+  if (topology == Topology::back_to_back && nodes != 2) return "back_to_back connects exactly 2 nodes";
+  if (options.ecn && options.ecn_kmin > options.ecn_kmax) return "ecn.kmin may not be greater than ecn.kmax";
+  if (options.dcqcn.enabled && !options.ecn) return "dcqcn needs ecn: it reacts to marks";
+  if (model == Model::flow) {
+    if (topology == Topology::ideal) return "the flow model needs hardware with a network";
+    const bool one_path = options.routing == Routing::deterministic || options.routing == Routing::ecmp;
+    if (!one_path) return "the flow model routes by destination or by ecmp: adaptive and spray choose for each packet";
+    if (options.flow_control != FlowControl::unlimited)
+      return "the flow model has no buffers: flow_control must be unlimited";
+    if (options.ecn || options.dcqcn.enabled) return "the flow model has no queues that could be marked";
+    if (!changes.empty() || !losses.empty() || options.loss != 0)
+      return "the flow model loses nothing: no loss, no failures";
+    for (const CrossFlow& cross : flow.cross_traffic) {
+      if (cross.from >= nodes || cross.to >= nodes) return "cross traffic of a host that is not there";
+      if (cross.from == cross.to) return "cross traffic from a host to itself";
+    }
+  } else if (!flow.cross_traffic.empty() || !flow.platform.empty()) {
+    return "platforms and cross traffic need the flow model";
+  }
+  if (topology == Topology::ideal && (!changes.empty() || !losses.empty() || options.loss != 0)) {
+    return "an ideal network has no links that could fail";
+  }
+  return {};
+}
+
+bool Config::buffers_overflow() const {
+  if (options.flow_control == FlowControl::drop_tail) return true;
+  return options.flow_control == FlowControl::pfc && (options.pfc_headroom.count != 0 || !changes.empty());
+}
+
+}  // namespace loco::fabric

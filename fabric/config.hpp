@@ -1,0 +1,56 @@
+// What a network is: shape, links, switches, and which model of it is run. A plain value.
+//
+// Times in picoseconds. Random choices (spray, ties of adaptive routing, loss, marks) are drawn from one stream, named
+// `fabric`, of the seed.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "fabric/options.hpp"
+#include "fabric/topology/kinds.hpp"
+#include "sim/time.hpp"
+
+namespace loco::fabric {
+
+enum class Model : std::uint8_t {
+  packet,  ///< every packet passes link after link (packet_network.hpp)
+  flow,    ///< messages share links max-min fairly (flow_network.hpp)
+};
+
+enum class Topology : std::uint8_t {
+  ideal,         ///< no network: each queue pair and direction is a lane of its own, without sizes or sharing
+  back_to_back,  ///< two hosts and a cable
+  star,          ///< hosts around one switch
+  shaped,        ///< what Config::shape says
+};
+
+struct Config {
+  Topology topology = Topology::star;
+  std::uint32_t nodes = 2;
+  sim::BitsPerSecond link_rate{};    ///< zero: serialisation takes no time
+  sim::Duration link_delay{};        ///< propagation over one link
+  sim::Duration switch_latency{};    ///< first byte in to first byte out
+  sim::Duration loopback_latency{};  ///< a packet from a NIC to itself, all its way: it never reaches port or link
+  sim::Duration delivery_latency{};  ///< the last byte at the destination until handle() hands the packet over
+  topology::Parameters shape{};      ///< for Topology::shaped; its hosts are the nodes
+  Options options{};
+  sim::Bytes packet_max{4'224};  ///< largest packet on the wire: what PFC's headroom is worked out with
+  std::uint64_t seed = 1;        ///< root of the random stream
+  bool eager = false;            ///< every departure is an event: slower, the same results; to check that against
+  std::vector<LinkChange> changes{};
+  std::vector<LinkLoss> losses{};
+  Model model = Model::packet;
+  PacketFormat packets{};
+  FlowOptions flow{};  ///< for Model::flow
+
+  bool operator==(const Config&) const = default;
+  /// Empty when consistent, else what is wrong. The constructor finds what depends on the graph.
+  [[nodiscard]] std::string_view validate() const;
+  /// Can a packet find no room in a switch? With PFC only where the headroom is not the one that is worked out, or
+  /// where links fail, whose ends forget their pauses.
+  [[nodiscard]] bool buffers_overflow() const;
+};
+
+}  // namespace loco::fabric

@@ -1,0 +1,160 @@
+// A network of hosts, links and switches in which every packet passes link after link (docs/fabric.md).
+//
+// Every guaranteed order is a FIFO lane: a link direction with the output queue of the port that feeds it (law 1).
+// Only the packet at the head of a lane has a pending event, so packets on one path stay in order under any schedule,
+// and packets on different paths are ordered by nothing.
+//
+// A packet costs one event for each link: its arrival. Ports have no events of their own: what has left a queue by
+// now is worked out when somebody looks (docs/fabric.md, "One event a hop"). Only in a switch that pauses one of its
+// links do departures become events, because the moment of a resume depends on them.
+//
+// Delays: serialisation at the link rate, one packet at a time; propagation; the latency of each switch. Times in
+// picoseconds. The graph and its routes are shared by all copies. Random choices (spray, ties of adaptive routing,
+// loss, marks) are drawn from one stream, named `fabric`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "fabric/lane.hpp"
+#include "fabric/network.hpp"
+#include "fabric/packet.hpp"
+#include "fabric/wiring.hpp"
+#include "sim/event_queue.hpp"
+#include "sim/ring.hpp"
+#include "sim/rng.hpp"
+#include "sim/time.hpp"
+
+namespace loco::fabric {
+
+class PacketNetwork final : public Network {
+ public:
+  /// Throws std::invalid_argument (topology::TopologyError for a bad shape).
+  explicit PacketNetwork(const Config& config);
+
+  void add_queue_pair(QpId qp) override;
+  void start(sim::EventQueue& events) override;
+  sim::SimTime send(sim::EventQueue& events, sim::SimTime now, sim::Duration latency, const Packet& packet) override;
+  std::optional<Packet> handle(sim::EventQueue& events, sim::SimTime now, const sim::Event& event) override;
+  std::optional<Lost> take_lost() override;
+  [[nodiscard]] bool paused(NodeId host) const override;
+  void await_resume(NodeId host) override;
+  void pause_host(sim::EventQueue& events, sim::SimTime now, NodeId host, bool stop) override;
+  [[nodiscard]] std::uint64_t host_headroom(NodeId host) const override;
+  [[nodiscard]] sim::BitsPerSecond port_rate(NodeId host) const override;
+
+  [[nodiscard]] std::uint64_t packets_delivered() const { return packets_delivered_; }
+  [[nodiscard]] std::uint64_t bytes_delivered() const { return bytes_delivered_; }
+  [[nodiscard]] std::uint64_t packets_lost(LossReason reason) const {
+    return packets_lost_[static_cast<std::size_t>(reason)];
+  }
+  [[nodiscard]] std::size_t packets_inside() const override { return packets_.in_use(); }
+
+  [[nodiscard]] std::size_t lanes() const override { return lanes_.size(); }
+  [[nodiscard]] std::size_t lane_size(std::size_t lane) const override { return lanes_[lane].entries.size(); }
+  [[nodiscard]] const Packet& lane_packet(std::size_t lane, std::size_t i) const override {
+    return packets_[lanes_[lane].entries[i].packet];
+  }
+  // prefetch.cpp
+  void prefetch_lane(std::uint32_t lane) const override;
+  void prefetch_entry(std::uint32_t lane) const override;
+  void prefetch_packet(std::uint32_t lane) const override;
+  [[nodiscard]] const Packet* arriving(std::uint32_t lane) const override;
+
+  [[nodiscard]] const PacketNetwork* packet_network() const override { return this; }
+  [[nodiscard]] std::unique_ptr<Network> clone() const override { return std::make_unique<PacketNetwork>(*this); }
+  void assign(const Network& other) override { *this = dynamic_cast<const PacketNetwork&>(other); }
+  [[nodiscard]] bool equals(const Network& other) const override {
+    const auto* o = dynamic_cast<const PacketNetwork*>(&other);
+    return o != nullptr && *this == *o;
+  }
+
+  // --- links, by number of the graph; none with Topology::ideal -----------------------------------------------------
+  [[nodiscard]] const topology::Topology& graph() const { return wiring_->graph; }
+  [[nodiscard]] std::size_t links() const { return wiring_ ? wiring_->links.size() : 0; }
+  [[nodiscard]] const LinkCounters& counters(topology::LinkId link) const { return lane_of(link).counters; }
+  /// Bytes that wait for the link's port at `now`, which may not lie before the last event.
+  [[nodiscard]] std::uint64_t queued(topology::LinkId link, sim::SimTime now) const { return look(link, now).queued; }
+  struct Look {
+    std::uint64_t queued = 0;  ///< bytes that wait for the port
+    sim::Duration busy{};      ///< for so long the port has been sending, up to this instant
+  };
+  /// A link at `now`, which may not lie before the last event.
+  [[nodiscard]] Look look(topology::LinkId link, sim::SimTime now) const;
+  /// Links that are paused now. When nothing else is pending, they wait for each other: a deadlock.
+  [[nodiscard]] std::vector<topology::LinkId> paused_links() const;
+
+  bool operator==(const PacketNetwork&) const = default;
+
+ private:
+  /// A switch's buffer. `used` may count packets that have left since the last advance() of their port.
+  struct Buffer {
+    std::uint64_t used = 0;
+    std::uint32_t pausing = 0;  // ingress links that it has paused
+    bool operator==(const Buffer&) const = default;
+  };
+
+  [[nodiscard]] Lane& lane_of(topology::LinkId link) { return lanes_[config_.nodes + link]; }
+  [[nodiscard]] const Lane& lane_of(topology::LinkId link) const { return lanes_[config_.nodes + link]; }
+  [[nodiscard]] const LinkInfo& info(topology::LinkId link) const { return wiring_->links[link]; }
+
+  /// With Topology::ideal: the lane of a queue pair's requests, or of its responses.
+  [[nodiscard]] std::uint32_t own_lane(const Packet& packet) const {
+    return config_.nodes + 2 * packet.source_qp + (is_response(packet.opcode) ? 1 : 0);
+  }
+  // packet_network.cpp: packets from port to port
+  void pass(sim::EventQueue& events, std::uint32_t lane, sim::SimTime arrival, const Packet& packet);
+  std::optional<Packet> arrive(sim::EventQueue& events, sim::SimTime now, std::uint32_t lane);
+  void forward(sim::EventQueue& events, sim::SimTime now, topology::LinkId in, Entry entry);
+  void enqueue(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, const Entry& entry);
+  void advance(sim::EventQueue& events, topology::LinkId link, sim::SimTime now) {
+    const Lane& lane = lane_of(link);
+    if (lane.started != lane.entries.size()) advance_queue(events, link, now);
+  }
+  static void join_queue(Lane& lane, sim::SimTime now);
+  void advance_queue(sim::EventQueue& events, topology::LinkId link, sim::SimTime now);
+  void arm(sim::EventQueue& events, sim::SimTime now, std::uint32_t lane);
+  void arm_departure(sim::EventQueue& events, sim::SimTime now, topology::LinkId link);
+  Packet take(std::uint32_t packet);
+  void lose(const Entry& entry, LossReason reason, topology::LinkId link);
+  // routing.cpp
+  [[nodiscard]] topology::LinkId choose(sim::EventQueue& events, sim::SimTime now, topology::VertexId at,
+                                        const Entry& entry);
+  [[nodiscard]] topology::LinkId least_loaded(sim::EventQueue& events, sim::SimTime now, topology::VertexId at,
+                                              std::span<const topology::PortId> ports);
+  // buffers.cpp
+  [[nodiscard]] bool admit(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, const Entry& entry);
+  [[nodiscard]] bool fits(topology::VertexId at, topology::LinkId out, std::uint32_t bytes) const;
+  void mark(topology::LinkId out, const Entry& entry);
+  void release(sim::EventQueue& events, sim::SimTime now, const Entry& entry);
+  void hold(sim::EventQueue& events, sim::SimTime now, const Entry& entry);
+  void advance_all(sim::EventQueue& events, sim::SimTime now, topology::VertexId at);
+  [[nodiscard]] std::uint64_t pause_threshold(topology::VertexId at) const;
+  void send_pause(sim::EventQueue& events, sim::SimTime now, topology::LinkId link, bool stop);
+  void pause_arrives(sim::EventQueue& events, sim::SimTime now, topology::LinkId carrier);
+  void resume(sim::EventQueue& events, sim::SimTime now, topology::LinkId link);
+  // failures.cpp
+  [[nodiscard]] bool cut_off(sim::SimTime now, topology::LinkId link, std::uint32_t bytes) const;
+  void change_link(sim::EventQueue& events, sim::SimTime now);
+  void go_down(sim::EventQueue& events, sim::SimTime now, topology::LinkId link);
+  void reroute();
+
+  Shared<Wiring> wiring_{};
+  Shared<topology::Routes> routes_{};
+  bool rerouted_ = false;          // some destinations may be out of reach
+  std::vector<Lane> lanes_{};      // each host's loopback, then links; ideal: then two a queue pair
+  std::vector<Buffer> buffers_{};  // per vertex
+  sim::Pool<Packet> packets_{};
+  sim::Stream stream_;
+  std::size_t next_change_ = 0;
+  sim::Ring<Lost> lost_{};
+  std::uint64_t packets_delivered_ = 0;
+  std::uint64_t bytes_delivered_ = 0;
+  std::array<std::uint64_t, kLossReasonNames.size()> packets_lost_{};
+};
+
+}  // namespace loco::fabric
