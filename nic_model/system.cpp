@@ -132,13 +132,11 @@ void check_step(const State& s, const sim::Event& event) {
 }
 #endif
 
-void run(State& s, Context& context, const sim::Event& event) {
-  s.kernel.advance(event.at);
-  Engine engine(s.units(), &context);
+void run(Engine& engine, Context& context, const sim::Event& event) {
+  engine.kernel.advance(event.at);
+  engine.context = &context;
   handle(engine, event);
-#ifdef LOCO_SIM_CHECK_STEPS
-  check_step(s, event);
-#endif
+  engine.context = nullptr;
 }
 
 }  // namespace
@@ -175,11 +173,15 @@ State::State(const SystemConfig& c) : kernel(c), network(fabric::make_network(fa
   network->start(kernel.events());
 }
 
-System::System(const SystemConfig& config) : state_(std::make_unique<State>(config)) {}
-System::System(const System& other) : state_(std::make_unique<State>(copyable(*other.state_))) {}
+void System::bind() { engine_ = std::make_unique<Engine>(state_->units(), nullptr); }
+
+System::System(const SystemConfig& config) : state_(std::make_unique<State>(config)) { bind(); }
+System::System(const System& other) : state_(std::make_unique<State>(copyable(*other.state_))) { bind(); }
 System::System(System&&) noexcept = default;
 System& System::operator=(const System& other) {
-  if (this != &other) *state_ = copyable(*other.state_);
+  if (this == &other) return *this;
+  *state_ = copyable(*other.state_);
+  bind();  // the network may be another object now
   return *this;
 }
 System& System::operator=(System&&) noexcept = default;
@@ -232,14 +234,20 @@ bool System::step(Context& context) {
   if (state_->kernel.events().empty()) return false;
   const sim::Event event = state_->kernel.events().pop_earliest();
   if (state_->kernel.events().take_batch_note()) fetch_ahead(*state_, context.runner);
-  run(*state_, context, event);
+  run(*engine_, context, event);
+#ifdef LOCO_SIM_CHECK_STEPS
+  check_step(*state_, event);
+#endif
   return true;
 }
 
 void System::step(Context& context, std::size_t i) {
   sim::Event event = state_->kernel.events().pop(i);
   if (event.at == kNoTimeYet) event.at = state_->kernel.now();
-  run(*state_, context, event);
+  run(*engine_, context, event);
+#ifdef LOCO_SIM_CHECK_STEPS
+  check_step(*state_, event);
+#endif
 }
 
 std::size_t System::pending_events() const { return state_->kernel.events().size(); }

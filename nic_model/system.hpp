@@ -30,6 +30,7 @@
 
 namespace loco::nic {
 
+class Engine;
 struct State;
 
 class System {
@@ -144,7 +145,10 @@ class System {
   [[nodiscard]] std::uint64_t behaviour_hash() const;
 
  private:
+  void bind();
+
   std::unique_ptr<State> state_;
+  std::unique_ptr<Engine> engine_;  // of *state_: where its units are, worked out once and not for every step
 };
 
 }  // namespace loco::nic

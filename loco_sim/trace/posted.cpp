@@ -21,13 +21,13 @@ struct Part {
   friend auto operator<=>(const Part&, const Part&) = default;
 };
 
-void add_words(std::vector<Part>& parts, Stamp stamp, NodeId node, std::uint64_t address, std::uint32_t bytes) {
+void add_words(std::vector<Part>& parts, Stamp stamp, nic::NodeId node, std::uint64_t address, std::uint32_t bytes) {
   for (std::uint64_t word = address / kWord * kWord; word < address + bytes; word += kWord)
     parts.push_back({stamp, static_cast<std::uint16_t>(node), word});
 }
 
 /// In an order in which a machine could make them: what is read feeds what is written.
-std::vector<Part> parts_of(const PostedOperation& o, NodeId here) {
+std::vector<Part> parts_of(const PostedOperation& o, nic::NodeId here) {
   std::vector<Part> parts;
   switch (o.method) {
     case Method::put:

@@ -15,7 +15,7 @@ namespace loco {
 /// A one-sided operation as it was posted, or a remote fence.
 struct PostedOperation {
   trace::Method method = trace::Method::put;
-  NodeId peer = 0;
+  nic::NodeId peer = 0;
   std::uint64_t local = 0;    ///< first byte, on the node of the thread
   std::uint64_t remote = 0;   ///< first byte, on `peer`
   std::uint32_t bytes = 8;    ///< of either; remote atomics: 8
@@ -27,13 +27,13 @@ class PostedOperations {
  public:
   void add(trace::CallId call, const PostedOperation& operation) { posted_.emplace_back(call, operation); }
   /// Operations of a thread (by its number in the trace) with a node fail, which is known from `seq` on.
-  void failed(std::uint32_t thread, NodeId peer, trace::Seq seq) { failed_.try_emplace({thread, peer}, seq); }
+  void failed(std::uint32_t thread, nic::NodeId peer, trace::Seq seq) { failed_.try_emplace({thread, peer}, seq); }
   /// Appends the subevents that have not begun, in the order in which their operations were posted.
   void record_unbegun(trace::Trace& trace) const;
 
  private:
   std::vector<std::pair<trace::CallId, PostedOperation>> posted_;
-  std::map<std::pair<std::uint32_t, NodeId>, trace::Seq> failed_;
+  std::map<std::pair<std::uint32_t, nic::NodeId>, trace::Seq> failed_;
 };
 
 }  // namespace loco
