@@ -158,6 +158,9 @@ std::vector<region_request> channel::requests_to(NodeId peer) const {
 }
 
 std::string channel::mismatch(NodeId peer, const setup_message& join) const {
+  if (join.terms != terms_)
+    return "channel '" + name_ + "': node " + std::to_string(peer) + " says '" + join.terms + "', node " +
+           std::to_string(my_node()) + " '" + terms_ + "'";
   for (const auto& wanted : join.requests) {
     const auto found = std::ranges::find(regions_, wanted.name, &NamedRegion::name);
     const bool provided = found != regions_.end() && found->local.has_value();
@@ -166,9 +169,6 @@ std::string channel::mismatch(NodeId peer, const setup_message& join) const {
     return "channel '" + name_ + "': node " + std::to_string(peer) + " expects region '" + name_ + "." + wanted.name +
            "' of " + std::to_string(wanted.size) + " bytes, node " + std::to_string(my_node()) + " provides " + have;
   }
-  if (join.terms != terms_)
-    return "channel '" + name_ + "': node " + std::to_string(peer) + " says '" + join.terms + "', node " +
-           std::to_string(my_node()) + " '" + terms_ + "'";
   return {};
 }
 

@@ -38,6 +38,10 @@ void completions::release_word(Flag word) {
 }
 
 void completions::finish(const Completion& completion) {
+  if (completion.token == ack_word::kQuietToken) {
+    if (completion.status != Status::success) note_cause(completion);
+    return;
+  }
   if (completion.token == 0) {
     if (completion.status != Status::success) record(unwaited_, completion);
     return;
@@ -63,13 +67,17 @@ void completions::note_suspect(NodeId node) {
   transport_.wake_all();
 }
 
-void completions::record(Flag word, const Completion& completion) {
+void completions::note_cause(const Completion& completion) {
   const bool silent = completion.status == Status::retry_exc_err || completion.status == Status::rnr_retry_exc_err;
   if (silent) give_up(completion.peer);
   if (completion.status != Status::wr_flush_err) {
     const std::lock_guard lock(mutex_);
     causes_.try_emplace(completion.peer, completion);
   }
+}
+
+void completions::record(Flag word, const Completion& completion) {
+  note_cause(completion);
   if (ack_word::status(transport_.flag_load(word)) != Status::success) return;
   {
     const std::lock_guard lock(mutex_);

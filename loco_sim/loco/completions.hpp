@@ -25,9 +25,11 @@ inline constexpr unsigned kOperations = 56;
 inline constexpr std::uint64_t kInFlight = (std::uint64_t{1} << kOperations) - 1;
 /// In tokens: of an operation without a bit of its own, which is told of only if it fails.
 inline constexpr unsigned kNoBit = 63;
+/// The token of an operation whose failure says that its peer does not answer, and nothing else (Posting::quiet).
+inline constexpr std::uint64_t kQuietToken = 1;
 
 [[nodiscard]] constexpr Status status(std::uint64_t word) { return static_cast<Status>(word >> kOperations); }
-/// Tokens are never 0: 0 is the token of an operation that nobody waits for.
+/// Tokens are never 0 or 1: 0 is the token of an operation that nobody waits for.
 [[nodiscard]] constexpr std::uint64_t token(Flag flag, unsigned bit) { return (std::uint64_t{flag} + 1) << 6U | bit; }
 }  // namespace ack_word
 
@@ -83,6 +85,8 @@ class completions {
   std::uint64_t next_work_id();
 
  private:
+  /// Who does not answer, and why what comes behind fails.
+  void note_cause(const Completion& completion);
   void record(Flag word, const Completion& completion);
   [[nodiscard]] operation_error failure_of(Flag word, const std::string& which);
 

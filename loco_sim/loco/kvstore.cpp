@@ -152,6 +152,7 @@ kv_operation::kv_operation(kvstore& store, std::uint32_t lane)
       transport_(store.transport()),
       lane_(lane),
       acquisition_(store.locks_),
+      handover_(store.locks_, false),
       ack_(store.mgr()),
       block_(store.mgr(), kBlockBytes),
       announced_(store.transport().make_flag()) {}
@@ -187,29 +188,39 @@ bool kv_operation::poll() {
       advance();
     } while (step_ == Step::search || (step_ != before && step_ != Step::idle));
   } catch (const std::exception&) {
-    give_up();
-    throw;
+    fail();
   }
+  if (finished() && failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   return finished();
 }
 
 /// A node that an operation needs does not answer, or there is no free slot. A lock that is held already is let go of:
 /// what has been put has arrived, or never will. In the middle of an announcement it is not: some indices have the
 /// change and some have not, and nobody would tell these.
-void kv_operation::give_up() {
-  const bool in_announcement = std::exchange(step_, Step::idle) == Step::announce;
+void kv_operation::fail() {
+  const bool in_announcement = step_ == Step::announce;
+  failure_ = std::current_exception();
   ack_.forget();
-  if (in_announcement)
+  if (in_announcement) {
     store_.keep(lock_index());
-  else if (locked_)
-    unlock();
-  locked_ = false;
+    locked_ = false;
+  }
+  if (locked_) return unlock();
+  step_ = Step::idle;
   transport_.abandon_call(lane_);
 }
 
 void kv_operation::unlock() {
   locked_ = false;
-  store_.locks_.release(lock_index(), lane_);
+  handover_.start(lock_index(), lane_);
+  step_ = Step::unlock;
+  if (handover_.poll()) unlocked();
+}
+
+void kv_operation::unlocked() {
+  if (!failure_) return finish(result_);
+  step_ = Step::idle;
+  transport_.abandon_call(lane_);
 }
 
 std::uint64_t kv_operation::lock_index() const { return city_hash(for_key_) % store_.locks_.size(); }
@@ -246,6 +257,9 @@ void kv_operation::advance() {
       break;
     case Step::announce:
       if (transport_.flag_peek(announced_) != 0) announced();
+      break;
+    case Step::unlock:
+      if (handover_.poll()) unlocked();
       break;
   }
 }
@@ -374,6 +388,7 @@ void kv_operation::put_and_fence(std::uint64_t first, std::uint64_t words, bool 
   mgr.put(block_.address() + first * kWord, store_.remote(store_.slots_, where_.node),
           kvstore::slot_offset(where_.slot) + first * kWord, words * kWord, &ack_);
   if (fence) mgr.get(block_.address() + kLanding, mgr.fence_location(where_.node), 0, kWord, &ack_);
+  handover_.prepare(lock_index());
   step_ = Step::place;
 }
 
@@ -394,8 +409,8 @@ void kv_operation::announced() {
 }
 
 void kv_operation::unlock_and_finish(std::uint64_t result) {
+  result_ = result;
   unlock();
-  finish(result);
 }
 
 void kv_operation::finish(std::uint64_t result) {

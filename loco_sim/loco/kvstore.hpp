@@ -30,6 +30,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -41,7 +42,9 @@
 #include <vector>
 
 #include "loco_sim/loco/ack_key.hpp"
+#include "loco_sim/loco/acquisition.hpp"
 #include "loco_sim/loco/channel.hpp"
+#include "loco_sim/loco/handover.hpp"
 #include "loco_sim/loco/kv_index.hpp"
 #include "loco_sim/loco/kv_tracker.hpp"
 #include "loco_sim/loco/mem_ref.hpp"
@@ -137,11 +140,11 @@ class kv_operation {
   [[nodiscard]] std::uint64_t result() const { return result_; }
 
  private:
-  enum class Step : std::uint8_t { idle, search, read, lock, inspect, ask, place, announce };
+  enum class Step : std::uint8_t { idle, search, read, lock, inspect, ask, place, announce, unlock };
 
   [[nodiscard]] bool is_mine() const { return where_.node == store_.my_node(); }
   void advance();
-  void give_up();
+  void fail();
   void search();
   void look_at(std::uint64_t state, std::uint64_t value, std::uint64_t sum);
   void change();
@@ -163,18 +166,21 @@ class kv_operation {
   [[nodiscard]] std::uint64_t lock_index() const;
   void unlock();
   void unlock_and_finish(std::uint64_t result);
+  void unlocked();
   void finish(std::uint64_t result);
 
   kvstore& store_;
   Transport& transport_;
   std::uint32_t lane_;
   acquisition acquisition_;
+  handover handover_;
   ack_key ack_;
   mem_ref block_;                   ///< a slot's words, then where the fence's read lands
   std::optional<mem_ref> answers_;  ///< of the nodes that are asked
   std::vector<Region> asked_;       ///< their words
   Flag announced_;
   bool locked_ = false;
+  std::exception_ptr failure_;  ///< once the lock has been let go of
   Step step_ = Step::idle;
   Kind kind_ = Kind::lookup;
   std::uint64_t for_key_ = 0;

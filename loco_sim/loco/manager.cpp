@@ -219,7 +219,9 @@ OperationTag manager::tag(const Region& remote, Posting posting, ack_key* key) {
     thread.unplaced.resize(num_nodes());
     thread.unplaced[remote.node] = true;
   }
-  if (key == nullptr) return {.tell = posting.more ? Tell::with_next : Tell::if_failed};
+  if (key == nullptr)
+    return {.token = posting.quiet ? ack_word::kQuietToken : 0,
+            .tell = posting.more ? Tell::with_next : Tell::if_failed};
   return posting.more ? key->begin_listed() : key->begin_operation();
 }
 
@@ -243,9 +245,9 @@ void manager::fetch_add(Address local, const Region& remote, std::uint64_t offse
 }
 
 void manager::compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
-                           std::uint64_t desired, ack_key* key) {
+                           std::uint64_t desired, ack_key* key, Posting posting) {
   require_words("a compare-and-swap", local, remote, offset, kWord);
-  transport_.compare_swap(local, remote, offset, expected, desired, tag(remote, {}, key));
+  transport_.compare_swap(local, remote, offset, expected, desired, tag(remote, posting, key));
 }
 
 void manager::check() { services_->acks.check(); }

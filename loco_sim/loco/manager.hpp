@@ -39,6 +39,8 @@ struct Posting {
   /// The thread's next operation goes to the same node and follows at once, with the same key if this one has a key:
   /// one list of work requests, one doorbell, one completion (Tell::with_next).
   bool more = false;
+  /// Without a key: manager::check() does not tell of its failure. For what concerns the peer alone, such as its turn.
+  bool quiet = false;
 };
 
 class manager {
@@ -64,7 +66,7 @@ class manager {
   void fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add, ack_key* key = nullptr,
                  Posting posting = {});
   void compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
-                    std::uint64_t desired, ack_key* key = nullptr);
+                    std::uint64_t desired, ack_key* key = nullptr, Posting posting = {});
 
   /// Throws operation_error if an operation without a key has failed; tells of each failure once.
   void check();

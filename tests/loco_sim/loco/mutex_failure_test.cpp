@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <string>
 
+#include "loco_sim/loco/acquisition.hpp"
 #include "loco_sim/loco/errors.hpp"
+#include "loco_sim/loco/handover.hpp"
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/mutex.hpp"
 #include "loco_sim/loco/var.hpp"
@@ -95,7 +97,9 @@ void take_in_steps(loco::Transport& node, loco::mutex_array& locks) {
   loco::acquisition lock(locks);
   lock.start(0, 1);
   while (!lock.poll()) node.pause();
-  locks.release(0, 1);
+  loco::handover passing(locks, false);
+  passing.start(0, 1);
+  while (!passing.poll()) node.pause();
 }
 
 void take(loco::mutex_array& locks) {
