@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Mapping, Sequence
 
 import loco_sim as ls
-from loco_sim.result import rate_text, time_text
+from loco_sim.measured import rate_text, time_text
 from loco_sim.units import parse_quantity
 
 HERE = pathlib.Path(__file__).resolve().parent

@@ -8,7 +8,9 @@ import pytest
 
 import loco_sim as ls
 
-SCENARIO = {"hardware": {"base": "cx5-roce-25g", "link": {"mtu": 4096}}, "topology": {"kind": "star", "nodes": 4},
+# PCIe of 16 lanes takes what a link of 100 Gb/s brings.
+SCENARIO = {"hardware": {"base": "cx5-roce-25g", "link": {"mtu": 4096}, "pcie": {"lanes": 16}},
+            "topology": {"kind": "star", "nodes": 4},
             "fabric": {"link": {"rate": "100Gbps", "delay": "1us"}},
             "workload": {"kind": "traffic", "pattern": "incast", "size": "256KiB", "count": 2, "outstanding": 2}, "check": [],
             "series": {"interval": "1us"}}
