@@ -149,6 +149,18 @@ def loss_effect(at: Callable[..., float], rows: Rows) -> str:
             f"{share['1000']:.0f} %; at one in 100, {share['10000']:.0f} %.")
 
 
+def slow_receiver(at: Callable[..., float], rows: Rows) -> str:
+    lanes = sorted({r["hardware.pcie.lanes"] for r in rows}, key=int)
+    paused = next(r for r in rows if r["hardware.pcie.lanes"] == lanes[0] and r["fabric.flow_control"] == "pfc")
+    dropped = next(r for r in rows if r["hardware.pcie.lanes"] == lanes[0]
+                   and r["fabric.flow_control"] == "drop_tail")
+    return (f"With PFC the receiver's NIC pauses its link when its buffer is full, {paused['counters.tx_pauses']} times with "
+            f"one lane, nothing is lost, and memory gets what PCIe takes: from {bit_rate(at(lanes[0], 'pfc'))} with "
+            f"{lanes[0]} lane to {bit_rate(at(lanes[-1], 'pfc'))} with {lanes[-1]}. Without it the NIC drops "
+            f"{dropped['counters.rx_discards']} packets with one lane, what is sent again takes the place of what is "
+            f"new, and {bit_rate(at(lanes[0], 'drop_tail'))} and {bit_rate(at(lanes[-1], 'drop_tail'))} are left.")
+
+
 def buffer_needed(at: Callable[..., float], rows: Rows) -> str:
     enough = next((r["fabric.buffer.size"] for r in rows if at(r["fabric.buffer.size"]) == 0), None)
     worst = rows[0]["fabric.buffer.size"]
@@ -229,6 +241,7 @@ ENTRIES = [
           victim_waits),
     Entry("incast_dcqcn", "fabric.dcqcn.enabled", None, "longest queue", counted("fabric_queue_max_bytes"), size,
           dcqcn_effect),
+    Entry("slow_receiver", "hardware.pcie.lanes", "fabric.flow_control", "payload", goodput, bit_rate, slow_receiver),
     Entry("switch_buffer", "fabric.buffer.size", None, "pauses", counted("fabric_pauses"), lambda v: f"{v:.0f}",
           buffer_needed),
     Entry("ring_routing", "fabric.routing", "hardware.nic.placement", "wrong messages",
