@@ -51,8 +51,7 @@ void handover::start(std::uint64_t k, std::uint32_t lane) {
   const bool may_hand_over = to_next_thread();
   if (fences_ && !may_hand_over) prepare(k);
   try {  // what was written to the nodes that answer is there even if others do not
-    const bool behind_it = !may_hand_over && !locks_.options_.device_memory;
-    if (fences_) write_fence(locks_.mgr(), behind_it ? std::optional(locks_.home(k)) : std::nullopt);
+    if (fences_) write_fence(locks_.mgr(), may_hand_over ? std::nullopt : likely_told());
   } catch (const operation_error& error) {
     locks_.mgr().tell_later(error);
   }
@@ -82,6 +81,14 @@ bool handover::poll() {
     }
   }
   return true;
+}
+
+/// The node that what was written is on its way to before the lock is, on the same queue pair, if there is one. The
+/// others are fenced while the home is asked for a name.
+std::optional<NodeId> handover::likely_told() {
+  if (!local_->contended) return locks_.options_.device_memory ? std::nullopt : std::optional(locks_.home(lock_));
+  const std::uint64_t name = link();
+  return follows(name, local_->drawn) ? std::optional(node_of(name)) : std::nullopt;
 }
 
 void handover::hand_to_next_thread() {

@@ -150,7 +150,18 @@ inline constexpr Option kLockAlgorithm{.key = "algorithm",
                                        .doc =
                                            "LOCO's locks, or those of MPI windows over remote atomics, which are where "
                                            "the data is; these know no hand-overs and no fence"};
-inline constexpr std::array kLockParams = {kIterations, kThreadsPerNode, kHandOvers, kReleaseFence, kLockAlgorithm};
+inline constexpr std::array<std::string_view, 2> kCounterNames = {"other", "home"};
+inline constexpr std::array kLockParams = {
+    kIterations,
+    kThreadsPerNode,
+    kHandOvers,
+    kReleaseFence,
+    kLockAlgorithm,
+    Option{.key = "counter",
+           .type = Type::choice,
+           .fallback = 0,
+           .choices = kCounterNames,
+           .doc = "where it is: on the last node, or on the lock's home, node 0"}};
 inline constexpr std::array kTransactionParams = {
     kIterations,
     kThreadsPerNode,
@@ -192,12 +203,12 @@ inline constexpr std::array kKvstoreParams = {
            .least = 1,
            .most = 4096,
            .doc = "operations that a thread has under way at once"},
-    Option{
-        .key = "mix",
-        .type = Type::choice,
-        .fallback = 1,
-        .choices = kMixNames,
-        .doc = "lookups only, half lookups and half updates, or updates only; insert: inserts of new keys only, "
+    Option{.key = "mix",
+           .type = Type::choice,
+           .fallback = 1,
+           .choices = kMixNames,
+           .doc =
+               "lookups only, half lookups and half updates, or updates only; insert: inserts of new keys only, "
                "mixed_insert: half of the operations lookups, churn: inserts and erases of a few keys of each thread"},
     Option{.key = "keys",
            .type = Type::choice,

@@ -9,6 +9,7 @@
 
 #include "loco_sim/baselines/window_locks.hpp"
 #include "loco_sim/loco/ack_key.hpp"
+#include "loco_sim/loco/fence.hpp"
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/mem_ref.hpp"
 #include "loco_sim/loco/mutex.hpp"
@@ -27,6 +28,7 @@ mutex_options mutex_options_of(const Setup& setup) {
 }
 
 enum LockAlgorithm : std::int64_t { kLocoLock, kMpiWindow };
+enum CounterPlace : std::int64_t { kOnOther, kOnHome };
 
 /// A window's lock as a mutex.
 class window_lock {
@@ -63,7 +65,12 @@ void count_under_lock(const Setup& setup, manager& mgr, Lock& lock, NodeId home)
       key.wait();
       value.store(value.load() + 1);
       mgr.put(value.address(), counter.copy(home), 0, 8, &key);
-      if constexpr (!kFences<Lock>) key.wait();
+      if constexpr (!kFences<Lock>) {
+        if (home == 0)
+          key.wait();
+        else
+          global_fence(mgr, home);  // of another window than the lock's: MPI_Win_flush
+      }
       lock.unlock();
       key.wait();  // before the value's block is used again
       setup.results.add("critical_section", t0, node.now_ps());
@@ -77,14 +84,14 @@ void count_under_lock(const Setup& setup, manager& mgr, Lock& lock, NodeId home)
 
 void lock_program(Transport& node, const Setup& setup) {
   manager mgr(node);
+  // With the counter on another node than the lock, to see the last increment takes a fence before the release.
+  const NodeId home = setup.params.get("counter") == kOnHome ? 0 : node.num_nodes() - 1;
   if (setup.params.get("algorithm") == kMpiWindow) {
     window_lock lock(mgr, "lock");
-    return count_under_lock(setup, mgr, lock, 0);
+    return count_under_lock(setup, mgr, lock, home);
   }
-  // The counter is on another node than the lock, where there is one: to see the last increment then takes the fence
-  // before the release.
   mutex lock(mgr, "lock", 0, mutex_options_of(setup));
-  count_under_lock(setup, mgr, lock, node.num_nodes() - 1);
+  count_under_lock(setup, mgr, lock, home);
 }
 
 /// By node, the accounts that a transfer has named. Kept beside the simulated machine, which it costs
