@@ -159,6 +159,7 @@ TEST_CASE("random programs: what breaks without a network shows everywhere, and 
       without_network += network == Network::kSc ? 1 : 0;
     }
   }
-  CHECK(without_network > 3);
-  CHECK(seen > 3);
+  const int enough = loco::test::kShare == 1 ? 4 : 1;  // a share of the seeds finds a share of them
+  CHECK(without_network >= enough);
+  CHECK(seen >= enough);
 }
