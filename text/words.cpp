@@ -56,6 +56,10 @@ std::string suggestion(std::string_view word, std::span<const std::string> known
 
 std::string as_clause(const std::string& hint) { return hint.empty() ? hint : "; " + hint; }
 
+std::string counted(std::uint64_t n, std::string_view thing) {
+  return fmt::format("{} {}{}", n, thing, n == 1 ? "" : "s");
+}
+
 std::string one_of(std::span<const std::string> words) {
   if (words.size() == 1) return words[0];
   if (words.size() == 2) return fmt::format("{} or {}", words[0], words[1]);

@@ -17,6 +17,9 @@ namespace loco::text {
 /// `; HINT` for the end of a message, or nothing.
 [[nodiscard]] std::string as_clause(const std::string& hint);
 
+/// `1 thing`, `2 things`.
+[[nodiscard]] std::string counted(std::uint64_t n, std::string_view thing);
+
 /// `a`, `a or b`, `one of a, b, c`.
 [[nodiscard]] std::string one_of(std::span<const std::string> words);
 

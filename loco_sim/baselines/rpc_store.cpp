@@ -10,7 +10,6 @@ namespace loco::baselines {
 
 namespace {
 constexpr std::string_view kObject = "store";
-constexpr std::array<std::string_view, 4> kMethods = {"lookup", "insert", "update", "delete"};
 constexpr unsigned kKindBits = 8;
 constexpr std::size_t kLooksPerRequest = 2;
 }  // namespace
@@ -32,8 +31,7 @@ void rpc_server::load(std::uint64_t count, const std::function<kvstore::Entry(st
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto [key, value] = entry(i);
     if (layout_.server_of(key) != port_.id()) continue;
-    call_scope call(node_,
-                    {.library = "kvstore", .method = "insert", .object = kObject, .work_id = value, .argument = key});
+    call_scope call(node_, kv_operation::call_of(kv_operation::Kind::insert, kObject, key, value));
     table_.emplace(key, value);
     call.set_result(1);
   }
@@ -84,12 +82,7 @@ rpc_window::rpc_window(Transport& node, MessageNetwork& network, const RpcLayout
 }
 
 void rpc_window::start(std::size_t i, kv_operation::Kind kind, std::uint64_t key, std::uint64_t value) {
-  node_.begin_call({.library = "kvstore",
-                    .method = kMethods.at(static_cast<std::size_t>(kind)),
-                    .object = kObject,
-                    .work_id = value,
-                    .argument = key,
-                    .lane = static_cast<std::uint32_t>(i + 1)});
+  node_.begin_call(kv_operation::call_of(kind, kObject, key, value, static_cast<std::uint32_t>(i + 1)));
   const PortId server = layout_.server_of(key);
   lanes_[i] = {.under_way = true, .kind = kind, .server = server, .number = ++requests_};
   port_.charge(costs_.ask_ps);

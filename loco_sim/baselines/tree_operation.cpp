@@ -1,10 +1,8 @@
 #include "loco_sim/baselines/tree_operation.hpp"
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "loco_sim/loco/errors.hpp"
@@ -28,13 +26,7 @@ tree_operation::tree_operation(tree_store& store, std::uint32_t lane)
 
 void tree_operation::start(Kind kind, std::uint64_t key, std::uint64_t value) {
   if (!finished()) throw std::logic_error("tree: an operation is started before its last one is finished");
-  constexpr std::array<std::string_view, 4> kMethods = {"lookup", "insert", "update", "delete"};
-  transport_.begin_call({.library = "kvstore",
-                         .method = kMethods.at(static_cast<std::size_t>(kind)),
-                         .object = store_.full_name(),
-                         .work_id = value,
-                         .argument = key,
-                         .lane = lane_});
+  transport_.begin_call(kv_operation::call_of(kind, store_.full_name(), key, value, lane_));
   kind_ = kind;
   key_ = wanted_ = key;
   value_ = value;
@@ -166,14 +158,18 @@ void tree_operation::look_into_leaf() {
 
 Region tree_operation::lock_word() const { return store_.remote(store_.lock_words_, where_.node); }
 
+void tree_operation::begin_lock_call(std::string_view method) {
+  transport_.begin_call({.library = "lock",
+                         .method = method,
+                         .object = store_.full_name(),
+                         .argument = tree_place{where_.node, store_.lock_of(where_)}.word(),
+                         .lane = lane_});
+}
+
 void tree_operation::join_queue(tree_place where) {
   where_ = where;
   local_ = &store_.mine(where);
-  transport_.begin_call({.library = "lock",
-                         .method = "acquire",
-                         .object = store_.full_name(),
-                         .argument = tree_place{where.node, store_.lock_of(where)}.word(),
-                         .lane = lane_});
+  begin_lock_call("acquire");
   turn_ = transport_.flag_fetch_add(local_->next, 1);
   step_ = Step::queue;
 }
@@ -217,11 +213,7 @@ void tree_operation::write_and_unlock(std::vector<Part> parts, Then then) {
   then_ = then;
   const bool others = transport_.flag_load(local_->next) > turn_ + 1;
   hands_over_ = others && local_->hand_overs < tree_store::kHandOversMax;
-  transport_.begin_call({.library = "lock",
-                         .method = "release",
-                         .object = store_.full_name(),
-                         .argument = tree_place{where_.node, store_.lock_of(where_)}.word(),
-                         .lane = lane_});
+  begin_lock_call("release");
   const bool fence = store_.options_.fence && !parts.empty();
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const bool more = i + 1 < parts.size() || fence || !hands_over_;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "loco_sim/baselines/tree_store.hpp"
@@ -42,6 +43,7 @@ class tree_operation {
   void read(tree_place where, Step step);
   void searched();
   void look_into_leaf();
+  void begin_lock_call(std::string_view method);
   void join_queue(tree_place where);
   void take_turn();
   void try_lock();

@@ -11,6 +11,7 @@
 #include "loco_sim/explore/ruled_out.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "model/litmus/implementations.hpp"
+#include "text/words.hpp"
 
 namespace loco::explore {
 
@@ -20,10 +21,7 @@ using model::litmus::EngineOptions;
 using model::litmus::Outcome;
 using model::litmus::Program;
 using model::litmus::Result;
-
-std::string plural(std::uint64_t n, std::string_view thing) {
-  return fmt::format("{} {}{}", n, thing, n == 1 ? "" : "s");
-}
+using text::counted;
 
 /// Did a mixed-size variable of `final` end up torn? Every read of it would fail, and the model says nothing of that.
 bool torn(const Program& program, const Outcome& outcome) {
@@ -38,7 +36,7 @@ void name_torn(std::size_t outcomes, Result& result) {
   if (outcomes == 0) return;
   result.notes.push_back(
       fmt::format("left out {} in which a final mixed-size value is torn in memory: its readers would go on trying",
-                  plural(outcomes, "outcome")));
+                  counted(outcomes, "outcome")));
 }
 
 /// The program as hardware of this profile runs it: over words, and over verbs.
@@ -64,7 +62,7 @@ void name_excluded(const Program& program, const EngineOptions& options, model::
   const std::vector<Outcome> excluded = excluded_by_in_order(program, options.model, options.poll, limit.question());
   if (limit.was_reached()) result.notes.emplace_back("not compared with in-order completion: no time was left");
   if (excluded.empty()) return;
-  result.notes.push_back(fmt::format("in-order completion excludes {}: {}", plural(excluded.size(), "allowed outcome"),
+  result.notes.push_back(fmt::format("in-order completion excludes {}: {}", counted(excluded.size(), "allowed outcome"),
                                      list(program, excluded)));
 }
 
@@ -91,8 +89,8 @@ void name_ruled_out(const Program& program, const EngineOptions& options, const 
                         r.by.empty() ? "several mechanisms together" : fmt::format("{}", fmt::join(r.by, " or ")));
   }
   if (outcomes == 0) return;
-  result.notes.push_back(fmt::format("{} rules out {} that {} shows: {}", options.hardware, plural(outcomes, "outcome"),
-                                     kReference, text));
+  result.notes.push_back(fmt::format("{} rules out {} that {} shows: {}", options.hardware,
+                                     counted(outcomes, "outcome"), kReference, text));
 }
 
 std::chrono::milliseconds time_limit(double seconds) {
@@ -125,13 +123,13 @@ Result explore_engine(const Program& program, const EngineOptions& options) {
   result.cut_short = !found.complete;
   if (!found.complete) {
     const bool executions = options.max_executions != 0 && found.executions >= options.max_executions;
-    result.notes.push_back(
-        fmt::format("stopped early by the limit of {}, after {} and {}: there may be more outcomes",
-                    executions ? plural(options.max_executions, "execution") : fmt::format("{} s", options.max_seconds),
-                    plural(found.executions, "execution"), plural(found.states, "state")));
+    result.notes.push_back(fmt::format(
+        "stopped early by the limit of {}, after {} and {}: there may be more outcomes",
+        executions ? counted(options.max_executions, "execution") : fmt::format("{} s", options.max_seconds),
+        counted(found.executions, "execution"), counted(found.states, "state")));
   }
   if (found.stuck != 0) {
-    result.notes.push_back(fmt::format("{} in which a thread waits for ever", plural(found.stuck, "final state")));
+    result.notes.push_back(fmt::format("{} in which a thread waits for ever", counted(found.stuck, "final state")));
   }
   if (!time.was_reached()) name_excluded(program, options, time, result);
   if (found.exhaustive() && !time.was_reached()) name_ruled_out(program, options, found.outcomes, limits, result);
@@ -155,10 +153,10 @@ Result sample_engine(const Program& program, const EngineOptions& options) {
     result.complete = false;
     result.cut_short = true;
     result.notes.push_back(
-        fmt::format("stopped early by the limit of {} s, after {}", options.max_seconds, plural(seen.runs, "run")));
+        fmt::format("stopped early by the limit of {} s, after {}", options.max_seconds, counted(seen.runs, "run")));
   }
   if (seen.stuck != 0) {
-    result.notes.push_back(fmt::format("{} ended with a thread that waits for ever", plural(seen.stuck, "run")));
+    result.notes.push_back(fmt::format("{} ended with a thread that waits for ever", counted(seen.stuck, "run")));
   }
   return result;
 }

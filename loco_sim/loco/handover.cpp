@@ -50,11 +50,7 @@ void handover::start(std::uint64_t k, std::uint32_t lane) {
   local_->holder.store(0, std::memory_order_relaxed);
   const bool may_hand_over = to_next_thread();
   if (fences_ && !may_hand_over) prepare(k);
-  try {  // what was written to the nodes that answer is there even if others do not
-    if (fences_) write_fence(locks_.mgr(), may_hand_over ? std::nullopt : likely_told());
-  } catch (const operation_error& error) {
-    locks_.mgr().tell_later(error);
-  }
+  if (fences_) fence_writes(may_hand_over ? std::nullopt : likely_told());
   // Once a node does not answer, others take a lock for lost whose tickets do not go on.
   local_->handed_over = may_hand_over && !locks_.mgr().any_failed();
   if (local_->handed_over)
@@ -81,6 +77,15 @@ bool handover::poll() {
     }
   }
   return true;
+}
+
+/// What was written to the nodes that answer is there behind it, even if others do not answer.
+void handover::fence_writes(std::optional<NodeId> except) {
+  try {
+    write_fence(locks_.mgr(), except);
+  } catch (const operation_error& error) {
+    locks_.mgr().tell_later(error);
+  }
 }
 
 /// The node that what was written is on its way to before the lock is, on the same queue pair, if there is one. The
@@ -156,11 +161,7 @@ void handover::take_name(std::uint64_t name) {
 
 /// Who waits on the seat may find `released` as well: then it looks for both, what is served and its turn.
 void handover::tell(NodeId node) {
-  try {
-    if (fences_) write_fence(locks_.mgr(), node);
-  } catch (const operation_error& error) {
-    locks_.mgr().tell_later(error);
-  }
+  if (fences_) fence_writes(node);
   const mutex_array::word_at turn = locks_.seat_word(node, lock_, kTurn);
   write_released();
   put_released(turn, false);

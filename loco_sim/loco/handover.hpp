@@ -37,6 +37,7 @@ class handover {
   enum class Step : std::uint8_t { none, next_name, name_behind, taking, late_answer };
 
   [[nodiscard]] bool to_next_thread();
+  void fence_writes(std::optional<NodeId> except);
   [[nodiscard]] std::optional<NodeId> likely_told();
   void hand_to_next_thread();
   void pass_on();

@@ -157,17 +157,22 @@ kv_operation::kv_operation(kvstore& store, std::uint32_t lane)
       block_(store.mgr(), kBlockBytes),
       announced_(store.transport().make_flag()) {}
 
+CallInfo kv_operation::call_of(Kind kind, std::string_view object, std::uint64_t key, std::uint64_t value,
+                               std::uint32_t lane) {
+  constexpr std::array<std::string_view, 4> kMethods = {"lookup", "insert", "update", "delete"};
+  return {.library = "kvstore",
+          .method = kMethods.at(static_cast<std::size_t>(kind)),
+          .object = object,
+          .work_id = value,
+          .argument = key,
+          .lane = lane};
+}
+
 void kv_operation::start(Kind kind, std::uint64_t key, std::uint64_t value) {
   if (!finished()) throw std::logic_error("key-value store: an operation is started before its last one is finished");
   const bool writes = kind == Kind::insert || kind == Kind::update;
   if (writes && value == 0) throw std::invalid_argument("key-value store: the value 0 stands for none");
-  constexpr std::array<std::string_view, 4> kMethods = {"lookup", "insert", "update", "delete"};
-  transport_.begin_call({.library = "kvstore",
-                         .method = kMethods.at(static_cast<std::size_t>(kind)),
-                         .object = store_.full_name(),
-                         .work_id = value,
-                         .argument = key,
-                         .lane = lane_});
+  transport_.begin_call(call_of(kind, store_.full_name(), key, value, lane_));
   kind_ = kind;
   for_key_ = key;
   value_ = value;

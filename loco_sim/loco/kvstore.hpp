@@ -126,6 +126,10 @@ class kv_operation {
  public:
   enum class Kind : std::uint8_t { lookup, insert, update, erase };
 
+  /// What the trace says of an operation, of any store: `lane` and `object` as in CallInfo.
+  [[nodiscard]] static CallInfo call_of(Kind kind, std::string_view object, std::uint64_t key, std::uint64_t value,
+                                        std::uint32_t lane = 0);
+
   explicit kv_operation(kvstore& store, std::uint32_t lane = 0);
 
   /// Begins an operation. Precondition: the last one is finished.

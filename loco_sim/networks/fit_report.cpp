@@ -4,6 +4,7 @@
 
 #include "loco_sim/networks/allowed.hpp"
 #include "loco_sim/networks/fit.hpp"
+#include "text/words.hpp"
 
 namespace loco::networks {
 
@@ -12,6 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using model::litmus::description;
 using model::litmus::name;
+using text::counted;
 
 std::string indented(const std::string& text, const char* margin) {
   std::string out;
@@ -32,8 +34,6 @@ Json names(RuleSet rules) {
 Json contradiction_json(const Contradiction& c) {
   return {{"test", c.test}, {"outcome", c.outcome}, {"cycle", c.cycle}, {"document", c.document}};
 }
-
-std::string counted(std::uint64_t n, const char* thing) { return fmt::format("{} {}{}", n, thing, n == 1 ? "" : "s"); }
 
 std::string set_text(const StrongestSet& s) {
   std::string out;

@@ -11,6 +11,7 @@
 #include "loco_sim/explore/explore.hpp"
 #include "loco_sim/replay/straight_line.hpp"
 #include "text/input_error.hpp"
+#include "text/words.hpp"
 
 namespace loco::replay {
 
@@ -20,6 +21,7 @@ constexpr std::uint64_t kSeed = 1;
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
+using text::counted;
 
 class TimeLeft {
  public:
@@ -60,10 +62,6 @@ OnHardware search(const StraightLine& line, const nic::HardwareProfile& profile,
   found.runs = some.runs;
   if (some.reached) found.shows = Shows::seen;
   return found;
-}
-
-std::string counted(std::uint64_t n, std::string_view thing) {
-  return fmt::format("{} {}{}", n, thing, n == 1 ? "" : "s");
 }
 
 }  // namespace

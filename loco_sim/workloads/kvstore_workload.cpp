@@ -41,14 +41,11 @@ class LocoWindow {
   kv_window window_;
 };
 
-void kvstore_program(Transport& node, const Setup& setup, const KvPlan& plan) {
-  manager mgr(node);
-  kvstore store(mgr, "store", plan.options);
-  barrier bar(mgr, "bar", {.threads_per_node = plan.threads});
-  mgr.wait_for_ready();
-  store.load(plan.entries, [](std::uint64_t i) { return kvstore::Entry(key_of(i), value_of(i, 0)); });
+/// The threads of a node, each with a window of operations on a store that all nodes share.
+template <typename Window, typename SharedStore>
+void run_clients(Transport& node, const Setup& setup, const KvPlan& plan, SharedStore& store, barrier& bar) {
   run_team(node, plan.threads, [&](std::uint32_t thread) {
-    LocoWindow window(store, plan.window);
+    Window window(store, plan.window);
     KvClient client(node, window, plan, setup, thread);
     bar.waiting();
     client.run();
@@ -56,6 +53,15 @@ void kvstore_program(Transport& node, const Setup& setup, const KvPlan& plan) {
   });
   sim::Counters& counters = setup.results.counters;
   counters.add(counters.id("torn_reads"), store.torn_reads());
+}
+
+void kvstore_program(Transport& node, const Setup& setup, const KvPlan& plan) {
+  manager mgr(node);
+  kvstore store(mgr, "store", plan.options);
+  barrier bar(mgr, "bar", {.threads_per_node = plan.threads});
+  mgr.wait_for_ready();
+  store.load(plan.entries, [](std::uint64_t i) { return kvstore::Entry(key_of(i), value_of(i, 0)); });
+  run_clients<LocoWindow>(node, setup, plan, store, bar);
 }
 
 /// The tree that all nodes load, and how much of it may grow.
@@ -83,15 +89,8 @@ void tree_program(Transport& node, const Setup& setup, const KvPlan& plan, const
   barrier bar(mgr, "bar", {.threads_per_node = plan.threads});
   mgr.wait_for_ready();
   store.load(tree.sorted);
-  run_team(node, plan.threads, [&](std::uint32_t thread) {
-    tree_window window(store, plan.window);
-    KvClient client(node, window, plan, setup, thread);
-    bar.waiting();
-    client.run();
-    bar.waiting();
-  });
+  run_clients<tree_window>(node, setup, plan, store, bar);
   sim::Counters& counters = setup.results.counters;
-  counters.add(counters.id("torn_reads"), store.torn_reads());
   counters.add(counters.id("splits"), store.splits());
 }
 

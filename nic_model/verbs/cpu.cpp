@@ -29,6 +29,16 @@ Seen look(const Engine& engine, const Thread& thread, Address address) {
   return {memory.word(address), memory.writer(address)};
 }
 
+void witness_load(Engine& engine, ThreadId id, OpId op, Address address, const Seen& seen) {
+  engine.begin({.stamp = Stamp::aCR,
+                .thread = id,
+                .op = op,
+                .home = engine.threads[id].node,
+                .address = address,
+                .value = seen.value,
+                .source = seen.source});
+}
+
 void check_word(const Engine& engine, NodeId node, Address address) {
   if (address % 8 != 0 || !engine.hosts[node].memory.contains(address, 8)) {
     throw std::out_of_range("a thread's access is misaligned or outside of its node's memory");
@@ -95,13 +105,7 @@ std::uint64_t Cpu::load(Address address, OpId op) {
   check_word(engine_, thread.node, address);
   thread.watched.add(watch_key(WatchKind::word, address));
   const Seen seen = look(engine_, thread, address);
-  engine_.begin({.stamp = Stamp::aCR,
-                 .thread = thread_,
-                 .op = op,
-                 .home = thread.node,
-                 .address = address,
-                 .value = seen.value,
-                 .source = seen.source});
+  witness_load(engine_, thread_, op, address, seen);
   return seen.value;
 }
 
@@ -141,13 +145,7 @@ std::uint64_t Cpu::compare_swap(Address address, std::uint64_t expected, std::ui
   const Seen seen = look(engine_, thread, address);
   if (seen.value != expected) {
     record(Stamp::aMF, op);
-    engine_.begin({.stamp = Stamp::aCR,
-                   .thread = thread_,
-                   .op = op,
-                   .home = thread.node,
-                   .address = address,
-                   .value = seen.value,
-                   .source = seen.source});
+    witness_load(engine_, thread_, op, address, seen);
     return seen.value;
   }
   memory.set_word(address, desired);

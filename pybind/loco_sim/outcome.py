@@ -76,25 +76,7 @@ class Why(NamedTuple):
 
 
 class Outcome:
-    """The values of a `Result`, which reports and plots are made from. Pickles.
-
-    Attributes:
-        scenario: the scenario that was run.
-        operations: the times of each kind of operation, by the workload's name for it.
-        counters: what the simulated hardware counted (events, packets, bytes, doorbells, ...).
-        workload_counters: what the workload itself noticed.
-        broken: what the workload itself found wrong, e.g. ``["lost_updates: 3"]``, or ``["failed_messages: 6"]`` of traffic.
-        limited_by: what was busiest while it ran, e.g. ``"PCIe downstream of node 0 (97 %)"``, or ``"latency (the busiest:
-            ...)"`` where nothing was busy for more than 80 % of the run; "" of a run without times.
-        busiest: the five busiest resources and the share of the whole run, set-up included, in which they were busy.
-        hints: counters that explain a surprise, a line each with the key that would change it; at most three.
-        operations_done: number of operations measured.
-        operations_per_second: operations a simulated second; 0 when none was measured.
-        measured_ps: simulated picoseconds from the first operation's start to the last one's end.
-        simulated_ps: simulated picoseconds of the whole run, set-up included.
-        verdict: what the checkers said, or None when the scenario asks for no check.
-        series: the links over time, or None when the scenario has no ``series.interval``.
-    """
+    """The values of a `Result`, where they are described: what reports and plots are made from. Pickles."""
 
     def __init__(self, scenario: Scenario | None, core: _core.Finished) -> None:
         import numpy
