@@ -9,8 +9,6 @@
 #include "fabric/packet.hpp"
 #include "nic_model/engine/key_cache.hpp"
 #include "nic_model/engine/window.hpp"
-#include "nic_model/host/memory.hpp"
-#include "nic_model/host/watch_set.hpp"
 #include "nic_model/observer.hpp"
 #include "nic_model/profile.hpp"
 #include "nic_model/usage.hpp"
@@ -22,38 +20,7 @@
 
 namespace loco::nic {
 
-// --- host ----------------------------------------------------------------------------------------------------------
-
-struct StoreEntry {
-  bool doorbell = false;
-  bool blueflame = false;  // the doorbell carries the work request
-  bool receive = false;    // a doorbell record in memory: of receive queue `value`
-  Address address = 0;
-  std::uint64_t value = 0;  // of a store; of a doorbell: the bytes of its TLP
-  SubeventId subevent = 0;
-  QpId qp = 0;
-  std::uint32_t posted = 0;  // of a doorbell: the send queue's producer index; of a doorbell record: new entries
-  sim::SimTime issued{};     // when that is later than its place in the queue says: by a thread ahead of the clock
-
-  bool operator==(const StoreEntry&) const = default;
-};
-
-enum class ThreadState : std::uint8_t { running, scheduled, paused, draining, waiting_room, stopped };
-
-struct Thread {
-  NodeId node = 0;
-  ThreadState state = ThreadState::scheduled;
-  bool changed = false;  // something watched has changed since it was looked at
-  sim::Ring<StoreEntry> buffer{};
-  WatchSet watched{};
-  sim::SimTime paused_at{};  // when its polling loop would begin the next turn
-  sim::Duration turn{};      // what a turn of that loop takes
-  sim::Duration take{};      // of a polling loop that finds an entry in its completion queue: until it has taken it
-  sim::SimTime mmio_free{};  // its next store to the NIC
-  sim::Duration busy{};      // with anything but polling
-
-  bool operator==(const Thread&) const = default;
-};
+// --- a host's PCIe link and NIC ------------------------------------------------------------------------------------
 
 struct Doorbell {
   sim::SimTime ready{};
@@ -101,11 +68,7 @@ struct ReceiveBuffer {
 };
 
 struct Host {
-  Host(bool witness, const HardwareProfile& profile);
-  HostMemory memory;
-  std::vector<ThreadId> threads{};
-  std::vector<std::uint64_t> flags{};
-  // its PCIe link and NIC
+  explicit Host(const HardwareProfile& profile);
   sim::Ring<Doorbell> doorbells{};
   sim::Ring<AtomicRequest> atomics{};  // the head is being executed
   sim::SimTime upstream_free{};
@@ -193,29 +156,6 @@ struct PostedDomain {
 };
 
 // --- NIC: see queue_pair_state.hpp, too -----------------------------------------------------------------------------
-
-/// Receive work requests of one queue pair, or shared by many.
-struct ReceiveQueue {
-  NodeId node = 0;
-  std::uint32_t depth = 0;
-  QpId owner = kNone;  // kNone: shared
-  std::uint32_t limit = 0;
-  bool limit_reached = false;
-  std::uint32_t visible = 0;  // of `entries`, those that the NIC knows of
-  sim::Ring<RecvWqe> entries{};
-
-  bool operator==(const ReceiveQueue&) const = default;
-};
-
-struct CompletionQueue {
-  NodeId node = 0;
-  std::uint32_t entries = 0;
-  bool overrun = false;
-  bool failed = false;  // a completion with an error has been written
-  sim::Ring<Cqe> cqes{};
-
-  bool operator==(const CompletionQueue&) const = default;
-};
 
 struct Response {
   fabric::Opcode opcode = fabric::Opcode::ack;

@@ -12,10 +12,15 @@
 #include <vector>
 
 #include "fabric/network.hpp"
+#include "nic_model/connection/completion_queue.hpp"
 #include "nic_model/connection/connection.hpp"
+#include "nic_model/connection/receive_queue.hpp"
 #include "nic_model/engine/engine.hpp"
 #include "nic_model/engine/kernel.hpp"
 #include "nic_model/engine/payloads.hpp"
+#include "nic_model/host/memory.hpp"
+#include "nic_model/host/process.hpp"
+#include "nic_model/host/thread.hpp"
 #include "nic_model/records.hpp"
 #include "nic_model/requester/read_tracks.hpp"
 #include "nic_model/requester/requester.hpp"
@@ -29,8 +34,10 @@ struct State {
   fabric::NetworkValue network;
   Payloads payloads{};
   std::vector<MemoryRegion> regions{};
-  std::vector<Host> hosts{};
+  std::vector<HostMemory> memories{};
+  std::vector<Process> processes{};
   std::vector<Thread> threads{};
+  std::vector<Host> hosts{};
   std::vector<PostedDomain> domains{};
   std::vector<Connection> connections{};
   std::vector<NicContext> contexts{};
@@ -42,8 +49,8 @@ struct State {
   sim::Pool<StalledPacket> stalled{};  // lists: a queue each for many queue pairs, few of them in use
 
   [[nodiscard]] Units units() {
-    return {kernel,     *network,   payloads,   regions, hosts,          threads, domains, connections,
-            contexts,   requesters, responders, cqs,     receive_queues, tracks,  stalled};
+    return {kernel,      *network, payloads,   regions,    memories, processes,      threads, hosts,  domains,
+            connections, contexts, requesters, responders, cqs,      receive_queues, tracks,  stalled};
   }
   [[nodiscard]] bool operator==(const State& other) const = default;
 };

@@ -14,16 +14,17 @@
 #include "nic_model/responder/responder.hpp"
 #include "nic_model/responder/responses.hpp"
 #include "nic_model/state.hpp"
+#include "nic_model/verbs/store_buffer.hpp"
 
 namespace loco::nic {
 
 namespace {
 
 void run_thread(Engine& engine, ThreadId id) {
-  engine.threads[id].state = ThreadState::running;
+  engine.threads[id].begin_step();
   Cpu cpu(engine, id);
   engine.context->runner.run(cpu);
-  if (engine.threads[id].state == ThreadState::running) {
+  if (engine.threads[id].state() == ThreadState::running) {
     throw std::logic_error("a thread's step must end with a word on when it goes on");
   }
 }
@@ -116,19 +117,32 @@ void handle(Engine& engine, const sim::Event& e) {
 }
 
 #ifdef LOCO_SIM_CHECK_STEPS
-/// What holds between two steps, of the queue pair that an event was for; of all of them now and then.
+void check_queue_pair(const State& s, QpId id) {
+  s.connections[id].check(id, s.kernel.now());
+  s.requesters[id].check(id, s.kernel.now());
+}
+
+/// Of all units.
+void check_all(const State& s) {
+  const sim::SimTime now = s.kernel.now();
+  for (QpId id = 0; id < s.connections.size(); ++id) check_queue_pair(s, id);
+  for (CqId id = 0; id < s.cqs.size(); ++id) s.cqs[id].check(id, now);
+  for (SrqId id = 0; id < s.receive_queues.size(); ++id) s.receive_queues[id].check(id, now);
+  for (ThreadId id = 0; id < s.threads.size(); ++id) s.threads[id].check(id, now, s.kernel.profile());
+  for (NodeId id = 0; id < s.processes.size(); ++id) s.processes[id].check(id, now);
+}
+
+/// What holds between two steps, of what an event was for; of everything now and then.
 void check_step(const State& s, const sim::Event& event) {
-  const auto check = [&](QpId id) {
-    s.connections[id].check(id, s.kernel.now());
-    s.requesters[id].check(id, s.kernel.now());
-  };
   const bool of_queue_pair = event.what == kEventFetchWqe || event.what == kEventReadPayload ||
                              event.what == kEventTransmit || event.what == kEventTimeout ||
                              event.what == kEventRnrTimer || event.what == kEventUnitFree;
-  if (of_queue_pair) check(event.where);
+  if (of_queue_pair) check_queue_pair(s, event.where);
+  if (event.what == kEventThreadStep || event.what == kEventDrain) {
+    s.threads[event.where].check(event.where, s.kernel.now(), s.kernel.profile());
+  }
   constexpr std::uint64_t kNowAndThen = 1024;
-  if (s.kernel.counters().events % kNowAndThen != 0) return;
-  for (QpId id = 0; id < s.connections.size(); ++id) check(id);
+  if (s.kernel.counters().events % kNowAndThen == 0) check_all(s);
 }
 #endif
 
@@ -141,7 +155,7 @@ void run(Engine& engine, Context& context, const sim::Event& event) {
 
 }  // namespace
 
-Host::Host(bool witness, const HardwareProfile& p) : memory(witness) {
+Host::Host(const HardwareProfile& p) {
   constexpr std::uint32_t kWays = 4;
   const std::uint64_t pages = p.pcie_iommu ? p.pcie_iommu_window.count / kIommuPage.count : 0;
   translated = KeyCache<std::uint64_t>(static_cast<std::uint32_t>(pages), kWays);
@@ -159,9 +173,10 @@ const State& copyable(const State& s) {
 }
 }  // namespace
 
-State::State(const SystemConfig& c) : kernel(c), network(fabric::make_network(fabric_config(c))) {
+State::State(const SystemConfig& c) : kernel(c), network(fabric::make_network(fabric_config(c))), processes(c.nodes) {
   for (NodeId node = 0; node < c.nodes; ++node) {
-    hosts.emplace_back(c.witness, c.profile);
+    memories.emplace_back(c.witness);
+    hosts.emplace_back(c.profile);
     if (c.profile.pcie_ordering_domain == OrderingDomain::nic) domains.push_back({.node = node});
   }
   if (c.profile.pcie_ordering_domain == OrderingDomain::nic && c.profile.splits_writes()) {
@@ -257,30 +272,31 @@ sim::SimTime System::next_time() const { return state_->kernel.events().earliest
 
 void System::notify(NodeId node, std::uint64_t key) {
   check_node(*state_, node);
-  Engine(state_->units(), nullptr).touched(node, watch_key(WatchKind::user, key));
+  Engine engine(state_->units(), nullptr);
+  touched(engine, node, watch_key(WatchKind::user, key));
 }
 
 void System::wake(ThreadId thread, sim::SimTime at) {
   Thread& t = state_->threads.at(thread);
-  if (t.state != ThreadState::stopped) return;
-  t.state = ThreadState::scheduled;
-  Engine(state_->units(), nullptr).schedule(kEventThreadStep, thread, 0, at);
+  if (t.state() != ThreadState::stopped) return;
+  Engine engine(state_->units(), nullptr);
+  t.resume_at(engine, thread, at);
 }
 
 void System::read_memory(NodeId node, Address address, std::span<std::byte> out) const {
   check_node(*state_, node);
-  state_->hosts[node].memory.read(address, out);
+  state_->memories[node].read(address, out);
 }
 
 void System::write_memory(NodeId node, Address address, std::span<const std::byte> in) {
   check_node(*state_, node);
-  if (!state_->hosts[node].memory.contains(address, in.size())) {
+  if (!state_->memories[node].contains(address, in.size())) {
     throw std::invalid_argument("write_memory outside of the allocated memory");
   }
-  state_->hosts[node].memory.write(address, in);
+  state_->memories[node].write(address, in);
 }
 
-std::uint64_t System::word(NodeId node, Address address) const { return state_->hosts.at(node).memory.word(address); }
+std::uint64_t System::word(NodeId node, Address address) const { return state_->memories.at(node).word(address); }
 
 void System::set_word(NodeId node, Address address, std::uint64_t value) {
   write_memory(node, word_of(address), std::as_bytes(std::span(&value, 1)));
@@ -299,20 +315,14 @@ NodeId System::qp_peer_node(QpId qp) const { return state_->connections.at(qp).p
 std::uint32_t System::send_queue_room(QpId qp) const { return state_->requesters.at(qp).room(); }
 std::uint32_t System::recv_queue_room(QpId qp) const {
   const std::uint32_t index = state_->responders.at(qp).queue;
-  if (index == kNone) return 0;
-  const ReceiveQueue& queue = state_->receive_queues[index];
-  return queue.depth - static_cast<std::uint32_t>(queue.entries.size());
+  return index == kNone ? 0 : state_->receive_queues[index].room();
 }
-std::size_t System::cq_size(CqId cq) const { return state_->cqs.at(cq).cqes.size(); }
-std::vector<Cqe> System::failed_cqes(CqId cq) const {
-  const sim::Ring<Cqe>& cqes = state_->cqs.at(cq).cqes;
-  std::vector<Cqe> failed;
-  for (std::size_t i = 0; i < cqes.size(); ++i)
-    if (cqes[i].status != Status::success) failed.push_back(cqes[i]);
-  return failed;
+std::size_t System::cq_size(CqId cq) const { return state_->cqs.at(cq).size(); }
+std::vector<Cqe> System::failed_cqes(CqId cq) const { return state_->cqs.at(cq).failed_cqes(); }
+bool System::cq_overrun(CqId cq) const { return state_->cqs.at(cq).overrun(); }
+bool System::thread_stopped(ThreadId thread) const {
+  return state_->threads.at(thread).state() == ThreadState::stopped;
 }
-bool System::cq_overrun(CqId cq) const { return state_->cqs.at(cq).overrun; }
-bool System::thread_stopped(ThreadId thread) const { return state_->threads.at(thread).state == ThreadState::stopped; }
 SubeventId System::subevents() const { return state_->kernel.subevents(); }
 std::uint64_t System::seq() const { return state_->kernel.seq(); }
 

@@ -3,8 +3,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "nic_model/connection/receive_queue.hpp"
 #include "nic_model/engine/engine.hpp"
+#include "nic_model/responder/receives.hpp"
 #include "nic_model/state.hpp"
 #include "nic_model/system.hpp"
 #include "nic_model/verbs/queue_pair.hpp"
@@ -55,13 +55,13 @@ Address System::allocate(NodeId node, std::uint64_t size) {
   check_node(*state_, node);
   constexpr std::uint64_t kMost = 1ULL << 40U;
   if (size == 0 || size > kMost) throw std::invalid_argument(fmt::format("cannot allocate {} bytes", size));
-  return state_->hosts[node].memory.allocate(size);
+  return state_->memories[node].allocate(size);
 }
 
 MemoryRegion System::register_memory(NodeId node, Address base, std::uint64_t size, std::uint8_t access,
                                      RegionKind kind) {
   check_node(*state_, node);
-  if (!state_->hosts[node].memory.contains(base, size)) {
+  if (!state_->memories[node].contains(base, size)) {
     throw std::invalid_argument("a memory region lies outside of the allocated memory");
   }
   if ((access & (kRemoteWrite | kRemoteAtomic)) != 0 && (access & kLocalWrite) == 0) {
@@ -80,7 +80,7 @@ MemoryRegion System::register_memory(NodeId node, Address base, std::uint64_t si
 CqId System::create_cq(NodeId node, std::uint32_t entries) {
   check_node(*state_, node);
   if (entries == 0) throw std::invalid_argument("a completion queue needs at least one entry");
-  state_->cqs.push_back({.node = node, .entries = entries});
+  state_->cqs.emplace_back(node, entries);
   return static_cast<CqId>(state_->cqs.size() - 1);
 }
 
@@ -93,13 +93,13 @@ QpId System::create_qp(NodeId node, const QpConfig& c) {
   check_node(s, node);
   const CqId recv_cq = c.recv_cq == kNone ? c.send_cq : c.recv_cq;
   for (const CqId cq : {c.send_cq, recv_cq}) {
-    if (cq >= s.cqs.size() || s.cqs[cq].node != node) {
+    if (cq >= s.cqs.size() || s.cqs[cq].node() != node) {
       throw std::invalid_argument("a queue pair needs a completion queue of its node");
     }
   }
   if (c.send_entries == 0) throw std::invalid_argument("a send queue needs at least one entry");
-  if (c.srq != kNone && (c.srq >= s.receive_queues.size() || s.receive_queues[c.srq].owner != kNone ||
-                         s.receive_queues[c.srq].node != node)) {
+  if (c.srq != kNone && (c.srq >= s.receive_queues.size() || !s.receive_queues[c.srq].shared() ||
+                         s.receive_queues[c.srq].node() != node)) {
     throw std::invalid_argument("a queue pair needs a shared receive queue of its node");
   }
   const auto id = static_cast<QpId>(s.connections.size());
@@ -113,7 +113,7 @@ QpId System::create_qp(NodeId node, const QpConfig& c) {
   responder.queue = c.srq;
   if (c.srq == kNone && c.recv_entries > 0) {
     responder.queue = static_cast<std::uint32_t>(s.receive_queues.size());
-    s.receive_queues.push_back({.node = node, .depth = c.recv_entries, .owner = id});
+    s.receive_queues.emplace_back(node, c.recv_entries, id);
   }
   responder.domain = domain();
   NicContext& context = s.contexts.emplace_back();
@@ -164,14 +164,14 @@ void System::power_off(NodeId node) {
 SrqId System::create_srq(NodeId node, std::uint32_t entries) {
   check_node(*state_, node);
   if (entries == 0) throw std::invalid_argument("a receive queue needs at least one entry");
-  state_->receive_queues.push_back({.node = node, .depth = entries});
+  state_->receive_queues.emplace_back(node, entries, kNone);
   return static_cast<SrqId>(state_->receive_queues.size() - 1);
 }
 
 void System::set_srq_limit(SrqId srq, std::uint32_t limit) {
   ReceiveQueue& queue = state_->receive_queues.at(srq);
-  if (queue.owner != kNone) throw std::invalid_argument("only a shared receive queue has a limit");
-  queue.limit = limit;
+  if (!queue.shared()) throw std::invalid_argument("only a shared receive queue has a limit");
+  queue.set_limit(limit);
 }
 
 bool System::post_recv(QpId qp, const RecvWqe& wqe) {
@@ -182,8 +182,8 @@ bool System::post_recv(QpId qp, const RecvWqe& wqe) {
 
 bool System::post_srq_recv(SrqId srq, const RecvWqe& wqe) {
   ReceiveQueue& queue = state_->receive_queues.at(srq);
-  if (queue.entries.size() == queue.depth) return false;
-  queue.entries.push_back(wqe);
+  if (queue.room() == 0) return false;
+  queue.post(wqe);
   Engine engine(state_->units(), nullptr);
   receives_posted(engine, srq, 1);
   return true;
@@ -192,17 +192,16 @@ bool System::post_srq_recv(SrqId srq, const RecvWqe& wqe) {
 ThreadId System::create_thread(NodeId node, sim::SimTime start) {
   State& s = *state_;
   check_node(s, node);
-  s.threads.emplace_back().node = node;
+  s.threads.emplace_back(node);
   const auto id = static_cast<ThreadId>(s.threads.size() - 1);
-  s.hosts[node].threads.push_back(id);
+  s.processes[node].add_thread(id);
   Engine(s.units(), nullptr).schedule(kEventThreadStep, id, 0, start);
   return id;
 }
 
 std::uint32_t System::create_flag(NodeId node, std::uint64_t initial) {
   check_node(*state_, node);
-  state_->hosts[node].flags.push_back(initial);
-  return static_cast<std::uint32_t>(state_->hosts[node].flags.size() - 1);
+  return state_->processes[node].add_flag(initial);
 }
 
 }  // namespace loco::nic

@@ -35,7 +35,7 @@ std::vector<Usage> System::usage(sim::Duration window, std::size_t most) const {
       add({busy.units.ps / units}, of_node("processing units of the NIC"));
   }
   for (std::size_t t = 0; t < s.threads.size(); ++t)
-    add(s.threads[t].busy, [&] { return fmt::format("CPU thread {} of node {}", t, s.threads[t].node); });
+    add(s.threads[t].busy(), [&] { return fmt::format("CPU thread {} of node {}", t, s.threads[t].node()); });
   for (std::size_t q = 0; q < s.contexts.size(); ++q) {
     const auto gap = [&] { return fmt::format("start gap of queue pair {} of node {}", q, s.connections[q].node()); };
     add(s.contexts[q].gap_busy, gap);

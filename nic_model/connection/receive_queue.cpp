@@ -1,65 +1,49 @@
 #include "nic_model/connection/receive_queue.hpp"
 
 #include <algorithm>
+#include <utility>
 
-#include "nic_model/connection/connection.hpp"
-#include "nic_model/pcie/pcie.hpp"
+#include "nic_model/engine/check.hpp"
+#include "nic_model/engine/hash_parts.hpp"
 
 namespace loco::nic {
 
-void receives_posted(Engine& engine, std::uint32_t queue, std::uint32_t count) {
-  ReceiveQueue& q = engine.receive_queues[queue];
+void ReceiveQueue::reveal(std::uint32_t count) {
   // A RESET may have dropped some of them before this was known.
-  q.visible = std::min(q.visible + count, static_cast<std::uint32_t>(q.entries.size()));
-  if (q.owner != kNone && engine.connections[q.owner].state() == QpState::error) flush_receives(engine, q.owner);
+  visible_ = std::min(visible_ + count, static_cast<std::uint32_t>(entries_.size()));
 }
 
-bool can_receive(const Engine& engine, QpId id) {
-  const Responder& rs = engine.responders[id];
-  return rs.receiving || (rs.queue != kNone && engine.receive_queues[rs.queue].visible > 0);
+RecvWqe ReceiveQueue::take() {
+  const RecvWqe oldest = entries_.front();
+  entries_.pop_front();
+  --visible_;
+  return oldest;
 }
 
-void take_receive(Engine& engine, QpId id) {
-  Responder& rs = engine.responders[id];
-  rs.received = 0;
-  if (rs.receiving) return;  // left over from a message that was given up
-  ReceiveQueue& q = engine.receive_queues[rs.queue];
-  rs.receive.edit() = q.entries.front();
-  rs.receiving = true;
-  q.entries.pop_front();
-  if (--q.visible >= q.limit || q.limit == 0) return;
-  q.limit = 0;  // disarmed (IBTA volume 1, 10.2.9.4)
-  q.limit_reached = true;
-  engine.touched(q.node, watch_key(WatchKind::srq, rs.queue));
+void ReceiveQueue::clear() {
+  entries_.clear();
+  visible_ = 0;
 }
 
-Status check_receive(const Engine& engine, QpId id, std::uint64_t length) {
-  const Connection& qp = engine.connections[id];
-  const RecvWqe& receive = *engine.responders[id].receive;
-  if (length > receive.length) return Status::loc_len_err;
-  if (length == 0) return Status::success;
-  return engine.allowed(receive.lkey, qp.node(), receive.address, length, kLocalWrite) ? Status::success
-                                                                                     : Status::loc_prot_err;
+bool ReceiveQueue::reach_limit() {
+  if (visible_ >= limit_) return false;
+  limit_ = 0;
+  limit_reached_ = true;
+  return true;
 }
 
-void complete_receive(Engine& engine, QpId id, Cqe like, Status status, sim::Duration delay) {
-  Responder& rs = engine.responders[id];
-  like.wr_id = rs.receive->wr_id;
-  like.qp = id;
-  like.status = status;
-  rs.receiving = false;
-  post_cqe(engine, rs.domain, rs.cq, like, delay + engine.profile().nic_cqe);
+bool ReceiveQueue::take_limit_event() { return std::exchange(limit_reached_, false); }
+
+void ReceiveQueue::hash(Hasher& h) const {
+  h.add_all(limit_, limit_reached_, visible_, entries_.size());
+  for (std::size_t i = 0; i < entries_.size(); ++i) add_receive(h, entries_[i]);
 }
 
-void flush_receives(Engine& engine, QpId id) {
-  Responder& rs = engine.responders[id];
-  const Cqe flushed{.opcode = Opcode::recv};
-  if (rs.receiving) complete_receive(engine, id, flushed, Status::wr_flush_err);
-  if (rs.queue == kNone || engine.receive_queues[rs.queue].owner != id) return;
-  while (engine.receive_queues[rs.queue].visible > 0) {
-    take_receive(engine, id);
-    complete_receive(engine, id, flushed, Status::wr_flush_err);
-  }
+void ReceiveQueue::check(std::uint32_t id, sim::SimTime now) const {
+  const Check check(now, "receive queue", "receive queue", id);
+  check.holds(entries_.size() <= depth_, "it holds no more than its depth");
+  check.holds(visible_ <= entries_.size(), "what the NIC knows of was posted");
+  check.holds(shared() || (limit_ == 0 && !limit_reached_), "only a shared queue has a limit");
 }
 
 }  // namespace loco::nic

@@ -1,26 +1,61 @@
-// Receive queues: from post_recv to the receive CQE (IBTA volume 1, 10.8 and 9.7.5; verbs ibv_post_recv, ibv_srq).
+// Receive work requests of one queue pair, or shared by many of a node (IBTA volume 1, 10.8 and 10.2.9; verbs
+// ibv_post_recv, ibv_srq).
 //
-// Order: receive work requests are used in the order in which they were posted. A SEND takes one with its first packet,
-// a WRITE with immediate data with its last. The receive CQE is a posted write behind the message's data. The NIC has
-// fetched receive work requests before they are needed: their fetch takes no time. Private to nic_model/.
+// Order: they are used in the order in which they were posted. Two windows of one ring: the NIC knows of the first ones
+// (`visible`), whose doorbell record is in memory; those behind them are posted only. What takes and completes them is
+// responder/receives.hpp. Private to nic_model/.
 #pragma once
 
-#include "nic_model/engine/engine.hpp"
+#include <cstdint>
+
+#include "nic_model/engine/hash.hpp"
+#include "nic_model/verbs.hpp"
+#include "sim/ring.hpp"
+#include "sim/time.hpp"
 
 namespace loco::nic {
 
-/// The doorbell record of a receive queue has reached memory: `count` more entries are the NIC's.
-void receives_posted(Engine& engine, std::uint32_t queue, std::uint32_t count);
-/// Is there a receive work request for a message of this queue pair?
-[[nodiscard]] bool can_receive(const Engine& engine, QpId qp);
-/// Takes the next one. Precondition: can_receive().
-void take_receive(Engine& engine, QpId qp);
-/// May [address, address + length) of the receive that was taken be written? Else the status of its CQE.
-[[nodiscard]] Status check_receive(const Engine& engine, QpId qp, std::uint64_t length);
-/// Completes the receive that was taken. `like`: opcode, length, immediate data, source. `delay`: what its last
-/// packet's data needs before it is on PCIe.
-void complete_receive(Engine& engine, QpId qp, Cqe like, Status status, sim::Duration delay = {});
-/// The queue pair is in error: its receives are completed as flushed, a shared queue's apart.
-void flush_receives(Engine& engine, QpId qp);
+class ReceiveQueue {
+ public:
+  /// `owner`: its queue pair; kNone: shared.
+  ReceiveQueue(NodeId node, std::uint32_t depth, QpId owner) : node_(node), depth_(depth), owner_(owner) {}
+
+  [[nodiscard]] NodeId node() const { return node_; }
+  [[nodiscard]] bool shared() const { return owner_ == kNone; }
+  [[nodiscard]] QpId owner() const { return owner_; }
+  [[nodiscard]] std::uint32_t room() const { return depth_ - static_cast<std::uint32_t>(entries_.size()); }
+  /// Does the NIC know of one?
+  [[nodiscard]] bool ready() const { return visible_ > 0; }
+
+  /// Precondition: room() > 0.
+  void post(const RecvWqe& wqe) { entries_.push_back(wqe); }
+  /// The doorbell record of `count` more of them has reached memory.
+  void reveal(std::uint32_t count);
+  /// Takes the oldest. Precondition: ready().
+  RecvWqe take();
+  /// Drops all: the queue pair is RESET.
+  void clear();
+
+  /// Arms the limit of a shared queue; 0 disarms.
+  void set_limit(std::uint32_t limit) { limit_ = limit; }
+  /// Does it hold less than an armed limit? Then the limit is disarmed (IBTA volume 1, 10.2.9.4) and the event waits.
+  bool reach_limit();
+  /// Takes the event.
+  bool take_limit_event();
+
+  void hash(Hasher& h) const;
+  /// Throws sim::BrokenInvariant.
+  void check(std::uint32_t id, sim::SimTime now) const;
+  bool operator==(const ReceiveQueue&) const = default;
+
+ private:
+  NodeId node_;
+  std::uint32_t depth_;
+  QpId owner_;
+  std::uint32_t limit_ = 0;
+  bool limit_reached_ = false;
+  std::uint32_t visible_ = 0;
+  sim::Ring<RecvWqe> entries_{};
+};
 
 }  // namespace loco::nic

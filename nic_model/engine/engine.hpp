@@ -17,19 +17,21 @@
 
 namespace loco::nic {
 
-struct CompletionQueue;
+class CompletionQueue;
 class Connection;
 struct Host;
+class HostMemory;
 struct HeldRead;
 struct NicContext;
 struct PostedDomain;
+class Process;
 class ReadTracks;
-struct ReceiveQueue;
+class ReceiveQueue;
 class Requester;
 struct Responder;
 struct StalledPacket;
 struct State;
-struct Thread;
+class Thread;
 
 /// The state of all units. Indices: nodes, threads, ordering domains, queue pairs, completion queues, receive queues.
 struct Units {
@@ -37,8 +39,10 @@ struct Units {
   fabric::Network& network;
   Payloads& payloads;
   std::vector<MemoryRegion>& regions;
-  std::vector<Host>& hosts;
+  std::vector<HostMemory>& memories;
+  std::vector<Process>& processes;
   std::vector<Thread>& threads;
+  std::vector<Host>& hosts;
   std::vector<PostedDomain>& domains;
   std::vector<Connection>& connections;
   std::vector<NicContext>& contexts;
@@ -75,22 +79,8 @@ class Engine : public Units {
   SubeventId begin(Subevent subevent);
   /// Announces that a subevent has been replaced by one with the same id and its own order stamp.
   void repeat(const Subevent& subevent);
-  /// A write of one word has reached memory: orders it, remembers the writer, announces it.
-  void finish_write(SubeventId id, NodeId home, Address address);
-  /// For instants that write: id becomes the last writer.
-  SubeventId instant_write(Subevent subevent);
-
-  /// Wakes the threads of a node that watch something that has changed.
-  void touched(NodeId node, std::uint64_t key, ThreadId except = kNobody);
-  void touched_bytes(NodeId node, Address address, std::uint64_t size, ThreadId except = kNobody);
-  static constexpr ThreadId kNobody = 0xffffffffU;
-
   void hold(std::uint32_t buffer) { payloads.hold(buffer); }
   void release(std::uint32_t buffer) { payloads.release(buffer); }
-
-  /// Payload that the step of a DMA being scheduled will copy: with many hosts it is in no cache any more by the time
-  /// it is needed, and the steps between now and then are enough to fetch it.
-  void prefetch(NodeId node, Address address, std::uint32_t buffer, std::uint32_t offset, std::uint32_t bytes) const;
 
   /// Rings for [address, address + size) on a node with this key and these rights?
   [[nodiscard]] bool allowed(std::uint32_t key, NodeId node, Address address, std::uint64_t size,
@@ -113,9 +103,6 @@ class Engine : public Units {
     const MemoryRegion* r = region(key);
     return r != nullptr && r->kind.device;
   }
-
- private:
-  void wake(ThreadId id, bool completion);
 };
 
 /// The address of the word that holds `address`.
@@ -124,8 +111,5 @@ class Engine : public Units {
 [[nodiscard]] constexpr std::uint32_t words_of(Address address, std::uint64_t size) {
   return size == 0 ? 0 : static_cast<std::uint32_t>((word_of(address + size - 1) - word_of(address)) / 8 + 1);
 }
-
-// cpu.cpp
-void drain(Engine& engine, ThreadId thread);
 
 }  // namespace loco::nic

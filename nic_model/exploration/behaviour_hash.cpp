@@ -7,25 +7,7 @@ namespace loco::nic {
 
 namespace {
 
-void add_receive_queue(Hasher& h, const ReceiveQueue& q) {
-  h.add_all(q.limit, q.limit_reached, q.visible, q.entries.size());
-  for (std::size_t i = 0; i < q.entries.size(); ++i) add_receive(h, q.entries[i]);
-}
-
-void add_thread(Hasher& h, const Thread& t) {
-  h.add_all(t.state, t.changed, t.watched.everything(), t.buffer.size(), t.watched.keys().size());
-  for (std::size_t i = 0; i < t.buffer.size(); ++i) {
-    const StoreEntry& e = t.buffer[i];
-    h.add_all(e.doorbell, e.blueflame, e.receive, e.address, e.value, e.qp, e.posted);
-  }
-  std::uint64_t watched = 0;  // a set
-  for (const std::uint64_t key : t.watched.keys()) watched += mix(key);
-  h.add(watched);
-}
-
 void add_host(Hasher& h, const Host& host) {
-  h.add(host.memory.hash());
-  for (const std::uint64_t flag : host.flags) h.add(flag);
   h.add_all(host.doorbells.size(), host.atomics.size(), host.port_waiters.size());
   for (std::size_t i = 0; i < host.port_waiters.size(); ++i) {
     h.add_all(host.port_waiters[i].qp, host.port_waiters[i].responder);
@@ -108,16 +90,17 @@ std::uint64_t System::behaviour_hash() const {
     part(h);
     all.add(h.value());
   };
-  for (const Host& host : s.hosts) add([&](Hasher& h) { add_host(h, host); });
-  for (const Thread& thread : s.threads) add([&](Hasher& h) { add_thread(h, thread); });
-  for (const PostedDomain& domain : s.domains) add([&](Hasher& h) { add_domain(h, s.payloads, domain); });
-  for (const CompletionQueue& cq : s.cqs) {
+  for (NodeId node = 0; node < s.hosts.size(); ++node) {
     add([&](Hasher& h) {
-      h.add_all(cq.overrun, cq.failed, cq.cqes.size());
-      for (std::size_t i = 0; i < cq.cqes.size(); ++i) add_cqe(h, cq.cqes[i]);
+      h.add(s.memories[node].hash());
+      s.processes[node].hash(h);
+      add_host(h, s.hosts[node]);
     });
   }
-  for (const ReceiveQueue& queue : s.receive_queues) add([&](Hasher& h) { add_receive_queue(h, queue); });
+  for (const Thread& thread : s.threads) add([&](Hasher& h) { thread.hash(h); });
+  for (const PostedDomain& domain : s.domains) add([&](Hasher& h) { add_domain(h, s.payloads, domain); });
+  for (const CompletionQueue& cq : s.cqs) add([&](Hasher& h) { cq.hash(h); });
+  for (const ReceiveQueue& queue : s.receive_queues) add([&](Hasher& h) { queue.hash(h); });
   for (QpId qp = 0; qp < s.connections.size(); ++qp) {
     add([&](Hasher& h) { s.requesters[qp].hash(h, s.payloads); });
     add([&](Hasher& h) {

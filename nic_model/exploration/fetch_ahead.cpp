@@ -81,7 +81,7 @@ void fetch_third(const State& s, const sim::Event& e) {
   const PostedDomain& domain = s.domains[e.where];
   if (e.a - domain.first >= domain.writes.size()) return;
   const PostedWrite& write = domain.writes[e.a - domain.first];
-  if (!write.is_cqe) s.hosts[domain.node].memory.prefetch(write.address, 8);
+  if (!write.is_cqe) s.memories[domain.node].prefetch(write.address, 8);
 }
 
 /// The queue pair that a packet is for, and its host.
@@ -96,6 +96,7 @@ void fetch_fourth(const State& s, const sim::Event& e) {
     fetch(s.responders[packet->destination_qp]);
   }
   fetch(s.hosts[packet->destination]);
+  fetch(s.memories[packet->destination]);
 }
 
 }  // namespace

@@ -15,12 +15,12 @@ using Enters = Footprint::Enters;
 
 Footprint of_drain(const State& s, ThreadId id) {
   const Thread& thread = s.threads[id];
-  const StoreEntry& entry = thread.buffer.front();
-  if (entry.receive) return {.kind = Kind::internal, .thread = id, .node = thread.node};
+  const StoreEntry& entry = thread.oldest_store();
+  if (entry.receive) return {.kind = Kind::internal, .thread = id, .node = thread.node()};
   if (entry.doorbell) {
-    return {.kind = Kind::internal, .enters = Enters::eager, .thread = id, .node = thread.node};
+    return {.kind = Kind::internal, .enters = Enters::eager, .thread = id, .node = thread.node()};
   }
-  return {.kind = Kind::memory_write, .thread = id, .node = thread.node, .address = entry.address, .bytes = 8};
+  return {.kind = Kind::memory_write, .thread = id, .node = thread.node(), .address = entry.address, .bytes = 8};
 }
 
 Footprint of_commit(const Engine& engine, std::uint32_t domain, std::uint64_t number) {
@@ -122,7 +122,7 @@ Footprint System::footprint(std::size_t i) const {
     case kEventStrayRequest:
       return of_stray(s, s.responders[e.where].disorder->strays[static_cast<std::uint32_t>(e.a)]);
     case kEventThreadStep:
-      return {.kind = Kind::thread_step, .thread = e.where, .node = s.threads[e.where].node};
+      return {.kind = Kind::thread_step, .thread = e.where, .node = s.threads[e.where].node()};
     case kEventDrain:
       return of_drain(s, e.where);
     case kEventReadPayload:

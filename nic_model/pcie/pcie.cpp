@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "nic_model/host/memory.hpp"
 #include "nic_model/pcie/flow_control.hpp"
 #include "nic_model/pcie/pcie_link.hpp"
 #include "nic_model/requester/requester.hpp"
 #include "nic_model/responder/read_order.hpp"
 #include "nic_model/responder/responses.hpp"
-#include "nic_model/verbs/queue_pair.hpp"
 
 namespace loco::nic {
 
@@ -202,7 +202,7 @@ void probe_step(Engine& engine, NodeId node, std::uint32_t index) {
 }
 
 void sample(Engine& engine, NodeId node, Address address, std::span<std::byte> out, Subevent like) {
-  const HostMemory& memory = engine.hosts[node].memory;
+  const HostMemory& memory = engine.memories[node];
   memory.read(address, out);
   if (engine.profile().nic_stale_operands != StaleOperands::none) {
     std::array<std::uint64_t, 2>& last = engine.hosts[node].words_read;

@@ -11,18 +11,13 @@
 #include <algorithm>
 
 #include "nic_model/engine/engine.hpp"
+#include "nic_model/host/thread.hpp"
 #include "nic_model/records.hpp"
 
 namespace loco::nic {
 
 inline constexpr sim::Bytes kIommuPage{4096};  ///< what an entry of the IOMMU's buffer covers
 
-/// What a CPU stores to the NIC at once (write combining): a work request is several of these, a doorbell a part of
-/// one.
-inline constexpr std::uint64_t kMmioBurst = 64;
-[[nodiscard]] constexpr std::int64_t mmio_bursts(std::uint64_t bytes) {
-  return static_cast<std::int64_t>((bytes + kMmioBurst - 1) / kMmioBurst);
-}
 /// Sends a doorbell (or a work request in it) to the NIC.
 void ring_doorbell(Engine& engine, NodeId node, const StoreEntry& doorbell);
 

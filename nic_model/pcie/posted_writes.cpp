@@ -4,6 +4,9 @@
 // relaxed, or that a fault lets pass, has one as soon as it is posted.
 #include <algorithm>
 
+#include "nic_model/connection/completion_queue.hpp"
+#include "nic_model/host/memory.hpp"
+#include "nic_model/host/process.hpp"
 #include "nic_model/pcie/flow_control.hpp"
 #include "nic_model/pcie/pcie_link.hpp"
 #include "nic_model/port/receive_buffer.hpp"
@@ -43,8 +46,8 @@ void schedule_commit(Engine& engine, std::uint32_t domain, std::uint64_t number,
   const NodeId node = engine.domains[domain].node;
   write.has_event = true;
   if (!write.is_cqe) {
-    engine.prefetch(node, write.address + write.committed, write.buffer, write.offset + write.committed,
-                    next_tlp(engine, write));
+    prefetch_copy(engine, node, write.address + write.committed, write.buffer, write.offset + write.committed,
+                  next_tlp(engine, write));
   }
   if (engine.profile().pcie_posted_credits.count != 0) write.ready = with_credits(engine, node, write);
   engine.schedule(kEventCommit, domain, number, write.ready);
@@ -95,28 +98,23 @@ void enqueue_relaxed(Engine& engine, std::uint32_t domain, PostedWrite write) {
 
 void commit_cqe(Engine& engine, const PostedWrite& write) {
   CompletionQueue& cq = engine.cqs[write.cq];
-  if (cq.overrun || cq.cqes.size() == cq.entries) {
-    cq.overrun = true;
-    return to_error(engine, write.cqe.qp);  // its other completions are lost, too
-  }
-  cq.cqes.push_back(write.cqe);
-  cq.failed = cq.failed || write.cqe.status != Status::success;
+  if (!cq.write(write.cqe)) return to_error(engine, write.cqe.qp);  // its other completions are lost, too
   engine.count(&Counters::completions);
-  if (Observer* o = engine.observer()) o->on_cqe(cq.node, write.cq, write.cqe, engine.now());
-  engine.touched(cq.node, watch_key(WatchKind::cq, write.cq));
+  if (Observer* o = engine.observer()) o->on_cqe(cq.node(), write.cq, write.cqe, engine.now());
+  touched(engine, cq.node(), watch_key(WatchKind::cq, write.cq));
 }
 
 void commit_data(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t bytes) {
   const Address address = write.address + write.committed;
-  HostMemory& memory = engine.hosts[node].memory;
+  HostMemory& memory = engine.memories[node];
   memory.write(address, {payload_of(engine, write) + write.committed, bytes});
   if (engine.witness()) {
     for (Address word = word_of(address); word < address + bytes; word += 8) {
       const auto index = static_cast<SubeventId>((word - word_of(write.address)) / 8);
-      engine.finish_write(write.subevent + index, node, word);
+      finish_write(engine, write.subevent + index, node, word);
     }
   }
-  engine.touched_bytes(node, address, bytes);
+  touched_bytes(engine, node, address, bytes);
 }
 
 /// A word as it will be once the write has been committed: the part of it that is not written stays.
@@ -131,7 +129,7 @@ std::uint64_t word_after(const HostMemory& memory, const PostedWrite& write, con
 
 /// Subevents of a write that begins, one a word with ids in a row; returns the first one's.
 SubeventId announce_words(Engine& engine, NodeId node, const PostedWrite& write, const WriteOrigin& origin) {
-  const HostMemory& memory = engine.hosts[node].memory;
+  const HostMemory& memory = engine.memories[node];
   const std::byte* payload = payload_of(engine, write);
   SubeventId first = 0;
   for (Address word = word_of(write.address); word < write.address + write.length; word += 8) {
@@ -200,14 +198,7 @@ void post_cqe(Engine& engine, std::uint32_t domain, CqId cq, const Cqe& cqe, sim
 }
 
 void forget_completions(Engine& engine, QpId id, const PostsTo& sends, const PostsTo& receives) {
-  for (const CqId cq : {sends.cq, receives.cq}) {
-    sim::Ring<Cqe>& cqes = engine.cqs[cq].cqes;
-    for (std::size_t left = cqes.size(); left > 0; --left) {
-      const Cqe cqe = cqes.front();
-      cqes.pop_front();
-      if (cqe.qp != id) cqes.push_back(cqe);
-    }
-  }
+  for (const CqId cq : {sends.cq, receives.cq}) engine.cqs[cq].forget(id);
   for (const std::uint32_t domain : {sends.domain, receives.domain}) {
     sim::Ring<PostedWrite>& writes = engine.domains[domain].writes;
     for (std::size_t i = 0; i < writes.size(); ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "nic_model/host/process.hpp"
 #include "nic_model/pcie/flow_control.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/records.hpp"
@@ -20,7 +21,7 @@ bool needs_payload_read(const SendEntry& e) {
 /// The next step of a payload's PCIe read.
 void schedule_read(Engine& engine, QpId id, std::uint32_t number, const SendEntry& e, sim::SimTime at) {
   const PayloadStep step = payload_step(engine, e.wqe, e.payload_read);
-  engine.prefetch(engine.connections[id].node(), step.address, e.buffer, e.payload_read, step.bytes);
+  prefetch_copy(engine, engine.connections[id].node(), step.address, e.buffer, e.payload_read, step.bytes);
   engine.schedule(kEventReadPayload, id, number, at);
 }
 

@@ -1,9 +1,9 @@
 #include "nic_model/responder/placing.hpp"
 
 #include "nic_model/connection/connection.hpp"
-#include "nic_model/connection/receive_queue.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/port/port.hpp"
+#include "nic_model/responder/receives.hpp"
 #include "nic_model/responder/responses.hpp"
 
 namespace loco::nic {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "nic_model/connection/connection.hpp"
+#include "nic_model/host/memory.hpp"
 #include "nic_model/pcie/flow_control.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/responder/responses.hpp"
@@ -53,7 +54,7 @@ bool unchanged(const Engine& engine, NodeId node, const Response& r) {
   std::array<std::byte, 64> now{};
   for (std::uint32_t at = 0; at < bytes; at += static_cast<std::uint32_t>(now.size())) {
     const std::uint32_t part = std::min(bytes - at, static_cast<std::uint32_t>(now.size()));
-    engine.hosts[node].memory.read(r.address + r.read + at, std::span(now).first(part));
+    engine.memories[node].read(r.address + r.read + at, std::span(now).first(part));
     if (!std::equal(now.begin(), now.begin() + part, kept + at)) return false;
   }
   return true;
@@ -118,7 +119,7 @@ bool takes_effect(Engine& engine, QpId id, std::uint64_t number) {
   const Connection& qp = engine.connections[id];
   Response& r = engine.responders[id].response(number);
   if (engine.responders[id].disorder->read_stream.front() != number) {
-    engine.hosts[qp.node()].memory.read(r.address, {engine.payloads.data(r.buffer), r.length});
+    engine.memories[qp.node()].read(r.address, {engine.payloads.data(r.buffer), r.length});
     r.held = true;
     return false;
   }

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "nic_model/connection/connection.hpp"
-#include "nic_model/connection/receive_queue.hpp"
 #include "nic_model/records.hpp"
 #include "nic_model/requester/requester.hpp"
 #include "nic_model/responder/placing.hpp"
+#include "nic_model/responder/receives.hpp"
 #include "nic_model/responder/responses.hpp"
 #include "nic_model/responder/unreliable.hpp"
 #include "nic_model/verbs/queue_pair.hpp"

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "nic_model/connection/connection.hpp"
+#include "nic_model/host/memory.hpp"
+#include "nic_model/host/process.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/port/port.hpp"
 #include "nic_model/records.hpp"
@@ -104,7 +106,7 @@ Response response_to(Engine& engine, const fabric::Packet& packet) {
 /// more leaves no trace.
 void sample_tracked(Engine& engine, const Connection& qp, const Response& r, std::span<std::byte> out) {
   const Address address = r.address + r.read;
-  const HostMemory& memory = engine.hosts[qp.node()].memory;
+  const HostMemory& memory = engine.memories[qp.node()];
   memory.read(address, out);
   const Requester& source = engine.requesters[qp.peer()];
   if (!source.holds(r.wqe) || source.entry(r.wqe).track == kNone) return;
@@ -237,16 +239,16 @@ void write_atomic(Engine& engine, NodeId node, std::uint32_t domain, const Respo
                       {.ends_atomic = held_until_committed(p), .length = 8, .address = r.address, .value = value},
                       origin, modify, r.rkey);
   }
-  engine.hosts[node].memory.set_word(r.address, value);
-  engine.instant_write({.stamp = Stamp::aNRW,
-                        .nic_atomic = true,
-                        .thread = r.thread,
-                        .op = r.op,
-                        .peer = node,
-                        .home = node,
-                        .address = r.address,
-                        .value = value});
-  engine.touched_bytes(node, r.address, 8);
+  engine.memories[node].set_word(r.address, value);
+  instant_write(engine, {.stamp = Stamp::aNRW,
+                         .nic_atomic = true,
+                         .thread = r.thread,
+                         .op = r.op,
+                         .peer = node,
+                         .home = node,
+                         .address = r.address,
+                         .value = value});
+  touched_bytes(engine, node, r.address, 8);
 }
 }  // namespace
 

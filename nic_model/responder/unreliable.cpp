@@ -1,9 +1,9 @@
 #include "nic_model/responder/unreliable.hpp"
 
 #include "nic_model/connection/connection.hpp"
-#include "nic_model/connection/receive_queue.hpp"
 #include "nic_model/records.hpp"
 #include "nic_model/responder/placing.hpp"
+#include "nic_model/responder/receives.hpp"
 #include "nic_model/verbs/queue_pair.hpp"
 
 namespace loco::nic {

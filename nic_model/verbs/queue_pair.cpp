@@ -6,6 +6,7 @@
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/port/port.hpp"
 #include "nic_model/requester/requester.hpp"
+#include "nic_model/responder/receives.hpp"
 
 namespace loco::nic {
 
@@ -68,9 +69,8 @@ void reset(Engine& engine, QpId id) {
   rq.reset(engine, id);
   reset_responder(engine, id);
   forget_completions(engine, id, {rq.cq(), rq.domain()}, {rs.cq, rs.domain});
-  if (rs.queue == kNone || engine.receive_queues[rs.queue].owner != id) return;  // none, or shared with others
-  engine.receive_queues[rs.queue].entries.clear();
-  engine.receive_queues[rs.queue].visible = 0;
+  if (rs.queue == kNone || engine.receive_queues[rs.queue].owner() != id) return;  // none, or shared with others
+  engine.receive_queues[rs.queue].clear();
 }
 
 bool set_peer(Engine& engine, QpId id, const QpAttributes& a) {

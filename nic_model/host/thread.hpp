@@ -1,0 +1,113 @@
+// A thread of a host as the machine sees it: its store buffer (x86-TSO), what it has looked at, and when its next step
+// comes. What it may do in a step is verbs/cpu.hpp. Private to nic_model/.
+//
+// Order: stores and doorbells leave the store buffer as they entered it; only the oldest has a pending event. A thread
+// has at most one pending step.
+#pragma once
+
+#include <cstdint>
+
+#include "nic_model/engine/engine.hpp"
+#include "nic_model/engine/hash.hpp"
+#include "nic_model/host/watch_set.hpp"
+#include "sim/ring.hpp"
+
+namespace loco::nic {
+
+struct StoreEntry {
+  bool doorbell = false;
+  bool blueflame = false;  // the doorbell carries the work request
+  bool receive = false;    // a doorbell record in memory: of receive queue `value`
+  Address address = 0;
+  std::uint64_t value = 0;  // of a store; of a doorbell: the bytes of its TLP
+  SubeventId subevent = 0;
+  QpId qp = 0;
+  std::uint32_t posted = 0;  // of a doorbell: the send queue's producer index; of a doorbell record: new entries
+  sim::SimTime issued{};     // when that is later than its place in the queue says: by a thread ahead of the clock
+
+  /// A store to the NIC itself.
+  [[nodiscard]] bool mmio() const { return doorbell && !receive; }
+  bool operator==(const StoreEntry&) const = default;
+};
+
+enum class ThreadState : std::uint8_t { running, scheduled, paused, draining, waiting_room, stopped };
+
+class Thread {
+ public:
+  explicit Thread(NodeId node) : node_(node) {}
+
+  [[nodiscard]] NodeId node() const { return node_; }
+  [[nodiscard]] ThreadState state() const { return state_; }
+  [[nodiscard]] sim::Duration busy() const { return busy_; }  ///< with anything but polling
+
+  // --- store buffer ------------------------------------------------------------------------------------------------
+  [[nodiscard]] bool stores_pending() const { return !buffer_.empty(); }
+  [[nodiscard]] bool store_buffer_full(const HardwareProfile& p) const {
+    return buffer_.size() >= p.cpu_store_buffer_entries;
+  }
+  /// What leaves next. Precondition: stores_pending().
+  [[nodiscard]] const StoreEntry& oldest_store() const { return buffer_.front(); }
+  /// The newest store to a word that is not in memory yet, or null.
+  [[nodiscard]] const StoreEntry* forwarded(Address address) const {
+    for (std::size_t i = buffer_.size(); i-- > 0;)
+      if (!buffer_[i].doorbell && buffer_[i].address == address) return &buffer_[i];
+    return nullptr;
+  }
+  /// Throws std::logic_error when there is no room.
+  void push(Engine& engine, ThreadId id, const StoreEntry& entry);
+  /// The oldest entry leaves (kEventDrain): schedules the next one. Precondition: stores_pending(). Whoever called it
+  /// carries the entry out, then calls drained().
+  StoreEntry pop(Engine& engine, ThreadId id);
+  /// A thread that waited for room, or for the last store to leave, goes on.
+  void drained(Engine& engine, ThreadId id);
+
+  // --- what it watches ---------------------------------------------------------------------------------------------
+  void watch(std::uint64_t key) { watched_.add(key); }
+  [[nodiscard]] const WatchSet& watched() const { return watched_; }
+  [[nodiscard]] bool noticed() const { return changed_; }  ///< something watched has changed since it was looked at
+  void notice() { changed_ = true; }
+  void forget_watched() {
+    watched_.clear();
+    changed_ = false;
+  }
+  /// Something watched has changed: a thread that has paused goes on with the turn of its loop that sees it.
+  void wake(Engine& engine, ThreadId id, bool completion);
+
+  // --- its steps: see Cpu --------------------------------------------------------------------------------------------
+  void begin_step() { state_ = ThreadState::running; }
+  void work(sim::Duration time) { busy_ += time; }
+  void resume_at(Engine& engine, ThreadId id, sim::SimTime at);
+  void pause_from(Engine& engine, ThreadId id, sim::Duration ahead, sim::Duration turn, sim::Duration take);
+  [[nodiscard]] sim::Duration taken() const { return take_; }
+  void wait_for_drain() { state_ = ThreadState::draining; }
+  void wait_for_room() { state_ = ThreadState::waiting_room; }
+  void stop() { state_ = ThreadState::stopped; }
+
+  void hash(Hasher& h) const;
+  /// Throws sim::BrokenInvariant.
+  void check(ThreadId id, sim::SimTime now, const HardwareProfile& p) const;
+  bool operator==(const Thread&) const = default;
+
+ private:
+  void schedule_drain(Engine& engine, ThreadId id) const;
+
+  NodeId node_;
+  ThreadState state_ = ThreadState::scheduled;
+  bool changed_ = false;
+  sim::Ring<StoreEntry> buffer_{};
+  WatchSet watched_{};
+  sim::SimTime paused_at_{};  // when its polling loop would begin the next turn
+  sim::Duration turn_{};      // what a turn of that loop takes
+  sim::Duration take_{};      // of a polling loop that finds an entry in its completion queue: until it has taken it
+  sim::SimTime mmio_free_{};  // its next store to the NIC
+  sim::Duration busy_{};
+};
+
+/// What a CPU stores to the NIC at once (write combining): a work request is several of these, a doorbell a part of
+/// one.
+inline constexpr std::uint64_t kMmioBurst = 64;
+[[nodiscard]] constexpr std::int64_t mmio_bursts(std::uint64_t bytes) {
+  return static_cast<std::int64_t>((bytes + kMmioBurst - 1) / kMmioBurst);
+}
+
+}  // namespace loco::nic
