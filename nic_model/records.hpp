@@ -13,10 +13,8 @@
 #include "nic_model/profile.hpp"
 #include "nic_model/usage.hpp"
 #include "nic_model/verbs.hpp"
-#include "sim/event_queue.hpp"
 #include "sim/lazy.hpp"
 #include "sim/ring.hpp"
-#include "sim/sparse_ring.hpp"
 
 namespace loco::nic {
 
@@ -155,111 +153,7 @@ struct PostedDomain {
   bool operator==(const PostedDomain&) const = default;
 };
 
-// --- NIC: see queue_pair_state.hpp, too -----------------------------------------------------------------------------
-
-struct Response {
-  fabric::Opcode opcode = fabric::Opcode::ack;
-  fabric::NakCode nak = fabric::NakCode::none;
-  bool ready = false;  // has data to send (an ACK has none to wait for)
-  fabric::Psn psn{};
-  std::uint32_t wqe = 0;  // number of the request in the requester's send queue
-  std::uint32_t buffer = fabric::kNoBuffer;
-  std::uint32_t length = 0;     // of a READ
-  std::uint32_t read = 0;       // bytes
-  std::uint32_t sent = 0;       // bytes
-  std::uint32_t execution = 0;  // of a READ: how often it had been executed before
-  Address address = 0;
-  std::uint64_t value = 0;        // an atomic's old value; of an RNR NAK, how long to wait, in ps
-  std::uint64_t compare_add = 0;  // operands of an atomic
-  std::uint64_t swap = 0;
-  fabric::Opcode request = fabric::Opcode::read_request;
-  ThreadId thread = 0;  // whose subevents they are
-  OpId op = 0;
-  std::uint32_t rkey = 0;
-  bool again = false;  // to a request that has come before
-  bool held = false;  // of a READ in an ordered stream: by the root complex, until it is the oldest
-  // Of a READ whose turn on the link is behind long ones (read_order.cpp):
-  std::uint32_t long_reads_before = 0;  // those asked for before it
-  sim::EventHandle turn{};              // its event, while it waits for them
-  sim::Duration reach{};                // see HeldRead
-  // When memory may be read; once some of its data has been read, when what has been is in the NIC.
-  sim::SimTime available{};
-
-  bool operator==(const Response&) const = default;
-};
-
-/// What is to be done about a request packet, by its PSN.
-enum class Fate : std::uint8_t {
-  fresh,      // the next one: execute it
-  duplicate,  // executed before: answer again
-  gap,        // something before it is missing: say so (its payload is gone, its PSN is that of what is missing)
-  dropped,    // nothing
-};
-
-struct Arrival {
-  fabric::Packet packet{};
-  Fate fate = Fate::fresh;
-
-  bool operator==(const Arrival&) const = default;
-};
-
-/// Out of order: what has come for one PSN, from the expected one on. A READ takes several, the first of them stands
-/// for it.
-struct Early {
-  bool present = false;   // its packet has come
-  bool executed = false;  // a WRITE: memory has been given its payload; a READ: it is being answered
-  fabric::Packet packet{};
-
-  bool operator==(const Early&) const = default;
-};
-
-/// The result of an atomic, for a request that comes again (IBTA volume 1, 9.4.5).
-struct Replay {
-  fabric::Psn psn{};
-  std::uint64_t value = 0;
-
-  bool operator==(const Replay&) const = default;
-};
-
-/// What a responder needs when packets are lost, wait or overtake each other, and for atomics that may come again.
-struct Disorder {
-  sim::Ring<Arrival> waiting{};
-  sim::Ring<Replay> replays{};  // oldest first, at most max_dest_rd_atomic; only where packets can be lost
-  sim::Ring<Early> early{};
-  sim::Pool<fabric::Packet> strays{};
-  sim::Ring<std::uint32_t> in_line{};      // of strays, those that keep their order: only the first has an event
-  sim::Ring<std::uint64_t> read_stream{};  // numbers of READs that have not taken effect, when these are ordered
-  std::uint32_t refused = kNone;           // the work request whose NAK led to ERROR
-
-  bool operator==(const Disorder&) const = default;
-};
-
-/// The responder of a queue pair.
-struct Responder {
-  std::uint32_t domain = 0;
-  CqId cq = 0;
-  std::uint32_t queue = kNone;  // receive queue, its own or shared
-  bool blocked = false;         // an atomic has not posted its write yet: later requests wait
-  bool respond_event = false;
-  bool write_valid = false;    // of the message being received: key and bounds were checked with its first packet
-  bool nak_sent = false;       // for what is expected: nothing more is said until it comes
-  bool receiving = false;      // `receive` has been taken from the queue
-  bool in_message = false;     // between a message's packets; UC: and the earlier ones have all come
-  std::uint32_t received = 0;  // bytes of a SEND that are in its buffer
-  fabric::Psn expected_psn{};  // of the next packet that is new
-  fabric::Psn done_psn{};      // first that has not been executed: behind, while requests wait for an atomic
-  std::uint64_t first = 0;     // number of responses[0]
-  sim::SparseRing<Response> responses{};  // in PSN order
-  sim::Lazy<RecvWqe> receive{};           // what the message being received goes to
-  sim::Lazy<Disorder> disorder{};
-  std::uint32_t long_reads = 0;       // that it has asked its PCIe for: see read_order.cpp
-  std::uint32_t long_reads_done = 0;  // of these, those that have been read
-  sim::SimTime transmit_free{};
-
-  [[nodiscard]] Response& response(std::uint64_t number) { return responses[number - first]; }
-  [[nodiscard]] bool holds(std::uint64_t number) const { return number - first < responses.size(); }
-  bool operator==(const Responder&) const = default;
-};
+// --- NIC -----------------------------------------------------------------------------------------------------------
 
 /// A packet that waits for its queue pair's context.
 struct StalledPacket {

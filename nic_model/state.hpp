@@ -24,6 +24,7 @@
 #include "nic_model/records.hpp"
 #include "nic_model/requester/read_tracks.hpp"
 #include "nic_model/requester/requester.hpp"
+#include "nic_model/responder/responder.hpp"
 
 namespace loco::nic {
 

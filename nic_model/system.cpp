@@ -11,8 +11,8 @@
 #include "nic_model/port/port.hpp"
 #include "nic_model/port/receive_buffer.hpp"
 #include "nic_model/requester/requester.hpp"
+#include "nic_model/responder/atomics.hpp"
 #include "nic_model/responder/responder.hpp"
-#include "nic_model/responder/responses.hpp"
 #include "nic_model/state.hpp"
 #include "nic_model/verbs/store_buffer.hpp"
 
@@ -33,7 +33,7 @@ void take_packet(Engine& engine, const fabric::Packet& packet) {
   if (fabric::is_response(packet.opcode)) {
     engine.requesters[packet.destination_qp].take_response(engine, packet);
   } else {
-    request_arrived(engine, packet);
+    engine.responders[packet.destination_qp].request_arrived(engine, packet);
   }
 }
 
@@ -87,17 +87,17 @@ void handle(Engine& engine, const sim::Event& e) {
     case kEventTransmit:
       return engine.requesters[e.where].transmit(engine, e.where);
     case kEventReadRemote:
-      return read_remote(engine, e.where, e.a);
+      return engine.responders[e.where].read_remote(engine, e.where, e.a);
     case kEventAtomic:
       return execute_atomic(engine, e.where);
     case kEventAtomicDone:
       return atomic_unit_free(engine, e.where);
     case kEventRespond:
-      return respond(engine, e.where);
+      return engine.responders[e.where].respond(engine, e.where);
     case kEventCommit:
       return commit(engine, e.where, e.a);
     case kEventStrayRequest:
-      return stray_request(engine, e.where, number);
+      return engine.responders[e.where].stray_request(engine, e.where, number);
     case kEventTimeout:
       return engine.requesters[e.where].timed_out(engine, e.where);
     case kEventRnrTimer:
@@ -120,6 +120,7 @@ void handle(Engine& engine, const sim::Event& e) {
 void check_queue_pair(const State& s, QpId id) {
   s.connections[id].check(id, s.kernel.now());
   s.requesters[id].check(id, s.kernel.now());
+  s.responders[id].check(s.connections[id], id, s.kernel.now());
 }
 
 /// Of all units.
@@ -136,7 +137,9 @@ void check_all(const State& s) {
 void check_step(const State& s, const sim::Event& event) {
   const bool of_queue_pair = event.what == kEventFetchWqe || event.what == kEventReadPayload ||
                              event.what == kEventTransmit || event.what == kEventTimeout ||
-                             event.what == kEventRnrTimer || event.what == kEventUnitFree;
+                             event.what == kEventRnrTimer || event.what == kEventUnitFree ||
+                             event.what == kEventReadRemote || event.what == kEventRespond ||
+                             event.what == kEventStrayRequest;
   if (of_queue_pair) check_queue_pair(s, event.where);
   if (event.what == kEventThreadStep || event.what == kEventDrain) {
     s.threads[event.where].check(event.where, s.kernel.now(), s.kernel.profile());
@@ -314,7 +317,7 @@ ThreadId System::qp_thread(QpId qp) const { return state_->connections.at(qp).th
 NodeId System::qp_peer_node(QpId qp) const { return state_->connections.at(qp).peer_node(); }
 std::uint32_t System::send_queue_room(QpId qp) const { return state_->requesters.at(qp).room(); }
 std::uint32_t System::recv_queue_room(QpId qp) const {
-  const std::uint32_t index = state_->responders.at(qp).queue;
+  const std::uint32_t index = state_->responders.at(qp).receive_queue();
   return index == kNone ? 0 : state_->receive_queues[index].room();
 }
 std::size_t System::cq_size(CqId cq) const { return state_->cqs.at(cq).size(); }

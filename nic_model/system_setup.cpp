@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "nic_model/engine/engine.hpp"
-#include "nic_model/responder/receives.hpp"
+#include "nic_model/responder/responder.hpp"
 #include "nic_model/state.hpp"
 #include "nic_model/system.hpp"
 #include "nic_model/verbs/queue_pair.hpp"
@@ -108,14 +108,12 @@ QpId System::create_qp(NodeId node, const QpConfig& c) {
   const std::uint32_t function = s.hosts[node].queue_pairs++ % s.kernel.profile().pcie_functions;
   const auto domain = [&] { return per_qp ? new_domain(s, node) : domain_of(s, node, function); };
   s.requesters.emplace_back(c.send_cq, c.send_entries, domain());
-  Responder& responder = s.responders.emplace_back();
-  responder.cq = recv_cq;
-  responder.queue = c.srq;
+  std::uint32_t queue = c.srq;
   if (c.srq == kNone && c.recv_entries > 0) {
-    responder.queue = static_cast<std::uint32_t>(s.receive_queues.size());
+    queue = static_cast<std::uint32_t>(s.receive_queues.size());
     s.receive_queues.emplace_back(node, c.recv_entries, id);
   }
-  responder.domain = domain();
+  s.responders.emplace_back(domain(), recv_cq, queue);
   NicContext& context = s.contexts.emplace_back();
   s.network->add_queue_pair(id);
   if (s.network->config().options.dcqcn.enabled) context.congestion.edit().rate = fabric::Dcqcn(s.network->port_rate(node));
@@ -175,7 +173,7 @@ void System::set_srq_limit(SrqId srq, std::uint32_t limit) {
 }
 
 bool System::post_recv(QpId qp, const RecvWqe& wqe) {
-  const std::uint32_t queue = state_->responders.at(qp).queue;
+  const std::uint32_t queue = state_->responders.at(qp).receive_queue();
   if (queue == kNone || state_->connections[qp].state() == QpState::reset) return false;
   return post_srq_recv(queue, wqe);
 }

@@ -3,7 +3,7 @@
 //
 // Order: they are used in the order in which they were posted. Two windows of one ring: the NIC knows of the first ones
 // (`visible`), whose doorbell record is in memory; those behind them are posted only. What takes and completes them is
-// responder/receives.hpp. Private to nic_model/.
+// responder/responder.hpp. Private to nic_model/.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ class Process;
 class ReadTracks;
 class ReceiveQueue;
 class Requester;
-struct Responder;
+class Responder;
 struct StalledPacket;
 struct State;
 class Thread;

@@ -33,46 +33,12 @@ void add_domain(Hasher& h, const Payloads& payloads, const PostedDomain& d) {
   }
 }
 
-void add_response(Hasher& h, const Payloads& payloads, const Response& p) {
-  h.add_all(p.opcode, p.nak, p.ready, p.psn.value(), p.wqe, p.length, p.read, p.sent, p.address, p.value, p.compare_add,
-            p.swap, p.request, p.held, p.again);
-  add_payload(h, payloads, p.buffer, 0, p.read);
-}
-
-void add_early(Hasher& h, const Payloads& payloads, const Responder& r) {
-  h.add(r.disorder->early.size());
-  for (std::size_t i = 0; i < r.disorder->early.size(); ++i) {
-    const Early& e = r.disorder->early[i];
-    h.add_all(e.present, e.executed);
-    if (e.present) add_packet(h, payloads, e.packet);
-  }
-}
-
-void add_responder(Hasher& h, const Payloads& payloads, const Responder& r) {
-  h.add_all(r.blocked, r.respond_event, r.write_valid, r.nak_sent, r.receiving, r.in_message, r.received,
-            r.expected_psn.value(), r.done_psn.value(), r.first, r.responses.size(), r.disorder->waiting.size(),
-            r.disorder->replays.size(), r.disorder->strays.in_use(), r.disorder->refused);
-  if (r.receiving) add_receive(h, *r.receive);
-  for (std::size_t i = 0; i < r.disorder->replays.size(); ++i)
-    h.add_all(r.disorder->replays[i].psn.value(), r.disorder->replays[i].value);
-  for (std::size_t i = 0; i < r.responses.size(); ++i) add_response(h, payloads, r.responses[i]);
-  add_early(h, payloads, r);
-  for (std::size_t i = 0; i < r.disorder->waiting.size(); ++i) {
-    h.add(static_cast<std::uint64_t>(r.disorder->waiting[i].fate));
-    add_packet(h, payloads, r.disorder->waiting[i].packet);
-  }
-  for (std::size_t i = 1; i < r.disorder->in_line.size(); ++i)
-    add_packet(h, payloads, r.disorder->strays[r.disorder->in_line[i]]);
-  h.add(r.disorder->read_stream.size());
-  for (std::size_t i = 0; i < r.disorder->read_stream.size(); ++i) h.add(r.disorder->read_stream[i]);
-}
-
 /// A pending event stands for what it names; the stray request's slot for the packet in it.
 std::uint64_t event_hash(const State& s, const sim::Event& e) {
   Hasher h;
   h.add_all(e.what, e.where);
   if (e.what == kEventStrayRequest) {
-    add_packet(h, s.payloads, s.responders[e.where].disorder->strays[static_cast<std::uint32_t>(e.a)]);
+    add_packet(h, s.payloads, s.responders[e.where].stray(static_cast<std::uint32_t>(e.a)));
   } else {
     h.add_all(e.a, e.b);
   }
@@ -105,7 +71,7 @@ std::uint64_t System::behaviour_hash() const {
     add([&](Hasher& h) { s.requesters[qp].hash(h, s.payloads); });
     add([&](Hasher& h) {
       h.add_all(s.connections[qp].state(), s.contexts[qp].waits_for_unit);
-      add_responder(h, s.payloads, s.responders[qp]);
+      s.responders[qp].hash(h, s.payloads);
       for (std::uint32_t i = s.contexts[qp].stalled_first; i != kNone; i = s.stalled[i].next) {
         add_packet(h, s.payloads, s.stalled[i].packet);
       }

@@ -68,7 +68,7 @@ void fetch_second(const State& s, const sim::Event& e) {
       return s.requesters[e.where].queue().prefetch();
     case kEventReadRemote:
     case kEventRespond:
-      return s.responders[e.where].responses.prefetch();
+      return s.responders[e.where].responses().prefetch();
     default:
       return;
   }

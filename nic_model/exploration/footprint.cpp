@@ -56,7 +56,7 @@ Footprint of_remote_read(const Engine& engine, QpId id, std::uint64_t number) {
   const NodeId node = engine.connections[id].node();
   const Responder& rs = engine.responders[id];
   if (!rs.holds(number)) return {.qp = id, .node = node};
-  const Response& r = rs.responses[number - rs.first];
+  const Response& r = rs.response(number);
   return {.kind = Kind::memory_read,
           .qp = id,
           .node = node,
@@ -120,7 +120,7 @@ Footprint System::footprint(std::size_t i) const {
     case kEventArrival:
       return of_packet(s, s.stalled[s.contexts[e.where].stalled_first].packet, false);
     case kEventStrayRequest:
-      return of_stray(s, s.responders[e.where].disorder->strays[static_cast<std::uint32_t>(e.a)]);
+      return of_stray(s, s.responders[e.where].stray(static_cast<std::uint32_t>(e.a)));
     case kEventThreadStep:
       return {.kind = Kind::thread_step, .thread = e.where, .node = s.threads[e.where].node()};
     case kEventDrain:

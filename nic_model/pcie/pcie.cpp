@@ -6,8 +6,7 @@
 #include "nic_model/pcie/flow_control.hpp"
 #include "nic_model/pcie/pcie_link.hpp"
 #include "nic_model/requester/requester.hpp"
-#include "nic_model/responder/read_order.hpp"
-#include "nic_model/responder/responses.hpp"
+#include "nic_model/responder/responder.hpp"
 
 namespace loco::nic {
 
@@ -66,7 +65,7 @@ void read_may_execute(Engine& engine, NodeId node, HeldRead& read) {
     case ReadKind::payload:
       return engine.requesters[read.where].payload_read_may_execute(engine, read);
     case ReadKind::remote_read:
-      return remote_read_may_execute(engine, read);
+      return engine.responders[read.where].remote_read_may_execute(engine, read);
     case ReadKind::probe:
       engine.schedule(kEventProbe, read.where, read.number, sampled(engine.profile().nic_wqe_start));
       return;

@@ -10,7 +10,7 @@
 #include "nic_model/pcie/flow_control.hpp"
 #include "nic_model/pcie/pcie_link.hpp"
 #include "nic_model/port/receive_buffer.hpp"
-#include "nic_model/responder/responses.hpp"
+#include "nic_model/responder/atomics.hpp"
 #include "nic_model/verbs/queue_pair.hpp"
 
 namespace loco::nic {

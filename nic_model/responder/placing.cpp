@@ -1,20 +1,18 @@
-#include "nic_model/responder/placing.hpp"
-
-#include "nic_model/connection/connection.hpp"
+// Responder: placing messages, for all transports (IBTA volume 1, 9.7.4). A packet's payload is a posted write, and the
+// receive CQE one behind it. The rights of a WRITE have been checked before; those of a SEND are its receive work
+// request's, and are checked here.
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/port/port.hpp"
-#include "nic_model/responder/receives.hpp"
-#include "nic_model/responder/responses.hpp"
+#include "nic_model/responder/responder.hpp"
 
 namespace loco::nic {
 
-namespace {
-void place(Engine& engine, QpId id, const fabric::Packet& packet, Address address, std::uint32_t key) {
+void Responder::place(Engine& engine, QpId id, const fabric::Packet& packet, Address address, std::uint32_t key) const {
   if (packet.length == 0) return;
   engine.hold(packet.buffer);
   WriteOrigin origin{.stamp = Stamp::aNRW, .peer = engine.connections[id].node()};
   name_origin(engine, packet, origin.thread, origin.op);
-  post_write(engine, engine.responders[id].domain,
+  post_write(engine, domain_,
              {.received = true,
               .buffer = packet.buffer,
               .offset = packet.offset,
@@ -23,14 +21,15 @@ void place(Engine& engine, QpId id, const fabric::Packet& packet, Address addres
               .address = address},
              origin, receive_buffer_time(engine, packet), key);
 }
-}  // namespace
 
-void place_write(Engine& engine, QpId id, const fabric::Packet& packet) {
+/// Posts the payload of a WRITE's packet.
+void Responder::place_write(Engine& engine, QpId id, const fabric::Packet& packet) const {
   place(engine, id, packet, packet.address + packet.offset, packet.rkey);
 }
 
-void complete_immediate(Engine& engine, QpId id, const fabric::Packet& packet) {
-  take_receive(engine, id);
+/// Uses a receive work request for a WRITE with immediate data. Precondition: can_receive().
+void Responder::complete_immediate(Engine& engine, QpId id, const fabric::Packet& packet) {
+  take_receive(engine);
   complete_receive(engine, id,
                    {.opcode = Opcode::recv_rdma_with_imm,
                     .with_imm = true,
@@ -39,22 +38,24 @@ void complete_immediate(Engine& engine, QpId id, const fabric::Packet& packet) {
                    Status::success, receive_buffer_time(engine, packet));
 }
 
-Status place_send(Engine& engine, QpId id, const fabric::Packet& packet, Cqe like, std::uint32_t header) {
-  Responder& rs = engine.responders[id];
+/// Posts the payload of a SEND's packet behind what has come of the message; completes the receive with the last
+/// packet, or when it does not fit or may not be written: that status. Precondition for a first packet: can_receive().
+/// `like`: what the CQE says besides. `header`: bytes that are left as they are in front of the message.
+Status Responder::place_send(Engine& engine, QpId id, const fabric::Packet& packet, Cqe like, std::uint32_t header) {
   if (packet.first) {
-    take_receive(engine, id);
-    rs.received = header;
+    take_receive(engine);
+    received_ = header;
   }
   like.opcode = Opcode::recv;
-  const Status status = check_receive(engine, id, rs.received + packet.length);
+  const Status status = check_receive(engine, engine.connections[id], received_ + packet.length);
   if (status != Status::success) {
     complete_receive(engine, id, like, status);
     return status;
   }
-  place(engine, id, packet, rs.receive->address + rs.received, rs.receive->lkey);
-  rs.received += packet.length;
+  place(engine, id, packet, receive_->address + received_, receive_->lkey);
+  received_ += packet.length;
   if (!packet.last) return status;
-  like.length = rs.received;
+  like.length = received_;
   like.with_imm = packet.immediate;
   like.imm = packet.immediate ? static_cast<std::uint32_t>(packet.a) : 0;
   complete_receive(engine, id, like, status, receive_buffer_time(engine, packet));

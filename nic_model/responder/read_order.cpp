@@ -1,24 +1,28 @@
-#include "nic_model/responder/read_order.hpp"
-
+// Responder: the order of the PCIe reads that the READs of one queue pair make (pcie.read_ordering), a what-if for
+// architects.
+//
+// PCIe lets reads pass reads, so today a client that needs two READs in order waits for the first one's answer. The
+// alternatives follow Efficient Remote Memory Ordering (ASPLOS 2026): the NIC issues one read at a time; the root
+// complex executes a stream's reads one after the other; or it executes them in any order, keeps what they read, and
+// lets them take effect in order, after repeating those whose bytes have changed since. A read that takes effect with
+// the bytes that memory has at that instant is the same as one executed then, so values decide, not addresses.
+// The stream is a ring per queue pair; only its oldest READ can take effect, completion by completion as its data goes
+// on the link: speculation costs no more than no order at all, until it fails.
+//
+// Without an order, or with speculation, the READs of a queue pair still take turns: their answers leave in order, so
+// the NIC asks for one's data behind the other's. Those behind a READ of several completions wait until the last of
+// these is on the link. That is a delay: who waits has a pending event, without a time yet.
 #include <algorithm>
 #include <array>
 
-#include "nic_model/connection/connection.hpp"
 #include "nic_model/host/memory.hpp"
 #include "nic_model/pcie/flow_control.hpp"
 #include "nic_model/pcie/pcie.hpp"
-#include "nic_model/responder/responses.hpp"
+#include "nic_model/responder/responder.hpp"
 
 namespace loco::nic {
 
 namespace {
-
-void issue(Engine& engine, QpId id, std::uint64_t number, sim::Duration delay) {
-  Responder& rs = engine.responders[id];
-  const Response& r = rs.response(number);
-  issue_read(engine, rs.domain, {.kind = ReadKind::remote_read, .where = id, .number = number}, r.length, delay,
-             {r.rkey, r.address});
-}
 
 /// Does the NIC ask for the data of one READ behind another's?
 bool take_turns(ReadOrdering ordering) {
@@ -28,23 +32,6 @@ bool take_turns(ReadOrdering ordering) {
 /// Is it read in several steps over PCIe? Then those behind it wait.
 bool is_long(const Engine& engine, const Response& r) {
   return read_step(engine, r.address, r.length, 0) < r.length && !engine.on_device(r.rkey);
-}
-
-/// Gives the READs behind a long one their times, up to and with the next long one.
-void next_turn(Engine& engine, QpId id, std::uint64_t number, sim::SimTime link_free) {
-  const NodeId node = engine.connections[id].node();
-  Responder& rs = engine.responders[id];
-  ++rs.long_reads_done;
-  while (rs.holds(++number)) {
-    Response& r = rs.response(number);
-    if (r.opcode != fabric::Opcode::read_response || r.read == r.length) continue;
-    if (engine.cancel(r.turn)) {
-      const sim::SimTime due = std::max(r.available, link_free);
-      engine.schedule(kEventReadRemote, id, number, take_request(engine, node, r.rkey, r.length, due, r.reach));
-    }
-    r.turn = {};
-    if (is_long(engine, r)) return;
-  }
 }
 
 /// Does memory still hold what was read, in the next step of a READ?
@@ -60,13 +47,36 @@ bool unchanged(const Engine& engine, NodeId node, const Response& r) {
   return true;
 }
 
+}  // namespace
+
+void Responder::issue(Engine& engine, QpId id, std::uint64_t number, sim::Duration delay) const {
+  const Response& r = response(number);
+  issue_read(engine, domain_, {.kind = ReadKind::remote_read, .where = id, .number = number}, r.length, delay,
+             {r.rkey, r.address});
+}
+
+/// Gives the READs behind a long one their times, up to and with the next long one.
+void Responder::next_turn(Engine& engine, QpId id, std::uint64_t number, sim::SimTime link_free) {
+  const NodeId node = engine.connections[id].node();
+  ++long_reads_done_;
+  while (holds(++number)) {
+    Response& r = edit(number);
+    if (r.opcode != fabric::Opcode::read_response || r.read == r.length) continue;
+    if (engine.cancel(r.turn)) {
+      const sim::SimTime due = std::max(r.available, link_free);
+      engine.schedule(kEventReadRemote, id, number, take_request(engine, node, r.rkey, r.length, due, r.reach));
+    }
+    r.turn = {};
+    if (is_long(engine, r)) return;
+  }
+}
+
 /// The oldest READ of an ordered stream has taken effect: the next one's turn.
-void next_of_stream(Engine& engine, QpId id, sim::SimTime there, sim::SimTime link_free) {
-  Responder& rs = engine.responders[id];
-  rs.disorder.edit().read_stream.pop_front();
-  if (rs.disorder->read_stream.empty()) return;
-  const std::uint64_t next = rs.disorder->read_stream.front();
-  const Response& r = rs.response(next);
+void Responder::next_of_stream(Engine& engine, QpId id, sim::SimTime there, sim::SimTime link_free) {
+  disorder_.edit().read_stream.pop_front();
+  if (disorder_->read_stream.empty()) return;
+  const std::uint64_t next = disorder_->read_stream.front();
+  const Response& r = response(next);
   const ReadOrdering ordering = engine.profile().pcie_read_ordering;
   if (ordering == ReadOrdering::nic_serialised) return issue(engine, id, next, there - engine.now());
   if (!r.held) return;  // it has an event of its own
@@ -74,31 +84,28 @@ void next_of_stream(Engine& engine, QpId id, sim::SimTime there, sim::SimTime li
   engine.schedule(kEventReadRemote, id, next, ordering == ReadOrdering::root_complex ? accessed : link_free);
 }
 
-}  // namespace
-
-void issue_remote_read(Engine& engine, QpId id, std::uint64_t number) {
+/// Issues the PCIe read of a READ, or puts it behind the others of its stream.
+void Responder::issue_remote_read(Engine& engine, QpId id, std::uint64_t number) {
   const ReadOrdering ordering = engine.profile().pcie_read_ordering;
   if (ordering != ReadOrdering::unordered) {
-    sim::Ring<std::uint64_t>& stream = engine.responders[id].disorder.edit().read_stream;
+    sim::Ring<std::uint64_t>& stream = disorder_.edit().read_stream;
     stream.push_back(number);
     if (ordering == ReadOrdering::nic_serialised && stream.size() > 1) return;
   }
-  Responder& rs = engine.responders[id];
-  Response& r = rs.response(number);
-  r.long_reads_before = rs.long_reads;
-  if (is_long(engine, r)) ++rs.long_reads;
+  Response& r = edit(number);
+  r.long_reads_before = long_reads_;
+  if (is_long(engine, r)) ++long_reads_;
   issue(engine, id, number, {});
 }
 
-void remote_read_may_execute(Engine& engine, const HeldRead& read) {
+void Responder::remote_read_may_execute(Engine& engine, const HeldRead& read) {
   const QpId id = read.where;
   const NodeId node = engine.connections[id].node();
   const ReadOrdering ordering = engine.profile().pcie_read_ordering;
-  Responder& rs = engine.responders[id];
-  if (!rs.holds(read.number)) return;  // dropped by a RESET
-  Response& r = rs.response(read.number);
+  if (!holds(read.number)) return;  // dropped by a RESET
+  Response& r = edit(read.number);
   // Counted by running numbers: where READs have passed each other, too, each is given its time in the end.
-  const auto in_front = static_cast<std::int32_t>(r.long_reads_before - rs.long_reads_done);
+  const auto in_front = static_cast<std::int32_t>(r.long_reads_before - long_reads_done_);
   if (take_turns(ordering) && in_front > 0 && !engine.on_device(read.key)) {
     r.available = read.due;
     r.reach = read.reach;
@@ -108,17 +115,19 @@ void remote_read_may_execute(Engine& engine, const HeldRead& read) {
   const sim::SimTime due = take_request(engine, node, read.key, read.bytes, read.due, read.reach);
   if (ordering == ReadOrdering::root_complex) {
     r.available = due;
-    r.held = rs.disorder->read_stream.front() != read.number;
+    r.held = disorder_->read_stream.front() != read.number;
     if (r.held) return;
   }
   engine.schedule(kEventReadRemote, id, read.number, due);
 }
 
-bool takes_effect(Engine& engine, QpId id, std::uint64_t number) {
+/// Does the next step of a READ take effect now? Else it has been executed ahead of its turn, or is repeated because
+/// memory has changed since.
+bool Responder::takes_effect(Engine& engine, QpId id, std::uint64_t number) {
   if (engine.profile().pcie_read_ordering != ReadOrdering::speculative) return true;
   const Connection& qp = engine.connections[id];
-  Response& r = engine.responders[id].response(number);
-  if (engine.responders[id].disorder->read_stream.front() != number) {
+  Response& r = edit(number);
+  if (disorder_->read_stream.front() != number) {
     engine.memories[qp.node()].read(r.address, {engine.payloads.data(r.buffer), r.length});
     r.held = true;
     return false;
@@ -130,11 +139,11 @@ bool takes_effect(Engine& engine, QpId id, std::uint64_t number) {
   return false;
 }
 
-void remote_read_done(Engine& engine, QpId id, std::uint64_t number, sim::SimTime link_free) {
+/// All bytes of a READ have been read, and are on the link until `link_free`: the next one's turn.
+void Responder::remote_read_done(Engine& engine, QpId id, std::uint64_t number, sim::SimTime link_free) {
   const ReadOrdering ordering = engine.profile().pcie_read_ordering;
-  Responder& rs = engine.responders[id];
-  const Response& r = rs.response(number);
-  const bool any_long = rs.long_reads != rs.long_reads_done;
+  const Response& r = response(number);
+  const bool any_long = long_reads_ != long_reads_done_;
   if (take_turns(ordering) && any_long && is_long(engine, r)) next_turn(engine, id, number, link_free);
   if (ordering != ReadOrdering::unordered) next_of_stream(engine, id, r.available, link_free);
 }

@@ -1,59 +1,61 @@
-#include "nic_model/responder/receives.hpp"
-
-#include "nic_model/connection/connection.hpp"
+// Responder: receive work requests, from the queue to the receive CQE (IBTA volume 1, 10.8 and 9.7.5; verbs
+// ibv_post_recv, ibv_srq).
 #include "nic_model/connection/receive_queue.hpp"
 #include "nic_model/host/process.hpp"
 #include "nic_model/host/watch_set.hpp"
 #include "nic_model/pcie/pcie.hpp"
+#include "nic_model/responder/responder.hpp"
 
 namespace loco::nic {
 
 void receives_posted(Engine& engine, std::uint32_t queue, std::uint32_t count) {
   ReceiveQueue& q = engine.receive_queues[queue];
   q.reveal(count);
-  if (!q.shared() && engine.connections[q.owner()].state() == QpState::error) flush_receives(engine, q.owner());
+  if (!q.shared() && engine.connections[q.owner()].state() == QpState::error) {
+    engine.responders[q.owner()].flush_receives(engine, q.owner());
+  }
 }
 
-bool can_receive(const Engine& engine, QpId id) {
-  const Responder& rs = engine.responders[id];
-  return rs.receiving || (rs.queue != kNone && engine.receive_queues[rs.queue].ready());
+/// Is there a receive work request for a message?
+bool Responder::can_receive(const Engine& engine) const {
+  return receiving_ || (queue_ != kNone && engine.receive_queues[queue_].ready());
 }
 
-void take_receive(Engine& engine, QpId id) {
-  Responder& rs = engine.responders[id];
-  rs.received = 0;
-  if (rs.receiving) return;  // left over from a message that was given up
-  ReceiveQueue& q = engine.receive_queues[rs.queue];
-  rs.receive.edit() = q.take();
-  rs.receiving = true;
-  if (q.reach_limit()) touched(engine, q.node(), watch_key(WatchKind::srq, rs.queue));
+/// Takes the next one. Precondition: can_receive().
+void Responder::take_receive(Engine& engine) {
+  received_ = 0;
+  if (receiving_) return;  // left over from a message that was given up
+  ReceiveQueue& q = engine.receive_queues[queue_];
+  receive_.edit() = q.take();
+  receiving_ = true;
+  if (q.reach_limit()) touched(engine, q.node(), watch_key(WatchKind::srq, queue_));
 }
 
-Status check_receive(const Engine& engine, QpId id, std::uint64_t length) {
-  const Connection& qp = engine.connections[id];
-  const RecvWqe& receive = *engine.responders[id].receive;
+/// May [address, address + length) of the receive that was taken be written? Else the status of its CQE.
+Status Responder::check_receive(const Engine& engine, const Connection& qp, std::uint64_t length) const {
+  const RecvWqe& receive = *receive_;
   if (length > receive.length) return Status::loc_len_err;
   if (length == 0) return Status::success;
   return engine.allowed(receive.lkey, qp.node(), receive.address, length, kLocalWrite) ? Status::success
-                                                                                     : Status::loc_prot_err;
+                                                                                       : Status::loc_prot_err;
 }
 
-void complete_receive(Engine& engine, QpId id, Cqe like, Status status, sim::Duration delay) {
-  Responder& rs = engine.responders[id];
-  like.wr_id = rs.receive->wr_id;
+/// Completes the receive that was taken. `like`: opcode, length, immediate data, source. `delay`: what its last
+/// packet's data needs before it is on PCIe.
+void Responder::complete_receive(Engine& engine, QpId id, Cqe like, Status status, sim::Duration delay) {
+  like.wr_id = receive_->wr_id;
   like.qp = id;
   like.status = status;
-  rs.receiving = false;
-  post_cqe(engine, rs.domain, rs.cq, like, delay + engine.profile().nic_cqe);
+  receiving_ = false;
+  post_cqe(engine, domain_, cq_, like, delay + engine.profile().nic_cqe);
 }
 
-void flush_receives(Engine& engine, QpId id) {
-  Responder& rs = engine.responders[id];
+void Responder::flush_receives(Engine& engine, QpId id) {
   const Cqe flushed{.opcode = Opcode::recv};
-  if (rs.receiving) complete_receive(engine, id, flushed, Status::wr_flush_err);
-  if (rs.queue == kNone || engine.receive_queues[rs.queue].owner() != id) return;
-  while (engine.receive_queues[rs.queue].ready()) {
-    take_receive(engine, id);
+  if (receiving_) complete_receive(engine, id, flushed, Status::wr_flush_err);
+  if (queue_ == kNone || engine.receive_queues[queue_].owner() != id) return;
+  while (engine.receive_queues[queue_].ready()) {
+    take_receive(engine);
     complete_receive(engine, id, flushed, Status::wr_flush_err);
   }
 }

@@ -1,49 +1,47 @@
-#include "nic_model/responder/unreliable.hpp"
-
-#include "nic_model/connection/connection.hpp"
-#include "nic_model/records.hpp"
-#include "nic_model/responder/placing.hpp"
-#include "nic_model/responder/receives.hpp"
+// Responder: requests of the unreliable transports (IBTA volume 1, 9.8.2 and 9.8.3).
+#include "nic_model/responder/responder.hpp"
 #include "nic_model/verbs/queue_pair.hpp"
 
 namespace loco::nic {
 
 namespace {
 using Op = fabric::Opcode;
+/// Bytes in front of a datagram (IBTA volume 1, 8.3).
+constexpr std::uint32_t kGrhBytes = 40;
+}  // namespace
 
-void connected(Engine& engine, QpId id, const fabric::Packet& packet) {
+void Responder::take_connected(Engine& engine, QpId id, const fabric::Packet& packet) {
   const Connection& qp = engine.connections[id];
-  Responder& rs = engine.responders[id];
   if (packet.first) {
-    rs.in_message = true;
-  } else if (packet.psn != rs.expected_psn) {
-    rs.in_message = false;
+    in_message_ = true;
+  } else if (packet.psn != expected_psn_) {
+    in_message_ = false;
   }
-  rs.expected_psn = packet.psn + 1;
-  if (!rs.in_message) return;
+  expected_psn_ = done_psn_ = packet.psn + 1;
+  if (!in_message_) return;
   if (packet.opcode == Op::write) {
     const bool refused = packet.first && packet.total > 0 &&
                          !engine.allowed(packet.rkey, qp.node(), packet.address, packet.total, kRemoteWrite);
-    if (refused) rs.in_message = false;
+    if (refused) in_message_ = false;
     if (refused) return;
     place_write(engine, id, packet);
     if (!packet.immediate) return;
-    if (can_receive(engine, id)) return complete_immediate(engine, id, packet);
+    if (can_receive(engine)) return complete_immediate(engine, id, packet);
     engine.count(&Counters::out_of_buffer);
     return;
   }
-  if (packet.first && !can_receive(engine, id)) {
+  if (packet.first && !can_receive(engine)) {
     engine.count(&Counters::out_of_buffer);
-    rs.in_message = false;
+    in_message_ = false;
     return;
   }
   if (place_send(engine, id, packet, {}) != Status::success) to_error(engine, id);
 }
 
-void datagram(Engine& engine, QpId id, const fabric::Packet& packet) {
+void Responder::take_datagram(Engine& engine, QpId id, const fabric::Packet& packet) {
   const Connection& qp = engine.connections[id];
   if (packet.rkey != qp.qkey()) return;
-  if (!can_receive(engine, id)) {
+  if (!can_receive(engine)) {
     engine.count(&Counters::out_of_buffer);
     return;
   }
@@ -52,17 +50,17 @@ void datagram(Engine& engine, QpId id, const fabric::Packet& packet) {
     to_error(engine, id);
   }
 }
-}  // namespace
 
-void unreliable_arrived(Engine& engine, const fabric::Packet& packet) {
+/// A request packet has arrived at an unreliable queue pair (or a datagram at any).
+void Responder::take_unreliable(Engine& engine, const fabric::Packet& packet) {
   const QpId id = packet.destination_qp;
   const Connection& qp = engine.connections[id];
   const bool fits = (qp.type() == QpType::ud) == (packet.opcode == Op::datagram);
   if (fits && qp.takes_requests()) {
     if (qp.type() == QpType::ud) {
-      datagram(engine, id, packet);
+      take_datagram(engine, id, packet);
     } else if (packet.source_qp == qp.peer()) {
-      connected(engine, id, packet);
+      take_connected(engine, id, packet);
     }
   }
   engine.release(packet.buffer);

@@ -12,6 +12,7 @@
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/requester/requester.hpp"
 #include "nic_model/requester/wqe.hpp"
+#include "nic_model/responder/responder.hpp"
 #include "nic_model/verbs/queue_pair.hpp"
 
 namespace loco::nic {
@@ -196,7 +197,7 @@ PostResult Cpu::post_send(QpId id, std::span<const Wqe> wqes, sim::Duration ahea
 }
 
 PostResult Cpu::post_recv(QpId id, std::span<const RecvWqe> wqes) {
-  const std::uint32_t queue = engine_.responders.at(id).queue;
+  const std::uint32_t queue = engine_.responders.at(id).receive_queue();
   if (engine_.connections[id].state() == QpState::reset || queue == kNone) return PostResult::bad_request;
   return post_srq_recv(queue, wqes);
 }

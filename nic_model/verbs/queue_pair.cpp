@@ -4,9 +4,8 @@
 
 #include "nic_model/connection/receive_queue.hpp"
 #include "nic_model/pcie/pcie.hpp"
-#include "nic_model/port/port.hpp"
 #include "nic_model/requester/requester.hpp"
-#include "nic_model/responder/receives.hpp"
+#include "nic_model/responder/responder.hpp"
 
 namespace loco::nic {
 
@@ -32,45 +31,16 @@ bool allowed(QpType type, QpState from, QpState to) {
   return false;
 }
 
-/// Drops what waits for its turn, and what is kept for requests that come again.
-void reset_disorder(Engine& engine, Responder& rs) {
-  if (*rs.disorder == Disorder{}) return;
-  Disorder& held = rs.disorder.edit();
-  for (; !held.waiting.empty(); held.waiting.pop_front()) engine.release(held.waiting.front().packet.buffer);
-  for (; !held.early.empty(); held.early.pop_front()) engine.release(held.early.front().packet.buffer);
-  held.replays.clear();
-  held.read_stream.clear();
-  held.refused = kNone;
-}
-
-/// Drops what there is to answer, and tells a peer that waits for it.
-void reset_responder(Engine& engine, QpId id) {
-  const Connection& qp = engine.connections[id];
-  Responder& rs = engine.responders[id];
-  const bool dropped = !rs.responses.empty() || !rs.disorder->waiting.empty() || !rs.disorder->early.empty();
-  for (; !rs.responses.empty(); rs.responses.pop_front(), ++rs.first) {
-    engine.release(rs.responses.front().buffer);
-    engine.cancel(rs.responses.front().turn);
-  }
-  withdraw_message(engine, id, true);
-  rs.long_reads = rs.long_reads_done = 0;
-  rs.blocked = false;
-  reset_disorder(engine, rs);
-  if (dropped && engine.connections[qp.peer()].peer() == id) {
-    engine.requesters[qp.peer()].expect_no_answer(engine, qp.peer());
-  }
-  rs.nak_sent = rs.receiving = rs.in_message = rs.write_valid = false;
-}
-
 /// All that is left of the past is dropped.
 void reset(Engine& engine, QpId id) {
   Requester& rq = engine.requesters[id];
-  const Responder& rs = engine.responders[id];
+  Responder& rs = engine.responders[id];
   rq.reset(engine, id);
-  reset_responder(engine, id);
-  forget_completions(engine, id, {rq.cq(), rq.domain()}, {rs.cq, rs.domain});
-  if (rs.queue == kNone || engine.receive_queues[rs.queue].owner() != id) return;  // none, or shared with others
-  engine.receive_queues[rs.queue].clear();
+  rs.reset(engine, id);
+  forget_completions(engine, id, {rq.cq(), rq.domain()}, {rs.cq(), rs.domain()});
+  const std::uint32_t queue = rs.receive_queue();
+  if (queue == kNone || engine.receive_queues[queue].owner() != id) return;  // none, or shared with others
+  engine.receive_queues[queue].clear();
 }
 
 bool set_peer(Engine& engine, QpId id, const QpAttributes& a) {
@@ -134,7 +104,7 @@ bool set_at_rtr(Engine& engine, QpId id, const QpAttributes& a, std::uint32_t mo
   Connection& qp = engine.connections[id];
   set_min_rnr_timer(qp, a.min_rnr_timer);
   set_max_dest_rd_atomic(qp, a.max_dest_rd_atomic == 0 ? most : a.max_dest_rd_atomic);
-  engine.responders[id].expected_psn = engine.responders[id].done_psn = fabric::Psn(a.rq_psn);
+  engine.responders[id].set_psn(fabric::Psn(a.rq_psn));
   return true;
 }
 
@@ -201,7 +171,7 @@ void to_error(Engine& engine, QpId id) {
   if (qp.state() == QpState::error) return;
   qp.enter(QpState::error);
   engine.requesters[id].flush(engine, id);
-  flush_receives(engine, id);
+  engine.responders[id].flush_receives(engine, id);
 }
 
 void send_failed(Engine& engine, QpId id) {

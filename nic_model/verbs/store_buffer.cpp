@@ -4,7 +4,7 @@
 #include "nic_model/host/process.hpp"
 #include "nic_model/host/thread.hpp"
 #include "nic_model/pcie/pcie.hpp"
-#include "nic_model/responder/receives.hpp"
+#include "nic_model/responder/responder.hpp"
 
 namespace loco::nic {
 

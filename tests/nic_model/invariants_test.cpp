@@ -5,6 +5,7 @@
 #include "nic_model/host/process.hpp"
 #include "nic_model/host/thread.hpp"
 #include "nic_model/requester/requester.hpp"
+#include "nic_model/state.hpp"
 #include "sim/invariant.hpp"
 #include "tests/catch.hpp"
 
@@ -88,4 +89,45 @@ TEST_CASE("a node that lists a thread twice is noticed") {
   CHECK_NOTHROW(process.check(0, kNow));
   process.add_thread(4);
   CHECK_THROWS_AS(process.check(0, kNow), sim::BrokenInvariant);
+}
+
+namespace {
+/// A responder that has an answer to send: to a WRITE without payload that asks for an ACK.
+struct Answering {
+  nic::State state;
+
+  explicit Answering(nic::QpType type = nic::QpType::rc) : state(two_nodes()) {
+    for (const nic::QpId id : {0U, 1U}) {
+      state.domains.push_back({.node = id});
+      state.connections.emplace_back(id, nic::QpType::rc, 0).set_peer(1 - id, 1 - id);
+      state.connections.back().enter(nic::QpState::rts);
+      state.contexts.emplace_back();
+      state.requesters.emplace_back(0, 1, id);
+      state.responders.emplace_back(id, 0, nic::kNone);
+    }
+    fabric::Packet write;
+    write.opcode = fabric::Opcode::write;
+    write.destination = write.destination_qp = 1;
+    write.ack_request = true;
+    nic::Engine engine(state.units(), nullptr);
+    state.responders[1].request_arrived(engine, write);
+    if (type == nic::QpType::rc) return;
+    state.connections[1] = nic::Connection(1, type, 0);
+    state.connections[1].enter(nic::QpState::rts);
+  }
+  static nic::SystemConfig two_nodes() {
+    nic::SystemConfig config;
+    config.nodes = 2;
+    return config;
+  }
+  void check() const { state.responders[1].check(state.connections[1], 1, kNow); }
+};
+}  // namespace
+
+TEST_CASE("an answer that a RESET has left, or that an unreliable queue pair has, is noticed") {
+  Answering answering;
+  CHECK_NOTHROW(answering.check());
+  answering.state.connections[1].enter(nic::QpState::reset);
+  CHECK_THROWS_AS(answering.check(), sim::BrokenInvariant);
+  CHECK_THROWS_AS(Answering(nic::QpType::uc).check(), sim::BrokenInvariant);
 }

@@ -15,10 +15,9 @@ SYSTEM = {"system.cpp", "system.hpp", "system_setup.cpp", "usage.cpp"}
 # still listed.
 UPWARD: set[tuple[str, str]] = {
     ("pcie/pcie.cpp", "requester/requester.hpp"),
-    ("pcie/pcie.cpp", "responder/read_order.hpp"),
-    ("pcie/pcie.cpp", "responder/responses.hpp"),
+    ("pcie/pcie.cpp", "responder/responder.hpp"),
     ("pcie/posted_writes.cpp", "port/receive_buffer.hpp"),
-    ("pcie/posted_writes.cpp", "responder/responses.hpp"),
+    ("pcie/posted_writes.cpp", "responder/atomics.hpp"),
     ("pcie/posted_writes.cpp", "verbs/queue_pair.hpp"),
     ("port/context.cpp", "requester/requester.hpp"),
     ("profile.cpp", "pcie/pcie.hpp"),

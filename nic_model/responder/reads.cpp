@@ -1,0 +1,202 @@
+// Responder: READs and atomics as memory accesses (IBTA volume 1, 9.7.4; docs/machine.md, "NIC, responder side"). The
+// order of the PCIe reads of READs is in read_order.cpp, the turns of atomics are in atomics.cpp.
+#include "nic_model/host/memory.hpp"
+#include "nic_model/host/process.hpp"
+#include "nic_model/pcie/pcie.hpp"
+#include "nic_model/requester/requester.hpp"
+#include "nic_model/responder/atomics.hpp"
+#include "nic_model/responder/responder.hpp"
+#include "sim/invariant.hpp"
+
+namespace loco::nic {
+
+namespace {
+using Op = fabric::Opcode;
+
+/// How often the work request of a READ has been executed before: for the trace, as name_origin().
+std::uint32_t count_execution(Engine& engine, const fabric::Packet& packet) {
+  const Requester& source = engine.requesters[packet.source_qp];
+  if (!engine.witness() || !source.holds(packet.wqe) || source.entry(packet.wqe).track == kNone) return 0;
+  return engine.tracks.execute(source.entry(packet.wqe).track);
+}
+
+Response response_to(Engine& engine, const fabric::Packet& packet) {
+  Response r{.opcode = is_atomic(packet.opcode) ? Op::atomic_response : Op::read_response,
+             .psn = packet.psn,
+             .wqe = packet.wqe,
+             .length = packet.total,
+             .address = packet.address,
+             .compare_add = packet.a,
+             .swap = packet.b,
+             .request = packet.opcode,
+             .rkey = packet.rkey};
+  name_origin(engine, packet, r.thread, r.op);
+  return r;
+}
+
+/// As sample(), where a READ may be executed more than once, by executions that may overtake each other. The first time
+/// its words are announced; later ones are kept until it is known whose answer counts. A READ that nobody waits for any
+/// more leaves no trace.
+void sample_tracked(Engine& engine, const Connection& qp, const Response& r, std::span<std::byte> out) {
+  const Address address = r.address + r.read;
+  const HostMemory& memory = engine.memories[qp.node()];
+  memory.read(address, out);
+  const Requester& source = engine.requesters[qp.peer()];
+  if (!source.holds(r.wqe) || source.entry(r.wqe).track == kNone) return;
+  const Wqe& wqe = source.entry(r.wqe).wqe;
+  const std::uint32_t track = source.entry(r.wqe).track;
+  for (Address word = word_of(address); word < address + out.size(); word += 8) {
+    const std::size_t index = (word - word_of(wqe.remote)) / 8;
+    if (engine.tracks.sampled(track, index) != 0) {
+      engine.tracks.keep(track, r.execution, index,
+                         {memory.word(word), memory.writer(word), engine.kernel.next_seq(), engine.now()});
+      continue;
+    }
+    const SubeventId id = engine.begin({.stamp = Stamp::aNRR,
+                                        .thread = r.thread,
+                                        .op = r.op,
+                                        .peer = qp.node(),
+                                        .home = qp.node(),
+                                        .address = word,
+                                        .value = memory.word(word),
+                                        .source = memory.writer(word)});
+    engine.tracks.name(track, index, id);
+  }
+}
+}  // namespace
+
+void name_origin(const Engine& engine, const fabric::Packet& packet, ThreadId& thread, OpId& op) {
+  thread = op = 0;
+  if (!engine.witness()) return;  // nobody will read it
+  thread = engine.connections[packet.source_qp].thread();
+  op = packet.call;
+}
+
+/// A READ: has its answer's place now, its data later. `again`: the request has come, and was executed, before.
+void Responder::take_read(Engine& engine, QpId id, const fabric::Packet& packet, bool again) {
+  Response r = response_to(engine, packet);
+  r.again = again;
+  if (r.length == 0) {
+    r.ready = true;
+    r.available = engine.now();
+    push_response(engine, id, r);
+    return;
+  }
+  if (engine.profile().nic_placement == Placement::serial) blocked_ = true;
+  r.buffer = engine.payloads.acquire(r.length);
+  r.execution = count_execution(engine, packet);
+  const std::uint64_t number = push_response(engine, id, r);
+  issue_remote_read(engine, id, number);
+}
+
+/// Samples the next step of a READ, as accesses of the memory model; returns its bytes.
+std::uint32_t Responder::sample_next(Engine& engine, QpId id, std::uint64_t number) {
+  const Connection& qp = engine.connections[id];
+  Response& r = edit(number);
+  const std::uint32_t bytes = read_step(engine, r.address, r.length, r.read);
+  std::byte* into = engine.payloads.data(r.buffer) + r.read;
+  if ((engine.lossy() || engine.loose()) && engine.witness()) {
+    sample_tracked(engine, qp, r, {into, bytes});
+  } else {
+    sample(engine, qp.node(), r.address + r.read, {into, bytes},
+           {.stamp = Stamp::aNRR, .thread = r.thread, .op = r.op, .peer = qp.node()});
+  }
+  r.read += bytes;
+  return bytes;
+}
+
+void Responder::read_remote(Engine& engine, QpId id, std::uint64_t number) {
+  LOCO_INVARIANT(engine.now() != kNoTimeYet, engine.now(), "responder", "a READ in its turn was given no time");
+  if (!holds(number)) return;  // dropped by a RESET
+  if (!takes_effect(engine, id, number)) return;
+  const std::uint32_t bytes = sample_next(engine, id, number);
+  const Connection& qp = engine.connections[id];
+  Response& r = edit(number);
+  r.ready = true;
+  sim::SimTime link_free;
+  r.available = return_data(engine, qp.node(), bytes, link_free, {r.rkey, r.read, r.length});
+  if (r.read < r.length) {
+    engine.schedule(kEventReadRemote, id, number, link_free);
+  } else {
+    remote_read_done(engine, id, number, link_free);
+    if (engine.profile().nic_placement == Placement::serial) {
+      blocked_ = false;  // one request at a time: those behind it have waited for its data
+      execute_waiting(engine, id);
+    }
+  }
+  schedule_respond(engine, id);
+}
+
+namespace {
+/// Does it hold its NIC's atomic unit until its write has been committed? Not where the next atomic's read pushes that
+/// write, in one ordering domain with it.
+bool held_until_committed(const HardwareProfile& p) { return p.nic_atomic_cap == AtomicCap::hca && p.splits_writes(); }
+
+/// The new value goes to memory: at once where atomics are atomic with CPUs, else as a write that is posted `modify`
+/// from now.
+void write_atomic(Engine& engine, NodeId node, std::uint32_t domain, const Response& r, sim::Duration modify) {
+  const HardwareProfile& p = engine.profile();
+  const std::uint64_t value = r.request == Op::fetch_add ? r.value + r.compare_add : r.swap;
+  if (p.nic_atomic_cap != AtomicCap::global) {
+    const WriteOrigin origin{.stamp = Stamp::aNRW, .atomic = true, .thread = r.thread, .op = r.op, .peer = node};
+    return post_write(engine, domain,
+                      {.ends_atomic = held_until_committed(p), .length = 8, .address = r.address, .value = value},
+                      origin, modify, r.rkey);
+  }
+  engine.memories[node].set_word(r.address, value);
+  instant_write(engine, {.stamp = Stamp::aNRW,
+                         .nic_atomic = true,
+                         .thread = r.thread,
+                         .op = r.op,
+                         .peer = node,
+                         .home = node,
+                         .address = r.address,
+                         .value = value});
+  touched_bytes(engine, node, r.address, 8);
+}
+}  // namespace
+
+/// An atomic has its answer's place now; it takes its turn at the NIC's atomic unit, and the queue pair's later
+/// requests wait.
+void Responder::take_atomic(Engine& engine, QpId id, const fabric::Packet& packet) {
+  const Connection& qp = engine.connections[id];
+  blocked_ = true;
+  const std::uint64_t number = push_response(engine, id, response_to(engine, packet));
+  queue_atomic(engine, qp.node(), {id, number});
+}
+
+void Responder::read_for_atomic(Engine& engine, NodeId node, std::uint64_t number) const {
+  const Response& r = response(number);
+  issue_read(engine, domain_, {.kind = ReadKind::atomic, .where = node}, 8, {}, {r.rkey, r.address});
+}
+
+/// What an atomic found is kept where its answer may be lost: the request comes again.
+void Responder::keep_result(const Engine& engine, const Connection& qp, const Response& r) {
+  if (!engine.lossy()) return;
+  sim::Ring<Replay>& replays = disorder_.edit().replays;
+  if (replays.size() == qp.settings().max_dest_rd_atomic) replays.pop_front();
+  replays.push_back({r.psn, r.value});
+}
+
+void Responder::execute_atomic(Engine& engine, QpId id, std::uint64_t number) {
+  const Connection& qp = engine.connections[id];
+  const NodeId node = qp.node();
+  Response& r = edit(number);
+  sample(engine, node, r.address, std::as_writable_bytes(std::span(&r.value, 1)),
+         {.stamp = Stamp::aNRR, .nic_atomic = true, .thread = r.thread, .op = r.op, .peer = node});
+  keep_result(engine, qp, r);
+  sim::SimTime link_free;
+  r.ready = true;
+  r.available = return_data(engine, node, 8, link_free, {r.rkey}) + engine.profile().nic_atomic_modify;
+  const sim::Duration modify = r.available - engine.now();
+  const bool writes = r.request == Op::fetch_add || r.value == r.compare_add;
+  if (writes) write_atomic(engine, node, domain_, r, modify);
+  if (!writes || !held_until_committed(engine.profile())) {
+    engine.schedule(kEventAtomicDone, node, 0, engine.now() + modify);
+  }
+  blocked_ = false;
+  schedule_respond(engine, id);
+  execute_waiting(engine, id);
+}
+
+}  // namespace loco::nic
