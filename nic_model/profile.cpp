@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <type_traits>
 
-#include "nic_model/pcie/pcie.hpp"
 #include "nic_model/profile_options.hpp"
 
 namespace loco::nic {

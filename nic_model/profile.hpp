@@ -93,6 +93,8 @@ class Faults {
   std::uint32_t bits_ = 0;
 };
 
+inline constexpr sim::Bytes kIommuPage{4096};  ///< what an entry of the IOMMU's buffer covers
+
 struct HardwareProfile {
   // --- cpu: what a thread's own instructions cost; the code that runs threads adds them up -------------------------
   sim::Duration cpu_load{};

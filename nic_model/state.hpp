@@ -21,6 +21,11 @@
 #include "nic_model/host/memory.hpp"
 #include "nic_model/host/process.hpp"
 #include "nic_model/host/thread.hpp"
+#include "nic_model/pcie/link.hpp"
+#include "nic_model/pcie/posted_domain.hpp"
+#include "nic_model/port/context.hpp"
+#include "nic_model/port/port.hpp"
+#include "nic_model/port/receive_buffer.hpp"
 #include "nic_model/records.hpp"
 #include "nic_model/requester/read_tracks.hpp"
 #include "nic_model/requester/requester.hpp"
@@ -39,7 +44,11 @@ struct State {
   std::vector<Process> processes{};
   std::vector<Thread> threads{};
   std::vector<Host> hosts{};
+  std::vector<PcieLink> links{};
   std::vector<PostedDomain> domains{};
+  std::vector<Port> ports{};
+  std::vector<ReceiveBuffer> receive_buffers{};
+  std::vector<ContextCaches> caches{};
   std::vector<Connection> connections{};
   std::vector<NicContext> contexts{};
   std::vector<Requester> requesters{};
@@ -50,8 +59,9 @@ struct State {
   sim::Pool<StalledPacket> stalled{};  // lists: a queue each for many queue pairs, few of them in use
 
   [[nodiscard]] Units units() {
-    return {kernel,      *network, payloads,   regions,    memories, processes,      threads, hosts,  domains,
-            connections, contexts, requesters, responders, cqs,      receive_queues, tracks,  stalled};
+    return {kernel, *network,   payloads,    regions,  memories,   processes,  threads, hosts,          links,  domains,
+            ports,  receive_buffers, caches, connections, contexts, requesters, responders, cqs, receive_queues, tracks,
+            stalled};
   }
   [[nodiscard]] bool operator==(const State& other) const = default;
 };

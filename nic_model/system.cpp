@@ -6,6 +6,7 @@
 
 #include "nic_model/engine/engine.hpp"
 #include "nic_model/exploration/fetch_ahead.hpp"
+#include "nic_model/pcie/link.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/port/context.hpp"
 #include "nic_model/port/port.hpp"
@@ -46,21 +47,23 @@ void deliver(Engine& engine, const sim::Event& event) {
   if (Observer* o = engine.observer()) o->on_packet(PacketStep::received, *packet, engine.now());
   if (packet->marked) answer_mark(engine, *packet);
   if (packet->opcode == fabric::Opcode::cnp) {
-    const fabric::DcqcnOptions& options = engine.network.config().options.dcqcn;
-    engine.contexts[packet->destination_qp].congestion.edit().rate.on_cnp(engine.now(), options);
+    slow_down(engine, packet->destination_qp);
   } else if (!hold_arrival(engine, *packet)) {
     take_packet(engine, *packet);
   }
 }
 
 /// The oldest doorbell reaches the NIC.
-void take_doorbell(Engine& engine, NodeId node) {
-  sim::Ring<Doorbell>& doorbells = engine.hosts[node].doorbells;
-  const Doorbell doorbell = doorbells.front();
-  doorbells.pop_front();
-  if (!doorbells.empty()) engine.schedule(kEventDoorbell, node, 0, doorbells.front().ready);
-  engine.count(&Counters::doorbells);
+void ring(Engine& engine, NodeId node) {
+  const Doorbell doorbell = take_doorbell(engine, node);
   engine.requesters[doorbell.qp].ring(engine, doorbell.qp, doorbell.posted, doorbell.blueflame);
+}
+
+/// A queue pair need not wait for a processing unit any more.
+void unit_free(Engine& engine, QpId id) {
+  const bool in_turn = begin_turn(engine, id);
+  engine.requesters[id].start(engine, id, {});
+  if (in_turn) end_turn(engine, id);
 }
 
 void handle(Engine& engine, const sim::Event& e) {
@@ -79,7 +82,7 @@ void handle(Engine& engine, const sim::Event& e) {
     case kEventDrain:
       return drain(engine, e.where);
     case kEventDoorbell:
-      return take_doorbell(engine, e.where);
+      return ring(engine, e.where);
     case kEventFetchWqe:
       return engine.requesters[e.where].wqes_fetched(engine, e.where, number);
     case kEventReadPayload:
@@ -109,8 +112,7 @@ void handle(Engine& engine, const sim::Event& e) {
     case kEventProbe:
       return probe_step(engine, e.where, number);
     case kEventProbeDone:
-      ++engine.hosts[e.where].probes_done;
-      return;
+      return engine.links[e.where].probe_done();
     default:
       throw std::logic_error(fmt::format("an event of unknown kind {}", e.what));
   }
@@ -121,6 +123,7 @@ void check_queue_pair(const State& s, QpId id) {
   s.connections[id].check(id, s.kernel.now());
   s.requesters[id].check(id, s.kernel.now());
   s.responders[id].check(s.connections[id], id, s.kernel.now());
+  s.contexts[id].check(id, s.kernel.now());
 }
 
 /// Of all units.
@@ -131,6 +134,14 @@ void check_all(const State& s) {
   for (SrqId id = 0; id < s.receive_queues.size(); ++id) s.receive_queues[id].check(id, now);
   for (ThreadId id = 0; id < s.threads.size(); ++id) s.threads[id].check(id, now, s.kernel.profile());
   for (NodeId id = 0; id < s.processes.size(); ++id) s.processes[id].check(id, now);
+  for (std::uint32_t domain = 0; domain < s.domains.size(); ++domain) s.domains[domain].check(domain, now);
+  const HardwareProfile& p = s.kernel.profile();
+  for (NodeId node = 0; node < s.links.size(); ++node) {
+    s.links[node].check(node, p, now);
+    s.ports[node].check(node, now);
+    s.receive_buffers[node].check(node, p.nic_receive_buffer.count, now);
+    s.caches[node].check(node, p, now);
+  }
 }
 
 /// What holds between two steps, of what an event was for; of everything now and then.
@@ -141,6 +152,7 @@ void check_step(const State& s, const sim::Event& event) {
                              event.what == kEventReadRemote || event.what == kEventRespond ||
                              event.what == kEventStrayRequest;
   if (of_queue_pair) check_queue_pair(s, event.where);
+  if (event.what == kEventCommit) s.domains[event.where].check(event.where, s.kernel.now());
   if (event.what == kEventThreadStep || event.what == kEventDrain) {
     s.threads[event.where].check(event.where, s.kernel.now(), s.kernel.profile());
   }
@@ -158,15 +170,6 @@ void run(Engine& engine, Context& context, const sim::Event& event) {
 
 }  // namespace
 
-Host::Host(const HardwareProfile& p) {
-  constexpr std::uint32_t kWays = 4;
-  const std::uint64_t pages = p.pcie_iommu ? p.pcie_iommu_window.count / kIommuPage.count : 0;
-  translated = KeyCache<std::uint64_t>(static_cast<std::uint32_t>(pages), kWays);
-  contexts = KeyCache<std::uint32_t>(p.nic_context_entries, kWays);
-  translations = KeyCache<std::uint64_t>(p.nic_translation_entries, kWays);
-  read_states = KeyCache<std::uint32_t>(p.nic_read_state_entries, 2);  // see context.cpp
-}
-
 namespace {
 /// What shares links among flows is not in the state: nothing would end a copy's flows.
 const State& copyable(const State& s) {
@@ -179,15 +182,18 @@ const State& copyable(const State& s) {
 State::State(const SystemConfig& c) : kernel(c), network(fabric::make_network(fabric_config(c))), processes(c.nodes) {
   for (NodeId node = 0; node < c.nodes; ++node) {
     memories.emplace_back(c.witness);
-    hosts.emplace_back(c.profile);
-    if (c.profile.pcie_ordering_domain == OrderingDomain::nic) domains.push_back({.node = node});
+    hosts.emplace_back();
+    links.emplace_back(c.profile);
+    caches.emplace_back(c.profile);
+    if (c.profile.pcie_ordering_domain == OrderingDomain::nic) domains.emplace_back(node);
   }
   if (c.profile.pcie_ordering_domain == OrderingDomain::nic && c.profile.splits_writes()) {
     for (NodeId node = 0; node < c.nodes; ++node) {
-      for (std::uint32_t other = 1; other < c.profile.pcie_functions; ++other) domains.push_back({.node = node});
+      for (std::uint32_t other = 1; other < c.profile.pcie_functions; ++other) domains.emplace_back(node);
     }
   }
-  set_up_receive_buffers(hosts, *network, kernel.profile());
+  ports.resize(c.nodes);
+  receive_buffers = make_receive_buffers(c.nodes, *network, kernel.profile());
   network->start(kernel.events());
 }
 
@@ -224,13 +230,9 @@ std::uint32_t probe_domain(const State& s, NodeId node) {
 }  // namespace
 
 void System::dma_read(NodeId node, const MemoryRegion& region, Address address, std::uint32_t bytes) {
-  const std::uint32_t domain = probe_domain(*state_, node);
+  probe_domain(*state_, node);
   Engine engine(state_->units(), nullptr);
-  sim::Pool<Probe>& probes = state_->hosts[node].probes;
-  const std::uint32_t probe = probes.acquire();
-  probes[probe] = {.address = address, .length = bytes, .key = region.rkey};
-  issue_read(engine, domain, {.kind = ReadKind::probe, .where = node, .number = probe}, bytes,
-             state_->kernel.profile().nic_wqe_start, {region.rkey, address});
+  start_probe(engine, node, region, address, bytes);
 }
 
 void System::dma_write(NodeId node, const MemoryRegion& region, Address address, std::uint32_t bytes) {
@@ -242,7 +244,7 @@ void System::dma_write(NodeId node, const MemoryRegion& region, Address address,
              state_->kernel.profile().nic_wqe_start, region.rkey);
 }
 
-std::uint64_t System::dma_done(NodeId node) const { return state_->hosts.at(node).probes_done; }
+std::uint64_t System::dma_done(NodeId node) const { return state_->links.at(node).probes_done(); }
 
 // --- running --------------------------------------------------------------------------------------------------------
 

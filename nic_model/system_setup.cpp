@@ -18,7 +18,7 @@ void check_node(const State& s, NodeId node) {
 namespace {
 
 std::uint32_t new_domain(State& s, NodeId node) {
-  s.domains.push_back({.node = node});
+  s.domains.emplace_back(node);
   return static_cast<std::uint32_t>(s.domains.size() - 1);
 }
 
@@ -116,7 +116,7 @@ QpId System::create_qp(NodeId node, const QpConfig& c) {
   s.responders.emplace_back(domain(), recv_cq, queue);
   NicContext& context = s.contexts.emplace_back();
   s.network->add_queue_pair(id);
-  if (s.network->config().options.dcqcn.enabled) context.congestion.edit().rate = fabric::Dcqcn(s.network->port_rate(node));
+  if (s.network->config().options.dcqcn.enabled) context.set_rate(s.network->port_rate(node));
   return id;
 }
 

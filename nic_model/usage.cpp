@@ -24,21 +24,20 @@ std::vector<Usage> System::usage(sim::Duration window, std::size_t most) const {
   };
   const State& s = *state_;
   for (std::size_t n = 0; n < s.hosts.size(); ++n) {
-    const HostBusy& busy = s.hosts[n].busy;
     const auto of_node = [n](const char* what) { return [n, what] { return fmt::format("{} of node {}", what, n); }; };
-    add(busy.upstream, of_node("PCIe upstream"));
-    add(busy.downstream, of_node("PCIe downstream"));
-    add(busy.pipeline, of_node("packet pipeline of the NIC"));
-    add(busy.buffer, of_node("packet buffer of the NIC"));
-    add(busy.atomics, of_node("atomic unit of the NIC"));
+    add(s.links[n].busy_up(), of_node("PCIe upstream"));
+    add(s.links[n].busy_down(), of_node("PCIe downstream"));
+    add(s.ports[n].busy_pipeline(), of_node("packet pipeline of the NIC"));
+    add(s.ports[n].busy_buffer(), of_node("packet buffer of the NIC"));
+    add(s.hosts[n].atomics_busy, of_node("atomic unit of the NIC"));
     if (const std::uint32_t units = s.kernel.profile().nic_units; units > 0)
-      add({busy.units.ps / units}, of_node("processing units of the NIC"));
+      add({s.caches[n].busy_units().ps / units}, of_node("processing units of the NIC"));
   }
   for (std::size_t t = 0; t < s.threads.size(); ++t)
     add(s.threads[t].busy(), [&] { return fmt::format("CPU thread {} of node {}", t, s.threads[t].node()); });
   for (std::size_t q = 0; q < s.contexts.size(); ++q) {
     const auto gap = [&] { return fmt::format("start gap of queue pair {} of node {}", q, s.connections[q].node()); };
-    add(s.contexts[q].gap_busy, gap);
+    add(s.contexts[q].gap_busy(), gap);
   }
   const fabric::PacketNetwork* const network = s.network->packet_network();
   for (fabric::topology::LinkId l = 0; network != nullptr && l < network->links(); ++l) {

@@ -13,18 +13,6 @@
 
 namespace loco::nic {
 
-/// For how long parts of a host have been busy.
-struct HostBusy {
-  sim::Duration upstream{};
-  sim::Duration downstream{};
-  sim::Duration pipeline{};
-  sim::Duration buffer{};
-  sim::Duration units{};  ///< all together
-  sim::Duration atomics{};
-
-  bool operator==(const HostBusy&) const = default;
-};
-
 /// A resource and the share of a time in which it was busy; what was reserved ahead may make that more than 1.
 struct Usage {
   std::string resource;  ///< `PCIe downstream of node 0`

@@ -19,13 +19,17 @@ namespace loco::nic {
 
 class CompletionQueue;
 class Connection;
+class ContextCaches;
 struct Host;
 class HostMemory;
 struct HeldRead;
-struct NicContext;
-struct PostedDomain;
+class NicContext;
+class PcieLink;
+class Port;
+class PostedDomain;
 class Process;
 class ReadTracks;
+class ReceiveBuffer;
 class ReceiveQueue;
 class Requester;
 class Responder;
@@ -43,7 +47,11 @@ struct Units {
   std::vector<Process>& processes;
   std::vector<Thread>& threads;
   std::vector<Host>& hosts;
+  std::vector<PcieLink>& links;
   std::vector<PostedDomain>& domains;
+  std::vector<Port>& ports;
+  std::vector<ReceiveBuffer>& receive_buffers;
+  std::vector<ContextCaches>& caches;
   std::vector<Connection>& connections;
   std::vector<NicContext>& contexts;
   std::vector<Requester>& requesters;

@@ -42,6 +42,9 @@ class Window {
     taken_ += units;
   }
 
+  /// Units that count as taken.
+  [[nodiscard]] std::uint64_t taken() const { return taken_; }
+
   bool operator==(const Window&) const = default;
 
  private:

@@ -8,29 +8,8 @@ namespace loco::nic {
 namespace {
 
 void add_host(Hasher& h, const Host& host) {
-  h.add_all(host.doorbells.size(), host.atomics.size(), host.port_waiters.size());
-  for (std::size_t i = 0; i < host.port_waiters.size(); ++i) {
-    h.add_all(host.port_waiters[i].qp, host.port_waiters[i].responder);
-  }
-  for (std::size_t i = 0; i < host.doorbells.size(); ++i) {
-    h.add_all(host.doorbells[i].qp, host.doorbells[i].posted, host.doorbells[i].blueflame);
-  }
-  h.add_all(host.unit_waiters.size(), host.probes.in_use(), host.words_read[0], host.words_read[1]);
-  for (std::size_t i = 0; i < host.unit_waiters.size(); ++i) h.add(host.unit_waiters[i]);
+  h.add(host.atomics.size());
   for (std::size_t i = 0; i < host.atomics.size(); ++i) h.add_all(host.atomics[i].qp, host.atomics[i].response);
-}
-
-void add_domain(Hasher& h, const Payloads& payloads, const PostedDomain& d) {
-  h.add_all(d.first, d.writes.size(), d.held.size());
-  for (std::size_t i = 0; i < d.writes.size(); ++i) {
-    const PostedWrite& w = d.writes[i];
-    h.add_all(w.is_cqe, w.has_event, w.done, w.ends_atomic, w.relaxed, w.length, w.committed, w.cq, w.address, w.value);
-    add_payload(h, payloads, w.done ? fabric::kNoBuffer : w.buffer, w.offset, w.length);
-    add_cqe(h, w.cqe);
-  }
-  for (std::size_t i = 0; i < d.held.size(); ++i) {
-    h.add_all(d.held[i].kind, d.held[i].where, d.held[i].number, d.held[i].behind);
-  }
 }
 
 /// A pending event stands for what it names; the stray request's slot for the packet in it.
@@ -61,18 +40,21 @@ std::uint64_t System::behaviour_hash() const {
       h.add(s.memories[node].hash());
       s.processes[node].hash(h);
       add_host(h, s.hosts[node]);
+      s.links[node].hash(h);
+      s.ports[node].hash(h);
+      s.caches[node].hash(h);
     });
   }
   for (const Thread& thread : s.threads) add([&](Hasher& h) { thread.hash(h); });
-  for (const PostedDomain& domain : s.domains) add([&](Hasher& h) { add_domain(h, s.payloads, domain); });
+  for (const PostedDomain& domain : s.domains) add([&](Hasher& h) { domain.hash(h, s.payloads); });
   for (const CompletionQueue& cq : s.cqs) add([&](Hasher& h) { cq.hash(h); });
   for (const ReceiveQueue& queue : s.receive_queues) add([&](Hasher& h) { queue.hash(h); });
   for (QpId qp = 0; qp < s.connections.size(); ++qp) {
     add([&](Hasher& h) { s.requesters[qp].hash(h, s.payloads); });
     add([&](Hasher& h) {
-      h.add_all(s.connections[qp].state(), s.contexts[qp].waits_for_unit);
+      h.add_all(s.connections[qp].state(), s.contexts[qp].waits_for_unit());
       s.responders[qp].hash(h, s.payloads);
-      for (std::uint32_t i = s.contexts[qp].stalled_first; i != kNone; i = s.stalled[i].next) {
+      for (std::uint32_t i = s.contexts[qp].stalled_first(); i != kNone; i = s.stalled[i].next) {
         add_packet(h, s.payloads, s.stalled[i].packet);
       }
     });

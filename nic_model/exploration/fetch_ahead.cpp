@@ -25,6 +25,7 @@ void fetch_first(const State& s, ThreadRunner& runner, const sim::Event& e) {
     case kEventDrain:
       return fetch(s.threads[e.where]);
     case kEventDoorbell:
+      return fetch(s.links[e.where]);
     case kEventAtomic:
     case kEventAtomicDone:
       return fetch(s.hosts[e.where]);
@@ -53,13 +54,12 @@ void fetch_second(const State& s, const sim::Event& e) {
     case fabric::kEventLane:
       return s.network->prefetch_entry(e.where);
     case kEventDoorbell: {
-      const Host& host = s.hosts[e.where];
-      if (!host.doorbells.empty()) fetch(s.requesters[host.doorbells.front().qp]);
+      if (const Doorbell* doorbell = s.links[e.where].next_doorbell()) fetch(s.requesters[doorbell->qp]);
       return;
     }
     case kEventCommit: {
       const PostedDomain& domain = s.domains[e.where];
-      if (e.a - domain.first < domain.writes.size()) fetch(domain.writes[e.a - domain.first]);
+      if (domain.holds(e.a)) fetch(domain.write(e.a));
       return;
     }
     case kEventFetchWqe:
@@ -79,9 +79,9 @@ void fetch_third(const State& s, const sim::Event& e) {
   if (e.what == fabric::kEventLane) return s.network->prefetch_packet(e.where);
   if (e.what != kEventCommit) return;
   const PostedDomain& domain = s.domains[e.where];
-  if (e.a - domain.first >= domain.writes.size()) return;
-  const PostedWrite& write = domain.writes[e.a - domain.first];
-  if (!write.is_cqe) s.memories[domain.node].prefetch(write.address, 8);
+  if (!domain.holds(e.a)) return;
+  const PostedWrite& write = domain.write(e.a);
+  if (!write.is_cqe) s.memories[domain.node()].prefetch(write.address, 8);
 }
 
 /// The queue pair that a packet is for, and its host.
@@ -95,7 +95,8 @@ void fetch_fourth(const State& s, const sim::Event& e) {
   } else {
     fetch(s.responders[packet->destination_qp]);
   }
-  fetch(s.hosts[packet->destination]);
+  fetch(s.links[packet->destination]);
+  fetch(s.ports[packet->destination]);
   fetch(s.memories[packet->destination]);
 }
 

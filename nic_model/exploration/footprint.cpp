@@ -25,12 +25,12 @@ Footprint of_drain(const State& s, ThreadId id) {
 
 Footprint of_commit(const Engine& engine, std::uint32_t domain, std::uint64_t number) {
   const PostedDomain& d = engine.domains[domain];
-  const PostedWrite& write = d.writes[number - d.first];
-  if (write.is_cqe) return {.kind = Kind::internal, .node = d.node};
+  const PostedWrite& write = d.write(number);
+  if (write.is_cqe) return {.kind = Kind::internal, .node = d.node()};
   const Address address = write.address + write.committed;
   return {.kind = write.ends_atomic ? Kind::atomic : Kind::memory_write,
           .placed = write.stamp == Stamp::aNRW,
-          .node = d.node,
+          .node = d.node(),
           .address = address,
           .bytes = write_step(engine, address, write.length - write.committed)};
 }
@@ -118,7 +118,7 @@ Footprint System::footprint(std::size_t i) const {
     case fabric::kEventLane:
       return of_packet(s, s.network->lane_packet(e.where, 0), true);
     case kEventArrival:
-      return of_packet(s, s.stalled[s.contexts[e.where].stalled_first].packet, false);
+      return of_packet(s, s.stalled[s.contexts[e.where].stalled_first()].packet, false);
     case kEventStrayRequest:
       return of_stray(s, s.responders[e.where].stray(static_cast<std::uint32_t>(e.a)));
     case kEventThreadStep:

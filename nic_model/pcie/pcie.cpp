@@ -3,20 +3,15 @@
 #include <algorithm>
 
 #include "nic_model/host/memory.hpp"
+#include "nic_model/host/thread.hpp"
 #include "nic_model/pcie/flow_control.hpp"
-#include "nic_model/pcie/pcie_link.hpp"
-#include "nic_model/requester/requester.hpp"
-#include "nic_model/responder/responder.hpp"
+#include "nic_model/pcie/link.hpp"
+#include "nic_model/pcie/posted_domain.hpp"
+#include "nic_model/pcie/tlps.hpp"
 
 namespace loco::nic {
 
 namespace {
-/// Towards the NIC, what no read has asked for (doorbells, contexts): the data of all reads comes so much later.
-sim::SimTime downstream_unasked(Engine& engine, NodeId node, std::uint64_t bytes) {
-  engine.hosts[node].asked_until += on_link(engine, bytes);
-  return downstream(engine, node, bytes);
-}
-
 /// Requests that a read of `bytes` takes.
 std::uint64_t read_requests(const HardwareProfile& p, std::uint64_t bytes) {
   return std::max<std::uint64_t>(1, (bytes + p.pcie_mrrs.count - 1) / p.pcie_mrrs.count);
@@ -45,32 +40,24 @@ sim::Duration memory_penalty(Engine& engine, NodeId node, std::uint32_t key, Add
   if (region == nullptr) return penalty;
   if (p.pcie_iommu) {
     constexpr Address kPage = kIommuPage.count;
-    bool held = true;
-    for (Address page = address / kPage; page <= (address + std::max<std::uint64_t>(bytes, 1) - 1) / kPage; ++page) {
-      held &= engine.hosts[node].translated.touch(page);
-    }
-    if (!held) penalty += p.pcie_iommu_penalty;
+    const Address last = (address + std::max<std::uint64_t>(bytes, 1) - 1) / kPage;
+    if (!engine.links[node].translates(address / kPage, last)) penalty += p.pcie_iommu_penalty;
   }
   return penalty;
 }
 
 void read_may_execute(Engine& engine, NodeId node, HeldRead& read) {
   read.due = std::max(read.due, engine.now());
-  const auto sampled = [&](sim::Duration begin) {
-    return take_request(engine, node, read.key, read.bytes, read.due, read.reach, begin);
-  };
   switch (read.kind) {
     case ReadKind::wqe_fetch:
-      return Requester::wqe_fetch_may_execute(engine, read);
     case ReadKind::payload:
-      return engine.requesters[read.where].payload_read_may_execute(engine, read);
     case ReadKind::remote_read:
-      return engine.responders[read.where].remote_read_may_execute(engine, read);
-    case ReadKind::probe:
-      engine.schedule(kEventProbe, read.where, read.number, sampled(engine.profile().nic_wqe_start));
-      return;
     case ReadKind::atomic:
-      engine.schedule(kEventAtomic, read.where, 0, sampled({}));
+      return announce(engine, ReadMayExecute{read});
+    case ReadKind::probe:
+      engine.schedule(kEventProbe, read.where, read.number,
+                      take_request(engine, node, read.key, read.bytes, read.due, read.reach,
+                                   engine.profile().nic_wqe_start));
   }
 }
 
@@ -79,11 +66,18 @@ void ring_doorbell(Engine& engine, NodeId node, const StoreEntry& doorbell) {
   const auto payload = static_cast<std::uint32_t>(doorbell.value);
   const sim::SimTime sent = downstream_unasked(engine, node, payload + p.pcie_write_header.count);
   announce_tlp(engine, TlpKind::mmio_write, node, doorbell.qp, 0, payload);
-  sim::Ring<Doorbell>& doorbells = engine.hosts[node].doorbells;
   // A work request of several bursts is there when the last of them is.
   const sim::Duration behind = p.cpu_mmio_gap * (mmio_bursts(doorbell.value) - 1);
-  doorbells.push_back({sent + behind + p.pcie_downstream, doorbell.qp, doorbell.posted, doorbell.blueflame});
-  if (doorbells.size() == 1) engine.schedule(kEventDoorbell, node, 0, doorbells.front().ready);
+  const Doorbell rings{sent + behind + p.pcie_downstream, doorbell.qp, doorbell.posted, doorbell.blueflame};
+  if (engine.links[node].push_doorbell(rings)) engine.schedule(kEventDoorbell, node, 0, rings.ready);
+}
+
+Doorbell take_doorbell(Engine& engine, NodeId node) {
+  PcieLink& link = engine.links[node];
+  const Doorbell oldest = link.pop_doorbell();
+  if (const Doorbell* next = link.next_doorbell()) engine.schedule(kEventDoorbell, node, 0, next->ready);
+  engine.count(&Counters::doorbells);
+  return oldest;
 }
 
 void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std::uint32_t bytes, sim::Duration delay,
@@ -100,19 +94,19 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
     // The first request of the read; the others follow one by one, as its data comes (ask_for_next). What is known later
     // only has its place on the link now all the same: the link carries as much for others before it.
     const sim::SimTime known = engine.now() + stall;
-    const sim::SimTime sent = std::max(upstream(engine, d.node, p.pcie_read_header.count, 1),
+    const sim::SimTime sent = std::max(upstream(engine, d.node(), p.pcie_read_header.count, 1),
                                        known + on_link(engine, p.pcie_read_header.count));
-    announce_tlp(engine, TlpKind::memory_read, d.node, 0, 0, bytes);
-    const sim::Duration penalty = memory_penalty(engine, d.node, target.key, target.address, bytes);
+    announce_tlp(engine, TlpKind::memory_read, d.node(), 0, 0, bytes);
+    const sim::Duration penalty = memory_penalty(engine, d.node(), target.key, target.address, bytes);
     held.due = sent + delay + p.pcie_upstream + p.pcie_read_access + penalty;
     held.reach = read_reach(engine) + penalty;
   }
   // Work requests are not part of the memory model: with a domain a queue pair their fetch is a stream of its own.
   const bool free_stream = read.kind == ReadKind::wqe_fetch && p.pcie_ordering_domain == OrderingDomain::qp;
-  if (free_stream || held.behind <= d.first) {
-    read_may_execute(engine, d.node, held);
+  if (free_stream || held.behind <= d.committed()) {
+    read_may_execute(engine, d.node(), held);
   } else {
-    d.held.push_back(held);
+    d.hold(held);
   }
 }
 
@@ -163,11 +157,9 @@ sim::Duration access_time(const Engine& engine, std::uint32_t key) {
 
 sim::SimTime context_read(Engine& engine, NodeId node, sim::SimTime at) {
   const HardwareProfile& p = engine.profile();
-  Window& fetches = engine.hosts[node].context_fetches;
   const sim::SimTime now = engine.now();
   const sim::Duration round_trip = p.pcie_upstream + p.pcie_read_access + p.pcie_downstream;
-  const sim::SimTime begin = std::max(now, fetches.take(1, p.nic_context_fetches));
-  fetches.give_back(1, p.nic_context_fetches, begin + round_trip, now);
+  const sim::SimTime begin = engine.links[node].begin_context_fetch(p.nic_context_fetches, now, round_trip);
   const auto bytes = static_cast<std::uint32_t>(p.nic_context_bytes.count);
   const std::uint64_t requests = read_requests(p, bytes);
   const sim::SimTime asked = upstream(engine, node, requests * p.pcie_read_header.count, requests);
@@ -185,10 +177,18 @@ sim::SimTime context_read(Engine& engine, NodeId node, sim::SimTime at) {
   return std::max(in_turn, alone) + round_trip;
 }
 
+void start_probe(Engine& engine, NodeId node, const MemoryRegion& region, Address address, std::uint32_t bytes) {
+  const std::uint32_t probe =
+      engine.links[node].begin_probe({.address = address, .length = bytes, .key = region.rkey});
+  issue_read(engine, node, {.kind = ReadKind::probe, .where = node, .number = probe}, bytes,
+             engine.profile().nic_wqe_start, {region.rkey, address});
+}
+
 void probe_step(Engine& engine, NodeId node, std::uint32_t index) {
-  Probe& probe = engine.hosts[node].probes[index];
+  PcieLink& link = engine.links[node];
+  const Probe& probe = link.probe(index);
   const std::uint32_t bytes = read_step(engine, probe.address, probe.length, probe.read);
-  probe.read += bytes;
+  link.probe_read(index, bytes);
   sim::SimTime link_free;
   const sim::SimTime there = return_data(engine, node, bytes, link_free, {probe.key, probe.read, probe.length});
   if (probe.read < probe.length) {
@@ -197,15 +197,14 @@ void probe_step(Engine& engine, NodeId node, std::uint32_t index) {
   }
   const sim::Duration copied = sim::transmission_time({probe.length}, engine.profile().nic_buffer_rate);
   engine.schedule(kEventProbeDone, node, 0, there + copied);
-  engine.hosts[node].probes.release(index);
+  link.end_probe(index);
 }
 
 void sample(Engine& engine, NodeId node, Address address, std::span<std::byte> out, Subevent like) {
   const HostMemory& memory = engine.memories[node];
   memory.read(address, out);
   if (engine.profile().nic_stale_operands != StaleOperands::none) {
-    std::array<std::uint64_t, 2>& last = engine.hosts[node].words_read;
-    last = {last[1], memory.word(word_of(address + out.size() - 1))};
+    engine.links[node].remember_word(memory.word(word_of(address + out.size() - 1)));
   }
   if (!engine.witness()) return;
   like.home = node;

@@ -11,15 +11,16 @@
 #include <algorithm>
 
 #include "nic_model/engine/engine.hpp"
-#include "nic_model/host/thread.hpp"
-#include "nic_model/records.hpp"
+#include "nic_model/pcie/messages.hpp"
 
 namespace loco::nic {
 
-inline constexpr sim::Bytes kIommuPage{4096};  ///< what an entry of the IOMMU's buffer covers
-
+struct StoreEntry;
 /// Sends a doorbell (or a work request in it) to the NIC.
 void ring_doorbell(Engine& engine, NodeId node, const StoreEntry& doorbell);
+struct Doorbell;
+/// kEventDoorbell: the oldest doorbell has reached the NIC.
+Doorbell take_doorbell(Engine& engine, NodeId node);
 
 /// Whose subevents the words of a posted write are.
 struct WriteOrigin {
@@ -29,21 +30,15 @@ struct WriteOrigin {
   OpId op = 0;
   NodeId peer = 0;
 };
-inline constexpr std::uint32_t kNoKey = 0xffffffffU;  ///< memory without a region: queues
 /// Posts a write of data; takes over one reference to its buffer. `delay`: what the NIC needs before it; its TLPs keep
 /// their place on the link, and memory has them so much later. `key`: of the region, which decides on costs and relaxed
 /// ordering.
-void post_write(Engine& engine, std::uint32_t domain, PostedWrite write, const WriteOrigin& origin, sim::Duration delay,
-                std::uint32_t key);
+void post_write(Engine& engine, std::uint32_t domain, const MemoryWrite& write, const WriteOrigin& origin,
+                sim::Duration delay, std::uint32_t key);
 /// Posts a CQE behind the domain's writes.
 void post_cqe(Engine& engine, std::uint32_t domain, CqId cq, const Cqe& cqe, sim::Duration delay);
-/// Takes a queue pair's CQEs out of its completion queues, those on their way as well: it is RESET (IBTA volume 1,
-/// 10.2.4.4: what a RESET leaves of them is up to the consumer; libraries such as libmlx5 clean the queue).
-struct PostsTo {
-  CqId cq = 0;
-  std::uint32_t domain = 0;
-};
-void forget_completions(Engine& engine, QpId qp, const PostsTo& sends, const PostsTo& receives);
+/// A queue pair's CQEs that are on their way in this domain are lost: it is RESET.
+void forget_cqes(Engine& engine, std::uint32_t domain, QpId qp);
 /// kEventCommit: the next TLP of a posted write reaches memory.
 void commit(Engine& engine, std::uint32_t domain, std::uint64_t number);
 
@@ -53,8 +48,8 @@ struct ReadTarget {
   Address address = 0;
 };
 /// Issues a read of `bytes`, of which kind, where and number say whose it is. Once no posted write of the domain is in
-/// front of it, that component's ..._may_execute() is called (or its event is scheduled), with the time at which memory
-/// may be read in HeldRead::due. `delay`: as for a write. `stall`: what to ask for is known that much later (a context
+/// front of it, ReadMayExecute is announced (or its event is scheduled), with the time at which memory may be read in
+/// HeldRead::due. `delay`: as for a write. `stall`: what to ask for is known that much later (a context
 /// is missing); the link has time for others until then.
 void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std::uint32_t bytes, sim::Duration delay,
                 const ReadTarget& target = {}, sim::Duration stall = {});
@@ -93,6 +88,8 @@ sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::
 /// Reads a context that the NIC does not hold, from `at` on, now or later; returns when it is there. What a context
 /// holds is no memory of a program, so nothing is sampled and it needs no event.
 sim::SimTime context_read(Engine& engine, NodeId node, sim::SimTime at);
+/// A bare DMA read, in the NIC's ordering domain. Precondition: pcie.ordering_domain: nic.
+void start_probe(Engine& engine, NodeId node, const MemoryRegion& region, Address address, std::uint32_t bytes);
 /// kEventProbe: next step of a bare DMA read.
 void probe_step(Engine& engine, NodeId node, std::uint32_t probe);
 

@@ -4,14 +4,12 @@
 // relaxed, or that a fault lets pass, has one as soon as it is posted.
 #include <algorithm>
 
-#include "nic_model/connection/completion_queue.hpp"
 #include "nic_model/host/memory.hpp"
 #include "nic_model/host/process.hpp"
+#include "nic_model/pcie/link.hpp"
 #include "nic_model/pcie/flow_control.hpp"
-#include "nic_model/pcie/pcie_link.hpp"
-#include "nic_model/port/receive_buffer.hpp"
-#include "nic_model/responder/atomics.hpp"
-#include "nic_model/verbs/queue_pair.hpp"
+#include "nic_model/pcie/posted_domain.hpp"
+#include "nic_model/pcie/tlps.hpp"
 
 namespace loco::nic {
 
@@ -43,7 +41,7 @@ const std::byte* payload_of(const Engine& engine, const PostedWrite& write) {
 
 /// The next TLP of a write that nothing is in front of.
 void schedule_commit(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
-  const NodeId node = engine.domains[domain].node;
+  const NodeId node = engine.domains[domain].node();
   write.has_event = true;
   if (!write.is_cqe) {
     prefetch_copy(engine, node, write.address + write.committed, write.buffer, write.offset + write.committed,
@@ -73,10 +71,11 @@ sim::SimTime send_tlps(Engine& engine, NodeId node, const PostedWrite& write) {
 
 void enqueue(Engine& engine, std::uint32_t domain, const PostedWrite& write) {
   PostedDomain& d = engine.domains[domain];
-  PostedWrite& queued = d.writes.push_back(write);
+  const bool first = d.empty();
+  PostedWrite& queued = d.push(write);
   const bool loose = queued.relaxed || engine.fault(Fault::posted_passes_posted) ||
                      (queued.is_cqe && engine.fault(Fault::completion_before_data));
-  if (loose || d.writes.size() == 1) schedule_commit(engine, domain, d.issued() - 1, queued);
+  if (loose || first) schedule_commit(engine, domain, d.issued() - 1, queued);
 }
 
 /// Relaxed ordering is an attribute of a TLP: those of one write may pass each other as well, so each is a write of its
@@ -94,14 +93,6 @@ void enqueue_relaxed(Engine& engine, std::uint32_t domain, PostedWrite write) {
     write.offset += write.length;
     write.ready += on_link(engine, write_step(engine, write.address, left) + engine.profile().pcie_write_header.count);
   } while (left > 0);
-}
-
-void commit_cqe(Engine& engine, const PostedWrite& write) {
-  CompletionQueue& cq = engine.cqs[write.cq];
-  if (!cq.write(write.cqe)) return to_error(engine, write.cqe.qp);  // its other completions are lost, too
-  engine.count(&Counters::completions);
-  if (Observer* o = engine.observer()) o->on_cqe(cq.node(), write.cq, write.cqe, engine.now());
-  touched(engine, cq.node(), watch_key(WatchKind::cq, write.cq));
 }
 
 void commit_data(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t bytes) {
@@ -149,11 +140,11 @@ SubeventId announce_words(Engine& engine, NodeId node, const PostedWrite& write,
 
 /// Memory gets the next TLP of a write of data. False when others are to follow: then the next one is scheduled.
 bool commit_tlp(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
-  const NodeId node = engine.domains[domain].node;
+  const NodeId node = engine.domains[domain].node();
   const std::uint32_t bytes = next_tlp(engine, write);
   commit_data(engine, node, write, bytes);
   write.committed += bytes;
-  if (write.received) release_received(engine, node, bytes);
+  if (write.received) announce(engine, ReceivedLanded{node, bytes});
   if (write.committed == write.length) return true;
   if (!write.device) {
     // It was sent right behind the last one: all that separates them is the time that the link needs.
@@ -168,11 +159,12 @@ bool commit_tlp(Engine& engine, std::uint32_t domain, std::uint64_t number, Post
 }
 }  // namespace
 
-void post_write(Engine& engine, std::uint32_t domain, PostedWrite write, const WriteOrigin& origin, sim::Duration delay,
-                std::uint32_t key) {
+void post_write(Engine& engine, std::uint32_t domain, const MemoryWrite& data, const WriteOrigin& origin,
+                sim::Duration delay, std::uint32_t key) {
   const HardwareProfile& p = engine.profile();
-  const NodeId node = engine.domains[domain].node;
+  const NodeId node = engine.domains[domain].node();
   const MemoryRegion* region = engine.region(key);
+  PostedWrite write{data};
   write.device = region != nullptr && region->kind.device;
   write.relaxed = region != nullptr && region->kind.relaxed_ordering && !write.probe;
   if (write.device) {
@@ -182,7 +174,7 @@ void post_write(Engine& engine, std::uint32_t domain, PostedWrite write, const W
     write.way = p.pcie_upstream + p.pcie_write_commit + memory_penalty(engine, node, key, write.address, write.length);
     write.ready = sent + delay + write.way;
   }
-  if (write.received) hold_received(engine, node, write.length);
+  if (write.received) announce(engine, ReceivedWaits{node, write.length});
   write.stamp = origin.stamp;
   if (engine.witness()) write.subevent = announce_words(engine, node, write, origin);
   return write.relaxed ? enqueue_relaxed(engine, domain, write) : enqueue(engine, domain, write);
@@ -190,47 +182,37 @@ void post_write(Engine& engine, std::uint32_t domain, PostedWrite write, const W
 
 void post_cqe(Engine& engine, std::uint32_t domain, CqId cq, const Cqe& cqe, sim::Duration delay) {
   const HardwareProfile& p = engine.profile();
-  const NodeId node = engine.domains[domain].node;
+  const NodeId node = engine.domains[domain].node();
   const sim::SimTime sent = upstream(engine, node, p.nic_cqe_bytes.count + p.pcie_write_header.count, 1);
   announce_tlp(engine, TlpKind::memory_write, node, cqe.qp, 0, static_cast<std::uint32_t>(p.nic_cqe_bytes.count));
   const sim::Duration way = p.pcie_upstream + p.pcie_write_commit + memory_penalty(engine, node, kNoKey, 0, 0);
-  enqueue(engine, domain, {.is_cqe = true, .cq = cq, .ready = sent + delay + way, .way = way, .cqe = cqe});
+  PostedWrite write{};
+  write.is_cqe = true;
+  write.cq = cq;
+  write.ready = sent + delay + way;
+  write.way = way;
+  write.cqe = cqe;
+  enqueue(engine, domain, write);
 }
 
-void forget_completions(Engine& engine, QpId id, const PostsTo& sends, const PostsTo& receives) {
-  for (const CqId cq : {sends.cq, receives.cq}) engine.cqs[cq].forget(id);
-  for (const std::uint32_t domain : {sends.domain, receives.domain}) {
-    sim::Ring<PostedWrite>& writes = engine.domains[domain].writes;
-    for (std::size_t i = 0; i < writes.size(); ++i) {
-      if (writes[i].is_cqe && writes[i].cqe.qp == id) writes[i].cq = kNone;
-    }
-  }
-}
+void forget_cqes(Engine& engine, std::uint32_t domain, QpId qp) { engine.domains[domain].drop_cqes(qp); }
 
 void commit(Engine& engine, std::uint32_t domain, std::uint64_t number) {
   PostedDomain& d = engine.domains[domain];
-  PostedWrite& write = d.writes[number - d.first];
+  PostedWrite& write = d.edit(number);
   write.has_event = false;
   if (write.is_cqe) {
     write.done = true;
-    if (write.cq != kNone) commit_cqe(engine, write);
+    if (write.cq != kNone) announce(engine, CqeLanded{d.node(), write.cq, write.cqe});
   } else {
     if (!commit_tlp(engine, domain, number, write)) return;
     write.done = true;
     engine.release(write.buffer);
-    if (write.ends_atomic) atomic_unit_free(engine, d.node);
-    if (write.probe) ++engine.hosts[d.node].probes_done;
+    if (write.probe) engine.links[d.node()].probe_done();
+    if (write.ends_atomic) announce(engine, AtomicLanded{d.node()});
   }
-  while (!d.writes.empty() && d.writes.front().done) {
-    d.writes.pop_front();
-    ++d.first;
-  }
-  if (!d.writes.empty() && !d.writes.front().has_event) schedule_commit(engine, domain, d.first, d.writes.front());
-  while (!d.held.empty() && d.held.front().behind <= d.first) {
-    HeldRead read = d.held.front();
-    d.held.pop_front();
-    read_may_execute(engine, d.node, read);
-  }
+  if (PostedWrite* next = d.forget_done()) schedule_commit(engine, domain, d.committed(), *next);
+  for (HeldRead read; d.pop_free(read);) read_may_execute(engine, d.node(), read);
 }
 
 }  // namespace loco::nic

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "nic_model/connection/connection.hpp"
+#include "nic_model/engine/check.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/port/port.hpp"
-#include "nic_model/requester/requester.hpp"
 
 namespace loco::nic {
 
@@ -17,10 +18,12 @@ sim::SimTime known(Engine& engine, NodeId node, bool hit, sim::SimTime at) {
   return context_read(engine, node, at);
 }
 
-/// One key of a cache, looked up at `at`; a miss reads its content over PCIe. Returns when it is known.
-template <class Key>
-sim::SimTime look_up(Engine& engine, NodeId node, KeyCache<Key>& cache, Key key, sim::SimTime at) {
-  return known(engine, node, cache.touch(key), at);
+/// One key, looked up at `at`; a miss reads its content over PCIe. Returns when it is known.
+sim::SimTime look_up_context(Engine& engine, NodeId node, std::uint32_t key, sim::SimTime at) {
+  return known(engine, node, engine.caches[node].has_context(key), at);
+}
+sim::SimTime look_up_translation(Engine& engine, NodeId node, std::uint64_t key, sim::SimTime at) {
+  return known(engine, node, engine.caches[node].has_translation(key), at);
 }
 
 /// The state of the READ or atomic with this number: one slot for each that may be outstanding, held until the
@@ -29,7 +32,7 @@ sim::SimTime look_up(Engine& engine, NodeId node, KeyCache<Key>& cache, Key key,
 sim::SimTime look_up_read_state(Engine& engine, NodeId node, QpId qp, std::uint32_t number, sim::SimTime at) {
   const std::uint32_t slots = engine.profile().nic_max_rd_atomic;
   const std::uint32_t slot = number % slots;
-  return known(engine, node, engine.hosts[node].read_states.touch(qp * slots + slot, slot, slots), at);
+  return known(engine, node, engine.caches[node].has_read_state(qp * slots + slot, slot, slots), at);
 }
 
 /// Of a queue pair's context, or of the part of it that says where the data of answers goes.
@@ -41,76 +44,75 @@ std::uint64_t translation_key(const Engine& engine, std::uint32_t region, Addres
 
 sim::Duration stall_of(Engine& engine, const fabric::Packet& packet) {
   const NodeId node = packet.destination;
-  Host& host = engine.hosts[node];
   // Data that comes back goes where another part of the context says.
   const bool data = packet.opcode == fabric::Opcode::read_response || packet.opcode == fabric::Opcode::atomic_response;
   const std::uint32_t context = context_key(packet.destination_qp, data);
-  sim::SimTime at = look_up(engine, node, host.contexts, context, engine.now());
+  sim::SimTime at = look_up_context(engine, node, context, engine.now());
   if (!fabric::is_response(packet.opcode) && packet.total > 0 && packet.opcode != fabric::Opcode::send &&
       packet.opcode != fabric::Opcode::datagram) {
     const std::uint64_t key = translation_key(engine, packet.rkey, packet.address + packet.offset);
-    at = look_up(engine, node, host.translations, key, at);
+    at = look_up_translation(engine, node, key, at);
   }
   return at - engine.now();
 }
 
 /// When there is a unit for the queue pair that has waited longest.
-void tell_first_waiter(Engine& engine, const Host& host) {
-  const sim::SimTime at = host.units.free_since(engine.profile().nic_units);
-  engine.schedule(kEventUnitFree, host.unit_waiters.front(), 0, at);
+void tell_first_waiter(Engine& engine, const ContextCaches& caches) {
+  engine.schedule(kEventUnitFree, caches.first_waiter(), 0, caches.unit_free_since(engine.profile().nic_units));
 }
 
 /// Is there one that may work for this queue pair now? If not, it will be told.
 bool unit_is_free(Engine& engine, QpId id) {
   NicContext& qp = engine.contexts[id];
-  Host& host = engine.hosts[engine.connections[id].node()];
-  if (qp.waits_for_unit) return false;
-  const bool has_one = qp.unit_until > engine.now();
-  const bool its_turn = host.unit_waiters.empty() || host.unit_waiters.front() == id;
-  if (!has_one && its_turn && host.units.free_since(engine.profile().nic_units) <= engine.now()) return true;
-  qp.waits_for_unit = true;
+  ContextCaches& caches = engine.caches[engine.connections[id].node()];
+  if (qp.waits_for_unit()) return false;
+  const bool has_one = qp.unit_until() > engine.now();
+  const bool its_turn = caches.first_waiter() == kNone || caches.first_waiter() == id;
+  if (!has_one && its_turn && caches.unit_free_since(engine.profile().nic_units) <= engine.now()) return true;
+  qp.wait_for_unit(true);
   if (has_one) {
-    engine.schedule(kEventUnitFree, id, 0, qp.unit_until);
+    engine.schedule(kEventUnitFree, id, 0, qp.unit_until());
     return false;
   }
-  host.unit_waiters.push_back(id);
-  if (host.unit_waiters.size() == 1) tell_first_waiter(engine, host);
+  if (caches.wait(id)) tell_first_waiter(engine, caches);
   return false;
 }
 
 }  // namespace
 
+ContextCaches::ContextCaches(const HardwareProfile& p)
+    : contexts_(p.nic_context_entries, 4),
+      translations_(p.nic_translation_entries, 4),
+      read_states_(p.nic_read_state_entries, 2) {}
+
 bool take_unit(Engine& engine, QpId id, const Wqe& wqe, std::uint32_t number, sim::Duration& stall) {
   const HardwareProfile& p = engine.profile();
   const NodeId node = engine.connections[id].node();
-  Host& host = engine.hosts[node];
   if (p.nic_units > 0 && !unit_is_free(engine, id)) return false;
-  sim::SimTime at = look_up(engine, node, host.contexts, context_key(id, false), engine.now());
+  sim::SimTime at = look_up_context(engine, node, context_key(id, false), engine.now());
   if (!wqe.inline_data && wqe.length > 0) {
-    at = look_up(engine, node, host.translations, translation_key(engine, wqe.lkey, wqe.local), at);
+    at = look_up_translation(engine, node, translation_key(engine, wqe.lkey, wqe.local), at);
   }
   if (reads_or_atomic(wqe.opcode)) at = look_up_read_state(engine, node, id, number, at);
   stall = at - engine.now();
-  if (p.nic_units > 0) {
-    const sim::SimTime unit_end = engine.now() + stall + p.nic_unit_time;
-    host.units.take(p.nic_units, unit_end);
-    host.busy.units += unit_end - engine.now();
-    NicContext& nic = engine.contexts[id];
-    nic.unit_until = wqe.inline_data ? unit_end : std::max(unit_end, engine.now() + p.nic_qp_gap);
-    if (p.nic_qp_gap.ps > 0) nic.gap_busy += nic.unit_until - engine.now();
-  }
+  if (p.nic_units == 0) return true;
+  const sim::SimTime unit_end = engine.now() + stall + p.nic_unit_time;
+  engine.caches[node].take_unit(p.nic_units, engine.now(), unit_end);
+  const sim::SimTime until = wqe.inline_data ? unit_end : std::max(unit_end, engine.now() + p.nic_qp_gap);
+  engine.contexts[id].take_unit_until(until);
+  if (p.nic_qp_gap.ps > 0) engine.contexts[id].count_gap(until - engine.now());
   return true;
 }
 
-void unit_free(Engine& engine, QpId id) {
-  NicContext& qp = engine.contexts[id];
-  Host& host = engine.hosts[engine.connections[id].node()];
-  const bool its_turn = !host.unit_waiters.empty() && host.unit_waiters.front() == id;
-  qp.waits_for_unit = false;
-  engine.requesters[id].start(engine, id, {});
-  if (!its_turn) return;
-  host.unit_waiters.pop_front();
-  if (!host.unit_waiters.empty()) tell_first_waiter(engine, host);
+bool begin_turn(Engine& engine, QpId id) {
+  engine.contexts[id].wait_for_unit(false);
+  return engine.caches[engine.connections[id].node()].first_waiter() == id;
+}
+
+void end_turn(Engine& engine, QpId id) {
+  ContextCaches& caches = engine.caches[engine.connections[id].node()];
+  caches.forget_first_waiter();
+  if (caches.first_waiter() != kNone) tell_first_waiter(engine, caches);
 }
 
 bool hold_arrival(Engine& engine, const fabric::Packet& packet) {
@@ -120,23 +122,64 @@ bool hold_arrival(Engine& engine, const fabric::Packet& packet) {
   // The first packet asks; what comes behind it is not held up once the answer is there.
   const sim::Duration stall{std::max<std::int64_t>(0, looked_up.ps - known_for(engine, packet).ps)};
   NicContext& qp = engine.contexts[packet.destination_qp];
-  const bool first = qp.stalled_first == kNone;
+  const bool first = !qp.has_stalled();
   if (stall == sim::Duration{} && first) return false;
-  const std::uint32_t slot = engine.stalled.acquire();
-  engine.stalled[slot] = {.ready = engine.now() + stall, .packet = packet};
-  (first ? qp.stalled_first : engine.stalled[qp.stalled_last].next) = slot;
-  qp.stalled_last = slot;
-  if (first) engine.schedule(kEventArrival, packet.destination_qp, 0, engine.stalled[slot].ready);
+  qp.push_stalled(engine.stalled, packet, engine.now() + stall);
+  if (first) engine.schedule(kEventArrival, packet.destination_qp, 0, engine.now() + stall);
   return true;
 }
 
 fabric::Packet next_arrival(Engine& engine, QpId id) {
   NicContext& qp = engine.contexts[id];
-  const StalledPacket taken = engine.stalled[qp.stalled_first];
-  engine.stalled.release(qp.stalled_first);
-  qp.stalled_first = taken.next;
-  if (taken.next != kNone) engine.schedule(kEventArrival, id, 0, engine.stalled[taken.next].ready);
+  const fabric::Packet packet = qp.pop_stalled(engine.stalled);
+  if (qp.has_stalled()) engine.schedule(kEventArrival, id, 0, engine.stalled[qp.stalled_first()].ready);
+  return packet;
+}
+
+void ContextCaches::hash(Hasher& h) const {
+  h.add(waiters_.size());
+  for (std::size_t i = 0; i < waiters_.size(); ++i) h.add(waiters_[i]);
+}
+
+void ContextCaches::check(NodeId node, const HardwareProfile& p, sim::SimTime now) const {
+  const Check check(now, "context caches", "node", node);
+  check.holds(p.nic_units > 0 || waiters_.empty(), "nobody waits for units that are not counted");
+  check.holds(busy_units_.ps >= 0, "its units were busy for a time");
+  for (std::size_t i = 0; i < waiters_.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) check.holds(waiters_[i] != waiters_[k], "who waits for a unit does so once");
+  }
+}
+
+void NicContext::push_stalled(sim::Pool<StalledPacket>& all, const fabric::Packet& packet, sim::SimTime ready) {
+  const std::uint32_t slot = all.acquire();
+  all[slot] = {.ready = ready, .packet = packet};
+  if (has_stalled()) {
+    all[stalled_last_].next = slot;
+  } else {
+    stalled_first_ = slot;
+  }
+  stalled_last_ = slot;
+}
+
+fabric::Packet NicContext::pop_stalled(sim::Pool<StalledPacket>& all) {
+  const StalledPacket taken = all[stalled_first_];
+  all.release(stalled_first_);
+  stalled_first_ = taken.next;
   return taken.packet;
+}
+
+sim::SimTime NicContext::pace(sim::SimTime now, sim::Bytes wire, const fabric::DcqcnOptions& options) {
+  CongestionControl& c = congestion_.edit();
+  c.rate.on_bytes(now, wire, options);
+  // Requester and responder share the rate: each packet takes its turn behind those of both.
+  c.next = std::max(c.next, now) + sim::transmission_time(wire, c.rate.rate());
+  return c.next;
+}
+
+void NicContext::check(QpId id, sim::SimTime now) const {
+  const Check check(now, "context", "queue pair", id);
+  check.holds(stalled_first_ == kNone || stalled_last_ != kNone, "a list of packets has an end");
+  check.holds(gap_busy_.ps >= 0 && gap_busy_.ps <= std::max(unit_until_, now).ps, "its gaps follow each other");
 }
 
 }  // namespace loco::nic

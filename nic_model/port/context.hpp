@@ -9,15 +9,121 @@
 // waits, and later packets of its queue pair behind it. Private to nic_model/.
 #pragma once
 
+#include "fabric/dcqcn.hpp"
 #include "nic_model/engine/engine.hpp"
+#include "nic_model/engine/hash.hpp"
+#include "nic_model/engine/key_cache.hpp"
+#include "nic_model/engine/window.hpp"
+#include "sim/lazy.hpp"
+#include "sim/ring.hpp"
 
 namespace loco::nic {
+
+/// The processing units of a NIC, and what it holds of contexts, translations and the state of reads.
+class ContextCaches {
+ public:
+  explicit ContextCaches(const HardwareProfile& profile);
+
+  // Is the key there? It is from now on.
+  bool has_context(std::uint32_t key) { return contexts_.touch(key); }
+  bool has_translation(std::uint64_t key) { return translations_.touch(key); }
+  bool has_read_state(std::uint32_t key, std::uint32_t slot, std::uint32_t slots) {
+    return read_states_.touch(key, slot, slots);
+  }
+
+  [[nodiscard]] sim::SimTime unit_free_since(std::uint32_t units) const { return units_.free_since(units); }
+  void take_unit(std::uint32_t units, sim::SimTime now, sim::SimTime until) {
+    units_.take(units, until);
+    busy_units_ += until - now;
+  }
+  /// The queue pair that has waited longest for a unit; kNone.
+  [[nodiscard]] QpId first_waiter() const { return waiters_.empty() ? kNone : waiters_.front(); }
+  /// True when it is the first that waits.
+  bool wait(QpId qp) {
+    waiters_.push_back(qp);
+    return waiters_.size() == 1;
+  }
+  void forget_first_waiter() { waiters_.pop_front(); }
+
+  [[nodiscard]] sim::Duration busy_units() const { return busy_units_; }  ///< all together
+
+  void hash(Hasher& h) const;
+  /// Throws sim::BrokenInvariant.
+  void check(NodeId node, const HardwareProfile& p, sim::SimTime now) const;
+  bool operator==(const ContextCaches&) const = default;
+
+ private:
+  KeyCache<std::uint32_t> contexts_;
+  KeyCache<std::uint64_t> translations_;
+  KeyCache<std::uint32_t> read_states_;
+  UnitPool units_{};
+  sim::Ring<QpId> waiters_{};  // while all units are busy; the first one is told
+  sim::Duration busy_units_{};
+};
+
+/// A packet that waits for its queue pair's context.
+struct StalledPacket {
+  sim::SimTime ready{};
+  fabric::Packet packet{};
+  std::uint32_t next = kNone;  // behind it
+
+  bool operator==(const StalledPacket&) const = default;
+};
+
+/// What a NIC's port and context caches know of a queue pair.
+class NicContext {
+ public:
+  // --- its processing unit -------------------------------------------------------------------------------------------
+  /// Waits for the unit that works for it, or is among those that wait for any.
+  [[nodiscard]] bool waits_for_unit() const { return waits_for_unit_; }
+  void wait_for_unit(bool waits) { waits_for_unit_ = waits; }
+  /// When it may start the next work request.
+  [[nodiscard]] sim::SimTime unit_until() const { return unit_until_; }
+  void take_unit_until(sim::SimTime until) { unit_until_ = until; }
+  void count_gap(sim::Duration gap) { gap_busy_ += gap; }
+  [[nodiscard]] sim::Duration gap_busy() const { return gap_busy_; }  ///< in nic.qp_gap
+
+  // --- packets that wait for it --------------------------------------------------------------------------------------
+  [[nodiscard]] bool has_stalled() const { return stalled_first_ != kNone; }
+  [[nodiscard]] std::uint32_t stalled_first() const { return stalled_first_; }  ///< in Engine::stalled
+  void push_stalled(sim::Pool<StalledPacket>& all, const fabric::Packet& packet, sim::SimTime ready);
+  fabric::Packet pop_stalled(sim::Pool<StalledPacket>& all);
+
+  // --- congestion control, when it is on -----------------------------------------------------------------------------
+  void set_rate(sim::BitsPerSecond line) { congestion_.edit().rate = fabric::Dcqcn(line); }
+  /// A packet of so many bytes is sent. When does its rate allow the next one, of its requests or its answers?
+  sim::SimTime pace(sim::SimTime now, sim::Bytes wire, const fabric::DcqcnOptions& options);
+  bool cnp_is_due(sim::SimTime now, sim::Duration interval) { return congestion_.edit().cnps.due(now, interval); }
+  void on_cnp(sim::SimTime now, const fabric::DcqcnOptions& options) { congestion_.edit().rate.on_cnp(now, options); }
+
+  /// Throws sim::BrokenInvariant.
+  void check(QpId id, sim::SimTime now) const;
+  bool operator==(const NicContext&) const = default;
+
+ private:
+  struct CongestionControl {
+    fabric::Dcqcn rate{};     // of what it sends
+    fabric::CnpPacer cnps{};  // for what it receives
+    sim::SimTime next{};      // when its rate allows the next packet
+
+    bool operator==(const CongestionControl&) const = default;
+  };
+
+  bool waits_for_unit_ = false;
+  std::uint32_t stalled_first_ = kNone;
+  std::uint32_t stalled_last_ = kNone;
+  sim::SimTime unit_until_{};
+  sim::Duration gap_busy_{};
+  sim::Lazy<CongestionControl> congestion_{};
+};
 
 /// Asks for a processing unit for the next work request of a queue pair, and for what the caches must hold. False: it
 /// has to wait; start() is called when a unit is there. True: `stall` is what the missing contexts cost.
 bool take_unit(Engine& engine, QpId qp, const Wqe& wqe, std::uint32_t number, sim::Duration& stall);
-/// kEventUnitFree: the unit that this queue pair waits for.
-void unit_free(Engine& engine, QpId qp);
+/// kEventUnitFree: the queue pair need not wait any more; it is to start a work request. Returns whether the unit is
+/// from the pool: then the next one in the queue is told once it has started, by end_turn().
+[[nodiscard]] bool begin_turn(Engine& engine, QpId qp);
+void end_turn(Engine& engine, QpId qp);
 
 /// True: the packet waits for contexts, or behind packets of its queue pair that do.
 bool hold_arrival(Engine& engine, const fabric::Packet& packet);

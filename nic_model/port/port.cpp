@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "nic_model/connection/connection.hpp"
+#include "nic_model/engine/check.hpp"
+#include "nic_model/port/context.hpp"
 #include "nic_model/port/receive_buffer.hpp"
-#include "nic_model/records.hpp"
 
 namespace loco::nic {
 
@@ -14,11 +15,7 @@ namespace {
 sim::SimTime paced(Engine& engine, const fabric::Packet& packet) {
   const fabric::DcqcnOptions& options = engine.network.config().options.dcqcn;
   if (!options.enabled || packet.length == 0 || packet.source == packet.destination) return engine.now();
-  CongestionControl& congestion = engine.contexts[packet.source_qp].congestion.edit();
-  congestion.rate.on_bytes(engine.now(), {packet.wire}, options);
-  // Requester and responder share the rate: each packet takes its turn behind those of both.
-  congestion.next = std::max(congestion.next, engine.now()) + sim::transmission_time({packet.wire}, congestion.rate.rate());
-  return congestion.next;
+  return engine.contexts[packet.source_qp].pace(engine.now(), {packet.wire}, options);
 }
 
 const fabric::PacketFormat& format_of(const Engine& engine) { return engine.network.config().packets; }
@@ -39,7 +36,7 @@ void announce_message(Engine& engine, fabric::Packet packet, sim::SimTime there)
   const HardwareProfile& p = engine.profile();
   packet.first = packet.last = true;
   packet.wire = wire_bytes(engine, packet);
-  const sim::SimTime pipeline = std::max({engine.hosts[packet.source].transmit_free, engine.now(), there});
+  const sim::SimTime pipeline = std::max(engine.ports[packet.source].pipeline_free(engine.now()), there);
   const sim::Duration buffered = engine.buffer_time(format_of(engine).first(packet.length));
   engine.network.announce(engine.now(), (pipeline - engine.now()) + p.nic_transmit + buffered, packet);
 }
@@ -74,12 +71,9 @@ sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t fo
   engine.count(&Counters::wire_bytes_sent, packet.wire);
   engine.hold(packet.buffer);
   if (Observer* o = engine.observer()) o->on_packet(PacketStep::sent, packet, engine.now());
-  Host& host = engine.hosts[packet.source];
-  const sim::SimTime pipeline = std::max(host.transmit_free, engine.now());
-  host.transmit_free = pipeline + p.nic_packet_gap;
   const sim::Duration buffered = engine.buffer_time(format_of(engine).first(packet.length));
-  host.busy.pipeline += p.nic_packet_gap;
-  host.busy.buffer += buffered;
+  const sim::SimTime pipeline =
+      engine.ports[packet.source].enter_pipeline(engine.now(), p.nic_packet_gap, buffered);
   // What a NIC sends to itself does not go through its transmit and receive pipelines: nic.loopback is all it takes.
   const bool loopback = packet.source == packet.destination;
   const sim::Duration way = (loopback ? sim::Duration{} : p.nic_transmit) + buffered;
@@ -101,23 +95,38 @@ bool wait_for_port(Engine& engine, QpId id, bool responder) {
   const NodeId node = engine.connections[id].node();
   if (engine.connections[id].peer_node() == node) return wait_for_own_buffer(engine, id, responder);
   if (!engine.network.paused(node)) return false;
-  if (engine.hosts[node].port_waiters.empty()) engine.network.await_resume(node);
-  engine.hosts[node].port_waiters.push_back({id, responder});
+  if (engine.ports[node].wait({id, responder})) engine.network.await_resume(node);
   return true;
 }
 
-void send_waiting(Engine& engine, sim::Ring<PortWaiter>& waiters) {
-  for (; !waiters.empty(); waiters.pop_front()) {
-    engine.schedule(waiters.front().responder ? kEventRespond : kEventTransmit, waiters.front().qp, 0, engine.now());
+void wake(Engine& engine, const PortWaiter& waiter) {
+  engine.schedule(waiter.responder ? kEventRespond : kEventTransmit, waiter.qp, 0, engine.now());
+}
+
+void Port::wake_all(Engine& engine) {
+  for (; !waiters_.empty(); waiters_.pop_front()) wake(engine, waiters_.front());
+}
+
+void Port::hash(Hasher& h) const {
+  h.add(waiters_.size());
+  for (std::size_t i = 0; i < waiters_.size(); ++i) h.add_all(waiters_[i].qp, waiters_[i].responder);
+}
+
+void Port::check(NodeId node, sim::SimTime now) const {
+  const Check check(now, "port", "node", node);
+  check.holds(busy_pipeline_.ps <= transmit_free_.ps, "its pipeline was busy no longer than until it is free");
+  check.holds(busy_buffer_.ps >= 0, "its buffer was busy for a time");
+  for (std::size_t i = 0; i < waiters_.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) check.holds(!(waiters_[i] == waiters_[k]), "who waits for the port does so once");
   }
 }
 
-void port_resumed(Engine& engine, NodeId node) { send_waiting(engine, engine.hosts[node].port_waiters); }
+void port_resumed(Engine& engine, NodeId node) { engine.ports[node].wake_all(engine); }
 
 void answer_mark(Engine& engine, const fabric::Packet& packet) {
   const fabric::DcqcnOptions& options = engine.network.config().options.dcqcn;
   if (!options.enabled) return;
-  if (!engine.contexts[packet.destination_qp].congestion.edit().cnps.due(engine.now(), options.cnp_interval)) return;
+  if (!engine.contexts[packet.destination_qp].cnp_is_due(engine.now(), options.cnp_interval)) return;
   fabric::Packet cnp;
   cnp.opcode = fabric::Opcode::cnp;
   cnp.source = packet.destination;
@@ -125,6 +134,10 @@ void answer_mark(Engine& engine, const fabric::Packet& packet) {
   cnp.source_qp = packet.destination_qp;
   cnp.destination_qp = packet.source_qp;
   send_packet(engine, cnp);
+}
+
+void slow_down(Engine& engine, QpId qp) {
+  engine.contexts[qp].on_cnp(engine.now(), engine.network.config().options.dcqcn);
 }
 
 }  // namespace loco::nic

@@ -5,15 +5,63 @@
 #pragma once
 
 #include "nic_model/engine/engine.hpp"
-#include "nic_model/records.hpp"
+#include "nic_model/engine/hash.hpp"
+#include "sim/ring.hpp"
+#include "sim/time.hpp"
 
 namespace loco::nic {
+
+/// A queue pair with something to send while its NIC's port is paused.
+struct PortWaiter {
+  QpId qp = 0;
+  bool responder = false;
+
+  bool operator==(const PortWaiter&) const = default;
+};
+
+/// What a NIC's port keeps: its packet pipeline (nic.packet_gap), and who waits for it.
+class Port {
+ public:
+  /// From when on a packet could be in the pipeline.
+  [[nodiscard]] sim::SimTime pipeline_free(sim::SimTime now) const { return std::max(transmit_free_, now); }
+  /// A packet enters the pipeline now, or once that is free; returns when. It takes `gap` there, and `buffered` in the
+  /// packet buffer.
+  sim::SimTime enter_pipeline(sim::SimTime now, sim::Duration gap, sim::Duration buffered) {
+    const sim::SimTime enters = pipeline_free(now);
+    transmit_free_ = enters + gap;
+    busy_pipeline_ += gap;
+    busy_buffer_ += buffered;
+    return enters;
+  }
+  /// True when it is the first that waits.
+  bool wait(const PortWaiter& waiter) {
+    waiters_.push_back(waiter);
+    return waiters_.size() == 1;
+  }
+  /// Has those who have waited try again, in turn.
+  void wake_all(Engine& engine);
+
+  [[nodiscard]] sim::Duration busy_pipeline() const { return busy_pipeline_; }
+  [[nodiscard]] sim::Duration busy_buffer() const { return busy_buffer_; }
+
+  void hash(Hasher& h) const;
+  /// Throws sim::BrokenInvariant.
+  void check(NodeId node, sim::SimTime now) const;
+  bool operator==(const Port&) const = default;
+
+ private:
+  sim::SimTime transmit_free_{};
+  sim::Duration busy_pipeline_{};
+  sim::Duration busy_buffer_{};
+  sim::Ring<PortWaiter> waiters_{};
+};
 
 /// Gives a packet to the network: adds headers, counts, announces. Returns when the NIC can send the queue pair's next
 /// one, which has `following` bytes of payload at most: a long one takes longer to the port than a short one in front
 /// of it, and must not come late.
 sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t following = 0);
-/// If the port is paused, or for what it sends to itself the NIC's receive buffer is full: has the queue pair's requester, or its responder, wait for it in turn, and returns true.
+/// If the port is paused, or for what it sends to itself the NIC's receive buffer is full: has the queue pair's
+/// requester, or its responder, wait for it in turn, and returns true.
 bool wait_for_port(Engine& engine, QpId id, bool responder);
 /// The port of a node is not paused any more.
 void port_resumed(Engine& engine, NodeId node);
@@ -31,10 +79,12 @@ sim::Duration known_for(const Engine& engine, const fabric::Packet& packet);
 std::uint32_t crossed_ahead(const Engine& engine, const fabric::Packet& packet);
 /// How long a packet's payload is in the receiver's buffer: PCIe has it, and the CQE behind it, so much later.
 [[nodiscard]] sim::Duration receive_buffer_time(const Engine& engine, const fabric::Packet& packet);
-/// Those who have waited may send.
-void send_waiting(Engine& engine, sim::Ring<PortWaiter>& waiters);
+/// Has this one try again to send.
+void wake(Engine& engine, const PortWaiter& waiter);
 /// Answers a packet that was marked on its way with a CNP, if congestion control is on and one is due.
 void answer_mark(Engine& engine, const fabric::Packet& packet);
+/// A CNP has come for a queue pair: it sends more slowly.
+void slow_down(Engine& engine, QpId qp);
 /// Gives back what the network has lost. Call after everything that may lose packets.
 void release_lost(Engine& engine);
 

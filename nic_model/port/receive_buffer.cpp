@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "nic_model/connection/connection.hpp"
-#include "nic_model/port/port.hpp"
-#include "nic_model/records.hpp"
+#include "nic_model/engine/check.hpp"
 
 namespace loco::nic {
 
@@ -15,53 +14,71 @@ bool drops(const Engine& engine) {
 }
 
 void set_full(Engine& engine, NodeId node, bool full) {
-  engine.hosts[node].received.full = full;
+  engine.receive_buffers[node].set_full(full);
   if (full) engine.count(&Counters::tx_pauses);
   engine.network.pause_host(engine.kernel.events(), engine.now(), node, full);
 }
 
 }  // namespace
 
-void set_up_receive_buffers(std::vector<Host>& hosts, const fabric::Network& network, const HardwareProfile& profile) {
+// A link that is so long that what is on it does not fit is paused at half: hardware loses packets there.
+ReceiveBuffer::ReceiveBuffer(std::uint64_t size, std::uint64_t headroom, std::uint64_t packet)
+    : xoff_(size - std::min(headroom, size / 2)), xon_(xoff_ - std::min(xoff_, packet)) {}
+
+bool ReceiveBuffer::hold(std::uint64_t bytes) {
+  used_ += bytes;
+  return used_ > xoff_ && !full_ && limited();
+}
+
+bool ReceiveBuffer::release(std::uint64_t bytes) {
+  used_ -= bytes;
+  return full_ && used_ <= xon_;
+}
+
+void ReceiveBuffer::wake_all(Engine& engine) {
+  for (; !own_.empty(); own_.pop_front()) wake(engine, own_.front());
+}
+
+void ReceiveBuffer::check(NodeId node, std::uint64_t size, sim::SimTime now) const {
+  const Check check(now, "receive buffer", "node", node);
+  check.holds(xon_ <= xoff_ && xoff_ <= size, "thresholds are in order, and within the buffer");
+  check.holds(!full_ || limited(), "without a limit it is never full");
+  check.holds(!full_ || used_ > xon_, "it is full until there is room again");
+  check.holds(full_ || own_.empty(), "queue pairs wait for it while it is full");
+}
+
+std::vector<ReceiveBuffer> make_receive_buffers(std::uint32_t nodes, const fabric::Network& network,
+                                                const HardwareProfile& profile) {
   const std::uint64_t size = profile.nic_receive_buffer.count;
-  if (size == 0 || profile.link_ideal || network.whole_messages()) return;
+  std::vector<ReceiveBuffer> buffers(nodes);
+  if (size == 0 || profile.link_ideal || network.whole_messages()) return buffers;
   const std::uint64_t packet = network.config().packet_max.count;
-  for (NodeId node = 0; node < hosts.size(); ++node) {
-    ReceiveBuffer& buffer = hosts[node].received;
-    // A link that is so long that what is on it does not fit is paused at half: hardware loses packets there.
-    const std::uint64_t headroom = std::min(network.host_headroom(node), size / 2);
-    buffer.xoff = size - headroom;
-    buffer.xon = buffer.xoff - std::min(buffer.xoff, packet);
-  }
+  for (NodeId node = 0; node < nodes; ++node) buffers[node] = {size, network.host_headroom(node), packet};
+  return buffers;
 }
 
 bool admit_received(Engine& engine, const fabric::Packet& packet) {
-  const ReceiveBuffer& buffer = engine.hosts[packet.destination].received;
-  if (buffer.xoff == 0 || packet.length == 0 || !drops(engine) || packet.source == packet.destination) return true;
-  if (buffer.used + packet.length <= engine.profile().nic_receive_buffer.count) return true;
+  const ReceiveBuffer& buffer = engine.receive_buffers[packet.destination];
+  if (!buffer.limited() || packet.length == 0 || !drops(engine) || packet.source == packet.destination) return true;
+  if (buffer.used() + packet.length <= engine.profile().nic_receive_buffer.count) return true;
   engine.count(&Counters::rx_discards);
   return false;
 }
 
 void hold_received(Engine& engine, NodeId node, std::uint32_t bytes) {
-  ReceiveBuffer& buffer = engine.hosts[node].received;
-  buffer.used += bytes;
-  if (buffer.used <= buffer.xoff || buffer.full || buffer.xoff == 0 || drops(engine)) return;
-  set_full(engine, node, true);
+  if (engine.receive_buffers[node].hold(bytes) && !drops(engine)) set_full(engine, node, true);
 }
 
 void release_received(Engine& engine, NodeId node, std::uint32_t bytes) {
-  ReceiveBuffer& buffer = engine.hosts[node].received;
-  buffer.used -= bytes;
-  if (!buffer.full || buffer.used > buffer.xon) return;
+  if (!engine.receive_buffers[node].release(bytes)) return;
   set_full(engine, node, false);
-  send_waiting(engine, buffer.own);
+  engine.receive_buffers[node].wake_all(engine);
 }
 
 bool wait_for_own_buffer(Engine& engine, QpId id, bool responder) {
-  ReceiveBuffer& buffer = engine.hosts[engine.connections[id].node()].received;
-  if (!buffer.full) return false;
-  buffer.own.push_back({id, responder});
+  ReceiveBuffer& buffer = engine.receive_buffers[engine.connections[id].node()];
+  if (!buffer.full()) return false;
+  buffer.wait({id, responder});
   return true;
 }
 

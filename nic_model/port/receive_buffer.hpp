@@ -15,11 +15,47 @@
 #include <vector>
 
 #include "nic_model/engine/engine.hpp"
+#include "nic_model/port/port.hpp"
+#include "sim/ring.hpp"
 
 namespace loco::nic {
 
-/// Works out the thresholds of all hosts; once, when the machine is built.
-void set_up_receive_buffers(std::vector<Host>& hosts, const fabric::Network& network, const HardwareProfile& profile);
+class ReceiveBuffer {
+ public:
+  /// It has no limit.
+  ReceiveBuffer() = default;
+  /// Of so many bytes, `headroom` of them for what comes after a pause has been asked for; packets have `packet` bytes
+  /// at most. Precondition: size > 0.
+  ReceiveBuffer(std::uint64_t size, std::uint64_t headroom, std::uint64_t packet);
+
+  [[nodiscard]] bool limited() const { return xoff_ != 0; }
+  [[nodiscard]] bool full() const { return full_; }  ///< the link is paused
+  [[nodiscard]] std::uint64_t used() const { return used_; }
+
+  /// So many bytes more wait; true when the link is to be paused, if it can be.
+  bool hold(std::uint64_t bytes);
+  /// So many do not wait any more; true when the link may go on.
+  bool release(std::uint64_t bytes);
+  void set_full(bool full) { full_ = full; }
+  /// A queue pair has something to send to this NIC itself, and it is full.
+  void wait(const PortWaiter& waiter) { own_.push_back(waiter); }
+  void wake_all(Engine& engine);
+
+  /// Throws sim::BrokenInvariant.
+  void check(NodeId node, std::uint64_t size, sim::SimTime now) const;
+  bool operator==(const ReceiveBuffer&) const = default;
+
+ private:
+  std::uint64_t used_ = 0;  // bytes of payload
+  std::uint64_t xoff_ = 0;  // above this the link is paused; 0: there is no limit
+  std::uint64_t xon_ = 0;   // and from here on it goes on
+  bool full_ = false;
+  sim::Ring<PortWaiter> own_{};
+};
+
+/// The receive buffers of all nodes.
+[[nodiscard]] std::vector<ReceiveBuffer> make_receive_buffers(std::uint32_t nodes, const fabric::Network& network,
+                                                              const HardwareProfile& profile);
 /// Is there room for a packet that has just come? If not, it is counted as dropped: nobody will see it.
 [[nodiscard]] bool admit_received(Engine& engine, const fabric::Packet& packet);
 /// Payload waits for PCIe from now on.

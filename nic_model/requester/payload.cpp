@@ -5,6 +5,7 @@
 
 #include "nic_model/host/process.hpp"
 #include "nic_model/pcie/flow_control.hpp"
+#include "nic_model/pcie/link.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/records.hpp"
 #include "nic_model/requester/requester.hpp"
@@ -92,11 +93,11 @@ void Requester::read_payload(Engine& engine, QpId id, std::uint32_t number) {
 /// A flaw (nic.stale_operands): what has not been read of the operands is what the NIC has read last, and will not be
 /// read any more.
 void Requester::take_stale_operands(Engine& engine, NodeId node, SendEntry& e) {
-  const Host& host = engine.hosts[node];
+  const std::array<std::uint64_t, 2>& last = engine.links[node].words_read();
   const std::uint32_t words = bytes_to_read(e.wqe) / 8;
   std::byte* into = engine.payloads.data(e.buffer);
   for (std::uint32_t i = 0; i < words; ++i) {
-    std::memcpy(into + std::size_t{8} * i, &host.words_read[host.words_read.size() - words + i], 8);
+    std::memcpy(into + std::size_t{8} * i, &last[last.size() - words + i], 8);
   }
   e.payload_read = bytes_to_read(e.wqe);
 }

@@ -31,7 +31,7 @@ void execute_atomic(Engine& engine, NodeId node) {
 
 void atomic_unit_free(Engine& engine, NodeId node) {
   Host& host = engine.hosts[node];
-  host.busy.atomics += engine.now() - host.atomic_since;
+  host.atomics_busy += engine.now() - host.atomic_since;
   sim::Ring<AtomicRequest>& atomics = host.atomics;
   atomics.pop_front();
   if (!atomics.empty()) start_atomic(engine, node);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nic_model/connection/completion_queue.hpp"
 #include "nic_model/connection/receive_queue.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/requester/requester.hpp"
@@ -37,7 +38,10 @@ void reset(Engine& engine, QpId id) {
   Responder& rs = engine.responders[id];
   rq.reset(engine, id);
   rs.reset(engine, id);
-  forget_completions(engine, id, {rq.cq(), rq.domain()}, {rs.cq(), rs.domain()});
+  // IBTA volume 1, 10.2.4.4: what a RESET leaves of its CQEs is up to the consumer; libraries such as libmlx5 clean the
+  // queue. Those on their way are lost as well.
+  for (const CqId cq : {rq.cq(), rs.cq()}) engine.cqs[cq].forget(id);
+  for (const std::uint32_t domain : {rq.domain(), rs.domain()}) forget_cqes(engine, domain, id);
   const std::uint32_t queue = rs.receive_queue();
   if (queue == kNone || engine.receive_queues[queue].owner() != id) return;  // none, or shared with others
   engine.receive_queues[queue].clear();

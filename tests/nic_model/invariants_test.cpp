@@ -4,6 +4,11 @@
 #include "nic_model/connection/receive_queue.hpp"
 #include "nic_model/host/process.hpp"
 #include "nic_model/host/thread.hpp"
+#include "nic_model/pcie/link.hpp"
+#include "nic_model/pcie/posted_domain.hpp"
+#include "nic_model/port/context.hpp"
+#include "nic_model/port/port.hpp"
+#include "nic_model/port/receive_buffer.hpp"
 #include "nic_model/requester/requester.hpp"
 #include "nic_model/state.hpp"
 #include "sim/invariant.hpp"
@@ -98,7 +103,7 @@ struct Answering {
 
   explicit Answering(nic::QpType type = nic::QpType::rc) : state(two_nodes()) {
     for (const nic::QpId id : {0U, 1U}) {
-      state.domains.push_back({.node = id});
+      state.domains.emplace_back(id);
       state.connections.emplace_back(id, nic::QpType::rc, 0).set_peer(1 - id, 1 - id);
       state.connections.back().enter(nic::QpState::rts);
       state.contexts.emplace_back();
@@ -130,4 +135,75 @@ TEST_CASE("an answer that a RESET has left, or that an unreliable queue pair has
   answering.state.connections[1].enter(nic::QpState::reset);
   CHECK_THROWS_AS(answering.check(), sim::BrokenInvariant);
   CHECK_THROWS_AS(Answering(nic::QpType::uc).check(), sim::BrokenInvariant);
+}
+
+TEST_CASE("a posted write with more in memory than was posted, or that nothing moves on, is noticed") {
+  const auto domain_with = [](std::uint32_t committed, bool has_event) {
+    nic::PostedDomain domain(0);
+    nic::PostedWrite& write = domain.push({});
+    write.length = 8;
+    write.committed = committed;
+    write.has_event = has_event;
+    return domain;
+  };
+  CHECK_NOTHROW(domain_with(0, true).check(0, kNow));
+  CHECK_THROWS_AS(domain_with(16, true).check(0, kNow), sim::BrokenInvariant);
+  CHECK_THROWS_AS(domain_with(0, false).check(0, kNow), sim::BrokenInvariant);
+}
+
+TEST_CASE("a read that waits for writes that nobody has posted is noticed") {
+  nic::PostedDomain domain(0);
+  nic::HeldRead read{.behind = 1};
+  domain.push({}).has_event = true;
+  domain.hold(read);
+  CHECK_NOTHROW(domain.check(0, kNow));
+  read.behind = 2;
+  domain.hold(read);
+  CHECK_THROWS_AS(domain.check(0, kNow), sim::BrokenInvariant);
+}
+
+TEST_CASE("more tags than a PCIe link has, and a doorbell that says nothing new, are noticed") {
+  nic::HardwareProfile p;
+  p.pcie_tags = 2;
+  p.pcie_rate = {64'000'000'000};
+  nic::PcieLink link(p);
+  for (int i = 0; i < 2; ++i) link.take_request(p, kNow, 8, kNow, {}, {});
+  CHECK_NOTHROW(link.check(0, p, kNow));
+  nic::HardwareProfile fewer = p;
+  fewer.pcie_tags = 1;
+  CHECK_THROWS_AS(link.check(0, fewer, kNow), sim::BrokenInvariant);
+  for (int i = 0; i < 2; ++i) link.push_doorbell({.qp = 1, .posted = 3});
+  CHECK_THROWS_AS(link.check(0, p, kNow), sim::BrokenInvariant);
+}
+
+TEST_CASE("a queue pair that waits for a port, or for a processing unit, twice is noticed") {
+  nic::Port port;
+  port.wait({.qp = 1, .responder = false});
+  port.wait({.qp = 1, .responder = true});
+  CHECK_NOTHROW(port.check(0, kNow));
+  port.wait({.qp = 1, .responder = true});
+  CHECK_THROWS_AS(port.check(0, kNow), sim::BrokenInvariant);
+
+  nic::HardwareProfile p;
+  nic::ContextCaches caches(p);
+  caches.wait(4);
+  CHECK_THROWS_AS(caches.check(0, p, kNow), sim::BrokenInvariant);  // units are not counted
+  p.nic_units = 1;
+  CHECK_NOTHROW(caches.check(0, p, kNow));
+  caches.wait(4);
+  CHECK_THROWS_AS(caches.check(0, p, kNow), sim::BrokenInvariant);
+}
+
+TEST_CASE("a receive buffer that stays full once there is room, or that somebody waits for in vain, is noticed") {
+  nic::ReceiveBuffer buffer(4096, 1024, 512);  // full above 3072, until 2560
+  CHECK_FALSE(buffer.hold(3072));
+  CHECK(buffer.hold(1));
+  buffer.set_full(true);
+  CHECK_NOTHROW(buffer.check(0, 4096, kNow));
+  CHECK(buffer.release(513));
+  CHECK_THROWS_AS(buffer.check(0, 4096, kNow), sim::BrokenInvariant);
+  buffer.set_full(false);
+  CHECK_NOTHROW(buffer.check(0, 4096, kNow));
+  buffer.wait({});
+  CHECK_THROWS_AS(buffer.check(0, 4096, kNow), sim::BrokenInvariant);
 }

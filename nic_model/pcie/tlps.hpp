@@ -1,11 +1,9 @@
-// The PCIe link of a node and what an access to its memory costs: what pcie.cpp and posted_writes.cpp share. Each
-// direction carries one TLP after the other, in the order of the calls. Private to these two.
+// TLPs on the PCIe link of a node, and what an access to its memory costs: what pcie.cpp and posted_writes.cpp share.
+// Private to these two.
 #pragma once
 
-#include <algorithm>
-
+#include "nic_model/pcie/link.hpp"
 #include "nic_model/pcie/pcie.hpp"
-#include "nic_model/records.hpp"
 
 namespace loco::nic {
 
@@ -16,24 +14,23 @@ namespace loco::nic {
 
 /// Towards the root complex: `bytes` in `tlps` TLPs, now or once the link is free; returns when the last has been sent.
 inline sim::SimTime upstream(Engine& engine, NodeId node, std::uint64_t bytes, std::uint64_t tlps) {
-  Host& host = engine.hosts[node];
   engine.count(&Counters::tlps_up, tlps);
   engine.count(&Counters::pcie_bytes_up, bytes);
-  const sim::Duration taken = on_link(engine, bytes);
-  host.busy.upstream += taken;
-  host.upstream_free = std::max(host.upstream_free, engine.now()) + taken;
-  return host.upstream_free;
+  return engine.links[node].send_up(engine.now(), on_link(engine, bytes));
 }
 
 /// The same towards the NIC, for one TLP.
 inline sim::SimTime downstream(Engine& engine, NodeId node, std::uint64_t bytes) {
-  Host& host = engine.hosts[node];
   engine.count(&Counters::tlps_down);
   engine.count(&Counters::pcie_bytes_down, bytes);
-  const sim::Duration taken = on_link(engine, bytes);
-  host.busy.downstream += taken;
-  host.downstream_free = std::max(host.downstream_free, engine.now()) + taken;
-  return host.downstream_free;
+  return engine.links[node].send_down(engine.now(), on_link(engine, bytes));
+}
+
+/// And of what no read has asked for.
+inline sim::SimTime downstream_unasked(Engine& engine, NodeId node, std::uint64_t bytes) {
+  engine.count(&Counters::tlps_down);
+  engine.count(&Counters::pcie_bytes_down, bytes);
+  return engine.links[node].send_down_unasked(engine.now(), on_link(engine, bytes));
 }
 
 inline void announce_tlp(Engine& engine, TlpKind kind, NodeId node, QpId qp, Address address, std::uint32_t bytes) {
@@ -48,7 +45,7 @@ inline void announce_tlp(Engine& engine, TlpKind kind, NodeId node, QpId qp, Add
 /// What an access to memory costs besides the profile's latency: its place, and the IOMMU, whose buffer it goes
 /// through.
 sim::Duration memory_penalty(Engine& engine, NodeId node, std::uint32_t key, Address address, std::uint64_t bytes);
-/// No posted write holds the read back any more: has its owner schedule it.
+/// No posted write holds the read back any more: its owner is told, or its event is scheduled.
 void read_may_execute(Engine& engine, NodeId node, HeldRead& read);
 
 }  // namespace loco::nic

@@ -1,0 +1,82 @@
+// What PCIe carries between a NIC and memory, as messages: requests go to the functions of pcie.hpp, and what becomes of
+// them is announced here (PCIe base specification, 2.1.1: memory read request, completion with data, memory write).
+//
+// PCIe knows none of those that it works for. An announce() is defined at the door (dispatch.cpp), which gives the
+// message to its owner. Private to nic_model/.
+#pragma once
+
+#include <cstdint>
+
+#include "fabric/packet.hpp"
+#include "nic_model/engine/engine.hpp"
+#include "nic_model/verbs.hpp"
+#include "sim/time.hpp"
+
+namespace loco::nic {
+
+inline constexpr std::uint32_t kNoKey = 0xffffffffU;  ///< memory without a region: queues
+
+enum class ReadKind : std::uint8_t { wqe_fetch, payload, remote_read, atomic, probe };
+
+/// A read request, which must wait for posted writes in front of it ("reads push writes").
+struct HeldRead {
+  ReadKind kind = ReadKind::payload;
+  std::uint32_t where = 0;
+  std::uint64_t number = 0;
+  std::uint64_t behind = 0;  // all posted writes with smaller numbers
+  sim::SimTime due{};        // when memory may be read, if there are a tag and credits
+  sim::Duration reach{};     // of its request, its time on the link included, until memory is read
+  std::uint32_t bytes = 0;   // of the whole read
+  std::uint32_t key = 0;     // of the region that is read; kNoKey: a queue
+
+  bool operator==(const HeldRead&) const = default;
+};
+
+/// A write of data that is to be posted.
+struct MemoryWrite {
+  bool probe = false;        // System::dma_write
+  bool ends_atomic = false;  // its commit frees the NIC's atomic unit
+  bool received = false;     // takes receive buffer until it is in memory
+  std::uint32_t buffer = fabric::kNoBuffer;  // kNoBuffer: the bytes of `value`
+  std::uint32_t offset = 0;
+  std::uint32_t length = 0;
+  std::uint32_t ahead = 0;  // flow model: bytes that crossed PCIe while the rest of the message was on its way
+  Address address = 0;
+  std::uint64_t value = 0;
+
+  bool operator==(const MemoryWrite&) const = default;
+};
+
+/// No posted write holds a read back any more: memory may be read at `read.due`. Whose it is says when it is its turn.
+struct ReadMayExecute {
+  HeldRead read{};
+};
+/// Memory has a completion queue entry.
+struct CqeLanded {
+  NodeId node = 0;
+  CqId cq = 0;
+  Cqe cqe{};
+};
+/// What a NIC has received waits for PCIe from now on.
+struct ReceivedWaits {
+  NodeId node = 0;
+  std::uint32_t bytes = 0;
+};
+/// Memory has some of it.
+struct ReceivedLanded {
+  NodeId node = 0;
+  std::uint32_t bytes = 0;
+};
+/// Memory has the new value of an atomic that held its NIC's atomic unit until now.
+struct AtomicLanded {
+  NodeId node = 0;
+};
+
+// dispatch.cpp
+void announce(Engine& engine, const ReadMayExecute& message);
+void announce(Engine& engine, const CqeLanded& message);
+void announce(Engine& engine, const ReceivedWaits& message);
+void announce(Engine& engine, const ReceivedLanded& message);
+void announce(Engine& engine, const AtomicLanded& message);
+
+}  // namespace loco::nic

@@ -1,0 +1,72 @@
+// An ordering domain of PCIe: posted writes that never pass each other, and reads that never pass them (PCIe base
+// specification, 2.4.1).
+//
+// Writes are a ring, of which only the head has a pending event: the commit of its next TLP. A write that is relaxed,
+// or that a fault lets pass, has one as soon as it is posted. Writes have running numbers. Private to nic_model/.
+#pragma once
+
+#include <cstdint>
+
+#include "nic_model/engine/hash.hpp"
+#include "nic_model/engine/payloads.hpp"
+#include "nic_model/pcie/messages.hpp"
+#include "sim/ring.hpp"
+
+namespace loco::nic {
+
+/// A write on its way: of data, or of a CQE.
+struct PostedWrite : MemoryWrite {
+  bool is_cqe = false;
+  bool has_event = false;  // its next step is a pending event
+  bool done = false;       // all of it is in memory, and it waits for those in front of it to be forgotten
+  bool device = false;     // to memory on the NIC
+  bool relaxed = false;    // relaxed ordering: may pass the writes in front of it; then it is one TLP
+  Stamp stamp = Stamp::aNRW;
+  std::uint32_t committed = 0;  // bytes
+  SubeventId subevent = 0;      // of its first word
+  CqId cq = 0;                  // kNone: nobody waits for its CQE any more
+  sim::SimTime ready{};         // when its next TLP is committed, if nothing is in front of it
+  sim::Duration way{};          // of a TLP, from the link to memory: what taking credits late is added to
+  Cqe cqe{};
+
+  bool operator==(const PostedWrite&) const = default;
+};
+
+class PostedDomain {
+ public:
+  explicit PostedDomain(NodeId node) : node_(node) {}
+
+  [[nodiscard]] NodeId node() const { return node_; }
+  /// Of the next write; all that were posted have smaller numbers.
+  [[nodiscard]] std::uint64_t issued() const { return first_ + writes_.size(); }
+  /// All writes with smaller numbers are in memory.
+  [[nodiscard]] std::uint64_t committed() const { return first_; }
+  [[nodiscard]] bool empty() const { return writes_.empty(); }
+  [[nodiscard]] bool holds(std::uint64_t number) const { return number - first_ < writes_.size(); }
+  /// Precondition: holds().
+  [[nodiscard]] const PostedWrite& write(std::uint64_t number) const { return writes_[number - first_]; }
+  [[nodiscard]] PostedWrite& edit(std::uint64_t number) { return writes_[number - first_]; }
+
+  PostedWrite& push(const PostedWrite& write) { return writes_.push_back(write); }
+  /// Forgets the writes at the front that are in memory. Returns the one that is next, if it has no event yet.
+  PostedWrite* forget_done();
+  /// CQEs of this queue pair will not be written: it is RESET.
+  void drop_cqes(QpId qp);
+
+  void hold(const HeldRead& read) { held_.push_back(read); }
+  /// Takes out the oldest read that nothing is in front of any more. False: there is none.
+  bool pop_free(HeldRead& read);
+
+  void hash(Hasher& h, const Payloads& payloads) const;
+  /// Throws sim::BrokenInvariant.
+  void check(std::uint32_t domain, sim::SimTime now) const;
+  bool operator==(const PostedDomain&) const = default;
+
+ private:
+  NodeId node_;
+  std::uint64_t first_ = 0;  // number of writes_[0]
+  sim::Ring<PostedWrite> writes_{};
+  sim::Ring<HeldRead> held_{};
+};
+
+}  // namespace loco::nic
