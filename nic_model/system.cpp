@@ -318,6 +318,20 @@ ThreadId System::qp_thread(QpId qp) const { return state_->connections.at(qp).th
 
 NodeId System::qp_peer_node(QpId qp) const { return state_->connections.at(qp).peer_node(); }
 std::uint32_t System::send_queue_room(QpId qp) const { return state_->requesters.at(qp).room(); }
+bool System::qp_settled(QpId qp) const {
+  const State& s = *state_;
+  const Connection& mine = s.connections.at(qp);
+  if (mine.state() != QpState::rts || mine.peer() == kNone) return false;
+  const Responder& other = s.responders[mine.peer()];
+  return s.requesters[qp].queue().empty() && !s.domains[s.requesters[qp].domain()].holds_data(Stamp::aNLW) &&
+         !s.domains[other.domain()].holds_data(Stamp::aNRW) && other.all_executed();
+}
+bool System::stores_pending(NodeId node, Address base, std::uint64_t size) const {
+  check_node(*state_, node);
+  return std::ranges::any_of(state_->processes[node].threads(), [&](ThreadId thread) {
+    return state_->threads[thread].stores_pending(base, size);
+  });
+}
 std::uint32_t System::recv_queue_room(QpId qp) const {
   const std::uint32_t index = state_->responders.at(qp).receive_queue();
   return index == kNone ? 0 : state_->receive_queues[index].room();
@@ -328,6 +342,14 @@ bool System::cq_overrun(CqId cq) const { return state_->cqs.at(cq).overrun(); }
 bool System::thread_stopped(ThreadId thread) const {
   return state_->threads.at(thread).state() == ThreadState::stopped;
 }
+System::Made System::made() const {
+  Made made{.regions = state_->regions.size(),
+            .queue_pairs = state_->connections.size(),
+            .threads = state_->threads.size()};
+  for (const Process& process : state_->processes) made.flags += process.flags();
+  return made;
+}
+bool System::thread_drained(ThreadId thread) const { return !state_->threads.at(thread).stores_pending(); }
 SubeventId System::subevents() const { return state_->kernel.subevents(); }
 std::uint64_t System::seq() const { return state_->kernel.seq(); }
 

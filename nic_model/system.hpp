@@ -79,6 +79,8 @@ class System {
   ThreadId create_thread(NodeId node, sim::SimTime start = {});
   /// A word of process memory; its number on this node.
   std::uint32_t create_flag(NodeId node, std::uint64_t initial = 0);
+  /// A flag that nobody uses any more begins again, as another one.
+  void set_flag(NodeId node, std::uint32_t flag, std::uint64_t initial);
 
   // --- running -----------------------------------------------------------------------------------------------------
   [[nodiscard]] bool idle() const;
@@ -118,6 +120,12 @@ class System {
   [[nodiscard]] std::uint64_t dma_done(NodeId node) const;
 
   // --- inspection --------------------------------------------------------------------------------------------------
+  /// How many of what set-up makes there are: nothing of it goes away.
+  struct Made {
+    std::size_t regions = 0, queue_pairs = 0, threads = 0, flags = 0;
+    bool operator==(const Made&) const = default;
+  };
+  [[nodiscard]] Made made() const;
   [[nodiscard]] const SystemConfig& config() const;
   [[nodiscard]] const Counters& counters() const;
   /// The resources that were busiest, `most` of them, the greatest share of `window` first: that of the time since the
@@ -130,6 +138,11 @@ class System {
   [[nodiscard]] NodeId qp_peer_node(QpId qp) const;
   [[nodiscard]] ThreadId qp_thread(QpId qp) const;
   [[nodiscard]] std::uint32_t send_queue_room(QpId qp) const;
+  /// Is it connected in RTS, and is all that was posted to it done, in memory on both sides? Says no, too, while another
+  /// queue pair's writes of the same kind are pending in its ordering domain.
+  [[nodiscard]] bool qp_settled(QpId qp) const;
+  /// Is a store to [base, base + size) on its way to memory, in a store buffer of the node?
+  [[nodiscard]] bool stores_pending(NodeId node, Address base, std::uint64_t size) const;
   /// Room in the queue pair's receive queue, shared or not.
   [[nodiscard]] std::uint32_t recv_queue_room(QpId qp) const;
   [[nodiscard]] std::size_t cq_size(CqId cq) const;
@@ -137,6 +150,8 @@ class System {
   /// CQEs of operations that failed and that nobody has polled, oldest first.
   [[nodiscard]] std::vector<Cqe> failed_cqes(CqId cq) const;
   [[nodiscard]] bool thread_stopped(ThreadId thread) const;
+  /// Is its store buffer empty?
+  [[nodiscard]] bool thread_drained(ThreadId thread) const;
   /// Number of subevents that have begun, and the order counter.
   [[nodiscard]] SubeventId subevents() const;
   [[nodiscard]] std::uint64_t seq() const;

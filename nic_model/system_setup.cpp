@@ -202,4 +202,9 @@ std::uint32_t System::create_flag(NodeId node, std::uint64_t initial) {
   return state_->processes[node].add_flag(initial);
 }
 
+void System::set_flag(NodeId node, std::uint32_t flag, std::uint64_t initial) {
+  check_node(*state_, node);
+  state_->processes[node].set_flag(flag, initial);
+}
+
 }  // namespace loco::nic

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/errors.hpp"
+#include "loco_sim/loco/fence.hpp"
 #include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/mem_ref.hpp"
 #include "loco_sim/loco/network_memory.hpp"
 #include "loco_sim/loco/node_list.hpp"
 #include "loco_sim/loco/setup.hpp"
@@ -40,6 +43,7 @@ void channel::enter() {
 channel::~channel() {
   transport_.object_ends(name_);
   leave();
+  manager_.setup_service().destroyed(life_, pieces(), manager_.uses_of(life_));
 }
 
 void channel::leave() { manager_.setup_service().remove(*this); }
@@ -84,7 +88,7 @@ channel::RegionIndex channel::region_named(std::string_view name, std::uint64_t 
   require_simple(name);
   const auto found = std::ranges::find(regions_, name, &NamedRegion::name);
   if (found == regions_.end()) {
-    regions_.push_back({std::string(name), std::nullopt, false, std::nullopt, size, std::vector<Copy>(places())});
+    regions_.push_back({.name = std::string(name), .size = size, .remote = std::vector<Copy>(places())});
     return regions_.size() - 1;
   }
   if (found->size != size)
@@ -95,11 +99,31 @@ channel::RegionIndex channel::region_named(std::string_view name, std::uint64_t 
 channel::RegionIndex channel::create_region(std::string_view name, std::uint64_t size, Where where) {
   const RegionIndex index = region_named(name, size);
   if (regions_[index].local) throw setup_error("region '" + name_ + "." + std::string(name) + "' is created twice");
-  network_memory& memory = manager_.memory();
-  Region region = where == Where::device ? memory.allocate_on_device(size) : memory.allocate(size);
+  Region region = where == Where::device ? zeroed_on_device(size) : manager_.memory().allocate(size);
   region.size = size;
+  region.life = life_;
   regions_[index].local = region;
+  regions_[index].device = where == Where::device;
   return index;
+}
+
+Region channel::zeroed_on_device(std::uint64_t size) {
+  const auto [region, used_before] = manager_.memory().allocate_on_device(size);
+  if (!used_before) return region;
+  const mem_ref zeros(manager_, region.size);
+  transport_.clear(zeros.address(), region.size);
+  ack_key key(manager_);
+  manager_.put(zeros.address(), region, 0, region.size, &key);
+  key.wait();
+  global_fence(manager_, my_node());
+  return region;
+}
+
+std::vector<departures::piece> channel::pieces() const {
+  std::vector<departures::piece> result;
+  for (const NamedRegion& r : regions_)
+    if (r.local) result.push_back({*r.local, r.device});
+  return result;
 }
 
 channel::RegionIndex channel::expect_region(std::string_view name, std::uint64_t size) {
@@ -127,7 +151,7 @@ std::optional<Region> channel::copy_of(const NamedRegion& region, NodeId node) c
   if (!joins(node)) return std::nullopt;
   const Copy& copy = region.remote[place_of(node)];
   if (!copy.known) return std::nullopt;
-  return Region{.node = node, .base = copy.base, .size = region.size, .rkey = copy.rkey};
+  return Region{.node = node, .base = copy.base, .size = region.size, .rkey = copy.rkey, .life = life_};
 }
 
 bool channel::reaches(RegionIndex region, NodeId node) const { return copy_of(regions_[region], node).has_value(); }
@@ -179,8 +203,9 @@ std::vector<region_offer> channel::offers(const std::vector<region_request>& req
   return result;
 }
 
-void channel::accept(NodeId from, const std::vector<region_offer>& offered) {
-  for (const auto& offer : offered) {
+void channel::accept(NodeId from, const setup_message& connect) {
+  if (!connect.offers.empty()) peer(from).life = connect.by;
+  for (const auto& offer : connect.offers) {
     const auto found = std::ranges::find(regions_, offer.name, &NamedRegion::name);
     if (found != regions_.end()) found->remote[place_of(from)] = {offer.region.base, offer.region.rkey, true};
   }

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "loco_sim/loco/departures.hpp"
 #include "loco_sim/loco/setup_message.hpp"
 #include "loco_sim/loco/transport.hpp"
 
@@ -135,9 +136,10 @@ class channel {
   };
   struct NamedRegion {
     std::string name;
-    std::optional<Region> local;
+    std::optional<Region> local{};
     bool expected = false;
-    std::optional<NodeId> only_from;  ///< expected of this peer only
+    bool device = false;                ///< the local one is
+    std::optional<NodeId> only_from{};  ///< expected of this peer only
     std::uint64_t size = 0;
     std::vector<Copy> remote;  ///< by place_of(node)
   };
@@ -145,6 +147,7 @@ class channel {
   struct Peer {
     bool connected = false;  ///< it has answered this endpoint's join
     bool answered = false;   ///< its join
+    std::uint32_t life = 0;  ///< of its endpoint, if that has said where regions are
     [[nodiscard]] bool met() const { return connected && answered; }
   };
   /// Few endpoints have any.
@@ -174,11 +177,14 @@ class channel {
   /// A node's copy, once it is known.
   [[nodiscard]] std::optional<Region> copy_of(const NamedRegion& region, NodeId node) const;
   RegionIndex region_named(std::string_view name, std::uint64_t size);
+  [[nodiscard]] Region zeroed_on_device(std::uint64_t size);
   [[nodiscard]] std::vector<region_request> requests_to(NodeId peer) const;
   /// Empty when this endpoint provides what is asked for, else what is wrong.
   [[nodiscard]] std::string mismatch(NodeId peer, const setup_message& join) const;
   [[nodiscard]] std::vector<region_offer> offers(const std::vector<region_request>& requests) const;
-  void accept(NodeId from, const std::vector<region_offer>& offers);
+  void accept(NodeId from, const setup_message& connect);
+  /// What it has of this node's memory.
+  [[nodiscard]] std::vector<departures::piece> pieces() const;
 
   manager& manager_;
   Transport& transport_;
@@ -186,9 +192,10 @@ class channel {
   expect_num expected_;
   std::string terms_;
   std::vector<NamedRegion> regions_;
-  std::vector<Peer> peers_;  ///< by place_of(node)
-  std::uint32_t life_ = 0;   ///< its number among the endpoints that this node has had
-  std::uint32_t met_ = 0;    ///< peers
+  std::vector<Peer> peers_;    ///< by place_of(node)
+  std::uint32_t life_ = 0;     ///< its number among the endpoints that this node has had
+  std::uint32_t met_ = 0;      ///< peers
+  std::uint32_t offered_ = 0;  ///< endpoints of peers that know where regions of this one are, and may not be gone
   std::atomic<std::uint32_t> connections_ = 0;
   bool joined_ = false;
   std::unique_ptr<Callbacks> callbacks_;

@@ -31,6 +31,7 @@ void global_fence(manager& mgr, std::span<const NodeId> nodes) {
     mgr.check();  // an operation that failed first is why the reads behind it did
     throw;
   }
+  mgr.note_fenced(nodes);
   mgr.check();
 }
 

@@ -15,7 +15,7 @@ namespace loco {
 
 class kv_index {
  public:
-  explicit kv_index(Transport& transport) : transport_(transport), lock_(transport.make_flag()) {}
+  explicit kv_index(Transport& transport) : transport_(transport), lock_(transport) {}
 
   [[nodiscard]] std::optional<kv_location> find(std::uint64_t key);
   void insert(std::uint64_t key, const kv_location& where);
@@ -31,7 +31,7 @@ class kv_index {
   void write(Change change);
 
   Transport& transport_;
-  Flag lock_;
+  owned_flag lock_;
   kv_table table_;
 };
 

@@ -29,9 +29,9 @@ kv_tracker::kv_tracker(channel& parent, std::string_view name, std::uint64_t rin
     : channel(parent, name, expect_num{parent.num_nodes() - 1}),
       index_(index),
       told_(std::move(told)),
-      asked_(transport().make_flag()),
-      stop_(transport().make_flag()),
-      stopped_(transport().make_flag()),
+      asked_(transport()),
+      stop_(transport()),
+      stopped_(transport()),
       asks_(transport().keep_alive_ps() > 0 && parent.num_nodes() > 1),
       expels_(parent.num_nodes()),
       to_expel_(parent.num_nodes()) {

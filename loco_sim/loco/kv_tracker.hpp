@@ -97,9 +97,9 @@ class kv_tracker : public channel {
   kv_index& index_;
   Told told_;
   std::deque<ring_buffer> rings_;  ///< by writer; a deque never moves what it holds
-  Flag asked_;                     ///< counts requests, so that the tracker thread can watch it
-  Flag stop_;
-  Flag stopped_;
+  owned_flag asked_;               ///< counts requests, so that the tracker thread can watch it
+  owned_flag stop_;
+  owned_flag stopped_;
   mutable std::mutex mutex_;
   std::deque<Request> requests_;  ///< not sent yet
   std::deque<Request> sent_;      ///< not acknowledged yet; the tracker thread's

@@ -157,6 +157,10 @@ kv_operation::kv_operation(kvstore& store, std::uint32_t lane)
       block_(store.mgr(), kBlockBytes),
       announced_(store.transport().make_flag()) {}
 
+kv_operation::~kv_operation() {
+  if (finished()) transport_.release_flag(announced_);  // else the tracker may still set it
+}
+
 CallInfo kv_operation::call_of(Kind kind, std::string_view object, std::uint64_t key, std::uint64_t value,
                                std::uint32_t lane) {
   constexpr std::array<std::string_view, 4> kMethods = {"lookup", "insert", "update", "delete"};

@@ -131,6 +131,9 @@ class kv_operation {
                                         std::uint32_t lane = 0);
 
   explicit kv_operation(kvstore& store, std::uint32_t lane = 0);
+  kv_operation(const kv_operation&) = delete;
+  kv_operation& operator=(const kv_operation&) = delete;
+  ~kv_operation();
 
   /// Begins an operation. Precondition: the last one is finished.
   void start(Kind kind, std::uint64_t key, std::uint64_t value = 0);

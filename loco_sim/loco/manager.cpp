@@ -1,5 +1,6 @@
 #include "loco_sim/loco/manager.hpp"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <mutex>
@@ -21,6 +22,11 @@ enum Note : std::uint64_t {
   kSuspect = kWord,   ///< a node that it knows to be given up by some node, + 1
   kNote = 2 * kWord,  ///< bytes
 };
+
+/// What a thread has posted through an endpoint towards a node, as one number.
+constexpr std::uint64_t use_key(std::uint32_t life, NodeId node) { return std::uint64_t{life} << 32U | node; }
+constexpr std::uint32_t life_of(std::uint64_t use) { return static_cast<std::uint32_t>(use >> 32U); }
+constexpr NodeId node_of(std::uint64_t use) { return static_cast<NodeId>(use); }
 }  // namespace
 
 /// The manager's own channel: a dummy location a node, which global fences read, and the notes of whom it has given up,
@@ -50,8 +56,8 @@ class fence_channel : public channel {
 };
 
 struct manager::Services {
-  Services(Transport& t, std::uint64_t memory_chunk_bytes)
-      : transport(t), memory(t, memory_chunk_bytes), channels(t), acks(t), stop(t.make_flag()) {}
+  Services(Transport& t, std::uint64_t memory_chunk_bytes, std::uint32_t& lives)
+      : transport(t), memory(t, memory_chunk_bytes), channels(t, memory, lives), acks(t), stop(t.make_flag()) {}
 
   /// The polling thread.
   void serve() {
@@ -135,7 +141,7 @@ struct manager::Services {
 manager::manager(Transport& transport, std::uint64_t memory_chunk_bytes)
     : transport_(transport),
       only_one_(transport),
-      services_(std::make_shared<Services>(transport, memory_chunk_bytes)) {
+      services_(std::make_shared<Services>(transport, memory_chunk_bytes, transport.lives_)) {
   const bool asks = transport.keep_alive_ps() != 0;
   const auto note = [services = services_.get()](const Region& location) { services->note_connected(location); };
   fence_ = std::make_unique<fence_channel>(*this, asks ? fence_channel::Told(note) : nullptr);
@@ -196,6 +202,43 @@ void manager::note_placed(NodeId node) {
   if (node < marks.size()) marks[node] = false;
 }
 
+/// Mostly what was noted last, or what comes behind it: a broadcast goes to one node after the other.
+void manager::note_use(PerThread& thread, const Region& remote) {
+  const std::uint64_t use = use_key(remote.life, remote.node);
+  std::vector<std::uint64_t>& noted = thread.unfenced;
+  if (remote.life == 0 || (!noted.empty() && noted.back() == use)) return;
+  if (noted.empty() || noted.back() < use) return noted.push_back(use);
+  const auto at = std::ranges::lower_bound(noted, use);
+  if (*at != use) noted.insert(at, use);
+}
+
+void manager::note_fenced(std::span<const NodeId> nodes) {
+  {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::uint64_t>& unfenced = threads_[transport_.my_thread()].unfenced;
+    if (nodes.size() == num_nodes())
+      unfenced.clear();
+    else
+      std::erase_if(unfenced, [&](std::uint64_t use) { return std::ranges::find(nodes, node_of(use)) != nodes.end(); });
+  }
+  const std::vector<std::uint32_t> over = services_->channels.note_fenced(nodes);
+  if (over.empty()) return;
+  const std::lock_guard lock(mutex_);
+  for (auto& [index, thread] : threads_)
+    std::erase_if(thread.unfenced,
+                  [&](std::uint64_t use) { return std::ranges::find(over, life_of(use)) != over.end(); });
+}
+
+std::vector<departures::use> manager::uses_of(std::uint32_t life) {
+  const std::lock_guard lock(mutex_);
+  std::vector<departures::use> uses;
+  for (const auto& [index, thread] : threads_)
+    for (auto at = std::ranges::lower_bound(thread.unfenced, use_key(life, 0));
+         at != thread.unfenced.end() && life_of(*at) == life; ++at)
+      uses.push_back({index, node_of(*at)});
+  return uses;
+}
+
 void manager::require_words(std::string_view what, Address local, const Region& remote, std::uint64_t offset,
                             std::uint64_t size) {
 #ifndef NDEBUG
@@ -213,11 +256,15 @@ void manager::require_words(std::string_view what, Address local, const Region& 
 }
 
 OperationTag manager::tag(const Region& remote, Posting posting, ack_key* key) {
-  PerThread& thread = mine();
-  if (remote.node == my_node()) thread.used_loopback = true;
-  if (posting.fenced) {
-    thread.unplaced.resize(num_nodes());
-    thread.unplaced[remote.node] = true;
+  {
+    const std::lock_guard lock(mutex_);
+    PerThread& thread = threads_[transport_.my_thread()];
+    note_use(thread, remote);
+    if (remote.node == my_node()) thread.used_loopback = true;
+    if (posting.fenced) {
+      thread.unplaced.resize(num_nodes());
+      thread.unplaced[remote.node] = true;
+    }
   }
   if (key == nullptr)
     return {.token = posting.quiet ? ack_word::kQuietToken : 0,

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "loco_sim/loco/completions.hpp"
+#include "loco_sim/loco/departures.hpp"
 #include "loco_sim/loco/mem_ref.hpp"
 #include "loco_sim/loco/network_memory.hpp"
 #include "loco_sim/loco/setup.hpp"
@@ -103,6 +104,10 @@ class manager {
   /// with Posting::fenced off apart): those whose memory may not have its writes yet. Ascending.
   [[nodiscard]] std::vector<NodeId> unplaced();
   void note_placed(NodeId node);
+  /// All that the calling thread has posted towards these nodes is done.
+  void note_fenced(std::span<const NodeId> nodes);
+  /// Operations through an endpoint that their threads have not fenced.
+  [[nodiscard]] std::vector<departures::use> uses_of(std::uint32_t life);
 
  private:
   struct Services;
@@ -110,6 +115,8 @@ class manager {
     Region landing;
     bool used_loopback = false;
     std::vector<bool> unplaced;  ///< by node
+    /// Endpoints that it has posted through, and towards which nodes (use_key), since it has fenced these. Ascending.
+    std::vector<std::uint64_t> unfenced;
     std::shared_ptr<block_pool> blocks = std::make_shared<block_pool>();
   };
 
@@ -117,6 +124,7 @@ class manager {
                      std::uint64_t size);
   OperationTag tag(const Region& remote, Posting posting, ack_key* key);
   PerThread& mine();
+  static void note_use(PerThread& thread, const Region& remote);
 
   /// Two managers of a node would take each other's set-up messages and completions.
   struct OnlyOne {

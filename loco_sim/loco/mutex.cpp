@@ -73,9 +73,7 @@ mutex_array::local_lock& mutex_array::mine(std::uint64_t k) {
   if (local_lock* const lock = locks_[k].load(std::memory_order_acquire)) return *lock;
   const std::lock_guard guard(mutex_);
   if (local_lock* const lock = locks_[k].load(std::memory_order_relaxed)) return *lock;
-  local_lock& made = made_.emplace_back();
-  made.next = transport().make_flag();
-  made.serving = transport().make_flag();
+  local_lock& made = made_.emplace_back(transport());
   locks_[k].store(&made, std::memory_order_release);
   return made;
 }

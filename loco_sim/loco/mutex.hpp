@@ -67,8 +67,10 @@ class mutex_array : public channel {
 
   /// What the threads of this node know of a lock. The plain members belong to whoever holds the lock locally.
   struct local_lock {
-    Flag next;     ///< local ticket to be given out
-    Flag serving;  ///< local ticket whose turn it is
+    explicit local_lock(Transport& transport) : next(transport), serving(transport) {}
+
+    owned_flag next;     ///< local ticket to be given out
+    owned_flag serving;  ///< local ticket whose turn it is
     std::uint64_t turn = 0;
     std::uint64_t drawn = 0;                ///< this node's ticket, and what was drawn with it
     bool contended = false;                 ///< others had drawn before, or soon behind: look for their names

@@ -18,7 +18,20 @@ bool is_name(std::string_view name) {
 }
 }  // namespace
 
+setup::setup(Transport& transport, network_memory& memory, std::uint32_t& lives)
+    : transport_(transport),
+      changed_(transport.make_flag()),
+      lives_(lives),
+      departures_(transport, memory, [this](NodeId node, const std::string& name, std::uint32_t life) {
+        send(node, {.kind = setup_message::Kind::gone, .channel = name, .life = life});
+      }) {}
+
 void setup::add(channel& endpoint) {
+  if (departures_.any()) {  // what is given back by now may serve this one
+    catch_up();
+    const std::lock_guard lock(mutex_);
+    departures_.settle();
+  }
   if (!is_name(endpoint.full_name()))
     throw setup_error("channel name '" + endpoint.full_name() + "': expected letters, digits, '_' and '-'");
   const std::lock_guard lock(mutex_);
@@ -40,8 +53,33 @@ void setup::remove(const channel& endpoint) {
   catch_up();
   const std::lock_guard lock(mutex_);
   endpoints_.erase(here());
+  std::vector<departures::reached> peers;
+  for (NodeId node = 0; node < transport_.num_nodes(); ++node)
+    if (endpoint.joins(node) && endpoint.peers_[endpoint.place_of(node)].life != 0)
+      peers.push_back({node, endpoint.peers_[endpoint.place_of(node)].life});
+  departures_.left(endpoint.life_, endpoint.full_name(), endpoint.offered_, std::move(peers));
   ++ended_[std::hash<std::string_view>{}(endpoint.full_name())];
   if (not_ready_ == &endpoint) not_ready_ = nullptr;
+}
+
+std::size_t setup::endpoints() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t early = 0;
+  for (const auto& [name, joins] : early_) early += joins.size();
+  return endpoints_.size() + early + departures_.size();
+}
+
+void setup::destroyed(std::uint32_t life, std::vector<departures::piece> memory, std::vector<departures::use> uses) {
+  const std::lock_guard lock(mutex_);
+  departures_.destroyed(life, std::move(memory), std::move(uses));
+}
+
+std::vector<std::uint32_t> setup::note_fenced(std::span<const NodeId> nodes) {
+  if (!departures_.any()) return {};
+  const std::lock_guard lock(mutex_);
+  departures_.fenced(transport_.my_thread(), nodes);
+  departures_.settle();
+  return departures_.take_done();
 }
 
 std::uint32_t setup::use_of(std::string_view name) const {
@@ -124,6 +162,7 @@ void setup::handle(const ControlMessage& message) {
         keep(decoded.reason);
         break;
       case setup_message::Kind::gone:
+        handle_gone(decoded);
         break;
     }
   } catch (const std::exception& error) {
@@ -167,6 +206,7 @@ void setup::answer(channel& endpoint, NodeId from, const setup_message& message,
          {.kind = setup_message::Kind::refuse, .channel = message.channel, .life = message.life, .reason = problem});
     return;
   }
+  if (!message.requests.empty()) ++endpoint.offered_;
   send(from, {.kind = setup_message::Kind::connect,
               .channel = message.channel,
               .life = message.life,
@@ -193,8 +233,11 @@ channel* setup::answered(const setup_message& message) const {
 
 void setup::handle_connect(NodeId from, const setup_message& message) {
   channel* const endpoint = answered(message);
-  if (endpoint == nullptr) return;
-  endpoint->accept(from, message.offers);
+  if (endpoint == nullptr) {
+    if (!message.offers.empty()) departures_.told_too_late(message.life, message.channel, {from, message.by});
+    return;
+  }
+  endpoint->accept(from, message);
   if (endpoint->callbacks_ && endpoint->callbacks_->connect) {
     endpoint->callbacks_->connect(from);
     news_ = true;
@@ -204,6 +247,14 @@ void setup::handle_connect(NodeId from, const setup_message& message) {
 
 void setup::handle_refuse(const setup_message& message) {
   if (answered(message) != nullptr) fail(message.channel, message.reason);
+}
+
+void setup::handle_gone(const setup_message& message) {
+  channel* const endpoint = answered(message);
+  if (endpoint == nullptr)
+    departures_.peer_gone(message.life);
+  else if (endpoint->offered_ != 0)
+    --endpoint->offered_;
 }
 
 template <typename Ready>

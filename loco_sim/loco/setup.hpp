@@ -15,6 +15,9 @@
 // order: that one is gone) is kept for the next life, and so is one that does not fit from a node that has had the name
 // more often. An endpoint that goes answers all joins that have come before: none of them is left to the next life.
 //
+// Once an endpoint that knew where regions of a peer were is gone, the peer hears of it (gone), for its memory's sake:
+// departures.hpp.
+//
 // Who is refused tells all nodes (fail), the one that has refused among them: any of them may be waiting for it.
 //
 // The manager's service thread calls handle(); program threads construct endpoints and wait. Callbacks run under
@@ -25,10 +28,13 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
+#include "loco_sim/loco/departures.hpp"
 #include "loco_sim/loco/setup_message.hpp"
 #include "loco_sim/loco/transport.hpp"
 
@@ -38,11 +44,17 @@ class channel;
 
 class setup {
  public:
-  explicit setup(Transport& transport) : transport_(transport), changed_(transport.make_flag()) {}
+  /// `lives`: endpoints that this node has had until now.
+  setup(Transport& transport, network_memory& memory, std::uint32_t& lives);
 
   /// Throws setup_error when this node already has an endpoint of that name, or the name is malformed.
   void add(channel& endpoint);
   void remove(const channel& endpoint);
+  /// An endpoint that has been removed is gone: see departures::destroyed.
+  void destroyed(std::uint32_t life, std::vector<departures::piece> memory, std::vector<departures::use> uses);
+  /// The calling thread's operations towards these nodes are done. The endpoints that are gone and whose operations are
+  /// done since this was asked last.
+  [[nodiscard]] std::vector<std::uint32_t> note_fenced(std::span<const NodeId> nodes);
   /// Sends the join messages of an endpoint to the peers that it is joined with.
   void join(channel& endpoint);
 
@@ -56,6 +68,9 @@ class setup {
   /// The same, or until `stop` is not 0: then false.
   [[nodiscard]] bool wait_for_ready(const channel& endpoint, Flag stop);
   [[nodiscard]] bool ready(const channel& endpoint) const;
+  /// Endpoints of this node: those that live, those that others have and this one does not, and those that are gone and
+  /// whose memory is still needed.
+  [[nodiscard]] std::size_t endpoints() const;
   /// As long as it is held nobody joins.
   [[nodiscard]] std::unique_lock<std::recursive_mutex> holding() const { return std::unique_lock(mutex_); }
 
@@ -70,6 +85,7 @@ class setup {
   void answer(channel& endpoint, NodeId from, const setup_message& join, const std::string& problem);
   void handle_connect(NodeId from, const setup_message& message);
   void handle_refuse(const setup_message& message);
+  void handle_gone(const setup_message& message);
   /// The endpoint that an answer is for; null when its life is over.
   [[nodiscard]] channel* answered(const setup_message& message) const;
   /// One of the two messages that a peer's joining takes has come: have both?
@@ -97,9 +113,10 @@ class setup {
   std::map<std::string_view, channel*> endpoints_;                ///< by the names that they hold
   std::map<std::string, std::map<NodeId, setup_message>> early_;  ///< joins without an endpoint here yet
   const channel* not_ready_ = nullptr;                            ///< when somebody looked last
-  std::uint32_t lives_ = 0;                                       ///< endpoints so far
+  std::uint32_t& lives_;                                          ///< endpoints so far
   std::unordered_map<std::size_t, std::uint32_t> ended_;          ///< by a name's hash: its endpoints that are gone
   std::string failure_;
+  departures departures_;
   bool news_ = false;  ///< the message being handled has made an endpoint ready, called back, or failed
 };
 

@@ -71,7 +71,6 @@ std::string encode(const setup_message& message) {
   out.append("\n");
   for (const auto& r : message.requests) append(out.append(r.name), {r.size});
   for (const auto& o : message.offers) append(out.append(o.name), {o.region.base, o.region.size, o.region.rkey});
-  for (const std::uint32_t life : message.lives) out.append(std::to_string(life)).append("\n");
   if (has_reason(message.kind)) out.append(message.reason).append("\n");
   out.shrink_to_fit();  // many of them may wait to be read
   return out;
@@ -96,11 +95,6 @@ setup_message decode(std::string_view text) {
       break;
     }
     std::string_view fields = line;
-    if (message.kind == setup_message::Kind::gone) {
-      if (!take_number(fields, message.lives.emplace_back()))
-        throw setup_error("set-up message with a bad life '" + std::string(line) + "'");
-      continue;
-    }
     const std::string name(take_until(fields, ' '));
     bool good = !name.empty();
     if (message.kind == setup_message::Kind::join) {

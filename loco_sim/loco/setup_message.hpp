@@ -6,8 +6,8 @@
 //   0 <region> <bytes>                        <region> <base> <bytes> <rkey>    <reason, one line>        <reason, one
 //   line>
 //
-//   gone - 0                                the endpoints of these lives, whose regions the sender had, are not written
-//   <life>                                  to any more: neither by its programs nor by what they have posted
+//   gone <channel> <life>                   the receiver's endpoint of that life, whose regions the sender had, is not
+//                                           written to any more: neither by its programs nor by what they have posted
 #pragma once
 
 #include <string>
@@ -33,10 +33,9 @@ struct setup_message {
   enum class Kind : std::uint8_t { join, connect, refuse, fail, gone };
   Kind kind = Kind::join;
   std::string channel;
-  std::uint32_t life = 0;                     ///< of the endpoint that joins, in answers, too
+  std::uint32_t life = 0;                     ///< of the endpoint that joins, in answers, too; gone: the receiver's
   std::uint32_t use = 0;                      ///< join: the how-manieth endpoint of that name its node has
   std::uint32_t by = 0;                       ///< connect: the life of the endpoint that answers
-  std::vector<std::uint32_t> lives = {};      ///< gone: of the receiver's endpoints
   std::vector<region_request> requests = {};  ///< join: what the sender expects of the receiver
   std::vector<region_offer> offers = {};      ///< connect: what the sender lets the receiver access
   std::string reason = {};                    ///< refuse, fail

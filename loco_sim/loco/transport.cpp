@@ -22,4 +22,9 @@ void LocalMemory::store_bytes(Address address, std::span<const std::byte> in) {
   }
 }
 
+void LocalMemory::clear(Address base, std::uint64_t size) {
+  for (std::uint64_t at = 0; at < size; at += kWord) store(base + at, 0);
+  memory_fence();
+}
+
 }  // namespace loco

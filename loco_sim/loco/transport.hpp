@@ -39,6 +39,8 @@ struct Region {
   Address base = 0;
   std::uint64_t size = 0;
   std::uint32_t rkey = 0;
+  /// Which of this node's endpoints reaches it so (departures.hpp); 0: none that could go.
+  std::uint32_t life = 0;
 };
 
 using rdma::Status;
@@ -99,7 +101,8 @@ class NodeThreads {
 
   [[nodiscard]] virtual NodeId my_node() const = 0;
   [[nodiscard]] virtual std::uint32_t num_nodes() const = 0;
-  /// Index of the calling thread among this node's threads, from 0 in order of spawning.
+  /// Index of the calling thread among this node's threads, from 0 in order of spawning. A transport may give that of a
+  /// thread that has ended to a new one, with its queue pairs.
   [[nodiscard]] virtual std::uint32_t my_thread() const = 0;
   /// Starts a thread of this node. A service thread (the completion poller) does not keep the run alive. What it uses
   /// of the caller's stack must be there until it has ended, also when the caller fails: workloads::run_team sees to
@@ -132,6 +135,10 @@ class LocalMemory {
   /// The same in the NIC's memory, for NICs alone: a CPU's access is an ownership_error. Where there is none: in the
   /// host's.
   virtual Region allocate_on_device(std::uint64_t size) { return allocate(size); }
+  /// Makes memory that was used before zero, for another use. No other thread and no NIC has to do with it meanwhile.
+  virtual void clear(Address base, std::uint64_t size);
+  /// Have all stores of this node's threads to these bytes, to which nobody stores any more, reached memory?
+  [[nodiscard]] virtual bool stored(Address /*base*/, std::uint64_t /*size*/) { return true; }
   /// Load and store of an aligned 8-byte word: atomic; a store goes through the thread's store buffer.
   virtual std::uint64_t load(Address address) = 0;
   virtual void store(Address address, std::uint64_t value) = 0;
@@ -151,6 +158,8 @@ class ProcessFlags {
   virtual ~ProcessFlags() = default;
 
   virtual Flag make_flag(std::uint64_t initial = 0) = 0;
+  /// Nobody uses that flag any more; make_flag may give it to others.
+  virtual void release_flag(Flag /*flag*/) {}
   virtual std::uint64_t flag_load(Flag flag) = 0;
   /// The same for a loop that waits for something that stays so once it is: it may look before its turn.
   virtual std::uint64_t flag_peek(Flag flag) { return flag_load(flag); }
@@ -181,6 +190,9 @@ class OneSidedVerbs {
   /// The calling thread's later operations towards `node` begin only after its earlier gets and atomics towards it
   /// have completed and its earlier puts have been sent. Does not block (the fence flag of the next work request).
   virtual void remote_fence(NodeId node) = 0;
+  /// Has the thread of that index ended, and is all that it had posted towards `node` done, in memory there and here?
+  /// False where that is not known.
+  [[nodiscard]] virtual bool settled(std::uint32_t /*thread*/, NodeId /*node*/) { return false; }
 
   /// Takes finished operations of any of this node's threads from the completion queue; at most out.size().
   virtual std::size_t poll(std::span<Completion> out) = 0;
@@ -243,6 +255,21 @@ class Transport : public NodeThreads,
  private:
   friend class manager;
   bool has_manager_ = false;
+  std::uint32_t lives_ = 0;  ///< endpoints of channels so far, those of earlier managers as well
+};
+
+/// A flag as long as it lives. Who may use it last has ended by then, or has been waited for.
+class owned_flag {
+ public:
+  explicit owned_flag(Transport& transport) : transport_(transport), flag_(transport.make_flag()) {}
+  owned_flag(const owned_flag&) = delete;
+  owned_flag& operator=(const owned_flag&) = delete;
+  ~owned_flag() { transport_.release_flag(flag_); }
+  operator Flag() const { return flag_; }  // NOLINT(google-explicit-constructor): it is one
+
+ private:
+  Transport& transport_;
+  Flag flag_;
 };
 
 /// Says what the calling thread waits for (Transport::set_waits_for) as long as it lives.

@@ -55,6 +55,14 @@ void Recorder::add_thread(NodeId node, std::string name) {
   open_.emplace_back();
 }
 
+void Recorder::restart_thread(std::uint32_t thread, std::string name) {
+  const NodeId node = trace_.threads[threads_[thread]].node;
+  threads_[thread] = static_cast<std::uint32_t>(trace_.threads.size());
+  trace_.threads.push_back({node, std::move(name)});
+  open_.emplace_back();
+  std::erase_if(lanes_, [thread](const auto& lane) { return lane.first.first == thread; });
+}
+
 namespace {
 constexpr std::uint32_t kMessageLanes = std::uint32_t{1} << 31U;
 

@@ -29,6 +29,8 @@ class Recorder final : public nic::Observer {
 
   /// Threads in the order of their numbers in the machine, which are the numbers that the other functions take.
   void add_thread(NodeId node, std::string name);
+  /// A thread of the machine whose program has ended runs another one: to the trace it is another thread.
+  void restart_thread(std::uint32_t thread, std::string name);
 
   /// A library call of a thread begins, at order stamp `seq` and `ps` picoseconds by the thread's clock; calls nest
   /// within their lane. Other lanes than 0 become threads of their own in the trace, which make library calls only.

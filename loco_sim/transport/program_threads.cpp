@@ -1,6 +1,9 @@
 #include "loco_sim/transport/program_threads.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <new>
+#include <numeric>
 #include <utility>
 
 #include "sim/prefetch.hpp"
@@ -20,35 +23,53 @@ ProgramThreads::~ProgramThreads() { unwind(); }
 void ProgramThreads::unwind() {
   closing_ = true;
   // Last come, first to go: a thread uses what those that started it hold on their stacks.
-  while (!fibers_.empty()) {
-    const sim::FiberId last = fibers_.back();
-    fibers_.pop_back();
-    failing_ = pool_.throwing(last);
+  std::vector<std::size_t> order(fibers_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, std::ranges::greater{}, [this](std::size_t id) { return threads_[id]->start; });
+  for (const std::size_t id : order) {
+    failing_ = pool_.throwing(fibers_[id]);
     try {
-      pool_.cancel(last);
+      pool_.cancel(fibers_[id]);
     } catch (...) {  // NOLINT(bugprone-empty-catch): an error while unwinding has nowhere to go
     }
   }
+  fibers_.clear();
 }
 
 nic::ThreadId ProgramThreads::add(NodeId node, std::uint32_t index, std::string name, std::function<void()> body,
                                   bool service) {
   const nic::ThreadId id = system_.create_thread(node, system_.now());
-  auto thread = std::make_unique<SimThread>(*this, node, index);
-  thread->name = std::move(name);
-  thread->service = service;
-  thread->body = std::move(body);
-  if (!service) ++unfinished_;
-  threads_.push_back(std::move(thread));
-  fibers_.push_back(pool_.create([this, id] { thread_main(id); }));
+  threads_.push_back(std::make_unique<SimThread>(*this, node, index));
+  fibers_.emplace_back();
+  start(id, std::move(name), std::move(body), service);
   return id;
+}
+
+void ProgramThreads::start_again(nic::ThreadId id, std::string name, std::function<void()> body, bool service) {
+  threads_[id] = std::make_unique<SimThread>(*this, threads_[id]->node, threads_[id]->index);
+  system_.wake(id, system_.now());
+  start(id, std::move(name), std::move(body), service);
+}
+
+void ProgramThreads::start(nic::ThreadId id, std::string name, std::function<void()> body, bool service) {
+  SimThread& thread = *threads_[id];
+  thread.name = std::move(name);
+  thread.service = service;
+  thread.body = std::move(body);
+  thread.start = ++starts_;
+  if (!service) ++unfinished_;
+  fibers_[id] = pool_.create([this, id] { thread_main(id); });
+}
+
+bool ProgramThreads::has_ended(nic::ThreadId id) const {
+  return threads_[id]->ended && !threads_[id]->halted && system_.thread_stopped(id) && system_.thread_drained(id);
 }
 
 void ProgramThreads::thread_main(nic::ThreadId id) {
   SimThread& thread = *threads_[id];
   try {
     thread.body();
-    if (closing_) throw sim::FiberCancelled{};  // swallowed by a destructor that was waiting
+    if (closing_) throw sim::FiberCancelled{};                   // swallowed by a destructor that was waiting
     if (thread.time.offset().ps > 0) thread.time.synchronise();  // the last accesses take their time too
   } catch (const sim::FiberCancelled&) {
     throw;

@@ -57,6 +57,7 @@ struct SimThread {
   bool ended = false;
   bool halted = false;  ///< its node has stopped
   std::function<void()> body{};
+  std::uint64_t start = 0;  ///< its number among all that have been started
 
   std::array<Look, kLooksKept> looked{};     ///< a ring of the latest looks
   std::uint32_t looked_count = 0;            ///< since the last pause or action
@@ -91,6 +92,10 @@ class ProgramThreads final : public nic::ThreadRunner {
 
   /// A thread of the machine that runs `body` from now on; `index`: among its node's. Its number in the machine.
   nic::ThreadId add(NodeId node, std::uint32_t index, std::string name, std::function<void()> body, bool service);
+  /// The same on a thread of the machine whose program has ended: has_ended().
+  void start_again(nic::ThreadId id, std::string name, std::function<void()> body, bool service);
+  /// Has that thread's program ended, with nothing left of it to happen?
+  [[nodiscard]] bool has_ended(nic::ThreadId id) const;
   /// The node's threads take no more steps.
   void halt(NodeId node);
   /// Ends all programs where they are: their destructors run. Nothing of it gets into a trace.
@@ -134,6 +139,7 @@ class ProgramThreads final : public nic::ThreadRunner {
   [[noreturn]] void throw_failure() const;
 
  private:
+  void start(nic::ThreadId id, std::string name, std::function<void()> body, bool service);
   void thread_main(nic::ThreadId thread);
   void finish(SimThread& thread);
   [[noreturn]] void refuse() const;
@@ -142,7 +148,8 @@ class ProgramThreads final : public nic::ThreadRunner {
   const nic::HardwareProfile& profile_;
   bool timed_;
   std::vector<std::unique_ptr<SimThread>> threads_;
-  std::vector<sim::FiberId> fibers_;                ///< of the threads
+  std::vector<sim::FiberId> fibers_;  ///< of the threads
+  std::uint64_t starts_ = 0;
   nic::Cpu* cpu_ = nullptr;                         ///< of the step that is being taken
   nic::ThreadId current_ = 0;                       ///< the thread whose step it is
   SimThread* running_ = nullptr;                    ///< that thread

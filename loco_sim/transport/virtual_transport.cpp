@@ -22,9 +22,27 @@ VirtualTransport::VirtualTransport(ClusterContext& cluster, NodeId node)
 std::uint32_t VirtualTransport::my_thread() const { return cluster_.threads.current().index; }
 
 void VirtualTransport::spawn(std::string name, std::function<void()> body, bool service) {
+  std::uint32_t index = 0;
+  while (index < threads_.size() && !is_free(index)) ++index;
+  if (index < threads_.size()) {
+    if (cluster_.recorder) cluster_.recorder->restart_thread(threads_[index], name);
+    return cluster_.threads.start_again(threads_[index], std::move(name), std::move(body), service);
+  }
   if (cluster_.recorder) cluster_.recorder->add_thread(node_, name);
-  const auto index = static_cast<std::uint32_t>(threads_.size());
   adopt(cluster_.threads.add(node_, index, std::move(name), std::move(body), service));
+}
+
+bool VirtualTransport::is_free(std::uint32_t index) const {
+  if (!cluster_.threads.has_ended(threads_[index])) return false;
+  return index >= ends_.size() || std::ranges::all_of(ends_[index], [this](const End& end) {
+           return end.qp == nic::kNone || cluster_.system.qp_settled(end.qp);
+         });
+}
+
+bool VirtualTransport::settled(std::uint32_t thread, NodeId node) {
+  if (!cluster_.threads.has_ended(threads_.at(thread))) return false;
+  return thread >= ends_.size() || ends_[thread].empty() || ends_[thread][node].qp == nic::kNone ||
+         cluster_.system.qp_settled(ends_[thread][node].qp);
 }
 
 std::int64_t VirtualTransport::now_ps() const { return cluster_.now_ps(); }
@@ -107,6 +125,21 @@ void VirtualTransport::object_ends(std::string_view name) {
 Region VirtualTransport::allocate(std::uint64_t size) { return registered(size, {}); }
 Region VirtualTransport::allocate_on_device(std::uint64_t size) { return registered(size, {.device = true}); }
 
+/// What is zero already need not be made so: the machine knows, at no cost.
+void VirtualTransport::clear(Address base, std::uint64_t size) {
+  bool changed = false;
+  for (std::uint64_t at = 0; at < size; at += kWord) {
+    if (cluster_.system.word(node_, base + at) == 0) continue;
+    store(base + at, 0);
+    changed = true;
+  }
+  if (changed) memory_fence();
+}
+
+bool VirtualTransport::stored(Address base, std::uint64_t size) {
+  return !cluster_.system.stores_pending(node_, base, size);
+}
+
 Region VirtualTransport::registered(std::uint64_t size, nic::RegionKind kind) {
   const Address base = cluster_.system.allocate(node_, size);
   const nic::MemoryRegion region = cluster_.system.register_memory(node_, base, size, nic::kAllAccess, kind);
@@ -172,7 +205,13 @@ void VirtualTransport::memory_fence() {
 
 // --- flags -----------------------------------------------------------------------------------------------------------
 
-Flag VirtualTransport::make_flag(std::uint64_t initial) { return cluster_.system.create_flag(node_, initial); }
+Flag VirtualTransport::make_flag(std::uint64_t initial) {
+  if (free_flags_.empty()) return cluster_.system.create_flag(node_, initial);
+  const Flag flag = free_flags_.back();
+  free_flags_.pop_back();
+  cluster_.system.set_flag(node_, flag, initial);
+  return flag;
+}
 
 std::uint64_t VirtualTransport::flag_load(Flag flag) { return flag_value(Access::look, flag); }
 

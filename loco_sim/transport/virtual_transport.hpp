@@ -34,6 +34,8 @@ class VirtualTransport final : public Transport {
 
   Region allocate(std::uint64_t size) override;
   Region allocate_on_device(std::uint64_t size) override;
+  void clear(Address base, std::uint64_t size) override;
+  [[nodiscard]] bool stored(Address base, std::uint64_t size) override;
   std::uint64_t load(Address address) override;
   void store(Address address, std::uint64_t value) override;
   std::uint64_t compare_swap_local(Address address, std::uint64_t expected, std::uint64_t desired) override;
@@ -46,6 +48,7 @@ class VirtualTransport final : public Transport {
   [[nodiscard]] std::int64_t retries_ps() const override;
 
   Flag make_flag(std::uint64_t initial) override;
+  void release_flag(Flag flag) override { free_flags_.push_back(flag); }
   std::uint64_t flag_load(Flag flag) override;
   std::uint64_t flag_peek(Flag flag) override;
   std::uint64_t flag_fetch_or(Flag flag, std::uint64_t bits) override;
@@ -60,6 +63,7 @@ class VirtualTransport final : public Transport {
   void compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
                     std::uint64_t desired, OperationTag tag) override;
   void remote_fence(NodeId node) override;
+  [[nodiscard]] bool settled(std::uint32_t thread, NodeId node) override;
   std::size_t poll(std::span<Completion> out) override;
 
   void send_control(NodeId to, std::string body) override;
@@ -103,6 +107,8 @@ class VirtualTransport final : public Transport {
   nic::QpId create_end();
   /// A thread of this node has been created: the queue pairs of its index are its own.
   void adopt(nic::ThreadId id);
+  /// May a new thread take the place of that one: its index, its queue pairs?
+  [[nodiscard]] bool is_free(std::uint32_t index) const;
   [[nodiscard]] std::uint32_t local_key(Address address) const;
   void post(nic::Wqe wqe, const Region& remote, OperationTag tag);
   /// Posts what the calling thread has listed, with one doorbell. The tag is that of the last one.
@@ -122,6 +128,7 @@ class VirtualTransport final : public Transport {
   std::map<Address, nic::MemoryRegion> memory_;  ///< registered, by first address
   Address device_low_ = 0;                       ///< of the first registration in the NIC's memory ...
   std::uint64_t device_span_ = 0;                ///< ... to the end of the last one; 0: there is none
+  std::vector<Flag> free_flags_;
   std::deque<ControlMessage> inbox_;
   std::uint32_t waiting_for_room_ = 0;  ///< threads with a full send queue
 };

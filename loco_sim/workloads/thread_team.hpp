@@ -14,9 +14,9 @@ namespace loco::workloads {
 /// have ended. An error of one of them ends the program; the caller's stack, which the others use, is there until then.
 template <typename Body>
 void run_team(Transport& node, std::uint32_t threads, const Body& body) {
-  const Flag ended = node.make_flag();
+  const owned_flag ended(node);
   for (std::uint32_t t = 1; t < threads; ++t)
-    node.spawn("worker" + std::to_string(t), [&node, &body, ended, t] {
+    node.spawn("worker" + std::to_string(t), [&node, &body, ended = Flag{ended}, t] {
       body(t);
       node.flag_fetch_add(ended, 1);
     });

@@ -21,6 +21,7 @@ class Process {
   std::uint32_t add_flag(std::uint64_t initial);
   /// Throws std::out_of_range when there is no such flag, as set_flag() does.
   [[nodiscard]] std::uint64_t flag(std::uint32_t flag) const { return flags_.at(flag); }
+  [[nodiscard]] std::size_t flags() const { return flags_.size(); }
   void set_flag(std::uint32_t flag, std::uint64_t value) { flags_.at(flag) = value; }
 
   void hash(Hasher& h) const;

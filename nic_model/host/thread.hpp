@@ -42,6 +42,12 @@ class Thread {
 
   // --- store buffer ------------------------------------------------------------------------------------------------
   [[nodiscard]] bool stores_pending() const { return !buffer_.empty(); }
+  /// Is one of them to [base, base + size)?
+  [[nodiscard]] bool stores_pending(Address base, std::uint64_t size) const {
+    for (std::size_t i = 0; i < buffer_.size(); ++i)
+      if (!buffer_[i].doorbell && buffer_[i].address - base < size) return true;
+    return false;
+  }
   [[nodiscard]] bool store_buffer_full(const HardwareProfile& p) const {
     return buffer_.size() >= p.cpu_store_buffer_entries;
   }

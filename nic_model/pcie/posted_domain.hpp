@@ -43,6 +43,12 @@ class PostedDomain {
   [[nodiscard]] std::uint64_t committed() const { return first_; }
   [[nodiscard]] bool empty() const { return writes_.empty(); }
   [[nodiscard]] bool holds(std::uint64_t number) const { return number - first_ < writes_.size(); }
+  /// Is a write of data of this kind not in memory yet?
+  [[nodiscard]] bool holds_data(Stamp stamp) const {
+    for (std::size_t i = 0; i < writes_.size(); ++i)
+      if (!writes_[i].is_cqe && !writes_[i].done && writes_[i].stamp == stamp) return true;
+    return false;
+  }
   /// Precondition: holds().
   [[nodiscard]] const PostedWrite& write(std::uint64_t number) const { return writes_[number - first_]; }
   [[nodiscard]] PostedWrite& edit(std::uint64_t number) { return writes_[number - first_]; }

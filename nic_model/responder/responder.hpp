@@ -132,6 +132,8 @@ class Responder {
 
   // --- verbs calls -------------------------------------------------------------------------------------------------
   /// To RTR: the PSN of the next packet.
+  /// Has what came in PSN order been executed: does none of it wait for an atomic?
+  [[nodiscard]] bool all_executed() const { return done_psn_ == expected_psn_; }
   void set_psn(fabric::Psn psn) { expected_psn_ = done_psn_ = psn; }
   /// The queue pair is in error: its receives are completed as flushed, a shared queue's apart.
   void flush_receives(Engine& engine, QpId id);

@@ -181,7 +181,7 @@ TEST_CASE("regions are parts of a few large registrations") {
     require(memory.allocate(64).rkey == d.rkey, "and so is what comes next");
     const loco::Region large = memory.allocate(10000);
     require(large.rkey != d.rkey, "what fits into none has one of its own");
-    const loco::Region device = memory.allocate_on_device(8);
+    const loco::Region device = memory.allocate_on_device(8).region;
     require(device.rkey != large.rkey, "memory on the NIC is registered by itself");
   });
 }
