@@ -127,13 +127,13 @@ class Responder {
   /// Precondition: holds().
   [[nodiscard]] const Response& response(std::uint64_t number) const { return responses_[number - first_]; }
   [[nodiscard]] const sim::SparseRing<Response>& responses() const { return responses_; }
+  /// Has what came in PSN order been executed: does none of it wait for an atomic?
+  [[nodiscard]] bool all_executed() const { return done_psn_ == expected_psn_; }
   /// A request that kEventStrayRequest will take.
   [[nodiscard]] const fabric::Packet& stray(std::uint32_t slot) const { return disorder_->strays[slot]; }
 
   // --- verbs calls -------------------------------------------------------------------------------------------------
   /// To RTR: the PSN of the next packet.
-  /// Has what came in PSN order been executed: does none of it wait for an atomic?
-  [[nodiscard]] bool all_executed() const { return done_psn_ == expected_psn_; }
   void set_psn(fabric::Psn psn) { expected_psn_ = done_psn_ = psn; }
   /// The queue pair is in error: its receives are completed as flushed, a shared queue's apart.
   void flush_receives(Engine& engine, QpId id);
