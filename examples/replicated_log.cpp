@@ -1,0 +1,47 @@
+// Four simulated nodes lead one after the other and append three entries each; all have the same log then. Checked.
+#include "examples/replicated_log.hpp"
+
+#include <array>
+#include <exception>
+#include <fmt/core.h>
+
+#include "loco_sim/loco/barrier.hpp"
+#include "loco_sim/scenario/hardware.hpp"
+#include "loco_sim/transport/cluster.hpp"
+#include "model/check.hpp"
+
+constexpr std::uint32_t kEach = 3;
+
+void program(loco::Transport& node) {
+  loco::manager mgr(node);
+  replicated_log log(mgr, "log", /*slots=*/mgr.num_nodes() * kEach);
+  loco::barrier bar(mgr, "bar");
+  mgr.wait_for_ready();
+  const std::uint32_t me = mgr.my_node();
+  while (me != 0 && !log.committed(me * kEach - 1)) node.pause();
+  if (!log.lead()) throw std::logic_error("nobody else wants to lead");
+  for (std::uint32_t i = 0; i < kEach; ++i)
+    if (!log.append(100 * me + i)) throw std::logic_error("nobody else leads");
+  bar.waiting();
+  std::string text;
+  for (std::uint64_t slot = 0; slot < mgr.num_nodes() * kEach; ++slot) text += fmt::format(" {}", *log.committed(slot));
+  fmt::print("node {} has{}\n", me, text);
+}
+
+int main() try {
+  loco::ClusterConfig config;
+  config.profile = loco::scenario::load_hardware("cx5-roce-25g").profile;
+  config.nodes = 4;
+  config.record = true;
+
+  loco::SimulatedCluster cluster(config);
+  cluster.spawn_everywhere(program);
+  cluster.run();
+
+  using loco::trace::Library;
+  const std::array libraries = {Library::rdmawait, Library::sv, Library::bal};
+  fmt::print("{}\n", loco::model::check(cluster.take_trace(), libraries).to_text());
+} catch (const std::exception& error) {
+  fmt::print(stderr, "{}\n", error.what());
+  return 1;
+}
