@@ -161,7 +161,8 @@ constexpr auto kOptions = std::to_array<Option>({
     size<&P::nic_device_memory>("nic.device_memory", 0, std::int64_t{1} << 40,
                                 "memory on the NIC that regions can be in; 0: no limit"),
     size<&P::nic_receive_buffer>(
-        "nic.receive_buffer", 0, 1 << 30,
+        "nic.receive_buffer", 0,
+        1 << 30,
         "payload that has come and waits for PCIe; when that is full the NIC pauses its link, or drops with "
         "fabric.flow_control: drop_tail; 0: no limit"),
     up_to<&P::nic_ack_timeout>(
@@ -189,7 +190,8 @@ constexpr auto kOptions = std::to_array<Option>({
     flag<&P::link_ideal>("link.ideal", "no network: packets keep their order per queue pair only"),
     rate<&P::link_rate>("link.rate", "link bandwidth; 0 is infinitely fast"),
     cost<&P::link_delay>("link.delay", "propagation over one link"),
-    size<&P::link_mtu>("link.mtu", 64, 16384, "payload bytes of a packet"),
+    size<&P::link_mtu>("link.mtu", 64, 16384,
+                       "payload bytes of a packet; verbs have 256, 512, 1024, 2048 and 4096, any other is a what-if"),
     size<&P::link_overhead>("link.overhead", 0, 256, "framing and headers of every packet"),
     cost<&P::switch_latency>("switch.latency", "first byte in to first byte out of a switch"),
 });

@@ -141,10 +141,12 @@ struct PerfArguments {
   std::string connection = "RC";
   std::string size;  ///< empty: the test's default
   bool all = false;  ///< all sizes
+  std::vector<std::string> sizes;  ///< these, one after the other
   std::uint32_t iterations = 0;
   std::uint32_t queue_pairs = 1;
   std::uint32_t threads = 1;
   std::uint32_t depth = 128;
+  std::uint32_t rx_depth = 512;
   std::uint32_t post_list = 1;
   std::optional<std::uint32_t> inline_max;
   std::string mtu;  ///< empty: the profile's

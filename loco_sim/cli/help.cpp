@@ -72,6 +72,7 @@ constexpr std::array kExamples = {
     Example{"perf send_lat", "perf send_lat -s 64 -c UD", "datagrams of 64 bytes"},
     Example{"perf atomic_lat", "perf atomic_lat --region 1GiB", "fetch-and-adds all over a gibibyte"},
     Example{"perf write_bw", "perf write_bw -s 8 -q 8 --threads 8 -l 16", "message rate: eight threads, lists of 16"},
+    Example{"perf write_bw", "perf write_bw --sizes 4096,4097,8200", "these sizes"},
     Example{"perf write_bw", "perf write_bw -b --report_gbits --set pcie.generation=4",
             "both directions, behind a faster PCIe"},
     Example{"perf read_bw", "perf read_bw -D 10ms", "for ten milliseconds of simulated time"},

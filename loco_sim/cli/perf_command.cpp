@@ -1,5 +1,6 @@
 // loco-sim perf: perftest's tests and columns; loco-sim perf validate: the published measurements.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -41,11 +42,24 @@ void require_used(const PerfArguments& a) {
   };
   const perf::Test test = perf::test_named(a.test);
   require(!a.all || a.size.empty(), "--all: expected no --size beside it, found one");
+  require(a.sizes.empty() || (a.size.empty() && !a.all),
+          "--sizes: expected neither --size nor --all beside it, found one");
   require(!a.gbits || perf::is_bandwidth(test),
           "--report_gbits: expected off, since latency tests have no bandwidth, found on");
   require(!a.report_both || a.bidirectional, "--report-both: expected --bidirectional with it, found none");
   require(!a.no_peak || perf::is_bandwidth(test), "--noPeak: expected off, since latency tests have no peak, found on");
   require(a.mtu.empty() || !perf::is_dma(test), "--mtu: expected none, since bare DMA has no network, found one");
+}
+
+/// One of those that verbs have (enum ibv_mtu); any other is a what-if of the network's.
+std::uint64_t path_mtu(const std::string& argument, const std::string& text) {
+  constexpr std::array<std::int64_t, 5> kMtus = {256, 512, 1024, 2048, 4096};
+  const auto value = options::parse_quantity(text, options::Type::size);
+  if (value && std::find(kMtus.begin(), kMtus.end(), *value) != kMtus.end()) return static_cast<std::uint64_t>(*value);
+  throw text::InputError({argument, 0, 0}, "",
+                         fmt::format("an MTU of verbs, {} bytes (for any other, as a what-if: --set link.mtu={})",
+                                     fmt::join(kMtus, ", "), value ? text : "1500"),
+                         text::in_quotes(text));
 }
 
 /// A number without a unit is seconds, as perftest has it.
@@ -82,7 +96,7 @@ perf::Options options(const PerfArguments& a) {
   perf::Options o;
   o.test = perf::test_named(a.test);
   o.profile = hardware(argument("--hardware"), a);
-  if (!a.mtu.empty()) o.profile.link_mtu = {bytes(argument("--mtu"), a.mtu, 64)};
+  if (!a.mtu.empty()) o.profile.link_mtu = {path_mtu(argument("--mtu"), a.mtu)};
   o.topology = perf::way_named(a.topology);
   o.connection = perf::connection_named(a.connection);
   o.size = a.size.empty() ? perf::default_size(o.test, perf::longest(o.connection, o.profile))
@@ -91,6 +105,7 @@ perf::Options options(const PerfArguments& a) {
   o.queue_pairs = a.queue_pairs;
   o.threads = a.threads;
   o.depth = a.depth;
+  o.rx_depth = a.rx_depth;
   o.post_list = a.post_list;
   o.inline_max = a.inline_max;
   o.region = a.region.empty() ? 0 : bytes(argument("--region"), a.region, 1);
@@ -139,6 +154,7 @@ std::string line(const perf::Result& r, bool is_bandwidth, bool gbits) {
 std::string option_name(std::string_view member) {
   if (member == "depth") return "--tx-depth";
   if (member == "inline_max") return "--inline";
+  if (member == "rx_depth") return "--rx-depth";
   if (member == "post_list") return "--post_list";  // as perftest spells it
   if (member == "signal_every") return "--cq-mod";
   std::string name = "--" + std::string(member);
@@ -171,6 +187,16 @@ std::string lines(const PerfArguments& a, perf::Result result) {
   return text;
 }
 
+/// The sizes to measure, in this order.
+std::vector<std::uint64_t> sizes_of(const PerfArguments& a, const perf::Options& o) {
+  if (a.all) return perf::all_sizes(o.test, perf::longest(o.connection, o.profile));
+  if (a.sizes.empty()) return {o.size};
+  std::vector<std::uint64_t> sizes;
+  for (const std::string& size : a.sizes)
+    sizes.push_back(bytes(fmt::format("loco-sim perf {}: --sizes", a.test), size, 1));
+  return sizes;
+}
+
 void tell_ignored(const PerfArguments& a) {
   if (a.ignored.empty()) return;
   say(fmt::format("loco-sim perf {}: {} {} nothing here: two hosts, one port each, threads that poll\n", a.test,
@@ -183,8 +209,7 @@ int perf_command(const PerfArguments& a) {
   perf::Options o = options(a);
   tell_ignored(a);
   const bool is_bandwidth = perf::is_bandwidth(o.test);
-  const std::vector<std::uint64_t> sizes =
-      a.all ? perf::all_sizes(o.test, perf::longest(o.connection, o.profile)) : std::vector{o.size};
+  const std::vector<std::uint64_t> sizes = sizes_of(a, o);
   ordered_json results = ordered_json::array();
   std::string text = heading(is_bandwidth, a.gbits);
   std::string limits;

@@ -63,12 +63,15 @@ void add_habits(CLI::App& command, std::vector<std::string>& ignored) {
   }
 }
 
-void add_load(CLI::App& command, PerfArguments& a, bool acts) {
+void add_load(CLI::App& command, perf::Test test, PerfArguments& a) {
+  const bool acts = perf::is_bandwidth(test) && !perf::is_dma(test);
   constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
   show(add_number(command, "-q,--qp", a.queue_pairs, "Queue pairs in all", 1)->capture_default_str(), acts);
   show(add_number(command, "--threads", a.threads, "Threads that share them out", 1)->capture_default_str(), acts);
   show(add_number(command, "-t,--tx-depth", a.depth, "Messages of a queue pair under way", 1)->capture_default_str(),
        acts);
+  show(add_number(command, "-r,--rx-depth", a.rx_depth, "Receives of a queue pair", 1)->capture_default_str(),
+       test == perf::Test::send_bw);
   show(add_number(command, "-l,--post_list", a.post_list, "Work requests a doorbell", 1)->capture_default_str(), acts);
   show(command.add_flag("-b,--bidirectional", a.bidirectional, "Both hosts send; the figures are sums"), acts);
   show(command.add_flag("--report-both,--report_both", a.report_both, "With -b: a line for each direction"), acts);
@@ -96,17 +99,21 @@ void add_test(CLI::App& command, perf::Test test, PerfArguments& a) {
   command.add_option("-s,--size", a.size,
                      fmt::format("Bytes of a message (default {})", perf::default_size(test, kMost)));
   show(command.add_flag("-a,--all", a.all, "All sizes from 2 to 2^23"), !perf::is_atomic(test));
+  show(command.add_option("--sizes", a.sizes, "These sizes, one after the other: 8,8200,64KiB")
+           ->delimiter(',')
+           ->type_name("LIST"),
+       !perf::is_atomic(test));
   add_number(command, "-n,--iters", a.iterations,
              fmt::format("Messages{} (default {}, of more than 64 KiB fewer)", bandwidth ? " of each queue pair" : "",
                          perf::default_iterations(test, 1)),
              1);
-  add_load(command, a, bandwidth && !dma);
+  add_load(command, test, a);
   constexpr std::uint32_t kInline = std::numeric_limits<std::uint32_t>::max();
   const char* const inlined = test == perf::Test::write_lat  ? "Largest inline message (default 220)"
                               : test == perf::Test::send_lat ? "Largest inline message (default 236)"
                                                              : "Largest inline message (default 0)";
   show(command.add_option("-I,--inline,--inline_size", a.inline_max, inlined)->check(whole_number(0, kInline)), pushes);
-  show(command.add_option("-m,--mtu", a.mtu, "MTU, in place of the profile's"), !dma);
+  show(command.add_option("-m,--mtu", a.mtu, "MTU, in place of the profile's: 256, 512, 1024, 2048 or 4096"), !dma);
   command.add_option("--hardware", a.hardware, "Hardware profile: a name or a file")->capture_default_str();
   command
       .add_option("--set", a.set, "Overrides one field of the hardware, e.g. --set pcie.generation=4; may be repeated")

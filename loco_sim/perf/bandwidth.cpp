@@ -132,7 +132,7 @@ class Receiver {
   Receiver(const Options& options, nic::CqId cq) : options_(options), cq_(cq) {}
 
   void add(nic::System& system, nic::QpId qp, const nic::RecvWqe& receive) {
-    for (std::uint32_t i = 0; i < options_.depth; ++i) system.post_recv(qp, receive);
+    for (std::uint32_t i = 0; i < options_.rx_depth; ++i) system.post_recv(qp, receive);
     receives_.resize(std::max<std::size_t>(receives_.size(), std::size_t{qp} + 1));
     receives_[qp] = receive;
     left_ += options_.iterations;
@@ -221,11 +221,11 @@ class Direction {
     const bool sends = options_.test == Test::send_bw;
     const std::uint32_t share = options_.queue_pairs / options_.threads + (t < options_.queue_pairs % options_.threads);
     const nic::CqId send_cq = bench.create_cq(from_, share * (options_.depth + 1));
-    const nic::CqId recv_cq = bench.create_cq(1 - from_, share * (options_.depth + 1));
+    const nic::CqId recv_cq = bench.create_cq(1 - from_, share * (options_.rx_depth + 1));
     Poster& poster = posters_.emplace_back(options_, send_cq, progress_);
     Receiver& receiver = receivers_.emplace_back(options_, recv_cq);
     for (std::uint32_t i = 0; i < share; ++i) {
-      const auto ends = bench.connect(options_.depth, send_cq, recv_cq, from_);
+      const auto ends = bench.connect(options_.depth, send_cq, recv_cq, from_, options_.rx_depth);
       const std::uint64_t offset = (ends[0].qp / 2) % slots(options_) * slot_size(options_);
       nic::Wqe wqe = message(options_, ends[0].peer);
       wqe.lkey = local_.lkey;

@@ -40,8 +40,9 @@ class Bench final : public nic::ThreadRunner {
   /// Registers memory on a side's host.
   nic::MemoryRegion memory(Side side, std::uint64_t size, nic::RegionKind kind = {});
   /// A connected pair: [0] on the sending side, [1] on the other one. What is sent completes in `send_cq`, what is
-  /// received in `recv_cq`.
-  std::array<Endpoint, 2> connect(std::uint32_t depth, nic::CqId send_cq, nic::CqId recv_cq, Side from = 0);
+  /// received in `recv_cq`. `receives`: as many fit into its receive queue; 0: `depth`.
+  std::array<Endpoint, 2> connect(std::uint32_t depth, nic::CqId send_cq, nic::CqId recv_cq, Side from = 0,
+                                  std::uint32_t receives = 0);
   /// Threads are numbered from 0 in the order of these calls.
   void thread(Side side, Step step);
   /// The next event; false when nothing is left to happen. Throws std::runtime_error when a work request failed,

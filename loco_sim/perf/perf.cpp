@@ -63,6 +63,9 @@ void require_used(const Options& o) {
   require_option(
       o.depth == Options{}.depth || is_bandwidth(o.test), "depth",
       fmt::format("expected {}, since latency tests have one message under way, found {}", Options{}.depth, o.depth));
+  require_option(o.rx_depth == Options{}.rx_depth || o.test == Test::send_bw, "rx_depth",
+                 fmt::format("expected {}, since only send_bw has a queue of receives, found {}", Options{}.rx_depth,
+                             o.rx_depth));
   const bool loads = is_bandwidth(o.test) && !is_dma(o.test);
   require_option(!o.bidirectional || loads, "bidirectional",
                  "expected off, since only bandwidth tests over the network have two directions, found on");
@@ -86,8 +89,12 @@ void require_completion_queues(const Options& o) {
   if (is_dma(o.test)) return;
   const std::uint32_t share = (o.queue_pairs - 1) / o.threads + 1;
   const std::uint32_t most = std::numeric_limits<std::uint32_t>::max() / share - 1;
-  require_option(o.depth <= most, "depth",
-                 fmt::format("expected at most {} with {} queue pair(s) of a thread, found {}", most, share, o.depth));
+  const auto require_room = [&](std::string_view option, std::uint32_t entries) {
+    require_option(entries <= most, option,
+                   fmt::format("expected at most {} with {} queue pair(s) of a thread, found {}", most, share, entries));
+  };
+  require_room("depth", o.depth);
+  require_room("rx_depth", o.rx_depth);
 }
 
 Options checked(const Options& given) {
@@ -220,14 +227,15 @@ nic::MemoryRegion Bench::memory(Side side, std::uint64_t size, nic::RegionKind k
   return system_.register_memory(node, base, size, nic::kAllAccess, kind);
 }
 
-std::array<Endpoint, 2> Bench::connect(std::uint32_t depth, nic::CqId send_cq, nic::CqId recv_cq, Side from) {
-  const auto end = [&](Side side, nic::CqId sends, nic::CqId receives) {
+std::array<Endpoint, 2> Bench::connect(std::uint32_t depth, nic::CqId send_cq, nic::CqId recv_cq, Side from,
+                                       std::uint32_t receives) {
+  const auto end = [&](Side side, nic::CqId sends, nic::CqId received) {
     const nic::QpId qp = system_.create_qp(host(side), {.type = options_.connection,
                                                   .send_cq = sends,
-                                                  .recv_cq = receives,
+                                                  .recv_cq = received,
                                                   .send_entries = depth,
-                                                  .recv_entries = depth});
-    return Endpoint{.qp = qp, .send_cq = sends, .recv_cq = receives};
+                                                  .recv_entries = receives == 0 ? depth : receives});
+    return Endpoint{.qp = qp, .send_cq = sends, .recv_cq = received};
   };
   const Side to = 1 - from;
   std::array<Endpoint, 2> ends = {

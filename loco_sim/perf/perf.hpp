@@ -76,6 +76,7 @@ struct Options {
   std::uint32_t queue_pairs = 1;                 ///< in all
   std::uint32_t threads = 1;                     ///< each with its share of the queue pairs
   std::uint32_t depth = 128;                     ///< messages of a queue pair under way, bandwidth tests
+  std::uint32_t rx_depth = 512;                  ///< receives of a queue pair, send_bw; perftest's -r
   std::uint32_t post_list = 1;                   ///< work requests linked behind one doorbell
   std::optional<std::uint32_t> inline_max = {};  ///< largest inline message; unset: default_inline()
   std::uint64_t region = 0;                      ///< remote memory over which messages are spread; 0: one place each
