@@ -170,6 +170,7 @@ struct HardwareProfile {
   sim::Bytes nic_max_message{std::uint64_t{1} << 31U};  ///< longest message (max_msg_sz)
   bool nic_send_segments = true;                  ///< a SEND may take several packets
   sim::Bytes nic_device_memory{};                 ///< how much of that there is; 0 is no limit
+  bool nic_device_own_path = false;               ///< it is reached on a path of its own: no order with the host's
   sim::Bytes nic_receive_buffer{};                ///< payload that waits for PCIe; 0 is no limit
   sim::Duration nic_ack_timeout{67'108'864'000};  ///< 4.096 us * 2^14: without a response, the request is repeated
   std::uint32_t nic_retry_count = 7;              ///< repetitions before retry_exc_err

@@ -160,6 +160,9 @@ constexpr auto kOptions = std::to_array<Option>({
     cost<&P::nic_device_access>("nic.device_access", "an access to memory on the NIC"),
     size<&P::nic_device_memory>("nic.device_memory", 0, std::int64_t{1} << 40,
                                 "memory on the NIC that regions can be in; 0: no limit"),
+    flag<&P::nic_device_own_path>("nic.device_own_path",
+                                  "memory on the NIC is reached on a path of its own: a queue pair's accesses there "
+                                  "keep no order with its accesses to the host's memory"),
     size<&P::nic_receive_buffer>(
         "nic.receive_buffer", 0,
         1 << 30,

@@ -192,9 +192,17 @@ State::State(const SystemConfig& c) : kernel(c), network(fabric::make_network(fa
       for (std::uint32_t other = 1; other < c.profile.pcie_functions; ++other) domains.emplace_back(node);
     }
   }
+  for (std::uint32_t domain = 0, end = static_cast<std::uint32_t>(domains.size()); domain < end; ++domain)
+    add_device_path(domain);
   ports.resize(c.nodes);
   receive_buffers = make_receive_buffers(c.nodes, *network, kernel.profile());
   network->start(kernel.events());
+}
+
+void State::add_device_path(std::uint32_t domain) {
+  if (!kernel.profile().nic_device_own_path) return;
+  domains[domain].set_device_path(static_cast<std::uint32_t>(domains.size()));
+  domains.emplace_back(domains[domain].node());
 }
 
 void System::bind() { engine_ = std::make_unique<Engine>(state_->units(), nullptr); }
@@ -322,9 +330,13 @@ bool System::qp_settled(QpId qp) const {
   const State& s = *state_;
   const Connection& mine = s.connections.at(qp);
   if (mine.state() != QpState::rts || mine.peer() == kNone) return false;
+  const auto pending = [&s](std::uint32_t domain, Stamp stamp) {
+    const PostedDomain& d = s.domains[domain];
+    return d.holds_data(stamp) || (d.device_path() != kNone && s.domains[d.device_path()].holds_data(stamp));
+  };
   const Responder& other = s.responders[mine.peer()];
-  return s.requesters[qp].queue().empty() && !s.domains[s.requesters[qp].domain()].holds_data(Stamp::aNLW) &&
-         !s.domains[other.domain()].holds_data(Stamp::aNRW) && other.all_executed();
+  return s.requesters[qp].queue().empty() && !pending(s.requesters[qp].domain(), Stamp::aNLW) &&
+         !pending(other.domain(), Stamp::aNRW) && other.all_executed();
 }
 bool System::stores_pending(NodeId node, Address base, std::uint64_t size) const {
   check_node(*state_, node);

@@ -19,7 +19,9 @@ namespace {
 
 std::uint32_t new_domain(State& s, NodeId node) {
   s.domains.emplace_back(node);
-  return static_cast<std::uint32_t>(s.domains.size() - 1);
+  const auto domain = static_cast<std::uint32_t>(s.domains.size() - 1);
+  s.add_device_path(domain);
+  return domain;
 }
 
 /// The order of posted writes that a function of a NIC is in: the NIC's, or with ID-based ordering its own.

@@ -91,7 +91,8 @@ void handover::fence_writes(std::optional<NodeId> except) {
 /// The node that what was written is on its way to before the lock is, on the same queue pair, if there is one. The
 /// others are fenced while the home is asked for a name.
 std::optional<NodeId> handover::likely_told() {
-  if (!local_->contended) return locks_.options_.device_memory ? std::nullopt : std::optional(locks_.home(lock_));
+  const bool two_paths = locks_.options_.device_memory && locks_.options_.fence_home;
+  if (!local_->contended) return two_paths ? std::nullopt : std::optional(locks_.home(lock_));
   const std::uint64_t name = link();
   return follows(name, local_->drawn) ? std::optional(node_of(name)) : std::nullopt;
 }

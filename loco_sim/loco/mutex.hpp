@@ -41,7 +41,10 @@ struct mutex_options {
   std::uint32_t hand_overs_max = 16;  ///< in a row, between threads of one node
   /// False: letting go does not fence. For experiments: the bug that Section 6.2 tells of.
   bool fence = true;
-  bool device_memory = false;            ///< the home's words are on its NIC, not in its host's memory
+  bool device_memory = false;  ///< the home's words are on its NIC, not in its host's memory
+  /// False: with device_memory letting go does not fence the home, as if what is written there came in order with the
+  /// lock. For experiments: wrong where the NIC's memory has a path of its own (nic.device_own_path).
+  bool fence_home = true;
   std::optional<expect_num> peers = {};  ///< how many other nodes take part; empty means all, as an array needs
   /// Once a node does not answer, whoever sees nobody get the lock for so long takes it that this node had it. On top
   /// of the time in which an operation fails (Transport::retries_ps), which a holder that answers may have to wait.

@@ -32,6 +32,12 @@ bool goes_against(const model::Verdict& verdict, const GivenUp& promise) {
 std::vector<GivenUp> given_up(const nic::HardwareProfile& profile) {
   using trace::Stamp;
   std::vector<GivenUp> all;
+  if (profile.nic_device_own_path) {
+    const std::string path = "nic.device_own_path: the NIC's memory and the host's are reached on different paths";
+    all.push_back(
+        {"G7", Stamp::aNRW, Stamp::aNRW, "a put's write before a later put's, one to the NIC's memory", path});
+    all.push_back({"G8", Stamp::aNRW, Stamp::aNRR, "a put's write before a later get's read, one of the NIC's", path});
+  }
   if (profile.nic_placement == nic::Placement::in_order) return all;
   const std::string mechanism = fmt::format("nic.placement: {} places the packets of a queue pair as they come",
                                             nic::kPlacementNames.at(static_cast<std::size_t>(profile.nic_placement)));
@@ -46,13 +52,17 @@ std::string given_up_text(const model::Verdict& verdict, const std::string& hard
                           const nic::HardwareProfile& profile) {
   const std::vector<GivenUp> all = given_up(profile);
   if (all.empty() || verdict.consistent()) return {};
-  std::vector<std::string> promises, broken;
+  std::vector<std::string> promises, mechanisms, broken;
+  const auto add_once = [](std::vector<std::string>& to, const std::string& what) {
+    if (std::ranges::find(to, what) == to.end()) to.push_back(what);
+  };
   for (const GivenUp& g : all) {
     promises.push_back(fmt::format("{} ({})", g.cell, g.meaning));
-    if (goes_against(verdict, g)) broken.push_back(g.cell);
+    add_once(mechanisms, g.mechanism);
+    if (goes_against(verdict, g)) add_once(broken, g.cell);
   }
   std::string text = fmt::format("{} does not make these promises of the models: {}; {}", hardware,
-                                 fmt::join(promises, ", "), all.front().mechanism);
+                                 fmt::join(promises, ", "), fmt::join(mechanisms, "; "));
   if (!broken.empty()) text += fmt::format(". The cycle goes against {}", fmt::join(broken, " and "));
   return text + "\n";
 }

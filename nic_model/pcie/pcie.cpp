@@ -83,7 +83,7 @@ Doorbell take_doorbell(Engine& engine, NodeId node) {
 void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std::uint32_t bytes, sim::Duration delay,
                 const ReadTarget& target, sim::Duration stall) {
   const HardwareProfile& p = engine.profile();
-  PostedDomain& d = engine.domains[domain];
+  PostedDomain& d = engine.domains[engine.domains[domain].path(domain, engine.on_device(target.key))];
   HeldRead held = read;
   held.bytes = bytes;
   held.key = target.key;

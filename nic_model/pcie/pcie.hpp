@@ -2,7 +2,8 @@
 // page, "PCIe").
 //
 // Order: posted writes of one ordering domain commit in the order in which they were posted, TLP by TLP. A read is
-// sampled only after the posted writes that were in its domain when it was issued. Reads are ordered with nothing
+// sampled only after the posted writes that were in its domain when it was issued. With nic.device_own_path accesses to
+// memory on the NIC are in a domain of their own. Reads are ordered with nothing
 // else; what is read is sampled in address order. Costs: each direction carries one TLP at a time; tags and credits
 // bound what is under way; then the latencies of the profile, by kind of memory. All of these delay, none of them
 // orders. Private to nic_model/.

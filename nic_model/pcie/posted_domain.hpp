@@ -37,6 +37,13 @@ class PostedDomain {
   explicit PostedDomain(NodeId node) : node_(node) {}
 
   [[nodiscard]] NodeId node() const { return node_; }
+  /// The domain of the same stream's accesses to memory on the NIC (nic.device_own_path); kNone: this one.
+  [[nodiscard]] std::uint32_t device_path() const { return device_path_; }
+  /// Of the domain with number `own`: where accesses to memory on the NIC, or to the host's, are ordered.
+  [[nodiscard]] std::uint32_t path(std::uint32_t own, bool device) const {
+    return device && device_path_ != kNone ? device_path_ : own;
+  }
+  void set_device_path(std::uint32_t domain) { device_path_ = domain; }
   /// Of the next write; all that were posted have smaller numbers.
   [[nodiscard]] std::uint64_t issued() const { return first_ + writes_.size(); }
   /// All writes with smaller numbers are in memory.
@@ -70,6 +77,7 @@ class PostedDomain {
 
  private:
   NodeId node_;
+  std::uint32_t device_path_ = kNone;
   std::uint64_t first_ = 0;  // number of writes_[0]
   sim::Ring<PostedWrite> writes_{};
   sim::Ring<HeldRead> held_{};

@@ -177,7 +177,8 @@ void post_write(Engine& engine, std::uint32_t domain, const MemoryWrite& data, c
   if (write.received) announce(engine, ReceivedWaits{node, write.length});
   write.stamp = origin.stamp;
   if (engine.witness()) write.subevent = announce_words(engine, node, write, origin);
-  return write.relaxed ? enqueue_relaxed(engine, domain, write) : enqueue(engine, domain, write);
+  const std::uint32_t path = engine.domains[domain].path(domain, write.device);
+  return write.relaxed ? enqueue_relaxed(engine, path, write) : enqueue(engine, path, write);
 }
 
 void post_cqe(Engine& engine, std::uint32_t domain, CqId cq, const Cqe& cqe, sim::Duration delay) {

@@ -53,6 +53,22 @@ def test_words_are_paired_by_address_when_a_put_is_placed_in_part(loco_sim, scen
     assert partial > 0
 
 
+def test_two_paths_to_a_node_are_named(loco_sim, scenario):
+    """Locks in the NIC's memory, values in the host's: the models know one path to a node, this machine has two."""
+    store = scenario("""\
+topology: {kind: star, nodes: 3}
+hardware: {base: model-weak, nic: {device_own_path: true}}
+workload: {kind: kvstore, iterations: 30, mix: write, key_space: 16, device_locks: true}
+schedule: random
+""")
+    done = loco_sim("run", store)
+    assert done.returncode == 1
+    assert "a put's write before a later get's read, one of the NIC's" in done.stdout
+    assert "; nic.device_own_path: the NIC's memory and the host's are reached on different paths. " in done.stdout
+    done = loco_sim("run", store, "--set", "hardware.nic.device_own_path=false")
+    assert done.returncode == 0 and "does not make these promises" not in done.stdout
+
+
 def test_ordered_hardware_has_no_such_line(loco_sim, scenario):
     fault = loco_sim("run", "scenarios/faults/responder_reorders.yaml")
     assert fault.returncode == 1 and "does not make these promises" not in fault.stdout
