@@ -29,6 +29,12 @@ std::string_view Config::validate() const {
   return {};
 }
 
+bool Config::varies() const {
+  if (model == Model::flow || topology == Topology::ideal) return false;
+  if (options.variation != Variation::automatic) return options.variation == Variation::natural;
+  return options.flow_control == FlowControl::drop_tail;
+}
+
 bool Config::buffers_overflow() const {
   if (options.flow_control == FlowControl::drop_tail) return true;
   return options.flow_control == FlowControl::pfc && (options.pfc_headroom.count != 0 || !changes.empty());

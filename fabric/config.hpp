@@ -48,6 +48,8 @@ struct Config {
   bool operator==(const Config&) const = default;
   /// Empty when consistent, else what is wrong. The constructor finds what depends on the graph.
   [[nodiscard]] std::string_view validate() const;
+  /// Do devices differ (Options::variation)?
+  [[nodiscard]] bool varies() const;
   /// Can a packet find no room in a switch? With PFC only where the headroom is not the one that is worked out, or
   /// where links fail, whose ends forget their pauses.
   [[nodiscard]] bool buffers_overflow() const;

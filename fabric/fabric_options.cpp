@@ -15,6 +15,8 @@ using options::Option;
 constexpr std::array<std::string_view, 2> kSwitchingNames = {"cut_through", "store_and_forward"};
 constexpr std::array<std::string_view, 3> kFlowControlNames = {"unlimited", "pfc", "drop_tail"};
 
+constexpr std::array<std::string_view, 3> kVariationNames = {"auto", "none", "natural"};
+
 constexpr std::int64_t kSecond = 1'000'000'000'000;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 40U;
 constexpr std::int64_t kMostRate = 10'000'000'000'000;
@@ -101,6 +103,16 @@ constexpr auto kOptions = std::to_array<Option>({
          .doc = "a receiver sends a flow at most one CNP in this time."}),
     member<&Options::loss>(
         {.key = "loss", .least = 0, .most = 1'000'000, .doc = "packets in a million that each link loses, at random."}),
+    member<&Options::variation>({.key = "variation",
+                                 .choices = kVariationNames,
+                                 .doc = "do devices differ, by the seed: clocks run fast or slow by up to clock_skew, "
+                                        "and a switch takes a packet at any moment of its arrival; auto: with "
+                                        "drop_tail, where that decides who loses. None with other schedules than timed."}),
+    member<&Options::clock_skew>(
+        {.key = "clock_skew",
+         .least = 0,
+         .most = 1'000,
+         .doc = "parts in a million by which the clock of a host or switch is off at most (variation)."}),
     member<&Options::reroute>({.key = "reroute", .doc = "when a link goes down or up, routes are computed anew."}),
     member<&Options::reroute_delay>({.key = "reroute_delay",
                                      .least = 0,

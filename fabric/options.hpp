@@ -6,6 +6,7 @@
 //   PFC             IEEE 802.1Qbb
 //   ECN and DCQCN   Zhu et al., "Congestion control for large-scale RDMA deployments", SIGCOMM 2015: the defaults are
 //                   those of its figure 14 and section 5, except hyper increase, which it leaves open (10 R_AI here)
+//   variation       variation.hpp
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,14 @@ enum class FlowControl : std::uint8_t {
   unlimited,  ///< buffers never fill
   pfc,        ///< lossless: a switch pauses links whose packets fill it
   drop_tail,  ///< lossy: a packet that finds its queue full is dropped
+};
+
+/// Do devices differ as real ones do: clocks that run a little fast or slow, switches that take a packet a little
+/// sooner or later (variation.hpp)?
+enum class Variation : std::uint8_t {
+  automatic,  ///< where it decides something: with drop_tail, which of two packets finds the last room
+  none,       ///< all clocks are one
+  natural,
 };
 
 /// DCQCN's reaction point (at the sender) and notification point (at the receiver).
@@ -63,6 +72,8 @@ struct Options {
   std::uint32_t ecn_pmax = 10;  ///< thousandths
   DcqcnOptions dcqcn;
   std::uint32_t loss = 0;  ///< packets in a million that each link loses
+  Variation variation = Variation::automatic;
+  std::uint32_t clock_skew = 50;  ///< a clock's rate is off by this at most, parts in a million
   bool reroute = false;    ///< when a link goes down or up, all routes are computed anew
   sim::Duration reroute_delay{1'000'000'000};
 

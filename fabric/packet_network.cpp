@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fabric/variation.hpp"
+
 namespace loco::fabric {
 
 // Lanes: [0, n) each host's loopback; then one for each link of the graph; for an ideal network from n on two lanes a
@@ -124,21 +126,23 @@ std::optional<Packet> PacketNetwork::arrive(sim::EventQueue& events, sim::SimTim
     return std::nullopt;
   }
   const Entry entry = lane.entries.front();
+  const std::uint64_t number = lane.counters.packets - lane.started;
   lane.entries.pop_front();
   --lane.started;
   arm(events, now, index);
   if (is_link) {
     const LinkInfo& in = info(link);
+    const sim::SimTime came = in.varies ? now - taken_after(link, number, entry.bytes) : now;
     if (in.loss != 0 && stream_.chance(in.loss, 1'000'000)) {
       lose(entry, LossReason::link_error, link);
       return std::nullopt;
     }
-    if (cut_off(now, link, entry.bytes)) {
+    if (cut_off(came, link, entry.bytes)) {
       lose(entry, LossReason::link_down, link);
       return std::nullopt;
     }
     if (in.to_switch) {
-      forward(events, now, link, entry);
+      forward(events, now, came, link, entry);
       return std::nullopt;
     }
   }
@@ -147,14 +151,20 @@ std::optional<Packet> PacketNetwork::arrive(sim::EventQueue& events, sim::SimTim
   return take(entry.packet);
 }
 
-/// A packet has come to a switch.
-void PacketNetwork::forward(sim::EventQueue& events, sim::SimTime now, topology::LinkId in, Entry entry) {
+/// How long after it could, the switch takes the link's packet of this number (variation.hpp).
+sim::Duration PacketNetwork::taken_after(topology::LinkId link, std::uint64_t number, std::uint32_t bytes) const {
+  return {moment(wiring_->variation, link, number, info(link).time(bytes))};
+}
+
+/// A packet that `came` to a switch is taken into it now.
+void PacketNetwork::forward(sim::EventQueue& events, sim::SimTime now, sim::SimTime came, topology::LinkId in,
+                            Entry entry) {
   const LinkInfo& from = info(in);
   const topology::LinkId out = choose(events, now, from.to, entry);
   if (out == kNone) return lose(entry, LossReason::no_route, kNone);
   if (lane_of(out).down) return lose(entry, LossReason::link_down, out);
   const LinkInfo& to = info(out);
-  entry.at = now + config_.switch_latency;
+  entry.at = std::max(now, came + config_.switch_latency);
   if (from.cut_through && from.rate != to.rate) {
     // Its last byte may not leave before it has come.
     const std::int64_t behind = from.time(entry.bytes) - from.headers_ps - to.time(entry.bytes);
@@ -208,6 +218,7 @@ void PacketNetwork::advance_queue(sim::EventQueue& events, topology::LinkId id, 
     lane.free = start + sim::Duration{time};
     const std::int64_t seen = link.cut_through && entry.bytes > kCutThroughBytes ? link.headers_ps : time;
     entry.at = start + sim::Duration{seen + link.delay_ps};
+    if (link.varies) entry.at += taken_after(id, lane.counters.packets, entry.bytes);
     lane.queued -= entry.bytes;
     ++lane.started;
     ++lane.counters.packets;
@@ -231,6 +242,7 @@ void PacketNetwork::arm(sim::EventQueue& events, sim::SimTime now, std::uint32_t
     const std::uint32_t bytes = lane.entries.front().bytes;
     const std::int64_t seen = link.cut_through && bytes > kCutThroughBytes ? link.headers_ps : link.time(bytes);
     at = std::max(at, lane.free) + sim::Duration{seen + link.delay_ps};
+    if (link.varies) at += taken_after(index - config_.nodes, lane.counters.packets, bytes);
   }
   lane.armed = true;
   lane.arrival = events.push({.at = std::max(now, at), .what = kEventLane, .where = index});

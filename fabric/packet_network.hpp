@@ -109,7 +109,8 @@ class PacketNetwork final : public Network {
   // packet_network.cpp: packets from port to port
   void pass(sim::EventQueue& events, std::uint32_t lane, sim::SimTime arrival, const Packet& packet);
   std::optional<Packet> arrive(sim::EventQueue& events, sim::SimTime now, std::uint32_t lane);
-  void forward(sim::EventQueue& events, sim::SimTime now, topology::LinkId in, Entry entry);
+  void forward(sim::EventQueue& events, sim::SimTime now, sim::SimTime came, topology::LinkId in, Entry entry);
+  [[nodiscard]] sim::Duration taken_after(topology::LinkId link, std::uint64_t number, std::uint32_t bytes) const;
   void enqueue(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, const Entry& entry);
   void advance(sim::EventQueue& events, topology::LinkId link, sim::SimTime now) {
     const Lane& lane = lane_of(link);

@@ -6,6 +6,8 @@
 
 #include "fabric/disconnect.hpp"
 #include "fabric/lane.hpp"
+#include "fabric/variation.hpp"
+#include "sim/rng.hpp"
 
 namespace loco::fabric {
 
@@ -26,15 +28,18 @@ std::uint64_t headroom_of(const LinkInfo& link, sim::Duration delay, const Confi
   return static_cast<std::uint64_t>(flight) + 3 * c.packet_max.count + kPauseBytes;
 }
 
-LinkInfo link_info(const topology::Topology& graph, topology::LinkId id, const Config& c) {
+LinkInfo link_info(const topology::Topology& graph, topology::LinkId id, const Config& c,
+                   const std::vector<std::int64_t>& clocks) {
   const topology::Link& link = graph.link(id);
   LinkInfo info{.from = link.from, .to = link.to, .rate = link.spec.rate};
+  if (!clocks.empty()) info.rate = skewed(info.rate, clocks[link.from]);
   constexpr std::uint64_t kByte = 8'000'000'000'000;
   if (info.rate.value != 0 && kByte % info.rate.value == 0) {
     info.byte_ps = static_cast<std::int64_t>(kByte / info.rate.value);
   }
   info.to_switch = !graph.is_host(link.to);
   info.cut_through = info.to_switch && c.options.switching == Switching::cut_through;
+  info.varies = info.to_switch && c.varies();
   info.delay_ps = link.spec.delay.ps + (info.to_switch ? 0 : c.delivery_latency.ps);
   info.headers_ps = info.time(kCutThroughBytes);
   info.loss = c.options.loss;
@@ -78,13 +83,17 @@ Wiring make_wiring(const Config& config) {
                  .links = {},
                  .host_link = {},
                  .shared = {},
-                 .changes = config.changes};
+                 .changes = config.changes,
+                 .variation = sim::Stream(config.seed, "fabric.variation")()};
   const topology::Topology& graph = network.graph;
   if (graph.hosts() != config.nodes) {
     throw std::invalid_argument(
         fmt::format("the network has {} hosts, the system {} nodes", graph.hosts(), config.nodes));
   }
-  for (topology::LinkId id = 0; id < 2 * graph.cables(); ++id) network.links.push_back(link_info(graph, id, config));
+  const std::vector<std::int64_t> clocks = clock_errors(config, graph);
+  for (topology::LinkId id = 0; id < 2 * graph.cables(); ++id) {
+    network.links.push_back(link_info(graph, id, config, clocks));
+  }
   for (const LinkLoss& l : config.losses) {
     check_cable(graph, l.cable);
     network.links[2 * l.cable].loss = network.links[2 * l.cable + 1].loss = l.loss;

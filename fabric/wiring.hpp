@@ -39,6 +39,7 @@ struct LinkInfo {
   std::uint64_t headroom = 0;   ///< bytes that may come after a pause was decided
   std::uint32_t loss = 0;       ///< packets in a million
   bool to_switch = false;
+  bool varies = false;       ///< the switch takes packets sooner or later (variation.hpp)
   bool cut_through = false;  ///< the far end goes on once the headers are in
 
   bool operator==(const LinkInfo&) const = default;
@@ -63,6 +64,7 @@ struct Wiring {
   std::vector<std::uint32_t> host_link;  ///< a host's only outgoing link; kNone when it has several
   std::vector<std::uint64_t> shared;     ///< per vertex: buffer that is not kept for single ports
   std::vector<LinkChange> changes;       ///< ascending in time
+  std::uint64_t variation = 0;           ///< seed of what varies from packet to packet
 
   bool operator==(const Wiring&) const = default;
 };

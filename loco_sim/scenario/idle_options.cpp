@@ -27,6 +27,8 @@ constexpr std::array kPacketOptions = {
     PacketOption{"ecn.", "flows have no queues that could be marked"},
     PacketOption{"dcqcn.", "flows have no queues that could be marked"},
     PacketOption{"loss", "flows lose nothing"},
+    PacketOption{"variation", "flows share links evenly"},
+    PacketOption{"clock_skew", "flows share links evenly"},
     PacketOption{"reroute", "flows meet no failures"},
     PacketOption{"reroute_delay", "flows meet no failures"},
 };

@@ -47,6 +47,7 @@ Config random_config(sim::Stream& stream) {
     config.options.reroute = stream.chance(1, 2);
     config.options.reroute_delay = 5_us;
   }
+  config.options.variation = static_cast<Variation>(stream.below(3));
   return config;
 }
 
