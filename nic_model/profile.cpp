@@ -60,6 +60,13 @@ std::string HardwareProfile::validate() const {
     return "nic.inline_puts needs nic.inline_max of a word (8 B) or more";
   if (nic_stale_operands != StaleOperands::none && nic_atomic_operands != AtomicOperands::memory)
     return "nic.stale_operands needs nic.atomic_operands: memory";
+  if (nic_recovery == Recovery::selective_repeat && !overtakes(nic_placement))
+    return "nic.recovery: selective_repeat needs nic.placement: out_of_order (or unordered, reads_overtake): in order, "
+           "what comes behind a gap is dropped";
+  if (nic_recovery == Recovery::go_back_n && overtakes(nic_placement))
+    return "nic.recovery: go_back_n needs nic.placement: in_order (or serial): out of order, what comes behind a gap "
+           "is "
+           "kept";
   if (pcie_iommu && pcie_iommu_window < kIommuPage)
     return "pcie.iommu needs pcie.iommu_window of a page (4 KiB) or more";
   return {};

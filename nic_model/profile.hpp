@@ -44,6 +44,18 @@ enum class Placement : std::uint8_t {
   return p == Placement::unordered || p == Placement::reads_overtake;
 }
 
+/// What finds and repeats what the network has lost, on reliable connections.
+enum class Recovery : std::uint8_t {
+  by_placement,      ///< go_back_n in order, selective_repeat out of order
+  go_back_n,         ///< a NAK for a gap; everything from the gap on is sent again (IBTA volume 1, 9.7.5)
+  selective_repeat,  ///< what has come behind a gap is said; what is missing is sent again (requester/selective_repeat.hpp)
+  timer,             ///< nothing is said of gaps: the timer finds them, and everything is sent again
+};
+[[nodiscard]] constexpr Recovery recovery_of(Recovery r, Placement p) {
+  if (r != Recovery::by_placement) return r;
+  return overtakes(p) ? Recovery::selective_repeat : Recovery::go_back_n;
+}
+
 /// Where a remote atomic's operands come from when the program has them in memory.
 enum class AtomicOperands : std::uint8_t {
   posted,  ///< the CPU reads them when it posts: they are part of the work request (verbs, DMAPP)
@@ -173,6 +185,11 @@ struct HardwareProfile {
   bool nic_device_own_path = false;               ///< it is reached on a path of its own: no order with the host's
   sim::Bytes nic_receive_buffer{};                ///< payload that waits for PCIe; 0 is no limit
   sim::Duration nic_ack_timeout{67'108'864'000};  ///< 4.096 us * 2^14: without a response, the request is repeated
+  sim::Duration nic_adaptive_timeout{};           ///< the first one; doubles with each repetition; 0: nic_ack_timeout
+  sim::Duration nic_tail_timeout{};               ///< with few packets under way; 0: as with many
+  std::uint32_t nic_tail_packets = 3;             ///< so few
+  Recovery nic_recovery = Recovery::by_placement;
+  sim::Duration nic_reorder_tolerance{100'000'000};  ///< how late a packet may be that has taken another path
   std::uint32_t nic_retry_count = 7;              ///< repetitions before retry_exc_err
   sim::Duration nic_rnr_timer{640'000'000};       ///< what an RNR NAK tells the requester to wait
   std::uint32_t nic_rnr_retry = 7;                ///< repetitions before rnr_retry_exc_err; 7: for ever

@@ -19,6 +19,7 @@ constexpr std::array<std::string_view, 2> kAtomicOperandsNames = {"posted", "mem
 constexpr std::array<std::string_view, 4> kStaleOperandsNames = {"none", "compare", "add", "both"};
 constexpr std::array<std::string_view, 4> kReadOrderingNames = {"unordered", "nic_serialised", "root_complex",
                                                                 "speculative"};
+constexpr std::array<std::string_view, 4> kRecoveryNames = {"by_placement", "go_back_n", "selective_repeat", "timer"};
 constexpr std::array<std::string_view, 3> kAtomicCapNames = {"none", "hca", "global"};
 
 constexpr std::int64_t kMaxCost = 1'000'000'000;        // 1 ms
@@ -171,6 +172,24 @@ constexpr auto kOptions = std::to_array<Option>({
     up_to<&P::nic_ack_timeout>(
         "nic.ack_timeout", 9'000'000'000'000'000,
         "a request without a response until it is repeated: any time; real NICs have 4.096 us * 2^n only"),
+    cost<&P::nic_adaptive_timeout>(
+        "nic.adaptive_timeout",
+        "adaptive retransmission: the first time-out; each one without progress is twice as long, up to "
+        "nic.ack_timeout; 0: all are nic.ack_timeout"),
+    cost<&P::nic_tail_timeout>(
+        "nic.tail_timeout",
+        "the time-out while at most nic.tail_packets are under way, whose loss no later packet shows (IRN: "
+        "RTO_low); 0: as with more"),
+    count<&P::nic_tail_packets>("nic.tail_packets", 1, 1 << 20, "packets under way for which nic.tail_timeout is"),
+    choice<&P::nic_recovery>(
+        "nic.recovery", kRecoveryNames,
+        "what repeats lost packets: a NAK for a gap and going back to it, a NAK for each packet behind a gap "
+        "and only what is missing, or the timer alone, which goes back; by placement: the first in order, the "
+        "second out of order"),
+    up_to<&P::nic_reorder_tolerance>(
+        "nic.reorder_tolerance", kMaxCost,
+        "selective repeat on networks with several paths: how much later than others a packet may come and is "
+        "not lost"),
     count<&P::nic_retry_count>("nic.retry_count", 0, 7, "repetitions before retry_exc_err"),
     up_to<&P::nic_rnr_timer>("nic.rnr_timer", kMaxRnrTimer,
                              "what a receiver without a receive request tells the sender to wait"),

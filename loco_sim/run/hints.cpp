@@ -59,6 +59,9 @@ std::string retransmissions(const Run& run) {
         "hardware.nic.placement: out_of_order, or fabric.routing: ecmp",
         counted, fabric::kRoutingNames.at(static_cast<std::size_t>(run.network().routing)), placement(run));
   }
+  const nic::HardwareProfile& nic = run.scenario.hardware;
+  if (nic::recovery_of(nic.nic_recovery, nic.nic_placement) == nic::Recovery::selective_repeat)
+    return counted + ": each is a packet that was lost or late, sent again alone; hardware.nic.reorder_tolerance";
   if (run.counters().packets_lost > 0)
     return counted + ": for want of the packets that got lost, all that came behind them is sent again";
   return counted + ": for want of answers in time; hardware.nic.ack_timeout";

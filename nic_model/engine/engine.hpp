@@ -72,6 +72,7 @@ class Engine : public Units {
   [[nodiscard]] bool fault(Fault f) const { return profile().faults.has(f); }
   [[nodiscard]] bool lossy() const { return kernel.lossy(); }
   [[nodiscard]] bool loose() const { return kernel.loose(); }
+  [[nodiscard]] bool selective() const { return kernel.selective(); }
   [[nodiscard]] sim::SimTime now() const { return kernel.now(); }
   [[nodiscard]] bool witness() const { return kernel.config().witness; }
   [[nodiscard]] Observer* observer() const { return context == nullptr ? nullptr : context->observer; }

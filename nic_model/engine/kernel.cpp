@@ -7,12 +7,17 @@ namespace loco::nic {
 
 namespace {
 
+/// May packets of one flow take several paths?
+bool has_paths(const SystemConfig& c) {
+  const fabric::Routing routing = c.network.options.routing;
+  return routing != fabric::Routing::deterministic && routing != fabric::Routing::ecmp;
+}
+
 /// Can packets be lost, or come in another order than they were sent in?
 bool is_lossy(const SystemConfig& c) {
   if (c.profile.link_ideal) return false;
   const fabric::Options& o = c.network.options;
-  const bool in_order = o.routing == fabric::Routing::deterministic || o.routing == fabric::Routing::ecmp;
-  return !in_order || c.network.buffers_overflow() || o.loss != 0 || !c.network.losses.empty() ||
+  return has_paths(c) || c.network.buffers_overflow() || o.loss != 0 || !c.network.losses.empty() ||
          !c.network.changes.empty();
 }
 
@@ -52,6 +57,10 @@ fabric::Config fabric_config(const SystemConfig& c) {
 Kernel::Kernel(const SystemConfig& c) : config_(checked(c)), lossy_(is_lossy(c)) {
   const Placement placement = c.profile.nic_placement;
   loose_ = reads_as_they_come(placement) || (placement == Placement::out_of_order && lossy_);
+  const Recovery recovery = recovery_of(c.profile.nic_recovery, placement);
+  selective_ = recovery == Recovery::selective_repeat && lossy_;
+  naks_gaps_ = recovery != Recovery::timer;
+  if (has_paths(c)) reorder_tolerance_ = c.profile.nic_reorder_tolerance;
 }
 
 SubeventId Kernel::next_subevent() {

@@ -51,6 +51,13 @@ class Kernel {
   /// Answers, too, can come in another order, and are taken as they come (nic.placement).
   [[nodiscard]] bool loose() const { return loose_; }
 
+  /// What is lost is found by selective repeat.
+  [[nodiscard]] bool selective() const { return selective_; }
+  /// A gap in the PSNs is answered with a NAK.
+  [[nodiscard]] bool naks_gaps() const { return naks_gaps_; }
+  /// Selective repeat: how much later than others a packet may come. On one path none is.
+  [[nodiscard]] sim::Duration reorder_tolerance() const { return reorder_tolerance_; }
+
   [[nodiscard]] sim::SimTime now() const { return now_; }
   /// An event is about to be handled.
   void advance(sim::SimTime to) {
@@ -80,6 +87,9 @@ class Kernel {
   SystemConfig config_;
   bool lossy_ = false;
   bool loose_ = false;
+  bool selective_ = false;
+  bool naks_gaps_ = true;
+  sim::Duration reorder_tolerance_{};
   sim::EventQueue events_;
   Counters counters_;
   sim::SimTime now_{};

@@ -145,7 +145,10 @@ std::uint32_t Requester::holder_of(Psn psn) const {
 void Requester::refused(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet& nak) {
   // Where answers overtake each other, what is refused need not be the oldest.
   const std::uint32_t which = engine.loose() ? holder_of(nak.psn) : oldest;
-  if (nak.nak == NakCode::psn_sequence_error) return retry(engine, id, oldest);
+  if (nak.nak == NakCode::psn_sequence_error) {
+    if (!engine.selective()) retry(engine, id, oldest);
+    return;
+  }
   if (nak.nak == NakCode::receiver_not_ready) {
     return receiver_not_ready(engine, id, which, oldest, sim::Duration{static_cast<std::int64_t>(nak.a)});
   }
@@ -241,6 +244,7 @@ bool Requester::is_ghost(const fabric::Packet& packet) const {
 /// What follows from an answer. `news`: something more is acknowledged.
 void Requester::answered(Engine& engine, QpId id, const fabric::Packet& packet, bool news) {
   skip_answered();
+  if (engine.selective()) selective_.edit().forget_before(una_);
   complete(engine, id, receive_buffer_time(engine, packet));
   if (completed_ == started_) {
     stop_timer(engine);
@@ -265,11 +269,12 @@ void Requester::take_response(Engine& engine, const fabric::Packet& packet) {
   const bool has_data = packet.opcode == Op::read_response || packet.opcode == Op::atomic_response;
   const bool loose = engine.loose();
   const Psn una = una_;
+  if (engine.selective()) note_response(engine, packet);
   const Psn end = acknowledged_by(engine, packet);
   const Oldest oldest = loose ? acknowledge_loosely(qp, end) : acknowledge(engine, qp, end);
   if (oldest.implied_nak) {
     engine.release(packet.buffer);
-    if (!recovering_) retry(engine, id, oldest.number);
+    if (!recovering_ && engine.kernel.naks_gaps()) retry(engine, id, oldest.number);
   } else if (packet.opcode == Op::nak) {
     refused(engine, id, oldest.number, packet);
   } else if (has_data && loose) {

@@ -1,5 +1,6 @@
 // Requester: what holds between two steps.
 #include "nic_model/engine/check.hpp"
+
 #include "nic_model/requester/requester.hpp"
 #include "nic_model/requester/wqe.hpp"
 
@@ -24,6 +25,7 @@ void Requester::check_windows(const Check& check) const {
   check.holds(outstanding_ <= started_ - completed_, "a READ or atomic that is outstanding is not completed");
   check.holds(!fetch_cancelled_ || fetching_, "what is cancelled is under way");
   check.holds(!rnr_wait_ || timer_pending_, "who waits for the receiver has a timer");
+  check.holds(selective_->consistent(), "what is sent again is lost");
   check.holds(retries_ <= 7 && rnr_retries_ <= 7, "retries have three bits");
 }
 

@@ -77,6 +77,7 @@ void Requester::flush(Engine& engine, QpId id) {
   outstanding_ = 0;
   fetch_cancelled_ = fetching_;
   una_ = unsent_psn_ = next_psn_;
+  forget_sent();
   stop_timer(engine);
   free_finished(engine);
 }
@@ -90,6 +91,7 @@ void Requester::reset(Engine& engine, QpId id) {
   outstanding_ = 0;
   fetch_cancelled_ = fetching_;
   una_ = unsent_psn_ = next_psn_;
+  forget_sent();
   halted_ = rnr_wait_ = recovering_ = false;
 }
 
@@ -197,6 +199,7 @@ void Requester::hash(Hasher& h, const Payloads& payloads) const {
             outstanding_, fetching_, payload_event_, transmit_event_, halted_, next_psn_.value(), fetch_cancelled_,
             rnr_wait_, recovering_, timer_pending_, unanswered_, retries_, rnr_retries_, unsent_psn_.value(),
             una_.value());
+  selective_->hash(h);
   for (std::size_t i = 0; i < queue_.size(); ++i) {
     const SendEntry& e = queue_[i];
     add_wqe(h, e.wqe);

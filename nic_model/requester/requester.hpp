@@ -12,8 +12,9 @@
 // flag holds a work request until the queue pair's earlier READs and atomics are complete and its earlier packets
 // are sent.
 //
-// Going back (9.7.5, 9.7.6; retransmit.cpp) repeats everything from the oldest PSN that is not acknowledged. A repeated
-// WRITE or SEND carries the payload that was read the first time.
+// Going back (9.7.5, 9.7.6; retransmit.cpp) repeats everything from the oldest PSN that is not acknowledged; selective
+// repeat (selective_repeat.hpp, repeat.cpp), which needs a peer that places packets out of order, only what is lost. A
+// repeated WRITE or SEND carries the payload that was read the first time.
 // The transport timer (9.7.6.1.3) starts with a packet that asks for an answer, if it does not run, and starts anew
 // when there is progress. It runs only where the network can lose packets (Engine::lossy). On a lossless network nearly
 // everything is answered, and without a timer nothing is pending in an idle machine. The exceptions: a peer that is not
@@ -33,7 +34,9 @@
 #include "nic_model/engine/engine.hpp"
 #include "nic_model/engine/hash.hpp"
 #include "nic_model/requester/read_tracks.hpp"
+#include "nic_model/requester/selective_repeat.hpp"
 #include "sim/event_queue.hpp"
+#include "sim/lazy.hpp"
 #include "sim/sparse_ring.hpp"
 
 namespace loco::nic {
@@ -160,6 +163,17 @@ class Requester {
   void schedule_transmit(Engine& engine, QpId id);
   void sent_last_packet(Engine& engine, QpId id, SendEntry& e);
 
+  // repeat.cpp
+  [[nodiscard]] bool repeats() const { return selective_->pending(); }
+  void note_sent(Engine& engine, const fabric::Packet& packet, std::uint32_t psns);
+  void note_response(Engine& engine, const fabric::Packet& packet);
+  void forget_sent() {
+    if (!(*selective_ == SelectiveRepeat{})) selective_.edit().clear();
+  }
+  void repeat(Engine& engine, QpId id);
+  [[nodiscard]] fabric::Packet repeated_packet(const Engine& engine, QpId id, std::uint32_t number, fabric::Psn psn,
+                                               std::uint32_t count) const;
+
   // wqe_fetch.cpp
   void fetch_wqes(Engine& engine, QpId id);
 
@@ -181,6 +195,9 @@ class Requester {
 
   // retransmit.cpp
   [[nodiscard]] bool runs_timer(const Engine& engine) const { return engine.lossy() || unanswered_; }
+  [[nodiscard]] std::uint32_t under_way() const;
+  [[nodiscard]] sim::Duration time_out(const Engine& engine, const QpSettings& settings) const;
+  void more_under_way(const Engine& engine, const QpSettings& settings, std::uint32_t before);
   void cancel_timer(Engine& engine);
   void arm_timer(Engine& engine, QpId id);
   void start_running_timer(Engine& engine, QpId id);
@@ -228,8 +245,9 @@ class Requester {
   sim::SimTime transmit_free_{};
   sim::SimTime deadline_{};  // of the transport timer
   sim::EventHandle timer_{};
+  sim::Lazy<SelectiveRepeat> selective_{};  // where packets can be lost and are repeated one by one
 };
 
-static_assert(sizeof(Requester) <= 128, "there can be millions");
+static_assert(sizeof(Requester) <= 136, "there can be millions");
 
 }  // namespace loco::nic

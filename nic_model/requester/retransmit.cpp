@@ -13,6 +13,7 @@ constexpr std::uint8_t kForEver = 7;  // of rnr_retry
 /// Has everything from the oldest PSN that is not acknowledged sent again. That starts the timer.
 void Requester::go_back(Engine& engine, QpId id, std::uint32_t oldest) {
   if (oldest == started_) return;
+  forget_sent();
   const std::uint32_t until = transmit_next_;  // behind it nothing has been sent
   for (std::uint32_t number = oldest; number != started_; ++number) {
     edit(number).sent = 0;
@@ -45,7 +46,12 @@ void Requester::fail(Engine& engine, QpId id, std::uint32_t number, Status statu
 void Requester::retry(Engine& engine, QpId id, std::uint32_t oldest) {
   if (retries_ == 0) return fail(engine, id, oldest, Status::retry_exc_err);
   --retries_;
+  if (engine.selective()) {
+    cancel_timer(engine);
+    selective_.edit().time_out(recovering_);  // again: what the peer has said does not hold any more
+  }
   recovering_ = true;
+  if (repeats()) return schedule_transmit(engine, id);
   go_back(engine, id, oldest);
 }
 
@@ -65,6 +71,32 @@ void Requester::receiver_not_ready(Engine& engine, QpId id, std::uint32_t which,
 
 // --- timers ----------------------------------------------------------------------------------------------------------
 
+/// PSNs that have been sent and are not acknowledged.
+std::uint32_t Requester::under_way() const { return static_cast<std::uint32_t>(unsent_psn_.distance(una_)); }
+
+/// How long an answer may take. Adaptive retransmission begins with a short time, which doubles as long as nothing is
+/// acknowledged (NVIDIA, "Adaptive Retransmission: Parameters Control", 2025); few packets under way have a time of
+/// their own (IRN, SIGCOMM 2018, section 3.1: RTO_low).
+sim::Duration Requester::time_out(const Engine& engine, const QpSettings& settings) const {
+  const HardwareProfile& p = engine.profile();
+  sim::Duration time = settings.timeout;
+  if (p.nic_adaptive_timeout.ps > 0) {
+    const int doublings = std::max(settings.retry_count - retries_, 0);
+    time = std::min(time, p.nic_adaptive_timeout * (std::int64_t{1} << doublings));
+  }
+  if (p.nic_tail_timeout.ps > 0 && under_way() <= p.nic_tail_packets) time = std::min(time, p.nic_tail_timeout);
+  return time;
+}
+
+/// A packet has been sent, and they are not few any more: the timer that runs has been started for few.
+void Requester::more_under_way(const Engine& engine, const QpSettings& settings, std::uint32_t before) {
+  const HardwareProfile& p = engine.profile();
+  if (p.nic_tail_timeout.ps == 0 || !timer_pending_ || rnr_wait_) return;
+  if (before > p.nic_tail_packets || under_way() <= p.nic_tail_packets) return;
+  const sim::Duration longer = time_out(engine, settings);
+  if (longer > p.nic_tail_timeout) deadline_ += longer - p.nic_tail_timeout;
+}
+
 void Requester::cancel_timer(Engine& engine) {
   if (!timer_pending_) return;
   engine.cancel(timer_);
@@ -79,9 +111,9 @@ void Requester::arm_timer(Engine& engine, QpId id) {
 
 /// Starts the transport timer, unless it runs or the queue pair has none (timeout 0). Precondition: runs_timer().
 void Requester::start_running_timer(Engine& engine, QpId id) {
-  const sim::Duration timeout = engine.connections[id].settings().timeout;
-  if (timer_pending_ || timeout.ps == 0) return;
-  deadline_ = engine.now() + timeout;
+  const QpSettings& settings = engine.connections[id].settings();
+  if (timer_pending_ || settings.timeout.ps == 0) return;
+  deadline_ = engine.now() + time_out(engine, settings);
   arm_timer(engine, id);
 }
 
@@ -89,7 +121,10 @@ void Requester::start_running_timer(Engine& engine, QpId id) {
 void Requester::restart_timer(Engine& engine, QpId id) {
   if (rnr_wait_) return;
   if (transmit_next_ == completed_) return cancel_timer(engine);  // what is being sent starts it
-  deadline_ = engine.now() + engine.connections[id].settings().timeout;
+  const QpSettings& settings = engine.connections[id].settings();
+  const sim::SimTime deadline = engine.now() + time_out(engine, settings);
+  if (deadline < deadline_) cancel_timer(engine);  // its event would come too late
+  deadline_ = deadline;
   start_timer(engine, id);
 }
 

@@ -10,6 +10,7 @@
 namespace loco::nic {
 
 namespace {
+using fabric::Psn;
 
 /// An atomic that a flaw lets leave with whatever words the NIC has read last.
 bool leaves_early(const HardwareProfile& p, const Connection& qp, const Wqe& wqe) {
@@ -20,9 +21,14 @@ bool leaves_early(const HardwareProfile& p, const Connection& qp, const Wqe& wqe
 
 bool has_operands(const SendEntry& e) { return e.payload_read >= bytes_to_read(e.wqe); }
 
+/// Bytes of the packet of a WRITE or SEND that begins at `offset`.
+std::uint32_t packet_bytes(const Engine& engine, const Connection& qp, const SendEntry& e, std::uint32_t offset) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(e.wqe.length - offset, mtu_of(engine, qp)));
+}
+
 /// Bytes of the next packet of a WRITE or SEND.
 std::uint32_t next_packet(const Engine& engine, const Connection& qp, const SendEntry& e) {
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(e.wqe.length - e.sent, mtu_of(engine, qp)));
+  return packet_bytes(engine, qp, e, e.sent);
 }
 
 /// Of a datagram: with the high bit set, the queue pair's own (IBTA volume 1, 10.2.5).
@@ -52,22 +58,22 @@ fabric::Opcode payload_opcode(const Connection& qp, const Wqe& wqe) {
   return qp.type() == QpType::ud ? fabric::Opcode::datagram : fabric::Opcode::send;
 }
 
-/// The next packet of a WRITE or SEND.
-void add_next_payload(const Engine& engine, const Connection& qp, SendEntry& e, fabric::Packet& packet) {
+/// The packet of a WRITE or SEND that begins at `offset`.
+void add_payload(const Engine& engine, const Connection& qp, const SendEntry& e, std::uint32_t offset,
+                 fabric::Packet& packet) {
   const HardwareProfile& p = engine.profile();
-  const auto index = static_cast<std::uint32_t>(e.sent / mtu_of(engine, qp));
+  const auto index = static_cast<std::uint32_t>(offset / mtu_of(engine, qp));
   packet.opcode = payload_opcode(qp, e.wqe);
   packet.psn = e.psn + index;
-  packet.offset = e.sent;
-  packet.length = next_packet(engine, qp, e);
-  packet.first = e.sent == 0;
-  packet.last = e.sent + packet.length == e.wqe.length;
+  packet.offset = offset;
+  packet.length = packet_bytes(engine, qp, e, offset);
+  packet.first = offset == 0;
+  packet.last = offset + packet.length == e.wqe.length;
   packet.buffer = packet.length == 0 ? fabric::kNoBuffer : e.buffer;
   packet.immediate = e.wqe.with_imm && packet.last;
   packet.a = e.wqe.imm;
   const bool every = p.nic_ack_coalescing != 0 && (index + 1) % p.nic_ack_coalescing == 0;
   packet.ack_request = qp.type() == QpType::rc && (packet.last || every);
-  e.sent += packet.length;
 }
 
 /// An operand that has been read from memory; a fetch-and-add has no second one.
@@ -95,6 +101,10 @@ void add_request(const Engine& engine, const Connection& qp, const SendEntry& e,
   packet.b = gathers(e.wqe) ? operand(engine, e, 1) : e.wqe.swap;
 }
 
+/// PSNs that one request may ask for again, from `psn` on: of a READ all that follow.
+std::uint32_t most_at_once(const SendEntry& e, Psn psn) {
+  return e.wqe.opcode == Opcode::rdma_read ? e.packets - static_cast<std::uint32_t>(psn.distance(e.psn)) : 1;
+}
 }  // namespace
 
 /// Is the next packet of the oldest unsent work request there?
@@ -128,6 +138,11 @@ void Requester::announce_oldest(Engine& engine, QpId id) const {
 void Requester::schedule_transmit(Engine& engine, QpId id) {
   const Connection& qp = engine.connections[id];
   if (transmit_event_) return;
+  if (repeats() && !rnr_wait_) {
+    transmit_event_ = true;
+    engine.schedule(kEventTransmit, id, 0, transmit_free_);
+    return;
+  }
   if (!may_transmit(engine, qp)) return announce_oldest(engine, id);
   transmit_event_ = true;
   const SendEntry& e = entry(transmit_next_);
@@ -157,10 +172,47 @@ void Requester::sent_last_packet(Engine& engine, QpId id, SendEntry& e) {
   start(engine, id, {});  // a fence may have waited for this packet
 }
 
+/// Of request `number`: what is sent again for `psn` and those behind it, `count` PSNs in all.
+fabric::Packet Requester::repeated_packet(const Engine& engine, QpId id, std::uint32_t number, Psn psn,
+                                          std::uint32_t count) const {
+  const Connection& qp = engine.connections[id];
+  const SendEntry& e = entry(number);
+  fabric::Packet packet = request_packet(engine, id, e, number);
+  const auto offset = static_cast<std::uint32_t>(mtu_of(engine, qp) * static_cast<std::uint32_t>(psn.distance(e.psn)));
+  if (sends_payload(e.wqe.opcode)) {
+    add_payload(engine, qp, e, offset, packet);
+    packet.ack_request = true;
+    return packet;
+  }
+  add_request(engine, qp, e, packet);
+  if (e.wqe.opcode != Opcode::rdma_read) return packet;
+  packet.psn = psn;
+  packet.address += offset;
+  packet.total = std::min(e.wqe.length - offset, static_cast<std::uint32_t>(mtu_of(engine, qp) * count));
+  return packet;
+}
+
+void Requester::repeat(Engine& engine, QpId id) {
+  SelectiveRepeat& selective = selective_.edit();
+  const Psn psn = selective.next();
+  const std::uint32_t number = holder_of(psn);
+  const bool known = number != started_ && !entry(number).done;
+  const std::uint32_t most = known ? most_at_once(entry(number), psn) : 1;
+  const std::uint32_t count = selective.take(most);
+  if (!known) return schedule_transmit(engine, id);
+  const fabric::Packet packet = repeated_packet(engine, id, number, psn, count);
+  note_sent(engine, packet, count);
+  engine.count(&Counters::retransmissions);
+  transmit_free_ = send_packet(engine, packet, static_cast<std::uint32_t>(mtu_of(engine, engine.connections[id])));
+  start_timer(engine, id);
+  schedule_transmit(engine, id);
+}
+
 void Requester::transmit(Engine& engine, QpId id) {
   const Connection& qp = engine.connections[id];
   if (wait_for_port(engine, id, false)) return;
   transmit_event_ = false;
+  if (repeats() && !rnr_wait_) return repeat(engine, id);
   if (!may_transmit(engine, qp)) return;
   SendEntry& e = edit(transmit_next_);
   if (gathers(e.wqe) && !has_operands(e)) {
@@ -170,11 +222,16 @@ void Requester::transmit(Engine& engine, QpId id) {
   fabric::Packet packet = request_packet(engine, id, e, transmit_next_);
   const bool has_payload = sends_payload(e.wqe.opcode);
   if (has_payload) {
-    add_next_payload(engine, qp, e, packet);
+    add_payload(engine, qp, e, e.sent, packet);
+    e.sent += packet.length;
   } else {
     add_request(engine, qp, e, packet);
   }
-  if (packet.psn == unsent_psn_) unsent_psn_ = packet.psn + (has_payload ? 1 : e.packets);
+  const std::uint32_t psns = has_payload ? 1 : e.packets;
+  const std::uint32_t before = under_way();
+  if (packet.psn == unsent_psn_) unsent_psn_ = packet.psn + psns;
+  if (engine.selective() && qp.type() == QpType::rc) note_sent(engine, packet, psns);
+  more_under_way(engine, qp.settings(), before);
   transmit_free_ = send_packet(engine, packet, following_payload(engine, qp, packet.last));
   if (packet.ack_request || reads_or_atomic(e.wqe.opcode)) start_timer(engine, id);
   if (packet.last) sent_last_packet(engine, id, e);

@@ -28,7 +28,57 @@ void Responder::execute_in_turn(Engine& engine, QpId id) {
   }
 }
 
-/// Out of order: a WRITE is placed as soon as it comes; where READs are unordered, they are executed.
+/// Selective repeat: what the reorder buffer lacks first.
+fabric::Psn Responder::first_missing(const Engine& engine, const Connection& qp) const {
+  const sim::Ring<ReorderSlot>& all = disorder_->reorder;
+  std::uint32_t index = 0;
+  while (index < all.size() && all[index].present) index += psns_of(engine, qp, all[index].packet);
+  return expected_psn_ + index;
+}
+
+/// Selective repeat: a packet has come behind a gap. Says which, and what is missing; where paths differ, once that has
+/// been missing for a time.
+void Responder::report_gap(Engine& engine, QpId id, const fabric::Packet& packet) {
+  const fabric::Psn missing = first_missing(engine, engine.connections[id]);
+  if (packet.psn.distance(missing) < 0) return;
+  const sim::Duration tolerance = engine.kernel.reorder_tolerance();
+  if (tolerance.ps > 0) {
+    Disorder& disorder = disorder_.edit();
+    const bool is_new = disorder.since == sim::SimTime{} || disorder.gap != missing;
+    if (is_new) {
+      disorder.gap = missing;
+      disorder.since = engine.now();
+    }
+    if (engine.now() < disorder.since + tolerance) return;
+  }
+  push_response(engine, id,
+                {.opcode = fabric::Opcode::nak,
+                 .nak = fabric::NakCode::psn_sequence_error,
+                 .ready = true,
+                 .psn = expected_psn_,
+                 .wqe = packet.wqe,
+                 .value = packet.psn.value(),
+                 .swap = missing.value(),
+                 .available = engine.now()});
+}
+
+/// Selective repeat: what was missing has come. The requester hears what has been executed with it, although none of
+/// that may ask for an ACK.
+void Responder::gap_filled(Engine& engine, QpId id, const fabric::Packet& packet, fabric::Psn done_before) {
+  if (done_psn_ == done_before || !engine.connections[id].takes_requests()) return;
+  const fabric::Psn last = done_psn_ + fabric::Psn::kMask;
+  if (!responses_.empty()) {
+    const Response& newest = responses_[responses_.size() - 1];
+    const bool refused = newest.opcode == fabric::Opcode::nak && newest.psn == done_psn_;
+    if (newest.psn == last || refused) return;  // it hears that already
+  }
+  push_response(
+      engine, id,
+      {.opcode = fabric::Opcode::ack, .ready = true, .psn = last, .wqe = packet.wqe, .available = engine.now()});
+}
+
+/// Out of order: a WRITE is placed as soon as it comes, unless only READs overtake; where READs are unordered, they are
+/// executed.
 void Responder::take_out_of_order(Engine& engine, QpId id, const fabric::Packet& packet) {
   const Connection& qp = engine.connections[id];
   const std::int32_t ahead = packet.psn.distance(expected_psn_);
@@ -40,24 +90,43 @@ void Responder::take_out_of_order(Engine& engine, QpId id, const fabric::Packet&
   const auto index = static_cast<std::size_t>(ahead);
   sim::Ring<ReorderSlot>& all = disorder_.edit().reorder;
   while (all.size() <= index) all.push_back({});
-  ReorderSlot& early = all[index];
-  if (early.present) return engine.release(packet.buffer);
-  early.present = true;
-  early.packet = packet;
+  ReorderSlot& slot = all[index];
+  if (slot.present) return take_early_again(engine, id, packet, slot.executed);
+  slot.present = true;
+  slot.packet = packet;
   // It is behind a gap. Where nothing is lost and there is one path, an RNR NAK leaves one, which the peer will fill.
   // Any other is there because the peer's PSNs do not fit: nobody will fill it.
   if (!all.front().present && !nak_sent_ && !engine.profile().link_ideal) no_answer(engine, packet);
-  const bool reads_now =
-      packet.opcode == fabric::Opcode::read_request && reads_as_they_come(engine.profile().nic_placement);
-  if ((packet.opcode == fabric::Opcode::write || reads_now) &&
-      access_refused(engine, qp, packet) == fabric::NakCode::none) {
-    if (!early.executed && reads_now) take_read(engine, id, packet);
-    if (!early.executed && !reads_now) place_write(engine, id, packet);
-    early.executed = true;
-    early.packet.buffer = fabric::kNoBuffer;
-    engine.release(packet.buffer);
-  }
+  const bool fills_gap = index == 0 && all.size() > 1;
+  execute_early(engine, id, qp, slot);
+  if (engine.selective() && index > 0) report_gap(engine, id, packet);
+  const fabric::Psn done_before = done_psn_;
   execute_in_turn(engine, id);
+  if (engine.selective() && fills_gap) gap_filled(engine, id, packet, done_before);
+}
+
+/// What has just come, and may be executed before its turn.
+void Responder::execute_early(Engine& engine, QpId id, const Connection& qp, ReorderSlot& slot) {
+  const Placement placement = engine.profile().nic_placement;
+  const fabric::Packet packet = slot.packet;
+  const bool read = packet.opcode == fabric::Opcode::read_request && reads_as_they_come(placement);
+  const bool write = packet.opcode == fabric::Opcode::write && placement != Placement::reads_overtake;
+  if (!read && !write) return;
+  if (access_refused(engine, qp, packet) != fabric::NakCode::none) return;
+  if (!slot.executed && read) take_read(engine, id, packet);
+  if (!slot.executed && write) place_write(engine, id, packet);
+  slot.executed = true;
+  slot.packet.buffer = fabric::kNoBuffer;
+  engine.release(packet.buffer);
+}
+
+/// What is in the reorder buffer comes again: a READ that has been answered has lost its answer, or part of it.
+void Responder::take_early_again(Engine& engine, QpId id, const fabric::Packet& packet, bool executed) {
+  if (engine.selective() && executed && packet.opcode == fabric::Opcode::read_request) {
+    return execute(engine, id, {packet, Fate::duplicate});
+  }
+  if (engine.selective()) report_gap(engine, id, packet);  // it may not have heard
+  engine.release(packet.buffer);
 }
 
 /// Lets a packet loose: it is taken at some time; with `in_line`, behind earlier ones that are in line.
@@ -95,6 +164,7 @@ void Responder::reset_disorder(Engine& engine) {
   for (; !held.reorder.empty(); held.reorder.pop_front()) engine.release(held.reorder.front().packet.buffer);
   held.replays.clear();
   held.read_stream.clear();
+  held.since = {};
   held.refused = kNone;
 }
 

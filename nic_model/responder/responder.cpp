@@ -199,7 +199,7 @@ Fate Responder::classify(const Engine& engine, const Connection& qp, const fabri
     nak_sent_ = false;
     return Fate::fresh;
   }
-  if (nak_sent_) return Fate::dropped;
+  if (nak_sent_ || !engine.kernel.naks_gaps()) return Fate::dropped;
   nak_sent_ = true;
   return Fate::gap;
 }

@@ -46,7 +46,7 @@ struct Response {
   Address address = 0;
   std::uint64_t value = 0;        // an atomic's old value; of an RNR NAK, how long to wait, in ps
   std::uint64_t compare_add = 0;  // operands of an atomic
-  std::uint64_t swap = 0;
+  std::uint64_t swap = 0;         // of a NAK for a gap: what is missing; `value`: what has come behind it
   fabric::Opcode request = fabric::Opcode::read_request;
   ThreadId thread = 0;  // whose subevents they are
   OpId op = 0;
@@ -108,7 +108,9 @@ struct Disorder {
   sim::Pool<fabric::Packet> strays{};
   sim::Ring<std::uint32_t> in_line{};      // of strays, those that keep their order: only the first has an event
   sim::Ring<std::uint64_t> read_stream{};  // numbers of READs that have not taken effect, when these are ordered
-  std::uint32_t refused = kNone;           // the work request whose NAK led to ERROR
+  fabric::Psn gap{};                       // what has been missing `since`, where that has to be tolerated for a time
+  sim::SimTime since{};
+  std::uint32_t refused = kNone;  // the work request whose NAK led to ERROR
 
   bool operator==(const Disorder&) const = default;
 };
@@ -184,6 +186,11 @@ class Responder {
   // placement.cpp
   void execute_in_turn(Engine& engine, QpId id);
   void take_out_of_order(Engine& engine, QpId id, const fabric::Packet& packet);
+  [[nodiscard]] fabric::Psn first_missing(const Engine& engine, const Connection& qp) const;
+  void report_gap(Engine& engine, QpId id, const fabric::Packet& packet);
+  void gap_filled(Engine& engine, QpId id, const fabric::Packet& packet, fabric::Psn done_before);
+  void execute_early(Engine& engine, QpId id, const Connection& qp, ReorderSlot& slot);
+  void take_early_again(Engine& engine, QpId id, const fabric::Packet& packet, bool executed);
   void let_loose(Engine& engine, QpId id, const fabric::Packet& packet, bool in_line);
   void reset_disorder(Engine& engine);
 

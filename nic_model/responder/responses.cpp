@@ -29,6 +29,7 @@ fabric::Packet response_packet(const Engine& engine, QpId id, const Response& r)
   packet.psn = r.psn;
   packet.wqe = r.wqe;
   packet.a = r.value;
+  if (r.opcode == Op::nak) packet.b = r.swap;
   if (r.opcode != Op::read_response) return packet;
   packet.offset = r.sent;
   packet.total = r.length;
