@@ -109,7 +109,7 @@ Senders connect(nic::System& system, std::uint64_t bytes) {
 
 int main(int argc, char** argv) {
   const std::uint64_t bytes = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 10'000'000;
-  nic::SystemConfig config{.profile = profile(), .nodes = kHosts};
+  nic::SystemConfig config{.profile = profile(), .nodes = kHosts, .timed = true};
   config.topology = fabric::Topology::shaped;
   config.network.shape = fabric::topology::FatTree{8};
   config.network.options.routing = fabric::Routing::ecmp;

@@ -16,6 +16,9 @@ struct SystemConfig {
   fabric::Topology topology = fabric::Topology::star;  ///< `profile.link_ideal` overrides it
   fabric::Config network{};  ///< shape, options, seed and failures are used; the rest comes from here and the profile
   std::uint32_t nodes = 2;
+  /// Only System::step(context) will be called: the earliest event is always next. TLPs of a packet that nothing can
+  /// fall between are one step then (pcie/bursts.hpp), which changes no time and no value.
+  bool timed = false;
   bool witness = false;  ///< remember the last writer of every word; needed for subevents' source and overwrote
 };
 

@@ -61,9 +61,9 @@ struct State {
   /// Gives an ordering domain its path to memory on the NIC, if there is a second one.
   void add_device_path(std::uint32_t domain);
   [[nodiscard]] Units units() {
-    return {kernel, *network,   payloads,    regions,  memories,   processes,  threads, hosts,          links,  domains,
-            ports,  receive_buffers, caches, connections, contexts, requesters, responders, cqs, receive_queues, tracks,
-            stalled};
+    return {kernel,   *network,   payloads,   regions, memories,        processes, threads,
+            hosts,    links,      domains,    ports,   receive_buffers, caches,    connections,
+            contexts, requesters, responders, cqs,     receive_queues,  tracks,    stalled};
   }
   [[nodiscard]] bool operator==(const State& other) const = default;
 };

@@ -6,6 +6,7 @@
 
 #include "nic_model/engine/engine.hpp"
 #include "nic_model/exploration/fetch_ahead.hpp"
+#include "nic_model/pcie/bursts.hpp"
 #include "nic_model/pcie/link.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/port/context.hpp"
@@ -16,6 +17,7 @@
 #include "nic_model/responder/responder.hpp"
 #include "nic_model/state.hpp"
 #include "nic_model/verbs/store_buffer.hpp"
+#include "sim/invariant.hpp"
 
 namespace loco::nic {
 
@@ -247,7 +249,7 @@ void System::dma_write(NodeId node, const MemoryRegion& region, Address address,
   const std::uint32_t domain = probe_domain(*state_, node);
   Engine engine(state_->units(), nullptr);
   const std::uint32_t buffer = engine.payloads.acquire(bytes);
-  std::fill_n(state_->payloads.data(buffer), bytes, std::byte{});
+  std::fill_n(state_->payloads.edit(buffer), bytes, std::byte{});
   post_write(engine, domain, {.probe = true, .buffer = buffer, .length = bytes, .address = address}, {},
              state_->kernel.profile().nic_wqe_start, region.rkey);
 }
@@ -270,6 +272,7 @@ bool System::step(Context& context) {
 }
 
 void System::step(Context& context, std::size_t i) {
+  LOCO_INVARIANT(!state_->kernel.config().timed, now(), "system", "in a timed run the earliest event is next");
   sim::Event event = state_->kernel.events().pop(i);
   if (event.at == kNoTimeYet) event.at = state_->kernel.now();
   run(*engine_, context, event);
@@ -298,6 +301,8 @@ void System::wake(ThreadId thread, sim::SimTime at) {
 
 void System::read_memory(NodeId node, Address address, std::span<std::byte> out) const {
   check_node(*state_, node);
+  Engine engine(state_->units(), nullptr);
+  settle_memory(engine, node, address, out.size());
   state_->memories[node].read(address, out);
 }
 
@@ -306,10 +311,17 @@ void System::write_memory(NodeId node, Address address, std::span<const std::byt
   if (!state_->memories[node].contains(address, in.size())) {
     throw std::invalid_argument("write_memory outside of the allocated memory");
   }
+  Engine engine(state_->units(), nullptr);
+  settle_memory(engine, node, address, in.size());
   state_->memories[node].write(address, in);
 }
 
-std::uint64_t System::word(NodeId node, Address address) const { return state_->memories.at(node).word(address); }
+std::uint64_t System::word(NodeId node, Address address) const {
+  const HostMemory& memory = state_->memories.at(node);
+  Engine engine(state_->units(), nullptr);
+  settle_memory(engine, node, address, sizeof(std::uint64_t));
+  return memory.word(address);
+}
 
 void System::set_word(NodeId node, Address address, std::uint64_t value) {
   write_memory(node, word_of(address), std::as_bytes(std::span(&value, 1)));
@@ -318,7 +330,11 @@ void System::set_word(NodeId node, Address address, std::uint64_t value) {
 // --- inspection -----------------------------------------------------------------------------------------------------
 
 const SystemConfig& System::config() const { return state_->kernel.config(); }
-const Counters& System::counters() const { return state_->kernel.counters(); }
+const Counters& System::counters() const {
+  Engine engine(state_->units(), nullptr);
+  settle_all(engine);
+  return state_->kernel.counters();
+}
 const fabric::Network& System::network() const { return *state_->network; }
 QpState System::qp_state(QpId qp) const { return state_->connections.at(qp).state(); }
 NodeId System::qp_node(QpId qp) const { return state_->connections.at(qp).node(); }

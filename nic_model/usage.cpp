@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "fabric/packet_network.hpp"
+#include "nic_model/pcie/bursts.hpp"
 #include "nic_model/state.hpp"
 #include "nic_model/system.hpp"
 
@@ -23,6 +24,8 @@ std::vector<Usage> System::usage(sim::Duration window, std::size_t most) const {
     if (busy.ps > 0) all.push_back({resource(), static_cast<double>(busy.ps) / static_cast<double>(window.ps)});
   };
   const State& s = *state_;
+  Engine engine(state_->units(), nullptr);
+  settle_all(engine);
   for (std::size_t n = 0; n < s.hosts.size(); ++n) {
     const auto of_node = [n](const char* what) { return [n, what] { return fmt::format("{} of node {}", what, n); }; };
     add(s.links[n].busy_up(), of_node("PCIe upstream"));

@@ -27,6 +27,8 @@ nic::SystemConfig system_config(const ClusterConfig& config) {
           .topology = config.topology,
           .network = network,
           .nodes = config.nodes,
+          // A node stops between two events: then each TLP is one.
+          .timed = config.schedule == Schedule::timed && config.stops.empty(),
           .witness = config.record};
 }
 }  // namespace

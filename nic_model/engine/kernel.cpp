@@ -21,6 +21,14 @@ bool is_lossy(const SystemConfig& c) {
          !c.network.changes.empty();
 }
 
+/// May TLPs of a packet be one step? Not where each is observed, waits for credits, or may pass others; nor where PCIe
+/// takes no time, or packets are messages of any length.
+bool has_bursts(const SystemConfig& c) {
+  const HardwareProfile& p = c.profile;
+  return c.timed && !c.witness && p.faults.none() && p.pcie_rate.value != 0 && p.pcie_posted_credits.count == 0 &&
+         p.nic_stale_operands == StaleOperands::none && c.network.model == fabric::Model::packet;
+}
+
 SystemConfig checked(const SystemConfig& config) {
   if (const std::string error = config.profile.validate(); !error.empty()) throw std::invalid_argument(error);
   if (const std::string_view error = fabric_config(config).validate(); !error.empty()) {
@@ -54,7 +62,7 @@ fabric::Config fabric_config(const SystemConfig& c) {
   return network;
 }
 
-Kernel::Kernel(const SystemConfig& c) : config_(checked(c)), lossy_(is_lossy(c)) {
+Kernel::Kernel(const SystemConfig& c) : config_(checked(c)), lossy_(is_lossy(c)), bursts_(has_bursts(c)) {
   const Placement placement = c.profile.nic_placement;
   loose_ = reads_as_they_come(placement) || (placement == Placement::out_of_order && lossy_);
   const Recovery recovery = recovery_of(c.profile.nic_recovery, placement);

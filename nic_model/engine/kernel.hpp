@@ -50,6 +50,8 @@ class Kernel {
   [[nodiscard]] bool lossy() const { return lossy_; }
   /// Answers, too, can come in another order, and are taken as they come (nic.placement).
   [[nodiscard]] bool loose() const { return loose_; }
+  /// TLPs of a packet may be one step: see pcie/bursts.hpp.
+  [[nodiscard]] bool bursts() const { return bursts_; }
 
   /// What is lost is found by selective repeat.
   [[nodiscard]] bool selective() const { return selective_; }
@@ -78,6 +80,10 @@ class Kernel {
   SubeventId next_subevent();
   [[nodiscard]] SubeventId subevents() const { return subevents_; }
 
+  /// Steps that have no event of their own count as if they had.
+  void count_steps(std::uint64_t steps) { counters_.events += steps; }
+  /// The event being handled is no step.
+  void uncount_step() { --counters_.events; }
   void count(std::uint64_t Counters::*what, std::uint64_t more = 1) { counters_.*what += more; }
   [[nodiscard]] const Counters& counters() const { return counters_; }
 
@@ -90,6 +96,7 @@ class Kernel {
   bool selective_ = false;
   bool naks_gaps_ = true;
   sim::Duration reorder_tolerance_{};
+  bool bursts_ = false;
   sim::EventQueue events_;
   Counters counters_;
   sim::SimTime now_{};

@@ -8,7 +8,10 @@ std::uint32_t Payloads::acquire(std::uint32_t size) {
   buffer.references = 1;
   buffer.size = size;
   if (size > buffer.small.size()) {
-    if (size > buffer.large.capacity()) buffer.large.clear();  // what an earlier message left is not worth a copy
+    if (size > buffer.large.capacity()) {
+      buffer.large.clear();  // what an earlier message left is not worth a copy
+      buffer.large_written = false;
+    }
     buffer.large.resize(size);
   }
   return index;

@@ -22,8 +22,11 @@ class Payloads {
     if (buffer == fabric::kNoBuffer) return;
     if (--buffers_[buffer].references == 0) buffers_.release(buffer);
   }
-  [[nodiscard]] std::byte* data(std::uint32_t buffer) { return buffers_[buffer].data(); }
   [[nodiscard]] const std::byte* data(std::uint32_t buffer) const { return buffers_[buffer].data(); }
+  /// To write to it.
+  [[nodiscard]] std::byte* edit(std::uint32_t buffer) { return buffers_[buffer].edit(); }
+  /// Has nobody ever written to it, nor to what had its place before? Then it is zero.
+  [[nodiscard]] bool blank(std::uint32_t buffer) const { return buffers_[buffer].blank(); }
   [[nodiscard]] std::size_t in_use() const { return buffers_.in_use(); }
 
   bool operator==(const Payloads&) const = default;
@@ -32,12 +35,22 @@ class Payloads {
   struct Buffer {
     std::uint32_t references = 0;
     std::uint32_t size = 0;
+    bool small_written = false;
+    bool large_written = false;
     std::array<std::byte, 32> small{};
     ZeroedBytes large{};
 
-    [[nodiscard]] std::byte* data() { return size <= small.size() ? small.data() : large.data(); }
-    [[nodiscard]] const std::byte* data() const { return size <= small.size() ? small.data() : large.data(); }
-    bool operator==(const Buffer&) const = default;
+    [[nodiscard]] bool is_small() const { return size <= small.size(); }
+    [[nodiscard]] bool blank() const { return !(is_small() ? small_written : large_written); }
+    [[nodiscard]] const std::byte* data() const { return is_small() ? small.data() : large.data(); }
+    [[nodiscard]] std::byte* edit() {
+      (is_small() ? small_written : large_written) = true;
+      return is_small() ? small.data() : large.data();
+    }
+    /// By what they hold.
+    bool operator==(const Buffer& o) const {
+      return references == o.references && size == o.size && small == o.small && large == o.large;
+    }
   };
 
   sim::Pool<Buffer> buffers_{};

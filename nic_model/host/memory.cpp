@@ -56,6 +56,12 @@ void HostMemory::read(Address address, std::span<std::byte> out) const {
   }
 }
 
+bool HostMemory::blank(Address address, std::uint64_t size) const {
+  for (Address at = address / kPageBytes * kPageBytes; at < address + size; at += kPageBytes)
+    if (find(at) != kNone) return false;
+  return true;
+}
+
 void HostMemory::write(Address address, std::span<const std::byte> in) {
   for (std::size_t done = 0; done < in.size();) {
     const Address at = address + done;

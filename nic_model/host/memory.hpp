@@ -29,6 +29,8 @@ class HostMemory {
   [[nodiscard]] std::uint64_t word(Address address) const;
   void set_word(Address address, std::uint64_t value);
   void read(Address address, std::span<std::byte> out) const;
+  /// Is none of it in a page that exists? Then it is zero.
+  [[nodiscard]] bool blank(Address address, std::uint64_t size) const;
   void write(Address address, std::span<const std::byte> in);
 
   /// Has the simulating machine's cache fetch what will be read or written soon. Changes nothing.

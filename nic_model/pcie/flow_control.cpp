@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "nic_model/pcie/link.hpp"
+#include "nic_model/pcie/tlps.hpp"
 
 namespace loco::nic {
 
@@ -59,11 +59,13 @@ sim::SimTime PcieLink::take_posted(const HardwareProfile& p, sim::SimTime now, s
   return due;
 }
 
+bool bounds_requests(const HardwareProfile& p) { return p.pcie_tags != 0 || read_credits(p); }
+
 sim::SimTime take_request(Engine& engine, NodeId node, std::uint32_t key, std::uint64_t left, sim::SimTime due,
                           sim::Duration reach, sim::Duration begin) {
   const HardwareProfile& p = engine.profile();
-  if ((p.pcie_tags == 0 && !read_credits(p)) || engine.on_device(key)) return due;
-  return engine.links[node].take_request(p, engine.now(), std::min(left, p.pcie_mrrs.count), due, reach, begin);
+  if (!bounds_requests(p) || engine.on_device(key)) return due;
+  return link_of(engine, node).take_request(p, engine.now(), std::min(left, p.pcie_mrrs.count), due, reach, begin);
 }
 
 sim::SimTime take_posted(Engine& engine, NodeId node, std::uint64_t bytes, sim::SimTime due, sim::Duration way) {

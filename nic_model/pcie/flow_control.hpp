@@ -20,6 +20,9 @@ namespace loco::nic {
 /// Time on the link of the data of a read request, in completions.
 [[nodiscard]] sim::Duration data_time(const HardwareProfile& p, std::uint64_t bytes);
 
+/// Is there any bound on read requests?
+[[nodiscard]] bool bounds_requests(const HardwareProfile& p);
+
 /// The next request of a read takes a tag and credits; `left` bytes of the read have not been asked for. Returns when
 /// memory is read for it: at `due`, or, if it must wait, `reach` after they are free (its time on the link, its way,
 /// memory). `begin`: what the NIC needs before it asks, the start of a work request, as long as nothing else delays

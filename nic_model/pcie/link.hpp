@@ -12,6 +12,7 @@
 #include "nic_model/engine/hash.hpp"
 #include "nic_model/engine/key_cache.hpp"
 #include "nic_model/engine/window.hpp"
+#include "nic_model/pcie/bursts.hpp"
 #include "nic_model/profile.hpp"
 #include "nic_model/verbs.hpp"
 #include "sim/ring.hpp"
@@ -81,6 +82,8 @@ class PcieLink {
   /// The last two, the newest last.
   [[nodiscard]] const std::array<std::uint64_t, 2>& words_read() const { return words_read_; }
 
+  [[nodiscard]] Bursts& bursts() { return bursts_; }
+
   // --- bare DMA ------------------------------------------------------------------------------------------------------
   std::uint32_t begin_probe(const Probe& probe);
   [[nodiscard]] const Probe& probe(std::uint32_t index) const { return probes_[index]; }
@@ -114,10 +117,11 @@ class PcieLink {
   Window completion_credits_{};
   Window context_fetches_{};
   sim::Ring<Doorbell> doorbells_{};
-  KeyCache<std::uint64_t> translated_{};        // pages in the IOMMU's buffer
+  KeyCache<std::uint64_t> translated_{};       // pages in the IOMMU's buffer
   std::array<std::uint64_t, 2> words_read_{};  // with nic.stale_operands only
   sim::Pool<Probe> probes_{};
   std::uint64_t probes_done_ = 0;
+  Bursts bursts_{};
 };
 
 }  // namespace loco::nic

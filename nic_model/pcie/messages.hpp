@@ -1,5 +1,5 @@
-// What PCIe carries between a NIC and memory, as messages: requests go to the functions of pcie.hpp, and what becomes of
-// them is announced here (PCIe base specification, 2.1.1: memory read request, completion with data, memory write).
+// What PCIe carries between a NIC and memory, as messages: requests go to the functions of pcie.hpp, and what becomes
+// of them is announced here (PCIe base specification, 2.1.1: memory read request, completion with data, memory write).
 //
 // PCIe knows none of those that it works for. An announce() is defined at the door (dispatch.cpp), which gives the
 // message to its owner. Private to nic_model/.
@@ -34,9 +34,9 @@ struct HeldRead {
 
 /// A write of data that is to be posted.
 struct MemoryWrite {
-  bool probe = false;        // System::dma_write
-  bool ends_atomic = false;  // its commit frees the NIC's atomic unit
-  bool received = false;     // takes receive buffer until it is in memory
+  bool probe = false;                        // System::dma_write
+  bool ends_atomic = false;                  // its commit frees the NIC's atomic unit
+  bool received = false;                     // takes receive buffer until it is in memory
   std::uint32_t buffer = fabric::kNoBuffer;  // kNoBuffer: the bytes of `value`
   std::uint32_t offset = 0;
   std::uint32_t length = 0;

@@ -55,9 +55,9 @@ void read_may_execute(Engine& engine, NodeId node, HeldRead& read) {
     case ReadKind::atomic:
       return announce(engine, ReadMayExecute{read});
     case ReadKind::probe:
-      engine.schedule(kEventProbe, read.where, read.number,
-                      take_request(engine, node, read.key, read.bytes, read.due, read.reach,
-                                   engine.profile().nic_wqe_start));
+      engine.schedule(
+          kEventProbe, read.where, read.number,
+          take_request(engine, node, read.key, read.bytes, read.due, read.reach, engine.profile().nic_wqe_start));
   }
 }
 
@@ -91,8 +91,8 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
   if (engine.on_device(target.key)) {
     held.due = engine.now() + stall + delay + p.nic_device_access;
   } else {
-    // The first request of the read; the others follow one by one, as its data comes (ask_for_next). What is known later
-    // only has its place on the link now all the same: the link carries as much for others before it.
+    // The first request of the read; the others follow one by one, as its data comes (ask_for_next). What is known
+    // later only has its place on the link now all the same: the link carries as much for others before it.
     const sim::SimTime known = engine.now() + stall;
     const sim::SimTime sent = std::max(upstream(engine, d.node(), p.pcie_read_header.count, 1),
                                        known + on_link(engine, p.pcie_read_header.count));
@@ -111,31 +111,44 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
 }
 
 namespace {
-/// Of a read that goes on, when the next step may begin, at `due` or later: `bytes` have come, and the requests whose
-/// data is next, that of the ones before them being complete, take tags and credits. They were sent in time for that:
-/// on the link they take the place of one request each now, so that no write waits behind all that a read will ask for.
-sim::SimTime ask_for_next(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime due,
-                          const ReadProgress& read) {
+/// Of a read that goes on, when the next step may begin, at `due` or later: `bytes` have come at `now`, and the
+/// requests whose data is next, that of the ones before them being complete, take tags and credits. They were sent in
+/// time for that: on the link they take the place of one request each now, so that no write waits behind all that a
+/// read will ask for.
+sim::SimTime ask_for_next(Engine& engine, PcieLink& link, std::uint32_t bytes, sim::SimTime due,
+                          const ReadProgress& read, sim::SimTime now) {
   const HardwareProfile& p = engine.profile();
   const auto mrrs = static_cast<std::uint32_t>(p.pcie_mrrs.count);
   for (std::uint32_t next = ((read.done - bytes) / mrrs + 1) * mrrs; next <= read.done; next += mrrs) {
+    engine.count(&Counters::tlps_up);
+    engine.count(&Counters::pcie_bytes_up, p.pcie_read_header.count);
+    link.send_up(now, on_link(engine, p.pcie_read_header.count));
+    if (!bounds_requests(p)) continue;
     const sim::Duration reach = read_reach(engine) + place_penalty(p, engine.region(read.key));
-    upstream(engine, node, p.pcie_read_header.count, 1);
-    due = take_request(engine, node, read.key, read.length - next, due, reach);
+    due = link.take_request(p, now, std::min<std::uint64_t>(read.length - next, mrrs), due, reach, {});
   }
   return due;
 }
 }  // namespace
 
+CompletionTimes send_completion(Engine& engine, PcieLink& link, std::uint32_t bytes, const ReadProgress& read,
+                                sim::SimTime now) {
+  const HardwareProfile& p = engine.profile();
+  const std::uint64_t on_wire = bytes + p.pcie_completion_header.count;
+  engine.count(&Counters::tlps_down);
+  engine.count(&Counters::pcie_bytes_down, on_wire);
+  const sim::SimTime sent = link.send_down(now, on_link(engine, on_wire));
+  return {.there = sent + p.pcie_downstream,
+          .next = read.done < read.length ? ask_for_next(engine, link, bytes, sent, read, now) : sent};
+}
+
 sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free,
                          const ReadProgress& read) {
-  const HardwareProfile& p = engine.profile();
   if (engine.on_device(read.key)) return link_free = engine.now();
-  link_free = downstream(engine, node, bytes + p.pcie_completion_header.count);
+  const CompletionTimes times = send_completion(engine, link_of(engine, node), bytes, read, engine.now());
   announce_tlp(engine, TlpKind::completion, node, 0, 0, bytes);
-  const sim::SimTime there = link_free + p.pcie_downstream;
-  if (read.done < read.length) link_free = ask_for_next(engine, node, bytes, link_free, read);
-  return there;
+  link_free = times.next;
+  return times.there;
 }
 
 sim::SimTime there_before(const Engine& engine, sim::SimTime newest, Address address, std::uint32_t part,
@@ -178,8 +191,7 @@ sim::SimTime context_read(Engine& engine, NodeId node, sim::SimTime at) {
 }
 
 void start_probe(Engine& engine, NodeId node, const MemoryRegion& region, Address address, std::uint32_t bytes) {
-  const std::uint32_t probe =
-      engine.links[node].begin_probe({.address = address, .length = bytes, .key = region.rkey});
+  const std::uint32_t probe = engine.links[node].begin_probe({.address = address, .length = bytes, .key = region.rkey});
   issue_read(engine, node, {.kind = ReadKind::probe, .where = node, .number = probe}, bytes,
              engine.profile().nic_wqe_start, {region.rkey, address});
 }
@@ -200,20 +212,40 @@ void probe_step(Engine& engine, NodeId node, std::uint32_t index) {
   link.end_probe(index);
 }
 
-void sample(Engine& engine, NodeId node, Address address, std::span<std::byte> out, Subevent like) {
+void read_payload(Engine& engine, NodeId node, Address address, const BufferPart& into) {
   const HostMemory& memory = engine.memories[node];
-  memory.read(address, out);
+  if (engine.payloads.blank(into.buffer) && memory.blank(address, into.bytes)) return;
+  memory.read(address, {engine.payloads.edit(into.buffer) + into.offset, into.bytes});
+}
+
+namespace {
+/// What an access of the NIC has read: for nic.stale_operands, and one instant a word for the trace.
+void announce_read(Engine& engine, NodeId node, Address address, std::uint32_t bytes, Subevent like) {
+  const HostMemory& memory = engine.memories[node];
   if (engine.profile().nic_stale_operands != StaleOperands::none) {
-    engine.links[node].remember_word(memory.word(word_of(address + out.size() - 1)));
+    engine.links[node].remember_word(memory.word(word_of(address + bytes - 1)));
   }
   if (!engine.witness()) return;
   like.home = node;
-  for (Address word = word_of(address); word < address + out.size(); word += 8) {
+  for (Address word = word_of(address); word < address + bytes; word += 8) {
     like.address = word;
     like.value = memory.word(word);
     like.source = memory.writer(word);
     engine.begin(like);
   }
+}
+}  // namespace
+
+void sample(Engine& engine, NodeId node, Address address, const BufferPart& into, Subevent like) {
+  settle_memory(engine, node, address, into.bytes);
+  read_payload(engine, node, address, into);
+  announce_read(engine, node, address, into.bytes, like);
+}
+
+void sample(Engine& engine, NodeId node, Address address, std::span<std::byte> out, Subevent like) {
+  settle_memory(engine, node, address, out.size());
+  engine.memories[node].read(address, out);
+  announce_read(engine, node, address, static_cast<std::uint32_t>(out.size()), like);
 }
 
 }  // namespace loco::nic

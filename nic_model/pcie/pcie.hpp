@@ -94,7 +94,14 @@ void start_probe(Engine& engine, NodeId node, const MemoryRegion& region, Addres
 /// kEventProbe: next step of a bare DMA read.
 void probe_step(Engine& engine, NodeId node, std::uint32_t probe);
 
+/// Where in a buffer of payload.
+struct BufferPart {
+  std::uint32_t buffer = 0;
+  std::uint32_t offset = 0;
+  std::uint32_t bytes = 0;
+};
 /// Samples memory into a buffer and records one instant a word.
+void sample(Engine& engine, NodeId node, Address address, const BufferPart& into, Subevent like);
 void sample(Engine& engine, NodeId node, Address address, std::span<std::byte> out, Subevent like);
 
 }  // namespace loco::nic

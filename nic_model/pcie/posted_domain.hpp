@@ -20,6 +20,7 @@ struct PostedWrite : MemoryWrite {
   bool has_event = false;  // its next step is a pending event
   bool done = false;       // all of it is in memory, and it waits for those in front of it to be forgotten
   bool device = false;     // to memory on the NIC
+  bool burst = false;      // its event is that of its last TLP: see bursts.hpp
   bool relaxed = false;    // relaxed ordering: may pass the writes in front of it; then it is one TLP
   Stamp stamp = Stamp::aNRW;
   std::uint32_t committed = 0;  // bytes

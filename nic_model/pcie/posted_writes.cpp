@@ -6,8 +6,8 @@
 
 #include "nic_model/host/memory.hpp"
 #include "nic_model/host/process.hpp"
-#include "nic_model/pcie/link.hpp"
 #include "nic_model/pcie/flow_control.hpp"
+#include "nic_model/pcie/link.hpp"
 #include "nic_model/pcie/posted_domain.hpp"
 #include "nic_model/pcie/tlps.hpp"
 
@@ -17,11 +17,6 @@ namespace {
 /// Was the TLP behind the first `done` bytes on its way while the rest of its message was? See PostedWrite::ahead.
 bool crossed(const PostedWrite& write, std::uint32_t done, std::uint32_t bytes) {
   return done != 0 && done + bytes <= write.ahead;
-}
-
-/// Bytes of the next TLP of a write of data.
-std::uint32_t next_tlp(const Engine& engine, const PostedWrite& write) {
-  return write_step(engine, write.address + write.committed, write.length - write.committed);
 }
 
 /// The first byte of what is written.
@@ -43,6 +38,7 @@ const std::byte* payload_of(const Engine& engine, const PostedWrite& write) {
 void schedule_commit(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
   const NodeId node = engine.domains[domain].node();
   write.has_event = true;
+  if (engine.kernel.bursts() && !write.is_cqe && begin_burst(engine, domain, number, write)) return;
   if (!write.is_cqe) {
     prefetch_copy(engine, node, write.address + write.committed, write.buffer, write.offset + write.committed,
                   next_tlp(engine, write));
@@ -55,17 +51,20 @@ void schedule_commit(Engine& engine, std::uint32_t domain, std::uint64_t number,
 /// first has been sent.
 sim::SimTime send_tlps(Engine& engine, NodeId node, const PostedWrite& write) {
   const std::uint64_t header = engine.profile().pcie_write_header.count;
-  sim::SimTime first;
-  std::uint32_t done = 0;
-  do {
+  const std::uint32_t first_bytes = write_step(engine, write.address, write.length);
+  const sim::SimTime first = upstream(engine, node, first_bytes + header, 1);
+  announce_tlp(engine, TlpKind::memory_write, node, 0, write.address, first_bytes);
+  PcieLink& link = engine.links[node];
+  std::uint64_t tlps = 0;
+  for (std::uint32_t done = first_bytes; done < write.length;) {
     const std::uint32_t bytes = write_step(engine, write.address + done, write.length - done);
-    const bool ahead = crossed(write, done, bytes);
-    const sim::SimTime sent = upstream(engine, node, ahead ? 0 : bytes + header, 1);
-    if (ahead) engine.count(&Counters::pcie_bytes_up, bytes + header);
+    if (!crossed(write, done, bytes)) link.send_up(engine.now(), on_link(engine, bytes + header));
     announce_tlp(engine, TlpKind::memory_write, node, 0, write.address + done, bytes);
-    if (done == 0) first = sent;
     done += bytes;
-  } while (done < write.length);
+    ++tlps;
+  }
+  engine.count(&Counters::tlps_up, tlps);
+  engine.count(&Counters::pcie_bytes_up, write.length - first_bytes + tlps * header);
   return first;
 }
 
@@ -97,8 +96,8 @@ void enqueue_relaxed(Engine& engine, std::uint32_t domain, PostedWrite write) {
 
 void commit_data(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t bytes) {
   const Address address = write.address + write.committed;
-  HostMemory& memory = engine.memories[node];
-  memory.write(address, {payload_of(engine, write) + write.committed, bytes});
+  settle_memory(engine, node, address, bytes);
+  write_payload(engine, node, write, write.committed, bytes);
   if (engine.witness()) {
     for (Address word = word_of(address); word < address + bytes; word += 8) {
       const auto index = static_cast<SubeventId>((word - word_of(write.address)) / 8);
@@ -159,6 +158,13 @@ bool commit_tlp(Engine& engine, std::uint32_t domain, std::uint64_t number, Post
 }
 }  // namespace
 
+void write_payload(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t done, std::uint32_t bytes) {
+  HostMemory& memory = engine.memories[node];
+  const Address address = write.address + done;
+  if (write.buffer != fabric::kNoBuffer && engine.payloads.blank(write.buffer) && memory.blank(address, bytes)) return;
+  memory.write(address, {payload_of(engine, write) + done, bytes});
+}
+
 void post_write(Engine& engine, std::uint32_t domain, const MemoryWrite& data, const WriteOrigin& origin,
                 sim::Duration delay, std::uint32_t key) {
   const HardwareProfile& p = engine.profile();
@@ -206,6 +212,7 @@ void commit(Engine& engine, std::uint32_t domain, std::uint64_t number) {
     write.done = true;
     if (write.cq != kNone) announce(engine, CqeLanded{d.node(), write.cq, write.cqe});
   } else {
+    if (write.burst) end_burst(engine, domain, number, write);
     if (!commit_tlp(engine, domain, number, write)) return;
     write.done = true;
     engine.release(write.buffer);

@@ -4,6 +4,7 @@
 
 #include "nic_model/pcie/link.hpp"
 #include "nic_model/pcie/pcie.hpp"
+#include "nic_model/pcie/posted_domain.hpp"
 
 namespace loco::nic {
 
@@ -12,25 +13,33 @@ namespace loco::nic {
   return sim::transmission_time({bytes}, engine.profile().pcie_rate);
 }
 
+/// The link of a node, as it is now.
+inline PcieLink& link_of(Engine& engine, NodeId node) {
+  PcieLink& link = engine.links[node];
+  if (link.bursts().reads()) [[unlikely]]
+    settle_read_burst(engine, node);
+  return link;
+}
+
 /// Towards the root complex: `bytes` in `tlps` TLPs, now or once the link is free; returns when the last has been sent.
 inline sim::SimTime upstream(Engine& engine, NodeId node, std::uint64_t bytes, std::uint64_t tlps) {
   engine.count(&Counters::tlps_up, tlps);
   engine.count(&Counters::pcie_bytes_up, bytes);
-  return engine.links[node].send_up(engine.now(), on_link(engine, bytes));
+  return link_of(engine, node).send_up(engine.now(), on_link(engine, bytes));
 }
 
 /// The same towards the NIC, for one TLP.
 inline sim::SimTime downstream(Engine& engine, NodeId node, std::uint64_t bytes) {
   engine.count(&Counters::tlps_down);
   engine.count(&Counters::pcie_bytes_down, bytes);
-  return engine.links[node].send_down(engine.now(), on_link(engine, bytes));
+  return link_of(engine, node).send_down(engine.now(), on_link(engine, bytes));
 }
 
 /// And of what no read has asked for.
 inline sim::SimTime downstream_unasked(Engine& engine, NodeId node, std::uint64_t bytes) {
   engine.count(&Counters::tlps_down);
   engine.count(&Counters::pcie_bytes_down, bytes);
-  return engine.links[node].send_down_unasked(engine.now(), on_link(engine, bytes));
+  return link_of(engine, node).send_down_unasked(engine.now(), on_link(engine, bytes));
 }
 
 inline void announce_tlp(Engine& engine, TlpKind kind, NodeId node, QpId qp, Address address, std::uint32_t bytes) {
@@ -38,6 +47,31 @@ inline void announce_tlp(Engine& engine, TlpKind kind, NodeId node, QpId qp, Add
     o->on_tlp({.kind = kind, .node = node, .qp = qp, .address = address, .bytes = bytes, .at = engine.now()});
   }
 }
+
+/// A completion of a read: when its data is in the NIC, and when the read's next step may be made.
+struct CompletionTimes {
+  sim::SimTime there{};
+  sim::SimTime next{};
+};
+/// Sends `bytes` that have been sampled at `now`.
+CompletionTimes send_completion(Engine& engine, PcieLink& link, std::uint32_t bytes, const ReadProgress& read,
+                                sim::SimTime now);
+
+/// Memory to a buffer. What was never written, on either side, stays so and is not touched.
+void read_payload(Engine& engine, NodeId node, Address address, const BufferPart& into);
+
+// --- posted writes of data: posted_writes.cpp and bursts.cpp
+// ----------------------------------------------------------
+/// Bytes of the next TLP of a write of data.
+[[nodiscard]] inline std::uint32_t next_tlp(const Engine& engine, const PostedWrite& write) {
+  return write_step(engine, write.address + write.committed, write.length - write.committed);
+}
+/// Memory gets `bytes` of it from `done` on. As in read_payload(), zeroes that nobody has written stay what they are.
+void write_payload(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t done, std::uint32_t bytes);
+/// Has one event stand for the TLPs that are left of a write, and schedules it; false: they need an event each.
+bool begin_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write);
+/// Its event has come: all but the last TLP is in memory.
+void end_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write);
 
 /// What an access to memory of a region costs because of where that is: NUMA, cache. May be negative: a warm line.
 /// Queues have no region (null).

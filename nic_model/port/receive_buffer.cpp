@@ -4,6 +4,7 @@
 
 #include "nic_model/connection/connection.hpp"
 #include "nic_model/engine/check.hpp"
+#include "nic_model/pcie/bursts.hpp"
 
 namespace loco::nic {
 
@@ -15,6 +16,7 @@ bool drops(const Engine& engine) {
 
 void set_full(Engine& engine, NodeId node, bool full) {
   engine.receive_buffers[node].set_full(full);
+  if (engine.kernel.bursts()) allow_write_bursts(engine, node, !full);
   if (full) engine.count(&Counters::tx_pauses);
   engine.network.pause_host(engine.kernel.events(), engine.now(), node, full);
 }
@@ -59,6 +61,7 @@ std::vector<ReceiveBuffer> make_receive_buffers(std::uint32_t nodes, const fabri
 
 bool admit_received(Engine& engine, const fabric::Packet& packet) {
   const ReceiveBuffer& buffer = engine.receive_buffers[packet.destination];
+  if (engine.kernel.bursts()) settle_write_bursts(engine, packet.destination);
   if (!buffer.limited() || packet.length == 0 || !drops(engine) || packet.source == packet.destination) return true;
   if (buffer.used() + packet.length <= engine.profile().nic_receive_buffer.count) return true;
   engine.count(&Counters::rx_discards);
@@ -66,7 +69,9 @@ bool admit_received(Engine& engine, const fabric::Packet& packet) {
 }
 
 void hold_received(Engine& engine, NodeId node, std::uint32_t bytes) {
-  if (engine.receive_buffers[node].hold(bytes) && !drops(engine)) set_full(engine, node, true);
+  ReceiveBuffer& buffer = engine.receive_buffers[node];
+  if (engine.kernel.bursts() && buffer.limited()) settle_write_bursts(engine, node);
+  if (buffer.hold(bytes) && !drops(engine)) set_full(engine, node, true);
 }
 
 void release_received(Engine& engine, NodeId node, std::uint32_t bytes) {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "nic_model/host/process.hpp"
+#include "nic_model/pcie/bursts.hpp"
 #include "nic_model/pcie/flow_control.hpp"
 #include "nic_model/pcie/link.hpp"
 #include "nic_model/pcie/pcie.hpp"
@@ -19,14 +20,55 @@ bool needs_payload_read(const SendEntry& e) {
   return e.status == Status::success && e.payload_read < bytes_to_read(e.wqe);
 }
 
-/// The next step of a payload's PCIe read.
-void schedule_read(Engine& engine, QpId id, std::uint32_t number, const SendEntry& e, sim::SimTime at) {
+}  // namespace
+
+/// The next step of a payload's PCIe read: up to the end of a packet they may be a burst. Packets wait for no other step.
+void Requester::schedule_read(Engine& engine, QpId id, std::uint32_t number, const SendEntry& e, sim::SimTime at) {
+  const NodeId node = engine.connections[id].node();
   const PayloadStep step = payload_step(engine, e.wqe, e.payload_read);
-  prefetch_copy(engine, engine.connections[id].node(), step.address, e.buffer, e.payload_read, step.bytes);
+  if (engine.kernel.bursts() && sends_payload(e.wqe.opcode)) {
+    const std::uint64_t mtu = mtu_of(engine, engine.connections[id]);
+    const auto stop = static_cast<std::uint32_t>(std::min<std::uint64_t>(e.wqe.length, (e.payload_read / mtu + 1) * mtu));
+    payload_burst_ = begin_burst(engine, node,
+                                 {.qp = id,
+                                  .number = number,
+                                  .address = e.wqe.local,
+                                  .buffer = e.buffer,
+                                  .key = e.wqe.lkey,
+                                  .length = e.wqe.length,
+                                  .done = e.payload_read,
+                                  .stop = stop,
+                                  .next = at});
+    if (payload_burst_) return;
+  }
+  prefetch_copy(engine, node, step.address, e.buffer, e.payload_read, step.bytes);
   engine.schedule(kEventReadPayload, id, number, at);
 }
 
-}  // namespace
+/// What a burst has read.
+void Requester::take_over(const ReadBurst& burst) {
+  SendEntry& e = edit(static_cast<std::uint32_t>(burst.number));
+  if (burst.done == e.payload_read) return;
+  e.payload_read = burst.done;
+  e.ready = burst.there;
+}
+
+/// Before it matters how much of a payload has been read.
+void Requester::settle_payload(Engine& engine, QpId id) {
+  if (!payload_burst_) return;
+  const NodeId node = engine.connections[id].node();
+  settle_read_burst(engine, node);
+  take_over(bursts_of(engine, node).read());
+}
+
+/// Before what is being read is dropped.
+void Requester::break_payload_burst(Engine& engine, QpId id) {
+  if (!payload_burst_) return;
+  payload_burst_ = false;
+  ReadBurst burst;
+  break_read_burst(engine, engine.connections[id].node(), burst);
+  take_over(burst);
+}
 
 /// If there is something to read.
 void Requester::issue_payload_read(Engine& engine, QpId id, std::uint32_t number, sim::Duration begun,
@@ -69,13 +111,18 @@ void Requester::payload_read_may_execute(Engine& engine, const HeldRead& read) {
 
 void Requester::read_payload(Engine& engine, QpId id, std::uint32_t number) {
   const Connection& qp = engine.connections[id];
+  if (payload_burst_) {
+    ReadBurst burst;
+    if (!end_burst(engine, qp.node(), burst)) return;
+    payload_burst_ = false;
+    take_over(burst);
+  }
   if (!engine.fault(Fault::payload_reads_reorder)) payload_event_ = false;
   if (!holds(number)) return schedule_payload(engine, id);  // flushed or RESET; others may wait behind it
   SendEntry& e = edit(number);
   if (!needs_payload_read(e)) return schedule_payload(engine, id);  // it has left without: nic.stale_operands
   const PayloadStep step = payload_step(engine, e.wqe, e.payload_read);
-  std::byte* into = engine.payloads.data(e.buffer) + e.payload_read;
-  sample(engine, qp.node(), step.address, {into, step.bytes},
+  sample(engine, qp.node(), step.address, BufferPart{e.buffer, e.payload_read, step.bytes},
          {.stamp = Stamp::aNLR, .thread = qp.thread(), .op = e.wqe.op, .peer = qp.peer_node()});
   e.payload_read += step.bytes;
   sim::SimTime link_free;
@@ -95,7 +142,7 @@ void Requester::read_payload(Engine& engine, QpId id, std::uint32_t number) {
 void Requester::take_stale_operands(Engine& engine, NodeId node, SendEntry& e) {
   const std::array<std::uint64_t, 2>& last = engine.links[node].words_read();
   const std::uint32_t words = bytes_to_read(e.wqe) / 8;
-  std::byte* into = engine.payloads.data(e.buffer);
+  std::byte* into = engine.payloads.edit(e.buffer);
   for (std::uint32_t i = 0; i < words; ++i) {
     std::memcpy(into + std::size_t{8} * i, &last[last.size() - words + i], 8);
   }

@@ -68,6 +68,7 @@ void Requester::reap(std::uint32_t number) {
 }
 
 void Requester::flush(Engine& engine, QpId id) {
+  break_payload_burst(engine, id);
   while (completed_ != rung_) {
     write_cqe(engine, id, completed_, Status::wr_flush_err, {});
     ++completed_;
@@ -83,6 +84,7 @@ void Requester::flush(Engine& engine, QpId id) {
 }
 
 void Requester::reset(Engine& engine, QpId id) {
+  break_payload_burst(engine, id);
   stop_timer(engine);
   first_ += static_cast<std::uint32_t>(queue_.size());
   for (; !queue_.empty(); queue_.pop_front()) release_entry(engine, queue_.front());

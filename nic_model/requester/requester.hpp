@@ -152,6 +152,10 @@ class Requester {
   void free_finished(Engine& engine);
 
   // payload.cpp
+  void schedule_read(Engine& engine, QpId id, std::uint32_t number, const SendEntry& e, sim::SimTime at);
+  void take_over(const struct ReadBurst& burst);
+  void settle_payload(Engine& engine, QpId id);
+  void break_payload_burst(Engine& engine, QpId id);
   void issue_payload_read(Engine& engine, QpId id, std::uint32_t number, sim::Duration begun, sim::Duration stall);
   void schedule_payload(Engine& engine, QpId id);
   void take_stale_operands(Engine& engine, NodeId node, SendEntry& e);
@@ -229,6 +233,7 @@ class Requester {
   std::uint32_t reaped_ = 0;       // first whose place is not free: neither its CQE nor a later one was polled
   std::uint32_t outstanding_ = 0;  // READs and atomics
   bool fetching_ = false;          // a read of work requests is under way
+  bool payload_burst_ = false;     // steps of payload_next's read are a burst: what it has read is known there
   bool payload_event_ = false;     // the next step of payload_next's read is pending
   bool transmit_event_ = false;    // kEventTransmit is pending
   bool halted_ = false;            // a work request has failed: nothing more starts

@@ -143,6 +143,7 @@ void Requester::schedule_transmit(Engine& engine, QpId id) {
     engine.schedule(kEventTransmit, id, 0, transmit_free_);
     return;
   }
+  settle_payload(engine, id);
   if (!may_transmit(engine, qp)) return announce_oldest(engine, id);
   transmit_event_ = true;
   const SendEntry& e = entry(transmit_next_);
@@ -213,6 +214,7 @@ void Requester::transmit(Engine& engine, QpId id) {
   if (wait_for_port(engine, id, false)) return;
   transmit_event_ = false;
   if (repeats() && !rnr_wait_) return repeat(engine, id);
+  settle_payload(engine, id);
   if (!may_transmit(engine, qp)) return;
   SendEntry& e = edit(transmit_next_);
   if (gathers(e.wqe) && !has_operands(e)) {

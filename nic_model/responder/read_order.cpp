@@ -16,6 +16,7 @@
 #include <array>
 
 #include "nic_model/host/memory.hpp"
+#include "nic_model/pcie/bursts.hpp"
 #include "nic_model/pcie/flow_control.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/responder/responder.hpp"
@@ -35,9 +36,10 @@ bool is_long(const Engine& engine, const Response& r) {
 }
 
 /// Does memory still hold what was read, in the next step of a READ?
-bool unchanged(const Engine& engine, NodeId node, const Response& r) {
+bool unchanged(Engine& engine, NodeId node, const Response& r) {
   const std::uint32_t bytes = read_step(engine, r.address, r.length, r.read);
   const std::byte* kept = engine.payloads.data(r.buffer) + r.read;
+  settle_memory(engine, node, r.address + r.read, bytes);
   std::array<std::byte, 64> now{};
   for (std::uint32_t at = 0; at < bytes; at += static_cast<std::uint32_t>(now.size())) {
     const std::uint32_t part = std::min(bytes - at, static_cast<std::uint32_t>(now.size()));
@@ -128,7 +130,8 @@ bool Responder::takes_effect(Engine& engine, QpId id, std::uint64_t number) {
   const Connection& qp = engine.connections[id];
   Response& r = edit(number);
   if (disorder_->read_stream.front() != number) {
-    engine.memories[qp.node()].read(r.address, {engine.payloads.data(r.buffer), r.length});
+    settle_memory(engine, qp.node(), r.address, r.length);
+    engine.memories[qp.node()].read(r.address, {engine.payloads.edit(r.buffer), r.length});
     r.held = true;
     return false;
   }

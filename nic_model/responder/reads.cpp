@@ -2,6 +2,7 @@
 // order of the PCIe reads of READs is in read_order.cpp, the turns of atomics are in atomics.cpp.
 #include "nic_model/host/memory.hpp"
 #include "nic_model/host/process.hpp"
+#include "nic_model/pcie/bursts.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/requester/requester.hpp"
 #include "nic_model/responder/atomics.hpp"
@@ -94,20 +95,79 @@ std::uint32_t Responder::sample_next(Engine& engine, QpId id, std::uint64_t numb
   const Connection& qp = engine.connections[id];
   Response& r = edit(number);
   const std::uint32_t bytes = read_step(engine, r.address, r.length, r.read);
-  std::byte* into = engine.payloads.data(r.buffer) + r.read;
   if ((engine.lossy() || engine.loose()) && engine.witness()) {
-    sample_tracked(engine, qp, r, {into, bytes});
+    sample_tracked(engine, qp, r, {engine.payloads.edit(r.buffer) + r.read, bytes});
   } else {
-    sample(engine, qp.node(), r.address + r.read, {into, bytes},
+    sample(engine, qp.node(), r.address + r.read, BufferPart{r.buffer, r.read, bytes},
            {.stamp = Stamp::aNRR, .thread = r.thread, .op = r.op, .peer = qp.node()});
   }
   r.read += bytes;
   return bytes;
 }
 
+/// The next step of a READ's PCIe read: up to the end of a packet they may be a burst. Packets wait for no other step.
+void Responder::schedule_step(Engine& engine, QpId id, std::uint64_t number, sim::SimTime at) {
+  const Response& r = response(number);
+  if (engine.kernel.bursts() && engine.profile().pcie_read_ordering == ReadOrdering::unordered && !bursting_) {
+    const Connection& qp = engine.connections[id];
+    const std::uint64_t mtu = mtu_of(engine, qp);
+    const auto stop = static_cast<std::uint32_t>(std::min<std::uint64_t>(r.length, (r.read / mtu + 1) * mtu));
+    bursting_ = begin_burst(engine, qp.node(),
+                            {.what = kEventReadRemote,
+                             .qp = id,
+                             .number = number,
+                             .address = r.address,
+                             .buffer = r.buffer,
+                             .key = r.rkey,
+                             .length = r.length,
+                             .done = r.read,
+                             .stop = stop,
+                             .next = at});
+    if (bursting_) return;
+  }
+  engine.schedule(kEventReadRemote, id, number, at);
+}
+
+/// What a burst has read.
+void Responder::take_over(const ReadBurst& burst) {
+  Response& r = edit(burst.number);
+  if (burst.done == r.read) return;
+  r.read = burst.done;
+  r.available = burst.there;
+}
+
+/// Before it matters how much has been read.
+void Responder::settle_reads(Engine& engine, QpId id) {
+  if (!bursting_) return;
+  const NodeId node = engine.connections[id].node();
+  settle_read_burst(engine, node);
+  take_over(bursts_of(engine, node).read());
+}
+
+/// Before what is being read is dropped.
+void Responder::break_read(Engine& engine, QpId id) {
+  if (!bursting_) return;
+  bursting_ = false;
+  ReadBurst burst;
+  break_read_burst(engine, engine.connections[id].node(), burst);
+  take_over(burst);
+}
+
+/// The event of a READ's next step has come. False: it was that of a burst, and came too early.
+bool Responder::finish_burst(Engine& engine, QpId id, std::uint64_t number) {
+  const NodeId node = engine.connections[id].node();
+  if (!bursting_ || bursts_of(engine, node).read().number != number) return true;
+  ReadBurst burst;
+  if (!end_burst(engine, node, burst)) return false;
+  bursting_ = false;
+  take_over(burst);
+  return true;
+}
+
 void Responder::read_remote(Engine& engine, QpId id, std::uint64_t number) {
   LOCO_INVARIANT(engine.now() != kNoTimeYet, engine.now(), "responder", "a READ in its turn was given no time");
   if (!holds(number)) return;  // dropped by a RESET
+  if (!finish_burst(engine, id, number)) return;
   if (!takes_effect(engine, id, number)) return;
   const std::uint32_t bytes = sample_next(engine, id, number);
   const Connection& qp = engine.connections[id];
@@ -116,7 +176,7 @@ void Responder::read_remote(Engine& engine, QpId id, std::uint64_t number) {
   sim::SimTime link_free;
   r.available = return_data(engine, qp.node(), bytes, link_free, {r.rkey, r.read, r.length});
   if (r.read < r.length) {
-    engine.schedule(kEventReadRemote, id, number, link_free);
+    schedule_step(engine, id, number, link_free);
   } else {
     remote_read_done(engine, id, number, link_free);
     if (engine.profile().nic_placement == Placement::serial) {
@@ -143,6 +203,7 @@ void write_atomic(Engine& engine, NodeId node, std::uint32_t domain, const Respo
                       {.ends_atomic = held_until_committed(p), .length = 8, .address = r.address, .value = value},
                       origin, modify, r.rkey);
   }
+  settle_memory(engine, node, r.address, sizeof(value));
   engine.memories[node].set_word(r.address, value);
   instant_write(engine, {.stamp = Stamp::aNRW,
                          .nic_atomic = true,

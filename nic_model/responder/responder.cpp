@@ -243,6 +243,7 @@ void Responder::request_arrived(Engine& engine, const fabric::Packet& packet) {
 }
 
 void Responder::reset(Engine& engine, QpId id) {
+  break_read(engine, id);
   const Connection& qp = engine.connections[id];
   const bool dropped = !responses_.empty() || !disorder_->waiting.empty() || !disorder_->reorder.empty();
   for (; !responses_.empty(); responses_.pop_front(), ++first_) {

@@ -183,6 +183,13 @@ class Responder {
   [[nodiscard]] Fate classify(const Engine& engine, const Connection& qp, const fabric::Packet& packet);
   void take_in_order(Engine& engine, QpId id, const fabric::Packet& packet, Fate fate);
 
+  // reads.cpp
+  void schedule_step(Engine& engine, QpId id, std::uint64_t number, sim::SimTime at);
+  bool finish_burst(Engine& engine, QpId id, std::uint64_t number);
+  void take_over(const struct ReadBurst& burst);
+  void settle_reads(Engine& engine, QpId id);
+  void break_read(Engine& engine, QpId id);
+
   // placement.cpp
   void execute_in_turn(Engine& engine, QpId id);
   void take_out_of_order(Engine& engine, QpId id, const fabric::Packet& packet);
@@ -241,6 +248,7 @@ class Responder {
   std::uint32_t queue_;
   bool blocked_ = false;  // an atomic has not posted its write yet: later requests wait
   bool respond_event_ = false;
+  bool bursting_ = false;  // steps of a READ are a burst: how far it is, is known there
   bool write_valid_ = false;    // of the message being received: key and bounds were checked with its first packet
   bool nak_sent_ = false;       // for what is expected: nothing more is said until it comes
   bool receiving_ = false;      // `receive_` has been taken from the queue

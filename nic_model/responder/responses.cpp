@@ -69,6 +69,7 @@ bool Responder::may_respond(const Engine& engine, const Connection& qp) const {
 /// The oldest answer may have something to send.
 void Responder::schedule_respond(Engine& engine, QpId id) {
   const Connection& qp = engine.connections[id];
+  if (!respond_event_) settle_reads(engine, id);
   if (respond_event_ || responses_.empty() || !responses_.front().ready) return;
   const Response& r = responses_.front();
   sim::SimTime there = r.available;
@@ -99,6 +100,7 @@ void Responder::respond(Engine& engine, QpId id) {
   if (wait_for_port(engine, id, true)) return;
   respond_event_ = false;
   const Connection& qp = engine.connections[id];
+  settle_reads(engine, id);
   if (!may_respond(engine, qp)) return schedule_respond(engine, id);  // the event was for what a RESET has dropped
   Response& r = responses_.front();
   const fabric::Packet packet = response_packet(engine, id, r);

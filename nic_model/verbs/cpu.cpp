@@ -9,6 +9,7 @@
 #include "nic_model/host/memory.hpp"
 #include "nic_model/host/process.hpp"
 #include "nic_model/host/thread.hpp"
+#include "nic_model/pcie/bursts.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/records.hpp"
 #include "nic_model/requester/requester.hpp"
@@ -25,10 +26,17 @@ struct Seen {
 };
 
 /// x86-TSO: the thread's newest own store to the word, else memory.
-Seen look(const Engine& engine, const Thread& thread, Address address) {
+Seen look(Engine& engine, const Thread& thread, Address address) {
   if (const StoreEntry* own = thread.forwarded(address)) return {own->value, own->subevent};
+  settle_memory(engine, thread.node(), address, sizeof(std::uint64_t));
   const HostMemory& memory = engine.memories[thread.node()];
   return {memory.word(address), memory.writer(address)};
+}
+
+/// The thread wants to see changes of this. What it has looked at, PCIe is to write TLP by TLP.
+void look_out(Engine& engine, ThreadId id, std::uint64_t key) {
+  engine.threads[id].watch(key);
+  settle_watched(engine, id);
 }
 
 void witness_load(Engine& engine, ThreadId id, OpId op, Address address, const Seen& seen) {
@@ -56,7 +64,7 @@ sim::SimTime issued(const Engine& engine, sim::Duration ahead) {
 std::uint32_t copy_inline(Engine& engine, ThreadId id, const Wqe& wqe, NodeId peer) {
   const Thread& thread = engine.threads[id];
   const std::uint32_t buffer = engine.payloads.acquire(wqe.length);
-  std::byte* out = engine.payloads.data(buffer);
+  std::byte* out = engine.payloads.edit(buffer);
   for (Address word = word_of(wqe.local); word < wqe.local + wqe.length; word += 8) {
     const Seen seen = look(engine, thread, word);
     const auto bytes = std::as_bytes(std::span(&seen.value, 1));
@@ -89,7 +97,7 @@ const HardwareProfile& Cpu::profile() const { return engine_.profile(); }
 std::uint64_t Cpu::load(Address address, OpId op) {
   Thread& thread = engine_.threads[thread_];
   check_word(engine_, thread.node(), address);
-  thread.watch(watch_key(WatchKind::word, address));
+  look_out(engine_, thread_, watch_key(WatchKind::word, address));
   const Seen seen = look(engine_, thread, address);
   witness_load(engine_, thread_, op, address, seen);
   return seen.value;
@@ -124,7 +132,7 @@ std::uint64_t Cpu::compare_swap(Address address, std::uint64_t expected, std::ui
   Thread& thread = engine_.threads[thread_];
   check_word(engine_, thread.node(), address);
   const bool looked_before = thread.watched().touched_by(watch_key(WatchKind::word, address));
-  thread.watch(watch_key(WatchKind::word, address));
+  look_out(engine_, thread_, watch_key(WatchKind::word, address));
   HostMemory& memory = engine_.memories[thread.node()];
   const Seen seen = look(engine_, thread, address);
   if (seen.value != expected) {
@@ -216,21 +224,21 @@ PostResult Cpu::post_srq_recv(SrqId id, std::span<const RecvWqe> wqes) {
 
 bool Cpu::srq_limit_reached(SrqId id) {
   ReceiveQueue& queue = engine_.receive_queues.at(id);
-  engine_.threads[thread_].watch(watch_key(WatchKind::srq, id));
+  look_out(engine_, thread_, watch_key(WatchKind::srq, id));
   return queue.take_limit_event();
 }
 
 bool Cpu::cq_empty(CqId id) const { return engine_.cqs.at(id).empty(); }
 
 bool Cpu::cq_failed(CqId id) {
-  engine_.threads[thread_].watch(watch_key(WatchKind::cq, id));
+  look_out(engine_, thread_, watch_key(WatchKind::cq, id));
   return engine_.cqs.at(id).failed();
 }
 
 std::size_t Cpu::poll_cq(CqId id, std::span<Cqe> out) {
   CompletionQueue& cq = engine_.cqs.at(id);
   if (cq.node() != node()) throw std::invalid_argument("a thread polls a completion queue of another node");
-  engine_.threads[thread_].watch(watch_key(WatchKind::cq, id));
+  look_out(engine_, thread_, watch_key(WatchKind::cq, id));
   std::size_t taken = 0;
   while (taken < out.size() && !cq.empty()) {
     out[taken] = cq.poll();
@@ -245,7 +253,7 @@ SubeventId Cpu::record(Stamp stamp, OpId op, NodeId peer) {
 
 std::uint64_t Cpu::flag_load(std::uint32_t flag) {
   Thread& thread = engine_.threads[thread_];
-  thread.watch(watch_key(WatchKind::flag, flag));
+  look_out(engine_, thread_, watch_key(WatchKind::flag, flag));
   return engine_.processes[thread.node()].flag(flag);
 }
 
@@ -278,7 +286,7 @@ std::uint64_t Cpu::flag_add_for_others(std::uint32_t flag, std::uint64_t value) 
   return change_flag(flag, thread_, [value](std::uint64_t& word) { word += value; });
 }
 
-void Cpu::watch(std::uint64_t key) { engine_.threads[thread_].watch(watch_key(WatchKind::user, key)); }
+void Cpu::watch(std::uint64_t key) { look_out(engine_, thread_, watch_key(WatchKind::user, key)); }
 
 void Cpu::forget_watched() { engine_.threads[thread_].forget_watched(); }
 

@@ -3,6 +3,7 @@
 #include "nic_model/host/memory.hpp"
 #include "nic_model/host/process.hpp"
 #include "nic_model/host/thread.hpp"
+#include "nic_model/pcie/bursts.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/responder/responder.hpp"
 
@@ -16,6 +17,7 @@ void drain(Engine& engine, ThreadId id) {
   } else if (entry.doorbell) {
     ring_doorbell(engine, thread.node(), entry);
   } else {
+    settle_memory(engine, thread.node(), entry.address, sizeof(std::uint64_t));
     engine.memories[thread.node()].set_word(entry.address, entry.value);
     finish_write(engine, entry.subevent, thread.node(), entry.address);
     touched_bytes(engine, thread.node(), entry.address, 8, id);

@@ -1,0 +1,244 @@
+#include "nic_model/pcie/bursts.hpp"
+
+#include <algorithm>
+
+#include "nic_model/host/memory.hpp"
+#include "nic_model/host/process.hpp"
+#include "nic_model/host/thread.hpp"
+#include "nic_model/pcie/posted_domain.hpp"
+#include "nic_model/pcie/tlps.hpp"
+
+namespace loco::nic {
+
+bool Bursts::operator==(const Bursts& o) const {
+  return reading_ == o.reading_ && writing_ == o.writing_ && stopped_ == o.stopped_ &&
+         (!reading_ || read_ == o.read_) && std::equal(writes_.begin(), writes_.begin() + writing_, o.writes_.begin());
+}
+
+Bursts& bursts_of(Engine& engine, NodeId node) { return engine.links[node].bursts(); }
+
+namespace {
+
+constexpr std::uint32_t kFewest = 3;  // steps that are worth it
+
+bool overlap(Address a, std::uint64_t a_size, Address b, std::uint64_t b_size) {
+  return a < b + b_size && b < a + a_size;
+}
+
+// --- reads -----------------------------------------------------------------------------------------------------------
+
+std::uint32_t next_step(const Engine& engine, const ReadBurst& b) {
+  return read_step(engine, b.address, b.length, b.done);
+}
+
+/// Steps that are left, the last one included.
+std::uint32_t steps_left(const Engine& engine, const ReadBurst& b) {
+  const std::uint64_t step = engine.profile().pcie_read_completion.count;
+  return static_cast<std::uint32_t>((b.address + b.stop + step - 1) / step - (b.address + b.done) / step);
+}
+
+/// When the last step is made at the earliest: right behind those before it.
+sim::SimTime earliest_end(const Engine& engine, const ReadBurst& b) {
+  const HardwareProfile& p = engine.profile();
+  const std::uint32_t left = steps_left(engine, b);
+  if (left == 1) return b.next;
+  const std::uint64_t header = p.pcie_completion_header.count;
+  return b.next + on_link(engine, next_step(engine, b) + header) +
+         on_link(engine, p.pcie_read_completion.count + header) * (left - 2);
+}
+
+/// Makes the steps that were due before now, save the last.
+void advance(Engine& engine, NodeId node, ReadBurst& b) {
+  const sim::SimTime now = engine.now();
+  if (b.next >= now) return;
+  PcieLink& link = engine.links[node];
+  const std::uint32_t before = b.done;
+  std::uint32_t steps = 0;
+  for (std::uint32_t left = steps_left(engine, b); left > 1 && b.next < now; --left) {
+    const std::uint32_t bytes = next_step(engine, b);
+    b.done += bytes;
+    const CompletionTimes times = send_completion(engine, link, bytes, {b.key, b.done, b.length}, b.next);
+    b.there = times.there;
+    b.next = times.next;
+    ++steps;
+  }
+  engine.kernel.count_steps(steps);
+  read_payload(engine, node, b.address + before, {b.buffer, before, b.done - before});
+}
+
+// --- writes ----------------------------------------------------------------------------------------------------------
+
+/// Commits the TLPs that were due before now, save the last.
+void advance(Engine& engine, NodeId node, PostedWrite& write) {
+  const sim::SimTime now = engine.now();
+  if (write.ready >= now) return;
+  const std::uint64_t header = engine.profile().pcie_write_header.count;
+  const std::uint32_t before = write.committed;
+  std::uint32_t steps = 0;
+  for (std::uint32_t bytes = next_tlp(engine, write); write.ready < now && write.committed + bytes < write.length;
+       ++steps) {
+    write.committed += bytes;
+    bytes = next_tlp(engine, write);
+    write.ready += on_link(engine, bytes + header);
+  }
+  if (steps == 0) return;
+  engine.kernel.count_steps(steps);
+  const std::uint32_t written = write.committed - before;
+  write_payload(engine, node, write, before, written);
+  if (write.received) announce(engine, ReceivedLanded{node, written});
+}
+
+PostedWrite& written_by(Engine& engine, const WriteBurst& burst) {
+  return engine.domains[burst.domain].edit(burst.number);
+}
+
+/// What is left of it has an event a TLP.
+void break_write(Engine& engine, NodeId node, std::size_t i) {
+  Bursts& bursts = bursts_of(engine, node);
+  const WriteBurst burst = bursts.writes()[i];
+  PostedWrite& write = written_by(engine, burst);
+  advance(engine, node, write);
+  engine.cancel(burst.event);
+  bursts.end_write(i);
+  write.burst = false;
+  engine.schedule(kEventCommit, burst.domain, burst.number, write.ready);
+}
+
+bool watched(const Engine& engine, NodeId node, Address address, std::uint64_t size) {
+  const std::uint64_t low = watch_key(WatchKind::word, word_of(address));
+  const std::uint64_t high = watch_key(WatchKind::word, word_of(address + size - 1));
+  return std::ranges::any_of(engine.processes[node].threads(),
+                             [&](ThreadId id) { return engine.threads[id].watched().touched_by_words(low, high); });
+}
+
+/// What is left of a write.
+struct Rest {
+  Address address = 0;
+  std::uint32_t size = 0;
+};
+Rest rest_of(const PostedWrite& write) { return {write.address + write.committed, write.length - write.committed}; }
+
+}  // namespace
+
+bool begin_burst(Engine& engine, NodeId node, ReadBurst plan) {
+  Bursts& bursts = bursts_of(engine, node);
+  if (bursts.reads() || engine.observer() != nullptr || engine.on_device(plan.key)) return false;
+  if (plan.next < engine.now()) plan.next = engine.now();
+  if (steps_left(engine, plan) < kFewest) return false;
+  for (const WriteBurst& other : bursts.writes()) {
+    if (overlap(plan.address + plan.done, plan.stop - plan.done, other.address, other.length)) return false;
+  }
+  plan.event = engine.schedule(plan.what, plan.qp, plan.number, earliest_end(engine, plan));
+  bursts.begin(plan);
+  return true;
+}
+
+bool end_burst(Engine& engine, NodeId node, ReadBurst& done) {
+  Bursts& bursts = bursts_of(engine, node);
+  ReadBurst& b = bursts.read();
+  advance(engine, node, b);
+  if (b.next > engine.now() || steps_left(engine, b) > 1) {
+    engine.kernel.uncount_step();
+    b.event = engine.schedule(b.what, b.qp, b.number, earliest_end(engine, b));
+    return false;
+  }
+  done = b;
+  bursts.end_read();
+  return true;
+}
+
+void break_read_burst(Engine& engine, NodeId node, ReadBurst& done) {
+  Bursts& bursts = bursts_of(engine, node);
+  ReadBurst& b = bursts.read();
+  advance(engine, node, b);
+  engine.cancel(b.event);
+  engine.schedule(b.what, b.qp, b.number, b.next);
+  done = b;
+  bursts.end_read();
+}
+
+bool begin_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
+  const NodeId node = engine.domains[domain].node();
+  Bursts& bursts = bursts_of(engine, node);
+  const HardwareProfile& p = engine.profile();
+  const Rest rest = rest_of(write);
+  if (rest.size <= 2 * p.pcie_mps.count || write.device || write.ahead != 0) return false;
+  if (!bursts.takes_write() || engine.observer() != nullptr || watched(engine, node, rest.address, rest.size)) {
+    return false;
+  }
+  if (bursts.reads()) {
+    const ReadBurst& read = bursts.read();
+    if (overlap(read.address + read.done, read.stop - read.done, rest.address, rest.size)) return false;
+  }
+  for (const WriteBurst& other : bursts.writes()) {
+    if (overlap(rest.address, rest.size, other.address, other.length)) return false;
+  }
+  write.ready = std::max(write.ready, engine.now());
+  // The TLPs behind the next one: whole ones, but for the last.
+  const std::uint64_t mps = p.pcie_mps.count;
+  const std::uint64_t header = p.pcie_write_header.count;
+  const Address end = rest.address + rest.size;
+  const std::uint64_t behind = (end - 1) / mps - rest.address / mps;
+  const std::uint64_t last = (end - 1) % mps + 1;
+  const sim::SimTime ends = write.ready + on_link(engine, mps + header) * static_cast<std::int64_t>(behind - 1) +
+                            on_link(engine, last + header);
+  write.burst = true;
+  bursts.begin({domain, number, rest.address, rest.size, engine.schedule(kEventCommit, domain, number, ends)});
+  return true;
+}
+
+void end_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
+  const NodeId node = engine.domains[domain].node();
+  advance(engine, node, write);
+  Bursts& bursts = bursts_of(engine, node);
+  const std::span<const WriteBurst> all = bursts.writes();
+  const auto is_it = [&](const WriteBurst& b) { return b.domain == domain && b.number == number; };
+  bursts.end_write(static_cast<std::size_t>(std::ranges::find_if(all, is_it) - all.begin()));
+  write.burst = false;
+}
+
+void settle_read_burst(Engine& engine, NodeId node) {
+  Bursts& bursts = bursts_of(engine, node);
+  if (bursts.reads()) advance(engine, node, bursts.read());
+}
+
+void settle_write_bursts(Engine& engine, NodeId node) {
+  for (const WriteBurst& burst : bursts_of(engine, node).writes()) advance(engine, node, written_by(engine, burst));
+}
+
+void settle_bursts_at(Engine& engine, NodeId node, Address address, std::uint64_t size) {
+  Bursts& bursts = bursts_of(engine, node);
+  if (bursts.reads() && overlap(bursts.read().address, bursts.read().stop, address, size)) {
+    advance(engine, node, bursts.read());
+  }
+  for (const WriteBurst& burst : bursts.writes()) {
+    if (overlap(burst.address, burst.length, address, size)) advance(engine, node, written_by(engine, burst));
+  }
+}
+
+void break_watched_bursts(Engine& engine, ThreadId id) {
+  const Thread& thread = engine.threads[id];
+  const std::span<const WriteBurst> all = bursts_of(engine, thread.node()).writes();
+  for (std::size_t i = all.size(); i-- > 0;) {
+    const Rest rest = rest_of(written_by(engine, all[i]));
+    const std::uint64_t low = watch_key(WatchKind::word, word_of(rest.address));
+    const std::uint64_t high = watch_key(WatchKind::word, word_of(rest.address + rest.size - 1));
+    if (thread.watched().touched_by_words(low, high)) break_write(engine, thread.node(), i);
+  }
+}
+
+void allow_write_bursts(Engine& engine, NodeId node, bool allow) {
+  bursts_of(engine, node).stop_writes(!allow);
+  if (allow) return;
+  for (std::size_t i = bursts_of(engine, node).writes().size(); i-- > 0;) break_write(engine, node, i);
+}
+
+void settle_all(Engine& engine) {
+  if (!engine.kernel.bursts()) return;
+  for (NodeId node = 0; node < engine.links.size(); ++node) {
+    settle_read_burst(engine, node);
+    settle_write_bursts(engine, node);
+  }
+}
+
+}  // namespace loco::nic
