@@ -205,7 +205,15 @@ TEST_CASE("nor where a receive buffer fills and pauses the link") {
 
 TEST_CASE("nor where packets are lost and come again") {
   nic::SystemConfig config = hundred_gigabit();
-  config.network.options.loss = 20'000'000;
+  config.network.options.loss = 20'000;
   config.network.seed = 3;
+  compare(config, 20);
+}
+
+TEST_CASE("nor where packets are placed out of order, and those that are lost are repeated alone") {
+  nic::SystemConfig config = hundred_gigabit();
+  config.profile.nic_placement = nic::Placement::out_of_order;
+  config.network.options.loss = 20'000;
+  config.network.seed = 4;
   compare(config, 20);
 }
