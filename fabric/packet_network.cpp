@@ -295,4 +295,18 @@ std::vector<topology::LinkId> PacketNetwork::paused_links() const {
   return paused;
 }
 
+std::vector<topology::LinkId> PacketNetwork::waits_for(topology::LinkId link) const {
+  std::vector<topology::LinkId> links;
+  if (!lane_of(link).paused || !info(link).to_switch) return links;
+  for (const topology::LinkId out : wiring_->graph.ports(info(link).to)) {
+    const Lane& lane = lane_of(out);
+    bool holds = false;
+    for (std::size_t i = lane.started; lane.paused && !holds && i < lane.entries.size(); ++i) {
+      holds = lane.entries[i].from == link;
+    }
+    if (holds) links.push_back(out);
+  }
+  return links;
+}
+
 }  // namespace loco::fabric

@@ -87,6 +87,9 @@ class PacketNetwork final : public Network {
   [[nodiscard]] Look look(topology::LinkId link, sim::SimTime now) const;
   /// Links that are paused now. When nothing else is pending, they wait for each other: a deadlock.
   [[nodiscard]] std::vector<topology::LinkId> paused_links() const;
+  /// What keeps a paused link paused: the paused links, out of the switch at its far end, in whose queues packets stand
+  /// that came over it. Empty when it is not paused, or when a host has paused it.
+  [[nodiscard]] std::vector<topology::LinkId> waits_for(topology::LinkId link) const;
 
   bool operator==(const PacketNetwork&) const = default;
 

@@ -1,6 +1,7 @@
 #include "fabric/report.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <utility>
 
 namespace loco::fabric {
@@ -30,6 +31,50 @@ LinkCounters totals(const PacketNetwork& network) {
     sum.paused += c.paused;
   }
   return sum;
+}
+
+std::vector<topology::LinkId> pause_cycle(const PacketNetwork& network) {
+  struct Step {
+    topology::LinkId link;
+    std::vector<topology::LinkId> next;
+  };
+  std::vector<bool> seen(network.links());
+  for (const topology::LinkId first : network.paused_links()) {
+    if (seen[first]) continue;
+    seen[first] = true;
+    std::vector<Step> path = {{first, network.waits_for(first)}};
+    while (!path.empty()) {
+      if (path.back().next.empty()) {
+        path.pop_back();
+        continue;
+      }
+      const topology::LinkId link = path.back().next.back();
+      path.back().next.pop_back();
+      if (const auto begin = std::ranges::find(path, link, &Step::link); begin != path.end()) {
+        std::vector<topology::LinkId> cycle;
+        for (auto step = begin; step != path.end(); ++step) cycle.push_back(step->link);
+        return cycle;
+      }
+      if (seen[link]) continue;
+      seen[link] = true;
+      path.push_back({link, network.waits_for(link)});
+    }
+  }
+  return {};
+}
+
+std::string cycle_text(const PacketNetwork& network, const std::vector<topology::LinkId>& cycle) {
+  constexpr std::size_t kNamed = 16;
+  const auto name = [&](topology::LinkId id) {
+    const topology::Link& link = network.graph().link(id);
+    return network.graph().name(link.from) + "-" + network.graph().name(link.to);
+  };
+  std::string text;
+  for (std::size_t i = 0; i < std::min(cycle.size(), kNamed); ++i) {
+    text += name(cycle[i]) + (i == 0 ? " waits for " : ", that for ");
+  }
+  if (cycle.size() > kNamed) text += fmt::format("{} more, the last of them for ", cycle.size() - kNamed);
+  return cycle.empty() ? text : text + name(cycle.front());
 }
 
 QueueSeries::QueueSeries(std::vector<topology::LinkId> links, sim::Duration period)

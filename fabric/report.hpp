@@ -23,6 +23,16 @@ struct LinkUse {
 /// Adds up the counters of all links; queue_max is the greatest.
 [[nodiscard]] LinkCounters totals(const PacketNetwork& network);
 
+/// A cycle of paused links each of which waits for the next one and the last for the first (PacketNetwork::waits_for),
+/// as they were found from the lowest number on; empty when there is none. While it lasts none of its links moves a
+/// packet of those that hold up the others, and where every such packet is on the cycle it lasts for ever: the deadlock
+/// of PFC networks whose routes have cyclic buffer dependencies (Guo et al., "RDMA over commodity Ethernet at scale",
+/// SIGCOMM 2016, section 4.2; Hu et al., "Deadlocks in datacenter networks", HotNets 2016).
+[[nodiscard]] std::vector<topology::LinkId> pause_cycle(const PacketNetwork& network);
+
+/// `s0-s1 waits for s1-s2, that for s2-s0, that for s0-s1`; at most 16 links are named. Empty for no links.
+[[nodiscard]] std::string cycle_text(const PacketNetwork& network, const std::vector<topology::LinkId>& cycle);
+
 /// Samples queues at fixed times. It only looks: call until() before each event, with the event's time; a run is the
 /// same with and without it.
 class QueueSeries {

@@ -86,6 +86,12 @@ std::string not_ready(const Run& run) {
       times, static_cast<double>(run.scenario.hardware.nic_rnr_timer.ps) * 1e-6);
 }
 
+std::string deadlock(const Run& run) {
+  if (run.result.pause_cycle.empty()) return {};
+  return fmt::format("PFC deadlock: {}; routes without cycles, or fabric.flow_control: drop_tail",
+                     run.result.pause_cycle);
+}
+
 std::string pauses(const Run& run) {
   const double paused = number(run.result.workload_counters.value("fabric_paused_ps"));
   const double part = share(paused, run.host_time());
@@ -148,7 +154,7 @@ std::string pcie(const Run& run) {
 std::vector<std::string> hints(const scenario::Scenario& scenario, const RunResult& result, const HintShares& shares) {
   const Run run{scenario, result, shares};
   std::vector<std::string> all;
-  for (const auto hint : {&retransmissions, &timeouts, &losses, &discards, &pauses, &not_ready, &misses, &pcie}) {
+  for (const auto hint : {&deadlock, &retransmissions, &timeouts, &losses, &discards, &pauses, &not_ready, &misses, &pcie}) {
     std::string line = hint(run);
     if (!line.empty() && all.size() < kHintsMax) all.push_back(std::move(line));
   }

@@ -170,8 +170,12 @@ RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options
     throw Interrupted(told(scenario, error));
   } catch (const LimitReached& error) {
     fail(scenario, options, limits, told(scenario, error), recorded(scenario, cluster), false);
-  } catch (const std::runtime_error& error) {
+  } catch (const Deadlock& error) {
     fail(scenario, options, limits, told(scenario, error), recorded(scenario, cluster), true);
+  } catch (const std::runtime_error& error) {
+    const std::string cycle = cluster.pause_cycle();
+    const RunError whole(error.what() + (cycle.empty() ? cycle : "; PFC deadlock: " + cycle));
+    fail(scenario, options, limits, told(scenario, whole), recorded(scenario, cluster), true);
   }
   RunResult result;
   result.operations = std::move(measured.operations);
@@ -183,6 +187,7 @@ RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options
   result.broken = measured.broken();
   result.workload_counters = std::move(measured.counters);
   add_network_counters(cluster.system().network(), result.workload_counters);
+  result.pause_cycle = cluster.pause_cycle();
   fill_series(cluster, result);
   result.trace = recorded(scenario, cluster);
   check_finished(scenario, options, limits, result);

@@ -50,6 +50,7 @@ struct RunResult {
   sim::Counters workload_counters;           ///< what the workload itself noticed
   std::vector<std::string> broken;           ///< what the workload itself found wrong: "lost_updates: 3"
   std::vector<nic::Usage> busiest;           ///< of the whole run, the greatest share first; none of random schedules
+  std::string pause_cycle;                   ///< links that PFC has paused for good, in words; empty: none
   std::vector<std::string> hints;            ///< counters that explain a surprise, a line each: hints.hpp
   std::optional<fabric::LinkSeries> series;  ///< when the scenario has series.interval
   std::vector<std::string> links;            ///< of the series: `h0-s0`, in the order of the graph

@@ -73,6 +73,8 @@ class SimulatedCluster {
   /// For a program: calls `f` on the stack that run() was called on, and then goes on. No simulated time passes. For
   /// what does not fit on a fiber's stack, such as an interpreter. What `f` throws comes out here.
   void call_outside(const std::function<void()>& f) { threads_.call_outside(f); }
+  /// Links that PFC has paused and that wait for each other in a cycle, in words; empty where there is none.
+  [[nodiscard]] std::string pause_cycle() const;
   /// What the links did over time; empty when it was not asked for.
   [[nodiscard]] const std::optional<fabric::LinkSeries>& series() const { return series_; }
   /// What was recorded until now, taken out: nothing is recorded from then on, and a second trace is empty, as that of

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <string>
 
+#include "fabric/report.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/transport/cluster.hpp"
 #include "loco_sim/transport/virtual_transport.hpp"
@@ -57,6 +58,11 @@ std::string paused_text(const fabric::Network& whole) {
 }
 }  // namespace
 
+std::string SimulatedCluster::pause_cycle() const {
+  const fabric::PacketNetwork* network = system_.network().packet_network();
+  return network == nullptr ? std::string() : fabric::cycle_text(*network, fabric::pause_cycle(*network));
+}
+
 std::string SimulatedCluster::failures_text() const {
   constexpr std::size_t kNamed = 16;
   std::map<nic::QpId, nic::Cqe> first = context_.failures;
@@ -96,7 +102,9 @@ std::string SimulatedCluster::waiting_report() const {
                 look_text(config_, thread->node, thread->looked.at(i % kLooksKept));
   }
   if (threads_.unfinished() > kNamed) report += fmt::format("\n  and {} more threads", threads_.unfinished() - kNamed);
-  return report + failures_text() + paused_text(system_.network());
+  const std::string cycle = pause_cycle();
+  return report + failures_text() + paused_text(system_.network()) +
+         (cycle.empty() ? cycle : "\n  PFC deadlock: " + cycle);
 }
 
 }  // namespace loco

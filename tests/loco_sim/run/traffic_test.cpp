@@ -73,6 +73,10 @@ TEST_CASE("a deadlock of paused links names them") {
     CHECK_THAT(error.what(), test::contains_text("deadlock: nothing is left to happen"));
     CHECK_THAT(error.what(), test::contains_text("\n  paused links (PFC): "));
     CHECK_THAT(error.what(), test::contains_text("s0-s1"));
+    // Messages go the shorter way round: clockwise, or to the one opposite; so one of the two rings, whole.
+    CHECK_THAT(error.what(), test::contains_text("\n  PFC deadlock: "));
+    CHECK_THAT(error.what(), test::contains_text("s0-s1 waits for s1-s2, that for s2-s3, that for s3-s4, that for s4-s5, "
+                                                 "that for s5-s6, that for s6-s7, that for s7-s0, that for s0-s1"));
   }
 }
 
