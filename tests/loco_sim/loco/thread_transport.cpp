@@ -95,8 +95,9 @@ Region ThreadTransport::allocate(std::uint64_t size) {
   constexpr Address kFirst = 64;  // address 0 is never handed out
   const Address base = regions_.empty() ? kFirst : regions_.back().base + regions_.back().size;
   const Region region{node_, base, size, static_cast<std::uint32_t>(regions_.size() + 1)};
-  memory_.emplace_back(static_cast<std::uint64_t*>(std::calloc(size / 8, 8)));
-  if (memory_.back() == nullptr) throw std::bad_alloc();
+  void* const memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  memory_.emplace_back(static_cast<std::uint64_t*>(memory), Unmap{size});
   regions_.push_back(region);
   return region;
 }

@@ -4,8 +4,9 @@
 // with Stuck.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <condition_variable>
-#include <cstdlib>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -121,11 +122,12 @@ class ThreadTransport final : public Transport {
   ThreadCluster& cluster_;
   NodeId node_;
   std::uint32_t threads_ = 0;
-  struct Free {
-    void operator()(void* p) const { std::free(p); }
+  struct Unmap {
+    std::size_t bytes = 0;
+    void operator()(std::uint64_t* memory) const { ::munmap(memory, bytes); }
   };
-  /// Of each region; from calloc, which takes no memory for what is never touched.
-  std::vector<std::unique_ptr<std::uint64_t[], Free>> memory_;
+  /// Of each region; mapped, so that what is never touched takes no memory, nor a sanitizer's shadow of it time.
+  std::vector<std::unique_ptr<std::uint64_t[], Unmap>> memory_;
   std::vector<Region> regions_;  ///< by address
   std::deque<std::uint64_t> flags_;
   std::deque<Completion> completions_;

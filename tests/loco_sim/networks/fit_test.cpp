@@ -21,7 +21,7 @@ using networks::FitResult;
 
 namespace {
 
-constexpr std::uint64_t kTests = 25;
+constexpr std::uint64_t kTests = 30;  // the smallest ones of each rule: a get ahead of an rga is the 26th or later of AO
 
 std::string fitted(const nic::HardwareProfile& profile) {
   const FitResult r = networks::fit(profile, {.tests = kTests});
@@ -55,6 +55,7 @@ TEST_CASE("fit recovers what each network was made to keep, and what the campaig
 }
 
 TEST_CASE("fit takes any profile, on any network") {
+  if (loco::test::kShare > 1) return;  // sanitized: the fits of the other cases go through the same code
   nic::HardwareProfile p = named("model-weak");
   p.nic_placement = nic::Placement::unordered;
   CHECK(fitted(networks::on_network(p, fabric::Routing::adaptive)) == "corerma-unordered plus SF, FA");
