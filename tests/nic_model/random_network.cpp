@@ -1,0 +1,333 @@
+#include "random_network.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <memory>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+#include "fabric/packet_network.hpp"
+#include "fabric/report.hpp"
+#include "rig.hpp"
+
+namespace loco::test {
+
+namespace {
+
+using Random = std::mt19937_64;
+
+std::uint64_t below(Random& random, std::uint64_t n) { return random() % n; }
+bool one_in(Random& random, std::uint64_t n) { return below(random, n) == 0; }
+template <class T>
+T pick(Random& random, std::initializer_list<T> from) {
+  return *(from.begin() + below(random, from.size()));
+}
+
+fabric::topology::Parameters random_shape(Random& random) {
+  using namespace fabric::topology;
+  const auto small = [&](std::uint32_t least, std::uint32_t most) {
+    return static_cast<std::uint32_t>(least + below(random, most - least + 1));
+  };
+  switch (below(random, 8)) {
+    case 0:
+      return BackToBack{};
+    case 1:
+      return LeafSpine{.leaves = small(1, 3), .spines = small(1, 3), .hosts_per_leaf = small(1, 2)};
+    case 2:
+      return FatTree{.k = 2};
+    case 3:
+      return Dragonfly{.groups = 3, .routers_per_group = 2, .hosts_per_router = 1, .global_links_per_router = 1};
+    case 4:
+      return Torus{.dims = {small(2, 3), 2}, .hosts_per_router = 1};
+    case 5:
+      return Ring{.nodes = small(3, 6)};
+    case 6:  // two ways of different length and rate between two switches
+      return Custom{.hosts = 4,
+                    .switches = 3,
+                    .edges = {{0, 4},
+                              {1, 4},
+                              {2, 5},
+                              {3, 5, sim::BitsPerSecond{10'000'000'000}},
+                              {4, 5, sim::BitsPerSecond{40'000'000'000}, 3_us},
+                              {4, 6},
+                              {6, 5},
+                              {4, 5}}};
+    default:
+      return Star{.nodes = small(2, 6)};
+  }
+}
+
+void draw_options(Random& random, fabric::Options& o) {
+  o.routing = static_cast<fabric::Routing>(below(random, 4));
+  o.switching = static_cast<fabric::Switching>(below(random, 2));
+  o.flow_control = static_cast<fabric::FlowControl>(below(random, 3));
+  o.variation = static_cast<fabric::Variation>(below(random, 3));
+  o.buffer_alpha = static_cast<std::uint32_t>(50 + below(random, 4'000));
+  if (o.flow_control == fabric::FlowControl::drop_tail) o.buffer_size = sim::Bytes{6'000 + below(random, 200'000)};
+  if (o.flow_control == fabric::FlowControl::pfc) {
+    o.buffer_size = sim::Bytes{600'000 + below(random, 1'000'000)};
+    if (!one_in(random, 4)) o.pfc_xoff = sim::Bytes{1'000 + below(random, 12'000)};
+    if (one_in(random, 4)) o.pfc_headroom = sim::Bytes{1 + below(random, 30'000)};
+  }
+  o.ecn = one_in(random, 3);
+  o.dcqcn.enabled = o.ecn && one_in(random, 2);
+  if (one_in(random, 3)) o.loss = pick<std::uint32_t>(random, {100, 1'000, 10'000, 50'000});
+  o.reroute = one_in(random, 2);
+  o.reroute_delay = 20_us;
+}
+
+void draw_failures(Random& random, fabric::Config& network) {
+  const auto cables = fabric::topology::build(network.shape).cables();
+  for (std::uint64_t n = one_in(random, 2) ? 1 + below(random, 3) : 0; n > 0; --n) {
+    const auto cable = static_cast<fabric::topology::CableId>(below(random, cables));
+    const sim::SimTime down{static_cast<std::int64_t>(below(random, 150'000'000))};
+    network.changes.push_back({.at = down, .cable = cable, .up = false});
+    if (one_in(random, 4)) continue;  // for good
+    network.changes.push_back(
+        {.at = down + sim::Duration{static_cast<std::int64_t>(below(random, 400'000'000))}, .cable = cable, .up = true});
+  }
+}
+
+nic::HardwareProfile random_profile(Random& random) {
+  nic::HardwareProfile p = profile_file(
+      pick<const char*>(random, {"cx5-roce-100g", "cx5-roce-25g", "cx6-ib-hdr", "cx3-ib-fdr", "cx7-ib-ndr"}));
+  p.link_mtu = sim::Bytes{pick<std::uint64_t>(random, {256, 1'024, 4'096})};
+  p.link_delay = pick(random, {100_ns, 500_ns, 5_us});
+  p.nic_ack_timeout = pick(random, {20_us, 65_us, 262_us});
+  p.nic_retry_count = static_cast<std::uint32_t>(below(random, 8));
+  p.nic_ack_coalescing = static_cast<std::uint32_t>(below(random, 5));
+  p.nic_placement = pick(random, {nic::Placement::in_order, nic::Placement::in_order, nic::Placement::out_of_order});
+  if (one_in(random, 3)) p.nic_recovery = pick(random, {nic::Recovery::go_back_n, nic::Recovery::selective_repeat});
+  if (one_in(random, 3)) p.pcie_rate = sim::BitsPerSecond{pick<std::uint64_t>(random, {7'000'000'000, 30'000'000'000})};
+  if (one_in(random, 4)) p.nic_receive_buffer = sim::Bytes{20'000 + below(random, 100'000)};
+  return p;
+}
+
+/// A work request of the traffic, with places of its own in both hosts' memory.
+struct Posted {
+  nic::Wqe wqe;
+  std::optional<nic::Status> status;
+};
+
+/// One direction of a connected pair.
+struct Stream {
+  nic::QpId qp = 0;
+  nic::NodeId from = 0, to = 0;
+  std::uint64_t adds_at = 0;  ///< its word for fetch-adds in the target's memory
+  std::vector<Posted> requests;
+  std::size_t posted = 0;
+};
+
+constexpr std::uint64_t kRegion = 1 << 20;
+constexpr std::uint32_t kRequests = 12;
+
+/// Hosts, their memory, and what they will send.
+class Traffic {
+ public:
+  Traffic(const nic::SystemConfig& config, std::uint64_t seed) : random_(seed), system_(config) {
+    for (nic::NodeId node = 0; node < config.nodes; ++node) {
+      regions_.push_back(system_.register_memory(node, system_.allocate(node, kRegion), kRegion));
+      cqs_.push_back(system_.create_cq(node, 1'024));
+      used_.push_back(64 * 64);  // the first words are those of fetch-adds
+      content_.push_back(pattern(kRegion, static_cast<std::uint32_t>(seed + node)));
+      system_.write_memory(node, regions_[node].base, std::as_bytes(std::span(content_[node])));
+    }
+    hot_ = one_in(random_, 2);
+    hurried_ = one_in(random_, 2);
+    const std::uint64_t streams = 1 + below(random_, 2 * config.nodes);
+    for (std::uint64_t i = 0; i < streams; ++i) add_stream(static_cast<std::uint32_t>(i));
+    for (nic::NodeId node = 0; node < config.nodes; ++node) {
+      system_.create_thread(node);
+      scripts_.steps.emplace_back([this, node](nic::Cpu& cpu) { step(cpu, node); });
+    }
+  }
+
+  Outcome run() {
+    nic::Context context{scripts_, nullptr};
+    constexpr std::uint64_t kEventsMax = 20'000'000;  // a hundred times what they take
+    std::uint64_t events = 0;
+    while (system_.step(context)) {
+      if (++events == kEventsMax) return {.wrong = "it does not end"};
+    }
+    return judge();
+  }
+
+ private:
+  /// A range of the host's memory that nothing else uses: of what WRITEs and READs fill, from below.
+  std::uint64_t take(nic::NodeId node, std::uint32_t bytes) {
+    const std::uint64_t at = used_[node];
+    used_[node] += (bytes + 63U) / 64U * 64U;
+    return at;
+  }
+
+  void add_stream(std::uint32_t index) {
+    Stream s;
+    const auto nodes = static_cast<nic::NodeId>(regions_.size());
+    s.from = static_cast<nic::NodeId>(below(random_, nodes));
+    s.to = hot_ ? 0 : static_cast<nic::NodeId>(below(random_, nodes));  // perhaps itself
+    s.adds_at = 8 * std::uint64_t{index};
+    system_.set_word(s.to, regions_[s.to].base + s.adds_at, 0);
+    s.qp = system_.create_qp(s.from, cqs_[s.from], 64);
+    system_.connect(s.qp, system_.create_qp(s.to, cqs_[s.to], 64));
+    for (std::uint32_t i = 0; i < kRequests; ++i) {
+      const nic::MemoryRegion& local = regions_[s.from];
+      const nic::MemoryRegion& remote = regions_[s.to];
+      nic::Wqe wqe{.length = static_cast<std::uint32_t>(1 + below(random_, one_in(random_, 3) ? 20'000 : 600)),
+                   .lkey = local.lkey,
+                   .rkey = remote.rkey,
+                   .local = local.base,
+                   .remote = remote.base};
+      wqe.wr_id = (std::uint64_t{index} << 32U) + i;
+      wqe.opcode = pick(random_, {nic::Opcode::rdma_write, nic::Opcode::rdma_write, nic::Opcode::rdma_read,
+                                  nic::Opcode::fetch_add});
+      if (wqe.opcode == nic::Opcode::fetch_add) {
+        wqe.length = 8;
+        wqe.local += take(s.from, 8);
+        wqe.remote += s.adds_at;
+        wqe.compare_add = 1;
+      } else {
+        const bool write = wqe.opcode == nic::Opcode::rdma_write;
+        const nic::NodeId filled = write ? s.to : s.from;
+        const std::uint64_t into = take(filled, wqe.length);
+        if (used_[filled] > kRegion / 2) continue;  // full: what is read from is the other half
+        const std::uint64_t from = kRegion / 2 + below(random_, kRegion / 2 - wqe.length);
+        (write ? wqe.remote : wqe.local) += into;
+        (write ? wqe.local : wqe.remote) += from;
+      }
+      s.requests.push_back({.wqe = wqe, .status = {}});
+    }
+    streams_.push_back(std::move(s));
+  }
+
+  /// A step of a host's thread: takes what is complete, posts a work request, or waits.
+  void step(nic::Cpu& cpu, nic::NodeId node) {
+    std::array<nic::Cqe, 16> cqes;
+    const std::size_t n = cpu.poll_cq(cqs_[node], cqes);
+    for (std::size_t i = 0; i < n; ++i) {
+      Posted& p = streams_.at(cqes[i].wr_id >> 32U).requests.at(cqes[i].wr_id & 0xffffffffU);
+      if (p.status) wrong_ = "two completions of one work request";
+      p.status = cqes[i].status;
+    }
+    bool done = true;
+    for (Stream& s : streams_) {
+      if (s.from != node) continue;
+      if (s.posted < s.requests.size() && !cpu.store_buffer_full()) {
+        if (cpu.post_send(s.qp, {&s.requests[s.posted].wqe, 1}) != nic::PostResult::ok) wrong_ = "a refused request";
+        ++s.posted;
+        return cpu.resume_after(sim::Duration{static_cast<std::int64_t>(below(random_, hurried_ ? 50'000 : 8'000'000))});
+      }
+      done = done && s.posted == s.requests.size() &&
+             std::ranges::all_of(s.requests, [](const Posted& p) { return p.status.has_value(); });
+    }
+    if (done) return cpu.stop();
+    cpu.pause({});
+  }
+
+  std::vector<std::uint8_t> bytes(nic::NodeId node, std::uint64_t address, std::uint32_t length) const {
+    std::vector<std::uint8_t> out(length);
+    system_.read_memory(node, address, std::as_writable_bytes(std::span(out)));
+    return out;
+  }
+
+  /// Is what was acknowledged where it belongs?
+  void check(const Stream& s, const Posted& p) {
+    if (p.wqe.opcode == nic::Opcode::fetch_add) return;
+    const bool write = p.wqe.opcode == nic::Opcode::rdma_write;
+    const auto there = bytes(write ? s.to : s.from, write ? p.wqe.remote : p.wqe.local, p.wqe.length);
+    const nic::NodeId source = write ? s.from : s.to;
+    const std::uint64_t from = (write ? p.wqe.local : p.wqe.remote) - regions_[source].base;
+    if (!std::equal(there.begin(), there.end(), content_[source].begin() + static_cast<std::ptrdiff_t>(from))) {
+      wrong_ = fmt::format("{} bytes that were acknowledged are not in place", p.wqe.length);
+    }
+  }
+
+  Outcome judge() {
+    const fabric::PacketNetwork& network = *system_.network().packet_network();
+    Outcome out;
+    out.deadlock = !fabric::pause_cycle(network).empty();
+    std::uint64_t added = 0;
+    for (const Stream& s : streams_) {
+      std::uint64_t adds = 0, adds_done = 0;
+      for (const Posted& p : s.requests) {
+        if (!p.status && !out.deadlock) wrong_ = "a work request is never completed";
+        const bool good = p.status == nic::Status::success;
+        good ? ++out.succeeded : ++out.failed;
+        if (good) check(s, p);
+        if (p.wqe.opcode != nic::Opcode::fetch_add) continue;
+        ++adds;
+        adds_done += good ? 1U : 0U;
+      }
+      added = system_.word(s.to, regions_[s.to].base + s.adds_at);
+      if (added < adds_done || added > adds) {
+        wrong_ = fmt::format("{} of {} fetch-adds acknowledged, {} executed", adds_done, adds, added);
+      }
+    }
+    count(network, out);
+    out.wrong = wrong_;
+    return out;
+  }
+
+  void count(const fabric::PacketNetwork& network, Outcome& out) {
+    std::uint64_t lost = 0;
+    for (std::size_t reason = 0; reason < fabric::kLossReasonNames.size(); ++reason) {
+      lost += network.packets_lost(static_cast<fabric::LossReason>(reason));
+    }
+    const nic::Counters& c = system_.counters();
+    out.lost = lost;
+    out.timeouts = c.timeouts;
+    out.pauses = fabric::totals(network).pauses;
+    const std::uint64_t inside = network.packets_inside();
+    if (inside != 0 && !out.deadlock) wrong_ = "packets are left in the network";
+    if (c.packets_sent != network.packets_delivered() + lost + inside) {
+      wrong_ = fmt::format("{} packets sent, {} delivered, {} lost, {} inside", c.packets_sent,
+                           network.packets_delivered(), lost, inside);
+    }
+    if (network.packets_lost(fabric::LossReason::buffer_full) != 0 && !network.config().buffers_overflow()) {
+      wrong_ = "a buffer overflows on a network that promises that none does";
+    }
+  }
+
+  Random random_;
+  nic::System system_;
+  Scripts scripts_;
+  std::vector<nic::MemoryRegion> regions_;
+  std::vector<nic::CqId> cqs_;
+  std::vector<std::uint64_t> used_;
+  std::vector<std::vector<std::uint8_t>> content_;
+  std::vector<Stream> streams_;
+  bool hot_ = false;      ///< everybody sends to host 0
+  bool hurried_ = false;  ///< everything is posted at once
+  std::string wrong_;
+};
+
+}  // namespace
+
+nic::SystemConfig random_network(std::uint64_t seed) {
+  Random random(seed);
+  for (int draft = 0; draft < 100; ++draft) {
+    nic::SystemConfig c;
+    c.profile = random_profile(random);
+    c.topology = fabric::Topology::shaped;
+    c.network.shape = random_shape(random);
+    c.network.seed = random();
+    c.nodes = static_cast<std::uint32_t>(fabric::topology::size_of(c.network.shape).hosts);
+    c.timed = one_in(random, 2);
+    draw_options(random, c.network.options);
+    draw_failures(random, c.network);
+    try {
+      const nic::System probe(c);
+      return c;
+    } catch (const std::invalid_argument&) {  // headroom that does not fit, and the like
+    }
+  }
+  throw std::runtime_error(fmt::format("seed {}: no draft fits together", seed));
+}
+
+Outcome run_traffic(const nic::SystemConfig& config, std::uint64_t seed) {
+  return std::make_unique<Traffic>(config, seed)->run();
+}
+
+}  // namespace loco::test

@@ -1,0 +1,26 @@
+// Random networks of a few hosts with faults, and random traffic over them: every shape, routing, flow control and kind
+// of loss, NICs that recover in each way, PCIe links and receive buffers of any size. A function of the seed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "nic_model/system.hpp"
+
+namespace loco::test {
+
+/// What is drawn, without traffic; `timed` of half of them. The fabric accepts it.
+[[nodiscard]] nic::SystemConfig random_network(std::uint64_t seed);
+
+/// What a network did to its traffic.
+struct Outcome {
+  std::string wrong;  ///< the first promise that was broken; empty: none
+  std::uint64_t succeeded = 0, failed = 0;  ///< work requests
+  std::uint64_t lost = 0, timeouts = 0, pauses = 0;
+  bool deadlock = false;  ///< links paused in a cycle: what stands behind them may never be answered
+};
+
+/// Runs random WRITEs, READs and fetch-adds between random pairs of hosts over the network, until nothing is pending.
+[[nodiscard]] Outcome run_traffic(const nic::SystemConfig& config, std::uint64_t seed);
+
+}  // namespace loco::test
