@@ -36,9 +36,10 @@ void run_networks(std::uint64_t first, std::uint64_t count) {
     return run_network(std::strtoull(seed, nullptr, 10), t);
   }
   for (std::uint64_t seed = first; seed < first + count; ++seed) run_network(seed, t);
-  WARN(fmt::format("{} networks: {} work requests succeeded, {} failed; losses on {}, pauses on {}, time-outs on {}, "
-                   "deadlocks on {}",
-                   t.networks, t.succeeded, t.failed, t.lossy, t.paused, t.timed_out, t.deadlocks));
+  WARN(
+      fmt::format("{} networks: {} work requests succeeded, {} failed; losses on {}, pauses on {}, time-outs on {}, "
+                  "deadlocks on {}",
+                  t.networks, t.succeeded, t.failed, t.lossy, t.paused, t.timed_out, t.deadlocks));
   // A test whose networks are all quiet says nothing.
   CHECK(t.succeeded > 10 * count);
   CHECK(t.failed > count / 10);

@@ -86,8 +86,9 @@ void draw_failures(Random& random, fabric::Config& network) {
     const sim::SimTime down{static_cast<std::int64_t>(below(random, 150'000'000))};
     network.changes.push_back({.at = down, .cable = cable, .up = false});
     if (one_in(random, 4)) continue;  // for good
-    network.changes.push_back(
-        {.at = down + sim::Duration{static_cast<std::int64_t>(below(random, 400'000'000))}, .cable = cable, .up = true});
+    network.changes.push_back({.at = down + sim::Duration{static_cast<std::int64_t>(below(random, 400'000'000))},
+                               .cable = cable,
+                               .up = true});
   }
 }
 
@@ -181,8 +182,8 @@ class Traffic {
                    .local = local.base,
                    .remote = remote.base};
       wqe.wr_id = (std::uint64_t{index} << 32U) + i;
-      wqe.opcode = pick(random_, {nic::Opcode::rdma_write, nic::Opcode::rdma_write, nic::Opcode::rdma_read,
-                                  nic::Opcode::fetch_add});
+      wqe.opcode = pick(
+          random_, {nic::Opcode::rdma_write, nic::Opcode::rdma_write, nic::Opcode::rdma_read, nic::Opcode::fetch_add});
       if (wqe.opcode == nic::Opcode::fetch_add) {
         wqe.length = 8;
         wqe.local += take(s.from, 8);
@@ -217,7 +218,8 @@ class Traffic {
       if (s.posted < s.requests.size() && !cpu.store_buffer_full()) {
         if (cpu.post_send(s.qp, {&s.requests[s.posted].wqe, 1}) != nic::PostResult::ok) wrong_ = "a refused request";
         ++s.posted;
-        return cpu.resume_after(sim::Duration{static_cast<std::int64_t>(below(random_, hurried_ ? 50'000 : 8'000'000))});
+        return cpu.resume_after(
+            sim::Duration{static_cast<std::int64_t>(below(random_, hurried_ ? 50'000 : 8'000'000))});
       }
       done = done && s.posted == s.requests.size() &&
              std::ranges::all_of(s.requests, [](const Posted& p) { return p.status.has_value(); });

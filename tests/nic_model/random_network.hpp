@@ -14,7 +14,7 @@ namespace loco::test {
 
 /// What a network did to its traffic.
 struct Outcome {
-  std::string wrong;  ///< the first promise that was broken; empty: none
+  std::string wrong;                        ///< the first promise that was broken; empty: none
   std::uint64_t succeeded = 0, failed = 0;  ///< work requests
   std::uint64_t lost = 0, timeouts = 0, pauses = 0;
   bool deadlock = false;  ///< links paused in a cycle: what stands behind them may never be answered
