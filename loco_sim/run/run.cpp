@@ -179,7 +179,7 @@ RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options
   }
   RunResult result;
   result.operations = std::move(measured.operations);
-  for (const OperationTimes& operation : result.operations) result.operations_done += operation.samples_ps.size();
+  for (const OperationTimes& operation : result.operations) result.operations_done += operation.operations();
   result.measured_ps = measured.last_end_ps - measured.first_start_ps;
   result.simulated_ps = cluster.ended().ps;
   result.counters = cluster.system().counters();

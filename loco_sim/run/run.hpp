@@ -43,7 +43,7 @@ struct LatencySummary {
 
 struct RunResult {
   std::vector<OperationTimes> operations;    ///< in the workload's order
-  std::uint64_t operations_done = 0;         ///< all of them together
+  std::uint64_t operations_done = 0;         ///< all of them together: a barrier is one, parts of another none
   std::int64_t measured_ps = 0;              ///< simulated time from the first operation's start to the last one's end
   std::int64_t simulated_ps = 0;             ///< simulated time of the whole run, set-up included
   nic::Counters counters;                    ///< of the machine

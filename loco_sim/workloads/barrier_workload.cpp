@@ -28,10 +28,11 @@ namespace {
 template <typename Wait>
 void rounds(Transport& node, const Setup& setup, Attendance& attendance, const Wait& wait) {
   const auto iterations = static_cast<std::uint64_t>(setup.params.get("iterations"));
+  const std::uint32_t participants = node.num_nodes() * setup.params.count("threads_per_node");
   for (std::uint64_t round = 0; round <= iterations; ++round) {
     const std::int64_t t0 = node.now_ps();
     attend(attendance, round, setup.results, wait);
-    if (round > 0) setup.results.add("barrier", t0, node.now_ps());
+    if (round > 0) setup.results.add("barrier", t0, node.now_ps(), participants);
   }
 }
 

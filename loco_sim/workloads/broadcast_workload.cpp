@@ -203,7 +203,7 @@ void send_all(Carrier& carrier, manager& mgr, const Setup& setup) {
       const std::int64_t begin = node.now_ps();
       begun.emplace(++sent, begin);
       carrier.send(sent);
-      setup.results.add("broadcast", begin, node.now_ps());
+      setup.results.add("broadcast", begin, node.now_ps(), kPartOfAnother);  // until all have seen it
     }
     if constexpr (requires { carrier.take_completed(completed); }) {
       carrier.take_completed(completed);

@@ -60,7 +60,7 @@ void count_under_lock(const Setup& setup, manager& mgr, Lock& lock, NodeId home)
     for (std::int64_t i = 0; i < iterations; ++i) {
       const std::int64_t t0 = node.now_ps();
       lock.lock();  // no guard: an error ends the program, also one while letting go
-      setup.results.add("acquire", t0, node.now_ps());
+      setup.results.add("acquire", t0, node.now_ps(), kPartOfAnother);
       mgr.get(value.address(), counter.copy(home), 0, 8, &key);
       key.wait();
       value.store(value.load() + 1);

@@ -91,7 +91,7 @@ void mix_program(Transport& node, const Setup& setup) {
     exchange(channel, node, setup, i);
     const std::int64_t t0 = node.now_ps();
     bar.waiting();
-    setup.results.add("barrier", t0, node.now_ps());
+    setup.results.add("barrier", t0, node.now_ps(), node.num_nodes());
     setup.results.promise("stale_broadcasts", turn.load() < i ? 1 : 0);
   }
 }

@@ -67,16 +67,16 @@ void Params::set(std::string_view key, std::int64_t value) {
 
 std::int64_t Params::get(std::string_view key) const { return values_[index(key)]; }
 
-void Results::add(std::string_view operation, std::int64_t start_ps, std::int64_t end_ps) {
+void Results::add(std::string_view operation, std::int64_t start_ps, std::int64_t end_ps, std::uint32_t samples_each) {
   auto found = std::ranges::find(operations, operation, &OperationTimes::name);
-  if (operations_done() == 0) {
+  if (operations.empty()) {
     first_start_ps = start_ps;
     last_end_ps = end_ps;
   }
   first_start_ps = std::min(first_start_ps, start_ps);
   last_end_ps = std::max(last_end_ps, end_ps);
   if (found == operations.end())
-    found = operations.insert(operations.end(), {.name = std::string(operation), .samples_ps = {}, .ends_ps = {}});
+    found = operations.insert(operations.end(), {.name = std::string(operation), .samples_ps = {}, .ends_ps = {}, .samples_each = samples_each});
   found->samples_ps.push_back(end_ps - start_ps);
   found->ends_ps.push_back(end_ps);
 }
@@ -101,7 +101,7 @@ const OperationTimes* Results::find(std::string_view operation) const {
 
 std::uint64_t Results::operations_done() const {
   std::uint64_t sum = 0;
-  for (const auto& o : operations) sum += o.samples_ps.size();
+  for (const auto& o : operations) sum += o.operations();
   return sum;
 }
 

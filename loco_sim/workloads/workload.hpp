@@ -40,7 +40,11 @@ struct OperationTimes {
   std::string name;
   std::vector<std::int64_t> samples_ps;
   std::vector<std::int64_t> ends_ps;  ///< when each of them ended, since the run began
+  /// One operation gives so many of these times: a barrier one for each thread. 0: each is a part of another operation.
+  std::uint32_t samples_each = 1;
+  [[nodiscard]] std::uint64_t operations() const { return samples_each == 0 ? 0 : samples_ps.size() / samples_each; }
 };
+inline constexpr std::uint32_t kPartOfAnother = 0;
 
 struct Results {
   std::vector<OperationTimes> operations;
@@ -50,13 +54,14 @@ struct Results {
   std::int64_t last_end_ps = 0;
 
   /// Adds a sample of an operation that ran from `start_ps` to `end_ps`.
-  void add(std::string_view operation, std::int64_t start_ps, std::int64_t end_ps);
+  void add(std::string_view operation, std::int64_t start_ps, std::int64_t end_ps, std::uint32_t samples_each = 1);
   /// Adds to a counter of things that may not happen; adding 0 says that they were looked for.
   void promise(std::string_view counter, std::uint64_t broken);
   /// "lost_updates: 3" for each promise that was not kept.
   [[nodiscard]] std::vector<std::string> broken() const;
   /// Null when nothing of that name was measured.
   [[nodiscard]] const OperationTimes* find(std::string_view operation) const;
+  /// What a user calls an operation: a section, a broadcast, a barrier. Their parts are not counted again.
   [[nodiscard]] std::uint64_t operations_done() const;
 };
 

@@ -62,6 +62,24 @@ TEST_CASE("results keep each operation's times, and those of the first and the l
   CHECK(results.find("cas") == nullptr);
 }
 
+TEST_CASE("what is counted are operations as a user calls them, not their parts and not each thread of a barrier") {
+  const auto done = [](const char* kind, std::uint32_t nodes, std::initializer_list<std::pair<const char*, int>> settings) {
+    const workloads::Workload& workload = *workloads::find(kind);
+    workloads::Params params(workload.params);
+    for (const auto& [key, value] : settings) params.set(key, value);
+    loco::ClusterConfig config;
+    config.profile = loco::test::round_profile();
+    config.nodes = nodes;
+    loco::SimulatedCluster cluster(config);
+    return workloads::run(workload, params, cluster).operations_done();
+  };
+  CHECK(done("barrier", 4, {{"iterations", 5}, {"threads_per_node", 3}}) == 5);
+  CHECK(done("lock", 3, {{"iterations", 7}, {"threads_per_node", 2}}) == 3 * 2 * 7);
+  CHECK(done("broadcast", 4, {{"iterations", 6}}) == 6);
+  // 8 rounds: a broadcast and a barrier each, and messages between two pairs of neighbours.
+  CHECK(done("quickstart", 4, {{"iterations", 8}}) == 8 + 8 + 2 * 8);
+}
+
 TEST_CASE("Zipfian keys are as popular as 1 / rank^0.99") {
   constexpr std::uint64_t kItems = 1000;
   constexpr std::uint64_t kDraws = 200'000;
