@@ -11,6 +11,7 @@ atomic_word::atomic_word(within where, std::string_view name, NodeId home, std::
 }
 
 void atomic_word::create(std::uint64_t initial) {
+  require_network({Capability::atomics});
   set_terms(home_text(home_) + ", initially " + std::to_string(initial));
   word_ = home_ == my_node() ? create_region("word", kWord) : expect_region(home_, "word", kWord);
   if (home_ == my_node() && initial != 0) {

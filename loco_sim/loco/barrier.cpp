@@ -50,6 +50,7 @@ barrier::barrier(within where, std::string_view name, barrier_options options)
 }
 
 void barrier::start() {
+  if (options_.fence != barrier_options::Fence::none) require_network({Capability::reads_push_puts});
   promised_ = options_.fence == barrier_options::Fence::participants ? options_.participants : all_nodes(num_nodes());
   join();
 }

@@ -54,6 +54,10 @@ void channel::join() {
   manager_.setup_service().join(*this);
 }
 
+void channel::require_network(std::initializer_list<Capability> needs) const {
+  for (const Capability what : needs) manager_.require_network("'" + name_ + "'", what);
+}
+
 void channel::require_peers() const {
   std::uint32_t most = num_nodes() - 1;
   if (expected_.only) {

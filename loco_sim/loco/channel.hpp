@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -117,6 +118,8 @@ class channel {
   /// Before join(): how many peers must connect, where the constructor could not say.
   void expect_peers(std::uint32_t peers) { expected_.peers = peers; }
 
+  /// Throws setup_error when the network lacks what the channel is built on: "'ring' needs ordered puts ...".
+  void require_network(std::initializer_list<Capability> needs) const;
   /// Tells the peers that this endpoint exists. Last act of a derived class's constructor.
   void join();
   /// No callback comes after. First act of a derived class's destructor when it has callbacks, unless nobody can join

@@ -12,6 +12,7 @@ namespace loco {
 
 void global_fence(manager& mgr, std::span<const NodeId> nodes) {
   for (const NodeId node : nodes) static_cast<void>(mgr.fence_location(node));  // refuses the call as a whole
+  if (!mgr.can_fence()) mgr.require_network("a global fence", Capability::reads_push_puts);
   const call_scope call(mgr.transport(), {.library = "sv", .method = "gf", .nodes = nodes});
   ack_key key(mgr);
   bool reads = false;

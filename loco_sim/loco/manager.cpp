@@ -141,7 +141,8 @@ struct manager::Services {
 manager::manager(Transport& transport, std::uint64_t memory_chunk_bytes)
     : transport_(transport),
       only_one_(transport),
-      services_(std::make_shared<Services>(transport, memory_chunk_bytes, transport.lives_)) {
+      services_(std::make_shared<Services>(transport, memory_chunk_bytes, transport.lives_)),
+      can_fence_(transport.lacks(Capability::reads_push_puts).empty()) {
   const bool asks = transport.keep_alive_ps() != 0;
   const auto note = [services = services_.get()](const Region& location) { services->note_connected(location); };
   fence_ = std::make_unique<fence_channel>(*this, asks ? fence_channel::Told(note) : nullptr);
@@ -295,6 +296,17 @@ void manager::compare_swap(Address local, const Region& remote, std::uint64_t of
                            std::uint64_t desired, ack_key* key, Posting posting) {
   require_words("a compare-and-swap", local, remote, offset, kWord);
   transport_.compare_swap(local, remote, offset, expected, desired, tag(remote, posting, key));
+}
+
+void manager::require_network(std::string_view who, Capability what) const {
+  constexpr std::array<std::string_view, 4> kNeeds = {
+      "ordered puts (a put is in memory before a later one to the same node)",
+      "gets that push puts (a get reads behind earlier puts to the same node)", "remote atomics",
+      "remote atomics that are atomic with CPUs"};
+  const std::string why = transport_.lacks(what);
+  if (!why.empty())
+    throw setup_error("node " + std::to_string(my_node()) + ": " + std::string(who) + " needs " +
+                      std::string(kNeeds.at(static_cast<std::size_t>(what))) + ", which this network lacks: " + why);
 }
 
 void manager::check() { services_->acks.check(); }

@@ -69,6 +69,11 @@ class manager {
   void compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
                     std::uint64_t desired, ack_key* key = nullptr, Posting posting = {});
 
+  /// Throws setup_error when the network lacks that: "'ring' needs ordered puts ...". `who`: what needs it.
+  void require_network(std::string_view who, Capability what) const;
+  /// Has the network Capability::reads_push_puts?
+  [[nodiscard]] bool can_fence() const { return can_fence_; }
+
   /// Throws operation_error if an operation without a key has failed; tells of each failure once.
   void check();
   /// For calls that may not throw: the next check() throws it.
@@ -138,6 +143,7 @@ class manager {
   Transport& transport_;
   OnlyOne only_one_;
   std::shared_ptr<Services> services_;  // shared with the polling thread, which may outlive the manager
+  bool can_fence_;
   std::mutex mutex_;
   std::map<std::uint32_t, PerThread> threads_;
   std::unique_ptr<fence_channel> fence_;

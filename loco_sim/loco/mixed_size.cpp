@@ -91,6 +91,7 @@ guarded_words::guarded_words(within where, std::string_view name, NodeId owner, 
       words_(words),
       options_(options),
       pushes_(mgr()) {
+  require_network({Capability::ordered_puts});
   require_node(owner, "the owner");
   pushes_.note_mixed_size();
 }

@@ -27,6 +27,7 @@ mutex_array::mutex_array(within where, std::string_view name, std::optional<Node
 std::uint64_t mutex_array::home_bytes() const { return kNames + num_nodes() * kWord; }
 
 void mutex_array::create() {
+  require_network({Capability::atomics, Capability::ordered_puts, Capability::reads_push_puts});
   if (count_ == 0) throw setup_error("'" + full_name() + "': an array of no locks");
   const std::uint64_t nodes = home_ ? 1 : num_nodes();
   const std::uint64_t bytes = bytes_of((count_ - 1) / nodes + 1, home_bytes());

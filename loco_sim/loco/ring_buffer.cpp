@@ -55,6 +55,7 @@ ring_buffer::Positions ring_buffer::my_tails() {
 }
 
 void ring_buffer::start() {
+  require_network({Capability::ordered_puts});
   if (const auto place = readers_.place_of(my_node())) first_tail_ = *place * options_.threads_per_node;
   const std::vector<NodeId>& named = readers_.named();
   set_terms("written by node " + std::to_string(writer_) + ", read by " +

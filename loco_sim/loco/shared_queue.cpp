@@ -1,5 +1,6 @@
 #include "loco_sim/loco/shared_queue.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "loco_sim/loco/bounds.hpp"
@@ -21,6 +22,7 @@ queue_of_words::queue_of_words(within where, std::string_view name, NodeId home,
 }
 
 void queue_of_words::create() {
+  require_network({Capability::ordered_puts});
   if (capacity_ == 0) throw setup_error("queue '" + full_name() + "' has room for no element");
   const std::uint64_t bytes = bytes_of(capacity_, bytes_of(words_ + 1, kWord));
   set_terms(home_text(home_) + ", room for " + std::to_string(capacity_));
@@ -52,6 +54,7 @@ std::optional<std::uint64_t> queue_of_words::try_ticket(atomic_word& counter, Tu
 
 std::uint64_t queue_of_words::ticket(atomic_word& counter, Turn turn) {
   const std::uint64_t mine = counter.fetch_add(1);
+  const std::int64_t since_ps = transport().now_ps();
   patience waited;
   while (true) {
     const std::uint64_t state = state_of(mine);
@@ -65,7 +68,15 @@ std::uint64_t queue_of_words::ticket(atomic_word& counter, Turn turn) {
                                 (turn == Turn::push ? "push" : "pop") + " does not come; node " +
                                 std::to_string(*lost) + ", which does not answer, may have had the one before",
                             *lost);
+    rest(transport().now_ps() - since_ps);
   }
+}
+
+/// Between two looks at a slot on the home, for an eighth of the time waited so far: waiting for a time t takes about
+/// 8 ln(t / 8 round trips) looks more than eight, and ends at most an eighth of t late.
+void queue_of_words::rest(std::int64_t waited_ps) {
+  constexpr std::int64_t kShare = 8;
+  transport().compute(std::min(waited_ps, kPatiencePs) / kShare);
 }
 
 void queue_of_words::fill(std::uint64_t ticket, std::span<const std::uint64_t> element) {

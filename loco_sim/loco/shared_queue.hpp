@@ -59,6 +59,7 @@ class queue_of_words : public channel {
   /// A good ticket, or nothing when there is none now.
   std::optional<std::uint64_t> try_ticket(atomic_word& counter, Turn turn);
   std::uint64_t ticket(atomic_word& counter, Turn turn);
+  void rest(std::int64_t waited_ps);
   void fill(std::uint64_t ticket, std::span<const std::uint64_t> element);
   void take(std::uint64_t ticket, std::span<std::uint64_t> element);
 

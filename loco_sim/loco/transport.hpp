@@ -172,10 +172,23 @@ class ProcessFlags {
   virtual std::uint64_t flag_add_early(Flag flag, std::uint64_t value) { return flag_fetch_add(flag, value); }
 };
 
+/// What channels build on and not every network keeps. Cells are those of Fig. 10 of the LOCO/Mowgli paper.
+enum class Capability : std::uint8_t {
+  ordered_puts,      ///< a put is in memory before a later one of its thread to that node (G7)
+  reads_push_puts,   ///< a get reads behind the earlier puts of its thread to that node (G8): what fences are made of
+  atomics,           ///< remote fetch-and-add and compare-and-swap
+  atomics_with_cpu,  ///< they are atomic with the atomics of the node's CPUs, too
+};
+
 /// One-sided operations, posted on the calling thread's private queue pair for the peer.
 class OneSidedVerbs {
  public:
   virtual ~OneSidedVerbs() = default;
+
+  /// Why the network does not have that; empty when it does. By itself: what a reliable connection of verbs has.
+  [[nodiscard]] virtual std::string lacks(Capability what) const {
+    return what == Capability::atomics_with_cpu ? "remote atomics are atomic with each other only" : "";
+  }
 
   // All return at once (after waiting for room in the send queue, if it is full); the tag's token comes back
   // through poll(). `local` addresses are on this node; the remote address is remote.base + offset. A remote node

@@ -38,11 +38,12 @@ std::vector<GivenUp> given_up(const nic::HardwareProfile& profile) {
         {"G7", Stamp::aNRW, Stamp::aNRW, "a put's write before a later put's, one to the NIC's memory", path});
     all.push_back({"G8", Stamp::aNRW, Stamp::aNRR, "a put's write before a later get's read, one of the NIC's", path});
   }
-  if (profile.nic_placement == nic::Placement::in_order) return all;
+  if (!nic::overtakes(profile.nic_placement)) return all;
   const std::string mechanism = fmt::format("nic.placement: {} places the packets of a queue pair as they come",
                                             nic::kPlacementNames.at(static_cast<std::size_t>(profile.nic_placement)));
-  all.push_back({"G7", Stamp::aNRW, Stamp::aNRW, "a put's write before a later put's, same node", mechanism});
-  if (profile.nic_placement != nic::Placement::unordered) return all;
+  if (profile.nic_placement != nic::Placement::reads_overtake)
+    all.push_back({"G7", Stamp::aNRW, Stamp::aNRW, "a put's write before a later put's, same node", mechanism});
+  if (!nic::reads_as_they_come(profile.nic_placement)) return all;
   all.push_back({"G8", Stamp::aNRW, Stamp::aNRR, "a put's write before a later get's read, same node", mechanism});
   all.push_back({"G9", Stamp::aNRW, Stamp::aNLW, "a put's write before a later get's own write, same node", mechanism});
   return all;

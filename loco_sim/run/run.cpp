@@ -32,6 +32,7 @@ void require_memory(const scenario::Scenario& s, const ClusterConfig& config) {
 
 ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& options, Limits& limits) {
   ClusterConfig config;
+  config.refuse_unfit = false;  // a scenario asks what happens there: the verdict tells, and by which mechanism
   config.profile = s.hardware;
   config.topology = s.topology;
   config.network = s.network;

@@ -36,6 +36,9 @@ struct ClusterConfig {
   std::vector<NodeStop> stops = {};        ///< Schedule::timed only
   sim::Duration keep_alive{100'000'000};   ///< with stops or failing links: how often the nodes ask each other
   std::function<bool()> interrupted = {};  ///< asked now and then; may be empty
+  /// Channels refuse hardware that lacks what they are built on (Capability). False: they run, and the checkers show
+  /// what comes of it.
+  bool refuse_unfit = true;
   /// Of each queue pair. A thread that finds its send queue full waits until completions are polled: by another thread,
   /// as a node's polling thread. One that polls for itself has no more than this under way towards a node.
   std::uint32_t send_queue_entries = 128;

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "loco_sim/transport/virtual_transport.hpp"
+#include "nic_model/profile_options.hpp"
 
 namespace loco {
 
@@ -40,6 +41,27 @@ Operation operation_of(nic::Opcode opcode) {
     default:
       return Operation::put;
   }
+}
+
+std::string VirtualTransport::lacks(Capability what) const {
+  const nic::HardwareProfile& p = profile();
+  const bool has = [&] {
+    switch (what) {
+      case Capability::ordered_puts:
+        return !nic::overtakes(p.nic_placement) || p.nic_placement == nic::Placement::reads_overtake;
+      case Capability::reads_push_puts:
+        return !nic::reads_as_they_come(p.nic_placement);
+      case Capability::atomics:
+        return p.nic_atomic_cap != nic::AtomicCap::none;
+      case Capability::atomics_with_cpu:
+        return p.nic_atomic_cap == nic::AtomicCap::global;
+    }
+    return true;
+  }();
+  if (has || !cluster_.config.refuse_unfit) return {};
+  if (what == Capability::ordered_puts || what == Capability::reads_push_puts)
+    return "nic.placement: " + std::string(nic::kPlacementNames.at(static_cast<std::size_t>(p.nic_placement)));
+  return p.nic_atomic_cap == nic::AtomicCap::none ? "nic.atomic_cap: none" : "nic.atomic_cap: hca";
 }
 
 nic::QpId VirtualTransport::queue_pair(SimThread& thread, NodeId peer) {

@@ -56,6 +56,7 @@ class VirtualTransport final : public Transport {
   std::uint64_t flag_fetch_add(Flag flag, std::uint64_t value) override;
   std::uint64_t flag_add_early(Flag flag, std::uint64_t value) override;
 
+  [[nodiscard]] std::string lacks(Capability what) const override;
   void put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) override;
   void get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) override;
   void fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add,

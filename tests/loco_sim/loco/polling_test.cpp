@@ -1,0 +1,212 @@
+// What a completed operation of each object costs, in work requests and in events of the machine, and that waiting
+// costs nothing: neither the time that others take nor packets that are lost add questions.
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "loco_sim/loco/ack_key.hpp"
+#include "loco_sim/loco/atomic_var.hpp"
+#include "loco_sim/loco/barrier.hpp"
+#include "loco_sim/loco/kvstore.hpp"
+#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/mutex.hpp"
+#include "loco_sim/loco/ring_buffer.hpp"
+#include "loco_sim/loco/shared_queue.hpp"
+#include "loco_sim/loco/var.hpp"
+#include "loco_sim/scenario/hardware.hpp"
+#include "loco_sim/transport/cluster.hpp"
+#include "tests/catch.hpp"
+
+using loco::manager;
+
+namespace {
+
+constexpr std::uint32_t kNodes = 4;
+constexpr std::uint64_t kRounds = 30;
+constexpr std::int64_t kShortPs = 20'000'000;    // longer than any operation takes
+constexpr std::int64_t kLongPs = 1'000'000'000;  // 50 times that
+
+/// So many operations of an object; before each of them the others wait for `wait_ps`, which node 0 computes.
+using Program = std::function<void(manager& mgr, std::uint64_t rounds, std::int64_t wait_ps)>;
+
+loco::nic::Counters counters(const Program& program, std::uint64_t rounds, std::int64_t wait_ps, std::uint32_t loss) {
+  static const auto profile = loco::scenario::load_hardware("cx5-roce-25g").profile;
+  loco::ClusterConfig config;
+  config.profile = profile;
+  config.nodes = kNodes;
+  config.network.options.loss = loss;
+  config.network.seed = 5;
+  loco::SimulatedCluster cluster(config);
+  cluster.spawn_everywhere([&](loco::Transport& node) {
+    manager mgr(node);
+    program(mgr, rounds, wait_ps);
+  });
+  cluster.run();
+  return cluster.system().counters();
+}
+
+struct Cost {
+  double requests = 0;
+  double events = 0;
+};
+
+/// Of an operation: what twice as many cost more.
+Cost cost(const Program& program, std::int64_t wait_ps) {
+  const auto once = counters(program, kRounds, wait_ps, 0);
+  const auto twice = counters(program, 2 * kRounds, wait_ps, 0);
+  return {static_cast<double>(twice.work_requests - once.work_requests) / kRounds,
+          static_cast<double>(twice.events - once.events) / kRounds};
+}
+
+struct Object {
+  std::string name;
+  double requests;  ///< of an operation, derived below
+  Program program;
+};
+
+std::vector<Object> objects() {
+  return {
+      // Each node reads a word of each other one (the fence) and puts its counter there.
+      {"barrier", 2 * kNodes * (kNodes - 1),
+       [](manager& mgr, std::uint64_t rounds, std::int64_t wait_ps) {
+         loco::barrier bar(mgr, "bar");
+         mgr.wait_for_ready();
+         for (std::uint64_t i = 0; i < rounds; ++i) {
+           if (mgr.my_node() == 0) mgr.transport().compute(wait_ps);
+           bar.waiting();
+         }
+       }},
+      // One put to each other node, which looks at its own memory.
+      {"broadcast", kNodes - 1,
+       [](manager& mgr, std::uint64_t rounds, std::int64_t wait_ps) {
+         loco::owned_var<std::uint64_t> v(mgr, "v", 0);
+         mgr.wait_for_ready();
+         loco::ack_key key(mgr);
+         for (std::uint64_t i = 1; i <= rounds; ++i) {
+           if (mgr.my_node() == 0) {
+             mgr.transport().compute(wait_ps);
+             v.store(i);
+             v.push_broadcast(key);
+             key.wait();
+           }
+           while (v.load() < i) mgr.transport().pause();
+         }
+       }},
+      // The message and the head to each reader, whose tail comes back.
+      {"ring buffer", 3 * (kNodes - 1),
+       [](manager& mgr, std::uint64_t rounds, std::int64_t wait_ps) {
+         loco::ring_buffer ring(mgr, "ring", 0, {.bytes = 64});
+         mgr.wait_for_ready();
+         for (std::uint64_t i = 0; i < rounds; ++i)
+           if (mgr.my_node() == 0) {
+             mgr.transport().compute(wait_ps);
+             ring.send(std::as_bytes(std::span(&i, 1)));
+           } else {
+             (void)ring.receive();
+           }
+         while (mgr.my_node() == 0 && !ring.received_by_all()) mgr.transport().pause();
+       }},
+      {"remote atomic", 1,
+       [](manager& mgr, std::uint64_t rounds, std::int64_t wait_ps) {
+         loco::atomic_var<std::uint64_t> sum(mgr, "sum", 1);
+         mgr.wait_for_ready();
+         for (std::uint64_t i = 0; i < rounds && mgr.my_node() == 0; ++i) {
+           mgr.transport().compute(wait_ps);
+           sum.fetch_add(1);
+         }
+       }},
+      // Each node has the lock once: draw and look, the name and the look behind it, ask who is next, tell it. Node 0
+      // keeps it for that long.
+      {"mutex", 6 * kNodes,
+       [](manager& mgr, std::uint64_t rounds, std::int64_t wait_ps) {
+         loco::mutex lock(mgr, "lock", 1);
+         mgr.wait_for_ready();
+         for (std::uint64_t i = 0; i < rounds; ++i) {
+           const std::lock_guard held(lock);
+           if (mgr.my_node() == 0) mgr.transport().compute(wait_ps);
+         }
+       }},
+      // Of a key that only node 0 uses: draw and look; the slot, on its own node, is written by its CPU; each other
+      // node's ring gets the entry and its head, and its tail comes back; then the lock's release.
+      {"insert of a store", 3 + 3 * (kNodes - 1),
+       [](manager& mgr, std::uint64_t rounds, std::int64_t wait_ps) {
+         loco::kvstore store(mgr, "store", {.slots_per_node = 4 * kRounds});
+         mgr.wait_for_ready();
+         loco::barrier bar(mgr, "bar");
+         mgr.wait_for_ready();
+         for (std::uint64_t i = 0; i < rounds && mgr.my_node() == 0; ++i) {
+           mgr.transport().compute(wait_ps);
+           (void)store.insert(i, i + 1);
+         }
+         bar.waiting();
+       }},
+  };
+}
+
+/// Node 1 waits for what node 0 pushes; the queue is on node 2.
+void pass_on(manager& mgr, std::uint64_t rounds, std::int64_t wait_ps) {
+  loco::shared_queue<std::uint64_t> queue(mgr, "queue", 8, 2);
+  mgr.wait_for_ready();
+  for (std::uint64_t i = 0; i < rounds; ++i) {
+    if (mgr.my_node() == 0) {
+      mgr.transport().compute(wait_ps);
+      queue.push(i);
+    }
+    if (mgr.my_node() == 1) (void)queue.pop();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("waiting for others takes no work requests and no events") {
+  for (const Object& object : objects()) {
+    const Cost brief = cost(object.program, kShortPs);
+    const Cost lasting = cost(object.program, kLongPs);
+    INFO(object.name << ": " << brief.requests << " work requests, " << brief.events << " events; waiting long "
+                     << lasting.requests << ", " << lasting.events);
+    CHECK(brief.requests <= object.requests);
+    CHECK(lasting.requests == brief.requests);
+    CHECK(lasting.events == brief.events);
+  }
+}
+
+TEST_CASE("packets that are lost add no work requests, and events only for what is sent again") {
+  // A timer and what one queue pair has on its way, a few packets: each a handful of events from port to port.
+  constexpr std::uint64_t kEventsALoss = 16;
+  std::uint64_t lost = 0;
+  for (const Object& object : objects()) {
+    const auto lossless = counters(object.program, 2 * kRounds, kShortPs, 0);
+    for (const std::uint32_t loss : {100U, 3'000U}) {
+      const auto lossy = counters(object.program, 2 * kRounds, kShortPs, loss);
+      INFO(object.name << ", loss " << loss << ": " << lossy.work_requests << " work requests for "
+                       << lossless.work_requests << ", " << lossy.events << " events for " << lossless.events << ", "
+                       << lossy.packets_lost << " packets lost");
+      CHECK(lossy.work_requests == lossless.work_requests);
+      CHECK(lossy.events <= lossless.events + kEventsALoss * lossy.packets_lost);
+      lost += lossy.packets_lost;
+    }
+  }
+  CHECK(lost > 0);
+}
+
+TEST_CASE("who waits for an element of a queue on another node asks ever less often") {
+  // The push: its ticket, a look, the element and its state. The pop: its ticket, looks, the element, and the slot is
+  // free again. An eighth of the time waited lies between two looks at least, so their times grow by 9/8 once that is
+  // more than a round trip, which takes 2 us at least: eight looks until then, and 8 ln(t / 16 us) more.
+  constexpr double kOthers = 4 + 3;
+  const auto looks = [](std::int64_t wait_ps) { return 9 + 9 * std::log(static_cast<double>(wait_ps) / 16e6); };
+  for (const std::int64_t wait_ps : {kShortPs, kLongPs}) {
+    const Cost of_both = cost(pass_on, wait_ps);
+    INFO("waiting " << wait_ps << " ps: " << of_both.requests << " work requests");
+    CHECK(of_both.requests > kOthers);
+    CHECK(of_both.requests < kOthers + looks(wait_ps));
+  }
+  const double lossless = cost(pass_on, kLongPs).requests;
+  const auto lossy = counters(pass_on, kRounds, kLongPs, 3'000);
+  CHECK(lossy.packets_lost > 0);
+  CHECK(static_cast<double>(lossy.work_requests) / kRounds < 1.2 * lossless);
+}
