@@ -52,6 +52,10 @@ class Kernel {
   [[nodiscard]] bool loose() const { return loose_; }
   /// TLPs of a packet may be one step: see pcie/bursts.hpp.
   [[nodiscard]] bool bursts() const { return bursts_; }
+  /// Is any of them under way?
+  [[nodiscard]] bool bursting() const { return bursting_ != 0; }
+  void burst_begins() { ++bursting_; }
+  void burst_ends() { --bursting_; }
 
   /// What is lost is found by selective repeat.
   [[nodiscard]] bool selective() const { return selective_; }
@@ -97,6 +101,7 @@ class Kernel {
   bool naks_gaps_ = true;
   sim::Duration reorder_tolerance_{};
   bool bursts_ = false;
+  std::uint32_t bursting_ = 0;
   sim::EventQueue events_;
   Counters counters_;
   sim::SimTime now_{};

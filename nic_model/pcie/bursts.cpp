@@ -99,6 +99,7 @@ void break_write(Engine& engine, NodeId node, std::size_t i) {
   PostedWrite& write = written_by(engine, burst);
   advance(engine, node, write);
   engine.cancel(burst.event);
+  engine.kernel.burst_ends();
   bursts.end_write(i);
   write.burst = false;
   engine.schedule(kEventCommit, burst.domain, burst.number, write.ready);
@@ -129,6 +130,7 @@ bool begin_burst(Engine& engine, NodeId node, ReadBurst plan) {
     if (overlap(plan.address + plan.done, plan.stop - plan.done, other.address, other.length)) return false;
   }
   plan.event = engine.schedule(plan.what, plan.qp, plan.number, earliest_end(engine, plan));
+  engine.kernel.burst_begins();
   bursts.begin(plan);
   return true;
 }
@@ -143,6 +145,7 @@ bool end_burst(Engine& engine, NodeId node, ReadBurst& done) {
     return false;
   }
   done = b;
+  engine.kernel.burst_ends();
   bursts.end_read();
   return true;
 }
@@ -154,6 +157,7 @@ void break_read_burst(Engine& engine, NodeId node, ReadBurst& done) {
   engine.cancel(b.event);
   engine.schedule(b.what, b.qp, b.number, b.next);
   done = b;
+  engine.kernel.burst_ends();
   bursts.end_read();
 }
 
@@ -162,7 +166,7 @@ bool begin_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, Pos
   Bursts& bursts = bursts_of(engine, node);
   const HardwareProfile& p = engine.profile();
   const Rest rest = rest_of(write);
-  if (rest.size <= 2 * p.pcie_mps.count || write.device || write.ahead != 0) return false;
+  if (write.device || write.ahead != 0) return false;
   if (!bursts.takes_write() || engine.observer() != nullptr || watched(engine, node, rest.address, rest.size)) {
     return false;
   }
@@ -183,6 +187,7 @@ bool begin_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, Pos
   const sim::SimTime ends = write.ready + on_link(engine, mps + header) * static_cast<std::int64_t>(behind - 1) +
                             on_link(engine, last + header);
   write.burst = true;
+  engine.kernel.burst_begins();
   bursts.begin({domain, number, rest.address, rest.size, engine.schedule(kEventCommit, domain, number, ends)});
   return true;
 }
@@ -193,6 +198,7 @@ void end_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, Poste
   Bursts& bursts = bursts_of(engine, node);
   const std::span<const WriteBurst> all = bursts.writes();
   const auto is_it = [&](const WriteBurst& b) { return b.domain == domain && b.number == number; };
+  engine.kernel.burst_ends();
   bursts.end_write(static_cast<std::size_t>(std::ranges::find_if(all, is_it) - all.begin()));
   write.burst = false;
 }
@@ -234,7 +240,7 @@ void allow_write_bursts(Engine& engine, NodeId node, bool allow) {
 }
 
 void settle_all(Engine& engine) {
-  if (!engine.kernel.bursts()) return;
+  if (!engine.kernel.bursting()) return;
   for (NodeId node = 0; node < engine.links.size(); ++node) {
     settle_read_burst(engine, node);
     settle_write_bursts(engine, node);

@@ -105,13 +105,13 @@ void allow_write_bursts(Engine& engine, NodeId node, bool allow);
 
 /// What is due of a node's bursts is carried out, before memory from `address` on is read or written.
 inline void settle_memory(Engine& engine, NodeId node, Address address, std::uint64_t size) {
-  if (engine.kernel.bursts() && bursts_of(engine, node).any()) settle_bursts_at(engine, node, address, size);
+  if (engine.kernel.bursting() && bursts_of(engine, node).any()) settle_bursts_at(engine, node, address, size);
 }
 /// Before anything is said of all of them.
 void settle_all(Engine& engine);
 /// A thread has looked at something: it is to notice each TLP that changes that.
 inline void settle_watched(Engine& engine, ThreadId thread) {
-  if (engine.kernel.bursts()) break_watched_bursts(engine, thread);
+  if (engine.kernel.bursting()) break_watched_bursts(engine, thread);
 }
 
 }  // namespace loco::nic

@@ -38,7 +38,8 @@ const std::byte* payload_of(const Engine& engine, const PostedWrite& write) {
 void schedule_commit(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
   const NodeId node = engine.domains[domain].node();
   write.has_event = true;
-  if (engine.kernel.bursts() && !write.is_cqe && begin_burst(engine, domain, number, write)) return;
+  const bool several = !write.is_cqe && write.length - write.committed > 2 * engine.profile().pcie_mps.count;
+  if (several && engine.kernel.bursts() && begin_burst(engine, domain, number, write)) return;
   if (!write.is_cqe) {
     prefetch_copy(engine, node, write.address + write.committed, write.buffer, write.offset + write.committed,
                   next_tlp(engine, write));
@@ -159,10 +160,11 @@ bool commit_tlp(Engine& engine, std::uint32_t domain, std::uint64_t number, Post
 }  // namespace
 
 void write_payload(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t done, std::uint32_t bytes) {
+  constexpr std::uint32_t kFew = 64;  // are copied without a look
   HostMemory& memory = engine.memories[node];
   const Address address = write.address + done;
-  if (write.buffer != fabric::kNoBuffer && engine.payloads.blank(write.buffer) && memory.blank(address, bytes)) return;
-  memory.write(address, {payload_of(engine, write) + done, bytes});
+  const bool zero = bytes > kFew && engine.payloads.blank(write.buffer) && memory.blank(address, bytes);
+  if (!zero) memory.write(address, {payload_of(engine, write) + done, bytes});
 }
 
 void post_write(Engine& engine, std::uint32_t domain, const MemoryWrite& data, const WriteOrigin& origin,

@@ -61,8 +61,8 @@ std::vector<ReceiveBuffer> make_receive_buffers(std::uint32_t nodes, const fabri
 
 bool admit_received(Engine& engine, const fabric::Packet& packet) {
   const ReceiveBuffer& buffer = engine.receive_buffers[packet.destination];
-  if (engine.kernel.bursts()) settle_write_bursts(engine, packet.destination);
   if (!buffer.limited() || packet.length == 0 || !drops(engine) || packet.source == packet.destination) return true;
+  if (engine.kernel.bursting()) settle_write_bursts(engine, packet.destination);
   if (buffer.used() + packet.length <= engine.profile().nic_receive_buffer.count) return true;
   engine.count(&Counters::rx_discards);
   return false;
@@ -70,7 +70,7 @@ bool admit_received(Engine& engine, const fabric::Packet& packet) {
 
 void hold_received(Engine& engine, NodeId node, std::uint32_t bytes) {
   ReceiveBuffer& buffer = engine.receive_buffers[node];
-  if (engine.kernel.bursts() && buffer.limited()) settle_write_bursts(engine, node);
+  if (engine.kernel.bursting() && buffer.limited()) settle_write_bursts(engine, node);
   if (buffer.hold(bytes) && !drops(engine)) set_full(engine, node, true);
 }
 

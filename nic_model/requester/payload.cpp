@@ -54,8 +54,7 @@ void Requester::take_over(const ReadBurst& burst) {
 }
 
 /// Before it matters how much of a payload has been read.
-void Requester::settle_payload(Engine& engine, QpId id) {
-  if (!payload_burst_) return;
+void Requester::settle_payload_burst(Engine& engine, QpId id) {
   const NodeId node = engine.connections[id].node();
   settle_read_burst(engine, node);
   take_over(bursts_of(engine, node).read());

@@ -154,7 +154,11 @@ class Requester {
   // payload.cpp
   void schedule_read(Engine& engine, QpId id, std::uint32_t number, const SendEntry& e, sim::SimTime at);
   void take_over(const struct ReadBurst& burst);
-  void settle_payload(Engine& engine, QpId id);
+  void settle_payload(Engine& engine, QpId id) {
+    if (payload_burst_) [[unlikely]]
+      settle_payload_burst(engine, id);
+  }
+  void settle_payload_burst(Engine& engine, QpId id);
   void break_payload_burst(Engine& engine, QpId id);
   void issue_payload_read(Engine& engine, QpId id, std::uint32_t number, sim::Duration begun, sim::Duration stall);
   void schedule_payload(Engine& engine, QpId id);

@@ -137,8 +137,7 @@ void Responder::take_over(const ReadBurst& burst) {
 }
 
 /// Before it matters how much has been read.
-void Responder::settle_reads(Engine& engine, QpId id) {
-  if (!bursting_) return;
+void Responder::settle_burst(Engine& engine, QpId id) {
   const NodeId node = engine.connections[id].node();
   settle_read_burst(engine, node);
   take_over(bursts_of(engine, node).read());
@@ -156,7 +155,7 @@ void Responder::break_read(Engine& engine, QpId id) {
 /// The event of a READ's next step has come. False: it was that of a burst, and came too early.
 bool Responder::finish_burst(Engine& engine, QpId id, std::uint64_t number) {
   const NodeId node = engine.connections[id].node();
-  if (!bursting_ || bursts_of(engine, node).read().number != number) return true;
+  if (bursts_of(engine, node).read().number != number) return true;
   ReadBurst burst;
   if (!end_burst(engine, node, burst)) return false;
   bursting_ = false;
@@ -167,7 +166,7 @@ bool Responder::finish_burst(Engine& engine, QpId id, std::uint64_t number) {
 void Responder::read_remote(Engine& engine, QpId id, std::uint64_t number) {
   LOCO_INVARIANT(engine.now() != kNoTimeYet, engine.now(), "responder", "a READ in its turn was given no time");
   if (!holds(number)) return;  // dropped by a RESET
-  if (!finish_burst(engine, id, number)) return;
+  if (bursting_ && !finish_burst(engine, id, number)) return;
   if (!takes_effect(engine, id, number)) return;
   const std::uint32_t bytes = sample_next(engine, id, number);
   const Connection& qp = engine.connections[id];

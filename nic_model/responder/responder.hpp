@@ -187,7 +187,11 @@ class Responder {
   void schedule_step(Engine& engine, QpId id, std::uint64_t number, sim::SimTime at);
   bool finish_burst(Engine& engine, QpId id, std::uint64_t number);
   void take_over(const struct ReadBurst& burst);
-  void settle_reads(Engine& engine, QpId id);
+  void settle_reads(Engine& engine, QpId id) {
+    if (bursting_) [[unlikely]]
+      settle_burst(engine, id);
+  }
+  void settle_burst(Engine& engine, QpId id);
   void break_read(Engine& engine, QpId id);
 
   // placement.cpp
