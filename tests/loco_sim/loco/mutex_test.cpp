@@ -352,6 +352,7 @@ TEST_CASE("a NIC without remote atomics is an error for each thread that locks, 
   loco::ClusterConfig config;
   config.nodes = 1;
   config.profile.nic_atomic_cap = loco::nic::AtomicCap::none;
+  config.refuse_unfit = false;  // it is made, and its first atomic fails
   int refused = 0;
   loco::SimulatedCluster cluster(config);
   cluster.spawn_everywhere([&refused](loco::Transport& node) {
