@@ -34,6 +34,7 @@ struct Config {
   sim::Duration switch_latency{};    ///< first byte in to first byte out
   sim::Duration loopback_latency{};  ///< a packet from a NIC to itself, all its way: it never reaches port or link
   sim::Duration delivery_latency{};  ///< the last byte at the destination until handle() hands the packet over
+  sim::Duration delivery_jitter{};   ///< its spread (variation.hpp); 0: it is always the same
   topology::Parameters shape{};      ///< for Topology::shaped; its hosts are the nodes
   Options options{};
   sim::Bytes packet_max{4'224};  ///< largest packet on the wire: what PFC's headroom is worked out with

@@ -151,9 +151,11 @@ std::optional<Packet> PacketNetwork::arrive(sim::EventQueue& events, sim::SimTim
   return take(entry.packet);
 }
 
-/// How long after it could, the switch takes the link's packet of this number (variation.hpp).
+/// How long after it could, the link's far end takes the packet of this number (variation.hpp).
 sim::Duration PacketNetwork::taken_after(topology::LinkId link, std::uint64_t number, std::uint32_t bytes) const {
-  return {moment(wiring_->variation, link, number, info(link).time(bytes))};
+  const LinkInfo& to = info(link);
+  if (!to.to_switch) return {halving(wiring_->variation, link, number, to.jitter_ps)};
+  return {moment(wiring_->variation, link, number, to.time(bytes))};
 }
 
 /// A packet that `came` to a switch is taken into it now.

@@ -39,8 +39,13 @@ LinkInfo link_info(const topology::Topology& graph, topology::LinkId id, const C
   }
   info.to_switch = !graph.is_host(link.to);
   info.cut_through = info.to_switch && c.options.switching == Switching::cut_through;
-  info.varies = info.to_switch && c.varies();
-  info.delay_ps = link.spec.delay.ps + (info.to_switch ? 0 : c.delivery_latency.ps);
+  info.delay_ps = link.spec.delay.ps;
+  if (!info.to_switch) {
+    const bool jitters = c.options.variation != Variation::none;
+    info.jitter_ps = jitters ? std::min(c.delivery_jitter.ps, c.delivery_latency.ps) : 0;
+    info.delay_ps += c.delivery_latency.ps - info.jitter_ps;
+  }
+  info.varies = info.to_switch ? c.varies() : info.jitter_ps != 0;
   info.headers_ps = info.time(kCutThroughBytes);
   info.loss = c.options.loss;
   const bool chosen = info.to_switch && c.options.pfc_headroom.count != 0;

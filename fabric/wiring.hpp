@@ -35,11 +35,12 @@ struct LinkInfo {
   sim::BitsPerSecond rate{};
   std::int64_t byte_ps = 0;     ///< picoseconds a byte, when that is a whole number; else 0
   std::int64_t delay_ps = 0;    ///< propagation, and at a host, until the packet is handed over
+  std::int64_t jitter_ps = 0;   ///< at a host: the spread of the time until the packet is handed over
   std::int64_t headers_ps = 0;  ///< time of the bytes that a cut-through switch must have seen
   std::uint64_t headroom = 0;   ///< bytes that may come after a pause was decided
   std::uint32_t loss = 0;       ///< packets in a million
   bool to_switch = false;
-  bool varies = false;       ///< the switch takes packets sooner or later (variation.hpp)
+  bool varies = false;       ///< its far end takes packets sooner or later (variation.hpp)
   bool cut_through = false;  ///< the far end goes on once the headers are in
 
   bool operator==(const LinkInfo&) const = default;

@@ -156,6 +156,7 @@ struct HardwareProfile {
   sim::Duration nic_wqe_start{};      ///< a fetched work request until its first PCIe read or packet
   sim::Duration nic_transmit{};       ///< a packet's data present until its first bit is on the wire
   sim::Duration nic_receive{};        ///< a packet's last bit received until it is acted on
+  sim::Duration nic_jitter{};         ///< half of the packets take this much longer until then, a quarter twice as much
   sim::Duration nic_packet_gap{};     ///< least distance between packets that one NIC begins to send
   sim::Duration nic_atomic_modify{};  ///< between the read and the write of an atomic
   sim::Duration nic_cqe{};            ///< a work request complete until its CQE is posted

@@ -111,6 +111,11 @@ constexpr auto kOptions = std::to_array<Option>({
     cost<&P::nic_wqe_start>("nic.wqe_start", "a fetched work request until its first PCIe read or packet"),
     cost<&P::nic_transmit>("nic.transmit", "a packet's data present until its first bit is on the wire"),
     cost<&P::nic_receive>("nic.receive", "a packet received until it is acted on"),
+    cost<&P::nic_jitter>(
+        "nic.jitter",
+        "nic.receive is the middle of many times: the least is this much shorter, half of the packets take at least so "
+        "much more than the least, a quarter twice as much, an eighth three times; timed runs, not with "
+        "fabric.variation: none"),
     cost<&P::nic_packet_gap>(
         "nic.packet_gap",
         "least distance between packets that one NIC begins to send; what is shorter comes nearer to what is before it "

@@ -54,6 +54,7 @@ fabric::Config fabric_config(const SystemConfig& c) {
   network.switch_latency = p.switch_latency;
   network.loopback_latency = p.nic_loopback;
   network.delivery_latency = p.nic_receive;
+  network.delivery_jitter = p.nic_jitter;
   network.packets = {.mtu = p.link_mtu,
                      .overhead = p.link_overhead,
                      .reth_in_all = overtakes(p.nic_placement),

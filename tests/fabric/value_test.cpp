@@ -48,6 +48,8 @@ Config random_config(sim::Stream& stream) {
     config.options.reroute_delay = 5_us;
   }
   config.options.variation = static_cast<Variation>(stream.below(3));
+  config.delivery_latency = 200_ns;
+  config.delivery_jitter = sim::Duration{static_cast<std::int64_t>(stream.below(200'000))};
   return config;
 }
 

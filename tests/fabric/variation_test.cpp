@@ -1,11 +1,12 @@
 // Devices that differ: clocks of their own, and switches that take a packet at any moment of its arrival.
+#include "fabric/variation.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
 
 #include "fabric/report.hpp"
-#include "fabric/variation.hpp"
 #include "tests/catch.hpp"
 #include "traffic.hpp"
 
@@ -132,6 +133,61 @@ TEST_CASE("the moment at which a switch takes a packet is uniform over the packe
   }
   // A tenth of the draws each; the standard deviation is 95.
   for (const std::uint64_t count : tenths) CHECK(std::abs(static_cast<double>(count) - kDraws / 10.0) < 500);
+}
+
+TEST_CASE("times until a NIC acts: the median stays, the tail halves with each step") {
+  constexpr std::int64_t kHalf = 76'000;
+  constexpr std::int64_t kReceive = 256'000;
+  Config config = fast_network(topology::BackToBack{});
+  config.delivery_latency = sim::Duration{kReceive};
+  const auto arrivals = [&](sim::Duration jitter, std::uint32_t psns) {
+    config.delivery_jitter = jitter;
+    PacketNetwork network(config);
+    sim::EventQueue events;
+    std::vector<std::int64_t> times;  // from when a packet is sent, alone on its way
+    sim::SimTime now;
+    for (std::uint32_t n = 0; n < psns; ++n) {
+      Packet p;
+      p.destination = 1;
+      p.wire = 100;
+      network.send(events, now, {}, p);
+      const sim::SimTime start = now;
+      while (!events.empty()) {
+        const sim::Event e = events.pop_earliest();
+        now = e.at;
+        if (network.handle(events, now, e)) times.push_back((now - start).ps);
+      }
+      now += 10_us;
+      REQUIRE(events.empty());
+    }
+    std::ranges::sort(times);
+    return times;
+  };
+  const std::int64_t exact = arrivals({}, 1).front();  // serialisation, propagation, nic.receive
+  CHECK(exact == 100 * kByte + 1'000'000 + kReceive);
+  constexpr std::uint32_t kCount = 40'000;
+  const std::vector<std::int64_t> times = arrivals(sim::Duration{kHalf}, kCount);
+  REQUIRE(times.size() == kCount);
+  CHECK(times.front() >= exact - kHalf);
+  // 2^-k of the packets take k halves or more above the least; five standard deviations of a count.
+  for (std::int64_t k = 1; k <= 7; ++k) {
+    const auto later = static_cast<double>(
+        std::ranges::count_if(times, [&](std::int64_t t) { return t >= exact - kHalf + k * kHalf; }));
+    const double expected = kCount * std::pow(0.5, k);
+    CHECK(std::abs(later - expected) < 5 * std::sqrt(expected));
+  }
+  CHECK(std::abs(times[kCount / 2] - exact) < kHalf / 20);
+}
+
+TEST_CASE("packets that a NIC takes up at different times stay in order") {
+  Config config = fast_network(topology::LeafSpine{.leaves = 2, .spines = 2, .hosts_per_leaf = 2});
+  config.delivery_latency = 300_ns;
+  config.delivery_jitter = 200_ns;
+  config.options.variation = Variation::natural;
+  Traffic traffic(config, permutation(4, 3, 2'000'000));
+  traffic.run();
+  CHECK(traffic.all_delivered());
+  for (const FlowState& flow : traffic.flows()) CHECK(flow.out_of_order == 0);
 }
 
 TEST_CASE("variation is a function of the seed, and none where no time decides") {

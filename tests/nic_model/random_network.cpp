@@ -103,6 +103,7 @@ nic::HardwareProfile random_profile(Random& random) {
   p.nic_placement = pick(random, {nic::Placement::in_order, nic::Placement::in_order, nic::Placement::out_of_order});
   if (one_in(random, 3)) p.nic_recovery = pick(random, {nic::Recovery::go_back_n, nic::Recovery::selective_repeat});
   if (one_in(random, 3)) p.pcie_rate = sim::BitsPerSecond{pick<std::uint64_t>(random, {7'000'000'000, 30'000'000'000})};
+  if (one_in(random, 2)) p.nic_jitter = pick(random, {20_ns, 200_ns});
   if (one_in(random, 4)) p.nic_receive_buffer = sim::Bytes{20'000 + below(random, 100'000)};
   return p;
 }
