@@ -19,6 +19,9 @@ struct SystemConfig {
   /// Only System::step(context) will be called: the earliest event is always next. TLPs of a packet that nothing can
   /// fall between are one step then (pcie/bursts.hpp), which changes no time and no value.
   bool timed = false;
+  /// Transport timers run where nothing can be lost, too: for runs in the order of time. Searches leave them out: there
+  /// any pending event may be next, and a timer would say something of the schedule only.
+  bool timers = false;
   bool witness = false;  ///< remember the last writer of every word; needed for subevents' source and overwrote
 };
 

@@ -27,6 +27,7 @@
 #include "nic_model/port/port.hpp"
 #include "nic_model/port/receive_buffer.hpp"
 #include "nic_model/records.hpp"
+#include "nic_model/requester/ack_timers.hpp"
 #include "nic_model/requester/read_tracks.hpp"
 #include "nic_model/requester/requester.hpp"
 #include "nic_model/responder/responder.hpp"
@@ -56,6 +57,7 @@ struct State {
   std::vector<CompletionQueue> cqs{};
   std::vector<ReceiveQueue> receive_queues{};
   ReadTracks tracks{};
+  AckTimers ack_timers{};
   sim::Pool<StalledPacket> stalled{};  // lists: a queue each for many queue pairs, few of them in use
 
   /// Gives an ordering domain its path to memory on the NIC, if there is a second one.
@@ -63,7 +65,7 @@ struct State {
   [[nodiscard]] Units units() {
     return {kernel,   *network,   payloads,   regions, memories,        processes, threads,
             hosts,    links,      domains,    ports,   receive_buffers, caches,    connections,
-            contexts, requesters, responders, cqs,     receive_queues,  tracks,    stalled};
+            contexts, requesters, responders, cqs,     receive_queues,  tracks,    ack_timers, stalled};
   }
   [[nodiscard]] bool operator==(const State& other) const = default;
 };

@@ -105,6 +105,8 @@ void handle(Engine& engine, const sim::Event& e) {
       return engine.responders[e.where].stray_request(engine, e.where, number);
     case kEventTimeout:
       return engine.requesters[e.where].timed_out(engine, e.where);
+    case kEventAckTimers:
+      return engine.ack_timers.look(engine);
     case kEventRnrTimer:
       return engine.requesters[e.where].rnr_timer_expired(engine, e.where);
     case kEventUnitFree:
@@ -258,10 +260,18 @@ std::uint64_t System::dma_done(NodeId node) const { return state_->links.at(node
 
 // --- running --------------------------------------------------------------------------------------------------------
 
-bool System::idle() const { return state_->kernel.events().empty(); }
+namespace {
+/// Is nothing pending but a look at those who wait for answers, of whom there are none?
+bool only_looks(const State& s) {
+  if (s.kernel.events().size() != 1 || !s.ack_timers.pending()) return false;
+  return std::ranges::none_of(s.requesters, [](const Requester& r) { return r.waits_for_answer(); });
+}
+}  // namespace
+
+bool System::idle() const { return state_->kernel.events().empty() || only_looks(*state_); }
 
 bool System::step(Context& context) {
-  if (state_->kernel.events().empty()) return false;
+  if (state_->kernel.events().size() <= 1 && idle()) return false;
   const sim::Event event = state_->kernel.events().pop_earliest();
   if (state_->kernel.events().take_batch_note()) fetch_ahead(*state_, context.runner);
   run(*engine_, context, event);

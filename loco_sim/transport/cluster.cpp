@@ -29,6 +29,7 @@ nic::SystemConfig system_config(const ClusterConfig& config) {
           .nodes = config.nodes,
           // A node stops between two events: then each TLP is one.
           .timed = config.schedule == Schedule::timed && config.stops.empty(),
+          .timers = config.schedule == Schedule::timed,
           .witness = config.record};
 }
 }  // namespace

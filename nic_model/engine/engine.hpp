@@ -17,6 +17,7 @@
 
 namespace loco::nic {
 
+class AckTimers;
 class CompletionQueue;
 class Connection;
 class ContextCaches;
@@ -59,6 +60,7 @@ struct Units {
   std::vector<CompletionQueue>& cqs;
   std::vector<ReceiveQueue>& receive_queues;
   ReadTracks& tracks;
+  AckTimers& ack_timers;
   sim::Pool<StalledPacket>& stalled;
 };
 
@@ -72,6 +74,8 @@ class Engine : public Units {
   [[nodiscard]] bool fault(Fault f) const { return profile().faults.has(f); }
   [[nodiscard]] bool lossy() const { return kernel.lossy(); }
   [[nodiscard]] bool loose() const { return kernel.loose(); }
+  [[nodiscard]] bool repeats_requests() const { return kernel.repeats_requests(); }
+  [[nodiscard]] bool watches_time() const { return kernel.watches_time(); }
   [[nodiscard]] bool selective() const { return kernel.selective(); }
   [[nodiscard]] sim::SimTime now() const { return kernel.now(); }
   [[nodiscard]] bool witness() const { return kernel.config().witness; }

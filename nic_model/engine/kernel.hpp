@@ -33,6 +33,7 @@ enum EventKind : std::uint16_t {
   kEventArrival,             ///< qp: the oldest packet that waits for the queue pair's context
   kEventProbe,               ///< node, probe: next step of a bare DMA read
   kEventProbeDone,           ///< node: the data of a bare DMA read is in the device
+  kEventAckTimers,           ///< those who wait for answers are looked at: requester/ack_timers.hpp
 };
 
 /// The time of a pending event that nobody knows yet: another event, pending too, will say it. When any pending event
@@ -57,6 +58,10 @@ class Kernel {
   void burst_begins() { ++bursting_; }
   void burst_ends() { --bursting_; }
 
+  /// Nothing can be lost, and transport timers run all the same (requester/ack_timers.hpp).
+  [[nodiscard]] bool watches_time() const { return watches_time_; }
+  /// A request may come again although it has been answered.
+  [[nodiscard]] bool repeats_requests() const { return lossy_ || watches_time_; }
   /// What is lost is found by selective repeat.
   [[nodiscard]] bool selective() const { return selective_; }
   /// A gap in the PSNs is answered with a NAK.
@@ -97,6 +102,7 @@ class Kernel {
   SystemConfig config_;
   bool lossy_ = false;
   bool loose_ = false;
+  bool watches_time_ = false;
   bool selective_ = false;
   bool naks_gaps_ = true;
   sim::Duration reorder_tolerance_{};

@@ -248,7 +248,7 @@ void Requester::answered(Engine& engine, QpId id, const fabric::Packet& packet, 
   complete(engine, id, receive_buffer_time(engine, packet));
   if (completed_ == started_) {
     stop_timer(engine);
-  } else if (runs_timer(engine) && news) {
+  } else if ((runs_timer(engine) || engine.watches_time()) && news) {
     restart_timer(engine, id);
   }
   start(engine, id, {});

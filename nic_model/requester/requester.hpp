@@ -17,10 +17,11 @@
 // repeated WRITE or SEND carries the payload that was read the first time.
 // The transport timer (9.7.6.1.3) starts with a packet that asks for an answer, if it does not run, and starts anew
 // when there is progress. It runs only where the network can lose packets (Engine::lossy). On a lossless network nearly
-// everything is answered, and without a timer nothing is pending in an idle machine. The exceptions: a peer that is not
-// ready, has stopped or is connected to another one, PSNs that do not fit, a RESET. Whoever drops such a request, or an
-// answer, says so (expect_no_answer): from then on the timer runs there, too, until everything is answered.
-// The RNR timer takes the place of the transport timer while a receiver that was not ready is given time.
+// everything is answered, and without a timer nothing is pending in an idle machine; runs in the order of time watch it
+// all the same (ack_timers.hpp). Other runs know exceptions only: a peer that is not ready, has stopped or is connected
+// to another one, PSNs that do not fit, a RESET. Whoever drops such a request, or an answer, says so
+// (expect_no_answer): from then on the timer runs there, too, until everything is answered. The RNR timer takes the
+// place of the transport timer while a receiver that was not ready is given time.
 //
 // Answers are taken in PSN order (acknowledge.cpp). One that answers a later request acknowledges all earlier WRITEs
 // and SENDs; a READ or an atomic that it passes over has lost its response (an implied NAK): the requester goes back
@@ -120,6 +121,10 @@ class Requester {
   void take_response(Engine& engine, const fabric::Packet& packet);
   /// kEventTimeout
   void timed_out(Engine& engine, QpId id);
+  /// Where time is watched (ack_timers.hpp): does it wait for an answer? If that is due until then, it gets an event.
+  bool due_until(Engine& engine, QpId id, sim::SimTime until);
+  /// Where time is watched: does it wait for an answer?
+  [[nodiscard]] bool waits_for_answer() const { return timing_; }
   /// kEventRnrTimer
   void rnr_timer_expired(Engine& engine, QpId id);
   /// Starts work requests, in order, until one has to wait. `delay`: between the event being handled and its effect.
@@ -209,9 +214,12 @@ class Requester {
   void cancel_timer(Engine& engine);
   void arm_timer(Engine& engine, QpId id);
   void start_running_timer(Engine& engine, QpId id);
+  void watch_time(Engine& engine, QpId id);
   void start_timer(Engine& engine, QpId id) {
-    if (runs_timer(engine)) start_running_timer(engine, id);
+    if (runs_timer(engine)) return start_running_timer(engine, id);
+    if (engine.watches_time() && !timing_) watch_time(engine, id);
   }
+  void port_is_closed(Engine& engine, QpId id);
   void restart_timer(Engine& engine, QpId id);
   void stop_timer(Engine& engine);
   void go_back(Engine& engine, QpId id, std::uint32_t oldest);
@@ -245,6 +253,8 @@ class Requester {
   bool rnr_wait_ = false;          // the receiver was not ready: nothing is sent until the RNR timer fires
   bool recovering_ = false;        // has gone back, and nothing has been acknowledged since
   bool timer_pending_ = false;     // `timer_` is: a kEventTimeout, or with rnr_wait_ a kEventRnrTimer
+  bool timing_ = false;            // where time is watched: an answer is due at `deadline_`
+  bool watched_ = false;           // in AckTimers' list
   bool unanswered_ = false;        // on a lossless network: something gets no answer, so the transport timer runs
   std::uint8_t retries_ = 0;       // left until retry_exc_err
   std::uint8_t rnr_retries_ = 0;   // left until rnr_retry_exc_err

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "nic_model/port/port.hpp"
+#include "nic_model/requester/ack_timers.hpp"
 #include "nic_model/requester/requester.hpp"
 
 namespace loco::nic {
@@ -98,6 +99,7 @@ void Requester::more_under_way(const Engine& engine, const QpSettings& settings,
 }
 
 void Requester::cancel_timer(Engine& engine) {
+  timing_ = false;
   if (!timer_pending_) return;
   engine.cancel(timer_);
   timer_pending_ = false;
@@ -115,6 +117,39 @@ void Requester::start_running_timer(Engine& engine, QpId id) {
   if (timer_pending_ || settings.timeout.ps == 0) return;
   deadline_ = engine.now() + time_out(engine, settings);
   arm_timer(engine, id);
+}
+
+namespace {
+/// The shortest time that an answer may take.
+sim::Duration shortest_time_out(const HardwareProfile& p, sim::Duration timeout) {
+  sim::Duration shortest = timeout;
+  if (p.nic_adaptive_timeout.ps > 0) shortest = std::min(shortest, p.nic_adaptive_timeout);
+  if (p.nic_tail_timeout.ps > 0) shortest = std::min(shortest, p.nic_tail_timeout);
+  return shortest;
+}
+}  // namespace
+
+/// Where time is watched: an answer is due from now on.
+void Requester::watch_time(Engine& engine, QpId id) {
+  const QpSettings& settings = engine.connections[id].settings();
+  if (settings.timeout.ps == 0) return;
+  timing_ = true;
+  deadline_ = engine.now() + time_out(engine, settings);
+  if (watched_) return;
+  watched_ = true;
+  engine.ack_timers.watch(engine, id, shortest_time_out(engine.profile(), settings.timeout));
+}
+
+bool Requester::due_until(Engine& engine, QpId id, sim::SimTime until) {
+  if (timing_ && !timer_pending_ && deadline_ <= until) arm_timer(engine, id);
+  watched_ = timing_;
+  return timing_;
+}
+
+/// Where time is watched: what waits for a paused port is not sent, and so not answered.
+void Requester::port_is_closed(Engine& engine, QpId id) {
+  const bool waits = !rnr_wait_ && completed_ != started_ && engine.connections[id].type() == QpType::rc;
+  if (engine.watches_time() && waits) start_timer(engine, id);
 }
 
 /// There was an answer: the timer starts anew if something else that has been sent is to be answered.
@@ -137,10 +172,17 @@ void Requester::stop_timer(Engine& engine) {
 void Requester::timed_out(Engine& engine, QpId id) {
   timer_pending_ = false;
   if (completed_ == started_) return;
-  if (engine.now() < deadline_) return arm_timer(engine, id);  // there was an answer meanwhile
-  if (transmit_next_ == completed_) return;  // the oldest is still being sent: its last packet starts the timer
+  if (engine.now() < deadline_) {  // there was an answer meanwhile
+    if (runs_timer(engine)) arm_timer(engine, id);
+    return;
+  }
+  timing_ = false;
+  const bool closed = engine.watches_time() && engine.network.paused(engine.connections[id].node());
+  // The oldest is still being sent: its last packet starts the timer.
+  if (transmit_next_ == completed_ && !closed) return;
   engine.count(&Counters::timeouts);
   retry(engine, id, completed_);
+  if (closed) port_is_closed(engine, id);
 }
 
 void Requester::rnr_timer_expired(Engine& engine, QpId id) {

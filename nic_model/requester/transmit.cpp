@@ -211,7 +211,7 @@ void Requester::repeat(Engine& engine, QpId id) {
 
 void Requester::transmit(Engine& engine, QpId id) {
   const Connection& qp = engine.connections[id];
-  if (wait_for_port(engine, id, false)) return;
+  if (wait_for_port(engine, id, false)) return port_is_closed(engine, id);
   transmit_event_ = false;
   if (repeats() && !rnr_wait_) return repeat(engine, id);
   settle_payload(engine, id);
@@ -235,6 +235,7 @@ void Requester::transmit(Engine& engine, QpId id) {
   if (engine.selective() && qp.type() == QpType::rc) note_sent(engine, packet, psns);
   more_under_way(engine, qp.settings(), before);
   transmit_free_ = send_packet(engine, packet, following_payload(engine, qp, packet.last));
+  if (timing_ && transmit_next_ == completed_) cancel_timer(engine);  // it was for the port: the oldest is being sent
   if (packet.ack_request || reads_or_atomic(e.wqe.opcode)) start_timer(engine, id);
   if (packet.last) sent_last_packet(engine, id, e);
   schedule_transmit(engine, id);

@@ -3,6 +3,7 @@
 #include "nic_model/host/memory.hpp"
 #include "nic_model/host/process.hpp"
 #include "nic_model/pcie/bursts.hpp"
+#include "nic_model/pcie/link.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/requester/requester.hpp"
 #include "nic_model/responder/atomics.hpp"
@@ -42,6 +43,9 @@ void sample_tracked(Engine& engine, const Connection& qp, const Response& r, std
   const Address address = r.address + r.read;
   const HostMemory& memory = engine.memories[qp.node()];
   memory.read(address, out);
+  if (engine.profile().nic_stale_operands != StaleOperands::none) {
+    engine.links[qp.node()].remember_word(memory.word(word_of(address + out.size() - 1)));
+  }
   const Requester& source = engine.requesters[qp.peer()];
   if (!source.holds(r.wqe) || source.entry(r.wqe).track == kNone) return;
   const Wqe& wqe = source.entry(r.wqe).wqe;
@@ -95,7 +99,7 @@ std::uint32_t Responder::sample_next(Engine& engine, QpId id, std::uint64_t numb
   const Connection& qp = engine.connections[id];
   Response& r = edit(number);
   const std::uint32_t bytes = read_step(engine, r.address, r.length, r.read);
-  if ((engine.lossy() || engine.loose()) && engine.witness()) {
+  if ((engine.repeats_requests() || engine.loose()) && engine.witness()) {
     sample_tracked(engine, qp, r, {engine.payloads.edit(r.buffer) + r.read, bytes});
   } else {
     sample(engine, qp.node(), r.address + r.read, BufferPart{r.buffer, r.read, bytes},
@@ -232,7 +236,7 @@ void Responder::read_for_atomic(Engine& engine, NodeId node, std::uint64_t numbe
 
 /// What an atomic found is kept where its answer may be lost: the request comes again.
 void Responder::keep_result(const Engine& engine, const Connection& qp, const Response& r) {
-  if (!engine.lossy()) return;
+  if (!engine.repeats_requests()) return;
   sim::Ring<Replay>& replays = disorder_.edit().replays;
   if (replays.size() == qp.settings().max_dest_rd_atomic) replays.pop_front();
   replays.push_back({r.psn, r.value});

@@ -149,6 +149,16 @@ def loss_effect(at: Callable[..., float], rows: Rows) -> str:
             f"{share['1000']:.0f} %; at one in 100, {share['10000']:.0f} %.")
 
 
+def selective_repeat_saves(at: Callable[..., float], rows: Rows) -> str:
+    def kept(loss: str, placement: str) -> str:
+        return f"{100 * at(loss, placement) / at('0', placement):.0f} %"
+
+    return (f"Going back sends again what a round trip carries for each packet lost: at one in 1,000 "
+            f"{kept('1000', 'in_order')} of the throughput are left, at one in 100 {kept('10000', 'in_order')}. A NIC that "
+            f"keeps what comes behind a gap is sent what is missing, and nothing else (selective repeat): "
+            f"{kept('1000', 'out_of_order')} and {kept('10000', 'out_of_order')}.")
+
+
 def slow_receiver(at: Callable[..., float], rows: Rows) -> str:
     lanes = sorted({r["hardware.pcie.lanes"] for r in rows}, key=int)
     paused = next(r for r in rows if r["hardware.pcie.lanes"] == lanes[0] and r["fabric.flow_control"] == "pfc")
@@ -253,6 +263,7 @@ ENTRIES = [
           measure=corerma_rows, question="Which rules of coreRMA do networks break?",
           command="loco-sim corerma --tests 40 --jobs 2"),
     Entry("packet_loss", "fabric.loss", None, "payload", goodput, bit_rate, loss_effect),
+    Entry("selective_repeat", "fabric.loss", "hardware.nic.placement", "payload", goodput, bit_rate, selective_repeat_saves),
 ]
 
 

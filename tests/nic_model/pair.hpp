@@ -20,6 +20,7 @@ struct PairOptions {
   fabric::Config network = {};
   std::uint64_t size = 1 << 17;
   bool connected = true;
+  bool timers = false;  // as SystemConfig::timers
 };
 
 constexpr sim::Duration kTimeout = nic::timeout_of_code(8);  // 1.05 ms

@@ -219,3 +219,70 @@ TEST_CASE("no more than 2^23 PSNs are on their way") {
   while (pair.system.now() < sim::SimTime{} + 10_us) pair.step();
   CHECK(std::ranges::count(pair.recorder.sent, fabric::Opcode::read_request, &fabric::Packet::opcode) == 16);
 }
+
+namespace {
+/// 5 us of cable, on which nothing is lost; answers have to come in time all the same.
+Pair timed(sim::Duration timeout, std::uint32_t retries) {
+  nic::HardwareProfile profile = real();
+  profile.link_delay = 5_us;
+  profile.nic_ack_timeout = timeout;
+  profile.nic_retry_count = retries;
+  PairOptions options;
+  options.timers = true;
+  return Pair(profile, options);
+}
+}  // namespace
+
+TEST_CASE("an answer that takes longer than the time-out fails, on a network that loses nothing, too") {
+  // A round trip is 10 us of cable and what the NICs take; the time-out is 8.2 us, and there is no retry.
+  Pair pair = timed(nic::timeout_of_code(1), 0);
+  pair.post({pair.write(0, 0, 8)});
+  pair.run();
+  CHECK(pair.statuses(0) == std::vector{Status::retry_exc_err});
+  const sim::SimTime end = pair.recorder.cqes.back().at;
+  CHECK(end > sim::SimTime{} + nic::timeout_of_code(1));
+  CHECK(end < sim::SimTime{} + nic::timeout_of_code(1) + 3_us);  // the work request, before it, and the CQE
+  CHECK(pair.system.counters().timeouts == 1);
+}
+
+TEST_CASE("a time-out that is long enough leaves no trace, and an idle machine is idle") {
+  Pair pair = timed(nic::timeout_of_code(3), 0);  // 32.8 us
+  pair.post({pair.write(0, 0, 100'000), pair.read(0, 0, 100'000), pair.fetch_add(64, 64, 1)});
+  pair.run();
+  CHECK(pair.statuses(0) == std::vector<Status>(3, Status::success));
+  CHECK(pair.system.counters().timeouts == 0);
+  CHECK(pair.system.idle());
+  CHECK(pair.system.now() < pair.recorder.cqes.back().at + 5_us);
+}
+
+TEST_CASE("requests that are repeated although nothing was lost are executed once") {
+  // The first answer comes within the second time-out.
+  Pair pair = timed(nic::timeout_of_code(1), 7);
+  pair.fill(1, 1'000, 16, 1);
+  pair.post({pair.fetch_add(0, 64, 3), pair.write(0, 512, 8), pair.read(128, 1'000, 16), pair.fetch_add(8, 64, 4)});
+  pair.run();
+  CHECK(pair.statuses(0) == std::vector<Status>(4, Status::success));
+  CHECK(pair.system.counters().timeouts > 0);
+  CHECK(pair.system.word(1, pair.region[1].base + 64) == 7);
+  CHECK(pair.system.word(0, pair.region[0].base + 8) == 3);
+  CHECK((pair.bytes(0, 128, 16) == pair.bytes(1, 1'000, 16)));
+  std::multiset<nic::Address> read, written;
+  for (const nic::Subevent& s : pair.recorder.subevents) {
+    if (s.stamp == nic::Stamp::aNRR && !s.nic_atomic) read.insert(s.address);
+    if (s.stamp == nic::Stamp::aNRW) written.insert(s.address);
+  }
+  CHECK(read.size() == 2);  // two words, of one execution in the trace
+  CHECK(written.size() == 3);
+}
+
+TEST_CASE("a search knows no timers where nothing can be lost") {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    PairOptions options;
+    options.timers = false;
+    Pair pair(real(), options);
+    pair.post({pair.write(0, 0, 3'000), pair.read(0, 0, 3'000), pair.fetch_add(64, 64, 1)});
+    pair.run_random(seed);
+    CHECK(pair.statuses(0) == std::vector<Status>(3, Status::success));
+    CHECK(pair.system.counters().timeouts == 0);
+  }
+}

@@ -8,9 +8,10 @@ using namespace loco;
 
 namespace {
 
-RunResult run_text(const std::string& text) {
+RunResult run_text(const std::string& text, const std::string& nic = {}) {
   // PCIe is made no bottleneck, so that the network alone decides.
-  const std::string hardware = "hardware: {base: cx5-roce-25g, link: {mtu: 4096}, pcie: {rate: 400Gbps}}\n";
+  const std::string hardware =
+      "hardware: {base: cx5-roce-25g, link: {mtu: 4096}, pcie: {rate: 400Gbps}, nic: {" + nic + "}}\n";
   return run(scenario::parse_scenario(hardware + "check: []\n" + text, "traffic.yaml"));
 }
 
@@ -62,21 +63,46 @@ TEST_CASE("PFC blocks a victim at the head of the line") {
   CHECK(victim("pfc") > quarter * 5 / 4);
 }
 
-TEST_CASE("a deadlock of paused links names them") {
-  // On a ring of 8 with little buffer, every link waits for the next one (docs/topologies.md, "Deadlock").
+TEST_CASE("a deadlock of paused links ends in retry_exc and names them") {
+  // On a ring of 8 with little buffer, every link waits for the next one (docs/topologies.md, "Deadlock"). No answer
+  // comes any more: after 1 + 7 time-outs each queue pair that waits for one gives up.
+  const std::string ring = "topology: {kind: ring, nodes: 8}\nfabric: {" + kLink +
+                           ", flow_control: pfc, pfc: {xoff: 20kB}}\n"
+                           "workload: {kind: traffic, pattern: all_to_all, size: 1MiB}\n";
+  const RunResult result = run_text(ring);
+  REQUIRE(result.broken.size() == 1);
+  CHECK_THAT(result.broken.front(), test::contains_text("failed_messages: "));
+  CHECK(result.counters.timeouts > 0);
+  CHECK(result.counters.timeouts % 8 == 0);
+  CHECK(result.counters.packets_lost == 0);
+  REQUIRE_FALSE(result.hints.empty());
+  // Messages go the shorter way round: clockwise, or to the one opposite; so one of the two rings, whole.
+  CHECK_THAT(result.hints.front(), test::contains_text("PFC deadlock: "));
+  CHECK_THAT(result.hints.front(),
+             test::contains_text("s0-s1 waits for s1-s2, that for s2-s3, that for s3-s4, that for s4-s5, "
+                                 "that for s5-s6, that for s6-s7, that for s7-s0, that for s0-s1"));
+  // Without timers nothing is left to happen.
   try {
-    static_cast<void>(run_text("topology: {kind: ring, nodes: 8}\nfabric: {" + kLink +
-                               ", flow_control: pfc, pfc: {xoff: 20kB}}\n"
-                               "workload: {kind: traffic, pattern: all_to_all, size: 1MiB}\n"));
+    static_cast<void>(run_text(ring, "ack_timeout: 0ns"));
     FAIL("no deadlock");
   } catch (const RunError& error) {
     CHECK_THAT(error.what(), test::contains_text("deadlock: nothing is left to happen"));
     CHECK_THAT(error.what(), test::contains_text("\n  paused links (PFC): "));
-    CHECK_THAT(error.what(), test::contains_text("s0-s1"));
-    // Messages go the shorter way round: clockwise, or to the one opposite; so one of the two rings, whole.
     CHECK_THAT(error.what(), test::contains_text("\n  PFC deadlock: "));
-    CHECK_THAT(error.what(), test::contains_text("s0-s1 waits for s1-s2, that for s2-s3, that for s3-s4, that for s4-s5, "
-                                                 "that for s5-s6, that for s6-s7, that for s7-s0, that for s0-s1"));
+  }
+}
+
+TEST_CASE("a time-out that is too short fails on every network that holds messages up") {
+  // Eight messages of 1 MiB at a time into one port of 100 Gb/s: an answer takes up to 8 * 84 us, and there is 8.2 us.
+  for (const std::string control : {"pfc", "unlimited", "drop_tail"}) {
+    INFO(control);
+    const RunResult result =
+        run_text("topology: {kind: star, nodes: 9}\nfabric: {" + kLink + ", flow_control: " + control +
+                     "}\nworkload: {kind: traffic, pattern: incast, size: 1MiB, count: 4, outstanding: 2}\n",
+                 "ack_timeout: 8192ns, retry_count: 0");
+    REQUIRE(result.broken.size() == 1);
+    CHECK(result.broken.front() == "failed_messages: 32");
+    CHECK(result.counters.timeouts == 8);  // one for each queue pair; the rest is flushed
   }
 }
 
