@@ -22,7 +22,7 @@ void announce(Engine& engine, const ReadMayExecute& message) {
     case ReadKind::remote_read:
       return engine.responders[read.where].remote_read_may_execute(engine, read);
     case ReadKind::atomic:
-      engine.schedule(kEventAtomic, read.where, 0,
+      engine.schedule(kEventAtomic, read.where, read.number,
                       take_request(engine, read.where, read.key, read.bytes, read.due, read.reach));
       return;
     case ReadKind::probe:
@@ -42,6 +42,8 @@ void announce(Engine& engine, const ReceivedWaits& message) { hold_received(engi
 
 void announce(Engine& engine, const ReceivedLanded& message) { release_received(engine, message.node, message.bytes); }
 
-void announce(Engine& engine, const AtomicLanded& message) { atomic_unit_free(engine, message.node); }
+void announce(Engine& engine, const AtomicLanded& message) {
+  atomic_done(engine, message.node, atomic_bank(engine.profile(), message.address));
+}
 
 }  // namespace loco::nic

@@ -169,6 +169,7 @@ struct HardwareProfile {
   bool nic_blueflame = false;             ///< a single inline WQE that fits travels in the doorbell write
   sim::Bytes nic_blueflame_max{256};      ///< WQE bytes that fit
   AtomicCap nic_atomic_cap = AtomicCap::hca;
+  std::uint32_t nic_atomic_banks = 1;             ///< in each of which one atomic is executed at a time, by address
   std::uint32_t nic_units = 0;                    ///< processing units that start work requests; 0: no units
   sim::Duration nic_unit_time{};                  ///< a unit is busy with a work request
   sim::Duration nic_qp_gap{};                     ///< between a queue pair's work requests that are not inline

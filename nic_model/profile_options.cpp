@@ -139,6 +139,9 @@ constexpr auto kOptions = std::to_array<Option>({
     choice<&P::nic_atomic_cap>(
         "nic.atomic_cap", kAtomicCapNames,
         "remote atomics: the NIC has none, or they are atomic among each other (hca), or with the CPU too (global)"),
+    count<&P::nic_atomic_banks>("nic.atomic_banks", 1, 4096,
+                                "banks of atomics, each for the words of the same address / 8 modulo their number: one "
+                                "atomic at a time in each"),
     count<&P::nic_units>(
         "nic.units", 0, 4096,
         "processing units that start work requests, one at a time for a queue pair; 0: no units, all start "

@@ -30,6 +30,7 @@
 #include "nic_model/requester/ack_timers.hpp"
 #include "nic_model/requester/read_tracks.hpp"
 #include "nic_model/requester/requester.hpp"
+#include "nic_model/responder/atomics.hpp"
 #include "nic_model/responder/responder.hpp"
 
 namespace loco::nic {
@@ -54,6 +55,7 @@ struct State {
   std::vector<NicContext> contexts{};
   std::vector<Requester> requesters{};
   std::vector<Responder> responders{};
+  std::vector<AtomicUnit> atomics{};
   std::vector<CompletionQueue> cqs{};
   std::vector<ReceiveQueue> receive_queues{};
   ReadTracks tracks{};
@@ -63,9 +65,9 @@ struct State {
   /// Gives an ordering domain its path to memory on the NIC, if there is a second one.
   void add_device_path(std::uint32_t domain);
   [[nodiscard]] Units units() {
-    return {kernel,   *network,   payloads,   regions, memories,        processes, threads,
-            hosts,    links,      domains,    ports,   receive_buffers, caches,    connections,
-            contexts, requesters, responders, cqs,     receive_queues,  tracks,    ack_timers, stalled};
+    return {kernel,     *network, payloads, regions,         memories, processes,   threads,  hosts,
+            links,      domains,  ports,    receive_buffers, caches,   connections, contexts, requesters,
+            responders, atomics,  cqs,      receive_queues,  tracks,   ack_timers,  stalled};
   }
   [[nodiscard]] bool operator==(const State& other) const = default;
 };

@@ -94,9 +94,9 @@ void handle(Engine& engine, const sim::Event& e) {
     case kEventReadRemote:
       return engine.responders[e.where].read_remote(engine, e.where, e.a);
     case kEventAtomic:
-      return execute_atomic(engine, e.where);
+      return execute_atomic(engine, e.where, number);
     case kEventAtomicDone:
-      return atomic_unit_free(engine, e.where);
+      return atomic_done(engine, e.where, number);
     case kEventRespond:
       return engine.responders[e.where].respond(engine, e.where);
     case kEventCommit:
@@ -145,6 +145,7 @@ void check_all(const State& s) {
     s.ports[node].check(node, now);
     s.receive_buffers[node].check(node, p.nic_receive_buffer.count, now);
     s.caches[node].check(node, p, now);
+    s.atomics[node].check(node, now, p.nic_atomic_banks);
   }
 }
 
@@ -187,6 +188,7 @@ State::State(const SystemConfig& c) : kernel(c), network(fabric::make_network(fa
   for (NodeId node = 0; node < c.nodes; ++node) {
     memories.emplace_back(c.witness);
     hosts.emplace_back();
+    atomics.emplace_back();
     links.emplace_back(c.profile);
     caches.emplace_back(c.profile);
     if (c.profile.pcie_ordering_domain == OrderingDomain::nic) domains.emplace_back(node);

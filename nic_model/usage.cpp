@@ -32,7 +32,8 @@ std::vector<Usage> System::usage(sim::Duration window, std::size_t most) const {
     add(s.links[n].busy_down(), of_node("PCIe downstream"));
     add(s.ports[n].busy_pipeline(), of_node("packet pipeline of the NIC"));
     add(s.ports[n].busy_buffer(), of_node("packet buffer of the NIC"));
-    add(s.hosts[n].atomics_busy, of_node("atomic unit of the NIC"));
+    add(s.atomics[n].busy(),
+        of_node(s.kernel.profile().nic_atomic_banks == 1 ? "atomic unit of the NIC" : "a bank of atomics of the NIC"));
     if (const std::uint32_t units = s.kernel.profile().nic_units; units > 0)
       add({s.caches[n].busy_units().ps / units}, of_node("processing units of the NIC"));
   }

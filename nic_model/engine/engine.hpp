@@ -18,6 +18,7 @@
 namespace loco::nic {
 
 class AckTimers;
+class AtomicUnit;
 class CompletionQueue;
 class Connection;
 class ContextCaches;
@@ -57,6 +58,7 @@ struct Units {
   std::vector<NicContext>& contexts;
   std::vector<Requester>& requesters;
   std::vector<Responder>& responders;
+  std::vector<AtomicUnit>& atomics;
   std::vector<CompletionQueue>& cqs;
   std::vector<ReceiveQueue>& receive_queues;
   ReadTracks& tracks;

@@ -22,8 +22,8 @@ enum EventKind : std::uint16_t {
   kEventReadPayload,         ///< qp, WQE number: next step of the PCIe read of its payload
   kEventTransmit,            ///< qp: next packet of its send queue
   kEventReadRemote,          ///< qp, response number: next step of the PCIe read for a READ
-  kEventAtomic,              ///< node: the atomic unit's PCIe read
-  kEventAtomicDone,          ///< node: the atomic unit is free (when no write had to be committed)
+  kEventAtomic,              ///< node, bank: the PCIe read of an atomic
+  kEventAtomicDone,          ///< node, bank: an atomic has ended (when no write had to be committed)
   kEventRespond,             ///< qp: next packet of its responses
   kEventCommit,              ///< ordering domain, write number: next TLP of a posted write reaches memory
   kEventStrayRequest,        ///< qp, stray slot: a request that the fault responder_reorders let loose

@@ -7,11 +7,6 @@ namespace loco::nic {
 
 namespace {
 
-void add_host(Hasher& h, const Host& host) {
-  h.add(host.atomics.size());
-  for (std::size_t i = 0; i < host.atomics.size(); ++i) h.add_all(host.atomics[i].qp, host.atomics[i].response);
-}
-
 /// A pending event stands for what it names; the stray request's slot for the packet in it.
 std::uint64_t event_hash(const State& s, const sim::Event& e) {
   Hasher h;
@@ -39,7 +34,7 @@ std::uint64_t System::behaviour_hash() const {
     add([&](Hasher& h) {
       h.add(s.memories[node].hash());
       s.processes[node].hash(h);
-      add_host(h, s.hosts[node]);
+      s.atomics[node].hash(h);
       s.links[node].hash(h);
       s.ports[node].hash(h);
       s.caches[node].hash(h);

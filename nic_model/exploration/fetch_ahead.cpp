@@ -28,7 +28,7 @@ void fetch_first(const State& s, ThreadRunner& runner, const sim::Event& e) {
       return fetch(s.links[e.where]);
     case kEventAtomic:
     case kEventAtomicDone:
-      return fetch(s.hosts[e.where]);
+      return fetch(s.atomics[e.where]);
     case kEventCommit:
       return fetch(s.domains[e.where]);
     case kEventFetchWqe:

@@ -16,7 +16,7 @@ struct Footprint {
     response,        ///< data comes back to queue pair `qp` and is queued for memory, as above
     memory_read,     ///< samples [address, address + bytes) of `node`
     memory_write,    ///< makes a write to [address, address + bytes) of `node` visible
-    atomic_request,  ///< a remote atomic operation comes to `node` and is queued for its atomic unit
+    atomic_request,  ///< a remote atomic operation comes to `node` and is queued in its bank
     atomic,          ///< such an operation reads memory, or writes it
   };
   /// What the event may put into queues that queue pairs share: then the order in which queue pairs come to them can

@@ -35,7 +35,7 @@ struct HeldRead {
 /// A write of data that is to be posted.
 struct MemoryWrite {
   bool probe = false;                        // System::dma_write
-  bool ends_atomic = false;                  // its commit frees the NIC's atomic unit
+  bool ends_atomic = false;                  // its commit frees the bank of an atomic
   bool received = false;                     // takes receive buffer until it is in memory
   std::uint32_t buffer = fabric::kNoBuffer;  // kNoBuffer: the bytes of `value`
   std::uint32_t offset = 0;
@@ -67,9 +67,10 @@ struct ReceivedLanded {
   NodeId node = 0;
   std::uint32_t bytes = 0;
 };
-/// Memory has the new value of an atomic that held its NIC's atomic unit until now.
+/// Memory has the new value of an atomic that held its bank until now.
 struct AtomicLanded {
   NodeId node = 0;
+  Address address = 0;
 };
 
 // dispatch.cpp

@@ -219,7 +219,7 @@ void commit(Engine& engine, std::uint32_t domain, std::uint64_t number) {
     write.done = true;
     engine.release(write.buffer);
     if (write.probe) engine.links[d.node()].probe_done();
-    if (write.ends_atomic) announce(engine, AtomicLanded{d.node()});
+    if (write.ends_atomic) announce(engine, AtomicLanded{d.node(), write.address});
   }
   if (PostedWrite* next = d.forget_done()) schedule_commit(engine, domain, d.committed(), *next);
   for (HeldRead read; d.pop_free(read);) read_may_execute(engine, d.node(), read);

@@ -191,7 +191,7 @@ void Responder::read_remote(Engine& engine, QpId id, std::uint64_t number) {
 }
 
 namespace {
-/// Does it hold its NIC's atomic unit until its write has been committed? Not where the next atomic's read pushes that
+/// Does it hold its bank until its write has been committed? Not where the next atomic's read pushes that
 /// write, in one ordering domain with it.
 bool held_until_committed(const HardwareProfile& p) { return p.nic_atomic_cap == AtomicCap::hca && p.splits_writes(); }
 
@@ -220,18 +220,18 @@ void write_atomic(Engine& engine, NodeId node, std::uint32_t domain, const Respo
 }
 }  // namespace
 
-/// An atomic has its answer's place now; it takes its turn at the NIC's atomic unit, and the queue pair's later
-/// requests wait.
+/// An atomic has its answer's place now; it takes its turn among those of its bank, and the queue pair's
+/// later requests wait.
 void Responder::take_atomic(Engine& engine, QpId id, const fabric::Packet& packet) {
   const Connection& qp = engine.connections[id];
   blocked_ = true;
   const std::uint64_t number = push_response(engine, id, response_to(engine, packet));
-  queue_atomic(engine, qp.node(), {id, number});
+  queue_atomic(engine, qp.node(), id, number, packet.address);
 }
 
-void Responder::read_for_atomic(Engine& engine, NodeId node, std::uint64_t number) const {
+void Responder::read_for_atomic(Engine& engine, NodeId node, std::uint64_t number, std::uint32_t bank) const {
   const Response& r = response(number);
-  issue_read(engine, domain_, {.kind = ReadKind::atomic, .where = node}, 8, {}, {r.rkey, r.address});
+  issue_read(engine, domain_, {.kind = ReadKind::atomic, .where = node, .number = bank}, 8, {}, {r.rkey, r.address});
 }
 
 /// What an atomic found is kept where its answer may be lost: the request comes again.
@@ -242,7 +242,7 @@ void Responder::keep_result(const Engine& engine, const Connection& qp, const Re
   replays.push_back({r.psn, r.value});
 }
 
-void Responder::execute_atomic(Engine& engine, QpId id, std::uint64_t number) {
+void Responder::execute_atomic(Engine& engine, QpId id, std::uint64_t number, std::uint32_t bank) {
   const Connection& qp = engine.connections[id];
   const NodeId node = qp.node();
   Response& r = edit(number);
@@ -256,7 +256,7 @@ void Responder::execute_atomic(Engine& engine, QpId id, std::uint64_t number) {
   const bool writes = r.request == Op::fetch_add || r.value == r.compare_add;
   if (writes) write_atomic(engine, node, domain_, r, modify);
   if (!writes || !held_until_committed(engine.profile())) {
-    engine.schedule(kEventAtomicDone, node, 0, engine.now() + modify);
+    engine.schedule(kEventAtomicDone, node, bank, engine.now() + modify);
   }
   blocked_ = false;
   schedule_respond(engine, id);

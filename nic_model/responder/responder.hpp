@@ -152,10 +152,10 @@ class Responder {
   void remote_read_may_execute(Engine& engine, const HeldRead& read);
   /// kEventReadRemote: next step of the PCIe read for a READ.
   void read_remote(Engine& engine, QpId id, std::uint64_t number);
-  /// The NIC's atomic unit begins with an atomic of this queue pair: its PCIe read. Precondition: holds().
-  void read_for_atomic(Engine& engine, NodeId node, std::uint64_t number) const;
+  /// It is the turn of an atomic of this queue pair in a bank: its PCIe read. Precondition: holds().
+  void read_for_atomic(Engine& engine, NodeId node, std::uint64_t number, std::uint32_t bank) const;
   /// The word has been read: the atomic takes effect. Precondition: holds().
-  void execute_atomic(Engine& engine, QpId id, std::uint64_t number);
+  void execute_atomic(Engine& engine, QpId id, std::uint64_t number, std::uint32_t bank);
   /// kEventRespond
   void respond(Engine& engine, QpId id);
 

@@ -10,6 +10,7 @@
 #include "nic_model/port/port.hpp"
 #include "nic_model/port/receive_buffer.hpp"
 #include "nic_model/requester/requester.hpp"
+#include "nic_model/responder/atomics.hpp"
 #include "nic_model/state.hpp"
 #include "sim/invariant.hpp"
 #include "tests/catch.hpp"
@@ -206,4 +207,14 @@ TEST_CASE("a receive buffer that stays full once there is room, or that somebody
   CHECK_NOTHROW(buffer.check(0, 4096, kNow));
   buffer.wait({});
   CHECK_THROWS_AS(buffer.check(0, 4096, kNow), sim::BrokenInvariant);
+}
+
+TEST_CASE("an atomic in a bank that there is not, or that waits twice, is noticed") {
+  nic::AtomicUnit unit;
+  unit.push({.bank = 1, .qp = 4, .response = 7});
+  unit.push({.bank = 1, .qp = 5, .response = 7});
+  CHECK_NOTHROW(unit.check(0, kNow, 2));
+  CHECK_THROWS_AS(unit.check(0, kNow, 1), sim::BrokenInvariant);
+  unit.push({.bank = 0, .qp = 4, .response = 7});
+  CHECK_THROWS_AS(unit.check(0, kNow, 2), sim::BrokenInvariant);
 }

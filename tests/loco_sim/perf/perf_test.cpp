@@ -295,6 +295,37 @@ TEST_CASE("whatever keeps READs in order, each request takes a tag") {
     CHECK(read(ordering, 2) > 0.99 * with_two);
 }
 
+// An atomic has its bank from the request to its PCIe read until its new value is posted:
+//   occupied = upstream + read_access + downstream + atomic_modify      (and TLPs, which take no time here)
+// So atomics of a bank are that far apart, whoever sends them, and those of a queue pair as well: nothing passes an
+// atomic. Of B banks, Q queue pairs keep min(B, Q) busy.
+TEST_CASE("atomics of one bank are one at a time, those of different banks side by side") {
+  nic::HardwareProfile p = stages();
+  p.cpu_post_wqe = p.cpu_doorbell = {};
+  p.pcie_rate = {};
+  p.link_rate = 400_Gbps;
+  const double occupied = ns(31) + ns(47) + ns(37) + ns(67);
+  // Places of queue pairs are 64 bytes apart, 8 words.
+  struct Case {
+    std::uint32_t banks, queue_pairs;
+    std::uint64_t region;  // 64: one place for all
+    double busy;
+  };
+  for (const Case& c : {Case{1, 4, 0, 1}, Case{512, 1, 0, 1}, Case{512, 4, 64, 1}, Case{512, 4, 0, 4},
+                        Case{512, 6, 0, 6}, Case{16, 4, 0, 2}, Case{8, 4, 0, 1}, Case{24, 6, 0, 3}}) {
+    INFO(c.banks << " banks, " << c.queue_pairs << " queue pairs, region " << c.region);
+    p.nic_atomic_banks = c.banks;
+    const perf::Result r = perf::run({.test = Test::atomic_bw,
+                                      .profile = p,
+                                      .size = 8,
+                                      .iterations = 2000,
+                                      .queue_pairs = c.queue_pairs,
+                                      .threads = c.queue_pairs,
+                                      .region = c.region});
+    CHECK(r.rate * 1e-9 == Approx(c.busy / occupied).epsilon(0.01));
+  }
+}
+
 TEST_CASE("messages spread over a region, device memory, several threads and linked work requests run") {
   const nic::HardwareProfile p = scenario::load_hardware("cx6-ib-hdr").profile;
   const auto rate = [&](perf::Options o) {
@@ -302,8 +333,9 @@ TEST_CASE("messages spread over a region, device memory, several threads and lin
     o.iterations = 200;
     return perf::run(o).rate;
   };
-  const double host = rate({.test = Test::atomic_bw, .size = 8, .queue_pairs = 4, .threads = 2, .region = 1 << 20});
-  const double device = rate({.test = Test::atomic_bw, .size = 8, .queue_pairs = 4, .device_memory = true});
+  const double host = rate({.test = Test::atomic_bw, .size = 8, .queue_pairs = 4, .threads = 2, .region = 64});
+  const double device =
+      rate({.test = Test::atomic_bw, .size = 8, .queue_pairs = 4, .region = 64, .device_memory = true});
   CHECK(device > 3 * host);
   const double one = rate({.test = Test::write_bw, .size = 16, .queue_pairs = 4, .inline_max = 16});
   const double linked = rate({.test = Test::write_bw, .size = 16, .queue_pairs = 4, .post_list = 8, .inline_max = 16});
