@@ -17,6 +17,7 @@ struct QpSettings {
   sim::Duration min_rnr_timer{};
   std::uint16_t max_rd_atomic = 0;
   std::uint16_t max_dest_rd_atomic = 0;
+  std::uint16_t path_mtu = 0;  // 0: as much as the network carries
   std::uint8_t retry_count = 7;
   std::uint8_t rnr_retry = 7;
 
@@ -69,7 +70,14 @@ class Connection {
 
 /// Payload of a packet of this queue pair at most.
 [[nodiscard]] inline std::uint64_t mtu_of(const Engine& engine, const Connection& qp) {
-  return engine.mtu(qp.node(), qp.peer_node());
+  const std::uint16_t path = qp.settings().path_mtu;
+  return path == 0 ? engine.mtu(qp.node(), qp.peer_node()) : path;
+}
+/// Is a packet with so many bytes of payload one that a queue pair takes? All of a message but the last are full (IBTA
+/// volume 1, 9.7.4.1: packet length validation).
+[[nodiscard]] inline bool fits_path(const Engine& engine, const Connection& qp, std::uint64_t length, bool last) {
+  const std::uint64_t mtu = mtu_of(engine, qp);
+  return last ? length <= mtu : length == mtu;
 }
 /// Packets that a message of so many bytes takes, and PSNs with them: one at least.
 [[nodiscard]] inline std::uint32_t packets_of(const Engine& engine, const Connection& qp, std::uint64_t length) {

@@ -183,6 +183,11 @@ bool Requester::take_data(Engine& engine, QpId id, SendEntry& e, const fabric::P
   return e.received == e.wqe.length;
 }
 
+/// Has a packet with a READ's data as much of it as this end's path MTU says? `last`: nothing comes behind it.
+bool Requester::fits(const Engine& engine, QpId id, const fabric::Packet& packet, bool last) {
+  return packet.opcode != Op::read_response || fits_path(engine, engine.connections[id], packet.length, last);
+}
+
 /// A fault has executed requests, or completed them, out of order: each answer is taken for its own work request.
 void Requester::take_unordered(Engine& engine, QpId id, const fabric::Packet& packet) {
   if (!holds(packet.wqe) || entry(packet.wqe).done) return engine.release(packet.buffer);
@@ -204,6 +209,10 @@ void Requester::take_loosely(Engine& engine, QpId id, const fabric::Packet& pack
     if (static_cast<std::uint32_t>(index) >= e.packets) continue;
     if (e.done || !answers(e, packet)) break;
     if (e.track != kNone && !engine.tracks.place_once(e.track, e.packets, static_cast<std::uint32_t>(index))) break;
+    if (!fits(engine, id, packet, static_cast<std::uint32_t>(index) + 1 == e.packets)) {
+      engine.release(packet.buffer);
+      return fail(engine, id, number, Status::loc_len_err);
+    }
     const std::uint64_t offset = mtu_of(engine, engine.connections[id]) * static_cast<std::uint32_t>(index);
     if (!take_data(engine, id, e, packet, static_cast<std::uint32_t>(offset))) return;
     e.done = true;
@@ -228,6 +237,11 @@ bool Requester::take_in_order(Engine& engine, QpId id, std::uint32_t oldest, con
     return false;
   }
   SendEntry& e = edit(oldest);
+  if (!fits(engine, id, packet, e.received + packet.length >= e.wqe.length)) {
+    engine.release(packet.buffer);
+    fail(engine, id, oldest, Status::loc_len_err);
+    return true;
+  }
   progress(engine.connections[id].settings(), packet.psn + 1);
   if (take_data(engine, id, e, packet, e.received)) {
     e.done = true;

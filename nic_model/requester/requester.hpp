@@ -201,6 +201,7 @@ class Requester {
   [[nodiscard]] fabric::Psn acknowledged_by(const Engine& engine, const fabric::Packet& packet) const;
   void refused(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet& nak);
   bool take_data(Engine& engine, QpId id, SendEntry& e, const fabric::Packet& packet, std::uint32_t offset);
+  [[nodiscard]] static bool fits(const Engine& engine, QpId id, const fabric::Packet& packet, bool last);
   bool take_in_order(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet& packet);
   void take_loosely(Engine& engine, QpId id, const fabric::Packet& packet);
   void take_unordered(Engine& engine, QpId id, const fabric::Packet& packet);

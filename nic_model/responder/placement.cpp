@@ -111,7 +111,7 @@ void Responder::execute_early(Engine& engine, QpId id, const Connection& qp, Reo
   const fabric::Packet packet = slot.packet;
   const bool read = packet.opcode == fabric::Opcode::read_request && reads_as_they_come(placement);
   const bool write = packet.opcode == fabric::Opcode::write && placement != Placement::reads_overtake;
-  if (!read && !write) return;
+  if ((!read && !write) || !fits(engine, qp, packet)) return;
   if (access_refused(engine, qp, packet) != fabric::NakCode::none) return;
   if (!slot.executed && read) take_read(engine, id, packet);
   if (!slot.executed && write) place_write(engine, id, packet);

@@ -102,6 +102,13 @@ bool Responder::in_sequence(const Engine& engine, const fabric::Packet& packet) 
   return packet.first != in_message_ || engine.fault(Fault::responder_reorders);
 }
 
+/// Has a packet of a message as much payload as this end's path MTU says? Another one comes from a peer with another
+/// path MTU.
+bool Responder::fits(const Engine& engine, const Connection& qp, const fabric::Packet& packet) {
+  const bool has_payload = packet.opcode == Op::write || packet.opcode == Op::send;
+  return !has_payload || fits_path(engine, qp, packet.length, packet.last);
+}
+
 /// Has the responder as many READs and atomics under way as it has resources for? (IBTA volume 1, 9.7.7.2 and C9-150:
 /// a requester with more than the responder's resources violates the protocol) Answers to repetitions do not count.
 bool Responder::out_of_resources(const Connection& qp) const {
@@ -118,7 +125,7 @@ bool Responder::out_of_resources(const Connection& qp) const {
 void Responder::execute_fresh(Engine& engine, QpId id, const fabric::Packet& packet, bool executed) {
   const Connection& qp = engine.connections[id];
   NakCode nak = packet.first || !write_valid_ ? access_refused(engine, qp, packet) : NakCode::none;
-  if (!in_sequence(engine, packet)) nak = NakCode::invalid_request;
+  if (!in_sequence(engine, packet) || !fits(engine, qp, packet)) nak = NakCode::invalid_request;
   const bool takes_resources = packet.opcode == Op::read_request || is_atomic(packet.opcode);
   if (takes_resources && !executed && out_of_resources(qp)) nak = NakCode::invalid_request;
   write_valid_ = nak == NakCode::none;

@@ -175,6 +175,7 @@ class Responder {
   fabric::NakCode take_send(Engine& engine, QpId id, const fabric::Packet& packet);
   void not_ready(Engine& engine, QpId id, const fabric::Packet& packet);
   [[nodiscard]] bool in_sequence(const Engine& engine, const fabric::Packet& packet) const;
+  [[nodiscard]] static bool fits(const Engine& engine, const Connection& qp, const fabric::Packet& packet);
   [[nodiscard]] bool out_of_resources(const Connection& qp) const;
   void execute_fresh(Engine& engine, QpId id, const fabric::Packet& packet, bool executed);
   void execute_again(Engine& engine, QpId id, const fabric::Packet& packet);

@@ -18,6 +18,7 @@ void Responder::take_connected(Engine& engine, QpId id, const fabric::Packet& pa
     in_message_ = false;
   }
   expected_psn_ = done_psn_ = packet.psn + 1;
+  in_message_ = in_message_ && fits(engine, qp, packet);
   if (!in_message_) return;
   if (packet.opcode == Op::write) {
     const bool refused = packet.first && packet.total > 0 &&

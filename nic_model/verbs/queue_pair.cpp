@@ -1,6 +1,7 @@
 #include "nic_model/verbs/queue_pair.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "nic_model/connection/completion_queue.hpp"
 #include "nic_model/connection/receive_queue.hpp"
@@ -85,7 +86,7 @@ bool changes_limits(const Connection& qp, const QpAttributes& a) {
   };
   return changes(a.max_rd_atomic, 0U, std::uint32_t{s.max_rd_atomic}) ||
          changes(a.max_dest_rd_atomic, 0U, std::uint32_t{s.max_dest_rd_atomic}) ||
-         changes(a.timeout, none.timeout, s.timeout) ||
+         changes(a.path_mtu, 0U, std::uint32_t{s.path_mtu}) || changes(a.timeout, none.timeout, s.timeout) ||
          changes(a.retry_count, none.retry_count, std::uint32_t{s.retry_count}) ||
          changes(a.rnr_retry, none.rnr_retry, std::uint32_t{s.rnr_retry});
 }
@@ -102,10 +103,23 @@ void set_min_rnr_timer(Connection& qp, sim::Duration timer) {
   qp.set(s);
 }
 
-/// To RTR: the peer, and what the responder goes by. False when there is no such peer.
+/// False for an MTU that verbs do not have, or that the port does not carry (ibv_modify_qp: EINVAL).
+bool set_path_mtu(const Engine& engine, Connection& qp, std::uint32_t mtu) {
+  const std::uint64_t most = engine.profile().link_mtu.count;
+  QpSettings s = qp.settings();
+  s.path_mtu = 0;
+  if (mtu != 0 && mtu != most) {
+    if (mtu > most || mtu < 256 || mtu > 4096 || !std::has_single_bit(mtu)) return false;
+    if (qp.type() != QpType::ud && !engine.network.whole_messages()) s.path_mtu = static_cast<std::uint16_t>(mtu);
+  }
+  qp.set(s);
+  return true;
+}
+
+/// To RTR: the peer, and what the responder goes by. False when there is no such peer, or no such MTU.
 bool set_at_rtr(Engine& engine, QpId id, const QpAttributes& a, std::uint32_t most) {
-  if (!set_peer(engine, id, a)) return false;
   Connection& qp = engine.connections[id];
+  if (!set_path_mtu(engine, qp, a.path_mtu) || !set_peer(engine, id, a)) return false;
   set_min_rnr_timer(qp, a.min_rnr_timer);
   set_max_dest_rd_atomic(qp, a.max_dest_rd_atomic == 0 ? most : a.max_dest_rd_atomic);
   engine.responders[id].set_psn(fabric::Psn(a.rq_psn));
