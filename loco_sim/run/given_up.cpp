@@ -38,12 +38,15 @@ std::vector<GivenUp> given_up(const nic::HardwareProfile& profile) {
         {"G7", Stamp::aNRW, Stamp::aNRW, "a put's write before a later put's, one to the NIC's memory", path});
     all.push_back({"G8", Stamp::aNRW, Stamp::aNRR, "a put's write before a later get's read, one of the NIC's", path});
   }
-  if (!nic::overtakes(profile.nic_placement)) return all;
-  const std::string mechanism = fmt::format("nic.placement: {} places the packets of a queue pair as they come",
-                                            nic::kPlacementNames.at(static_cast<std::size_t>(profile.nic_placement)));
-  if (profile.nic_placement != nic::Placement::reads_overtake)
+  const nic::Placement placement = profile.nic_placement;
+  if (!nic::overtakes(placement)) return all;
+  const bool reads_only = placement == nic::Placement::reads_overtake;
+  const std::string mechanism = fmt::format("nic.placement: {} {} of a queue pair as they come",
+                                            nic::kPlacementNames.at(static_cast<std::size_t>(placement)),
+                                            reads_only ? "executes the READs" : "places the packets");
+  if (!reads_only)
     all.push_back({"G7", Stamp::aNRW, Stamp::aNRW, "a put's write before a later put's, same node", mechanism});
-  if (!nic::reads_as_they_come(profile.nic_placement)) return all;
+  if (!nic::reads_as_they_come(placement)) return all;
   all.push_back({"G8", Stamp::aNRW, Stamp::aNRR, "a put's write before a later get's read, same node", mechanism});
   all.push_back({"G9", Stamp::aNRW, Stamp::aNLW, "a put's write before a later get's own write, same node", mechanism});
   return all;

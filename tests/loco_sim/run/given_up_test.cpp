@@ -1,0 +1,23 @@
+// What a NIC gives up of the models' promises: the table of docs/queue-pairs.md, "Out-of-order placement".
+#include "loco_sim/run/given_up.hpp"
+
+#include <string>
+
+#include "tests/catch.hpp"
+
+using namespace loco;
+
+TEST_CASE("each placement gives up the cells that the page says, and no others") {
+  const auto cells = [](nic::Placement placement) {
+    nic::HardwareProfile p;
+    p.nic_placement = placement;
+    std::string all;
+    for (const GivenUp& g : given_up(p)) all += std::string(g.cell) + " ";
+    return all;
+  };
+  CHECK(cells(nic::Placement::in_order).empty());
+  CHECK(cells(nic::Placement::serial).empty());
+  CHECK(cells(nic::Placement::out_of_order) == "G7 ");
+  CHECK(cells(nic::Placement::unordered) == "G7 G8 G9 ");
+  CHECK(cells(nic::Placement::reads_overtake) == "G8 G9 ");
+}
