@@ -189,6 +189,53 @@ def queue_pair_rows() -> Rows:
             for count in (32, 128, 512, 2048, 4096, 8192) for verb in ("write", "read")]
 
 
+WAYS = ("behind it on its queue pair", "from the same NIC, another queue pair", "into the NIC that sends it")
+
+
+def small_beside_bulk(messages: int, way: str) -> int:
+    """What a write of 8 bytes takes, in picoseconds, while host 0 sends host 1 so many messages of 1 MiB."""
+    machine = ls.verbs.Machine(nodes=2, hardware="cx5-roce-100g")
+    bulk = [machine.register(node, 1 << 20) for node in range(2)]
+    small = [machine.register(node, 64) for node in range(2)]
+    cqs = [machine.create_cq(node) for node in range(2)]
+    qps = [[machine.create_qp(node, cqs[node], send=64) for node in range(2)] for _ in range(2)]
+    for ends in qps:
+        machine.connect(*ends)
+    here = 1 if way == WAYS[2] else 0
+    qp = qps[0 if way == WAYS[0] else 1][here]
+
+    def sender(thread: ls.verbs.Thread) -> Any:
+        for _ in range(messages):
+            yield thread.post_send(qps[0][0], "rdma_write", local=bulk[0], remote=bulk[1], signaled=False)
+
+    def writer(thread: ls.verbs.Thread) -> Any:
+        yield thread.compute(20_000_000)  # the bulk is flowing
+        begin = yield thread.now()
+        yield thread.post_send(qp, "rdma_write", local=small[here][:8], remote=small[1 - here][:8])
+        yield thread.wait_cq(cqs[here])
+        return (yield thread.now()) - begin
+
+    machine.spawn(0, sender)
+    thread = machine.spawn(here, writer)
+    machine.run()
+    return int(thread.returned)
+
+
+def mixed_rows() -> Rows:
+    """A small write beside more and more bulk, three ways."""
+    return [{"messages of 1 MiB": str(messages), "small write": way, "ps": small_beside_bulk(messages, way)}
+            for messages in (0, 1, 2, 8, 32) for way in WAYS]
+
+
+def beside_bulk(at: Callable[..., float], rows: Rows) -> str:
+    del rows
+    same, other, into = WAYS
+    return (f"On the bulk's own queue pair it waits for all that was posted before it, {picoseconds(at('32', same))} behind 32 "
+            f"messages. On another queue pair packets of both take turns: {picoseconds(at('32', other))} in place of "
+            f"{picoseconds(at('0', other))}, however much is posted. One that comes into the host waits for no read of bulk, "
+            f"its answer for what is on the link: {picoseconds(at('32', into))}.")
+
+
 def million_a_second(value: float) -> str:
     return f"{value:.1f} M/s"
 
@@ -256,6 +303,9 @@ ENTRIES = [
           buffer_needed),
     Entry("ring_routing", "fabric.routing", "hardware.nic.placement", "wrong messages",
           lambda row: float(row["workload_counters"].get("wrong_messages", 0)), lambda v: f"{v:.0f}", ring_breaks, may_break=True),
+    Entry("mixed_traffic", "messages of 1 MiB", "small write", "time of 8 bytes", lambda row: float(row["ps"]), picoseconds,
+          beside_bulk, log_y=True, measure=mixed_rows,
+          question="What does a small write wait for on a NIC that sends bulk?", command="./dev gallery mixed_traffic"),
     Entry("queue_pairs", "queue pairs", "verb", "rate", lambda row: float(row["msg_rate_mpps"]), million_a_second, thrashing,
           measure=queue_pair_rows, question="How many queue pairs until the NIC's cache thrashes?",
           command="loco-sim perf read_bw --size 8 --hardware cx6-ib-hdr --topology star -q 512 --threads 32 -t 32 -n 128"),
