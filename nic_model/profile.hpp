@@ -140,6 +140,9 @@ struct HardwareProfile {
   std::uint32_t pcie_functions = 1;  ///< that a NIC's queue pairs are spread over in turn, each a requester ID
   bool pcie_id_ordering = false;     ///< ID-based ordering: requests of one function pass writes of the others
   ReadOrdering pcie_read_ordering = ReadOrdering::unordered;
+  /// Least distance between commits of write TLPs that keep their order: a root complex that ends one before the next.
+  sim::Duration pcie_write_interval{};
+  sim::Duration pcie_read_interval{};  ///< least distance between read requests that the NIC's DMA engine issues
   std::uint32_t pcie_tags = 0;               ///< read requests under way at once; 0 is no limit
   std::uint32_t pcie_nonposted_credits = 0;  ///< read requests that the root complex takes at once; 0 is no limit
   sim::Bytes pcie_posted_credits{0};         ///< bytes of writes that the root complex takes at once; 0 is no limit

@@ -91,14 +91,20 @@ constexpr auto kOptions = std::to_array<Option>({
                                "ID-based ordering: writes and reads of one function pass writes of the others"),
     choice<&P::pcie_read_ordering>("pcie.read_ordering", kReadOrderingNames,
                                    "what keeps the PCIe reads of a queue pair's READs in order (PCIe itself does not)"),
+    cost<&P::pcie_write_interval>("pcie.write_interval",
+                                  "least distance between commits of write TLPs without relaxed ordering: a root "
+                                  "complex that ends one before the "
+                                  "next; 0: none"),
+    cost<&P::pcie_read_interval>("pcie.read_interval",
+                                 "least distance between read requests that the DMA engine issues; 0: none"),
     count<&P::pcie_tags>("pcie.tags", 0, 65536, "read requests under way at once; 0: no limit"),
     count<&P::pcie_nonposted_credits>("pcie.nonposted_credits", 0, 65536,
                                       "read requests that the root complex takes at once; 0: no limit"),
     size<&P::pcie_posted_credits>("pcie.posted_credits", 0, 1 << 24,
                                   "bytes of writes that the root complex takes at once; 0: no limit"),
     size<&P::pcie_completion_credits>(
-        "pcie.completion_credits", 0, 1 << 24,
-        "bytes of read data that the NIC takes at once; 0: no limit, as the PCIe specification asks for"),
+        "pcie.completion_credits", 0,
+        1 << 24, "bytes of read data that the NIC takes at once; 0: no limit, as the PCIe specification asks for"),
     size<&P::pcie_cpu_cache>("pcie.cpu_cache", 0, 1LL << 40,
                              "memory regions of at most this size, and queues, lie in the CPU's cache"),
     cost<&P::pcie_warm_saving>("pcie.warm_saving", "what an access to a region in the CPU's cache is faster by"),

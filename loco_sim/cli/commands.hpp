@@ -153,6 +153,7 @@ struct PerfArguments {
   std::string hardware = "cx5-roce-25g";
   std::string topology = "back_to_back";
   std::string region;
+  bool relaxed_ordering = false;
   bool device_memory = false;
   bool copy = false;
   bool gbits = false;

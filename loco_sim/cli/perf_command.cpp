@@ -56,10 +56,10 @@ std::uint64_t path_mtu(const std::string& argument, const std::string& text) {
   constexpr std::array<std::int64_t, 5> kMtus = {256, 512, 1024, 2048, 4096};
   const auto value = options::parse_quantity(text, options::Type::size);
   if (value && std::find(kMtus.begin(), kMtus.end(), *value) != kMtus.end()) return static_cast<std::uint64_t>(*value);
-  throw text::InputError({argument, 0, 0}, "",
-                         fmt::format("an MTU of verbs, {} bytes (for any other, as a what-if: --set link.mtu={})",
-                                     fmt::join(kMtus, ", "), value ? text : "1500"),
-                         text::in_quotes(text));
+  throw text::InputError(
+      {argument, 0, 0}, "",
+      fmt::format("an MTU of verbs, {} bytes (any other, as a what-if, with --set link.mtu)", fmt::join(kMtus, ", ")),
+      text::in_quotes(text));
 }
 
 /// A number without a unit is seconds, as perftest has it.
@@ -110,6 +110,7 @@ perf::Options options(const PerfArguments& a) {
   o.inline_max = a.inline_max;
   o.region = a.region.empty() ? 0 : bytes(argument("--region"), a.region, 1);
   o.device_memory = a.device_memory;
+  o.relaxed_ordering = a.relaxed_ordering;
   o.copy = a.copy;
   o.seed = a.seed;
   o.bidirectional = a.bidirectional;

@@ -126,6 +126,8 @@ void add_test(CLI::App& command, perf::Test test, PerfArguments& a) {
   const bool spreads = !ping_pong && !sends;
   show(command.add_option("--region", a.region, "Spread messages over this much memory"), spreads);
   show(add_number(command, "--seed", a.seed, "Seed of the places in --region")->capture_default_str(), spreads);
+  show(command.add_flag("--relaxed-ordering", a.relaxed_ordering, "Memory that NICs write is registered so"),
+       bandwidth && !dma && !perf::is_atomic(test));
   show(command.add_flag("--device-memory", a.device_memory, "The remote memory is on its NIC"), !ping_pong && !dma);
   show(command.add_flag("--copy", a.copy, "Both sides copy each message, as MPI does"), ping_pong);
   command.add_flag("--json", a.json, "Print JSON in place of text");

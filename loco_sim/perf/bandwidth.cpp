@@ -206,8 +206,9 @@ class Direction {
       : options_(bench.options()),
         from_(from),
         places_(slots(options_) * slot_size(options_)),
-        local_(bench.memory(from, places_)),
-        remote_(bench.memory(1 - from, std::max(options_.region, places_), {.device = options_.device_memory})) {
+        local_(bench.memory(from, places_, {.relaxed_ordering = options_.relaxed_ordering})),
+        remote_(bench.memory(1 - from, std::max(options_.region, places_),
+                             {.device = options_.device_memory, .relaxed_ordering = options_.relaxed_ordering})) {
     posters_.reserve(options_.threads);
     receivers_.reserve(options_.threads);
     for (std::uint32_t t = 0; t < options_.threads; ++t) add_thread(bench, t);

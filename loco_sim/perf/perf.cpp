@@ -67,6 +67,8 @@ void require_used(const Options& o) {
                  fmt::format("expected {}, since only send_bw has a queue of receives, found {}", Options{}.rx_depth,
                              o.rx_depth));
   const bool loads = is_bandwidth(o.test) && !is_dma(o.test);
+  require_option(!o.relaxed_ordering || (loads && !is_atomic(o.test)), "relaxed_ordering",
+                 "expected off, since only bandwidth tests over the network register memory so, found on");
   require_option(!o.bidirectional || loads, "bidirectional",
                  "expected off, since only bandwidth tests over the network have two directions, found on");
   require_option(o.duration.ps == 0 || loads, "duration",

@@ -81,6 +81,7 @@ struct Options {
   std::optional<std::uint32_t> inline_max = {};  ///< largest inline message; unset: default_inline()
   std::uint64_t region = 0;                      ///< remote memory over which messages are spread; 0: one place each
   bool device_memory = false;                    ///< the remote memory is on its NIC
+  bool relaxed_ordering = false;                 ///< memory that NICs write is registered so, bandwidth tests
   bool copy = false;                             ///< both sides copy each message, as MPI does with short ones
   std::uint64_t seed = 1;                        ///< of the places in `region`
   bool bidirectional = false;                    ///< both hosts send: perftest's -b, bandwidth tests

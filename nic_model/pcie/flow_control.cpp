@@ -35,6 +35,11 @@ sim::SimTime PcieLink::take_request(const HardwareProfile& p, sim::SimTime now, 
   const bool credits = read_credits(p);
   sim::SimTime since = tags_.take(1, p.pcie_tags);
   if (credits) since = std::max(since, take_read_credits(p, bytes));
+  if (p.pcie_read_interval.ps != 0) {
+    // It leaves when it is known, or when it may.
+    since = std::max({since, issue_free_, std::min(due - reach, now)});
+    issue_free_ = since + p.pcie_read_interval;
+  }
   const sim::SimTime read = std::max(std::min(due, now + reach), since + reach);
   const sim::SimTime link_free = std::max(asked_until_, down_free_);
   const sim::Duration data = data_time(p, bytes);
@@ -59,7 +64,9 @@ sim::SimTime PcieLink::take_posted(const HardwareProfile& p, sim::SimTime now, s
   return due;
 }
 
-bool bounds_requests(const HardwareProfile& p) { return p.pcie_tags != 0 || read_credits(p); }
+bool bounds_requests(const HardwareProfile& p) {
+  return p.pcie_tags != 0 || p.pcie_read_interval.ps != 0 || read_credits(p);
+}
 
 sim::SimTime take_request(Engine& engine, NodeId node, std::uint32_t key, std::uint64_t left, sim::SimTime due,
                           sim::Duration reach, sim::Duration begin) {

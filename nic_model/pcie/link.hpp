@@ -64,6 +64,12 @@ class PcieLink {
                             sim::Duration reach, sim::Duration begin);
   sim::SimTime take_posted(const HardwareProfile& p, sim::SimTime now, std::uint64_t bytes, sim::SimTime due,
                            sim::Duration way);
+  /// When memory has a TLP that keeps its order: at `due`, or `interval` behind the one before it.
+  sim::SimTime keep_distance(sim::Duration interval, sim::SimTime due) {
+    due = std::max(due, ordered_free_);
+    ordered_free_ = due + interval;
+    return due;
+  }
   /// A fetch of a context that takes a `round_trip`, when it can begin; a bounded number is under way at once.
   sim::SimTime begin_context_fetch(std::uint32_t most, sim::SimTime now, sim::Duration round_trip);
 
@@ -108,7 +114,9 @@ class PcieLink {
 
   sim::SimTime up_free_{};
   sim::SimTime down_free_{};
-  sim::SimTime asked_until_{};  // when it will have carried the data of all reads that have been asked for
+  sim::SimTime ordered_free_{};  // for the next commit: pcie.write_interval
+  sim::SimTime issue_free_{};    // of the DMA engine: pcie.read_interval
+  sim::SimTime asked_until_{};   // when it will have carried the data of all reads that have been asked for
   sim::Duration busy_up_{};
   sim::Duration busy_down_{};
   Window tags_{};

@@ -45,6 +45,10 @@ void schedule_commit(Engine& engine, std::uint32_t domain, std::uint64_t number,
                   next_tlp(engine, write));
   }
   if (engine.profile().pcie_posted_credits.count != 0) write.ready = with_credits(engine, node, write);
+  const sim::Duration interval = engine.profile().pcie_write_interval;
+  if (interval.ps != 0 && !write.relaxed && !write.device) {
+    write.ready = engine.links[node].keep_distance(interval, std::max(write.ready, engine.now()));
+  }
   engine.schedule(kEventCommit, domain, number, write.ready);
 }
 

@@ -143,12 +143,12 @@ TEST_CASE("write bandwidth is what packets leave of the link, with a step at the
 
 TEST_CASE("DMA bandwidth follows the PCIe model, with steps at the MPS") {
   const bool reads = GENERATE(false, true);
+  nic::HardwareProfile pcie = scenario::load_hardware("pcie-bench").profile;
+  pcie.pcie_read_interval = {};  // the model has a DMA engine that keeps up
   for (const std::uint64_t size : {64U, 128U, 255U, 256U, 257U, 512U, 513U, 1024U, 1500U, 4096U}) {
     INFO(size);
-    const perf::Result r = perf::run({.test = reads ? Test::dma_read_bw : Test::dma_write_bw,
-                                      .profile = scenario::load_hardware("pcie-bench").profile,
-                                      .size = size,
-                                      .iterations = 12000});
+    const perf::Result r = perf::run(
+        {.test = reads ? Test::dma_read_bw : Test::dma_write_bw, .profile = pcie, .size = size, .iterations = 12000});
     const double tlps = std::ceil(static_cast<double>(size) / 256);
     const double wire = static_cast<double>(size) + (reads ? 20 : 24) * tlps;
     CHECK(r.average * 8e-9 == Approx(57.88 * static_cast<double>(size) / wire).epsilon(0.015));
@@ -293,6 +293,45 @@ TEST_CASE("whatever keeps READs in order, each request takes a tag") {
   for (const auto ordering :
        {nic::ReadOrdering::nic_serialised, nic::ReadOrdering::root_complex, nic::ReadOrdering::speculative})
     CHECK(read(ordering, 2) > 0.99 * with_two);
+}
+
+// A DMA engine issues a read request every read_interval; a root complex commits an ordered write TLP every
+// write_interval. So of `n` bytes each:
+//   reads a second  = 1 / max(data on the link, requests * read_interval)
+//   writes a second = 1 / max(TLPs on the link, TLPs * write_interval)
+TEST_CASE("a DMA engine that issues reads at its own pace, and a root complex whose strict ordering takes time") {
+  nic::HardwareProfile p = scenario::load_hardware("pcie-bench").profile;
+  p.pcie_tags = 0;
+  for (const bool reads : {true, false}) {
+    for (const std::int64_t interval : {0, 18'000, 60'000, 400'000}) {
+      p.pcie_read_interval = p.pcie_write_interval = {interval};
+      for (const std::uint64_t size : {64U, 256U, 512U, 1024U, 4096U}) {
+        INFO("reads: " << reads << ", " << size << " bytes, every " << interval << " ps");
+        const perf::Result r = perf::run(
+            {.test = reads ? Test::dma_read_bw : Test::dma_write_bw, .profile = p, .size = size, .iterations = 12000});
+        const double tlps = std::ceil(static_cast<double>(size) / 256);
+        const double link = (static_cast<double>(size) + (reads ? 20 : 24) * tlps) * 8 / 57.88;
+        const double paced = ns(interval) / 1000 * (reads ? std::ceil(static_cast<double>(size) / 512) : tlps);
+        CHECK(r.rate * 1e-9 == Approx(1 / std::max(link, paced)).epsilon(0.015));
+      }
+    }
+  }
+}
+
+// Reported of AMD EPYC: 200 Gb/s with relaxed ordering, 150 without (openucx/ucx, pull request 8062). TLPs of 256 bytes
+// every 13.65 ns are 150 Gb/s.
+TEST_CASE("a region with relaxed ordering is written as fast as the link, one without as the root complex orders") {
+  nic::HardwareProfile p = scenario::load_hardware("cx6-ib-hdr").profile;
+  p.pcie_write_interval = {13'650};
+  for (const Test test : {Test::write_bw, Test::send_bw, Test::read_bw}) {
+    const auto gbps = [&](bool relaxed) {
+      const perf::Options o{
+          .test = test, .profile = p, .size = 1 << 20, .iterations = 64, .queue_pairs = 4, .relaxed_ordering = relaxed};
+      return perf::run(o).average * 8e-9;
+    };
+    CHECK(gbps(false) == Approx(256 * 8 / 13.65).epsilon(0.02));
+    CHECK(gbps(true) == Approx(200.0 * 4096 / (4096 + 26)).epsilon(0.02));
+  }
 }
 
 // An atomic has its bank from the request to its PCIe read until its new value is posted:
