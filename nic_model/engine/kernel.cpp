@@ -21,12 +21,13 @@ bool is_lossy(const SystemConfig& c) {
          !c.network.changes.empty();
 }
 
-/// May TLPs of a packet be one step? Not where each is observed, waits for credits or a distance, or may pass others; nor where PCIe
-/// takes no time, or packets are messages of any length.
+/// May TLPs of a packet be one step? Not where each is observed, waits for credits or a distance, or may pass others;
+/// nor where PCIe takes no time, or packets are messages of any length.
 bool has_bursts(const SystemConfig& c) {
   const HardwareProfile& p = c.profile;
   return c.timed && !c.witness && p.faults.none() && p.pcie_rate.value != 0 && p.pcie_posted_credits.count == 0 &&
-         p.pcie_write_interval.ps == 0 && p.nic_stale_operands == StaleOperands::none && c.network.model == fabric::Model::packet;
+         p.pcie_write_interval.ps == 0 && p.nic_stale_operands == StaleOperands::none &&
+         c.network.model == fabric::Model::packet;
 }
 
 SystemConfig checked(const SystemConfig& config) {
