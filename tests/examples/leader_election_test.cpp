@@ -6,6 +6,7 @@
 
 #include "loco_sim/loco/barrier.hpp"
 #include "tests/examples/many_runs.hpp"
+#include "tests/loco_sim/loco/failing.hpp"
 
 using namespace loco::test;  // NOLINT: a test
 
@@ -60,4 +61,22 @@ TEST_CASE("an election has one leader a term, under 1,000 schedules", "[.long]")
 
 TEST_CASE("an election without compare-and-swap has terms with two leaders") {
   CHECK(first_wrong<Election>(3, 200, election_options{.compare_and_swap = false}) == "a term has two leaders");
+}
+
+TEST_CASE("an election goes on when the leader stops") {
+  std::optional<std::uint32_t> second;
+  failing::run([&](loco::Transport& node) {
+    loco::manager mgr(node);
+    leader_election election(mgr, "election");
+    mgr.wait_for_ready();
+    if (mgr.my_node() == failing::kDead) {
+      require(election.campaign() == 1, "all nodes answer");
+      failing::live(node);
+    }
+    failing::wait_until(node, failing::kAfter);
+    if (mgr.my_node() != 0) return failing::wait_until(node, 2 * failing::kAfter);
+    require(!election.campaign(), "the first term has a leader");
+    second = election.campaign();
+  });
+  CHECK(second == 2);
 }
