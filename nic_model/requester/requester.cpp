@@ -153,7 +153,9 @@ void Requester::take_psns(Engine& engine, SendEntry& e) {
   next_psn_ = next_psn_ + e.packets;
   engine.count(&Counters::work_requests);
   if (reads_or_atomic(e.wqe.opcode)) ++outstanding_;
-  if (e.wqe.opcode == Opcode::rdma_read && (engine.repeats_requests() || engine.loose())) {
+  // Where time is watched, only the trace asks which of several executions was answered.
+  const bool traced_again = engine.watches_time() && engine.witness();
+  if (e.wqe.opcode == Opcode::rdma_read && (engine.lossy() || engine.loose() || traced_again)) {
     e.track = engine.tracks.begin(engine.witness() ? words_of(e.wqe.remote, e.wqe.length) : 0);
   }
 }

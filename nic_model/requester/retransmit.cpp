@@ -92,7 +92,7 @@ sim::Duration Requester::time_out(const Engine& engine, const QpSettings& settin
 /// A packet has been sent, and they are not few any more: the timer that runs has been started for few.
 void Requester::more_under_way(const Engine& engine, const QpSettings& settings, std::uint32_t before) {
   const HardwareProfile& p = engine.profile();
-  if (p.nic_tail_timeout.ps == 0 || !timer_pending_ || rnr_wait_) return;
+  if (p.nic_tail_timeout.ps == 0 || (!timer_pending_ && !timing_) || rnr_wait_) return;
   if (before > p.nic_tail_packets || under_way() <= p.nic_tail_packets) return;
   const sim::Duration longer = time_out(engine, settings);
   if (longer > p.nic_tail_timeout) deadline_ += longer - p.nic_tail_timeout;
