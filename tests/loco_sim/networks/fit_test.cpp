@@ -21,7 +21,8 @@ using networks::FitResult;
 
 namespace {
 
-constexpr std::uint64_t kTests = 30;  // the smallest ones of each rule: a get ahead of an rga is the 26th or later of AO
+/// The smallest ones of each rule; of AO, the first to show a get ahead of an rga is behind the 25th.
+constexpr std::uint64_t kTests = 30;
 
 std::string fitted(const nic::HardwareProfile& profile) {
   const FitResult r = networks::fit(profile, {.tests = kTests});
