@@ -41,6 +41,15 @@ class _Interrupted(Exception):
     """Ctrl-C, and what had been done until then."""
 
 
+_interrupts: list[int] = []
+
+
+def _interrupt(number: int, frame: Any) -> NoReturn:
+    """Ctrl-C. It is noted, too: modules written in C make an ImportError of what stops their being imported."""
+    _interrupts.append(number)
+    signal.default_int_handler(number, frame)
+
+
 def _sweep(arguments: argparse.Namespace) -> int:
     from ._rows import ForeignRows
     from .sweeps import planned_rows
@@ -146,8 +155,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     try:
         if signal.getsignal(signal.SIGINT) != signal.SIG_IGN and threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGINT, _interrupt)
         return _guarded(arguments)
+    except ImportError:
+        if not _interrupts:
+            raise
+        _say("loco-sim: interrupted")
+        return 130
     except KeyboardInterrupt:
         _say("loco-sim: interrupted")
         return 130
