@@ -43,7 +43,8 @@ void operations(benchmark::State& state, nic::Opcode opcode, std::uint32_t lengt
   fabric::Config network;
   network.options.loss = loss;
   nic::HardwareProfile p = profile();
-  nic::System system({.profile = p, .topology = fabric::Topology::star, .network = network, .nodes = 2, .timers = true});
+  nic::System system(
+      {.profile = p, .topology = fabric::Topology::star, .network = network, .nodes = 2, .timers = true});
   constexpr std::uint64_t kBytes = 1U << 20U;
   const auto local = system.register_memory(0, system.allocate(0, kBytes), kBytes);
   const auto remote = system.register_memory(1, system.allocate(1, kBytes), kBytes);

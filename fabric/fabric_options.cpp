@@ -105,9 +105,10 @@ constexpr auto kOptions = std::to_array<Option>({
         {.key = "loss", .least = 0, .most = 1'000'000, .doc = "packets in a million that each link loses, at random."}),
     member<&Options::variation>({.key = "variation",
                                  .choices = kVariationNames,
-                                 .doc = "do devices differ, by the seed: clocks run fast or slow by up to clock_skew, "
-                                        "and a switch takes a packet at any moment of its arrival; auto: with "
-                                        "drop_tail, where that decides who loses. None with other schedules than timed."}),
+                                 .doc =
+                                     "do devices differ, by the seed: clocks run fast or slow by up to clock_skew, "
+                                     "and a switch takes a packet at any moment of its arrival; auto: with "
+                                     "drop_tail, where that decides who loses. None with other schedules than timed."}),
     member<&Options::clock_skew>(
         {.key = "clock_skew",
          .least = 0,

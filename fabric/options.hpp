@@ -74,7 +74,7 @@ struct Options {
   std::uint32_t loss = 0;  ///< packets in a million that each link loses
   Variation variation = Variation::automatic;
   std::uint32_t clock_skew = 50;  ///< a clock's rate is off by this at most, parts in a million
-  bool reroute = false;    ///< when a link goes down or up, all routes are computed anew
+  bool reroute = false;           ///< when a link goes down or up, all routes are computed anew
   sim::Duration reroute_delay{1'000'000'000};
 
   bool operator==(const Options&) const = default;

@@ -1,5 +1,6 @@
-// The door of the machine: what PCIe announces goes to the unit whose it is.
+// The door of the machine: what units announce goes to those whose it is.
 #include "nic_model/connection/completion_queue.hpp"
+#include "nic_model/connection/failure.hpp"
 #include "nic_model/host/process.hpp"
 #include "nic_model/host/watch_set.hpp"
 #include "nic_model/pcie/flow_control.hpp"
@@ -45,5 +46,9 @@ void announce(Engine& engine, const ReceivedLanded& message) { release_received(
 void announce(Engine& engine, const AtomicLanded& message) {
   atomic_done(engine, message.node, atomic_bank(engine.profile(), message.address));
 }
+
+void announce(Engine& engine, const ConnectionFailed& message) { to_error(engine, message.qp); }
+
+void announce(Engine& engine, const SendFailed& message) { send_failed(engine, message.qp); }
 
 }  // namespace loco::nic

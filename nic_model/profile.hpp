@@ -48,7 +48,8 @@ enum class Placement : std::uint8_t {
 enum class Recovery : std::uint8_t {
   by_placement,      ///< go_back_n in order, selective_repeat out of order
   go_back_n,         ///< a NAK for a gap; everything from the gap on is sent again (IBTA volume 1, 9.7.5)
-  selective_repeat,  ///< what has come behind a gap is said; what is missing is sent again (requester/selective_repeat.hpp)
+  selective_repeat,  ///< what has come behind a gap is said; what is missing is sent again
+                     ///< (requester/selective_repeat.hpp)
   timer,             ///< nothing is said of gaps: the timer finds them, and everything is sent again
 };
 [[nodiscard]] constexpr Recovery recovery_of(Recovery r, Placement p) {
@@ -142,7 +143,7 @@ struct HardwareProfile {
   ReadOrdering pcie_read_ordering = ReadOrdering::unordered;
   /// Least distance between commits of write TLPs that keep their order: a root complex that ends one before the next.
   sim::Duration pcie_write_interval{};
-  sim::Duration pcie_read_interval{};  ///< least distance between read requests that the NIC's DMA engine issues
+  sim::Duration pcie_read_interval{};        ///< least distance between read requests that the NIC's DMA engine issues
   std::uint32_t pcie_tags = 0;               ///< read requests under way at once; 0 is no limit
   std::uint32_t pcie_nonposted_credits = 0;  ///< read requests that the root complex takes at once; 0 is no limit
   sim::Bytes pcie_posted_credits{0};         ///< bytes of writes that the root complex takes at once; 0 is no limit
@@ -172,21 +173,21 @@ struct HardwareProfile {
   bool nic_blueflame = false;             ///< a single inline WQE that fits travels in the doorbell write
   sim::Bytes nic_blueflame_max{256};      ///< WQE bytes that fit
   AtomicCap nic_atomic_cap = AtomicCap::hca;
-  std::uint32_t nic_atomic_banks = 1;             ///< in each of which one atomic is executed at a time, by address
-  std::uint32_t nic_units = 0;                    ///< processing units that start work requests; 0: no units
-  sim::Duration nic_unit_time{};                  ///< a unit is busy with a work request
-  sim::Duration nic_qp_gap{};                     ///< between a queue pair's work requests that are not inline
-  std::uint32_t nic_context_entries = 0;          ///< queue pair contexts that the NIC holds; 0: all
-  std::uint32_t nic_read_state_entries = 0;       ///< outstanding READs and atomics whose state it holds; 0: all
-  std::uint32_t nic_translation_entries = 0;      ///< memory translations that it holds; 0: all
-  sim::Bytes nic_translation_page{4096};          ///< covered by one of them
-  sim::Bytes nic_context_bytes{256};              ///< read over PCIe for what it does not hold
-  std::uint32_t nic_context_fetches = 0;          ///< such reads under way at once; 0 is no limit
-  sim::BitsPerSecond nic_buffer_rate{};           ///< of a packet through the NIC's packet buffer; 0 is no delay
-  sim::Duration nic_device_access{};              ///< memory on the NIC
+  std::uint32_t nic_atomic_banks = 1;         ///< in each of which one atomic is executed at a time, by address
+  std::uint32_t nic_units = 0;                ///< processing units that start work requests; 0: no units
+  sim::Duration nic_unit_time{};              ///< a unit is busy with a work request
+  sim::Duration nic_qp_gap{};                 ///< between a queue pair's work requests that are not inline
+  std::uint32_t nic_context_entries = 0;      ///< queue pair contexts that the NIC holds; 0: all
+  std::uint32_t nic_read_state_entries = 0;   ///< outstanding READs and atomics whose state it holds; 0: all
+  std::uint32_t nic_translation_entries = 0;  ///< memory translations that it holds; 0: all
+  sim::Bytes nic_translation_page{4096};      ///< covered by one of them
+  sim::Bytes nic_context_bytes{256};          ///< read over PCIe for what it does not hold
+  std::uint32_t nic_context_fetches = 0;      ///< such reads under way at once; 0 is no limit
+  sim::BitsPerSecond nic_buffer_rate{};       ///< of a packet through the NIC's packet buffer; 0 is no delay
+  sim::Duration nic_device_access{};          ///< memory on the NIC
   sim::Bytes nic_max_message{std::uint64_t{1} << 31U};  ///< longest message (max_msg_sz)
-  bool nic_send_segments = true;                  ///< a SEND may take several packets
-  sim::Bytes nic_device_memory{};                 ///< how much of that there is; 0 is no limit
+  bool nic_send_segments = true;                        ///< a SEND may take several packets
+  sim::Bytes nic_device_memory{};                       ///< how much of that there is; 0 is no limit
   bool nic_device_own_path = false;               ///< it is reached on a path of its own: no order with the host's
   sim::Bytes nic_receive_buffer{};                ///< payload that waits for PCIe; 0 is no limit
   sim::Duration nic_ack_timeout{67'108'864'000};  ///< 4.096 us * 2^14: without a response, the request is repeated
@@ -195,10 +196,10 @@ struct HardwareProfile {
   std::uint32_t nic_tail_packets = 3;             ///< so few
   Recovery nic_recovery = Recovery::by_placement;
   sim::Duration nic_reorder_tolerance{100'000'000};  ///< how late a packet may be that has taken another path
-  std::uint32_t nic_retry_count = 7;              ///< repetitions before retry_exc_err
-  sim::Duration nic_rnr_timer{640'000'000};       ///< what an RNR NAK tells the requester to wait
-  std::uint32_t nic_rnr_retry = 7;                ///< repetitions before rnr_retry_exc_err; 7: for ever
-  std::uint32_t nic_ack_coalescing = 0;           ///< packets of a message for each ACK; 0: one ACK a message
+  std::uint32_t nic_retry_count = 7;                 ///< repetitions before retry_exc_err
+  sim::Duration nic_rnr_timer{640'000'000};          ///< what an RNR NAK tells the requester to wait
+  std::uint32_t nic_rnr_retry = 7;                   ///< repetitions before rnr_retry_exc_err; 7: for ever
+  std::uint32_t nic_ack_coalescing = 0;              ///< packets of a message for each ACK; 0: one ACK a message
   Placement nic_placement = Placement::in_order;
   AtomicOperands nic_atomic_operands = AtomicOperands::memory;
   StaleOperands nic_stale_operands = StaleOperands::none;

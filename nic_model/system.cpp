@@ -41,8 +41,7 @@ void take_packet(Engine& engine, const fabric::Packet& packet) {
 }
 
 void deliver(Engine& engine, const sim::Event& event) {
-  const std::optional<fabric::Packet> packet =
-      engine.network.handle(engine.kernel.events(), engine.now(), event);
+  const std::optional<fabric::Packet> packet = engine.network.handle(engine.kernel.events(), engine.now(), event);
   if (engine.lossy()) release_lost(engine);
   if (!packet) return;
   if (!admit_received(engine, *packet)) return engine.release(packet->buffer);
@@ -151,11 +150,10 @@ void check_all(const State& s) {
 
 /// What holds between two steps, of what an event was for; of everything now and then.
 void check_step(const State& s, const sim::Event& event) {
-  const bool of_queue_pair = event.what == kEventFetchWqe || event.what == kEventReadPayload ||
-                             event.what == kEventTransmit || event.what == kEventTimeout ||
-                             event.what == kEventRnrTimer || event.what == kEventUnitFree ||
-                             event.what == kEventReadRemote || event.what == kEventRespond ||
-                             event.what == kEventStrayRequest;
+  const bool of_queue_pair =
+      event.what == kEventFetchWqe || event.what == kEventReadPayload || event.what == kEventTransmit ||
+      event.what == kEventTimeout || event.what == kEventRnrTimer || event.what == kEventUnitFree ||
+      event.what == kEventReadRemote || event.what == kEventRespond || event.what == kEventStrayRequest;
   if (of_queue_pair) check_queue_pair(s, event.where);
   if (event.what == kEventCommit) s.domains[event.where].check(event.where, s.kernel.now());
   if (event.what == kEventThreadStep || event.what == kEventDrain) {
@@ -368,9 +366,8 @@ bool System::qp_settled(QpId qp) const {
 }
 bool System::stores_pending(NodeId node, Address base, std::uint64_t size) const {
   check_node(*state_, node);
-  return std::ranges::any_of(state_->processes[node].threads(), [&](ThreadId thread) {
-    return state_->threads[thread].stores_pending(base, size);
-  });
+  return std::ranges::any_of(state_->processes[node].threads(),
+                             [&](ThreadId thread) { return state_->threads[thread].stores_pending(base, size); });
 }
 std::uint32_t System::recv_queue_room(QpId qp) const {
   const std::uint32_t index = state_->responders.at(qp).receive_queue();
@@ -383,9 +380,8 @@ bool System::thread_stopped(ThreadId thread) const {
   return state_->threads.at(thread).state() == ThreadState::stopped;
 }
 System::Made System::made() const {
-  Made made{.regions = state_->regions.size(),
-            .queue_pairs = state_->connections.size(),
-            .threads = state_->threads.size()};
+  Made made{
+      .regions = state_->regions.size(), .queue_pairs = state_->connections.size(), .threads = state_->threads.size()};
   for (const Process& process : state_->processes) made.flags += process.flags();
   return made;
 }

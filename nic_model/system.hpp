@@ -138,8 +138,8 @@ class System {
   [[nodiscard]] NodeId qp_peer_node(QpId qp) const;
   [[nodiscard]] ThreadId qp_thread(QpId qp) const;
   [[nodiscard]] std::uint32_t send_queue_room(QpId qp) const;
-  /// Is it connected in RTS, and is all that was posted to it done, in memory on both sides? Says no, too, while another
-  /// queue pair's writes of the same kind are pending in its ordering domain.
+  /// Is it connected in RTS, and is all that was posted to it done, in memory on both sides? Says no, too, while
+  /// another queue pair's writes of the same kind are pending in its ordering domain.
   [[nodiscard]] bool qp_settled(QpId qp) const;
   /// Is a store to [base, base + size) on its way to memory, in a store buffer of the node?
   [[nodiscard]] bool stores_pending(NodeId node, Address base, std::uint64_t size) const;

@@ -42,13 +42,12 @@ QpAttributes default_attributes(const HardwareProfile& p, QpId peer) {
 
 void take_device_memory(State& s, NodeId node, std::uint64_t size) {
   const std::uint64_t most = s.kernel.profile().nic_device_memory.count;
-  std::uint64_t& taken = s.hosts[node].device_memory;
-  if (most != 0 && size > most - taken) {
+  Host& host = s.hosts[node];
+  if (!host.take_device_memory(size, most)) {
     throw std::invalid_argument(
         fmt::format("node {}: no room for {} bytes of device memory, {} of {} are taken (nic.device_memory)", node,
-                    size, taken, most));
+                    size, host.device_memory(), most));
   }
-  taken += size;
 }
 
 }  // namespace
@@ -107,7 +106,7 @@ QpId System::create_qp(NodeId node, const QpConfig& c) {
   const auto id = static_cast<QpId>(s.connections.size());
   s.connections.emplace_back(node, c.type, c.thread);
   const bool per_qp = s.kernel.profile().pcie_ordering_domain == OrderingDomain::qp;
-  const std::uint32_t function = s.hosts[node].queue_pairs++ % s.kernel.profile().pcie_functions;
+  const std::uint32_t function = s.hosts[node].next_function(s.kernel.profile().pcie_functions);
   const auto domain = [&] { return per_qp ? new_domain(s, node) : domain_of(s, node, function); };
   s.requesters.emplace_back(c.send_cq, c.send_entries, domain());
   std::uint32_t queue = c.srq;
@@ -126,7 +125,8 @@ void System::set_qp_thread(QpId qp, ThreadId thread) { state_->connections.at(qp
 
 void System::connect(QpId a, QpId b) {
   State& s = *state_;
-  if (a == b || a >= s.connections.size() || b >= s.connections.size()) throw std::invalid_argument("connect needs two queue pairs");
+  if (a == b || a >= s.connections.size() || b >= s.connections.size())
+    throw std::invalid_argument("connect needs two queue pairs");
   if (s.connections[a].state() != QpState::reset || s.connections[b].state() != QpState::reset) {
     throw std::invalid_argument("a queue pair is connected once");
   }
@@ -141,7 +141,8 @@ void System::connect(QpId a, QpId b) {
 
 void System::activate(QpId qp, std::uint32_t qkey) {
   State& s = *state_;
-  if (qp >= s.connections.size() || s.connections[qp].type() != QpType::ud || s.connections[qp].state() != QpState::reset) {
+  if (qp >= s.connections.size() || s.connections[qp].type() != QpType::ud ||
+      s.connections[qp].state() != QpState::reset) {
     throw std::invalid_argument("activate needs an unreliable datagram queue pair in RESET");
   }
   QpAttributes attributes = default_attributes(s.kernel.profile(), kNone);

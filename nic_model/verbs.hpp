@@ -128,9 +128,9 @@ struct QpAttributes {
   std::uint32_t retry_count = 7;    ///< at RTS
   std::uint32_t rnr_retry = 7;      ///< at RTS; 7: for ever
   std::uint32_t max_dest_rd_atomic =
-      0;                          ///< at RTR: READs and atomics that it takes at once; 0: the profile's max_rd_atomic
-  std::uint32_t path_mtu = 0;     ///< RC, UC: at RTR: payload of its packets at most, and of those that it takes: 256 to
-                                  ///< 4096 in powers of two, at most the profile's link.mtu, which 0 stands for
+      0;                       ///< at RTR: READs and atomics that it takes at once; 0: the profile's max_rd_atomic
+  std::uint32_t path_mtu = 0;  ///< RC, UC: at RTR: payload of its packets at most, and of those that it takes: 256 to
+                               ///< 4096 in powers of two, at most the profile's link.mtu, which 0 stands for
   sim::Duration min_rnr_timer{};  ///< at RTR: what its RNR NAKs tell the peer to wait; 0 is code 0: 655.36 ms
   std::uint32_t qkey = 0;         ///< UD: at INIT
 

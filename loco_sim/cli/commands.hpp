@@ -139,8 +139,8 @@ int soundness_command(const SoundnessArguments& arguments);
 struct PerfArguments {
   std::string test;
   std::string connection = "RC";
-  std::string size;  ///< empty: the test's default
-  bool all = false;  ///< all sizes
+  std::string size;                ///< empty: the test's default
+  bool all = false;                ///< all sizes
   std::vector<std::string> sizes;  ///< these, one after the other
   std::uint32_t iterations = 0;
   std::uint32_t queue_pairs = 1;

@@ -25,7 +25,8 @@ struct Endpoint {
   nic::CqId recv_cq = 0;
 };
 
-/// Two sides, on a host each unless the way is a loopback; simulated threads are functions that take one step at a time.
+/// Two sides, on a host each unless the way is a loopback; simulated threads are functions that take one step at a
+/// time.
 class Bench final : public nic::ThreadRunner {
  public:
   using Step = std::function<void(nic::Cpu&)>;

@@ -18,9 +18,7 @@ constexpr std::uint32_t kQkey = 0x11111111;  // perftest's
 
 nic::SystemConfig machine(const Options& o) {
   const bool star = o.topology == Way::star;
-  return {.profile = o.profile,
-          .topology = star ? fabric::Topology::star : fabric::Topology::back_to_back,
-          .nodes = 2};
+  return {.profile = o.profile, .topology = star ? fabric::Topology::star : fabric::Topology::back_to_back, .nodes = 2};
 }
 
 void require(bool holds, std::string_view what) {
@@ -63,9 +61,9 @@ void require_used(const Options& o) {
   require_option(
       o.depth == Options{}.depth || is_bandwidth(o.test), "depth",
       fmt::format("expected {}, since latency tests have one message under way, found {}", Options{}.depth, o.depth));
-  require_option(o.rx_depth == Options{}.rx_depth || o.test == Test::send_bw, "rx_depth",
-                 fmt::format("expected {}, since only send_bw has a queue of receives, found {}", Options{}.rx_depth,
-                             o.rx_depth));
+  require_option(
+      o.rx_depth == Options{}.rx_depth || o.test == Test::send_bw, "rx_depth",
+      fmt::format("expected {}, since only send_bw has a queue of receives, found {}", Options{}.rx_depth, o.rx_depth));
   const bool loads = is_bandwidth(o.test) && !is_dma(o.test);
   require_option(!o.relaxed_ordering || (loads && !is_atomic(o.test)), "relaxed_ordering",
                  "expected off, since only bandwidth tests over the network register memory so, found on");
@@ -92,8 +90,9 @@ void require_completion_queues(const Options& o) {
   const std::uint32_t share = (o.queue_pairs - 1) / o.threads + 1;
   const std::uint32_t most = std::numeric_limits<std::uint32_t>::max() / share - 1;
   const auto require_room = [&](std::string_view option, std::uint32_t entries) {
-    require_option(entries <= most, option,
-                   fmt::format("expected at most {} with {} queue pair(s) of a thread, found {}", most, share, entries));
+    require_option(
+        entries <= most, option,
+        fmt::format("expected at most {} with {} queue pair(s) of a thread, found {}", most, share, entries));
   };
   require_room("depth", o.depth);
   require_room("rx_depth", o.rx_depth);
@@ -233,10 +232,10 @@ std::array<Endpoint, 2> Bench::connect(std::uint32_t depth, nic::CqId send_cq, n
                                        std::uint32_t receives) {
   const auto end = [&](Side side, nic::CqId sends, nic::CqId received) {
     const nic::QpId qp = system_.create_qp(host(side), {.type = options_.connection,
-                                                  .send_cq = sends,
-                                                  .recv_cq = received,
-                                                  .send_entries = depth,
-                                                  .recv_entries = receives == 0 ? depth : receives});
+                                                        .send_cq = sends,
+                                                        .recv_cq = received,
+                                                        .send_entries = depth,
+                                                        .recv_entries = receives == 0 ? depth : receives});
     return Endpoint{.qp = qp, .send_cq = sends, .recv_cq = received};
   };
   const Side to = 1 - from;

@@ -99,9 +99,10 @@ std::string pauses(const Run& run) {
   const std::uint64_t by_nics = run.counters().tx_pauses;
   const std::string whose =
       by_nics == 0 ? std::string("fabric.buffer.size, fabric.pfc.xoff, or fabric.ecn.enabled and fabric.dcqcn.enabled")
-                   : fmt::format("tx_pauses: {} times a NIC's receive buffer was full, since PCIe takes less than the "
-                                 "port brings; hardware.pcie.lanes, hardware.pcie.mps",
-                                 by_nics);
+                   : fmt::format(
+                         "tx_pauses: {} times a NIC's receive buffer was full, since PCIe takes less than the "
+                         "port brings; hardware.pcie.lanes, hardware.pcie.mps",
+                         by_nics);
   return fmt::format("fabric_pauses: {}: links stood still for {:.4g} us together, {} of the run for each host; {}",
                      run.result.workload_counters.value("fabric_pauses"), paused * 1e-6, percent(part), whose);
 }
@@ -111,7 +112,8 @@ std::string discards(const Run& run) {
   const double part = share(number(times), number(run.counters().packets_sent));
   if (times == 0 || part < run.shares.losses) return {};
   return fmt::format(
-      "rx_discards: {}, {} of the packets: a NIC's receive buffer was full, since PCIe takes less than the port brings; "
+      "rx_discards: {}, {} of the packets: a NIC's receive buffer was full, since PCIe takes less than the port "
+      "brings; "
       "hardware.pcie.lanes, hardware.pcie.mps, or fabric.flow_control: pfc",
       times, percent(part));
 }
@@ -154,7 +156,8 @@ std::string pcie(const Run& run) {
 std::vector<std::string> hints(const scenario::Scenario& scenario, const RunResult& result, const HintShares& shares) {
   const Run run{scenario, result, shares};
   std::vector<std::string> all;
-  for (const auto hint : {&deadlock, &retransmissions, &timeouts, &losses, &discards, &pauses, &not_ready, &misses, &pcie}) {
+  for (const auto hint :
+       {&deadlock, &retransmissions, &timeouts, &losses, &discards, &pauses, &not_ready, &misses, &pcie}) {
     std::string line = hint(run);
     if (!line.empty() && all.size() < kHintsMax) all.push_back(std::move(line));
   }

@@ -21,7 +21,8 @@ nic::SystemConfig system_config(const ClusterConfig& config) {
   fabric::Config network = config.network;
   network.nodes = config.nodes;
   network.topology = config.profile.link_ideal ? fabric::Topology::ideal : config.topology;
-  if (config.schedule != Schedule::timed) network.options.variation = fabric::Variation::none;  // times say nothing there
+  if (config.schedule != Schedule::timed)
+    network.options.variation = fabric::Variation::none;  // times say nothing there
   for (const NodeStop& stop : config.stops) fabric::disconnect(network, stop.node, stop.at);
   return {.profile = config.profile,
           .topology = config.topology,

@@ -2,10 +2,10 @@
 #include <memory>
 #include <string>
 
+#include "loco_sim/baselines/message_collectives.hpp"
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/workloads/attendance.hpp"
 #include "loco_sim/workloads/kinds.hpp"
-#include "loco_sim/baselines/message_collectives.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 #include "sim/rng.hpp"
 
@@ -74,8 +74,8 @@ void start_barrier(const Setup& setup) {
   }
   const auto network = std::make_shared<MessageNetwork>(
       setup.cluster.context(), MessageOptions{.ports_per_node = setup.params.count("threads_per_node"),
-                                    .words_max = 1,
-                                    .inlined = setup.params.get("inline") != 0});
+                                              .words_max = 1,
+                                              .inlined = setup.params.get("inline") != 0});
   setup.cluster.spawn_everywhere(
       [&setup, attendance, network](Transport& node) { message_program(node, setup, *attendance, *network); });
 }

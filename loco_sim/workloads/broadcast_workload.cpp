@@ -9,11 +9,11 @@
 #include <span>
 #include <vector>
 
+#include "loco_sim/baselines/message_collectives.hpp"
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/ring_buffer.hpp"
 #include "loco_sim/workloads/kinds.hpp"
-#include "loco_sim/baselines/message_collectives.hpp"
 #include "loco_sim/workloads/payload.hpp"
 
 namespace loco::workloads {

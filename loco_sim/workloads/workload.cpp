@@ -76,7 +76,9 @@ void Results::add(std::string_view operation, std::int64_t start_ps, std::int64_
   first_start_ps = std::min(first_start_ps, start_ps);
   last_end_ps = std::max(last_end_ps, end_ps);
   if (found == operations.end())
-    found = operations.insert(operations.end(), {.name = std::string(operation), .samples_ps = {}, .ends_ps = {}, .samples_each = samples_each});
+    found = operations.insert(
+        operations.end(),
+        {.name = std::string(operation), .samples_ps = {}, .ends_ps = {}, .samples_each = samples_each});
   found->samples_ps.push_back(end_ps - start_ps);
   found->ends_ps.push_back(end_ps);
 }

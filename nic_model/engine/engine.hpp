@@ -22,7 +22,7 @@ class AtomicUnit;
 class CompletionQueue;
 class Connection;
 class ContextCaches;
-struct Host;
+class Host;
 class HostMemory;
 struct HeldRead;
 class NicContext;

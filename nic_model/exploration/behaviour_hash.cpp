@@ -57,7 +57,8 @@ std::uint64_t System::behaviour_hash() const {
   for (std::size_t lane = 0; lane < s.network->lanes(); ++lane) {
     add([&](Hasher& h) {
       h.add(s.network->lane_size(lane));
-      for (std::size_t i = 0; i < s.network->lane_size(lane); ++i) add_packet(h, s.payloads, s.network->lane_packet(lane, i));
+      for (std::size_t i = 0; i < s.network->lane_size(lane); ++i)
+        add_packet(h, s.payloads, s.network->lane_packet(lane, i));
     });
   }
   std::uint64_t pending = 0;  // a multiset: the order in the queue's storage is history

@@ -4,7 +4,6 @@
 
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/port/port.hpp"
-#include "nic_model/records.hpp"
 #include "nic_model/requester/requester.hpp"
 
 namespace loco::nic {

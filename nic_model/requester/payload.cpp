@@ -8,7 +8,6 @@
 #include "nic_model/pcie/flow_control.hpp"
 #include "nic_model/pcie/link.hpp"
 #include "nic_model/pcie/pcie.hpp"
-#include "nic_model/records.hpp"
 #include "nic_model/requester/requester.hpp"
 #include "nic_model/requester/wqe.hpp"
 
@@ -22,13 +21,15 @@ bool needs_payload_read(const SendEntry& e) {
 
 }  // namespace
 
-/// The next step of a payload's PCIe read: up to the end of a packet they may be a burst. Packets wait for no other step.
+/// The next step of a payload's PCIe read: up to the end of a packet they may be a burst. Packets wait for no other
+/// step.
 void Requester::schedule_read(Engine& engine, QpId id, std::uint32_t number, const SendEntry& e, sim::SimTime at) {
   const NodeId node = engine.connections[id].node();
   const PayloadStep step = payload_step(engine, e.wqe, e.payload_read);
   if (engine.kernel.bursts() && sends_payload(e.wqe.opcode)) {
     const std::uint64_t mtu = mtu_of(engine, engine.connections[id]);
-    const auto stop = static_cast<std::uint32_t>(std::min<std::uint64_t>(e.wqe.length, (e.payload_read / mtu + 1) * mtu));
+    const auto stop =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(e.wqe.length, (e.payload_read / mtu + 1) * mtu));
     payload_burst_ = begin_burst(engine, node,
                                  {.qp = id,
                                   .number = number,

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "nic_model/connection/failure.hpp"
 #include "nic_model/engine/hash_parts.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/port/context.hpp"
 #include "nic_model/port/port.hpp"
 #include "nic_model/requester/wqe.hpp"
-#include "nic_model/verbs/queue_pair.hpp"
 
 namespace loco::nic {
 
@@ -113,7 +113,7 @@ void Requester::complete(Engine& engine, QpId id, sim::Duration delay) {
     const bool failed = e.status != Status::success;
     if (e.wqe.signaled || failed) write_cqe(engine, id, completed_, e.status, delay);
     ++completed_;
-    if (failed) return send_failed(engine, id);
+    if (failed) return announce(engine, SendFailed{id});
   }
   free_finished(engine);
 }

@@ -6,7 +6,6 @@
 
 #include "nic_model/pcie/flow_control.hpp"
 #include "nic_model/pcie/pcie.hpp"
-#include "nic_model/records.hpp"
 #include "nic_model/requester/requester.hpp"
 #include "nic_model/requester/wqe.hpp"
 

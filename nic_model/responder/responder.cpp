@@ -1,8 +1,8 @@
 #include "nic_model/responder/responder.hpp"
 
+#include "nic_model/connection/failure.hpp"
 #include "nic_model/port/port.hpp"
 #include "nic_model/requester/requester.hpp"
-#include "nic_model/verbs/queue_pair.hpp"
 
 namespace loco::nic {
 
@@ -137,7 +137,7 @@ void Responder::execute_fresh(Engine& engine, QpId id, const fabric::Packet& pac
   if (nak != NakCode::none) {
     refuse(engine, id, packet, nak);
     disorder_.edit().refused = packet.wqe;
-    return to_error(engine, id);
+    return announce(engine, ConnectionFailed{id});
   }
   if (packet.opcode == Op::read_request) {
     if (!executed) take_read(engine, id, packet);

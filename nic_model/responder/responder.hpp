@@ -24,7 +24,6 @@
 #include "nic_model/connection/connection.hpp"
 #include "nic_model/engine/engine.hpp"
 #include "nic_model/engine/hash.hpp"
-#include "nic_model/records.hpp"
 #include "sim/event_queue.hpp"
 #include "sim/lazy.hpp"
 #include "sim/ring.hpp"
@@ -253,7 +252,7 @@ class Responder {
   std::uint32_t queue_;
   bool blocked_ = false;  // an atomic has not posted its write yet: later requests wait
   bool respond_event_ = false;
-  bool bursting_ = false;  // steps of a READ are a burst: how far it is, is known there
+  bool bursting_ = false;       // steps of a READ are a burst: how far it is, is known there
   bool write_valid_ = false;    // of the message being received: key and bounds were checked with its first packet
   bool nak_sent_ = false;       // for what is expected: nothing more is said until it comes
   bool receiving_ = false;      // `receive_` has been taken from the queue

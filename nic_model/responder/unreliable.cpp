@@ -1,6 +1,6 @@
 // Responder: requests of the unreliable transports (IBTA volume 1, 9.8.2 and 9.8.3).
+#include "nic_model/connection/failure.hpp"
 #include "nic_model/responder/responder.hpp"
-#include "nic_model/verbs/queue_pair.hpp"
 
 namespace loco::nic {
 
@@ -36,7 +36,7 @@ void Responder::take_connected(Engine& engine, QpId id, const fabric::Packet& pa
     in_message_ = false;
     return;
   }
-  if (place_send(engine, id, packet, {}) != Status::success) to_error(engine, id);
+  if (place_send(engine, id, packet, {}) != Status::success) announce(engine, ConnectionFailed{id});
 }
 
 void Responder::take_datagram(Engine& engine, QpId id, const fabric::Packet& packet) {
@@ -48,7 +48,7 @@ void Responder::take_datagram(Engine& engine, QpId id, const fabric::Packet& pac
   }
   const Cqe like{.source_qp = packet.source_qp};
   if (place_send(engine, id, packet, like, kGrhBytes) != Status::success) {
-    to_error(engine, id);
+    announce(engine, ConnectionFailed{id});
   }
 }
 

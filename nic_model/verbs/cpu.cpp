@@ -11,7 +11,6 @@
 #include "nic_model/host/thread.hpp"
 #include "nic_model/pcie/bursts.hpp"
 #include "nic_model/pcie/pcie.hpp"
-#include "nic_model/records.hpp"
 #include "nic_model/requester/requester.hpp"
 #include "nic_model/requester/wqe.hpp"
 #include "nic_model/responder/responder.hpp"

@@ -61,7 +61,12 @@ PairOptions unequal_paths(fabric::Routing routing, std::uint64_t seed) {
 }
 
 Pair::Pair(const nic::HardwareProfile& profile, const PairOptions& o)
-    : system({.profile = profile, .topology = o.topology, .network = o.network, .nodes = 2, .timers = o.timers, .witness = true}) {
+    : system({.profile = profile,
+              .topology = o.topology,
+              .network = o.network,
+              .nodes = 2,
+              .timers = o.timers,
+              .witness = true}) {
   for (nic::NodeId node = 0; node < 2; ++node) {
     region[node] = system.register_memory(node, system.allocate(node, o.size), o.size);
     cq[node] = system.create_cq(node, 4096);

@@ -41,7 +41,7 @@ Status outcome(Ends& ends, Verb op, std::uint32_t length) {
   if (op == Verb::send) ends.receive(1, 8192, 8192);
   ends.post({op == Verb::write  ? ends.write(0, 8192, length)
              : op == Verb::read ? ends.read(8192, 0, length)
-                              : ends.send(0, length)});
+                                : ends.send(0, length)});
   ends.run();
   const std::vector<Status> statuses = ends.statuses(0);
   REQUIRE(statuses.size() == 1);

@@ -5,8 +5,8 @@
 // MTU of M: memory is filled at the lesser of the two.
 #include <cmath>
 
-#include "pair.hpp"
 #include "fabric/packet_network.hpp"
+#include "pair.hpp"
 #include "tests/catch.hpp"
 
 using namespace loco;

@@ -4,8 +4,6 @@
 // with Stuck.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -16,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <sys/mman.h>
 #include <thread>
 #include <vector>
 

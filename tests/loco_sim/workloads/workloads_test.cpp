@@ -63,7 +63,8 @@ TEST_CASE("results keep each operation's times, and those of the first and the l
 }
 
 TEST_CASE("what is counted are operations as a user calls them, not their parts and not each thread of a barrier") {
-  const auto done = [](const char* kind, std::uint32_t nodes, std::initializer_list<std::pair<const char*, int>> settings) {
+  const auto done = [](const char* kind, std::uint32_t nodes,
+                       std::initializer_list<std::pair<const char*, int>> settings) {
     const workloads::Workload& workload = *workloads::find(kind);
     workloads::Params params(workload.params);
     for (const auto& [key, value] : settings) params.set(key, value);

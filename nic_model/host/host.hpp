@@ -1,0 +1,28 @@
+// What set-up has handed out of a host's NIC. Private to nic_model/.
+#pragma once
+
+#include <cstdint>
+
+namespace loco::nic {
+
+class Host {
+ public:
+  /// The PCIe function of the next queue pair: functions take turns.
+  std::uint32_t next_function(std::uint32_t functions) { return queue_pairs_++ % functions; }
+
+  /// Takes memory on the NIC, of `most` bytes in all (0: no limit). False, and nothing is taken, if there is too little.
+  bool take_device_memory(std::uint64_t size, std::uint64_t most) {
+    if (most != 0 && size > most - device_memory_) return false;
+    device_memory_ += size;
+    return true;
+  }
+  [[nodiscard]] std::uint64_t device_memory() const { return device_memory_; }
+
+  bool operator==(const Host&) const = default;
+
+ private:
+  std::uint32_t queue_pairs_ = 0;
+  std::uint64_t device_memory_ = 0;  // on the NIC, in regions
+};
+
+}  // namespace loco::nic
