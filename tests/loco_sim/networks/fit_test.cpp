@@ -42,6 +42,7 @@ TEST_CASE("fit recovers what each network was made to keep, and what the campaig
                                        {"aries", "corerma-aries plus OA, SF, FA"},
                                        {"aries-deterministic", "corerma-aries plus PP, SO, OA, SF, FA"},
                                        {"portals", "corerma plus SO, SF, RL, FA"}}) {
+    if (loco::test::kShare > 1 && std::string_view(name) != "verbs") continue;  // sanitized: all go the same way
     INFO(name);
     const networks::Network& network = *std::ranges::find(networks::networks(), name, &networks::Network::name);
     const FitResult r = networks::fit(named(std::string(network.hardware).c_str()), {.tests = kTests});

@@ -153,7 +153,7 @@ perf::Options any_options(std::uint64_t seed) {
 
 TEST_CASE("bandwidth is the least of link, PCIe and packet rate: random sizes, MTUs, directions, queue pairs") {
   std::map<std::string, int> limited;
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 60 / loco::test::kShare; ++seed) {
     const perf::Options o = any_options(seed);
     INFO("seed " << seed << ": " << perf::name(o.test) << " of " << o.size << " bytes, MTU " << o.profile.link_mtu.count
                  << ", " << o.queue_pairs << " queue pairs, both ways: " << o.bidirectional);
