@@ -167,7 +167,7 @@ Excuses excuses_of(const scenario::Scenario& s) {
   if (fabric.loss != 0) add(e.failing, "fabric.loss");
   if (fabric.flow_control == fabric::FlowControl::drop_tail) add(e.failing, "fabric.flow_control: drop_tail");
   const bool paths = fabric.routing == fabric::Routing::spray || fabric.routing == fabric::Routing::adaptive;
-  if (paths && s.hardware.nic_placement == nic::Placement::in_order)
+  if (paths && !nic::overtakes(s.hardware.nic_placement))
     add(e.failing, "packets of one flow on several paths, to a NIC that takes them in order");
   if (!s.stops.empty()) add(e.failing, "a host stops");
   return e;
