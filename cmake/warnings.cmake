@@ -40,7 +40,8 @@ function(loco_sim_test_options target)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)  # as the compiler likes, in programs and libraries
 endfunction()
 
-# loco_sim_test(name SOURCES... DEPENDS... [LONG]) : a Catch2 program, one ctest entry, part of target loco_sim_tests.
+# loco_sim_test(name SOURCES... DEPENDS... [LONG]) : a Catch2 program, one ctest entry, part of target loco_sim_tests; of
+# loco_sim_machine_tests, too, unless it is about REASONING: what a model allows, what holds of a program.
 # LONG adds a second entry, label "long", that runs the program's test cases tagged [.long]. FIGURES is for programs that
 # compare figures, label "figures": what they run is sanitized by others; THREADS for those with threads of the system, label
 # "threads", for the thread sanitizer. Test cases tagged [search] look through many seeds for an outcome: they are not sanitized,
@@ -50,7 +51,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Sanitize")
   set(loco_sim_selected_tests "~[search]~[.]")  # hidden ones stay hidden
 endif()
 function(loco_sim_test name)
-  cmake_parse_arguments(ARG "LONG;FIGURES;THREADS" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "LONG;FIGURES;THREADS;REASONING" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})
   if(ARG_THREADS)  # inline functions are taken from what comes first: Catch2's do not tell the thread sanitizer what they do
     target_link_libraries(test_${name} PRIVATE loco_sim_options ${ARG_DEPENDS} Catch2::Catch2WithMain)
@@ -64,6 +65,8 @@ function(loco_sim_test name)
     set_tests_properties(${name} PROPERTIES LABELS figures)
   elseif(ARG_THREADS)
     set_tests_properties(${name} PROPERTIES LABELS threads)
+  elseif(ARG_REASONING)
+    set_tests_properties(${name} PROPERTIES LABELS reasoning)
   endif()
   if(ARG_LONG)
     add_test(NAME ${name}_long COMMAND test_${name} "[.long]")
@@ -71,6 +74,10 @@ function(loco_sim_test name)
   endif()
   if(NOT TARGET loco_sim_tests)
     add_custom_target(loco_sim_tests)
+    add_custom_target(loco_sim_machine_tests)
   endif()
   add_dependencies(loco_sim_tests test_${name})
+  if(NOT ARG_REASONING)
+    add_dependencies(loco_sim_machine_tests test_${name})
+  endif()
 endfunction()
