@@ -21,10 +21,11 @@ class counter : public loco::channel {
 
   /// Adds to the counter. Others see it when it arrives.
   void add(std::uint64_t n) {
-    const loco::Address mine = local(counts_).base + my_node() * kWord;
-    transport().store(mine, transport().load(mine) + n);
+    const auto counts = words_of(counts_);
+    counts[my_node()] = counts[my_node()] + n;
+    const std::uint64_t mine = my_node() * kWord;
     for (loco::NodeId node = 0; node < num_nodes(); ++node)
-      if (node != my_node()) mgr().put(mine, remote(counts_, node), my_node() * kWord, kWord);
+      if (node != my_node()) mgr().put(counts.address() + mine, remote(counts_, node), mine, kWord);
   }
 
   /// All that this thread has added is on every node when this returns.
@@ -33,7 +34,7 @@ class counter : public loco::channel {
   /// The sum of what has arrived here.
   [[nodiscard]] std::uint64_t value() {
     std::uint64_t sum = 0;
-    for (loco::NodeId node = 0; node < num_nodes(); ++node) sum += transport().load(local(counts_).base + node * kWord);
+    for (const std::uint64_t count : words_of(counts_)) sum += count;
     return sum;
   }
 

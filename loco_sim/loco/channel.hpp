@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "loco_sim/loco/departures.hpp"
+#include "loco_sim/loco/local_span.hpp"
 #include "loco_sim/loco/setup_message.hpp"
 #include "loco_sim/loco/transport.hpp"
 
@@ -102,6 +103,12 @@ class channel {
   RegionIndex symmetric_region(std::string_view name, std::uint64_t size, Where where = Where::host);
 
   [[nodiscard]] Region local(RegionIndex region) const;
+  /// The local region as an array of words.
+  template <typename T = std::uint64_t>
+  [[nodiscard]] local_span<T> words_of(RegionIndex region) const {
+    const Region mine = local(region);
+    return {transport_, mine.base, round_up(mine.size, kWord) / kWord};
+  }
   /// Throws ownership_error when the node has not connected that region.
   [[nodiscard]] Region remote(RegionIndex region, NodeId node) const;
   [[nodiscard]] bool reaches(RegionIndex region, NodeId node) const;

@@ -38,6 +38,7 @@ kvstore::kvstore(Within, Parent& parent, std::string_view name, kv_options optio
       tracker_(*this, "tracker", options.ring_bytes, index_, [this](const kv_change& change) { note(change); }) {
   if (options_.slots_per_node == 0) throw setup_error("key-value store '" + full_name() + "' has no slots");
   slots_ = symmetric_region("slots", bytes_of(options_.slots_per_node, kSlotBytes));
+  own_slots_ = words_of(slots_);
   counters_.assign(options_.slots_per_node, 0);
   for (std::uint64_t slot = options_.slots_per_node; slot-- > 0;) free_.push_back(slot);
   join();
@@ -49,8 +50,6 @@ kvstore::kvstore(channel& parent, std::string_view name, kv_options options)
     : kvstore(Within{}, parent, name, options) {}
 
 kvstore::~kvstore() = default;
-
-Address kvstore::slot_address(std::uint64_t slot) const { return local(slots_).base + slot_offset(slot); }
 
 std::uint64_t kvstore::take_slot() {
   const std::lock_guard lock(mutex_);
@@ -64,10 +63,9 @@ std::uint64_t kvstore::take_slot() {
 }
 
 void kvstore::fill_slot(const kv_location& where, std::uint64_t value, bool valid) {
-  const Address slot = slot_address(where.slot);
-  transport().store(slot + kSlotState * kWord, state_of(where.counter, valid));
-  transport().store(slot + kSlotValue * kWord, value);
-  transport().store(slot + kSlotSum * kWord, sum_of(where.counter, value));
+  own_slot(where.slot, kSlotState) = state_of(where.counter, valid);
+  own_slot(where.slot, kSlotValue) = value;
+  own_slot(where.slot, kSlotSum) = sum_of(where.counter, value);
 }
 
 /// What has been erased is free again, here; readers with an old index find another counter in it then.
@@ -278,10 +276,9 @@ void kv_operation::search() {
   if (!found) return absent();
   where_ = *found;
   if (is_mine()) {
-    const Address slot = store_.slot_address(where_.slot);
-    const std::uint64_t state = transport_.load(slot + kSlotState * kWord);
-    const std::uint64_t value = transport_.load(slot + kSlotValue * kWord);
-    return look_at(state, value, transport_.load(slot + kSlotSum * kWord));
+    const std::uint64_t state = store_.own_slot(where_.slot, kSlotState);
+    const std::uint64_t value = store_.own_slot(where_.slot, kSlotValue);
+    return look_at(state, value, store_.own_slot(where_.slot, kSlotSum));
   }
   store_.mgr().get(block_.address(), store_.remote(store_.slots_, where_.node), kvstore::slot_offset(where_.slot),
                    3 * kWord, &ack_);
@@ -309,7 +306,7 @@ void kv_operation::change() {
 }
 
 void kv_operation::inspect() {
-  if (is_mine()) return inspected(transport_.load(store_.slot_address(where_.slot) + kSlotState * kWord));
+  if (is_mine()) return inspected(store_.own_slot(where_.slot, kSlotState));
   store_.mgr().get(block_.address() + kSlotState * kWord, store_.remote(store_.slots_, where_.node),
                    kvstore::slot_offset(where_.slot) + kSlotState * kWord, kWord, &ack_);
   step_ = Step::inspect;
@@ -383,7 +380,7 @@ void kv_operation::begin_update() {
 
 void kv_operation::begin_erase() {
   if (is_mine()) {
-    transport_.store(store_.slot_address(where_.slot) + kSlotState * kWord, state_of(where_.counter, false));
+    store_.own_slot(where_.slot, kSlotState) = state_of(where_.counter, false);
     transport_.memory_fence();
     return placed();
   }
@@ -411,7 +408,7 @@ void kv_operation::announced() {
   const bool refused = (transport_.flag_fetch_and(announced_, 0) & kv_tracker::kRefused) != 0;
   if (refused) store_.tracker_.require_member();
   if (kind_ == Kind::insert) {
-    transport_.store(store_.slot_address(where_.slot) + kSlotState * kWord, state_of(where_.counter, true));
+    store_.own_slot(where_.slot, kSlotState) = state_of(where_.counter, true);
     transport_.memory_fence();
   }
   unlock_and_finish(1);

@@ -94,7 +94,10 @@ class kvstore : public channel {
   struct Within {};
   template <typename Parent>
   kvstore(Within, Parent& parent, std::string_view name, kv_options options);
-  [[nodiscard]] Address slot_address(std::uint64_t slot) const;
+  /// The word of an own slot.
+  [[nodiscard]] local_words::reference own_slot(std::uint64_t slot, std::uint64_t word) const {
+    return own_slots_[slot * kSlotBytes / kWord + word];
+  }
   [[nodiscard]] static std::uint64_t slot_offset(std::uint64_t slot) { return slot * kSlotBytes; }
   std::uint64_t take_slot();
   /// Writes an own slot, in the order in which it may be seen.
@@ -109,6 +112,7 @@ class kvstore : public channel {
 
   kv_options options_;
   RegionIndex slots_ = 0;
+  local_words own_slots_;
   kv_index index_;
   mutex_array locks_;
   std::mutex mutex_;

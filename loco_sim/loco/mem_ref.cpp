@@ -5,7 +5,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "loco_sim/loco/bounds.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
 
@@ -29,39 +28,34 @@ bool block_pool::is_free(Address address) const {
 }
 
 mem_ref::mem_ref(manager& mgr, std::uint64_t bytes)
-    : transport_(mgr.transport()), pool_(mgr.blocks()), block_(pool_->take(mgr.memory(), bytes)), size_(bytes) {}
+    : transport_(mgr.transport()),
+      pool_(mgr.blocks()),
+      block_(pool_->take(mgr.memory(), bytes)),
+      size_(bytes),
+      direct_(transport_.direct(block_.base, block_.size)) {}
 
 mem_ref::~mem_ref() {
   if (pool_) pool_->give_back(block_);
 }
 
-/// Behind it is another block.
-void mem_ref::require_inside(std::uint64_t offset, std::uint64_t bytes) const {
-#ifndef NDEBUG
+void mem_ref::require_here() const {
   if (!pool_) throw std::logic_error("a mem_ref is used after it was moved from");
-#endif
-  if (whole_words_inside(offset, bytes, block_.size)) return;
+}
+
+void mem_ref::refuse(std::uint64_t offset, std::uint64_t bytes) const {
   throw size_error("an access of " + std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
                    " of a mem_ref of " + std::to_string(size_) + " bytes: expected whole words inside of it");
 }
 
-std::uint64_t mem_ref::load(std::uint64_t offset) {
-  require_inside(offset, kWord);
-  return transport_.load(block_.base + offset);
-}
-
-void mem_ref::store(std::uint64_t value, std::uint64_t offset) {
-  require_inside(offset, kWord);
-  transport_.store(block_.base + offset, value);
-}
-
 void mem_ref::load_bytes(std::span<std::byte> out) {
   require_inside(0, out.size());
+  if (direct_ != nullptr) return direct::load_bytes(direct_, out);
   transport_.load_bytes(block_.base, out);
 }
 
 void mem_ref::store_bytes(std::span<const std::byte> in) {
   require_inside(0, in.size());
+  if (direct_ != nullptr) return direct::store_bytes(direct_, in);
   transport_.store_bytes(block_.base, in);
 }
 

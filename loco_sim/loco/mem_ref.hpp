@@ -7,7 +7,7 @@
 // Ownership: a mem_ref belongs to the thread that made it and goes back to its pool. Operations on it must be complete
 // before that: wait for their ack_key first. Debug builds (without NDEBUG) throw std::logic_error for an access to one
 // that was moved from, and for an operation on the address of one that has been given back. Units: bytes; accesses are
-// of whole, aligned 8-byte words.
+// of whole, aligned 8-byte words, or through words(), as of an array.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +17,8 @@
 #include <span>
 #include <vector>
 
+#include "loco_sim/loco/bounds.hpp"
+#include "loco_sim/loco/local_span.hpp"
 #include "loco_sim/loco/transport.hpp"
 
 namespace loco {
@@ -51,19 +53,44 @@ class mem_ref {
   [[nodiscard]] Address address() const { return block_.base; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
+  /// All of it, as long as this lives and is not moved from.
+  template <typename T = std::uint64_t>
+  [[nodiscard]] local_span<T> words() {
+    return {transport_, block_.base, round_up(size_, kWord) / kWord};
+  }
+
   /// The word at a byte offset.
-  [[nodiscard]] std::uint64_t load(std::uint64_t offset = 0);
-  void store(std::uint64_t value, std::uint64_t offset = 0);
+  [[nodiscard]] std::uint64_t load(std::uint64_t offset = 0) {
+    require_inside(offset, kWord);
+    return direct_ != nullptr ? direct::load(direct_ + offset / kWord) : transport_.load(block_.base + offset);
+  }
+  void store(std::uint64_t value, std::uint64_t offset = 0) {
+    require_inside(offset, kWord);
+    if (direct_ != nullptr)
+      direct::store(direct_ + offset / kWord, value);
+    else
+      transport_.store(block_.base + offset, value);
+  }
   void load_bytes(std::span<std::byte> out);
   void store_bytes(std::span<const std::byte> in);
 
  private:
-  void require_inside(std::uint64_t offset, std::uint64_t bytes) const;
+  /// Behind it is another block.
+  void require_inside(std::uint64_t offset, std::uint64_t bytes) const {
+#ifndef NDEBUG
+    require_here();
+#endif
+    if (!whole_words_inside(offset, bytes, block_.size)) refuse(offset, bytes);
+  }
+  /// Throws when it was moved from.
+  void require_here() const;
+  [[noreturn]] void refuse(std::uint64_t offset, std::uint64_t bytes) const;
 
   Transport& transport_;
   std::shared_ptr<block_pool> pool_;  // shared with the manager, which may be gone when a run is broken off
   Region block_;
   std::uint64_t size_;
+  std::uint64_t* direct_;  ///< its words, if the transport shows them
 };
 
 }  // namespace loco

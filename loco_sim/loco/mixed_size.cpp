@@ -25,16 +25,16 @@ mixed_words::mixed_words(within where, std::string_view name, std::uint64_t word
 void mixed_words::create(std::uint64_t words, std::string terms) {
   set_terms(std::move(terms));
   region_ = symmetric_region("val", bytes_of(words, kWord));
-  local_ = local(region_);
+  words_here_ = words_of(region_);
   join();
 }
 
 void mixed_words::store_words(std::uint64_t first, std::span<const std::uint64_t> words) {
-  transport().store_bytes(at(first), std::as_bytes(words));
+  for (std::size_t i = 0; i < words.size(); ++i) words_here_[first + i] = words[i];
 }
 
 void mixed_words::load_words(std::uint64_t first, std::span<std::uint64_t> words) {
-  transport().load_bytes(at(first), std::as_writable_bytes(words));
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = words_here_[first + i];
 }
 
 void mixed_words::require_words(std::size_t found, std::uint64_t expected) const {
@@ -50,14 +50,14 @@ void hashed_words::store(std::span<const std::uint64_t> value) {
   require_words(value.size(), words_);
   const std::uint64_t hash = checksum(value);
   const call_scope call(transport(), {.library = "msw", .method = "write", .object = full_name(), .argument = hash});
-  transport().store(at(kLeading), hash);
+  store_word(kLeading, hash);
   store_words(kValue, value);
 }
 
 bool hashed_words::try_load(std::span<std::uint64_t> value) {
   require_words(value.size(), words_);
   call_scope call(transport(), {.library = "msw", .method = "tryread", .object = full_name()});
-  const std::uint64_t hash = transport().load(at(kLeading));
+  const std::uint64_t hash = load_word(kLeading);
   load_words(kValue, value);
   if (hash != checksum(value)) return false;
   call.set_result(hash);
@@ -103,19 +103,17 @@ void guarded_words::store(std::span<const std::uint64_t> value) {
   const call_scope call(transport(),
                         {.library = "msw", .method = "write", .object = full_name(), .argument = checksum(value)});
   ++fresh_;
-  transport().store(at(kLeading), fresh_);
+  store_word(kLeading, fresh_);
   store_words(kValue, value);
-  transport().store(at(trailing()), fresh_);
+  store_word(trailing(), fresh_);
 }
-
-std::uint64_t guarded_words::load_guard(std::uint64_t word) { return transport().load(at(word)); }
 
 bool guarded_words::try_load(std::span<std::uint64_t> value) {
   require_words(value.size(), words_);
   call_scope call(transport(), {.library = "msw", .method = "tryread", .object = full_name()});
-  const std::uint64_t first = load_guard(options_.read_forward ? kLeading : trailing());
+  const std::uint64_t first = load_word(options_.read_forward ? kLeading : trailing());
   load_words(kValue, value);
-  const std::uint64_t last = load_guard(options_.read_forward ? trailing() : kLeading);
+  const std::uint64_t last = load_word(options_.read_forward ? trailing() : kLeading);
   if (first != last) return false;
   call.set_result(checksum(value));
   return true;

@@ -27,10 +27,12 @@ class mixed_words : public channel {
   mixed_words(within where, std::string_view name, std::uint64_t words, std::optional<expect_num> expected,
               std::string terms = {});
 
-  [[nodiscard]] Address at(std::uint64_t word) const { return local_.base + word * 8; }
+  [[nodiscard]] Address at(std::uint64_t word) const { return words_here_.address() + word * kWord; }
   [[nodiscard]] Region copy(NodeId node) const { return remote(region_, node); }
   [[nodiscard]] std::vector<NodeId> peers() const { return all_peers(region_); }
-  /// Writes or reads words from `first` on, in ascending order.
+  /// Of the local copy: one word, or words from `first` on, in ascending order.
+  [[nodiscard]] std::uint64_t load_word(std::uint64_t word) const { return words_here_[word]; }
+  void store_word(std::uint64_t word, std::uint64_t value) const { words_here_[word] = value; }
   void store_words(std::uint64_t first, std::span<const std::uint64_t> words);
   void load_words(std::uint64_t first, std::span<std::uint64_t> words);
   /// Throws size_error for a value that has another number of words: behind the variable's is another's.
@@ -40,7 +42,7 @@ class mixed_words : public channel {
   void create(std::uint64_t words, std::string terms);
 
   RegionIndex region_ = 0;
-  Region local_;
+  local_words words_here_;
 };
 
 /// A value behind its checksum; Fig. 25. Values of another number of words are a size_error.
@@ -82,7 +84,6 @@ class guarded_words : public mixed_words {
 
  private:
   [[nodiscard]] std::uint64_t trailing() const { return words_ + 1; }
-  [[nodiscard]] std::uint64_t load_guard(std::uint64_t word);
 
   NodeId owner_;
   std::uint64_t words_;

@@ -16,6 +16,7 @@ shared_region::shared_region(channel& endpoint, std::string_view name, std::stri
       name_(name),
       region_(endpoint.symmetric_region(region, size)),
       base_(endpoint.local(region_).base),
+      direct_(endpoint.transport().direct(base_, round_up(size, kWord))),
       size_(size) {}
 
 /// Behind it is another region.
@@ -28,24 +29,26 @@ void shared_region::require_inside(const part& of, std::uint64_t bytes) const {
 
 void shared_region::load_bytes(const part& of, std::span<std::byte> out) {
   require_inside(of, out.size());
+  if (direct_ != nullptr) return direct::load_bytes(direct_ + of.offset / kWord, out);
   const call_scope call(endpoint_.transport(), {.library = "sv", .method = "read", .object = of.name});
   endpoint_.transport().load_bytes(base_ + of.offset, out);
 }
 
 void shared_region::store_bytes(const part& of, std::span<const std::byte> in) {
   require_inside(of, in.size());
+  if (direct_ != nullptr) return direct::store_bytes(direct_ + of.offset / kWord, in);
   const call_scope call(endpoint_.transport(), {.library = "sv", .method = "write", .object = of.name});
   endpoint_.transport().store_bytes(base_ + of.offset, in);
 }
 
-std::uint64_t shared_region::load_word(const part& of) {
+std::uint64_t shared_region::traced_load(const part& of) {
   call_scope call(endpoint_.transport(), {.library = "sv", .method = "read", .object = of.name});
   const std::uint64_t value = endpoint_.transport().load(base_ + of.offset);
   call.set_result(value);
   return value;
 }
 
-void shared_region::store_word(const part& of, std::uint64_t value) {
+void shared_region::traced_store(const part& of, std::uint64_t value) {
   const call_scope call(endpoint_.transport(),
                         {.library = "sv", .method = "write", .object = of.name, .argument = value});
   endpoint_.transport().store(base_ + of.offset, value);

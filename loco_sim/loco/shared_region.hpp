@@ -4,7 +4,8 @@
 // load and store touch the local copy; push, pull and push_broadcast move copies between nodes with one-sided
 // operations (LOCO paper, Section 3.4). Sizes up to 8 bytes are a word and never torn; larger ones are moved word by
 // word and a reader may see a mixture of two values. In the trace the calls are those of the library sv; a pull, which
-// the library does not model, is a plain get.
+// the library does not model, is a plain get. Where the transport shows its memory (LocalMemory::direct) nothing is
+// traced: the local copy is read and written without a call.
 #pragma once
 
 #include <atomic>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "loco_sim/loco/channel.hpp"
+#include "loco_sim/loco/local_span.hpp"
 
 namespace loco {
 
@@ -45,11 +47,23 @@ class shared_region {
   };
   void load_bytes(const part& of, std::span<std::byte> out);
   void store_bytes(const part& of, std::span<const std::byte> in);
-  [[nodiscard]] std::uint64_t load_word(const part& of);
-  void store_word(const part& of, std::uint64_t value);
+  [[nodiscard]] std::uint64_t load_word(const part& of) {
+    return direct_ != nullptr ? direct::load(direct_ + of.offset / kWord) : traced_load(of);
+  }
+  void store_word(const part& of, std::uint64_t value) {
+    if (direct_ != nullptr)
+      direct::store(direct_ + of.offset / kWord, value);
+    else
+      traced_store(of, value);
+  }
   void push(const part& of, std::span<const NodeId> nodes, ack_key* key);
   void pull(const part& of, NodeId node, ack_key& key);
 
+  /// The local copy as an array, as long as this lives. In the trace what is done with it is plain reads and writes.
+  template <typename T = std::uint64_t>
+  [[nodiscard]] local_span<T> words() {
+    return {endpoint_.transport(), base_, round_up(size_, kWord) / kWord};
+  }
   /// Of the local copy; spans of exactly size() bytes rounded up to words.
   void load_bytes(std::span<std::byte> out);
   void store_bytes(std::span<const std::byte> in);
@@ -77,12 +91,15 @@ class shared_region {
 
  private:
   void require_inside(const part& of, std::uint64_t bytes) const;
+  [[nodiscard]] std::uint64_t traced_load(const part& of);
+  void traced_store(const part& of, std::uint64_t value);
   [[nodiscard]] part whole() const { return {name_, 0, round_up(size_, kWord)}; }
 
   channel& endpoint_;
   std::string_view name_;
   std::size_t region_;
   Address base_;
+  std::uint64_t* direct_;  ///< the local copy, if the transport shows it
   std::uint64_t size_;
   /// The peers of some time; whoever looked before the latest ones came may still use the former ones.
   struct known_peers {

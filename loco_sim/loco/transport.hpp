@@ -145,6 +145,11 @@ class LocalMemory {
   /// Wide accesses: word by word, each word atomic, the whole not. Sizes are multiples of 8, aligned.
   virtual void load_bytes(Address address, std::span<std::byte> out);
   virtual void store_bytes(Address address, std::span<const std::byte> in);
+  /// The words behind these addresses, all in one registration, where a CPU may reach them without a call: loads with
+  /// acquire, stores with release (local_span.hpp). Null where every access is a call, as in a simulator. They stay
+  /// where they are. What is stored so is in no trace and wakes nobody: a transport that does not answer null has a
+  /// pause() that returns by itself after a while.
+  [[nodiscard]] virtual std::uint64_t* direct(Address /*address*/, std::uint64_t /*size*/) { return nullptr; }
   /// Locked compare-and-swap on a local word; returns the old value. Atomic against this node's CPUs (and against
   /// the NIC only where the device says so).
   virtual std::uint64_t compare_swap_local(Address address, std::uint64_t expected, std::uint64_t desired) = 0;

@@ -75,7 +75,18 @@ class owned_part {
   [[nodiscard]] Address address() const { return bytes_.address() + offset_; }
   /// The local copy.
   [[nodiscard]] T load() { return load_value<T>(bytes_, self()); }
+  /// The local copy as an array of words, for reading; as shared_region::words().
+  template <typename W = std::uint64_t>
+  [[nodiscard]] local_span<const W> words() {
+    return self_words<W>();
+  }
 
+  /// Owner only: the same, for writing.
+  template <typename W = std::uint64_t>
+  [[nodiscard]] local_span<W> own_words() {
+    require_mine();
+    return self_words<W>();
+  }
   /// Owner only.
   void store(const T& value) {
     require_mine();
@@ -97,6 +108,10 @@ class owned_part {
 
  private:
   [[nodiscard]] shared_region::part self() const { return {name_, offset_, value_words<T>::kWords * kWord}; }
+  template <typename W>
+  [[nodiscard]] local_span<W> self_words() {
+    return bytes_.words<W>().subspan(offset_ / kWord, value_words<T>::kWords);
+  }
   void require_mine() const { require_owner(name_, owner_, bytes_.endpoint().my_node()); }
 
   shared_region& bytes_;
@@ -130,6 +145,7 @@ class owned_var : private shared_bytes, public owned_part<T> {
   using Part::pull;
   using Part::push;
   using Part::push_broadcast;
+  using Part::words;
 
  private:
   static constexpr std::uint64_t kBytes = value_words<T>::kWords * kWord;

@@ -76,6 +76,15 @@ class Words {
     return {chunk->words[offset / kWord], chunk->plain};
   }
 
+  /// The words themselves, for the CPUs of their node; null when they are plain.
+  [[nodiscard]] std::uint64_t* shown(Address address, std::uint64_t bytes) const {
+    static_cast<void>(at(address));
+    const Chunk& chunk = *find(address >> kShift);
+    const std::uint64_t offset = address & ((Address{1} << kShift) - 1);
+    if (bytes > chunk.bytes - offset) throw std::out_of_range("no such address");
+    return chunk.plain ? nullptr : chunk.words.get() + offset / kWord;
+  }
+
   /// May the peers reach these bytes with this key?
   [[nodiscard]] bool has(Address address, std::uint64_t bytes, std::uint32_t rkey) const {
     const Chunk* const chunk = find(rkey);
