@@ -15,6 +15,7 @@
 #include "loco_sim/loco/shared_queue.hpp"
 #include "tests/catch.hpp"
 #include "tests/loco_sim/engines/plain.hpp"
+#include "tests/loco_sim/loco/span_programs.hpp"
 
 using namespace loco::test;  // NOLINT: a test
 
@@ -149,6 +150,25 @@ TEST_CASE("engines: tasks are done once, and logs are the same") {
     bar.waiting();
   });
   for (const auto& times : done) CHECK(times == 1);
+}
+
+TEST_CASE("engines: a node's own words are reached without a call") {
+  EngineCluster(3).run([](EngineTransport& node) {
+    require(node.direct(node.allocate(64).base, 64) != nullptr, "memory that is shown");
+    require(node.direct(node.allocate_plain(64).base, 64) == nullptr, "memory that the thread sanitizer watches");
+    span_rows(node);
+  });
+}
+
+// Behind a fence the own store is in memory; one of the two was there first, and the other thread's load sees it.
+TEST_CASE("engines: two stores, a fence behind each, are not both missed") {
+  EngineCluster(1).run([](EngineTransport& node) {
+    loco::manager mgr(node);
+    for (int i = 0; i < 50; ++i) {
+      const Seen seen = store_buffering(node, mgr, true);
+      require(seen.first + seen.second > 0, "one of the two reads what the other has written");
+    }
+  });
 }
 
 TEST_CASE("engines: an operation with a wrong key fails, and a program's error ends the run") {

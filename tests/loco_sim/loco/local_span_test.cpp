@@ -5,15 +5,12 @@
 #include <array>
 #include <set>
 #include <sstream>
-#include <utility>
 #include <vector>
 
-#include "examples/counter.hpp"
-#include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/mem_ref.hpp"
-#include "loco_sim/loco/var.hpp"
-#include "tests/loco_sim/engines/engine_transport.hpp"
+#include "loco_sim/loco/shared_bytes.hpp"
 #include "tests/loco_sim/loco/both.hpp"
+#include "tests/loco_sim/loco/span_programs.hpp"
 #include "trace/file.hpp"
 
 using namespace loco::test;  // NOLINT: a test
@@ -95,62 +92,9 @@ TEST_CASE("a local_span refuses an element that is not there") {
 
 // --- one program everywhere ------------------------------------------------------------------------------------------
 
-namespace {
-
-/// Each node writes a row into its own copy of a variable, half of it by another thread, and puts it to the next node.
-void rows(loco::Transport& node) {
-  loco::manager mgr(node);
-  loco::owned_var<std::array<std::uint64_t, 4>> first(mgr, "first", 0);
-  loco::shared_bytes row(mgr, "row", 64);
-  counter visitors(mgr, "visitors");
-  loco::barrier bar(mgr, "bar");
-  mgr.wait_for_ready();
-  const local_words words = row.words();
-  const loco::Flag ended = node.make_flag();
-  node.spawn("second", [&, words] {
-    for (std::size_t i = 4; i < 8; ++i) words[i] = 10 * node.my_node() + i;
-    node.memory_fence();
-    node.flag_fetch_add(ended, 1);
-  });
-  for (std::size_t i = 0; i < 4; ++i) words[i] = 10 * node.my_node() + i;
-  while (node.flag_load(ended) == 0) node.pause();
-  std::uint64_t expected = 0;
-  for (const std::uint64_t word : words) require(word == 10 * node.my_node() + expected++, "a word as it was written");
-  loco::mem_ref copy(mgr, 64);
-  for (std::size_t i = 0; i < words.size(); ++i) copy.words()[i] = words[i];
-  bar.waiting();  // all have read what others write over now
-  const loco::NodeId next = (node.my_node() + 1) % node.num_nodes();
-  mgr.put(copy.address(), row.copy(next), 0, 64);
-  if (node.my_node() == 0) {
-    first.own_words()[3] = 4;
-    first.push_broadcast();
-  } else {
-    try {
-      first.own_words()[3] = 5;
-      require(false, "an owned variable is written by another node");
-    } catch (const loco::ownership_error&) {
-      require(first.words().size() == 4, "everybody may read");
-    }
-  }
-  visitors.add(2);
-  bar.waiting();
-  const std::uint64_t before = (node.my_node() + node.num_nodes() - 1) % node.num_nodes();
-  for (std::size_t i = 0; i < 8; ++i) require(words[i] == 10 * before + i, "what the node before has put");
-  require(first.words()[3] == 4 && first.load()[3] == 4, "what the owner has written");
-  require(visitors.value() == 2 * node.num_nodes(), "what all have added");
-  bar.waiting();
-}
-
-}  // namespace
-
 TEST_CASE("a local_span is the same memory on every transport") {
-  on_threads(3, rows);
-  EngineCluster(3).run([](EngineTransport& node) {
-    require(node.direct(node.allocate(64).base, 64) != nullptr, "memory that is shown");
-    require(node.direct(node.allocate_plain(64).base, 64) == nullptr, "memory that the thread sanitizer watches");
-    rows(node);
-  });
-  on_many_schedules(3, rows, 20);
+  on_threads(3, span_rows);  // and where it is shown: engines_test.cpp
+  on_many_schedules(3, span_rows, 20);
 }
 
 TEST_CASE("a wrong element ends a program") {
@@ -167,34 +111,14 @@ TEST_CASE("a wrong element ends a program") {
 
 namespace {
 
-using Seen = std::pair<std::uint64_t, std::uint64_t>;
-
-/// Store buffering (SB): two threads of a node write a word each, and read the other's.
-Seen store_buffering(loco::Transport& node, bool fence) {
-  loco::manager mgr(node);
-  loco::mem_ref block(mgr, 128);
-  const local_words words = block.words();
-  Seen seen;
-  const loco::Flag ended = node.make_flag();
-  const auto write_and_read = [&](std::size_t mine, std::size_t other) {
-    words[mine] = 1;
-    if (fence) node.memory_fence();
-    return words.load_acquire(other);
-  };
-  node.spawn("second", [&] {
-    seen.second = write_and_read(8, 0);
-    node.flag_fetch_add(ended, 1);
-  });
-  seen.first = write_and_read(0, 8);
-  while (node.flag_load(ended) == 0) node.pause();
-  return seen;
-}
-
 std::set<Seen> outcomes(bool fence) {
   std::set<Seen> all;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const auto schedule = seed % 2 == 0 ? loco::Schedule::random : loco::Schedule::adversarial;
-    const auto program = [&](loco::Transport& node) { all.insert(store_buffering(node, fence)); };
+    const auto program = [&](loco::Transport& node) {
+      loco::manager mgr(node);
+      all.insert(store_buffering(node, mgr, fence));
+    };
     REQUIRE(on_simulator(1, program, schedule, seed).consistent());
   }
   return all;
@@ -210,11 +134,6 @@ TEST_CASE("a local_span is under x86-TSO: store buffering, and none behind a fen
   weak.insert({0, 0});
   CHECK(outcomes(false) == weak);
   CHECK(outcomes(true) == sequential);
-  for (int i = 0; i < 200; ++i) {
-    Seen seen;
-    EngineCluster(1).run([&](EngineTransport& node) { seen = store_buffering(node, true); });
-    REQUIRE(sequential.contains(seen));
-  }
 }
 
 namespace {
