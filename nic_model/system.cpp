@@ -364,6 +364,19 @@ bool System::qp_settled(QpId qp) const {
   return s.requesters[qp].queue().empty() && !pending(s.requesters[qp].domain(), Stamp::aNLW) &&
          !pending(other.domain(), Stamp::aNRW) && other.all_executed();
 }
+bool System::qp_drained(QpId qp) const {
+  const State& s = *state_;
+  const Requester& requester = s.requesters.at(qp);
+  return requester.queue().empty() && !s.domains[requester.domain()].holds_cqe(qp) && !s.cqs[requester.cq()].holds(qp);
+}
+bool System::qp_writes_pending(QpId qp) const {
+  const State& s = *state_;
+  const std::uint32_t from_peer = s.responders.at(qp).domain();
+  const std::uint32_t device_path = s.domains[from_peer].device_path();
+  if (device_path != kNone && s.domains[device_path].holds_data(Stamp::aNRW)) return true;
+  return s.kernel.profile().splits_writes() &&  // else all of a NIC's queue pairs are in one domain
+         (s.domains[from_peer].holds_data(Stamp::aNRW) || s.domains[s.requesters[qp].domain()].holds_data(Stamp::aNLW));
+}
 bool System::stores_pending(NodeId node, Address base, std::uint64_t size) const {
   check_node(*state_, node);
   return std::ranges::any_of(state_->processes[node].threads(),

@@ -141,6 +141,11 @@ class System {
   /// Is it connected in RTS, and is all that was posted to it done, in memory on both sides? Says no, too, while
   /// another queue pair's writes of the same kind are pending in its ordering domain.
   [[nodiscard]] bool qp_settled(QpId qp) const;
+  /// Is all that was posted to it done or flushed, and have its CQEs been polled?
+  [[nodiscard]] bool qp_drained(QpId qp) const;
+  /// Are writes on their way to the memory of its node that the queue pair may have made, and that those of another one
+  /// need not come behind?
+  [[nodiscard]] bool qp_writes_pending(QpId qp) const;
   /// Is a store to [base, base + size) on its way to memory, in a store buffer of the node?
   [[nodiscard]] bool stores_pending(NodeId node, Address base, std::uint64_t size) const;
   /// Room in the queue pair's receive queue, shared or not.

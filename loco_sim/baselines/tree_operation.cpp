@@ -193,7 +193,7 @@ void tree_operation::locked() {
 
 /// A lock does not say who has it: any node that does not answer may.
 void tree_operation::require_all_answer() {
-  if (const auto lost = patience_.lost_with(store_.mgr(), 0, 0))
+  if (const auto lost = patience_.lost_with(store_.mgr(), store_, 0, 0))
     throw operation_error(Status::retry_exc_err,
                           "node " + std::to_string(store_.my_node()) + ": a lock of '" + store_.full_name() +
                               "' does not come free; node " + std::to_string(*lost) +

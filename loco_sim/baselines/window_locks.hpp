@@ -61,7 +61,7 @@ class window_locks : public channel {
 
   /// A window does not say who has a lock: any node that does not answer may.
   void require_all_answer() const {
-    if (const auto lost = patience().lost_with(mgr(), 0, 0))
+    if (const auto lost = patience().lost_with(mgr(), *this, 0, 0))
       throw operation_error(Status::retry_exc_err,
                             "node " + std::to_string(my_node()) + ": '" + full_name() + "' does not come free; node " +
                                 std::to_string(*lost) + ", which does not answer, may have it",

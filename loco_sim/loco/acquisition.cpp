@@ -129,7 +129,7 @@ void acquisition::announce() {
   manager& mgr = locks_.mgr();
   const NodeId before = node_of(local_->drawn - serving_);
   // Who asks needs no name. The own node has let go, if it is the one before: what it has put is on its way.
-  if (mgr.any_failed() || (is_next() && before == locks_.my_node())) return ask();
+  if (locks_.any_lost() || (is_next() && before == locks_.my_node())) return ask();
   at_home_ = !is_next();
   name_ = at_home_ ? locks_.name_word(lock_, local_->drawn) : locks_.seat_word(before, lock_, kLink);
   const mutex_array::word_at look =
@@ -169,7 +169,7 @@ acquisition::Goes acquisition::claimed() {
 
 acquisition::Goes acquisition::wait() {
   if (locks_.transport().load(locks_.my_seat(lock_, kTurn)) == local_->drawn) return Goes::held;
-  if (!locks_.mgr().any_failed()) return Goes::not_yet;
+  if (!locks_.any_lost()) return Goes::not_yet;
   take_name_back(Step::withdraw);
   return Goes::on;
 }

@@ -85,7 +85,7 @@ void barrier::waiting() {
         break;
       }
     }
-    if (waiting) mgr().pause_for(full_name(), options_.participants);
+    if (waiting) pause_for(options_.participants);
   }
 }
 

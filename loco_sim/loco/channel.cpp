@@ -155,7 +155,12 @@ std::optional<Region> channel::copy_of(const NamedRegion& region, NodeId node) c
   if (!joins(node)) return std::nullopt;
   const Copy& copy = region.remote[place_of(node)];
   if (!copy.known) return std::nullopt;
-  return Region{.node = node, .base = copy.base, .size = region.size, .rkey = copy.rkey, .life = life_};
+  return Region{.node = node,
+                .connection = manager_.connection_of(life_, node),
+                .base = copy.base,
+                .size = region.size,
+                .rkey = copy.rkey,
+                .life = life_};
 }
 
 bool channel::reaches(RegionIndex region, NodeId node) const { return copy_of(regions_[region], node).has_value(); }
@@ -207,11 +212,40 @@ std::vector<region_offer> channel::offers(const std::vector<region_request>& req
   return result;
 }
 
+std::vector<region_offer> channel::offers() const {
+  std::vector<region_offer> result;
+  for (const NamedRegion& r : regions_)
+    if (r.local) result.push_back({r.name, *r.local});
+  return result;
+}
+
+bool channel::lost(NodeId node) const { return manager_.failed(node) || manager_.outdated(life_, node); }
+bool channel::any_lost() const { return manager_.any_failed() || manager_.outdated(life_); }
+
+void channel::pause_for(std::span<const NodeId> nodes) const {
+  if (any_lost()) require_answers(nodes);
+  manager_.pause_for(name_, nodes);
+}
+
+void channel::require_answers(std::span<const NodeId> nodes) const {
+  manager_.require_answers(name_, nodes);
+  for (const NodeId node : nodes)
+    if (manager_.outdated(life_, node))
+      throw operation_error(Status::wr_flush_err,
+                            "node " + std::to_string(my_node()) + ": '" + name_ + "' waits for node " +
+                                std::to_string(node) +
+                                ", which has been taken back since (reconnect): what was made before does not reach it",
+                            node);
+}
+
 void channel::accept(NodeId from, const setup_message& connect) {
   if (!connect.offers.empty()) peer(from).life = connect.by;
   for (const auto& offer : connect.offers) {
     const auto found = std::ranges::find(regions_, offer.name, &NamedRegion::name);
-    if (found != regions_.end()) found->remote[place_of(from)] = {offer.region.base, offer.region.rkey, true};
+    if (found == regions_.end()) continue;
+    const Copy copy{offer.region.base, offer.region.rkey, true};
+    Copy& known = found->remote[place_of(from)];
+    if (known != copy) known = copy;  // what is known already may be in use
   }
   peer(from).connected = true;
   connections_.fetch_add(1, std::memory_order_release);

@@ -12,6 +12,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,6 +73,11 @@ class channel {
   [[nodiscard]] const std::string& full_name() const { return name_; }
   [[nodiscard]] NodeId my_node() const { return transport_.my_node(); }
   [[nodiscard]] std::uint32_t num_nodes() const { return transport_.num_nodes(); }
+  /// Has this node given that one up since the endpoint was made? Also if it has taken it back since: over a new
+  /// connection, which is not this endpoint's.
+  [[nodiscard]] bool lost(NodeId node) const;
+  /// Is any node lost, or given up by some other one?
+  [[nodiscard]] bool any_lost() const;
   /// Enough peers are connected, and have been told what they need to be: the program may use the channel, and may
   /// end without leaving a peer waiting. So are its sub-channels.
   [[nodiscard]] bool ready() const;
@@ -127,6 +133,10 @@ class channel {
 
   /// Throws setup_error when the network lacks what the channel is built on: "'ring' needs ordered puts ...".
   void require_network(std::initializer_list<Capability> needs) const;
+  /// One turn of waiting for something that others do: a pause, or operation_error when one of `nodes` is lost.
+  void pause_for(std::span<const NodeId> nodes) const;
+  /// Throws the operation_error of a wait for one of `nodes` that is lost.
+  void require_answers(std::span<const NodeId> nodes) const;
   /// Tells the peers that this endpoint exists. Last act of a derived class's constructor.
   void join();
   /// No callback comes after. First act of a derived class's destructor when it has callbacks, unless nobody can join
@@ -135,6 +145,7 @@ class channel {
 
  private:
   friend class within;
+  friend class reconnection;
   friend class setup;
   friend class shared_region;
 
@@ -143,6 +154,7 @@ class channel {
     Address base = 0;
     std::uint32_t rkey = 0;
     bool known = false;
+    bool operator==(const Copy&) const = default;
   };
   struct NamedRegion {
     std::string name;
@@ -192,6 +204,8 @@ class channel {
   /// Empty when this endpoint provides what is asked for, else what is wrong.
   [[nodiscard]] std::string mismatch(NodeId peer, const setup_message& join) const;
   [[nodiscard]] std::vector<region_offer> offers(const std::vector<region_request>& requests) const;
+  /// All of its regions.
+  [[nodiscard]] std::vector<region_offer> offers() const;
   void accept(NodeId from, const setup_message& connect);
   /// What it has of this node's memory.
   [[nodiscard]] std::vector<departures::piece> pieces() const;

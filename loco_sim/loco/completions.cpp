@@ -1,5 +1,6 @@
 #include "loco_sim/loco/completions.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -67,7 +68,50 @@ void completions::note_suspect(NodeId node) {
   transport_.wake_all();
 }
 
+void completions::take_back(NodeId node, std::uint32_t number) {
+  {
+    const std::lock_guard lock(mutex_);
+    causes_.erase(node);
+  }
+  told_[node] = false;
+  failed_[node].store(false, std::memory_order_release);
+  given_up_[node] = false;
+  note_taken_back(transport_.my_node(), node, number);
+}
+
+void completions::note_taken_back(NodeId one, NodeId other, std::uint32_t number) {
+  {
+    const std::lock_guard lock(mutex_);
+    for (const NodeId node : {one, other}) latest_[node] = std::max(latest_[node], number);
+  }
+  std::uint32_t suspect = suspect_;
+  if (suspect == one + 1 || suspect == other + 1) suspect_.compare_exchange_strong(suspect, 0);
+  reconsider();
+  transport_.wake_all();
+}
+
+void completions::reconsider() {
+  any_failed_ = suspect_ != 0;  // before the nodes are looked at: whoever gives one up meanwhile sets it again
+  for (NodeId node = 0; node < failed_.size(); ++node)
+    if (failed_[node]) note_suspect(node);
+}
+
+std::uint32_t completions::latest_of(NodeId node) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = latest_.find(node);
+  return found == latest_.end() ? 0 : found->second;
+}
+
+void completions::forget_failures() {
+  {
+    const std::lock_guard lock(mutex_);
+    to_tell_.reset();
+  }
+  transport_.flag_fetch_and(unwaited_, ack_word::kInFlight);
+}
+
 void completions::note_cause(const Completion& completion) {
+  if (completion.connection < present_.number(completion.peer)) return;  // of one that has ended
   const bool silent = completion.status == Status::retry_exc_err || completion.status == Status::rnr_retry_exc_err;
   if (silent) give_up(completion.peer);
   if (completion.status != Status::wr_flush_err) {
@@ -98,6 +142,11 @@ operation_error completions::failure_of(Flag word, const std::string& which) {
   const Completion& failed = failures_.at(word);
   const operation_error error =
       failure(transport_.my_node(), which + std::string(name(failed.operation)), failed.peer, failed.status);
+  if (failed.connection < present_.number(failed.peer))
+    return {error.status(),
+            std::string(error.what()) + ": node " + std::to_string(failed.peer) +
+                " has been taken back since (reconnect), and what was made before does not reach it",
+            error.peer()};
   const auto cause = causes_.find(failed.peer);
   if (failed.status != Status::wr_flush_err || cause == causes_.end()) return error;
   return {error.status(),

@@ -15,6 +15,7 @@
 #include <optional>
 #include <vector>
 
+#include "loco_sim/loco/connections.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/transport.hpp"
 
@@ -35,8 +36,9 @@ inline constexpr std::uint64_t kQuietToken = 1;
 
 class completions {
  public:
-  explicit completions(Transport& transport)
+  completions(Transport& transport, const connections& present)
       : transport_(transport),
+        present_(present),
         unwaited_(transport.make_flag()),
         given_up_(transport.num_nodes()),
         failed_(transport.num_nodes()),
@@ -58,7 +60,7 @@ class completions {
   [[noreturn]] void throw_failure(Flag word);
 
   /// Is this node given up: because an operation towards it has failed, as it does not answer, or because it has given
-  /// up this one? It stays so.
+  /// up this one? It stays so until it is taken back.
   [[nodiscard]] bool failed(NodeId node) const { return failed_[node].load(std::memory_order_acquire); }
   [[nodiscard]] bool any_failed() const { return any_failed_.load(std::memory_order_acquire); }
   /// Has it said so itself?
@@ -69,10 +71,19 @@ class completions {
     return suspect == 0 ? std::nullopt : std::optional(suspect - 1);
   }
 
-  /// Gives a node up, for good. `told`: it has said that it has given up this one.
+  /// Gives a node up. `told`: it has said that it has given up this one.
   void give_up(NodeId node, bool told = false);
   /// Some node has given up that one, perhaps this one.
   void note_suspect(NodeId node);
+  /// The connection with a node is a new one, of that number: it is not given up any more.
+  void take_back(NodeId node, std::uint32_t number);
+  /// Two nodes have taken each other back, over a connection of that number. What was said of them before is over.
+  void note_taken_back(NodeId one, NodeId other, std::uint32_t number);
+  /// The greatest number of a connection over which that node has been taken back, by any node that has said so: who is
+  /// suspected is so since then. 0: none.
+  [[nodiscard]] std::uint32_t latest_of(NodeId node) const;
+  /// Nobody waits for what this node's operations have come to until now.
+  void forget_failures();
   /// Called with a node before anybody here takes it for given up, and before it is the suspect that suspect() names:
   /// where the others look, it is to be seen first.
   struct Announcements {
@@ -90,7 +101,11 @@ class completions {
   void record(Flag word, const Completion& completion);
   [[nodiscard]] operation_error failure_of(Flag word, const std::string& which);
 
+  /// What any_failed() and suspect() say, from the nodes that this one has given up.
+  void reconsider();
+
   Transport& transport_;
+  const connections& present_;
   Flag unwaited_;
   Announcements announcements_;
   std::vector<std::atomic<bool>> given_up_;  ///< by node: somebody here is giving it up
@@ -101,7 +116,8 @@ class completions {
   std::optional<operation_error> to_tell_;
   std::map<Flag, Completion> failures_;  ///< the first one of each word that has any
   std::map<NodeId, Completion> causes_;  ///< by peer: the first one that was not flushed for another's sake
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  std::map<NodeId, std::uint32_t> latest_;  ///< latest_of()
   std::deque<Flag> released_;
   std::uint64_t work_ids_ = 0;
 };

@@ -52,7 +52,7 @@ void handover::start(std::uint64_t k, std::uint32_t lane) {
   if (fences_ && !may_hand_over) prepare(k);
   if (fences_) fence_writes(may_hand_over ? std::nullopt : likely_told());
   // Once a node does not answer, others take a lock for lost whose tickets do not go on.
-  local_->handed_over = may_hand_over && !locks_.mgr().any_failed();
+  local_->handed_over = may_hand_over && !locks_.any_lost();
   if (local_->handed_over)
     hand_to_next_thread();
   else

@@ -82,7 +82,7 @@ bool kv_tracker::rings_are_ready() {
 void kv_tracker::track() {
   while (true) {
     transport().flag_load(asked_);
-    const bool expelled = mgr().any_failed() && expel_failed();
+    const bool expelled = any_lost() && expel_failed();
     const bool received = receive();
     const bool sent = send();
     const bool finished = finish();
@@ -156,9 +156,9 @@ bool kv_tracker::finish() {
 
 bool kv_tracker::known_to_all(std::uint64_t until) {
   if (!mine().received_by_all(until)) return false;  // by all that are not given up
-  if (!mgr().any_failed()) return true;
+  if (!any_lost()) return true;
   for (NodeId node = 0; node < num_nodes(); ++node)
-    if (node != my_node() && mgr().failed(node) && !mine().received_by(node, until) && !is_expelled(node)) return false;
+    if (node != my_node() && lost(node) && !mine().received_by(node, until) && !is_expelled(node)) return false;
   return true;
 }
 
@@ -172,19 +172,19 @@ bool kv_tracker::is_expelled(NodeId node) {
 
 bool kv_tracker::expel_failed() {
   std::uint32_t answering = num_nodes();
-  NodeId lost = my_node();
+  NodeId silent = my_node();
   bool any = false;
   for (NodeId node = 0; node < num_nodes(); ++node) {
-    if (!mgr().failed(node)) continue;
+    if (!lost(node)) continue;
     --answering;
-    lost = node;
+    silent = node;
     if (!asks_ || to_expel_[node]) continue;
     to_expel_[node] = true;
     any = true;
     const std::lock_guard lock(mutex_);
     requests_.push_back({{kv_change::Kind::expelled, node, {}}, asked_});
   }
-  if (lost != my_node() && (!asks_ || answering <= num_nodes() / 2)) leave_store(lost, false);
+  if (silent != my_node() && (!asks_ || answering <= num_nodes() / 2)) leave_store(silent, false);
   return any;
 }
 
@@ -197,11 +197,11 @@ void kv_tracker::expel(NodeId node) {
 
 std::vector<Region> kv_tracker::to_ask() const {
   std::vector<Region> result;
-  NodeId lost = my_node();
+  NodeId silent = my_node();
   for (NodeId i = 1; i < num_nodes() && result.size() < others_asked(); ++i) {
     const NodeId node = (my_node() + i) % num_nodes();
-    if (mgr().failed(node))
-      lost = node;
+    if (lost(node))
+      silent = node;
     else
       result.push_back(remote(expelled_, node));
   }
@@ -209,8 +209,8 @@ std::vector<Region> kv_tracker::to_ask() const {
   throw operation_error(Status::retry_exc_err,
                         "node " + std::to_string(my_node()) + ": '" + store_name() + "' needs a majority of " +
                             std::to_string(num_nodes()) + " nodes; among those that do not answer is node " +
-                            std::to_string(lost),
-                        lost);
+                            std::to_string(silent),
+                        silent);
 }
 
 void kv_tracker::leave_store(NodeId node, bool expelled) {

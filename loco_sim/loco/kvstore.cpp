@@ -342,7 +342,7 @@ void kv_operation::asked() {
   try {
     if (!ack_.poll()) return;
   } catch (const operation_error& error) {
-    if (!store_.mgr().failed(error.peer())) throw;
+    if (!store_.lost(error.peer())) throw;
     ack_.forget();
     return ask();  // another one, if there are enough
   }

@@ -12,146 +12,35 @@
 #include "loco_sim/loco/bounds.hpp"
 #include "loco_sim/loco/channel.hpp"
 #include "loco_sim/loco/errors.hpp"
+#include "loco_sim/loco/services.hpp"
 
 namespace loco {
 
 namespace {
-/// What a node notes for each peer, where that peer looks.
-enum Note : std::uint64_t {
-  kGivenUp = 0,       ///< not 0: the node has given up that peer
-  kSuspect = kWord,   ///< a node that it knows to be given up by some node, + 1
-  kNote = 2 * kWord,  ///< bytes
-};
-
 /// What a thread has posted through an endpoint towards a node, as one number.
 constexpr std::uint64_t use_key(std::uint32_t life, NodeId node) { return std::uint64_t{life} << 32U | node; }
 constexpr std::uint32_t life_of(std::uint64_t use) { return static_cast<std::uint32_t>(use >> 32U); }
 constexpr NodeId node_of(std::uint64_t use) { return static_cast<NodeId>(use); }
 }  // namespace
 
-/// The manager's own channel: a dummy location a node, which global fences read, and the notes of whom it has given up,
-/// which keep-alive threads read.
-class fence_channel : public channel {
- public:
-  using Told = std::function<void(const Region& notes)>;
-
-  /// Tells of each peer's notes when that is connected, if anybody wants to know; else there are none.
-  fence_channel(manager& mgr, Told connected)
-      : channel(mgr, "loco", expect_num{mgr.num_nodes() - 1}),
-        region_(symmetric_region("fence", sizeof(std::uint64_t))) {
-    if (connected) {
-      notes_ = symmetric_region("notes", mgr.num_nodes() * kNote);
-      on_connect([this, told = std::move(connected)](NodeId peer) { told(remote(notes_, peer)); });
-    }
-    join();
-  }
-  ~fence_channel() override { leave(); }
-  [[nodiscard]] Region location(NodeId node) const { return remote(region_, node); }
-  /// This node's, if there are any.
-  [[nodiscard]] Region notes() const { return local(notes_); }
-
- private:
-  RegionIndex region_;
-  RegionIndex notes_ = 0;
-};
-
-struct manager::Services {
-  Services(Transport& t, std::uint64_t memory_chunk_bytes, std::uint32_t& lives)
-      : transport(t), memory(t, memory_chunk_bytes), channels(t, memory, lives), acks(t), stop(t.make_flag()) {}
-
-  /// The polling thread.
-  void serve() {
-    std::array<Completion, 16> batch;
-    while (true) {
-      const std::size_t finished = transport.poll(batch);
-      for (std::size_t i = 0; i < finished; ++i) acks.finish(batch[i]);
-      if (finished != 0) continue;
-      if (channels.handle_next()) continue;
-      if (transport.flag_peek(stop) != 0) return;
-      transport.pause();
-    }
-  }
-
-  /// The keep-alive thread: reads the notes of every peer again and again. Whoever does not answer is known as failed
-  /// once the queue pair has given up. Ends when no other node can stop: it would hide that a program waits for ever.
-  void ask_peers() {
-    const Region landing = memory.allocate(transport.num_nodes() * kNote);
-    const std::uint64_t mine = transport.my_node() * kNote;
-    std::vector<Flag> asked;
-    for (NodeId node = 0; node < transport.num_nodes(); ++node) asked.push_back(acks.acquire_word());
-    for (bool again = true; again && transport.flag_load(stop) == 0;) {
-      again = transport.another_may_stop();
-      for (const Region& location : connected_peers()) {
-        const NodeId node = location.node;
-        if (acks.failed(node)) continue;
-        if ((transport.flag_load(asked[node]) & ack_word::kInFlight) != 0) {
-          again = true;  // the answer may be from before the node stopped
-          continue;
-        }
-        hear(node, landing.base + node * kNote);
-        transport.flag_add_early(asked[node], 1);
-        transport.get(landing.base + node * kNote, location, mine, kNote,
-                      {.token = ack_word::token(asked[node], 0), .work_id = 0});
-      }
-      if (again) transport.compute(transport.keep_alive_ps());
-    }
-  }
-
-  /// What a peer has answered.
-  void hear(NodeId node, Address answer) {
-    if (transport.load(answer + kGivenUp) != 0) acks.give_up(node, true);
-    if (const std::uint64_t suspect = transport.load(answer + kSuspect); suspect != 0 && !acks.suspect())
-      acks.note_suspect(static_cast<NodeId>(suspect - 1));
-  }
-
-  /// Notes are written where the peers look before anybody here acts on them.
-  void note_failures_in(const Region& notes) {
-    acks.set_announcements({.given_up =
-                                [this, notes](NodeId node) {
-                                  transport.store(notes.base + node * kNote + kGivenUp, 1);
-                                  transport.memory_fence();
-                                },
-                            .suspect =
-                                [this, notes](NodeId suspect) {
-                                  for (NodeId node = 0; node < transport.num_nodes(); ++node)
-                                    transport.store(notes.base + node * kNote + kSuspect, suspect + 1);
-                                  transport.memory_fence();
-                                }});
-  }
-
-  /// A peer is connected; its notes.
-  void note_connected(const Region& location) {
-    const std::lock_guard lock(mutex);
-    locations.push_back(location);
-  }
-  [[nodiscard]] std::vector<Region> connected_peers() {
-    const std::lock_guard lock(mutex);
-    return locations;
-  }
-
-  Transport& transport;
-  network_memory memory;
-  setup channels;
-  completions acks;
-  Flag stop;
-  std::mutex mutex;
-  std::vector<Region> locations;  ///< the notes of the peers that are connected
-};
-
 manager::manager(Transport& transport, std::uint64_t memory_chunk_bytes)
     : transport_(transport),
       only_one_(transport),
-      services_(std::make_shared<Services>(transport, memory_chunk_bytes, transport.lives_)),
+      services_(services_of(transport)),
       can_fence_(transport.lacks(Capability::reads_push_puts).empty()) {
+  services_->begin(memory_chunk_bytes);
   const bool asks = transport.keep_alive_ps() != 0;
   const auto note = [services = services_.get()](const Region& location) { services->note_connected(location); };
   fence_ = std::make_unique<fence_channel>(*this, asks ? fence_channel::Told(note) : nullptr);
+  services_->set_own(fence_.get());
   if (asks) services_->note_failures_in(fence_->notes());
-  transport.spawn(
-      "poller", [services = services_] { services->serve(); }, true);
-  if (asks)
-    transport.spawn(
-        "keep-alive", [services = services_] { services->ask_peers(); }, true);
+  Services::start(services_, "poller", &Services::serve);
+  if (asks) Services::start(services_, "keep-alive", &Services::ask_peers);
+}
+
+std::shared_ptr<manager::Services> manager::services_of(Transport& transport) {
+  if (!transport.services_) transport.services_ = std::make_shared<Services>(transport);
+  return std::static_pointer_cast<Services>(transport.services_);
 }
 
 manager::OnlyOne::OnlyOne(Transport& t) : transport(t) {
@@ -163,10 +52,8 @@ manager::OnlyOne::OnlyOne(Transport& t) : transport(t) {
 manager::OnlyOne::~OnlyOne() { transport.has_manager_ = false; }
 
 manager::~manager() {
-  try {
-    transport_.flag_fetch_or(services_->stop, 1);
-  } catch (...) {  // a transport that is being torn down refuses: then the polling thread ends with it
-  }
+  services_->set_own(nullptr);
+  services_->end();
 }
 
 network_memory& manager::memory() { return services_->memory; }
@@ -178,8 +65,8 @@ void manager::wait_for_ready() { services_->channels.wait_for_ready(); }
 Region manager::fence_location(NodeId node) const { return fence_->location(node); }
 
 manager::PerThread& manager::mine() {
-  const std::lock_guard lock(mutex_);
-  return threads_[transport_.my_thread()];
+  const std::lock_guard lock(services_->threads_mutex);
+  return services_->threads[transport_.my_thread()];
 }
 
 Address manager::fence_landing(NodeId node) {
@@ -215,8 +102,8 @@ void manager::note_use(PerThread& thread, const Region& remote) {
 
 void manager::note_fenced(std::span<const NodeId> nodes) {
   {
-    const std::lock_guard lock(mutex_);
-    std::vector<std::uint64_t>& unfenced = threads_[transport_.my_thread()].unfenced;
+    const std::lock_guard lock(services_->threads_mutex);
+    std::vector<std::uint64_t>& unfenced = services_->threads[transport_.my_thread()].unfenced;
     if (nodes.size() == num_nodes())
       unfenced.clear();
     else
@@ -224,16 +111,16 @@ void manager::note_fenced(std::span<const NodeId> nodes) {
   }
   const std::vector<std::uint32_t> over = services_->channels.note_fenced(nodes);
   if (over.empty()) return;
-  const std::lock_guard lock(mutex_);
-  for (auto& [index, thread] : threads_)
+  const std::lock_guard lock(services_->threads_mutex);
+  for (auto& [index, thread] : services_->threads)
     std::erase_if(thread.unfenced,
                   [&](std::uint64_t use) { return std::ranges::find(over, life_of(use)) != over.end(); });
 }
 
 std::vector<departures::use> manager::uses_of(std::uint32_t life) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(services_->threads_mutex);
   std::vector<departures::use> uses;
-  for (const auto& [index, thread] : threads_)
+  for (const auto& [index, thread] : services_->threads)
     for (auto at = std::ranges::lower_bound(thread.unfenced, use_key(life, 0));
          at != thread.unfenced.end() && life_of(*at) == life; ++at)
       uses.push_back({index, node_of(*at)});
@@ -258,8 +145,8 @@ void manager::require_words(std::string_view what, Address local, const Region& 
 
 OperationTag manager::tag(const Region& remote, Posting posting, ack_key* key) {
   {
-    const std::lock_guard lock(mutex_);
-    PerThread& thread = threads_[transport_.my_thread()];
+    const std::lock_guard lock(services_->threads_mutex);
+    PerThread& thread = services_->threads[transport_.my_thread()];
     note_use(thread, remote);
     if (remote.node == my_node()) thread.used_loopback = true;
     if (posting.fenced) {
@@ -319,6 +206,18 @@ std::optional<NodeId> manager::suspect() const { return services_->acks.suspect(
 std::string_view manager::why_failed(NodeId node) const {
   return services_->acks.gave_up_this_one(node) ? "which has given up this node" : "which does not answer";
 }
+
+void manager::reconnect(NodeId node, std::optional<std::int64_t> limit_ps) {
+  services_->again.reconnect([this](NodeId peer) { return fence_->location(peer); }, node, limit_ps);
+}
+
+bool manager::asked_back(NodeId node) const { return services_->again.asked_back(node); }
+
+std::uint32_t manager::connection_of(std::uint32_t life, NodeId node) const {
+  return services_->present.of(life, node);
+}
+bool manager::outdated(std::uint32_t life, NodeId node) const { return services_->present.outdated(life, node); }
+bool manager::outdated(std::uint32_t life) const { return services_->present.outdated(life); }
 
 void manager::require_answers(std::string_view object, std::span<const NodeId> nodes) const {
   for (const NodeId node : nodes)

@@ -3,17 +3,15 @@
 //
 // A program constructs one manager a node, then its channels, then calls wait_for_ready(). The polling thread is a
 // service thread: it clears the bits of ack keys as operations complete and answers set-up messages; it ends with the
-// manager. One-sided operations go out on the calling thread's own queue pair for the peer.
+// manager. A node may have one manager after the other, each with the channels that are made in it. One-sided operations go out on the calling thread's own queue pair for the peer.
 //
 // A peer that stops, or is cut off, is noticed by an operation towards it that its queue pair has repeated in vain;
-// from then on it is given up: known as failed, also if it answers again. Where the transport asks for it, a keep-alive
+// from then on it is given up: known as failed, also if it answers again, until both take each other back (reconnect). Where the transport asks for it, a keep-alive
 // thread sees to it that there is such an operation. It reads where the peer notes whom it has given up: who is given
 // up gives up in its turn, and who is in doubt about a third node hears of that.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -93,7 +91,21 @@ class manager {
   /// Throws the operation_error of a wait for one of `nodes` that is given up.
   void require_answers(std::string_view object, std::span<const NodeId> nodes) const;
 
+  /// Takes a node back, over new queue pairs, once that node calls this for this one; it is given up first, if it has
+  /// not been. When both have returned, operations reach it again, channels that are made from then on have it among
+  /// their peers, and failed() says no. What was made before it was given up does not reach it any more, nothing of
+  /// what was posted before is done there any more. Throws operation_error when it does not answer, or has not called
+  /// this within `limit_ps` of the clock (by itself: however long it takes); it is given up then.
+  void reconnect(NodeId node, std::optional<std::int64_t> limit_ps = {});
+  /// Has that node called reconnect() for this one, and waits?
+  [[nodiscard]] bool asked_back(NodeId node) const;
+
   // For channels.
+  /// The connection over which an endpoint of that life reaches a node (Region::connection).
+  [[nodiscard]] std::uint32_t connection_of(std::uint32_t life, NodeId node) const;
+  /// Was it made before that node was given up and taken back? Before any was?
+  [[nodiscard]] bool outdated(std::uint32_t life, NodeId node) const;
+  [[nodiscard]] bool outdated(std::uint32_t life) const;
   [[nodiscard]] network_memory& memory();
   [[nodiscard]] setup& setup_service();
   [[nodiscard]] std::shared_ptr<completions> completion_service();
@@ -125,6 +137,8 @@ class manager {
     std::shared_ptr<block_pool> blocks = std::make_shared<block_pool>();
   };
 
+  /// Those of a transport's node.
+  static std::shared_ptr<Services> services_of(Transport& transport);
   void require_words(std::string_view what, Address local, const Region& remote, std::uint64_t offset,
                      std::uint64_t size);
   OperationTag tag(const Region& remote, Posting posting, ack_key* key);
@@ -142,10 +156,8 @@ class manager {
 
   Transport& transport_;
   OnlyOne only_one_;
-  std::shared_ptr<Services> services_;  // shared with the polling thread, which may outlive the manager
+  std::shared_ptr<Services> services_;  // they and their threads may outlive the manager
   bool can_fence_;
-  std::mutex mutex_;
-  std::map<std::uint32_t, PerThread> threads_;
   std::unique_ptr<fence_channel> fence_;
 };
 

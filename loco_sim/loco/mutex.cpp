@@ -59,7 +59,7 @@ mutex_array::word_at mutex_array::name_word(std::uint64_t k, std::uint64_t drawn
 /// A node that takes part and has not met this one yet will soon: set-up messages are under way.
 mutex_array::word_at mutex_array::seat_word(NodeId node, std::uint64_t k, std::uint64_t word) const {
   constexpr std::int64_t kLookAgainPs = 1'000'000;
-  while (!reaches(seats_, node) && !mgr().failed(node)) transport().compute(kLookAgainPs);
+  while (!reaches(seats_, node) && !lost(node)) transport().compute(kLookAgainPs);
   return {remote(seats_, node), k * kSeatBytes + word};
 }
 
@@ -105,7 +105,7 @@ void mutex::unlock() {
 
 std::optional<NodeId> mutex_array::lost_with(std::uint64_t state, patience& waited, std::int64_t times) const {
   // Whoever has the lock may itself be waiting for an operation towards a node that does not answer.
-  return waited.lost_with(mgr(), state, times * (transport().retries_ps() + options_.patience_ps));
+  return waited.lost_with(mgr(), *this, state, times * (transport().retries_ps() + options_.patience_ps));
 }
 
 std::int64_t mutex_array::longest_rest_ps() const { return (transport().retries_ps() + options_.patience_ps) / 16; }

@@ -78,7 +78,7 @@ Region network_memory::allocate_fresh(std::uint64_t rounded, std::uint64_t unit)
     start = 0;
   }
   used_ = start + rounded;
-  return {chunk_.node, chunk_.base + start, rounded, chunk_.rkey};
+  return {.node = chunk_.node, .base = chunk_.base + start, .size = rounded, .rkey = chunk_.rkey};
 }
 
 network_memory::device_region network_memory::allocate_on_device(std::uint64_t size) {

@@ -35,6 +35,11 @@ class network_memory {
   explicit network_memory(Transport& transport, std::uint64_t chunk_bytes = kDefaultChunk)
       : transport_(transport), chunk_bytes_(chunk_bytes) {}
 
+  /// Of registrations to come.
+  void set_chunk_bytes(std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    chunk_bytes_ = bytes;
+  }
   /// Throws size_error when no process has so much.
   static void require_possible(std::uint64_t size);
   /// A zeroed sub-range of registered memory; `size` is rounded up to a multiple of 8.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "loco_sim/loco/channel.hpp"
 #include "loco_sim/loco/manager.hpp"
 
 namespace loco {
@@ -11,8 +12,9 @@ namespace loco {
 class patience {
  public:
   /// What is waited for is in `state` now. A node that does not answer, when the state has stayed so for `limit_ps`.
-  [[nodiscard]] std::optional<NodeId> lost_with(const manager& mgr, std::uint64_t state, std::int64_t limit_ps) {
-    if (!mgr.any_failed()) return std::nullopt;
+  [[nodiscard]] std::optional<NodeId> lost_with(const manager& mgr, const channel& endpoint, std::uint64_t state,
+                                                std::int64_t limit_ps) {
+    if (!endpoint.any_lost()) return std::nullopt;
     const std::int64_t now = mgr.transport().now_ps();
     if (state != seen_) {
       seen_ = state;
@@ -20,7 +22,7 @@ class patience {
     }
     if (now - since_ps_ < limit_ps) return std::nullopt;
     for (NodeId node = 0; node < mgr.num_nodes(); ++node)
-      if (mgr.failed(node)) return node;
+      if (endpoint.lost(node)) return node;
     return mgr.suspect();
   }
 

@@ -111,7 +111,7 @@ void ring_buffer::require_sender(std::uint64_t bytes) {
 void ring_buffer::look_at_tails() {
   least_tail_ = sent_;
   for (auto& tail : tails_)
-    if (!options_.leave_out_failed || !mgr().failed(tail.owner())) least_tail_ = std::min(least_tail_, tail.load());
+    if (!options_.leave_out_failed || !lost(tail.owner())) least_tail_ = std::min(least_tail_, tail.load());
 }
 
 bool ring_buffer::received_by_all(std::uint64_t position) {
@@ -142,10 +142,10 @@ bool ring_buffer::room_for(std::uint64_t cells) {
 
 std::span<const NodeId> ring_buffer::receivers() {
   const std::vector<NodeId>& all = cells_.peers();
-  if (!options_.leave_out_failed || !mgr().any_failed()) return all;
+  if (!options_.leave_out_failed || !any_lost()) return all;
   answering_.clear();
   for (const NodeId node : all)
-    if (!mgr().failed(node)) answering_.push_back(node);
+    if (!lost(node)) answering_.push_back(node);
   return answering_;
 }
 
@@ -153,7 +153,7 @@ void ring_buffer::wait_for_head(ack_key& under_way) {
   try {
     under_way.wait();
   } catch (const operation_error& error) {
-    if (!options_.leave_out_failed || !mgr().failed(error.peer())) throw;
+    if (!options_.leave_out_failed || !lost(error.peer())) throw;
     under_way.forget();
   }
 }
@@ -194,7 +194,7 @@ void ring_buffer::send(std::span<const std::byte> text) {
   // Nobody, where readers that do not answer are left out: the failure of one ends the pause, the next turn finds room.
   const std::span<const NodeId> needed =
       options_.leave_out_failed ? std::span<const NodeId>() : std::span<const NodeId>(cells_.peers());
-  while (!try_send(text)) mgr().pause_for(full_name(), needed);
+  while (!try_send(text)) pause_for(needed);
 }
 
 // --- readers ---------------------------------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ void ring_buffer::read_cells(std::uint64_t position, std::span<std::byte> out) {
 
 bool ring_buffer::try_receive(const Apply& look) {
   if (receive_if_there(look)) return true;
-  if (mgr().any_failed()) mgr().require_answers(full_name(), std::span(&writer_, 1));
+  if (any_lost()) require_answers(std::span(&writer_, 1));
   return false;
 }
 
@@ -247,7 +247,7 @@ bool ring_buffer::receive_if_there(const Apply& look) {
   ++me.count;
   auto& tail = tails_[me.index];
   tail.store(me.tail);
-  if (my_node() != writer_ && !mgr().failed(writer_)) tail.push(writer_);
+  if (my_node() != writer_ && !lost(writer_)) tail.push(writer_);
   call.set_result(checksum(text));
   return true;
 }
@@ -259,7 +259,7 @@ std::optional<ring_buffer::Message> ring_buffer::try_receive() {
 }
 
 void ring_buffer::receive(const Apply& look) {
-  while (!try_receive(look)) mgr().pause_for(full_name(), std::span(&writer_, 1));
+  while (!try_receive(look)) pause_for(std::span(&writer_, 1));
 }
 
 ring_buffer::Message ring_buffer::receive() {

@@ -18,10 +18,10 @@ bool is_name(std::string_view name) {
 }
 }  // namespace
 
-setup::setup(Transport& transport, network_memory& memory, std::uint32_t& lives)
+setup::setup(Transport& transport, network_memory& memory, const connections& present)
     : transport_(transport),
       changed_(transport.make_flag()),
-      lives_(lives),
+      present_(present),
       departures_(transport, memory, [this](NodeId node, const std::string& name, std::uint32_t life) {
         send(node, {.kind = setup_message::Kind::gone, .channel = name, .life = life});
       }) {}
@@ -164,6 +164,10 @@ void setup::handle(const ControlMessage& message) {
       case setup_message::Kind::gone:
         handle_gone(decoded);
         break;
+      case setup_message::Kind::again:
+        if (again_) again_(message.from, decoded);
+        news_ = true;
+        break;
     }
   } catch (const std::exception& error) {
     keep(error.what());
@@ -183,7 +187,36 @@ void setup::fail(const std::string& channel, const std::string& reason) {
       send(node, {.kind = setup_message::Kind::fail, .channel = channel, .reason = reason});
 }
 
+void setup::begin() {
+  const std::lock_guard lock(mutex_);
+  failure_.clear();
+}
+
+void setup::ignore_joins(NodeId from) {
+  const std::lock_guard lock(mutex_);
+  ignored_.insert(from);
+}
+
+void setup::heed_joins(NodeId from) {
+  const std::lock_guard lock(mutex_);
+  ignored_.erase(from);
+  for (auto& [name, joins] : early_) joins.erase(from);
+  std::erase_if(early_, [](const auto& named) { return named.second.empty(); });
+}
+
+void setup::meet(channel& endpoint, NodeId from, const setup_message& again) {
+  const std::lock_guard lock(mutex_);
+  channel::Peer& peer = endpoint.peer(from);
+  const bool met_before = peer.met();
+  if (peer.life != again.by) ++endpoint.offered_;
+  endpoint.accept(from, again);
+  peer.answered = true;
+  if (!met_before) note_met(endpoint, from);
+  if (endpoint.callbacks_ && endpoint.callbacks_->connect) endpoint.callbacks_->connect(from);
+}
+
 void setup::handle_join(NodeId from, const setup_message& message) {
+  if (ignored_.contains(from)) return;
   const auto found = endpoints_.find(message.channel);
   if (found != endpoints_.end() && found->second->joined_)
     consider(*found->second, from, message);
@@ -194,7 +227,7 @@ void setup::handle_join(NodeId from, const setup_message& message) {
 void setup::consider(channel& endpoint, NodeId from, const setup_message& message) {
   const std::string problem = endpoint.mismatch(from, message);
   const bool has_joined = endpoint.joins(from) && endpoint.peer(from).connected;
-  if (has_joined || (!problem.empty() && message.use > use_of(message.channel)))
+  if (has_joined || present_.outdated(endpoint.life_, from) || (!problem.empty() && message.use > use_of(message.channel)))
     early_[message.channel].insert_or_assign(from, message);
   else
     answer(endpoint, from, message, problem);
@@ -272,6 +305,25 @@ bool setup::wait_until(Ready ready, const std::function<const channel*()>& missi
       if (ready()) return true;
     }
     transport_.pause();
+  }
+}
+
+bool setup::wait_for(const std::function<bool()>& ready, const std::string& what,
+                     std::optional<std::int64_t> until_ps) {
+  constexpr std::int64_t kLookAgainPs = 1'000'000;
+  const waiting_for note(transport_, [&what] { return what; });
+  while (true) {
+    transport_.flag_load(changed_);
+    {
+      const std::lock_guard lock(mutex_);
+      if (ready()) return true;
+    }
+    if (!until_ps)
+      transport_.pause();
+    else if (transport_.now_ps() >= *until_ps)
+      return false;
+    else
+      transport_.compute(std::min(kLookAgainPs, *until_ps - transport_.now_ps()));
   }
 }
 

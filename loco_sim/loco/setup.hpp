@@ -20,6 +20,11 @@
 //
 // Who is refused tells all nodes (fail), the one that has refused among them: any of them may be waiting for it.
 //
+// An endpoint of before a peer was taken back (connections.hpp) does not answer that peer: its joins are for the next
+// life.
+//
+// It outlives managers: the next one of its node goes on with the same names, lives and departures.
+//
 // The manager's service thread calls handle(); program threads construct endpoints and wait. Callbacks run under
 // the lock, on the service thread or on one that destroys an endpoint, and must not wait for anything.
 #pragma once
@@ -28,12 +33,14 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "loco_sim/loco/connections.hpp"
 #include "loco_sim/loco/departures.hpp"
 #include "loco_sim/loco/setup_message.hpp"
 #include "loco_sim/loco/transport.hpp"
@@ -44,8 +51,7 @@ class channel;
 
 class setup {
  public:
-  /// `lives`: endpoints that this node has had until now.
-  setup(Transport& transport, network_memory& memory, std::uint32_t& lives);
+  setup(Transport& transport, network_memory& memory, const connections& present);
 
   /// Throws setup_error when this node already has an endpoint of that name, or the name is malformed.
   void add(channel& endpoint);
@@ -71,6 +77,25 @@ class setup {
   /// Endpoints of this node: those that live, those that others have and this one does not, and those that are gone and
   /// whose memory is still needed.
   [[nodiscard]] std::size_t endpoints() const;
+  /// Endpoints that this node has had until now: the life of the latest one.
+  [[nodiscard]] std::uint32_t lives() const { return lives_; }
+
+  /// A manager begins: what went wrong under the one before is over.
+  void begin();
+  /// Calls that with each message of Kind::again, under the lock.
+  using Again = std::function<void(NodeId from, const setup_message& message)>;
+  void on_again(Again again) { again_ = std::move(again); }
+  void send(NodeId to, const setup_message& message);
+  /// Joins of a node are about endpoints that will not reach this one, until told otherwise.
+  void ignore_joins(NodeId from);
+  /// And so were those that have come until now.
+  void heed_joins(NodeId from);
+  /// A peer's endpoint, perhaps another one than before, has these regions and knows those of this node's endpoint.
+  void meet(channel& endpoint, NodeId from, const setup_message& again);
+  /// Until `ready`, asked under the lock after each message, says yes; or, false, until that time of the clock.
+  [[nodiscard]] bool wait_for(const std::function<bool()>& ready, const std::string& what,
+                              std::optional<std::int64_t> until_ps);
+
   /// As long as it is held nobody joins.
   [[nodiscard]] std::unique_lock<std::recursive_mutex> holding() const { return std::unique_lock(mutex_); }
 
@@ -97,7 +122,6 @@ class setup {
   template <typename Work>
   void work_and_tell(Work work);
   void send_join(channel& endpoint, NodeId to);
-  void send(NodeId to, const setup_message& message);
   bool all_ready();
   /// The first endpoint that is not connected as it expects; none: null.
   [[nodiscard]] const channel* unready() const;
@@ -113,7 +137,10 @@ class setup {
   std::map<std::string_view, channel*> endpoints_;                ///< by the names that they hold
   std::map<std::string, std::map<NodeId, setup_message>> early_;  ///< joins without an endpoint here yet
   const channel* not_ready_ = nullptr;                            ///< when somebody looked last
-  std::uint32_t& lives_;                                          ///< endpoints so far
+  std::uint32_t lives_ = 0;                                       ///< endpoints so far
+  std::set<NodeId> ignored_;                                      ///< whose joins are
+  const connections& present_;
+  Again again_;
   std::unordered_map<std::size_t, std::uint32_t> ended_;          ///< by a name's hash: its endpoints that are gone
   std::string failure_;
   departures departures_;

@@ -20,9 +20,11 @@ std::string_view word(setup_message::Kind kind) {
     case setup_message::Kind::fail:
       return "fail";
     case setup_message::Kind::gone:
+      return "gone";
+    case setup_message::Kind::again:
       break;
   }
-  return "gone";
+  return "again";
 }
 
 /// Is it about why something does not go, not about regions?
@@ -32,9 +34,16 @@ bool has_reason(setup_message::Kind kind) {
 
 setup_message::Kind kind_of(std::string_view text) {
   using enum setup_message::Kind;
-  for (const auto kind : {join, connect, refuse, fail, gone})
+  for (const auto kind : {join, connect, refuse, fail, gone, again})
     if (text == word(kind)) return kind;
   throw setup_error("set-up message of unknown kind '" + std::string(text) + "'");
+}
+
+bool has_use(setup_message::Kind kind) {
+  return kind == setup_message::Kind::join || kind == setup_message::Kind::again;
+}
+bool has_by(setup_message::Kind kind) {
+  return kind == setup_message::Kind::connect || kind == setup_message::Kind::again;
 }
 
 /// Takes what is in front of the next `end` off a text.
@@ -65,8 +74,8 @@ void append(std::string& out, std::initializer_list<std::uint64_t> numbers) {
 std::string encode(const setup_message& message) {
   std::string out;
   out.append(word(message.kind)).append(" ").append(message.channel).append(" ").append(std::to_string(message.life));
-  if (message.kind == setup_message::Kind::join) out.append(" ").append(std::to_string(message.use));
-  if (message.kind == setup_message::Kind::connect) out.append(" ").append(std::to_string(message.by));
+  if (has_use(message.kind)) out.append(" ").append(std::to_string(message.use));
+  if (has_by(message.kind)) out.append(" ").append(std::to_string(message.by));
   if (!message.terms.empty()) out.append(" ").append(message.terms);
   out.append("\n");
   for (const auto& r : message.requests) append(out.append(r.name), {r.size});
@@ -83,9 +92,9 @@ setup_message decode(std::string_view text) {
   message.channel = take_until(head, ' ');
   if (!take_number(head, message.life))
     throw setup_error("set-up message for '" + message.channel + "' without a life");
-  if (message.kind == setup_message::Kind::join && !take_number(head, message.use))
+  if (has_use(message.kind) && !take_number(head, message.use))
     throw setup_error("set-up message for '" + message.channel + "' without a use");
-  if (message.kind == setup_message::Kind::connect && !take_number(head, message.by))
+  if (has_by(message.kind) && !take_number(head, message.by))
     throw setup_error("set-up message for '" + message.channel + "' without the life that answers");
   message.terms = head;
   while (!text.empty()) {

@@ -6,6 +6,9 @@
 //   0 <region> <bytes>                        <region> <base> <bytes> <rkey>    <reason, one line>        <reason, one
 //   line>
 //
+//   again <channel> <number> <step> <by>    two managers take each other back: reconnection.hpp
+//   <region> <base> <bytes> <rkey>
+//
 //   gone <channel> <life>                   the receiver's endpoint of that life, whose regions the sender had, is not
 //                                           written to any more: neither by its programs nor by what they have posted
 #pragma once
@@ -30,12 +33,12 @@ struct region_offer {
 };
 
 struct setup_message {
-  enum class Kind : std::uint8_t { join, connect, refuse, fail, gone };
+  enum class Kind : std::uint8_t { join, connect, refuse, fail, gone, again };
   Kind kind = Kind::join;
   std::string channel;
   std::uint32_t life = 0;                     ///< of the endpoint that joins, in answers, too; gone: the receiver's
   std::uint32_t use = 0;                      ///< join: the how-manieth endpoint of that name its node has
-  std::uint32_t by = 0;                       ///< connect: the life of the endpoint that answers
+  std::uint32_t by = 0;                       ///< connect, again: the life of the endpoint that answers
   std::vector<region_request> requests = {};  ///< join: what the sender expects of the receiver
   std::vector<region_offer> offers = {};      ///< connect: what the sender lets the receiver access
   std::string reason = {};                    ///< refuse, fail

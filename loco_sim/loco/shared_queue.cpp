@@ -59,10 +59,10 @@ std::uint64_t queue_of_words::ticket(atomic_word& counter, Turn turn) {
   while (true) {
     const std::uint64_t state = state_of(mine);
     if (state == state_for(mine, turn)) return mine;
-    const auto lost = waited.lost_with(mgr(), state, kPatiencePs);
+    const auto lost = waited.lost_with(mgr(), *this, state, kPatiencePs);
     // It gives its ticket back, so that nothing is missing if the turn comes after all: later tickets go first.
     if (lost && (counter.compare_swap(mine + 1, mine) == mine + 1 ||
-                 waited.lost_with(mgr(), state, kGiveBackPatiencePs).has_value()))
+                 waited.lost_with(mgr(), *this, state, kGiveBackPatiencePs).has_value()))
       throw operation_error(Status::retry_exc_err,
                             "node " + std::to_string(my_node()) + ": queue '" + full_name() + "': the turn to " +
                                 (turn == Turn::push ? "push" : "pop") + " does not come; node " +

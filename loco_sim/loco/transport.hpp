@@ -4,7 +4,7 @@
 // LOCO is written once, in blocking style, against this interface: on simulated hardware threads are fibers, on
 // a real network they are threads. Addresses are byte offsets in the node's registered memory. Everything that
 // other nodes or other threads can see goes through here; nothing under loco/ knows a simulator.
-// A transport has seven faces, below. What a simulator wants to know beyond what a network needs (hints, tracing,
+// A transport has eight faces, below. What a simulator wants to know beyond what a network needs (hints, tracing,
 // liveness) has defaults, so that a transport over a real network implements only what it has.
 // allocate, allocate_on_device, make_flag, send_control, receive_control, take_control, begin_call, end_call and
 // note_waited never block.
@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,6 +37,8 @@ inline constexpr std::uint64_t kWord = 8;
 /// Registered memory of some node, as the peers need it: node, first byte, length, key.
 struct Region {
   NodeId node = 0;
+  /// Over which of the connections with that node it is reached (Connections).
+  std::uint32_t connection = 0;
   Address base = 0;
   std::uint64_t size = 0;
   std::uint32_t rkey = 0;
@@ -52,6 +55,7 @@ struct Completion {
   Status status = Status::success;
   NodeId peer = 0;
   Operation operation = Operation::put;
+  std::uint32_t connection = 0;  ///< over which it went; only where it failed
 };
 
 /// When the completion of an operation comes. That of a failed one always does.
@@ -216,6 +220,23 @@ class OneSidedVerbs {
   virtual std::size_t poll(std::span<Completion> out) = 0;
 };
 
+/// The connections between this node's threads and a peer's, where programs end them and begin others. The first one is
+/// number 0 and there from the start. Set-up: no time passes.
+class Connections {
+ public:
+  virtual ~Connections() = default;
+
+  /// This node's ends of its present connection with `node` go to the error state: what is under way fails, and so does
+  /// what is posted to go over it later.
+  virtual void disconnect(NodeId node) = 0;
+  /// Has all come back through poll(), and is nothing of that connection and those before on its way to this node's
+  /// memory any more? Then nothing ever will be: queue pairs are reset. To be asked until it says yes.
+  [[nodiscard]] virtual bool disconnected(NodeId node) = 0;
+  /// From now on the connection of that number, greater than those before, is the present one. Both nodes have agreed
+  /// on it, and both have seen that the one before is disconnected: a queue pair in RESET takes nothing.
+  virtual void connect(NodeId node, std::uint32_t number) = 0;
+};
+
 /// Messages that carry names, regions and keys when objects are made.
 class SetUpMessages {
  public:
@@ -267,13 +288,14 @@ class Transport : public NodeThreads,
                   public LocalMemory,
                   public ProcessFlags,
                   public OneSidedVerbs,
+                  public Connections,
                   public SetUpMessages,
                   public Liveness,
                   public CallTracing {
  private:
   friend class manager;
   bool has_manager_ = false;
-  std::uint32_t lives_ = 0;  ///< endpoints of channels so far, those of earlier managers as well
+  std::shared_ptr<void> services_;  ///< what outlives managers: the next one of this node goes on with it
 };
 
 /// A flag as long as it lives. Who may use it last has ended by then, or has been waited for.

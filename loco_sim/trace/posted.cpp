@@ -85,7 +85,7 @@ void PostedOperations::record_unbegun(trace::Trace& trace) const {
     for (const trace::Subevent* s : begun)
       there.insert(s->stamp == Stamp::aRF ? Part{s->stamp, 0, 0} : Part{s->stamp, s->node, s->address});
     const bool no_write = may_not_write(operation, begun);
-    const auto known = failed_.find({thread, operation.peer});
+    const auto known = failed_.find({thread, Link{operation.peer, operation.connection}});
     for (const Part& part : parts_of(operation, trace.threads[thread].node)) {
       if (there.contains(part) || (no_write && part.stamp == Stamp::aNRW)) continue;
       trace::Subevent s{.call = call,

@@ -16,24 +16,32 @@ namespace loco {
 struct PostedOperation {
   trace::Method method = trace::Method::put;
   nic::NodeId peer = 0;
+  std::uint32_t connection = 0;  ///< which of those with that node
   std::uint64_t local = 0;    ///< first byte, on the node of the thread
   std::uint64_t remote = 0;   ///< first byte, on `peer`
   std::uint32_t bytes = 8;    ///< of either; remote atomics: 8
   std::uint64_t compare = 0;  ///< remote_cas: what it compares with
 };
 
+/// A node, and which of the connections with it.
+struct Link {
+  nic::NodeId peer = 0;
+  std::uint32_t connection = 0;
+  friend auto operator<=>(const Link&, const Link&) = default;
+};
+
 /// Two-sided messages are not among them: where one goes is not known before it arrives.
 class PostedOperations {
  public:
   void add(trace::CallId call, const PostedOperation& operation) { posted_.emplace_back(call, operation); }
-  /// Operations of a thread (by its number in the trace) with a node fail, which is known from `seq` on.
-  void failed(std::uint32_t thread, nic::NodeId peer, trace::Seq seq) { failed_.try_emplace({thread, peer}, seq); }
+  /// Operations of a thread (by its number in the trace) over a link fail, which is known from `seq` on.
+  void failed(std::uint32_t thread, Link over, trace::Seq seq) { failed_.try_emplace({thread, over}, seq); }
   /// Appends the subevents that have not begun, in the order in which their operations were posted.
   void record_unbegun(trace::Trace& trace) const;
 
  private:
   std::vector<std::pair<trace::CallId, PostedOperation>> posted_;
-  std::map<std::pair<std::uint32_t, nic::NodeId>, trace::Seq> failed_;
+  std::map<std::pair<std::uint32_t, Link>, trace::Seq> failed_;
 };
 
 }  // namespace loco

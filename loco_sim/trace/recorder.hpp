@@ -56,8 +56,8 @@ class Recorder final : public nic::Observer {
 
   /// What the operation, or the remote fence, of a call will do once the NIC comes to it.
   void posted(trace::CallId call, const PostedOperation& operation) { posted_.add(call, operation); }
-  /// A completion has told the thread's node that its operations with a node fail from now on.
-  void failed(std::uint32_t thread, NodeId peer, trace::Seq seq) { posted_.failed(threads_[thread], peer, seq); }
+  /// A completion has told the thread's node that its operations over a link fail from now on.
+  void failed(std::uint32_t thread, Link over, trace::Seq seq) { posted_.failed(threads_[thread], over, seq); }
   /// The run has ended: what had been posted and has not begun gets into the trace.
   void end_run() { posted_.record_unbegun(trace_); }
 

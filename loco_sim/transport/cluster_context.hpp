@@ -26,10 +26,11 @@ struct ClusterContext {
 
   /// The time of the calling thread.
   [[nodiscard]] std::int64_t now_ps() { return (system.now() + threads.current().time.offset()).ps; }
-  /// The completion of an operation that failed has been polled.
-  void note_failure(const nic::Cqe& failed) {
+  /// The completion of an operation that failed, over a connection of that number, has been polled.
+  void note_failure(const nic::Cqe& failed, std::uint32_t connection) {
     const bool first = failures.try_emplace(failed.qp, failed).second;
-    if (first && recorder) recorder->failed(system.qp_thread(failed.qp), system.qp_peer_node(failed.qp), system.seq());
+    if (first && recorder)
+      recorder->failed(system.qp_thread(failed.qp), {system.qp_peer_node(failed.qp), connection}, system.seq());
   }
   /// Ends a call that was begun at the recorder; 0: nothing is recorded of it.
   void finish_operation(trace::CallId call, std::uint64_t result) {

@@ -66,6 +66,7 @@ struct SimThread {
   std::vector<std::uint8_t> fence_next{};    ///< by peer: its next work request carries the fence flag
   std::vector<nic::Wqe> list{};              ///< not posted yet: another one follows at once (Tell::with_next)
   NodeId list_peer = 0;
+  std::uint32_t list_connection = 0;
 
   /// Makes way for an access that looks at something.
   void look(Access access, Look::What what, std::uint64_t where) {

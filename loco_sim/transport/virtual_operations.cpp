@@ -64,44 +64,6 @@ std::string VirtualTransport::lacks(Capability what) const {
   return p.nic_atomic_cap == nic::AtomicCap::none ? "nic.atomic_cap: none" : "nic.atomic_cap: hca";
 }
 
-nic::QpId VirtualTransport::queue_pair(SimThread& thread, NodeId peer) {
-  nic::QpId& mine = end_of(thread.index, peer).qp;
-  if (mine != nic::kNone) return mine;
-  mine = create_end();
-  VirtualTransport& other = *cluster_.nodes.at(peer);
-  const nic::QpId theirs = other.create_end();
-  cluster_.system.connect(mine, theirs);
-  cluster_.system.set_qp_thread(mine, cluster_.threads.current_id());
-  if (peer == node_) return mine;
-  // The other end belongs to the peer's thread with this index, which may not be there yet.
-  other.end_of(thread.index, node_).qp = theirs;
-  if (thread.index < other.threads_.size()) cluster_.system.set_qp_thread(theirs, other.threads_[thread.index]);
-  return mine;
-}
-
-bool VirtualTransport::is_connected(const SimThread& thread, NodeId peer) const {
-  return thread.index < ends_.size() && !ends_[thread.index].empty() && ends_[thread.index][peer].qp != nic::kNone;
-}
-
-VirtualTransport::End& VirtualTransport::end_of(std::uint32_t thread, NodeId peer) {
-  if (thread >= ends_.size()) ends_.resize(thread + 1);
-  if (ends_[thread].empty()) ends_[thread].resize(num_nodes());
-  return ends_[thread][peer];
-}
-
-nic::QpId VirtualTransport::create_end() {
-  return cluster_.system.create_qp(node_, completion_queue_, cluster_.config.send_queue_entries);
-}
-
-void VirtualTransport::adopt(nic::ThreadId id) {
-  const std::size_t index = threads_.size();
-  threads_.push_back(id);
-  if (index >= ends_.size()) return;
-  for (const End& end : ends_[index]) {
-    if (end.qp != nic::kNone) cluster_.system.set_qp_thread(end.qp, id);
-  }
-}
-
 std::uint32_t VirtualTransport::local_key(Address address) const {
   const auto after = memory_.upper_bound(address);
   return after == memory_.begin() ? 0 : std::prev(after)->second.lkey;
@@ -112,29 +74,30 @@ void VirtualTransport::post(nic::Wqe wqe, const Region& remote, OperationTag tag
     throw std::runtime_error("a remote atomic was refused: this NIC has none (nic.atomic_cap)");
   }
   SimThread& thread = current();
-  if (!thread.list.empty() && thread.list_peer != remote.node) {
+  if (!thread.list.empty() && (thread.list_peer != remote.node || thread.list_connection != remote.connection)) {
     throw std::logic_error("a list of work requests goes on towards another node");
   }
   thread.time.advance(profile().cpu_post_wqe);  // the work request is built, the doorbell is rung for the whole list
   thread.list_peer = remote.node;
+  thread.list_connection = remote.connection;
   wqe.wr_id = tag.token;
   wqe.lkey = local_key(wqe.local);
   wqe.rkey = remote.rkey;
   wqe.signaled = false;
-  if (tag.tell == Tell::with_next) record(wqe, remote.node, tag.work_id);  // what comes next may be another call's
+  if (tag.tell == Tell::with_next) record(wqe, {remote.node, remote.connection}, tag.work_id);  // what comes next may be another call's
   thread.list.push_back(wqe);
   if (tag.tell != Tell::with_next || thread.list.size() == silent_max()) post_list(tag);
 }
 
 void VirtualTransport::post_list(OperationTag tag) {
   SimThread& thread = current();
-  const NodeId peer = thread.list_peer;
-  thread.change(is_connected(thread, peer) ? Access::buffered_change : Access::change);
+  const Towards to{thread.list_peer, thread.list_connection};
+  thread.change(is_connected(thread, to) ? Access::buffered_change : Access::change);
   thread.time.make_room();
-  const nic::QpId qp = queue_pair(thread, peer);
+  const nic::QpId qp = queue_pair(thread, to);
   make_send_room(thread, qp, thread.list.size());
-  std::uint32_t& silent = end_of(thread.index, peer).silent;
-  if (tag.tell != Tell::with_next) record(thread.list.back(), peer, tag.work_id);
+  std::uint32_t& silent = end_of(thread.index, to).silent;
+  if (tag.tell != Tell::with_next) record(thread.list.back(), to, tag.work_id);
   silent += static_cast<std::uint32_t>(thread.list.size());
   if (tag.tell == Tell::always || silent >= silent_max()) {
     thread.list.back().signaled = true;
@@ -147,14 +110,16 @@ void VirtualTransport::post_list(OperationTag tag) {
   thread.time.advance(profile().cpu_doorbell);
 }
 
-void VirtualTransport::record(nic::Wqe& wqe, NodeId peer, std::uint64_t work_id) {
+void VirtualTransport::record(nic::Wqe& wqe, Towards to, std::uint64_t work_id) {
   SimThread& thread = current();
+  const NodeId peer = to.peer;
   if (!thread.fence_next.empty() && thread.fence_next[peer] != 0) {
     thread.fence_next[peer] = 0;
     wqe.fence = true;
     wqe.fence_op = begin_operation(trace::Method::rfence);
     cluster_.finish_operation(wqe.fence_op, 0);
-    if (cluster_.recorder) cluster_.recorder->posted(wqe.fence_op, {.method = trace::Method::rfence, .peer = peer});
+    if (cluster_.recorder) cluster_.recorder->posted(
+          wqe.fence_op, {.method = trace::Method::rfence, .peer = peer, .connection = to.connection});
   }
   // An event of the models touches a location: one on no bytes is none.
   if (nic::is_atomic(wqe.opcode) || wqe.length > 0) {
@@ -162,6 +127,7 @@ void VirtualTransport::record(nic::Wqe& wqe, NodeId peer, std::uint64_t work_id)
     if (cluster_.recorder)
       cluster_.recorder->posted(wqe.op, {.method = method_of(wqe.opcode),
                                          .peer = peer,
+                                         .connection = to.connection,
                                          .local = wqe.local,
                                          .remote = wqe.remote,
                                          .bytes = nic::is_atomic(wqe.opcode) ? 8 : wqe.length,
@@ -226,7 +192,10 @@ std::size_t VirtualTransport::poll(std::span<Completion> out) {
   for (std::size_t i = 0; i < taken; ++i) {
     const NodeId peer = cluster_.system.qp_peer_node(cqes[i].qp);
     out[i] = {cqes[i].wr_id, cqes[i].status, peer, operation_of(cqes[i].opcode)};
-    if (out[i].status != Status::success) cluster_.note_failure(cqes[i]);
+    if (out[i].status != Status::success) {
+      out[i].connection = connection_of(cqes[i].qp);
+      cluster_.note_failure(cqes[i], out[i].connection);
+    }
     if (waiting_for_room_ > 0) cluster_.system.notify(node_, kSendQueueKey | cqes[i].qp);
   }
   thread.time.after_poll(taken);

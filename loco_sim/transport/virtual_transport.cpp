@@ -34,6 +34,10 @@ void VirtualTransport::spawn(std::string name, std::function<void()> body, bool 
 
 bool VirtualTransport::is_free(std::uint32_t index) const {
   if (!cluster_.threads.has_ended(threads_[index])) return false;
+  const bool flushed = std::ranges::all_of(other_ends_, [&](const auto& other) {
+    return other.first.first != index || has_come_back(other.second);
+  });
+  if (!flushed) return false;
   return index >= ends_.size() || std::ranges::all_of(ends_[index], [this](const End& end) {
            return end.qp == nic::kNone || cluster_.system.qp_settled(end.qp);
          });
@@ -148,7 +152,7 @@ Region VirtualTransport::registered(std::uint64_t size, nic::RegionKind kind) {
     if (device_span_ == 0) device_low_ = base;
     device_span_ = base + size - device_low_;
   }
-  return {node_, base, size, region.rkey};
+  return {.node = node_, .base = base, .size = size, .rkey = region.rkey};
 }
 
 void VirtualTransport::require_no_device(Address address) const {

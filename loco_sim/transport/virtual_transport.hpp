@@ -1,7 +1,8 @@
 // One node's transport on simulated hardware: LOCO's blocking operations as steps of the machine's threads.
 //
 // Each thread has a queue pair for each peer it operates on, made at first use: it connects threads of the same index,
-// and both use their end. All share the node's completion queue. Set-up (memory, queue pairs, messages) takes no
+// and both use their end. A connection that has ended and is followed by another one (Connections) leaves its queue
+// pairs behind, in the error state; the new one has its own. All share the node's completion queue. Set-up (memory, queue pairs, messages) takes no
 // simulated time.
 // When accesses happen: local_time.hpp.
 #pragma once
@@ -11,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "loco_sim/loco/transport.hpp"
@@ -67,6 +69,10 @@ class VirtualTransport final : public Transport {
   [[nodiscard]] bool settled(std::uint32_t thread, NodeId node) override;
   std::size_t poll(std::span<Completion> out) override;
 
+  void disconnect(NodeId node) override;
+  [[nodiscard]] bool disconnected(NodeId node) override;
+  void connect(NodeId node, std::uint32_t number) override;
+
   void send_control(NodeId to, std::string body) override;
   std::optional<ControlMessage> receive_control() override;
   std::optional<ControlMessage> take_control() override;
@@ -96,15 +102,34 @@ class VirtualTransport final : public Transport {
 
   trace::CallId begin_operation(trace::Method method, std::uint64_t argument = 0, std::uint64_t work_id = 0);
 
-  /// The queue pair of a thread for a peer: it connects threads of the same index.
-  nic::QpId queue_pair(SimThread& thread, NodeId peer);
-  /// Queue pairs are made at their instant, so that they get their numbers in the order of time.
-  [[nodiscard]] bool is_connected(const SimThread& thread, NodeId peer) const;
+  // --- virtual_connections.cpp
+  struct Towards {
+    NodeId peer = 0;
+    std::uint32_t connection = 0;
+    friend auto operator<=>(const Towards&, const Towards&) = default;
+  };
   struct End {
     nic::QpId qp = nic::kNone;  ///< nic::kNone: not connected
     std::uint32_t silent = 0;   ///< work requests posted since the last one that asked for a CQE
+    bool reset = false;         ///< of a connection that has ended: nothing of it is left
   };
-  End& end_of(std::uint32_t thread, NodeId peer);
+  /// What has changed of the connections with a peer; mostly nothing has.
+  struct Changes {
+    std::uint32_t present = 0;  ///< number of the present one
+    std::uint32_t ended = 0;    ///< those with smaller numbers have ended
+  };
+  [[nodiscard]] Changes changes_with(NodeId peer) const;
+  /// The queue pair of a thread over a connection: it connects threads of the same index.
+  nic::QpId queue_pair(SimThread& thread, Towards to);
+  /// Queue pairs are made at their instant, so that they get their numbers in the order of time.
+  [[nodiscard]] bool is_connected(const SimThread& thread, Towards to) const;
+  End& end_of(std::uint32_t thread, Towards to);
+  /// Has everything posted there been polled?
+  [[nodiscard]] bool has_come_back(const End& end) const;
+  /// The ends of connections that have ended with a peer, of all threads.
+  [[nodiscard]] std::vector<End*> ended_with(NodeId peer);
+  /// Which of the connections with its peer a queue pair is of.
+  [[nodiscard]] std::uint32_t connection_of(nic::QpId qp) const;
   nic::QpId create_end();
   /// A thread of this node has been created: the queue pairs of its index are its own.
   void adopt(nic::ThreadId id);
@@ -115,7 +140,7 @@ class VirtualTransport final : public Transport {
   /// Posts what the calling thread has listed, with one doorbell. The tag is that of the last one.
   void post_list(OperationTag tag);
   /// The next operation of the calling thread, as the trace has it.
-  void record(nic::Wqe& wqe, NodeId peer, std::uint64_t work_id);
+  void record(nic::Wqe& wqe, Towards to, std::uint64_t work_id);
   /// Until the queue pair's send queue has room for that many.
   void make_send_room(SimThread& thread, nic::QpId qp, std::size_t count);
   /// Work requests that a thread may leave without a CQE, one after the other: half the send queue.
@@ -125,7 +150,11 @@ class VirtualTransport final : public Transport {
   NodeId node_;
   nic::CqId completion_queue_;
   std::vector<nic::ThreadId> threads_;           ///< of this node, by index
-  std::vector<std::vector<End>> ends_;           ///< by thread index and peer
+  std::vector<std::vector<End>> ends_;           ///< of the present connections, by thread index and peer
+  std::map<NodeId, Changes> changes_;
+  /// Of connections that are not the present one, by thread index.
+  std::map<std::pair<std::uint32_t, Towards>, End> other_ends_;
+  std::map<nic::QpId, std::uint32_t> numbers_;   ///< of the connections of queue pairs, those of the first apart
   std::map<Address, nic::MemoryRegion> memory_;  ///< registered, by first address
   Address device_low_ = 0;                       ///< of the first registration in the NIC's memory ...
   std::uint64_t device_span_ = 0;                ///< ... to the end of the last one; 0: there is none

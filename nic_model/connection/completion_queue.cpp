@@ -26,6 +26,12 @@ void CompletionQueue::forget(QpId qp) {
   }
 }
 
+bool CompletionQueue::holds(QpId qp) const {
+  for (std::size_t i = 0; i < cqes_.size(); ++i)
+    if (cqes_[i].qp == qp) return true;
+  return false;
+}
+
 std::vector<Cqe> CompletionQueue::failed_cqes() const {
   std::vector<Cqe> failed;
   for (std::size_t i = 0; i < cqes_.size(); ++i)

@@ -27,6 +27,9 @@ class CompletionQueue {
   /// CQEs of operations that failed and that nobody has polled, oldest first.
   [[nodiscard]] std::vector<Cqe> failed_cqes() const;
 
+  /// Has it any CQE of a queue pair?
+  [[nodiscard]] bool holds(QpId qp) const;
+
   /// A CQE has reached memory. False: there is no room for it, now and for ever.
   [[nodiscard]] bool write(const Cqe& cqe);
   /// Takes the oldest CQE. Precondition: !empty().

@@ -57,6 +57,12 @@ class PostedDomain {
       if (!writes_[i].is_cqe && !writes_[i].done && writes_[i].stamp == stamp) return true;
     return false;
   }
+  /// Is a CQE of that queue pair on its way?
+  [[nodiscard]] bool holds_cqe(QpId qp) const {
+    for (std::size_t i = 0; i < writes_.size(); ++i)
+      if (writes_[i].is_cqe && !writes_[i].done && writes_[i].cqe.qp == qp) return true;
+    return false;
+  }
   /// Precondition: holds().
   [[nodiscard]] const PostedWrite& write(std::uint64_t number) const { return writes_[number - first_]; }
   [[nodiscard]] PostedWrite& edit(std::uint64_t number) { return writes_[number - first_]; }

@@ -82,7 +82,7 @@ void EngineCluster::run(const std::function<void(EngineTransport&)>& program) {
 EngineTransport::EngineTransport(EngineCluster& cluster, NodeId node, std::uint32_t nodes)
     : cluster_(cluster), node_(node), flags_(std::make_unique<std::array<std::atomic<std::uint64_t>, kFlags>>()) {
   for (Queue& queue : queues_) queue.towards.resize(nodes);
-  paths_.resize(nodes);
+  for (NodeId peer = 0; peer < nodes; ++peer) paths_.emplace_back();
 }
 
 EngineTransport::~EngineTransport() = default;
@@ -151,6 +151,7 @@ std::uint64_t EngineTransport::flag_fetch_add(Flag flag, std::uint64_t value) {
 }
 
 void EngineTransport::post(Request request) {
+  if (!request.fence) paths_.at(request.remote.node).posted.fetch_add(1);
   queues_.at(self.thread).posted.push(std::move(request));
   sender_bell_.ring();
 }
@@ -211,6 +212,24 @@ std::size_t EngineTransport::poll(std::span<Completion> out) {
   return taken;
 }
 
+void EngineTransport::disconnect(NodeId node) {
+  Path& path = paths_.at(node);
+  path.ended = path.present + 1;
+  // What the peer was just doing here is done, what comes next sees that the connection has ended.
+  const std::lock_guard lock(cluster_.nodes_.at(node)->paths_.at(node_).placing);
+}
+
+bool EngineTransport::disconnected(NodeId node) {
+  const Path& path = paths_.at(node);
+  return path.finished.load() == path.posted.load();
+}
+
+void EngineTransport::connect(NodeId node, std::uint32_t number) {
+  Path& path = paths_.at(node);
+  path.present = number;
+  path.ended = number;
+}
+
 void EngineTransport::send_control(NodeId to, std::string body) {
   EngineTransport& peer = *cluster_.nodes_.at(to);
   {
@@ -255,7 +274,8 @@ bool EngineTransport::send(Queue& queue) {
     towards.fenced = true;
     return true;
   }
-  const bool early = request->operation == Operation::put && !towards.fenced && !towards.told_with_next;
+  const bool ended = request->remote.connection < paths_.at(to).ended.load();
+  const bool early = request->operation == Operation::put && !towards.fenced && !towards.told_with_next && !ended;
   towards.told_with_next =
       request->tag.tell == Tell::with_next && (towards.told_with_next || request->operation != Operation::put);
   if (early && cluster_.nodes_.at(to)->words_.has(request->remote.base, request->size, request->remote.rkey)) {
@@ -276,7 +296,7 @@ void EngineTransport::read_source(Request& request) {
 
 void EngineTransport::tell(Pipe<Completion>& pipe, const Request& request, Status status) {
   if (request.tag.tell == Tell::always || status != Status::success)
-    pipe.push({request.tag.token, status, request.remote.node, request.operation});
+    pipe.push({request.tag.token, status, request.remote.node, request.operation, request.remote.connection});
   bell_.ring();
 }
 
@@ -285,15 +305,28 @@ void EngineTransport::place_all(NodeId peer, std::uint64_t seed) {
   Path& path = paths_.at(peer);
   while (!cluster_.at_rest_) {
     const std::uint32_t heard = path.bell.rings();
-    if (auto request = path.sent.pop())
-      place(path, *request, draw);
-    else
+    if (auto request = path.sent.pop()) {
+      {
+        const std::lock_guard lock(path.placing);
+        place(path, *request, draw);
+      }
+      path.finished.fetch_add(1);
+    } else {
       path.bell.wait(heard);
+    }
   }
+}
+
+/// An operation that has been told to be complete, a put whose source has been read, is one that is not told of any more.
+void EngineTransport::fail(Path& path, const Request& request, Status status) {
+  if (!request.told) tell(path.done, request, status);
 }
 
 void EngineTransport::place(Path& path, Request& request, std::mt19937_64& draw) {
   EngineTransport& peer = *cluster_.nodes_.at(request.remote.node);
+  if (request.remote.connection < path.ended.load()) return fail(path, request, Status::wr_flush_err);
+  if (request.remote.connection < peer.paths_.at(node_).ended.load())
+    return fail(path, request, Status::retry_exc_err);
   if (!peer.words_.has(request.remote.base, request.size, request.remote.rkey))
     return tell(path.done, request, Status::rem_access_err);
   const auto remote = [&](std::uint64_t at) { return peer.words_.at(request.remote.base + at); };

@@ -87,6 +87,10 @@ class EngineTransport final : public Transport {
   void remote_fence(NodeId node) override;
   std::size_t poll(std::span<Completion> out) override;
 
+  void disconnect(NodeId node) override;
+  [[nodiscard]] bool disconnected(NodeId node) override;
+  void connect(NodeId node, std::uint32_t number) override;
+
   void send_control(NodeId to, std::string body) override;
   std::optional<ControlMessage> receive_control() override;
 
@@ -119,6 +123,11 @@ class EngineTransport final : public Transport {
     Pipe<Request> sent;
     Pipe<Completion> done;
     Bell bell;
+    std::atomic<std::uint32_t> present = 0;   ///< number of the connection
+    std::atomic<std::uint32_t> ended = 0;     ///< connections with smaller numbers have ended
+    std::atomic<std::uint64_t> posted = 0;    ///< operations
+    std::atomic<std::uint64_t> finished = 0;  ///< of these
+    std::mutex placing;                       ///< held while one is done
   };
   static constexpr std::size_t kThreads = 64, kFlags = 1U << 16U;
 
@@ -130,6 +139,7 @@ class EngineTransport final : public Transport {
   bool send(Queue& queue);
   void place_all(NodeId peer, std::uint64_t seed);
   void place(Path& path, Request& request, std::mt19937_64& draw);
+  void fail(Path& path, const Request& request, Status status);
   void tell(Pipe<Completion>& pipe, const Request& request, Status status);
   void read_source(Request& request);
 

@@ -94,7 +94,8 @@ Region ThreadTransport::allocate(std::uint64_t size) {
   const std::lock_guard lock(cluster_.mutex_);
   constexpr Address kFirst = 64;  // address 0 is never handed out
   const Address base = regions_.empty() ? kFirst : regions_.back().base + regions_.back().size;
-  const Region region{node_, base, size, static_cast<std::uint32_t>(regions_.size() + 1)};
+  const Region region{
+      .node = node_, .base = base, .size = size, .rkey = static_cast<std::uint32_t>(regions_.size() + 1)};
   void* const memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   memory_.emplace_back(static_cast<std::uint64_t*>(memory), Unmap{size});
@@ -185,10 +186,12 @@ void ThreadTransport::operate(Operation operation, const Region& remote, std::ui
   for (const Region& r : peer.regions_)
     if (r.rkey == remote.rkey && remote.base + offset >= r.base && remote.base + offset + size <= r.base + r.size)
       status = Status::success;
+  if (remote.connection < peer.changes_[node_].ended) status = Status::retry_exc_err;
+  if (remote.connection < changes_[remote.node].ended) status = Status::wr_flush_err;
   if (status == Status::success)
     for (std::uint64_t i = 0; i < size; i += 8) change(peer.word(remote.base + offset + i), i);
   if (tag.tell == Tell::always || status != Status::success)
-    completions_.push_back({tag.token, status, remote.node, operation});
+    completions_.push_back({tag.token, status, remote.node, operation, remote.connection});
   cluster_.changed();
 }
 
@@ -226,6 +229,16 @@ std::size_t ThreadTransport::poll(std::span<Completion> out) {
     completions_.pop_front();
   }
   return taken;
+}
+
+void ThreadTransport::disconnect(NodeId node) {
+  const std::lock_guard lock(cluster_.mutex_);
+  changes_[node].ended = changes_[node].present + 1;
+}
+
+void ThreadTransport::connect(NodeId node, std::uint32_t number) {
+  const std::lock_guard lock(cluster_.mutex_);
+  changes_[node] = {.present = number, .ended = number};
 }
 
 std::uint64_t ThreadCluster::control_messages(std::string_view prefix) const {

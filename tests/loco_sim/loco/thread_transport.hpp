@@ -99,6 +99,10 @@ class ThreadTransport final : public Transport {
   void remote_fence(NodeId) override {}
   std::size_t poll(std::span<Completion> out) override;
 
+  void disconnect(NodeId node) override;
+  [[nodiscard]] bool disconnected(NodeId) override { return true; }
+  void connect(NodeId node, std::uint32_t number) override;
+
   void send_control(NodeId to, std::string body) override;
   std::optional<ControlMessage> receive_control() override;
 
@@ -129,6 +133,10 @@ class ThreadTransport final : public Transport {
   std::vector<std::unique_ptr<std::uint64_t[], Unmap>> memory_;
   std::vector<Region> regions_;  ///< by address
   std::deque<std::uint64_t> flags_;
+  struct Changes {
+    std::uint32_t present = 0, ended = 0;  ///< numbers of connections: the present one; all below have ended
+  };
+  std::map<NodeId, Changes> changes_;
   std::deque<Completion> completions_;
   std::deque<ControlMessage> inbox_;
 };

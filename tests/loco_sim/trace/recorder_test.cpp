@@ -420,7 +420,7 @@ TEST_CASE("what was posted and has not begun is in the trace when the run has en
   }
   SECTION("a get that nothing is known of, and its failure is") {
     post(recorder, {.method = Method::get, .peer = 1, .local = 64, .remote = 128});
-    recorder.failed(0, 1, 7);
+    recorder.failed(0, {.peer = 1}, 7);
     recorder.end_run();
     CHECK(unbegun(recorder.trace()) == std::vector<std::string>{"aNRR 1 128", "aNLW 0 64"});
     CHECK(recorder.trace().subevents.back().finish == 7);

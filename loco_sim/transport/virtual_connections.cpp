@@ -1,0 +1,127 @@
+// The queue pairs of a virtual transport: made at first use, in the error state once their connection has ended, in RESET
+// before another one takes its place.
+#include <algorithm>
+
+#include "loco_sim/transport/virtual_transport.hpp"
+
+namespace loco {
+
+VirtualTransport::Changes VirtualTransport::changes_with(NodeId peer) const {
+  if (changes_.empty()) return {};
+  const auto found = changes_.find(peer);
+  return found == changes_.end() ? Changes{} : found->second;
+}
+
+nic::QpId VirtualTransport::queue_pair(SimThread& thread, Towards to) {
+  nic::QpId& mine = end_of(thread.index, to).qp;
+  if (mine != nic::kNone) return mine;
+  mine = create_end();
+  VirtualTransport& other = *cluster_.nodes.at(to.peer);
+  const Towards back{node_, to.connection};
+  const nic::QpId theirs = other.create_end();
+  cluster_.system.connect(mine, theirs);
+  cluster_.system.set_qp_thread(mine, cluster_.threads.current_id());
+  if (to.connection != 0) {
+    numbers_.emplace(mine, to.connection);
+    other.numbers_.emplace(theirs, to.connection);
+  }
+  if (to.peer == node_) return mine;
+  // The other end belongs to the peer's thread with this index, which may not be there yet.
+  other.end_of(thread.index, back).qp = theirs;
+  if (thread.index < other.threads_.size()) cluster_.system.set_qp_thread(theirs, other.threads_[thread.index]);
+  // Whoever has never used a connection that has ended finds it ended.
+  if (to.connection < changes_with(to.peer).ended) cluster_.system.modify_qp(mine, nic::QpState::error);
+  if (to.connection < other.changes_with(node_).ended) cluster_.system.modify_qp(theirs, nic::QpState::error);
+  return mine;
+}
+
+bool VirtualTransport::is_connected(const SimThread& thread, Towards to) const {
+  if (to.connection != changes_with(to.peer).present) return other_ends_.contains({thread.index, to});
+  return thread.index < ends_.size() && !ends_[thread.index].empty() &&
+         ends_[thread.index][to.peer].qp != nic::kNone;
+}
+
+VirtualTransport::End& VirtualTransport::end_of(std::uint32_t thread, Towards to) {
+  if (to.connection != changes_with(to.peer).present) return other_ends_[{thread, to}];
+  if (thread >= ends_.size()) ends_.resize(thread + 1);
+  if (ends_[thread].empty()) ends_[thread].resize(num_nodes());
+  return ends_[thread][to.peer];
+}
+
+nic::QpId VirtualTransport::create_end() {
+  return cluster_.system.create_qp(node_, completion_queue_, cluster_.config.send_queue_entries);
+}
+
+void VirtualTransport::adopt(nic::ThreadId id) {
+  const std::size_t index = threads_.size();
+  threads_.push_back(id);
+  if (index >= ends_.size()) return;
+  for (const End& end : ends_[index]) {
+    if (end.qp != nic::kNone) cluster_.system.set_qp_thread(end.qp, id);
+  }
+}
+
+std::uint32_t VirtualTransport::connection_of(nic::QpId qp) const {
+  const auto found = numbers_.find(qp);
+  return found == numbers_.end() ? 0 : found->second;
+}
+
+bool VirtualTransport::has_come_back(const End& end) const {
+  return end.qp == nic::kNone || cluster_.system.qp_drained(end.qp);
+}
+
+std::vector<VirtualTransport::End*> VirtualTransport::ended_with(NodeId peer) {
+  const Changes changes = changes_with(peer);
+  std::vector<End*> ends;
+  if (changes.present < changes.ended)
+    for (std::vector<End>& of_thread : ends_)
+      if (!of_thread.empty() && of_thread[peer].qp != nic::kNone) ends.push_back(&of_thread[peer]);
+  for (auto& [where, end] : other_ends_)
+    if (where.second.peer == peer && where.second.connection < changes.ended && end.qp != nic::kNone)
+      ends.push_back(&end);
+  return ends;
+}
+
+void VirtualTransport::disconnect(NodeId node) {
+  current().change(Access::change);
+  Changes& changes = changes_[node];
+  changes.ended = changes.present + 1;
+  for (const End* end : ended_with(node))
+    if (!end->reset) cluster_.system.modify_qp(end->qp, nic::QpState::error);
+}
+
+/// A RESET takes what a NIC still has to do for its queue pair, and its completions: hence once these have been polled.
+/// What is posted afterwards comes back as flushed, from the error state.
+bool VirtualTransport::disconnected(NodeId node) {
+  current().change(Access::change);
+  const std::vector<End*> ends = ended_with(node);
+  if (!std::ranges::all_of(ends, [this](const End* end) { return end->reset || has_come_back(*end); })) return false;
+  for (End* end : ends) {
+    if (std::exchange(end->reset, true)) continue;
+    cluster_.system.modify_qp(end->qp, nic::QpState::reset);
+    cluster_.system.modify_qp(end->qp, nic::QpState::error);
+  }
+  return std::ranges::none_of(ends, [this](const End* end) { return cluster_.system.qp_writes_pending(end->qp); });
+}
+
+void VirtualTransport::connect(NodeId node, std::uint32_t number) {
+  current().change(Access::change);
+  Changes& changes = changes_[node];
+  const auto count = static_cast<std::uint32_t>(ends_.size());
+  for (std::uint32_t thread = 0; thread < count; ++thread) {
+    if (ends_[thread].empty()) continue;
+    End& end = ends_[thread][node];
+    if (end.qp != nic::kNone) other_ends_.emplace(std::pair(thread, Towards{node, changes.present}), end);
+    end = {};
+  }
+  changes = {.present = number, .ended = number};
+  // The peer may be ahead: its threads make both ends.
+  for (auto at = other_ends_.begin(); at != other_ends_.end();) {
+    const auto& [thread, to] = at->first;
+    const bool is_present = to == Towards{node, number};
+    if (is_present) end_of(thread, to) = at->second;
+    at = is_present ? other_ends_.erase(at) : std::next(at);
+  }
+}
+
+}  // namespace loco
