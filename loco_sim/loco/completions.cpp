@@ -69,10 +69,15 @@ void completions::note_suspect(NodeId node) {
 }
 
 void completions::take_back(NodeId node, std::uint32_t number) {
+  bool forget = false;
   {
     const std::lock_guard lock(mutex_);
     causes_.erase(node);
+    if (to_tell_ && to_tell_->peer() == node) to_tell_.reset();
+    const auto unwaited = failures_.find(unwaited_);
+    forget = unwaited != failures_.end() && unwaited->second.peer == node;
   }
+  if (forget) transport_.flag_fetch_and(unwaited_, ack_word::kInFlight);
   told_[node] = false;
   failed_[node].store(false, std::memory_order_release);
   given_up_[node] = false;

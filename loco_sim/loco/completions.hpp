@@ -75,7 +75,8 @@ class completions {
   void give_up(NodeId node, bool told = false);
   /// Some node has given up that one, perhaps this one.
   void note_suspect(NodeId node);
-  /// The connection with a node is a new one, of that number: it is not given up any more.
+  /// The connection with a node is a new one, of that number: it is not given up any more. What failed towards it
+  /// before and nobody waited for is not told any more.
   void take_back(NodeId node, std::uint32_t number);
   /// Two nodes have taken each other back, over a connection of that number. What was said of them before is over.
   void note_taken_back(NodeId one, NodeId other, std::uint32_t number);

@@ -94,7 +94,7 @@ class manager {
   /// Takes a node back, over new queue pairs, once that node calls this for this one; it is given up first, if it has
   /// not been. When both have returned, operations reach it again, channels that are made from then on have it among
   /// their peers, and failed() says no. What was made before it was given up does not reach it any more, nothing of
-  /// what was posted before is done there any more. Throws operation_error when it does not answer, or has not called
+  /// what was posted before is done there any more, and check() does not tell of it. Throws operation_error when it does not answer, or has not called
   /// this within `limit_ps` of the clock (by itself: however long it takes); it is given up then.
   void reconnect(NodeId node, std::optional<std::int64_t> limit_ps = {});
   /// Has that node called reconnect() for this one, and waits?

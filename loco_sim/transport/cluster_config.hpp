@@ -36,6 +36,8 @@ struct ClusterConfig {
   std::vector<NodeStop> stops = {};        ///< Schedule::timed only
   sim::Duration keep_alive{100'000'000};   ///< with stops or failing links: how often the nodes ask each other
   std::function<bool()> interrupted = {};  ///< asked now and then; may be empty
+  /// False, for experiments: a connection that a program ends stays as it is on both sides, beside the next one.
+  bool connections_end = true;
   /// Channels refuse hardware that lacks what they are built on (Capability). False: they run, and the checkers show
   /// what comes of it.
   bool refuse_unfit = true;

@@ -84,6 +84,7 @@ std::vector<VirtualTransport::End*> VirtualTransport::ended_with(NodeId peer) {
 
 void VirtualTransport::disconnect(NodeId node) {
   current().change(Access::change);
+  if (!cluster_.config.connections_end) return;
   Changes& changes = changes_[node];
   changes.ended = changes.present + 1;
   for (const End* end : ended_with(node))
@@ -114,7 +115,7 @@ void VirtualTransport::connect(NodeId node, std::uint32_t number) {
     if (end.qp != nic::kNone) other_ends_.emplace(std::pair(thread, Towards{node, changes.present}), end);
     end = {};
   }
-  changes = {.present = number, .ended = number};
+  changes = {.present = number, .ended = cluster_.config.connections_end ? number : 0};
   // The peer may be ahead: its threads make both ends.
   for (auto at = other_ends_.begin(); at != other_ends_.end();) {
     const auto& [thread, to] = at->first;
