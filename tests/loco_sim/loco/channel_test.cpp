@@ -57,7 +57,7 @@ TEST_CASE("set-up messages survive encoding") {
   CHECK(back.terms == "owned by node 2");
 
   const loco::setup_message connect{
-      .kind = Kind::connect, .channel = "q", .life = 1, .offers = {{"val", {0, 4096, 16, 7}}}};
+      .kind = Kind::connect, .channel = "q", .life = 1, .offers = {{"val", {.base = 4096, .size = 16, .rkey = 7}}}};
   const auto offer = loco::decode(loco::encode(connect)).offers.at(0);
   CHECK(offer.region.base == 4096);
   CHECK(offer.region.size == 16);
