@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "fabric/config.hpp"
 #include "nic_model/profile.hpp"
@@ -16,6 +17,9 @@ struct SystemConfig {
   fabric::Topology topology = fabric::Topology::star;  ///< `profile.link_ideal` overrides it
   fabric::Config network{};  ///< shape, options, seed and failures are used; the rest comes from here and the profile
   std::uint32_t nodes = 2;
+  /// The path MTU of each node's queue pairs that System::connect() connects, as QpAttributes::path_mtu; of nodes that
+  /// it does not reach, and 0: `profile.link_mtu`.
+  std::vector<std::uint32_t> path_mtu{};
   /// Only System::step(context) will be called: the earliest event is always next. TLPs of a packet that nothing can
   /// fall between are one step then (pcie/bursts.hpp), which changes no time and no value.
   bool timed = false;

@@ -134,7 +134,9 @@ void System::connect(QpId a, QpId b) {
     throw std::invalid_argument("connect needs two queue pairs of the same connected type");
   }
   for (const auto& [mine, other] : {std::pair{a, b}, std::pair{b, a}}) {
-    const QpAttributes attributes = default_attributes(s.kernel.profile(), other);
+    QpAttributes attributes = default_attributes(s.kernel.profile(), other);
+    const std::vector<std::uint32_t>& mtus = s.kernel.config().path_mtu;
+    if (const NodeId node = s.connections[mine].node(); node < mtus.size()) attributes.path_mtu = mtus[node];
     for (const QpState to : {QpState::init, QpState::rtr, QpState::rts}) modify_qp(mine, to, attributes);
   }
 }

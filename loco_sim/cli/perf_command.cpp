@@ -269,6 +269,7 @@ ordered_json to_json(const perf::Row& row, const perf::Outcome& outcome) {
 
 ordered_json to_json(const std::vector<perf::Group>& groups, const std::vector<perf::Outcome>& outcomes) {
   const perf::Summary s = perf::summarise(perf::measured(groups, outcomes));
+  const perf::Summary h = perf::summarise(perf::measured(groups, outcomes, true));
   ordered_json all = ordered_json::array();
   std::size_t next = 0;
   for (const perf::Group& group : groups) {
@@ -278,12 +279,18 @@ ordered_json to_json(const std::vector<perf::Group>& groups, const std::vector<p
                    {"source", group.source},
                    {"note", group.note},
                    {"measured", !group.model},
+                   {"held_out", group.held_out},
                    {"rows", std::move(rows)}});
   }
   return {{"measured_rows", s.rows},
           {"within_15_percent", s.within_15},
           {"mean_absolute_error", s.mean_absolute_error},
           {"largest_error", s.worst},
+          {"held_out",
+           {{"rows", h.rows},
+            {"within_15_percent", h.within_15},
+            {"mean_absolute_error", h.mean_absolute_error},
+            {"largest_error", h.worst}}},
           {"groups", std::move(all)}};
 }
 
@@ -306,6 +313,10 @@ int perf_validate_command(const PerfValidateArguments& a) {
     const perf::Summary s = perf::summarise(perf::measured(groups, outcomes));
     print(fmt::format("{}: {} of {} measured rows within 15 %, mean absolute error {:.1f} %, largest {:.1f} %", a.page,
                       s.within_15, s.rows, 100 * s.mean_absolute_error, 100 * s.worst));
+    const perf::Summary h = perf::summarise(perf::measured(groups, outcomes, true));
+    if (h.rows > 0)
+      print(fmt::format("held out: {} of {} rows within 15 %, mean absolute error {:.1f} %, largest {:.1f} %",
+                        h.within_15, h.rows, 100 * h.mean_absolute_error, 100 * h.worst));
   }
   return kDone;
 }

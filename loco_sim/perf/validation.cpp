@@ -60,6 +60,7 @@ constexpr auto kGroupOptions = std::to_array<Option>({
     {.key = "note", .most = 4096},
     {.key = "hardware", .type = Type::map},
     {.key = "model", .type = Type::boolean, .fallback = 0},
+    {.key = "held_out", .type = Type::boolean, .fallback = 0},
     {.key = "rows", .type = Type::list},
 });
 
@@ -144,6 +145,7 @@ std::vector<Group> load_measured(const std::string& path) {
     group.title = s.at("title").text;
     group.source = s.at("source").text;
     group.model = s.at("model").number != 0;
+    group.held_out = s.at("held_out").number != 0;
     if (const auto note = s.find("note"); note != s.end()) group.note = one_line(note->second.text);
     for (const Node& row : required(node, "rows").items) {
       group.rows.push_back(read_row(row, required(node, "hardware")));
@@ -181,12 +183,12 @@ Summary summarise(const std::vector<Outcome>& outcomes) {
   return s;
 }
 
-std::vector<Outcome> measured(const std::vector<Group>& groups, const std::vector<Outcome>& outcomes) {
+std::vector<Outcome> measured(const std::vector<Group>& groups, const std::vector<Outcome>& outcomes, bool held_out) {
   std::vector<Outcome> of_measurements;
   std::size_t next = 0;
   for (const Group& group : groups) {
     for (std::size_t i = 0; i < group.rows.size(); ++i, ++next) {
-      if (!group.model) of_measurements.push_back(outcomes.at(next));
+      if (!group.model && group.held_out == held_out) of_measurements.push_back(outcomes.at(next));
     }
   }
   return of_measurements;
@@ -219,9 +221,15 @@ std::string validation_page(const std::vector<Group>& groups, const std::vector<
       "NIC and network; nothing is scaled afterwards.\n\n"
       "**{} of {} measured rows lie within 15 %; the mean absolute error is {:.1f} %, the largest {:.1f} %.**\n",
       s.within_15, s.rows, 100 * s.mean_absolute_error, 100 * s.worst);
+  if (const Summary h = summarise(measured(groups, outcomes, true)); h.rows > 0)
+    page += fmt::format(
+        "\n**Of {} others, found when all values had been set and marked below as held out, {} lie within 15 %; their "
+        "mean\nabsolute error is {:.1f} %, the largest {:.1f} %.**\n",
+        h.rows, h.within_15, 100 * h.mean_absolute_error, 100 * h.worst);
   std::size_t next = 0;
   for (const Group& group : groups) {
-    page += fmt::format("\n## {}\n\nSource: {}\n\n", group.title, one_line(group.source));
+    page += fmt::format("\n## {}\n\nSource: {}{}\n\n", group.title, one_line(group.source),
+                        group.held_out ? " (held out)" : "");
     page += "| measurement | profile | published | simulated | error |\n|---|---|---|---|---|\n";
     for (const Row& row : group.rows) {
       const Outcome& o = outcomes.at(next++);

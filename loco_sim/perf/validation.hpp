@@ -27,7 +27,8 @@ struct Group {
   std::string title;
   std::string source;
   std::string note;    ///< what the reader must know about these rows; may be empty
-  bool model = false;  ///< figures of a published model, not of a measurement: not part of the summary
+  bool model = false;     ///< figures of a published model, not of a measurement: not part of the summary
+  bool held_out = false;  ///< found when all values had been set: nothing was fitted to them; a summary of their own
   std::vector<Row> rows;
 };
 
@@ -56,8 +57,9 @@ struct Summary {
 [[nodiscard]] std::string_view unit(Metric metric);
 /// A figure with its unit, as tables show it.
 [[nodiscard]] std::string figure(double value, Metric metric);
-/// Those of measurements.
-[[nodiscard]] std::vector<Outcome> measured(const std::vector<Group>& groups, const std::vector<Outcome>& outcomes);
+/// Those of measurements that profiles may have been fitted to, or of those held out.
+[[nodiscard]] std::vector<Outcome> measured(const std::vector<Group>& groups, const std::vector<Outcome>& outcomes,
+                                            bool held_out = false);
 /// The Markdown page; `outcomes` in the order of the groups' rows.
 [[nodiscard]] std::string validation_page(const std::vector<Group>& groups, const std::vector<Outcome>& outcomes);
 

@@ -37,6 +37,7 @@ ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& opti
   config.topology = s.topology;
   config.network = s.network;
   config.nodes = s.nodes;
+  config.path_mtu = s.path_mtu;
   config.stops = s.stops;
   config.seed = s.seed;
   config.schedule = s.schedule;

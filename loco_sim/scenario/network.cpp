@@ -18,6 +18,7 @@
 #include "loco_sim/scenario/failures.hpp"
 #include "loco_sim/scenario/idle_options.hpp"
 #include "loco_sim/scenario/network_parts.hpp"
+#include "loco_sim/scenario/path_mtu.hpp"
 #include "nic_model/system.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
@@ -271,6 +272,9 @@ void apply_network(const yaml::Node& root, const Settings& settings, Scenario& o
     out.network.seed = out.seed;
     if (const yaml::Node* failures = yaml::find_at(root, "fabric.failures"); failures != nullptr) {
       read_failures(*failures, graph, out);
+    }
+    if (const yaml::Node* mtus = yaml::find_at(root, "fabric.path_mtu"); mtus != nullptr) {
+      read_path_mtu(*mtus, out);
     }
     if (const yaml::Node* cross = yaml::find_at(root, "fabric.cross_traffic"); cross != nullptr) {
       read_cross_traffic(*cross, out);

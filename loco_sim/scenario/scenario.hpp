@@ -37,7 +37,8 @@ struct Scenario {
   fabric::Topology topology = fabric::Topology::star;
   fabric::Config network;  ///< shape, options, failures and seed
   std::uint32_t nodes = 2;
-  std::vector<NodeStop> stops;  ///< hosts that stop
+  std::vector<NodeStop> stops;          ///< hosts that stop
+  std::vector<std::uint32_t> path_mtu;  ///< of each host's queue pairs; 0: as much as links carry; empty: all 0
   std::string workload;
   workloads::Params parameters{{}};  ///< of the workload
   Settings settings;  ///< every key of scenario_table() and workload_keys() that has a value: the configuration

@@ -82,13 +82,18 @@ constexpr auto kModelOptions = std::to_array<Option>({
             "fairly (SimGrid); no losses, no queues. See docs/flow-model.md."},
 });
 
-/// Read by failures.cpp and network.cpp.
+/// Read by failures.cpp, path_mtu.cpp and network.cpp.
 constexpr auto kNetworkLists = std::to_array<Option>({
     {.key = "fabric.failures",
      .type = Type::list,
      .doc = "What fails: a list of {link: [h0, s0], down: 1ms, up: 2ms, loss: 1000}, up later than down, "
             "loss in packets in a million, and {host: h2, stops: 50us}, a node whose threads and NIC do "
             "nothing from then on."},
+    {.key = "fabric.path_mtu",
+     .type = Type::list,
+     .doc = "Hosts whose queue pairs have another path MTU than the links (hardware.link.mtu): a list of {host: h1, "
+            "mtu: 1024B}. Between ends with different ones only messages of one packet pass "
+            "(docs/queue-pairs.md)."},
     {.key = "fabric.cross_traffic",
      .type = Type::list,
      .doc = "Background traffic for `fabric.model: flow`: a list of {from: h0, to: h1, rate: 10Gbps, size: "

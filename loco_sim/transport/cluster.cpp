@@ -28,6 +28,7 @@ nic::SystemConfig system_config(const ClusterConfig& config) {
           .topology = config.topology,
           .network = network,
           .nodes = config.nodes,
+          .path_mtu = config.path_mtu,
           // A node stops between two events: then each TLP is one.
           .timed = config.schedule == Schedule::timed && config.stops.empty(),
           .timers = config.schedule == Schedule::timed,

@@ -26,6 +26,7 @@ struct ClusterConfig {
   fabric::Topology topology = fabric::Topology::star;
   fabric::Config network{};  ///< shape, options, failures and seed of the fabric
   std::uint32_t nodes = 2;
+  std::vector<std::uint32_t> path_mtu = {};  ///< of each node's queue pairs (nic::SystemConfig)
   std::uint64_t seed = 1;
   Schedule schedule = Schedule::timed;
   bool record = false;              ///< keep a trace of calls and subevents

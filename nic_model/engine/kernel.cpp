@@ -69,7 +69,8 @@ Kernel::Kernel(const SystemConfig& c) : config_(checked(c)), lossy_(is_lossy(c))
   loose_ = reads_as_they_come(placement) || (placement == Placement::out_of_order && lossy_);
   const Recovery recovery = recovery_of(c.profile.nic_recovery, placement);
   const bool flows = c.network.model == fabric::Model::flow;  // whose events are not here: time must not run ahead
-  watches_time_ = c.timers && !lossy_ && !c.profile.link_ideal && !flows;
+  times_ports_ = c.timers && !c.profile.link_ideal && !flows;
+  watches_time_ = times_ports_ && !lossy_;
   selective_ = recovery == Recovery::selective_repeat && lossy_;
   naks_gaps_ = recovery != Recovery::timer;
   if (has_paths(c)) reorder_tolerance_ = c.profile.nic_reorder_tolerance;

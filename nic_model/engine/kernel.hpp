@@ -60,6 +60,8 @@ class Kernel {
 
   /// Nothing can be lost, and transport timers run all the same (requester/ack_timers.hpp).
   [[nodiscard]] bool watches_time() const { return watches_time_; }
+  /// What waits for a paused port is late, too, and repeated: in runs in the order of time, on every network.
+  [[nodiscard]] bool times_ports() const { return times_ports_; }
   /// A request may come again although it has been answered.
   [[nodiscard]] bool repeats_requests() const { return lossy_ || watches_time_; }
   /// What is lost is found by selective repeat.
@@ -103,6 +105,7 @@ class Kernel {
   bool lossy_ = false;
   bool loose_ = false;
   bool watches_time_ = false;
+  bool times_ports_ = false;
   bool selective_ = false;
   bool naks_gaps_ = true;
   sim::Duration reorder_tolerance_{};

@@ -180,6 +180,7 @@ void NicContext::check(QpId id, sim::SimTime now) const {
   const Check check(now, "context", "queue pair", id);
   check.holds(stalled_first_ == kNone || stalled_last_ != kNone, "a list of packets has an end");
   check.holds(gap_busy_.ps >= 0 && gap_busy_.ps <= std::max(unit_until_, now).ps, "its gaps follow each other");
+  check.holds(answers_busy_.ps >= 0, "its answers took a time");
 }
 
 }  // namespace loco::nic

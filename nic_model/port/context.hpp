@@ -83,6 +83,11 @@ class NicContext {
   void count_gap(sim::Duration gap) { gap_busy_ += gap; }
   [[nodiscard]] sim::Duration gap_busy() const { return gap_busy_; }  ///< in nic.qp_gap
 
+  // --- its answers to READs ------------------------------------------------------------------------------------------
+  void count_answer(sim::Duration time) { answers_busy_ += time; }
+  /// With a packet of READ data, until the next answer may leave.
+  [[nodiscard]] sim::Duration answers_busy() const { return answers_busy_; }
+
   // --- packets that wait for it --------------------------------------------------------------------------------------
   [[nodiscard]] bool has_stalled() const { return stalled_first_ != kNone; }
   [[nodiscard]] std::uint32_t stalled_first() const { return stalled_first_; }  ///< in Engine::stalled
@@ -114,6 +119,7 @@ class NicContext {
   std::uint32_t stalled_last_ = kNone;
   sim::SimTime unit_until_{};
   sim::Duration gap_busy_{};
+  sim::Duration answers_busy_{};
   sim::Lazy<CongestionControl> congestion_{};
 };
 

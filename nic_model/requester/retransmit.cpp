@@ -146,10 +146,10 @@ bool Requester::due_until(Engine& engine, QpId id, sim::SimTime until) {
   return timing_;
 }
 
-/// Where time is watched: what waits for a paused port is not sent, and so not answered.
+/// In runs in the order of time: what waits for a paused port is not sent, and so not answered.
 void Requester::port_is_closed(Engine& engine, QpId id) {
   const bool waits = !rnr_wait_ && completed_ != started_ && engine.connections[id].type() == QpType::rc;
-  if (engine.watches_time() && waits) start_timer(engine, id);
+  if (engine.kernel.times_ports() && waits) start_timer(engine, id);
 }
 
 /// There was an answer: the timer starts anew if something else that has been sent is to be answered.
@@ -177,7 +177,7 @@ void Requester::timed_out(Engine& engine, QpId id) {
     return;
   }
   timing_ = false;
-  const bool closed = engine.watches_time() && engine.network.paused(engine.connections[id].node());
+  const bool closed = engine.kernel.times_ports() && engine.network.paused(engine.connections[id].node());
   // The oldest is still being sent: its last packet starts the timer.
   if (transmit_next_ == completed_ && !closed) return;
   engine.count(&Counters::timeouts);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "nic_model/pcie/pcie.hpp"
+#include "nic_model/port/context.hpp"
 #include "nic_model/port/port.hpp"
 #include "nic_model/responder/responder.hpp"
 
@@ -96,6 +97,20 @@ std::uint32_t Responder::payload_behind(const Engine& engine, const Connection& 
   return r.opcode == Op::read_response ? next_segment(engine, qp, r) : 0;
 }
 
+namespace {
+/// The packet of an answer that leaves now has the port until `port`: when the queue pair's next one may follow. What
+/// answers READs takes its time for each of them, and for each of their packets.
+sim::SimTime answer_free(Engine& engine, QpId id, const fabric::Packet& packet, sim::SimTime port) {
+  if (packet.opcode != Op::read_response) return port;
+  const HardwareProfile& p = engine.profile();
+  const sim::Duration packets = p.nic_read_packet_gap * engine.network.config().packets.count(packet.length);
+  const sim::Duration gap = packet.last ? p.nic_read_gap : sim::Duration{};
+  const sim::SimTime free = std::max(port, engine.now() + packets) + gap;
+  engine.contexts[id].count_answer(free - engine.now());
+  return free;
+}
+}  // namespace
+
 void Responder::respond(Engine& engine, QpId id) {
   if (wait_for_port(engine, id, true)) return;
   respond_event_ = false;
@@ -105,7 +120,8 @@ void Responder::respond(Engine& engine, QpId id) {
   Response& r = responses_.front();
   const fabric::Packet packet = response_packet(engine, id, r);
   r.sent += packet.length;
-  transmit_free_ = send_packet(engine, packet, payload_behind(engine, qp, packet.last));
+  const sim::SimTime port = send_packet(engine, packet, payload_behind(engine, qp, packet.last));
+  transmit_free_ = answer_free(engine, id, packet, port);
   if (packet.last) {
     engine.release(r.buffer);
     responses_.pop_front();

@@ -35,6 +35,7 @@ TEST_CASE("published measurements: all rows, on average within 5.5 %", "[.long]"
   const perf::Summary all = perf::summarise(perf::measured(groups, outcomes));
   CHECK(all.rows >= 150);
   CHECK(all.mean_absolute_error <= 0.055);
+  CHECK(perf::measured(groups, outcomes, true).size() >= 50);  // whatever their errors are: nothing is fitted to them
 }
 
 TEST_CASE("the page about the measurements shows figure, result and error of each row") {
@@ -44,12 +45,18 @@ TEST_CASE("the page about the measurements shows figure, result and error of eac
   row.metric = perf::Metric::mops;
   row.published = 2;
   std::vector<perf::Group> groups = {
-      {.title = "Title", .source = "origin", .note = "remark", .model = false, .rows = {row}}};
+      {.title = "Title", .source = "origin", .note = "remark", .rows = {row}}};
   const std::vector<perf::Outcome> outcomes = {{groups[0].rows.data(), 2.5}};
   const std::string page = perf::validation_page(groups, outcomes);
   CHECK(page.find("| thing | machine | 2 Mop/s | 2.5 Mop/s | +25.0 % |") != std::string::npos);
   CHECK(page.find("0 of 1 measured rows") != std::string::npos);
   CHECK(page.find("remark") != std::string::npos);
+  CHECK(page.find("held out") == std::string::npos);
+  groups[0].held_out = true;
+  const std::string others = perf::validation_page(groups, outcomes);
+  CHECK(others.find("0 of 0 measured rows") != std::string::npos);
+  CHECK(others.find("Of 1 others") != std::string::npos);
+  CHECK(others.find("Source: origin (held out)") != std::string::npos);
 }
 
 TEST_CASE("rows that do not fit are refused with their place") {

@@ -81,6 +81,16 @@ TEST_CASE("a deadlock of paused links ends in retry_exc and names them") {
   CHECK_THAT(result.hints.front(),
              test::contains_text("s0-s1 waits for s1-s2, that for s2-s3, that for s3-s4, that for s4-s5, "
                                  "that for s5-s6, that for s6-s7, that for s7-s0, that for s0-s1"));
+  // Where packets can be lost, or take several paths, timers run all the time: those of ports that stand still, too.
+  for (const std::string& other : {std::string("loss: 1000"), std::string("routing: adaptive")}) {
+    INFO(other);
+    std::string network = ring;
+    network.insert(network.find("flow_control"), other + ", ");
+    const RunResult on_it = run_text(network);
+    REQUIRE(on_it.broken.size() == 1);
+    CHECK_THAT(on_it.broken.front(), test::contains_text("failed_messages: "));
+    CHECK_THAT(on_it.hints.front(), test::contains_text("PFC deadlock: "));
+  }
   // Without timers nothing is left to happen.
   try {
     static_cast<void>(run_text(ring, "ack_timeout: 0ns"));
@@ -233,4 +243,58 @@ TEST_CASE("packets that find no route are lost packets of the network") {
   CHECK(counter(result, "fabric_packets_lost") == result.counters.packets_lost);
   CHECK(counter(result, "fabric_packets_delivered") + counter(result, "fabric_packets_lost") ==
         result.counters.packets_sent);
+}
+
+TEST_CASE("hosts with different path MTUs: messages of one packet pass, longer ones are refused") {
+  // Host 1 and host 2 both write to host 0, whose MTU is the links' 4096 B; host 1 has another (IBTA volume 1, 9.7.4.1).
+  const auto failed = [](const std::string& size) {
+    const RunResult result = run_text("topology: {kind: star, nodes: 3}\nfabric: {path_mtu: [{host: h1, mtu: 1KiB}]}\n"
+                                      "workload: {kind: traffic, pattern: incast, size: " + size + ", count: 3}\n");
+    return result.broken.empty() ? std::string("none") : result.broken.front();
+  };
+  CHECK(failed("1KiB") == "none");
+  CHECK(failed("1025B") == "failed_messages: 3");  // those of host 1: the first is refused, the rest flushed
+  CHECK(failed("64KiB") == "failed_messages: 3");
+}
+
+TEST_CASE("selective repeat under a window: what is left of a line, with rates, delays, losses, windows") {
+  // Messages complete in order, so that behind a lost packet N packets are sent, those of the messages outstanding, until
+  // its repetition is acknowledged, two rounds R after it was sent. That costs 2 R - N w, where w is a packet's time on
+  // the wire, once for all losses of the next N packets (docs/queue-pairs.md, "Selective repeat").
+  struct Line {
+    int gbps;
+    int delay_ns;
+    int loss;  // packets in a million
+    int mtu;
+    int packets;  // of a message
+    int outstanding;
+  };
+  const auto gbits = [](const Line& l, int loss) {
+    const int count = 4 * l.outstanding + 30'000 / l.packets;
+    const RunResult result = run(scenario::parse_scenario(
+        "hardware: {base: cx5-roce-100g, nic: {placement: out_of_order, units: 0}, pcie: {rate: 2Tbps}, link: {mtu: " +
+            std::to_string(l.mtu) + "}}\ntopology: {kind: back_to_back}\nfabric: {loss: " + std::to_string(loss) +
+            ", link: {rate: " + std::to_string(l.gbps) + "Gbps, delay: " + std::to_string(l.delay_ns) +
+            "ns}}\nworkload: {kind: traffic, pattern: incast, size: " + std::to_string(l.mtu * l.packets) +
+            ", count: " + std::to_string(count) + ", outstanding: " + std::to_string(l.outstanding) +
+            "}\ncheck: []\n",
+        "window.yaml"));
+    CHECK(result.counters.timeouts == 0);
+    return 8e3 * l.mtu * l.packets * count / static_cast<double>(result.measured_ps);
+  };
+  for (const Line& l : {Line{400, 12'500, 3'000, 1024, 16, 90}, Line{400, 12'500, 1'000, 1024, 64, 32},
+                        Line{25, 12'500, 10'000, 4096, 1, 24}, Line{100, 5'000, 1'000, 1024, 16, 10},
+                        Line{200, 2'500, 3'000, 2048, 8, 12}, Line{50, 25'000, 3'000, 2048, 4, 80},
+                        Line{100, 1'000, 10'000, 1024, 4, 40}, Line{400, 1'000, 1'000, 4096, 4, 30}}) {
+    const double p = l.loss * 1e-6;
+    const double w = (l.mtu + 98.0) * 8 / l.gbps;  // ns; every packet has a RETH
+    // There and back through both NICs; until a new message is on its way a CQE, a poll, a doorbell and two PCIe reads.
+    const double round = 2 * l.delay_ns + 2 * (220 + 256) + 2 * w;
+    const double window = l.outstanding * l.packets - (l.packets - 1) * 0.5;  // from anywhere in a message
+    const double still = std::max(0.0, 2 * round + 1'300 - window * w);
+    const double left = (1 - p) / (1 + p * still / (w * (1 + p * window)));
+    INFO(l.gbps << " Gb/s, " << l.delay_ns << " ns, " << l.loss << " in a million, MTU " << l.mtu << ", "
+                << l.outstanding << " messages of " << l.packets << " packets: " << left);
+    CHECK(gbits(l, l.loss) == Approx(gbits(l, 0) * left).epsilon(0.05));
+  }
 }

@@ -177,6 +177,28 @@ TEST_CASE("links go down before they come back, each time", "[scenario]") {
             .network.changes.size() == 4);
 }
 
+TEST_CASE("path MTUs of hosts: those that verbs have, and that the links carry") {
+  const auto read = [](const std::string& mtus, const std::string& more = {}) {
+    return parse(kBarrier + "fabric: {path_mtu: [" + mtus + "]" + more + "}\n");
+  };
+  CHECK(read("{host: h1, mtu: 512B}").path_mtu == std::vector<std::uint32_t>{0, 512});
+  CHECK(read("{host: h1, mtu: 256B}, {host: h0, mtu: 1KiB}").path_mtu == std::vector<std::uint32_t>{1024, 256});
+  CHECK(parse(kBarrier).path_mtu.empty());
+  const auto wrong = [&](const std::string& mtus, const std::string& message, const std::string& more = {}) {
+    CAPTURE(mtus);
+    CHECK_THROWS_WITH(read(mtus, more), Catch::Matchers::Equals("s.yaml:2:" + message));
+  };
+  wrong("{host: h1, mtu: 500B}", "37: fabric.path_mtu[0].mtu: expected 256, 512, 1024, 2048 or 4096 B, found 500 B");
+  wrong("{host: h1, mtu: 2KiB}",
+        "37: fabric.path_mtu[0].mtu: expected at most the 1024 B of the links (hardware.link.mtu), found 2048 B");
+  wrong("{host: h1}", "21: fabric.path_mtu[0]: expected a map with the keys host and mtu, found {host: h1}");
+  wrong("{host: h1, mtu: 512B}, {host: h1, mtu: 512B}",
+        "51: fabric.path_mtu[1].host: expected each host once, found \"h1\"");
+  wrong("{host: h1, mtu: 512B}",
+        "20: fabric.path_mtu: expected fabric.model: packet and hardware with a network, found fabric.model: flow",
+        ", model: flow");
+}
+
 TEST_CASE("a default that does not fit is told where the file could say otherwise", "[scenario]") {
   CHECK_THROWS_WITH(parse("name: n\nworkload: {kind: broadcast, over: ring_buffer, size: 1MiB}\n"),
                     contains_text("s.yaml:2:18: workload.ring: expected at least"));
