@@ -139,6 +139,7 @@ void PacketNetwork::resume(sim::EventQueue& events, sim::SimTime now, topology::
   if (!lane.paused) return;
   const LinkInfo& i = info(link);
   lane.paused = false;
+  lane.due = now;
   lane.counters.paused += now - lane.paused_since;
   lane.free = std::max(lane.free, now);
   lane.planned = lane.free + sim::transmission_time({lane.queued}, i.rate);

@@ -8,7 +8,7 @@ namespace loco::fabric {
 /// A cut-through switch passes a packet on whose last bytes are still to come. Does the link fail before they have?
 bool PacketNetwork::cut_off(sim::SimTime now, topology::LinkId link, std::uint32_t bytes) const {
   const std::vector<LinkChange>& changes = wiring_->changes;
-  if (next_change_ == changes.size() || !info(link).cut_through) return false;
+  if (!info(link).cut_through) return false;
   const sim::SimTime whole = now + sim::Duration{info(link).time(bytes) - info(link).headers_ps};
   for (std::size_t i = next_change_; i < changes.size() && changes[i].at <= whole; ++i) {
     if (!changes[i].up && changes[i].cable == topology::cable_of(link)) return true;

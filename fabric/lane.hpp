@@ -12,6 +12,7 @@
 #include "fabric/packet.hpp"
 #include "sim/event_queue.hpp"
 #include "sim/ring.hpp"
+#include "sim/sparse_ring.hpp"
 #include "sim/time.hpp"
 
 namespace loco::fabric {
@@ -36,7 +37,7 @@ struct Pause {
   bool operator==(const Pause&) const = default;
 };
 
-/// What a link has carried and suffered.
+/// What a link has carried and suffered. First what every packet changes.
 struct LinkCounters {
   std::uint64_t packets = 0;
   std::uint64_t bytes = 0;
@@ -50,7 +51,8 @@ struct LinkCounters {
   bool operator==(const LinkCounters&) const = default;
 };
 
-struct Lane {
+/// Three lines of the simulating machine's cache: what every packet needs is in two of them.
+struct alignas(64) Lane {
   sim::Ring<Entry> entries{};
   std::uint32_t started = 0;
   bool armed = false;      // an arrival event is pending
@@ -59,20 +61,23 @@ struct Lane {
   bool down = false;
   bool pausing = false;       // the far end has sent a pause
   bool awaited = false;       // the host wants to know when it is resumed
+  std::uint32_t joined = 0;   // packets that have not started, and were ready when something looked last
   sim::SimTime free{};        // when the port has sent what has started
+  std::uint64_t waiting = 0;  // bytes of what has joined: the port's queue
+  sim::SimTime due{};         // until then nothing starts or joins
   std::uint64_t queued = 0;   // bytes that have not started
-  std::uint64_t waiting = 0;  // of these, bytes that were ready when something looked last: the port's queue
-  std::uint32_t joined = 0;   // and so many packets
-  std::uint64_t held = 0;     // bytes in the switch at the far end that came over this link
+  sim::EventHandle arrival{};
   LinkCounters counters{};
   // Colder.
-  sim::EventHandle arrival{};
+  std::uint64_t held = 0;  // bytes in the switch at the far end that came over this link
   sim::EventHandle control{};
   sim::SimTime planned{};  // of a host's port: when it will have sent everything
   sim::SimTime paused_since{};
-  sim::Ring<Pause> pauses{};  // travelling on this link, for the opposite one
+  sim::SparseRing<Pause> pauses{};  // travelling on this link, for the opposite one
 
   bool operator==(const Lane&) const = default;
 };
+
+static_assert(sizeof(Lane) == 192, "hot in two cache lines");
 
 }  // namespace loco::fabric

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fabric/variation.hpp"
+#include "sim/prefetch.hpp"
 
 namespace loco::fabric {
 
@@ -50,13 +51,14 @@ sim::SimTime PacketNetwork::send(sim::EventQueue& events, sim::SimTime now, sim:
     lose(entry, LossReason::no_route, out);
     return now;
   }
-  if (Lane& lane = lane_of(out); lane.down) {  // the port sends it all the same
-    lane.planned = std::max(lane.planned, entry.at) + sim::Duration{info(out).time(entry.bytes)};
+  Lane& lane = lane_of(out);
+  lane.planned = std::max(lane.planned, entry.at) + sim::Duration{info(out).time(entry.bytes)};
+  if (lane.down) {  // the port sends it all the same
     lose(entry, LossReason::link_down, out);
   } else {
     enqueue(events, now, out, entry);
   }
-  return lane_of(out).planned - latency;
+  return lane.planned - latency;
 }
 
 /// Onto a lane that is no link: all it does is keep the order.
@@ -118,26 +120,26 @@ std::optional<Lost> PacketNetwork::take_lost() {
 std::optional<Packet> PacketNetwork::arrive(sim::EventQueue& events, sim::SimTime now, std::uint32_t index) {
   Lane& lane = lanes_[index];
   lane.armed = false;
-  const bool is_link = wiring_ && index >= config_.nodes;
   const topology::LinkId link = index - config_.nodes;
+  const bool is_link = this->is_link(index);
   if (is_link) advance(events, link, now);
   if (lane.started == 0 || lane.entries.front().at > now) {  // held up by a pause
     arm(events, now, index);
     return std::nullopt;
   }
   const Entry entry = lane.entries.front();
-  const std::uint64_t number = lane.counters.packets - lane.started;
   lane.entries.pop_front();
   --lane.started;
   arm(events, now, index);
   if (is_link) {
     const LinkInfo& in = info(link);
-    const sim::SimTime came = in.varies ? now - taken_after(link, number, entry.bytes) : now;
+    sim::SimTime came = now;
+    if (in.varies) came = now - taken_after(link, lane.counters.packets - lane.started - 1, entry.bytes);
     if (in.loss != 0 && stream_.chance(in.loss, 1'000'000)) {
       lose(entry, LossReason::link_error, link);
       return std::nullopt;
     }
-    if (cut_off(came, link, entry.bytes)) {
+    if (links_will_change() && cut_off(came, link, entry.bytes)) {
       lose(entry, LossReason::link_down, link);
       return std::nullopt;
     }
@@ -152,7 +154,8 @@ std::optional<Packet> PacketNetwork::arrive(sim::EventQueue& events, sim::SimTim
 }
 
 /// How long after it could, the link's far end takes the packet of this number (variation.hpp).
-sim::Duration PacketNetwork::taken_after(topology::LinkId link, std::uint64_t number, std::uint32_t bytes) const {
+[[gnu::noinline]] sim::Duration PacketNetwork::taken_after(topology::LinkId link, std::uint64_t number,
+                                                           std::uint32_t bytes) const {
   const LinkInfo& to = info(link);
   if (!to.to_switch) return {halving(wiring_->variation, link, number, to.jitter_ps)};
   return {moment(wiring_->variation, link, number, to.time(bytes))};
@@ -187,65 +190,68 @@ void PacketNetwork::enqueue(sim::EventQueue& events, sim::SimTime now, topology:
   // What is behind another packet is not ready before it.
   const bool behind = lane.started != lane.entries.size();
   const sim::SimTime ready = behind ? std::max(entry.at, lane.entries.back().at) : entry.at;
+  lane.due = behind ? std::min(lane.due, ready) : ready;
   lane.entries.push_back(entry).at = ready;
   lane.queued += entry.bytes;
-  lane.planned = std::max(lane.planned, entry.at) + sim::Duration{link.time(entry.bytes)};
   arm(events, now, config_.nodes + out);
   if (buffers_[link.from].pausing != 0) arm_departure(events, now, out);
 }
 
-/// What is ready by `now` waits in the port's queue.
+/// What is ready by `now` waits in the port's queue, which is longest before something leaves it.
 void PacketNetwork::join_queue(Lane& lane, sim::SimTime now) {
-  for (std::size_t i = lane.started + lane.joined; i < lane.entries.size() && lane.entries[i].at <= now; ++i) {
-    lane.waiting += lane.entries[i].bytes;
-    ++lane.joined;
-  }
+  std::size_t i = lane.started + lane.joined;
+  for (; i < lane.entries.size() && lane.entries[i].at <= now; ++i) lane.waiting += lane.entries[i].bytes;
+  lane.joined = static_cast<std::uint32_t>(i - lane.started);
 }
 
-/// Starts what would have started by now.
+/// Starts what would have started by now. Precondition: something has not started.
 void PacketNetwork::advance_queue(sim::EventQueue& events, topology::LinkId id, sim::SimTime now) {
   Lane& lane = lane_of(id);
   const LinkInfo& link = info(id);
-  while (lane.started < lane.entries.size() && !lane.paused) {
+  while (!lane.paused) {
     Entry& entry = lane.entries[lane.started];
     const sim::SimTime start = std::max(entry.at, lane.free);
     if (start > now) break;
     if (start > entry.at || lane.joined != 0) {
-      join_queue(lane, start);  // a queue is longest before something leaves it
+      join_queue(lane, start);
       if (start > entry.at) lane.counters.queue_max = std::max(lane.counters.queue_max, lane.waiting);
       lane.waiting -= entry.bytes;
       --lane.joined;
     }
-    const std::int64_t time = link.time(entry.bytes);
-    lane.free = start + sim::Duration{time};
-    const std::int64_t seen = link.cut_through && entry.bytes > kCutThroughBytes ? link.headers_ps : time;
-    entry.at = start + sim::Duration{seen + link.delay_ps};
+    const sim::Duration time{link.time(entry.bytes)};
+    lane.free = start + time;
+    entry.at = start + link.crossing(entry.bytes, time);
     if (link.varies) entry.at += taken_after(id, lane.counters.packets, entry.bytes);
     lane.queued -= entry.bytes;
     ++lane.started;
     ++lane.counters.packets;
     lane.counters.bytes += entry.bytes;
-    lane.counters.busy += sim::Duration{time};
+    lane.counters.busy += time;
     if (entry.from != kNone) release(events, start, entry);  // last: it may come back here
+    if (lane.started == lane.entries.size()) return;
   }
-  if (lane.started == lane.entries.size()) return;
   join_queue(lane, now);
   lane.counters.queue_max = std::max(lane.counters.queue_max, lane.waiting);
+  const std::size_t next = lane.started + lane.joined;
+  lane.due = next < lane.entries.size() ? lane.entries[next].at : sim::SimTime::max();
+  if (!lane.paused) lane.due = std::min(lane.due, std::max(lane.entries[lane.started].at, lane.free));
 }
 
 /// Sees to it that the arrival of a lane's head is pending.
 void PacketNetwork::arm(sim::EventQueue& events, sim::SimTime now, std::uint32_t index) {
   Lane& lane = lanes_[index];
   if (lane.armed || lane.entries.empty()) return;
-  sim::SimTime at = lane.entries.front().at;
+  const Entry& head = lane.entries.front();
+  sim::SimTime at = head.at;
   if (lane.started == 0) {
     if (lane.paused) return;
     const LinkInfo& link = info(index - config_.nodes);
-    const std::uint32_t bytes = lane.entries.front().bytes;
-    const std::int64_t seen = link.cut_through && bytes > kCutThroughBytes ? link.headers_ps : link.time(bytes);
-    at = std::max(at, lane.free) + sim::Duration{seen + link.delay_ps};
-    if (link.varies) at += taken_after(index - config_.nodes, lane.counters.packets, bytes);
+    at = std::max(at, lane.free) + link.crossing(head.bytes, sim::Duration{link.time(head.bytes)});
+    if (link.varies) at += taken_after(index - config_.nodes, lane.counters.packets, head.bytes);
   }
+  // By then what is needed may have left the simulating machine's cache: queues can be long, packets lie anywhere.
+  sim::prefetch(&lane.entries[lane.started + 2], 1);
+  if (delivers(index)) sim::prefetch(&packets_[head.packet], sizeof(Packet));
   lane.armed = true;
   lane.arrival = events.push({.at = std::max(now, at), .what = kEventLane, .where = index});
 }

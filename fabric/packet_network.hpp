@@ -104,6 +104,11 @@ class PacketNetwork final : public Network {
   [[nodiscard]] Lane& lane_of(topology::LinkId link) { return lanes_[config_.nodes + link]; }
   [[nodiscard]] const Lane& lane_of(topology::LinkId link) const { return lanes_[config_.nodes + link]; }
   [[nodiscard]] const LinkInfo& info(topology::LinkId link) const { return wiring_->links[link]; }
+  [[nodiscard]] bool is_link(std::uint32_t lane) const { return lane >= config_.nodes && wiring_; }
+  /// Does what arrives on this lane leave the network?
+  [[nodiscard]] bool delivers(std::uint32_t lane) const {
+    return !is_link(lane) || !info(lane - config_.nodes).to_switch;
+  }
 
   /// With Topology::ideal: the lane of a queue pair's requests, or of its responses.
   [[nodiscard]] std::uint32_t own_lane(const Packet& packet) const {
@@ -117,7 +122,7 @@ class PacketNetwork final : public Network {
   void enqueue(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, const Entry& entry);
   void advance(sim::EventQueue& events, topology::LinkId link, sim::SimTime now) {
     const Lane& lane = lane_of(link);
-    if (lane.started != lane.entries.size()) advance_queue(events, link, now);
+    if (lane.started != lane.entries.size() && lane.due <= now) advance_queue(events, link, now);
   }
   static void join_queue(Lane& lane, sim::SimTime now);
   void advance_queue(sim::EventQueue& events, topology::LinkId link, sim::SimTime now);
@@ -142,6 +147,7 @@ class PacketNetwork final : public Network {
   void pause_arrives(sim::EventQueue& events, sim::SimTime now, topology::LinkId carrier);
   void resume(sim::EventQueue& events, sim::SimTime now, topology::LinkId link);
   // failures.cpp
+  [[nodiscard]] bool links_will_change() const { return next_change_ != wiring_->changes.size(); }
   [[nodiscard]] bool cut_off(sim::SimTime now, topology::LinkId link, std::uint32_t bytes) const;
   void change_link(sim::EventQueue& events, sim::SimTime now);
   void go_down(sim::EventQueue& events, sim::SimTime now, topology::LinkId link);

@@ -83,6 +83,11 @@ void check_cable(const topology::Topology& graph, topology::CableId cable) {
 
 }  // namespace
 
+/// Apart, to keep the path of most links short.
+[[gnu::noinline]] std::int64_t LinkInfo::divided(std::uint32_t bytes) const {
+  return sim::transmission_time({bytes}, rate).ps;
+}
+
 Wiring make_wiring(const Config& config) {
   Wiring network{.graph = topology::build(shape_of(config), {config.link_rate, config.link_delay}),
                  .links = {},

@@ -29,7 +29,7 @@ class Shared {
 };
 
 /// One direction of a cable, as the event path needs it.
-struct LinkInfo {
+struct alignas(64) LinkInfo {
   topology::VertexId from = 0;
   topology::VertexId to = 0;
   sim::BitsPerSecond rate{};
@@ -47,17 +47,25 @@ struct LinkInfo {
 
   /// Time that `bytes` take on the link, rounded up to a picosecond.
   [[nodiscard]] std::int64_t time(std::uint32_t bytes) const {
-    if (byte_ps != 0 || rate.value == 0) return byte_ps * bytes;
-    constexpr std::uint64_t kScale = 8'000'000'000'000;
-    if (bytes < 1'000'000) return static_cast<std::int64_t>((bytes * kScale + rate.value - 1) / rate.value);
-    return sim::transmission_time({bytes}, rate).ps;
+    if (byte_ps != 0 || rate.value == 0) [[likely]]
+      return byte_ps * bytes;
+    return divided(bytes);
   }
+  /// From the start of a packet, which takes `time` on the link, until its far end may go on with it.
+  [[nodiscard]] sim::Duration crossing(std::uint32_t bytes, sim::Duration time) const;
+
+ private:
+  [[nodiscard]] std::int64_t divided(std::uint32_t bytes) const;
 };
 
 /// A cut-through switch decides on the output port once it has the headers: Ethernet to BTH.
 inline constexpr std::uint32_t kCutThroughBytes = 64;
 /// A PFC frame: 64 bytes, preamble and gap (IEEE 802.1Qbb, 802.3).
 inline constexpr std::uint32_t kPauseBytes = 84;
+
+inline sim::Duration LinkInfo::crossing(std::uint32_t bytes, sim::Duration time) const {
+  return sim::Duration{(cut_through && bytes > kCutThroughBytes ? headers_ps : time.ps) + delay_ps};
+}
 
 struct Wiring {
   topology::Topology graph;

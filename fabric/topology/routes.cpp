@@ -47,13 +47,17 @@ std::size_t Routes::entry(VertexId at, VertexId destination) const {
   return 0;
 }
 
-Routes::PortSet Routes::find(const std::vector<std::uint32_t>& table, VertexId at, VertexId destination) const {
+/// From a host with one cable.
+Routes::PortSet Routes::injection(const std::vector<std::uint32_t>& table, VertexId host, VertexId destination) const {
+  if (failures_ && find(table, attachment_[host], destination).count == 0) return {};
+  return {injection_[host], 1};
+}
+
+inline Routes::PortSet Routes::find(const std::vector<std::uint32_t>& table, VertexId at, VertexId destination) const {
   if (at == destination) return {};
-  if (at < hosts_ && attachment_[at] != kNone) {
-    if (failures_ && find(table, attachment_[at], destination).count == 0) return {};
-    return {injection_[at], 1};
-  }
+  if (at < hosts_ && attachment_[at] != kNone) return injection(table, at, destination);
   if (attachment_[destination] == at) return {delivery_[destination], 1};
+  if (scheme_ == Scheme::table) return sets_[table[row_[at] * columns_ + column_[destination]]];
   return sets_[table[entry(at, destination)]];
 }
 

@@ -83,6 +83,7 @@ class Routes {
   [[nodiscard]] std::size_t entry(VertexId at, VertexId destination) const;
   [[nodiscard]] std::size_t torus_entry(VertexId at, VertexId destination) const;
   [[nodiscard]] PortSet find(const std::vector<std::uint32_t>& table, VertexId at, VertexId destination) const;
+  [[nodiscard]] PortSet injection(const std::vector<std::uint32_t>& table, VertexId host, VertexId destination) const;
 
   Scheme scheme_ = Scheme::table;
   std::uint32_t hosts_ = 0;
