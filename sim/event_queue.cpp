@@ -25,10 +25,15 @@ EventHandle EventQueue::push(SimTime at, std::uint16_t what, std::uint8_t priori
   s.order = static_cast<std::uint64_t>(priority) << 56U | static_cast<std::uint64_t>(sequence_++) << kSlotBits | slot;
   const EventHandle handle{slot, s.generation};
   ++size_;
-  if (calendar_.running()) [[likely]] {
+  if (calendar_.running()) {
     calendar_.push(slots_.data(), slot);
-  } else {
+  } else if (!line_.running()) {
     push_to_heap(s.key());
+  } else if (!line_.full()) {
+    line_.push(s.key());
+  } else {
+    start_calendar();
+    calendar_.push(slots_.data(), slot);
   }
   return handle;
 }
@@ -55,6 +60,9 @@ bool EventQueue::cancel(EventHandle handle) {
     calendar_.cancel(slots_.data(), handle.slot);
     release(handle.slot);
     if (calendar_.stale() > size_ + 64) calendar_.compact(slots_.data());
+  } else if (line_.running()) {
+    line_.cancel(slots_[handle.slot].key());
+    release(handle.slot);
   } else {
     release(handle.slot);
     if (++cancelled_ > size_ + 64) gather();
@@ -64,16 +72,17 @@ bool EventQueue::cancel(EventHandle handle) {
 
 const Event& EventQueue::earliest() const {
   if (calendar_.running()) return slots_[calendar_.earliest(slots_.data())].event;
+  if (line_.running()) return slots_[slot_of(line_.earliest())].event;
   settle();
   return slots_[slot_of(heap_[kRoot])].event;
 }
 
 Event EventQueue::pop_earliest() {
-  if (!calendar_.running()) [[unlikely]] {
-    if (indexed_ || heap_.size() <= kRoot + kFew) return pop_from_heap();
-    start_calendar();
+  if (!calendar_.running() && !line_.running()) [[unlikely]] {
+    if (indexed_) return pop_from_heap();
+    start_line();
   }
-  const std::uint32_t slot = calendar_.take(slots_.data());
+  const std::uint32_t slot = line_.running() ? slot_of(line_.take()) : calendar_.take(slots_.data());
   last_popped_ = slots_[slot].event.at;
   return release(slot);
 }
@@ -112,6 +121,14 @@ void EventQueue::fill_hole() const {
   remove_key(kRoot);
 }
 
+/// Or, with more than a few, the calendar.
+void EventQueue::start_line() const {
+  gather();
+  if (heap_.size() > kRoot + EventLine::kMax) return start_calendar();
+  line_.start(heap_.data() + kRoot, heap_.data() + heap_.size());
+  heap_.resize(kRoot);
+}
+
 void EventQueue::start_calendar() const {
   gather();
   calendar_.start(slots_.data(), heap_.data() + kRoot, heap_.data() + heap_.size());
@@ -123,6 +140,7 @@ void EventQueue::gather() const {
   if (hole_) fill_hole();
   if (heap_.empty()) heap_.resize(kRoot);
   if (calendar_.running()) calendar_.pour_all(slots_.data(), heap_);
+  if (line_.running()) line_.end(heap_);
   const auto gone = [this](Key key) { return !live(key); };
   heap_.erase(std::remove_if(heap_.begin() + kRoot, heap_.end(), gone), heap_.end());
   cancelled_ = 0;

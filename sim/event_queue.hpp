@@ -4,12 +4,12 @@
 // loop takes an event out (the earliest one, or any pending one) and gives it to the model that owns its kind.
 // Determinism: equal times are ordered by priority (lower first), then by order of insertion.
 //
-// Inside: events stay in their slots. The keys of a few are a 4-ary heap (Johnson, "Priority queues with update and
-// finding minimum spanning trees", 1975), four children to a cache line; taking the earliest out leaves a hole at the
-// root that the next push fills, and a cancelled event leaves its key behind, to be dropped when it comes to the top or
-// when such keys outnumber the pending events. When the earliest is taken out of more than a few, all go to a calendar
-// (event_calendar.hpp), where a step costs the same with a dozen or a million pending. Picking by index takes them back
-// to the heap, where they stay. Nothing is allocated per event in steady state. At most 2^28 events may be pending.
+// Inside: events stay in their slots. Before the first is taken out, their keys are a 4-ary heap (Johnson, "Priority
+// queues with update and finding minimum spanning trees", 1975), four children to a cache line, and so they are for
+// good when events are picked by index. A cancelled event leaves its key there, to be dropped when it comes to the top
+// or when such keys outnumber the pending events. Once the earliest is taken out, a few are in a line (event_line.hpp),
+// and more than that in a calendar (event_calendar.hpp), where a step costs the same with a dozen or a million pending.
+// Nothing is allocated per event in steady state. At most 2^28 events may be pending.
 // Threads: none of its own; the const functions may tidy, so two threads may not share a queue even to read.
 #pragma once
 
@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "sim/event_calendar.hpp"
+#include "sim/event_line.hpp"
 #include "sim/event_slot.hpp"
 #include "sim/time.hpp"
 
@@ -77,7 +78,6 @@ class EventQueue {
   using Key = EventKey;
   static constexpr std::uint32_t kSequenceEnd = 1U << 28U;
   static constexpr std::uint32_t kNoSlot = 0xffffffffU;
-  static constexpr std::size_t kFew = 16;    // so many are as fast in the heap
   static constexpr std::size_t kMany = 256;  // so many do not stay in the simulating machine's cache
   static constexpr std::size_t kRoot = 3;    // heap_[0..2] pad, so that siblings start at a multiple of four keys
 
@@ -111,6 +111,7 @@ class EventQueue {
   }
   void settle_root() const;
   void fill_hole() const;
+  void start_line() const;
   void start_calendar() const;
   void gather() const;
   void index_all() const;
@@ -120,7 +121,8 @@ class EventQueue {
   void sift_down(std::size_t i, Key key) const;
 
   mutable std::vector<EventSlot> slots_;
-  mutable EventCalendar calendar_;  // has all events when it is running, else the heap has
+  mutable EventLine line_;          // has all events when it is running
+  mutable EventCalendar calendar_;  // the same; else the heap has
   mutable std::vector<Key, boost::alignment::aligned_allocator<Key, 64>> heap_;
   std::size_t size_ = 0;               // pending events
   mutable std::size_t cancelled_ = 0;  // keys in the heap whose events are gone
