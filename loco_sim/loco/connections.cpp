@@ -13,9 +13,7 @@ connections::connection connections::with(NodeId node) const {
 
 std::uint32_t connections::number(NodeId node) const { return with(node).number; }
 
-bool connections::outdated(std::uint32_t life, NodeId node) const {
-  return outdated(life) && with(node).life >= life;
-}
+bool connections::outdated(std::uint32_t life, NodeId node) const { return outdated(life) && with(node).life >= life; }
 
 std::uint32_t connections::of(std::uint32_t life, NodeId node) const {
   const connection now = with(node);

@@ -1,8 +1,8 @@
 // Which connection with each peer is the present one, and which endpoints of this node are of before.
 //
-// A program takes a peer back over a new connection (manager::reconnect). What it made before reaches that peer no more:
-// locks, rings and indices have moved on without it. Endpoints are told apart by their lives, which are numbered in the
-// order of their making on each node.
+// A program takes a peer back over a new connection (manager::reconnect). What it made before reaches that peer no
+// more: locks, rings and indices have moved on without it. Endpoints are told apart by their lives, which are numbered
+// in the order of their making on each node.
 #pragma once
 
 #include <atomic>

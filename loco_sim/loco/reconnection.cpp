@@ -91,13 +91,13 @@ void reconnection::begin(Attempt& attempt) {
   {
     const auto lock = channels_.holding();
     const Peer& peer = peers_[attempt.node];
-    attempt.asks_for = 1 + std::max({peer.asked, peer.met, present_.number(attempt.node),
-                                     acks_.latest_of(attempt.node), acks_.latest_of(transport_.my_node())});
+    attempt.asks_for = 1 + std::max({peer.asked, peer.met, present_.number(attempt.node), acks_.latest_of(attempt.node),
+                                     acks_.latest_of(transport_.my_node())});
   }
   say(attempt.node, Step::ask, attempt.asks_for);
 }
 
-bool reconnection::heard(const Attempt& attempt, std::uint32_t number, std::uint32_t Peer::* step) {
+bool reconnection::heard(const Attempt& attempt, std::uint32_t number, std::uint32_t Peer::*step) {
   wait(attempt, [&] { return peers_[attempt.node].*step == number || agreed(attempt) != number; });
   const auto lock = channels_.holding();
   return peers_[attempt.node].*step == number;

@@ -63,7 +63,7 @@ class reconnection {
   void finish(const Attempt& attempt, std::uint32_t number);
   void reach(const Attempt& attempt, std::uint32_t number);
   /// Until the peer has said so, or something else than before.
-  [[nodiscard]] bool heard(const Attempt& attempt, std::uint32_t number, std::uint32_t Peer::* step);
+  [[nodiscard]] bool heard(const Attempt& attempt, std::uint32_t number, std::uint32_t Peer::*step);
   void wait(const Attempt& attempt, const std::function<bool()>& ready);
   void require_time(const Attempt& attempt) const;
   /// The number that both come to.

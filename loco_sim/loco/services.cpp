@@ -8,13 +8,19 @@ namespace loco {
 namespace {
 /// Which node is suspected, and since when: the connection over which it was taken back last. Once it is taken back
 /// again, what somebody still has noted says nothing.
-constexpr std::uint64_t suspect_note(NodeId node, std::uint32_t since) { return std::uint64_t{since} << 32U | (node + 1); }
+constexpr std::uint64_t suspect_note(NodeId node, std::uint32_t since) {
+  return std::uint64_t{since} << 32U | (node + 1);
+}
 constexpr NodeId suspect_in(std::uint64_t note) { return static_cast<NodeId>(note) - 1; }
 constexpr std::uint32_t since_in(std::uint64_t note) { return static_cast<std::uint32_t>(note >> 32U); }
 }  // namespace
 
 manager::Services::Services(Transport& t)
-    : transport(t), memory(t), channels(t, memory, present), acks(t, present), again(t, channels, acks, present, memory),
+    : transport(t),
+      memory(t),
+      channels(t, memory, present),
+      acks(t, present),
+      again(t, channels, acks, present, memory),
       stop(t.make_flag()) {}
 
 void manager::Services::begin(std::uint64_t memory_chunk_bytes) {
@@ -74,7 +80,7 @@ void manager::Services::ask_peers() {
   for (NodeId node = 0; node < transport.num_nodes(); ++node) asked.push_back(acks.acquire_word());
   for (bool goes_on = true; goes_on && transport.flag_load(stop) == 0;) {
     goes_on = transport.another_may_stop();
-    for (const Region& location : connected_peers()) {
+    for (Region location : connected_peers()) {
       const NodeId node = location.node;
       if (acks.failed(node)) continue;
       if ((transport.flag_load(asked[node]) & ack_word::kInFlight) != 0) {
@@ -82,6 +88,7 @@ void manager::Services::ask_peers() {
         continue;
       }
       hear(node, landing.base + node * kNote);
+      location.connection = present.number(node);
       transport.flag_add_early(asked[node], 1);
       transport.get(landing.base + node * kNote, location, mine, kNote,
                     {.token = ack_word::token(asked[node], 0), .work_id = 0});
@@ -98,19 +105,18 @@ void manager::Services::hear(NodeId node, Address answer) {
 }
 
 void manager::Services::note_failures_in(const Region& notes) {
-  acks.set_announcements(
-      {.given_up =
-           [this, notes](NodeId node) {
-             transport.store(notes.base + node * kNote + kGivenUp, present.number(node) + 1);
-             transport.memory_fence();
-           },
-       .suspect =
-           [this, notes](NodeId suspect) {
-             const std::uint64_t note = suspect_note(suspect, acks.latest_of(suspect));
-             for (NodeId node = 0; node < transport.num_nodes(); ++node)
-               transport.store(notes.base + node * kNote + kSuspect, note);
-             transport.memory_fence();
-           }});
+  acks.set_announcements({.given_up =
+                              [this, notes](NodeId node) {
+                                transport.store(notes.base + node * kNote + kGivenUp, present.number(node) + 1);
+                                transport.memory_fence();
+                              },
+                          .suspect =
+                              [this, notes](NodeId suspect) {
+                                const std::uint64_t note = suspect_note(suspect, acks.latest_of(suspect));
+                                for (NodeId node = 0; node < transport.num_nodes(); ++node)
+                                  transport.store(notes.base + node * kNote + kSuspect, note);
+                                transport.memory_fence();
+                              }});
   for (NodeId node = 0; managers > 1 && node < transport.num_nodes(); ++node)  // under the manager before
     if (acks.failed(node)) transport.store(notes.base + node * kNote + kGivenUp, present.number(node) + 1);
 }

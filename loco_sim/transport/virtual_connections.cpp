@@ -1,5 +1,5 @@
-// The queue pairs of a virtual transport: made at first use, in the error state once their connection has ended, in RESET
-// before another one takes its place.
+// The queue pairs of a virtual transport: made at first use, in the error state once their connection has ended, in
+// RESET before another one takes its place.
 #include <algorithm>
 
 #include "loco_sim/transport/virtual_transport.hpp"
@@ -37,8 +37,7 @@ nic::QpId VirtualTransport::queue_pair(SimThread& thread, Towards to) {
 
 bool VirtualTransport::is_connected(const SimThread& thread, Towards to) const {
   if (to.connection != changes_with(to.peer).present) return other_ends_.contains({thread.index, to});
-  return thread.index < ends_.size() && !ends_[thread.index].empty() &&
-         ends_[thread.index][to.peer].qp != nic::kNone;
+  return thread.index < ends_.size() && !ends_[thread.index].empty() && ends_[thread.index][to.peer].qp != nic::kNone;
 }
 
 VirtualTransport::End& VirtualTransport::end_of(std::uint32_t thread, Towards to) {

@@ -134,8 +134,8 @@ TEST_CASE("after a cut the nodes take each other back, and what is made anew wor
     if (use == use_all)
       require_consistent(trace, {kAllLibraries.begin(), kAllLibraries.end()});
     else
-      require_consistent(trace, {trace::Library::rdmawait, trace::Library::sv, trace::Library::bal, trace::Library::lock,
-                                 trace::Library::kvstore});
+      require_consistent(trace, {trace::Library::rdmawait, trace::Library::sv, trace::Library::bal,
+                                 trace::Library::lock, trace::Library::kvstore});
   }
 }
 
@@ -225,7 +225,8 @@ TEST_CASE("what was made before a node was taken back does not reach it") {
   CHECK_THAT(told[3], contains_text("'news' waits for node 0") && contains_text("taken back"));
   CHECK_THAT(told[4], contains_text("'few' waits for node 0"));
   CHECK_THAT(told[5], contains_text("is out of 'kv'"));
-  CHECK_THAT(told[6], contains_text("an operation that nobody waited for, a put to node 2") && contains_text("taken back"));
+  CHECK_THAT(told[6],
+             contains_text("an operation that nobody waited for, a put to node 2") && contains_text("taken back"));
   require_consistent(trace, {trace::Library::rdmawait, trace::Library::sv, trace::Library::bal, trace::Library::rbl,
                              trace::Library::lock});
 }
