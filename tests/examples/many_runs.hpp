@@ -1,12 +1,14 @@
-// Runs of an example, each with a state of its own: on threads, and on the simulated machine that is as weak as the
-// memory model, under schedules drawn from seeds, random and adversarial by turns. A Run is a program for all nodes;
-// made from options, it says with wrong() what has gone wrong, if anything.
+// Runs of an example, each with a state of its own: on threads, on threads that nothing orders but what verbs order,
+// and on the simulated machine that is as weak as the memory model, under schedules drawn from seeds, random and
+// adversarial by turns. A Run is a program for all nodes; made from options, it says with wrong() what has gone wrong,
+// if anything.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
 
+#include "tests/loco_sim/engines/engine_transport.hpp"
 #include "tests/loco_sim/loco/both.hpp"
 
 namespace loco::test {
@@ -32,6 +34,9 @@ void right_on_threads(std::uint32_t nodes, int times) {
     Run run;
     on_threads(nodes, std::ref(run));
     REQUIRE(run.wrong().empty());
+    Run unordered;
+    EngineCluster(nodes).run(std::ref(unordered));
+    REQUIRE(unordered.wrong().empty());
   }
 }
 

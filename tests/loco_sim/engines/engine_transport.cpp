@@ -317,7 +317,8 @@ void EngineTransport::place_all(NodeId peer, std::uint64_t seed) {
   }
 }
 
-/// An operation that has been told to be complete, a put whose source has been read, is one that is not told of any more.
+/// An operation that has been told to be complete, a put whose source has been read, is one that is not told of any
+/// more.
 void EngineTransport::fail(Path& path, const Request& request, Status status) {
   if (!request.told) tell(path.done, request, status);
 }
@@ -325,8 +326,7 @@ void EngineTransport::fail(Path& path, const Request& request, Status status) {
 void EngineTransport::place(Path& path, Request& request, std::mt19937_64& draw) {
   EngineTransport& peer = *cluster_.nodes_.at(request.remote.node);
   if (request.remote.connection < path.ended.load()) return fail(path, request, Status::wr_flush_err);
-  if (request.remote.connection < peer.paths_.at(node_).ended.load())
-    return fail(path, request, Status::retry_exc_err);
+  if (request.remote.connection < peer.paths_.at(node_).ended.load()) return fail(path, request, Status::retry_exc_err);
   if (!peer.words_.has(request.remote.base, request.size, request.remote.rkey))
     return tell(path.done, request, Status::rem_access_err);
   const auto remote = [&](std::uint64_t at) { return peer.words_.at(request.remote.base + at); };

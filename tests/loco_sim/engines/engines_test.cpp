@@ -9,9 +9,12 @@
 #include "examples/work_deque.hpp"
 #include "loco_sim/loco/atomic_var.hpp"
 #include "loco_sim/loco/barrier.hpp"
+#include "loco_sim/loco/errors.hpp"
+#include "loco_sim/loco/fence.hpp"
 #include "loco_sim/loco/kvstore.hpp"
 #include "loco_sim/loco/mutex.hpp"
 #include "loco_sim/loco/ring_buffer.hpp"
+#include "loco_sim/loco/shared_bytes.hpp"
 #include "loco_sim/loco/shared_queue.hpp"
 #include "tests/catch.hpp"
 #include "tests/loco_sim/engines/plain.hpp"
@@ -150,6 +153,62 @@ TEST_CASE("engines: tasks are done once, and logs are the same") {
     bar.waiting();
   });
   for (const auto& times : done) CHECK(times == 1);
+}
+
+TEST_CASE("engines: nodes have one manager after the other") {
+  EngineCluster(3).run([](EngineTransport& node) {
+    plain_words words(node, node.num_nodes());
+    for (std::uint64_t round = 1; round <= 8; ++round) {
+      loco::manager mgr(node, 1U << 16U);
+      loco::barrier bar(mgr, "bar");
+      loco::mutex lock(mgr, "lock", 0);
+      mgr.wait_for_ready();
+      words.put(mgr, (node.my_node() + 1) % node.num_nodes(), node.my_node(), round);
+      { const std::lock_guard held(lock); }
+      bar.waiting();
+      require(words.load((node.my_node() + 2) % 3) == round, "a value that is not there yet");
+      bar.waiting();
+    }
+  });
+}
+
+TEST_CASE("engines: nodes take each other back, and what was on its way before does not come") {
+  EngineCluster(2).run([](EngineTransport& node) {
+    const loco::NodeId other = 1 - node.my_node();
+    loco::manager mgr(node, 1U << 20U);
+    for (std::uint64_t round = 1; round <= 10; ++round) {
+      loco::barrier bar(mgr, "bar");
+      loco::shared_bytes late(mgr, "late" + std::to_string(round), 256);
+      loco::ring_buffer news(mgr, "news", 0, {.bytes = 64});
+      mgr.wait_for_ready();
+      if (node.my_node() == 0)
+        news.send(std::as_bytes(std::span(&round, 1)));
+      else
+        require(news.receive().size() == 8, "a message of this round");
+      bar.waiting();
+      try {
+        loco::global_fence(mgr);                // the barrier's put
+      } catch (const loco::operation_error&) {  // the other node begins anew already
+      }
+      const loco::mem_ref values(mgr, 256);
+      for (int i = 0; i < 5; ++i) mgr.put(values.address(), late.copy(other), 0, 256);
+      mgr.reconnect(other);
+      const std::array<std::uint64_t, 2> mark = {round, 7};
+      late.store_part(0, std::as_bytes(std::span(mark)));
+      loco::ack_key key(mgr);
+      mgr.put(values.address(), late.copy(other), 0, 256, &key);
+      bool refused = false;
+      try {
+        key.wait();
+      } catch (const loco::operation_error&) {
+        refused = true;
+      }
+      require(refused, "an operation over the connection of before");
+      std::array<std::uint64_t, 2> there{};
+      late.load_part(0, std::as_writable_bytes(std::span(there)));
+      require(there == mark, "what has been written since");
+    }
+  });
 }
 
 TEST_CASE("engines: a node's own words are reached without a call") {
