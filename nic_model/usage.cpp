@@ -39,13 +39,9 @@ std::vector<Usage> System::usage(sim::Duration window, std::size_t most) const {
   }
   for (std::size_t t = 0; t < s.threads.size(); ++t)
     add(s.threads[t].busy(), [&] { return fmt::format("CPU thread {} of node {}", t, s.threads[t].node()); });
-  const HardwareProfile& p = s.kernel.profile();
-  const bool paces_answers = p.nic_read_gap.ps > 0 || p.nic_read_packet_gap.ps > 0;
   for (std::size_t q = 0; q < s.contexts.size(); ++q) {
     const auto gap = [&] { return fmt::format("start gap of queue pair {} of node {}", q, s.connections[q].node()); };
     add(s.contexts[q].gap_busy(), gap);
-    // Without gaps of its own it takes no more than the port, which is named itself.
-    if (!paces_answers) continue;
     const auto answers = [&] {
       return fmt::format("READ answers of queue pair {} of node {}", q, s.connections[q].node());
     };
