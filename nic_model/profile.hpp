@@ -178,7 +178,6 @@ struct HardwareProfile {
   sim::Duration nic_unit_time{};              ///< a unit is busy with a work request
   sim::Duration nic_qp_gap{};                 ///< between a queue pair's work requests that are not inline
   sim::Duration nic_read_gap{};               ///< between a queue pair's answers to READs
-  sim::Duration nic_read_packet_gap{};        ///< from one packet of these answers to the next
   std::uint32_t nic_context_entries = 0;      ///< queue pair contexts that the NIC holds; 0: all
   std::uint32_t nic_read_state_entries = 0;   ///< outstanding READs and atomics whose state it holds; 0: all
   std::uint32_t nic_translation_entries = 0;  ///< memory translations that it holds; 0: all

@@ -161,10 +161,6 @@ constexpr auto kOptions = std::to_array<Option>({
         "pairs may; without units nothing"),
     cost<&P::nic_read_gap>("nic.read_gap",
                            "a queue pair answers nothing for so long behind the data of a READ; other queue pairs may"),
-    cost<&P::nic_read_packet_gap>(
-        "nic.read_packet_gap",
-        "from the start of one packet of READ data to that of the queue pair's next one at least; other queue pairs' "
-        "may be between them"),
     count<&P::nic_context_entries>("nic.context_entries", 0, 1 << 20, "queue pair contexts that the NIC holds; 0: all"),
     count<&P::nic_read_state_entries>("nic.read_state_entries", 0, 1 << 20,
                                       "outstanding reads and atomics whose state the NIC holds; 0: all"),

@@ -3,8 +3,8 @@
 // Counted are resources that carry one thing after the other: each direction of a host's PCIe link, the links of the
 // network, a NIC's packet pipeline (nic.packet_gap), its packet buffer (nic.buffer_rate), its processing units
 // (nic.units), a bank of its atomics, a queue pair's own start gap (nic.qp_gap) and its answers to READs
-// (nic.read_gap, nic.read_packet_gap), and threads, whose polling is not work. Stages that only delay (nic.transmit,
-// pcie.upstream, ...) limit nothing: many things are in them at a time.
+// (nic.read_gap), and threads, whose polling is not work. Stages that only delay (nic.transmit, pcie.upstream, ...)
+// limit nothing: many things are in them at a time.
 #pragma once
 
 #include <string>

@@ -85,7 +85,7 @@ class NicContext {
 
   // --- its answers to READs ------------------------------------------------------------------------------------------
   void count_answer(sim::Duration time) { answers_busy_ += time; }
-  /// With packets of READ data, each until the next answer may leave; where nic.read_gap or nic.read_packet_gap say when.
+  /// With packets of READ data, each until the next answer may leave; where there is nic.read_gap.
   [[nodiscard]] sim::Duration answers_busy() const { return answers_busy_; }
 
   // --- packets that wait for it --------------------------------------------------------------------------------------

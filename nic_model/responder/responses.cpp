@@ -98,15 +98,12 @@ std::uint32_t Responder::payload_behind(const Engine& engine, const Connection& 
 }
 
 namespace {
-/// The packet of an answer that leaves now has the port until `port`: when the queue pair's next one may follow. What
-/// answers READs takes its time for each of them, and for each of their packets.
+/// The packet of an answer that leaves now has the port until `port`: when the queue pair's next one may follow. Behind
+/// the data of a READ there is a gap.
 sim::SimTime answer_free(Engine& engine, QpId id, const fabric::Packet& packet, sim::SimTime port) {
-  const HardwareProfile& p = engine.profile();
-  const bool paced = p.nic_read_gap.ps > 0 || p.nic_read_packet_gap.ps > 0;
-  if (!paced || packet.opcode != Op::read_response) return port;
-  const sim::Duration packets = p.nic_read_packet_gap * engine.network.config().packets.count(packet.length);
-  const sim::Duration gap = packet.last ? p.nic_read_gap : sim::Duration{};
-  const sim::SimTime free = std::max(port, engine.now() + packets) + gap;
+  const sim::Duration gap = engine.profile().nic_read_gap;
+  if (gap.ps == 0 || packet.opcode != Op::read_response) return port;
+  const sim::SimTime free = packet.last ? port + gap : port;
   engine.contexts[id].count_answer(free - engine.now());
   return free;
 }

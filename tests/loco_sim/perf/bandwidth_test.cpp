@@ -7,8 +7,7 @@
 //   PCIe     of who has the data: its completions down, read requests up; of who takes it: its writes up, one TLP for
 //            each MPS that a packet touches. Work requests, doorbells and CQEs beside that (docs/hardware.md)
 //   packets  nic.packet_gap apart
-//   answers  of a queue pair to READs: a packet in nic.read_packet_gap at most, nic.read_gap behind each READ; queue
-//            pairs answer next to each other
+//   answers  of a queue pair to READs: nic.read_gap behind each
 #include <array>
 #include <map>
 #include <random>
@@ -59,8 +58,7 @@ Busy on_link(const perf::Options& o, double packets) {
   const double other_way = overhead + (read ? 16 : 4);
   const double gap = static_cast<double>(o.profile.nic_packet_gap.ps) * 1e-3;
   const double line = data * 8 / gbps(o.profile.link_rate);
-  const double answer = std::max(line, packets * static_cast<double>(o.profile.nic_read_packet_gap.ps) * 1e-3) +
-                        static_cast<double>(o.profile.nic_read_gap.ps) * 1e-3;
+  const double answer = line + static_cast<double>(o.profile.nic_read_gap.ps) * 1e-3;
   // In both directions each link, and each NIC, carries the data of one and the answers or requests of the other.
   return {.link = (data + (o.bidirectional ? other_way : 0)) * 8 / gbps(o.profile.link_rate),
           .packets = (packets + (o.bidirectional ? 1 : 0)) * gap,
@@ -149,7 +147,6 @@ perf::Options any_options(std::uint64_t seed) {
   o.profile.pcie_read_completion = {one_of(random, std::array<std::uint64_t, 3>{64, 128, 256})};
   if (random() % 2 == 0) o.profile.pcie_rate.value = o.profile.link_rate.value / (1 + random() % 4);
   o.profile.nic_packet_gap = {one_of(random, std::array<std::int64_t, 3>{0, 8'100, 2'000'000})};
-  o.profile.nic_read_packet_gap = {one_of(random, std::array<std::int64_t, 3>{0, 94'000, 1'000'000})};
   // Of several queue pairs some are in their gaps while others wait for the port: no sum of parts.
   o.profile.nic_read_gap = {one_of(random, std::array<std::int64_t, 3>{0, 82'000, 2'000'000})};
   if (o.queue_pairs > 1) o.profile.nic_read_gap = {};
