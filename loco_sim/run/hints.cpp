@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
+#include <iterator>
 
 #include "fabric/fabric_options.hpp"
 #include "nic_model/profile_options.hpp"
@@ -35,6 +37,16 @@ struct Run {
 
 std::string_view placement(const Run& run) {
   return nic::kPlacementNames.at(static_cast<std::size_t>(run.scenario.hardware.nic_placement));
+}
+
+/// Something failed, and hosts have different path MTUs: a likely reason, which nothing counts.
+std::string path_mtus(const Run& run) {
+  const std::vector<std::uint32_t>& mtus = run.scenario.path_mtu;
+  const auto differs = std::ranges::adjacent_find(mtus, std::ranges::not_equal_to{});
+  if (run.result.broken.empty() || differs == mtus.end()) return {};
+  const auto bytes = [&](std::uint32_t mtu) { return mtu != 0 ? mtu : run.scenario.hardware.link_mtu.count; };
+  return fmt::format("path MTUs of {} and {} B: between such hosts only messages of one packet pass; fabric.path_mtu",
+                     bytes(*differs), bytes(*std::next(differs)));
 }
 
 std::string losses(const Run& run) {
@@ -157,7 +169,7 @@ std::vector<std::string> hints(const scenario::Scenario& scenario, const RunResu
   const Run run{scenario, result, shares};
   std::vector<std::string> all;
   for (const auto hint :
-       {&deadlock, &retransmissions, &timeouts, &losses, &discards, &pauses, &not_ready, &misses, &pcie}) {
+       {&deadlock, &path_mtus, &retransmissions, &timeouts, &losses, &discards, &pauses, &not_ready, &misses, &pcie}) {
     std::string line = hint(run);
     if (!line.empty() && all.size() < kHintsMax) all.push_back(std::move(line));
   }

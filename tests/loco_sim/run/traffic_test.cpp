@@ -250,6 +250,8 @@ TEST_CASE("hosts with different path MTUs: messages of one packet pass, longer o
   const auto failed = [](const std::string& size) {
     const RunResult result = run_text("topology: {kind: star, nodes: 3}\nfabric: {path_mtu: [{host: h1, mtu: 1KiB}]}\n"
                                       "workload: {kind: traffic, pattern: incast, size: " + size + ", count: 3}\n");
+    const std::string told = "path MTUs of 4096 and 1024 B";
+    CHECK(result.broken.empty() == (result.hints.empty() || result.hints.front().find(told) != 0));
     return result.broken.empty() ? std::string("none") : result.broken.front();
   };
   CHECK(failed("1KiB") == "none");
