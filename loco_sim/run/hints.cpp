@@ -56,7 +56,8 @@ std::string losses(const Run& run) {
   const bool overflow = run.scenario.network.buffers_overflow();
   return fmt::format("packets_lost: {}, {} of the packets: {}", lost, percent(part),
                      overflow ? "fabric.flow_control: pfc pauses links in place of dropping; fabric.buffer.size"
-                              : "links fail or lose them: fabric.failures");
+                     : run.network().loss > 0 ? "links lose them: fabric.loss"
+                                              : "links fail or lose them: fabric.failures");
 }
 
 /// Going back because of reordering, which an in-order NIC cannot tell from loss, or because of loss.

@@ -245,6 +245,22 @@ TEST_CASE("packets that find no route are lost packets of the network") {
         result.counters.packets_sent);
 }
 
+TEST_CASE("the hint about lost packets names what loses them") {
+  const auto hint = [](const std::string& fabric) {
+    const RunResult result = run_text("topology: {kind: star, nodes: 3}\nfabric: {" + fabric +
+                                      "}\nworkload: {kind: traffic, pattern: incast, size: 1MiB, count: 2}\n");
+    for (const std::string& line : result.hints) {
+      if (line.starts_with("packets_lost: ")) return line.substr(line.rfind(": ") + 2);
+    }
+    return std::string("none");
+  };
+  CHECK(hint("loss: 20000") == "fabric.loss");
+  CHECK(hint("failures: [{link: [h1, s0], loss: 20000}]") == "fabric.failures");
+  CHECK(hint("flow_control: drop_tail, buffer: {size: 40kB, alpha: 8000}") ==
+        "pfc pauses links in place of dropping; fabric.buffer.size");
+  CHECK(hint("flow_control: pfc") == "none");
+}
+
 TEST_CASE("hosts with different path MTUs: messages of one packet pass, longer ones are refused") {
   // Host 1 and host 2 both write to host 0, whose MTU is the links' 4096 B; host 1 has another (IBTA volume 1, 9.7.4.1).
   const auto failed = [](const std::string& size) {
