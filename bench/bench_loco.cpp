@@ -118,7 +118,7 @@ BENCHMARK_CAPTURE(kvstore, write, "write", "[]")->Arg(3)->Arg(128)->Unit(benchma
 BENCHMARK_CAPTURE(kvstore, mixed_checked, "mixed", "[rdmawait, sv, bal, rbl, lock, kvstore]")
     ->Arg(3)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK(kvstore_of_many)->Arg(32)->Arg(128)->Arg(256)->Iterations(1)->Unit(benchmark::kSecond);
+BENCHMARK(kvstore_of_many)->Arg(32)->Arg(128)->Arg(256)->Arg(512)->Iterations(1)->Unit(benchmark::kSecond);
 BENCHMARK(barrier)->Arg(8)->Arg(32)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(rounds, fence, loco::barrier_options::Fence::all_nodes)->Apply(many_nodes);
 BENCHMARK_CAPTURE(rounds, no_fence, loco::barrier_options::Fence::none)->Apply(many_nodes);

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -90,6 +91,24 @@ void take_free_memory_only() {
   if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur <= most) return;
   limit.rlim_cur = most;
   setrlimit(RLIMIT_DATA, &limit);
+}
+
+namespace {
+constexpr std::uintptr_t kLargePage = std::uintptr_t{2} << 20U;
+constexpr int kCollapse = 25;  // MADV_COLLAPSE of madvise(2), which older headers do not have
+
+/// Where the heap of the C library's first arena ends.
+std::uintptr_t heap_end() { return reinterpret_cast<std::uintptr_t>(sbrk(0)); }
+}  // namespace
+
+HeapInLargePages::HeapInLargePages() : done_((heap_end() + kLargePage - 1) / kLargePage * kLargePage) {}
+
+void HeapInLargePages::follow() {
+  const std::uintptr_t end = heap_end();
+  if (!possible_ || end < done_ + kStep) return;
+  const std::uintptr_t size = (end - done_) / kLargePage * kLargePage;
+  possible_ = madvise(reinterpret_cast<void*>(done_), size, kCollapse) == 0;  // NOLINT(performance-no-int-to-ptr)
+  done_ += size;
 }
 
 }  // namespace loco::sim

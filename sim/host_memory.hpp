@@ -16,8 +16,26 @@ namespace loco::sim {
 /// The most that one thing should take which nobody gave a limit: half of what is free.
 [[nodiscard]] inline std::uint64_t memory_share() { return free_memory() / 2; }
 
-/// For programs, before they have threads: from here on the process gets no more memory than is free, so that what needs
-/// more ends with std::bad_alloc and not with the kernel's choice of a victim. Does nothing where that cannot be said.
+/// For programs, before they have threads: from here on the process gets no more memory than is free, so that what
+/// needs more ends with std::bad_alloc and not with the kernel's choice of a victim. Does nothing where that cannot be
+/// said.
 void take_free_memory_only();
+
+/// Puts the heap of a process that grows large into large pages, bit by bit, where the kernel can (Linux 6.1): a
+/// machine of many nodes looks at something else in each event, and mostly finds no translation of its address. Results
+/// do not depend on it.
+class HeapInLargePages {
+ public:
+  /// What the heap is now stays as it is.
+  HeapInLargePages();
+  /// To be called now and then; costs next to nothing until the heap has grown by `kStep`.
+  void follow();
+
+ private:
+  static constexpr std::uintptr_t kStep = std::uintptr_t{32} << 20U;  ///< bytes
+
+  std::uintptr_t done_;  ///< an address: what is below is not looked at again
+  bool possible_ = true;
+};
 
 }  // namespace loco::sim

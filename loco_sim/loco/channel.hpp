@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "loco_sim/loco/departures.hpp"
@@ -187,6 +188,10 @@ class channel {
   /// Is this endpoint joined with that node's?
   [[nodiscard]] bool joins(NodeId node) const {
     return node != my_node() && node < num_nodes() && expected_.only.value_or(node) == node;
+  }
+  /// All that it is joined with are from the first of these on, before the second.
+  [[nodiscard]] std::pair<NodeId, NodeId> peers_joined() const {
+    return expected_.only ? std::pair(*expected_.only, *expected_.only + 1) : std::pair(NodeId{0}, num_nodes());
   }
   /// Where what is kept by peer has a node that this endpoint is joined with.
   [[nodiscard]] std::size_t place_of(NodeId node) const { return expected_.only ? 0 : node; }

@@ -39,22 +39,35 @@ void setup::add(channel& endpoint) {
     throw setup_error("channel name '" + endpoint.full_name() + "' is used twice on node " +
                       std::to_string(transport_.my_node()));
   endpoint.life_ = ++lives_;
+  living_.push_back({endpoint.life_, &endpoint});
+}
+
+channel* setup::of_life(std::uint32_t life) const {
+  if (living_.empty() || life < living_.front().life) return nullptr;
+  const std::size_t guess = std::min<std::size_t>(life - living_.front().life, living_.size() - 1);
+  if (living_[guess].life == life) return living_[guess].endpoint;  // none before it is gone
+  const auto found = std::ranges::lower_bound(living_, life, {}, &Living::life);
+  return found == living_.end() || found->life != life ? nullptr : found->endpoint;
+}
+
+channel* setup::named(const std::string& name, std::uint32_t likely) const {
+  if (channel* const endpoint = of_life(likely); endpoint != nullptr && endpoint->full_name() == name) return endpoint;
+  const auto found = endpoints_.find(name);
+  return found == endpoints_.end() ? nullptr : found->second;
 }
 
 void setup::remove(const channel& endpoint) {
-  const auto here = [&] {
-    const auto found = endpoints_.find(endpoint.full_name());
-    return found != endpoints_.end() && found->second == &endpoint ? found : endpoints_.end();
-  };
   {
     const std::lock_guard lock(mutex_);
-    if (here() == endpoints_.end()) return;  // it has left before
+    if (of_life(endpoint.life_) != &endpoint) return;  // it has left before
   }
   catch_up();
   const std::lock_guard lock(mutex_);
-  endpoints_.erase(here());
+  endpoints_.erase(endpoint.full_name());
+  living_.erase(std::ranges::lower_bound(living_, endpoint.life_, {}, &Living::life));
   std::vector<departures::reached> peers;
-  for (NodeId node = 0; node < transport_.num_nodes(); ++node)
+  const auto [first, end] = endpoint.peers_joined();
+  for (NodeId node = first; node < end; ++node)
     if (endpoint.joins(node) && endpoint.peers_[endpoint.place_of(node)].life != 0)
       peers.push_back({node, endpoint.peers_[endpoint.place_of(node)].life});
   departures_.left(endpoint.life_, endpoint.full_name(), endpoint.offered_, std::move(peers));
@@ -101,9 +114,8 @@ void setup::work_and_tell(Work work) {
 void setup::join(channel& endpoint) {
   work_and_tell([&] {
     endpoint.joined_ = true;
-    const std::optional<NodeId> only = endpoint.expected_.only;
-    const NodeId end = only ? *only + 1 : transport_.num_nodes();
-    for (NodeId peer = only.value_or(0); peer < end; ++peer)
+    const auto [first, end] = endpoint.peers_joined();
+    for (NodeId peer = first; peer < end; ++peer)
       if (endpoint.joins(peer)) send_join(endpoint, peer);
     if (const auto early = early_.extract(endpoint.full_name()); !early.empty())
       for (const auto& [from, message] : early.mapped()) consider(endpoint, from, message);
@@ -217,9 +229,9 @@ void setup::meet(channel& endpoint, NodeId from, const setup_message& again) {
 
 void setup::handle_join(NodeId from, const setup_message& message) {
   if (ignored_.contains(from)) return;
-  const auto found = endpoints_.find(message.channel);
-  if (found != endpoints_.end() && found->second->joined_)
-    consider(*found->second, from, message);
+  channel* const found = named(message.channel, message.life);
+  if (found != nullptr && found->joined_)
+    consider(*found, from, message);
   else
     early_[message.channel].insert_or_assign(from, message);
 }
@@ -259,10 +271,7 @@ void setup::note_met(channel& endpoint, NodeId peer) {
   if (endpoint.connected()) news_ = true;
 }
 
-channel* setup::answered(const setup_message& message) const {
-  const auto found = endpoints_.find(message.channel);
-  return found != endpoints_.end() && found->second->life_ == message.life ? found->second : nullptr;
-}
+channel* setup::answered(const setup_message& message) const { return of_life(message.life); }
 
 void setup::handle_connect(NodeId from, const setup_message& message) {
   channel* const endpoint = answered(message);
@@ -332,9 +341,17 @@ const channel* setup::unready() const {
   return found == endpoints_.end() ? nullptr : found->second;
 }
 
-/// Asked after each of the many messages: mostly the endpoint that was not ready last time still is not.
+/// Asked after each of the many messages: mostly the endpoint that was not ready last time still is not. Once it is,
+/// the search goes on behind it: those in front were ready before.
 bool setup::all_ready() {
-  if (not_ready_ != nullptr && !not_ready_->connected()) return false;
+  if (not_ready_ != nullptr) {
+    if (!not_ready_->connected()) return false;
+    for (auto at = endpoints_.upper_bound(not_ready_->full_name()); at != endpoints_.end(); ++at)
+      if (!at->second->connected()) {
+        not_ready_ = at->second;
+        return false;
+      }
+  }
   not_ready_ = unready();
   return not_ready_ == nullptr;
 }
@@ -356,12 +373,30 @@ bool setup::ready(const channel& endpoint) const {
   return unready_part(endpoint) == nullptr;
 }
 
-void setup::wait_for_ready(const channel& endpoint) {
-  wait_until([&] { return unready_part(endpoint) == nullptr; }, [&] { return unready_part(endpoint); });
+const channel* setup::unready_from(const channel& endpoint, std::uint32_t life) const {
+  if (const channel* const last = of_life(life); last != nullptr) {
+    if (!last->connected()) return last;
+    const std::string below = endpoint.full_name() + "/";
+    auto at = endpoints_.upper_bound(last->full_name());
+    for (; at != endpoints_.end() && at->first.starts_with(below); ++at)
+      if (!at->second->connected()) return at->second;
+  }
+  return unready_part(endpoint);
 }
 
-bool setup::wait_for_ready(const channel& endpoint, Flag stop) {
-  return wait_until([&] { return unready_part(endpoint) == nullptr; }, [&] { return unready_part(endpoint); }, stop);
+bool setup::wait_for_part(const channel& endpoint, std::optional<Flag> stop) {
+  std::uint32_t life = 0;  // of the one that was not ready when it looked last
+  const auto ready = [&] {
+    const channel* const missing = unready_from(endpoint, life);
+    if (missing != nullptr) life = missing->life_;
+    return missing == nullptr;
+  };
+  return wait_until(
+      ready, [&] { return unready_part(endpoint); }, stop);
 }
+
+void setup::wait_for_ready(const channel& endpoint) { static_cast<void>(wait_for_part(endpoint, {})); }
+
+bool setup::wait_for_ready(const channel& endpoint, Flag stop) { return wait_for_part(endpoint, stop); }
 
 }  // namespace loco

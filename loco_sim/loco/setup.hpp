@@ -111,6 +111,10 @@ class setup {
   void handle_connect(NodeId from, const setup_message& message);
   void handle_refuse(const setup_message& message);
   void handle_gone(const setup_message& message);
+  [[nodiscard]] channel* of_life(std::uint32_t life) const;
+  /// The endpoint of that name; null when there is none. Mostly nodes make theirs in the same order, and it has the
+  /// same life as the one that asks.
+  [[nodiscard]] channel* named(const std::string& name, std::uint32_t likely) const;
   /// The endpoint that an answer is for; null when its life is over.
   [[nodiscard]] channel* answered(const setup_message& message) const;
   /// One of the two messages that a peer's joining takes has come: have both?
@@ -127,6 +131,9 @@ class setup {
   [[nodiscard]] const channel* unready() const;
   /// The endpoint or the first of its sub-channels that is not connected as it expects; none: null.
   [[nodiscard]] const channel* unready_part(const channel& endpoint) const;
+  /// One of them, if there is any: the one of that life if it still is, else the next one.
+  [[nodiscard]] const channel* unready_from(const channel& endpoint, std::uint32_t life) const;
+  [[nodiscard]] bool wait_for_part(const channel& endpoint, std::optional<Flag> stop);
   /// False when the wait is over because of `stop`.
   template <typename Ready>
   bool wait_until(Ready ready, const std::function<const channel*()>& missing, std::optional<Flag> stop = {});
@@ -134,7 +141,14 @@ class setup {
   Transport& transport_;
   Flag changed_;  ///< counts what a waiting thread may wait for, so that it can watch
   mutable std::recursive_mutex mutex_;
-  std::map<std::string_view, channel*> endpoints_;                ///< by the names that they hold
+  std::map<std::string_view, channel*> endpoints_;  ///< by the names that they hold
+  /// The same by their lives, which grow from one to the next: of n rings on n nodes each node has n, which some n
+  /// messages are about, and a place in an array is found with fewer looks at memory than one in a tree.
+  struct Living {
+    std::uint32_t life = 0;
+    channel* endpoint = nullptr;
+  };
+  std::vector<Living> living_;
   std::map<std::string, std::map<NodeId, setup_message>> early_;  ///< joins without an endpoint here yet
   const channel* not_ready_ = nullptr;                            ///< when somebody looked last
   std::uint32_t lives_ = 0;                                       ///< endpoints so far

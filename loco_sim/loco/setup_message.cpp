@@ -1,8 +1,10 @@
 #include "loco_sim/loco/setup_message.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <initializer_list>
+#include <utility>
 
 #include "loco_sim/loco/errors.hpp"
 
@@ -62,24 +64,32 @@ bool take_number(std::string_view& text, Number& number) {
 }
 
 void append(std::string& out, std::initializer_list<std::uint64_t> numbers) {
+  std::array<char, 20> digits{};  // of 64 bits
   for (const std::uint64_t number : numbers) {
-    out += ' ';
-    out += std::to_string(number);
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    out.append(" ").append(digits.data(), end);
   }
-  out += '\n';
 }
 }  // namespace
 
 // By hand: nodes times nodes times channels of them, when many nodes start.
 std::string encode(const setup_message& message) {
+  constexpr std::size_t kMostly = 256;
   std::string out;
-  out.append(word(message.kind)).append(" ").append(message.channel).append(" ").append(std::to_string(message.life));
-  if (has_use(message.kind)) out.append(" ").append(std::to_string(message.use));
-  if (has_by(message.kind)) out.append(" ").append(std::to_string(message.by));
+  out.reserve(kMostly);
+  append(out.append(word(message.kind)).append(" ").append(message.channel), {message.life});
+  if (has_use(message.kind)) append(out, {message.use});
+  if (has_by(message.kind)) append(out, {message.by});
   if (!message.terms.empty()) out.append(" ").append(message.terms);
   out.append("\n");
-  for (const auto& r : message.requests) append(out.append(r.name), {r.size});
-  for (const auto& o : message.offers) append(out.append(o.name), {o.region.base, o.region.size, o.region.rkey});
+  for (const auto& r : message.requests) {
+    append(out.append(r.name), {r.size});
+    out += '\n';
+  }
+  for (const auto& o : message.offers) {
+    append(out.append(o.name), {o.region.base, o.region.size, o.region.rkey});
+    out += '\n';
+  }
   if (has_reason(message.kind)) out.append(message.reason).append("\n");
   out.shrink_to_fit();  // many of them may wait to be read
   return out;
@@ -97,6 +107,9 @@ setup_message decode(std::string_view text) {
   if (has_by(message.kind) && !take_number(head, message.by))
     throw setup_error("set-up message for '" + message.channel + "' without the life that answers");
   message.terms = head;
+  const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
+  if (message.kind == setup_message::Kind::join) message.requests.reserve(lines);
+  if (message.kind == setup_message::Kind::connect) message.offers.reserve(lines);
   while (!text.empty()) {
     const std::string_view line = take_until(text, '\n');
     if (has_reason(message.kind)) {
@@ -104,17 +117,15 @@ setup_message decode(std::string_view text) {
       break;
     }
     std::string_view fields = line;
-    const std::string name(take_until(fields, ' '));
+    std::string name(take_until(fields, ' '));
     bool good = !name.empty();
     if (message.kind == setup_message::Kind::join) {
-      region_request request{.name = name, .size = 0};
+      region_request& request = message.requests.emplace_back(region_request{.name = std::move(name), .size = 0});
       good = good && take_number(fields, request.size);
-      message.requests.push_back(request);
     } else {
-      region_offer offer{.name = name, .region = {}};
+      region_offer& offer = message.offers.emplace_back(region_offer{.name = std::move(name), .region = {}});
       good = good && take_number(fields, offer.region.base) && take_number(fields, offer.region.size) &&
              take_number(fields, offer.region.rkey);
-      message.offers.push_back(offer);
     }
     if (!good) throw setup_error("set-up message with a bad region line '" + std::string(line) + "'");
   }

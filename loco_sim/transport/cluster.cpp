@@ -116,6 +116,7 @@ std::uint64_t SimulatedCluster::check_progress(std::uint64_t events) {
                      waiting_report());
   if (events != 0 && config_.interrupted && config_.interrupted()) throw RunInterrupted("interrupted");
   if (config_.limits != nullptr) config_.limits->check();
+  heap_.follow();
   return std::min(events + kAskEvery, std::max(config_.events_max, events) + 1);
 }
 

@@ -22,6 +22,7 @@
 #include "loco_sim/transport/program_threads.hpp"
 #include "loco_sim/transport/schedule.hpp"
 #include "nic_model/system.hpp"
+#include "sim/host_memory.hpp"
 
 namespace loco {
 
@@ -92,6 +93,7 @@ class SimulatedCluster {
   /// What each unfinished thread is doing, and what had failed before.
   [[nodiscard]] std::string waiting_report() const;
 
+  sim::HeapInLargePages heap_;  ///< first: what the others take is followed
   ClusterConfig config_;
   nic::System system_;
   Scheduler scheduler_;
