@@ -44,11 +44,11 @@ endfunction()
 # loco_sim_machine_tests, too, unless it is about REASONING: what a model allows, what holds of a program.
 # LONG adds a second entry, label "long", that runs the program's test cases tagged [.long]. FIGURES is for programs that
 # compare figures, label "figures": what they run is sanitized by others; THREADS for those with threads of the system, label
-# "threads", for the thread sanitizer. Test cases tagged [search] look through many seeds for an outcome: they are not sanitized,
-# others run the same code.
+# "threads", for the thread sanitizer. Test cases tagged [search] look through many seeds for an outcome, those tagged [figures] run
+# long enough to compare figures: they are not sanitized, others run the same code.
 set(loco_sim_selected_tests "")
 if(CMAKE_BUILD_TYPE STREQUAL "Sanitize")
-  set(loco_sim_selected_tests "~[search]~[.]")  # hidden ones stay hidden
+  set(loco_sim_selected_tests "~[search]~[figures]~[.]")  # hidden ones stay hidden
 endif()
 function(loco_sim_test name)
   cmake_parse_arguments(ARG "LONG;FIGURES;THREADS;REASONING" "" "SOURCES;DEPENDS" ${ARGN})

@@ -6,7 +6,7 @@ namespace loco::verify {
 
 namespace {
 
-enum State : char { kOpen, kChosen, kForbidden };
+enum Choice : char { kOpen, kChosen, kForbidden };
 
 }  // namespace
 

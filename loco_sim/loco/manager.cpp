@@ -19,8 +19,8 @@ namespace loco {
 namespace {
 /// What a thread has posted through an endpoint towards a node, as one number.
 constexpr std::uint64_t use_key(std::uint32_t life, NodeId node) { return std::uint64_t{life} << 32U | node; }
-constexpr std::uint32_t life_of(std::uint64_t use) { return static_cast<std::uint32_t>(use >> 32U); }
-constexpr NodeId node_of(std::uint64_t use) { return static_cast<NodeId>(use); }
+constexpr std::uint32_t used_life(std::uint64_t use) { return static_cast<std::uint32_t>(use >> 32U); }
+constexpr NodeId used_node(std::uint64_t use) { return static_cast<NodeId>(use); }
 }  // namespace
 
 manager::manager(Transport& transport, std::uint64_t memory_chunk_bytes)
@@ -107,14 +107,14 @@ void manager::note_fenced(std::span<const NodeId> nodes) {
     if (nodes.size() == num_nodes())
       unfenced.clear();
     else
-      std::erase_if(unfenced, [&](std::uint64_t use) { return std::ranges::find(nodes, node_of(use)) != nodes.end(); });
+      std::erase_if(unfenced, [&](std::uint64_t use) { return std::ranges::find(nodes, used_node(use)) != nodes.end(); });
   }
   const std::vector<std::uint32_t> over = services_->channels.note_fenced(nodes);
   if (over.empty()) return;
   const std::lock_guard lock(services_->threads_mutex);
   for (auto& [index, thread] : services_->threads)
     std::erase_if(thread.unfenced,
-                  [&](std::uint64_t use) { return std::ranges::find(over, life_of(use)) != over.end(); });
+                  [&](std::uint64_t use) { return std::ranges::find(over, used_life(use)) != over.end(); });
 }
 
 std::vector<departures::use> manager::uses_of(std::uint32_t life) {
@@ -122,8 +122,8 @@ std::vector<departures::use> manager::uses_of(std::uint32_t life) {
   std::vector<departures::use> uses;
   for (const auto& [index, thread] : services_->threads)
     for (auto at = std::ranges::lower_bound(thread.unfenced, use_key(life, 0));
-         at != thread.unfenced.end() && life_of(*at) == life; ++at)
-      uses.push_back({index, node_of(*at)});
+         at != thread.unfenced.end() && used_life(*at) == life; ++at)
+      uses.push_back({index, used_node(*at)});
   return uses;
 }
 

@@ -12,7 +12,7 @@
 namespace loco::model::litmus {
 namespace {
 
-std::string condition_text(const Program& program, const PartialOutcome& partial) {
+std::string outcome_text(const Program& program, const PartialOutcome& partial) {
   std::string s;
   for (const auto& [observable, value] : partial)
     s += (s.empty() ? "" : " ") + at(program.observables, observable).name + "=" + program.text(value);
@@ -180,14 +180,14 @@ void judge(const Program& program, bool exhaustive, Result& result) {
   };
   if (same_expectations(program.model, result.model)) {
     for (const PartialOutcome& p : program.allowed)
-      if (exhaustive && !possible(p)) result.missing.push_back(condition_text(program, p));
+      if (exhaustive && !possible(p)) result.missing.push_back(outcome_text(program, p));
     for (const PartialOutcome& p : program.forbidden)
-      if (possible(p)) result.unexpected.push_back(condition_text(program, p));
+      if (possible(p)) result.unexpected.push_back(outcome_text(program, p));
   }
   for (const auto& [model, outcomes] : program.outcomes_by_model) {
     if (!same_expectations(model, result.model)) continue;
     for (const PartialOutcome& p : outcomes)
-      if (exhaustive && !possible(p)) result.missing.push_back(condition_text(program, p));
+      if (exhaustive && !possible(p)) result.missing.push_back(outcome_text(program, p));
     const bool hardware = result.engine != "declarative";
     const auto expected = [&](const PartialOutcome& p, const Outcome& o) {
       return hardware ? agrees(p, o) : matches(p, o);

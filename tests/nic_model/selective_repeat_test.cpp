@@ -167,7 +167,7 @@ TEST_CASE("PSNs wrap for selective repeat, too, and what is acknowledged is forg
   CHECK_FALSE(s.pending());
 }
 
-TEST_CASE("selective repeat keeps the line: each packet is sent 1 / (1 - p) times, whatever the operation") {
+TEST_CASE("selective repeat keeps the line: each packet is sent 1 / (1 - p) times, whatever the operation", "[figures]") {
   for (const nic::Opcode opcode : {nic::Opcode::rdma_write, nic::Opcode::send, nic::Opcode::rdma_read}) {
     const double alone = seconds(Stream{opcode}.run());
     for (const auto& [loss, p] : {std::pair{1'000U, 0.001}, std::pair{10'000U, 0.01}}) {

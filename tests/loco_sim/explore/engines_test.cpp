@@ -288,7 +288,7 @@ TEST_CASE("comparing all engines: what is seen but not allowed fails") {
   std::remove(path.c_str());
 }
 
-TEST_CASE("a thread that posts more than its queues hold waits for room") {
+TEST_CASE("a thread that posts more than its queues hold waits for room", "[search]") {
   // Puts to one node write in order (Fig. 10, G7), so the last one's value stays, however many went before.
   std::string puts;
   for (int i = 0; i < 150; ++i) puts += "put(y, x); ";

@@ -203,7 +203,7 @@ std::uint64_t lost_increments(bool own_path, bool fence_home, std::uint64_t seed
 }
 }  // namespace
 
-TEST_CASE("where the NIC's memory has a path of its own, a lock there fences its home") {
+TEST_CASE("where the NIC's memory has a path of its own, a lock there fences its home", "[search]") {
   // A put to the host's memory and then one to the NIC's, which says that the lock is free: nothing orders the two but
   // a read behind the first. Without it the next holder may read the counter too early; on one path it cannot.
   CHECK(lost_increments(true, true, 1000) == 0);

@@ -229,7 +229,7 @@ TEST_CASE("PCIe credits: each serves one TLP in the time until it is given back"
 }
 
 TEST_CASE(
-    "large messages get what PCIe leaves, whatever the tags, unless these are too few: then all queue pairs together") {
+    "large messages get what PCIe leaves, whatever the tags, unless these are too few: then all queue pairs together", "[figures]") {
   nic::HardwareProfile p = scenario::load_hardware("cx3-ib-fdr").profile;
   const auto gbps = [&](Test test, std::uint64_t size, std::uint32_t queue_pairs) {
     const auto messages = static_cast<std::uint32_t>((48ULL << 20U) / size / queue_pairs);
@@ -253,7 +253,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("long READs of many queue pairs get all of the link, as WRITEs do") {
+TEST_CASE("long READs of many queue pairs get all of the link, as WRITEs do", "[figures]") {
   // Each answer's packet has 82 bytes of headers; the first and the last have 4 of AETH.
   const nic::HardwareProfile p = scenario::load_hardware("cx5-roce-25g").profile;
   const double link = 25 * 1048576.0 / (1024 * (1024 + 82) + 8);
@@ -320,11 +320,10 @@ TEST_CASE("a DMA engine that issues reads at its own pace, and a root complex wh
 
 // Reported of AMD EPYC: 200 Gb/s with relaxed ordering, 150 without (openucx/ucx, pull request 8062). TLPs of 256 bytes
 // every 13.65 ns are 150 Gb/s.
-TEST_CASE("a region with relaxed ordering is written as fast as the link, one without as the root complex orders") {
+TEST_CASE("a region with relaxed ordering is written as fast as the link, one without as the root complex orders", "[figures]") {
   nic::HardwareProfile p = scenario::load_hardware("cx6-ib-hdr").profile;
   p.pcie_write_interval = {13'650};
   for (const Test test : {Test::write_bw, Test::send_bw, Test::read_bw}) {
-    if (loco::test::kShare > 1 && test != Test::write_bw) continue;  // sanitized: one of them
     const auto gbps = [&](bool relaxed) {
       const perf::Options o{
           .test = test, .profile = p, .size = 1 << 20, .iterations = 64, .queue_pairs = 4, .relaxed_ordering = relaxed};

@@ -71,7 +71,7 @@ bool no_flow_model() {
 
 }  // namespace
 
-TEST_CASE("a lone message takes on flows what it takes as packets, within 2 percent") {
+TEST_CASE("a lone message takes on flows what it takes as packets, within 2 percent", "[figures]") {
   if (no_flow_model()) return;
   for (const char* topology : {"{kind: back_to_back}", "{kind: star, nodes: 2}", "{kind: ring, nodes: 2}",
                                "{kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 1}"}) {

@@ -103,7 +103,7 @@ TEST_CASE("under a lock what packets that are lost cost is their time-outs") {
   }
 }
 
-TEST_CASE("an update of a store costs five work requests at any window, with and without losses") {
+TEST_CASE("an update of a store costs five work requests at any window, with and without losses", "[figures]") {
   // Draw, look, write, fence, release; write and fence fall away on the own node, for one key in eight. A lock that is
   // found taken costs some more: name and look, asking for the name. Where many are, threads of one node share them.
   constexpr double kAlone = 5 - 2.0 / kNodes;
