@@ -7,6 +7,11 @@
 
 namespace loco::fabric {
 
+namespace {
+constexpr std::size_t kManyPackets = 256;  // so many do not stay in the simulating machine's cache
+constexpr std::size_t kCacheLine = 64;
+}  // namespace
+
 // Lanes: [0, n) each host's loopback; then one for each link of the graph; for an ideal network from n on two lanes a
 // queue pair, requests and responses.
 PacketNetwork::PacketNetwork(const Config& config)
@@ -72,10 +77,15 @@ void PacketNetwork::pass(sim::EventQueue& events, std::uint32_t lane, sim::SimTi
 }
 
 std::optional<Packet> PacketNetwork::handle(sim::EventQueue& events, sim::SimTime now, const sim::Event& event) {
+  if (event.what == kEventLane) return arrive(events, now, event.where);
+  change(events, now, event);
+  return std::nullopt;
+}
+
+/// What is no arrival.
+void PacketNetwork::change(sim::EventQueue& events, sim::SimTime now, const sim::Event& event) {
   const topology::LinkId link = event.where - config_.nodes;
   switch (event.what) {
-    case kEventLane:
-      return arrive(events, now, event.where);
     case kEventDepart:
       lane_of(link).departing = false;
       advance(events, link, now);
@@ -93,7 +103,6 @@ std::optional<Packet> PacketNetwork::handle(sim::EventQueue& events, sim::SimTim
     default:
       break;
   }
-  return std::nullopt;
 }
 
 Packet PacketNetwork::take(std::uint32_t packet) {
@@ -130,6 +139,13 @@ std::optional<Packet> PacketNetwork::arrive(sim::EventQueue& events, sim::SimTim
   const Entry entry = lane.entries.front();
   lane.entries.pop_front();
   --lane.started;
+  const bool goes_on = is_link && info(link).to_switch;
+  const bool fixed = goes_on && has_fixed_ports();
+  topology::LinkId out = kNone;
+  if (fixed) {  // its state can be fetched meanwhile
+    out = choose(events, now, info(link).to, entry);
+    if (out != kNone) sim::prefetch(&lane_of(out), 2 * kCacheLine);
+  }
   arm(events, now, index);
   if (is_link) {
     const LinkInfo& in = info(link);
@@ -143,8 +159,8 @@ std::optional<Packet> PacketNetwork::arrive(sim::EventQueue& events, sim::SimTim
       lose(entry, LossReason::link_down, link);
       return std::nullopt;
     }
-    if (in.to_switch) {
-      forward(events, now, came, link, entry);
+    if (goes_on) {
+      forward(events, now, came, {link, fixed ? out : choose(events, now, in.to, entry)}, entry);
       return std::nullopt;
     }
   }
@@ -162,10 +178,9 @@ std::optional<Packet> PacketNetwork::arrive(sim::EventQueue& events, sim::SimTim
 }
 
 /// A packet that `came` to a switch is taken into it now.
-void PacketNetwork::forward(sim::EventQueue& events, sim::SimTime now, sim::SimTime came, topology::LinkId in,
-                            Entry entry) {
+void PacketNetwork::forward(sim::EventQueue& events, sim::SimTime now, sim::SimTime came, Hop hop, Entry entry) {
+  const auto [in, out] = hop;
   const LinkInfo& from = info(in);
-  const topology::LinkId out = choose(events, now, from.to, entry);
   if (out == kNone) return lose(entry, LossReason::no_route, kNone);
   if (lane_of(out).down) return lose(entry, LossReason::link_down, out);
   const LinkInfo& to = info(out);
@@ -249,9 +264,11 @@ void PacketNetwork::arm(sim::EventQueue& events, sim::SimTime now, std::uint32_t
     at = std::max(at, lane.free) + link.crossing(head.bytes, sim::Duration{link.time(head.bytes)});
     if (link.varies) at += taken_after(index - config_.nodes, lane.counters.packets, head.bytes);
   }
-  // By then what is needed may have left the simulating machine's cache: queues can be long, packets lie anywhere.
-  sim::prefetch(&lane.entries[lane.started + 2], 1);
-  if (delivers(index)) sim::prefetch(&packets_[head.packet], sizeof(Packet));
+  if (packets_.in_use() > kManyPackets) {
+    // By then what is needed may have left the simulating machine's cache: queues can be long, packets lie anywhere.
+    sim::prefetch(&lane.entries[lane.started + 2], 1);
+    if (delivers(index)) sim::prefetch(&packets_[head.packet], sizeof(Packet));
+  }
   lane.armed = true;
   lane.arrival = events.push({.at = std::max(now, at), .what = kEventLane, .where = index});
 }

@@ -117,7 +117,13 @@ class PacketNetwork final : public Network {
   // packet_network.cpp: packets from port to port
   void pass(sim::EventQueue& events, std::uint32_t lane, sim::SimTime arrival, const Packet& packet);
   std::optional<Packet> arrive(sim::EventQueue& events, sim::SimTime now, std::uint32_t lane);
-  void forward(sim::EventQueue& events, sim::SimTime now, sim::SimTime came, topology::LinkId in, Entry entry);
+  /// Through a switch.
+  struct Hop {
+    topology::LinkId in = kNone;
+    topology::LinkId out = kNone;
+  };
+  void forward(sim::EventQueue& events, sim::SimTime now, sim::SimTime came, Hop hop, Entry entry);
+  void change(sim::EventQueue& events, sim::SimTime now, const sim::Event& event);
   [[nodiscard]] sim::Duration taken_after(topology::LinkId link, std::uint64_t number, std::uint32_t bytes) const;
   void enqueue(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, const Entry& entry);
   void advance(sim::EventQueue& events, topology::LinkId link, sim::SimTime now) {
@@ -131,6 +137,10 @@ class PacketNetwork final : public Network {
   Packet take(std::uint32_t packet);
   void lose(const Entry& entry, LossReason reason, topology::LinkId link);
   // routing.cpp
+  /// Does a switch's choice depend on nothing but the packet?
+  [[nodiscard]] bool has_fixed_ports() const {
+    return config_.options.routing == Routing::deterministic || config_.options.routing == Routing::ecmp;
+  }
   [[nodiscard]] topology::LinkId choose(sim::EventQueue& events, sim::SimTime now, topology::VertexId at,
                                         const Entry& entry);
   [[nodiscard]] topology::LinkId least_loaded(sim::EventQueue& events, sim::SimTime now, topology::VertexId at,

@@ -11,7 +11,7 @@ topology::LinkId PacketNetwork::choose(sim::EventQueue& events, sim::SimTime now
   const topology::Topology& graph = wiring_->graph;
   const topology::Routes& routes = *routes_;
   const Routing routing = config_.options.routing;
-  if (routing == Routing::deterministic || routing == Routing::ecmp) {
+  if (has_fixed_ports()) {
     if (rerouted_ && routes.candidates(at, entry.destination).empty()) return kNone;
     return graph.out(at, routing == Routing::deterministic ? routes.deterministic(at, entry.destination)
                                                            : routes.ecmp(at, entry.destination, entry.flow));
