@@ -43,7 +43,7 @@ void event_queue_hold(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations());
 }
-BENCHMARK(event_queue_hold)->Arg(1)->Arg(100)->Arg(10'000)->Arg(1'000'000);
+BENCHMARK(event_queue_hold)->Arg(1)->Arg(12)->Arg(24)->Arg(100)->Arg(10'000)->Arg(1'000'000);
 
 struct Entry {
   std::int64_t at;
@@ -68,7 +68,7 @@ void std_priority_queue_hold(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations());
 }
-BENCHMARK(std_priority_queue_hold)->Arg(1)->Arg(100)->Arg(10'000)->Arg(1'000'000);
+BENCHMARK(std_priority_queue_hold)->Arg(1)->Arg(12)->Arg(24)->Arg(100)->Arg(10'000)->Arg(1'000'000);
 
 // Every event sets a timer far ahead and the next one cancels it: what retransmission timers do.
 void event_queue_timer_cancelled(benchmark::State& state) {

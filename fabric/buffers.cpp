@@ -167,6 +167,7 @@ std::uint64_t PacketNetwork::host_headroom(NodeId host) const {
 
 bool PacketNetwork::paused(NodeId host) const {
   if (!wiring_) return false;
+  if (const topology::LinkId only = wiring_->host_link[host]; only != kNone) return lane_of(only).paused;
   const auto ports = wiring_->graph.ports(host);
   return std::any_of(ports.begin(), ports.end(), [&](topology::LinkId link) { return lane_of(link).paused; });
 }

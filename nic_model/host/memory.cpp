@@ -14,6 +14,9 @@ bool all_zero(std::span<const std::byte> bytes) {
          (bytes[0] == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 
+/// One aligned word: what many messages, and all atomics, are.
+bool is_word(Address address, std::size_t bytes) { return bytes == sizeof(std::uint64_t) && address % bytes == 0; }
+
 }  // namespace
 
 Address HostMemory::allocate(std::uint64_t size) {
@@ -43,6 +46,11 @@ void HostMemory::set_word(Address address, std::uint64_t value) {
 }
 
 void HostMemory::read(Address address, std::span<std::byte> out) const {
+  if (is_word(address, out.size())) {
+    const std::uint64_t value = word(address);
+    std::memcpy(out.data(), &value, sizeof(value));
+    return;
+  }
   for (std::size_t done = 0; done < out.size();) {
     const Address at = address + done;
     const std::size_t part = std::min<std::size_t>(out.size() - done, kPageBytes - at % kPageBytes);
@@ -64,6 +72,11 @@ bool HostMemory::blank(Address address, std::uint64_t size) const {
 }
 
 void HostMemory::write(Address address, std::span<const std::byte> in) {
+  if (is_word(address, in.size())) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, in.data(), sizeof(value));
+    return set_word(address, value);
+  }
   for (std::size_t done = 0; done < in.size();) {
     const Address at = address + done;
     const std::size_t part = std::min<std::size_t>(in.size() - done, kPageBytes - at % kPageBytes);

@@ -153,6 +153,7 @@ sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::
 
 sim::SimTime there_before(const Engine& engine, sim::SimTime newest, Address address, std::uint32_t part,
                           std::uint32_t done) {
+  if (part >= done) return newest;
   const HardwareProfile& p = engine.profile();
   const std::uint64_t step = p.pcie_read_completion.count;
   const Address end = address + done;

@@ -247,6 +247,32 @@ TEST_CASE("Any pending event can be picked, and the rest keeps its order") {
   }
 }
 
+TEST_CASE("Few events keep their order while they become many, and when they are picked in the end") {
+  for (std::uint64_t few = 1; few <= 40; ++few) {
+    INFO(few << " events");
+    Stream stream(few, "event queue few");
+    EventQueue queue;
+    Reference reference;
+    const auto push = [&](std::uint64_t name) {
+      const Event event = random_event(stream, {50}, name, 10);
+      reference.push(event, queue.push(event));
+    };
+    queue.push({.at = {1}});
+    for (std::uint64_t i = 0; i < few; ++i) push(i);
+    REQUIRE(queue.pop_earliest().at == SimTime{1});
+    for (std::uint64_t i = 0; i < few; ++i) push(few + i);
+    const auto victim = static_cast<std::size_t>(stream.below(reference.size()));
+    REQUIRE(queue.cancel(reference.handle(victim)));
+    reference.cancel(victim);
+    REQUIRE(drain(queue) == reference.sorted());
+    while (!queue.empty()) {
+      const Event picked = queue.pop(static_cast<std::size_t>(stream.below(queue.size())));
+      REQUIRE(reference.erase(picked));
+    }
+    REQUIRE(reference.size() == 0);
+  }
+}
+
 TEST_CASE("Copies of a queue have the same future and do not touch each other") {
   EventQueue queue;
   Stream stream(5, "event queue copy");
