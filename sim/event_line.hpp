@@ -16,7 +16,7 @@ namespace loco::sim {
 
 class EventLine {
  public:
-  static constexpr std::size_t kMax = 24;
+  static constexpr std::size_t kMax = 16;
 
   /// False before start() and after end(): there are no events here.
   [[nodiscard]] bool running() const { return running_; }
