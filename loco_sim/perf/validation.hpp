@@ -26,7 +26,7 @@ struct Row {
 struct Group {
   std::string title;
   std::string source;
-  std::string note;    ///< what the reader must know about these rows; may be empty
+  std::string note;       ///< what the reader must know about these rows; may be empty
   bool model = false;     ///< figures of a published model, not of a measurement: not part of the summary
   bool held_out = false;  ///< found when all values had been set: nothing was fitted to them; a summary of their own
   std::vector<Row> rows;

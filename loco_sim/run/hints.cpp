@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <functional>
 #include <iterator>
+#include <string_view>
 
 #include "fabric/fabric_options.hpp"
 #include "nic_model/profile_options.hpp"
@@ -53,11 +54,14 @@ std::string losses(const Run& run) {
   const std::uint64_t lost = run.counters().packets_lost;
   const double part = share(number(lost), number(run.counters().packets_sent));
   if (lost == 0 || part < run.shares.losses) return {};
-  const bool overflow = run.scenario.network.buffers_overflow();
-  return fmt::format("packets_lost: {}, {} of the packets: {}", lost, percent(part),
-                     overflow ? "fabric.flow_control: pfc pauses links in place of dropping; fabric.buffer.size"
-                     : run.network().loss > 0 ? "links lose them: fabric.loss"
-                                              : "links fail or lose them: fabric.failures");
+  const fabric::Config& network = run.scenario.network;
+  const bool fails = !network.changes.empty() || !network.losses.empty();
+  const std::string_view reason = network.buffers_overflow()
+                                      ? "fabric.flow_control: pfc pauses links in place of dropping; fabric.buffer.size"
+                                  : run.network().loss == 0 ? "links fail or lose them: fabric.failures"
+                                  : fails                   ? "links fail or lose them: fabric.failures, fabric.loss"
+                                                            : "links lose them: fabric.loss";
+  return fmt::format("packets_lost: {}, {} of the packets: {}", lost, percent(part), reason);
 }
 
 /// Going back because of reordering, which an in-order NIC cannot tell from loss, or because of loss.

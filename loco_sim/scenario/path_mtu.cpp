@@ -9,7 +9,6 @@
 #include "loco_sim/scenario/network_parts.hpp"
 #include "loco_sim/scenario/settings.hpp"
 #include "text/input_error.hpp"
-#include "text/words.hpp"
 
 namespace loco::scenario {
 
@@ -26,8 +25,8 @@ std::string why_none(const Scenario& s) {
 }
 
 void read_host(const yaml::Node& item, const std::string& path, Scenario& out) {
-  constexpr std::array kOptions = {
-      Option{.key = "host"}, Option{.key = "mtu", .type = Type::size, .least = kLeast, .most = kMost}};
+  constexpr std::array kOptions = {Option{.key = "host"},
+                                   Option{.key = "mtu", .type = Type::size, .least = kLeast, .most = kMost}};
   const std::string prefix = path + ".";
   const Settings s = read_settings(item, prefix, {{prefix, kOptions}});
   const auto mtu = s.find(path + ".mtu");
@@ -38,9 +37,10 @@ void read_host(const yaml::Node& item, const std::string& path, Scenario& out) {
     throw text::InputError(mtu->second.place, path + ".mtu", "256, 512, 1024, 2048 or 4096 B",
                            fmt::format("{} B", bytes));
   if (bytes > out.hardware.link_mtu.count)
-    throw text::InputError(mtu->second.place, path + ".mtu",
-                           fmt::format("at most the {} B of the links (hardware.link.mtu)", out.hardware.link_mtu.count),
-                           fmt::format("{} B", bytes));
+    throw text::InputError(
+        mtu->second.place, path + ".mtu",
+        fmt::format("at most the {} B of the links (hardware.link.mtu)", out.hardware.link_mtu.count),
+        fmt::format("{} B", bytes));
   const fabric::topology::VertexId node = vertex(*host, path + ".host", out.nodes, 0);
   if (out.path_mtu[node] != 0) refuse(*host, path + ".host", "each host once");
   out.path_mtu[node] = static_cast<std::uint32_t>(bytes);

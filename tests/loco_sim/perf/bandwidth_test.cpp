@@ -159,8 +159,10 @@ perf::Options any_options(std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("bandwidth is the least of link, PCIe, packet rate and answers to READs: random sizes, MTUs, directions, queue pairs",
-          "[figures]") {
+TEST_CASE(
+    "bandwidth is the least of link, PCIe, packet rate and answers to READs: random sizes, MTUs, directions, queue "
+    "pairs",
+    "[figures]") {
   std::map<std::string, int> limited;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const perf::Options o = any_options(seed);

@@ -44,8 +44,7 @@ TEST_CASE("the page about the measurements shows figure, result and error of eac
   row.hardware = "machine";
   row.metric = perf::Metric::mops;
   row.published = 2;
-  std::vector<perf::Group> groups = {
-      {.title = "Title", .source = "origin", .note = "remark", .rows = {row}}};
+  std::vector<perf::Group> groups = {{.title = "Title", .source = "origin", .note = "remark", .rows = {row}}};
   const std::vector<perf::Outcome> outcomes = {{groups[0].rows.data(), 2.5}};
   const std::string page = perf::validation_page(groups, outcomes);
   CHECK(page.find("| thing | machine | 2 Mop/s | 2.5 Mop/s | +25.0 % |") != std::string::npos);

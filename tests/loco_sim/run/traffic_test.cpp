@@ -256,16 +256,20 @@ TEST_CASE("the hint about lost packets names what loses them") {
   };
   CHECK(hint("loss: 20000") == "fabric.loss");
   CHECK(hint("failures: [{link: [h1, s0], loss: 20000}]") == "fabric.failures");
+  CHECK(hint("loss: 20000, failures: [{link: [h1, s0], loss: 20000}]") == "fabric.failures, fabric.loss");
   CHECK(hint("flow_control: drop_tail, buffer: {size: 40kB, alpha: 8000}") ==
         "pfc pauses links in place of dropping; fabric.buffer.size");
   CHECK(hint("flow_control: pfc") == "none");
 }
 
 TEST_CASE("hosts with different path MTUs: messages of one packet pass, longer ones are refused") {
-  // Host 1 and host 2 both write to host 0, whose MTU is the links' 4096 B; host 1 has another (IBTA volume 1, 9.7.4.1).
+  // Host 1 and host 2 both write to host 0, whose MTU is the links' 4096 B; host 1 has another (IBTA volume
+  // 1, 9.7.4.1).
   const auto failed = [](const std::string& size) {
-    const RunResult result = run_text("topology: {kind: star, nodes: 3}\nfabric: {path_mtu: [{host: h1, mtu: 1KiB}]}\n"
-                                      "workload: {kind: traffic, pattern: incast, size: " + size + ", count: 3}\n");
+    const RunResult result = run_text(
+        "topology: {kind: star, nodes: 3}\nfabric: {path_mtu: [{host: h1, mtu: 1KiB}]}\n"
+        "workload: {kind: traffic, pattern: incast, size: " +
+        size + ", count: 3}\n");
     const std::string told = "path MTUs of 4096 and 1024 B";
     CHECK(result.broken.empty() == (result.hints.empty() || result.hints.front().find(told) != 0));
     return result.broken.empty() ? std::string("none") : result.broken.front();
@@ -276,9 +280,9 @@ TEST_CASE("hosts with different path MTUs: messages of one packet pass, longer o
 }
 
 TEST_CASE("selective repeat under a window: what is left of a line, with rates, delays, losses, windows") {
-  // Messages complete in order, so that behind a lost packet N packets are sent, those of the messages outstanding, until
-  // its repetition is acknowledged, two rounds R after it was sent. That costs 2 R - N w, where w is a packet's time on
-  // the wire, once for all losses of the next N packets (docs/queue-pairs.md, "Selective repeat").
+  // Messages complete in order, so that behind a lost packet N packets are sent, those of the messages outstanding,
+  // until its repetition is acknowledged, two rounds R after it was sent. That costs 2 R - N w, where w is a packet's
+  // time on the wire, once for all losses of the next N packets (docs/queue-pairs.md, "Selective repeat").
   struct Line {
     int gbps;
     int delay_ns;
@@ -294,8 +298,7 @@ TEST_CASE("selective repeat under a window: what is left of a line, with rates, 
             std::to_string(l.mtu) + "}}\ntopology: {kind: back_to_back}\nfabric: {loss: " + std::to_string(loss) +
             ", link: {rate: " + std::to_string(l.gbps) + "Gbps, delay: " + std::to_string(l.delay_ns) +
             "ns}}\nworkload: {kind: traffic, pattern: incast, size: " + std::to_string(l.mtu * l.packets) +
-            ", count: " + std::to_string(count) + ", outstanding: " + std::to_string(l.outstanding) +
-            "}\ncheck: []\n",
+            ", count: " + std::to_string(count) + ", outstanding: " + std::to_string(l.outstanding) + "}\ncheck: []\n",
         "window.yaml"));
     CHECK(result.counters.timeouts == 0);
     return 8e3 * l.mtu * l.packets * count / static_cast<double>(result.measured_ps);

@@ -85,7 +85,8 @@ TEST_CASE("parameters that do not go together are told with their place", "[scen
   CHECK_THROWS_WITH(parse(ring + "64B}\n"),
                     "s.yaml:1:66: workload.ring: expected at least 1032 bytes, for a message of 1024, found 64");
   CHECK_NOTHROW(parse(ring + "1032B}\n"));
-  // 65,536 bytes are 4,096 entries of 16, of which 3,276 are there: 2,048 places and 1,638 of them on each of two nodes.
+  // 65,536 bytes are 4,096 entries of 16, of which 3,276 are there: 2,048 places and 1,638 of them on each of two
+  // nodes.
   const std::string inserts = "workload: {kind: kvstore, mix: insert, threads_per_node: 2, iterations: ";
   CHECK_NOTHROW(parse(inserts + "205}\n"));
   CHECK_THROWS_WITH(parse(inserts + "206, key_space: 64KiB}\n"),
