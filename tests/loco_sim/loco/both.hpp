@@ -21,7 +21,7 @@ using Program = std::function<void(Transport&)>;
 inline constexpr std::array kAllLibraries = {trace::Library::rdmawait, trace::Library::sv,  trace::Library::bal,
                                              trace::Library::rbl,      trace::Library::msw, trace::Library::lock};
 
-inline void require(bool condition, const char* what) {
+inline void require(bool condition, const std::string& what) {
   if (!condition) throw std::logic_error(what);
 }
 

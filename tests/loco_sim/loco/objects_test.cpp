@@ -22,12 +22,9 @@
 
 using loco::test::contains_text;
 using loco::test::ThreadCluster;
+using loco::test::require;
 
-namespace {
-void require(bool condition, const char* what) {
-  if (!condition) throw std::logic_error(what);
-}
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("a broadcast reaches every copy") {
   ThreadCluster cluster(4);
