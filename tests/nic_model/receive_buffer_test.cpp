@@ -16,7 +16,7 @@ using nic::Status;
 namespace {
 
 constexpr std::uint32_t kMessage = 256U << 10U;
-constexpr std::size_t kMessages = 24;
+constexpr std::size_t kMessages = 10;
 
 struct Slow {
   double pcie_gbps = 10;
