@@ -33,7 +33,7 @@ TEST_CASE("a heap that is put into large pages holds what it held") {
     heap.follow();
   }
   std::size_t wrong = 0;
-  for (std::size_t i = 0; i < kBlocks; ++i) wrong += blocks[i][0] != i || blocks[i][kBlock / 8 - 1] != ~i ? 1 : 0;
+  for (std::size_t i = 0; i < kBlocks; ++i) wrong += blocks[i][0] != i || blocks[i][kBlock / 8 - 1] != ~i ? 1U : 0U;
   CHECK(wrong == 0);
   const std::uint64_t before = used_memory();
   heap.follow();  // there is nothing left to do
