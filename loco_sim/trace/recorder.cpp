@@ -203,16 +203,24 @@ trace::CallId Recorder::open_call(std::uint32_t thread) const {
   return open.empty() ? 0 : open.back();
 }
 
+void Recorder::posted(trace::CallId call, const PostedOperation& operation) {
+  PostedOperation named = operation;
+  named.local = memory_.name(trace_.threads[trace_.calls[call - 1].thread].node, operation.local);
+  named.remote = memory_.name(operation.peer, operation.remote);
+  posted_.add(call, named);
+}
+
 void Recorder::on_subevent(const nic::Subevent& s) {
+  const std::uint64_t address = memory_.name(s.home, s.address);
   trace_.subevents.push_back({.call = s.op,
                               .stamp = s.stamp,
                               .peer = static_cast<std::uint16_t>(s.peer),
                               .node = static_cast<std::uint16_t>(s.home),
-                              .address = s.address,
+                              .address = address,
                               .value = s.value,
                               .value_read = s.value_read,
-                              .source = s.source,
-                              .overwrote = s.overwrote,
+                              .source = of_same_use(s.source, address),
+                              .overwrote = of_same_use(s.overwrote, address),
                               .start = s.seq,
                               .finish = s.finished ? s.seq : trace::kNever,
                               .start_ps = s.at.ps,
@@ -223,14 +231,14 @@ void Recorder::on_subevent(const nic::Subevent& s) {
 void Recorder::on_subevent_repeated(const nic::Subevent& s) {
   trace::Subevent& before = trace_.subevents[s.id - 1];
   before.value = s.value;
-  before.source = s.source;
+  before.source = of_same_use(s.source, before.address);
   before.start = before.finish = s.seq;
   before.start_ps = before.finish_ps = s.at.ps;
 }
 
 void Recorder::on_subevent_finish(const nic::SubeventFinish& f) {
   trace::Subevent& s = trace_.subevents[f.id - 1];
-  s.overwrote = f.overwrote;
+  s.overwrote = of_same_use(f.overwrote, s.address);
   s.value = f.value;
   s.finish = f.seq;
   s.finish_ps = f.at.ps;

@@ -15,6 +15,7 @@
 
 #include "loco_sim/loco/transport.hpp"
 #include "loco_sim/trace/posted.hpp"
+#include "loco_sim/trace/renewed_memory.hpp"
 #include "nic_model/observer.hpp"
 #include "trace/trace.hpp"
 
@@ -54,8 +55,11 @@ class Recorder final : public nic::Observer {
   trace::CallId begin_message(std::uint32_t thread, std::uint32_t queue_pair, trace::Seq seq, std::int64_t ps = 0);
   void finish(trace::CallId call, std::uint64_t result, trace::Seq seq, std::int64_t ps = 0);
 
+  /// Memory that is zero begins to serve again.
+  void renewed(NodeId node, std::uint64_t base, std::uint64_t size) { memory_.renew(node, base, size); }
+
   /// What the operation, or the remote fence, of a call will do once the NIC comes to it.
-  void posted(trace::CallId call, const PostedOperation& operation) { posted_.add(call, operation); }
+  void posted(trace::CallId call, const PostedOperation& operation);
   /// A completion has told the thread's node that its operations over a link fail from now on.
   void failed(std::uint32_t thread, Link over, trace::Seq seq) { posted_.failed(threads_[thread], over, seq); }
   /// The run has ended: what had been posted and has not begun gets into the trace.
@@ -87,8 +91,14 @@ class Recorder final : public nic::Observer {
     bool ends = false;  ///< some endpoint has gone
   };
 
+  /// The other subevent, if it is of the same use of the same memory; else 0, as what reads the initial value.
+  [[nodiscard]] trace::SubeventId of_same_use(trace::SubeventId other, std::uint64_t address) const {
+    return other == 0 || !memory_.any() || trace_.subevents[other - 1].address == address ? other : 0;
+  }
+
   bool with_activities_;
   trace::Trace trace_;
+  RenewedMemory memory_;
   PostedOperations posted_;
   /// Packets under way, and those that got lost there: their serial numbers, and their place among the activities.
   std::map<std::uint32_t, std::size_t> under_way_;

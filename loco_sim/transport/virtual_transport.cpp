@@ -131,6 +131,7 @@ Region VirtualTransport::allocate_on_device(std::uint64_t size) { return registe
 
 /// What is zero already need not be made so: the machine knows, at no cost.
 void VirtualTransport::clear(Address base, std::uint64_t size) {
+  if (cluster_.recorder) cluster_.recorder->renewed(node_, base, size);
   bool changed = false;
   for (std::uint64_t at = 0; at < size; at += kWord) {
     if (cluster_.system.word(node_, base + at) == 0) continue;

@@ -21,6 +21,10 @@ using Program = std::function<void(Transport&)>;
 inline constexpr std::array kAllLibraries = {trace::Library::rdmawait, trace::Library::sv,  trace::Library::bal,
                                              trace::Library::rbl,      trace::Library::msw, trace::Library::lock};
 
+inline constexpr std::array kAllWithStores = {trace::Library::rdmawait, trace::Library::sv,  trace::Library::bal,
+                                              trace::Library::rbl,      trace::Library::msw, trace::Library::lock,
+                                              trace::Library::kvstore};
+
 inline void require(bool condition, const std::string& what) {
   if (!condition) throw std::logic_error(what);
 }

@@ -95,15 +95,6 @@ class Turns {
   std::vector<Turn> turns_;
 };
 
-/// All is checked; but where a store has been, memory that was its rings' is used again, and what has stayed zero was
-/// last written by a ring.
-std::vector<loco::trace::Library> libraries_of(const std::vector<Turn>& turns) {
-  using loco::trace::Library;
-  if (std::ranges::any_of(turns, &Turn::store))
-    return {Library::rdmawait, Library::sv, Library::bal, Library::lock, Library::kvstore};
-  return {kAllLibraries.begin(), kAllLibraries.end()};
-}
-
 void require_turns(std::uint32_t first, std::uint32_t last) {
   for (std::uint32_t seed = first; seed <= last; ++seed) {
     const auto schedule =
@@ -116,10 +107,9 @@ void require_turns(std::uint32_t first, std::uint32_t last) {
     config.record = true;
     config.events_max = 5'000'000;
     loco::SimulatedCluster cluster(config);
-    const std::vector<Turn> turns = turns_of(seed);
-    cluster.spawn_everywhere(Turns(turns));
+    cluster.spawn_everywhere(Turns(turns_of(seed)));
     REQUIRE_NOTHROW(cluster.run());
-    const loco::model::Verdict verdict = loco::model::check(cluster.take_trace(), libraries_of(turns), {});
+    const loco::model::Verdict verdict = loco::model::check(cluster.take_trace(), kAllWithStores, {});
     INFO(verdict.to_text());
     REQUIRE(verdict.consistent());
   }

@@ -406,6 +406,41 @@ std::vector<std::string> unbegun(const Trace& trace) {
 
 }  // namespace
 
+TEST_CASE("memory that serves again is other memory, which begins with its initial values") {
+  using loco::nic::Stamp;
+  loco::Recorder recorder(2);
+  post(recorder, {.method = Method::put, .peer = 1, .local = 64, .remote = 128});
+  const auto access = [&](loco::nic::SubeventId id, Stamp stamp, std::uint64_t address, loco::nic::SubeventId source,
+                          loco::nic::SubeventId overwrote) {
+    recorder.on_subevent({.id = id,
+                          .stamp = stamp,
+                          .op = 1,
+                          .peer = 1,
+                          .home = 1,
+                          .address = address,
+                          .source = source,
+                          .overwrote = overwrote,
+                          .seq = id});
+    return recorder.trace().subevents.back();
+  };
+  access(1, Stamp::aNRW, 128, 0, 0);
+  access(2, Stamp::aNRW, 192, 0, 0);
+  CHECK(access(3, Stamp::aCR, 128, 1, 0).source == 1);
+  recorder.renewed(1, 120, 64);
+  CHECK(access(4, Stamp::aCR, 128, 1, 0).source == 0);
+  const auto first = access(5, Stamp::aCW, 128, 0, 1);
+  CHECK((first.overwrote == 0 && first.address != 128));
+  const auto second = access(6, Stamp::aCW, 128, 0, 5);
+  CHECK((second.overwrote == 5 && second.address == first.address));
+  CHECK(access(7, Stamp::aCR, 192, 2, 0).source == 2);  // beside it
+  recorder.renewed(1, 128, 8);
+  CHECK(access(8, Stamp::aCR, 128, 6, 0).source == 0);
+  const auto beside = access(9, Stamp::aCR, 136, 0, 0);
+  CHECK((beside.address & 0xffffffU) == 136);
+  CHECK(beside.address >> 48U == first.address >> 48U);  // the rest of the former range is as it was
+  CHECK(access(10, Stamp::aCR, 112, 0, 0).address == 112);
+}
+
 // The stamps of Appendix G.2, and of remote atomics: a word each.
 TEST_CASE("what was posted and has not begun is in the trace when the run has ended") {
   using loco::nic::Stamp;
