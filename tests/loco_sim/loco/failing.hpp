@@ -8,6 +8,8 @@
 
 #include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/errors.hpp"
+#include "loco_sim/loco/fence.hpp"
+#include "loco_sim/loco/manager.hpp"
 #include "loco_sim/transport/cluster.hpp"
 #include "model/check.hpp"
 #include "tests/loco_sim/loco/both.hpp"
@@ -67,6 +69,17 @@ inline loco::barrier_options survivors() {
 
 inline void wait_until(loco::Transport& node, std::int64_t ps) {
   if (node.now_ps() < ps) node.compute(ps - node.now_ps());
+}
+
+/// What the caller has put is in memory, but on nodes that do not answer it any more, as those that begin anew: that of
+/// one says nothing of the others.
+inline void fence_each(loco::manager& mgr) {
+  for (loco::NodeId node = 0; node < mgr.num_nodes(); ++node) {
+    try {
+      loco::global_fence(mgr, node);
+    } catch (const loco::operation_error&) {
+    }
+  }
 }
 
 /// On the node that stops: it would end much later.

@@ -177,8 +177,8 @@ void run_with_time(std::uint64_t first, std::uint64_t last, Seen& seen) {
     cluster.spawn_everywhere(std::ref(rounds));
     REQUIRE_NOTHROW(cluster.run());
     // Not rbl: a node notes whom a store has expelled while it looks at a message.
-    require_right(cluster.take_trace(),
-                  std::array{trace::Library::kvstore, trace::Library::rdmawait, trace::Library::sv, trace::Library::lock});
+    require_right(cluster.take_trace(), std::array{trace::Library::kvstore, trace::Library::rdmawait,
+                                                   trace::Library::sv, trace::Library::lock});
   }
 }
 
@@ -236,10 +236,7 @@ class WeakRounds {
     require(store.lookup(next) == round * 10 + next + 1, "what the next node has inserted in this round");
     { const std::lock_guard held(lock); }
     bar.waiting();
-    try {
-      loco::global_fence(mgr);                // the barrier's own puts: the others leave it, too
-    } catch (const loco::operation_error&) {  // so has one that begins anew already
-    }
+    fence_each(mgr);  // the barrier's own puts: the others leave it, too
   }
 
   /// Puts are on their way to nodes that begin anew: they are done before that, or not at all. What has come of them,
