@@ -17,7 +17,9 @@ namespace {
 
 constexpr std::size_t kQuotedLengthMax = 60;
 
-/// Edit distance with insertion, deletion, replacement and swapping of neighbours (optimal string alignment).
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/// Upper and lower case are alike. Edit distance with insertion, deletion, replacement and swapping of neighbours (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
@@ -26,7 +28,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   for (std::size_t i = 1; i <= a.size(); ++i) {
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = last[j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U);
+      const std::size_t replaced = last[j - 1] + (lower(a[i - 1]) == lower(b[j - 1]) ? 0U : 1U);
       row[j] = std::min({last[j] + 1, row[j - 1] + 1, replaced});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
     }
@@ -69,7 +71,11 @@ std::string one_of(std::span<const std::string> words) {
 std::string printable(std::string_view text) { return shown(text); }
 
 std::string shortened(std::string_view text) {
-  return printable(text.substr(0, kQuotedLengthMax)) + (text.size() > kQuotedLengthMax ? "..." : "");
+  if (text.size() <= kQuotedLengthMax) return printable(text);
+  std::size_t end = kQuotedLengthMax;
+  constexpr unsigned kContinues = 0x80;  // the upper two bits of a byte inside a character of UTF-8
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == kContinues) --end;
+  return printable(text.substr(0, end)) + "...";
 }
 
 std::string in_quotes(std::string_view text) { return fmt::format("\"{}\"", shortened(text)); }

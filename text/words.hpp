@@ -11,7 +11,8 @@
 namespace loco::text {
 
 /// `did you mean "X"?` with the known word nearest to `word`, or nothing when none is near: at most a third of the
-/// letters inserted, left out, replaced or swapped with a neighbour, and one in a word of two to five.
+/// letters inserted, left out, replaced or swapped with a neighbour, and one in a word of two to five. Upper and lower
+/// case are alike.
 [[nodiscard]] std::string suggestion(std::string_view word, std::span<const std::string> known);
 
 /// `; HINT` for the end of a message, or nothing.

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "text/input_error.hpp"
+#include "text/shown.hpp"
 #include "text/words.hpp"
 
 namespace loco::verify {
@@ -34,6 +35,8 @@ class Lexer {
 
   std::vector<Token> run() {
     std::vector<Token> tokens;
+    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+    if (at(kByteOrderMark)) offset_ = kByteOrderMark.size();
     while (skip_space()) tokens.push_back(next());
     tokens.push_back({TokenKind::kEnd, "", place_});
     return tokens;
@@ -115,8 +118,9 @@ class Lexer {
     for (const std::string_view symbol : kSymbols) {
       if (at(symbol)) return take(TokenKind::kSymbol, symbol.size());
     }
+    const std::size_t bytes = text::shown_detail::first_character(text_.substr(offset_)).length;
     throw text::InputError({file_, place_}, "", "a name, an integer or an operator",
-                           in_quotes(text_.substr(offset_, 1)));
+                           in_quotes(text_.substr(offset_, std::max<std::size_t>(bytes, 1))));
   }
 
   std::string_view text_;

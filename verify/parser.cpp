@@ -1,16 +1,14 @@
 #include "verify/parser.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <fmt/format.h>
-#include <fstream>
 #include <initializer_list>
 #include <iterator>
-#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "text/file.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
 #include "verify/build.hpp"
@@ -418,16 +416,6 @@ std::vector<Expression> parse_predicates(std::string_view text, const std::strin
   return result;
 }
 
-Program parse_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw std::system_error(errno, std::generic_category(), path);
-  std::string text(kBytesMax + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (in.bad()) throw std::system_error(EIO, std::generic_category(), path);
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > kBytesMax)
-    throw text::InputError({path, 1, 1}, "", fmt::format("at most {} bytes", kBytesMax), "more");
-  return parse(text, path);
-}
+Program parse_file(const std::string& path) { return parse(text::read_file(path, kBytesMax), path); }
 
 }  // namespace loco::verify

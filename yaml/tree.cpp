@@ -168,6 +168,8 @@ class TreeBuilder : public Receiver {
     if (key.kind != Node::Kind::scalar && !wrong_key_) {
       wrong_key_ = key;  // told at the end: where brackets do not match, the parser has a better word for it
     }
+    if (key.text == "<<" && !key.quoted)
+      throw InputError(key.place, "", "a key", "\"<<\", which merges maps in YAML 1.1 only");
     if (parent.node.entries.size() >= kKeysMax) {
       throw InputError(key.place, "", fmt::format("at most {} keys in a map", kKeysMax), "more");
     }

@@ -1,5 +1,6 @@
 // loco-sim generate: coreRMA tests for a pivot, as litmus documents (docs/corerma.md). What they are lies in
 // model/corerma; here is how they get to a file or a terminal, whole ones only, whenever it ends.
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -7,6 +8,7 @@
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <unistd.h>
 
 #include "loco_sim/cli/commands.hpp"
@@ -14,6 +16,7 @@
 #include "loco_sim/cli/usage.hpp"
 #include "model/corerma/document.hpp"
 #include "model/corerma/generate.hpp"
+#include "text/words.hpp"
 
 namespace loco::cli {
 
@@ -141,7 +144,9 @@ class Sink {
     require_written();
   }
   void require_written() {
-    if (!out()) throw std::runtime_error(fmt::format("{}: cannot be written", path_.empty() ? "stdout" : path_));
+    if (out()) return;
+    if (path_.empty()) throw std::runtime_error("cannot write to stdout");
+    throw std::runtime_error(fmt::format("{}: {}", text::printable(path_), std::generic_category().message(errno)));
   }
   [[nodiscard]] nlohmann::ordered_json element(const corerma::Test& test, const corerma::Expectation& e,
                                                const std::string& document) const {

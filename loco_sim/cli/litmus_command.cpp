@@ -137,7 +137,7 @@ std::string drawing_path(const std::string& path, std::size_t index) {
 int litmus_command(const LitmusArguments& arguments) {
   require_used(arguments);
   require_place_of(arguments.dot);
-  if (arguments.engine != "declarative") (void)named_hardware("loco-sim litmus: --hardware", arguments.hardware);
+  (void)named_hardware("loco-sim litmus: --hardware", arguments.hardware);
   std::ostringstream out;
   std::vector<std::string> drawings;
   litmus::CommandOptions options = command_options(arguments);

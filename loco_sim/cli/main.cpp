@@ -14,6 +14,7 @@
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/help.hpp"
 #include "loco_sim/cli/output.hpp"
+#include "loco_sim/cli/outputs.hpp"
 #include "loco_sim/cli/perf_options.hpp"
 #include "loco_sim/cli/usage.hpp"
 #include "model/corerma/generate.hpp"
@@ -381,6 +382,7 @@ int complain_of_input(const CLI::App& app, const std::string& message) {
 /// Runs the command and turns every exception into one line and an exit code.
 int guarded(const CLI::App& app, const std::function<int()>& command, const Arguments& a) {
   try {
+    loco::cli::require_outputs_apart(app);
     return command();
   } catch (const loco::text::InputError& error) {
     return complain_of_input(app, error.what());

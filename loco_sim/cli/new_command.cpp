@@ -5,6 +5,7 @@
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 #include <system_error>
 
 #include "loco_sim/cli/commands.hpp"
@@ -13,7 +14,6 @@
 #include "sim/own_folders.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
-#include "trace/whole_file.hpp"
 
 namespace loco::cli {
 
@@ -71,21 +71,54 @@ std::string read(const fs::path& file) {
   return text.str();
 }
 
+/// The project's folder with those above it. Unless it is kept, what was made of it goes again.
+class NewFolder {
+ public:
+  explicit NewFolder(const std::string& folder) : folder_(folder) {
+    std::error_code error;
+    for (fs::path at = fs::absolute(folder_); !fs::exists(at, error) && !error; at = at.parent_path()) first_made_ = at;
+    if (!error) fs::create_directories(folder_, error);
+    if (!error) return;
+    remove();
+    throw std::runtime_error(fmt::format("{}: {}", text::printable(folder), error.message()));
+  }
+  NewFolder(const NewFolder&) = delete;
+  NewFolder& operator=(const NewFolder&) = delete;
+  ~NewFolder() {
+    if (!kept_) remove();
+  }
+  void keep() { kept_ = true; }
+
+ private:
+  void remove() const {
+    std::error_code ignored;
+    for (const char* file : kFiles) fs::remove(folder_ / file, ignored);
+    if (!first_made_.empty()) fs::remove_all(first_made_, ignored);
+  }
+
+  fs::path folder_;
+  fs::path first_made_;  ///< empty: the folder was there
+  bool kept_ = false;
+};
+
 }  // namespace
 
 int new_command(const std::string& folder) {
   const fs::path prefix = package_prefix();
   const fs::path from = template_folder();
   std::error_code error;
-  if (fs::exists(folder, error) && !(fs::is_directory(folder, error) && fs::is_empty(folder, error)))
-    throw UsageError(fmt::format("loco-sim new: expected a folder that is not there yet, or empty, found {}",
-                                 "\"" + text::printable(folder) + "\""));
+  const fs::file_type there = fs::symlink_status(folder, error).type();
+  if (there != fs::file_type::not_found && there != fs::file_type::none &&
+      !(fs::is_directory(folder, error) && fs::is_empty(folder, error)))
+    throw UsageError(fmt::format("loco-sim new: expected a folder that is not there yet, or empty, found \"{}\"",
+                                 text::printable(folder)));
   const std::string name = project_name(folder);
-  fs::create_directories(folder);
+  NewFolder made(folder);
   for (const char* file : kFiles) {
     const std::string text = replaced(replaced(read(from / file), "@NAME@", name), "@PREFIX@", prefix.string());
-    trace::write_whole_file((fs::path(folder) / file).string(), [&text](std::ostream& out) { out << text; });
+    write_file((fs::path(folder) / file).string(), text);
   }
+  made.keep();
   print(fmt::format("{}: {}\nbuild it: cmake -S {} -B {}/build && cmake --build {}/build\n", folder,
                     fmt::join(kFiles, ", "), folder, folder, folder));
   return kDone;

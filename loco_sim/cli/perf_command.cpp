@@ -157,6 +157,7 @@ std::string option_name(std::string_view member) {
   if (member == "inline_max") return "--inline";
   if (member == "rx_depth") return "--rx-depth";
   if (member == "post_list") return "--post_list";  // as perftest spells it
+  if (member == "queue_pairs") return "--qp";
   if (member == "signal_every") return "--cq-mod";
   std::string name = "--" + std::string(member);
   std::replace(name.begin(), name.end(), '_', '-');

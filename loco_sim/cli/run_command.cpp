@@ -1,5 +1,6 @@
 // loco-sim run, loco-sim validate.
 #include <chrono>
+#include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -143,8 +144,13 @@ RunResult run_or_keep_trace(const scenario::Scenario& scenario, bool json, bool 
 
 int run_command(const RunArguments& arguments) {
   const scenario::Scenario scenario = load(arguments);
-  if (!scenario.trace_path.empty())
-    require_place_of(scenario.trace_path, scenario.settings.at("trace.path").place, "trace.path");
+  if (!scenario.trace_path.empty()) {
+    const text::Place& said = scenario.settings.at("trace.path").place;
+    require_place_of(scenario.trace_path, said, "trace.path");
+    if (std::error_code none; std::filesystem::is_regular_file(scenario.file, none) &&
+                              std::filesystem::equivalent(scenario.trace_path, scenario.file, none))
+      throw text::InputError(said, "trace.path", "another file to write", "the scenario itself");
+  }
   const auto start = std::chrono::steady_clock::now();
   const RunResult result = run_or_keep_trace(scenario, arguments.json, arguments.why);
   const Seconds took = std::chrono::steady_clock::now() - start;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fmt/format.h>
+#include <system_error>
 
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/file_kind.hpp"
@@ -59,6 +61,15 @@ std::string left_over(const CommandInfo& command, const std::vector<std::string>
   const std::vector<std::string> known = names(command.commands);
   return fmt::format("expected {}, found {}", text::one_of(known),
                      words.empty() ? found : with_hint(words.front(), known));
+}
+
+/// The file that a message is about, `file:line:column: ...` or `file: offset ...`; empty: none that is there.
+std::string file_of(const std::string& message) {
+  for (std::size_t colon = message.find(':'); colon != std::string::npos; colon = message.find(':', colon + 1)) {
+    std::error_code ignored;
+    if (std::filesystem::exists(message.substr(0, colon), ignored)) return message.substr(0, colon);
+  }
+  return {};
 }
 
 }  // namespace
@@ -130,7 +141,11 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   } else if (text.ends_with(kMissing)) {
     text = fmt::format("expected {}, found nothing", text.substr(0, text.size() - kMissing.size()));
   } else if (no_value) {
-    text = fmt::format("{}: expected a value, found nothing", text.substr(0, text.find(':')));
+    const std::string name = text.substr(0, text.find(':'));
+    const CLI::Option* const option = at.get_option_no_throw(name);
+    const std::size_t times = option == nullptr ? 0 : option->results().size();
+    text = fmt::format("{}: expected {}", name,
+                       times > 1 ? fmt::format("one value, found {}", times) : "a value, found nothing");
   }
   return fmt::format("{}: {}", path, text);
 }
@@ -139,15 +154,18 @@ std::string with_kind_of_file(const CLI::App& app, const std::string& message) {
   std::string path;
   const CLI::App& command = innermost(app, path);
   const std::string name = path.substr(std::min(app.get_name().size() + 1, path.size()));
-  for (const CLI::Option* option : command.get_options()) {
-    if (!option->get_positional()) continue;
-    for (const std::string& file : option->results()) {
-      if (!message.starts_with(text::printable(file) + ":")) continue;
-      const std::string hint = what_it_is(name, file);
-      return hint.empty() ? message : fmt::format("{}; {}", message, hint);
-    }
-  }
-  return message;
+  const std::string file = file_of(message);
+  if (file.empty()) return message;
+  // Elsewhere than as the command's argument, or in a folder that is one, files are profiles: those `list` takes.
+  const bool argument = std::ranges::any_of(command.get_options(), [&](const CLI::Option* option) {
+    return option->get_positional() && std::ranges::any_of(option->results(), [&](const std::string& given) {
+             return file == given || file.starts_with(given + "/");
+           });
+  });
+  std::error_code ignored;
+  if (!argument && std::filesystem::is_directory(file, ignored)) return message;  // to be written; the message says so
+  const std::string hint = what_it_is(argument ? name : "list", file);
+  return hint.empty() ? message : fmt::format("{}; {}", message, hint);
 }
 
 }  // namespace loco::cli

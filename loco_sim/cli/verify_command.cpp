@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <fmt/format.h>
-#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -14,6 +13,8 @@
 #include "loco_sim/cli/usage.hpp"
 #include "loco_sim/replay/replay_on.hpp"
 #include "loco_sim/scenario/hardware.hpp"
+#include "text/file.hpp"
+#include "text/input_error.hpp"
 #include "verify/command.hpp"
 #include "verify/drawing.hpp"
 #include "verify/engines.hpp"
@@ -34,15 +35,8 @@ verify::Network network_named(const std::string& name) {
 }
 
 std::string whole_text(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw UsageError(fmt::format("{}:1:1: expected a readable file, found none", path));
   constexpr std::size_t kBytesMax = std::size_t{16} << 20U;  // a device has no end
-  std::string text(kBytesMax + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > kBytesMax)
-    throw UsageError(fmt::format("{}:1:1: expected at most {} bytes, found more", path, kBytesMax));
-  return text;
+  return text::read_file(path, kBytesMax);
 }
 
 verify::Program program_in(const std::string& path) {

@@ -33,10 +33,14 @@ void require_connection(const Options& o) {
   if (o.connection == nic::QpType::rc) return;
   const bool sends = o.test == Test::send_lat || o.test == Test::send_bw;
   const bool writes = o.test == Test::write_lat || o.test == Test::write_bw;
-  require(sends || writes, "UC and UD have no READs, atomics or bare DMA");
-  require(sends || o.connection == nic::QpType::uc, "UD has SENDs only");
+  const std::string_view found = kConnectionNames.at(static_cast<std::size_t>(o.connection));
+  require_option(sends || writes, "connection",
+                 fmt::format("expected RC, since UC and UD have no READs, atomics or bare DMA, found {}", found));
+  require_option(sends || o.connection == nic::QpType::uc, "connection",
+                 fmt::format("expected RC or UC, since UD has SENDs only, found {}", found));
   const std::uint64_t most = longest(o.connection, o.profile);
-  require(o.connection == nic::QpType::uc || o.size <= most, fmt::format("a datagram has at most {} bytes", most));
+  require_option(o.connection == nic::QpType::uc || o.size <= most, "size",
+                 fmt::format("expected at most {}, what a datagram has, found {}", most, o.size));
 }
 
 /// Options that would do nothing in this test are refused: a figure must be what it was asked for.
@@ -102,22 +106,27 @@ Options checked(const Options& given) {
   Options o = given;
   require_connection(o);
   require(!is_atomic(o.test) || o.profile.nic_atomic_cap != nic::AtomicCap::none,
-          "this NIC has no atomics (nic.atomic_cap: none)");
-  require(o.size >= 1 && o.size <= kSizeMax, "a message has 1 to 2^30 bytes");
-  require(o.threads >= 1 && o.queue_pairs >= o.threads,
-          fmt::format("expected a queue pair for each of {} threads, found {}", o.threads, o.queue_pairs));
+          "expected a NIC with remote atomics, found one without (nic.atomic_cap: none)");
+  require_option(o.size >= 1 && o.size <= kSizeMax, "size",
+                 fmt::format("expected 1 to {} bytes, found {}", kSizeMax, o.size));
+  require_option(o.threads >= 1 && o.queue_pairs >= o.threads, "queue_pairs",
+                 fmt::format("expected one for each of {} threads, found {}", o.threads, o.queue_pairs));
   require_option(o.depth >= 1 && o.post_list >= 1 && o.post_list <= o.depth, "post_list",
                  fmt::format("expected 1 to the depth of {}, found {}", o.depth, o.post_list));
   require_completion_queues(o);
-  require(is_bandwidth(o.test) || (o.queue_pairs == 1 && o.threads == 1), "latency tests have one queue pair");
-  require(!is_dma(o.test) || (o.queue_pairs == 1 && o.threads == 1), "bare DMA has no queue pairs");
+  require_option(is_bandwidth(o.test) || o.queue_pairs == 1, "queue_pairs",
+                 fmt::format("expected 1, what latency tests have, found {}", o.queue_pairs));
+  require_option(!is_dma(o.test) || o.queue_pairs == 1, "queue_pairs",
+                 fmt::format("expected 1, since bare DMA has no queue pairs, found {}", o.queue_pairs));
   require_used(o);
-  require(o.region == 0 || o.region >= o.size, "the region is smaller than a message");
+  require_option(o.region == 0 || o.region >= o.size, "region",
+                 fmt::format("expected at least a message's {} bytes, found {}", o.size, o.region));
   if (o.duration.ps != 0) o.iterations = std::numeric_limits<std::uint32_t>::max();
   if (o.iterations == 0) o.iterations = default_iterations(o.test, o.size);
   if (!o.inline_max) o.inline_max = default_inline(o.test, o.profile);
-  require(*o.inline_max <= o.profile.nic_inline_max.count,
-          fmt::format("the NIC takes {} bytes inline", o.profile.nic_inline_max.count));
+  require_option(*o.inline_max <= o.profile.nic_inline_max.count, "inline_max",
+                 fmt::format("expected at most {}, what the NIC takes, found {}", o.profile.nic_inline_max.count,
+                             *o.inline_max));
   return o;
 }
 

@@ -1,6 +1,7 @@
 #include "loco_sim/run/hints.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <functional>
 #include <iterator>
@@ -16,6 +17,15 @@ namespace {
 double number(std::uint64_t count) { return static_cast<double>(count); }
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+/// `67.1 ms`, `10 us`: a time for people.
+std::string time_text(double ps) {
+  constexpr std::array<std::string_view, 5> kUnits = {"ps", "ns", "us", "ms", "s"};
+  constexpr double kStep = 1000;
+  std::size_t unit = 0;
+  for (; ps >= kStep && unit + 1 < kUnits.size(); ++unit) ps /= kStep;
+  return fmt::format("{:.3g} {}", ps, kUnits.at(unit));
+}
 
 std::string percent(double share) { return fmt::format("{:.{}f} %", share * 100, share < 0.1 ? 1 : 0); }
 
@@ -50,18 +60,23 @@ std::string path_mtus(const Run& run) {
                      bytes(*differs), bytes(*std::next(differs)));
 }
 
+/// What loses packets, by key: the rate of loss and the failures that the scenario has, and buffers that are full.
+std::string why_lost(const Run& run) {
+  const fabric::Config& network = run.scenario.network;
+  std::vector<std::string_view> causes;
+  if (network.options.loss > 0) causes.push_back("fabric.loss: each link loses that share");
+  if (!network.losses.empty() || !network.changes.empty() || !run.scenario.stops.empty())
+    causes.push_back("fabric.failures");
+  if (network.buffers_overflow())
+    causes.push_back("fabric.flow_control: pfc pauses links in place of dropping; fabric.buffer.size");
+  return fmt::format("{}", fmt::join(causes, "; or "));
+}
+
 std::string losses(const Run& run) {
   const std::uint64_t lost = run.counters().packets_lost;
   const double part = share(number(lost), number(run.counters().packets_sent));
   if (lost == 0 || part < run.shares.losses) return {};
-  const fabric::Config& network = run.scenario.network;
-  const bool fails = !network.changes.empty() || !network.losses.empty();
-  const std::string_view reason = network.buffers_overflow()
-                                      ? "fabric.flow_control: pfc pauses links in place of dropping; fabric.buffer.size"
-                                  : run.network().loss == 0 ? "links fail or lose them: fabric.failures"
-                                  : fails                   ? "links fail or lose them: fabric.failures, fabric.loss"
-                                                            : "links lose them: fabric.loss";
-  return fmt::format("packets_lost: {}, {} of the packets: {}", lost, percent(part), reason);
+  return fmt::format("packets_lost: {}, {} of the packets: {}", lost, percent(part), why_lost(run));
 }
 
 /// Going back because of reordering, which an in-order NIC cannot tell from loss, or because of loss.
@@ -80,7 +95,8 @@ std::string retransmissions(const Run& run) {
   if (nic::recovery_of(nic.nic_recovery, nic.nic_placement) == nic::Recovery::selective_repeat)
     return counted + ": each is a packet that was lost or late, sent again alone; hardware.nic.reorder_tolerance";
   if (run.counters().packets_lost > 0)
-    return counted + ": for want of the packets that got lost, all that came behind them is sent again";
+    return counted + ": for want of the packets that got lost, all that came behind them is sent again; a NIC with "
+                     "hardware.nic.placement: out_of_order asks for those alone";
   return counted + ": for want of answers in time; hardware.nic.ack_timeout";
 }
 
@@ -89,8 +105,8 @@ std::string timeouts(const Run& run) {
   const sim::Duration each = run.scenario.hardware.nic_ack_timeout;
   const double waited = number(times) * static_cast<double>(each.ps);
   if (times == 0 || share(waited, run.host_time()) < run.shares.waiting) return {};
-  return fmt::format("timeouts: {}, each after {:.4g} us without an answer; hardware.nic.ack_timeout", times,
-                     static_cast<double>(each.ps) * 1e-6);
+  return fmt::format("timeouts: {}, each after {} without an answer; hardware.nic.ack_timeout", times,
+                     time_text(static_cast<double>(each.ps)));
 }
 
 std::string not_ready(const Run& run) {
@@ -98,9 +114,9 @@ std::string not_ready(const Run& run) {
   const double part = share(number(times), number(run.counters().work_requests));
   if (times == 0 || part < run.shares.not_ready) return {};
   return fmt::format(
-      "rnr_naks: {}: messages found no receive request, and each waits {:.4g} us until it is tried "
+      "rnr_naks: {}: messages found no receive request, and each waits {} until it is tried "
       "again; hardware.nic.rnr_timer, or more receive requests",
-      times, static_cast<double>(run.scenario.hardware.nic_rnr_timer.ps) * 1e-6);
+      times, time_text(static_cast<double>(run.scenario.hardware.nic_rnr_timer.ps)));
 }
 
 std::string deadlock(const Run& run) {
@@ -120,8 +136,8 @@ std::string pauses(const Run& run) {
                          "tx_pauses: {} times a NIC's receive buffer was full, since PCIe takes less than the "
                          "port brings; hardware.pcie.lanes, hardware.pcie.mps",
                          by_nics);
-  return fmt::format("fabric_pauses: {}: links stood still for {:.4g} us together, {} of the run for each host; {}",
-                     run.result.workload_counters.value("fabric_pauses"), paused * 1e-6, percent(part), whose);
+  return fmt::format("fabric_pauses: {}: links stood still for {} together, {} of the run for each host; {}",
+                     run.result.workload_counters.value("fabric_pauses"), time_text(paused), percent(part), whose);
 }
 
 std::string discards(const Run& run) {

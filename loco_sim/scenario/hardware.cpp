@@ -76,16 +76,23 @@ Hardware read_map(const yaml::Node& node, const std::string& prefix, const Table
   return hardware;
 }
 
-/// What the table would give a key that a file leaves out is no hardware: free of cost, without a network.
-void require_every_field(const yaml::Node& profile, const nic::HardwareProfile& values) {
+/// The first field that the profile does not say, neither by itself nor by others; empty: it says them all.
+std::string_view missing_field(const yaml::Node& profile, const nic::HardwareProfile& values) {
   const auto has = [&](std::string_view key) { return yaml::find_at(profile, key) != nullptr; };
   const bool by_rate = has("pcie.rate");
   const bool by_width = has("pcie.generation") && has("pcie.lanes") && values.pcie_generation != 0;
   for (const Option& field : nic::profile_options()) {
     const bool is_width = field.key == "pcie.generation" || field.key == "pcie.lanes";
-    if (has(field.key) || (is_width && by_rate) || (field.key == "pcie.rate" && by_width)) continue;
-    throw text::InputError(profile.place, std::string(field.key), "a value, or a base that has one", "neither");
+    if (!has(field.key) && !(is_width && by_rate) && !(field.key == "pcie.rate" && by_width)) return field.key;
   }
+  return {};
+}
+
+/// What the table would give a key that a file leaves out is no hardware: free of cost, without a network.
+void require_every_field(const yaml::Node& profile, const nic::HardwareProfile& values) {
+  const std::string_view missing = missing_field(profile, values);
+  if (!missing.empty())
+    throw text::InputError(profile.place, std::string(missing), "a value, or a base that has one", "neither");
 }
 
 /// `place` and `key`: what names it.
@@ -129,8 +136,8 @@ Hardware read_hardware(const yaml::Node& node) {
   const bool based = node.kind == yaml::Node::Kind::map && node.find("base") != nullptr;
   Hardware hardware = read_map(node, "hardware.", {{"hardware.", kBase}, {"hardware.", nic::profile_options()}}, 0,
                                based ? Hardware{} : load(kDefaultHardware, node.place, "hardware", 0));
-  if (based && node.entries.size() > 1) hardware.name += " (changed)";
-  if (!based && !node.entries.empty()) hardware.name = "custom";  // it may say everything anew, as what dump() wrote
+  if (based ? node.entries.size() > 1 : !node.entries.empty()) hardware.name += " (changed)";
+  if (!based && missing_field(node, hardware.profile).empty()) hardware.name = "custom";  // as what dump() wrote
   return hardware;
 }
 

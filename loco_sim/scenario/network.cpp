@@ -246,6 +246,13 @@ void apply_flow_model(const Settings& settings, Scenario& out) {
   if (has_platform) apply_platform(platform->second, settings, out);
 }
 
+/// A shape that cannot be, told where the scenario says it.
+[[noreturn]] void refuse_shape(const topology::Problem& problem, const Settings& settings) {
+  const auto value = settings.find("topology." + problem.key);
+  throw text::InputError(value != settings.end() ? value->second.place : settings.find("topology.kind")->second.place,
+                         problem.key.empty() ? "topology" : "topology." + problem.key, problem.expected, problem.found);
+}
+
 }  // namespace
 
 void apply_network(const yaml::Node& root, const Settings& settings, Scenario& out) {
@@ -279,14 +286,17 @@ void apply_network(const yaml::Node& root, const Settings& settings, Scenario& o
     if (const yaml::Node* cross = yaml::find_at(root, "fabric.cross_traffic"); cross != nullptr) {
       read_cross_traffic(*cross, out);
     }
-    const yaml::Node* section = root.find("fabric");
-    check_fit(section != nullptr ? section->place : kind_value.place, out);
   } catch (const topology::TopologyError& error) {
-    const topology::Problem& problem = error.problem();
-    const auto value = settings.find("topology." + problem.key);
-    throw text::InputError(value != settings.end() ? value->second.place : kind_value.place,
-                           problem.key.empty() ? "topology" : "topology." + problem.key, problem.expected,
-                           problem.found);
+    refuse_shape(error.problem(), settings);
+  }
+}
+
+void require_network_that_fits(const yaml::Node& root, const Settings& settings, const Scenario& scenario) {
+  const yaml::Node* section = root.find("fabric");
+  try {
+    check_fit(section != nullptr ? section->place : settings.find("topology.kind")->second.place, scenario);
+  } catch (const topology::TopologyError& error) {
+    refuse_shape(error.problem(), settings);
   }
 }
 

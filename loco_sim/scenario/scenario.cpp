@@ -66,15 +66,18 @@ void apply_hardware(const yaml::Node& root, const Settings& settings, Scenario& 
   }
 }
 
+void require_nodes(const Settings& settings, const std::string& kind, std::uint32_t nodes) {
+  const workloads::Workload& workload = *workloads::find(kind);
+  if (nodes >= workload.nodes_min && nodes <= workload.nodes_max) return;
+  const Value& said = at(settings, "topology.nodes");
+  throw text::InputError(
+      said.given ? said.place : at(settings, "topology.kind").place, "topology.nodes",
+      fmt::format("{} to {} nodes for the workload {}", workload.nodes_min, workload.nodes_max, kind),
+      fmt::format("{}", nodes));
+}
+
 void apply_workload(const Settings& settings, const std::string& kind, Scenario& out) {
   const workloads::Workload& workload = *workloads::find(kind);
-  if (out.nodes < workload.nodes_min || out.nodes > workload.nodes_max) {
-    const Value& nodes = at(settings, "topology.nodes");
-    throw text::InputError(
-        nodes.given ? nodes.place : at(settings, "topology.kind").place, "topology.nodes",
-        fmt::format("{} to {} nodes for the workload {}", workload.nodes_min, workload.nodes_max, kind),
-        fmt::format("{}", out.nodes));
-  }
   out.workload = kind;
   out.parameters = workloads::Params(workload.params);
   for (const Option& spec : workload.params) {
@@ -191,6 +194,8 @@ Scenario read_scenario(const yaml::Node& root, const std::string& file) {
   if (const Value* time = given(settings, "limits.wall_time")) out.wall_time_max = {time->number};
   apply_hardware(root, settings, out);
   apply_network(root, settings, out);
+  require_nodes(settings, kind, out.nodes);
+  require_network_that_fits(root, settings, out);
   apply_workload(settings, kind, out);
   refuse_dropping_all(settings, out);
   const auto atomics = workloads::find(kind)->atomics;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <functional>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "options/units.hpp"
@@ -17,7 +18,9 @@ namespace {
 
 [[noreturn]] void refuse(const yaml::Node& node, const std::string& path, const Option& option,
                          const std::string& hint = {}) {
-  throw text::InputError(node.place, path, options::expectation(option), node.description(), hint);
+  const bool number_in_quotes = node.quoted && (option.type == Type::integer || option.type == Type::boolean);
+  throw text::InputError(node.place, path, options::expectation(option),
+                         (number_in_quotes ? "the text " : "") + node.description(), hint);
 }
 
 std::int64_t checked_choice(const yaml::Node& node, const std::string& path, const Option& option) {
@@ -55,7 +58,10 @@ std::optional<std::int64_t> parsed_number(const yaml::Node& node, Type type) {
     if (node.text == "false") return 0;
     return {};
   }
-  if (type == Type::integer) return text::parse_integer(node.text);
+  if (type == Type::integer) {
+    const bool octal = node.text.size() > 1 && node.text.front() == '0';  // for YAML 1.1, decimal for 1.2
+    return octal ? std::nullopt : text::parse_integer(node.text);
+  }
   return options::parse_quantity(node.text, type);
 }
 
@@ -101,13 +107,11 @@ std::string suggestion_elsewhere(const std::string& path, const yaml::Node& valu
   add_leaves(path, value, leaves);
   const std::string& wanted = leaves.front();
   const auto meant = [&](const auto& fits) {
-    std::string only;
-    for (const std::string& key : known) {
-      if (!fits(key)) continue;
-      if (!only.empty() && only != key) return std::string();  // of several, nobody knows which
-      only = key;
-    }
-    return only.empty() ? only : fmt::format("did you mean \"{}\"?", only);
+    std::set<std::string> all;
+    for (const std::string& key : known)
+      if (fits(key)) all.insert(text::in_quotes(key));
+    constexpr std::size_t kMost = 3;  // of more, nobody knows which
+    return all.empty() || all.size() > kMost ? std::string() : fmt::format("did you mean {}?", fmt::join(all, " or "));
   };
   const auto ends_with = [](std::string_view longer, std::string_view shorter) {
     return longer.size() > shorter.size() && longer.ends_with(shorter) &&

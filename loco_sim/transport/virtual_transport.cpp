@@ -275,7 +275,7 @@ std::optional<ControlMessage> VirtualTransport::receive_control() {
 }
 
 std::optional<ControlMessage> VirtualTransport::take_control() {
-  if (inbox_.empty()) return std::nullopt;
+  if (inbox_.empty() || cluster_.threads.closing()) return std::nullopt;  // who is unwound acts on none
   ControlMessage message = std::move(inbox_.front());
   inbox_.pop_front();
   return message;

@@ -19,6 +19,9 @@ from . import __version__
 from .errors import Error, InputError, RunError
 
 
+_SCENARIO_BYTES_MAX = 1 << 20
+
+
 def _overrides(pairs: Sequence[str]) -> dict[str, str]:
     out = {}
     for pair in pairs:
@@ -80,6 +83,23 @@ def _sweep(arguments: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
+def _is_scenario(file: str) -> bool:
+    """One by its name, or a JSON file that has a workload and no results."""
+    from .scenario import scenarios
+
+    if not os.path.isfile(file):
+        return file.endswith((".yaml", ".yml")) or (not os.path.exists(file) and file in scenarios())
+    if file.endswith((".yaml", ".yml")):
+        return True
+    with open(file, "rb") as opened:
+        content = opened.read(_SCENARIO_BYTES_MAX + 1)
+    try:
+        data = json.loads(content.decode("utf-8-sig")) if len(content) <= _SCENARIO_BYTES_MAX else None
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(data, dict) and "workload" in data and "operations" not in data
+
+
 def _report(arguments: argparse.Namespace) -> int:
     from ._rows import require_folder_of
     from .reports import read_result, report
@@ -87,12 +107,12 @@ def _report(arguments: argparse.Namespace) -> int:
 
     require_folder_of(arguments.out)
     file: str = arguments.result
-    if file.endswith((".yaml", ".yml")):
+    if _is_scenario(file):
         result = run(file, seed=arguments.seed, overrides=_overrides(arguments.set))
         report(result, arguments.out)
         return 1 if result.consistent is False else 0
     if arguments.set or arguments.seed is not None:
-        raise InputError(f"{file}: expected a scenario (.yaml) beside --set and --seed, found a result")
+        raise InputError(f"{file}: expected a scenario beside --set and --seed, found a result")
     data = read_result(file)
     report(data, arguments.out)
     return 1 if data.get("broken") or (data.get("check") or {}).get("consistent") is False else 0

@@ -1,9 +1,13 @@
-"""Values by dotted key, and seeds, as every call takes them."""
+"""Values by dotted key, seeds and names of files, as every call takes them."""
 
 from __future__ import annotations
 
 import operator
+import os
 from typing import Mapping
+
+from ._shown import shown
+from .errors import _input_error
 
 
 def require_keys(name: str, values: object) -> None:
@@ -21,3 +25,13 @@ def seed_number(seed: int) -> int:
         return operator.index(seed)
     except TypeError:
         raise TypeError(f"seed: expected an integer from 0 to 2^63 - 1, found {seed!r}") from None
+
+
+def file_name(path: str | bytes | os.PathLike[str]) -> str:
+    """A path as text. InputError when its bytes are no UTF-8, which messages and results could not show."""
+    name = os.fsdecode(path)
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise _input_error(f"{shown(name)}: expected a file name in UTF-8, found other bytes") from None
+    return name

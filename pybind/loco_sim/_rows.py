@@ -49,6 +49,8 @@ class RowFile:
         if suffix not in (".csv", ".json", ".jsonl"):
             raise ValueError(f"{self._path}: expected a name that ends in .csv, .json or .jsonl, found {json.dumps(suffix)}")
         require_folder_of(self._path)
+        if os.path.exists(self._path) and not os.path.isfile(self._path):
+            raise ValueError(f"{self._path}: expected a file, which rows can be added to, found a device or a pipe")
         self._csv = suffix == ".csv"
         parameters: dict[str, None] = {}
         for head in heads:

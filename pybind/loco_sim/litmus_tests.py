@@ -11,6 +11,7 @@ from numbers import Real
 from typing import Any, Iterable, Mapping, Union
 
 from . import _core
+from ._keys import file_name
 from .errors import InputError
 from .scenario import yaml_text
 from .units import at_least
@@ -238,7 +239,7 @@ def _programs(tests: Tests, model: str) -> tuple[list[_Program], list[str]]:
     programs: list[_Program] = []
     left_out: list[str] = []
     for entry in [tests] if isinstance(tests, (str, os.PathLike)) else tests:
-        pattern = os.fspath(entry)
+        pattern = file_name(entry)
         if os.path.isdir(pattern):
             files = sorted(os.path.join(pattern, f) for f in os.listdir(pattern) if f.endswith((".yaml", ".yml")))
         else:

@@ -16,6 +16,9 @@ from .units import at_least, format_like, parse_quantity
 __all__ = ["Choice", "Parameters", "Range", "Uniform", "Values", "sweep_points"]
 
 
+_RUNS_MAX = 1_000_000  # of one sweep
+
+
 @dataclass(frozen=True)
 class Range:
     """`count` values from `low` to `high`, both included; evenly spaced, or with `log` by equal factors.
@@ -32,7 +35,7 @@ class Range:
     log: bool = False
 
     def __iter__(self) -> Iterator[int | float | str]:
-        count = at_least("count", self.count, 1)
+        count = at_least("count", self.count, 1, most=_RUNS_MAX)
         for i in range(count):
             yield _between(self.low, self.high, i / (count - 1) if count > 1 else 0.0, self.log, _nearest)
 
@@ -134,7 +137,7 @@ def sweep_points(parameters: Parameters, *, samples: int | None = None, sample_s
     """
     sample_seed = at_least("sample_seed", sample_seed, 0)
     if samples is not None:
-        samples = at_least("samples", samples, 1)
+        samples = at_least("samples", samples, 1, most=_RUNS_MAX)
     if isinstance(parameters, Mapping):
         require_keys("parameters", parameters)
         points, random_keys = _combined(parameters, samples or 1, sample_seed)
@@ -146,7 +149,7 @@ def sweep_points(parameters: Parameters, *, samples: int | None = None, sample_s
         return points
     if any("seed" in p for p in points):
         raise ValueError("seed: a parameter of the sweep already, seeds must not be given, too")
-    numbers = _seeds(seeds, first_seed)
+    numbers = _seeds(seeds, first_seed, _RUNS_MAX // max(len(points), 1))
     return [{**p, "seed": s} for p in points for s in numbers]
 
 
@@ -159,6 +162,8 @@ def _combined(parameters: Mapping[str, Values], samples: int, sample_seed: int) 
     empty += [k for k, v in drawn.items() if isinstance(v, Choice) and not v.values]
     if empty:
         raise ValueError(f"{empty[0]}: expected one value or more, found none")
+    if math.prod(len(values) for values in fixed.values()) * samples > _RUNS_MAX:
+        raise ValueError(f"parameters: expected at most {_RUNS_MAX} runs, found more")
     # A sampled point takes one draw from every distribution; each is drawn from a stream of its own, so that
     # adding a parameter, or samples, leaves the other draws alone.
     draws = [{k: _plain(v.draw(random.Random(f"{sample_seed}/{k}/{i}"))) for k, v in drawn.items()}
@@ -168,12 +173,15 @@ def _combined(parameters: Mapping[str, Values], samples: int, sample_seed: int) 
     return [{k: p[k] for k in parameters} for p in points], set(drawn)
 
 
-def _seeds(seeds: int | Iterable[int], first_seed: int) -> list[int]:
+def _seeds(seeds: int | Iterable[int], first_seed: int, most: int) -> list[int]:
     """The seeds that a number of them, or a list, stands for."""
     if isinstance(seeds, Iterable):
         numbers = [seed_number(s) for s in seeds]
     else:
-        numbers = list(range(first_seed, first_seed + at_least("seeds", seeds, 1)))
+        count = at_least("seeds", seeds, 1)
+        if count > most:
+            raise ValueError(f"seeds: expected at most {most}, which make {_RUNS_MAX} runs, found {count}")
+        numbers = list(range(first_seed, first_seed + count))
     if not numbers:
         raise ValueError("seeds: expected a number of seeds, or a list of them, found an empty list")
     for number in numbers:

@@ -68,6 +68,8 @@ def report(result: Result | Mapping[str, Any] | str | os.PathLike[str],
         OSError: the page cannot be written; what was there before still is.
     """
     if isinstance(result, (str, os.PathLike)):
+        if path is not None and os.path.isfile(result) and os.path.exists(path) and os.path.samefile(result, path):
+            raise ValueError(f"{os.fspath(path)}: expected another file to write, found the result itself")
         result = read_result(result)
     data: Any = result.to_dict(everything=True) if isinstance(result, Outcome) else result
     require_result(data)
@@ -94,13 +96,14 @@ def read_result(file: str | os.PathLike[str]) -> Any:
     if len(content) > _FILE_BYTES_MAX:
         raise wrong(1, 1, f"at most {_FILE_BYTES_MAX} bytes", "more")
     try:
-        data = json.loads(content.decode())
+        data = json.loads(content.decode("utf-8-sig"))
     except RecursionError:
         raise wrong(1, 1, "a result as JSON", "lists in lists, too many of them") from None
     except UnicodeDecodeError:
         raise wrong(1, 1, "a result as JSON", "bytes that are no UTF-8") from None
     except json.JSONDecodeError as error:
-        raise wrong(error.lineno, error.colno, "a result as JSON", error.msg) from None
+        raise wrong(error.lineno, error.colno, "a result as JSON",
+                    f"a mistake ({error.msg.lower().removesuffix(' at')})" if content else "nothing") from None
     except ValueError as error:  # a number of more digits than Python reads
         raise wrong(1, 1, "a result as JSON", str(error)) from None
     try:

@@ -11,7 +11,7 @@ import shlex
 from typing import TYPE_CHECKING, Any, Mapping
 
 from . import _core
-from ._keys import require_keys, seed_number
+from ._keys import file_name, require_keys, seed_number
 
 if TYPE_CHECKING:
     from .points import Choice, Uniform
@@ -20,6 +20,7 @@ __all__ = ["Scenario", "list_hardware", "list_topologies", "list_workloads"]
 
 Overrides = Mapping[str, Any]
 
+_LEVELS_MAX = 100  # more than any input has
 _PLAIN = re.compile(r"[A-Za-z0-9_./+-]+")
 # Characters of four digits that YAML wants escaped, ends of lines among them.
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
@@ -38,20 +39,27 @@ def yaml_text(value: Any) -> str:
     >>> yaml_text({"kind": "star", "nodes": 4, "delays": ["50ns", None, True]})
     '{"kind": star, "nodes": 4, "delays": [50ns, null, true]}'
     """
+    return _yaml_text(value, 0)
+
+
+def _yaml_text(value: Any, depth: int) -> str:
+    if depth > _LEVELS_MAX:  # also of what holds itself
+        raise ValueError(f"expected at most {_LEVELS_MAX} levels of lists and mappings, found more")
     if value is None or isinstance(value, (bool, float)):
         return json.dumps(value)
     if isinstance(value, str):
         return value if _PLAIN.fullmatch(value) else _quoted(value)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_quoted(str(k))}: {yaml_text(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{_quoted(str(k))}: {_yaml_text(v, depth + 1)}" for k, v in value.items()) + "}"
     if hasattr(value, "tolist"):  # a NumPy scalar or array
-        return yaml_text(value.tolist())
+        return _yaml_text(value.tolist(), depth)
     if isinstance(value, int):
         return str(int(value))
     if isinstance(value, (list, tuple, set, frozenset)):
-        return "[" + ", ".join(yaml_text(v) for v in (sorted(value) if isinstance(value, (set, frozenset)) else value)) + "]"
+        items = sorted(value) if isinstance(value, (set, frozenset)) else value
+        return "[" + ", ".join(_yaml_text(v, depth + 1) for v in items) + "]"
     if isinstance(value, os.PathLike):
-        return yaml_text(os.fspath(value))
+        return _yaml_text(os.fspath(value), depth)
     raise TypeError(f"expected text, a number, a list or a mapping, found {type(value).__name__}")
 
 
@@ -97,7 +105,7 @@ class Scenario:
         elif isinstance(source, Mapping):
             self._file, self._text = "scenario", yaml_text(source)
         else:
-            self._file = _core.find_scenario(os.fspath(source))
+            self._file = _core.find_scenario(file_name(source))
             content = _core.read_document(self._file)  # once, since a pipe has it once; copies are made from it
             self._core = _core.parse_scenario(content, self._file, pairs)
             self._text, self._overrides = content.decode(), pairs

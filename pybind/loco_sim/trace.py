@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Sequence
 
 from . import _core
+from ._keys import file_name
 from ._optional import need
 from .errors import RunError
 from .units import at_least
@@ -258,7 +259,7 @@ class Trace:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes a trace file (docs/trace-format.md). Raises OSError."""
-        self._core.write(os.fspath(path))
+        self._core.write(file_name(path))
 
     def to_text(self) -> str:
         """The text form: one record a line."""
@@ -309,7 +310,7 @@ def read_trace(path: str | os.PathLike[str]) -> Trace:
         OSError: the file cannot be read.
         TraceError: it is damaged or cut short; the error has the byte offset.
     """
-    return Trace(_core.read_trace(os.fspath(path)))
+    return Trace(_core.read_trace(file_name(path)))
 
 
 def check(trace: Trace | str | os.PathLike[str], models: str | Iterable[str] = (), *, max_violations: int = 8,

@@ -15,23 +15,31 @@ _RATE = {"bps": 1, "kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9, "Tbps": 10**12}
 _KINDS = {"duration": _DURATION, "size": _SIZE, "rate": _RATE}
 # Other spellings that are of one kind only: what the scenario format takes besides, but for letters alone (64k, 100G).
 _OTHERS = {
-    "duration": {"psec": 1, "nsec": 10**3, "usec": 10**6, "msec": 10**9, "sec": 10**12, "\u00b5s": 10**6, "\u03bcs": 10**6},
-    "size": {"KB": 10**3, "kib": 2**10, "mib": 2**20, "gib": 2**30},
+    "duration": {"psec": 1, "nsec": 10**3, "usec": 10**6, "msec": 10**9, "sec": 10**12, "\u00b5s": 10**6, "\u03bcs": 10**6,
+                 "\u00b5sec": 10**6, "\u03bcsec": 10**6},
+    "size": {"KB": 10**3, "kib": 2**10, "mib": 2**20, "gib": 2**30, "kiB": 2**10, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30,
+             "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "byte": 1, "bytes": 1},
     "rate": {f"{p}{u}": 1000**i for i, both in enumerate(("", "kK", "mM", "gG", "tT")) for p in (both or ("",))
              for u in ("bps", "bit/s", "b/s")},
 }
+# Letters alone mean one thing only where it is known what they are of.
+_LETTERS = {"size": {"k": 2**10, "K": 2**10, "M": 2**20, "G": 2**30},
+            "rate": {"k": 10**3, "K": 10**3, "M": 10**6, "g": 10**9, "G": 10**9, "t": 10**12, "T": 10**12}}
 _FORM = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z/\u00b5\u03bc]+)\s*")
 
 
-def parse_quantity(text: str) -> tuple[int, str]:
-    """The amount in base units (ps, bytes, bit/s), and which of "duration", "size", "rate" it is.
+def parse_quantity(text: str, wanted: str | None = None) -> tuple[int, str]:
+    """The amount in base units (ps, bytes, bit/s), and which of "duration", "size", "rate" it is; if it is the one that is
+    wanted, letters may stand alone.
 
     >>> parse_quantity("1.5us")
     (1500000, 'duration')
+    >>> parse_quantity("64k", "size")
+    (65536, 'size')
     """
     match = _FORM.fullmatch(text)
     for kind, known in _KINDS.items():
-        units = {**_OTHERS[kind], **known}
+        units = {**_OTHERS[kind], **known, **(_LETTERS.get(kind, {}) if kind == wanted else {})}
         if match and match[2] in units:
             amount = Fraction(match[1]) * units[match[2]]
             if amount.denominator == 1:

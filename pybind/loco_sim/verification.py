@@ -17,6 +17,8 @@ Hardware = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 
 __all__ = ["OnHardware", "Verification", "verify"]
 
+_FILE_BYTES_MAX = 1 << 24  # as the command line: a device has no end
+
 
 @dataclass(frozen=True)
 class OnHardware:
@@ -86,8 +88,11 @@ def verify(program: str | os.PathLike[str], *, network: str = "unordered", engin
     if "{" in name:
         text, name = name, "<program>"
     else:
-        with open(name, encoding="utf-8", errors="surrogateescape") as file:
-            text = file.read()
+        with open(name, "rb") as file:
+            content = file.read(_FILE_BYTES_MAX + 1)
+        if len(content) > _FILE_BYTES_MAX:
+            raise InputError(f"{name}:1:1: expected at most {_FILE_BYTES_MAX} bytes, found more")
+        text = content.decode(errors="surrogateescape")
     for argument, value in (("pending", pending), ("max_memory", max_memory)):
         if value < 1:
             raise InputError(f"verify(): {argument}: expected a number from 1 on, found {value}")

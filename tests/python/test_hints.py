@@ -71,3 +71,41 @@ def test_a_receiver_whose_pcie_takes_less_than_the_port_brings(flow_control, cou
                 "workload": {"kind": "traffic", "pattern": "incast", "size": "256KiB", "count": 4}})
     assert r.counters[counter] > 0
     assert [h for h in r.hints if counter in h and "hardware.pcie.lanes" in h]
+
+
+def incast(hardware=None, **fabric):
+    return ls.run({"name": "incast", "hardware": {"base": "cx5-roce-25g", **(hardware or {})}, "fabric": fabric, "check": [],
+                   "topology": {"kind": "star", "nodes": 5},
+                   "workload": {"kind": "traffic", "pattern": "incast", "size": "512KiB"}})
+
+
+@pytest.mark.parametrize("fabric, named, others", [
+    ({"loss": 20000}, "fabric.loss", ["fabric.failures", "fabric.buffer.size"]),
+    ({"failures": [{"link": ["h1", "s0"], "down": "10us", "up": "200us"}]}, "fabric.failures", ["fabric.loss", "fabric.buffer.size"]),
+    ({"failures": [{"link": ["h1", "s0"], "loss": 50000}]}, "fabric.failures", ["fabric.loss", "fabric.buffer.size"]),
+    ({"flow_control": "drop_tail", "buffer": {"size": "40kB"}}, "fabric.buffer.size", ["fabric.loss", "fabric.failures"]),
+], ids=["loss", "down", "lossy link", "drop_tail"])
+def test_losses_name_what_loses(fabric, named, others):
+    r = incast({"nic": {"ack_timeout": "100us"}}, **fabric)
+    assert r.counters["packets_lost"] > 0
+    [told] = [h for h in r.hints if h.startswith("packets_lost: ")]
+    assert named in told and not [o for o in others if o in told]
+
+
+def test_both_causes_of_losses_are_named():
+    r = incast({"nic": {"ack_timeout": "100us"}}, flow_control="drop_tail", buffer={"size": "40kB"}, loss=20000)
+    [told] = [h for h in r.hints if h.startswith("packets_lost: ")]
+    assert "fabric.loss" in told and "fabric.flow_control" in told
+
+
+def test_times_in_hints_are_for_people():
+    """4.096 us * 2^14: the time-out of the profile."""
+    r = incast(loss=20000)
+    assert [h for h in r.hints if h.startswith("timeouts: ") and "each after 67.1 ms without an answer" in h], r.hints
+
+
+def test_going_back_names_what_would_not():
+    r = incast({"nic": {"ack_timeout": "100us"}}, loss=20000)
+    assert [h for h in r.hints if h.startswith("retransmissions: ") and "hardware.nic.placement: out_of_order" in h]
+    alone = incast({"nic": {"ack_timeout": "100us", "placement": "out_of_order"}}, loss=20000)
+    assert not [h for h in alone.hints if "hardware.nic.placement" in h]

@@ -94,14 +94,20 @@ def test_connections():
     assert ls.perf("write_lat", connection="UC", iterations=10) == ls.perf("write_lat", iterations=10)
 
 
+@pytest.mark.parametrize("text, size", [("64k", 65536), ("64K", 65536), ("1M", 2**20), ("4Ki", 4096), ("4kib", 4096), ("8 bytes", 8)])
+def test_sizes_as_people_write_them(text, size):
+    """What the command line takes."""
+    assert ls.perf("write_lat", size=text, iterations=2)[0]["bytes"] == size
+
+
 @pytest.mark.parametrize("arguments, text", [
     ({"connection": "XRC"}, "perf: connection: expected one of RC, UC, UD, found 'XRC'"),
-    ({"connection": "UD"}, "perf write_lat: UD has SENDs only"),
+    ({"connection": "UD"}, "perf write_lat: connection: expected RC or UC, since UD has SENDs only, found UD"),
     ({"test": "writ_lat"}, "perf: test: expected one of write_lat, "),
     ({"topology": "ring"}, "perf: topology: expected one of back_to_back, star, loopback, found 'ring'"),
     ({"size": "4us"}, "perf: size: expected a size of at least 1 byte, such as 64 or 4KiB, found '4us'"),
     ({"size": 0}, "perf: size: expected a size"),
-    ({"size": 2**31}, "perf write_lat: a message has 1 to 2\\^30 bytes"),
+    ({"size": 2**31}, "perf write_lat: size: expected 1 to 1073741824 bytes, found 2147483648"),
     ({"iterations": 0}, "perf: iterations: expected an integer from 1 to"),
     ({"depth": 2**32}, "perf: depth: expected"),
     ({"depth": 7}, "perf write_lat: depth: expected 128, since latency tests have one message under way, found 7"),
@@ -109,8 +115,8 @@ def test_connections():
     ({"seed": 7}, "perf write_lat: seed: expected 1, since places are drawn in a region only, found 7"),
     ({"test": "dma_read_lat", "topology": "star"}, "perf dma_read_lat: topology: expected back_to_back"),
     ({"inline_max": -1}, "perf: inline_max: expected"),
-    ({"queue_pairs": 2}, "perf write_lat: latency tests have one queue pair"),
-    ({"region": 1, "size": 8, "test": "write_bw"}, "the region is smaller than a message"),
+    ({"queue_pairs": 2}, "perf write_lat: queue_pairs: expected 1, what latency tests have, found 2"),
+    ({"region": 1, "size": 8, "test": "write_bw"}, "perf write_bw: region: expected at least a message's 8 bytes, found 1"),
     ({"region": 4096}, "perf write_lat: region: expected none"),
     ({"device_memory": True}, "perf write_lat: device_memory: expected off"),
     ({"test": "read_lat", "copy": True}, "perf read_lat: copy: expected off"),

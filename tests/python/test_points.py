@@ -147,3 +147,15 @@ def test_bounds_that_are_no_numbers_are_refused(bound, error):
 def test_parameters_that_are_none_are_refused(parameters, message):
     with pytest.raises(TypeError, match=message):
         ls.sweep_points(parameters)
+
+
+@pytest.mark.parametrize("parameters, options, message", [
+    ({"n": [2]}, {"seeds": 10**12}, "seeds: expected at most 1000000, which make 1000000 runs, found 1000000000000"),
+    ({"n": [2, 3, 4, 5]}, {"seeds": 250_001}, "seeds: expected at most 250000, which make 1000000 runs, found 250001"),
+    ({"n": ls.Range(1, 10**9, 10**9)}, {}, "count: expected 1000000 or less, found 1000000000"),
+    ({"n": ls.Uniform(1, 9)}, {"samples": 10**9}, "samples: expected 1000000 or less, found 1000000000"),
+    ({k: range(1001) for k in "ab"}, {}, "parameters: expected at most 1000000 runs, found more"),
+])
+def test_more_points_than_a_sweep_has_are_refused(parameters, options, message):
+    with pytest.raises(ValueError, match=message):
+        ls.sweep_points(parameters, **options)

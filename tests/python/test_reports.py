@@ -198,11 +198,46 @@ def test_report_command(barrier, result, tmp_path):
     missing, text = tmp_path / "nothing.json", tmp_path / "text.json"
     text.write_text('{\n  "operations": [}\n')
     for file, message in ((missing, "1:1: expected a readable file, found none"),
-                          (text, "2:18: expected a result as JSON, found Expecting value")):
+                          (text, "2:18: expected a result as JSON, found a mistake (expecting value)")):
         wrong = command("report", file, "-o", out)
         assert wrong.returncode == 2 and wrong.stderr == f"{file}:{message}\n"
     assert command("report", saved, "-o", out, "--seed", 3).returncode == 2
     assert command("--version").stdout.strip() == f"loco-sim {ls.__version__}"
+
+
+def test_a_report_of_a_scenario_by_name_or_in_json(barrier, tmp_path):
+    scenario, out = tmp_path / "s.json", tmp_path / "r.html"
+    scenario.write_text(json.dumps({**barrier, "name": "in JSON"}))
+    assert command("report", scenario, "-o", out, "--seed", 3).returncode == 0
+    assert "in JSON, seed 3" in out.read_text()
+    assert command("report", "quickstart", "-o", out, "--set", "workload.iterations=1").returncode == 0
+    assert "quickstart" in out.read_text()
+
+
+def test_a_result_that_begins_with_a_byte_order_mark(result, tmp_path):
+    """As Windows' tools write text."""
+    saved = tmp_path / "r.json"
+    result.save(saved)
+    saved.write_bytes(b"\xef\xbb\xbf" + saved.read_bytes())
+    assert ls.report(saved) == ls.report(result.to_dict(everything=True))
+
+
+@pytest.mark.parametrize("content, found", [("", "nothing"), ("{", "a mistake (expecting property name enclosed in double quotes)"),
+                                            ('{"a":"\n"}', "a mistake (invalid control character)")])
+def test_what_is_no_json_is_told(tmp_path, content, found):
+    file = tmp_path / "r.json"
+    file.write_text(content)
+    wrong = command("report", file, "-o", tmp_path / "r.html")
+    assert wrong.returncode == 2 and wrong.stderr.endswith(f": expected a result as JSON, found {found}\n"), wrong.stderr
+
+
+def test_a_report_does_not_write_over_its_result(result, tmp_path):
+    saved = tmp_path / "r.json"
+    result.save(saved)
+    before = saved.read_bytes()
+    with pytest.raises(ValueError, match="r.json: expected another file to write, found the result itself"):
+        ls.report(saved, saved)
+    assert saved.read_bytes() == before
 
 
 def test_exit_codes_are_those_of_a_run(tmp_path):

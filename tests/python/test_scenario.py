@@ -20,7 +20,7 @@ def test_any_text_is_a_name(name, barrier):
 def test_attributes(barrier):
     s = ls.Scenario(barrier, seed=5)
     assert (s.name, s.seed, s.nodes, s.workload) == ("barrier", 5, 3, "barrier")
-    assert s.checks == ["rdmawait", "sv", "bal"] and s.hardware == "custom" and s.description == ""
+    assert s.checks == ["rdmawait", "sv", "bal"] and s.hardware == "cx5-roce-25g (changed)" and s.description == ""
     assert s.sweep_axes == {} and "barrier" in repr(s) and "<pre>" in s._repr_html_()
 
 
@@ -179,3 +179,29 @@ def test_scenarios_that_come_with_the_package_go_by_name(tmp_path, monkeypatch):
         ls.run("quikstart")
     with pytest.raises(ls.InputError, match=r"did you mean the scenario quickstart\?$"):
         ls.run("scenarios/quickstart.yaml")  # a path of the source tree, from elsewhere
+
+
+def test_what_holds_itself_is_no_scenario():
+    endless: dict = {"kind": "barrier"}
+    endless["more"] = [endless]
+    with pytest.raises(ValueError, match="expected at most 100 levels of lists and mappings, found more"):
+        ls.Scenario({"workload": endless})
+
+
+def test_hardware_is_called_what_it_started_from(barrier):
+    """One key of the default profile makes it no profile of one's own; every key, as dump() writes them, does."""
+    plain = {"workload": {"kind": "barrier"}}
+    assert ls.Scenario(plain).hardware == "cx5-roce-25g"
+    changed = ls.Scenario(plain, overrides={"hardware.nic.max_rd_atomic": 4})
+    assert changed.hardware == "cx5-roce-25g (changed)"
+    assert ls.Scenario({**plain, "hardware": {"nic": {"max_rd_atomic": 4}}}).hardware == "cx5-roce-25g (changed)"
+    assert ls.Scenario.from_yaml(changed.dump()).hardware == "custom"
+
+
+@pytest.mark.parametrize("read", [ls.Scenario, ls.run, ls.validate, ls.read_trace, ls.litmus])
+def test_names_of_files_are_utf_8(tmp_path, read):
+    file = os.fsencode(tmp_path) + b"/caf\xe9.yaml"
+    with open(file, "w") as opened:
+        opened.write("workload: {kind: barrier, iterations: 1}\n")
+    with pytest.raises(ls.InputError, match=r"/caf\\udce9.yaml: expected a file name in UTF-8, found other bytes$"):
+        read(os.fsdecode(file))

@@ -205,7 +205,7 @@ std::string to_text(const Reduced& reduced, const Certificate& certificate) {
 
 Certificate certificate_from(const Program& program, std::string_view text) {
   const ordered_json json = ordered_json::parse(text, nullptr, false);
-  if (json.is_discarded()) wrong("JSON");
+  if (json.is_discarded()) wrong("JSON, found something else");
   if (field<std::string>(json, "format") != kFormat) wrong("the format of this version");
   Certificate certificate;
   const auto network = std::find(kNetworkNames.begin(), kNetworkNames.end(), field<std::string>(json, "network"));

@@ -53,3 +53,21 @@ def test_a_block_that_says_it_is_longer_than_memory_is_refused_at_its_length(loc
     trace.write_bytes(b"LOCOTRC\n\x02\0\0\0\x01" + b"\xff" * 8 + b"\x7f")
     done = loco_sim("check", trace)
     assert done.returncode == 2 and done.stderr.startswith(f"{trace}: offset 13: a block's length asks for ")
+
+
+@pytest.mark.parametrize("command", ["run", "validate"])
+@pytest.mark.parametrize("topology", ["{kind: fat_tree, k: 64}", "{kind: torus, dims: [256, 256]}",
+                                      "{kind: leaf_spine, leaves: 1024, spines: 64, hosts_per_leaf: 64}"])
+def test_more_hosts_than_a_workload_has_are_refused_before_they_are_built(program, root, command, topology):
+    done = bounded(program, root, [command, "quickstart", "--set", f"topology={topology}"])
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "topology.nodes: expected 2 to 1024 nodes for the workload quickstart, found 65536" in done.stderr
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/full"])
+def test_a_sweep_into_a_device_is_refused(program, root, tmp_path, device):
+    out = tmp_path / "rows.csv"
+    out.symlink_to(device)
+    done = bounded(program, root, ["sweep", "scenarios/barrier.yaml", "--set", "workload.iterations=1", "--out", out, "-q"])
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr == f"{out}: expected a file, which rows can be added to, found a device or a pipe\n"

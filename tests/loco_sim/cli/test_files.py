@@ -247,8 +247,25 @@ def test_a_file_of_another_kind_is_told(loco_sim, root, trace, tmp_path, command
     assert folder.returncode == 2 and "folder" in folder.stderr and folder.stderr.count("\n") == 1
 
 
+def test_the_kind_is_told_of_files_in_folders_and_options(loco_sim, tmp_path):
+    """A document of the folder that was given, and a profile that is none, not only the command's own argument."""
+    (tmp_path / "a.yaml").write_text("workload: {kind: barrier}\nseed: 1\n")
+    done = loco_sim("litmus", tmp_path)
+    assert done.returncode == 2 and done.stderr.endswith(f"; this is a scenario: loco-sim run {tmp_path}/a.yaml\n")
+    other = "tests/litmus/waits.yaml"
+    for command in (["perf", "write_lat", "--hardware"], ["litmus", PAPER, "--hardware"], ["fit", "--hardware"],
+                    ["verify", "scenarios/verify/queue.rma", "--replay-on"]):
+        done = loco_sim(*command, other)
+        assert done.returncode == 2 and done.stderr.endswith(f"; this is a litmus test: loco-sim litmus {other}\n"), done.stderr
+    wrong = tmp_path / "profile.yaml"
+    wrong.write_text("base: cx5-roce-25g\nnic: {max_rd_atomik: 1}\nlink: {mtu: 1024}\n")
+    assert "this is" not in loco_sim("perf", "write_lat", "--hardware", wrong).stderr
+
+
 @pytest.mark.parametrize(("override", "meant"), [
-    ("pcie.generation=5", "hardware.pcie.generation"), ("nodes=4", "topology.nodes"), ("link.rate=10Gbps", None),
+    ("pcie.generation=5", "hardware.pcie.generation"), ("nodes=4", "topology.nodes"),
+    ("link.rate=10Gbps", 'fabric.link.rate" or "hardware.link.rate'), ("fabric.delay=1us", 'fabric.link.delay" or "hardware.link.delay'),
+    ("TOPOLOGY.nodes=4", "topology"), ("topology.NODES=4", "nodes"),
     ("fabric.topology.nodes=4", "topology.nodes"), ("iterations=5", "workload.iterations"), ("xoff=1kB", "fabric.pfc.xoff"),
     ("nic.max_rd_atomic=4", "hardware.nic.max_rd_atomic"), ("hardware.generation=3", None), ("events=7", "limits.events")])
 def test_a_key_of_another_level_is_suggested(loco_sim, override, meant):

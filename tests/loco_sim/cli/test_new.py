@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 
@@ -111,3 +112,30 @@ def test_scenarios_by_name(loco_sim, program, root, tmp_path):
                                f"found none; {hint}\n")
     (tmp_path / "quickstart").write_text("workload: {kind: nothing}\n")  # a file comes before a name
     assert "nothing" in run("quickstart").stderr
+
+
+@pytest.mark.parametrize(("place", "said"), [("file/ring", "Not a directory"), ("/proc/ring", "No such file or directory"),
+                                             ("x" * 300, "File name too long")])
+def test_a_folder_that_cannot_be_made_is_told_in_one_line(loco_sim, tmp_path, place, said):
+    (tmp_path / "file").write_text("")
+    folder = tmp_path / place
+    done = loco_sim("new", folder)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"loco-sim: {folder}: {said}\n")
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["made", "there before"])
+def test_a_project_that_cannot_be_written_leaves_nothing(program, root, tmp_path, there):
+    folder = tmp_path / "above" / "ring"
+    if there:
+        folder.mkdir(parents=True)
+    done = subprocess.run([program, "new", folder], cwd=root, capture_output=True, text=True, timeout=60,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY)))
+    assert done.returncode == 1 and done.stderr.endswith(": File too large\n") and done.stderr.count("\n") == 1
+    assert folder.exists() == there and (tmp_path / "above").exists() == there
+    assert not there or not list(folder.iterdir())
+
+
+def test_a_link_to_nothing_is_no_new_folder(loco_sim, tmp_path):
+    (tmp_path / "link").symlink_to("nowhere")
+    done = loco_sim("new", tmp_path / "link")
+    assert done.returncode == 2 and "expected a folder that is not there yet, or empty" in done.stderr
