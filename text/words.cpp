@@ -19,7 +19,8 @@ constexpr std::size_t kQuotedLengthMax = 60;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-/// Upper and lower case are alike. Edit distance with insertion, deletion, replacement and swapping of neighbours (optimal string alignment).
+/// Upper and lower case are alike. Edit distance with insertion, deletion, replacement and swapping of neighbours
+/// (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);

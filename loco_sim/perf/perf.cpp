@@ -124,9 +124,9 @@ Options checked(const Options& given) {
   if (o.duration.ps != 0) o.iterations = std::numeric_limits<std::uint32_t>::max();
   if (o.iterations == 0) o.iterations = default_iterations(o.test, o.size);
   if (!o.inline_max) o.inline_max = default_inline(o.test, o.profile);
-  require_option(*o.inline_max <= o.profile.nic_inline_max.count, "inline_max",
-                 fmt::format("expected at most {}, what the NIC takes, found {}", o.profile.nic_inline_max.count,
-                             *o.inline_max));
+  require_option(
+      *o.inline_max <= o.profile.nic_inline_max.count, "inline_max",
+      fmt::format("expected at most {}, what the NIC takes, found {}", o.profile.nic_inline_max.count, *o.inline_max));
   return o;
 }
 

@@ -95,8 +95,9 @@ std::string retransmissions(const Run& run) {
   if (nic::recovery_of(nic.nic_recovery, nic.nic_placement) == nic::Recovery::selective_repeat)
     return counted + ": each is a packet that was lost or late, sent again alone; hardware.nic.reorder_tolerance";
   if (run.counters().packets_lost > 0)
-    return counted + ": for want of the packets that got lost, all that came behind them is sent again; a NIC with "
-                     "hardware.nic.placement: out_of_order asks for those alone";
+    return counted +
+           ": for want of the packets that got lost, all that came behind them is sent again; a NIC with "
+           "hardware.nic.placement: out_of_order asks for those alone";
   return counted + ": for want of answers in time; hardware.nic.ack_timeout";
 }
 
