@@ -1,7 +1,6 @@
 // loco-sim generate: coreRMA tests for a pivot, as litmus documents (docs/corerma.md). What they are lies in
 // model/corerma; here is how they get to a file or a terminal, whole ones only, whenever it ends.
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <fmt/format.h>
@@ -9,10 +8,10 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <system_error>
-#include <unistd.h>
 
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
+#include "loco_sim/cli/progress.hpp"
 #include "loco_sim/cli/usage.hpp"
 #include "model/corerma/document.hpp"
 #include "model/corerma/generate.hpp"
@@ -23,7 +22,6 @@ namespace loco::cli {
 namespace {
 
 namespace corerma = model::corerma;
-using Clock = std::chrono::steady_clock;
 
 /// Set by Ctrl-C: the test being written is finished, then the command ends.
 volatile std::sig_atomic_t interrupted = 0;
@@ -67,28 +65,6 @@ void require_reach(const corerma::GenerateOptions& options) {
                   "programs to look at, {}",
                   options.size, programs, duration_text(programs / corerma::kProgramsASecond)));
 }
-
-/// What is going on, on a terminal.
-class Progress {
- public:
-  ~Progress() { clear(); }
-  void show(const corerma::Progress& at) {
-    if (!terminal_ || Clock::now() - shown_ < std::chrono::milliseconds(200)) return;
-    shown_ = Clock::now();
-    fmt::print(stderr, "\rsize {}: {} programs, {} tests", at.size, at.programs, at.tests);
-    std::fflush(stderr);
-    dirty_ = true;
-  }
-  void clear() {
-    if (dirty_) fmt::print(stderr, "\r\033[K");
-    dirty_ = false;
-  }
-
- private:
-  bool terminal_ = ::isatty(STDERR_FILENO) != 0;
-  bool dirty_ = false;
-  Clock::time_point shown_;
-};
 
 /// The name of the last test of a file; empty if there is none.
 std::string last_name(std::istream& in) {
@@ -223,7 +199,8 @@ int generate_command(const GenerateArguments& arguments) {
     Progress progress;
     options.poll = [&](const corerma::Progress& at) {
       if (interrupted != 0) throw Interrupted();
-      progress.show(at);
+      if (progress.is_due())
+        progress.show(fmt::format("size {}: {} programs, {} tests", at.size, at.programs, at.tests));
     };
     std::signal(SIGINT, on_interrupt);
     std::signal(SIGTERM, on_interrupt);

@@ -1,16 +1,13 @@
 // loco-sim corerma and loco-sim fit (docs/corerma.md): coreRMA's tests on the paper's networks, and the rules that any
 // network keeps. What they do lies in loco_sim/networks.
 #include <algorithm>
-#include <chrono>
-#include <csignal>
 #include <fmt/format.h>
 #include <map>
-#include <thread>
-#include <unistd.h>
 
 #include "fabric/fabric_options.hpp"
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
+#include "loco_sim/cli/progress.hpp"
 #include "loco_sim/cli/usage.hpp"
 #include "loco_sim/networks/campaign.hpp"
 #include "loco_sim/networks/fit.hpp"
@@ -20,28 +17,6 @@
 namespace loco::cli {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-/// Progress on a terminal, now and then.
-class Meter {
- public:
-  ~Meter() {
-    if (dirty_) fmt::print(stderr, "\r\033[K");
-  }
-  void show(const std::string& text) {
-    if (!terminal_ || Clock::now() - shown_ < std::chrono::milliseconds(200)) return;
-    shown_ = Clock::now();
-    dirty_ = true;
-    fmt::print(stderr, "\r\033[K{}", text);
-    std::fflush(stderr);
-  }
-
- private:
-  bool terminal_ = ::isatty(STDERR_FILENO) != 0;
-  bool dirty_ = false;
-  Clock::time_point shown_;
-};
 
 enum class Format { text, html, json, csv };
 
@@ -103,13 +78,13 @@ fabric::Routing routing_of(const std::string& setting) {
 int corerma_command(const CorermaArguments& arguments) {
   const Format format = format_of(arguments);
   if (!arguments.out.empty()) require_place_of(arguments.out);
-  Meter meter;
+  Progress progress;
   networks::CampaignOptions options;
   options.small = arguments.size == "small";
   options.jobs = arguments.jobs;
   options.tests = arguments.tests;
   options.poll = [&](const networks::CampaignProgress& at) {
-    meter.show(fmt::format("rule {} of {}, {} tests run", at.row + 1, at.rows, at.tests));
+    if (progress.is_due()) progress.show(fmt::format("rule {} of {}, {} tests run", at.row + 1, at.rows, at.tests));
   };
   const networks::Campaign campaign = networks::run_campaign(options);
   const std::string text = rendered(campaign, format);
@@ -126,11 +101,11 @@ int fit_command(const FitArguments& arguments) {
   if (!arguments.set.empty()) hardware = changed(arguments.hardware, arguments.set);
   if (!arguments.fabric.empty())
     hardware.profile = networks::on_network(hardware.profile, routing_of(arguments.fabric));
-  Meter meter;
+  Progress progress;
   networks::FitOptions options;
   options.tests = arguments.tests;
   options.poll = [&](const networks::FitProgress& at) {
-    meter.show(fmt::format("{} of {} tests run", at.tests, at.of));
+    if (progress.is_due()) progress.show(fmt::format("{} of {} tests run", at.tests, at.of));
   };
   const networks::FitResult result = networks::fit(hardware.profile, options);
   print(arguments.json ? networks::fit_json(hardware.name, result) + "\n" : networks::fit_text(hardware.name, result));

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "loco_sim/cli/options.hpp"
 #include "loco_sim/cli/usage.hpp"
 #include "loco_sim/perf/perf.hpp"
 
@@ -130,7 +131,7 @@ void add_test(CLI::App& command, perf::Test test, PerfArguments& a) {
        bandwidth && !dma && !perf::is_atomic(test));
   show(command.add_flag("--device-memory", a.device_memory, "The remote memory is on its NIC"), !ping_pong && !dma);
   show(command.add_flag("--copy", a.copy, "Both sides copy each message, as MPI does"), ping_pong);
-  command.add_flag("--json", a.json, "Print JSON in place of text");
+  command.add_flag("--json", a.json, kJsonHelp);
   if (!dma) add_habits(command, a.ignored);
 }
 
@@ -152,7 +153,7 @@ void add_perf(CLI::App& app, PerfArguments& a, PerfValidateArguments& v, std::fu
   CLI::App* validate = perf->add_subcommand("validate", "Compare with the published measurements");
   validate->add_option("--rows", v.rows, "Rows (YAML), in place of the simulator's own");
   validate->add_option("--page", v.page, "Write the page to this file")->type_name("FILE");
-  validate->add_flag("--json", v.json, "Print JSON in place of text");
+  validate->add_flag("--json", v.json, kJsonHelp);
   validate->callback([&] { chosen = [&] { return perf_validate_command(v); }; });
 }
 

@@ -1,13 +1,13 @@
 #include "loco_sim/replay/replay_on.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 
 #include "loco_sim/explore/core_verbs.hpp"
+#include "loco_sim/explore/deadline.hpp"
 #include "loco_sim/explore/explore.hpp"
 #include "loco_sim/replay/straight_line.hpp"
 #include "text/input_error.hpp"
@@ -19,26 +19,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 1;
 
-using Clock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
 using text::counted;
-
-class TimeLeft {
- public:
-  explicit TimeLeft(double seconds) : limited_(seconds > 0) {
-    constexpr double kMost = 1e9;
-    end_ = Clock::now() + milliseconds(static_cast<std::int64_t>(std::min(seconds, kMost) * 1000));
-  }
-  /// 0: no limit.
-  [[nodiscard]] milliseconds left() const {
-    if (!limited_) return milliseconds(0);
-    return std::max(milliseconds(1), std::chrono::duration_cast<milliseconds>(end_ - Clock::now()));
-  }
-
- private:
-  bool limited_;
-  Clock::time_point end_;
-};
 
 explore::Goal goal_of(const StraightLine& line, const explore::Machine& machine) {
   const auto reached = [&line, &machine](const explore::Configuration& c) {
@@ -50,15 +31,15 @@ explore::Goal goal_of(const StraightLine& line, const explore::Machine& machine)
 OnHardware search(const StraightLine& line, const nic::HardwareProfile& profile, const ReplayLimits& limits) {
   const explore::Machine machine(explore::over_verbs(line.program, explore::verbs_options(profile)), profile);
   const explore::Goal goal = goal_of(line, machine);
-  const TimeLeft time(limits.max_seconds);
+  const explore::Deadline deadline = explore::Deadline::after(limits.max_seconds);
   OnHardware found;
   const explore::ExploreResult all = explore::explore(
-      machine, {.max_states = limits.states, .max_time = time.left(), .poll = limits.poll, .goal = goal});
+      machine, {.max_states = limits.states, .max_time = deadline.left(), .poll = limits.poll, .goal = goal});
   found.states = all.states;
   found.shows = all.reached ? Shows::seen : all.exhaustive() ? Shows::forbidden : Shows::not_seen;
   if (found.shows != Shows::not_seen) return found;
   const explore::SampleResult some =
-      explore::sample(machine, limits.runs, kSeed, {.max_time = time.left(), .poll = limits.poll, .goal = goal});
+      explore::sample(machine, limits.runs, kSeed, {.max_time = deadline.left(), .poll = limits.poll, .goal = goal});
   found.runs = some.runs;
   if (some.reached) found.shows = Shows::seen;
   return found;

@@ -45,6 +45,7 @@ class Chain {
  public:
   explicit Chain(const trace::Trace& trace) : trace_(trace), nodes_(trace.nodes), subevents_(trace.calls.size() + 1) {
     for (const Activity& a : trace.activities) add(a);
+    find_paces(trace.activities);
     for (NodeEvents& n : nodes_)
       for (auto* list : {&n.doorbells, &n.reads, &n.cqes, &n.packets})
         std::ranges::stable_sort(*list, {}, [](const Activity* a) { return a->start_ps; });
@@ -70,15 +71,19 @@ class Chain {
   void find_answer(Operation& o, trace::CallId id, std::uint32_t qp) const;
   [[nodiscard]] Arrival latest(std::uint32_t thread, Instant start, Instant until) const;
   [[nodiscard]] bool rested(std::uint32_t thread, Instant start, Instant end) const;
+  void find_paces(const std::vector<Activity>& activities);
   [[nodiscard]] Instant quickest(const Activity& packet) const;
+  /// How closely a packet of this kind follows another one at most.
+  [[nodiscard]] Instant pace(const Activity& packet) const;
   void put_before(std::string_view stage, std::uint32_t node, Instant from);
   void put_wire(std::uint32_t node, Instant from, Instant way);
   void put_operation(const Operation& o, bool by_completion);
 
   const trace::Trace& trace_;
   std::vector<NodeEvents> nodes_;
-  std::vector<std::vector<const trace::Subevent*>> subevents_;  // by call
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Instant> quickest_;
+  std::vector<std::vector<const trace::Subevent*>> subevents_;              // by call
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Instant> quickest_;     // by opcode and size
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Instant> paces_;        // the same
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> peers_;  // of (node, queue pair)
   std::vector<WhyStage> stages_;                                            // backwards
   Instant start_ = 0, now_ = 0;
@@ -97,6 +102,25 @@ void Chain::add(const Activity& a) {
 }
 
 Instant Chain::quickest(const Activity& packet) const { return quickest_.at({packet.opcode, packet.bytes}); }
+
+/// Whoever sends them: all that arrive at a host have come over its one link.
+void Chain::find_paces(const std::vector<Activity>& activities) {
+  std::vector<std::vector<const Activity*>> arrivals(nodes_.size());
+  for (const Activity& a : activities)
+    if (a.kind == Activity::Kind::packet && a.finish_ps >= 0) arrivals.at(a.peer).push_back(&a);
+  for (auto& list : arrivals) {
+    std::ranges::stable_sort(list, {}, [](const Activity* a) { return a->finish_ps; });
+    for (std::size_t i = 1; i < list.size(); ++i) {
+      Instant& least = paces_.try_emplace({list[i]->opcode, list[i]->bytes}, kNo).first->second;
+      least = std::min(least, list[i]->finish_ps - list[i - 1]->finish_ps);
+    }
+  }
+}
+
+Instant Chain::pace(const Activity& packet) const {
+  const auto found = paces_.find({packet.opcode, packet.bytes});
+  return found == paces_.end() ? kNo : found->second;
+}
 
 /// The first of a list at or after an instant for which `fits` holds.
 template <class Fits>
@@ -137,7 +161,7 @@ void Chain::find_request(Operation& o, trace::CallId id, std::uint32_t& qp) cons
   o.way = quickest(*packet);
   for (const Activity* a : mine.packets) {
     if (a->start_ps < o.sent || a->qp != qp || is_answer(*a) || a->finish_ps > there) continue;
-    if (a->finish_ps > o.arrived) o.way += a->finish_ps - o.arrived;  // those of a long message follow each other
+    if (a->finish_ps > o.arrived) o.way += std::min(a->finish_ps - o.arrived, pace(*a));
     o.arrived = std::max(o.arrived, a->finish_ps);
   }
 }
@@ -265,6 +289,8 @@ std::vector<WhyStage> Chain::back_from(std::uint32_t thread, Instant start, Inst
   return std::move(stages_);
 }
 
+/// The one whose first call comes soonest after the start, and whose last call, or what it waited for, ends soonest
+/// before the end.
 std::uint32_t Chain::thread_of(Instant start, Instant end) const {
   struct Fit {
     Instant begin = kNo / 4, end = kNo / 4;
@@ -275,6 +301,12 @@ std::uint32_t Chain::thread_of(Instant start, Instant end) const {
     Fit& fit = fits[call.thread];
     fit.begin = std::min(fit.begin, call.begin_ps - start);
     fit.end = std::min(fit.end, end - call.end_ps);
+  }
+  for (std::uint32_t thread = 0; thread < fits.size(); ++thread) {
+    Fit& fit = fits[thread];
+    if (fit.begin == kNo / 4 || fit.end == 0) continue;
+    if (const Arrival arrival = latest(thread, start, end); arrival.call != 0)
+      fit.end = std::min(fit.end, end - arrival.at);
   }
   const auto best = std::ranges::min_element(fits, {}, [](const Fit& f) { return f.begin + f.end; });
   return static_cast<std::uint32_t>(best - fits.begin());

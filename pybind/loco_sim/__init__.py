@@ -25,7 +25,7 @@ _HOME = {
     "Latency": "measured", "Series": "measured", "Result": "result", "Stage": "outcome", "Why": "outcome", "run": "result", "stop_flag": "result", "validate": "result",
     "Choice": "points", "Range": "points", "Uniform": "points", "sweep_points": "points", "sweep": "sweeps",
     "sweep_rows": "sweeps",
-    "Context": "program", "Program": "program", "ProgramResult": "program",
+    "Context": "context", "Program": "program", "ProgramResult": "program",
     "LitmusResult": "litmus_tests", "LitmusResults": "litmus_tests", "litmus": "litmus_tests",
     "GeneratedTest": "generated", "GeneratedTests": "generated", "generate": "generated",
     "Campaign": "networks", "Fit": "networks", "RuleSetFit": "networks", "corerma": "networks", "fit": "networks",

@@ -27,7 +27,7 @@ from .points import Choice as Choice
 from .points import Range as Range
 from .points import Uniform as Uniform
 from .points import sweep_points as sweep_points
-from .program import Context as Context
+from .context import Context as Context
 from .program import Program as Program
 from .program import ProgramResult as ProgramResult
 from .reports import report as report

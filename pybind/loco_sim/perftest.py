@@ -112,7 +112,7 @@ def _bytes(key: str, value: int | str) -> int:
         amount, kind = int(value), "size"
     elif isinstance(value, str):
         with suppress(ValueError):
-            amount, kind = parse_quantity(value, "size")
+            amount, kind = parse_quantity(value, of_size=True)
     if kind != "size" or not 1 <= amount < 2**63:
         raise _wrong(key, "a size of at least 1 byte, such as 64 or 4KiB", value)
     return amount

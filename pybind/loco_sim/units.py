@@ -22,24 +22,23 @@ _OTHERS = {
     "rate": {f"{p}{u}": 1000**i for i, both in enumerate(("", "kK", "mM", "gG", "tT")) for p in (both or ("",))
              for u in ("bps", "bit/s", "b/s")},
 }
-# Letters alone mean one thing only where it is known what they are of.
-_LETTERS = {"size": {"k": 2**10, "K": 2**10, "M": 2**20, "G": 2**30},
-            "rate": {"k": 10**3, "K": 10**3, "M": 10**6, "g": 10**9, "G": 10**9, "t": 10**12, "T": 10**12}}
+# Letters alone, where it is known that they are of a size.
+_SIZE_LETTERS = {"k": 2**10, "K": 2**10, "M": 2**20, "G": 2**30}
 _FORM = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z/\u00b5\u03bc]+)\s*")
 
 
-def parse_quantity(text: str, wanted: str | None = None) -> tuple[int, str]:
-    """The amount in base units (ps, bytes, bit/s), and which of "duration", "size", "rate" it is; if it is the one that is
-    wanted, letters may stand alone.
+def parse_quantity(text: str, *, of_size: bool = False) -> tuple[int, str]:
+    """The amount in base units (ps, bytes, bit/s), and which of "duration", "size", "rate" it is. Where only a size can be
+    meant, letters may stand alone.
 
     >>> parse_quantity("1.5us")
     (1500000, 'duration')
-    >>> parse_quantity("64k", "size")
+    >>> parse_quantity("64k", of_size=True)
     (65536, 'size')
     """
     match = _FORM.fullmatch(text)
     for kind, known in _KINDS.items():
-        units = {**_OTHERS[kind], **known, **(_LETTERS.get(kind, {}) if kind == wanted else {})}
+        units = {**_OTHERS[kind], **known, **(_SIZE_LETTERS if of_size and kind == "size" else {})}
         if match and match[2] in units:
             amount = Fraction(match[1]) * units[match[2]]
             if amount.denominator == 1:

@@ -175,6 +175,15 @@ def test_link_utilisation_adds_up(result):
     assert ls.plot.link_utilisation(result.trace, ax) is ax
 
 
+@pytest.mark.parametrize("size", ["8B", "4KiB", "256KiB"])
+def test_no_node_sends_more_than_its_link_carries(size):
+    """A message of many packets is sent over all of the time that it takes."""
+    run = ls.run({"name": "long", "hardware": "cx5-roce-25g", "topology": {"kind": "star", "nodes": 2},
+                  "workload": {"kind": "traffic", "pattern": "incast", "size": size}, "trace": {"level": "packets"}})
+    [line] = lines(ls.plot.link_utilisation(run.trace, bins=20))
+    assert 0 < max(line.get_ydata()) < 25
+
+
 def test_payload_is_sent_by_who_has_it():
     """The data of a get come from the other node; what stays on a node is on no link."""
     def reader(ctx):

@@ -74,6 +74,45 @@ def test_stages_of_what_is_made_of_others_add_up(scenario):
         assert str(why).splitlines()[-1].split()[0] == "together"
 
 
+def incast(senders, size, **fabric):
+    return ls.run({"name": "incast", "hardware": {"base": "cx5-roce-25g", "nic": {"ack_timeout": "100us"}}, "fabric": fabric,
+                   "topology": {"kind": "star", "nodes": senders + 1}, "trace": {"level": "packets"}, "check": [],
+                   "workload": {"kind": "traffic", "pattern": "incast", "size": size}})
+
+
+def test_a_long_message_alone_waits_for_nobody():
+    took = incast(1, "256KiB").why().by_stage()
+    # 255 packets of 1024 B and 78 B of headers and framing pass at 25 Gb/s before the last one goes its way, which takes
+    # 1016 B on a cable longer than that of 8 B above; then the ACK. The NIC's and the switch's buffers: within 500 ns.
+    expected = 255 * (1024 + 78) * 8 / 25 + (790.4 + 1016 * 8 / 25) + (786.6 - 8 * 8 / 25)
+    assert took["wire"] == pytest.approx(expected * 1000, abs=500_000)
+    assert took.get("queues", 0) < 0.02 * took["wire"]
+
+
+@pytest.mark.parametrize("senders", [3, 7])
+@pytest.mark.parametrize("fabric", [{}, {"flow_control": "pfc", "buffer": {"size": "200kB"}}], ids=["unlimited", "pfc"])
+def test_who_shares_a_link_waits_in_queues(senders, fabric):
+    """Each has the wire for one part in `senders` of the time."""
+    r = incast(senders, "256KiB", **fabric)
+    why = r.why()
+    require_whole(why)
+    alone = 256 * (1024 + 78) * 8 / 25e9 * 1e12
+    assert why.by_stage()["wire"] == pytest.approx(alone, rel=0.05)
+    assert why.by_stage()["queues"] == pytest.approx((senders - 1) * alone, rel=0.1)
+
+
+@pytest.mark.parametrize("fabric", [{"loss": 10000}, {"loss": 1000}, {}], ids=str)
+def test_an_operation_is_told_from_those_of_others_at_the_same_time(fabric):
+    """All senders begin at once: what is told of an operation is of the thread whose it was."""
+    r = incast(6, "64KiB", **fabric)
+    ends = {int(e) for e in r.operations["message"].ends_ps}
+    assert len(ends) == 6
+    why = r.why()
+    require_whole(why)
+    assert why.stages[0].stage == "CPU" and why.stages[0].took_ps < 1_000_000 < why.took_ps
+    assert why.stages[-1].stage == "poll" and why.by_stage()["poll"] < 3_000_000, "until it looked"
+
+
 def test_why_says_what_it_needs():
     r = ls.run("scenarios/quickstart.yaml")
     with pytest.raises(KeyError, match="expected one of"):

@@ -111,6 +111,9 @@ TEST_CASE("a mistake is told of in one line with its place") {
   CHECK(error("process 1 { shared X; }") == "f.rma:1:21: expected \"=\" and the variable's first value, found \";\"");
   CHECK(error("process 1 { skip }\nassert always (1);") == "f.rma:1:18: expected \";\", found \"}\"");
   CHECK(error("process 1 { /* ") == "f.rma:1:13: expected \"*/\" to close this comment, found none");
+  CHECK(error("process 1 { \u00fc }") == "f.rma:1:13: expected a name, an integer or an operator, found \"\u00fc\"");
+  CHECK(error("\xef\xbb\xbfprocess 1 { $ }") ==
+        "f.rma:1:13: expected a name, an integer or an operator, found \"$\"");  // the mark has no column
   CHECK(error("process 1 { $ }") == "f.rma:1:13: expected a name, an integer or an operator, found \"$\"");
   CHECK(error("process 1 { local u; u = 12ab; }") == "f.rma:1:26: expected an integer, found \"12ab\"");
   CHECK(error(with("flsh(2);")) == "f.rma:1:43: expected a statement, found \"flsh\"; did you mean \"flush\"?");

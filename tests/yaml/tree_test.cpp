@@ -57,6 +57,12 @@ TEST_CASE("a key given twice is refused where it is repeated", "[yaml]") {
                     contains_text("f.yaml:1:11: expected each key once"));
 }
 
+TEST_CASE("maps are not merged", "[yaml]") {
+  CHECK_THROWS_WITH(tree("a: &a {b: 1}\nc: {<<: *a}\n"),
+                    "f:2:5: expected a key, found \"<<\", which merges maps in YAML 1.1 only");
+  CHECK(tree("'<<': 1\n") == "{<<: 1}");
+}
+
 TEST_CASE("columns count bytes, and no byte-order mark", "[yaml]") {
   CHECK(tree_with_places("\xef\xbb\xbf"
                          "a: [x, y]\nb: z\n") == "1:1 {a: 1:4 [1:5 x, 1:8 y], b: 2:4 z}");

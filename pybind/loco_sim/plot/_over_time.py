@@ -127,7 +127,7 @@ def link_utilisation(subject: Trace | Result | Series, ax: Axes | None = None, *
     interval a link was sending, headers, ACKs and all; of the eight busiest links unless `links` names some.
 
     Else from the trace: payload that each node sends to others, in Gb/s, or with `rate_bps` as a share of that rate. The
-    words of a remote operation count as sent, evenly, between the read at one end and the arrival at the other.
+    words of a remote operation count as sent, evenly, between the first read at one end and the last arrival at the other.
     Headers, ACKs and requests are not in it, so this is a lower bound of the load of the link.
     """
     bins = at_least("bins", bins, 1)

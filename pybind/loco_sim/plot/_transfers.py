@@ -47,7 +47,7 @@ def transfers_of(trace: Trace) -> list[Transfer]:
             continue
         done = writes[writes["finish"] != _NEVER]
         end = int((done if len(done) else writes)["finish_ps"].max()) or int(writes["start_ps"].max())
-        # The part that crosses the network: from the read at one end to the write at the other.
+        # The part that crosses the network: from the first read at one end to the last write at the other.
         out.append(Transfer(thread, nodes[thread], int(part["peer"][0]), "get" if (part["stamp"] == 7).any() else "put",
-                             len(writes), int(reads["start_ps"].min()), int(writes["start_ps"].min()), end))
+                             len(writes), int(reads["start_ps"].min()), int(writes["start_ps"].max()), end))
     return out

@@ -70,7 +70,12 @@ TEST_CASE("each mistake is told where it is", "[scenario]") {
       Mistake{"topology: {nodes: many}\n",
               "f.yaml:1:19: topology.nodes: expected an integer from 2 to 1024, found \"many\""},
       Mistake{"topology: {nodes: '4'}\n",
-              "f.yaml:1:19: topology.nodes: expected an integer from 2 to 1024, found \"4\""},
+              "f.yaml:1:19: topology.nodes: expected an integer from 2 to 1024, found the text \"4\""},
+      Mistake{"topology: {nodes: 010}\n",
+              "f.yaml:1:19: topology.nodes: expected an integer from 2 to 1024, found \"010\""},
+      Mistake{"TOPOLOGY: {nodes: 4}\n",
+              "f.yaml:1:1: expected a known key (name, topology, fabric, check, strict), found \"TOPOLOGY\"; did you "
+              "mean \"topology\"?"},
       Mistake{"topology: {nodes: 4.5}\n",
               "f.yaml:1:19: topology.nodes: expected an integer from 2 to 1024, found \"4.5\""},
       Mistake{"topology: {nodes: 1000000000000}\n",

@@ -1,0 +1,249 @@
+"""What the gallery's entries look at, and the sentences that answer them: functions of the rows of a sweep.
+
+An answer takes `at`, which gives the value at (x, group), and the rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Mapping, Sequence
+
+import loco_sim as ls
+from loco_sim.measured import time_text
+
+Row = Mapping[str, Any]
+Rows = Sequence[Row]
+
+
+def median_of(operation: str | None = None) -> Callable[[Row], float]:
+    """The median latency, in picoseconds."""
+    if operation is None:
+        return lambda row: float(row["latency_median_ps"])
+    return lambda row: float(row["by_operation"][operation]["median_ps"])
+
+
+def counted(name: str) -> Callable[[Row], float]:
+    return lambda row: float(row["workload_counters"][name])
+
+
+def goodput(row: Row) -> float:
+    """Payload that arrived, in bits per second."""
+    return 8e12 * float(row["workload_counters"]["payload_bytes"]) / float(row["measured_ps"])
+
+
+def picoseconds(value: float) -> str:
+    return time_text(round(value))
+
+
+def bit_rate(value: float) -> str:
+    return f"{value / 1e9:.2f} Gb/s"
+
+
+def size(value: float) -> str:
+    return f"{value / 1e3:.0f} kB"
+
+
+def barrier_per_us(at: Callable[..., float], rows: Rows) -> str:
+    slope = (at("4050ns") - at("50ns")) / 4e6
+    return (f"A barrier of eight nodes takes {picoseconds(at('50ns'))} with short cables and {slope:.1f} us more for each "
+            f"microsecond on every cable: so many times one after the other is a cable passed.")
+
+
+def fence_cost(at: Callable[..., float], rows: Rows) -> str:
+    cost = {n: at(n, "all_nodes") - at(n, "none") for n in ("2", "8", "32")}
+    share = cost["32"] / at("32", "all_nodes")
+    return (f"On 2 nodes the fence takes {picoseconds(cost['2'])}, on 8 {picoseconds(cost['8'])}, on 32 "
+            f"{picoseconds(cost['32'])}: there {100 * share:.0f} % of the barrier.")
+
+
+def routing_difference(at: Callable[..., float], rows: Rows) -> str:
+    def carried(routing: str, placement: str = "in_order") -> str:
+        return bit_rate(at(routing, placement))
+
+    return (f"Of the 400 Gb/s that sixteen hosts could send, routes by destination carry {carried('deterministic')} and by flow hash "
+            f"{carried('ecmp')} (median of three permutations): flows share links while others idle. Routes chosen packet by "
+            f"packet use the whole network, but let packets overtake each other. NICs that place in order take that for losses: "
+            f"{carried('adaptive')} with adaptive routing, {carried('spray')} when packets are sprayed. NICs that place packets as "
+            f"they come get {carried('adaptive', 'out_of_order')} and {carried('spray', 'out_of_order')}.")
+
+
+def victim_waits(at: Callable[..., float], rows: Rows) -> str:
+    return (f"Yes: the victim's messages take {picoseconds(at('unlimited'))} when buffers have no limit and "
+            f"{picoseconds(at('pfc'))}, {at('pfc') / at('unlimited'):.1f} times as long, when PFC pauses the uplink that it "
+            f"shares.")
+
+
+def dcqcn_effect(at: Callable[..., float], rows: Rows) -> str:
+    off, on = rows[0]["workload_counters"], rows[1]["workload_counters"]
+    return (f"The longest queue falls from {size(at('false'))} to {size(at('true'))} and PFC pauses {on['fabric_pauses']} times in place of "
+            f"{off['fabric_pauses']}; goodput goes from {bit_rate(goodput(rows[0]))} to {bit_rate(goodput(rows[1]))}.")
+
+
+def window_depth(at: Callable[..., float], rows: Rows) -> str:
+    full = max(at(r["workload.outstanding"]) for r in rows)
+    enough = next(r["workload.outstanding"] for r in rows if at(r["workload.outstanding"]) > 0.95 * full)
+    return (f"{enough}: one message at a time gets {bit_rate(at('1'))}, {enough} get {bit_rate(at(enough))}, and more hardly "
+            f"more ({bit_rate(full)}).")
+
+
+def size_for_half(at: Callable[..., float], rows: Rows) -> str:
+    def half(window: str) -> str:
+        sizes = [r["workload.size"] for r in rows if r["workload.outstanding"] == window]
+        return next((s for s in sizes if at(s, window) > 12.5e9), "none of these")
+
+    return f"Half of the 25 Gb/s is reached with {half('1')} one after the other, and with {half('16')} sixteen at a time."
+
+
+def switching_cost(at: Callable[..., float], rows: Rows) -> str:
+    def extra(size_text: str) -> float:
+        return at(size_text, "store_and_forward") - at(size_text, "cut_through")
+
+    return (f"{picoseconds(extra('64B'))} for 64 B and {picoseconds(extra('64KiB'))} for 64 KiB: one packet's time on the "
+            f"wire for each of three switches, paid once, since packets follow each other.")
+
+
+def rate_effect(at: Callable[..., float], rows: Rows) -> str:
+    saved = at("25Gbps") - at("400Gbps")
+    return (f"Hardly: {picoseconds(at('25Gbps'))} at 25 Gb/s, {picoseconds(at('400Gbps'))} at sixteen times the rate. "
+            f"{100 * saved / at('25Gbps'):.0f} % of the barrier is time on the wire; the rest does not depend on it.")
+
+
+def loss_effect(at: Callable[..., float], rows: Rows) -> str:
+    share = {loss: 100 * at(loss) / at("0") for loss in ("100", "1000", "10000")}
+    return (f"On 2 km of cable, one packet lost in 10,000 leaves {share['100']:.0f} % of the throughput, one in 1,000 "
+            f"{share['1000']:.0f} %; at one in 100, {share['10000']:.0f} %.")
+
+
+def selective_repeat_saves(at: Callable[..., float], rows: Rows) -> str:
+    def kept(loss: str, placement: str) -> str:
+        return f"{100 * at(loss, placement) / at('0', placement):.0f} %"
+
+    return (f"Going back sends again what a round trip carries for each packet lost: at one in 1,000 "
+            f"{kept('1000', 'in_order')} of the throughput are left, at one in 100 {kept('10000', 'in_order')}. A NIC that "
+            f"keeps what comes behind a gap is sent what is missing, and nothing else (selective repeat): "
+            f"{kept('1000', 'out_of_order')} and {kept('10000', 'out_of_order')}.")
+
+
+def slow_receiver(at: Callable[..., float], rows: Rows) -> str:
+    lanes = sorted({r["hardware.pcie.lanes"] for r in rows}, key=int)
+    paused = next(r for r in rows if r["hardware.pcie.lanes"] == lanes[0] and r["fabric.flow_control"] == "pfc")
+    dropped = next(r for r in rows if r["hardware.pcie.lanes"] == lanes[0]
+                   and r["fabric.flow_control"] == "drop_tail")
+    return (f"With PFC the receiver's NIC pauses its link when its buffer is full, {paused['counters.tx_pauses']} times with "
+            f"one lane, nothing is lost, and memory gets what PCIe takes: from {bit_rate(at(lanes[0], 'pfc'))} with "
+            f"{lanes[0]} lane to {bit_rate(at(lanes[-1], 'pfc'))} with {lanes[-1]}. Without it the NIC drops "
+            f"{dropped['counters.rx_discards']} packets with one lane, what is sent again takes the place of what is "
+            f"new, and {bit_rate(at(lanes[0], 'drop_tail'))} and {bit_rate(at(lanes[-1], 'drop_tail'))} are left.")
+
+
+def buffer_needed(at: Callable[..., float], rows: Rows) -> str:
+    enough = next((r["fabric.buffer.size"] for r in rows if at(r["fabric.buffer.size"]) == 0), None)
+    worst = rows[0]["fabric.buffer.size"]
+    needed = f"{enough} are enough that nobody is paused" if enough else "Not even the largest of these is enough"
+    return f"{needed}; with {worst} links are paused {at(worst):.0f} times. All seven messages together are 1.8 MB."
+
+
+def queue_pair_rows() -> Rows:
+    """Messages of 8 bytes by 32 threads: the rate over more and more queue pairs.
+
+    A queue pair's first message always misses: with 32 messages or more on each, that is a small part.
+    """
+    return [{"queue pairs": str(count), "verb": verb,
+             **ls.perf(f"{verb}_bw", size=8, hardware="cx6-ib-hdr", topology="star", queue_pairs=count, threads=32, depth=32,
+                       inline_max=8 if verb == "write" else None, iterations=max(32, 65536 // count))[0]}
+            for count in (32, 128, 512, 2048, 4096, 8192) for verb in ("write", "read")]
+
+
+WAYS = ("behind it on its queue pair", "from the same NIC, another queue pair", "into the NIC that sends it")
+
+
+def small_beside_bulk(messages: int, way: str) -> int:
+    """What a write of 8 bytes takes, in picoseconds, while host 0 sends host 1 so many messages of 1 MiB."""
+    machine = ls.verbs.Machine(nodes=2, hardware="cx5-roce-100g")
+    bulk = [machine.register(node, 1 << 20) for node in range(2)]
+    small = [machine.register(node, 64) for node in range(2)]
+    cqs = [machine.create_cq(node) for node in range(2)]
+    qps = [[machine.create_qp(node, cqs[node], send=64) for node in range(2)] for _ in range(2)]
+    for ends in qps:
+        machine.connect(*ends)
+    here = 1 if way == WAYS[2] else 0
+    qp = qps[0 if way == WAYS[0] else 1][here]
+
+    def sender(thread: ls.verbs.Thread) -> Any:
+        for _ in range(messages):
+            yield thread.post_send(qps[0][0], "rdma_write", local=bulk[0], remote=bulk[1], signaled=False)
+
+    def writer(thread: ls.verbs.Thread) -> Any:
+        yield thread.compute(20_000_000)  # the bulk is flowing
+        begin = yield thread.now()
+        yield thread.post_send(qp, "rdma_write", local=small[here][:8], remote=small[1 - here][:8])
+        yield thread.wait_cq(cqs[here])
+        return (yield thread.now()) - begin
+
+    machine.spawn(0, sender)
+    thread = machine.spawn(here, writer)
+    machine.run()
+    return int(thread.returned)
+
+
+def mixed_rows() -> Rows:
+    """A small write beside more and more bulk, three ways."""
+    return [{"messages of 1 MiB": str(messages), "small write": way, "ps": small_beside_bulk(messages, way)}
+            for messages in (0, 1, 2, 8, 32) for way in WAYS]
+
+
+def beside_bulk(at: Callable[..., float], rows: Rows) -> str:
+    del rows
+    same, other, into = WAYS
+    return (f"On the bulk's own queue pair it waits for all that was posted before it, {picoseconds(at('32', same))} behind 32 "
+            f"messages. On another queue pair packets of both take turns: {picoseconds(at('32', other))} in place of "
+            f"{picoseconds(at('0', other))}, however much is posted. One that comes into the host waits for no read of bulk, "
+            f"its answer for what is on the link: {picoseconds(at('32', into))}.")
+
+
+def million_a_second(value: float) -> str:
+    return f"{value:.1f} M/s"
+
+
+def thrashing(at: Callable[..., float], rows: Rows) -> str:
+    def half(verb: str) -> str:
+        return next((r["queue pairs"] for r in rows if r["verb"] == verb and at(r["queue pairs"], verb) < at("32", verb) / 2),
+                    "none of these")
+
+    def fall(verb: str) -> str:
+        return f"from {million_a_second(at('32', verb))} over 32 queue pairs to {million_a_second(at('8192', verb))} over 8192"
+
+    return (f"The rate of a ConnectX-6 falls {fall('write')} for writes, {fall('read')} for reads, which keep more state in "
+            f"the NIC. Less than half of it is left for reads with {half('read')} queue pairs, for writes with {half('write')}.")
+
+
+def corerma_rows() -> Rows:
+    """Generated coreRMA tests: one row for each rule and network, of both numbers of processes."""
+    table: dict[tuple[str, str], list[int]] = {}
+    for row in ls.corerma(tests=40, jobs=2).data["rows"]:
+        for network, tally in row["networks"].items():
+            sums = table.setdefault((row["rule"], network), [0, 0])
+            sums[0] += tally["errors"]
+            sums[1] += row["tests"]
+    return [{"rule": rule, "network": network, "errors": errors, "tests": tests}
+            for (rule, network), (errors, tests) in table.items() if tests]
+
+
+def rules_broken(at: Callable[..., float], rows: Rows) -> str:
+    def broken(network: str) -> str:
+        return ", ".join(r["rule"] for r in rows if r["network"] == network and r["errors"]) or "none"
+
+    tests = sum(r["tests"] for r in rows if r["network"] == "verbs")
+    return (f"Of {tests} generated tests, with all rules of the coreRMA paper, fail on Cray Aries with deterministic routing those of "
+            f"{broken('aries-deterministic')}; on VPI Verbs of {broken('verbs')}; on Portals of {broken('portals')}. Gets overtake puts "
+            f"on Aries, puts gets on Verbs; Portals adds and compares with stale operands.")
+
+
+def ring_breaks(at: Callable[..., float], rows: Rows) -> str:
+    verdict = {(r["fabric.routing"], r["hardware.nic.placement"]): r["consistent"] for r in rows}
+    fixed = all(verdict["deterministic", p] for p in ("in_order", "out_of_order", "unordered"))
+    caught = not verdict["adaptive", "out_of_order"] and not verdict["adaptive", "unordered"]
+    if not (fixed and caught and verdict["adaptive", "in_order"]):
+        return f"It is not as simple as that: consistent are {[k for k, v in verdict.items() if v]}."
+    return (f"Not alone: a NIC that places in order goes back when packets overtake each other, and the ring stays right. With "
+            f"a NIC that places packets as they come, {at('adaptive', 'out_of_order'):.0f} of 100 messages are read wrong, because the "
+            f"head may arrive before the message: the checker finds the run inconsistent with rdmawait. On one path, every NIC is right.")
