@@ -23,7 +23,7 @@ std::string time_text(double ps) {
   constexpr std::array<std::string_view, 5> kUnits = {"ps", "ns", "us", "ms", "s"};
   constexpr double kStep = 1000;
   std::size_t unit = 0;
-  for (; ps >= kStep && unit + 1 < kUnits.size(); ++unit) ps /= kStep;
+  for (; ps >= kStep - 0.5 && unit + 1 < kUnits.size(); ++unit) ps /= kStep;  // three digits are shown
   return fmt::format("{:.3g} {}", ps, kUnits.at(unit));
 }
 
