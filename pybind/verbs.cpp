@@ -173,6 +173,7 @@ class Driver {
     if (!py::isinstance<py::tuple>(yielded) || py::len(yielded) == 0)
       throw std::invalid_argument("expected a call such as thread.poll_cq(cq), found " +
                                   py::repr(yielded).cast<std::string>());
+    if (py::hasattr(yielded, "made")) yielded.attr("made") = py::none();  // those that nobody yields warn
     const auto t = yielded.cast<py::tuple>();
     call_ = static_cast<Call>(t[0].cast<std::uint8_t>());
     for (std::size_t i = 1; i < t.size() && i <= arguments_.size(); ++i) {

@@ -64,9 +64,9 @@ std::string path_mtus(const Run& run) {
 std::string why_lost(const Run& run) {
   const fabric::Config& network = run.scenario.network;
   std::vector<std::string_view> causes;
-  if (network.options.loss > 0) causes.push_back("fabric.loss: each link loses that share");
+  if (network.options.loss > 0) causes.push_back("links lose them: fabric.loss");
   if (!network.losses.empty() || !network.changes.empty() || !run.scenario.stops.empty())
-    causes.push_back("fabric.failures");
+    causes.push_back("links fail or lose them: fabric.failures");
   if (network.buffers_overflow())
     causes.push_back("fabric.flow_control: pfc pauses links in place of dropping; fabric.buffer.size");
   return fmt::format("{}", fmt::join(causes, "; or "));

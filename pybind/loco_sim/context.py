@@ -27,9 +27,9 @@ _MASK = 2**64 - 1
 _COMPARISONS = _core.COMPARISONS
 
 
-class Operation(tuple[int, ...]):
-    """What a thread is to do next: made by a `Context`, done when it is yielded. One that never is warns, and names the
-    line that made it."""
+class Operation(tuple[Any, ...]):
+    """What a thread is to do next: made by a `Context` or a `verbs.Thread`, done when it is yielded. One that never is
+    warns, and names the line that made it."""
 
     made: tuple[str, int] | None = None
     """File and line; None once it has been yielded."""
@@ -45,14 +45,14 @@ _Given = ParamSpec("_Given")
 _Numbers = tuple[int, ...]
 
 
-def _operation(method: Callable[_Given, _Numbers]) -> Callable[_Given, Operation]:
-    """Of a method whose numbers say what to do: an operation, which knows the line that made it."""
+def operation(method: Callable[_Given, tuple[Any, ...]]) -> Callable[_Given, Operation]:
+    """Of a method whose values say what to do: an operation, which knows the line that made it."""
     @functools.wraps(method)
     def made(*args: _Given.args, **named: _Given.kwargs) -> Operation:
-        operation = Operation(method(*args, **named))
+        numbers = Operation(method(*args, **named))
         caller = sys._getframe(1)
-        operation.made = (caller.f_code.co_filename, caller.f_lineno)
-        return operation
+        numbers.made = (caller.f_code.co_filename, caller.f_lineno)
+        return numbers
     return made
 
 
@@ -139,12 +139,12 @@ class Context:
         self.node, self.nodes, self.thread = node, nodes, thread
         self._memory, self._barriers, self._samples = memory, barriers, samples
 
-    @_operation
+    @operation
     def now(self) -> _Numbers:
         """Result: picoseconds since the run began. Takes no time itself."""
         return (_NOW,)
 
-    @_operation
+    @operation
     def compute(self, time: int | str) -> _Numbers:
         """Work that takes this long: picoseconds, or text such as "2us"."""
         if isinstance(time, str):
@@ -157,34 +157,34 @@ class Context:
             raise ValueError(f"time: expected 0 to 2^63 - 1 picoseconds, found {picoseconds}")
         return (_COMPUTE, picoseconds)
 
-    @_operation
+    @operation
     def load(self, name: str, index: int = 0) -> _Numbers:
         """Reads a word of this node's copy. Result: its value."""
         return (_LOAD, self._memory.word(name, index))
 
-    @_operation
+    @operation
     def store(self, name: str, value: int, index: int = 0) -> _Numbers:
         """Writes a word of this node's copy, through the store buffer."""
         return (_STORE, self._memory.word(name, index), _word("value", value))
 
-    @_operation
+    @operation
     def cas(self, name: str, expected: int, desired: int, index: int = 0) -> _Numbers:
         """Locked compare-and-swap on this node's copy. Result: the old value."""
         return (_CAS, self._memory.word(name, index), _word("expected", expected), _word("desired", desired))
 
-    @_operation
+    @operation
     def fence(self) -> _Numbers:
         """mfence: until this thread's stores are in memory."""
         return (_FENCE,)
 
-    @_operation
+    @operation
     def wait_until(self, name: str, comparison: str, value: int, index: int = 0) -> _Numbers:
         """Polls a word of this node's copy until it compares so (==, !=, >=, <=). Result: the value seen."""
         if not isinstance(comparison, str) or comparison not in _COMPARISONS:
             raise ValueError(f"comparison: expected one of {', '.join(_COMPARISONS)}, found {comparison!r}")
         return (_WAIT_UNTIL, self._memory.word(name, index), _COMPARISONS[comparison], _word("value", value))
 
-    @_operation
+    @operation
     def put(self, name: str, node: int, value: int | None = None, *, index: int = 0, source: str | None = None,
             wait: bool = False) -> _Numbers:
         """RDMA WRITE to the copy on `node`: of `value` to one word, or of this node's copy of `source` (by default of
@@ -205,7 +205,7 @@ class Context:
             raise ValueError(f"source: expected {size} bytes as {name} has, found {length}")
         return (_PUT, _word("node", node), offset, size, start, bool(wait))
 
-    @_operation
+    @operation
     def get(self, name: str, node: int, *, index: int = 0, into: str | None = None, wait: bool = True) -> _Numbers:
         """RDMA READ of a word of the copy on `node`. Result: its value; with ``wait=False`` a handle, and the value
         comes from `wait`. With `into`, all of the variable is read into this node's copy of `into`; result: a handle.
@@ -219,29 +219,29 @@ class Context:
             raise ValueError(f"into: expected {size} bytes as {name} has, found {length}")
         return (_GET, _word("node", node), offset, size, start, bool(wait))
 
-    @_operation
+    @operation
     def fetch_add(self, name: str, node: int, add: int, *, index: int = 0, wait: bool = True) -> _Numbers:
         """Remote atomic fetch-and-add. Result: the old value, or a handle with ``wait=False``."""
         return (_FETCH_ADD, _word("node", node), self._memory.word(name, index), _word("add", add), bool(wait))
 
-    @_operation
+    @operation
     def compare_swap(self, name: str, node: int, expected: int, desired: int, *, index: int = 0,
                      wait: bool = True) -> _Numbers:
         """Remote atomic compare-and-swap. Result: the old value, or a handle with ``wait=False``."""
         return (_COMPARE_SWAP, _word("node", node), self._memory.word(name, index), _word("expected", expected),
                 _word("desired", desired), bool(wait))
 
-    @_operation
+    @operation
     def wait(self, handle: int) -> _Numbers:
         """Until one of the thread's last 64 remote operations is complete. Result: its value, if it has one."""
         return (_WAIT, at_least("handle", handle, 0, most=_MASK))
 
-    @_operation
+    @operation
     def rfence(self, node: int) -> _Numbers:
         """Remote fence: later operations towards `node` begin after the earlier ones towards it. Does not wait."""
         return (_REMOTE_FENCE, _word("node", node))
 
-    @_operation
+    @operation
     def barrier(self, name: str = "barrier") -> _Numbers:
         """LOCO's barrier: until every participant is there, with everything done that they did before."""
         if not isinstance(name, str) or name not in self._barriers:

@@ -30,8 +30,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Callable, Generator, Mapping, Union
 
 from . import _core
+from .context import Operation, operation
 from .errors import Error
 from .scenario import yaml_text
+from .units import at_least
 
 __all__ = ["Completion", "CompletionQueue", "Machine", "MemoryRegion", "QueuePair", "Thread", "VerbsError"]
 
@@ -39,6 +41,7 @@ __all__ = ["Completion", "CompletionQueue", "Machine", "MemoryRegion", "QueuePai
     _core.VERBS_CALLS[name] for name in ("now", "compute", "load", "store", "fence", "post_send", "post_recv", "poll_cq",
                                          "wait_cq", "wait_for_change"))
 _WORD = 8
+_NODES_MAX = 65_536
 _MASK = 2**64 - 1
 
 
@@ -102,15 +105,12 @@ class Completion:
         return self.status == "success"
 
 
-Call = tuple[Any, ...]
-"""What a thread is to do next: made by a `Thread`, done when it is yielded."""
+Call = Operation
+"""What a thread is to do next: made by a `Thread`, done when it is yielded. One that never is warns."""
 
 Program = Callable[..., Generator[Call, Any, Any]]
 Place = Union[MemoryRegion, int]
-
-
-def _address(place: Place) -> int:
-    return place.address if isinstance(place, MemoryRegion) else place
+_Values = tuple[Any, ...]
 
 
 def _scatter(buffer: MemoryRegion | None) -> tuple[int, int, int]:
@@ -126,10 +126,11 @@ class Thread:
         self.node = node
         self.returned: Any = None  #: what the generator has returned, once the machine has run
 
+    @operation
     def post_send(self, qp: QueuePair, opcode: str = "rdma_write", *, local: MemoryRegion | None = None,
                   remote: MemoryRegion | None = None, imm: int | None = None, wr_id: int = 0, signaled: bool = True,
                   fence: bool = False, inline: bool = False, compare_add: int = 0, swap: int = 0,
-                  remote_qp: QueuePair | None = None, remote_qkey: int = 0) -> Call:
+                  remote_qp: QueuePair | None = None, remote_qkey: int = 0) -> _Values:
         """``ibv_post_send`` with one request: builds it and rings the doorbell. Gives None; raises `VerbsError`.
 
         Args:
@@ -153,42 +154,58 @@ class Thread:
                    swap & _MASK, None if remote_qp is None else remote_qp.number, remote_qkey)
         return (_POST_SEND, qp.number, request)
 
-    def post_recv(self, qp: QueuePair, buffer: MemoryRegion | None = None, *, wr_id: int = 0) -> Call:
+    @operation
+    def post_recv(self, qp: QueuePair, buffer: MemoryRegion | None = None, *, wr_id: int = 0) -> _Values:
         """``ibv_post_recv`` with one request; without a buffer, for writes with immediate data. Gives None; raises
         `VerbsError`."""
         return (_POST_RECV, qp.number, wr_id, *_scatter(buffer))
 
-    def poll_cq(self, cq: CompletionQueue) -> Call:
+    @operation
+    def poll_cq(self, cq: CompletionQueue) -> _Values:
         """``ibv_poll_cq`` for one completion. Gives a `Completion`, or None."""
         return (_POLL_CQ, cq.number)
 
-    def wait_cq(self, cq: CompletionQueue) -> Call:
+    @operation
+    def wait_cq(self, cq: CompletionQueue) -> _Values:
         """Polls until there is a completion. Gives a `Completion`."""
         return (_WAIT_CQ, cq.number)
 
-    def load(self, place: Place) -> Call:
+    @operation
+    def load(self, place: Place) -> _Values:
         """Reads the aligned word (8 bytes) at a place of the host's memory. Gives an integer."""
-        return (_LOAD, _address(place))
+        return (_LOAD, self._address(place))
 
-    def store(self, place: Place, value: int) -> Call:
+    @operation
+    def store(self, place: Place, value: int) -> _Values:
         """Writes such a word, modulo 2^64. Gives None."""
-        return (_STORE, _address(place), value & _MASK)
+        return (_STORE, self._address(place), value & _MASK)
 
-    def fence(self) -> Call:
+    @operation
+    def fence(self) -> _Values:
         """Waits until stores are in memory (mfence). Gives None."""
         return (_FENCE,)
 
-    def wait_for_change(self, place: Place, old: int) -> Call:
+    @operation
+    def wait_for_change(self, place: Place, old: int) -> _Values:
         """Loads until the word is another than `old`. Gives it."""
-        return (_WAIT_FOR_CHANGE, _address(place), old & _MASK)
+        return (_WAIT_FOR_CHANGE, self._address(place), old & _MASK)
 
-    def compute(self, picoseconds: int) -> Call:
+    @operation
+    def compute(self, picoseconds: int) -> _Values:
         """The core is busy with something of its own. Gives None."""
-        return (_COMPUTE, picoseconds)
+        return (_COMPUTE, at_least("picoseconds", picoseconds, 0))
 
-    def now(self) -> Call:
+    @operation
+    def now(self) -> _Values:
         """The simulated time. Gives picoseconds."""
         return (_NOW,)
+
+    def _address(self, place: Place) -> int:
+        if not isinstance(place, MemoryRegion):
+            return place
+        if place.node != self.node:
+            raise ValueError(f"place: expected memory of host {self.node}, the thread's own, found that of host {place.node}")
+        return place.address
 
 
 class Machine:
@@ -205,7 +222,7 @@ class Machine:
 
     def __init__(self, *, nodes: int = 2,
                  hardware: str | os.PathLike[str] | Mapping[str, Any] = "cx5-roce-25g") -> None:
-        self._machine = _core.VerbsMachine(yaml_text(hardware), nodes)
+        self._machine = _core.VerbsMachine(yaml_text(hardware), at_least("nodes", nodes, 1, most=_NODES_MAX))
         self._threads: list[tuple[Thread, Generator[Call, Any, Any]]] = []
         self._nodes = nodes
         self._ran = False
@@ -217,12 +234,13 @@ class Machine:
 
     def register(self, node: int, length: int, *, device: bool = False, relaxed_ordering: bool = False) -> MemoryRegion:
         """New memory of a host, zeroed and registered with all rights (``ibv_reg_mr``; `device`: ``ibv_alloc_dm``)."""
+        length = at_least("length", length, 1)
         base, lkey, rkey = self._machine.register_memory(self._node(node), length, device, relaxed_ordering)
         return MemoryRegion(node, base, length, lkey, rkey)
 
     def create_cq(self, node: int, entries: int = 64) -> CompletionQueue:
         """``ibv_create_cq``."""
-        return CompletionQueue(self._machine.create_cq(self._node(node), entries), node)
+        return CompletionQueue(self._machine.create_cq(self._node(node), at_least("entries", entries, 1)), node)
 
     def create_qp(self, node: int, send_cq: CompletionQueue, recv_cq: CompletionQueue | None = None, *,
                   type: str = "RC", send: int = 16, recv: int = 16) -> QueuePair:

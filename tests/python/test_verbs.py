@@ -161,6 +161,63 @@ def test_mistakes():
     assert len(here[8:]) == 56
 
 
+def test_a_call_that_is_never_yielded_warns_and_names_the_line():
+    machine, (here, _), _, _ = pair()
+
+    def program(thread):
+        thread.store(here, 1)
+        yield thread.store(here[8:16], 2)
+        return (yield thread.load(here))
+
+    thread = machine.spawn(0, program)
+    with pytest.warns(RuntimeWarning, match="never yielded") as told:
+        machine.run()
+    assert [(w.filename, w.lineno) for w in told] == [(__file__, program.__code__.co_firstlineno + 1)]
+    assert thread.returned == 0, "it was not done"
+
+
+def test_calls_that_are_yielded_do_not_warn(recwarn):
+    machine, (here, there), (cq, _), (qp, _) = pair()
+
+    def program(thread):
+        yield thread.post_send(qp, "rdma_write", local=here[:8], remote=there[:8])
+        yield thread.wait_cq(cq)
+        return (yield thread.now())
+
+    machine.spawn(0, program)
+    assert machine.run() > 0
+    assert not [w for w in recwarn if "never yielded" in str(w.message)]
+
+
+@pytest.mark.parametrize("call", [lambda t, there: t.load(there), lambda t, there: t.store(there, 1),
+                                  lambda t, there: t.wait_for_change(there, 0)], ids=["load", "store", "wait_for_change"])
+def test_a_thread_loads_and_stores_on_its_own_host_only(call):
+    machine, (_, there), _, _ = pair()
+
+    def program(thread):
+        yield call(thread, there)
+
+    machine.spawn(0, program)
+    with pytest.raises(ValueError, match="place: expected memory of host 0, the thread's own, found that of host 1"):
+        machine.run()
+
+
+@pytest.mark.parametrize("make, error, message", [
+    (lambda: verbs.Machine(nodes=0), ValueError, "nodes: expected 1 or more, found 0"),
+    (lambda: verbs.Machine(nodes=-1), ValueError, "nodes: expected 1 or more, found -1"),
+    (lambda: verbs.Machine(nodes=10**9), ValueError, "nodes: expected 65536 or less, found 1000000000"),
+    (lambda: verbs.Machine(nodes=2.5), TypeError, "nodes: expected a whole number, found 2.5"),
+    (lambda: verbs.Machine().register(0, -8), ValueError, "length: expected 1 or more, found -8"),
+    (lambda: verbs.Machine().register(0, "64KiB"), TypeError, "length: expected a whole number, found '64KiB'"),
+    (lambda: verbs.Machine().create_cq(0, -1), ValueError, "entries: expected 1 or more, found -1"),
+    (lambda: verbs.Thread(0).compute(-1), ValueError, "picoseconds: expected 0 or more, found -1"),
+    (lambda: verbs.Thread(0).compute("1us"), TypeError, "picoseconds: expected a whole number, found '1us'"),
+])
+def test_numbers_that_do_not_fit_are_named(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
 def test_the_ring_is_that_of_the_example_in_cpp(capsys):
     """Same hardware, same calls: the time of a hop is the same."""
     runpy.run_path(str(ROOT / "examples" / "verbs_ring.py"))
