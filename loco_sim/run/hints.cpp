@@ -63,13 +63,19 @@ std::string path_mtus(const Run& run) {
 /// What loses packets, by key: the rate of loss and the failures that the scenario has, and buffers that are full.
 std::string why_lost(const Run& run) {
   const fabric::Config& network = run.scenario.network;
-  std::vector<std::string_view> causes;
-  if (network.options.loss > 0) causes.push_back("links lose them: fabric.loss");
-  if (!network.losses.empty() || !network.changes.empty() || !run.scenario.stops.empty())
-    causes.push_back("links fail or lose them: fabric.failures");
-  if (network.buffers_overflow())
-    causes.push_back("fabric.flow_control: pfc pauses links in place of dropping; fabric.buffer.size");
-  return fmt::format("{}", fmt::join(causes, "; or "));
+  const bool lossy = network.options.loss > 0;
+  const bool fails = !network.losses.empty() || !network.changes.empty() || !run.scenario.stops.empty();
+  std::string causes;
+  if (fails) {
+    causes = fmt::format("links fail or lose them: fabric.failures{}", lossy ? ", fabric.loss" : "");
+  } else if (lossy) {
+    causes = "links lose them: fabric.loss";
+  }
+  if (network.buffers_overflow()) {
+    causes += causes.empty() ? "" : "; or ";
+    causes += "fabric.flow_control: pfc pauses links in place of dropping; fabric.buffer.size";
+  }
+  return causes;
 }
 
 std::string losses(const Run& run) {
