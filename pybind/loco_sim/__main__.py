@@ -91,12 +91,12 @@ def _is_scenario(file: str) -> bool:
         return file.endswith((".yaml", ".yml")) or (not os.path.exists(file) and file in scenarios())
     if file.endswith((".yaml", ".yml")):
         return True
-    with open(file, "rb") as opened:
-        content = opened.read(_SCENARIO_BYTES_MAX + 1)
     try:
+        with open(file, "rb") as opened:
+            content = opened.read(_SCENARIO_BYTES_MAX + 1)
         data = json.loads(content.decode("utf-8-sig")) if len(content) <= _SCENARIO_BYTES_MAX else None
-    except (ValueError, RecursionError):
-        return False
+    except (OSError, ValueError, RecursionError):
+        return False  # what is wrong with it is told where it is read
     return isinstance(data, dict) and "workload" in data and "operations" not in data
 
 

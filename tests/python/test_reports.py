@@ -231,6 +231,11 @@ def test_what_is_no_json_is_told(tmp_path, content, found):
     assert wrong.returncode == 2 and wrong.stderr.endswith(f": expected a result as JSON, found {found}\n"), wrong.stderr
 
 
+def test_a_file_that_cannot_be_read_is_bad_input(tmp_path):
+    wrong = command("report", "/proc/self/mem", "-o", tmp_path / "r.html")
+    assert (wrong.returncode, wrong.stderr) == (2, "/proc/self/mem:1:1: expected a readable file, found none\n")
+
+
 def test_a_report_does_not_write_over_its_result(result, tmp_path):
     saved = tmp_path / "r.json"
     result.save(saved)
