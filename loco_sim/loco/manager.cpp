@@ -107,7 +107,8 @@ void manager::note_fenced(std::span<const NodeId> nodes) {
     if (nodes.size() == num_nodes())
       unfenced.clear();
     else
-      std::erase_if(unfenced, [&](std::uint64_t use) { return std::ranges::find(nodes, used_node(use)) != nodes.end(); });
+      std::erase_if(unfenced,
+                    [&](std::uint64_t use) { return std::ranges::find(nodes, used_node(use)) != nodes.end(); });
   }
   const std::vector<std::uint32_t> over = services_->channels.note_fenced(nodes);
   if (over.empty()) return;

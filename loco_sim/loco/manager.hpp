@@ -3,12 +3,14 @@
 //
 // A program constructs one manager a node, then its channels, then calls wait_for_ready(). The polling thread is a
 // service thread: it clears the bits of ack keys as operations complete and answers set-up messages; it ends with the
-// manager. A node may have one manager after the other, each with the channels that are made in it. One-sided operations go out on the calling thread's own queue pair for the peer.
+// manager. A node may have one manager after the other, each with the channels that are made in it. One-sided
+// operations go out on the calling thread's own queue pair for the peer.
 //
 // A peer that stops, or is cut off, is noticed by an operation towards it that its queue pair has repeated in vain;
-// from then on it is given up: known as failed, also if it answers again, until both take each other back (reconnect). Where the transport asks for it, a keep-alive
-// thread sees to it that there is such an operation. It reads where the peer notes whom it has given up: who is given
-// up gives up in its turn, and who is in doubt about a third node hears of that.
+// from then on it is given up: known as failed, also if it answers again, until both take each other back (reconnect).
+// Where the transport asks for it, a keep-alive thread sees to it that there is such an operation. It reads where the
+// peer notes whom it has given up: who is given up gives up in its turn, and who is in doubt about a third node hears
+// of that.
 #pragma once
 
 #include <memory>
@@ -94,8 +96,9 @@ class manager {
   /// Takes a node back, over new queue pairs, once that node calls this for this one; it is given up first, if it has
   /// not been. When both have returned, operations reach it again, channels that are made from then on have it among
   /// their peers, and failed() says no. What was made before it was given up does not reach it any more, nothing of
-  /// what was posted before is done there any more, and check() does not tell of it. Throws operation_error when it does not answer, or has not called
-  /// this within `limit_ps` of the clock (by itself: however long it takes); it is given up then.
+  /// what was posted before is done there any more, and check() does not tell of it. Throws operation_error when it
+  /// does not answer, or has not called this within `limit_ps` of the clock (by itself: however long it takes); it is
+  /// given up then.
   void reconnect(NodeId node, std::optional<std::int64_t> limit_ps = {});
   /// Has that node called reconnect() for this one, and waits?
   [[nodiscard]] bool asked_back(NodeId node) const;

@@ -239,7 +239,8 @@ void setup::handle_join(NodeId from, const setup_message& message) {
 void setup::consider(channel& endpoint, NodeId from, const setup_message& message) {
   const std::string problem = endpoint.mismatch(from, message);
   const bool has_joined = endpoint.joins(from) && endpoint.peer(from).connected;
-  if (has_joined || present_.outdated(endpoint.life_, from) || (!problem.empty() && message.use > use_of(message.channel)))
+  if (has_joined || present_.outdated(endpoint.life_, from) ||
+      (!problem.empty() && message.use > use_of(message.channel)))
     early_[message.channel].insert_or_assign(from, message);
   else
     answer(endpoint, from, message, problem);

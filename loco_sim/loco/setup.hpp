@@ -155,7 +155,7 @@ class setup {
   std::set<NodeId> ignored_;                                      ///< whose joins are
   const connections& present_;
   Again again_;
-  std::unordered_map<std::size_t, std::uint32_t> ended_;          ///< by a name's hash: its endpoints that are gone
+  std::unordered_map<std::size_t, std::uint32_t> ended_;  ///< by a name's hash: its endpoints that are gone
   std::string failure_;
   departures departures_;
   bool news_ = false;  ///< the message being handled has made an endpoint ready, called back, or failed

@@ -84,7 +84,8 @@ void VirtualTransport::post(nic::Wqe wqe, const Region& remote, OperationTag tag
   wqe.lkey = local_key(wqe.local);
   wqe.rkey = remote.rkey;
   wqe.signaled = false;
-  if (tag.tell == Tell::with_next) record(wqe, {remote.node, remote.connection}, tag.work_id);  // what comes next may be another call's
+  if (tag.tell == Tell::with_next)
+    record(wqe, {remote.node, remote.connection}, tag.work_id);  // what comes next may be another call's
   thread.list.push_back(wqe);
   if (tag.tell != Tell::with_next || thread.list.size() == silent_max()) post_list(tag);
 }
@@ -118,8 +119,9 @@ void VirtualTransport::record(nic::Wqe& wqe, Towards to, std::uint64_t work_id) 
     wqe.fence = true;
     wqe.fence_op = begin_operation(trace::Method::rfence);
     cluster_.finish_operation(wqe.fence_op, 0);
-    if (cluster_.recorder) cluster_.recorder->posted(
-          wqe.fence_op, {.method = trace::Method::rfence, .peer = peer, .connection = to.connection});
+    if (cluster_.recorder)
+      cluster_.recorder->posted(wqe.fence_op,
+                                {.method = trace::Method::rfence, .peer = peer, .connection = to.connection});
   }
   // An event of the models touches a location: one on no bytes is none.
   if (nic::is_atomic(wqe.opcode) || wqe.length > 0) {

@@ -34,9 +34,8 @@ void VirtualTransport::spawn(std::string name, std::function<void()> body, bool 
 
 bool VirtualTransport::is_free(std::uint32_t index) const {
   if (!cluster_.threads.has_ended(threads_[index])) return false;
-  const bool flushed = std::ranges::all_of(other_ends_, [&](const auto& other) {
-    return other.first.first != index || has_come_back(other.second);
-  });
+  const bool flushed = std::ranges::all_of(
+      other_ends_, [&](const auto& other) { return other.first.first != index || has_come_back(other.second); });
   if (!flushed) return false;
   return index >= ends_.size() || std::ranges::all_of(ends_[index], [this](const End& end) {
            return end.qp == nic::kNone || cluster_.system.qp_settled(end.qp);

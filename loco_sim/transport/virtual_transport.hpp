@@ -2,9 +2,8 @@
 //
 // Each thread has a queue pair for each peer it operates on, made at first use: it connects threads of the same index,
 // and both use their end. A connection that has ended and is followed by another one (Connections) leaves its queue
-// pairs behind, in the error state; the new one has its own. All share the node's completion queue. Set-up (memory, queue pairs, messages) takes no
-// simulated time.
-// When accesses happen: local_time.hpp.
+// pairs behind, in the error state; the new one has its own. All share the node's completion queue. Set-up (memory,
+// queue pairs, messages) takes no simulated time. When accesses happen: local_time.hpp.
 #pragma once
 
 #include <algorithm>
@@ -149,8 +148,8 @@ class VirtualTransport final : public Transport {
   ClusterContext& cluster_;
   NodeId node_;
   nic::CqId completion_queue_;
-  std::vector<nic::ThreadId> threads_;           ///< of this node, by index
-  std::vector<std::vector<End>> ends_;           ///< of the present connections, by thread index and peer
+  std::vector<nic::ThreadId> threads_;  ///< of this node, by index
+  std::vector<std::vector<End>> ends_;  ///< of the present connections, by thread index and peer
   std::map<NodeId, Changes> changes_;
   /// Of connections that are not the present one, by thread index.
   std::map<std::pair<std::uint32_t, Towards>, End> other_ends_;
