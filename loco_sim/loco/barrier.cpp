@@ -78,6 +78,7 @@ void barrier::waiting() {
   arr_[me.index].push_broadcast();  // and push
   bool waiting = true;
   while (waiting) {  // wait for others to match
+    const bool lost = any_lost();
     waiting = false;
     for (auto& i : arr_) {
       if (i.load() < me.count) {
@@ -85,7 +86,8 @@ void barrier::waiting() {
         break;
       }
     }
-    if (waiting) pause_for(options_.participants);
+    // Who is lost since this looked may have come before that: then it looks again.
+    if (waiting && (lost || !any_lost())) pause_for(options_.participants);
   }
 }
 

@@ -222,8 +222,9 @@ void ring_buffer::read_cells(std::uint64_t position, std::span<std::byte> out) {
 }
 
 bool ring_buffer::try_receive(const Apply& look) {
+  const bool lost = any_lost();  // before it looks: what a writer that is lost has sent is received first
   if (receive_if_there(look)) return true;
-  if (any_lost()) require_answers(std::span(&writer_, 1));
+  if (lost) require_answers(std::span(&writer_, 1));
   return false;
 }
 
@@ -259,7 +260,8 @@ std::optional<ring_buffer::Message> ring_buffer::try_receive() {
 }
 
 void ring_buffer::receive(const Apply& look) {
-  while (!try_receive(look)) pause_for(std::span(&writer_, 1));
+  for (bool lost = any_lost(); !try_receive(look); lost = any_lost())
+    if (lost || !any_lost()) pause_for(std::span(&writer_, 1));
 }
 
 ring_buffer::Message ring_buffer::receive() {
