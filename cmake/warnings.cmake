@@ -37,6 +37,7 @@ endfunction()
 # loco_sim_test_options(target) : how tests are compiled, all of them alike
 function(loco_sim_test_options target)
   target_compile_options(${target} PRIVATE -O0)  # it is the libraries that take the time
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 24)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)  # as the compiler likes, in programs and libraries
 endfunction()
 

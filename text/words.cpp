@@ -81,6 +81,21 @@ std::string shortened(std::string_view text) {
 
 std::string in_quotes(std::string_view text) { return fmt::format("\"{}\"", shortened(text)); }
 
+std::string in_html(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '&')
+      out += "&amp;";
+    else
+      out += static_cast<unsigned char>(c) < ' ' && c != '\n' ? '?' : c;
+  }
+  return out;
+}
+
 std::optional<std::int64_t> parse_integer(std::string_view text) {
   std::int64_t value = 0;
   const char* end = text.data() + text.size();

@@ -33,6 +33,9 @@ namespace loco::text {
 /// The same in double quotes.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
+/// `text` in a page: `<`, `>` and `&` as entities, control characters but the end of a line as `?`.
+[[nodiscard]] std::string in_html(std::string_view text);
+
 /// An optionally signed decimal integer that fits, and nothing else.
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
 

@@ -10,7 +10,7 @@ namespace loco::verify {
 
 namespace {
 
-std::string escaped(const std::string& text) {
+std::string in_dot(const std::string& text) {
   std::string result;
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -20,9 +20,9 @@ std::string escaped(const std::string& text) {
 }
 
 std::string label(const StepInWords& step) {
-  std::string result = escaped(step.action);
+  std::string result = in_dot(step.action);
   if (step.operation) result += fmt::format(" #{}", *step.operation);
-  if (!step.effect.empty()) result += "\\n" + escaped(step.effect);
+  if (!step.effect.empty()) result += "\\n" + in_dot(step.effect);
   return result;
 }
 
@@ -35,7 +35,7 @@ std::string to_dot(const Report& report) {
   std::string result = fmt::format(
       "digraph counterexample {{\n  label=\"{}: {} under {}\";\n  labelloc=t;\n  splines=line;\n  node [shape=box, "
       "fontname=\"sans-serif\", fontsize=10];\n",
-      escaped(report.program.file), escaped(report.answer.why), name(report.network));
+      in_dot(report.program.file), in_dot(report.answer.why), name(report.network));
   // A column for each CPU and each NIC; invisible edges keep the rows in the order of the schedule.
   std::vector<std::string> last;
   for (std::size_t p = 0; p < report.program.processes.size(); ++p) {

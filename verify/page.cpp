@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <string_view>
 
+#include "text/words.hpp"
 #include "verify/schedule.hpp"
 
 namespace loco::verify {
@@ -23,22 +24,6 @@ constexpr const char* kStyle =
     "white-space:normal}.steps td:first-child{flex:0 0 1.6em}.steps td[data-who]{flex:1}.steps td[data-who]::before{"
     "content:attr(data-who);font-size:.85em;font-weight:bold}}";
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<') {
-      out += "&lt;";
-    } else if (c == '&') {
-      out += "&amp;";
-    } else if (static_cast<unsigned char>(c) < ' ' && c != '\n') {
-      out += '?';
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 std::string verdict(const Report& report) { return fmt::format("<b class={0}>{0}</b>", name(report.answer.verdict)); }
 
 std::string flushes(const Report& report) {
@@ -52,20 +37,20 @@ std::string overview(const std::vector<Report>& reports) {
       "<div class=wide><table><tr><th>program<th>verdict<th class=more>network<th class=more>by<th>flushes</tr>\n";
   for (std::size_t i = 0; i < reports.size(); ++i)
     out += fmt::format("<tr><td><a href=\"#p{}\">{}</a><td>{}<td class=more>{}<td class=more>{}<td>{}</tr>\n", i,
-                       escaped(reports[i].program.file), verdict(reports[i]), name(reports[i].network),
-                       escaped(reports[i].answer.engine), flushes(reports[i]));
+                       text::in_html(reports[i].program.file), verdict(reports[i]), name(reports[i].network),
+                       text::in_html(reports[i].answer.engine), flushes(reports[i]));
   return out + "</table></div>\n";
 }
 
 std::string placements(const Report& report) {
   if (!report.search || report.answer.verdict == Verdict::kUnsafe) return {};
-  std::string out = fmt::format("<p>{}</p>\n", escaped(report.search->why));
+  std::string out = fmt::format("<p>{}</p>\n", text::in_html(report.search->why));
   if (report.answer.verdict != Verdict::kSafe || report.search->placements.empty()) return out;
   out += "<ul>\n";
   for (const Elements& placement : report.search->placements) {
     out += placement.empty() ? "<li>none" : "<li>";
     for (std::size_t i = 0; i < placement.size(); ++i)
-      out += fmt::format("{}{}", i == 0 ? "" : ", ", escaped(flush_text(report, placement[i])));
+      out += fmt::format("{}{}", i == 0 ? "" : ", ", text::in_html(flush_text(report, placement[i])));
     out += "</li>\n";
   }
   return out + "</ul>\n";
@@ -78,7 +63,7 @@ std::string steps(const Report& report) {
       in_words(Semantics(program, report.flushes, report.network), report.answer.counterexample->schedule);
   std::string out = "<div class=wide><table class=steps><tr><th>";
   for (const Process& process : program.processes)
-    out += fmt::format("<th>CPU {0}<th>NIC {0}", escaped(process.name()));
+    out += fmt::format("<th>CPU {0}<th>NIC {0}", text::in_html(process.name()));
   out += "<th class=number>line</tr>\n";
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const StepInWords& step = steps[i];
@@ -93,7 +78,7 @@ std::string steps(const Report& report) {
       out +=
           fmt::format("<td class=\"{}{}\" data-who=\"{} {}\"><span class=what>{}{}</span><span class=effect>{}</span>",
                       nic ? "nic" : "cpu", i + 1 == steps.size() ? " broken" : "", nic ? "NIC" : "CPU",
-                      program.processes[step.process].name(), escaped(step.action), number, escaped(step.effect));
+                      program.processes[step.process].name(), text::in_html(step.action), number, text::in_html(step.effect));
     }
     out += fmt::format("<td class=number>{}</tr>\n", step.place.line);
   }
@@ -113,12 +98,12 @@ std::string to_html(const std::vector<Report>& reports, const std::vector<std::s
   out += overview(reports);
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const Report& report = reports[i];
-    out += fmt::format("<h2 id=p{}>{}</h2>\n<p>{} under {}: {}.", i, escaped(report.program.file), verdict(report),
-                       name(report.network), escaped(report.answer.why));
+    out += fmt::format("<h2 id=p{}>{}</h2>\n<p>{} under {}: {}.", i, text::in_html(report.program.file), verdict(report),
+                       name(report.network), text::in_html(report.answer.why));
     if (report.answer.counterexample && report.answer.counterexample->shortest)
       out += " No schedule with fewer steps breaks anything.";
     out += "</p>\n" + placements(report) + steps(report);
-    if (i < notes.size() && !notes[i].empty()) out += fmt::format("<pre>{}</pre>\n", escaped(notes[i]));
+    if (i < notes.size() && !notes[i].empty()) out += fmt::format("<pre>{}</pre>\n", text::in_html(notes[i]));
   }
   return out + "</html>\n";
 }

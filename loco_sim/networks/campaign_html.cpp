@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "loco_sim/networks/campaign.hpp"
+#include "text/words.hpp"
 
 namespace loco::networks {
 
@@ -13,22 +14,6 @@ constexpr const char* kStyle =
     "#ddd}"
     "th{background:#f3f3f3}td:first-child,th:first-child{text-align:left}.paper{color:#777}.bad{color:#b00020}"
     "pre{background:#f6f6f6;padding:.8em;overflow:auto}";
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '&') {
-      out += "&amp;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
 
 std::string error_cell(std::uint64_t errors) {
   return errors == 0 ? "<td></td>" : fmt::format("<td class=bad>{}</td>", errors);
@@ -74,17 +59,17 @@ std::string section(const Campaign& c, std::size_t n) {
     const auto& e = r.networks[n].example;
     if (!e) continue;
     out += fmt::format("<details><summary>{}, {} process{}: {} of {} (size {})</summary><pre>{}\n{}</pre></details>\n",
-                       r.paper.pivot, r.paper.processes, r.paper.processes == 1 ? "" : "es", escaped(e->outcome),
-                       escaped(e->test), e->size, escaped(e->document),
-                       escaped(e->cycle.empty() ? "No execution has these values." : e->cycle));
+                       r.paper.pivot, r.paper.processes, r.paper.processes == 1 ? "" : "es", text::in_html(e->outcome),
+                       text::in_html(e->test), e->size, text::in_html(e->document),
+                       text::in_html(e->cycle.empty() ? "No execution has these values." : e->cycle));
   }
   if (t.unobserved.empty()) return out;
   out +=
       "<h3>Expected and not seen, by the guarantees that would each explain it</h3>\n<table><tr><th>guarantee<th>"
       "outcomes<th>for example</tr>\n";
   for (const auto& [by, u] : t.unobserved)
-    out += fmt::format("<tr><td>{}<td>{}<td>{} of {}</tr>\n", escaped(by), u.outcomes, escaped(u.outcome),
-                       escaped(u.test));
+    out += fmt::format("<tr><td>{}<td>{}<td>{} of {}</tr>\n", text::in_html(by), u.outcomes, text::in_html(u.outcome),
+                       text::in_html(u.test));
   return out + "</table>\n";
 }
 
@@ -100,11 +85,11 @@ std::string campaign_html(const Campaign& c) {
       kStyle);
   out += table(c);
   out += "<h2>Why our numbers are not the paper's</h2>\n";
-  for (const std::string& why : why_numbers_differ()) out += "<p>" + escaped(why) + "</p>\n";
+  for (const std::string& why : why_numbers_differ()) out += "<p>" + text::in_html(why) + "</p>\n";
   for (std::size_t n = 0; n < c.networks.size(); ++n) out += section(c, n);
   out += "<h2>Guarantees beyond the paper's rules</h2>\n<table>\n";
   for (const Rule rule : {Rule::so, Rule::sr, Rule::oa, Rule::sf, Rule::rl, Rule::fa, Rule::at})
-    out += fmt::format("<tr><td>{}<td style=text-align:left>{}</tr>\n", name(rule), escaped(description(rule)));
+    out += fmt::format("<tr><td>{}<td style=text-align:left>{}</tr>\n", name(rule), text::in_html(description(rule)));
   return out + "</table></html>\n";
 }
 

@@ -13,6 +13,7 @@ import os
 import signal
 import sys
 import threading
+from types import FrameType
 from typing import Any, Callable, NoReturn, Sequence
 
 from . import __version__
@@ -44,12 +45,20 @@ class _Interrupted(Exception):
     """Ctrl-C, and what had been done until then."""
 
 
-_interrupts: list[int] = []
+def _importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
-def _interrupt(number: int, frame: Any) -> NoReturn:
-    """Ctrl-C. It is noted, too: modules written in C make an ImportError of what stops their being imported."""
-    _interrupts.append(number)
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    """Ctrl-C. During an import it is the end: modules written in C print an exception that stops their being imported,
+    or make an ImportError of it. Nothing can be lost by that, a sweep writes each row when it has it."""
+    if _importing(frame):
+        _say("loco-sim: interrupted")
+        os._exit(130)
     signal.default_int_handler(number, frame)
 
 
@@ -177,11 +186,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         if signal.getsignal(signal.SIGINT) != signal.SIG_IGN and threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, _interrupt)
         return _guarded(arguments)
-    except ImportError:
-        if not _interrupts:
-            raise
-        _say("loco-sim: interrupted")
-        return 130
     except KeyboardInterrupt:
         _say("loco-sim: interrupted")
         return 130

@@ -202,7 +202,7 @@ def test_page(verify, tmp_path):
     page = tmp_path / "page.html"
     answers = verify([odd, PROGRAMS / "peterson.rma"], "--search-flushes", "-o", page, "--replay-on", "efa-srd-like")
     text = page.read_text()
-    assert text.count("<h2 ") == 2 and "<b>&" not in text and "a&lt;b>&amp;.rma" in text
+    assert text.count("<h2 ") == 2 and "<b>&" not in text and "a&lt;b&gt;&amp;.rma" in text
     assert text.count("class=what") == len(answers[0]["trace"]) and text.count("broken") >= 1
     assert "4 of 7" in text and "on efa-srd-like: seen" in text
     assert all(f"CPU {p}<th>NIC {p}" in text for p in (0, 1))
