@@ -1,5 +1,6 @@
 #include "loco_sim/scenario/hardware.hpp"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fmt/format.h>
@@ -23,8 +24,9 @@ namespace {
 constexpr int kBasesMax = 8;  // profiles that start from one another
 
 constexpr std::array kBase = {Option{.key = "base", .least = 1, .most = 256, .doc = "the profile to start from"}};
-constexpr std::array kAbout = {Option{.key = "name", .least = 1, .most = 64},
-                               Option{.key = "description", .most = 4096}};
+constexpr Option kName = {.key = "name", .least = 1, .most = 300};
+constexpr std::array kNamed = {kName};
+constexpr std::array kAbout = {kName, Option{.key = "description", .most = 4096}};
 
 void apply(nic::HardwareProfile& profile, const Settings& settings, const std::string& prefix) {
   for (const Option& option : nic::profile_options()) {
@@ -114,6 +116,15 @@ Hardware load(const std::string& name, const text::Place& place, const std::stri
   return hardware;
 }
 
+/// Is there a profile of that name with other values?
+bool is_other_than(const std::string& name, const nic::HardwareProfile& profile) {
+  if (std::ranges::count(hardware_names(), name) == 0) return false;
+  const nic::HardwareProfile named = load_hardware(name).profile;
+  return std::ranges::any_of(nic::profile_options(), [&](const Option& option) {
+    return nic::value(named, option) != nic::value(profile, option);
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> hardware_directories() { return data_directories("hardware"); }
@@ -134,10 +145,16 @@ Hardware load_hardware(const std::string& name) { return load(name, {name, 0, 0}
 Hardware read_hardware(const yaml::Node& node) {
   if (node.kind == yaml::Node::Kind::scalar) return load(node.text, node.place, "hardware", 0);
   const bool based = node.kind == yaml::Node::Kind::map && node.find("base") != nullptr;
-  Hardware hardware = read_map(node, "hardware.", {{"hardware.", kBase}, {"hardware.", nic::profile_options()}}, 0,
-                               based ? Hardware{} : load(kDefaultHardware, node.place, "hardware", 0));
-  if (based ? node.entries.size() > 1 : !node.entries.empty()) hardware.name += " (changed)";
-  if (!based && missing_field(node, hardware.profile).empty()) hardware.name = "custom";  // as what dump() wrote
+  const Table table = {{"hardware.", kNamed}, {"hardware.", kBase}, {"hardware.", nic::profile_options()}};
+  Hardware hardware =
+      read_map(node, "hardware.", table, 0, based ? Hardware{} : load(kDefaultHardware, node.place, "hardware", 0));
+  if (node.find("name") != nullptr) {
+    if (is_other_than(hardware.name, hardware.profile)) hardware.name += " (changed)";
+  } else if (!based && missing_field(node, hardware.profile).empty()) {
+    hardware.name = "custom";
+  } else if (based ? node.entries.size() > 1 : !node.entries.empty()) {
+    hardware.name += " (changed)";
+  }
   return hardware;
 }
 

@@ -211,6 +211,7 @@ class Scenario:
             for part in path:
                 place = place.setdefault(part, {})
             place[last] = value
+        root["hardware"] = {"name": self.hardware, **root["hardware"]}
         return root
 
     def dump(self) -> str:

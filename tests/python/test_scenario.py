@@ -189,13 +189,18 @@ def test_what_holds_itself_is_no_scenario():
 
 
 def test_hardware_is_called_what_it_started_from(barrier):
-    """One key of the default profile makes it no profile of one's own; every key, as dump() writes them, does."""
+    """One key of the default profile makes it no profile of one's own; dump() writes the name with all keys."""
     plain = {"workload": {"kind": "barrier"}}
     assert ls.Scenario(plain).hardware == "cx5-roce-25g"
     changed = ls.Scenario(plain, overrides={"hardware.nic.max_rd_atomic": 4})
     assert changed.hardware == "cx5-roce-25g (changed)"
     assert ls.Scenario({**plain, "hardware": {"nic": {"max_rd_atomic": 4}}}).hardware == "cx5-roce-25g (changed)"
-    assert ls.Scenario.from_yaml(changed.dump()).hardware == "custom"
+    assert ls.Scenario.from_yaml(changed.dump()).hardware == changed.hardware
+    whole = ls.Scenario(plain).to_dict()
+    assert ls.Scenario(whole).hardware == "cx5-roce-25g"
+    assert ls.Scenario(whole, overrides={"hardware.nic.max_rd_atomic": 4}).hardware == "cx5-roce-25g (changed)"
+    del whole["hardware"]["name"]
+    assert ls.Scenario(whole).hardware == "custom"
 
 
 @pytest.mark.parametrize("read", [ls.Scenario, ls.run, ls.validate, ls.read_trace, ls.litmus])
