@@ -27,19 +27,13 @@ Row = Mapping[str, Any]
 
 
 def mean_round(row: Row) -> float:
-    """Microseconds from one barrier to the next: of every thread there is a sample of each. (A median says little of two ranks
-    of which one always comes late.)"""
-    threads = int(row["topology.nodes"]) * int(row["workload.threads_per_node"])
-    return float(row["measured_ps"]) / 1e6 * threads / float(row["operations"])
+    """Microseconds from one barrier to the next: a round counts once. (A median of its samples, one a thread, says little of
+    two ranks of which one always comes late.)"""
+    return float(row["measured_ps"]) / 1e6 / float(row["operations"])
 
 
 def millions(row: Row) -> float:
     return float(row["operations_per_second"]) / 1e6
-
-
-def broadcasts(row: Row) -> float:
-    """Millions of broadcasts a second that every node has confirmed: half of the operations, which are their beginnings too."""
-    return millions(row) / 2
 
 
 def swing(row: Row) -> float:
@@ -79,7 +73,7 @@ FIGURES = [
            panels=("workload.threads_per_node",), quick=FEW),
     Figure("fig16_library", "topology.nodes", LIBRARY, "mean round, us", mean_round, quick=FEW),
     Figure("fig16_broadcast", "workload.outstanding", ("workload.over", "workload.heads", "workload.wait", "topology.nodes"),
-           "million broadcasts/s", broadcasts,
+           "million broadcasts/s", millions,
            lambda row: row["workload.wait"] == "waitany" if row["workload.over"] == "ring_buffer" else int(row["workload.heads"]) == 1,
            x_label="outstanding broadcasts", panels=("topology.nodes",), log_x=True, quick=FEW),
     Figure("fig17_kvstore", "topology.nodes", KV_SERIES, "million operations/s", millions,
@@ -96,8 +90,8 @@ FIGURES = [
            quick={"workload.iterations": 5, "workload.key_space": "64KiB"}),
     Figure("fig17_redis", "topology.nodes", ("workload.keys", "workload.threads_per_node"), "million operations/s", millions,
            quick=FEW_KEYS),
-    Figure("fig19_lock", "topology.nodes", ("workload.algorithm", "workload.counter"), "million critical sections/s",
-           lambda row: millions(row) / 2, quick=FEW),
+    Figure("fig19_lock", "topology.nodes", ("workload.algorithm", "workload.counter"), "million critical sections/s", millions,
+           quick=FEW),
     Figure("fig19_transactions", "topology.nodes", ("workload.algorithm", "workload.threads_per_node"),
            "million transfers/s", millions, quick=FEW),
     Figure("fig19_windows", "topology.nodes",

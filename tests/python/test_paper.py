@@ -28,6 +28,33 @@ def test_every_figure_runs_at_its_corners():
         assert re.search(rf"^{name}\n\| .*\n\| --- .*\n\| .*\d", done.stdout, re.MULTILINE), name
 
 
+@pytest.fixture(scope="module")
+def make():
+    sys.path.insert(0, str(PAPER))
+    spec = importlib.util.spec_from_file_location("paper_make", PAPER / "make.py")
+    module = sys.modules["paper_make"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def row_of(name: str, **overrides):
+    """The first point of a figure's sweep, with these keys."""
+    axes = {key: [values] for key, values in overrides.items()}
+    return next(iter(ls.sweep_rows(PAPER / f"{name}.yaml", axes, jobs=1)))
+
+
+def test_values_are_of_what_a_reader_counts(make):
+    """A round of a barrier takes what each of its threads measures, whose samples are of every round; a broadcast and a
+    section count once, whatever they call and however many nodes take part."""
+    barrier = row_of("fig16_barrier", **{"topology.nodes": 4, "workload.algorithm": "loco", "workload.fence": "all_nodes",
+                                         "workload.threads_per_node": 4, "workload.iterations": 50})
+    assert make.mean_round(barrier) == pytest.approx(barrier["latency_median_ps"] / 1e6, rel=0.1)
+    lock = row_of("fig19_lock", **{"topology.nodes": 4, "workload.algorithm": "loco", "workload.iterations": 50})
+    sections = 4 * 50
+    value = next(figure for figure in make.FIGURES if figure.name == "fig19_lock").value
+    assert value(lock) == pytest.approx(sections / (lock["measured_ps"] / 1e6))
+
+
 def test_an_unknown_figure_is_an_error():
     done = subprocess.run([sys.executable, PAPER / "make.py", "fig61"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and "found fig61" in done.stderr
