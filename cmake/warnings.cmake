@@ -48,7 +48,7 @@ endfunction()
 # "threads", for the thread sanitizer. Test cases tagged [search] look through many seeds for an outcome, those tagged [figures] run
 # long enough to compare figures: they are not sanitized, others run the same code.
 set(loco_sim_selected_tests "")
-if(CMAKE_BUILD_TYPE STREQUAL "Sanitize")
+if(CMAKE_BUILD_TYPE STREQUAL "Sanitize" OR CMAKE_BUILD_TYPE STREQUAL "Threads")
   set(loco_sim_selected_tests "~[search]~[figures]~[.]")  # hidden ones stay hidden
 endif()
 function(loco_sim_test name)

@@ -46,7 +46,9 @@ void reconnection::handle(NodeId from, const setup_message& message) {
       peer.asked = 0;
       break;
     case Step::told:
-      acks_.note_taken_back(from, message.by, message.life);
+      channels_.when_free([this, from, by = message.by, number = message.life] {
+        acks_.note_taken_back(from, by, number);  // which stores, for others to see
+      });
       break;
   }
 }

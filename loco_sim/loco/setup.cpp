@@ -102,13 +102,17 @@ std::uint32_t setup::use_of(std::string_view name) const {
 
 template <typename Work>
 void setup::work_and_tell(Work work) {
+  bool news = false;
+  std::vector<std::function<void()>> later;
   {
     const std::lock_guard lock(mutex_);
     news_ = false;
     work();
-    if (!news_) return;
+    news = news_;
+    later.swap(later_);
   }
-  transport_.flag_fetch_add(changed_, 1);
+  for (const auto& rest : later) rest();
+  if (news) transport_.flag_fetch_add(changed_, 1);
 }
 
 void setup::join(channel& endpoint) {

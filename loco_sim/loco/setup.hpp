@@ -85,6 +85,8 @@ class setup {
   /// Calls that with each message of Kind::again, under the lock.
   using Again = std::function<void(NodeId from, const setup_message& message)>;
   void on_again(Again again) { again_ = std::move(again); }
+  /// For callbacks: what is to be done once the lock is free, on the same thread, since it takes time there.
+  void when_free(std::function<void()> rest) { later_.push_back(std::move(rest)); }
   void send(NodeId to, const setup_message& message);
   /// Joins of a node are about endpoints that will not reach this one, until told otherwise.
   void ignore_joins(NodeId from);
@@ -155,6 +157,7 @@ class setup {
   std::set<NodeId> ignored_;                                      ///< whose joins are
   const connections& present_;
   Again again_;
+  std::vector<std::function<void()>> later_;  ///< what callbacks have left to do
   std::unordered_map<std::size_t, std::uint32_t> ended_;  ///< by a name's hash: its endpoints that are gone
   std::string failure_;
   departures departures_;
