@@ -21,7 +21,7 @@ inline auto contains_text(const std::string& text) { return Catch::Matchers::Con
 namespace loco::test {
 /// Long loops take one case in so many: sanitizers make everything some ten times slower, and the plain run has them
 /// all.
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr unsigned kShare = 10;
 #else
 inline constexpr unsigned kShare = 1;
