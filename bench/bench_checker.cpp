@@ -250,12 +250,16 @@ void BM_Tower(benchmark::State& state) {
 }
 BENCHMARK(BM_Tower)->Unit(benchmark::kMillisecond);
 
-/// The graph decides: somewhere in the middle two writes reached memory in the wrong order, and nobody saw it.
+/// The graph decides: somewhere in the middle a store left its buffer after a later one, and nobody saw it.
 void BM_CheckOnGraph(benchmark::State& state) {
   Trace t = trace();
-  std::size_t at = t.subevents.size() / 2;
-  while (t.subevents[at].stamp != Stamp::aCW || t.subevents[at].address != 0x100) ++at;
-  t.subevents[at].start = t.subevents[at].finish = 1;  // earlier than the write before it
+  const auto is_write = [&t](std::size_t i) { return t.subevents[i].stamp == Stamp::aCW; };
+  const auto thread_of = [&t](std::size_t i) { return t.calls[t.subevents[i].call].thread; };
+  std::size_t later = t.subevents.size() / 2;
+  while (!is_write(later) || t.subevents[later].address != 0x100) ++later;
+  std::size_t before = later - 1;
+  while (!is_write(before) || thread_of(before) != thread_of(later)) --before;
+  t.subevents[before].finish = t.subevents[later].finish + 1;
   check_trace(state, t, true, false);
 }
 BENCHMARK(BM_CheckOnGraph)->Unit(benchmark::kMillisecond);
