@@ -1,5 +1,8 @@
 // Catch2, whichever of its major versions the machine has: 2 (Debian 12) or 3 (Ubuntu 24.04). Tests include this.
-#pragma once
+// Guarded by a macro, not by #pragma once: it is part of a precompiled header. Such a header keeps macros; what was
+// included once GCC knows again by a checksum of the file, and on one machine of CI it did not.
+#ifndef LOCO_SIM_TESTS_CATCH_HPP
+#define LOCO_SIM_TESTS_CATCH_HPP
 
 #include <string>
 
@@ -27,3 +30,5 @@ inline constexpr unsigned kShare = 10;
 inline constexpr unsigned kShare = 1;
 #endif
 }  // namespace loco::test
+
+#endif

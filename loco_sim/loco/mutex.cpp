@@ -58,7 +58,6 @@ mutex_array::word_at mutex_array::name_word(std::uint64_t k, std::uint64_t drawn
 
 /// A node that takes part and has not met this one yet will soon: set-up messages are under way.
 mutex_array::word_at mutex_array::seat_word(NodeId node, std::uint64_t k, std::uint64_t word) const {
-  constexpr std::int64_t kLookAgainPs = 1'000'000;
   while (!reaches(seats_, node) && !lost(node)) transport().compute(kLookAgainPs);
   return {remote(seats_, node), k * kSeatBytes + word};
 }

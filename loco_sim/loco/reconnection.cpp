@@ -8,10 +8,6 @@
 
 namespace loco {
 
-namespace {
-constexpr std::int64_t kLookAgainPs = 1'000'000;
-}
-
 reconnection::reconnection(Transport& transport, setup& channels, completions& acks, connections& present,
                            network_memory& memory)
     : transport_(transport), channels_(channels), acks_(acks), present_(present), memory_(memory) {

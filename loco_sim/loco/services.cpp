@@ -24,7 +24,6 @@ manager::Services::Services(Transport& t)
       stop(t.make_flag()) {}
 
 void manager::Services::begin(std::uint64_t memory_chunk_bytes) {
-  constexpr std::int64_t kLookAgainPs = 1'000'000;
   memory.set_chunk_bytes(memory_chunk_bytes);
   if (++managers == 1) return;
   while (running.load(std::memory_order_acquire) != 0) transport.compute(kLookAgainPs);

@@ -324,7 +324,6 @@ bool setup::wait_until(Ready ready, const std::function<const channel*()>& missi
 
 bool setup::wait_for(const std::function<bool()>& ready, const std::string& what,
                      std::optional<std::int64_t> until_ps) {
-  constexpr std::int64_t kLookAgainPs = 1'000'000;
   const waiting_for note(transport_, [&what] { return what; });
   while (true) {
     transport_.flag_load(changed_);

@@ -49,6 +49,9 @@ namespace loco {
 
 class channel;
 
+/// How often one looks again for what others do: about as long as what is under way takes.
+inline constexpr std::int64_t kLookAgainPs = 1'000'000;
+
 class setup {
  public:
   setup(Transport& transport, network_memory& memory, const connections& present);

@@ -279,7 +279,7 @@ TEST_CASE("hosts with different path MTUs: messages of one packet pass, longer o
   CHECK(failed("64KiB") == "failed_messages: 3");
 }
 
-TEST_CASE("selective repeat under a window: what is left of a line, with rates, delays, losses, windows") {
+TEST_CASE("selective repeat under a window: what is left of a line, with rates, delays, losses, windows", "[figures]") {
   // Messages complete in order, so that behind a lost packet N packets are sent, those of the messages outstanding,
   // until its repetition is acknowledged, two rounds R after it was sent. That costs 2 R - N w, where w is a packet's
   // time on the wire, once for all losses of the next N packets (docs/queue-pairs.md, "Selective repeat").
