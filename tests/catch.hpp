@@ -1,6 +1,6 @@
 // Catch2, whichever of its major versions the machine has: 2 (Debian 12) or 3 (Ubuntu 24.04). Tests include this.
-// Guarded by a macro, not by #pragma once: it is part of a precompiled header. Such a header keeps macros; what was
-// included once GCC knows again by a checksum of the file, and on one machine of CI it did not.
+// Guarded by a macro, not by #pragma once: it is part of a precompiled header. GCC knows by a file's bytes what it has
+// included there once; ccache gives back the header made of an older file when both are the same to the preprocessor.
 #ifndef LOCO_SIM_TESTS_CATCH_HPP
 #define LOCO_SIM_TESTS_CATCH_HPP
 
