@@ -70,9 +70,10 @@ class System {
   void power_off(NodeId node);
   /// A receive queue that queue pairs of a node can share.
   SrqId create_srq(NodeId node, std::uint32_t entries);
-  /// Arms the limit: when fewer receives are left, Cpu::srq_limit_reached says so, once. 0 disarms.
+  /// Arms the limit: when fewer receives are left, Cpu::srq_limit_reached says so, once. 0 disarms; at most
+  /// what the queue holds.
   void set_srq_limit(SrqId srq, std::uint32_t limit);
-  /// Receives that are there from the start. False when the queue is full.
+  /// Receives that are there from the start. False when the queue is full, or is not the queue pair's own.
   bool post_recv(QpId qp, const RecvWqe& wqe);
   bool post_srq_recv(SrqId srq, const RecvWqe& wqe);
   /// A thread whose first step is due at `start`.

@@ -174,12 +174,14 @@ SrqId System::create_srq(NodeId node, std::uint32_t entries) {
 void System::set_srq_limit(SrqId srq, std::uint32_t limit) {
   ReceiveQueue& queue = state_->receive_queues.at(srq);
   if (!queue.shared()) throw std::invalid_argument("only a shared receive queue has a limit");
+  if (limit > queue.depth()) throw std::invalid_argument("a limit is at most what the receive queue holds");
   queue.set_limit(limit);
 }
 
 bool System::post_recv(QpId qp, const RecvWqe& wqe) {
   const std::uint32_t queue = state_->responders.at(qp).receive_queue();
   if (queue == kNone || state_->connections[qp].state() == QpState::reset) return false;
+  if (state_->receive_queues[queue].shared()) return false;  // ibv_post_recv(3): its own queue is not used
   return post_srq_recv(queue, wqe);
 }
 

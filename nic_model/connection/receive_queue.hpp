@@ -23,6 +23,7 @@ class ReceiveQueue {
   [[nodiscard]] NodeId node() const { return node_; }
   [[nodiscard]] bool shared() const { return owner_ == kNone; }
   [[nodiscard]] QpId owner() const { return owner_; }
+  [[nodiscard]] std::uint32_t depth() const { return depth_; }
   [[nodiscard]] std::uint32_t room() const { return depth_ - static_cast<std::uint32_t>(entries_.size()); }
   /// Does the NIC know of one?
   [[nodiscard]] bool ready() const { return visible_ > 0; }

@@ -159,6 +159,7 @@ bool is_bad_request(const Engine& engine, const Connection& qp, const Wqe& wqe) 
   const HardwareProfile& p = engine.profile();
   if (!has_operation(qp.type(), wqe.opcode)) return true;
   if (is_atomic(wqe.opcode) && p.nic_atomic_cap == AtomicCap::none) return true;
+  if (reads_or_atomic(wqe.opcode) && wqe.with_imm) return true;
   if (qp.type() == QpType::ud && wqe.remote_qp >= engine.connections.size()) return true;
   if (!wqe.inline_data) return false;
   return reads_or_atomic(wqe.opcode) || wqe.length > p.nic_inline_max.count ||
@@ -207,6 +208,7 @@ PostResult Cpu::post_send(QpId id, std::span<const Wqe> wqes, sim::Duration ahea
 PostResult Cpu::post_recv(QpId id, std::span<const RecvWqe> wqes) {
   const std::uint32_t queue = engine_.responders.at(id).receive_queue();
   if (engine_.connections[id].state() == QpState::reset || queue == kNone) return PostResult::bad_request;
+  if (engine_.receive_queues[queue].shared()) return PostResult::bad_request;
   return post_srq_recv(queue, wqes);
 }
 

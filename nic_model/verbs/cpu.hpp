@@ -49,13 +49,14 @@ class Cpu {
 
   // --- verbs -------------------------------------------------------------------------------------------------------
   /// Posts linked work requests with one doorbell, which enters the store buffer. All or none are taken.
-  /// bad_request: an inline payload that is too long or of a READ or atomic; an operation that the transport or the
-  /// NIC (nic.atomic_cap) does not have; a queue pair that is not yet ready to send. queue_full: a work request keeps
-  /// its place until its CQE, or a later one's, has been polled. Precondition: !store_buffer_full(). `ahead`: as for a
-  /// store; not with an inline payload.
+  /// bad_request: an inline payload that is too long; a READ or atomic with an inline payload or immediate data; an
+  /// operation that the transport or the NIC (nic.atomic_cap) does not have; a queue pair that is not yet ready to
+  /// send. queue_full: a work request keeps its place until its CQE, or a later one's, has been polled. Precondition:
+  /// !store_buffer_full(). `ahead`: as for a store; not with an inline payload.
   PostResult post_send(QpId qp, std::span<const Wqe> wqes, sim::Duration ahead = {});
   /// Posts receive work requests. As with stores, what the NIC sees of it (the doorbell record in memory) leaves the
-  /// store buffer behind earlier stores. All or none are taken. Precondition: !store_buffer_full().
+  /// store buffer behind earlier stores. All or none are taken. bad_request: a queue pair in RESET, or without a
+  /// receive queue of its own: ibv_post_recv(3). Precondition: !store_buffer_full().
   PostResult post_recv(QpId qp, std::span<const RecvWqe> wqes);
   PostResult post_srq_recv(SrqId srq, std::span<const RecvWqe> wqes);
   /// Has a shared receive queue fallen below its limit since it was armed? Takes the event; adds it to the watch set.
