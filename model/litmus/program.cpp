@@ -93,4 +93,10 @@ Value Program::intern(const std::vector<Value>& tuple) {
   return kFirstTuple + static_cast<Value>(index);
 }
 
+int Program::mention(int node) {
+  const auto it = std::lower_bound(nodes.begin(), nodes.end(), node);
+  if (it == nodes.end() || *it != node) nodes.insert(it, node);
+  return node;
+}
+
 }  // namespace loco::model::litmus

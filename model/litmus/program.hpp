@@ -155,6 +155,8 @@ struct Register {
   bool temporary = false;  ///< made by the parser; no outcome mentions it
 };
 
+inline constexpr int kThreadsMax = 64;  ///< of one program
+
 struct Thread {
   int node = 0;
   std::vector<Instruction> code;
@@ -221,6 +223,8 @@ struct Program {
   [[nodiscard]] std::string text(const Outcome& outcome) const;
   /// The index of the tuple as a value, adding it if it is new.
   Value intern(const std::vector<Value>& tuple);
+  /// The node, which is added to `nodes` if it is new.
+  int mention(int node);
 };
 
 /// Does the name belong to the coreRMA family (`corerma`, `corerma-verbs`, ..., or a list of rules: rule_set.hpp)?

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/litmus/names.hpp"
 #include "model/litmus/parser.hpp"
 #include "model/litmus/statements.hpp"
 #include "text/input_error.hpp"
@@ -18,40 +19,6 @@ namespace loco::model::litmus {
 inline constexpr int kNestingMax = 64;           // of blocks and of parentheses
 inline constexpr int kInstructionsMax = 20'000;  // per thread
 inline constexpr int kTermsMax = 2'000;          // operands and operators, per statement
-
-inline int find_location(const Program& p, std::string_view name) {
-  for (int i = 0; i < len(p.locations); ++i)
-    if (at(p.locations, i).name == name) return i;
-  return kNone;
-}
-
-template <class Named>
-int find_name(const std::vector<Named>& list, std::string_view name) {
-  for (int i = 0; i < len(list); ++i)
-    if (at(list, i).name == name) return i;
-  return kNone;
-}
-
-inline const std::vector<std::string>& statement_words() {
-  static const std::vector<std::string> kWords = {"put",   "get", "wait",    "poll",   "rfence",  "mfence", "bcast",
-                                                  "gf",    "cas", "barrier", "submit", "receive", "write",  "tryread",
-                                                  "flush", "rga", "if",      "else",   "while",   "assert", "as"};
-  return kWords;
-}
-
-inline bool is_statement_word(std::string_view name) {
-  const auto& w = statement_words();
-  return std::find(w.begin(), w.end(), name) != w.end();
-}
-
-/// No name of a location, register, barrier or ring buffer.
-inline bool is_reserved_word(std::string_view name) {
-  return is_statement_word(name) || name == "true" || name == "false" || name == "empty" || name == "bottom" ||
-         name == "undefined" || name == "nonatomic";
-}
-
-/// Is there a thread or a location on the node?
-inline bool has_node(const Program& p, int node) { return std::binary_search(p.nodes.begin(), p.nodes.end(), node); }
 
 class StatementReader {
  protected:

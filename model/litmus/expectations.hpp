@@ -1,0 +1,14 @@
+// What a litmus document expects: the locations whose final values it asks for, and outcomes.
+#pragma once
+
+#include "model/litmus/program.hpp"
+#include "yaml/node.hpp"
+
+namespace loco::model::litmus {
+
+/// The document's `final`, if it has any: further observables of the program, which has its threads' registers.
+void read_final(Program& program, const yaml::Node& document);
+/// Its `outcomes` and `outcomes_by_model`. The program has all its observables.
+void read_outcomes(Program& program, const yaml::Node& document);
+
+}  // namespace loco::model::litmus

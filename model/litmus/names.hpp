@@ -1,0 +1,44 @@
+// The names of a litmus document: those that it declares, and those that its statements reserve.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/litmus/program.hpp"
+
+namespace loco::model::litmus {
+
+/// The index of what has that name, or kNone.
+template <class Named>
+int find_name(const std::vector<Named>& list, std::string_view name) {
+  for (int i = 0; i < len(list); ++i)
+    if (at(list, i).name == name) return i;
+  return kNone;
+}
+
+inline int find_location(const Program& p, std::string_view name) { return find_name(p.locations, name); }
+
+inline const std::vector<std::string>& statement_words() {
+  static const std::vector<std::string> kWords = {"put",   "get", "wait",    "poll",   "rfence",  "mfence", "bcast",
+                                                  "gf",    "cas", "barrier", "submit", "receive", "write",  "tryread",
+                                                  "flush", "rga", "if",      "else",   "while",   "assert", "as"};
+  return kWords;
+}
+
+inline bool is_statement_word(std::string_view name) {
+  const auto& w = statement_words();
+  return std::find(w.begin(), w.end(), name) != w.end();
+}
+
+/// No name of a location, register, barrier or ring buffer.
+inline bool is_reserved_word(std::string_view name) {
+  return is_statement_word(name) || name == "true" || name == "false" || name == "empty" || name == "bottom" ||
+         name == "undefined" || name == "nonatomic";
+}
+
+/// Is there a thread or a location on the node?
+inline bool has_node(const Program& p, int node) { return std::binary_search(p.nodes.begin(), p.nodes.end(), node); }
+
+}  // namespace loco::model::litmus
