@@ -1,0 +1,182 @@
+// The statements of LOCO as events (paper, Section 3.1): which subevents a call has, and where it forks.
+#include "model/litmus/path_writer.hpp"
+
+namespace loco::model::litmus {
+namespace {
+
+class LocoStatement {
+ public:
+  LocoStatement(const PathWriter& writer, const PathOptions& options, PathState& s, const Instruction& i,
+                PendingPaths& pending)
+      : writer_(writer), options_(options), s_(s), p_(s.path), i_(i), pending_(pending) {}
+
+  void write() {
+    if (i_.op == Op::assign) {
+      target() = writer_.evaluate(p_, i_.expr);
+      return;
+    }
+    switch (i_.op) {
+      case Op::cas:
+        return cas();
+      case Op::submit:
+        return submit();
+      case Op::receive:
+        return receive();
+      case Op::tuple_read:
+        return tuple_read();
+      default:
+        return straight();
+    }
+  }
+
+ private:
+  /// A statement that does not fork.
+  void straight() {
+    const int value = i_.op == Op::write || i_.op == Op::tuple_write ? writer_.evaluate(p_, i_.expr) : kNone;
+    writer_.begin_event(p_, s_.pc);
+    switch (i_.op) {
+      case Op::read:
+        target() = PathWriter::add_read(p_, make(Stamp::aCR), writer_.cell(i_.location));
+        break;
+      case Op::write:
+      case Op::tuple_write:
+        PathWriter::add_write(p_, make(Stamp::aCW), writer_.cell(i_.location), value);
+        break;
+      case Op::mfence:
+        fence(Stamp::aMF);
+        break;
+      case Op::put: {
+        const int n = at(writer_.program().locations, i_.location).node;
+        const int v = PathWriter::add_read(p_, make(Stamp::aNLR, n), writer_.cell(i_.source));
+        PathWriter::add_write(p_, make(Stamp::aNRW, n), writer_.cell(i_.location), v);
+        break;
+      }
+      case Op::get: {
+        const int n = at(writer_.program().locations, i_.source).node;
+        const int v = PathWriter::add_read(p_, make(Stamp::aNRR, n), writer_.cell(i_.source));
+        PathWriter::add_write(p_, make(Stamp::aNLW, n), writer_.cell(i_.location), v);
+        break;
+      }
+      case Op::bcast:
+        for (const int n : i_.nodes) {
+          const int v = PathWriter::add_read(p_, make(Stamp::aNLR, n), writer_.cell(i_.location));
+          PathWriter::add_write(p_, make(Stamp::aNRW, n), writer_.cell(i_.location, n), v);
+        }
+        break;
+      default:
+        fences();
+        break;
+    }
+  }
+
+  void fences() {
+    switch (i_.op) {
+      case Op::wait:
+        fence(Stamp::aWT);
+        break;
+      case Op::poll:
+        fence(Stamp::aWT, i_.node);
+        break;
+      case Op::rfence:
+        fence(Stamp::aRF, i_.node);
+        break;
+      case Op::gf:
+        for (const int n : i_.nodes) fence(Stamp::aGF, n);
+        break;
+      case Op::barrier:
+        barrier();
+        break;
+      default:
+        break;
+    }
+  }
+
+  void barrier() {
+    const Barrier& b = at(writer_.program().barriers, i_.object);
+    const bool every_node = b.transitive || options_.transitive_barriers;
+    for (const int n : every_node ? writer_.program().nodes : writer_.nodes_of(b.participants)) fence(Stamp::aGF, n);
+    fence(Stamp::aCR);
+  }
+
+  void cas() {
+    const int expected = writer_.evaluate(p_, i_.expr);
+    const int desired = writer_.evaluate(p_, i_.expr2);
+    writer_.begin_event(p_, s_.pc);
+    fork_failed_cas(expected);
+    SubEvent both = make(Stamp::aCAS);
+    both.writes = true;
+    both.value = static_cast<std::int16_t>(desired);
+    const int v = PathWriter::add_read(p_, both, writer_.cell(i_.location));
+    p_.conditions.push_back({PathWriter::operation(p_, ExprOp::eq, v, expected), true});
+    target() = v;
+  }
+
+  void fork_failed_cas(int expected) {
+    PathState failed = s_;
+    ThreadPath& p = failed.path;
+    writer_.add_fence(p, Stamp::aMF, i_.library);
+    const int v = PathWriter::add_read(p, writer_.make(p, Stamp::aCR, i_.library), writer_.cell(i_.location));
+    p.conditions.push_back({PathWriter::operation(p, ExprOp::eq, v, expected), false});
+    at(p.registers, i_.target) = v;
+    ++failed.pc;
+    pending_.push_back(std::move(failed));
+  }
+
+  /// A call that may be refused or find nothing: forks with `result` for that, which takes an aWT.
+  void begin_call_or(Value result) {
+    writer_.begin_event(p_, s_.pc);
+    PathState without = s_;
+    ThreadPath& p = without.path;
+    writer_.add_fence(p, Stamp::aWT, i_.library);
+    p.events.back().result = result;
+    at(p.registers, i_.target) = PathWriter::constant(p, result);
+    ++without.pc;
+    pending_.push_back(std::move(without));
+    p_.events.back().result = kTrue;
+  }
+
+  void submit() {
+    const int value = writer_.evaluate(p_, i_.expr);
+    begin_call_or(kFalse);
+    SubEvent w = make(Stamp::aCW);
+    w.value = static_cast<std::int16_t>(value);
+    PathWriter::add(p_, w);
+    for (const int n : writer_.nodes_of(at(writer_.program().ringbuffers, i_.object).readers)) {
+      if (n == writer_.node()) continue;
+      w.stamp = Stamp::aNRW;
+      w.node = n;
+      PathWriter::add(p_, w);
+    }
+    target() = PathWriter::constant(p_, kTrue);
+  }
+
+  void receive() {
+    begin_call_or(kEmpty);
+    target() = PathWriter::read_of(p_, PathWriter::add(p_, make(Stamp::aCR)));
+  }
+
+  void tuple_read() {
+    begin_call_or(kBottom);
+    target() = PathWriter::add_read(p_, make(Stamp::aCR), writer_.cell(i_.location));
+  }
+
+  [[nodiscard]] SubEvent make(Stamp stamp, int node = 0) const { return writer_.make(p_, stamp, i_.library, node); }
+  void fence(Stamp stamp, int node = 0) { writer_.add_fence(p_, stamp, i_.library, node); }
+  int& target() { return at(p_.registers, i_.target); }
+
+  const PathWriter& writer_;
+  const PathOptions& options_;
+  PathState& s_;
+  ThreadPath& p_;
+  const Instruction& i_;
+  PendingPaths& pending_;
+};
+
+}  // namespace
+
+void write_loco_statement(const PathWriter& writer, const PathOptions& options, PathState& s, const Instruction& i,
+                          PendingPaths& pending) {
+  LocoStatement(writer, options, s, i, pending).write();
+}
+
+}  // namespace loco::model::litmus
