@@ -1,0 +1,25 @@
+#include "model/litmus/execution_sink.hpp"
+
+#include <algorithm>
+
+namespace loco::model::litmus {
+
+bool ExecutionSink::known(const Outcome& outcome) const {
+  return std::binary_search(result.outcomes.begin(), result.outcomes.end(), outcome);
+}
+
+bool ExecutionSink::only_new_outcomes() const {
+  const bool uncounted =
+      options.outcomes_only || (options.counted_max != 0 && result.executions >= options.counted_max);
+  return uncounted && !options.every_witness && !visit;
+}
+
+bool ExecutionSink::found(const Outcome& outcome, std::uint64_t orbit) {
+  const auto it = std::lower_bound(result.outcomes.begin(), result.outcomes.end(), outcome);
+  if (it == result.outcomes.end() || *it != outcome) result.outcomes.insert(it, outcome);
+  result.executions += orbit;
+  if (options.executions_max != 0 && result.executions >= options.executions_max) result.stopped = true;
+  return !result.stopped;
+}
+
+}  // namespace loco::model::litmus
