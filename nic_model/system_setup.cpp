@@ -11,10 +11,6 @@
 
 namespace loco::nic {
 
-void check_node(const State& s, NodeId node) {
-  if (node >= s.hosts.size()) throw std::invalid_argument(fmt::format("there is no node {}", node));
-}
-
 namespace {
 
 std::uint32_t new_domain(State& s, NodeId node) {

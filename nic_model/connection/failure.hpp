@@ -15,7 +15,7 @@ struct SendFailed {
   QpId qp = 0;
 };
 
-// dispatch.cpp
+// announcements.cpp
 void announce(Engine& engine, const ConnectionFailed& message);
 void announce(Engine& engine, const SendFailed& message);
 

@@ -1,8 +1,8 @@
-// What PCIe carries between a NIC and memory, as messages: requests go to the functions of pcie.hpp, and what becomes
-// of them is announced here (PCIe base specification, 2.1.1: memory read request, completion with data, memory write).
+// Messages of PCIe between a NIC and memory (PCIe base specification, 2.1.1: memory read request, completion with data,
+// memory write). Requests are made with the functions of pcie.hpp; their results are announced with those below.
 //
-// PCIe knows none of those that it works for. An announce() is defined at the door (dispatch.cpp), which gives the
-// message to its owner. Private to nic_model/.
+// PCIe does not know the units that it works for: each announce() is defined in announcements.cpp, which gives the
+// message to the unit that it is for. Private to nic_model/.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,8 @@ struct MemoryWrite {
   bool operator==(const MemoryWrite&) const = default;
 };
 
-/// No posted write holds a read back any more: memory may be read at `read.due`. Whose it is says when it is its turn.
+/// No posted write holds a read back any more: memory may be read at `read.due`. The unit that issued it decides when
+/// it is its turn.
 struct ReadMayExecute {
   HeldRead read{};
 };
@@ -57,12 +58,12 @@ struct CqeLanded {
   CqId cq = 0;
   Cqe cqe{};
 };
-/// What a NIC has received waits for PCIe from now on.
+/// Bytes that a NIC has received wait for PCIe from now on.
 struct ReceivedWaits {
   NodeId node = 0;
   std::uint32_t bytes = 0;
 };
-/// Memory has some of it.
+/// Some of the received bytes are in memory.
 struct ReceivedLanded {
   NodeId node = 0;
   std::uint32_t bytes = 0;
@@ -73,7 +74,7 @@ struct AtomicLanded {
   Address address = 0;
 };
 
-// dispatch.cpp
+// announcements.cpp
 void announce(Engine& engine, const ReadMayExecute& message);
 void announce(Engine& engine, const CqeLanded& message);
 void announce(Engine& engine, const ReceivedWaits& message);

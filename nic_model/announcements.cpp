@@ -1,4 +1,4 @@
-// The door of the machine: what units announce goes to those whose it is.
+// Which announcement of a unit goes to which other unit.
 #include "nic_model/connection/completion_queue.hpp"
 #include "nic_model/connection/failure.hpp"
 #include "nic_model/host/process.hpp"

@@ -1,0 +1,74 @@
+// System: inspection.
+#include <algorithm>
+
+#include "nic_model/engine/engine.hpp"
+#include "nic_model/pcie/bursts.hpp"
+#include "nic_model/state.hpp"
+#include "nic_model/system.hpp"
+
+namespace loco::nic {
+
+const SystemConfig& System::config() const { return state_->kernel.config(); }
+const Counters& System::counters() const {
+  Engine engine(state_->units(), nullptr);
+  settle_all(engine);
+  return state_->kernel.counters();
+}
+const fabric::Network& System::network() const { return *state_->network; }
+QpState System::qp_state(QpId qp) const { return state_->connections.at(qp).state(); }
+NodeId System::qp_node(QpId qp) const { return state_->connections.at(qp).node(); }
+ThreadId System::qp_thread(QpId qp) const { return state_->connections.at(qp).thread(); }
+
+NodeId System::qp_peer_node(QpId qp) const { return state_->connections.at(qp).peer_node(); }
+std::uint32_t System::send_queue_room(QpId qp) const { return state_->requesters.at(qp).room(); }
+bool System::qp_settled(QpId qp) const {
+  const State& s = *state_;
+  const Connection& mine = s.connections.at(qp);
+  if (mine.state() != QpState::rts || mine.peer() == kNone) return false;
+  const auto pending = [&s](std::uint32_t domain, Stamp stamp) {
+    const PostedDomain& d = s.domains[domain];
+    return d.holds_data(stamp) || (d.device_path() != kNone && s.domains[d.device_path()].holds_data(stamp));
+  };
+  const Responder& other = s.responders[mine.peer()];
+  return s.requesters[qp].queue().empty() && !pending(s.requesters[qp].domain(), Stamp::aNLW) &&
+         !pending(other.domain(), Stamp::aNRW) && other.all_executed();
+}
+bool System::qp_drained(QpId qp) const {
+  const State& s = *state_;
+  const Requester& requester = s.requesters.at(qp);
+  return requester.queue().empty() && !s.domains[requester.domain()].holds_cqe(qp) && !s.cqs[requester.cq()].holds(qp);
+}
+bool System::qp_writes_pending(QpId qp) const {
+  const State& s = *state_;
+  const std::uint32_t from_peer = s.responders.at(qp).domain();
+  const std::uint32_t device_path = s.domains[from_peer].device_path();
+  if (device_path != kNone && s.domains[device_path].holds_data(Stamp::aNRW)) return true;
+  return s.kernel.profile().splits_writes() &&  // else all of a NIC's queue pairs are in one domain
+         (s.domains[from_peer].holds_data(Stamp::aNRW) || s.domains[s.requesters[qp].domain()].holds_data(Stamp::aNLW));
+}
+bool System::stores_pending(NodeId node, Address base, std::uint64_t size) const {
+  check_node(*state_, node);
+  return std::ranges::any_of(state_->processes[node].threads(),
+                             [&](ThreadId thread) { return state_->threads[thread].stores_pending(base, size); });
+}
+std::uint32_t System::recv_queue_room(QpId qp) const {
+  const std::uint32_t index = state_->responders.at(qp).receive_queue();
+  return index == kNone ? 0 : state_->receive_queues[index].room();
+}
+std::size_t System::cq_size(CqId cq) const { return state_->cqs.at(cq).size(); }
+std::vector<Cqe> System::failed_cqes(CqId cq) const { return state_->cqs.at(cq).failed_cqes(); }
+bool System::cq_overrun(CqId cq) const { return state_->cqs.at(cq).overrun(); }
+bool System::thread_stopped(ThreadId thread) const {
+  return state_->threads.at(thread).state() == ThreadState::stopped;
+}
+System::Made System::made() const {
+  Made made{
+      .regions = state_->regions.size(), .queue_pairs = state_->connections.size(), .threads = state_->threads.size()};
+  for (const Process& process : state_->processes) made.flags += process.flags();
+  return made;
+}
+bool System::thread_drained(ThreadId thread) const { return !state_->threads.at(thread).stores_pending(); }
+SubeventId System::subevents() const { return state_->kernel.subevents(); }
+std::uint64_t System::seq() const { return state_->kernel.seq(); }
+
+}  // namespace loco::nic
