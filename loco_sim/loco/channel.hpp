@@ -146,6 +146,7 @@ class channel {
 
  private:
   friend class within;
+  friend class endpoint_table;
   friend class reconnection;
   friend class setup;
   friend class shared_region;

@@ -35,36 +35,19 @@ void setup::add(channel& endpoint) {
   if (!is_name(endpoint.full_name()))
     throw setup_error("channel name '" + endpoint.full_name() + "': expected letters, digits, '_' and '-'");
   const std::lock_guard lock(mutex_);
-  if (!endpoints_.emplace(endpoint.full_name(), &endpoint).second)
+  if (!endpoints_.add(endpoint))
     throw setup_error("channel name '" + endpoint.full_name() + "' is used twice on node " +
                       std::to_string(transport_.my_node()));
-  endpoint.life_ = ++lives_;
-  living_.push_back({endpoint.life_, &endpoint});
-}
-
-channel* setup::of_life(std::uint32_t life) const {
-  if (living_.empty() || life < living_.front().life) return nullptr;
-  const std::size_t guess = std::min<std::size_t>(life - living_.front().life, living_.size() - 1);
-  if (living_[guess].life == life) return living_[guess].endpoint;  // none before it is gone
-  const auto found = std::ranges::lower_bound(living_, life, {}, &Living::life);
-  return found == living_.end() || found->life != life ? nullptr : found->endpoint;
-}
-
-channel* setup::named(const std::string& name, std::uint32_t likely) const {
-  if (channel* const endpoint = of_life(likely); endpoint != nullptr && endpoint->full_name() == name) return endpoint;
-  const auto found = endpoints_.find(name);
-  return found == endpoints_.end() ? nullptr : found->second;
 }
 
 void setup::remove(const channel& endpoint) {
   {
     const std::lock_guard lock(mutex_);
-    if (of_life(endpoint.life_) != &endpoint) return;  // it has left before
+    if (endpoints_.of_life(endpoint.life_) != &endpoint) return;  // it has left before
   }
   catch_up();
   const std::lock_guard lock(mutex_);
-  endpoints_.erase(endpoint.full_name());
-  living_.erase(std::ranges::lower_bound(living_, endpoint.life_, {}, &Living::life));
+  endpoints_.remove(endpoint);
   std::vector<departures::reached> peers;
   const auto [first, end] = endpoint.peers_joined();
   for (NodeId node = first; node < end; ++node)
@@ -72,7 +55,6 @@ void setup::remove(const channel& endpoint) {
       peers.push_back({node, endpoint.peers_[endpoint.place_of(node)].life});
   departures_.left(endpoint.life_, endpoint.full_name(), endpoint.offered_, std::move(peers));
   ++ended_[std::hash<std::string_view>{}(endpoint.full_name())];
-  if (not_ready_ == &endpoint) not_ready_ = nullptr;
 }
 
 std::size_t setup::endpoints() const {
@@ -233,7 +215,7 @@ void setup::meet(channel& endpoint, NodeId from, const setup_message& again) {
 
 void setup::handle_join(NodeId from, const setup_message& message) {
   if (ignored_.contains(from)) return;
-  channel* const found = named(message.channel, message.life);
+  channel* const found = endpoints_.named(message.channel, message.life);
   if (found != nullptr && found->joined_)
     consider(*found, from, message);
   else
@@ -276,7 +258,7 @@ void setup::note_met(channel& endpoint, NodeId peer) {
   if (endpoint.connected()) news_ = true;
 }
 
-channel* setup::answered(const setup_message& message) const { return of_life(message.life); }
+channel* setup::answered(const setup_message& message) const { return endpoints_.of_life(message.life); }
 
 void setup::handle_connect(NodeId from, const setup_message& message) {
   channel* const endpoint = answered(message);
@@ -305,28 +287,12 @@ void setup::handle_gone(const setup_message& message) {
 }
 
 template <typename Ready>
-bool setup::wait_until(Ready ready, const std::function<const channel*()>& missing, std::optional<Flag> stop) {
-  const waiting_for note(transport_, [&missing] {
-    const channel* endpoint = missing();
-    return endpoint == nullptr ? "it has seen that all have joined" : endpoint->missing();
-  });
+bool setup::wait(Ready ready, std::function<std::string()> what, std::optional<Flag> stop,
+                 std::optional<std::int64_t> until_ps) {
+  const waiting_for note(transport_, std::move(what));
   while (true) {
     transport_.flag_load(changed_);  // looked at before the state, so that no change is missed
     if (stop && transport_.flag_peek(*stop) != 0) return false;
-    {
-      const std::lock_guard lock(mutex_);
-      if (!failure_.empty()) throw setup_error(failure_);
-      if (ready()) return true;
-    }
-    transport_.pause();
-  }
-}
-
-bool setup::wait_for(const std::function<bool()>& ready, const std::string& what,
-                     std::optional<std::int64_t> until_ps) {
-  const waiting_for note(transport_, [&what] { return what; });
-  while (true) {
-    transport_.flag_load(changed_);
     {
       const std::lock_guard lock(mutex_);
       if (ready()) return true;
@@ -340,63 +306,43 @@ bool setup::wait_for(const std::function<bool()>& ready, const std::string& what
   }
 }
 
-const channel* setup::unready() const {
-  const auto found = std::ranges::find_if(endpoints_, [](const auto& named) { return !named.second->connected(); });
-  return found == endpoints_.end() ? nullptr : found->second;
+template <typename Ready>
+bool setup::wait_for_joins(Ready ready, const std::function<const channel*()>& missing, std::optional<Flag> stop) {
+  const auto ready_or_failed = [&] {
+    if (!failure_.empty()) throw setup_error(failure_);
+    return ready();
+  };
+  const auto what = [&missing] {
+    const channel* endpoint = missing();
+    return endpoint == nullptr ? "it has seen that all have joined" : endpoint->missing();
+  };
+  return wait(ready_or_failed, what, stop, {});
 }
 
-/// Asked after each of the many messages: mostly the endpoint that was not ready last time still is not. Once it is,
-/// the search goes on behind it: those in front were ready before.
-bool setup::all_ready() {
-  if (not_ready_ != nullptr) {
-    if (!not_ready_->connected()) return false;
-    for (auto at = endpoints_.upper_bound(not_ready_->full_name()); at != endpoints_.end(); ++at)
-      if (!at->second->connected()) {
-        not_ready_ = at->second;
-        return false;
-      }
-  }
-  not_ready_ = unready();
-  return not_ready_ == nullptr;
+bool setup::wait_for(const std::function<bool()>& ready, const std::string& what,
+                     std::optional<std::int64_t> until_ps) {
+  return wait(
+      ready, [&what] { return what; }, {}, until_ps);
 }
 
 void setup::wait_for_ready() {
-  wait_until([this] { return all_ready(); }, [this] { return unready(); });
-}
-
-const channel* setup::unready_part(const channel& endpoint) const {
-  if (!endpoint.connected()) return &endpoint;
-  const std::string below = endpoint.full_name() + "/";
-  for (auto at = endpoints_.lower_bound(below); at != endpoints_.end() && at->first.starts_with(below); ++at)
-    if (!at->second->connected()) return at->second;
-  return nullptr;
+  wait_for_joins([this] { return endpoints_.all_ready(); }, [this] { return endpoints_.unready(); }, {});
 }
 
 bool setup::ready(const channel& endpoint) const {
   const std::lock_guard lock(mutex_);
-  return unready_part(endpoint) == nullptr;
-}
-
-const channel* setup::unready_from(const channel& endpoint, std::uint32_t life) const {
-  if (const channel* const last = of_life(life); last != nullptr) {
-    if (!last->connected()) return last;
-    const std::string below = endpoint.full_name() + "/";
-    auto at = endpoints_.upper_bound(last->full_name());
-    for (; at != endpoints_.end() && at->first.starts_with(below); ++at)
-      if (!at->second->connected()) return at->second;
-  }
-  return unready_part(endpoint);
+  return endpoints_.unready_part(endpoint) == nullptr;
 }
 
 bool setup::wait_for_part(const channel& endpoint, std::optional<Flag> stop) {
   std::uint32_t life = 0;  // of the one that was not ready when it looked last
   const auto ready = [&] {
-    const channel* const missing = unready_from(endpoint, life);
+    const channel* const missing = endpoints_.unready_from(endpoint, life);
     if (missing != nullptr) life = missing->life_;
     return missing == nullptr;
   };
-  return wait_until(
-      ready, [&] { return unready_part(endpoint); }, stop);
+  return wait_for_joins(
+      ready, [&] { return endpoints_.unready_part(endpoint); }, stop);
 }
 
 void setup::wait_for_ready(const channel& endpoint) { static_cast<void>(wait_for_part(endpoint, {})); }

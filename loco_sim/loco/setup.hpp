@@ -42,6 +42,7 @@
 
 #include "loco_sim/loco/connections.hpp"
 #include "loco_sim/loco/departures.hpp"
+#include "loco_sim/loco/endpoint_table.hpp"
 #include "loco_sim/loco/setup_message.hpp"
 #include "loco_sim/loco/transport.hpp"
 
@@ -81,7 +82,7 @@ class setup {
   /// whose memory is still needed.
   [[nodiscard]] std::size_t endpoints() const;
   /// Endpoints that this node has had until now: the life of the latest one.
-  [[nodiscard]] std::uint32_t lives() const { return lives_; }
+  [[nodiscard]] std::uint32_t lives() const { return endpoints_.lives(); }
 
   /// A manager begins: what went wrong under the one before is over.
   void begin();
@@ -116,10 +117,6 @@ class setup {
   void handle_connect(NodeId from, const setup_message& message);
   void handle_refuse(const setup_message& message);
   void handle_gone(const setup_message& message);
-  [[nodiscard]] channel* of_life(std::uint32_t life) const;
-  /// The endpoint of that name; null when there is none. Mostly nodes make theirs in the same order, and it has the
-  /// same life as the one that asks.
-  [[nodiscard]] channel* named(const std::string& name, std::uint32_t likely) const;
   /// The endpoint that an answer is for; null when its life is over.
   [[nodiscard]] channel* answered(const setup_message& message) const;
   /// One of the two messages that a peer's joining takes has come: have both?
@@ -131,36 +128,25 @@ class setup {
   template <typename Work>
   void work_and_tell(Work work);
   void send_join(channel& endpoint, NodeId to);
-  bool all_ready();
-  /// The first endpoint that is not connected as it expects; none: null.
-  [[nodiscard]] const channel* unready() const;
-  /// The endpoint or the first of its sub-channels that is not connected as it expects; none: null.
-  [[nodiscard]] const channel* unready_part(const channel& endpoint) const;
-  /// One of them, if there is any: the one of that life if it still is, else the next one.
-  [[nodiscard]] const channel* unready_from(const channel& endpoint, std::uint32_t life) const;
   [[nodiscard]] bool wait_for_part(const channel& endpoint, std::optional<Flag> stop);
-  /// False when the wait is over because of `stop`.
+  /// Until `ready`, asked under the lock after each message, says yes. False when the wait has ended because of `stop`
+  /// or at that time of the clock. `what`: what is waited for, for who asks why nothing goes on.
   template <typename Ready>
-  bool wait_until(Ready ready, const std::function<const channel*()>& missing, std::optional<Flag> stop = {});
+  bool wait(Ready ready, std::function<std::string()> what, std::optional<Flag> stop,
+            std::optional<std::int64_t> until_ps);
+  /// The same for endpoints: throws setup_error once joining has failed.
+  template <typename Ready>
+  bool wait_for_joins(Ready ready, const std::function<const channel*()>& missing, std::optional<Flag> stop);
 
   Transport& transport_;
   Flag changed_;  ///< counts what a waiting thread may wait for, so that it can watch
   mutable std::recursive_mutex mutex_;
-  std::map<std::string_view, channel*> endpoints_;  ///< by the names that they hold
-  /// The same by their lives, which grow from one to the next: of n rings on n nodes each node has n, which some n
-  /// messages are about, and a place in an array is found with fewer looks at memory than one in a tree.
-  struct Living {
-    std::uint32_t life = 0;
-    channel* endpoint = nullptr;
-  };
-  std::vector<Living> living_;
+  endpoint_table endpoints_;
   std::map<std::string, std::map<NodeId, setup_message>> early_;  ///< joins without an endpoint here yet
-  const channel* not_ready_ = nullptr;                            ///< when somebody looked last
-  std::uint32_t lives_ = 0;                                       ///< endpoints so far
   std::set<NodeId> ignored_;                                      ///< whose joins are
   const connections& present_;
   Again again_;
-  std::vector<std::function<void()>> later_;  ///< what callbacks have left to do
+  std::vector<std::function<void()>> later_;              ///< what callbacks have left to do
   std::unordered_map<std::size_t, std::uint32_t> ended_;  ///< by a name's hash: its endpoints that are gone
   std::string failure_;
   departures departures_;
