@@ -1,7 +1,7 @@
 // DCQCN: rate control of one flow at its sender (reaction point), and pacing of CNPs at its receiver (notification
 // point). Zhu et al., "Congestion control for large-scale RDMA deployments", SIGCOMM 2015, section 3.1 and figure 7.
 //
-// Timers are not events: nobody sees the rate between two packets, so they are caught up with when the rate is asked
+// Timers are not events: the rate between two packets has no effect, so they are caught up with when the rate is asked
 // for, in the order in which they were due. Times that are given may therefore not run backwards.
 // A flow starts at the line rate; alpha and the rates are integers (alpha in units of 2^-30). Values.
 #pragma once

@@ -1,4 +1,4 @@
-// A host whose cables all fail: how a node that stops looks from the network.
+// A host all of whose cables fail: the effect of a stopped node on the network.
 #pragma once
 
 #include "fabric/config.hpp"

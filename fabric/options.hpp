@@ -80,7 +80,7 @@ struct Options {
   bool operator==(const Options&) const = default;
 };
 
-/// Background traffic of the flow model: it takes its share of links and is seen by nobody.
+/// Background traffic of the flow model: it takes its share of links, and no host receives it.
 struct CrossFlow {
   std::uint32_t from = 0;  ///< hosts
   std::uint32_t to = 0;

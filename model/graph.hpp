@@ -20,7 +20,7 @@ struct Adjacency {
 [[nodiscard]] Adjacency by_source(Order& order, const Poll& poll);
 
 /// The points that can be taken away one after the other for want of predecessors (Kahn), in that order. All of
-/// them when there is no cycle; what is left out holds every cycle.
+/// them when there is no cycle; the nodes left out hold every cycle.
 [[nodiscard]] std::vector<PointId> topological_order(const Adjacency& graph, const Poll& poll);
 
 /// For each point a number that it shares with those that lie on a cycle with it, and with no others (Tarjan,

@@ -1,4 +1,4 @@
-// The graph whose cycles are the violations, and a shortcut that mostly does without it.
+// The graph whose cycles are the violations; and a test, the recorded order, that mostly makes it unnecessary.
 //
 // Every subevent has a point F at which it takes effect; rdmawait's writes that take time (aCW, aNLW, aNRW) have
 // one more, S, at which they are issued (paper, Appendix G.2: so orders finishes, ib orders starts). Chain points

@@ -6,7 +6,7 @@
 
 namespace loco::model {
 
-/// Calls what it was given every few thousand steps, which take some microseconds together.
+/// Calls the function that it was given every few thousand steps, which take some microseconds together.
 class Poll {
  public:
   explicit Poll(const std::function<void()>& look) : look_(look ? &look : nullptr) {}

@@ -1,12 +1,12 @@
-// The state behind System, one value: what every unit keeps to itself, side by side. Private to nic_model/.
+// The state behind System, one value: the private states of all units, side by side. Private to nic_model/.
 //
 // Every guaranteed order is a ring, and only the element that may happen next has a pending event (docs/machine.md,
 // law 1). Running numbers (32 or 64 bits, never reused) name elements of rings; a ring's first element has the
 // number kept beside it. All structs are values, compared member by member.
 //
-// What is under way keeps two kinds of times. Instants (`ready`, `due`, `available`): the earliest one at which its
-// next step may happen, if nothing is in front of it. Durations (`way`, `reach`): what a TLP needs from the link to
-// memory; with them an instant can be worked out anew when tags or credits made it wait.
+// Requests under way keep two kinds of times. Instants (`ready`, `due`, `available`): the earliest time at which the
+// next step may happen, if nothing is in front of the request. Durations (`way`, `reach`): the time of a TLP from the
+// link to memory; with it an instant is computed anew when the TLP has waited for tags or credits.
 #pragma once
 
 #include <vector>

@@ -40,7 +40,7 @@ class FlowError : public std::runtime_error {
 /// Names of the hosts of a SimGrid platform file, in its order. Starts a process for it. Throws FlowError.
 [[nodiscard]] std::vector<std::string> platform_hosts(const std::string& path);
 
-/// Who uses the network: a simulated machine, or a test.
+/// The user of the network: a simulated machine, or a test.
 class FlowClient {
  public:
   virtual ~FlowClient() = default;

@@ -134,7 +134,7 @@ class StatementReader {
     if (t.kind != TokenKind::number || t.number > 65'535) fail(t, "a node number");
     return static_cast<int>(t.number);
   }
-  /// Fences may name a node that nobody has, copies must be on one that somebody has.
+  /// Fences may name a node without threads and locations; copies must be on a node that has some.
   std::vector<int> node_set(bool of_fence) {
     std::vector<int> nodes;
     expect("{");

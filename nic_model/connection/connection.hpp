@@ -1,6 +1,6 @@
-// What a queue pair is, whichever way its messages go: its type, its state in the diagram of IBTA volume 1, 10.3.1, its
-// peer and its attributes. verbs/queue_pair.hpp says which changes are allowed; requester and responder only ask.
-// Private to nic_model/.
+// What requester and responder of a queue pair share: its type, its state in the diagram of IBTA volume 1, 10.3.1, its
+// peer and its attributes. They only read it; verbs/queue_pair.hpp changes it, as the diagram allows. Private to
+// nic_model/.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace loco::nic {
 
-/// Of QpAttributes, what is needed all the time.
+/// The attributes (QpAttributes) that are read for each packet.
 struct QpSettings {
   sim::Duration timeout{};
   sim::Duration min_rnr_timer{};
@@ -73,8 +73,8 @@ class Connection {
   const std::uint16_t path = qp.settings().path_mtu;
   return path == 0 ? engine.mtu(qp.node(), qp.peer_node()) : path;
 }
-/// Is a packet with so many bytes of payload one that a queue pair takes? All of a message but the last are full (IBTA
-/// volume 1, 9.7.4.1: packet length validation).
+/// Has a packet a valid length? All packets of a message but the last are full (IBTA volume 1, 9.7.4.1: packet length
+/// validation).
 [[nodiscard]] inline bool fits_path(const Engine& engine, const Connection& qp, std::uint64_t length, bool last) {
   const std::uint64_t mtu = mtu_of(engine, qp);
   return last ? length <= mtu : length == mtu;

@@ -1,5 +1,5 @@
-// What units say of themselves: each has a check() that states what has to hold between two steps. Debug builds
-// call it after every step (LOCO_SIM_CHECK_STEPS). Private to nic_model/.
+// Invariants of units: each unit has a check() of the conditions that hold between two steps. Debug builds call it
+// after every step (LOCO_SIM_CHECK_STEPS). Private to nic_model/.
 #pragma once
 
 #include <cstdint>

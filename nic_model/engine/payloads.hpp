@@ -1,4 +1,4 @@
-// Payload bytes inside NICs and on the wire, counted by those that hold them. Private to nic_model/.
+// Payload bytes inside NICs and on the wire, in buffers with reference counts. Private to nic_model/.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace loco::nic {
 
 class Payloads {
  public:
-  /// A buffer that is held once. What is in it is not set.
+  /// A buffer with one reference. Its bytes are not set.
   [[nodiscard]] std::uint32_t acquire(std::uint32_t size);
   void hold(std::uint32_t buffer) {
     if (buffer != fabric::kNoBuffer) ++buffers_[buffer].references;
@@ -25,7 +25,7 @@ class Payloads {
   [[nodiscard]] const std::byte* data(std::uint32_t buffer) const { return buffers_[buffer].data(); }
   /// To write to it.
   [[nodiscard]] std::byte* edit(std::uint32_t buffer) { return buffers_[buffer].edit(); }
-  /// Has nobody ever written to it, nor to what had its place before? Then it is zero.
+  /// Was neither it nor an earlier buffer in its storage ever written? Then it is zero.
   [[nodiscard]] bool blank(std::uint32_t buffer) const { return buffers_[buffer].blank(); }
   [[nodiscard]] std::size_t in_use() const { return buffers_.in_use(); }
 

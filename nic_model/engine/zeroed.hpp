@@ -9,7 +9,7 @@
 
 namespace loco::nic {
 
-/// calloc's pages are the kernel's zero page until they are written, and growing a vector constructs nothing over them.
+/// Memory of calloc(), whose pages are the kernel's zero page until they are written; growing constructs no elements.
 template <class T>
 struct ZeroedAllocator {
   using value_type = T;
@@ -33,7 +33,7 @@ struct ZeroedAllocator {
   bool operator==(const ZeroedAllocator&) const = default;
 };
 
-/// After resize() what was never written is zero, and what an earlier use left behind stands there still.
+/// After resize() bytes that were never written are zero, and bytes of an earlier use are unchanged.
 using ZeroedBytes = std::vector<std::byte, ZeroedAllocator<std::byte>>;
 
 }  // namespace loco::nic

@@ -1,5 +1,5 @@
-// What a pending event will touch when it runs: what a search needs to know to leave out orders that make no
-// difference (docs/machine.md, "Exploration": independence).
+// The memory and queues that a pending event will touch when it runs. Searches leave out orders of events that touch
+// nothing in common (docs/machine.md, "Exploration": independence).
 //
 // A plain description, valid until the next step.
 #pragma once
@@ -10,7 +10,7 @@ namespace loco::nic {
 
 struct Footprint {
   enum class Kind : std::uint8_t {
-    thread_step,     ///< runs the code of `thread`: what that touches, its runner knows
+    thread_step,     ///< runs the code of `thread`: its runner knows the memory that it touches
     internal,        ///< moves something on inside one NIC, or delivers a READ request or an ACK
     request,         ///< data comes to `node` and is queued for memory, at [address, address + bytes)
     response,        ///< data comes back to queue pair `qp` and is queued for memory, as above
@@ -19,7 +19,7 @@ struct Footprint {
     atomic_request,  ///< a remote atomic operation comes to `node` and is queued in its bank
     atomic,          ///< such an operation reads memory, or writes it
   };
-  /// What the event may put into queues that queue pairs share: then the order in which queue pairs come to them can
+  /// The queues, shared by queue pairs, that the event may put something into: the order in which queue pairs do so can
   /// matter.
   enum class Enters : std::uint8_t {
     none,

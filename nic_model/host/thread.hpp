@@ -1,5 +1,5 @@
-// A thread of a host as the machine sees it: its store buffer (x86-TSO), what it has looked at, and when its next step
-// comes. What it may do in a step is verbs/cpu.hpp. Private to nic_model/.
+// A thread of a host as the machine sees it: its store buffer (x86-TSO), its watch set, and the time of its next step.
+// verbs/cpu.hpp is what it may do in a step. Private to nic_model/.
 //
 // Order: stores and doorbells leave the store buffer as they entered it; only the oldest has a pending event. A thread
 // has at most one pending step.
@@ -23,7 +23,7 @@ struct StoreEntry {
   SubeventId subevent = 0;
   QpId qp = 0;
   std::uint32_t posted = 0;  // of a doorbell: the send queue's producer index; of a doorbell record: new entries
-  sim::SimTime issued{};     // when that is later than its place in the queue says: by a thread ahead of the clock
+  sim::SimTime issued{};     // by a thread ahead of the clock: not to leave the store buffer before
 
   /// A store to the NIC itself.
   [[nodiscard]] bool mmio() const { return doorbell && !receive; }
@@ -109,8 +109,8 @@ class Thread {
   sim::Duration busy_{};
 };
 
-/// What a CPU stores to the NIC at once (write combining): a work request is several of these, a doorbell a part of
-/// one.
+/// Bytes that a CPU stores to the NIC with one TLP (write combining): a work request takes several, a doorbell a part
+/// of one.
 inline constexpr std::uint64_t kMmioBurst = 64;
 [[nodiscard]] constexpr std::int64_t mmio_bursts(std::uint64_t bytes) {
   return static_cast<std::int64_t>((bytes + kMmioBurst - 1) / kMmioBurst);

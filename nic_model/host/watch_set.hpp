@@ -1,8 +1,8 @@
-// What a waiting thread has looked at: the words, completion queues and flags whose change it wants to see.
+// The words, completion queues and flags whose change a waiting thread wants to see.
 //
-// Most changes concern nobody, and most threads look at a few things: a bit for each key by a hash says no at once, and
-// a few keys are searched one after the other. More of them are also in a hash table, which keeps its storage. A thread
-// that looks at more than kMax things before it waits watches everything on its node. Private to nic_model/.
+// Most changes are of keys that no thread watches, and most threads watch few keys: a filter with a bit for each key
+// answers most queries, and few keys are searched one after the other. More keys are also in a hash table, which keeps
+// its storage. A thread that watches more than kMax keys watches everything on its node. Private to nic_model/.
 #pragma once
 
 #include <algorithm>
@@ -42,9 +42,9 @@ class WatchSet {
     everything_ = false;
   }
 
-  /// Does a change of this thing matter?
+  /// Does the thread watch the key?
   [[nodiscard]] bool touched_by(std::uint64_t key) const { return everything_ || contains(key); }
-  /// Of any 8-byte word from one to another one?
+  /// Does it watch any 8-byte word from one to another one?
   [[nodiscard]] bool touched_by_words(std::uint64_t first, std::uint64_t last) const {
     if (first == last) return touched_by(first);
     if (everything_) return true;

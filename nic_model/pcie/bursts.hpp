@@ -1,15 +1,14 @@
 // Bursts: TLPs of one packet that one event stands for, because nothing else can fall between them.
 //
-// In a timed run most TLPs of a packet are alone with memory: what they read, nobody writes meanwhile, and what they
-// write, nobody looks at. Then only the last of them has an event. The others take place all the same, each at its time
-// and in its place on the link, as soon as somebody asks who could tell: settle...() carries out those that were due
-// before now. Whoever uses a node's link, reads or writes its memory, or asks for its counters settles first. A thread
-// that looks at what a burst is still writing breaks it: from then on its TLPs have events of their own, since they may
-// wake the thread. So times, values and orders are those of separate events; only between two things of the very same
-// instant does the order depend on it: what was asked for at that instant comes first.
+// In a timed run most TLPs of a packet access memory that nothing else accesses meanwhile. Then only the last of them
+// has an event. The others are carried out lazily, each at its time and in its place on the link: settle...() carries
+// out the TLPs that were due before now, and all code that uses a node's link, accesses its memory or reads its
+// counters settles first. A thread that watches memory which a burst is still writing breaks the burst: from then on
+// its TLPs have events of their own, since they may wake the thread. So times, values and orders are those of separate
+// events, but for accesses at the very same instant: the one that settles comes first.
 //
-// There are none where any pending event may come next (SystemConfig::timed), nor where each TLP is observed, waits for
-// credits, or may pass others. Private to nic_model/.
+// There are no bursts where any pending event may come next (SystemConfig::timed), nor where each TLP is observed,
+// waits for credits, or may pass others. Private to nic_model/.
 #pragma once
 
 #include <array>
@@ -91,25 +90,25 @@ bool end_burst(Engine& engine, NodeId node, ReadBurst& done);
 /// The burst is over before its time: the next step has an event of its own.
 void break_read_burst(Engine& engine, NodeId node, ReadBurst& done);
 
-// --- for whoever could tell ------------------------------------------------------------------------------------------
+// --- for all code that accesses the link, memory or counters ---------------------------------------------------------
 
 // bursts.cpp
 void settle_read_burst(Engine& engine, NodeId node);
 void settle_write_bursts(Engine& engine, NodeId node);
 void settle_bursts_at(Engine& engine, NodeId node, Address address, std::uint64_t size);
 void break_watched_bursts(Engine& engine, ThreadId thread);
-/// False: who waits for room in the receive buffer wants to know of each TLP that is in memory.
+/// False where packets wait for room in the receive buffer: each TLP that is in memory makes some.
 void allow_write_bursts(Engine& engine, NodeId node, bool allow);
 
 [[nodiscard]] Bursts& bursts_of(Engine& engine, NodeId node);
 
-/// What is due of a node's bursts is carried out, before memory from `address` on is read or written.
+/// Carries out the TLPs of a node's bursts that are due, before memory from `address` on is read or written.
 inline void settle_memory(Engine& engine, NodeId node, Address address, std::uint64_t size) {
   if (engine.kernel.bursting() && bursts_of(engine, node).any()) settle_bursts_at(engine, node, address, size);
 }
-/// Before anything is said of all of them.
+/// The same for all nodes, before counters are read.
 void settle_all(Engine& engine);
-/// A thread has looked at something: it is to notice each TLP that changes that.
+/// A thread watches memory from now on: each TLP that changes it needs an event.
 inline void settle_watched(Engine& engine, ThreadId thread) {
   if (engine.kernel.bursting()) break_watched_bursts(engine, thread);
 }

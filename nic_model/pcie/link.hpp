@@ -1,7 +1,7 @@
 // The PCIe link of a node, as one unit: both directions, tags and credits, doorbells on their way, the IOMMU's buffer
 // (PCIe base specification, 2.2.6.2 and 2.6.1).
 //
-// Each direction carries one TLP after the other, in the order of the calls. Others ask it by pcie.hpp and
+// Each direction carries one TLP after the other, in the order of the calls. Other units use it through pcie.hpp and
 // flow_control.hpp. Private to nic_model/.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace loco::nic {
 
-/// A write of a CPU to its NIC that says what has been posted.
+/// A doorbell: a CPU writes to its NIC how many work requests it has posted.
 struct Doorbell {
   sim::SimTime ready{};
   QpId qp = 0;
@@ -53,7 +53,7 @@ class PcieLink {
     busy_down_ += taken;
     return down_free_ = std::max(down_free_, now) + taken;
   }
-  /// What no read has asked for (doorbells, contexts): the data of all reads comes so much later.
+  /// Occupies the link for TLPs of no read (doorbells, contexts): the data of all reads comes so much later.
   sim::SimTime send_down_unasked(sim::SimTime now, sim::Duration taken) {
     asked_until_ += taken;
     return send_down(now, taken);
@@ -81,7 +81,7 @@ class PcieLink {
   [[nodiscard]] const Doorbell* next_doorbell() const { return doorbells_.empty() ? nullptr : &doorbells_.front(); }
 
   // --- memory behind it ----------------------------------------------------------------------------------------------
-  /// Are these pages in the IOMMU's buffer? They are from now on.
+  /// Were these pages in the IOMMU's buffer? Puts them there.
   bool translates(Address first_page, Address last_page);
   /// Keeps the last word that was read: nic.stale_operands.
   void remember_word(std::uint64_t word) { words_read_ = {words_read_[1], word}; }
@@ -116,7 +116,7 @@ class PcieLink {
   sim::SimTime down_free_{};
   sim::SimTime ordered_free_{};  // for the next commit: pcie.write_interval
   sim::SimTime issue_free_{};    // of the DMA engine: pcie.read_interval
-  sim::SimTime asked_until_{};   // when it will have carried the data of all reads that have been asked for
+  sim::SimTime asked_until_{};   // when the link will have carried the data of all reads that were issued
   sim::Duration busy_up_{};
   sim::Duration busy_down_{};
   Window tags_{};

@@ -19,7 +19,7 @@
 
 namespace loco::nic {
 
-/// The processing units of a NIC, and what it holds of contexts, translations and the state of reads.
+/// The processing units of a NIC, and its caches of contexts, translations and the state of reads.
 class ContextCaches {
  public:
   explicit ContextCaches(const HardwareProfile& profile);

@@ -1,4 +1,4 @@
-// A NIC's port: what it sends, and when it may (docs/machine.md, "Fabric"; RoCE v2 annex A17.9 for CNPs).
+// A NIC's port: which packets it sends, and when it may (docs/machine.md, "Fabric"; RoCE v2 annex A17.9 for CNPs).
 //
 // Order: packets go to the network in the order of the calls. A paused port keeps a queue of the queue pairs that want
 // to send. Private to nic_model/.
@@ -19,7 +19,7 @@ struct PortWaiter {
   bool operator==(const PortWaiter&) const = default;
 };
 
-/// What a NIC's port keeps: its packet pipeline (nic.packet_gap), and who waits for it.
+/// The state of a NIC's port: its packet pipeline (nic.packet_gap), and the queue pairs that wait for it.
 class Port {
  public:
   /// From when on a packet could be in the pipeline.
@@ -38,7 +38,7 @@ class Port {
     waiters_.push_back(waiter);
     return waiters_.size() == 1;
   }
-  /// Has those who have waited try again, in turn.
+  /// Lets the queue pairs that have waited try again, in turn.
   void wake_all(Engine& engine);
 
   [[nodiscard]] sim::Duration busy_pipeline() const { return busy_pipeline_; }

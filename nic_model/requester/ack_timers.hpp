@@ -2,9 +2,9 @@
 // before their time: no event for each, but a list of the queue pairs that have waited since the last look at them.
 //
 // A deadline is at least the shortest time-out after the instant at which it was set. So it is enough to look once in
-// that time (kEventAckTimers): what is due before the next look gets an event of its own, whose queue pair hears of it
-// as on any network (Requester::timed_out). A machine in which only the next look is pending, and nobody waits, is
-// idle. Private to nic_model/.
+// that time (kEventAckTimers): a deadline before the next look gets an event of its own, which goes to the queue pair's
+// requester as on any network (Requester::timed_out). A machine whose only pending event is the next look, and in which
+// no queue pair waits, is idle. Private to nic_model/.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,7 @@
-// READs that may be executed more than once: what each execution has found, and which packets of the answer have been
-// placed. With the witness, the trace names one aNRR a word: that of the execution whose answer is taken in the end.
-// The requester begins a track and ends it; the responder reports what it samples, a shortcut past the wire for the
-// trace, without influence on the run. Private to nic_model/.
+// READs that may be executed more than once: the words that each execution has read, and which packets of the response
+// have been placed. With the witness, the trace has one aNRR a word: that of the execution whose response the requester
+// takes. The requester begins and ends a track; the responder reports the words that it samples. It reports them
+// directly, not over the network: for the trace only, without influence on the run. Private to nic_model/.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Sample {
 
 class ReadTracks {
  public:
-  /// For a READ of so many words; of none without the witness.
+  /// Begins the track of a READ of so many words; without the witness it has none.
   [[nodiscard]] std::uint32_t begin(std::size_t words) {
     const std::uint32_t track = tracks_.acquire();
     tracks_[track].sampled.assign(words, 0);
@@ -49,7 +49,7 @@ class ReadTracks {
   void keep(std::uint32_t track, std::uint32_t execution, std::size_t word, const Sample& sample) {
     tracks_[track].executions[execution][word] = sample;
   }
-  /// What that was; null where this execution was the first, or is not known (without the witness).
+  /// The sample of a word by an execution; null for the first one that read the word, and without the witness.
   [[nodiscard]] const Sample* kept(std::uint32_t track, std::uint64_t execution, std::size_t word) const {
     const Track& t = tracks_[track];
     if (execution >= t.executions.size() || t.sampled[word] == 0) return nullptr;

@@ -100,7 +100,7 @@ class Requester {
   void resume() { halted_ = false; }
   /// The queue pair can send nothing more: everything that the NIC knows of is flushed, in order.
   void flush(Engine& engine, QpId id);
-  /// Drops what there is to send, without a CQE. Numbers go on, so that what is on its way finds nothing.
+  /// Drops all work requests, without a CQE. Their numbers are not used again, so that answers on their way find none.
   void reset(Engine& engine, QpId id);
 
   // --- what comes from PCIe, the port, the network and timers ------------------------------------------------------

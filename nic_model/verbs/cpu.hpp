@@ -75,7 +75,7 @@ class Cpu {
   std::uint64_t flag_fetch_or(std::uint32_t flag, std::uint64_t bits);
   std::uint64_t flag_fetch_and(std::uint32_t flag, std::uint64_t bits);
   std::uint64_t flag_fetch_add(std::uint32_t flag, std::uint64_t value);
-  /// The same for a change that this thread does not wait for itself: to its own loop it is none.
+  /// The same, but the thread's own watch set does not count it as a change.
   std::uint64_t flag_add_for_others(std::uint32_t flag, std::uint64_t value);
 
   /// Adds a key of the runner's own to the watch set: System::notify(node, key) wakes this thread.
