@@ -1,4 +1,5 @@
-// A schedule: who moves, step by step. With the program, the flush mask and the network it determines the run.
+// A schedule: the CPU or NIC that takes each step. With the program, the flush mask and the network it determines the
+// run.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,8 @@ class tree_operation {
   tree_operation(tree_store& store, std::uint32_t lane);
 
   void start(Kind kind, std::uint64_t key, std::uint64_t value);
-  /// Goes on as far as it can; true when it is finished. Throws operation_error, size_error; then it is finished, too.
+  /// Takes all steps that need not wait; true when it is finished. Throws operation_error, size_error; then it is
+  /// finished, too.
   bool poll();
   [[nodiscard]] bool finished() const { return step_ == Step::idle; }
   [[nodiscard]] Kind kind() const { return kind_; }
@@ -34,7 +35,7 @@ class tree_operation {
 
  private:
   enum class Step : std::uint8_t { idle, search, queue, lock, locked_read, write, read_root, fill_root, swap_root };
-  /// When what has been written is there, and the lock let go of.
+  /// The writes and the release of the lock are complete.
   enum class Then : std::uint8_t { finish, go_right, go_up };
 
   void advance();
@@ -100,12 +101,12 @@ class tree_operation {
   std::uint64_t key_ = 0;
   std::uint64_t value_ = 0;
   std::uint64_t result_ = 0;
-  // What it looks for now: the node of this level that covers this key, to put the child there if the level is not 0.
+  // What is searched: the node of this level that covers this key; above the leaves the child is put there.
   std::uint64_t level_ = 0;
   std::uint64_t wanted_ = 0;
   tree_place child_;
   tree_place where_;
-  // What a halved node leaves to be done.
+  // A halved node: its separator is still to be put into the parent.
   std::uint64_t separator_ = 0;
   tree_place new_sibling_;
   std::uint64_t old_root_ = 0;  ///< the root's word, as it was read

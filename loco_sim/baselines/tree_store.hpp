@@ -1,8 +1,8 @@
 // A key-value store as a B+ tree on one-sided operations, to compare LOCO's with (LOCO paper, Section 6.2 and Fig. 17):
 // what Sherman does (Wang, Lu and Shu, SIGMOD 2022; its sources, Tree.cpp, where the paper leaves it open).
 //
-//   nodes        1 KiB, in the memory of all nodes; a B-link tree: who finds a key beyond a node's last one goes on to
-//                its right sibling. Leaves have no order (tree_node.hpp)
+//   nodes        1 KiB, in the memory of all nodes; a B-link tree: a search for a key beyond a node's last one goes on
+//                to the right sibling. Leaves have no order (tree_node.hpp)
 //   locks        hierarchical and on chip: 32,768 of 8 bytes in each NIC's memory, one for each of its first nodes,
 //                taken with compare-and-swap, at once again until it succeeds; before that the threads of a node queue
 //                up for it locally, and pass it on among themselves, at most 8 times in a row
@@ -15,9 +15,9 @@
 //   erase        the entry's value becomes 0; leaves are not merged
 //
 // With `fence`, as the authors of LOCO have modified it for their measurement ("between lock-protected writes and lock
-// releases"): a READ of 8 bytes stands between the two in the list, and the release waits for it in the queue. The own
-// node's memory is reached through the NIC as well, as there.
-// Not as there: locks have no 16-bit form; every node has its part of every other's spare nodes from the start, where
+// releases"): a READ of 8 bytes stands between the two in the list, and the release waits for it in the queue. As in
+// Sherman, a node reaches its own memory through the NIC.
+// Unlike Sherman: locks have no 16-bit form; every node has its part of every other's spare nodes from the start, where
 // Sherman asks for chunks; leaves' places are cached themselves, and no replacement is needed (1,000 MB there). An
 // insert of a key that exists fails, an update of one that does not, as in LOCO's store. Searches of the cache take no
 // simulated time. Simulated threads take turns: what a node's threads share has no lock of its own.
@@ -58,7 +58,7 @@ class tree_store : public channel {
 
   tree_store(manager& mgr, std::string_view name, tree_options options);
 
-  /// On all nodes, before anybody else uses it: the entries, in ascending order of their keys, into leaves that are 80
+  /// On all nodes, before any operation: the entries, in ascending order of their keys, into leaves that are 80
   /// % full.
   void load(const std::vector<Entry>& sorted);
   /// Nodes or entries that were read while they were written.
@@ -75,7 +75,7 @@ class tree_store : public channel {
   static constexpr std::size_t kFill = tree_node::kEntries * 8 / 10;           ///< entries of a loaded leaf
   static constexpr std::size_t kChildrenFill = tree_node::kChildren * 8 / 10;  ///< of a loaded inner node
 
-  /// What the threads of this node know of a lock.
+  /// A lock as the threads of this node know it: those that queue for it locally.
   struct local_lock {
     Flag next;     ///< local ticket to be given out
     Flag serving;  ///< local ticket whose turn it is

@@ -15,7 +15,7 @@ inline constexpr int kFailed = 1;  ///< a check failed, or the run could not go 
 inline constexpr int kBadInput = 2;
 inline constexpr int kUnknown = 3;  ///< verify: neither proved nor refuted
 
-/// Input that is wrong in a way that no reader further down could tell.
+/// Wrong input that only the command can notice, not the readers that it calls.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -221,7 +221,7 @@ struct ReportArguments {
 /// As sweep_command().
 int report_command(const ReportArguments& arguments);
 
-/// Splits `rdmawait,sv` and refuses what is no library.
+/// Splits `rdmawait,sv`; throws on a word that names no library.
 [[nodiscard]] std::vector<std::string> library_names(const std::vector<std::string>& lists);
 
 }  // namespace loco::cli

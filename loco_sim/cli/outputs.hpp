@@ -1,4 +1,4 @@
-// Files that a command writes are none that it reads, and each is another one.
+// A command writes no file that it reads, and no file twice.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// The tree of commands as plain data: what the man page and the completions are written from.
+// The tree of commands as plain data: the source of the man page and the completions.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // Every behaviour of a litmus program on the simulated hardware: exhaustive exploration, and random sampling.
 //
-// Both run the hardware model of the timed simulator; what differs is who picks the next pending event
+// Both run the hardware model of the timed simulator, and differ in how they pick the next pending event
 // (docs/machine.md, law 1). Exploration is a depth-first search over copies of the machine, pruned by the set of states
 // seen (64-bit hashes) and by running steps that commute with everything else at once. Sampling runs the program many
 // times under adversarial delays: drawn at random, or such that the run goes where something may be new. Results are a
@@ -18,10 +18,10 @@
 
 namespace loco::explore {
 
-/// A state that is looked for: what comes first to one ends there.
+/// The states that a search looks for. It ends at the first one.
 struct Goal {
   std::function<bool(const Configuration&)> reached = {};  ///< none: nothing is looked for
-  /// It may hold for a moment only, as what memory has does: then each state is looked at, none left out as commuting.
+  /// May it hold for a moment only, as the contents of memory do? Then no state is left out because steps commute.
   bool passing = false;
 };
 

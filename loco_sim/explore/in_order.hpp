@@ -6,7 +6,7 @@
 // over rdmatso (LOCO paper, Fig. 24) is the precise form of this: wait(d) becomes as many polls of each node as it
 // takes to reach the last operation with identifier d, and a poll takes the oldest operation (Appendix G.1, pf).
 // Here the polls that stand for one wait are one aWT subevent, which changes nothing: they follow each other in
-// program order, so what one of them is after, the last is after, and what comes after one of them comes after all.
+// program order, so a subevent before one of them is before the last, and a subevent after the last is after all.
 #pragma once
 
 #include "model/litmus/axioms.hpp"

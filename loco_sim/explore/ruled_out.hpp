@@ -18,7 +18,7 @@ struct Mechanism {
   nic::HardwareProfile profile;  ///< the reference with this mechanism
 };
 
-/// What `real` has and `reference` has not.
+/// The mechanisms that `real` has and `reference` has not.
 [[nodiscard]] std::vector<Mechanism> mechanisms(const nic::HardwareProfile& reference,
                                                 const nic::HardwareProfile& real);
 

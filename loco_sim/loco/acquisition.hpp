@@ -1,18 +1,20 @@
-// How a thread comes to hold a lock of a mutex_array, in steps that never wait: the one way in which locks are taken
-// (mutex_array::lock and the key-value store's operations).
+// How a thread takes a lock of a mutex_array, in steps that never wait: used by mutex_array::lock and by the key-value
+// store's operations.
 //
-// Draw a ticket and look, one right behind the other, which one is served. If it is not the own one, say one's name
-// where the one before will look, and look behind that, in one list of work requests, whether it has let go meanwhile:
-//   - the one before is the holder, whom the two values tell: on its seat, `link` and `released`;
-//   - there are more before: on the home, among the names. If the latest look still says so, the one before has not
-//     found the lock free, and will look there; if it does not, the name moves to the holder's seat.
-// Each has written before it looks, so at least one of both sees the other (Dekker). If both do, then on the home
-// whoever takes the name away with a compare-and-swap decides; who has looked at a seat looks at both, the home and its
-// turn, of which one will tell. Else wait for `turn` on the own node, where looking costs nothing on the network,
-// however long it takes: after MCS locks (Mellor-Crummey and Scott, TOCS 1991), with tickets for a swap.
+// The thread draws a ticket and, right behind that, reads on the home which ticket is served. If it is another one, the
+// thread writes its name where its predecessor (the thread with the ticket before its own) will look, and behind that,
+// in one list of work requests, reads whether the predecessor has let go meanwhile:
+//   - the two values tell that the predecessor is the holder: the name goes to `link` on the holder's seat, and the
+//     thread reads `released` there;
+//   - more tickets are before its own: the name goes to the home. If the latest read still tells so, the predecessor
+//     has not found the lock free, and will look on the home; if not, the name moves to the holder's seat.
+// Each thread writes before it reads, so at least one of the two sees the other (Dekker). If both do, then on the home
+// the one that takes the name away with a compare-and-swap decides; a thread whose name is on a seat reads the home and
+// its own `turn`, one of which will tell. Else it waits for `turn` on its own node, where reading costs nothing on the
+// network, however long it takes: after MCS locks (Mellor-Crummey and Scott, TOCS 1991), with tickets for a swap.
 //
-// The home is asked again in two cases only: when the one before has let go and what it put there is on its way, and
-// when a node does not answer, which may have the lock. Then the name is taken back first.
+// The thread reads the home again in two cases only: when the predecessor has let go and its write to the home is on
+// its way, and when a node that may have the lock does not answer. Then the name is taken back first.
 #pragma once
 
 #include <cstdint>

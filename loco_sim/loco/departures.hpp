@@ -7,9 +7,9 @@
 // An operation is done when its thread has fenced that node since (global_fence(), and hence a barrier), or has ended
 // and the transport knows its operations to be done (OneSidedVerbs::settled).
 //
-// Nothing of it asks the network, and nothing is sent when an endpoint goes: peers are told at a later fence, or when
-// another endpoint is made. The memory of a peer that has stopped, and that of threads which neither fence nor end,
-// stays out of use. All under the lock of `setup`, but any().
+// This needs no further messages to ask for anything, and an endpoint that goes sends none: peers are told at a later
+// fence, or when another endpoint is made. Memory that a stopped peer, or a thread that neither fences nor ends, may
+// reach is not used again. All under the lock of `setup`, but any().
 #pragma once
 
 #include <atomic>

@@ -1,16 +1,16 @@
 // How a thread lets go of a lock of a mutex_array, in steps that never wait for the network but in fences
-// (mutex_array::unlock and the key-value store's operations).
+// (mutex_array::unlock and the key-value store's operations). acquisition.hpp is the other side.
 //
-// To the node's next thread, if there is one and it may; else to the next ticket. If its name is known, because it is
-// on the own seat or, where others were seen when the ticket was drawn, on the home, where it has been asked for
-// meanwhile, the turn is put on that node's seat, and nowhere else. If not, the lock is free: `released` on the own
-// seat says so, and the home; then come the second looks at the two places, for a name that came at the same time. One
-// that is there is taken away with a compare-and-swap, and told. Who has seen nobody has nobody behind it whose name
-// stays on the home: letting go of a lock that nobody wants is one put, and waits for nothing. acquisition.hpp is the
-// other side.
+// The lock goes to the node's next thread, if there is one and it may have it; else to the next ticket. If the name of
+// that ticket's thread is known, the holder puts the turn on that thread's seat, and nowhere else. Names are on the
+// holder's own seat or, where other tickets were waiting when it drew its own, on the home, which it has read
+// meanwhile. If no name is known, the holder frees the lock: it writes that to `released` on its own seat, and to the
+// home; then it reads both places a second time, for a name that came at the same time, takes such a name away with a
+// compare-and-swap, and puts the turn there. A holder that has seen no other ticket finds no name on the home: letting
+// go of a lock that no other thread wants is one put, and waits for nothing.
 //
-// What is served, on the home, only ever grows: it is put there by a holder whose ticket was served there, or who was
-// told the turn by one that put it nowhere else, or after it was there.
+// The served ticket on the home only ever grows. It is written by a holder whose ticket was served there; or by one
+// that got its turn on its seat, either not written to the home at all or after it was there.
 #pragma once
 
 #include <cstdint>

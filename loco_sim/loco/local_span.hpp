@@ -1,4 +1,4 @@
-// A node's own network memory as an array of words: what a T* into it is on real hardware.
+// A node's own network memory as an array of words: stands for a T* into it on real hardware.
 //
 // Reading an element is a load with acquire, writing it a store with release, each atomic by itself: on x86 plain
 // moves, which TSO orders so. Where the transport shows its memory (LocalMemory::direct) they are made in line, through
