@@ -1,17 +1,17 @@
-// What MPI libraries do, over SEND and RECV on the same hardware, to compare LOCO's objects with (LOCO paper, Section
-// 6.1): ranks that send each other messages. message_collectives.hpp has what they do together.
+// Ranks that send each other messages as MPI libraries do, over SEND and RECV on the same hardware, to compare LOCO's
+// objects with (LOCO paper, Section 6.1). message_collectives.hpp has the collective operations.
 //
 // A rank is a thread. Messages are eager and matched by sender and tag, in a hash table as UCX does: two looks each.
 // Between nodes they are SENDs into receive buffers that are posted in advance (loco_sim/baselines/message_port.hpp);
 // between ranks of a node they go through boxes in shared memory, one for each pair, as in Open MPI's sm transport.
-// What the library itself computes (requests, progress, callbacks) is two numbers, one for a message that is sent and
-// one for a message that has come: MPICH and UCX take 27 ns and 225 ns on ThunderX2 servers (Zambre et al., "Breaking
+// The library's own CPU time (requests, progress, callbacks) is two numbers, one for a message that is sent and one for
+// a message that has come: MPICH and UCX take 27 ns and 225 ns on ThunderX2 servers (Zambre et al., "Breaking
 // Band: A Breakdown of High-performance Communication", 2020). Datatypes, communicators and rendezvous are left out.
 //
-// What a wait for one of several requests costs is counted after Open MPI 5 (ompi/request/req_wait.c, req_test.c).
+// The cost of waiting for one of several requests is that of Open MPI 5 (ompi/request/req_wait.c, req_test.c).
 // MPI_Waitany leaves its mark in each request with a compare-and-swap, up to the first that is complete, and takes the
-// marks off again with as many: it costs what is waited for, for each completion. MPI_Testsome looks at each request
-// once and takes all that are complete.
+// marks off again with as many: each completion costs time proportional to the requests waited for. MPI_Testsome looks
+// at each request once and takes all that are complete.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@
 #include <utility>
 #include <vector>
 
-#include "loco_sim/loco/transport.hpp"
 #include "loco_sim/baselines/message_port.hpp"
+#include "loco_sim/loco/transport.hpp"
 
 namespace loco::baselines {
 
@@ -68,7 +68,7 @@ class message_rank {
     std::vector<std::uint64_t> words = {};
   };
 
-  /// What the library computes besides what the simulated hardware takes, for each message.
+  /// CPU time of the library for each message, beside the time of the simulated hardware.
   struct Costs {
     std::int64_t sent_ps = 0;
     std::int64_t received_ps = 0;
@@ -81,7 +81,7 @@ class message_rank {
   /// The words may be reused at once.
   void send(Rank to, Tag tag, std::span<const std::uint64_t> words);
   void post_receive(Rank from, Tag tag, Request& request);
-  /// Takes what has come. False when nothing had; then the thread may pause.
+  /// Takes the messages that have come. False when none had; then the thread may pause.
   bool progress();
   /// Until it comes.
   void receive(Rank from, Tag tag, Request& request);
