@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+import loco_sim as ls
+
 ROOT = pathlib.Path(__file__).parents[2]
 
 
@@ -31,6 +33,24 @@ def test_page(page, workplace):
     script.write_text("\n".join(blocks))
     done = run(script)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_table_of_ordered_reads(workplace):
+    page = (ROOT / "docs/read-ordering.md").read_text()
+    rows = re.findall(r"^\|[^|]*\| `(\w+)`, `(\w+)` \| (.*) us \| (.*) us \| (.*) M \|$", page, re.MULTILINE)
+    assert len(rows) == 5
+    for reads, order, *figures in rows:
+        result = lookups(reads, order)
+        assert figures == [f"{result.latency.median / 1e6:.1f}", f"{result.latency.percentile(99) / 1e6:.1f}",
+                           f"{result.operations_per_second / 1e6:.2f}"], (reads, order)
+    [figure] = re.findall(r"qp_gap=0ps`\) it is ([\d.]+) M by\s+speculation", page)
+    small = {"workload.size": 64, "workload.outstanding": 8, "workload.objects": 4096, "hardware.nic.qp_gap": "0ps"}
+    assert figure == f"{lookups('pipelined', 'speculative', small).operations_per_second / 1e6:.2f}"
+
+
+def lookups(reads, order, overrides={}):
+    return ls.run("scenarios/lookup.yaml", overrides={"workload.reads": reads, "hardware.pcie.read_ordering": order,
+                                                      **overrides})
 
 
 @pytest.mark.parametrize("example", sorted(p.name for p in (ROOT / "examples").glob("*.py")))
