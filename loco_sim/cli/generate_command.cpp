@@ -2,7 +2,9 @@
 // model/corerma; here is how they get to a file or a terminal, whole ones only, whenever it ends.
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <iostream>
@@ -95,6 +97,7 @@ class Sink {
     require_written();
     any_ = true;
     last_ = test.name;
+    if (!path_.empty()) whole_ = file_.tellp();
   }
   void close() {
     if (json_) out() << (any_ ? "\n]\n" : "]\n");
@@ -118,11 +121,28 @@ class Sink {
     file_.open(path_, append ? std::ios::app : std::ios::trunc);
     any_ = append;
     require_written();
+    if (append) whole_ = file_.seekp(0, std::ios::end).tellp();
   }
   void require_written() {
     if (out()) return;
     if (path_.empty()) throw std::runtime_error("cannot write to stdout");
-    throw std::runtime_error(fmt::format("{}: {}", text::printable(path_), std::generic_category().message(errno)));
+    const std::string reason = std::generic_category().message(errno);
+    keep_whole_tests();
+    throw std::runtime_error(fmt::format("{}: {}{}", text::printable(path_), reason,
+                                         last_.empty() || json_ ? "" : "; go on with --after " + last_));
+  }
+  /// What could not be written whole is cut off: the file ends after a test, as after Ctrl-C.
+  void keep_whole_tests() {
+    std::error_code ignored;
+    file_.close();
+    const std::filesystem::path file = std::filesystem::canonical(path_, ignored);
+    if (!std::filesystem::is_regular_file(file, ignored)) return;  // of a device nothing can be cut off
+    if (whole_ == 0) {
+      std::filesystem::remove(file, ignored);
+      return;
+    }
+    std::filesystem::resize_file(file, static_cast<std::uintmax_t>(whole_), ignored);
+    if (json_) std::ofstream(file, std::ios::app) << "\n]\n";
   }
   [[nodiscard]] nlohmann::ordered_json element(const corerma::Test& test, const corerma::Expectation& e,
                                                const std::string& document) const {
@@ -142,7 +162,8 @@ class Sink {
   bool json_;
   std::string path_;
   std::ofstream file_;
-  bool any_ = false;  ///< is there a test before the next one?
+  bool any_ = false;            ///< is there a test before the next one?
+  std::streamoff whole_ = 0;    ///< how long the file is, up to its last whole test
   std::string last_;
 };
 

@@ -1,7 +1,9 @@
 """loco-sim generate: counts, documents that loco-sim litmus takes, interruption and going on, bad input."""
 
 import json
+import os
 import re
+import resource
 import signal
 import subprocess
 import time
@@ -83,6 +85,35 @@ def test_goes_on_after_any_test_and_takes_samples(loco_sim, tmp_path):
     assert wrong.returncode == 2 and all_names[-1] in wrong.stderr and file.read_text() == before
     sample = names(loco_sim(*arguments, "--sample", 10).stdout)
     assert len(sample) == 10 and sample == all_names[::28][:10]
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]], ids=["documents", "json"])
+@pytest.mark.parametrize("spare", [1, 20, 150])
+def test_a_full_disk_leaves_whole_tests(loco_sim, program, tmp_path, form, spare):
+    """The file may have `spare` bytes more than three tests, fewer than any test has: three are kept."""
+    arguments = ["generate", "--pivot", "R2", "--processes", "2", "--size", "6", *form]
+    three = loco_sim(*arguments, "--limit", 3).stdout
+    file, link = tmp_path / "r2", tmp_path / "link"
+    link.symlink_to(file)
+
+    def write(limit, to, *more):
+        return subprocess.run([program, *arguments, "-o", str(to), *more], capture_output=True, text=True, preexec_fn=(
+            lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))))
+
+    done = write(len(three) + spare, link)
+    last = names(three)[-1] if not form else ""
+    assert done.returncode == 1 and file.read_text() == three and link.is_symlink()
+    assert done.stderr == f"loco-sim: {link}: File too large" + ("\n" if form else f"; go on with --after {last}\n")
+    nothing = write(spare, file)
+    assert nothing.returncode == 1 and not file.exists()
+    assert nothing.stderr == f"loco-sim: {file}: File too large\n"
+    if form:
+        return
+    file.write_text(three)
+    assert write(len(three) + spare, file, "--after", last).returncode == 1 and file.read_text() == three
+    assert loco_sim(*arguments, "-o", file, "--after", last).returncode == 0
+    assert file.read_text() == loco_sim(*arguments).stdout
+    assert sorted(os.listdir(tmp_path)) == ["link", "r2"]
 
 
 def test_an_interruption_leaves_a_file_that_can_be_gone_on_with(loco_sim, program, tmp_path):
