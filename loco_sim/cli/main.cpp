@@ -103,6 +103,7 @@ int main(int argc, char** argv) {
   loco::cli::add_commands(app, arguments, chosen);
   add_help(app, arguments, chosen);
   loco::cli::refuse_empty_values(app, {"--check", "--hardware", "--model", "--replay-on", "--set"});
+  loco::cli::refuse_values_of_flags(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

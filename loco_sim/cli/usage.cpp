@@ -110,6 +110,12 @@ void refuse_empty_values(CLI::App& command, const std::vector<std::string>& but)
   for (CLI::App* below : command.get_subcommands({})) refuse_empty_values(*below, but);
 }
 
+void refuse_values_of_flags(CLI::App& command) {
+  for (CLI::Option* option : command.get_options())
+    if (option->get_items_expected_max() == 0) option->disable_flag_override();
+  for (CLI::App* below : command.get_subcommands({})) refuse_values_of_flags(*below);
+}
+
 scenario::Hardware named_hardware(const std::string& argument, const std::string& name) {
   try {
     return scenario::load_hardware(name);
@@ -135,11 +141,14 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   std::string text = error.what();
   const std::vector<std::string> words = app.remaining(true);
   constexpr std::string_view kMissing = " is required";
+  constexpr std::string_view kValueOfFlag = " was given a disallowed flag override";
   const bool no_value = error.get_name() == "ArgumentMismatch";
   if (!words.empty() || !command.commands.empty()) {
     text = left_over(command, words);
   } else if (text.ends_with(kMissing)) {
     text = fmt::format("expected {}, found nothing", text.substr(0, text.size() - kMissing.size()));
+  } else if (text.ends_with(kValueOfFlag)) {
+    text = fmt::format("--{}: expected no value, found one", text.substr(0, text.size() - kValueOfFlag.size()));
   } else if (no_value) {
     const std::string name = text.substr(0, text.find(':'));
     const CLI::Option* const option = at.get_option_no_throw(name);

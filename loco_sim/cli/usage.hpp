@@ -25,6 +25,9 @@ namespace loco::cli {
 /// that is not set. Options named in `but` look at it themselves.
 void refuse_empty_values(CLI::App& command, const std::vector<std::string>& but);
 
+/// Refuses `--json=1GiB` and `--quiet=no` in the command and those below it: a flag is there or not. (`=true` is taken.)
+void refuse_values_of_flags(CLI::App& command);
+
 /// An option whose value is a whole number from `least` to `most`, or to what `value` can hold.
 template <typename Number>
 CLI::Option* add_number(CLI::App& command, const std::string& names, Number& value, const std::string& description,
