@@ -1,7 +1,9 @@
 #include "loco_sim/verbs/machine.hpp"
 
 #include <array>
+#include <cstdint>
 #include <fmt/format.h>
+#include <stdexcept>
 #include <utility>
 
 namespace loco::verbs {
@@ -14,6 +16,11 @@ nic::Cpu& Thread::cpu() const {
 sim::SimTime Thread::now() const { return cpu().now(); }
 
 void Thread::compute(sim::Duration time) {
+  // Half of the time that there is: what is under way then ends before the other half has passed.
+  constexpr std::int64_t kEnd = std::int64_t{1} << 62;
+  if (time.ps < 0 || time.ps > kEnd - now().ps)
+    throw std::invalid_argument(fmt::format(
+        "compute: expected to end within {} ps of simulated time, found {} ps at {}", kEnd, time.ps, now().ps));
   cpu().resume_after(time);
   machine_.suspend();
 }

@@ -19,6 +19,14 @@ def require_keys(name: str, values: object) -> None:
             raise TypeError(f"{name}: expected dotted keys, found {key!r}")
 
 
+def require_utf8(name: str, text: str) -> None:
+    """InputError unless a file could hold the text, which no lone surrogate is in."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise _input_error(f"{name}: expected text in UTF-8, found a lone surrogate at position {error.start}") from None
+
+
 def seed_number(seed: int) -> int:
     """The seed as an int; TypeError when it is none."""
     try:

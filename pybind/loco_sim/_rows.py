@@ -11,6 +11,7 @@ import re
 from typing import IO, Any, Mapping, Sequence
 
 from . import _core
+from ._shown import shown
 from .errors import Error
 
 _LINE_END = re.compile("\r\n|\r|\n")
@@ -20,14 +21,16 @@ _RESULTS = ("error", "consistent", "operations", "operations_per_second", "laten
 
 def require_folder_of(path: str | os.PathLike[str]) -> None:
     """ValueError unless a file can be there: asked before work whose result would be lost."""
-    if not os.fspath(path):
+    name = os.fsdecode(path)
+    if not name:
         raise ValueError('expected the name of a file, found ""')
-    if os.path.isdir(path):
-        raise ValueError(f"{os.fspath(path)}: expected a file, found a folder")
-    folder = os.path.dirname(os.fspath(path))
+    if "\0" in name:
+        raise ValueError(f"{shown(name)}: expected a name without NUL, found one with it")
+    if os.path.isdir(name):
+        raise ValueError(f"{shown(name)}: expected a file, found a folder")
+    folder = os.path.dirname(name)
     if folder and not os.path.isdir(folder):
-        raise ValueError(f"{os.fspath(path)}: expected a file in a folder that is there, found no such "
-                         "folder")
+        raise ValueError(f"{shown(name)}: expected a file in a folder that is there, found no such folder")
 
 
 class ForeignRows(Error):
@@ -43,14 +46,15 @@ class RowFile:
 
     def __init__(self, path: str | os.PathLike[str], heads: Sequence[Mapping[str, Any]], *, resume: bool,
                  for_spreadsheets: bool = False) -> None:
-        self._path = os.fspath(path)
+        self._path = os.fsdecode(path)
+        self._shown = shown(self._path)
         self._for_spreadsheets = for_spreadsheets
         suffix = os.path.splitext(self._path)[1]
         if suffix not in (".csv", ".json", ".jsonl"):
-            raise ValueError(f"{self._path}: expected a name that ends in .csv, .json or .jsonl, found {json.dumps(suffix)}")
+            raise ValueError(f"{self._shown}: expected a name that ends in .csv, .json or .jsonl, found {json.dumps(suffix)}")
         require_folder_of(self._path)
         if os.path.exists(self._path) and not os.path.isfile(self._path):
-            raise ValueError(f"{self._path}: expected a file, which rows can be added to, found a device or a pipe")
+            raise ValueError(f"{self._shown}: expected a file, which rows can be added to, found a device or a pipe")
         self._csv = suffix == ".csv"
         parameters: dict[str, None] = {}
         for head in heads:
@@ -75,7 +79,7 @@ class RowFile:
             fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             file.close()
-            raise ValueError(f"{self._path}: expected a file of this sweep alone, found one that another sweep is "
+            raise ValueError(f"{self._shown}: expected a file of this sweep alone, found one that another sweep is "
                              "writing") from None
         except OSError:
             pass  # a file system without locks
@@ -96,7 +100,7 @@ class RowFile:
             head = {k: row.get(k) for k in self._head}
             points = by_identity.get(_key(head))
             if points is None:
-                raise ForeignRows(f"{self._path}:{number}: expected a row of this sweep, found one with other "
+                raise ForeignRows(f"{self._shown}:{number}: expected a row of this sweep, found one with other "
                                   "parameters, configuration or version")
             self.done.update((point, {**row, **heads[point]}) for point in points)
 
@@ -108,7 +112,7 @@ class RowFile:
         return rest[:len(begin)] == begin[:len(rest)]
 
     def _no_rows(self, why: object) -> ForeignRows:
-        return ForeignRows(f"{self._path}: expected the rows of a sweep, found something else ({why})")
+        return ForeignRows(f"{self._shown}: expected the rows of a sweep, found something else ({why})")
 
     def _parse(self, content: bytes) -> list[tuple[int, dict[str, Any]]]:
         try:

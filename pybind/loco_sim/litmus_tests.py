@@ -11,7 +11,7 @@ from numbers import Real
 from typing import Any, Iterable, Mapping, Union
 
 from . import _core
-from ._keys import file_name
+from ._keys import file_name, require_utf8
 from .errors import InputError
 from .scenario import yaml_text
 from .units import at_least
@@ -203,7 +203,7 @@ def litmus(tests: Tests, model: str | None = None, engine: str = "declarative", 
         raise TypeError(f"max_seconds: expected a number of seconds, found {max_seconds!r}")
     if not max_seconds >= 0:  # nor NaN, which is no limit at all
         raise ValueError(f"max_seconds: expected 0 or more, found {max_seconds}")
-    for name, value in (("model", model or ""), ("engine", engine), ("hardware", hardware)):
+    for name, value in (("model", model or ""), ("engine", engine), ("hardware", hardware), ("flip", flip or "")):
         if not isinstance(value, str):
             raise TypeError(f"{name}: expected a name, found {value!r}")
     variants = [variants] if isinstance(variants, str) else list(variants)
@@ -232,6 +232,7 @@ def _with_document(programs: list[_core.LitmusProgram], text: str, file: str, mo
 def _programs(tests: Tests, model: str) -> tuple[list[_Program], list[str]]:
     """The tests; why others are none of the model."""
     if isinstance(tests, str) and "\n" in tests:
+        require_utf8("tests", tests)
         parsed, none_of_it = _core.parse_litmus_text(tests, "(text)", model)
         return _with_document(parsed, tests, "(text)", model), none_of_it
     if not isinstance(tests, (str, os.PathLike, Iterable)):

@@ -144,6 +144,8 @@ def fit(hardware: str | os.PathLike[str] | Mapping[str, Any], *, routing: str = 
     >>> str(fit({"base": "model-weak", "nic": {"placement": "unordered"}}, tests=10))
     'corerma-unordered plus SF, FA'
     """
+    if not isinstance(routing, str):
+        raise TypeError(f"routing: expected a name, found {routing!r}")
     data = json.loads(_core.fit_json(yaml_text(hardware), routing, at_least("tests", tests, 1, most=2**64 - 1)))
     strongest = tuple(RuleSetFit(s["words"], s["base"], tuple(s["plus"]), tuple(s["rules"]), tuple(s["ruled_out"]))
                       for s in data["strongest"])

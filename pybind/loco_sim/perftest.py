@@ -73,6 +73,8 @@ def perf(test: str, *, connection: str = "RC", size: int | str | Sequence[int | 
     if inline_max is not None:
         _in_range("inline_max", inline_max, 0, _COUNT_MAX)
     _in_range("seed", seed, 0, 2**64 - 1)
+    if isinstance(size, (bytes, bytearray)):  # lists of numbers, to Python
+        raise TypeError(f"size: expected a number, text such as 4KiB, or several, found {size!r}")
     sizes: list[int | None] = [None]
     if isinstance(size, str) and size == "all":
         sizes = list(_core.perf_sizes(test, connection, yaml_text(hardware)))

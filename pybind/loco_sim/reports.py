@@ -69,7 +69,7 @@ def report(result: Result | Mapping[str, Any] | str | os.PathLike[str],
     """
     if isinstance(result, (str, os.PathLike)):
         if path is not None and os.path.isfile(result) and os.path.exists(path) and os.path.samefile(result, path):
-            raise ValueError(f"{os.fspath(path)}: expected another file to write, found the result itself")
+            raise ValueError(f"{shown(os.fsdecode(path))}: expected another file to write, found the result itself")
         result = read_result(result)
     data: Any = result.to_dict(everything=True) if isinstance(result, Outcome) else result
     require_result(data)
@@ -82,10 +82,10 @@ def report(result: Result | Mapping[str, Any] | str | os.PathLike[str],
 
 def read_result(file: str | os.PathLike[str]) -> Any:
     """The JSON of one run in a file. Raises InputError."""
-    name = os.fspath(file)
+    name = os.fsdecode(file)
 
     def wrong(line: int, column: int, expected: str, found: str) -> InputError:
-        return _input_error(f"{name}:{line}:{column}: expected {expected}, found {found}", file=name, line=line,
+        return _input_error(f"{shown(name)}:{line}:{column}: expected {expected}, found {found}", file=name, line=line,
                             column=column, expected=expected, found=found)
 
     try:
@@ -109,7 +109,7 @@ def read_result(file: str | os.PathLike[str]) -> Any:
     try:
         require_result(data)
     except ValueError as error:
-        raise _input_error(f"{name}: {error}", file=name) from None
+        raise _input_error(f"{shown(name)}: {error}", file=name) from None
     return data
 
 

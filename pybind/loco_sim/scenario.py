@@ -11,7 +11,8 @@ import shlex
 from typing import TYPE_CHECKING, Any, Mapping
 
 from . import _core
-from ._keys import file_name, require_keys, seed_number
+from ._keys import file_name, require_keys, require_utf8, seed_number
+from ._shown import shown
 
 if TYPE_CHECKING:
     from .points import Choice, Uniform
@@ -67,6 +68,10 @@ def _pairs(overrides: Overrides | None) -> list[tuple[str, str]]:
     if overrides is None:
         return []
     require_keys("overrides", overrides)
+    for key, value in overrides.items():
+        for text in (key, value):
+            if isinstance(text, str):
+                require_utf8(f"--set {shown(key)}", text)
     # Text is taken as the command line takes it after `--set key=`: it may be a list such as "[1, 2]".
     return [(key, value if isinstance(value, str) else yaml_text(value)) for key, value in overrides.items()]
 
@@ -118,6 +123,7 @@ class Scenario:
         """A scenario from YAML text; `file` is what error messages call it."""
         if not isinstance(text, str):
             raise TypeError(f"text: expected the text of a scenario, found {text!r}")
+        require_utf8("text", text)
         return _rebuild(file, text, _pairs(overrides))
 
     def override(self, overrides: Overrides | None = None, /, *, seed: int | None = None) -> Scenario:

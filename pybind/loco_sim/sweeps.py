@@ -96,7 +96,7 @@ def planned_rows(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise TypeError(f"executor: expected a concurrent.futures.Executor, found {executor!r}")
     need("numpy", "a sweep")  # else every point would fail for want of it
-    jobs = len(os.sched_getaffinity(0)) if jobs is None else at_least("jobs", jobs, 1)
+    jobs = len(os.sched_getaffinity(0)) if jobs is None else at_least("jobs", jobs, 1, most=2**63 - 1)
     base = Scenario(scenario, overrides=overrides)
     own_samples, own_seed = base.sweep_samples if parameters is None else (1, 1)
     sample_seed = own_seed if sample_seed is None else sample_seed
@@ -174,7 +174,7 @@ def _results(points: list[_Point], jobs: int, executor: Executor | None
     stop = _core.StopFlag()
     with ThreadPoolExecutor(jobs, thread_name_prefix="loco-sim-sweep") as threads:
         try:
-            yield from _on_executor(todo, threads, stop, 4 * jobs)
+            yield from _on_executor(todo, threads, stop, 4 * min(jobs, len(todo)))
         finally:
             stop.set()  # does something only when the sweep was left early
 

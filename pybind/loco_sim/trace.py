@@ -9,7 +9,7 @@ from . import _core
 from ._keys import file_name
 from ._optional import need
 from .errors import RunError
-from .units import at_least
+from .units import WORD_MAX, at_least
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,7 +106,7 @@ class Trace:
         full = [Object(*o) for o in objects]
         places = [_thread(t) for t in threads]
         count = 1 + max((t.node for t in places), default=-1) if nodes is None else at_least("nodes", nodes, 0, most=2**32 - 1)
-        return cls(_core.make_trace(scenario, at_least("seed", seed, 0, most=2**64 - 1), count, places,
+        return cls(_core.make_trace(scenario, at_least("seed", seed, 0, most=WORD_MAX), count, places,
                                     [(o.name, list(o.participants), o.transitive) for o in full],
                                     [list(s) for s in node_sets],
                                     call_bytes.view(numpy.uint8), subevent_bytes.view(numpy.uint8)))
@@ -205,7 +205,7 @@ class Trace:
         Raises:
             ValueError: indices that lead nowhere.
         """
-        return self._core.graph(at_least("limit", limit, 0))
+        return self._core.graph(at_least("limit", limit, 0, most=WORD_MAX))
 
     def __len__(self) -> int:
         """Number of subevents."""
@@ -335,7 +335,8 @@ def check(trace: Trace | str | os.PathLike[str], models: str | Iterable[str] = (
 
     if not isinstance(trace, Trace):
         trace = read_trace(trace)
-    return verdict_from(_core.check(trace._core, names_of(models), at_least("max_violations", max_violations, 0), tower))
+    most = at_least("max_violations", max_violations, 0, most=WORD_MAX)
+    return verdict_from(_core.check(trace._core, names_of(models), most, tower))
 
 
 def _run_error(text: str, trace: _core.Trace | None) -> RunError:

@@ -7,7 +7,9 @@ from contextlib import suppress
 from fractions import Fraction
 from numbers import Integral
 
-__all__ = ["at_least", "duration_ps", "format_like", "parse_quantity"]
+__all__ = ["WORD_MAX", "at_least", "duration_ps", "format_like", "parse_quantity"]
+
+WORD_MAX = 2**64 - 1  #: the largest number that the machine takes
 
 _DURATION = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
 _SIZE = {"B": 1, "kB": 10**3, "KiB": 2**10, "MB": 10**6, "MiB": 2**20, "GB": 10**9, "GiB": 2**30}

@@ -27,13 +27,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import Any, Callable, Generator, Mapping, Union
+from numbers import Integral
+from typing import Any, Callable, Generator, Mapping, TypeVar, Union
 
 from . import _core
 from .context import Operation, operation
 from .errors import Error
 from .scenario import yaml_text
-from .units import at_least
+from .units import WORD_MAX, at_least
 
 __all__ = ["Completion", "CompletionQueue", "Machine", "MemoryRegion", "QueuePair", "Thread", "VerbsError"]
 
@@ -42,7 +43,9 @@ __all__ = ["Completion", "CompletionQueue", "Machine", "MemoryRegion", "QueuePai
                                          "wait_cq", "wait_for_change"))
 _WORD = 8
 _NODES_MAX = 65_536
-_MASK = 2**64 - 1
+_NUMBER_MAX = 2**32 - 1
+_TIME_MAX = 2**62
+_MASK = WORD_MAX
 
 
 class VerbsError(Error, RuntimeError):
@@ -63,7 +66,8 @@ class MemoryRegion:
         return self.length
 
     def __getitem__(self, part: slice) -> MemoryRegion:
-        if not isinstance(part, slice) or part.step not in (None, 1):
+        ends = [end for end in (part.start, part.stop) if end is not None] if isinstance(part, slice) else [None]
+        if not all(isinstance(end, Integral) for end in ends) or part.step not in (None, 1):
             raise TypeError(f"expected bytes such as region[8:16], found {part!r}")
         start, stop = part.start or 0, self.length if part.stop is None else part.stop
         if not 0 <= start <= stop <= self.length:
@@ -113,9 +117,28 @@ Place = Union[MemoryRegion, int]
 _Values = tuple[Any, ...]
 
 
-def _scatter(buffer: MemoryRegion | None) -> tuple[int, int, int]:
-    """Of a receive: address, length and key."""
-    return (0, 0, 0) if buffer is None else (buffer.address, buffer.length, buffer.lkey)
+_Kind = TypeVar("_Kind", MemoryRegion, CompletionQueue, QueuePair)
+
+
+def _a(kind: type[_Kind], name: str, value: _Kind) -> _Kind:
+    """TypeError unless it is one."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name}: expected a {kind.__name__}, found {value!r}")
+    return value
+
+
+def _whole(name: str, value: int) -> int:
+    if not isinstance(value, Integral):
+        raise TypeError(f"{name}: expected a whole number, found {value!r}")
+    return int(value)
+
+
+def _scatter(name: str, buffer: MemoryRegion | None) -> tuple[int, int, int]:
+    """Of a work request: address, length and key."""
+    if buffer is None:
+        return (0, 0, 0)
+    at_least(name, _a(MemoryRegion, name, buffer).length, 0, most=_NUMBER_MAX)
+    return (buffer.address, buffer.length, buffer.lkey)
 
 
 class Thread:
@@ -148,27 +171,34 @@ class Thread:
             remote_qp: of UD: to whom.
             remote_qkey: of UD: what the receiver must hold.
         """
-        where, key, length = (local.address, local.lkey, local.length) if local is not None else (0, 0, 0)
-        there, rkey = (remote.address, remote.rkey) if remote is not None else (0, 0)
-        request = (opcode, wr_id, where, key, length, there, rkey, imm, signaled, fence, inline, compare_add & _MASK,
-                   swap & _MASK, None if remote_qp is None else remote_qp.number, remote_qkey)
-        return (_POST_SEND, qp.number, request)
+        where, length, key = _scatter("local", local)
+        there, rkey = (0, 0) if remote is None else (_a(MemoryRegion, "remote", remote).address, remote.rkey)
+        to = None if remote_qp is None else _a(QueuePair, "remote_qp", remote_qp).number
+        if not isinstance(opcode, str):
+            raise TypeError(f"opcode: expected a name, found {opcode!r}")
+        imm = None if imm is None else at_least("imm", imm, 0, most=_NUMBER_MAX)
+        wr_id = at_least("wr_id", wr_id, 0, most=WORD_MAX)
+        remote_qkey = at_least("remote_qkey", remote_qkey, 0, most=_NUMBER_MAX)
+        request = (opcode, wr_id, where, key, length, there, rkey, imm, signaled, fence, inline,
+                   _whole("compare_add", compare_add) & _MASK, _whole("swap", swap) & _MASK, to, remote_qkey)
+        return (_POST_SEND, _a(QueuePair, "qp", qp).number, request)
 
     @operation
     def post_recv(self, qp: QueuePair, buffer: MemoryRegion | None = None, *, wr_id: int = 0) -> _Values:
         """``ibv_post_recv`` with one request; without a buffer, for writes with immediate data. Gives None; raises
         `VerbsError`."""
-        return (_POST_RECV, qp.number, wr_id, *_scatter(buffer))
+        return (_POST_RECV, _a(QueuePair, "qp", qp).number, at_least("wr_id", wr_id, 0, most=WORD_MAX),
+                *_scatter("buffer", buffer))
 
     @operation
     def poll_cq(self, cq: CompletionQueue) -> _Values:
         """``ibv_poll_cq`` for one completion. Gives a `Completion`, or None."""
-        return (_POLL_CQ, cq.number)
+        return (_POLL_CQ, _a(CompletionQueue, "cq", cq).number)
 
     @operation
     def wait_cq(self, cq: CompletionQueue) -> _Values:
         """Polls until there is a completion. Gives a `Completion`."""
-        return (_WAIT_CQ, cq.number)
+        return (_WAIT_CQ, _a(CompletionQueue, "cq", cq).number)
 
     @operation
     def load(self, place: Place) -> _Values:
@@ -178,7 +208,7 @@ class Thread:
     @operation
     def store(self, place: Place, value: int) -> _Values:
         """Writes such a word, modulo 2^64. Gives None."""
-        return (_STORE, self._address(place), value & _MASK)
+        return (_STORE, self._address(place), _whole("value", value) & _MASK)
 
     @operation
     def fence(self) -> _Values:
@@ -188,12 +218,12 @@ class Thread:
     @operation
     def wait_for_change(self, place: Place, old: int) -> _Values:
         """Loads until the word is another than `old`. Gives it."""
-        return (_WAIT_FOR_CHANGE, self._address(place), old & _MASK)
+        return (_WAIT_FOR_CHANGE, self._address(place), _whole("old", old) & _MASK)
 
     @operation
     def compute(self, picoseconds: int) -> _Values:
         """The core is busy with something of its own. Gives None."""
-        return (_COMPUTE, at_least("picoseconds", picoseconds, 0))
+        return (_COMPUTE, at_least("picoseconds", picoseconds, 0, most=_TIME_MAX))
 
     @operation
     def now(self) -> _Values:
@@ -202,7 +232,7 @@ class Thread:
 
     def _address(self, place: Place) -> int:
         if not isinstance(place, MemoryRegion):
-            return place
+            return at_least("place", place, 0, most=WORD_MAX)
         if place.node != self.node:
             raise ValueError(f"place: expected memory of host {self.node}, the thread's own, found that of host {place.node}")
         return place.address
@@ -228,58 +258,71 @@ class Machine:
         self._ran = False
 
     def _node(self, node: int) -> int:
-        if not 0 <= node < self._nodes:
+        if not 0 <= _whole("node", node) < self._nodes:
             raise ValueError(f"node: expected 0 to {self._nodes - 1}, found {node}")
         return node
 
     def register(self, node: int, length: int, *, device: bool = False, relaxed_ordering: bool = False) -> MemoryRegion:
         """New memory of a host, zeroed and registered with all rights (``ibv_reg_mr``; `device`: ``ibv_alloc_dm``)."""
-        length = at_least("length", length, 1)
+        length = at_least("length", length, 1, most=WORD_MAX)
         base, lkey, rkey = self._machine.register_memory(self._node(node), length, device, relaxed_ordering)
         return MemoryRegion(node, base, length, lkey, rkey)
 
     def create_cq(self, node: int, entries: int = 64) -> CompletionQueue:
         """``ibv_create_cq``."""
-        return CompletionQueue(self._machine.create_cq(self._node(node), at_least("entries", entries, 1)), node)
+        return CompletionQueue(self._machine.create_cq(self._node(node), at_least("entries", entries, 1, most=_NUMBER_MAX)), node)
 
     def create_qp(self, node: int, send_cq: CompletionQueue, recv_cq: CompletionQueue | None = None, *,
                   type: str = "RC", send: int = 16, recv: int = 16) -> QueuePair:
         """``ibv_create_qp``: of type "RC", "UC" or "UD", with so many entries; receives complete in `send_cq` unless
         `recv_cq` is given."""
-        receives = send_cq if recv_cq is None else recv_cq
-        number = self._machine.create_qp(self._node(node), type, send_cq.number, receives.number, send, recv)
+        sends = _a(CompletionQueue, "send_cq", send_cq)
+        receives = sends if recv_cq is None else _a(CompletionQueue, "recv_cq", recv_cq)
+        if not isinstance(type, str):
+            raise TypeError(f"type: expected RC, UC or UD, found {type!r}")
+        number = self._machine.create_qp(self._node(node), type, sends.number, receives.number,
+                                         at_least("send", send, 0, most=_NUMBER_MAX),
+                                         at_least("recv", recv, 0, most=_NUMBER_MAX))
         return QueuePair(number, node)
 
     def connect(self, a: QueuePair, b: QueuePair) -> None:
         """Brings both to RTS, as peers (``ibv_modify_qp``)."""
-        self._machine.connect(a.number, b.number)
+        self._machine.connect(_a(QueuePair, "a", a).number, _a(QueuePair, "b", b).number)
 
     def activate(self, qp: QueuePair, qkey: int = 0) -> None:
         """Brings a UD queue pair to RTS."""
-        self._machine.activate(qp.number, qkey)
+        self._machine.activate(_a(QueuePair, "qp", qp).number, at_least("qkey", qkey, 0, most=_NUMBER_MAX))
 
     def post_recv(self, qp: QueuePair, buffer: MemoryRegion | None = None, *, wr_id: int = 0) -> None:
         """A receive that is there from the start."""
-        if not self._machine.post_recv(qp.number, wr_id, *_scatter(buffer)):
+        if not self._machine.post_recv(_a(QueuePair, "qp", qp).number, at_least("wr_id", wr_id, 0, most=WORD_MAX),
+                                       *_scatter("buffer", buffer)):
             raise VerbsError(f"post_recv: queue pair {qp.number} takes no more receives")
 
     def read(self, region: MemoryRegion) -> bytes:
         """What memory holds."""
+        _a(MemoryRegion, "region", region)
         return self._machine.read(region.node, region.address, region.length)
 
     def write(self, region: MemoryRegion, data: bytes) -> None:
         """Sets memory from the region's start on."""
+        _a(MemoryRegion, "region", region)
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise TypeError(f"data: expected bytes, found {data!r}")
+        data = bytes(data)
         if len(data) > region.length:
             raise ValueError(f"data: expected at most {region.length} bytes, found {len(data)}")
-        self._machine.write(region.node, region.address, bytes(data))
+        self._machine.write(region.node, region.address, data)
 
     def word(self, region: MemoryRegion) -> int:
         """The first 8 bytes of a region as a number."""
-        return int.from_bytes(self.read(region[:_WORD]), "little")
+        return int.from_bytes(self.read(_a(MemoryRegion, "region", region)[:_WORD]), "little")
 
     def spawn(self, node: int, program: Program, *arguments: Any) -> Thread:
         """A thread of a host, which starts at time 0: ``program(thread, *arguments)`` is its generator."""
         thread = Thread(self._node(node))
+        if not callable(program):
+            raise TypeError(f"program: expected a generator function, which yields calls, found {program!r}")
         generator = program(thread, *arguments)
         if not isinstance(generator, Generator):
             raise TypeError(f"program: expected a generator function, which yields calls, found {program!r}")
@@ -295,6 +338,7 @@ class Machine:
         Raises:
             RunError: nothing is left to happen and threads still wait, or there are too many events.
         """
+        max_events = at_least("max_events", max_events, 0, most=WORD_MAX)
         if self._ran:
             raise RuntimeError("expected a machine that has not run yet")
         self._ran = True

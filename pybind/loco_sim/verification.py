@@ -6,12 +6,16 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, Union
 
 from . import _core
+from ._keys import file_name
 from ._optional import need
+from ._shown import shown
 from .errors import InputError
 from .scenario import yaml_text
+from .units import WORD_MAX
 
 Hardware = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 
@@ -84,22 +88,30 @@ def verify(program: str | os.PathLike[str], *, network: str = "unordered", engin
         InputError: the program has a mistake, or an argument is none of those above.
         OSError: the file cannot be read.
     """
-    name = os.fspath(program)
-    if "{" in name:
-        text, name = name, "<program>"
+    if isinstance(program, str) and "{" in program:
+        content, name = program.encode(errors="surrogatepass"), "<program>"
     else:
+        name = file_name(program)
         with open(name, "rb") as file:
             content = file.read(_FILE_BYTES_MAX + 1)
         if len(content) > _FILE_BYTES_MAX:
-            raise InputError(f"{name}:1:1: expected at most {_FILE_BYTES_MAX} bytes, found more")
-        text = content.decode(errors="surrogateescape")
-    for argument, value in (("pending", pending), ("max_memory", max_memory)):
-        if value < 1:
-            raise InputError(f"verify(): {argument}: expected a number from 1 on, found {value}")
+            raise InputError(f"{shown(name)}:1:1: expected at most {_FILE_BYTES_MAX} bytes, found more")
+    for argument, value in (("network", network), ("engine", engine)):
+        if not isinstance(value, str):
+            raise TypeError(f"{argument}: expected a name, found {value!r}")
+    for argument, number, most in (("pending", pending, 2**32 - 1), ("max_memory", max_memory, WORD_MAX)):
+        if not isinstance(number, Integral):
+            raise TypeError(f"{argument}: expected a whole number, found {number!r}")
+        if not 1 <= number <= most:
+            raise InputError(f"verify(): {argument}: expected a number from 1 to {most}, found {number}")
+    if not isinstance(max_seconds, Real):
+        raise TypeError(f"max_seconds: expected a number of seconds, found {max_seconds!r}")
+    if not max_seconds >= 0:  # nor NaN, which is no limit at all
+        raise InputError(f"verify(): max_seconds: expected a number from 0 on, found {max_seconds}")
     profiles = [replay_on] if isinstance(replay_on, (str, os.PathLike, Mapping)) else replay_on
     hardware = [yaml_text(one) for one in profiles]
     try:
-        out, words = _core.verify_program(text, name, network, engine, search_flushes, where, pending, max_seconds,
+        out, words = _core.verify_program(content, name, network, engine, search_flushes, where, pending, max_seconds,
                                           max_memory, hardware)
     except InputError:
         raise
