@@ -154,7 +154,8 @@ struct HardwareProfile {
   sim::Duration pcie_numa_penalty{};
   bool pcie_iommu = false;             ///< addresses are translated by an IOMMU
   sim::Bytes pcie_iommu_window{};      ///< what its translation buffer covers, in pages of 4 KiB
-  sim::Duration pcie_iommu_penalty{};  ///< of an access to a page outside of it
+  sim::Duration pcie_iommu_penalty{};  ///< of an access to a page outside of it: a walk of the IOMMU's tables
+  std::uint32_t pcie_iommu_walks = 0;  ///< so many of them at once; 0 is no limit
 
   // --- nic ---------------------------------------------------------------------------------------------------------
   sim::Duration nic_wqe_start{};      ///< a fetched work request until its first PCIe read or packet

@@ -31,7 +31,7 @@ bool read_credits(const HardwareProfile& p) {
 }
 
 sim::SimTime PcieLink::take_request(const HardwareProfile& p, sim::SimTime now, std::uint64_t bytes, sim::SimTime due,
-                                    sim::Duration reach, sim::Duration begin) {
+                                    sim::Duration reach, sim::Duration begin, sim::Duration walk) {
   const bool credits = read_credits(p);
   sim::SimTime since = tags_.take(1, p.pcie_tags);
   if (credits) since = std::max(since, take_read_credits(p, bytes));
@@ -40,7 +40,8 @@ sim::SimTime PcieLink::take_request(const HardwareProfile& p, sim::SimTime now, 
     since = std::max({since, issue_free_, std::min(due - reach, now)});
     issue_free_ = since + p.pcie_read_interval;
   }
-  const sim::SimTime read = std::max(std::min(due, now + reach), since + reach);
+  sim::SimTime read = std::max(std::min(due, now + reach), since + reach);
+  if (walk.ps != 0) read = begin_walk(p, now, read - walk, walk) + walk;
   const sim::SimTime link_free = std::max(asked_until_, down_free_);
   const sim::Duration data = data_time(p, bytes);
   asked_until_ = std::max(link_free, read) + data;
@@ -64,15 +65,20 @@ sim::SimTime PcieLink::take_posted(const HardwareProfile& p, sim::SimTime now, s
   return due;
 }
 
+bool bounds_walks(const HardwareProfile& p) { return p.pcie_iommu && p.pcie_iommu_walks != 0; }
+
 bool bounds_requests(const HardwareProfile& p) {
-  return p.pcie_tags != 0 || p.pcie_read_interval.ps != 0 || read_credits(p);
+  return p.pcie_tags != 0 || p.pcie_read_interval.ps != 0 || read_credits(p) || bounds_walks(p);
 }
 
 sim::SimTime take_request(Engine& engine, NodeId node, std::uint32_t key, std::uint64_t left, sim::SimTime due,
                           sim::Duration reach, sim::Duration begin) {
   const HardwareProfile& p = engine.profile();
   if (!bounds_requests(p) || engine.on_device(key)) return due;
-  return link_of(engine, node).take_request(p, engine.now(), std::min(left, p.pcie_mrrs.count), due, reach, begin);
+  sim::Duration walk{};  // what its reach has besides the way to this place
+  if (bounds_walks(p)) walk = reach - read_reach(engine) - place_penalty(p, engine.region(key));
+  const std::uint64_t bytes = std::min(left, p.pcie_mrrs.count);
+  return link_of(engine, node).take_request(p, engine.now(), bytes, due, reach, begin, walk);
 }
 
 sim::SimTime take_posted(Engine& engine, NodeId node, std::uint64_t bytes, sim::SimTime due, sim::Duration way) {

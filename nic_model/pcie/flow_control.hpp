@@ -10,7 +10,8 @@
 // read behind its first are looked at when the data before theirs has been sent, and as if they had left when there was
 // a tag: a NIC asks ahead. What a NIC always needs before a request leaves, the start of a work request, comes before
 // the tag. What else delays it (a context that the NIC must read) takes no tag: such a request has its place in the
-// queue as if it left at once. All of this delays and none of it orders. Private to nic_model/.
+// queue as if it left at once. A page that the IOMMU's buffer does not hold is looked up in its tables before memory is
+// accessed, and so many at once. All of this delays and none of it orders. Private to nic_model/.
 #pragma once
 
 #include "nic_model/engine/engine.hpp"
@@ -19,6 +20,9 @@ namespace loco::nic {
 
 /// Time on the link of the data of a read request, in completions.
 [[nodiscard]] sim::Duration data_time(const HardwareProfile& p, std::uint64_t bytes);
+
+/// Does the IOMMU walk a bounded number of its tables at once?
+[[nodiscard]] bool bounds_walks(const HardwareProfile& p);
 
 /// Is there any bound on read requests?
 [[nodiscard]] bool bounds_requests(const HardwareProfile& p);

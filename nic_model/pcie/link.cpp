@@ -44,6 +44,12 @@ sim::SimTime PcieLink::begin_context_fetch(std::uint32_t most, sim::SimTime now,
   return begin;
 }
 
+sim::SimTime PcieLink::begin_walk(const HardwareProfile& p, sim::SimTime now, sim::SimTime from, sim::Duration walk) {
+  const sim::SimTime begin = std::max(from, walks_.take(1, p.pcie_iommu_walks));
+  walks_.give_back(1, p.pcie_iommu_walks, begin + walk, now);
+  return begin;
+}
+
 void PcieLink::hash(Hasher& h) const {
   h.add_all(doorbells_.size(), probes_.in_use(), words_read_[0], words_read_[1]);
   for (std::size_t i = 0; i < doorbells_.size(); ++i) {
@@ -59,6 +65,7 @@ void PcieLink::check(NodeId node, const HardwareProfile& p, sim::SimTime now) co
   check.holds(nonposted_credits_.taken() <= p.pcie_nonposted_credits, "no more credits for reads than there are");
   check.holds(posted_credits_.taken() <= p.pcie_posted_credits.count, "no more credits for writes than there are");
   check.holds(completion_credits_.taken() <= p.pcie_completion_credits.count, "no more data than there is room for");
+  check.holds(walks_.taken() <= p.pcie_iommu_walks, "the IOMMU walks no more tables at once than it can");
   check.holds(context_fetches_.taken() <= p.nic_context_fetches, "no more contexts are fetched at once than may be");
   for (std::size_t i = 1; i < doorbells_.size(); ++i) {
     check.holds(doorbells_[i].qp != doorbells_[i - 1].qp ||

@@ -61,7 +61,7 @@ class PcieLink {
 
   // --- tags, credits, what is under way: flow_control.cpp ------------------------------------------------------------
   sim::SimTime take_request(const HardwareProfile& p, sim::SimTime now, std::uint64_t bytes, sim::SimTime due,
-                            sim::Duration reach, sim::Duration begin);
+                            sim::Duration reach, sim::Duration begin, sim::Duration walk = {});
   sim::SimTime take_posted(const HardwareProfile& p, sim::SimTime now, std::uint64_t bytes, sim::SimTime due,
                            sim::Duration way);
   /// When memory has a TLP that keeps its order: at `due`, or `interval` behind the one before it.
@@ -70,6 +70,8 @@ class PcieLink {
     ordered_free_ = due + interval;
     return due;
   }
+  /// A walk of the IOMMU's tables of so long that could begin at `from`: when it does.
+  sim::SimTime begin_walk(const HardwareProfile& p, sim::SimTime now, sim::SimTime from, sim::Duration walk);
   /// A fetch of a context that takes a `round_trip`, when it can begin; a bounded number is under way at once.
   sim::SimTime begin_context_fetch(std::uint32_t most, sim::SimTime now, sim::Duration round_trip);
 
@@ -124,6 +126,7 @@ class PcieLink {
   Window posted_credits_{};
   Window completion_credits_{};
   Window context_fetches_{};
+  Window walks_{};
   sim::Ring<Doorbell> doorbells_{};
   KeyCache<std::uint64_t> translated_{};       // pages in the IOMMU's buffer
   std::array<std::uint64_t, 2> words_read_{};  // with nic.stale_operands only

@@ -16,14 +16,12 @@ namespace {
 std::uint64_t read_requests(const HardwareProfile& p, std::uint64_t bytes) {
   return std::max<std::uint64_t>(1, (bytes + p.pcie_mrrs.count - 1) / p.pcie_mrrs.count);
 }
+}  // namespace
 
-/// From a read request on the link until memory is read, apart from what its address costs.
 sim::Duration read_reach(const Engine& engine) {
   const HardwareProfile& p = engine.profile();
   return on_link(engine, p.pcie_read_header.count) + p.pcie_upstream + p.pcie_read_access;
 }
-
-}  // namespace
 
 sim::Duration place_penalty(const HardwareProfile& p, const MemoryRegion* region) {
   sim::Duration penalty{};

@@ -185,6 +185,10 @@ void post_write(Engine& engine, std::uint32_t domain, const MemoryWrite& data, c
     const sim::SimTime sent = send_tlps(engine, node, write);
     write.way = p.pcie_upstream + p.pcie_write_commit + memory_penalty(engine, node, key, write.address, write.length);
     write.ready = sent + delay + write.way;
+    const sim::Duration walk = write.way - (p.pcie_upstream + p.pcie_write_commit) - place_penalty(p, region);
+    if (bounds_walks(p) && walk.ps != 0) {
+      write.ready = engine.links[node].begin_walk(p, engine.now(), write.ready - walk, walk) + walk;
+    }
   }
   if (write.received) announce(engine, ReceivedWaits{node, write.length});
   write.stamp = origin.stamp;

@@ -73,6 +73,9 @@ bool begin_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, Pos
 /// Its event has come: all but the last TLP is in memory.
 void end_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write);
 
+/// From a read request on the link until memory is read, apart from what its address costs.
+[[nodiscard]] sim::Duration read_reach(const Engine& engine);
+
 /// What an access to memory of a region costs because of where that is: NUMA, cache. May be negative: a warm line.
 /// Queues have no region (null).
 [[nodiscard]] sim::Duration place_penalty(const HardwareProfile& p, const MemoryRegion* region);

@@ -187,6 +187,14 @@ TEST_CASE("nor do they with few tags and credits for reads") {
   compare(config, 20);
 }
 
+TEST_CASE("nor where an IOMMU holds few pages and walks one table at a time") {
+  nic::SystemConfig config = hundred_gigabit();
+  config.profile.pcie_iommu = true;
+  config.profile.pcie_iommu_window = {8192};
+  config.profile.pcie_iommu_walks = 1;
+  compare(config, 20);
+}
+
 TEST_CASE("nor in an ordering domain for each queue pair, with small TLPs and packets") {
   nic::SystemConfig config = hundred_gigabit();
   config.profile.pcie_ordering_domain = nic::OrderingDomain::qp;
