@@ -69,6 +69,13 @@ void channel::require_peers() const {
                       std::to_string(most) + " on node " + std::to_string(my_node()));
 }
 
+bool channel::met_all_providers() const {
+  return std::ranges::all_of(regions_, [this](const NamedRegion& region) {
+    return !region.expected || !region.only_from || !joins(*region.only_from) ||
+           peers_[place_of(*region.only_from)].met();
+  });
+}
+
 bool channel::ready() const { return manager_.setup_service().ready(*this); }
 
 void channel::wait_for_ready() { manager_.setup_service().wait_for_ready(*this); }

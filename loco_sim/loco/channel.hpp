@@ -29,6 +29,7 @@ class manager;
 
 /// How many peers must connect before a channel is ready.
 struct expect_num {
+  /// Among them each one that alone has what the others use, such as the home of an atomic_var; 0: not even that.
   std::uint32_t peers = 0;
   /// The one node that the endpoint is joined with, such as the writer for a reader of a ring; else it is joined with
   /// every node that has an endpoint of the name.
@@ -183,7 +184,11 @@ class channel {
   /// Last act of the constructors.
   void enter();
   /// Ready, sub-channels apart.
-  [[nodiscard]] bool connected() const { return met_ >= expected_.peers; }
+  [[nodiscard]] bool connected() const {
+    return met_ >= expected_.peers && (expected_.peers == 0 || met_all_providers());
+  }
+  /// Those of which a region is expected that no other peer provides, such as the home of a lock.
+  [[nodiscard]] bool met_all_providers() const;
   /// Throws setup_error when the endpoint expects more peers than it can have.
   void require_peers() const;
   /// Is this endpoint joined with that node's?

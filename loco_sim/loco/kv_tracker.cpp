@@ -102,7 +102,7 @@ void kv_tracker::apply(const kv_change& change) {
       index_.erase(change.key);
       break;
     case kv_change::Kind::expelled:
-      expel(static_cast<NodeId>(change.key));
+    case kv_change::Kind::noted:
       break;
   }
   told_(change);
@@ -112,8 +112,17 @@ bool kv_tracker::receive() {
   bool any = false;
   for (NodeId writer = 0; writer < rings_.size(); ++writer)
     if (writer != my_node())
-      while (rings_[writer].receive_if_there([this](std::span<const std::byte> text) { apply(decoded(text)); }))
-        any = true;
+      while (receive_from(rings_[writer])) any = true;
+  return any;
+}
+
+bool kv_tracker::receive_from(ring_buffer& ring) {
+  kv_change change;
+  const bool any = ring.receive_if_there([&](std::span<const std::byte> text) {
+    change = decoded(text);
+    apply(change);
+  });
+  if (any) expel(change);
   return any;
 }
 
@@ -132,10 +141,11 @@ bool kv_tracker::send() {
       request.until = mine().sent();
     }
     apply(request.change);
-    if (request.change.kind == kv_change::Kind::expelled)
-      expels_[request.change.key] = request.until;
-    else
+    expel(request.change);
+    if (request.change.of_key())
       sent_.push_back(request);
+    else if (request.change.kind == kv_change::Kind::noted)
+      expels_[request.change.key] = request.until;
     const std::lock_guard lock(mutex_);
     requests_.pop_front();
     any = true;
@@ -183,15 +193,16 @@ bool kv_tracker::expel_failed() {
     any = true;
     const std::lock_guard lock(mutex_);
     requests_.push_back({{kv_change::Kind::expelled, node, {}}, asked_});
+    requests_.push_back({{kv_change::Kind::noted, node, {}}, asked_});
   }
   if (silent != my_node() && (!asks_ || answering <= num_nodes() / 2)) leave_store(silent, false);
   return any;
 }
 
-/// Noted where the node looks, in memory, before this one acknowledges that it has heard of it.
-void kv_tracker::expel(NodeId node) {
-  if (!asks_ || node >= num_nodes()) return;
-  transport().store(local(expelled_).base + node * kWord, 1);
+/// Where the node looks, in memory, before this one receives or sends the next message.
+void kv_tracker::expel(const kv_change& change) {
+  if (change.kind != kv_change::Kind::expelled || !asks_ || change.key >= num_nodes()) return;
+  transport().store(local(expelled_).base + change.key * kWord, 1);
   transport().memory_fence();
 }
 
@@ -240,7 +251,7 @@ bool kv_tracker::refuse_all() {
     requests_.clear();
   }
   for (const Request& request : refused)
-    if (request.change.kind != kv_change::Kind::expelled) transport().flag_fetch_or(request.done, kRefused);
+    if (request.change.of_key()) transport().flag_fetch_or(request.done, kRefused);
   return !refused.empty();
 }
 

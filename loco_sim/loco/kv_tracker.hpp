@@ -6,12 +6,14 @@
 //
 // A node that does not answer may be alive, and answer again: it must not go on with an index that misses a change. So
 // who has given it up expels it: tells the others, on the same ring. Whoever hears of it notes it in a word for the
-// expelled node, in memory, before it acknowledges. A change is announced without a node once a majority of all nodes
-// has noted that, and a node believes what its index lacks once it has seen, in the words for it of a majority (itself
-// included), that it was not expelled: two majorities have a node in common, and words are only ever set. No clock
-// takes part. A node that has no majority to turn to can neither announce nor say that a key is absent: it is out of
-// the store, as one that is expelled. Where the transport says that no node stops (Transport::keep_alive_ps), nobody
-// asks, and nobody may be left out: a node that has given up another one is out of the store.
+// expelled node, in memory, before it looks at the next message, which is there only to be acknowledged: behind a
+// message, since nothing but the ring's own words may be touched within a receive. A change is announced without a node
+// once a majority of all nodes has noted that, and a node believes what its index lacks once it has seen, in the words
+// for it of a majority (itself included), that it was not expelled: two majorities have a node in common, and words are
+// only ever set. No clock takes part. A node that has no majority to turn to can neither announce nor say that a key is
+// absent: it is out of the store, as one that is expelled. Where the transport says that no node stops
+// (Transport::keep_alive_ps), nobody asks, and nobody may be left out: a node that has given up another one is out of
+// the store.
 //
 // Threads: announce() and announced() may be called by any; a ticket is for the thread that drew it.
 #pragma once
@@ -33,10 +35,14 @@
 namespace loco {
 
 struct kv_change {
-  enum class Kind : std::uint64_t { inserted, erased, expelled };
+  /// noted: follows `expelled`; whoever acknowledges it has noted that.
+  enum class Kind : std::uint64_t { inserted, erased, expelled, noted };
   Kind kind = Kind::inserted;
-  std::uint64_t key = 0;  ///< expelled: the node
+  std::uint64_t key = 0;  ///< expelled, noted: the node
   kv_location where;
+
+  /// Of a key, or of a node?
+  [[nodiscard]] bool of_key() const { return kind == Kind::inserted || kind == Kind::erased; }
 };
 
 class kv_tracker : public channel {
@@ -79,13 +85,15 @@ class kv_tracker : public channel {
   [[nodiscard]] bool rings_are_ready();
   void track();
   bool receive();
+  bool receive_from(ring_buffer& ring);
   bool send();
   bool finish();
   void apply(const kv_change& change);
   [[nodiscard]] ring_buffer& mine() { return rings_[my_node()]; }
   /// Expels the nodes that this one has given up, or finds that there are too many of them.
   bool expel_failed();
-  void expel(NodeId node);
+  /// Notes it, if that is what the change says.
+  void expel(const kv_change& change);
   /// Has every node the changes up to there, or is it known to be expelled?
   [[nodiscard]] bool known_to_all(std::uint64_t until);
   [[nodiscard]] bool is_expelled(NodeId node);
@@ -107,7 +115,7 @@ class kv_tracker : public channel {
   bool asks_;
   RegionIndex expelled_ = 0;  ///< a word for each node
   std::vector<std::optional<std::uint64_t>>
-      expels_;                  ///< by node: the position behind its expulsion in this node's ring
+      expels_;                  ///< by node: where this node's ring says that it is noted
   std::vector<bool> to_expel_;  ///< by node: its expulsion has been requested
   std::atomic<bool> out_ = false;
   std::string why_out_;  ///< under mutex_

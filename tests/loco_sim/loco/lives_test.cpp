@@ -11,11 +11,13 @@
 #include <tuple>
 #include <vector>
 
+#include "loco_sim/loco/atomic_var.hpp"
 #include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/mutex.hpp"
 #include "loco_sim/loco/ring_buffer.hpp"
+#include "loco_sim/loco/shared_queue.hpp"
 #include "loco_sim/loco/var.hpp"
 #include "tests/catch.hpp"
 #include "tests/loco_sim/loco/both.hpp"
@@ -323,4 +325,32 @@ TEST_CASE("who joins late is sent what is broadcast from then on") {
   };
   on_threads(4, program);
   on_many_schedules(4, program, 20);
+}
+
+TEST_CASE("an object with a home is ready once the home has joined, whoever has joined before") {
+  const auto program = [](loco::Transport& node) {
+    manager mgr(node);
+    loco::barrier bar(mgr, "bar");
+    mgr.wait_for_ready();
+    const bool home = node.my_node() == 0;
+    if (home) bar.waiting();
+    loco::atomic_var<std::uint64_t> count(mgr, "count", 0, 0, loco::expect_num{1});
+    loco::shared_queue<std::uint64_t> queue(mgr, "queue", 4, 0, loco::expect_num{1});
+    loco::mutex lock(mgr, "lock", 0, {.peers = loco::expect_num{1}});
+    loco::var<std::uint64_t> last(mgr, "last", loco::expect_num{1});
+    if (!home) {
+      last.wait_for_ready();  // messages come in order: nodes 1 and 2 have met in the others, too
+      require(!count.ready() && !queue.ready() && !lock.ready(), "nothing can be done without the home");
+      bar.waiting();
+    }
+    mgr.wait_for_ready();
+    count.fetch_add(1);
+    queue.push(node.my_node());
+    { const std::lock_guard held(lock); }
+    bar.waiting();
+    require(count.load() == 3, "each node has counted");
+    bar.waiting();
+  };
+  on_threads(3, program);
+  on_many_schedules(3, program, 20);
 }

@@ -176,9 +176,7 @@ void run_with_time(std::uint64_t first, std::uint64_t last, Seen& seen) {
     TimedRounds rounds(plan, seen);
     cluster.spawn_everywhere(std::ref(rounds));
     REQUIRE_NOTHROW(cluster.run());
-    // Not rbl: a node notes whom a store has expelled while it looks at a message.
-    require_right(cluster.take_trace(), std::array{trace::Library::kvstore, trace::Library::rdmawait,
-                                                   trace::Library::sv, trace::Library::lock});
+    require_right(cluster.take_trace(), kAllWithStores);
   }
 }
 

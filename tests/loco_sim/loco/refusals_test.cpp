@@ -310,7 +310,7 @@ TEST_CASE("an element that an array does not have is named") {
     } catch (const std::out_of_range& error) {
       text = error.what();
     }
-    require(text.find("'dcdc/duty': node") == 0 && text.find("has no element 1, but 1") != std::string::npos,
+    require(text.find("'dcdc/duty': node") == 0 && text.find("has no element 1: it has 1 element(s)") != std::string::npos,
             text.c_str());
   });
 }
