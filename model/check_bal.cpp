@@ -27,7 +27,8 @@ class BalChecker final : public LibraryChecker {
   };
   struct Barrier {
     std::uint32_t epoch = 0;
-    std::uint32_t calls = 0;  // of the thread being shown
+    std::uint32_t calls = 0;  // of the thread being shown, those that it made again counted once
+    bool again = false;       // its latest one ended in its fence
     bool known = false;
     std::vector<std::uint32_t> fenced;  // nodes
     std::vector<Round> rounds;
@@ -35,6 +36,7 @@ class BalChecker final : public LibraryChecker {
 
   Barrier& barrier(std::uint32_t object);
   [[nodiscard]] bool has_fenced(const Event& event) const;
+  [[nodiscard]] bool ended_in_fence(const Event& event) const;
 
   CheckContext context_;
   std::vector<Barrier> barriers_;
@@ -65,6 +67,7 @@ BalChecker::Barrier& BalChecker::barrier(std::uint32_t object) {
   if (b.epoch != epoch_) {
     b.epoch = epoch_;
     b.calls = 0;
+    b.again = false;
   }
   return b;
 }
@@ -75,6 +78,18 @@ bool BalChecker::has_fenced(const Event& event) const {
            const Call& call = context_.index.call(id);
            return call.method == Method::gf && call.returned;
          });
+}
+
+/// With the error of an operation: then it has not counted, and may be made again. It is part of that call's round.
+bool BalChecker::ended_in_fence(const Event& event) const {
+  bool fence = false;
+  for (const CallId id : event.calls) {
+    const Call& call = context_.index.call(id);
+    if (call.parent != event.id) continue;
+    fence = call.method == Method::gf && !call.returned;
+    if (!fence) return false;
+  }
+  return fence;
 }
 
 void BalChecker::subevents(Event& event) {
@@ -108,8 +123,10 @@ void BalChecker::visit(Event& event) {
     return;
   }
   if (b.rounds.size() <= b.calls) b.rounds.resize(b.calls + 1);
-  Round& round = b.rounds[b.calls++];
-  ++round.entered;
+  Round& round = b.rounds[b.calls];
+  if (!b.again) ++round.entered;
+  b.again = ended_in_fence(event);
+  if (!b.again) ++b.calls;
   round.first = event.id;
   for (const Node& node : event.nodes) {
     if (node.stamp == Stamp::aGF) round.entries = context_.order.join(round.entries, node.finish);

@@ -133,7 +133,11 @@ void System::connect(QpId a, QpId b) {
     QpAttributes attributes = default_attributes(s.kernel.profile(), other);
     const std::vector<std::uint32_t>& mtus = s.kernel.config().path_mtu;
     if (const NodeId node = s.connections[mine].node(); node < mtus.size()) attributes.path_mtu = mtus[node];
-    for (const QpState to : {QpState::init, QpState::rtr, QpState::rts}) modify_qp(mine, to, attributes);
+    for (const QpState to : {QpState::init, QpState::rtr, QpState::rts})
+      if (modify_qp(mine, to, attributes) != ModifyResult::ok && attributes.path_mtu != 0)
+        throw std::invalid_argument(
+            fmt::format("a path MTU of {} bytes: expected 256, 512, 1024, 2048 or 4096, at most the links' {}",
+                        attributes.path_mtu, s.kernel.profile().link_mtu.count));
   }
 }
 

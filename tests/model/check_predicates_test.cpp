@@ -328,6 +328,17 @@ TEST_CASE("bal: participants and counts", "[check]") {
     b.close(first);
     REQUIRE(check(b.trace, kCore).consistent());
   }
+  SECTION("made again after an error of its fence, it counts once") {
+    const CallId fence = b.open(0, Method::gf);
+    b.close(fence);
+    b.close(first);
+    b.call(fence).returned = b.call(first).returned = false;
+    b.close(b.open(0, Method::barrier, fields));
+    b.close(b.open(1, Method::barrier, fields));
+    REQUIRE(check(b.trace, kCore).consistent());
+    b.close(b.open(1, Method::barrier, fields));  // thread 0 has come once only
+    check_rule(b.trace, Library::bal, Rule::barrier_count);
+  }
 }
 
 TEST_CASE("a verdict does not depend on how many violations are kept", "[check]") {

@@ -152,6 +152,17 @@ class Reference {
     });
   }
 
+  /// Is it made of a global fence alone, which has not returned?
+  bool ended_in_fence(CallId barrier) const {
+    bool fence = false;
+    for (const Call& other : t_.calls) {
+      if (other.parent != barrier) continue;
+      if (other.method != Method::gf || other.returned) return false;
+      fence = true;
+    }
+    return fence;
+  }
+
   void collect() {
     for (CallId c = 1; c <= t_.calls.size(); ++c) {
       if (event_of(c) != c) continue;
@@ -322,18 +333,20 @@ class Reference {
 
   bool barriers(Relation& so) {
     std::map<CallId, std::size_t> round;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> count;  // (thread, barrier)
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> counted, entered;  // (thread, barrier)
     for (CallId c = 1; c <= t_.calls.size(); ++c)
       if (event_of(c) == c && call(c).method == Method::barrier) {
         const auto& who = t_.objects[call(c).object].participants;
         if (std::find(who.begin(), who.end(), call(c).thread) == who.end()) return false;
-        round[c] = ++count[{call(c).thread, call(c).object}];
+        const std::pair key{call(c).thread, call(c).object};
+        round[c] = entered[key] = counted[key] + 1;
+        if (!ended_in_fence(c)) ++counted[key];
       }
     for (const auto& [c, r] : round)
       if (call(c).returned)
         for (const std::uint32_t p : t_.objects[call(c).object].participants) {
-          const auto found = count.find({p, call(c).object});
-          if (found == count.end() || found->second < r) return false;
+          const auto found = entered.find({p, call(c).object});
+          if (found == entered.end() || found->second < r) return false;
         }
     for (std::size_t a = 0; a < subs_.size(); ++a)
       for (std::size_t b = 0; b < subs_.size(); ++b) {
