@@ -61,7 +61,7 @@ class owned_parts {
   [[noreturn]] void refuse(std::size_t i) const {
     throw std::out_of_range("'" + std::string(bytes_.name()) + "': node " +
                             std::to_string(bytes_.endpoint().my_node()) + " has no element " + std::to_string(i) +
-                            ": it has " + std::to_string(elements_.size()) + " element(s)" +
+                            ", but " + std::to_string(elements_.size()) + " element(s)" +
                             (first_ == 0 ? "" : " from " + std::to_string(first_) + " on"));
   }
 

@@ -310,7 +310,7 @@ TEST_CASE("an element that an array does not have is named") {
     } catch (const std::out_of_range& error) {
       text = error.what();
     }
-    require(text.find("'dcdc/duty': node") == 0 && text.find("has no element 1: it has 1 element(s)") != std::string::npos,
+    require(text.find("'dcdc/duty': node") == 0 && text.find("has no element 1, but 1 element(s)") != std::string::npos,
             text.c_str());
   });
 }
@@ -346,4 +346,23 @@ TEST_CASE("a guarded variable that nobody has written is whole, also where its o
   };
   loco::test::on_threads(2, program);
   CHECK(on_simulator(2, program, loco::Schedule::timed, 1).consistent());
+}
+
+TEST_CASE("a path MTU that verbs do not have is refused by name") {
+  loco::ClusterConfig config;
+  config.path_mtu = {0, 100};  // least is 256
+  loco::SimulatedCluster cluster(config);
+  cluster.spawn_everywhere([](loco::Transport& node) {
+    manager mgr(node);
+    loco::var<std::uint64_t> word(mgr, "word");
+    mgr.wait_for_ready();
+    word.push_broadcast();
+  });
+  std::string text;
+  try {
+    cluster.run();
+  } catch (const std::exception& error) {
+    text = error.what();
+  }
+  CHECK_THAT(text, contains_text("a path MTU of 100 bytes: expected 256, 512, 1024, 2048 or 4096"));
 }
