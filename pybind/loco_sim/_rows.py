@@ -46,13 +46,16 @@ class RowFile:
 
     def __init__(self, path: str | os.PathLike[str], heads: Sequence[Mapping[str, Any]], *, resume: bool,
                  for_spreadsheets: bool = False) -> None:
-        self._path = os.fsdecode(path)
-        self._shown = shown(self._path)
+        name = os.fsdecode(path)
+        self._shown = shown(name)
+        # What a link leads to, which is then replaced whole: what is written through a link is written in place, under
+        # a lock, which this sweep holds.
+        self._path = os.path.realpath(name)
         self._for_spreadsheets = for_spreadsheets
-        suffix = os.path.splitext(self._path)[1]
+        suffix = os.path.splitext(name)[1]
         if suffix not in (".csv", ".json", ".jsonl"):
             raise ValueError(f"{self._shown}: expected a name that ends in .csv, .json or .jsonl, found {json.dumps(suffix)}")
-        require_folder_of(self._path)
+        require_folder_of(path)
         if os.path.exists(self._path) and not os.path.isfile(self._path):
             raise ValueError(f"{self._shown}: expected a file, which rows can be added to, found a device or a pipe")
         self._csv = suffix == ".csv"

@@ -53,6 +53,22 @@ def test_resume_runs_only_what_is_missing(quick, tmp_path, ending):
     assert pool.submitted == 0 and path.read_bytes() == whole.read_bytes()
 
 
+
+@pytest.mark.parametrize("there", [True, False], ids=["to a file", "to nothing yet"])
+def test_a_link_stays_one_and_what_it_leads_to_is_written(barrier, tmp_path, there):
+    folder, link = tmp_path / "folder", tmp_path / "rows.csv"
+    folder.mkdir()
+    target = folder / "any-name"
+    if there:
+        target.touch()
+    link.symlink_to(target)
+    for _ in range(2):
+        rows = list(ls.sweep_rows(barrier, {"topology.nodes": [2, 3]}, out=link, progress=False))
+        assert len(rows) == 2 and link.is_symlink()
+        assert [row["topology.nodes"] for row in csv.DictReader(target.open())] == ["2", "3"]
+    assert [file.name for file in folder.iterdir()] == ["any-name"]
+
+
 def test_a_hash_that_looks_like_a_number_stays_one(quick, tmp_path, monkeypatch):
     monkeypatch.setattr(ls.Scenario, "config_hash", lambda self: "1596726e34279042")
     path = tmp_path / "s.csv"
