@@ -1,10 +1,10 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <ostream>
 
-#include "model/check.hpp"
-#include "model/stamps.hpp"
 #include "text/shown.hpp"
 #include "trace/file.hpp"
+#include "trace/names.hpp"
 
 namespace loco::trace {
 namespace {
