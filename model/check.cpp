@@ -73,44 +73,32 @@ LibrarySet libraries_used(const Trace& trace) {
   return used;
 }
 
-}  // namespace
+std::vector<Library> members(LibrarySet set) {
+  std::vector<Library> libraries;
+  for (unsigned l = 0; l <= static_cast<unsigned>(Library::kvstore); ++l)
+    if ((set >> l & 1U) != 0) libraries.push_back(static_cast<Library>(l));
+  return libraries;
+}
 
-Verdict check(const Trace& trace, std::span<const Library> libraries, const CheckOptions& options) {
-  Verdict verdict;
-  verdict.subevents = trace.subevents.size();
-  LibrarySet asked = bit(Library::rdmawait);
-  for (const Library l : libraries) asked |= bit(l);
+/// The trace is no execution: every library's verdict, the first one with the reasons.
+void refuse(LibrarySet asked, Reports& reports, Verdict& verdict) {
+  for (const Library library : members(asked)) {
+    LibraryResult r;
+    r.library = library;
+    r.consistent = false;
+    if (verdict.results.empty()) r.violations = reports.violations();
+    verdict.results.push_back(std::move(r));
+  }
+}
 
-  const auto refuse = [&](Reports& reports) {
-    for (unsigned l = 0; l <= static_cast<unsigned>(Library::kvstore); ++l) {
-      if ((asked >> l & 1U) == 0) continue;
-      LibraryResult r;
-      r.library = static_cast<Library>(l);
-      r.consistent = false;
-      if (verdict.results.empty()) r.violations = reports.violations();
-      verdict.results.push_back(std::move(r));
-    }
-    return verdict;
-  };
-
-  Reports structure(options.max_violations);
-  const Poll poll(options.poll);
-  check_structure(trace, poll, structure);
-  if (structure.total() > 0) return refuse(structure);
-  const TraceIndex index(trace, poll);
-  check_causality(index, structure);
-  if (structure.total() > 0) return refuse(structure);
-  Reports witness(options.max_violations);
-  check_witness(index, witness);
-  if (index.broken_mo() != 0) return refuse(witness);
-
-  const LibrarySet used = libraries_used(trace) | bit(Library::rdmawait);
+/// Each library at the level of those before it. `witness`: what is wrong with the witness, which is rdmawait's.
+void check_libraries(const TraceIndex& index, LibrarySet asked, Reports& witness, const CheckOptions& options,
+                     Verdict& verdict) {
+  const LibrarySet used = libraries_used(index.trace()) | bit(Library::rdmawait);
   LibrarySet level = 0;
   LibraryResult last;              // of the level so far, promises left out
   std::unique_ptr<Storey> storey;  // of the level so far, when promises are asked for
-  for (unsigned l = 0; l <= static_cast<unsigned>(Library::kvstore); ++l) {
-    const auto library = static_cast<Library>(l);
-    if ((asked & bit(library)) == 0) continue;
+  for (const Library library : members(asked)) {
     if ((kLevels & bit(library)) == 0) {
       verdict.results.push_back(check_history(index, library, options));
       continue;
@@ -130,6 +118,32 @@ Verdict check(const Trace& trace, std::span<const Library> libraries, const Chec
     verdict.results.push_back(last);
     if (below) check_promises(*below, *storey, options, verdict.results.back());
   }
+}
+
+}  // namespace
+
+Verdict check(const Trace& trace, std::span<const Library> libraries, const CheckOptions& options) {
+  Verdict verdict;
+  verdict.subevents = trace.subevents.size();
+  LibrarySet asked = bit(Library::rdmawait);
+  for (const Library l : libraries) asked |= bit(l);
+  const auto refused = [&](Reports& reports) {
+    refuse(asked, reports, verdict);
+    return verdict;
+  };
+
+  Reports structure(options.max_violations);
+  const Poll poll(options.poll);
+  check_structure(trace, poll, structure);
+  if (structure.total() > 0) return refused(structure);
+  const TraceIndex index(trace, poll);
+  check_causality(index, structure);
+  if (structure.total() > 0) return refused(structure);
+  Reports witness(options.max_violations);
+  check_witness(index, witness);
+  if (index.broken_mo() != 0) return refused(witness);
+
+  check_libraries(index, asked, witness, options, verdict);
   return verdict;
 }
 

@@ -24,33 +24,42 @@ struct HandOver {
 
 using Held = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>;  // thread, object, lock
 
-}  // namespace
-
-std::uint64_t check_locks(const TraceIndex& index, Reports& reports) {
-  const Trace& trace = index.trace();
-  std::vector<HandOver> steps;
+struct LockCalls {
+  std::vector<HandOver> steps;  ///< in the order in which each lock went from hand to hand
   std::uint64_t calls = 0;
+};
+
+LockCalls collect(const Trace& trace) {
+  LockCalls all;
   std::map<Held, Seq> since;  // when a thread got a lock
   for (CallId id = 1; id <= trace.calls.size(); ++id) {
     const Call& c = trace.calls[id - 1];
     if (c.library != Library::lock) continue;
-    ++calls;
+    ++all.calls;
     const Held held = {c.thread, c.object, c.argument};
     if (c.method == Method::acquire && c.returned) {
-      steps.push_back({c.object, c.argument, c.end, Turn::acquired, id});
+      all.steps.push_back({c.object, c.argument, c.end, Turn::acquired, id});
       since[held] = c.end;
     }
     if (c.method != Method::release) continue;
     const auto got = since.find(held);
     const bool at_once = got != since.end() && got->second == c.begin;
-    steps.push_back({c.object, c.argument, c.begin, at_once ? Turn::released_at_once : Turn::released, id});
+    all.steps.push_back({c.object, c.argument, c.begin, at_once ? Turn::released_at_once : Turn::released, id});
   }
-  std::sort(steps.begin(), steps.end(), [](const HandOver& a, const HandOver& b) { return a.key() < b.key(); });
+  std::ranges::sort(all.steps, {}, &HandOver::key);
+  return all;
+}
+
+}  // namespace
+
+std::uint64_t check_locks(const TraceIndex& index, Reports& reports) {
+  const Trace& trace = index.trace();
+  const auto [steps, calls] = collect(trace);
+  const auto thread = [&](CallId c) { return thread_text(trace, index.call(c).thread); };
   CallId holder = 0;  // the acquire that holds the lock of the step before
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const HandOver& s = steps[i];
     if (i == 0 || steps[i - 1].object != s.object || steps[i - 1].lock != s.lock) holder = 0;
-    const auto thread = [&](CallId c) { return thread_text(trace, index.call(c).thread); };
     if (s.turn == Turn::acquired) {
       if (holder != 0)
         reports.add(Rule::mutual_exclusion, [&] {

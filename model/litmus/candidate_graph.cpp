@@ -150,55 +150,74 @@ void CandidateGraph::grow(const Candidate& c, std::vector<LabelledEdge>& edges) 
   }
 }
 
+namespace {
+
+/// Edges between starts and finishes: the finish of subevent i is node 2i, its start 2i + 1 (the same node for
+/// instantaneous subevents).
+class LabelledGraph {
+ public:
+  LabelledGraph(int subevents, std::vector<LabelledEdge> edges)
+      : edges_(std::move(edges)), out_(static_cast<std::size_t>(2 * subevents)) {
+    for (int e = 0; e < len(edges_); ++e) at(out_, source(at(edges_, e))).push_back(e);
+  }
+
+  [[nodiscard]] int nodes() const { return len(out_); }
+  /// The shortest path, by breadth-first search; empty when there is none.
+  [[nodiscard]] std::vector<LabelledEdge> path(int from, int to) const {
+    std::vector<int> by(out_.size(), kNone);  // the edge over which a node was found
+    std::vector<int> queue = {from};
+    for (std::size_t q = 0; q < queue.size(); ++q)
+      for (const int e : at(out_, queue[q])) {
+        const int next = target(at(edges_, e));
+        if (at(by, next) != kNone) continue;
+        at(by, next) = e;
+        if (next == to) return path_back(by, from, to);
+        queue.push_back(next);
+      }
+    return {};
+  }
+
+ private:
+  static int source(const LabelledEdge& e) { return 2 * e.from + (e.from_start ? 1 : 0); }
+  static int target(const LabelledEdge& e) { return 2 * e.to + (e.to_start ? 1 : 0); }
+
+  [[nodiscard]] std::vector<LabelledEdge> path_back(const std::vector<int>& by, int from, int to) const {
+    std::vector<LabelledEdge> result;
+    int node = to;
+    do {
+      result.push_back(at(edges_, at(by, node)));
+      node = source(result.back());
+    } while (node != from);
+    std::reverse(result.begin(), result.end());
+    return result;
+  }
+
+  std::vector<LabelledEdge> edges_;
+  std::vector<std::vector<int>> out_;  ///< by node
+};
+
+}  // namespace
+
 std::vector<LabelledEdge> CandidateGraph::shortest_cycle(const std::vector<LabelledEdge>& edges) const {
-  // Nodes: finish of i is 2i, its start 2i + 1 (the same node for instantaneous subevents).
-  const int nodes = 2 * x_.n;
-  std::vector<std::vector<int>> out(static_cast<std::size_t>(nodes));
-  const auto source = [](const LabelledEdge& e) { return 2 * e.from + (e.from_start ? 1 : 0); };
-  const auto target = [](const LabelledEdge& e) { return 2 * e.to + (e.to_start ? 1 : 0); };
   std::vector<LabelledEdge> all = edges;
   for (int i = 0; i < x_.n; ++i)
     if (a_.started.contains(i)) all.push_back({i, i, true, false, "", "starts before it finishes"});
-  for (int e = 0; e < len(all); ++e) at(out, source(at(all, e))).push_back(e);
-
-  std::vector<LabelledEdge> best;
-  const auto path = [&](int from, int to) {  // shortest, by breadth-first search
-    std::vector<int> by(static_cast<std::size_t>(nodes), kNone);
-    std::vector<int> queue = {from};
-    for (std::size_t q = 0; q < queue.size(); ++q)
-      for (const int e : at(out, queue[q])) {
-        const int next = target(at(all, e));
-        if (at(by, next) != kNone) continue;
-        at(by, next) = e;
-        if (next == to) {
-          std::vector<LabelledEdge> result;
-          int at_node = to;
-          do {
-            result.push_back(at(all, at(by, at_node)));
-            at_node = source(result.back());
-          } while (at_node != from);
-          std::reverse(result.begin(), result.end());
-          return result;
-        }
-        queue.push_back(next);
-      }
-    return std::vector<LabelledEdge>{};
-  };
+  const LabelledGraph graph(x_.n, std::move(all));
   const auto told = [](const std::vector<LabelledEdge>& cycle) {
     return std::count_if(cycle.begin(), cycle.end(), [](const LabelledEdge& e) { return !e.relation.empty(); });
   };
-  for (int n = 0; n < nodes; ++n) {
-    const auto cycle = path(n, n);
-    if (!cycle.empty() && (best.empty() || told(cycle) < told(best))) best = cycle;
+  std::vector<LabelledEdge> best;
+  for (int n = 0; n < graph.nodes(); ++n) {
+    auto cycle = graph.path(n, n);
+    if (!cycle.empty() && (best.empty() || told(cycle) < told(best))) best = std::move(cycle);
   }
-  if (best.empty()) {
-    a_.never_hb.for_each([&](int w, int f) {
-      if (!best.empty()) return;
-      best = path(2 * w, 2 * f);
-      if (!best.empty())
-        best.push_back({f, w, false, false, "fb", "an empty receive ignores a message that has arrived"});
-    });
-  }
+  if (!best.empty()) return best;
+  a_.never_hb.for_each([&](int w, int f) {
+    if (!best.empty()) return;
+    best = graph.path(2 * w, 2 * f);
+    if (!best.empty())
+      best.push_back({f, w, false, false, "fb", "an empty receive ignores a message that has arrived"});
+  });
   return best;
 }
 

@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <ostream>
 #include <set>
+#include <span>
 #include <stdexcept>
+#include <utility>
 
 #include "text/input_error.hpp"
 #include "text/shown.hpp"
@@ -179,56 +181,63 @@ class Command {
   void compare(const Program& p, std::vector<Result>& results) {
     const std::size_t first = results.size();
     results.push_back(run_engine("declarative", p));
-    const std::vector<Outcome> allowed = results.back().outcomes;
-    const bool all_allowed_known = results.back().complete;
-    std::vector<Outcome> seen = allowed;
     for (const auto& [name, engine] : engines_) {
       Result r = run_engine(name, p);
-      Coverage& c = coverage_[name];
-      c.allowed += allowed.size();
-      const auto shown = [&](const Outcome& a) {
-        return std::binary_search(r.outcomes.begin(), r.outcomes.end(), a) ||
-               std::any_of(r.outcomes.begin(), r.outcomes.end(), [&](const Outcome& o) { return agrees(a, o); });
-      };
-      c.seen += static_cast<std::size_t>(std::count_if(allowed.begin(), allowed.end(), shown));
-      for (const Outcome& o : r.outcomes) {
-        const bool expected =
-            std::binary_search(allowed.begin(), allowed.end(), o) ||
-            std::any_of(allowed.begin(), allowed.end(), [&](const Outcome& a) { return agrees(a, o); });
-        if (!expected && all_allowed_known) {
-          r.ok = false;
-          r.unexpected.push_back(p.text(o) + " (not allowed by " + r.model + ")");
-        }
-        seen.push_back(o);
-      }
+      compare_outcomes(p, results[first], r);
       results.push_back(std::move(r));
     }
-    if (options_.json) return;
+    if (!options_.json) print_comparison(p, std::span(results).subspan(first));
+  }
+
+  /// Is the outcome one of the sorted list, or does it agree with one in the sense of `agree`?
+  template <class Agree>
+  static bool has(const std::vector<Outcome>& sorted, const Outcome& outcome, Agree agree) {
+    return std::binary_search(sorted.begin(), sorted.end(), outcome) || std::ranges::any_of(sorted, agree);
+  }
+
+  void compare_outcomes(const Program& p, const Result& declarative, Result& r) {
+    const std::vector<Outcome>& allowed = declarative.outcomes;
+    Coverage& c = coverage_[r.engine];
+    c.allowed += allowed.size();
+    for (const Outcome& a : allowed)
+      if (has(r.outcomes, a, [&](const Outcome& seen) { return agrees(a, seen); })) ++c.seen;
+    if (!declarative.complete) return;  // there may be more that is allowed
+    for (const Outcome& o : r.outcomes) {
+      if (has(allowed, o, [&](const Outcome& a) { return agrees(a, o); })) continue;
+      r.ok = false;
+      r.unexpected.push_back(p.text(o) + " (not allowed by " + r.model + ")");
+    }
+  }
+
+  void print_comparison(const Program& p, std::span<const Result> results) {
+    std::vector<Outcome> seen;
+    for (const Result& r : results) seen.insert(seen.end(), r.outcomes.begin(), r.outcomes.end());
     std::sort(seen.begin(), seen.end());
     seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
     out_ << "Test " << text::shown(p.name) << "\n";
     for (const Outcome& o : seen) {
       out_ << "  " << p.text(o) << ":";
-      for (std::size_t i = first; i < results.size(); ++i) {
-        const Result& r = results[i];
-        const auto it = std::find(r.outcomes.begin(), r.outcomes.end(), o);
-        const auto index = static_cast<std::size_t>(it - r.outcomes.begin());
-        const bool declarative = r.engine == "declarative";
-        const std::string no = declarative && !all_allowed_known ? "not known to be " : "not ";
-        out_ << (i > first ? ", " : " ") << (it == r.outcomes.end() ? no : "")
-             << (declarative ? "allowed" : r.engine + "d");
-        if (index < r.counts.size()) out_ << " " << r.counts[index];
-      }
+      const char* separator = " ";
+      for (const Result& r : results) out_ << std::exchange(separator, ", ") << judgement(r, o);
       out_ << "\n";
     }
-    for (std::size_t i = first; i < results.size(); ++i) {
-      if (const Verdict v = verdict_of(results[i]); v == Verdict::incomplete || v == Verdict::not_run)
-        out_ << "  " << name(v) << " (" << results[i].engine << ")\n";
-      for (const std::string& m : results[i].missing) out_ << "  missing (" << results[i].engine << "): " << m << "\n";
-      for (const std::string& u : results[i].unexpected)
-        out_ << "  unexpected (" << results[i].engine << "): " << u << "\n";
-      for (const std::string& n : results[i].notes) out_ << "  note (" << results[i].engine << "): " << n << "\n";
+    for (const Result& r : results) {
+      if (const Verdict v = verdict_of(r); v == Verdict::incomplete || v == Verdict::not_run)
+        out_ << "  " << name(v) << " (" << r.engine << ")\n";
+      for (const std::string& m : r.missing) out_ << "  missing (" << r.engine << "): " << m << "\n";
+      for (const std::string& u : r.unexpected) out_ << "  unexpected (" << r.engine << "): " << u << "\n";
+      for (const std::string& n : r.notes) out_ << "  note (" << r.engine << "): " << n << "\n";
     }
+  }
+
+  /// `allowed`, `not explored`, `sampled 12`, ...
+  static std::string judgement(const Result& r, const Outcome& o) {
+    const auto it = std::find(r.outcomes.begin(), r.outcomes.end(), o);
+    const bool declarative = r.engine == "declarative";
+    const std::string no = declarative && !r.complete ? "not known to be " : "not ";
+    const std::string said = (it == r.outcomes.end() ? no : "") + (declarative ? "allowed" : r.engine + "d");
+    const auto index = static_cast<std::size_t>(it - r.outcomes.begin());
+    return index < r.counts.size() ? said + " " + std::to_string(r.counts[index]) : said;
   }
 
   void print_coverage() {

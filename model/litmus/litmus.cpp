@@ -1,7 +1,6 @@
 #include "model/litmus/litmus.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <stdexcept>
 
@@ -64,21 +63,11 @@ class OutcomeReader {
     i_ = std::min(text_.find_first_of(ends, i_), text_.size());
     return text_.substr(begin, i_ - begin);
   }
-  static std::optional<Value> integer(const std::string& word) {
-    Value v = 0;
-    const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), v);
-    if (error != std::errc{} || stop != word.data() + word.size()) return std::nullopt;
-    return v;
-  }
   Value value(const std::string& name) {
     if (i_ < text_.size() && text_[i_] == '[') return tuple(name);
     const std::string w = word(kBetween);
-    if (const auto v = integer(w)) return *v;
-    if (w == "true") return kTrue;
-    if (w == "false") return kFalse;
-    if (w == "empty") return kEmpty;
-    if (w == "bottom") return kBottom;
-    if (w == "undefined") return kUndefined;
+    if (const auto v = text::parse_integer(w)) return *v;
+    if (const auto v = named_value(w)) return *v;
     fail("a value for " + name, w);
   }
   /// A tuple that the program does not have is no value of any outcome.
@@ -86,7 +75,7 @@ class OutcomeReader {
     const std::size_t begin = i_++;
     std::vector<Value> elements;
     for (skip(" ,"); i_ < text_.size() && text_[i_] != ']'; skip(" ,")) {
-      const auto v = integer(word(" ,]"));
+      const auto v = text::parse_integer(word(" ,]"));
       if (!v) fail("a list of integers for " + name, text_.substr(begin));
       elements.push_back(*v);
     }

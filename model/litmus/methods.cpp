@@ -50,47 +50,72 @@ void check_methods(const Program& program, std::string_view model, const std::st
                                "two threads on node " + std::to_string(at(program.threads, a).node));
 }
 
-void find_tuples(Program& program, const std::vector<std::vector<Token>>& threads, const std::string& file) {
-  const auto find = [&](const Token& t) -> Location* {
-    for (Location& l : program.locations)
+namespace {
+
+/// Marks locations as tuples and sets their sizes, from the statements that access them.
+class TupleSizes {
+ public:
+  TupleSizes(Program& program, const std::string& file) : program_(program), file_(file) {}
+
+  /// Reads the statements of a thread once more. True if a location was marked or got its size.
+  bool read(const std::vector<Token>& tokens) {
+    changed_ = false;
+    for (std::size_t i = 0; i + 4 < tokens.size(); ++i)
+      if (tokens[i + 1].is("(")) statement(tokens, i);
+    return changed_;
+  }
+
+ private:
+  Location* find(const Token& t) const {
+    for (Location& l : program_.locations)
       if (t.kind == TokenKind::identifier && l.name == t.text && l.kind != LocationKind::shared) return &l;
     return nullptr;
-  };
-  const auto resize = [&](Location& l, int elements, const Token& t) {
+  }
+
+  /// `elements`: 0 when the statement does not tell.
+  void resize(Location& l, int elements, const Token& t) {
     if (l.tuple_size != 0 && elements != 0 && l.tuple_size != elements)
-      throw text::InputError({file, t.at}, "", "a tuple of " + std::to_string(l.tuple_size) + " elements",
+      throw text::InputError({file_, t.at}, "", "a tuple of " + std::to_string(l.tuple_size) + " elements",
                              "one of " + std::to_string(elements));
+    changed_ = changed_ || l.kind != LocationKind::tuple || (elements != 0 && l.tuple_size != elements);
     l.kind = LocationKind::tuple;
     if (elements != 0) l.tuple_size = elements;
-  };
-  bool changed = true;
-  while (changed) {  // each round marks or sizes at least one more location
+  }
+
+  /// What may be a call: a word, `(`, and its first argument.
+  void statement(const std::vector<Token>& tokens, std::size_t word) {
+    const Token& argument = tokens[word + 2];
+    Location* const first = find(argument);
+    if (first == nullptr) return;
+    if (tokens[word].is_word("tryread")) {
+      resize(*first, 0, argument);
+    } else if (tokens[word].is_word("write")) {
+      const auto end = std::find_if(tokens.begin() + static_cast<std::ptrdiff_t>(word) + 4, tokens.end(),
+                                    [](const Token& t) { return t.is("]"); });
+      const auto elements = std::count_if(tokens.begin() + static_cast<std::ptrdiff_t>(word) + 4, end,
+                                          [](const Token& t) { return t.kind == TokenKind::number; });
+      resize(*first, static_cast<int>(elements), argument);
+    } else if (tokens[word].is_word("put") || tokens[word].is_word("get")) {
+      const Token& other = tokens[word + 4];
+      Location* const second = find(other);
+      if (second == nullptr || (first->kind != LocationKind::tuple && second->kind != LocationKind::tuple)) return;
+      resize(*first, second->tuple_size, argument);
+      resize(*second, first->tuple_size, other);
+    }
+  }
+
+  Program& program_;
+  const std::string& file_;
+  bool changed_ = false;
+};
+
+}  // namespace
+
+void find_tuples(Program& program, const std::vector<std::vector<Token>>& threads, const std::string& file) {
+  TupleSizes sizes(program, file);
+  for (bool changed = true; changed;) {  // puts and gets carry the size of one location to another
     changed = false;
-    for (const auto& tokens : threads)
-      for (std::size_t i = 0; i + 4 < tokens.size(); ++i) {
-        if (!tokens[i + 1].is("(")) continue;
-        Location* first = find(tokens[i + 2]);
-        if (first == nullptr) continue;
-        const int before = first->tuple_size;
-        const LocationKind kind = first->kind;
-        if (tokens[i].is_word("tryread")) {
-          resize(*first, 0, tokens[i + 2]);
-        } else if (tokens[i].is_word("write")) {
-          int elements = 0;
-          for (std::size_t j = i + 4; j < tokens.size() && !tokens[j].is("]"); ++j)
-            if (tokens[j].kind == TokenKind::number) ++elements;
-          resize(*first, elements, tokens[i + 2]);
-        } else if (tokens[i].is_word("put") || tokens[i].is_word("get")) {
-          Location* second = find(tokens[i + 4]);
-          if (second == nullptr || (first->kind != LocationKind::tuple && second->kind != LocationKind::tuple))
-            continue;
-          const bool whole = first->kind == second->kind && first->tuple_size == second->tuple_size;
-          resize(*first, second->tuple_size, tokens[i + 2]);
-          resize(*second, first->tuple_size, tokens[i + 4]);
-          changed = changed || !whole;
-        }
-        changed = changed || before != first->tuple_size || kind != first->kind;
-      }
+    for (const auto& tokens : threads) changed |= sizes.read(tokens);
   }
   for (Location& l : program.locations) {
     if (l.kind != LocationKind::tuple) continue;

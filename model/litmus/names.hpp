@@ -34,8 +34,7 @@ inline bool is_statement_word(std::string_view name) {
 
 /// No name of a location, register, barrier or ring buffer.
 inline bool is_reserved_word(std::string_view name) {
-  return is_statement_word(name) || name == "true" || name == "false" || name == "empty" || name == "bottom" ||
-         name == "undefined" || name == "nonatomic";
+  return is_statement_word(name) || named_value(name) || name == "nonatomic";
 }
 
 /// Is there a thread or a location on the node?

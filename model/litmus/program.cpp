@@ -1,6 +1,7 @@
 #include "model/litmus/program.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace loco::model::litmus {
 namespace {
@@ -11,9 +12,17 @@ Value wrap(std::uint64_t v) {
   return is_integer(s) ? s : 0;
 }
 
+constexpr std::array<std::pair<std::string_view, Value>, 5> kNamedValues = {
+    {{"true", kTrue}, {"false", kFalse}, {"empty", kEmpty}, {"bottom", kBottom}, {"undefined", kUndefined}}};
+
 bool is_numeric(Value v) { return is_integer(v) || v == kTrue || v == kFalse; }
 
 }  // namespace
+
+std::optional<Value> named_value(std::string_view word) {
+  const auto found = std::ranges::find(kNamedValues, word, &std::pair<std::string_view, Value>::first);
+  return found == kNamedValues.end() ? std::nullopt : std::optional(found->second);
+}
 
 Value apply(ExprOp op, Value lhs, Value rhs) {
   // empty, bottom, undefined and tuples equal themselves only; true and false compare as 1 and 0.
@@ -76,7 +85,8 @@ std::string Program::text(Value v) const {
     for (const Value e : tuples[static_cast<std::size_t>(v - kFirstTuple)]) s += (s.size() > 1 ? ", " : "") + text(e);
     return s + "]";
   }
-  return v == kTrue ? "true" : v == kFalse ? "false" : v == kEmpty ? "empty" : v == kBottom ? "bottom" : "undefined";
+  const auto found = std::ranges::find(kNamedValues, v, &std::pair<std::string_view, Value>::second);
+  return std::string(found == kNamedValues.end() ? "undefined" : found->first);
 }
 
 std::string Program::text(const Outcome& outcome) const {

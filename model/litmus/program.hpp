@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,6 +53,9 @@ inline constexpr Value kLastTuple = kFirstTuple + 1'000'000;
 [[nodiscard]] constexpr bool is_integer(Value v) { return v > kLastTuple; }
 /// The number an expression computes with: true is 1; false, empty, bottom, undefined and tuples are 0.
 [[nodiscard]] constexpr Value number(Value v) { return is_integer(v) ? v : v == kTrue ? 1 : 0; }
+
+/// The value that documents call `true`, `false`, `empty`, `bottom` or `undefined`.
+[[nodiscard]] std::optional<Value> named_value(std::string_view word);
 
 // --- expressions --------------------------------------------------------------------------------------------
 

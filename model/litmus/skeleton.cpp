@@ -53,29 +53,34 @@ bool Skeleton::build(const Program& p, const Cells& c, const std::vector<const T
   program = &p;
   cells = &c;
   paths = chosen;
+  n = 0;
+  for (const ThreadPath* path : paths) n += len(path->subevents);
+  if (n > kSubeventsMax) return false;
+  join_paths();
+  relate(order);
+  return true;
+}
+
+void Skeleton::join_paths() {
   offset.clear();
   events.clear();
-  n = 0;
-  int all = 0;
-  for (const ThreadPath* path : paths) all += len(path->subevents);
-  if (all > kSubeventsMax) {
-    n = all;
-    return false;
-  }
+  int next = 0;
   for (const ThreadPath* path : paths) {
-    offset.push_back(n);
+    offset.push_back(next);
     const auto event_offset = static_cast<std::int16_t>(len(events));
     for (const EventInfo& e : path->events) {
       events.push_back(e);
-      events.back().first += n;
+      events.back().first += next;
     }
     for (const SubEvent& s : path->subevents) {
-      SubEvent& copy = subevents[static_cast<std::size_t>(n++)];
+      SubEvent& copy = subevents[static_cast<std::size_t>(next++)];
       copy = s;
       copy.event = static_cast<std::int16_t>(copy.event + event_offset);
     }
   }
+}
 
+void Skeleton::relate(const StampOrder& order) {
   stamped.fill(Set{});
   libraries.fill(Set{});
   reads = writes = Set{};
@@ -97,7 +102,6 @@ bool Skeleton::build(const Program& p, const Cells& c, const std::vector<const T
     for (int j = 0; j < n; ++j)
       if (sub(j).cell == s.cell) same_cell.add(i, j);
   }
-  return true;
 }
 
 Set Skeleton::of_event(int event) const {

@@ -154,6 +154,10 @@ struct Skeleton {
   }
   /// Subevents of the event with the given stamp.
   [[nodiscard]] Set of_event(int event) const;
+
+ private:
+  void join_paths();
+  void relate(const StampOrder& order);
 };
 
 }  // namespace loco::model::litmus

@@ -75,8 +75,9 @@ class StatementParser : CallReader {
     }
   }
 
-  void if_statement() {
-    const Depth depth(*this);
+  /// The word, the condition and the block of an if or while. Returns the branch around the block, whose target is
+  /// open.
+  int conditional_block() {
     const std::size_t begin = next_;
     const int first = len(self_.code);
     take();
@@ -88,6 +89,12 @@ class StatementParser : CallReader {
     finish(first, begin, context_.atomic);
     expect("{");
     block(true);
+    return b;
+  }
+
+  void if_statement() {
+    const Depth depth(*this);
+    const int b = conditional_block();
     // `else` may stand on the next line.
     std::size_t ahead = next_;
     while (tokens_[ahead].kind == TokenKind::separator && tokens_[ahead].text != ";") ++ahead;
@@ -109,20 +116,12 @@ class StatementParser : CallReader {
     at(self_.code, j).jump = len(self_.code);
   }
   void while_statement() {
-    const std::size_t begin = next_;
+    const text::Mark begin = peek().at;
     const int first = len(self_.code);
-    take();
-    expect("(");
-    Instruction branch = make(Op::branch_zero);
-    branch.expr = expression();
-    expect(")");
-    const int b = emit(branch);
-    finish(first, begin, context_.atomic);
-    expect("{");
-    block(true);
+    const int b = conditional_block();
     Instruction jump = make(Op::jump);
     jump.jump = first;
-    jump.at = tokens_[begin].at;
+    jump.at = begin;
     jump.text = "while";
     emit(jump);
     at(self_.code, b).jump = len(self_.code);
@@ -140,27 +139,34 @@ class StatementParser : CallReader {
       core_call(local(name, l));
       return;
     }
-    if (l == kNone) {
-      if (is_call) {
-        call(reg);
-        return;
-      }
-      const int before = len(self_.code);
-      const int e = expression();
-      // `a = x`: read straight into the register.
-      const Expr& expr = at(program_.exprs, e);
-      if (len(self_.code) == before + 1 && expr.op == ExprOp::reg && expr.reg == self_.code.back().target &&
-          expr.reg == len(self_.registers) - 1) {
-        self_.code.back().target = reg;
-        self_.registers.pop_back();
-        return;
-      }
-      Instruction i = make(Op::assign);
-      i.target = reg;
-      i.expr = e;
-      emit(i);
+    if (l == kNone)
+      assign_register(reg, is_call);
+    else
+      assign_location(name, l, is_call);
+  }
+
+  void assign_register(int reg, bool is_call) {
+    if (is_call) {
+      call(reg);
       return;
     }
+    const int before = len(self_.code);
+    const int e = expression();
+    // `a = x`: read straight into the register.
+    const Expr& expr = at(program_.exprs, e);
+    if (len(self_.code) == before + 1 && expr.op == ExprOp::reg && expr.reg == self_.code.back().target &&
+        expr.reg == len(self_.registers) - 1) {
+      self_.code.back().target = reg;
+      self_.registers.pop_back();
+      return;
+    }
+    Instruction i = make(Op::assign);
+    i.target = reg;
+    i.expr = e;
+    emit(i);
+  }
+
+  void assign_location(const Token& name, int l, bool is_call) {
     const LocationKind kind = at(program_.locations, l).kind;
     if (kind == LocationKind::tuple) fail(name, "write(x, [..]) for a location that holds tuples");
     Instruction i = make(Op::write, kind == LocationKind::shared ? Library::sv : Library::rdmawait);

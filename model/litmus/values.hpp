@@ -25,9 +25,8 @@ class Sources {
 };
 
 /// Nothing while it depends on an undecided read, and for values out of thin air.
-[[nodiscard]] std::optional<Value> value_of(const Skeleton& x, const Sources& rf, int thread, int symbol,
-                                            int depth = 0);
-[[nodiscard]] std::optional<Value> value_read(const Skeleton& x, const Sources& rf, int read, int depth = 0);
+[[nodiscard]] std::optional<Value> value_of(const Skeleton& x, const Sources& rf, int thread, int symbol);
+[[nodiscard]] std::optional<Value> value_read(const Skeleton& x, const Sources& rf, int read);
 [[nodiscard]] std::optional<Value> value_written(const Skeleton& x, const Sources& rf, int write);
 
 }  // namespace loco::model::litmus

@@ -62,11 +62,7 @@ Value read_value(Program& program, const Node& n) {
     return program.intern(elements);
   }
   const std::string s = scalar(n, "a value");
-  if (s == "true") return kTrue;
-  if (s == "false") return kFalse;
-  if (s == "empty") return kEmpty;
-  if (s == "bottom") return kBottom;
-  if (s == "undefined") return kUndefined;
+  if (const auto v = named_value(s)) return *v;
   const auto v = integer(s);
   if (!v) fail(n, "an integer, a list of integers, true, false, empty, bottom or undefined");
   return *v;

@@ -5,11 +5,7 @@
 namespace loco::model::litmus {
 
 bool msw(const Skeleton& x, const ModelOptions&, Axioms& a) {
-  const Set& events = x.library(Library::msw);
-  if (events.empty()) return true;
-  const Relation pfg = waited_for(x, events, Stamp::aNLW);
-  const Relation pfp = waited_for(x, events, Stamp::aNRW);
-  add_rdma(x, events, pfg | pfp, pfg, a);
+  add_rdmawait(x, x.library(Library::msw), a);
   return true;
 }
 

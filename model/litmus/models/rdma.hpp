@@ -9,7 +9,7 @@ namespace loco::model::litmus {
 /// those that enter ib, and those that enter so.
 void add_rdma(const Skeleton& x, const Set& events, const Relation& pf_ib, const Relation& pf_so, Axioms& a);
 
-/// (write of an operation with a work identifier, aWT of a later wait on it), for writes with the given stamp.
-[[nodiscard]] Relation waited_for(const Skeleton& x, const Set& events, Stamp write);
+/// The predicate of rdmawait on a library's own events.
+void add_rdmawait(const Skeleton& x, const Set& events, Axioms& a);
 
 }  // namespace loco::model::litmus

@@ -3,6 +3,9 @@
 
 namespace loco::model::litmus {
 
+namespace {
+
+/// (write of an operation with a work identifier, aWT of a later wait on it), for writes with the given stamp.
 Relation waited_for(const Skeleton& x, const Set& events, Stamp write) {
   Relation pf(x.n);
   const Relation later_waits = x.po.from(x.stamp(write) & events).to(x.stamp(Stamp::aWT) & events);
@@ -13,6 +16,8 @@ Relation waited_for(const Skeleton& x, const Set& events, Stamp write) {
   });
   return pf;
 }
+
+}  // namespace
 
 void add_rdma(const Skeleton& x, const Set& events, const Relation& pf_ib, const Relation& pf_so, Axioms& a) {
   const auto stamp = [&](Stamp s) { return x.stamp(s) & events; };
@@ -57,12 +62,15 @@ void add_rdma(const Skeleton& x, const Set& events, const Relation& pf_ib, const
   a.started |= aCW | aNLW | aNRW;  // Inst is the rest
 }
 
-bool rdmawait(const Skeleton& x, const ModelOptions&, Axioms& a) {
-  const Set& events = x.library(Library::rdmawait);
-  if (events.empty()) return true;
+void add_rdmawait(const Skeleton& x, const Set& events, Axioms& a) {
+  if (events.empty()) return;
   const Relation pfg = waited_for(x, events, Stamp::aNLW);
   const Relation pfp = waited_for(x, events, Stamp::aNRW);
   add_rdma(x, events, pfg | pfp, pfg, a);
+}
+
+bool rdmawait(const Skeleton& x, const ModelOptions&, Axioms& a) {
+  add_rdmawait(x, x.library(Library::rdmawait), a);
   return true;
 }
 
