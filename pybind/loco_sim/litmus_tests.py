@@ -252,4 +252,6 @@ def _programs(tests: Tests, model: str) -> tuple[list[_Program], list[str]]:
             left_out += none_of_it
             with open(file, encoding="utf-8") as text:  # so that copies do not depend on the file any more
                 programs += _with_document(parsed, text.read(), file, model)
+    if not programs and not left_out:  # all of nothing would be ok
+        raise ValueError("tests: expected one or more, found none")
     return programs, left_out

@@ -82,6 +82,8 @@ def perf(test: str, *, connection: str = "RC", size: int | str | Sequence[int | 
         sizes = [_bytes("size", size)]
     elif size is not None:
         sizes = [_bytes("size", s) for s in size]
+    if not sizes:
+        raise ValueError("size: expected one value or more, found none")
     try:
         return [_core.run_perf(test, connection, yaml_text(hardware), topology, s, iterations or 0, queue_pairs, threads,
                                depth, post_list, inline_max, 0 if region is None else _bytes("region", region),

@@ -130,6 +130,8 @@ def test_of_others(barrier):
     refused(lambda: trace.to_dot(limit=2**64), "limit")
     refused(lambda: ls.check(trace, max_violations=2**64), "max_violations")
     refused(lambda: ls.perf("write_lat", size=b"x"), "size")
+    refused(lambda: ls.perf("write_lat", size=[]), "size")
+    refused(lambda: ls.litmus([]), "tests")
     refused(lambda: list(ls.sweep_rows(barrier, {"topology.nodes": [2]}, jobs=HUGE)), "jobs")
 
 
