@@ -62,7 +62,8 @@ LibraryResult check_history(const TraceIndex& index, Library library, const Chec
   result.library = library;
   Reports reports(options.max_violations);
   result.calls = library == Library::lock ? check_locks(index, reports) : check_kvstores(index, reports);
-  result.consistent = result.consistent && reports.total() == 0;
+  result.consistent = reports.total() == 0;
+  result.undecided = reports.undecided();
   result.violations = std::move(reports.violations());
   return result;
 }

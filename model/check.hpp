@@ -45,6 +45,7 @@ struct Violation {
 struct LibraryResult {
   Library library = Library::rdmawait;
   bool consistent = true;
+  bool undecided = false;             ///< not consistent because of Rule::budget alone: nobody knows
   std::uint64_t calls = 0;            ///< events at this level
   std::uint64_t subevents = 0;        ///< subevents at this level
   bool by_stamps = true;              ///< decided on the recorded order alone; false: on the graph
@@ -64,7 +65,9 @@ struct Verdict {
   std::uint64_t subevents = 0;         ///< recorded subevents
 
   [[nodiscard]] bool consistent() const;
-  /// "consistent: rdmawait, sv, bal (N subevents)", or each violation in words.
+  /// Not consistent, and no library is known to be violated.
+  [[nodiscard]] bool undecided() const;
+  /// "consistent: rdmawait, sv, bal (N subevents)", each violation in words, and what is undecided.
   [[nodiscard]] std::string to_text() const;
   /// Graphviz: the first cycle, threads as columns, relations coloured. Empty graph when there is none.
   [[nodiscard]] std::string to_dot() const;

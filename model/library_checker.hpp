@@ -26,14 +26,18 @@ class Reports {
   void add(Rule rule, Message message) {
     if (violations_.size() < max_) violations_.push_back({rule, message(), {}});
     ++total_;
+    if (rule == Rule::budget) ++given_up_;
   }
   [[nodiscard]] bool wanted() const { return violations_.size() < max_; }
   [[nodiscard]] std::size_t total() const { return total_; }
+  /// Is all that was found that something could not be decided?
+  [[nodiscard]] bool undecided() const { return total_ > 0 && given_up_ == total_; }
   [[nodiscard]] std::vector<Violation>& violations() { return violations_; }
 
  private:
   std::size_t max_;
   std::size_t total_ = 0;
+  std::size_t given_up_ = 0;  ///< of the total: questions that were too large
   std::vector<Violation> violations_;
 };
 

@@ -77,6 +77,10 @@ bool Verdict::consistent() const {
   return std::all_of(results.begin(), results.end(), [](const LibraryResult& r) { return r.consistent; });
 }
 
+bool Verdict::undecided() const {
+  return !consistent() && std::ranges::all_of(results, [](const LibraryResult& r) { return r.consistent || r.undecided; });
+}
+
 std::string Verdict::to_text() const {
   std::string good;
   for (const LibraryResult& r : results)
@@ -86,8 +90,8 @@ std::string Verdict::to_text() const {
   std::string previous;  // higher levels often have the violation of the lower one
   for (const LibraryResult& r : results) {
     if (r.consistent) continue;
-    fmt::format_to(std::back_inserter(out), "inconsistent: {} ({} calls, {} subevents)\n", name(r.library), r.calls,
-                   r.subevents);
+    fmt::format_to(std::back_inserter(out), "{}: {} ({} calls, {} subevents)\n",
+                   r.undecided ? "undecided" : "inconsistent", name(r.library), r.calls, r.subevents);
     const std::string text = violations_text(r.violations);
     out += text == previous ? "  as above\n" : text;
     previous = text;

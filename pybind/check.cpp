@@ -55,7 +55,7 @@ py::tuple verdict_tuple(const model::Verdict& verdict) {
   for (const model::LibraryResult& r : verdict.results) {
     py::list violations;
     for (const model::Violation& v : r.violations) violations.append(violation_tuple(v));
-    results.append(py::make_tuple(text(name(r.library)), r.consistent, r.calls, r.subevents, violations));
+    results.append(py::make_tuple(text(name(r.library)), r.consistent, r.calls, r.subevents, violations, r.undecided));
   }
   return py::make_tuple(results, verdict.subevents, verdict.to_text(), verdict.to_dot());
 }

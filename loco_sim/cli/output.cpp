@@ -89,7 +89,10 @@ std::string painted(const std::string& verdict) {
     const std::size_t end = std::min(verdict.find('\n', at), verdict.size() - 1) + 1;
     const std::string_view line = std::string_view(verdict).substr(at, end - at);
     const std::string_view word = line.substr(0, line.find(':'));
-    const char* colour = word == "consistent" ? "\x1b[32m" : word == "inconsistent" ? "\x1b[1;31m" : nullptr;
+    const char* colour = word == "consistent"     ? "\x1b[32m"
+                         : word == "inconsistent" ? "\x1b[1;31m"
+                         : word == "undecided"    ? "\x1b[33m"
+                                                  : nullptr;
     out += colour == nullptr ? std::string(line) : fmt::format("{}{}\x1b[0m{}", colour, word, line.substr(word.size()));
     at = end;
   }
@@ -140,11 +143,12 @@ Json to_json(const model::Verdict& verdict) {
       violations.push_back(
           {{"rule", std::string(model::name(violation.rule))}, {"message", violation.message}, {"cycle", cycle}});
     }
-    libraries.push_back({{"library", std::string(trace::name(result.library))},
-                         {"consistent", result.consistent},
-                         {"calls", result.calls},
-                         {"subevents", result.subevents},
-                         {"violations", violations}});
+    Json library = {{"library", std::string(trace::name(result.library))}, {"consistent", result.consistent}};
+    if (result.undecided) library["undecided"] = true;
+    library["calls"] = result.calls;
+    library["subevents"] = result.subevents;
+    library["violations"] = violations;
+    libraries.push_back(std::move(library));
   }
   return {{"consistent", verdict.consistent()}, {"subevents", verdict.subevents}, {"libraries", libraries}};
 }

@@ -90,7 +90,8 @@ def _anything(key: str, value: Any) -> None:
 
 _STEP = _object({"thread_name": _text, "call": _text, "subevent": _text, "edge": _text})
 _VIOLATION = _object({"rule": _text, "message": _text, "cycle": _list_of(_STEP)})
-_LIBRARY = _object({"library": _text, "consistent": _boolean, "violations": _list_of(_VIOLATION)})
+_LIBRARY = _object({"library": _text, "consistent": _boolean, "violations": _list_of(_VIOLATION)},
+                   {"undecided": _boolean})
 _CHECK = _object({"consistent": _boolean, "subevents": _integer, "libraries": _list_of(_LIBRARY)})
 _OPERATION = _object({"name": _text, "count": _integer, "min_ps": _integer, "median_ps": _integer, "p99_ps": _integer,
                       "max_ps": _integer})

@@ -181,12 +181,18 @@ def _verdict(data: Mapping[str, Any], result: Result | None) -> list[str]:
 
 
 def _checked(check: Mapping[str, Any], result: Result | None) -> list[str]:
-    good, bad = (", ".join(r["library"] for r in check["libraries"] if r["consistent"] is wanted) for wanted in (True, False))
+    def named(wanted: str) -> str:
+        return ", ".join(r["library"] for r in check["libraries"] if wanted == (
+            "good" if r["consistent"] else "open" if r.get("undecided") else "bad"))
+
+    good, bad, left_open = named("good"), named("bad"), named("open")
     out = []
     if good or check["consistent"]:
         out.append(f'<p class="verdict ok">consistent: {html.escape(good)} ({check["subevents"]:,} subevents)</p>')
     if bad:
         out.append(f'<p class="verdict bad">not consistent with {html.escape(bad)}</p>')
+    if left_open:
+        out.append(f'<p class="verdict bad">undecided: {html.escape(left_open)}</p>')
     for library in check["libraries"]:
         for violation in library["violations"]:
             steps = "".join(

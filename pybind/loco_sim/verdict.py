@@ -50,6 +50,8 @@ class LibraryResult:
     calls: int
     subevents: int
     violations: tuple[Violation, ...] = ()
+    undecided: bool = False
+    """not consistent because a question was too large to decide (rule "budget"), and for nothing else"""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,11 @@ class Verdict:
         return all(r.consistent for r in self.results)
 
     @property
+    def undecided(self) -> bool:
+        """Not ok, and no library is known to be violated."""
+        return not self.ok and all(r.consistent or r.undecided for r in self.results)
+
+    @property
     def violations(self) -> tuple[Violation, ...]:
         """Those of all libraries, in order."""
         return tuple(v for r in self.results for v in r.violations)
@@ -76,7 +83,7 @@ class Verdict:
     def to_dict(self) -> dict[str, Any]:
         """Named as in the command line's --json."""
         return {"consistent": self.ok, "subevents": self.subevents, "libraries": [
-            {"library": r.library, "consistent": r.consistent, "calls": r.calls, "subevents": r.subevents,
+            {"library": r.library, "consistent": r.consistent, **({"undecided": True} if r.undecided else {}), "calls": r.calls, "subevents": r.subevents,
              "violations": [
                  {"rule": v.rule, "message": v.message, "cycle": [
                      {"thread": s.thread, "thread_name": s.thread_name, "library": s.owner, "call_id": s.call,
@@ -90,7 +97,7 @@ class Verdict:
         return self.text
 
     def _repr_html_(self) -> str:
-        colour = "#1a7f37" if self.ok else "#b42318"
+        colour = "#1a7f37" if self.ok else "#9a6700" if self.undecided else "#b42318"
         return f'<pre style="border-left:4px solid {colour};padding-left:8px">{html.escape(self.text)}</pre>'
 
 
@@ -109,6 +116,6 @@ def verdict_from(core: tuple[Any, ...]) -> Verdict:
     return Verdict(
         tuple(LibraryResult(library, consistent, calls, events,
                             tuple(Violation(rule, message, tuple(Step(*step) for step in cycle))
-                                  for rule, message, cycle in violations))
-              for library, consistent, calls, events, violations in results),
+                                  for rule, message, cycle in violations), undecided)
+              for library, consistent, calls, events, violations, undecided in results),
         subevents, text, dot)

@@ -225,6 +225,30 @@ TEST_CASE("kvstore: a key of one store is not that of another", "[check]") {
   check_verdict(trace, true);
 }
 
+TEST_CASE("kvstore: what is too large to decide is undecided, unless another key is wrong", "[check]") {
+  // The same value by 600 updates that never return: the search holds 512 open calls at most.
+  History history = {{Method::kv_insert, 1, 1, 1, 2, true}};
+  for (Seq begin = 3; begin < 603; ++begin) history.push_back({Method::kv_update, 1, 1, begin, 0, false});
+  Trace trace = trace_of(history);
+  constexpr std::array kStores = {Library::kvstore};
+  const Verdict open = check(trace, kStores);
+  CHECK_FALSE(open.consistent());
+  CHECK(open.undecided());
+  CHECK_THAT(open.to_text(), loco::test::contains_text("undecided: kvstore"));
+  CHECK(open.to_text().find("inconsistent") == std::string::npos);
+  // Key 6 was inserted twice.
+  const Trace wrong = trace_of({{Method::kv_insert, 7, 1, 1, 2, true}, {Method::kv_insert, 8, 1, 3, 4, true}});
+  for (Call c : wrong.calls) {
+    c.argument = 6;
+    c.thread = 0;
+    trace.calls.push_back(c);
+  }
+  const std::size_t most = GENERATE(std::size_t{1}, std::size_t{8});
+  const Verdict both = check(trace, kStores, {.max_violations = most});
+  CHECK_FALSE(both.undecided());
+  CHECK_THAT(both.to_text(), loco::test::contains_text("inconsistent: kvstore"));
+}
+
 TEST_CASE("kvstore: the same verdict as the definition gives, when values are written twice", "[check]") {
   int good = 0, bad = 0;
   for (std::uint64_t seed = 1; seed <= 4000 / loco::test::kShare; ++seed) {

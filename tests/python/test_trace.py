@@ -260,3 +260,17 @@ def test_subevents_come_to_numpy_without_a_copy(trace):
     assert len(array) >= 1_000_000
     assert array.__array_interface__["data"][0] == np.frombuffer(
         big._core.subevent_bytes(), np.uint8).__array_interface__["data"][0]
+
+
+def test_a_verdict_that_could_not_be_reached_is_undecided():
+    from loco_sim.verdict import verdict_from
+
+    budget = ("kvstore", False, 600, 0, (("budget", "too many calls overlap", ()),), True)
+    good = ("rdmawait", True, 0, 0, (), False)
+    bad = ("lock", False, 2, 0, (("mutual exclusion", "both hold it", ()),), False)
+    left_open = verdict_from(((good, budget), 0, "undecided: kvstore\n", ""))
+    assert left_open.undecided and not left_open.ok
+    libraries = left_open.to_dict()["libraries"]
+    assert [library.get("undecided") for library in libraries] == [None, True]
+    assert not verdict_from(((budget, bad), 0, "", "")).undecided
+    assert not verdict_from(((good,), 0, "", "")).undecided
