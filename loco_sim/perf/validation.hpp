@@ -20,7 +20,8 @@ struct Row {
   Options options;
   Metric metric = Metric::latency_us;
   double published = 0;
-  bool quick = false;  ///< in the subset that the tests run
+  bool quick = false;     ///< in the subset that the tests run
+  bool stand_in = false;  ///< the source does not name the NIC, or names one without a profile: the nearest stands in
 };
 
 struct Group {
@@ -52,6 +53,8 @@ struct Summary {
   double worst = 0;
 };
 [[nodiscard]] Summary summarise(const std::vector<Outcome>& outcomes);
+/// Those on the NIC that the source names.
+[[nodiscard]] std::vector<Outcome> without_stand_ins(const std::vector<Outcome>& outcomes);
 
 /// As rows call it: us, gbps, mib_s, mops.
 [[nodiscard]] std::string_view unit(Metric metric);

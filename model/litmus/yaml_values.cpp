@@ -1,7 +1,6 @@
 #include "model/litmus/yaml_values.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "model/litmus/statements.hpp"
 #include "text/input_error.hpp"
@@ -85,10 +84,9 @@ void check_keys(const Node& map, const std::vector<std::string>& known) {
 }
 
 std::optional<Value> integer(const std::string& s) {
-  Value v = 0;
-  const char* first = s.data() + (s.size() > 1 && s[0] == '+' ? 1 : 0);
-  const auto [stop, error] = std::from_chars(first, s.data() + s.size(), v);
-  if (stop != s.data() + s.size() || error != std::errc{} || v > kValueMax || v < -kValueMax) return std::nullopt;
+  const bool plus = s.size() > 1 && s[0] == '+' && s[1] != '-';
+  const auto v = text::parse_integer(std::string_view(s).substr(plus ? 1 : 0));
+  if (!v || *v > kValueMax || *v < -kValueMax) return std::nullopt;
   return v;
 }
 

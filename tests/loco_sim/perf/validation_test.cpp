@@ -55,7 +55,12 @@ TEST_CASE("the page about the measurements shows figure, result and error of eac
   const std::string others = perf::validation_page(groups, outcomes);
   CHECK(others.find("0 of 0 measured rows") != std::string::npos);
   CHECK(others.find("Of 1 others") != std::string::npos);
+  CHECK(others.find("stands in") == std::string::npos);
   CHECK(others.find("Source: origin (held out)") != std::string::npos);
+  groups[0].rows[0].stand_in = true;
+  const std::string stand_ins = perf::validation_page(groups, outcomes);
+  CHECK(stand_ins.find("Of 1 of them the source does not name the NIC") != std::string::npos);
+  CHECK(stand_ins.find("Of the other 0, 0 lie") != std::string::npos);
 }
 
 TEST_CASE("rows that do not fit are refused with their place") {

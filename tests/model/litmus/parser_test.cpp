@@ -173,6 +173,10 @@ TEST_CASE("what would be read in a way that nobody meant is refused", "[litmus]"
         "f:2:12: expected no atomicity in a document of model loco, found \"non_atomic\"");
   CHECK(error(with("", "mfence = 1")) ==
         "f:3:22: expected a location or register, found \"mfence\", a word of the statements");
+  CHECK(error("locations: {x: {node: 1, init: +5}}\nthreads: []\n") == "no error");
+  for (const std::string number : {"+-5", "++5", "--5", "+", "5.0", "0x5"})
+    CHECK_THAT(error("locations: {x: {node: 1, init: " + number + "}}\nthreads: []\n"),
+               loco::test::contains_text("f:1:32: expected an integer"));
   CHECK(error("locations: {put: {node: 1}}\nthreads: []\n") ==
         "f:1:13: expected the name of a location, found \"put\", a word of the statements");
 }
