@@ -77,7 +77,7 @@ Plan long_plan_of(std::uint64_t seed) {
   std::mt19937_64 draw(seed);
   const auto between = [&draw](std::uint64_t low, std::uint64_t high) { return low + draw() % (high - low + 1); };
   Plan plan{
-      .config = {}, .threads = 4, .keys = 400, .until_ps = 1'000'000 * kUs, .operations = 50'000, .total = 100'000};
+      .config = {}, .threads = 4, .keys = 400, .until_ps = 3'000'000 * kUs, .operations = 50'000, .total = 100'000};
   plan.ends_ps = 2 * plan.until_ps;
   plan.config.profile = impatient();
   plan.config.profile.nic_ack_timeout = loco::sim::Duration{static_cast<std::int64_t>(between(10, 30)) * kUs};
