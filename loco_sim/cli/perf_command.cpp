@@ -268,10 +268,18 @@ ordered_json to_json(const perf::Row& row, const perf::Outcome& outcome) {
   return out;
 }
 
+ordered_json to_json(const perf::Summary& summary) {
+  return {{"rows", summary.rows},
+          {"within_15_percent", summary.within_15},
+          {"mean_absolute_error", summary.mean_absolute_error},
+          {"largest_error", summary.worst}};
+}
+
 ordered_json to_json(const std::vector<perf::Group>& groups, const std::vector<perf::Outcome>& outcomes) {
   const perf::Summary s = perf::summarise(perf::measured(groups, outcomes));
-  const perf::Summary h = perf::summarise(perf::measured(groups, outcomes, true));
-  const perf::Summary named = perf::summarise(perf::without_stand_ins(perf::measured(groups, outcomes, true)));
+  const std::vector<perf::Outcome> others = perf::measured(groups, outcomes, true);
+  ordered_json held_out = to_json(perf::summarise(others));
+  held_out["nic_named"] = to_json(perf::summarise(perf::without_stand_ins(others)));
   ordered_json all = ordered_json::array();
   std::size_t next = 0;
   for (const perf::Group& group : groups) {
@@ -288,16 +296,7 @@ ordered_json to_json(const std::vector<perf::Group>& groups, const std::vector<p
           {"within_15_percent", s.within_15},
           {"mean_absolute_error", s.mean_absolute_error},
           {"largest_error", s.worst},
-          {"held_out",
-           {{"rows", h.rows},
-            {"within_15_percent", h.within_15},
-            {"mean_absolute_error", h.mean_absolute_error},
-            {"largest_error", h.worst},
-            {"nic_named",
-             {{"rows", named.rows},
-              {"within_15_percent", named.within_15},
-              {"mean_absolute_error", named.mean_absolute_error},
-              {"largest_error", named.worst}}}}},
+          {"held_out", std::move(held_out)},
           {"groups", std::move(all)}};
 }
 

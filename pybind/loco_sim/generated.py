@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator
 
 from . import _core
 from ._optional import need
-from .units import at_least
+from .units import WORD_MAX, at_least
 
 if TYPE_CHECKING:
     import pandas
@@ -98,7 +98,7 @@ def generate(pivot: str, size: int, *, processes: int = 1, hosts: int | None = N
     """
     numbers = {"size": at_least("size", size, 1, most=2**31 - 1), "processes": at_least("processes", processes, 1, most=2**31 - 1),
                "hosts": 0 if hosts is None else at_least("hosts", hosts, 1, most=2**31 - 1)}
-    limit, sample = at_least("limit", limit, 0, most=2**64 - 1), at_least("sample", sample, 0, most=2**64 - 1)
+    limit, sample = at_least("limit", limit, 0, most=WORD_MAX), at_least("sample", sample, 0, most=WORD_MAX)
     texts: dict[str, Any] = {"pivot": pivot, "reads": reads, "after": after, "statements": _list(statements),
                              "rules": _list(rules)}
     for name, value in texts.items():

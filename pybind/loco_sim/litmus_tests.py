@@ -14,13 +14,11 @@ from . import _core
 from ._keys import file_name, require_utf8
 from .errors import InputError
 from .scenario import yaml_text
-from .units import at_least
+from .units import WORD_MAX, at_least
 
 __all__ = ["Explanation", "LitmusResult", "LitmusResults", "litmus"]
 
 Outcome = dict[str, Any]
-
-_WORD_MAX = 2**64 - 1
 
 
 @dataclass(frozen=True)
@@ -196,8 +194,8 @@ def litmus(tests: Tests, model: str | None = None, engine: str = "declarative", 
     >>> results.ok, len(results[0].outcomes)
     (True, 3)
     """
-    runs, seed = at_least("runs", runs, 1, most=_WORD_MAX), at_least("seed", seed, 0, most=_WORD_MAX)
-    max_executions = at_least("max_executions", max_executions, 0, most=_WORD_MAX)
+    runs, seed = at_least("runs", runs, 1, most=WORD_MAX), at_least("seed", seed, 0, most=WORD_MAX)
+    max_executions = at_least("max_executions", max_executions, 0, most=WORD_MAX)
     loop_bound = at_least("loop_bound", loop_bound, 0, most=2**31 - 1)
     if not isinstance(max_seconds, Real):
         raise TypeError(f"max_seconds: expected a number of seconds, found {max_seconds!r}")

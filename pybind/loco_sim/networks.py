@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 from . import _core
 from ._optional import need
 from .scenario import yaml_text
-from .units import at_least
+from .units import WORD_MAX, at_least
 
 if TYPE_CHECKING:
     import pandas
@@ -124,7 +124,7 @@ def corerma(*, size: str = "paper", jobs: int = 1, tests: int = 0) -> Campaign:
     if size not in ("paper", "small"):
         raise ValueError(f"size: expected 'paper' or 'small', found {size!r}")
     return Campaign(json.loads(_core.corerma_json(size == "small", at_least("jobs", jobs, 1, most=256),
-                                                  at_least("tests", tests, 0, most=2**64 - 1))))
+                                                  at_least("tests", tests, 0, most=WORD_MAX))))
 
 
 def fit(hardware: str | os.PathLike[str] | Mapping[str, Any], *, routing: str = "", tests: int = 60) -> Fit:
@@ -146,7 +146,7 @@ def fit(hardware: str | os.PathLike[str] | Mapping[str, Any], *, routing: str = 
     """
     if not isinstance(routing, str):
         raise TypeError(f"routing: expected a name, found {routing!r}")
-    data = json.loads(_core.fit_json(yaml_text(hardware), routing, at_least("tests", tests, 1, most=2**64 - 1)))
+    data = json.loads(_core.fit_json(yaml_text(hardware), routing, at_least("tests", tests, 1, most=WORD_MAX)))
     strongest = tuple(RuleSetFit(s["words"], s["base"], tuple(s["plus"]), tuple(s["rules"]), tuple(s["ruled_out"]))
                       for s in data["strongest"])
     return Fit(data["hardware"], strongest, tuple(data["exceptions"]), data["left_out"], tuple(data["untested"]),

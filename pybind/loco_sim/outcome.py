@@ -255,7 +255,7 @@ class Outcome:
     def __repr__(self) -> str:
         name = "" if self.scenario is None else f"{self.scenario.name!r}, seed={self.scenario.seed}, "
         verdict = {None: "not checked", True: "consistent", False: "INCONSISTENT"}[self.consistent]
-        if self.verdict is not None and self.verdict.undecided:
+        if not self.broken and self.verdict is not None and self.verdict.undecided:
             verdict = "undecided"
         return f"Result({name}{self.operations_done} operations, {rate_text(self.throughput)}/s, {verdict})"
 
