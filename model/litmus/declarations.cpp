@@ -82,7 +82,7 @@ void read_barriers(Program& program, const Node& n) {
     b.name = new_identifier(program, entry, "the name of a barrier");
     if (is_map(entry.value)) {
       check_keys(entry.value, {"threads", "transitive"});
-      b.participants = thread_list(program, required(entry.value, "threads", "the key threads"));
+      b.participants = thread_list(program, required(entry.value, "threads"));
       if (const Node* t = entry.value.find("transitive")) b.transitive = boolean(*t);
     } else {
       b.participants = thread_list(program, entry.value);
@@ -98,8 +98,8 @@ void read_ring_buffers(Program& program, const Node& n) {
     RingBuffer r;
     r.name = new_identifier(program, entry, "the name of a ring buffer");
     check_keys(entry.value, {"writer", "readers"});
-    const Node& writer = required(entry.value, "writer", "the key writer");
-    const Node& readers = required(entry.value, "readers", "the key readers");
+    const Node& writer = required(entry.value, "writer");
+    const Node& readers = required(entry.value, "readers");
     r.writer = thread_index(program, writer);
     r.readers = thread_list(program, readers);
     program.ringbuffers.push_back(std::move(r));

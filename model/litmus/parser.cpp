@@ -78,7 +78,7 @@ class DocumentParser {
     for (const Node& t : threads->items) {
       check_keys(t, {"node", "code"});
       Thread thread;
-      thread.node = program_.mention(node_number(required(t, "node", "the key node")));
+      thread.node = program_.mention(node_number(required(t, "node")));
       program_.threads.push_back(std::move(thread));
       const Node* code = t.find("code");
       const bool empty = code == nullptr || code->kind == Node::Kind::null;

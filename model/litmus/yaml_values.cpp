@@ -67,9 +67,9 @@ Value read_value(Program& program, const Node& n) {
   return *v;
 }
 
-const Node& required(const Node& map, std::string_view key, const std::string& expected) {
+const Node& required(const Node& map, std::string_view key) {
   const Node* n = map.find(key);
-  if (n == nullptr) fail(map, expected);
+  if (n == nullptr) fail(map, "the key " + std::string(key));
   return *n;
 }
 

@@ -35,7 +35,7 @@ struct Word {
 /// A value of the program; a list is a tuple, which the program gets.
 [[nodiscard]] Value read_value(Program& program, const yaml::Node& n);
 /// The value of the key of a map; where there is none, the error is the map's.
-[[nodiscard]] const yaml::Node& required(const yaml::Node& map, std::string_view key, const std::string& expected);
+[[nodiscard]] const yaml::Node& required(const yaml::Node& map, std::string_view key);
 /// Throws unless `map` is a map with no keys but these.
 void check_keys(const yaml::Node& map, const std::vector<std::string>& known);
 
