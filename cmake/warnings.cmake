@@ -41,18 +41,22 @@ function(loco_sim_test_options target)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)  # as the compiler likes, in programs and libraries
 endfunction()
 
-# loco_sim_test(name SOURCES... DEPENDS... [LONG]) : a Catch2 program, one ctest entry, part of target loco_sim_tests; of
-# loco_sim_machine_tests, too, unless it is about REASONING: what a model allows, what holds of a program.
-# LONG adds a second entry, label "long", that runs the program's test cases tagged [.long]. FIGURES is for programs that
-# compare figures, label "figures": what they run is sanitized by others; THREADS for those with threads of the system, label
-# "threads", for the thread sanitizer. Test cases tagged [search] look through many seeds for an outcome, those tagged [figures] run
-# long enough to compare figures: they are not sanitized, others run the same code.
+# loco_sim_test(name SOURCES... DEPENDS... [LONG]) : a Catch2 program, one ctest entry, part of target loco_sim_tests.
+# LONG adds a second entry, label "long", that runs the program's test cases tagged [.long].
+# SECONDS: how long it takes, where that is long: the longest is the first to start, so that none is left over at the end.
+# THREADS, label "threads": it has threads of the system, for the thread sanitizer.
+# What ./dev test sanitizes each time is target loco_sim_machine_tests: all programs but those with one of these words.
+#   REASONING, label "reasoning": what a model allows, what holds of a program. Sanitized with --long and in CI.
+#   ONCE, label "once": it takes another way through a machine that other programs sanitize. The same.
+#   FIGURES, label "figures": it compares figures. Never sanitized, since others run the same code.
+# Test cases tagged [search] look through many seeds for an outcome, those tagged [figures] run long enough to compare
+# figures: these are not sanitized either.
 set(loco_sim_selected_tests "")
 if(CMAKE_BUILD_TYPE STREQUAL "Sanitize" OR CMAKE_BUILD_TYPE STREQUAL "Threads")
   set(loco_sim_selected_tests "~[search]~[figures]~[.]")  # hidden ones stay hidden
 endif()
 function(loco_sim_test name)
-  cmake_parse_arguments(ARG "LONG;FIGURES;THREADS;REASONING" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "LONG;FIGURES;THREADS;REASONING;ONCE" "SECONDS" "SOURCES;DEPENDS" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})
   if(ARG_THREADS)  # inline functions are taken from what comes first: Catch2's do not tell the thread sanitizer what they do
     target_link_libraries(test_${name} PRIVATE loco_sim_options ${ARG_DEPENDS} Catch2::Catch2WithMain)
@@ -62,12 +66,16 @@ function(loco_sim_test name)
   loco_sim_test_options(test_${name})
   target_precompile_headers(test_${name} REUSE_FROM loco_sim_test_headers)
   add_test(NAME ${name} COMMAND test_${name} ${loco_sim_selected_tests})
-  if(ARG_FIGURES)
-    set_tests_properties(${name} PROPERTIES LABELS figures)
-  elseif(ARG_THREADS)
-    set_tests_properties(${name} PROPERTIES LABELS threads)
-  elseif(ARG_REASONING)
-    set_tests_properties(${name} PROPERTIES LABELS reasoning)
+  set(labels "")
+  foreach(label FIGURES THREADS REASONING ONCE)
+    if(ARG_${label})
+      string(TOLOWER ${label} label)
+      list(APPEND labels ${label})
+    endif()
+  endforeach()
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}")
+  if(ARG_SECONDS)
+    set_tests_properties(${name} PROPERTIES COST ${ARG_SECONDS})
   endif()
   if(ARG_LONG)
     add_test(NAME ${name}_long COMMAND test_${name} "[.long]")
@@ -78,7 +86,7 @@ function(loco_sim_test name)
     add_custom_target(loco_sim_machine_tests)
   endif()
   add_dependencies(loco_sim_tests test_${name})
-  if(NOT ARG_REASONING)
+  if(NOT (ARG_FIGURES OR ARG_REASONING OR ARG_ONCE))
     add_dependencies(loco_sim_machine_tests test_${name})
   endif()
 endfunction()

@@ -119,7 +119,8 @@ TEST_CASE("a run on flows tells when each operation ended, as one on packets doe
 }
 
 TEST_CASE(
-    "cables of other rates than fabric.link.rate: a lone message takes what it takes as packets, within 2 percent") {
+    "cables of other rates than fabric.link.rate: a lone message takes what it takes as packets, within 2 percent",
+    "[figures]") {
   if (no_flow_model()) return;
   // What the last byte needs is exact (route_time_test.cpp); what is left is NICs and PCIe. 1 Gb/s cables behind a
   // fast one, and cables that are faster or slower than the 25 Gb/s of links in general.
@@ -145,7 +146,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("what NICs do with a message goes by its own route: cables of 100 Gb/s where links in general have 1") {
+TEST_CASE("what NICs do with a message goes by its own route: cables of 100 Gb/s where links in general have 1",
+          "[figures]") {
   if (no_flow_model()) return;
   // Of 4104 bytes the second packet comes 7 ns after the first, too soon to hide what the NIC must look up; of 64 KiB
   // PCIe (63 Gb/s) is behind when the last packet comes.
@@ -164,7 +166,8 @@ TEST_CASE("what NICs do with a message goes by its own route: cables of 100 Gb/s
 
 TEST_CASE(
     "NICs that say more in each packet, or send one a gap only: a lone message takes what it takes as packets, within "
-    "3 percent") {
+    "3 percent",
+    "[figures]") {
   if (no_flow_model()) return;
   for (const char* hardware : {"aries-like", "{base: cx5-roce-25g, nic: {placement: unordered}, link: {mtu: 256}}",
                                "{base: cx6-ib-hdr, link: {mtu: 64}}", "{base: cx5-roce-25g, nic: {packet_gap: 1us}}"}) {
@@ -253,7 +256,7 @@ TEST_CASE("background traffic takes its share: all that is left of a link, or at
   CHECK(burst < kMessageTime + 125'000 * 320.0 + kOverheads);
 }
 
-TEST_CASE("LOCO on flows: consistent, the same bytes each time, many runs in one process") {
+TEST_CASE("LOCO on flows: consistent, the same bytes each time, many runs in one process", "[figures]") {
   if (no_flow_model()) return;
   const std::string text =
       "topology: {kind: star, nodes: 4}\nfabric: {model: flow}\nworkload: {kind: quickstart}\ncheck: [rdmawait, sv, "

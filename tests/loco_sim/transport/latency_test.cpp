@@ -83,7 +83,7 @@ TEST_CASE("an unloaded put and get take the sum of their stages") {
   CHECK(std::abs(get.acknowledged - get.posted - (stages.get_completed() + stages.acknowledged()).ps) <= slack);
 }
 
-TEST_CASE("a barrier's time a round is the sum of its stages to within 5 %") {
+TEST_CASE("a barrier's time a round is the sum of its stages to within 5 %", "[figures]") {
   constexpr std::int64_t kRounds = 1000;
   for (const std::uint32_t nodes : {2U, 4U, 8U, 16U}) {
     SimulatedCluster cluster(round_machine(nodes));
