@@ -25,7 +25,7 @@ struct Seen {
 };
 
 /// x86-TSO: the thread's newest own store to the word, else memory.
-Seen look(Engine& engine, const Thread& thread, Address address) {
+inline Seen look(Engine& engine, const Thread& thread, Address address) {
   if (const StoreEntry* own = thread.forwarded(address)) return {own->value, own->subevent};
   settle_memory(engine, thread.node(), address, sizeof(std::uint64_t));
   const HostMemory& memory = engine.memories[thread.node()];
@@ -33,8 +33,8 @@ Seen look(Engine& engine, const Thread& thread, Address address) {
 }
 
 /// The thread wants to see changes of this. What it has looked at, PCIe is to write TLP by TLP.
-void look_out(Engine& engine, ThreadId id, std::uint64_t key) {
-  engine.threads[id].watch(key);
+inline void look_out(Engine& engine, Thread& thread, ThreadId id, std::uint64_t key) {
+  thread.watch(key);
   settle_watched(engine, id);
 }
 
@@ -96,7 +96,7 @@ const HardwareProfile& Cpu::profile() const { return engine_.profile(); }
 std::uint64_t Cpu::load(Address address, OpId op) {
   Thread& thread = engine_.threads[thread_];
   check_word(engine_, thread.node(), address);
-  look_out(engine_, thread_, watch_key(WatchKind::word, address));
+  look_out(engine_, thread, thread_, watch_key(WatchKind::word, address));
   const Seen seen = look(engine_, thread, address);
   witness_load(engine_, thread_, op, address, seen);
   return seen.value;
@@ -131,7 +131,7 @@ std::uint64_t Cpu::compare_swap(Address address, std::uint64_t expected, std::ui
   Thread& thread = engine_.threads[thread_];
   check_word(engine_, thread.node(), address);
   const bool looked_before = thread.watched().touched_by(watch_key(WatchKind::word, address));
-  look_out(engine_, thread_, watch_key(WatchKind::word, address));
+  look_out(engine_, thread, thread_, watch_key(WatchKind::word, address));
   HostMemory& memory = engine_.memories[thread.node()];
   const Seen seen = look(engine_, thread, address);
   if (seen.value != expected) {
@@ -225,21 +225,21 @@ PostResult Cpu::post_srq_recv(SrqId id, std::span<const RecvWqe> wqes) {
 
 bool Cpu::srq_limit_reached(SrqId id) {
   ReceiveQueue& queue = engine_.receive_queues.at(id);
-  look_out(engine_, thread_, watch_key(WatchKind::srq, id));
+  look_out(engine_, engine_.threads[thread_], thread_, watch_key(WatchKind::srq, id));
   return queue.take_limit_event();
 }
 
 bool Cpu::cq_empty(CqId id) const { return engine_.cqs.at(id).empty(); }
 
 bool Cpu::cq_failed(CqId id) {
-  look_out(engine_, thread_, watch_key(WatchKind::cq, id));
+  look_out(engine_, engine_.threads[thread_], thread_, watch_key(WatchKind::cq, id));
   return engine_.cqs.at(id).failed();
 }
 
 std::size_t Cpu::poll_cq(CqId id, std::span<Cqe> out) {
   CompletionQueue& cq = engine_.cqs.at(id);
   if (cq.node() != node()) throw std::invalid_argument("a thread polls a completion queue of another node");
-  look_out(engine_, thread_, watch_key(WatchKind::cq, id));
+  look_out(engine_, engine_.threads[thread_], thread_, watch_key(WatchKind::cq, id));
   std::size_t taken = 0;
   while (taken < out.size() && !cq.empty()) {
     out[taken] = cq.poll();
@@ -254,7 +254,7 @@ SubeventId Cpu::record(Stamp stamp, OpId op, NodeId peer) {
 
 std::uint64_t Cpu::flag_load(std::uint32_t flag) {
   Thread& thread = engine_.threads[thread_];
-  look_out(engine_, thread_, watch_key(WatchKind::flag, flag));
+  look_out(engine_, thread, thread_, watch_key(WatchKind::flag, flag));
   return engine_.processes[thread.node()].flag(flag);
 }
 
@@ -287,7 +287,7 @@ std::uint64_t Cpu::flag_add_for_others(std::uint32_t flag, std::uint64_t value) 
   return change_flag(flag, thread_, [value](std::uint64_t& word) { word += value; });
 }
 
-void Cpu::watch(std::uint64_t key) { look_out(engine_, thread_, watch_key(WatchKind::user, key)); }
+void Cpu::watch(std::uint64_t key) { look_out(engine_, engine_.threads[thread_], thread_, watch_key(WatchKind::user, key)); }
 
 void Cpu::forget_watched() { engine_.threads[thread_].forget_watched(); }
 
