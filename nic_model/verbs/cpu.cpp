@@ -37,6 +37,7 @@ inline void look_out(Engine& engine, Thread& thread, ThreadId id, std::uint64_t 
   thread.watch(key);
   settle_watched(engine, id);
 }
+void look_out(Engine& engine, ThreadId id, std::uint64_t key) { look_out(engine, engine.threads[id], id, key); }
 
 void witness_load(Engine& engine, ThreadId id, OpId op, Address address, const Seen& seen) {
   engine.begin({.stamp = Stamp::aCR,
@@ -225,21 +226,21 @@ PostResult Cpu::post_srq_recv(SrqId id, std::span<const RecvWqe> wqes) {
 
 bool Cpu::srq_limit_reached(SrqId id) {
   ReceiveQueue& queue = engine_.receive_queues.at(id);
-  look_out(engine_, engine_.threads[thread_], thread_, watch_key(WatchKind::srq, id));
+  look_out(engine_, thread_, watch_key(WatchKind::srq, id));
   return queue.take_limit_event();
 }
 
 bool Cpu::cq_empty(CqId id) const { return engine_.cqs.at(id).empty(); }
 
 bool Cpu::cq_failed(CqId id) {
-  look_out(engine_, engine_.threads[thread_], thread_, watch_key(WatchKind::cq, id));
+  look_out(engine_, thread_, watch_key(WatchKind::cq, id));
   return engine_.cqs.at(id).failed();
 }
 
 std::size_t Cpu::poll_cq(CqId id, std::span<Cqe> out) {
   CompletionQueue& cq = engine_.cqs.at(id);
   if (cq.node() != node()) throw std::invalid_argument("a thread polls a completion queue of another node");
-  look_out(engine_, engine_.threads[thread_], thread_, watch_key(WatchKind::cq, id));
+  look_out(engine_, thread_, watch_key(WatchKind::cq, id));
   std::size_t taken = 0;
   while (taken < out.size() && !cq.empty()) {
     out[taken] = cq.poll();
@@ -287,7 +288,7 @@ std::uint64_t Cpu::flag_add_for_others(std::uint32_t flag, std::uint64_t value) 
   return change_flag(flag, thread_, [value](std::uint64_t& word) { word += value; });
 }
 
-void Cpu::watch(std::uint64_t key) { look_out(engine_, engine_.threads[thread_], thread_, watch_key(WatchKind::user, key)); }
+void Cpu::watch(std::uint64_t key) { look_out(engine_, thread_, watch_key(WatchKind::user, key)); }
 
 void Cpu::forget_watched() { engine_.threads[thread_].forget_watched(); }
 

@@ -256,7 +256,7 @@ TEST_CASE("background traffic takes its share: all that is left of a link, or at
   CHECK(burst < kMessageTime + 125'000 * 320.0 + kOverheads);
 }
 
-TEST_CASE("LOCO on flows: consistent, the same bytes each time, many runs in one process", "[figures]") {
+TEST_CASE("LOCO on flows: consistent, the same bytes each time, many runs in one process") {
   if (no_flow_model()) return;
   const std::string text =
       "topology: {kind: star, nodes: 4}\nfabric: {model: flow}\nworkload: {kind: quickstart}\ncheck: [rdmawait, sv, "
