@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "nic_model/engine/hash.hpp"
+#include "sim/modulus.hpp"
 
 namespace loco::nic {
 
@@ -18,19 +19,19 @@ template <class Key>
 class KeyCache {
  public:
   KeyCache() = default;
-  /// Precondition: ways > 0. `entries` is rounded down to whole sets, but to one at least.
-  KeyCache(std::uint32_t entries, std::uint32_t ways)
-      : ways_(std::min(ways, entries)), sets_(entries == 0 ? 0 : entries / ways_, 0) {}
+  /// Precondition: ways, banks > 0. `entries` is rounded down to whole sets, but to one at least. The sets are in `banks`
+  /// parts of the same size: keys of different banks never share a set, as long as there are as many sets as banks.
+  KeyCache(std::uint32_t entries, std::uint32_t ways, std::uint32_t banks = 1)
+      : ways_(std::min(ways, entries)),
+        sets_(entries == 0 ? 0 : entries / ways_, 0),
+        in_bank_(std::max<std::size_t>(1, sets_.size() / banks)),
+        modulus_(in_bank_) {}
 
-  /// True when the key was there. Makes it the newest of its set.
-  bool touch(Key key) { return sets_.empty() || touch_in(mix(key) % sets_.size(), key); }
-  /// The same, with the sets in `banks` parts of the same size: keys of different banks never share a set, as long as
-  /// there are as many sets as banks. Precondition: bank < banks.
-  bool touch(Key key, std::uint64_t bank, std::uint64_t banks) {
+  /// True when the key was there. Makes it the newest of its set. Precondition: bank < banks.
+  bool touch(Key key, std::uint64_t bank = 0) {
     if (sets_.empty()) return true;
-    const std::uint64_t sets = sets_.size();
-    const std::uint64_t in_bank = std::max<std::uint64_t>(1, sets / banks);
-    return touch_in((bank * in_bank + mix(key) % in_bank) % sets, key);
+    const std::uint64_t set = bank * in_bank_ + modulus_.of(mix(key));
+    return touch_in(set < sets_.size() ? set : set % sets_.size(), key);
   }
 
   bool operator==(const KeyCache& other) const {
@@ -65,6 +66,8 @@ class KeyCache {
   std::uint32_t ways_ = 1;
   std::vector<std::uint32_t> sets_;  // where in lines_ a set is, counted from 1; 0: never used
   std::vector<Key> lines_;           // a used set after the other, newest key first
+  std::size_t in_bank_ = 1;          // sets of a bank
+  sim::Modulus modulus_{1};          // by as many
 };
 
 }  // namespace loco::nic

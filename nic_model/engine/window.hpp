@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
-#include <vector>
 
 #include "sim/ring.hpp"
 #include "sim/time.hpp"
@@ -73,18 +71,17 @@ class UnitPool {
 
   /// The one that is free first will be busy until then.
   void take(std::uint32_t count, sim::SimTime until) {
-    if (free_at_.size() == count) {
-      std::ranges::pop_heap(free_at_, std::greater{});
-      free_at_.pop_back();
-    }
+    if (free_at_.size() == count) free_at_.pop_front();
+    std::size_t place = free_at_.size();
     free_at_.push_back(until);
-    std::ranges::push_heap(free_at_, std::greater{});
+    for (; place != 0 && free_at_[place - 1] > until; --place) free_at_[place] = free_at_[place - 1];
+    free_at_[place] = until;
   }
 
   bool operator==(const UnitPool&) const = default;
 
  private:
-  std::vector<sim::SimTime> free_at_{};  // a heap
+  sim::Ring<sim::SimTime> free_at_{};  // in order: most are taken for as long as the one before
 };
 
 }  // namespace loco::nic

@@ -25,24 +25,22 @@ Address HostMemory::allocate(std::uint64_t size) {
   return base;
 }
 
-std::uint32_t HostMemory::touch(Address address) {
+[[gnu::noinline]] std::uint32_t HostMemory::new_page(Address address) {
   const std::uint64_t page = address / kPageBytes;
   if (page >= table_.size()) table_.resize(page + 1, kNone);
-  if (table_[page] == kNone) {
-    table_[page] = static_cast<std::uint32_t>(pages_.size());
-    pages_.emplace_back();
-    if (witness_on_) writers_.emplace_back();
-  }
+  table_[page] = static_cast<std::uint32_t>(pages_.size());
+  pages_.emplace_back();
+  if (witness_on_) writers_.emplace_back();
   return table_[page];
 }
 
-std::uint64_t HostMemory::word(Address address) const {
-  const std::uint32_t page = find(address);
-  return page == kNone ? 0 : pages_[page][address % kPageBytes / 8];
-}
-
 void HostMemory::set_word(Address address, std::uint64_t value) {
-  if (value != 0 || find(address) != kNone) pages_[touch(address)][address % kPageBytes / 8] = value;
+  std::uint32_t page = find(address);
+  if (page == kNone) {
+    if (value == 0) return;  // as it is
+    page = new_page(address);
+  }
+  pages_[page][address % kPageBytes / 8] = value;
 }
 
 void HostMemory::read(Address address, std::span<std::byte> out) const {
@@ -97,9 +95,9 @@ void HostMemory::prefetch(Address address, std::uint64_t size) const {
   }
 }
 
-SubeventId HostMemory::writer(Address address) const {
+SubeventId HostMemory::writer_with_witness(Address address) const {
   const std::uint32_t page = find(address);
-  return page == kNone || !witness_on_ ? 0 : writers_[page][address % kPageBytes / 8];
+  return page == kNone ? 0 : writers_[page][address % kPageBytes / 8];
 }
 
 SubeventId HostMemory::replace_writer(Address address, SubeventId id) {

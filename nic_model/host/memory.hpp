@@ -26,7 +26,10 @@ class HostMemory {
   }
 
   /// The aligned word that holds `address`.
-  [[nodiscard]] std::uint64_t word(Address address) const;
+  [[nodiscard]] std::uint64_t word(Address address) const {
+    const std::uint32_t page = find(address);
+    return page == kNone ? 0 : pages_[page][address % kPageBytes / 8];
+  }
   void set_word(Address address, std::uint64_t value);
   void read(Address address, std::span<std::byte> out) const;
   /// Is none of it in a page that exists? Then it is zero.
@@ -37,7 +40,7 @@ class HostMemory {
   void prefetch(Address address, std::uint64_t size) const;
 
   /// Last writer of the word that holds `address`; 0 for the initial value.
-  [[nodiscard]] SubeventId writer(Address address) const;
+  [[nodiscard]] SubeventId writer(Address address) const { return witness_on_ ? writer_with_witness(address) : 0; }
   /// Makes `id` the last writer and returns the one before.
   SubeventId replace_writer(Address address, SubeventId id);
 
@@ -56,7 +59,12 @@ class HostMemory {
     const std::uint64_t page = address / kPageBytes;
     return page < table_.size() ? table_[page] : kNone;
   }
-  std::uint32_t touch(Address address);
+  std::uint32_t touch(Address address) {
+    const std::uint32_t page = find(address);
+    return page == kNone ? new_page(address) : page;
+  }
+  std::uint32_t new_page(Address address);
+  [[nodiscard]] SubeventId writer_with_witness(Address address) const;
   static constexpr std::uint32_t kNone = 0xffffffffU;
 
   std::vector<std::uint32_t> table_;

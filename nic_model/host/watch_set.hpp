@@ -30,8 +30,7 @@ class WatchSet {
   void add(std::uint64_t key) {
     if (keys_.size() > kFew) return add_to_many(key);
     if (contains(key)) return;
-    bits_ |= bit(key);
-    keys_.push_back(key);
+    note(key);
     if (keys_.size() > kFew) fill_table();
   }
 
@@ -39,6 +38,8 @@ class WatchSet {
     keys_.clear();
     mask_ = 0;
     bits_ = 0;
+    first_word_ = kNone;
+    last_word_ = 0;
     everything_ = false;
   }
 
@@ -48,6 +49,7 @@ class WatchSet {
   [[nodiscard]] bool touched_by_words(std::uint64_t first, std::uint64_t last) const {
     if (first == last) return touched_by(first);
     if (everything_) return true;
+    if (last < first_word_ || first > last_word_) return false;
     if (keys_.size() <= kFew || last - first >= 8 * keys_.size())
       return std::ranges::any_of(keys_, [&](std::uint64_t key) { return first <= key && key <= last; });
     for (std::uint64_t key = first; key <= last; key += 8)
@@ -81,6 +83,14 @@ class WatchSet {
     return i;
   }
 
+  void note(std::uint64_t key) {
+    bits_ |= bit(key);
+    keys_.push_back(key);
+    if (kind_of(key) != WatchKind::word) return;
+    first_word_ = std::min(first_word_, key);
+    last_word_ = std::max(last_word_, key);
+  }
+
   [[gnu::noinline]] void add_to_many(std::uint64_t key) {
     std::uint64_t& entry = table_[place(key)];
     if (entry == key) return;
@@ -88,8 +98,7 @@ class WatchSet {
       everything_ = true;
       return;
     }
-    bits_ |= bit(key);
-    keys_.push_back(key);
+    note(key);
     entry = key;
     if (2 * keys_.size() > mask_ + 1) fill_table();
   }
@@ -107,6 +116,8 @@ class WatchSet {
   std::vector<std::uint64_t> table_;  // with more than kFew keys, the first mask_ + 1 entries of it
   std::size_t mask_ = 0;
   std::uint64_t bits_ = 0;
+  std::uint64_t first_word_ = kNone;  // all words that are watched are from this one
+  std::uint64_t last_word_ = 0;       // to that one: most changes are of none between
   bool everything_ = false;
 };
 

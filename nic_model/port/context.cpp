@@ -32,7 +32,7 @@ sim::SimTime look_up_translation(Engine& engine, NodeId node, std::uint64_t key,
 sim::SimTime look_up_read_state(Engine& engine, NodeId node, QpId qp, std::uint32_t number, sim::SimTime at) {
   const std::uint32_t slots = engine.profile().nic_max_rd_atomic;
   const std::uint32_t slot = number % slots;
-  return known(engine, node, engine.caches[node].has_read_state(qp * slots + slot, slot, slots), at);
+  return known(engine, node, engine.caches[node].has_read_state(qp * slots + slot, slot), at);
 }
 
 /// Of a queue pair's context, or of the part of it that says where the data of answers goes.
@@ -83,7 +83,7 @@ bool unit_is_free(Engine& engine, QpId id) {
 ContextCaches::ContextCaches(const HardwareProfile& p)
     : contexts_(p.nic_context_entries, 4),
       translations_(p.nic_translation_entries, 4),
-      read_states_(p.nic_read_state_entries, 2) {}
+      read_states_(p.nic_read_state_entries, 2, std::max<std::uint32_t>(1, p.nic_max_rd_atomic)) {}
 
 bool take_unit(Engine& engine, QpId id, const Wqe& wqe, std::uint32_t number, sim::Duration& stall) {
   const HardwareProfile& p = engine.profile();

@@ -27,9 +27,7 @@ class ContextCaches {
   // Is the key there? It is from now on.
   bool has_context(std::uint32_t key) { return contexts_.touch(key); }
   bool has_translation(std::uint64_t key) { return translations_.touch(key); }
-  bool has_read_state(std::uint32_t key, std::uint32_t slot, std::uint32_t slots) {
-    return read_states_.touch(key, slot, slots);
-  }
+  bool has_read_state(std::uint32_t key, std::uint32_t slot) { return read_states_.touch(key, slot); }
 
   [[nodiscard]] sim::SimTime unit_free_since(std::uint32_t units) const { return units_.free_since(units); }
   void take_unit(std::uint32_t units, sim::SimTime now, sim::SimTime until) {

@@ -2,12 +2,14 @@
 // and credits, device memory, warm, remote and translated memory, and relaxed ordering.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "nic_model/engine/key_cache.hpp"
 #include "nic_model/engine/window.hpp"
 #include "nic_model/pcie/flow_control.hpp"
 #include "nic_model/state.hpp"
 #include "pair.hpp"
+#include "sim/rng.hpp"
 #include "tests/catch.hpp"
 
 using namespace loco;
@@ -35,13 +37,13 @@ sim::Duration write_time(const nic::HardwareProfile& p) {
 }  // namespace
 
 TEST_CASE("a bank a slot and two ways: the read states of two queue pairs never displace each other") {
-  constexpr std::uint64_t kSlots = 16, kPairs = 100;
+  constexpr std::uint32_t kSlots = 16, kPairs = 100;
   for (std::uint64_t a = 0; a < kPairs; ++a) {
-    nic::KeyCache<std::uint64_t> cache(32, 2);  // 16 sets: one a slot, the tightest that can hold both
+    nic::KeyCache<std::uint64_t> cache(32, 2, kSlots);  // 16 sets: one a slot, the tightest that can hold both
     for (int turn = 0; turn < 3; ++turn) {
       for (const std::uint64_t qp : {a, a + 1}) {
         for (std::uint64_t slot = 0; slot < kSlots; ++slot) {
-          CHECK(cache.touch(qp << 16U | slot, slot, kSlots) == (turn > 0));
+          CHECK(cache.touch(qp << 16U | slot, slot) == (turn > 0));
         }
       }
     }
@@ -56,6 +58,20 @@ TEST_CASE("a cache forgets the key of a set that was used longest ago") {
   CHECK(cache.touch(1));
   CHECK_FALSE(cache.touch(2));
   CHECK(nic::KeyCache<std::uint64_t>().touch(7));  // without entries: everything is held
+}
+
+TEST_CASE("the processing unit that is free first is taken, whatever the order in which they were taken") {
+  constexpr std::uint32_t kUnits = 5;
+  sim::Stream rng(3, "units");
+  nic::UnitPool pool;
+  std::multiset<std::int64_t> free_at;  // the same by a library's means
+  for (int i = 0; i < 1000; ++i) {
+    CHECK(pool.free_since(kUnits).ps == (free_at.size() < kUnits ? 0 : *free_at.begin()));
+    if (free_at.size() == kUnits) free_at.erase(free_at.begin());
+    const auto until = static_cast<std::int64_t>(rng.below(100)) + i;
+    free_at.insert(until);
+    pool.take(kUnits, sim::SimTime{until});
+  }
 }
 
 TEST_CASE("a window lets its capacity pass at once, and then who comes waits for the oldest to leave") {
