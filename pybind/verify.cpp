@@ -11,6 +11,7 @@
 #include "text/input_error.hpp"
 #include "pybind/bindings.hpp"
 #include "pybind/interruption.hpp"
+#include "text/json.hpp"
 #include "verify/command.hpp"
 #include "verify/parser.hpp"
 
@@ -53,7 +54,7 @@ std::pair<std::string, std::string> verify_program(const std::string& text, cons
     const auto shown = replay::replay_on(report, hardware, {.max_seconds = max_seconds, .poll = options.look});
     replay::add(shown, json);
     replay::add(shown, words);
-    return std::pair{json.dump(), words};
+    return std::pair{text::json_text(json), words};
   });
 }
 

@@ -16,7 +16,7 @@ using text::suggestion;
 
 constexpr int kDepthMax = 256;  ///< of blocks in blocks and of parentheses in parentheses
 
-/// Zeros in front mean nothing; to cpp_int they would mean octal.
+/// Zeros in front mean nothing; to the library below they would mean octal.
 Integer decimal(const std::string& digits) {
   const std::size_t first = std::min(digits.find_first_not_of('0'), digits.size() - 1);
   return Integer(digits.substr(first));

@@ -6,11 +6,11 @@
 namespace loco::verify {
 
 Value Numbers::value(const Integer& integer) {
-  if (integer >= -kSmallMax && integer <= kSmallMax) return integer.convert_to<Value>();
+  if (integer >= -kSmallMax && integer <= kSmallMax) return static_cast<Value>(static_cast<std::int64_t>(integer));
   const auto found = handles_.find(integer);
   if (found != handles_.end()) return found->second;
   constexpr std::size_t kBitsMax = 100'000;
-  const std::size_t bits = boost::multiprecision::msb(boost::multiprecision::abs(integer)) + 1;
+  const std::size_t bits = integer.bits();
   if (bits > kBitsMax || large_.size() >= static_cast<std::size_t>(std::numeric_limits<Value>::max() - kSmallMax) - 1)
     throw std::length_error("integers that are too large, or too many of them");
   large_.push_back(integer);

@@ -6,11 +6,13 @@
 #include <stdexcept>
 #include <utility>
 
+#include "text/json.hpp"
+
 namespace loco::verify {
 
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 [[noreturn]] void fail(const std::string& expected) { throw std::invalid_argument("expected " + expected); }
 
@@ -32,7 +34,7 @@ Step step_of(const Program& program, const json& step, std::size_t number) {
   const auto id = step.find("process");
   for (; result.process < program.processes.size(); ++result.process) {
     const std::string name = program.processes[result.process].name();
-    if (id != step.end() && (id->is_string() ? id->get<std::string>() : id->dump()) == name) return result;
+    if (id != step.end() && (id->is_string() ? id->get<std::string>() : text::json_text(*id)) == name) return result;
   }
   fail(fmt::format("the number of a process as \"process\" of step {}", number));
 }
@@ -60,7 +62,7 @@ Network network_of(const json& trace, Network otherwise) {
 Replay replay(const Program& program, const std::string& text, Network network) {
   json all;
   try {
-    all = json::parse(text);
+    all = text::parse_json(text);
   } catch (const json::parse_error& error) {
     fail(fmt::format("JSON, found a mistake at byte {}", error.byte));
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "verify/schedule.hpp"
@@ -68,8 +67,7 @@ std::string search_text(const Report& report) {
 }
 
 ordered_json number(const Integer& integer) {
-  if (integer >= std::numeric_limits<std::int64_t>::min() && integer <= std::numeric_limits<std::int64_t>::max())
-    return integer.convert_to<std::int64_t>();
+  if (integer.is_word()) return static_cast<std::int64_t>(integer);
   return integer.str();
 }
 

@@ -77,8 +77,9 @@ class Search {
   /// Notes that there is a way of this length to a point.
   void reach(const Point& point, Index from, std::uint32_t distance) {
     result_.merged = result_.merged || point.merged;
-    const auto [index, added] = store_.put(point);
-    if (added) {
+    const std::pair<Index, bool> put = store_.put(point);
+    const Index index = put.first;
+    if (put.second) {
       parents_.push_back(from);
       distances_.push_back(distance);
       done_.push_back(false);

@@ -17,6 +17,7 @@
 #include "loco_sim/cli/usage.hpp"
 #include "model/corerma/document.hpp"
 #include "model/corerma/generate.hpp"
+#include "text/json.hpp"
 #include "text/words.hpp"
 
 namespace loco::cli {
@@ -89,7 +90,7 @@ class Sink {
     const corerma::Expectation e = corerma::expect(test, options_);
     const std::string document = corerma::document(test, options_, e);
     if (json_) {
-      out() << (any_ ? ",\n " : "\n ") << element(test, e, document).dump();
+      out() << (any_ ? ",\n " : "\n ") << text::json_text(element(test, e, document));
     } else {
       out() << (any_ ? "---\n" : "") << document;
     }

@@ -14,6 +14,7 @@
 #include "model/litmus/command.hpp"
 #include "model/litmus/rule_set.hpp"
 #include "model/litmus/variants.hpp"
+#include "text/json.hpp"
 
 namespace loco::cli {
 
@@ -84,12 +85,12 @@ struct Counts {
   }
 };
 
-std::string problem(const nlohmann::json& result) {
+std::string problem(const nlohmann::ordered_json& result) {
   const auto verdict = result.at("verdict").get<std::string>();
   std::string out = fmt::format("{} ({}, {}): ", result.at("name").get<std::string>(),
                                 result.at("model").get<std::string>(), result.at("engine").get<std::string>());
   out += verdict == "fail"
-             ? fmt::format("missing {}, unexpected {}", result.at("missing").dump(), result.at("unexpected").dump())
+             ? fmt::format("missing {}, unexpected {}", text::json_text(result.at("missing")), text::json_text(result.at("unexpected")))
              : verdict;
   if (result.contains("notes"))
     out += fmt::format("; {}", fmt::join(result.at("notes").get<std::vector<std::string>>(), "; "));
@@ -103,7 +104,7 @@ std::string summary(const std::string& results) {
   std::map<std::string, Counts> engines;
   std::string worst;  // of the test at hand
   const auto rank = [](std::string_view v) { return v == "fail" ? 3 : v == "incomplete" ? 2 : v == "not run" ? 1 : 0; };
-  const auto all = nlohmann::json::parse(results);
+  const auto all = text::parse_json(results);
   for (const auto& result : all) engines[result.at("engine").get<std::string>()];
   std::size_t number = 0;
   for (const auto& result : all) {

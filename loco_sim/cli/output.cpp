@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "text/input_error.hpp"
+#include "text/json.hpp"
 #include "text/shown.hpp"
 #include "trace/whole_file.hpp"
 
@@ -268,6 +269,6 @@ std::string without_controls(const std::string& json) {
 }
 }  // namespace
 
-void print(const Json& json) { print(without_controls(json.dump(2, ' ', false, Json::error_handler_t::replace))); }
+void print(const Json& json) { print(without_controls(text::json_text_replacing(json, 2))); }
 
 }  // namespace loco::cli

@@ -12,6 +12,7 @@
 #include "loco_sim/run/run.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 #include "text/input_error.hpp"
+#include "text/json.hpp"
 #include "text/words.hpp"
 #include "trace/file.hpp"
 
@@ -22,7 +23,7 @@ namespace {
 /// As a YAML text.
 std::string quoted_path(const std::string& path) {
   try {
-    return nlohmann::json(path).dump();
+    return text::json_text(path);
   } catch (const nlohmann::json::exception&) {
     throw UsageError(
         fmt::format("--trace {}: expected a file name in UTF-8, found other bytes", text::printable(path)));
@@ -86,7 +87,7 @@ std::string report(const scenario::Scenario& scenario, const RunResult& result) 
 std::string counters(const RunResult& result) {
   std::vector<std::vector<std::string>> rows = {{"counter", "value"}};
   const nlohmann::ordered_json machine = counters_json(result);
-  for (const auto& [name, value] : machine.items()) rows.push_back({name, value.dump()});
+  for (const auto& [name, value] : machine.items()) rows.push_back({name, text::json_text(value)});
   return table(rows, true);
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "loco_sim/networks/campaign.hpp"
+#include "text/json.hpp"
 
 namespace loco::networks {
 
@@ -155,7 +156,7 @@ std::string campaign_json(const Campaign& c) {
                     {"networks", networks},
                     {"rows", rows},
                     {"why_numbers_differ", why_numbers_differ()}};
-  return all.dump(2);
+  return text::json_text(all, 2);
 }
 
 std::string campaign_csv(const Campaign& c) {

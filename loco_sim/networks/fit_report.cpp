@@ -4,6 +4,7 @@
 
 #include "loco_sim/networks/allowed.hpp"
 #include "loco_sim/networks/fit.hpp"
+#include "text/json.hpp"
 #include "text/words.hpp"
 
 namespace loco::networks {
@@ -90,7 +91,7 @@ std::string fit_json(const std::string& network, const FitResult& f) {
                     {"basic_rules_hold", f.basic},   {"exceptions", exceptions},  {"left_out", f.left_out},
                     {"untested", names(f.untested)}, {"tests", f.tests},          {"outcomes", f.outcomes},
                     {"allowed", f.allowed},          {"sampled_tests", f.sampled}};
-  return all.dump(2);
+  return text::json_text(all, 2);
 }
 
 }  // namespace loco::networks

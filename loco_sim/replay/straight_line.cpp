@@ -23,7 +23,7 @@ constexpr int kFailed = 1;
 
 Value word(const Integer& value) {
   if (value < -kValueMax || value > kValueMax) throw std::invalid_argument("it has numbers of more than 61 bits");
-  return value.convert_to<Value>();
+  return static_cast<Value>(value);
 }
 
 ExprOp litmus_operator(Operator op) {

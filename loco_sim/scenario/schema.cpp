@@ -7,6 +7,7 @@
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 #include "nic_model/profile_options.hpp"
+#include "text/json.hpp"
 
 namespace loco::scenario {
 
@@ -160,7 +161,7 @@ std::string json_schema() {
   properties["hardware"] = hardware_json(doc("hardware"));
   properties["sweep"] = sweep_json(doc("sweep"));
   schema["required"] = {"workload"};
-  return schema.dump(2) + "\n";
+  return text::json_text(schema, 2) + "\n";
 }
 
 std::string reference() {

@@ -14,6 +14,7 @@
 
 #include "model/check.hpp"
 #include "model/stamps.hpp"
+#include "text/json.hpp"
 #include "trace/file.hpp"
 
 namespace loco {
@@ -31,7 +32,7 @@ constexpr std::uint32_t kMissingTrack = 1'000'001;      // packets that did not 
 constexpr std::uint32_t kFirstSharedTrack = 1'000'100;  // NIC engines and links, handed out as they are met
 
 std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return text::json_text_replacing(text);
 }
 
 /// Picoseconds as microseconds, exactly.

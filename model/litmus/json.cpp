@@ -2,6 +2,8 @@
 
 #include "model/litmus/command.hpp"
 
+#include "text/json.hpp"
+
 namespace loco::model::litmus {
 namespace {
 
@@ -35,7 +37,7 @@ std::string to_json(const std::vector<const Program*>& programs, const std::vect
     if (!r.complete) j["complete"] = false;
     array.push_back(std::move(j));
   }
-  return array.dump(2);
+  return text::json_text(array, 2);
 }
 
 }  // namespace loco::model::litmus

@@ -189,13 +189,17 @@ bool Requester::fits(const Engine& engine, QpId id, const fabric::Packet& packet
 
 /// A fault has executed requests, or completed them, out of order: each answer is taken for its own work request.
 void Requester::take_unordered(Engine& engine, QpId id, const fabric::Packet& packet) {
-  if (!holds(packet.wqe) || entry(packet.wqe).done) return engine.release(packet.buffer);
+  if (!holds(packet.wqe) || entry(packet.wqe).done) {
+    time_next_answer(engine, id);
+    return engine.release(packet.buffer);
+  }
   if (packet.opcode == Op::nak) return refused(engine, id, packet.wqe, packet);
   SendEntry& e = edit(packet.wqe);
   if (packet.opcode != Op::ack && !take_data(engine, id, e, packet, e.received)) return;
   e.done = true;
   if (reads_or_atomic(e.wqe.opcode)) --outstanding_;
   complete(engine, id, receive_buffer_time(engine, packet));
+  time_next_answer(engine, id);
   start(engine, id, {});
 }
 
@@ -259,11 +263,7 @@ void Requester::answered(Engine& engine, QpId id, const fabric::Packet& packet, 
   skip_answered();
   if (engine.selective()) selective_.edit().forget_before(una_);
   complete(engine, id, receive_buffer_time(engine, packet));
-  if (completed_ == started_) {
-    stop_timer(engine);
-  } else if ((runs_timer(engine) || engine.watches_time()) && news) {
-    restart_timer(engine, id);
-  }
+  if (news || completed_ == started_) time_next_answer(engine, id);
   start(engine, id, {});
   schedule_transmit(engine, id);
 }

@@ -221,6 +221,7 @@ class Requester {
     if (engine.watches_time() && !timing_) watch_time(engine, id);
   }
   void port_is_closed(Engine& engine, QpId id);
+  void time_next_answer(Engine& engine, QpId id);
   void restart_timer(Engine& engine, QpId id);
   void stop_timer(Engine& engine);
   void go_back(Engine& engine, QpId id, std::uint32_t oldest);

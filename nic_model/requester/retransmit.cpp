@@ -141,6 +141,7 @@ void Requester::watch_time(Engine& engine, QpId id) {
 }
 
 bool Requester::due_until(Engine& engine, QpId id, sim::SimTime until) {
+  if (completed_ == started_) timing_ = false;  // all is complete, if by a fault before it was answered
   if (timing_ && !timer_pending_ && deadline_ <= until) arm_timer(engine, id);
   watched_ = timing_;
   return timing_;
@@ -163,6 +164,12 @@ void Requester::restart_timer(Engine& engine, QpId id) {
   start_timer(engine, id);
 }
 
+/// Something has been answered.
+void Requester::time_next_answer(Engine& engine, QpId id) {
+  if (completed_ == started_) return stop_timer(engine);
+  if (runs_timer(engine) || engine.watches_time()) restart_timer(engine, id);
+}
+
 /// Stops it, or the RNR timer: there is nothing to wait for.
 void Requester::stop_timer(Engine& engine) {
   cancel_timer(engine);
@@ -171,7 +178,10 @@ void Requester::stop_timer(Engine& engine) {
 
 void Requester::timed_out(Engine& engine, QpId id) {
   timer_pending_ = false;
-  if (completed_ == started_) return;
+  if (completed_ == started_) {
+    timing_ = false;
+    return;
+  }
   if (engine.now() < deadline_) {  // there was an answer meanwhile
     if (runs_timer(engine)) arm_timer(engine, id);
     return;

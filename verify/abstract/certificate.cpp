@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "text/json.hpp"
+
 namespace loco::verify::abstract {
 
 namespace {
@@ -110,6 +112,14 @@ T field(const ordered_json& json, const char* name) {
 
 [[noreturn]] void wrong(const char* what) { throw std::invalid_argument(fmt::format("expected {}", what)); }
 
+ordered_json parsed(std::string_view text) {
+  try {
+    return text::parse_json(text);
+  } catch (const nlohmann::json::parse_error&) {
+    wrong("JSON, found something else");
+  }
+}
+
 class Reader {
  public:
   Reader(const Reduced& reduced, Certificate& certificate) : reduced_(reduced), certificate_(certificate) {
@@ -200,12 +210,11 @@ std::string to_text(const Reduced& reduced, const Certificate& certificate) {
     json["states"].push_back(
         {{"at", s.at}, {"held", s.held}, {"behind", s.behind}, {"memory", s.memory}, {"sets", s.sets}, {"next", next}});
   }
-  return json.dump() + "\n";
+  return text::json_text(json) + "\n";
 }
 
 Certificate certificate_from(const Program& program, std::string_view text) {
-  const ordered_json json = ordered_json::parse(text, nullptr, false);
-  if (json.is_discarded()) wrong("JSON, found something else");
+  const ordered_json json = parsed(text);
   if (field<std::string>(json, "format") != kFormat) wrong("the format of this version");
   Certificate certificate;
   const auto network = std::find(kNetworkNames.begin(), kNetworkNames.end(), field<std::string>(json, "network"));
