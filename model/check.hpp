@@ -67,7 +67,9 @@ struct Verdict {
   [[nodiscard]] bool consistent() const;
   /// Not consistent, and no library is known to be violated.
   [[nodiscard]] bool undecided() const;
-  /// "consistent: rdmawait, sv, bal (N subevents)", each violation in words, and what is undecided.
+  /// Libraries that were checked and of which the trace has no call, so that their being consistent says nothing.
+  [[nodiscard]] std::vector<std::string> without_calls() const;
+  /// "consistent: rdmawait, sv, bal (N subevents)", each violation in words, what is undecided, and what had no calls.
   [[nodiscard]] std::string to_text() const;
   /// Graphviz: the first cycle, threads as columns, relations coloured. Empty graph when there is none.
   [[nodiscard]] std::string to_dot() const;

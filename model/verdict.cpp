@@ -81,6 +81,13 @@ bool Verdict::undecided() const {
   return !consistent() && std::ranges::all_of(results, [](const LibraryResult& r) { return r.consistent || r.undecided; });
 }
 
+std::vector<std::string> Verdict::without_calls() const {
+  std::vector<std::string> names;
+  for (const LibraryResult& r : results)
+    if (r.calls == 0 && r.library != Library::rdmawait) names.emplace_back(name(r.library));
+  return names;
+}
+
 std::string Verdict::to_text() const {
   std::string good;
   for (const LibraryResult& r : results)
@@ -96,6 +103,7 @@ std::string Verdict::to_text() const {
     out += text == previous ? "  as above\n" : text;
     previous = text;
   }
+  for (const std::string& library : without_calls()) out += fmt::format("no {} calls in this trace\n", library);
   return out;
 }
 

@@ -95,25 +95,10 @@ std::vector<std::string> library_names(const std::vector<std::string>& lists) {
   return names;
 }
 
-namespace {
-
-/// Of libraries that were asked for by name: those that the trace has no call of, in words or as JSON has them.
-std::vector<std::string> without_calls(const std::vector<std::string>& names, const trace::Trace& trace) {
-  const std::vector<std::string> used = libraries_of(trace);
-  std::vector<std::string> unused;
-  for (const std::string& name : names)
-    if (std::ranges::find(used, name) == used.end() && std::ranges::find(unused, name) == unused.end())
-      unused.push_back(name);
-  return unused;
-}
-
-}  // namespace
-
 int check_command(const CheckArguments& arguments) {
   std::vector<std::string> names = library_names(arguments.models);
   require_place_of(arguments.dot);
   const trace::Trace trace = read_trace(arguments.trace);
-  const std::vector<std::string> unused = without_calls(names, trace);
   if (names.empty()) names = libraries_of(trace);
   std::vector<trace::Library> libraries;
   for (const std::string& name : names) {
@@ -127,12 +112,10 @@ int check_command(const CheckArguments& arguments) {
   if (!arguments.quiet || !verdict.consistent()) {
     if (arguments.json) {
       nlohmann::ordered_json json = to_json(verdict);
-      if (!unused.empty()) json["without_calls"] = unused;
       if (open > 0) json["not_judged"] = open;
       print(json);
     } else {
       std::string text = painted(verdict.to_text());
-      for (const std::string& name : unused) text += fmt::format("no {} calls in this trace\n", name);
       if (open > 0)
         text += fmt::format(
             "not judged: what {} still to do when the run ended; the trace does not say (messages that had not "

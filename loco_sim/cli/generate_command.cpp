@@ -201,10 +201,10 @@ int write(const GenerateArguments& arguments, const corerma::GenerateOptions& op
     });
   } catch (const Interrupted&) {
     sink.close();
-    fmt::print(stderr, "\n{}\n",
+    fmt::print(stderr, "\nloco-sim: {}\n",
                sink.last().empty() ? std::string("interrupted before the first test")
                                    : "interrupted; go on with --after " + sink.last());
-    return kFailed;
+    return kInterrupted;
   }
   sink.close();
   return kDone;
@@ -232,8 +232,8 @@ int generate_command(const GenerateArguments& arguments) {
     }
     return arguments.count ? count(arguments, options) : write(arguments, options);
   } catch (const Interrupted&) {
-    fmt::print(stderr, "\ninterrupted while counting\n");
-    return kFailed;
+    fmt::print(stderr, "\nloco-sim: interrupted while counting\n");
+    return kInterrupted;
   } catch (const std::invalid_argument& error) {
     refuse(error.what());
   }

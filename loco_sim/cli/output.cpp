@@ -151,7 +151,9 @@ Json to_json(const model::Verdict& verdict) {
     library["violations"] = violations;
     libraries.push_back(std::move(library));
   }
-  return {{"consistent", verdict.consistent()}, {"subevents", verdict.subevents}, {"libraries", libraries}};
+  Json json = {{"consistent", verdict.consistent()}, {"subevents", verdict.subevents}, {"libraries", libraries}};
+  if (const auto unused = verdict.without_calls(); !unused.empty()) json["without_calls"] = unused;
+  return json;
 }
 
 Json busiest_json(const std::vector<nic::Usage>& busiest) {

@@ -9,6 +9,7 @@
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/file_kind.hpp"
 #include "loco_sim/cli/tree.hpp"
+#include "loco_sim/scenario/data.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
 
@@ -159,6 +160,17 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   return fmt::format("{}: {}", path, text);
 }
 
+namespace {
+/// Is it the scenario of that name?
+bool is_scenario(const std::string& file, const std::string& name) {
+  try {
+    return scenario::find_scenario(name) == file;
+  } catch (const text::InputError&) {
+    return false;
+  }
+}
+}  // namespace
+
 std::string with_kind_of_file(const CLI::App& app, const std::string& message) {
   std::string path;
   const CLI::App& command = innermost(app, path);
@@ -168,7 +180,7 @@ std::string with_kind_of_file(const CLI::App& app, const std::string& message) {
   // Elsewhere than as the command's argument, or in a folder that is one, files are profiles: those `list` takes.
   const bool argument = std::ranges::any_of(command.get_options(), [&](const CLI::Option* option) {
     return option->get_positional() && std::ranges::any_of(option->results(), [&](const std::string& given) {
-             return file == given || file.starts_with(given + "/");
+             return file == given || file.starts_with(given + "/") || is_scenario(file, given);
            });
   });
   std::error_code ignored;

@@ -23,6 +23,7 @@ from typing import Any, Generator, Iterable, Mapping, Sequence, Union
 from . import _core
 from .context import Context, Memory, Node, abandon
 from .errors import _input_error
+from .forgotten import warn_of_forgotten
 from .measured import Latency
 from .result import Result, require_flag
 from .scenario import Scenario
@@ -104,6 +105,9 @@ class Program:
         self._nodes: dict[int, list[Node]] = {int(number): _threads(number, nodes[number]) for number in sorted(nodes)}
         if not self._nodes or not all(self._nodes.values()):
             raise ValueError("nodes: expected at least one thread on each node that is named")
+        for threads in self._nodes.values():
+            for thread in threads:
+                warn_of_forgotten(thread)
         if arrays is not None and not isinstance(arrays, Mapping):
             raise TypeError(f"arrays: expected a mapping from names to sizes in bytes, found {arrays!r}")
         self._arrays = dict(arrays or {})

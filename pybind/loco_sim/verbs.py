@@ -33,6 +33,7 @@ from typing import Any, Callable, Generator, Mapping, TypeVar, Union
 from . import _core
 from .context import Operation, operation
 from .errors import Error
+from .forgotten import warn_of_forgotten
 from .scenario import yaml_text
 from .units import WORD_MAX, at_least
 
@@ -326,6 +327,7 @@ class Machine:
         generator = program(thread, *arguments)
         if not isinstance(generator, Generator):
             raise TypeError(f"program: expected a generator function, which yields calls, found {program!r}")
+        warn_of_forgotten(program)
         self._threads.append((thread, generator))
         return thread
 

@@ -80,15 +80,21 @@ class Verdict:
         """Those of all libraries, in order."""
         return tuple(v for r in self.results for v in r.violations)
 
+    @property
+    def without_calls(self) -> tuple[str, ...]:
+        """Libraries that were checked and of which the trace has no call, so that their being consistent says nothing."""
+        return tuple(r.library for r in self.results if r.calls == 0 and r.library != "rdmawait")
+
     def to_dict(self) -> dict[str, Any]:
         """Named as in the command line's --json."""
+        unused = {"without_calls": list(self.without_calls)} if self.without_calls else {}
         return {"consistent": self.ok, "subevents": self.subevents, "libraries": [
             {"library": r.library, "consistent": r.consistent, **({"undecided": True} if r.undecided else {}), "calls": r.calls, "subevents": r.subevents,
              "violations": [
                  {"rule": v.rule, "message": v.message, "cycle": [
                      {"thread": s.thread, "thread_name": s.thread_name, "library": s.owner, "call_id": s.call,
                       "call": s.call_text, "subevent_id": s.subevent, "subevent": s.subevent_text, "rule": s.rule,
-                      "edge": s.edge_text} for s in v.cycle]} for v in r.violations]} for r in self.results]}
+                      "edge": s.edge_text} for s in v.cycle]} for v in r.violations]} for r in self.results], **unused}
 
     def __bool__(self) -> bool:
         return self.ok

@@ -274,3 +274,11 @@ def test_a_verdict_that_could_not_be_reached_is_undecided():
     assert [library.get("undecided") for library in libraries] == [None, True]
     assert not verdict_from(((budget, bad), 0, "", "")).undecided
     assert not verdict_from(((good,), 0, "", "")).undecided
+
+
+def test_a_verdict_says_which_libraries_had_no_calls(tmp_path):
+    r = ls.run("barrier", overrides={"workload.iterations": 2}, trace=tmp_path / "b.trace")
+    verdict = ls.check(tmp_path / "b.trace", ["lock", "bal"])
+    assert verdict.without_calls == ("lock",) and verdict.to_dict()["without_calls"] == ["lock"]
+    assert verdict.text.splitlines()[-1] == "no lock calls in this trace"
+    assert r.verdict.without_calls == () and "without_calls" not in r.verdict.to_dict()

@@ -125,9 +125,9 @@ def test_an_interruption_leaves_a_file_that_can_be_gone_on_with(loco_sim, progra
         time.sleep(0.01)
     running.send_signal(signal.SIGINT)
     _, told = running.communicate(timeout=20)
-    assert running.returncode == 1
+    assert running.returncode == 130
     found = names(file.read_text())
-    assert told.strip() == f"interrupted; go on with --after {found[-1]}"
+    assert told.strip() == f"loco-sim: interrupted; go on with --after {found[-1]}"
     assert loco_sim(*arguments, "--after", found[-1], "--limit", "3").returncode == 0
     expected = loco_sim(*arguments[:-2], "--limit", len(found) + 3).stdout
     assert file.read_text() == expected

@@ -81,3 +81,23 @@ def test_a_check_of_calls_that_are_not_there_says_so(loco_sim, tmp_path):
     assert done.returncode == 0
     assert done.stdout.splitlines()[-1] == "no lock calls in this trace"
     assert json.loads(loco_sim("check", trace, "--model", "lock,sv", "--json").stdout)["without_calls"] == ["lock"]
+
+
+def test_a_run_says_so_as_well(loco_sim):
+    arguments = ["run", "scenarios/barrier.yaml", "--set", "workload.iterations=2", "--set", "check=[lock]"]
+    assert loco_sim(*arguments).stdout.splitlines()[-1] == "no lock calls in this trace"
+    assert json.loads(loco_sim(*arguments, "--json").stdout)["check"]["without_calls"] == ["lock"]
+    assert "calls in this trace" not in loco_sim("run", "scenarios/barrier.yaml").stdout
+
+
+@pytest.mark.parametrize("scenario", ["scenarios/quickstart.yaml", "scenarios/fabric/incast.yaml"])
+@pytest.mark.parametrize("fault", [
+    "posted_passes_posted", "read_does_not_flush", "completion_before_data", "doorbell_before_stores",
+    "payload_reads_reorder", "fence_ignored", "responder_reorders", "early_write_completion", "barrier_without_fence",
+    "guards_read_forward", "ring_without_wait"])
+def test_with_any_fault_the_machine_comes_to_rest(loco_sim, scenario, fault):
+    small = "workload.count=1" if "incast" in scenario else "workload.iterations=2"
+    done = loco_sim("run", scenario, "--set", f"faults=[{fault}]", "--set", small, "--set", "topology.nodes=4",
+                    "--set", "limits.events=2000000")
+    assert done.returncode in (0, 1) and "has not ended" not in done.stderr
+    assert done.stdout or "deadlock" in done.stderr
