@@ -27,7 +27,11 @@ std::string locations(const Trace& trace, CallId call) {
 }
 
 std::string set_text(const Trace& trace, std::uint32_t set) {
-  return fmt::format("{{{}}}", fmt::join(trace.node_sets[set], ", "));
+  constexpr std::size_t kAll = 16;
+  constexpr std::size_t kFirst = 10;
+  const auto& nodes = trace.node_sets[set];
+  if (nodes.size() <= kAll) return fmt::format("{{{}}}", fmt::join(nodes, ", "));
+  return fmt::format("{{{} and {} more}}", fmt::join(nodes.begin(), nodes.begin() + kFirst, ", "), nodes.size() - kFirst);
 }
 
 /// Does the argument of the method mean something to a reader?

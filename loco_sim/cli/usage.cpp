@@ -177,7 +177,8 @@ std::string with_kind_of_file(const CLI::App& app, const std::string& message) {
   const std::string name = path.substr(std::min(app.get_name().size() + 1, path.size()));
   const std::string file = file_of(message);
   if (file.empty()) return message;
-  // Elsewhere than as the command's argument, or in a folder that is one, files are profiles: those `list` takes.
+  // Elsewhere than as the command's argument, or in a folder that is one, files are profiles or platforms: those `list`
+  // takes.
   const bool argument = std::ranges::any_of(command.get_options(), [&](const CLI::Option* option) {
     return option->get_positional() && std::ranges::any_of(option->results(), [&](const std::string& given) {
              return file == given || file.starts_with(given + "/") || is_scenario(file, given);

@@ -17,11 +17,14 @@ namespace loco {
   return nodes;
 }
 
-/// "1, 4"
+/// "1, 4"; of more than sixteen the first ten, and how many more.
 [[nodiscard]] inline std::string list_of(std::span<const NodeId> nodes) {
+  constexpr std::size_t kAll = 16;
+  constexpr std::size_t kFirst = 10;
+  const std::size_t listed = nodes.size() <= kAll ? nodes.size() : kFirst;
   std::string text;
-  for (const NodeId node : nodes) text += (text.empty() ? "" : ", ") + std::to_string(node);
-  return text;
+  for (const NodeId node : nodes.first(listed)) text += (text.empty() ? "" : ", ") + std::to_string(node);
+  return listed == nodes.size() ? text : text + " and " + std::to_string(nodes.size() - listed) + " more";
 }
 
 /// "as are node(s) 1, 4", or "as is none"

@@ -83,6 +83,16 @@ TEST_CASE("who waits for a peer that never comes is told which channel and which
                                                  "has 2 peer(s); not joined by node(s) 2\n"));
 }
 
+TEST_CASE("of many nodes that never came the first ten are listed") {
+  SimulatedCluster cluster(config(40));
+  cluster.spawn(0, "main", [](Transport& node) {
+    loco::manager mgr(node);
+    loco::var<int> v(mgr, "lonely");
+    mgr.wait_for_ready();
+  });
+  CHECK_THROWS_WITH(cluster.run(), contains_text("not joined by node(s) 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 29 more"));
+}
+
 TEST_CASE("a run that is stopped anywhere in its set-up says what threads wait for, though others have joined by now") {
   bool joined = false;
   for (std::uint64_t events = 1; events <= 200; ++events) {
