@@ -67,6 +67,8 @@ struct Verdict {
   [[nodiscard]] bool consistent() const;
   /// Not consistent, and no library is known to be violated.
   [[nodiscard]] bool undecided() const;
+  /// A library is known to be violated.
+  [[nodiscard]] bool violated() const { return !consistent() && !undecided(); }
   /// Libraries that were checked and of which the trace has no call, so that their being consistent says nothing.
   [[nodiscard]] std::vector<std::string> without_calls() const;
   /// "consistent: rdmawait, sv, bal (N subevents)", each violation in words, what is undecided, and what had no calls.

@@ -96,7 +96,7 @@ using Seconds = std::chrono::duration<double>;
 void tell(const scenario::Scenario& scenario, const RunResult& result, const RunArguments& arguments, Seconds took) {
   if (arguments.json) {
     nlohmann::ordered_json json = cli::to_json(scenario, result);
-    if (result.verdict && !result.verdict->consistent() && !result.verdict->undecided())
+    if (result.verdict && result.verdict->violated())
       for (const GivenUp& g : given_up(scenario.hardware))
         json["hardware_gives_up"].push_back({{"cell", g.cell}, {"meaning", g.meaning}, {"mechanism", g.mechanism}});
     if (arguments.why) json["why"] = why_json(result);

@@ -55,7 +55,7 @@ std::vector<GivenUp> given_up(const nic::HardwareProfile& profile) {
 std::string given_up_text(const model::Verdict& verdict, const std::string& hardware,
                           const nic::HardwareProfile& profile) {
   const std::vector<GivenUp> all = given_up(profile);
-  if (all.empty() || verdict.consistent() || verdict.undecided()) return {};
+  if (all.empty() || !verdict.violated()) return {};
   std::vector<std::string> promises, mechanisms, broken;
   const auto add_once = [](std::vector<std::string>& to, const std::string& what) {
     if (std::ranges::find(to, what) == to.end()) to.push_back(what);

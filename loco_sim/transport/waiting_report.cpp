@@ -102,6 +102,10 @@ std::string SimulatedCluster::waiting_report() const {
                 look_text(config_, thread->node, thread->looked.at(i % kLooksKept));
   }
   if (threads_.unfinished() > kNamed) report += fmt::format("\n  and {} more threads", threads_.unfinished() - kNamed);
+  for (const auto& node : nodes_)
+    if (system_.cq_overrun(node->completion_queue()))
+      report += fmt::format("\n  node {}: its completion queue of {} entries has overflowed: completions are lost",
+                            node->my_node(), config_.completion_entries);
   const std::string cycle = pause_cycle();
   return report + failures_text() + paused_text(system_.network()) +
          (cycle.empty() ? cycle : "\n  PFC deadlock: " + cycle);

@@ -11,13 +11,12 @@ from numbers import Integral
 from typing import Any, Callable, Generator, Mapping, ParamSpec
 
 from . import _core
-from .units import at_least, parse_quantity
+from .units import WORD_MAX, at_least, parse_quantity
 
 __all__ = ["Context"]
 
 WORD = 8
 LINE = 64
-_MASK = 2**64 - 1
 
 (_NOW, _COMPUTE, _LOAD, _STORE, _CAS, _FENCE, _PUT_VALUE, _PUT, _GET_VALUE, _GET, _FETCH_ADD, _COMPARE_SWAP, _WAIT,
  _REMOTE_FENCE, _WAIT_UNTIL, _BARRIER) = (_core.OPERATIONS[name] for name in (
@@ -68,7 +67,7 @@ def _word(name: str, value: int) -> int:
     number = _integer(name, value)
     if not -2**63 <= number < 2**64:
         raise ValueError(f"{name}: expected an integer from -2^63 to 2^64 - 1, found {number}")
-    return number & _MASK
+    return number & WORD_MAX
 
 
 Node = Callable[["Context"], Generator[Operation, Any, Any]]
@@ -234,7 +233,7 @@ class Context:
     @operation
     def wait(self, handle: int) -> _Numbers:
         """Until one of the thread's last 64 remote operations is complete. Result: its value, if it has one."""
-        return (_WAIT, at_least("handle", handle, 0, most=_MASK))
+        return (_WAIT, at_least("handle", handle, 0, most=WORD_MAX))
 
     @operation
     def rfence(self, node: int) -> _Numbers:

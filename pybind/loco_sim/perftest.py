@@ -11,7 +11,7 @@ from typing import Any, Iterable, Mapping, Sequence
 from . import _core
 from .errors import InputError, RunError, _input_error
 from .scenario import yaml_text
-from .units import parse_quantity
+from .units import WORD_MAX, parse_quantity
 
 __all__ = ["perf"]
 
@@ -72,7 +72,7 @@ def perf(test: str, *, connection: str = "RC", size: int | str | Sequence[int | 
         _in_range(key, count, 1, _COUNT_MAX)
     if inline_max is not None:
         _in_range("inline_max", inline_max, 0, _COUNT_MAX)
-    _in_range("seed", seed, 0, 2**64 - 1)
+    _in_range("seed", seed, 0, WORD_MAX)
     if isinstance(size, (bytes, bytearray)):  # lists of numbers, to Python
         raise TypeError(f"size: expected a number, text such as 4KiB, or several, found {size!r}")
     sizes: list[int | None] = [None]

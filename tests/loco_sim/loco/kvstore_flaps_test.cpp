@@ -93,9 +93,11 @@ Plan long_plan_of(std::uint64_t seed) {
     at += down + static_cast<std::int64_t>(between(100, 800));
   }
   for (std::uint64_t cuts = between(0, 2); cuts > 0; --cuts) {
+    // One draw a statement: the order of a call's arguments is the compiler's.
     const auto down = static_cast<std::int64_t>(between(1'000, 20'000));
-    flap(plan, static_cast<loco::NodeId>(between(0, plan.config.nodes - 1)), down,
-         down + static_cast<std::int64_t>(between(100, 2'000)));
+    const auto up = down + static_cast<std::int64_t>(between(100, 2'000));
+    const auto node = static_cast<loco::NodeId>(between(0, plan.config.nodes - 1));
+    flap(plan, node, down, up);
   }
   return plan;
 }

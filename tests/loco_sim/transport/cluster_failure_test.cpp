@@ -1,4 +1,5 @@
 // The simulated cluster: failures come out with their place, whatever the other threads are doing.
+#include <array>
 #include <cstdint>
 #include <mutex>
 #include <span>
@@ -81,6 +82,24 @@ TEST_CASE("who waits for a peer that never comes is told which channel and which
   });
   CHECK_THROWS_WITH(cluster.run(), contains_text("node 0, thread main: outside of library calls; waits until 'lonely' "
                                                  "has 2 peer(s); not joined by node(s) 2\n"));
+}
+
+TEST_CASE("a deadlock says which completion queue has overflowed") {
+  ClusterConfig small = config(2);
+  small.completion_entries = 1;
+  SimulatedCluster cluster(small);
+  const loco::Region here = cluster.node(0).allocate(8), there = cluster.node(1).allocate(8);
+  cluster.spawn(0, "main", [&](Transport& node) {
+    for (std::uint64_t i = 1; i <= 3; ++i) node.put(here.base, there, 0, 8, {.token = i, .work_id = i});
+    node.compute(100'000'000);  // all three complete before the first poll
+    std::array<loco::Completion, 4> done;
+    for (std::size_t polled = 0; polled < 3;) {
+      const std::size_t n = node.poll(done);
+      if (n == 0) node.pause();
+      polled += n;
+    }
+  });
+  CHECK_THROWS_WITH(cluster.run(), contains_text("node 0: its completion queue of 1 entries has overflowed"));
 }
 
 TEST_CASE("of many nodes that never came the first ten are listed") {
