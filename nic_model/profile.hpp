@@ -40,6 +40,10 @@ enum class Placement : std::uint8_t {
 };
 /// Can a request be executed before one that was sent earlier?
 [[nodiscard]] constexpr bool overtakes(Placement p) { return p != Placement::in_order && p != Placement::serial; }
+/// Can a WRITE be placed before one that was sent earlier?
+[[nodiscard]] constexpr bool writes_overtake(Placement p) {
+  return p == Placement::out_of_order || p == Placement::unordered;
+}
 [[nodiscard]] constexpr bool reads_as_they_come(Placement p) {
   return p == Placement::unordered || p == Placement::reads_overtake;
 }

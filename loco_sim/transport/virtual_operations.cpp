@@ -48,7 +48,7 @@ std::string VirtualTransport::lacks(Capability what) const {
   const bool has = [&] {
     switch (what) {
       case Capability::ordered_puts:
-        return !nic::overtakes(p.nic_placement) || p.nic_placement == nic::Placement::reads_overtake;
+        return !nic::writes_overtake(p.nic_placement);
       case Capability::reads_push_puts:
         return !nic::reads_as_they_come(p.nic_placement);
       case Capability::atomics:

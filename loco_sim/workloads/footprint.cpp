@@ -93,6 +93,18 @@ Footprint of_lookup(const Params& params, Count nodes) {
       .operations = lookups, .calls = 3 * lookups, .accesses = lookups * kEnds * words_of(parameter(params, "size"))};
 }
 
+Footprint of_all_reduce(const Params& params, Count nodes) {
+  const Count all_reduces = parameter(params, "iterations");
+  const Count steps = 2 * (nodes - 1);
+  // In each step the nodes write all chunks once, and a word each. What is sent is zeroes but for the first word of a
+  // chunk, which is kept in the vector and where it comes to be added.
+  const Count kept = nodes * (2 * nodes - 1 + 2 * steps);
+  return {.bytes = kept * kWord,
+          .operations = all_reduces * nodes,
+          .calls = all_reduces * steps * 2 * nodes,
+          .accesses = all_reduces * steps * kEnds * (words_of(parameter(params, "size")) + nodes)};
+}
+
 Footprint of_dcdc(const Params& params, Count nodes) {
   const Count turns = parameter(params, "duration_us") / parameter(params, "period_us");
   return {.operations = turns, .calls = turns, .accesses = turns * (nodes - 1)};
@@ -119,7 +131,8 @@ constexpr std::array kFootprints = {FootprintRow{"quickstart", of_rounds},
                                     FootprintRow{"dcdc", of_dcdc},
                                     FootprintRow{"pattern", of_rounds},
                                     FootprintRow{"traffic", of_traffic},
-                                    FootprintRow{"lookup", of_lookup}};
+                                    FootprintRow{"lookup", of_lookup},
+                                    FootprintRow{"all_reduce", of_all_reduce}};
 
 }  // namespace
 

@@ -347,6 +347,29 @@ inline constexpr std::array kLookupParams = {
            .doc = "nanoseconds between two updates of the owner, which under other schedules than timed waits now and "
                   "then for a lookup to succeed"}};
 
+inline constexpr std::array kAllReduceParams = {
+    Option{.key = "size",
+           .type = Type::size,
+           .fallback = 1 << 20,
+           .least = 16,
+           .most = 1 << 30,
+           .doc = "bytes of each node's vector, a multiple of 8 and at least 8 for each node; a chunk is a node's part "
+                  "of it, in whole words",
+           .multiple_of = 8},
+    Option{.key = "iterations",
+           .type = Type::integer,
+           .fallback = 10,
+           .least = 1,
+           .most = 1'000'000,
+           .doc = "all-reduces, one after the other"},
+    Option{.key = "reduce_rate",
+           .type = Type::rate,
+           .fallback = 0,
+           .most = 10'000'000'000'000,
+           .doc = "how fast a node adds what has come to its own, in bits of a chunk per second, 1Mbps or more; 0bps: "
+                  "adding takes no time but that of a chunk's first word, which is summed and checked"}};
+
+void start_all_reduce(const Setup& setup);
 void start_barrier(const Setup& setup);
 void start_broadcast(const Setup& setup);
 void start_dcdc(const Setup& setup);
@@ -369,6 +392,10 @@ void start_lookup(const Setup& setup);
 [[nodiscard]] std::optional<Misfit> traffic_misfit(const Params& params, std::uint32_t nodes);
 /// All messages of a sender may be for one node.
 [[nodiscard]] std::uint32_t traffic_send_queue(const Params& params);
+/// A vector with less than a word for each node.
+[[nodiscard]] std::optional<Misfit> all_reduce_misfit(const Params& params, std::uint32_t nodes);
+/// All puts of a node are for the next one.
+[[nodiscard]] std::uint32_t all_reduce_send_queue(const Params& params);
 /// Node 0 owns all objects.
 [[nodiscard]] std::uint32_t lookup_send_queue(const Params& params);
 /// LOCO's store and the tree have locks, those over messages none.

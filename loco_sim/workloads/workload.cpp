@@ -34,6 +34,8 @@ constexpr std::array kWorkloads = {
              nullptr, traffic_misfit, traffic_send_queue, false},
     Workload{"lookup", "one-sided lookups of objects that their owner, node 0, keeps rewriting", kLookupParams, 2, 1024,
              start_lookup, nullptr, nullptr, lookup_send_queue, false},
+    Workload{"all_reduce", "every node gets the sum of all nodes' vectors, by the ring algorithm over RDMA writes",
+             kAllReduceParams, 2, 1024, start_all_reduce, nullptr, all_reduce_misfit, all_reduce_send_queue, false},
 };
 }  // namespace
 

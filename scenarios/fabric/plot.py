@@ -29,6 +29,10 @@ def goodput(row: dict) -> float:
     return row["workload_counters"]["payload_bytes"] * 8e3 / row["measured_ps"]
 
 
+def goodput_of_host(row: dict) -> float:
+    return goodput(row) / row["nodes"]
+
+
 @dataclasses.dataclass
 class Plot:
     """A figure over the values of `key`, one series a value of `group`; the median over whatever else is swept."""
@@ -39,10 +43,13 @@ class Plot:
     group: str | None = None
     sweep: dict | list | None = None  # the scenario's own
     labels: tuple[str, ...] = ()  # of the points, where values say little
+    quick: dict = dataclasses.field(default_factory=lambda: QUICK)  # other keys than those of traffic
 
 
 LAST = "last message complete (ms)"
 PLOTS = {
+    "all_reduce": Plot("workload.size", "payload sent by each host (Gb/s)", goodput_of_host,
+                       quick={"workload.iterations": 1}),
     "incast": Plot("topology.nodes", "payload received (Gb/s)", goodput),
     "incast_pfc": Plot("fabric.flow_control", LAST),
     "incast_dcqcn": Plot("fabric.dcqcn.enabled", "time that links are paused (ms, all links)",
@@ -60,7 +67,7 @@ PLOTS = {
 def points(name: str, plot: Plot, quick: bool) -> dict[str, dict[str, float]]:
     """Per series and value of the key, the median."""
     found: dict[str, dict[str, list[float]]] = {}
-    rows = ls.sweep_rows(ls.Scenario(HERE / f"{name}.yaml"), plot.sweep, overrides=QUICK if quick else None, progress=False)
+    rows = ls.sweep_rows(ls.Scenario(HERE / f"{name}.yaml"), plot.sweep, overrides=plot.quick if quick else None, progress=False)
     for row in sorted(rows, key=lambda r: int(r["point"])):
         if row["error"]:
             raise SystemExit(f"{name}: {row['error']}")

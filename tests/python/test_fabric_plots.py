@@ -43,6 +43,8 @@ def test_what_the_plots_show(tmp_path):
         found = draw(name, tmp_path, quick=False)
         return found[""] if list(found) == [""] else found
 
+    of_link = list(bars("all_reduce").values())
+    assert of_link == sorted(of_link) and of_link[0] < 1 and 23 < of_link[-1] < 25 * 4096 / 4178, "latency, then the links"
     incast = bars("incast")
     # 4096 of 4194 bytes on the wire (82 of headers, 16 of RETH at most) are payload, however many send
     assert all(0.95 * 100 * 4096 / 4194 < incast[n] < 100 * 4096 / 4178 for n in ("4", "8", "16")), incast

@@ -99,6 +99,7 @@ class Draft {
     if (p.type == options::Type::choice)
       return std::string(p.choices[below(p.choices.size())]);
     if (p.key == "update_pause_ns") return "50000";  // shorter ones leave no lookup the time to succeed
+    if (p.type == options::Type::rate) return "10Gbps";
     // Small values: worlds are many.
     const std::int64_t least = p.least;
     if (p.type == options::Type::size) {

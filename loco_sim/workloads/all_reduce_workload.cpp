@@ -1,0 +1,221 @@
+// An all-reduce on a ring: every node ends with the sum of all nodes' vectors (Patarasuk and Yuan, "Bandwidth optimal
+// all-reduce algorithms for clusters of workstations", JPDC 2009).
+//
+// The vector is cut into a chunk for each of the n nodes. In step s node r writes chunk r - s to node r + 1, and behind
+// it a word that says so; it goes on when the word of node r - 1 has come. In the first n - 1 steps (reduce-scatter) it
+// adds what has come to its own chunk, which then is the one that it sends next. In the n - 1 steps after that
+// (all-gather) chunks are whole sums, and what comes replaces its own.
+//
+// Nothing that somebody still has to read is overwritten. What comes to be added has a place of its own for each chunk,
+// and each step has a word of its own. A node begins the next all-reduce when the last word has come, which is behind
+// node r + 1's word of step n - 2 and so behind all that node r + 1 had to add; and it writes into a vector with the
+// next sums only when node r + 1 has begun, too. Its own chunks it writes again when all its puts are complete.
+//
+// Of a chunk only the first word is summed, so that megabytes are moved by NICs and not by simulated loads; at the end
+// every node compares all these words with the sums that it knows. `reduce_rate` is what adding the rest would take.
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "loco_sim/workloads/kinds.hpp"
+#include "sim/rng.hpp"
+#include "sim/time.hpp"
+
+namespace loco::workloads {
+
+namespace {
+
+/// Puts that a node has under way at most. Nobody needs as many: a step is complete soon after its word has come.
+constexpr std::uint32_t kUnderWayMax = 16;
+/// A chunk and its word.
+constexpr std::uint32_t kPutsOfStep = 2;
+
+/// Slower adding could be beyond the end of simulated time.
+constexpr std::int64_t kReduceRateLeast = 1'000'000;
+
+/// Where things are in each node's memory: the vector, what has come to be added, the words of the steps that have come
+/// and of those that go.
+class Layout {
+ public:
+  Layout(std::uint64_t size, std::uint32_t nodes) : size_(size), nodes_(nodes) {}
+
+  [[nodiscard]] std::uint32_t steps() const { return 2 * (nodes_ - 1); }
+  [[nodiscard]] bool reduces(std::uint32_t step) const { return step + 1 < nodes_; }
+  /// The chunk that a node writes to the next one in a step.
+  [[nodiscard]] std::uint32_t chunk(NodeId sender, std::uint32_t step) const {
+    return (sender + 2 * nodes_ - step) % nodes_;
+  }
+  /// Whole words, of which some chunks have one more than others.
+  [[nodiscard]] std::uint64_t begin(std::uint32_t chunk) const { return size_ / kWord * chunk / nodes_ * kWord; }
+  [[nodiscard]] std::uint64_t bytes(std::uint32_t chunk) const { return begin(chunk + 1) - begin(chunk); }
+  [[nodiscard]] std::uint64_t landing(std::uint32_t chunk) const { return size_ + begin(chunk); }
+  [[nodiscard]] std::uint64_t come(std::uint32_t step) const { return 2 * size_ + step * kWord; }
+  [[nodiscard]] std::uint64_t gone(std::uint32_t step) const { return come(steps() + step); }
+  [[nodiscard]] std::uint64_t end() const { return gone(steps()); }
+
+ private:
+  std::uint64_t size_;
+  std::uint32_t nodes_;
+};
+
+std::uint64_t scattered(std::uint64_t number) { return sim::splitmix64(number); }
+
+/// What all nodes know, beside the simulated machine.
+struct Ring {
+  Layout layout;
+  std::vector<Region> memory;   // of each node
+  std::uint64_t factors = 0;    // of all nodes together
+  bool ordered = true;          // does the hardware place the word behind the chunk by itself?
+  bool failed = false;          // a message has failed: nobody waits any longer
+
+  [[nodiscard]] std::uint64_t value(std::uint64_t iteration, std::uint32_t chunk, std::uint64_t factor) const {
+    return (scattered(iteration * memory.size() + chunk) | 1U) * factor;
+  }
+};
+
+class Member {
+ public:
+  Member(Transport& node, const Setup& setup, Ring& ring)
+      : node_(node),
+        setup_(setup),
+        ring_(ring),
+        layout_(ring.layout),
+        nodes_(node.num_nodes()),
+        next_(ring.memory[(node.my_node() + 1) % nodes_]),
+        base_(ring.memory[node.my_node()].base) {}
+
+  void run() {
+    const std::uint32_t iterations = setup_.params.count("iterations");
+    for (iteration_ = 0; iteration_ < iterations; ++iteration_) {
+      fill();
+      const std::int64_t start = node_.now_ps();
+      if (!all_reduce()) return;
+      setup_.results.add("all_reduce", start, node_.now_ps(), nodes_);
+      check();
+    }
+  }
+
+ private:
+  /// The words of this node's own vector, which differ from all others.
+  void fill() {
+    for (std::uint32_t c = 0; c < nodes_; ++c)
+      node_.store(base_ + layout_.begin(c), ring_.value(iteration_, c, scattered(node_.my_node())));
+  }
+
+  /// False when a message has failed, of whomever.
+  bool all_reduce() {
+    for (std::uint32_t step = 0; step < layout_.steps(); ++step) {
+      if (!send(step)) return false;
+      if (!wait([&] { return node_.load(base_ + layout_.come(step)) == iteration_ + 1; })) return false;
+      const std::uint32_t chunk = layout_.chunk((node_.my_node() + nodes_ - 1) % nodes_, step);
+      setup_.results.counters.add(bytes_, layout_.bytes(chunk));
+      if (layout_.reduces(step)) add(chunk);
+    }
+    return wait([this] { return under_way_ == 0; });
+  }
+
+  bool send(std::uint32_t step) {
+    const std::uint32_t chunk = layout_.chunk(node_.my_node(), step);
+    if (!wait([this] { return under_way_ + kPutsOfStep <= kUnderWayMax; })) return false;
+    node_.store(base_ + layout_.gone(step), iteration_ + 1);
+    put(layout_.begin(chunk), layout_.reduces(step) ? layout_.landing(chunk) : layout_.begin(chunk),
+        layout_.bytes(chunk), ring_.ordered ? Tell::with_next : Tell::always);
+    // A complete put has been placed, in whatever order its packets came.
+    if (!ring_.ordered && !wait([this] { return under_way_ == 0; })) return false;
+    put(layout_.gone(step), layout_.come(step), kWord, Tell::always);
+    return true;
+  }
+
+  void put(std::uint64_t from, std::uint64_t to, std::uint64_t size, Tell tell) {
+    node_.put(base_ + from, next_, to, size, {.work_id = ++posted_, .tell = tell});
+    if (tell == Tell::always) ++under_way_;
+  }
+
+  void add(std::uint32_t chunk) {
+    const Address own = base_ + layout_.begin(chunk);
+    node_.store(own, node_.load(own) + node_.load(base_ + layout_.landing(chunk)));
+    const auto rate = static_cast<std::uint64_t>(setup_.params.get("reduce_rate"));
+    if (rate != 0) node_.compute(sim::transmission_time({layout_.bytes(chunk)}, {rate}).ps);
+  }
+
+  /// Until that holds, taking completions meanwhile. False when a message has failed, of whomever.
+  template <typename Condition>
+  bool wait(const Condition& holds) {
+    while (!ring_.failed) {
+      if (holds()) return true;
+      if (!take_completions()) node_.pause();
+    }
+    return false;
+  }
+
+  bool take_completions() {
+    std::array<Completion, kUnderWayMax> done;
+    const std::size_t n = node_.poll(done);
+    for (const Completion& c : std::span(done).first(n)) {
+      if (c.status != Status::success)
+        fail();
+      else
+        --under_way_;
+    }
+    return n > 0;
+  }
+
+  /// The sum cannot be had any more, and those that wait for this node's part of it would wait for ever.
+  void fail() {
+    setup_.results.promise("failed_messages", 1);
+    ring_.failed = true;
+    for (NodeId n = 0; n < nodes_; ++n) setup_.cluster.node(n).wake_all();
+  }
+
+  void check() {
+    for (std::uint32_t c = 0; c < nodes_; ++c) {
+      const bool right = node_.load(base_ + layout_.begin(c)) == ring_.value(iteration_, c, ring_.factors);
+      setup_.results.promise("wrong_sums", right ? 0 : 1);
+    }
+  }
+
+  Transport& node_;
+  const Setup& setup_;
+  Ring& ring_;
+  const Layout& layout_;
+  std::uint32_t nodes_;
+  Region next_;
+  Address base_;
+  std::uint64_t iteration_ = 0;
+  std::uint64_t posted_ = 0;
+  std::uint32_t under_way_ = 0;  // puts whose completion is to come
+  sim::CounterId bytes_ = setup_.results.counters.id("payload_bytes");
+};
+
+}  // namespace
+
+std::optional<Misfit> all_reduce_misfit(const Params& params, std::uint32_t nodes) {
+  const std::uint64_t least = nodes * kWord;
+  if (static_cast<std::uint64_t>(params.get("size")) < least)
+    return Misfit{"size", "at least " + std::to_string(least) + "B, a word for each of " + std::to_string(nodes) +
+                              " nodes"};
+  const std::int64_t rate = params.get("reduce_rate");
+  if (rate != 0 && rate < kReduceRateLeast) return Misfit{"reduce_rate", "0bps, or 1Mbps and more"};
+  return std::nullopt;
+}
+
+std::uint32_t all_reduce_send_queue(const Params& /*params*/) { return kUnderWayMax; }
+
+void start_all_reduce(const Setup& setup) {
+  const ClusterConfig& config = setup.cluster.config();
+  const auto ring =
+      std::make_shared<Ring>(Ring{.layout = {static_cast<std::uint64_t>(setup.params.get("size")), config.nodes},
+                                  .memory = {},
+                                  .ordered = !nic::writes_overtake(config.profile.nic_placement)});
+  for (NodeId n = 0; n < config.nodes; ++n) {
+    ring->memory.push_back(setup.cluster.node(n).allocate(ring->layout.end()));
+    ring->factors += scattered(n);
+  }
+  setup.results.promise("failed_messages", 0);
+  setup.results.promise("wrong_sums", 0);
+  setup.cluster.spawn_everywhere([&setup, ring](Transport& node) { Member(node, setup, *ring).run(); });
+}
+
+}  // namespace loco::workloads
