@@ -6,10 +6,13 @@
 // adds what has come to its own chunk, which then is the one that it sends next. In the n - 1 steps after that
 // (all-gather) chunks are whole sums, and what comes replaces its own.
 //
-// Nothing that somebody still has to read is overwritten. What comes to be added has a place of its own for each chunk,
-// and each step has a word of its own. A node begins the next all-reduce when the last word has come, which is behind
-// node r + 1's word of step n - 2 and so behind all that node r + 1 had to add; and it writes into a vector with the
-// next sums only when node r + 1 has begun, too. Its own chunks it writes again when all its puts are complete.
+// Nothing that somebody still has to read is overwritten, by the way that each word comes round the ring:
+// - What is to be added lands in a place of its own for each chunk, and each step has a word of its own. Node r writes
+//   there again in its next all-reduce. It begins that when the last word has come, which goes back to the word of step
+//   n - 1 of node r + 1: that node had added all that it had to.
+// - Whole sums land in the vector. Node r writes chunk r + 1 - k there in step n - 1 + k, when the word has come that
+//   goes back to step k of node r + 1: what it sent of that chunk is with node r + 2, and it will not add to it again.
+// - A node writes its own vector anew when all its puts are complete; that is where an all-reduce ends.
 //
 // Of a chunk only the first word is summed, so that megabytes are moved by NICs and not by simulated loads; at the end
 // every node compares all these words with the sums that it knows. `reduce_rate` is what adding the rest would take.
@@ -27,7 +30,7 @@ namespace loco::workloads {
 
 namespace {
 
-/// Puts that a node has under way at most. Nobody needs as many: a step is complete soon after its word has come.
+/// Puts that a node has under way at most. Where answers come late it waits for them.
 constexpr std::uint32_t kUnderWayMax = 16;
 /// A chunk and its word.
 constexpr std::uint32_t kPutsOfStep = 2;
@@ -65,10 +68,10 @@ std::uint64_t scattered(std::uint64_t number) { return sim::splitmix64(number); 
 /// What all nodes know, beside the simulated machine.
 struct Ring {
   Layout layout;
-  std::vector<Region> memory;   // of each node
-  std::uint64_t factors = 0;    // of all nodes together
-  bool ordered = true;          // does the hardware place the word behind the chunk by itself?
-  bool failed = false;          // a message has failed: nobody waits any longer
+  std::vector<Region> memory;  // of each node
+  std::uint64_t factors = 0;   // of all nodes together
+  bool ordered = true;         // does the hardware place the word behind the chunk by itself?
+  bool failed = false;         // a message has failed: nobody waits any longer
 
   [[nodiscard]] std::uint64_t value(std::uint64_t iteration, std::uint32_t chunk, std::uint64_t factor) const {
     return (scattered(iteration * memory.size() + chunk) | 1U) * factor;
@@ -87,6 +90,7 @@ class Member {
         base_(ring.memory[node.my_node()].base) {}
 
   void run() {
+    node_.set_waits_for([this] { return place(); });
     const std::uint32_t iterations = setup_.params.count("iterations");
     for (iteration_ = 0; iteration_ < iterations; ++iteration_) {
       fill();
@@ -106,12 +110,12 @@ class Member {
 
   /// False when a message has failed, of whomever.
   bool all_reduce() {
-    for (std::uint32_t step = 0; step < layout_.steps(); ++step) {
-      if (!send(step)) return false;
-      if (!wait([&] { return node_.load(base_ + layout_.come(step)) == iteration_ + 1; })) return false;
-      const std::uint32_t chunk = layout_.chunk((node_.my_node() + nodes_ - 1) % nodes_, step);
+    for (step_ = 0; step_ < layout_.steps(); ++step_) {
+      if (!send(step_)) return false;
+      if (!wait([this] { return node_.load(base_ + layout_.come(step_)) == iteration_ + 1; })) return false;
+      const std::uint32_t chunk = layout_.chunk(previous(), step_);
       setup_.results.counters.add(bytes_, layout_.bytes(chunk));
-      if (layout_.reduces(step)) add(chunk);
+      if (layout_.reduces(step_)) add(chunk);
     }
     return wait([this] { return under_way_ == 0; });
   }
@@ -169,11 +173,21 @@ class Member {
     for (NodeId n = 0; n < nodes_; ++n) setup_.cluster.node(n).wake_all();
   }
 
+  [[nodiscard]] NodeId previous() const { return (node_.my_node() + nodes_ - 1) % nodes_; }
+
+  /// What it waits for, in the report of a run that cannot go on.
+  [[nodiscard]] std::string place() const {
+    const std::string all_reduce = " of all-reduce " + std::to_string(iteration_ + 1);
+    if (step_ == layout_.steps()) return "its puts" + all_reduce + " are complete";
+    return "step " + std::to_string(step_ + 1) + " of " + std::to_string(layout_.steps()) + all_reduce +
+           " is done, from node " + std::to_string(previous()) + " and to node " + std::to_string(next_.node);
+  }
+
   void check() {
-    for (std::uint32_t c = 0; c < nodes_; ++c) {
-      const bool right = node_.load(base_ + layout_.begin(c)) == ring_.value(iteration_, c, ring_.factors);
-      setup_.results.promise("wrong_sums", right ? 0 : 1);
-    }
+    std::uint64_t wrong = 0;
+    for (std::uint32_t c = 0; c < nodes_; ++c)
+      if (node_.load(base_ + layout_.begin(c)) != ring_.value(iteration_, c, ring_.factors)) ++wrong;
+    setup_.results.promise("wrong_sums", wrong);
   }
 
   Transport& node_;
@@ -184,6 +198,7 @@ class Member {
   Region next_;
   Address base_;
   std::uint64_t iteration_ = 0;
+  std::uint32_t step_ = 0;
   std::uint64_t posted_ = 0;
   std::uint32_t under_way_ = 0;  // puts whose completion is to come
   sim::CounterId bytes_ = setup_.results.counters.id("payload_bytes");

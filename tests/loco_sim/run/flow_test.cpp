@@ -227,6 +227,23 @@ TEST_CASE("two messages to one host share its link: twice the time, as with pack
   CHECK(flows < 1.05 * time("packet"));
 }
 
+TEST_CASE("an all-reduce takes on flows what it takes as packets, within 2 percent, and has the same sums") {
+  if (no_flow_model()) return;
+  for (const std::string size : {"1KiB", "64KiB", "1MiB"}) {
+    INFO(size);
+    const auto time = [&](const std::string& model) {
+      const RunResult result = run_flow_text("topology: {kind: star, nodes: 8}\nfabric: {model: " + model +
+                                             "}\nworkload: {kind: all_reduce, size: " + size + "}\n");
+      CHECK(result.broken.empty());
+      CHECK(result.operations_done == 10);
+      return static_cast<double>(result.measured_ps);
+    };
+    const double packets = time("packet");
+    CHECK(time("flow") > 0.98 * packets);
+    CHECK(time("flow") < 1.02 * packets);
+  }
+}
+
 TEST_CASE("messages of one queue pair follow each other without a gap and stay in order") {
   if (no_flow_model()) return;
   const auto time = [](const char* model) {

@@ -49,6 +49,7 @@ TEST_CASE("set-up is within the limits, of every kind of workload that scenarios
        {"kind: kvstore, key_space: 16GiB", "kind: kvstore, key_space: 16GiB, keys: zipfian",
         "kind: kvstore, key_space: 16GiB, store: rpc", "kind: kvstore, key_space: 16GiB, store: tree",
         "kind: kvstore, key_space: 16GiB, store: tcp, mix: insert",
+        "kind: all_reduce, iterations: 100000000",
         "kind: barrier, iterations: 100000000, threads_per_node: 256", "kind: broadcast, iterations: 100000000",
         "kind: lock, iterations: 100000000", "kind: lookup, iterations: 100000000",
         "kind: message_passing, iterations: 100000000", "kind: mixed_size, iterations: 100000000",
@@ -94,7 +95,7 @@ TEST_CASE("a report names ten threads and says how many more there are") {
 }
 
 TEST_CASE("workloads for load record nothing unless somebody wants it") {
-  for (const std::string kind : {"traffic", "lookup"}) {
+  for (const std::string kind : {"traffic", "lookup", "all_reduce"}) {
     INFO(kind);
     const std::string workload = "workload: {kind: " + kind + "}\n";
     CHECK(!scenario_of(workload).trace_subevents);
