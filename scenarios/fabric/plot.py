@@ -30,7 +30,7 @@ def goodput(row: dict) -> float:
 
 
 def goodput_of_host(row: dict) -> float:
-    return goodput(row) / row["nodes"]
+    return goodput(row) * row["operations"] / row["by_operation"]["all_reduce"]["count"]  # a sample for each host
 
 
 @dataclasses.dataclass
