@@ -34,17 +34,6 @@ function(loco_sim_library name)
   set_property(GLOBAL APPEND PROPERTY loco_sim_libraries loco_sim_${name})
 endfunction()
 
-# loco_sim_test_headers(name HEADERS... DEPENDS...) : a set of precompiled headers for tests: Catch2 and these. The tests of a
-# folder and of those below it use it when loco_sim_headers_of_tests is set to its name.
-function(loco_sim_test_headers name)
-  cmake_parse_arguments(ARG "" "" "HEADERS;DEPENDS" ${ARGN})
-  add_library(${name} OBJECT ${PROJECT_BINARY_DIR}/empty.cpp)
-  target_link_libraries(${name} PRIVATE loco_sim_options Catch2::Catch2 ${ARG_DEPENDS})
-  loco_sim_test_options(${name})
-  list(TRANSFORM ARG_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/)
-  target_precompile_headers(${name} PRIVATE ${loco_sim_std_headers} ${PROJECT_SOURCE_DIR}/tests/catch.hpp ${ARG_HEADERS})
-endfunction()
-
 # loco_sim_test_options(target) : how tests are compiled, all of them alike
 function(loco_sim_test_options target)
   target_compile_options(${target} PRIVATE -O0)  # it is the libraries that take the time
@@ -75,7 +64,7 @@ function(loco_sim_test name)
     target_link_libraries(test_${name} PRIVATE loco_sim_options Catch2::Catch2WithMain ${ARG_DEPENDS})
   endif()
   loco_sim_test_options(test_${name})
-  target_precompile_headers(test_${name} REUSE_FROM ${loco_sim_headers_of_tests})
+  target_precompile_headers(test_${name} REUSE_FROM loco_sim_test_headers)
   add_test(NAME ${name} COMMAND test_${name} ${loco_sim_selected_tests})
   set(labels "")
   foreach(label FIGURES THREADS REASONING ONCE)
