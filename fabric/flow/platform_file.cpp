@@ -11,10 +11,13 @@
 #include <system_error>
 #include <utility>
 
+#include "fabric/topology/kinds.hpp"
+
 namespace loco::fabric {
 
 namespace {
 
+constexpr std::uint64_t kHostsMax = topology::kHostsMax;
 constexpr std::size_t kFileBytesMax = std::size_t{64} << 20U;
 
 constexpr std::array<std::string_view, 24> kElements = {
@@ -172,7 +175,28 @@ class Reader {
     check(first, name, value);
   }
 
-  void check(std::size_t at, std::string_view name, std::string_view value) const {
+  /// "0-15,20": so many hosts of a cluster, before SimGrid makes them.
+  void count_hosts(std::size_t at, std::string_view radical) {
+    for (std::size_t begin = 0; begin <= radical.size();) {
+      const std::size_t end = std::min(radical.find(',', begin), radical.size());
+      const std::string_view part = radical.substr(begin, end - begin);
+      const std::size_t dash = std::min(part.find('-'), part.size());
+      std::uint64_t first = 0;
+      std::uint64_t last = 0;
+      const bool is_range = dash != part.size();
+      if (number(part.substr(0, dash), first) && (!is_range || number(part.substr(dash + 1), last)))
+        hosts_ += is_range && last > first ? std::min<std::uint64_t>(last - first, kHostsMax) + 1 : 1;
+      if (hosts_ > kHostsMax) fail(at, fmt::format("radical: {} hosts at most", kHostsMax), quoted(radical));
+      begin = end + 1;
+    }
+  }
+
+  static bool number(std::string_view text, std::uint64_t& value) {
+    return std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc();
+  }
+
+  void check(std::size_t at, std::string_view name, std::string_view value) {
+    if (name == "radical") return count_hosts(at, value);
     const auto* const checked = std::ranges::find(kChecked, name, &Checked::attribute);
     if (checked == kChecked.end() || (value.empty() && name.size() > 3)) return;  // bb_lat="" says that there is none
     const std::optional<double> number = quantity(value, checked->kind);
@@ -187,6 +211,7 @@ class Reader {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  std::uint64_t hosts_ = 0;  // of clusters
 };
 
 }  // namespace

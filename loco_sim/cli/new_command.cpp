@@ -119,8 +119,9 @@ int new_command(const std::string& folder) {
     write_file((fs::path(folder) / file).string(), text);
   }
   made.keep();
-  print(fmt::format("{}: {}\nbuild it: cmake -S {} -B {}/build && cmake --build {}/build\n", folder,
-                    fmt::join(kFiles, ", "), folder, folder, folder));
+  const std::string shown = text::printable(folder);
+  print(fmt::format("{}: {}\nbuild it: cmake -S {} -B {}/build && cmake --build {}/build\n", shown,
+                    fmt::join(kFiles, ", "), shown, shown, shown));
   return kDone;
 }
 

@@ -13,6 +13,7 @@
 #include "loco_sim/scenario/scenario.hpp"
 #include "text/input_error.hpp"
 #include "text/json.hpp"
+#include "text/shown.hpp"
 #include "text/words.hpp"
 #include "trace/file.hpp"
 
@@ -20,10 +21,10 @@ namespace loco::cli {
 
 namespace {
 
-/// As a YAML text.
+/// As a YAML text: in it, some characters beyond ASCII end a line.
 std::string quoted_path(const std::string& path) {
   try {
-    return text::json_text(path);
+    return text::shown(text::json_text(path));
   } catch (const nlohmann::json::exception&) {
     throw UsageError(
         fmt::format("--trace {}: expected a file name in UTF-8, found other bytes", text::printable(path)));

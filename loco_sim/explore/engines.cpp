@@ -131,7 +131,9 @@ Result explore_engine(const Program& program, const EngineOptions& options) {
   if (found.stuck != 0) {
     result.notes.push_back(fmt::format("{} in which a thread waits for ever", counted(found.stuck, "final state")));
   }
-  if (!time.was_reached()) name_excluded(program, options, time, result);
+  const bool stopped = !found.complete && !time.was_reached();
+  if (stopped) result.notes.emplace_back("not compared with in-order completion: the limit of executions was reached");
+  if (!stopped && !time.was_reached()) name_excluded(program, options, time, result);
   if (found.exhaustive() && !time.was_reached()) name_ruled_out(program, options, found.outcomes, limits, result);
   return result;
 }

@@ -50,6 +50,15 @@ Footprint of_locked(const Params& params, Count nodes) {
   return {.operations = turns, .calls = kEnds * turns, .accesses = turns};
 }
 
+/// Of each lock every node keeps a word: who has its turn there.
+Count bytes_of_locks(const Params& params, Count nodes) { return nodes * parameter(params, "locks") * kWord; }
+
+Footprint of_transactions(const Params& params, Count nodes) {
+  Footprint footprint = of_locked(params, nodes);
+  footprint.bytes = bytes_of_locks(params, nodes);
+  return footprint;
+}
+
 /// LOCO: the index is a table of 24-byte entries in every node, a power of two of them and seven eighths full at most;
 /// the values are three words and two more beside them, on one node each. The tree: leaves of 128 words with 24
 /// entries, of which every node knows the place, and the entries in order once. Else: a table on one node.
@@ -66,7 +75,7 @@ Footprint of_kvstore(const Params& params, Count nodes) {
   const Count operations = parameter(params, "iterations") * parameter(params, "threads_per_node") * nodes;
   const Count leaves = entries / kLeafEntries;
   const Count bytes = store == kLoco ? nodes * std::exp2(std::ceil(std::log2(entries * 8 / 7))) * kIndexBytes +
-                                           (slots * 2 + entries * kSlotWords) * kWord
+                                           (slots * 2 + entries * kSlotWords) * kWord + bytes_of_locks(params, nodes)
                       : store == kTree
                           ? leaves * kLeafWords * kWord + nodes * leaves * kIndexBytes + entries * kPairBytes
                           : entries * kIndexBytes;
@@ -126,7 +135,7 @@ constexpr std::array kFootprints = {FootprintRow{"quickstart", of_rounds},
                                     FootprintRow{"message_passing", of_message_passing},
                                     FootprintRow{"mixed_size", of_mixed_size},
                                     FootprintRow{"lock", of_locked},
-                                    FootprintRow{"transactions", of_locked},
+                                    FootprintRow{"transactions", of_transactions},
                                     FootprintRow{"kvstore", of_kvstore},
                                     FootprintRow{"dcdc", of_dcdc},
                                     FootprintRow{"pattern", of_rounds},

@@ -55,24 +55,37 @@ void run_clients(Transport& node, const Setup& setup, const KvPlan& plan, Shared
   counters.add(counters.id("torn_reads"), store.torn_reads());
 }
 
+/// What is loaded. Loading takes no simulated time, between whose events limits are looked at; so they are here.
+kvstore::Entry loaded(const Setup& setup, std::uint64_t i) {
+  constexpr std::uint64_t kLookEvery = 1024;
+  Limits* const limits = setup.cluster.config().limits;
+  if (limits != nullptr && i % kLookEvery == 0) limits->check();
+  return {key_of(i), value_of(i, 0)};
+}
+
 void kvstore_program(Transport& node, const Setup& setup, const KvPlan& plan) {
   manager mgr(node);
   kvstore store(mgr, "store", plan.options);
   barrier bar(mgr, "bar", {.threads_per_node = plan.threads});
   mgr.wait_for_ready();
-  store.load(plan.entries, [](std::uint64_t i) { return kvstore::Entry(key_of(i), value_of(i, 0)); });
+  store.load(plan.entries, [&setup](std::uint64_t i) { return loaded(setup, i); });
   run_clients<LocoWindow>(node, setup, plan, store, bar);
 }
 
 /// The tree that all nodes load, and how much of it may grow.
 struct TreePlan {
-  explicit TreePlan(const KvPlan& plan, const Params& params)
+  TreePlan(const KvPlan& plan, const Setup& setup)
       : options{.nodes_max = tree_nodes_of(plan.entries),
                 .spare = plan.threads * plan.inserts_of_thread() / kInsertsPerSplit + kSpareBesides,
                 .fence = plan.options.fence,
-                .index_cache = params.get("index_cache") != 0} {
-    for (std::uint64_t i = 0; i < plan.entries; ++i) sorted.emplace_back(key_of(i), value_of(i, 0));
-    std::ranges::sort(sorted);
+                .index_cache = setup.params.get("index_cache") != 0} {
+    for (std::uint64_t i = 0; i < plan.entries; ++i) sorted.push_back(loaded(setup, i));
+    std::uint64_t compared = 0;
+    std::ranges::sort(sorted, [&](const auto& a, const auto& b) {
+      if (Limits* const limits = setup.cluster.config().limits; limits != nullptr && ++compared % 65'536 == 0)
+        limits->check();
+      return a < b;
+    });
   }
 
   /// A loaded leaf has room for six; one that has been halved for more.
@@ -116,9 +129,9 @@ void rpc_program(Transport& node, const Setup& setup, const KvPlan& plan, const 
   for (std::uint32_t s = 0; s < layout.servers; ++s)
     node.spawn(
         "server" + std::to_string(s),
-        [&node, &network, &plan, &service, layout, serving, s] {
+        [&node, &setup, &network, &plan, &service, layout, serving, s] {
           rpc_server server(node, network, layout, s, service.costs);
-          server.load(plan.entries, [](std::uint64_t i) { return kvstore::Entry(key_of(i), value_of(i, 0)); });
+          server.load(plan.entries, [&setup](std::uint64_t i) { return loaded(setup, i); });
           node.flag_fetch_add(serving, 1);
           server.serve();
         },
@@ -160,7 +173,7 @@ void start_kvstore(const Setup& setup) {
   if (setup.params.get("store") == kLocoStore)
     return setup.cluster.spawn_everywhere([&setup, plan](Transport& node) { kvstore_program(node, setup, *plan); });
   if (setup.params.get("store") == kTreeStore) {
-    const auto tree = std::make_shared<const TreePlan>(*plan, setup.params);
+    const auto tree = std::make_shared<const TreePlan>(*plan, setup);
     return setup.cluster.spawn_everywhere(
         [&setup, plan, tree](Transport& node) { tree_program(node, setup, *plan, *tree); });
   }

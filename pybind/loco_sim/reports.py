@@ -73,6 +73,7 @@ def report(result: Result | Mapping[str, Any] | str | os.PathLike[str],
         result = read_result(result)
     data: Any = result.to_dict(everything=True) if isinstance(result, Outcome) else result
     require_result(data)
+    data = {key: value for key, value in data.items() if value is not None}  # null is the same as nothing
     page = _page(data, result if isinstance(result, Outcome) else None)
     if path is not None:
         require_folder_of(path)

@@ -320,3 +320,9 @@ def test_the_verdict_comes_before_pictures_and_times_that_mean_nothing_have_none
 def test_a_trace_with_packets_says_what_the_median_operation_went_into(barrier):
     page = ls.report(ls.run(barrier, overrides={"trace.level": "packets"}))
     assert "why barrier takes" in page and "WQE fetch" in page
+
+
+@pytest.mark.parametrize("key", ["workload_counters", "hints", "broken", "check", "limited_by", "samples_ps", "faults", "config"])
+def test_what_is_null_in_a_result_is_not_there(result, key):
+    data = result.to_dict() | {key: None}
+    assert "<title>" in ls.report(data)

@@ -180,6 +180,21 @@ EVIL = "a\x1b[31mb\nconsistent: c\x85d\u202ee\x7f"
 SHOWN = "a\\x1b[31mb\\x0aconsistent: c\\u0085d\\u202ee\\x7f"
 
 
+@pytest.mark.parametrize("name", ["q\x85z", "a\x7fb", 'quote"back\\slash', "\u2028line", "tab\there"])
+def test_a_trace_has_the_name_that_was_given(loco_sim, tmp_path, name):
+    assert loco_sim("run", "quickstart", "-q", "--set", "workload.iterations=1", "--trace", tmp_path / name).returncode == 0
+    assert os.listdir(tmp_path) == [name]
+
+
+@pytest.mark.parametrize("command", [("corerma", "-o"), ("fit", "--hardware", "cx5-roce-25g", "--fabric"),
+                                     ("fit", "--hardware", "cx5-roce-25g", "--set"), ("run", "quickstart", "--set"),
+                                     ("perf", "write_lat", "--hardware"), ("litmus",), ("verify",), ("trace", "export")])
+def test_bad_input_with_ends_of_lines_is_one_line(loco_sim, command):
+    done = loco_sim(*command, "x\n\x1b[31m\u0085=q")
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.count("\n") == 1 and "\x1b" not in done.stderr and "\x85" not in done.stderr
+
+
 def test_names_are_shown_escaped(loco_sim, tmp_path):
     scenario = tmp_path / "s.yaml"
     scenario.write_text(json.dumps({"name": EVIL, "workload": {"kind": "barrier", "iterations": 1}}))

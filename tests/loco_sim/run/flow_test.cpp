@@ -375,6 +375,10 @@ TEST_CASE("a platform file describes a network and does nothing else") {
   CHECK(refused(told("<config id=\"General\"/>"), "3:1: expected the element <platform>"));
   CHECK(refused(told("no markup at all"), ""));
   CHECK(refused(zone("<link id=\"l\" bandwidth=\"1Gbps"), "4:14: expected an attribute's value in quotes"));
+  // Hosts of clusters are counted before SimGrid makes them.
+  for (const std::string radical : {"0-999999999", "0-65535,70000", "1,2,0-65533,9", "5-18446744073709551615"})
+    CHECK(zone("<cluster id=\"c\" prefix=\"n\" suffix=\"\" radical=\"" + radical + "\" speed=\"1Gf\" bw=\"1GBps\"/>")
+              .find("radical: 65536 hosts at most, found \"" + radical) != std::string::npos);
   // Latencies and rates for which there is simulated time.
   for (const std::string latency : {"1e7s", "1e30s", "-1s", "nan", "inf", "0x1s", "5 us", "1000001ms", "1lightyear"})
     CHECK(refused(zone("<link id=\"l\" bandwidth=\"1Gbps\" latency=\"" + latency + "\"/>"), "4:41: "));

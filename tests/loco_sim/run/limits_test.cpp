@@ -86,6 +86,23 @@ TEST_CASE("a run that takes longer than it may ends with one line") {
   CHECK(lines(told) == 1);
 }
 
+TEST_CASE("loading a store, which takes no simulated time, is within the limits") {
+  for (const char* const store : {"loco", "rpc", "tree", "tcp"}) {
+    INFO(store);
+    const std::string told = ended_by("topology: {nodes: 3}\nworkload: {kind: kvstore, key_space: 256MiB, store: " +
+                                      std::string(store) + "}\ncheck: []\ntrace: {level: none}\n" +
+                                      "limits: {wall_time: 50ms, memory: 16GiB}\n");
+    CHECK(has(told, "0.05 s (limits.wall_time)"));
+  }
+}
+
+TEST_CASE("what every node keeps of each lock is part of the estimate") {
+  for (const char* const workload : {"kind: kvstore, locks: 1000000", "kind: transactions, locks: 1000000"})
+    CHECK(has(ended_by("topology: {nodes: 64}\nworkload: {" + std::string(workload) +
+                       "}\ncheck: []\ntrace: {level: none}\nlimits: {memory: 400MiB}\n"),
+              "the run would take 4"));
+}
+
 TEST_CASE("a report names ten threads and says how many more there are") {
   const std::string told =
       ended_by("topology: {nodes: 60}\nworkload: {kind: quickstart, iterations: 1}\nlimits: {events: 1000}\n");
