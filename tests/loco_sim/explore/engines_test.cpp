@@ -75,8 +75,9 @@ TEST_CASE("a search that a limit stops says so") {
   options.max_executions = 1;
   const Result r = run("explore", kTwoThreads, options);
   CHECK_FALSE(r.complete);
-  REQUIRE(r.notes.size() == 1);
+  REQUIRE(r.notes.size() == 2);
   CHECK_THAT(r.notes[0], test::contains_text("stopped early by the limit of 1 execution"));
+  CHECK(r.notes[1] == "not compared with in-order completion: the limit of executions was reached");
   CHECK(run("explore", kTwoThreads).complete);
 }
 
