@@ -15,6 +15,7 @@
 #include "model/litmus/rule_set.hpp"
 #include "model/litmus/variants.hpp"
 #include "text/json.hpp"
+#include "text/words.hpp"
 
 namespace loco::cli {
 

@@ -11,6 +11,7 @@
 #include "loco_sim/baselines/tree_operation.hpp"
 #include "loco_sim/loco/kvstore.hpp"
 #include "loco_sim/loco/manager.hpp"
+#include "loco_sim/transport/limits.hpp"
 #include "loco_sim/workloads/kinds.hpp"
 #include "loco_sim/workloads/kv_plan.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
