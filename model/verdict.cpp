@@ -78,7 +78,8 @@ bool Verdict::consistent() const {
 }
 
 bool Verdict::undecided() const {
-  return !consistent() && std::ranges::all_of(results, [](const LibraryResult& r) { return r.consistent || r.undecided; });
+  return !consistent() &&
+         std::ranges::all_of(results, [](const LibraryResult& r) { return r.consistent || r.undecided; });
 }
 
 std::vector<std::string> Verdict::without_calls() const {

@@ -31,7 +31,8 @@ std::string set_text(const Trace& trace, std::uint32_t set) {
   constexpr std::size_t kFirst = 10;
   const auto& nodes = trace.node_sets[set];
   if (nodes.size() <= kAll) return fmt::format("{{{}}}", fmt::join(nodes, ", "));
-  return fmt::format("{{{} and {} more}}", fmt::join(nodes.begin(), nodes.begin() + kFirst, ", "), nodes.size() - kFirst);
+  return fmt::format("{{{} and {} more}}", fmt::join(nodes.begin(), nodes.begin() + kFirst, ", "),
+                     nodes.size() - kFirst);
 }
 
 /// Does the argument of the method mean something to a reader?

@@ -8,9 +8,9 @@
 
 #include "loco_sim/replay/replay_on.hpp"
 #include "loco_sim/scenario/hardware.hpp"
-#include "text/input_error.hpp"
 #include "pybind/bindings.hpp"
 #include "pybind/interruption.hpp"
+#include "text/input_error.hpp"
 #include "text/json.hpp"
 #include "verify/command.hpp"
 #include "verify/parser.hpp"

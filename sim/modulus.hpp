@@ -1,7 +1,7 @@
 // Remainders by a divisor that is known long before what it divides.
 //
-// A multiplication with the reciprocal takes the place of a division, which would be by far the slowest instruction where
-// a table is looked up (Granlund, Montgomery, "Division by invariant integers using multiplication", PLDI 1994).
+// A multiplication with the reciprocal takes the place of a division, which would be by far the slowest instruction
+// where a table is looked up (Granlund, Montgomery, "Division by invariant integers using multiplication", PLDI 1994).
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,8 @@ class Modulus {
     const std::uint64_t rest = x - quotient * divisor_;
     return rest >= divisor_ ? rest - divisor_ : rest;
   }
+
+  [[nodiscard]] constexpr std::uint64_t divisor() const { return divisor_; }
 
   bool operator==(const Modulus&) const = default;
 

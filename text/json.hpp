@@ -1,5 +1,5 @@
-// JSON to text and back. The library's writer and parser are some thousand lines of templates: they are compiled here, once,
-// and not in each file that has a value to write.
+// JSON to text and back. The library's writer and parser are some thousand lines of templates: they are compiled here,
+// once, and not in each file that has a value to write.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

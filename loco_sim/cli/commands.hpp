@@ -14,7 +14,7 @@ inline constexpr int kDone = 0;
 inline constexpr int kFailed = 1;  ///< a check failed, or the run could not go on (deadlock, failed operation)
 inline constexpr int kBadInput = 2;
 inline constexpr int kInterrupted = 130;  ///< 128 + SIGINT, as a shell says it
-inline constexpr int kUnknown = 3;  ///< verify: neither proved nor refuted
+inline constexpr int kUnknown = 3;        ///< verify: neither proved nor refuted
 
 /// Wrong input that only the command can notice, not the readers that it calls.
 class UsageError : public std::runtime_error {

@@ -76,7 +76,8 @@ constexpr std::array kAnswers = {
     Answer{Kind::result, "a result", "loco-sim report {} -o FILE.html", {"report"}},
     Answer{Kind::rows, "the rows of a sweep", "loco-sim sweep SCENARIO --out {} goes on with them", {}},
     Answer{Kind::program, "a program of verbs", "loco-sim verify {}", {"verify"}},
-    Answer{Kind::platform, "a SimGrid platform", "`platform: {}` in a scenario with `fabric: {{model: flow}}`", {"list"}},
+    Answer{
+        Kind::platform, "a SimGrid platform", "`platform: {}` in a scenario with `fabric: {{model: flow}}`", {"list"}},
     Answer{Kind::page, "a page, for a browser", "", {}},
 };
 

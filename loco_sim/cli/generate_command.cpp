@@ -163,8 +163,8 @@ class Sink {
   bool json_;
   std::string path_;
   std::ofstream file_;
-  bool any_ = false;            ///< is there a test before the next one?
-  std::streamoff whole_ = 0;    ///< how long the file is, up to its last whole test
+  bool any_ = false;          ///< is there a test before the next one?
+  std::streamoff whole_ = 0;  ///< how long the file is, up to its last whole test
   std::string last_;
 };
 

@@ -90,9 +90,9 @@ std::string problem(const nlohmann::ordered_json& result) {
   const auto verdict = result.at("verdict").get<std::string>();
   std::string out = fmt::format("{} ({}, {}): ", text::printable(result.at("name").get<std::string>()),
                                 result.at("model").get<std::string>(), result.at("engine").get<std::string>());
-  out += verdict == "fail"
-             ? fmt::format("missing {}, unexpected {}", text::json_text(result.at("missing")), text::json_text(result.at("unexpected")))
-             : verdict;
+  out += verdict == "fail" ? fmt::format("missing {}, unexpected {}", text::json_text(result.at("missing")),
+                                         text::json_text(result.at("unexpected")))
+                           : verdict;
   if (result.contains("notes"))
     out += text::printable(fmt::format("; {}", fmt::join(result.at("notes").get<std::vector<std::string>>(), "; ")));
   return out + "\n";

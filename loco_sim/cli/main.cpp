@@ -29,11 +29,11 @@ using loco::cli::one_of_words;
 
 /// Reports have several lines: each is shown as it is.
 int complain(std::string_view message, int code) {
-  std::string text;
   if (code == kBadInput) {  // one line, whatever the input holds
     loco::cli::say(loco::text::printable(message) + "\n");
     return code;
   }
+  std::string text;
   for (std::size_t from = 0; from <= message.size();) {
     const std::size_t end = std::min(message.find('\n', from), message.size());
     text += loco::text::printable(message.substr(from, end - from)) + "\n";

@@ -149,7 +149,8 @@ std::span<const Option> checking_options() {
        .doc =
            "What is recorded. subevents: every library call and every access to memory. packets: also packets, TLPs, "
            "doorbells and completions, for pictures. none: nothing, and the default of `check` is [] then; another "
-           "`check` or a `trace.path` beside it is refused. The workloads traffic, lookup and all_reduce have none when "
+           "`check` or a `trace.path` beside it is refused. The workloads traffic, lookup and all_reduce have none "
+           "when "
            "neither this nor one of those is given."},
       {.key = "trace.path",
        .least = 1,

@@ -31,9 +31,7 @@ constexpr std::uint32_t kPcieTrack = 1'000'000;
 constexpr std::uint32_t kMissingTrack = 1'000'001;      // packets that did not arrive
 constexpr std::uint32_t kFirstSharedTrack = 1'000'100;  // NIC engines and links, handed out as they are met
 
-std::string quoted(const std::string& text) {
-  return text::json_text_replacing(text);
-}
+std::string quoted(const std::string& text) { return text::json_text_replacing(text); }
 
 /// Picoseconds as microseconds, exactly.
 std::string us(std::int64_t ps) {

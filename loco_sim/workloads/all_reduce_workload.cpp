@@ -209,8 +209,8 @@ class Member {
 std::optional<Misfit> all_reduce_misfit(const Params& params, std::uint32_t nodes) {
   const std::uint64_t least = nodes * kWord;
   if (static_cast<std::uint64_t>(params.get("size")) < least)
-    return Misfit{"size", "at least " + std::to_string(least) + "B, a word for each of " + std::to_string(nodes) +
-                              " nodes"};
+    return Misfit{"size",
+                  "at least " + std::to_string(least) + "B, a word for each of " + std::to_string(nodes) + " nodes"};
   const std::int64_t rate = params.get("reduce_rate");
   if (rate != 0 && rate < kReduceRateLeast) return Misfit{"reduce_rate", "0bps, or 1Mbps and more"};
   return std::nullopt;

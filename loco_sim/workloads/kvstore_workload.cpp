@@ -56,11 +56,17 @@ void run_clients(Transport& node, const Setup& setup, const KvPlan& plan, Shared
   counters.add(counters.id("torn_reads"), store.torn_reads());
 }
 
-/// What is loaded. Loading takes no simulated time, between whose events limits are looked at; so they are here.
-kvstore::Entry loaded(const Setup& setup, std::uint64_t i) {
+/// Loading takes no simulated time, between whose events limits are looked at; so they are here, at every so many
+/// steps.
+void keep_limits(const Setup& setup, std::uint64_t step) {
   constexpr std::uint64_t kLookEvery = 1024;
   Limits* const limits = setup.cluster.config().limits;
-  if (limits != nullptr && i % kLookEvery == 0) limits->check();
+  if (limits != nullptr && step % kLookEvery == 0) limits->check();
+}
+
+/// What is loaded.
+kvstore::Entry loaded(const Setup& setup, std::uint64_t i) {
+  keep_limits(setup, i);
   return {key_of(i), value_of(i, 0)};
 }
 
@@ -83,8 +89,7 @@ struct TreePlan {
     for (std::uint64_t i = 0; i < plan.entries; ++i) sorted.push_back(loaded(setup, i));
     std::uint64_t compared = 0;
     std::ranges::sort(sorted, [&](const auto& a, const auto& b) {
-      if (Limits* const limits = setup.cluster.config().limits; limits != nullptr && ++compared % 65'536 == 0)
-        limits->check();
+      keep_limits(setup, ++compared);
       return a < b;
     });
   }

@@ -1,8 +1,8 @@
+#include "text/json.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include "model/litmus/command.hpp"
-
-#include "text/json.hpp"
 
 namespace loco::model::litmus {
 namespace {

@@ -19,18 +19,18 @@ template <class Key>
 class KeyCache {
  public:
   KeyCache() = default;
-  /// Precondition: ways, banks > 0. `entries` is rounded down to whole sets, but to one at least. The sets are in `banks`
-  /// parts of the same size: keys of different banks never share a set, as long as there are as many sets as banks.
+  /// Precondition: ways, banks > 0. `entries` is rounded down to whole sets, but to one at least. The sets are in
+  /// `banks` parts of the same size: keys of different banks never share a set, as long as there are as many sets as
+  /// banks.
   KeyCache(std::uint32_t entries, std::uint32_t ways, std::uint32_t banks = 1)
       : ways_(std::min(ways, entries)),
         sets_(entries == 0 ? 0 : entries / ways_, 0),
-        in_bank_(std::max<std::size_t>(1, sets_.size() / banks)),
-        modulus_(in_bank_) {}
+        in_bank_(std::max<std::size_t>(1, sets_.size() / banks)) {}
 
   /// True when the key was there. Makes it the newest of its set. Precondition: bank < banks.
   bool touch(Key key, std::uint64_t bank = 0) {
     if (sets_.empty()) return true;
-    const std::uint64_t set = bank * in_bank_ + modulus_.of(mix(key));
+    const std::uint64_t set = bank * in_bank_.divisor() + in_bank_.of(mix(key));
     return touch_in(set < sets_.size() ? set : set % sets_.size(), key);
   }
 
@@ -66,8 +66,7 @@ class KeyCache {
   std::uint32_t ways_ = 1;
   std::vector<std::uint32_t> sets_;  // where in lines_ a set is, counted from 1; 0: never used
   std::vector<Key> lines_;           // a used set after the other, newest key first
-  std::size_t in_bank_ = 1;          // sets of a bank
-  sim::Modulus modulus_{1};          // by as many
+  sim::Modulus in_bank_{1};          // by the sets of a bank
 };
 
 }  // namespace loco::nic

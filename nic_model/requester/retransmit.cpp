@@ -141,7 +141,6 @@ void Requester::watch_time(Engine& engine, QpId id) {
 }
 
 bool Requester::due_until(Engine& engine, QpId id, sim::SimTime until) {
-  if (completed_ == started_) timing_ = false;  // all is complete, if by a fault before it was answered
   if (timing_ && !timer_pending_ && deadline_ <= until) arm_timer(engine, id);
   watched_ = timing_;
   return timing_;
@@ -178,10 +177,7 @@ void Requester::stop_timer(Engine& engine) {
 
 void Requester::timed_out(Engine& engine, QpId id) {
   timer_pending_ = false;
-  if (completed_ == started_) {
-    timing_ = false;
-    return;
-  }
+  if (completed_ == started_) return;
   if (engine.now() < deadline_) {  // there was an answer meanwhile
     if (runs_timer(engine)) arm_timer(engine, id);
     return;

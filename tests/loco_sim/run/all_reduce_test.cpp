@@ -48,8 +48,9 @@ TEST_CASE("sums are right wherever packets may be taken in any order") {
   for (const std::string placement : {"in_order", "out_of_order", "unordered", "reads_overtake", "serial"})
     for (const std::string schedule : {"random", "adversarial"})
       for (unsigned seed = 1; seed <= 50 / test::kShare; ++seed) {
-        const std::string text = "hardware: {base: model-weak, nic: {placement: " + placement + "}}\nschedule: " +
-                                 schedule + "\nseed: " + std::to_string(seed) + "\ntopology: {nodes: 3}\n";
+        const std::string text = "hardware: {base: model-weak, nic: {placement: " + placement +
+                                 "}}\nschedule: " + schedule + "\nseed: " + std::to_string(seed) +
+                                 "\ntopology: {nodes: 3}\n";
         INFO(text);
         REQUIRE(run_all_reduce(text, "size: 4KiB, iterations: 5").broken.empty());
       }
@@ -112,8 +113,8 @@ TEST_CASE("an all-reduce that waits for ever says in which step") {
 
 TEST_CASE("a message that fails is counted, and nobody waits for what will not come") {
   const std::string network = "hardware: {base: cx5-roce-25g, nic: {ack_timeout: 100us}}\ntopology: {nodes: 5}\n";
-  for (const std::string failure : {"{link: [h3, s0], down: 0us}", "{link: [h3, s0], down: 150us}",
-                                    "{host: h3, stops: 150us}"}) {
+  for (const std::string failure :
+       {"{link: [h3, s0], down: 0us}", "{link: [h3, s0], down: 150us}", "{host: h3, stops: 150us}"}) {
     INFO(failure);
     const RunResult result =
         run_all_reduce(network + "fabric: {failures: [" + failure + "]}\n", "size: 64KiB, iterations: 100");

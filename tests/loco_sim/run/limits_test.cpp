@@ -48,8 +48,7 @@ TEST_CASE("set-up is within the limits, of every kind of workload that scenarios
   for (const char* const workload :
        {"kind: kvstore, key_space: 16GiB", "kind: kvstore, key_space: 16GiB, keys: zipfian",
         "kind: kvstore, key_space: 16GiB, store: rpc", "kind: kvstore, key_space: 16GiB, store: tree",
-        "kind: kvstore, key_space: 16GiB, store: tcp, mix: insert",
-        "kind: all_reduce, iterations: 100000000",
+        "kind: kvstore, key_space: 16GiB, store: tcp, mix: insert", "kind: all_reduce, iterations: 100000000",
         "kind: barrier, iterations: 100000000, threads_per_node: 256", "kind: broadcast, iterations: 100000000",
         "kind: lock, iterations: 100000000", "kind: lookup, iterations: 100000000",
         "kind: message_passing, iterations: 100000000", "kind: mixed_size, iterations: 100000000",
@@ -89,9 +88,9 @@ TEST_CASE("a run that takes longer than it may ends with one line") {
 TEST_CASE("loading a store, which takes no simulated time, is within the limits") {
   for (const char* const store : {"loco", "rpc", "tree", "tcp"}) {
     INFO(store);
-    const std::string told = ended_by("topology: {nodes: 3}\nworkload: {kind: kvstore, key_space: 256MiB, store: " +
-                                      std::string(store) + "}\ncheck: []\ntrace: {level: none}\n" +
-                                      "limits: {wall_time: 50ms, memory: 16GiB}\n");
+    const std::string told =
+        ended_by("topology: {nodes: 3}\nworkload: {kind: kvstore, key_space: 256MiB, store: " + std::string(store) +
+                 "}\ncheck: []\ntrace: {level: none}\n" + "limits: {wall_time: 50ms, memory: 16GiB}\n");
     CHECK(has(told, "0.05 s (limits.wall_time)"));
   }
 }

@@ -96,8 +96,7 @@ class Draft {
 
   std::string value(const options::Option& p) {
     if (p.type == options::Type::boolean) return pick({"true", "false"});
-    if (p.type == options::Type::choice)
-      return std::string(p.choices[below(p.choices.size())]);
+    if (p.type == options::Type::choice) return std::string(p.choices[below(p.choices.size())]);
     if (p.key == "update_pause_ns") return "50000";  // shorter ones leave no lookup the time to succeed
     if (p.type == options::Type::rate) return "10Gbps";
     // Small values: worlds are many.
