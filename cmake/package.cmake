@@ -16,7 +16,7 @@ endfunction()
 set_target_properties(loco_sim_loco PROPERTIES EXPORT_NAME channels)
 set_target_properties(loco_sim_verbs PROPERTIES EXPORT_NAME verbs_threads)
 loco_sim_package_target(loco loco_sim_loco loco_sim_transport loco_sim_scenario loco_sim_model)
-loco_sim_package_target(verbs loco_sim_verbs loco_sim_scenario)
+loco_sim_package_target(verbs loco_sim_verbs loco_sim_verbs_model loco_sim_scenario)
 
 get_property(loco_sim_libraries GLOBAL PROPERTY loco_sim_libraries)
 add_custom_target(loco_sim_package DEPENDS loco-sim ${loco_sim_libraries})  # what the package is made of
@@ -24,7 +24,7 @@ set(loco_sim_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/loco_sim)
 install(TARGETS ${loco_sim_libraries} loco_sim_options loco_sim_for_loco loco_sim_for_verbs EXPORT loco_sim-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/loco-sim COMPONENT package)
 install(EXPORT loco_sim-targets NAMESPACE loco_sim:: DESTINATION ${loco_sim_package_dir} COMPONENT package)
-install(DIRECTORY text yaml rdma sim options fabric nic_model trace model verify loco_sim DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/loco-sim COMPONENT package
+install(DIRECTORY text yaml rdma sim options fabric nic_model trace hosts model verify loco_sim DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/loco-sim COMPONENT package
   FILES_MATCHING PATTERN *.hpp PATTERN cli EXCLUDE)
 install(DIRECTORY examples/template DESTINATION ${CMAKE_INSTALL_DATADIR}/loco-sim/examples COMPONENT package)
 

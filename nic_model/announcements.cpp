@@ -33,7 +33,10 @@ void announce(Engine& engine, const ReadMayExecute& message) {
 
 void announce(Engine& engine, const CqeLanded& message) {
   CompletionQueue& cq = engine.cqs[message.cq];
-  if (!cq.write(message.cqe)) return to_error(engine, message.cqe.qp);  // its other completions are lost, too
+  if (!cq.write(message.cqe)) {
+    if (Observer* o = engine.observer()) o->on_cq_overrun(cq.node(), message.cq, message.cqe, engine.now());
+    return to_error(engine, message.cqe.qp);  // its other completions are lost, too
+  }
   engine.count(&Counters::completions);
   if (Observer* o = engine.observer()) o->on_cqe(cq.node(), message.cq, message.cqe, engine.now());
   touched(engine, cq.node(), watch_key(WatchKind::cq, message.cq));

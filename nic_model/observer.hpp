@@ -55,6 +55,17 @@ struct TlpEvent {
   sim::SimTime at{};
 };
 
+/// A message that needs a receive work request has come: it has taken the oldest one of a queue, or found none (an RNR
+/// NAK on RC; lost on UC and UD).
+struct MessageArrival {
+  bool found = true;
+  QpId qp = 0;              ///< of the responder
+  std::uint32_t queue = 0;  ///< its receive queue, shared or not; kNone: it has none
+  OpId op = 0;              ///< the call that the message belongs to; 0: not known any more
+  RecvWqe receive{};        ///< what it has taken
+  sim::SimTime at{};
+};
+
 enum class PacketStep : std::uint8_t { sent, received };
 
 class Observer {
@@ -67,6 +78,9 @@ class Observer {
   virtual void on_packet(PacketStep, const fabric::Packet&, sim::SimTime) {}
   virtual void on_tlp(const TlpEvent&) {}
   virtual void on_cqe(NodeId, CqId, const Cqe&, sim::SimTime) {}
+  /// A completion queue had no room for this CQE, which is lost with all that would follow.
+  virtual void on_cq_overrun(NodeId, CqId, const Cqe&, sim::SimTime) {}
+  virtual void on_message(const MessageArrival&) {}
 };
 
 }  // namespace loco::nic

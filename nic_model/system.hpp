@@ -127,6 +127,20 @@ class System {
     bool operator==(const Made&) const = default;
   };
   [[nodiscard]] Made made() const;
+  /// A queue pair as it was made, and its peer; a completion queue's size; receives that are posted and not taken.
+  struct QueuePairMade {
+    NodeId node = 0;
+    QpType type = QpType::rc;
+    QpId peer = kNone;
+    CqId send_cq = 0, recv_cq = 0;
+    std::uint32_t receives = kNone;  ///< its receive queue, shared or not
+  };
+  [[nodiscard]] QueuePairMade queue_pair(QpId qp) const;
+  [[nodiscard]] std::size_t completion_queues() const;
+  [[nodiscard]] std::uint32_t cq_entries(CqId cq) const;
+  [[nodiscard]] std::size_t receive_queues() const;
+  [[nodiscard]] std::vector<RecvWqe> posted_receives(std::uint32_t queue) const;
+  [[nodiscard]] const std::vector<MemoryRegion>& regions() const;
   [[nodiscard]] const SystemConfig& config() const;
   [[nodiscard]] const Counters& counters() const;
   /// The resources that were busiest, `most` of them, the greatest share of `window` first: that of the time since the

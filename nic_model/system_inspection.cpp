@@ -67,6 +67,23 @@ System::Made System::made() const {
   for (const Process& process : state_->processes) made.flags += process.flags();
   return made;
 }
+System::QueuePairMade System::queue_pair(QpId qp) const {
+  const State& s = *state_;
+  const Connection& c = s.connections.at(qp);
+  return {.node = c.node(),
+          .type = c.type(),
+          .peer = c.peer(),
+          .send_cq = s.requesters[qp].cq(),
+          .recv_cq = s.responders[qp].cq(),
+          .receives = s.responders[qp].receive_queue()};
+}
+std::size_t System::completion_queues() const { return state_->cqs.size(); }
+std::uint32_t System::cq_entries(CqId cq) const { return state_->cqs.at(cq).entries(); }
+std::size_t System::receive_queues() const { return state_->receive_queues.size(); }
+std::vector<RecvWqe> System::posted_receives(std::uint32_t queue) const {
+  return state_->receive_queues.at(queue).posted();
+}
+const std::vector<MemoryRegion>& System::regions() const { return state_->regions; }
 bool System::thread_drained(ThreadId thread) const { return !state_->threads.at(thread).stores_pending(); }
 SubeventId System::subevents() const { return state_->kernel.subevents(); }
 std::uint64_t System::seq() const { return state_->kernel.seq(); }

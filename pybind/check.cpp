@@ -41,6 +41,10 @@ std::vector<trace::Library> libraries(const std::vector<std::string>& names, con
 
 py::tuple check(const std::shared_ptr<trace::Trace>& trace, const std::vector<std::string>& names,
                 std::size_t max_violations, bool tower) {
+  if (trace->verbs)
+    throw py::value_error(
+        "expected the trace of a run of LOCO's libraries: a verbs program is judged by Run.check and "
+        "Run.why");
   const std::vector<trace::Library> wanted = libraries(names, *trace);
   return verdict_tuple(interruptible([&](Interruption& interruption) {
     const auto poll = [&] { interruption.stop_if_requested(); };

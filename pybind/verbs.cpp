@@ -1,5 +1,5 @@
 // ls.verbs: a verbs::Machine whose threads are Python generators. What one yields is a call of verbs::Thread as a
-// tuple, and its result is sent back.
+// tuple, and its result is sent back. Set-up and what a run has recorded: verbs_machine.cpp.
 //
 // Generators run on the stack of who called run(), never on a fiber's (Thread::call_outside), and only there is the
 // interpreter lock taken.
@@ -9,18 +9,16 @@
 #include <memory>
 #include <optional>
 #include <pybind11/stl.h>
-#include <span>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "loco_sim/run/run.hpp"
-#include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/verbs/machine.hpp"
 #include "pybind/bindings.hpp"
 #include "pybind/interruption.hpp"
-#include "text/input_error.hpp"
-#include "yaml/node.hpp"
+#include "pybind/verbs_machine.hpp"
 
 namespace loco::python {
 
@@ -33,11 +31,16 @@ enum class Call : std::uint8_t {
   load,             ///< address -> value
   store,            ///< address, value
   fence,            ///<
-  post_send,        ///< queue pair, request as request_of() takes it
-  post_recv,        ///< queue pair, wr_id, address, length, lkey
+  post_send,        ///< queue pair, requests as request_of() takes them
+  post_recv,        ///< queue pair, receives as receive_of() takes them
+  post_srq_recv,    ///< shared receive queue, likewise
   poll_cq,          ///< completion queue -> completion or None
   wait_cq,          ///< completion queue -> completion
   wait_for_change,  ///< address, old value -> new value
+  load_flag,        ///< address -> value
+  compare_swap,     ///< address, expected, desired -> old value
+  srq_limit,        ///< shared receive queue -> 0 or 1
+  modify_qp,        ///< queue pair, attributes as attributes_of() takes them
 };
 
 /// `_core.VERBS_CALLS`.
@@ -49,11 +52,16 @@ constexpr auto kCallNames = std::to_array<std::pair<Call, const char*>>({
     {Call::fence, "fence"},
     {Call::post_send, "post_send"},
     {Call::post_recv, "post_recv"},
+    {Call::post_srq_recv, "post_srq_recv"},
     {Call::poll_cq, "poll_cq"},
     {Call::wait_cq, "wait_cq"},
     {Call::wait_for_change, "wait_for_change"},
+    {Call::load_flag, "load_flag"},
+    {Call::compare_swap, "compare_swap"},
+    {Call::srq_limit, "srq_limit"},
+    {Call::modify_qp, "modify_qp"},
 });
-static_assert(kCallNames.size() == static_cast<std::size_t>(Call::wait_for_change) + 1);
+static_assert(kCallNames.size() == static_cast<std::size_t>(Call::modify_qp) + 1);
 
 /// A generator has raised; the exception is in VerbsRun::error.
 struct GeneratorFailed : std::runtime_error {
@@ -62,18 +70,6 @@ struct GeneratorFailed : std::runtime_error {
 
 constexpr std::array<std::string_view, 7> kOpcodes = {"rdma_write", "rdma_read", "compare_swap",      "fetch_add",
                                                       "send",       "recv",      "recv_rdma_with_imm"};
-constexpr std::array<std::string_view, 3> kTypes = {"RC", "UC", "UD"};
-
-template <typename Enum, std::size_t N>
-Enum named(const std::array<std::string_view, N>& names, const std::string& name, const char* what) {
-  const auto found = std::ranges::find(names, name);
-  if (found == names.end()) {
-    std::string known;
-    for (const std::string_view one : names) known += (known.empty() ? "" : ", ") + std::string(one);
-    throw std::invalid_argument(std::string(what) + ": expected one of " + known + ", found \"" + name + "\"");
-  }
-  return static_cast<Enum>(found - names.begin());
-}
 
 py::str text(std::string_view view) { return {view.data(), view.size()}; }
 
@@ -100,6 +96,14 @@ nic::Wqe request_of(const py::tuple& t) {
   return w;
 }
 
+/// (wr_id, address, length, lkey)
+nic::RecvWqe receive_of(const py::tuple& t) {
+  return {.wr_id = t[0].cast<std::uint64_t>(),
+          .address = t[1].cast<nic::Address>(),
+          .length = t[2].cast<std::uint32_t>(),
+          .lkey = t[3].cast<std::uint32_t>()};
+}
+
 /// In the order of the fields of loco_sim.verbs.Completion.
 py::tuple completion_tuple(const nic::Cqe& c) {
   return py::make_tuple(text(name(c.status)), c.wr_id, text(kOpcodes.at(static_cast<std::size_t>(c.opcode))), c.length,
@@ -110,7 +114,8 @@ py::tuple completion_tuple(const nic::Cqe& c) {
 struct VerbsRun {
   py::object completion;  ///< makes one of the tuple above
   py::object refused;     ///< class of the exception for what verbs refuse
-  RaisedError error;
+  RaisedError error{};
+  std::set<std::string> files{};  ///< of the program's lines
 };
 
 /// One thread, seen from the generator that drives it.
@@ -173,15 +178,35 @@ class Driver {
     if (!py::isinstance<py::tuple>(yielded) || py::len(yielded) == 0)
       throw std::invalid_argument("expected a call such as thread.poll_cq(cq), found " +
                                   py::repr(yielded).cast<std::string>());
-    if (py::hasattr(yielded, "made")) yielded.attr("made") = py::none();  // those that nobody yields warn
+    where_ = {};
+    if (py::hasattr(yielded, "made")) {
+      if (const py::object made = yielded.attr("made"); !made.is_none()) {
+        const auto line = made.cast<std::pair<std::string, std::uint32_t>>();
+        where_ = {run_.files.insert(line.first).first->c_str(), line.second};
+      }
+      yielded.attr("made") = py::none();  // those that nobody yields warn
+    }
     const auto t = yielded.cast<py::tuple>();
     call_ = static_cast<Call>(t[0].cast<std::uint8_t>());
     for (std::size_t i = 1; i < t.size() && i <= arguments_.size(); ++i) {
       if (py::isinstance<py::tuple>(t[i])) {
-        request_ = request_of(t[i].cast<py::tuple>());
+        read_list(t[i].cast<py::tuple>());
       } else {
         arguments_[i - 1] = t[i].cast<std::uint64_t>();
       }
+    }
+  }
+
+  void read_list(const py::tuple& list) {
+    requests_.clear();
+    receives_.clear();
+    if (call_ == Call::modify_qp) {
+      to_ = attributes_of(list, attributes_);
+      return;
+    }
+    for (const py::handle one : list) {
+      if (call_ == Call::post_send) requests_.push_back(request_of(one.cast<py::tuple>()));
+      if (call_ != Call::post_send) receives_.push_back(receive_of(one.cast<py::tuple>()));
     }
   }
 
@@ -195,28 +220,38 @@ class Driver {
       case Call::compute:
         return thread.compute(sim::Duration{static_cast<std::int64_t>(a[0])});
       case Call::load:
-        number_ = thread.load(a[0]);
+        number_ = thread.load(a[0], where_);
         return;
       case Call::store:
-        return thread.store(a[0], a[1]);
+        return thread.store(a[0], a[1], where_);
       case Call::fence:
-        return thread.fence();
+        return thread.fence(where_);
       case Call::post_send:
-        return thread.post_send(queue, request_);
+        return thread.post_sends(queue, requests_, where_);
       case Call::post_recv:
-        return thread.post_recv(queue, {.wr_id = a[1],
-                                        .address = a[2],
-                                        .length = static_cast<std::uint32_t>(a[3]),
-                                        .lkey = static_cast<std::uint32_t>(a[4])});
+        return thread.post_recvs(queue, receives_, where_);
+      case Call::post_srq_recv:
+        return thread.post_srq_recvs(queue, receives_, where_);
       case Call::poll_cq:
-        cqe_ = thread.poll_cq(queue);
+        cqe_ = thread.poll_cq(queue, where_);
         return;
       case Call::wait_cq:
-        cqe_ = thread.wait_cq(queue);
+        cqe_ = thread.wait_cq(queue, where_);
         return;
       case Call::wait_for_change:
-        number_ = thread.wait_for_change(a[0], a[1]);
+        number_ = thread.wait_for_change(a[0], a[1], where_);
         return;
+      case Call::load_flag:
+        number_ = thread.load_flag(a[0], where_);
+        return;
+      case Call::compare_swap:
+        number_ = thread.compare_swap(a[0], a[1], a[2], where_);
+        return;
+      case Call::srq_limit:
+        number_ = thread.srq_limit_reached(queue) ? 1 : 0;
+        return;
+      case Call::modify_qp:
+        return thread.modify_qp(queue, to_, attributes_);
     }
   }
 
@@ -225,89 +260,52 @@ class Driver {
   py::object returned_ = py::none();
   Call call_ = Call::now;
   std::array<std::uint64_t, 5> arguments_{};
-  nic::Wqe request_;
+  verbs::Where where_;
+  std::vector<nic::Wqe> requests_;
+  std::vector<nic::RecvWqe> receives_;
+  nic::QpState to_ = nic::QpState::reset;
+  nic::QpAttributes attributes_;
   std::optional<std::uint64_t> number_;
   std::optional<nic::Cqe> cqe_;
   std::string mistake_;
   bool ended_ = false;
 };
 
-std::unique_ptr<verbs::Machine> make_machine(const std::string& hardware, std::uint32_t nodes) {
-  return std::make_unique<verbs::Machine>(nic::SystemConfig{
-      .profile = scenario::read_hardware(yaml::parse_override(hardware, "hardware")).profile, .nodes = nodes});
-}
-
-/// (base, lkey, rkey)
-py::tuple register_memory(verbs::Machine& m, nic::NodeId node, std::uint64_t bytes, bool device, bool relaxed) {
-  const nic::MemoryRegion r = m.system().register_memory(node, m.system().allocate(node, bytes), bytes, nic::kAllAccess,
-                                                         {.device = device, .relaxed_ordering = relaxed});
-  return py::make_tuple(r.base, r.lkey, r.rkey);
-}
-
-nic::QpId create_qp(verbs::Machine& m, nic::NodeId node, const std::string& type, nic::CqId send_cq, nic::CqId recv_cq,
-                    std::uint32_t send, std::uint32_t recv) {
-  return m.system().create_qp(node, {.type = named<nic::QpType>(kTypes, type, "type"),
-                                     .send_cq = send_cq,
-                                     .recv_cq = recv_cq,
-                                     .send_entries = send,
-                                     .recv_entries = recv});
-}
-
-py::bytes read(verbs::Machine& m, nic::NodeId node, nic::Address address, std::size_t bytes) {
-  std::vector<std::byte> out(bytes);
-  m.system().read_memory(node, address, out);
-  return {reinterpret_cast<const char*>(out.data()), out.size()};
-}
-
-void write(verbs::Machine& m, nic::NodeId node, nic::Address address, const py::bytes& bytes) {
-  const auto view = bytes.cast<std::string_view>();
-  m.system().write_memory(node, address, std::as_bytes(std::span(view)));
-}
-
 /// Runs generators, each on its node; (what they returned, the last instant in picoseconds).
-py::tuple run(verbs::Machine& m, const std::vector<std::pair<nic::NodeId, py::object>>& generators,
-              const py::object& completion, const py::object& refused, std::uint64_t events_max) {
-  VerbsRun run{completion, refused, {}};
+py::tuple run_generators(PyMachine& m, const std::vector<std::pair<nic::NodeId, py::object>>& generators,
+                         const py::object& completion, const py::object& refused, std::uint64_t events_max) {
+  VerbsRun run{completion, refused};
   std::vector<std::unique_ptr<Driver>> drivers;
   for (const auto& [node, generator] : generators) {
     drivers.push_back(std::make_unique<Driver>(run, generator));
-    m.spawn(node, [driver = drivers.back().get()](verbs::Thread& thread) { driver->run(thread); });
+    m.machine->spawn(node, [driver = drivers.back().get()](verbs::Thread& thread) { driver->run(thread); });
   }
+  const auto keep_trace = [&m] {
+    if (m.recorded) m.trace = std::make_shared<trace::Trace>(m.machine->take_trace());
+  };
   try {
-    interruptible([&](Interruption& interruption) { m.run(events_max, [&] { interruption.stop_if_requested(); }); });
+    interruptible(
+        [&](Interruption& interruption) { m.machine->run(events_max, [&] { interruption.stop_if_requested(); }); });
   } catch (const GeneratorFailed&) {
     run.error.rethrow();
     throw;
   } catch (const py::error_already_set&) {
     throw;
   } catch (const std::runtime_error& e) {  // stuck, or too many events
-    throw RunError(e.what(), nullptr, {});
+    keep_trace();
+    throw RunError(e.what(), m.trace, {});
   }
+  keep_trace();
   py::list returned;
   for (const auto& driver : drivers) returned.append(driver->returned());
-  return py::make_tuple(returned, m.system().now().ps);
+  return py::make_tuple(returned, m.machine->system().now().ps);
 }
 
 }  // namespace
 
 void bind_verbs(py::module_& m) {
   m.attr("VERBS_CALLS") = numbers_of(kCallNames);
-  py::class_<verbs::Machine>(m, "VerbsMachine")
-      .def(py::init(&make_machine))
-      .def("register_memory", &register_memory)
-      .def("create_cq",
-           [](verbs::Machine& self, nic::NodeId n, std::uint32_t e) { return self.system().create_cq(n, e); })
-      .def("create_qp", &create_qp)
-      .def("connect", [](verbs::Machine& self, nic::QpId a, nic::QpId b) { self.system().connect(a, b); })
-      .def("activate", [](verbs::Machine& self, nic::QpId qp, std::uint32_t key) { self.system().activate(qp, key); })
-      .def("post_recv",
-           [](verbs::Machine& self, nic::QpId qp, std::uint64_t id, nic::Address address, std::uint32_t length,
-              std::uint32_t lkey) {
-             return self.system().post_recv(qp, {id, address, length, lkey});
-           })
-      .def("read", &read)
-      .def("write", &write)
-      .def("run", &run);
+  bind_verbs_machine(m).def("run", &run_generators);
 }
 
 }  // namespace loco::python

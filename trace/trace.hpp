@@ -18,11 +18,13 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "rdma/packet_opcode.hpp"
 #include "rdma/stamp.hpp"
+#include "trace/verbs.hpp"
 
 namespace loco::trace {
 
@@ -161,6 +163,7 @@ struct Trace {
   std::vector<Call> calls;
   std::vector<Subevent> subevents;   ///< in order of creation: a call's subevents may be anywhere
   std::vector<Activity> activities;  ///< in order of their start; empty unless asked for
+  std::optional<Verbs> verbs;        ///< of a verbs program: what its queues did
   bool calls_have_times = true;      ///< false: read from a file of version 1, in which only subevents have times
 };
 

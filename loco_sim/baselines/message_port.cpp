@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "hosts/costs.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/transport/virtual_transport.hpp"
 
@@ -69,9 +70,9 @@ void MessagePort::send(PortId to, std::span<const std::uint64_t> words) {
   Connection& connection = network_.connection(*this, to);
   while (system.send_queue_room(connection.qp) == 0) reap();
   transport_.store_bytes(send_buffer(buffer), std::as_bytes(words));
-  SimThread& thread = network_.cluster_.threads.current();
-  thread.time.advance(profile().cpu_post_wqe);
-  thread.change(Access::change);
+  hosts::Thread& thread = network_.cluster_.threads.current();
+  thread.build();
+  thread.change(hosts::Access::change);
   // What the CPU copies into the work request, it reads from memory: verbs libraries have a barrier there.
   if (inlined) thread.time.drain();
   thread.time.make_room();
@@ -84,18 +85,16 @@ void MessagePort::send(PortId to, std::span<const std::uint64_t> words) {
                .length = static_cast<std::uint32_t>(bytes),
                .lkey = sends_.rkey,
                .local = send_buffer(buffer)};
-  if (Recorder* const recorder = network_.cluster_.recorder.get())
+  if (hosts::Recorder* const recorder = network_.cluster_.recorder.get())
     wqe.op = recorder->begin_message(thread_, connection.qp, system.seq(), transport_.now_ps());
-  if (cpu().post_send(connection.qp, std::span(&wqe, 1)) != nic::PostResult::ok)
+  if (thread.ring(connection.qp, std::span(&wqe, 1)) != nic::PostResult::ok)
     throw std::logic_error("a message was refused");
-  network_.cluster_.finish_operation(wqe.op, 0);
-  thread.time.advance(profile().cpu_doorbell);
 }
 
 void MessagePort::reap() {
   std::array<nic::Cqe, kPollMax> cqes;
-  SimThread& thread = network_.cluster_.threads.current();
-  thread.look(Access::look, Look::What::completions, send_cq_);
+  hosts::Thread& thread = network_.cluster_.threads.current();
+  thread.look(hosts::Access::look, hosts::Look::What::completions, send_cq_);
   const std::size_t taken = cpu().poll_cq(send_cq_, cqes);
   for (const nic::Cqe& cqe : std::span(cqes).first(taken)) {
     require_success(network_.cluster_.system, cqe);
@@ -107,8 +106,8 @@ void MessagePort::reap() {
 
 std::size_t MessagePort::take(std::span<Arrival> out) {
   std::array<nic::Cqe, kPollMax> cqes;
-  SimThread& thread = network_.cluster_.threads.current();
-  thread.look(Access::look, Look::What::completions, recv_cq_);
+  hosts::Thread& thread = network_.cluster_.threads.current();
+  thread.look(hosts::Access::look, hosts::Look::What::completions, recv_cq_);
   const std::size_t taken = cpu().poll_cq(recv_cq_, std::span(cqes).first(out.size()));
   for (std::size_t i = 0; i < taken; ++i) {
     require_success(network_.cluster_.system, cqes[i]);
@@ -134,12 +133,10 @@ void MessagePort::give_back(std::span<const Arrival> arrivals) {
                .address = receive_buffer(arrivals[i].buffer),
                .length = static_cast<std::uint32_t>(buffer_bytes_),
                .lkey = receives_.rkey};
-  SimThread& thread = network_.cluster_.threads.current();
-  thread.change(Access::change);
-  thread.time.make_room();
-  if (cpu().post_srq_recv(receive_queue_, std::span(wqes).first(arrivals.size())) != nic::PostResult::ok)
+  hosts::Thread& thread = network_.cluster_.threads.current();
+  const auto posted = std::span(wqes).first(arrivals.size());
+  if (thread.post_srq_recv(receive_queue_, posted, hosts::refill_cost(profile(), posted.size())) != nic::PostResult::ok)
     throw std::logic_error("a receive was refused");
-  thread.time.advance(profile().cpu_store * static_cast<std::int64_t>(2 * arrivals.size() + 1));
 }
 
 // --- all ports -------------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "rdma/status.hpp"
+#include "trace/call_info.hpp"
 
 namespace loco {
 
@@ -85,18 +86,7 @@ struct ControlMessage {
   std::string body;
 };
 
-/// Which library call the calling thread is in; see model/trace.hpp for the meaning of the fields.
-struct CallInfo {
-  std::string_view library;      ///< "sv", "bal", "rbl", ...
-  std::string_view method;       ///< "bcast", "barrier", ...
-  std::string_view object = {};  ///< full channel name, or empty
-  std::uint64_t work_id = 0;
-  std::uint64_t argument = 0;
-  std::span<const NodeId> nodes = {};
-  /// A thread whose library calls overlap gives each a lane of its own; calls nest within a lane. Innermost operations
-  /// are in lane 0.
-  std::uint32_t lane = 0;
-};
+using trace::CallInfo;
 
 /// Who and where: the node, its threads, their time, and waiting.
 class NodeThreads {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "hosts/costs.hpp"
 #include "loco_sim/perf/bench.hpp"
 #include "sim/ring.hpp"
 
@@ -95,8 +96,7 @@ class Poster {
     f.ended = last || f.posted == options_.iterations;
     f.listed = !f.ended && has_room(f);
     if (f.listed) with_room_.push_back(index);
-    const nic::HardwareProfile& p = cpu.profile();
-    return p.cpu_post_wqe * static_cast<std::int64_t>(list_.size()) + p.cpu_doorbell;
+    return hosts::build_cost(cpu.profile(), list_.size()) + hosts::ring_cost(cpu.profile());
   }
 
   void take(sim::SimTime now, const nic::Cqe& cqe) {

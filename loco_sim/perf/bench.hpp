@@ -3,10 +3,10 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
+#include "hosts/steps.hpp"
 #include "loco_sim/perf/perf.hpp"
 #include "nic_model/system.hpp"
 
@@ -27,9 +27,9 @@ struct Endpoint {
 
 /// Two sides, on a host each unless the way is a loopback; simulated threads are functions that take one step at a
 /// time.
-class Bench final : public nic::ThreadRunner {
+class Bench {
  public:
-  using Step = std::function<void(nic::Cpu&)>;
+  using Step = hosts::Steps::Step;
 
   explicit Bench(const Options& options);
 
@@ -52,14 +52,12 @@ class Bench final : public nic::ThreadRunner {
   /// Until nothing is left to happen.
   void run();
 
-  void run(nic::Cpu& cpu) override { steps_.at(cpu.thread())(cpu); }
-
  private:
   Options options_;
   nic::System system_;
-  nic::Context context_{*this};
+  hosts::Steps steps_;
+  nic::Context context_{steps_};
   std::uint64_t events_ = 0;
-  std::vector<Step> steps_;
 };
 
 /// The work request of a test's message to a queue pair, without addresses in memory.

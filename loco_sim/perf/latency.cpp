@@ -1,6 +1,7 @@
 // Latency tests: ping-pongs and round trips between one thread on each host.
 #include <algorithm>
 
+#include "hosts/costs.hpp"
 #include "loco_sim/perf/bench.hpp"
 
 namespace loco::perf {
@@ -91,14 +92,14 @@ class WriteSide {
       cpu.store(place_.mine.base + (options_.size - 1) / kWord * kWord, value);
       stored_ = true;
       if (posts_ != nullptr) posts_->push_back(cpu.now());
-      return cpu.resume_after(p.cpu_store + p.cpu_post_wqe + copy_time(options_));
+      return cpu.resume_after(p.cpu_store + hosts::build_cost(p) + copy_time(options_));
     }
     if (cpu.store_buffer_full()) return cpu.resume_when_room();
     queue_.post(cpu, wqe_);
     stored_ = false;
     waiting_ = true;
     if (!place_.first && round_ == options_.iterations) return cpu.stop();
-    return cpu.resume_after(p.cpu_doorbell);
+    return cpu.resume_after(hosts::ring_cost(p));
   }
 
  private:
@@ -145,7 +146,7 @@ class SendSide {
       if (round_ == options_.iterations) return cpu.stop();
       ++round_;
       built_ = true;
-      return cpu.resume_after(p.cpu_post_wqe + copy_time(options_));
+      return cpu.resume_after(hosts::build_cost(p) + copy_time(options_));
     }
     if (cpu.store_buffer_full()) return cpu.resume_when_room();
     if (!posted_) {
@@ -158,7 +159,7 @@ class SendSide {
     built_ = taken_ = posted_ = false;
     waiting_ = true;
     if (!first_ && round_ == options_.iterations) return cpu.stop();
-    return cpu.resume_after(p.cpu_doorbell);
+    return cpu.resume_after(hosts::ring_cost(p));
   }
 
  private:
@@ -241,11 +242,11 @@ Result round_trips(const Options& options) {
         if (posts.size() == std::size_t{options.iterations} + 1) return cpu.stop();
         if (options.region > 0) wqe.remote = remote.base + place_in_region(options, ends[0].qp, posts.size());
         phase = Phase::post;
-        return cpu.resume_after(p.cpu_post_wqe);
+        return cpu.resume_after(hosts::build_cost(p));
       case Phase::post:
         post(cpu, ends[0].qp, {&wqe, 1});
         phase = Phase::poll;
-        return cpu.resume_after(p.cpu_doorbell);
+        return cpu.resume_after(hosts::ring_cost(p));
       case Phase::poll:
         if (cpu.poll_cq(ends[0].send_cq, cqe) == 0) return cpu.pause(p.cpu_poll_empty);
         expect_success(cqe[0]);

@@ -262,10 +262,7 @@ std::array<Endpoint, 2> Bench::connect(std::uint32_t depth, nic::CqId send_cq, n
   return ends;
 }
 
-void Bench::thread(Side side, Step step) {
-  steps_.push_back(std::move(step));
-  system_.create_thread(host(side));
-}
+void Bench::thread(Side side, Step step) { steps_.add(system_, host(side), std::move(step)); }
 
 bool Bench::step() {
   constexpr std::uint64_t kAskEvery = 4096;

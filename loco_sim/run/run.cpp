@@ -27,7 +27,7 @@ void require_memory(const scenario::Scenario& s, const ClusterConfig& config) {
   const std::uint64_t unrecorded = memory_at_least(s, false);
   const std::uint64_t bytes = memory_at_least(s, config.record);
   const bool trace = bytes / 2 > unrecorded;
-  config.limits->require(bytes, trace ? fmt::format("trace.level: none takes {}", bytes_text(unrecorded)) : "");
+  config.limits->require(bytes, trace ? fmt::format("trace.level: none takes {}", hosts::bytes_text(unrecorded)) : "");
 }
 
 ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& options, Limits& limits) {

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "fabric/report.hpp"
+#include "hosts/limits.hpp"
 #include "loco_sim/scenario/scenario.hpp"
-#include "loco_sim/transport/limits.hpp"
 #include "model/check.hpp"
 #include "nic_model/system.hpp"
 #include "sim/counters.hpp"

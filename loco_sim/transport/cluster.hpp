@@ -15,34 +15,13 @@
 #include <vector>
 
 #include "fabric/report.hpp"
+#include "hosts/runtime.hpp"
 #include "loco_sim/loco/transport.hpp"
 #include "loco_sim/transport/cluster_config.hpp"
 #include "loco_sim/transport/cluster_context.hpp"
-#include "loco_sim/transport/limits.hpp"
-#include "loco_sim/transport/program_threads.hpp"
-#include "loco_sim/transport/schedule.hpp"
 #include "nic_model/system.hpp"
-#include "sim/host_memory.hpp"
 
 namespace loco {
-
-/// Nothing is left to happen and some programs have not ended; what() says what each thread waits for.
-class Deadlock : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// The run took more events than it was allowed.
-class EventLimit : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// ClusterConfig::interrupted said so.
-class RunInterrupted : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 class SimulatedCluster {
  public:
@@ -62,44 +41,35 @@ class SimulatedCluster {
   void run();
 
   [[nodiscard]] const ClusterConfig& config() const { return config_; }
-  [[nodiscard]] nic::System& system() { return system_; }
-  [[nodiscard]] const nic::System& system() const { return system_; }
+  [[nodiscard]] nic::System& system() { return runtime_.system(); }
+  [[nodiscard]] const nic::System& system() const { return runtime_.system(); }
   [[nodiscard]] Transport& node(NodeId node);
   /// For what is built beside the nodes' transports.
   [[nodiscard]] ClusterContext& context() { return context_; }
   /// Programs that have not ended, those of stopped nodes left out.
-  [[nodiscard]] std::size_t unfinished() const { return threads_.unfinished(); }
+  [[nodiscard]] std::size_t unfinished() const { return runtime_.threads().unfinished(); }
   /// When the last program ended.
-  [[nodiscard]] sim::SimTime ended() const { return threads_.ended(); }
+  [[nodiscard]] sim::SimTime ended() const { return runtime_.threads().ended(); }
   /// For a program: calls `f` on the stack that run() was called on, and then goes on. No simulated time passes. For
   /// what does not fit on a fiber's stack, such as an interpreter. What `f` throws comes out here.
-  void call_outside(const std::function<void()>& f) { threads_.call_outside(f); }
+  void call_outside(const std::function<void()>& f) { runtime_.threads().call_outside(f); }
   /// Links that PFC has paused and that wait for each other in a cycle, in words; empty where there is none.
-  [[nodiscard]] std::string pause_cycle() const;
+  [[nodiscard]] std::string pause_cycle() const { return runtime_.pause_cycle(); }
   /// What the links did over time; empty when it was not asked for.
-  [[nodiscard]] const std::optional<fabric::LinkSeries>& series() const { return series_; }
+  [[nodiscard]] const std::optional<fabric::LinkSeries>& series() const { return runtime_.series(); }
   /// What was recorded until now, taken out: nothing is recorded from then on, and a second trace is empty, as that of
   /// a cluster which does not record. Not for its programs: std::logic_error during run().
-  [[nodiscard]] trace::Trace take_trace();
+  [[nodiscard]] trace::Trace take_trace() { return runtime_.take_trace(); }
 
  private:
-  void before_step();
-  /// Throws when the run should end now; after how many events to ask again.
-  std::uint64_t check_progress(std::uint64_t events);
-  /// Stops the nodes whose time has come.
-  void stop_nodes();
   /// The first failure of each queue pair, polled or not, in words.
   [[nodiscard]] std::string failures_text() const;
   /// What each unfinished thread is doing, and what had failed before.
   [[nodiscard]] std::string waiting_report() const;
 
-  sim::HeapInLargePages heap_;  ///< first: what the others take is followed
   ClusterConfig config_;
-  nic::System system_;
-  Scheduler scheduler_;
-  std::optional<fabric::LinkSeries> series_;
+  hosts::Runtime runtime_;
   std::vector<std::unique_ptr<VirtualTransport>> nodes_;
-  ProgramThreads threads_;
   ClusterContext context_;
 };
 

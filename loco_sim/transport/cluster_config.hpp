@@ -7,19 +7,21 @@
 #include <vector>
 
 #include "fabric/config.hpp"
+#include "hosts/runtime.hpp"
 #include "loco_sim/loco/transport.hpp"
-#include "loco_sim/transport/limits.hpp"
-#include "loco_sim/transport/schedule.hpp"
 #include "nic_model/profile.hpp"
 #include "sim/time.hpp"
 
 namespace loco {
 
-/// A node that stops: its threads take no more steps, and nothing comes from its NIC or reaches it.
-struct NodeStop {
-  NodeId node = 0;
-  sim::SimTime at;
-};
+using hosts::Deadlock;
+using hosts::EventLimit;
+using hosts::LimitReached;
+using hosts::Limits;
+using hosts::NodeStop;
+using hosts::ProgramError;
+using hosts::RunInterrupted;
+using hosts::Schedule;
 
 struct ClusterConfig {
   nic::HardwareProfile profile;

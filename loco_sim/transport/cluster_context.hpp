@@ -6,9 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "loco_sim/trace/recorder.hpp"
+#include "hosts/runtime.hpp"
 #include "loco_sim/transport/cluster_config.hpp"
-#include "loco_sim/transport/program_threads.hpp"
 #include "nic_model/system.hpp"
 
 namespace loco {
@@ -18,23 +17,19 @@ class VirtualTransport;
 struct ClusterContext {
   const ClusterConfig& config;
   nic::System& system;
-  ProgramThreads& threads;
+  hosts::Fibers& threads;
   const std::vector<std::unique_ptr<VirtualTransport>>& nodes;
-  std::unique_ptr<Recorder> recorder{};      ///< null: nothing is recorded
-  std::map<nic::QpId, nic::Cqe> failures{};  ///< the first failed completion of each queue pair that was polled
-  std::size_t stopped = 0;                   ///< of config.stops, in order of time
+  hosts::Runtime& runtime;
+  const std::unique_ptr<hosts::Recorder>& recorder;  ///< null: nothing is recorded
+  std::map<nic::QpId, nic::Cqe> failures{};          ///< the first failed completion of each queue pair that was polled
 
   /// The time of the calling thread.
-  [[nodiscard]] std::int64_t now_ps() { return (system.now() + threads.current().time.offset()).ps; }
+  [[nodiscard]] std::int64_t now_ps() { return threads.current().now().ps; }
   /// The completion of an operation that failed, over a connection of that number, has been polled.
   void note_failure(const nic::Cqe& failed, std::uint32_t connection) {
     const bool first = failures.try_emplace(failed.qp, failed).second;
     if (first && recorder)
       recorder->failed(system.qp_thread(failed.qp), {system.qp_peer_node(failed.qp), connection}, system.seq());
-  }
-  /// Ends a call that was begun at the recorder; 0: nothing is recorded of it.
-  void finish_operation(trace::CallId call, std::uint64_t result) {
-    if (call != 0 && recorder) recorder->finish(call, result, system.seq(), now_ps());
   }
 };
 

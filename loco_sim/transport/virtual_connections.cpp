@@ -12,7 +12,7 @@ VirtualTransport::Changes VirtualTransport::changes_with(NodeId peer) const {
   return found == changes_.end() ? Changes{} : found->second;
 }
 
-nic::QpId VirtualTransport::queue_pair(SimThread& thread, Towards to) {
+nic::QpId VirtualTransport::queue_pair(hosts::Thread& thread, Towards to) {
   nic::QpId& mine = end_of(thread.index, to).qp;
   if (mine != nic::kNone) return mine;
   mine = create_end();
@@ -35,7 +35,7 @@ nic::QpId VirtualTransport::queue_pair(SimThread& thread, Towards to) {
   return mine;
 }
 
-bool VirtualTransport::is_connected(const SimThread& thread, Towards to) const {
+bool VirtualTransport::is_connected(const hosts::Thread& thread, Towards to) const {
   if (to.connection != changes_with(to.peer).present) return other_ends_.contains({thread.index, to});
   return thread.index < ends_.size() && !ends_[thread.index].empty() && ends_[thread.index][to.peer].qp != nic::kNone;
 }

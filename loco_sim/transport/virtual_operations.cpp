@@ -73,11 +73,11 @@ void VirtualTransport::post(nic::Wqe wqe, const Region& remote, OperationTag tag
   if (nic::is_atomic(wqe.opcode) && profile().nic_atomic_cap == nic::AtomicCap::none) {
     throw std::runtime_error("a remote atomic was refused: this NIC has none (nic.atomic_cap)");
   }
-  SimThread& thread = current();
+  hosts::Thread& thread = current();
   if (!thread.list.empty() && (thread.list_peer != remote.node || thread.list_connection != remote.connection)) {
     throw std::logic_error("a list of work requests goes on towards another node");
   }
-  thread.time.advance(profile().cpu_post_wqe);  // the work request is built, the doorbell is rung for the whole list
+  thread.build();  // the doorbell is rung for the whole list
   thread.list_peer = remote.node;
   thread.list_connection = remote.connection;
   wqe.wr_id = tag.token;
@@ -91,7 +91,7 @@ void VirtualTransport::post(nic::Wqe wqe, const Region& remote, OperationTag tag
 }
 
 void VirtualTransport::post_list(OperationTag tag) {
-  SimThread& thread = current();
+  hosts::Thread& thread = current();
   const Towards to{thread.list_peer, thread.list_connection};
   thread.change(is_connected(thread, to) ? Access::buffered_change : Access::change);
   thread.time.make_room();
@@ -104,28 +104,25 @@ void VirtualTransport::post_list(OperationTag tag) {
     thread.list.back().signaled = true;
     silent = 0;
   }
-  const nic::PostResult result = cpu().post_send(qp, thread.list, thread.time.ahead());
-  if (result != nic::PostResult::ok) throw std::logic_error("a work request was refused");
-  for (const nic::Wqe& wqe : thread.list) cluster_.finish_operation(wqe.op, 0);
+  if (thread.ring(qp, thread.list) != nic::PostResult::ok) throw std::logic_error("a work request was refused");
   thread.list.clear();
-  thread.time.advance(profile().cpu_doorbell);
 }
 
 void VirtualTransport::record(nic::Wqe& wqe, Towards to, std::uint64_t work_id) {
-  SimThread& thread = current();
+  hosts::Thread& thread = current();
   const NodeId peer = to.peer;
   if (!thread.fence_next.empty() && thread.fence_next[peer] != 0) {
     thread.fence_next[peer] = 0;
     wqe.fence = true;
-    wqe.fence_op = begin_operation(trace::Method::rfence);
-    cluster_.finish_operation(wqe.fence_op, 0);
+    wqe.fence_op = thread.begin_operation(trace::Method::rfence);
+    thread.finish_operation(wqe.fence_op, 0);
     if (cluster_.recorder)
       cluster_.recorder->posted(wqe.fence_op,
                                 {.method = trace::Method::rfence, .peer = peer, .connection = to.connection});
   }
   // An event of the models touches a location: one on no bytes is none.
   if (nic::is_atomic(wqe.opcode) || wqe.length > 0) {
-    wqe.op = begin_operation(method_of(wqe.opcode), argument_of(wqe), work_id);
+    wqe.op = thread.begin_operation(method_of(wqe.opcode), argument_of(wqe), work_id);
     if (cluster_.recorder)
       cluster_.recorder->posted(wqe.op, {.method = method_of(wqe.opcode),
                                          .peer = peer,
@@ -137,7 +134,7 @@ void VirtualTransport::record(nic::Wqe& wqe, Towards to, std::uint64_t work_id) 
   }
 }
 
-void VirtualTransport::make_send_room(SimThread& thread, nic::QpId qp, std::size_t count) {
+void VirtualTransport::make_send_room(hosts::Thread& thread, nic::QpId qp, std::size_t count) {
   const auto full = [&] { return cluster_.system.send_queue_room(qp) < count; };
   if (thread.time.ahead().ps > 0 && full()) thread.time.before(Access::change);  // it waits at its own instant
   while (full()) {
@@ -186,11 +183,8 @@ void VirtualTransport::remote_fence(NodeId node) {
 
 std::size_t VirtualTransport::poll(std::span<Completion> out) {
   std::array<nic::Cqe, 16> cqes;
-  SimThread& thread = current();
-  const bool empty = cpu().cq_empty(completion_queue_);
-  thread.look(empty ? Access::early_look : Access::poll, Look::What::completions, 0);
-  const std::size_t most = thread.time.poll_limit(std::min(out.size(), cqes.size()));
-  const std::size_t taken = cpu().poll_cq(completion_queue_, std::span(cqes).first(most));
+  hosts::Thread& thread = current();
+  const std::size_t taken = thread.poll(completion_queue_, std::span(cqes).first(std::min(out.size(), cqes.size())));
   for (std::size_t i = 0; i < taken; ++i) {
     const NodeId peer = cluster_.system.qp_peer_node(cqes[i].qp);
     out[i] = {cqes[i].wr_id, cqes[i].status, peer, operation_of(cqes[i].opcode)};
@@ -200,7 +194,6 @@ std::size_t VirtualTransport::poll(std::span<Completion> out) {
     }
     if (waiting_for_room_ > 0) cluster_.system.notify(node_, kSendQueueKey | cqes[i].qp);
   }
-  thread.time.after_poll(taken);
   return taken;
 }
 

@@ -53,7 +53,7 @@ std::int64_t VirtualTransport::now_ps() const { return cluster_.now_ps(); }
 void VirtualTransport::compute(std::int64_t ps) { current().time.compute(ps); }
 
 void VirtualTransport::pause() {
-  SimThread& thread = current();
+  hosts::Thread& thread = current();
   thread.time.pause(kWakeKey);
   thread.looked_count = 0;
 }
@@ -66,7 +66,7 @@ std::int64_t VirtualTransport::keep_alive_ps() const {
 }
 
 bool VirtualTransport::another_may_stop() const {
-  if (cluster_.stopped < cluster_.config.stops.size()) return true;
+  if (cluster_.runtime.stopped() < cluster_.config.stops.size()) return true;
   const std::vector<fabric::LinkChange>& changes = cluster_.config.network.changes;
   if (changes.empty()) return false;
   // What a cable that was down has lost fails after its repetitions; then who has given up a node is to be heard of.
@@ -81,18 +81,12 @@ std::int64_t VirtualTransport::retries_ps() const {
 
 // --- calls -----------------------------------------------------------------------------------------------------------
 
-trace::CallId VirtualTransport::begin_operation(trace::Method method, std::uint64_t argument, std::uint64_t work_id) {
-  if (!cluster_.recorder) return 0;
-  return cluster_.recorder->begin_operation(cluster_.threads.current_id(), method, argument, work_id,
-                                            cluster_.system.seq(), now_ps());
-}
-
 void VirtualTransport::set_waits_for(std::function<std::string()> what) {
   if (!cluster_.threads.closing()) current().waits_for = std::move(what);
 }
 
 void VirtualTransport::begin_call(const CallInfo& call) {
-  SimThread& thread = current();
+  hosts::Thread& thread = current();
   if (call.lane == 0) thread.calls.push_back(call);
   if (cluster_.recorder) cluster_.recorder->begin(cluster_.threads.current_id(), call, cluster_.system.seq(), now_ps());
 }
@@ -164,48 +158,20 @@ void VirtualTransport::require_no_device(Address address) const {
 
 std::uint64_t VirtualTransport::load(Address address) {
   require_host(address);
-  SimThread& thread = current();
-  thread.look(Access::look, Look::What::word, address);
-  const trace::CallId call = begin_operation(trace::Method::read);
-  const std::uint64_t value = cpu().load(address, call);
-  cluster_.finish_operation(call, value);
-  thread.time.advance(profile().cpu_load);
-  thread.saw(value);
-  return value;
+  return current().load(address);
 }
 
 void VirtualTransport::store(Address address, std::uint64_t value) {
   require_host(address);
-  SimThread& thread = current();
-  thread.change(Access::buffered_change);
-  thread.time.make_room();
-  const trace::CallId call = begin_operation(trace::Method::write, value);
-  cpu().store(address, value, call, thread.time.ahead());
-  cluster_.finish_operation(call, 0);
-  thread.time.advance(profile().cpu_store);
+  current().store(address, value);
 }
 
 std::uint64_t VirtualTransport::compare_swap_local(Address address, std::uint64_t expected, std::uint64_t desired) {
   require_host(address);
-  SimThread& thread = current();
-  thread.change(Access::change);
-  thread.time.drain();
-  const trace::CallId call = begin_operation(trace::Method::cas, desired);
-  const std::uint64_t old = cpu().compare_swap(address, expected, desired, call);
-  cluster_.finish_operation(call, old);
-  thread.time.advance(profile().cpu_atomic);
-  return old;
+  return current().compare_swap(address, expected, desired);
 }
 
-void VirtualTransport::memory_fence() {
-  SimThread& thread = current();
-  thread.change(Access::change);
-  thread.time.drain();
-  const trace::CallId call = begin_operation(trace::Method::mfence);
-  cpu().fence(call);
-  cluster_.finish_operation(call, 0);
-  thread.time.advance(profile().cpu_fence);
-}
+void VirtualTransport::memory_fence() { current().fence(); }
 
 // --- flags -----------------------------------------------------------------------------------------------------------
 
@@ -217,42 +183,33 @@ Flag VirtualTransport::make_flag(std::uint64_t initial) {
   return flag;
 }
 
-std::uint64_t VirtualTransport::flag_load(Flag flag) { return flag_value(Access::look, flag); }
+std::uint64_t VirtualTransport::flag_load(Flag flag) { return current().flag_value(Access::look, flag); }
 
-std::uint64_t VirtualTransport::flag_peek(Flag flag) { return flag_value(Access::early_look, flag); }
-
-std::uint64_t VirtualTransport::flag_value(Access access, Flag flag) {
-  SimThread& thread = current();
-  thread.look(access, Look::What::flag, flag);
-  const std::uint64_t value = cpu().flag_load(flag);
-  thread.time.advance(profile().cpu_load);
-  thread.saw(value);
-  return value;
-}
+std::uint64_t VirtualTransport::flag_peek(Flag flag) { return current().flag_value(Access::early_look, flag); }
 
 std::uint64_t VirtualTransport::flag_fetch_or(Flag flag, std::uint64_t bits) {
-  SimThread& thread = current();
+  hosts::Thread& thread = current();
   thread.change(Access::change);
   thread.time.advance(profile().cpu_atomic);
   return cpu().flag_fetch_or(flag, bits);
 }
 
 std::uint64_t VirtualTransport::flag_fetch_and(Flag flag, std::uint64_t bits) {
-  SimThread& thread = current();
+  hosts::Thread& thread = current();
   thread.change(Access::change);
   thread.time.advance(profile().cpu_atomic);
   return cpu().flag_fetch_and(flag, bits);
 }
 
 std::uint64_t VirtualTransport::flag_fetch_add(Flag flag, std::uint64_t value) {
-  SimThread& thread = current();
+  hosts::Thread& thread = current();
   thread.change(Access::change);
   thread.time.advance(profile().cpu_atomic);
   return cpu().flag_fetch_add(flag, value);
 }
 
 std::uint64_t VirtualTransport::flag_add_early(Flag flag, std::uint64_t value) {
-  SimThread& thread = current();
+  hosts::Thread& thread = current();
   if (!thread.time.may_join_latest_access()) return flag_fetch_add(flag, value);
   thread.time.advance(profile().cpu_atomic);
   return cpu().flag_add_for_others(flag, value);
@@ -266,7 +223,7 @@ void VirtualTransport::send_control(NodeId to, std::string body) {
 }
 
 std::optional<ControlMessage> VirtualTransport::receive_control() {
-  SimThread& thread = current();
+  hosts::Thread& thread = current();
   cpu().watch(kControlKey);
   if (inbox_.empty()) return std::nullopt;
   thread.time.defer();  // a turn that finds a message is not one of those that the thread waits in

@@ -22,6 +22,9 @@ namespace loco {
 /// What a work request is to LOCO.
 [[nodiscard]] Operation operation_of(nic::Opcode opcode);
 
+using hosts::Access;
+using hosts::Look;
+
 class VirtualTransport final : public Transport {
  public:
   VirtualTransport(ClusterContext& cluster, NodeId node);
@@ -87,10 +90,9 @@ class VirtualTransport final : public Transport {
   [[nodiscard]] nic::CqId completion_queue() const { return completion_queue_; }
 
  private:
-  SimThread& current() { return cluster_.threads.current(); }
+  hosts::Thread& current() { return cluster_.threads.current(); }
   nic::Cpu& cpu() { return cluster_.threads.cpu(); }
   [[nodiscard]] const nic::HardwareProfile& profile() const { return cluster_.config.profile; }
-  std::uint64_t flag_value(Access access, Flag flag);
 
   Region registered(std::uint64_t size, nic::RegionKind kind);
   /// Throws ownership_error for an address in the NIC's memory, where CPUs have no access.
@@ -98,8 +100,6 @@ class VirtualTransport final : public Transport {
     if (address - device_low_ < device_span_) require_no_device(address);
   }
   void require_no_device(Address address) const;
-
-  trace::CallId begin_operation(trace::Method method, std::uint64_t argument = 0, std::uint64_t work_id = 0);
 
   // --- virtual_connections.cpp
   struct Towards {
@@ -119,9 +119,9 @@ class VirtualTransport final : public Transport {
   };
   [[nodiscard]] Changes changes_with(NodeId peer) const;
   /// The queue pair of a thread over a connection: it connects threads of the same index.
-  nic::QpId queue_pair(SimThread& thread, Towards to);
+  nic::QpId queue_pair(hosts::Thread& thread, Towards to);
   /// Queue pairs are made at their instant, so that they get their numbers in the order of time.
-  [[nodiscard]] bool is_connected(const SimThread& thread, Towards to) const;
+  [[nodiscard]] bool is_connected(const hosts::Thread& thread, Towards to) const;
   End& end_of(std::uint32_t thread, Towards to);
   /// Has everything posted there been polled?
   [[nodiscard]] bool has_come_back(const End& end) const;
@@ -141,7 +141,7 @@ class VirtualTransport final : public Transport {
   /// The next operation of the calling thread, as the trace has it.
   void record(nic::Wqe& wqe, Towards to, std::uint64_t work_id);
   /// Until the queue pair's send queue has room for that many.
-  void make_send_room(SimThread& thread, nic::QpId qp, std::size_t count);
+  void make_send_room(hosts::Thread& thread, nic::QpId qp, std::size_t count);
   /// Work requests that a thread may leave without a CQE, one after the other: half the send queue.
   [[nodiscard]] std::uint32_t silent_max() const { return std::max(1U, cluster_.config.send_queue_entries / 2); }
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <string>
 
-#include "fabric/report.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/transport/cluster.hpp"
 #include "loco_sim/transport/virtual_transport.hpp"
@@ -12,9 +11,9 @@
 namespace loco {
 
 namespace {
-std::string calls_text(const SimThread& thread) {
+std::string calls_text(const hosts::Thread& thread) {
   std::string text;
-  for (const CallInfo& call : thread.calls) {
+  for (const trace::CallInfo& call : thread.calls) {
     if (!text.empty()) text += " > ";
     text += std::string(call.library) + "." + std::string(call.method);
     if (!call.object.empty()) text += "(" + std::string(call.object) + ")";
@@ -22,68 +21,51 @@ std::string calls_text(const SimThread& thread) {
   return text.empty() ? "outside of library calls" : "in " + text;
 }
 
-std::string word_text(const ClusterConfig& config, NodeId node, const Look& look) {
+std::string word_text(const ClusterConfig& config, NodeId node, const hosts::Look& look) {
   const std::string name = config.word_name ? config.word_name(node, look.where) : "";
   return (name.empty() ? "word " + std::to_string(look.where) : name) + " (= " + std::to_string(look.value) + ")";
 }
 
-std::string look_text(const ClusterConfig& config, NodeId node, const Look& look) {
+std::string look_text(const ClusterConfig& config, NodeId node, const hosts::Look& look) {
   switch (look.what) {
-    case Look::What::word:
+    case hosts::Look::What::word:
       return word_text(config, node, look);
-    case Look::What::flag:
+    case hosts::Look::What::flag:
       return "flag " + std::to_string(look.where) + " (= " + std::to_string(look.value) + ")";
-    case Look::What::completions:
+    case hosts::Look::What::completions:
       return "completions";
-    case Look::What::send_queue:
+    case hosts::Look::What::send_queue:
       break;
   }
   return "room in the send queue towards node " + std::to_string(look.where);
 }
 
-/// Links that wait for one another under PFC, as results name them; nothing when none is paused.
-std::string paused_text(const fabric::Network& whole) {
-  if (whole.packet_network() == nullptr) return {};
-  const fabric::PacketNetwork& network = *whole.packet_network();
-  constexpr std::size_t kNamed = 16;
-  const std::vector<fabric::topology::LinkId> paused = network.paused_links();
-  std::string text;
-  for (std::size_t i = 0; i < std::min(paused.size(), kNamed); ++i) {
-    const fabric::topology::Link& link = network.graph().link(paused[i]);
-    text += (i == 0 ? "\n  paused links (PFC): " : ", ") + network.graph().name(link.from) + "-" +
-            network.graph().name(link.to);
-  }
-  if (paused.size() > kNamed) text += " and " + std::to_string(paused.size() - kNamed) + " more";
-  return text;
-}
 }  // namespace
-
-std::string SimulatedCluster::pause_cycle() const {
-  const fabric::PacketNetwork* network = system_.network().packet_network();
-  return network == nullptr ? std::string() : fabric::cycle_text(*network, fabric::pause_cycle(*network));
-}
 
 std::string SimulatedCluster::failures_text() const {
   constexpr std::size_t kNamed = 16;
+  const nic::System& system = runtime_.system();
   std::map<nic::QpId, nic::Cqe> first = context_.failures;
   for (const auto& node : nodes_)
-    for (const nic::Cqe& cqe : system_.failed_cqes(node->completion_queue())) first.try_emplace(cqe.qp, cqe);
+    for (const nic::Cqe& cqe : system.failed_cqes(node->completion_queue())) first.try_emplace(cqe.qp, cqe);
   std::string text;
   std::size_t named = 0;
   for (const auto& [qp, cqe] : first) {
     if (named++ == kNamed) break;
     text += std::string("\n  ") +
-            failure(system_.qp_node(qp), name(operation_of(cqe.opcode)), system_.qp_peer_node(qp), cqe.status).what();
+            failure(system.qp_node(qp), name(operation_of(cqe.opcode)), system.qp_peer_node(qp), cqe.status).what();
   }
   if (first.size() > kNamed) text += "\n  and " + std::to_string(first.size() - kNamed) + " more that failed";
   return text;
 }
 
 std::string SimulatedCluster::waiting_report() const {
-  std::string report = fmt::format("; at {} ps {} thread(s) have not ended", system_.now().ps, threads_.unfinished());
+  const nic::System& system = runtime_.system();
+  const hosts::Fibers& threads = runtime_.threads();
+  std::string report = fmt::format("; at {} ps {} thread(s) have not ended", system.now().ps, threads.unfinished());
   constexpr std::uint32_t kNamed = 10;
   std::uint32_t named = 0;
-  for (const auto& thread : threads_.all()) {
+  for (const auto& thread : threads.all()) {
     if (thread->ended || thread->service) continue;
     if (named++ == kNamed) break;
     report += "\n  node " + std::to_string(thread->node) + ", thread " + thread->name + ": " + calls_text(*thread);
@@ -96,19 +78,17 @@ std::string SimulatedCluster::waiting_report() const {
       continue;
     }
     report += "; waits for a change of ";
-    const std::uint32_t kept = std::min(thread->looked_count, kLooksKept);
+    const std::uint32_t kept = std::min(thread->looked_count, hosts::kLooksKept);
     for (std::uint32_t i = thread->looked_count - kept; i < thread->looked_count; ++i)
       report += (i + kept == thread->looked_count ? "" : ", ") +
-                look_text(config_, thread->node, thread->looked.at(i % kLooksKept));
+                look_text(config_, thread->node, thread->looked.at(i % hosts::kLooksKept));
   }
-  if (threads_.unfinished() > kNamed) report += fmt::format("\n  and {} more threads", threads_.unfinished() - kNamed);
+  if (threads.unfinished() > kNamed) report += fmt::format("\n  and {} more threads", threads.unfinished() - kNamed);
   for (const auto& node : nodes_)
-    if (system_.cq_overrun(node->completion_queue()))
+    if (system.cq_overrun(node->completion_queue()))
       report += fmt::format("\n  node {}: its completion queue of {} entries has overflowed: completions are lost",
                             node->my_node(), config_.completion_entries);
-  const std::string cycle = pause_cycle();
-  return report + failures_text() + paused_text(system_.network()) +
-         (cycle.empty() ? cycle : "\n  PFC deadlock: " + cycle);
+  return report + failures_text() + runtime_.paused_text();
 }
 
 }  // namespace loco

@@ -3,8 +3,7 @@
 // What a NIC is asked for are the records of nic_model/verbs.hpp, which follow libibverbs and the InfiniBand
 // specification (volume 1, chapters 10 and 11). Queue pairs, completion queues and memory are set up with nic::System
 // before run(). Times: each call takes simulated time, as the profile's cpu.* fields say. Determinism: a run is a
-// function of the configuration and the programs; threads go on in the order of simulated time. Not thread-safe;
-// Machines share nothing.
+// function of the configuration (seed included) and the programs. Not thread-safe; Machines share nothing.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +12,16 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "nic_model/system.hpp"
-#include "sim/fiber.hpp"
+#include "hosts/runtime.hpp"
+#include "loco_sim/verbs/thread.hpp"
+#include "trace/trace.hpp"
 
 namespace loco::verbs {
 
-class Machine;
-
-/// What a program did that verbs refuse: a full queue, a request that the queue pair cannot take.
-class VerbsError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+using hosts::Schedule;
 
 /// Nothing is left to happen, and some threads have not ended; what() names them and what they wait for.
 class Stuck : public std::runtime_error {
@@ -34,82 +29,56 @@ class Stuck : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A core of a simulated host, for the program that runs on it. All calls are made from inside that program.
-class Thread {
- public:
-  [[nodiscard]] nic::NodeId node() const { return node_; }
-  [[nodiscard]] sim::SimTime now() const;
-
-  /// ibv_post_send with one request: builds it, rings the doorbell. Throws VerbsError when the send queue is full or
-  /// the queue pair does not take the request.
-  void post_send(nic::QpId qp, const nic::Wqe& request);
-  /// ibv_post_recv with one request. Throws VerbsError when the receive queue is full.
-  void post_recv(nic::QpId qp, const nic::RecvWqe& request);
-  /// ibv_poll_cq for one completion.
-  [[nodiscard]] std::optional<nic::Cqe> poll_cq(nic::CqId cq);
-  /// Polls until there is a completion. Its status is the caller's to look at.
-  [[nodiscard]] nic::Cqe wait_cq(nic::CqId cq);
-
-  /// Aligned 8-byte words of the host's memory, x86-TSO.
-  [[nodiscard]] std::uint64_t load(nic::Address address);
-  void store(nic::Address address, std::uint64_t value);
-  /// Loads until the word is another than `old`, and returns it.
-  std::uint64_t wait_for_change(nic::Address address, std::uint64_t old);
-  void fence();
-
-  /// The core is busy with something of the program's own.
-  void compute(sim::Duration time);
-
-  /// Calls `f` on the stack of Machine::run()'s caller, in no simulated time: for code that must not run on a fiber.
-  /// What it throws comes out of run().
-  void call_outside(const std::function<void()>& f);
-
- private:
-  friend class Machine;
-  Thread(Machine& machine, nic::NodeId node, std::string name)
-      : machine_(machine), node_(node), name_(std::move(name)) {}
-  [[nodiscard]] nic::Cpu& cpu() const;
-  void store_buffer_room();
-
-  Machine& machine_;
-  nic::NodeId node_;
-  std::string name_;
-  std::string waits_for_{};  ///< for Stuck
+struct Config {
+  nic::HardwareProfile profile;
+  fabric::Topology topology = fabric::Topology::star;
+  fabric::Config network{};  ///< shape, options, failures and seed of the fabric
+  std::uint32_t nodes = 2;
+  std::vector<std::uint32_t> path_mtu = {};  ///< of each node's queue pairs (nic::SystemConfig)
+  std::uint64_t seed = 1;
+  /// By default that of the clock; random on hardware that has no times (`fabric.ideal`): it is a model of what may
+  /// happen, and a run by the clock would show one of its behaviours as if it were the only one.
+  std::optional<Schedule> schedule = {};
+  bool record = false;             ///< keep a trace: Machine::take_trace()
+  bool record_activities = false;  ///< and of packets, TLPs, doorbells, CQEs
+  hosts::Limits* limits = nullptr;
+  std::vector<hosts::NodeStop> stops = {};  ///< Schedule::timed only
 };
 
 /// The simulated machine and the programs on it.
-class Machine final : public nic::ThreadRunner {
+class Machine {
  public:
   using Program = std::function<void(Thread&)>;
 
-  explicit Machine(const nic::SystemConfig& config) : system_(config) {}
-  ~Machine() override;
+  /// Throws std::invalid_argument for a schedule by the clock on hardware without times.
+  explicit Machine(Config config);
+  ~Machine();
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
   /// For set-up, which takes no simulated time, and for looking at memory and counters.
-  [[nodiscard]] nic::System& system() { return system_; }
+  [[nodiscard]] nic::System& system() { return runtime_.system(); }
+  [[nodiscard]] Schedule schedule() const { return runtime_.config().schedule; }
 
   /// A thread of a host, which starts at time 0. Before run().
   void spawn(nic::NodeId node, Program program);
+  /// Others tell something by this word: accesses to it that are not ordered are no race.
+  void declare_flag(nic::NodeId node, nic::Address address) { flags_.emplace_back(node, address); }
 
   /// Until every program has ended and nothing is under way. What a program throws comes out. Throws Stuck, and
   /// std::runtime_error after `events_max` events. `poll` is called now and then; what it throws ends the run.
   void run(std::uint64_t events_max = 1'000'000'000, const std::function<void()>& poll = {});
 
-  void run(nic::Cpu& cpu) override;
+  /// What was recorded until now (Config::record), taken out. Of a run that has not ended well, too.
+  [[nodiscard]] trace::Trace take_trace();
 
  private:
-  friend class Thread;
-  /// Ends the step of the thread that runs, and returns in its next one.
-  void suspend() { pool_.suspend(); }
+  [[nodiscard]] std::string waiting() const;
 
-  nic::System system_;
-  std::vector<std::unique_ptr<Thread>> threads_;    ///< by number in the machine
-  std::vector<sim::FiberId> fibers_;                ///< likewise
-  nic::Cpu* cpu_ = nullptr;                         ///< of the step that is being taken
-  const std::function<void()>* outside_ = nullptr;  ///< what the thread that has suspended wants to be called
-  sim::FiberPool pool_;                             ///< last: its destructor unwinds the programs, which use the rest
+  hosts::Runtime runtime_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+  std::vector<std::pair<nic::NodeId, nic::Address>> flags_;
+  std::uint32_t spawned_ = 0;
 };
 
 }  // namespace loco::verbs

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "hosts/limits.hpp"
 #include "loco_sim/baselines/redis_costs.hpp"
 #include "loco_sim/baselines/rpc_store.hpp"
 #include "loco_sim/baselines/tree_operation.hpp"
 #include "loco_sim/loco/kvstore.hpp"
 #include "loco_sim/loco/manager.hpp"
-#include "loco_sim/transport/limits.hpp"
 #include "loco_sim/workloads/kinds.hpp"
 #include "loco_sim/workloads/kv_plan.hpp"
 #include "loco_sim/workloads/thread_team.hpp"

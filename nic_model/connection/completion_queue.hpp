@@ -20,6 +20,7 @@ class CompletionQueue {
   CompletionQueue(NodeId node, std::uint32_t entries) : node_(node), entries_(entries) {}
 
   [[nodiscard]] NodeId node() const { return node_; }
+  [[nodiscard]] std::uint32_t entries() const { return entries_; }
   [[nodiscard]] bool empty() const { return cqes_.empty(); }
   [[nodiscard]] std::size_t size() const { return cqes_.size(); }
   [[nodiscard]] bool overrun() const { return overrun_; }

@@ -20,6 +20,12 @@ RecvWqe ReceiveQueue::take() {
   return oldest;
 }
 
+std::vector<RecvWqe> ReceiveQueue::posted() const {
+  std::vector<RecvWqe> all;
+  for (std::size_t i = 0; i < entries_.size(); ++i) all.push_back(entries_[i]);
+  return all;
+}
+
 void ReceiveQueue::clear() {
   entries_.clear();
   visible_ = 0;

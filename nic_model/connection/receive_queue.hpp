@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "nic_model/engine/hash.hpp"
 #include "nic_model/verbs.hpp"
@@ -25,6 +26,8 @@ class ReceiveQueue {
   [[nodiscard]] QpId owner() const { return owner_; }
   [[nodiscard]] std::uint32_t depth() const { return depth_; }
   [[nodiscard]] std::uint32_t room() const { return depth_ - static_cast<std::uint32_t>(entries_.size()); }
+  /// Oldest first.
+  [[nodiscard]] std::vector<RecvWqe> posted() const;
   /// Does the NIC know of one?
   [[nodiscard]] bool ready() const { return visible_ > 0; }
 

@@ -30,6 +30,7 @@ void Responder::place_write(Engine& engine, QpId id, const fabric::Packet& packe
 /// Uses a receive work request for a WRITE with immediate data. Precondition: can_receive().
 void Responder::complete_immediate(Engine& engine, QpId id, const fabric::Packet& packet) {
   take_receive(engine);
+  tell_of_message(engine, id, packet, true);
   complete_receive(engine, id,
                    {.opcode = Opcode::recv_rdma_with_imm,
                     .with_imm = true,
@@ -44,6 +45,7 @@ void Responder::complete_immediate(Engine& engine, QpId id, const fabric::Packet
 Status Responder::place_send(Engine& engine, QpId id, const fabric::Packet& packet, Cqe like, std::uint32_t header) {
   if (packet.first) {
     take_receive(engine);
+    tell_of_message(engine, id, packet, true);
     received_ = header;
   }
   like.opcode = Opcode::recv;

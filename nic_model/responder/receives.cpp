@@ -31,6 +31,17 @@ void Responder::take_receive(Engine& engine) {
   if (q.reach_limit()) touched(engine, q.node(), watch_key(WatchKind::srq, queue_));
 }
 
+/// Tells who watches that a message has taken a receive, or has found none.
+void Responder::tell_of_message(const Engine& engine, QpId id, const fabric::Packet& packet, bool found) const {
+  Observer* const observer = engine.observer();
+  if (observer == nullptr) return;
+  MessageArrival message{.found = found, .qp = id, .queue = queue_, .at = engine.now()};
+  ThreadId thread = 0;
+  name_origin(engine, packet, thread, message.op);
+  if (found) message.receive = *receive_;
+  observer->on_message(message);
+}
+
 /// May [address, address + length) of the receive that was taken be written? Else the status of its CQE.
 Status Responder::check_receive(const Engine& engine, const Connection& qp, std::uint64_t length) const {
   const RecvWqe& receive = *receive_;

@@ -87,6 +87,7 @@ void Responder::not_ready(Engine& engine, QpId id, const fabric::Packet& packet)
     engine.release(later.packet.buffer);
     later.fate = Fate::dropped;
   }
+  tell_of_message(engine, id, packet, false);
   expected_psn_ = packet.psn;
   nak_sent_ = true;
   engine.count(&Counters::rnr_naks);

@@ -28,10 +28,12 @@ void Responder::take_connected(Engine& engine, QpId id, const fabric::Packet& pa
     place_write(engine, id, packet);
     if (!packet.immediate) return;
     if (can_receive(engine)) return complete_immediate(engine, id, packet);
+    tell_of_message(engine, id, packet, false);
     engine.count(&Counters::out_of_buffer);
     return;
   }
   if (packet.first && !can_receive(engine)) {
+    tell_of_message(engine, id, packet, false);
     engine.count(&Counters::out_of_buffer);
     in_message_ = false;
     return;
@@ -43,6 +45,7 @@ void Responder::take_datagram(Engine& engine, QpId id, const fabric::Packet& pac
   const Connection& qp = engine.connections[id];
   if (packet.rkey != qp.qkey()) return;
   if (!can_receive(engine)) {
+    tell_of_message(engine, id, packet, false);
     engine.count(&Counters::out_of_buffer);
     return;
   }

@@ -15,8 +15,9 @@
         return done.status
 
     thread = machine.spawn(0, writer)
-    machine.run()
+    r = machine.run()
     thread.returned, machine.word(there[8:16])          # ("success", 42)
+    r.check("rdmatso"), r.why()                         # consistent; no races
 
 Each ``yield`` is one call of the thread, which takes simulated time; what it evaluates to is the call's result.
 Everything between two yields takes none. Helpers are called with ``yield from``. What goes wrong with an operation is
@@ -28,20 +29,34 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any, Callable, Generator, Mapping, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Callable, Generator, Iterable, Mapping, Sequence, TypeVar, Union
 
 from . import _core
 from .context import Operation, operation
 from .errors import Error
 from .forgotten import warn_of_forgotten
-from .scenario import yaml_text
+from .scenario import Scenario
 from .units import WORD_MAX, at_least
 
-__all__ = ["Completion", "CompletionQueue", "Machine", "MemoryRegion", "QueuePair", "Thread", "VerbsError"]
+if TYPE_CHECKING:
+    from .trace import Trace
+    from .verdict import Verdict
 
-(_NOW, _COMPUTE, _LOAD, _STORE, _FENCE, _POST_SEND, _POST_RECV, _POLL_CQ, _WAIT_CQ, _WAIT_FOR_CHANGE) = (
-    _core.VERBS_CALLS[name] for name in ("now", "compute", "load", "store", "fence", "post_send", "post_recv", "poll_cq",
-                                         "wait_cq", "wait_for_change"))
+__all__ = ["Access", "Completion", "CompletionQueue", "Machine", "MemoryRegion", "QueuePair", "Race", "Races", "Request",
+           "Run", "SharedReceiveQueue", "Thread", "VerbsError"]
+
+(_NOW, _COMPUTE, _LOAD, _STORE, _FENCE, _POST_SEND, _POST_RECV, _POST_SRQ_RECV, _POLL_CQ, _WAIT_CQ, _WAIT_FOR_CHANGE,
+ _LOAD_FLAG, _COMPARE_SWAP, _SRQ_LIMIT, _MODIFY_QP) = (
+    _core.VERBS_CALLS[name] for name in ("now", "compute", "load", "store", "fence", "post_send", "post_recv",
+                                         "post_srq_recv", "poll_cq", "wait_cq", "wait_for_change", "load_flag",
+                                         "compare_swap", "srq_limit", "modify_qp"))
+_ACCESS = {"local_write": 1, "remote_write": 2, "remote_read": 4, "remote_atomic": 8}
+_ALL_ACCESS = 15
+_STATES = ("reset", "init", "rtr", "rts", "sqd", "sqe", "error")
+_ATTRIBUTES = ("dest_qp", "rq_psn", "sq_psn", "max_rd_atomic", "max_dest_rd_atomic", "timeout", "retry_count",
+               "rnr_retry", "path_mtu", "min_rnr_timer", "qkey")
+_SIZED = ("star", "ring")
+_SCENARIO_NODES_MAX = 1024
 _WORD = 8
 _NODES_MAX = 65_536
 _NUMBER_MAX = 2**32 - 1
@@ -93,6 +108,135 @@ class QueuePair:
 
 
 @dataclass(frozen=True)
+class SharedReceiveQueue:
+    """Receives that queue pairs of a host share (``ibv_srq``)."""
+
+    number: int
+    node: int
+
+
+@dataclass(frozen=True)
+class Request:
+    """One of a list of requests: the arguments of `Thread.post_send` behind the queue pair."""
+
+    opcode: str = "rdma_write"
+    local: MemoryRegion | None = None
+    remote: MemoryRegion | None = None
+    imm: int | None = None
+    wr_id: int = 0
+    signaled: bool = True
+    fence: bool = False
+    inline: bool = False
+    compare_add: int = 0
+    swap: int = 0
+    remote_qp: QueuePair | None = None
+    remote_qkey: int = 0
+
+    def _values(self) -> _Values:
+        where, length, key = _scatter("local", self.local)
+        there, rkey = (0, 0) if self.remote is None else (_a(MemoryRegion, "remote", self.remote).address,
+                                                          self.remote.rkey)
+        to = None if self.remote_qp is None else _a(QueuePair, "remote_qp", self.remote_qp).number
+        if not isinstance(self.opcode, str):
+            raise TypeError(f"opcode: expected a name, found {self.opcode!r}")
+        imm = None if self.imm is None else at_least("imm", self.imm, 0, most=_NUMBER_MAX)
+        return (self.opcode, at_least("wr_id", self.wr_id, 0, most=WORD_MAX), where, key, length, there, rkey, imm,
+                self.signaled, self.fence, self.inline, _whole("compare_add", self.compare_add) & _MASK,
+                _whole("swap", self.swap) & _MASK, to, at_least("remote_qkey", self.remote_qkey, 0, most=_NUMBER_MAX))
+
+
+@dataclass(frozen=True)
+class Access:
+    """One side of a race."""
+
+    text: str  #: "load of 1:0x1ff8", "WRITE on queue pair 0, which writes 1:0x1ff8", ...
+    thread: str  #: whose call it is
+    place: str  #: "ring.py:17"; "" where it is not known
+    call: int  #: its number in the trace
+
+    def __str__(self) -> str:
+        return ", ".join(part for part in (f"{self.text} by {self.thread}" if self.thread else self.text, self.place) if part)
+
+
+@dataclass(frozen=True)
+class Race:
+    """Two accesses to a word that nothing orders, or a queue that may be too small: told once for a pair of lines."""
+
+    kind: str
+    """"source changed", "result before completion", "receive buffer in use", "two receives, one buffer", "in flight
+    twice", "unordered", "words of a message", "CQ overrun" or "no receive" """
+    error: bool  #: False: a warning
+    node: int
+    address: int  #: of the word; 0: it is of none
+    count: int  #: pairs of accesses between these lines
+    first: Access
+    second: Access
+    advice: str  #: what would order them
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Races(tuple[Race, ...]):
+    """What `Run.why` has found; `str()` tells it."""
+
+    @property
+    def errors(self) -> Races:
+        """Without the warnings."""
+        return Races(race for race in self if race.error)
+
+    def __str__(self) -> str:
+        return "\n".join(race.text for race in self) if self else "no races"
+
+    __repr__ = __str__
+
+
+class Run(int):
+    """What a run did: the simulated time at its end in picoseconds, as a number, and what it has recorded.
+
+    Attributes:
+        trace: the `Trace`; None when it was not recorded.
+        counters: what the simulated hardware counted.
+        schedule: "timed", "random" or "adversarial".
+    """
+
+    trace: Trace | None
+    counters: dict[str, int]
+    schedule: str
+
+    @property
+    def simulated_ps(self) -> int:
+        """The simulated time at the end. Means nothing where events ran in another order than that of time."""
+        return int(self)
+
+    def _recorded(self) -> _core.Trace:
+        if self.trace is None:
+            raise Error('expected a run with a trace: verbs.Machine(..., trace="subevents")')
+        return self.trace._core
+
+    def check(self, model: str = "rdmatso") -> Verdict:
+        """Is the run one that the memory model of verbs allows? Always, unless the NIC has a deliberate fault: what is
+        wrong with a program is a race, see `why`.
+
+        Args:
+            model: "rdmatso": polls, queue pairs, receives and completion queues.
+        """
+        from .verdict import verdict_from
+
+        if model != "rdmatso":
+            raise ValueError(f'model: expected "rdmatso", found {model!r}')
+        return verdict_from(_core.check_verbs(self._recorded()))
+
+    def why(self) -> Races:
+        """The races of the program: accesses to one word that nothing orders, with both lines and what would order them.
+        They are found in any run in which both accesses are made, whatever they saw."""
+        return Races(Race(kind, error, node, address, count, Access(*first), Access(*second), advice, text)
+                     for kind, error, node, address, count, first, second, advice, text
+                     in _core.verbs_races(self._recorded()))
+
+
+@dataclass(frozen=True)
 class Completion:
     """How a work request ended (``ibv_wc``)."""
 
@@ -118,7 +262,7 @@ Place = Union[MemoryRegion, int]
 _Values = tuple[Any, ...]
 
 
-_Kind = TypeVar("_Kind", MemoryRegion, CompletionQueue, QueuePair)
+_Kind = TypeVar("_Kind", MemoryRegion, CompletionQueue, QueuePair, SharedReceiveQueue)
 
 
 def _a(kind: type[_Kind], name: str, value: _Kind) -> _Kind:
@@ -140,6 +284,53 @@ def _scatter(name: str, buffer: MemoryRegion | None) -> tuple[int, int, int]:
         return (0, 0, 0)
     at_least(name, _a(MemoryRegion, name, buffer).length, 0, most=_NUMBER_MAX)
     return (buffer.address, buffer.length, buffer.lkey)
+
+
+def _receive(buffer: MemoryRegion | None, wr_id: int) -> _Values:
+    return (at_least("wr_id", wr_id, 0, most=WORD_MAX), *_scatter("buffer", buffer))
+
+
+def _receives(buffers: Sequence[MemoryRegion | None], wr_ids: Sequence[int] | None) -> _Values:
+    listed = tuple(buffers)
+    names = tuple(range(len(listed))) if wr_ids is None else tuple(wr_ids)
+    if not listed or len(names) != len(listed):
+        raise ValueError(f"buffers: expected at least one, and as many wr_ids, found {len(listed)} and {len(names)}")
+    return tuple(_receive(buffer, wr_id) for buffer, wr_id in zip(listed, names))
+
+
+def _modification(to: str, attributes: Mapping[str, Any]) -> _Values:
+    if to not in _STATES:
+        raise ValueError(f"to: expected one of {', '.join(_STATES)}, found {to!r}")
+    values: dict[str, int] = {}
+    for name, value in attributes.items():
+        if name not in _ATTRIBUTES:
+            raise TypeError(f"modify_qp: expected attributes of {', '.join(_ATTRIBUTES)}, found {name!r}")
+        if name == "dest_qp":
+            value = _a(QueuePair, name, value).number
+        most = _TIME_MAX if name in ("timeout", "min_rnr_timer") else _NUMBER_MAX
+        values[name] = at_least(name, value, 0, most=most)
+    return (to, values)
+
+
+def _rights(access: Iterable[str] | None) -> int:
+    if access is None:
+        return _ALL_ACCESS
+    rights = 0
+    for name in [access] if isinstance(access, str) else access:
+        if name not in _ACCESS:
+            raise ValueError(f"access: expected of {', '.join(_ACCESS)}, found {name!r}")
+        rights |= _ACCESS[name]
+    return rights
+
+
+class _Surroundings(Scenario):
+    """Hardware, network, schedule and seed of a machine: a scenario whose workload is the programs."""
+
+    _stands_alone = False
+
+    @property
+    def workload(self) -> str:
+        return "verbs"
 
 
 class Thread:
@@ -172,24 +363,50 @@ class Thread:
             remote_qp: of UD: to whom.
             remote_qkey: of UD: what the receiver must hold.
         """
-        where, length, key = _scatter("local", local)
-        there, rkey = (0, 0) if remote is None else (_a(MemoryRegion, "remote", remote).address, remote.rkey)
-        to = None if remote_qp is None else _a(QueuePair, "remote_qp", remote_qp).number
-        if not isinstance(opcode, str):
-            raise TypeError(f"opcode: expected a name, found {opcode!r}")
-        imm = None if imm is None else at_least("imm", imm, 0, most=_NUMBER_MAX)
-        wr_id = at_least("wr_id", wr_id, 0, most=WORD_MAX)
-        remote_qkey = at_least("remote_qkey", remote_qkey, 0, most=_NUMBER_MAX)
-        request = (opcode, wr_id, where, key, length, there, rkey, imm, signaled, fence, inline,
-                   _whole("compare_add", compare_add) & _MASK, _whole("swap", swap) & _MASK, to, remote_qkey)
-        return (_POST_SEND, _a(QueuePair, "qp", qp).number, request)
+        request = Request(opcode, local, remote, imm, wr_id, signaled, fence, inline, compare_add, swap, remote_qp,
+                          remote_qkey)
+        return (_POST_SEND, _a(QueuePair, "qp", qp).number, (request._values(),))
+
+    @operation
+    def post_sends(self, qp: QueuePair, requests: Sequence[Request]) -> _Values:
+        """``ibv_post_send`` with a list of requests and one doorbell: all are taken or none. Gives None; raises
+        `VerbsError`."""
+        listed = tuple(requests)
+        if not listed or not all(isinstance(one, Request) for one in listed):
+            raise TypeError(f"requests: expected at least one Request, found {requests!r}")
+        return (_POST_SEND, _a(QueuePair, "qp", qp).number, tuple(one._values() for one in listed))
 
     @operation
     def post_recv(self, qp: QueuePair, buffer: MemoryRegion | None = None, *, wr_id: int = 0) -> _Values:
         """``ibv_post_recv`` with one request; without a buffer, for writes with immediate data. Gives None; raises
         `VerbsError`."""
-        return (_POST_RECV, _a(QueuePair, "qp", qp).number, at_least("wr_id", wr_id, 0, most=WORD_MAX),
-                *_scatter("buffer", buffer))
+        return (_POST_RECV, _a(QueuePair, "qp", qp).number, (_receive(buffer, wr_id),))
+
+    @operation
+    def post_recvs(self, qp: QueuePair, buffers: Sequence[MemoryRegion | None], *, wr_ids: Sequence[int] | None = None) -> _Values:
+        """The same with a list; `wr_ids`: 0, 1, ... unless given."""
+        return (_POST_RECV, _a(QueuePair, "qp", qp).number, _receives(buffers, wr_ids))
+
+    @operation
+    def post_srq_recv(self, srq: SharedReceiveQueue, buffer: MemoryRegion | None = None, *, wr_id: int = 0) -> _Values:
+        """``ibv_post_srq_recv`` with one request. Gives None; raises `VerbsError`."""
+        return (_POST_SRQ_RECV, _a(SharedReceiveQueue, "srq", srq).number, (_receive(buffer, wr_id),))
+
+    @operation
+    def post_srq_recvs(self, srq: SharedReceiveQueue, buffers: Sequence[MemoryRegion | None], *,
+                       wr_ids: Sequence[int] | None = None) -> _Values:
+        """The same with a list; `wr_ids`: 0, 1, ... unless given."""
+        return (_POST_SRQ_RECV, _a(SharedReceiveQueue, "srq", srq).number, _receives(buffers, wr_ids))
+
+    @operation
+    def srq_limit_reached(self, srq: SharedReceiveQueue) -> _Values:
+        """``IBV_EVENT_SRQ_LIMIT_REACHED``: takes the event. Gives 1 when it had come, else 0."""
+        return (_SRQ_LIMIT, _a(SharedReceiveQueue, "srq", srq).number)
+
+    @operation
+    def modify_qp(self, qp: QueuePair, to: str, **attributes: Any) -> _Values:
+        """``ibv_modify_qp``, in no simulated time: see `Machine.modify_qp`. Gives None; raises `VerbsError`."""
+        return (_MODIFY_QP, _a(QueuePair, "qp", qp).number, _modification(to, attributes))
 
     @operation
     def poll_cq(self, cq: CompletionQueue) -> _Values:
@@ -205,6 +422,17 @@ class Thread:
     def load(self, place: Place) -> _Values:
         """Reads the aligned word (8 bytes) at a place of the host's memory. Gives an integer."""
         return (_LOAD, self._address(place))
+
+    @operation
+    def load_flag(self, place: Place) -> _Values:
+        """The same of a word by which others tell something, as a volatile or atomic access does. Gives an integer."""
+        return (_LOAD_FLAG, self._address(place))
+
+    @operation
+    def compare_swap(self, place: Place, expected: int, desired: int) -> _Values:
+        """The CPU's locked compare-and-swap of such a word. Gives the old value."""
+        return (_COMPARE_SWAP, self._address(place), _whole("expected", expected) & _MASK,
+                _whole("desired", desired) & _MASK)
 
     @operation
     def store(self, place: Place, value: int) -> _Values:
@@ -240,51 +468,130 @@ class Thread:
 
 
 class Machine:
-    """Hosts with NICs in a star, and the threads on them. Objects are made before `run`, in no simulated time.
+    """Hosts with NICs, and the threads on them. Objects are made before `run`, in no simulated time.
 
     Args:
-        nodes: how many hosts, numbered from 0.
+        nodes: how many hosts, numbered from 0; 2, or what the topology has.
         hardware: a profile's name or file, or a mapping that starts from one.
+        topology: a kind, or a mapping as in a scenario.
+        schedule: "timed": events in the order of time; "random", "adversarial": in other orders, drawn from `seed`, for
+            programs that must be right in all. None: timed, or random on hardware without times ("model-weak"): such a
+            run shows one of the things that may happen.
+        seed: of the schedule, and of what the network draws.
+        trace: what is recorded: "subevents"; "packets": also packets, TLPs, doorbells, completions; "none".
+        overrides: dotted keys of a scenario, e.g. ``{"fabric.loss": 100, "fabric.link.delay": "1us"}``, faults
+            (``{"faults": [...]}``) and failures included.
 
     Raises:
-        InputError: there is no such hardware.
+        InputError: there is no such hardware, topology, key.
         ValueError: (all methods) a number that names nothing, or a size that does not fit.
     """
 
-    def __init__(self, *, nodes: int = 2,
-                 hardware: str | os.PathLike[str] | Mapping[str, Any] = "cx5-roce-25g") -> None:
-        self._machine = _core.VerbsMachine(yaml_text(hardware), at_least("nodes", nodes, 1, most=_NODES_MAX))
+    def __init__(self, *, nodes: int | None = None,
+                 hardware: str | os.PathLike[str] | Mapping[str, Any] = "cx5-roce-25g",
+                 topology: str | Mapping[str, Any] = "star", schedule: str | None = None, seed: int = 1,
+                 trace: str = "subevents", overrides: Mapping[str, Any] | None = None) -> None:
+        place = dict(topology) if isinstance(topology, Mapping) else {"kind": topology}
+        sized = place.get("kind", "star") in _SIZED and "nodes" not in place
+        count = None if nodes is None else at_least("nodes", nodes, 1, most=_NODES_MAX)
+        if count is None and sized:
+            count = 2
+        if sized:  # a scenario has two hosts at least, for its workloads
+            place["nodes"] = min(max(2, count or 2), _SCENARIO_NODES_MAX)
+        said = {} if schedule is None else {"schedule": schedule}
+        scenario = _Surroundings({"name": "verbs", "hardware": hardware, "topology": place, "seed": seed, "check": [],
+                                  "trace": {"level": trace}, "workload": {"kind": "barrier"}, **said}, overrides=overrides)
+        if count is None:
+            count = scenario.nodes
+        if not sized and count > scenario.nodes:
+            raise ValueError(f"nodes: expected at most the topology's {scenario.nodes}, found {count}")
+        scheduled = schedule is not None or "schedule" in (overrides or {})
+        self._machine = _core.VerbsMachine(scenario._core, count if sized else scenario.nodes, scheduled)
         self._threads: list[tuple[Thread, Generator[Call, Any, Any]]] = []
-        self._nodes = nodes
+        self._nodes = count
         self._ran = False
+
+    @property
+    def schedule(self) -> str:
+        """"timed", "random" or "adversarial"."""
+        return self._machine.schedule
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """What the simulated hardware has counted until now."""
+        return self._machine.counters()
 
     def _node(self, node: int) -> int:
         if not 0 <= _whole("node", node) < self._nodes:
             raise ValueError(f"node: expected 0 to {self._nodes - 1}, found {node}")
         return node
 
-    def register(self, node: int, length: int, *, device: bool = False, relaxed_ordering: bool = False) -> MemoryRegion:
-        """New memory of a host, zeroed and registered with all rights (``ibv_reg_mr``; `device`: ``ibv_alloc_dm``)."""
+    def register(self, node: int, length: int, *, access: Iterable[str] | None = None, device: bool = False,
+                 relaxed_ordering: bool = False) -> MemoryRegion:
+        """New memory of a host, zeroed and registered (``ibv_reg_mr``; `device`: ``ibv_alloc_dm``).
+
+        Args:
+            access: rights, of "local_write", "remote_write", "remote_read" and "remote_atomic"; None: all.
+        """
         length = at_least("length", length, 1, most=WORD_MAX)
-        base, lkey, rkey = self._machine.register_memory(self._node(node), length, device, relaxed_ordering)
+        base, lkey, rkey = self._machine.register_memory(self._node(node), length, _rights(access), device,
+                                                         relaxed_ordering)
         return MemoryRegion(node, base, length, lkey, rkey)
+
+    def register_again(self, region: MemoryRegion, *, access: Iterable[str] | None = None,
+                       relaxed_ordering: bool = False) -> MemoryRegion:
+        """Another registration of memory that has one: the same bytes by other keys, with other rights."""
+        _a(MemoryRegion, "region", region)
+        lkey, rkey = self._machine.register_again(region.node, region.address, region.length, _rights(access),
+                                                  relaxed_ordering)
+        return replace(region, lkey=lkey, rkey=rkey)
+
+    def declare_flag(self, place: MemoryRegion) -> None:
+        """By this word others tell something: accesses to it that nothing orders are no race. Words that a thread waits
+        for (`Thread.wait_for_change`, `Thread.load_flag`) and those of atomics are flags without being declared."""
+        _a(MemoryRegion, "place", place)
+        self._machine.declare_flag(place.node, place.address - place.address % _WORD)
 
     def create_cq(self, node: int, entries: int = 64) -> CompletionQueue:
         """``ibv_create_cq``."""
         return CompletionQueue(self._machine.create_cq(self._node(node), at_least("entries", entries, 1, most=_NUMBER_MAX)), node)
 
     def create_qp(self, node: int, send_cq: CompletionQueue, recv_cq: CompletionQueue | None = None, *,
-                  type: str = "RC", send: int = 16, recv: int = 16) -> QueuePair:
+                  type: str = "RC", send: int = 16, recv: int = 16, srq: SharedReceiveQueue | None = None) -> QueuePair:
         """``ibv_create_qp``: of type "RC", "UC" or "UD", with so many entries; receives complete in `send_cq` unless
-        `recv_cq` is given."""
+        `recv_cq` is given, and are taken from `srq` if that is."""
         sends = _a(CompletionQueue, "send_cq", send_cq)
         receives = sends if recv_cq is None else _a(CompletionQueue, "recv_cq", recv_cq)
         if not isinstance(type, str):
             raise TypeError(f"type: expected RC, UC or UD, found {type!r}")
         number = self._machine.create_qp(self._node(node), type, sends.number, receives.number,
                                          at_least("send", send, 0, most=_NUMBER_MAX),
-                                         at_least("recv", recv, 0, most=_NUMBER_MAX))
+                                         at_least("recv", recv, 0, most=_NUMBER_MAX),
+                                         None if srq is None else _a(SharedReceiveQueue, "srq", srq).number)
         return QueuePair(number, node)
+
+    def create_srq(self, node: int, entries: int = 64, *, limit: int = 0) -> SharedReceiveQueue:
+        """``ibv_create_srq``; `limit`: `Thread.srq_limit_reached` says when fewer receives are left; 0: never."""
+        number = self._machine.create_srq(self._node(node), at_least("entries", entries, 1, most=_NUMBER_MAX))
+        if limit:
+            self._machine.set_srq_limit(number, at_least("limit", limit, 0, most=entries))
+        return SharedReceiveQueue(number, node)
+
+    def modify_qp(self, qp: QueuePair, to: str, **attributes: Any) -> None:
+        """``ibv_modify_qp``: to "reset", "init", "rtr", "rts", "sqd" or "error", with the refusals of the specification's
+        state diagram; raises `VerbsError`.
+
+        Args:
+            attributes: dest_qp (a `QueuePair`), rq_psn, sq_psn, max_rd_atomic, max_dest_rd_atomic, retry_count, rnr_retry,
+                path_mtu (bytes), qkey; timeout and min_rnr_timer in picoseconds.
+        """
+        refused = self._machine.modify_qp(_a(QueuePair, "qp", qp).number, _modification(to, attributes))
+        if refused:
+            raise VerbsError(f"modify_qp: queue pair {qp.number} to {to}: {refused}")
+
+    def state(self, qp: QueuePair) -> str:
+        """The state that a queue pair is in."""
+        return self._machine.qp_state(_a(QueuePair, "qp", qp).number)
 
     def connect(self, a: QueuePair, b: QueuePair) -> None:
         """Brings both to RTS, as peers (``ibv_modify_qp``)."""
@@ -299,6 +606,11 @@ class Machine:
         if not self._machine.post_recv(_a(QueuePair, "qp", qp).number, at_least("wr_id", wr_id, 0, most=WORD_MAX),
                                        *_scatter("buffer", buffer)):
             raise VerbsError(f"post_recv: queue pair {qp.number} takes no more receives")
+
+    def post_srq_recv(self, srq: SharedReceiveQueue, buffer: MemoryRegion | None = None, *, wr_id: int = 0) -> None:
+        """The same for queue pairs that share their receives."""
+        if not self._machine.post_srq_recv(_a(SharedReceiveQueue, "srq", srq).number, *_receive(buffer, wr_id)):
+            raise VerbsError(f"post_srq_recv: shared receive queue {srq.number} takes no more receives")
 
     def read(self, region: MemoryRegion) -> bytes:
         """What memory holds."""
@@ -331,15 +643,17 @@ class Machine:
         self._threads.append((thread, generator))
         return thread
 
-    def run(self, *, max_events: int = 1_000_000_000) -> int:
+    def run(self, *, max_events: int = 1_000_000_000) -> Run:
         """Until every thread has ended and nothing is under way; once. What a generator raises comes out.
 
         Returns:
-            the simulated time at the end, in picoseconds.
+            the simulated time at the end in picoseconds, with what was recorded: ``r.check("rdmatso")``, ``r.why()``.
 
         Raises:
-            RunError: nothing is left to happen and threads still wait, or there are too many events.
+            RunError: nothing is left to happen and threads still wait, or there are too many events; it has the trace.
         """
+        from .trace import Trace
+
         max_events = at_least("max_events", max_events, 0, most=WORD_MAX)
         if self._ran:
             raise RuntimeError("expected a machine that has not run yet")
@@ -348,4 +662,8 @@ class Machine:
         returned, now = self._machine.run(generators, Completion, VerbsError, max_events)
         for (thread, _), value in zip(self._threads, returned):
             thread.returned = value
-        return int(now)
+        run = Run(now)
+        run.trace = None if self._machine.trace is None else Trace(self._machine.trace)
+        run.counters = self._machine.counters()
+        run.schedule = self._machine.schedule
+        return run

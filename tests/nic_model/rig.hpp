@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hosts/steps.hpp"
 #include "nic_model/system.hpp"
 
 namespace loco::test {
@@ -13,11 +14,7 @@ namespace loco::test {
 using namespace loco::sim::literals;
 
 /// Threads as functions, one call a step.
-class Scripts : public nic::ThreadRunner {
- public:
-  std::vector<std::function<void(nic::Cpu&)>> steps;
-  void run(nic::Cpu& cpu) override { steps.at(cpu.thread())(cpu); }
-};
+using Scripts = hosts::Steps;
 
 /// Keeps every typed event.
 class Recorder : public nic::Observer {

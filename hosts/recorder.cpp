@@ -1,4 +1,4 @@
-#include "loco_sim/trace/recorder.hpp"
+#include "hosts/recorder.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "sim/invariant.hpp"
 
-namespace loco {
+namespace loco::hosts {
 
 namespace {
 
@@ -41,7 +41,7 @@ constexpr std::array kKnownCalls = {
     KnownCall{"kvstore", "delete", trace::Library::kvstore, trace::Method::kv_delete},
 };
 
-const KnownCall& known(const CallInfo& call) {
+const KnownCall& known(const trace::CallInfo& call) {
   for (const auto& k : kKnownCalls)
     if (k.library == call.library && k.method == call.method) return k;
   throw std::invalid_argument("the trace knows no call " + std::string(call.library) + "." + std::string(call.method));
@@ -49,14 +49,14 @@ const KnownCall& known(const CallInfo& call) {
 
 }  // namespace
 
-void Recorder::add_thread(NodeId node, std::string name) {
+void Recorder::add_thread(nic::NodeId node, std::string name) {
   threads_.push_back(static_cast<std::uint32_t>(trace_.threads.size()));
   trace_.threads.push_back({node, std::move(name)});
   open_.emplace_back();
 }
 
 void Recorder::restart_thread(std::uint32_t thread, std::string name) {
-  const NodeId node = trace_.threads[threads_[thread]].node;
+  const nic::NodeId node = trace_.threads[threads_[thread]].node;
   threads_[thread] = static_cast<std::uint32_t>(trace_.threads.size());
   trace_.threads.push_back({node, std::move(name)});
   open_.emplace_back();
@@ -118,7 +118,7 @@ void Recorder::object_ends(std::string_view name) {
   if (const auto found = lives_.find(name); found != lives_.end()) found->second.ends = true;
 }
 
-std::uint32_t Recorder::node_set(std::span<const NodeId> nodes) {
+std::uint32_t Recorder::node_set(std::span<const nic::NodeId> nodes) {
   if (nodes.empty()) return 0;
   const std::vector<std::uint32_t> key(nodes.begin(), nodes.end());
   const auto [found, fresh] = node_sets_.try_emplace(key, static_cast<std::uint32_t>(trace_.node_sets.size()));
@@ -126,7 +126,7 @@ std::uint32_t Recorder::node_set(std::span<const NodeId> nodes) {
   return found->second;
 }
 
-trace::CallId Recorder::begin(std::uint32_t machine_thread, const CallInfo& call, trace::Seq seq, std::int64_t ps) {
+trace::CallId Recorder::begin(std::uint32_t machine_thread, const trace::CallInfo& call, trace::Seq seq, std::int64_t ps) {
   const KnownCall& what = known(call);
   const std::uint32_t thread = lane(machine_thread, call.lane);
   const std::uint32_t object_index = object(call.object);
@@ -276,7 +276,14 @@ void Recorder::on_tlp(const nic::TlpEvent& tlp) {
                                .finish_ps = tlp.at.ps});
 }
 
-void Recorder::on_cqe(NodeId node, nic::CqId, const nic::Cqe& cqe, sim::SimTime at) {
+void Recorder::record_verbs(const nic::System& system) {
+  trace_.verbs.emplace();
+  verbs_.emplace(*trace_.verbs);
+  verbs_->begin(system);
+}
+
+void Recorder::on_cqe(nic::NodeId node, nic::CqId cq, const nic::Cqe& cqe, sim::SimTime at) {
+  if (verbs_) verbs_->on_cqe(cq, cqe);
   if (!with_activities_) return;
   trace_.activities.push_back({.kind = trace::Activity::Kind::cqe,
                                .node = static_cast<std::uint16_t>(node),
@@ -286,4 +293,4 @@ void Recorder::on_cqe(NodeId node, nic::CqId, const nic::Cqe& cqe, sim::SimTime 
                                .finish_ps = at.ps});
 }
 
-}  // namespace loco
+}  // namespace loco::hosts

@@ -1,12 +1,12 @@
-#include "loco_sim/transport/local_time.hpp"
+#include "hosts/local_time.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 #include <string>
 
-#include "loco_sim/transport/program_threads.hpp"
+#include "hosts/fibers.hpp"
 
-namespace loco {
+namespace loco::hosts {
 
 namespace {
 /// A turn that looks at more than this many things pays in between.
@@ -167,4 +167,4 @@ void LocalTime::wait_for_notice() {
   must_turn_ = true;
 }
 
-}  // namespace loco
+}  // namespace loco::hosts

@@ -1,10 +1,10 @@
-#include "loco_sim/trace/posted.hpp"
+#include "hosts/posted.hpp"
 
 #include <algorithm>
 #include <set>
 #include <tuple>
 
-namespace loco {
+namespace loco::hosts {
 
 namespace {
 
@@ -101,4 +101,4 @@ void PostedOperations::record_unbegun(trace::Trace& trace) const {
   trace.subevents.insert(trace.subevents.end(), unbegun.begin(), unbegun.end());
 }
 
-}  // namespace loco
+}  // namespace loco::hosts

@@ -1,6 +1,6 @@
-#include "loco_sim/transport/flow_driver.hpp"
+#include "hosts/flow_driver.hpp"
 
-namespace loco {
+namespace loco::hosts {
 
 namespace {
 
@@ -31,4 +31,4 @@ void run_on_flows(nic::System& system, const std::function<void()>& step) {
   network.run(client);
 }
 
-}  // namespace loco
+}  // namespace loco::hosts

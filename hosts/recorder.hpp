@@ -8,18 +8,21 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "loco_sim/loco/transport.hpp"
-#include "loco_sim/trace/posted.hpp"
-#include "loco_sim/trace/renewed_memory.hpp"
+#include "hosts/posted.hpp"
+#include "hosts/renewed_memory.hpp"
+#include "hosts/verbs_recorder.hpp"
 #include "nic_model/observer.hpp"
+#include "trace/call_info.hpp"
 #include "trace/trace.hpp"
 
-namespace loco {
+namespace loco::hosts {
 
 class Recorder final : public nic::Observer {
  public:
@@ -29,13 +32,13 @@ class Recorder final : public nic::Observer {
   }
 
   /// Threads in the order of their numbers in the machine, which are the numbers that the other functions take.
-  void add_thread(NodeId node, std::string name);
+  void add_thread(nic::NodeId node, std::string name);
   /// A thread of the machine whose program has ended runs another one: to the trace it is another thread.
   void restart_thread(std::uint32_t thread, std::string name);
 
   /// A library call of a thread begins, at order stamp `seq` and `ps` picoseconds by the thread's clock; calls nest
   /// within their lane. Other lanes than 0 become threads of their own in the trace, which make library calls only.
-  trace::CallId begin(std::uint32_t thread, const CallInfo& call, trace::Seq seq, std::int64_t ps = 0);
+  trace::CallId begin(std::uint32_t thread, const trace::CallInfo& call, trace::Seq seq, std::int64_t ps = 0);
   /// The innermost open call of the lane ends.
   void end(std::uint32_t thread, std::uint32_t lane, std::uint64_t result, trace::Seq seq, std::int64_t ps = 0);
 
@@ -56,7 +59,7 @@ class Recorder final : public nic::Observer {
   void finish(trace::CallId call, std::uint64_t result, trace::Seq seq, std::int64_t ps = 0);
 
   /// Memory that is zero begins to serve again.
-  void renewed(NodeId node, std::uint64_t base, std::uint64_t size) { memory_.renew(node, base, size); }
+  void renewed(nic::NodeId node, std::uint64_t base, std::uint64_t size) { memory_.renew(node, base, size); }
 
   /// What the operation, or the remote fence, of a call will do once the NIC comes to it.
   void posted(trace::CallId call, const PostedOperation& operation);
@@ -64,6 +67,15 @@ class Recorder final : public nic::Observer {
   void failed(std::uint32_t thread, Link over, trace::Seq seq) { posted_.failed(threads_[thread], over, seq); }
   /// The run has ended: what had been posted and has not begun gets into the trace.
   void end_run() { posted_.record_unbegun(trace_); }
+
+  /// From now on the trace has what verbs programs have, too; before the run.
+  void record_verbs(const nic::System& system);
+  /// Null: it has not.
+  [[nodiscard]] VerbsRecorder* verbs() { return verbs_ ? &*verbs_ : nullptr; }
+
+  /// The trace's number of a thread, and the calls that have begun.
+  [[nodiscard]] std::uint32_t thread_in_trace(std::uint32_t thread) const { return threads_[thread]; }
+  [[nodiscard]] std::uint32_t calls() const { return static_cast<std::uint32_t>(trace_.calls.size()); }
 
   /// The innermost open call of a thread; 0 for none.
   [[nodiscard]] trace::CallId open_call(std::uint32_t thread) const;
@@ -73,7 +85,13 @@ class Recorder final : public nic::Observer {
   void on_subevent_repeated(const nic::Subevent& subevent) override;
   void on_packet(nic::PacketStep step, const fabric::Packet& packet, sim::SimTime at) override;
   void on_tlp(const nic::TlpEvent& tlp) override;
-  void on_cqe(NodeId node, nic::CqId cq, const nic::Cqe& cqe, sim::SimTime at) override;
+  void on_cqe(nic::NodeId node, nic::CqId cq, const nic::Cqe& cqe, sim::SimTime at) override;
+  void on_cq_overrun(nic::NodeId, nic::CqId cq, const nic::Cqe&, sim::SimTime) override {
+    if (verbs_) verbs_->on_overrun(cq);
+  }
+  void on_message(const nic::MessageArrival& message) override {
+    if (verbs_) verbs_->on_message(message);
+  }
 
   [[nodiscard]] trace::Trace& trace() { return trace_; }
 
@@ -84,7 +102,7 @@ class Recorder final : public nic::Observer {
   trace::CallId close(std::uint32_t thread, std::uint32_t lane, sim::SimTime now);
   std::uint32_t object(std::string_view name);
   [[nodiscard]] std::string name_in_trace(std::string_view name) const;
-  std::uint32_t node_set(std::span<const NodeId> nodes);
+  std::uint32_t node_set(std::span<const nic::NodeId> nodes);
 
   struct Life {
     std::uint32_t number = 1;
@@ -100,6 +118,7 @@ class Recorder final : public nic::Observer {
   trace::Trace trace_;
   RenewedMemory memory_;
   PostedOperations posted_;
+  std::optional<VerbsRecorder> verbs_;
   /// Packets under way, and those that got lost there: their serial numbers, and their place among the activities.
   std::map<std::uint32_t, std::size_t> under_way_;
   std::vector<std::uint32_t> threads_;  ///< the trace's number of each thread of the machine
@@ -110,4 +129,4 @@ class Recorder final : public nic::Observer {
   std::map<std::vector<std::uint32_t>, std::uint32_t> node_sets_;
 };
 
-}  // namespace loco
+}  // namespace loco::hosts

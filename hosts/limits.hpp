@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace loco {
+namespace loco::hosts {
 
 /// A run was ended by a limit.
 class LimitReached : public std::runtime_error {
@@ -46,4 +46,4 @@ class Limits {
 /// `1.5 GiB`: bytes for people.
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);
 
-}  // namespace loco
+}  // namespace loco::hosts

@@ -1,4 +1,4 @@
-#include "loco_sim/transport/limits.hpp"
+#include "hosts/limits.hpp"
 
 #include <array>
 #include <fmt/format.h>
@@ -6,7 +6,7 @@
 
 #include "sim/host_memory.hpp"
 
-namespace loco {
+namespace loco::hosts {
 
 Limits::Limits(std::uint64_t memory, Clock::duration wall_time)
     : memory_given_(memory != 0),
@@ -48,4 +48,4 @@ std::string bytes_text(std::uint64_t bytes) {
   return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, kUnits.at(unit));
 }
 
-}  // namespace loco
+}  // namespace loco::hosts

@@ -13,7 +13,7 @@
 #include "sim/pct_scheduler.hpp"
 #include "sim/rng.hpp"
 
-namespace loco {
+namespace loco::hosts {
 
 enum class Schedule : std::uint8_t { timed, random, adversarial };
 
@@ -38,4 +38,4 @@ class Scheduler {
   std::vector<std::vector<std::size_t>> agent_numbers_;  // by kind and component, from 1; 0: not seen yet
 };
 
-}  // namespace loco
+}  // namespace loco::hosts

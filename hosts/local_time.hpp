@@ -17,9 +17,9 @@
 
 #include "sim/time.hpp"
 
-namespace loco {
+namespace loco::hosts {
 
-class ProgramThreads;
+class Fibers;
 
 /// What a thread is about to do.
 enum class Access : std::uint8_t {
@@ -42,7 +42,7 @@ enum class Access : std::uint8_t {
 
 class LocalTime {
  public:
-  explicit LocalTime(ProgramThreads& threads) : threads_(threads) {}
+  explicit LocalTime(Fibers& threads) : threads_(threads) {}
 
   /// From the machine's present step to the thread's present.
   [[nodiscard]] sim::Duration offset() const { return ahead_ + owed_; }
@@ -88,7 +88,7 @@ class LocalTime {
   /// Ends the step and lets the instant come for which the thread has looked ahead; what it owes stays.
   void catch_up();
 
-  ProgramThreads& threads_;
+  Fibers& threads_;
   sim::Duration ahead_;      // from this step until the instant of its latest access, or turn of looks
   sim::Duration owed_;       // cost of that access, or of these looks, not yet spent
   sim::Duration polling_;    // of this step's poll: spent before the step
@@ -98,4 +98,4 @@ class LocalTime {
   bool must_turn_ = false;   // the watch set was lost: the next pause returns at once
 };
 
-}  // namespace loco
+}  // namespace loco::hosts

@@ -10,7 +10,7 @@
 #include <map>
 #include <utility>
 
-namespace loco {
+namespace loco::hosts {
 
 class RenewedMemory {
  public:
@@ -55,4 +55,4 @@ class RenewedMemory {
   std::uint64_t uses_ = 0;
 };
 
-}  // namespace loco
+}  // namespace loco::hosts

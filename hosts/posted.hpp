@@ -10,7 +10,7 @@
 #include "nic_model/verbs.hpp"
 #include "trace/trace.hpp"
 
-namespace loco {
+namespace loco::hosts {
 
 /// A one-sided operation as it was posted, or a remote fence.
 struct PostedOperation {
@@ -44,4 +44,4 @@ class PostedOperations {
   std::map<std::pair<std::uint32_t, Link>, trace::Seq> failed_;
 };
 
-}  // namespace loco
+}  // namespace loco::hosts

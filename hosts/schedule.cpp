@@ -1,6 +1,6 @@
-#include "loco_sim/transport/schedule.hpp"
+#include "hosts/schedule.hpp"
 
-namespace loco {
+namespace loco::hosts {
 
 bool Scheduler::step_any(nic::System& system, nic::Context& context) {
   const std::size_t pending = system.pending_events();
@@ -23,4 +23,4 @@ std::size_t Scheduler::agent_of(const sim::Event& event) {
   return number - 1;
 }
 
-}  // namespace loco
+}  // namespace loco::hosts

@@ -1,4 +1,4 @@
-#include "loco_sim/transport/program_threads.hpp"
+#include "hosts/fibers.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -8,19 +8,24 @@
 
 #include "sim/prefetch.hpp"
 
-namespace loco {
+namespace loco::hosts {
 
 namespace {
 /// Programs have deep library calls below them; only the pages touched cost anything.
 constexpr std::size_t kStackBytes = 256U << 10U;
 }  // namespace
 
-ProgramThreads::ProgramThreads(nic::System& system, const nic::HardwareProfile& profile, bool timed)
-    : system_(system), profile_(profile), timed_(timed), pool_({.stack_bytes = kStackBytes}) {}
+Fibers::Fibers(nic::System& system, const nic::HardwareProfile& profile, bool timed,
+               const std::unique_ptr<Recorder>& recorder)
+    : system_(system),
+      profile_(profile),
+      recorder_(recorder),
+      timed_(timed),
+      pool_({.stack_bytes = kStackBytes}) {}
 
-ProgramThreads::~ProgramThreads() { unwind(); }
+Fibers::~Fibers() { unwind(); }
 
-void ProgramThreads::unwind() {
+void Fibers::unwind() {
   closing_ = true;
   // Last come, first to go: a thread uses what those that started it hold on their stacks.
   std::vector<std::size_t> order(fibers_.size());
@@ -36,23 +41,23 @@ void ProgramThreads::unwind() {
   fibers_.clear();
 }
 
-nic::ThreadId ProgramThreads::add(NodeId node, std::uint32_t index, std::string name, std::function<void()> body,
+nic::ThreadId Fibers::add(nic::NodeId node, std::uint32_t index, std::string name, std::function<void()> body,
                                   bool service) {
   const nic::ThreadId id = system_.create_thread(node, system_.now());
-  threads_.push_back(std::make_unique<SimThread>(*this, node, index));
+  threads_.push_back(std::make_unique<Thread>(*this, node, index));
   fibers_.emplace_back();
   start(id, std::move(name), std::move(body), service);
   return id;
 }
 
-void ProgramThreads::start_again(nic::ThreadId id, std::string name, std::function<void()> body, bool service) {
-  threads_[id] = std::make_unique<SimThread>(*this, threads_[id]->node, threads_[id]->index);
+void Fibers::start_again(nic::ThreadId id, std::string name, std::function<void()> body, bool service) {
+  threads_[id] = std::make_unique<Thread>(*this, threads_[id]->node, threads_[id]->index);
   system_.wake(id, system_.now());
   start(id, std::move(name), std::move(body), service);
 }
 
-void ProgramThreads::start(nic::ThreadId id, std::string name, std::function<void()> body, bool service) {
-  SimThread& thread = *threads_[id];
+void Fibers::start(nic::ThreadId id, std::string name, std::function<void()> body, bool service) {
+  Thread& thread = *threads_[id];
   thread.name = std::move(name);
   thread.service = service;
   thread.body = std::move(body);
@@ -61,12 +66,12 @@ void ProgramThreads::start(nic::ThreadId id, std::string name, std::function<voi
   fibers_[id] = pool_.create([this, id] { thread_main(id); });
 }
 
-bool ProgramThreads::has_ended(nic::ThreadId id) const {
+bool Fibers::has_ended(nic::ThreadId id) const {
   return threads_[id]->ended && !threads_[id]->halted && system_.thread_stopped(id) && system_.thread_drained(id);
 }
 
-void ProgramThreads::thread_main(nic::ThreadId id) {
-  SimThread& thread = *threads_[id];
+void Fibers::thread_main(nic::ThreadId id) {
+  Thread& thread = *threads_[id];
   try {
     thread.body();
     if (closing_) throw sim::FiberCancelled{};                   // swallowed by a destructor that was waiting
@@ -84,12 +89,12 @@ void ProgramThreads::thread_main(nic::ThreadId id) {
   cpu_->stop();
 }
 
-void ProgramThreads::finish(SimThread& thread) {
+void Fibers::finish(Thread& thread) {
   thread.ended = true;
   if (!thread.service && --unfinished_ == 0) ended_ = system_.now();
 }
 
-void ProgramThreads::halt(NodeId node) {
+void Fibers::halt(nic::NodeId node) {
   for (const auto& thread : threads_) {
     if (thread->node != node || thread->halted) continue;
     thread->halted = true;
@@ -97,7 +102,7 @@ void ProgramThreads::halt(NodeId node) {
   }
 }
 
-void ProgramThreads::run(nic::Cpu& cpu) {
+void Fibers::run(nic::Cpu& cpu) {
   cpu_ = &cpu;
   current_ = cpu.thread();
   running_ = threads_[current_].get();
@@ -118,32 +123,32 @@ void ProgramThreads::run(nic::Cpu& cpu) {
   cpu_ = nullptr;
 }
 
-void ProgramThreads::prefetch(nic::ThreadId thread) {
-  sim::prefetch(threads_[thread].get(), sizeof(SimThread));
+void Fibers::prefetch(nic::ThreadId thread) {
+  sim::prefetch(threads_[thread].get(), sizeof(Thread));
   pool_.prefetch(fibers_[thread]);
 }
 
-void ProgramThreads::call_outside(const std::function<void()>& f) {
+void Fibers::call_outside(const std::function<void()>& f) {
   static_cast<void>(current());
   outside_ = &f;
   pool_.suspend();
   if (outside_failure_) std::rethrow_exception(std::exchange(outside_failure_, nullptr));
 }
 
-void ProgramThreads::refuse() const {
+void Fibers::refuse() const {
   if (closing_) throw sim::FiberCancelled{};
-  throw std::logic_error("a transport is used outside of its cluster's run");
+  throw std::logic_error("a thread is used outside of its machine's run");
 }
 
-void ProgramThreads::suspend() {
-  SimThread& thread = *running_;
+void Fibers::suspend() {
+  Thread& thread = *running_;
   pool_.suspend();
   if (closing_) throw sim::FiberCancelled{};  // in a destructor of a program that has failed, the pool only goes on
   thread.time.begin_step();
 }
 
-void ProgramThreads::throw_failure() const {
-  const SimThread& thread = *threads_[failed_thread_];
+void Fibers::throw_failure() const {
+  const Thread& thread = *threads_[failed_thread_];
   try {
     std::rethrow_exception(failure_);
   } catch (const std::bad_alloc&) {
@@ -155,4 +160,4 @@ void ProgramThreads::throw_failure() const {
   }
 }
 
-}  // namespace loco
+}  // namespace loco::hosts

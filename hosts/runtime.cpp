@@ -1,0 +1,135 @@
+#include "hosts/runtime.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "fabric/disconnect.hpp"
+#include "hosts/flow_driver.hpp"
+
+namespace loco::hosts {
+
+namespace {
+Config checked(Config config) {
+  if (!config.stops.empty() && config.schedule != Schedule::timed)
+    throw std::invalid_argument("nodes stop at a time, which only the timed schedule has");
+  std::ranges::stable_sort(config.stops, {}, &NodeStop::at);
+  return config;
+}
+
+nic::SystemConfig system_config(const Config& config) {
+  fabric::Config network = config.network;
+  network.nodes = config.nodes;
+  network.topology = config.profile.link_ideal ? fabric::Topology::ideal : config.topology;
+  if (config.schedule != Schedule::timed)
+    network.options.variation = fabric::Variation::none;  // times say nothing there
+  for (const NodeStop& stop : config.stops) fabric::disconnect(network, stop.node, stop.at);
+  return {.profile = config.profile,
+          .topology = config.topology,
+          .network = network,
+          .nodes = config.nodes,
+          .path_mtu = config.path_mtu,
+          // A node stops between two events: then each TLP is one.
+          .timed = config.schedule == Schedule::timed && config.stops.empty(),
+          .timers = config.schedule == Schedule::timed,
+          .witness = config.record};
+}
+}  // namespace
+
+Runtime::Runtime(Config config)
+    : config_(checked(std::move(config))),
+      system_(system_config(config_)),
+      scheduler_(config_.schedule, config_.seed),
+      threads_(system_, config_.profile, config_.schedule == Schedule::timed, recorder_) {
+  if (config_.record) {
+    recorder_ = std::make_unique<Recorder>(config_.nodes, config_.record_activities);
+    recorder_->trace().seed = config_.seed;
+  }
+  if (config_.series_interval.ps > 0 && config_.schedule == Schedule::timed &&
+      system_.network().packet_network() != nullptr) {
+    series_.emplace(config_.series_interval);
+  }
+}
+
+Runtime::~Runtime() { threads_.unwind(); }
+
+namespace {
+/// A program has thrown: the run ends where it is.
+struct Failed {};
+}  // namespace
+
+void Runtime::run(const Report& waiting) {
+  nic::Context context{.runner = threads_, .observer = recorder_.get()};
+  std::uint64_t events = 0;
+  std::uint64_t check_at = check_progress(events, waiting);
+  const bool things_happen_between = series_ || !config_.stops.empty();
+  const auto step = [&] {
+    if (things_happen_between) before_step();
+    if (!scheduler_.step(system_, context)) return false;
+    if (threads_.failed()) throw Failed{};
+    if (++events == check_at) check_at = check_progress(events, waiting);
+    return true;
+  };
+  try {
+    if (config_.network.model == fabric::Model::flow) return run_on_flows(system_, step);
+    while (step()) {
+    }
+  } catch (const Failed&) {  // who runs it asks threads()
+    return;
+  }
+}
+
+void Runtime::stop_nodes() {
+  if (system_.idle()) return;
+  for (; stopped_ < config_.stops.size() && config_.stops[stopped_].at <= system_.next_time(); ++stopped_) {
+    system_.power_off(config_.stops[stopped_].node);
+    threads_.halt(config_.stops[stopped_].node);
+  }
+}
+
+void Runtime::before_step() {
+  if (series_ && !system_.idle()) series_->until(*system_.network().packet_network(), system_.next_time());
+  if (stopped_ < config_.stops.size()) stop_nodes();
+}
+
+std::uint64_t Runtime::check_progress(std::uint64_t events, const Report& waiting) {
+  constexpr std::uint64_t kAskEvery = 4096;
+  if (events > config_.events_max)
+    throw EventLimit("the run has taken " + std::to_string(config_.events_max) + " events and has not ended" +
+                     waiting());
+  if (events != 0 && config_.interrupted && config_.interrupted()) throw RunInterrupted("interrupted");
+  if (config_.limits != nullptr) config_.limits->check();
+  heap_.follow();
+  return std::min(events + kAskEvery, std::max(config_.events_max, events) + 1);
+}
+
+trace::Trace Runtime::take_trace() {
+  if (!recorder_) return {};
+  if (threads_.in_step()) throw std::logic_error("a trace is taken during its cluster's run");
+  const std::unique_ptr<Recorder> recorder = std::move(recorder_);
+  recorder->end_run();
+  if (recorder->verbs() != nullptr) recorder->verbs()->end(system_);
+  return std::move(recorder->trace());
+}
+
+std::string Runtime::pause_cycle() const {
+  const fabric::PacketNetwork* network = system_.network().packet_network();
+  return network == nullptr ? std::string() : fabric::cycle_text(*network, fabric::pause_cycle(*network));
+}
+
+std::string Runtime::paused_text() const {
+  if (system_.network().packet_network() == nullptr) return {};
+  const fabric::PacketNetwork& network = *system_.network().packet_network();
+  constexpr std::size_t kNamed = 16;
+  const std::vector<fabric::topology::LinkId> paused = network.paused_links();
+  std::string text;
+  for (std::size_t i = 0; i < std::min(paused.size(), kNamed); ++i) {
+    const fabric::topology::Link& link = network.graph().link(paused[i]);
+    text += (i == 0 ? "\n  paused links (PFC): " : ", ") + network.graph().name(link.from) + "-" +
+            network.graph().name(link.to);
+  }
+  if (paused.size() > kNamed) text += " and " + std::to_string(paused.size() - kNamed) + " more";
+  const std::string cycle = pause_cycle();
+  return cycle.empty() ? text : text + "\n  PFC deadlock: " + cycle;
+}
+
+}  // namespace loco::hosts

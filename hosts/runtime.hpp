@@ -1,0 +1,123 @@
+// A simulated machine and the threads on its hosts: owns the system, the fibers, the schedule and the recorder, and
+// runs them until nothing is left to happen. LOCO's cluster and verbs programs are built on it.
+//
+// A run is a function of the configuration (seed included) and the programs. Everything happens on the calling OS
+// thread, inside run(). Not thread-safe; runtimes share nothing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "fabric/config.hpp"
+#include "fabric/report.hpp"
+#include "hosts/fibers.hpp"
+#include "hosts/limits.hpp"
+#include "hosts/recorder.hpp"
+#include "hosts/schedule.hpp"
+#include "nic_model/system.hpp"
+#include "sim/host_memory.hpp"
+
+namespace loco::hosts {
+
+/// Nothing is left to happen and some programs have not ended; what() says what each thread waits for.
+class Deadlock : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The run took more events than it was allowed.
+class EventLimit : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Config::interrupted said so.
+class RunInterrupted : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A node that stops: its threads take no more steps, and nothing comes from its NIC or reaches it.
+struct NodeStop {
+  nic::NodeId node = 0;
+  sim::SimTime at;
+};
+
+struct Config {
+  nic::HardwareProfile profile;
+  fabric::Topology topology = fabric::Topology::star;
+  fabric::Config network{};  ///< shape, options, failures and seed of the fabric
+  std::uint32_t nodes = 2;
+  std::vector<std::uint32_t> path_mtu = {};  ///< of each node's queue pairs (nic::SystemConfig)
+  std::uint64_t seed = 1;
+  Schedule schedule = Schedule::timed;
+  bool record = false;              ///< keep a trace of calls and subevents
+  bool record_activities = false;   ///< and of packets, TLPs, doorbells, CQEs
+  sim::Duration series_interval{};  ///< look at the links so often; zero: not at all. Schedule::timed only
+  std::uint64_t events_max = 1'000'000'000;
+  Limits* limits = nullptr;                ///< asked now and then; may be null, and outlives the runtime
+  std::vector<NodeStop> stops = {};        ///< Schedule::timed only
+  std::function<bool()> interrupted = {};  ///< asked now and then; may be empty
+};
+
+class Runtime {
+ public:
+  /// Throws std::invalid_argument for nodes that stop where the schedule has no times.
+  explicit Runtime(Config config);
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  [[nodiscard]] const Config& config() const { return config_; }
+  [[nodiscard]] nic::System& system() { return system_; }
+  [[nodiscard]] const nic::System& system() const { return system_; }
+  [[nodiscard]] Fibers& threads() { return threads_; }
+  [[nodiscard]] const Fibers& threads() const { return threads_; }
+  /// Holds none when nothing is recorded.
+  [[nodiscard]] const std::unique_ptr<Recorder>& recorder() const { return recorder_; }
+  /// How many of config().stops have come.
+  [[nodiscard]] std::size_t stopped() const { return stopped_; }
+  /// What the links did over time; empty when it was not asked for.
+  [[nodiscard]] const std::optional<fabric::LinkSeries>& series() const { return series_; }
+
+  /// Says what the threads wait for, in a report of a run that has taken too many events.
+  using Report = std::function<std::string()>;
+  /// Until nothing is left to happen, or a program has failed (threads().failed()). Throws EventLimit, RunInterrupted
+  /// and LimitReached.
+  void run(const Report& waiting);
+  /// Other limits for the run that is to come.
+  void set_events_max(std::uint64_t most) { config_.events_max = most; }
+  void set_interrupted(std::function<bool()> asked) { config_.interrupted = std::move(asked); }
+
+  /// What was recorded until now, taken out: nothing is recorded from then on, and a second trace is empty, as that of
+  /// a run which does not record. Not for its programs: std::logic_error during run().
+  [[nodiscard]] trace::Trace take_trace();
+
+  /// Links that PFC has paused and that wait for each other in a cycle, in words; empty where there is none.
+  [[nodiscard]] std::string pause_cycle() const;
+  /// Links that are paused, and such a cycle, as lines of a report; empty where there are none.
+  [[nodiscard]] std::string paused_text() const;
+
+ private:
+  void before_step();
+  /// Throws when the run should end now; after how many events to ask again.
+  std::uint64_t check_progress(std::uint64_t events, const Report& waiting);
+  /// Stops the nodes whose time has come.
+  void stop_nodes();
+
+  sim::HeapInLargePages heap_;  ///< first: what the others take is followed
+  Config config_;
+  nic::System system_;
+  Scheduler scheduler_;
+  std::optional<fabric::LinkSeries> series_;
+  std::unique_ptr<Recorder> recorder_;
+  std::size_t stopped_ = 0;
+  Fibers threads_;
+};
+
+}  // namespace loco::hosts

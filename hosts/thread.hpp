@@ -1,0 +1,134 @@
+// A thread of a simulated host: one core, and what runs on it. Loads, stores, fences, atomics, posting, polling,
+// waiting and computing, each with its cost, in its place in local time, and in the trace where there is one.
+//
+// All calls are made by the thread itself, in a step that its driver (fibers.hpp) has been given. How far a call may
+// run ahead of the machine is LocalTime's to say. `settle()` after a call makes it a step of its own, as a program of
+// plain verbs is written: then nothing is ahead. Memory is aligned 8-byte words, x86-TSO. Errors of what is posted are
+// values; misuse throws std::logic_error.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hosts/local_time.hpp"
+#include "nic_model/verbs.hpp"
+#include "nic_model/verbs/cpu.hpp"
+#include "trace/call_info.hpp"
+#include "trace/trace.hpp"
+
+namespace loco::hosts {
+
+class Fibers;
+class VerbsRecorder;
+
+/// What a thread has looked at since its last pause: for the report of a deadlock.
+struct Look {
+  enum class What : std::uint8_t { word, flag, completions, send_queue };
+  What what = What::word;
+  std::uint64_t where = 0;
+  std::uint64_t value = 0;
+};
+
+/// A report names this many of the things that a thread looked at last.
+inline constexpr std::uint32_t kLooksKept = 8;
+
+struct Thread {
+  Thread(Fibers& fibers, nic::NodeId on, std::uint32_t number)
+      : node(on), index(number), time(fibers), fibers_(fibers) {}
+
+  nic::NodeId node;
+  std::uint32_t index;  ///< among the node's threads
+  LocalTime time;
+  std::string name{};
+  bool service = false;
+  bool ended = false;
+  bool halted = false;  ///< its node has stopped
+  std::function<void()> body{};
+  std::uint64_t start = 0;  ///< its number among all that have been started
+
+  std::array<Look, kLooksKept> looked{};     ///< a ring of the latest looks
+  std::uint32_t looked_count = 0;            ///< since the last pause or action
+  std::vector<trace::CallInfo> calls{};      ///< open library calls, outermost first
+  std::function<std::string()> waits_for{};  ///< says more than what it looked at; mostly empty
+  std::vector<std::uint8_t> fence_next{};    ///< by peer: its next work request carries the fence flag
+  std::vector<nic::Wqe> list{};              ///< not posted yet: another one follows at once
+  nic::NodeId list_peer = 0;
+  std::uint32_t list_connection = 0;
+
+  /// Makes way for an access that looks at something.
+  void look(Access access, Look::What what, std::uint64_t where) {
+    time.before(access);
+    note({what, where, 0});
+  }
+  /// Makes way for an access that changes something. What it looked at before is not what it will wait for.
+  void change(Access access) {
+    time.before(access);
+    looked_count = 0;
+  }
+  void note(const Look& look) { looked.at(looked_count++ % kLooksKept) = look; }
+  /// The value seen by the latest look.
+  void saw(std::uint64_t value) { looked.at((looked_count - 1) % kLooksKept).value = value; }
+
+  // --- memory ------------------------------------------------------------------------------------------------------
+  /// `flag`: others tell something by this word, a race on it is meant.
+  std::uint64_t load(nic::Address address, bool flag = false);
+  void store(nic::Address address, std::uint64_t value);
+  std::uint64_t compare_swap(nic::Address address, std::uint64_t expected, std::uint64_t desired);
+  void fence();
+  std::uint64_t flag_value(Access access, std::uint32_t flag);
+
+  // --- verbs -------------------------------------------------------------------------------------------------------
+  /// The core builds `count` work requests.
+  void build(std::size_t count = 1);
+  /// Rings the doorbell for them. Precondition: change(), and room in the store buffer (LocalTime::make_room).
+  nic::PostResult ring(nic::QpId qp, std::span<const nic::Wqe> wqes);
+  /// ibv_post_send: builds the requests, all or none, and rings the doorbell; each is a call of the trace.
+  nic::PostResult post_send(nic::QpId qp, std::span<const nic::Wqe> wqes);
+  /// Posts receives, to the queue pair or to the shared queue; `cost` of hosts/costs.hpp.
+  nic::PostResult post_recv(nic::QpId qp, std::span<const nic::RecvWqe> wqes, sim::Duration cost);
+  nic::PostResult post_srq_recv(nic::SrqId srq, std::span<const nic::RecvWqe> wqes, sim::Duration cost);
+  /// Takes completions, all that there are room for, and pays for them afterwards.
+  std::size_t poll_all(nic::CqId cq, std::span<nic::Cqe> out);
+  /// Takes completions as a loop does that polls one queue: one at a time where times mean something, at the end of the
+  /// poll; finding none is a look ahead.
+  std::size_t poll(nic::CqId cq, std::span<nic::Cqe> out);
+  /// Polls until there is a completion, in turns of a loop that does nothing else.
+  [[nodiscard]] nic::Cqe wait_cq(nic::CqId cq);
+  /// Loads a word, which is a flag, until it is another than `old`.
+  std::uint64_t wait_for_change(nic::Address address, std::uint64_t old);
+
+  // --- time --------------------------------------------------------------------------------------------------------
+  [[nodiscard]] sim::SimTime now() const;
+  /// What was done and not spent yet is spent: the step ends, and nothing is ahead of the machine.
+  void settle() { time.synchronise(); }
+
+  /// Where in the program's text the next calls are made, for traces of verbs programs.
+  void at(const char* file, std::uint32_t line) {
+    file_ = file;
+    line_ = line;
+  }
+
+  /// Begins a call of the memory models (rdmawait's) in the trace; 0 without one.
+  trace::CallId begin_operation(trace::Method method, std::uint64_t argument = 0, std::uint64_t work_id = 0);
+  void finish_operation(trace::CallId call, std::uint64_t result);
+
+ private:
+  /// Of verbs programs' traces; null: this is none, or nothing is recorded.
+  [[nodiscard]] VerbsRecorder* verbs() const;
+  /// Says of a call what the line of the program is.
+  void place(trace::CallId call, bool flag = false);
+  void receives_posted(std::uint32_t queue, std::span<const nic::RecvWqe> wqes);
+  void polled(nic::CqId cq, std::span<const nic::Cqe> cqes);
+  [[nodiscard]] nic::Cpu& cpu() const;
+  [[nodiscard]] const nic::HardwareProfile& profile() const;
+
+  Fibers& fibers_;
+  const char* file_ = "";
+  std::uint32_t line_ = 0;
+};
+
+}  // namespace loco::hosts

@@ -1,0 +1,58 @@
+// The part of a trace that verbs programs have beside calls and subevents (trace/verbs.hpp): which request, receive,
+// message, completion queue entry and poll belong to each other, as the machine announces them.
+//
+// Requests of a queue pair are numbered by the machine as they are posted; its CQE names that number. A message names
+// the call that it belongs to. Receives of a queue are used in the order in which they were posted, receive CQEs of a
+// queue pair are written in the order in which its messages took receives.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nic_model/observer.hpp"
+#include "nic_model/system.hpp"
+#include "nic_model/verbs.hpp"
+#include "trace/trace.hpp"
+
+namespace loco::hosts {
+
+class VerbsRecorder {
+ public:
+  explicit VerbsRecorder(trace::Verbs& verbs) : verbs_(verbs) {}
+
+  /// The run begins: receives that are there from the start.
+  void begin(const nic::System& system);
+  /// It has ended: what set-up has made.
+  void end(const nic::System& system);
+
+  /// The number of a line of the program; 0: unknown.
+  std::uint32_t place(std::string_view file, std::uint32_t line);
+  void set_place(trace::CallId call, std::uint32_t place);
+  void set_flag(trace::CallId call) { verbs_.flag_calls.push_back(call); }
+  void posted(trace::CallId call, nic::QpId qp, const nic::Wqe& wqe);
+  /// By a thread of the trace; trace::Verbs::kNone: before the run. `after`: calls that have begun.
+  void posted_receive(std::uint32_t thread, std::uint32_t after, std::uint32_t place, std::uint32_t queue,
+                      const nic::RecvWqe& wqe);
+  void polled(trace::CallId call, nic::CqId cq, const nic::Cqe& cqe);
+
+  void on_message(const nic::MessageArrival& message);
+  void on_cqe(nic::CqId cq, const nic::Cqe& cqe);
+  void on_overrun(nic::CqId cq) { verbs_.overruns.push_back(cq); }
+
+ private:
+  trace::Verbs& verbs_;
+  std::map<std::pair<std::string_view, std::uint32_t>, std::uint32_t> places_;
+  std::deque<std::string> files_;                                ///< what their names point to
+  std::map<nic::QpId, std::vector<std::uint32_t>> requests_;     ///< by number in the send queue
+  std::map<trace::CallId, std::uint32_t> request_of_;            ///< by call
+  std::map<std::uint32_t, std::deque<std::uint32_t>> receives_;  ///< posted, by queue
+  std::map<nic::QpId, std::deque<std::uint32_t>> messages_;      ///< without a CQE yet, by responder
+  std::map<nic::CqId, std::deque<std::uint32_t>> entries_;       ///< not polled yet
+};
+
+}  // namespace loco::hosts

@@ -1,0 +1,238 @@
+// Preserved program order of a verbs program: the cells, along threads and along send queues.
+//
+// For each kind of event (row) a frontier is kept: points that all earlier events of that kind have behind them. An
+// edge from it to a later event is an edge from each of them.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "model/verbs/graph.hpp"
+
+namespace loco::model::verbs {
+
+namespace {
+
+/// Rows and columns in the order of Kind. Y: same thread, n: same queue pair; I, i: likewise, in ib only.
+constexpr std::array<std::string_view, kKinds> kCells = {
+    // thread | queue pair: aNLR aNRW aNRR aNLW aRF aNAR aRX aRC aSC
+    "YYYYYY"
+    "YYYYYYYYY",  // aCR
+    "IYYYIY"
+    "YYYYYYYYY",  // aCW
+    "YYYYYY"
+    "YYYYYYYYY",  // aCAS
+    "YYYYYY"
+    "YYYYYYYYY",  // aMF
+    "YYYYYY"
+    "YYYYYYYYY",  // aWT
+    "IYYYIY"
+    "YYYYYYYYY",  // aRP
+    "......"
+    "nnnnnnnnn",  // aNLR
+    "......"
+    ".nnn.nini",  // aNRW
+    "......"
+    "...nn...n",  // aNRR
+    "......"
+    "...ni...n",  // aNLW
+    "......"
+    "nnnnnnnnn",  // aRF
+    "......"
+    ".nnnnnnnn",  // aNAR
+    "......"
+    ".nnn.nnnn",  // aRX
+    "......"
+    ".......n.",  // aRC
+    "......"
+    "........n",  // aSC
+};
+
+enum class Order : std::uint8_t { none, issued, both };
+
+Order cell(Kind row, Kind column) {
+  const char c = kCells[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)];
+  if (c == '.') return Order::none;
+  return c == 'I' || c == 'i' ? Order::issued : Order::both;
+}
+
+/// What a NIC's read or write does with those of the other kind of memory: two ordering domains a node.
+bool by_memory(Kind row, Kind column) {
+  const bool from_write = row == Kind::aNRW || row == Kind::aNLW;
+  const bool later = column == Kind::aNRW || column == Kind::aNLW || column == Kind::aNRR || column == Kind::aNAR;
+  return from_write && later;
+}
+
+/// The cell as regions, placement and transport leave it (docs/verbs.md, "Regions", "Placement", "UC, UD").
+Order cell(const trace::Verbs& verbs, trace::Verbs::Transport transport, Kind row, bool row_device, const Event& e) {
+  using Transport = trace::Verbs::Transport;
+  Order order = cell(row, e.kind);
+  if (order == Order::none) return order;
+  if (verbs.writes_overtake && row == Kind::aNRW && e.kind == Kind::aNRW) return Order::none;
+  if (verbs.reads_as_they_come && row == Kind::aNRW && (e.kind == Kind::aNRR || e.kind == Kind::aNLW))
+    return Order::none;
+  const bool queue_event = e.kind == Kind::aRX || e.kind == Kind::aRC || row == Kind::aRX || row == Kind::aRC;
+  if (transport == Transport::ud && queue_event) return Order::none;
+  if (transport == Transport::uc && e.kind == Kind::aSC && (row == Kind::aNRW || row == Kind::aRX)) return Order::none;
+  const bool same_kind = row == e.kind && (e.kind == Kind::aNRW || e.kind == Kind::aNLW);
+  if (same_kind && e.relaxed) order = Order::issued;
+  if (by_memory(row, e.kind) && row_device != e.device) order = Order::issued;
+  return order;
+}
+
+}  // namespace
+
+/// Points that all earlier events of a kind have behind them.
+struct Graph::Frontier {
+  std::uint32_t begun = kNone;
+  std::uint32_t done = kNone;
+  [[nodiscard]] bool any() const { return begun != kNone; }
+};
+
+void Graph::order_threads() {
+  // Of each thread, in program order: a receive that was posted behind a call comes behind it.
+  std::map<std::uint32_t, std::vector<std::pair<std::pair<std::uint32_t, bool>, std::uint32_t>>> threads;
+  for (std::uint32_t e = 0; e < events_.size(); ++e)
+    if (events_[e].thread != kNone)
+      threads[events_[e].thread].push_back({{events_[e].call, events_[e].kind == Kind::aRP}, e});
+  for (auto& [thread, order] : threads) {
+    std::ranges::sort(order);
+    std::array<Frontier, 6> frontier{};
+    for (std::size_t i = 0; i < order.size();) {
+      std::size_t end = i;
+      const bool receive = order[i].first.second;  // each for itself
+      while (end < order.size() && order[end].first == order[i].first && (end == i || !receive)) ++end;
+      std::array<std::vector<std::uint32_t>, 6> group;
+      for (std::size_t k = i; k < end; ++k) {
+        const std::uint32_t e = order[k].second;
+        const Kind kind = events_[e].kind;
+        for (std::size_t row = 0; row < frontier.size(); ++row) {
+          if (!frontier[row].any()) continue;
+          const Order o = cell(static_cast<Kind>(row), kind);
+          if (o == Order::none) continue;
+          arc(frontier[row].begun, start(e), o == Order::both ? Edge::ppo : Edge::ippo);
+          if (o == Order::both) arc(frontier[row].done, finish(e), Edge::ppo);
+        }
+        if (!of_queue_pair(kind)) group[static_cast<std::size_t>(kind)].push_back(e);
+      }
+      for (std::size_t row = 0; row < group.size(); ++row) {
+        if (group[row].empty()) continue;
+        if (group[row].size() == 1) {
+          frontier[row] = {start(group[row][0]), finish(group[row][0])};
+          continue;
+        }
+        const Frontier all{joint(), joint()};
+        for (const std::uint32_t e : group[row]) {
+          arc(start(e), all.begun, Edge::ppo);
+          arc(finish(e), all.done, Edge::ppo);
+        }
+        frontier[row] = all;
+      }
+      i = end;
+    }
+  }
+}
+
+void Graph::order_queue_pairs() {
+  constexpr std::size_t kFirst = static_cast<std::size_t>(Kind::aNLR);
+  struct Queue {
+    std::array<std::array<Frontier, 2>, kKinds - kFirst> frontier;  // by kind, and by where the word is
+  };
+  std::map<std::uint32_t, Queue> queues;
+  const trace::Verbs& v = verbs();
+  for (std::uint32_t r = 0; r < v.requests.size(); ++r) {
+    const std::uint32_t qp = v.requests[r].qp;
+    const trace::Verbs::Transport transport =
+        qp < v.queue_pairs.size() ? v.queue_pairs[qp].type : trace::Verbs::Transport::rc;
+    Queue& queue = queues[qp];
+    for (const std::uint32_t e : of_request_[r]) {
+      if (!of_queue_pair(events_[e].kind)) continue;
+      for (std::size_t row = kFirst; row < kKinds; ++row) {
+        for (const bool device : {false, true}) {
+          const Frontier& f = queue.frontier[row - kFirst][device ? 1 : 0];
+          if (!f.any()) continue;
+          const Order o = cell(v, transport, static_cast<Kind>(row), device, events_[e]);
+          if (o == Order::none) continue;
+          arc(f.begun, start(e), o == Order::both ? Edge::ppo : Edge::ippo);
+          if (o == Order::both) arc(f.done, finish(e), Edge::ppo);
+        }
+      }
+    }
+    // Behind all of the kind until now, whether or not these are ordered among each other.
+    std::array<std::array<std::vector<std::uint32_t>, 2>, kKinds - kFirst> group;
+    for (const std::uint32_t e : of_request_[r])
+      if (of_queue_pair(events_[e].kind))
+        group[static_cast<std::size_t>(events_[e].kind) - kFirst][events_[e].device ? 1 : 0].push_back(e);
+    for (std::size_t row = 0; row < group.size(); ++row) {
+      for (std::size_t memory = 0; memory < 2; ++memory) {
+        if (group[row][memory].empty()) continue;
+        Frontier& f = queue.frontier[row][memory];
+        const Frontier all{joint(), joint()};
+        if (f.any()) {
+          arc(f.begun, all.begun, Edge::ppo);
+          arc(f.done, all.done, Edge::ppo);
+        }
+        for (const std::uint32_t e : group[row][memory]) {
+          arc(start(e), all.begun, Edge::ppo);
+          arc(finish(e), all.done, Edge::ppo);
+        }
+        f = all;
+      }
+    }
+  }
+}
+
+void Graph::order_requests() {
+  for (std::uint32_t r = 0; r < verbs().requests.size(); ++r) order_request(r);
+}
+
+void Graph::order_request(std::uint32_t request) {
+  const trace::Verbs::Request& r = verbs().requests[request];
+  const trace::Verbs::Transport transport =
+      r.qp < verbs().queue_pairs.size() ? verbs().queue_pairs[r.qp].type : trace::Verbs::Transport::rc;
+  std::array<std::vector<std::uint32_t>, kKinds> by_kind;
+  for (const std::uint32_t e : of_request_[request]) by_kind[static_cast<std::size_t>(events_[e].kind)].push_back(e);
+  const auto of = [&](Kind k) -> std::vector<std::uint32_t>& { return by_kind[static_cast<std::size_t>(k)]; };
+  for (const Kind k : {Kind::aCR, Kind::aNLR, Kind::aNRW, Kind::aNRR, Kind::aNLW})
+    std::ranges::sort(of(k), {}, [&](std::uint32_t e) { return events_[e].address; });
+  // A word is copied to a word; where they do not lie alike, each is copied to those that it has a part of.
+  const auto copied = [&](std::vector<std::uint32_t>& from, std::vector<std::uint32_t>& to) {
+    for (std::size_t i = 0; i < to.size(); ++i)
+      for (std::size_t k = 0; k < from.size(); ++k)
+        if (from.size() == to.size() ? k == i : k + 1 >= i && k <= i + 1) both(from[k], to[i], Edge::iso);
+  };
+  const auto each = [&](Kind from, Kind to, bool in_so) {
+    for (const std::uint32_t a : of(from))
+      for (const std::uint32_t b : of(to)) {
+        if (in_so) both(a, b, Edge::iso);
+        if (!in_so) issued(a, b, Edge::iso);
+      }
+  };
+  const bool send = r.opcode == trace::Verbs::Opcode::send;
+  copied(of(Kind::aNLR), of(Kind::aNRW));
+  if (r.inline_data) copied(of(Kind::aCR), of(Kind::aNRW));
+  copied(of(Kind::aNRR), of(Kind::aNLW));
+  each(Kind::aNAR, Kind::aNRW, true);
+  each(Kind::aNAR, Kind::aNLW, true);
+  if (send) {
+    each(Kind::aNLR, Kind::aRX, true);
+    if (r.inline_data) each(Kind::aCR, Kind::aRX, true);
+    each(Kind::aRX, Kind::aNRW, true);
+  } else {
+    each(Kind::aNRW, Kind::aRX, false);
+  }
+  each(Kind::aNRW, Kind::aRC, true);
+  each(Kind::aRX, Kind::aRC, true);
+  each(Kind::aNLW, Kind::aSC, true);
+  if (transport == trace::Verbs::Transport::rc) {
+    each(Kind::aNRW, Kind::aSC, false);
+    each(Kind::aRX, Kind::aSC, true);
+  } else {
+    each(Kind::aNLR, Kind::aSC, true);
+  }
+  for (const Kind k : {Kind::aNLR, Kind::aNRW, Kind::aNRR, Kind::aNLW, Kind::aNAR, Kind::aRX, Kind::aRC, Kind::aSC})
+    each(Kind::aRF, k, true);
+}
+
+}  // namespace loco::model::verbs

@@ -1,0 +1,190 @@
+// Verdicts and races of verbs programs in C++: right programs are clean under every schedule, a missing wait is found
+// in any run, and each rule objects to a run that breaks it.
+#include "model/verbs/races.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "loco_sim/verbs/machine.hpp"
+#include "model/verbs/check.hpp"
+#include "tests/catch.hpp"
+#include "tests/loco_sim/transport/stages.hpp"
+
+using namespace loco;
+using namespace loco::test;
+using model::verbs::Race;
+using model::verbs::RaceKind;
+using verbs::Machine;
+using verbs::Thread;
+
+namespace {
+
+verbs::Config recorded(std::uint64_t seed, std::uint32_t nodes, verbs::Schedule schedule = verbs::Schedule::random) {
+  nic::HardwareProfile profile = round_profile();
+  profile.nic_inline_max = sim::Bytes{64};
+  return {.profile = profile, .nodes = nodes, .seed = seed, .schedule = schedule, .record = true};
+}
+
+nic::MemoryRegion region(nic::System& s, nic::NodeId node, std::uint64_t size) {
+  return s.register_memory(node, s.allocate(node, size), size);
+}
+
+/// Remote procedure calls over SEND and RECV with a shared receive queue. `early`: the server gives a buffer back
+/// before it has read it.
+trace::Trace echo(std::uint64_t seed, bool early, std::uint32_t calls = 6) {
+  constexpr std::uint32_t kClients = 2, kSlots = 3;
+  Machine machine(recorded(seed, kClients + 1));
+  nic::System& s = machine.system();
+  const nic::MemoryRegion pool = region(s, 0, kSlots * 64), out = region(s, 0, 64);
+  const nic::CqId rcq = s.create_cq(0, 64), scq = s.create_cq(0, 64);
+  const nic::SrqId srq = s.create_srq(0, kSlots);
+  std::vector<nic::QpId> server, client;
+  std::vector<nic::MemoryRegion> memory;
+  std::vector<nic::CqId> ccq;
+  for (std::uint32_t c = 0; c < kClients; ++c) {
+    server.push_back(s.create_qp(0, {.send_cq = scq, .recv_cq = rcq, .send_entries = 8, .srq = srq}));
+    memory.push_back(region(s, c + 1, 128));
+    ccq.push_back(s.create_cq(c + 1, 16));
+    client.push_back(s.create_qp(c + 1, {.send_cq = ccq[c], .send_entries = 4, .recv_entries = 4}));
+    s.connect(server[c], client[c]);
+  }
+  const auto slot = [&](std::uint64_t i) {
+    return nic::RecvWqe{.wr_id = i, .address = pool.base + 64 * i, .length = 64, .lkey = pool.lkey};
+  };
+  for (std::uint32_t i = 0; i < kSlots; ++i) s.post_srq_recv(srq, slot(i));
+  machine.spawn(0, [&](Thread& t) {
+    for (std::uint32_t done = 0; done < kClients * calls; ++done) {
+      const nic::Cqe request = t.wait_cq(rcq);
+      if (early) t.post_srq_recv(srq, slot(request.wr_id));
+      const std::uint64_t x = t.load(pool.base + 64 * request.wr_id);
+      if (!early) t.post_srq_recv(srq, slot(request.wr_id));
+      t.store(out.base, x * 2);
+      t.post_send(request.qp, {.opcode = nic::Opcode::send, .inline_data = true, .lkey = out.lkey, .local = out.base});
+      CHECK(t.wait_cq(scq).status == nic::Status::success);
+    }
+  });
+  for (std::uint32_t c = 0; c < kClients; ++c)
+    machine.spawn(c + 1, [&, c](Thread& t) {
+      for (std::uint64_t i = 1; i <= calls; ++i) {
+        t.post_recv(client[c], {.address = memory[c].base + 64, .length = 64, .lkey = memory[c].lkey});
+        t.store(memory[c].base, i);
+        t.post_send(client[c], {.opcode = nic::Opcode::send, .lkey = memory[c].lkey, .local = memory[c].base});
+        for (int got = 0; got < 2; ++got) CHECK(t.wait_cq(ccq[c]).status == nic::Status::success);
+        if (!early) CHECK(t.load(memory[c].base + 64) == 2 * i);
+      }
+    });
+  machine.run();
+  return machine.take_trace();
+}
+
+std::vector<Race> errors(const trace::Trace& trace) {
+  std::vector<Race> found = model::verbs::races(trace);
+  std::erase_if(found, [](const Race& r) { return !r.error; });
+  return found;
+}
+
+std::string first_rule(const trace::Trace& trace) {
+  const model::verbs::Verdict v = model::verbs::check(trace);
+  return v.violations.empty() ? "" : v.violations.front().rule;
+}
+
+}  // namespace
+
+TEST_CASE("an echo over a shared receive queue is consistent and without a race under random schedules") {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const trace::Trace trace = echo(seed, false);
+    CAPTURE(seed);
+    CHECK(first_rule(trace).empty());
+    for (const Race& race : errors(trace)) FAIL(race.to_text());
+  }
+}
+
+TEST_CASE("a thousand seeds of the echo", "[.long]") {
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    const trace::Trace trace = echo(seed, false);
+    CAPTURE(seed);
+    REQUIRE(first_rule(trace).empty());
+    REQUIRE(errors(trace).empty());
+  }
+}
+
+TEST_CASE("a receive buffer that is given back too early is found in any run, told once, with both lines") {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const std::vector<Race> found = errors(echo(seed, true));
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].kind == RaceKind::receive_buffer_in_use);
+    CHECK(found[0].count > 1);
+    CHECK_THAT(found[0].first.place, contains_text("races_test.cpp:"));
+    CHECK_THAT(found[0].second.place, contains_text("races_test.cpp:"));
+    CHECK(found[0].first.place != found[0].second.place);
+    CHECK_THAT(found[0].advice, contains_text("polling the receive's completion first"));
+  }
+}
+
+TEST_CASE("each rule of queues objects to a run that breaks it") {
+  const trace::Trace whole = echo(1, false);
+  trace::Trace swapped = whole;
+  std::swap(swapped.verbs->messages[0].receive, swapped.verbs->messages[1].receive);
+  CHECK(first_rule(swapped) == "matching");
+  trace::Trace twice = whole;
+  twice.verbs->polls[3].entry = twice.verbs->polls[2].entry;
+  CHECK(first_rule(twice) == "poll takes next");
+  trace::Trace unasked = whole;
+  for (trace::Verbs::Request& r : unasked.verbs->requests) r.signaled = false;
+  CHECK(first_rule(unasked) == "posted once");
+}
+
+TEST_CASE("a completion that comes before its data is a cycle", "[search]") {
+  std::size_t found = 0;
+  for (std::uint64_t seed = 0; seed < 200 && found == 0; ++seed) {
+    verbs::Config config = recorded(seed, 2);
+    config.profile.faults.add(nic::Fault::completion_before_data);
+    Machine machine(config);
+    nic::System& s = machine.system();
+    const nic::MemoryRegion here = region(s, 0, 64), there = region(s, 1, 64);
+    const nic::CqId cq = s.create_cq(0, 8), other = s.create_cq(1, 8);
+    const nic::QpId qp = s.create_qp(0, cq, 8);
+    const nic::QpId peer = s.create_qp(1, {.send_cq = other, .send_entries = 1, .recv_entries = 4});
+    s.connect(qp, peer);
+    s.post_recv(peer, {.address = there.base, .length = 8, .lkey = there.lkey});
+    machine.spawn(0, [&](Thread& t) {
+      t.store(here.base, 7);
+      t.post_send(qp, {.opcode = nic::Opcode::send, .lkey = here.lkey, .local = here.base});
+      (void)t.wait_cq(cq);
+    });
+    machine.spawn(1, [&](Thread& t) {
+      (void)t.wait_cq(other);
+      (void)t.load(there.base);
+    });
+    machine.run();
+    const trace::Trace trace = machine.take_trace();
+    const model::verbs::Verdict verdict = model::verbs::check(trace);
+    if (verdict.consistent()) continue;
+    ++found;
+    CHECK_FALSE(verdict.violations.front().cycle.empty());
+    CHECK_THAT(verdict.to_text(), contains_text("load of 1:"));
+  }
+  CHECK(found == 1);
+}
+
+TEST_CASE("a list of requests rings one doorbell, and a list that does not fit is not taken") {
+  Machine machine({.profile = round_profile(), .nodes = 2});
+  nic::System& s = machine.system();
+  const nic::MemoryRegion here = region(s, 0, 64), there = region(s, 1, 64);
+  const nic::CqId cq = s.create_cq(0, 8);
+  const nic::QpId qp = s.create_qp(0, cq, 4);
+  s.connect(qp, s.create_qp(1, s.create_cq(1, 8), 1));
+  const nic::Wqe wqe{.lkey = here.lkey, .rkey = there.rkey, .local = here.base, .remote = there.base};
+  sim::Duration took;
+  machine.spawn(0, [&](Thread& t) {
+    CHECK_THROWS_AS(t.post_sends(qp, std::vector<nic::Wqe>(5, wqe)), verbs::VerbsError);
+    const sim::SimTime begin = t.now();
+    t.post_sends(qp, std::vector<nic::Wqe>(4, wqe));
+    took = t.now() - begin;
+    for (int i = 0; i < 4; ++i) CHECK(t.wait_cq(cq).status == nic::Status::success);
+  });
+  machine.run();
+  CHECK(took == round_profile().cpu_post_wqe * 4 + round_profile().cpu_doorbell);
+  CHECK(s.counters().doorbells == 1);
+}
