@@ -1,0 +1,265 @@
+"""ls.verbs: shared receive queues, access rights, lists of requests, states, options of the network, counters."""
+
+import pytest
+
+import loco_sim as ls
+from loco_sim import verbs
+
+SLOTS, CLIENTS, CALLS = 4, 3, 8
+
+
+def rpc(hardware="cx5-roce-25g", **options):
+    """Remote procedure calls over SEND and RECV, clients on hosts 1 to 3, a server on host 0 that shares its receives."""
+    m = verbs.Machine(nodes=CLIENTS + 1, hardware=hardware, **options)
+    pool, out = m.register(0, SLOTS * 64), m.register(0, 64)
+    rcq, scq = m.create_cq(0), m.create_cq(0)
+    srq = m.create_srq(0, SLOTS, limit=1)
+    assert isinstance(srq, verbs.SharedReceiveQueue) and srq.node == 0
+    servers, clients, memory, cqs = [], [], [], []
+    for c in range(1, CLIENTS + 1):
+        servers.append(m.create_qp(0, scq, rcq, send=8, srq=srq))
+        memory.append(m.register(c, 128))
+        cqs.append(m.create_cq(c, 16))
+        clients.append(m.create_qp(c, cqs[-1], send=4, recv=4))
+        m.connect(servers[-1], clients[-1])
+    for i in range(SLOTS - 1):
+        m.post_srq_recv(srq, pool[64 * i:64 * i + 64], wr_id=i)
+    by_number = {qp.number: qp for qp in servers}
+    limits = []
+
+    def server(t):
+        yield t.post_srq_recvs(srq, [pool[64 * (SLOTS - 1):]], wr_ids=[SLOTS - 1])
+        for _ in range(CLIENTS * CALLS):
+            request = yield t.wait_cq(rcq)
+            slot = pool[64 * request.wr_id:64 * request.wr_id + 64]
+            x = yield t.load(slot)
+            yield t.post_srq_recv(srq, slot, wr_id=request.wr_id)
+            limits.append((yield t.srq_limit_reached(srq)))
+            yield t.store(out, 2 * x)
+            yield t.fence()
+            yield t.post_send(by_number[request.qp], "send", local=out[:8], inline=True)
+            assert (yield t.wait_cq(scq)).ok
+
+    def client(t, c):
+        for i in range(1, CALLS + 1):
+            yield t.post_recv(clients[c], memory[c][64:])
+            yield t.store(memory[c], i)
+            yield t.post_send(clients[c], "send", local=memory[c][:8])
+            for _ in range(2):
+                assert (yield t.wait_cq(cqs[c])).ok
+            assert (yield t.load(memory[c][64:])) == 2 * i
+
+    m.spawn(0, server)
+    for c in range(CLIENTS):
+        m.spawn(c + 1, client, c)
+    run = m.run()
+    assert set(limits) <= {0, 1}
+    return m, run
+
+
+def test_a_shared_receive_queue_serves_all_and_the_program_has_no_race():
+    machine, run = rpc()
+    assert isinstance(run, verbs.Run) and run.simulated_ps == int(run) > 0 and run.schedule == "timed"
+    assert run.check("rdmatso").ok and list(run.why().errors) == [] and isinstance(run.why(), verbs.Races)
+    assert run.counters["completions"] == 4 * CLIENTS * CALLS == machine.counters["completions"]
+    for seed in range(5):
+        _, run = rpc(schedule="random", seed=seed)
+        assert run.check("rdmatso").ok and list(run.why().errors) == [], run.why()
+
+
+def test_posting_a_receive_costs_time_shared_or_not():
+    m = verbs.Machine(nodes=1)
+    buffer, cq, srq = m.register(0, 64), m.create_cq(0), m.create_srq(0)
+    qp, peer = m.create_qp(0, cq), m.create_qp(0, cq)
+    m.connect(qp, peer)
+
+    def program(t):
+        times = [(yield t.now())]
+        yield t.post_recv(qp, buffer)
+        times.append((yield t.now()))
+        yield t.post_srq_recv(srq, buffer)
+        times.append((yield t.now()))
+        yield t.post_recvs(qp, [buffer, None])
+        times.append((yield t.now()))
+        return [b - a for a, b in zip(times, times[1:])]
+
+    thread = m.spawn(0, program)
+    m.run()
+    one, shared, two = thread.returned
+    assert one == shared > 0 and two == 2 * one
+    with pytest.raises(verbs.VerbsError, match="takes no more receives"):
+        for _ in range(65):
+            m.post_srq_recv(srq)
+
+
+@pytest.mark.parametrize("rights, opcode, status", [
+    (["local_write", "remote_write"], "rdma_write", "success"), (["local_write", "remote_write"], "rdma_read", "rem_access_err"),
+    (["remote_read"], "rdma_read", "success"), ("remote_read", "rdma_write", "rem_access_err"),
+    (["local_write", "remote_atomic"], "fetch_add", "success"), ([], "fetch_add", "rem_access_err")])
+def test_access_rights(rights, opcode, status):
+    m = verbs.Machine(nodes=2)
+    here, there = m.register(0, 64), m.register(1, 64, access=rights)
+    cq = m.create_cq(0)
+    qp, peer = m.create_qp(0, cq), m.create_qp(1, m.create_cq(1))
+    m.connect(qp, peer)
+
+    def program(t, remote):
+        yield t.post_send(qp, opcode, local=here[:8], remote=remote[:8], compare_add=1)
+        return (yield t.wait_cq(cq)).status
+
+    thread = m.spawn(0, program, there)
+    m.run()
+    assert thread.returned == status
+    with pytest.raises(ValueError, match="access: expected of local_write"):
+        m.register(0, 64, access=["write"])
+
+
+def test_the_same_bytes_by_other_keys():
+    m = verbs.Machine(nodes=2)
+    here, closed = m.register(0, 64), m.register(1, 64, access=[])
+    open_ = m.register_again(closed)
+    assert open_.address == closed.address and open_.rkey != closed.rkey
+    cq = m.create_cq(0)
+    qp, peer = m.create_qp(0, cq), m.create_qp(1, m.create_cq(1))
+    m.connect(qp, peer)
+
+    def program(t):
+        yield t.store(here, 5)
+        yield t.post_sends(qp, [verbs.Request("rdma_write", local=here[:8], remote=open_[8 * i:8 * i + 8], wr_id=i,
+                                              signaled=i == 2) for i in range(3)])
+        return (yield t.wait_cq(cq)).wr_id
+
+    thread = m.spawn(0, program)
+    run = m.run()
+    assert thread.returned == 2 and run.counters["doorbells"] == 1
+    assert [m.word(closed[8 * i:8 * i + 8]) for i in range(4)] == [5, 5, 5, 0]
+    with pytest.raises(TypeError, match="requests: expected at least one Request"):
+        verbs.Thread(0).post_sends(qp, [])
+
+
+def test_states_are_those_of_the_specification():
+    m = verbs.Machine(nodes=2)
+    here, there = m.register(0, 64), m.register(1, 64)
+    cq = m.create_cq(0)
+    qp, peer = m.create_qp(0, cq), m.create_qp(1, m.create_cq(1))
+    with pytest.raises(verbs.VerbsError, match="no such step"):
+        m.modify_qp(qp, "rts")
+    for one, other in ((qp, peer), (peer, qp)):
+        m.modify_qp(one, "init")
+        m.modify_qp(one, "rtr", dest_qp=other, path_mtu=1024)
+    for one in (qp, peer):
+        m.modify_qp(one, "rts", timeout=10**9, retry_count=3, rnr_retry=2)
+    assert m.state(qp) == "rts"
+
+    def program(t):
+        yield t.post_send(qp, local=here[:8], remote=there[:8])
+        first = yield t.wait_cq(cq)
+        yield t.modify_qp(qp, "error")
+        yield t.post_send(qp, local=here[:8], remote=there[:8])
+        second = yield t.wait_cq(cq)
+        try:
+            yield t.modify_qp(qp, "rts")
+        except verbs.VerbsError as refused:
+            return first.status, second.status, str(refused)
+
+    thread = m.spawn(0, program)
+    m.run()
+    assert thread.returned[:2] == ("success", "wr_flush_err") and "cannot go to that state" in thread.returned[2]
+    with pytest.raises(ValueError, match="to: expected one of reset"):
+        m.modify_qp(qp, "ready")
+    with pytest.raises(TypeError, match="expected attributes of dest_qp"):
+        m.modify_qp(qp, "reset", mtu=4)
+
+
+def test_networks_and_faults_are_a_scenarios():
+    def hop(**options):
+        m = verbs.Machine(**options)
+        last = 15 if "topology" in options else 1
+        here, there = m.register(0, 64), m.register(last, 64)
+        cq = m.create_cq(0)
+        qp, peer = m.create_qp(0, cq), m.create_qp(last, m.create_cq(last))
+        m.connect(qp, peer)
+
+        def program(t):
+            yield t.post_send(qp, "rdma_read", local=here[:8], remote=there[:8])
+            return (yield t.wait_cq(cq)).ok
+
+        thread = m.spawn(0, program)
+        run = m.run()
+        assert thread.returned
+        return run
+
+    near, far = hop(), hop(overrides={"fabric.link.delay": "10us"})
+    assert far > near + 2 * 2 * 9_000_000, "two links there, two back"
+    assert hop(topology="leaf_spine") > near
+    assert hop(overrides={"faults": ["completion_before_data"]}, schedule="random").schedule == "random"
+    with pytest.raises(ls.InputError):
+        hop(overrides={"fabric.speed": 1})
+
+
+def test_what_is_recorded_is_a_choice():
+    def run(trace):
+        m = verbs.Machine(nodes=2, trace=trace)
+        here, there = m.register(0, 64), m.register(1, 64)
+        cq = m.create_cq(0)
+        qp, peer = m.create_qp(0, cq), m.create_qp(1, m.create_cq(1))
+        m.connect(qp, peer)
+        m.declare_flag(there[:8])
+
+        def program(t):
+            assert (yield t.compare_swap(here, 0, 3)) == 0 and (yield t.load_flag(here)) == 3
+            yield t.post_send(qp, local=here[:8], remote=there[:8])
+            yield t.wait_cq(cq)
+
+        def looks(t):
+            yield t.load(there[:8])  # declared, so no race
+
+        m.spawn(0, program)
+        m.spawn(1, looks)
+        return m.run()
+
+    nothing, accesses, packets = run("none"), run("subevents"), run("packets")
+    assert nothing == accesses == packets, "recording changes nothing"
+    assert nothing.trace is None and list(accesses.why()) == [] and str(accesses.why()) == "no races"
+    assert len(packets.trace.activities) > 0 == len(accesses.trace.activities)
+    with pytest.raises(ls.Error, match='expected a run with a trace'):
+        nothing.why()
+    with pytest.raises(ValueError, match="judged by Run.check"):
+        accesses.trace.check("rdmawait")
+    with pytest.raises(ValueError, match='model: expected "rdmatso"'):
+        accesses.check("rdmawait")
+
+
+def test_a_race_is_a_value():
+    m = verbs.Machine(nodes=2)
+    here, there = m.register(0, 64), m.register(1, 64)
+    cq = m.create_cq(0)
+    qp, peer = m.create_qp(0, cq), m.create_qp(1, m.create_cq(1))
+    m.connect(qp, peer)
+
+    def program(t):
+        yield t.post_send(qp, local=here[:8], remote=there[:8])
+        yield t.store(here, 1)
+        yield t.wait_cq(cq)
+
+    m.spawn(0, program)
+    (race,) = m.run().why()
+    assert isinstance(race, verbs.Race) and isinstance(race.first, verbs.Access) and race.count == 1
+    line = program.__code__.co_firstlineno
+    assert {race.first.place, race.second.place} == {f"test_verbs_objects.py:{line + 1}", f"test_verbs_objects.py:{line + 2}"}
+    assert race.node == 0 and race.address == here.address and race.kind == "source changed"
+    assert str(race) == race.text and "inline payload" in race.advice and race.first.text in str(race.first)
+
+
+def test_who_waits_for_ever_leaves_a_trace():
+    m = verbs.Machine(nodes=2)
+    cq, here = m.create_cq(0), m.register(0, 64)
+
+    def program(t):
+        yield t.store(here, 1)
+        yield t.wait_cq(cq)
+
+    m.spawn(0, program)
+    with pytest.raises(ls.RunError, match="thread 0 of host 0 waits for a completion in completion queue 0") as told:
+        m.run()
+    assert told.value.trace is not None
