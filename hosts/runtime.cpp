@@ -1,6 +1,7 @@
 #include "hosts/runtime.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <utility>
 
 #include "fabric/disconnect.hpp"
@@ -95,11 +96,19 @@ std::uint64_t Runtime::check_progress(std::uint64_t events, const Report& waitin
   constexpr std::uint64_t kAskEvery = 4096;
   if (events > config_.events_max)
     throw EventLimit("the run has taken " + std::to_string(config_.events_max) + " events and has not ended" +
-                     waiting());
+                     busy_text() + waiting());
   if (events != 0 && config_.interrupted && config_.interrupted()) throw RunInterrupted("interrupted");
   if (config_.limits != nullptr) config_.limits->check();
   heap_.follow();
   return std::min(events + kAskEvery, std::max(config_.events_max, events) + 1);
+}
+
+std::string Runtime::busy_text() const {
+  constexpr std::uint64_t kEventsOfOne = 100;  // a message that is refused and comes again takes some dozens
+  const nic::Counters& c = system_.counters();
+  if (c.rnr_naks * kEventsOfOne < c.events) return {};
+  return fmt::format("; {} RNR NAKs: a peer sends again and again (rnr_retry), and no receive is posted for it",
+                     c.rnr_naks);
 }
 
 trace::Trace Runtime::take_trace() {

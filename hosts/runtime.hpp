@@ -98,6 +98,8 @@ class Runtime {
   /// a run which does not record. Not for its programs: std::logic_error during run().
   [[nodiscard]] trace::Trace take_trace();
 
+  /// What kept a run busy that has taken too many events, where it is one thing; else empty.
+  [[nodiscard]] std::string busy_text() const;
   /// Links that PFC has paused and that wait for each other in a cycle, in words; empty where there is none.
   [[nodiscard]] std::string pause_cycle() const;
   /// Links that are paused, and such a cycle, as lines of a report; empty where there are none.

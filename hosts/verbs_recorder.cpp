@@ -99,6 +99,7 @@ void VerbsRecorder::posted_receive(std::uint32_t thread, std::uint32_t after, st
 void VerbsRecorder::on_message(const nic::MessageArrival& m) {
   Verbs::Message message{.qp = m.qp};
   if (const auto found = request_of_.find(m.op); found != request_of_.end()) message.request = found->second;
+  if (!m.found && !refused_.insert(m.op).second) return;  // it comes again and again, perhaps for ever
   if (m.found) {
     std::deque<std::uint32_t>& posted = receives_[m.queue];
     // The oldest, unless the machine has done what it must not do: the record says what happened.

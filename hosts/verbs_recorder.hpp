@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,6 +50,7 @@ class VerbsRecorder {
   std::map<std::pair<std::string_view, std::uint32_t>, std::uint32_t> places_;
   std::deque<std::string> files_;                                ///< what their names point to
   std::map<nic::QpId, std::vector<std::uint32_t>> requests_;     ///< by number in the send queue
+  std::set<nic::OpId> refused_;                                  ///< messages that have found no receive
   std::map<trace::CallId, std::uint32_t> request_of_;            ///< by call
   std::map<std::uint32_t, std::deque<std::uint32_t>> receives_;  ///< posted, by queue
   std::map<nic::QpId, std::deque<std::uint32_t>> messages_;      ///< without a CQE yet, by responder

@@ -69,7 +69,7 @@ void Machine::run(std::uint64_t events_max, const std::function<void()>& poll) {
   try {
     runtime_.run([] { return std::string(); });
   } catch (const hosts::EventLimit&) {
-    throw std::runtime_error(fmt::format("no end after {} events", events_max));
+    throw std::runtime_error(fmt::format("no end after {} events{}", events_max, runtime_.busy_text()));
   }
   if (threads.failed()) threads.rethrow_failure();
   if (threads.unfinished() == 0) return;

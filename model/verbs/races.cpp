@@ -43,8 +43,10 @@ namespace {
 using trace::Verbs;
 
 /// Accesses of a word farther apart than this, among the word's, are not compared: what is between them is ordered with
-/// both, or is a race itself.
-constexpr std::size_t kWindow = 256;
+/// both, or is a race itself. Less in long runs, so that they take time in proportion to their length.
+constexpr std::size_t kWindowMost = 256;
+constexpr std::size_t kWindowLeast = 16;
+constexpr std::size_t kPairsMost = 4'000'000;
 
 bool is_atomic(const Verbs::Request& r) {
   return r.opcode == Verbs::Opcode::compare_swap || r.opcode == Verbs::Opcode::fetch_add;
@@ -58,9 +60,11 @@ class Finder {
   }
 
   std::vector<Race> find() {
+    const std::vector<std::uint32_t>* before = nullptr;
     for (const auto& [word, accesses] : words_) {
       if (options_.poll) options_.poll();
-      compare(accesses);
+      if (before == nullptr || !alike(*before, accesses)) compare(accesses);
+      before = &accesses;
     }
     compare_receives();
     settle();
@@ -94,6 +98,9 @@ class Finder {
   }
 
   void index();
+  void index_completions();
+  /// Have two words the same accesses? Those of a long message mostly have: one stands for all.
+  [[nodiscard]] bool alike(const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b) const;
   void compare(const std::vector<std::uint32_t>& accesses);
   void compare(std::uint32_t a, std::uint32_t b);
   void compare_receives();
@@ -126,6 +133,10 @@ class Finder {
   const RaceOptions& options_;
   std::map<Word, std::vector<std::uint32_t>> words_;                                ///< accesses, as they happened
   std::map<std::pair<std::uint32_t, Word>, std::vector<std::uint32_t>> by_thread_;  ///< a CPU's, in program order
+  std::vector<std::uint32_t>
+      last_look_;  ///< by event, of a CPU's read: the thread's last one before it writes the word
+  std::map<std::uint32_t, std::uint32_t> queue_node_;  ///< of receive queues
+  std::size_t window_ = kWindowMost;
   std::vector<std::uint32_t> told_;
   std::vector<std::uint32_t> told_receive_;  ///< by receive: the poll of its CQE
   std::vector<std::uint32_t> taken_by_;      ///< by receive: the message
@@ -142,6 +153,29 @@ void Finder::index() {
     if (by_cpu(e) && events[e].request == kNone)
       by_thread_[{events[e].thread, {events[e].node, events[e].address}}].push_back(e);
   }
+  window_ = std::clamp(kPairsMost / (graph_.trace().calls.size() + 1), kWindowLeast, kWindowMost);
+  last_look_.assign(events.size(), kNone);
+  for (const auto& [of, accesses] : by_thread_) {
+    std::uint32_t last = kNone;
+    for (std::size_t i = accesses.size(); i-- > 0;) {
+      const std::uint32_t e = accesses[i];
+      if (writes(event(e).kind)) last = kNone;
+      if (event(e).kind == Kind::aCR && last == kNone) last = e;
+      last_look_[e] = last;
+    }
+  }
+  for (const Verbs::QueuePair& qp : verbs_.queue_pairs)
+    if (qp.receives != kNone) queue_node_[qp.receives] = qp.node;
+  index_completions();
+}
+
+bool Finder::alike(const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b) const {
+  return std::ranges::equal(a, b, [this](std::uint32_t x, std::uint32_t y) {
+    return event(x).call == event(y).call && event(x).kind == event(y).kind && event(x).flag == event(y).flag;
+  });
+}
+
+void Finder::index_completions() {
   // A CQE tells of its request and all earlier ones of the queue pair's sends.
   told_.assign(verbs_.requests.size(), kNone);
   std::map<std::uint32_t, std::vector<std::uint32_t>> queues;
@@ -169,7 +203,7 @@ void Finder::index() {
 
 void Finder::compare(const std::vector<std::uint32_t>& accesses) {
   for (std::size_t i = 0; i < accesses.size(); ++i)
-    for (std::size_t k = i + 1; k < std::min(accesses.size(), i + kWindow); ++k) compare(accesses[i], accesses[k]);
+    for (std::size_t k = i + 1; k < std::min(accesses.size(), i + window_); ++k) compare(accesses[i], accesses[k]);
 }
 
 void Finder::compare(std::uint32_t a, std::uint32_t b) {
@@ -219,15 +253,7 @@ void Finder::both_ways(RaceKind kind, std::uint32_t a, std::uint32_t b) {
 
 bool Finder::spins_on(std::uint32_t read, std::uint32_t write) const {
   if (event(read).kind != Kind::aCR || event(read).request != kNone) return false;
-  const auto found = by_thread_.find({event(read).thread, {event(read).node, event(read).address}});
-  std::uint32_t last = read;
-  bool behind = false;
-  for (const std::uint32_t e : found->second) {
-    if (behind && writes(event(e).kind)) break;
-    if (e == read) behind = true;
-    if (behind) last = e;
-  }
-  return source_of(last) == event(write).item;
+  return source_of(last_look_[read]) == event(write).item;
 }
 
 // --- receives --------------------------------------------------------------------------------------------------------
@@ -237,29 +263,34 @@ void Finder::compare_receives() {
     const Verbs::Receive& receive = verbs_.receives[r];
     if (receive.bytes == 0) continue;
     if (options_.poll) options_.poll();
-    std::uint32_t node = kNone;
-    for (const Verbs::QueuePair& qp : verbs_.queue_pairs)
-      if (qp.receives == receive.queue) node = qp.node;
-    if (node == kNone) continue;
-    const std::uint64_t first = receive.address / 8 * 8;
-    for (auto at = words_.lower_bound({node, first});
-         at != words_.end() && at->first.first == node && at->first.second < receive.address + receive.bytes; ++at)
-      compare_buffers(r, at->first, at->second);
+    const auto queue = queue_node_.find(receive.queue);
+    if (queue == queue_node_.end()) continue;
+    const std::uint32_t node = queue->second;
+    const std::vector<std::uint32_t>* before = nullptr;
+    for (auto at = words_.lower_bound({node, receive.address / 8 * 8});
+         at != words_.end() && at->first.first == node && at->first.second < receive.address + receive.bytes; ++at) {
+      if (before == nullptr || !alike(*before, at->second)) compare_buffers(r, at->first, at->second);
+      before = &at->second;
+    }
   }
 }
 
-void Finder::compare_buffers(std::uint32_t r, Word, const std::vector<std::uint32_t>& accesses) {
+void Finder::compare_buffers(std::uint32_t r, Word word, const std::vector<std::uint32_t>& accesses) {
   const std::uint32_t posted = graph_.event_of_receive(r);
   const std::uint32_t message = taken_by_[r];
   const std::uint32_t taker = message == kNone ? kNone : verbs_.messages[message].request;
   const bool by_send = taker != kNone && verbs_.requests[taker].opcode == Verbs::Opcode::send;
   // Those around its own payload, and around where it was posted: the rest is behind or in front of these.
-  std::size_t middle = 0;
-  while (middle < accesses.size() && event(accesses[middle]).call < event(posted).call) ++middle;
-  for (std::size_t i = 0; by_send && i < accesses.size(); ++i)
-    if (event(accesses[i]).request == taker && event(accesses[i]).payload) middle = i;
-  const std::size_t from = middle > kWindow ? middle - kWindow : 0;
-  for (std::size_t i = from; i < std::min(accesses.size(), middle + kWindow); ++i) {
+  auto near =
+      std::ranges::lower_bound(accesses, event(posted).call, {}, [this](std::uint32_t e) { return event(e).call; });
+  std::uint32_t payload = kNone;
+  if (by_send)
+    for (const std::uint32_t e : graph_.of_request(taker))
+      if (event(e).payload && event(e).address == word.second) payload = e;
+  if (payload != kNone) near = std::ranges::lower_bound(accesses, payload);
+  const auto middle = static_cast<std::size_t>(near - accesses.begin());
+  const std::size_t from = middle > window_ ? middle - window_ : 0;
+  for (std::size_t i = from; i < std::min(accesses.size(), middle + window_); ++i) {
     const Event& a = event(accesses[i]);
     if (taker != kNone && a.request == taker) continue;
     if (!writes(a.kind) && !by_send) continue;
@@ -267,10 +298,8 @@ void Finder::compare_buffers(std::uint32_t r, Word, const std::vector<std::uint3
     Candidate c{.kind = RaceKind::receive_buffer_in_use, .a = posted, .b = accesses[i]};
     ask(c, accesses[i], posted);
     ask(c, told_receive_[r], accesses[i]);
-    for (std::size_t k = 0; by_send && k < accesses.size(); ++k) {
-      if (event(accesses[k]).request != taker || !event(accesses[k]).payload) continue;
-      c.error = !spins_on(accesses[i], accesses[k]) || verbs_.requests[taker].bytes > 8 || event(accesses[k]).relaxed;
-    }
+    if (payload != kNone)
+      c.error = !spins_on(accesses[i], payload) || verbs_.requests[taker].bytes > 8 || event(payload).relaxed;
     suspect(c);
   }
 }
@@ -375,9 +404,9 @@ void Finder::settle() {
   for (std::uint32_t r = 0; r < verbs_.receives.size(); ++r) {
     const Verbs::Receive& receive = verbs_.receives[r];
     if (receive.bytes == 0) continue;
-    std::uint32_t node = 0;
-    for (const Verbs::QueuePair& qp : verbs_.queue_pairs)
-      if (qp.receives == receive.queue) node = qp.node;
+    const auto queue = queue_node_.find(receive.queue);
+    if (queue == queue_node_.end()) continue;
+    const std::uint32_t node = queue->second;
     // The latest one that had the first or the last word: buffers are used again as they are, or they overlap there.
     std::set<std::uint32_t> before;
     for (const std::uint64_t at : {receive.address / 8 * 8, (receive.address + receive.bytes - 1) / 8 * 8}) {

@@ -263,3 +263,20 @@ def test_who_waits_for_ever_leaves_a_trace():
     with pytest.raises(ls.RunError, match="thread 0 of host 0 waits for a completion in completion queue 0") as told:
         m.run()
     assert told.value.trace is not None
+
+
+def test_a_peer_that_never_receives_is_named_as_the_cause():
+    m = verbs.Machine(nodes=2)
+    here = m.register(0, 64)
+    cq = m.create_cq(0)
+    qp, peer = m.create_qp(0, cq), m.create_qp(1, m.create_cq(1))
+    m.connect(qp, peer)
+
+    def program(t):
+        yield t.post_send(qp, "send", local=here[:8])
+        yield t.wait_cq(cq)
+
+    m.spawn(0, program)
+    with pytest.raises(ls.RunError, match="no end after 100000 events; [0-9]+ RNR NAKs") as told:
+        m.run(max_events=100_000)
+    assert told.value.trace is not None

@@ -324,14 +324,14 @@ TEST_CASE("calls that overlap are in lanes: threads of their own, beside the thr
 }
 
 TEST_CASE("a call that ends without having begun is a defect, not memory that is not ours") {
-  loco::Recorder recorder(1);
+  loco::hosts::Recorder recorder(1);
   recorder.add_thread(0, "main");
   CHECK_THROWS_AS(recorder.end(0, 3, 0, 1), loco::sim::BrokenInvariant);
   CHECK_THROWS_AS(recorder.abandon(0, 0), loco::sim::BrokenInvariant);
 }
 
 TEST_CASE("a subevent is recorded as it was told, and one that has not finished as such") {
-  loco::Recorder recorder(2);
+  loco::hosts::Recorder recorder(2);
   recorder.add_thread(0, "main");
   const loco::trace::CallId call = recorder.begin_operation(0, Method::cas, 0, 0, 1);
   loco::nic::Subevent told{.id = 1,
@@ -388,7 +388,7 @@ TEST_CASE("a name that is used again is another object") {
 namespace {
 
 /// A recorder of one thread on node 0 with an operation towards node 1 that has been posted: its call is 1.
-void post(loco::Recorder& recorder, const loco::PostedOperation& operation) {
+void post(loco::hosts::Recorder& recorder, const loco::hosts::PostedOperation& operation) {
   recorder.add_thread(0, "main");
   const loco::trace::CallId call = recorder.begin_operation(0, operation.method, 0, 0, 1);
   recorder.posted(call, operation);
@@ -408,7 +408,7 @@ std::vector<std::string> unbegun(const Trace& trace) {
 
 TEST_CASE("memory that serves again is other memory, which begins with its initial values") {
   using loco::nic::Stamp;
-  loco::Recorder recorder(2);
+  loco::hosts::Recorder recorder(2);
   post(recorder, {.method = Method::put, .peer = 1, .local = 64, .remote = 128});
   const auto access = [&](loco::nic::SubeventId id, Stamp stamp, std::uint64_t address, loco::nic::SubeventId source,
                           loco::nic::SubeventId overwrote) {
@@ -444,7 +444,7 @@ TEST_CASE("memory that serves again is other memory, which begins with its initi
 // The stamps of Appendix G.2, and of remote atomics: a word each.
 TEST_CASE("what was posted and has not begun is in the trace when the run has ended") {
   using loco::nic::Stamp;
-  loco::Recorder recorder(2);
+  loco::hosts::Recorder recorder(2);
   SECTION("a put of two words, of which one has been read") {
     post(recorder, {.method = Method::put, .peer = 1, .local = 64, .remote = 128, .bytes = 16});
     recorder.on_subevent({.id = 1, .stamp = Stamp::aNLR, .op = 1, .peer = 1, .home = 0, .address = 64, .seq = 3});
