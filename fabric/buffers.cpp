@@ -165,9 +165,13 @@ std::uint64_t PacketNetwork::host_headroom(NodeId host) const {
   return bytes;
 }
 
-bool PacketNetwork::paused(NodeId host) const {
+bool PacketNetwork::paused(NodeId host, NodeId to) const {
   if (!wiring_) return false;
   if (const topology::LinkId only = wiring_->host_link[host]; only != kNone) return lane_of(only).paused;
+  if (has_planes() && to < config_.nodes) {
+    const std::span<const topology::PortId> ports = ports_to(host, to);
+    return !ports.empty() && lane_of(first_free(host, ports)).paused;
+  }
   const auto ports = wiring_->graph.ports(host);
   return std::any_of(ports.begin(), ports.end(), [&](topology::LinkId link) { return lane_of(link).paused; });
 }

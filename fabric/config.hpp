@@ -44,6 +44,9 @@ struct Config {
   std::vector<LinkLoss> losses{};
   Model model = Model::packet;
   PacketFormat packets{};
+  /// NICs place packets as they come: where routing is spray or adaptive, a queue pair's packets go to whichever port
+  /// of its host is free first, so that k planes carry k times the rate of one.
+  bool planes = false;
   FlowOptions flow{};  ///< for Model::flow
 
   bool operator==(const Config&) const = default;

@@ -81,14 +81,16 @@ class Network {
   /// lost: whoever owns payload bytes must know.
   virtual std::optional<Lost> take_lost() { return std::nullopt; }
 
-  /// Is the port of this host paused? Then its NIC should not send, but ask to be told by a kEventResumed.
-  [[nodiscard]] virtual bool paused(NodeId /*host*/) const { return false; }
+  /// Is the port of this host paused, or one of them? Where packets may take any of them (Config::planes): are all that
+  /// lead to `to`? Then its NIC should not send there, but ask to be told by a kEventResumed.
+  [[nodiscard]] virtual bool paused(NodeId /*host*/, NodeId /*to*/) const { return false; }
   virtual void await_resume(NodeId /*host*/) {}
   /// Tells whatever sends to this host to stop (or to go on): its NIC has no room for more. See host_headroom().
   virtual void pause_host(sim::EventQueue& /*events*/, sim::SimTime /*now*/, NodeId /*host*/, bool /*stop*/) {}
   /// Bytes that may still come to a host after it has decided to pause its links.
   [[nodiscard]] virtual std::uint64_t host_headroom(NodeId /*host*/) const { return 0; }
-  /// What a host's fastest port sends at; without links of its own, the rate of links in general.
+  /// What a host's fastest port sends at, or all of them where packets may take any; without links of its own, the rate
+  /// of links in general.
   [[nodiscard]] virtual sim::BitsPerSecond port_rate(NodeId /*host*/) const { return config_.link_rate; }
 
   // --- messages of several packets, where they are handed over whole -------------------------------------------------

@@ -51,6 +51,7 @@ sim::SimTime PacketNetwork::send(sim::EventQueue& events, sim::SimTime now, sim:
   entry.packet = packets_.acquire();
   packets_[entry.packet] = packet;
   topology::LinkId out = wiring_->host_link[packet.source];
+  const bool planes = out == kNone && has_planes();
   if (out == kNone) out = choose(events, now, packet.source, entry);
   if (out == kNone) {
     lose(entry, LossReason::no_route, out);
@@ -63,7 +64,8 @@ sim::SimTime PacketNetwork::send(sim::EventQueue& events, sim::SimTime now, sim:
   } else {
     enqueue(events, now, out, entry);
   }
-  return lane.planned - latency;
+  if (!planes) return lane.planned - latency;
+  return lane_of(first_free(packet.source, ports_to(packet.source, packet.destination))).planned - latency;
 }
 
 /// Onto a lane that is no link: all it does is keep the order.
@@ -307,7 +309,8 @@ sim::BitsPerSecond PacketNetwork::port_rate(NodeId host) const {
   if (!wiring_) return config_.link_rate;
   sim::BitsPerSecond most{};
   for (const topology::LinkId link : wiring_->graph.ports(host)) {
-    most.value = std::max(most.value, wiring_->graph.link(link).spec.rate.value);
+    const std::uint64_t rate = wiring_->graph.link(link).spec.rate.value;
+    most.value = has_planes() ? most.value + rate : std::max(most.value, rate);
   }
   return most;
 }

@@ -41,7 +41,7 @@ class PacketNetwork final : public Network {
   sim::SimTime send(sim::EventQueue& events, sim::SimTime now, sim::Duration latency, const Packet& packet) override;
   std::optional<Packet> handle(sim::EventQueue& events, sim::SimTime now, const sim::Event& event) override;
   std::optional<Lost> take_lost() override;
-  [[nodiscard]] bool paused(NodeId host) const override;
+  [[nodiscard]] bool paused(NodeId host, NodeId to) const override;
   void await_resume(NodeId host) override;
   void pause_host(sim::EventQueue& events, sim::SimTime now, NodeId host, bool stop) override;
   [[nodiscard]] std::uint64_t host_headroom(NodeId host) const override;
@@ -145,6 +145,10 @@ class PacketNetwork final : public Network {
                                         const Entry& entry);
   [[nodiscard]] topology::LinkId least_loaded(sim::EventQueue& events, sim::SimTime now, topology::VertexId at,
                                               std::span<const topology::PortId> ports);
+  /// May a queue pair's packets take any port of its host?
+  [[nodiscard]] bool has_planes() const { return config_.planes && !has_fixed_ports(); }
+  [[nodiscard]] std::span<const topology::PortId> ports_to(NodeId host, NodeId to) const;
+  [[nodiscard]] topology::LinkId first_free(NodeId host, std::span<const topology::PortId> ports) const;
   // buffers.cpp
   [[nodiscard]] bool admit(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, const Entry& entry);
   [[nodiscard]] bool fits(topology::VertexId at, topology::LinkId out, std::uint32_t bytes) const;

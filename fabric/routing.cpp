@@ -19,6 +19,7 @@ topology::LinkId PacketNetwork::choose(sim::EventQueue& events, sim::SimTime now
   const std::span<const topology::PortId> ports = routes.candidates(at, entry.destination);
   if (ports.empty()) return kNone;
   if (ports.size() == 1) return graph.out(at, ports.front());
+  if (has_planes() && graph.is_host(at)) return first_free(at, ports);
   if (routing == Routing::adaptive) return least_loaded(events, now, at, ports);
   // A switch knows which of its own links are down.
   std::size_t up = 0;
@@ -53,6 +54,29 @@ topology::LinkId PacketNetwork::least_loaded(sim::EventQueue& events, sim::SimTi
       least = load;
       best = link;
     }
+  }
+  return best;
+}
+
+/// A host's ports on shortest paths to another.
+std::span<const topology::PortId> PacketNetwork::ports_to(NodeId host, NodeId to) const {
+  return routes_->candidates(host, to);
+}
+
+/// Of a host's ports the one that will first have sent what it has; among equals the one that has been idle longest,
+/// which is in turn. One that is paused or down is the last choice.
+topology::LinkId PacketNetwork::first_free(NodeId host, std::span<const topology::PortId> ports) const {
+  const topology::Topology& graph = wiring_->graph;
+  const auto later = [&](topology::LinkId a, topology::LinkId b) {
+    const Lane& one = lane_of(a);
+    const Lane& other = lane_of(b);
+    if (one.down != other.down) return one.down;
+    if (one.paused != other.paused) return one.paused;
+    return other.planned < one.planned;
+  };
+  topology::LinkId best = graph.out(host, ports.front());
+  for (const topology::PortId port : ports) {
+    if (const topology::LinkId link = graph.out(host, port); later(best, link)) best = link;
   }
   return best;
 }

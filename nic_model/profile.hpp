@@ -61,6 +61,13 @@ enum class Recovery : std::uint8_t {
   return overtakes(p) ? Recovery::selective_repeat : Recovery::go_back_n;
 }
 
+/// Behind which time-outs a queue pair begins with a small window (requester/transmit_window.hpp).
+enum class SlowRestart : std::uint8_t {
+  off,
+  drop_tail,  ///< on fabrics with fabric.flow_control: drop_tail, for which NICs have it
+  on,         ///< everywhere
+};
+
 /// Where a remote atomic's operands come from when the program has them in memory.
 enum class AtomicOperands : std::uint8_t {
   posted,  ///< the CPU reads them when it posts: they are part of the work request (verbs, DMAPP)
@@ -200,6 +207,10 @@ struct HardwareProfile {
   sim::Duration nic_adaptive_timeout{};           ///< the first one; doubles with each repetition; 0: nic_ack_timeout
   sim::Duration nic_tail_timeout{};               ///< with few packets under way; 0: as with many
   std::uint32_t nic_tail_packets = 3;             ///< so few
+  sim::Duration nic_lossy_timeout{};              ///< the first one where switches drop; 0: as elsewhere
+  sim::Bytes nic_tx_window{};                     ///< unacknowledged bytes of a queue pair; 0: no limit
+  SlowRestart nic_slow_restart = SlowRestart::off;
+  sim::Duration nic_slow_restart_idle{};  ///< also behind so long a time without anything to send; 0: not
   Recovery nic_recovery = Recovery::by_placement;
   sim::Duration nic_reorder_tolerance{100'000'000};  ///< how late a packet may be that has taken another path
   std::uint32_t nic_retry_count = 7;                 ///< repetitions before retry_exc_err

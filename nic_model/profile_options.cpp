@@ -20,6 +20,7 @@ constexpr std::array<std::string_view, 4> kStaleOperandsNames = {"none", "compar
 constexpr std::array<std::string_view, 4> kReadOrderingNames = {"unordered", "nic_serialised", "root_complex",
                                                                 "speculative"};
 constexpr std::array<std::string_view, 4> kRecoveryNames = {"by_placement", "go_back_n", "selective_repeat", "timer"};
+constexpr std::array<std::string_view, 3> kSlowRestartNames = {"off", "drop_tail", "on"};
 constexpr std::array<std::string_view, 3> kAtomicCapNames = {"none", "hca", "global"};
 
 constexpr std::int64_t kMaxCost = 1'000'000'000;        // 1 ms
@@ -199,6 +200,23 @@ constexpr auto kOptions = std::to_array<Option>({
         "the time-out while at most nic.tail_packets are under way, whose loss no later packet shows (IRN: "
         "RTO_low); 0: as with more"),
     count<&P::nic_tail_packets>("nic.tail_packets", 1, 1 << 20, "packets under way for which nic.tail_timeout is"),
+    cost<&P::nic_lossy_timeout>(
+        "nic.lossy_timeout",
+        "adaptive retransmission on fabrics that drop (fabric.flow_control: drop_tail): the first time-out; doubles "
+        "with "
+        "each one, shrinks with round trips, ends in retry_exc_err after the time of nic.retry_count + 1 times "
+        "nic.ack_timeout; 0: as on other fabrics"),
+    size<&P::nic_tx_window>(
+        "nic.tx_window", 0,
+        1LL << 32,
+        "transmit window: bytes that a queue pair sends without an answer, in packets of the MTU; 0: "
+        "no limit"),
+    choice<&P::nic_slow_restart>("nic.slow_restart", kSlowRestartNames,
+                                 "behind a time-out a queue pair has a window of 16 packets, which grows by what is "
+                                 "acknowledged until it covers "
+                                 "a round trip: off, on fabrics that drop, or on"),
+    cost<&P::nic_slow_restart_idle>("nic.slow_restart_idle",
+                                    "so, too, when it has had nothing to send for so long; 0: not"),
     choice<&P::nic_recovery>(
         "nic.recovery", kRecoveryNames,
         "what repeats lost packets: a NAK for a gap and going back to it, a NAK for each packet behind a gap "

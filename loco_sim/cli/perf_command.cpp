@@ -228,7 +228,7 @@ int perf_command(const PerfArguments& a) {
     }
   }
   if (!a.json) {
-    print(text + limits);
+    print(text + limits + (perf::is_dma(o.test) ? "" : fmt::format("topology: {}\n", a.topology)));
     return kDone;
   }
   print(ordered_json{{"test", a.test},
@@ -292,12 +292,9 @@ ordered_json to_json(const std::vector<perf::Group>& groups, const std::vector<p
                    {"held_out", group.held_out},
                    {"rows", std::move(rows)}});
   }
-  return {{"measured_rows", s.rows},
-          {"within_15_percent", s.within_15},
-          {"mean_absolute_error", s.mean_absolute_error},
-          {"largest_error", s.worst},
-          {"held_out", std::move(held_out)},
-          {"groups", std::move(all)}};
+  return {
+      {"measured_rows", s.rows},  {"within_15_percent", s.within_15}, {"mean_absolute_error", s.mean_absolute_error},
+      {"largest_error", s.worst}, {"held_out", std::move(held_out)},  {"groups", std::move(all)}};
 }
 
 }  // namespace

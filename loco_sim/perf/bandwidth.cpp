@@ -32,33 +32,37 @@ struct Progress {
   std::uint64_t messages = 0;
 };
 
-/// A thread that posts to its queue pairs in turn and polls when all of them are full, as perftest does.
+/// What a thread posts to its queue pairs in turn, and takes when all of them are full, as perftest does.
 class Poster {
  public:
   Poster(const Options& options, nic::CqId cq, Progress& progress)
       : options_(options), cq_(cq), progress_(progress), signal_every_(signal_every(options)) {}
 
-  void add(nic::QpId qp, const nic::Wqe& wqe, const nic::MemoryRegion& target) {
-    flows_.push_back({.qp = qp, .wqe = wqe, .target = target});
+  /// `credits`: the word in which the receiver says how many messages it has taken; none: nobody says so.
+  void add(nic::QpId qp, const nic::Wqe& wqe, const nic::MemoryRegion& target, std::optional<nic::Address> credits) {
+    flows_.push_back({.qp = qp, .wqe = wqe, .target = target, .credits = credits});
     flow_of_.resize(std::max<std::size_t>(flow_of_.size(), std::size_t{qp} + 1));
     flow_of_[qp] = static_cast<std::uint32_t>(flows_.size() - 1);
     with_room_.push_back(flow_of_[qp]);
   }
 
-  void step(nic::Cpu& cpu) {
-    const nic::HardwareProfile& p = cpu.profile();
-    if (cpu.store_buffer_full()) return cpu.resume_when_room();
-    if (!with_room_.empty()) {
-      const std::uint32_t index = with_room_.front();
-      with_room_.pop_front();
-      return cpu.resume_after(post(cpu, index));
-    }
-    if (done_ == flows_.size()) return cpu.stop();
+  [[nodiscard]] bool done() const { return done_ == flows_.size(); }
+  [[nodiscard]] bool can_post() const { return !with_room_.empty(); }
+  /// Returns how long that takes the thread. Precondition: can_post().
+  sim::Duration post_next(nic::Cpu& cpu) {
+    const std::uint32_t index = with_room_.front();
+    with_room_.pop_front();
+    return post(cpu, index);
+  }
+  /// The same; nothing: there was nothing.
+  std::optional<sim::Duration> poll(nic::Cpu& cpu) {
     std::array<nic::Cqe, 16> cqes;
     const std::size_t count = cpu.poll_cq(cq_, cqes);
-    if (count == 0) return cpu.pause(p.cpu_poll_empty);
     for (std::size_t i = 0; i < count; ++i) take(cpu.now(), cqes[i]);
-    cpu.resume_after(p.cpu_poll_cqe * static_cast<std::int64_t>(count));
+    const std::size_t looked = look_for_credits(cpu);
+    if (count == 0 && !can_post()) return std::nullopt;
+    return cpu.profile().cpu_poll_cqe * static_cast<std::int64_t>(count) +
+           cpu.profile().cpu_load * static_cast<std::int64_t>(looked);
   }
 
  private:
@@ -66,6 +70,8 @@ class Poster {
     nic::QpId qp = 0;
     nic::Wqe wqe{};
     nic::MemoryRegion target{};
+    std::optional<nic::Address> credits{};
+    std::uint64_t taken = 0;  ///< messages, as the receiver has said
     std::uint32_t posted = 0;
     std::uint32_t completed = 0;
     bool listed = true;  ///< in with_room_
@@ -74,8 +80,26 @@ class Poster {
 
   [[nodiscard]] bool goes_on(const Flow& f) const { return f.posted < options_.iterations; }
 
-  [[nodiscard]] bool has_room(const Flow& f) const {
+  [[nodiscard]] bool has_credits(const Flow& f) const {
+    return !f.credits || f.posted + options_.post_list <= f.taken + options_.rx_depth;
+  }
+  [[nodiscard]] bool has_place(const Flow& f) const {
     return goes_on(f) && f.posted - f.completed + options_.post_list <= options_.depth;
+  }
+  [[nodiscard]] bool has_room(const Flow& f) const { return has_place(f) && has_credits(f); }
+
+  /// Returns at how many queue pairs' words it has looked.
+  std::size_t look_for_credits(nic::Cpu& cpu) {
+    std::size_t looked = 0;
+    for (std::uint32_t i = 0; i < flows_.size(); ++i) {
+      Flow& f = flows_[i];
+      if (f.listed || f.ended || !f.credits || has_credits(f)) continue;
+      f.taken = cpu.load(*f.credits);
+      ++looked;
+      f.listed = has_room(f);
+      if (f.listed) with_room_.push_back(i);
+    }
+    return looked;
   }
 
   sim::Duration post(nic::Cpu& cpu, std::uint32_t index) {
@@ -126,46 +150,117 @@ class Poster {
   std::size_t done_ = 0;
 };
 
-/// The receiver of send_bw: takes completions and puts receives in their place. Waits for ever for lost messages.
+/// What the receiver of send_bw does: it takes completions and puts receives in their place. A receive is a work
+/// request like any other, but needs no doorbell: cpu.post_wqe. On a reliable connection it says now and then, by a
+/// WRITE, how many it has taken, so that the sender never finds no receive (perftest's credits). Waits for ever for
+/// lost messages.
 class Receiver {
  public:
   Receiver(const Options& options, nic::CqId cq) : options_(options), cq_(cq) {}
 
-  void add(nic::System& system, nic::QpId qp, const nic::RecvWqe& receive) {
-    for (std::uint32_t i = 0; i < options_.rx_depth; ++i) system.post_recv(qp, receive);
-    receives_.resize(std::max<std::size_t>(receives_.size(), std::size_t{qp} + 1));
-    receives_[qp] = receive;
+  /// `credits`: the WRITE that says how many messages have been taken, without a length: none is sent.
+  void add(nic::System& system, const Endpoint& end, const nic::RecvWqe& receive, const nic::Wqe& credits) {
+    for (std::uint32_t i = 0; i < options_.rx_depth; ++i) system.post_recv(end.qp, receive);
+    flows_.resize(std::max<std::size_t>(flows_.size(), std::size_t{end.qp} + 1));
+    flows_[end.qp] = {.receive = receive, .credits = credits, .send_cq = end.send_cq};
     left_ += options_.iterations;
   }
 
-  void step(nic::Cpu& cpu) {
-    if (cpu.store_buffer_full()) return cpu.resume_when_room();
-    if (left_ == 0) return cpu.stop();
+  [[nodiscard]] bool done() const { return left_ == 0; }
+  /// Returns how long that takes the thread; nothing: there was nothing.
+  std::optional<sim::Duration> poll(nic::Cpu& cpu) {
     std::array<nic::Cqe, 1> cqe;
-    if (cpu.poll_cq(cq_, cqe) == 0) return cpu.pause(cpu.profile().cpu_poll_empty);
+    if (cpu.poll_cq(cq_, cqe) == 0) return std::nullopt;
     expect_success(cqe[0]);
     --left_;
-    (void)cpu.post_recv(cqe[0].qp, {&receives_.at(cqe[0].qp), 1});
-    cpu.resume_after(cpu.profile().cpu_poll_cqe);
+    Flow& f = flows_.at(cqe[0].qp);
+    (void)cpu.post_recv(cqe[0].qp, {&f.receive, 1});
+    ++f.taken;
+    const bool says = f.credits.length > 0 && f.taken % std::max<std::uint32_t>(options_.rx_depth / 3, 1) == 0;
+    if (says) owing_ = cqe[0].qp;
+    return cpu.profile().cpu_poll_cqe + cpu.profile().cpu_post_wqe;
+  }
+  [[nodiscard]] bool owes_credits() const { return owing_.has_value(); }
+  /// Returns how long that takes the thread. Precondition: owes_credits(), and there is room in the store buffer.
+  sim::Duration give_credits(nic::Cpu& cpu) {
+    const nic::HardwareProfile& p = cpu.profile();
+    Flow& f = flows_.at(*owing_);
+    if (!stored_) {
+      cpu.store(f.credits.local, f.taken);
+      stored_ = true;
+      return p.cpu_store;
+    }
+    std::array<nic::Cqe, 16> cqes;  // of earlier ones, whose places are free from now on
+    const std::size_t count = cpu.poll_cq(f.send_cq, cqes);
+    for (std::size_t i = 0; i < count; ++i) expect_success(cqes[i]);
+    // Without a place for it the next one says more.
+    (void)cpu.post_send(*owing_, {&f.credits, 1});
+    stored_ = false;
+    owing_.reset();
+    return p.cpu_post_wqe + p.cpu_doorbell;
   }
 
  private:
+  struct Flow {
+    nic::RecvWqe receive{};
+    nic::Wqe credits{};
+    nic::CqId send_cq = 0;
+    std::uint64_t taken = 0;
+  };
+
   const Options& options_;
   nic::CqId cq_;
-  std::vector<nic::RecvWqe> receives_;
+  std::vector<Flow> flows_;
   std::uint64_t left_ = 0;
+  std::optional<nic::QpId> owing_;
+  bool stored_ = false;  // the number of messages is in the word that is to be written
 };
 
-/// The best tenth of a run, in messages a second: from the post of its first message to the completion of its last, as
-/// perftest takes it. When `count` messages are complete and fewer had been posted before, the others have crossed
-/// since.
+/// A thread of a host: it posts, or receives, or in turn both, as perftest's only thread does when both hosts send
+/// (run_iter_bi). It posts as long as there is room, and polls in turn then.
+class Worker {
+ public:
+  Poster* poster = nullptr;
+  Receiver* receiver = nullptr;
+
+  void step(nic::Cpu& cpu) {
+    if (cpu.store_buffer_full()) return cpu.resume_when_room();
+    if (receiver != nullptr && receiver->owes_credits()) return cpu.resume_after(receiver->give_credits(cpu));
+    if (poster != nullptr && poster->can_post()) return cpu.resume_after(poster->post_next(cpu));
+    const bool all_sent = poster == nullptr || poster->done();
+    if (all_sent && (receiver == nullptr || receiver->done())) return cpu.stop();
+    for (std::size_t i = 0; i < 2; ++i) {
+      receives_next_ = !receives_next_;
+      if (const auto taken = receives_next_ ? receive(cpu) : complete(cpu)) return cpu.resume_after(*taken);
+    }
+    cpu.pause(cpu.profile().cpu_poll_empty);
+  }
+
+ private:
+  std::optional<sim::Duration> receive(nic::Cpu& cpu) const {
+    return receiver == nullptr || receiver->done() ? std::nullopt : receiver->poll(cpu);
+  }
+  std::optional<sim::Duration> complete(nic::Cpu& cpu) const {
+    return poster == nullptr || poster->done() ? std::nullopt : poster->poll(cpu);
+  }
+
+  bool receives_next_ = false;
+};
+
+/// The best stretch of a run, in messages a second: from the post of any message to the completion of any later one, as
+/// perftest takes it. Of more messages than perftest looks at (kPeakMessages), only stretches of a tenth.
 double peak_rate(const Progress& progress) {
+  constexpr std::uint64_t kPeakMessages = 20'000;
   const std::uint64_t tenth = std::max<std::uint64_t>(progress.messages / 10, 1);
+  const bool all = progress.messages <= kPeakMessages;
   double best = 0;
   for (const auto& [at, count] : progress.completed) {
-    const std::uint64_t before = count < tenth ? 0 : count - tenth;
-    const double taken = (at - progress.posted[before]).seconds();
-    if (taken > 0) best = std::max(best, static_cast<double>(count - before) / taken);
+    const std::uint64_t from = all || count < tenth ? 0 : count - tenth;
+    const std::uint64_t until = all ? count : from + 1;
+    for (std::uint64_t before = from; before < until; ++before) {
+      const double taken = (at - progress.posted[before]).seconds();
+      if (taken > 0) best = std::max(best, static_cast<double>(count - before) / taken);
+    }
   }
   return best;
 }
@@ -199,26 +294,39 @@ Result summary(Bench& bench, std::span<const Progress> directions) {
   return result;
 }
 
-/// The threads of one direction, from a node to the other.
+/// What the threads of both hosts do.
+struct Workers {
+  std::array<std::vector<Worker>, 2> of;  ///< a side
+
+  explicit Workers(const Options& o) {
+    for (auto& side : of) side.resize(o.threads);
+  }
+};
+
+/// What is sent in one direction, from a side to the other.
 class Direction {
  public:
-  Direction(Bench& bench, Side from)
+  Direction(Bench& bench, Side from, Workers& workers)
       : options_(bench.options()),
         from_(from),
         places_(slots(options_) * slot_size(options_)),
         local_(bench.memory(from, places_, {.relaxed_ordering = options_.relaxed_ordering})),
         remote_(bench.memory(1 - from, std::max(options_.region, places_),
                              {.device = options_.device_memory, .relaxed_ordering = options_.relaxed_ordering})) {
+    if (options_.test == Test::send_bw) {
+      const std::uint64_t words = std::uint64_t{kWord} * options_.queue_pairs;
+      credits_ = {bench.memory(from, words), bench.memory(1 - from, words)};
+    }
     posters_.reserve(options_.threads);
     receivers_.reserve(options_.threads);
-    for (std::uint32_t t = 0; t < options_.threads; ++t) add_thread(bench, t);
+    for (std::uint32_t t = 0; t < options_.threads; ++t) add_share(bench, t, workers);
   }
   Direction(const Direction&) = delete;
   Direction& operator=(const Direction&) = delete;
   [[nodiscard]] const Progress& progress() const { return progress_; }
 
  private:
-  void add_thread(Bench& bench, std::uint32_t t) {
+  void add_share(Bench& bench, std::uint32_t t, Workers& workers) {
     const bool sends = options_.test == Test::send_bw;
     const std::uint32_t share = options_.queue_pairs / options_.threads + (t < options_.queue_pairs % options_.threads);
     const nic::CqId send_cq = bench.create_cq(from_, share * (options_.depth + 1));
@@ -233,16 +341,26 @@ class Direction {
       wqe.rkey = remote_.rkey;
       wqe.local = local_.base + offset;
       wqe.remote = remote_.base + offset;
-      poster.add(ends[0].qp, wqe, remote_);
-      if (sends) {
-        receiver.add(bench.system(), ends[1].qp,
-                     {.address = remote_.base + offset,
-                      .length = static_cast<std::uint32_t>(received_bytes(options_)),
-                      .lkey = remote_.lkey});
-      }
+      const bool credits = sends && options_.connection == nic::QpType::rc;
+      const std::uint64_t word = kWord * credited_++;
+      poster.add(ends[0].qp, wqe, remote_,
+                 credits ? std::optional(credits_[0].base + word) : std::optional<nic::Address>());
+      if (!sends) continue;
+      nic::Wqe says;
+      says.length = credits ? kWord : 0;
+      says.lkey = credits_[1].lkey;
+      says.rkey = credits_[0].rkey;
+      says.local = credits_[1].base + word;
+      says.remote = credits_[0].base + word;
+      says.inline_data = options_.profile.nic_inline_max.count >= kWord;
+      receiver.add(bench.system(), ends[1],
+                   {.address = remote_.base + offset,
+                    .length = static_cast<std::uint32_t>(received_bytes(options_)),
+                    .lkey = remote_.lkey},
+                   says);
     }
-    bench.thread(from_, [&poster](nic::Cpu& cpu) { poster.step(cpu); });
-    if (sends) bench.thread(1 - from_, [&receiver](nic::Cpu& cpu) { receiver.step(cpu); });
+    workers.of.at(from_)[t].poster = &poster;
+    if (sends) workers.of.at(1 - from_)[t].receiver = &receiver;
   }
 
   const Options& options_;
@@ -250,6 +368,8 @@ class Direction {
   std::uint64_t places_;
   nic::MemoryRegion local_;
   nic::MemoryRegion remote_;
+  std::array<nic::MemoryRegion, 2> credits_{};  // words of the receives that were taken: at the sender, at the receiver
+  std::uint64_t credited_ = 0;                  // queue pairs that have one
   Progress progress_;
   std::vector<Poster> posters_;
   std::vector<Receiver> receivers_;
@@ -259,9 +379,17 @@ class Direction {
 
 Result bandwidth(const Options& options) {
   Bench bench(options);
-  Direction there(bench, 0);
+  Workers workers(options);
+  const Direction there(bench, 0, workers);
   std::optional<Direction> back;
-  if (options.bidirectional) back.emplace(bench, 1);
+  if (options.bidirectional) back.emplace(bench, 1, workers);
+  for (std::uint32_t t = 0; t < options.threads; ++t) {
+    for (const Side side : {Side{0}, Side{1}}) {
+      Worker& worker = workers.of.at(side)[t];
+      if (worker.poster == nullptr && worker.receiver == nullptr) continue;
+      bench.thread(side, [&worker](nic::Cpu& cpu) { worker.step(cpu); });
+    }
+  }
   bench.run();
   std::vector<Progress> directions = {there.progress()};
   if (back) directions.push_back(back->progress());

@@ -13,6 +13,7 @@
 namespace loco::perf {
 
 inline constexpr std::uint64_t kPage = 4096;  ///< buffers begin at one
+inline constexpr std::uint32_t kWord = 8;
 
 /// 0 sends, 1 is sent to; with perftest's -b both send.
 using Side = std::uint32_t;
@@ -53,8 +54,11 @@ class Bench {
   void run();
 
  private:
+  [[noreturn]] void tell(const nic::Cqe& taken) const;
+
   Options options_;
   nic::System system_;
+  std::vector<nic::CqId> cqs_;
   hosts::Steps steps_;
   nic::Context context_{steps_};
   std::uint64_t events_ = 0;
@@ -70,7 +74,11 @@ class Bench {
 [[nodiscard]] std::uint64_t place_in_region(const Options& options, nic::QpId qp, std::uint64_t message);
 /// Posts a list of work requests; throws std::runtime_error when it is not taken.
 void post(nic::Cpu& cpu, nic::QpId qp, std::span<const nic::Wqe> wqes);
-/// Throws std::runtime_error unless it is a success.
+/// A work request has failed, and its completion, or that of one behind it, has been taken.
+struct WorkFailed {
+  nic::Cqe cqe;
+};
+/// Throws WorkFailed unless it is a success.
 void expect_success(const nic::Cqe& cqe);
 /// What copying one message costs where `copy` is on.
 [[nodiscard]] sim::Duration copy_time(const Options& options);

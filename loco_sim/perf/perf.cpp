@@ -18,7 +18,10 @@ constexpr std::uint32_t kQkey = 0x11111111;  // perftest's
 
 nic::SystemConfig machine(const Options& o) {
   const bool star = o.topology == Way::star;
-  return {.profile = o.profile, .topology = star ? fabric::Topology::star : fabric::Topology::back_to_back, .nodes = 2};
+  return {.profile = o.profile,
+          .topology = star ? fabric::Topology::star : fabric::Topology::back_to_back,
+          .nodes = 2,
+          .timed = true};
 }
 
 void require(bool holds, std::string_view what) {
@@ -116,6 +119,8 @@ Options checked(const Options& given) {
   require_completion_queues(o);
   require_option(is_bandwidth(o.test) || o.queue_pairs == 1, "queue_pairs",
                  fmt::format("expected 1, what latency tests have, found {}", o.queue_pairs));
+  require_option(o.queue_pairs <= kQueuePairsMax, "queue_pairs",
+                 fmt::format("expected at most {}, perftest's MAX_QP_NUM, found {}", kQueuePairsMax, o.queue_pairs));
   require_option(!is_dma(o.test) || o.queue_pairs == 1, "queue_pairs",
                  fmt::format("expected 1, since bare DMA has no queue pairs, found {}", o.queue_pairs));
   require_used(o);
@@ -228,7 +233,9 @@ Bench::Bench(const Options& options) : options_(options), system_(machine(option
 
 nic::NodeId Bench::host(Side side) const { return options_.topology == Way::loopback ? 0 : side; }
 
-nic::CqId Bench::create_cq(Side side, std::uint32_t entries) { return system_.create_cq(host(side), entries); }
+nic::CqId Bench::create_cq(Side side, std::uint32_t entries) {
+  return cqs_.emplace_back(system_.create_cq(host(side), entries));
+}
 
 nic::MemoryRegion Bench::memory(Side side, std::uint64_t size, nic::RegionKind kind) {
   // On a page boundary, as perftest's buffers: what is split at multiples of the MPS is split there.
@@ -267,7 +274,36 @@ void Bench::thread(Side side, Step step) { steps_.add(system_, host(side), std::
 bool Bench::step() {
   constexpr std::uint64_t kAskEvery = 4096;
   if (++events_ % kAskEvery == 0 && options_.interrupted && options_.interrupted()) throw Interrupted();
-  return system_.step(context_);
+  try {
+    return system_.step(context_);
+  } catch (const WorkFailed& failed) {
+    tell(failed.cqe);
+  }
+}
+
+namespace {
+/// What is wrong with the message, as far as the profile says it.
+std::string reason(const Options& o, nic::Status status) {
+  if (status != nic::Status::loc_len_err) return {};
+  const nic::HardwareProfile& p = o.profile;
+  const bool one_packet = !p.nic_send_segments && message(o, 0).opcode == nic::Opcode::send;
+  return one_packet ? fmt::format(": a SEND of {} bytes, where this NIC's have at most the MTU of {} (link.mtu)",
+                                  o.size, p.link_mtu.count)
+                    : fmt::format(": {} bytes, where this NIC's messages have at most {} (nic.max_message)", o.size,
+                                  p.nic_max_message.count);
+}
+}  // namespace
+
+/// Which one failed first: what is behind it is flushed, receives too, and its own completion may lie in a queue that
+/// nobody looks at now.
+void Bench::tell(const nic::Cqe& taken) const {
+  nic::Status status = taken.status;
+  for (const nic::CqId cq : cqs_) {
+    for (const nic::Cqe& other : system_.failed_cqes(cq)) {
+      if (status == nic::Status::wr_flush_err) status = other.status;
+    }
+  }
+  throw std::runtime_error(fmt::format("a work request failed: {}{}", nic::name(status), reason(options_, status)));
 }
 
 void Bench::run() {
@@ -324,9 +360,7 @@ void post(nic::Cpu& cpu, nic::QpId qp, std::span<const nic::Wqe> wqes) {
 }
 
 void expect_success(const nic::Cqe& cqe) {
-  if (cqe.status != nic::Status::success) {
-    throw std::runtime_error(fmt::format("a work request failed: {}", nic::name(cqe.status)));
-  }
+  if (cqe.status != nic::Status::success) throw WorkFailed{cqe};
 }
 
 sim::Duration copy_time(const Options& o) {
@@ -337,22 +371,23 @@ void summarise(std::vector<std::int64_t> samples, Result& result) {
   if (samples.empty()) return;
   std::sort(samples.begin(), samples.end());
   constexpr double kMicrosecond = 1e6;
-  const auto rank = [&](double share) {
-    const double count = static_cast<double>(samples.size());
-    const auto index = static_cast<std::size_t>(std::ceil(share * count)) - 1;
-    return static_cast<double>(samples.at(index)) / kMicrosecond;
+  const auto at = [&](std::size_t index) {
+    return static_cast<double>(samples[std::min(index, samples.size() - 1)]) / kMicrosecond;
   };
+  // The two largest are left out of all that follows (perftest: LAT_MEASURE_TAIL), of which the lesser one is t_max.
+  constexpr std::size_t kTail = 2;
+  const std::size_t count = samples.size() > kTail ? samples.size() - kTail : samples.size();
   double sum = 0, squares = 0;
-  for (const std::int64_t s : samples) sum += static_cast<double>(s) / kMicrosecond;
-  result.t_avg = sum / static_cast<double>(samples.size());
-  for (const std::int64_t s : samples) {
-    const double off = static_cast<double>(s) / kMicrosecond - result.t_avg;
-    squares += off * off;
-  }
-  result.t_stdev = std::sqrt(squares / static_cast<double>(samples.size()));
-  result.t_min = static_cast<double>(samples.front()) / kMicrosecond;
-  result.t_max = static_cast<double>(samples.back()) / kMicrosecond;
-  result.t_typical = rank(0.5);
+  for (std::size_t i = 0; i < count; ++i) sum += at(i);
+  result.t_avg = sum / static_cast<double>(count);
+  for (std::size_t i = 0; i < count; ++i) squares += (at(i) - result.t_avg) * (at(i) - result.t_avg);
+  result.t_stdev = std::sqrt(squares / static_cast<double>(count));
+  result.t_min = at(0);
+  result.t_max = at(count);
+  result.t_typical = count % 2 == 0 ? (at(count / 2) + at(count / 2 - 1)) / 2 : at(count / 2);
+  const auto rank = [&](double share) {
+    return at(static_cast<std::size_t>(std::ceil(share * static_cast<double>(count))));
+  };
   result.t_99 = rank(0.99);
   result.t_999 = rank(0.999);
 }

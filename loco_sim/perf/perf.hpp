@@ -64,6 +64,8 @@ inline constexpr std::array<std::string_view, 3> kWayNames = {"back_to_back", "s
 /// Throws std::invalid_argument when no way has this name.
 [[nodiscard]] Way way_named(std::string_view name);
 
+inline constexpr std::uint32_t kQueuePairsMax = 16384;  ///< perftest's MAX_QP_NUM
+
 struct Options {
   Test test = Test::write_lat;
   nic::HardwareProfile profile{};
@@ -71,10 +73,12 @@ struct Options {
   /// RC; UC has WRITE and SEND, UD SENDs of at most the MTU. What is not reliable waits for no receiver: messages that
   /// find no receive are lost, and the figures are those of the sender, as perftest's are.
   nic::QpType connection = nic::QpType::rc;
-  std::uint64_t size = 2;                        ///< bytes of a message; 8 for atomics
-  std::uint32_t iterations = 0;                  ///< messages of each queue pair; 0: default_iterations()
-  std::uint32_t queue_pairs = 1;                 ///< in all
-  std::uint32_t threads = 1;                     ///< each with its share of the queue pairs
+  std::uint64_t size = 2;         ///< bytes of a message; 8 for atomics
+  std::uint32_t iterations = 0;   ///< messages of each queue pair; 0: default_iterations()
+  std::uint32_t queue_pairs = 1;  ///< in all, in each direction
+  /// Each with its share of the queue pairs. Of bidirectional runs each posts to its queue pairs of one direction and
+  /// takes the receives of those of the other, as perftest's one thread does.
+  std::uint32_t threads = 1;
   std::uint32_t depth = 128;                     ///< messages of a queue pair under way, bandwidth tests
   std::uint32_t rx_depth = 512;                  ///< receives of a queue pair, send_bw; perftest's -r
   std::uint32_t post_list = 1;                   ///< work requests linked behind one doorbell
@@ -123,16 +127,17 @@ class Interrupted : public std::runtime_error {
 struct Result {
   std::uint64_t size = 0;
   std::uint64_t iterations = 0;  ///< messages in all
-  // latency tests: microseconds
+  // Latency tests: microseconds, worked out as perftest does, one sample fewer than messages, without the two largest;
+  // but t_stdev has the whole deviations, of which perftest takes whole microseconds.
   double t_min = 0;
-  double t_max = 0;
+  double t_max = 0;      ///< the lesser one of the two largest
   double t_typical = 0;  ///< the median
   double t_avg = 0;
   double t_stdev = 0;
   double t_99 = 0;
   double t_999 = 0;
   // bandwidth tests: bytes and messages a second of simulated time
-  double peak = 0;  ///< best tenth of the run
+  double peak = 0;  ///< best stretch of the run; of more than 20,000 messages, best tenth
   double average = 0;
   double rate = 0;
   std::array<double, 2> sent{};    ///< with Options::bidirectional: the averages of both hosts, their sum is `average`

@@ -60,6 +60,7 @@ fabric::Config fabric_config(const SystemConfig& c) {
                      .overhead = p.link_overhead,
                      .reth_in_all = overtakes(p.nic_placement),
                      .gap = p.nic_packet_gap};
+  network.planes = writes_overtake(p.nic_placement);
   network.packet_max = p.link_mtu + p.link_overhead + sim::Bytes{fabric::kAtomicEthBytes};
   return network;
 }
@@ -73,6 +74,13 @@ Kernel::Kernel(const SystemConfig& c) : config_(checked(c)), lossy_(is_lossy(c))
   watches_time_ = times_ports_ && !lossy_;
   selective_ = recovery == Recovery::selective_repeat && lossy_;
   naks_gaps_ = recovery != Recovery::timer;
+  const SlowRestart restart = c.profile.nic_slow_restart;
+  const bool drops = lossy_ && c.network.options.flow_control == fabric::FlowControl::drop_tail;
+  const bool in_time = c.timed || c.timers;  // else a window would keep packets in an order that nothing else keeps
+  if (in_time && drops) lossy_timeout_ = c.profile.nic_lossy_timeout;
+  slow_restarts_ = in_time && (restart == SlowRestart::on || (restart == SlowRestart::drop_tail && drops));
+  windows_ = in_time && (lossy_timeout_.ps > 0 || slow_restarts_ || c.profile.nic_tx_window.count > 0 ||
+                         c.profile.nic_slow_restart_idle.ps > 0);
   if (has_paths(c)) reorder_tolerance_ = c.profile.nic_reorder_tolerance;
 }
 

@@ -71,6 +71,13 @@ class Kernel {
   /// Selective repeat: how much later than others a packet may come. On one path none is.
   [[nodiscard]] sim::Duration reorder_tolerance() const { return reorder_tolerance_; }
 
+  /// The first time-out of adaptive retransmission, whose time-outs adapt to round trips: on fabrics that drop.
+  [[nodiscard]] sim::Duration lossy_timeout() const { return lossy_timeout_; }
+  /// Behind a time-out a queue pair begins with a small window.
+  [[nodiscard]] bool slow_restarts() const { return slow_restarts_; }
+  /// Does a requester measure round trips, or count what is under way (requester/transmit_window.hpp)?
+  [[nodiscard]] bool windows() const { return windows_; }
+
   [[nodiscard]] sim::SimTime now() const { return now_; }
   /// An event is about to be handled.
   void advance(sim::SimTime to) {
@@ -109,6 +116,9 @@ class Kernel {
   bool selective_ = false;
   bool naks_gaps_ = true;
   sim::Duration reorder_tolerance_{};
+  sim::Duration lossy_timeout_{};
+  bool slow_restarts_ = false;
+  bool windows_ = false;
   bool bursts_ = false;
   std::uint32_t bursting_ = 0;
   sim::EventQueue events_;

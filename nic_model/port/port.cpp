@@ -93,8 +93,9 @@ void release_lost(Engine& engine) {
 bool wait_for_port(Engine& engine, QpId id, bool responder) {
   const NodeId node = engine.connections[id].node();
   if (engine.connections[id].peer_node() == node) return wait_for_own_buffer(engine, id, responder);
-  if (!engine.network.paused(node)) return false;
-  if (engine.ports[node].wait({id, responder})) engine.network.await_resume(node);
+  if (!engine.network.paused(node, engine.connections[id].peer_node())) return false;
+  // With planes, who has waited before may wait for other ports.
+  if (engine.ports[node].wait({id, responder}) || engine.network.config().planes) engine.network.await_resume(node);
   return true;
 }
 

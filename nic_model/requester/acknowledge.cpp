@@ -258,9 +258,18 @@ bool Requester::is_ghost(const fabric::Packet& packet) const {
   return packet.psn.distance(una_) < 0 || packet.psn.distance(unsent_psn_) >= 0;
 }
 
-/// What follows from an answer. `news`: something more is acknowledged.
-void Requester::answered(Engine& engine, QpId id, const fabric::Packet& packet, bool news) {
+/// Something more is acknowledged than what was before `before`.
+void Requester::grow_window(const Engine& engine, const Connection& qp, Psn before) {
+  const std::uint64_t mtu = mtu_of(engine, qp) + engine.profile().link_overhead.count;
+  const std::uint64_t per_second = engine.network.port_rate(qp.node()).value / (8 * mtu);
+  const auto packets = static_cast<std::uint32_t>(std::max(una_.distance(before), 0));
+  window_.edit().acknowledged(una_, packets, engine.now(), engine.kernel.lossy_timeout(), per_second);
+}
+
+/// What follows from an answer. `news`: something more is acknowledged than all before `before`.
+void Requester::answered(Engine& engine, QpId id, const fabric::Packet& packet, bool news, Psn before) {
   skip_answered();
+  if (news && engine.kernel.windows()) grow_window(engine, engine.connections[id], before);
   if (engine.selective()) selective_.edit().forget_before(una_);
   complete(engine, id, receive_buffer_time(engine, packet));
   if (news || completed_ == started_) time_next_answer(engine, id);
@@ -295,7 +304,7 @@ void Requester::take_response(Engine& engine, const fabric::Packet& packet) {
   } else if (has_data && !take_in_order(engine, id, oldest.number, packet)) {
     return;
   }
-  answered(engine, id, packet, una != una_ || (loose && has_data));
+  answered(engine, id, packet, una != una_ || (loose && has_data), una);
 }
 
 }  // namespace loco::nic

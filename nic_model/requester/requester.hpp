@@ -36,6 +36,7 @@
 #include "nic_model/engine/hash.hpp"
 #include "nic_model/requester/read_tracks.hpp"
 #include "nic_model/requester/selective_repeat.hpp"
+#include "nic_model/requester/transmit_window.hpp"
 #include "sim/event_queue.hpp"
 #include "sim/lazy.hpp"
 #include "sim/sparse_ring.hpp"
@@ -171,6 +172,10 @@ class Requester {
 
   // transmit.cpp
   [[nodiscard]] bool may_transmit(const Engine& engine, const Connection& qp) const;
+  [[nodiscard]] std::uint32_t sent_ahead(const Engine& engine, const Connection& qp) const;
+  [[nodiscard]] std::uint32_t window(const Engine& engine, const Connection& qp) const;
+  [[nodiscard]] bool window_is_full(const Engine& engine, const Connection& qp) const;
+  void ask_within_window(const Engine& engine, const Connection& qp, fabric::Packet& packet);
   [[nodiscard]] std::uint32_t following_payload(const Engine& engine, const Connection& qp, bool last) const;
   void announce_oldest(Engine& engine, QpId id) const;
   void schedule_transmit(Engine& engine, QpId id);
@@ -205,7 +210,8 @@ class Requester {
   bool take_in_order(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet& packet);
   void take_loosely(Engine& engine, QpId id, const fabric::Packet& packet);
   void take_unordered(Engine& engine, QpId id, const fabric::Packet& packet);
-  void answered(Engine& engine, QpId id, const fabric::Packet& packet, bool news);
+  void answered(Engine& engine, QpId id, const fabric::Packet& packet, bool news, fabric::Psn before);
+  void grow_window(const Engine& engine, const Connection& qp, fabric::Psn before);
 
   // retransmit.cpp
   [[nodiscard]] bool runs_timer(const Engine& engine) const { return engine.lossy() || unanswered_; }
@@ -221,10 +227,12 @@ class Requester {
     if (engine.watches_time() && !timing_) watch_time(engine, id);
   }
   void port_is_closed(Engine& engine, QpId id);
+  [[nodiscard]] bool asks_later(const Engine& engine, QpId id) const;
   void time_next_answer(Engine& engine, QpId id);
   void restart_timer(Engine& engine, QpId id);
   void stop_timer(Engine& engine);
   void go_back(Engine& engine, QpId id, std::uint32_t oldest);
+  void retry_by_timer(Engine& engine, QpId id);
   void retry(Engine& engine, QpId id, std::uint32_t oldest);
   void receiver_not_ready(Engine& engine, QpId id, std::uint32_t which, std::uint32_t oldest, sim::Duration wait);
   void fail(Engine& engine, QpId id, std::uint32_t number, Status status);
@@ -266,9 +274,10 @@ class Requester {
   sim::SimTime transmit_free_{};
   sim::SimTime deadline_{};  // of the transport timer
   sim::EventHandle timer_{};
+  sim::Lazy<TransmitWindow> window_{};      // where there are windows, or round trips are measured
   sim::Lazy<SelectiveRepeat> selective_{};  // where packets can be lost and are repeated one by one
 };
 
-static_assert(sizeof(Requester) <= 136, "there can be millions");
+static_assert(sizeof(Requester) <= 144, "there can be millions");
 
 }  // namespace loco::nic

@@ -15,6 +15,7 @@ constexpr std::uint8_t kForEver = 7;  // of rnr_retry
 void Requester::go_back(Engine& engine, QpId id, std::uint32_t oldest) {
   if (oldest == started_) return;
   forget_sent();
+  if (engine.kernel.windows()) window_.edit().forget_sample();
   const std::uint32_t until = transmit_next_;  // behind it nothing has been sent
   for (std::uint32_t number = oldest; number != started_; ++number) {
     edit(number).sent = 0;
@@ -56,6 +57,22 @@ void Requester::retry(Engine& engine, QpId id, std::uint32_t oldest) {
   go_back(engine, id, oldest);
 }
 
+/// Adaptive retransmission counts the time, not the retries (qp_total_timeout of ROCE_ACCL).
+void Requester::retry_by_timer(Engine& engine, QpId id) {
+  if (engine.kernel.slow_restarts()) window_.edit().restart();
+  const sim::Duration first = engine.kernel.lossy_timeout();
+  if (first.ps > 0) {
+    const QpSettings& settings = engine.connections[id].settings();
+    const sim::Duration after = window_->time_out(first, settings.timeout);
+    const sim::Duration waited = window_.edit().timed_out(after, settings.timeout);
+    if (waited >= settings.timeout * (std::int64_t{settings.retry_count} + 1)) {
+      return fail(engine, id, completed_, Status::retry_exc_err);
+    }
+    retries_ = static_cast<std::uint8_t>(settings.retry_count + 1);
+  }
+  retry(engine, id, completed_);
+}
+
 /// An RNR NAK for work request `which`: goes back to `oldest` once `wait` has passed. Without RNR retries left `which`
 /// fails.
 void Requester::receiver_not_ready(Engine& engine, QpId id, std::uint32_t which, std::uint32_t oldest,
@@ -85,6 +102,7 @@ sim::Duration Requester::time_out(const Engine& engine, const QpSettings& settin
     const int doublings = std::max(settings.retry_count - retries_, 0);
     time = std::min(time, p.nic_adaptive_timeout * (std::int64_t{1} << doublings));
   }
+  if (engine.kernel.lossy_timeout().ps > 0) time = window_->time_out(engine.kernel.lossy_timeout(), time);
   if (p.nic_tail_timeout.ps > 0 && under_way() <= p.nic_tail_packets) time = std::min(time, p.nic_tail_timeout);
   return time;
 }
@@ -152,10 +170,16 @@ void Requester::port_is_closed(Engine& engine, QpId id) {
   if (engine.kernel.times_ports() && waits) start_timer(engine, id);
 }
 
+/// The oldest is still being sent, and its last packet will ask for an answer. Within a window others have asked.
+bool Requester::asks_later(const Engine& engine, QpId id) const {
+  if (transmit_next_ != completed_) return false;
+  return !engine.kernel.windows() || sent_ahead(engine, engine.connections[id]) == 0;
+}
+
 /// There was an answer: the timer starts anew if something else that has been sent is to be answered.
 void Requester::restart_timer(Engine& engine, QpId id) {
   if (rnr_wait_) return;
-  if (transmit_next_ == completed_) return cancel_timer(engine);  // what is being sent starts it
+  if (asks_later(engine, id)) return cancel_timer(engine);  // what is being sent starts it
   const QpSettings& settings = engine.connections[id].settings();
   const sim::SimTime deadline = engine.now() + time_out(engine, settings);
   if (deadline < deadline_) cancel_timer(engine);  // its event would come too late
@@ -183,11 +207,11 @@ void Requester::timed_out(Engine& engine, QpId id) {
     return;
   }
   timing_ = false;
-  const bool closed = engine.kernel.times_ports() && engine.network.paused(engine.connections[id].node());
-  // The oldest is still being sent: its last packet starts the timer.
-  if (transmit_next_ == completed_ && !closed) return;
+  const bool closed = engine.kernel.times_ports() &&
+                      engine.network.paused(engine.connections[id].node(), engine.connections[id].peer_node());
+  if (asks_later(engine, id) && !closed) return;
   engine.count(&Counters::timeouts);
-  retry(engine, id, completed_);
+  retry_by_timer(engine, id);
   if (closed) port_is_closed(engine, id);
 }
 

@@ -111,9 +111,48 @@ std::uint32_t most_at_once(const SendEntry& e, Psn psn) {
 bool Requester::may_transmit(const Engine& engine, const Connection& qp) const {
   if (rnr_wait_ || transmit_next_ == started_) return false;
   const SendEntry& e = entry(transmit_next_);
-  if (e.status != Status::success) return false;
+  if (e.status != Status::success || (engine.kernel.windows() && window_is_full(engine, qp))) return false;
   if (gathers(e.wqe)) return has_operands(e) || leaves_early(engine.profile(), qp, e.wqe);
   return !sends_payload(e.wqe.opcode) || e.payload_read >= e.sent + next_packet(engine, qp, e);
+}
+
+/// PSNs in front of the next packet that are not acknowledged.
+std::uint32_t Requester::sent_ahead(const Engine& engine, const Connection& qp) const {
+  Psn next = next_psn_;
+  if (transmit_next_ != started_) {
+    const SendEntry& e = entry(transmit_next_);
+    next = e.psn + static_cast<std::uint32_t>(e.sent / mtu_of(engine, qp));
+  }
+  return static_cast<std::uint32_t>(std::max(next.distance(una_), 0));
+}
+
+/// Packets that may be under way.
+std::uint32_t Requester::window(const Engine& engine, const Connection& qp) const {
+  constexpr std::uint32_t kAll = kPsnsMax;
+  const std::uint64_t mtu = mtu_of(engine, qp);
+  const std::uint64_t bytes = engine.profile().nic_tx_window.count;
+  const std::uint32_t most =
+      bytes == 0 ? kAll : static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / mtu, 1, kAll));
+  return window_->packets() == 0 ? most : std::min(most, window_->packets());
+}
+
+/// Does the next packet have to wait for answers? One packet, or the request of a READ however long, always may go.
+bool Requester::window_is_full(const Engine& engine, const Connection& qp) const {
+  if (qp.type() != QpType::rc) return false;
+  const std::uint32_t ahead = sent_ahead(engine, qp);
+  const SendEntry& e = entry(transmit_next_);
+  const std::uint32_t psns = sends_payload(e.wqe.opcode) ? 1 : e.packets;
+  return ahead > 0 && ahead + psns > window(engine, qp);
+}
+
+/// Nobody would answer a window full of packets of which none is a message's last one: one in a quarter of it asks.
+void Requester::ask_within_window(const Engine& engine, const Connection& qp, fabric::Packet& packet) {
+  if (packet.psn == una_) window_.edit().begins(engine.now(), engine.profile().nic_slow_restart_idle);
+  if (!sends_payload(entry(transmit_next_).wqe.opcode)) return;
+  const std::uint32_t most = window(engine, qp);
+  const auto index = static_cast<std::uint32_t>(packet.psn.distance(una_)) + 1;
+  const std::uint32_t quarter = std::max<std::uint32_t>(most / 4, 1);
+  if (most < kPsnsMax && (index % quarter == 0 || index >= most)) packet.ack_request = true;
 }
 
 /// Flow model: a message may begin to flow when the first packet of it has been read.
@@ -230,13 +269,17 @@ void Requester::transmit(Engine& engine, QpId id) {
     add_request(engine, qp, e, packet);
   }
   const std::uint32_t psns = has_payload ? 1 : e.packets;
+  if (engine.kernel.windows() && qp.type() == QpType::rc) ask_within_window(engine, qp, packet);
   const std::uint32_t before = under_way();
   if (packet.psn == unsent_psn_) unsent_psn_ = packet.psn + psns;
   if (engine.selective() && qp.type() == QpType::rc) note_sent(engine, packet, psns);
   more_under_way(engine, qp.settings(), before);
   transmit_free_ = send_packet(engine, packet, following_payload(engine, qp, packet.last));
   if (timing_ && transmit_next_ == completed_) cancel_timer(engine);  // it was for the port: the oldest is being sent
-  if (packet.ack_request || reads_or_atomic(e.wqe.opcode)) start_timer(engine, id);
+  if (packet.ack_request || reads_or_atomic(e.wqe.opcode)) {
+    if (engine.kernel.windows()) window_.edit().sent(packet.psn, engine.now());
+    start_timer(engine, id);
+  }
   if (packet.last) sent_last_packet(engine, id, e);
   schedule_transmit(engine, id);
 }

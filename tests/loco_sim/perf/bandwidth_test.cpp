@@ -180,3 +180,24 @@ TEST_CASE(
   }
   CHECK(limited.size() == 4);  // each of them has been the slowest
 }
+
+TEST_CASE(
+    "small SENDs in both directions: a host's one thread posts and receives, so the sum is hardly above one way") {
+  // Published for a host that sends 4.68 M/s one way: 4.98 M/s in sum. A thread posts a SEND and a receive for each
+  // message that it sends and gets.
+  for (const char* const name : {"cx5-roce-100g", "cx5-roce-25g"}) {
+    perf::Options o{.test = perf::Test::send_bw, .profile = scenario::load_hardware(name).profile, .size = 8};
+    o.iterations = 8000;
+    const double one = perf::run(o).rate;
+    o.bidirectional = true;
+    const double both = perf::run(o).rate;
+    const nic::HardwareProfile& p = o.profile;
+    const sim::Duration each = p.cpu_post_wqe + p.cpu_doorbell + p.cpu_poll_cqe + p.cpu_post_wqe;
+    // The last receives are taken when all SENDs are complete: 512 of 8000.
+    CHECK(both == Approx(2 / each.seconds()).epsilon(0.05));
+    CHECK(both > one);
+    CHECK(both < one * 1.35);
+    o.threads = o.queue_pairs = 2;  // two threads have twice as much
+    CHECK(perf::run(o).rate == Approx(2 * both).epsilon(0.03));
+  }
+}

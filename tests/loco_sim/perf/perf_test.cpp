@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "loco_sim/perf/bench.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "tests/catch.hpp"
 
@@ -253,7 +254,8 @@ TEST_CASE("PCIe credits: each serves one TLP in the time until it is given back"
 }
 
 TEST_CASE(
-    "large messages get what PCIe leaves, whatever the tags, unless these are too few: then all queue pairs together", "[figures]") {
+    "large messages get what PCIe leaves, whatever the tags, unless these are too few: then all queue pairs together",
+    "[figures]") {
   nic::HardwareProfile p = scenario::load_hardware("cx3-ib-fdr").profile;
   const auto gbps = [&](Test test, std::uint64_t size, std::uint32_t queue_pairs) {
     const auto messages = static_cast<std::uint32_t>((48ULL << 20U) / size / queue_pairs);
@@ -344,7 +346,8 @@ TEST_CASE("a DMA engine that issues reads at its own pace, and a root complex wh
 
 // Reported of AMD EPYC: 200 Gb/s with relaxed ordering, 150 without (openucx/ucx, pull request 8062). TLPs of 256 bytes
 // every 13.65 ns are 150 Gb/s.
-TEST_CASE("a region with relaxed ordering is written as fast as the link, one without as the root complex orders", "[figures]") {
+TEST_CASE("a region with relaxed ordering is written as fast as the link, one without as the root complex orders",
+          "[figures]") {
   nic::HardwareProfile p = scenario::load_hardware("cx6-ib-hdr").profile;
   p.pcie_write_interval = {13'650};
   for (const Test test : {Test::write_bw, Test::send_bw, Test::read_bw}) {
@@ -487,4 +490,32 @@ TEST_CASE("options that do not fit are refused, and those that would do nothing"
   nic::HardwareProfile none = stages();
   none.nic_atomic_cap = nic::AtomicCap::none;
   CHECK_THROWS_AS(perf::run({.test = Test::atomic_lat, .profile = none, .size = 8}), std::invalid_argument);
+}
+
+TEST_CASE("latency columns are perftest's: without the two largest samples, the lesser of which is t_max") {
+  // Nine samples of 1 to 7, 100 and 200 us: seven are left.
+  perf::Result r;
+  perf::summarise(
+      {200'000'000, 3'000'000, 1'000'000, 2'000'000, 100'000'000, 7'000'000, 4'000'000, 6'000'000, 5'000'000}, r);
+  CHECK(r.t_min == 1);
+  CHECK(r.t_typical == 4);
+  CHECK(r.t_avg == Approx(4));
+  CHECK(r.t_stdev == Approx(2));
+  CHECK(r.t_max == 100);
+  CHECK(r.t_99 == 100);  // the element behind ceil(0.99 * 7)
+  perf::Result even;
+  perf::summarise({1'000'000, 2'000'000, 4'000'000, 8'000'000, 9'000'000, 9'000'000}, even);
+  CHECK(even.t_typical == 3);
+}
+
+TEST_CASE("a SEND that the NIC does not have is named, whatever was flushed behind it") {
+  for (const Test test : {Test::send_lat, Test::send_bw}) {
+    const nic::HardwareProfile p = scenario::load_hardware("efa-srd-like").profile;
+    const auto mtu = static_cast<std::uint64_t>(p.link_mtu.count);
+    CHECK_NOTHROW(perf::run({.test = test, .profile = p, .size = 8192, .iterations = 10}));
+    CHECK_THROWS_WITH(
+        perf::run({.test = test, .profile = p, .size = mtu + 1, .iterations = 10}),
+        "a work request failed: loc_len_err: a SEND of 8929 bytes, where this NIC's have at most the MTU of "
+        "8928 (link.mtu)");
+  }
 }
