@@ -42,7 +42,7 @@ std::vector<Part> parts_of(const PostedOperation& o, nic::NodeId here) {
       parts.push_back({Stamp::aRF, 0, 0});
       break;
     default:  // remote atomics
-      add_words(parts, Stamp::aNRR, o.peer, o.remote, o.bytes);
+      add_words(parts, Stamp::aNAR, o.peer, o.remote, o.bytes);
       add_words(parts, Stamp::aNRW, o.peer, o.remote, o.bytes);
       add_words(parts, Stamp::aNLW, here, o.local, o.bytes);
   }
@@ -53,7 +53,7 @@ std::vector<Part> parts_of(const PostedOperation& o, nic::NodeId here) {
 bool may_not_write(const PostedOperation& o, const std::vector<const trace::Subevent*>& begun) {
   if (o.method != Method::remote_cas) return false;
   return std::ranges::none_of(
-      begun, [&](const trace::Subevent* s) { return s->stamp == Stamp::aNRR && s->value == o.compare; });
+      begun, [&](const trace::Subevent* s) { return s->stamp == Stamp::aNAR && s->value == o.compare; });
 }
 
 std::size_t expected_parts(const PostedOperation& o) {

@@ -37,7 +37,7 @@ class Causality {
     once(c, parts);
     if (c.method == Method::cas) return compares(parts);
     if (parts.size() < 2) return;
-    const Stamp read = c.method == Method::put ? Stamp::aNLR : Stamp::aNRR;
+    const Stamp read = read_stamp(c.method, trace_.atomics_have_places);
     fed(parts, read, Stamp::aNLW);
     fed(parts, read, Stamp::aNRW);
   }
@@ -70,7 +70,11 @@ class Causality {
              std::tie(std::get<0>(b), std::get<1>(b), std::get<2>(b));
     };
     const auto twice = std::adjacent_find(seen_.begin(), seen_.end(), same);
-    if (twice != seen_.end()) report(std::get<3>(*(twice + 1)), "is in its call twice");
+    if (twice == seen_.end()) return;
+    if (!is_remote_atomic(c.method)) return report(std::get<3>(*(twice + 1)), "is in its call twice");
+    reports_.add(Rule::once, [&] {
+      return subevent_text(trace_, std::get<3>(*(twice + 1))) + " is in its call twice: the atomic was executed again";
+    });
   }
 
   /// A compare-and-swap succeeds, and is one subevent, or fails: then it is a fence and a read.

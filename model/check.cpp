@@ -57,6 +57,14 @@ void check_promises(Storey& below, Storey& level, const CheckOptions& options, L
   result.consistent = result.consistent && reports.total() == 0;
 }
 
+/// Adds to the locks' result what they did not keep in the level below.
+void check_lock_level(Storey& below, const CheckOptions& options, LibraryResult& result) {
+  Reports reports(options.max_violations);
+  check_lock_promises(below, reports);
+  for (Violation& v : reports.violations()) result.violations.push_back(std::move(v));
+  result.consistent = result.consistent && reports.total() == 0;
+}
+
 LibraryResult check_history(const TraceIndex& index, Library library, const CheckOptions& options) {
   LibraryResult result;
   result.library = library;
@@ -102,6 +110,8 @@ void check_libraries(const TraceIndex& index, LibrarySet asked, Reports& witness
   for (const Library library : members(asked)) {
     if ((kLevels & bit(library)) == 0) {
       verdict.results.push_back(check_history(index, library, options));
+      if (library == Library::lock && options.tower && storey != nullptr)
+        check_lock_level(*std::exchange(storey, nullptr), options, verdict.results.back());
       continue;
     }
     level |= bit(library);
@@ -115,6 +125,12 @@ void check_libraries(const TraceIndex& index, LibrarySet asked, Reports& witness
     if (library == Library::rdmawait && witness.total() > 0) {
       last.consistent = false;
       last.violations.insert(last.violations.begin(), witness.violations().begin(), witness.violations().end());
+    }
+    if (library == Library::rdmawait && options.tower) {
+      Reports mixed(options.max_violations);
+      check_mixed_access(index, mixed);
+      last.violations.insert(last.violations.end(), mixed.violations().begin(), mixed.violations().end());
+      last.consistent = last.consistent && mixed.total() == 0;
     }
     verdict.results.push_back(last);
     if (below) check_promises(*below, *storey, options, verdict.results.back());

@@ -4,32 +4,17 @@
 #include <tuple>
 
 #include "model/histories.hpp"
+#include "model/lock_calls.hpp"
 #include "model/words.hpp"
 
 namespace loco::model {
 namespace {
 
-/// At one instant, what was held before is let go, then one thread acquires, and may let go at once.
-enum class Turn : std::uint8_t { released, acquired, released_at_once };
-
-struct HandOver {
-  std::uint32_t object = 0;
-  std::uint64_t lock = 0;
-  Seq when = 0;
-  Turn turn = Turn::released;
-  CallId call = 0;
-
-  [[nodiscard]] auto key() const { return std::tie(object, lock, when, turn, call); }
-};
-
 using Held = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>;  // thread, object, lock
 
-struct LockCalls {
-  std::vector<HandOver> steps;  ///< in the order in which each lock went from hand to hand
-  std::uint64_t calls = 0;
-};
+}  // namespace
 
-LockCalls collect(const Trace& trace) {
+LockCalls lock_calls(const Trace& trace) {
   LockCalls all;
   std::map<Held, Seq> since;  // when a thread got a lock
   for (CallId id = 1; id <= trace.calls.size(); ++id) {
@@ -38,29 +23,28 @@ LockCalls collect(const Trace& trace) {
     ++all.calls;
     const Held held = {c.thread, c.object, c.argument};
     if (c.method == Method::acquire && c.returned) {
-      all.steps.push_back({c.object, c.argument, c.end, Turn::acquired, id});
+      all.steps.push_back({c.object, c.argument, c.end, LockStep::Turn::acquired, id});
       since[held] = c.end;
     }
     if (c.method != Method::release) continue;
     const auto got = since.find(held);
     const bool at_once = got != since.end() && got->second == c.begin;
-    all.steps.push_back({c.object, c.argument, c.begin, at_once ? Turn::released_at_once : Turn::released, id});
+    all.steps.push_back(
+        {c.object, c.argument, c.begin, at_once ? LockStep::Turn::released_at_once : LockStep::Turn::released, id});
   }
-  std::ranges::sort(all.steps, {}, &HandOver::key);
+  std::ranges::sort(all.steps, {}, &LockStep::key);
   return all;
 }
 
-}  // namespace
-
 std::uint64_t check_locks(const TraceIndex& index, Reports& reports) {
   const Trace& trace = index.trace();
-  const auto [steps, calls] = collect(trace);
+  const auto [steps, calls] = lock_calls(trace);
   const auto thread = [&](CallId c) { return thread_text(trace, index.call(c).thread); };
   CallId holder = 0;  // the acquire that holds the lock of the step before
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const HandOver& s = steps[i];
+    const LockStep& s = steps[i];
     if (i == 0 || steps[i - 1].object != s.object || steps[i - 1].lock != s.lock) holder = 0;
-    if (s.turn == Turn::acquired) {
+    if (s.turn == LockStep::Turn::acquired) {
       if (holder != 0)
         reports.add(Rule::mutual_exclusion, [&] {
           return fmt::format("{}: {} returned at {} while {} held the lock since {}", thread(s.call),

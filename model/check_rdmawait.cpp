@@ -1,5 +1,6 @@
 // rdmawait (LOCO paper, Section 3.3 and Appendix G.2): rf, mo, rb, rb_i, iso, pfg, pfp, nfo.
 #include <algorithm>
+#include <tuple>
 
 #include "model/copied_words.hpp"
 #include "model/library_checker.hpp"
@@ -43,7 +44,10 @@ class RdmawaitChecker final : public LibraryChecker {
     completion(event);
   }
 
-  void finish() override { memory_.finish(); }
+  void finish() override {
+    memory_.finish();
+    atomics_in_turn();
+  }
 
  private:
   /// iso: a word read feeds the one written from it; a failing CAS fences before it reads.
@@ -57,7 +61,7 @@ class RdmawaitChecker final : public LibraryChecker {
           if (fence.stamp == Stamp::aMF && read.stamp == Stamp::aCR) order.edge(fence.finish, read.finish, Rule::iso);
       return;
     }
-    const Stamp read = event.call->method == Method::put ? Stamp::aNLR : Stamp::aNRR;
+    const Stamp read = read_stamp(event.call->method, context_.index.trace().atomics_have_places);
     for (const Stamp written : {Stamp::aNRW, Stamp::aNLW}) {
       feeds_.clear();
       for (const CopiedWords::Pair& pair : copied_words_.of(context_.index.subevents_of(event.id), read, written))
@@ -68,6 +72,36 @@ class RdmawaitChecker final : public LibraryChecker {
       for (Node& write : nodes)
         if (next != feeds_.end() && write.subevent == next->first)
           order.edge_to_start(order.finish((next++)->second), write.start, Rule::iso);
+    }
+  }
+
+  /// rao: of a node's unit one atomic after the other reads; a write is in memory before the next one does.
+  void atomics_in_turn() {
+    const TraceIndex& index = context_.index;
+    struct Turn {
+      std::uint32_t node;
+      std::uint64_t unit, place;
+      SubeventId read;
+    };
+    std::vector<Turn> turns;
+    for (SubeventId id = 1; id <= index.trace().subevents.size(); ++id) {
+      if (index.kind(id).stamp != Stamp::aNAR || index.kind(id).unbegun || !context_.level.visible(id)) continue;
+      const Subevent& s = index.subevent(id);
+      turns.push_back({s.node, rao_unit(s), rao_place(s), id});
+    }
+    index.poll(1 + turns.size());
+    const auto before = [](const Turn& a, const Turn& b) {
+      return std::tie(a.node, a.unit, a.place) < std::tie(b.node, b.unit, b.place);
+    };
+    if (!std::is_sorted(turns.begin(), turns.end(), before)) std::sort(turns.begin(), turns.end(), before);
+    for (std::size_t i = 1; i < turns.size(); ++i) {
+      const Turn &first = turns[i - 1], &second = turns[i];
+      if (first.node != second.node || first.unit != second.unit) continue;
+      const Point then = context_.order.finish(second.read);
+      context_.order.edge(context_.order.finish(first.read), then, Rule::rao);
+      for (const SubeventId part : index.subevents_of(index.subevent(first.read).call))
+        if (index.kind(part).stamp == Stamp::aNRW && !index.kind(part).unbegun)
+          context_.order.edge(context_.order.finish(part), then, Rule::rao);
     }
   }
 
@@ -111,7 +145,7 @@ class RdmawaitChecker final : public LibraryChecker {
     const auto has_begun = [&](const Node& n) { return !context_.index.kind(n.subevent).unbegun; };
     if (!std::ranges::all_of(event.nodes, has_begun)) return false;
     const auto count = [&](Stamp stamp) { return std::ranges::count(event.nodes, stamp, &Node::stamp); };
-    const auto reads = count(method == Method::put ? Stamp::aNLR : Stamp::aNRR);
+    const auto reads = count(read_stamp(method, context_.index.trace().atomics_have_places));
     const bool here = method == Method::put || count(Stamp::aNLW) >= reads;
     const bool there = method == Method::get || swaps || count(Stamp::aNRW) >= reads;
     return reads > 0 && here && there;

@@ -16,13 +16,15 @@ constexpr RowClass row_class(Stamp s) {
       return RowClass::nrr;
     case Stamp::aNLW:
       return RowClass::nlw;
+    case Stamp::aNAR:
+      return RowClass::nar;
     default:
       return RowClass::always;
   }
 }
 
-constexpr std::array<Stamp, kRowClasses> kRepresentative = {Stamp::aCR,  Stamp::aCW,  Stamp::aNLR,
-                                                            Stamp::aNRW, Stamp::aNRR, Stamp::aNLW};
+constexpr std::array<Stamp, kRowClasses> kRepresentative = {Stamp::aCR,  Stamp::aCW,  Stamp::aNLR, Stamp::aNRW,
+                                                            Stamp::aNRR, Stamp::aNLW, Stamp::aNAR};
 
 constexpr bool has_family(RowClass c) { return c >= RowClass::nlr_fence; }
 

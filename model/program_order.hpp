@@ -1,6 +1,6 @@
 // Preserved program order (Fig. 10) with a number of edges linear in the number of subevents.
 //
-// The rows of the table fall into six classes of equal rows. For each class (and, for stamps that name a remote
+// The rows of the table fall into seven classes of equal rows. For each class (and, for stamps that name a remote
 // node, for each node) a thread keeps one chain point after all its earlier subevents of that class; a subevent
 // takes an edge from the chain of each class that its column lists. The same once more between starts, for
 // rdmawait's events only, with the cells that issue order adds (ippo).
@@ -18,8 +18,8 @@
 namespace loco::model {
 
 /// Rows of Fig. 10 that are equal share a class.
-enum class RowClass : std::uint8_t { always, cpu_write, nlr_fence, nrw, nrr, nlw };
-inline constexpr std::size_t kRowClasses = 6;
+enum class RowClass : std::uint8_t { always, cpu_write, nlr_fence, nrw, nrr, nlw, nar };
+inline constexpr std::size_t kRowClasses = 7;
 
 /// Issue order: ppo and cells B1, B5, G10, I10 (Appendix G.2, ippo).
 [[nodiscard]] constexpr bool issue_ordered(Stamp earlier, Stamp later, bool same_node) {

@@ -25,6 +25,7 @@ enum class Rule : std::uint8_t {
   bal_so,  ///< entering a barrier before leaving it
   rbl_rf,  ///< a submit before the receive of its message
   rbl_fb,  ///< an empty receive before the submits it did not see
+  rao,     ///< an atomic before the next one of the same node
   starts,  ///< a write starts before it finishes
   // Predicates: each is a violation on its own.
   structure,         ///< indices, nesting, kinds: the trace is not an execution at all
@@ -35,7 +36,10 @@ enum class Rule : std::uint8_t {
   mo_total,          ///< the overwritten writes do not form one chain a word
   copied_value,      ///< a put, get or broadcast writes another value than it read
   returned_value,    ///< a call returned, or wrote, another value than its subevent says
-  atomicity,         ///< another atomic came between the two halves of a remote atomic
+  rao_total,         ///< the atomics of a node have no total order
+  atomicity,         ///< another atomic came between the halves of a remote atomic, or it wrote what does not follow
+  once,              ///< a remote atomic was executed more than once
+  mixed_access,      ///< a write that is no atomic's came between the halves of a remote atomic, and is lost
   incomplete,        ///< a wait returned for an operation that has not written
   disjoint,          ///< a call reads what another call wrote for its own use
   own_write,         ///< sv: a thread does not see its own write

@@ -1,4 +1,5 @@
-// The stamp order `to`: which kinds of subevent keep program order (LOCO paper, Fig. 10).
+// The stamp order `to`: which kinds of subevent keep program order (LOCO paper, Fig. 10), with a row and a column more
+// for the reads of remote atomics (docs/atomics.md).
 //
 // A table is a value, so that a tool can flip a cell and ask which tests notice.
 #pragma once
@@ -15,7 +16,7 @@ namespace loco::model {
 /// One cell of Fig. 10: the earlier subevent (row) before the later one (column).
 enum class Cell : std::uint8_t { no, yes, same_node };
 
-/// Rows and columns in the order of `Stamp`: aCR aCW aCAS aMF aWT aNLR aNRW aNRR aNLW aRF aGF.
+/// Rows and columns in the order of `Stamp`: aCR aCW aCAS aMF aWT aNLR aNRW aNRR aNLW aRF aGF aNAR.
 struct StampOrder {
   std::array<std::array<Cell, kStamps>, kStamps> cells;
 
@@ -39,20 +40,21 @@ constexpr StampOrder parse_order(std::array<std::string_view, kStamps> rows) {
 }
 }  // namespace detail
 
-/// Fig. 10 as printed: Y ordered, . not ordered, n ordered iff both name the same node.
+/// Fig. 10 as printed, and row L and column 12: Y ordered, . not ordered, n ordered iff both name the same node.
 inline constexpr StampOrder kStampOrder = detail::parse_order({
-    //  1..5 CPU, 6..9 NIC, 10 aRF, 11 aGF
-    "YYYYYYYYYYY",  // A aCR
-    ".YYY.YYYYYY",  // B aCW
-    "YYYYYYYYYYY",  // C aCAS
-    "YYYYYYYYYYY",  // D aMF
-    "YYYYYYYYYYY",  // E aWT
-    ".....nnnnnn",  // F aNLR
-    "......nnn.n",  // G aNRW
-    "........nnn",  // H aNRR
-    "........n.n",  // I aNLW
-    ".....nnnnnn",  // J aRF
-    "YYYYYYYYYYY",  // K aGF
+    //  1..5 CPU, 6..9 NIC, 10 aRF, 11 aGF, 12 aNAR
+    "YYYYYYYYYYYY",  // A aCR
+    ".YYY.YYYYYYY",  // B aCW
+    "YYYYYYYYYYYY",  // C aCAS
+    "YYYYYYYYYYYY",  // D aMF
+    "YYYYYYYYYYYY",  // E aWT
+    ".....nnnnnnn",  // F aNLR
+    "......nnn.nn",  // G aNRW
+    "........nnn.",  // H aNRR
+    "........n.n.",  // I aNLW
+    ".....nnnnnnn",  // J aRF
+    "YYYYYYYYYYYY",  // K aGF
+    "......nnnnnn",  // L aNAR
 });
 
 }  // namespace loco::model

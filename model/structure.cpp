@@ -74,12 +74,12 @@ const char* call_problem(const Trace& t, std::size_t i, const std::vector<CallId
 }
 
 /// What a NIC does on its own, when it comes to it.
-bool is_nic(Stamp s) { return s >= Stamp::aNLR && s <= Stamp::aRF; }
+bool is_nic(Stamp s) { return (s >= Stamp::aNLR && s <= Stamp::aRF) || s == Stamp::aNAR; }
 
 const char* subevent_problem(const Trace& t, const Subevent& s) {
   if (s.call == 0 || s.call > t.calls.size()) return "belongs to no call";
   if (t.calls[s.call - 1].library != Library::rdmawait) return "belongs to a call that is not of the base library";
-  if (s.stamp > Stamp::aRF) return "has a stamp that machines do not have";
+  if (s.stamp > Stamp::aNAR || s.stamp == Stamp::aGF) return "has a stamp that machines do not have";
   if (s.peer >= t.nodes || s.node >= t.nodes) return "names no node";
   if (is_access(s.stamp) && s.address % 8 != 0) return "is not at a word";
   if (s.source > t.subevents.size() || s.overwrote > t.subevents.size()) return "refers to no subevent";

@@ -10,6 +10,7 @@
 
 #include "model/graph.hpp"
 #include "model/level_run.hpp"
+#include "model/lock_calls.hpp"
 #include "model/stamps.hpp"
 #include "model/words.hpp"
 
@@ -44,6 +45,59 @@ class Tower {
       index_.poll();
       promises_of(upper_order_.edges()[i], upper_order_.rules()[i]);
     }
+    judge();
+  }
+
+  /// The promises of locks, all at one level.
+  void run_locks() {
+    name_points();
+    const std::vector<LockStep> steps = lock_calls(index_.trace()).steps;
+    std::map<CallId, CallId> next;  // by release: the acquire that follows it
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+      const LockStep &release = steps[i - 1], &acquire = steps[i];
+      const bool one = release.object == acquire.object && release.lock == acquire.lock;
+      if (one && acquire.turn == LockStep::Turn::acquired && release.turn != LockStep::Turn::acquired)
+        next.emplace(release.call, acquire.call);
+    }
+    for (std::uint32_t t = 0; t < index_.trace().threads.size(); ++t) promises_of_releases(t, next);
+    judge();
+  }
+
+ private:
+  /// Of each class of writes the last one before the release: ppo has the others before it.
+  void promises_of_releases(std::uint32_t thread, const std::map<CallId, CallId>& next) {
+    PointId stored = kNoPoint;
+    std::map<std::uint32_t, PointId> put;  // by node
+    for (const CallId call : index_.calls_of(thread)) {
+      index_.poll();
+      if (const auto found = next.find(call); found != next.end()) {
+        const PointId to = end_of_acquire(found->second);
+        if (to != kNoPoint && stored != kNoPoint) promises_.push_back({stored, to, stored, to, Rule::promise});
+        if (to != kNoPoint)
+          for (const auto& [node, from] : put) promises_.push_back({from, to, from, to, Rule::promise});
+      }
+      for (const SubeventId id : index_.subevents_of(call)) {
+        if (!lower_.visible(id) || !has_finished(index_.subevent(id))) continue;
+        if (index_.kind(id).stamp == Stamp::aCW) stored = id - 1;
+        if (index_.kind(id).stamp == Stamp::aNRW) put[index_.kind(id).peer] = id - 1;
+      }
+    }
+  }
+  /// The last read or wait of what the call is made of.
+  PointId end_of_acquire(CallId acquire) const {
+    PointId last = kNoPoint;
+    const std::span<const CallId> calls = index_.calls_of(index_.call(acquire).thread);
+    for (auto c = std::ranges::lower_bound(calls, acquire) + 1; c != calls.end(); ++c) {
+      CallId above = index_.call(*c).parent;
+      while (above > acquire) above = index_.call(above).parent;
+      if (above != acquire) break;
+      for (const SubeventId id : index_.subevents_of(*c))
+        if (index_.kind(id).stamp == Stamp::aWT || index_.kind(id).stamp == Stamp::aCR) last = id - 1;
+    }
+    return last;
+  }
+
+  void judge() {
     if (promises_.empty()) return;
     const Adjacency graph = by_source(lower_order_, index_.poller());
     const std::vector<PointId> order = topological_order(graph, index_.poller());
@@ -53,11 +107,14 @@ class Tower {
     keep(graph, order, false);
     for (const Promise& p : promises_)
       reports_.add(Rule::promise, [&] {
+        if (p.rule == Rule::promise)
+          return fmt::format(
+              "{} is not before {}: what was written before a lock was let go, and the next one who has it",
+              text(p.upper_from), text(p.upper_to));
         return fmt::format("{} before {} ({}) does not hold below", text(p.upper_from), text(p.upper_to), name(p.rule));
       });
   }
 
- private:
   struct Facts {
     CallId call = 0;  // a base call, or the call that a synthesised subevent belongs to
     Stamp stamp = Stamp::aCR;
@@ -329,6 +386,8 @@ Storey::Storey(Level of, const Order& counted)
   Reports none(0);
   run_level(level, order, none);
 }
+
+void check_lock_promises(Storey& level, Reports& reports) { Tower(level, level, Library::lock, reports).run_locks(); }
 
 void check_tower(Storey& lower, Storey& upper, Library library, Reports& reports) {
   Tower(lower, upper, library, reports).run();

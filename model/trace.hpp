@@ -19,6 +19,8 @@ using trace::Library;
 using trace::Method;
 using trace::name;
 using trace::Object;
+using trace::rao_place;
+using trace::rao_unit;
 using trace::Seq;
 using trace::Stamp;
 using trace::Subevent;

@@ -16,7 +16,7 @@
 namespace loco::model {
 
 [[nodiscard]] constexpr bool is_read(Stamp s) {
-  return s == Stamp::aCR || s == Stamp::aCAS || s == Stamp::aNLR || s == Stamp::aNRR;
+  return s == Stamp::aCR || s == Stamp::aCAS || s == Stamp::aNLR || s == Stamp::aNRR || s == Stamp::aNAR;
 }
 [[nodiscard]] constexpr bool is_write(Stamp s) {
   return s == Stamp::aCW || s == Stamp::aCAS || s == Stamp::aNLW || s == Stamp::aNRW;
@@ -24,6 +24,12 @@ namespace loco::model {
 [[nodiscard]] constexpr bool is_access(Stamp s) { return is_read(s) || is_write(s); }
 /// Starts and finishes at once (the paper's Inst).
 [[nodiscard]] constexpr bool is_instant(Stamp s) { return s != Stamp::aCW && s != Stamp::aNLW && s != Stamp::aNRW; }
+[[nodiscard]] constexpr bool is_remote_atomic(Method m) { return m == Method::remote_faa || m == Method::remote_cas; }
+/// The stamp by which an operation reads what it writes. `places`: Trace::atomics_have_places.
+[[nodiscard]] constexpr Stamp read_stamp(Method m, bool places) {
+  if (m == Method::put) return Stamp::aNLR;
+  return places && is_remote_atomic(m) ? Stamp::aNAR : Stamp::aNRR;
+}
 /// What a subevent read or wrote, as the other side of rf sees it.
 [[nodiscard]] constexpr std::uint64_t value_read(const Subevent& s) {
   return s.stamp == Stamp::aCAS ? s.value_read : s.value;

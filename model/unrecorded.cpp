@@ -36,7 +36,7 @@ std::size_t unrecorded_operations(const Trace& trace) {
     if (s.call == 0 || s.call > parts.size()) continue;
     Parts& p = parts[s.call - 1];
     if (s.stamp == Stamp::aNLR) ++p.local_reads;
-    if (s.stamp == Stamp::aNRR) ++p.remote_reads;
+    if (s.stamp == Stamp::aNRR || s.stamp == Stamp::aNAR) ++p.remote_reads;
     if (s.stamp == Stamp::aNRW) ++p.remote_writes;
     if (s.stamp == Stamp::aNLW) ++p.local_writes;
   }

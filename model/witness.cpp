@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <tuple>
 #include <vector>
 
 #include "model/copied_words.hpp"
@@ -13,8 +14,8 @@ namespace {
 
 constexpr std::uint32_t of(Stamp s) { return 1U << static_cast<unsigned>(s); }
 
-/// stmp_RL of Appendix G.2, and the extension for remote atomics.
-std::uint32_t allowed_stamps(Method m) {
+/// stmp_RL of Appendix G.2, and the extension for remote atomics (docs/atomics.md; `places`: as in read_stamp).
+std::uint32_t allowed_stamps(Method m, bool places) {
   switch (m) {
     case Method::write:
       return of(Stamp::aCW);
@@ -34,7 +35,7 @@ std::uint32_t allowed_stamps(Method m) {
       return of(Stamp::aRF);
     case Method::remote_faa:
     case Method::remote_cas:
-      return of(Stamp::aNRR) | of(Stamp::aNRW) | of(Stamp::aNLW);
+      return of(places ? Stamp::aNAR : Stamp::aNRR) | of(Stamp::aNRW) | of(Stamp::aNLW);
     default:
       return 0;
   }
@@ -45,10 +46,8 @@ std::uint32_t allowed_stamps(Method m) {
 std::uint32_t missing_stamps(Method m, std::uint32_t present) {
   constexpr std::uint32_t kCpu = of(Stamp::aCR) | of(Stamp::aCW) | of(Stamp::aMF) | of(Stamp::aWT);
   if (m == Method::cas && (present & of(Stamp::aCAS)) != 0) return 0;
-  return allowed_stamps(m) & kCpu & ~present;
+  return allowed_stamps(m, true) & kCpu & ~present;
 }
-
-bool is_remote_atomic(Method m) { return m == Method::remote_faa || m == Method::remote_cas; }
 
 class Witness {
  public:
@@ -62,6 +61,7 @@ class Witness {
       if (trace_.calls[id - 1].library == Library::rdmawait) call(id);
     if (index_.broken_mo() == 0)
       for (std::uint32_t w = 0; w < index_.words(); ++w) atomics(w);
+    rao_total();
   }
 
  private:
@@ -73,13 +73,29 @@ class Witness {
     index_.poll();
     const Subevent& s = index_.subevent(id);
     const Call& c = index_.call(s.call);
-    if ((allowed_stamps(c.method) & of(s.stamp)) == 0)
+    if ((allowed_stamps(c.method, trace_.atomics_have_places) & of(s.stamp)) == 0)
       report(Rule::stamps, id, fmt::format("is no part of a {}", name(c.method)));
     if (!is_access(s.stamp)) return;
-    const bool remote = s.stamp == Stamp::aNRR || s.stamp == Stamp::aNRW;
+    const bool remote = s.stamp == Stamp::aNRR || s.stamp == Stamp::aNRW || s.stamp == Stamp::aNAR;
+    if (s.stamp == Stamp::aNAR && !is_unbegun(s)) places_.push_back({s.node, s.value_read, id});
     const std::uint32_t expected = remote ? s.peer : trace_.threads[c.thread].node;
     if (s.node != expected) report(Rule::respects_nodes, id, fmt::format("is not on node {}", expected));
     if (is_read(s.stamp) && !is_unbegun(s)) source(id, s);
+  }
+
+  /// The places of a unit's atomics are all different, so that they are in one order.
+  void rao_total() {
+    std::sort(places_.begin(), places_.end(), [](const Place& a, const Place& b) {
+      return std::tie(a.node, a.place, a.id) < std::tie(b.node, b.place, b.id);
+    });
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      const Place& p = places_[i];
+      if (rao_place(index_.subevent(p.id)) == 0)
+        report(Rule::rao_total, p.id, "has no place among the atomics of its node");
+      if (i > 0 && places_[i - 1].node == p.node && places_[i - 1].place == p.place)
+        report(Rule::rao_total, p.id,
+               "has the place of another atomic of its node: " + subevent_text(trace_, places_[i - 1].id));
+    }
   }
 
   void source(SubeventId id, const Subevent& s) {
@@ -106,7 +122,7 @@ class Witness {
       if (c.method == Method::write && c.argument != s.value)
         report(Rule::returned_value, parts[0], fmt::format("but the call was to write {}", c.argument));
     }
-    const Stamp read = c.method == Method::put ? Stamp::aNLR : Stamp::aNRR;
+    const Stamp read = read_stamp(c.method, trace_.atomics_have_places);
     copied(c, parts, read, Stamp::aNLW);
     copied(c, parts, read, Stamp::aNRW);
   }
@@ -145,7 +161,9 @@ class Witness {
       std::uint64_t value = from.value;
       if (written == Stamp::aNRW && c.method == Method::remote_faa) value += c.argument;
       if (written == Stamp::aNRW && c.method == Method::remote_cas) value = c.argument;
-      if (w.value != value) report(Rule::copied_value, id, fmt::format("should write {}", value));
+      if (w.value != value)
+        report(is_remote_atomic(c.method) && written == Stamp::aNRW ? Rule::atomicity : Rule::copied_value, id,
+               fmt::format("should write {}", value));
     }
   }
 
@@ -157,7 +175,7 @@ class Witness {
       if (!is_remote_atomic(index_.call(call).method) || index_.subevent(id).stamp != Stamp::aNRW) continue;
       for (const SubeventId part : index_.subevents_of(call)) {
         const Subevent& r = index_.subevent(part);
-        if (r.stamp != Stamp::aNRR || is_unbegun(r) || index_.word(part) != word) continue;
+        if ((r.stamp != Stamp::aNRR && r.stamp != Stamp::aNAR) || is_unbegun(r) || index_.word(part) != word) continue;
         const std::uint32_t read = index_.mo_position(r.source);
         if (read < index_.mo_position(last) || read >= index_.mo_position(id))
           report(Rule::atomicity, id, "and its read have another atomic between them");
@@ -166,13 +184,41 @@ class Witness {
     }
   }
 
+  struct Place {
+    std::uint32_t node;
+    std::uint64_t place;
+    SubeventId id;
+  };
+
   const TraceIndex& index_;
   const Trace& trace_;
   Reports& reports_;
   CopiedWords copied_words_;
+  std::vector<Place> places_;  // of atomics
 };
 
 }  // namespace
+
+void check_mixed_access(const TraceIndex& index, Reports& reports) {
+  const Trace& trace = index.trace();
+  for (SubeventId id = 1; id <= trace.subevents.size(); ++id) {
+    index.poll();
+    const Subevent& r = index.subevent(id);
+    if (r.stamp != Stamp::aNAR || is_unbegun(r)) continue;
+    SubeventId write = 0;
+    for (const SubeventId part : index.subevents_of(r.call))
+      if (index.kind(part).stamp == Stamp::aNRW && has_finished(index.subevent(part))) write = part;
+    if (write == 0 || index.word(write) != index.word(id)) continue;
+    for (SubeventId w = r.source == 0 ? index.first_write(index.word(id)) : index.next_write(r.source);
+         w != 0 && w != write; w = index.next_write(w)) {
+      if (is_remote_atomic(index.kind_of_call(index.subevent(w).call).method)) continue;  // that is Rule::atomicity
+      reports.add(Rule::mixed_access, [&] {
+        return subevent_text(trace, w) + " is lost: " + subevent_text(trace, id) + " before, and " +
+               subevent_text(trace, write) + " after it";
+      });
+    }
+  }
+}
 
 void check_witness(const TraceIndex& index, Reports& reports) { Witness(index, reports).run(); }
 

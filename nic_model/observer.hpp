@@ -25,13 +25,14 @@ struct Subevent {
   bool nic_atomic = false;  ///< part of a remote atomic operation
   ThreadId thread = 0;      ///< the thread whose call it is, wherever it takes place
   OpId op = 0;
-  NodeId peer = 0;               ///< remote node of the operation (families of Fig. 10)
-  NodeId home = 0;               ///< node whose memory is accessed
-  Address address = 0;           ///< of the word, a multiple of 8
-  std::uint64_t value = 0;       ///< of the whole word: read, or (to be) written
-  std::uint64_t value_read = 0;  ///< aCAS: what it found
-  SubeventId source = 0;         ///< reads and aCAS: the write it read from
-  SubeventId overwrote = 0;      ///< finished writes and aCAS: the write before it in memory order
+  NodeId peer = 0;          ///< remote node of the operation (families of Fig. 10)
+  NodeId home = 0;          ///< node whose memory is accessed
+  Address address = 0;      ///< of the word, a multiple of 8
+  std::uint64_t value = 0;  ///< of the whole word: read, or (to be) written
+  std::uint64_t value_read =
+      0;                     ///< aCAS: what it found; aNAR: its place among the atomics of its unit (trace/trace.hpp)
+  SubeventId source = 0;     ///< reads and aCAS: the write it read from
+  SubeventId overwrote = 0;  ///< finished writes and aCAS: the write before it in memory order
   std::uint64_t seq = 0;
   sim::SimTime at{};
 };

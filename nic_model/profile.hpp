@@ -97,10 +97,12 @@ enum class Fault : std::uint8_t {
   fence_ignored,           ///< the fence flag is not honoured
   responder_reorders,      ///< requests of one queue pair are executed in any order
   early_write_completion,  ///< a write completes when its work request starts: before its payload is read
+  atomic_replayed,         ///< an atomic whose request comes again is executed again
 };
-inline constexpr std::array<std::string_view, 8> kFaultNames = {
-    "posted_passes_posted",  "read_does_not_flush", "completion_before_data", "doorbell_before_stores",
-    "payload_reads_reorder", "fence_ignored",       "responder_reorders",     "early_write_completion"};
+inline constexpr std::array<std::string_view, 9> kFaultNames = {
+    "posted_passes_posted",   "read_does_not_flush",    "completion_before_data",
+    "doorbell_before_stores", "payload_reads_reorder",  "fence_ignored",
+    "responder_reorders",     "early_write_completion", "atomic_replayed"};
 
 /// A set of faults.
 class Faults {

@@ -104,6 +104,7 @@ class Decoder {
                                                  std::to_string(kTraceVersionOldest) + " to " +
                                                  std::to_string(kTraceVersion));
     trace_.calls_have_times = version_ >= 2;
+    trace_.atomics_have_places = version_ >= 3;
     expect(Tag::header, [&](Reader& r) { header(r); });
     expect(Tag::threads, [&](Reader& r) { threads(r); });
     expect(Tag::objects, [&](Reader& r) { objects(r); });
@@ -298,7 +299,8 @@ class Decoder {
     for (std::uint64_t i = 0; i < n; ++i) {
       Subevent s;
       const std::uint64_t id = trace_.subevents.size() + 1;
-      s.stamp = static_cast<Stamp>(r.number_up_to(static_cast<std::uint64_t>(Stamp::aGF), "a subevent's stamp"));
+      s.stamp = static_cast<Stamp>(
+          r.number_up_to(static_cast<std::uint64_t>(version_ >= 3 ? Stamp::aNAR : Stamp::aGF), "a subevent's stamp"));
       const std::uint64_t at = r.offset();
       s.call = static_cast<CallId>(r.difference_up_to(p.call, counts_.calls, "a subevent's call"));
       if (s.call == 0) Reader::fail(at, "a subevent's call", "is missing");

@@ -16,8 +16,8 @@
 
 namespace loco::trace {
 
-inline constexpr std::uint32_t kTraceVersion = 2;        ///< what is written
-inline constexpr std::uint32_t kTraceVersionOldest = 1;  ///< what can still be read: no times of calls, no activities
+inline constexpr std::uint32_t kTraceVersion = 3;        ///< what is written
+inline constexpr std::uint32_t kTraceVersionOldest = 1;  ///< what can still be read; version 2: atomics read by aNRR
 
 class TraceError : public std::runtime_error {
  public:

@@ -108,7 +108,7 @@ struct Subevent {
   std::uint16_t node = 0;        ///< home node of the word accessed
   std::uint64_t address = 0;     ///< byte address of the word on its home node, a multiple of 8
   std::uint64_t value = 0;       ///< what was read or written (an aCAS: written)
-  std::uint64_t value_read = 0;  ///< aCAS only: the value it read
+  std::uint64_t value_read = 0;  ///< aCAS: the value it read; aNAR: its place in rao, below
   SubeventId source = 0;         ///< a read (and aCAS): the write it read from
   SubeventId overwrote = 0;      ///< a write (and aCAS): the write before it in `mo`
   Seq start = 0;                 ///< when it began; for all but aCW, aNLW, aNRW equal to `finish`; kNever: see below
@@ -116,6 +116,14 @@ struct Subevent {
   std::int64_t start_ps = 0;     ///< the same two instants in simulated picoseconds
   std::int64_t finish_ps = 0;
 };
+
+/// rao, the order in which a node's NIC executed remote atomics: an aNAR's place in it counts from 1. A NIC with
+/// several units keeps an order a unit, and the unit's number is above the place.
+inline constexpr unsigned kRaoPlaceBits = 40;
+[[nodiscard]] constexpr std::uint64_t rao_place(const Subevent& s) {
+  return s.value_read & ((std::uint64_t{1} << kRaoPlaceBits) - 1);
+}
+[[nodiscard]] constexpr std::uint64_t rao_unit(const Subevent& s) { return s.value_read >> kRaoPlaceBits; }
 
 /// Posted, and not begun when the run ended: of the NIC's subevents only. `value`, `source` and `overwrote` mean
 /// nothing then. `finish` is when the node's software learnt that the operation had failed, kNever if it did not.
@@ -164,6 +172,7 @@ struct Trace {
   std::vector<Subevent> subevents;   ///< in order of creation: a call's subevents may be anywhere
   std::vector<Activity> activities;  ///< in order of their start; empty unless asked for
   std::optional<Verbs> verbs;        ///< of a verbs program: what its queues did
+  bool atomics_have_places = true;   ///< false: read from a file of version 1 or 2, in which atomics read by aNRR
   bool calls_have_times = true;      ///< false: read from a file of version 1, in which only subevents have times
 };
 

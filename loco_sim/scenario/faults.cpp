@@ -24,6 +24,7 @@ constexpr std::array kFaultDocs = {
     FaultDoc{"fence_ignored", "the fence flag of a work request is not honoured"},
     FaultDoc{"responder_reorders", "requests of one queue pair are executed in any order"},
     FaultDoc{"early_write_completion", "a write completes before its payload has been read"},
+    FaultDoc{"atomic_replayed", "an atomic whose request comes again, its answer being lost, is executed again"},
     FaultDoc{"barrier_without_fence", "barriers do not fence: the first bug of the LOCO paper's Appendix D"},
     FaultDoc{
         "guards_read_forward",

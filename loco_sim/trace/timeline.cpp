@@ -71,6 +71,7 @@ const char* engine_name(Stamp stamp) {
     case Stamp::aNRW:
       return "NIC remote writes";
     case Stamp::aNRR:
+    case Stamp::aNAR:
       return "NIC remote reads";
     default:
       return "NIC response writes";

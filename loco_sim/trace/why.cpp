@@ -143,7 +143,8 @@ void Chain::find_request(Operation& o, trace::CallId id, std::uint32_t& qp) cons
   Instant there = -1;  // the last of its accesses on the other node
   for (const trace::Subevent* s : subevents_[id]) {
     if (s->stamp == Stamp::aNLR && s->start_ps > o.doorbell) read = std::min(read, s->start_ps);
-    if (s->stamp == Stamp::aNRW || s->stamp == Stamp::aNRR) there = std::max(there, s->start_ps);
+    if (s->stamp == Stamp::aNRW || s->stamp == Stamp::aNRR || s->stamp == Stamp::aNAR)
+      there = std::max(there, s->start_ps);
   }
   if (read != kNo) {
     for (const Activity* a : mine.reads)

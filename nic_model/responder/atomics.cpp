@@ -12,6 +12,12 @@ const AtomicTurn* AtomicUnit::current(std::uint32_t bank) const {
 
 sim::Duration AtomicUnit::busy() const { return busy_.empty() ? sim::Duration{} : std::ranges::max(busy_); }
 
+std::uint64_t AtomicUnit::next_place(std::uint32_t bank) {
+  constexpr unsigned kPlaceBits = 40;
+  if (bank >= executed_.size()) executed_.resize(bank + 1);
+  return ++executed_[bank] | std::uint64_t{bank} << kPlaceBits;
+}
+
 void AtomicUnit::begin(std::uint32_t bank, sim::SimTime now) { first(bank)->since = now; }
 
 void AtomicUnit::end(std::uint32_t bank, sim::SimTime now) {

@@ -35,6 +35,9 @@ class AtomicUnit {
   /// Of the bank that has been busy longest.
   [[nodiscard]] sim::Duration busy() const;
 
+  /// The place in rao of the next atomic that a bank executes, for the trace: from 1, and the bank above 40 bits.
+  [[nodiscard]] std::uint64_t next_place(std::uint32_t bank);
+
   /// At the end of its bank's queue.
   void push(const AtomicTurn& turn) { turns_.push_back(turn); }
   /// The first of a bank begins. Precondition: current(bank).
@@ -54,8 +57,9 @@ class AtomicUnit {
     return std::find_if(turns_.begin(), turns_.end(), [bank](const AtomicTurn& t) { return t.bank == bank; });
   }
 
-  std::vector<AtomicTurn> turns_{};    // in the order of arrival; the first of each bank is being executed
-  std::vector<sim::Duration> busy_{};  // by bank
+  std::vector<AtomicTurn> turns_{};        // in the order of arrival; the first of each bank is being executed
+  std::vector<sim::Duration> busy_{};      // by bank
+  std::vector<std::uint64_t> executed_{};  // by bank; only where a trace is kept
 };
 
 /// The bank of a word.

@@ -246,8 +246,9 @@ void Responder::execute_atomic(Engine& engine, QpId id, std::uint64_t number, st
   const Connection& qp = engine.connections[id];
   const NodeId node = qp.node();
   Response& r = edit(number);
+  const std::uint64_t place = engine.witness() ? engine.atomics[node].next_place(bank) : 0;
   sample(engine, node, r.address, std::as_writable_bytes(std::span(&r.value, 1)),
-         {.stamp = Stamp::aNRR, .nic_atomic = true, .thread = r.thread, .op = r.op, .peer = node});
+         {.stamp = Stamp::aNAR, .nic_atomic = true, .thread = r.thread, .op = r.op, .peer = node, .value_read = place});
   keep_result(engine, qp, r);
   sim::SimTime link_free;
   r.ready = true;

@@ -155,6 +155,7 @@ void Responder::execute_again(Engine& engine, QpId id, const fabric::Packet& pac
     if (access_refused(engine, qp, packet) != NakCode::none) return no_answer(engine, packet);
     take_read(engine, id, packet, true);
   } else if (is_atomic(packet.opcode)) {
+    if (engine.fault(Fault::atomic_replayed)) return take_atomic(engine, id, packet);
     for (std::size_t i = 0; i < disorder_->replays.size(); ++i) {
       if (disorder_->replays[i].psn != packet.psn) continue;
       push_response(engine, id,

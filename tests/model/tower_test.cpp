@@ -346,5 +346,55 @@ TEST_CASE("tower: any trace can be asked", "[check]") {
   CHECK(broken > 100);
 }
 
+TEST_CASE("locks: what was put before a release is there before the next acquire ends", "[check]") {
+  TraceBuilder b(3);
+  const CallId held = b.open(0, Method::acquire);
+  (void)b.wait(0, 1);
+  b.close(held);
+  (void)b.put_now(0, {2, 0}, 0x100, 5);
+  bool kept = false;
+  SECTION("the lock is elsewhere, and nothing is flushed") {}
+  SECTION("a wait for the put says that it is sent") { (void)b.wait(0, 5); }
+  SECTION("a get behind it, and a wait for that") {
+    (void)b.get_now(0, 0x108, {2, 0x40}, 6);
+    (void)b.wait(0, 6);
+    kept = true;
+  }
+  const CallId let_go = b.open(0, Method::release);
+  (void)b.put_now(0, {1, 0}, 0x110);
+  b.close(let_go);
+  const CallId taken = b.open(1, Method::acquire);
+  (void)b.read(1, {1, 0});
+  b.close(taken);
+  const std::array libraries = {Library::rdmawait, Library::lock};
+  CHECK(check(b.trace, libraries).consistent());
+  const Verdict v = check(b.trace, libraries, {.tower = true});
+  INFO(v.to_text());
+  CHECK(v.consistent() == kept);
+  CHECK(names_rule(v, Library::lock, Rule::promise) != kept);
+}
+
+TEST_CASE("mixed access: a store between the halves of an atomic is lost", "[check]") {
+  TraceBuilder b(2);
+  const CallId add = b.get(0);
+  b.call(add).method = Method::remote_faa;
+  b.call(add).argument = 1;
+  (void)b.nar(add, {1, 0});
+  const SubeventId store = b.write(1, {1, 0}, 5);
+  SECTION("before it") {}
+  SECTION("in between") { b.commit(store); }
+  const bool lost = b.at(store).finish != kNever;
+  const SubeventId sum = b.nrw(add, {1, 0});
+  b.at(sum).value += 1;
+  b.commit(sum);
+  if (!lost) b.commit(store);
+  b.commit(b.nlw(add, 1, {0, 0x100}));
+  const std::array libraries = {Library::rdmawait};
+  CHECK(check(b.trace, libraries).consistent());
+  const Verdict v = check(b.trace, libraries, {.tower = true});
+  CHECK(v.consistent() != lost);
+  CHECK(names_rule(v, Library::rdmawait, Rule::mixed_access) == lost);
+}
+
 }  // namespace
 }  // namespace loco::model::test

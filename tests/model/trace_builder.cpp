@@ -187,6 +187,13 @@ SubeventId TraceBuilder::nrr(CallId get, Place remote) {
   return id;
 }
 
+SubeventId TraceBuilder::nar(CallId atomic, Place remote) {
+  const SubeventId id = nrr(atomic, remote);
+  at(id).stamp = Stamp::aNAR;
+  at(id).value_read = ++atomics_[remote.node];
+  return id;
+}
+
 SubeventId TraceBuilder::nlw(CallId get, std::uint16_t peer, Place local) {
   const SubeventId id = add(get, Stamp::aNLW, peer, local);
   at(id).value = carried_[get];

@@ -50,6 +50,7 @@ class TraceBuilder {
   SubeventId nlr(CallId put, std::uint16_t peer, Place local);
   SubeventId nrw(CallId put, Place remote);  ///< issued; the value is that of the last aNLR or aNRR
   SubeventId nrr(CallId get, Place remote);
+  SubeventId nar(CallId atomic, Place remote);  ///< the next one of its node
   SubeventId nlw(CallId get, std::uint16_t peer, Place local);
   /// A whole put or get, one step after the other.
   CallId put_now(std::uint32_t thread, Place remote, std::uint64_t local, std::uint64_t work_id = 0);
@@ -66,6 +67,7 @@ class TraceBuilder {
   std::uint32_t everywhere_ = 0;
   std::map<Place, SubeventId> memory_;
   std::map<CallId, std::uint64_t> carried_;
+  std::map<std::uint16_t, std::uint64_t> atomics_;  // by node
   std::vector<std::vector<CallId>> open_;
 };
 

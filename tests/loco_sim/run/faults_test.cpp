@@ -42,6 +42,8 @@ const std::vector<Expected>& expectations() {
       {"fence_ignored", Library::rdmawait, Rule::ppo, "aRF before"},
       // pfp: a put was issued, its source read, before the wait for it ends; it read a store made after the wait.
       {"early_write_completion", Library::rdmawait, Rule::pfp, "pfp"},
+      // IBTA 9.7: the saved answer is sent, the request is not executed again.
+      {"atomic_replayed", Library::rdmawait, Rule::once, ""},
       // Section 4: a barrier's aGF has everything before it done (cells F11 and G11); a put was not.
       {"barrier_without_fence", Library::bal, Rule::ppo, "before aGF"},
       // Section 5.2: the head of the first message was pushed with the second one's value, before the second message.

@@ -129,7 +129,7 @@ TEST_CASE("innermost calls have the stamps of the model, outer ones have none") 
       {Method::get, {Stamp::aNRR, Stamp::aNLW}},
       {Method::wait, {Stamp::aWT}},
       {Method::rfence, {Stamp::aRF}},
-      {Method::remote_faa, {Stamp::aNRR, Stamp::aNRW, Stamp::aNLW}},
+      {Method::remote_faa, {Stamp::aNAR, Stamp::aNRW, Stamp::aNLW}},
       {Method::read, {Stamp::aCR}},
   };
   for (const auto& [method, stamps] : expected) {
