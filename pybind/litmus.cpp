@@ -1,7 +1,9 @@
 // Litmus tests: programs as opaque handles, results as the JSON of docs/litmus-format.md, explanations as tuples.
 #include "model/litmus/litmus.hpp"
 
+#include <chrono>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <pybind11/stl.h>
 #include <stdexcept>
 #include <string>
@@ -10,6 +12,7 @@
 
 #include "loco_sim/explore/engines.hpp"
 #include "model/litmus/command.hpp"
+#include "model/litmus/robust_text.hpp"
 #include "model/litmus/variants.hpp"
 #include "pybind/bindings.hpp"
 #include "pybind/interruption.hpp"
@@ -83,7 +86,8 @@ Ran run(const litmus::Program& program, const std::string& engine, const std::st
     options.poll = [&] { interruption.stop_if_requested(); };
     return result_of(program, engine, options, loop_bound, variant(flip, variants));
   });
-  return {litmus::verdict_of(result) == litmus::Verdict::ok, result.complete, litmus::to_json({&program}, {result}), litmus::to_herd_text(program, result)};
+  return {litmus::verdict_of(result) == litmus::Verdict::ok, result.complete, litmus::to_json({&program}, {result}),
+          litmus::to_herd_text(program, result)};
 }
 
 /// (title, nodes (thread, label, statement), edges (from, to, relation, why, on cycle), node of each thread, text, dot)
@@ -114,6 +118,25 @@ py::list explain(const litmus::Program& program, const std::string& outcome, con
   return out;
 }
 
+/// The object of `loco-sim robust --json`, and its text.
+std::pair<std::string, std::string> robust(const litmus::Program& program, const std::string& model, bool repair,
+                                           int max_repair, double max_seconds) {
+  const auto start = std::chrono::steady_clock::now();
+  litmus::RobustReport report{&program, model.empty() ? program.model : model, {}, 0};
+  report.result = interruptible([&](Interruption& interruption) {
+    litmus::TimeLimit limit(max_seconds);
+    litmus::RobustOptions options;
+    options.model = model;
+    options.repair = repair;
+    options.repair_max = max_repair;
+    options.poll = [&] { interruption.stop_if_requested(); };
+    options.out_of_time = limit.question();
+    return litmus::robustness(program, options);
+  });
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return {litmus::robust_json(report).dump(), litmus::to_text(report)};
+}
+
 }  // namespace
 
 void bind_litmus(py::module_& m) {
@@ -142,6 +165,7 @@ void bind_litmus(py::module_& m) {
       },
       Released());
   m.def("run_litmus", &run);
+  m.def("robust_litmus", &robust);
   m.def("litmus_witness", &witness);
   m.def("litmus_explain", &explain);
 }

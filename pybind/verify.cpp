@@ -1,4 +1,5 @@
 // RMA programs: reports as the JSON of docs/verify.md.
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <pybind11/stl.h>
 #include <stdexcept>
@@ -14,6 +15,7 @@
 #include "text/json.hpp"
 #include "verify/command.hpp"
 #include "verify/parser.hpp"
+#include "verify/robust.hpp"
 
 namespace loco::python {
 
@@ -58,8 +60,31 @@ std::pair<std::string, std::string> verify_program(const std::string& text, cons
   });
 }
 
+/// The object of `loco-sim robust --json`, and its text.
+std::pair<std::string, std::string> robust_rma(const std::string& text, const std::string& file,
+                                               const std::string& network, double max_seconds) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  const verify::Network on = network_named(network);
+  return interruptible([&](Interruption& interruption) {
+    const verify::Program program = verify::parse(text, file);
+    const verify::FlushMask flushes = verify::all_flushes(program);
+    verify::RobustLimits limits;
+    limits.out_of_time = [&] {
+      interruption.stop_if_requested();
+      return max_seconds > 0 && seconds() > max_seconds;
+    };
+    const verify::RmaRobustness r = verify::robustness(program, flushes, on, limits);
+    return std::pair(verify::robust_json(program, flushes, on, r, seconds()).dump(),
+                     verify::robust_text(program, flushes, on, r));
+  });
+}
+
 }  // namespace
 
-void bind_verify(py::module_& m) { m.def("verify_program", &verify_program); }
+void bind_verify(py::module_& m) {
+  m.def("verify_program", &verify_program);
+  m.def("robust_rma", &robust_rma);
+}
 
 }  // namespace loco::python

@@ -123,9 +123,22 @@ struct FitArguments {
 };
 int fit_command(const FitArguments& arguments);
 
+struct RobustArguments {
+  std::vector<std::string> files;
+  std::vector<std::string> tests;  ///< by name; empty: all
+  std::string model;               ///< empty: the documents' own
+  std::string network = "unordered";
+  bool repair = false;
+  int max_repair = 3;
+  double max_seconds = 0;
+  bool json = false;
+};
+int robust_command(const RobustArguments& arguments);
+
 struct SoundnessArguments {
   std::string library;
-  std::string bug;  ///< barrier_without_fence, guards_forward, or empty
+  std::string bug;  ///< barrier_without_fence, guards_forward, ..., or empty
+  std::string lock_class = "strong";
   int threads = 2;
   int calls = 3;
   std::optional<int> ring_cells;  ///< rbl

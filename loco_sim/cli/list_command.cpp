@@ -119,7 +119,8 @@ Rows model_rows() {
                {"kvstore", "the key-value store: linearisable"},
                {"tower", "beside others: what each of them promises, against the level below"},
                {"loco", "litmus tests: rdmawait, sv, bal, rbl and msw together"},
-               {"rdmatso", "litmus tests: what rdmawait stands on, with polls in order in place of waits"}};
+               {"rdmatso", "litmus tests: what rdmawait stands on, with polls in order in place of waits"},
+               {"sc", "litmus tests: accesses take effect one by one"}};
   for (const model::litmus::NamedRuleSet& set : model::litmus::named_rule_sets()) {
     rows.push_back({std::string(set.name), fmt::format("litmus tests: {} ({})", set.description, set.rules.text())});
   }

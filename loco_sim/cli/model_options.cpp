@@ -36,9 +36,11 @@ void add_litmus(CLI::App& app, LitmusArguments& a, Chosen& chosen) {
                    "Turn a cell of the stamp order round, e.g. E8: which tests notice? (engine declarative)")
       ->type_name("CELL");
   litmus
-      ->add_option("--variant", a.variants,
-                   "transitive-barriers: all fence every node; weak-ring-buffers: those of Section 5.2 of the LOCO "
-                   "paper (engine declarative); may be repeated")
+      ->add_option(
+          "--variant", a.variants,
+          "transitive-barriers: all fence every node; weak-ring-buffers: those of Section 5.2 of the LOCO "
+          "paper; banked-atomics: remote atomics exclude each other by word, not by node; global-atomics: they read "
+          "and write at once (engine declarative); may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
   litmus->add_option("--witness", a.witness, "Show an execution with this outcome, e.g. \"a=0 b=1\"");
@@ -107,18 +109,47 @@ void add_fit(CLI::App& app, FitArguments& a, Chosen& chosen) {
   fit->callback([&] { chosen = [&] { return fit_command(a); }; });
 }
 
+void add_robust(CLI::App& app, RobustArguments& a, Chosen& chosen) {
+  CLI::App* robust =
+      app.add_subcommand("robust", "Say whether programs need weak memory to be understood, and what would end that");
+  robust->add_option("files", a.files, "Litmus documents (YAML), RMA programs (.rma), or folders of them")->required();
+  robust->add_option("--test", a.tests, "Only the test of this name; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  robust->add_option("--model", a.model, "Model of litmus tests, in place of their own")
+      ->check(one_of_words({"rdmatso", "rdmawait", "loco"}));
+  robust->add_option("--network", a.network, "Of RMA programs: what orders operations")
+      ->check(one_of_words({"unordered", "in-order", "verbs", "sc"}))
+      ->capture_default_str();
+  robust->add_flag("--repair", a.repair, "All smallest sets of fences, waits and flushes that make a test robust");
+  add_number(*robust, "--max-repair", a.max_repair, "Insertions of a repair, at most", 0, 16)->capture_default_str();
+  robust->add_option("--max-seconds", a.max_seconds, "Time limit of each test, which is then unknown; 0 is none")
+      ->check(seconds());
+  robust->add_flag("--json", a.json, kJsonHelp);
+  robust->callback([&] { chosen = [&] { return robust_command(a); }; });
+}
+
 void add_soundness(CLI::App& app, SoundnessArguments& a, Chosen& chosen) {
   CLI::App* soundness =
       app.add_subcommand("soundness", "Compare a library's implementation with its specification on all small clients");
-  soundness->add_option("--library", a.library, "sv, bal, rbl or msw")
+  soundness->add_option("--library,library", a.library, "sv, bal, rbl, msw or lock")
       ->required()
-      ->check(one_of_words({"sv", "bal", "rbl", "msw"}));
+      ->check(one_of_words({"sv", "bal", "rbl", "msw", "lock"}));
+  soundness
+      ->add_option("--class", a.lock_class,
+                   "lock: what is before the next holder: what CPUs wrote; that, and what was done to the lock's node; "
+                   "everything")
+      ->check(one_of_words({"weak", "node", "strong"}))
+      ->capture_default_str();
   add_number(*soundness, "--threads", a.threads, "Threads of a client, at most", 1, 8)->capture_default_str();
   add_number(*soundness, "--calls", a.calls, "Calls of each thread, at most", 1, 16)->capture_default_str();
   soundness
-      ->add_option("--bug", a.bug,
-                   "A mistake to find: barrier_without_fence (bal), guards_forward (msw), fence_without_wait (sv)")
-      ->check(one_of_words({"barrier_without_fence", "guards_forward", "fence_without_wait"}));
+      ->add_option(
+          "--bug", a.bug,
+          "A mistake to find: barrier_without_fence (bal), guards_forward (msw), fence_without_wait (sv); of locks "
+          "release_before_data, no_fence, get_and_put, home_cas")
+      ->check(one_of_words({"barrier_without_fence", "guards_forward", "fence_without_wait", "release_before_data",
+                            "no_fence", "get_and_put", "home_cas"}));
   soundness->add_flag("--transitive", a.transitive, "bal: the barrier that fences towards all nodes");
   soundness->add_flag("--guards", a.guards, "msw: guards on both sides of the data in place of a hash");
   soundness->add_option("--ring-cells", a.ring_cells, "rbl: cells of a buffer; a message takes two (default 8)")
@@ -188,6 +219,7 @@ void add_model_commands(CLI::App& app, Arguments& a, Chosen& chosen) {
   add_generate(app, a.generate, chosen);
   add_corerma(app, a.corerma, chosen);
   add_fit(app, a.fit, chosen);
+  add_robust(app, a.robust, chosen);
   add_soundness(app, a.soundness, chosen);
   add_verify(app, a.verify, chosen);
 }

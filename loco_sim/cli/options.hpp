@@ -21,6 +21,7 @@ struct Arguments {
   GenerateArguments generate;
   CorermaArguments corerma;
   FitArguments fit;
+  RobustArguments robust;
   SoundnessArguments soundness;
   PerfArguments perf;
   VerifyArguments verify;
@@ -37,7 +38,7 @@ inline constexpr const char* kJsonHelp = "Print JSON in place of text";
 
 /// All commands but those about the command line itself, in the order of `--help`. `a` and `chosen` outlive the app.
 void add_commands(CLI::App& app, Arguments& a, Chosen& chosen);
-/// Of these litmus, generate, corerma, fit, soundness and verify.
+/// Of these litmus, generate, corerma, fit, robust, soundness and verify.
 void add_model_commands(CLI::App& app, Arguments& a, Chosen& chosen);
 
 }  // namespace loco::cli

@@ -1,7 +1,9 @@
 // loco-sim soundness: bounded soundness of LOCO's libraries (docs/models.md). What is compared lies in model/litmus.
+#include <array>
 #include <chrono>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
@@ -38,6 +40,19 @@ litmus::SoundnessOptions soundness_options(const SoundnessArguments& a) {
   if (a.guards) {
     require_library(a, "--guards", "msw");
     o.implementation.mixed_size = litmus::MixedSize::guards;
+  }
+  if (a.lock_class != "strong") require_library(a, "--class", "lock");
+  o.lock_class = a.lock_class == "weak"   ? litmus::LockClass::weak
+                 : a.lock_class == "node" ? litmus::LockClass::node
+                                          : litmus::LockClass::strong;
+  constexpr std::array kLockBugs = {std::pair{"release_before_data", litmus::LockBug::release_before_data},
+                                    std::pair{"no_fence", litmus::LockBug::no_fence},
+                                    std::pair{"get_and_put", litmus::LockBug::get_and_put},
+                                    std::pair{"home_cas", litmus::LockBug::home_cas}};
+  for (const auto& [name, bug] : kLockBugs) {
+    if (a.bug != name) continue;
+    require_library(a, "--bug " + a.bug, "lock");
+    o.lock_bug = bug;
   }
   if (a.bug == "barrier_without_fence") {
     require_library(a, "--bug " + a.bug, "bal");

@@ -102,8 +102,24 @@ std::chrono::milliseconds time_limit(double seconds) {
 /// Further turns of loops that post operations: their states are new ones each time.
 constexpr std::uint16_t kLoopTurns = 2;
 
+/// Verbs refuse to post an atomic where the device has none: there is nothing to run.
+bool refused(const Program& program, const EngineOptions& options, Result& result) {
+  if (scenario::load_hardware(options.hardware).profile.nic_atomic_cap != nic::AtomicCap::none) return false;
+  for (const auto& thread : program.threads)
+    for (const auto& i : thread.code) {
+      if (!model::litmus::is_remote_atomic(i.op)) continue;
+      result.ran = result.complete = false;
+      result.notes.push_back(
+          fmt::format("{} has no remote atomics (nic.atomic_cap: none): '{}' is refused when it is posted",
+                      options.hardware, i.text));
+      return true;
+    }
+  return false;
+}
+
 Result explore_engine(const Program& program, const EngineOptions& options) {
   Result result;
+  if (refused(program, options, result)) return result;
   const Machine machine = machine_for(program, options);
   model::litmus::TimeLimit time(options.max_seconds);  // of all that is explored for the test
   const ExploreLimits limits{.max_executions = options.max_executions,
@@ -140,6 +156,7 @@ Result explore_engine(const Program& program, const EngineOptions& options) {
 
 Result sample_engine(const Program& program, const EngineOptions& options) {
   Result result;
+  if (refused(program, options, result)) return result;
   const Machine machine = machine_for(program, options);
   const SampleResult seen =
       sample(machine, options.runs, options.seed, {.max_time = time_limit(options.max_seconds), .poll = options.poll});

@@ -45,11 +45,11 @@ Relation polls_of_waits(const Skeleton& x, const Set& events) {
   return pf;
 }
 
-bool rdmawait_in_order(const Skeleton& x, const ModelOptions&, Axioms& a) {
+bool rdmawait_in_order(const Skeleton& x, const ModelOptions& options, Axioms& a) {
   const Set& events = x.library(Library::rdmawait);
   if (events.empty()) return true;
   const Relation pf = polls_of_waits(x, events);
-  add_rdma(x, events, pf, pf.from(x.stamp(Stamp::aNLW)), a);
+  add_rdma(x, events, pf, pf.from(x.stamp(Stamp::aNLW)), options, a);
   return true;
 }
 

@@ -117,7 +117,7 @@ void Interpreter::count_turn(int end) {
   if (machine_.loop_bound_ == 0) return;
   for (int pc = state_->pc; pc <= end; ++pc) {
     const Op op = at(code(), pc).op;
-    if (op != Op::put && op != Op::get && op != Op::wait && op != Op::poll) continue;
+    if (op != Op::put && op != Op::get && !is_remote_atomic(op) && op != Op::wait && op != Op::poll) continue;
     ++state_->turns;
     return;
   }
@@ -141,6 +141,8 @@ bool Interpreter::access(const Instruction& i) {
       return true;
     case Op::put:
     case Op::get:
+    case Op::rcas:
+    case Op::rfaa:
     case Op::rga:
     case Op::remote_cas:
       return post(i);
@@ -191,8 +193,8 @@ nic::Wqe Interpreter::work_request(const Instruction& i) const {
                .rkey = remote.key,
                .local = local.address,
                .remote = remote.address};
-  if (i.op != Op::rga && i.op != Op::remote_cas) return wqe;
-  wqe.opcode = i.op == Op::rga ? nic::Opcode::fetch_add : nic::Opcode::compare_swap;
+  if (!is_remote_atomic(i.op)) return wqe;
+  wqe.opcode = i.op == Op::rga || i.op == Op::rfaa ? nic::Opcode::fetch_add : nic::Opcode::compare_swap;
   wqe.lkey = at(machine_.whole_, static_cast<int>(local.node));
   wqe.gather = i.operand != kNone;
   const auto operand = [&](int location, int expr) {

@@ -37,9 +37,7 @@ std::uint32_t reads_at_once(const Program& program) {
     std::uint32_t gets = 0;
     for (int pc = 0; pc < len(t.code); ++pc) {
       const Instruction& i = at(t.code, pc);
-      const auto reads = [](const Instruction& k) {
-        return k.op == Op::get || k.op == Op::rga || k.op == Op::remote_cas;
-      };
+      const auto reads = [](const Instruction& k) { return k.op == Op::get || is_remote_atomic(k.op); };
       if (reads(i)) ++gets;
       if ((i.op == Op::jump || i.op == Op::branch_zero) && i.jump <= pc &&
           std::any_of(t.code.begin() + i.jump, t.code.begin() + pc, reads)) {
@@ -82,7 +80,7 @@ bool pushes(const Thread& t) {
   for (int pc = 0; pc < len(t.code); ++pc) {
     const Instruction& i = at(t.code, pc);
     if (i.op == Op::poll || i.op == Op::jump || i.op == Op::branch_zero || i.op == Op::rfence) return false;
-    if (i.op == Op::put || i.op == Op::rga || i.op == Op::remote_cas) written.insert(i.work_id);
+    if (i.op == Op::put || is_remote_atomic(i.op)) written.insert(i.work_id);
     if (i.op != Op::wait || written.count(i.work_id) == 0) continue;
     if (pc + 2 >= len(t.code)) return false;
     const Instruction& read = at(t.code, pc + 1);
@@ -95,7 +93,7 @@ bool pushes(const Thread& t) {
   return true;
 }
 
-bool is_atomic(const Instruction& i) { return i.op == Op::rga || i.op == Op::remote_cas; }
+bool is_atomic(const Instruction& i) { return is_remote_atomic(i.op); }
 bool remote_operation(const Instruction& i) { return i.op == Op::put || i.op == Op::get || is_atomic(i); }
 
 }  // namespace

@@ -45,7 +45,7 @@ std::vector<char> constant_locations(const Program& p) {
     for (const Thread& t : p.threads)
       for (const Instruction& i : t.code) {
         const bool copies = i.op == Op::put || i.op == Op::get;
-        const bool atomic = i.op == Op::rga || i.op == Op::remote_cas;
+        const bool atomic = is_remote_atomic(i.op);
         if (!copies && !atomic && i.op != Op::write && i.op != Op::cas) continue;
         if (atomic) {
           changed = changed || at(constant, i.source) != 0;
@@ -117,6 +117,8 @@ void Sharing::collect(const Program& program, int thread, int pc) {
       add(i.source, as(Kind::get_source));
       add(i.location, as(Kind::get_target));
       break;
+    case Op::rcas:
+    case Op::rfaa:
     case Op::rga:
     case Op::remote_cas:
       if (i.operand != kNone) add(i.operand, as(Kind::operand));

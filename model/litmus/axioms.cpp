@@ -22,8 +22,11 @@ bool consistent(const Skeleton& x, const Axioms& a, const Witness& witness) {
   if (!ib.irreflexive()) return false;
 
   const Set inst = Set::first(x.n) - a.started;
-  const Relation so =
-      a.so | (witness.rf & a.rf_so) | witness.nfo | (rb & a.rb_so) | (witness.mo & a.mo) | ib.from(inst);
+  Relation so = a.so | (witness.rf & a.rf_so) | witness.nfo | (rb & a.rb_so) | (witness.mo & a.mo) | ib.from(inst);
+  witness.rao.for_each([&](int first, int second) {
+    so.add(first, second);
+    if (const int write = a.atomic_write(first); write != kNone) so.add(write, second);
+  });
   Relation hb = (x.ppo | so).closure();
   std::vector<int> source(static_cast<std::size_t>(x.n), kNone);
   witness.rf.for_each([&](int w, int r) { at(source, r) = w; });
@@ -45,15 +48,31 @@ std::optional<Model> find_model(std::string_view name) {
   if (name == "rdmatso") return Model{"rdmatso", {rdmatso}};
   if (name == "rdmawait") return Model{"rdmawait", {rdmawait}};
   if (name == "loco") return Model{"loco", {rdmawait, sv, bal, rbl, msw}};
+  if (name == "sc") return Model{"sc", {sc, bal, rbl}, {}, true};
   if (const std::optional<RuleSet> rules = find_rule_set(name)) return Model{std::string(name), {}, rules};
   return std::nullopt;
 }
 
+namespace {
+
+/// What is a thread's own comes in its order, and at once.
+void make_strong(const Skeleton& x, int but, Axioms& a) {
+  for (int i = 0; i < x.n; ++i) {
+    if (x.sub(i).thread == but) continue;
+    a.started.erase(i);
+    for (int j = i + 1; j < x.n && x.sub(j).thread == x.sub(i).thread; ++j) a.so.add(i, j);
+  }
+}
+
+}  // namespace
+
 bool build_axioms(const Model& model, const Skeleton& x, const ModelOptions& options, Axioms& a) {
   a = Axioms(x.n);
   if (model.rules) corerma(x, *model.rules, a);
-  return std::all_of(model.libraries.begin(), model.libraries.end(),
-                     [&](LibraryAxioms library) { return library(x, options, a); });
+  const bool well_formed = std::all_of(model.libraries.begin(), model.libraries.end(),
+                                       [&](LibraryAxioms library) { return library(x, options, a); });
+  if (well_formed && options.weak_thread != kNone) make_strong(x, options.weak_thread, a);
+  return well_formed;
 }
 
 }  // namespace loco::model::litmus

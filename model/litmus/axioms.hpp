@@ -31,6 +31,12 @@ struct ModelOptions {
   /// Every barrier fences every node (LOCO paper, Section 4.3), whatever the document says.
   bool transitive_barriers = false;
   RingRule ring_rule = RingRule::strong;
+  /// rao orders the atomics of each word, not of each node: NICs with several atomic units.
+  bool banked_atomics = false;
+  /// A remote atomic reads and writes at once: the root complex executes it (PCIe AtomicOps).
+  bool global_atomics = false;
+  /// Of robustness (robust.hpp): the accesses of all other threads take effect one by one, as in `sc`. kNone: of none.
+  int weak_thread = kNone;
 };
 
 struct Axioms {
@@ -53,6 +59,19 @@ struct Axioms {
   /// Subevents that start before they finish: ib speaks of their start, so of their end. (The others with an ib
   /// are Inst.)
   Set started;
+  /// Remote atomics that write: the aNAR, and the aNRW that it feeds.
+  std::vector<std::pair<int, int>> atomics;
+  /// Pairs of aNAR that rao orders, one way or the other. What comes later is also after the write of what comes
+  /// earlier; all that is in so.
+  std::vector<std::pair<int, int>> rao;
+
+  /// The aNRW that an aNAR feeds, or kNone.
+  [[nodiscard]] int atomic_write(int read) const {
+    for (const auto& [r, w] : atomics)
+      if (r == read) return w;
+    return kNone;
+  }
+
   /// Reads whose write the skeleton determines (w, r).
   std::vector<std::pair<int, int>> known_rf;
   /// coreRMA: does the value of a read depend on conflicts?
@@ -96,10 +115,10 @@ void Axioms::grow(const Skeleton& x, const Hb& hb, const Source& source, const N
   }
 }
 
-/// A complete candidate: all relations are on subevents, mo is total per cell.
+/// A complete candidate: all relations are on subevents, mo is total per cell, rao on the aNAR of a node.
 struct Witness {
-  explicit Witness(int n = 0) : rf(n), mo(n), nfo(n) {}
-  Relation rf, mo, nfo;
+  explicit Witness(int n = 0) : rf(n), mo(n), nfo(n), rao(n) {}
+  Relation rf, mo, nfo, rao;
 
   /// rb: r reads from a write that w overwrites, or reads the initial value; never (r, r).
   [[nodiscard]] Relation rb(const Skeleton& x, const Axioms& a) const;
@@ -115,6 +134,7 @@ using LibraryAxioms = bool (*)(const Skeleton&, const ModelOptions&, Axioms&);
 
 bool rdmawait(const Skeleton& x, const ModelOptions& options, Axioms& a);
 bool rdmatso(const Skeleton& x, const ModelOptions& options, Axioms& a);
+bool sc(const Skeleton& x, const ModelOptions& options, Axioms& a);
 bool sv(const Skeleton& x, const ModelOptions& options, Axioms& a);
 bool bal(const Skeleton& x, const ModelOptions& options, Axioms& a);
 bool rbl(const Skeleton& x, const ModelOptions& options, Axioms& a);
@@ -125,6 +145,7 @@ struct Model {
   std::string name;
   std::vector<LibraryAxioms> libraries;
   std::optional<RuleSet> rules = {};  ///< a model of the coreRMA family: in place of libraries
+  bool one_step_atomics = false;      ///< a remote atomic reads and writes at once
 };
 
 /// Nothing for an unknown name. A list of rules (rule_set.hpp) is a name, too.

@@ -20,10 +20,11 @@ class CandidateEdges {
  public:
   using Graph = OrderGraph<Words>;
 
-  /// Two writes whose mo, or a NIC read and a NIC write whose nfo, is open. Forward: a before b.
+  enum class Choice : std::uint8_t { mo, nfo, rao };
+  /// Two writes whose mo, a NIC read and a NIC write whose nfo, or two atomics whose rao is open. Forward: a before b.
   struct Pair {
     std::int16_t a, b;
-    bool nfo;
+    Choice choice;
   };
 
   /// `rf`: the sources chosen so far. All are kept by reference.
@@ -62,12 +63,24 @@ class CandidateEdges {
     return true;
   }
 
+  /// rao(r1, r2): the second atomic reads when the first one has read, and written if it writes.
+  bool add_rao(Graph& g, int r1, int r2) const {
+    const int write = a_.atomic_write(r1);
+    return g.add(r1, r2) && (write == kNone || g.add(write, r2));
+  }
+  [[nodiscard]] bool rao_possible(const Graph& g, int r1, int r2) const {
+    const int write = a_.atomic_write(r1);
+    return !g.reaches(r2, r1) && (write == kNone || !g.reaches(r2, write));
+  }
+
   [[nodiscard]] bool possible(const Graph& g, const Pair& p, bool forward) const {
-    if (p.nfo) return forward ? !g.reaches(start(p.b), p.a) : !g.reaches(p.a, p.b);
+    if (p.choice == Choice::nfo) return forward ? !g.reaches(start(p.b), p.a) : !g.reaches(p.a, p.b);
+    if (p.choice == Choice::rao) return forward ? rao_possible(g, p.a, p.b) : rao_possible(g, p.b, p.a);
     return forward ? mo_possible(g, p.a, p.b) : mo_possible(g, p.b, p.a);
   }
   bool add(Graph& g, const Pair& p, bool forward) const {
-    if (p.nfo) return forward ? g.add(p.a, start(p.b)) : g.add(p.b, p.a);
+    if (p.choice == Choice::nfo) return forward ? g.add(p.a, start(p.b)) : g.add(p.b, p.a);
+    if (p.choice == Choice::rao) return forward ? add_rao(g, p.a, p.b) : add_rao(g, p.b, p.a);
     return forward ? add_mo(g, p.a, p.b) : add_mo(g, p.b, p.a);
   }
 

@@ -6,8 +6,9 @@ namespace loco::model::litmus {
 namespace {
 
 std::string cell_name(Stamp earlier, Stamp later) {
+  const bool atomic = earlier == Stamp::aNAR || later == Stamp::aNAR;
   return std::string(1, static_cast<char>('A' + static_cast<int>(earlier))) +
-         std::to_string(static_cast<int>(later) + 1);
+         std::to_string(static_cast<int>(later) + 1) + (atomic ? " of the stamp order" : " of Fig. 10");
 }
 
 std::string stamp_name(const SubEvent& s) {
@@ -61,8 +62,9 @@ void CandidateGraph::add_fixed() {
 std::pair<std::string, std::string> CandidateGraph::name_fixed(int i, int j, bool in_ib) const {
   const SubEvent &s = x_.sub(i), &t = x_.sub(j);
   if (s.action != Action::none) return name_core(i, j);
-  if (x_.ppo.contains(i, j)) return {"ppo", "program order, cell " + cell_name(s.stamp, t.stamp) + " of Fig. 10"};
-  if (s.event == t.event) return {"iso", "within one operation"};
+  if (x_.ppo.contains(i, j)) return {"ppo", "program order, cell " + cell_name(s.stamp, t.stamp)};
+  if (s.event == t.event)
+    return {"iso", s.stamp == Stamp::aNAR ? "an atomic writes what follows from its read" : "within one operation"};
   if (s.library == Library::bal && t.library == Library::bal)
     return {"so", "the barrier lets nobody out before everybody is in"};
   if (s.library == Library::rbl && t.library == Library::rbl)
@@ -71,9 +73,12 @@ std::pair<std::string, std::string> CandidateGraph::name_fixed(int i, int j, boo
                : std::pair<std::string, std::string>{"fb", "an empty receive comes before the message"};
   if (t.stamp == Stamp::aWT && !(in_ib && s.stamp == Stamp::aCW)) {
     const std::string call = x_.instruction(t.event).op == Op::poll ? "the poll" : "the wait";
-    return {"pf", call + (s.stamp == Stamp::aNRW ? " sees the put sent" : " sees the operation done")};
+    const bool atomic = x_.instruction(s.event).op == Op::rcas || x_.instruction(s.event).op == Op::rfaa;
+    return {"pf", call + (s.stamp != Stamp::aNRW ? " sees the operation done"
+                          : atomic               ? " sees the atomic's write posted, not yet in memory"
+                                                 : " sees the put sent")};
   }
-  return {"ippo", "started in program order, cell " + cell_name(s.stamp, t.stamp) + " of Fig. 10"};
+  return {"ippo", "started in program order, cell " + cell_name(s.stamp, t.stamp)};
 }
 
 std::pair<std::string, std::string> CandidateGraph::name_core(int i, int j) const {
@@ -126,6 +131,12 @@ std::vector<LabelledEdge> CandidateGraph::edges(const Candidate& c) const {
   for (const auto& [i, j] : c.nfo)
     add(i, j, true, true, "nfo",
         a_.started.contains(j) ? "the NIC reads before this write starts" : "the NIC's read flushes the earlier write");
+  for (const auto& [i, j] : c.rao) {
+    const std::string unit = "the atomics of node " + std::to_string(x_.sub(i).node) + " are executed one at a time";
+    add(i, j, true, false, "rao", unit);
+    if (const int write = a_.atomic_write(i); write != kNone)
+      add(write, j, true, false, "rao", unit + ": the next one reads when the write is in memory");
+  }
   grow(c, all);
   return all;
 }

@@ -27,6 +27,7 @@ struct Candidate {
   Sources rf;
   std::vector<std::pair<int, int>> mo;   ///< decided pairs, earlier write first
   std::vector<std::pair<int, int>> nfo;  ///< decided pairs, in order
+  std::vector<std::pair<int, int>> rao;  ///< the same, the reads of two atomics
 };
 
 class CandidateGraph {

@@ -75,6 +75,7 @@ std::optional<Explanation> witness(const Program& program, const PartialOutcome&
     c.rf = f.sources;
     c.mo = immediate(f.witness.mo);
     f.witness.nfo.for_each([&](int a, int b) { c.nfo.emplace_back(a, b); });
+    c.rao = immediate(f.witness.rao);
     const CandidateGraph graph(*f.skeleton, *f.axioms);
     std::vector<LabelledEdge> shown;
     for (const LabelledEdge& e : graph.edges(c))
@@ -226,6 +227,8 @@ class Refutation {
     for (int r = 0; r < x_.n; ++r)
       for (int w = 0; w < x_.n; ++w)
         if (a_.nfo.contains(r, w) && !decided(candidate_.nfo, r, w)) return both_ways(&Candidate::nfo, r, w);
+    for (const auto& [r1, r2] : a_.rao)
+      if (!decided(candidate_.rao, r1, r2)) return both_ways(&Candidate::rao, r1, r2);
     return false;  // complete and without a cycle
   }
   [[nodiscard]] bool has_reader(int w) const {

@@ -3,11 +3,11 @@
 #include <nlohmann/json.hpp>
 
 #include "model/litmus/command.hpp"
+#include "model/litmus/value_json.hpp"
 
 namespace loco::model::litmus {
-namespace {
 
-nlohmann::ordered_json value(const Program& p, Value v) {
+nlohmann::ordered_json value_json(const Program& p, Value v) {
   if (is_integer(v)) return v;
   if (v == kTrue || v == kFalse) return v == kTrue;
   if (!is_tuple(v)) return p.text(v);
@@ -15,8 +15,6 @@ nlohmann::ordered_json value(const Program& p, Value v) {
   for (const Value e : p.tuples[static_cast<std::size_t>(v - kFirstTuple)]) elements.push_back(e);
   return elements;
 }
-
-}  // namespace
 
 std::string to_json(const std::vector<const Program*>& programs, const std::vector<Result>& results) {
   nlohmann::ordered_json array = nlohmann::ordered_json::array();
@@ -26,7 +24,7 @@ std::string to_json(const std::vector<const Program*>& programs, const std::vect
     nlohmann::ordered_json outcomes = nlohmann::ordered_json::array();
     for (const Outcome& o : r.outcomes) {
       nlohmann::ordered_json entry = nlohmann::ordered_json::object();
-      for (std::size_t k = 0; k < o.size(); ++k) entry[p.observables[k].name] = value(p, o[k]);
+      for (std::size_t k = 0; k < o.size(); ++k) entry[p.observables[k].name] = value_json(p, o[k]);
       outcomes.push_back(std::move(entry));
     }
     nlohmann::ordered_json j = {{"name", r.name},       {"model", r.model},           {"engine", r.engine},

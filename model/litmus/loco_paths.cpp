@@ -18,6 +18,13 @@ class LocoStatement {
     switch (i_.op) {
       case Op::cas:
         return cas();
+      case Op::rcas:
+        return remote_cas();
+      case Op::rfaa: {
+        const int operand = writer_.evaluate(p_, i_.expr);
+        writer_.begin_event(p_, s_.pc);
+        return atomic_writes(p_, [&](int read) { return PathWriter::operation(p_, ExprOp::add, read, operand); });
+      }
       case Op::submit:
         return submit();
       case Op::receive:
@@ -120,6 +127,41 @@ class LocoStatement {
     at(p.registers, i_.target) = v;
     ++failed.pc;
     pending_.push_back(std::move(failed));
+  }
+
+  /// A fetch-and-add, or a compare-and-swap that succeeds: `desired(symbol of what was read)` is the new value.
+  template <class Desired>
+  void atomic_writes(ThreadPath& p, Desired desired) const {
+    const int n = i_.node;
+    SubEvent read = writer_.make(p, Stamp::aNAR, i_.library, n);
+    read.fused = options_.global_atomics;
+    const int sub = len(p.subevents);
+    const int v = PathWriter::add_read(p, read, writer_.cell(i_.source));
+    const int value = desired(v);
+    if (read.fused) {
+      at(p.subevents, sub).writes = true;
+      at(p.subevents, sub).value = static_cast<std::int16_t>(value);
+    } else {
+      PathWriter::add_write(p, writer_.make(p, Stamp::aNRW, i_.library, n), writer_.cell(i_.source), value);
+    }
+    PathWriter::add_write(p, writer_.make(p, Stamp::aNLW, i_.library, n), writer_.cell(i_.location), v);
+  }
+
+  void remote_cas() {
+    const int expected = writer_.evaluate(p_, i_.expr);
+    const int desired = writer_.evaluate(p_, i_.expr2);
+    writer_.begin_event(p_, s_.pc);
+    PathState failed = s_;
+    ThreadPath& f = failed.path;
+    const int v = PathWriter::add_read(f, writer_.make(f, Stamp::aNAR, i_.library, i_.node), writer_.cell(i_.source));
+    f.conditions.push_back({PathWriter::operation(f, ExprOp::eq, v, expected), false});
+    PathWriter::add_write(f, writer_.make(f, Stamp::aNLW, i_.library, i_.node), writer_.cell(i_.location), v);
+    ++failed.pc;
+    pending_.push_back(std::move(failed));
+    atomic_writes(p_, [&](int read) {
+      p_.conditions.push_back({PathWriter::operation(p_, ExprOp::eq, read, expected), true});
+      return desired;
+    });
   }
 
   /// A call that may be refused or find nothing: forks with `result` for that, which takes an aWT.

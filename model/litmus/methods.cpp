@@ -20,6 +20,8 @@ bool has_method(std::string_view model, bool core, const Instruction& i) {
            i.op == Op::remote_cas || i.op == Op::flush;
   }
   if (i.op == Op::rga || i.op == Op::remote_cas || i.op == Op::flush) return false;
+  if (model == "sc") return true;
+  if (i.op == Op::rcas || i.op == Op::rfaa) return model == "rdmatso" || model == "rdmawait" || model == "loco";
   if (i.op == Op::poll) return model == "rdmatso";
   if (i.op == Op::wait && model == "rdmatso") return false;
   return model == "loco" || i.library == Library::rdmawait;
@@ -29,7 +31,7 @@ bool has_method(std::string_view model, bool core, const Instruction& i) {
 
 const std::vector<std::string>& model_names() {
   static const std::vector<std::string> kNames = [] {
-    std::vector<std::string> names = {"rdmatso", "rdmawait", "loco"};
+    std::vector<std::string> names = {"rdmatso", "rdmawait", "loco", "sc"};
     for (const NamedRuleSet& set : named_rule_sets()) names.emplace_back(set.name);
     return names;
   }();

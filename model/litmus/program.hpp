@@ -96,6 +96,8 @@ enum class Op : std::uint8_t {
   read,         ///< target = location                       (aCR)
   write,        ///< location = expr                         (aCW)
   cas,          ///< target = cas(location, expr, expr2)     (aCAS, or aMF and aCR)
+  rcas,         ///< rcas(location, source, expr, expr2) as work_id: `source` is the remote one (aNAR, aNRW, aNLW)
+  rfaa,         ///< rfaa(location, source, expr) as work_id (the same)
   mfence,       ///< (aMF)
   put,          ///< put(location, source) as work_id: `location` is the remote one  (aNLR, aNRW)
   get,          ///< get(location, source) as work_id: `source` is the remote one    (aNRR, aNLW)
@@ -116,6 +118,11 @@ enum class Op : std::uint8_t {
   branch_zero,  ///< continue at `jump` when expr is 0, else fall through
   assertion,    ///< assert(expr)
 };
+
+/// A read-modify-write at another node's NIC, of any model: what was read goes to a local location.
+[[nodiscard]] constexpr bool is_remote_atomic(Op op) {
+  return op == Op::rcas || op == Op::rfaa || op == Op::rga || op == Op::remote_cas;
+}
 
 struct Instruction {
   Op op = Op::assign;
@@ -150,7 +157,7 @@ struct Location {
   LocationKind kind = LocationKind::word;
   int node = kNone;    ///< home node; kNone for shared locations
   Value init = 0;      ///< of every copy
-  bool fresh = false;  ///< made by the parser for `put(remote, constant)`; no outcome mentions it
+  bool fresh = false;  ///< made by the parser for `put(remote, constant)` or `_`; no outcome mentions it
   int tuple_size = 0;
 };
 

@@ -34,8 +34,8 @@ std::string escape(const std::string& s) {
 
 std::string colour(const std::string& relation) {
   static const std::map<std::string, std::string> kColours = {
-      {"rf", "forestgreen"}, {"mo", "darkorange"}, {"rb", "firebrick"}, {"so", "blue"}, {"pf", "blue"},
-      {"nfo", "purple"},     {"fb", "firebrick"},  {"po", "gray50"},    {"hb", "blue"}};
+      {"rf", "forestgreen"}, {"mo", "darkorange"}, {"rb", "firebrick"}, {"so", "blue"},   {"pf", "blue"},
+      {"nfo", "purple"},     {"rao", "purple"},    {"fb", "firebrick"}, {"po", "gray50"}, {"hb", "blue"}};
   const auto it = kColours.find(relation);
   return it == kColours.end() ? "black" : it->second;
 }

@@ -76,11 +76,14 @@ void visit_skeletons(const Program& program, const Model& model, const SearchOpt
   path_options.core_rma = model.rules.has_value();
   path_options.loop_bound = options.loop_bound;
   path_options.transitive_barriers = options.model.transitive_barriers;
+  path_options.global_atomics = options.model.global_atomics || model.one_step_atomics;
   std::vector<ThreadPaths> paths;
   bool cut_loops = false, ill_formed = false, runnable = true, timed_out = false;
   TooLarge too_large;
   for (int t = 0; t < len(program.threads); ++t) {
-    paths.push_back(enumerate_paths(program, cells, t, path_options));
+    PathOptions of_thread = path_options;
+    if (options.model.weak_thread != kNone && options.model.weak_thread != t) of_thread.global_atomics = true;
+    paths.push_back(enumerate_paths(program, cells, t, of_thread));
     cut_loops = cut_loops || paths.back().cut_loops;
     too_large.unite(paths.back().too_large);
     runnable = runnable && !paths.back().paths.empty();

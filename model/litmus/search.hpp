@@ -6,7 +6,7 @@
 // pairs first, to a fixpoint; the rest by trial. One orientation is enough: it is existence that counts.
 //
 // An "execution" counted here is thus a reads-from class: paths, rf and the last write of each location in `final`.
-// With `every_witness` mo and nfo are enumerated too, and executions are complete witnesses (rf, mo, nfo).
+// With `every_witness` mo, nfo and rao are enumerated too, and executions are complete witnesses (rf, mo, nfo, rao).
 //
 // A program with symmetries (symmetry.hpp) is searched once for each orbit, of paths and of executions: outcomes and
 // counts are those of all executions, all the same. Small programs are not asked for theirs.
@@ -31,6 +31,9 @@ struct SearchOptions {
   bool every_witness = false;
   /// Look no further into branches whose outcome is already known (then executions are not all counted) ...
   bool outcomes_only = false;
+  /// If given, executions are traces (rf, mo) of which this says yes, with mo total on each cell. It is asked before
+  /// nfo and rao are looked for.
+  std::function<bool(const Skeleton&, const Axioms&, const Sources&, const Relation& mo)> traces = {};
   std::uint64_t counted_max = 0;     ///< ... or not before so many executions; 0: count all
   std::uint64_t executions_max = 0;  ///< stop after so many; 0: no limit
   /// Look for symmetries after so many steps (0: at once), and start anew if there are any; later where nearly every

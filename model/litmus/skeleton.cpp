@@ -4,6 +4,20 @@
 
 namespace loco::model::litmus {
 
+namespace {
+
+/// Is the pair in `to`? What has two stamps is ordered as either is.
+bool in_order(const StampOrder& order, const SubEvent& a, const SubEvent& b) {
+  const bool same_node = a.node == b.node;
+  if (order.ordered(a.stamp, b.stamp, same_node)) return true;
+  if (!a.fused && !b.fused) return false;
+  const Stamp first = a.fused ? Stamp::aNRW : a.stamp, second = b.fused ? Stamp::aNRW : b.stamp;
+  return order.ordered(first, second, same_node) || order.ordered(a.stamp, second, same_node) ||
+         order.ordered(first, b.stamp, same_node);
+}
+
+}  // namespace
+
 Cells::Cells(const Program& program) {
   for (int l = 0; l < len(program.locations); ++l) {
     const Location& location = at(program.locations, l);
@@ -37,8 +51,7 @@ std::string TooLarge::text() const {
     add(std::to_string(subevents) + " accesses, fences and waits in one execution, of " +
         std::to_string(kSubeventsMax) +
         " at most (a put, a get and a cas that fails count 2, a bcast 2 for each node, a barrier 1 for each node that "
-        "it "
-        "fences and 1 more)");
+        "it fences and 1 more, an rcas that fails 2, one that succeeds and an rfaa 3)");
   if (paths)
     add("more than " + std::to_string(PathOptions{}.paths_max) + " ways through the code of one thread, or " +
         std::to_string(PathOptions{}.symbols_max) + " values on them");
@@ -91,12 +104,13 @@ void Skeleton::relate(const StampOrder& order) {
     const SubEvent& s = sub(i);
     stamped[static_cast<std::size_t>(s.stamp)].insert(i);
     libraries[static_cast<std::size_t>(s.library)].insert(i);
+    if (s.fused) stamped[static_cast<std::size_t>(Stamp::aNRW)].insert(i);
     if (s.reads) reads.insert(i);
     if (s.writes) writes.insert(i);
     for (int j = i + 1; j < n && sub(j).thread == s.thread; ++j) {
       if (sub(j).event == s.event) continue;
       po.add(i, j);
-      if (s.action == Action::none && order.ordered(s.stamp, sub(j).stamp, s.node == sub(j).node)) ppo.add(i, j);
+      if (s.action == Action::none && in_order(order, s, sub(j))) ppo.add(i, j);
     }
     if (s.cell == kNone) continue;
     for (int j = 0; j < n; ++j)

@@ -29,6 +29,7 @@ struct SubEvent {
   bool reads = false;   ///< reads memory: a member of R
   bool writes = false;  ///< writes memory: a member of W
   bool atomic = true;   ///< coreRMA
+  bool fused = false;   ///< an aNAR that is the aNRW, too (atomics of the whole system: --variant global-atomics)
   std::int16_t thread = 0;
   std::int16_t event = 0;      ///< index into the path's (then the skeleton's) events
   std::int32_t node = 0;       ///< the n of a family stamp; coreRMA: the process on whose memory it acts
@@ -90,6 +91,7 @@ class Cells {
 struct PathOptions {
   bool core_rma = false;
   bool transitive_barriers = false;  ///< every barrier is
+  bool global_atomics = false;       ///< a remote atomic reads and writes at once
   int loop_bound = 4;                ///< times that control may go back to the head of a loop
   int paths_max = 20'000;            ///< per thread
   int symbols_max = 1'000'000;       ///< of all paths of a thread together

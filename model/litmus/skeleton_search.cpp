@@ -24,7 +24,7 @@ bool SkeletonSearch<W>::run() {
   return choose_source(0, g);
 }
 
-/// The reads whose source the skeleton does not determine, and the pairs whose nfo it leaves open.
+/// The reads whose source the skeleton does not determine, and the pairs whose nfo or rao it leaves open.
 template <int W>
 void SkeletonSearch<W>::collect_reads() {
   rf_ = Sources();
@@ -39,10 +39,12 @@ void SkeletonSearch<W>::collect_reads() {
       order_.push_back(i);
   }
   for (const auto& [w, r] : a_.known_rf) rf_.set(r, w);
-  nfo_.clear();
-  a_.nfo.for_each([&](int r, int w) {
-    nfo_.push_back({static_cast<std::int16_t>(r), static_cast<std::int16_t>(w), true});
-  });
+  nic_pairs_.clear();
+  const auto add = [&](int a, int b, Choice choice) {
+    nic_pairs_.push_back({static_cast<std::int16_t>(a), static_cast<std::int16_t>(b), choice});
+  };
+  a_.nfo.for_each([&](int r, int w) { add(r, w, Choice::nfo); });
+  for (const auto& [r1, r2] : a_.rao) add(r1, r2, Choice::rao);
 }
 
 template <int W>
@@ -171,10 +173,11 @@ bool SkeletonSearch<W>::choose_last(std::size_t k, const Graph& g) {
   return true;
 }
 
-/// Values and the last writes are chosen: are there mo and nfo to go with them?
+/// Values and the last writes are chosen: are there mo, nfo and rao to go with them?
 template <int W>
 bool SkeletonSearch<W>::complete(const Graph& g) {
-  const bool every = sink_.options.every_witness || a_.conflicts;
+  const bool traces = static_cast<bool>(sink_.options.traces);
+  const bool every = sink_.options.every_witness || a_.conflicts || traces;
   pending_.clear();
   for (const CellAccesses::Cell& use : accesses_.cells()) {
     // Writes that nobody reads from can be ordered like any linearisation of the graph: nothing to decide.
@@ -185,9 +188,10 @@ bool SkeletonSearch<W>::complete(const Graph& g) {
       for (std::size_t j = i + 1; j < use.writes.size(); ++j)
         if (a_.mo.contains(use.writes[i], use.writes[j]))
           pending_.push_back(
-              {static_cast<std::int16_t>(use.writes[i]), static_cast<std::int16_t>(use.writes[j]), false});
+              {static_cast<std::int16_t>(use.writes[i]), static_cast<std::int16_t>(use.writes[j]), Choice::mo});
   }
-  pending_.insert(pending_.end(), nfo_.begin(), nfo_.end());
+  if (traces) return orient_traces(g, std::vector<Pair>(pending_), 0);
+  pending_.insert(pending_.end(), nic_pairs_.begin(), nic_pairs_.end());
   if (every) return orient_all(g, 0);
   bool exists = false;
   return orient(g, exists);
@@ -247,6 +251,30 @@ bool SkeletonSearch<W>::orient_all(const Graph& g, std::size_t next) {
   return true;
 }
 
+/// Every orientation of mo; of each trace that is asked for, whether there are nfo and rao to go with it.
+template <int W>
+bool SkeletonSearch<W>::orient_traces(const Graph& g, const std::vector<Pair>& mo, std::size_t next) {
+  if (!sink_.step()) return false;
+  if (next < mo.size()) {
+    for (const bool forward : {true, false}) {
+      Graph oriented = g;
+      if (edges_.add(oriented, mo[next], forward) && !orient_traces(oriented, mo, next + 1)) return false;
+    }
+    return true;
+  }
+  Relation order(x_.n);
+  for (const Pair& p : mo) {
+    if (g.reaches(p.a, p.b))
+      order.add(p.a, p.b);
+    else
+      order.add(p.b, p.a);
+  }
+  if (!sink_.options.traces(x_, a_, rf_, order)) return true;
+  pending_ = nic_pairs_;
+  bool exists = false;
+  return orient(g, exists);
+}
+
 template <int W>
 bool SkeletonSearch<W>::accept(const Graph& g) {
   for (int t = 0; t < len(x_.paths); ++t)
@@ -284,6 +312,12 @@ Witness SkeletonSearch<W>::witness(const Graph& g) const {
     else
       result.nfo.add(w, r);
   });
+  for (const auto& [r1, r2] : a_.rao) {
+    if (g.reaches(r1, r2))
+      result.rao.add(r1, r2);
+    else
+      result.rao.add(r2, r1);
+  }
   return result;
 }
 

@@ -33,6 +33,7 @@ class SkeletonSearch {
  private:
   using Graph = OrderGraph<Words>;
   using Pair = typename CandidateEdges<Words>::Pair;
+  using Choice = typename CandidateEdges<Words>::Choice;
 
   // --- set-up ---
   void collect_reads();
@@ -59,6 +60,7 @@ class SkeletonSearch {
   bool complete(const Graph& g);
   bool orient(Graph g, bool& exists);
   bool orient_all(const Graph& g, std::size_t next);
+  bool orient_traces(const Graph& g, const std::vector<Pair>& mo, std::size_t next);
   /// The candidate is complete: adds what its hb asks for by itself. False if there is no such hb.
   bool settle(Graph& g) const;
   bool accept(const Graph& g);
@@ -72,10 +74,10 @@ class SkeletonSearch {
   CellAccesses accesses_;
   Sources rf_;
   CandidateEdges<Words> edges_;
-  std::vector<int> order_;      ///< reads to decide: first those on which the outcome depends
-  std::size_t relevant_ = 0;    ///< how many those are
-  bool outcome_fixed_ = false;  ///< outcome_ is that of the branch being searched
-  std::vector<Pair> nfo_;
+  std::vector<int> order_;       ///< reads to decide: first those on which the outcome depends
+  std::size_t relevant_ = 0;     ///< how many those are
+  bool outcome_fixed_ = false;   ///< outcome_ is that of the branch being searched
+  std::vector<Pair> nic_pairs_;  ///< those of nfo, then those of rao
   Checks checks_;
   Leader leader_;
   std::vector<int> lasts_;   ///< of each of finals_, the write chosen, or kInitial

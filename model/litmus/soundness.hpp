@@ -15,8 +15,14 @@
 
 namespace loco::model::litmus {
 
+/// What of a thread is before the next holder of a lock: what CPUs wrote; that, and what was done to one node;
+/// everything.
+enum class LockClass : std::uint8_t { weak, node, strong };
+/// Mistakes in an implementation of locks.
+enum class LockBug : std::uint8_t { none, release_before_data, no_fence, get_and_put, home_cas };
+
 struct SoundnessOptions {
-  std::string library;      ///< sv, bal, rbl or msw
+  std::string library;      ///< sv, bal, rbl, msw or lock
   int threads = 2;          ///< at most, one a node (msw: all on one node)
   int calls = 3;            ///< of one thread, at most
   bool transitive = false;  ///< bal: clients use the transitive barrier
@@ -24,7 +30,10 @@ struct SoundnessOptions {
   ModelOptions model_options;
   int loop_bound = 1;             ///< repetitions of an implementation's waiting loops
   std::uint64_t clients_max = 0;  ///< stop after so many; 0: no limit
-  bool every_client = false;      ///< also those that another one covers (clients.hpp): to test that rule
+  LockClass lock_class = LockClass::strong;
+  int lock_node = 2;  ///< LockClass::node: 2, where the lock's word is, or 4
+  LockBug lock_bug = LockBug::none;
+  bool every_client = false;  ///< also those that another one covers (clients.hpp): to test that rule
 };
 
 struct SoundnessResult {
@@ -40,5 +49,8 @@ using SoundnessProgress = std::function<bool(std::uint64_t)>;
 
 /// Throws std::invalid_argument for an unknown library or bounds below 1.
 [[nodiscard]] SoundnessResult check_soundness(const SoundnessOptions& options, const SoundnessProgress& progress = {});
+
+/// The same for `lock` (lock_soundness.cpp).
+[[nodiscard]] SoundnessResult check_lock_soundness(const SoundnessOptions& options, const SoundnessProgress& progress);
 
 }  // namespace loco::model::litmus

@@ -37,6 +37,8 @@ class CallReader : public StatementReader {
       tuple_call(word, target);
     else if (word.text == "cas" && !core_)
       cas(target);
+    else if (word.text == "rcas" || word.text == "rfaa")
+      remote_atomic(word);
     else
       simple_call(word);
   }
@@ -80,6 +82,43 @@ class CallReader : public StatementReader {
     emit(i);
   }
 
+  /// A local location of one word, or `_`: one that nobody else uses.
+  int result_word(const std::string& what) {
+    const Token& t = peek();
+    if (t.is_word("_") && find_location(program_, t.text) == kNone) {
+      take();
+      return fresh_location(0);
+    }
+    return local(t, location_argument(LocationKind::word, what));
+  }
+
+  /// An operand that travels in the request: no memory is read for it.
+  int operand() {
+    const Token& t = peek();
+    const int before = len(self_.code);
+    const int e = expression();
+    if (len(self_.code) != before)
+      fail(t, "a constant, a register or an expression of registers", "", ": operands of an atomic read no memory");
+    return e;
+  }
+
+  void remote_atomic(const Token& word) {
+    Instruction i = make(word.text == "rcas" ? Op::rcas : Op::rfaa);
+    i.location = result_word("a local location for the result, or _");
+    expect(",");
+    i.source = location_argument(LocationKind::word, "a location for the atomic");
+    i.node = at(program_.locations, i.source).node;
+    expect(",");
+    i.expr = operand();
+    if (i.op == Op::rcas) {
+      expect(",");
+      i.expr2 = operand();
+    }
+    expect(")");
+    i.work_id = optional_work_id();
+    emit(i);
+  }
+
   /// A local location, or an expression: a fresh local location that holds its value.
   int local_source(LocationKind kind) {
     if (peek().kind == TokenKind::identifier && find_location(program_, peek().text) != kNone) {
@@ -105,8 +144,9 @@ class CallReader : public StatementReader {
     const bool tuples = known != kNone && at(program_.locations, known).kind == LocationKind::tuple;
     const LocationKind kind = tuples ? LocationKind::tuple : LocationKind::word;
     Instruction i = make(put ? Op::put : Op::get, tuples ? Library::msw : Library::rdmawait);
-    i.location = location_argument(kind, put ? "a location to put to" : "a local location to get into");
-    if (!put) i.location = local(first, i.location);
+    i.location = put       ? location_argument(kind, "a location to put to")
+                 : !tuples ? result_word("a local location to get into")
+                           : local(first, location_argument(kind, "a local location to get into"));
     expect(",");
     i.source = put ? local_source(kind) : location_argument(kind, "a location to get from");
     expect(")");

@@ -30,7 +30,8 @@ bool only_data(const Program& p) {
   for (const Thread& t : p.threads)
     for (const Instruction& i : t.code) {
       if (i.op == Op::rga || i.op == Op::remote_cas) return false;
-      compared = compared || i.op == Op::branch_zero || i.op == Op::assertion || i.op == Op::cas;
+      if (i.op == Op::rfaa) return false;
+      compared = compared || i.op == Op::branch_zero || i.op == Op::assertion || i.op == Op::cas || i.op == Op::rcas;
       other_values = other_values || i.op == Op::submit || i.op == Op::receive;
       if (i.op == Op::branch_zero || i.op == Op::assertion) {
         if (!condition(condition, i.expr)) return false;

@@ -18,7 +18,7 @@ std::pair<std::size_t, std::size_t> cell_named(std::string_view cell) {
     if (error != std::errc{} || stop != end) column = 0;
   }
   if (column < 1 || column > kStamps)
-    throw std::invalid_argument("expected a cell of the stamp order, A1 to K11, found " + text::in_quotes(cell));
+    throw std::invalid_argument("expected a cell of the stamp order, A1 to L12, found " + text::in_quotes(cell));
   return {static_cast<std::size_t>(cell[0] - 'A'), column - 1};
 }
 
@@ -37,8 +37,14 @@ void choose_variant(std::string_view name, ModelOptions& options) {
     options.transitive_barriers = true;
   } else if (name == "weak-ring-buffers") {
     options.ring_rule = RingRule::weak;
+  } else if (name == "banked-atomics") {
+    options.banked_atomics = true;
+  } else if (name == "global-atomics") {
+    options.global_atomics = true;
   } else {
-    throw std::invalid_argument("expected transitive-barriers or weak-ring-buffers, found " + text::in_quotes(name));
+    throw std::invalid_argument(
+        "expected transitive-barriers, weak-ring-buffers, banked-atomics or global-atomics, found " +
+        text::in_quotes(name));
   }
 }
 

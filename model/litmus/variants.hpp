@@ -1,5 +1,5 @@
 // The variants of the models that can be asked for by name: a cell of the stamp order turned round, the barrier and the
-// ring buffer of other sections of the LOCO paper.
+// ring buffer of other sections of the LOCO paper, remote atomics of other hardware.
 #pragma once
 
 #include <string>
@@ -9,11 +9,13 @@
 
 namespace loco::model::litmus {
 
-/// "E8": row E, column 8 of Fig. 10. What is ordered, or ordered for one node, is so no more; what is not becomes so.
-/// Throws std::invalid_argument ("expected ..., found ...") for anything else.
+/// "E8": row E, column 8 of Fig. 10 (with row L and column 12 for the reads of remote atomics). What is ordered, or
+/// ordered for one node, is so no more; what is not becomes so. Throws std::invalid_argument ("expected ..., found
+/// ...") for anything else.
 void flip_cell(std::string_view cell, StampOrder& order);
 
-/// Switches a variant on: "transitive-barriers" (Section 4.3) or "weak-ring-buffers" (Section 5.2). Throws
+/// Switches a variant on: "transitive-barriers" (Section 4.3), "weak-ring-buffers" (Section 5.2), "banked-atomics"
+/// (rao orders the atomics of each word), "global-atomics" (an atomic reads and writes at once). Throws
 /// std::invalid_argument for another name.
 void choose_variant(std::string_view name, ModelOptions& options);
 

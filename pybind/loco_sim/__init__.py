@@ -33,6 +33,7 @@ _HOME = {
     "custom_topology": "topologies", "report": "reports",
     "Trace": "trace", "read_trace": "trace", "call_dtype": "trace", "subevent_dtype": "trace",
     "Verdict": "verdict", "check": "trace",
+    "Robustness": "robustness", "robust": "robustness",
     "OnHardware": "verification", "Verification": "verification", "verify": "verification",
 }
 _MODULES = {"errors", "plot", "verbs"}

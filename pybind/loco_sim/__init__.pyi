@@ -32,6 +32,8 @@ from .program import Program as Program
 from .program import ProgramResult as ProgramResult
 from .reports import report as report
 from .result import Result as Result
+from .robustness import Robustness as Robustness
+from .robustness import robust as robust
 from .outcome import Stage as Stage
 from .outcome import Why as Why
 from .result import run as run

@@ -4,8 +4,8 @@
 
 namespace loco::model::litmus {
 
-bool msw(const Skeleton& x, const ModelOptions&, Axioms& a) {
-  add_rdmawait(x, x.library(Library::msw), a);
+bool msw(const Skeleton& x, const ModelOptions& options, Axioms& a) {
+  add_rdmawait(x, x.library(Library::msw), options, a);
   return true;
 }
 

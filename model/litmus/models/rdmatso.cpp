@@ -2,15 +2,12 @@
 #include "model/litmus/models/rdma.hpp"
 
 namespace loco::model::litmus {
-namespace {
-
-/// pf: polls take the oldest operation towards their node that is not yet polled, so the k-th poll of a node takes
-/// the k-th operation. False if a poll has nothing earlier to take.
 bool polls_from(const Skeleton& x, Relation& pf) {
   Set polled;
   const Set nic_writes = x.stamp(Stamp::aNLW) | x.stamp(Stamp::aNRW);
   bool all_found = true;
   x.stamp(Stamp::aWT).for_each([&](int poll) {
+    if (x.instruction(x.sub(poll).event).op != Op::poll) return;
     int oldest = kNone;
     nic_writes.for_each([&](int w) {
       if (oldest == kNone && x.po.contains(w, poll) && x.sub(w).node == x.sub(poll).node && !polled.contains(w))
@@ -20,18 +17,17 @@ bool polls_from(const Skeleton& x, Relation& pf) {
       all_found = false;
       return;
     }
-    polled.insert(oldest);
-    pf.add(oldest, poll);
+    const Set writes = x.of_event(x.sub(oldest).event) & nic_writes;
+    polled |= writes;
+    writes.for_each([&](int w) { pf.add(w, poll); });
   });
   return all_found;
 }
 
-}  // namespace
-
-bool rdmatso(const Skeleton& x, const ModelOptions&, Axioms& a) {
+bool rdmatso(const Skeleton& x, const ModelOptions& options, Axioms& a) {
   Relation pf(x.n);
   if (!polls_from(x, pf)) return false;
-  add_rdma(x, Set::first(x.n), pf, pf.from(x.stamp(Stamp::aNLW)), a);
+  add_rdma(x, Set::first(x.n), pf, pf.from(x.stamp(Stamp::aNLW)), options, a);
   return true;
 }
 

@@ -17,9 +17,28 @@ Relation waited_for(const Skeleton& x, const Set& events, Stamp write) {
   return pf;
 }
 
+/// Remote atomics: within one, the read comes before the writes that it feeds (iso); of those of a node one after the
+/// other is executed (rao), whichever thread they are of.
+void add_atomics(const Skeleton& x, const Set& reads, const ModelOptions& options, Axioms& a) {
+  reads.for_each([&](int r) {
+    (x.of_event(x.sub(r).event) & (x.stamp(Stamp::aNRW) | x.stamp(Stamp::aNLW))).for_each([&](int w) {
+      if (w == r) return;  // it is its own write
+      a.so.add(r, w);
+      a.ib.add(r, w);
+      if (x.sub(w).stamp == Stamp::aNRW) a.atomics.emplace_back(r, w);
+    });
+    reads.for_each([&](int later) {
+      const bool one_unit =
+          x.sub(r).node == x.sub(later).node && (!options.banked_atomics || x.same_cell.contains(r, later));
+      if (r < later && one_unit) a.rao.emplace_back(r, later);
+    });
+  });
+}
+
 }  // namespace
 
-void add_rdma(const Skeleton& x, const Set& events, const Relation& pf_ib, const Relation& pf_so, Axioms& a) {
+void add_rdma(const Skeleton& x, const Set& events, const Relation& pf_ib, const Relation& pf_so,
+              const ModelOptions& options, Axioms& a) {
   const auto stamp = [&](Stamp s) { return x.stamp(s) & events; };
   const Set aCR = stamp(Stamp::aCR), aCW = stamp(Stamp::aCW), aMF = stamp(Stamp::aMF), aWT = stamp(Stamp::aWT);
   const Set aNLR = stamp(Stamp::aNLR), aNRW = stamp(Stamp::aNRW), aNRR = stamp(Stamp::aNRR);
@@ -59,18 +78,20 @@ void add_rdma(const Skeleton& x, const Set& events, const Relation& pf_ib, const
   a.mo |= locations.from(x.writes).to(x.writes);
   a.nfo |= same_node & (cross(aNLR, aNLW, x.n) | cross(aNRR, aNRW, x.n));
   a.rf |= rf;
-  a.started |= aCW | aNLW | aNRW;  // Inst is the rest
+  const Set aNAR = stamp(Stamp::aNAR);
+  a.started |= (aCW | aNLW | aNRW) - aNAR;  // Inst is the rest
+  if (!aNAR.empty()) add_atomics(x, aNAR, options, a);
 }
 
-void add_rdmawait(const Skeleton& x, const Set& events, Axioms& a) {
+void add_rdmawait(const Skeleton& x, const Set& events, const ModelOptions& options, Axioms& a) {
   if (events.empty()) return;
   const Relation pfg = waited_for(x, events, Stamp::aNLW);
   const Relation pfp = waited_for(x, events, Stamp::aNRW);
-  add_rdma(x, events, pfg | pfp, pfg, a);
+  add_rdma(x, events, pfg | pfp, pfg, options, a);
 }
 
-bool rdmawait(const Skeleton& x, const ModelOptions&, Axioms& a) {
-  add_rdmawait(x, x.library(Library::rdmawait), a);
+bool rdmawait(const Skeleton& x, const ModelOptions& options, Axioms& a) {
+  add_rdmawait(x, x.library(Library::rdmawait), options, a);
   return true;
 }
 

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-COMMANDS = ["run", "validate", "check", "list", "litmus", "generate", "soundness", "sweep", "report", "schema", "trace", "completion", "man",
+COMMANDS = ["run", "validate", "check", "list", "litmus", "generate", "robust", "soundness", "sweep", "report", "schema", "trace", "completion", "man",
             "new"]
 
 

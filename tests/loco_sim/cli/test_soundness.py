@@ -50,7 +50,9 @@ def test_a_limit_is_told(loco_sim):
 
 def test_bad_arguments(loco_sim):
     assert loco_sim("soundness").returncode == 2
-    assert loco_sim("soundness", "--library", "lock").returncode == 2
+    assert loco_sim("soundness", "--library", "kvstore").returncode == 2
+    assert loco_sim("soundness", "--library", "sv", "--class", "weak").returncode == 2
+    assert loco_sim("soundness", "--library", "sv", "--bug", "home_cas").returncode == 2
     assert loco_sim("soundness", "--library", "sv", "--threads", 0).returncode == 2
     wrong = loco_sim("soundness", "--library", "sv", "--bug", "guards_forward")
     assert wrong.returncode == 2
@@ -65,3 +67,23 @@ def test_an_option_of_another_library_is_refused(loco_sim, option, library, othe
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert wrong.stderr == f"loco-sim soundness: {option}: expected --library {library}, found --library {other}\n"
     assert loco_sim("soundness", "--library", library, "--calls", 1, *words).returncode == 0
+
+
+@pytest.mark.parametrize("kind", ["weak", "node", "strong"])
+def test_locks_keep_what_their_class_promises(loco_sim, kind):
+    done = loco_sim("soundness", "lock", "--class", kind, "--calls", 1, "--json")
+    assert done.returncode == 0, done.stdout
+    found = json.loads(done.stdout)
+    assert found["sound"] and found["complete"] and found["clients"] > 20
+
+
+@pytest.mark.parametrize(("bug", "shown"), [
+    ("release_before_data", "rfaa(_, lock, -1); "),  # then the work
+    ("no_fence", "put(x4, 1); rfaa(_, lock, -1)"),  # towards another node than the lock's
+    ("get_and_put", "get(z3, lock)"), ("home_cas", "cas(lock, 0, 1)")])
+def test_a_mistake_in_a_lock_is_found_in_a_second(loco_sim, bug, shown):
+    done = loco_sim("soundness", "lock", "--class", "strong", "--calls", 2, "--threads", 3, "--bug", bug, "--json")
+    assert done.returncode == 1
+    found = json.loads(done.stdout)
+    assert not found["sound"] and found["outcomes"] and found["seconds"] < 1
+    assert shown in found["counterexample"] or bug == "get_and_put" and "get(z1, lock)" in found["counterexample"]

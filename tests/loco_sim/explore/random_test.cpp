@@ -99,6 +99,16 @@ TEST_CASE("explored is exactly what the model allows with completions in order; 
   }
 }
 
+TEST_CASE("remote atomics: explored is exactly what the model allows with completions in order") {
+  for (const char* model : {"rdmatso", "rdmawait"}) {
+    Totals totals;
+    for (std::uint64_t seed = 1; seed <= 40 / loco::test::kShare; ++seed)
+      check_exact(seed, {.model = model, .total_max = 6, .atomics = true}, 2000, totals);
+    INFO(model << ": " << totals.sampled << " of " << totals.possible << " outcomes sampled");
+    CHECK(totals.sampled * 100 >= totals.possible * 95);
+  }
+}
+
 TEST_CASE("sampling covers programs of hundreds of outcomes, each") {
   // Three threads race for a word or two; these have 377, 211 and 230 outcomes, most of them rare under random delays.
   for (const auto& [model, seed] : {std::pair{"rdmatso", 2541}, {"rdmatso", 2480}, {"rdmawait", 1461}}) {
@@ -119,10 +129,24 @@ TEST_CASE("explored is exact, and sampling covers it, on many more random progra
   }
 }
 
+TEST_CASE("remote atomics: explored is exact on many more random programs", "[.long]") {
+  for (const char* model : {"rdmatso", "rdmawait"}) {
+    Totals totals;
+    for (std::uint64_t seed = 1000; seed < 2000; ++seed)
+      check_exact(seed, {.model = model, .total_max = 7, .atomics = true}, 2000, totals);
+    INFO(model << ": " << totals.sampled << " of " << totals.possible << " outcomes sampled");
+    CHECK(totals.sampled * 100 >= totals.possible * 95);
+  }
+}
+
 TEST_CASE("reduction loses no outcome") {
   for (const char* model : {"rdmatso", "rdmawait"}) {
     for (std::uint64_t seed = 1; seed <= 100 / loco::test::kShare; ++seed) {
       check_reduction(seed, {.model = model, .nodes_max = 2, .threads_max = 2, .operations_max = 3, .total_max = 5});
+      if (seed % 4 != 0) continue;
+      check_reduction(
+          seed,
+          {.model = model, .nodes_max = 2, .threads_max = 2, .operations_max = 3, .total_max = 4, .atomics = true});
     }
   }
 }

@@ -325,7 +325,7 @@ TEST_CASE("a cell of the stamp order can be turned round", "[litmus]") {
   CHECK(r.status == 1);
   CHECK_THAT(r.out, loco::test::contains_text("States 3\n") && loco::test::contains_text("Missing: a=0 b=0\n"));
   loco::model::StampOrder order = loco::model::kStampOrder;
-  for (const char* wrong : {"", "E", "E0", "E12", "L1", "e8", "E8x", "8E"})
+  for (const char* wrong : {"", "E", "E0", "E13", "M1", "e8", "E8x", "8E"})
     CHECK_THROWS_AS(flip_cell(wrong, order), std::invalid_argument);
 }
 

@@ -127,3 +127,36 @@ TEST_CASE("variants of the models: transitive barriers and the weaker ring buffe
     }
   }
 }
+
+TEST_CASE("variants of the models: several atomic units, and atomics of the whole system", "[litmus]") {
+  const auto possible = [](const Program& p, const Options& options) {
+    const std::vector<PartialOutcome>& asked = p.allowed.empty() ? p.forbidden : p.allowed;
+    const Result r = enumerate(p, options);
+    return std::any_of(r.outcomes.begin(), r.outcomes.end(),
+                       [&](const Outcome& o) { return matches(asked.front(), o); });
+  };
+  Options banked, global;
+  banked.model_options.banked_atomics = true;
+  global.model_options.global_atomics = true;
+  // Allowed because a CPU, a put or a get comes between the read of an atomic and its write, which is one point here.
+  const std::vector<std::string> split = {"rule-home-uses-cas",
+                                          "rule-cpu-store-lost",
+                                          "rule-put-lost",
+                                          "rule-get-not-excluded",
+                                          "rule-wait-is-not-visibility",
+                                          "rule-earlier-get-splits-an-atomic",
+                                          "museum-smart2-a-write-into-an-atomic-s-word",
+                                          "museum-ompi14407-cpu-and-network-both-win",
+                                          "lock-home-takes-by-cas",
+                                          "lock-release-by-put-into-a-counter",
+                                          "lock-release-by-put-lost",
+                                          "museum-libfabric4500-atomic-complete-not-visible"};
+  for (const Program& p : test::corpus()) {
+    if (p.file.find("/atomics.yaml") == std::string::npos || p.name.rfind("cell-", 0) == 0) continue;
+    INFO(p.name);
+    const bool hca = !p.allowed.empty();
+    CHECK(possible(p, banked) == (hca || p.name == "rule-other-words-are-excluded-per-node"));
+    const bool only_split = std::find(split.begin(), split.end(), p.name) != split.end();
+    CHECK(possible(p, global) == (hca && !only_split));
+  }
+}

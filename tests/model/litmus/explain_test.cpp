@@ -154,3 +154,25 @@ TEST_CASE("tuples of outcomes can be typed by hand", "[litmus]") {
   CHECK(witness(p, parse_outcome(p, "r=[1, 2]")));
   CHECK_FALSE(witness(p, parse_outcome(p, "r=[2,1]")));
 }
+
+TEST_CASE("the cycles of remote atomics are told in words", "[litmus]") {
+  const Program two = named("rule-two-increments");
+  const auto cycles = explain_forbidden(two, parse_outcome(two, "z=0 w=0"));
+  REQUIRE_FALSE(cycles.empty());
+  // Whichever is first, the other one reads what it has overwritten: aNAR -rb-> aNRW -rao-> aNAR.
+  CHECK(cycles[0].cycle.size() == 2);
+  const std::string text = to_text(cycles[0]);
+  CHECK_THAT(text, loco::test::contains_text("--rao--> (the atomics of node 2 are executed one at a time: the next one "
+                                             "reads when the write is in memory)"));
+  CHECK_THAT(to_dot(cycles[0]), loco::test::contains_text("label=\"rao\""));
+
+  const Program behind = named("cell-g12");
+  const auto ordered = explain_forbidden(behind, parse_outcome(behind, "z=0"));
+  REQUIRE_FALSE(ordered.empty());
+  CHECK_THAT(to_text(ordered[0]), loco::test::contains_text("program order, cell G12 of the stamp order"));
+
+  const Program waits = named("rule-wait-is-not-visibility");
+  const auto w = witness(waits, parse_outcome(waits, "a=1 b=0"));
+  REQUIRE(w.has_value());
+  CHECK_THAT(to_text(*w), loco::test::contains_text("posted, not yet in memory"));
+}

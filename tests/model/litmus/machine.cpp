@@ -1,4 +1,5 @@
-// The operational machine for rdmatso: every interleaving, with a set of visited states.
+// The operational machine for rdmatso, and for rdmawait where a wait looks at its own operations alone: every
+// interleaving, with a set of visited states.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -12,9 +13,12 @@ namespace {
 
 // Everything is a vector of numbers, so that a state can be a key.
 struct PipeEntry {
-  enum Kind : int { put_unread, put_unsent, ack, get_unread, get_done, rfence } kind;
+  enum Kind : int { put_unread, put_unsent, ack, get_unread, get_done, rfence, atomic_unread, atomic_unposted } kind;
   int to, from;
-  Value value;
+  Value value;     // read; of an atomic what it read, and it becomes a get_done once it has posted
+  int id = kNone;  // work identifier
+  bool compares = false;
+  Value expected = 0, operand = 0;
   auto operator<=>(const PipeEntry&) const = default;
 };
 struct Buffered {  // in a thread's store buffer: a CPU write, or an operation with its node
@@ -27,6 +31,8 @@ struct Write {
   bool completion;
   int to;
   Value value;
+  int id = kNone;
+  int unit = kNone;  // freed when it is in memory
   auto operator<=>(const Write&) const = default;
 };
 struct QueuePair {
@@ -43,13 +49,15 @@ struct Thr {
 };
 struct State {
   std::vector<Value> memory;
+  std::set<int> busy;  // atomic units
   std::vector<Thr> threads;
   auto operator<=>(const State&) const = default;
 };
 
 class Machine {
  public:
-  Machine(const Program& p, std::uint64_t limit) : p_(p), limit_(limit) {}
+  Machine(const Program& p, std::uint64_t limit, AtomicUnits units)
+      : p_(p), limit_(limit), units_(units), polls_(p.model == "rdmatso") {}
 
   ReferenceResult run() {
     State s;
@@ -134,10 +142,25 @@ class Machine {
         break;
       }
       case Op::put:
-        me.buffer.push_back({false, i.node, {PipeEntry::put_unread, i.location, i.source, 0}});
+        me.buffer.push_back({false, i.node, {PipeEntry::put_unread, i.location, i.source, 0, i.work_id}});
         break;
       case Op::get:
-        me.buffer.push_back({false, i.node, {PipeEntry::get_unread, i.location, i.source, 0}});
+        me.buffer.push_back({false, i.node, {PipeEntry::get_unread, i.location, i.source, 0, i.work_id}});
+        break;
+      case Op::rcas:
+        me.buffer.push_back({false,
+                             i.node,
+                             {PipeEntry::atomic_unread, i.location, i.source, 0, i.work_id, true, eval(me, i.expr),
+                              eval(me, i.expr2)}});
+        break;
+      case Op::rfaa:
+        me.buffer.push_back(
+            {false,
+             i.node,
+             {PipeEntry::atomic_unread, i.location, i.source, 0, i.work_id, false, 0, eval(me, i.expr)}});
+        break;
+      case Op::wait:
+        if (!done(me, i.work_id)) return;
         break;
       case Op::rfence:
         me.buffer.push_back({false, i.node, {PipeEntry::rfence, 0, 0, 0}});
@@ -155,6 +178,23 @@ class Machine {
     push(next);
   }
 
+  /// Are the operations of that identifier sent (puts), or written to local memory (gets and atomics)?
+  static bool done(const Thr& me, int id) {
+    const auto other = [&](int theirs) { return theirs == kNone || theirs != id; };
+    const auto left = [&](const PipeEntry& e) { return other(e.id) || e.kind == PipeEntry::ack; };
+    for (const Buffered& b : me.buffer)
+      if (!b.cpu && !left(b.entry)) return false;
+    for (const auto& [node, pair] : me.pairs) {
+      for (const PipeEntry& e : pair.pipe)
+        if (!left(e)) return false;
+      for (const Write& w : pair.local)
+        if (!w.completion && !other(w.id)) return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] int unit(const PipeEntry& e) const { return units_.banked ? e.from : at(p_.locations, e.from).node; }
+
   void drain(const State& s, int t) {
     if (at(s.threads, t).buffer.empty()) return;
     State next = s;
@@ -170,7 +210,11 @@ class Machine {
 
   void step_pipe(const State& s, int t, int node) {
     const QueuePair& pair = at(s.threads, t).pairs.at(node);
-    bool unread = false, unsent = false, fence = false;  // earlier in the pipe
+    bool unread = false, unsent = false, fence = false, unposted = false;  // earlier in the pipe
+    const auto reply = [&](QueuePair& mine, const PipeEntry& e) {
+      mine.local.push_back({false, e.to, e.value, e.id});
+      if (polls_) mine.local.push_back({true, 0, 0});
+    };
     for (std::size_t k = 0; k < pair.pipe.size(); ++k) {
       const PipeEntry& e = pair.pipe[k];
       State next = s;
@@ -186,7 +230,7 @@ class Machine {
           unread = true;
           break;
         case PipeEntry::put_unsent:
-          if (!unread && !unsent && !fence) {
+          if (!unread && !unsent && !fence && !unposted) {
             mine.pipe[k] = {PipeEntry::ack, 0, 0, 0};
             mine.remote.push_back({false, e.to, e.value});
             push(next);
@@ -194,7 +238,7 @@ class Machine {
           unsent = true;
           break;
         case PipeEntry::get_unread:
-          if (!unread && !unsent && !fence && pair.remote.empty()) {
+          if (!unread && !unsent && !fence && !unposted && pair.remote.empty()) {
             mine.pipe[k].kind = PipeEntry::get_done;
             mine.pipe[k].value = at(s.memory, e.from);
             push(next);
@@ -203,15 +247,36 @@ class Machine {
         case PipeEntry::get_done:
           if (k == 0) {
             mine.pipe.erase(mine.pipe.begin());
-            mine.local.push_back({false, e.to, e.value});
-            mine.local.push_back({true, 0, 0});
+            reply(mine, e);
             push(next);
           }
+          break;
+        case PipeEntry::atomic_unread:
+          if (!unread && !unsent && !fence && !unposted && pair.remote.empty() && s.busy.count(unit(e)) == 0) {
+            mine.pipe[k].value = at(s.memory, e.from);
+            mine.pipe[k].kind = PipeEntry::get_done;
+            if (!e.compares || at(s.memory, e.from) == e.expected) {
+              if (units_.global) {
+                at(next.memory, e.from) = written(e, at(s.memory, e.from));
+              } else {
+                mine.pipe[k].kind = PipeEntry::atomic_unposted;
+                next.busy.insert(unit(e));
+              }
+            }
+            push(next);
+          }
+          unposted = true;
+          break;
+        case PipeEntry::atomic_unposted:
+          mine.pipe[k].kind = PipeEntry::get_done;
+          mine.remote.push_back({false, e.from, written(e, e.value), kNone, unit(e)});
+          push(next);
+          unposted = true;
           break;
         case PipeEntry::ack:
           if (k == 0) {
             mine.pipe.erase(mine.pipe.begin());
-            mine.local.push_back({true, 0, 0});
+            if (polls_) mine.local.push_back({true, 0, 0});
             push(next);
           }
           break;
@@ -226,12 +291,17 @@ class Machine {
     }
   }
 
+  static Value written(const PipeEntry& e, Value read) {
+    return e.compares ? e.operand : apply(ExprOp::add, read, e.operand);
+  }
+
   void commit(const State& s, int t, int node) {
     const QueuePair& pair = at(s.threads, t).pairs.at(node);
     if (!pair.remote.empty()) {
       State next = s;
       auto& remote = at(next.threads, t).pairs[node].remote;
       at(next.memory, remote.front().to) = remote.front().value;
+      next.busy.erase(remote.front().unit);
       remote.erase(remote.begin());
       push(next);
     }
@@ -248,6 +318,8 @@ class Machine {
 
   const Program& p_;
   std::uint64_t limit_;
+  AtomicUnits units_;
+  bool polls_;  // else completions are nobody's business
   std::vector<State> work_;
   std::set<State> seen_;
   std::set<Outcome> outcomes_;
@@ -256,6 +328,8 @@ class Machine {
 
 }  // namespace
 
-ReferenceResult machine(const Program& program, std::uint64_t states_max) { return Machine(program, states_max).run(); }
+ReferenceResult machine(const Program& program, std::uint64_t states_max, AtomicUnits units) {
+  return Machine(program, states_max, units).run();
+}
 
 }  // namespace loco::model::litmus::test

@@ -2,6 +2,7 @@
 #include <cstdlib>
 
 #include "model/litmus/litmus.hpp"
+#include "model/litmus/variants.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/litmus/random_program.hpp"
 #include "tests/model/litmus/reference.hpp"
@@ -18,10 +19,12 @@ std::pair<std::uint64_t, std::uint64_t> seeds(std::uint64_t count) {
 }
 
 /// Compares the exact outcome sets, and the number of complete witnesses (rf, mo, nfo).
-int compare_with_definitions(const std::string& model, int operations, std::uint64_t count, std::uint64_t limit) {
+int compare_with_definitions(const std::string& model, int operations, std::uint64_t count, std::uint64_t limit,
+                             bool atomics = false) {
   test::RandomShape shape;
   shape.model = model;
   shape.total_max = operations;
+  shape.atomics = atomics;
   int compared = 0;
   const auto [first, last] = seeds(count);
   for (std::uint64_t seed = first; seed < last; ++seed) {
@@ -78,4 +81,52 @@ TEST_CASE("rdmatso: the engine agrees with the operational machine on random pro
     REQUIRE(enumerate(p).outcomes == expected.outcomes);
   }
   CHECK(compared > 0);
+}
+
+TEST_CASE("remote atomics: the engine agrees with the definitions on random programs", "[oracle]") {
+  for (const char* model : {"rdmatso", "rdmawait", "loco"})
+    CHECK(compare_with_definitions(model, 4, 100, 100'000, true) > 0);
+}
+
+namespace {
+
+/// Outcome sets against the operational machine, programs with atomics. Returns how many were compared.
+int compare_with_machine(const std::string& model, std::uint64_t first, std::uint64_t last, std::uint64_t states,
+                         const std::string& variant, test::AtomicUnits units) {
+  test::RandomShape shape;
+  shape.model = model;
+  shape.total_max = 7;
+  shape.atomics = true;
+  Options options;
+  if (!variant.empty()) choose_variant(variant, options.model_options);
+  int compared = 0;
+  for (std::uint64_t seed = first; seed < last; ++seed) {
+    const std::string document = test::random_document(seed, shape);
+    const Program p = parse_text(document, "random").front();
+    const test::ReferenceResult expected = test::machine(p, states, units);
+    if (expected.gave_up) continue;
+    ++compared;
+    INFO("replay: LITMUS_SEED=" << seed << " test_litmus_oracles, " << model << " " << variant << "\n" << document);
+    REQUIRE(enumerate(p, options).outcomes == expected.outcomes);
+  }
+  return compared;
+}
+
+}  // namespace
+
+TEST_CASE("remote atomics: the engine agrees with the operational machine on random programs", "[oracle]") {
+  const auto [first, last] = seeds(50);
+  for (const char* model : {"rdmatso", "rdmawait"}) {
+    CHECK(compare_with_machine(model, first, last, 20'000 / loco::test::kShare, "", {}) > 0);
+    CHECK(compare_with_machine(model, first, last, 5'000 / loco::test::kShare, "banked-atomics", {.banked = true}) > 0);
+    CHECK(compare_with_machine(model, first, last, 5'000 / loco::test::kShare, "global-atomics", {.global = true}) > 0);
+  }
+}
+
+TEST_CASE("remote atomics: the engine agrees with the operational machine on 10,000 programs", "[.long]") {
+  for (const char* model : {"rdmatso", "rdmawait"}) {
+    CHECK(compare_with_machine(model, 1, 6'501, 40'000, "", {}) > 5'000);
+    CHECK(compare_with_machine(model, 1, 1'001, 20'000, "banked-atomics", {.banked = true}) > 500);
+    CHECK(compare_with_machine(model, 1, 1'001, 20'000, "global-atomics", {.global = true}) > 500);
+  }
 }

@@ -75,6 +75,7 @@ class Generator {
   std::string statement(int t) {
     const int home = home_[std::size_t(t)];
     const std::string local = location_on(home);
+    if (shape_.atomics && chance(3)) return remote_atomic(local);
     if (loco_ && chance(2)) {
       const std::string s = "s" + std::to_string(below(shared_));
       const std::string node = std::to_string(1 + below(nodes_));
@@ -121,6 +122,13 @@ class Generator {
       default:
         return reg() + " = " + local;
     }
+  }
+  std::string remote_atomic(const std::string& local) {
+    const std::string result = chance(2) ? local : "_";
+    if (chance(2))
+      return "rfaa(" + result + ", " + any_location() + ", " + std::to_string(below(3)) + ")" + id_if_wait();
+    return "rcas(" + result + ", " + any_location() + ", " + std::to_string(below(3)) + ", " + value() + ")" +
+           id_if_wait();
   }
   std::string id_if_wait() { return shape_.model == "rdmatso" ? "" : id(); }
 

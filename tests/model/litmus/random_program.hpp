@@ -12,6 +12,7 @@ struct RandomShape {
   int threads_max = 3;
   int operations_max = 4;  ///< per thread
   int total_max = 12;      ///< over all threads
+  bool atomics = false;    ///< rcas and rfaa, a third of the statements
 };
 
 [[nodiscard]] std::string random_document(std::uint64_t seed, const RandomShape& shape);

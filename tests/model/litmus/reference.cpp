@@ -109,12 +109,12 @@ class Reference {
             if ((is(a, Stamp::aNLR) && is(b, Stamp::aNLW)) || (is(a, Stamp::aNRR) && is(b, Stamp::aNRW)))
               nfo_pairs_.emplace_back(a, b);
           }
-      for (std::uint64_t bits = 0; bits < std::uint64_t{1} << nfo_pairs_.size(); ++bits) {
-        if (++work_ > limit_) result_.gave_up = true;
-        if (result_.gave_up) return;
-        check(bits);
-      }
-      return;
+      std::set<int> units;
+      for (int s = 0; s < n_; ++s)
+        if (is(s, Stamp::aNAR)) units.insert(sub(s).node);
+      units_.assign(units.begin(), units.end());
+      rao_.clear();
+      return choose_rao(0);
     }
     std::vector<int> writes;
     for (int w = 0; w < n_; ++w)
@@ -124,6 +124,27 @@ class Reference {
       choose_mo(c + 1);
       mo_.pop_back();
     } while (!result_.gave_up && std::next_permutation(writes.begin(), writes.end()));
+  }
+
+  /// A total order of the atomics of each node.
+  void choose_rao(int u) {
+    if (result_.gave_up) return;
+    if (u == len(units_)) {
+      for (std::uint64_t bits = 0; bits < std::uint64_t{1} << nfo_pairs_.size(); ++bits) {
+        if (++work_ > limit_) result_.gave_up = true;
+        if (result_.gave_up) return;
+        check(bits);
+      }
+      return;
+    }
+    std::vector<int> atomics;
+    for (int s = 0; s < n_; ++s)
+      if (is(s, Stamp::aNAR) && sub(s).node == at(units_, u)) atomics.push_back(s);
+    do {
+      rao_.push_back(atomics);
+      choose_rao(u + 1);
+      rao_.pop_back();
+    } while (!result_.gave_up && std::next_permutation(atomics.begin(), atomics.end()));
   }
 
   // --- consistency ---
@@ -160,6 +181,7 @@ class Reference {
   void check(std::uint64_t nfo_bits) {
     if (!(is_corerma(model_) ? core_consistent() : loco_consistent(nfo_bits))) return;
     ++result_.witnesses;
+    if (result_.robust && !sequential()) result_.robust = false;
     Outcome o;
     for (const Observable& x : p_.observables) {
       if (x.thread != kNone) {
@@ -173,6 +195,27 @@ class Reference {
       o.push_back(v);
     }
     outcomes_.insert(o);
+  }
+
+  /// The trace: program order and what comes from rf and mo. An atomic that writes is one point: its aNAR.
+  bool sequential() const {
+    Matrix m{};
+    const auto point = [&](int s) {
+      for (int r = 0; r < n_; ++r)
+        if (is(s, Stamp::aNRW) && is(r, Stamp::aNAR) && sub(r).event == sub(s).event) return r;
+      return s;
+    };
+    const auto edge = [&](int a, int b) {
+      if (point(a) != point(b)) put(m, point(a), point(b));
+    };
+    for (int a = 0; a < n_; ++a)
+      for (int b = 0; b < n_; ++b) {
+        if (ev(a).thread == ev(b).thread && a < b) edge(a, b);
+        if (sub(b).r && at(rf_, b) == a) edge(a, b);
+        if (rb(a, b)) edge(a, b);
+        if (sub(a).w && sub(b).w && mo(a, b)) edge(a, b);
+      }
+    return !reflexive(closure(m));
   }
 
   bool loco_consistent(std::uint64_t nfo_bits) {
@@ -199,7 +242,8 @@ class Reference {
         if (po(a, b) && (is(a, Stamp::aNRW) || is(a, Stamp::aNLW)) && is(b, Stamp::aRF) && same_node) i = true;
         if (sub(a).event == sub(b).event) {  // iso
           const bool iso = (is(a, Stamp::aMF) && is(b, Stamp::aCR)) || (is(a, Stamp::aNRR) && is(b, Stamp::aNLW)) ||
-                           (is(a, Stamp::aNLR) && is(b, Stamp::aNRW));
+                           (is(a, Stamp::aNLR) && is(b, Stamp::aNRW)) ||
+                           (is(a, Stamp::aNAR) && (is(b, Stamp::aNRW) || is(b, Stamp::aNLW)));
           i = i || iso;
           s = s || iso;
         }
@@ -215,7 +259,7 @@ class Reference {
             if (is(a, Stamp::aNLW)) i = s = true;  // pfg
             if (is(a, Stamp::aNRW)) i = true;      // pfp
           }
-          if (w.op == Op::poll && polled(b) == a) {
+          if (w.op == Op::poll && polled(b) == sub(a).event && (is(a, Stamp::aNLW) || is(a, Stamp::aNRW))) {
             i = true;
             s = s || is(a, Stamp::aNLW);
           }
@@ -234,6 +278,11 @@ class Reference {
       put(ib, a, b);
       put(so, a, b);
     }
+    for (const std::vector<int>& order : rao_)
+      for (std::size_t k = 0; k < order.size(); ++k)
+        for (std::size_t l = k + 1; l < order.size(); ++l)
+          for (int w = 0; w < n_; ++w)
+            if (w == order[k] || (sub(w).event == sub(order[k]).event && is(w, Stamp::aNRW))) put(so, w, order[l]);
     ib = closure(ib);
     if (reflexive(ib)) return false;
     for (int a = 0; a < n_; ++a) {
@@ -244,15 +293,18 @@ class Reference {
     return true;
   }
 
-  /// The NIC write that a poll polls: the oldest towards its node that no earlier poll took.
+  /// The event that a poll polls: the oldest operation towards its node that no earlier poll took.
   int polled(int poll) const {
     int earlier_polls = 0;
     for (int p = 0; p < n_; ++p)
       if (po(p, poll) && ev(p).i->op == Op::poll && ev(p).i->node == ev(poll).i->node) ++earlier_polls;
+    int last = kNone;  // an atomic may have two such writes
     for (int w = 0; w < n_; ++w)
-      if (po(w, poll) && (is(w, Stamp::aNLW) || is(w, Stamp::aNRW)) && sub(w).node == ev(poll).i->node &&
-          earlier_polls-- == 0)
-        return w;
+      if (po(w, poll) && (is(w, Stamp::aNLW) || is(w, Stamp::aNRW)) && sub(w).node == ev(poll).i->node) {
+        if (sub(w).event == last) continue;
+        last = sub(w).event;
+        if (earlier_polls-- == 0) return last;
+      }
     return kNone;
   }
 
@@ -385,6 +437,8 @@ class Reference {
   std::vector<int> cells_;
   std::vector<std::vector<int>> mo_;
   std::vector<std::pair<int, int>> nfo_pairs_;
+  std::vector<int> units_;             // nodes with atomics
+  std::vector<std::vector<int>> rao_;  // by unit
   std::set<Outcome> outcomes_;
   ReferenceResult result_;
 };

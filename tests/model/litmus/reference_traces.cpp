@@ -31,6 +31,14 @@ class Unfolder {
               if (a + b <= 8) domain.insert(a + b);
       }
     }
+    // What fetch-and-adds may make of that, each once.
+    for (const Thread& t : p_.threads)
+      for (const Instruction& i : t.code) {
+        if (i.op != Op::rfaa) continue;
+        const Expr& e = at(p_.exprs, i.expr);
+        if (e.op != ExprOp::constant) gave_up_ = true;
+        for (const Value v : std::set<Value>(domain)) domain.insert(v + e.constant);
+      }
     domain_.assign(domain.begin(), domain.end());
     for (int t = 0; t < len(p_.threads); ++t) {
       traces_.emplace_back();
@@ -56,7 +64,8 @@ class Unfolder {
     for (const Thread& t : p_.threads)
       for (const Instruction& i : t.code)
         if ((i.location == location && i.op != Op::read && i.op != Op::flush) ||
-            (i.source == location && (i.op == Op::rga || i.op == Op::remote_cas)))
+            (i.source == location &&
+             (i.op == Op::rga || i.op == Op::remote_cas || i.op == Op::rcas || i.op == Op::rfaa)))
           return domain_;
     return {at(p_.locations, location).init};
   }
@@ -147,6 +156,19 @@ class Unfolder {
         }
         return;
       }
+      case Op::rcas:
+      case Op::rfaa:
+        for (const Value v : values(i.source)) {
+          Trace t = base;
+          t.subs.push_back(reading(sub(Stamp::aNAR, i.node), cell(i.source, home), v));
+          if (i.op == Op::rfaa || v == eval(base, i.expr)) {
+            const Value desired = i.op == Op::rfaa ? v + eval(base, i.expr) : eval(base, i.expr2);
+            t.subs.push_back(writing(sub(Stamp::aNRW, i.node), cell(i.source, home), desired));
+          }
+          t.subs.push_back(writing(sub(Stamp::aNLW, i.node), cell(i.location, home), v));
+          go(t);
+        }
+        return;
       case Op::gf:
         for (const int n : i.nodes) base.subs.push_back(sub(Stamp::aGF, n));
         return go(base);
