@@ -85,6 +85,8 @@ Kind kind_of(Stamp stamp) {
       return Kind::aNRR;
     case Stamp::aNLW:
       return Kind::aNLW;
+    case Stamp::aNAR:
+      return Kind::aNAR;
     default:
       return Kind::aRF;
   }
