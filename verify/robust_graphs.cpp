@@ -32,13 +32,16 @@ class Graphs {
   bool robust() {
     const std::size_t n = sites_.size();
     successors_.assign(n, {});
+    conflicts_.assign(n, {});
     for (std::size_t a = 0; a < n; ++a)
-      for (std::size_t b = 0; b < n; ++b)
+      for (std::size_t b = 0; b < n; ++b) {
+        if (conflict(sites_[a], sites_[b])) conflicts_[a].push_back(b);
         if (before(sites_[a], sites_[b], false) || conflict(sites_[a], sites_[b])) successors_[a].push_back(b);
+      }
     for (std::size_t b = 0; b < n; ++b) {
-      const std::vector<char> reached = from(b);
+      const std::vector<char> back = behind_conflicts(b);
       for (std::size_t a = 0; a < n; ++a)
-        if (reached[a] != 0 && delayed(sites_[a], sites_[b])) return false;
+        if (back[a] != 0 && delayed(sites_[a], sites_[b])) return false;
     }
     return true;
   }
@@ -102,26 +105,33 @@ class Graphs {
     return before(a, b, true);
   }
 
-  [[nodiscard]] std::vector<char> from(std::size_t start) const {
-    std::vector<char> reached(sites_.size(), 0);
-    std::vector<std::size_t> work = {start};
+  /// What a path leads to from there whose first and last steps are conflicts: po is transitive, so that a cycle's
+  /// steps in program order stand between conflicts.
+  [[nodiscard]] std::vector<char> behind_conflicts(std::size_t start) const {
+    std::vector<char> reached(sites_.size(), 0), last(sites_.size(), 0);
+    std::vector<std::size_t> work;
+    const auto reach = [&](std::size_t to) {
+      if (reached[to] == 0) work.push_back(to);
+      reached[to] = 1;
+    };
+    for (const std::size_t next : conflicts_[start]) {
+      last[next] = 1;
+      reach(next);
+    }
     while (!work.empty()) {
       const std::size_t here = work.back();
       work.pop_back();
-      for (const std::size_t next : successors_[here]) {
-        if (reached[next] != 0) continue;
-        reached[next] = 1;
-        work.push_back(next);
-      }
+      for (const std::size_t next : conflicts_[here]) last[next] = 1;
+      for (const std::size_t next : successors_[here]) reach(next);
     }
-    return reached;
+    return last;
   }
 
   const Program& program_;
   const FlushMask& flushes_;
   Network network_;
   std::vector<Site> sites_;
-  std::vector<std::vector<std::size_t>> successors_;
+  std::vector<std::vector<std::size_t>> successors_, conflicts_;
 };
 
 }  // namespace

@@ -45,8 +45,17 @@ Program on_hardware(const Program& program, const EngineOptions& options, const 
   return model::litmus::implement(program);
 }
 
+constexpr const char* kReference = "model-weak";
+
+/// model-weak is what the model says: an atomic of coreRMA is one action, one of rdmatso keeps out other atomics alone.
+nic::HardwareProfile profile_for(const std::string& hardware, const EngineOptions& options) {
+  nic::HardwareProfile profile = scenario::load_hardware(hardware).profile;
+  if (hardware == kReference && !model::litmus::is_corerma(options.model)) profile.nic_atomic_cap = nic::AtomicCap::hca;
+  return profile;
+}
+
 Machine machine_for(const Program& program, const EngineOptions& options) {
-  const nic::HardwareProfile profile = scenario::load_hardware(options.hardware).profile;
+  const nic::HardwareProfile profile = profile_for(options.hardware, options);
   return Machine(on_hardware(program, options, profile), profile);
 }
 
@@ -66,13 +75,11 @@ void name_excluded(const Program& program, const EngineOptions& options, model::
                                      list(program, excluded)));
 }
 
-constexpr const char* kReference = "model-weak";
-
 /// Names what the profile rules out of what model-weak shows, and by which mechanism. `shown`: all that it shows.
 void name_ruled_out(const Program& program, const EngineOptions& options, const std::vector<Outcome>& shown,
                     const ExploreLimits& limits, Result& result) {
   if (options.hardware == kReference) return;
-  const auto reference = scenario::load_hardware(kReference).profile;
+  const auto reference = profile_for(kReference, options);
   const auto all = mechanisms(reference, scenario::load_hardware(options.hardware).profile);
   const RuledOutResult found = ruled_out(
       [&](const nic::HardwareProfile& p) { return on_hardware(program, options, p); }, shown, reference, all, limits);
@@ -104,7 +111,7 @@ constexpr std::uint16_t kLoopTurns = 2;
 
 /// Verbs refuse to post an atomic where the device has none: there is nothing to run.
 bool refused(const Program& program, const EngineOptions& options, Result& result) {
-  if (scenario::load_hardware(options.hardware).profile.nic_atomic_cap != nic::AtomicCap::none) return false;
+  if (profile_for(options.hardware, options).nic_atomic_cap != nic::AtomicCap::none) return false;
   for (const auto& thread : program.threads)
     for (const auto& i : thread.code) {
       if (!model::litmus::is_remote_atomic(i.op)) continue;

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import subprocess
 
 import pytest
 
@@ -27,13 +28,11 @@ def short(repair):
 
 
 @pytest.fixture(scope="module")
-def found(root):
-    import subprocess
+def found(program, root):
 
-    from conftest import LOCO_SIM
 
     def call(*arguments):
-        done = subprocess.run([LOCO_SIM, *arguments], capture_output=True, text=True, timeout=60, cwd=root, check=False)
+        done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60, cwd=root, check=False)
         assert done.returncode < 2, done.stderr
         return json.loads(done.stdout)
 
@@ -43,7 +42,7 @@ def found(root):
 
 
 def test_every_question_has_the_answer_that_its_documents_expect(found):
-    assert len(found["litmus"]) > 60
+    assert len(found["litmus"]) >= 60
     assert {r["verdict"] for r in found["litmus"]} == {"ok"}
     assert {r["verdict"] for r in found["model-weak"]} == {"ok"}
     assert all(r["robust"] is not None for r in found["robust"])
