@@ -84,3 +84,19 @@ def test_the_commands_of_the_pages_run(page, loco_sim, root):
         done = loco_sim(*words)
         assert done.returncode in (0, 1), (command, done.stderr)
         assert done.stdout or "--quiet" in words
+
+
+def test_the_corpus_of_atomics_on_the_hardware(loco_sim, root):
+    """Every outcome that a test allows is seen on model-weak, or excluded by completions in order; none that it forbids."""
+    import yaml
+
+    documents = {d["name"]: d for d in yaml.safe_load_all((root / "tests/litmus/atomics.yaml").read_text())}
+    seen = json.loads(loco_sim("litmus", "tests/litmus/atomics.yaml", "--engine", "explore", "--json").stdout)
+    assert len(seen) == len(documents) == 83 and {r["verdict"] for r in seen} == {"ok"}
+    for result in seen:
+        for outcome in documents[result["name"]]["outcomes"].get("allowed", ()):
+            shown = any(outcome.items() <= o.items() for o in result["outcomes"])
+            excluded = any("in-order completion excludes" in n for n in result.get("notes", ()))
+            assert shown or excluded, result["name"]
+    none = loco_sim("litmus", "tests/litmus/atomics.yaml", "--engine", "explore", "--hardware", "efa-srd-like", "--test", "cell-g12")
+    assert none.returncode == 1 and "Not run" in none.stdout and "nic.atomic_cap: none" in none.stdout
