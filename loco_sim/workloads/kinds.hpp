@@ -270,9 +270,9 @@ inline constexpr std::array kMessageParams = {kIterations, kPayload};
 inline constexpr std::array kMixParams = {kIterations};
 
 /// Named after what they do; patterns.cpp says what each shows.
-inline constexpr std::array<std::string_view, 8> kPatternNames = {
-    "store_put",     "put_get",       "get_read",       "put_put",
-    "put_put_twice", "get_fence_put", "put_wait_store", "barrier_third_node"};
+inline constexpr std::array<std::string_view, 9> kPatternNames = {
+    "store_put",     "put_get",        "get_read",           "put_put",  "put_put_twice",
+    "get_fence_put", "put_wait_store", "barrier_third_node", "fetch_add"};
 inline constexpr std::array kPatternParams = {
     Option{.key = "iterations", .type = Type::integer, .fallback = 10, .least = 1, .most = 1'000'000, .doc = "rounds"},
     Option{.key = "pattern",

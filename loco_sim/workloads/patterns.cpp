@@ -158,14 +158,22 @@ bool barrier_third_node(const Round& r) {
   return r.y.load() == r.i;
 }
 
+/// An atomic is executed once, whatever the network loses. y := faa(z@1, 1); wait: as many as were added before.
+bool fetch_add(const Round& r) {
+  if (r.mgr.my_node() != 0) return true;
+  r.mgr.fetch_add(r.y.here(), r.z.on(1), 0, 1, &r.key);
+  r.key.wait();
+  return r.y.load() == kConstant + r.i - 1;
+}
+
 struct Pattern {
   bool (*round)(const Round&);
   bool barrier;  ///< rounds end with one; the others concern node 0 alone
 };
-constexpr std::array kPatterns = {Pattern{store_put, false},      Pattern{put_get, false},
-                                  Pattern{get_read, false},       Pattern{put_put, true},
-                                  Pattern{put_put_twice, true},   Pattern{get_fence_put, false},
-                                  Pattern{put_wait_store, false}, Pattern{barrier_third_node, true}};
+constexpr std::array kPatterns = {
+    Pattern{store_put, false},      Pattern{put_get, false},           Pattern{get_read, false},
+    Pattern{put_put, true},         Pattern{put_put_twice, true},      Pattern{get_fence_put, false},
+    Pattern{put_wait_store, false}, Pattern{barrier_third_node, true}, Pattern{fetch_add, false}};
 static_assert(kPatterns.size() == kPatternNames.size());
 
 void pattern_program(Transport& node, const Setup& setup) {

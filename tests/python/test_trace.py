@@ -54,7 +54,7 @@ def test_to_pandas(trace):
     pytest.importorskip("pandas")
     table = trace.to_pandas()
     assert len(table) == len(trace) and table.index[0] == 1
-    assert set(table["stamp"]) <= {"aCR", "aCW", "aCAS", "aMF", "aWT", "aNLR", "aNRW", "aNRR", "aNLW", "aRF", "aGF"}
+    assert set(table["stamp"]) <= {"aCR", "aCW", "aCAS", "aMF", "aWT", "aNLR", "aNRW", "aNRR", "aNAR", "aNLW", "aRF", "aGF"}
     assert "0:main" in set(table["thread"])
     calls = trace.to_pandas("calls")
     assert (calls["method"] == "barrier").sum() == 3 * (20 + 1)  # the measured rounds, and one to start together

@@ -178,7 +178,7 @@ TEST_CASE("trace files: what is wrong is said", "[trace_io]") {
   CHECK(problem("not a trace at all") == "offset 0: the magic number is not that of a loco-sim trace");
   std::string other_version = bytes;
   other_version[8] = 9;
-  CHECK(problem(other_version) == "offset 8: version 9, expected 1 to 3");
+  CHECK(problem(other_version) == "offset 8: version 9, expected 1 to 4");
   CHECK_THAT(problem(bytes + "x"), loco::test::contains_text("goes on after its end block"));
   std::string flipped = bytes;
   flipped[20] = static_cast<char>(flipped[20] ^ 1);
@@ -246,7 +246,7 @@ TEST_CASE("trace files: the text form has one record a line", "[trace_io]") {
   s.value = 7;
   t.subevents.push_back(s);
   REQUIRE(text(t) ==
-          "trace version=3 scenario=\"a\\x22b\" seed=0 nodes=2\n"
+          "trace version=4 scenario=\"a\\x22b\" seed=0 nodes=2\n"
           "thread 0 node=1 name=\"worker\"\n"
           "object 0 name=\"\" transitive=0 participants={}\n"
           "node_set 0 {}\n"

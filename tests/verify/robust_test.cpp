@@ -23,7 +23,8 @@ RmaRobustness on(const std::string& text, Network network) {
 std::string message_passing(const std::string& flush) {
   return "process 1 { shared message = 7, one = 1; put(inbox, 2, message); " + flush +
          " put(full, 2, one); }\n"
-         "process 2 { shared inbox = 0, full = 0; local f, m; while (f == 0) load f = full; load m = inbox; }\n";
+         "process 2 { shared inbox = 0, full = 0; local f, m; while (f == 0) load f = full; load m = inbox; }\nassert "
+         "final (1 == 1);\n";
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ def test_times_are_the_trace_s_own(recorded, loco_sim):
     events, path = recorded
     rows = [line.split(",") for line in loco_sim("trace", "export", path, "--to", "csv").stdout.splitlines()]
     stamp, start, at_call = rows[0].index("stamp"), rows[0].index("start_ps"), rows[0].index("call")
-    nic = {"aNLR", "aNRW", "aNRR", "aNLW"}
+    nic = {"aNLR", "aNRW", "aNRR", "aNAR", "aNLW"}
     cpu = sorted((row[stamp], int(row[start])) for row in rows[1:] if row[stamp] not in nic)
     assert cpu == sorted((e["name"], ps(e)) for e in events if e["ph"] == "i" and e["cat"] == "access")
     first = {}

@@ -93,8 +93,8 @@ def test_a_run_says_so_as_well(loco_sim):
 @pytest.mark.parametrize("scenario", ["scenarios/quickstart.yaml", "scenarios/fabric/incast.yaml"])
 @pytest.mark.parametrize("fault", [
     "posted_passes_posted", "read_does_not_flush", "completion_before_data", "doorbell_before_stores",
-    "payload_reads_reorder", "fence_ignored", "responder_reorders", "early_write_completion", "atomic_replayed", "barrier_without_fence",
-    "guards_read_forward", "ring_without_wait"])
+    "payload_reads_reorder", "fence_ignored", "responder_reorders", "early_write_completion", "atomic_replayed",
+    "barrier_without_fence", "guards_read_forward", "ring_without_wait"])
 def test_with_any_fault_the_machine_comes_to_rest(loco_sim, scenario, fault):
     small = "workload.count=1" if "incast" in scenario else "workload.iterations=2"
     done = loco_sim("run", scenario, "--set", f"faults=[{fault}]", "--set", small, "--set", "topology.nodes=4",

@@ -463,12 +463,12 @@ TEST_CASE("what was posted and has not begun is in the trace when the run has en
   SECTION("a compare-and-swap that may compare in vain") {
     post(recorder, {.method = Method::remote_cas, .peer = 1, .local = 64, .remote = 128, .compare = 5});
     recorder.end_run();
-    CHECK(unbegun(recorder.trace()) == std::vector<std::string>{"aNRR 1 128", "aNLW 0 64"});
+    CHECK(unbegun(recorder.trace()) == std::vector<std::string>{"aNAR 1 128", "aNLW 0 64"});
   }
   SECTION("one that has found what it compares with") {
     post(recorder, {.method = Method::remote_cas, .peer = 1, .local = 64, .remote = 128, .compare = 5});
     recorder.on_subevent(
-        {.id = 1, .stamp = Stamp::aNRR, .op = 1, .peer = 1, .home = 1, .address = 128, .value = 5, .seq = 3});
+        {.id = 1, .stamp = Stamp::aNAR, .op = 1, .peer = 1, .home = 1, .address = 128, .value = 5, .seq = 3});
     recorder.end_run();
     CHECK(unbegun(recorder.trace()) == std::vector<std::string>{"aNRW 1 128", "aNLW 0 64"});
   }
