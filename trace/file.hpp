@@ -16,8 +16,8 @@
 
 namespace loco::trace {
 
-inline constexpr std::uint32_t kTraceVersion =
-    4;  ///< what is written; there is no 3, which is one bit away from both older ones
+/// What is written. There is no version 3, which is one bit away from both older ones.
+inline constexpr std::uint32_t kTraceVersion = 4;
 inline constexpr std::uint32_t kTraceVersionOldest = 1;  ///< what can still be read; version 2: atomics read by aNRR
 
 class TraceError : public std::runtime_error {
