@@ -132,7 +132,8 @@ void add_robust(CLI::App& app, RobustArguments& a, Chosen& chosen) {
 void add_soundness(CLI::App& app, SoundnessArguments& a, Chosen& chosen) {
   CLI::App* soundness =
       app.add_subcommand("soundness", "Compare a library's implementation with its specification on all small clients");
-  soundness->add_option("--library,library", a.library, "sv, bal, rbl, msw or lock")
+  SoundnessArguments* const given = &a;
+  soundness->add_option("--library,library", given->library, "sv, bal, rbl, msw or lock")
       ->required()
       ->check(one_of_words({"sv", "bal", "rbl", "msw", "lock"}));
   soundness

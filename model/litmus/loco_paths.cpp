@@ -132,8 +132,8 @@ class LocoStatement {
   /// A fetch-and-add, or a compare-and-swap that succeeds: `desired(symbol of what was read)` is the new value.
   template <class Desired>
   void atomic_writes(ThreadPath& p, Desired desired) const {
-    const int n = i_.node;
-    SubEvent read = writer_.make(p, Stamp::aNAR, i_.library, n);
+    const Instruction* const i = &i_;
+    SubEvent read = writer_.make(p, Stamp::aNAR, i->library, i->node);
     read.fused = options_.global_atomics;
     const int sub = len(p.subevents);
     const int v = PathWriter::add_read(p, read, writer_.cell(i_.source));
@@ -142,9 +142,9 @@ class LocoStatement {
       at(p.subevents, sub).writes = true;
       at(p.subevents, sub).value = static_cast<std::int16_t>(value);
     } else {
-      PathWriter::add_write(p, writer_.make(p, Stamp::aNRW, i_.library, n), writer_.cell(i_.source), value);
+      PathWriter::add_write(p, writer_.make(p, Stamp::aNRW, i->library, i->node), writer_.cell(i->source), value);
     }
-    PathWriter::add_write(p, writer_.make(p, Stamp::aNLW, i_.library, n), writer_.cell(i_.location), v);
+    PathWriter::add_write(p, writer_.make(p, Stamp::aNLW, i->library, i->node), writer_.cell(i->location), v);
   }
 
   void remote_cas() {
@@ -153,9 +153,10 @@ class LocoStatement {
     writer_.begin_event(p_, s_.pc);
     PathState failed = s_;
     ThreadPath& f = failed.path;
-    const int v = PathWriter::add_read(f, writer_.make(f, Stamp::aNAR, i_.library, i_.node), writer_.cell(i_.source));
+    const Instruction* const i = &i_;
+    const int v = PathWriter::add_read(f, writer_.make(f, Stamp::aNAR, i->library, i->node), writer_.cell(i->source));
     f.conditions.push_back({PathWriter::operation(f, ExprOp::eq, v, expected), false});
-    PathWriter::add_write(f, writer_.make(f, Stamp::aNLW, i_.library, i_.node), writer_.cell(i_.location), v);
+    PathWriter::add_write(f, writer_.make(f, Stamp::aNLW, i->library, i->node), writer_.cell(i->location), v);
     ++failed.pc;
     pending_.push_back(std::move(failed));
     atomic_writes(p_, [&](int read) {

@@ -194,10 +194,10 @@ class Inserter {
     }
   }
   void emit_wait(const Insertion& i, const Instruction& in_front_of) {
-    Instruction& wait = push(Op::wait, i, in_front_of);
-    wait.work_id = i.work_id != kNone ? i.work_id : work_id(i.name);
+    Instruction* const wait = &push(Op::wait, i, in_front_of);
+    wait->work_id = i.work_id != kNone ? i.work_id : work_id(i.name);
     for (const Instruction& other : at(out_.threads, thread_).code)  // a wait belongs to the library of its operations
-      if (other.work_id == wait.work_id && other.op == Op::bcast) wait.library = Library::sv;
+      if (other.work_id == wait->work_id && other.op == Op::bcast) wait->library = Library::sv;
   }
 
   Program& out_;

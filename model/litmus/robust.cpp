@@ -32,7 +32,8 @@ class TraceGraph {
         if (x.sub(w).writes && a.rf.contains(w, r) && (source < 0 || mo.contains(source, w))) add(r, w);
     }
     // What barriers and ring buffers keep apart, `sc` keeps apart, too.
-    a.so.from(x.library(Library::bal) | x.library(Library::rbl)).for_each([&](int i, int j) { add(i, j); });
+    for (const Library kept : {Library::bal, Library::rbl})
+      a.so.from(x.libraries.at(static_cast<std::size_t>(kept))).for_each([&](int i, int j) { add(i, j); });
   }
 
   [[nodiscard]] bool cyclic() const { return !edges_.acyclic(); }

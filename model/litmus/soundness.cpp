@@ -157,7 +157,8 @@ class Soundness {
 }  // namespace
 
 SoundnessResult check_soundness(const SoundnessOptions& options, const SoundnessProgress& progress) {
-  if (options.library == "lock") return check_lock_soundness(options, progress);
+  if (const SoundnessOptions* const asked = &options; asked->library == "lock")
+    return check_lock_soundness(options, progress);
   if (options.threads < 1 || options.calls < 1 || options.threads > 8)
     throw std::invalid_argument("expected 1 to 8 threads and at least 1 call");
   return Soundness(options, progress).run();

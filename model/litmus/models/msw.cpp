@@ -5,7 +5,7 @@
 namespace loco::model::litmus {
 
 bool msw(const Skeleton& x, const ModelOptions& options, Axioms& a) {
-  add_rdmawait(x, x.library(Library::msw), options, a);
+  add_rdmawait(x, Library::msw, options, a);
   return true;
 }
 

@@ -16,6 +16,6 @@ void add_rdma(const Skeleton& x, const Set& events, const Relation& pf_ib, const
 [[nodiscard]] bool polls_from(const Skeleton& x, Relation& pf);
 
 /// The predicate of rdmawait on a library's own events.
-void add_rdmawait(const Skeleton& x, const Set& events, const ModelOptions& options, Axioms& a);
+void add_rdmawait(const Skeleton& x, Library library, const ModelOptions& options, Axioms& a);
 
 }  // namespace loco::model::litmus

@@ -83,7 +83,8 @@ void add_rdma(const Skeleton& x, const Set& events, const Relation& pf_ib, const
   if (!aNAR.empty()) add_atomics(x, aNAR, options, a);
 }
 
-void add_rdmawait(const Skeleton& x, const Set& events, const ModelOptions& options, Axioms& a) {
+void add_rdmawait(const Skeleton& x, Library library, const ModelOptions& options, Axioms& a) {
+  const Set& events = x.libraries.at(static_cast<std::size_t>(library));
   if (events.empty()) return;
   const Relation pfg = waited_for(x, events, Stamp::aNLW);
   const Relation pfp = waited_for(x, events, Stamp::aNRW);
@@ -91,7 +92,7 @@ void add_rdmawait(const Skeleton& x, const Set& events, const ModelOptions& opti
 }
 
 bool rdmawait(const Skeleton& x, const ModelOptions& options, Axioms& a) {
-  add_rdmawait(x, x.library(Library::rdmawait), options, a);
+  add_rdmawait(x, Library::rdmawait, options, a);
   return true;
 }
 
