@@ -2,6 +2,7 @@
 #include "model/litmus/litmus.hpp"
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <pybind11/stl.h>
@@ -22,7 +23,7 @@ namespace loco::python {
 namespace {
 
 namespace litmus = model::litmus;
-using Released = py::call_guard<py::gil_scoped_release>;
+using Released = py::call_guard<Unlocked>;
 
 struct Ran {
   bool ok = true;
@@ -31,9 +32,10 @@ struct Ran {
   std::string text;
 };
 
-litmus::Options declarative(const std::string& model) {
+litmus::Options declarative(const std::string& model, std::function<void()> poll = {}) {
   litmus::Options options;
   options.model = model;
+  options.poll = std::move(poll);
   return options;
 }
 
@@ -100,19 +102,19 @@ py::tuple tuple_of(const litmus::Explanation& e) {
 }
 
 py::object witness(const litmus::Program& program, const std::string& outcome, const std::string& model) {
-  const auto found = [&] {
-    const py::gil_scoped_release released;
-    return litmus::witness(program, litmus::parse_outcome(program, outcome), declarative(model));
-  }();
+  const auto found = interruptible([&](Interruption& interruption) {
+    return litmus::witness(program, litmus::parse_outcome(program, outcome),
+                           declarative(model, [&] { interruption.stop_if_requested(); }));
+  });
   if (!found) return py::none();
   return tuple_of(*found);
 }
 
 py::list explain(const litmus::Program& program, const std::string& outcome, const std::string& model) {
-  const auto found = [&] {
-    const py::gil_scoped_release released;
-    return litmus::explain_forbidden(program, litmus::parse_outcome(program, outcome), declarative(model));
-  }();
+  const auto found = interruptible([&](Interruption& interruption) {
+    return litmus::explain_forbidden(program, litmus::parse_outcome(program, outcome),
+                                     declarative(model, [&] { interruption.stop_if_requested(); }));
+  });
   py::list out;
   for (const litmus::Explanation& e : found) out.append(tuple_of(e));
   return out;

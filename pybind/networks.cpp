@@ -19,12 +19,13 @@ namespace loco::python {
 namespace {
 
 std::string corerma(bool small, unsigned jobs, std::uint64_t tests) {
-  return interruptible([&](Interruption& interruption) {
+  return interruptible_apart([&](Interruption& interruption) {
     networks::CampaignOptions options;
     options.small = small;
     options.jobs = jobs;
     options.tests = tests;
     options.poll = [&](const networks::CampaignProgress&) { interruption.stop_if_requested(); };
+    options.limits.poll = [&] { interruption.stop_if_requested(); };
     return networks::campaign_json(networks::run_campaign(options));
   });
 }
@@ -43,6 +44,7 @@ std::string fit(const std::string& hardware, const std::string& routing, std::ui
     networks::FitOptions options;
     options.tests = tests;
     options.poll = [&](const networks::FitProgress&) { interruption.stop_if_requested(); };
+    options.limits.poll = [&] { interruption.stop_if_requested(); };
     return networks::fit_json(read.name, networks::fit(read.profile, options));
   });
 }

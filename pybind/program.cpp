@@ -91,7 +91,7 @@ class Driver {
  private:
   /// Lets the generator run to its next operation.
   void advance() {
-    const py::gil_scoped_acquire locked;
+    const Locked locked;
     PyObject* yielded = nullptr;
     PySendResult state = mistake_.empty() ? send(&yielded) : throw_in(&yielded);
     py::object operation = py::reinterpret_steal<py::object>(yielded);
@@ -108,13 +108,13 @@ class Driver {
   PySendResult send(PyObject** yielded) {
     const py::object value =
         result_ ? py::reinterpret_steal<py::object>(PyLong_FromUnsignedLongLong(*result_)) : py::none();
-    return PyIter_Send(generator_.generator.ptr(), value.ptr(), yielded);
+    return or_sleep([&] { return PyIter_Send(generator_.generator.ptr(), value.ptr(), yielded); });
   }
 
   PySendResult throw_in(PyObject** yielded) {
     try {
       const py::object error = py::module_::import("loco_sim.errors").attr("RunError")(mistake_);
-      *yielded = generator_.generator.attr("throw")(error).release().ptr();
+      *yielded = or_sleep([&] { return generator_.generator.attr("throw")(error).release().ptr(); });
       return PYGEN_NEXT;
     } catch (py::error_already_set& e) {
       if (!e.matches(PyExc_StopIteration)) {
@@ -150,7 +150,7 @@ void run_node(Program& program, Transport& transport) {
 std::string word_name(const Program& program, NodeId node, Address address) {
   const Address base = program.memory[node];
   if (base == kNowhere || address < base || address >= base + program.memory_bytes) return "";
-  const py::gil_scoped_acquire locked;
+  const Locked locked;
   return program.word_name(address - base).cast<std::string>();
 }
 
@@ -228,7 +228,7 @@ py::tuple run_program(const scenario::Scenario& s, std::uint64_t memory_bytes, c
   program.cluster = &cluster;
   std::shared_ptr<RunResult> result;
   try {
-    const py::gil_scoped_release released;
+    const Unlocked released;
     cluster.spawn_everywhere([&program](Transport& transport) { run_node(program, transport); });
     cluster.run();
     result = finished(s, cluster);

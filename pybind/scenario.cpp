@@ -11,6 +11,7 @@
 #include "loco_sim/scenario/hardware.hpp"
 #include "nic_model/profile_options.hpp"
 #include "pybind/bindings.hpp"
+#include "pybind/interpreter_lock.hpp"
 #include "text/file.hpp"
 #include "yaml/node.hpp"
 
@@ -117,16 +118,22 @@ void bind_scenario(py::module_& m) {
       .def_readonly("workload", &Scenario::workload)
       .def_readonly("trace_path", &Scenario::trace_path)
       .def_property_readonly("check", &check_names)
+      .def_property_readonly("inputs",
+                             [](const Scenario& s) {
+                               std::vector<std::pair<std::string, std::string>> out;
+                               for (const scenario::InputFile& i : s.inputs) out.emplace_back(i.key, i.file);
+                               return out;
+                             })
       .def_property_readonly("sweep", &sweep_axes)
       .def_property_readonly("samples", [](const Scenario& s) { return s.sweep.samples; })
       .def_property_readonly("sample_seed", [](const Scenario& s) { return s.sweep.sample_seed; })
       .def("effective", &effective);
-  using Released = py::call_guard<py::gil_scoped_release>;
+  using Released = py::call_guard<Unlocked>;
   m.def("find_scenario", &scenario::find_scenario);
   m.def("scenario_names", &scenario::scenario_names);
   m.def("read_document", [](const std::string& path) {
     const std::string text = [&path] {
-      const py::gil_scoped_release released;
+      const Unlocked released;
       return text::read_file(path, yaml::kFileBytesMax);
     }();
     return py::bytes(text);  // as they are: the parser says where they are no UTF-8

@@ -1,8 +1,8 @@
 // Traces as NumPy sees them: the vectors of calls and subevents through the buffer protocol, without a copy.
 #include <cstddef>
 #include <cstring>
+#include <ostream>
 #include <pybind11/stl.h>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -17,8 +17,10 @@
 #include "model/check.hpp"
 #include "model/stamps.hpp"
 #include "pybind/bindings.hpp"
+#include "pybind/interruption.hpp"
 #include "sim/host_memory.hpp"
 #include "trace/file.hpp"
+#include "trace/whole_file.hpp"
 
 namespace loco::python {
 
@@ -111,6 +113,17 @@ void require_kind(const std::byte* record, std::size_t offset, std::size_t count
                           std::to_string(count) + ", found " + std::to_string(value));
 }
 
+void clear_gaps(trace::Call& c) {
+  c.zero = 0;
+  c.zeros = 0;
+}
+void clear_gaps(trace::Subevent& s) {
+  s.zero = 0;
+  s.zeros16 = 0;
+  s.zeros32 = 0;
+}
+
+/// What an array of one's own has between its fields is not kept.
 template <typename T, typename Check>
 std::vector<T> records_from(const py::buffer& bytes, Check check) {
   const py::buffer_info info = bytes.request();
@@ -120,6 +133,7 @@ std::vector<T> records_from(const py::buffer& bytes, Check check) {
   const auto* from = static_cast<const std::byte*>(info.ptr);
   for (std::size_t i = 0; i < out.size(); ++i) check(from + i * sizeof(T), i);
   if (!out.empty()) std::memcpy(out.data(), from, size);
+  for (T& record : out) clear_gaps(record);
   return out;
 }
 
@@ -152,34 +166,73 @@ std::shared_ptr<trace::Trace> shared(trace::Trace&& trace) { return std::make_sh
 
 /// (stage, node, start, picoseconds) of each stage of a span.
 py::list why_tuples(const std::shared_ptr<trace::Trace>& trace, std::int64_t start_ps, std::int64_t end_ps) {
-  std::vector<WhyStage> stages;
-  {
-    const py::gil_scoped_release released;
-    stages = why(*trace, start_ps, end_ps);
-  }
+  const std::vector<WhyStage> stages = interruptible([&](Interruption& interruption) {
+    return why(*trace, start_ps, end_ps, [&] { interruption.stop_if_requested(); });
+  });
   py::list out;
   for (const WhyStage& s : stages) out.append(py::make_tuple(std::string(s.stage), s.node, s.start_ps, s.took_ps));
   return out;
 }
 
-std::string trace_text(const trace::Trace& trace) {
-  std::ostringstream out;
-  trace::write_trace_text(out, trace);
-  return out.str();
+/// What `write(stream, poll)` writes.
+template <class Write>
+std::string text_of(const Write& write) {
+  return interruptible([&](Interruption& interruption) {
+    InterruptibleText text(interruption);
+    write(text.stream(), [&] { interruption.stop_if_requested(); });
+    return text.take();
+  });
+}
+
+std::string timeline(const std::shared_ptr<trace::Trace>& trace) {
+  return text_of([&](std::ostream& out, const auto& poll) { write_timeline(out, *trace, poll); });
+}
+
+std::string graph(const std::shared_ptr<trace::Trace>& trace, std::size_t limit) {
+  return text_of([&](std::ostream& out, const auto&) { write_graph(out, *trace, limit); });
+}
+
+std::string trace_text(const std::shared_ptr<trace::Trace>& trace) {
+  return text_of([&](std::ostream& out, const auto&) { trace::write_trace_text(out, *trace); });
+}
+
+/// Gives `sink` the parts of a trace file.
+void encode(const trace::Trace& trace, Interruption& interruption, const trace::TraceSink& sink) {
+  trace::encode_trace(trace, [&](std::string_view part) {
+    interruption.stop_if_requested();
+    sink(part);
+  });
+}
+
+py::bytes encoded(const std::shared_ptr<trace::Trace>& trace) {
+  return py::bytes(interruptible([&](Interruption& interruption) {
+    std::string bytes;
+    encode(*trace, interruption, [&](std::string_view part) { bytes.append(part); });
+    return bytes;
+  }));
+}
+
+void write_file(const std::shared_ptr<trace::Trace>& trace, const std::string& path) {
+  interruptible([&](Interruption& interruption) {
+    trace::write_whole_file(
+        path, [&](std::ostream& out) { encode(*trace, interruption, [&](std::string_view part) { out << part; }); });
+  });
 }
 
 void bind_trace_files(py::module_& m) {
-  using Released = py::call_guard<py::gil_scoped_release>;
   m.def("make_trace", &make_trace);
   m.def("decode_trace", [](const py::bytes& bytes) {
     const std::string_view view = bytes;
-    const py::gil_scoped_release released;
-    return shared(trace::decode_trace(view));
+    return interruptible([&](Interruption& interruption) {
+      return shared(trace::decode_trace(view, {.poll = [&] { interruption.stop_if_requested(); }}));
+    });
   });
-  m.def(
-      "read_trace",
-      [](const std::string& path) { return shared(trace::read_trace_file(path, {.memory_max = sim::memory_share()})); },
-      Released());
+  m.def("read_trace", [](const std::string& path) {
+    return interruptible([&](Interruption& interruption) {
+      return shared(trace::read_trace_file(
+          path, {.memory_max = sim::memory_share(), .poll = [&] { interruption.stop_if_requested(); }}));
+    });
+  });
 }
 
 }  // namespace
@@ -200,24 +253,12 @@ void bind_trace(py::module_& m) {
       .def("subevent_bytes", [](const Shared& t) { return bytes_of(t, t->subevents); })
       .def("activity_bytes", [](const Shared& t) { return bytes_of(t, t->activities); })
       .def("require_places", [](const Shared& t) { require_places(*t); })
-      .def("timeline",
-           [](const Shared& t) {
-             std::ostringstream out;
-             write_timeline(out, *t);
-             return out.str();
-           })
-      .def("graph",
-           [](const Shared& t, std::size_t limit) {
-             std::ostringstream out;
-             write_graph(out, *t, limit);
-             return out.str();
-           })
+      .def("timeline", &timeline)
+      .def("graph", &graph)
       .def("why", &why_tuples)
-      .def("encode", [](const Shared& t) { return py::bytes(trace::encode_trace(*t)); })
-      .def("to_text", [](const Shared& t) { return trace_text(*t); })
-      .def(
-          "write", [](const Shared& t, const std::string& path) { trace::write_trace_file(path, *t); },
-          py::call_guard<py::gil_scoped_release>());
+      .def("encode", &encoded)
+      .def("to_text", &trace_text)
+      .def("write", &write_file);
   bind_trace_files(m);
   m.attr("CALL_FIELDS") = call_fields();
   m.attr("CALL_SIZE") = sizeof(trace::Call);

@@ -142,10 +142,11 @@ class Driver {
  private:
   /// Lets the generator run to its next call.
   void advance() {
-    const py::gil_scoped_acquire locked;
+    const Locked locked;
     try {
-      py::object yielded =
-          mistake_.empty() ? generator_.attr("send")(result()) : generator_.attr("throw")(run_.refused(mistake_));
+      py::object yielded = or_sleep([this] {
+        return mistake_.empty() ? generator_.attr("send")(result()) : generator_.attr("throw")(run_.refused(mistake_));
+      });
       read(yielded);
     } catch (py::error_already_set& e) {
       if (e.matches(PyExc_StopIteration)) {

@@ -46,12 +46,12 @@ std::pair<std::string, std::string> verify_program(const std::string& text, cons
   std::vector<scenario::Hardware> hardware;
   for (const std::string& one : replay_on)
     hardware.push_back(scenario::read_hardware(yaml::parse_override(one, "replay_on")));
-  return interruptible([&](Interruption& interruption) {
+  return interruptible_apart([&](Interruption& interruption) {
     options.look = [&] { interruption.stop_if_requested(); };
     std::vector<verify::Program> programs;
     programs.push_back(verify::parse(text, file));
     const verify::Report report = verify::check_programs(std::move(programs), options).front();
-    nlohmann::ordered_json json = verify::to_json(report);
+    nlohmann::ordered_json json = verify::to_json(report, true);
     std::string words = verify::to_text(report);
     const auto shown = replay::replay_on(report, hardware, {.max_seconds = max_seconds, .poll = options.look});
     replay::add(shown, json);

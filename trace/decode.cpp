@@ -120,6 +120,7 @@ class Decoder {
  private:
   template <class Body>
   void expect(Tag tag, Body body) {
+    if (options_.poll) options_.poll();
     const std::uint64_t at = in_.offset();
     const std::uint8_t found = in_.reader(1, "a block's tag").byte("a block's tag");
     if (found != static_cast<std::uint8_t>(tag))

@@ -34,6 +34,7 @@ struct DecodeOptions {
   bool verify_checksums = true;  ///< off only for fuzzing: lets damaged blocks reach the parser
   /// Bytes that the trace may take in memory, and a block of it while it is read: what is more is a TraceError.
   std::uint64_t memory_max = ~std::uint64_t{0};
+  std::function<void()> poll = {};  ///< called now and then; what it throws ends the work
 };
 
 /// The binary form. Encoding and decoding are inverses, and the bytes are a function of the trace alone.

@@ -20,6 +20,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "rdma/packet_opcode.hpp"
@@ -89,8 +90,10 @@ struct Call {
   Library library = Library::rdmawait;
   Method method = Method::read;
   bool returned = false;       ///< false: still running when the trace ended; `end`, `result` mean nothing then
+  std::uint8_t zero = 0;       ///< no byte of a record is left to chance: equal runs are equal bytes
   std::uint32_t object = 0;    ///< index into Trace::objects (variable, barrier, ring buffer, ...); 0 is unnamed
   std::uint32_t node_set = 0;  ///< index into Trace::node_sets (targets of a bcast, a gf, a barrier); 0 is empty
+  std::uint32_t zeros = 0;
   std::uint64_t work_id = 0;   ///< the `d` of get, put, bcast, wait; 0 is none
   std::uint64_t argument = 0;  ///< value written, message checksum, key, ...: per method, docs/trace-format.md
   std::uint64_t result = 0;
@@ -104,8 +107,11 @@ struct Call {
 struct Subevent {
   CallId call = 0;
   Stamp stamp = Stamp::aCR;
-  std::uint16_t peer = 0;        ///< the n of a family stamp: the remote node of the operation
-  std::uint16_t node = 0;        ///< home node of the word accessed
+  std::uint8_t zero = 0;
+  std::uint16_t peer = 0;  ///< the n of a family stamp: the remote node of the operation
+  std::uint16_t node = 0;  ///< home node of the word accessed
+  std::uint16_t zeros16 = 0;
+  std::uint32_t zeros32 = 0;
   std::uint64_t address = 0;     ///< byte address of the word on its home node, a multiple of 8
   std::uint64_t value = 0;       ///< what was read or written (an aCAS: written)
   std::uint64_t value_read = 0;  ///< aCAS: the value it read; aNAR: its place in rao, below
@@ -144,15 +150,20 @@ struct Activity {
     cqe,         ///< a completion queue entry is in memory
   };
   Kind kind = Kind::packet;
-  std::uint8_t opcode = 0;     ///< packets: an rdma::PacketOpcode
-  std::uint16_t node = 0;      ///< where it begins
-  std::uint16_t peer = 0;      ///< packets: where it ends; else `node`
-  std::uint32_t qp = 0;        ///< of the sender
-  std::uint32_t number = 0;    ///< packets: the packet sequence number
-  std::uint32_t bytes = 0;     ///< packets: on the wire; TLPs: of their data
+  std::uint8_t opcode = 0;  ///< packets: an rdma::PacketOpcode
+  std::uint16_t node = 0;   ///< where it begins
+  std::uint16_t peer = 0;   ///< packets: where it ends; else `node`
+  std::uint16_t zeros16 = 0;
+  std::uint32_t qp = 0;      ///< of the sender
+  std::uint32_t number = 0;  ///< packets: the packet sequence number
+  std::uint32_t bytes = 0;   ///< packets: on the wire; TLPs: of their data
+  std::uint32_t zeros32 = 0;
   std::int64_t start_ps = 0;   ///< simulated picoseconds
   std::int64_t finish_ps = 0;  ///< packets: -1 when it never arrived; else equal to `start_ps`
 };
+
+static_assert(std::has_unique_object_representations_v<Call> && std::has_unique_object_representations_v<Subevent> &&
+              std::has_unique_object_representations_v<Activity>);
 
 /// A named thing that calls act on.
 struct Object {

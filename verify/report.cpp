@@ -110,7 +110,7 @@ std::string to_text(const Report& report) {
   return result;
 }
 
-ordered_json to_json(const Report& report) {
+ordered_json to_json(const Report& report, bool times) {
   ordered_json flushes{{"given", count(report.flushes)}, {"needed", nullptr}, {"placements", ordered_json::array()}};
   if (report.search && report.search->found) {
     flushes["needed"] = report.search->placements.front().size();
@@ -124,8 +124,8 @@ ordered_json to_json(const Report& report) {
   if (report.flush_after_every_remote) flushes["after_every_remote"] = true;
   ordered_json result{{"file", report.program.file},    {"verdict", name(report.answer.verdict)},
                       {"why", report.answer.why},       {"network", name(report.network)},
-                      {"engine", report.answer.engine}, {"flushes", std::move(flushes)},
-                      {"seconds", report.seconds}};
+                      {"engine", report.answer.engine}, {"flushes", std::move(flushes)}};
+  if (times) result["seconds"] = report.seconds;
   if (report.answer.predicates) result["predicates"] = *report.answer.predicates;
   if (report.answer.counterexample) {
     result["trace"] = trace_json(report);

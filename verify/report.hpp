@@ -24,7 +24,8 @@ struct Report {
 [[nodiscard]] std::string to_text(const Report& report);
 
 /// An element of the array that `--json` prints (docs/verify.schema.json).
-[[nodiscard]] nlohmann::ordered_json to_json(const Report& report);
+/// `times`: with how long it took, which is no function of the program.
+[[nodiscard]] nlohmann::ordered_json to_json(const Report& report, bool times = false);
 
 [[nodiscard]] std::string_view name(Verdict verdict);
 

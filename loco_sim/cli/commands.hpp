@@ -83,6 +83,7 @@ struct LitmusArguments {
   std::string explain;
   std::string dot;
   bool json = false;
+  bool times = false;  ///< in JSON: how long it took
   bool quiet = false;  ///< failures and the last line only
 };
 int litmus_command(const LitmusArguments& arguments);
@@ -111,6 +112,7 @@ struct CorermaArguments {
   unsigned jobs = 1;
   std::uint64_t tests = 0;  ///< of each rule and number of processes; 0: as the size has it
   bool json = false;
+  bool times = false;  ///< in JSON: how long it took
 };
 int corerma_command(const CorermaArguments& arguments);
 
@@ -147,6 +149,7 @@ struct SoundnessArguments {
   std::uint64_t max_clients = 0;
   double max_seconds = 0;
   bool json = false;
+  bool times = false;  ///< in JSON: how long it took
 };
 int soundness_command(const SoundnessArguments& arguments);
 
@@ -209,6 +212,7 @@ struct VerifyArguments {
   std::string check_certificate;       ///< file, or empty
   std::string dump;                    ///< bp, reduced, ebp, or empty
   bool json = false;
+  bool times = false;  ///< in JSON: how long it took
 };
 int verify_command(const VerifyArguments& arguments);
 [[nodiscard]] std::vector<std::string> verify_engine_names();

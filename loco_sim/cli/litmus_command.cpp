@@ -35,6 +35,7 @@ litmus::CommandOptions command_options(const LitmusArguments& arguments) {
   options.engine_options.max_executions = arguments.max_executions;
   options.engine_options.max_seconds = arguments.max_seconds;
   options.json = arguments.json || arguments.quiet;
+  options.times = arguments.times;
   options.witness = arguments.witness;
   options.explain = arguments.explain;
   const auto named = [](const char* option, const auto& apply) {

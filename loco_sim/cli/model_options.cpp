@@ -51,6 +51,7 @@ void add_litmus(CLI::App& app, LitmusArguments& a, Chosen& chosen) {
                    "\"-\": print the first in place of the text")
       ->type_name("FILE");
   litmus->add_flag("--json", a.json, kJsonHelp);
+  litmus->add_flag("--times", a.times, kTimesHelp)->needs("--json");
   litmus->add_flag("--quiet", a.quiet, "Only failures and a summary");
   litmus->callback([&] { chosen = [&] { return litmus_command(a); }; });
 }
@@ -93,6 +94,7 @@ void add_corerma(CLI::App& app, CorermaArguments& a, Chosen& chosen) {
   add_number(*corerma, "-j,--jobs", a.jobs, "Threads that run tests", 1, 256)->capture_default_str();
   corerma->add_option("-o,--out", a.out, "Write to this file: .html, .json or .csv")->type_name("FILE");
   corerma->add_flag("--json", a.json, kJsonHelp);
+  corerma->add_flag("--times", a.times, kTimesHelp);
   corerma->callback([&] { chosen = [&] { return corerma_command(a); }; });
 }
 
@@ -158,6 +160,7 @@ void add_soundness(CLI::App& app, SoundnessArguments& a, Chosen& chosen) {
   add_number(*soundness, "--max-clients", a.max_clients, "Stop after so many clients; 0 is no limit");
   soundness->add_option("--max-seconds", a.max_seconds, "Stop after so many seconds; 0 is no limit")->check(seconds());
   soundness->add_flag("--json", a.json, kJsonHelp);
+  soundness->add_flag("--times", a.times, kTimesHelp)->needs("--json");
   soundness->callback([&] { chosen = [&] { return soundness_command(a); }; });
 }
 
@@ -210,6 +213,7 @@ void add_verify(CLI::App& app, VerifyArguments& a, Chosen& chosen) {
       ->type_name("FILE");
   verify->add_option("-o,--out", a.out, "Write a report page to this file, too")->type_name("FILE.html");
   verify->add_flag("--json", a.json, kJsonHelp);
+  verify->add_flag("--times", a.times, kTimesHelp)->needs("--json");
   verify->callback([&] { chosen = [&] { return verify_command(a); }; });
 }
 

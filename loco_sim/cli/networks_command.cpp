@@ -30,14 +30,14 @@ Format format_of(const CorermaArguments& a) {
       fmt::format("loco-sim corerma: --out: expected a name that ends in .html, .json or .csv, found \"{}\"", a.out));
 }
 
-std::string rendered(const networks::Campaign& campaign, Format format) {
+std::string rendered(const networks::Campaign& campaign, Format format, bool times) {
   switch (format) {
     case Format::html:
       return networks::campaign_html(campaign);
     case Format::json:
-      return networks::campaign_json(campaign) + "\n";
+      return networks::campaign_json(campaign, times) + "\n";
     case Format::csv:
-      return networks::campaign_csv(campaign);
+      return networks::campaign_csv(campaign, times);
     case Format::text:
       break;
   }
@@ -87,7 +87,7 @@ int corerma_command(const CorermaArguments& arguments) {
     if (progress.is_due()) progress.show(fmt::format("rule {} of {}, {} tests run", at.row + 1, at.rows, at.tests));
   };
   const networks::Campaign campaign = networks::run_campaign(options);
-  const std::string text = rendered(campaign, format);
+  const std::string text = rendered(campaign, format, arguments.times);
   if (arguments.out.empty()) {
     print(text);
   } else {

@@ -35,6 +35,7 @@ struct Arguments {
 using Chosen = std::function<int()>;
 
 inline constexpr const char* kJsonHelp = "Print JSON in place of text";
+inline constexpr const char* kTimesHelp = "In JSON: how long it took on this machine, too, which no two runs agree on";
 
 /// All commands but those about the command line itself, in the order of `--help`. `a` and `chosen` outlive the app.
 void add_commands(CLI::App& app, Arguments& a, Chosen& chosen);

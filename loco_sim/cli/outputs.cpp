@@ -22,6 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 5> kWritten = {"--trace", "--out", "--dot", "--page", "--certificate"};
 constexpr std::array<std::string_view, 6> kRead = {"--hardware",   "--rows",   "--replay-on",
                                                    "--predicates", "--replay", "--check-certificate"};
+constexpr std::array<std::string_view, 2> kProfiles = {"--hardware", "--replay-on"};
 
 struct Named {
   std::string option;  ///< or what a positional is called
@@ -54,6 +55,20 @@ bool is_document_in(const fs::path& file, const fs::path& folder) {
          fs::equivalent(file.parent_path().empty() ? "." : file.parent_path(), folder, error);
 }
 
+/// All that is read for an argument: the file, and those that it names. What is wrong with one is told by who reads it.
+std::vector<std::string> files_of(const std::string& argument, const std::string& word) {
+  std::vector<std::string> files;
+  try {
+    if (std::ranges::find(kProfiles, argument) != kProfiles.end()) return scenario::load_hardware(word).files;
+    files.push_back(file_named(argument, word).string());
+    if (argument == "scenario")
+      for (const scenario::InputFile& input : scenario::load_scenario(word).inputs) files.push_back(input.file);
+  } catch (const std::exception&) {
+    return files.empty() ? std::vector{word} : files;
+  }
+  return files;
+}
+
 template <std::size_t N>
 bool is_one_of(const std::string& name, const std::array<std::string_view, N>& names) {
   return std::ranges::find(names, name) != names.end();
@@ -64,16 +79,20 @@ bool is_one_of(const std::string& name, const std::array<std::string_view, N>& n
 void require_outputs_apart(const CLI::App& app) {
   const CLI::App* command = &app;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
-  std::vector<Named> read;
+  std::vector<Named> words;
   std::vector<Named> written;
   for (const CLI::Option* option : command->get_options()) {
     const std::string name = option->get_positional() ? option->get_name(true) : option->get_name();
     for (const std::string& word : option->results()) {
       if (word.empty() || word == "-" || word.find('\0') != std::string::npos) continue;
       if (is_one_of(name, kWritten)) written.push_back({name, word});
-      if (option->get_positional() || is_one_of(name, kRead)) read.push_back({name, file_named(name, word)});
+      if (option->get_positional() || is_one_of(name, kRead)) words.push_back({name, word});
     }
   }
+  if (written.empty()) return;
+  std::vector<Named> read;
+  for (const Named& word : words)
+    for (const std::string& file : files_of(word.option, word.file.string())) read.push_back({word.option, file});
   const auto refuse = [](const Named& file, const std::string& found) {
     throw text::InputError({file.file.string(), 0, 0}, "", "another file to write", found);
   };
@@ -84,6 +103,16 @@ void require_outputs_apart(const CLI::App& app) {
     for (std::size_t j = 0; j < i; ++j)
       if (is_same(written[i].file, written[j].file))
         refuse(written[i], fmt::format("the one of {}", written[j].option));
+  }
+}
+
+void require_apart(const std::string& written, const text::Place& said, const std::string& key,
+                   const std::vector<scenario::InputFile>& inputs) {
+  for (const scenario::InputFile& input : inputs) {
+    if (!is_same(written, input.file)) continue;
+    const bool in_scenario = said.line > 0;
+    throw text::InputError(in_scenario ? said : text::Place{written, 0, 0}, in_scenario ? key : "",
+                           "another file to write", fmt::format("one that the command reads ({})", input.key));
   }
 }
 

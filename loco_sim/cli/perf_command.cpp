@@ -8,6 +8,7 @@
 
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
+#include "loco_sim/cli/outputs.hpp"
 #include "loco_sim/cli/usage.hpp"
 #include "loco_sim/perf/validation.hpp"
 #include "loco_sim/scenario/hardware.hpp"
@@ -303,6 +304,11 @@ int perf_validate_command(const PerfValidateArguments& a) {
   require_place_of(a.page);
   const std::string file = a.rows.empty() ? perf::measured_path() : a.rows;
   const std::vector<perf::Group> groups = perf::load_measured(file);
+  std::vector<scenario::InputFile> inputs = {{"rows", file}};
+  for (const perf::Group& group : groups)
+    for (const perf::Row& row : group.rows)
+      for (const std::string& profile : row.files) inputs.push_back({"hardware", profile});
+  if (!a.page.empty()) require_apart(a.page, {}, "--page", inputs);
   std::vector<perf::Outcome> outcomes;
   for (const perf::Group& group : groups) {
     for (const perf::Row& row : group.rows) outcomes.push_back({&row, simulated(file, row)});

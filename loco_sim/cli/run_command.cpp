@@ -7,6 +7,7 @@
 
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
+#include "loco_sim/cli/outputs.hpp"
 #include "loco_sim/cli/why.hpp"
 #include "loco_sim/run/given_up.hpp"
 #include "loco_sim/run/run.hpp"
@@ -149,9 +150,8 @@ int run_command(const RunArguments& arguments) {
   if (!scenario.trace_path.empty()) {
     const text::Place& said = scenario.settings.at("trace.path").place;
     require_place_of(scenario.trace_path, said, "trace.path");
-    if (std::error_code none; std::filesystem::is_regular_file(scenario.file, none) &&
-                              std::filesystem::equivalent(scenario.trace_path, scenario.file, none))
-      throw text::InputError(said, "trace.path", "another file to write", "the scenario itself");
+    require_apart(scenario.trace_path, said, "trace.path", {{"scenario", scenario.file}});
+    require_apart(scenario.trace_path, said, "trace.path", scenario.inputs);
   }
   const auto start = std::chrono::steady_clock::now();
   const RunResult result = run_or_keep_trace(scenario, arguments.json, arguments.why);

@@ -222,7 +222,7 @@ void show(const VerifyArguments& arguments, const std::vector<verify::Report>& r
     const std::vector<replay::OnHardware> shown =
         replay::replay_on(report, hardware, {.max_seconds = arguments.max_seconds, .poll = {}});
     replay::add(shown, notes.emplace_back());
-    json.push_back(verify::to_json(report));
+    json.push_back(verify::to_json(report, arguments.times));
     replay::add(shown, json.back());
     text += verify::to_text(report) + notes.back();
   }

@@ -91,10 +91,11 @@ struct Campaign {
 [[nodiscard]] double percent(std::uint64_t part, std::uint64_t whole);
 [[nodiscard]] double ms_a_test(const CampaignRow& row);
 
-// What is shown of it. Text is for terminals; HTML is one file without scripts.
+// What is shown of it. Text is for terminals; HTML is one file without scripts. `times`: with the milliseconds that a
+// test took, which differ from run to run; text and HTML have them always.
 [[nodiscard]] std::string campaign_text(const Campaign& campaign);
-[[nodiscard]] std::string campaign_json(const Campaign& campaign);
-[[nodiscard]] std::string campaign_csv(const Campaign& campaign);
+[[nodiscard]] std::string campaign_json(const Campaign& campaign, bool times = false);
+[[nodiscard]] std::string campaign_csv(const Campaign& campaign, bool times = false);
 [[nodiscard]] std::string campaign_html(const Campaign& campaign);
 
 /// Why our numbers are not the paper's, in paragraphs.

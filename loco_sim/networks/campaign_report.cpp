@@ -125,22 +125,17 @@ std::string campaign_text(const Campaign& c) {
   return text;
 }
 
-std::string campaign_json(const Campaign& c) {
+std::string campaign_json(const Campaign& c, bool times) {
   Json rows = Json::array();
   for (const CampaignRow& r : c.rows) {
     Json networks = Json::object();
     for (std::size_t n = 0; n < c.networks.size(); ++n)
       networks[std::string(c.networks[n].name)] = tally_json(r.networks[n], r.outcomes);
-    rows.push_back({{"rule", r.paper.pivot},
-                    {"processes", r.paper.processes},
-                    {"rules", r.rules.name()},
-                    {"size", r.size},
-                    {"tests", r.tests},
-                    {"tests_in_bound", r.in_bound},
-                    {"ms_a_test", ms_a_test(r)},
-                    {"outcomes", r.outcomes},
-                    {"networks", networks},
-                    {"paper", paper_json(r.paper)}});
+    Json row = {{"rule", r.paper.pivot}, {"processes", r.paper.processes}, {"rules", r.rules.name()}, {"size", r.size},
+                {"tests", r.tests},      {"tests_in_bound", r.in_bound}};
+    if (times) row["ms_a_test"] = ms_a_test(r);
+    row.update({{"outcomes", r.outcomes}, {"networks", networks}, {"paper", paper_json(r.paper)}});
+    rows.push_back(std::move(row));
   }
   Json networks = Json::array();
   for (std::size_t n = 0; n < c.networks.size(); ++n) {
@@ -159,21 +154,23 @@ std::string campaign_json(const Campaign& c) {
   return text::json_text(all, 2);
 }
 
-std::string campaign_csv(const Campaign& c) {
+std::string campaign_csv(const Campaign& c, bool times) {
   std::string text =
-      "rule,processes,size,tests,tests_in_bound,ms_a_test,outcomes,network,errors,observed_percent,own_rules,"
+      "rule,processes,size,tests,tests_in_bound," + std::string(times ? "ms_a_test," : "") +
+      "outcomes,network,errors,observed_percent,own_rules,"
       "own_rules_errors,own_rules_observed_percent,paper_tests,paper_outcomes,paper_errors,paper_observed_percent\n";
   for (const CampaignRow& r : c.rows)
     for (std::size_t n = 0; n < c.networks.size(); ++n) {
       const Tally& t = r.networks[n];
       const int paper = c.networks[n].paper;
       const auto column = static_cast<std::size_t>(std::max(paper, 0));
-      text += fmt::format("{},{},{},{},{},{:.3f},{},{},{},{:.2f},\"{}\",{},{:.2f},{},{},{},{}\n", r.paper.pivot,
-                          r.paper.processes, r.size, r.tests, r.in_bound, ms_a_test(r), r.outcomes, c.networks[n].name,
-                          t.errors, percent(t.observed, r.outcomes), c.networks[n].rules.name(), t.own_errors,
-                          percent(t.own_observed, t.own_expected), r.paper.tests, r.paper.outcomes,
-                          paper < 0 ? "" : std::to_string(r.paper.errors[column]),
-                          paper < 0 ? "" : fmt::format("{}", r.paper.observed[column]));
+      text +=
+          fmt::format("{},{},{},{},{},{}{},{},{},{:.2f},\"{}\",{},{:.2f},{},{},{},{}\n", r.paper.pivot,
+                      r.paper.processes, r.size, r.tests, r.in_bound, times ? fmt::format("{:.3f},", ms_a_test(r)) : "",
+                      r.outcomes, c.networks[n].name, t.errors, percent(t.observed, r.outcomes),
+                      c.networks[n].rules.name(), t.own_errors, percent(t.own_observed, t.own_expected), r.paper.tests,
+                      r.paper.outcomes, paper < 0 ? "" : std::to_string(r.paper.errors[column]),
+                      paper < 0 ? "" : fmt::format("{}", r.paper.observed[column]));
     }
   return text;
 }

@@ -200,7 +200,9 @@ class Fitter {
 
  private:
   void look() {
-    const std::vector<corerma::Test> tests = fit_tests(options_.tests, atomics_);
+    const std::vector<corerma::Test> tests = fit_tests(options_.tests, atomics_, [this] {
+      if (options_.poll) options_.poll({});
+    });
     for (const corerma::Test& test : tests) {
       if (options_.poll) options_.poll({result_.tests, tests.size()});
       Program program = corerma::to_litmus(test, kCoreRma);

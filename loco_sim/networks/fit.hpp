@@ -75,7 +75,9 @@ struct FitResult {
 };
 
 /// The tests that tell rules apart, small ones first (fit_tests.cpp). `atomics`: with rga and cas, too.
-[[nodiscard]] std::vector<model::corerma::Test> fit_tests(std::uint64_t each, bool atomics);
+/// `poll`: as of FitOptions.
+[[nodiscard]] std::vector<model::corerma::Test> fit_tests(std::uint64_t each, bool atomics,
+                                                          const std::function<void()>& poll = {});
 
 [[nodiscard]] FitResult fit(const nic::HardwareProfile& profile, const FitOptions& options = {});
 

@@ -68,7 +68,7 @@ const std::array<Shape, 3>& shapes(Rule rule, const std::array<bool, corerma::kK
 
 }  // namespace
 
-std::vector<corerma::Test> fit_tests(std::uint64_t each, bool atomics) {
+std::vector<corerma::Test> fit_tests(std::uint64_t each, bool atomics, const std::function<void()>& poll) {
   std::vector<corerma::Test> tests;
   std::set<std::string> known;
   std::vector<Rule> pivots = basic_rules();
@@ -86,6 +86,7 @@ std::vector<corerma::Test> fit_tests(std::uint64_t each, bool atomics) {
         options.statements = kinds;
         options.reads = corerma::Reads::one;
         options.limit = each;
+        if (poll) options.poll = [&poll](const corerma::Progress&) { poll(); };
         (void)corerma::Generator(options).run([&](const corerma::Test& test) {
           if (known.insert(corerma::text(test.program)).second) tests.push_back(test);
           return true;

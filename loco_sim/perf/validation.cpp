@@ -92,6 +92,7 @@ Row read_row(const Node& node, const Node& hardware) {
   const Node* own = node.find("hardware");
   const scenario::Hardware machine = scenario::read_hardware(own != nullptr ? *own : hardware);
   row.hardware = machine.name;
+  row.files = machine.files;
   Options& o = row.options;
   o.profile = machine.profile;
   o.test = test_named(s.at("test").text);
@@ -234,7 +235,8 @@ std::string held_out_text(const std::vector<Outcome>& outcomes) {
       h.rows, h.within_15, 100 * h.mean_absolute_error, 100 * h.worst);
   if (const Summary named = summarise(without_stand_ins(outcomes)); named.rows < h.rows)
     text += fmt::format(
-        " Of {} of them the source does not name the NIC, or names one that has no\nprofile, and the nearest one stands "
+        " Of {} of them the source does not name the NIC, or names one that has no\nprofile, and the nearest one "
+        "stands "
         "in. Of the other {}, {} lie within 15 %; their mean absolute error is {:.1f} %,\nthe largest {:.1f} %.",
         h.rows - named.rows, named.rows, named.within_15, 100 * named.mean_absolute_error, 100 * named.worst);
   return text + "\n";

@@ -16,7 +16,8 @@ enum class Metric : std::uint8_t { latency_us, gbps, mib_per_second, mops };
 
 struct Row {
   std::string what;
-  std::string hardware;  ///< name of the profile
+  std::string hardware;            ///< name of the profile
+  std::vector<std::string> files;  ///< that it was read from
   Options options;
   Metric metric = Metric::latency_us;
   double published = 0;

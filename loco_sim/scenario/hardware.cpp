@@ -113,6 +113,7 @@ Hardware load(const std::string& name, const text::Place& place, const std::stri
   Hardware hardware = read_map(profile, "", table, depth);
   if (profile.find("base") == nullptr) require_every_field(profile, hardware.profile);
   hardware.name = fs::path(path).stem().string();
+  hardware.files.insert(hardware.files.begin(), path);
   return hardware;
 }
 
@@ -148,7 +149,8 @@ Hardware read_hardware(const yaml::Node& node) {
   const Table table = {{"hardware.", kNamed}, {"hardware.", kBase}, {"hardware.", nic::profile_options()}};
   Hardware hardware =
       read_map(node, "hardware.", table, 0, based ? Hardware{} : load(kDefaultHardware, node.place, "hardware", 0));
-  if (node.find("name") != nullptr) {
+  if (const yaml::Node* name = node.find("name"); name != nullptr) {
+    hardware.name = name->text;
     if (is_other_than(hardware.name, hardware.profile)) hardware.name += " (changed)";
   } else if (!based && missing_field(node, hardware.profile).empty()) {
     hardware.name = "custom";

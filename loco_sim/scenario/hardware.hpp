@@ -21,6 +21,7 @@ struct Hardware {
   std::string name;
   std::string description;
   nic::HardwareProfile profile;
+  std::vector<std::string> files = {};  ///< that it was read from: its own first, then what it starts from
 };
 
 /// Where profiles are looked for, first hit wins (data.hpp).

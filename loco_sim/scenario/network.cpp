@@ -221,6 +221,7 @@ void apply_platform(const Value& platform, const Settings& settings, Scenario& o
                            text::printable(said.substr(0, said.find('\n'))));
   }
   out.network.flow.platform = path;
+  out.inputs.push_back({"platform", path});
   out.network.shape = topology::Star{out.nodes};
   out.topology = fabric::Topology::star;
 }

@@ -46,6 +46,7 @@ void apply_hardware(const yaml::Node& root, const Settings& settings, Scenario& 
   const Hardware hardware = node != nullptr ? read_hardware(*node) : load_hardware(kDefaultHardware);
   out.hardware = hardware.profile;
   out.hardware_name = hardware.name;
+  for (const std::string& file : hardware.files) out.inputs.push_back({"hardware", file});
   const Value* rate = given(settings, "fabric.link.rate");
   const Value* delay = given(settings, "fabric.link.delay");
   if (const Value* link = rate != nullptr ? rate : delay; link != nullptr && out.hardware.link_ideal) {

@@ -27,8 +27,15 @@ struct Override {
   std::string argument = {};  ///< what mistakes in it name; empty: `--set key=value`
 };
 
+/// A file that a key of a scenario names, or that one of those starts from.
+struct InputFile {
+  std::string key;
+  std::string file;
+};
+
 struct Scenario {
   std::string file;
+  std::vector<InputFile> inputs;  ///< all others that it was read from: profiles, a platform
   std::string name;
   std::string description;
   std::uint64_t seed = 1;

@@ -43,13 +43,13 @@ std::size_t write_graph(std::ostream& out, const trace::Trace& trace, std::size_
   const std::size_t shown = std::min(limit, trace.subevents.size());
   const auto drawn = [&](trace::SubeventId id) { return id > 0 && id <= shown; };
   out << "digraph execution {\n  node [shape=box, fontname=monospace, fontsize=10];\n  edge [fontsize=9];\n";
+  std::vector<std::vector<std::size_t>> of_threads(trace.threads.size());
+  for (std::size_t i = 0; i < shown; ++i) of_threads[trace.calls[trace.subevents[i].call - 1].thread].push_back(i);
   for (std::size_t thread = 0; thread < trace.threads.size(); ++thread) {
     out << fmt::format("  subgraph cluster_{} {{\n    label=\"{}@{}\";\n", thread, escaped(trace.threads[thread].name),
                        trace.threads[thread].node);
-    std::vector<std::size_t> order;  // calls are numbered in program order, accesses in the order of their start
-    for (std::size_t i = 0; i < shown; ++i) {
-      if (trace.calls[trace.subevents[i].call - 1].thread == thread) order.push_back(i);
-    }
+    // calls are numbered in program order, accesses in the order of their start
+    std::vector<std::size_t>& order = of_threads[thread];
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return trace.subevents[a].call < trace.subevents[b].call; });
     for (std::size_t k = 0; k < order.size(); ++k) {

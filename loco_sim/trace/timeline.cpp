@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/check.hpp"
+#include "model/poll.hpp"
 #include "model/stamps.hpp"
 #include "text/json.hpp"
 #include "trace/file.hpp"
@@ -90,7 +91,8 @@ std::string call_name(const trace::Trace& trace, const Call& call) {
 
 class Timeline {
  public:
-  Timeline(std::ostream& out, const trace::Trace& trace) : out_(out), trace_(trace) {
+  Timeline(std::ostream& out, const trace::Trace& trace, const std::function<void()>& poll)
+      : out_(out), trace_(trace), poll_(poll) {
     for (const Call& call : trace.calls) last_ps_ = std::max({last_ps_, call.begin_ps, call.end_ps});
     for (const Subevent& s : trace.subevents) last_ps_ = std::max({last_ps_, s.start_ps, s.finish_ps});
   }
@@ -102,7 +104,10 @@ class Timeline {
     calls();
     cpu_accesses();
     gather_nic_accesses();
-    for (const NicAccess& a : accesses_) add_access(a);
+    for (const NicAccess& a : accesses_) {
+      poll_();
+      add_access(a);
+    }
     activities();
     tracks();
     operations();
@@ -163,6 +168,7 @@ class Timeline {
   void gather_nic_accesses() {
     std::map<std::tuple<trace::CallId, Stamp, std::uint16_t>, NicAccess> by_key;
     for (const Subevent& s : trace_.subevents) {
+      poll_();
       if (s.stamp < Stamp::aNLR || s.stamp > Stamp::aNLW || is_unbegun(s)) continue;
       const auto [found, fresh] = by_key.try_emplace({s.call, s.stamp, s.node});
       NicAccess& a = found->second;
@@ -197,6 +203,7 @@ class Timeline {
       if (named.emplace(a.node, number).second) name_track(a.node, number, name);
     };
     for (const Activity& a : trace_.activities) {
+      poll_();
       if (a.kind != Activity::Kind::packet) {
         track(a, kPcieTrack, "PCIe");
         add_pcie(a);
@@ -236,7 +243,8 @@ class Timeline {
     std::vector<std::uint32_t> next(trace_.nodes, kFirstSharedTrack);
     for (auto& [key, slices] : shared_) {
       const auto& [node, group, number, name] = key;
-      std::stable_sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
+      std::stable_sort(slices.begin(), slices.end(), [this](const Slice& a, const Slice& b) {
+        poll_();
         return std::tie(a.start_ps, a.drawn_end_ps) < std::tie(b.start_ps, b.drawn_end_ps);
       });
       std::vector<std::int64_t> free;  // by lane
@@ -289,6 +297,7 @@ class Timeline {
 
   std::ostream& out_;
   const trace::Trace& trace_;
+  const model::Poll poll_;
   bool first_ = true;
   std::int64_t last_ps_ = 0;
   std::vector<NicAccess> accesses_;
@@ -300,11 +309,11 @@ class Timeline {
 
 }  // namespace
 
-void write_timeline(std::ostream& out, const trace::Trace& trace) {
+void write_timeline(std::ostream& out, const trace::Trace& trace, const std::function<void()>& poll) {
   if (!trace.calls_have_times)
     throw ExportError("expected a trace with the times of its calls, found none: please record it again");
   require_places(trace);
-  Timeline(out, trace).write();
+  Timeline(out, trace, poll).write();
 }
 
 }  // namespace loco

@@ -16,6 +16,7 @@
 // are drawn that long. The text is a function of the trace.
 #pragma once
 
+#include <functional>
 #include <iosfwd>
 
 #include "loco_sim/trace/places.hpp"
@@ -24,6 +25,7 @@
 namespace loco {
 
 /// Throws ExportError for a trace without the times of calls (written by an older version), and as require_places does.
-void write_timeline(std::ostream& out, const trace::Trace& trace);
+/// `poll` is called now and then; what it throws ends the work.
+void write_timeline(std::ostream& out, const trace::Trace& trace, const std::function<void()>& poll = {});
 
 }  // namespace loco

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "model/poll.hpp"
+
 namespace loco {
 
 namespace {
@@ -43,13 +45,18 @@ struct Operation {
 
 class Chain {
  public:
-  explicit Chain(const trace::Trace& trace) : trace_(trace), nodes_(trace.nodes), subevents_(trace.calls.size() + 1) {
-    for (const Activity& a : trace.activities) add(a);
+  Chain(const trace::Trace& trace, const std::function<void()>& poll)
+      : trace_(trace), poll_(poll), nodes_(trace.nodes), subevents_(trace.calls.size() + 1) {
+    for (const Activity& a : trace.activities) {
+      poll_();
+      add(a);
+    }
     find_paces(trace.activities);
     for (NodeEvents& n : nodes_)
       for (auto* list : {&n.doorbells, &n.reads, &n.cqes, &n.packets})
         std::ranges::stable_sort(*list, {}, [](const Activity* a) { return a->start_ps; });
     for (const trace::Subevent& s : trace.subevents) {
+      poll_();
       if (!trace::is_unbegun(s) && s.call != 0) subevents_[s.call].push_back(&s);
     }
   }
@@ -80,6 +87,7 @@ class Chain {
   void put_operation(const Operation& o, bool by_completion);
 
   const trace::Trace& trace_;
+  const model::Poll poll_;
   std::vector<NodeEvents> nodes_;
   std::vector<std::vector<const trace::Subevent*>> subevents_;              // by call
   std::map<std::pair<std::uint32_t, std::uint32_t>, Instant> quickest_;     // by opcode and size
@@ -201,6 +209,7 @@ Chain::Arrival Chain::latest(std::uint32_t thread, Instant start, Instant until)
   Arrival found, completion;
   Instant knows = -1;  // when it was last told of a completion
   for (std::size_t i = 0; i < trace_.calls.size(); ++i) {
+    poll_();
     const trace::Call& call = trace_.calls[i];
     if (call.thread != thread || call.begin_ps > until) continue;
     const auto id = static_cast<trace::CallId>(i + 1);
@@ -215,6 +224,7 @@ Chain::Arrival Chain::latest(std::uint32_t thread, Instant start, Instant until)
     }
   }
   for (std::size_t i = 0; i < trace_.calls.size(); ++i) {
+    poll_();
     const trace::Call& call = trace_.calls[i];
     if (call.thread != thread || !is_remote(call) || call.begin_ps >= until || call.end_ps < start) continue;
     const auto id = static_cast<trace::CallId>(i + 1);
@@ -315,9 +325,10 @@ std::uint32_t Chain::thread_of(Instant start, Instant end) const {
 
 }  // namespace
 
-std::vector<WhyStage> why(const trace::Trace& trace, std::int64_t start_ps, std::int64_t end_ps) {
+std::vector<WhyStage> why(const trace::Trace& trace, std::int64_t start_ps, std::int64_t end_ps,
+                          const std::function<void()>& poll) {
   if (trace.threads.empty() || end_ps <= start_ps) return {};
-  Chain chain(trace);
+  Chain chain(trace, poll);
   return chain.back_from(chain.thread_of(start_ps, end_ps), start_ps, end_ps);
 }
 

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -31,6 +32,8 @@ inline constexpr std::array<std::string_view, 10> kWhyStages = {
 
 /// The stages from `start_ps` to `end_ps` (simulated, by the clock of a thread), in order of time. The thread is the
 /// one whose calls fit the span best. Empty for an empty span.
-[[nodiscard]] std::vector<WhyStage> why(const trace::Trace& trace, std::int64_t start_ps, std::int64_t end_ps);
+/// `poll` is called now and then; what it throws ends the work.
+[[nodiscard]] std::vector<WhyStage> why(const trace::Trace& trace, std::int64_t start_ps, std::int64_t end_ps,
+                                        const std::function<void()>& poll = {});
 
 }  // namespace loco

@@ -77,7 +77,7 @@ class Command {
       if (!options_.json && options_.engine != "all") out_ << to_herd_text(*p, results.back()) << "\n";
     }
     if (options_.json)
-      out_ << to_json(programs, results) << "\n";
+      out_ << to_json(programs, results, options_.times) << "\n";
     else if (options_.engine == "all")
       print_coverage();
   }

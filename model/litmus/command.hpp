@@ -55,6 +55,7 @@ struct CommandOptions {
   EngineOptions engine_options;
   Options declarative;  ///< variants and limits of the declarative engine
   bool json = false;
+  bool times = false;  ///< in JSON, how long each test took: no function of the test
   /// Outcome (`a=0 b=1`) to show an execution of. Tests that lack one of its names are left out (one line on `err`);
   /// bad input if all do.
   std::string witness;
@@ -69,6 +70,7 @@ int run_litmus_command(const CommandOptions& options, const std::map<std::string
                        std::ostream& err);
 
 /// The JSON array of docs/litmus-format.md; `programs[i]` belongs to `results[i]`.
-[[nodiscard]] std::string to_json(const std::vector<const Program*>& programs, const std::vector<Result>& results);
+[[nodiscard]] std::string to_json(const std::vector<const Program*>& programs, const std::vector<Result>& results,
+                                  bool times = false);
 
 }  // namespace loco::model::litmus

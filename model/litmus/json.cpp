@@ -16,7 +16,7 @@ nlohmann::ordered_json value_json(const Program& p, Value v) {
   return elements;
 }
 
-std::string to_json(const std::vector<const Program*>& programs, const std::vector<Result>& results) {
+std::string to_json(const std::vector<const Program*>& programs, const std::vector<Result>& results, bool times) {
   nlohmann::ordered_json array = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Program& p = *programs[i];
@@ -29,7 +29,8 @@ std::string to_json(const std::vector<const Program*>& programs, const std::vect
     }
     nlohmann::ordered_json j = {{"name", r.name},       {"model", r.model},           {"engine", r.engine},
                                 {"outcomes", outcomes}, {"executions", r.executions}, {"verdict", name(verdict_of(r))},
-                                {"missing", r.missing}, {"unexpected", r.unexpected}, {"seconds", r.seconds}};
+                                {"missing", r.missing}, {"unexpected", r.unexpected}};
+    if (times) j["seconds"] = r.seconds;
     if (!r.counts.empty()) j["counts"] = r.counts;
     if (!r.notes.empty()) j["notes"] = r.notes;
     if (!r.complete) j["complete"] = false;

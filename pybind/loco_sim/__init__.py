@@ -14,14 +14,29 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from ._core import __version__
+
+def _require_main_interpreter() -> None:
+    """A module in C++ would wait for the first interpreter's lock for ever."""
+    for name in ("_interpreters", "_xxsubinterpreters"):
+        try:
+            interpreters = importlib.import_module(name)
+        except ImportError:
+            continue
+        if interpreters.get_current() != interpreters.get_main():
+            raise ImportError("loco_sim works in the main interpreter of a process only, this is another one")
+        return
+
+
+_require_main_interpreter()
+
+from ._core import __version__  # noqa: E402
 
 # Where each public name lives: modules are loaded at first use, so that importing the package stays cheap.
 _HOME = {
     "Error": "errors", "InputError": "errors", "MissingPackageError": "errors", "RunError": "errors",
     "TraceError": "errors",
     "Scenario": "scenario", "list_hardware": "scenario", "list_topologies": "scenario", "list_workloads": "scenario",
-    "scenarios": "scenario",
+    "hardware": "scenario", "scenarios": "scenario",
     "Latency": "measured", "Series": "measured", "Result": "result", "Stage": "outcome", "Why": "outcome", "run": "result", "stop_flag": "result", "validate": "result",
     "Choice": "points", "Range": "points", "Uniform": "points", "sweep_points": "points", "sweep": "sweeps",
     "sweep_rows": "sweeps",
@@ -53,4 +68,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME, *_MODULES})
+    return sorted({*_HOME, *_MODULES, *(name for name in globals() if name.startswith("__"))})

@@ -40,6 +40,7 @@ from .result import run as run
 from .result import stop_flag as stop_flag
 from .result import validate as validate
 from .scenario import Scenario as Scenario
+from .scenario import hardware as hardware
 from .scenario import list_hardware as list_hardware
 from .scenario import list_topologies as list_topologies
 from .scenario import list_workloads as list_workloads

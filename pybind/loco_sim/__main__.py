@@ -110,14 +110,17 @@ def _is_scenario(file: str) -> bool:
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    from ._rows import require_folder_of
+    from ._rows import require_folder_of, require_other_file
     from .reports import read_result, report
     from .result import run
+    from .scenario import Scenario
 
     require_folder_of(arguments.out)
     file: str = arguments.result
     if _is_scenario(file):
-        result = run(file, seed=arguments.seed, overrides=_overrides(arguments.set))
+        scenario = Scenario(file, seed=arguments.seed, overrides=_overrides(arguments.set))
+        require_other_file(arguments.out, [("scenario", scenario.file), *scenario.inputs])
+        result = run(scenario)
         report(result, arguments.out)
         return 1 if result.consistent is False else 0
     if arguments.set or arguments.seed is not None:

@@ -33,6 +33,22 @@ def require_folder_of(path: str | os.PathLike[str]) -> None:
         raise ValueError(f"{shown(name)}: expected a file in a folder that is there, found no such folder")
 
 
+def require_other_file(path: str | os.PathLike[str], reads: Sequence[tuple[str, str]]) -> None:
+    """ValueError where a file would be written that is read, by the key that names it."""
+    name = os.fsdecode(path)
+    for key, file in reads:
+        if os.path.isfile(file) and os.path.exists(name) and os.path.samefile(name, file):
+            raise ValueError(f"{shown(name)}: expected another file to write, found one that is read ({key})")
+
+
+class Loaded(dict[str, Any]):
+    """A row of a CSV file, and its cells as they are written there: what they say may be written in several ways."""
+
+    def __init__(self, row: Mapping[str, Any], written: Mapping[str, str]) -> None:
+        super().__init__(row)
+        self.written = written
+
+
 class ForeignRows(Error):
     """A file that holds something other than rows of this sweep. `overwrite`: how to say that it may go."""
 
@@ -45,7 +61,8 @@ class RowFile:
     """Rows on disk. `done` holds those that were there already, by point; the rest is appended line by line."""
 
     def __init__(self, path: str | os.PathLike[str], heads: Sequence[Mapping[str, Any]], *, resume: bool,
-                 for_spreadsheets: bool = False) -> None:
+                 for_spreadsheets: bool = False, runs: bool = True) -> None:
+        """`runs`: of rows of scenarios some columns are known before there are any."""
         name = os.fsdecode(path)
         self._shown = shown(name)
         # What a link leads to, which is then replaced whole: what is written through a link is written in place, under
@@ -54,7 +71,7 @@ class RowFile:
         self._for_spreadsheets = for_spreadsheets
         suffix = os.path.splitext(name)[1]
         if suffix not in (".csv", ".json", ".jsonl"):
-            raise ValueError(f"{self._shown}: expected a name that ends in .csv, .json or .jsonl, found {json.dumps(suffix)}")
+            raise ValueError(f"{self._shown}: expected a name that ends in .csv, .json, .jsonl or .parquet, found {json.dumps(suffix)}")
         require_folder_of(path)
         if os.path.exists(self._path) and not os.path.isfile(self._path):
             raise ValueError(f"{self._shown}: expected a file, which rows can be added to, found a device or a pipe")
@@ -63,13 +80,17 @@ class RowFile:
         for head in heads:
             parameters.update(dict.fromkeys(head))
         self._head = list(parameters)
+        self._first = [*self._head, *(_run_columns() if runs else ["error"])]
+        self._more: list[str] = []  # columns of the file beyond these
+        self._written: list[Mapping[str, Any]] = []
         self.done: dict[int, dict[str, Any]] = {}
         before = self._locked() if os.path.isfile(self._path) else None
         try:
             if resume and os.path.exists(self._path):
                 self._load(heads)
             # What a killed sweep left half-written goes away before anything is added.
-            self._replace(list(self.done.values()))
+            self._written = list(self.done.values())
+            self._replace(self._written)
             self._file: IO[str] = self._locked()
         finally:
             if before is not None:
@@ -105,7 +126,9 @@ class RowFile:
             if points is None:
                 raise ForeignRows(f"{self._shown}:{number}: expected a row of this sweep, found one with other "
                                   "parameters, configuration or version")
-            self.done.update((point, {**row, **heads[point]}) for point in points)
+            # A row has the version of who ran it.
+            self.done.update((point, Loaded({**row, **heads[point]}, row.written) if isinstance(row, Loaded)
+                              else {**row, **heads[point]}) for point in points)
 
     def _killed_here(self, rest: bytes, *, first: bool) -> bool:
         """May the file have ended so when a sweep was killed: with nothing, or with a part of the row being written?"""
@@ -123,13 +146,16 @@ class RowFile:
             if not self._csv:
                 return [(i + 1, _object(json.loads(line))) for i, line in enumerate(text.splitlines())]
             reader = csv.DictReader(io.StringIO(text))
-            if text and set(reader.fieldnames or ()) != set(self._columns()):
+            names = reader.fieldnames or ()
+            if text and (not set(self._first) <= set(names) or len(set(names)) != len(names)):
                 raise ValueError("other columns")
+            self._more = [name for name in names if name not in self._first and name != "retry"]
             rows = [(reader.line_num, row) for row in reader]
             for number, row in rows:
                 if None in row or None in row.values():
                     raise ValueError(f"line {number} has other cells than columns")
-            return [(number, {k: self._value(k, v) for k, v in row.items()}) for number, row in rows]
+            return [(number, Loaded({k: value for k, v in row.items() if (value := self._value(k, v)) is not None
+                                     or k in self._first}, row)) for number, row in rows]
         except (ValueError, csv.Error) as error:
             raise self._no_rows(error) from None
 
@@ -140,21 +166,35 @@ class RowFile:
             return _cell_value(cell)
         return (cell[1:] if self._for_spreadsheets and cell and _formula(cell[1:]) and cell[0] == "'" else cell) or None
 
-    def _columns(self) -> list[str]:
-        from .outcome import COUNTERS
+    def columns_of(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+        """The columns that these rows need: those that all have, then others by name, whichever row was there first."""
+        more = {name for row in rows for name in row}.union(self._more).difference(self._first, ["retry"])
+        return [*self._first, *sorted(more), "retry"]
 
-        return [*self._head, *_RESULTS, *(f"counters.{c}" for c in COUNTERS), "workload_counters", "by_operation", "retry"]
-
-    def _line(self, row: Mapping[str, Any]) -> str:
+    def _line(self, row: Mapping[str, Any], columns: Sequence[str]) -> str:
         if not self._csv:
             return json.dumps(row) + "\n"
-        cells = [(row.get(c), _cell(row.get(c))) for c in self._columns()]
-        return _csv_line(["'" + cell if self._for_spreadsheets and isinstance(value, str) and _formula(cell) else cell
-                          for value, cell in cells])
+        return _csv_line([self._cell(row, name) for name in columns])
+
+    def _cell(self, row: Mapping[str, Any], name: str) -> str:
+        if isinstance(row, Loaded) and name not in self._head:
+            return row.written.get(name) or ""
+        value = row.get(name)
+        cell = _cell(value)
+        return "'" + cell if self._for_spreadsheets and isinstance(value, str) and _formula(cell) else cell
 
     def append(self, row: Mapping[str, Any]) -> None:
+        """Adds a row; to a CSV file also the columns that it is the first to have."""
+        if self._csv:
+            self._written.append(row)
+            if not {name for name in row if name != "retry"}.issubset([*self._first, *self._more]):
+                before = self._file
+                self._replace(self._written)
+                self._file = self._locked()
+                before.close()
+                return
         try:
-            self._file.write(self._line(row))
+            self._file.write(self._line(row, [*self._first, *self._more, "retry"]))
             self._file.flush()
         except OSError as error:
             raise OSError(error.errno, error.strerror, self._path) from None
@@ -165,14 +205,22 @@ class RowFile:
         self.close()
 
     def _replace(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        lines = [_csv_line(self._columns())] if self._csv else []
-        _core.write_whole_file(os.fsencode(self._path), "".join([*lines, *map(self._line, rows)]))
+        columns = self.columns_of(rows)
+        self._more = columns[len(self._first):-1]
+        lines = [_csv_line(columns)] if self._csv else []
+        _core.write_whole_file(os.fsencode(self._path), "".join([*lines, *(self._line(row, columns) for row in rows)]))
 
     def close(self) -> None:
         try:
             self._file.close()
         except OSError:  # of a row that could not be written, which has been told
             pass
+
+
+def _run_columns() -> list[str]:
+    from .outcome import COUNTERS
+
+    return [*_RESULTS, *(f"counters.{c}" for c in COUNTERS)]
 
 
 def _object(row: Any) -> dict[str, Any]:

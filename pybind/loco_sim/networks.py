@@ -86,7 +86,7 @@ class Campaign:
         pandas = need("pandas", "Campaign.to_pandas()")
         rows = []
         for row in self.data["rows"]:
-            same = {key: row[key] for key in ("rule", "processes", "size", "tests", "tests_in_bound", "ms_a_test", "outcomes")}
+            same = {key: row[key] for key in ("rule", "processes", "size", "tests", "tests_in_bound", "outcomes")}
             for network, tally in row["networks"].items():
                 rows.append({**same, "network": network, **{key: tally[key] for key in (
                     "errors", "observed_percent", "own_rules_errors", "own_rules_observed_percent")},

@@ -8,7 +8,8 @@ import json
 import os
 import re
 import shlex
-from typing import TYPE_CHECKING, Any, Mapping
+import tempfile
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple
 
 from . import _core
 from ._keys import file_name, require_keys, require_utf8, seed_number
@@ -17,7 +18,7 @@ from ._shown import shown
 if TYPE_CHECKING:
     from .points import Choice, Uniform
 
-__all__ = ["Scenario", "list_hardware", "list_topologies", "list_workloads"]
+__all__ = ["Scenario", "hardware", "list_hardware", "list_topologies", "list_workloads"]
 
 Overrides = Mapping[str, Any]
 
@@ -76,6 +77,45 @@ def _pairs(overrides: Overrides | None) -> list[tuple[str, str]]:
     return [(key, value if isinstance(value, str) else yaml_text(value)) for key, value in overrides.items()]
 
 
+class _Values(NamedTuple):
+    """What a scenario's files say, to take the place of their names where there are no such files: on another machine, in
+    another folder."""
+
+    after: int = 0  #: overrides that these come after
+    hardware: str = ""  #: every value of the profile, as YAML
+    files: tuple[tuple[str, str, bytes], ...] = ()  #: key, name and content of other files
+
+    @staticmethod
+    def of(scenario: Scenario) -> _Values:
+        """Those of a scenario that was read here."""
+        files = []
+        for key, name in scenario.inputs:
+            if key != "hardware":
+                with open(name, "rb") as file:
+                    files.append((key, name, file.read()))
+        return _Values(len(scenario._overrides), yaml_text(scenario.to_dict()["hardware"]), tuple(files))
+
+    def among(self, overrides: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """The overrides with these where they belong."""
+        own = [("hardware", self.hardware)] if self.hardware else []
+        own += [(key, yaml_text(place)) for key, name, content in self.files if (place := _placed(name, content)) != name]
+        return [*overrides[:self.after], *own, *overrides[self.after:]]
+
+
+def _placed(name: str, content: bytes) -> str:
+    """Where a file with this content lies: under its own name, or in the folder for temporary files."""
+    copy = os.path.join(tempfile.gettempdir(), f"loco-sim-{hashlib.sha256(content).hexdigest()[:16]}-{os.path.basename(name)}")
+    for place in (name, copy):
+        try:
+            with open(place, "rb") as file:
+                if file.read() == content:
+                    return place
+        except OSError:
+            pass
+    _core.write_whole_file(os.fsencode(copy), content)
+    return copy
+
+
 class Scenario:
     """A validated scenario: defaults filled, units parsed. Immutable; pickles.
 
@@ -90,6 +130,9 @@ class Scenario:
         InputError: with file, line and column of the mistake.
         TypeError: keys of `overrides` that are no text, a seed that is no integer.
     """
+
+    _values = _Values()
+    """What stands for files, where it has come from elsewhere."""
 
     _stands_alone = True
     """Does it say all of the run? The surroundings of a Python program do not."""
@@ -107,6 +150,7 @@ class Scenario:
             if self._stands_alone:
                 source._require_alone()
             self._file, self._text, pairs = source._file, source._text, source._overrides + pairs
+            self._values = source._values
         elif isinstance(source, Mapping):
             self._file, self._text = "scenario", yaml_text(source)
         else:
@@ -116,7 +160,7 @@ class Scenario:
             self._text, self._overrides = content.decode(), pairs
             return
         self._overrides = pairs
-        self._core = _core.parse_scenario(self._text, self._file, pairs)
+        self._core = _core.parse_scenario(self._text, self._file, self._values.among(pairs))
 
     @classmethod
     def from_yaml(cls, text: str, *, file: str = "(text)", overrides: Overrides | None = None) -> Scenario:
@@ -192,6 +236,11 @@ class Scenario:
         """The `samples` and `sample_seed` of the scenario's own `sweep:`."""
         return self._core.samples, self._core.sample_seed
 
+    @property
+    def inputs(self) -> list[tuple[str, str]]:
+        """The files that it was read from beside its own: (key, file) of profiles, those that they start from, a platform."""
+        return self._core.inputs
+
     def effective(self) -> dict[str, Any]:
         """The effective configuration: every dotted key with its value, defaults filled, hardware included.
 
@@ -238,7 +287,8 @@ class Scenario:
         return hash(self.config_hash())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_rebuild, (self._file, self._text, self._overrides, type(self)))
+        return (_rebuild, (self._file, self._text, self._overrides, type(self),
+                           self._values if self._values.hardware else _Values.of(self)))
 
 
 def _yaml_lines(tree: Mapping[str, Any], indent: str) -> list[str]:
@@ -251,10 +301,12 @@ def _yaml_lines(tree: Mapping[str, Any], indent: str) -> list[str]:
     return lines
 
 
-def _rebuild(file: str, text: str, overrides: list[tuple[str, str]], kind: type[Scenario] = Scenario) -> Scenario:
+def _rebuild(file: str, text: str, overrides: list[tuple[str, str]], kind: type[Scenario] = Scenario,
+             values: _Values = _Values()) -> Scenario:
     scenario = kind.__new__(kind)
     scenario._file, scenario._text, scenario._overrides = file, text, overrides
-    scenario._core = _core.parse_scenario(text, file, overrides)
+    scenario._values = values
+    scenario._core = _core.parse_scenario(text, file, values.among(overrides))
     return scenario
 
 
@@ -265,6 +317,24 @@ def scenarios() -> list[str]:
     True
     """
     return _core.scenario_names()
+
+
+def hardware(profile: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Any]:
+    """A hardware profile as a value: every field by group. It goes wherever a profile does, and to workers that do not have
+    its file.
+
+    Args:
+        profile: a name, a file, or a mapping such as ``{"base": "cx5-roce-25g", "nic": {"max_rd_atomic": 4}}``.
+
+    Raises:
+        InputError: a mistake in it.
+
+    >>> hardware("cx5-roce-25g")["link"]["rate"]
+    '25Gbps'
+    """
+    scenario = Scenario({"hardware": profile, "topology": {"nodes": 2}, "workload": {"kind": "barrier"}})
+    values: dict[str, Any] = scenario.to_dict()["hardware"]
+    return values
 
 
 def list_hardware() -> list[str]:

@@ -22,15 +22,15 @@ def last_message(row: dict) -> float:
 
 
 def victim(row: dict) -> float:
-    return row["by_operation"]["victim"]["max_ps"] * 1e-9
+    return row["by_operation.victim.max_ps"] * 1e-9
 
 
 def goodput(row: dict) -> float:
-    return row["workload_counters"]["payload_bytes"] * 8e3 / row["measured_ps"]
+    return row["workload_counters.payload_bytes"] * 8e3 / row["measured_ps"]
 
 
 def goodput_of_host(row: dict) -> float:
-    return goodput(row) * row["operations"] / row["by_operation"]["all_reduce"]["count"]  # a sample for each host
+    return goodput(row) * row["operations"] / row["by_operation.all_reduce.count"]  # a sample for each host
 
 
 @dataclasses.dataclass
@@ -53,7 +53,7 @@ PLOTS = {
     "incast": Plot("topology.nodes", "payload received (Gb/s)", goodput),
     "incast_pfc": Plot("fabric.flow_control", LAST),
     "incast_dcqcn": Plot("fabric.dcqcn.enabled", "time that links are paused (ms, all links)",
-                         lambda row: row["workload_counters"]["fabric_paused_ps"] * 1e-9),
+                         lambda row: row["workload_counters.fabric_paused_ps"] * 1e-9),
     "permutation": Plot("fabric.routing", LAST),
     "reordering": Plot("fabric.routing", LAST, group="hardware.nic.placement"),
     "link_failure": Plot("hardware.nic.ack_timeout", LAST),

@@ -18,16 +18,16 @@ def median_of(operation: str | None = None) -> Callable[[Row], float]:
     """The median latency, in picoseconds."""
     if operation is None:
         return lambda row: float(row["latency_median_ps"])
-    return lambda row: float(row["by_operation"][operation]["median_ps"])
+    return lambda row: float(row[f"by_operation.{operation}.median_ps"])
 
 
 def counted(name: str) -> Callable[[Row], float]:
-    return lambda row: float(row["workload_counters"][name])
+    return lambda row: float(row[f"workload_counters.{name}"])
 
 
 def goodput(row: Row) -> float:
     """Payload that arrived, in bits per second."""
-    return 8e12 * float(row["workload_counters"]["payload_bytes"]) / float(row["measured_ps"])
+    return 8e12 * float(row["workload_counters.payload_bytes"]) / float(row["measured_ps"])
 
 
 def picoseconds(value: float) -> str:
@@ -73,9 +73,9 @@ def victim_waits(at: Callable[..., float], rows: Rows) -> str:
 
 
 def dcqcn_effect(at: Callable[..., float], rows: Rows) -> str:
-    off, on = rows[0]["workload_counters"], rows[1]["workload_counters"]
-    return (f"The longest queue falls from {size(at('false'))} to {size(at('true'))} and PFC pauses {on['fabric_pauses']} times in place of "
-            f"{off['fabric_pauses']}; goodput goes from {bit_rate(goodput(rows[0]))} to {bit_rate(goodput(rows[1]))}.")
+    off, on = (row["workload_counters.fabric_pauses"] for row in rows[:2])
+    return (f"The longest queue falls from {size(at('false'))} to {size(at('true'))} and PFC pauses {on} times in place of "
+            f"{off}; goodput goes from {bit_rate(goodput(rows[0]))} to {bit_rate(goodput(rows[1]))}.")
 
 
 def window_depth(at: Callable[..., float], rows: Rows) -> str:

@@ -72,7 +72,7 @@ ENTRIES = [
     Entry("switch_buffer", "fabric.buffer.size", None, "pauses", counted("fabric_pauses"), lambda v: f"{v:.0f}",
           buffer_needed),
     Entry("ring_routing", "fabric.routing", "hardware.nic.placement", "wrong messages",
-          lambda row: float(row["workload_counters"].get("wrong_messages", 0)), lambda v: f"{v:.0f}", ring_breaks, may_break=True),
+          lambda row: float(row.get("workload_counters.wrong_messages", 0)), lambda v: f"{v:.0f}", ring_breaks, may_break=True),
     Entry("mixed_traffic", "messages of 1 MiB", "small write", "time of 8 bytes", lambda row: float(row["ps"]), picoseconds,
           beside_bulk, log_y=True, measure=mixed_rows,
           question="What does a small write wait for on a NIC that sends bulk?", command="./dev gallery mixed_traffic"),

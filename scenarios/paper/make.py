@@ -37,8 +37,7 @@ def millions(row: Row) -> float:
 
 
 def swing(row: Row) -> float:
-    counters = row["workload_counters"]
-    return (counters["output_max_mv"] - counters["output_min_mv"]) / 1000
+    return float(row["workload_counters.output_max_mv"] - row["workload_counters.output_min_mv"]) / 1000
 
 
 def over_messages(row: Row) -> bool:

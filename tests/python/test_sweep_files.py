@@ -155,7 +155,7 @@ def test_csv_reads_back(quick, tmp_path):
     with open(path, newline="") as file:
         table = list(csv.DictReader(file))
     assert [r["fabric.link.delay"] for r in table] == ["50ns", "1us"] * 2
-    assert json.loads(table[0]["by_operation"])["barrier"]["count"] == 10
+    assert table[0]["by_operation.barrier.count"] == "10"
 
 
 def test_the_page_about_sweeps_names_every_column(quick, tmp_path):
@@ -166,7 +166,7 @@ def test_the_page_about_sweeps_names_every_column(quick, tmp_path):
     page = (pathlib.Path(__file__).parents[2] / "docs" / "sweeps.md").read_text()
     listed = re.sub(r"latency_\{(.*?)\}_ps", lambda m: " ".join(f"`latency_{x}_ps`" for x in m[1].split(",")),
                     page.split("## Rows")[1].split("## ")[0])
-    assert not [c for c in columns if f"`{c}`" not in listed and not c.startswith("counters.")]
+    assert not [c for c in columns if f"`{c}`" not in listed and f"`{c.partition('.')[0]}.*`" not in listed]
 
 
 def test_rows_are_on_disk_as_they_finish(quick, tmp_path):

@@ -68,8 +68,48 @@ def test_a_scenario_that_names_itself_as_its_trace(loco_sim, tmp_path):
     scenario.write_text(text)
     done = loco_sim("run", scenario)
     assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr.endswith("trace.path: expected another file to write, found the scenario itself\n")
+    assert done.stderr.endswith("trace.path: expected another file to write, found one that the command reads (scenario)\n")
     assert scenario.read_text() == text
+
+
+@pytest.mark.parametrize("case", ["profile", "base", "trace.path", "platform", "sweep", "perf", "--set"])
+def test_what_a_scenario_names_is_read_too(loco_sim, tmp_path, case):
+    """Whichever key names it, and whatever that starts from."""
+    base, mine, scenario = tmp_path / "base.yaml", tmp_path / "mine.yaml", tmp_path / "s.json"
+    platform = tmp_path / "p.xml"
+    base.write_text("base: cx5-roce-25g\ncpu: {load: 7ns}\n")
+    mine.write_text(f"base: {base}\n")
+    platform.write_text("<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+                        "<platform version='4.1'><cluster id='c' prefix='h' suffix='' radical='0-3' speed='1Gf' bw='25Gbps' "
+                        "lat='1us'/></platform>\n")
+    content = {"hardware": str(mine), "workload": {"kind": "barrier", "iterations": 1}}
+    rows = tmp_path / "rows.yaml"
+    rows.write_text(ROWS.replace("cx5-roce-25g", str(mine)))
+    written, command = base, ["run", scenario, "--trace", base]
+    if case == "profile":
+        written, command = mine, ["run", scenario, "--trace", mine]
+    elif case == "trace.path":
+        content["trace"] = {"path": str(base)}
+        command = ["run", scenario]
+    elif case == "platform":
+        content.update(platform=str(platform), fabric={"model": "flow"})
+        written, command = platform, ["run", scenario, "--trace", platform]
+    elif case == "sweep":
+        content["sweep"] = {"seed": [1]}
+        written = tmp_path / "link.csv"
+        written.symlink_to(base)
+        command = ["sweep", scenario, "--out", written]
+    elif case == "perf":
+        command = ["perf", "validate", "--rows", rows, "--page", base]
+    elif case == "--set":
+        content["hardware"] = "cx5-roce-25g"
+        command = ["run", scenario, "--set", f"hardware={mine}", "--trace", base]
+    scenario.write_text(json.dumps(content))
+    before = written.read_bytes()
+    done = loco_sim(*command)
+    assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1, done.stderr
+    assert "expected another file to write, found one that the command reads (" in done.stderr
+    assert written.read_bytes() == before
 
 
 def test_a_scenario_by_name_is_not_written_over(loco_sim, root):
