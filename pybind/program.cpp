@@ -47,13 +47,14 @@ struct Program {
 
 /// Reads a yielded tuple (operation, arguments...); false, with a Python error set, when it is not one.
 bool parse(PyObject* yielded, Request& out) {
-  if (!PyTuple_Check(yielded) || PyTuple_GET_SIZE(yielded) < 1 || PyTuple_GET_SIZE(yielded) > 6) {
+  const bool made = PyTuple_Check(yielded) && !PyTuple_CheckExact(yielded);  // by a method, no tuple of one's own
+  if (!made || PyTuple_GET_SIZE(yielded) < 1 || PyTuple_GET_SIZE(yielded) > 6) {
     PyErr_Format(PyExc_TypeError, "expected an operation such as ctx.load(\"x\"), found %R", yielded);
     return false;
   }
   const auto size = static_cast<std::size_t>(PyTuple_GET_SIZE(yielded));
   // Those that nobody yields warn; None: this one has been (Operation.made).
-  if (!PyTuple_CheckExact(yielded) && PyObject_SetAttrString(yielded, "made", Py_None) != 0) return false;
+  if (PyObject_SetAttrString(yielded, "made", Py_None) != 0) return false;
   const unsigned long code = PyLong_AsUnsignedLong(PyTuple_GET_ITEM(yielded, 0));
   if (PyErr_Occurred() != nullptr) return false;
   if (code >= static_cast<unsigned long>(Operation::count)) {

@@ -193,10 +193,18 @@ extern "C" void remove_and_end(int signal) {
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
+/// In folders such as /tmp only who owns a file, or the folder, may put another one in its place.
+bool is_kept_by_another(const fs::path& path) {
+  struct stat folder {};
+  struct stat file {};
+  return stat(folder_of(path).c_str(), &folder) == 0 && (folder.st_mode & S_ISVTX) != 0 &&
+         lstat(path.c_str(), &file) == 0 && file.st_uid != geteuid() && folder.st_uid != geteuid();
+}
+
 bool can_be_replaced(const fs::path& path) {
   std::error_code ignored;
   const fs::file_type type = fs::symlink_status(path, ignored).type();
-  if (access(folder_of(path).c_str(), W_OK) != 0) return false;
+  if (access(folder_of(path).c_str(), W_OK) != 0 || is_kept_by_another(path)) return false;
   return type == fs::file_type::not_found || (type == fs::file_type::regular && access(path.c_str(), W_OK) == 0);
 }
 
@@ -211,10 +219,28 @@ void write_into(File& file, const std::string& told, const std::function<void(st
   if (!file.shut()) throw std::system_error(errno, std::generic_category(), told);
 }
 
+/// Of /dev/stdout and its like, where these are files: the one that the path leads to; below 0: neither.
+int standard_file(const std::string& path) {
+  struct stat there {};
+  if (stat(path.c_str(), &there) != 0 || !S_ISREG(there.st_mode)) return -1;
+  for (const int file : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat standard {};
+    const bool open = fstat(file, &standard) == 0 && (fcntl(file, F_GETFL) & O_ACCMODE) != O_RDONLY;
+    if (open && standard.st_dev == there.st_dev && standard.st_ino == there.st_ino) return file;
+  }
+  return -1;
+}
+
 /// As it is: what cannot be replaced. Who writes to the same file meanwhile waits.
 void write_in_place(const std::string& path, const std::function<void(std::ostream&)>& write) {
+  if (const int standard = standard_file(path); standard >= 0) {
+    // What went there before, and what comes after, goes to the same file: it is added to.
+    File same(fcntl(standard, F_DUPFD_CLOEXEC, 0));
+    return write_into(same, path, write);
+  }
   constexpr mode_t kMode = 0666;
-  File file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode));
+  File file(open(path.c_str(), O_WRONLY | O_CLOEXEC));  // of another's file O_CREAT may be refused
+  if (!file.is_open() && errno == ENOENT) file = File(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode));
   if (!file.is_open()) throw std::system_error(errno, std::generic_category(), path);
   struct stat status {};
   if (fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode)) {
@@ -224,11 +250,13 @@ void write_in_place(const std::string& path, const std::function<void(std::ostre
   write_into(file, path, write);
 }
 
-/// Whoever may read and write what was there may read and write what comes in its place.
+/// Whoever may read and write what was there may read and write what comes in its place. It is no program that runs as
+/// somebody else: who owns the new file is who writes it.
 void keep_permissions(int file, const std::string& path) {
   struct stat status {};
-  constexpr mode_t kPermissions = 07777;
-  if (stat(path.c_str(), &status) == 0) fchmod(file, status.st_mode & kPermissions);
+  constexpr mode_t kPermissions = 0777;
+  if (stat(path.c_str(), &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID)) == 0)
+    fchmod(file, status.st_mode & kPermissions);
 }
 
 }  // namespace

@@ -3,8 +3,9 @@
 // A regular file, or one that is not there yet, is written beside its place and renamed into it once all of it has been
 // written: what was there before stays until then, and of several writers one has written all of it. What is beside its
 // place (`.loco-sim-....part`) is locked; one that a killed process left is removed by the next that writes there.
-// Anything else that a path may name (a device, a pipe, a symbolic
-// link such as /dev/stdout), and a file in a folder where none can be made, is written to as it is.
+// Anything else that a path may name (a device, a pipe, a symbolic link such as /dev/stdout), and a file in a folder
+// where none can be put in its place, is written to as it is; to the file of stdout or stderr is added. What replaces a
+// program that runs as its owner (setuid) is a file like any new one.
 #pragma once
 
 #include <functional>

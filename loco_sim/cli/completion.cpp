@@ -1,8 +1,15 @@
 // Completion scripts: which words may come next after which command. Files complete wherever a word is not an option.
+#include <algorithm>
 #include <fmt/format.h>
+#include <set>
+#include <utility>
 
 #include "loco_sim/cli/help.hpp"
 #include "loco_sim/cli/tree.hpp"
+#include "loco_sim/scenario/data.hpp"
+#include "loco_sim/scenario/hardware.hpp"
+#include "loco_sim/scenario/scenario.hpp"
+#include "nic_model/profile_options.hpp"
 
 namespace loco::cli {
 
@@ -13,10 +20,47 @@ std::vector<std::string> words_of(const CommandInfo& command) {
   for (const CommandInfo& below : command.commands) words.push_back(below.name);
   for (const OptionInfo& option : command.options) {
     words.insert(words.end(), option.names.begin(), option.names.end());
-    if (option.names.empty()) words.insert(words.end(), option.choices.begin(), option.choices.end());
+    if (!option.names.empty()) continue;
+    words.insert(words.end(), option.choices.begin(), option.choices.end());
+    words.insert(words.end(), option.known.begin(), option.known.end());
   }
   return words;
 }
+
+// --- what there is ---------------------------------------------------------------------------------------------------
+
+std::vector<std::string> profile_keys(const std::string& prefix) {
+  std::vector<std::string> keys;
+  for (const auto& option : nic::profile_options()) keys.push_back(prefix + std::string(option.key) + "=");
+  return keys;
+}
+
+/// Of a scenario, whatever its workload.
+std::vector<std::string> scenario_keys() {
+  std::set<std::string> keys;
+  for (const std::string& kind : scenario::workload_kinds())
+    scenario::for_each(scenario::scenario_table(kind),
+                       [&](const std::string& path, const auto&) { keys.insert(path + "="); });
+  for (const std::string& key : profile_keys("hardware.")) keys.insert(key);
+  keys.insert("hardware=");
+  return {keys.begin(), keys.end()};
+}
+
+/// Scenarios, profiles and keys, as they are where the script is printed.
+void add_known(CommandInfo& command) {
+  const bool of_scenario = std::ranges::any_of(command.options, [](const OptionInfo& o) {
+    return o.names.empty() && (o.name == "scenario" || o.name == "result");
+  });
+  for (OptionInfo& option : command.options) {
+    const auto has = [&](const char* name) { return std::ranges::find(option.names, name) != option.names.end(); };
+    if (option.names.empty() && of_scenario) option.known = scenario::scenario_names();
+    if (has("--hardware") || has("--replay-on")) option.known = scenario::hardware_names();
+    if (has("--set")) option.known = of_scenario ? scenario_keys() : profile_keys("");
+  }
+  for (CommandInfo& below : command.commands) add_known(below);
+}
+
+bool are_keys(const OptionInfo& option) { return !option.known.empty() && option.known.front().ends_with('='); }
 
 /// `visit` for each command below the program, outer ones first.
 template <class Visit>
@@ -42,11 +86,13 @@ std::string bash(const CommandInfo& tree) {
     paths += fmt::format("{}'{}'", paths.empty() ? "" : " | ", command.path);
     words += fmt::format("    '{}') words='{}' ;;\n", command.path, fmt::join(words_of(command), " "));
     for (const OptionInfo& option : command.options) {
-      if (option.names.empty() || option.choices.empty()) continue;
-      for (const std::string& name : option.names) {
-        values +=
-            fmt::format("    '{} {}') words='{}' files= ;;\n", command.path, name, fmt::join(option.choices, " "));
-      }
+      const std::vector<std::string>& all = option.choices.empty() ? option.known : option.choices;
+      if (option.names.empty() || all.empty()) continue;
+      const char* files = are_keys(option)         ? "files=; compopt -o nospace"
+                          : option.choices.empty() ? "files=1"
+                                                   : "files=";
+      for (const std::string& name : option.names)
+        values += fmt::format("    '{} {}') words='{}' {} ;;\n", command.path, name, fmt::join(all, " "), files);
     }
   });
   return fmt::format(R"(# bash completion of loco-sim
@@ -84,22 +130,30 @@ std::string zsh_text(std::string text) {
   return out;
 }
 
+std::string zsh_known(const OptionInfo& option) {
+  if (are_keys(option)) return fmt::format("{{compadd -S \"\" -- {}}}", fmt::join(option.known, " "));
+  return fmt::format("{{compadd -- {}; _files}}", fmt::join(option.known, " "));
+}
+
 std::string zsh_options(const CommandInfo& command) {
   std::string out;
+  std::string rest = "_files";
   for (const OptionInfo& option : command.options) {
     for (const std::string& name : option.names) {
       const std::string value =
           option.value.empty()
               ? ""
               : fmt::format(":{}:{}", zsh_text(option.value),
-                            option.choices.empty() ? std::string("_files")
-                                                   : fmt::format("({})", fmt::join(option.choices, " ")));
+                            !option.known.empty()    ? zsh_known(option)
+                            : option.choices.empty() ? std::string("_files")
+                                                     : fmt::format("({})", fmt::join(option.choices, " ")));
       out += fmt::format(" '{}[{}]{}'", name, zsh_text(option.description), value);
     }
+    if (option.names.empty() && !option.known.empty()) rest = zsh_known(option);
     if (option.names.empty() && !option.choices.empty())
       out += fmt::format(" ':{}:({})'", option.name, fmt::join(option.choices, " "));
   }
-  return out + " '*:file:_files'";
+  return out + fmt::format(" '*:file:{}'", rest);
 }
 
 std::string zsh_commands(const CommandInfo& command) {
@@ -148,8 +202,9 @@ std::string fish(const CommandInfo& tree) {
         line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       }
       if (!option.value.empty() && !option.names.empty()) line += option.choices.empty() ? " -r" : " -x";
-      if (!option.choices.empty()) line += fmt::format(" -a '{}'", fmt::join(option.choices, " "));
-      if (option.names.empty() && option.choices.empty()) continue;
+      const std::vector<std::string>& all = option.choices.empty() ? option.known : option.choices;
+      if (!all.empty()) line += fmt::format(" -a '{}'", fmt::join(all, " "));
+      if (option.names.empty() && all.empty()) continue;
       out += line + fmt::format(" -d '{}'\n", without_quotes(option.description));
     }
   });
@@ -159,7 +214,8 @@ std::string fish(const CommandInfo& tree) {
 }  // namespace
 
 std::string completion(const CLI::App& app, const std::string& shell) {
-  const CommandInfo tree = describe(app);
+  CommandInfo tree = describe(app);
+  add_known(tree);
   if (shell == "bash") return bash(tree);
   if (shell == "zsh") return "#compdef loco-sim\n" + zsh_commands(tree) + "_loco_sim_main \"$@\"\n";
   return fish(tree);

@@ -28,9 +28,18 @@ namespace corerma = model::corerma;
 
 /// Set by Ctrl-C: the test being written is finished, then the command ends.
 volatile std::sig_atomic_t interrupted = 0;
-void on_interrupt(int) { interrupted = 1; }
+void on_interrupt(int signal) { interrupted = signal; }
 
 struct Interrupted {};
+
+/// What ends the program as it ends others: Ctrl-C with its exit code, SIGTERM by that signal.
+int ended() {
+  if (interrupted == SIGTERM) {
+    std::signal(SIGTERM, SIG_DFL);
+    std::raise(SIGTERM);
+  }
+  return kInterrupted;
+}
 
 [[noreturn]] void refuse(const std::string& text) { throw UsageError("loco-sim generate: " + text); }
 
@@ -201,10 +210,10 @@ int write(const GenerateArguments& arguments, const corerma::GenerateOptions& op
     });
   } catch (const Interrupted&) {
     sink.close();
-    fmt::print(stderr, "\nloco-sim: {}\n",
+    fmt::print(stderr, "loco-sim: {}\n",
                sink.last().empty() ? std::string("interrupted before the first test")
                                    : "interrupted; go on with --after " + sink.last());
-    return kInterrupted;
+    return ended();
   }
   sink.close();
   return kDone;
@@ -232,8 +241,8 @@ int generate_command(const GenerateArguments& arguments) {
     }
     return arguments.count ? count(arguments, options) : write(arguments, options);
   } catch (const Interrupted&) {
-    fmt::print(stderr, "\nloco-sim: interrupted while counting\n");
-    return kInterrupted;
+    fmt::print(stderr, "loco-sim: interrupted while counting\n");
+    return ended();
   } catch (const std::invalid_argument& error) {
     refuse(error.what());
   }

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
+#include <vector>
 
 #include "loco_sim/cli/help.hpp"
 #include "loco_sim/cli/options.hpp"
@@ -100,7 +101,7 @@ int main(int argc, char** argv) {
   CLI::App app(
       "loco-sim simulates RDMA NICs running the LOCO object library and checks every run against its memory models.",
       "loco-sim");
-  app.set_version_flag("--version", loco::cli::version_text(), "Print the version and how it was built");
+  app.set_version_flag("-V,--version", loco::cli::version_text(), "Print the version and how it was built");
   app.require_subcommand(1);
   Arguments arguments;
   std::function<int()> chosen;
@@ -108,8 +109,9 @@ int main(int argc, char** argv) {
   add_help(app, arguments, chosen);
   loco::cli::refuse_empty_values(app, {"--check", "--hardware", "--model", "--replay-on", "--set"});
   loco::cli::refuse_values_of_flags(app);
+  const std::vector<std::string> words = loco::cli::words_backwards(argc, argv);
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector(words));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) return complain(loco::cli::usage_text(app, error), kBadInput);
     const auto help_or_version = [&] {

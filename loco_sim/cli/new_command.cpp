@@ -1,11 +1,13 @@
 // loco-sim new: a project of one's own, from the template in examples/template.
 #include <array>
+#include <climits>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 
 #include "loco_sim/cli/commands.hpp"
@@ -23,6 +25,28 @@ namespace fs = std::filesystem;
 
 constexpr std::array kFiles = {"CMakeLists.txt", "README.md", "loco_program.cpp", "verbs_program.cpp"};
 
+std::string read(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) throw std::system_error(errno, std::generic_category(), file.string());
+  return text.str();
+}
+
+/// Are the libraries there that the file of targets names? Of a build tree it is there before they are.
+bool is_built(const fs::path& package) {
+  const std::string targets = read(package / "loco_sim-targets.cmake");
+  constexpr std::string_view kLocation = "IMPORTED_LOCATION";
+  for (std::size_t at = 0; (at = targets.find(kLocation, at)) != std::string::npos; ++at) {
+    const std::size_t begin = targets.find('"', at);
+    const std::size_t end = targets.find('"', begin + 1);
+    if (end == std::string::npos) return true;
+    const fs::path library = targets.substr(begin + 1, end - begin - 1);
+    if (std::error_code ignored; library.is_absolute() && !fs::exists(library, ignored)) return false;
+  }
+  return true;
+}
+
 /// Where find_package(loco_sim) finds what this program was built with: the folder it is installed below, or its build
 /// tree.
 fs::path package_prefix() {
@@ -30,7 +54,8 @@ fs::path package_prefix() {
     for (const char* libraries : {"lib", "lib64"}) {
       std::error_code ignored;
       const fs::path prefix = program->parent_path();
-      if (fs::exists(prefix / libraries / "cmake/loco_sim/loco_sim-config.cmake", ignored)) return prefix;
+      const fs::path package = prefix / libraries / "cmake/loco_sim";
+      if (fs::exists(package / "loco_sim-config.cmake", ignored) && is_built(package)) return prefix;
     }
   }
   throw UsageError(
@@ -61,14 +86,6 @@ std::string replaced(std::string text, std::string_view word, const std::string&
   for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += by.size())
     text.replace(at, word.size(), by);
   return text;
-}
-
-std::string read(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) throw std::system_error(errno, std::generic_category(), file.string());
-  return text.str();
 }
 
 /// The project's folder with those above it. Unless it is kept, what was made of it goes again.
@@ -112,6 +129,11 @@ int new_command(const std::string& folder) {
       !(fs::is_directory(folder, error) && fs::is_empty(folder, error)))
     throw UsageError(fmt::format("loco-sim new: expected a folder that is not there yet, or empty, found \"{}\"",
                                  text::printable(folder)));
+  for (const fs::path& part : fs::path(folder))
+    if (part.string().size() > NAME_MAX || folder.size() >= PATH_MAX)
+      throw UsageError(
+          fmt::format("loco-sim new: expected a name of at most {} bytes in a path of at most {}, found a longer one",
+                      NAME_MAX, PATH_MAX - 1));
   const std::string name = project_name(folder);
   NewFolder made(folder);
   for (const char* file : kFiles) {

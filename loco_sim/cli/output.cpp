@@ -220,6 +220,9 @@ void require_place_of(const std::string& file, const text::Place& said, const st
   if (std::filesystem::is_directory(file, ignored)) refuse("a file", "a folder");
   if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))
     refuse("a file in a folder that is there", "no such folder");
+  const bool there = std::filesystem::exists(file, ignored);
+  if (!file.empty() && access(there ? file.c_str() : (folder.empty() ? "." : folder.c_str()), W_OK) != 0)
+    refuse(there ? "a file that may be written to" : "a folder that may be written to", "one that may not");
 }
 
 void write_file(const std::string& path, const std::string& text) {

@@ -16,6 +16,7 @@ struct OptionInfo {
   std::string description;
   std::string value;                 ///< what its value is called; empty: a flag
   std::vector<std::string> choices;  ///< all values that it may have; empty: anything
+  std::vector<std::string> known;    ///< some of the values that it may have, beside files; with a "=" at the end: keys
 };
 
 struct CommandInfo {

@@ -52,7 +52,7 @@ std::string with_hint(const std::string& word, const std::vector<std::string>& k
 
 /// Words that no option or argument took.
 std::string left_over(const CommandInfo& command, const std::vector<std::string>& words) {
-  const std::string found = words.empty() ? "nothing" : in_quotes(words.front());
+  const std::string found = words.empty() ? "nothing; loco-sim help lists them" : in_quotes(words.front());
   if (!words.empty() && words.front().starts_with('-')) {
     const std::vector<std::string> known = option_names(command);
     return fmt::format("expected one of the options {}, found {}", fmt::join(known, ", "),
@@ -60,8 +60,20 @@ std::string left_over(const CommandInfo& command, const std::vector<std::string>
   }
   if (command.commands.empty()) return fmt::format("expected no further argument, found {}", found);
   const std::vector<std::string> known = names(command.commands);
+  if (words.empty() && command.path.empty()) return fmt::format("expected a command, found {}", found);
   return fmt::format("expected {}, found {}", text::one_of(known),
                      words.empty() ? found : with_hint(words.front(), known));
+}
+
+/// An argument that is missing, in words: what it may be, or what it is.
+std::string what_is(const CommandInfo& command, const std::string& name) {
+  for (const OptionInfo& option : command.options) {
+    const bool named = std::ranges::find(option.names, name) != option.names.end();
+    if (option.name != name && !named) continue;
+    if (!option.choices.empty() && !named) return text::one_of(option.choices);
+    return option.description.empty() ? name : fmt::format("{} ({})", name, option.description);
+  }
+  return name;
 }
 
 /// The file that a message is about, `file:line:column: ...` or `file: offset ...`; empty: none that is there.
@@ -91,6 +103,16 @@ CLI::Validator seconds() {
     return fmt::format("expected a number of seconds from 0 on, found {}", in_quotes(text));
   };
   return {refuse, ""};
+}
+
+std::vector<std::string> words_backwards(int argc, const char* const* argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (!words.empty() && words.front() == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  std::ranges::reverse(words);
+  return words;
 }
 
 CLI::Validator one_of_words(const std::vector<std::string>& words) {
@@ -147,7 +169,8 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   if (!words.empty() || !command.commands.empty()) {
     text = left_over(command, words);
   } else if (text.ends_with(kMissing)) {
-    text = fmt::format("expected {}, found nothing", text.substr(0, text.size() - kMissing.size()));
+    text = fmt::format("expected {}, found nothing; {} --help",
+                       what_is(command, text.substr(0, text.size() - kMissing.size())), path);
   } else if (text.ends_with(kValueOfFlag)) {
     text = fmt::format("--{}: expected no value, found one", text.substr(0, text.size() - kValueOfFlag.size()));
   } else if (no_value) {

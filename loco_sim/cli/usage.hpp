@@ -18,6 +18,9 @@ namespace loco::cli {
 /// Accepts decimal numbers from 0 on.
 [[nodiscard]] CLI::Validator seconds();
 
+/// The arguments, the last one first, as CLI11 takes them. `help` is --help, and `help COMMAND` is COMMAND --help.
+[[nodiscard]] std::vector<std::string> words_backwards(int argc, const char* const* argv);
+
 /// Accepts these words; completions and the manual list them.
 [[nodiscard]] CLI::Validator one_of_words(const std::vector<std::string>& words);
 
@@ -25,7 +28,8 @@ namespace loco::cli {
 /// that is not set. Options named in `but` look at it themselves.
 void refuse_empty_values(CLI::App& command, const std::vector<std::string>& but);
 
-/// Refuses `--json=1GiB` and `--quiet=no` in the command and those below it: a flag is there or not. (`=true` is taken.)
+/// Refuses `--json=1GiB` and `--quiet=no` in the command and those below it: a flag is there or not. (`=true` is
+/// taken.)
 void refuse_values_of_flags(CLI::App& command);
 
 /// An option whose value is a whole number from `least` to `most`, or to what `value` can hold.

@@ -126,7 +126,10 @@ class RowFile:
             if points is None:
                 raise ForeignRows(f"{self._shown}:{number}: expected a row of this sweep, found one with other "
                                   "parameters, configuration or version")
-            # A row has the version of who ran it.
+            for point in points:
+                if point in self.done and _said(self.done[point]) != _said(row):
+                    raise ForeignRows(f"{self._shown}:{number}: expected a row for each point, found another one with other "
+                                      "results")
             self.done.update((point, Loaded({**row, **heads[point]}, row.written) if isinstance(row, Loaded)
                               else {**row, **heads[point]}) for point in points)
 
@@ -221,6 +224,11 @@ def _run_columns() -> list[str]:
     from .outcome import COUNTERS
 
     return [*_RESULTS, *(f"counters.{c}" for c in COUNTERS)]
+
+
+def _said(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The results of a row of a file: what its head has beside them is the same."""
+    return {k: v for k, v in (row.written if isinstance(row, Loaded) else row).items() if k != "point"}
 
 
 def _object(row: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from numbers import Integral
 from typing import Any, Callable, Generator, Mapping, ParamSpec
 
 from . import _core
+from .errors import NoSuchIndex
 from .units import WORD_MAX, at_least, parse_quantity
 
 __all__ = ["Context"]
@@ -93,7 +94,7 @@ class Memory:
 
     def place(self, name: str) -> tuple[int, int]:
         if not isinstance(name, str):
-            raise TypeError(f"expected the name of a variable, found {name!r}")
+            raise TypeError(f"name: expected the name of a variable, found {name!r}")
         found = self.places.get(name)
         if found is None:
             if self._next + LINE > self.bytes:
@@ -107,7 +108,7 @@ class Memory:
         offset, size = self.place(name)
         number = _integer("index", index)
         if not 0 <= number < size // WORD:
-            raise IndexError(f"{name}: expected an index from 0 to {size // WORD - 1}, found {number}")
+            raise NoSuchIndex(f"index: expected 0 to {size // WORD - 1} of {name}, found {number}")
         return offset + number * WORD
 
     def name_of(self, offset: int) -> str:

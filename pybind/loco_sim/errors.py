@@ -59,6 +59,16 @@ class RunError(Error, RuntimeError):
     trace: Trace | None = None
 
 
+class NoSuchName(ValueError, KeyError):
+    """A name that is none of those there are."""
+
+    __str__ = Exception.__str__  # a KeyError shows its text in quotes
+
+
+class NoSuchIndex(ValueError, IndexError):
+    """A position that there is not."""
+
+
 class MissingPackageError(Error, ImportError):
     """An optional package is not installed; the text says how to get it."""
 

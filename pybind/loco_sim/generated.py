@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator
 
 from . import _core
 from ._optional import need
-from .units import WORD_MAX, at_least
+from .units import WORD_MAX, at_least, yes_or_no
 
 if TYPE_CHECKING:
     import pandas
@@ -42,8 +42,10 @@ class GeneratedTest:
 class GeneratedTests:
     """The tests that `generate` found: iterate over them, as often as you like; they are made as they are asked for."""
 
-    def __init__(self, question: _core.GenerateQuestion, pivot: str, after: str, limit: int, every: int) -> None:
-        self._question, self._pivot, self._after, self._limit, self._every = question, pivot, after, limit, every
+    def __init__(self, asked: tuple[Any, ...], pivot: str, after: str, limit: int, every: int) -> None:
+        self._asked = asked
+        self._question = _core.GenerateQuestion(*asked)
+        self._pivot, self._after, self._limit, self._every = pivot, after, limit, every
 
     def __iter__(self) -> Iterator[GeneratedTest]:
         after, skip, left = self._after, 0, self._limit or None
@@ -57,6 +59,9 @@ class GeneratedTests:
             after, skip = batch[-1][0], self._every - 1
             left = None if left is None else left - len(batch)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self._asked, self._pivot, self._after, self._limit, self._every)
+
     def counts(self) -> dict[int, int]:
         """How many tests there are of each size, whatever `after`, `limit` and `sample` say."""
         return dict(_core.generate_count(self._question))
@@ -67,6 +72,10 @@ class GeneratedTests:
         columns = ["name", "pivot", "size", "outcomes", "forbidden", "document"]
         rows = [(t.name, t.pivot, t.size, len(t.outcomes), t.forbidden, t.document) for t in self]
         return pandas.DataFrame(rows, columns=columns)
+
+
+def _again(*state: Any) -> GeneratedTests:
+    return GeneratedTests(*state)
 
 
 def generate(pivot: str, size: int, *, processes: int = 1, hosts: int | None = None,
@@ -106,14 +115,15 @@ def generate(pivot: str, size: int, *, processes: int = 1, hosts: int | None = N
             raise TypeError(f"{name}: expected text, found {value!r}")
     if sample and after:
         raise ValueError(f"sample: expected no after beside it, found {after!r}")
-    question = _core.GenerateQuestion(texts["pivot"], texts["rules"], texts["statements"], texts["reads"],
-                                      numbers["processes"], numbers["hosts"], numbers["size"], bool(anyway))
+    asked = (texts["pivot"], texts["rules"], texts["statements"], texts["reads"], numbers["processes"], numbers["hosts"],
+             numbers["size"], yes_or_no("anyway", anyway))
+    question = _core.GenerateQuestion(*asked)
     _core.generate_check(question, texts["after"], limit)
     every = 1
     if sample:
         tests = sum(count for _, count in _core.generate_count(question))
         every = max(1, -(-tests // sample))
-    return GeneratedTests(question, pivot, after, limit, every)
+    return GeneratedTests(asked, pivot, after, limit, every)
 
 
 def _list(words: Any) -> Any:

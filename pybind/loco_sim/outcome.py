@@ -132,11 +132,12 @@ class Outcome:
         """
         import numpy
 
+        from .errors import NoSuchName
         from .units import duration_ps
 
-        length = duration_ps(bucket)  # a ValueError when it is none
+        length = duration_ps(bucket, "bucket")
         if operation is not None and operation not in self.operations:
-            raise KeyError(f"{operation}: expected one of {', '.join(self.operations)}")
+            raise NoSuchName(f"operation: {operation}: expected one of {', '.join(self.operations)}")
         ends = (self.latency if operation is None else self.operations[operation]).ends_ps
         counts = numpy.bincount(ends // length) if len(ends) else numpy.zeros(0, int)
         return numpy.arange(len(counts), dtype=numpy.int64) * length, counts / (length * 1e-12)
@@ -178,13 +179,14 @@ class Outcome:
             operation: which kind; may be left out when only one was measured.
 
         Raises:
-            KeyError: no such kind, or several and none named.
-            ValueError: nothing of it was measured, or the trace has no packets (``trace: {level: packets}``).
+            ValueError: no such kind, or several and none named; nothing of it was measured, or the trace has no packets (``trace: {level: packets}``).
         """
+        from .errors import NoSuchName
+
         if operation is None and len(self.operations) == 1:
             operation = next(iter(self.operations))
         if operation is None or operation not in self.operations:
-            raise KeyError(f"operation: expected one of {', '.join(self.operations)}, found {operation!r}")
+            raise NoSuchName(f"operation: expected one of {', '.join(self.operations)}, found {operation!r}")
         trace, times = self.trace, self.operations[operation]
         if not len(times):
             raise ValueError(f"operation: expected one that was done, found {operation!r}, which was not")

@@ -9,6 +9,7 @@ from . import _core
 from ._optional import need
 from .outcome import Outcome
 from .scenario import Scenario
+from .units import yes_or_no
 
 __all__ = ["Result", "run", "stop_flag", "validate"]
 
@@ -62,6 +63,7 @@ def run(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, *, seed
         RunError: the run could not go on (deadlock, failed operation, too many events), or was stopped.
     """
     need("numpy", "run()")
+    yes_or_no("keep_trace", keep_trace)
     require_flag(stop)
     if isinstance(scenario, Scenario):
         scenario._require_alone()

@@ -22,7 +22,7 @@ from .errors import InputError, RunError
 from .points import Choice, Parameters, Uniform, sweep_points
 from .program import Program
 from .scenario import Scenario, yaml_text
-from .units import at_least
+from .units import at_least, yes_or_no
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,6 +100,8 @@ def planned_rows(what: What, parameters: Parameters | None = None, *, metrics: M
     need("numpy", "a sweep")  # else every point would fail for want of it
     jobs = len(os.sched_getaffinity(0)) if jobs is None else at_least("jobs", jobs, 1, most=2**63 - 1)
     batch = at_least("batch", batch, 1, most=2**31 - 1)
+    yes_or_no("resume", resume)
+    yes_or_no("for_spreadsheets", for_spreadsheets)
     _require_metrics(metrics)
     reads: list[tuple[str, str]] = []
     if isinstance(what, Program):

@@ -9,7 +9,7 @@ from . import _core
 from ._keys import file_name
 from ._optional import need
 from .errors import RunError
-from .units import WORD_MAX, at_least
+from .units import WORD_MAX, at_least, yes_or_no
 
 if TYPE_CHECKING:
     import numpy as np
@@ -336,7 +336,7 @@ def check(trace: Trace | str | os.PathLike[str], models: str | Iterable[str] = (
     if not isinstance(trace, Trace):
         trace = read_trace(trace)
     most = at_least("max_violations", max_violations, 0, most=WORD_MAX)
-    return verdict_from(_core.check(trace._core, names_of(models), most, tower))
+    return verdict_from(_core.check(trace._core, names_of(models), most, yes_or_no("tower", tower)))
 
 
 def _run_error(text: str, trace: _core.Trace | None) -> RunError:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from fractions import Fraction
 from numbers import Integral
 
-__all__ = ["WORD_MAX", "at_least", "duration_ps", "format_like", "parse_quantity"]
+__all__ = ["WORD_MAX", "at_least", "duration_ps", "format_like", "parse_quantity", "yes_or_no"]
 
 WORD_MAX = 2**64 - 1  #: the largest number that the machine takes
 
@@ -48,8 +48,8 @@ def parse_quantity(text: str, *, of_size: bool = False) -> tuple[int, str]:
     raise ValueError(f"expected a time, a size or a rate such as 50ns, 4KiB or 25Gbps, found {text!r}")
 
 
-def duration_ps(value: int | str) -> int:
-    """Picoseconds, given as such or as a text with a unit; more than 0.
+def duration_ps(value: int | str, name: str = "bucket") -> int:
+    """Picoseconds, given as such or as a text with a unit; more than 0, and of 63 bits.
 
     >>> duration_ps("2us")
     2000000
@@ -60,9 +60,20 @@ def duration_ps(value: int | str) -> int:
     elif isinstance(value, str):
         with suppress(ValueError):
             amount, kind = parse_quantity(value)
-    if kind != "duration" or amount < 1:
-        raise ValueError(f"expected a time such as 10us, found {value!r}")
+    if kind != "duration" or not 1 <= amount < 2**63:
+        raise ValueError(f"{name}: expected a time such as 10us, found {value!r}")
     return amount
+
+
+def yes_or_no(name: str, value: bool) -> bool:
+    """True or False, NumPy's too.
+
+    >>> yes_or_no("where", True)
+    True
+    """
+    if type(value).__name__ not in ("bool", "bool_"):
+        raise TypeError(f"{name}: expected True or False, found {value!r}")
+    return bool(value)
 
 
 def at_least(name: str, value: int, least: int, *, most: int | None = None) -> int:

@@ -15,7 +15,7 @@ from ._optional import need
 from ._shown import shown
 from .errors import InputError
 from .scenario import yaml_text
-from .units import WORD_MAX
+from .units import WORD_MAX, yes_or_no
 
 Hardware = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 
@@ -111,7 +111,8 @@ def verify(program: str | os.PathLike[str], *, network: str = "unordered", engin
     profiles = [replay_on] if isinstance(replay_on, (str, os.PathLike, Mapping)) else replay_on
     hardware = [yaml_text(one) for one in profiles]
     try:
-        out, words = _core.verify_program(content, name, network, engine, search_flushes, where, pending, max_seconds,
+        out, words = _core.verify_program(content, name, network, engine, yes_or_no("search_flushes", search_flushes),
+                                          yes_or_no("where", where), pending, max_seconds,
                                           max_memory, hardware)
     except InputError:
         raise

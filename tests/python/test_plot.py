@@ -137,7 +137,7 @@ threads:
     witness = result.witness({"a": 0, "b": 0})
     ax = ls.plot.execution_graph(witness)
     labels = [t.get_text() for t in ax.texts if t.get_text()]
-    assert labels == [label for _, label, _ in witness.nodes]
+    assert labels == [f"{label}\n{statement}" for _, label, statement in witness.nodes]
     assert len([t for t in ax.texts if hasattr(t, "arrow_patch")]) == len(witness.edges)
     colours = [line.get_color() for line in ax.get_legend().get_lines()]
     assert {"po", "pf", "rb"} <= {t.get_text() for t in ax.get_legend().get_texts()}

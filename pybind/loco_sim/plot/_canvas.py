@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Sequence
 
 from .._optional import need
 
 if TYPE_CHECKING:
+    import numpy as np
     from matplotlib.axes import Axes
 
 # Okabe and Ito's palette: told apart by colour-blind readers too.
@@ -18,7 +19,8 @@ def axes_for(ax: Axes | None, purpose: str, **size: Any) -> Axes:
         return ax
     # Figures outside of pyplot: nothing global, safe in threads, no window; notebooks show them all the same.
     figure_module = need("matplotlib.figure", f"plot.{purpose}()")
-    figure = figure_module.Figure(layout="constrained", **size)
+    # small, so that text is large enough beside others and on a phone
+    figure = figure_module.Figure(layout="constrained", **{"figsize": (5.2, 3.7), **size})
     need("matplotlib.backends.backend_agg", f"plot.{purpose}()").FigureCanvasAgg(figure)
     axes: Axes = figure.add_subplot()
     return axes
@@ -43,6 +45,35 @@ def from_zero(ax: Axes) -> None:
     """The vertical axis begins at 0 and holds all that is drawn: called after drawing, since limits that are set stay. What
     is drawn on the same axes later moves the upper one again."""
     ax.set_ylim(bottom=0, auto=True)
+
+
+def legend_above(ax: Axes) -> None:
+    """The names of the lines, above the axes: nowhere do they hide what is drawn."""
+    count = len(ax.get_legend_handles_labels()[1])
+    if count:
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1.01), ncols=min(count, 3), frameon=False, borderaxespad=0,
+                  columnspacing=1.2, handlelength=1.4)
+
+
+def colour_scale(ax: Axes, names: list[str], title: str) -> list[Any]:
+    """A colour for each of many lines, along a scale beside the axes that names some of them."""
+    cm = need("matplotlib.cm", "plot")
+    colors = need("matplotlib.colors", "plot")
+    scale = cm.ScalarMappable(colors.Normalize(0, max(1, len(names) - 1)), "viridis")
+    step = max(1, -(-len(names) // 6))
+    shown = list(range(0, len(names), step))
+    ax.figure.colorbar(scale, ax=ax, label=plain(title)).set_ticks(shown, labels=[plain(names[i]) for i in shown])
+    return list(scale.to_rgba(range(len(names))))
+
+
+def heat(ax: Axes, names: Sequence[str], values: np.ndarray[Any, Any], start: float, end: float, label: str) -> None:
+    """A row for each name, time to the right: told apart where lines would lie over each other. `values`: a row each."""
+    image = ax.imshow(values, aspect="auto", interpolation="nearest", cmap="cividis", vmin=0,
+                      extent=(start, end, len(names) - 0.5, -0.5))
+    ax.figure.colorbar(image, ax=ax, label=label)
+    step = max(1, -(-len(names) // 12))
+    ax.set_yticks(range(0, len(names), step), [plain(name) for name in names[::step]])
+    ax.grid(False)
 
 
 def plain(text: str) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Sequence
 
 from ..litmus_tests import Explanation
 from ..trace import Trace
 from ..units import at_least
 from ..verdict import Verdict, Violation
 from ._canvas import COLOURS, axes_for, plain, unit_for, wrong
-from ._transfers import trace_of, transfers_of
+from ._transfers import Transfer, trace_of, transfers_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,26 +23,45 @@ _RELATIONS = {"rf": "#009e73", "rb": "#d55e00", "mo": "#0072b2", "nfo": "#e69f00
 _OTHER_RELATION = "#c2185b"
 
 
-def sequence_chart(trace: Trace | Result, ax: Axes | None = None, *, start_ps: int = 0, limit: int = 60) -> Axes:
+_NODES_MAX = 8  # of a sequence chart that can be read
+
+
+def _first_nodes(transfers: list[Transfer]) -> list[int]:
+    """The nodes that take part first, as many as can be told apart."""
+    found: dict[int, None] = {}
+    for t in transfers:
+        if len(found.keys() | {t.local, t.peer}) <= _NODES_MAX:
+            found.update({t.local: None, t.peer: None})
+    return sorted(found)
+
+
+def sequence_chart(trace: Trace | Result, ax: Axes | None = None, *, start_ps: int = 0, limit: int = 60,
+                   nodes: Sequence[int] | None = None) -> Axes:
     """Message-sequence chart: a line for each node, time going down, an arrow for each remote operation from where the
     data was read to where it was written.
 
     Args:
         start_ps: leave out what began earlier.
         limit: draw at most that many operations.
+        nodes: draw only these, and what is between them; by default all, of more than eight those that take part first.
     """
     limit = at_least("limit", limit, 1)
     if not isinstance(start_ps, Real):
         raise wrong("start_ps", "picoseconds", start_ps)
     trace = trace_of(trace)
-    transfers = sorted((t for t in transfers_of(trace) if t.start >= start_ps), key=lambda t: t.start)[:limit]
-    ax = axes_for(ax, "sequence_chart", figsize=(1.6 + 1.5 * trace.nodes, 2 + 0.12 * len(transfers)))
+    transfers = sorted((t for t in transfers_of(trace) if t.start >= start_ps), key=lambda t: t.start)
+    if nodes is None:
+        nodes = range(trace.nodes) if trace.nodes <= _NODES_MAX else _first_nodes(transfers)
+    place = {at_least("nodes", node, 0, most=trace.nodes - 1): i for i, node in enumerate(nodes)}
+    transfers = [t for t in transfers if t.local in place and t.peer in place][:limit]
+    ax = axes_for(ax, "sequence_chart", figsize=(min(5.2, 1.6 + 1.2 * len(place)), 2 + 0.09 * len(transfers)))
     span = max((t.end for t in transfers), default=1) - (transfers[0].start if transfers else 0)
     unit, unit_name = unit_for(span or 1)
-    for node in range(trace.nodes):
+    for node in place.values():
         ax.axvline(node, color="#bbbbbb", linewidth=1, zorder=0)
     for t in transfers:
-        source, target = (t.local, t.peer) if t.kind == "put" else (t.peer, t.local)
+        local, peer = place[t.local], place[t.peer]
+        source, target = (local, peer) if t.kind == "put" else (peer, local)
         colour = COLOURS[0] if t.kind == "put" else COLOURS[1]
         bend = 0.25 if source == target else 0
         ax.annotate("", xy=(target, t.end / unit), xytext=(source, t.start / unit),
@@ -52,13 +71,17 @@ def sequence_chart(trace: Trace | Result, ax: Axes | None = None, *, start_ps: i
     for kind, colour in (("put", COLOURS[0]), ("get", COLOURS[1])):
         if any(t.kind == kind for t in transfers):
             ax.plot([], [], color=colour, label=kind)
-    ax.set_xlim(-0.5, trace.nodes - 0.5)
-    ax.set_xticks(range(trace.nodes), [f"node {n}" for n in range(trace.nodes)])
+    ax.set_xlim(-0.5, len(place) - 0.5)
+    few = len(place) <= 5
+    ax.set_xticks(range(len(place)), [f"node {n}" if few else str(n) for n in place])
+    if not few:
+        ax.set_xlabel("node")
+        ax.xaxis.set_label_position("top")
     ax.xaxis.tick_top()
     if transfers:
         margin = 0.03 * max(span, 1) / unit
         ax.set_ylim(max(t.end for t in transfers) / unit + margin, transfers[0].start / unit - margin)
-        ax.legend(loc="lower right")
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=2, frameon=False)
     ax.set_ylabel(f"simulated time ({unit_name})")
     return ax
 
@@ -66,7 +89,8 @@ def sequence_chart(trace: Trace | Result, ax: Axes | None = None, *, start_ps: i
 def _graph_of(subject: Explanation | Verdict | Violation) -> tuple[str, list[tuple[int, str]], list[tuple[int, int, str, bool]]]:
     """Title; nodes (column, label); edges (from, to, relation, bold)."""
     if isinstance(subject, Explanation):
-        return (subject.title, [(thread, label) for thread, label, _ in subject.nodes],
+        return (subject.title, [(thread, f"{label}\n{statement}" if statement else label)
+                                for thread, label, statement in subject.nodes],
                 [(a, b, relation, bold) for a, b, relation, _, bold in subject.edges])
     if isinstance(subject, Verdict):
         with_cycle = [v for v in subject.violations if v.cycle]

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 from ..measured import Series
 from ..outcome import Outcome
 from ..trace import Trace
 from ..units import at_least, duration_ps
-from ._canvas import COLOURS, axes_for, colours_on, from_zero, plain, unit_on, wrong
-from ._transfers import trace_of, transfers_of
+from ._canvas import COLOURS, axes_for, colours_on, from_zero, heat, legend_above, plain, unit_on, wrong
+from ._transfers import Transfer, trace_of, transfers_of
 
 if TYPE_CHECKING:
     from ..result import Result
     import numpy as np
     from matplotlib.axes import Axes
+
+
+_LINES_MAX = 3  # more than these lie over each other: a row each in colours
+_LINKS_MAX = 24  # of a picture, the busiest
+_COLUMNS_MAX = 200
 
 
 def _binned(starts: np.ndarray[Any, Any], ends: np.ndarray[Any, Any], weights: np.ndarray[Any, Any],
@@ -25,22 +30,41 @@ def _binned(starts: np.ndarray[Any, Any], ends: np.ndarray[Any, Any], weights: n
     import numpy
 
     ends = numpy.maximum(ends, starts + 1)
-    total = numpy.zeros(len(edges) - 1)
-    for start, end, weight in zip(starts, ends, weights):
-        overlap = numpy.minimum(edges[1:], end) - numpy.maximum(edges[:-1], start)
-        total += numpy.maximum(overlap, 0) * (weight / (end - start))
-    return total
+    rates = weights / (ends - starts)
+
+    def grown(since: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """What would have come by each edge, had nothing that began at these times ever ended."""
+        order = numpy.argsort(since, kind="stable")
+        sums = numpy.concatenate([[0.0], numpy.cumsum(rates[order])])
+        moments = numpy.concatenate([[0.0], numpy.cumsum(rates[order] * since[order])])
+        before = numpy.searchsorted(since[order], edges)
+        return sums[before] * edges - moments[before]  # type: ignore[no-any-return]
+
+    return numpy.maximum(numpy.diff(grown(starts) - grown(ends)), 0)
+
+
+def _reduced(values: np.ndarray[Any, Any], *, most: bool) -> np.ndarray[Any, Any]:
+    """At most so many columns as a picture shows: the mean of some, or the most."""
+    import numpy
+
+    step = -(-values.shape[1] // _COLUMNS_MAX)
+    if step <= 1:
+        return values
+    starts = numpy.arange(0, values.shape[1], step)
+    if most:
+        return numpy.maximum.reduceat(values, starts, axis=1)  # type: ignore[no-any-return]
+    return numpy.add.reduceat(values, starts, axis=1) / numpy.diff([*starts, values.shape[1]])  # type: ignore[no-any-return]
 
 
 def _chosen(series: Series, links: str | Sequence[str] | None, weight: np.ndarray[Any, Any]) -> list[int]:
-    """Indices of the links named, else of the eight that weigh most."""
+    """Indices of the links named, else of those that weigh most."""
     if links is not None:
         links = [links] if isinstance(links, str) else links
         unknown = [name for name in links if name not in series.links]
         if unknown:
             raise KeyError(f"{unknown[0]}: expected one of {', '.join(series.links)}")
         return [series.links.index(name) for name in links]
-    heavy = sorted(range(len(series.links)), key=lambda i: (-weight[i], i))[:8]
+    heavy = sorted(range(len(series.links)), key=lambda i: (-weight[i], i))[:_LINKS_MAX]
     return sorted(i for i in heavy if weight[i] > 0)
 
 
@@ -65,27 +89,37 @@ def _stairs(ax: Axes, times: np.ndarray[Any, Any], values: np.ndarray[Any, Any],
 
 
 def _lines(series: Series, ax: Axes, links: str | Sequence[str] | None, values: np.ndarray[Any, Any],
-           weight: np.ndarray[Any, Any]) -> None:
-    """A line for each chosen link: `values` has a row for each look, or for each interval between two, and a column for
-    each link."""
+           weight: np.ndarray[Any, Any], label: str, *, most: bool = False) -> None:
+    """A line for each chosen link, of many a row: `values` has a row for each look, or for each interval between two, and
+    a column for each link."""
     unit = _over_time(ax, max(1, float(series.times_ps[-1])) if len(series.times_ps) else 1)
     times = series.times_ps if len(values) else series.times_ps[:0]
-    for i in _chosen(series, links, weight):
+    chosen = _chosen(series, links, weight)
+    if len(chosen) > _LINES_MAX and not ax.get_lines():
+        end = times[0] + series.interval_ps * len(values)
+        heat(ax, [series.links[i] for i in chosen], _reduced(values[:, chosen].T, most=most), times[0] / unit, end / unit, label)
+        return
+    for i in chosen:
         _stairs(ax, times / unit, values[:, i], label=series.links[i])
-    if ax.get_lines():
-        ax.legend()
+    ax.set_ylabel(label)
+    legend_above(ax)
+    from_zero(ax)
 
 
-def _node_line(ax: Axes, node: int, x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> None:
-    """Steps of nodes that do the same lie upon each other: later ones are thinner, so that those below are seen beside
-    them."""
-    _stairs(ax, x, y, label=f"node {node}", color=COLOURS[node % len(COLOURS)],
-            linewidth=max(1.2, 6.0 - 1.6 * (node % len(COLOURS))))
+def _of_nodes(ax: Axes, edges: np.ndarray[Any, Any], found: dict[int, np.ndarray[Any, Any]], label: str) -> None:
+    """A line for each node, of many a row."""
+    import numpy
 
-
-def _legend_of_nodes(ax: Axes, trace: Trace) -> None:
-    if ax.get_lines() and trace.nodes <= 16:
-        ax.legend()
+    if len(found) > _LINES_MAX and not ax.get_lines():
+        heat(ax, [str(node) for node in found], numpy.stack(list(found.values())), edges[0], edges[-1], label)
+        ax.set_ylabel("node")
+        return
+    for node, values in found.items():
+        _stairs(ax, edges, values, label=f"node {node}", color=COLOURS[node % len(COLOURS)],
+                linewidth=max(1.2, 4.4 - 1.6 * len(ax.get_lines())))  # those that do the same are seen beside each other
+    ax.set_ylabel(label)
+    legend_above(ax)
+    from_zero(ax)
 
 
 def _over_time(ax: Axes, end_ps: float) -> float:
@@ -96,7 +130,7 @@ def _over_time(ax: Axes, end_ps: float) -> float:
 
 
 def throughput_over_time(result: Result, ax: Axes | None = None, *, bucket: int | str | None = None) -> Axes:
-    """Operations a second that ended in each bucket of time, a line for each kind of operation.
+    """Operations a second that ended in each bucket of time: a line, of several kinds of operation a row each in colours.
 
     Args:
         bucket: its length, in picoseconds or as text such as "10us"; by default a hundredth of the run.
@@ -108,23 +142,29 @@ def throughput_over_time(result: Result, ax: Axes | None = None, *, bucket: int 
     length = duration_ps(max(1, result.simulated_ps // 100) if bucket is None else bucket)
     ax = axes_for(ax, "throughput_over_time")
     unit = _over_time(ax, result.simulated_ps)
+    kinds = [name for name, times in result.operations.items() if len(times)]
+    if len(kinds) > 1 and not ax.get_lines():
+        rows = [result.throughput_series(length, name)[1] / 1e6 for name in kinds]
+        count = max(1, *map(len, rows))
+        values = numpy.stack([numpy.pad(row, (0, count - len(row))) for row in rows])
+        heat(ax, kinds, _reduced(values, most=False), 0, count * length / unit, "million operations/s")
+        return ax
     for name, colour in zip(result.operations, colours_on(ax, len(result.operations))):
         _, rates = result.throughput_series(length, name)
         edges = numpy.arange(len(rates) + 1 if len(rates) else 0) * length
         _stairs(ax, edges / unit, rates / 1e6, label=plain(name), color=colour)
     from_zero(ax)
     ax.set_ylabel("million operations/s")
-    if result.operations:
-        ax.legend()
+    legend_above(ax)
     return ax
 
 
 def link_utilisation(subject: Trace | Result | Series, ax: Axes | None = None, *, links: str | Sequence[str] | None = None,
                      rate_bps: float | None = None, bins: int = 100) -> Axes:
-    """How busy the links are over time.
+    """How busy the links are over time: a line each, of more than three a row each in colours.
 
     With a `Series` (or a Result that has one: ``series: {interval: 1us}`` in the scenario): for which share of each
-    interval a link was sending, headers, ACKs and all; of the eight busiest links unless `links` names some.
+    interval a link was sending, headers, ACKs and all; of the busiest links unless `links` names some.
 
     Else from the trace: payload that each node sends to others, in Gb/s, or with `rate_bps` as a share of that rate. The
     words of a remote operation count as sent, evenly, between the first read at one end and the last arrival at the other.
@@ -138,13 +178,10 @@ def link_utilisation(subject: Trace | Result | Series, ax: Axes | None = None, *
     ax = axes_for(ax, "link_utilisation")
     if (series := _series_of(subject)) is not None:
         shares = series.utilisation
-        _lines(series, ax, links, 100 * shares, shares.sum(axis=0))
-        ax.set_ylabel("link busy (%)")
+        _lines(series, ax, links, 100 * shares, shares.sum(axis=0), "link busy (%)")
     else:
         _refuse_links(links)
         _payload_sent(_trace_of(subject), ax, rate_bps, bins)
-        ax.set_ylabel("payload sent (% of the link)" if rate_bps else "payload sent (Gb/s)")
-    from_zero(ax)
     return ax
 
 
@@ -156,21 +193,26 @@ def _payload_sent(trace: Trace, ax: Axes, rate_bps: float | None, bins: int) -> 
     edges = numpy.linspace(0, end, bins + 1)
     unit = _over_time(ax, end)
     scale = 1e12 / (edges[1] - edges[0]) / (rate_bps if rate_bps else 1e9) * (100 if rate_bps else 1)
-    for node in range(trace.nodes):
-        mine = [t for t in transfers if (t.local if t.kind == "put" else t.peer) == node]
-        if not mine:
-            continue
-        bits = _binned(numpy.array([t.start for t in mine]), numpy.array([t.arrive for t in mine]),
+    found = {}
+    for node, mine in _by_node(transfers, lambda t: t.local if t.kind == "put" else t.peer):
+        bits = _binned(numpy.array([t.start for t in mine], float), numpy.array([t.arrive for t in mine], float),
                        numpy.array([64.0 * t.words for t in mine]), edges)
-        _node_line(ax, node, edges / unit, bits * scale)
-    _legend_of_nodes(ax, trace)
+        found[node] = bits * scale
+    _of_nodes(ax, edges / unit, found, "payload sent (% of the link)" if rate_bps else "payload sent (Gb/s)")
+
+
+def _by_node(transfers: list[Transfer], node_of: Callable[[Transfer], int]) -> list[tuple[int, list[Transfer]]]:
+    found: dict[int, list[Transfer]] = {}
+    for transfer in transfers:
+        found.setdefault(node_of(transfer), []).append(transfer)
+    return sorted(found.items())
 
 
 def queue_occupancy(subject: Trace | Result | Series, ax: Axes | None = None, *, links: str | Sequence[str] | None = None
                     ) -> Axes:
-    """What waits, over time.
+    """What waits, over time: a line each, of more than three a row each in colours.
 
-    With a `Series` (or a Result that has one): bytes that wait for the ports of links; of the eight longest queues unless
+    With a `Series` (or a Result that has one): bytes that wait for the ports of links; of the longest queues unless
     `links` names some.
 
     Else from the trace: remote operations of each node that are under way, from the first read of their data to the
@@ -181,13 +223,11 @@ def queue_occupancy(subject: Trace | Result | Series, ax: Axes | None = None, *,
     ax = axes_for(ax, "queue_occupancy")
     if (series := _series_of(subject)) is not None:
         queued = series.queued_bytes / 1e3
-        _lines(series, ax, links, queued, queued.max(axis=0) if len(queued) else numpy.zeros(0))
-        ax.set_ylabel("waiting for the port (kB)")
+        _lines(series, ax, links, queued, queued.max(axis=0) if len(queued) else numpy.zeros(0),
+               "waiting for the port (kB)", most=True)
     else:
         _refuse_links(links)
         _under_way(_trace_of(subject), ax)
-        ax.set_ylabel("remote operations under way")
-    from_zero(ax)
     return ax
 
 
@@ -195,13 +235,22 @@ def _under_way(trace: Trace, ax: Axes) -> None:
     import numpy
 
     transfers = transfers_of(trace)
-    unit = _over_time(ax, max((t.end for t in transfers), default=1))
-    for node in range(trace.nodes):
-        mine = [t for t in transfers if t.local == node]
-        if not mine:
-            continue
+    end = max((t.end for t in transfers), default=1)
+    unit = _over_time(ax, end)
+    label = "remote operations under way"
+    each = _by_node(transfers, lambda t: t.local)
+    if len(each) > _LINES_MAX and not ax.get_lines():
+        edges = numpy.linspace(0, end, 101)
+        _of_nodes(ax, edges / unit, {
+            node: _binned(numpy.array([t.start for t in mine], float), numpy.array([t.end for t in mine], float),
+                          numpy.array([float(max(t.end - t.start, 1)) for t in mine]), edges) / (edges[1] - edges[0])
+            for node, mine in each}, label)
+        return
+    for node, mine in each:
         times = numpy.array([t.start for t in mine] + [t.end for t in mine])
         steps = numpy.array([1] * len(mine) + [-1] * len(mine))
         order = numpy.argsort(times, kind="stable")
-        _node_line(ax, node, times[order] / unit, numpy.cumsum(steps[order]))
-    _legend_of_nodes(ax, trace)
+        _of_nodes(ax, times[order] / unit, {node: numpy.cumsum(steps[order])}, label)
+    if not each:
+        ax.set_ylabel(label)
+        from_zero(ax)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence, Union
 
 from ..measured import Latency
 from ..outcome import Outcome
-from ._canvas import axes_for, colours_on, from_zero, plain, unit_on, wrong
+from ._canvas import COLOURS, axes_for, colour_scale, colours_on, from_zero, legend_above, plain, unit_on, wrong
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,8 +54,7 @@ def latency_cdf(times: Times, ax: Axes | None = None, *, log: bool | None = None
     ax.set_ylabel("share of operations")
     ax.set_ylim(0, 1.02)
     ax.grid(True, alpha=0.3)
-    if ax.get_legend_handles_labels()[1]:
-        ax.legend()
+    legend_above(ax)
     return ax
 
 
@@ -73,8 +72,7 @@ def latency_percentiles(times: Times, ax: Axes | None = None, *,
     ax.set_ylabel(f"latency ({unit_name})")
     from_zero(ax)
     ax.grid(True, alpha=0.3)
-    if ax.get_legend_handles_labels()[1]:
-        ax.legend()
+    legend_above(ax)
     return ax
 
 
@@ -87,7 +85,7 @@ def throughput(rows: pd.DataFrame | Iterable[Mapping[str, Any]], x: str, *, y: s
         rows: what `sweep` returned, rows of `sweep_rows`, or those of its file as `csv.DictReader` gives them.
         x: the swept parameter, e.g. "topology.nodes". Quantities with units ("50ns") are placed to scale.
         y: any column of numbers, e.g. "latency_p99_ps".
-        group: another swept parameter: a line for each of its values.
+        group: another swept parameter: a line for each of its values; of more than eight, colours along a scale.
 
     Rows of points that failed, and those without a value in one of these columns, are left out.
     """
@@ -104,7 +102,12 @@ def throughput(rows: pd.DataFrame | Iterable[Mapping[str, Any]], x: str, *, y: s
     numbers = all(place is not None for place in labels.values())
     places: dict[Any, float] = {v: float(p) if numbers and p is not None else i
                                 for i, (v, p) in enumerate(labels.items())}
-    for (name, of_group), colour in zip(groups.items(), colours_on(ax, len(groups))):
+    if group and len(groups) > len(COLOURS):
+        groups = dict(sorted(groups.items(), key=lambda item: (_place(item[0]) is None, _place(item[0]) or 0)))
+        colours = colour_scale(ax, [str(name) for name in groups], group)
+    else:
+        colours = colours_on(ax, len(groups))
+    for (name, of_group), colour in zip(groups.items(), colours):
         values = sorted(of_group, key=places.__getitem__)
         xs = [places[v] for v in values]
         ax.plot(xs, [_median(of_group[v]) for v in values], marker="o", color=colour,
@@ -122,8 +125,8 @@ def throughput(rows: pd.DataFrame | Iterable[Mapping[str, Any]], x: str, *, y: s
     ax.set_ylabel(y_name)
     from_zero(ax)
     ax.grid(True, alpha=0.3)
-    if group:
-        ax.legend()
+    if group and len(groups) <= len(COLOURS):
+        legend_above(ax)
     return ax
 
 

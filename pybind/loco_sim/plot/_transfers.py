@@ -35,19 +35,26 @@ def transfers_of(trace: Trace) -> list[Transfer]:
     events, calls = trace.subevents, trace.calls
     nodes = [t.node for t in trace.threads]
     remote = numpy.flatnonzero((events["stamp"] >= 5) & (events["stamp"] <= 8))
-    by_call: dict[int, list[int]] = {}
-    for i in remote:
-        by_call.setdefault(int(events["call"][i]), []).append(int(i))
-    out = []
-    for call, indices in by_call.items():
-        part = events[indices]
-        thread = int(calls["thread"][call - 1])
-        reads, writes = part[(part["stamp"] == 5) | (part["stamp"] == 7)], part[(part["stamp"] == 6) | (part["stamp"] == 8)]
-        if not len(reads) or not len(writes):
-            continue
-        done = writes[writes["finish"] != _NEVER]
-        end = int((done if len(done) else writes)["finish_ps"].max()) or int(writes["start_ps"].max())
-        # The part that crosses the network: from the first read at one end to the last write at the other.
-        out.append(Transfer(thread, nodes[thread], int(part["peer"][0]), "get" if (part["stamp"] == 7).any() else "put",
-                             len(writes), int(reads["start_ps"].min()), int(writes["start_ps"].max()), end))
-    return out
+    if not len(remote):
+        return []
+    remote = remote[numpy.argsort(events["call"][remote], kind="stable")]
+    part = events[remote]
+    call, first, own = numpy.unique(part["call"], return_index=True, return_inverse=True)
+    stamp, begun = part["stamp"], part["start_ps"]
+    reading = (stamp == 5) | (stamp == 7)
+    done = ~reading & (part["finish"] != _NEVER)
+    late, soon = numpy.iinfo(numpy.int64).max, numpy.int64(0)
+
+    def most(values: Any, of: Any) -> Any:
+        return numpy.maximum.reduceat(numpy.where(of, values, soon), first)
+
+    start = numpy.minimum.reduceat(numpy.where(reading, begun, late), first)
+    arrive = most(begun, ~reading)
+    # of those that arrived; of none, when the last was on its way
+    end = numpy.where(numpy.bincount(own, done) > 0, most(part["finish_ps"], done), most(part["finish_ps"], ~reading))
+    end = numpy.where(end > 0, end, arrive)
+    words, reads, gets = (numpy.bincount(own, mask) for mask in (~reading, reading, stamp == 7))
+    thread, peer = calls["thread"][call.astype(numpy.int64) - 1], part["peer"][first]
+    # The part that crosses the network: from the first read at one end to the last write at the other.
+    return [Transfer(int(thread[i]), nodes[int(thread[i])], int(peer[i]), "get" if gets[i] else "put", int(words[i]),
+                     int(start[i]), int(arrive[i]), int(end[i])) for i in numpy.flatnonzero((words > 0) & (reads > 0))]
