@@ -41,8 +41,34 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+namespace {
+
+/// A word as this project would write it: RDMA_WRITE and IBV_WR_RDMA_WRITE are write, all2all is all_to_all, leafs
+/// leaves.
+std::string usual(std::string_view word) {
+  std::string out;
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    const bool between = i > 0 && i + 1 < word.size() && std::isalpha(static_cast<unsigned char>(word[i - 1])) != 0 &&
+                         std::isalpha(static_cast<unsigned char>(word[i + 1])) != 0;
+    if (word[i] == '2' && between)
+      out += "_to_";
+    else
+      out += word[i] == '-' || word[i] == ' ' ? '_' : lower(word[i]);
+  }
+  for (const std::string_view prefix : {"ibv_wr_", "rdma_"})
+    if (out.starts_with(prefix)) out.erase(0, prefix.size());
+  if (out.ends_with("fs")) out.replace(out.size() - 2, 2, "ves");
+  return out;
+}
+
+}  // namespace
+
 std::string suggestion(std::string_view word, std::span<const std::string> known) {
   if (word.size() < 2) return {};  // every other letter is as near
+  const std::string meant = usual(word);
+  if (const auto same = std::ranges::find(known, meant, [](const std::string& k) { return usual(k); });
+      same != known.end())
+    return fmt::format("did you mean \"{}\"?", *same);
   const std::size_t worst = std::max<std::size_t>(1, word.size() / 3);
   const std::string* nearest = nullptr;
   std::size_t nearest_distance = worst + 1;

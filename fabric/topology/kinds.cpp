@@ -310,6 +310,7 @@ std::string describe(const Parameters& parameters) {
       value = std::visit([&](const auto& p) { return options::format_number(option.get(&p), option); }, parameters);
     else
       continue;
+    if (option.key == "oversubscription" && value == "0") continue;  // links as fast as they are
     list += fmt::format("{}{}={}", list.empty() ? "" : ", ", option.key, value);
   }
   return fmt::format("{}({})", kind.name, list);

@@ -75,8 +75,9 @@ std::string latency_table(const RunResult& result) {
 
 std::string report(const scenario::Scenario& scenario, const RunResult& result) {
   std::string out = headline(scenario) + "\n" + latency_table(result);
-  out += fmt::format("throughput: {} operations/s ({} operations in {} of simulated time)\n",
-                     rate_text(result.operations_per_second()), result.operations_done, time_text(result.measured_ps));
+  out += fmt::format("throughput: {} operations/s ({} in {} of simulated time)\n",
+                     rate_text(result.operations_per_second()), text::counted(result.operations_done, "operation"),
+                     time_text(result.measured_ps));
   if (nic::something_limits(result.busiest)) out += fmt::format("limited by: {}\n", nic::limited_by(result.busiest));
   for (const std::string& hint : result.hints) out += fmt::format("hint: {}\n", hint);
   for (const std::string& broken : result.broken) out += fmt::format("the workload found: {}\n", broken);

@@ -153,7 +153,9 @@ std::string rows(const Table& table) {
 }  // namespace
 
 std::string json_schema() {
-  Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"}, {"title", "loco-sim scenario"}};
+  Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
+                 {"$id", "urn:loco-sim:scenario"},
+                 {"title", "loco-sim scenario"}};
   schema.update(object_of(scenario_table()));
   Json& properties = schema["properties"];
   const auto doc = [](std::string_view key) { return std::string(find_option(scenario_table(), key)->doc); };

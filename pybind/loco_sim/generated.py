@@ -59,6 +59,12 @@ class GeneratedTests:
             after, skip = batch[-1][0], self._every - 1
             left = None if left is None else left - len(batch)
 
+    def __repr__(self) -> str:
+        pivot, rules, statements, reads, processes, hosts, size, _ = self._asked
+        more = "".join(f", {name}={value!r}" for name, value in (
+            ("statements", statements), ("hosts", hosts), ("after", self._after), ("limit", self._limit)) if value)
+        return f"GeneratedTests({pivot!r}, size={size}, processes={processes}, rules={rules!r}, reads={reads!r}{more})"
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self._asked, self._pivot, self._after, self._limit, self._every)
 

@@ -44,6 +44,9 @@ class Explanation:
     def __str__(self) -> str:
         return self.text
 
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.text)}</pre>"
+
 
 def _explanation(core: tuple[Any, ...]) -> Explanation:
     title, nodes, edges, thread_nodes, text, dot = core

@@ -269,7 +269,7 @@ class Outcome:
         widths = [max(len(row[i]) for row in rows) for i in range(6)]
         lines = ["  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:]))])
                  for row in rows]
-        lines.append(f"throughput: {rate_text(self.throughput)} operations/s ({self.operations_done} operations in "
+        lines.append(f"throughput: {rate_text(self.throughput)} operations/s ({self.operations_done} operation{'s' * (self.operations_done != 1)} in "
                      f"{time_text(self.measured_ps)} of simulated time)")
         if not self.timed:
             lines.append(UNTIMED)

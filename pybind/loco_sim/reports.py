@@ -139,7 +139,7 @@ def _page(data: Mapping[str, Any], result: Result | None) -> str:
 def _summary(data: Mapping[str, Any]) -> str:
     facts = [f"{data['workload']} on {data['nodes']} nodes" if "workload" in data else "", str(data.get("hardware", "")),
              f"{rate_text(data['operations_per_second'])} operations/s",
-             f"{data['operations_done']} operations in {time_text(data['measured_ps'])} of simulated time",
+             f"{data['operations_done']} operation{'s' * (data['operations_done'] != 1)} in {time_text(data['measured_ps'])} of simulated time",
              UNTIMED if data.get("schedule", "timed") != "timed" else "",
              f"deliberate faults: {', '.join(data['faults'])}" if data.get("faults") else ""]
     return f"<p>{html.escape('; '.join(f for f in facts if f))}</p>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -61,6 +62,9 @@ class Verification:
 
     def __str__(self) -> str:
         return self.text
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.text)}</pre>"
 
     def to_pandas(self) -> Any:
         """The schedule as a pandas DataFrame, a row for each step; empty when there is none. Needs pandas."""

@@ -42,6 +42,13 @@ def size(value: float) -> str:
     return f"{value / 1e3:.0f} kB"
 
 
+def change(before: float, after: float, text: Callable[[float], str]) -> str:
+    """What becomes of a value, as it is shown."""
+    if text(before) == text(after):
+        return f"stays at {text(before)}"
+    return f"{'falls' if after < before else 'grows'} from {text(before)} to {text(after)}"
+
+
 def barrier_per_us(at: Callable[..., float], rows: Rows) -> str:
     slope = (at("4050ns") - at("50ns")) / 4e6
     return (f"A barrier of eight nodes takes {picoseconds(at('50ns'))} with short cables and {slope:.1f} us more for each "
@@ -74,8 +81,8 @@ def victim_waits(at: Callable[..., float], rows: Rows) -> str:
 
 def dcqcn_effect(at: Callable[..., float], rows: Rows) -> str:
     off, on = (row["workload_counters.fabric_pauses"] for row in rows[:2])
-    return (f"The longest queue falls from {size(at('false'))} to {size(at('true'))} and PFC pauses {on} times in place of "
-            f"{off}; goodput goes from {bit_rate(goodput(rows[0]))} to {bit_rate(goodput(rows[1]))}.")
+    return (f"The longest queue {change(at('false'), at('true'), size)}, PFC pauses {on} times in place of {off}, and goodput "
+            f"{change(goodput(rows[0]), goodput(rows[1]), bit_rate)}.")
 
 
 def window_depth(at: Callable[..., float], rows: Rows) -> str:

@@ -168,3 +168,17 @@ def refused(call, name):
         call()
     said = str(error.value)
     assert "expected " in said and "\n" not in said and name in said.split("expected")[0], said
+
+
+def test_arguments_that_are_none_are_named():
+    result = ls.run("quickstart")
+    for call, message in (
+            (lambda: ls.verify("scenarios/verify/lost_update.rma", where="x"), "where: expected True or False, found 'x'"),
+            (lambda: ls.check(result.trace, tower={1: 2}), "tower: expected True or False, found {1: 2}"),
+            (lambda: result.throughput_series(2**63), "bucket: expected a time such as 10us, found 9223372036854775808"),
+            (lambda: result.why("x"), "operation: expected one of"),
+            (lambda: ls.Program({0: lambda ctx: (yield ctx.load(2))}).run(), "name: expected the name of a variable, found 2"),
+            (lambda: ls.Program({0: lambda ctx: (yield (0,))}).run(), "expected an operation such as ctx.load")):
+        with pytest.raises((TypeError, ValueError)) as raised:
+            call()
+        assert message in str(raised.value)

@@ -66,3 +66,9 @@ def test_types():
         ls.generate("R1", "x")
     with pytest.raises(TypeError, match="rules: expected text, found 7"):
         ls.generate("R1", 4, rules=7)
+
+
+def test_generated_tests_pickle_and_show_themselves():
+    tests = ls.generate("R1", 5, limit=3)
+    assert [t.name for t in pickle.loads(pickle.dumps(tests))] == [t.name for t in tests]
+    assert repr(tests) == "GeneratedTests('R1', size=5, processes=1, rules='corerma', reads='any', limit=3)"

@@ -340,3 +340,39 @@ def test_repeated_calls_on_the_same_axes_go_on_with_the_colours_and_the_unit():
         values = second.get_xdata() if draw is ls.plot.latency_cdf else second.get_ydata()
         assert max(values) == pytest.approx(0.004)  # in the microseconds that the axis says
         assert "us" in (ax.get_xlabel() if draw is ls.plot.latency_cdf else ax.get_ylabel())
+
+
+def test_what_many_nodes_do_is_a_row_each(barrier):
+    """Lines would lie over each other. Rows add up to what lines do."""
+    many = ls.run({**barrier, "topology": {"kind": "star", "nodes": 9}})
+    for plot in (ls.plot.link_utilisation, ls.plot.queue_occupancy):
+        ax = plot(many)
+        [image] = ax.get_images()
+        assert not lines(ax) and image.get_array().shape == (9, 100) and ax.get_ylabel() == "node"
+        assert [t.get_text() for t in ax.get_yticklabels()] == [str(n) for n in range(9)]
+    events = many.trace.subevents
+    home = np.array([t.node for t in many.trace.threads])[many.trace.calls["thread"][events["call"].astype(int) - 1]]
+    words = (np.isin(events["stamp"], [6, 8]) & (events["peer"] != home)).sum()
+    [image] = ls.plot.link_utilisation(many).get_images()
+    left, right = image.get_extent()[:2]
+    unit = {"simulated time (us)": 1e6, "simulated time (ns)": 1e3}[image.axes.get_xlabel()]
+    assert image.get_array().sum() * (right - left) / 100 * unit * 1e-12 * 1e9 == pytest.approx(64 * words, rel=1e-6)
+
+
+def test_a_sequence_chart_has_as_many_nodes_as_can_be_told_apart(barrier):
+    many = ls.run({**barrier, "topology": {"kind": "star", "nodes": 24}, "workload": {"kind": "barrier", "iterations": 1}})
+    ax = ls.plot.sequence_chart(many)
+    assert len(ax.get_xticks()) <= 8 and ax.figure.get_size_inches()[0] <= 6
+    ax = ls.plot.sequence_chart(many, nodes=[3, 20])
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["node 3", "node 20"]
+    with pytest.raises(ValueError, match="nodes: expected 23 or less, found 24"):
+        ls.plot.sequence_chart(many, nodes=[24])
+
+
+def test_many_groups_have_a_scale_and_legends_hide_nothing():
+    rows = [{"n": n, "g": g, "error": None, "operations_per_second": n * g} for n in (1, 2) for g in range(40, 0, -1)]
+    ax = ls.plot.throughput(rows, "n", group="g")
+    assert ax.get_legend() is None and len(lines(ax)) == 40 and len(ax.figure.axes) == 2
+    few = ls.plot.throughput(rows[:4], "n", group="g")
+    few.figure.draw_without_rendering()
+    assert few.get_legend().get_window_extent().y0 >= few.get_window_extent().y1 - 1

@@ -6,6 +6,7 @@ integer both must refuse.
 """
 
 import json
+import os
 import pathlib
 import re
 
@@ -145,3 +146,38 @@ def test_generated_scenarios():
 
     agree()
     assert accepted[0] > 60, "generated scenarios are not all refused for what does not fit together"
+
+
+def hardware_schema():
+    """That of a profile's file, made of what the scenario's says of the key `hardware`."""
+    fields = next(s for s in SCHEMA["properties"]["hardware"]["anyOf"] if s.get("type") == "object")["properties"]
+    return {"$schema": SCHEMA["$schema"], "$id": "urn:loco-sim:hardware", "title": "loco-sim hardware profile",
+            "type": "object", "additionalProperties": False,
+            "properties": {"name": {"type": "string"}, "description": {"type": "string"}, **fields}}
+
+
+def test_hardware_files_have_a_schema():
+    path = ROOT / "docs/hardware.schema.json"
+    text = json.dumps(hardware_schema(), indent=2) + "\n"
+    if os.environ.get("LOCO_SIM_UPDATE"):
+        path.write_text(text)
+    assert path.read_text() == text
+    validator = jsonschema.Draft7Validator(json.loads(text))
+    for file in sorted((ROOT / "hardware").glob("*.yaml")):
+        assert validator.is_valid(yaml.safe_load(file.read_text())), file.name
+    for wrong in ({"nic": {"mtu": 4}}, {"cpu": {"load": "fast"}}, {"bse": "cx5-roce-25g"}):
+        assert not validator.is_valid(wrong)
+
+
+def test_litmus_files_have_a_schema():
+    validator = jsonschema.Draft7Validator(json.loads((ROOT / "docs/litmus.schema.json").read_text()))
+    for file in sorted((ROOT / "tests/litmus").glob("*.yaml")):
+        for document in yaml.safe_load_all(file.read_text()):
+            if document is not None:
+                assert validator.is_valid(document), (file.name, document.get("name"), next(validator.iter_errors(document)).message)
+    good = {"threads": [{"node": 1, "code": "a = x"}], "locations": {"x": {"node": 1}}}
+    for wrong in ({}, {**good, "thraeds": []}, {**good, "threads": [{"code": "a = x"}]}, {**good, "atomicity": "some"},
+                  {**good, "locations": {"x": {"nod": 1}}}, {**good, "outcomes": {"alowed": []}}):
+        assert not validator.is_valid(wrong)
+        with pytest.raises(ls.InputError):
+            ls.litmus(json.dumps(wrong))

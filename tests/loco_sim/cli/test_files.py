@@ -302,3 +302,28 @@ def test_units_as_people_write_them(loco_sim):
     for wrong in ("fabric.link.rate=100GBps", "fabric.link.rate=100GB/s", "fabric.link.rate=100m", "fabric.link.delay=1m",
                   "fabric.link.delay=1Us", "fabric.buffer.size=64kb"):
         assert not effective(wrong), wrong
+
+
+def test_what_goes_to_the_file_of_stdout_is_added(loco_sim, root, tmp_path):
+    """A log that is appended to keeps what it has, and text and trace stand one after the other."""
+    import os
+    import subprocess
+
+    log = tmp_path / "log"
+    log.write_text("before\n")
+    with log.open("a") as out:
+        subprocess.run([os.environ["LOCO_SIM"], "run", root / "scenarios/quickstart.yaml", "--trace", "/dev/stdout"], stdout=out,
+                       check=True)
+    content = log.read_bytes()
+    assert content.startswith(b"before\n") and b"throughput:" in content
+    alone = tmp_path / "alone"
+    assert loco_sim("run", root / "scenarios/quickstart.yaml", "--trace", alone, "-q").returncode == 0
+    assert alone.read_bytes() in content
+
+
+def test_what_replaces_a_program_of_somebody_is_a_plain_file(loco_sim, root, tmp_path):
+    file = tmp_path / "was"
+    file.write_text("")
+    file.chmod(0o4755)
+    assert loco_sim("run", root / "scenarios/quickstart.yaml", "--trace", file, "-q").returncode == 0
+    assert file.stat().st_mode & 0o7111 == 0

@@ -9,9 +9,9 @@ PAPER = "tests/litmus/loco-paper.yaml"
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("", "loco-sim: expected one of run, validate, "),
+        ("", "loco-sim: expected a command, found nothing; loco-sim help lists them"),
         ("vaildate", 'found "vaildate"; did you mean "validate"?'),
-        ("run", "loco-sim run: expected scenario, found nothing"),
+        ("run", "loco-sim run: expected scenario (Scenario"),
         (f"run {QUICKSTART} {QUICKSTART}", f'loco-sim run: expected no further argument, found "{QUICKSTART}"'),
         (f"run {QUICKSTART} --sede 1", 'found "--sede"; did you mean "--seed"?'),
         (f"run {QUICKSTART} --seed -1", 'loco-sim run: --seed: expected an integer from 0 to 9223372036854775807, found "-1"'),
@@ -139,3 +139,34 @@ def test_a_folder_that_is_not_there_is_told_before_anything_runs(loco_sim, tmp_p
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr == f'{missing}/file.csv: expected a file in a folder that is there, found no such folder\n'
     assert not missing.exists()
+
+
+@pytest.mark.parametrize("words, expected", [
+    (["help"], "OPTIONS"), (["help", "run"], "loco-sim run"), (["help", "trace", "export"], "export"), (["-V"], "loco-sim 0.")])
+def test_help_as_people_know_it(loco_sim, words, expected):
+    done = loco_sim(*words)
+    assert done.returncode == 0 and expected.lower() in done.stdout.lower()
+
+
+@pytest.mark.parametrize("words, said", [
+    ([], "loco-sim: expected a command, found nothing; loco-sim help lists them"),
+    (["list"], "loco-sim list: expected hardware, scenarios, topologies, workloads, models or faults, found nothing; loco-sim list --help"),
+    (["run"], "loco-sim run: expected scenario (Scenario file (YAML)")])
+def test_what_is_missing_is_told(loco_sim, words, said):
+    done = loco_sim(*words)
+    assert done.returncode == 2 and done.stderr.startswith(said) and done.stderr.count("\n") == 1
+
+
+def test_completion_knows_scenarios_profiles_and_keys(loco_sim, tmp_path):
+    import subprocess
+
+    (tmp_path / "c.bash").write_text(loco_sim("completion", "bash").stdout)
+    for words, found in ((["run", "quick"], "quickstart"), (["perf", "write_lat", "--hardware", "cx5-roce-1"], "cx5-roce-100g"),
+                         (["run", "quickstart", "--set", "topology.no"], "topology.nodes="),
+                         (["run", "quickstart", "--set", "hardware.nic.max_rd"], "hardware.nic.max_rd_atomic="),
+                         (["perf", "write_lat", "--set", "nic.max_rd"], "nic.max_rd_atomic=")):
+        script = (f"source {tmp_path}/c.bash; compopt() {{ :; }}; COMP_WORDS=(loco-sim {' '.join(words)}); "
+                  f"COMP_CWORD={len(words)}; _loco_sim; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+        assert found in done.stdout.split(), (words, done.stderr)
+    assert "quickstart" in loco_sim("completion", "zsh").stdout and "quickstart" in loco_sim("completion", "fish").stdout
