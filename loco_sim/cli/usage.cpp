@@ -60,7 +60,7 @@ std::string left_over(const CommandInfo& command, const std::vector<std::string>
   }
   if (command.commands.empty()) return fmt::format("expected no further argument, found {}", found);
   const std::vector<std::string> known = names(command.commands);
-  if (words.empty() && command.path.empty()) return fmt::format("expected a command, found {}", found);
+  if (words.empty() && command.name == "loco-sim") return fmt::format("expected a command, found {}", found);
   return fmt::format("expected {}, found {}", text::one_of(known),
                      words.empty() ? found : with_hint(words.front(), known));
 }

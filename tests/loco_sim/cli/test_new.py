@@ -114,13 +114,19 @@ def test_scenarios_by_name(loco_sim, program, root, tmp_path):
     assert "nothing" in run("quickstart").stderr
 
 
-@pytest.mark.parametrize(("place", "said"), [("file/ring", "Not a directory"), ("/proc/ring", "No such file or directory"),
-                                             ("x" * 300, "File name too long")])
+@pytest.mark.parametrize(("place", "said"), [("file/ring", "Not a directory"), ("/proc/ring", "No such file or directory")])
 def test_a_folder_that_cannot_be_made_is_told_in_one_line(loco_sim, tmp_path, place, said):
     (tmp_path / "file").write_text("")
     folder = tmp_path / place
     done = loco_sim("new", folder)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"loco-sim: {folder}: {said}\n")
+
+
+@pytest.mark.parametrize("name", ["x" * 256, "x/" * 3000])
+def test_a_name_that_no_folder_can_have_is_bad_input(loco_sim, tmp_path, name):
+    done = loco_sim("new", f"{tmp_path}/{name}")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "expected a name of at most 255 bytes in a path of at most 4095, found a longer one" in done.stderr
 
 
 @pytest.mark.parametrize("there", [False, True], ids=["made", "there before"])

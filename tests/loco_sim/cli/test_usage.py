@@ -84,7 +84,7 @@ PAPER = "tests/litmus/loco-paper.yaml"
         ("check nofile", "nofile:1:1: expected a readable file, found none"),
         ("check scenarios", "scenarios:1:1: expected a readable file, found none"),
         ("trace export scenarios --to csv", "scenarios:1:1: expected a readable file, found none"),
-        ("soundness", "loco-sim soundness: expected --library, found nothing"),
+        ("soundness", "loco-sim soundness: expected --library (sv, bal, rbl or msw), found nothing"),
         ("sweep", "loco-sim sweep: "),
         (f"sweep {QUICKSTART} -j 0", 'expected an integer from 1 to 9223372036854775807, found "0"'),
         (f"sweep {QUICKSTART} --job 1", 'loco-sim sweep: expected one of the options --help, -h, --jobs, -j, --out, --seeds, --set, --restart, --for-spreadsheets, --quiet, -q, found "--job"; did you mean "--jobs"?'),
@@ -150,7 +150,7 @@ def test_help_as_people_know_it(loco_sim, words, expected):
 
 @pytest.mark.parametrize("words, said", [
     ([], "loco-sim: expected a command, found nothing; loco-sim help lists them"),
-    (["list"], "loco-sim list: expected hardware, scenarios, topologies, workloads, models or faults, found nothing; loco-sim list --help"),
+    (["list"], "loco-sim list: expected one of hardware, scenarios, topologies, workloads, models, faults, found nothing; loco-sim list --help"),
     (["run"], "loco-sim run: expected scenario (Scenario file (YAML)")])
 def test_what_is_missing_is_told(loco_sim, words, said):
     done = loco_sim(*words)
