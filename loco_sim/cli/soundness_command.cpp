@@ -94,13 +94,19 @@ int soundness_command(const SoundnessArguments& a) {
     return a.max_seconds <= 0 || seconds() < a.max_seconds;
   });
   if (a.json) {
-    nlohmann::ordered_json json{{"library", a.library},  {"bug", a.bug},
-                                {"threads", a.threads},  {"calls", a.calls},
-                                {"sound", r.sound},      {"complete", r.complete || !r.sound},
-                                {"clients", r.clients},  {"counterexample", r.counterexample},
-                                {"outcomes", r.outcomes}};
-    if (a.times) json["seconds"] = seconds();
-    print(json);
+    const auto print = [&](nlohmann::ordered_json json) {
+      if (a.times) json["seconds"] = seconds();
+      cli::print(json);
+    };
+    print(nlohmann::ordered_json{{"library", a.library},
+                                 {"bug", a.bug},
+                                 {"threads", a.threads},
+                                 {"calls", a.calls},
+                                 {"sound", r.sound},
+                                 {"complete", r.complete || !r.sound},
+                                 {"clients", r.clients},
+                                 {"counterexample", r.counterexample},
+                                 {"outcomes", r.outcomes}});
   } else {
     print(text(a, r, seconds()));
   }
