@@ -26,11 +26,18 @@ void run(Engine& engine, [[maybe_unused]] const State& state, Context& context, 
 #endif
 }
 
+/// The memory of processes is not in the state.
+const State& comparable(const State& s) {
+  if (std::ranges::any_of(s.memories, &HostMemory::has_foreign))
+    throw std::logic_error("a System whose hosts have foreign memory cannot be copied, compared or hashed");
+  return s;
+}
+
 /// What shares links among flows is not in the state: nothing would end a copy's flows.
 const State& copyable(const State& s) {
   if (s.kernel.config().network.model == fabric::Model::flow)
     throw std::logic_error("a System whose network is the flow model cannot be copied");
-  return s;
+  return comparable(s);
 }
 }  // namespace
 
@@ -47,7 +54,7 @@ System& System::operator=(const System& other) {
 }
 System& System::operator=(System&&) noexcept = default;
 System::~System() = default;
-bool System::operator==(const System& other) const { return *state_ == *other.state_; }
+bool System::operator==(const System& other) const { return comparable(*state_) == comparable(*other.state_); }
 
 std::optional<fabric::FlowStart> System::take_start() { return state_->network->flow_network()->take_start(); }
 

@@ -31,12 +31,14 @@
 namespace loco::nic {
 
 class Engine;
+class ForeignMemory;
 struct State;
 
 class System {
  public:
   explicit System(const SystemConfig& config);
-  /// Throws std::logic_error when the network is the flow model, which is not part of the state.
+  /// Throws std::logic_error when the network is the flow model, or a host has foreign memory: neither is part of the
+  /// state.
   System(const System& other);
   System(System&&) noexcept;
   System& operator=(const System& other);
@@ -47,10 +49,15 @@ class System {
   // --- set-up ------------------------------------------------------------------------------------------------------
   /// Reserves zeroed memory on a node, 64-byte aligned. Never address 0.
   Address allocate(NodeId node, std::uint64_t size);
+  /// From kForeignMemory on, the node's memory is `memory` (foreign_memory.hpp), which outlives this System. Throws
+  /// std::logic_error with the witness.
+  void set_foreign_memory(NodeId node, ForeignMemory* memory);
   /// Lets NICs reach [base, base + size). Remote writes and atomics need local writes to be allowed, too. Throws
   /// std::invalid_argument where a region on the device has no room there (nic.device_memory; ibv_alloc_dm: ENOMEM).
   MemoryRegion register_memory(NodeId node, Address base, std::uint64_t size, std::uint8_t access = kAllAccess,
                                RegionKind kind = {});
+  /// ibv_dereg_mr: nobody reaches the region by its key any more.
+  void deregister_memory(std::uint32_t key);
   CqId create_cq(NodeId node, std::uint32_t entries);
   /// A reliable-connection queue pair with a send queue of `entries`. `thread` is whose subevents its work requests
   /// are.

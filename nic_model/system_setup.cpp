@@ -55,6 +55,12 @@ Address System::allocate(NodeId node, std::uint64_t size) {
   return state_->memories[node].allocate(size);
 }
 
+void System::set_foreign_memory(NodeId node, ForeignMemory* memory) {
+  check_node(*state_, node);
+  if (state_->kernel.config().witness) throw std::logic_error("foreign memory has no witness");
+  state_->memories[node].set_foreign(memory);
+}
+
 MemoryRegion System::register_memory(NodeId node, Address base, std::uint64_t size, std::uint8_t access,
                                      RegionKind kind) {
   check_node(*state_, node);
@@ -72,6 +78,13 @@ MemoryRegion System::register_memory(NodeId node, Address base, std::uint64_t si
   state_->regions.push_back(
       {.node = node, .base = base, .size = size, .lkey = key, .rkey = key, .access = access, .kind = kind});
   return state_->regions.back();
+}
+
+void System::deregister_memory(std::uint32_t key) {
+  const std::uint32_t index = key >> 8U;
+  if (index >= state_->regions.size() || state_->regions[index].rkey != key)
+    throw std::invalid_argument(fmt::format("there is no memory region of key {:#x}", key));
+  state_->regions[index].lkey = state_->regions[index].rkey = 0;  // no region's
 }
 
 CqId System::create_cq(NodeId node, std::uint32_t entries) {

@@ -88,6 +88,25 @@ struct LitmusArguments {
 };
 int litmus_command(const LitmusArguments& arguments);
 
+struct ExecArguments {
+  std::string scenario;               ///< file, or empty
+  std::vector<std::string> programs;  ///< what came behind `--`: words, a lone comma between programs
+  std::string hardware = "cx5-roce-100g";
+  std::string topology = "star";
+  std::uint32_t hosts = 2;
+  std::optional<std::uint64_t> seed;  ///< 1, or the scenario's
+  std::vector<std::string> set;       ///< key=value, of the hardware, or of the scenario
+  std::string output;                 ///< folder, or empty
+  bool prefix = false;
+  std::string record;   ///< file, or empty
+  std::string compare;  ///< file, or empty
+  bool keep_going = false;
+  bool lockstep = false;
+  bool json = false;
+  bool quiet = false;
+};
+int exec_command(const ExecArguments& arguments);
+
 struct GenerateArguments {
   std::string pivot;
   std::string rules;       ///< empty: corerma

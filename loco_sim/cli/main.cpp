@@ -11,6 +11,7 @@
 #include <system_error>
 #include <vector>
 
+#include "loco_sim/cli/exec_options.hpp"
 #include "loco_sim/cli/help.hpp"
 #include "loco_sim/cli/options.hpp"
 #include "loco_sim/cli/output.hpp"
@@ -109,7 +110,8 @@ int main(int argc, char** argv) {
   add_help(app, arguments, chosen);
   loco::cli::refuse_empty_values(app, {"--check", "--hardware", "--model", "--replay-on", "--set"});
   loco::cli::refuse_values_of_flags(app);
-  const std::vector<std::string> words = loco::cli::words_backwards(argc, argv);
+  const std::vector<std::string> words =
+      loco::cli::words_backwards(loco::cli::take_programs(argc, argv, arguments.exec), argv);
   try {
     app.parse(std::vector(words));
   } catch (const CLI::ParseError& error) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "loco_sim/cli/exec_options.hpp"
 #include "loco_sim/cli/perf_options.hpp"
 #include "loco_sim/cli/usage.hpp"
 
@@ -134,6 +135,7 @@ void add_commands(CLI::App& app, Arguments& a, Chosen& chosen) {
   add_list(app, a.list, chosen);
   add_model_commands(app, a, chosen);
   add_perf(app, a.perf, a.perf_validate, chosen);
+  add_exec(app, a.exec, chosen);
   add_sweep(app, a.sweep, chosen);
   add_report(app, a.report, chosen);
   add_new(app, a.project, chosen);

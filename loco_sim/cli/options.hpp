@@ -25,6 +25,7 @@ struct Arguments {
   SoundnessArguments soundness;
   PerfArguments perf;
   VerifyArguments verify;
+  ExecArguments exec;
   PerfValidateArguments perf_validate;
   std::string project;  ///< folder of new
   SweepArguments sweep;

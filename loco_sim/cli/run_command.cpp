@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "loco_sim/cli/commands.hpp"
+#include "loco_sim/cli/exec_scenario.hpp"
 #include "loco_sim/cli/output.hpp"
 #include "loco_sim/cli/outputs.hpp"
 #include "loco_sim/cli/why.hpp"
@@ -146,7 +147,35 @@ RunResult run_or_keep_trace(const scenario::Scenario& scenario, bool json, bool 
 
 }  // namespace
 
+namespace {
+
+int validate_programs(const RunArguments& arguments) {
+  std::vector<scenario::Override> overrides;
+  for (const std::string& set : arguments.set) overrides.push_back(scenario::parse_set(set));
+  const exec::Options options = load_programs(arguments.scenario, overrides);
+  if (arguments.quiet) return kDone;
+  if (arguments.json) {
+    print(nlohmann::ordered_json{{"valid", true}, {"workload", "programs"}, {"nodes", options.system.nodes}});
+  } else {
+    print(fmt::format("{}: valid: programs on {} nodes", text::printable(arguments.scenario), options.system.nodes));
+  }
+  return kDone;
+}
+
+}  // namespace
+
 int run_command(const RunArguments& arguments) {
+  if (runs_programs(arguments.scenario)) {
+    if (!arguments.trace.empty() || arguments.check || arguments.why)
+      throw UsageError("loco-sim run: --trace, --check, --why: expected none, since programs are no LOCO programs");
+    ExecArguments programs;
+    programs.scenario = arguments.scenario;
+    programs.seed = arguments.seed;
+    programs.set = arguments.set;
+    programs.json = arguments.json;
+    programs.quiet = arguments.quiet;
+    return exec_command(programs);
+  }
   const scenario::Scenario scenario = load(arguments);
   if (!scenario.trace_path.empty()) {
     const text::Place& said = scenario.settings.at("trace.path").place;
@@ -164,6 +193,7 @@ int run_command(const RunArguments& arguments) {
 }
 
 int validate_command(const RunArguments& arguments) {
+  if (runs_programs(arguments.scenario)) return validate_programs(arguments);
   const scenario::Scenario scenario = load(arguments);
   if (arguments.quiet) return kDone;
   const std::size_t runs = scenario.sweep.runs();

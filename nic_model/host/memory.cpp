@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 #include "nic_model/engine/hash.hpp"
 
@@ -34,9 +35,16 @@ Address HostMemory::allocate(std::uint64_t size) {
   return table_[page];
 }
 
+std::uint64_t HostMemory::foreign_word(Address address) const {
+  std::uint64_t value = 0;
+  foreign_->read(address / 8 * 8, std::as_writable_bytes(std::span(&value, 1)));
+  return value;
+}
+
 void HostMemory::set_word(Address address, std::uint64_t value) {
   std::uint32_t page = find(address);
   if (page == kNone) {
+    if (is_foreign(address)) return foreign_->write(address / 8 * 8, std::as_bytes(std::span(&value, 1)));
     if (value == 0) return;  // as it is
     page = new_page(address);
   }
@@ -54,6 +62,7 @@ void HostMemory::read(Address address, std::span<std::byte> out) const {
     const std::size_t part = std::min<std::size_t>(out.size() - done, kPageBytes - at % kPageBytes);
     const std::uint32_t page = find(at);
     if (page == kNone) {
+      if (is_foreign(at)) return foreign_->read(at, out.subspan(done));
       // Most often zero already, and then perhaps no memory yet.
       if (!all_zero(out.subspan(done, part))) std::memset(out.data() + done, 0, part);
     } else {
@@ -64,6 +73,7 @@ void HostMemory::read(Address address, std::span<std::byte> out) const {
 }
 
 bool HostMemory::blank(Address address, std::uint64_t size) const {
+  if (is_foreign(address)) return false;
   for (Address at = address / kPageBytes * kPageBytes; at < address + size; at += kPageBytes)
     if (find(at) != kNone) return false;
   return true;
@@ -78,6 +88,7 @@ void HostMemory::write(Address address, std::span<const std::byte> in) {
   for (std::size_t done = 0; done < in.size();) {
     const Address at = address + done;
     const std::size_t part = std::min<std::size_t>(in.size() - done, kPageBytes - at % kPageBytes);
+    if (is_foreign(at)) return foreign_->write(at, in.subspan(done));
     // Zeroes upon memory that holds nothing else: traffic whose bytes nobody set costs no memory.
     if (find(at) != kNone || !all_zero(in.subspan(done, part))) {
       std::byte* const page = std::as_writable_bytes(std::span(pages_[touch(at)])).data();
@@ -109,6 +120,7 @@ SubeventId HostMemory::replace_writer(Address address, SubeventId id) {
 }
 
 std::uint64_t HostMemory::hash() const {
+  if (has_foreign()) throw std::logic_error("foreign memory has no hash");
   std::uint64_t sum = 0;  // commutative: pages are kept in order of first touch
   for (std::size_t page = 0; page < table_.size(); ++page) {
     if (table_[page] == kNone) continue;

@@ -1,8 +1,8 @@
 // A host's memory: bytes in pages that exist once something other than zero is written there (or, with the witness,
 // anything), and the witness, i.e. who wrote each 8-byte word last.
 //
-// A value. Addresses start at 64 (0 is never valid). Little-endian: bytes of a word are those that the word has in
-// the simulating machine's memory.
+// A value, unless it has foreign memory. Addresses start at 64 (0 is never valid). Little-endian: bytes of a word are
+// those that the word has in the simulating machine's memory.
 #pragma once
 
 #include <array>
@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "nic_model/foreign_memory.hpp"
 #include "nic_model/verbs.hpp"
 
 namespace loco::nic {
@@ -22,13 +23,16 @@ class HostMemory {
   /// Reserves zeroed bytes, 64-byte aligned.
   Address allocate(std::uint64_t size);
   [[nodiscard]] bool contains(Address address, std::uint64_t size) const {
-    return address >= kFirst && size <= end_ && address <= end_ - size;
+    return (address >= kFirst && size <= end_ && address <= end_ - size) || contains_foreign(address, size);
   }
+  /// From kForeignMemory on, it is `memory`, which outlives this one. Not with the witness.
+  void set_foreign(ForeignMemory* memory) { foreign_ = memory; }
+  [[nodiscard]] bool has_foreign() const { return foreign_ != nullptr; }
 
   /// The aligned word that holds `address`.
   [[nodiscard]] std::uint64_t word(Address address) const {
     const std::uint32_t page = find(address);
-    return page == kNone ? 0 : pages_[page][address % kPageBytes / 8];
+    return page == kNone ? unwritten_word(address) : pages_[page][address % kPageBytes / 8];
   }
   void set_word(Address address, std::uint64_t value);
   void read(Address address, std::span<std::byte> out) const;
@@ -64,6 +68,15 @@ class HostMemory {
     return page == kNone ? new_page(address) : page;
   }
   std::uint32_t new_page(Address address);
+  // Foreign addresses have no page.
+  [[nodiscard]] bool is_foreign(Address address) const { return foreign_ != nullptr && address >= kForeignMemory; }
+  [[nodiscard]] bool contains_foreign(Address address, std::uint64_t size) const {
+    return is_foreign(address) && foreign_->contains(address, size);
+  }
+  [[nodiscard]] std::uint64_t unwritten_word(Address address) const {
+    return is_foreign(address) ? foreign_word(address) : 0;
+  }
+  [[nodiscard]] std::uint64_t foreign_word(Address address) const;
   [[nodiscard]] SubeventId writer_with_witness(Address address) const;
   static constexpr std::uint32_t kNone = 0xffffffffU;
 
@@ -71,6 +84,7 @@ class HostMemory {
   std::vector<Page> pages_;
   std::vector<WriterPage> writers_;  // parallel to pages_ when the witness is on
   Address end_ = kFirst;
+  ForeignMemory* foreign_ = nullptr;
   bool witness_on_ = false;
 };
 

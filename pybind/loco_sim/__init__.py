@@ -45,6 +45,7 @@ _HOME = {
     "GeneratedTest": "generated", "GeneratedTests": "generated", "generate": "generated",
     "Campaign": "networks", "Fit": "networks", "RuleSetFit": "networks", "corerma": "networks", "fit": "networks",
     "perf": "perftest",
+    "Exec": "programs", "ExecProgram": "programs", "exec": "programs",
     "custom_topology": "topologies", "report": "reports",
     "Trace": "trace", "read_trace": "trace", "call_dtype": "trace", "subevent_dtype": "trace",
     "Verdict": "verdict", "check": "trace",

@@ -28,6 +28,9 @@ from .points import Range as Range
 from .points import Uniform as Uniform
 from .points import sweep_points as sweep_points
 from .context import Context as Context
+from .programs import Exec as Exec
+from .programs import ExecProgram as ExecProgram
+from .programs import exec as exec
 from .program import Program as Program
 from .program import ProgramResult as ProgramResult
 from .reports import report as report

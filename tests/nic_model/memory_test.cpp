@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "nic_model/system.hpp"
 #include "tests/catch.hpp"
 
 using namespace loco;
@@ -65,4 +66,58 @@ TEST_CASE("zeroes upon memory that was never written take no memory") {
   memory.write(base, one);
   CHECK(in_use() - before < kBytes / 100);
   CHECK(memory.word(base + kBytes / 2) == 1);
+}
+
+namespace {
+
+/// The memory of a process: bytes at addresses of its own.
+struct Process final : nic::ForeignMemory {
+  std::vector<std::byte> bytes = std::vector<std::byte>(64);
+  Address at = nic::kForeignMemory + 0x7fff'0000'1004;
+
+  [[nodiscard]] bool contains(Address address, std::uint64_t size) const override {
+    return address >= at && address + size <= at + bytes.size();
+  }
+  void read(Address address, std::span<std::byte> out) const override {
+    for (std::size_t i = 0; i < out.size(); ++i)
+      out[i] = contains(address + i, 1) ? bytes[address + i - at] : std::byte{};
+  }
+  void write(Address address, std::span<const std::byte> in) override {
+    for (std::size_t i = 0; i < in.size(); ++i)
+      if (contains(address + i, 1)) bytes[address + i - at] = in[i];
+  }
+};
+
+}  // namespace
+
+TEST_CASE("foreign memory is read and written where it is, and lies beside a host's own") {
+  Process process;
+  HostMemory memory(false);
+  const Address own = memory.allocate(64);
+  memory.set_foreign(&process);
+  CHECK(memory.contains(process.at, 64));
+  CHECK_FALSE(memory.contains(process.at, 65));
+  const std::vector<std::byte> in(13, std::byte{7});
+  memory.write(process.at + 3, in);
+  CHECK(process.bytes[2] == std::byte{0});
+  CHECK(process.bytes[3] == std::byte{7});
+  CHECK(process.bytes[15] == std::byte{7});
+  const Address word = (process.at + 8) / 8 * 8;
+  memory.set_word(word, 0x0102'0304'0506'0708);
+  CHECK(memory.word(word) == 0x0102'0304'0506'0708);
+  memory.set_word(word, 0);  // a zero is written, too
+  CHECK(memory.word(word) == 0);
+  CHECK_FALSE(memory.blank(process.at, 8));
+  memory.set_word(own, 5);
+  CHECK(memory.word(own) == 5);
+  CHECK_THROWS_AS(memory.hash(), std::logic_error);
+}
+
+TEST_CASE("a system whose hosts have foreign memory is no value") {
+  Process process;
+  nic::System system(nic::SystemConfig{});
+  system.set_foreign_memory(1, &process);
+  CHECK_THROWS_AS(nic::System(system), std::logic_error);
+  CHECK_THROWS_AS(static_cast<void>(system == system), std::logic_error);
+  CHECK_THROWS_AS(system.behaviour_hash(), std::logic_error);
 }

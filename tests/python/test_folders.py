@@ -17,6 +17,7 @@ MAY_KNOW = {
     "model": {"text", "trace", "yaml"},
     "verify": {"text"},
     "loco_sim/loco": {"rdma"},
+    "exec": {"fabric", "hosts", "nic_model", "rdma", "sim", "text"},
 }
 
 

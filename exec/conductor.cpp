@@ -1,0 +1,444 @@
+#include "exec/conductor.hpp"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <time.h>
+#include <unistd.h>
+
+#include "exec/keys.hpp"
+#include "exec/launch.hpp"
+#include "exec/run.hpp"
+#include "exec/system.hpp"
+
+namespace loco::exec {
+
+namespace {
+
+constexpr std::uint64_t kIdlePausesMax = 100'000;
+constexpr std::int64_t kLookEveryUs = 2'000;
+constexpr std::int64_t kSilenceUs = 4'000;
+constexpr std::int64_t kSilenceMaxUs = 1'000'000;
+
+nic::SystemConfig timed(nic::SystemConfig config) {
+  config.timed = true;
+  config.timers = true;
+  return config;
+}
+
+}  // namespace
+
+Conductor::Conductor(const Options& options)
+    : options_(options),
+      system_(timed(options.system)),
+      requests_(kRequests),
+      recorder_(options.record, options.compare),
+      outputs_(options),
+      pool_({.stack_bytes = 256U << 10U}) {
+  network_lock_ = lock_network(network_);
+  board_ = memfd_create("loco-sim-board", 0);
+  if (board_ < 0 || ftruncate(board_, sizeof(Board)) != 0)
+    throw std::system_error(errno, std::generic_category(), "exec");
+  clock_ = system_.create_thread(0);
+  threads_.assign(clock_ + 1, nullptr);
+}
+
+Conductor::~Conductor() {
+  for (const auto& program : programs_)
+    if (program && !program->ended && program->process > 0) {
+      kill(program->process, SIGKILL);
+      waitpid(program->process, nullptr, 0);
+    }
+  if (board_ >= 0) close(board_);
+  if (network_lock_ >= 0) close(network_lock_);
+}
+
+// --- starting --------------------------------------------------------------------------------------------------------
+
+HostFacts Conductor::facts_of(std::uint32_t host) const {
+  const nic::HardwareProfile& p = profile();
+  HostFacts f{};
+  f.host = host;
+  f.hosts = static_cast<std::uint32_t>(programs_.size());
+  f.mtu = static_cast<std::uint32_t>(p.link_mtu.count);
+  f.max_rd_atomic = p.nic_max_rd_atomic;
+  f.inline_max = static_cast<std::uint32_t>(p.nic_inline_max.count);
+  f.max_qp_wr = 8192;
+  f.max_srq_wr = 8192;
+  f.max_cqe = 1U << 20U;
+  f.infiniband = options_.infiniband ? 1 : 0;
+  f.atomics = p.nic_atomic_cap == nic::AtomicCap::none ? 0 : 1;
+  f.lockstep = options_.lockstep ? 1 : 0;
+  f.network = network_;
+  f.board = board_;
+  f.seed = options_.seed;
+  set_port_speed(p.link_rate.value, f);
+  set_costs(p, f);
+  return f;
+}
+
+void Conductor::start_programs() {
+  const std::vector<ProgramSpec>& specs = options_.programs;
+  std::vector<std::string> paths;
+  for (const ProgramSpec& spec : specs) paths.push_back(spec.command.empty() ? "" : find_program(spec.command[0]));
+  programs_.resize(specs.size());
+  for (std::uint32_t host = 0; host < specs.size(); ++host) {
+    if (specs[host].command.empty()) continue;
+    auto program = std::make_unique<Program>();
+    program->host = host;
+    program->inline_slot = system_.allocate(host, kPostBytes);
+    program->bounce = system_.allocate(host, kBounceBytes);
+    program->bounce_key = system_.register_memory(host, program->bounce, kBounceBytes).lkey;
+    regions_.resize(program->bounce_key >> 8U);
+    regions_.push_back({.host = host});
+    int file = -1;
+    ChannelEnd channel = ChannelEnd::make(facts_of(host), file);
+    program->process = launch(paths[host], specs[host], options_.shim_folder, file, outputs_.of(host));
+    outputs_.started(host);
+    close(file);
+    program->memory.set_process(program->process);
+    system_.set_foreign_memory(host, &program->memory);
+    const sim::SimTime start = sim::SimTime{} + specs[host].after.value_or(kStartGap * host);
+    auto thread = std::unique_ptr<ProgramThread>(new ProgramThread{*program, 0, std::move(channel)});
+    thread->id = system_.create_thread(host, start);
+    threads_.resize(thread->id + 1);
+    threads_[thread->id] = thread.get();
+    thread->fiber = pool_.create([this, t = thread.get()] { serve(*t); });
+    program->threads.push_back(std::move(thread));
+    programs_[host] = std::move(program);
+    if (!await(*programs_[host]->threads[0])) {
+      result_.failure = fmt::format("host {} ({}) ended before it was ready", host, specs[host].command[0]);
+      return;
+    }
+  }
+}
+
+// --- the run ---------------------------------------------------------------------------------------------------------
+
+void Conductor::run(nic::Cpu& cpu) {
+  ProgramThread* const thread = threads_[cpu.thread()];
+  if (thread == nullptr) {  // the clock: due timers are called between steps
+    look_at_srqs(cpu);
+    cpu.stop();
+    return;
+  }
+  if (thread->ended) return cpu.stop();
+  cpu_ = &cpu;
+  pool_.resume(thread->fiber);
+  if (pool_.finished(thread->fiber) || thread->ended) cpu.stop();
+  cpu_ = nullptr;
+}
+
+Result Conductor::run() {
+  const WallTime began;
+  const PinnedToOneCore pinned;
+  start_programs();
+  const CounterTrapped trapped;  // as the programs: a switch between tasks with and without the trap is dear
+  for (const auto& [host, at] : options_.stops) add_timer(at.ps, [this, host = host] { stop_host(host); });
+  if (result_.failure.empty()) main_loop();
+  ending_ = true;
+  result_.wall_seconds = began.seconds();
+  finish(result_);
+  return std::move(result_);
+}
+
+void Conductor::main_loop() {
+  constexpr std::uint64_t kLookAt = 4096;  // steps
+  nic::Context context{*this, this};
+  std::uint64_t steps = 0;
+  while (result_.failure.empty()) {
+    while (!after_step_.empty()) {
+      const auto calls = std::exchange(after_step_, {});
+      for (const auto& f : calls) f();
+    }
+    if (++steps % kLookAt == 0 && death_seen()) look_for_deaths();
+    if (std::ranges::all_of(programs_, [](const auto& p) { return !p || p->ended; })) return;
+    if (!timers_.empty()) {
+      const std::int64_t at = timers_.begin()->first.first;
+      if (system_.thread_stopped(clock_) && (system_.idle() || at <= system_.next_time().ps)) {
+        system_.wake(clock_, {std::max(at, system_.now().ps)});
+      }
+    }
+    if (system_.step(context)) {
+      while (!timers_.empty() && timers_.begin()->first.first <= system_.now().ps) {
+        const auto due = timers_.extract(timers_.begin());
+        due.mapped()();
+      }
+      if (idle_pauses_ > kIdlePausesMax) result_.failure = deadlock();
+      continue;
+    }
+    if (!after_step_.empty()) continue;
+    if (!wait_for_the_world()) result_.failure = deadlock();
+  }
+}
+
+/// Nothing is left to happen in simulated time: perhaps something happens outside of it. False when it has not.
+bool Conductor::wait_for_the_world() {
+  const bool children = std::ranges::any_of(programs_, [](const auto& p) {
+    return p && std::ranges::any_of(p->threads, [](const auto& t) { return t->channel->forked != 0; });
+  });
+  constexpr int kPatience = 20;
+  constexpr int kPatienceForChildren = 10'000;
+  static_assert(kPatience < kPatienceForChildren);
+  if (idle_waits_ >= (children ? kPatienceForChildren : kPatience)) return false;
+  ++idle_waits_;
+  usleep(1000);
+  look_for_deaths();
+  wake_all(Wait::io);
+  return true;
+}
+
+void Conductor::serve(ProgramThread& thread) {
+  while (true) {
+    Channel& c = *thread.channel;
+    const Request request = c.request;
+    thread.last = request;
+    ++requests_[static_cast<std::size_t>(request)];
+    if (request != Request::wait_io && request != Request::poll_cq && request != Request::wait_memory) idle_pauses_ = 0;
+    if (request != Request::poll_cq) thread.polls_paid = 0;
+    if (request != Request::wait_io) idle_waits_ = 0;
+    recorder_.note(thread.program.host, thread.index, c);
+    if (std::exchange(c.io, 0) != 0) {
+      const bool up_to_date = thread.io_seen == io_changes_;
+      ++io_changes_;
+      if (up_to_date) thread.io_seen = io_changes_;  // its own doing
+      after_step_.emplace_back([this] { wake_for_io(); });
+    }
+    if (std::exchange(c.released, 0) != 0) released(thread.program);
+    replay_posts(thread);
+    handle(thread, request);
+    if (thread.ended || !give_turn(thread)) return;
+  }
+}
+
+/// The program runs until it hands over. False when its thread has ended.
+bool Conductor::give_turn(ProgramThread& thread) {
+  Channel& c = *thread.channel;
+  static_cast<void>(system_.counters());  // what was due is in memory: the program's loads see it
+  c.now_ps = system_.now().ps;
+  thread.io_seen = io_changes_;
+  thread.releases_seen = thread.program.releases;
+  c.ahead_ps = 0;
+  std::vector<std::uint32_t>& news = thread.program.news;
+  c.news_count = static_cast<std::uint32_t>(std::min<std::size_t>(news.size(), kNewsMax));
+  std::copy_n(news.begin(), c.news_count, c.news);
+  news.erase(news.begin(), news.begin() + c.news_count);
+  std::deque<CmMessage>& mail = thread.program.messages;
+  for (c.mail_count = 0; c.mail_count < kMailMax && !mail.empty(); mail.pop_front())
+    c.mail[c.mail_count++] = mail.front();
+  thread.waits_for.clear();
+  thread.channel.let();
+  return await(thread);
+}
+
+bool Conductor::await(ProgramThread& thread) {
+  Program& program = thread.program;
+  thread.silent_from_us = -1;
+  thread.silence_us = kSilenceUs;
+  while (!thread.channel.wait(kLookEveryUs)) {
+    int status = 0;
+    if (waitpid(program.process, &status, WNOHANG) == program.process) {
+      ended(program, status);
+      return false;
+    }
+    outputs_.drain(false);
+    if (program.started) break_silence(thread);
+  }
+  program.started = true;
+  outputs_.drain(false);
+  return true;
+}
+
+/// A thread that has used processor time for long without a call may wait for a word of memory.
+void Conductor::break_silence(ProgramThread& thread) {
+  const std::int64_t used = processor_time_us(thread.program.process);
+  if (thread.silent_from_us < 0) {
+    thread.silent_from_us = used;
+    return;
+  }
+  if (used - thread.silent_from_us < thread.silence_us || thread.channel->watches == 0) return;
+  if (!computes(thread.program.process, thread.channel->thread)) return;
+  thread.silent_from_us = used;
+  thread.silence_us = std::min(2 * thread.silence_us, kSilenceMaxUs);
+  syscall(SYS_tgkill, thread.program.process, thread.channel->thread, silence_signal());
+}
+
+// --- endings ---------------------------------------------------------------------------------------------------------
+
+void Conductor::look_for_deaths() {
+  for (const auto& program : programs_) {
+    int status = 0;
+    if (program && !program->ended && waitpid(program->process, &status, WNOHANG) == program->process)
+      ended(*program, status);
+  }
+}
+
+/// Its host has no power any more: nobody hears of the program again.
+void Conductor::stop_host(std::uint32_t host) {
+  system_.power_off(host);
+  Program* const program = host < programs_.size() ? programs_[host].get() : nullptr;
+  if (program == nullptr || program->ended) return;
+  program->stopped = true;
+  kill(program->process, SIGKILL);
+  int status = 0;
+  while (waitpid(program->process, &status, 0) < 0 && errno == EINTR) {
+  }
+  ended(*program, status);
+}
+
+void Conductor::thread_ended(ProgramThread& thread) {
+  thread.ended = true;
+  thread.wait = Wait::nothing;
+}
+
+void Conductor::ended(Program& program, int wait_status) {
+  program.ended = true;
+  program.memory.leave();
+  ProgramResult& r = result_.programs.emplace_back();
+  r.host = program.host;
+  r.command = options_.programs[program.host].command;
+  r.ended = system_.now();
+  if (WIFSIGNALED(wait_status)) r.signal = WTERMSIG(wait_status);
+  if (WIFEXITED(wait_status)) r.status = WEXITSTATUS(wait_status);
+  Request last = Request::none;
+  for (const auto& thread : program.threads) {
+    if (!thread->ended) last = thread->last;
+    thread_ended(*thread);
+  }
+  r.stopped = program.stopped;
+  if (r.signal != 0 && !program.stopped && !options_.keep_going && result_.failure.empty() && !ending_) {
+    result_.failure =
+        fmt::format("host {} ({}) ended by signal {} ({}) after {} at {}", program.host, r.command[0], r.signal,
+                    strsignal(r.signal), kRequestNames[static_cast<std::size_t>(last)], time_text(system_.now()));
+  }
+  after_step_.emplace_back([this, &program] {
+    for (const nic::QpId qp : program.queue_pairs) system_.modify_qp(qp, nic::QpState::reset);
+    notify_io();
+  });
+}
+
+std::string Conductor::deadlock() const {
+  std::string text = fmt::format("nothing is left to happen at {}: ", time_text(system_.now()));
+  bool first = true;
+  for (const auto& program : programs_) {
+    if (!program || program->ended) continue;
+    for (const auto& thread : program->threads) {
+      if (thread->ended) continue;
+      text += fmt::format("{}host {} ({}){} waits for {}", first ? "" : "; ", program->host,
+                          options_.programs[program->host].command[0],
+                          thread->index == 0 ? "" : fmt::format(", thread {},", thread->index),
+                          thread->waits_for.empty() ? "its turn" : thread->waits_for);
+      first = false;
+    }
+  }
+  return text;
+}
+
+void Conductor::finish(Result& result) {
+  for (const auto& program : programs_) {
+    if (!program || program->ended) continue;
+    kill(program->process, SIGKILL);
+    int status = 0;
+    while (waitpid(program->process, &status, 0) < 0 && errno == EINTR) {
+    }
+    ended(*program, status);
+  }
+  outputs_.drain(true);
+  recorder_.end();
+  result.simulated = system_.now();
+  result.counters = system_.counters();
+  for (std::size_t i = 0; i < kRequests; ++i) {
+    if (requests_[i] == 0) continue;
+    result.changes.emplace_back(kRequestNames[i], requests_[i]);
+    result.changes_of_control += requests_[i];
+  }
+  result.fingerprint = recorder_.fingerprint();
+  result.difference = recorder_.difference();
+  outputs_.take(result);
+  std::ranges::stable_sort(result.programs, {}, &ProgramResult::host);
+}
+
+// --- time and waiting
+// --------------------------------------------------------------------------------------------------
+
+void Conductor::compute(sim::Duration time) {
+  if (time.ps <= 0) return;
+  cpu_->resume_after(time);
+  pool_.suspend();
+}
+
+void Conductor::between_steps(ProgramThread& thread, const std::function<void()>& f) {
+  after_step_.emplace_back([this, &thread, &f] {
+    f();
+    system_.wake(thread.id, system_.now());
+  });
+  cpu_->stop();
+  pool_.suspend();
+}
+
+Conductor::Timer Conductor::add_timer(std::int64_t at, std::function<void()> f) {
+  const Timer timer{std::max(at, system_.now().ps), timer_number_++};
+  timers_.emplace(timer, std::move(f));
+  return timer;
+}
+
+bool Conductor::wait(ProgramThread& thread, Wait what, std::int64_t deadline_ps) {
+  thread.wait = what;
+  thread.over = false;
+  Timer timer{};
+  if (deadline_ps >= 0)
+    timer = add_timer(deadline_ps, [this, &thread] {
+      thread.over = true;
+      wake(thread);
+    });
+  cpu_->stop();
+  pool_.suspend();
+  if (deadline_ps >= 0) timers_.erase(timer);
+  return thread.over;
+}
+
+void Conductor::pause(ProgramThread& thread, sim::Duration turn) {
+  const std::uint64_t key = kPauseKey + thread.id;
+  cpu_->watch(key);
+  const Timer timer = add_timer((system_.now() + kPauseMax).ps, [this, key, host = thread.program.host] {
+    ++idle_pauses_;
+    system_.notify(host, key);
+  });
+  cpu_->pause(turn);
+  pool_.suspend();
+  timers_.erase(timer);
+}
+
+/// Who waits for another thread of the process looks again.
+void Conductor::released(Program& program) {
+  ++program.releases;
+  after_step_.emplace_back([this, &program] { wake_all(Wait::process, &program); });
+}
+
+void Conductor::wake(ProgramThread& thread) {
+  if (thread.wait == Wait::nothing) return;
+  thread.wait = Wait::nothing;
+  system_.wake(thread.id, system_.now());
+}
+
+void Conductor::wake_all(Wait what, const Program* program) {
+  for (ProgramThread* thread : threads_)
+    if (thread != nullptr && thread->wait == what && (program == nullptr || &thread->program == program)) wake(*thread);
+}
+
+void Conductor::remember(std::vector<std::string>& list, std::string line) const {
+  if (std::ranges::find(list, line) == list.end()) list.push_back(std::move(line));
+}
+
+}  // namespace loco::exec

@@ -1,0 +1,202 @@
+// The conductor: foreign programs on a simulated machine, one thread of one of them at a time.
+//
+// A driver of threads like loco_sim/verbs/machine.hpp: each thread of a program has a fiber, which waits for the
+// program's next request, carries it out in simulated time, and replies. The machine takes the earliest event; a
+// program's code runs only while its fiber does. What lets the machine grow (set-up calls) or wakes others is done
+// between its steps. Nothing simulated depends on real time, but for programs that wait for processes which nobody
+// conducts (children).
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "exec/channel_end.hpp"
+#include "exec/costs.hpp"
+#include "exec/options.hpp"
+#include "exec/outputs.hpp"
+#include "exec/program_memory.hpp"
+#include "exec/recorder.hpp"
+#include "nic_model/observer.hpp"
+#include "nic_model/system.hpp"
+#include "sim/fiber.hpp"
+
+namespace loco::exec {
+
+/// What a thread waits for that has handed over; others end it.
+enum class Wait : std::uint8_t { nothing, sleep, io, process, cq_event, async_event };
+
+struct Program;
+
+struct ProgramThread {
+  Program& program;
+  std::uint32_t index;  ///< among the program's
+  ChannelEnd channel;
+  nic::ThreadId id = 0;
+  sim::FiberId fiber{};
+  bool ended = false;
+  Wait wait = Wait::nothing;
+  bool over = false;                ///< its deadline was there first
+  std::uint64_t io_seen = 0;        ///< Conductor::io_changes_ at its last reply: it has looked since
+  std::uint64_t releases_seen = 0;  ///< Program::releases, likewise
+  std::uint32_t wait_channel = 0;
+  Request last = Request::none;
+  std::string waits_for{};       ///< for the report of a deadlock
+  std::uint64_t polls_paid = 0;  ///< empty ones that have taken their time already
+  std::vector<char> posts{};     ///< that are being made
+  std::int64_t silent_from_us = 0;
+  std::int64_t silence_us = 0;
+};
+
+struct AsyncNews {
+  AsyncEvent event;
+  std::uint32_t object;
+};
+
+/// A timerfd of a program.
+struct ProgramTimer {
+  std::pair<std::int64_t, std::uint64_t> pending{};  ///< in the conductor's timers; number 0: none
+  std::int64_t again_ps = 0;
+};
+
+/// A process: a host's program.
+struct Program {
+  std::uint32_t host = 0;
+  pid_t process = 0;
+  bool started = false;  ///< its shim has handed over
+  bool ended = false;
+  std::uint64_t releases = 0;  ///< of locks and conditions of the process, ends of its threads
+  bool stopped = false;        ///< its host has
+  bool written_to = false;     ///< others write to its memory without its being told
+  bool write_seen = false;     ///< since threads that poll were woken
+  std::vector<std::unique_ptr<ProgramThread>> threads{};
+  ProgramMemory memory{};
+  std::vector<nic::QpId> queue_pairs{};
+  std::map<std::uint32_t, std::deque<nic::CqId>> cq_events{};  ///< by completion channel
+  std::set<nic::SrqId> armed_srqs{};                           ///< whose limit is to be told
+  std::map<std::uint32_t, ProgramTimer> timers{};
+  std::deque<AsyncNews> async_events{};
+  std::deque<CmMessage> messages{};
+  std::vector<std::uint32_t> news{};  ///< for descriptors of the process, with the next reply
+  nic::Address inline_slot = 0;       ///< where the CPU finds the payloads that go with a request
+  nic::Address bounce = 0;            ///< where lists of elements are gathered
+  std::uint64_t bounce_used = 0;
+  std::uint32_t bounce_key = 0;
+};
+
+class Conductor final : public nic::ThreadRunner, public nic::Observer {
+ public:
+  explicit Conductor(const Options& options);
+  ~Conductor() override;
+  Conductor(const Conductor&) = delete;
+  Conductor& operator=(const Conductor&) = delete;
+
+  /// Starts the programs and runs them to their ends.
+  Result run();
+
+  void run(nic::Cpu& cpu) override;
+  void on_packet(nic::PacketStep step, const fabric::Packet& packet, sim::SimTime at) override;
+  void on_cqe(nic::NodeId node, nic::CqId cq, const nic::Cqe& cqe, sim::SimTime at) override;
+
+ private:
+  struct CqState {
+    Program* program = nullptr;
+    std::uint32_t channel = kNoQueue;
+    bool armed = false;
+    bool solicited_only = false;
+  };
+  struct Region {
+    std::uint32_t host = 0;
+    std::uint64_t io_offset = 0;  ///< of addresses in requests to those of the program
+  };
+  using Timer = std::pair<std::int64_t, std::uint64_t>;  ///< when, and its number
+
+  // conductor.cpp: programs and turns
+  [[nodiscard]] HostFacts facts_of(std::uint32_t host) const;
+  void start_programs();
+  void main_loop();
+  bool wait_for_the_world();
+  void serve(ProgramThread& thread);
+  bool give_turn(ProgramThread& thread);
+  bool await(ProgramThread& thread);
+  void break_silence(ProgramThread& thread);
+  void stop_host(std::uint32_t host);
+  void look_for_deaths();
+  void ended(Program& program, int wait_status);
+  void thread_ended(ProgramThread& thread);
+  [[nodiscard]] std::string deadlock() const;
+  void finish(Result& result);
+
+  // time and waiting, of the thread whose step it is
+  void compute(sim::Duration time);
+  void between_steps(ProgramThread& thread, const std::function<void()>& f);
+  bool wait(ProgramThread& thread, Wait what, std::int64_t deadline_ps);
+  /// A turn of a polling loop ends; what it has looked at is in the thread's watch set.
+  void pause(ProgramThread& thread, sim::Duration turn);
+  void wake(ProgramThread& thread);
+  void released(Program& program);
+  void notify_io();
+  void wake_for_io();
+  void wake_all(Wait what, const Program* program = nullptr);
+  Timer add_timer(std::int64_t at, std::function<void()> f);
+
+  // requests.cpp, queues.cpp
+  void handle(ProgramThread& thread, Request request);
+  void replay_posts(ProgramThread& thread);
+  int post_sends(ProgramThread& thread, const PostHeader& header, const char* records);
+  int post_receives(ProgramThread& thread, const PostHeader& header, const char* records);
+  nic::Wqe request_of(Program& program, const SendRecord& record, const char* more, std::uint64_t inline_at);
+  [[nodiscard]] nic::Address machine_address(std::uint32_t key, std::uint64_t address) const;
+  void gather(Program& program, const SendRecord& record, const Element* elements, nic::Wqe& wqe);
+  void room_in_store_buffer();
+  void register_memory(ProgramThread& thread);
+  void create_qp(ProgramThread& thread);
+  void modify_qp(ProgramThread& thread);
+  void poll(ProgramThread& thread);
+  void wait_memory(ProgramThread& thread);
+  void get_cq_event(ProgramThread& thread);
+  void get_async_event(ProgramThread& thread);
+  void tell(Program& program, AsyncEvent event, std::uint32_t object);
+  void look_at_srqs(nic::Cpu& cpu);
+  void set_timer(ProgramThread& thread);
+  void arm_timer(Program& program, std::uint32_t number, std::int64_t at);
+  void leave(ProgramThread& thread);
+  void start_thread(ProgramThread& thread);
+  void send_message(ProgramThread& thread);
+  void deliver(const CmMessage& message);
+  void listen(ProgramThread& thread);
+  void remember(std::vector<std::string>& list, std::string line) const;
+  [[nodiscard]] const nic::HardwareProfile& profile() const { return system_.config().profile; }
+
+  const Options& options_;
+  nic::System system_;
+  std::vector<std::unique_ptr<Program>> programs_;  ///< by host; null where there is none
+  std::vector<ProgramThread*> threads_;             ///< by number in the machine; null: not a program's
+  nic::ThreadId clock_ = 0;                         ///< steps when a timer is due
+  std::map<Timer, std::function<void()>> timers_;
+  std::uint64_t timer_number_ = 1;
+  std::vector<std::function<void()>> after_step_;
+  std::uint64_t io_changes_ = 0;  ///< times that some descriptor may have become ready
+  nic::Cpu* cpu_ = nullptr;
+  std::vector<CqState> cqs_;
+  std::vector<bool> shares_receives_;  ///< by queue pair: has it a shared receive queue?
+  std::vector<Region> regions_;        ///< by the upper bits of their keys
+  std::set<std::uint64_t> listeners_;  ///< of connection managers: host and port
+  std::uint64_t idle_pauses_ = 0;      ///< pauses that ended without anything new, since something was
+  int idle_waits_ = 0;                 ///< of real time, likewise
+  std::uint32_t network_ = 1;
+  int network_lock_ = -1;
+  int board_ = -1;                       ///< of streams, for all programs
+  std::vector<std::uint64_t> requests_;  ///< by kind
+  Recorder recorder_;
+  Outputs outputs_;
+  Result result_;
+  bool ending_ = false;
+  sim::FiberPool pool_;  ///< last: its destructor unwinds what uses the rest
+};
+
+}  // namespace loco::exec

@@ -1,0 +1,35 @@
+// What a program's calls cost in simulated time, beside what hosts/costs.hpp has for all host code.
+#pragma once
+
+#include "exec/protocol.hpp"
+#include "hosts/costs.hpp"
+#include "nic_model/profile.hpp"
+
+namespace loco::exec {
+
+/// Each look at a clock after the first in a row: a vDSO call on the hosts that the profiles describe.
+inline constexpr sim::Duration kClockRead{20'000};
+/// sched_yield: a system call; the other threads of the host have their turn meanwhile.
+inline constexpr sim::Duration kYield{300'000};
+/// From a completion's being written to the event on its channel: interrupt and handler.
+inline constexpr sim::Duration kInterrupt{2'000'000};
+/// Waking the thread that waits for the event.
+inline constexpr sim::Duration kWakeup{500'000};
+/// A connection manager's message, one way: two system calls and a datagram (IBTA volume 1, 12.6).
+inline constexpr sim::Duration kCmMessage{3'000'000};
+/// Programs start one after the other, so far apart.
+inline constexpr sim::Duration kStartGap{1'000'000'000};
+/// Lists of elements are gathered in so many bytes of host memory.
+inline constexpr std::uint64_t kBounceBytes = 64ULL << 20U;
+/// A program's pause in a polling loop is looked at so often: it may count its turns.
+inline constexpr sim::Duration kPauseMax{10'000'000'000};
+
+inline void set_costs(const nic::HardwareProfile& p, HostFacts& facts) {
+  facts.post_ps = hosts::build_cost(p).ps;
+  facts.doorbell_ps = hosts::ring_cost(p).ps;
+  facts.store_ps = hosts::receive_cost(p).ps;
+  facts.poll_empty_ps = hosts::poll_cost(p, 0).ps;
+  facts.clock_ps = kClockRead.ps;
+}
+
+}  // namespace loco::exec

@@ -1,0 +1,12 @@
+// Keys of the conductor's own in the watch sets of the machine's threads.
+#pragma once
+
+#include <cstdint>
+
+namespace loco::exec {
+
+inline constexpr std::uint64_t kIoKey = 1;             ///< a descriptor may be ready
+inline constexpr std::uint64_t kMemoryKey = 2;         ///< a NIC has written to the program's memory
+inline constexpr std::uint64_t kPauseKey = 1U << 20U;  ///< plus the thread: its pause has been long enough
+
+}  // namespace loco::exec

@@ -1,0 +1,74 @@
+// What a run of foreign programs is made from, and what it gives.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nic_model/config.hpp"
+#include "nic_model/counters.hpp"
+#include "sim/time.hpp"
+
+namespace loco::exec {
+
+/// A program, as started on one host.
+struct ProgramSpec {
+  std::vector<std::string> command;                                ///< name or path, then its arguments
+  std::vector<std::pair<std::string, std::string>> environment{};  ///< added to the user's
+  std::optional<sim::Duration> after{};  ///< when it starts; else 1 ms a host in the order of their numbers
+};
+
+/// Where the programs' standard output goes.
+enum class Output : std::uint8_t {
+  inherited,  ///< to ours
+  prefixed,   ///< to ours, each line behind `host 0: `
+  files,      ///< out.0, err.0, out.1, ... in Options::output_folder
+  captured,   ///< into the result
+};
+
+struct Options {
+  nic::SystemConfig system;
+  std::vector<ProgramSpec> programs;                            ///< by host; an empty command: the host has none
+  std::vector<std::pair<std::uint32_t, sim::SimTime>> stops{};  ///< hosts that lose power
+  std::uint64_t seed = 1;
+  Output output = Output::inherited;
+  std::string output_folder;
+  std::string record;   ///< file for all changes of control, or empty
+  std::string compare;  ///< file that was recorded, or empty
+  bool infiniband = false;
+  bool lockstep = false;    ///< posts change control at once
+  bool keep_going = false;  ///< also when a program has been ended by a signal
+  std::string shim_folder;  ///< where libibverbs.so.1 and its companions are
+};
+
+struct ProgramResult {
+  std::uint32_t host = 0;
+  std::vector<std::string> command;
+  int status = 0;        ///< as exit() was given it
+  int signal = 0;        ///< that ended it; 0: none
+  bool stopped = false;  ///< its host has
+  sim::SimTime ended{};
+  std::string out, err;  ///< with Output::captured
+};
+
+struct Result {
+  std::vector<ProgramResult> programs;
+  sim::SimTime simulated{};
+  double wall_seconds = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> changes;  ///< of control, by request; those that there were
+  std::uint64_t changes_of_control = 0;
+  nic::Counters counters;
+  std::vector<std::string> spins;              ///< on memory: host, address, instruction
+  std::vector<std::string> unsupported;        ///< what programs asked for and did not get
+  std::vector<std::string> approximations;     ///< what is done in another way than hardware does it
+  std::vector<std::string> not_deterministic;  ///< why another run may differ
+  std::string fingerprint;                     ///< of all changes of control
+  std::string failure;                         ///< why the run ended before its programs; empty: they all ended
+  std::string difference;                      ///< to the run that was recorded; empty: none
+  int status = 0;                              ///< exit status of the whole
+};
+
+}  // namespace loco::exec

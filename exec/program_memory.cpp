@@ -1,0 +1,134 @@
+#include "exec/program_memory.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace loco::exec {
+
+namespace {
+
+void unmap(std::byte* from, std::uint64_t bytes) {
+  if (from != nullptr) munmap(from, bytes);
+}
+
+}  // namespace
+
+ProgramMemory::~ProgramMemory() { forget(); }
+
+void ProgramMemory::forget() {
+  for (const auto& [address, run] : runs_) unmap(run.mapped, run.bytes);
+  runs_.clear();
+  last_ = runs_.end();
+}
+
+/// Takes [from, to) out of the runs; both are page boundaries.
+void ProgramMemory::cut(std::uint64_t from, std::uint64_t to) {
+  auto it = runs_.upper_bound(from);
+  if (it != runs_.begin()) --it;
+  while (it != runs_.end() && it->first < to) {
+    const auto [address, run] = *it;
+    const std::uint64_t end = address + run.bytes;
+    if (end <= from) {
+      ++it;
+      continue;
+    }
+    it = runs_.erase(it);
+    const auto part = [&](std::uint64_t at) { return run.mapped == nullptr ? nullptr : run.mapped + (at - address); };
+    const std::uint64_t gap_from = std::max(address, from);
+    const std::uint64_t gap_to = std::min(end, to);
+    unmap(part(gap_from), gap_to - gap_from);
+    if (address < from) runs_[address] = {from - address, run.mapped};
+    if (end > to) runs_[to] = {end - to, part(to)};
+  }
+  last_ = runs_.end();
+}
+
+void ProgramMemory::add(const PageRun& run) {
+  if (run.known != 0 && find(run.address) != runs_.end()) return;
+  cut(run.address, run.address + run.bytes);
+  std::byte* mapped = nullptr;
+  if (run.file >= 0) {
+    const int file = open(fmt::format("/proc/{}/fd/{}", process_, run.file).c_str(), O_RDWR | O_CLOEXEC);
+    if (file < 0) throw std::system_error(errno, std::generic_category(), "registered memory");
+    void* const memory = mmap(nullptr, run.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    const int error = errno;
+    close(file);
+    if (memory == MAP_FAILED) throw std::system_error(error, std::generic_category(), "registered memory");
+    mapped = static_cast<std::byte*>(memory);
+  }
+  runs_[run.address] = {run.bytes, mapped};
+  last_ = runs_.end();
+}
+
+ProgramMemory::Runs::const_iterator ProgramMemory::find(std::uint64_t address) const {
+  if (last_ != runs_.end() && address - last_->first < last_->second.bytes) return last_;
+  auto it = runs_.upper_bound(address);
+  if (it == runs_.begin()) return runs_.end();
+  --it;
+  if (address - it->first >= it->second.bytes) return runs_.end();
+  return last_ = it;
+}
+
+bool ProgramMemory::contains(nic::Address address, std::uint64_t size) const {
+  for (std::uint64_t at = address - nic::kForeignMemory, end = at + size; at < end;) {
+    const auto it = find(at);
+    if (it == runs_.end()) return false;
+    at = it->first + it->second.bytes;
+  }
+  return true;
+}
+
+bool ProgramMemory::copy_from(std::uint64_t address, std::span<std::byte> out) const {
+  for (std::size_t done = 0; done < out.size();) {
+    const std::uint64_t at = address + done;
+    const auto it = find(at);
+    if (it == runs_.end() || gone_) return false;
+    const auto [from, run] = *it;
+    const std::size_t part = std::min<std::size_t>(out.size() - done, from + run.bytes - at);
+    if (run.mapped != nullptr) {
+      std::memcpy(out.data() + done, run.mapped + (at - from), part);
+    } else {
+      const iovec mine{out.data() + done, part};
+      const iovec theirs{reinterpret_cast<void*>(at), part};  // NOLINT(performance-no-int-to-ptr): not ours
+      if (process_vm_readv(process_, &mine, 1, &theirs, 1, 0) != static_cast<ssize_t>(part)) return false;
+    }
+    done += part;
+  }
+  return true;
+}
+
+bool ProgramMemory::copy_to(std::uint64_t address, std::span<const std::byte> in) {
+  for (std::size_t done = 0; done < in.size();) {
+    const std::uint64_t at = address + done;
+    const auto it = find(at);
+    if (it == runs_.end() || gone_) return false;
+    const auto [from, run] = *it;
+    const std::size_t part = std::min<std::size_t>(in.size() - done, from + run.bytes - at);
+    if (run.mapped != nullptr) {
+      std::memcpy(run.mapped + (at - from), in.data() + done, part);
+    } else {
+      const iovec mine{const_cast<std::byte*>(in.data()) + done, part};
+      const iovec theirs{reinterpret_cast<void*>(at), part};  // NOLINT(performance-no-int-to-ptr): not ours
+      if (process_vm_writev(process_, &mine, 1, &theirs, 1, 0) != static_cast<ssize_t>(part)) return false;
+    }
+    done += part;
+  }
+  return true;
+}
+
+void ProgramMemory::read(nic::Address address, std::span<std::byte> out) const {
+  if (!copy_from(address - nic::kForeignMemory, out)) std::memset(out.data(), 0, out.size());
+}
+
+void ProgramMemory::write(nic::Address address, std::span<const std::byte> in) {
+  copy_to(address - nic::kForeignMemory, in);
+  if (on_write_) on_write_();
+}
+
+}  // namespace loco::exec

@@ -1,0 +1,222 @@
+// What the conductor and the shim of a program say to each other: the layout of a channel, the only thing that both
+// know (docs/exec.md).
+//
+// A channel is a memfd that both map, one for each thread of a program. `turn` says who may go on: a program runs only
+// while it is its own. It hands over by writing a request, giving the turn away and waiting for it (a futex). Posts do
+// not hand over: they go into `posts`, each with the time that the program has run ahead of the clock, and the
+// conductor makes them, in order and at their times, before it looks at the next request. Times are picoseconds,
+// addresses those of the program. Plain data only: both sides are compiled apart.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace loco::exec {
+
+inline constexpr std::uint32_t kProtocolVersion = 1;
+/// Where a program finds the file descriptor of its channel.
+inline constexpr const char* kChannelVariable = "LOCO_SIM_CHANNEL";
+
+enum class Turn : std::uint32_t { program, conductor };
+
+/// What a program asks for; arguments and replies are those of Channel, in this order.
+enum class Request : std::uint32_t {
+  none,
+  start,         ///< the program has loaded the shim; (thread id of the system)
+  exit,          ///< its main has returned, or it has called exit
+  sync,          ///< the clock, please
+  sleep,         ///< (time)
+  wait_io,       ///< for a change of any socket, pipe or event of the run; (deadline or -1) -> 0: change, 1: deadline
+  yield,         ///< the other threads of the process have a turn
+  wait_process,  ///< for another thread of the process: a lock, a condition, an end; (deadline or -1) -> as wait_io
+  thread_start,  ///< (file descriptor of the new channel)
+  thread_exit,
+  register_memory,    ///< (address, bytes, access, offset of the I/O address, page runs in data) -> key
+  deregister_memory,  ///< (key)
+  create_cq,          ///< (entries, completion channel or -1) -> number
+  resize_cq,          ///< (cq, entries) -> 0 or errno
+  create_srq,         ///< (entries) -> number
+  modify_srq,         ///< (srq, limit)
+  create_qp,          ///< (type, send cq, receive cq, send entries, receive entries, srq or -1) -> number
+  modify_qp,          ///< (qp, state); QpChange in data -> 0 or errno
+  query_qp,           ///< (qp) -> state
+  destroy,            ///< (what: Made, number)
+  poll_cq,            ///< (cq, entries, watched: so many numbers of CQs in data) -> entries in data, left in the CQ
+  arm_cq,             ///< (cq, solicited only)
+  get_cq_event,       ///< (completion channel, blocking) -> cq, or -1
+  get_async_event,    ///< (blocking) -> AsyncEvent, or -1; its object
+  wait_memory,        ///< (address): a thread reads the same value again and again
+  cm_listen,          ///< (port, backlog) -> 0 or errno
+  cm_send,            ///< CmMessage in data
+  set_timer,          ///< (number, when or 0, again after): a timerfd of the program
+  note,               ///< a text in data: what a program did not get; (kind: Note)
+};
+
+/// For reports and records.
+inline constexpr const char* kRequestNames[] = {
+    "none",      "start",       "exit",     "sync",      "sleep",     "wait_io",       "yield",      "wait_process",
+    "thread",    "thread_exit", "reg_mr",   "dereg_mr",  "create_cq", "resize_cq",     "create_srq", "modify_srq",
+    "create_qp", "modify_qp",   "query_qp", "destroy",   "poll_cq",   "req_notify_cq", "get_event",  "async_event",
+    "wait_word", "cm_listen",   "cm_send",  "set_timer", "note"};
+inline constexpr std::size_t kRequests = sizeof(kRequestNames) / sizeof(kRequestNames[0]);
+static_assert(kRequests == static_cast<std::size_t>(Request::note) + 1);
+
+enum class Made : std::uint32_t { cq, qp, srq };
+enum class Note : std::uint32_t { unsupported, not_deterministic };
+enum class QpKind : std::uint32_t { rc, uc, ud };
+enum class Post : std::uint32_t { send, receive, shared_receive };
+/// Numbered as in the specification's state diagram, and as enum ibv_qp_state.
+enum class State : std::uint32_t { reset, init, rtr, rts, sqd, sqe, error };
+/// As nic::Opcode, which the shim does not know.
+enum class Operation : std::uint32_t { write, read, compare_swap, fetch_add, send, recv, recv_with_imm };
+/// Of operations: verbs' access rights.
+inline constexpr std::uint32_t kLocalWriteRight = 1, kRemoteWriteRight = 2, kRemoteReadRight = 4,
+                               kRemoteAtomicRight = 8, kRelaxedRight = 16;
+
+inline constexpr std::uint32_t kNoQueue = 0xffffffffU;
+
+struct Element {  ///< of a scatter/gather list
+  std::uint64_t address;
+  std::uint32_t length;
+  std::uint32_t key;
+};
+inline constexpr std::uint32_t kElementsMax = 30;
+
+/// A send work request; behind it its elements, then its inline bytes, rounded up to 8.
+struct SendRecord {
+  std::uint64_t wr_id;
+  std::uint64_t remote;
+  std::uint64_t compare_add;
+  std::uint64_t swap;
+  std::uint32_t operation;
+  std::uint32_t remote_key;
+  std::uint32_t imm;
+  std::uint32_t remote_qp;  ///< UD
+  std::uint32_t remote_qkey;
+  std::uint32_t inline_bytes;
+  std::uint16_t elements;
+  bool with_imm;
+  bool signaled;
+  bool fence;
+  bool is_inline;
+  bool solicited;
+};
+
+struct ReceiveRecord {
+  std::uint64_t wr_id;
+  std::uint64_t elements;
+};
+
+/// In front of the records of one post.
+struct PostHeader {
+  Post post;
+  std::uint32_t queue;
+  std::uint32_t count;
+  std::uint32_t bytes;  ///< of the records
+  std::int64_t ahead_ps;
+};
+
+struct Completion {
+  std::uint64_t wr_id;
+  std::uint32_t status;  ///< rdma::Status
+  std::uint32_t operation;
+  std::uint32_t length;
+  std::uint32_t imm;
+  std::uint32_t qp;
+  std::uint32_t source_qp;  ///< of a receive on UD
+  std::uint32_t place;      ///< of a send: its number in the send queue
+  bool with_imm;
+};
+inline constexpr std::uint32_t kCompletionsMax = 256;  ///< of one poll
+
+struct PageRun {  ///< memory that the program has made a shared mapping of a memfd
+  std::uint64_t address;
+  std::uint64_t bytes;
+  std::int64_t file;    ///< descriptor in the program; -1: not shared, to be read and written through the kernel
+  std::uint64_t known;  ///< not new: only that it is still there
+};
+inline constexpr std::uint32_t kRunsMax = 1024;
+
+/// Attributes of ibv_modify_qp in the units of the simulator. What is left out is 0 or kNoQueue.
+struct QpChange {
+  std::uint32_t dest_qp, rq_psn, sq_psn, max_rd_atomic, retry_count, rnr_retry, max_dest_rd_atomic, path_mtu, qkey;
+  std::int64_t timeout_ps, min_rnr_timer_ps;
+};
+
+enum class AsyncEvent : std::uint32_t { qp_fatal, sq_drained, last_wqe, srq_limit, port_error, port_active, cq_error };
+
+/// A message between connection managers (IBTA volume 1, 12.6); sidr_*: for datagrams (12.11).
+enum class CmType : std::uint32_t { req, rep, rtu, rej, dreq, drep, sidr_req, sidr_rep };
+inline constexpr std::uint32_t kPrivateData = 256;
+struct CmMessage {
+  CmType type;
+  std::uint32_t from_host, to_host, from_id, to_id, port, port_space, reason;
+  std::uint32_t qp, qkey, psn, responder_resources, initiator_depth, rnr_retry, bytes, from_port;
+  std::uint64_t serial;
+  std::uint8_t private_data[kPrivateData];
+};
+inline constexpr std::uint32_t kListener = 0xffffffffU;  ///< of to_id: who listens on `port`
+
+/// What does not change during a run.
+struct HostFacts {
+  std::uint32_t host, hosts;
+  std::uint32_t mtu, max_rd_atomic, inline_max, max_qp_wr, max_cqe, max_srq_wr;
+  std::uint32_t infiniband;  ///< the link layer; else Ethernet
+  std::uint32_t atomics;
+  std::uint32_t lockstep;      ///< posts hand over at once
+  std::uint32_t width, speed;  ///< of the port, as ibv_port_attr has them
+  std::int32_t board;          ///< descriptor of a Board
+  std::uint32_t network;       ///< second octet of the run's addresses, 127.NETWORK.h.h+1; programs see 127.1.h.h+1
+  std::int64_t post_ps, doorbell_ps, store_ps, poll_empty_ps, clock_ps;
+  std::uint64_t seed;
+};
+
+/// Events that file descriptors of the program are to show: asynchronous ones, timers from kTimerNews on, and
+/// completion channels, by number.
+inline constexpr std::uint32_t kAsyncNews = 0xfffffffeU, kTimerNews = 0x80000000U, kNewsMax = 512;
+inline constexpr std::uint32_t kMailMax = 16;
+
+/// One direction of a TCP connection, or (from_*: 0) the connections to a listener: what has been given to the kernel
+/// and what has been taken from it. What is under way in the kernel is waited for in real time, so that the kernel's
+/// own delay is never seen.
+struct Stream {
+  std::uint64_t key;  ///< host and port of the sender, then of the receiver, 16 bits each; 0: unused
+  std::uint64_t sent, received;
+  std::uint64_t closed;
+};
+inline constexpr std::uint32_t kStreams = 1U << 15U;
+/// Shared by all programs of a run.
+struct Board {
+  Stream streams[kStreams];
+};
+
+inline constexpr std::size_t kDataBytes = 128U << 10U;
+inline constexpr std::size_t kPostBytes = 512U << 10U;
+
+struct Channel {
+  std::uint32_t version;
+  std::uint32_t bytes;  ///< sizeof(Channel)
+  std::atomic<std::uint32_t> turn;
+  Request request;
+  std::uint64_t arguments[6];
+  std::int64_t replies[4];
+  std::int64_t now_ps;     ///< of the last reply
+  std::int64_t ahead_ps;   ///< how long the program has run since
+  std::uint32_t thread;    ///< id in the system, for signals
+  std::uint32_t io;        ///< the program has sent, connected, closed: others may find something
+  std::uint32_t released;  ///< a thread of the process may find a lock, a condition, an end
+  std::uint32_t forked;    ///< the program has children, which nobody conducts
+  std::uint32_t watches;   ///< registered memory is there: silence may be a spin on it
+  std::uint32_t waited;    ///< this request came out of a spin on memory
+  std::uint32_t news_count;
+  std::uint32_t news[kNewsMax];
+  std::uint32_t mail_count;  ///< messages for the program's connection manager
+  CmMessage mail[kMailMax];
+  std::uint64_t posts_bytes;
+  HostFacts facts;
+  alignas(64) char data[kDataBytes];
+  alignas(64) char posts[kPostBytes];
+};
+
+}  // namespace loco::exec

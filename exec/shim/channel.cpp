@@ -1,0 +1,128 @@
+// The program's end of the channel: attaching, handing over.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "exec/shim/shim.hpp"
+
+namespace loco::shim {
+
+namespace {
+
+thread_local Channel* t_channel __attribute__((tls_model("initial-exec"))) = nullptr;
+bool attached = false;
+bool forked_child = false;
+std::int64_t frozen_time = 0;
+
+[[noreturn]] void misfit() {
+  static constexpr char kText[] = "loco-sim: the shim and loco-sim are of different versions\n";
+  if (write(2, kText, sizeof(kText) - 1) < 0) _exit(126);
+  _exit(126);
+}
+
+/// Other libraries' constructors may call what the shim replaces before its own constructor has run.
+void attach() {
+  attached = true;
+  const char* const text = getenv(kChannelVariable);
+  if (text == nullptr) return;
+  const int file = std::atoi(text);
+  void* const memory = mmap(nullptr, sizeof(Channel), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) return;
+  fcntl(file, F_SETFD, FD_CLOEXEC);  // a program that it becomes by exec gets it back (processes.cpp)
+  unsetenv(kChannelVariable);
+  t_channel = static_cast<Channel*>(memory);
+  if (t_channel->version != kProtocolVersion || t_channel->bytes != sizeof(Channel)) misfit();
+  t_channel->thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
+}
+
+void hand_over(Channel& c) {
+  c.turn.store(static_cast<std::uint32_t>(Turn::conductor), std::memory_order_release);
+  syscall(SYS_futex, &c.turn, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+  while (c.turn.load(std::memory_order_acquire) == static_cast<std::uint32_t>(Turn::conductor))
+    syscall(SYS_futex, &c.turn, FUTEX_WAIT, static_cast<std::uint32_t>(Turn::conductor), nullptr, nullptr, 0);
+}
+
+void note(Note kind, const char* what) {
+  Channel* const c = channel();
+  if (c == nullptr) return;
+  std::snprintf(c->data, kDataBytes, "%s", what);
+  call(Request::note, static_cast<std::uint64_t>(kind));
+}
+
+}  // namespace
+
+Channel* channel() {
+  if (!attached) attach();
+  return t_channel;
+}
+
+void set_channel(Channel* channel) { t_channel = channel; }
+
+void leave_conductor() {
+  if (t_channel != nullptr) frozen_time = t_channel->now_ps + t_channel->ahead_ps;
+  t_channel = nullptr;
+  attached = true;
+  forked_child = true;
+}
+
+bool is_forked_child() { return forked_child; }
+std::int64_t last_time() { return frozen_time; }
+
+std::int64_t call(Request request, std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64_t d, std::uint64_t e,
+                  std::uint64_t f) {
+  Channel& mine = *t_channel;
+  const int error = errno;
+  if (request != Request::wait_memory) open_pages();
+  const std::uint64_t arguments[] = {a, b, c, d, e, f};
+  std::memcpy(mine.arguments, arguments, sizeof(arguments));
+  mine.request = request;
+  hand_over(mine);
+  if (mine.news_count != 0 || mine.mail_count != 0) take_news(mine);
+  if (request != Request::sync) clock_used_otherwise();
+  if (request != Request::sync && request != Request::poll_cq) break_cycle();
+  if (request == Request::poll_cq) close_learnt_page();
+  errno = error;
+  return mine.replies[0];
+}
+
+int unsupported(const char* what) {
+  note(Note::unsupported, what);
+  errno = EOPNOTSUPP;
+  return EOPNOTSUPP;
+}
+
+void not_deterministic(const char* what) { note(Note::not_deterministic, what); }
+
+namespace {
+
+[[gnu::constructor]] void begin() {
+  if (channel() == nullptr) return;
+  install_handlers();
+  call(Request::start);
+  trap_counter();
+}
+
+[[gnu::destructor]] void end() {
+  if (t_channel == nullptr) return;
+  std::fflush(nullptr);
+  untrap_counter();
+  t_channel->io = 1;
+  call(Request::exit);
+  t_channel = nullptr;
+}
+
+}  // namespace
+}  // namespace loco::shim
+
+// The library of connection managers (cm.cpp) is another one.
+LOCO_EXPORT loco::exec::Channel* loco_sim_channel() { return loco::shim::channel(); }
+LOCO_EXPORT std::int64_t loco_sim_call(loco::exec::Request request, std::uint64_t a, std::uint64_t b) {
+  return loco::shim::call(request, a, b);
+}
+LOCO_EXPORT int loco_sim_unsupported(const char* what) { return loco::shim::unsupported(what); }
+LOCO_EXPORT void loco_sim_set_mailbox(loco::shim::TakeMail take) { loco::shim::set_mailbox(take); }

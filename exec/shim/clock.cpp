@@ -1,0 +1,183 @@
+// Simulated time: clocks, sleeping, alarms.
+//
+// The first look at a clock after anything else takes no time, each further one in a row 20 ns: a loop that waits for a
+// time gets there, and who reads a clock around an operation does not measure the reading. A program that only reads
+// clocks runs ahead by a quantum that doubles from 1 to 64 us, so that waiting for long does not cost a change of
+// control every few looks.
+#include <csignal>
+#include <cstring>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/times.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "exec/shim/shim.hpp"
+
+namespace loco::shim {
+
+namespace {
+
+constexpr std::int64_t kQuantumMin = 1'000'000;
+constexpr std::int64_t kQuantumMax = 64'000'000;
+constexpr std::int64_t kEpochSeconds = 1'700'000'000;  // 2023-11-14 22:13:20 UTC
+constexpr std::int64_t kBootSeconds = 1000;
+
+thread_local std::int64_t t_quantum = kQuantumMin;
+thread_local std::int64_t t_reads = 0;
+
+std::int64_t alarm_at = 0;  // 0: none
+std::int64_t alarm_again = 0;
+
+std::int64_t seconds_since(clockid_t clock) {
+  if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI) return kEpochSeconds;
+  return clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID ? 0 : kBootSeconds;
+}
+
+std::int64_t picoseconds(const timespec& t) { return t.tv_sec * kSecond + t.tv_nsec * 1000; }
+
+bool conducted() { return channel() != nullptr || is_forked_child(); }
+
+void set(timespec& out, std::int64_t ps, std::int64_t since) {
+  out.tv_sec = since + ps / kSecond;
+  out.tv_nsec = ps % kSecond / 1000;
+}
+
+void check_alarm(std::int64_t now) {
+  if (alarm_at == 0 || now < alarm_at) return;
+  alarm_at = alarm_again == 0 ? 0 : now + alarm_again;
+  raise(SIGALRM);
+}
+
+int doze(std::int64_t ps) {
+  Channel* const c = channel();
+  if (ps < 0) ps = 0;
+  if (c == nullptr) {
+    const timespec t{ps / kSecond, ps % kSecond / 1000};
+    return static_cast<int>(syscall(SYS_nanosleep, &t, nullptr));
+  }
+  const std::int64_t now = c->now_ps + c->ahead_ps;
+  if (alarm_at != 0 && alarm_at < now + ps) {
+    call(Request::sleep, static_cast<std::uint64_t>(alarm_at > now ? alarm_at - now : 0));
+    check_alarm(c->now_ps);
+    errno = EINTR;
+    return -1;
+  }
+  call(Request::sleep, static_cast<std::uint64_t>(ps));
+  return 0;
+}
+
+}  // namespace
+
+void clock_used_otherwise() {
+  t_quantum = kQuantumMin;
+  t_reads = 0;
+  if (alarm_at != 0) [[unlikely]] {
+    if (const Channel* c = channel()) check_alarm(c->now_ps + c->ahead_ps);
+  }
+}
+
+std::int64_t read_clock() {
+  Channel* const c = channel();
+  if (c == nullptr) return last_time();
+  if (t_reads++ != 0) c->ahead_ps += c->facts.clock_ps;
+  if (c->ahead_ps > t_quantum) {
+    call(Request::sync);
+    if (t_quantum < kQuantumMax) t_quantum *= 2;
+  }
+  const std::int64_t now = c->now_ps + c->ahead_ps;
+  check_alarm(now);
+  return now;
+}
+
+}  // namespace loco::shim
+
+using namespace loco::shim;
+
+LOCO_EXPORT int gettimeofday(timeval* __restrict t, void* __restrict zone) noexcept {
+  LOCO_NEXT(gettimeofday);
+  if (!conducted()) return next_gettimeofday(t, zone);
+  const std::int64_t us = read_clock() / 1'000'000;
+  if (t != nullptr) *t = {kEpochSeconds + us / 1'000'000, us % 1'000'000};
+  return 0;
+}
+
+LOCO_EXPORT int clock_gettime(clockid_t clock, timespec* t) noexcept {
+  LOCO_NEXT(clock_gettime);
+  if (!conducted()) return next_clock_gettime(clock, t);
+  set(*t, read_clock(), seconds_since(clock));
+  return 0;
+}
+
+LOCO_EXPORT int clock_getres(clockid_t, timespec* t) noexcept {
+  if (t != nullptr) *t = {0, 1};
+  return 0;
+}
+
+LOCO_EXPORT int timespec_get(timespec* t, int base) noexcept {
+  clock_gettime(CLOCK_REALTIME, t);
+  return base;
+}
+
+LOCO_EXPORT time_t time(time_t* out) noexcept {
+  LOCO_NEXT(time);
+  const time_t now = conducted() ? kEpochSeconds + read_clock() / kSecond : next_time(nullptr);
+  if (out != nullptr) *out = now;
+  return now;
+}
+
+LOCO_EXPORT clock_t clock() noexcept {
+  LOCO_NEXT(clock);
+  return conducted() ? static_cast<clock_t>(read_clock() / 1'000'000) : next_clock();
+}
+
+LOCO_EXPORT int usleep(useconds_t us) { return doze(std::int64_t{us} * 1'000'000); }
+
+LOCO_EXPORT unsigned sleep(unsigned seconds) {
+  const Channel* const c = channel();
+  const std::int64_t end = (c == nullptr ? 0 : c->now_ps + c->ahead_ps) + seconds * kSecond;
+  if (doze(seconds * kSecond) == 0 || c == nullptr) return 0;
+  return static_cast<unsigned>((end - c->now_ps + kSecond - 1) / kSecond);
+}
+
+LOCO_EXPORT int nanosleep(const timespec* t, timespec* left) {
+  if (t->tv_nsec < 0 || t->tv_nsec > 999'999'999 || t->tv_sec < 0) {
+    errno = EINVAL;
+    return -1;
+  }
+  const Channel* const c = channel();
+  const std::int64_t end = (c == nullptr ? 0 : c->now_ps + c->ahead_ps) + picoseconds(*t);
+  const int result = doze(picoseconds(*t));
+  if (result != 0 && left != nullptr && c != nullptr) set(*left, end - c->now_ps, 0);
+  return result;
+}
+
+LOCO_EXPORT int clock_nanosleep(clockid_t clock, int flags, const timespec* t, timespec* left) {
+  LOCO_NEXT(clock_nanosleep);
+  if (channel() == nullptr) return next_clock_nanosleep(clock, flags, t, left);
+  if ((flags & TIMER_ABSTIME) == 0) return nanosleep(t, left) == 0 ? 0 : errno;
+  const std::int64_t until = picoseconds(*t) - seconds_since(clock) * kSecond;
+  return doze(until - read_clock()) == 0 ? 0 : EINTR;
+}
+
+LOCO_EXPORT unsigned alarm(unsigned seconds) noexcept {
+  LOCO_NEXT(alarm);
+  if (channel() == nullptr) return next_alarm(seconds);
+  const std::int64_t now = read_clock();
+  const std::int64_t left = alarm_at == 0 ? 0 : alarm_at - now;
+  alarm_at = seconds == 0 ? 0 : now + seconds * kSecond;
+  alarm_again = 0;
+  return static_cast<unsigned>((left + kSecond - 1) / kSecond);
+}
+
+LOCO_EXPORT int setitimer(__itimer_which_t which, const itimerval* __restrict value,
+                          itimerval* __restrict old) noexcept {
+  LOCO_NEXT(setitimer);
+  if (channel() == nullptr || which != ITIMER_REAL) return next_setitimer(which, value, old);
+  const auto time = [](const timeval& t) { return t.tv_sec * kSecond + t.tv_usec * 1'000'000; };
+  const std::int64_t now = read_clock();
+  if (old != nullptr) std::memset(old, 0, sizeof(*old));
+  alarm_at = time(value->it_value) == 0 ? 0 : now + time(value->it_value);
+  alarm_again = time(value->it_interval);
+  return 0;
+}

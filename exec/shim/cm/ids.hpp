@@ -1,0 +1,95 @@
+// The connection manager: ids, events and messages as this library keeps them.
+//
+// The state machine of librdmacm and the kernel's CM in one (rdma_cm(7); IBTA volume 1, chapter 12): messages between
+// hosts go through the conductor. As with the kernel, a message makes the descriptor of its id's event channel
+// readable, and what follows from it (queue pairs to RTR and RTS, the answer) is done when the program takes the event.
+#pragma once
+
+#include <rdma/rdma_cma.h>
+
+#include "exec/protocol.hpp"
+#undef ibv_query_port
+
+#define LOCO_EXPORT extern "C" __attribute__((visibility("default")))
+
+// of libibverbs.so.1 (channel.cpp)
+extern "C" {
+loco::exec::Channel* loco_sim_channel();
+std::int64_t loco_sim_call(loco::exec::Request request, std::uint64_t a, std::uint64_t b);
+int loco_sim_unsupported(const char* what);
+void loco_sim_set_mailbox(void (*take)(const loco::exec::CmMessage&));
+}
+
+namespace loco::cm {
+
+using namespace loco::exec;
+
+struct Event {
+  rdma_cm_event event;  ///< first: what programs get
+  std::uint8_t private_data[kPrivateData];
+  Event* next;
+};
+
+/// What is to become an event: a message, or the end of a step that needs none.
+struct Pending {
+  CmMessage message;
+  rdma_cm_event_type local;  ///< without a message
+  bool has_message;
+  int status;
+  struct Id* id;  ///< the listener's for requests
+  Pending* next;
+};
+
+struct EventChannel {
+  rdma_event_channel channel;
+  Pending* first;
+  Pending** end;
+};
+
+struct Id {
+  rdma_cm_id id;
+  std::uint32_t number;
+  std::uint32_t host, peer_id, peer_qp, peer_qkey, peer_psn;  ///< of the other side
+  std::uint32_t psn;
+  std::uint32_t responder_resources, initiator_depth;
+  std::uint32_t retry_count, rnr_retry;
+  bool synchronous, listening, connected, own_cqs;
+  ibv_qp_init_attr* for_requests;  ///< rdma_create_ep of a listener
+  ibv_pd* pd_for_requests;
+  Id* next;
+};
+
+[[nodiscard]] inline Id* of(rdma_cm_id* id) { return reinterpret_cast<Id*>(id); }
+[[nodiscard]] inline EventChannel* of(rdma_event_channel* channel) { return reinterpret_cast<EventChannel*>(channel); }
+
+template <typename T>
+[[nodiscard]] T* make() {
+  return static_cast<T*>(__builtin_calloc(1, sizeof(T)));
+}
+
+int fail(int error);
+
+[[nodiscard]] ibv_context* device();
+[[nodiscard]] ibv_pd* default_pd();
+[[nodiscard]] Id* id_numbered(std::uint32_t number);
+[[nodiscard]] Id* listener_on(std::uint32_t port);
+/// A new id, known by its number.
+[[nodiscard]] Id* make_id(rdma_event_channel* channel, void* context, rdma_port_space space);
+
+/// The host that an address names, or -1.
+[[nodiscard]] int host_of(const sockaddr* address);
+void set_address(sockaddr_storage& out, std::uint32_t host, std::uint32_t port);
+[[nodiscard]] std::uint32_t port_of(const sockaddr* address);
+[[nodiscard]] bool datagram(const Id& id);
+
+/// Something has happened to an id: its channel's descriptor says so.
+void happen(Id& id, rdma_cm_event_type what, int status = 0);
+void take_mail(const CmMessage& message);
+/// For synchronous ids: waits for the next event; 0, or -1 and errno.
+int complete(Id& id);
+int send(Id& id, CmType type, const rdma_conn_param* parameters, const void* data = nullptr, std::size_t bytes = 0);
+
+int to_init(Id& id);
+int to_rts(Id& id);
+
+}  // namespace loco::cm

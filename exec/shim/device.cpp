@@ -1,0 +1,354 @@
+// The device of a host: one NIC with one port, its values from the hardware profile.
+#include <arpa/inet.h>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "exec/shim/objects.hpp"
+
+namespace loco::shim {
+
+int async_descriptor();
+
+namespace {
+
+constexpr std::uint32_t kMaxQueues = 1U << 16U;
+
+ibv_device device{};
+
+const HostFacts& facts() {
+  static const HostFacts none{};
+  const Channel* const c = channel();
+  return c == nullptr ? none : c->facts;
+}
+
+__be64 guid() { return htobe64(0x0200'00ff'fe00'0001ULL + facts().host); }
+
+/// RoCE v2: the IPv4 address 10.0.h.h+1; InfiniBand: the subnet's prefix and the GUID.
+ibv_gid own_gid() {
+  ibv_gid gid{};
+  if (facts().infiniband != 0) {
+    gid.global.subnet_prefix = htobe64(0xfe80'0000'0000'0000ULL);
+    gid.global.interface_id = guid();
+    return gid;
+  }
+  gid.raw[10] = gid.raw[11] = 0xff;
+  gid.raw[12] = 10;
+  gid.raw[14] = static_cast<std::uint8_t>(facts().host / 255);
+  gid.raw[15] = static_cast<std::uint8_t>(facts().host % 255 + 1);
+  return gid;
+}
+
+ibv_mtu mtu_of(std::uint32_t bytes) {
+  if (bytes >= 4096) return IBV_MTU_4096;
+  if (bytes >= 2048) return IBV_MTU_2048;
+  if (bytes >= 1024) return IBV_MTU_1024;
+  return bytes >= 512 ? IBV_MTU_512 : IBV_MTU_256;
+}
+
+void describe(ibv_device_attr& a) {
+  const HostFacts& f = facts();
+  a = {};
+  std::snprintf(a.fw_ver, sizeof(a.fw_ver), "1.0.0");
+  a.node_guid = a.sys_image_guid = guid();
+  a.max_mr_size = 1ULL << 40U;
+  a.page_size_cap = ~0xfffULL;
+  a.vendor_id = 0x02c9;
+  a.vendor_part_id = 4119;  // ConnectX-5
+  a.max_qp = a.max_cq = a.max_pd = a.max_ah = a.max_srq = kMaxQueues;
+  a.max_qp_wr = static_cast<int>(f.max_qp_wr);
+  a.device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_PORT_ACTIVE_EVENT | IBV_DEVICE_SYS_IMAGE_GUID;
+  a.max_sge = a.max_sge_rd = a.max_srq_sge = kElementsMax;
+  a.max_cqe = static_cast<int>(f.max_cqe);
+  a.max_mr = 1 << 20;
+  a.max_qp_rd_atom = a.max_qp_init_rd_atom = static_cast<int>(f.max_rd_atomic);
+  a.max_res_rd_atom = 1 << 20;
+  a.atomic_cap = f.atomics != 0 ? IBV_ATOMIC_HCA : IBV_ATOMIC_NONE;
+  a.max_srq_wr = static_cast<int>(f.max_srq_wr);
+  a.max_pkeys = 1;
+  a.phys_port_cnt = 1;
+  a.local_ca_ack_delay = 16;
+}
+
+void name_device() {
+  device.node_type = IBV_NODE_CA;
+  device.transport_type = IBV_TRANSPORT_IB;
+  std::strcpy(device.name, "loco0");
+  std::strcpy(device.dev_name, "uverbs0");
+  std::strcpy(device.dev_path, "/sys/class/infiniband_verbs/uverbs0");
+  std::strcpy(device.ibdev_path, "/sys/class/infiniband/loco0");
+}
+
+}  // namespace
+
+int query_port(ibv_context*, std::uint8_t port, ibv_port_attr* out, std::size_t bytes) {
+  if (port != 1) return EINVAL;
+  const HostFacts& f = facts();
+  ibv_port_attr a{};
+  a.state = IBV_PORT_ACTIVE;
+  a.max_mtu = IBV_MTU_4096;
+  a.active_mtu = mtu_of(f.mtu);
+  a.gid_tbl_len = 1;
+  a.pkey_tbl_len = 1;
+  a.port_cap_flags = 0x04010000;
+  a.max_msg_sz = 1U << 30U;
+  a.max_vl_num = 1;
+  a.subnet_timeout = 18;
+  a.active_width = static_cast<std::uint8_t>(f.width);
+  a.active_speed = static_cast<std::uint8_t>(f.speed);
+  a.phys_state = 5;  // LinkUp
+  a.link_layer = f.infiniband != 0 ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET;
+  if (f.infiniband != 0) {
+    a.lid = static_cast<std::uint16_t>(f.host + 1);
+    a.sm_lid = 1;
+  }
+  std::memset(out, 0, bytes);
+  std::memcpy(out, &a, bytes < sizeof(a) ? bytes : sizeof(a));
+  return 0;
+}
+
+int query_device_ex(ibv_context*, const ibv_query_device_ex_input* input, ibv_device_attr_ex* out, std::size_t bytes) {
+  if (input != nullptr && input->comp_mask != 0) return EINVAL;
+  ibv_device_attr_ex a{};
+  describe(a.orig_attr);
+  a.phys_port_cnt_ex = 1;
+  a.completion_timestamp_mask = ~0ULL;
+  a.hca_core_clock = 1'000'000;  // kHz
+  std::memset(out, 0, bytes);
+  std::memcpy(out, &a, bytes < sizeof(a) ? bytes : sizeof(a));
+  return 0;
+}
+
+namespace {
+
+int query_rt_values(ibv_context*, ibv_values_ex* values) {
+  const std::int64_t ns = read_clock() / 1000;
+  if ((values->comp_mask & IBV_VALUES_MASK_RAW_CLOCK) != 0) values->raw_clock = {0, ns};
+  return 0;
+}
+
+}  // namespace
+}  // namespace loco::shim
+
+using namespace loco::shim;
+
+LOCO_EXPORT ibv_device** ibv_get_device_list(int* count) {
+  const bool conducted = channel() != nullptr;
+  if (count != nullptr) *count = conducted ? 1 : 0;
+  auto** const list = static_cast<ibv_device**>(std::calloc(2, sizeof(ibv_device*)));
+  if (list == nullptr || !conducted) return list;
+  name_device();
+  list[0] = &device;
+  return list;
+}
+
+LOCO_EXPORT void ibv_free_device_list(ibv_device** list) { std::free(list); }
+LOCO_EXPORT const char* ibv_get_device_name(ibv_device* d) { return d == nullptr ? nullptr : d->name; }
+LOCO_EXPORT __be64 ibv_get_device_guid(ibv_device*) { return guid(); }
+LOCO_EXPORT int ibv_get_device_index(ibv_device*) { return 0; }
+LOCO_EXPORT const char* ibv_get_sysfs_path() { return "/sys"; }
+
+LOCO_EXPORT ibv_context* ibv_open_device(ibv_device* d) {
+  if (no_conductor()) return nullptr;
+  auto* const v = make_object<verbs_context>();
+  if (v == nullptr) return nullptr;
+  v->sz = sizeof(verbs_context);
+  v->query_port = query_port;
+  v->query_device_ex = query_device_ex;
+  v->create_qp_ex = create_qp_ex;
+  v->create_cq_ex = create_cq_ex;
+  v->create_srq_ex = create_srq_ex;
+  v->query_rt_values = query_rt_values;
+  ibv_context& c = v->context;
+  c.device = d;
+  c.abi_compat = __VERBS_ABI_IS_EXTENDED;
+  c.cmd_fd = -1;
+  c.async_fd = async_descriptor();
+  c.num_comp_vectors = 1;
+  pthread_mutex_init(&c.mutex, nullptr);
+  c.ops.poll_cq = poll_cq;
+  c.ops.post_send = post_send;
+  c.ops.post_recv = post_recv;
+  c.ops.post_srq_recv = post_srq_recv;
+  c.ops.req_notify_cq = req_notify_cq;
+  return &c;
+}
+
+LOCO_EXPORT int ibv_close_device(ibv_context* c) {
+  std::free(reinterpret_cast<char*>(c) - offsetof(verbs_context, context));
+  return 0;
+}
+
+LOCO_EXPORT int ibv_query_device(ibv_context*, ibv_device_attr* out) {
+  describe(*out);
+  return 0;
+}
+
+LOCO_EXPORT int ibv_query_port(ibv_context* context, std::uint8_t port, _compat_ibv_port_attr* out) {
+  return query_port(context, port, reinterpret_cast<ibv_port_attr*>(out), offsetof(ibv_port_attr, port_cap_flags2));
+}
+
+LOCO_EXPORT int ibv_query_gid(ibv_context*, std::uint8_t port, int index, ibv_gid* gid) {
+  if (port != 1 || index != 0) {
+    errno = EINVAL;
+    return -1;
+  }
+  *gid = own_gid();
+  return 0;
+}
+
+LOCO_EXPORT int _ibv_query_gid_ex(ibv_context*, std::uint32_t port, std::uint32_t index, ibv_gid_entry* out,
+                                  std::uint32_t flags, std::size_t bytes) {
+  if (port != 1 || flags != 0) return EINVAL;
+  if (index != 0) return index < 1 ? 0 : ENODATA;
+  ibv_gid_entry entry{};
+  entry.gid = own_gid();
+  entry.port_num = port;
+  entry.gid_type = facts().infiniband != 0 ? IBV_GID_TYPE_IB : IBV_GID_TYPE_ROCE_V2;
+  std::memcpy(out, &entry, bytes < sizeof(entry) ? bytes : sizeof(entry));
+  return 0;
+}
+
+LOCO_EXPORT ssize_t _ibv_query_gid_table(ibv_context* context, ibv_gid_entry* out, std::size_t most,
+                                         std::uint32_t flags, std::size_t bytes) {
+  if (flags != 0) return -EINVAL;
+  if (most == 0) return -EINVAL;
+  return _ibv_query_gid_ex(context, 1, 0, out, 0, bytes) == 0 ? 1 : -EIO;
+}
+
+/// Private to rdma-core, and used by ibv_devinfo: 0 is InfiniBand or RoCE v1, 1 is RoCE v2.
+LOCO_EXPORT int ibv_query_gid_type(ibv_context*, std::uint8_t, unsigned index, int* type) {
+  *type = facts().infiniband != 0 ? 0 : 1;
+  if (index == 0) return 0;
+  errno = EINVAL;
+  return -1;
+}
+
+LOCO_EXPORT int ibv_query_pkey(ibv_context*, std::uint8_t, int index, __be16* key) {
+  *key = htons(0xffff);
+  if (index == 0) return 0;
+  errno = EINVAL;
+  return -1;
+}
+
+LOCO_EXPORT int ibv_get_pkey_index(ibv_context*, std::uint8_t, __be16 key) {
+  return (ntohs(key) & 0x7fff) == 0x7fff ? 0 : -1;
+}
+
+LOCO_EXPORT int ibv_read_sysfs_file(const char*, const char* file, char* out, std::size_t bytes) {
+  const auto say = [&](const char* text) { return std::snprintf(out, bytes, "%s", text); };
+  if (std::strcmp(file, "device/vendor") == 0) return say("0x15b3");
+  if (std::strcmp(file, "device/device") == 0) return say("0x1017");
+  if (std::strcmp(file, "board_id") == 0) return say("LOCO_SIM");
+  errno = ENOENT;
+  return -1;
+}
+
+LOCO_EXPORT const char* ibv_node_type_str(ibv_node_type type) {
+  static constexpr const char* kNames[] = {"",
+                                           "InfiniBand channel adapter",
+                                           "InfiniBand switch",
+                                           "InfiniBand router",
+                                           "iWARP NIC",
+                                           "usNIC",
+                                           "usNIC UDP",
+                                           "unspecified"};
+  return type > 0 && static_cast<unsigned>(type) < 8 ? kNames[type] : "unknown";
+}
+
+LOCO_EXPORT const char* ibv_port_state_str(ibv_port_state state) {
+  static constexpr const char* kStates[] = {"PORT_NOP",   "PORT_DOWN",   "PORT_INIT",
+                                            "PORT_ARMED", "PORT_ACTIVE", "PORT_ACTIVE_DEFER"};
+  return static_cast<unsigned>(state) < 6 ? kStates[state] : "invalid state";
+}
+
+LOCO_EXPORT const char* ibv_wc_status_str(ibv_wc_status status) {
+  static constexpr const char* kTexts[] = {"success",
+                                           "local length error",
+                                           "local QP operation error",
+                                           "local EE context operation error",
+                                           "local protection error",
+                                           "Work Request Flushed Error",
+                                           "memory bind operation error",
+                                           "bad response error",
+                                           "local access error",
+                                           "remote invalid request error",
+                                           "remote access error",
+                                           "remote operation error",
+                                           "transport retry counter exceeded",
+                                           "RNR retry counter exceeded",
+                                           "local RDD violation error",
+                                           "remote invalid RD request",
+                                           "operation aborted",
+                                           "invalid EE context number",
+                                           "invalid EE context state",
+                                           "fatal error",
+                                           "response timeout error",
+                                           "general error",
+                                           "TM error",
+                                           "TM software rendezvous"};
+  return static_cast<unsigned>(status) < sizeof(kTexts) / sizeof(kTexts[0]) ? kTexts[status] : "unknown";
+}
+
+LOCO_EXPORT const char* ibv_event_type_str(ibv_event_type type) {
+  static constexpr const char* kTexts[] = {"CQ error",
+                                           "local work queue catastrophic error",
+                                           "invalid request local work queue error",
+                                           "local access violation work queue error",
+                                           "communication established",
+                                           "send queue drained",
+                                           "path migrated",
+                                           "path migration request error",
+                                           "local catastrophic error",
+                                           "port active",
+                                           "port error",
+                                           "LID change",
+                                           "P_Key change",
+                                           "SM change",
+                                           "SRQ catastrophic error",
+                                           "SRQ limit reached",
+                                           "last WQE reached",
+                                           "client reregistration",
+                                           "GID table change",
+                                           "WQ fatal"};
+  return static_cast<unsigned>(type) < sizeof(kTexts) / sizeof(kTexts[0]) ? kTexts[type] : "unknown";
+}
+
+namespace {
+
+struct Rate {
+  ibv_rate rate;
+  int mult, mbps;
+};
+constexpr Rate kRates[] = {
+    {IBV_RATE_2_5_GBPS, 1, 2500},    {IBV_RATE_5_GBPS, 2, 5000},     {IBV_RATE_10_GBPS, 4, 10000},
+    {IBV_RATE_20_GBPS, 8, 20000},    {IBV_RATE_30_GBPS, 12, 30000},  {IBV_RATE_40_GBPS, 16, 40000},
+    {IBV_RATE_60_GBPS, 24, 60000},   {IBV_RATE_80_GBPS, 32, 80000},  {IBV_RATE_120_GBPS, 48, 120000},
+    {IBV_RATE_14_GBPS, 5, 14062},    {IBV_RATE_56_GBPS, 22, 56250},  {IBV_RATE_25_GBPS, 10, 25781},
+    {IBV_RATE_100_GBPS, 41, 103125}, {IBV_RATE_200_GBPS, 82, 206250}};
+
+}  // namespace
+
+LOCO_EXPORT int ibv_rate_to_mult(ibv_rate rate) {
+  for (const Rate& r : kRates)
+    if (r.rate == rate) return r.mult;
+  return -1;
+}
+LOCO_EXPORT ibv_rate mult_to_ibv_rate(int mult) {
+  for (const Rate& r : kRates)
+    if (r.mult == mult) return r.rate;
+  return IBV_RATE_MAX;
+}
+LOCO_EXPORT int ibv_rate_to_mbps(ibv_rate rate) {
+  for (const Rate& r : kRates)
+    if (r.rate == rate) return r.mbps;
+  return -1;
+}
+LOCO_EXPORT ibv_rate mbps_to_ibv_rate(int mbps) {
+  for (const Rate& r : kRates)
+    if (r.mbps == mbps) return r.rate;
+  return IBV_RATE_MAX;
+}

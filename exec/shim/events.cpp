@@ -1,0 +1,234 @@
+// Completion channels and asynchronous events. Their descriptors are eventfds of the shim, which count what the
+// conductor has told: poll, select and epoll work on them.
+#include <cstdlib>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "exec/shim/objects.hpp"
+
+namespace loco::shim {
+
+int async_descriptor();
+
+namespace {
+
+constexpr std::uint32_t kChannelsMax = 4096;
+
+std::uint32_t channels = 0;
+int channel_files[kChannelsMax];
+int async_file = -1;
+TakeMail take_mail = nullptr;
+
+constexpr std::uint32_t kTimersMax = 1024;
+struct Timer {
+  std::int64_t at, again;  ///< of the simulated clock
+  clockid_t clock;
+};
+int timer_files[kTimersMax];
+Timer timers[kTimersMax];
+std::uint32_t timer_count = 0;
+
+/// Of a descriptor that is a timer; kTimersMax: none.
+std::uint32_t timer_of(int file) {
+  for (std::uint32_t i = 0; i < timer_count; ++i)
+    if (timer_files[i] == file) return i;
+  return kTimersMax;
+}
+
+int make_file() { return eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC); }
+
+void count_up(int file) {
+  const std::uint64_t one = 1;
+  if (file >= 0) syscall(SYS_write, file, &one, sizeof(one));
+}
+
+void count_down(int file) {
+  std::uint64_t one = 0;
+  pollfd p{file, POLLIN, 0};
+  if (syscall(SYS_poll, &p, 1, 0) == 1) syscall(SYS_read, file, &one, sizeof(one));
+}
+
+bool blocks(int file) { return (fcntl(file, F_GETFL) & O_NONBLOCK) == 0; }
+
+}  // namespace
+
+int async_descriptor() {
+  if (async_file < 0) async_file = make_file();
+  return async_file;
+}
+
+void set_mailbox(TakeMail take) { take_mail = take; }
+
+void take_news(Channel& c) {
+  for (std::uint32_t i = 0; i < c.news_count; ++i) {
+    const std::uint32_t news = c.news[i];
+    if (news == kAsyncNews) {
+      count_up(async_file);
+    } else if (news >= kTimerNews) {
+      if (news - kTimerNews < kTimersMax) count_up(timer_files[news - kTimerNews]);
+    } else if (news < channels) {
+      count_up(channel_files[news]);
+    }
+  }
+  c.news_count = 0;
+  for (std::uint32_t i = 0; i < c.mail_count; ++i)
+    if (take_mail != nullptr) take_mail(c.mail[i]);
+  c.mail_count = 0;
+}
+
+int req_notify_cq(ibv_cq* cq, int solicited_only) {
+  if (channel() == nullptr) return EIO;
+  of(cq)->known_empty = false;
+  call(Request::arm_cq, of(cq)->number, static_cast<std::uint64_t>(solicited_only));
+  return 0;
+}
+
+}  // namespace loco::shim
+
+using namespace loco::shim;
+
+LOCO_EXPORT ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
+  if (no_conductor()) return nullptr;
+  if (channels == kChannelsMax) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  auto* const made = make_object<CompletionChannel>();
+  if (made == nullptr) return nullptr;
+  made->channel.context = context;
+  made->channel.fd = make_file();
+  made->number = channels++;
+  channel_files[made->number] = made->channel.fd;
+  return &made->channel;
+}
+
+LOCO_EXPORT int ibv_destroy_comp_channel(ibv_comp_channel* c) {
+  if (c->refcnt != 0) return EBUSY;
+  auto* const mine = reinterpret_cast<CompletionChannel*>(c);
+  channel_files[mine->number] = -1;
+  syscall(SYS_close, c->fd);
+  std::free(mine);
+  return 0;
+}
+
+LOCO_EXPORT int ibv_get_cq_event(ibv_comp_channel* c, ibv_cq** cq, void** context) {
+  if (no_conductor()) return -1;
+  const std::int64_t number =
+      call(Request::get_cq_event, reinterpret_cast<CompletionChannel*>(c)->number, blocks(c->fd) ? 1 : 0);
+  Cq* const q = number < 0 ? nullptr : cq_numbered(static_cast<std::uint32_t>(number));
+  if (q == nullptr) {
+    errno = EAGAIN;
+    return -1;
+  }
+  count_down(c->fd);
+  *cq = reinterpret_cast<ibv_cq*>(q);
+  *context = q->cq.cq_context;
+  return 0;
+}
+
+LOCO_EXPORT void ibv_ack_cq_events(ibv_cq*, unsigned) {}
+
+LOCO_EXPORT int ibv_get_async_event(ibv_context* context, ibv_async_event* event) {
+  if (no_conductor()) return -1;
+  const std::int64_t kind = call(Request::get_async_event, blocks(context->async_fd) ? 1 : 0);
+  if (kind < 0) {
+    errno = EAGAIN;
+    return -1;
+  }
+  count_down(context->async_fd);
+  const auto object = static_cast<std::uint32_t>(channel()->replies[1]);
+  switch (static_cast<AsyncEvent>(kind)) {
+    case AsyncEvent::qp_fatal:
+    case AsyncEvent::sq_drained:
+    case AsyncEvent::last_wqe: {
+      static constexpr ibv_event_type kTypes[] = {IBV_EVENT_QP_FATAL, IBV_EVENT_SQ_DRAINED,
+                                                  IBV_EVENT_QP_LAST_WQE_REACHED};
+      event->event_type = kTypes[kind];
+      event->element.qp = reinterpret_cast<ibv_qp*>(qp_numbered(object));
+      break;
+    }
+    case AsyncEvent::srq_limit:
+      event->event_type = IBV_EVENT_SRQ_LIMIT_REACHED;
+      event->element.srq = reinterpret_cast<ibv_srq*>(srq_numbered(object));
+      break;
+    case AsyncEvent::cq_error:
+      event->event_type = IBV_EVENT_CQ_ERR;
+      event->element.cq = reinterpret_cast<ibv_cq*>(cq_numbered(object));
+      break;
+    case AsyncEvent::port_error:
+    case AsyncEvent::port_active:
+      event->event_type =
+          static_cast<AsyncEvent>(kind) == AsyncEvent::port_error ? IBV_EVENT_PORT_ERR : IBV_EVENT_PORT_ACTIVE;
+      event->element.port_num = 1;
+      break;
+  }
+  return 0;
+}
+
+LOCO_EXPORT void ibv_ack_async_event(ibv_async_event*) {}
+
+// --- timerfd: an eventfd that the conductor's timers count up --------------------------------------------------------
+
+namespace {
+
+std::int64_t to_ps(const timespec& t) { return t.tv_sec * kSecond + t.tv_nsec * 1000; }
+timespec to_timespec(std::int64_t ps) { return {ps / kSecond, ps % kSecond / 1000}; }
+
+std::int64_t now_ps() { return channel()->now_ps + channel()->ahead_ps; }
+
+/// How far a clock is ahead of the simulated one.
+std::int64_t clock_offset(clockid_t clock) {
+  timespec t;
+  clock_gettime(clock, &t);
+  return to_ps(t) - now_ps() / 1000 * 1000;
+}
+
+}  // namespace
+
+LOCO_EXPORT int timerfd_create(clockid_t clock, int flags) noexcept {
+  LOCO_NEXT(timerfd_create);
+  if (channel() == nullptr) return next_timerfd_create(clock, flags);
+  const int file = eventfd(0, flags);  // the flags have the same values
+  if (file < 0) return file;
+  const std::uint32_t old = timer_of(file);
+  if (old == kTimersMax && timer_count == kTimersMax) return file;
+  const std::uint32_t number = old == kTimersMax ? timer_count++ : old;
+  timer_files[number] = file;
+  timers[number] = {0, 0, clock};
+  return file;
+}
+
+LOCO_EXPORT int timerfd_gettime(int file, itimerspec* out) noexcept {
+  LOCO_NEXT(timerfd_gettime);
+  const std::uint32_t number = channel() == nullptr ? kTimersMax : timer_of(file);
+  if (number == kTimersMax) return next_timerfd_gettime(file, out);
+  const std::int64_t now = now_ps();
+  std::int64_t at = timers[number].at;
+  const std::int64_t again = timers[number].again;
+  if (at != 0 && at <= now) at = again == 0 ? 0 : at + ((now - at) / again + 1) * again;
+  *out = {to_timespec(again), to_timespec(at == 0 ? 0 : at - now)};
+  return 0;
+}
+
+LOCO_EXPORT int timerfd_settime(int file, int flags, const itimerspec* value, itimerspec* old) noexcept {
+  LOCO_NEXT(timerfd_settime);
+  const std::uint32_t number = channel() == nullptr ? kTimersMax : timer_of(file);
+  if (number == kTimersMax) return next_timerfd_settime(file, flags, value, old);
+  if (old != nullptr) timerfd_gettime(file, old);
+  Timer& timer = timers[number];
+  const std::int64_t now = now_ps();
+  const std::int64_t first = to_ps(value->it_value);
+  timer.at = first == 0 ? 0 : (flags & TFD_TIMER_ABSTIME) != 0 ? first - clock_offset(timer.clock) : now + first;
+  if (first != 0 && timer.at <= now) timer.at = now + 1;
+  timer.again = to_ps(value->it_interval);
+  std::uint64_t drained = 0;
+  pollfd p{file, POLLIN, 0};
+  if (syscall(SYS_poll, &p, 1, 0) == 1) syscall(SYS_read, file, &drained, sizeof(drained));
+  call(Request::set_timer, number, static_cast<std::uint64_t>(timer.at), static_cast<std::uint64_t>(timer.again));
+  return 0;
+}

@@ -1,0 +1,241 @@
+// Processes: a child of fork is nobody's program, a program that execs goes on as the same one. What a program could
+// use as a source of chance is a function of the host and the run's seed.
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "exec/shim/shim.hpp"
+
+namespace loco::shim {
+
+namespace {
+
+void in_child() {
+  leave_conductor();
+  prctl(PR_SET_PDEATHSIG, 9 /* SIGKILL */);
+}
+
+void in_parent() {
+  if (Channel* const c = channel()) c->forked = 1;
+}
+
+[[gnu::constructor]] void watch_forks() { pthread_atfork(nullptr, in_parent, in_child); }
+
+pid_t shown_id() { return 1000 + 10 * static_cast<pid_t>(channel()->facts.host); }
+
+std::uint64_t random_state = 0;
+
+/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+std::uint64_t random_word() {
+  if (random_state == 0)
+    random_state = channel()->facts.seed * 0x9e3779b97f4a7c15ULL + (channel()->facts.host + 1) * 0xd1b54a32d192ed03ULL;
+  std::uint64_t z = random_state += 0x9e3779b97f4a7c15ULL;
+  z = (z ^ z >> 30U) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ z >> 27U) * 0x94d049bb133111ebULL;
+  return z ^ z >> 31U;
+}
+
+void fill_random(void* out, std::size_t bytes) {
+  auto* at = static_cast<char*>(out);
+  for (std::size_t done = 0; done < bytes; done += 8) {
+    const std::uint64_t word = random_word();
+    std::memcpy(at + done, &word, bytes - done < 8 ? bytes - done : 8);
+  }
+}
+
+// --- files that are not there, or say something about this machine
+// ----------------------------------------------------
+
+struct VirtualFile {
+  const char* path;
+  const char* text;
+};
+constexpr VirtualFile kFiles[] = {
+    {"/proc/cpuinfo",
+     "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\nmodel name\t: Simulated CPU @ "
+     "2.40GHz\n"
+     "cpu MHz\t\t: 2400.000\nflags\t\t: fpu tsc constant_tsc nonstop_tsc rdtscp\n\n"},
+    {"/sys/class/infiniband/loco0/ports/1/gid_attrs/types/0", "RoCE v2\n"},
+    {"/sys/class/infiniband/loco0/ports/1/gid_attrs/ndevs/0", "eth0\n"},
+    {"/sys/class/infiniband/loco0/device/numa_node", "0\n"},
+    {"/sys/class/infiniband/loco0/device/local_cpus", "1\n"},
+    {"/sys/class/infiniband/loco0/device/vendor", "0x15b3\n"},
+    {"/sys/class/infiniband/loco0/device/device", "0x1017\n"},
+    {"/sys/class/infiniband/loco0/ports/1/pkeys/0", "0xffff\n"},
+    {"/proc/uptime", nullptr},
+};
+
+/// A descriptor that reads a text; -1 when the path is an ordinary one.
+int open_virtual(const char* path) {
+  if (channel() == nullptr || path == nullptr || path[0] != '/') return -1;
+  const bool random = std::strcmp(path, "/dev/urandom") == 0 || std::strcmp(path, "/dev/random") == 0;
+  const VirtualFile* found = nullptr;
+  for (const VirtualFile& file : kFiles)
+    if (std::strcmp(file.path, path) == 0) found = &file;
+  if (found != nullptr && found->text == nullptr) {
+    not_deterministic(path);
+    return -1;
+  }
+  if (found == nullptr && !random) return -1;
+  const int file = static_cast<int>(syscall(SYS_memfd_create, "loco-sim-file", 0));
+  if (file < 0) return -1;
+  if (random) {
+    char bytes[4096];
+    fill_random(bytes, sizeof(bytes));
+    syscall(SYS_write, file, bytes, sizeof(bytes));
+  } else {
+    syscall(SYS_write, file, found->text, std::strlen(found->text));
+  }
+  syscall(SYS_lseek, file, 0, SEEK_SET);
+  return file;
+}
+
+bool device_node(const char* path) {
+  return channel() != nullptr && path != nullptr && std::strncmp(path, "/dev/infiniband/", 16) == 0;
+}
+
+bool there(const char* path) {
+  if (channel() == nullptr || path == nullptr) return false;
+  if (device_node(path)) return true;
+  for (const VirtualFile& file : kFiles)
+    if (file.text != nullptr && std::strcmp(file.path, path) == 0) return true;
+  return std::strcmp(path, "/sys/class/infiniband/loco0") == 0;
+}
+
+void describe(const char* path, struct stat& s) {
+  s = {};
+  s.st_mode = device_node(path) ? S_IFCHR | 0666 : S_IFREG | 0444;
+  if (std::strcmp(path, "/sys/class/infiniband/loco0") == 0) s.st_mode = S_IFDIR | 0555;
+  s.st_rdev = 231U << 8U | 192U;
+  s.st_nlink = 1;
+}
+
+}  // namespace
+}  // namespace loco::shim
+
+using namespace loco::shim;
+
+LOCO_EXPORT pid_t getpid() noexcept {
+  LOCO_NEXT(getpid);
+  return channel() == nullptr ? next_getpid() : shown_id();
+}
+
+LOCO_EXPORT ssize_t getrandom(void* out, std::size_t bytes, unsigned flags) {
+  LOCO_NEXT(getrandom);
+  if (channel() == nullptr) return next_getrandom(out, bytes, flags);
+  fill_random(out, bytes);
+  return static_cast<ssize_t>(bytes);
+}
+
+LOCO_EXPORT int getentropy(void* out, std::size_t bytes) {
+  return getrandom(out, bytes, 0) == static_cast<ssize_t>(bytes) ? 0 : -1;
+}
+
+LOCO_EXPORT std::uint32_t arc4random() noexcept {
+  std::uint32_t word = 0;
+  getrandom(&word, sizeof(word), 0);
+  return word;
+}
+
+LOCO_EXPORT void arc4random_buf(void* out, std::size_t bytes) noexcept { getrandom(out, bytes, 0); }
+
+LOCO_EXPORT std::uint32_t arc4random_uniform(std::uint32_t bound) noexcept {
+  return bound == 0 ? 0 : static_cast<std::uint32_t>((std::uint64_t{arc4random()} * bound) >> 32U);
+}
+
+// --- files -----------------------------------------------------------------------------------------------------------
+
+LOCO_EXPORT int open(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  LOCO_NEXT(open);
+  const int file = open_virtual(path);
+  return file >= 0 ? file : next_open(path, flags, mode);
+}
+
+LOCO_EXPORT int open64(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  return open(path, flags, mode);
+}
+
+LOCO_EXPORT int __open_2(const char* path, int flags) { return open(path, flags); }
+LOCO_EXPORT int __open64_2(const char* path, int flags) { return open(path, flags); }
+
+LOCO_EXPORT FILE* fopen(const char* __restrict path, const char* __restrict mode) {
+  LOCO_NEXT(fopen);
+  const int file = open_virtual(path);
+  return file >= 0 ? fdopen(file, "r") : next_fopen(path, mode);
+}
+
+LOCO_EXPORT FILE* fopen64(const char* __restrict path, const char* __restrict mode) { return fopen(path, mode); }
+
+LOCO_EXPORT int access(const char* path, int mode) noexcept {
+  LOCO_NEXT(access);
+  return there(path) ? 0 : next_access(path, mode);
+}
+
+LOCO_EXPORT int stat(const char* __restrict path, struct stat* __restrict out) noexcept {
+  LOCO_NEXT(stat);
+  if (!there(path)) return next_stat(path, out);
+  describe(path, *out);
+  return 0;
+}
+
+LOCO_EXPORT int stat64(const char* __restrict path, struct stat64* __restrict out) noexcept {
+  return stat(path, reinterpret_cast<struct stat*>(out));  // the same on 64 bits
+}
+
+// --- exec ------------------------------------------------------------------------------------------------------------
+
+// The time-stamp counter's trap would outlive exec, and the loader uses the counter before there is a handler.
+LOCO_EXPORT int execve(const char* path, char* const arguments[], char* const environment[]) noexcept {
+  LOCO_NEXT(execve);
+  const bool was_trapped = counter_trapped();
+  untrap_counter();
+  const int result = next_execve(path, arguments, environment);
+  if (was_trapped) trap_counter();
+  return result;
+}
+
+LOCO_EXPORT int execv(const char* path, char* const arguments[]) noexcept { return execve(path, arguments, environ); }
+
+LOCO_EXPORT int execvp(const char* file, char* const arguments[]) noexcept {
+  LOCO_NEXT(execvp);
+  const bool was_trapped = counter_trapped();
+  untrap_counter();
+  const int result = next_execvp(file, arguments);
+  if (was_trapped) trap_counter();
+  return result;
+}
+
+LOCO_EXPORT int execvpe(const char* file, char* const arguments[], char* const environment[]) noexcept {
+  LOCO_NEXT(execvpe);
+  untrap_counter();
+  return next_execvpe(file, arguments, environment);
+}
+
+/// One core: what runs here runs on it.
+LOCO_EXPORT int sched_setaffinity(pid_t process, std::size_t bytes, const cpu_set_t* set) noexcept {
+  LOCO_NEXT(sched_setaffinity);
+  return channel() == nullptr ? next_sched_setaffinity(process, bytes, set) : 0;
+}
+
+LOCO_EXPORT int pthread_setaffinity_np(pthread_t thread, std::size_t bytes, const cpu_set_t* set) noexcept {
+  LOCO_NEXT(pthread_setaffinity_np);
+  return channel() == nullptr ? next_pthread_setaffinity_np(thread, bytes, set) : 0;
+}

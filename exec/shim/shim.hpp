@@ -1,0 +1,80 @@
+// What the parts of the shim share: the channel of the calling thread, and what it does around a call.
+//
+// The shim is loaded into programs that were compiled elsewhere. It has no exceptions and no symbols but those that it
+// replaces; it knows the verbs ABI and the channel's protocol, and no simulator.
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <dlfcn.h>
+
+#include "exec/protocol.hpp"
+
+#define LOCO_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace loco::shim {
+
+using namespace loco::exec;
+
+/// What the calling thread is conducted by; null: nobody (a forked child, a program started otherwise).
+[[nodiscard]] Channel* channel();
+/// Gives the calling thread a channel (threads) or takes it away.
+void set_channel(Channel* channel);
+/// The process has no conductor any more: it is a child of fork.
+void leave_conductor();
+[[nodiscard]] bool is_forked_child();
+/// The simulated time of the last reply, also for those who have no channel any more.
+[[nodiscard]] std::int64_t last_time();
+
+/// Hands over and waits for the reply, whose first word it returns. Precondition: channel() != nullptr.
+std::int64_t call(Request request, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c = 0, std::uint64_t d = 0,
+                  std::uint64_t e = 0, std::uint64_t f = 0);
+
+/// Something other than reading the clock has been done.
+void clock_used_otherwise();
+/// The program's own time, a clock read later than the last.
+[[nodiscard]] std::int64_t read_clock();
+
+/// Says that the program asked for something that is not there; returns EOPNOTSUPP, and sets errno to it.
+int unsupported(const char* what);
+void not_deterministic(const char* what);
+
+/// The next definition of a function that the shim replaces.
+template <typename F>
+[[nodiscard]] F* next(F*, const char* name) {
+  return reinterpret_cast<F*>(dlsym(RTLD_NEXT, name));
+}
+#define LOCO_NEXT(name) \
+  static decltype(::name)* const next_##name = ::loco::shim::next(static_cast<decltype(::name)*>(nullptr), #name)
+
+inline constexpr std::int64_t kSecond = 1'000'000'000'000;
+
+// --- spins.cpp -----------------------------------------------------------------------------------------------------
+void install_handlers();
+/// Registered memory that may be closed to find out what a silent program looks at.
+void watch_pages(std::uintptr_t from, std::uintptr_t to);
+/// Opens what is closed: the kernel and the NIC are to reach it.
+void open_pages();
+/// After a verbs call: the page that the program is known to spin on is closed again.
+void close_learnt_page();
+/// Traps the time-stamp counter where the program has the instruction.
+void trap_counter();
+void trap_counter_of_thread();
+[[nodiscard]] bool counter_trapped();
+void untrap_counter();
+
+// --- polling.cpp ---------------------------------------------------------------------------------------------------
+/// What comes now is no turn of a polling loop.
+void break_cycle();
+/// A look at descriptors that found nothing is a part of the turn.
+void note_empty_look();
+
+// --- events.cpp ----------------------------------------------------------------------------------------------------
+/// Makes file descriptors readable, as the reply says.
+void take_news(Channel& channel);
+/// Who takes messages of connection managers: the other library, once it is loaded.
+using TakeMail = void (*)(const CmMessage&);
+void set_mailbox(TakeMail take);
+
+}  // namespace loco::shim

@@ -1,0 +1,23 @@
+// Signals that the shim keeps for itself: SIGSEGV and SIGTRAP, which it passes on when they are not its own, and the
+// one by which the conductor breaks a silence. What the program installs for them is kept here.
+#pragma once
+
+#include <csignal>
+
+namespace loco::shim {
+
+inline constexpr int kOwnSignals = 3;
+
+[[nodiscard]] inline int silence_signal() { return SIGRTMAX - 1; }
+/// Its number among the shim's own, or -1.
+[[nodiscard]] inline int own_signal(int signal) {
+  if (signal == SIGSEGV) return 0;
+  if (signal == SIGTRAP) return 1;
+  return signal == silence_signal() ? 2 : -1;
+}
+/// The C library's sigaction.
+int real_sigaction(int signal, const struct sigaction* action, struct sigaction* old);
+/// What the program wants to happen.
+[[nodiscard]] struct sigaction& program_handler(int signal);
+
+}  // namespace loco::shim

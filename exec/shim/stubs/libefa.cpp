@@ -1,0 +1,9 @@
+// libefa.so.1: what the simulated NIC is not. Programs that bind all names at their start need them.
+#include "exec/shim/stubs/stubs.hpp"
+
+LOCO_NULL_OF(efadv_cq_from_ibv_cq_ex)
+LOCO_NULL_OF(efadv_create_cq)
+LOCO_NULL_OF(efadv_create_driver_qp)
+LOCO_NULL_OF(efadv_create_qp_ex)
+LOCO_ERROR_OF(efadv_query_ah)
+LOCO_ERROR_OF(efadv_query_device)

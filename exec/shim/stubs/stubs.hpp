@@ -1,0 +1,13 @@
+// Functions of other libraries that say that they are not there: as errno, as null, or by doing nothing.
+#pragma once
+
+#include <cerrno>
+
+#define LOCO_STUB(name, value)                                    \
+  extern "C" __attribute__((visibility("default"))) long name() { \
+    errno = EOPNOTSUPP;                                           \
+    return value;                                                 \
+  }
+#define LOCO_ERROR_OF(name) LOCO_STUB(name, EOPNOTSUPP)
+#define LOCO_NULL_OF(name) LOCO_STUB(name, 0)
+#define LOCO_NOTHING_OF(name) LOCO_STUB(name, 0)

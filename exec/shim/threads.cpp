@@ -1,0 +1,327 @@
+// Threads of a program: each has a channel of its own, and one runs at a time. A lock that is held belongs to a thread
+// that is stopped, so blocking calls are tries, between which the thread waits for the others of its process.
+#include <cstdlib>
+#include <cstring>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "exec/shim/shim.hpp"
+
+namespace loco::shim {
+
+namespace {
+
+struct Beginning {
+  void* (*body)(void*);
+  void* argument;
+  Channel* channel;
+};
+
+pthread_key_t end_key;
+bool has_threads = false;
+
+void thread_ends(void* mine) {
+  set_channel(static_cast<Channel*>(mine));
+  channel()->released = 1;
+  call(Request::thread_exit);
+  set_channel(nullptr);
+}
+
+void* thread_begins(void* raw) {
+  const Beginning begin = *static_cast<Beginning*>(raw);
+  std::free(raw);
+  Channel& c = *begin.channel;
+  c.thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  set_channel(&c);
+  call(Request::start);
+  trap_counter_of_thread();
+  // its destructor also runs when the thread ends by pthread_exit or is cancelled
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, [] { pthread_key_create(&end_key, thread_ends); });
+  pthread_setspecific(end_key, &c);
+  return begin.body(begin.argument);
+}
+
+/// Tries until `attempt` is not EBUSY.
+template <typename Attempt>
+int wait_until_done(Attempt attempt) {
+  int result = attempt();
+  while (result == EBUSY) {
+    call(Request::wait_process, ~std::uint64_t{0});
+    result = attempt();
+  }
+  return result;
+}
+
+std::int64_t since(clockid_t clock) {
+  timespec t;
+  clock_gettime(clock, &t);
+  return t.tv_sec * kSecond + t.tv_nsec * 1000;
+}
+
+/// The simulated time at which a clock shows `until`.
+std::int64_t deadline_of(clockid_t clock, const timespec& until) {
+  const std::int64_t left = until.tv_sec * kSecond + until.tv_nsec * 1000 - since(clock);
+  return channel()->now_ps + channel()->ahead_ps + (left > 0 ? left : 0);
+}
+
+template <typename Attempt>
+int wait_until_deadline(std::int64_t deadline, Attempt attempt) {
+  int result = attempt();
+  while (result == EBUSY) {
+    if (call(Request::wait_process, static_cast<std::uint64_t>(deadline)) != 0) return ETIMEDOUT;
+    result = attempt();
+  }
+  return result;
+}
+
+void release() {
+  if (Channel* const c = channel()) c->released = 1;
+}
+
+// Condition variables: who waits, in order. The C library's own state stays as it was initialised.
+struct Waiter {
+  const pthread_cond_t* condition;
+  Waiter* next;
+  bool signalled;
+};
+Waiter* waiters = nullptr;
+
+void wake(const pthread_cond_t* condition, bool all) {
+  for (Waiter* w = waiters; w != nullptr; w = w->next) {
+    if (w->condition != condition || w->signalled) continue;
+    w->signalled = true;
+    if (!all) break;
+  }
+  release();
+}
+
+int wait_for_signal(pthread_cond_t* condition, pthread_mutex_t* mutex, std::int64_t deadline) {
+  Waiter mine{condition, nullptr, false};
+  Waiter** end = &waiters;
+  while (*end != nullptr) end = &(*end)->next;
+  *end = &mine;
+  pthread_mutex_unlock(mutex);
+  bool over = false;
+  while (!mine.signalled && !over) over = call(Request::wait_process, static_cast<std::uint64_t>(deadline)) != 0;
+  for (Waiter** at = &waiters; *at != nullptr; at = &(*at)->next) {
+    if (*at != &mine) continue;
+    *at = mine.next;
+    break;
+  }
+  pthread_mutex_lock(mutex);
+  return mine.signalled ? 0 : ETIMEDOUT;
+}
+
+void give_way() {
+  if (has_threads) {
+    call(Request::yield);
+  } else {
+    static_cast<void>(read_clock());  // a system call, which takes no less
+  }
+}
+
+}  // namespace
+}  // namespace loco::shim
+
+using namespace loco::shim;
+
+LOCO_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*),
+                               void* argument) noexcept {
+  LOCO_NEXT(pthread_create);
+  Channel* const mine = channel();
+  if (mine == nullptr) return next_pthread_create(thread, attributes, body, argument);
+  const int file = static_cast<int>(syscall(SYS_memfd_create, "loco-sim-channel", 1U /* MFD_CLOEXEC */));
+  if (file < 0 || ftruncate(file, sizeof(Channel)) != 0) return EAGAIN;
+  void* const memory = mmap(nullptr, sizeof(Channel), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  auto* const begin = static_cast<Beginning*>(std::malloc(sizeof(Beginning)));
+  if (memory == MAP_FAILED || begin == nullptr) return EAGAIN;
+  auto* const c = static_cast<Channel*>(memory);
+  c->version = mine->version;
+  c->bytes = mine->bytes;
+  c->facts = mine->facts;
+  c->watches = mine->watches;
+  *begin = {body, argument, c};
+  const int result = next_pthread_create(thread, attributes, thread_begins, begin);
+  if (result == 0) has_threads = true;
+  if (result == 0) call(Request::thread_start, static_cast<std::uint64_t>(file));
+  syscall(SYS_close, file);
+  return result;
+}
+
+LOCO_EXPORT int pthread_join(pthread_t thread, void** value) {
+  LOCO_NEXT(pthread_join);
+  if (channel() == nullptr) return next_pthread_join(thread, value);
+  return wait_until_done([&] { return pthread_tryjoin_np(thread, value); });
+}
+
+LOCO_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
+  LOCO_NEXT(pthread_mutex_lock);
+  if (channel() == nullptr) return next_pthread_mutex_lock(mutex);
+  return wait_until_done([&] { return pthread_mutex_trylock(mutex); });
+}
+
+LOCO_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* __restrict mutex, const timespec* __restrict until) noexcept {
+  LOCO_NEXT(pthread_mutex_timedlock);
+  if (channel() == nullptr) return next_pthread_mutex_timedlock(mutex, until);
+  return wait_until_deadline(deadline_of(CLOCK_REALTIME, *until), [&] { return pthread_mutex_trylock(mutex); });
+}
+
+LOCO_EXPORT int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
+  LOCO_NEXT(pthread_mutex_unlock);
+  release();
+  return next_pthread_mutex_unlock(mutex);
+}
+
+LOCO_EXPORT int pthread_spin_lock(pthread_spinlock_t* lock) noexcept {
+  LOCO_NEXT(pthread_spin_lock);
+  if (channel() == nullptr) return next_pthread_spin_lock(lock);
+  return wait_until_done([&] { return pthread_spin_trylock(lock); });
+}
+
+LOCO_EXPORT int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
+  LOCO_NEXT(pthread_spin_unlock);
+  release();
+  return next_pthread_spin_unlock(lock);
+}
+
+LOCO_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
+  LOCO_NEXT(pthread_rwlock_rdlock);
+  if (channel() == nullptr) return next_pthread_rwlock_rdlock(lock);
+  return wait_until_done([&] { return pthread_rwlock_tryrdlock(lock); });
+}
+
+LOCO_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
+  LOCO_NEXT(pthread_rwlock_wrlock);
+  if (channel() == nullptr) return next_pthread_rwlock_wrlock(lock);
+  return wait_until_done([&] { return pthread_rwlock_trywrlock(lock); });
+}
+
+LOCO_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
+  LOCO_NEXT(pthread_rwlock_unlock);
+  release();
+  return next_pthread_rwlock_unlock(lock);
+}
+
+LOCO_EXPORT int pthread_cond_wait(pthread_cond_t* __restrict condition, pthread_mutex_t* __restrict mutex) {
+  LOCO_NEXT(pthread_cond_wait);
+  if (channel() == nullptr) return next_pthread_cond_wait(condition, mutex);
+  return wait_for_signal(condition, mutex, -1);
+}
+
+LOCO_EXPORT int pthread_cond_timedwait(pthread_cond_t* __restrict condition, pthread_mutex_t* __restrict mutex,
+                                       const timespec* __restrict until) {
+  LOCO_NEXT(pthread_cond_timedwait);
+  if (channel() == nullptr) return next_pthread_cond_timedwait(condition, mutex, until);
+  // pthread_condattr_setclock: the C library keeps the clock in the second bit of its flags (nptl, pthread_cond_common)
+  const bool monotonic = (condition->__data.__wrefs & 2U) != 0;
+  return wait_for_signal(condition, mutex, deadline_of(monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, *until));
+}
+
+LOCO_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                                       const timespec* until) {
+  LOCO_NEXT(pthread_cond_clockwait);
+  if (channel() == nullptr) return next_pthread_cond_clockwait(condition, mutex, clock, until);
+  return wait_for_signal(condition, mutex, deadline_of(clock, *until));
+}
+
+LOCO_EXPORT int pthread_cond_signal(pthread_cond_t* condition) noexcept {
+  LOCO_NEXT(pthread_cond_signal);
+  if (channel() == nullptr) return next_pthread_cond_signal(condition);
+  wake(condition, false);
+  return 0;
+}
+
+LOCO_EXPORT int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
+  LOCO_NEXT(pthread_cond_broadcast);
+  if (channel() == nullptr) return next_pthread_cond_broadcast(condition);
+  wake(condition, true);
+  return 0;
+}
+
+namespace {
+
+// A barrier: how many have come, how many times it has opened. Kept in the place of the C library's own.
+struct Barrier {
+  unsigned count, present, openings;
+};
+static_assert(sizeof(Barrier) <= sizeof(pthread_barrier_t));
+
+}  // namespace
+
+LOCO_EXPORT int pthread_barrier_init(pthread_barrier_t* __restrict barrier,
+                                     const pthread_barrierattr_t* __restrict attributes, unsigned count) noexcept {
+  LOCO_NEXT(pthread_barrier_init);
+  if (channel() == nullptr) return next_pthread_barrier_init(barrier, attributes, count);
+  if (count == 0) return EINVAL;
+  const Barrier made{count, 0, 0};
+  std::memcpy(barrier, &made, sizeof(made));
+  return 0;
+}
+
+LOCO_EXPORT int pthread_barrier_destroy(pthread_barrier_t* barrier) noexcept {
+  LOCO_NEXT(pthread_barrier_destroy);
+  return channel() == nullptr ? next_pthread_barrier_destroy(barrier) : 0;
+}
+
+LOCO_EXPORT int pthread_barrier_wait(pthread_barrier_t* raw) noexcept {
+  LOCO_NEXT(pthread_barrier_wait);
+  if (channel() == nullptr) return next_pthread_barrier_wait(raw);
+  auto* const barrier = reinterpret_cast<volatile Barrier*>(raw);
+  const unsigned opening = barrier->openings;
+  barrier->present = barrier->present + 1;
+  if (barrier->present == barrier->count) {
+    barrier->present = 0;
+    barrier->openings = opening + 1;
+    release();
+    return PTHREAD_BARRIER_SERIAL_THREAD;
+  }
+  while (barrier->openings == opening) call(Request::wait_process, ~std::uint64_t{0});
+  return 0;
+}
+
+namespace {
+
+int attempt_semaphore(sem_t* semaphore) {
+  if (sem_trywait(semaphore) == 0) return 0;
+  return errno == EAGAIN ? EBUSY : errno;
+}
+
+int as_errno(int result) {
+  if (result == 0) return 0;
+  errno = result;
+  return -1;
+}
+
+}  // namespace
+
+LOCO_EXPORT int sem_wait(sem_t* semaphore) {
+  LOCO_NEXT(sem_wait);
+  if (channel() == nullptr) return next_sem_wait(semaphore);
+  return as_errno(wait_until_done([&] { return attempt_semaphore(semaphore); }));
+}
+
+LOCO_EXPORT int sem_timedwait(sem_t* __restrict semaphore, const timespec* __restrict until) {
+  LOCO_NEXT(sem_timedwait);
+  if (channel() == nullptr) return next_sem_timedwait(semaphore, until);
+  return as_errno(
+      wait_until_deadline(deadline_of(CLOCK_REALTIME, *until), [&] { return attempt_semaphore(semaphore); }));
+}
+
+LOCO_EXPORT int sem_post(sem_t* semaphore) noexcept {
+  LOCO_NEXT(sem_post);
+  release();
+  return next_sem_post(semaphore);
+}
+
+LOCO_EXPORT int sched_yield() noexcept {
+  LOCO_NEXT(sched_yield);
+  if (channel() == nullptr) return next_sched_yield();
+  give_way();
+  return 0;
+}

@@ -1,0 +1,126 @@
+#include "exec/system.hpp"
+
+#include <arpa/inet.h>
+#include <array>
+#include <csignal>
+#include <fmt/format.h>
+#include <fstream>
+#include <netinet/in.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace loco::exec {
+
+namespace {
+
+timespec clock_by_call(clockid_t clock) {
+  timespec t{};
+  syscall(SYS_clock_gettime, clock, &t);
+  return t;
+}
+
+double now_seconds() {
+  const timespec t = clock_by_call(CLOCK_MONOTONIC);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
+}  // namespace
+
+WallTime::WallTime() : began_(now_seconds()) {}
+double WallTime::seconds() const { return now_seconds() - began_; }
+
+PinnedToOneCore::PinnedToOneCore() {
+  if (sched_getaffinity(0, sizeof(before_), &before_) != 0) return;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  unsigned core = 0;
+  if (syscall(SYS_getcpu, &core, nullptr, nullptr) != 0) return;
+  CPU_SET(core, &one);
+  pinned_ = sched_setaffinity(0, sizeof(one), &one) == 0;
+}
+
+PinnedToOneCore::~PinnedToOneCore() {
+  if (pinned_) sched_setaffinity(0, sizeof(before_), &before_);
+}
+
+CounterTrapped::CounterTrapped() { prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0); }
+CounterTrapped::~CounterTrapped() { prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0); }
+
+int silence_signal() { return SIGRTMAX - 1; }
+
+std::int64_t processor_time_us(pid_t process) {
+  // the clock of another process: clock_getcpuclockid(3), as the kernel has it
+  const auto clock = static_cast<clockid_t>((~static_cast<unsigned>(process) << 3U) | 2U);
+  const timespec t = clock_by_call(clock);
+  return std::int64_t{t.tv_sec} * 1'000'000 + t.tv_nsec / 1000;
+}
+
+bool computes(pid_t process, std::uint32_t thread) {
+  std::ifstream file(fmt::format("/proc/{}/task/{}/stat", process, thread));
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name_end = text.rfind(')');
+  return name_end != std::string::npos && name_end + 2 < text.size() && text[name_end + 2] == 'R';
+}
+
+bool thread_is_there(pid_t process, std::uint32_t thread) {
+  return access(fmt::format("/proc/{}/task/{}", process, thread).c_str(), F_OK) == 0;
+}
+
+void wait_shortly() { usleep(100); }
+
+bool death_seen() {
+  siginfo_t info{};
+  return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+}
+
+int lock_network(std::uint32_t& network) {
+  constexpr std::uint32_t kFirst = 2;
+  constexpr std::uint32_t kCount = 250;
+  const auto begin = static_cast<std::uint32_t>(getpid()) % kCount;
+  for (std::uint32_t i = 0; i < kCount; ++i) {
+    network = kFirst + (begin + i) % kCount;
+    const int file = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (file < 0) return -1;
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(127U << 24U | network << 16U | 0xfffeU);
+    address.sin_port = htons(49'151);
+    if (bind(file, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) return file;
+    close(file);
+  }
+  return -1;
+}
+
+void set_port_speed(std::uint64_t bits_per_second, HostFacts& facts) {
+  struct Port {
+    std::uint64_t gigabits;
+    std::uint32_t width, speed;
+  };
+  // lanes (1: 1, 2: 4) of SDR 1, QDR 4, FDR10 8, FDR 16, EDR 32, HDR 64, NDR 128 (IBTA volume 1, PortInfo)
+  static constexpr std::array<Port, 9> kPorts = {{{10, 1, 8},
+                                                  {25, 1, 32},
+                                                  {40, 2, 4},
+                                                  {50, 1, 64},
+                                                  {56, 2, 16},
+                                                  {100, 2, 32},
+                                                  {200, 2, 64},
+                                                  {400, 2, 128},
+                                                  {800, 2, 128}}};
+  const std::uint64_t gigabits = bits_per_second / 1'000'000'000;
+  facts.width = kPorts[0].width;
+  facts.speed = kPorts[0].speed;
+  for (const Port& port : kPorts) {
+    if (port.gigabits > gigabits) break;
+    facts.width = port.width;
+    facts.speed = port.speed;
+  }
+}
+
+std::string time_text(sim::SimTime time) { return fmt::format("{:.3f} ms", static_cast<double>(time.ps) * 1e-9); }
+
+}  // namespace loco::exec

@@ -1,0 +1,116 @@
+"""Other people's verbs programs on simulated hosts: ``loco-sim exec``."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Mapping, Sequence
+
+from . import _core
+from .errors import InputError, RunError
+
+__all__ = ["Exec", "ExecProgram", "exec"]
+
+
+@dataclass(frozen=True)
+class ExecProgram:
+    """What one host's program did.
+
+    Attributes:
+        host: its host, counted from 0.
+        command: its words.
+        status: what it exited with.
+        signal: that ended it, or 0.
+        stdout: what it printed.
+        stderr: what it printed there.
+        ended_us: when it ended, in microseconds of simulated time.
+    """
+
+    host: int
+    command: list[str]
+    status: int
+    signal: int
+    stdout: str
+    stderr: str
+    ended_us: float
+
+
+@dataclass(frozen=True)
+class Exec:
+    """A run of programs.
+
+    Attributes:
+        programs: of the hosts that have one, by host.
+        simulated: picoseconds of simulated time.
+        counters: what the machine counted, by name.
+        not_supported: what programs asked for and did not get.
+        not_deterministic: why another run may differ; empty: it will not.
+        fingerprint: of all changes of control between programs and the simulator.
+        report: all of ``loco-sim exec --json``.
+    """
+
+    programs: list[ExecProgram]
+    simulated: int
+    counters: dict[str, int]
+    not_supported: list[str]
+    not_deterministic: list[str]
+    fingerprint: str
+    report: dict[str, Any]
+
+
+def _command() -> str:
+    beside = Path(_core.__file__).resolve().parents[2] / "bin" / "loco-sim"  # of a build tree
+    found = str(beside) if beside.is_file() else shutil.which("loco-sim")
+    if found is None:
+        raise RunError("loco-sim: the command is not beside the package and not in PATH")
+    return found
+
+
+def exec(*programs: Sequence[str] | str | os.PathLike[str], hardware: str | os.PathLike[str] = "cx5-roce-100g",
+         topology: str = "star", hosts: int = 2, seed: int = 1, overrides: Mapping[str, Any] = {},
+         environment: Mapping[str, str] = {}, check: bool = True, timeout: float | None = None) -> Exec:
+    """Runs verbs programs, as they were compiled, on simulated hosts: what they print, and a report.
+
+    Args:
+        programs: a list of words for each host; one list alone runs on all `hosts`, and all but the first get "node0"
+            appended. Or one path: a scenario of the workload programs.
+        hardware: a profile's name or file.
+        topology: "star" or "back_to_back".
+        hosts: how many, where one program is given.
+        seed: of everything that is random.
+        overrides: dotted keys of the hardware, or of the scenario, and values.
+        environment: variables of the programs, beside this process's.
+        check: programs that fail are a RunError.
+        timeout: seconds of real time after which the run is ended.
+
+    Raises:
+        InputError: a program that is not there or cannot be run so, a mistake in the scenario.
+        RunError: with `check`, a program failed, or nothing was left to happen.
+        subprocess.TimeoutExpired: it took longer than `timeout`.
+    """
+    words = [_command(), "exec", "--json", *(f"--set={key}={_text(value)}" for key, value in overrides.items())]
+    if len(programs) == 1 and isinstance(programs[0], (str, os.PathLike)):
+        words += [os.fspath(programs[0])]
+    else:
+        words += [f"--hardware={os.fspath(hardware)}", f"--topology={topology}", f"--hosts={hosts}", f"--seed={seed}", "--"]
+        for number, program in enumerate(programs):
+            words += ([","] if number else []) + [str(word) for word in program]
+    done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=timeout,
+                          env={**os.environ, **environment})
+    if not done.stdout:
+        raise InputError(done.stderr.strip())
+    report = json.loads(done.stdout)
+    if check and done.returncode != 0:
+        raise RunError(done.stderr.strip())
+    found = [ExecProgram(p["host"], p["command"], p["status"], p.get("signal", 0), p["stdout"], p["stderr"], p["ended_us"])
+             for p in report.get("programs", [])]
+    return Exec(found, report["simulated_ps"], report["counters"], report["not_supported"], report["not_deterministic"],
+                report["fingerprint"], report)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

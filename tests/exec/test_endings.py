@@ -1,0 +1,224 @@
+"""How runs end: refusals, crashes, forks, deadlocks; and that two runs are one."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from .conftest import LOCO_SIM, needs_shim
+
+pytestmark = needs_shim
+
+
+def processes() -> set[int]:
+    """Those that have the shim."""
+    found = set()
+    for entry in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{entry}/maps") as maps:
+                if "lib/loco-sim/exec/" in maps.read():
+                    found.add(int(entry))
+        except (OSError, ValueError):
+            pass
+    return found
+
+
+def test_two_runs_are_one_also_beside_others(run):
+    program = "ibv_rc_pingpong -g 0"
+    first = run(program).ends_well()
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
+    try:
+        second = run(program)
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert second.printed() == first.printed()
+
+
+def test_a_recorded_run_is_compared(run, tmp_path):
+    record = str(tmp_path / "record")
+    run("ibv_rc_pingpong -g 0 -n 10", options=("--record", record)).ends_well()
+    run("ibv_rc_pingpong -g 0 -n 10", options=("--compare", record)).ends_well()
+    other = run("ibv_rc_pingpong -g 0 -n 10 -s 64", options=("--compare", record))
+    assert other.returncode == 1 and "reg_mr" in other.report["difference"]
+
+
+@pytest.mark.parametrize("words, expected", [
+    (["no-such-program"], "no-such-program: expected a program, found none of that name in PATH"),
+    ([], "expected a scenario, or -- PROGRAM ARGS"),
+    (["true", ","], "found no program"),
+])
+def test_refused(words, expected):
+    done = subprocess.run([LOCO_SIM, "exec", "--", *words], capture_output=True, text=True)
+    assert done.returncode == 2 and expected in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_static_program_is_refused(compiled):
+    program = compiled("int main(void) { return 0; }", "-static")
+    done = subprocess.run([LOCO_SIM, "exec", "--", program], capture_output=True, text=True)
+    assert done.returncode == 2 and "static" in done.stderr and "link it without -static" in done.stderr
+
+
+def test_a_program_that_fails(run):
+    r = run("false", options=("--hosts", "1"))
+    assert r.returncode == 1 and "host 0 (false): status 1" in r.stderr
+
+
+def test_a_crash_ends_the_run(run, compiled):
+    crash = compiled("""
+        #include <infiniband/verbs.h>
+        #include <stdlib.h>
+        int main(void) { int n; ibv_get_device_list(&n); abort(); }""")
+    before = processes()
+    r = run(crash, "ibv_rc_pingpong -g 0 node0")
+    assert r.returncode == 1 and "ended by signal 6" in r.report["failure"]
+    assert processes() <= before
+
+
+def test_kill_of_the_conductor_leaves_nothing(tmp_path):
+    before = processes()
+    run = subprocess.Popen([LOCO_SIM, "exec", "--output", str(tmp_path), "--", "ib_send_bw", "-n", "1000000"],
+                           stdin=subprocess.DEVNULL)
+    time.sleep(1)
+    children = processes() - before
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    assert len(children) == 2
+    for _ in range(100):
+        if not processes() & children:
+            break
+        time.sleep(0.05)
+    assert not processes() & children
+
+
+def test_nothing_is_left_to_happen(run):
+    # a server without a client
+    r = run("ib_send_lat", options=("--hosts", "1"))
+    assert r.returncode == 1
+    assert "nothing is left to happen" in r.report["failure"] and "host 0 (ib_send_lat) waits for a socket" in r.report["failure"]
+
+
+def test_a_child_of_fork_is_nobody_s_program(run, compiled):
+    program = compiled("""
+        #include <infiniband/verbs.h>
+        #include <stdio.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        int main(void) {
+          int n, status;
+          struct ibv_device **l = ibv_get_device_list(&n);
+          if (fork() == 0) _exit(ibv_open_device(l[0]) == NULL ? 7 : 1);
+          wait(&status);
+          printf("%d %d\\n", n, WEXITSTATUS(status));
+          return ibv_open_device(l[0]) == NULL;
+        }""")
+    assert run(program, options=("--hosts", "1")).ends_well().out[0] == "1 7\n"
+
+
+def test_time_is_simulated(run, compiled):
+    program = compiled("""
+        #include <stdio.h>
+        #include <time.h>
+        #include <unistd.h>
+        int main(void) {
+          struct timespec a, b;
+          clock_gettime(CLOCK_MONOTONIC, &a);
+          sleep(3600);
+          clock_gettime(CLOCK_MONOTONIC, &b);
+          printf("%ld %ld %ld\\n", (long)a.tv_sec, (long)(b.tv_sec - a.tv_sec), b.tv_nsec - a.tv_nsec);
+          return 0;
+        }""", "-lc")
+    r = run(program, options=("--hosts", "1")).ends_well()
+    assert r.out[0] == "1000 3600 0\n"
+    assert r.report["wall_seconds"] < 5
+
+
+def test_a_loop_that_polls_two_queues_sees_what_comes_to_either(run, compiled):
+    # A write to the other queue pair completes on the second queue, while the first is polled again and again.
+    program = compiled(PAIR + """
+        int main(void) {
+          setup();
+          write_to(1);
+          struct ibv_wc wc;
+          int polls = 0;
+          while (!ibv_poll_cq(cq[0], 1, &wc) && !ibv_poll_cq(cq[1], 1, &wc)) ++polls;
+          printf("%d %d %lx\\n", wc.status, (int)wc.wr_id, buffer[8]);
+          return wc.status;
+        }""")
+    assert run(program, options=("--hosts", "1")).ends_well().out[0] == "0 1 5\n"
+
+
+def test_a_spin_on_memory_is_found_and_waits(run, compiled):
+    program = compiled(PAIR + """
+        int main(void) {
+          setup();
+          write_to(0);
+          while (((volatile unsigned long *)buffer)[8] != 5) {}
+          printf("seen\\n");
+          return 0;
+        }""")
+    r = run(program, options=("--hosts", "1")).ends_well()
+    assert r.out[0] == "seen\n"
+    assert len(r.report["waits_on_memory"]) == 1 and not r.report["not_deterministic"]
+
+
+def test_work_on_registered_memory_is_no_spin(run, compiled):
+    program = compiled(PAIR + """
+        #include <string.h>
+        int main(void) {
+          setup();
+          size_t bytes = 256u << 20;
+          char *big = malloc(bytes);
+          struct ibv_mr *mr = ibv_reg_mr(pd, big, bytes, IBV_ACCESS_LOCAL_WRITE);
+          for (int i = 0; i < 4; ++i) memset(big, i, bytes);
+          printf("%d\\n", big[bytes - 1]);
+          return mr == NULL;
+        }""")
+    r = run(program, options=("--hosts", "1"), timeout=60).ends_well()
+    assert r.out[0] == "3\n" and not r.report["waits_on_memory"]
+
+
+# Two queue pairs of one host, connected to each other.
+PAIR = """
+#include <infiniband/verbs.h>
+#include <stdio.h>
+#include <stdlib.h>
+static unsigned long buffer[16] __attribute__((aligned(4096)));
+static struct ibv_context *context; static struct ibv_pd *pd; static struct ibv_mr *mr;
+static struct ibv_cq *cq[2]; static struct ibv_qp *qp[2];
+static void must(int good) { if (!good) { perror("setup"); exit(3); } }
+static void setup(void) {
+  int n;
+  must((context = ibv_open_device(ibv_get_device_list(&n)[0])) != NULL);
+  must((pd = ibv_alloc_pd(context)) != NULL);
+  must((mr = ibv_reg_mr(pd, buffer, sizeof buffer, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE)) != NULL);
+  for (int i = 0; i < 2; ++i) {
+    must((cq[i] = ibv_create_cq(context, 16, NULL, NULL, 0)) != NULL);
+    struct ibv_qp_init_attr a = {.send_cq = cq[i], .recv_cq = cq[i], .qp_type = IBV_QPT_RC,
+                                 .cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1}};
+    must((qp[i] = ibv_create_qp(pd, &a)) != NULL);
+  }
+  for (int i = 0; i < 2; ++i) {
+    struct ibv_qp_attr a = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE};
+    must(ibv_modify_qp(qp[i], &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) == 0);
+    struct ibv_qp_attr b = {.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = qp[1 - i]->qp_num,
+                            .max_dest_rd_atomic = 1, .min_rnr_timer = 12, .ah_attr = {.is_global = 1, .port_num = 1}};
+    must(ibv_modify_qp(qp[i], &b, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                                      IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) == 0);
+    struct ibv_qp_attr c = {.qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = 1};
+    must(ibv_modify_qp(qp[i], &c, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+                                      IBV_QP_MAX_QP_RD_ATOMIC) == 0);
+  }
+}
+static void write_to(int i) {
+  buffer[0] = 5;
+  struct ibv_sge s = {(unsigned long)&buffer[0], 8, mr->lkey};
+  struct ibv_send_wr w = {.wr_id = i, .sg_list = &s, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
+                          .send_flags = IBV_SEND_SIGNALED, .wr.rdma = {(unsigned long)&buffer[8], mr->rkey}}, *bad;
+  must(ibv_post_send(qp[i], &w, &bad) == 0);
+}
+"""

@@ -1,0 +1,175 @@
+"""Debian's verbs programs, unmodified, on two simulated hosts behind a switch (cx5-roce-100g).
+
+Expected figures are those of `loco-sim perf`, which measures the same exchange on the same hardware from inside, or a
+sum of stages beside the test. perftest's own output is read as people read it.
+"""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+from .conftest import LOCO_SIM, needs_shim
+
+pytestmark = needs_shim
+
+
+def perf(test: str, *options: str) -> dict:
+    out = subprocess.run([LOCO_SIM, "perf", test, "--hardware", "cx5-roce-100g", "--topology", "star", "--json", *options],
+                         capture_output=True, text=True, check=True).stdout
+    return json.loads(out)["results"][0]
+
+
+def last_row(text: str) -> list[float]:
+    """The last line of figures of a perftest table."""
+    rows = re.findall(r"^ ?(\d+ +\d+ +[\d.]+ .*?)-*$", text, re.MULTILINE)
+    return [float(word) for word in rows[-1].split()]
+
+
+def per_iteration(text: str) -> float:
+    return float(re.search(r"= ([\d.]+) usec/iter", text)[1])
+
+
+def test_devices(run):
+    out = run("ibv_devices", options=("--hosts", "1")).ends_well().out[0]
+    assert "loco0" in out and "020000fffe000001" in out
+
+
+def test_devinfo(run):
+    out = run("ibv_devinfo -v", options=("--hosts", "1")).ends_well().out[0]
+    for words in ("PORT_ACTIVE", "active_mtu:\t\t1024", "Ethernet", "GID[  0]:\t\t::ffff:10.0.0.1"):
+        assert words in out
+
+
+@pytest.mark.parametrize("program, usec", [
+    ("ibv_rc_pingpong -g 0", 5.22),
+    ("ibv_rc_pingpong -g 0 -s 64", 3.22),
+    ("ibv_uc_pingpong -g 0 -s 1024", 4.68),
+    ("ibv_ud_pingpong -g 0 -s 1024", 4.69),
+])
+def test_pingpong(run, program, usec):
+    r = run(program).ends_well()
+    for host in (0, 1):
+        assert per_iteration(r.out[host]) == pytest.approx(usec, rel=0.005)
+    assert not r.report["not_deterministic"]
+
+
+def test_pingpong_is_the_exchange_that_perf_measures(run):
+    half = perf("send_lat", "-s", "64")["t_typical_us"]
+    # beside what perf's side does, it signals each send, takes its completion, and posts a receive
+    assert 0 <= per_iteration(run("ibv_rc_pingpong -g 0 -s 64").out[0]) / 2 - half < 0.1
+
+
+def test_events_cost_an_interrupt_and_a_wakeup(run):
+    polled = per_iteration(run("ibv_rc_pingpong -g 0").out[0])
+    slept = per_iteration(run("ibv_rc_pingpong -g 0 -e").ends_well().out[0])
+    assert slept > polled + 2 * (2.0 + 0.5) - 0.1  # once on each side
+
+
+@pytest.mark.parametrize("program", ["ibv_srq_pingpong -g 0 -s 1024", "ibv_rc_pingpong -g 0 -c", "ibv_uc_pingpong -g 0 -c"])
+def test_pingpong_ends(run, program):
+    r = run(program).ends_well()
+    assert "invalid data" not in r.out[0] + r.out[1] + r.err[0] + r.err[1]
+
+
+def test_a_message_that_is_too_long(run):
+    r = run("ibv_rc_pingpong -g 0 -s 64", "ibv_rc_pingpong -g 0 -s 128 node0")
+    assert r.returncode == 1 and r.status == {0: 1, 1: 1}
+    assert "Failed status remote invalid request error (9)" in r.err[1]
+
+
+@pytest.mark.parametrize("test, options", [
+    ("write_lat", "-d loco0"),
+    pytest.param("send_lat", "", marks=pytest.mark.long),
+    ("read_lat", ""),
+    pytest.param("atomic_lat", "", marks=pytest.mark.long),
+])
+def test_latency(run, test, options):
+    r = run(f"ib_{test} {options}").ends_well()
+    assert last_row(r.out[1])[4] == pytest.approx(perf(test)["t_typical_us"], rel=0.02)
+    assert not r.report["not_deterministic"]
+
+
+@pytest.mark.parametrize("test", [pytest.param("send_bw", marks=pytest.mark.long), "read_bw",
+                                  pytest.param("atomic_bw", marks=pytest.mark.long)])
+def test_bandwidth(run, test):
+    r = run(f"ib_{test} -n 1000").ends_well()
+    ours = perf(test, "-n", "1000")["bw_average_mib_s"]
+    assert last_row(r.out[1])[3] == pytest.approx(ours, rel=0.01)
+
+
+def test_small_writes(run):
+    # 64 bytes: limited by posting, post_wqe and doorbell
+    assert last_row(run("ib_write_bw -s 64 -n 5000").ends_well().out[1])[3] == pytest.approx(239, rel=0.01)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("options", ["-s 64 -q 4 -n 200", "-s 8 -I 64 -n 500"])
+def test_more_writes(run, options):
+    run(f"ib_write_bw {options}").ends_well()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("options", ["-s 64 -l 16", "-s 1024 -e", "-s 512 -b", "--use-srq -r 64 -q 4 -s 256", "-c UD -s 512"])
+def test_more_sends(run, options):
+    run(f"ib_send_bw -n 512 {options}").ends_well()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("connection", ["UC", "UD"])
+def test_unreliable_latency(run, connection):
+    out = run(f"ib_send_lat -c {connection} -n 300").ends_well().out[1]
+    assert last_row(out)[4] == pytest.approx(1.53, abs=0.01)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("test, usec", [("send_lat", 1.53), ("write_lat", 1.49)])
+def test_connection_manager(run, test, usec):
+    assert last_row(run(f"ib_{test} -R -n 200").ends_well().out[1])[4] == pytest.approx(usec, rel=0.01)
+
+
+def test_ucmatose(run):
+    r = run("ucmatose", "ucmatose -s node0").ends_well()
+    for host in (0, 1):
+        assert "test complete" in r.out[host] and "return status 0" in r.out[host]
+
+
+def test_rping(run):
+    r = run("rping -s -C 10 -V -v", "rping -c -a node0 -C 10 -V -v").ends_well()
+    assert r.out[1].count("ping data: rdma-ping-") == 10
+
+
+@pytest.mark.parametrize("test, usec", [
+    ("am_lat -s 8", 1.54),
+    ("put_lat -s 8", 1.50),
+    pytest.param("get -D zcopy -s 1024", 3.1, marks=pytest.mark.long),
+    pytest.param("add_lat", 1.96, marks=pytest.mark.long),
+])
+def test_ucx_transport(run, test, usec):
+    r = run(f"ucx_perftest -d loco0:1 -x rc_verbs -t {test} -n 200 -w 10").ends_well()
+    final = re.search(r"^Final: +\d+ +([\d.]+) +([\d.]+)", r.out[1] + r.out[0], re.MULTILINE)
+    assert float(final[1]) == pytest.approx(usec, rel=0.02) and float(final[2]) == pytest.approx(usec, rel=0.02)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("test, usec", [("tag_lat", 1.555), ("ucp_put_lat", 1.50), ("ucp_get", 2.71)])
+def test_ucx_protocols(run, test, usec):
+    r = run(f"ucx_perftest -t {test} -s 8 -n 200 -w 10",
+            environment={"UCX_NET_DEVICES": "loco0:1", "UCX_TLS": "rc_v,ud_v"}).ends_well()
+    final = re.search(r"^Final: +\d+ +([\d.]+)", r.out[1] + r.out[0], re.MULTILINE)
+    assert float(final[1]) == pytest.approx(usec, rel=0.02)
+    assert r.report["counters"]["packets_sent"] > 400
+
+
+def test_ucx_sees_the_device(run):
+    out = run("ucx_info -d", options=("--hosts", "1")).ends_well().out[0]
+    assert "Transport: rc_verbs" in out and "Transport: ud_verbs" in out and "Device: loco0:1" in out
+
+
+def test_four_programs_in_two_pairs_are_as_if_alone(run):
+    alone = run("ibv_rc_pingpong -g 0", "ibv_rc_pingpong -g 0 node0").ends_well()
+    four = run("ibv_rc_pingpong -g 0", "ibv_rc_pingpong -g 0 node0", "ibv_rc_pingpong -g 0",
+               "ibv_rc_pingpong -g 0 node2").ends_well()
+    # gettimeofday has microseconds: of 1000 iterations, one or two in the last digit
+    assert {per_iteration(four.out[host]) for host in range(4)} <= {x + per_iteration(alone.out[0]) for x in (0, -0.01, 0.01)}
