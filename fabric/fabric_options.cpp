@@ -13,6 +13,7 @@ using options::member;
 using options::Option;
 
 constexpr std::array<std::string_view, 2> kSwitchingNames = {"cut_through", "store_and_forward"};
+constexpr std::array<std::string_view, 2> kOrderNames = {"paths", "any"};
 constexpr std::array<std::string_view, 3> kFlowControlNames = {"unlimited", "pfc", "drop_tail"};
 
 constexpr std::array<std::string_view, 3> kVariationNames = {"auto", "none", "natural"};
@@ -26,6 +27,11 @@ constexpr auto kOptions = std::to_array<Option>({
                                .choices = kRoutingNames,
                                .doc = "which of the shortest paths a packet takes: one for each destination, one for "
                                       "each flow by hash, the least loaded port for each packet, or any at random."}),
+    member<&Options::order>({.key = "order",
+                             .choices = kOrderNames,
+                             .doc = "packets of one queue pair come to a NIC that takes them as they come "
+                                    "(nic.placement) in the order that paths give them, or in any, whatever the shape: "
+                                    "by the seed in timed runs."}),
     member<&Options::switching>({.key = "switching",
                                  .choices = kSwitchingNames,
                                  .doc = "when a switch passes a packet on: headers in, or all of it in."}),

@@ -32,6 +32,12 @@ enum class FlowControl : std::uint8_t {
   drop_tail,  ///< lossy: a packet that finds its queue full is dropped
 };
 
+/// In which order do the packets of a queue pair come to a NIC that takes them as they come (nic.placement)?
+enum class PacketOrder : std::uint8_t {
+  paths,  ///< that of their paths: on one path they keep theirs
+  any,    ///< none: any of them may be the next one, as if each had a path of its own
+};
+
 /// Do devices differ as real ones do: clocks that run a little fast or slow, switches that take a packet a little
 /// sooner or later (variation.hpp)?
 enum class Variation : std::uint8_t {
@@ -58,6 +64,7 @@ struct DcqcnOptions {
 
 struct Options {
   Routing routing = Routing::deterministic;
+  PacketOrder order = PacketOrder::paths;
   Switching switching = Switching::cut_through;
   FlowControl flow_control = FlowControl::unlimited;
   sim::Bytes buffer_size{12'000'000};  ///< of a switch, shared by its ports

@@ -5,13 +5,20 @@ namespace loco::hosts {
 bool Scheduler::step_any(nic::System& system, nic::Context& context) {
   const std::size_t pending = system.pending_events();
   if (pending == 0) return false;
-  system.step(context, schedule_ == Schedule::random ? stream_.below(pending) : pick_by_priority(system));
+  std::size_t next = pick(system, pending, [](std::size_t i) { return i; });
+  if (system.timer_is_early(next)) next = pick_other(system, next);
+  system.step(context, next);
   return true;
 }
 
-std::size_t Scheduler::pick_by_priority(const nic::System& system) {
-  return pct_.pick(system.pending_events(), stream_,
-                   [&](std::size_t i) { return agent_of(system.pending_event(i)); });
+/// A transport timer that fires while an answer is on its way would say something of the schedule only: timers are
+/// longer than anything but a loss. Picks among the events that are none, if there is one.
+std::size_t Scheduler::pick_other(const nic::System& system, std::size_t next) {
+  others_.clear();
+  for (std::size_t i = 0; i < system.pending_events(); ++i)
+    if (!system.timer_is_early(i)) others_.push_back(i);
+  if (others_.empty()) return next;
+  return others_[pick(system, others_.size(), [&](std::size_t i) { return others_[i]; })];
 }
 
 std::size_t Scheduler::agent_of(const sim::Event& event) {

@@ -2,6 +2,7 @@
 //
 // timed: the earliest; the only one whose times mean anything. random: any, each as likely. adversarial: by priorities
 // that change at random points (sim/pct_scheduler.hpp), one for each kind of event of each component or thread. A
+// transport timer fires once nothing is under way that could stop it: what is lost is repeated, what is late is not. A
 // function of the seed.
 #pragma once
 
@@ -28,13 +29,20 @@ class Scheduler {
 
  private:
   bool step_any(nic::System& system, nic::Context& context);
-  std::size_t pick_by_priority(const nic::System& system);
+  /// One of `count` events: `at(i)` is the number of the i-th.
+  template <class At>
+  std::size_t pick(const nic::System& system, std::size_t count, At at) {
+    if (schedule_ == Schedule::random) return stream_.below(count);
+    return pct_.pick(count, stream_, [&](std::size_t i) { return agent_of(system.pending_event(at(i))); });
+  }
+  std::size_t pick_other(const nic::System& system, std::size_t next);
   std::size_t agent_of(const sim::Event& event);
 
   Schedule schedule_;
   sim::Stream stream_;
   sim::PctScheduler pct_{16, sim::PctScheduler::Demotion::redrawn};
   std::size_t agents_ = 0;
+  std::vector<std::size_t> others_;
   std::vector<std::vector<std::size_t>> agent_numbers_;  // by kind and component, from 1; 0: not seen yet
 };
 

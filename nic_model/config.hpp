@@ -26,7 +26,8 @@ struct SystemConfig {
   /// Transport timers run where nothing can be lost, too: for runs in the order of time. Searches leave them out: there
   /// any pending event may be next, and a timer would say something of the schedule only.
   bool timers = false;
-  bool witness = false;  ///< remember the last writer of every word; needed for subevents' source and overwrote
+  std::uint64_t seed = 1;  ///< of what NICs draw: the order of words (nic.word_order: any)
+  bool witness = false;    ///< remember the last writer of every word; needed for subevents' source and overwrote
 };
 
 /// Who runs the threads, and who watches (may be null). Passed to every step.

@@ -87,11 +87,11 @@ void handle(Engine& engine, const sim::Event& e) {
     case kEventFetchWqe:
       return engine.requesters[e.where].wqes_fetched(engine, e.where, number);
     case kEventReadPayload:
-      return engine.requesters[e.where].read_payload(engine, e.where, number);
+      return engine.requesters[e.where].read_payload(engine, e.where, number, static_cast<std::uint32_t>(e.b));
     case kEventTransmit:
       return engine.requesters[e.where].transmit(engine, e.where);
     case kEventReadRemote:
-      return engine.responders[e.where].read_remote(engine, e.where, e.a);
+      return engine.responders[e.where].read_remote(engine, e.where, e.a, static_cast<std::uint32_t>(e.b));
     case kEventAtomic:
       return execute_atomic(engine, e.where, number);
     case kEventAtomicDone:
@@ -99,7 +99,7 @@ void handle(Engine& engine, const sim::Event& e) {
     case kEventRespond:
       return engine.responders[e.where].respond(engine, e.where);
     case kEventCommit:
-      return commit(engine, e.where, e.a);
+      return commit(engine, e.where, e.a, static_cast<std::uint32_t>(e.b));
     case kEventStrayRequest:
       return engine.responders[e.where].stray_request(engine, e.where, number);
     case kEventTimeout:

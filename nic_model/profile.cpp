@@ -60,6 +60,9 @@ std::string HardwareProfile::validate() const {
     return "nic.inline_puts needs nic.inline_max of a word (8 B) or more";
   if (nic_stale_operands != StaleOperands::none && nic_atomic_operands != AtomicOperands::memory)
     return "nic.stale_operands needs nic.atomic_operands: memory";
+  if ((nic_word_unit.count & (nic_word_unit.count - 1)) != 0) return "nic.word_unit must be a power of two";
+  if (nic_word_order == WordOrder::any && nic_word_unit > std::min(pcie_mps, pcie_read_completion))
+    return "nic.word_order: any needs nic.word_unit of at most pcie.mps and pcie.read_completion";
   if (nic_recovery == Recovery::selective_repeat && !overtakes(nic_placement))
     return "nic.recovery: selective_repeat needs nic.placement: out_of_order (or unordered, reads_overtake): in order, "
            "what comes behind a gap is dropped";

@@ -38,6 +38,17 @@ enum class Placement : std::uint8_t {
   reads_overtake,
   serial,  ///< in PSN order, each once the one before it has accessed memory: a target in software (Portals 4 over UDP)
 };
+/// In which order the words of one message are read from memory, or placed there. What the models know is `any`: an
+/// access of several words is one subevent a word, in no order (docs/checking.md).
+enum class WordOrder : std::uint8_t {
+  ascending,  ///< of addresses: a TLP, or a completion of a read, at a time
+  any,        ///< none: nic.word_unit at a time
+};
+/// When atomics are executed where other requests are taken as they come (Placement::out_of_order, unordered).
+enum class AtomicPlacement : std::uint8_t {
+  behind_earlier,  ///< behind all earlier messages, as mlx5 and SRD do
+  as_they_come,
+};
 /// Can a request be executed before one that was sent earlier?
 [[nodiscard]] constexpr bool overtakes(Placement p) { return p != Placement::in_order && p != Placement::serial; }
 /// Can a WRITE be placed before one that was sent earlier?
@@ -220,6 +231,9 @@ struct HardwareProfile {
   std::uint32_t nic_rnr_retry = 7;                   ///< repetitions before rnr_retry_exc_err; 7: for ever
   std::uint32_t nic_ack_coalescing = 0;              ///< packets of a message for each ACK; 0: one ACK a message
   Placement nic_placement = Placement::in_order;
+  AtomicPlacement nic_atomic_placement = AtomicPlacement::behind_earlier;
+  WordOrder nic_word_order = WordOrder::any;
+  sim::Bytes nic_word_unit{8};  ///< with `any`: aligned bytes that are read or placed at once
   AtomicOperands nic_atomic_operands = AtomicOperands::memory;
   StaleOperands nic_stale_operands = StaleOperands::none;
   bool nic_inline_puts = false;  ///< litmus programs' puts are posted with inline payloads

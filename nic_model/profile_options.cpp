@@ -16,6 +16,8 @@ using P = HardwareProfile;
 
 constexpr std::array<std::string_view, 2> kOrderingDomainNames = {"qp", "nic"};
 constexpr std::array<std::string_view, 2> kAtomicOperandsNames = {"posted", "memory"};
+constexpr std::array<std::string_view, 2> kAtomicPlacementNames = {"behind_earlier", "as_they_come"};
+constexpr std::array<std::string_view, 2> kWordOrderNames = {"ascending", "any"};
 constexpr std::array<std::string_view, 4> kStaleOperandsNames = {"none", "compare", "add", "both"};
 constexpr std::array<std::string_view, 4> kReadOrderingNames = {"unordered", "nic_serialised", "root_complex",
                                                                 "speculative"};
@@ -236,6 +238,17 @@ constexpr auto kOptions = std::to_array<Option>({
         "nic.placement", kPlacementNames,
         "when packets of one queue pair are placed: in order, as they come, READs too as they come, only READs "
         "as they come, or in order and one at a time"),
+    choice<&P::nic_atomic_placement>(
+        "nic.atomic_placement", kAtomicPlacementNames,
+        "with nic.placement out_of_order or unordered: atomics are executed behind all earlier messages, or as they "
+        "come"),
+    choice<&P::nic_word_order>(
+        "nic.word_order", kWordOrderNames,
+        "in which order the words of one message are read from memory and placed there: that of addresses, a TLP at a "
+        "time, or any, nic.word_unit at a time (that of addresses with pcie.read_ordering: speculative and "
+        "nic.stale_operands)"),
+    size<&P::nic_word_unit>("nic.word_unit", 8, 4096,
+                            "with nic.word_order any: aligned bytes that are read or placed at once"),
     choice<&P::nic_atomic_operands>(
         "nic.atomic_operands", kAtomicOperandsNames,
         "rga and cas of coreRMA programs: the CPU reads the operands when it posts, or the NIC later"),

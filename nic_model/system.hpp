@@ -100,6 +100,9 @@ class System {
   [[nodiscard]] const sim::Event& pending_event(std::size_t i) const;
   /// What the i-th pending event will touch.
   [[nodiscard]] Footprint footprint(std::size_t i) const;
+  /// Is the i-th pending event a transport timer, and something that its queue pair has sent, or will send by itself,
+  /// or an answer to it, still under way? Then it has no reason to fire, where any pending event may be next.
+  [[nodiscard]] bool timer_is_early(std::size_t i) const;
   /// The time of the last step. Under other than earliest-first scheduling, it still never runs backwards.
   [[nodiscard]] sim::SimTime now() const;
   /// When the earliest event is due. Precondition: !idle().

@@ -46,7 +46,8 @@ std::size_t DrawnSchedule::most_urgent(const nic::System& system) {
 }
 
 std::size_t DrawnSchedule::find(const sim::Event& e) {
-  const std::uint64_t wanted = std::uint64_t{e.what} << 48U | std::uint64_t{e.where} << 16U | (e.a & 0xffffU);
+  const std::uint64_t wanted =
+      (std::uint64_t{e.what} << 48U | std::uint64_t{e.where} << 16U | (e.a & 0xffffU)) ^ e.b << 40U;
   const auto found = std::find(agents_.begin(), agents_.end(), wanted);
   if (found != agents_.end()) return static_cast<std::size_t>(found - agents_.begin());
   agents_.push_back(wanted);

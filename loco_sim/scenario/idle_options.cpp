@@ -27,6 +27,7 @@ constexpr std::array kPacketOptions = {
     PacketOption{"ecn.", "flows have no queues that could be marked"},
     PacketOption{"dcqcn.", "flows have no queues that could be marked"},
     PacketOption{"loss", "flows lose nothing"},
+    PacketOption{"order", "flows have no packets"},
     PacketOption{"variation", "flows share links evenly"},
     PacketOption{"clock_skew", "flows share links evenly"},
     PacketOption{"reroute", "flows meet no failures"},

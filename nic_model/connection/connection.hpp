@@ -68,20 +68,31 @@ class Connection {
   QpSettings settings_{};
 };
 
+/// Does a message of `total` bytes travel word by word, in any order? So can whoever sees one of its words change
+/// another one before that is read, as the models allow. Nobody can see more of a longer one, and searches have none.
+[[nodiscard]] inline bool travels_by_words(const Engine& engine, QpType type, std::uint64_t total) {
+  constexpr std::uint64_t kMost = 256;
+  return engine.kernel.words_travel_alone() && type != QpType::ud && total > 8 && total <= kMost && total % 8 == 0;
+}
 /// Payload of a packet of this queue pair at most.
 [[nodiscard]] inline std::uint64_t mtu_of(const Engine& engine, const Connection& qp) {
   const std::uint16_t path = qp.settings().path_mtu;
   return path == 0 ? engine.mtu(qp.node(), qp.peer_node()) : path;
 }
+/// The same for a message of `total` bytes. Where words travel alone, those of short ones do.
+[[nodiscard]] inline std::uint64_t mtu_of(const Engine& engine, const Connection& qp, std::uint64_t total) {
+  return travels_by_words(engine, qp.type(), total) ? 8 : mtu_of(engine, qp);
+}
 /// Has a packet a valid length? All packets of a message but the last are full (IBTA volume 1, 9.7.4.1: packet length
 /// validation).
-[[nodiscard]] inline bool fits_path(const Engine& engine, const Connection& qp, std::uint64_t length, bool last) {
-  const std::uint64_t mtu = mtu_of(engine, qp);
+[[nodiscard]] inline bool fits_path(const Engine& engine, const Connection& qp, std::uint64_t length, bool last,
+                                    std::uint64_t total) {
+  const std::uint64_t mtu = mtu_of(engine, qp, total);
   return last ? length <= mtu : length == mtu;
 }
 /// Packets that a message of so many bytes takes, and PSNs with them: one at least.
 [[nodiscard]] inline std::uint32_t packets_of(const Engine& engine, const Connection& qp, std::uint64_t length) {
-  const std::uint64_t bytes = mtu_of(engine, qp);
+  const std::uint64_t bytes = mtu_of(engine, qp, length);
   return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (length + bytes - 1) / bytes));
 }
 

@@ -21,6 +21,15 @@ inline void add_payload(Hasher& h, const Payloads& payloads, std::uint32_t buffe
   }
 }
 
+/// A buffer into which memory is being read: the first `read` bytes are, where they are read in their order.
+inline void add_part_read(Hasher& h, const Payloads& payloads, std::uint32_t buffer, std::uint32_t read) {
+  const bool any = payloads.in_any_order(buffer);
+  add_payload(h, payloads, buffer, 0, any ? payloads.size(buffer) : read);
+  if (any) {
+    for (std::uint32_t i = 0; i * 8 < read; ++i) h.add(payloads.word_read(buffer, i));
+  }
+}
+
 inline void add_packet(Hasher& h, const Payloads& payloads, const fabric::Packet& p) {
   h.add_all(p.source_qp, p.opcode, p.first, p.last, p.nak, p.immediate, p.ack_request, p.psn.value(), p.wqe, p.rkey,
             p.offset, p.length, p.total, p.address, p.a, p.b);

@@ -25,9 +25,9 @@ bool is_lossy(const SystemConfig& c) {
 /// nor where PCIe takes no time, or packets are messages of any length.
 bool has_bursts(const SystemConfig& c) {
   const HardwareProfile& p = c.profile;
-  return c.timed && !c.witness && p.faults.none() && p.pcie_rate.value != 0 && p.pcie_posted_credits.count == 0 &&
-         p.pcie_write_interval.ps == 0 && p.nic_stale_operands == StaleOperands::none &&
-         c.network.model == fabric::Model::packet;
+  return c.timed && !c.witness && p.nic_word_order == WordOrder::ascending && p.faults.none() &&
+         p.pcie_rate.value != 0 && p.pcie_posted_credits.count == 0 && p.pcie_write_interval.ps == 0 &&
+         p.nic_stale_operands == StaleOperands::none && c.network.model == fabric::Model::packet;
 }
 
 SystemConfig checked(const SystemConfig& config) {
@@ -68,11 +68,28 @@ fabric::Config fabric_config(const SystemConfig& c) {
 Kernel::Kernel(const SystemConfig& c) : config_(checked(c)), lossy_(is_lossy(c)), bursts_(has_bursts(c)) {
   const Placement placement = c.profile.nic_placement;
   loose_ = reads_as_they_come(placement) || (placement == Placement::out_of_order && lossy_);
+  // Speculation compares what it has read from its beginning on; the flaw is about what was read last.
+  any_word_order_ = c.profile.nic_word_order == WordOrder::any &&
+                    c.profile.pcie_read_ordering != ReadOrdering::speculative &&
+                    c.profile.nic_stale_operands == StaleOperands::none;
+  // Packets of a word would cost what packets cost: only where none costs anything.
+  const HardwareProfile& p = c.profile;
+  const bool free =
+      p.pcie_rate.value == 0 && p.nic_transmit.ps == 0 && p.nic_receive.ps == 0 && p.nic_packet_gap.ps == 0;
+  words_travel_alone_ = any_word_order_ && free && p.link_ideal && !overtakes(placement) && p.faults.none() &&
+                        c.network.model == fabric::Model::packet;
   const Recovery recovery = recovery_of(c.profile.nic_recovery, placement);
   const bool flows = c.network.model == fabric::Model::flow;  // whose events are not here: time must not run ahead
   times_ports_ = c.timers && !c.profile.link_ideal && !flows;
   watches_time_ = times_ports_ && !lossy_;
   selective_ = recovery == Recovery::selective_repeat && lossy_;
+  const bool ideal = c.profile.link_ideal;
+  any_packet_next_ = overtakes(placement) && (ideal || c.network.options.order == fabric::PacketOrder::any);
+  // As if it came over other switches than those before it: what one hop takes for a whole packet.
+  if (!ideal) {
+    packet_spread_ = c.profile.link_delay + c.profile.switch_latency +
+                     sim::transmission_time(c.profile.link_mtu + c.profile.link_overhead, c.profile.link_rate);
+  }
   naks_gaps_ = recovery != Recovery::timer;
   const SlowRestart restart = c.profile.nic_slow_restart;
   const bool drops = lossy_ && c.network.options.flow_control == fabric::FlowControl::drop_tail;

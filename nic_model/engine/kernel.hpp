@@ -51,6 +51,10 @@ class Kernel {
   [[nodiscard]] bool lossy() const { return lossy_; }
   /// Answers, too, can come in another order, and are taken as they come (nic.placement).
   [[nodiscard]] bool loose() const { return loose_; }
+  /// The words of one message are read and placed in any order (nic.word_order).
+  [[nodiscard]] bool any_word_order() const { return any_word_order_; }
+  /// Without a network, its words travel one by one as well (pcie/parts.hpp).
+  [[nodiscard]] bool words_travel_alone() const { return words_travel_alone_; }
   /// TLPs of a packet may be one step: see pcie/bursts.hpp.
   [[nodiscard]] bool bursts() const { return bursts_; }
   /// Is any of them under way?
@@ -64,6 +68,10 @@ class Kernel {
   [[nodiscard]] bool times_ports() const { return times_ports_; }
   /// A request may come again although it has been answered.
   [[nodiscard]] bool repeats_requests() const { return lossy_ || watches_time_; }
+  /// A NIC that takes packets as they come gets those of a queue pair in any order, whatever paths there are.
+  [[nodiscard]] bool any_packet_next() const { return any_packet_next_; }
+  /// How much later than at once it takes one, at most, in the order of time; on the ideal network no time passes.
+  [[nodiscard]] sim::Duration packet_spread() const { return packet_spread_; }
   /// What is lost is found by selective repeat.
   [[nodiscard]] bool selective() const { return selective_; }
   /// A gap in the PSNs is answered with a NAK.
@@ -86,6 +94,11 @@ class Kernel {
   }
   sim::EventHandle schedule(EventKind what, std::uint32_t where, std::uint64_t a, sim::SimTime at) {
     return events_.push({.at = at < now_ ? now_ : at, .what = what, .where = where, .a = a});
+  }
+  /// The same for one part of what the event is about.
+  sim::EventHandle schedule_part(EventKind what, std::uint32_t where, std::uint64_t a, std::uint64_t part,
+                                 sim::SimTime at) {
+    return events_.push({.at = at < now_ ? now_ : at, .what = what, .where = where, .a = a, .b = part});
   }
   bool cancel(sim::EventHandle event) { return events_.cancel(event); }
   [[nodiscard]] sim::EventQueue& events() { return events_; }
@@ -113,6 +126,10 @@ class Kernel {
   bool loose_ = false;
   bool watches_time_ = false;
   bool times_ports_ = false;
+  bool any_word_order_ = false;
+  bool words_travel_alone_ = false;
+  bool any_packet_next_ = false;
+  sim::Duration packet_spread_{};
   bool selective_ = false;
   bool naks_gaps_ = true;
   sim::Duration reorder_tolerance_{};

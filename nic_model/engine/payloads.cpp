@@ -7,6 +7,8 @@ std::uint32_t Payloads::acquire(std::uint32_t size) {
   Buffer& buffer = buffers_[index];
   buffer.references = 1;
   buffer.size = size;
+  buffer.in_any_order = false;
+  buffer.order.clear();
   if (size > buffer.small.size()) {
     if (size > buffer.large.capacity()) {
       buffer.large.clear();  // what an earlier message left is not worth a copy

@@ -1,6 +1,7 @@
 // System::footprint: what a pending event will touch.
 #include "nic_model/exploration/footprint.hpp"
 
+#include "nic_model/pcie/parts.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/requester/requester.hpp"
 #include "nic_model/requester/wqe.hpp"
@@ -23,19 +24,22 @@ Footprint of_drain(const State& s, ThreadId id) {
   return {.kind = Kind::memory_write, .thread = id, .node = thread.node(), .address = entry.address, .bytes = 8};
 }
 
-Footprint of_commit(const Engine& engine, std::uint32_t domain, std::uint64_t number) {
+Footprint of_commit(const Engine& engine, std::uint32_t domain, std::uint64_t number, std::uint32_t part) {
   const PostedDomain& d = engine.domains[domain];
   const PostedWrite& write = d.write(number);
   if (write.is_cqe) return {.kind = Kind::internal, .node = d.node()};
-  const Address address = write.address + write.committed;
+  const Part next =
+      part == 0
+          ? Part{write.committed, write_step(engine, write.address + write.committed, write.length - write.committed)}
+          : Parts(engine.profile().nic_word_unit.count, write.address, 0, write.length).at(part - 1);
   return {.kind = write.ends_atomic ? Kind::atomic : Kind::memory_write,
           .placed = write.stamp == Stamp::aNRW,
           .node = d.node(),
-          .address = address,
-          .bytes = write_step(engine, address, write.length - write.committed)};
+          .address = write.address + next.offset,
+          .bytes = next.bytes};
 }
 
-Footprint of_payload_read(const Engine& engine, QpId id, std::uint32_t number) {
+Footprint of_payload_read(const Engine& engine, QpId id, std::uint32_t number, std::uint32_t part) {
   const NodeId node = engine.connections[id].node();
   const Requester& rq = engine.requesters[id];
   if (!rq.holds(number)) return {.qp = id, .node = node};
@@ -43,7 +47,7 @@ Footprint of_payload_read(const Engine& engine, QpId id, std::uint32_t number) {
   // A fence may wait for it: then the next work request starts, and may read over PCIe.
   const bool fenced = rq.first_unstarted() != nullptr && rq.first_unstarted()->fence;
   if (e.payload_read >= bytes_to_read(e.wqe)) return {.qp = id, .node = node};  // nic.stale_operands
-  const PayloadStep step = payload_step(engine, e.wqe, e.payload_read);
+  const PayloadStep step = rq.payload_part(engine, id, number, part);
   return {.kind = Kind::memory_read,
           .enters = fenced ? Enters::eager : Enters::none,
           .qp = id,
@@ -52,16 +56,16 @@ Footprint of_payload_read(const Engine& engine, QpId id, std::uint32_t number) {
           .bytes = step.bytes};
 }
 
-Footprint of_remote_read(const Engine& engine, QpId id, std::uint64_t number) {
+Footprint of_remote_read(const Engine& engine, QpId id, std::uint64_t number, std::uint32_t part) {
   const NodeId node = engine.connections[id].node();
   const Responder& rs = engine.responders[id];
   if (!rs.holds(number)) return {.qp = id, .node = node};
-  const Response& r = rs.response(number);
+  const Part next = rs.read_part(engine, id, number, part);
   return {.kind = Kind::memory_read,
           .qp = id,
           .node = node,
-          .address = r.address + r.read,
-          .bytes = read_step(engine, r.address, r.length, r.read)};
+          .address = rs.response(number).address + next.offset,
+          .bytes = next.bytes};
 }
 
 /// Data comes back for a work request, if that is still known.
@@ -114,6 +118,7 @@ Footprint System::footprint(std::size_t i) const {
   State& s = *state_;  // an Engine is what the helpers take; nothing is changed
   const Engine engine(s.units(), nullptr);
   const sim::Event& e = s.kernel.events().pending(i);
+  const auto part = static_cast<std::uint32_t>(e.b);
   switch (e.what) {
     case fabric::kEventLane:
       return of_packet(s, s.network->lane_packet(e.where, 0), true);
@@ -126,11 +131,11 @@ Footprint System::footprint(std::size_t i) const {
     case kEventDrain:
       return of_drain(s, e.where);
     case kEventReadPayload:
-      return of_payload_read(engine, e.where, static_cast<std::uint32_t>(e.a));
+      return of_payload_read(engine, e.where, static_cast<std::uint32_t>(e.a), part);
     case kEventReadRemote:
-      return of_remote_read(engine, e.where, e.a);
+      return of_remote_read(engine, e.where, e.a, part);
     case kEventCommit:
-      return of_commit(engine, e.where, e.a);
+      return of_commit(engine, e.where, e.a, part);
     case kEventDoorbell:
     case kEventFetchWqe:
     case kEventUnitFree:

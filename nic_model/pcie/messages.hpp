@@ -43,6 +43,7 @@ struct MemoryWrite {
   std::uint32_t ahead = 0;  // flow model: bytes that crossed PCIe while the rest of the message was on its way
   Address address = 0;
   std::uint64_t value = 0;
+  std::uint64_t message = 0;  // with nic.word_order any: of several packets, whose words keep no order; 0: no other
 
   bool operator==(const MemoryWrite&) const = default;
 };
@@ -52,6 +53,10 @@ struct MemoryWrite {
 struct ReadMayExecute {
   HeldRead read{};
 };
+/// Names the message of a queue pair with a work request's number, at its requester or its responder.
+[[nodiscard]] constexpr std::uint64_t message_of(QpId qp, std::uint32_t wqe, bool responder) {
+  return (std::uint64_t{qp} + 1) << 33U | std::uint64_t{wqe} << 1U | (responder ? 1U : 0U);
+}
 /// Memory has a completion queue entry.
 struct CqeLanded {
   NodeId node = 0;

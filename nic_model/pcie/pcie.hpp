@@ -4,7 +4,8 @@
 // Order: posted writes of one ordering domain commit in the order in which they were posted, TLP by TLP. A read is
 // sampled only after the posted writes that were in its domain when it was issued. With nic.device_own_path accesses to
 // memory on the NIC are in a domain of their own. Reads are ordered with nothing
-// else; what is read is sampled in address order. Costs: each direction carries one TLP at a time; tags and credits
+// else; what is read is sampled, and what is written is placed, in address order, or with nic.word_order: any in none
+// within one message. Costs: each direction carries one TLP at a time; tags and credits
 // bound what is under way; then the latencies of the profile, by kind of memory. All of these delay, none of them
 // orders. Private to nic_model/.
 #pragma once
@@ -40,8 +41,8 @@ void post_write(Engine& engine, std::uint32_t domain, const MemoryWrite& write, 
 void post_cqe(Engine& engine, std::uint32_t domain, CqId cq, const Cqe& cqe, sim::Duration delay);
 /// A queue pair's CQEs that are on their way in this domain are lost: it is RESET.
 void forget_cqes(Engine& engine, std::uint32_t domain, QpId qp);
-/// kEventCommit: the next TLP of a posted write reaches memory.
-void commit(Engine& engine, std::uint32_t domain, std::uint64_t number);
+/// kEventCommit: the next TLP of a posted write reaches memory; with a part, that one, counted from 1 (parts.hpp).
+void commit(Engine& engine, std::uint32_t domain, std::uint64_t number, std::uint32_t part);
 
 /// What a read reads: the region decides on costs.
 struct ReadTarget {

@@ -30,7 +30,8 @@ void PostedDomain::hash(Hasher& h, const Payloads& payloads) const {
   h.add_all(first_, writes_.size(), held_.size());
   for (std::size_t i = 0; i < writes_.size(); ++i) {
     const PostedWrite& w = writes_[i];
-    h.add_all(w.is_cqe, w.has_event, w.done, w.ends_atomic, w.relaxed, w.length, w.committed, w.cq, w.address, w.value);
+    h.add_all(w.is_cqe, w.has_event, w.done, w.ends_atomic, w.relaxed, w.length, w.committed, w.cq, w.address, w.value,
+              w.message);
     add_payload(h, payloads, w.done ? fabric::kNoBuffer : w.buffer, w.offset, w.length);
     add_cqe(h, w.cqe);
   }

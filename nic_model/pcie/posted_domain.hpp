@@ -67,6 +67,12 @@ class PostedDomain {
   [[nodiscard]] const PostedWrite& write(std::uint64_t number) const { return writes_[number - first_]; }
   [[nodiscard]] PostedWrite& edit(std::uint64_t number) { return writes_[number - first_]; }
 
+  /// May a further write of this message be placed together with the newest one, which is of it and may be placed?
+  [[nodiscard]] bool joins_newest(std::uint64_t message) const {
+    const PostedWrite& newest = writes_[writes_.size() - 1];
+    return newest.message == message && (newest.has_event || newest.done);
+  }
+
   PostedWrite& push(const PostedWrite& write) { return writes_.push_back(write); }
   /// Forgets the writes at the front that are in memory. Returns the one that is next, if it has no event yet.
   PostedWrite* forget_done();

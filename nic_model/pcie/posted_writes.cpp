@@ -1,13 +1,15 @@
 // PCIe: posted writes, from the NIC until memory has them. Interface and order: pcie.hpp.
 //
 // A domain's writes are a ring, of which only the head has a pending event: the commit of its next TLP. A write that is
-// relaxed, or that a fault lets pass, has one as soon as it is posted.
+// relaxed, or that a fault lets pass, has one as soon as it is posted. With nic.word_order: any the head has one for
+// each of its parts, and so have the writes behind it that are packets of the same message.
 #include <algorithm>
 
 #include "nic_model/host/memory.hpp"
 #include "nic_model/host/process.hpp"
 #include "nic_model/pcie/flow_control.hpp"
 #include "nic_model/pcie/link.hpp"
+#include "nic_model/pcie/parts.hpp"
 #include "nic_model/pcie/posted_domain.hpp"
 #include "nic_model/pcie/tlps.hpp"
 
@@ -26,29 +28,71 @@ const std::byte* payload_of(const Engine& engine, const PostedWrite& write) {
   return whole + write.offset;
 }
 
-/// When memory has the next TLP of a write, which needs credits.
-[[gnu::noinline]] sim::SimTime with_credits(Engine& engine, NodeId node, const PostedWrite& write) {
-  const std::uint32_t bytes =
-      write.is_cqe ? static_cast<std::uint32_t>(engine.profile().nic_cqe_bytes.count) : next_tlp(engine, write);
-  if (write.device || crossed(write, write.committed, bytes)) return write.ready;
+/// When memory has the TLP of a write that begins behind `done` bytes, which needs credits.
+[[gnu::noinline]] sim::SimTime with_credits(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t done) {
+  const std::uint32_t bytes = write.is_cqe ? static_cast<std::uint32_t>(engine.profile().nic_cqe_bytes.count)
+                                           : write_step(engine, write.address + done, write.length - done);
+  if (write.device || crossed(write, done, bytes)) return write.ready;
   return take_posted(engine, node, bytes, write.ready, write.way);
+}
+
+/// When memory may have that TLP.
+void wait_for_tlp(Engine& engine, NodeId node, PostedWrite& write, std::uint32_t done) {
+  if (engine.profile().pcie_posted_credits.count != 0) write.ready = with_credits(engine, node, write, done);
+  const sim::Duration interval = engine.profile().pcie_write_interval;
+  if (interval.ps != 0 && !write.relaxed && !write.device) {
+    write.ready = engine.links[node].keep_distance(interval, std::max(write.ready, engine.now()));
+  }
+}
+
+std::uint64_t unit_of(const Engine& engine) { return engine.profile().nic_word_unit.count; }
+
+/// Is a write made in parts?
+bool in_parts(const Engine& engine, const PostedWrite& write) {
+  return engine.kernel.any_word_order() && !write.is_cqe && write.length > 0 &&
+         Parts(unit_of(engine), write.address, 0, write.length).count() > 1;
+}
+
+/// All parts of a write that nothing is in front of, in any order. Long ones, which are messages of the flow model, in
+/// stretches that keep theirs.
+void schedule_parts(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
+  const NodeId node = engine.domains[domain].node();
+  const std::uint32_t begin = write.committed;
+  const auto stop = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(write.length, begin + kPartsBytesMax - (write.address + begin) % kPartsBytesMax));
+  const Parts parts(unit_of(engine), write.address, begin, stop);
+  const DrawnOrder order(engine, domain, number + begin, parts.count());
+  std::uint32_t tlp_end = begin;
+  for (std::uint32_t i = 0; i < parts.count(); ++i) {
+    if (parts.at(i).offset >= tlp_end) {  // the time of the next TLP
+      const std::uint32_t bytes = write_step(engine, write.address + tlp_end, write.length - tlp_end);
+      if (tlp_end != 0 && !write.device && !crossed(write, tlp_end, bytes)) {
+        write.ready =
+            std::max(write.ready, engine.now()) + on_link(engine, bytes + engine.profile().pcie_write_header.count);
+      }
+      wait_for_tlp(engine, node, write, tlp_end);
+      tlp_end += bytes;
+    }
+    const std::uint32_t index = (begin == 0 ? 0 : Parts(unit_of(engine), write.address, 0, begin).count()) + order[i];
+    // The TLP comes over the link in its order: who looks meanwhile sees parts of it.
+    const std::uint32_t behind = tlp_end - std::min(tlp_end, parts.at(i).offset + parts.at(i).bytes);
+    const sim::SimTime at = write.device ? write.ready : write.ready - on_link(engine, behind);
+    engine.kernel.schedule_part(kEventCommit, domain, number, index + 1, at);
+  }
 }
 
 /// The next TLP of a write that nothing is in front of.
 void schedule_commit(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
   const NodeId node = engine.domains[domain].node();
   write.has_event = true;
+  if (in_parts(engine, write)) return schedule_parts(engine, domain, number, write);
   const bool several = !write.is_cqe && write.length - write.committed > 2 * engine.profile().pcie_mps.count;
   if (several && engine.kernel.bursts() && begin_burst(engine, domain, number, write)) return;
   if (!write.is_cqe) {
     prefetch_copy(engine, node, write.address + write.committed, write.buffer, write.offset + write.committed,
                   next_tlp(engine, write));
   }
-  if (engine.profile().pcie_posted_credits.count != 0) write.ready = with_credits(engine, node, write);
-  const sim::Duration interval = engine.profile().pcie_write_interval;
-  if (interval.ps != 0 && !write.relaxed && !write.device) {
-    write.ready = engine.links[node].keep_distance(interval, std::max(write.ready, engine.now()));
-  }
+  wait_for_tlp(engine, node, write, write.committed);
   engine.schedule(kEventCommit, domain, number, write.ready);
 }
 
@@ -75,7 +119,7 @@ sim::SimTime send_tlps(Engine& engine, NodeId node, const PostedWrite& write) {
 
 void enqueue(Engine& engine, std::uint32_t domain, const PostedWrite& write) {
   PostedDomain& d = engine.domains[domain];
-  const bool first = d.empty();
+  const bool first = d.empty() || (write.message != 0 && d.joins_newest(write.message));
   PostedWrite& queued = d.push(write);
   const bool loose = queued.relaxed || engine.fault(Fault::posted_passes_posted) ||
                      (queued.is_cqe && engine.fault(Fault::completion_before_data));
@@ -99,10 +143,10 @@ void enqueue_relaxed(Engine& engine, std::uint32_t domain, PostedWrite write) {
   } while (left > 0);
 }
 
-void commit_data(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t bytes) {
-  const Address address = write.address + write.committed;
+void commit_data(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t done, std::uint32_t bytes) {
+  const Address address = write.address + done;
   settle_memory(engine, node, address, bytes);
-  write_payload(engine, node, write, write.committed, bytes);
+  write_payload(engine, node, write, done, bytes);
   if (engine.witness()) {
     for (Address word = word_of(address); word < address + bytes; word += 8) {
       const auto index = static_cast<SubeventId>((word - word_of(write.address)) / 8);
@@ -146,7 +190,7 @@ SubeventId announce_words(Engine& engine, NodeId node, const PostedWrite& write,
 bool commit_tlp(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
   const NodeId node = engine.domains[domain].node();
   const std::uint32_t bytes = next_tlp(engine, write);
-  commit_data(engine, node, write, bytes);
+  commit_data(engine, node, write, write.committed, bytes);
   write.committed += bytes;
   if (write.received) announce(engine, ReceivedLanded{node, bytes});
   if (write.committed == write.length) return true;
@@ -160,6 +204,32 @@ bool commit_tlp(Engine& engine, std::uint32_t domain, std::uint64_t number, Post
   }
   schedule_commit(engine, domain, number, write);
   return false;
+}
+
+/// The same of a part, counted from 1.
+bool commit_part(Engine& engine, std::uint32_t domain, std::uint64_t number, std::uint32_t index, PostedWrite& write) {
+  const NodeId node = engine.domains[domain].node();
+  const Part part = Parts(unit_of(engine), write.address, 0, write.length).at(index - 1);
+  commit_data(engine, node, write, part.offset, part.bytes);
+  write.committed += part.bytes;
+  if (write.received) announce(engine, ReceivedLanded{node, part.bytes});
+  if (write.committed == write.length) return true;
+  write.has_event = true;
+  if ((write.address + write.committed) % kPartsBytesMax == 0) schedule_parts(engine, domain, number, write);
+  return false;
+}
+
+/// What nothing is in front of any more.
+void schedule_next(Engine& engine, std::uint32_t domain) {
+  PostedDomain& d = engine.domains[domain];
+  PostedWrite* next = d.forget_done();
+  if (next == nullptr) return;
+  std::uint64_t number = d.committed();
+  schedule_commit(engine, domain, number, *next);
+  const std::uint64_t message = next->message;
+  while (message != 0 && d.holds(++number) && d.write(number).message == message) {
+    if (!d.write(number).has_event && !d.write(number).done) schedule_commit(engine, domain, number, d.edit(number));
+  }
 }
 }  // namespace
 
@@ -214,7 +284,7 @@ void post_cqe(Engine& engine, std::uint32_t domain, CqId cq, const Cqe& cqe, sim
 
 void forget_cqes(Engine& engine, std::uint32_t domain, QpId qp) { engine.domains[domain].drop_cqes(qp); }
 
-void commit(Engine& engine, std::uint32_t domain, std::uint64_t number) {
+void commit(Engine& engine, std::uint32_t domain, std::uint64_t number, std::uint32_t part) {
   PostedDomain& d = engine.domains[domain];
   PostedWrite& write = d.edit(number);
   write.has_event = false;
@@ -223,13 +293,14 @@ void commit(Engine& engine, std::uint32_t domain, std::uint64_t number) {
     if (write.cq != kNone) announce(engine, CqeLanded{d.node(), write.cq, write.cqe});
   } else {
     if (write.burst) end_burst(engine, domain, number, write);
-    if (!commit_tlp(engine, domain, number, write)) return;
+    if (part != 0 ? !commit_part(engine, domain, number, part, write) : !commit_tlp(engine, domain, number, write))
+      return;
     write.done = true;
     engine.release(write.buffer);
     if (write.probe) engine.links[d.node()].probe_done();
     if (write.ends_atomic) announce(engine, AtomicLanded{d.node(), write.address});
   }
-  if (PostedWrite* next = d.forget_done()) schedule_commit(engine, domain, d.committed(), *next);
+  schedule_next(engine, domain);
   for (HeldRead read; d.pop_free(read);) read_may_execute(engine, d.node(), read);
 }
 

@@ -16,7 +16,7 @@ using Op = fabric::Opcode;
 
 /// The PSN of the first packet that is missing of the answer to a READ or atomic.
 Psn first_missing(const Engine& engine, const Connection& qp, const SendEntry& e) {
-  return e.psn + static_cast<std::uint32_t>(e.received / mtu_of(engine, qp));
+  return e.psn + static_cast<std::uint32_t>(e.received / mtu_of(engine, qp, e.wqe.length));
 }
 
 /// A READ that was executed several times: the answer of `execution` is the one that is taken, for `length` bytes from
@@ -121,7 +121,7 @@ void Requester::skip_acknowledged(const Engine& engine, const Connection& qp, st
   SendEntry& e = edit(number);
   const std::int32_t packets = end.distance(e.psn);
   if (packets <= 0) return;
-  const std::uint64_t bytes = mtu_of(engine, qp) * static_cast<std::uint32_t>(packets);
+  const std::uint64_t bytes = mtu_of(engine, qp, e.wqe.length) * static_cast<std::uint32_t>(packets);
   e.sent = std::max(e.sent, static_cast<std::uint32_t>(bytes));
 }
 
@@ -168,6 +168,7 @@ bool Requester::take_data(Engine& engine, QpId id, SendEntry& e, const fabric::P
     return true;
   }
   if (packet.length > 0) {
+    if (travels_by_words(engine, qp.type(), e.wqe.length)) offset = packet.offset;
     if (e.track != kNone) name_execution(engine, qp, e, packet.b, offset, packet.length);
     post_write(engine, domain_,
                {.received = true,
@@ -175,7 +176,8 @@ bool Requester::take_data(Engine& engine, QpId id, SendEntry& e, const fabric::P
                 .offset = packet.offset,
                 .length = packet.length,
                 .ahead = crossed_ahead(engine, packet),
-                .address = e.wqe.local + offset},
+                .address = e.wqe.local + offset,
+                .message = engine.kernel.any_word_order() ? message_of(id, packet.wqe, false) : 0},
                origin, receive_buffer_time(engine, packet), e.wqe.lkey);
   }
   e.received += packet.length;
@@ -184,7 +186,8 @@ bool Requester::take_data(Engine& engine, QpId id, SendEntry& e, const fabric::P
 
 /// Has a packet with a READ's data as much of it as this end's path MTU says? `last`: nothing comes behind it.
 bool Requester::fits(const Engine& engine, QpId id, const fabric::Packet& packet, bool last) {
-  return packet.opcode != Op::read_response || fits_path(engine, engine.connections[id], packet.length, last);
+  return packet.opcode != Op::read_response ||
+         fits_path(engine, engine.connections[id], packet.length, last, packet.total);
 }
 
 /// A fault has executed requests, or completed them, out of order: each answer is taken for its own work request.
@@ -216,7 +219,8 @@ void Requester::take_loosely(Engine& engine, QpId id, const fabric::Packet& pack
       engine.release(packet.buffer);
       return fail(engine, id, number, Status::loc_len_err);
     }
-    const std::uint64_t offset = mtu_of(engine, engine.connections[id]) * static_cast<std::uint32_t>(index);
+    const std::uint64_t offset =
+        mtu_of(engine, engine.connections[id], e.wqe.length) * static_cast<std::uint32_t>(index);
     if (!take_data(engine, id, e, packet, static_cast<std::uint32_t>(offset))) return;
     e.done = true;
     --outstanding_;

@@ -7,6 +7,7 @@
 #include "nic_model/pcie/bursts.hpp"
 #include "nic_model/pcie/flow_control.hpp"
 #include "nic_model/pcie/link.hpp"
+#include "nic_model/pcie/parts.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/requester/requester.hpp"
 #include "nic_model/requester/wqe.hpp"
@@ -19,11 +20,98 @@ bool needs_payload_read(const SendEntry& e) {
   return e.status == Status::success && e.payload_read < bytes_to_read(e.wqe);
 }
 
+/// With nic.word_order any: up to where a payload is read in any order, from e.payload_read on. That is a packet, which
+/// leaves once all of it is there; where words travel alone, all of it.
+std::uint32_t parts_until(const Engine& engine, const Connection& qp, const SendEntry& e) {
+  if (gathers(e.wqe)) return bytes_to_read(e.wqe);
+  if (travels_by_words(engine, qp.type(), e.wqe.length)) return e.wqe.length;
+  const std::uint64_t most = std::min<std::uint64_t>(mtu_of(engine, qp), kPartsBytesMax);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(e.wqe.length, (e.payload_read / most + 1) * most));
+}
+
+/// By their places in memory; what travels by words, and operands, by those in the payload.
+Parts parts_of(const Engine& engine, const Connection& qp, const SendEntry& e) {
+  const std::uint32_t until = parts_until(engine, qp, e);
+  if (gathers(e.wqe) || travels_by_words(engine, qp.type(), e.wqe.length)) return {8, 0, 0, until};
+  return {engine.profile().nic_word_unit.count, e.wqe.local, e.payload_read, until};
+}
+
+/// An operand is a read of its own.
+PartCompletion completion_of_payload(const Engine& engine, const Connection& qp, const SendEntry& e, Part nth) {
+  if (gathers(e.wqe)) return {nth.bytes, nth.offset + nth.bytes};
+  const std::uint32_t from = travels_by_words(engine, qp.type(), e.wqe.length) ? 0 : e.payload_read;
+  return completion_of(engine, e.wqe.local, from, parts_until(engine, qp, e), nth);
+}
+
 }  // namespace
+
+/// With nic.word_order any: the parts of a payload that may be read in any order now. False: it is one, read as ever.
+bool Requester::schedule_parts(Engine& engine, QpId id, std::uint32_t number, const SendEntry& e, sim::SimTime at) {
+  if (!engine.kernel.any_word_order() || engine.fault(Fault::payload_reads_reorder)) return false;
+  const Connection& qp = engine.connections[id];
+  const Parts parts = parts_of(engine, qp, e);
+  const std::uint32_t count = parts.count();
+  if (count < 2) return false;
+  const DrawnOrder order(engine, id, std::uint64_t{number} << 32U | e.payload_read, count);
+  parts_left_ = static_cast<std::uint16_t>(count);
+  at = std::max(at, engine.now());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    engine.kernel.schedule_part(kEventReadPayload, id, number, order[i] + 1, at);
+    at += completion_time(engine, completion_of_payload(engine, qp, e, parts.at(i)));
+  }
+  return true;
+}
+
+PayloadStep Requester::payload_part(const Engine& engine, QpId id, std::uint32_t number, std::uint32_t part) const {
+  const SendEntry& e = entry(number);
+  if (part == 0) return payload_step(engine, e.wqe, e.payload_read);
+  const Part read = parts_of(engine, engine.connections[id], e).at(part - 1);
+  if (gathers(e.wqe)) return payload_step(engine, e.wqe, read.offset);
+  return {e.wqe.local + read.offset, read.bytes};
+}
+
+void Requester::read_part(Engine& engine, QpId id, std::uint32_t number, std::uint32_t part) {
+  const Connection& qp = engine.connections[id];
+  --parts_left_;
+  payload_event_ = parts_left_ != 0;
+  if (!holds(number)) return payload_event_ ? void() : schedule_payload(engine, id);  // flushed
+  SendEntry& e = edit(number);
+  const Parts parts = parts_of(engine, qp, e);
+  const std::uint32_t until = parts_until(engine, qp, e);
+  const Part read = parts.at(part - 1);
+  const PartCompletion sent = completion_of_payload(engine, qp, e, parts.at(parts.count() - 1 - parts_left_));
+  sample(engine, qp.node(), payload_part(engine, id, number, part).address,
+         BufferPart{e.buffer, read.offset, read.bytes},
+         {.stamp = Stamp::aNLR, .thread = qp.thread(), .op = e.wqe.op, .peer = qp.peer_node()});
+  if (travels_by_words(engine, qp.type(), e.wqe.length) && !gathers(e.wqe)) {
+    engine.payloads.note_read(e.buffer, part - 1);
+    e.payload_read += read.bytes;
+  } else if (!payload_event_) {
+    e.payload_read = until;
+  }
+  sim::SimTime link_free = engine.now();
+  if (sent.bytes != 0) {
+    e.ready = return_data(engine, qp.node(), sent.bytes, link_free, {e.wqe.lkey, sent.done, bytes_to_read(e.wqe)});
+  }
+  if (!payload_event_) payload_goes_on(engine, id, number, link_free);
+  schedule_transmit(engine, id);
+}
+
+/// What is being read of a payload has been: the rest of it is next, or the next one.
+void Requester::payload_goes_on(Engine& engine, QpId id, std::uint32_t number, sim::SimTime link_free) {
+  const SendEntry& e = entry(number);
+  if (needs_payload_read(e)) {
+    payload_event_ = !engine.fault(Fault::payload_reads_reorder);
+    return schedule_read(engine, id, number, e, link_free);
+  }
+  schedule_payload(engine, id);
+  start(engine, id, {});  // a fence may have waited for this read
+}
 
 /// The next step of a payload's PCIe read: up to the end of a packet they may be a burst. Packets wait for no other
 /// step.
 void Requester::schedule_read(Engine& engine, QpId id, std::uint32_t number, const SendEntry& e, sim::SimTime at) {
+  if (schedule_parts(engine, id, number, e, at)) return;
   const NodeId node = engine.connections[id].node();
   const PayloadStep step = payload_step(engine, e.wqe, e.payload_read);
   if (engine.kernel.bursts() && sends_payload(e.wqe.opcode)) {
@@ -77,6 +165,9 @@ void Requester::issue_payload_read(Engine& engine, QpId id, std::uint32_t number
   if (!needs_payload_read(e)) return;
   const std::uint32_t bytes = bytes_to_read(e.wqe);
   e.buffer = engine.payloads.acquire(bytes);
+  if (engine.kernel.any_word_order() && bytes > 8 && bytes <= kPartsBytesMax) {
+    engine.payloads.fill_in_any_order(e.buffer);
+  }
   issue_read(engine, domain_, {.kind = ReadKind::payload, .where = id, .number = number}, bytes, begun,
              {e.wqe.lkey, payload_step(engine, e.wqe, 0).address}, stall);
 }
@@ -109,7 +200,8 @@ void Requester::payload_read_may_execute(Engine& engine, const HeldRead& read) {
       take_request(engine, node, read.key, read.bytes, read.due, read.reach, engine.profile().nic_wqe_start));
 }
 
-void Requester::read_payload(Engine& engine, QpId id, std::uint32_t number) {
+void Requester::read_payload(Engine& engine, QpId id, std::uint32_t number, std::uint32_t part) {
+  if (part != 0) return read_part(engine, id, number, part);
   const Connection& qp = engine.connections[id];
   if (payload_burst_) {
     ReadBurst burst;
@@ -127,13 +219,7 @@ void Requester::read_payload(Engine& engine, QpId id, std::uint32_t number) {
   e.payload_read += step.bytes;
   sim::SimTime link_free;
   e.ready = return_data(engine, qp.node(), step.bytes, link_free, {e.wqe.lkey, e.payload_read, bytes_to_read(e.wqe)});
-  if (needs_payload_read(e)) {
-    payload_event_ = !engine.fault(Fault::payload_reads_reorder);
-    schedule_read(engine, id, number, e, link_free);
-  } else {
-    schedule_payload(engine, id);
-    start(engine, id, {});  // a fence may have waited for this read
-  }
+  payload_goes_on(engine, id, number, link_free);
   schedule_transmit(engine, id);
 }
 

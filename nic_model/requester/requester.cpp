@@ -208,7 +208,7 @@ void Requester::hash(Hasher& h, const Payloads& payloads) const {
     const SendEntry& e = queue_[i];
     add_wqe(h, e.wqe);
     h.add_all(e.status, e.done, e.read_ready, e.psn.value(), e.payload_read, e.sent, e.received);
-    add_payload(h, payloads, e.buffer, 0, e.payload_read);
+    add_part_read(h, payloads, e.buffer, e.payload_read);
   }
 }
 

@@ -84,6 +84,9 @@ class Requester {
   [[nodiscard]] bool waits_for(std::uint32_t number) const {
     return holds(number) && static_cast<std::int32_t>(number - completed_) >= 0;
   }
+  /// What kEventReadPayload reads next, or with a part, counted from 1, that one. Precondition: it has not been read.
+  [[nodiscard]] struct PayloadStep payload_part(const Engine& engine, QpId id, std::uint32_t number,
+                                                std::uint32_t part) const;
   /// The oldest work request that has not started; null if all have.
   [[nodiscard]] const Wqe* first_unstarted() const { return started_ == posted() ? nullptr : &entry(started_).wqe; }
   [[nodiscard]] const sim::SparseRing<SendEntry>& queue() const { return queue_; }
@@ -114,8 +117,8 @@ class Requester {
   void wqes_fetched(Engine& engine, QpId id, std::uint32_t count);
   /// No posted write is in front of the read of a payload any more: its turn is behind earlier payloads.
   void payload_read_may_execute(Engine& engine, const HeldRead& read);
-  /// kEventReadPayload
-  void read_payload(Engine& engine, QpId id, std::uint32_t number);
+  /// kEventReadPayload; `part`: as commit() has it.
+  void read_payload(Engine& engine, QpId id, std::uint32_t number, std::uint32_t part);
   /// kEventTransmit
   void transmit(Engine& engine, QpId id);
   /// A response packet has arrived. Takes over its payload.
@@ -126,6 +129,11 @@ class Requester {
   bool due_until(Engine& engine, QpId id, sim::SimTime until);
   /// Where time is watched: does it wait for an answer?
   [[nodiscard]] bool waits_for_answer() const { return timing_; }
+  /// Will it send something without being answered first?
+  [[nodiscard]] bool has_packets_to_send() const {
+    const bool unsent = transmit_next_ != started_ && entry(transmit_next_).status == Status::success;
+    return transmit_event_ || (unsent && !rnr_wait_) || repeats();
+  }
   /// kEventRnrTimer
   void rnr_timer_expired(Engine& engine, QpId id);
   /// Starts work requests, in order, until one has to wait. `delay`: between the event being handled and its effect.
@@ -158,6 +166,9 @@ class Requester {
   void free_finished(Engine& engine);
 
   // payload.cpp
+  bool schedule_parts(Engine& engine, QpId id, std::uint32_t number, const SendEntry& e, sim::SimTime at);
+  void read_part(Engine& engine, QpId id, std::uint32_t number, std::uint32_t part);
+  void payload_goes_on(Engine& engine, QpId id, std::uint32_t number, sim::SimTime link_free);
   void schedule_read(Engine& engine, QpId id, std::uint32_t number, const SendEntry& e, sim::SimTime at);
   void take_over(const struct ReadBurst& burst);
   void settle_payload(Engine& engine, QpId id) {
@@ -268,6 +279,7 @@ class Requester {
   bool unanswered_ = false;        // on a lossless network: something gets no answer, so the transport timer runs
   std::uint8_t retries_ = 0;       // left until retry_exc_err
   std::uint8_t rnr_retries_ = 0;   // left until rnr_retry_exc_err
+  std::uint16_t parts_left_ = 0;   // of payload_next's read, with nic.word_order any: so many events are pending
   fabric::Psn next_psn_{};         // of the next work request that starts
   fabric::Psn unsent_psn_{};       // first that has never been sent: before next_psn_, or that
   fabric::Psn una_{};              // oldest that is not acknowledged

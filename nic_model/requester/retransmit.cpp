@@ -24,7 +24,7 @@ void Requester::go_back(Engine& engine, QpId id, std::uint32_t oldest) {
   SendEntry& e = edit(oldest);
   const std::int32_t acknowledged = una_.distance(e.psn);
   if (!reads_or_atomic(e.wqe.opcode) && acknowledged > 0) {
-    const std::uint64_t mtu = mtu_of(engine, engine.connections[id]);
+    const std::uint64_t mtu = mtu_of(engine, engine.connections[id], e.wqe.length);
     e.sent = static_cast<std::uint32_t>(mtu * static_cast<std::uint32_t>(acknowledged));
   }
   transmit_next_ = oldest;

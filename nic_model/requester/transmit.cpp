@@ -23,7 +23,7 @@ bool has_operands(const SendEntry& e) { return e.payload_read >= bytes_to_read(e
 
 /// Bytes of the packet of a WRITE or SEND that begins at `offset`.
 std::uint32_t packet_bytes(const Engine& engine, const Connection& qp, const SendEntry& e, std::uint32_t offset) {
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(e.wqe.length - offset, mtu_of(engine, qp)));
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(e.wqe.length - offset, mtu_of(engine, qp, e.wqe.length)));
 }
 
 /// Bytes of the next packet of a WRITE or SEND.
@@ -58,14 +58,16 @@ fabric::Opcode payload_opcode(const Connection& qp, const Wqe& wqe) {
   return qp.type() == QpType::ud ? fabric::Opcode::datagram : fabric::Opcode::send;
 }
 
-/// The packet of a WRITE or SEND that begins at `offset`.
+/// The packet of a WRITE or SEND that begins at `offset`; one that travels by words has the word there that was read at
+/// that place.
 void add_payload(const Engine& engine, const Connection& qp, const SendEntry& e, std::uint32_t offset,
                  fabric::Packet& packet) {
   const HardwareProfile& p = engine.profile();
-  const auto index = static_cast<std::uint32_t>(offset / mtu_of(engine, qp));
+  const auto index = static_cast<std::uint32_t>(offset / mtu_of(engine, qp, e.wqe.length));
   packet.opcode = payload_opcode(qp, e.wqe);
   packet.psn = e.psn + index;
-  packet.offset = offset;
+  packet.offset =
+      travels_by_words(engine, qp.type(), e.wqe.length) ? 8 * engine.payloads.word_read(e.buffer, index) : offset;
   packet.length = packet_bytes(engine, qp, e, offset);
   packet.first = offset == 0;
   packet.last = offset + packet.length == e.wqe.length;
@@ -91,7 +93,7 @@ void add_request(const Engine& engine, const Connection& qp, const SendEntry& e,
   if (e.wqe.opcode == Opcode::rdma_read) {
     packet.opcode = fabric::Opcode::read_request;
     if (engine.loose()) return;  // what has come need not be its beginning
-    packet.psn = e.psn + static_cast<std::uint32_t>(e.received / mtu_of(engine, qp));
+    packet.psn = e.psn + static_cast<std::uint32_t>(e.received / mtu_of(engine, qp, e.wqe.length));
     packet.address += e.received;
     packet.total -= e.received;
     return;
@@ -218,7 +220,8 @@ fabric::Packet Requester::repeated_packet(const Engine& engine, QpId id, std::ui
   const Connection& qp = engine.connections[id];
   const SendEntry& e = entry(number);
   fabric::Packet packet = request_packet(engine, id, e, number);
-  const auto offset = static_cast<std::uint32_t>(mtu_of(engine, qp) * static_cast<std::uint32_t>(psn.distance(e.psn)));
+  const auto offset =
+      static_cast<std::uint32_t>(mtu_of(engine, qp, e.wqe.length) * static_cast<std::uint32_t>(psn.distance(e.psn)));
   if (sends_payload(e.wqe.opcode)) {
     add_payload(engine, qp, e, offset, packet);
     packet.ack_request = true;
@@ -228,7 +231,7 @@ fabric::Packet Requester::repeated_packet(const Engine& engine, QpId id, std::ui
   if (e.wqe.opcode != Opcode::rdma_read) return packet;
   packet.psn = psn;
   packet.address += offset;
-  packet.total = std::min(e.wqe.length - offset, static_cast<std::uint32_t>(mtu_of(engine, qp) * count));
+  packet.total = std::min(e.wqe.length - offset, static_cast<std::uint32_t>(mtu_of(engine, qp, e.wqe.length) * count));
   return packet;
 }
 

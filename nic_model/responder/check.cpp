@@ -43,7 +43,7 @@ namespace {
 void add_response(Hasher& h, const Payloads& payloads, const Response& p) {
   h.add_all(p.opcode, p.nak, p.ready, p.psn.value(), p.wqe, p.length, p.read, p.sent, p.address, p.value, p.compare_add,
             p.swap, p.request, p.held, p.again);
-  add_payload(h, payloads, p.buffer, 0, p.read);
+  add_part_read(h, payloads, p.buffer, p.read);
 }
 
 void add_disorder(Hasher& h, const Payloads& payloads, const Disorder& d) {

@@ -1,6 +1,7 @@
 // Responder: requests that are placed as they come (nic.placement), through a reorder buffer of PSNs; and what a flaw,
 // or an ideal network, lets loose.
 #include "nic_model/responder/responder.hpp"
+#include "sim/rng.hpp"
 
 namespace loco::nic {
 
@@ -96,7 +97,7 @@ void Responder::take_out_of_order(Engine& engine, QpId id, const fabric::Packet&
   slot.packet = packet;
   // It is behind a gap. Where nothing is lost and there is one path, an RNR NAK leaves one, which the peer will fill.
   // Any other is there because the peer's PSNs do not fit: nobody will fill it.
-  if (!all.front().present && !nak_sent_ && !engine.profile().link_ideal) no_answer(engine, packet);
+  if (!all.front().present && !nak_sent_ && !engine.kernel.any_packet_next()) no_answer(engine, packet);
   const bool fills_gap = index == 0 && all.size() > 1;
   execute_early(engine, id, qp, slot);
   if (engine.selective() && index > 0) report_gap(engine, id, packet);
@@ -111,10 +112,13 @@ void Responder::execute_early(Engine& engine, QpId id, const Connection& qp, Reo
   const fabric::Packet packet = slot.packet;
   const bool read = packet.opcode == fabric::Opcode::read_request && reads_as_they_come(placement);
   const bool write = packet.opcode == fabric::Opcode::write && placement != Placement::reads_overtake;
-  if ((!read && !write) || !fits(engine, qp, packet)) return;
+  const bool atomic = is_atomic(packet.opcode) && writes_overtake(placement) &&
+                      engine.profile().nic_atomic_placement == AtomicPlacement::as_they_come && !blocked_;
+  if ((!read && !write && !atomic) || !fits(engine, qp, packet)) return;
   if (access_refused(engine, qp, packet) != fabric::NakCode::none) return;
   if (!slot.executed && read) take_read(engine, id, packet);
   if (!slot.executed && write) place_write(engine, id, packet);
+  if (!slot.executed && atomic) take_atomic(engine, id, packet);
   slot.executed = true;
   slot.packet.buffer = fabric::kNoBuffer;
   engine.release(packet.buffer);
@@ -122,7 +126,8 @@ void Responder::execute_early(Engine& engine, QpId id, const Connection& qp, Reo
 
 /// What is in the reorder buffer comes again: a READ that has been answered has lost its answer, or part of it.
 void Responder::take_early_again(Engine& engine, QpId id, const fabric::Packet& packet, bool executed) {
-  if (engine.selective() && executed && packet.opcode == fabric::Opcode::read_request) {
+  const bool answered = packet.opcode == fabric::Opcode::read_request || is_atomic(packet.opcode);
+  if (engine.selective() && executed && answered) {
     return execute(engine, id, {packet, Fate::duplicate});
   }
   if (engine.selective()) report_gap(engine, id, packet);  // it may not have heard
@@ -135,7 +140,15 @@ void Responder::let_loose(Engine& engine, QpId id, const fabric::Packet& packet,
   const std::uint32_t slot = disorder.strays.acquire();
   disorder.strays[slot] = packet;
   if (in_line) disorder.in_line.push_back(slot);
-  if (!in_line || disorder.in_line.size() == 1) engine.schedule(kEventStrayRequest, id, slot, engine.now());
+  if (in_line && disorder.in_line.size() != 1) return;
+  const std::uint64_t spread = in_line ? 0 : static_cast<std::uint64_t>(engine.kernel.packet_spread().ps);
+  sim::SimTime at = engine.now();
+  if (spread != 0) {
+    std::uint64_t state = engine.kernel.config().seed + (std::uint64_t{id} << 32U);
+    state = sim::splitmix64(state) + packet.psn.value();
+    at += sim::Duration{static_cast<std::int64_t>(sim::splitmix64(state) % spread)};
+  }
+  engine.schedule(kEventStrayRequest, id, slot, at);
 }
 
 void Responder::stray_request(Engine& engine, QpId id, std::uint32_t slot) {

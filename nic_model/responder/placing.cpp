@@ -18,7 +18,8 @@ void Responder::place(Engine& engine, QpId id, const fabric::Packet& packet, Add
               .offset = packet.offset,
               .length = packet.length,
               .ahead = crossed_ahead(engine, packet),
-              .address = address},
+              .address = address,
+              .message = engine.kernel.any_word_order() ? message_of(id, packet.wqe, true) : 0},
              origin, receive_buffer_time(engine, packet), key);
 }
 
@@ -54,7 +55,7 @@ Status Responder::place_send(Engine& engine, QpId id, const fabric::Packet& pack
     complete_receive(engine, id, like, status);
     return status;
   }
-  place(engine, id, packet, receive_->address + received_, receive_->lkey);
+  place(engine, id, packet, receive_->address + header + packet.offset, receive_->lkey);
   received_ += packet.length;
   if (!packet.last) return status;
   like.length = received_;

@@ -120,7 +120,7 @@ void Responder::remote_read_may_execute(Engine& engine, const HeldRead& read) {
     r.held = disorder_->read_stream.front() != read.number;
     if (r.held) return;
   }
-  engine.schedule(kEventReadRemote, id, read.number, due);
+  if (!schedule_parts(engine, id, read.number, due)) engine.schedule(kEventReadRemote, id, read.number, due);
 }
 
 /// Does the next step of a READ take effect now? Else it has been executed ahead of its turn, or is repeated because

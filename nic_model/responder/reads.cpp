@@ -4,6 +4,7 @@
 #include "nic_model/host/process.hpp"
 #include "nic_model/pcie/bursts.hpp"
 #include "nic_model/pcie/link.hpp"
+#include "nic_model/pcie/parts.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/requester/requester.hpp"
 #include "nic_model/responder/atomics.hpp"
@@ -39,8 +40,8 @@ Response response_to(Engine& engine, const fabric::Packet& packet) {
 /// As sample(), where a READ may be executed more than once, by executions that may overtake each other. The first time
 /// its words are announced; later ones are kept until it is known whose answer counts. A READ that nobody waits for any
 /// more leaves no trace.
-void sample_tracked(Engine& engine, const Connection& qp, const Response& r, std::span<std::byte> out) {
-  const Address address = r.address + r.read;
+void sample_tracked(Engine& engine, const Connection& qp, const Response& r, Address address,
+                    std::span<std::byte> out) {
   const HostMemory& memory = engine.memories[qp.node()];
   memory.read(address, out);
   if (engine.profile().nic_stale_operands != StaleOperands::none) {
@@ -89,28 +90,99 @@ void Responder::take_read(Engine& engine, QpId id, const fabric::Packet& packet,
   }
   if (engine.profile().nic_placement == Placement::serial) blocked_ = true;
   r.buffer = engine.payloads.acquire(r.length);
+  if (engine.kernel.any_word_order() && r.length > 8 && r.length <= kPartsBytesMax) {
+    engine.payloads.fill_in_any_order(r.buffer);
+  }
   r.execution = count_execution(engine, packet);
   const std::uint64_t number = push_response(engine, id, r);
   issue_remote_read(engine, id, number);
 }
 
-/// Samples the next step of a READ, as accesses of the memory model; returns its bytes.
-std::uint32_t Responder::sample_next(Engine& engine, QpId id, std::uint64_t number) {
+/// Samples bytes of a READ, as accesses of the memory model.
+void Responder::sample_bytes(Engine& engine, QpId id, const Response& r, std::uint32_t from,
+                             std::uint32_t bytes) const {
   const Connection& qp = engine.connections[id];
-  Response& r = edit(number);
-  const std::uint32_t bytes = read_step(engine, r.address, r.length, r.read);
   if ((engine.repeats_requests() || engine.loose()) && engine.witness()) {
-    sample_tracked(engine, qp, r, {engine.payloads.edit(r.buffer) + r.read, bytes});
+    sample_tracked(engine, qp, r, r.address + from, {engine.payloads.edit(r.buffer) + from, bytes});
   } else {
-    sample(engine, qp.node(), r.address + r.read, BufferPart{r.buffer, r.read, bytes},
+    sample(engine, qp.node(), r.address + from, BufferPart{r.buffer, from, bytes},
            {.stamp = Stamp::aNRR, .thread = r.thread, .op = r.op, .peer = qp.node()});
   }
+}
+
+/// The next step of a READ; returns its bytes.
+std::uint32_t Responder::sample_next(Engine& engine, QpId id, std::uint64_t number) {
+  Response& r = edit(number);
+  const std::uint32_t bytes = read_step(engine, r.address, r.length, r.read);
+  sample_bytes(engine, id, r, r.read, bytes);
   r.read += bytes;
   return bytes;
 }
 
+/// As in the requester: up to where a READ is read in any order.
+std::uint32_t Responder::parts_until(const Engine& engine, QpId id, const Response& r) const {
+  if (travels_by_words(engine, QpType::rc, r.length)) return r.length;
+  const std::uint64_t most = std::min<std::uint64_t>(mtu_of(engine, engine.connections[id]), kPartsBytesMax);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(r.length, (r.read / most + 1) * most));
+}
+
+namespace {
+Parts parts_of(const Engine& engine, const Response& r, std::uint32_t until) {
+  if (travels_by_words(engine, QpType::rc, r.length)) return {8, 0, 0, until};
+  return {engine.profile().nic_word_unit.count, r.address, r.read, until};
+}
+}  // namespace
+
+Part Responder::read_part(const Engine& engine, QpId id, std::uint64_t number, std::uint32_t part) const {
+  const Response& r = response(number);
+  if (part == 0) return {r.read, read_step(engine, r.address, r.length, r.read)};
+  return parts_of(engine, r, parts_until(engine, id, r)).at(part - 1);
+}
+
+/// Of the n-th part that is read, whichever it is.
+PartCompletion Responder::completion_of_part(const Engine& engine, QpId id, std::uint64_t number,
+                                             std::uint32_t n) const {
+  const Response& r = response(number);
+  const std::uint32_t until = parts_until(engine, id, r);
+  const std::uint32_t from = travels_by_words(engine, QpType::rc, r.length) ? 0 : r.read;
+  return completion_of(engine, r.address, from, until, parts_of(engine, r, until).at(n));
+}
+
+/// With nic.word_order any: the parts of a READ that may be read in any order now. False: it is one, read as ever.
+bool Responder::schedule_parts(Engine& engine, QpId id, std::uint64_t number, sim::SimTime at) {
+  if (!engine.kernel.any_word_order()) return false;
+  Response& r = edit(number);
+  const Parts parts = parts_of(engine, r, parts_until(engine, id, r));
+  const std::uint32_t count = parts.count();
+  if (count < 2) return false;
+  const DrawnOrder order(engine, std::uint64_t{id} << 1U | 1U, number << 16U ^ r.read, count);
+  at = std::max(at, engine.now());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    engine.kernel.schedule_part(kEventReadRemote, id, number, order[i] + 1, at);
+    if (engine.on_device(r.rkey)) continue;
+    at += completion_time(engine, completion_of_part(engine, id, number, i));
+  }
+  r.parts_left = static_cast<std::uint16_t>(count);
+  return true;
+}
+
+void Responder::sample_part(Engine& engine, QpId id, std::uint64_t number, std::uint32_t part) {
+  Response& r = edit(number);
+  const std::uint32_t until = parts_until(engine, id, r);
+  const Part read = read_part(engine, id, number, part);
+  sample_bytes(engine, id, r, read.offset, read.bytes);
+  --r.parts_left;
+  if (travels_by_words(engine, QpType::rc, r.length)) {
+    engine.payloads.note_read(r.buffer, part - 1);
+    r.read += read.bytes;
+  } else if (r.parts_left == 0) {
+    r.read = until;
+  }
+}
+
 /// The next step of a READ's PCIe read: up to the end of a packet they may be a burst. Packets wait for no other step.
 void Responder::schedule_step(Engine& engine, QpId id, std::uint64_t number, sim::SimTime at) {
+  if (schedule_parts(engine, id, number, at)) return;
   const Response& r = response(number);
   if (engine.kernel.bursts() && engine.profile().pcie_read_ordering == ReadOrdering::unordered && !bursting_) {
     const Connection& qp = engine.connections[id];
@@ -167,17 +239,29 @@ bool Responder::finish_burst(Engine& engine, QpId id, std::uint64_t number) {
   return true;
 }
 
-void Responder::read_remote(Engine& engine, QpId id, std::uint64_t number) {
+void Responder::read_remote(Engine& engine, QpId id, std::uint64_t number, std::uint32_t part) {
   LOCO_INVARIANT(engine.now() != kNoTimeYet, engine.now(), "responder", "a READ in its turn was given no time");
   if (!holds(number)) return;  // dropped by a RESET
   if (bursting_ && !finish_burst(engine, id, number)) return;
   if (!takes_effect(engine, id, number)) return;
-  const std::uint32_t bytes = sample_next(engine, id, number);
+  if (part == 0 && schedule_parts(engine, id, number, engine.now())) return;  // its turn on the link has come
   const Connection& qp = engine.connections[id];
   Response& r = edit(number);
+  PartCompletion sent;
+  if (part != 0) {
+    const std::uint32_t count = parts_of(engine, r, parts_until(engine, id, r)).count();
+    sent = completion_of_part(engine, id, number, count - r.parts_left);
+    sample_part(engine, id, number, part);
+  } else {
+    sent.bytes = sample_next(engine, id, number);
+    sent.done = r.read;
+  }
   r.ready = true;
-  sim::SimTime link_free;
-  r.available = return_data(engine, qp.node(), bytes, link_free, {r.rkey, r.read, r.length});
+  sim::SimTime link_free = engine.now();
+  if (sent.bytes != 0) {
+    r.available = return_data(engine, qp.node(), sent.bytes, link_free, {r.rkey, sent.done, r.length});
+  }
+  if (r.parts_left != 0) return schedule_respond(engine, id);
   if (r.read < r.length) {
     schedule_step(engine, id, number, link_free);
   } else {

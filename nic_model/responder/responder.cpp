@@ -107,7 +107,7 @@ bool Responder::in_sequence(const Engine& engine, const fabric::Packet& packet) 
 /// path MTU.
 bool Responder::fits(const Engine& engine, const Connection& qp, const fabric::Packet& packet) {
   const bool has_payload = packet.opcode == Op::write || packet.opcode == Op::send;
-  return !has_payload || fits_path(engine, qp, packet.length, packet.last);
+  return !has_payload || fits_path(engine, qp, packet.length, packet.last, packet.total);
 }
 
 /// Has the responder as many READs and atomics under way as it has resources for? (IBTA volume 1, 9.7.7.2 and C9-150:
@@ -144,7 +144,7 @@ void Responder::execute_fresh(Engine& engine, QpId id, const fabric::Packet& pac
     if (!executed) take_read(engine, id, packet);
     return;
   }
-  if (is_atomic(packet.opcode)) return take_atomic(engine, id, packet);
+  if (is_atomic(packet.opcode)) return executed ? void() : take_atomic(engine, id, packet);
   acknowledge(engine, id, packet, packet.psn);
 }
 
@@ -242,8 +242,7 @@ void Responder::request_arrived(Engine& engine, const fabric::Packet& packet) {
     return engine.release(packet.buffer);
   }
   if (const Placement placement = engine.profile().nic_placement; overtakes(placement)) {
-    // No network: no path is faster than another, any packet may come next.
-    if (!engine.profile().link_ideal) return take_out_of_order(engine, id, packet);
+    if (!engine.kernel.any_packet_next()) return take_out_of_order(engine, id, packet);
     return let_loose(engine, id, packet, placement == Placement::reads_overtake && packet.opcode != Op::read_request);
   }
   const Fate fate = classify(engine, qp, packet);

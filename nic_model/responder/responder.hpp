@@ -38,10 +38,11 @@ struct Response {
   fabric::Psn psn{};
   std::uint32_t wqe = 0;  // number of the request in the requester's send queue
   std::uint32_t buffer = fabric::kNoBuffer;
-  std::uint32_t length = 0;     // of a READ
-  std::uint32_t read = 0;       // bytes
-  std::uint32_t sent = 0;       // bytes
-  std::uint32_t execution = 0;  // of a READ: how often it had been executed before
+  std::uint32_t length = 0;      // of a READ
+  std::uint32_t read = 0;        // bytes
+  std::uint32_t sent = 0;        // bytes
+  std::uint16_t parts_left = 0;  // of its read, with nic.word_order any: so many events are pending
+  std::uint32_t execution = 0;   // of a READ: how often it had been executed before
   Address address = 0;
   std::uint64_t value = 0;        // an atomic's old value; of an RNR NAK, how long to wait, in ps
   std::uint64_t compare_add = 0;  // operands of an atomic
@@ -128,8 +129,14 @@ class Responder {
   /// Precondition: holds().
   [[nodiscard]] const Response& response(std::uint64_t number) const { return responses_[number - first_]; }
   [[nodiscard]] const sim::SparseRing<Response>& responses() const { return responses_; }
+  /// What kEventReadRemote reads next, or with a part, counted from 1, that one: bytes from its beginning, how many.
+  [[nodiscard]] struct Part read_part(const Engine& engine, QpId id, std::uint64_t number, std::uint32_t part) const;
   /// Has what came in PSN order been executed: does none of it wait for an atomic?
   [[nodiscard]] bool all_executed() const { return done_psn_ == expected_psn_; }
+  /// Has it answers that have not left, or requests that it will execute?
+  [[nodiscard]] bool has_answers_to_send() const {
+    return !responses_.empty() || blocked_ || !disorder_->waiting.empty() || disorder_->strays.in_use() != 0;
+  }
   /// A request that kEventStrayRequest will take.
   [[nodiscard]] const fabric::Packet& stray(std::uint32_t slot) const { return disorder_->strays[slot]; }
 
@@ -149,8 +156,8 @@ class Responder {
   void stray_request(Engine& engine, QpId id, std::uint32_t slot);
   /// Nothing at the root complex holds the PCIe read of a READ back.
   void remote_read_may_execute(Engine& engine, const HeldRead& read);
-  /// kEventReadRemote: next step of the PCIe read for a READ.
-  void read_remote(Engine& engine, QpId id, std::uint64_t number);
+  /// kEventReadRemote: next step of the PCIe read for a READ; `part`: as commit() has it.
+  void read_remote(Engine& engine, QpId id, std::uint64_t number, std::uint32_t part);
   /// It is the turn of an atomic of this queue pair in a bank: its PCIe read. Precondition: holds().
   void read_for_atomic(Engine& engine, NodeId node, std::uint64_t number, std::uint32_t bank) const;
   /// The word has been read: the atomic takes effect. Precondition: holds().
@@ -184,6 +191,11 @@ class Responder {
   void take_in_order(Engine& engine, QpId id, const fabric::Packet& packet, Fate fate);
 
   // reads.cpp
+  [[nodiscard]] std::uint32_t parts_until(const Engine& engine, QpId id, const Response& r) const;
+  bool schedule_parts(Engine& engine, QpId id, std::uint64_t number, sim::SimTime at);
+  [[nodiscard]] struct PartCompletion completion_of_part(const Engine& engine, QpId id, std::uint64_t number,
+                                                         std::uint32_t n) const;
+  void sample_part(Engine& engine, QpId id, std::uint64_t number, std::uint32_t part);
   void schedule_step(Engine& engine, QpId id, std::uint64_t number, sim::SimTime at);
   bool finish_burst(Engine& engine, QpId id, std::uint64_t number);
   void take_over(const struct ReadBurst& burst);
@@ -225,6 +237,7 @@ class Responder {
 
   // reads.cpp
   void take_read(Engine& engine, QpId id, const fabric::Packet& packet, bool again = false);
+  void sample_bytes(Engine& engine, QpId id, const Response& r, std::uint32_t from, std::uint32_t bytes) const;
   std::uint32_t sample_next(Engine& engine, QpId id, std::uint64_t number);
   void take_atomic(Engine& engine, QpId id, const fabric::Packet& packet);
   void keep_result(const Engine& engine, const Connection& qp, const Response& r);

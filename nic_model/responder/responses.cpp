@@ -14,7 +14,7 @@ using Op = fabric::Opcode;
 /// Bytes of the next packet of the oldest response.
 std::uint32_t next_segment(const Engine& engine, const Connection& qp, const Response& r) {
   if (r.opcode != Op::read_response) return 0;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(r.length - r.sent, mtu_of(engine, qp)));
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(r.length - r.sent, mtu_of(engine, qp, r.length)));
 }
 
 /// The next packet of an answer: an ACK, a NAK and an atomic's response are one.
@@ -32,13 +32,15 @@ fabric::Packet response_packet(const Engine& engine, QpId id, const Response& r)
   packet.a = r.value;
   if (r.opcode == Op::nak) packet.b = r.swap;
   if (r.opcode != Op::read_response) return packet;
-  packet.offset = r.sent;
+  const auto index = static_cast<std::uint32_t>(r.sent / mtu_of(engine, qp, r.length));
+  packet.offset =
+      travels_by_words(engine, QpType::rc, r.length) ? 8 * engine.payloads.word_read(r.buffer, index) : r.sent;
   packet.total = r.length;
   packet.length = next_segment(engine, qp, r);
   packet.first = r.sent == 0;
   packet.last = r.sent + packet.length == r.length;
   packet.buffer = packet.length == 0 ? fabric::kNoBuffer : r.buffer;
-  packet.psn = r.psn + static_cast<std::uint32_t>(r.sent / mtu_of(engine, qp));
+  packet.psn = r.psn + index;
   packet.b = r.execution;
   return packet;
 }

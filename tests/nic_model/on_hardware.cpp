@@ -90,6 +90,7 @@ class Interpreter : public nic::ThreadRunner {
     const int node = program->locations[at(remote)].node;
     const nic::Wqe wqe{.opcode = put ? nic::Opcode::rdma_write : nic::Opcode::rdma_read,
                        .fence = a.fence[at(node)],
+                       .length = static_cast<std::uint32_t>(8 * s.words),
                        .lkey = key[at(cpu.node() == 0 ? 1 : static_cast<int>(cpu.node()) + 1)],
                        .rkey = key[at(node)],
                        .local = address[at(local)],
@@ -160,7 +161,8 @@ class Scheduler {
     std::uint64_t most = 0;
     for (std::size_t i = 0; i < n; ++i) {
       const sim::Event& e = system.pending_event(i);
-      std::uint64_t h = (preference_ ^ (std::uint64_t{e.what} << 32U) ^ e.where ^ (e.a << 48U)) * 0x9e3779b97f4a7c15U;
+      std::uint64_t h =
+          (preference_ ^ (std::uint64_t{e.what} << 32U) ^ e.where ^ (e.a << 48U) ^ (e.b << 40U)) * 0x9e3779b97f4a7c15U;
       h ^= h >> 29U;
       h *= 0xbf58476d1ce4e5b9U;
       h ^= h >> 32U;

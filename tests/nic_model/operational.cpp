@@ -11,8 +11,9 @@ namespace {
 
 enum class Stage : std::uint8_t { unread, read, ack };
 
-struct Operation {  // an entry of a pipe
+struct Operation {  // an entry of a pipe: a word of a put or a get, or a fence
   Do what = Do::put;
+  std::size_t group = 0;  // words of one statement have the same, and no order
   Stage stage = Stage::unread;
   int location = 0;
   int other = 0;
@@ -26,6 +27,8 @@ struct Entry {  // of the store buffer
   int other = 0;
   int node = 0;
   std::uint64_t value = 0;
+  int words = 1;
+  std::size_t group = 0;
   auto operator<=>(const Entry&) const = default;
 };
 
@@ -135,7 +138,7 @@ class Explorer {
           int node = s.node;
           if (s.what == Do::put) node = program_.locations[at(s.location)].node;
           if (s.what == Do::get) node = program_.locations[at(s.other)].node;
-          n.actors[t].buffer.push_back({s.what, s.location, s.other, node, value});
+          n.actors[t].buffer.push_back({s.what, s.location, s.other, node, value, s.words, actor.pc});
         });
       case Do::read:
         return next([&](Machine& n) {
@@ -175,7 +178,9 @@ class Explorer {
       if (e.what == Do::write) {
         n.memory[at(e.location)] = e.value;
       } else {
-        a.queues[at(e.node)].pipe.push_back({e.what, Stage::unread, e.location, e.other, 0});
+        for (int w = 0; w < e.words; ++w) {
+          a.queues[at(e.node)].pipe.push_back({e.what, e.group, Stage::unread, e.location + w, e.other + w, 0});
+        }
       }
     });
   }
@@ -185,6 +190,7 @@ class Explorer {
     bool unread_put = false, unsent_put = false, rfence = false;
     for (std::size_t k = 0; k < i; ++k) {
       const Operation& o = q.pipe[k];
+      if (o.group == q.pipe[i].group) continue;
       rfence |= o.what == Do::rfence;
       unread_put |= o.what == Do::put && o.stage == Stage::unread;
       unsent_put |= o.what == Do::put && o.stage != Stage::ack;
@@ -214,19 +220,21 @@ class Explorer {
         g.stage = Stage::read;
       });
     }
-    if (i != 0) return;
+    if (o.group != q.pipe.front().group) return;
+    // Its word is done; with the last one of the statement the completion comes.
+    const auto leave = [i](Queue& nq) {
+      const std::size_t group = nq.pipe[i].group;
+      nq.pipe.erase(nq.pipe.begin() + static_cast<std::ptrdiff_t>(i));
+      if (nq.pipe.empty() || nq.pipe.front().group != group) nq.local.push_back({true, 0, 0});
+    };
     if (o.what == Do::get && o.stage == Stage::read) {
-      change([](Machine&, Queue& nq, Operation& g) {
+      change([&](Machine&, Queue& nq, Operation& g) {
         nq.local.push_back({false, g.location, g.value});
-        nq.local.push_back({true, 0, 0});
-        nq.pipe.pop_front();
+        leave(nq);
       });
     }
     if (o.what == Do::put && o.stage == Stage::ack) {
-      change([](Machine&, Queue& nq, Operation&) {
-        nq.local.push_back({true, 0, 0});
-        nq.pipe.pop_front();
-      });
+      change([&](Machine&, Queue& nq, Operation&) { leave(nq); });
     }
     if (o.what == Do::rfence) {
       change([](Machine&, Queue& nq, Operation&) { nq.pipe.pop_front(); });

@@ -53,6 +53,7 @@ struct Parser {
       s.what = name == "put" ? Do::put : Do::get;
       s.location = find(args.at(0));
       s.other = source(args.at(1));
+      if (args.size() > 2) s.words = std::stoi(args.at(2));
     } else if (name == "poll" || name == "rfence") {
       s.what = name == "poll" ? Do::poll : Do::rfence;
       s.node = std::stoi(args.at(0));
@@ -165,10 +166,10 @@ std::string Program::text() const {
           out << " " << registers[static_cast<std::size_t>(s.reg)] << " = " << at(s.location);
           break;
         case Do::put:
-          out << " put(" << at(s.location) << ", " << at(s.other) << ")";
+          out << " put(" << at(s.location) << ", " << at(s.other) << ", " << s.words << ")";
           break;
         case Do::get:
-          out << " get(" << at(s.location) << ", " << at(s.other) << ")";
+          out << " get(" << at(s.location) << ", " << at(s.other) << ", " << s.words << ")";
           break;
         case Do::poll:
           out << " poll(" << s.node << ")";
@@ -193,7 +194,7 @@ std::string Program::text() const {
   return out.str();
 }
 
-Program random_program(std::uint64_t seed) {
+Program random_program(std::uint64_t seed, bool wide) {
   std::mt19937_64 random(seed);  // its sequence is fixed by the standard
   const auto below = [&random](std::uint64_t n) { return static_cast<int>(random() % n); };
   Program p;
@@ -203,7 +204,7 @@ Program random_program(std::uint64_t seed) {
     p.observe("x" + std::to_string(node)).observe("y" + std::to_string(node));
   }
   const int threads = 2;
-  const int statements = 5 + below(3);
+  const int statements = wide ? 4 : 5 + below(3);
   std::uint64_t value = 5;  // every value in the program is different, so that outcomes tell much
   for (int t = 0; t < threads; ++t) {
     ThreadCode thread{.node = t == 0 ? 1 : 1 + below(2), .code = {}};
@@ -245,6 +246,15 @@ Program random_program(std::uint64_t seed) {
       }
     }
     p.threads.push_back(thread);
+  }
+  if (!wide) return p;
+  for (ThreadCode& thread : p.threads) {
+    for (Statement& s : thread.code) {
+      if ((s.what != Do::put && s.what != Do::get) || below(4) == 0) continue;
+      s.words = 2;
+      s.location -= s.location % 2;
+      s.other -= s.other % 2;
+    }
   }
   return p;
 }

@@ -24,8 +24,9 @@ struct Statement {
   int reg = -1;             // read, cas: result; write: the value when >= 0
   std::uint64_t value = 0;  // write; cas: expected
   std::uint64_t desired = 0;
-  int node = 0;  // poll, rfence
-  int id = 0;    // put, get, wait: the `d`; 0 is none
+  int node = 0;   // poll, rfence
+  int id = 0;     // put, get, wait: the `d`; 0 is none
+  int words = 1;  // put, get: of so many locations that were declared one behind the other
 };
 
 struct Location {
@@ -60,8 +61,8 @@ struct Program {
   [[nodiscard]] std::string text() const;
 };
 
-/// A program with random statements; the same for the same seed.
-[[nodiscard]] Program random_program(std::uint64_t seed);
+/// A program with random statements; the same for the same seed. `wide`: puts and gets may be of two words.
+[[nodiscard]] Program random_program(std::uint64_t seed, bool wide = false);
 
 /// Every outcome of the operational rdmatso machine (models page, section 3). No waits: polls only.
 [[nodiscard]] Outcomes explore_operational(const Program& program);

@@ -122,6 +122,7 @@ nic::Wqe towards(const nic::MemoryRegion& region, nic::Wqe wqe) {
 
 nic::HardwareProfile plain() {
   nic::HardwareProfile p;
+  p.nic_word_order = nic::WordOrder::ascending;
   p.pcie_mps = 256_B;
   p.pcie_read_completion = 256_B;
   p.pcie_upstream = 31_ns;

@@ -8,6 +8,7 @@ namespace loco::test {
 
 inline nic::HardwareProfile primes() {
   nic::HardwareProfile p;
+  p.nic_word_order = nic::WordOrder::ascending;
   p.cpu_store_drain = 2_ns;
   p.pcie_rate = {64'000'000'000};  // 8 B/ns
   p.pcie_mps = 256_B;

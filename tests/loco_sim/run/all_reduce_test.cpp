@@ -75,9 +75,9 @@ TEST_CASE("an order that the hardware breaks shows in the sums") {
   const auto wrong = [](const std::string& fault, const std::string& placement, const std::string& schedule) {
     std::uint64_t sums = 0;
     for (unsigned seed = 1; seed <= 10; ++seed) {
-      const std::string text = "hardware: {base: model-weak, nic: {placement: " + placement + "}}\nfaults: [" + fault +
-                               "]\nschedule: " + schedule + "\nseed: " + std::to_string(seed) +
-                               "\ntopology: {nodes: 3}\n";
+      const std::string text = "hardware: {base: model-weak, nic: {word_order: ascending, placement: " + placement +
+                               "}}\nfaults: [" + fault + "]\nschedule: " + schedule +
+                               "\nseed: " + std::to_string(seed) + "\ntopology: {nodes: 3}\n";
       const RunResult result = run_all_reduce(text, "size: 4KiB, iterations: 10");
       const std::uint64_t found = result.workload_counters.value("wrong_sums");
       CHECK(result.broken == (found == 0 ? std::vector<std::string>{}

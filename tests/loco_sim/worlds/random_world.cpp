@@ -18,7 +18,8 @@ namespace {
 
 class Draft {
  public:
-  explicit Draft(std::mt19937_64& random) : random_(random) {}
+  /// `any_words`: words of one message keep no order.
+  Draft(std::mt19937_64& random, bool any_words) : random_(random), any_words_(any_words) {}
 
   std::string text() {
     std::string out = fmt::format("seed: {}\n", below(1'000'000));
@@ -64,6 +65,7 @@ class Draft {
   std::string hardware() {
     const std::string base = pick(scenario::hardware_names());
     std::vector<std::string> nic, pcie;
+    if (any_words_) nic.push_back("word_order: any, word_unit: 8B");
     if (one_in(3)) nic.push_back(fmt::format("placement: {}", pick({"in_order", "out_of_order", "unordered"})));
     if (one_in(4)) nic.push_back(fmt::format("retry_count: {}", below(8)));
     if (one_in(4)) nic.push_back(fmt::format("ack_timeout: {}us", 20 + below(200)));
@@ -125,6 +127,7 @@ class Draft {
   }
 
   std::mt19937_64& random_;
+  bool any_words_;
 };
 
 void add(std::string& to, const std::string& why) { to += (to.empty() ? "" : "; ") + why; }
@@ -137,7 +140,7 @@ World random_world(std::uint64_t seed) {
   World world;
   std::string last;
   for (; world.refused < kDraftsMax; ++world.refused) {
-    world.text = Draft(random).text();
+    world.text = Draft(random, seed % 10 == 0).text();
     try {
       world.scenario = scenario::parse_scenario(world.text, fmt::format("world-{}.yaml", seed));
       return world;
