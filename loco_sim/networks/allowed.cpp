@@ -27,8 +27,8 @@ const std::vector<Rule>& basic_rules() {
 }
 
 const std::vector<Rule>& extra_rules() {
-  static const std::vector<Rule> kExtra = {Rule::pp, Rule::gg, Rule::ptg, Rule::gtp, Rule::ao, Rule::gta, Rule::so,
-                                           Rule::sr, Rule::oa, Rule::sf,  Rule::rl,  Rule::fa, Rule::at};
+  static const std::vector<Rule> kExtra = {Rule::pp, Rule::gg, Rule::ptg, Rule::gtp, Rule::pta, Rule::ao, Rule::gta,
+                                           Rule::so, Rule::sr, Rule::oa,  Rule::sf,  Rule::rl,  Rule::fa, Rule::at};
   return kExtra;
 }
 

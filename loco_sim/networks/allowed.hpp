@@ -21,7 +21,7 @@ namespace loco::networks {
 [[nodiscard]] const std::vector<model::litmus::Rule>& basic_rules();
 /// What a network may keep beyond them. IR is the first six of these together.
 [[nodiscard]] const std::vector<model::litmus::Rule>& extra_rules();
-inline constexpr std::size_t kPartsOfRouting = 6;
+inline constexpr std::size_t kPartsOfRouting = 7;
 
 /// IR in place of its parts, if all of them are there.
 [[nodiscard]] model::litmus::RuleSet with_routing_named(model::litmus::RuleSet rules);

@@ -236,7 +236,7 @@ class Fitter {
   /// Without tests that have rga or cas, rules about these can be neither kept nor broken.
   [[nodiscard]] std::vector<Rule> tested(std::vector<Rule> rules) {
     if (atomics_) return rules;
-    const RuleSet about = {Rule::ao, Rule::gta, Rule::oa, Rule::at};
+    const RuleSet about = {Rule::pta, Rule::ao, Rule::gta, Rule::oa, Rule::at};
     std::erase_if(rules, [&](Rule r) { return about.has(r); });
     result_.untested = about;
     return rules;
@@ -249,7 +249,7 @@ class Fitter {
         std::any_of(extra_rules().begin(), extra_rules().begin() + kPartsOfRouting, [&](Rule r) { return set.has(r); });
     if (!routed) set = set.without(Rule::so);
     s.rules = set;
-    const RuleSet routing_untested = atomics_ ? RuleSet{} : RuleSet{Rule::ao, Rule::gta};
+    const RuleSet routing_untested = atomics_ ? RuleSet{} : RuleSet{Rule::pta, Rule::ao, Rule::gta};
     s.base = named_base(set.with(routing_untested));
     const RuleSet split = with_routing_split(s.base);
     for (const Rule r : set.rules())

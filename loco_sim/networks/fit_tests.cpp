@@ -42,6 +42,7 @@ std::vector<std::array<bool, corerma::kKinds>> statements(Rule rule, bool atomic
       return {only({Kind::read, Kind::write, Kind::get})};
     case Rule::ga:
     case Rule::cas:
+    case Rule::pta:
     case Rule::ao:
     case Rule::gta:
     case Rule::oa:

@@ -6,7 +6,7 @@ using namespace model::litmus;
 
 const std::vector<Network>& networks() {
   const RuleSet loose = kCoreRmaUnordered.with({Rule::sf, Rule::fa});
-  const RuleSet connection = loose.with({Rule::pp, Rule::ptg, Rule::ao, Rule::so, Rule::rl});
+  const RuleSet connection = loose.with({Rule::pp, Rule::ptg, Rule::pta, Rule::ao, Rule::so, Rule::rl});
   static const std::vector<Network> kNetworks = {
       {"aries-deterministic", "Cray Aries, deterministic routing", "aries-deterministic", kCoreRmaAries.with(Rule::ir),
        loose.with({Rule::sr, Rule::oa, Rule::pp, Rule::so}), 0},

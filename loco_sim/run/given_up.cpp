@@ -37,6 +37,10 @@ std::vector<GivenUp> given_up(const nic::HardwareProfile& profile) {
     all.push_back(
         {"G7", Stamp::aNRW, Stamp::aNRW, "a put's write before a later put's, one to the NIC's memory", path});
     all.push_back({"G8", Stamp::aNRW, Stamp::aNRR, "a put's write before a later get's read, one of the NIC's", path});
+    all.push_back(
+        {"I9", Stamp::aNLW, Stamp::aNLW, "a get's own write before a later get's, one to the NIC's memory", path});
+    all.push_back(
+        {"G11", Stamp::aNRW, Stamp::aGF, "a put's write to the NIC's memory before a later global fence", path});
   }
   const nic::Placement placement = profile.nic_placement;
   if (!nic::overtakes(placement)) return all;
@@ -46,9 +50,13 @@ std::vector<GivenUp> given_up(const nic::HardwareProfile& profile) {
                                             reads_only ? "executes the READs" : "places the packets");
   if (!reads_only)
     all.push_back({"G7", Stamp::aNRW, Stamp::aNRW, "a put's write before a later put's, same node", mechanism});
+  // Answers of READs and atomics, too: a lost packet of one is repeated when the next has been placed.
+  all.push_back({"H9", Stamp::aNRR, Stamp::aNLW, "a get's read before a later get's own write, same node", mechanism});
+  all.push_back({"I9", Stamp::aNLW, Stamp::aNLW, "a get's own write before a later get's, same node", mechanism});
   if (!nic::reads_as_they_come(placement)) return all;
   all.push_back({"G8", Stamp::aNRW, Stamp::aNRR, "a put's write before a later get's read, same node", mechanism});
   all.push_back({"G9", Stamp::aNRW, Stamp::aNLW, "a put's write before a later get's own write, same node", mechanism});
+  all.push_back({"G11", Stamp::aNRW, Stamp::aGF, "a put's write before a later global fence", mechanism});
   return all;
 }
 

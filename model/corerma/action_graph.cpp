@@ -131,7 +131,8 @@ class Builder {
       if (rule == pivot_ && rules_.has(Rule::so)) g_.pivot_after[index(remote)] |= others;
     };
     keep(Rule::ir, to(later.on_target));
-    keep(s.kind == Kind::get ? Rule::gta : Rule::ao, is_atomic(s.kind) ? to(later.on_target) : to(later.atomics));
+    keep(s.kind == Kind::get ? Rule::gta : Rule::pta, to(later.atomics));
+    if (is_atomic(s.kind)) keep(Rule::ao, to(later.on_target) & ~to(later.atomics));
     if (s.kind == Kind::put) {
       keep(Rule::pp, to(later.puts));
       keep(Rule::ptg, to(later.gets));

@@ -41,6 +41,7 @@ std::array<bool, kKinds> needed_kinds(Rule pivot) {
     case Rule::ptg:
     case Rule::gtp:
       return only({Kind::put});
+    case Rule::pta:
     case Rule::ao:
     case Rule::gta:
     case Rule::oa:

@@ -27,9 +27,10 @@ constexpr std::array<std::string_view, kRules> kDescriptions = {
     "the three actions of an accumulate are one step (Section 7, observed)",
     "a put and a later get of one target keep their order (a part of IR)",
     "a get and a later put of one target keep their order (a part of IR)",
-    "an accumulate or compare-and-swap keeps its order with other remote actions on its target, but for earlier gets "
+    "a put, accumulate or compare-and-swap and a later accumulate or compare-and-swap of one target keep their order "
     "(a "
     "part of IR)",
+    "an accumulate or compare-and-swap and a later put or get of one target keep their order (a part of IR)",
     "a get and a later accumulate or compare-and-swap of one target keep their order (a part of IR)",
     "what orders remote actions on one target also does where the target is the process itself",
     "accumulates and compare-and-swaps read their operands when they are issued, as local actions",

@@ -36,7 +36,8 @@ enum class Rule : std::uint8_t {
   // What networks may keep beyond the paper's rules, so that each can be named (docs/corerma.md, "Fitting"):
   ptg,  ///< IR for a put and a later get only
   gtp,  ///< IR for a get and a later put only
-  ao,   ///< IR for two of which one is an rga or a cas, but for a get and a later one
+  pta,  ///< IR for a put, rga or cas and a later rga or cas only
+  ao,   ///< IR for an rga or cas and a later put or get only
   gta,  ///< IR for a get and a later rga or cas only
   so,   ///< what orders remote actions on one target also does where the target is the process itself
   oa,   ///< rga and cas read their operands when they are issued: their er are local actions, too
@@ -44,10 +45,10 @@ enum class Rule : std::uint8_t {
   rl,   ///< what a statement writes to its own process comes after all of earlier statements with the same target
   fa,   ///< flush po a: flush hb a, whatever its target
 };
-inline constexpr int kRules = 24;
-inline constexpr std::array<std::string_view, kRules> kRuleNames = {"R1",  "R2", "F1",  "F2", "F3", "PG", "GA", "CAS",
-                                                                    "LO",  "WS", "IR",  "PP", "GG", "SR", "AT", "PTG",
-                                                                    "GTP", "AO", "GTA", "SO", "OA", "SF", "RL", "FA"};
+inline constexpr int kRules = 25;
+inline constexpr std::array<std::string_view, kRules> kRuleNames = {
+    "R1", "R2", "F1",  "F2",  "F3",  "PG", "GA",  "CAS", "LO", "WS", "IR", "PP", "GG",
+    "SR", "AT", "PTG", "GTP", "PTA", "AO", "GTA", "SO",  "OA", "SF", "RL", "FA"};
 
 [[nodiscard]] constexpr std::string_view name(Rule rule) { return kRuleNames[static_cast<std::size_t>(rule)]; }
 /// Nothing for what names no rule.

@@ -44,8 +44,8 @@ Rule inner_rule(Op op) { return op == Op::rga ? Rule::ga : op == Op::remote_cas 
 bool routed(const Statements& s, RuleSet rules, int i, int j) {
   if (s.dst(i) == s.src(i) && !rules.has(Rule::so)) return false;
   if (rules.has(Rule::ir)) return true;
-  if (s.is_atomic(j) && s.op(i) == Op::get) return rules.has(Rule::gta);
-  if (s.is_atomic(i) || s.is_atomic(j)) return rules.has(Rule::ao);
+  if (s.is_atomic(j)) return rules.has(s.op(i) == Op::get ? Rule::gta : Rule::pta);
+  if (s.is_atomic(i)) return rules.has(Rule::ao);
   if (s.op(i) == Op::put) return rules.has(s.op(j) == Op::put ? Rule::pp : Rule::ptg);
   return rules.has(s.op(j) == Op::put ? Rule::gtp : Rule::gg);
 }

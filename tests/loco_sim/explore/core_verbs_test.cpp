@@ -150,7 +150,8 @@ TEST_CASE("on model-weak nothing is explored that the rules which it keeps forbi
   for (const char* pivot : {"R1", "F2", "PG", "GA", "CAS"})
     for (const Program& p : generated_tests(pivot, 2, pivot[0] == 'C' ? 11 : 9, 40)) {
       INFO(p.name);
-      CHECK(covers(core_allowed(p, fmt::format("{},PP,PTG,AO,SO,SF,RL,FA", kBasic)), core_explored(p, "model-weak")));
+      CHECK(
+          covers(core_allowed(p, fmt::format("{},PP,PTG,PTA,AO,SO,SF,RL,FA", kBasic)), core_explored(p, "model-weak")));
     }
 }
 

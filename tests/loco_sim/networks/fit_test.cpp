@@ -38,7 +38,7 @@ nic::HardwareProfile named(const char* name) { return scenario::load_hardware(na
 }  // namespace
 
 TEST_CASE("fit recovers what each network was made to keep, and what the campaign takes it to keep") {
-  for (const auto& [name, expected] : {std::pair{"verbs", "corerma-verbs plus PTG, AO, SO, OA, SF, RL, FA"},
+  for (const auto& [name, expected] : {std::pair{"verbs", "corerma-verbs plus PTG, PTA, AO, SO, OA, SF, RL, FA"},
                                        {"aries", "corerma-aries plus OA, SF, FA"},
                                        {"aries-deterministic", "corerma-aries plus PP, SO, OA, SF, FA"},
                                        {"portals", "corerma plus SO, SF, RL, FA"}}) {
@@ -63,7 +63,7 @@ TEST_CASE("fit takes any profile, on any network") {
   CHECK(fitted(networks::on_network(p, fabric::Routing::adaptive)) == "corerma-unordered plus SF, FA");
   // One path: what is placed as it comes is placed in order, as on model-weak.
   CHECK(networks::on_network(p, fabric::Routing::deterministic) == named("model-weak"));
-  CHECK(fitted(named("model-weak")) == "corerma-unordered plus PP, PTG, AO, SO, SF, RL, FA");
+  CHECK(fitted(named("model-weak")) == "corerma-unordered plus PP, PTG, PTA, AO, SO, SF, RL, FA");
   p.nic_placement = nic::Placement::serial;
   CHECK(fitted(p) == "corerma plus SO, SF, RL, FA");
   p.nic_inline_max = {8};

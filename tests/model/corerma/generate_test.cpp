@@ -117,20 +117,22 @@ TEST_CASE("what networks may keep, as pivots", "[corerma]") {
   RuleSet all = kCoreRma.without(Rule::ir);
   for (int r = 0; r < loco::model::litmus::kRules; ++r)
     if (static_cast<Rule>(r) != Rule::at && static_cast<Rule>(r) != Rule::ir) all = all.with(static_cast<Rule>(r));
-  const std::vector<const char*> pivots = {"PP", "GG", "PTG", "GTP", "AO", "GTA", "SO", "OA", "SF", "RL", "FA", "SR"};
+  const std::vector<const char*> pivots = {"PP", "GG", "PTG", "GTP", "PTA", "AO", "GTA",
+                                           "SO", "OA", "SF",  "RL",  "FA",  "SR"};
   compare(1, 1, 6, "rgpaf", all, pivots);
   compare(2, 2, 5, "rwgpf", all, pivots);
-  for (const Rule rule : {Rule::ptg, Rule::gtp, Rule::ao, Rule::gta, Rule::oa, Rule::sf, Rule::rl, Rule::fa}) {
+  for (const Rule rule :
+       {Rule::ptg, Rule::gtp, Rule::pta, Rule::ao, Rule::gta, Rule::oa, Rule::sf, Rule::rl, Rule::fa}) {
     const std::string name(loco::model::litmus::name(rule));
     compare(1, 1, 6, "rgpa", kCoreRmaVerbs.with(Rule::so).with(rule), {name.c_str(), "SO", "PP"});
   }
 }
 
 TEST_CASE("what networks may keep, larger programs", "[.long]") {
-  const RuleSet some = kCoreRmaVerbs.with(Rule::ptg).with(Rule::ao).with(Rule::sf).with(Rule::rl);
-  compare(1, 1, 7, "rwgpaf", some.with(Rule::so), {"PP", "GG", "PTG", "AO", "SO", "SF", "RL", "F3"});
+  const RuleSet some = kCoreRmaVerbs.with(Rule::ptg).with(Rule::pta).with(Rule::ao).with(Rule::sf).with(Rule::rl);
+  compare(1, 1, 7, "rwgpaf", some.with(Rule::so), {"PP", "GG", "PTG", "PTA", "AO", "SO", "SF", "RL", "F3"});
   compare(2, 2, 7, "rwgp", some, {"PP", "GG", "PTG", "SF", "RL"});
-  compare(1, 1, 8, "rwap", some.with(Rule::oa), {"AO", "OA", "SF", "RL"});
+  compare(1, 1, 8, "rwap", some.with(Rule::oa), {"PTA", "AO", "OA", "SF", "RL"});
 }
 
 TEST_CASE("other rules, larger programs", "[.long]") {

@@ -90,7 +90,7 @@ void add_network_pairs(const Action& a, const Action& b, std::pair<int, int> pai
   if (oneself && !rules.contains("SO")) return;
   std::vector<std::string> keep = {"IR"};
   if (atomic(a) || atomic(b)) {
-    keep.emplace_back(a.kind == 'g' ? "GTA" : "AO");
+    keep.emplace_back(!atomic(b) ? "AO" : a.kind == 'g' ? "GTA" : "PTA");
   } else {
     keep.emplace_back(a.kind == 'p' ? (b.kind == 'p' ? "PP" : "PTG") : (b.kind == 'p' ? "GTP" : "GG"));
   }
