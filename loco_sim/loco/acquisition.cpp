@@ -115,8 +115,12 @@ acquisition::Goes acquisition::drawn() {
   local_->drawn = answers_.load(kDrawn);
   serving_ = answers_.load(kSeen);
   const bool free = serving_ == local_->drawn;
-  // Who draws later finds this one's ticket served, if nobody had drawn when it was found to be.
-  local_->contended = !free || answers_.load(kSeenNext) != local_->drawn + share_of(locks_.my_node());
+  const bool alone = free && answers_.load(kSeenNext) == local_->drawn + share_of(locks_.my_node());
+  // What is served and what is drawn next have been read in any order: others may have drawn when this ticket was
+  // served at last, and have seen that it was not. If this thread's own put served it, before it drew, nobody has.
+  const bool own = local_->freed == local_->drawn && local_->freed_by == locks_.transport().my_thread() + 1;
+  using Others = mutex_array::Others;
+  local_->others = !alone ? Others::some : own ? Others::none : Others::unseen;
   if (free) return Goes::held;
   announce();
   return Goes::on;

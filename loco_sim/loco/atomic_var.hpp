@@ -1,4 +1,4 @@
-// An integer on one node that all threads of all nodes change with remote atomics (LOCO paper, Section 6.2, App. I:
+// A word on one node that all threads of all nodes change with remote atomics (LOCO paper, Section 6.2, App. I:
 // what ticket locks and trackers stand on).
 //
 // All accesses go through the NIC of the home node, from that node by loopback: a remote atomic is atomic with other
@@ -12,10 +12,12 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/channel.hpp"
 #include "loco_sim/loco/mem_ref.hpp"
+#include "loco_sim/loco/value_words.hpp"
 
 namespace loco {
 
@@ -47,14 +49,22 @@ class atomic_word : public channel {
   RegionIndex word_ = 0;
 };
 
-template <std::integral T>
+/// Any type of up to 8 bytes that is copied byte by byte: integers, pointers, enumerations, double, small structures
+/// without padding. Arithmetic is for integers of 8 bytes, since remote atomics add words.
+template <typename T>
 class atomic_var : private atomic_word {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(std::uint64_t),
+                "remote atomics are of 8 bytes, which are copied as they are");
+  static_assert(std::has_unique_object_representations_v<T> || std::is_floating_point_v<T>,
+                "values are compared byte by byte, so they may not have padding");
+  static constexpr bool kAdds = std::integral<T> && sizeof(T) == sizeof(std::uint64_t);
+
  public:
   /// All nodes must give the same initial value and home. Nodes may stay away: then say how many others take part.
-  atomic_var(manager& mgr, std::string_view name, NodeId home = 0, T initial = 0,
+  atomic_var(manager& mgr, std::string_view name, NodeId home = 0, T initial = T{},
              std::optional<expect_num> expected = {})
       : atomic_word(mgr, name, home, word(initial), expected) {}
-  atomic_var(channel& parent, std::string_view name, NodeId home = 0, T initial = 0,
+  atomic_var(channel& parent, std::string_view name, NodeId home = 0, T initial = T{},
              std::optional<expect_num> expected = {})
       : atomic_word(parent, name, home, word(initial), expected) {}
 
@@ -63,28 +73,30 @@ class atomic_var : private atomic_word {
   using channel::ready;
   using channel::wait_for_ready;
 
-  [[nodiscard]] T load() { return static_cast<T>(atomic_word::load()); }
+  [[nodiscard]] T load() { return value(atomic_word::load()); }
   void store(T value) { exchange(value); }
   /// These return the value from before.
-  T fetch_add(T add) { return static_cast<T>(atomic_word::fetch_add(word(add))); }
-  T exchange(T value) { return static_cast<T>(atomic_word::exchange(word(value))); }
-  /// True when the value was `expected`; else `expected` becomes what it was.
+  T fetch_add(T add) requires kAdds { return value(atomic_word::fetch_add(word(add))); }
+  T exchange(T desired) { return value(atomic_word::exchange(word(desired))); }
+  /// True when the value was `expected`, byte by byte; else `expected` becomes what it was.
   bool compare_exchange(T& expected, T desired) {
-    const T old = static_cast<T>(compare_swap(word(expected), word(desired)));
-    const bool done = old == expected;
-    expected = old;
+    const std::uint64_t old = compare_swap(word(expected), word(desired));
+    const bool done = old == word(expected);
+    expected = value(old);
     return done;
   }
   // The value from before comes to `old`, once `key` is complete.
   void load(const mem_ref& old, ack_key& key) { atomic_word::load(old, key); }
-  void fetch_add(const mem_ref& old, T add, ack_key& key) { atomic_word::fetch_add(old, word(add), key); }
+  void fetch_add(const mem_ref& old, T add, ack_key& key) requires kAdds {
+    atomic_word::fetch_add(old, word(add), key);
+  }
   void compare_exchange(const mem_ref& old, T expected, T desired, ack_key& key) {
     compare_swap(old, word(expected), word(desired), key);
   }
 
  private:
-  static constexpr std::uint64_t word(T value) { return static_cast<std::uint64_t>(value); }
-  static_assert(sizeof(T) == sizeof(std::uint64_t), "remote atomics are of 8 bytes");
+  static std::uint64_t word(const T& of) { return value_words<T>::of(of)[0]; }
+  static T value(std::uint64_t held) { return value_words<T>::value({held}); }
 };
 
 }  // namespace loco

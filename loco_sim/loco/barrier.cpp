@@ -8,6 +8,7 @@
 #include "loco_sim/loco/fence.hpp"
 #include "loco_sim/loco/manager.hpp"
 #include "loco_sim/loco/node_list.hpp"
+#include "loco_sim/loco/patience.hpp"
 
 namespace loco {
 
@@ -67,6 +68,23 @@ barrier::seat& barrier::my_seat() {
   return seats_.emplace(me, seat{.index = rank * options_.threads_per_node + seats_.size()}).first->second;
 }
 
+/// Loss alone has broken a connection between two others: both answer this node, and will not meet in the barrier any
+/// more. Like who waits for a lock, it takes that to be so when nobody has come for long.
+void barrier::wait_for_suspect(patience& waited) {
+  constexpr std::int64_t kPatiencePs = 1'000'000'000;
+  require_answers(options_.participants);
+  std::uint64_t arrived = 0;
+  for (auto& i : arr_) arrived += i.load();
+  const std::int64_t limit = transport().retries_ps() + kPatiencePs;
+  const std::optional<NodeId> suspect = waited.lost_with(mgr(), *this, arrived, limit);
+  if (suspect && std::ranges::binary_search(options_.participants, *suspect))
+    throw operation_error(Status::retry_exc_err,
+                          "node " + std::to_string(my_node()) + ": '" + full_name() + "' waits for node " +
+                              std::to_string(*suspect) + ", which another node has given up",
+                          *suspect);
+  transport().compute(limit / 16);
+}
+
 void barrier::waiting() {
   seat& me = my_seat();  // whoever has none makes no call
   const call_scope call(transport(),
@@ -77,6 +95,7 @@ void barrier::waiting() {
   arr_[me.index].store(me.count);
   arr_[me.index].push_broadcast();  // and push
   bool waiting = true;
+  patience waited;
   while (waiting) {  // wait for others to match
     const bool lost = any_lost();
     waiting = false;
@@ -85,6 +104,10 @@ void barrier::waiting() {
         waiting = true;
         break;
       }
+    }
+    if (waiting && lost && transport().may_give_up_peers()) {
+      wait_for_suspect(waited);
+      continue;
     }
     // Who is lost since this looked may have come before that: then it looks again.
     if (waiting && (lost || !any_lost())) pause_for(options_.participants);

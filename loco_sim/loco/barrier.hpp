@@ -51,6 +51,7 @@ class barrier : public channel {
   [[nodiscard]] barrier_options filled(barrier_options options) const;
   void start();
   [[nodiscard]] seat& my_seat();
+  void wait_for_suspect(class patience& waited);
 
   barrier_options options_;
   std::vector<NodeId> promised_;  ///< the nodes whose operations the barrier says are done

@@ -198,9 +198,13 @@ std::vector<region_request> channel::requests_to(NodeId peer) const {
 }
 
 std::string channel::mismatch(NodeId peer, const setup_message& join) const {
-  if (join.terms != terms_)
-    return "channel '" + name_ + "': node " + std::to_string(peer) + " says '" + join.terms + "', node " +
-           std::to_string(my_node()) + " '" + terms_ + "'";
+  if (join.terms != terms_) {
+    const auto says = [](const std::string& terms) {
+      return terms.empty() ? std::string("of another kind of object") : "'" + terms + "'";
+    };
+    return "channel '" + name_ + "': node " + std::to_string(peer) + " says " + says(join.terms) + ", node " +
+           std::to_string(my_node()) + " " + says(terms_);
+  }
   for (const auto& wanted : join.requests) {
     const auto found = std::ranges::find(regions_, wanted.name, &NamedRegion::name);
     const bool provided = found != regions_.end() && found->local.has_value();

@@ -41,8 +41,7 @@ inline constexpr unsigned kTicketBits = 40;
 inline constexpr std::uint64_t kTurn = 0, kLink = kWord, kReleased = 2 * kWord, kSeatBytes = 3 * kWord;
 /// Offsets of a lock's words on its home; the names come behind.
 inline constexpr std::uint64_t kServing = 0, kNext = kWord, kNames = 2 * kWord;
-/// What is served and what is drawn next, in one get. Its first word is read no later than its second: PCIe's
-/// completions of a read come in the order of addresses, and both are in one cache line, which hosts read at once.
+/// What is served and what is drawn next, in one get: in any order.
 inline constexpr std::uint64_t kServingAndNext = 2 * kWord;
 
 }  // namespace loco::lock_words

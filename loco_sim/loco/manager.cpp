@@ -187,10 +187,10 @@ void manager::compare_swap(Address local, const Region& remote, std::uint64_t of
 }
 
 void manager::require_network(std::string_view who, Capability what) const {
-  constexpr std::array<std::string_view, 4> kNeeds = {
+  constexpr std::array<std::string_view, 5> kNeeds = {
       "ordered puts (a put is in memory before a later one to the same node)",
       "gets that push puts (a get reads behind earlier puts to the same node)", "remote atomics",
-      "remote atomics that are atomic with CPUs"};
+      "remote atomics that are atomic with CPUs", "the words of a put or get in the order of addresses"};
   const std::string why = transport_.lacks(what);
   if (!why.empty())
     throw setup_error("node " + std::to_string(my_node()) + ": " + std::string(who) + " needs " +

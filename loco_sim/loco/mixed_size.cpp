@@ -120,21 +120,26 @@ bool guarded_words::try_load(std::span<std::uint64_t> value) {
 }
 
 /// Three puts, since the words of one are in no order: whoever sees the trailing guard has the rest.
-void guarded_words::push(NodeId node) {
+void guarded_words::push(NodeId node) { push(node, pushes_); }
+
+void guarded_words::push(NodeId node, ack_key& key) {
   require_owner(full_name(), owner_, my_node());
+  key.note_mixed_size();
   const call_scope call(transport(),
-                        {.library = "msw", .method = "put", .object = full_name(), .work_id = pushes_.work_id()});
+                        {.library = "msw", .method = "put", .object = full_name(), .work_id = key.work_id()});
   const auto put = [&](std::uint64_t first, std::uint64_t words) {
-    mgr().put(at(first), copy(node), first * kWord, words * kWord, &pushes_);
+    mgr().put(at(first), copy(node), first * kWord, words * kWord, &key);
   };
   put(kLeading, 1);
   put(kValue, words_);
   put(trailing(), 1);
 }
 
-void guarded_words::push_broadcast() {
+void guarded_words::push_broadcast() { push_broadcast(pushes_); }
+
+void guarded_words::push_broadcast(ack_key& key) {
   require_owner(full_name(), owner_, my_node());
-  for (const NodeId node : peers()) push(node);
+  for (const NodeId node : peers()) push(node, key);
 }
 
 }  // namespace loco

@@ -80,7 +80,9 @@ class guarded_words : public mixed_words {
   [[nodiscard]] bool try_load(std::span<std::uint64_t> value);
   /// Owner only.
   void push(NodeId node);
+  void push(NodeId node, ack_key& key);
   void push_broadcast();
+  void push_broadcast(ack_key& key);
 
  private:
   [[nodiscard]] std::uint64_t trailing() const { return words_ + 1; }

@@ -1,5 +1,6 @@
 #include "loco_sim/loco/mutex.hpp"
 
+#include <algorithm>
 #include <exception>
 
 #include "loco_sim/loco/ack_key.hpp"
@@ -9,11 +10,27 @@
 #include "loco_sim/loco/handover.hpp"
 #include "loco_sim/loco/lock_words.hpp"
 #include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/mem_ref.hpp"
 #include "loco_sim/loco/patience.hpp"
 
 namespace loco {
 
 using namespace lock_words;
+
+namespace {
+/// What nodes have to agree on, where it is not as ever.
+std::string text_of(const mutex_options& options) {
+  const mutex_options usual;
+  std::string text;
+  if (options.hand_overs_max != usual.hand_overs_max)
+    text += ", at most " + std::to_string(options.hand_overs_max) + " hand-overs within a node";
+  if (!options.fence) text += ", without fences";
+  if (options.device_memory) text += ", in the NIC's memory";
+  if (!options.fence_home) text += ", without fences of the home";
+  if (options.patience_ps != usual.patience_ps) text += ", patience of " + std::to_string(options.patience_ps) + " ps";
+  return text;
+}
+}  // namespace
 
 mutex_array::mutex_array(within where, std::string_view name, std::uint64_t count, mutex_options options)
     : mutex_array(where, name, std::nullopt, count, options) {}
@@ -40,7 +57,8 @@ void mutex_array::create() {
     words_ = expect_region(*home_, "words", bytes);
   seats_ = symmetric_region("seats", bytes_of(count_, kSeatBytes));
   locks_ = std::vector<std::atomic<local_lock*>>(count_);
-  set_terms(std::to_string(count_) + " lock(s), " + (home_ ? home_text(*home_) : "striped over the nodes"));
+  set_terms(std::to_string(count_) + " lock(s), " + (home_ ? home_text(*home_) : "striped over the nodes") +
+            text_of(options_));
   join();
 }
 
@@ -86,6 +104,59 @@ void mutex_array::lock(std::uint64_t k) {
   while (!attempt.poll()) transport().pause();
 }
 
+bool mutex_array::try_lock(std::uint64_t k) {
+  local_lock& local = mine(k);
+  Transport& t = transport();
+  // The node's other threads first: only where nobody waits or has it is the own ticket served at once.
+  const std::uint64_t turn = t.flag_load(local.serving);
+  if (!t.flag_compare_exchange(local.next, turn, turn + 1)) return false;
+  t.begin_call({.library = "lock", .method = "acquire", .object = full_name(), .argument = k});
+  try {
+    local.turn = turn;
+    if (!draw_if_free(k, local)) {
+      give_up(local);
+      t.abandon_call(0);
+      return false;
+    }
+  } catch (const std::exception&) {
+    give_up(local);
+    t.abandon_call(0);
+    throw;
+  }
+  local.holder.store(t.my_thread() + 1, std::memory_order_relaxed);
+  t.end_call(0, 0);
+  return true;
+}
+
+/// Draws the ticket that is served, if nobody has. That nobody had drawn it until now says that it is served still.
+bool mutex_array::draw_if_free(std::uint64_t k, local_lock& local) {
+  mem_ref answers(mgr(), kServingAndNext + kWord);
+  ack_key key(mgr());
+  const word_at served = home_word(k, kServing), next = home_word(k, kNext);
+  mgr().get(answers.address(), served.region, served.offset, kServingAndNext, &key);
+  key.wait();
+  const std::uint64_t drawn = answers.load(0);
+  if (answers.load(kWord) != drawn) return false;
+  mgr().compare_swap(answers.address() + kServingAndNext, next.region, next.offset, drawn, drawn + share_of(my_node()),
+                     &key, {.fenced = false});
+  key.wait();
+  if (answers.load(kServingAndNext) != drawn) return false;
+  local.drawn = drawn;
+  local.others = Others::none;
+  return true;
+}
+
+bool mutex_array::try_lock_for(std::uint64_t k, std::int64_t ps) {
+  Transport& t = transport();
+  const std::int64_t begin = t.now_ps();
+  for (std::int64_t rest = std::max<std::int64_t>(1, ps / 64);; t.compute(rest)) {
+    if (try_lock(k)) return true;
+    const std::int64_t left = ps - (t.now_ps() - begin);
+    if (left <= 0) return false;
+    rest = std::min(rest, left);
+  }
+}
+
 void mutex_array::unlock(std::uint64_t k) {
   require_held(k, mine(k));  // whoever does not hold it makes no call
   handover passing(*this, options_.fence);
@@ -93,9 +164,9 @@ void mutex_array::unlock(std::uint64_t k) {
   while (!passing.poll()) transport().pause();
 }
 
-void mutex::unlock() {
+void mutex_array::unlock_in_guard(std::uint64_t k) {
   try {
-    mutex_array::unlock(0);
+    unlock(k);
   } catch (const std::exception&) {  // from the destructor of a guard: the exception that ends its scope says more
     if (std::uncaught_exceptions() == 0) throw;
   } catch (...) {  // a transport that is being torn down refuses, here and in the next call; a guard may not throw

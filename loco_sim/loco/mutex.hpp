@@ -20,6 +20,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <mutex>
@@ -59,8 +60,37 @@ class mutex_array : public channel {
   [[nodiscard]] std::uint64_t size() const { return count_; }
   void lock(std::uint64_t k);
   void unlock(std::uint64_t k);
+  /// Takes the lock if nobody has it or waits for it, in two round trips; else false. Another node that lets go, or
+  /// asks at the same time, may be the reason, too.
+  [[nodiscard]] bool try_lock(std::uint64_t k);
+  /// Tries again and again, for so long. Fair to nobody: who waits in lock() is served before.
+  [[nodiscard]] bool try_lock_for(std::uint64_t k, std::int64_t ps);
+
+  /// One of the locks, for std::lock_guard, std::scoped_lock and std::unique_lock.
+  class element {
+   public:
+    element(mutex_array& array, std::uint64_t k) : array_(array), k_(k) {}
+    void lock() { array_.lock(k_); }
+    void unlock() { array_.unlock_in_guard(k_); }
+    [[nodiscard]] bool try_lock() { return array_.try_lock(k_); }
+    template <class Rep, class Period>
+    [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& time) {
+      return array_.try_lock_for(k_, picoseconds(time));
+    }
+
+   private:
+    mutex_array& array_;
+    std::uint64_t k_;
+  };
+  [[nodiscard]] element operator[](std::uint64_t k) { return {*this, k}; }
 
  protected:
+  template <class Rep, class Period>
+  [[nodiscard]] static std::int64_t picoseconds(const std::chrono::duration<Rep, Period>& time) {
+    return std::chrono::duration_cast<std::chrono::duration<std::int64_t, std::pico>>(time).count();
+  }
+  void unlock_in_guard(std::uint64_t k);
+
   mutex_array(within where, std::string_view name, std::optional<NodeId> home, std::uint64_t count,
               mutex_options options);
 
@@ -68,6 +98,12 @@ class mutex_array : public channel {
   friend class acquisition;
   friend class handover;
 
+  /// Who else wants a lock, as far as its holder has seen.
+  enum class Others : std::uint8_t {
+    none,    ///< nobody had drawn behind the own ticket when that was served: names are found on the own seat only
+    unseen,  ///< nobody was seen to: who has been missed has its name on the home
+    some,
+  };
   /// What the threads of this node know of a lock. The plain members belong to whoever holds the lock locally.
   struct local_lock {
     explicit local_lock(Transport& transport) : next(transport), serving(transport) {}
@@ -75,8 +111,10 @@ class mutex_array : public channel {
     owned_flag next;     ///< local ticket to be given out
     owned_flag serving;  ///< local ticket whose turn it is
     std::uint64_t turn = 0;
-    std::uint64_t drawn = 0;                ///< this node's ticket, and what was drawn with it
-    bool contended = false;                 ///< others had drawn before, or soon behind: look for their names
+    std::uint64_t drawn = 0;  ///< this node's ticket, and what was drawn with it
+    Others others = Others::none;
+    std::uint64_t freed = 0;     ///< what this node has put on the home last: the value drawn by who is served then
+    std::uint32_t freed_by = 0;  ///< its thread + 1
     std::atomic<std::uint32_t> holder = 0;  ///< thread + 1; 0 is none. Any thread may ask whether it is the one
     std::uint32_t hand_overs = 0;
     bool handed_over = false;  ///< the node has the lock already
@@ -107,6 +145,7 @@ class mutex_array : public channel {
   /// Throws operation_error when a node that does not answer may hold lock k: at once if the own ticket is given back,
   /// else when no later one that stands in the way can be expected to be.
   void require_hope(std::uint64_t k, bool given_back, std::uint64_t state, patience& waited) const;
+  bool draw_if_free(std::uint64_t k, local_lock& local);
   /// The node's turn at a lock ends without the lock.
   void give_up(local_lock& lock);
   [[nodiscard]] bool held(const local_lock& lock) const;
@@ -136,7 +175,12 @@ class mutex : private mutex_array {
   using channel::wait_for_ready;
 
   void lock() { mutex_array::lock(0); }
-  void unlock();
+  void unlock() { unlock_in_guard(0); }
+  [[nodiscard]] bool try_lock() { return mutex_array::try_lock(0); }
+  template <class Rep, class Period>
+  [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& time) {
+    return mutex_array::try_lock_for(0, picoseconds(time));
+  }
 };
 
 }  // namespace loco

@@ -78,7 +78,13 @@ void manager::Services::ask_peers() {
   std::vector<Flag> asked;
   for (NodeId node = 0; node < transport.num_nodes(); ++node) asked.push_back(acks.acquire_word());
   for (bool goes_on = true; goes_on && transport.flag_load(stop) == 0;) {
+    if (transport.completions_lost()) return;  // no answer will come
     goes_on = transport.another_may_stop();
+    if (!goes_on && transport.may_give_up_peers()) {  // nothing has failed yet, or nothing more
+      goes_on = true;
+      transport.pause();
+      continue;
+    }
     for (Region location : connected_peers()) {
       const NodeId node = location.node;
       if (acks.failed(node)) continue;

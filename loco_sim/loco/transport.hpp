@@ -165,6 +165,12 @@ class ProcessFlags {
   virtual std::uint64_t flag_fetch_or(Flag flag, std::uint64_t bits) = 0;
   virtual std::uint64_t flag_fetch_and(Flag flag, std::uint64_t bits) = 0;
   virtual std::uint64_t flag_fetch_add(Flag flag, std::uint64_t value) = 0;
+  /// Becomes `desired` if it is `expected`. By itself not in one step: another thread may come between.
+  virtual bool flag_compare_exchange(Flag flag, std::uint64_t expected, std::uint64_t desired) {
+    if (flag_load(flag) != expected) return false;
+    flag_fetch_add(flag, desired - expected);
+    return true;
+  }
   /// The same where the instant does not matter: it may take effect together with the calling thread's access before
   /// it. For bits that nobody looks at before the thread's next access, and for joining a queue or a group of readers.
   /// Does not end the calling thread's own next pause.
@@ -177,6 +183,9 @@ enum class Capability : std::uint8_t {
   reads_push_puts,   ///< a get reads behind the earlier puts of its thread to that node (G8): what fences are made of
   atomics,           ///< remote fetch-and-add and compare-and-swap
   atomics_with_cpu,  ///< they are atomic with the atomics of the node's CPUs, too
+  /// the words of one put are placed, and those of one get read, in the order of addresses: who sees the last one has
+  /// the others. No cell, and no object here builds on it; programs that poll the end of a message do
+  ascending_words,
 };
 
 /// One-sided operations, posted on the calling thread's private queue pair for the peer.
@@ -186,6 +195,7 @@ class OneSidedVerbs {
 
   /// Why the network does not have that; empty when it does. By itself: what a reliable connection of verbs has.
   [[nodiscard]] virtual std::string lacks(Capability what) const {
+    if (what == Capability::ascending_words) return "the words of one put or get are in no order";
     return what == Capability::atomics_with_cpu ? "remote atomics are atomic with each other only" : "";
   }
 
@@ -248,6 +258,11 @@ class Liveness {
   [[nodiscard]] virtual std::int64_t keep_alive_ps() const { return 0; }
   /// May another node stop from now on? If not, a peer that answers once more always will, and need not be asked again.
   [[nodiscard]] virtual bool another_may_stop() const { return true; }
+  /// May operations fail, and a peer be given up for it, although no node stops: can packets be lost? Then all threads
+  /// that pause are woken at the first failure, when another_may_stop() begins to say so.
+  [[nodiscard]] virtual bool may_give_up_peers() const { return false; }
+  /// Has this node's completion queue overflowed? Then no further completion of it will come.
+  [[nodiscard]] virtual bool completions_lost() { return false; }
   /// How long an operation towards a node that does not answer takes to fail once it is sent: all its repetitions.
   [[nodiscard]] virtual std::int64_t retries_ps() const { return 0; }
 };

@@ -11,7 +11,9 @@ namespace loco {
 
 template <typename T>
 struct value_words {
-  static_assert(std::is_trivially_copyable_v<T>);
+  static_assert(std::is_trivially_copyable_v<T>,
+                "a value of a channel is copied byte by byte between nodes, so its type must be trivially copyable: "
+                "std::string and containers point into one node's memory; take std::array, or std::array<char, N>");
   static constexpr std::size_t kWords = (sizeof(T) + 7) / 8;
   static constexpr bool kAtomic = kWords == 1;
   using Words = std::array<std::uint64_t, kWords>;

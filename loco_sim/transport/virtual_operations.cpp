@@ -55,12 +55,17 @@ std::string VirtualTransport::lacks(Capability what) const {
         return p.nic_atomic_cap != nic::AtomicCap::none;
       case Capability::atomics_with_cpu:
         return p.nic_atomic_cap == nic::AtomicCap::global;
+      case Capability::ascending_words:
+        return p.nic_word_order == nic::WordOrder::ascending && !nic::writes_overtake(p.nic_placement);
     }
     return true;
   }();
   if (has || !cluster_.config.refuse_unfit) return {};
   if (what == Capability::ordered_puts || what == Capability::reads_push_puts)
     return "nic.placement: " + std::string(nic::kPlacementNames.at(static_cast<std::size_t>(p.nic_placement)));
+  if (what == Capability::ascending_words) {
+    return p.nic_word_order == nic::WordOrder::any ? "nic.word_order: any" : "nic.placement: packets overtake";
+  }
   return p.nic_atomic_cap == nic::AtomicCap::none ? "nic.atomic_cap: none" : "nic.atomic_cap: hca";
 }
 

@@ -62,17 +62,30 @@ void VirtualTransport::wake_all() { cluster_.system.notify(node_, kWakeKey); }
 
 std::int64_t VirtualTransport::keep_alive_ps() const {
   const bool all_stay = cluster_.config.stops.empty() && cluster_.config.network.changes.empty();
-  return all_stay || !cluster_.threads.timed() ? 0 : cluster_.config.keep_alive.ps;
+  return (all_stay && !may_give_up_peers()) || !cluster_.threads.timed() ? 0 : cluster_.config.keep_alive.ps;
+}
+
+bool VirtualTransport::may_give_up_peers() const {
+  const fabric::Config& network = cluster_.config.network;
+  const bool loses = network.options.loss != 0 || !network.losses.empty() || network.buffers_overflow();
+  return loses && cluster_.threads.timed();
+}
+
+void ClusterContext::hear_of_failure() {
+  failed_ps = now_ps();
+  for (const auto& node : nodes)
+    if (node->may_give_up_peers()) node->wake_all();
 }
 
 bool VirtualTransport::another_may_stop() const {
   if (cluster_.runtime.stopped() < cluster_.config.stops.size()) return true;
+  const std::int64_t settling = 2 * retries_ps() + 4 * keep_alive_ps();
+  if (cluster_.failed_ps && may_give_up_peers() && cluster_.now_ps() <= *cluster_.failed_ps + settling) return true;
   const std::vector<fabric::LinkChange>& changes = cluster_.config.network.changes;
   if (changes.empty()) return false;
   // What a cable that was down has lost fails after its repetitions; then who has given up a node is to be heard of.
   const auto last = std::ranges::max_element(changes, {}, &fabric::LinkChange::at);
-  const std::int64_t settled = last->at.ps + 2 * retries_ps() + 4 * keep_alive_ps();
-  return cluster_.now_ps() <= settled;
+  return cluster_.now_ps() <= last->at.ps + settling;
 }
 
 std::int64_t VirtualTransport::retries_ps() const {
@@ -87,13 +100,20 @@ void VirtualTransport::set_waits_for(std::function<std::string()> what) {
 
 void VirtualTransport::begin_call(const CallInfo& call) {
   hosts::Thread& thread = current();
-  if (call.lane == 0) thread.calls.push_back(call);
+  if (call.lane == 0) {
+    thread.calls.push_back(call);
+    cluster_.locks.call_begins(call);
+  }
   if (cluster_.recorder) cluster_.recorder->begin(cluster_.threads.current_id(), call, cluster_.system.seq(), now_ps());
 }
 
 void VirtualTransport::end_call(std::uint64_t result, std::uint32_t lane) {
   if (cluster_.threads.closing()) return;  // a program is being unwound: nobody will read its trace
-  if (lane == 0) current().calls.pop_back();
+  if (lane == 0) {
+    std::vector<CallInfo>& calls = current().calls;
+    cluster_.locks.call_ends(calls.back(), cluster_.threads.current_id());
+    calls.pop_back();
+  }
   if (cluster_.recorder)
     cluster_.recorder->end(cluster_.threads.current_id(), lane, result, cluster_.system.seq(), now_ps());
 }
@@ -110,10 +130,12 @@ void VirtualTransport::note_waited(std::uint64_t) {
 }
 
 void VirtualTransport::object_begins(std::string_view name) {
+  cluster_.locks.object_begins(name, node_);
   if (cluster_.recorder) cluster_.recorder->object_begins(name);
 }
 
 void VirtualTransport::object_ends(std::string_view name) {
+  cluster_.locks.object_ends(name, node_);
   if (cluster_.recorder) cluster_.recorder->object_ends(name);
 }
 
@@ -206,6 +228,15 @@ std::uint64_t VirtualTransport::flag_fetch_add(Flag flag, std::uint64_t value) {
   thread.change(Access::change);
   thread.time.advance(profile().cpu_atomic);
   return cpu().flag_fetch_add(flag, value);
+}
+
+bool VirtualTransport::flag_compare_exchange(Flag flag, std::uint64_t expected, std::uint64_t desired) {
+  hosts::Thread& thread = current();
+  thread.change(Access::change);
+  thread.time.advance(profile().cpu_atomic);
+  if (cpu().flag_load(flag) != expected) return false;
+  cpu().flag_fetch_add(flag, desired - expected);
+  return true;
 }
 
 std::uint64_t VirtualTransport::flag_add_early(Flag flag, std::uint64_t value) {

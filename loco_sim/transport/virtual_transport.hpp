@@ -49,6 +49,8 @@ class VirtualTransport final : public Transport {
   void set_waits_for(std::function<std::string()> what) override;
   [[nodiscard]] std::int64_t keep_alive_ps() const override;
   [[nodiscard]] bool another_may_stop() const override;
+  [[nodiscard]] bool may_give_up_peers() const override;
+  [[nodiscard]] bool completions_lost() override { return cluster_.system.cq_overrun(completion_queue_); }
   [[nodiscard]] std::int64_t retries_ps() const override;
 
   Flag make_flag(std::uint64_t initial) override;
@@ -58,6 +60,7 @@ class VirtualTransport final : public Transport {
   std::uint64_t flag_fetch_or(Flag flag, std::uint64_t bits) override;
   std::uint64_t flag_fetch_and(Flag flag, std::uint64_t bits) override;
   std::uint64_t flag_fetch_add(Flag flag, std::uint64_t value) override;
+  bool flag_compare_exchange(Flag flag, std::uint64_t expected, std::uint64_t desired) override;
   std::uint64_t flag_add_early(Flag flag, std::uint64_t value) override;
 
   [[nodiscard]] std::string lacks(Capability what) const override;

@@ -2,6 +2,7 @@
 // operations that had failed.
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <string>
 
 #include "loco_sim/loco/errors.hpp"
@@ -40,6 +41,75 @@ std::string look_text(const ClusterConfig& config, NodeId node, const hosts::Loo
   return "room in the send queue towards node " + std::to_string(look.where);
 }
 
+std::string thread_text(const hosts::Thread& thread) {
+  return fmt::format("thread {} of node {}", thread.name, thread.node);
+}
+
+/// The call in which a thread waits for a lock that another one has; null: there is none.
+const CallInfo* lock_call(const HeldLocks& locks, const hosts::Thread& thread) {
+  for (const CallInfo& call : thread.calls)
+    if (!thread.ended && locks.waits_for(call)) return &call;
+  return nullptr;
+}
+
+/// The lock that a thread waits for, and who has it; nothing when it waits for something else.
+std::string lock_text(const HeldLocks& locks, const hosts::Fibers& threads, const hosts::Thread& thread) {
+  const CallInfo* call = lock_call(locks, thread);
+  if (call == nullptr) return {};
+  const hosts::Thread& holder = *threads.all()[*locks.waits_for(*call)];
+  return fmt::format("lock {} of '{}', held by {}{}", call->argument, call->object, thread_text(holder),
+                     holder.ended ? ", which has ended" : "");
+}
+
+/// Threads that wait for each other's locks, if there are any.
+std::string lock_circle(const HeldLocks& locks, const hosts::Fibers& threads) {
+  std::vector<std::uint8_t> seen(threads.all().size(), 0);
+  for (std::size_t start = 0; start < seen.size(); ++start) {
+    std::vector<std::size_t> path;
+    for (std::size_t at = start; seen[at] == 0;) {
+      seen[at] = 1;
+      path.push_back(at);
+      const CallInfo* call = lock_call(locks, *threads.all()[at]);
+      if (call == nullptr) break;
+      at = *locks.waits_for(*call);
+      const auto first = std::ranges::find(path, at);
+      if (first == path.end()) continue;
+      std::string text = "\n  locks in a circle: ";
+      for (auto i = first; i != path.end(); ++i) {
+        const hosts::Thread& thread = *threads.all()[*i];
+        text += fmt::format("{}{} waits for {}", i == first ? "" : "; ", thread_text(thread),
+                            lock_text(locks, threads, thread));
+      }
+      return text;
+    }
+  }
+  return {};
+}
+
+/// Of the objects whose calls a thread is in: the nodes on which they are gone.
+std::string gone_text(const HeldLocks& locks, const hosts::Thread& thread) {
+  std::string text;
+  for (const CallInfo& call : thread.calls) {
+    if (call.object.empty()) continue;
+    if (const std::set<NodeId> nodes = locks.gone(call.object); !nodes.empty())
+      text +=
+          fmt::format("; '{}' is gone on node{} {}", call.object, nodes.size() == 1 ? "" : "s", fmt::join(nodes, ", "));
+  }
+  return text;
+}
+/// What a thread waits for.
+std::string waits_text(const ClusterConfig& config, const HeldLocks& locks, const hosts::Fibers& threads,
+                       const hosts::Thread& thread) {
+  if (const std::string lock = lock_text(locks, threads, thread); !lock.empty()) return "waits for " + lock;
+  if (thread.waits_for && thread.calls.empty()) return "waits until " + thread.waits_for();
+  if (thread.looked_count == 0) return "has looked at nothing since it last did something";
+  std::string text = "waits for a change of ";
+  const std::uint32_t kept = std::min(thread.looked_count, hosts::kLooksKept);
+  for (std::uint32_t i = thread.looked_count - kept; i < thread.looked_count; ++i)
+    text += (i + kept == thread.looked_count ? "" : ", ") +
+            look_text(config, thread.node, thread.looked.at(i % hosts::kLooksKept));
+  return text;
+}
 }  // namespace
 
 std::string SimulatedCluster::failures_text() const {
@@ -68,26 +138,15 @@ std::string SimulatedCluster::waiting_report() const {
   for (const auto& thread : threads.all()) {
     if (thread->ended || thread->service) continue;
     if (named++ == kNamed) break;
-    report += "\n  node " + std::to_string(thread->node) + ", thread " + thread->name + ": " + calls_text(*thread);
-    if (thread->waits_for && thread->calls.empty()) {
-      report += "; waits until " + thread->waits_for();
-      continue;
-    }
-    if (thread->looked_count == 0) {
-      report += "; has looked at nothing since it last did something";
-      continue;
-    }
-    report += "; waits for a change of ";
-    const std::uint32_t kept = std::min(thread->looked_count, hosts::kLooksKept);
-    for (std::uint32_t i = thread->looked_count - kept; i < thread->looked_count; ++i)
-      report += (i + kept == thread->looked_count ? "" : ", ") +
-                look_text(config_, thread->node, thread->looked.at(i % hosts::kLooksKept));
+    report += "\n  node " + std::to_string(thread->node) + ", thread " + thread->name + ": " + calls_text(*thread) +
+              "; " + waits_text(config_, context_.locks, threads, *thread) + gone_text(context_.locks, *thread);
   }
   if (threads.unfinished() > kNamed) report += fmt::format("\n  and {} more threads", threads.unfinished() - kNamed);
   for (const auto& node : nodes_)
     if (system.cq_overrun(node->completion_queue()))
       report += fmt::format("\n  node {}: its completion queue of {} entries has overflowed: completions are lost",
                             node->my_node(), config_.completion_entries);
+  report += lock_circle(context_.locks, threads);
   return report + failures_text() + runtime_.paused_text();
 }
 

@@ -12,6 +12,7 @@
 #include "loco_sim/transport/cluster.hpp"
 #include "model/check.hpp"
 #include "tests/catch.hpp"
+#include "tests/loco_sim/loco/reversing_transport.hpp"
 #include "tests/loco_sim/loco/thread_transport.hpp"
 
 namespace loco::test {
@@ -32,29 +33,35 @@ inline void require(bool condition, const std::string& what) {
 inline void on_threads(std::uint32_t nodes, const Program& program) {
   ThreadCluster cluster(nodes);
   cluster.run(program);
+  WordByWord last_first(program, Words::last_first, 1);
+  ThreadCluster reversed(nodes);
+  reversed.run([&](Transport& node) { last_first(node); });
 }
 
 /// The verdict on one simulated run. What a program throws comes out.
 inline model::Verdict on_simulator(std::uint32_t nodes, const Program& program, Schedule schedule, std::uint64_t seed,
-                                   bool tower = false) {
+                                   bool tower = false, Words words = Words::whole) {
   ClusterConfig config;
   config.nodes = nodes;
   config.schedule = schedule;
   config.seed = seed;
   config.record = true;
   config.events_max = 2'000'000;
+  WordByWord handed_over(program, words, seed);
   SimulatedCluster cluster(config);
-  cluster.spawn_everywhere(program);
+  cluster.spawn_everywhere([&](Transport& node) { handed_over(node); });
   cluster.run();
   return model::check(cluster.take_trace(), kAllLibraries, {.tower = tower});
 }
 
 /// Many simulated runs, random and adversarial by turns: each must end, and be consistent at every level. Every tenth
-/// one is checked against the tower, too.
+/// one is checked against the tower, too. Of three runs one has the transport hand over all words last first, and one
+/// those of some operations in any order.
 inline void on_many_schedules(std::uint32_t nodes, const Program& program, std::uint64_t seeds) {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const Schedule schedule = seed % 2 == 0 ? Schedule::random : Schedule::adversarial;
-    const model::Verdict verdict = on_simulator(nodes, program, schedule, seed, seed % 10 == 0);
+    const auto words = static_cast<Words>(seed / 2 % 3);
+    const model::Verdict verdict = on_simulator(nodes, program, schedule, seed, seed % 10 == 0, words);
     INFO("seed " << seed << "\n" << verdict.to_text());
     REQUIRE(verdict.consistent());
   }

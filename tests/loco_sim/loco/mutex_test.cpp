@@ -370,3 +370,120 @@ TEST_CASE("a NIC without remote atomics is an error for each thread that locks, 
   cluster.run();
   CHECK(refused == 3);
 }
+
+TEST_CASE("std::scoped_lock takes two locks, in whatever order others name them") {
+  const auto program = [](loco::Transport& node) {
+    constexpr std::uint64_t kRounds = 3;
+    loco::manager mgr(node);
+    loco::mutex a(mgr, "a", 0), b(mgr, "b", 1);
+    loco::mutex_array many(mgr, "many", 4);
+    loco::var<std::uint64_t> counter(mgr, "counter");
+    loco::barrier bar(mgr, "bar");
+    mgr.wait_for_ready();
+    loco::mem_ref value(mgr, 8);
+    loco::ack_key key(mgr);
+    const auto add = [&] {
+      mgr.get(value.address(), counter.copy(0), 0, 8, &key);
+      key.wait();
+      value.store(value.load() + 1);
+      mgr.put(value.address(), counter.copy(0), 0, 8, &key);
+      key.wait();
+    };
+    loco::mutex_array::element second = many[2];
+    for (std::uint64_t i = 0; i < kRounds; ++i) {
+      if (node.my_node() == 0) {
+        const std::scoped_lock both(a, b, second);
+        add();
+      } else {
+        const std::scoped_lock both(second, b, a);
+        add();
+      }
+    }
+    bar.waiting();
+    if (node.my_node() == 0) require(counter.load() == node.num_nodes() * kRounds, "no increment is lost");
+  };
+  on_threads(2, program);
+  on_many_schedules(2, program, 30);
+}
+
+TEST_CASE("a lock that is held, or waited for, is not taken by those who try") {
+  loco::ClusterConfig config;
+  config.profile = round_profile();
+  config.nodes = 2;
+  loco::SimulatedCluster cluster(config);
+  cluster.spawn_everywhere([&](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::mutex lock(mgr, "lock");
+    loco::barrier bar(mgr, "bar");
+    mgr.wait_for_ready();
+    if (node.my_node() == 0) {
+      require(lock.try_lock(), "a free lock is taken");
+      bar.waiting();
+      node.compute(1'000'000'000);  // 1 ms
+      lock.unlock();
+    } else {
+      bar.waiting();
+      require(!lock.try_lock(), "node 0 has it");
+      require(!lock.try_lock_for(std::chrono::microseconds(100)), "still");
+      const std::int64_t begin = node.now_ps();
+      require(lock.try_lock_for(std::chrono::milliseconds(2)), "it has come free");
+      require(node.now_ps() - begin < 1'100'000'000, "at once");
+      lock.unlock();
+    }
+  });
+  cluster.run();
+}
+
+TEST_CASE("nodes that give a mutex other options are told so") {
+  loco::ClusterConfig config;
+  config.nodes = 2;
+  loco::SimulatedCluster cluster(config);
+  std::string said;
+  cluster.spawn_everywhere([&](loco::Transport& node) {
+    loco::manager mgr(node);
+    try {
+      loco::mutex lock(mgr, "lock", 0, {.fence = node.my_node() == 0});
+      mgr.wait_for_ready();
+    } catch (const loco::setup_error& error) {
+      said = error.what();
+    }
+  });
+  cluster.run();
+  CHECK_THAT(said, contains_text("without fences"));
+}
+
+TEST_CASE("a run that waits for a lock says who has it, and names the circle") {
+  const auto told = [](const std::function<void(loco::Transport&)>& program) {
+    loco::ClusterConfig config;
+    config.nodes = 3;
+    loco::SimulatedCluster cluster(config);
+    cluster.spawn_everywhere(program);
+    try {
+      cluster.run();
+    } catch (const loco::Deadlock& deadlock) {
+      return std::string(deadlock.what());
+    }
+    return std::string("it ended");
+  };
+  const std::string circle = told([](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::mutex_array locks(mgr, "acc", 3);
+    loco::barrier bar(mgr, "bar");
+    mgr.wait_for_ready();
+    locks.lock(node.my_node());
+    bar.waiting();
+    locks.lock((node.my_node() + 1) % 3);
+  });
+  CHECK_THAT(circle,
+             contains_text("waits for lock 1 of 'acc', held by thread main of node 1") &&
+                 contains_text("locks in a circle: ") &&
+                 contains_text("thread main of node 2 waits for lock 0 of 'acc', held by thread main of node 0"));
+  const std::string ended = told([](loco::Transport& node) {
+    loco::manager mgr(node);
+    loco::mutex lock(mgr, "lock");
+    mgr.wait_for_ready();
+    if (node.my_node() == 1) node.compute(1'000'000'000);
+    if (node.my_node() != 2) lock.lock();
+  });
+  CHECK_THAT(ended, contains_text("waits for lock 0 of 'lock', held by thread main of node 0, which has ended"));
+}

@@ -177,6 +177,10 @@ std::uint64_t ThreadTransport::flag_fetch_add(Flag flag, std::uint64_t value) {
   return update_flag(flag, [value](std::uint64_t old) { return old + value; });
 }
 
+bool ThreadTransport::flag_compare_exchange(Flag flag, std::uint64_t expected, std::uint64_t desired) {
+  return update_flag(flag, [=](std::uint64_t old) { return old == expected ? desired : old; }) == expected;
+}
+
 template <typename Change>
 void ThreadTransport::operate(Operation operation, const Region& remote, std::uint64_t offset, std::uint64_t size,
                               OperationTag tag, Change change) {

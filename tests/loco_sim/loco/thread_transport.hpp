@@ -89,6 +89,7 @@ class ThreadTransport final : public Transport {
   std::uint64_t flag_fetch_or(Flag flag, std::uint64_t bits) override;
   std::uint64_t flag_fetch_and(Flag flag, std::uint64_t bits) override;
   std::uint64_t flag_fetch_add(Flag flag, std::uint64_t value) override;
+  bool flag_compare_exchange(Flag flag, std::uint64_t expected, std::uint64_t desired) override;
 
   void put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) override;
   void get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) override;

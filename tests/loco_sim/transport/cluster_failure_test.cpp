@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
@@ -311,5 +312,27 @@ TEST_CASE("an operation on more bytes than a message has fails, also where its s
       CHECK(completion.token == 7);
       CHECK(completion.status == loco::Status::loc_len_err);
     }
+  }
+}
+
+TEST_CASE("a completion queue that overflows ends a run in which cables are to fail as any other") {
+  for (const bool planned : {false, true}) {
+    ClusterConfig c = config(2);
+    c.completion_entries = 1;
+    c.profile.cpu_poll_cqe = {10'000'000};  // the polling thread is slow
+    c.events_max = 3'000'000;
+    if (planned)
+      c.network.changes = {{loco::sim::SimTime{1'000'000'000}, 0, false}, {loco::sim::SimTime{2'000'000'000}, 0, true}};
+    SimulatedCluster cluster(c);
+    cluster.spawn_everywhere([](Transport& node) {
+      loco::manager mgr(node);
+      loco::var<std::uint64_t> v(mgr, "v");
+      mgr.wait_for_ready();
+      loco::ack_key key(mgr);
+      for (int i = 0; i < 50; ++i) v.push_broadcast(key);
+      key.wait();
+    });
+    INFO("failures planned: " << planned);
+    CHECK_THROWS_WITH(cluster.run(), contains_text("its completion queue of 1 entries has overflowed"));
   }
 }

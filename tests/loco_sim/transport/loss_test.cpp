@@ -7,6 +7,7 @@
 #include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/mutex.hpp"
 #include "loco_sim/loco/var.hpp"
 #include "loco_sim/transport/cluster.hpp"
 #include "model/check.hpp"
@@ -92,4 +93,64 @@ TEST_CASE("a peer behind a broken link is an error of the operation, by its verb
     what = error.what();
   }
   CHECK_THAT(what, contains_text("transport retry counter exceeded"));
+}
+
+TEST_CASE("a connection that loss alone breaks is heard of by everybody, with nothing planned to fail") {
+  int broken = 0;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    ClusterConfig c = lossy(seed);
+    c.record = false;
+    c.seed = seed;
+    c.profile.nic_ack_timeout = {20'000'000};
+    c.profile.nic_retry_count = 1;
+    c.network.options.loss = 10'000;
+    c.events_max = 20'000'000;
+    SimulatedCluster cluster(c);
+    cluster.spawn_everywhere([&](Transport& node) {
+      loco::manager mgr(node);
+      loco::mutex lock(mgr, "m");
+      loco::barrier bar(mgr, "b", {.fence = loco::barrier_options::Fence::participants});
+      mgr.wait_for_ready();
+      try {
+        for (int i = 0; i < 100; ++i) {
+          lock.lock();
+          lock.unlock();
+          if (i % 10 == 9) bar.waiting();
+        }
+      } catch (const loco::operation_error&) {
+        ++broken;
+      }
+      constexpr std::int64_t kLong = 50'000'000'000;  // the others learn of it while this node is there
+      if (node.now_ps() < kLong) node.compute(kLong - node.now_ps());
+    });
+    INFO("seed " << seed);
+    cluster.run();  // no deadlock, and an end
+  }
+  CHECK(broken > 0);
+}
+
+TEST_CASE("under random and adversarial schedules timers say what is lost, not what is late") {
+  const auto ends = [](const auto& change) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      ClusterConfig c = lossy(seed);
+      c.seed = seed;
+      c.schedule = seed % 2 == 0 ? loco::Schedule::random : loco::Schedule::adversarial;
+      c.events_max = 20'000'000;
+      change(c);
+      INFO("seed " << seed);
+      SimulatedCluster cluster(c);
+      cluster.spawn_everywhere(broadcasts);
+      cluster.run();  // else "does not answer"
+      CHECK(loco::model::check(cluster.take_trace(), std::array{loco::trace::Library::rdmawait}).consistent());
+    }
+  };
+  ends([](ClusterConfig&) {});
+  ends([](ClusterConfig& c) {
+    c.network.options.loss = 0;
+    c.network.options.flow_control = loco::fabric::FlowControl::drop_tail;
+  });
+  ends([](ClusterConfig& c) {
+    c.network.options.loss = 0;
+    c.network.options.routing = loco::fabric::Routing::spray;
+  });
 }

@@ -1,0 +1,52 @@
+// Who holds which lock, and on which nodes an object is gone, by what library calls say: for the report of a run that
+// cannot go on.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "loco_sim/loco/transport.hpp"
+#include "nic_model/verbs.hpp"
+
+namespace loco {
+
+class HeldLocks {
+ public:
+  void call_begins(const CallInfo& call) {
+    if (is(call, "release")) holders_.erase({std::string(call.object), call.argument});
+  }
+  /// It has done what it was called for.
+  void call_ends(const CallInfo& call, nic::ThreadId thread) {
+    if (is(call, "acquire")) holders_[{std::string(call.object), call.argument}] = thread;
+  }
+  /// Of a thread in this call: who has the lock that it waits for.
+  [[nodiscard]] std::optional<nic::ThreadId> waits_for(const CallInfo& call) const {
+    if (!is(call, "acquire")) return std::nullopt;
+    const auto found = holders_.find({std::string(call.object), call.argument});
+    return found == holders_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  void object_begins(std::string_view name, NodeId node) {
+    if (const auto found = gone_.find(name); found != gone_.end()) found->second.erase(node);
+  }
+  void object_ends(std::string_view name, NodeId node) { gone_[std::string(name)].insert(node); }
+  [[nodiscard]] std::set<NodeId> gone(std::string_view name) const {
+    const auto found = gone_.find(name);
+    return found == gone_.end() ? std::set<NodeId>{} : found->second;
+  }
+
+ private:
+  static bool is(const CallInfo& call, std::string_view method) {
+    return call.method == method && call.library == "lock";
+  }
+
+  std::map<std::pair<std::string, std::uint64_t>, nic::ThreadId> holders_;
+  std::map<std::string, std::set<NodeId>, std::less<>> gone_;
+};
+
+}  // namespace loco
