@@ -40,6 +40,8 @@ struct Program {
   py::object word_name;         ///< from an offset in the memory to a name, or ""
   std::vector<Address> memory;  ///< where it begins on each node, as far as it is there
   std::vector<BarrierDeclaration> barriers;
+  std::vector<ObjectDeclaration> objects;
+  std::vector<NodeId> users;  ///< nodes with threads
   std::vector<Generator> generators;
   std::vector<std::vector<std::size_t>> by_node;  ///< indices into generators
   RaisedError error;
@@ -137,14 +139,15 @@ class Driver {
 };
 
 void run_node(Program& program, Transport& transport) {
-  ProgramNode node(transport, program.memory_bytes, program.barriers);
+  ProgramNode node(transport, program.memory_bytes, program.barriers, program.objects, program.users);
   program.memory[transport.my_node()] = node.memory_base();
   const std::vector<std::size_t>& mine = program.by_node[transport.my_node()];
-  if (mine.empty()) return;
+  if (mine.empty()) return node.finish();
   workloads::run_team(transport, static_cast<std::uint32_t>(mine.size()), [&](std::uint32_t t) {
     ProgramThread thread(node);
     Driver(program, program.generators[mine[t]]).run(thread);
   });
+  node.finish();
 }
 
 /// The variable that lies at an address of a node, or "".
@@ -212,6 +215,7 @@ void add_trace(RaisedError& raised, const std::shared_ptr<trace::Trace>& trace) 
 /// generators: (node, generator). word_name: see Program. Returns the finished run and what each generator returned.
 py::tuple run_program(const scenario::Scenario& s, std::uint64_t memory_bytes, const py::object& word_name,
                       const std::vector<std::tuple<std::string, std::vector<NodeId>, std::uint32_t>>& barriers,
+                      const std::vector<std::tuple<std::uint32_t, std::string, std::vector<std::uint64_t>>>& objects,
                       const std::vector<std::pair<std::uint32_t, py::object>>& generators, const StopFlag* stop) {
   Interruption interruption(stop);
   Program program;  // outlives the cluster, whose fibers use it
@@ -220,7 +224,10 @@ py::tuple run_program(const scenario::Scenario& s, std::uint64_t memory_bytes, c
   program.memory.resize(s.nodes, kNowhere);
   program.by_node.resize(s.nodes);
   for (const auto& [name, participants, threads] : barriers) program.barriers.push_back({name, participants, threads});
+  for (const auto& [kind, name, numbers] : objects)
+    program.objects.push_back({static_cast<ObjectKind>(kind), name, numbers});
   for (const auto& [node, generator] : generators) {
+    if (program.by_node.at(node).empty()) program.users.push_back(node);
     program.by_node.at(node).push_back(program.generators.size());
     program.generators.push_back({node, generator});
   }
@@ -251,9 +258,11 @@ py::tuple run_program(const scenario::Scenario& s, std::uint64_t memory_bytes, c
 
 void bind_program(py::module_& m) {
   m.attr("OPERATIONS") = numbers_of(kOperationNames);
+  m.attr("OBJECTS") = numbers_of(kObjectNames);
+  m.attr("CALLS") = numbers_of(kCallNames);
   m.attr("COMPARISONS") = numbers_of(kComparisonNames);
   m.def("run_program", &run_program, py::arg("scenario"), py::arg("memory_bytes"), py::arg("word_name"),
-        py::arg("barriers"), py::arg("generators"), py::arg("stop").none(true));
+        py::arg("barriers"), py::arg("objects"), py::arg("generators"), py::arg("stop").none(true));
 }
 
 }  // namespace loco::python

@@ -24,7 +24,8 @@ bool holds(Comparison comparison, std::uint64_t seen, std::uint64_t value) {
 }  // namespace
 
 ProgramNode::ProgramNode(Transport& transport, std::uint64_t memory_bytes,
-                         const std::vector<BarrierDeclaration>& barriers)
+                         const std::vector<BarrierDeclaration>& barriers, const std::vector<ObjectDeclaration>& objects,
+                         const std::vector<NodeId>& users)
     : transport_(transport), manager_(transport), memory_(manager_, memory_bytes) {
   for (const BarrierDeclaration& b : barriers) {
     barriers_.push_back(nullptr);
@@ -32,7 +33,13 @@ ProgramNode::ProgramNode(Transport& transport, std::uint64_t memory_bytes,
     barriers_.back() = std::make_unique<barrier>(
         manager_, b.name, barrier_options{.threads_per_node = b.threads_per_node, .participants = b.participants});
   }
+  for (const ObjectDeclaration& o : objects) objects_.push_back(make_object(manager_, o, users));
+  if (!objects.empty()) end_ = std::make_unique<barrier>(manager_, "end of the program");
   manager_.wait_for_ready();
+}
+
+void ProgramNode::finish() {
+  if (end_) end_->waiting();
 }
 
 ProgramThread::ProgramThread(ProgramNode& node)
@@ -162,6 +169,8 @@ std::optional<std::uint64_t> ProgramThread::perform(const Request& r) {
       b->waiting();
       return std::nullopt;
     }
+    case Operation::object:
+      return node_.objects_.at(a[0])->call(static_cast<ObjectCall>(a[1]), a[2], a[3]);
     default:
       return perform_remote(r);
   }

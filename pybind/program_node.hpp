@@ -17,6 +17,7 @@
 #include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/channel.hpp"
 #include "loco_sim/loco/manager.hpp"
+#include "pybind/program_objects.hpp"
 
 namespace loco::python {
 
@@ -38,6 +39,7 @@ enum class Operation : std::uint8_t {
   remote_fence,  ///< node
   wait_until,    ///< offset, comparison, value -> the value that was seen
   barrier,       ///< index
+  object,        ///< index, call, up to two arguments -> what program_objects.hpp says
   count,
 };
 
@@ -59,6 +61,7 @@ inline constexpr auto kOperationNames = std::to_array<std::pair<Operation, const
     {Operation::remote_fence, "remote_fence"},
     {Operation::wait_until, "wait_until"},
     {Operation::barrier, "barrier"},
+    {Operation::object, "object"},
 });
 static_assert(kOperationNames.size() == static_cast<std::size_t>(Operation::count));
 
@@ -97,7 +100,12 @@ class program_memory : public channel {
 
 class ProgramNode {
  public:
-  ProgramNode(Transport& transport, std::uint64_t memory_bytes, const std::vector<BarrierDeclaration>& barriers);
+  /// `users`: the nodes that run threads.
+  ProgramNode(Transport& transport, std::uint64_t memory_bytes, const std::vector<BarrierDeclaration>& barriers,
+              const std::vector<ObjectDeclaration>& objects, const std::vector<NodeId>& users);
+
+  /// Until no node needs the objects any more: then they may go.
+  void finish();
 
   [[nodiscard]] Transport& transport() { return transport_; }
   [[nodiscard]] Address memory_base() const { return memory_.local_base(); }
@@ -109,6 +117,8 @@ class ProgramNode {
   manager manager_;
   program_memory memory_;
   std::vector<std::unique_ptr<barrier>> barriers_;  ///< null where this node takes no part
+  std::vector<std::unique_ptr<ProgramObject>> objects_;
+  std::unique_ptr<barrier> end_;  ///< null without objects
 };
 
 class ProgramThread {

@@ -40,6 +40,8 @@ _HOME = {
     "Latency": "measured", "Series": "measured", "Result": "result", "Stage": "outcome", "Why": "outcome", "run": "result", "stop_flag": "result", "validate": "result",
     "Choice": "points", "Range": "points", "Uniform": "points", "sweep_points": "points", "sweep": "sweeps",
     "sweep_rows": "sweeps",
+    "AtomicVar": "objects", "KeyValueStore": "objects", "Mutex": "objects", "OwnedVar": "objects",
+    "RingBuffer": "objects", "SharedQueue": "objects", "StateTable": "objects", "Var": "objects",
     "Context": "context", "Program": "program", "ProgramResult": "program",
     "LitmusResult": "litmus_tests", "LitmusResults": "litmus_tests", "litmus": "litmus_tests",
     "GeneratedTest": "generated", "GeneratedTests": "generated", "generate": "generated",

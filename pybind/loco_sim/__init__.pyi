@@ -22,6 +22,14 @@ from .networks import Fit as Fit
 from .networks import RuleSetFit as RuleSetFit
 from .networks import corerma as corerma
 from .networks import fit as fit
+from .objects import AtomicVar as AtomicVar
+from .objects import KeyValueStore as KeyValueStore
+from .objects import Mutex as Mutex
+from .objects import OwnedVar as OwnedVar
+from .objects import RingBuffer as RingBuffer
+from .objects import SharedQueue as SharedQueue
+from .objects import StateTable as StateTable
+from .objects import Var as Var
 from .perftest import perf as perf
 from .points import Choice as Choice
 from .points import Range as Range

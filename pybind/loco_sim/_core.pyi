@@ -13,6 +13,8 @@ COMPARISONS: dict[str, int]
 COUNTERS: tuple[str, ...]
 LIBRARIES: tuple[str, ...]
 OPERATIONS: dict[str, int]
+OBJECTS: dict[str, int]
+CALLS: dict[str, int]
 VERBS_CALLS: dict[str, int]
 METHODS: tuple[str, ...]
 PERF_TESTS: tuple[str, ...]
@@ -143,7 +145,7 @@ class Finished:
 
 def run(scenario: Scenario, keep_trace: bool, stop: StopFlag | None) -> Finished: ...
 def run_program(scenario: Scenario, memory_bytes: int, word_name: Callable[[int], str], barriers: Sequence[tuple[str, list[int], int]],
-                generators: Sequence[tuple[int, Generator[Any, Any, Any]]],
+                objects: Sequence[tuple[int, str, Sequence[int]]], generators: Sequence[tuple[int, Generator[Any, Any, Any]]],
                 stop: StopFlag | None) -> tuple[Finished, list[Any]]: ...
 
 class LitmusProgram:

@@ -12,6 +12,7 @@ from typing import Any, Callable, Generator, Mapping, ParamSpec
 
 from . import _core
 from .errors import NoSuchIndex
+from .objects import _Object
 from .units import WORD_MAX, at_least, parse_quantity
 
 __all__ = ["Context"]
@@ -20,9 +21,10 @@ WORD = 8
 LINE = 64
 
 (_NOW, _COMPUTE, _LOAD, _STORE, _CAS, _FENCE, _PUT_VALUE, _PUT, _GET_VALUE, _GET, _FETCH_ADD, _COMPARE_SWAP, _WAIT,
- _REMOTE_FENCE, _WAIT_UNTIL, _BARRIER) = (_core.OPERATIONS[name] for name in (
+ _REMOTE_FENCE, _WAIT_UNTIL, _BARRIER, _OBJECT) = (_core.OPERATIONS[name] for name in (
      "now", "compute", "load", "store", "cas", "fence", "put_value", "put", "get_value", "get", "fetch_add", "compare_swap",
-     "wait", "remote_fence", "wait_until", "barrier"))
+     "wait", "remote_fence", "wait_until", "barrier", "object"))
+_CALLS = _core.CALLS
 
 _COMPARISONS = _core.COMPARISONS
 
@@ -132,12 +134,27 @@ class Context:
         thread: number of the thread among those of its node, from 0.
     """
 
-    __slots__ = ("_barriers", "_memory", "_samples", "node", "nodes", "thread")
+    __slots__ = ("_barriers", "_memory", "_objects", "_samples", "node", "nodes", "thread")
 
     def __init__(self, node: int, nodes: int, thread: int, memory: Memory, barriers: Mapping[str, int],
-                 samples: dict[str, list[tuple[int, int]]]) -> None:
+                 samples: dict[str, list[tuple[int, int]]], objects: Mapping[str, tuple[int, _Object]] | None = None) -> None:
         self.node, self.nodes, self.thread = node, nodes, thread
         self._memory, self._barriers, self._samples = memory, barriers, samples
+        self._objects = objects or {}
+
+    def _call(self, call: str, name: str, *arguments: int) -> _Numbers:
+        found = self._objects.get(name) if isinstance(name, str) else None
+        if found is None or call not in found[1].calls:
+            able = [known for known, (_, kind) in self._objects.items() if call in kind.calls]
+            raise ValueError(f"{call}: expected an object of Program(objects=...) that has it"
+                             f"{', ' + ' or '.join(map(repr, able)) if able else ''}, found {name!r}")
+        return (_OBJECT, found[0], _CALLS[call], *arguments)
+
+    def _peer(self, node: int) -> int:
+        number = _integer("node", node)
+        if not 0 <= number < self.nodes:
+            raise ValueError(f"node: expected 0 to {self.nodes - 1}, found {number}")
+        return number
 
     @operation
     def now(self) -> _Numbers:
@@ -159,7 +176,10 @@ class Context:
 
     @operation
     def load(self, name: str, index: int = 0) -> _Numbers:
-        """Reads a word of this node's copy. Result: its value."""
+        """Reads a word of this node's copy; of a state table that of node `index`, of an atomic variable the one on its
+        home. Result: its value."""
+        if isinstance(name, str) and name in self._objects:
+            return self._call("load", name, self._peer(index))
         return (_LOAD, self._memory.word(name, index))
 
     @operation
@@ -247,6 +267,119 @@ class Context:
         if not isinstance(name, str) or name not in self._barriers:
             raise ValueError(f"barrier: expected one that Program(barriers=...) names, found {name!r}")
         return (_BARRIER, self._barriers[name])
+
+    # --- LOCO's objects: Program(objects=...) ---------------------------------------------------------------------------
+
+    @operation
+    def write(self, name: str, value: int) -> _Numbers:
+        """`Var`, `OwnedVar` (its owner), `StateTable` (this node's word): writes this node's copy. `AtomicVar`: the word."""
+        return self._call("write", name, _word("value", value))
+
+    @operation
+    def push(self, name: str, node: int) -> _Numbers:
+        """`Var`, `OwnedVar`, `StateTable`: puts this node's value to the copy on `node`, until that is complete."""
+        return self._call("push", name, self._peer(node))
+
+    @operation
+    def broadcast(self, name: str) -> _Numbers:
+        """The same, to all other nodes."""
+        return self._call("broadcast", name)
+
+    @operation
+    def pull(self, name: str, node: int = 0) -> _Numbers:
+        """`Var`: gets the copy of `node`; `OwnedVar`: that of the owner; `StateTable`: the word of `node`, from it. Result:
+        the value."""
+        return self._call("pull", name, self._peer(node))
+
+    @operation
+    def add(self, name: str, value: int) -> _Numbers:
+        """`AtomicVar`: remote fetch-and-add. Result: the old value."""
+        return self._call("add", name, _word("value", value))
+
+    @operation
+    def exchange(self, name: str, value: int) -> _Numbers:
+        """`AtomicVar`. Result: the old value."""
+        return self._call("exchange", name, _word("value", value))
+
+    @operation
+    def compare_exchange(self, name: str, expected: int, desired: int) -> _Numbers:
+        """`AtomicVar`. Result: the old value, which has been replaced if it is `expected`."""
+        return self._call("compare_exchange", name, _word("expected", expected), _word("desired", desired))
+
+    @operation
+    def send(self, name: str, value: int) -> _Numbers:
+        """`RingBuffer`, its writer: until there is room."""
+        return self._call("send", name, _word("value", value))
+
+    @operation
+    def try_send(self, name: str, value: int) -> _Numbers:
+        """`RingBuffer`, its writer. Result: 1, or 0 when there is no room now."""
+        return self._call("try_send", name, _word("value", value))
+
+    @operation
+    def receive(self, name: str) -> _Numbers:
+        """`RingBuffer`, its readers: until the thread's next message comes. Result: it."""
+        return self._call("receive", name)
+
+    @operation
+    def try_receive(self, name: str) -> _Numbers:
+        """`RingBuffer`, its readers. Result: the thread's next message, or None when it has not come."""
+        return self._call("try_receive", name)
+
+    @operation
+    def enqueue(self, name: str, value: int) -> _Numbers:
+        """`SharedQueue`: until there is room."""
+        return self._call("enqueue", name, _word("value", value))
+
+    @operation
+    def try_enqueue(self, name: str, value: int) -> _Numbers:
+        """`SharedQueue`. Result: 1, or 0 when it is full."""
+        return self._call("try_enqueue", name, _word("value", value))
+
+    @operation
+    def dequeue(self, name: str) -> _Numbers:
+        """`SharedQueue`: until there is an element. Result: it."""
+        return self._call("dequeue", name)
+
+    @operation
+    def try_dequeue(self, name: str) -> _Numbers:
+        """`SharedQueue`. Result: an element, or None when it is empty."""
+        return self._call("try_dequeue", name)
+
+    @operation
+    def lock(self, name: str) -> _Numbers:
+        """`Mutex`: until this thread holds it. Whoever holds it next sees what was written under it."""
+        return self._call("lock", name)
+
+    @operation
+    def try_lock(self, name: str) -> _Numbers:
+        """`Mutex`. Result: 1 if this thread holds it now, else 0."""
+        return self._call("try_lock", name)
+
+    @operation
+    def unlock(self, name: str) -> _Numbers:
+        """`Mutex`, by the thread that holds it."""
+        return self._call("unlock", name)
+
+    @operation
+    def lookup(self, name: str, key: int) -> _Numbers:
+        """`KeyValueStore`. Result: the key's value, or None."""
+        return self._call("lookup", name, _word("key", key))
+
+    @operation
+    def insert(self, name: str, key: int, value: int) -> _Numbers:
+        """`KeyValueStore`. Result: 1, or 0 when the key is there already."""
+        return self._call("insert", name, _word("key", key), _word("value", value))
+
+    @operation
+    def update(self, name: str, key: int, value: int) -> _Numbers:
+        """`KeyValueStore`. Result: 1, or 0 when there is no such key."""
+        return self._call("update", name, _word("key", key), _word("value", value))
+
+    @operation
+    def erase(self, name: str, key: int) -> _Numbers:
+        """`KeyValueStore`. Result: 1, or 0 when there is no such key."""
+        return self._call("erase", name, _word("key", key))
 
     def sample(self, name: str, since: int, until: int) -> int:
         """Not an operation: adds a measured time, from `since` to `until` (picoseconds, from `now`), to the result's

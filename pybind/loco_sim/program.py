@@ -25,6 +25,7 @@ from .context import Context, Memory, Node, abandon
 from .errors import _input_error
 from .forgotten import warn_of_forgotten
 from .measured import Latency
+from .objects import _Object
 from .result import Result, require_flag
 from .scenario import Scenario
 from .units import at_least
@@ -84,6 +85,17 @@ def _names(barriers: Sequence[str]) -> list[str]:
     return found
 
 
+def _objects(objects: Any) -> dict[str, _Object]:
+    if objects is not None and not isinstance(objects, Mapping):
+        raise TypeError(f"objects: expected a mapping from names to objects such as Mutex(), found {objects!r}")
+    for name, made in (objects or {}).items():
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"objects: expected the name of an object, found {name!r}")
+        if not isinstance(made, _Object):
+            raise TypeError(f"objects: {name}: expected an object such as Mutex(), found {made!r}")
+    return dict(objects or {})
+
+
 class Program:
     """Simulated threads written as generator functions.
 
@@ -92,11 +104,13 @@ class Program:
             each.
         arrays: names and sizes in bytes of variables with more than one word.
         barriers: name or names of barriers; all threads of the program take part in each, the same number on each node.
+        objects: LOCO's objects by name, e.g. ``{"m": Mutex(home=1), "q": SharedQueue(capacity=8)}``; every node has them.
         variables: how many other variables there may be; they come into being when they are first named.
     """
 
     def __init__(self, nodes: Mapping[int, Union[Node, Sequence[Node]]], *, arrays: Mapping[str, int] | None = None,
-                 barriers: str | Sequence[str] = (), variables: int = 1024) -> None:
+                 barriers: str | Sequence[str] = (), objects: Mapping[str, _Object] | None = None,
+                 variables: int = 1024) -> None:
         if not isinstance(nodes, Mapping):
             raise TypeError(f"nodes: expected a mapping from numbers of nodes to generator functions, found {nodes!r}")
         for number in nodes:
@@ -112,6 +126,10 @@ class Program:
             raise TypeError(f"arrays: expected a mapping from names to sizes in bytes, found {arrays!r}")
         self._arrays = dict(arrays or {})
         self._barriers = [barriers] if isinstance(barriers, str) else _names(barriers)
+        self._objects = _objects(objects)
+        for name in self._objects:
+            if name in self._arrays or name in self._barriers:
+                raise ValueError(f"objects: {name}: an array or a barrier has that name")
         self._variables = at_least("variables", variables, 0)
         if self._barriers and len({len(f) for f in self._nodes.values()}) > 1:
             raise ValueError("barriers: expected the same number of threads on each node that takes part")
@@ -156,11 +174,12 @@ class Program:
                                found='"flow"')
         memory = Memory(self._arrays, self._variables)
         barriers = {name: i for i, name in enumerate(self._barriers)}
+        objects = {name: (i, made) for i, (name, made) in enumerate(self._objects.items())}
         samples: dict[str, list[tuple[int, int]]] = {}
         generators = []
         for number, functions in self._nodes.items():
             for thread, function in enumerate(functions):
-                generator = function(Context(number, scenario.nodes, thread, memory, barriers, samples))
+                generator = function(Context(number, scenario.nodes, thread, memory, barriers, samples, objects))
                 if not isinstance(generator, Generator):
                     raise TypeError(f"nodes: {number}: expected a generator function, which yields its operations; "
                                     f"{getattr(function, '__name__', function)!r} returned {generator!r}")
@@ -169,7 +188,7 @@ class Program:
             finished, returned = _core.run_program(
                 scenario._core, memory.bytes, memory.name_of,
                 [(name, list(self._nodes), len(next(iter(self._nodes.values())))) for name in self._barriers],
-                generators, stop)
+                [made.declared(name) for name, made in self._objects.items()], generators, stop)
         finally:
             for _, generator in generators:
                 abandon(generator)

@@ -1,0 +1,100 @@
+// LOCO's objects in a Python program: declared for the whole program, made on every node, used by number. No Python in
+// here.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "loco_sim/loco/barrier.hpp"
+#include "loco_sim/loco/manager.hpp"
+
+namespace loco::python {
+
+/// `_core.OBJECTS`: the kinds, with what their numbers are.
+enum class ObjectKind : std::uint8_t {
+  var,         ///<
+  owned_var,   ///< owner
+  atomic_var,  ///< home, initial value
+  sst,         ///<
+  ring,        ///< writer, bytes, reading threads a node
+  queue,       ///< capacity, home
+  mutex,       ///< home, hand-overs within a node at most
+  store,       ///< slots a node
+};
+inline constexpr auto kObjectNames =
+    std::to_array<std::pair<ObjectKind, const char*>>({{ObjectKind::var, "var"},
+                                                       {ObjectKind::owned_var, "owned_var"},
+                                                       {ObjectKind::atomic_var, "atomic_var"},
+                                                       {ObjectKind::sst, "sst"},
+                                                       {ObjectKind::ring, "ring"},
+                                                       {ObjectKind::queue, "queue"},
+                                                       {ObjectKind::mutex, "mutex"},
+                                                       {ObjectKind::store, "store"}});
+
+/// `_core.CALLS`: what a thread asks of one, with its arguments and what comes of it.
+enum class ObjectCall : std::uint8_t {
+  load,              ///< element -> value (of atomic variables: the one on the home)
+  write,             ///< value
+  push,              ///< node
+  broadcast,         ///<
+  pull,              ///< node -> value (owned variables: of the owner; state tables: of that node's element)
+  add,               ///< value -> old value
+  exchange,          ///< value -> old value
+  compare_exchange,  ///< expected, desired -> old value
+  send,              ///< value
+  try_send,          ///< value -> 1 or 0
+  receive,           ///< -> value
+  try_receive,       ///< -> value or none
+  enqueue,           ///< value
+  try_enqueue,       ///< value -> 1 or 0
+  dequeue,           ///< -> value
+  try_dequeue,       ///< -> value or none
+  lock,              ///<
+  try_lock,          ///< -> 1 or 0
+  unlock,            ///<
+  lookup,            ///< key -> value or none
+  insert,            ///< key, value -> 1 or 0
+  update,            ///< key, value -> 1 or 0
+  erase,             ///< key -> 1 or 0
+};
+inline constexpr auto kCallNames = std::to_array<std::pair<ObjectCall, const char*>>(
+    {{ObjectCall::load, "load"},         {ObjectCall::write, "write"},
+     {ObjectCall::push, "push"},         {ObjectCall::broadcast, "broadcast"},
+     {ObjectCall::pull, "pull"},         {ObjectCall::add, "add"},
+     {ObjectCall::exchange, "exchange"}, {ObjectCall::compare_exchange, "compare_exchange"},
+     {ObjectCall::send, "send"},         {ObjectCall::try_send, "try_send"},
+     {ObjectCall::receive, "receive"},   {ObjectCall::try_receive, "try_receive"},
+     {ObjectCall::enqueue, "enqueue"},   {ObjectCall::try_enqueue, "try_enqueue"},
+     {ObjectCall::dequeue, "dequeue"},   {ObjectCall::try_dequeue, "try_dequeue"},
+     {ObjectCall::lock, "lock"},         {ObjectCall::try_lock, "try_lock"},
+     {ObjectCall::unlock, "unlock"},     {ObjectCall::lookup, "lookup"},
+     {ObjectCall::insert, "insert"},     {ObjectCall::update, "update"},
+     {ObjectCall::erase, "erase"}});
+
+struct ObjectDeclaration {
+  ObjectKind kind = ObjectKind::var;
+  std::string name;
+  std::vector<std::uint64_t> numbers;
+};
+
+/// One of them on a node.
+class ProgramObject {
+ public:
+  ProgramObject() = default;
+  ProgramObject(const ProgramObject&) = delete;
+  ProgramObject& operator=(const ProgramObject&) = delete;
+  virtual ~ProgramObject() = default;
+  /// Throws std::invalid_argument for what the object does not have, which Python has looked at before.
+  virtual std::optional<std::uint64_t> call(ObjectCall what, std::uint64_t a, std::uint64_t b) = 0;
+};
+
+/// `users`: the nodes that run threads.
+[[nodiscard]] std::unique_ptr<ProgramObject> make_object(manager& mgr, const ObjectDeclaration& of,
+                                                         const std::vector<NodeId>& users);
+
+}  // namespace loco::python
