@@ -60,7 +60,7 @@ struct Failed {};
 }  // namespace
 
 void Runtime::run(const Report& waiting) {
-  nic::Context context{.runner = threads_, .observer = recorder_.get()};
+  nic::Context context{.runner = threads_, .observer = recorder_.get(), .messages = messages_};
   std::uint64_t events = 0;
   std::uint64_t check_at = check_progress(events, waiting);
   const bool things_happen_between = series_ || !config_.stops.empty();

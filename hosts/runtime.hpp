@@ -92,6 +92,8 @@ class Runtime {
   void run(const Report& waiting);
   /// Other limits for the run that is to come.
   void set_events_max(std::uint64_t most) { config_.events_max = most; }
+  /// Who is told of messages in the run that is to come; null: nobody. Outlives it.
+  void set_messages(nic::MessageObserver* observer) { messages_ = observer; }
   void set_interrupted(std::function<bool()> asked) { config_.interrupted = std::move(asked); }
 
   /// What was recorded until now, taken out: nothing is recorded from then on, and a second trace is empty, as that of
@@ -119,6 +121,7 @@ class Runtime {
   std::optional<fabric::LinkSeries> series_;
   std::unique_ptr<Recorder> recorder_;
   std::size_t stopped_ = 0;
+  nic::MessageObserver* messages_ = nullptr;
   Fibers threads_;
 };
 

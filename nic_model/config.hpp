@@ -9,6 +9,7 @@
 
 namespace loco::nic {
 
+class MessageObserver;
 class Observer;
 class ThreadRunner;
 
@@ -34,6 +35,7 @@ struct SystemConfig {
 struct Context {
   ThreadRunner& runner;
   Observer* observer = nullptr;
+  MessageObserver* messages = nullptr;
 };
 
 }  // namespace loco::nic

@@ -44,6 +44,8 @@ void deliver(Engine& engine, const sim::Event& event) {
   if (!packet) return;
   if (!admit_received(engine, *packet)) return engine.release(packet->buffer);
   if (Observer* o = engine.observer()) o->on_packet(PacketStep::received, *packet, engine.now());
+  if (MessageObserver* m = engine.messages(); m != nullptr && packet->call != 0)
+    m->on_request_packet(PacketStep::received, *packet);
   if (packet->marked) answer_mark(engine, *packet);
   if (packet->opcode == fabric::Opcode::cnp) {
     slow_down(engine, packet->destination_qp);

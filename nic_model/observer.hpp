@@ -84,4 +84,15 @@ class Observer {
   virtual void on_message(const MessageArrival&) {}
 };
 
+/// Follows messages, of work requests whose `op` is not 0, without following each access: a run with it takes the same
+/// events at the same times as one without.
+class MessageObserver {
+ public:
+  virtual ~MessageObserver() = default;
+  /// Memory has `bytes` more of what the message writes there: a WRITE's or SEND's payload, or a READ's data.
+  virtual void on_placed(OpId op, std::uint32_t bytes, sim::SimTime at) = 0;
+  /// A packet that belongs to a request leaves the NIC that requests, or has arrived; repeated ones as well.
+  virtual void on_request_packet(PacketStep step, const fabric::Packet& packet) = 0;
+};
+
 }  // namespace loco::nic

@@ -1,4 +1,5 @@
 // loco-sim run, loco-sim validate.
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
@@ -10,9 +11,11 @@
 #include "loco_sim/cli/output.hpp"
 #include "loco_sim/cli/outputs.hpp"
 #include "loco_sim/cli/why.hpp"
+#include "loco_sim/run/flow_report.hpp"
 #include "loco_sim/run/given_up.hpp"
 #include "loco_sim/run/run.hpp"
 #include "loco_sim/scenario/scenario.hpp"
+#include "options/option.hpp"
 #include "text/input_error.hpp"
 #include "text/json.hpp"
 #include "text/shown.hpp"
@@ -74,11 +77,40 @@ std::string latency_table(const RunResult& result) {
   return table(rows, true);
 }
 
+FlowsEnd flows_end(const scenario::Scenario& s) {
+  return s.parameters.get("flows_end") == 0 ? FlowsEnd::received : FlowsEnd::completed;
+}
+
+/// As papers have it.
+bool never_below_one(const scenario::Scenario& s) { return s.parameters.get("ideal") != 0; }
+
+std::string slowdown_table(const scenario::Scenario& scenario, const RunResult& result) {
+  constexpr std::size_t kBins = 5;
+  if (result.flows.empty()) return {};
+  std::vector<std::vector<std::string>> rows = {
+      {"slowdown of flows up to", "count", "mean", "median", "p95", "p99"}};
+  for (const SlowdownBin& bin :
+       slowdowns_by_size(result.flows, flows_end(scenario), never_below_one(scenario), kBins))
+    rows.push_back({options::format_number(static_cast<std::int64_t>(bin.largest), options::Type::size),
+                    fmt::format("{}", bin.flows), fmt::format("{:.3f}", bin.mean), fmt::format("{:.3f}", bin.p50),
+                    fmt::format("{:.3f}", bin.p95), fmt::format("{:.3f}", bin.p99)});
+  return rows.size() == 1 ? "" : table(rows, true);
+}
+
+/// Payload that has come, over the time in which it was measured.
+std::string goodput(const RunResult& result) {
+  const auto& names = result.workload_counters.names();
+  if (result.measured_ps <= 0 || std::ranges::find(names, "payload_bytes") == names.end()) return {};
+  const double bits = 8.0 * static_cast<double>(result.workload_counters.value("payload_bytes"));
+  return fmt::format("goodput: {:.2f} Gb/s\n", bits / static_cast<double>(result.measured_ps) * 1e3);
+}
+
 std::string report(const scenario::Scenario& scenario, const RunResult& result) {
-  std::string out = headline(scenario) + "\n" + latency_table(result);
+  std::string out = headline(scenario) + "\n" + latency_table(result) + slowdown_table(scenario, result);
   out += fmt::format("throughput: {} operations/s ({} in {} of simulated time)\n",
                      rate_text(result.operations_per_second()), text::counted(result.operations_done, "operation"),
                      time_text(result.measured_ps));
+  out += goodput(result);
   if (nic::something_limits(result.busiest)) out += fmt::format("limited by: {}\n", nic::limited_by(result.busiest));
   for (const std::string& hint : result.hints) out += fmt::format("hint: {}\n", hint);
   for (const std::string& broken : result.broken) out += fmt::format("the workload found: {}\n", broken);
@@ -122,6 +154,29 @@ std::string write_trace(const std::string& path, const trace::Trace& trace) {
   try {
     trace::write_trace_file(path, trace);
   } catch (const std::system_error& error) {
+    return fmt::format("loco-sim: {}\n", text::printable(error.what()));
+  }
+  return {};
+}
+
+void require_flows(const scenario::Scenario& scenario, const std::string& path) {
+  if (path.empty()) return;
+  if (scenario.workload != "flows")
+    throw UsageError(fmt::format("--flows {}: expected a scenario with the workload flows, found {}",
+                                 text::printable(path), scenario.workload));
+  if (!path.ends_with(".csv"))
+    throw UsageError(fmt::format("--flows {}: expected a name that ends in .csv (Parquet from Python: "
+                                 "loco_sim.run(...).flows.to_parquet(...))",
+                                 text::printable(path)));
+  require_place_of(path, {fmt::format("--flows {}", path), 0, 0}, "");
+}
+
+/// As write_trace().
+std::string write_flows(const scenario::Scenario& scenario, const std::string& path, const RunResult& result) {
+  if (path.empty()) return {};
+  try {
+    write_file(path, flows_csv(result.flows, scenario.workload, flows_end(scenario), never_below_one(scenario)));
+  } catch (const std::runtime_error& error) {
     return fmt::format("loco-sim: {}\n", text::printable(error.what()));
   }
   return {};
@@ -183,10 +238,12 @@ int run_command(const RunArguments& arguments) {
     require_apart(scenario.trace_path, said, "trace.path", {{"scenario", scenario.file}});
     require_apart(scenario.trace_path, said, "trace.path", scenario.inputs);
   }
+  require_flows(scenario, arguments.flows);
   const auto start = std::chrono::steady_clock::now();
   const RunResult result = run_or_keep_trace(scenario, arguments.json, arguments.why);
   const Seconds took = std::chrono::steady_clock::now() - start;
-  const std::string unwritten = result.trace ? write_trace(scenario.trace_path, *result.trace) : "";
+  const std::string unwritten = (result.trace ? write_trace(scenario.trace_path, *result.trace) : "") +
+                                write_flows(scenario, arguments.flows, result);
   if (!arguments.quiet || !result.consistent()) tell(scenario, result, arguments, took);
   say(unwritten);
   return result.consistent() && unwritten.empty() ? kDone : kFailed;

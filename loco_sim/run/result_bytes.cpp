@@ -72,6 +72,7 @@ class Reader {
 };
 
 static_assert(std::is_trivially_copyable_v<nic::Counters>);
+static_assert(std::is_trivially_copyable_v<workloads::flows::FlowRecord>);
 
 }  // namespace
 
@@ -99,6 +100,8 @@ std::string to_bytes(const RunResult& result) {
   }
   out.number(result.broken.size());
   for (const std::string& broken : result.broken) out.text(broken);
+  out.number(result.flows.size());
+  out.raw(result.flows.data(), result.flows.size() * sizeof(workloads::flows::FlowRecord));
   out.number(result.trace ? 1 : 0);
   if (result.trace) out.text(trace::encode_trace(*result.trace));
   return out.take();
@@ -127,6 +130,10 @@ RunResult result_from_bytes(std::string_view bytes) {
     result.workload_counters.add(id, in.number());
   }
   for (std::uint64_t left = in.number(); left != 0; --left) result.broken.emplace_back(in.text());
+  const std::uint64_t flows = in.number();
+  in.need(flows * sizeof(workloads::flows::FlowRecord));
+  result.flows.resize(flows);
+  in.raw(result.flows.data(), flows * sizeof(workloads::flows::FlowRecord));
   if (in.number() != 0) result.trace = trace::decode_trace(in.text());
   if (!in.done()) throw std::logic_error("the bytes of a result are followed by others");
   return result;

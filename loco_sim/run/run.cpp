@@ -8,6 +8,7 @@
 #include "fabric/flow/child.hpp"
 #include "fabric/report.hpp"
 #include "loco_sim/run/hints.hpp"
+#include "loco_sim/run/ideal_times.hpp"
 #include "loco_sim/run/result_bytes.hpp"
 #include "loco_sim/transport/cluster.hpp"
 
@@ -155,6 +156,16 @@ void check_finished(const scenario::Scenario& s, const RunOptions& options, Limi
   }
 }
 
+void fill_flows(const scenario::Scenario& scenario, const ClusterConfig& config, RunResult& result) {
+  try {
+    fill_ideal_times(scenario, config, result.flows);
+  } catch (const RunInterrupted& error) {
+    throw Interrupted(told(scenario, error));
+  } catch (const LimitReached& error) {
+    throw RunError(told(scenario, error));
+  }
+}
+
 RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options) {
   Limits limits = limits_of(scenario);
   const ClusterConfig config = cluster_config(scenario, options, limits);
@@ -187,12 +198,14 @@ RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options
   result.counters = cluster.system().counters();
   if (scenario.schedule == Schedule::timed) result.busiest = cluster.system().usage({result.simulated_ps}, kBusiestMax);
   result.broken = measured.broken();
+  result.flows = std::move(measured.flows);
   result.workload_counters = std::move(measured.counters);
   add_network_counters(cluster.system().network(), result.workload_counters);
   result.pause_cycle = cluster.pause_cycle();
   fill_series(cluster, result);
   result.trace = recorded(scenario, cluster);
   check_finished(scenario, options, limits, result);
+  fill_flows(scenario, config, result);
   return result;
 }
 

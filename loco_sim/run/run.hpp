@@ -46,6 +46,7 @@ struct RunResult {
   std::uint64_t operations_done = 0;         ///< all of them together: a barrier is one, parts of another none
   std::int64_t measured_ps = 0;              ///< simulated time from the first operation's start to the last one's end
   std::int64_t simulated_ps = 0;             ///< simulated time of the whole run, set-up included
+  std::vector<workloads::flows::FlowRecord> flows;  ///< of workloads that have flows, in the order of their list
   nic::Counters counters;                    ///< of the machine
   sim::Counters workload_counters;           ///< what the workload itself noticed
   std::vector<std::string> broken;           ///< what the workload itself found wrong: "lost_updates: 3"

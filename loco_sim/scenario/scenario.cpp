@@ -11,6 +11,7 @@
 #include "loco_sim/scenario/idle_options.hpp"
 #include "loco_sim/scenario/network.hpp"
 #include "nic_model/profile_options.hpp"
+#include "text/file.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
 #include "yaml/node.hpp"
@@ -77,11 +78,28 @@ void require_nodes(const Settings& settings, const std::string& kind, std::uint3
       fmt::format("{}", nodes));
 }
 
+/// A file that a parameter names: beside the scenario, else in the working directory.
+void read_parameter_file(const Settings& settings, const Option& spec, Scenario& out) {
+  constexpr std::size_t kBytesMax = std::size_t{1} << 30U;
+  const Value* const value = given(settings, "workload." + std::string(spec.key));
+  if (value == nullptr) return;
+  const std::filesystem::path beside = std::filesystem::path(out.file).parent_path() / value->text;
+  const std::string path = std::filesystem::exists(beside) ? beside.string() : value->text;
+  if (!std::filesystem::is_regular_file(path))
+    throw text::InputError(value->place, "workload." + std::string(spec.key), "a file",
+                           text::in_quotes(value->text) + (std::filesystem::exists(path) ? "" : ", which is not there"));
+  out.parameters.set_file(spec.key, {path, text::read_file(path, kBytesMax)});
+}
+
 void apply_workload(const Settings& settings, const std::string& kind, Scenario& out) {
   const workloads::Workload& workload = *workloads::find(kind);
   out.workload = kind;
   out.parameters = workloads::Params(workload.params);
   for (const Option& spec : workload.params) {
+    if (spec.type == Type::text) {
+      read_parameter_file(settings, spec, out);
+      continue;
+    }
     const Value& value = at(settings, "workload." + std::string(spec.key));
     if (value.number % spec.multiple_of != 0)
       throw text::InputError(value.place, "workload." + std::string(spec.key),
@@ -95,7 +113,8 @@ void apply_workload(const Settings& settings, const std::string& kind, Scenario&
   }
   if (workload.misfit != nullptr) {
     if (const auto misfit = workload.misfit(out.parameters, out.nodes)) {
-      const Value& value = at(settings, "workload." + std::string(misfit->key));
+      const auto said = settings.find("workload." + std::string(misfit->key));
+      const Value value = said != settings.end() ? said->second : Value{};
       const Value& place = value.given ? value : at(settings, "workload.kind");
       throw text::InputError(place.place, "workload." + std::string(misfit->key), misfit->expected,
                              value.text.empty() ? fmt::format("{}", value.number) : text::in_quotes(value.text));

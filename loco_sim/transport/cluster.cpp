@@ -55,6 +55,7 @@ void SimulatedCluster::spawn_everywhere(const Program& program) {
 }
 
 void SimulatedCluster::run() {
+  if (context_.followed.any()) runtime_.set_messages(&context_.followed);
   hosts::Fibers& threads = runtime_.threads();
   runtime_.run([this] { return waiting_report(); });
   if (threads.failed()) threads.throw_failure();

@@ -37,6 +37,9 @@ class SimulatedCluster {
   /// The same program on every node, as thread "main".
   void spawn_everywhere(const Program& program);
 
+  /// Tells `follower`, which outlives the run, of the operations that are posted with a work id. Before run().
+  void follow(MessageFollower* follower) { context_.followed.follow(follower); }
+
   /// Until every program has ended and the machine has come to rest.
   void run();
 

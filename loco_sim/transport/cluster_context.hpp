@@ -10,6 +10,7 @@
 #include "hosts/runtime.hpp"
 #include "loco_sim/transport/cluster_config.hpp"
 #include "loco_sim/transport/held_locks.hpp"
+#include "loco_sim/transport/message_follower.hpp"
 #include "nic_model/system.hpp"
 
 namespace loco {
@@ -26,6 +27,7 @@ struct ClusterContext {
   std::map<nic::QpId, nic::Cqe> failures{};          ///< the first failed completion of each queue pair that was polled
   HeldLocks locks{};
   std::optional<std::int64_t> failed_ps{};  ///< when the latest connection was found to have failed
+  FollowedMessages followed{};
 
   /// The time of the calling thread.
   [[nodiscard]] std::int64_t now_ps() { return threads.current().now().ps; }

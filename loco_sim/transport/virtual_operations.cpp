@@ -127,7 +127,8 @@ void VirtualTransport::record(nic::Wqe& wqe, Towards to, std::uint64_t work_id) 
   }
   // An event of the models touches a location: one on no bytes is none.
   if (nic::is_atomic(wqe.opcode) || wqe.length > 0) {
-    wqe.op = thread.begin_operation(method_of(wqe.opcode), argument_of(wqe), work_id);
+    const trace::CallId call = thread.begin_operation(method_of(wqe.opcode), argument_of(wqe), work_id);
+    wqe.op = cluster_.followed.name(call, work_id);
     if (cluster_.recorder)
       cluster_.recorder->posted(wqe.op, {.method = method_of(wqe.opcode),
                                          .peer = peer,

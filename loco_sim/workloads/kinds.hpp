@@ -308,6 +308,88 @@ inline constexpr std::array kTrafficParams = {
            .most = 1024,
            .doc = "messages that a sender has under way at once"}};
 
+inline constexpr std::int64_t kFlowBytesMost = std::int64_t{1} << 30;
+inline constexpr std::array<std::string_view, 6> kFlowPatternNames = {"incast",     "permutation", "shift",
+                                                                      "all_to_all", "random",      "victim"};
+inline constexpr std::array<std::string_view, 3> kArrivalNames = {"at_once", "every", "poisson"};
+inline constexpr std::array<std::string_view, 4> kStartUnitNames = {"ps", "ns", "us", "ms"};
+inline constexpr std::array<std::string_view, 2> kQueuePairsNames = {"pair", "flow"};
+inline constexpr std::array<std::string_view, 2> kFlowOperationNames = {"write", "read"};
+inline constexpr std::array<std::string_view, 2> kFlowEndNames = {"received", "completed"};
+inline constexpr std::array<std::string_view, 2> kIdealNames = {"alone", "base_rtt"};
+inline constexpr std::array kFlowsParams = {
+    Option{.key = "flows",
+           .least = 1,
+           .most = 4096,
+           .doc = "a list of flows: FILE.csv, or htsim's FILE.cm; in place of the keys from pattern to until",
+           .file = true},
+    Option{.key = "start_unit",
+           .type = Type::choice,
+           .fallback = 0,
+           .choices = kStartUnitNames,
+           .doc = "what start counts in a .cm file"},
+    Option{.key = "pattern",
+           .type = Type::choice,
+           .fallback = 1,
+           .choices = kFlowPatternNames,
+           .doc = "who sends to whom: senders to one receiver, each to another one drawn from the seed, each to the "
+                  "node so many further on, all to all in turn, each flow to another one, or as in traffic"},
+    Option{.key = "senders",
+           .type = Type::integer,
+           .fallback = 0,
+           .most = 16383,
+           .doc = "of incast: so many, the nodes behind the receiver; 0: all others"},
+    Option{.key = "receiver", .type = Type::integer, .fallback = 0, .most = 16383, .doc = "of incast"},
+    Option{.key = "shift", .type = Type::integer, .fallback = 1, .least = 1, .most = 16383, .doc = "of shift"},
+    Option{.key = "size",
+           .type = Type::size,
+           .fallback = 1 << 20,
+           .least = 1,
+           .most = kFlowBytesMost,
+           .doc = "bytes of each flow"},
+    Option{.key = "sizes",
+           .least = 1,
+           .most = 4096,
+           .doc = "in place of size: a file of points bytes,percent; so many percent of the flows have at most so many "
+                  "bytes, uniform between two points",
+           .file = true},
+    Option{.key = "arrivals",
+           .type = Type::choice,
+           .fallback = 0,
+           .choices = kArrivalNames,
+           .doc = "all flows of the pattern at once, so every so often, or each host's by a Poisson process"},
+    Option{.key = "every", .type = Type::duration, .fallback = 0, .doc = "between two rounds of arrivals: every"},
+    Option{.key = "load",
+           .type = Type::integer,
+           .fallback = 0,
+           .most = 10'000,
+           .doc = "of poisson: payload that a sender has to send, in thousandths of its port's rate"},
+    Option{.key = "count", .type = Type::integer, .fallback = 0, .most = 10'000'000, .doc = "flows in all; 0: no bound"},
+    Option{.key = "until", .type = Type::duration, .fallback = 0, .doc = "no flow arrives later; 0s: no bound"},
+    Option{.key = "queue_pairs",
+           .type = Type::choice,
+           .fallback = 0,
+           .choices = kQueuePairsNames,
+           .doc = "one for each source and destination, with flows in their order, or one for each flow under way"},
+    Option{.key = "operation",
+           .type = Type::choice,
+           .fallback = 0,
+           .choices = kFlowOperationNames,
+           .doc = "a WRITE by the source, or a READ by the destination"},
+    Option{.key = "flows_end",
+           .type = Type::choice,
+           .fallback = 0,
+           .choices = kFlowEndNames,
+           .doc = "what a slowdown counts to: the last byte is in the receiver's memory, or the sender has seen the "
+                  "completion"},
+    Option{.key = "ideal",
+           .type = Type::choice,
+           .fallback = 0,
+           .choices = kIdealNames,
+           .doc = "what a slowdown is over: the flow alone in the same network, or a round trip and the wire's time at "
+                  "the sender's port, as papers have it"},
+    Option{.key = "measure.from", .type = Type::duration, .fallback = 0, .doc = "flows that begin earlier are left out"}};
+
 inline constexpr std::array<std::string_view, 2> kLookupReadNames = {"pipelined", "waited"};
 inline constexpr std::array kLookupParams = {
     Option{.key = "iterations",
@@ -373,6 +455,7 @@ void start_all_reduce(const Setup& setup);
 void start_barrier(const Setup& setup);
 void start_broadcast(const Setup& setup);
 void start_dcdc(const Setup& setup);
+void start_flows(const Setup& setup);
 void start_kvstore(const Setup& setup);
 void start_lock(const Setup& setup);
 void start_message_passing(const Setup& setup);
@@ -390,6 +473,8 @@ void start_lookup(const Setup& setup);
 [[nodiscard]] std::optional<Misfit> broadcast_misfit(const Params& params, std::uint32_t nodes);
 /// A victim that would write to itself.
 [[nodiscard]] std::optional<Misfit> traffic_misfit(const Params& params, std::uint32_t nodes);
+/// Hosts that are not there. Throws text::InputError for a file that is no list, or no distribution.
+[[nodiscard]] std::optional<Misfit> flows_misfit(const Params& params, std::uint32_t nodes);
 /// All messages of a sender may be for one node.
 [[nodiscard]] std::uint32_t traffic_send_queue(const Params& params);
 /// A vector with less than a word for each node.

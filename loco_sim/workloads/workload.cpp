@@ -32,6 +32,8 @@ constexpr std::array kWorkloads = {
              start_pattern},
     Workload{"traffic", "RDMA writes that load the network, by pattern", kTrafficParams, 2, 16384, start_traffic,
              nullptr, traffic_misfit, traffic_send_queue, false},
+    Workload{"flows", "messages from a list, or by sizes, arrivals and a pattern, each with its slowdown", kFlowsParams, 2,
+             16384, start_flows, nullptr, flows_misfit, nullptr, false},
     Workload{"lookup", "one-sided lookups of objects that their owner, node 0, keeps rewriting", kLookupParams, 2, 1024,
              start_lookup, nullptr, nullptr, lookup_send_queue, false},
     Workload{"all_reduce", "every node gets the sum of all nodes' vectors, by the ring algorithm over RDMA writes",
@@ -47,7 +49,8 @@ const Workload* find(std::string_view kind) {
 }
 
 Params::Params(std::span<const options::Option> specs) : specs_(specs) {
-  for (const options::Option& spec : specs) values_.push_back(options::default_number(spec));
+  for (const options::Option& spec : specs)
+    values_.push_back(spec.type == options::Type::text ? 0 : options::default_number(spec));
 }
 
 std::size_t Params::index(std::string_view key) const {
@@ -68,6 +71,13 @@ void Params::set(std::string_view key, std::int64_t value) {
 }
 
 std::int64_t Params::get(std::string_view key) const { return values_[index(key)]; }
+
+void Params::set_file(std::string_view key, LoadedFile file) { files_[index(key)] = std::move(file); }
+
+const LoadedFile* Params::file(std::string_view key) const {
+  const auto found = files_.find(index(key));
+  return found == files_.end() ? nullptr : &found->second;
+}
 
 void Results::add(std::string_view operation, std::int64_t start_ps, std::int64_t end_ps, std::uint32_t samples_each) {
   auto found = std::ranges::find(operations, operation, &OperationTimes::name);
@@ -125,9 +135,11 @@ Results run(const Workload& workload, const Params& params, SimulatedCluster& cl
                                 std::to_string(entries) + " entries, found " +
                                 std::to_string(cluster.config().send_queue_entries));
   Results results;
-  const Setup setup{cluster, params, faults, results};
+  std::function<void()> at_end;
+  const Setup setup{cluster, params, faults, results, at_end};
   workload.start(setup);
   cluster.run();
+  if (at_end) at_end();
   return results;
 }
 

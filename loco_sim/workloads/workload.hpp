@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,10 +15,17 @@
 
 #include "loco_sim/transport/cluster.hpp"
 #include "loco_sim/workloads/faults.hpp"
+#include "loco_sim/workloads/flows/flow.hpp"
 #include "options/option.hpp"
 #include "sim/counters.hpp"
 
 namespace loco::workloads {
+
+/// A file that a parameter names.
+struct LoadedFile {
+  std::string path;
+  std::string text;
+};
 
 /// The values of a workload's parameters; starts as the defaults.
 class Params {
@@ -27,12 +36,17 @@ class Params {
   /// Throws std::invalid_argument for an unknown key.
   [[nodiscard]] std::int64_t get(std::string_view key) const;
   [[nodiscard]] std::uint32_t count(std::string_view key) const { return static_cast<std::uint32_t>(get(key)); }
+  /// What is in the file that the parameter names. Throws as above.
+  void set_file(std::string_view key, LoadedFile file);
+  /// Null when none was named.
+  [[nodiscard]] const LoadedFile* file(std::string_view key) const;
 
  private:
   [[nodiscard]] std::size_t index(std::string_view key) const;
 
   std::span<const options::Option> specs_;
   std::vector<std::int64_t> values_;
+  std::map<std::size_t, LoadedFile> files_;  // by index
 };
 
 /// The times that one kind of operation took, in order of completion.
@@ -48,6 +62,7 @@ inline constexpr std::uint32_t kPartOfAnother = 0;
 
 struct Results {
   std::vector<OperationTimes> operations;
+  std::vector<flows::FlowRecord> flows;  ///< of workloads that have flows
   sim::Counters counters;
   std::vector<std::string> promises;  ///< names of the counters that must be 0: what the workload checks itself
   std::int64_t first_start_ps = 0;    ///< of all measured operations
@@ -71,6 +86,7 @@ struct Setup {
   const Params& params;
   LibraryFaults faults;
   Results& results;
+  std::function<void()>& at_end;  ///< called when the run has ended; may be set by who starts the programs
 };
 
 /// A parameter that does not go with the others.

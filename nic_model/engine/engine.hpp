@@ -82,6 +82,7 @@ class Engine : public Units {
   [[nodiscard]] sim::SimTime now() const { return kernel.now(); }
   [[nodiscard]] bool witness() const { return kernel.config().witness; }
   [[nodiscard]] Observer* observer() const { return context == nullptr ? nullptr : context->observer; }
+  [[nodiscard]] MessageObserver* messages() const { return context == nullptr ? nullptr : context->messages; }
 
   sim::EventHandle schedule(EventKind what, std::uint32_t where, std::uint64_t a, sim::SimTime at) {
     return kernel.schedule(what, where, a, at);

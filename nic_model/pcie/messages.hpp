@@ -41,6 +41,7 @@ struct MemoryWrite {
   std::uint32_t offset = 0;
   std::uint32_t length = 0;
   std::uint32_t ahead = 0;  // flow model: bytes that crossed PCIe while the rest of the message was on its way
+  OpId call = 0;            // whose payload it is, for MessageObserver; 0: nobody's
   Address address = 0;
   std::uint64_t value = 0;
   std::uint64_t message = 0;  // with nic.word_order any: of several packets, whose words keep no order; 0: no other

@@ -297,6 +297,8 @@ void commit(Engine& engine, std::uint32_t domain, std::uint64_t number, std::uin
       return;
     write.done = true;
     engine.release(write.buffer);
+    if (MessageObserver* m = engine.messages(); m != nullptr && write.call != 0)
+      m->on_placed(write.call, write.length, engine.now());
     if (write.probe) engine.links[d.node()].probe_done();
     if (write.ends_atomic) announce(engine, AtomicLanded{d.node(), write.address});
   }

@@ -71,6 +71,8 @@ sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t fo
   engine.count(&Counters::wire_bytes_sent, packet.wire);
   engine.hold(packet.buffer);
   if (Observer* o = engine.observer()) o->on_packet(PacketStep::sent, packet, engine.now());
+  if (MessageObserver* m = engine.messages(); m != nullptr && packet.call != 0)
+    m->on_request_packet(PacketStep::sent, packet);
   const sim::Duration buffered = engine.buffer_time(format_of(engine).first(packet.length));
   const sim::SimTime pipeline = engine.ports[packet.source].enter_pipeline(engine.now(), p.nic_packet_gap, buffered);
   // What a NIC sends to itself does not go through its transmit and receive pipelines: nic.loopback is all it takes.

@@ -176,6 +176,7 @@ bool Requester::take_data(Engine& engine, QpId id, SendEntry& e, const fabric::P
                 .offset = packet.offset,
                 .length = packet.length,
                 .ahead = crossed_ahead(engine, packet),
+                .call = e.wqe.op,
                 .address = e.wqe.local + offset,
                 .message = engine.kernel.any_word_order() ? message_of(id, packet.wqe, false) : 0},
                origin, receive_buffer_time(engine, packet), e.wqe.lkey);

@@ -18,6 +18,7 @@ void Responder::place(Engine& engine, QpId id, const fabric::Packet& packet, Add
               .offset = packet.offset,
               .length = packet.length,
               .ahead = crossed_ahead(engine, packet),
+              .call = packet.call,
               .address = address,
               .message = engine.kernel.any_word_order() ? message_of(id, packet.wqe, true) : 0},
              origin, receive_buffer_time(engine, packet), key);

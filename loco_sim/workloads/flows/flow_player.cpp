@@ -1,0 +1,349 @@
+#include "loco_sim/workloads/flows/flow_player.hpp"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <numeric>
+#include <span>
+
+#include "loco_sim/transport/message_follower.hpp"
+
+namespace loco::workloads::flows {
+
+class Player final : public MessageFollower, public std::enable_shared_from_this<Player> {
+ public:
+  Player(SimulatedCluster& cluster, FlowList list, Play how)
+      : cluster_(cluster), list_(std::move(list)), how_(how), states_(list_.flows.size()), hosts_(cluster.config().nodes) {
+    for (std::uint32_t f = 0; f < list_.flows.size(); ++f) lay_out(f);
+    std::vector<std::uint64_t> most(hosts_.size(), kWord);
+    for (const Flow& flow : list_.flows) {
+      most[flow.source] = std::max(most[flow.source], flow.bytes);
+      most[flow.destination] = std::max(most[flow.destination], flow.bytes);
+    }
+    for (NodeId n = 0; n < hosts_.size(); ++n) {
+      Host& host = hosts_[n];
+      std::ranges::stable_sort(host.timed, {}, [this](std::uint32_t f) { return list_.flows[f].start_ps; });
+      if (most[n] > kWord || host.to_post > 0) host.memory = cluster.node(n).allocate(round_up(most[n], kWord));
+    }
+  }
+
+  void spawn() {
+    cluster_.follow(this);
+    for (NodeId n = 0; n < hosts_.size(); ++n) {
+      const Host& host = hosts_[n];
+      if (host.to_post == 0 && host.to_receive == 0) continue;
+      if (host.to_post > 0) {
+        const bool waits = host.triggered;
+        cluster_.spawn(n, "flows", [this, waits](Transport& t) { waits ? post_ready(t) : post_timed(t); });
+        cluster_.spawn(n, "completions", [this](Transport& t) { complete(t); });
+        if (waits && !host.timed.empty()) cluster_.spawn(n, "clock", [this](Transport& t) { keep_time(t); });
+      }
+      if (host.to_receive > 0) cluster_.spawn(n, "received", [this](Transport& t) { see_received(t); });
+    }
+  }
+
+  void on_placed(std::uint64_t work_id, std::uint32_t bytes, sim::SimTime at) override {
+    const auto f = static_cast<std::uint32_t>(work_id - 1);
+    State& state = states_[f];
+    state.left -= std::min(state.left, bytes);  // what is repeated may be placed again
+    if (state.left != 0 || state.received_ps != kNever || state.gone) return;
+    state.received_ps = at.ps;
+    if (!fires(f, End::received)) return;
+    const NodeId n = list_.flows[f].destination;
+    hosts_[n].received.push_back(f);
+    cluster_.node(n).wake_all();
+  }
+
+  void on_request_packet(std::uint64_t work_id, nic::PacketStep step, const fabric::Packet& packet) override {
+    State& state = states_[work_id - 1];
+    if (step == nic::PacketStep::received) {
+      state.marked += packet.marked ? 1 : 0;
+      return;
+    }
+    ++state.sent;
+    if (packet.offset < state.sent_to) ++state.repeated;
+    state.sent_to = std::max(state.sent_to, packet.offset + std::max(packet.length, 1U));
+  }
+
+  [[nodiscard]] std::vector<FlowRecord> records() const {
+    std::vector<FlowRecord> all;
+    all.reserve(list_.flows.size());
+    for (std::size_t f = 0; f < list_.flows.size(); ++f) {
+      const Flow& flow = list_.flows[f];
+      const State& state = states_[f];
+      const bool ended = !state.gone;
+      all.push_back({.source = flow.source,
+                     .destination = flow.destination,
+                     .bytes = flow.bytes,
+                     .id = flow.id,
+                     .start_ps = state.due_ps,
+                     .received_ps = ended ? state.received_ps : kNever,
+                     .completed_ps = state.completed_ps,
+                     .packets_sent = state.sent,
+                     .marked_packets = state.marked,
+                     .retransmitted_packets = state.repeated});
+    }
+    return all;
+  }
+
+  [[nodiscard]] std::uint64_t failed() const {
+    return static_cast<std::uint64_t>(std::ranges::count(states_, true, &State::gone));
+  }
+
+ private:
+  /// What is known of a flow while it is played.
+  struct State {
+    std::int64_t due_ps = kNever;
+    std::int64_t received_ps = kNever;
+    std::int64_t completed_ps = kNever;
+    std::uint32_t left = 0;     // bytes that are not in memory yet
+    std::uint32_t sent_to = 0;  // the first byte behind all that have been sent
+    std::uint32_t sent = 0;
+    std::uint32_t marked = 0;
+    std::uint32_t repeated = 0;
+    std::uint32_t slot = 0;
+    bool gone = false;  // failed, or will never begin
+  };
+
+  /// A queue pair's thread, which posts one flow after the other.
+  struct Slot {
+    Flag flag = 0;
+    std::uint32_t number = 0;  // among its host's
+    std::uint32_t flow = 0;
+    std::uint64_t assigned = 0;  // flows that it has been given
+  };
+
+  /// What a host's threads share.
+  struct Host {
+    Region memory{};
+    std::vector<std::uint32_t> timed{};      // flows that it posts at an instant, in order of that
+    std::deque<std::uint32_t> ready{};       // flows that are due
+    std::deque<std::uint32_t> received{};    // flows that fire triggers, and whose last byte has come
+    std::uint32_t to_post = 0;               // flows that are neither posted nor gone
+    std::uint32_t to_complete = 0;           // flows that are neither complete nor gone
+    std::uint32_t to_receive = 0;            // flows that fire triggers, neither received nor gone
+    bool triggered = false;                  // some of its flows begin by a trigger
+    std::vector<std::unique_ptr<Slot>> slots{};
+    std::vector<Slot*> idle{};
+  };
+
+  [[nodiscard]] NodeId poster(std::uint32_t f) const {
+    return how_.means == Means::write ? list_.flows[f].source : list_.flows[f].destination;
+  }
+
+  [[nodiscard]] std::span<const Fire> fires_of(std::uint32_t f) const {
+    const auto [first, last] = std::ranges::equal_range(list_.fires, f, {}, &Fire::flow);
+    return {first, last};
+  }
+  [[nodiscard]] bool fires(std::uint32_t f, End end) const {
+    return std::ranges::any_of(fires_of(f), [end](const Fire& fire) { return fire.end == end; });
+  }
+
+  void lay_out(std::uint32_t f) {
+    const Flow& flow = list_.flows[f];
+    State& state = states_[f];
+    state.left = static_cast<std::uint32_t>(flow.bytes);
+    Host& host = hosts_[poster(f)];
+    ++host.to_post;
+    ++host.to_complete;
+    if (flow.start_ps == kTriggered) {
+      host.triggered = true;
+    } else {
+      state.due_ps = flow.start_ps;
+      host.timed.push_back(f);
+    }
+    if (fires(f, End::received)) ++hosts_[flow.destination].to_receive;
+  }
+
+  // --- the threads of a host ---
+
+  static void wait_until(Transport& t, std::int64_t instant) {
+    if (instant > t.now_ps()) t.compute(instant - t.now_ps());
+  }
+
+  /// Posts flows at their instants; nothing else starts any.
+  void post_timed(Transport& t) {
+    Host& host = hosts_[t.my_node()];
+    for (const std::uint32_t f : host.timed) {
+      wait_until(t, list_.flows[f].start_ps);
+      post(t, f);
+    }
+    dismiss(t);
+  }
+
+  /// Says at their instants that flows are due.
+  void keep_time(Transport& t) {
+    for (const std::uint32_t f : hosts_[t.my_node()].timed) {
+      wait_until(t, list_.flows[f].start_ps);
+      due(f);
+    }
+  }
+
+  void post_ready(Transport& t) {
+    Host& host = hosts_[t.my_node()];
+    while (host.to_post > 0) {
+      if (host.ready.empty()) {
+        t.pause();
+        continue;
+      }
+      const std::uint32_t f = host.ready.front();
+      host.ready.pop_front();
+      post(t, f);
+    }
+    dismiss(t);
+  }
+
+  /// By the calling thread's own queue pair, or by an idle one's.
+  void post(Transport& t, std::uint32_t f) {
+    Host& host = hosts_[t.my_node()];
+    --host.to_post;
+    if (how_.queue_pairs == QueuePairs::pair) return request(t, f);
+    if (host.idle.empty()) add_slot(t);
+    Slot& slot = *host.idle.back();
+    host.idle.pop_back();
+    slot.flow = f;
+    ++slot.assigned;
+    states_[f].slot = slot.number;
+    t.flag_fetch_add(slot.flag, 1);
+  }
+
+  void request(Transport& t, std::uint32_t f) {
+    const Flow& flow = list_.flows[f];
+    const OperationTag tag{.token = f, .work_id = std::uint64_t{f} + 1};
+    const Address own = hosts_[t.my_node()].memory.base;
+    if (how_.means == Means::write) {
+      t.put(own, hosts_[flow.destination].memory, 0, flow.bytes, tag);
+    } else {
+      t.get(own, hosts_[flow.source].memory, 0, flow.bytes, tag);
+    }
+  }
+
+  void add_slot(Transport& t) {
+    Host& host = hosts_[t.my_node()];
+    host.slots.push_back(std::make_unique<Slot>());
+    Slot* const slot = host.slots.back().get();
+    slot->number = static_cast<std::uint32_t>(host.slots.size() - 1);
+    slot->flag = t.make_flag();
+    host.idle.push_back(slot);
+    t.spawn("queue pair " + std::to_string(host.slots.size()), [this, &t, slot] {
+      for (std::uint64_t turn = 1;; ++turn) {
+        while (t.flag_load(slot->flag) < turn) t.pause();
+        if (turn > slot->assigned) return;
+        request(t, slot->flow);
+      }
+    });
+  }
+
+  /// Nothing will be posted any more.
+  void dismiss(Transport& t) {
+    for (const auto& slot : hosts_[t.my_node()].slots) t.flag_fetch_add(slot->flag, 1);
+  }
+
+  void complete(Transport& t) {
+    Host& host = hosts_[t.my_node()];
+    std::array<Completion, 16> done;
+    while (host.to_complete > 0) {
+      const std::size_t n = t.poll(done);
+      if (n == 0) t.pause();
+      for (const Completion& c : std::span(done).first(n)) {
+        const auto f = static_cast<std::uint32_t>(c.token);
+        --host.to_complete;
+        if (!host.slots.empty()) host.idle.push_back(host.slots[states_[f].slot].get());
+        if (c.status != Status::success) {
+          fail(f);
+          continue;
+        }
+        states_[f].completed_ps = t.now_ps();
+        fire(f, End::completed);
+      }
+    }
+  }
+
+  void see_received(Transport& t) {
+    Host& host = hosts_[t.my_node()];
+    while (host.to_receive > 0) {
+      if (host.received.empty()) {
+        t.pause();
+        continue;
+      }
+      const std::uint32_t f = host.received.front();
+      host.received.pop_front();
+      --host.to_receive;
+      fire(f, End::received);
+    }
+  }
+
+  // --- triggers ---
+
+  void fire(std::uint32_t f, End end) {
+    for (const Fire& fire : fires_of(f))
+      if (fire.end == end) fire_trigger(fire.trigger);
+  }
+
+  void fire_trigger(std::uint32_t which) {
+    if (fired_.empty()) fired_.resize(list_.triggers.size());
+    const Trigger& trigger = list_.triggers[which];
+    const std::uint32_t times = ++fired_[which];
+    if (trigger.kind == TriggerKind::multishot) {
+      if (times <= trigger.starts.size()) begin(trigger.starts[times - 1]);
+    } else if (times == (trigger.kind == TriggerKind::barrier ? trigger.count : 1)) {
+      for (const std::uint32_t f : trigger.starts) begin(f);
+    }
+  }
+
+  void begin(std::uint32_t f) {
+    const Flow& flow = list_.flows[f];
+    if (states_[f].gone) return;
+    states_[f].due_ps = cluster_.context().now_ps() + flow.delay_ps;
+    if (flow.delay_ps == 0) return due(f);
+    cluster_.spawn(poster(f), "delay", [this, f](Transport& t) {
+      wait_until(t, states_[f].due_ps);
+      due(f);
+    });
+  }
+
+  void due(std::uint32_t f) {
+    hosts_[poster(f)].ready.push_back(f);
+    cluster_.node(poster(f)).wake_all();
+  }
+
+  /// A flow has failed: what it would have fired is not, and what never begins now is not waited for.
+  void fail(std::uint32_t f) {
+    states_[f].gone = true;
+    if (fires(f, End::received) && states_[f].received_ps == kNever) --hosts_[list_.flows[f].destination].to_receive;
+    if (!list_.triggers.empty()) {
+      FlowList rest = list_;
+      std::erase_if(rest.fires, [this](const Fire& fire) { return states_[fire.flow].gone; });
+      const std::vector<bool> begins = will_begin(rest);
+      for (std::uint32_t g = 0; g < begins.size(); ++g)
+        if (!begins[g] && !states_[g].gone && states_[g].due_ps == kNever) give_up(g);
+    }
+    for (NodeId n = 0; n < hosts_.size(); ++n) cluster_.node(n).wake_all();
+  }
+
+  void give_up(std::uint32_t f) {
+    states_[f].gone = true;
+    --hosts_[poster(f)].to_post;
+    --hosts_[poster(f)].to_complete;
+    if (fires(f, End::received)) --hosts_[list_.flows[f].destination].to_receive;
+  }
+
+  SimulatedCluster& cluster_;
+  FlowList list_;
+  Play how_;
+  std::vector<State> states_;
+  std::vector<Host> hosts_;
+  std::vector<std::uint32_t> fired_;
+};
+
+std::shared_ptr<Player> start(SimulatedCluster& cluster, FlowList list, Play how) {
+  const auto player = std::make_shared<Player>(cluster, std::move(list), how);
+  player->spawn();
+  return player;
+}
+
+std::vector<FlowRecord> records(const Player& player) { return player.records(); }
+
+std::uint64_t failed(const Player& player) { return player.failed(); }
+
+}  // namespace loco::workloads::flows

@@ -1,0 +1,100 @@
+// Flows from a list or by rule: docs/flows.md. What is measured is a flow's time from its instant until its last byte is
+// in the receiver's memory.
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+#include "loco_sim/workloads/flows/arrivals.hpp"
+#include "loco_sim/workloads/flows/flow_files.hpp"
+#include "loco_sim/workloads/flows/flow_player.hpp"
+#include "loco_sim/workloads/kinds.hpp"
+
+namespace loco::workloads {
+
+namespace {
+
+/// As kStartUnitNames.
+constexpr std::array<std::int64_t, 4> kStartUnits = {1, 1'000, 1'000'000, 1'000'000'000};
+
+bool is_matrix(const std::string& path) { return std::filesystem::path(path).extension() == ".cm"; }
+
+flows::FlowList listed(const Params& params, std::uint32_t nodes) {
+  const LoadedFile& file = *params.file("flows");
+  if (!is_matrix(file.path)) return flows::read_flow_csv(file.text, file.path, nodes);
+  return flows::read_connection_matrix(file.text, file.path, nodes,
+                                       kStartUnits.at(static_cast<std::size_t>(params.get("start_unit"))));
+}
+
+flows::SizeDistribution sizes_of(const Params& params) {
+  const LoadedFile* const file = params.file("sizes");
+  return file != nullptr ? flows::SizeDistribution::read(file->text, file->path)
+                         : flows::SizeDistribution(static_cast<std::uint64_t>(params.get("size")));
+}
+
+flows::FlowList by_rule(const Params& params, const ClusterConfig& config) {
+  flows::Rule rule{.nodes = config.nodes,
+                   .pattern = static_cast<flows::Pattern>(params.get("pattern")),
+                   .senders = params.count("senders"),
+                   .receiver = params.count("receiver"),
+                   .shift = params.count("shift"),
+                   .arrivals = static_cast<flows::Arrivals>(params.get("arrivals")),
+                   .every_ps = params.get("every"),
+                   .load_thousandths = params.count("load"),
+                   .port_rate = config.profile.link_rate.value,
+                   .count = static_cast<std::uint64_t>(params.get("count")),
+                   .seed = config.seed};
+  if (params.get("until") != 0) rule.until_ps = params.get("until");
+  return flows::generate(rule, sizes_of(params));
+}
+
+/// Programs that are spawned refer to it; what they leave is taken when the run has ended.
+void take(const Setup& setup, const flows::Player& player) {
+  const std::int64_t from = setup.params.get("measure.from");
+  const sim::CounterId bytes = setup.results.counters.id("payload_bytes");
+  for (const flows::FlowRecord& flow : flows::records(player)) {
+    if (flow.start_ps < from) continue;
+    setup.results.flows.push_back(flow);
+    if (flow.received_ps == flows::kNever) continue;
+    setup.results.add("flow", flow.start_ps, flow.received_ps);
+    setup.results.counters.add(bytes, flow.bytes);
+  }
+  setup.results.promise("failed_flows", flows::failed(player));
+}
+
+}  // namespace
+
+std::optional<Misfit> flows_misfit(const Params& params, std::uint32_t nodes) {
+  if (params.file("flows") != nullptr) {
+    static_cast<void>(listed(params, nodes));
+    return std::nullopt;
+  }
+  const flows::SizeDistribution sizes = sizes_of(params);
+  if (sizes.largest() > kFlowBytesMost) return Misfit{"sizes", "a distribution up to 1GiB"};
+  const auto pattern = static_cast<flows::Pattern>(params.get("pattern"));
+  const auto arrivals = static_cast<flows::Arrivals>(params.get("arrivals"));
+  const std::string hosts = " of " + std::to_string(nodes) + " nodes";
+  if (params.get("receiver") >= nodes) return Misfit{"receiver", "a node" + hosts};
+  if (params.get("senders") >= nodes) return Misfit{"senders", "fewer than all" + hosts};
+  if (pattern == flows::Pattern::shift && params.get("shift") % nodes == 0)
+    return Misfit{"shift", "no multiple of the number" + hosts};
+  if (pattern == flows::Pattern::victim && nodes < 3)
+    return Misfit{"pattern", "incast, permutation, shift, all_to_all or random (victim needs 3 nodes or more) with " +
+                                 std::to_string(nodes) + " nodes"};
+  if (arrivals == flows::Arrivals::every && params.get("every") == 0) return Misfit{"every", "a time above 0s"};
+  if (arrivals != flows::Arrivals::poisson) return std::nullopt;
+  if (params.get("load") == 0) return Misfit{"load", "thousandths of the port's rate, above 0"};
+  if (params.get("count") == 0 && params.get("until") == 0) return Misfit{"arrivals", "count or until beside it"};
+  return std::nullopt;
+}
+
+void start_flows(const Setup& setup) {
+  const ClusterConfig& config = setup.cluster.config();
+  flows::FlowList list =
+      setup.params.file("flows") != nullptr ? listed(setup.params, config.nodes) : by_rule(setup.params, config);
+  const flows::Play how{.queue_pairs = static_cast<flows::QueuePairs>(setup.params.get("queue_pairs")),
+                        .means = static_cast<flows::Means>(setup.params.get("operation"))};
+  const std::shared_ptr<flows::Player> player = flows::start(setup.cluster, std::move(list), how);
+  setup.at_end = [&setup, player] { take(setup, *player); };
+}
+
+}  // namespace loco::workloads
