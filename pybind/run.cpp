@@ -1,6 +1,7 @@
 // Running scenarios with the interpreter lock released.
 #include "loco_sim/run/run.hpp"
 
+#include <cstddef>
 #include <pybind11/stl.h>
 #include <string>
 #include <utility>
@@ -19,7 +20,8 @@ Finished run(const scenario::Scenario& scenario, bool keep_trace, const StopFlag
         options.interrupted = [&] { return interruption.requested(); };
         options.keep_trace = keep_trace;
         auto result = std::make_shared<RunResult>(loco::run(scenario, options));
-        if (!keep_trace) result->trace.reset();  // it was recorded to be checked, or for a file that is not written here
+        if (!keep_trace)
+          result->trace.reset();  // it was recorded to be checked, or for a file that is not written here
         return finished_run(std::move(result));
       },
       stop);
@@ -30,6 +32,27 @@ py::list operations(const Finished& f) {
   py::list out;
   for (const OperationTimes& o : f.result->operations)
     out.append(py::make_tuple(o.name, bytes_of(f.result, o.samples_ps), bytes_of(f.result, o.ends_ps)));
+  return out;
+}
+
+/// The names of FlowRecord's fields, their NumPy types and where they lie.
+py::list flow_fields() {
+  using workloads::flows::FlowRecord;
+  py::list out;
+  const auto add = [&](const char* name, const char* type, std::size_t at) {
+    out.append(py::make_tuple(name, type, at));
+  };
+  add("id", "<u8", offsetof(FlowRecord, id));
+  add("source", "<u4", offsetof(FlowRecord, source));
+  add("destination", "<u4", offsetof(FlowRecord, destination));
+  add("class", "<u4", offsetof(FlowRecord, traffic_class));
+  add("bytes", "<u8", offsetof(FlowRecord, bytes));
+  add("start_ps", "<i8", offsetof(FlowRecord, start_ps));
+  add("received_ps", "<i8", offsetof(FlowRecord, received_ps));
+  add("completed_ps", "<i8", offsetof(FlowRecord, completed_ps));
+  add("ideal_ps", "<i8", offsetof(FlowRecord, ideal_ps));
+  add("retransmitted_packets", "<u4", offsetof(FlowRecord, retransmitted_packets));
+  add("marked_packets", "<u4", offsetof(FlowRecord, marked_packets));
   return out;
 }
 
@@ -93,6 +116,7 @@ void bind_run(py::module_& m) {
                                return out;
                              })
       .def_property_readonly("hints", [](const Finished& f) { return f.result->hints; })
+      .def_property_readonly("flows", [](const Finished& f) { return bytes_of(f.result, f.result->flows); })
       .def_property_readonly("series", &series)
       .def_property_readonly("verdict", &verdict)
       .def_property_readonly("operations_done", [](const Finished& f) { return f.result->operations_done; })
@@ -101,6 +125,8 @@ void bind_run(py::module_& m) {
       .def_property_readonly("measured_ps", [](const Finished& f) { return f.result->measured_ps; })
       .def_property_readonly("simulated_ps", [](const Finished& f) { return f.result->simulated_ps; });
   m.attr("COUNTERS") = counter_names();
+  m.attr("FLOW_FIELDS") = flow_fields();
+  m.attr("FLOW_SIZE") = sizeof(workloads::flows::FlowRecord);
   m.def("run", &run, py::arg("scenario"), py::arg("keep_trace"), py::arg("stop").none(true));
 }
 

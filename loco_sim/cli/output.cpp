@@ -187,6 +187,10 @@ Json to_json(const scenario::Scenario& scenario, const RunResult& result) {
               {"simulated_ps", result.simulated_ps},
               {"counters", counted(result.counters)},
               {"workload_counters", counted(result.workload_counters)}};
+  if (result.bus.bytes != 0) {
+    out["algbw_gb_per_s"] = result.algorithm_bandwidth();
+    out["busbw_gb_per_s"] = result.bus_bandwidth();
+  }
   if (!result.busiest.empty()) {
     out["limited_by"] = nic::limited_by(result.busiest);
     out["busiest"] = busiest_json(result.busiest);

@@ -87,10 +87,8 @@ bool never_below_one(const scenario::Scenario& s) { return s.parameters.get("ide
 std::string slowdown_table(const scenario::Scenario& scenario, const RunResult& result) {
   constexpr std::size_t kBins = 5;
   if (result.flows.empty()) return {};
-  std::vector<std::vector<std::string>> rows = {
-      {"slowdown of flows up to", "count", "mean", "median", "p95", "p99"}};
-  for (const SlowdownBin& bin :
-       slowdowns_by_size(result.flows, flows_end(scenario), never_below_one(scenario), kBins))
+  std::vector<std::vector<std::string>> rows = {{"slowdown of flows up to", "count", "mean", "median", "p95", "p99"}};
+  for (const SlowdownBin& bin : slowdowns_by_size(result.flows, flows_end(scenario), never_below_one(scenario), kBins))
     rows.push_back({options::format_number(static_cast<std::int64_t>(bin.largest), options::Type::size),
                     fmt::format("{}", bin.flows), fmt::format("{:.3f}", bin.mean), fmt::format("{:.3f}", bin.p50),
                     fmt::format("{:.3f}", bin.p95), fmt::format("{:.3f}", bin.p99)});
@@ -111,6 +109,9 @@ std::string report(const scenario::Scenario& scenario, const RunResult& result) 
                      rate_text(result.operations_per_second()), text::counted(result.operations_done, "operation"),
                      time_text(result.measured_ps));
   out += goodput(result);
+  if (result.bus.bytes != 0)
+    out +=
+        fmt::format("algbw: {:.3f} GB/s, busbw: {:.3f} GB/s\n", result.algorithm_bandwidth(), result.bus_bandwidth());
   if (nic::something_limits(result.busiest)) out += fmt::format("limited by: {}\n", nic::limited_by(result.busiest));
   for (const std::string& hint : result.hints) out += fmt::format("hint: {}\n", hint);
   for (const std::string& broken : result.broken) out += fmt::format("the workload found: {}\n", broken);
@@ -165,9 +166,10 @@ void require_flows(const scenario::Scenario& scenario, const std::string& path) 
     throw UsageError(fmt::format("--flows {}: expected a scenario with the workload flows, found {}",
                                  text::printable(path), scenario.workload));
   if (!path.ends_with(".csv"))
-    throw UsageError(fmt::format("--flows {}: expected a name that ends in .csv (Parquet from Python: "
-                                 "loco_sim.run(...).flows.to_parquet(...))",
-                                 text::printable(path)));
+    throw UsageError(
+        fmt::format("--flows {}: expected a name that ends in .csv (Parquet from Python: "
+                    "loco_sim.run(...).flows.to_parquet(...))",
+                    text::printable(path)));
   require_place_of(path, {fmt::format("--flows {}", path), 0, 0}, "");
 }
 

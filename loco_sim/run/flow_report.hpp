@@ -16,7 +16,8 @@ enum class FlowsEnd : std::uint8_t { received, completed };
 /// From its start to its end over its ideal time; with `at_least_one` never less. Negative: it has not ended.
 [[nodiscard]] double slowdown(const workloads::flows::FlowRecord& flow, FlowsEnd end, bool at_least_one);
 
-/// Flows of about one size: bins have about equal numbers of flows, by size, all of one size in one of them, as in the plots of the HPCC paper (SIGCOMM 2019).
+/// Flows of about one size: bins have about equal numbers of flows, by size, all of one size in one of them, as in the
+/// plots of the HPCC paper (SIGCOMM 2019).
 struct SlowdownBin {
   std::uint64_t flows = 0;
   std::uint64_t largest = 0;  ///< bytes

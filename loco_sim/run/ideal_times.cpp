@@ -90,15 +90,15 @@ void fill_alone(const scenario::Scenario& s, const ClusterConfig& config, const 
                 std::vector<flows::FlowRecord>& all) {
   std::map<std::uint32_t, BySize> by_length;
   for (const flows::FlowRecord& flow : all)
-    if (flow.start_ps != flows::kNever)
-      by_length[length(flow.source, flow.destination)].try_emplace(flow.bytes, &flow);
+    if (flow.start_ps != flows::kNever) by_length[length(flow.source, flow.destination)].try_emplace(flow.bytes, &flow);
   const std::size_t most = std::max<std::size_t>(2, kAloneMost / std::max<std::size_t>(1, by_length.size()));
   std::map<std::uint32_t, std::map<std::uint64_t, std::int64_t>> times;
   for (const auto& [links, by_size] : by_length)
     for (const flows::FlowRecord* flow : chosen(by_size, most))
       times[links][flow->bytes] = time_alone(s, config, *flow);
   for (flows::FlowRecord& flow : all)
-    if (flow.start_ps != flows::kNever) flow.ideal_ps = between(times[length(flow.source, flow.destination)], flow.bytes);
+    if (flow.start_ps != flows::kNever)
+      flow.ideal_ps = between(times[length(flow.source, flow.destination)], flow.bytes);
 }
 
 void fill_base_rtt(const scenario::Scenario& s, const PathLengths& length, std::vector<flows::FlowRecord>& all) {
@@ -120,7 +120,8 @@ void fill_ideal_times(const scenario::Scenario& s, ClusterConfig config, std::ve
   if (all.empty()) return;
   const PathLengths length(config);
   // SimGrid runs once in a process.
-  if (s.parameters.get("ideal") != 0 || config.network.model == fabric::Model::flow) return fill_base_rtt(s, length, all);
+  if (s.parameters.get("ideal") != 0 || config.network.model == fabric::Model::flow)
+    return fill_base_rtt(s, length, all);
   config.record = false;
   config.series_interval = {};
   fill_alone(s, config, length, all);

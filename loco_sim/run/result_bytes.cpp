@@ -100,6 +100,7 @@ std::string to_bytes(const RunResult& result) {
   }
   out.number(result.broken.size());
   for (const std::string& broken : result.broken) out.text(broken);
+  for (const std::uint64_t n : {result.bus.bytes, result.bus.times, result.bus.over}) out.number(n);
   out.number(result.flows.size());
   out.raw(result.flows.data(), result.flows.size() * sizeof(workloads::flows::FlowRecord));
   out.number(result.trace ? 1 : 0);
@@ -130,6 +131,7 @@ RunResult result_from_bytes(std::string_view bytes) {
     result.workload_counters.add(id, in.number());
   }
   for (std::uint64_t left = in.number(); left != 0; --left) result.broken.emplace_back(in.text());
+  for (std::uint64_t* n : {&result.bus.bytes, &result.bus.times, &result.bus.over}) *n = in.number();
   const std::uint64_t flows = in.number();
   in.need(flows * sizeof(workloads::flows::FlowRecord));
   result.flows.resize(flows);

@@ -122,6 +122,16 @@ LatencySummary summarise(std::vector<std::int64_t> samples_ps) {
   return summary;
 }
 
+double RunResult::algorithm_bandwidth() const {
+  if (bus.bytes == 0 || operations.empty()) return 0;
+  const std::int64_t median = summarise(operations.front().samples_ps).median_ps;
+  return median <= 0 ? 0 : static_cast<double>(bus.bytes) / static_cast<double>(median) * 1e3;
+}
+
+double RunResult::bus_bandwidth() const {
+  return algorithm_bandwidth() * static_cast<double>(bus.times) / static_cast<double>(bus.over);
+}
+
 double RunResult::operations_per_second() const {
   return measured_ps <= 0 ? 0 : static_cast<double>(operations_done) / (static_cast<double>(measured_ps) * 1e-12);
 }
@@ -199,6 +209,7 @@ RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options
   if (scenario.schedule == Schedule::timed) result.busiest = cluster.system().usage({result.simulated_ps}, kBusiestMax);
   result.broken = measured.broken();
   result.flows = std::move(measured.flows);
+  result.bus = measured.bus;
   result.workload_counters = std::move(measured.counters);
   add_network_counters(cluster.system().network(), result.workload_counters);
   result.pause_cycle = cluster.pause_cycle();

@@ -42,14 +42,15 @@ struct LatencySummary {
 [[nodiscard]] LatencySummary summarise(std::vector<std::int64_t> samples_ps);
 
 struct RunResult {
-  std::vector<OperationTimes> operations;    ///< in the workload's order
-  std::uint64_t operations_done = 0;         ///< all of them together: a barrier is one, parts of another none
-  std::int64_t measured_ps = 0;              ///< simulated time from the first operation's start to the last one's end
-  std::int64_t simulated_ps = 0;             ///< simulated time of the whole run, set-up included
+  std::vector<OperationTimes> operations;  ///< in the workload's order
+  std::uint64_t operations_done = 0;       ///< all of them together: a barrier is one, parts of another none
+  std::int64_t measured_ps = 0;            ///< simulated time from the first operation's start to the last one's end
+  std::int64_t simulated_ps = 0;           ///< simulated time of the whole run, set-up included
   std::vector<workloads::flows::FlowRecord> flows;  ///< of workloads that have flows, in the order of their list
-  nic::Counters counters;                    ///< of the machine
-  sim::Counters workload_counters;           ///< what the workload itself noticed
-  std::vector<std::string> broken;           ///< what the workload itself found wrong: "lost_updates: 3"
+  workloads::BusBandwidth bus;                      ///< of collectives
+  nic::Counters counters;                           ///< of the machine
+  sim::Counters workload_counters;                  ///< what the workload itself noticed
+  std::vector<std::string> broken;                  ///< what the workload itself found wrong: "lost_updates: 3"
   std::vector<nic::Usage> busiest;           ///< of the whole run, the greatest share first; none of random schedules
   std::string pause_cycle;                   ///< links that PFC has paused for good, in words; empty: none
   std::vector<std::string> hints;            ///< counters that explain a surprise, a line each: hints.hpp
@@ -58,6 +59,9 @@ struct RunResult {
   std::optional<trace::Trace> trace;         ///< when the scenario records one or checks
   std::optional<model::Verdict> verdict;     ///< when the scenario checks
 
+  /// GB/s, of 10^9 bytes, of a collective's median time; 0 of other workloads.
+  [[nodiscard]] double algorithm_bandwidth() const;
+  [[nodiscard]] double bus_bandwidth() const;
   /// Operations a simulated second; 0 when nothing was measured.
   [[nodiscard]] double operations_per_second() const;
   [[nodiscard]] bool consistent() const { return broken.empty() && (!verdict || verdict->consistent()); }

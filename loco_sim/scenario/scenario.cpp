@@ -86,8 +86,9 @@ void read_parameter_file(const Settings& settings, const Option& spec, Scenario&
   const std::filesystem::path beside = std::filesystem::path(out.file).parent_path() / value->text;
   const std::string path = std::filesystem::exists(beside) ? beside.string() : value->text;
   if (!std::filesystem::is_regular_file(path))
-    throw text::InputError(value->place, "workload." + std::string(spec.key), "a file",
-                           text::in_quotes(value->text) + (std::filesystem::exists(path) ? "" : ", which is not there"));
+    throw text::InputError(
+        value->place, "workload." + std::string(spec.key), "a file",
+        text::in_quotes(value->text) + (std::filesystem::exists(path) ? "" : ", which is not there"));
   out.parameters.set_file(spec.key, {path, text::read_file(path, kBytesMax)});
 }
 
@@ -126,7 +127,9 @@ void apply_workload(const Settings& settings, const std::string& kind, Scenario&
 void apply_level(const Settings& settings, Scenario& out) {
   const Value* const check = given(settings, "check");
   const bool wanted = given(settings, "trace.path") != nullptr || (check != nullptr && !check->words.empty());
-  if (given(settings, "trace.level") != nullptr || wanted || workloads::find(out.workload)->recorded) return;
+  const workloads::Workload& workload = *workloads::find(out.workload);
+  const bool recorded = workload.recorded && (workload.load == nullptr || !workload.load(out.parameters));
+  if (given(settings, "trace.level") != nullptr || wanted || recorded) return;
   out.settings.find("trace.level")->second.text = "none";
 }
 

@@ -35,9 +35,6 @@ constexpr std::uint32_t kUnderWayMax = 16;
 /// A chunk and its word.
 constexpr std::uint32_t kPutsOfStep = 2;
 
-/// Slower adding could be beyond the end of simulated time.
-constexpr std::int64_t kReduceRateLeast = 1'000'000;
-
 /// Where things are in each node's memory: the vector, what has come to be added, the words of the steps that have come
 /// and of those that go.
 class Layout {
@@ -207,6 +204,7 @@ class Member {
 }  // namespace
 
 std::optional<Misfit> all_reduce_misfit(const Params& params, std::uint32_t nodes) {
+  if (plays_schedule(params)) return all_reduce_schedule_misfit(params, nodes);
   const std::uint64_t least = nodes * kWord;
   if (static_cast<std::uint64_t>(params.get("size")) < least)
     return Misfit{"size",
@@ -219,6 +217,7 @@ std::optional<Misfit> all_reduce_misfit(const Params& params, std::uint32_t node
 std::uint32_t all_reduce_send_queue(const Params& /*params*/) { return kUnderWayMax; }
 
 void start_all_reduce(const Setup& setup) {
+  if (plays_schedule(setup.params)) return start_all_reduce_schedule(setup);
   const ClusterConfig& config = setup.cluster.config();
   const auto ring =
       std::make_shared<Ring>(Ring{.layout = {static_cast<std::uint64_t>(setup.params.get("size")), config.nodes},
@@ -228,6 +227,8 @@ void start_all_reduce(const Setup& setup) {
     ring->memory.push_back(setup.cluster.node(n).allocate(ring->layout.end()));
     ring->factors += scattered(n);
   }
+  setup.results.bus = {static_cast<std::uint64_t>(setup.params.get("size")), 2 * (std::uint64_t{config.nodes} - 1),
+                       config.nodes};
   setup.results.promise("failed_messages", 0);
   setup.results.promise("wrong_sums", 0);
   setup.cluster.spawn_everywhere([&setup, ring](Transport& node) { Member(node, setup, *ring).run(); });

@@ -232,7 +232,18 @@ ring_options options_under(const LibraryFaults& faults, ring_options options) {
   return options;
 }
 
-std::optional<Misfit> broadcast_misfit(const Params& params, std::uint32_t /*nodes*/) {
+bool is_collective_broadcast(const Params& params) { return params.get("algorithm") != 0; }
+
+std::uint32_t broadcast_send_queue(const Params& params) {
+  return is_collective_broadcast(params) ? collective_send_queue(params) : 1;
+}
+
+std::optional<Misfit> broadcast_misfit(const Params& params, std::uint32_t nodes) {
+  constexpr std::int64_t kLocoMost = 1 << 20;
+  if (is_collective_broadcast(params)) return broadcast_schedule_misfit(params, nodes);
+  if (params.get("size") > kLocoMost) return Misfit{"size", "1MiB at most, or another algorithm than loco"};
+  for (const std::string_view key : {"channels", "chunk", "warmup"})
+    if (params.get(key) != (key == "channels" ? 1 : 0)) return Misfit{key, "another algorithm than loco with it"};
   const std::int64_t cells = params.get("size") / 8 + 1;  // with the one for the length
   if (kCarrierNames.at(static_cast<std::size_t>(params.get("over"))) != "ring_buffer" ||
       params.get("ring") / 8 >= cells)
@@ -242,6 +253,7 @@ std::optional<Misfit> broadcast_misfit(const Params& params, std::uint32_t /*nod
 }
 
 void start_broadcast(const Setup& setup) {
+  if (is_collective_broadcast(setup.params)) return start_broadcast_schedule(setup);
   constexpr std::array kPrograms = {broadcast_program<over_variables>, broadcast_program<over_ring>,
                                     broadcast_program<over_tree>};
   const auto program = kPrograms.at(static_cast<std::size_t>(setup.params.get("over")));

@@ -1,5 +1,5 @@
-// Flows from a list or by rule: docs/flows.md. What is measured is a flow's time from its instant until its last byte is
-// in the receiver's memory.
+// Flows from a list or by rule: docs/flows.md. What is measured is a flow's time from its instant until its last byte
+// is in the receiver's memory.
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -32,17 +32,17 @@ flows::SizeDistribution sizes_of(const Params& params) {
 }
 
 flows::FlowList by_rule(const Params& params, const ClusterConfig& config) {
-  flows::Rule rule{.nodes = config.nodes,
-                   .pattern = static_cast<flows::Pattern>(params.get("pattern")),
-                   .senders = params.count("senders"),
-                   .receiver = params.count("receiver"),
-                   .shift = params.count("shift"),
-                   .arrivals = static_cast<flows::Arrivals>(params.get("arrivals")),
-                   .every_ps = params.get("every"),
-                   .load_thousandths = params.count("load"),
-                   .port_rate = config.profile.link_rate.value,
-                   .count = static_cast<std::uint64_t>(params.get("count")),
-                   .seed = config.seed};
+  flows::FlowRule rule{.nodes = config.nodes,
+                       .pattern = static_cast<flows::Pattern>(params.get("pattern")),
+                       .senders = params.count("senders"),
+                       .receiver = params.count("receiver"),
+                       .shift = params.count("shift"),
+                       .arrivals = static_cast<flows::Arrivals>(params.get("arrivals")),
+                       .every_ps = params.get("every"),
+                       .load_thousandths = params.count("load"),
+                       .port_rate = config.profile.link_rate.value,
+                       .count = static_cast<std::uint64_t>(params.get("count")),
+                       .seed = config.seed};
   if (params.get("until") != 0) rule.until_ps = params.get("until");
   return flows::generate(rule, sizes_of(params));
 }
@@ -94,7 +94,7 @@ void start_flows(const Setup& setup) {
   const flows::Play how{.queue_pairs = static_cast<flows::QueuePairs>(setup.params.get("queue_pairs")),
                         .means = static_cast<flows::Means>(setup.params.get("operation"))};
   const std::shared_ptr<flows::Player> player = flows::start(setup.cluster, std::move(list), how);
-  setup.at_end = [&setup, player] { take(setup, *player); };
+  if (setup.at_end != nullptr) *setup.at_end = [&setup, player] { take(setup, *player); };
 }
 
 }  // namespace loco::workloads

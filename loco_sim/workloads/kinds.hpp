@@ -78,10 +78,79 @@ inline constexpr std::array kBarrierParams = {
     kInline,
     kReceivedNs,
     kSentNs};
+// --- collectives (docs/collectives.md) ---
+
+/// Slower adding could be beyond the end of simulated time.
+inline constexpr std::int64_t kReduceRateLeast = 1'000'000;
+inline constexpr std::array<std::string_view, 4> kAllReduceAlgorithmNames = {"ring", "halving_doubling",
+                                                                             "recursive_doubling", "double_tree"};
+inline constexpr std::array<std::string_view, 2> kAllGatherAlgorithmNames = {"ring", "recursive_doubling"};
+inline constexpr std::array<std::string_view, 2> kReduceScatterAlgorithmNames = {"ring", "recursive_halving"};
+inline constexpr std::array<std::string_view, 4> kAllToAllAlgorithmNames = {"pairwise", "staged", "bruck", "direct"};
+inline constexpr std::array<std::string_view, 4> kBroadcastAlgorithmNames = {"loco", "binomial", "chain",
+                                                                             "scatter_all_gather"};
+inline constexpr std::array<std::string_view, 2> kReduceAlgorithmNames = {"binomial", "chain"};
+
+template <std::size_t Size>
+constexpr Option algorithm_option(const std::array<std::string_view, Size>& names, std::string_view doc) {
+  return {.key = "algorithm", .type = Type::choice, .fallback = 0, .choices = names, .doc = doc};
+}
+inline constexpr Option kCollectiveSize{
+    .key = "size",
+    .type = Type::size,
+    .fallback = 1 << 20,
+    .least = 8,
+    .most = 1 << 30,
+    .doc = "bytes of a node's vector, as nccl-tests count them: of all_gather, reduce_scatter and all_to_all all parts",
+    .multiple_of = 8};
+inline constexpr Option kCollectiveIterations{.key = "iterations",
+                                              .type = Type::integer,
+                                              .fallback = 10,
+                                              .least = 1,
+                                              .most = 1'000'000,
+                                              .doc = "measured, one after the other; all nodes begin together"};
+inline constexpr Option kChannels{.key = "channels",
+                                  .type = Type::integer,
+                                  .fallback = 1,
+                                  .least = 1,
+                                  .most = 64,
+                                  .doc =
+                                      "the vector is divided among so many rings or trees at once, each with queue "
+                                      "pairs of its own"};
+inline constexpr Option kChunk{.key = "chunk",
+                               .type = Type::size,
+                               .fallback = 0,
+                               .most = 1 << 30,
+                               .doc = "what chain and double_tree cut a channel's vector into; 0B: 64 chunks"};
+inline constexpr Option kWarmup{.key = "warmup",
+                                .type = Type::integer,
+                                .fallback = 0,
+                                .most = 1'000'000,
+                                .doc = "iterations before the measured ones"};
+inline constexpr Option kCollectiveReduceRate{
+    .key = "reduce_rate",
+    .type = Type::rate,
+    .fallback = 0,
+    .most = 10'000'000'000'000,
+    .doc =
+        "how fast a node adds what has come to its own, in bits per second, 1Mbps or more; 0bps: in no time but that "
+        "of a part's first word, which is summed and checked"};
+/// Nothing is added.
+inline constexpr Option kNoReduceRate{
+    .key = "reduce_rate", .type = Type::rate, .fallback = 0, .most = 0, .doc = "0bps: nothing is added"};
+
 inline constexpr std::array<std::string_view, 3> kCarrierNames = {"variables", "ring_buffer", "tree"};
+inline constexpr Option kBroadcastPayload{
+    .key = "size",
+    .type = Type::size,
+    .fallback = 8,
+    .least = 8,
+    .most = 1 << 30,
+    .doc = "bytes of the shared value, a multiple of 8; 1 MiB at most with LOCO's",
+    .multiple_of = 8};
 inline constexpr std::array kBroadcastParams = {
     kIterations,
-    kPayload,
+    kBroadcastPayload,
     Option{.key = "over",
            .type = Type::choice,
            .fallback = 0,
@@ -115,7 +184,14 @@ inline constexpr std::array kBroadcastParams = {
                   "that have come (MPI_Testsome)"},
     kInline,
     kReceivedNs,
-    kSentNs};
+    kSentNs,
+    algorithm_option(kBroadcastAlgorithmNames,
+                     "loco: over what is said above; else a collective over puts (docs/collectives.md): down a "
+                     "binomial tree, along a chain in chunks, or scattered and gathered"),
+    kChannels,
+    kChunk,
+    kWarmup,
+    kNoReduceRate};
 
 inline constexpr std::array<std::string_view, 2> kMixedSizeNames = {"checksum", "guards"};
 inline constexpr std::array kMixedSizeParams = {kIterations,
@@ -364,7 +440,8 @@ inline constexpr std::array kFlowsParams = {
            .fallback = 0,
            .most = 10'000,
            .doc = "of poisson: payload that a sender has to send, in thousandths of its port's rate"},
-    Option{.key = "count", .type = Type::integer, .fallback = 0, .most = 10'000'000, .doc = "flows in all; 0: no bound"},
+    Option{
+        .key = "count", .type = Type::integer, .fallback = 0, .most = 10'000'000, .doc = "flows in all; 0: no bound"},
     Option{.key = "until", .type = Type::duration, .fallback = 0, .doc = "no flow arrives later; 0s: no bound"},
     Option{.key = "queue_pairs",
            .type = Type::choice,
@@ -388,7 +465,8 @@ inline constexpr std::array kFlowsParams = {
            .choices = kIdealNames,
            .doc = "what a slowdown is over: the flow alone in the same network, or a round trip and the wire's time at "
                   "the sender's port, as papers have it"},
-    Option{.key = "measure.from", .type = Type::duration, .fallback = 0, .doc = "flows that begin earlier are left out"}};
+    Option{
+        .key = "measure.from", .type = Type::duration, .fallback = 0, .doc = "flows that begin earlier are left out"}};
 
 inline constexpr std::array<std::string_view, 2> kLookupReadNames = {"pipelined", "waited"};
 inline constexpr std::array kLookupParams = {
@@ -449,9 +527,57 @@ inline constexpr std::array kAllReduceParams = {
            .fallback = 0,
            .most = 10'000'000'000'000,
            .doc = "how fast a node adds what has come to its own, in bits of a chunk per second, 1Mbps or more; 0bps: "
-                  "adding takes no time but that of a chunk's first word, which is summed and checked"}};
+                  "adding takes no time but that of a chunk's first word, which is summed and checked"},
+    algorithm_option(kAllReduceAlgorithmNames,
+                     "ring; halving_doubling: recursive halving, then doubling; recursive_doubling: whole vectors, a "
+                     "power of two of nodes; double_tree: two trees of chunks"),
+    kChannels,
+    kChunk,
+    kWarmup};
+inline constexpr std::array kAllGatherParams = {
+    kCollectiveSize,
+    kCollectiveIterations,
+    algorithm_option(kAllGatherAlgorithmNames, "ring, or for a power of two of nodes recursive_doubling"),
+    kChannels,
+    kChunk,
+    kWarmup,
+    kNoReduceRate};
+inline constexpr std::array kReduceScatterParams = {
+    kCollectiveSize,
+    kCollectiveIterations,
+    algorithm_option(kReduceScatterAlgorithmNames, "ring, or for a power of two of nodes recursive_halving"),
+    kChannels,
+    kChunk,
+    kWarmup,
+    kCollectiveReduceRate};
+inline constexpr std::array kAllToAllParams = {
+    kCollectiveSize,
+    kCollectiveIterations,
+    algorithm_option(kAllToAllAlgorithmNames,
+                     "pairwise: to the next node, to the one behind it, ...; staged: each when the part of the stage "
+                     "before has come; bruck: in log2 n steps of half the size; direct: all at once"),
+    kChannels,
+    kChunk,
+    kWarmup,
+    kNoReduceRate};
+inline constexpr std::array kReduceParams = {
+    kCollectiveSize,
+    kCollectiveIterations,
+    algorithm_option(kReduceAlgorithmNames, "up a binomial tree, or along a chain in chunks, to node 0"),
+    kChannels,
+    kChunk,
+    kWarmup,
+    kCollectiveReduceRate};
 
+/// By a schedule rather than by the program of all_reduce_workload.cpp?
+[[nodiscard]] bool plays_schedule(const Params& params);
+void start_all_gather(const Setup& setup);
 void start_all_reduce(const Setup& setup);
+void start_all_reduce_schedule(const Setup& setup);
+void start_all_to_all(const Setup& setup);
+void start_broadcast_schedule(const Setup& setup);
+void start_reduce(const Setup& setup);
+void start_reduce_scatter(const Setup& setup);
 void start_barrier(const Setup& setup);
 void start_broadcast(const Setup& setup);
 void start_dcdc(const Setup& setup);
@@ -479,6 +605,17 @@ void start_lookup(const Setup& setup);
 [[nodiscard]] std::uint32_t traffic_send_queue(const Params& params);
 /// A vector with less than a word for each node.
 [[nodiscard]] std::optional<Misfit> all_reduce_misfit(const Params& params, std::uint32_t nodes);
+/// Vectors that are no whole number of parts, algorithms that want a power of two of nodes.
+[[nodiscard]] std::optional<Misfit> all_reduce_schedule_misfit(const Params& params, std::uint32_t nodes);
+[[nodiscard]] std::optional<Misfit> all_gather_misfit(const Params& params, std::uint32_t nodes);
+[[nodiscard]] std::optional<Misfit> reduce_scatter_misfit(const Params& params, std::uint32_t nodes);
+[[nodiscard]] std::optional<Misfit> all_to_all_misfit(const Params& params, std::uint32_t nodes);
+[[nodiscard]] std::optional<Misfit> broadcast_schedule_misfit(const Params& params, std::uint32_t nodes);
+[[nodiscard]] std::optional<Misfit> reduce_misfit(const Params& params, std::uint32_t nodes);
+[[nodiscard]] std::uint32_t collective_send_queue(const Params& params);
+/// A broadcast over puts down a tree, not over LOCO's objects?
+[[nodiscard]] bool is_collective_broadcast(const Params& params);
+[[nodiscard]] std::uint32_t broadcast_send_queue(const Params& params);
 /// All puts of a node are for the next one.
 [[nodiscard]] std::uint32_t all_reduce_send_queue(const Params& params);
 /// Node 0 owns all objects.

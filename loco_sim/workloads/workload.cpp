@@ -16,7 +16,8 @@ constexpr std::array kWorkloads = {
     Workload{"barrier", "all threads wait at a barrier, again and again", kBarrierParams, 1, 1024, start_barrier},
     Workload{"broadcast",
              "node 0 broadcasts over shared variables or a ring buffer; every node tells it that the value has come",
-             kBroadcastParams, 2, 1024, start_broadcast, nullptr, broadcast_misfit},
+             kBroadcastParams, 2, 1024, start_broadcast, nullptr, broadcast_misfit, broadcast_send_queue, true,
+             is_collective_broadcast},
     Workload{"message_passing", "each even node puts data, then a flag, to the next node, which reads both",
              kMessageParams, 2, 1024, start_message_passing},
     Workload{"mixed_size", "node 0 writes and pushes a value wider than a word, all others try to read it",
@@ -32,12 +33,20 @@ constexpr std::array kWorkloads = {
              start_pattern},
     Workload{"traffic", "RDMA writes that load the network, by pattern", kTrafficParams, 2, 16384, start_traffic,
              nullptr, traffic_misfit, traffic_send_queue, false},
-    Workload{"flows", "messages from a list, or by sizes, arrivals and a pattern, each with its slowdown", kFlowsParams, 2,
-             16384, start_flows, nullptr, flows_misfit, nullptr, false},
+    Workload{"flows", "messages from a list, or by sizes, arrivals and a pattern, each with its slowdown", kFlowsParams,
+             2, 16384, start_flows, nullptr, flows_misfit, nullptr, false},
     Workload{"lookup", "one-sided lookups of objects that their owner, node 0, keeps rewriting", kLookupParams, 2, 1024,
              start_lookup, nullptr, nullptr, lookup_send_queue, false},
     Workload{"all_reduce", "every node gets the sum of all nodes' vectors, by the ring algorithm over RDMA writes",
              kAllReduceParams, 2, 1024, start_all_reduce, nullptr, all_reduce_misfit, all_reduce_send_queue, false},
+    Workload{"all_gather", "every node gets all nodes' parts of a vector", kAllGatherParams, 2, 1024, start_all_gather,
+             nullptr, all_gather_misfit, collective_send_queue, false},
+    Workload{"reduce_scatter", "every node gets its part of the sum of all nodes' vectors", kReduceScatterParams, 2,
+             1024, start_reduce_scatter, nullptr, reduce_scatter_misfit, collective_send_queue, false},
+    Workload{"all_to_all", "every node sends each other one a part of its vector", kAllToAllParams, 2, 1024,
+             start_all_to_all, nullptr, all_to_all_misfit, collective_send_queue, false},
+    Workload{"reduce", "node 0 gets the sum of all nodes' vectors", kReduceParams, 2, 1024, start_reduce, nullptr,
+             reduce_misfit, collective_send_queue, false},
 };
 }  // namespace
 
@@ -136,7 +145,7 @@ Results run(const Workload& workload, const Params& params, SimulatedCluster& cl
                                 std::to_string(cluster.config().send_queue_entries));
   Results results;
   std::function<void()> at_end;
-  const Setup setup{cluster, params, faults, results, at_end};
+  const Setup setup{cluster, params, faults, results, &at_end};
   workload.start(setup);
   cluster.run();
   if (at_end) at_end();

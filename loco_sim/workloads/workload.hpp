@@ -60,9 +60,18 @@ struct OperationTimes {
 };
 inline constexpr std::uint32_t kPartOfAnother = 0;
 
+/// What nccl-tests make of a collective's time: algbw is its size over its time, busbw that times a factor which makes
+/// it the rate of the busiest port, whatever the number of ranks (PERFORMANCE.md of github.com/NVIDIA/nccl-tests).
+struct BusBandwidth {
+  std::uint64_t bytes = 0;  ///< of the collective; 0: the workload is none
+  std::uint64_t times = 1;
+  std::uint64_t over = 1;
+};
+
 struct Results {
   std::vector<OperationTimes> operations;
   std::vector<flows::FlowRecord> flows;  ///< of workloads that have flows
+  BusBandwidth bus;
   sim::Counters counters;
   std::vector<std::string> promises;  ///< names of the counters that must be 0: what the workload checks itself
   std::int64_t first_start_ps = 0;    ///< of all measured operations
@@ -86,7 +95,7 @@ struct Setup {
   const Params& params;
   LibraryFaults faults;
   Results& results;
-  std::function<void()>& at_end;  ///< called when the run has ended; may be set by who starts the programs
+  std::function<void()>* at_end = nullptr;  ///< to be set by who starts the programs: is called when the run has ended
 };
 
 /// A parameter that does not go with the others.
@@ -113,6 +122,8 @@ struct Workload {
   /// Are its runs recorded and checked when the scenario does not say? Not those that are there for load: a trace takes
   /// some hundred bytes for each word that goes over the network.
   bool recorded = true;
+  /// With parameters that make a load of it? Null: with none.
+  bool (*load)(const Params&) = nullptr;
 };
 
 /// All of them, in the order of their documentation.

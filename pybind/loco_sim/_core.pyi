@@ -11,6 +11,8 @@ CALL_FIELDS: list[tuple[str, str, int]]
 CALL_SIZE: int
 COMPARISONS: dict[str, int]
 COUNTERS: tuple[str, ...]
+FLOW_FIELDS: list[tuple[str, str, int]]
+FLOW_SIZE: int
 LIBRARIES: tuple[str, ...]
 OPERATIONS: dict[str, int]
 OBJECTS: dict[str, int]
@@ -130,6 +132,8 @@ class Finished:
     def limited_by(self) -> str: ...
     @property
     def busiest(self) -> dict[str, float]: ...
+    @property
+    def flows(self) -> Bytes: ...
     @property
     def series(self) -> tuple[int, list[str], Bytes, Bytes] | None: ...
     @property

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
+    from .flows import Flows
     from .trace import Trace
     from .verdict import Verdict
 
@@ -75,6 +76,14 @@ class Why(NamedTuple):
         return "\n".join([f"why {self.operation} takes {time_text(self.took_ps)} (the median one):", *lines])
 
 
+def flow_dtype() -> np.dtype[Any]:
+    """Of the records that `Result.flows` is made from."""
+    import numpy
+
+    return numpy.dtype({"names": [f[0] for f in _core.FLOW_FIELDS], "formats": [f[1] for f in _core.FLOW_FIELDS],
+                        "offsets": [f[2] for f in _core.FLOW_FIELDS], "itemsize": _core.FLOW_SIZE})
+
+
 class Outcome:
     """The values of a `Result`, where they are described: what reports and plots are made from. Pickles."""
 
@@ -86,6 +95,7 @@ class Outcome:
                                          numpy.frombuffer(ends, dtype=numpy.int64))  # type: ignore[call-overload]
                            for name, samples, ends in core.operations}
         self.series: Series | None = None if core.series is None else Series(*core.series, core.simulated_ps)
+        self._flows = numpy.frombuffer(core.flows, dtype=flow_dtype())  # type: ignore[call-overload]
         self.counters: dict[str, int] = core.counters
         self.workload_counters: dict[str, int] = core.workload_counters
         self.broken: list[str] = core.broken
@@ -107,6 +117,13 @@ class Outcome:
             from .trace import Trace
 
             self._trace = Trace(core.trace)
+
+    @property
+    def flows(self) -> Flows:
+        """What became of each flow, of workload `flows`: a pandas DataFrame (docs/flows.md); empty for other workloads."""
+        from .flows import flows_of
+
+        return flows_of(self._flows, self.scenario)
 
     @property
     def latency(self) -> Latency:

@@ -12,7 +12,7 @@ namespace {
 __extension__ using Wide = unsigned __int128;
 
 /// To whom each host sends, in turn; empty: to nobody.
-std::vector<std::vector<NodeId>> receivers_of(const Rule& rule) {
+std::vector<std::vector<NodeId>> receivers_of(const FlowRule& rule) {
   const std::uint32_t n = rule.nodes;
   std::vector<std::vector<NodeId>> to(n);
   switch (rule.pattern) {
@@ -42,7 +42,7 @@ std::vector<std::vector<NodeId>> receivers_of(const Rule& rule) {
 
 class Source {
  public:
-  Source(NodeId node, const std::vector<NodeId>& to, const Rule& rule)
+  Source(NodeId node, const std::vector<NodeId>& to, const FlowRule& rule)
       : node_(node),
         to_(to),
         drawn_(rule.pattern == Pattern::random),
@@ -56,7 +56,7 @@ class Source {
   }
 
   /// An exponential gap whose mean is that of `mean_bytes`, in thousandths, at the rule's load of the port.
-  std::int64_t gap(const Rule& rule, std::uint64_t mean_thousandths) {
+  std::int64_t gap(const FlowRule& rule, std::uint64_t mean_thousandths) {
     const std::uint64_t log = negative_log(std::max<std::uint64_t>(1, draws_()));
     constexpr std::uint64_t kBitsPs = std::uint64_t{8} * 1'000'000'000'000U;  // of a byte, at a bit a second
     const Wide ps = static_cast<Wide>(mean_thousandths) * kBitsPs / rule.port_rate / rule.load_thousandths;
@@ -73,7 +73,7 @@ class Source {
 
 class Generator {
  public:
-  Generator(const Rule& rule, const SizeDistribution& sizes)
+  Generator(const FlowRule& rule, const SizeDistribution& sizes)
       : rule_(rule), sizes_(sizes), to_(receivers_of(rule)), mean_(sizes.mean_thousandths()) {
     for (NodeId n = 0; n < rule.nodes; ++n)
       if (!to_[n].empty()) sources_.emplace_back(n, to_[n], rule);
@@ -113,7 +113,7 @@ class Generator {
     }
   }
 
-  const Rule& rule_;
+  const FlowRule& rule_;
   const SizeDistribution& sizes_;
   std::vector<std::vector<NodeId>> to_;
   std::uint64_t mean_;
@@ -123,6 +123,6 @@ class Generator {
 
 }  // namespace
 
-FlowList generate(const Rule& rule, const SizeDistribution& sizes) { return Generator(rule, sizes).run(); }
+FlowList generate(const FlowRule& rule, const SizeDistribution& sizes) { return Generator(rule, sizes).run(); }
 
 }  // namespace loco::workloads::flows

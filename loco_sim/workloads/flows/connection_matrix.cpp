@@ -61,13 +61,13 @@ class MatrixReader {
     if (line.fields.size() != 2) throw text::InputError(line.place(), "", word + " N", text::in_quotes(line.whole));
     const Declared declared{number_of(line.fields[1], word, kMatrixIdMost), line.fields[1].place};
     if (word == "Nodes" && declared.number > nodes_)
-      throw text::InputError(declared.place, "Nodes", "at most " + std::to_string(nodes_) + ", the nodes of the scenario",
+      throw text::InputError(declared.place, "Nodes",
+                             "at most " + std::to_string(nodes_) + ", the nodes of the scenario",
                              std::to_string(declared.number));
     if (word == "Failures" && declared.number != 0)
       throw text::InputError(declared.place, "Failures", "0: fabric.failures of the scenario says what fails",
                              std::to_string(declared.number));
-    if (!declared_.emplace(word, declared).second)
-      throw text::InputError(line.place(), word, "it once", "it twice");
+    if (!declared_.emplace(word, declared).second) throw text::InputError(line.place(), word, "it once", "it twice");
   }
 
   void require_count(const std::string& what, std::size_t found) const {
@@ -114,9 +114,9 @@ class MatrixReader {
         name = id(field, "id");
       } else if (word == "start") {
         starts = true;
-        flow.start_ps = static_cast<std::int64_t>(
-                            number_of(field, "start", std::uint64_t{1} << 61U >> (unit_ == 1 ? 0U : 31U))) *
-                        unit_;
+        flow.start_ps =
+            static_cast<std::int64_t>(number_of(field, "start", std::uint64_t{1} << 61U >> (unit_ == 1 ? 0U : 31U))) *
+            unit_;
       } else if (word == "trigger") {
         trigger = field;
       } else if (word == "size") {
@@ -185,8 +185,7 @@ class MatrixReader {
 
 }  // namespace
 
-FlowList read_connection_matrix(const std::string& text, const std::string& file, std::uint32_t nodes,
-                                StartUnit unit) {
+FlowList read_connection_matrix(const std::string& text, const std::string& file, std::uint32_t nodes, StartUnit unit) {
   MatrixReader reader(nodes, unit);
   for (const TableLine& line : table_lines(text, file, ' ')) reader.add(line);
   const text::Place top(file, 1, 1);

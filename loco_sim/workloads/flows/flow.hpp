@@ -76,10 +76,11 @@ struct FlowRecord {
   std::uint32_t packets_sent = 0;      ///< of its data, or its READ requests, repeated ones included
   std::uint32_t marked_packets = 0;    ///< of those that arrived, with ECN's mark
   std::uint32_t retransmitted_packets = 0;
+  std::uint32_t traffic_class = 0;
 
   bool operator==(const FlowRecord&) const = default;
 };
-static_assert(sizeof(FlowRecord) <= 96);
+static_assert(sizeof(FlowRecord) == 72);  // no padding: equal lists have equal bytes
 
 /// Of each flow: does it begin, when every one that begins ends?
 [[nodiscard]] std::vector<bool> will_begin(const FlowList& list);

@@ -47,8 +47,7 @@ Columns read_head(const TableLine& line) {
 
 std::int64_t time_of(const Field& field, const std::string& what) {
   const std::optional<std::int64_t> plain = text::parse_integer(field.text);
-  const std::optional<std::int64_t> time =
-      plain ? plain : options::parse_quantity(field.text, options::Type::duration);
+  const std::optional<std::int64_t> time = plain ? plain : options::parse_quantity(field.text, options::Type::duration);
   if (!time || *time < 0)
     throw text::InputError(field.place, what, "picoseconds, or a time such as 50ns",
                            field.text.empty() ? "nothing" : text::in_quotes(field.text));

@@ -12,8 +12,8 @@ namespace loco::workloads::flows {
 using StartUnit = std::int64_t;
 
 /// `source,destination,bytes,start` and, if the first line names them, `id,class,after,delay`, in any order. `start`
-/// and `delay` are picoseconds or have a unit; `after: 3;7` begins a flow `delay` behind the later end of flows 3 and 7.
-/// `nodes`: how many hosts there are.
+/// and `delay` are picoseconds or have a unit; `after: 3;7` begins a flow `delay` behind the later end of flows 3
+/// and 7. `nodes`: how many hosts there are.
 [[nodiscard]] FlowList read_flow_csv(const std::string& text, const std::string& file, std::uint32_t nodes);
 
 /// htsim's connection matrix (github.com/Broadcom/csg-htsim, sim/datacenter/connection_matrix.cpp has its grammar):

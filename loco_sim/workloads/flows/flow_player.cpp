@@ -13,7 +13,11 @@ namespace loco::workloads::flows {
 class Player final : public MessageFollower, public std::enable_shared_from_this<Player> {
  public:
   Player(SimulatedCluster& cluster, FlowList list, Play how)
-      : cluster_(cluster), list_(std::move(list)), how_(how), states_(list_.flows.size()), hosts_(cluster.config().nodes) {
+      : cluster_(cluster),
+        list_(std::move(list)),
+        how_(how),
+        states_(list_.flows.size()),
+        hosts_(cluster.config().nodes) {
     for (std::uint32_t f = 0; f < list_.flows.size(); ++f) lay_out(f);
     std::vector<std::uint64_t> most(hosts_.size(), kWord);
     for (const Flow& flow : list_.flows) {
@@ -116,13 +120,13 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
   /// What a host's threads share.
   struct Host {
     Region memory{};
-    std::vector<std::uint32_t> timed{};      // flows that it posts at an instant, in order of that
-    std::deque<std::uint32_t> ready{};       // flows that are due
-    std::deque<std::uint32_t> received{};    // flows that fire triggers, and whose last byte has come
-    std::uint32_t to_post = 0;               // flows that are neither posted nor gone
-    std::uint32_t to_complete = 0;           // flows that are neither complete nor gone
-    std::uint32_t to_receive = 0;            // flows that fire triggers, neither received nor gone
-    bool triggered = false;                  // some of its flows begin by a trigger
+    std::vector<std::uint32_t> timed{};    // flows that it posts at an instant, in order of that
+    std::deque<std::uint32_t> ready{};     // flows that are due
+    std::deque<std::uint32_t> received{};  // flows that fire triggers, and whose last byte has come
+    std::uint32_t to_post = 0;             // flows that are neither posted nor gone
+    std::uint32_t to_complete = 0;         // flows that are neither complete nor gone
+    std::uint32_t to_receive = 0;          // flows that fire triggers, neither received nor gone
+    bool triggered = false;                // some of its flows begin by a trigger
     std::vector<std::unique_ptr<Slot>> slots{};
     std::vector<Slot*> idle{};
   };

@@ -43,8 +43,7 @@ SizeDistribution SizeDistribution::read(const std::string& text, const std::stri
       headed = true;
       continue;
     }
-    if (line.fields.size() != 2)
-      throw text::InputError(line.place(), "", "bytes,percent", text::in_quotes(line.whole));
+    if (line.fields.size() != 2) throw text::InputError(line.place(), "", "bytes,percent", text::in_quotes(line.whole));
     const std::uint64_t bytes = number_of(line.fields[0], "bytes", std::uint64_t{1} << 40U);
     const std::optional<std::uint64_t> share = share_of(line.fields[1].text);
     if (!share || *share > kAll)

@@ -7,9 +7,10 @@
 
 from __future__ import annotations
 
+from ._flows import slowdown
 from ._graphs import execution_graph, sequence_chart
 from ._over_time import link_utilisation, queue_occupancy, throughput_over_time
 from ._times import latency_cdf, latency_percentiles, throughput
 
 __all__ = ["execution_graph", "latency_cdf", "latency_percentiles", "link_utilisation", "queue_occupancy",
-           "sequence_chart", "throughput", "throughput_over_time"]
+           "sequence_chart", "slowdown", "throughput", "throughput_over_time"]

@@ -1,0 +1,141 @@
+// Collectives by several algorithms: docs/collectives.md. Their schedules: collectives/schedule.hpp.
+#include <array>
+
+#include "loco_sim/workloads/collectives/collective_player.hpp"
+#include "loco_sim/workloads/kinds.hpp"
+
+namespace loco::workloads {
+
+namespace {
+
+using collectives::Algorithm;
+using collectives::Collective;
+
+/// In the order of the names that a kind has for its key `algorithm`.
+constexpr std::array kAllReduceAlgorithms = {Algorithm::ring, Algorithm::halving_doubling,
+                                             Algorithm::recursive_doubling, Algorithm::double_tree};
+constexpr std::array kAllGatherAlgorithms = {Algorithm::ring, Algorithm::recursive_doubling};
+constexpr std::array kReduceScatterAlgorithms = {Algorithm::ring, Algorithm::recursive_halving};
+constexpr std::array kAllToAllAlgorithms = {Algorithm::pairwise, Algorithm::staged, Algorithm::bruck,
+                                            Algorithm::direct};
+constexpr std::array kBroadcastAlgorithms = {Algorithm::binomial, Algorithm::chain, Algorithm::scatter_all_gather};
+constexpr std::array kReduceAlgorithms = {Algorithm::binomial, Algorithm::chain};
+static_assert(kAllReduceAlgorithms.size() == kAllReduceAlgorithmNames.size());
+static_assert(kAllGatherAlgorithms.size() == kAllGatherAlgorithmNames.size());
+static_assert(kReduceScatterAlgorithms.size() == kReduceScatterAlgorithmNames.size());
+static_assert(kAllToAllAlgorithms.size() == kAllToAllAlgorithmNames.size());
+static_assert(kBroadcastAlgorithms.size() + 1 == kBroadcastAlgorithmNames.size());
+static_assert(kReduceAlgorithms.size() == kReduceAlgorithmNames.size());
+
+Algorithm algorithm_of(Collective what, const Params& params) {
+  const auto number = static_cast<std::size_t>(params.get("algorithm"));
+  switch (what) {
+    case Collective::all_reduce:
+      return kAllReduceAlgorithms.at(number);
+    case Collective::all_gather:
+      return kAllGatherAlgorithms.at(number);
+    case Collective::reduce_scatter:
+      return kReduceScatterAlgorithms.at(number);
+    case Collective::all_to_all:
+      return kAllToAllAlgorithms.at(number);
+    case Collective::broadcast:
+      return kBroadcastAlgorithms.at(number - 1);  // LOCO's is the first name
+    case Collective::reduce:
+      return kReduceAlgorithms.at(number);
+  }
+  return Algorithm::ring;
+}
+
+collectives::Schedule schedule_of(Collective what, const Params& params, std::uint32_t nodes) {
+  constexpr std::uint64_t kChunks = 64;  // where no size is said
+  const auto size = static_cast<std::uint64_t>(params.get("size")) / params.count("channels");
+  const auto chunk = static_cast<std::uint64_t>(params.get("chunk"));
+  const std::uint64_t chunks = chunk == 0 ? std::min(kChunks, size / kWord) : (size + chunk - 1) / chunk;
+  return make_schedule(what, algorithm_of(what, params), nodes, static_cast<std::uint32_t>(chunks));
+}
+
+BusBandwidth bus_of(Collective what, std::uint64_t bytes, std::uint64_t n) {
+  switch (what) {
+    case Collective::all_reduce:
+      return {bytes, 2 * (n - 1), n};
+    case Collective::all_gather:
+    case Collective::reduce_scatter:
+    case Collective::all_to_all:
+      return {bytes, n - 1, n};
+    case Collective::broadcast:
+    case Collective::reduce:
+      break;
+  }
+  return {bytes, 1, 1};
+}
+
+template <Collective what>
+void start(const Setup& setup, std::string name) {
+  const Params& params = setup.params;
+  setup.results.bus = bus_of(what, static_cast<std::uint64_t>(params.get("size")), setup.cluster.config().nodes);
+  start_collective(setup, {.what = what,
+                           .schedule = schedule_of(what, params, setup.cluster.config().nodes),
+                           .name = std::move(name),
+                           .size = static_cast<std::uint64_t>(params.get("size")),
+                           .channels = params.count("channels"),
+                           .iterations = params.count("iterations"),
+                           .warmup = params.count("warmup"),
+                           .reduce_rate = {static_cast<std::uint64_t>(params.get("reduce_rate"))}});
+}
+
+std::optional<Misfit> misfit(Collective what, const Params& params, std::uint32_t nodes) {
+  constexpr std::int64_t kChunksMost = 65'536;
+  const std::int64_t rate = params.get("reduce_rate");
+  if (rate != 0 && rate < kReduceRateLeast) return Misfit{"reduce_rate", "0bps, or 1Mbps and more"};
+  if (!collectives::fits(what, algorithm_of(what, params), nodes))
+    return Misfit{"algorithm", "another one for " + std::to_string(nodes) + " nodes, which are no power of two"};
+  if (params.get("chunk") != 0 && params.get("size") / params.get("chunk") > kChunksMost)
+    return Misfit{"chunk", "at most " + std::to_string(kChunksMost) + " chunks"};
+  const collectives::Schedule schedule = schedule_of(what, params, nodes);
+  const std::uint64_t unit = std::uint64_t{schedule.parts} * params.count("channels") * kWord;
+  const auto size = static_cast<std::uint64_t>(params.get("size"));
+  if (size < unit)
+    return Misfit{"size", "at least " + std::to_string(unit) + "B, a word for each of " +
+                              std::to_string(schedule.parts) + " parts of each channel"};
+  // Parts that change their places have to be of one size.
+  const bool moves = what == Collective::all_to_all;
+  const std::uint64_t whole = moves ? unit : std::uint64_t{params.count("channels")} * kWord;
+  if (size % whole != 0) return Misfit{"size", "a multiple of " + std::to_string(whole) + "B"};
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool plays_schedule(const Params& params) {
+  return params.get("algorithm") != 0 || params.get("channels") != 1 || params.get("warmup") != 0;
+}
+
+void start_all_reduce_schedule(const Setup& setup) { start<Collective::all_reduce>(setup, "all_reduce"); }
+void start_all_gather(const Setup& setup) { start<Collective::all_gather>(setup, "all_gather"); }
+void start_reduce_scatter(const Setup& setup) { start<Collective::reduce_scatter>(setup, "reduce_scatter"); }
+void start_all_to_all(const Setup& setup) { start<Collective::all_to_all>(setup, "all_to_all"); }
+void start_broadcast_schedule(const Setup& setup) { start<Collective::broadcast>(setup, "broadcast"); }
+void start_reduce(const Setup& setup) { start<Collective::reduce>(setup, "reduce"); }
+
+std::optional<Misfit> all_reduce_schedule_misfit(const Params& params, std::uint32_t nodes) {
+  return misfit(Collective::all_reduce, params, nodes);
+}
+std::optional<Misfit> all_gather_misfit(const Params& params, std::uint32_t nodes) {
+  return misfit(Collective::all_gather, params, nodes);
+}
+std::optional<Misfit> reduce_scatter_misfit(const Params& params, std::uint32_t nodes) {
+  return misfit(Collective::reduce_scatter, params, nodes);
+}
+std::optional<Misfit> all_to_all_misfit(const Params& params, std::uint32_t nodes) {
+  return misfit(Collective::all_to_all, params, nodes);
+}
+std::optional<Misfit> broadcast_schedule_misfit(const Params& params, std::uint32_t nodes) {
+  return misfit(Collective::broadcast, params, nodes);
+}
+std::optional<Misfit> reduce_misfit(const Params& params, std::uint32_t nodes) {
+  return misfit(Collective::reduce, params, nodes);
+}
+
+std::uint32_t collective_send_queue(const Params& /*params*/) { return collectives::kCollectiveUnderWay; }
+
+}  // namespace loco::workloads

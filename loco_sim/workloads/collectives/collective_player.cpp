@@ -1,0 +1,462 @@
+#include "loco_sim/workloads/collectives/collective_player.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <span>
+
+#include "sim/rng.hpp"
+#include "sim/time.hpp"
+
+namespace loco::workloads::collectives {
+
+namespace {
+
+constexpr std::uint32_t kPutsOfMove = 2;  // the data and its word
+constexpr std::uint32_t kNone = 0xffffffffU;
+
+/// The pieces of a move lie in a row on both sides.
+bool in_a_row(const Move& move) {
+  for (std::size_t i = 1; i < move.pieces.size(); ++i)
+    if (move.pieces[i].from != move.pieces[i - 1].from + 1 || move.pieces[i].to != move.pieces[i - 1].to + 1)
+      return false;
+  return true;
+}
+
+/// Where things are in the memory of a rank's channel.
+class CollectiveLayout {
+ public:
+  CollectiveLayout(const Schedule& schedule, std::uint64_t bytes)
+      : parts_(schedule.parts), bytes_(bytes), come_(offset(schedule.slots)), landing_(schedule.moves.size()) {
+    std::vector<std::uint64_t> words(schedule.ranks);
+    for (std::size_t m = 0; m < schedule.moves.size(); ++m) word_of_.push_back(words[schedule.moves[m].to]++);
+    now_ = come_ + *std::ranges::max_element(words) * kWord;
+    std::vector<std::uint64_t> ends(schedule.ranks, now_ + kWord);
+    staging_.assign(schedule.moves.size(), 0);
+    for (std::size_t m = 0; m < schedule.moves.size(); ++m) {
+      const Move& move = schedule.moves[m];
+      if (move.add || !in_a_row(move)) {
+        landing_[m] = ends[move.to];
+        ends[move.to] += length(move);
+      }
+      if (!in_a_row(move)) {
+        staging_[m] = ends[move.from];
+        ends[move.from] += length(move);
+      }
+    }
+    end_ = *std::ranges::max_element(ends);
+  }
+
+  /// Whole words, of which some parts have one more than others.
+  [[nodiscard]] std::uint64_t offset(Slot slot) const {
+    return slot / parts_ * bytes_ + bytes_ / kWord * (slot % parts_) / parts_ * kWord;
+  }
+  [[nodiscard]] std::uint64_t length(Slot slot) const { return offset(slot + 1) - offset(slot); }
+  [[nodiscard]] std::uint64_t length(const Move& move) const {
+    std::uint64_t sum = 0;
+    for (const Piece& piece : move.pieces) sum += length(piece.from);
+    return sum;
+  }
+  /// The word that says that a move has come, at its receiver.
+  [[nodiscard]] std::uint64_t come(std::size_t move) const { return come_ + word_of_[move] * kWord; }
+  /// What such a word is put from.
+  [[nodiscard]] std::uint64_t now() const { return now_; }
+  [[nodiscard]] std::uint64_t landing(std::size_t move) const { return landing_[move]; }
+  [[nodiscard]] std::uint64_t staging(std::size_t move) const { return staging_[move]; }
+  [[nodiscard]] std::uint64_t end() const { return end_; }
+
+ private:
+  std::uint32_t parts_;
+  std::uint64_t bytes_;
+  std::uint64_t come_;
+  std::uint64_t now_ = 0;
+  std::uint64_t end_ = 0;
+  std::vector<std::uint64_t> word_of_;
+  std::vector<std::uint64_t> landing_;  // of moves that do not go to their places at once
+  std::vector<std::uint64_t> staging_;  // of moves that are packed
+};
+
+/// What a rank sends and receives, by the number of the move, and what waits for what.
+struct RankPlan {
+  struct Send {
+    std::uint32_t move = 0;
+    std::uint32_t waits = 0;       // moves that have to come first
+    std::uint32_t behind = kNone;  // staged: the receive that has to come first
+  };
+  struct Receive {
+    std::uint32_t move = 0;
+    std::vector<std::uint32_t> frees{};     // sends that wait for it
+    std::vector<std::uint32_t> blockers{};  // sends that have to be complete before it is added
+  };
+  std::vector<Send> sends{};
+  std::vector<Receive> receives{};
+  std::map<Rank, std::vector<std::uint32_t>> from{};  // receives by who sends them, in order
+};
+
+void add_unique(std::vector<std::uint32_t>& list, std::uint32_t value) {
+  if (list.empty() || list.back() != value) list.push_back(value);
+}
+
+std::vector<RankPlan> plan(const Schedule& schedule) {
+  std::vector<RankPlan> plans(schedule.ranks);
+  for (std::uint32_t m = 0; m < schedule.moves.size(); ++m) {
+    const Move& move = schedule.moves[m];
+    plans[move.from].sends.push_back({.move = m});
+    RankPlan& to = plans[move.to];
+    to.from[move.from].push_back(static_cast<std::uint32_t>(to.receives.size()));
+    to.receives.push_back({.move = m});
+  }
+  for (RankPlan& p : plans) {
+    std::vector<std::vector<std::uint32_t>> into(schedule.slots);  // receives
+    std::vector<std::vector<std::uint32_t>> out_of(schedule.slots);
+    std::map<std::uint32_t, std::uint32_t> at_step;
+    for (std::uint32_t r = 0; r < p.receives.size(); ++r) {
+      const Move& move = schedule.moves[p.receives[r].move];
+      at_step[move.step] = r;
+      for (const Piece& piece : move.pieces) into[piece.to].push_back(r);
+    }
+    for (std::uint32_t s = 0; s < p.sends.size(); ++s) {
+      const Move& move = schedule.moves[p.sends[s].move];
+      for (const Piece& piece : move.pieces) {
+        add_unique(out_of[piece.from], s);
+        for (const std::uint32_t r : into[piece.from])
+          if (schedule.moves[p.receives[r].move].step < move.step) add_unique(p.receives[r].frees, s);
+      }
+      if (schedule.pace == Pace::staged && move.step > 0)
+        if (const auto before = at_step.find(move.step - 1); before != at_step.end())
+          p.sends[s].behind = before->second;
+    }
+    for (RankPlan::Receive& receive : p.receives) {
+      std::ranges::sort(receive.frees);
+      receive.frees.erase(std::ranges::unique(receive.frees).begin(), receive.frees.end());
+      for (const std::uint32_t s : receive.frees) ++p.sends[s].waits;
+      const Move& move = schedule.moves[receive.move];
+      if (!move.add) continue;
+      for (const Piece& piece : move.pieces)
+        for (const std::uint32_t s : out_of[piece.to])
+          if (schedule.moves[p.sends[s].move].step <= move.step) add_unique(receive.blockers, s);
+    }
+  }
+  return plans;
+}
+
+/// What all threads share, beside the simulated machine.
+struct Together {
+  CollectivePlay play;
+  CollectiveLayout layout;
+  std::vector<RankPlan> plans;
+  std::vector<std::vector<Region>> memory;                    // of each rank, of each channel
+  std::vector<std::vector<std::vector<std::uint32_t>>> done;  // of each rank and channel: sends whose puts are complete
+  bool ordered = true;  // does the hardware place the word behind the data by itself?
+  bool failed = false;
+  std::uint32_t there = 0;  // threads that have come to the end of an iteration
+  std::uint64_t round = 0;  // iterations that have begun
+  std::int64_t began_ps = 0;
+  std::int64_t ended_ps = 0;  // of the last one, so far
+
+  [[nodiscard]] std::uint64_t value(std::uint64_t iteration, std::uint32_t channel, Rank rank,
+                                    std::uint32_t part) const {
+    std::uint64_t seed =
+        ((iteration * play.channels + channel) * 2 * play.schedule.slots + part) * play.schedule.ranks + rank;
+    return sim::splitmix64(seed) | 1U;
+  }
+  [[nodiscard]] std::uint64_t sum(std::uint64_t iteration, std::uint32_t channel, std::uint32_t part) const {
+    std::uint64_t all = 0;
+    for (Rank r = 0; r < play.schedule.ranks; ++r) all += value(iteration, channel, r, part);
+    return all;
+  }
+};
+
+class CollectiveMember {
+ public:
+  CollectiveMember(Transport& node, const Setup& setup, Together& together, std::uint32_t channel)
+      : node_(node),
+        setup_(setup),
+        all_(together),
+        schedule_(together.play.schedule),
+        layout_(together.layout),
+        plan_(together.plans[node.my_node()]),
+        channel_(channel),
+        base_(together.memory[node.my_node()][channel].base) {}
+
+  void run() {
+    node_.set_waits_for([this] { return place(); });
+    const std::uint32_t rounds = all_.play.warmup + all_.play.iterations;
+    for (iteration_ = 0; iteration_ < rounds; ++iteration_) {
+      fill();
+      if (!meet()) return;
+      begin();
+      while (!finished()) {
+        if (all_.failed) return;
+        if (!turn()) node_.pause();
+      }
+      all_.ended_ps = std::max(all_.ended_ps, node_.now_ps());
+      check();
+    }
+    static_cast<void>(meet());
+  }
+
+ private:
+  using State = std::vector<std::uint8_t>;
+  enum : std::uint8_t { kWaiting, kCome, kTaken };
+
+  void fill() {
+    for (Slot slot = 0; slot < schedule_.slots; ++slot) {
+      const Expected e = expected(all_.play.what, schedule_, node_.my_node(), slot);
+      node_.store(base_ + layout_.offset(slot),
+                  e.begins ? all_.value(iteration_, channel_, node_.my_node(), e.part_then) : 0);
+    }
+    node_.store(base_ + layout_.now(), iteration_ + 1);
+  }
+
+  /// All threads begin the next iteration when the last one is there. False when a message has failed.
+  bool meet() {
+    const std::uint64_t round = all_.round;
+    const std::uint32_t threads = schedule_.ranks * all_.play.channels;
+    if (++all_.there == threads) {
+      all_.there = 0;
+      ++all_.round;
+      const std::int64_t now = node_.now_ps();
+      if (round > all_.play.warmup) setup_.results.add(all_.play.name, all_.began_ps, all_.ended_ps);
+      all_.began_ps = now;
+      wake();
+      return !all_.failed;
+    }
+    while (all_.round == round && !all_.failed) node_.pause();
+    return !all_.failed;
+  }
+
+  void begin() {
+    all_.done[node_.my_node()][channel_].clear();
+    waits_.clear();
+    for (const RankPlan::Send& send : plan_.sends) waits_.push_back(send.waits);
+    sent_.assign(plan_.sends.size(), 0);
+    complete_.assign(plan_.sends.size(), 0);
+    received_.assign(plan_.receives.size(), kWaiting);
+    next_of_.clear();
+    for (const auto& [rank, receives] : plan_.from) next_of_.emplace_back(&receives, 0);
+    come_.clear();
+    first_unsent_ = completed_ = taken_ = under_way_ = 0;
+  }
+
+  [[nodiscard]] bool finished() const { return taken_ == plan_.receives.size() && completed_ == plan_.sends.size(); }
+
+  /// False when nothing could be done.
+  bool turn() {
+    bool moved = take_completions();
+    moved = look() || moved;
+    moved = take_what_has_come() || moved;
+    return send() || moved;
+  }
+
+  [[nodiscard]] std::vector<std::uint32_t>& done() { return all_.done[node_.my_node()][channel_]; }
+
+  /// Any thread of the node may take a completion: it is put where its own thread looks. False when there is none.
+  bool poll() {
+    std::array<Completion, kCollectiveUnderWay> polled;
+    const std::size_t n = node_.poll(polled);
+    for (const Completion& c : std::span(polled).first(n)) {
+      if (c.status != Status::success) fail();
+      const auto of = static_cast<std::uint32_t>(c.token >> 32U);
+      all_.done[node_.my_node()][of].push_back(static_cast<std::uint32_t>(c.token));
+      if (of != channel_) node_.wake_all();
+    }
+    return n > 0;
+  }
+
+  bool take_completions() {
+    poll();
+    std::vector<std::uint32_t>& done = this->done();
+    const bool any = !done.empty();
+    for (const std::uint32_t s : done) {
+      complete_[s] = 1;
+      ++completed_;
+      under_way_ -= kPutsOfMove;
+    }
+    done.clear();
+    return any;
+  }
+
+  /// Moves of one sender come in their order.
+  bool look() {
+    bool any = false;
+    for (auto& [receives, next] : next_of_)
+      while (next < receives->size()) {
+        const std::uint32_t r = (*receives)[next];
+        if (node_.load(base_ + layout_.come(plan_.receives[r].move)) != iteration_ + 1) break;
+        received_[r] = kCome;
+        come_.push_back(r);
+        ++next;
+        any = true;
+      }
+    return any;
+  }
+
+  bool take_what_has_come() {
+    bool any = false;
+    for (std::size_t i = 0; i < come_.size();) {
+      const RankPlan::Receive& receive = plan_.receives[come_[i]];
+      if (std::ranges::any_of(receive.blockers, [this](std::uint32_t s) { return complete_[s] == 0; })) {
+        ++i;
+        continue;
+      }
+      take(schedule_.moves[receive.move], receive.move);
+      received_[come_[i]] = kTaken;
+      ++taken_;
+      for (const std::uint32_t s : receive.frees) --waits_[s];
+      come_.erase(come_.begin() + static_cast<std::ptrdiff_t>(i));
+      any = true;
+    }
+    return any;
+  }
+
+  void take(const Move& move, std::uint32_t number) {
+    const std::uint64_t bytes = layout_.length(move);
+    setup_.results.counters.add(bytes_, bytes);
+    if (!move.add && in_a_row(move)) return;  // it is in its place
+    std::uint64_t landed = base_ + layout_.landing(number);
+    for (const Piece& piece : move.pieces) {
+      const Address own = base_ + layout_.offset(piece.to);
+      node_.store(own, node_.load(landed) + (move.add ? node_.load(own) : 0));
+      landed += layout_.length(piece.from);
+    }
+    if (move.add && all_.play.reduce_rate.value != 0)
+      node_.compute(sim::transmission_time({bytes}, all_.play.reduce_rate).ps);
+  }
+
+  bool send() {
+    bool any = false;
+    while (first_unsent_ < plan_.sends.size() && sent_[first_unsent_] != 0) ++first_unsent_;
+    for (std::uint32_t s = first_unsent_; s < plan_.sends.size() && under_way_ + kPutsOfMove <= kCollectiveUnderWay;
+         ++s) {
+      if (sent_[s] != 0 || waits_[s] != 0) continue;
+      if (schedule_.pace == Pace::complete && s > 0 && complete_[s - 1] == 0) return any;
+      if (plan_.sends[s].behind != kNone && received_[plan_.sends[s].behind] == kWaiting) return any;
+      post(s);
+      any = true;
+      if (schedule_.pace == Pace::complete) return any;
+    }
+    return any;
+  }
+
+  void post(std::uint32_t s) {
+    const std::uint32_t number = plan_.sends[s].move;
+    const Move& move = schedule_.moves[number];
+    const Region& to = all_.memory[move.to][channel_];
+    const bool row = in_a_row(move);
+    std::uint64_t from = layout_.offset(move.pieces.front().from);
+    if (!row) {
+      from = layout_.staging(number);
+      std::uint64_t packed = base_ + from;
+      for (const Piece& piece : move.pieces) {
+        node_.store(packed, node_.load(base_ + layout_.offset(piece.from)));
+        packed += layout_.length(piece.from);
+      }
+    }
+    const std::uint64_t there = move.add || !row ? layout_.landing(number) : layout_.offset(move.pieces.front().to);
+    const std::uint64_t token = (std::uint64_t{channel_} << 32U) | s;
+    sent_[s] = 1;
+    under_way_ += kPutsOfMove;
+    if (all_.ordered) {
+      node_.put(base_ + from, to, there, layout_.length(move), {.work_id = ++posted_, .tell = Tell::with_next});
+    } else {  // a complete put has been placed, in whatever order its packets came
+      node_.put(base_ + from, to, there, layout_.length(move), {.token = token | kNone, .work_id = ++posted_});
+      wait_for_data();
+    }
+    node_.put(base_ + layout_.now(), to, layout_.come(number), kWord, {.token = token, .work_id = ++posted_});
+  }
+
+  /// Until the data that was put by itself is complete.
+  void wait_for_data() {
+    while (!all_.failed) {
+      const auto placed = std::ranges::find(done(), kNone);
+      if (placed != done().end()) {
+        done().erase(placed);
+        return;
+      }
+      if (!poll()) node_.pause();
+    }
+  }
+
+  void fail() {
+    setup_.results.promise("failed_messages", 1);
+    all_.failed = true;
+    wake();
+  }
+
+  void wake() {
+    for (NodeId n = 0; n < schedule_.ranks; ++n) setup_.cluster.node(n).wake_all();
+  }
+
+  void check() {
+    std::uint64_t wrong = 0;
+    for (Slot slot = 0; slot < schedule_.slots; ++slot) {
+      const Expected e = expected(all_.play.what, schedule_, node_.my_node(), slot);
+      if (!e.ends) continue;
+      const std::uint64_t right =
+          e.sum ? all_.sum(iteration_, channel_, e.part) : all_.value(iteration_, channel_, e.of, e.part);
+      if (node_.load(base_ + layout_.offset(slot)) != right) ++wrong;
+    }
+    setup_.results.promise("wrong", wrong);
+  }
+
+  /// What it waits for, in the report of a run that cannot go on.
+  [[nodiscard]] std::string place() const {
+    return "iteration " + std::to_string(iteration_ + 1) + " of " + all_.play.name + ": " +
+           std::to_string(plan_.receives.size() - taken_) + " of " + std::to_string(plan_.receives.size()) +
+           " parts to come, " + std::to_string(plan_.sends.size() - completed_) + " of " +
+           std::to_string(plan_.sends.size()) + " to be sent";
+  }
+
+  Transport& node_;
+  const Setup& setup_;
+  Together& all_;
+  const Schedule& schedule_;
+  const CollectiveLayout& layout_;
+  const RankPlan& plan_;
+  std::uint32_t channel_;
+  Address base_;
+  std::uint64_t iteration_ = 0;
+  std::vector<std::uint32_t> waits_;
+  State sent_;
+  State complete_;
+  State received_;
+  std::vector<std::pair<const std::vector<std::uint32_t>*, std::size_t>> next_of_;  // by sender: the next to come
+  std::vector<std::uint32_t> come_;  // receives that have come and have not been taken
+  std::uint32_t first_unsent_ = 0;
+  std::size_t completed_ = 0;
+  std::size_t taken_ = 0;
+  std::uint32_t under_way_ = 0;
+  std::uint64_t posted_ = 0;
+  sim::CounterId bytes_ = setup_.results.counters.id("payload_bytes");
+};
+
+}  // namespace
+
+void start_collective(const Setup& setup, CollectivePlay play) {
+  const std::uint32_t nodes = setup.cluster.config().nodes;
+  const CollectiveLayout layout(play.schedule, play.size / play.channels);
+  std::vector<RankPlan> plans = plan(play.schedule);
+  const std::uint32_t channels = play.channels;
+  const auto together = std::make_shared<Together>(
+      Together{.play = std::move(play),
+               .layout = layout,
+               .plans = std::move(plans),
+               .memory = std::vector<std::vector<Region>>(nodes),
+               .done = std::vector<std::vector<std::vector<std::uint32_t>>>(
+                   nodes, std::vector<std::vector<std::uint32_t>>(channels)),
+               .ordered = !nic::writes_overtake(setup.cluster.config().profile.nic_placement)});
+  for (NodeId n = 0; n < nodes; ++n)
+    for (std::uint32_t c = 0; c < channels; ++c)
+      together->memory[n].push_back(setup.cluster.node(n).allocate(layout.end()));
+  setup.results.promise("failed_messages", 0);
+  setup.results.promise("wrong", 0);
+  for (NodeId n = 0; n < nodes; ++n)
+    for (std::uint32_t c = 0; c < channels; ++c)
+      setup.cluster.spawn(
+          n, channels == 1 ? "main" : "channel " + std::to_string(c),
+          [&setup, together, c](Transport& node) { CollectiveMember(node, setup, *together, c).run(); });
+}
+
+}  // namespace loco::workloads::collectives

@@ -1,0 +1,281 @@
+#include "loco_sim/workloads/collectives/schedule.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace loco::workloads::collectives {
+
+namespace {
+
+bool power_of_two(Rank n) { return std::has_single_bit(n); }
+
+/// Slots in a row, to the same places.
+std::vector<Piece> row(Slot first, std::uint32_t count) {
+  std::vector<Piece> pieces(count);
+  for (std::uint32_t i = 0; i < count; ++i) pieces[i] = {first + i, first + i};
+  return pieces;
+}
+
+void ring_reduce_scatter(Schedule& s, std::uint32_t step) {
+  const Rank n = s.ranks;
+  for (std::uint32_t k = 0; k + 1 < n; ++k)
+    for (Rank r = 0; r < n; ++r) s.moves.push_back({step + k, r, (r + 1) % n, true, row((r + 2 * n - k - 1) % n, 1)});
+}
+
+/// Rank r has part r at the beginning.
+void ring_all_gather(Schedule& s, std::uint32_t step) {
+  const Rank n = s.ranks;
+  for (std::uint32_t k = 0; k + 1 < n; ++k)
+    for (Rank r = 0; r < n; ++r) s.moves.push_back({step + k, r, (r + 1) % n, false, row((r + n - k) % n, 1)});
+}
+
+/// The slots that a rank keeps when halves have been given away down to `width` ranks.
+Slot first_of(Rank r, std::uint32_t width) { return r / width * width; }
+
+void recursive_halving(Schedule& s, std::uint32_t step, Rank n) {
+  for (std::uint32_t width = n / 2; width >= 1; width /= 2, ++step)
+    for (Rank r = 0; r < n; ++r) {
+      const Rank other = r ^ width;
+      s.moves.push_back({step, r, other, true, row(first_of(other, width), width)});
+    }
+}
+
+void recursive_doubling_gather(Schedule& s, std::uint32_t step, Rank n) {
+  for (std::uint32_t width = 1; width < n; width *= 2, ++step)
+    for (Rank r = 0; r < n; ++r) s.moves.push_back({step, r, r ^ width, false, row(first_of(r, width), width)});
+}
+
+/// Ranks beyond a power of two give their vectors to others first, and get the sums last (Thakur and others, 4.5).
+void halving_doubling(Schedule& s) {
+  const Rank n = std::bit_floor(s.ranks);
+  const Rank rest = s.ranks - n;
+  for (Rank r = 0; r < rest; ++r) s.moves.push_back({0, n + r, r, true, row(0, s.slots)});
+  const auto levels = static_cast<std::uint32_t>(std::countr_zero(n));
+  recursive_halving(s, 1, n);
+  recursive_doubling_gather(s, 1 + levels, n);
+  for (Rank r = 0; r < rest; ++r) s.moves.push_back({1 + 2 * levels, r, n + r, false, row(0, s.slots)});
+}
+
+/// All exchange all that they have summed so far.
+void recursive_doubling_reduce(Schedule& s) {
+  std::uint32_t step = 0;
+  for (Rank width = 1; width < s.ranks; width *= 2, ++step)
+    for (Rank r = 0; r < s.ranks; ++r) s.moves.push_back({step, r, r ^ width, true, row(0, s.slots)});
+}
+
+constexpr Rank kRoot = 0xffffffffU;
+
+/// Parents in a binary tree in which rank 0 is the root, 1 to n - 1 hang below by their lowest bit (NCCL's btree).
+Rank tree_parent(Rank r, Rank n) {
+  if (r == 0) return kRoot;
+  const Rank bit = r & (~r + 1);
+  const Rank up = (r ^ bit) | (bit << 1U);
+  return up >= n ? r ^ bit : up;
+}
+
+/// The second tree: mirrored where the number of ranks is even, shifted by one where it is odd.
+Rank second_parent(Rank r, Rank n) {
+  if (n % 2 == 0) {
+    const Rank p = tree_parent(n - 1 - r, n);
+    return p == kRoot ? kRoot : n - 1 - p;
+  }
+  const Rank p = tree_parent((r + n - 1) % n, n);
+  return p == kRoot ? kRoot : (p + 1) % n;
+}
+
+std::uint32_t depth(Rank r, Rank n, Rank (*parent)(Rank, Rank)) {
+  std::uint32_t d = 0;
+  for (Rank p = parent(r, n); p != kRoot; p = parent(p, n)) ++d;
+  return d;
+}
+
+/// Chunks go up one tree, summed on the way, and down it; half of them each.
+void double_tree(Schedule& s) {
+  const Rank n = s.ranks;
+  const std::uint32_t half = s.slots / 2;
+  using Parent = Rank (*)(Rank, Rank);
+  for (const Parent parent : {Parent{tree_parent}, Parent{second_parent}}) {
+    const Slot first = parent == Parent{tree_parent} ? 0 : half;
+    const Slot last = parent == Parent{tree_parent} ? half : s.slots;
+    std::uint32_t deepest = 0;
+    for (Rank r = 0; r < n; ++r) deepest = std::max(deepest, depth(r, n, parent));
+    for (Slot c = first; c < last; ++c)
+      for (Rank r = 0; r < n; ++r) {
+        const Rank up = parent(r, n);
+        if (up == kRoot) continue;
+        const std::uint32_t d = depth(r, n, parent);
+        s.moves.push_back({2 * (c - first) + deepest - d, r, up, true, row(c, 1)});
+        s.moves.push_back({2 * (c - first) + deepest + d, up, r, false, row(c, 1)});
+      }
+  }
+}
+
+// Of an all-to-all: slot d of the first n is for rank d, slot n + r what rank r has sent.
+
+void exchange(Schedule& s, bool at_once) {
+  const Rank n = s.ranks;
+  for (Rank k = 1; k < n; ++k)
+    for (Rank r = 0; r < n; ++r) {
+      const Rank to = (r + k) % n;
+      s.moves.push_back({at_once ? 0 : k - 1, r, to, false, {{to, n + r}}});
+    }
+}
+
+/// Blocks go on by powers of two until they are there. A block that travels j ranks lies in a slot of its own behind
+/// each step, so that nothing that is still to be sent is overwritten.
+void bruck(Schedule& s) {
+  const Rank n = s.ranks;
+  const auto behind = [n](std::uint32_t step, Rank j) { return (2 + step) * n + j; };
+  std::uint32_t step = 0;
+  for (Rank hop = 1; hop < n; hop *= 2, ++step)
+    for (Rank r = 0; r < n; ++r) {
+      Move move{step, r, (r + hop) % n, false, {}};
+      for (Rank j = 1; j < n; ++j) {
+        if ((j & hop) == 0) continue;
+        const Rank gone = j & (hop - 1);                 // how far it has come before this step
+        const bool arrives = (j & ~(2 * hop - 1)) == 0;  // no higher bit is left
+        const auto came = gone == 0 ? 0 : static_cast<std::uint32_t>(std::bit_width(gone)) - 1;
+        const Slot from = gone == 0 ? (r + j) % n : behind(came, j);
+        const Rank origin = (r + n - gone) % n;
+        move.pieces.push_back({from, arrives ? n + origin : behind(step, j)});
+      }
+      s.moves.push_back(std::move(move));
+    }
+}
+
+/// Down a binomial tree; a reduce goes up it.
+void binomial(Schedule& s, bool up) {
+  std::vector<Move> down;
+  std::uint32_t step = 0;
+  for (Rank width = std::bit_ceil(s.ranks) / 2; width >= 1; width /= 2, ++step)
+    for (Rank r = 0; r < s.ranks; r += 2 * width)
+      if (r + width < s.ranks) down.push_back({step, r, r + width, false, row(0, s.slots)});
+  if (up) {
+    std::ranges::reverse(down);
+    for (Move& m : down) m = {step - 1 - m.step, m.to, m.from, true, std::move(m.pieces)};
+  }
+  s.moves = std::move(down);
+}
+
+void chain(Schedule& s, bool up) {
+  for (Slot c = 0; c < s.slots; ++c)
+    for (Rank r = 0; r + 1 < s.ranks; ++r) {
+      const Rank a = up ? s.ranks - 1 - r : r;
+      const Rank b = up ? a - 1 : a + 1;
+      s.moves.push_back({c + r, a, b, up, row(c, 1)});
+    }
+}
+
+/// The root's vector is scattered down a binomial tree, then gathered by all on a ring.
+void scatter_all_gather(Schedule& s) {
+  std::uint32_t step = 0;
+  for (Rank width = std::bit_ceil(s.ranks) / 2; width >= 1; width /= 2, ++step)
+    for (Rank r = 0; r < s.ranks; r += 2 * width)
+      if (r + width < s.ranks)
+        s.moves.push_back({step, r, r + width, false, row(r + width, std::min(width, s.ranks - r - width))});
+  ring_all_gather(s, step);
+}
+
+}  // namespace
+
+bool fits(Collective what, Algorithm how, Rank ranks) {
+  using enum Algorithm;
+  switch (what) {
+    case Collective::all_reduce:
+      return how == ring || how == halving_doubling || how == double_tree ||
+             (how == recursive_doubling && power_of_two(ranks));
+    case Collective::all_gather:
+      return how == ring || (how == recursive_doubling && power_of_two(ranks));
+    case Collective::reduce_scatter:
+      return how == ring || (how == recursive_halving && power_of_two(ranks));
+    case Collective::all_to_all:
+      return how == pairwise || how == staged || how == bruck || how == direct;
+    case Collective::broadcast:
+      return how == binomial || how == chain || how == scatter_all_gather;
+    case Collective::reduce:
+      return how == binomial || how == chain;
+  }
+  return false;
+}
+
+Schedule make_schedule(Collective what, Algorithm how, Rank ranks, std::uint32_t chunks) {
+  using enum Algorithm;
+  Schedule s{.ranks = ranks, .slots = ranks, .parts = ranks};
+  const bool up = what == Collective::reduce;
+  switch (how) {
+    case ring:
+      if (what != Collective::all_gather) ring_reduce_scatter(s, 0);
+      if (what == Collective::all_reduce) ring_all_gather(s, ranks - 1);
+      if (what == Collective::all_gather) ring_all_gather(s, 0);
+      break;
+    case halving_doubling:
+      s.slots = s.parts = std::bit_floor(ranks);
+      halving_doubling(s);
+      break;
+    case recursive_doubling:
+      if (what == Collective::all_gather) {
+        recursive_doubling_gather(s, 0, ranks);
+      } else {
+        s.slots = s.parts = 1;
+        recursive_doubling_reduce(s);
+      }
+      break;
+    case recursive_halving:
+      recursive_halving(s, 0, ranks);
+      break;
+    case double_tree:
+      s.slots = s.parts = std::max(2U, chunks);
+      double_tree(s);
+      break;
+    case pairwise:
+    case staged:
+    case direct:
+      s.slots = 2 * ranks;
+      s.pace = how == pairwise ? Pace::complete : how == staged ? Pace::staged : Pace::free;
+      exchange(s, how == direct);
+      break;
+    case bruck:
+      s.slots = (2 + static_cast<std::uint32_t>(std::bit_width(ranks - 1))) * ranks;
+      bruck(s);
+      break;
+    case binomial:
+      s.slots = s.parts = 1;
+      binomial(s, up);
+      break;
+    case chain:
+      s.slots = s.parts = std::max(1U, chunks);
+      chain(s, up);
+      break;
+    case scatter_all_gather:
+      scatter_all_gather(s);
+      break;
+  }
+  std::ranges::stable_sort(s.moves, {}, &Move::step);
+  return s;
+}
+
+Expected expected(Collective what, const Schedule& s, Rank rank, Slot slot) {
+  Expected e{.part_then = slot, .part = slot};
+  switch (what) {
+    case Collective::all_reduce:
+      return {true, true, true, 0, slot, slot};
+    case Collective::all_gather:
+      return {slot == rank, true, false, slot, slot, slot};
+    case Collective::reduce_scatter:
+      return {true, slot == rank, true, 0, slot, slot};
+    case Collective::all_to_all: {
+      const Rank n = s.ranks;
+      if (slot < n) return {true, false, false, rank, slot, slot};
+      if (slot >= 2 * n || slot - n == rank) return e;  // what a rank has for itself stays where it is
+      return {false, true, false, slot - n, slot, rank};
+    }
+    case Collective::broadcast:
+      return {rank == 0, true, false, 0, slot, slot};
+    case Collective::reduce:
+      return {true, rank == 0, true, 0, slot, slot};
+  }
+  return e;
+}
+
+}  // namespace loco::workloads::collectives

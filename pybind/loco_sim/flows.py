@@ -1,0 +1,74 @@
+"""Flows of a run as a table: who sent what to whom, when, and how much slower than alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+import pandas
+
+if TYPE_CHECKING:
+    from .scenario import Scenario
+
+__all__ = ["Flows", "flows_of"]
+
+TIMES = ("start_ps", "received_ps", "completed_ps", "ideal_ps")
+
+
+class Flows(pandas.DataFrame):
+    """A row a flow: workload, id, source, destination, class, bytes, start_ps, received_ps, completed_ps, ideal_ps,
+    slowdown, retransmitted_packets, marked_packets. Times are picoseconds; what has not happened is <NA>, and such a
+    flow's slowdown NaN."""
+
+    @property
+    def _constructor(self) -> type[Flows]:
+        return Flows
+
+    def by_size(self, bins: int = 20, *, at: int | None = None) -> pandas.DataFrame:
+        """Slowdowns of flows of about one size.
+
+        Args:
+            bins: so many rows of about equal numbers of flows, by size, all flows of one size in one of them.
+            at: two rows instead: flows below so many bytes, and from so many on (a bandwidth-delay product).
+
+        Returns:
+            A row a bin: largest (bytes), flows, mean, p50, p95, p99, p999: percentiles at index floor(n p) of the
+            slowdowns in order, as the HPCC paper's authors compute them.
+
+        Raises:
+            ValueError: fewer than one bin.
+        """
+        if bins < 1:
+            raise ValueError(f"bins: expected at least 1, found {bins!r}")
+        ended = self[self["slowdown"].notna()].sort_values("bytes", kind="stable")
+        sizes = ended["bytes"].to_numpy()
+        slowdowns = ended["slowdown"].to_numpy()
+        if at is not None:
+            edges = [0, int(numpy.searchsorted(sizes, at)), len(sizes)]
+        else:
+            # behind all flows of the size that the bin's last one has
+            edges = [0] + [int(numpy.searchsorted(sizes, sizes[len(sizes) * (b + 1) // bins - 1], side="right"))
+                           for b in range(bins) if len(sizes) * (b + 1) // bins > 0]
+        rows = [_bin(sizes[first:last], slowdowns[first:last]) for first, last in zip(edges, edges[1:]) if first < last]
+        return pandas.DataFrame(rows, columns=["largest", "flows", "mean", "p50", "p95", "p99", "p999"])
+
+
+def _bin(sizes: numpy.ndarray[Any, Any], slowdowns: numpy.ndarray[Any, Any]) -> dict[str, Any]:
+    ordered = numpy.sort(slowdowns)
+    at = {name: float(ordered[len(ordered) * thousandths // 1000])
+          for name, thousandths in (("p50", 500), ("p95", 950), ("p99", 990), ("p999", 999))}
+    return {"largest": int(sizes[-1]), "flows": len(sizes), "mean": float(ordered.mean()), **at}
+
+
+def flows_of(records: numpy.ndarray[Any, Any], scenario: Scenario | None) -> Flows:
+    """The table of a run's records; the scenario says which end a slowdown counts to."""
+    settings: dict[str, Any] = {} if scenario is None else scenario.effective()
+    table = Flows({name: records[name] for name in records.dtype.names or ()})
+    table.insert(0, "workload", settings.get("workload.kind", "flows"))
+    end = "completed_ps" if settings.get("workload.flows_end") == "completed" else "received_ps"
+    took = (table[end] - table["start_ps"]).where((table[end] >= 0) & (table["ideal_ps"] > 0))
+    slowdown = took / table["ideal_ps"]
+    table.insert(10, "slowdown", slowdown.clip(lower=1) if settings.get("workload.ideal") == "base_rtt" else slowdown)
+    for name in TIMES:
+        table[name] = table[name].astype("Int64").mask(table[name] < 0)
+    return table

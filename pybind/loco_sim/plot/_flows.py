@@ -1,0 +1,42 @@
+"""How much slower flows were than alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Mapping, Union
+
+from ..outcome import Outcome
+from ._canvas import axes_for, colours_on, plain, wrong
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PERCENTILES = {"p50": "median", "p95": "95th percentile", "p99": "99th percentile"}
+
+
+def slowdown(results: Union[Outcome, Mapping[str, Outcome]], ax: Axes | None = None, *, bins: int = 20) -> Axes:
+    """Slowdown of flows by size, of workload `flows`.
+
+    Args:
+        results: a Result (a line for the median, the 95th and the 99th percentile), or several by name (a line each, of
+            the 99th percentile).
+        bins: flows are parted by size into so many bins of about equal numbers.
+    """
+    named = {"": results} if isinstance(results, Outcome) else results
+    if not isinstance(named, Mapping) or not all(isinstance(r, Outcome) for r in named.values()):
+        raise wrong("results", "a Result, or several by name", results)
+    ax = axes_for(ax, "slowdown")
+    if isinstance(results, Outcome):
+        table = results.flows.by_size(bins)
+        lines = {label: (table["largest"], table[name]) for name, label in PERCENTILES.items()}
+    else:
+        tables = {name: r.flows.by_size(bins) for name, r in named.items()}
+        lines = {plain(name): (t["largest"], t["p99"]) for name, t in tables.items()}
+    for (label, (sizes, values)), colour in zip(lines.items(), colours_on(ax, len(lines))):
+        ax.plot(sizes, values, marker="o", markersize=3, label=label, color=colour)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel("size of flow (bytes)")
+    ax.set_ylabel("slowdown" if isinstance(results, Outcome) else "slowdown, 99th percentile")
+    ax.grid(True, which="both", alpha=0.3)
+    ax.legend()
+    return ax
