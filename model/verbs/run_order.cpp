@@ -86,13 +86,13 @@ void Graph::order_memory() {
 
 /// A write of a NIC was flushed before a read of the same queue pair iff it finished before it.
 void Graph::order_flushes() {
-  struct Access {
+  struct InQueue {
     std::uint64_t seq = 0;
     bool write = false;
     std::uint32_t event = 0;
-    auto operator<=>(const Access&) const = default;
+    auto operator<=>(const InQueue&) const = default;
   };
-  std::map<std::pair<std::uint32_t, unsigned>, std::vector<Access>> queues;  // by queue pair; side and memory
+  std::map<std::pair<std::uint32_t, unsigned>, std::vector<InQueue>> queues;  // by queue pair; side and memory
   for (std::uint32_t e = 0; e < events_.size(); ++e) {
     const Event& event = events_[e];
     const bool local = event.kind == Kind::aNLR || event.kind == Kind::aNLW;
@@ -108,7 +108,7 @@ void Graph::order_flushes() {
     for (const bool forward : {true, false}) {
       if (!forward) std::ranges::reverse(accesses);
       std::uint32_t begun = kNone, done = kNone;
-      for (const Access& a : accesses) {
+      for (const InQueue& a : accesses) {
         if (!a.write) {
           if (begun == kNone) continue;
           arc(forward ? begun : start(a.event), forward ? start(a.event) : begun, Edge::nfo);
